@@ -1,0 +1,28 @@
+// One interpreter per tier. They check every access: a load or store outside a buffer, or of a local element never written, is an error.
+#ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_INTERPRETER_H_
+#define TILEWRIGHT_BACKENDS_KERNEL_IR_INTERPRETER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "backends/kernel_ir/scalar_ir.h"
+#include "backends/kernel_ir/tile_ir.h"
+
+namespace tilewright::kernel_ir {
+
+// `args`: the physical bytes of each argument buffer, in order; outputs are written in place. Arithmetic is the kernels' own: every float
+// operation rounds to its dtype (f32 for fp16 and bf16). OutOfRange names statement, buffer and offset.
+absl::Status InterpretTileKernel(const Kernel& kernel, absl::Span<std::string> args);
+
+// `on_access`, if set, sees every memory access of arguments and scratch (for the cache simulator).
+using AccessCallback = std::function<void(int buffer, int64_t offset_bytes, int64_t size_bytes, bool is_store)>;
+absl::Status InterpretScalarKernel(const ScalarKernel& kernel, absl::Span<std::string> args, int64_t task_begin, int64_t task_end,
+                                   const AccessCallback& on_access = nullptr);
+
+}  // namespace tilewright::kernel_ir
+
+#endif  // TILEWRIGHT_BACKENDS_KERNEL_IR_INTERPRETER_H_

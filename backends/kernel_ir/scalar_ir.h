@@ -1,0 +1,140 @@
+// Kernel IR, scalar tier: loops, fixed-width vectors, masked access. Three-address code over typed registers; what a backend prints.
+//
+// A register is either a value (assigned once) or a variable (`is_variable`: assigned any number of times, e.g. an accumulator). Indices
+// are i64 or, where narrowing proved it safe, i32. All lanes of a vector do the same; `lanes` is 1 for scalars.
+#ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_SCALAR_IR_H_
+#define TILEWRIGHT_BACKENDS_KERNEL_IR_SCALAR_IR_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "backends/kernel_ir/tile_ir.h"
+#include "tilegraph/dtype.h"
+#include "tilegraph/expr.h"
+
+namespace tilewright::kernel_ir {
+
+using Reg = int;
+inline constexpr Reg kNoReg = -1;
+
+struct RegType {
+  DType dtype;
+  int lanes = 1;
+  bool is_variable = false;
+  std::string name;  // for listings, may be empty
+};
+
+// dst = op(operands): arithmetic of tilegraph/expr.h on equal lanes (kSelect, kCast, ... included; never kVar or kLoad).
+struct OpInst {
+  Reg dst;
+  Op op;
+  std::vector<Reg> operands;
+};
+// dst = constant in every lane.
+struct ConstInst {
+  Reg dst;
+  double f = 0;
+  int64_t i = 0;
+};
+// dst = source, for variables.
+struct CopyInst {
+  Reg dst;
+  Reg source;
+};
+struct SplatInst {  // all lanes = the scalar source
+  Reg dst;
+  Reg source;
+};
+struct FmaInst {  // dst = a * b + c with one rounding
+  Reg dst, a, b, c;
+};
+struct LaneInst {  // dst (scalar) = lane `lane` of source
+  Reg dst, source;
+  int lane;
+};
+struct InsertInst {  // dst = source with lane `lane` replaced by the scalar `value`
+  Reg dst, source, value;
+  int lane;
+};
+// Elements [offset + constant_offset, +lanes) of a buffer, in elements of its physical layout; with stride 1. For fp16 and bf16 buffers
+// the register is f32 (converted). Masking: only the first `active` lanes are touched (0: all); where `mask` (a bool register of equal lanes,
+// or a scalar for all lanes) is false nothing is read and the lane is `other` (kNoReg: zero).
+struct LoadInst {
+  Reg dst;
+  int buffer;
+  Reg offset;  // kNoReg: 0
+  int64_t constant_offset = 0;
+  int active = 0;
+  Reg mask = kNoReg;
+  Reg other = kNoReg;
+};
+struct StoreInst {
+  int buffer;
+  Reg offset;
+  int64_t constant_offset = 0;
+  Reg value;
+  int active = 0;
+  Reg mask = kNoReg;
+};
+// Brings the cache line of that element closer; never faults. level 0: L1, 1: L2.
+struct PrefetchInst {
+  int buffer;
+  Reg offset;
+  int64_t constant_offset = 0;
+  int level = 1;
+};
+
+struct Inst;
+
+struct ForInst {  // for var in [begin, end) step; bounds are constants or registers
+  Reg var;
+  Reg begin = kNoReg;  // kNoReg: constant_begin
+  Reg end = kNoReg;
+  int64_t constant_begin = 0;
+  int64_t constant_end = 0;
+  int64_t step = 1;
+  int unroll = 1;      // hint: how many iterations the backend lays out in a row
+  std::vector<Inst> body;
+};
+struct IfInst {
+  Reg condition;  // scalar bool
+  std::vector<Inst> then_body;
+  std::vector<Inst> else_body;
+};
+
+struct Inst {
+  std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, LaneInst, InsertInst, LoadInst, StoreInst, PrefetchInst, ForInst, IfInst> node;
+};
+
+// One buffer of the kernel: arguments first, in order; then scratch, at fixed byte offsets of the per-thread arena.
+struct ScalarBuffer {
+  std::string name;
+  DType dtype;
+  Role role;
+  int64_t elements;             // physical
+  int64_t scratch_offset_bytes = -1;  // kLocal only; multiple of 64
+};
+
+// Run for every task in [task_begin, task_end); `task` holds its number at the start of `body`.
+struct ScalarKernel {
+  std::string name;
+  std::vector<ScalarBuffer> buffers;
+  std::vector<RegType> regs;
+  Reg task;
+  int64_t num_tasks = 1;
+  int64_t scratch_bytes = 0;
+  std::vector<Inst> body;
+
+  std::string ToString() const;
+};
+
+// Ok, or Internal with the instruction: a register used before it is set on some path, dtypes or lanes that do not fit, a value assigned
+// twice, a buffer or constant offset out of range, a store to an input.
+absl::Status VerifyScalarKernel(const ScalarKernel& kernel);
+
+}  // namespace tilewright::kernel_ir
+
+#endif  // TILEWRIGHT_BACKENDS_KERNEL_IR_SCALAR_IR_H_

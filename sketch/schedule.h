@@ -1,0 +1,112 @@
+// A Schedule is a trace: instructions over one group plus a table of named decisions (design: ir.md, "Schedules"). Replaying it builds a
+// block tree. A sketch has open decisions, a template is a function that writes a trace, a tile plan has all decisions set; mutation
+// edits the table and replays.
+//
+// Results and operands are handles (blocks, loops, buffers), numbered in order of creation; nothing is addressed by position.
+#ifndef TILEWRIGHT_SKETCH_SCHEDULE_H_
+#define TILEWRIGHT_SKETCH_SCHEDULE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sketch/schedule.pb.h"
+
+namespace tilewright::sketch {
+
+using Handle = int;
+
+struct Decision {
+  enum class Kind : uint8_t { kSplit, kChoice, kPermutation, kLocation };
+
+  std::string name;  // unique in the schedule
+  Kind kind = Kind::kSplit;
+  bool open = false;  // not decided yet: replay refuses it
+  // kSplit: `value` holds `parts` factors, outermost first. Without tails their product is `extent`; with tails it may exceed it, by less
+  // than the product of the inner factors. kChoice: value[0] indexes `options`. kPermutation: an order of 0..parts-1. kLocation:
+  // value[0] is a loop handle, -1 for root, -2 for inline.
+  std::vector<int64_t> value;
+  // Constraints: the space.
+  int64_t extent = 0;
+  int parts = 0;
+  bool tails = true;
+  int64_t innermost_cap = 0;  // 0: none
+  std::vector<std::string> options;
+
+  // InvalidArgument with the name and the constraint broken.
+  absl::Status Check() const;
+};
+
+enum class Primitive : uint8_t {
+  kBlock,              // text: tensor name                                            -> block
+  kLoop,               // block; text: axis name                                       -> the one loop over that axis
+  kGroupTile,          // output blocks (of one shape); one split decision per axis    -> one task loop per axis
+  kSplit,              // loop; one split decision                                     -> the parts, outermost first
+  kFuse,               // neighbouring loops, outermost first                          -> loop
+  kReorder,            // loops of one nest, in their new order
+  kAnnotate,           // loop; text: "serial", "unroll", "tile"
+  kComputeAt,          // block, loop: computed there, as much as its consumers below the loop need
+  kReverseComputeAt,   // block, loop of its producer: consumed there
+  kComputeInline,      // block: its body goes into its consumers
+  kReverseComputeInline,  // block: an elementwise consumer goes into its producer
+  kCacheRead,          // block, loop; text: "tensor level"                            -> block of the copy
+  kCacheWrite,         // block; text: level                                           -> block of the copy out
+  kSetLayout,          // text: "tensor layout", for constants and local buffers
+  kSetLevel,           // block; text: "registers" or "scratch": where its local result lives
+  kTensorize,          // block, loop; text: intrinsic: the loops from there inwards become the tile of that intrinsic
+};
+
+struct Instruction {
+  Primitive primitive;
+  std::vector<Handle> operands;
+  std::vector<int> decisions;  // indices into Schedule::decisions
+  std::string text;
+  std::vector<Handle> results;
+};
+
+struct Schedule {
+  std::vector<Decision> decisions;
+  std::vector<Instruction> instructions;
+
+  // One line per decision and instruction, as in docs: "%3, %4 = split %2 by kt". Equal text, equal schedule.
+  std::string ToString() const;
+  ScheduleProto ToProto() const;
+  static absl::StatusOr<Schedule> FromProto(const ScheduleProto& proto);
+};
+
+// Writes a trace, instruction by instruction, and numbers the handles. Nothing is checked before replay.
+class ScheduleWriter {
+ public:
+  Handle Block(std::string tensor);
+  Handle Loop(Handle block, std::string axis);
+  // Decisions: factors, outermost first.
+  std::vector<Handle> GroupTile(std::vector<Handle> outputs, const std::vector<Decision>& tiles);
+  std::vector<Handle> Split(Handle loop, Decision split);
+  Handle Fuse(std::vector<Handle> loops);
+  void Reorder(std::vector<Handle> loops);
+  void Annotate(Handle loop, std::string kind);
+  void ComputeAt(Handle block, Handle loop);
+  void ReverseComputeAt(Handle block, Handle loop);
+  void ComputeInline(Handle block);
+  void ReverseComputeInline(Handle block);
+  Handle CacheRead(Handle block, Handle loop, std::string tensor, std::string level);
+  Handle CacheWrite(Handle block, std::string level);
+  void SetLayout(std::string tensor, std::string layout);
+  void SetLevel(Handle block, std::string level);
+  void Tensorize(Handle block, Handle loop, std::string intrinsic);
+
+  Schedule Finish() && { return std::move(schedule_); }
+
+ private:
+  std::vector<Handle> Emit(Primitive primitive, std::vector<Handle> operands, std::vector<Decision> decisions, std::string text, int results);
+  Schedule schedule_;
+  int next_handle_ = 0;
+};
+
+// A split decision with all factors set.
+Decision SplitDecision(std::string name, int64_t extent, std::vector<int64_t> factors, bool tails = true);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_SCHEDULE_H_

@@ -1,0 +1,97 @@
+// Scalar expressions: the body of a compute, the indices of its loads, and, after scheduling, the same bodies over loop variables.
+//
+// An Expr is an immutable tree (shared, cheap to copy). Leaves are constants, variables and loads. Indices and loop variables are
+// i64. There are no operator kinds above this level: fusion and tiling look at expressions only.
+//
+// Semantics (one definition for the interpreter, both kernel-IR tiers and all backends):
+//   integers wrap; x / 0 and x mod 0 give 0, INT_MIN / -1 gives INT_MIN; kDiv on integers truncates, kFloorDiv / kFloorMod round down;
+//   max and min give NaN if either side is NaN, and order -0 below +0; comparisons and logic give bool;
+//   kRound rounds half to even; float -> int casts truncate and saturate, NaN gives 0; fp16 / bf16 operands compute in fp32;
+//   a kSelect evaluates only the branch it takes: a load in the other branch may be out of bounds.
+#ifndef TILEWRIGHT_TILEGRAPH_EXPR_H_
+#define TILEWRIGHT_TILEGRAPH_EXPR_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "tilegraph/dtype.h"
+
+namespace tilewright {
+
+enum class Op : uint8_t {
+  kConst, kVar, kLoad,                                                              // leaves
+  kNeg, kAbs, kExp, kLog, kSqrt, kTanh, kErf, kSigmoid, kSin, kCos,                 // unary
+  kFloor, kCeil, kRound, kNot, kIsNan, kCast,                                       // unary; kCast goes to the node's dtype
+  kAdd, kSub, kMul, kDiv, kFloorDiv, kFloorMod, kPow, kMax, kMin, kAnd, kOr, kXor,  // binary, operands of one dtype
+  kEq, kNe, kLt, kLe, kGt, kGe,                                                     // binary, result bool
+  kSelect,                                                                          // condition, then, else
+};
+
+// "add", "floordiv", "select", ...: the spelling of the text form.
+std::string_view Name(Op op);
+
+class Expr {
+ public:
+  // An empty handle; may only be assigned to and tested.
+  Expr() = default;
+  explicit operator bool() const { return node_ != nullptr; }
+
+  static Expr Int(int64_t value, DType dtype = DType::kInt64);  // integers and bool
+  static Expr Float(double value, DType dtype = DType::kFloat32);
+  // `id` is unique in its scope: the axis ordinal inside a compute, the loop id inside a kernel.
+  static Expr Var(int id, std::string name);
+  // `source` is a tensor id in a graph, a buffer id in kernel IR. One i64 index per dimension.
+  static Expr Load(int source, DType dtype, std::vector<Expr> indices);
+  // Any other operation, as it stands: nothing is simplified. REQUIRES: operand count and dtypes fit `op` (CHECKed).
+  static Expr Make(Op op, std::vector<Expr> operands);
+  static Expr Cast(DType to, Expr operand);
+
+  Op op() const;
+  DType dtype() const;
+  absl::Span<const Expr> operands() const;
+  const Expr& operand(int i) const { return operands()[i]; }
+  int64_t int_value() const;         // REQUIRES: kConst, not float
+  double float_value() const;        // REQUIRES: kConst, float
+  int var_id() const;                // REQUIRES: kVar
+  const std::string& var_name() const;
+  int source() const;                // REQUIRES: kLoad
+
+  bool IsIntConst(int64_t value) const { return op() == Op::kConst && !IsFloat(dtype()) && int_value() == value; }
+  // Same tree: same ops, dtypes, constants (floats by bits), ids.
+  friend bool operator==(const Expr& a, const Expr& b);
+  friend bool operator!=(const Expr& a, const Expr& b) { return !(a == b); }
+  size_t hash() const;
+
+  // For messages: infix, e.g. "max(%3[m, n] + %2[n], 0)".
+  std::string ToString() const;
+
+ private:
+  struct Node;
+  explicit Expr(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
+  std::shared_ptr<const Node> node_;
+};
+
+// i64 index arithmetic, folding constants and x+0, x*1, x*0 on the way.
+Expr operator+(const Expr& a, const Expr& b);
+Expr operator-(const Expr& a, const Expr& b);
+Expr operator*(const Expr& a, const Expr& b);
+Expr FloorDiv(const Expr& a, const Expr& b);
+Expr FloorMod(const Expr& a, const Expr& b);
+
+// Calls `fn` on every node, operands before their users.
+void Visit(const Expr& expr, const std::function<void(const Expr&)>& fn);
+// Rebuilds the tree bottom-up; where `fn` returns a non-empty Expr for a node (whose operands are already rewritten), it takes the node's place.
+Expr Rewrite(const Expr& expr, const std::function<Expr(const Expr&)>& fn);
+// Replaces variables: those for which `binding` returns a non-empty Expr.
+Expr Substitute(const Expr& expr, const std::function<Expr(int var_id)>& binding);
+// Rebuilds `expr` with other operands, keeping op, dtype, source and so on.
+Expr WithOperands(const Expr& expr, std::vector<Expr> operands);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_EXPR_H_

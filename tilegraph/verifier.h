@@ -1,0 +1,17 @@
+// Checks that a TensorGraph means something: called after every rewrite in tests, and on everything that comes from outside.
+#ifndef TILEWRIGHT_TILEGRAPH_VERIFIER_H_
+#define TILEWRIGHT_TILEGRAPH_VERIFIER_H_
+
+#include "absl/status/status.h"
+#include "tilegraph/tensor_graph.h"
+
+namespace tilewright {
+
+// Ok, or InvalidArgument naming the tensor and the first thing wrong: an extent below 1 or symbolic (Unimplemented), a load of a later
+// tensor, a wrong number or dtype of indices, a variable that is no axis, a body of the wrong arity or dtype, an affine index that can
+// leave its tensor outside any select that guards it, a duplicate name, an output that does not exist.
+absl::Status VerifyGraph(const TensorGraph& graph);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_VERIFIER_H_
