@@ -144,11 +144,19 @@ def conv_strided(out):
 
 
 def conv_same_upper(out):
-    """auto_pad and dilation."""
+    """auto_pad puts the odd row of padding at the end."""
     g = Graph("conv_same_upper")
     x, w = g.input("X", 1, 4, 10, 9), g.constant("W", 5, 4, 3, 3, fan_in=36)
-    g.node("Conv", "X W", "Y", auto_pad="SAME_UPPER", dilations=[2, 2])
-    g.write(out, F.conv2d(F.pad(x, (2, 2, 2, 2)), w, dilation=2))
+    g.node("Conv", "X W", "Y", auto_pad="SAME_UPPER", strides=[2, 2])
+    g.write(out, F.conv2d(F.pad(x, (1, 1, 0, 1)), w, stride=2))
+
+
+def conv_dilated(out):
+    """Taps two apart; at the border a whole row of them is padding."""
+    g = Graph("conv_dilated")
+    x, w = g.input("X", 1, 4, 10, 9), g.constant("W", 5, 4, 3, 3, fan_in=36)
+    g.node("Conv", "X W", "Y", pads=[2, 2, 2, 2], dilations=[2, 2])
+    g.write(out, F.conv2d(x, w, padding=2, dilation=2))
 
 
 def conv_grouped(out):
@@ -215,8 +223,8 @@ def input_used_twice(out):
 
 
 ALL = [gemm_relu, gemm_odd, matmul_two_inputs, gemm_chain, conv_batchnorm_relu, batchnorm_alone,
-       conv_shared_batchnorm, conv_strided, conv_same_upper, conv_grouped, residual,
-       maxpool_padded, pool_flatten_gemm, broadcast_add, input_used_twice]
+       conv_shared_batchnorm, conv_strided, conv_same_upper, conv_dilated,
+       conv_grouped, residual, maxpool_padded, pool_flatten_gemm, broadcast_add, input_used_twice]
 
 
 def main():

@@ -52,10 +52,10 @@ using CreateEnv = Entry<3, Status*(int log_level, const char* id, Env**)>;
 using CreateSession = Entry<7, Status*(const Env*, const char* path,
                                        const SessionOptions*, Session**)>;
 using Run =
-    Entry<9, Status*(Session*, const RunOptions*, const char* const* in_names,
-                     const Value* const* in, size_t in_count,
-                     const char* const* out_names, size_t out_count,
-                     Value** out)>;
+    Entry<9,
+          Status*(Session*, const RunOptions*, const char* const* in_names,
+                  const Value* const* in, size_t in_count,
+                  const char* const* out_names, size_t out_count, Value** out)>;
 using CreateSessionOptions = Entry<10, Status*(SessionOptions**)>;
 using SetExecutionMode = Entry<13, Status*(SessionOptions*, int)>;
 using SetOptimizationLevel = Entry<23, Status*(SessionOptions*, int)>;
@@ -67,10 +67,9 @@ using InputName =
     Entry<36, Status*(const Session*, size_t, Allocator*, char**)>;
 using OutputName =
     Entry<37, Status*(const Session*, size_t, Allocator*, char**)>;
-using CreateTensor =
-    Entry<49, Status*(const MemoryInfo*, void* data, size_t size_bytes,
-                      const int64_t* dims, size_t rank, int data_type,
-                      Value**)>;
+using CreateTensor = Entry<49, Status*(const MemoryInfo*, void* data,
+                                       size_t size_bytes, const int64_t* dims,
+                                       size_t rank, int data_type, Value**)>;
 using TensorData = Entry<51, Status*(Value*, void**)>;
 using ElementType = Entry<60, Status*(const TensorInfo*, int*)>;
 using Rank = Entry<61, Status*(const TensorInfo*, size_t*)>;

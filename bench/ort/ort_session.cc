@@ -22,9 +22,9 @@ namespace {
 // fixed size.
 size_t ElementSizeBytes(int data_type) {
   switch (data_type) {
-    case 2:   // uint8
-    case 3:   // int8
-    case 9:   // bool
+    case 2:  // uint8
+    case 3:  // int8
+    case 9:  // bool
       return 1;
     case 4:   // uint16
     case 5:   // int16
@@ -48,8 +48,7 @@ absl::Status ToStatus(ort::Table api, ort::Status* error) {
   if (error == nullptr) return absl::OkStatus();
   const std::string message = ort::GetErrorMessage::In(api)(error);
   ort::ReleaseStatus::In(api)(error);
-  return absl::InvalidArgumentError(
-      absl::StrCat("ONNX Runtime: ", message));
+  return absl::InvalidArgumentError(absl::StrCat("ONNX Runtime: ", message));
 }
 
 // Calls table entry `Function` and turns its result into an absl::Status.
@@ -113,8 +112,8 @@ struct OrtSession::State {
       status = Call<ort::SetExecutionMode>(api, options, ort::kSequential);
     }
     if (status.ok()) {
-      status = Call<ort::SetOptimizationLevel>(api, options,
-                                               ort::kAllOptimizations);
+      status =
+          Call<ort::SetOptimizationLevel>(api, options, ort::kAllOptimizations);
     }
     if (status.ok()) {
       status = Call<ort::SetIntraOpThreads>(api, options, threads);
@@ -168,9 +167,8 @@ struct OrtSession::State {
     if (!status.ok()) return status;
     const size_t element_bytes = ElementSizeBytes(type);
     if (element_bytes == 0) {
-      return absl::UnimplementedError(
-          absl::StrCat("an output has the data type ", type,
-                       ", which has no fixed size"));
+      return absl::UnimplementedError(absl::StrCat(
+          "an output has the data type ", type, ", which has no fixed size"));
     }
     tensor.data_type = type;
     tensor.bytes.assign(static_cast<const char*>(data), count * element_bytes);
@@ -224,9 +222,9 @@ absl::Status OrtSession::Bind(const std::vector<OrtTensor>& inputs) {
     OrtTensor& input = state_->inputs[i];
     size_t position = i;
     if (!input.name.empty()) {
-      position = std::find(input_names_.begin(), input_names_.end(),
-                           input.name) -
-                 input_names_.begin();
+      position =
+          std::find(input_names_.begin(), input_names_.end(), input.name) -
+          input_names_.begin();
     }
     if (position == input_names_.size() ||
         state_->input_values[position] != nullptr) {

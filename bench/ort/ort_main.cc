@@ -1,0 +1,164 @@
+// Runs ONNX Runtime on folders written by bench/models: prints its error
+// against the float64 reference and its times.
+//
+//   ort_main --ort=libonnxruntime.so.1 [--threads=1,2] [--seconds=3]
+//            [--record] MODEL_DIR...
+//
+// --record writes MODEL_DIR/test_data_set_0/judge.json instead of timing:
+// e(ONNX Runtime) at one thread, which the judge of whole models needs.
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "bench/ort/ort_session.h"
+#include "bench/ort/test_data.h"
+#include "bench/ort/timing.h"
+
+namespace tilewright::bench {
+namespace {
+
+constexpr double kWindowSeconds = 0.25;
+
+struct Flags {
+  std::string ort;
+  std::vector<int> threads = {1, 2};
+  double seconds = 3;
+  bool record = false;
+  std::vector<std::string> folders;
+};
+
+// Relative paths are relative to where the user is, also under `bazel run`.
+std::string UserPath(absl::string_view path) {
+  const char* base = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (base == nullptr || absl::StartsWith(path, "/")) return std::string(path);
+  return absl::StrCat(base, "/", path);
+}
+
+absl::StatusOr<Flags> Parse(int argc, char** argv) {
+  Flags flags;
+  if (const char* path = std::getenv("TILEWRIGHT_ORT")) flags.ort = path;
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view argument = argv[i];
+    if (absl::ConsumePrefix(&argument, "--ort=")) {
+      flags.ort = UserPath(argument);
+    } else if (absl::ConsumePrefix(&argument, "--threads=")) {
+      flags.threads.clear();
+      for (absl::string_view part : absl::StrSplit(argument, ',')) {
+        int threads;
+        if (!absl::SimpleAtoi(part, &threads) || threads < 1) {
+          return absl::InvalidArgumentError(
+              absl::StrCat("--threads: '", part, "' is not a thread count"));
+        }
+        flags.threads.push_back(threads);
+      }
+    } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
+      if (!absl::SimpleAtod(argument, &flags.seconds)) {
+        return absl::InvalidArgumentError("--seconds needs a number");
+      }
+    } else if (argument == "--record") {
+      flags.record = true;
+    } else if (absl::StartsWith(argument, "-")) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown flag ", argument));
+    } else {
+      flags.folders.push_back(UserPath(argument));
+    }
+  }
+  if (flags.folders.empty()) {
+    return absl::InvalidArgumentError("no folder with a model.onnx was given");
+  }
+  if (flags.ort.empty()) {
+    return absl::InvalidArgumentError(
+        "give the path of libonnxruntime.so.1 with --ort or $TILEWRIGHT_ORT");
+  }
+  return flags;
+}
+
+absl::Status Record(const std::string& data_folder, const std::string& version,
+                    double error) {
+  const std::string path = absl::StrCat(data_folder, "/judge.json");
+  std::ofstream file(path);
+  file << absl::StrFormat(
+      "{\n"
+      "  \"onnxruntime_version\": \"%s\",\n"
+      "  \"onnxruntime_error\": %.3e,\n"
+      "  \"error_limit\": %.3e\n"
+      "}\n",
+      version, error, ErrorLimit(error));
+  file.close();
+  return file.good() ? absl::OkStatus()
+                     : absl::UnavailableError("cannot write " + path);
+}
+
+absl::Status Process(const Flags& flags, const std::string& folder) {
+  const std::string data_folder = folder + "/test_data_set_0";
+  absl::StatusOr<TestData> data = ReadTestData(data_folder);
+  if (!data.ok()) return data.status();
+  for (int threads : flags.record ? std::vector<int>{1} : flags.threads) {
+    absl::StatusOr<std::unique_ptr<OrtSession>> session =
+        OrtSession::Open(flags.ort, folder + "/model.onnx", {threads});
+    if (!session.ok()) return session.status();
+    absl::StatusOr<std::vector<OrtTensor>> outputs =
+        (*session)->Run(data->inputs);
+    if (!outputs.ok()) return outputs.status();
+    absl::StatusOr<double> error = Error(*outputs, data->references);
+    if (!error.ok()) return error.status();
+    if (flags.record) {
+      absl::Status status = Record(data_folder, (*session)->version(), *error);
+      if (!status.ok()) return status;
+      absl::PrintF("%s: e(ONNX Runtime) %.3g\n", folder, *error);
+      continue;
+    }
+    std::vector<Window> windows;
+    auto run = [&] { return (*session)->RunBound(); };
+    absl::Status warm_up = MeasureWindow(run, kWindowSeconds).status();
+    if (!warm_up.ok()) return warm_up;
+    for (double left = flags.seconds; left > 0; left -= kWindowSeconds) {
+      absl::StatusOr<Window> window = MeasureWindow(run, kWindowSeconds);
+      if (!window.ok()) return window.status();
+      windows.push_back(*std::move(window));
+    }
+    const Timing timing = Summarize(windows);
+    absl::PrintF(
+        "%s: ONNX Runtime %s, threads %d, e %.3g, wall min %.3f median %.3f "
+        "ms, CPU min %.3f median %.3f ms, runs %d, quiet windows %d of %d\n",
+        folder, (*session)->version(), threads, *error, timing.min_wall_ms,
+        timing.median_wall_ms, timing.min_cpu_ms, timing.median_cpu_ms,
+        timing.runs, timing.quiet_windows, timing.windows);
+  }
+  return absl::OkStatus();
+}
+
+int Main(int argc, char** argv) {
+  absl::StatusOr<Flags> flags = Parse(argc, argv);
+  if (!flags.ok()) {
+    absl::FPrintF(stderr, "ort_main: %s\n", flags.status().message());
+    return 2;
+  }
+  bool failed = false;
+  for (const std::string& folder : flags->folders) {
+    absl::Status status = Process(*flags, folder);
+    if (!status.ok()) {
+      absl::FPrintF(stderr, "ort_main: %s: %s\n", folder, status.message());
+      failed = true;
+    }
+  }
+  return failed ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace tilewright::bench
+
+int main(int argc, char** argv) { return tilewright::bench::Main(argc, argv); }
