@@ -1,0 +1,38 @@
+// What an x86-64 CPU can do: feature classes, and the host by CPUID. Never the
+// CPU's name.
+#ifndef TILEWRIGHT_BACKENDS_SPEC_CPU_FEATURES_H_
+#define TILEWRIGHT_BACKENDS_SPEC_CPU_FEATURES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace tilewright {
+
+// The classes kernels are built for, smallest first: "x86-64-v2", "x86-64-v3",
+// "x86-64-v4" (the levels of the x86-64 psABI), "x86-64-v4-amx" (v4 with VNNI,
+// bf16 and AMX). Each includes the ones before it.
+const std::vector<std::string>& CpuClasses();
+
+// Features of a class in LLVM's spelling, sorted. InvalidArgument lists the
+// classes if there is no such one.
+absl::StatusOr<std::vector<std::string>> CpuClassFeatures(
+    std::string_view cpu_class);
+
+// Features of the running CPU, of those any class names, that the operating
+// system lets programs use; sorted. Asked by CPUID and XGETBV.
+std::vector<std::string> HostCpuFeatures();
+
+// What `cpu_class` needs and `have` (sorted) lacks.
+absl::StatusOr<std::vector<std::string>> MissingCpuFeatures(
+    std::string_view cpu_class, const std::vector<std::string>& have);
+
+// The largest class all of whose features are in `have`. Unimplemented, naming
+// what lacks, if even the smallest is not.
+absl::StatusOr<std::string> BestCpuClass(const std::vector<std::string>& have);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_BACKENDS_SPEC_CPU_FEATURES_H_

@@ -1,0 +1,146 @@
+#include "backends/spec/host_spec.h"
+
+#include <cpuid.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "backends/spec/cpu_features.h"
+#include "backends/spec/load_spec.h"
+#include "base/status_macros.h"
+
+namespace tilewright {
+namespace {
+
+// AMD describes its caches in an extended leaf of the same form.
+uint32_t CacheLeaf() {
+  uint32_t a, b, c, d;
+  constexpr uint32_t kAmdLeaf = 0x8000001d;
+  if (__get_cpuid_count(4, 0, &a, &b, &c, &d) && (a & 0x1f) != 0) return 4;
+  return kAmdLeaf;
+}
+
+std::vector<CacheInfo> QueryCaches() {
+  std::vector<CacheInfo> caches;
+  const uint32_t leaf = CacheLeaf();
+  for (uint32_t index = 0; index < 16; ++index) {
+    uint32_t a, b, c, d;
+    if (!__get_cpuid_count(leaf, index, &a, &b, &c, &d)) break;
+    const uint32_t type = a & 0x1f;  // 1 data, 2 instruction, 3 unified
+    if (type == 0) break;
+    if (type == 2) continue;
+    CacheInfo cache;
+    cache.level = a >> 5 & 7;
+    cache.threads_sharing = (a >> 14 & 0xfff) + 1;
+    cache.line_bytes = (b & 0xfff) + 1;
+    const int64_t partitions = (b >> 12 & 0x3ff) + 1;
+    const int64_t ways = (b >> 22) + 1;
+    const int64_t sets = static_cast<int64_t>(c) + 1;
+    cache.capacity_bytes = cache.line_bytes * partitions * ways * sets;
+    caches.push_back(cache);
+  }
+  return caches;
+}
+
+// Replaces where `fields` come from: removes them from other sources.
+template <typename M>
+void SetSource(M& message, const std::vector<std::string>& fields,
+               const std::string& detail) {
+  for (Source& source : *message.mutable_sources()) {
+    auto* names = source.mutable_fields();
+    names->erase(std::remove_if(names->begin(), names->end(),
+                                [&](const std::string& name) {
+                                  return std::find(fields.begin(), fields.end(),
+                                                   name) != fields.end();
+                                }),
+                 names->end());
+  }
+  auto* sources = message.mutable_sources();
+  sources->erase(
+      std::remove_if(sources->begin(), sources->end(),
+                     [](const Source& s) { return s.fields().empty(); }),
+      sources->end());
+  Source* source = message.add_sources();
+  for (const std::string& field : fields) source->add_fields(field);
+  source->set_kind(Source::DRIVER);
+  source->set_detail(detail);
+}
+
+// Rates of one core stay those of the class; aggregates follow the core count.
+void ScaleAggregates(MemoryLevel& level, double factor) {
+  level.set_aggregate_read_bytes_per_s(level.aggregate_read_bytes_per_s() *
+                                       factor);
+  level.set_aggregate_write_bytes_per_s(level.aggregate_write_bytes_per_s() *
+                                        factor);
+}
+
+}  // namespace
+
+HostStructure QueryHostStructure() {
+  HostStructure host;
+  host.caches = QueryCaches();
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+    host.cores = std::max(1, CPU_COUNT(&set));
+  }
+  return host;
+}
+
+absl::StatusOr<DeviceSpec> CpuSpec(std::string_view cpu_class,
+                                   const HostStructure& host) {
+  TW_RETURN_IF_ERROR(CpuClassFeatures(cpu_class));
+  TW_ASSIGN_OR_RETURN(
+      DeviceSpec spec,
+      LoadSpec(absl::StrCat(
+          "cpu_", absl::StrReplaceAll(std::string(cpu_class), {{"-", "_"}}))));
+  spec.set_name("cpu");
+  const double factor = static_cast<double>(host.cores) /
+                        static_cast<double>(spec.unit().cores());
+  spec.mutable_unit()->set_cores(host.cores);
+  SetSource(*spec.mutable_unit(), {"cores"}, "sched_getaffinity");
+  for (MemoryLevel& level : *spec.mutable_levels()) {
+    if (level.scope() == MemoryLevel::HOST) {
+      level.set_cores_sharing(host.cores);
+      SetSource(level, {"cores_sharing"}, "sched_getaffinity");
+      // The committed aggregate is that of the class's cores; a single core
+      // cannot exceed its own rate.
+      ScaleAggregates(level, std::min(1.0, factor));
+      continue;
+    }
+    if (level.kind() == MemoryLevel::REGISTER) {
+      level.set_instances(host.cores);
+      SetSource(level, {"instances"}, "sched_getaffinity");
+      continue;
+    }
+    for (const CacheInfo& cache : host.caches) {
+      if (level.name() != absl::StrCat("l", cache.level)) continue;
+      // Hardware threads of other processes do not count.
+      const int64_t sharing = std::min(cache.threads_sharing, host.cores);
+      level.set_capacity_bytes(cache.capacity_bytes);
+      level.set_read_transaction_bytes(cache.line_bytes);
+      level.set_write_transaction_bytes(cache.line_bytes);
+      level.set_cores_sharing(std::max<int64_t>(1, sharing));
+      level.set_instances(std::max<int64_t>(
+          1, (host.cores + level.cores_sharing() - 1) / level.cores_sharing()));
+      SetSource(level,
+                {"capacity_bytes", "instances", "cores_sharing",
+                 "read_transaction_bytes", "write_transaction_bytes"},
+                "CPUID cache leaf, sched_getaffinity");
+    }
+    ScaleAggregates(level, factor);
+  }
+  TW_RETURN_IF_ERROR(ValidateSpec(spec));
+  return spec;
+}
+
+absl::StatusOr<DeviceSpec> HostSpec() {
+  TW_ASSIGN_OR_RETURN(const std::string cpu_class,
+                      BestCpuClass(HostCpuFeatures()));
+  return CpuSpec(cpu_class, QueryHostStructure());
+}
+
+}  // namespace tilewright

@@ -1,0 +1,96 @@
+#include "backends/spec/host_spec.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "backends/spec/cpu_features.h"
+#include "backends/spec/device_spec.pb.h"
+#include "backends/spec/load_spec.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(CpuFeaturesTest, CommittedSpecsNameTheFeaturesOfTheirClass) {
+  for (const std::string& cpu_class : CpuClasses()) {
+    std::string name = "cpu_" + cpu_class;
+    std::replace(name.begin(), name.end(), '-', '_');
+    TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(name));
+    TW_ASSERT_OK_AND_ASSIGN(const std::vector<std::string> features,
+                            CpuClassFeatures(cpu_class));
+    EXPECT_EQ(std::vector<std::string>(spec.features().begin(),
+                                       spec.features().end()),
+              features);
+    EXPECT_EQ(spec.target(), "cpu:" + cpu_class);
+  }
+}
+
+TEST(CpuFeaturesTest, MissingFeaturesAreNamed) {
+  TW_ASSERT_OK_AND_ASSIGN(std::vector<std::string> v4,
+                          CpuClassFeatures("x86-64-v4"));
+  EXPECT_THAT(MissingCpuFeatures("x86-64-v4-amx", v4),
+              IsOkAndHolds(ElementsAre("amx-bf16", "amx-int8", "amx-tile",
+                                       "avx512bf16", "avx512vnni")));
+  EXPECT_THAT(MissingCpuFeatures("x86-64-v3", v4), IsOkAndHolds(ElementsAre()));
+  EXPECT_THAT(MissingCpuFeatures("rocketlake", v4),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("x86-64-v2, x86-64-v3")));
+}
+
+TEST(CpuFeaturesTest, TheBestClassIsTheLargestComplete) {
+  TW_ASSERT_OK_AND_ASSIGN(std::vector<std::string> features,
+                          CpuClassFeatures("x86-64-v4"));
+  EXPECT_THAT(BestCpuClass(features), IsOkAndHolds("x86-64-v4"));
+  features.erase(std::find(features.begin(), features.end(), "avx512vl"));
+  EXPECT_THAT(BestCpuClass(features), IsOkAndHolds("x86-64-v3"));
+  EXPECT_THAT(BestCpuClass({"sse3"}),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("popcnt")));
+}
+
+TEST(HostSpecTest, StructureReplacesCachesAndCores) {
+  HostStructure host;
+  host.cores = 8;
+  host.caches = {{1, 49152, 64, 2}, {2, 1310720, 64, 2}, {3, 25165824, 64, 16}};
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, CpuSpec("x86-64-v4", host));
+  EXPECT_EQ(spec.name(), "cpu");
+  EXPECT_EQ(spec.unit().cores(), 8);
+  const MemoryLevel* l1 = FindLevel(spec, "l1");
+  ASSERT_NE(l1, nullptr);
+  EXPECT_EQ(l1->capacity_bytes(), 49152);
+  EXPECT_EQ(l1->instances(), 4);
+  EXPECT_EQ(FindLevel(spec, "l3")->capacity_bytes(), 25165824);
+  EXPECT_EQ(FindLevel(spec, "l3")->cores_sharing(), 8);
+  EXPECT_EQ(spec.unit().vector_bytes(), 64);
+}
+
+TEST(HostSpecTest, OneCoreHasNoMoreBandwidthThanItsOwn) {
+  HostStructure host;
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, CpuSpec("x86-64-v3", host));
+  for (const MemoryLevel& level : spec.levels()) {
+    if (level.kind() == MemoryLevel::REGISTER) continue;
+    EXPECT_LE(level.aggregate_read_bytes_per_s(), level.read_bytes_per_s())
+        << level.name();
+  }
+}
+
+TEST(HostSpecTest, TheHostIsDescribedTheSameEveryTime) {
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec a, HostSpec());
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec b, HostSpec());
+  EXPECT_EQ(SpecText(a), SpecText(b));
+  const HostStructure host = QueryHostStructure();
+  EXPECT_GE(host.cores, 1);
+  ASSERT_FALSE(host.caches.empty());
+  for (const CacheInfo& cache : host.caches) {
+    EXPECT_GE(cache.capacity_bytes, 4096);
+    EXPECT_GE(cache.line_bytes, 16);
+  }
+}
+
+}  // namespace
+}  // namespace tilewright

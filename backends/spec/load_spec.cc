@@ -1,0 +1,204 @@
+#include "backends/spec/load_spec.h"
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/spec/builtin_specs.h"
+#include "base/status_macros.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/message.h"
+#include "google/protobuf/text_format.h"
+
+namespace tilewright {
+namespace {
+
+using ::google::protobuf::FieldDescriptor;
+using ::google::protobuf::Message;
+
+// Keeps the first error, with its place.
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (text_.empty()) {
+      text_ = absl::StrCat(line + 1, ":", column + 1, ": ", message);
+    }
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// The number in `field`, which is int64 or double.
+double Number(const Message& message, const FieldDescriptor* field) {
+  const auto* reflection = message.GetReflection();
+  return field->cpp_type() == FieldDescriptor::CPPTYPE_INT64
+             ? static_cast<double>(reflection->GetInt64(message, field))
+             : reflection->GetDouble(message, field);
+}
+
+// Every number that is set is not negative and named in one of the `sources`
+// beside it; recurses into sub-messages.
+absl::Status CheckNumbers(const Message& message, const std::string& where) {
+  const auto* reflection = message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection->ListFields(message, &fields);
+  std::set<std::string> sourced;
+  for (const FieldDescriptor* field : fields) {
+    if (field->name() != "sources") continue;
+    for (int i = 0; i < reflection->FieldSize(message, field); ++i) {
+      const auto& source = static_cast<const Source&>(
+          reflection->GetRepeatedMessage(message, field, i));
+      if (source.kind() == Source::KIND_UNSPECIFIED) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(where, "source ", i, " has no kind"));
+      }
+      for (const std::string& name : source.fields()) {
+        if (message.GetDescriptor()->FindFieldByName(name) == nullptr) {
+          return absl::InvalidArgumentError(absl::StrCat(
+              where, "source ", i, " names '", name, "', which is no field"));
+        }
+        sourced.insert(name);
+      }
+    }
+  }
+  for (const FieldDescriptor* field : fields) {
+    if (field->name() == "sources") continue;
+    const std::string path = absl::StrCat(where, field->name());
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      if (!field->is_repeated()) {
+        TW_RETURN_IF_ERROR(CheckNumbers(reflection->GetMessage(message, field),
+                                        absl::StrCat(path, ".")));
+        continue;
+      }
+      for (int i = 0; i < reflection->FieldSize(message, field); ++i) {
+        TW_RETURN_IF_ERROR(
+            CheckNumbers(reflection->GetRepeatedMessage(message, field, i),
+                         absl::StrCat(path, "[", i, "].")));
+      }
+      continue;
+    }
+    const bool number = field->cpp_type() == FieldDescriptor::CPPTYPE_INT64 ||
+                        field->cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE;
+    if (!number) continue;
+    if (!field->is_repeated() && !(Number(message, field) >= 0)) {
+      return absl::InvalidArgumentError(absl::StrCat(path, " is negative"));
+    }
+    if (sourced.count(field->name()) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, " has no source: name it in 'sources'"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLevels(const DeviceSpec& spec) {
+  if (spec.levels_size() < 2 || spec.levels(0).kind() != MemoryLevel::MEMORY ||
+      spec.levels(spec.levels_size() - 1).kind() != MemoryLevel::REGISTER) {
+    return absl::InvalidArgumentError(
+        "levels must begin with kind MEMORY and end with kind REGISTER");
+  }
+  std::set<std::string> names;
+  for (const MemoryLevel& level : spec.levels()) {
+    if (level.name().empty() || !names.insert(level.name()).second) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "level '", level.name(), "': names must be set and differ"));
+    }
+    if (level.kind() == MemoryLevel::KIND_UNSPECIFIED ||
+        level.scope() == MemoryLevel::SCOPE_UNSPECIFIED) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("level '", level.name(), "' needs kind and scope"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ValidateSpec(const DeviceSpec& spec) {
+  if (spec.name().empty()) return absl::InvalidArgumentError("no name");
+  if (spec.target().empty()) return absl::InvalidArgumentError("no target");
+  TW_RETURN_IF_ERROR(CheckLevels(spec));
+  if (spec.unit().cores() < 1) {
+    return absl::InvalidArgumentError("unit.cores must be at least 1");
+  }
+  for (int i = 1; i < spec.features_size(); ++i) {
+    if (spec.features(i - 1) >= spec.features(i)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("features must be sorted and differ: '",
+                       spec.features(i), "' is out of place"));
+    }
+  }
+  return CheckNumbers(spec, "");
+}
+
+absl::StatusOr<DeviceSpec> ParseSpec(std::string_view text,
+                                     std::string_view origin) {
+  DeviceSpec spec;
+  google::protobuf::TextFormat::Parser parser;
+  FirstError error;
+  parser.RecordErrorsTo(&error);
+  if (!parser.ParseFromString(std::string(text), &spec)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        std::string(origin), ":", error.text(), " (expected a DeviceSpec)"));
+  }
+  if (absl::Status status = ValidateSpec(spec); !status.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(std::string(origin), ": ", status.message()));
+  }
+  return spec;
+}
+
+absl::StatusOr<DeviceSpec> LoadSpec(std::string_view name_or_path) {
+  for (const BuiltinSpec& builtin : BuiltinSpecs()) {
+    if (builtin.name == name_or_path) {
+      return ParseSpec(builtin.text, builtin.name);
+    }
+  }
+  const std::string path(name_or_path);
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return absl::NotFoundError(absl::StrCat(
+        "'", path, "' is neither a readable file nor one of the specs ",
+        absl::StrJoin(BuiltinSpecNames(), ", ")));
+  }
+  return ParseSpec(text.str(), path);
+}
+
+std::string SpecText(const DeviceSpec& spec) {
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(spec, &text);
+  return text;
+}
+
+std::vector<std::string> BuiltinSpecNames() {
+  std::vector<std::string> names;
+  for (const BuiltinSpec& builtin : BuiltinSpecs()) {
+    names.emplace_back(builtin.name);
+  }
+  return names;
+}
+
+const MemoryLevel* FindLevel(const DeviceSpec& spec, std::string_view name) {
+  for (const MemoryLevel& level : spec.levels()) {
+    if (level.name() == name) return &level;
+  }
+  return nullptr;
+}
+
+double CorePeak(const DeviceSpec& spec, std::string_view dtype,
+                PeakRate::Unit unit) {
+  for (const PeakRate& peak : spec.unit().peaks()) {
+    if (peak.dtype() == dtype && peak.unit() == unit) {
+      return peak.core_ops_per_s();
+    }
+  }
+  return 0;
+}
+
+}  // namespace tilewright

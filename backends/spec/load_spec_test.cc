@@ -1,0 +1,103 @@
+#include "backends/spec/load_spec.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "backends/spec/device_spec.pb.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(LoadSpecTest, EveryCommittedSpecLoadsUnderItsFileName) {
+  EXPECT_THAT(BuiltinSpecNames(),
+              ElementsAre("cpu_x86_64_v2", "cpu_x86_64_v3", "cpu_x86_64_v4",
+                          "cpu_x86_64_v4_amx", "unit"));
+  for (const std::string& name : BuiltinSpecNames()) {
+    TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(name));
+    EXPECT_EQ(spec.name(), name);
+  }
+}
+
+TEST(LoadSpecTest, AFileLoadsAsItsTextWasPrinted) {
+  TW_ASSERT_OK_AND_ASSIGN(DeviceSpec spec, LoadSpec("unit"));
+  spec.set_name("mine");
+  const std::string path =
+      std::string(std::getenv("TEST_TMPDIR")) + "/mine.textproto";
+  std::ofstream(path) << SpecText(spec);
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec loaded, LoadSpec(path));
+  EXPECT_EQ(SpecText(loaded), SpecText(spec));
+}
+
+TEST(LoadSpecTest, AnUnknownNameListsTheCommittedOnes) {
+  EXPECT_THAT(LoadSpec("v1000"), StatusIs(absl::StatusCode::kNotFound,
+                                          HasSubstr("cpu_x86_64_v4_amx")));
+}
+
+TEST(LoadSpecTest, ATypingErrorIsReportedWithItsLine) {
+  EXPECT_THAT(ParseSpec("name: 'x'\nlevel {}\n", "f.textproto"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("f.textproto:2:")));
+}
+
+// `edit` breaks the unit spec; ValidateSpec must say `message`.
+template <typename Edit>
+void ExpectInvalid(Edit edit, const std::string& message) {
+  TW_ASSERT_OK_AND_ASSIGN(DeviceSpec spec, LoadSpec("unit"));
+  edit(spec);
+  EXPECT_THAT(ValidateSpec(spec),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
+}
+
+TEST(ValidateSpecTest, RefusesWhatIsMissingOrContradicts) {
+  ExpectInvalid([](DeviceSpec& s) { s.clear_name(); }, "no name");
+  ExpectInvalid([](DeviceSpec& s) { s.clear_target(); }, "no target");
+  ExpectInvalid([](DeviceSpec& s) { s.clear_levels(); }, "levels must begin");
+  ExpectInvalid([](DeviceSpec& s) { s.mutable_levels(1)->set_name("l1"); },
+                "must be set and differ");
+  ExpectInvalid([](DeviceSpec& s) { s.mutable_levels(1)->clear_kind(); },
+                "needs kind and scope");
+  ExpectInvalid([](DeviceSpec& s) { s.mutable_unit()->set_cores(0); },
+                "unit.cores");
+  ExpectInvalid(
+      [](DeviceSpec& s) {
+        s.add_features("b");
+        s.add_features("a");
+      },
+      "sorted");
+  ExpectInvalid([](DeviceSpec& s) { s.mutable_levels(1)->set_latency_ns(-1); },
+                "levels[1].latency_ns is negative");
+}
+
+TEST(ValidateSpecTest, EveryNumberNeedsASource) {
+  ExpectInvalid([](DeviceSpec& s) { s.mutable_levels(1)->set_banks(32); },
+                "levels[1].banks has no source");
+  ExpectInvalid(
+      [](DeviceSpec& s) {
+        s.mutable_unit()->mutable_peaks(0)->clear_sources();
+      },
+      "unit.peaks[0].core_ops_per_s has no source");
+  ExpectInvalid(
+      [](DeviceSpec& s) {
+        s.mutable_levels(0)->mutable_sources(0)->add_fields("speed");
+      },
+      "'speed', which is no field");
+}
+
+TEST(LoadSpecTest, LevelsAndPeaksAreFoundByName) {
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("unit"));
+  ASSERT_NE(FindLevel(spec, "l2"), nullptr);
+  EXPECT_EQ(FindLevel(spec, "l2")->capacity_bytes(), 100000);
+  EXPECT_EQ(FindLevel(spec, "l9"), nullptr);
+  EXPECT_EQ(CorePeak(spec, "f32", PeakRate::VECTOR), 100e9);
+  EXPECT_EQ(CorePeak(spec, "f32", PeakRate::MATRIX), 0);
+}
+
+}  // namespace
+}  // namespace tilewright
