@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_TILEGRAPH_COMBINER_H_
 #define TILEWRIGHT_TILEGRAPH_COMBINER_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ class Combiner {
   // `acc` is the accumulator dtype: f32 for f16, bf16 and f32; i32 for i8 and u8; else the element's own.
   Combiner(Kind kind, DType acc) : kind_(kind), acc_(acc) {}
   static DType DefaultAccumulator(DType element);
+  // Whether the kind has a meaning in that accumulator: sums of numbers, Welford and max-sum-exp of floats, the others of anything.
+  static bool Supports(Kind kind, DType acc);
 
   Kind kind() const { return kind_; }
   DType acc() const { return acc_; }

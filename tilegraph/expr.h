@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,11 @@ enum class Op : uint8_t {
 
 // "add", "floordiv", "select", ...: the spelling of the text form.
 std::string_view Name(Op op);
+// The operation that Make takes under this name; nullopt for leaves, cast and anything else.
+std::optional<Op> ParseOp(std::string_view name);
+// The dtype of `op` on such operands; nullopt if their number or dtypes do not fit: arithmetic takes numbers of one dtype, exp to round
+// and isnan floats, floordiv and mod integers, not / and / or / xor bool or integers (bitwise), max, min and comparisons anything.
+std::optional<DType> ResultDType(Op op, absl::Span<const DType> operands);
 
 class Expr {
  public:
@@ -41,6 +48,7 @@ class Expr {
   Expr() = default;
   explicit operator bool() const { return node_ != nullptr; }
 
+  // Constants, rounded to what `dtype` holds; every NaN is the same NaN.
   static Expr Int(int64_t value, DType dtype = DType::kInt64);  // integers and bool
   static Expr Float(double value, DType dtype = DType::kFloat32);
   // `id` is unique in its scope: the axis ordinal inside a compute, the loop id inside a kernel.
@@ -71,7 +79,9 @@ class Expr {
   std::string ToString() const;
 
  private:
+  friend class Rewriter;
   struct Node;
+  static Expr FromNode(Node node);
   explicit Expr(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
   std::shared_ptr<const Node> node_;
 };
@@ -83,14 +93,23 @@ Expr operator*(const Expr& a, const Expr& b);
 Expr FloorDiv(const Expr& a, const Expr& b);
 Expr FloorMod(const Expr& a, const Expr& b);
 
-// Calls `fn` on every node, operands before their users.
+// Calls `fn` on every node, operands before their users; a shared node once per use.
 void Visit(const Expr& expr, const std::function<void(const Expr&)>& fn);
 // Rebuilds the tree bottom-up; where `fn` returns a non-empty Expr for a node (whose operands are already rewritten), it takes the node's place.
+// `fn` is a pure function: it is called once for a node with several users.
 Expr Rewrite(const Expr& expr, const std::function<Expr(const Expr&)>& fn);
 // Replaces variables: those for which `binding` returns a non-empty Expr.
 Expr Substitute(const Expr& expr, const std::function<Expr(int var_id)>& binding);
 // Rebuilds `expr` with other operands, keeping op, dtype, source and so on.
 Expr WithOperands(const Expr& expr, std::vector<Expr> operands);
+
+// As the text form spells it (docs/text_form.md), with names of tensors and variables given by the caller.
+std::string PrintExpr(const Expr& expr, const std::function<std::string(int source)>& source_name,
+                      const std::function<std::string(const Expr& var)>& var_name);
+// "3" (i64), "3:i32", "0.5" (f32), "0.5:f64", "true". REQUIRES: kConst.
+std::string PrintConstant(const Expr& constant);
+// The shortest decimal that reads back as `value` in `dtype`; "inf", "-inf", "nan".
+std::string PrintFloat(double value, DType dtype);
 
 }  // namespace tilewright
 

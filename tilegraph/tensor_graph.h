@@ -9,9 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "tilegraph/combiner.h"
 #include "tilegraph/dim.h"
@@ -41,11 +43,11 @@ struct Compute {
 enum class TensorKind : uint8_t { kPlaceholder, kConstant, kCompute };
 
 struct Tensor {
-  TensorId id;
+  TensorId id = 0;
   std::string name;  // unique in the graph
-  DType dtype;
+  DType dtype = DType::kFloat32;
   std::vector<Dim> shape;
-  TensorKind kind;
+  TensorKind kind = TensorKind::kPlaceholder;
   std::shared_ptr<const HostTensor> value;  // kConstant only
   Compute compute;                          // kCompute only
   std::string hint;                         // e.g. "conv", "pad": may guide defaults, never legality
@@ -56,9 +58,10 @@ struct Tensor {
 
 class TensorGraph {
  public:
+  // A taken name gets a suffix, an empty one becomes "t".
   TensorId AddPlaceholder(std::string name, DType dtype, std::vector<Dim> shape);
   TensorId AddConstant(std::string name, std::shared_ptr<const HostTensor> value);
-  // The shape is that of `compute.axes`. A taken name gets a suffix.
+  // The shape is that of `compute.axes`.
   TensorId AddCompute(std::string name, DType dtype, Compute compute, std::string hint = "");
   void SetOutputs(std::vector<TensorId> outputs) { outputs_ = std::move(outputs); }
 
@@ -66,7 +69,7 @@ class TensorGraph {
   const Tensor& tensor(TensorId id) const { return tensors_[id]; }
   absl::Span<const Tensor> tensors() const { return tensors_; }
   absl::Span<const TensorId> outputs() const { return outputs_; }
-  std::optional<TensorId> Find(absl::string_view name) const;
+  std::optional<TensorId> Find(std::string_view name) const;
   // Load(id, ...) with the tensor's dtype.
   Expr Load(TensorId id, std::vector<Expr> indices) const;
 
@@ -76,7 +79,11 @@ class TensorGraph {
   std::vector<std::vector<TensorId>> Consumers() const;
 
  private:
+  TensorId Add(Tensor tensor);
+  std::string UniqueName(std::string name) const;
+
   std::vector<Tensor> tensors_;
+  std::unordered_map<std::string, TensorId> by_name_;  // Looked up only.
   std::vector<TensorId> outputs_;
 };
 
