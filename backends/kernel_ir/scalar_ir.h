@@ -87,6 +87,9 @@ struct PrefetchInst {
   int level = 1;
 };
 
+// The dtype of the register that holds an element of a buffer: f32 for fp16 and bf16, which are storage only; otherwise its own.
+DType RegisterType(DType element);
+
 struct Inst;
 
 struct ForInst {  // for var in [begin, end) step; bounds are constants or registers

@@ -1,0 +1,382 @@
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/kernel_ir/interpreter.h"
+#include "backends/kernel_ir/scalar_code.h"
+#include "base/status_macros.h"
+
+namespace tilewright::kernel_ir {
+namespace {
+
+using internal::Code;
+using internal::Machine;
+using internal::ReadLane;
+using internal::WriteLane;
+
+struct Memory {
+  const ScalarBuffer* buffer;
+  char* data;
+  bool tracked;               // outputs and scratch
+  std::vector<int32_t> written;  // per element: 1 + number of the task in this run that wrote it last, 0 never
+};
+
+struct FullMachine : Machine {
+  std::vector<Memory> memory;
+  int32_t task_mark = 0;      // 1 + number of the running task in this run
+  const AccessCallback* on_access = nullptr;
+  absl::Status status;
+};
+
+int64_t ReadIndex(const Machine& m, int32_t at, DType dtype) {
+  if (dtype == DType::kInt32) {
+    int32_t v;
+    std::memcpy(&v, m.regs + at, sizeof(v));
+    return v;
+  }
+  int64_t v;
+  std::memcpy(&v, m.regs + at, sizeof(v));
+  return v;
+}
+
+const Code* Stop(FullMachine& m, const Code* c, int64_t element, const char* what) {
+  const ScalarBuffer& b = *m.memory[c->aux].buffer;
+  m.status = absl::OutOfRangeError(absl::StrCat("instruction ", c->position, ": ", what, " element ", element, " of buffer ", b.name,
+                                                ", which has ", b.elements));
+  return nullptr;
+}
+
+// First element of an access: the offset register's dtype is kept in operand_dtype.
+int64_t FirstElement(const Machine& m, const Code* c) { return c->imm + (c->b < 0 ? 0 : ReadIndex(m, c->b, c->operand_dtype)); }
+
+bool LaneIsOn(const Machine& m, const Code* c, int lane) {
+  return lane < c->active && (c->c < 0 || m.regs[c->c + (c->scalar_mask ? 0 : lane)] != 0);
+}
+
+// dst; a: other; b: offset; c: mask; aux: buffer.
+template <bool kNarrow>  // fp16 or bf16 in memory
+const Code* LoadStep(Machine& machine, const Code* c) {
+  FullMachine& m = static_cast<FullMachine&>(machine);
+  Memory& mem = m.memory[c->aux];
+  const int64_t first = FirstElement(m, c);
+  const int64_t elements = mem.buffer->elements;
+  const DType dtype = mem.buffer->dtype;
+  const int64_t size = SizeBytes(dtype);
+  char* dst = m.regs + c->dst;
+  if (!kNarrow && c->c < 0 && c->active == c->lanes) {
+    if (first < 0 || first + c->lanes > elements) return Stop(m, c, first < 0 ? first : elements, "load of");
+    if (mem.tracked) {
+      for (int i = 0; i < c->lanes; ++i) {
+        if (mem.written[first + i] != m.task_mark) return Stop(m, c, first + i, "load of the unwritten");
+      }
+    }
+    if (c->lanes == 1 && size == 4) {
+      std::memcpy(dst, mem.data + first * 4, 4);
+    } else {
+      std::memcpy(dst, mem.data + first * size, c->lanes * size);
+    }
+    if (m.on_access != nullptr) (*m.on_access)(c->aux, first * size, c->lanes * size, false);
+    return c + 1;
+  }
+  for (int i = 0; i < c->lanes; ++i) {
+    if (!LaneIsOn(m, c, i)) {
+      WriteLane(dst, c->dtype, i, c->a < 0 ? Scalar{} : ReadLane(m.regs + c->a, c->dtype, i));
+      continue;
+    }
+    if (first + i < 0 || first + i >= elements) return Stop(m, c, first + i, "load of");
+    if (mem.tracked && mem.written[first + i] != m.task_mark) return Stop(m, c, first + i, "load of the unwritten");
+    WriteLane(dst, c->dtype, i, ReadLane(mem.data + (first + i) * size, dtype, 0));
+    if (m.on_access != nullptr) (*m.on_access)(c->aux, (first + i) * size, size, false);
+  }
+  return c + 1;
+}
+
+// a: value; b: offset; c: mask; aux: buffer.
+template <bool kNarrow>
+const Code* StoreStep(Machine& machine, const Code* c) {
+  FullMachine& m = static_cast<FullMachine&>(machine);
+  Memory& mem = m.memory[c->aux];
+  const int64_t first = FirstElement(m, c);
+  const DType dtype = mem.buffer->dtype;
+  const int64_t size = SizeBytes(dtype);
+  const bool is_output = mem.buffer->role == Role::kOutput;
+  for (int i = 0; i < c->lanes; ++i) {
+    if (!LaneIsOn(m, c, i)) continue;
+    const int64_t at = first + i;
+    if (at < 0 || at >= mem.buffer->elements) return Stop(m, c, at, "store to");
+    if (is_output && mem.written[at] != 0 && mem.written[at] != m.task_mark) return Stop(m, c, at, "a second task's store to");
+    mem.written[at] = m.task_mark;
+    if (kNarrow) {
+      WriteLane(mem.data + at * size, dtype, 0, ReadLane(m.regs + c->a, c->dtype, i));
+    } else {
+      std::memcpy(mem.data + at * size, m.regs + c->a + i * size, size);
+    }
+    if (m.on_access != nullptr) (*m.on_access)(c->aux, at * size, size, true);
+  }
+  return c + 1;
+}
+
+const Code* CopyStep(Machine& m, const Code* c) {
+  std::memmove(m.regs + c->dst, m.regs + c->a, c->imm);
+  return c + 1;
+}
+const Code* SplatStep(Machine& m, const Code* c) {
+  for (int i = 0; i < c->lanes; ++i) std::memcpy(m.regs + c->dst + i * c->imm, m.regs + c->a, c->imm);
+  return c + 1;
+}
+// aux: lane; imm: bytes of a lane.
+const Code* LaneStep(Machine& m, const Code* c) {
+  std::memmove(m.regs + c->dst, m.regs + c->a + c->aux * c->imm, c->imm);
+  return c + 1;
+}
+const Code* InsertStep(Machine& m, const Code* c) {
+  char value[8];
+  std::memcpy(value, m.regs + c->b, c->imm);
+  std::memmove(m.regs + c->dst, m.regs + c->a, c->lanes * c->imm);
+  std::memcpy(m.regs + c->dst + c->aux * c->imm, value, c->imm);
+  return c + 1;
+}
+
+void WriteIndex(Machine& m, int32_t at, DType dtype, int64_t value) { WriteLane(m.regs + at, dtype, 0, {0, value}); }
+
+const Code* HaltStep(Machine&, const Code*) { return nullptr; }
+const Code* JumpStep(Machine&, const Code* c) { return c->target; }
+const Code* IfStep(Machine& m, const Code* c) { return m.regs[c->a] != 0 ? c + 1 : c->target; }
+// dst = a, and out if a >= b.
+const Code* ForStep(Machine& m, const Code* c) {
+  const int64_t begin = ReadIndex(m, c->a, c->dtype);
+  if (begin >= ReadIndex(m, c->b, c->dtype)) return c->target;
+  WriteIndex(m, c->dst, c->dtype, begin);
+  return c + 1;
+}
+// dst += imm, and back while it is below b.
+const Code* NextStep(Machine& m, const Code* c) {
+  const int64_t next = ReadIndex(m, c->dst, c->dtype) + c->imm;
+  if (next >= ReadIndex(m, c->b, c->dtype)) return c + 1;
+  WriteIndex(m, c->dst, c->dtype, next);
+  return c->target;
+}
+
+// Lays a kernel out as flat code. Jump targets are indices until the code stands still.
+class Compiler {
+ public:
+  explicit Compiler(const ScalarKernel& kernel) : k_(kernel) {
+    for (const RegType& type : k_.regs) at_.push_back(Reserve(type.dtype, type.lanes));
+  }
+
+  void Compile() {
+    Body(k_.body);
+    Emit(HaltStep);
+    for (auto& [from, to] : jumps_) code_[from].target = &code_[to];
+  }
+  const Code* entry() const { return code_.data(); }
+  // The register file as it is before the first instruction: constants are in place.
+  std::vector<char>& registers() { return registers_; }
+  int32_t at(Reg reg) const { return at_[reg]; }
+
+ private:
+  int32_t Reserve(DType dtype, int lanes) {
+    const size_t start = (registers_.size() + 7) / 8 * 8;
+    registers_.resize(start + SizeBytes(dtype) * lanes);
+    return static_cast<int32_t>(start);
+  }
+  int32_t At(Reg reg) const { return reg == kNoReg ? -1 : at_[reg]; }
+  Code& Emit(internal::Step step) {
+    code_.emplace_back();
+    code_.back().step = step;
+    code_.back().position = position_;
+    return code_.back();
+  }
+  int Here() const { return static_cast<int>(code_.size()); }
+  int32_t Constant(int64_t value, DType dtype) {
+    const int32_t at = Reserve(dtype, 1);
+    WriteLane(registers_.data() + at, dtype, 0, {0, value});
+    return at;
+  }
+
+  void Body(const std::vector<Inst>& body) {
+    for (const Inst& inst : body) {
+      ++position_;
+      std::visit([&](const auto& node) { One(node); }, inst.node);
+    }
+  }
+  void One(const OpInst& n) {
+    const DType operand = k_.regs[n.operands.back()].dtype;
+    Code& c = Emit(internal::StepFor(n.op, k_.regs[n.dst].dtype, operand));
+    c.op = n.op;
+    c.dst = At(n.dst);
+    c.a = At(n.operands[0]);
+    if (n.operands.size() > 1) c.b = At(n.operands[1]);
+    if (n.operands.size() > 2) c.c = At(n.operands[2]);
+    c.lanes = k_.regs[n.dst].lanes;
+    c.dtype = k_.regs[n.dst].dtype;
+    c.operand_dtype = operand;
+  }
+  // A value's constant never changes, so it is written once, before the run; a variable's is copied from a hidden register.
+  void One(const ConstInst& n) {
+    const RegType type = k_.regs[n.dst];
+    const int32_t at = type.is_variable ? Reserve(type.dtype, type.lanes) : At(n.dst);
+    for (int i = 0; i < type.lanes; ++i) WriteLane(registers_.data() + at, type.dtype, i, {n.f, n.i});
+    if (type.is_variable) Copy(At(n.dst), at, type);
+  }
+  void Copy(int32_t dst, int32_t source, const RegType& type) {
+    Code& c = Emit(CopyStep);
+    c.dst = dst;
+    c.a = source;
+    c.imm = SizeBytes(type.dtype) * type.lanes;
+  }
+  void One(const CopyInst& n) { Copy(At(n.dst), At(n.source), k_.regs[n.dst]); }
+  void One(const SplatInst& n) {
+    Code& c = Emit(SplatStep);
+    c.dst = At(n.dst);
+    c.a = At(n.source);
+    c.lanes = k_.regs[n.dst].lanes;
+    c.imm = SizeBytes(k_.regs[n.dst].dtype);
+  }
+  void One(const FmaInst& n) {
+    Code& c = Emit(internal::FmaStepFor(k_.regs[n.dst].dtype));
+    c.dst = At(n.dst);
+    c.a = At(n.a);
+    c.b = At(n.b);
+    c.c = At(n.c);
+    c.lanes = k_.regs[n.dst].lanes;
+  }
+  void One(const LaneInst& n) {
+    Code& c = Emit(LaneStep);
+    c.dst = At(n.dst);
+    c.a = At(n.source);
+    c.aux = n.lane;
+    c.imm = SizeBytes(k_.regs[n.dst].dtype);
+  }
+  void One(const InsertInst& n) {
+    Code& c = Emit(InsertStep);
+    c.dst = At(n.dst);
+    c.a = At(n.source);
+    c.b = At(n.value);
+    c.aux = n.lane;
+    c.lanes = k_.regs[n.dst].lanes;
+    c.imm = SizeBytes(k_.regs[n.dst].dtype);
+  }
+  bool Narrow(int buffer) const { return RegisterType(k_.buffers[buffer].dtype) != k_.buffers[buffer].dtype; }
+  template <typename Access>
+  void Place(Code& c, const Access& n, Reg value) {
+    c.aux = n.buffer;
+    c.b = At(n.offset);
+    c.c = At(n.mask);
+    c.imm = n.constant_offset;
+    c.lanes = k_.regs[value].lanes;
+    c.active = n.active == 0 ? c.lanes : n.active;
+    c.dtype = k_.regs[value].dtype;
+    c.operand_dtype = n.offset == kNoReg ? DType::kInt64 : k_.regs[n.offset].dtype;
+    c.scalar_mask = n.mask != kNoReg && k_.regs[n.mask].lanes == 1;
+  }
+  void One(const LoadInst& n) {
+    Code& c = Emit(Narrow(n.buffer) ? LoadStep<true> : LoadStep<false>);
+    Place(c, n, n.dst);
+    c.dst = At(n.dst);
+    c.a = At(n.other);
+  }
+  void One(const StoreInst& n) {
+    Code& c = Emit(Narrow(n.buffer) ? StoreStep<true> : StoreStep<false>);
+    Place(c, n, n.value);
+    c.a = At(n.value);
+  }
+  void One(const PrefetchInst&) {}
+  void One(const ForInst& n) {
+    const DType dtype = k_.regs[n.var].dtype;
+    const int32_t begin = n.begin == kNoReg ? Constant(n.constant_begin, dtype) : At(n.begin);
+    int32_t end = 0;
+    if (n.end == kNoReg) {
+      end = Constant(n.constant_end, dtype);
+    } else {  // bounds are read once, on entry
+      end = Reserve(dtype, 1);
+      Copy(end, At(n.end), RegType{dtype, 1, false, ""});
+    }
+    const int head = Here();
+    Code& c = Emit(ForStep);
+    c.dst = At(n.var);
+    c.a = begin;
+    c.b = end;
+    c.dtype = dtype;
+    Body(n.body);
+    jumps_.push_back({Here(), head + 1});
+    Code& next = Emit(NextStep);
+    next.dst = At(n.var);
+    next.b = end;
+    next.imm = n.step;
+    next.dtype = dtype;
+    jumps_.push_back({head, Here()});
+  }
+  void One(const IfInst& n) {
+    const int head = Here();
+    Emit(IfStep).a = At(n.condition);
+    Body(n.then_body);
+    if (n.else_body.empty()) {
+      jumps_.push_back({head, Here()});
+      return;
+    }
+    const int over = Here();
+    Emit(JumpStep);
+    jumps_.push_back({head, Here()});
+    Body(n.else_body);
+    jumps_.push_back({over, Here()});
+  }
+
+  const ScalarKernel& k_;
+  std::vector<int32_t> at_;
+  std::vector<char> registers_;
+  std::vector<Code> code_;
+  std::vector<std::pair<int, int>> jumps_;
+  int position_ = 0;
+};
+
+}  // namespace
+
+absl::Status InterpretScalarKernel(const ScalarKernel& kernel, absl::Span<std::string> args, int64_t task_begin, int64_t task_end,
+                                   const AccessCallback& on_access) {
+  TW_RETURN_IF_ERROR(VerifyScalarKernel(kernel));
+  if (task_begin < 0 || task_end > kernel.num_tasks) {
+    return absl::InvalidArgumentError(absl::StrCat("tasks ", task_begin, "..", task_end, " of kernel ", kernel.name, ", which has ",
+                                                   kernel.num_tasks));
+  }
+  Compiler compiler(kernel);
+  compiler.Compile();
+
+  FullMachine machine;
+  std::vector<char> scratch(kernel.scratch_bytes);
+  size_t next_arg = 0;
+  for (const ScalarBuffer& b : kernel.buffers) {
+    Memory memory{&b, nullptr, b.role == Role::kLocal || b.role == Role::kOutput, {}};
+    if (b.role == Role::kLocal) {
+      memory.data = scratch.data() + b.scratch_offset_bytes;
+    } else {
+      if (next_arg == args.size()) return absl::InvalidArgumentError(absl::StrCat("no argument for buffer ", b.name, " of ", kernel.name));
+      std::string& bytes = args[next_arg++];
+      if (static_cast<int64_t>(bytes.size()) < b.elements * SizeBytes(b.dtype)) {
+        return absl::InvalidArgumentError(absl::StrCat("argument ", b.name, " of ", kernel.name, " has ", bytes.size(), " bytes, not ",
+                                                       b.elements * SizeBytes(b.dtype)));
+      }
+      memory.data = &bytes[0];
+    }
+    if (memory.tracked) memory.written.assign(b.elements, 0);
+    machine.memory.push_back(std::move(memory));
+  }
+  if (next_arg != args.size()) return absl::InvalidArgumentError(absl::StrCat(args.size(), " arguments for ", kernel.name));
+  if (on_access) machine.on_access = &on_access;
+  machine.regs = compiler.registers().data();
+
+  for (int64_t task = task_begin; task < task_end; ++task) {
+    machine.task_mark = static_cast<int32_t>(task - task_begin + 1);
+    WriteIndex(machine, compiler.at(kernel.task), kernel.regs[kernel.task].dtype, task);
+    for (const Code* c = compiler.entry(); c != nullptr;) c = c->step(machine, c);
+    if (!machine.status.ok()) {
+      return absl::Status(machine.status.code(), absl::StrCat("scalar kernel ", kernel.name, ", task ", task, ": ",
+                                                              std::string(machine.status.message())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tilewright::kernel_ir

@@ -1,0 +1,141 @@
+#include "backends/kernel_ir/scalar_ir.h"
+
+#include <string>
+#include <utility>
+
+#include "backends/kernel_ir/builder.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::kernel_ir {
+namespace {
+
+using absl::StatusCode;
+
+// y[task] = 2 * x[task], with a loop around.
+ScalarKernel Doubling() {
+  ScalarBuilder b("double", 4);
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 4);
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 4);
+  b.BeginFor(0, 1, 1, 1, "i");
+  const Reg v = b.Load(x, b.task(), 0);
+  b.Store(y, b.task(), 0, b.Add(v, v));
+  b.EndFor();
+  return std::move(b).Finish();
+}
+
+std::vector<Inst>& LoopBody(ScalarKernel& kernel) { return std::get<ForInst>(kernel.body[0].node).body; }
+
+TEST(ScalarIrTest, PrintsRegistersBuffersAndScopes) {
+  EXPECT_EQ(Doubling().ToString(),
+            "kernel double tasks 4 scratch 0\n"
+            "  buffer x#0: f32[4] input\n"
+            "  buffer y#1: f32[4] output\n"
+            "  %task.0 = task\n"
+            "  for %i.1 in 0..1:\n"
+            "    %2: f32 = load x#0[%task.0]\n"
+            "    %3: f32 = add %2, %2\n"
+            "    store y#1[%task.0] = %3\n");
+}
+
+TEST(ScalarBuilderTest, EqualPureInstructionsShareARegisterWithinScope) {
+  ScalarBuilder b("k");
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 4);
+  const int s = b.AddScratch("s", DType::kFloat32, 4);
+  EXPECT_EQ(b.Int(3), b.Int(3));
+  EXPECT_NE(b.Int(3), b.Int(3, DType::kInt32));
+  EXPECT_NE(b.Float(0.0), b.Float(-0.0));
+  const Reg one = b.Float(1);
+  b.Store(s, kNoReg, 0, one);
+  const Reg before = b.Load(s, kNoReg, 0);
+  EXPECT_EQ(b.Load(s, kNoReg, 0), before);
+  b.Store(s, kNoReg, 1, one);
+  EXPECT_NE(b.Load(s, kNoReg, 0), before);
+  const Reg i = b.BeginFor(0, 2);
+  EXPECT_EQ(b.Float(1), one);  // from the scope around
+  const Reg inside = b.Load(x, i, 0);
+  EXPECT_EQ(b.Load(x, i, 0), inside);
+  const Reg seven = b.Float(7);
+  b.EndFor();
+  EXPECT_NE(b.Float(7), seven);  // gone with its scope
+}
+
+TEST(ScalarBuilderTest, WhatReadsAVariableIsNeverShared) {
+  ScalarBuilder b("k");
+  const Reg v = b.Variable(DType::kFloat32, 1);
+  b.Assign(v, b.Float(1));
+  const Reg first = b.Add(v, v);
+  b.Assign(v, b.Float(2));
+  EXPECT_NE(b.Add(v, v), first);
+}
+
+TEST(ScalarBuilderTest, ScalarsBesideVectorsAreSplat) {
+  ScalarBuilder b("k");
+  const Reg v = b.Add(b.Float(1, DType::kFloat32, 8), b.Float(2));
+  EXPECT_EQ(b.type(v).lanes, 8);
+  EXPECT_EQ(b.type(b.Emit(Op::kLt, {v, v})).dtype, DType::kBool);
+}
+
+TEST(ScalarVerifierTest, AcceptsWhatTheBuilderWrites) { TW_EXPECT_OK(VerifyScalarKernel(Doubling())); }
+
+TEST(ScalarVerifierTest, RejectsRegistersReadBeforeTheyAreSet) {
+  ScalarKernel kernel = Doubling();
+  LoopBody(kernel).erase(LoopBody(kernel).begin());
+  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "%2 may be read before it is set"));
+
+  ScalarBuilder b("k");
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 1);
+  const Reg v = b.Variable(DType::kFloat32, 1, "v");
+  b.BeginFor(0, 0);  // never runs
+  b.Assign(v, b.Float(1));
+  b.EndFor();
+  b.Store(y, kNoReg, 0, v);
+  EXPECT_THAT(VerifyScalarKernel(std::move(b).Finish()), StatusIs(StatusCode::kInternal, "%v.2 may be read"));
+}
+
+TEST(ScalarVerifierTest, ValuesEndWithTheirScope) {
+  ScalarKernel kernel = Doubling();
+  kernel.body.push_back(LoopBody(kernel).back());
+  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "%3 may be read before it is set"));
+}
+
+TEST(ScalarVerifierTest, RejectsSecondAssignmentOfAValue) {
+  ScalarKernel kernel = Doubling();
+  LoopBody(kernel).insert(LoopBody(kernel).begin(), LoopBody(kernel)[0]);
+  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "value %2 is assigned twice"));
+}
+
+TEST(ScalarVerifierTest, RejectsStoresToInputs) {
+  ScalarKernel kernel = Doubling();
+  kernel.buffers[1].role = Role::kInput;
+  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "store to the input y"));
+}
+
+TEST(ScalarVerifierTest, RejectsConstantOffsetsOutside) {
+  ScalarBuilder b("k");
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 8);
+  b.Store(y, kNoReg, 1, b.Float(1, DType::kFloat32, 8));
+  EXPECT_THAT(VerifyScalarKernel(std::move(b).Finish()), StatusIs(StatusCode::kInternal, "elements 1..9 of y, which has 8"));
+}
+
+TEST(ScalarVerifierTest, RejectsMixedTypes) {
+  ScalarKernel kernel = Doubling();
+  kernel.regs[3].dtype = DType::kFloat64;
+  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "but its value is f32x1"));
+  kernel = Doubling();
+  kernel.regs[3].lanes = 2;
+  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "f32x2"));
+}
+
+TEST(ScalarVerifierTest, RejectsOverlappingScratch) {
+  ScalarBuilder b("k");
+  b.AddScratch("s", DType::kFloat32, 32);
+  b.AddScratch("t", DType::kFloat32, 32);
+  ScalarKernel kernel = std::move(b).Finish();
+  TW_EXPECT_OK(VerifyScalarKernel(kernel));
+  kernel.buffers[1].scratch_offset_bytes = 64;
+  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "scratch buffer t overlaps another"));
+}
+
+}  // namespace
+}  // namespace tilewright::kernel_ir
