@@ -1,5 +1,5 @@
-#ifndef BASE_CHECK_H_
-#define BASE_CHECK_H_
+#ifndef TILEWRIGHT_BASE_CHECK_H_
+#define TILEWRIGHT_BASE_CHECK_H_
 
 #include "base/check_internal.h"
 
@@ -57,4 +57,4 @@
   ::tilewright::check_internal::Failure(__FILE__, __LINE__, *tw_failure_) \
       .stream()
 
-#endif  // BASE_CHECK_H_
+#endif  // TILEWRIGHT_BASE_CHECK_H_

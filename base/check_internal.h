@@ -1,5 +1,5 @@
-#ifndef BASE_CHECK_INTERNAL_H_
-#define BASE_CHECK_INTERNAL_H_
+#ifndef TILEWRIGHT_BASE_CHECK_INTERNAL_H_
+#define TILEWRIGHT_BASE_CHECK_INTERNAL_H_
 
 #include <cstddef>
 #include <memory>
@@ -133,4 +133,4 @@ std::unique_ptr<std::string> CheckOk(const absl::StatusOr<T>& status_or,
 }  // namespace check_internal
 }  // namespace tilewright
 
-#endif  // BASE_CHECK_INTERNAL_H_
+#endif  // TILEWRIGHT_BASE_CHECK_INTERNAL_H_

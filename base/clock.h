@@ -1,5 +1,5 @@
-#ifndef BASE_CLOCK_H_
-#define BASE_CLOCK_H_
+#ifndef TILEWRIGHT_BASE_CLOCK_H_
+#define TILEWRIGHT_BASE_CLOCK_H_
 
 #include <cstdint>
 
@@ -50,4 +50,4 @@ class FakeClock : public Clock {
 
 }  // namespace tilewright
 
-#endif  // BASE_CLOCK_H_
+#endif  // TILEWRIGHT_BASE_CLOCK_H_

@@ -1,5 +1,5 @@
-#ifndef BASE_FILE_H_
-#define BASE_FILE_H_
+#ifndef TILEWRIGHT_BASE_FILE_H_
+#define TILEWRIGHT_BASE_FILE_H_
 
 #include <cstdint>
 #include <string>
@@ -32,4 +32,4 @@ absl::Status WriteFileAtomically(const std::string& path,
 
 }  // namespace tilewright
 
-#endif  // BASE_FILE_H_
+#endif  // TILEWRIGHT_BASE_FILE_H_

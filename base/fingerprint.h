@@ -1,5 +1,5 @@
-#ifndef BASE_FINGERPRINT_H_
-#define BASE_FINGERPRINT_H_
+#ifndef TILEWRIGHT_BASE_FINGERPRINT_H_
+#define TILEWRIGHT_BASE_FINGERPRINT_H_
 
 #include <array>
 #include <cstddef>
@@ -74,4 +74,4 @@ class Fingerprinter {
 
 }  // namespace tilewright
 
-#endif  // BASE_FINGERPRINT_H_
+#endif  // TILEWRIGHT_BASE_FINGERPRINT_H_

@@ -1,5 +1,5 @@
-#ifndef BASE_RANDOM_H_
-#define BASE_RANDOM_H_
+#ifndef TILEWRIGHT_BASE_RANDOM_H_
+#define TILEWRIGHT_BASE_RANDOM_H_
 
 #include <array>
 #include <cstddef>
@@ -55,4 +55,4 @@ class Random {
 
 }  // namespace tilewright
 
-#endif  // BASE_RANDOM_H_
+#endif  // TILEWRIGHT_BASE_RANDOM_H_

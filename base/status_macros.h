@@ -1,5 +1,5 @@
-#ifndef BASE_STATUS_MACROS_H_
-#define BASE_STATUS_MACROS_H_
+#ifndef TILEWRIGHT_BASE_STATUS_MACROS_H_
+#define TILEWRIGHT_BASE_STATUS_MACROS_H_
 
 #include <utility>
 
@@ -51,4 +51,4 @@ absl::Status ToStatus(absl::StatusOr<T> status_or) {
 }  // namespace status_macros_internal
 }  // namespace tilewright
 
-#endif  // BASE_STATUS_MACROS_H_
+#endif  // TILEWRIGHT_BASE_STATUS_MACROS_H_

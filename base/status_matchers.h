@@ -1,5 +1,5 @@
-#ifndef BASE_STATUS_MATCHERS_H_
-#define BASE_STATUS_MATCHERS_H_
+#ifndef TILEWRIGHT_BASE_STATUS_MATCHERS_H_
+#define TILEWRIGHT_BASE_STATUS_MATCHERS_H_
 
 #include <ostream>
 #include <string>
@@ -106,4 +106,4 @@ auto IsOkAndHolds(const M& inner) {
 
 }  // namespace tilewright
 
-#endif  // BASE_STATUS_MATCHERS_H_
+#endif  // TILEWRIGHT_BASE_STATUS_MATCHERS_H_

@@ -1,5 +1,5 @@
-#ifndef BASE_STRING_VIEW_H_
-#define BASE_STRING_VIEW_H_
+#ifndef TILEWRIGHT_BASE_STRING_VIEW_H_
+#define TILEWRIGHT_BASE_STRING_VIEW_H_
 
 #include <string_view>
 
@@ -24,4 +24,4 @@ inline std::string_view ToStd(absl::string_view text) {
 
 }  // namespace tilewright
 
-#endif  // BASE_STRING_VIEW_H_
+#endif  // TILEWRIGHT_BASE_STRING_VIEW_H_

@@ -37,8 +37,8 @@ def _system_versions_impl(ctx):
 
     lock = "".join(["%s %s\n" % row for row in rows])
     header = [
-        "#ifndef THIRD_PARTY_VERSIONS_H_",
-        "#define THIRD_PARTY_VERSIONS_H_",
+        "#ifndef TILEWRIGHT_THIRD_PARTY_VERSIONS_H_",
+        "#define TILEWRIGHT_THIRD_PARTY_VERSIONS_H_",
         "",
         "// Written by third_party/versions.bzl: what this build was made with.",
         "namespace tilewright {",
@@ -48,7 +48,7 @@ def _system_versions_impl(ctx):
     ]
     header += ["    \"%s %s\\n\"" % (n, v.replace("\\", "").replace("\"", "")) for n, v in rows]
     header[-1] += ";"
-    header += ["", "}  // namespace tilewright", "", "#endif  // THIRD_PARTY_VERSIONS_H_", ""]
+    header += ["", "}  // namespace tilewright", "", "#endif  // TILEWRIGHT_THIRD_PARTY_VERSIONS_H_", ""]
     ctx.file("third_party/versions.h", "\n".join(header))
     ctx.file("versions.txt", lock)
     digest = _output(ctx, ["sha256sum", "versions.txt"])[:16]
