@@ -1,0 +1,29 @@
+// Best-fit placement of buffers with known lifetimes in one arena.
+#ifndef TILEWRIGHT_COMPILER_BUFFER_PLAN_H_
+#define TILEWRIGHT_COMPILER_BUFFER_PLAN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace tilewright {
+
+// Needed from step `first` to step `last`, both included.
+struct BufferLifetime {
+  int64_t size_bytes;
+  int first;
+  int last;
+};
+
+struct BufferPlacement {
+  std::vector<int64_t> offset_bytes;  // by buffer; multiples of `alignment_bytes`
+  int64_t arena_bytes = 0;
+};
+
+// Buffers alive at the same step never overlap. Larger buffers are placed first, each into the smallest gap that holds it. Deterministic.
+BufferPlacement PlaceBuffers(absl::Span<const BufferLifetime> buffers, int64_t alignment_bytes = 64);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_COMPILER_BUFFER_PLAN_H_

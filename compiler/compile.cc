@@ -1,0 +1,124 @@
+#include "compiler/compile.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/lowering/lower.h"
+#include "backends/spec/load_spec.h"
+#include "base/status_macros.h"
+#include "compiler/element_types.h"
+#include "compiler/launch_plan.h"
+#include "compiler/version.h"
+#include "runtime/format/tw_file.h"
+#include "sketch/default_schedule.h"
+#include "sketch/replay.h"
+
+namespace tilewright {
+namespace {
+
+absl::Status Annotate(const absl::Status& status, absl::string_view what) {
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(what, ": ", status.message()));
+}
+
+// "conv1 relu1": the model's tensors that a group computes.
+std::string Label(const TensorGraph& graph, const Group& group) {
+  return absl::StrJoin(group.members, " ", [&](std::string* text, TensorId id) { text->append(graph.tensor(id).name); });
+}
+
+// Schedule, block tree, tile tier, scalar tier.
+absl::StatusOr<CompiledKernel> CompileKernel(GroupWorkload workload, std::string name, const backends::Codegen& codegen) {
+  CompiledKernel kernel;
+  kernel.workload = std::move(workload);
+  TW_ASSIGN_OR_RETURN(kernel.schedule, sketch::DefaultSchedule(kernel.workload.workload, codegen.spec()));
+  TW_ASSIGN_OR_RETURN(const sketch::BlockTree tree, sketch::Replay(kernel.workload.workload, kernel.schedule));
+  TW_ASSIGN_OR_RETURN(kernel.tile, lowering::Lower(tree, std::move(name)));
+  TW_ASSIGN_OR_RETURN(kernel.scalar, codegen.Legalize(kernel.tile));
+  for (const sketch::Buffer& buffer : tree.buffers) {
+    if (buffer.level != sketch::MemLevel::kGlobal) continue;
+    kernel.arg_tensors.push_back(buffer.tensor);
+    kernel.arg_layouts.push_back(buffer.layout);
+  }
+  return kernel;
+}
+
+void Describe(const frontends::ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options, Program& program) {
+  program.set_producer(absl::StrCat("tilewright ", kVersion));
+  program.set_target(codegen.spec().target());
+  program.set_spec_structure(StructureFingerprint(codegen.spec()));
+  for (const std::string& allow : options.allow) program.add_allow(allow);
+  for (const frontends::Boundary& input : model.inputs) *program.add_inputs() = ToTensorSpec(input.name, model.graph.tensor(input.tensor));
+  for (const frontends::Boundary& output : model.outputs) *program.add_outputs() = ToTensorSpec(output.name, model.graph.tensor(output.tensor));
+}
+
+KernelInfo Info(const CompiledKernel& kernel, std::string label) {
+  KernelInfo info;
+  info.set_name(kernel.scalar.name);
+  info.set_num_tasks(kernel.scalar.num_tasks);
+  info.set_scratch_bytes(kernel.scalar.scratch_bytes);
+  info.set_workload(kernel.workload.workload.Text());
+  info.set_schedule(kernel.schedule.ToString());
+  info.set_record("default");
+  info.set_flops(CountFlops(kernel.workload.workload.graph));
+  info.set_compulsory_bytes(CompulsoryBytes(kernel.workload.workload.graph));
+  info.set_code_bytes(kernel.report.code_bytes);
+  info.set_spills(kernel.report.spills);
+  info.set_label(std::move(label));
+  return info;
+}
+
+// Groups of equal workload share one kernel.
+absl::Status CompileKernels(const frontends::ImportedModel& model, const backends::Codegen& codegen, CompiledModel& compiled,
+                            std::vector<GroupWorkload>& workloads) {
+  std::map<std::string, int> kernel_of_text;
+  for (const Group& group : compiled.plan.groups) {
+    workloads.push_back(MakeGroupWorkload(model.graph, compiled.plan, group));
+    const auto [known, added] = kernel_of_text.insert({workloads.back().workload.Text(), static_cast<int>(compiled.kernels.size())});
+    compiled.kernel_of_group.push_back(known->second);
+    if (!added) continue;
+    absl::StatusOr<CompiledKernel> kernel = CompileKernel(workloads.back(), absl::StrCat("k", compiled.kernels.size()), codegen);
+    if (!kernel.ok()) return Annotate(kernel.status(), absl::StrCat("group '", Label(model.graph, group), "'"));
+    compiled.kernels.push_back(*std::move(kernel));
+  }
+  std::vector<kernel_ir::ScalarKernel> scalars;
+  for (const CompiledKernel& kernel : compiled.kernels) scalars.push_back(kernel.scalar);
+  TW_ASSIGN_OR_RETURN(backends::Module module, codegen.Emit(scalars));
+  for (size_t i = 0; i < module.kernels.size(); ++i) compiled.kernels[i].report = std::move(module.kernels[i]);
+  compiled.module = std::move(module.bytes);
+  return absl::OkStatus();
+}
+
+std::vector<TensorId> Tensors(const std::vector<frontends::Boundary>& boundary) {
+  std::vector<TensorId> tensors;
+  for (const frontends::Boundary& one : boundary) tensors.push_back(one.tensor);
+  return tensors;
+}
+
+}  // namespace
+
+std::string CompiledModel::Serialize() const { return SerializeTw(program, module, constants); }
+
+absl::StatusOr<CompiledModel> Compile(const frontends::ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options) {
+  CompiledModel compiled;
+  compiled.plan = MakePlan(model.graph, options.plan);
+  std::vector<GroupWorkload> workloads;
+  TW_RETURN_IF_ERROR(CompileKernels(model, codegen, compiled, workloads));
+
+  Describe(model, codegen, options, compiled.program);
+  std::vector<std::string> labels(compiled.kernels.size());
+  std::vector<GroupLaunch> launches;
+  for (size_t g = 0; g < workloads.size(); ++g) {
+    const int kernel = compiled.kernel_of_group[g];
+    if (labels[kernel].empty()) labels[kernel] = Label(model.graph, compiled.plan.groups[g]);
+    GroupLaunch launch{kernel, {}, compiled.kernels[kernel].arg_layouts};
+    for (const TensorId arg : compiled.kernels[kernel].arg_tensors) launch.args.push_back(workloads[g].model_tensor[arg]);
+    launches.push_back(std::move(launch));
+  }
+  for (size_t k = 0; k < compiled.kernels.size(); ++k) *compiled.program.add_kernels() = Info(compiled.kernels[k], std::move(labels[k]));
+  AddLaunchPlan(model.graph, compiled.plan, launches, Tensors(model.inputs), Tensors(model.outputs), compiled.program, compiled.constants);
+  return compiled;
+}
+
+}  // namespace tilewright

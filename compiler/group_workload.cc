@@ -1,0 +1,104 @@
+#include "compiler/group_workload.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace tilewright {
+namespace {
+
+// Tensors that members load and do not compute, in order of first appearance: the order must not depend on the model's numbering.
+std::vector<TensorId> InputsInOrder(const TensorGraph& graph, const Group& group) {
+  const std::set<TensorId> members(group.members.begin(), group.members.end());
+  std::vector<TensorId> inputs;
+  std::set<TensorId> seen;
+  for (const TensorId member : group.members) {
+    for (const TensorId input : graph.Inputs(member)) {
+      if (!members.count(input) && seen.insert(input).second) inputs.push_back(input);
+    }
+  }
+  return inputs;
+}
+
+Compute WithSources(Compute compute, const std::map<TensorId, TensorId>& renamed) {
+  for (Expr& body : compute.body) {
+    body = Rewrite(body, [&](const Expr& e) {
+      if (e.op() != Op::kLoad) return Expr();
+      return Expr::Load(renamed.at(e.source()), e.dtype(), {e.operands().begin(), e.operands().end()});
+    });
+  }
+  return compute;
+}
+
+int64_t ValueOperations(const Expr& body) {
+  if (body.op() == Op::kLoad) return 0;  // its indices are address arithmetic
+  int64_t count = 0;
+  for (const Expr& operand : body.operands()) count += ValueOperations(operand);
+  const bool leaf = body.op() == Op::kConst || body.op() == Op::kVar;
+  return leaf || body.op() == Op::kCast ? count : count + 1;
+}
+
+}  // namespace
+
+GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan, const Group& group) {
+  GroupWorkload result;
+  TensorGraph& out = result.workload.graph;
+  std::map<TensorId, TensorId> renamed;
+  const auto record = [&](TensorId model, TensorId local) {
+    renamed[model] = local;
+    result.model_tensor.push_back(model);
+  };
+  const std::vector<TensorId> inputs = InputsInOrder(graph, group);
+  int names = 0;
+  for (const TensorId input : inputs) {
+    const Tensor& tensor = graph.tensor(input);
+    if (tensor.kind == TensorKind::kConstant) continue;
+    record(input, out.AddPlaceholder(absl::StrCat("i", names++), tensor.dtype, tensor.shape));
+    const Layout& layout = plan.layouts.at(input);
+    if (!layout.is_row_major()) result.workload.layouts[renamed[input]] = layout;
+  }
+  names = 0;
+  for (const TensorId input : inputs) {
+    const Tensor& tensor = graph.tensor(input);
+    if (tensor.kind != TensorKind::kConstant) continue;
+    record(input, out.AddConstant(absl::StrCat("c", names++), tensor.value));
+  }
+  names = 0;
+  for (const TensorId member : group.members) {
+    const Tensor& tensor = graph.tensor(member);
+    record(member, out.AddCompute(absl::StrCat("t", names++), tensor.dtype, WithSources(tensor.compute, renamed), tensor.hint));
+  }
+  const TensorId output = renamed.at(group.output);
+  out.SetOutputs({output});
+  const Layout& layout = plan.layouts.at(group.output);
+  if (!layout.is_row_major()) result.workload.layouts[output] = layout;
+  return result;
+}
+
+int64_t CountFlops(const TensorGraph& graph) {
+  int64_t flops = 0;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind != TensorKind::kCompute) continue;
+    int64_t per_element = 0;
+    for (const Expr& body : tensor.compute.body) per_element += ValueOperations(body);
+    if (tensor.compute.combiner) ++per_element;
+    int64_t elements = tensor.num_elements();
+    for (const Axis& axis : tensor.compute.reduce_axes) elements *= axis.extent.value();
+    flops += per_element * elements;
+  }
+  return flops;
+}
+
+int64_t CompulsoryBytes(const TensorGraph& graph) {
+  std::set<TensorId> boundary(graph.outputs().begin(), graph.outputs().end());
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind != TensorKind::kCompute) boundary.insert(tensor.id);
+  }
+  int64_t bytes = 0;
+  for (const TensorId id : boundary) bytes += graph.tensor(id).num_elements() * SizeBytes(graph.tensor(id).dtype);
+  return bytes;
+}
+
+}  // namespace tilewright

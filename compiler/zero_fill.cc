@@ -1,0 +1,81 @@
+#include "compiler/zero_fill.h"
+
+#include <utility>
+
+namespace tilewright {
+namespace {
+
+constexpr int kMaxLevels = 4;  // repeats a Zero step may have
+
+// Which elements of the physical buffer hold a logical one.
+std::vector<bool> Covered(const Layout& layout) {
+  std::vector<bool> covered(layout.physical_elements(), false);
+  std::vector<int64_t> index(layout.shape().size(), 0);
+  for (bool more = true; more;) {
+    covered[layout.Offset(absl::MakeConstSpan(index))] = true;
+    more = false;
+    for (int i = static_cast<int>(index.size()) - 1; i >= 0 && !more; --i) {
+      more = ++index[i] < layout.shape()[i];
+      if (!more) index[i] = 0;
+    }
+  }
+  return covered;
+}
+
+bool SameShape(const Zero& a, const Zero& b) {
+  if (a.size_bytes() != b.size_bytes() || a.repeats_size() != b.repeats_size()) return false;
+  for (int i = 0; i < a.repeats_size(); ++i) {
+    if (a.repeats(i).count() != b.repeats(i).count() || a.repeats(i).stride_bytes() != b.repeats(i).stride_bytes()) return false;
+  }
+  return true;
+}
+
+// Joins neighbours of one shape at equal distances into one fill with one more, outermost, repeat.
+std::vector<Zero> JoinProgressions(const std::vector<Zero>& fills) {
+  std::vector<Zero> joined;
+  for (size_t begin = 0; begin < fills.size();) {
+    size_t end = begin + 1;
+    int64_t stride = 0;
+    while (end < fills.size() && SameShape(fills[begin], fills[end])) {
+      const int64_t step = fills[end].to().offset_bytes() - fills[end - 1].to().offset_bytes();
+      if (end == begin + 1) stride = step;
+      if (step != stride) break;
+      ++end;
+    }
+    Zero zero = fills[begin];
+    if (end - begin > 1) {
+      zero.clear_repeats();
+      Zero::Repeat* repeat = zero.add_repeats();
+      repeat->set_count(static_cast<int64_t>(end - begin));
+      repeat->set_stride_bytes(stride);
+      for (const Zero::Repeat& inner : fills[begin].repeats()) *zero.add_repeats() = inner;
+    }
+    joined.push_back(std::move(zero));
+    begin = end;
+  }
+  return joined;
+}
+
+}  // namespace
+
+std::vector<Zero> ZeroFills(const Layout& layout, int64_t element_bytes) {
+  if (layout.fill() != Layout::Fill::kZero) return {};
+  const std::vector<bool> covered = Covered(layout);
+  std::vector<Zero> fills;
+  const int64_t elements = static_cast<int64_t>(covered.size());
+  for (int64_t begin = 0; begin < elements;) {
+    int64_t end = begin;
+    while (end < elements && !covered[end]) ++end;
+    if (end > begin) {
+      Zero zero;
+      zero.mutable_to()->set_offset_bytes(begin * element_bytes);
+      zero.set_size_bytes((end - begin) * element_bytes);
+      fills.push_back(std::move(zero));
+    }
+    begin = end + 1;
+  }
+  for (int level = 0; level < kMaxLevels; ++level) fills = JoinProgressions(fills);
+  return fills;
+}
+
+}  // namespace tilewright

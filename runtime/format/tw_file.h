@@ -1,0 +1,65 @@
+// The .tw file: one compiled model. Layout, little-endian:
+//
+//   bytes 0..7     magic "TWRIGHT\n"
+//   bytes 8..11    format version (kTwFormatVersion); readers refuse any other
+//   bytes 12..15   zero
+//   bytes 16..23   size of the whole file
+//   then three sections, each: offset (u64), size (u64), fingerprint (16 bytes): Program proto, device module, constants
+//   bytes 120..135 fingerprint of bytes 0..119
+//   the sections; module and constants start at multiples of 4096, so that constants are mapped read-only and shared
+//
+// Checksums find damage, not malice: loading a .tw runs its code. Load only files you would also execute.
+#ifndef TILEWRIGHT_RUNTIME_FORMAT_TW_FILE_H_
+#define TILEWRIGHT_RUNTIME_FORMAT_TW_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/format/program.pb.h"
+
+namespace tilewright {
+
+inline constexpr uint32_t kTwFormatVersion = 1;
+
+// The bytes of the file. Same arguments, same bytes.
+std::string SerializeTw(const Program& program, std::string_view module, std::string_view constants);
+
+// Views into the bytes of a file.
+struct TwView {
+  Program program;
+  std::string_view module;
+  std::string_view constants;
+};
+
+// Checks magic, version, sizes, checksums and that the program is one (VerifyProgram). DataLoss: damaged or truncated; FailedPrecondition:
+// another format version; InvalidArgument: not a .tw file, or a program that makes no sense. Never reads outside `bytes`.
+absl::StatusOr<TwView> ParseTw(std::string_view bytes);
+
+// Every buffer inside its section or the arena, every step inside its buffers, every index in range, sizes that cannot overflow.
+absl::Status VerifyProgram(const Program& program, int64_t constants_bytes);
+
+// A mapped file; the views live as long as this object.
+class TwFile {
+ public:
+  // NotFound if there is none; else ParseTw's errors, with the path.
+  static absl::StatusOr<std::unique_ptr<TwFile>> Open(const std::string& path);
+  ~TwFile();
+  TwFile(const TwFile&) = delete;
+  TwFile& operator=(const TwFile&) = delete;
+
+  const TwView& view() const { return view_; }
+
+ private:
+  TwFile(void* address, size_t size_bytes) : address_(address), size_bytes_(size_bytes) {}
+  void* address_;
+  size_t size_bytes_;
+  TwView view_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_FORMAT_TW_FILE_H_

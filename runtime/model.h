@@ -1,0 +1,46 @@
+// A compiled model, loaded and ready: constants mapped, module loaded, kernels resolved. Immutable, shared by any number of sessions and
+// threads.
+#ifndef TILEWRIGHT_RUNTIME_MODEL_H_
+#define TILEWRIGHT_RUNTIME_MODEL_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/device.h"
+#include "runtime/format/program.pb.h"
+#include "runtime/format/tw_file.h"
+
+namespace tilewright {
+
+class Model {
+ public:
+  // Loading a .tw runs its code: load only files you would also execute. Errors of TwFile::Open; FailedPrecondition names the CPU features
+  // (or the device) that the file needs and `device` lacks.
+  static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& path, std::shared_ptr<backends::Device> device);
+  // The same from the bytes of a .tw, for programs that compile on the fly.
+  static absl::StatusOr<std::shared_ptr<const Model>> FromBytes(std::string bytes, std::shared_ptr<backends::Device> device);
+
+  const Program& program() const { return view_.program; }
+  std::string_view module() const { return view_.module; }
+  std::string_view constants() const { return view_.constants; }
+  backends::Device& device() const { return *device_; }
+  const backends::DeviceKernel& kernel(int i) const { return *kernels_[i]; }
+
+ private:
+  Model() = default;
+  absl::Status Init(std::shared_ptr<backends::Device> device);
+
+  std::unique_ptr<TwFile> file_;  // or
+  std::string bytes_;
+  TwView view_;
+  std::shared_ptr<backends::Device> device_;
+  std::unique_ptr<backends::DeviceModule> loaded_module_;
+  std::vector<std::unique_ptr<backends::DeviceKernel>> kernels_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_RUNTIME_MODEL_H_

@@ -1,0 +1,28 @@
+// Shapes of access that planning asks about: does a compute read a tensor element by element, is it a mere padding, a mere reshape? Answered
+// from expressions alone.
+#ifndef TILEWRIGHT_TILEGRAPH_ACCESS_H_
+#define TILEWRIGHT_TILEGRAPH_ACCESS_H_
+
+#include <optional>
+#include <vector>
+
+#include "tilegraph/tensor_graph.h"
+
+namespace tilewright {
+
+// Every load of `source` by `consumer` is at the consumer's own spatial index, and the shapes are equal.
+bool ReadsElementwise(const TensorGraph& graph, TensorId consumer, TensorId source);
+
+// `id` is its source surrounded by zeros, and nothing else.
+struct ZeroPadding {
+  TensorId source;
+  std::vector<int64_t> before, after;  // per dimension
+};
+std::optional<ZeroPadding> AsZeroPadding(const TensorGraph& graph, TensorId id);
+
+// `id` holds the elements of one tensor in the same row-major order: that tensor.
+std::optional<TensorId> AsReshape(const TensorGraph& graph, TensorId id);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_ACCESS_H_

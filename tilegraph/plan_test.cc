@@ -1,0 +1,167 @@
+#include "tilegraph/plan.h"
+
+#include <set>
+
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tilegraph/access.h"
+#include "tilegraph/text_form.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+
+class PlanTest : public testing::Test {
+ protected:
+  TensorGraph Parse(std::string_view text) {
+    absl::StatusOr<TensorGraph> graph = ParseText(text);
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    return graph.ok() ? *std::move(graph) : TensorGraph();
+  }
+  // Names of the members of every group.
+  std::vector<std::vector<std::string>> Groups(const TensorGraph& graph, const Plan& plan) {
+    std::vector<std::vector<std::string>> names;
+    for (const Group& group : plan.groups) {
+      names.emplace_back();
+      for (const TensorId id : group.members) names.back().push_back(graph.tensor(id).name);
+    }
+    return names;
+  }
+};
+
+constexpr char kMlp[] = R"(
+    A: f32[64, 32] = placeholder
+    B: f32[32, 48] = placeholder
+    b: f32[48] = placeholder
+    T: f32[64, 48] = compute (m: 64, n: 48) reduce (k: 32) sum:f32 { A[m, k] * B[k, n] }
+    U: f32[64, 48] = compute (m: 64, n: 48) { T[m, n] + b[n] }
+    Y: f32[64, 48] = compute (m: 64, n: 48) { max(U[m, n], 0) }
+    return Y
+)";
+
+TEST_F(PlanTest, ElementwiseConsumersJoinTheirProducer) {
+  const TensorGraph graph = Parse(kMlp);
+  EXPECT_THAT(Groups(graph, MakePlan(graph, {})), ElementsAre(ElementsAre("T", "U", "Y")));
+}
+
+TEST_F(PlanTest, WithoutConnectionsEveryComputeIsAlone) {
+  const TensorGraph graph = Parse(kMlp);
+  PlanOptions options;
+  options.connect = PlanOptions::Connect::kNone;
+  EXPECT_THAT(Groups(graph, MakePlan(graph, options)), ElementsAre(ElementsAre("T"), ElementsAre("U"), ElementsAre("Y")));
+}
+
+TEST_F(PlanTest, AResultWithTwoConsumersEndsItsGroup) {
+  const TensorGraph graph = Parse(R"(
+      A: f32[8, 8] = placeholder
+      S: f32[8] = compute (m: 8) reduce (k: 8) sum:f32 { A[m, k] }
+      P: f32[8] = compute (m: 8) { exp(S[m]) }
+      Q: f32[8] = compute (m: 8) { S[m] + P[m] }
+      return Q
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(Groups(graph, plan), ElementsAre(ElementsAre("S"), ElementsAre("P", "Q")));
+  EXPECT_EQ(plan.groups[0].why, "its result has 2 consumers");
+}
+
+// Two branches meet in an addition: it joins one of them, and that one runs last.
+TEST_F(PlanTest, AGroupRunsAfterEverythingItsEpilogueReads) {
+  const TensorGraph graph = Parse(R"(
+      A: f32[8, 8] = placeholder
+      S: f32[8] = compute (m: 8) reduce (k: 8) sum:f32 { A[m, k] }
+      T: f32[8] = compute (m: 8) reduce (k: 8) max:f32 { A[m, k] }
+      U: f32[8] = compute (m: 8) { exp(T[m]) }
+      Q: f32[8] = compute (m: 8) { S[m] + U[m] }
+      return Q
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(Groups(graph, plan), ElementsAre(ElementsAre("T", "U"), ElementsAre("S", "Q")));
+}
+
+constexpr char kTwoConvs[] = R"(
+    X: f32[1, 16, 6, 6] = placeholder
+    V: f32[16, 16] = placeholder
+    W: f32[16, 16, 3, 3] = placeholder
+    C: f32[1, 16, 6, 6] = compute (n: 1, o: 16, h: 6, w: 6) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
+    R: f32[1, 16, 6, 6] = compute (n: 1, o: 16, h: 6, w: 6) { max(C[n, o, h, w], 0) }
+    P: f32[1, 16, 8, 9] = compute (n: 1, o: 16, h: 8, w: 9) { select(h >= 1 && h < 7 && w >= 1 && w < 7, R[n, o, h - 1, w - 1], 0) } hint "pad"
+    D: f32[1, 16, 6, 7] = compute (n: 1, o: 16, h: 6, w: 7) reduce (c: 16, i: 3, j: 3) sum:f32 { P[n, c, h + i, w + j] * W[o, c, i, j] } hint "conv"
+    Z: f32[1, 16, 6, 7] = compute (n: 1, o: 16, h: 6, w: 7) { max(D[n, o, h, w], 0) }
+    return Z
+)";
+
+TEST_F(PlanTest, ZeroPaddingBecomesTheHaloOfItsSource) {
+  const TensorGraph graph = Parse(kTwoConvs);
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(Groups(graph, plan), ElementsAre(ElementsAre("C", "R"), ElementsAre("D", "Z")));
+  const TensorId r = *graph.Find("R"), p = *graph.Find("P");
+  ASSERT_EQ(plan.views.count(p), 1u);
+  EXPECT_EQ(plan.views.at(p), r);
+  const Layout& source = plan.layouts.at(r);
+  const Layout& view = plan.layouts.at(p);
+  EXPECT_EQ(source.fill(), Layout::Fill::kZero);
+  EXPECT_EQ(source.physical_elements(), 16 * 8 * 9);
+  std::set<int64_t> held;
+  for (int64_t h = 0; h < 8; ++h) {
+    for (int64_t w = 0; w < 9; ++w) {
+      const int64_t offset = view.Offset({0, 3, h, w});
+      held.insert(offset);
+      if (h >= 1 && h < 7 && w >= 1 && w < 7) EXPECT_EQ(offset, source.Offset({0, 3, h - 1, w - 1}));
+    }
+  }
+  EXPECT_EQ(held.size(), 72u);
+}
+
+TEST_F(PlanTest, ConvolutionOutputsAreBlockedByChannelButTheBoundaryIsPlain) {
+  const TensorGraph graph = Parse(kTwoConvs);
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_EQ(plan.layouts.at(*graph.Find("R")).stride(4), 1);
+  EXPECT_EQ(plan.layouts.at(*graph.Find("R")).digits().back().extent, 16);
+  EXPECT_TRUE(plan.layouts.at(*graph.Find("Z")).is_row_major());
+  EXPECT_TRUE(plan.layouts.at(*graph.Find("X")).is_row_major());
+}
+
+TEST_F(PlanTest, APaddingOfTheInputIsComputed) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[4] = placeholder
+      P: f32[6] = compute (i: 6) { select(i >= 1 && i < 5, X[i - 1], 0) }
+      Y: f32[4] = compute (i: 4) reduce (k: 3) sum:f32 { P[i + k] }
+      return Y
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(Groups(graph, plan), ElementsAre(ElementsAre("P"), ElementsAre("Y")));
+}
+
+TEST_F(PlanTest, AReshapeInsideIsAViewOfAPlainTensor) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[4, 6] = placeholder
+      A: f32[4, 6] = compute (i: 4, j: 6) { exp(X[i, j]) }
+      F: f32[24] = compute (i: 24) { A[i floordiv 6, i floormod 6] }
+      Y: f32[1] = compute (o: 1) reduce (k: 24) sum:f32 { F[k] }
+      return Y
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_EQ(plan.views.at(*graph.Find("F")), *graph.Find("A"));
+  EXPECT_THAT(Groups(graph, plan), ElementsAre(ElementsAre("A"), ElementsAre("Y")));
+}
+
+TEST_F(PlanTest, WhatOnlyLooksLikePaddingIsNone) {
+  // Each differs from a zero padding in one thing.
+  const char* bodies[] = {
+      "select(i >= 1 && i < 5, A[i - 1], 1)",      // not zero
+      "select(i >= 2 && i < 5, A[i - 1], 0)",      // hides an element
+      "select(i >= 1 && i < 5, A[4 - i], 0)",      // reversed
+      "select(i >= 1 || i < 5, A[0], 0)",          // no conjunction
+  };
+  for (const char* body : bodies) {
+    const TensorGraph graph = Parse(absl::StrCat("X: f32[4] = placeholder\nA: f32[4] = compute (i: 4) { exp(X[i]) }\nP: f32[6] = compute (i: 6) { ", body,
+                                                 " }\nY: f32[6] = compute (i: 6) { P[5 - i] }\nreturn Y\n"));
+    if (graph.size() == 0) continue;
+    EXPECT_FALSE(AsZeroPadding(graph, *graph.Find("P")).has_value()) << body;
+  }
+}
+
+}  // namespace
+}  // namespace tilewright

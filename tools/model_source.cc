@@ -1,0 +1,136 @@
+#include "tools/model_source.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cpu/device/cpu_device.h"
+#include "backends/spec/host_spec.h"
+#include "backends/spec/load_spec.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "tools/tensor_files.h"
+
+namespace tilewright::tools {
+namespace {
+
+absl::Status WithPath(const absl::Status& status, const std::string& path) {
+  if (absl::StrContains(status.message(), path)) return status;
+  return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+}
+
+// "NAME=VALUE", both not empty.
+absl::StatusOr<std::pair<std::string, std::string>> NameAndValue(const std::string& flag, const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", text, ": expected --", flag, "=NAME=VALUE"));
+  }
+  return std::make_pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+}  // namespace
+
+std::string UserPath(const std::string& path) {
+  const char* folder = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (folder == nullptr || path.empty() || path[0] == '/') return path;
+  return absl::StrCat(folder, "/", path);
+}
+
+absl::StatusOr<ImportOptions> ImportOptionsFrom(const CommandLine& line) {
+  ImportOptions options;
+  for (const std::string& text : line.All("dim")) {
+    TW_ASSIGN_OR_RETURN(const auto dim, NameAndValue("dim", text));
+    int64_t value;
+    if (!absl::SimpleAtoi(dim.second, &value) || value < 1) {
+      return absl::InvalidArgumentError(absl::StrCat("--dim=", text, ": the value must be a positive integer"));
+    }
+    options.dims[dim.first] = value;
+  }
+  for (const std::string& text : line.All("bind")) {
+    TW_ASSIGN_OR_RETURN(const auto bind, NameAndValue("bind", text));
+    double number;
+    if (absl::SimpleAtod(bind.second, &number)) {
+      options.bind_numbers[bind.first] = number;
+    } else {
+      TW_ASSIGN_OR_RETURN(options.bind_tensors[bind.first], ReadTensor(UserPath(bind.second)));
+    }
+  }
+  return options;
+}
+
+absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
+  CompileOptions options;
+  const std::string connect = line.Get("connect", "register");
+  if (connect == "none") {
+    options.plan.connect = PlanOptions::Connect::kNone;
+  } else if (connect == "tilegraph") {
+    return absl::InvalidArgumentError("--connect=tilegraph needs the tile-graph planner, which this build does not have yet; use register");
+  } else if (connect != "register") {
+    return absl::InvalidArgumentError(absl::StrCat("--connect=", connect, ": expected register or none"));
+  }
+  for (const std::string& list : line.All("allow")) {
+    for (const absl::string_view name : absl::StrSplit(list, ',', absl::SkipWhitespace())) {
+      return absl::InvalidArgumentError(absl::StrCat("--allow=", name, ": this build has no kernels of reduced precision yet"));
+    }
+  }
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(const CommandLine& line) {
+  const std::string target = line.Get("target", "cpu");
+  if (target != "cpu" && !absl::StartsWith(target, "cpu:")) {
+    return absl::InvalidArgumentError(absl::StrCat("--target=", target, ": this build has only cpu[:x86-64-v2|v3|v4|v4-amx]"));
+  }
+  DeviceSpec spec;
+  if (line.Has("spec")) {
+    const std::string name = line.Get("spec");
+    TW_ASSIGN_OR_RETURN(spec, LoadSpec(absl::StrContains(name, '/') || absl::StrContains(name, '.') ? UserPath(name) : name));
+  } else if (target == "cpu") {
+    TW_ASSIGN_OR_RETURN(spec, HostSpec());
+  } else {
+    TW_ASSIGN_OR_RETURN(spec, LoadSpecForTarget(target));
+  }
+  return backends::CreateCpuCodegen(std::move(spec));
+}
+
+absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(const CommandLine& line) {
+  const int64_t threads = line.GetInt("threads", 0);
+  if (threads < 0 || threads > 4096) return absl::InvalidArgumentError(absl::StrCat("--threads=", threads, ": expected 1 to 4096"));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device, backends::CreateCpuDevice({.num_threads = static_cast<int>(threads)}));
+  return std::shared_ptr<backends::Device>(std::move(device));
+}
+
+absl::StatusOr<Source> CompileOnnx(const CommandLine& line, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const ImportOptions import_options, ImportOptionsFrom(line));
+  TW_ASSIGN_OR_RETURN(const CompileOptions compile_options, CompileOptionsFrom(line));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen, CodegenFrom(line));
+  Clock* const clock = RealClock();
+  const int64_t start_ns = clock->ThreadCpuNs();
+  Source source;
+  absl::StatusOr<ImportedModel> imported = ImportModel(path, import_options);
+  if (!imported.ok()) return WithPath(imported.status(), path);
+  source.imported = *std::move(imported);
+  absl::StatusOr<CompiledModel> compiled = Compile(*source.imported, *codegen, compile_options);
+  if (!compiled.ok()) return WithPath(compiled.status(), path);
+  source.compiled = *std::move(compiled);
+  source.compile_cpu_s = static_cast<double>(clock->ThreadCpuNs() - start_ns) * 1e-9;
+  return source;
+}
+
+absl::StatusOr<Source> LoadSource(const CommandLine& line, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const std::shared_ptr<backends::Device> device, DeviceFrom(line));
+  Source source;
+  if (absl::EndsWith(path, ".onnx")) {
+    TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path));
+    TW_ASSIGN_OR_RETURN(source.model, Model::FromBytes(source.compiled->Serialize(), device));
+  } else {
+    TW_ASSIGN_OR_RETURN(source.model, Model::Load(path, device));
+  }
+  return source;
+}
+
+}  // namespace tilewright::tools

@@ -1,0 +1,46 @@
+// What a command means by MODEL: a .tw that is loaded, or an .onnx that is imported and compiled on the fly.
+#ifndef TILEWRIGHT_TOOLS_MODEL_SOURCE_H_
+#define TILEWRIGHT_TOOLS_MODEL_SOURCE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "backends/codegen.h"
+#include "backends/device.h"
+#include "compiler/compile.h"
+#include "frontends/onnx/import_model.h"
+#include "runtime/model.h"
+#include "tools/command_line.h"
+
+namespace tilewright::tools {
+
+// `path` as given, against the folder the user stands in (under `bazel run` that is $BUILD_WORKING_DIRECTORY).
+std::string UserPath(const std::string& path);
+
+// From --dim and --bind.
+absl::StatusOr<ImportOptions> ImportOptionsFrom(const CommandLine& line);
+// From --connect, --allow.
+absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line);
+// From --target and --spec.
+absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(const CommandLine& line);
+// From --threads: this machine's CPU.
+absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(const CommandLine& line);
+
+// An .onnx through all stages; what a .tw does not have is not there.
+struct Source {
+  std::optional<ImportedModel> imported;
+  std::optional<CompiledModel> compiled;
+  double compile_cpu_s = 0;
+  std::shared_ptr<const Model> model;  // null unless asked to load
+};
+
+// Imports and compiles `path`; errors carry the path.
+absl::StatusOr<Source> CompileOnnx(const CommandLine& line, const std::string& path);
+// The same for .onnx, plus loading; only loading for .tw.
+absl::StatusOr<Source> LoadSource(const CommandLine& line, const std::string& path);
+
+}  // namespace tilewright::tools
+
+#endif  // TILEWRIGHT_TOOLS_MODEL_SOURCE_H_

@@ -1,0 +1,37 @@
+// tilewright: compiles, runs, measures and explains ONNX models.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "compiler/version.h"
+#include "tools/command_line.h"
+#include "tools/commands.h"
+
+namespace tilewright::tools {
+namespace {
+
+absl::Status Dispatch(const CommandLine& line) {
+  if (line.command() == "compile") return CompileCommand(line);
+  if (line.command() == "run") return RunCommand(line);
+  if (line.command() == "benchmark") return BenchmarkCommand(line);
+  if (line.command() == "inspect") return InspectCommand(line);
+  if (line.command() == "conformance") return ConformanceCommand(line);
+  if (line.command() == "devices") return DevicesCommand(line);
+  if (line.command() == "version") std::printf("tilewright %s\n", kVersion);
+  if (line.command() == "help") std::fputs(tilewright::tools::Usage().c_str(), stdout);
+  return absl::OkStatus();
+}
+
+int Main(int argc, char** argv) {
+  const absl::StatusOr<CommandLine> line = CommandLine::Parse(std::vector<std::string>(argv + 1, argv + argc));
+  const absl::Status status = line.ok() ? Dispatch(*line) : Usage(line.status().message());
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "tilewright: %s\n", std::string(status.message()).c_str());
+  return IsUsage(status) ? 2 : 1;
+}
+
+}  // namespace
+}  // namespace tilewright::tools
+
+int main(int argc, char** argv) { return tilewright::tools::Main(argc, argv); }
