@@ -1,0 +1,55 @@
+// Small tools that the passes on the tile tier share. Internal to lowering.
+#ifndef TILEWRIGHT_BACKENDS_LOWERING_TILE_REWRITE_H_
+#define TILEWRIGHT_BACKENDS_LOWERING_TILE_REWRITE_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "backends/kernel_ir/tile_ir.h"
+#include "tilegraph/expr.h"
+#include "tilegraph/simplify.h"
+
+namespace tilewright::lowering {
+
+// The ranges of the variables in scope.
+class Scope {
+ public:
+  void Set(int var, Range range) { ranges_[var] = range; }
+  void Forget(int var) { ranges_.erase(var); }
+  std::optional<Range> Of(int var) const;
+  RangeOf ranges() const {
+    return [this](int var) { return Of(var); };
+  }
+
+ private:
+  std::map<int, Range> ranges_;
+};
+
+// Conditions that must all hold. Empty: true.
+std::vector<Expr> Conjuncts(const Expr& predicate);
+// Empty for no conditions.
+Expr Conjunction(const std::vector<Expr>& conditions);
+
+// A comparison of integers as `form` >= 0; nullopt for any other condition.
+std::optional<LinearForm> AsNonNegative(const Expr& condition, const RangeOf& ranges);
+// Whether the variable occurs anywhere in the expression.
+bool Mentions(const Expr& expr, int var);
+
+// Simplifies index, bodies and predicate of an operation whose loop variables `scope` knows; box axes of extent 1 go away, and those that
+// the predicate alone bounds shrink. False: it never does anything.
+bool SimplifyOp(kernel_ir::TileOp& op, Scope& scope);
+
+// Statements with variables replaced.
+void SubstituteStmts(std::vector<kernel_ir::Stmt>& stmts, const std::map<int, Expr>& values);
+// A copy in which every variable defined inside has a new number, from `num_vars` on.
+std::vector<kernel_ir::Stmt> CloneStmts(const std::vector<kernel_ir::Stmt>& stmts, std::map<int, Expr> values, int& num_vars);
+// Number of statements, nested ones included.
+int CountStmts(const std::vector<kernel_ir::Stmt>& stmts);
+// Every operation, in order.
+void ForEachOp(const std::vector<kernel_ir::Stmt>& stmts, const std::function<void(const kernel_ir::TileOp&)>& fn);
+
+}  // namespace tilewright::lowering
+
+#endif  // TILEWRIGHT_BACKENDS_LOWERING_TILE_REWRITE_H_
