@@ -1,0 +1,110 @@
+#include "backends/cpu/codegen/cpu_codegen.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/codegen/cpu_target.h"
+#include "backends/cpu/codegen/kernel_emitter.h"
+#include "backends/cpu/codegen/link.h"
+#include "backends/cpu/codegen/llvm_status.h"
+#include "backends/cpu/codegen/machine_code.h"
+#include "backends/cpu/kernel_abi.h"
+#include "base/status_macros.h"
+#include "llvm/IR/LLVMContext.h"
+
+namespace tilewright::cpu {
+namespace {
+
+using ::tilewright::backends::Codegen;
+using ::tilewright::backends::KernelReport;
+using ::tilewright::backends::Module;
+using ::tilewright::kernel_ir::ScalarKernel;
+
+class CpuCodegen : public Codegen {
+ public:
+  CpuCodegen(DeviceSpec spec, CpuTarget target)
+      : spec_(std::move(spec)), target_(std::move(target)) {}
+
+  const DeviceSpec& spec() const override { return spec_; }
+
+  absl::StatusOr<ScalarKernel> Legalize(
+      const kernel_ir::Kernel& kernel) const override {
+    return absl::UnimplementedError(absl::StrCat("legalize ", kernel.name));
+  }
+
+  absl::StatusOr<Module> Emit(
+      absl::Span<const ScalarKernel> kernels) const override {
+    llvm::LLVMContext context;
+    TW_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::Module> llvm_module,
+                        EmitLlvm(kernels, context));
+    TW_ASSIGN_OR_RETURN(const MachineCode code,
+                        CompileToObject(target_, *llvm_module));
+    TW_ASSIGN_OR_RETURN(const auto code_bytes, CodeBytes(code.object));
+    Module module;
+    module.target = spec_.target();
+    for (const ScalarKernel& kernel : kernels) {
+      KernelReport report;
+      report.name = kernel.name;
+      report.code_bytes = code_bytes.at(kernel.name);
+      const FrameUse& frame = code.frames.at(kernel.name);
+      report.stack_bytes = frame.stack_bytes;
+      report.spills = frame.spills;
+      if (report.stack_bytes > kMaxKernelStackBytes) {
+        return absl::InternalError(
+            absl::StrCat("kernel ", kernel.name, " needs ", report.stack_bytes,
+                         " bytes of stack, more than ", kMaxKernelStackBytes,
+                         ": too many values live at once"));
+      }
+      module.kernels.push_back(std::move(report));
+    }
+    TW_ASSIGN_OR_RETURN(module.bytes, LinkSharedObject(code.object));
+    return module;
+  }
+
+  absl::StatusOr<std::string> Source(
+      const ScalarKernel& kernel) const override {
+    llvm::LLVMContext context;
+    TW_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::Module> llvm_module,
+                        EmitLlvm({kernel}, context));
+    return CompileToAssembly(target_, *llvm_module);
+  }
+
+ private:
+  absl::StatusOr<std::unique_ptr<llvm::Module>> EmitLlvm(
+      absl::Span<const ScalarKernel> kernels,
+      llvm::LLVMContext& context) const {
+    auto module = std::make_unique<llvm::Module>("kernels", context);
+    TW_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine,
+                        CreateTargetMachine(target_));
+    module->setTargetTriple(machine->getTargetTriple().str());
+    module->setDataLayout(machine->createDataLayout());
+    module->setPICLevel(llvm::PICLevel::BigPIC);
+    for (const ScalarKernel& kernel : kernels) {
+      if (kernel.name.empty() ||
+          module->getNamedValue(kernel.name) != nullptr) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("kernel name '", kernel.name,
+                         "' is empty or used twice in a module"));
+      }
+      TW_RETURN_IF_ERROR(EmitKernel(kernel, target_, *module));
+    }
+    TW_RETURN_IF_ERROR(VerifyLlvmModule(*module));
+    return module;
+  }
+
+  const DeviceSpec spec_;
+  const CpuTarget target_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Codegen>> CreateCpuCodegen(
+    const DeviceSpec& spec) {
+  TW_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetOf(spec));
+  return std::make_unique<CpuCodegen>(spec, std::move(target));
+}
+
+}  // namespace tilewright::cpu

@@ -1,0 +1,101 @@
+#include "backends/cpu/codegen/cpu_target.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "backends/cpu/codegen/llvm_status.h"
+#include "backends/spec/cpu_features.h"
+#include "base/status_macros.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+
+namespace tilewright::cpu {
+namespace {
+
+constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
+
+// Scheduling models by class, measured with backends/cpu:microkernel_bench. The
+// model orders instructions; it never adds a feature.
+const char* TuneFor(const std::string& cpu_class) {
+  if (cpu_class == "x86-64-v4-amx") return "sapphirerapids";
+  if (cpu_class == "x86-64-v4") return "icelake-server";
+  if (cpu_class == "x86-64-v3") return "haswell";
+  return "sandybridge";
+}
+
+bool Has(const std::vector<std::string>& sorted, const std::string& feature) {
+  return std::binary_search(sorted.begin(), sorted.end(), feature);
+}
+
+}  // namespace
+
+absl::StatusOr<CpuTarget> CpuTargetOf(const DeviceSpec& spec) {
+  absl::string_view cpu_class = spec.target();
+  if (!absl::ConsumePrefix(&cpu_class, "cpu:")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "spec '", spec.name(), "' is for target '", spec.target(),
+        "', not for a CPU: expected cpu:", absl::StrJoin(CpuClasses(), "|")));
+  }
+  CpuTarget target;
+  target.cpu_class = std::string(cpu_class);
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> features,
+                      CpuClassFeatures(target.cpu_class));
+  target.features = absl::StrJoin(
+      features, ",",
+      [](std::string* out, const std::string& f) { out->append("+" + f); });
+  target.tune = TuneFor(target.cpu_class);
+  target.fma = Has(features, "fma");
+  target.f16c = Has(features, "f16c");
+  const int widest = Has(features, "avx512f") ? 64
+                     : Has(features, "avx2")  ? 32
+                                              : 16;
+  target.vector_bytes = static_cast<int>(spec.unit().vector_bytes());
+  if (target.vector_bytes < 16 || target.vector_bytes > widest) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "spec '", spec.name(), "' has vectors of ", target.vector_bytes,
+        " bytes; ", target.cpu_class, " has 16 to ", widest));
+  }
+  return target;
+}
+
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateTargetMachine(
+    const CpuTarget& target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+  std::string error;
+  const llvm::Target* llvm_target =
+      llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (llvm_target == nullptr) return LlvmError("no x86 back end", error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(llvm_target->createTargetMachine(
+      kTriple, "x86-64", target.features, options, llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Default));
+  if (machine == nullptr) return LlvmError("no target machine", kTriple);
+  return machine;
+}
+
+void SetFunctionAttributes(const CpuTarget& target, llvm::Function& function) {
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  function.addFnAttr("target-cpu", "x86-64");
+  function.addFnAttr("target-features", target.features);
+  function.addFnAttr("tune-cpu", target.tune);
+  function.addFnAttr("prefer-vector-width",
+                     std::to_string(8 * target.vector_bytes));
+  function.addFnAttr("frame-pointer", "none");
+  function.addFnAttr("no-builtins");
+  function.addFnAttr("no-jump-tables", "true");
+}
+
+}  // namespace tilewright::cpu

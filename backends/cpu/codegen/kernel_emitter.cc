@@ -1,0 +1,337 @@
+#include "backends/cpu/codegen/kernel_emitter.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/codegen/convert.h"
+#include "backends/cpu/codegen/memory_emitter.h"
+#include "backends/cpu/codegen/op_emitter.h"
+#include "backends/cpu/kernel_abi.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Transforms/Scalar.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+namespace tilewright::cpu {
+namespace {
+
+using ::llvm::BasicBlock;
+using ::llvm::Value;
+using namespace kernel_ir;  // NOLINT: the instructions
+
+class KernelEmitter {
+ public:
+  KernelEmitter(const ScalarKernel& kernel, const CpuTarget& target,
+                llvm::Module& module)
+      : kernel_(kernel),
+        target_(target),
+        module_(module),
+        b_(module.getContext(),
+           llvm::InstSimplifyFolder(module.getDataLayout())) {}
+
+  absl::Status Run() {
+    CreateFunction();
+    CreateVariables();
+    MemoryEmitter memory(b_, target_, kernel_, function_->getArg(0),
+                         function_->getArg(3));
+    memory_ = &memory;
+    llvm::Type* type = LlvmType(kernel_.task);
+    Value* begin = b_.CreateTrunc(function_->getArg(1), type);
+    Value* end = b_.CreateTrunc(function_->getArg(2), type);
+    TW_RETURN_IF_ERROR(Loop(begin, end, 1, [&](Value* task) {
+                         values_[kernel_.task] = task;
+                         return Body(kernel_.body);
+                       }).status());
+    b_.CreateRet(b_.getInt32(kKernelOk));
+    PromoteVariables();
+    return absl::OkStatus();
+  }
+
+ private:
+  llvm::Type* LlvmType(Reg reg) {
+    return RegisterLlvmType(b_.getContext(), kernel_.regs[reg].dtype,
+                            kernel_.regs[reg].lanes);
+  }
+
+  void CreateFunction() {
+    llvm::Type* pointer = b_.getPtrTy();
+    auto* type = llvm::FunctionType::get(
+        b_.getInt32Ty(), {pointer, b_.getInt64Ty(), b_.getInt64Ty(), pointer},
+        false);
+    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                       kernel_.name, module_);
+    function_->setDSOLocal(true);
+    function_->setAlignment(llvm::Align(64));
+    SetFunctionAttributes(target_, *function_);
+    function_->addParamAttr(0, llvm::Attribute::NoAlias);
+    function_->addParamAttr(0, llvm::Attribute::ReadOnly);
+    function_->addParamAttr(3, llvm::Attribute::NoAlias);
+    function_->addParamAttr(
+        3, llvm::Attribute::getWithAlignment(b_.getContext(), llvm::Align(64)));
+    b_.SetInsertPoint(NewBlock("entry"));
+  }
+
+  BasicBlock* NewBlock(const std::string& name) {
+    return BasicBlock::Create(b_.getContext(), name, function_);
+  }
+
+  void CreateVariables() {
+    values_.assign(kernel_.regs.size(), nullptr);
+    variables_.assign(kernel_.regs.size(), nullptr);
+    for (size_t i = 0; i < kernel_.regs.size(); ++i) {
+      if (!kernel_.regs[i].is_variable) continue;
+      variables_[i] = b_.CreateAlloca(LlvmType(static_cast<Reg>(i)), nullptr,
+                                      kernel_.regs[i].name);
+    }
+  }
+
+  void PromoteVariables() {
+    std::vector<llvm::AllocaInst*> allocas;
+    for (llvm::AllocaInst* variable : variables_) {
+      if (variable == nullptr) continue;
+      TW_CHECK(llvm::isAllocaPromotable(variable));
+      allocas.push_back(variable);
+    }
+    if (allocas.empty()) return;
+    llvm::DominatorTree dominators(*function_);
+    llvm::PromoteMemToReg(allocas, dominators);
+  }
+
+  Value* Get(Reg reg) {
+    if (variables_[reg] != nullptr) {
+      return b_.CreateLoad(variables_[reg]->getAllocatedType(),
+                           variables_[reg]);
+    }
+    TW_CHECK(values_[reg] != nullptr) << kernel_.name << ": register " << reg;
+    return values_[reg];
+  }
+  Value* GetOrNull(Reg reg) { return reg == kNoReg ? nullptr : Get(reg); }
+  void Set(Reg reg, Value* value) {
+    if (variables_[reg] != nullptr) {
+      b_.CreateStore(value, variables_[reg]);
+    } else {
+      values_[reg] = value;
+    }
+  }
+  int Lanes(Reg reg) const { return kernel_.regs[reg].lanes; }
+
+  absl::Status Body(const std::vector<Inst>& body) {
+    for (const Inst& inst : body) {
+      TW_RETURN_IF_ERROR(
+          std::visit([&](const auto& node) { return One(node); }, inst.node));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status One(const OpInst& n) {
+    std::vector<Value*> operands;
+    for (Reg reg : n.operands) operands.push_back(Get(reg));
+    TW_ASSIGN_OR_RETURN(
+        Value * result,
+        EmitOp(b_, target_, n.op, kernel_.regs[n.dst].dtype,
+               kernel_.regs[n.operands.back()].dtype, operands));
+    Set(n.dst, result);
+    return absl::OkStatus();
+  }
+  absl::Status One(const ConstInst& n) {
+    llvm::Type* type = LlvmType(n.dst);
+    const DType dtype = kernel_.regs[n.dst].dtype;
+    if (IsFloat(dtype)) {
+      Set(n.dst, llvm::ConstantFP::get(type, n.f));
+    } else {
+      const int64_t value = dtype == DType::kBool ? n.i != 0 : n.i;
+      Set(n.dst, llvm::ConstantInt::getSigned(type, value));
+    }
+    return absl::OkStatus();
+  }
+  absl::Status One(const CopyInst& n) {
+    Set(n.dst, Get(n.source));
+    return absl::OkStatus();
+  }
+  absl::Status One(const SplatInst& n) {
+    Value* source = Get(n.source);
+    Set(n.dst, Lanes(n.dst) == 1 ? source
+                                 : b_.CreateVectorSplat(Lanes(n.dst), source));
+    return absl::OkStatus();
+  }
+  absl::Status One(const FmaInst& n) {
+    if (!target_.fma) {
+      return absl::UnimplementedError(
+          absl::StrCat("kernel ", kernel_.name, ": ", target_.cpu_class,
+                       " has no fused multiply-add: legalize with "
+                       "VectorTarget::fma = false"));
+    }
+    Value* a = Get(n.a);
+    Set(n.dst, b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()},
+                                  {a, Get(n.b), Get(n.c)}));
+    return absl::OkStatus();
+  }
+  absl::Status One(const LaneInst& n) {
+    Value* source = Get(n.source);
+    Set(n.dst, Lanes(n.source) == 1 ? source
+                                    : b_.CreateExtractElement(source, n.lane));
+    return absl::OkStatus();
+  }
+  absl::Status One(const InsertInst& n) {
+    Value* value = Get(n.value);
+    Set(n.dst, Lanes(n.dst) == 1
+                   ? value
+                   : b_.CreateInsertElement(Get(n.source), value, n.lane));
+    return absl::OkStatus();
+  }
+  absl::Status One(const LoadInst& n) {
+    Set(n.dst, memory_->Load(n, Lanes(n.dst), GetOrNull(n.offset),
+                             GetOrNull(n.mask), GetOrNull(n.other)));
+    return absl::OkStatus();
+  }
+  absl::Status One(const StoreInst& n) {
+    memory_->Store(n, Lanes(n.value), Get(n.value), GetOrNull(n.offset),
+                   GetOrNull(n.mask));
+    return absl::OkStatus();
+  }
+  absl::Status One(const PrefetchInst& n) {
+    memory_->Prefetch(n, GetOrNull(n.offset));
+    return absl::OkStatus();
+  }
+
+  absl::Status One(const IfInst& n) {
+    Value* condition = Get(n.condition);
+    if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
+      return Body(known->isOne() ? n.then_body : n.else_body);
+    }
+    BasicBlock* then_block = NewBlock("then");
+    BasicBlock* else_block = n.else_body.empty() ? nullptr : NewBlock("else");
+    BasicBlock* end_block = NewBlock("end");
+    b_.CreateCondBr(condition, then_block, else_block ? else_block : end_block);
+    b_.SetInsertPoint(then_block);
+    TW_RETURN_IF_ERROR(Body(n.then_body));
+    b_.CreateBr(end_block);
+    if (else_block != nullptr) {
+      b_.SetInsertPoint(else_block);
+      TW_RETURN_IF_ERROR(Body(n.else_body));
+      b_.CreateBr(end_block);
+    }
+    end_block->moveAfter(b_.GetInsertBlock());
+    b_.SetInsertPoint(end_block);
+    return absl::OkStatus();
+  }
+
+  absl::Status One(const ForInst& n) {
+    llvm::Type* type = LlvmType(n.var);
+    const auto constant = [&](int64_t value) {
+      return llvm::ConstantInt::getSigned(type, value);
+    };
+    const auto iteration = [&](Value* var) {
+      values_[n.var] = var;
+      return Body(n.body);
+    };
+    Value* begin =
+        n.begin == kNoReg ? constant(n.constant_begin) : Get(n.begin);
+    Value* end = n.end == kNoReg ? constant(n.constant_end) : Get(n.end);
+    auto* known_begin = llvm::dyn_cast<llvm::ConstantInt>(begin);
+    auto* known_end = llvm::dyn_cast<llvm::ConstantInt>(end);
+    if (known_begin != nullptr && known_end != nullptr) {
+      return ConstantFor(n, known_begin->getSExtValue(),
+                         known_end->getSExtValue(), constant, iteration);
+    }
+    if (n.unroll > 1) {
+      // Rounds of `unroll` iterations while a whole round fits, then the rest.
+      Value* rounds_end = b_.CreateSub(end, constant((n.unroll - 1) * n.step));
+      TW_ASSIGN_OR_RETURN(
+          begin, Loop(begin, rounds_end, n.unroll * n.step, [&](Value* var) {
+            return Round(n, var, constant, iteration);
+          }));
+    }
+    return Loop(begin, end, n.step, iteration).status();
+  }
+
+  template <typename Constant, typename Iteration>
+  absl::Status Round(const ForInst& n, Value* var, const Constant& constant,
+                     const Iteration& iteration) {
+    for (int i = 0; i < n.unroll; ++i) {
+      TW_RETURN_IF_ERROR(
+          iteration(i == 0 ? var : b_.CreateNSWAdd(var, constant(i * n.step))));
+    }
+    return absl::OkStatus();
+  }
+
+  template <typename Constant, typename Iteration>
+  absl::Status ConstantFor(const ForInst& n, int64_t begin, int64_t end,
+                           const Constant& constant,
+                           const Iteration& iteration) {
+    const int64_t trips = begin < end ? (end - begin + n.step - 1) / n.step : 0;
+    const int64_t rounds = trips / n.unroll;
+    const int64_t rest = trips % n.unroll;
+    int64_t next = begin;
+    if (rounds == 1) {
+      TW_RETURN_IF_ERROR(Round(n, constant(next), constant, iteration));
+    } else if (rounds > 1) {
+      const int64_t round_step = n.unroll * n.step;
+      TW_RETURN_IF_ERROR(
+          Loop(constant(next), constant(next + rounds * round_step), round_step,
+               [&](Value* var) { return Round(n, var, constant, iteration); })
+              .status());
+    }
+    next += rounds * n.unroll * n.step;
+    if (rest == 1) return iteration(constant(next));
+    if (rest == 0) return absl::OkStatus();
+    return Loop(constant(next), constant(end), n.step, iteration).status();
+  }
+
+  // for (v = begin; v < end; v += step) body(v), tested at the bottom. Returns
+  // the first v that is not below `end`.
+  absl::StatusOr<Value*> Loop(Value* begin, Value* end, int64_t step,
+                              const std::function<absl::Status(Value*)>& body) {
+    BasicBlock* before = b_.GetInsertBlock();
+    BasicBlock* head = NewBlock("loop");
+    BasicBlock* exit = NewBlock("exit");
+    Value* enters = b_.CreateICmpSLT(begin, end);
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(enters);
+    const bool always = known != nullptr && known->isOne();
+    if (always) {
+      b_.CreateBr(head);
+    } else {
+      b_.CreateCondBr(enters, head, exit);
+    }
+    b_.SetInsertPoint(head);
+    llvm::PHINode* var = b_.CreatePHI(begin->getType(), 2);
+    var->addIncoming(begin, before);
+    TW_RETURN_IF_ERROR(body(var));
+    Value* next = b_.CreateNSWAdd(
+        var, llvm::ConstantInt::getSigned(begin->getType(), step));
+    BasicBlock* latch = b_.GetInsertBlock();
+    var->addIncoming(next, latch);
+    b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, exit);
+    exit->moveAfter(latch);
+    b_.SetInsertPoint(exit);
+    llvm::PHINode* last = b_.CreatePHI(begin->getType(), 2);
+    last->addIncoming(next, latch);
+    if (!always) last->addIncoming(begin, before);
+    return last;
+  }
+
+  const ScalarKernel& kernel_;
+  const CpuTarget& target_;
+  llvm::Module& module_;
+  Builder b_;
+  llvm::Function* function_ = nullptr;
+  MemoryEmitter* memory_ = nullptr;
+  std::vector<Value*> values_;                // by register
+  std::vector<llvm::AllocaInst*> variables_;  // by register, null for values
+};
+
+}  // namespace
+
+absl::Status EmitKernel(const ScalarKernel& kernel, const CpuTarget& target,
+                        llvm::Module& module) {
+  return KernelEmitter(kernel, target, module).Run();
+}
+
+}  // namespace tilewright::cpu

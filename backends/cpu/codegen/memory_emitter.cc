@@ -1,0 +1,168 @@
+#include "backends/cpu/codegen/memory_emitter.h"
+
+#include <cstddef>
+#include <string>
+
+#include "backends/cpu/codegen/convert.h"
+#include "backends/cpu/kernel_abi.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace tilewright::cpu {
+namespace {
+
+using ::llvm::Value;
+
+// Larger than any vector a kernel loads.
+constexpr int kZeroBytes = 4096;
+
+bool IsAllTrue(Value* mask) {
+  auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
+  return constant != nullptr && constant->isAllOnesValue();
+}
+
+}  // namespace
+
+MemoryEmitter::MemoryEmitter(Builder& b, const CpuTarget& target,
+                             const kernel_ir::ScalarKernel& kernel, Value* args,
+                             Value* scratch)
+    : b_(b), target_(target), kernel_(kernel) {
+  llvm::Type* pointer = b_.getPtrTy();
+  const auto load_pointer = [&](Value* from, int64_t offset_bytes) {
+    llvm::LoadInst* load = b_.CreateLoad(
+        pointer,
+        b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), from, offset_bytes));
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                      llvm::MDNode::get(b_.getContext(), {}));
+    return load;
+  };
+  Value* addresses = load_pointer(args, offsetof(KernelArgs, buffers));
+  llvm::MDBuilder metadata(b_.getContext());
+  llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(kernel.name);
+  std::vector<llvm::Metadata*> scopes;
+  int64_t argument = 0;
+  for (const kernel_ir::ScalarBuffer& buffer : kernel.buffers) {
+    Value* base;
+    if (buffer.role == kernel_ir::Role::kLocal) {
+      base = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), scratch,
+                                           buffer.scratch_offset_bytes);
+    } else {
+      base = load_pointer(addresses,
+                          argument++ * static_cast<int64_t>(sizeof(void*)));
+    }
+    base->setName(buffer.name);
+    base_.push_back(base);
+    scopes.push_back(metadata.createAnonymousAliasScope(domain, buffer.name));
+  }
+  for (size_t i = 0; i < scopes.size(); ++i) {
+    std::vector<llvm::Metadata*> others = scopes;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    own_scope_.push_back(llvm::MDNode::get(b_.getContext(), {scopes[i]}));
+    other_scopes_.push_back(llvm::MDNode::get(b_.getContext(), others));
+  }
+}
+
+llvm::Align MemoryEmitter::ElementAlign(int buffer) const {
+  return llvm::Align(
+      static_cast<uint64_t>(SizeBytes(kernel_.buffers[buffer].dtype)));
+}
+
+llvm::Instruction* MemoryEmitter::Annotate(llvm::Instruction* access,
+                                           int buffer) {
+  access->setMetadata(llvm::LLVMContext::MD_alias_scope, own_scope_[buffer]);
+  access->setMetadata(llvm::LLVMContext::MD_noalias, other_scopes_[buffer]);
+  return access;
+}
+
+Value* MemoryEmitter::Address(int buffer, Value* offset,
+                              int64_t constant_offset) {
+  llvm::Type* element = MemoryLlvmType(b_.getContext(), target_,
+                                       kernel_.buffers[buffer].dtype, 1);
+  Value* address = base_[buffer];
+  if (offset != nullptr) address = b_.CreateGEP(element, address, offset);
+  if (constant_offset == 0) return address;
+  return b_.CreateConstGEP1_64(element, address, constant_offset);
+}
+
+Value* MemoryEmitter::LaneMask(int lanes, int active, Value* mask) {
+  if (mask != nullptr && !mask->getType()->isVectorTy()) {
+    mask = b_.CreateVectorSplat(lanes, mask);
+  }
+  if (mask != nullptr && IsAllTrue(mask)) mask = nullptr;
+  if (active == 0 || active >= lanes) return mask;
+  std::vector<llvm::Constant*> bits(lanes, b_.getFalse());
+  for (int i = 0; i < active; ++i) bits[i] = b_.getTrue();
+  Value* first = llvm::ConstantVector::get(bits);
+  return mask == nullptr ? first : b_.CreateAnd(first, mask);
+}
+
+Value* MemoryEmitter::Zeros() {
+  llvm::Module* module = b_.GetInsertBlock()->getModule();
+  constexpr char kName[] = "zeros";
+  if (llvm::GlobalVariable* zeros = module->getNamedGlobal(kName)) return zeros;
+  auto* type = llvm::ArrayType::get(b_.getInt8Ty(), kZeroBytes);
+  auto* zeros = new llvm::GlobalVariable(
+      *module, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+      llvm::ConstantAggregateZero::get(type), kName);
+  zeros->setAlignment(llvm::Align(64));
+  return zeros;
+}
+
+Value* MemoryEmitter::Load(const kernel_ir::LoadInst& inst, int lanes,
+                           Value* offset, Value* mask, Value* other) {
+  const DType dtype = kernel_.buffers[inst.buffer].dtype;
+  llvm::Type* type = MemoryLlvmType(b_.getContext(), target_, dtype, lanes);
+  Value* address = Address(inst.buffer, offset, inst.constant_offset);
+  const bool partial = inst.active != 0 && inst.active < lanes;
+  if (mask != nullptr && IsAllTrue(mask)) mask = nullptr;
+  const llvm::Align align = ElementAlign(inst.buffer);
+  Value* loaded;
+  if (mask != nullptr && !mask->getType()->isVectorTy() && !partial &&
+      lanes * SizeBytes(dtype) <= kZeroBytes) {
+    // One condition for all lanes: read zeros instead, without a branch.
+    address = b_.CreateSelect(mask, address, Zeros());
+    loaded = b_.CreateAlignedLoad(type, address, align);
+  } else if (mask == nullptr && !partial) {
+    loaded = Annotate(b_.CreateAlignedLoad(type, address, align), inst.buffer);
+  } else {
+    Value* lane_mask = LaneMask(lanes, inst.active, mask);
+    loaded = Annotate(b_.CreateMaskedLoad(type, address, align, lane_mask,
+                                          llvm::Constant::getNullValue(type)),
+                      inst.buffer);
+    if (mask != nullptr) mask = lane_mask;
+  }
+  loaded = FromMemory(b_, target_, dtype, loaded);
+  if (other == nullptr) return loaded;
+  if (mask == nullptr && partial) mask = LaneMask(lanes, inst.active, nullptr);
+  return mask == nullptr ? loaded : b_.CreateSelect(mask, loaded, other);
+}
+
+void MemoryEmitter::Store(const kernel_ir::StoreInst& inst, int lanes,
+                          Value* value, Value* offset, Value* mask) {
+  const DType dtype = kernel_.buffers[inst.buffer].dtype;
+  Value* address = Address(inst.buffer, offset, inst.constant_offset);
+  value = ToMemory(b_, target_, dtype, value);
+  const llvm::Align align = ElementAlign(inst.buffer);
+  if (mask != nullptr && lanes == 1) {
+    // The pass that expands masked accesses wants vectors.
+    mask = b_.CreateVectorSplat(1, mask);
+    value = b_.CreateVectorSplat(1, value);
+  } else if (lanes > 1) {
+    mask = LaneMask(lanes, inst.active, mask);
+  }
+  Annotate(mask == nullptr ? static_cast<llvm::Instruction*>(
+                                 b_.CreateAlignedStore(value, address, align))
+                           : b_.CreateMaskedStore(value, address, align, mask),
+           inst.buffer);
+}
+
+void MemoryEmitter::Prefetch(const kernel_ir::PrefetchInst& inst,
+                             Value* offset) {
+  Value* address = Address(inst.buffer, offset, inst.constant_offset);
+  const int locality = inst.level == 0 ? 3 : 2;  // prefetcht0, prefetcht1
+  b_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {address->getType()},
+      {address, b_.getInt32(0), b_.getInt32(locality), b_.getInt32(1)});
+}
+
+}  // namespace tilewright::cpu

@@ -1,0 +1,256 @@
+#include "backends/cpu/device/cpu_device.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/cpu/device/module_loader.h"
+#include "backends/cpu/device/scratch_arena.h"
+#include "backends/cpu/device/thread_pool.h"
+#include "backends/cpu/kernel_abi.h"
+#include "backends/spec/cpu_features.h"
+#include "backends/spec/host_spec.h"
+#include "base/status_macros.h"
+
+namespace tilewright::cpu {
+namespace {
+
+using namespace backends;  // NOLINT: the interface implemented here
+
+class CpuBuffer : public DeviceBuffer {
+ public:
+  CpuBuffer(AlignedMemory memory, int64_t size_bytes)
+      : memory_(std::move(memory)), size_bytes_(size_bytes) {}
+  int64_t size_bytes() const override { return size_bytes_; }
+  void* address() const override { return memory_.get(); }
+
+ private:
+  AlignedMemory memory_;
+  int64_t size_bytes_;
+};
+
+class CpuModule : public DeviceModule {
+ public:
+  explicit CpuModule(std::unique_ptr<SharedObject> object)
+      : object_(std::move(object)) {}
+  const SharedObject& object() const { return *object_; }
+
+ private:
+  std::unique_ptr<SharedObject> object_;
+};
+
+class CpuKernel : public DeviceKernel {
+ public:
+  CpuKernel(std::string name, KernelFunction function)
+      : name_(std::move(name)), function_(function) {}
+  const std::string& name() const { return name_; }
+  KernelFunction function() const { return function_; }
+
+ private:
+  std::string name_;
+  KernelFunction function_;
+};
+
+absl::Status StatusOfKernel(const std::string& name, int32_t status) {
+  switch (status) {
+    case kKernelOk:
+      return absl::OkStatus();
+    case kKernelIndexOutOfRange:
+      return absl::OutOfRangeError(absl::StrCat(
+          "kernel ", name, ": an index in the data is out of range"));
+    default:
+      return absl::InternalError(
+          absl::StrCat("kernel ", name, " returned status ", status));
+  }
+}
+
+// Threads and their scratch, shared by the streams of a device.
+struct Workers {
+  explicit Workers(int num_threads)
+      : pool(num_threads), arenas(pool.num_threads()) {}
+  ThreadPool pool;
+  std::vector<ScratchArena> arenas;  // by worker; 0 is unused: see CpuStream
+};
+
+class CpuStream : public Stream {
+ public:
+  explicit CpuStream(Workers& workers) : workers_(workers) {}
+
+  absl::Status Launch(const DeviceKernel& kernel, absl::Span<void* const> args,
+                      int64_t num_tasks, int64_t scratch_bytes) override {
+    const auto& cpu_kernel = static_cast<const CpuKernel&>(kernel);
+    const KernelArgs kernel_args = {args.data(), nullptr};
+    const KernelFunction function = cpu_kernel.function();
+    std::atomic<int32_t> status{kKernelOk};
+    std::atomic<bool> out_of_memory{false};
+    workers_.pool.Run(num_tasks, [&](int64_t begin, int64_t end, int worker) {
+      // Launches that need no other thread may run beside each other, so the
+      // launching thread brings its own scratch.
+      ScratchArena& arena = worker == 0 ? arena_ : workers_.arenas[worker];
+      void* scratch = arena.Reserve(scratch_bytes);
+      if (scratch == nullptr) {
+        out_of_memory = true;
+        return;
+      }
+      const int32_t result = function(&kernel_args, begin, end, scratch);
+      int32_t known = status.load(std::memory_order_relaxed);
+      while (result > known && !status.compare_exchange_weak(known, result)) {
+      }
+    });
+    if (out_of_memory) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("no ", scratch_bytes, " bytes of scratch for kernel ",
+                       cpu_kernel.name()));
+    }
+    return StatusOfKernel(cpu_kernel.name(), status);
+  }
+  absl::Status Copy(void* to, const void* from, int64_t size_bytes) override {
+    if (size_bytes > 0) std::memcpy(to, from, static_cast<size_t>(size_bytes));
+    return absl::OkStatus();
+  }
+  absl::Status Fill(void* to, int byte, int64_t size_bytes) override {
+    if (size_bytes > 0) std::memset(to, byte, static_cast<size_t>(size_bytes));
+    return absl::OkStatus();
+  }
+  absl::Status Synchronize() override { return absl::OkStatus(); }
+
+ private:
+  Workers& workers_;
+  ScratchArena arena_;
+};
+
+int64_t NowNs(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return int64_t{1000000000} * t.tv_sec + t.tv_nsec;
+}
+
+class CpuDevice : public Device {
+ public:
+  CpuDevice(DeviceSpec spec, std::vector<std::string> features, int num_threads)
+      : spec_(std::move(spec)),
+        features_(std::move(features)),
+        workers_(num_threads) {}
+
+  std::string_view name() const override { return "cpu"; }
+  const DeviceSpec& spec() const override { return spec_; }
+  int num_threads() const override { return workers_.pool.num_threads(); }
+  bool unified_memory() const override { return true; }
+
+  absl::StatusOr<std::unique_ptr<DeviceBuffer>> Allocate(
+      int64_t size_bytes) override {
+    if (size_bytes < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a buffer of ", size_bytes, " bytes"));
+    }
+    AlignedMemory memory = AllocateAligned(size_bytes);
+    if (memory == nullptr) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("no memory for a buffer of ", size_bytes, " bytes"));
+    }
+    return std::make_unique<CpuBuffer>(std::move(memory), size_bytes);
+  }
+
+  absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
+      std::string_view bytes, std::string_view target) override {
+    constexpr std::string_view kPrefix = "cpu:";
+    if (target.substr(0, kPrefix.size()) != kPrefix) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the module is for ", std::string(target),
+                       ", this device is ", spec_.target()));
+    }
+    const std::string cpu_class(target.substr(kPrefix.size()));
+    TW_ASSIGN_OR_RETURN(const std::vector<std::string> missing,
+                        MissingCpuFeatures(cpu_class, features_));
+    if (!missing.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the module is for ", std::string(target), ", but this CPU lacks ",
+          absl::StrJoin(missing, ", "), ": compile for ", spec_.target()));
+    }
+    TW_ASSIGN_OR_RETURN(std::unique_ptr<SharedObject> object,
+                        SharedObject::Load(bytes));
+    return std::make_unique<CpuModule>(std::move(object));
+  }
+
+  absl::StatusOr<std::unique_ptr<DeviceKernel>> GetKernel(
+      const DeviceModule& module, std::string_view name) override {
+    const std::string kernel_name(name);
+    const KernelFunction function =
+        static_cast<const CpuModule&>(module).object().Find(kernel_name);
+    if (function == nullptr) {
+      return absl::NotFoundError(
+          absl::StrCat("the module has no kernel '", kernel_name, "'"));
+    }
+    return std::make_unique<CpuKernel>(kernel_name, function);
+  }
+
+  absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override {
+    return std::make_unique<CpuStream>(workers_);
+  }
+
+  TimerMethod timer_method() const override {
+    return num_threads() == 1 ? TimerMethod::kThreadCpuTime
+                              : TimerMethod::kWallClock;
+  }
+  absl::StatusOr<int64_t> TimeNs(
+      Stream& stream, const std::function<absl::Status()>& work) override {
+    const clockid_t clock =
+        num_threads() == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+    const int64_t start = NowNs(clock);
+    TW_RETURN_IF_ERROR(work());
+    TW_RETURN_IF_ERROR(stream.Synchronize());
+    return NowNs(clock) - start;
+  }
+
+ private:
+  const DeviceSpec spec_;
+  const std::vector<std::string> features_;
+  Workers workers_;
+};
+
+// Linux saves AMX tiles only for processes that ask (once is enough).
+bool RequestAmxPermission() {
+  constexpr int kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr int kTileData = 18;               // XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> CreateCpuDevice(
+    const CpuDeviceOptions& options) {
+  if (options.num_threads < 0 || options.num_threads > 4096) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a CPU device with ", options.num_threads, " threads"));
+  }
+  std::vector<std::string> features = options.pretend_features;
+  if (features.empty()) features = HostCpuFeatures();
+  std::sort(features.begin(), features.end());
+  if (std::binary_search(features.begin(), features.end(), "amx-tile") &&
+      !RequestAmxPermission()) {
+    features.erase(std::remove_if(features.begin(), features.end(),
+                                  [](const std::string& feature) {
+                                    return absl::StartsWith(feature, "amx-");
+                                  }),
+                   features.end());
+  }
+  TW_ASSIGN_OR_RETURN(const std::string cpu_class, BestCpuClass(features));
+  const HostStructure host = QueryHostStructure();
+  TW_ASSIGN_OR_RETURN(DeviceSpec spec, CpuSpec(cpu_class, host));
+  const int num_threads = options.num_threads == 0
+                              ? static_cast<int>(host.cores)
+                              : options.num_threads;
+  return std::make_unique<CpuDevice>(std::move(spec), std::move(features),
+                                     num_threads);
+}
+
+}  // namespace tilewright::cpu
