@@ -6,7 +6,8 @@
 // Semantics (one definition for the interpreter, both kernel-IR tiers and all backends):
 //   integers wrap; x / 0 and x mod 0 give 0, INT_MIN / -1 gives INT_MIN; kDiv on integers truncates, kFloorDiv / kFloorMod round down;
 //   max and min give NaN if either side is NaN, and order -0 below +0; comparisons and logic give bool;
-//   kRound rounds half to even; float -> int casts truncate and saturate, NaN gives 0; fp16 / bf16 operands compute in fp32;
+//   kRound rounds half to even; float -> int casts truncate and saturate, NaN gives 0; a cast to bool is != 0; an integer
+//   to a negative power is 1 / x^n truncated; fp16 / bf16 operands compute in fp32;
 //   a kSelect evaluates only the branch it takes: a load in the other branch may be out of bounds.
 #ifndef TILEWRIGHT_TILEGRAPH_EXPR_H_
 #define TILEWRIGHT_TILEGRAPH_EXPR_H_

@@ -20,11 +20,11 @@ int64_t Tensor::num_elements() const {
   return count;
 }
 
-std::string TensorGraph::UniqueName(std::string name) const {
+std::string TensorGraph::UniqueName(std::string name) {
   if (name.empty()) name = "t";
   if (by_name_.count(name) == 0) return name;
-  for (int suffix = 1;; ++suffix) {
-    std::string candidate = absl::StrCat(name, "_", suffix);
+  for (int& suffix = last_suffix_[name];;) {
+    std::string candidate = absl::StrCat(name, "_", ++suffix);
     if (by_name_.count(candidate) == 0) return candidate;
   }
 }

@@ -80,10 +80,11 @@ class TensorGraph {
 
  private:
   TensorId Add(Tensor tensor);
-  std::string UniqueName(std::string name) const;
+  std::string UniqueName(std::string name);
 
   std::vector<Tensor> tensors_;
   std::unordered_map<std::string, TensorId> by_name_;  // Looked up only.
+  std::unordered_map<std::string, int> last_suffix_;   // By the name it was added to; the same.
   std::vector<TensorId> outputs_;
 };
 
