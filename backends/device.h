@@ -57,6 +57,7 @@ class Device {
   virtual std::string_view name() const = 0;          // "cpu", "cuda:0"
   virtual const DeviceSpec& spec() const = 0;
   virtual int num_threads() const = 0;                // 1 where tasks are not the host's threads
+  virtual bool unified_memory() const = 0;            // kernels can read and write the host's memory
 
   // ResourceExhausted if there is not that much memory.
   virtual absl::StatusOr<std::unique_ptr<DeviceBuffer>> Allocate(int64_t size_bytes) = 0;

@@ -44,7 +44,7 @@ int Describe(const google::protobuf::RepeatedPtrField<tilewright::TensorSpec>& t
 }  // namespace
 
 tw_model* tw_model_load(const char* path, int threads) {
-  absl::StatusOr<std::unique_ptr<tilewright::backends::Device>> device = tilewright::backends::CreateCpuDevice({.num_threads = threads});
+  absl::StatusOr<std::unique_ptr<tilewright::backends::Device>> device = tilewright::cpu::CreateCpuDevice({.num_threads = threads});
   if (!Ok(device)) return nullptr;
   auto model = tilewright::Model::Load(path, *std::move(device));
   return Ok(model) ? new tw_model{*std::move(model)} : nullptr;

@@ -94,13 +94,13 @@ absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(const CommandLine
   } else {
     TW_ASSIGN_OR_RETURN(spec, LoadSpecForTarget(target));
   }
-  return backends::CreateCpuCodegen(std::move(spec));
+  return cpu::CreateCpuCodegen(std::move(spec));
 }
 
 absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(const CommandLine& line) {
   const int64_t threads = line.GetInt("threads", 0);
   if (threads < 0 || threads > 4096) return absl::InvalidArgumentError(absl::StrCat("--threads=", threads, ": expected 1 to 4096"));
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device, backends::CreateCpuDevice({.num_threads = static_cast<int>(threads)}));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device, cpu::CreateCpuDevice({.num_threads = static_cast<int>(threads)}));
   return std::shared_ptr<backends::Device>(std::move(device));
 }
 

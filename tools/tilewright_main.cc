@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/version.h"
+#include "google/protobuf/stubs/logging.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
 
@@ -24,6 +25,7 @@ absl::Status Dispatch(const CommandLine& line) {
 }
 
 int Main(int argc, char** argv) {
+  google::protobuf::SetLogHandler(nullptr);  // what it would print is in the Status, in one line
   const absl::StatusOr<CommandLine> line = CommandLine::Parse(std::vector<std::string>(argv + 1, argv + argc));
   const absl::Status status = line.ok() ? Dispatch(*line) : Usage(line.status().message());
   if (status.ok()) return 0;

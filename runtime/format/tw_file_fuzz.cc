@@ -4,7 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "google/protobuf/stubs/logging.h"
 #include "runtime/format/tw_file.h"
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  google::protobuf::SetLogHandler(nullptr);
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

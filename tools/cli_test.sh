@@ -1,0 +1,111 @@
+#!/bin/bash
+# The command line on good and bad input: results, exit status, and exactly one clear line for everything that is wrong.
+set -u
+readonly tilewright="$PWD/$1"
+readonly testdata="$PWD/testdata"
+readonly work="${TEST_TMPDIR:?}"
+failures=0
+cases=0
+
+fail() {
+  echo "FAIL: $*"
+  failures=$((failures + 1))
+}
+
+# expect_error STATUS "WORD WORD ..." ARGS...: exit status, one line on stderr, every word in it.
+expect_error() {
+  local status="$1" words="$2" word
+  shift 2
+  cases=$((cases + 1))
+  timeout 60 "$tilewright" "$@" >"$work/stdout" 2>"$work/stderr"
+  local got=$?
+  [[ $got == "$status" ]] || fail "'$*' exits $got, expected $status: $(head -c 400 "$work/stderr")"
+  [[ $(wc -l <"$work/stderr") == 1 ]] || fail "'$*' prints $(wc -l <"$work/stderr") lines: $(head -c 800 "$work/stderr")"
+  for word in $words; do
+    grep -qF -- "$word" "$work/stderr" || fail "'$*' does not mention '$word': $(cat "$work/stderr")"
+  done
+}
+
+expect_ok() {
+  cases=$((cases + 1))
+  timeout 120 "$tilewright" "$@" >"$work/stdout" 2>"$work/stderr" || fail "'$*' fails: $(cat "$work/stderr")"
+}
+
+expect_output() {
+  grep -qE -- "$1" "$work/stdout" || fail "expected '$1' in: $(head -c 800 "$work/stdout")"
+}
+
+# What the runfiles hold are symbolic links, which external data must not be.
+mkdir -p "$work/testdata/bad" "$work/testdata/mlp_odd"
+cp -rL "$testdata/mlp_odd/." "$work/testdata/mlp_odd/"
+for file in "$testdata"/bad/*; do
+  [[ $(basename "$file") == link.bin ]] || cp -L "$file" "$work/testdata/bad/"
+done
+ln -s /etc/hostname "$work/testdata/bad/link.bin"
+
+# Malformed models: every row of expected.tsv.
+while IFS=$'\t' read -r file what words; do
+  expect_error 1 "$file $words" compile "$work/testdata/bad/$file" -o "$work/bad.tw"
+  [[ ! -e "$work/bad.tw" ]] || fail "$file ($what) left an output"
+done <"$testdata/bad/expected.tsv"
+
+# Good models.
+readonly model="$testdata/tiny/gemm_relu/model.onnx"
+expect_ok compile "$model" -o "$work/good.tw"
+expect_ok compile "$model" -o "$work/again.tw" --json
+expect_output '"kernels": 1'
+cmp -s "$work/good.tw" "$work/again.tw" || fail "two compilations differ"
+expect_ok run "$work/good.tw" --data="$testdata/tiny/gemm_relu/test_data_set_0" --output-dir="$work/out"
+[[ -n $(find "$work/out" -name '*.npy') ]] || fail "--output-dir stays empty"
+expect_ok run "$model" --check
+expect_output 'largest error'
+expect_ok inspect "$work/good.tw"
+expect_output 'launch k0 tasks='
+for what in graph plan why schedule kernel source roofline; do
+  expect_ok inspect "$model" --what=$what
+  [[ -s "$work/stdout" ]] || fail "inspect --what=$what prints nothing"
+done
+expect_ok benchmark "$model" --seconds=0.1 --json
+expect_output '"min_ms": .*"median_ms": .*"p90_ms": .*"p99_ms": .*"cpu_ms": .*"gflops": .*"roofline_percent": .*"threads": .*"runs": '
+expect_ok benchmark "$work/good.tw" --seconds=0.1 --profile
+expect_ok conformance "$testdata/tiny"
+expect_output '^[0-9]+ passed, 0 failed, 0 skipped$'
+expect_ok devices
+expect_ok --version
+expect_output '^tilewright [0-9]'
+
+# Bad usage.
+expect_error 2 "benhcmark benchmark" benhcmark "$model"
+expect_error 2 "--thread --threads" run "$model" --thread=2
+expect_error 2 "--records" compile "$model" -o "$work/x.tw" --records=db
+expect_error 2 "-o" compile "$model"
+expect_error 2 "one model" run
+
+# Bad inputs of a good model.
+expect_error 1 "nosuch A" run "$model" --input=nosuch="$work/out/$(ls "$work/out" | head -1)"
+expect_error 1 "float32[64, 32]" run "$model" --input=A="$work/out/$(ls "$work/out" | head -1)"
+expect_error 1 "nowhere.npy" run "$model" --input=A="$work/nowhere.npy"
+expect_error 1 "nowhere.onnx" run "$work/nowhere.onnx"
+
+# Damaged compiled models.
+readonly size=$(stat -c %s "$work/good.tw")
+for keep in 0 4 100 135 136 1000 $((size / 2)) $((size - 1)); do
+  head -c "$keep" "$work/good.tw" >"$work/cut.tw"
+  expect_error 1 "cut.tw" run "$work/cut.tw"
+done
+for at in 0 12 20 40 121 200 $((size - 1)); do
+  cp "$work/good.tw" "$work/flipped.tw"
+  byte=$(od -An -tu1 -j "$at" -N 1 "$work/good.tw" | tr -d ' ')
+  printf "\\x$(printf %x $((byte ^ 1)))" | dd of="$work/flipped.tw" bs=1 seek="$at" conv=notrunc status=none
+  expect_error 1 "flipped.tw" run "$work/flipped.tw"
+done
+cp "$work/good.tw" "$work/version.tw"
+printf '\x07' | dd of="$work/version.tw" bs=1 seek=8 conv=notrunc status=none
+expect_error 1 "version 7" run "$work/version.tw"
+if ! grep -qw amx_tile /proc/cpuinfo; then
+  expect_ok compile "$model" -o "$work/amx.tw" --target=cpu:x86-64-v4-amx
+  expect_error 1 "amx" run "$work/amx.tw"
+fi
+
+echo "$cases cases, $failures failures"
+exit $((failures > 0))
