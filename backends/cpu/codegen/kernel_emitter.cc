@@ -87,21 +87,26 @@ class KernelEmitter {
     variables_.assign(kernel_.regs.size(), nullptr);
     for (size_t i = 0; i < kernel_.regs.size(); ++i) {
       if (!kernel_.regs[i].is_variable) continue;
-      variables_[i] = b_.CreateAlloca(LlvmType(static_cast<Reg>(i)), nullptr,
-                                      kernel_.regs[i].name);
+      variables_[i] =
+          NewVariable(LlvmType(static_cast<Reg>(i)), kernel_.regs[i].name);
     }
   }
 
+  llvm::AllocaInst* NewVariable(llvm::Type* type, const std::string& name) {
+    llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    BasicBlock& entry = function_->getEntryBlock();
+    b_.SetInsertPoint(&entry, entry.begin());
+    allocas_.push_back(b_.CreateAlloca(type, nullptr, name));
+    return allocas_.back();
+  }
+
   void PromoteVariables() {
-    std::vector<llvm::AllocaInst*> allocas;
-    for (llvm::AllocaInst* variable : variables_) {
-      if (variable == nullptr) continue;
+    for (llvm::AllocaInst* variable : allocas_) {
       TW_CHECK(llvm::isAllocaPromotable(variable));
-      allocas.push_back(variable);
     }
-    if (allocas.empty()) return;
+    if (allocas_.empty()) return;
     llvm::DominatorTree dominators(*function_);
-    llvm::PromoteMemToReg(allocas, dominators);
+    llvm::PromoteMemToReg(allocas_, dominators);
   }
 
   Value* Get(Reg reg) {
@@ -286,35 +291,26 @@ class KernelEmitter {
   }
 
   // for (v = begin; v < end; v += step) body(v), tested at the bottom. Returns
-  // the first v that is not below `end`.
+  // the first v that is not below `end`. The counter is a variable like any
+  // other: a phi with one value so far would be simplified to that value.
   absl::StatusOr<Value*> Loop(Value* begin, Value* end, int64_t step,
                               const std::function<absl::Status(Value*)>& body) {
-    BasicBlock* before = b_.GetInsertBlock();
+    llvm::Type* type = begin->getType();
+    llvm::AllocaInst* counter = NewVariable(type, "i");
+    b_.CreateStore(begin, counter);
     BasicBlock* head = NewBlock("loop");
     BasicBlock* exit = NewBlock("exit");
-    Value* enters = b_.CreateICmpSLT(begin, end);
-    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(enters);
-    const bool always = known != nullptr && known->isOne();
-    if (always) {
-      b_.CreateBr(head);
-    } else {
-      b_.CreateCondBr(enters, head, exit);
-    }
+    b_.CreateCondBr(b_.CreateICmpSLT(begin, end), head, exit);
     b_.SetInsertPoint(head);
-    llvm::PHINode* var = b_.CreatePHI(begin->getType(), 2);
-    var->addIncoming(begin, before);
+    Value* var = b_.CreateLoad(type, counter);
     TW_RETURN_IF_ERROR(body(var));
-    Value* next = b_.CreateNSWAdd(
-        var, llvm::ConstantInt::getSigned(begin->getType(), step));
-    BasicBlock* latch = b_.GetInsertBlock();
-    var->addIncoming(next, latch);
+    Value* next =
+        b_.CreateNSWAdd(var, llvm::ConstantInt::getSigned(type, step));
+    b_.CreateStore(next, counter);
     b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, exit);
-    exit->moveAfter(latch);
+    exit->moveAfter(b_.GetInsertBlock());
     b_.SetInsertPoint(exit);
-    llvm::PHINode* last = b_.CreatePHI(begin->getType(), 2);
-    last->addIncoming(next, latch);
-    if (!always) last->addIncoming(begin, before);
-    return last;
+    return b_.CreateLoad(type, counter);
   }
 
   const ScalarKernel& kernel_;
@@ -325,6 +321,7 @@ class KernelEmitter {
   MemoryEmitter* memory_ = nullptr;
   std::vector<Value*> values_;                // by register
   std::vector<llvm::AllocaInst*> variables_;  // by register, null for values
+  std::vector<llvm::AllocaInst*> allocas_;    // all
 };
 
 }  // namespace

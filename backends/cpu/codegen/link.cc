@@ -2,12 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -53,23 +54,56 @@ class MemoryFile {
     }
     return absl::OkStatus();
   }
-  absl::StatusOr<std::string> Read() {
-    struct stat info;
-    if (fstat(fd_, &info) != 0) return ErrnoStatus("fstat");
-    std::string bytes(static_cast<size_t>(info.st_size), '\0');
-    size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t n = pread(fd_, bytes.data() + done, bytes.size() - done,
-                              static_cast<off_t>(done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return ErrnoStatus("read");
-      done += static_cast<size_t>(n);
-    }
-    return bytes;
-  }
 
  private:
   int fd_;
+};
+
+// A pipe whose other end is read into memory. LLD writes to anything that is no
+// regular file in one go; regular ones it would create in their folder.
+class PipeReader {
+ public:
+  PipeReader() : ok_(pipe2(fds_, O_CLOEXEC) == 0) {
+    if (ok_) thread_ = std::thread([this] { ReadAll(); });
+  }
+  ~PipeReader() {
+    if (ok_ && thread_.joinable()) Finish().IgnoreError();
+  }
+  PipeReader(const PipeReader&) = delete;
+  PipeReader& operator=(const PipeReader&) = delete;
+
+  bool ok() const { return ok_; }
+  std::string path() const { return absl::StrCat("/proc/self/fd/", fds_[1]); }
+  // Everything that was written. REQUIRES: no writer is left.
+  absl::Status Finish() {
+    close(fds_[1]);
+    thread_.join();
+    close(fds_[0]);
+    errno = error_;
+    return error_ == 0 ? absl::OkStatus() : ErrnoStatus("read");
+  }
+  std::string& bytes() { return bytes_; }
+
+ private:
+  void ReadAll() {
+    std::vector<char> buffer(64 * 1024);
+    while (true) {
+      const ssize_t n = read(fds_[0], buffer.data(), buffer.size());
+      if (n == 0) return;
+      if (n > 0) {
+        bytes_.append(buffer.data(), static_cast<size_t>(n));
+      } else if (errno != EINTR) {
+        error_ = errno;
+        return;
+      }
+    }
+  }
+
+  int fds_[2] = {-1, -1};
+  bool ok_;
+  std::thread thread_;
+  std::string bytes_;
+  int error_ = 0;
 };
 
 llvm::MemoryBufferRef Buffer(std::string_view bytes) {
@@ -80,8 +114,9 @@ llvm::MemoryBufferRef Buffer(std::string_view bytes) {
 
 absl::StatusOr<std::string> LinkSharedObject(std::string_view object) {
   MemoryFile input("kernels.o");
-  MemoryFile output("kernels.so");
-  if (!input.ok() || !output.ok()) return ErrnoStatus("memfd_create");
+  if (!input.ok()) return ErrnoStatus("memfd_create");
+  PipeReader output;
+  if (!output.ok()) return ErrnoStatus("pipe2");
   TW_RETURN_IF_ERROR(input.Write(object));
   const std::string input_path = input.path();
   const std::string output_path = output.path();
@@ -116,8 +151,9 @@ absl::StatusOr<std::string> LinkSharedObject(std::string_view object) {
                             /*disableOutput=*/false);
     lld::CommonLinkerContext::destroy();
   }
+  TW_RETURN_IF_ERROR(output.Finish());
   if (!linked) return LlvmError("linking kernels", errors);
-  return output.Read();
+  return std::move(output.bytes());
 }
 
 absl::StatusOr<std::map<std::string, int64_t>> CodeBytes(
