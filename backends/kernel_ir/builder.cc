@@ -246,7 +246,7 @@ Reg ScalarBuilder::BeginFor(int64_t begin, int64_t end, int64_t step, int unroll
   return var;
 }
 
-Reg ScalarBuilder::BeginFor(Reg begin, Reg end, int64_t step, int unroll, std::string name) {
+Reg ScalarBuilder::BeginForRegs(Reg begin, Reg end, int64_t step, int unroll, std::string name) {
   ForInst loop;
   loop.var = NewReg(type(end).dtype, 1, std::move(name), false);
   loop.begin = begin;

@@ -66,9 +66,9 @@ class ScalarBuilder {
   void AssignOp(Reg variable, Op op, std::vector<Reg> operands);
   void AssignFma(Reg variable, Reg a, Reg b, Reg c);
 
-  // Scopes. BeginFor returns the loop's register, a value of its own in every iteration.
+  // Scopes. BeginFor returns the loop's register, a value of its own in every iteration; the bounds of BeginForRegs are registers.
   Reg BeginFor(int64_t begin, int64_t end, int64_t step = 1, int unroll = 1, std::string name = "", DType dtype = DType::kInt64);
-  Reg BeginFor(Reg begin, Reg end, int64_t step = 1, int unroll = 1, std::string name = "");
+  Reg BeginForRegs(Reg begin, Reg end, int64_t step = 1, int unroll = 1, std::string name = "");
   void EndFor();
   void BeginIf(Reg condition);
   void BeginElse();

@@ -90,7 +90,7 @@ TEST(ScalarVerifierTest, RejectsRegistersReadBeforeTheyAreSet) {
   b.Assign(v, b.Float(1));
   b.EndFor();
   b.Store(y, kNoReg, 0, v);
-  EXPECT_THAT(VerifyScalarKernel(std::move(b).Finish()), StatusIs(StatusCode::kInternal, "%v.2 may be read"));
+  EXPECT_THAT(VerifyScalarKernel(std::move(b).Finish()), StatusIs(StatusCode::kInternal, "%v.1 may be read"));
 }
 
 TEST(ScalarVerifierTest, ValuesEndWithTheirScope) {
