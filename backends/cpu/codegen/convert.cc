@@ -114,12 +114,6 @@ Value* HalfBitsToFloat(IRBuilderBase& b, Value* half) {
   return b.CreateBitCast(b.CreateOr(result, sign), f32);
 }
 
-// f32 -> what fp16 or bf16 memory holds, and back to f32.
-Value* RoundThroughMemory(IRBuilderBase& b, const CpuTarget& target,
-                          DType dtype, Value* value) {
-  return FromMemory(b, target, dtype, ToMemory(b, target, dtype, value));
-}
-
 }  // namespace
 
 bool IsUnsigned(DType dtype) {
@@ -182,14 +176,8 @@ Value* FromMemory(IRBuilderBase& b, const CpuTarget& target, DType dtype,
   }
 }
 
-Value* EmitCast(IRBuilderBase& b, const CpuTarget& target, DType to, DType from,
-                Value* value) {
+Value* EmitCast(IRBuilderBase& b, DType to, DType from, Value* value) {
   Type* type = WithLanesOf(ScalarType(b.getContext(), to), value->getType());
-  const bool rounds = to == DType::kFloat16 || to == DType::kBFloat16;
-  if (rounds && from != to) {
-    Value* single = EmitCast(b, target, DType::kFloat32, from, value);
-    return RoundThroughMemory(b, target, to, single);
-  }
   if (IsFloat(from)) {
     if (to == DType::kBool) {
       return b.CreateFCmpUNE(value,
@@ -202,8 +190,12 @@ Value* EmitCast(IRBuilderBase& b, const CpuTarget& target, DType to, DType from,
   }
   if (to == DType::kBool) return b.CreateICmpNE(value, Const(value, 0));
   if (IsFloat(to)) {
-    return IsUnsigned(from) ? b.CreateUIToFP(value, type)
-                            : b.CreateSIToFP(value, type);
+    // Through f64, as the reference does: 64-bit integers round twice.
+    Type* f64 = WithLanesOf(b.getDoubleTy(), value->getType());
+    const bool wide = SizeBytes(from) == 8;
+    Value* result = IsUnsigned(from) ? b.CreateUIToFP(value, wide ? f64 : type)
+                                     : b.CreateSIToFP(value, wide ? f64 : type);
+    return b.CreateFPCast(result, type);
   }
   return b.CreateIntCast(value, type, !IsUnsigned(from));
 }

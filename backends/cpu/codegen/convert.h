@@ -18,9 +18,9 @@ llvm::Type* MemoryLlvmType(llvm::LLVMContext& context, const CpuTarget& target,
                            DType dtype, int lanes);
 
 // kCast of tilegraph/expr.h: float to integer truncates and saturates, NaN
-// gives 0; a cast to fp16 or bf16 rounds to it and stays in f32.
-llvm::Value* EmitCast(llvm::IRBuilderBase& b, const CpuTarget& target, DType to,
-                      DType from, llvm::Value* value);
+// gives 0.
+llvm::Value* EmitCast(llvm::IRBuilderBase& b, DType to, DType from,
+                      llvm::Value* value);
 
 // Register -> memory element and back.
 llvm::Value* ToMemory(llvm::IRBuilderBase& b, const CpuTarget& target,

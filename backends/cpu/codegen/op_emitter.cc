@@ -132,10 +132,6 @@ Value* IntegerOp(IRBuilderBase& b, Op op, bool is_unsigned, bool is_bool,
     case Op::kAbs:
       if (is_unsigned) return v[0];
       return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, v[0], b.getFalse());
-    case Op::kFloor:
-    case Op::kCeil:
-    case Op::kRound:
-      return v[0];
     case Op::kIsNan:
       return llvm::Constant::getNullValue(
           WithLanesOf(b.getInt1Ty(), v[0]->getType()));
@@ -182,14 +178,14 @@ Value* IntegerOp(IRBuilderBase& b, Op op, bool is_unsigned, bool is_bool,
 
 }  // namespace
 
-absl::StatusOr<Value*> EmitOp(IRBuilderBase& b, const CpuTarget& target, Op op,
-                              DType dtype, DType operand_dtype,
+absl::StatusOr<Value*> EmitOp(IRBuilderBase& b, Op op, DType dtype,
+                              DType operand_dtype,
                               absl::Span<Value* const> operands) {
   if (op == Op::kSelect) {
     return b.CreateSelect(operands[0], operands[1], operands[2]);
   }
   if (op == Op::kCast) {
-    return EmitCast(b, target, dtype, operand_dtype, operands[0]);
+    return EmitCast(b, dtype, operand_dtype, operands[0]);
   }
   Value* result = IsFloat(operand_dtype)
                       ? FloatOp(b, op, operands)
