@@ -1,0 +1,182 @@
+#include "frontends/onnx/fold_batch_norm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tilegraph/host_tensor.h"
+
+namespace tilewright {
+namespace {
+
+const HostTensor* Known(const OnnxGraph& graph, const OnnxNode& node,
+                        size_t i) {
+  if (i >= node.inputs.size() || node.inputs[i] == kNoValue) return nullptr;
+  return graph.values[node.inputs[i]].constant.get();
+}
+
+double FloatOf(const OnnxNode& node, const std::string& name,
+               double otherwise) {
+  const auto at = node.attributes.find(name);
+  return at == node.attributes.end() ? otherwise : at->second.f;
+}
+
+int64_t IntOf(const OnnxNode& node, const std::string& name,
+              int64_t otherwise) {
+  const auto at = node.attributes.find(name);
+  return at == node.attributes.end() ? otherwise : at->second.i;
+}
+
+// y = factor * x + shift, per channel.
+struct Affine {
+  std::vector<double> factor;
+  std::vector<double> shift;
+};
+
+std::optional<Affine> AffineOf(const OnnxGraph& graph, const OnnxNode& norm,
+                               int64_t channels) {
+  const HostTensor* parameter[4];
+  for (size_t i = 0; i < 4; ++i) {
+    parameter[i] = Known(graph, norm, i + 1);
+    if (parameter[i] == nullptr || parameter[i]->num_elements() != channels) {
+      return std::nullopt;
+    }
+  }
+  const double epsilon = FloatOf(norm, "epsilon", 1e-5f);
+  Affine affine;
+  for (int64_t c = 0; c < channels; ++c) {
+    const auto value = [&](int i) { return parameter[i]->Get(c).f; };
+    const double factor = value(0) / std::sqrt(value(3) + epsilon);
+    affine.factor.push_back(factor);
+    affine.shift.push_back(value(1) - value(2) * factor);
+  }
+  return affine;
+}
+
+// Multiplies the elements that belong to an output channel: element i belongs
+// to channel (i / inner) % channels.
+HostTensor Scaled(const HostTensor& weights, const std::vector<double>& factor,
+                  int64_t inner) {
+  HostTensor result(weights.dtype(), weights.shape());
+  const int64_t channels = static_cast<int64_t>(factor.size());
+  if (weights.dtype() == DType::kFloat32) {
+    const auto from = weights.as<float>();
+    const auto to = result.as<float>();
+    for (size_t i = 0; i < to.size(); ++i) {
+      to[i] = static_cast<float>(
+          from[i] * factor[static_cast<int64_t>(i) / inner % channels]);
+    }
+    return result;
+  }
+  for (int64_t i = 0; i < weights.num_elements(); ++i) {
+    result.Set(i, Scalar{weights.Get(i).f * factor[i / inner % channels], 0});
+  }
+  return result;
+}
+
+ValueId AddConstant(OnnxGraph& graph, std::vector<ValueInfo>& infos,
+                    std::string name, HostTensor tensor) {
+  OnnxValue value;
+  value.name = std::move(name);
+  value.constant = std::make_shared<const HostTensor>(std::move(tensor));
+  infos.push_back(
+      {value.constant->dtype(), value.constant->shape(), value.constant});
+  graph.values.push_back(std::move(value));
+  return static_cast<ValueId>(graph.values.size()) - 1;
+}
+
+// Whether new weights can be given to `node`, and how they are laid out.
+struct Target {
+  int64_t channels;
+  int64_t inner;
+};
+
+std::optional<Target> TargetOf(const OnnxGraph& graph, const OnnxNode& node) {
+  const HostTensor* weights = Known(graph, node, 1);
+  if (weights == nullptr || !IsFloat(weights->dtype()) ||
+      weights->num_elements() == 0) {
+    return std::nullopt;
+  }
+  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  if (has_bias && Known(graph, node, 2) == nullptr) return std::nullopt;
+  const Shape& shape = weights->shape();
+  if (node.op == "Conv") {
+    return Target{shape[0], weights->num_elements() / shape[0]};
+  }
+  if (node.op != "Gemm" || FloatOf(node, "alpha", 1) != 1 ||
+      FloatOf(node, "beta", 1) != 1) {
+    return std::nullopt;
+  }
+  const bool transposed = IntOf(node, "transB", 0) != 0;
+  const Target target{shape[transposed ? 0 : 1], transposed ? shape[1] : 1};
+  // A bias that differs by row cannot be scaled by column.
+  if (has_bias && Known(graph, node, 2)->num_elements() != 1 &&
+      (Known(graph, node, 2)->num_elements() != target.channels ||
+       Known(graph, node, 2)->shape().back() != target.channels)) {
+    return std::nullopt;
+  }
+  return target;
+}
+
+}  // namespace
+
+void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos) {
+  std::vector<int> readers(graph.values.size(), 0);
+  for (const ValueId id : graph.outputs) ++readers[id];
+  for (const OnnxNode& node : graph.nodes) {
+    for (const ValueId id : node.inputs) {
+      if (id != kNoValue) ++readers[id];
+    }
+  }
+  std::vector<bool> gone(graph.nodes.size(), false);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    OnnxNode& norm = graph.nodes[n];
+    if (norm.op != "BatchNormalization") continue;
+    const ValueId between = norm.inputs[0];
+    const int producer = graph.values[between].producer;
+    if (producer < 0 || readers[between] != 1) continue;
+    OnnxNode& node = graph.nodes[producer];
+    const std::optional<Target> target = TargetOf(graph, node);
+    if (!target.has_value()) continue;
+    const std::optional<Affine> affine =
+        AffineOf(graph, norm, target->channels);
+    if (!affine.has_value()) continue;
+
+    const HostTensor& weights = *Known(graph, node, 1);
+    HostTensor bias(weights.dtype(), {target->channels});
+    const HostTensor* old_bias = Known(graph, node, 2);
+    for (int64_t c = 0; c < target->channels; ++c) {
+      const double before =
+          old_bias == nullptr
+              ? 0
+              : old_bias->Get(old_bias->num_elements() == 1 ? 0 : c).f;
+      bias.Set(c, Scalar{before * affine->factor[c] + affine->shift[c], 0});
+    }
+    HostTensor scaled = Scaled(weights, affine->factor, target->inner);
+    const std::string base = graph.name(node.inputs[1]) + ".folded";
+    node.inputs.resize(3, kNoValue);
+    node.inputs[1] = AddConstant(graph, infos, base, std::move(scaled));
+    node.inputs[2] = AddConstant(graph, infos, base + "_bias", std::move(bias));
+    readers.resize(graph.values.size(), 1);
+    const ValueId result = norm.outputs[0];
+    node.outputs[0] = result;
+    graph.values[result].producer = producer;
+    gone[n] = true;
+  }
+  std::vector<int> position(graph.nodes.size(), -1);
+  std::vector<OnnxNode> left;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (gone[n]) continue;
+    position[n] = static_cast<int>(left.size());
+    left.push_back(std::move(graph.nodes[n]));
+  }
+  graph.nodes = std::move(left);
+  for (OnnxValue& value : graph.values) {
+    if (value.producer >= 0) value.producer = position[value.producer];
+  }
+}
+
+}  // namespace tilewright

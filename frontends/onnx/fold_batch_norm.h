@@ -1,0 +1,19 @@
+// BatchNormalization into the weights before it.
+#ifndef FRONTENDS_ONNX_FOLD_BATCH_NORM_H_
+#define FRONTENDS_ONNX_FOLD_BATCH_NORM_H_
+
+#include <vector>
+
+#include "frontends/onnx/onnx_graph.h"
+#include "frontends/onnx/op_context.h"
+
+namespace tilewright {
+
+// A Conv or Gemm whose weights and bias are known and whose result only a
+// BatchNormalization of known parameters reads gets new weights and takes its
+// place. Computed in double. `infos` is by ValueId and grows with the graph.
+void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos);
+
+}  // namespace tilewright
+
+#endif  // FRONTENDS_ONNX_FOLD_BATCH_NORM_H_

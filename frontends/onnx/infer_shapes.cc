@@ -1,0 +1,182 @@
+#include "frontends/onnx/infer_shapes.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "frontends/onnx/bind_inputs.h"
+#include "frontends/onnx/fold_constants.h"
+#include "frontends/onnx/op_def.h"
+#include "frontends/onnx/tensor_proto.h"
+
+namespace tilewright {
+namespace {
+
+constexpr size_t kMostDims = 32;
+
+absl::Status CheckInputs(const OpContext& op, const OpDef& def) {
+  for (int i = 0; i < def.min_inputs; ++i) {
+    if (!op.has_input(i)) {
+      return op.Error("input ", i, " is missing (", def.min_inputs,
+                      " are needed); export the model again");
+    }
+  }
+  if (op.num_inputs() > def.max_inputs) {
+    return op.Error("there are ", op.num_inputs(), " inputs where opset ",
+                    op.opset(), " knows at most ", def.max_inputs,
+                    "; export the model again");
+  }
+  return absl::OkStatus();
+}
+
+std::string DeclaredText(const std::vector<DeclaredDim>& dims) {
+  std::vector<std::string> parts;
+  for (const DeclaredDim& dim : dims) {
+    parts.push_back(dim.value.has_value() ? absl::StrCat(*dim.value)
+                    : dim.name.empty()    ? "?"
+                                          : Escaped(dim.name));
+  }
+  return absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
+}
+
+// What the model says about a value must not contradict what it is.
+absl::Status CheckDeclared(const OpContext& op, const OnnxValue& value,
+                           const ValueInfo& info) {
+  if (!value.declared.has_value()) return absl::OkStatus();
+  const DeclaredType& declared = *value.declared;
+  if (!declared.is_tensor) {
+    return op.Error("value ", Quoted(value.name),
+                    " is declared as something else than a tensor");
+  }
+  if (declared.element_type != 0 &&
+      FromOnnxType(declared.element_type) != info.dtype) {
+    return op.Error("value ", Quoted(value.name), " is ", DTypeText(info.dtype),
+                    " but the model declares ",
+                    OnnxTypeName(declared.element_type), "; export it again");
+  }
+  if (!declared.shape.has_value()) return absl::OkStatus();
+  bool fits = declared.shape->size() == info.shape.size();
+  for (size_t d = 0; fits && d < info.shape.size(); ++d) {
+    const auto& dim = (*declared.shape)[d].value;
+    fits = !dim.has_value() || *dim == info.shape[d];
+  }
+  if (fits) return absl::OkStatus();
+  return op.Error("value ", Quoted(value.name), " has shape ",
+                  ShapeText(info.shape), " but the model declares ",
+                  DeclaredText(*declared.shape), "; export it again");
+}
+
+absl::Status CheckSize(const OpContext& op, const ValueInfo& info) {
+  const absl::StatusOr<int64_t> bytes = TensorBytes(info.dtype, info.shape);
+  if (!bytes.ok()) return op.Error(bytes.status().message());
+  if (info.shape.size() > kMostDims) {
+    return op.Error("a result has ", info.shape.size(),
+                    " dimensions, more than ", kMostDims);
+  }
+  return absl::OkStatus();
+}
+
+// Computes work on elements; a tensor without any only passes through those
+// that are known.
+absl::Status CheckNotEmpty(const OpContext& op, const OnnxGraph& graph) {
+  const auto empty = [](const Shape& shape) {
+    return std::count(shape.begin(), shape.end(), 0) > 0;
+  };
+  for (int i = 0; i < op.num_inputs(); ++i) {
+    if (op.has_input(i) && empty(op.shape(i)) &&
+        op.input(i).constant == nullptr) {
+      return op.Unsupported("tensor ", Quoted(graph.name(op.node().inputs[i])),
+                            " of shape ", ShapeText(op.shape(i)),
+                            " without elements");
+    }
+  }
+  if (op.has_input(0) && empty(op.shape(0)) && op.node().op != "Concat") {
+    return op.Unsupported("an input of shape ", ShapeText(op.shape(0)),
+                          " without elements");
+  }
+  for (int i = 0; i < op.num_outputs(); ++i) {
+    if (op.has_output(i) && empty(op.output(i).shape)) {
+      return op.Unsupported("a result of shape ", ShapeText(op.output(i).shape),
+                            " without elements");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ValueInfo>> InferShapes(
+    OnnxGraph& graph, const OpTable& table, const ImportOptions& options) {
+  std::vector<ValueInfo> infos(graph.values.size());
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    const auto& constant = graph.values[id].constant;
+    if (constant == nullptr) continue;
+    infos[id] = {constant->dtype(), constant->shape(), constant};
+    if (constant->shape().size() > kMostDims) {
+      return absl::UnimplementedError(absl::StrCat(
+          "tensor ", Quoted(graph.values[id].name), " has ",
+          constant->shape().size(), " dimensions, more than ", kMostDims));
+    }
+  }
+  TW_RETURN_IF_ERROR(BindInputs(graph, options, infos));
+  for (const ValueId id : graph.inputs) {
+    const absl::StatusOr<int64_t> bytes =
+        TensorBytes(infos[id].dtype, infos[id].shape);
+    if (!bytes.ok() || *bytes == 0 || infos[id].shape.size() > kMostDims) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input ", Quoted(graph.name(id)), " has shape ",
+          ShapeText(infos[id].shape),
+          ", which is empty or too large; export the model with another"));
+    }
+  }
+
+  const auto opset = graph.opsets.find("");
+  const int64_t version = opset == graph.opsets.end() ? 0 : opset->second;
+  Folder folder(options);
+  std::vector<OnnxNode> left;
+  for (OnnxNode& node : graph.nodes) {
+    std::vector<const ValueInfo*> inputs;
+    for (const ValueId id : node.inputs) {
+      inputs.push_back(id == kNoValue ? nullptr : &infos[id]);
+    }
+    OpContext op(graph, node, version, std::move(inputs));
+    const OpDef* def = table.Find(node.domain, node.op, version);
+    if (def == nullptr) return op.Unsupported("the operator");
+    TW_RETURN_IF_ERROR(CheckInputs(op, *def));
+    TW_RETURN_IF_ERROR(def->infer(op));
+    TW_RETURN_IF_ERROR(op.status());
+    bool folded = op.num_outputs() > 0 && op.output(0).constant != nullptr;
+    for (int i = 0; i < op.num_outputs(); ++i) {
+      if (!op.has_output(i)) continue;
+      TW_RETURN_IF_ERROR(CheckSize(op, op.output(i)));
+      TW_RETURN_IF_ERROR(
+          CheckDeclared(op, graph.values[node.outputs[i]], op.output(i)));
+    }
+    if (!folded) {
+      TW_ASSIGN_OR_RETURN(folded, folder.Fold(op, *def));
+    }
+    if (!folded) TW_RETURN_IF_ERROR(CheckNotEmpty(op, graph));
+    for (int i = 0; i < op.num_outputs(); ++i) {
+      if (!op.has_output(i)) continue;
+      infos[node.outputs[i]] = op.output(i);
+      if (folded) {
+        graph.values[node.outputs[i]].constant = op.output(i).constant;
+        graph.values[node.outputs[i]].producer = -1;
+      }
+    }
+    if (folded) continue;
+    for (const ValueId id : node.outputs) {
+      if (id != kNoValue) {
+        graph.values[id].producer = static_cast<int>(left.size());
+      }
+    }
+    left.push_back(std::move(node));
+  }
+  graph.nodes = std::move(left);
+  return infos;
+}
+
+}  // namespace tilewright

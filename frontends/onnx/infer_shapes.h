@@ -1,0 +1,24 @@
+// Dtype and shape of every value, and the values that are known.
+#ifndef FRONTENDS_ONNX_INFER_SHAPES_H_
+#define FRONTENDS_ONNX_INFER_SHAPES_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frontends/onnx/import_options.h"
+#include "frontends/onnx/onnx_graph.h"
+#include "frontends/onnx/op_context.h"
+#include "frontends/onnx/op_table.h"
+
+namespace tilewright {
+
+// By ValueId. Inputs that `options` binds become constants and leave
+// graph.inputs; nodes whose results are known are removed.
+// InvalidArgument names the node and both shapes of a contradiction, or the
+// flag that gives a dimension its value.
+absl::StatusOr<std::vector<ValueInfo>> InferShapes(
+    OnnxGraph& graph, const OpTable& table, const ImportOptions& options);
+
+}  // namespace tilewright
+
+#endif  // FRONTENDS_ONNX_INFER_SHAPES_H_

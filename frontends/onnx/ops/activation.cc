@@ -1,0 +1,172 @@
+// Activation functions.
+#include <cmath>
+
+#include "absl/types/span.h"
+#include "base/status_macros.h"
+#include "frontends/onnx/op_def.h"
+#include "frontends/onnx/ops/common.h"
+#include "frontends/onnx/ops/families.h"
+#include "frontends/onnx/tensor_proto.h"
+
+namespace tilewright {
+namespace {
+
+Expr Add(const Expr& a, const Expr& b) { return Binary(Op::kAdd, a, b); }
+Expr Add(const Expr& a, double b) { return Add(a, Literal(a.dtype(), b)); }
+Expr Mul(const Expr& a, const Expr& b) { return Binary(Op::kMul, a, b); }
+Expr Mul(const Expr& a, double b) { return Mul(a, Literal(a.dtype(), b)); }
+Expr Max(const Expr& a, double b) {
+  return Binary(Op::kMax, a, Literal(a.dtype(), b));
+}
+Expr Min(const Expr& a, double b) {
+  return Binary(Op::kMin, a, Literal(a.dtype(), b));
+}
+Expr IfBelow(const Expr& x, double bound, const Expr& then,
+             const Expr& otherwise) {
+  return SelectExpr(Binary(Op::kLt, x, Literal(x.dtype(), bound)), then,
+                    otherwise);
+}
+
+Expr Relu(const Expr& x) { return Max(x, 0); }
+
+Expr Softplus(const Expr& x) {
+  const Expr decay = Unary(Op::kExp, Unary(Op::kNeg, Unary(Op::kAbs, x)));
+  return Add(Max(x, 0), Unary(Op::kLog, Add(decay, 1)));
+}
+
+Expr Softsign(const Expr& x) {
+  return Binary(Op::kDiv, x, Add(Unary(Op::kAbs, x), 1));
+}
+
+Expr Mish(const Expr& x) { return Mul(x, Unary(Op::kTanh, Softplus(x))); }
+
+Expr HardSwish(const Expr& x) {
+  return Mul(x, Max(Min(Add(Mul(x, 1.0 / 6), 0.5), 1), 0));
+}
+
+// A function of the element and the node's float attributes.
+using WithAttributes = Expr (*)(const OpContext& op, const Expr& x);
+
+template <WithAttributes F>
+absl::Status Import(ImportContext& in) {
+  const TensorId x = in.input(0);
+  in.EmitElementwise(0, HintOf(in.op()), [&](absl::Span<const Expr> index) {
+    return F(in.op(), in.Load(x, index));
+  });
+  return absl::OkStatus();
+}
+
+Expr LeakyRelu(const OpContext& op, const Expr& x) {
+  return IfBelow(x, 0, Mul(x, op.Float("alpha", 0.01f)), x);
+}
+
+Expr Elu(const OpContext& op, const Expr& x) {
+  const double alpha = op.Float("alpha", 1);
+  return IfBelow(x, 0, Mul(Add(Unary(Op::kExp, x), -1), alpha), x);
+}
+
+Expr Selu(const OpContext& op, const Expr& x) {
+  const double alpha = op.Float("alpha", 1.67326319217681884765625f);
+  const double gamma = op.Float("gamma", 1.05070102214813232421875f);
+  const Expr below = Mul(Add(Unary(Op::kExp, x), -1), alpha);
+  return Mul(IfBelow(x, 0, below, x), gamma);
+}
+
+Expr Celu(const OpContext& op, const Expr& x) {
+  const double alpha = op.Float("alpha", 1);
+  const Expr scaled = Binary(Op::kDiv, x, Literal(x.dtype(), alpha));
+  return IfBelow(x, 0, Mul(Add(Unary(Op::kExp, scaled), -1), alpha), x);
+}
+
+Expr HardSigmoid(const OpContext& op, const Expr& x) {
+  const double alpha = op.Float("alpha", 0.2f);
+  const double beta = op.Float("beta", 0.5f);
+  return Max(Min(Add(Mul(x, alpha), beta), 1), 0);
+}
+
+Expr ThresholdedRelu(const OpContext& op, const Expr& x) {
+  const DType t = x.dtype();
+  return SelectExpr(Binary(Op::kLe, x, Literal(t, op.Float("alpha", 1))),
+                    Literal(t, 0), x);
+}
+
+Expr Shrink(const OpContext& op, const Expr& x) {
+  const double bias = op.Float("bias", 0);
+  const double bound = op.Float("lambd", 0.5f);
+  const DType t = x.dtype();
+  return IfBelow(x, -bound, Add(x, bias),
+                 SelectExpr(Binary(Op::kGt, x, Literal(t, bound)),
+                            Add(x, -bias), Literal(t, 0)));
+}
+
+Expr Swish(const OpContext& op, const Expr& x) {
+  return Mul(x, Unary(Op::kSigmoid, Mul(x, op.Float("alpha", 1))));
+}
+
+absl::Status InferGelu(OpContext& op) {
+  const std::string form = op.String("approximate", "none");
+  if (form != "none" && form != "tanh") {
+    return op.Error("attribute 'approximate' is ", Quoted(form),
+                    "; it must be 'none' or 'tanh'");
+  }
+  return InferSameFloat(op);
+}
+
+Expr Gelu(const OpContext& op, const Expr& x) {
+  Expr inner;
+  if (op.String("approximate", "none") == "tanh") {
+    const Expr cube = Mul(Mul(x, x), x);
+    inner =
+        Unary(Op::kTanh, Mul(Add(x, Mul(cube, 0.044715)), std::sqrt(2 / M_PI)));
+  } else {
+    inner = Unary(Op::kErf, Mul(x, std::sqrt(0.5)));
+  }
+  return Mul(Mul(x, 0.5), Add(inner, 1));
+}
+
+absl::Status InferPRelu(OpContext& op) {
+  TW_RETURN_IF_ERROR(RequireSameType(op));
+  TW_ASSIGN_OR_RETURN(const Shape shape,
+                      BroadcastShapes(op, op.shape(0), op.shape(1)));
+  if (shape != op.shape(0)) {
+    return op.Error("slope of shape ", ShapeText(op.shape(1)),
+                    " does not broadcast to ", ShapeText(op.shape(0)));
+  }
+  return InferSameNumeric(op);
+}
+
+absl::Status ImportPRelu(ImportContext& in) {
+  const TensorId x = in.input(0);
+  const TensorId slope = in.input(1);
+  in.EmitElementwise(0, "prelu", [&](absl::Span<const Expr> index) {
+    const Expr value = in.Load(x, index);
+    return IfBelow(value, 0, Mul(value, in.Load(slope, index)), value);
+  });
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {"Relu", 6, 1, 1, InferSameNumeric, ImportUnary<Relu>},
+    {"Sigmoid", 6, 1, 1, InferSameFloat, ImportUnary<Apply<Op::kSigmoid>>},
+    {"Tanh", 6, 1, 1, InferSameFloat, ImportUnary<Apply<Op::kTanh>>},
+    {"LeakyRelu", 6, 1, 1, InferSameFloat, Import<LeakyRelu>},
+    {"PRelu", 7, 2, 2, InferPRelu, ImportPRelu},
+    {"Elu", 6, 1, 1, InferSameFloat, Import<Elu>},
+    {"Selu", 6, 1, 1, InferSameFloat, Import<Selu>},
+    {"Celu", 12, 1, 1, InferSameFloat, Import<Celu>},
+    {"Softplus", 6, 1, 1, InferSameFloat, ImportUnary<Softplus>},
+    {"Softsign", 6, 1, 1, InferSameFloat, ImportUnary<Softsign>},
+    {"Mish", 18, 1, 1, InferSameFloat, ImportUnary<Mish>},
+    {"HardSigmoid", 6, 1, 1, InferSameFloat, Import<HardSigmoid>},
+    {"HardSwish", 14, 1, 1, InferSameFloat, ImportUnary<HardSwish>},
+    {"Swish", 24, 1, 1, InferSameFloat, Import<Swish>},
+    {"ThresholdedRelu", 10, 1, 1, InferSameFloat, Import<ThresholdedRelu>},
+    {"Shrink", 9, 1, 1, InferSameFloat, Import<Shrink>},
+    {"Gelu", 20, 1, 1, InferGelu, Import<Gelu>},
+};
+
+}  // namespace
+
+absl::Span<const OpDef> ActivationOps() { return kOps; }
+
+}  // namespace tilewright

@@ -1,0 +1,71 @@
+// What the operator families share.
+#ifndef FRONTENDS_ONNX_OPS_COMMON_H_
+#define FRONTENDS_ONNX_OPS_COMMON_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "frontends/onnx/import_context.h"
+#include "frontends/onnx/op_context.h"
+
+namespace tilewright {
+
+enum class TypeClass { kAny, kNumeric, kFloat, kBool };
+
+// InvalidArgument unless input `i` has such a dtype.
+absl::Status RequireType(const OpContext& op, int i, TypeClass wanted);
+// InvalidArgument unless the present inputs from `first` on have one dtype.
+absl::Status RequireSameType(const OpContext& op, int first = 0);
+absl::Status RequireRank(const OpContext& op, int i, int least);
+
+// The shape both broadcast to. InvalidArgument names both.
+absl::StatusOr<Shape> BroadcastShapes(const OpContext& op, const Shape& a,
+                                      const Shape& b);
+
+// Output 0 has the dtype and shape of input 0, of any dtype; a number; a float.
+absl::Status InferSame(OpContext& op);
+absl::Status InferSameNumeric(OpContext& op);
+absl::Status InferSameFloat(OpContext& op);
+
+// The hint of a node that is one compute: its operator, in small letters.
+std::string HintOf(const OpContext& op);
+
+// Output 0 is input 0 with other dimensions: itself if they are equal.
+absl::Status ImportReshape(ImportContext& in);
+// The element of `from` (of `shape`) that has the row-major position that
+// `index` has in `to_shape`.
+Expr LoadReshaped(const ImportContext& in, TensorId from, const Shape& shape,
+                  absl::Span<const Expr> index, const Shape& to_shape);
+
+// Output 0 is F of input 0, element by element.
+template <Expr (*F)(const Expr&)>
+absl::Status ImportUnary(ImportContext& in) {
+  const TensorId x = in.input(0);
+  in.EmitElementwise(0, HintOf(in.op()), [&](absl::Span<const Expr> index) {
+    return F(in.Load(x, index));
+  });
+  return absl::OkStatus();
+}
+
+template <Op kOp>
+Expr Apply(const Expr& x) {
+  return Unary(kOp, x);
+}
+
+// Reduces the flagged dimensions of something with `shape`. The result has the
+// same rank, extent 1 where reduced; without `keep` those dimensions are gone.
+// `term` gets an index into `shape`.
+TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,
+                    const Shape& shape, const std::vector<bool>& reduced,
+                    bool keep, Combiner::Kind combiner, std::string hint,
+                    const Body& term);
+
+// Product of the extents in [begin, end).
+int64_t Product(const Shape& shape, size_t begin, size_t end);
+
+}  // namespace tilewright
+
+#endif  // FRONTENDS_ONNX_OPS_COMMON_H_

@@ -1,0 +1,139 @@
+// Convolution: a padding compute where there is padding, a contraction free of
+// guards, and the bias.
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "base/status_macros.h"
+#include "frontends/onnx/op_def.h"
+#include "frontends/onnx/ops/common.h"
+#include "frontends/onnx/ops/families.h"
+#include "frontends/onnx/ops/window.h"
+#include "frontends/onnx/tensor_proto.h"
+
+namespace tilewright {
+namespace {
+
+absl::StatusOr<std::vector<WindowDim>> ConvWindow(const OpContext& op) {
+  const Shape& weights = op.shape(1);
+  return ReadWindow(op, op.shape(0), Shape(weights.begin() + 2, weights.end()));
+}
+
+absl::Status InferConv(OpContext& op) {
+  TW_RETURN_IF_ERROR(RequireSameType(op));
+  TW_RETURN_IF_ERROR(RequireType(op, 0, TypeClass::kFloat));
+  const Shape& x = op.shape(0);
+  const Shape& w = op.shape(1);
+  const int64_t groups = op.Int("group", 1);
+  if (x.size() != w.size() || x.size() < 3) {
+    return op.Error("input ", ShapeText(x), " and weights ", ShapeText(w),
+                    " must both have a spatial dimension and the same rank");
+  }
+  if (groups < 1 || w[0] % groups != 0) {
+    return op.Error("the ", w[0], " output channels of weights ", ShapeText(w),
+                    " do not divide into ", groups, " groups");
+  }
+  if (x[1] % groups != 0 || x[1] / groups != w[1]) {
+    return op.Error("input ", ShapeText(x), " has ", x[1],
+                    " channels but weights ", ShapeText(w), " in ", groups,
+                    " group(s) need ", w[1], " per group; fix the model");
+  }
+  if (op.has_input(2) && op.shape(2) != Shape{w[0]}) {
+    return op.Error("bias of shape ", ShapeText(op.shape(2)), " does not fit ",
+                    w[0], " output channels");
+  }
+  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window, ConvWindow(op));
+  Shape shape = {x[0], w[0]};
+  for (const WindowDim& dim : window) shape.push_back(dim.output);
+  op.SetOutput(0, op.dtype(0), std::move(shape));
+  return absl::OkStatus();
+}
+
+// The input within a frame of zeros.
+TensorId PadInput(ImportContext& in, const std::vector<WindowDim>& window) {
+  const TensorId x = in.input(0);
+  bool padded = false;
+  Shape shape = in.op().shape(0);
+  for (size_t d = 0; d < window.size(); ++d) {
+    padded |= window[d].pad_before > 0 || window[d].pad_after > 0;
+    shape[2 + d] += window[d].pad_before + window[d].pad_after;
+  }
+  if (!padded) return x;
+  return in.Elementwise(
+      in.Name(0, "pad"), in.op().dtype(0), shape, "pad",
+      [&](absl::Span<const Expr> index) {
+        Expr inside;
+        std::vector<Expr> at(index.begin(), index.end());
+        for (size_t d = 0; d < window.size(); ++d) {
+          const WindowDim& dim = window[d];
+          at[2 + d] = index[2 + d] - Expr::Int(dim.pad_before);
+          inside =
+              AndAll(inside, InBounds(at[2 + d], dim.input, dim.pad_before > 0,
+                                      dim.pad_after > 0));
+        }
+        return SelectExpr(inside, in.At(x, at), Literal(in.op().dtype(0), 0));
+      });
+}
+
+absl::Status ImportConv(ImportContext& in) {
+  const OpContext& op = in.op();
+  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window, ConvWindow(op));
+  const int spatial = static_cast<int>(window.size());
+  const int64_t groups = op.Int("group", 1);
+  const Shape& w_shape = op.shape(1);
+  const int64_t channels_out = w_shape[0] / groups;
+  const int64_t channels_in = w_shape[1];
+  const DType t = op.dtype(0);
+  const DType acc = Combiner::DefaultAccumulator(t);
+  const bool has_bias = op.has_input(2);
+
+  const TensorId x = PadInput(in, window);
+  const TensorId w = in.input(1);
+  std::vector<NamedAxis> axes = {{"n", op.shape(0)[0]}, {"oc", w_shape[0]}};
+  std::vector<NamedAxis> reduced = {{"ic", channels_in}};
+  for (int d = 0; d < spatial; ++d) {
+    const std::string name = SpatialName(d, spatial);
+    axes.push_back({absl::StrCat("o", name), window[d].output});
+    reduced.push_back({absl::StrCat("k", name), window[d].kernel});
+  }
+  const TensorId conv = in.Reduction(
+      in.Name(0, has_bias ? "conv" : ""), has_bias ? acc : t, axes, reduced,
+      Combiner::Kind::kSum, "conv",
+      [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
+        Expr channel = over[0];
+        if (groups > 1) {
+          channel = FloorDiv(out[1], Expr::Int(channels_out)) *
+                        Expr::Int(channels_in) +
+                    over[0];
+        }
+        std::vector<Expr> at = {out[0], channel};
+        std::vector<Expr> tap = {out[1], over[0]};
+        for (int d = 0; d < spatial; ++d) {
+          at.push_back(out[2 + d] * Expr::Int(window[d].stride) +
+                       over[1 + d] * Expr::Int(window[d].dilation));
+          tap.push_back(over[1 + d]);
+        }
+        return Binary(Op::kMul, CastTo(acc, in.At(x, std::move(at))),
+                      CastTo(acc, in.At(w, std::move(tap))));
+      });
+  if (!has_bias) {
+    in.SetOutput(0, conv);
+    return absl::OkStatus();
+  }
+  const TensorId bias = in.input(2);
+  in.EmitElementwise(0, "bias", [&](absl::Span<const Expr> index) {
+    return Binary(Op::kAdd, in.Load(conv, index),
+                  CastTo(acc, in.LoadAligned(bias, index, 1)));
+  });
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {"Conv", 6, 2, 3, InferConv, ImportConv},
+};
+
+}  // namespace
+
+absl::Span<const OpDef> ConvOps() { return kOps; }
+
+}  // namespace tilewright

@@ -1,0 +1,25 @@
+// The operators by family, one source file each; op_table.h joins them.
+#ifndef FRONTENDS_ONNX_OPS_FAMILIES_H_
+#define FRONTENDS_ONNX_OPS_FAMILIES_H_
+
+#include "absl/types/span.h"
+
+namespace tilewright {
+
+struct OpDef;
+
+absl::Span<const OpDef>
+ElementwiseOps();  // arithmetic, comparison, logic, Cast
+absl::Span<const OpDef> ActivationOps();
+absl::Span<const OpDef> MatMulOps();
+absl::Span<const OpDef> ConvOps();
+absl::Span<const OpDef> PoolOps();
+absl::Span<const OpDef> ReduceOps();
+absl::Span<const OpDef> NormOps();
+absl::Span<const OpDef> SoftmaxOps();
+absl::Span<const OpDef> ShapeOps();     // the same elements in another shape
+absl::Span<const OpDef> IndexingOps();  // parts, copies and joins of tensors
+
+}  // namespace tilewright
+
+#endif  // FRONTENDS_ONNX_OPS_FAMILIES_H_

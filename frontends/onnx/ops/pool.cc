@@ -1,0 +1,242 @@
+// Pooling: one reduction over the window, whose guard gives the identity
+// outside the input; averages then divide.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "base/status_macros.h"
+#include "frontends/onnx/op_def.h"
+#include "frontends/onnx/ops/common.h"
+#include "frontends/onnx/ops/families.h"
+#include "frontends/onnx/ops/window.h"
+#include "frontends/onnx/tensor_proto.h"
+
+namespace tilewright {
+namespace {
+
+absl::Status InferPool(OpContext& op, TypeClass wanted) {
+  TW_RETURN_IF_ERROR(RequireType(op, 0, wanted));
+  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window,
+                      ReadWindow(op, op.shape(0), {}));
+  Shape shape = {op.shape(0)[0], op.shape(0)[1]};
+  for (const WindowDim& dim : window) shape.push_back(dim.output);
+  op.SetOutput(0, op.dtype(0), shape);
+  op.SetOutput(1, DType::kInt64, std::move(shape));
+  return absl::OkStatus();
+}
+
+absl::Status InferMaxPool(OpContext& op) {
+  return InferPool(op, TypeClass::kNumeric);
+}
+absl::Status InferAveragePool(OpContext& op) {
+  return InferPool(op, TypeClass::kFloat);
+}
+
+struct PoolAxes {
+  std::vector<NamedAxis> out;
+  std::vector<NamedAxis> over;
+};
+
+PoolAxes AxesOf(const OpContext& op, const std::vector<WindowDim>& window) {
+  PoolAxes axes;
+  axes.out = {{"n", op.shape(0)[0]}, {"c", op.shape(0)[1]}};
+  const int spatial = static_cast<int>(window.size());
+  for (int d = 0; d < spatial; ++d) {
+    const std::string name = SpatialName(d, spatial);
+    axes.out.push_back({absl::StrCat("o", name), window[d].output});
+    axes.over.push_back({absl::StrCat("k", name), window[d].kernel});
+  }
+  return axes;
+}
+
+// Where in the input a window position reads, and whether that is inside
+// (empty if always).
+struct Position {
+  std::vector<Expr> at;
+  Expr inside;
+};
+
+Position PositionOf(const std::vector<WindowDim>& window,
+                    absl::Span<const Expr> out, absl::Span<const Expr> over) {
+  Position result;
+  result.at = {out[0], out[1]};
+  for (size_t d = 0; d < window.size(); ++d) {
+    const WindowDim& dim = window[d];
+    Expr at =
+        out[2 + d] * Expr::Int(dim.stride) + over[d] * Expr::Int(dim.dilation);
+    if (dim.pad_before > 0) at = at - Expr::Int(dim.pad_before);
+    result.inside = AndAll(
+        result.inside,
+        InBounds(at, dim.input, dim.reaches_before(), dim.reaches_past()));
+    result.at.push_back(std::move(at));
+  }
+  return result;
+}
+
+// F of the elements, `outside` elsewhere.
+TensorId PoolReduction(ImportContext& in, const std::vector<WindowDim>& window,
+                       std::string name, DType dtype, Combiner::Kind kind,
+                       const Expr& outside, Expr (*f)(const Expr&)) {
+  const TensorId x = in.input(0);
+  const PoolAxes axes = AxesOf(in.op(), window);
+  return in.Reduction(
+      std::move(name), dtype, axes.out, axes.over, kind, "pool",
+      [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
+        Position position = PositionOf(window, out, over);
+        const Expr value = f(in.At(x, std::move(position.at)));
+        return position.inside ? SelectExpr(position.inside, value, outside)
+                               : value;
+      });
+}
+
+Expr Itself(const Expr& x) { return x; }
+
+absl::Status ImportMaxPool(ImportContext& in) {
+  const OpContext& op = in.op();
+  if (op.has_output(1)) {
+    return op.Unsupported("the second output, Indices,");
+  }
+  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window,
+                      ReadWindow(op, op.shape(0), {}));
+  in.SetOutput(
+      0, PoolReduction(in, window, in.Name(), op.dtype(0), Combiner::Kind::kMax,
+                       Lowest(op.dtype(0)), Itself));
+  return absl::OkStatus();
+}
+
+// How many of the window's positions count, by output position: the product
+// over the dimensions, as a tensor [spatial...]; all equal gives one element.
+HostTensor CountPositions(const std::vector<WindowDim>& window,
+                          bool include_pad, DType dtype) {
+  std::vector<std::vector<int64_t>> counts;
+  Shape shape;
+  bool uniform = true;
+  for (const WindowDim& dim : window) {
+    const int64_t first = include_pad ? -dim.pad_before : 0;
+    const int64_t end = dim.input + (include_pad ? dim.pad_after : 0);
+    std::vector<int64_t>& count = counts.emplace_back(dim.output, 0);
+    for (int64_t o = 0; o < dim.output; ++o) {
+      const int64_t start = o * dim.stride - dim.pad_before;
+      // k in [low, high) with first <= start + k * dilation < end.
+      const int64_t low =
+          start >= first ? 0
+                         : (first - start + dim.dilation - 1) / dim.dilation;
+      const int64_t high =
+          end <= start ? 0 : (end - start + dim.dilation - 1) / dim.dilation;
+      count[o] = std::max<int64_t>(
+          0, std::min(high, dim.kernel) - std::min(low, dim.kernel));
+      uniform &= count[o] == count[0];
+    }
+    shape.push_back(dim.output);
+  }
+  if (uniform) shape.assign(window.size(), 1);
+  HostTensor result(dtype, shape);
+  std::vector<int64_t> at(shape.size(), 0);
+  for (int64_t i = 0; i < result.num_elements(); ++i) {
+    double product = 1;
+    for (size_t d = 0; d < at.size(); ++d) {
+      product *= static_cast<double>(counts[d][at[d]]);
+    }
+    result.Set(i, Scalar{product, 0});
+    for (size_t d = at.size(); d-- > 0 && ++at[d] == shape[d];) at[d] = 0;
+  }
+  return result;
+}
+
+absl::Status EmitAverage(ImportContext& in,
+                         const std::vector<WindowDim>& window,
+                         bool include_pad) {
+  const DType acc = Combiner::DefaultAccumulator(in.op().dtype(0));
+  const TensorId sum =
+      PoolReduction(in, window, in.Name(0, "sum"), acc, Combiner::Kind::kSum,
+                    Literal(in.op().dtype(0), 0), Itself);
+  const TensorId count = in.Constant(in.Name(0, "count"),
+                                     CountPositions(window, include_pad, acc));
+  in.EmitElementwise(0, "average", [&](absl::Span<const Expr> index) {
+    return Binary(Op::kDiv, in.Load(sum, index), in.Load(count, index));
+  });
+  return absl::OkStatus();
+}
+
+absl::Status ImportAveragePool(ImportContext& in) {
+  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window,
+                      ReadWindow(in.op(), in.op().shape(0), {}));
+  return EmitAverage(in, window, in.op().Int("count_include_pad", 0) != 0);
+}
+
+// The window is the whole input.
+std::vector<WindowDim> GlobalWindow(const OpContext& op) {
+  std::vector<WindowDim> window;
+  for (int d = 2; d < op.rank(0); ++d) {
+    WindowDim& dim = window.emplace_back();
+    dim.input = dim.kernel = op.shape(0)[d];
+  }
+  return window;
+}
+
+absl::Status InferGlobalPool(OpContext& op) {
+  TW_RETURN_IF_ERROR(RequireType(op, 0, TypeClass::kFloat));
+  TW_RETURN_IF_ERROR(RequireRank(op, 0, 3));
+  Shape shape(op.rank(0), 1);
+  shape[0] = op.shape(0)[0];
+  shape[1] = op.shape(0)[1];
+  op.SetOutput(0, op.dtype(0), std::move(shape));
+  return absl::OkStatus();
+}
+
+absl::Status ImportGlobalAveragePool(ImportContext& in) {
+  return EmitAverage(in, GlobalWindow(in.op()), false);
+}
+
+absl::Status ImportGlobalMaxPool(ImportContext& in) {
+  const DType t = in.op().dtype(0);
+  in.SetOutput(0, PoolReduction(in, GlobalWindow(in.op()), in.Name(), t,
+                                Combiner::Kind::kMax, Lowest(t), Itself));
+  return absl::OkStatus();
+}
+
+// (sum of |x|^p)^(1/p).
+absl::Status ImportLpPool(ImportContext& in) {
+  const OpContext& op = in.op();
+  const int64_t p = op.Int("p", 2);
+  if (p != 1 && p != 2) return op.Unsupported("p = ", p);
+  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window,
+                      ReadWindow(op, op.shape(0), {}));
+  const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
+  const TensorId sum = PoolReduction(
+      in, window, in.Name(0, p == 1 ? "" : "sum"), p == 1 ? op.dtype(0) : acc,
+      Combiner::Kind::kSum, Literal(acc, 0),
+      p == 1 ? +[](const Expr& x) {
+        return CastTo(Combiner::DefaultAccumulator(x.dtype()),
+                      Unary(Op::kAbs, x));
+      }
+             : +[](const Expr& x) {
+                 const Expr wide =
+                     CastTo(Combiner::DefaultAccumulator(x.dtype()), x);
+                 return Binary(Op::kMul, wide, wide);
+               });
+  if (p == 1) {
+    in.SetOutput(0, sum);
+    return absl::OkStatus();
+  }
+  in.EmitElementwise(0, "lppool", [&](absl::Span<const Expr> index) {
+    return Unary(Op::kSqrt, in.Load(sum, index));
+  });
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {"MaxPool", 6, 1, 1, InferMaxPool, ImportMaxPool},
+    {"AveragePool", 6, 1, 1, InferAveragePool, ImportAveragePool},
+    {"LpPool", 6, 1, 1, InferAveragePool, ImportLpPool},
+    {"GlobalAveragePool", 6, 1, 1, InferGlobalPool, ImportGlobalAveragePool},
+    {"GlobalMaxPool", 6, 1, 1, InferGlobalPool, ImportGlobalMaxPool},
+};
+
+}  // namespace
+
+absl::Span<const OpDef> PoolOps() { return kOps; }
+
+}  // namespace tilewright

@@ -1,0 +1,45 @@
+// Sliding windows: what convolution and pooling have in common.
+#ifndef FRONTENDS_ONNX_OPS_WINDOW_H_
+#define FRONTENDS_ONNX_OPS_WINDOW_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frontends/onnx/op_context.h"
+
+namespace tilewright {
+
+// One spatial dimension. Output position o reads input positions
+// o * stride - pad_before + k * dilation for k in [0, kernel).
+struct WindowDim {
+  int64_t input = 1;
+  int64_t output = 1;
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t pad_before = 0;
+  int64_t pad_after = 0;
+
+  // Whether some position lies before the input's begin or past its end.
+  bool reaches_before() const { return pad_before > 0; }
+  bool reaches_past() const {
+    return (output - 1) * stride - pad_before + (kernel - 1) * dilation >=
+           input;
+  }
+};
+
+// From the attributes kernel_shape, strides, dilations, pads, auto_pad and
+// ceil_mode, for input `input` [n, c, spatial...]. `kernel` is what the weights
+// say; empty: take kernel_shape.
+absl::StatusOr<std::vector<WindowDim>> ReadWindow(const OpContext& op,
+                                                  const Shape& input,
+                                                  Shape kernel);
+
+// "h", "w" of two spatial dimensions; "w" of one; "d", "h", "w" of three.
+std::string SpatialName(int dim, int count);
+
+}  // namespace tilewright
+
+#endif  // FRONTENDS_ONNX_OPS_WINDOW_H_
