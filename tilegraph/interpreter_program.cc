@@ -62,7 +62,7 @@ class Compiler {
     AddAxes(compute_.reduce_axes);
     program_.result = compute_.result;
     std::vector<Expr> values = compute_.body;
-    if (compute_.combiner.has_value()) values = Accumulate(*compute_.combiner, std::move(values));
+    if (compute_.combiner.has_value()) values = Accumulate(*compute_.combiner, values);
     program_.result_dtype = values[compute_.result].dtype();
     for (const Expr& value : values) program_.results.push_back(Compile(value));
     return std::move(program_);
@@ -77,7 +77,7 @@ class Compiler {
     }
   }
 
-  std::vector<Expr> Accumulate(const Combiner& combiner, std::vector<Expr> body) {
+  std::vector<Expr> Accumulate(const Combiner& combiner, const std::vector<Expr>& body) {
     std::vector<Expr> accumulators;
     program_.num_accumulators = combiner.arity();
     const std::vector<Expr> identity = combiner.Identity();
@@ -85,7 +85,6 @@ class Compiler {
       const DType dtype = combiner.component_dtype(i);
       accumulators.push_back(AccumulatorLeaf(i, dtype));
       program_.initial[NewRegister()] = Constant(identity[i]);
-      if (body[i].dtype() != dtype) body[i] = Expr::Cast(dtype, body[i]);
     }
     return combiner.Combine(accumulators, body);
   }
