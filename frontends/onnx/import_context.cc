@@ -60,6 +60,7 @@ TensorId ImportContext::Elementwise(std::string name, DType dtype,
     compute.axes.push_back(Axis{absl::StrCat("d", d), Dim(shape[d])});
   }
   const std::vector<Expr> index = Variables(compute.axes, 0);
+  extents_ = shape;
   compute.body = {CastTo(dtype, body(index))};
   return graph_.AddCompute(std::move(name), dtype, std::move(compute),
                            std::move(hint));
@@ -81,6 +82,9 @@ TensorId ImportContext::Reduction(std::string name, DType dtype,
   const std::vector<Expr> index = Variables(compute.axes, 0);
   const std::vector<Expr> over =
       Variables(compute.reduce_axes, static_cast<int>(axes.size()));
+  extents_.clear();
+  for (const NamedAxis& axis : axes) extents_.push_back(axis.extent);
+  for (const NamedAxis& axis : reduced) extents_.push_back(axis.extent);
   const Expr term = terms(index, over);
   compute.combiner =
       Combiner(combiner, Combiner::DefaultAccumulator(term.dtype()));
@@ -107,8 +111,12 @@ Expr ImportContext::LoadAligned(TensorId tensor, absl::Span<const Expr> index,
   }
   std::vector<Expr> at;
   for (size_t d = 0; d < source.shape.size(); ++d) {
-    at.push_back(source.shape[d].value() == 1 ? Expr::Int(0)
-                                              : index[first + d]);
+    // An axis of extent 1 says that the dimensions go together.
+    const Expr& here = index[first + d];
+    const bool broadcast =
+        source.shape[d].value() == 1 &&
+        !(here.op() == Op::kVar && extents_[here.var_id()] == 1);
+    at.push_back(broadcast ? Expr::Int(0) : here);
   }
   return graph_.Load(tensor, std::move(at));
 }

@@ -76,6 +76,7 @@ class ImportContext {
   TensorGraph& graph_;
   std::function<TensorId(ValueId)> tensor_of_;
   std::vector<TensorId> outputs_;
+  Shape extents_;  // of the axes of the compute that is being written
 };
 
 // Expressions that come up everywhere. Literals take the dtype of what they

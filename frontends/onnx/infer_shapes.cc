@@ -125,11 +125,13 @@ absl::StatusOr<std::vector<ValueInfo>> InferShapes(
   for (const ValueId id : graph.inputs) {
     const absl::StatusOr<int64_t> bytes =
         TensorBytes(infos[id].dtype, infos[id].shape);
-    if (!bytes.ok() || *bytes == 0 || infos[id].shape.size() > kMostDims) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "input ", Quoted(graph.name(id)), " has shape ",
-          ShapeText(infos[id].shape),
-          ", which is empty or too large; export the model with another"));
+    const bool too_large = !bytes.ok() || infos[id].shape.size() > kMostDims;
+    if (too_large || *bytes == 0) {
+      return absl::UnimplementedError(
+          absl::StrCat("input ", Quoted(graph.name(id)), " has shape ",
+                       ShapeText(infos[id].shape), ", which is ",
+                       too_large ? "too large" : "without elements",
+                       "; export the model with another"));
     }
   }
 

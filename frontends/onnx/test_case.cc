@@ -75,15 +75,13 @@ absl::StatusOr<TestCase> ReadTestCase(const std::string& folder) {
   result.model_path = folder + "/model.onnx";
   const std::string data = folder + "/test_data_set_0/";
   for (int i = 0; fs::exists(absl::StrCat(data, "input_", i, ".pb")); ++i) {
-    TW_ASSIGN_OR_RETURN(
-        HostTensor tensor,
-        ReadTensorFile(absl::StrCat(data, "input_", i, ".pb")));
+    TW_ASSIGN_OR_RETURN(HostTensor tensor,
+                        ReadTensorFile(absl::StrCat(data, "input_", i, ".pb")));
     result.inputs.push_back(std::move(tensor));
   }
   for (int i = 0; fs::exists(absl::StrCat(data, "output_", i, ".pb")); ++i) {
-    TW_ASSIGN_OR_RETURN(
-        HostTensor tensor,
-        ReadTensorFile(absl::StrCat(data, "output_", i, ".pb")));
+    TW_ASSIGN_OR_RETURN(HostTensor tensor, ReadTensorFile(absl::StrCat(
+                                               data, "output_", i, ".pb")));
     result.outputs.push_back(std::move(tensor));
   }
   return result;
@@ -94,18 +92,17 @@ absl::Status CheckAgainstInterpreter(const ImportedModel& model,
                                      const std::vector<HostTensor>& expected) {
   if (inputs.size() != model.inputs.size() ||
       expected.size() != model.outputs.size()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the model has ", model.inputs.size(), " inputs and ",
-        model.outputs.size(), " outputs, the data ", inputs.size(), " and ",
-        expected.size()));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the model has ", model.inputs.size(), " inputs and ",
+                     model.outputs.size(), " outputs, the data ", inputs.size(),
+                     " and ", expected.size()));
   }
   std::map<TensorId, HostTensor> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
     values[model.inputs[i].tensor] = inputs[i];
   }
-  TW_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Interpreter> interpreter,
-      Interpreter::Create(model.graph, std::move(values), {}));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Interpreter> interpreter,
+                      Interpreter::Create(model.graph, std::move(values), {}));
   for (size_t i = 0; i < expected.size(); ++i) {
     TW_ASSIGN_OR_RETURN(const HostTensor found,
                         interpreter->Evaluate(model.outputs[i].tensor));
