@@ -121,6 +121,17 @@ TEST(TileVerifierTest, RejectsIndicesThatCanLeaveTheirBuffer) {
   TW_EXPECT_OK(VerifyTileKernel(k));
 }
 
+// floordiv(2m + k, 3) - floordiv(2m, 3) stays in 0..1, which intervals alone do not show.
+TEST(TileVerifierTest, TriesValuesWhereIntervalsDoNotTell) {
+  Kernel k = RowSum();
+  const Expr m = V(0, "m") * Expr::Int(2);
+  const Expr index = FloorDiv(m + V(1, "k"), Expr::Int(3)) - FloorDiv(m, Expr::Int(3));
+  UpdateOf(k).body[0] = Expr::Load(0, DType::kFloat32, {V(0, "m"), index + Expr::Int(1)});
+  TW_EXPECT_OK(VerifyTileKernel(k));
+  UpdateOf(k).body[0] = Expr::Load(0, DType::kFloat32, {V(0, "m"), index + Expr::Int(2)});
+  EXPECT_THAT(VerifyTileKernel(k), StatusIs(StatusCode::kInternal, "spans 2..3, outside 0..2"));
+}
+
 TEST(TileVerifierTest, KnowsHalos) {
   Kernel k = RowSum();
   UpdateOf(k).body[0] = Expr::Load(0, DType::kFloat32, {V(0, "m"), V(1, "k") - Expr::Int(1)});

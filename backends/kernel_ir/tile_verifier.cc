@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -5,10 +8,59 @@
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "base/status_macros.h"
+#include "tilegraph/interval.h"
 #include "tilegraph/simplify.h"
 
 namespace tilewright::kernel_ir {
 namespace {
+
+int64_t Evaluate(const Expr& e, const std::map<int, int64_t>& values) {
+  if (e.op() == Op::kConst) return e.int_value();
+  if (e.op() == Op::kVar) return values.at(e.var_id());
+  const int64_t a = Evaluate(e.operand(0), values), b = Evaluate(e.operand(1), values);
+  switch (e.op()) {
+    case Op::kAdd: return WrapAdd(a, b);
+    case Op::kSub: return WrapSub(a, b);
+    case Op::kMul: return WrapMul(a, b);
+    case Op::kFloorDiv: return FloorDivide(a, b);
+    case Op::kFloorMod: return FloorModulo(a, b);
+    case Op::kMax: return std::max(a, b);
+    default: return std::min(a, b);  // kMin: see RangeByTrial
+  }
+}
+
+// The exact range, if the expression is index arithmetic over variables that take at most a million values together.
+std::optional<Range> RangeByTrial(const Expr& index, const RangeOf& ranges) {
+  constexpr int64_t kMaxPoints = 1 << 20;
+  std::map<int, int64_t> values;
+  int64_t points = 1;
+  bool known = true;
+  Visit(index, [&](const Expr& e) {
+    if (e.op() == Op::kVar) {
+      const std::optional<Range> r = ranges(e.var_id());
+      if (!r.has_value()) {
+        known = false;
+      } else if (values.emplace(e.var_id(), r->min).second && points <= kMaxPoints) {
+        points *= std::min(kMaxPoints + 1, r->max - r->min + 1);
+      }
+    } else if (e.op() != Op::kConst && e.op() != Op::kAdd && e.op() != Op::kSub && e.op() != Op::kMul && e.op() != Op::kFloorDiv &&
+               e.op() != Op::kFloorMod && e.op() != Op::kMax && e.op() != Op::kMin) {
+      known = false;
+    }
+  });
+  if (!known || points > kMaxPoints) return std::nullopt;
+  Range found{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  while (true) {
+    const int64_t v = Evaluate(index, values);
+    found = {std::min(found.min, v), std::max(found.max, v)};
+    auto it = values.begin();
+    for (; it != values.end(); ++it) {
+      if (++it->second <= ranges(it->first)->max) break;
+      it->second = ranges(it->first)->min;
+    }
+    if (it == values.end()) return found;
+  }
+}
 
 class Verifier {
  public:
@@ -130,8 +182,13 @@ class Verifier {
     for (size_t d = 0; d < index.size(); ++d) {
       if (index[d].dtype() != DType::kInt64) return Fault(absl::StrCat("index ", d, " of ", b.name, " is not i64"));
       if (guarded) continue;
-      const std::optional<Range> range = RangeOfExpr(index[d], Ranges());
+      std::optional<Range> range = RangeOfExpr(index[d], Ranges());
       const int64_t min = -b.layout.pad_before()[d], max = shape[d] + b.layout.pad_after()[d] - 1;
+      if (!range.has_value() || range->min < min || range->max > max) {
+        // Differences of floordivs and the like: intervals see no correlation, trying all values does.
+        const std::optional<Range> tried = RangeByTrial(index[d], Ranges());
+        if (tried.has_value()) range = tried;
+      }
       if (!range.has_value()) return Fault(absl::StrCat("index ", d, " of ", b.name, " (", index[d].ToString(), ") has no bounds"));
       if (range->min < min || range->max > max) {
         return Fault(absl::StrCat("index ", d, " of ", b.name, " (", index[d].ToString(), ") spans ", range->min, "..", range->max,

@@ -1,0 +1,71 @@
+// Random graphs under random legal schedules: what the kernel-IR interpreters compute is what the reference interpreter computes.
+//
+// TILEWRIGHT_RANDOM_CASES sets the number of cases over all shards (2000 by default), TILEWRIGHT_RANDOM_SEED the first seed. A failure
+// prints its seed; run one alone with TILEWRIGHT_RANDOM_CASES=1.
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/kernel_ir/interpreter.h"
+#include "backends/lowering/random_case.h"
+#include "base/status_macros.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::lowering {
+namespace {
+
+int64_t FromEnvironment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+constexpr int kParts = 8;
+
+struct Judged {
+  int64_t elements = 0, exact = 0, unknown = 0;
+
+  void Count(const BoundedValue& v) {
+    ++elements;
+    exact += v.error == 0;
+    unknown += std::isinf(v.error);
+  }
+};
+
+class RandomTest : public ::testing::TestWithParam<int> {};
+
+// Draws one case and runs it through both tiers.
+absl::Status RunCase(uint64_t seed, Judged& judged) {
+  TW_ASSIGN_OR_RETURN(const RandomCase drawn, DrawCase(seed));
+  for (const auto& [id, values] : drawn.expected) {
+    for (const BoundedValue& v : values) judged.Count(v);
+  }
+  std::vector<std::string> args = drawn.args;
+  absl::Status status = InterpretTileKernel(drawn.kernel, absl::MakeSpan(args));
+  if (status.ok()) status = CheckResults(drawn, args);
+  if (!status.ok()) return absl::InternalError(absl::StrCat("tile tier: ", std::string(status.message()), "\n", drawn.ToString()));
+  return absl::OkStatus();
+}
+
+TEST_P(RandomTest, BothTiersEqualTheReference) {
+  const int64_t cases = FromEnvironment("TILEWRIGHT_RANDOM_CASES", 2000), first = FromEnvironment("TILEWRIGHT_RANDOM_SEED", 1);
+  Judged judged;
+  int failures = 0;
+  for (int64_t i = GetParam(); i < cases && failures < 5; i += kParts) {
+    const absl::Status status = RunCase(first + i, judged);
+    if (status.ok()) continue;
+    ++failures;
+    ADD_FAILURE() << "seed " << first + i << ": " << std::string(status.message());
+  }
+  // The judge must be able to say something about nearly everything.
+  if (cases >= 1000) {
+    EXPECT_GT(judged.exact * 4, judged.elements);
+    EXPECT_LT(judged.unknown * 50, judged.elements);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, RandomTest, ::testing::Range(0, kParts));
+
+}  // namespace
+}  // namespace tilewright::lowering
