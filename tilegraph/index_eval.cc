@@ -9,12 +9,17 @@ namespace tilewright {
 
 int64_t EvalIndex(const Expr& e, absl::Span<const int64_t> values,
                   const LoadAt& load) {
-  auto eval = [&](int i) { return EvalIndex(e.operand(i), values, load); };
+  return EvalIndex(
+      e, [&](int id) { return values[id]; }, load);
+}
+
+int64_t EvalIndex(const Expr& e, const ValueOf& value, const LoadAt& load) {
+  auto eval = [&](int i) { return EvalIndex(e.operand(i), value, load); };
   switch (e.op()) {
     case Op::kConst:
       return IsFloat(e.dtype()) ? 0 : e.int_value();
     case Op::kVar:
-      return values[e.var_id()];
+      return value(e.var_id());
     case Op::kLoad: {
       std::vector<int64_t> index;
       for (size_t i = 0; i < e.operands().size(); ++i) index.push_back(eval(i));
@@ -52,15 +57,12 @@ int64_t EvalIndex(const Expr& e, absl::Span<const int64_t> values,
     case Op::kFloorDiv: {
       if (b == 0) return 0;
       int64_t q = a / b;
-      while (b > 0 ? q * b > a : q * b < a) --q;
-      return q;
+      return q - (q * b != a && (a < 0) != (b < 0));
     }
     case Op::kFloorMod: {
       if (b == 0) return 0;
-      int64_t r = a;
-      while (b > 0 ? r < 0 : r > 0) r += b;
-      while (b > 0 ? r >= b : r <= b) r -= b;
-      return r;
+      int64_t r = a % b;
+      return r != 0 && (r < 0) != (b < 0) ? r + b : r;
     }
     case Op::kMax:
       return a > b ? a : b;

@@ -1,5 +1,6 @@
-// For tests: the value of an index expression or condition at given variables,
-// by the definition in expr.h and nothing else.
+// The value of an index expression or condition at given variables,
+// by the definition in expr.h and
+// nothing else: for enumerating small domains.
 #ifndef TILEWRIGHT_TILEGRAPH_INDEX_EVAL_H_
 #define TILEWRIGHT_TILEGRAPH_INDEX_EVAL_H_
 
@@ -14,9 +15,13 @@ namespace tilewright {
 // Called for every load that is really evaluated; gives its value.
 using LoadAt =
     std::function<int64_t(const Expr& load, absl::Span<const int64_t> index)>;
+using ValueOf = std::function<int64_t(int var_id)>;
 
-// `values[id]` is the value of Var(id). i64 and bool nodes are computed
-// exactly; any other dtype gives 0 but its loads are visited.
+// i64 and bool nodes are computed exactly (REQUIRES: no overflow); any other
+// dtype gives 0 but its loads are visited.
+int64_t EvalIndex(const Expr& e, const ValueOf& value,
+                  const LoadAt& load = nullptr);
+// `values[id]` is the value of Var(id).
 int64_t EvalIndex(const Expr& e, absl::Span<const int64_t> values,
                   const LoadAt& load = nullptr);
 
