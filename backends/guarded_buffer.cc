@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -15,6 +16,9 @@
 
 namespace tilewright::backends {
 namespace {
+
+constexpr int64_t kGuardBytes = int64_t{16} << 20;
+constexpr char kSlack = static_cast<char>(0xA5);
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
 
@@ -60,19 +64,19 @@ void InstallHandlers() {
 absl::StatusOr<GuardedBuffer> GuardedBuffer::Create(int64_t size_bytes,
                                                     Side side) {
   const int64_t page = sysconf(_SC_PAGESIZE);
-  if (size_bytes < 0 || size_bytes > INT64_MAX / 2) {
+  if (size_bytes < 0 || size_bytes > INT64_MAX / 4) {
     return absl::ResourceExhaustedError(
         absl::StrCat("a guarded buffer of ", size_bytes, " bytes"));
   }
   const int64_t inside = (size_bytes + page - 1) / page * page;
-  const int64_t total = inside + 2 * page;
+  const int64_t total = inside + 2 * kGuardBytes;
   void* mapping = mmap(nullptr, static_cast<size_t>(total), PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "a guarded buffer of ", size_bytes, " bytes: ", std::strerror(errno)));
   }
-  char* first = static_cast<char*>(mapping) + page;
+  char* first = static_cast<char*>(mapping) + kGuardBytes;
   char* data = side == Side::kBegin ? first : first + (inside - size_bytes);
   GuardedBuffer buffer(static_cast<char*>(mapping), total, data, size_bytes);
   if (inside > 0 && mprotect(first, static_cast<size_t>(inside),
@@ -80,7 +84,24 @@ absl::StatusOr<GuardedBuffer> GuardedBuffer::Create(int64_t size_bytes,
     return absl::ResourceExhaustedError(absl::StrCat(
         "a guarded buffer of ", size_bytes, " bytes: ", std::strerror(errno)));
   }
+  std::fill(buffer.first(), data, kSlack);
+  std::fill(data + size_bytes, buffer.end(), kSlack);
   return buffer;
+}
+
+char* GuardedBuffer::first() const { return mapping_ + kGuardBytes; }
+char* GuardedBuffer::end() const {
+  return mapping_ + mapping_bytes_ - kGuardBytes;
+}
+
+bool GuardedBuffer::SlackIntact() const {
+  const auto is_slack = [](char byte) { return byte == kSlack; };
+  return std::all_of(first(), data_, is_slack) &&
+         std::all_of(data_ + size_bytes_, end(), is_slack);
+}
+
+bool GuardedBuffer::Owns(const void* address) const {
+  return address >= mapping_ && address < mapping_ + mapping_bytes_;
 }
 
 GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept

@@ -11,9 +11,11 @@
 
 namespace tilewright::backends {
 
-// Host memory with an inaccessible page right behind its last byte, or right
-// before its first. Zeros at first. Its alignment is that of its size
-// (kEnd) or of a page (kBegin).
+// Host memory with inaccessible pages (16 MiB of addresses on either side, for
+// strides that are wrong by far) right behind its last byte, or right before its
+// first. Zeros at first. Its alignment is that of its size (kEnd) or of a page
+// (kBegin). The bytes between the other end and the page's border hold a
+// pattern. Shared with forked children.
 class GuardedBuffer {
  public:
   enum class Side { kEnd, kBegin };
@@ -26,6 +28,11 @@ class GuardedBuffer {
 
   char* data() const { return data_; }
   int64_t size_bytes() const { return size_bytes_; }
+  // False if something wrote beside the buffer without reaching an inaccessible
+  // page.
+  bool SlackIntact() const;
+  // Whether `address` lies in the buffer, beside it or in its inaccessible pages.
+  bool Owns(const void* address) const;
 
  private:
   GuardedBuffer(char* mapping, int64_t mapping_bytes, char* data,
@@ -34,6 +41,8 @@ class GuardedBuffer {
         mapping_bytes_(mapping_bytes),
         data_(data),
         size_bytes_(size_bytes) {}
+  char* first() const;  // accessible byte
+  char* end() const;    // of the accessible bytes
 
   char* mapping_;
   int64_t mapping_bytes_;

@@ -43,6 +43,29 @@ TEST(GuardedBufferTest, OneByteBeforeTheBeginFaults) {
   }
 }
 
+TEST(GuardedBufferTest, WritesBesideTheBufferShow) {
+  TW_ASSERT_OK_AND_ASSIGN(const GuardedBuffer end,
+                          GuardedBuffer::Create(100, Side::kEnd));
+  TW_ASSERT_OK_AND_ASSIGN(const GuardedBuffer begin,
+                          GuardedBuffer::Create(100, Side::kBegin));
+  std::memset(end.data(), 1, 100);
+  std::memset(begin.data(), 1, 100);
+  EXPECT_TRUE(end.SlackIntact());
+  EXPECT_TRUE(begin.SlackIntact());
+  end.data()[-1] = 1;
+  begin.data()[100] = 1;
+  EXPECT_FALSE(end.SlackIntact());
+  EXPECT_FALSE(begin.SlackIntact());
+}
+
+TEST(GuardedBufferTest, OwnsItsSurroundings) {
+  TW_ASSERT_OK_AND_ASSIGN(const GuardedBuffer buffer,
+                          GuardedBuffer::Create(100, Side::kEnd));
+  EXPECT_TRUE(buffer.Owns(buffer.data()));
+  EXPECT_TRUE(buffer.Owns(buffer.data() + 100 + 1000000));
+  EXPECT_FALSE(buffer.Owns(&buffer));
+}
+
 TEST(GuardedBufferTest, MovesKeepTheMemory) {
   TW_ASSERT_OK_AND_ASSIGN(GuardedBuffer a,
                           GuardedBuffer::Create(10, Side::kEnd));

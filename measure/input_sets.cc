@@ -1,0 +1,231 @@
+#include "measure/input_sets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <vector>
+
+namespace tilewright::measure {
+namespace {
+
+bool IsRingOp(Op op) {
+  switch (op) {
+    case Op::kConst:
+    case Op::kVar:
+    case Op::kLoad:
+    case Op::kNeg:
+    case Op::kAbs:
+    case Op::kNot:
+    case Op::kIsNan:
+    case Op::kCast:
+    case Op::kFloor:
+    case Op::kCeil:
+    case Op::kRound:
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kMax:
+    case Op::kMin:
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kXor:
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
+    case Op::kLe:
+    case Op::kGt:
+    case Op::kGe:
+    case Op::kSelect:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Where a tensor's values go, found by one look at all expressions.
+struct Uses {
+  std::map<TensorId, int64_t> index_extent;  // read as an index of a dimension of this extent (the smallest)
+  std::set<TensorId> positive;               // reaches a function with a domain
+  std::map<TensorId, int64_t> sum_terms;     // to be divided by the root of this
+};
+
+class UseFinder {
+ public:
+  explicit UseFinder(const TensorGraph& graph) : graph_(graph) {
+    for (const Tensor& tensor : graph.tensors()) {
+      if (tensor.kind == TensorKind::kCompute) Look(tensor);
+    }
+  }
+  Uses Take() { return std::move(uses_); }
+
+ private:
+  void Look(const Tensor& tensor) {
+    for (const Expr& body : tensor.compute.body) {
+      Visit(body, [&](const Expr& e) {
+        if (e.op() == Op::kLoad) LookAtIndices(e);
+        if (e.op() == Op::kLog || e.op() == Op::kSqrt || e.op() == Op::kPow) MarkPositive(e.operand(0));
+        if (e.op() == Op::kDiv && IsFloat(e.dtype())) MarkPositive(e.operand(1));
+      });
+    }
+    if (tensor.compute.combiner && tensor.compute.combiner->kind() == Combiner::Kind::kSum) Scale(tensor.compute);
+  }
+
+  void LookAtIndices(const Expr& load) {
+    for (size_t d = 0; d < load.operands().size(); ++d) {
+      const int64_t extent = graph_.tensor(load.source()).shape[d].value();
+      Visit(load.operand(static_cast<int>(d)), [&](const Expr& e) {
+        if (e.op() == Op::kLoad) MarkIndex(e.source(), extent);
+      });
+    }
+  }
+
+  void MarkIndex(TensorId id, int64_t extent) {
+    const auto [known, added] = uses_.index_extent.insert({id, extent});
+    if (!added && known->second <= extent) return;
+    known->second = extent;
+    for (const TensorId source : graph_.Inputs(id)) MarkIndex(source, extent);
+  }
+
+  void MarkPositive(const Expr& e) {
+    Visit(e, [&](const Expr& node) {
+      if (node.op() == Op::kLoad) MarkPositive(node.source());
+    });
+  }
+  void MarkPositive(TensorId id) {
+    if (!uses_.positive.insert(id).second) return;
+    for (const TensorId source : graph_.Inputs(id)) MarkPositive(source);
+  }
+
+  // The smallest float input of a sum takes the root of the number of terms.
+  void Scale(const Compute& compute) {
+    int64_t terms = 1;
+    for (const Axis& axis : compute.reduce_axes) terms *= axis.extent.value();
+    TensorId smallest = -1;
+    Visit(compute.body[0], [&](const Expr& e) {
+      if (e.op() != Op::kLoad || !IsFloat(e.dtype()) || graph_.tensor(e.source()).kind == TensorKind::kCompute) return;
+      if (smallest < 0 || graph_.tensor(e.source()).num_elements() < graph_.tensor(smallest).num_elements()) smallest = e.source();
+    });
+    if (smallest >= 0) uses_.sum_terms[smallest] = std::max(uses_.sum_terms[smallest], terms);
+  }
+
+  const TensorGraph& graph_;
+  Uses uses_;
+};
+
+int64_t DrawInteger(DType dtype, int64_t largest, Random& random) {
+  const bool is_unsigned = dtype >= DType::kUInt8 && dtype <= DType::kUInt64;
+  return random.UniformInt(is_unsigned ? 0 : -largest, largest);
+}
+
+// What does not depend on the kind of set: true if `tensor` was filled.
+bool DrawCommon(const Tensor& tensor, const Uses& uses, Random& random, HostTensor& out) {
+  const int64_t count = out.num_elements();
+  if (tensor.kind == TensorKind::kConstant && !IsFloat(tensor.dtype) && tensor.value != nullptr && tensor.value->num_elements() == count) {
+    out = *tensor.value;
+    return true;
+  }
+  if (const auto used = uses.index_extent.find(tensor.id); used != uses.index_extent.end()) {
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t index = random.UniformInt(0, used->second - 1);
+      out.Set(k, {static_cast<double>(index), index});
+    }
+    return true;
+  }
+  if (tensor.dtype == DType::kBool) {
+    for (int64_t k = 0; k < count; ++k) out.Set(k, {0, random.UniformInt(0, 1)});
+    return true;
+  }
+  return false;
+}
+
+template <typename Fill>
+InputSet Draw(const TensorGraph& graph, Random& random, Fill fill) {
+  const Uses uses = UseFinder(graph).Take();
+  InputSet set;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kCompute) continue;
+    HostTensor values(tensor.dtype, tensor.static_shape());
+    if (!DrawCommon(tensor, uses, random, values)) fill(tensor, uses, values);
+    set[tensor.id] = std::move(values);
+  }
+  return set;
+}
+
+int SignificandBits(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return 11;
+    case DType::kBFloat16:
+      return 8;
+    case DType::kFloat32:
+      return 24;
+    default:
+      return 53;
+  }
+}
+
+}  // namespace
+
+bool IsExactOnIntegers(const TensorGraph& graph) {
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind != TensorKind::kCompute) continue;
+    const std::optional<Combiner>& combiner = tensor.compute.combiner;
+    if (combiner && (!combiner->exact_on_integers() || (combiner->kind() == Combiner::Kind::kProd && IsFloat(combiner->acc()))))
+      return false;
+    bool exact = true;
+    for (const Expr& body : tensor.compute.body) {
+      Visit(body, [&](const Expr& e) {
+        if (!IsFloat(e.dtype())) return;
+        exact = exact && IsRingOp(e.op());
+        // -inf and +inf start running maxima.
+        if (e.op() == Op::kConst && std::isfinite(e.float_value())) exact = exact && e.float_value() == std::nearbyint(e.float_value());
+      });
+    }
+    if (!exact) return false;
+  }
+  return true;
+}
+
+InputSet DrawExactSet(const TensorGraph& graph, int64_t largest, Random& random) {
+  return Draw(graph, random, [&](const Tensor& tensor, const Uses&, HostTensor& values) {
+    for (int64_t k = 0; k < values.num_elements(); ++k) {
+      const int64_t value = DrawInteger(tensor.dtype, largest, random);
+      values.Set(k, {static_cast<double>(value), value});
+    }
+  });
+}
+
+InputSet DrawRealSet(const TensorGraph& graph, Random& random) {
+  constexpr int64_t kLargestInteger = 100;
+  return Draw(graph, random, [&](const Tensor& tensor, const Uses& uses, HostTensor& values) {
+    const auto terms = uses.sum_terms.find(tensor.id);
+    const double scale = terms == uses.sum_terms.end() ? 1 : 1 / std::sqrt(static_cast<double>(terms->second));
+    const bool positive = uses.positive.count(tensor.id) > 0;
+    for (int64_t k = 0; k < values.num_elements(); ++k) {
+      if (!IsFloat(tensor.dtype)) {
+        values.Set(k, {0, DrawInteger(tensor.dtype, kLargestInteger, random)});
+      } else {
+        values.Set(k, {positive ? random.Uniform(0.5, 1.5) : scale * random.Normal(), 0});
+      }
+    }
+  });
+}
+
+double ExactLimit(const TensorGraph& graph) {
+  int bits = 53;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (IsFloat(tensor.dtype)) bits = std::min(bits, SignificandBits(tensor.dtype));
+    if (tensor.compute.combiner && IsFloat(tensor.compute.combiner->acc()))
+      bits = std::min(bits, SignificandBits(tensor.compute.combiner->acc()));
+    for (const Expr& body : tensor.compute.body) {
+      // fp16 and bf16 compute in fp32.
+      Visit(body, [&](const Expr& e) {
+        if (IsFloat(e.dtype())) bits = std::min(bits, e.dtype() == DType::kFloat64 ? 53 : 24);
+      });
+    }
+  }
+  return std::ldexp(1.0, bits);
+}
+
+}  // namespace tilewright::measure

@@ -1,0 +1,35 @@
+// What a candidate is run on: two sets of values for the placeholders and constants of a workload.
+//
+//   exact  small integers, so that every partial sum is exact in the accumulator dtype, whatever the order
+//   real   normal values, inputs of sums scaled so that outputs are of unit size
+//
+// Values that are read as indices come from the valid range of what they index. Values that reach a logarithm, a square root, a
+// divisor or the base of a power are drawn from [0.5, 1.5]. Integer constants keep the values they have in the graph: they are shapes and
+// indices.
+#ifndef TILEWRIGHT_MEASURE_INPUT_SETS_H_
+#define TILEWRIGHT_MEASURE_INPUT_SETS_H_
+
+#include <cstdint>
+#include <map>
+
+#include "base/random.h"
+#include "tilegraph/host_tensor.h"
+#include "tilegraph/tensor_graph.h"
+
+namespace tilewright::measure {
+
+using InputSet = std::map<TensorId, HostTensor>;
+
+// Whether integers stay exact through `graph`: ring operations, max, min, moves, comparisons and integer constants only.
+bool IsExactOnIntegers(const TensorGraph& graph);
+
+// Integers in [-largest, largest], floats included. REQUIRES: largest >= 1.
+InputSet DrawExactSet(const TensorGraph& graph, int64_t largest, Random& random);
+InputSet DrawRealSet(const TensorGraph& graph, Random& random);
+
+// The largest magnitude up to which all integers are exact in every float dtype that a value of `graph` is kept in.
+double ExactLimit(const TensorGraph& graph);
+
+}  // namespace tilewright::measure
+
+#endif  // TILEWRIGHT_MEASURE_INPUT_SETS_H_

@@ -1,0 +1,25 @@
+// Compares one output of a kernel with the reference.
+#ifndef TILEWRIGHT_MEASURE_JUDGE_OUTPUT_H_
+#define TILEWRIGHT_MEASURE_JUDGE_OUTPUT_H_
+
+#include <string>
+
+#include "measure/reference.h"
+#include "tilegraph/layout.h"
+
+namespace tilewright::measure {
+
+struct OutputJudgement {
+  std::string reason;        // empty: right
+  double largest_error = 0;  // in units of the bound, of the elements judged
+  int64_t unjudged = 0;      // elements whose bound is infinite
+};
+
+// `data`: the physical bytes. `bound_factor`: how many bounds an element may err by. Exact elements (bound zero) must match bit for bit,
+// NaN equals NaN; with `zero_signs_free`, -0 equals 0.
+OutputJudgement JudgeOutput(const ReferenceTensor& expected, const Layout& layout, const char* data, double bound_factor,
+                            bool zero_signs_free);
+
+}  // namespace tilewright::measure
+
+#endif  // TILEWRIGHT_MEASURE_JUDGE_OUTPUT_H_

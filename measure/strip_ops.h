@@ -1,0 +1,38 @@
+// Internal to the reference: one operation on a strip, value and bound.
+#ifndef TILEWRIGHT_MEASURE_STRIP_OPS_H_
+#define TILEWRIGHT_MEASURE_STRIP_OPS_H_
+
+#include <cstdint>
+
+#include "measure/strip_program.h"
+
+namespace tilewright::measure::internal {
+
+// The lanes of one register.
+struct Lanes {
+  double* v = nullptr;   // floats
+  int64_t* i = nullptr;  // integers and bool: 0 or 1
+  double* e = nullptr;   // zeros where the register is exact
+};
+
+// An element may err by this many times its bound.
+inline constexpr double kBoundFactor = 4;
+
+// `exact[k]`: operand k's bound is zero in every lane; `dst_exact`: so is the result's, and is left alone.
+struct OpOperands {
+  Lanes lanes[3];
+  bool exact[3] = {true, true, true};
+};
+void RunStripOp(const StripInst& inst, const OpOperands& operands, bool dst_exact, Lanes dst, int lanes);
+
+// Errors of single functions: the bound of f(a) in ULP and by propagation of `e`. Exposed for tests.
+struct Bounded {
+  double v;
+  double e;
+};
+Bounded UnaryFunction(Op op, Bounded a, double unit);
+Bounded Power(Bounded a, Bounded b, double unit);
+
+}  // namespace tilewright::measure::internal
+
+#endif  // TILEWRIGHT_MEASURE_STRIP_OPS_H_

@@ -1,0 +1,274 @@
+#include "measure/verifier.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "measure/interpreter_check.h"
+#include "measure/isolated_run.h"
+#include "measure/judge_output.h"
+#include "measure/physical.h"
+#include "measure/strip_ops.h"
+#include "tilegraph/verifier.h"
+
+namespace tilewright::measure {
+namespace {
+
+constexpr int64_t kLargestInteger = 8;
+
+void Reject(Verdict& verdict, std::string reason) {
+  if (!verdict.ok) return;
+  verdict.ok = false;
+  verdict.reason = std::move(reason);
+}
+
+bool IsMachineError(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status) || absl::IsUnimplemented(status);
+}
+
+bool HasFloatSum(const TensorGraph& graph) {
+  for (const Tensor& tensor : graph.tensors()) {
+    const std::optional<Combiner>& combiner = tensor.compute.combiner;
+    if (combiner && combiner->kind() == Combiner::Kind::kSum && IsFloat(combiner->acc())) return true;
+  }
+  return false;
+}
+
+bool HasFloats(const TensorGraph& graph) {
+  return std::any_of(graph.tensors().begin(), graph.tensors().end(), [](const Tensor& t) { return IsFloat(t.dtype); });
+}
+
+// Elements of `expected` that no bound can judge, as a share.
+double UnjudgedShare(const ReferenceTensor& expected) {
+  if (expected.bound.empty()) return 0;
+  const auto infinite = std::count_if(expected.bound.begin(), expected.bound.end(), [](double e) { return !std::isfinite(e); });
+  return static_cast<double>(infinite) / static_cast<double>(expected.bound.size());
+}
+
+}  // namespace
+
+struct Verifier::Run {
+  const Set* set;
+  int threads;
+  GuardSide side;
+  std::vector<GuardedBuffer> buffers;  // by argument
+  std::string name() const { return absl::StrCat(set->name, " set, ", threads, threads == 1 ? " thread" : " threads"); }
+};
+
+Verifier::Verifier(const sketch::Workload& workload, const VerifierOptions& options)
+    : graph_(workload.graph), layouts_(workload.layouts), options_(options), zero_signs_free_(HasFloatSum(workload.graph)) {}
+
+absl::StatusOr<std::unique_ptr<Verifier>> Verifier::Create(const sketch::Workload& workload, const VerifierOptions& options) {
+  TW_RETURN_IF_ERROR(VerifyGraph(workload.graph));
+  std::unique_ptr<Verifier> verifier(new Verifier(workload, options));
+  const bool reduced_precision = options.unit > 0x1p-24 || options.bound_scale > 1;
+  if (IsExactOnIntegers(workload.graph) && !(reduced_precision && HasFloats(workload.graph))) TW_RETURN_IF_ERROR(verifier->AddExactSet());
+  TW_RETURN_IF_ERROR(verifier->AddRealSet());
+  return verifier;
+}
+
+// Smaller integers until no partial sum can round.
+absl::Status Verifier::AddExactSet() {
+  const double limit = ExactLimit(graph_);
+  for (int64_t largest = kLargestInteger; largest >= 1; largest /= 2) {
+    Random random(options_.seed);
+    Set set{"exact", true, DrawExactSet(graph_, largest, random), {}};
+    ReferenceOptions reference;
+    reference.exact = true;
+    reference.threads = options_.threads;
+    TW_ASSIGN_OR_RETURN(ReferenceResult result, EvaluateReference(graph_, set.inputs, reference));
+    if (result.largest_magnitude > limit) continue;
+    set.expected = std::move(result.outputs);
+    TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected, reference.unit, random));
+    sets_.push_back(std::move(set));
+    return absl::OkStatus();
+  }
+  return absl::OkStatus();  // no integers are small enough: real values alone must do
+}
+
+absl::Status Verifier::AddRealSet() {
+  Random random(options_.seed + 1);
+  Set set{"real", false, DrawRealSet(graph_, random), {}};
+  ReferenceOptions reference;
+  reference.unit = options_.unit;
+  reference.threads = options_.threads;
+  TW_ASSIGN_OR_RETURN(ReferenceResult result, EvaluateReference(graph_, set.inputs, reference));
+  set.expected = std::move(result.outputs);
+  TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected, reference.unit, random));
+  for (const auto& [id, expected] : set.expected) {
+    if (UnjudgedShare(expected) > 0.5) {
+      return absl::InternalError(
+          absl::StrCat("most of output '", graph_.tensor(id).name,
+                       "' cannot be judged: its error bounds are infinite; inputs from a smaller domain are needed"));
+    }
+  }
+  sets_.push_back(std::move(set));
+  return absl::OkStatus();
+}
+
+absl::Status Verifier::CheckArguments(const Arguments& arguments) const {
+  if (arguments.tensors.size() != arguments.layouts.size()) return absl::InvalidArgumentError("one layout per argument is needed");
+  std::set<TensorId> given;
+  for (size_t i = 0; i < arguments.tensors.size(); ++i) {
+    const TensorId id = arguments.tensors[i];
+    if (id < 0 || id >= graph_.size()) return absl::InvalidArgumentError(absl::StrCat("argument ", i, " is no tensor of the workload"));
+    const Tensor& tensor = graph_.tensor(id);
+    if (arguments.layouts[i].shape() != tensor.static_shape()) {
+      return absl::InvalidArgumentError(absl::StrCat("the layout of '", tensor.name, "' has another shape than the tensor"));
+    }
+    if (IsOutput(id) && std::count(graph_.outputs().begin(), graph_.outputs().end(), id) == 0) {
+      return absl::InvalidArgumentError(absl::StrCat("argument '", tensor.name, "' is neither input nor output of the workload"));
+    }
+    // The layouts at the boundary are the workload's; those of constants are the schedule's.
+    if (tensor.kind != TensorKind::kConstant) {
+      const auto fixed = layouts_.find(id);
+      const Layout wanted = fixed == layouts_.end() ? Layout::RowMajor(tensor.static_shape()) : fixed->second;
+      if (arguments.layouts[i] != wanted) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "the layout of '", tensor.name, "' is not the workload's: ", arguments.layouts[i].ToString(), ", not ", wanted.ToString()));
+      }
+    }
+    if (!given.insert(id).second) return absl::InvalidArgumentError(absl::StrCat("'", tensor.name, "' is given twice"));
+  }
+  for (const TensorId output : graph_.outputs()) {
+    if (IsOutput(output) && given.count(output) == 0) {
+      return absl::InvalidArgumentError(absl::StrCat("output '", graph_.tensor(output).name, "' is no argument"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Verifier::Run> Verifier::PrepareRun(const Arguments& arguments, const Set& set, int threads, GuardSide side) const {
+  Run run{&set, threads, side, {}};
+  for (size_t i = 0; i < arguments.tensors.size(); ++i) {
+    const Tensor& tensor = graph_.tensor(arguments.tensors[i]);
+    const Layout& layout = arguments.layouts[i];
+    TW_ASSIGN_OR_RETURN(GuardedBuffer buffer, GuardedBuffer::Create(layout.physical_elements() * SizeBytes(tensor.dtype), side));
+    if (IsOutput(tensor.id)) {
+      FillUnwritten(layout, tensor.dtype, buffer.data());
+    } else {
+      FillPhysical(layout, set.inputs.at(tensor.id), buffer.data());
+    }
+    run.buffers.push_back(std::move(buffer));
+  }
+  return run;
+}
+
+absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments, const Candidate& candidate, Isolation isolation) const {
+  TW_RETURN_IF_ERROR(CheckArguments(arguments));
+  std::vector<Run> runs;
+  Verdict verdict;
+  for (const Set& set : sets_) {
+    verdict.exact_checked = verdict.exact_checked || set.exact;
+    TW_ASSIGN_OR_RETURN(Run one, PrepareRun(arguments, set, 1, GuardSide::kEnd));
+    TW_ASSIGN_OR_RETURN(Run many, PrepareRun(arguments, set, options_.threads, GuardSide::kBegin));
+    runs.push_back(std::move(one)), runs.push_back(std::move(many));
+  }
+  TW_RETURN_IF_ERROR(Execute(arguments, candidate, isolation, runs, verdict));
+  for (size_t i = 0; i < runs.size() && verdict.ok; i += 2) {
+    JudgeMemory(arguments, runs[i], verdict);
+    JudgeMemory(arguments, runs[i + 1], verdict);
+    JudgeOutputs(arguments, runs[i], verdict);
+    JudgeAgreement(arguments, runs[i], runs[i + 1], verdict);
+  }
+  return verdict;
+}
+
+absl::Status Verifier::Execute(const Arguments& arguments, const Candidate& candidate, Isolation isolation, const std::vector<Run>& runs,
+                               Verdict& verdict) const {
+  const auto work = [&]() -> absl::Status {
+    for (const Run& run : runs) {
+      CandidateRun request;
+      for (const GuardedBuffer& buffer : run.buffers) {
+        request.args.push_back(buffer.data());
+        request.sizes_bytes.push_back(buffer.size_bytes());
+      }
+      request.threads = run.threads;
+      request.scratch_guard = run.side;
+      const absl::Status status = candidate(request);
+      if (!status.ok()) return absl::Status(status.code(), absl::StrCat(status.message(), " (", run.name(), ")"));
+    }
+    return absl::OkStatus();
+  };
+  if (isolation == Isolation::kInProcess) {
+    const absl::Status status = work();
+    if (IsMachineError(status)) return status;
+    if (!status.ok()) Reject(verdict, std::string(status.message()));
+    return absl::OkStatus();
+  }
+  const IsolatedOutcome outcome = RunIsolated(work, options_.timeout_seconds);
+  if (IsMachineError(outcome.status)) return outcome.status;
+  if (outcome.kind == IsolatedOutcome::Kind::kFault) {
+    const char* const verb = outcome.is_write ? "writes" : "reads";
+    for (const Run& run : runs) {
+      for (size_t i = 0; i < run.buffers.size(); ++i) {
+        if (!run.buffers[i].Owns(outcome.address)) continue;
+        const int64_t offset = static_cast<const char*>(outcome.address) - run.buffers[i].data();
+        Reject(verdict, absl::StrCat(verb, " outside '", graph_.tensor(arguments.tensors[i]).name, "': at byte ", offset, " of ",
+                                     run.buffers[i].size_bytes(), " (", run.name(), ")"));
+        return absl::OkStatus();
+      }
+    }
+    Reject(verdict, absl::StrCat(outcome.status.message(), ": ", verb, " memory that is none of its buffers"));
+  } else if (!outcome.status.ok()) {
+    Reject(verdict, std::string(outcome.status.message()));
+  }
+  return absl::OkStatus();
+}
+
+// Nothing but outputs was written.
+void Verifier::JudgeMemory(const Arguments& arguments, const Run& run, Verdict& verdict) const {
+  for (size_t i = 0; i < run.buffers.size(); ++i) {
+    const Tensor& tensor = graph_.tensor(arguments.tensors[i]);
+    const GuardedBuffer& buffer = run.buffers[i];
+    if (!buffer.SlackIntact()) Reject(verdict, absl::StrCat("writes outside '", tensor.name, "' (", run.name(), ")"));
+    if (IsOutput(tensor.id)) {
+      const int64_t byte = FirstNonZeroPadding(arguments.layouts[i], tensor.dtype, buffer.data());
+      if (byte >= 0)
+        Reject(verdict,
+               absl::StrCat("output '", tensor.name, "': padding that must stay zero was written at byte ", byte, " (", run.name(), ")"));
+      continue;
+    }
+    std::string before(static_cast<size_t>(buffer.size_bytes()), '\0');
+    FillPhysical(arguments.layouts[i], run.set->inputs.at(tensor.id), before.data());
+    if (std::memcmp(before.data(), buffer.data(), before.size()) != 0)
+      Reject(verdict, absl::StrCat("writes to input '", tensor.name, "' (", run.name(), ")"));
+  }
+}
+
+void Verifier::JudgeOutputs(const Arguments& arguments, const Run& run, Verdict& verdict) const {
+  for (size_t i = 0; i < run.buffers.size(); ++i) {
+    const TensorId id = arguments.tensors[i];
+    if (!IsOutput(id)) continue;
+    const double factor = internal::kBoundFactor * options_.bound_scale;
+    const OutputJudgement judged =
+        JudgeOutput(run.set->expected.at(id), arguments.layouts[i], run.buffers[i].data(), factor, zero_signs_free_ || !run.set->exact);
+    verdict.largest_error = std::max(verdict.largest_error, judged.largest_error);
+    if (!judged.reason.empty())
+      Reject(verdict, absl::StrCat("output '", graph_.tensor(id).name, "' ", judged.reason, " (", run.name(), ")"));
+  }
+}
+
+void Verifier::JudgeAgreement(const Arguments& arguments, const Run& one, const Run& many, Verdict& verdict) const {
+  for (size_t i = 0; i < one.buffers.size(); ++i) {
+    const Tensor& tensor = graph_.tensor(arguments.tensors[i]);
+    if (!IsOutput(tensor.id)) continue;
+    const int64_t size = SizeBytes(tensor.dtype);
+    int64_t different = 0;
+    PhysicalOffsets(arguments.layouts[i]).ForEach([&](int64_t, int64_t offset) {
+      different +=
+          std::memcmp(one.buffers[i].data() + offset * size, many.buffers[i].data() + offset * size, static_cast<size_t>(size)) != 0;
+    });
+    if (different > 0) {
+      Reject(verdict, absl::StrCat("output '", tensor.name, "': ", different, " elements have other bits with ", many.threads,
+                                   " threads than with 1 (", one.set->name, " set)"));
+    }
+  }
+}
+
+}  // namespace tilewright::measure
