@@ -14,6 +14,18 @@
 namespace tilewright::kernel_ir {
 namespace {
 
+// "var < bound" (below) or "var >= bound".
+struct VarBound {
+  int var;
+  bool below;
+  int64_t bound;
+};
+std::optional<VarBound> AsVarBound(const Expr& e) {
+  if (e.op() != Op::kLt && e.op() != Op::kGe) return std::nullopt;
+  if (e.operand(0).op() != Op::kVar || e.operand(1).op() != Op::kConst) return std::nullopt;
+  return VarBound{e.operand(0).var_id(), e.op() == Op::kLt, e.operand(1).int_value()};
+}
+
 int64_t Evaluate(const Expr& e, const std::map<int, int64_t>& values) {
   if (e.op() == Op::kConst) return e.int_value();
   if (e.op() == Op::kVar) return values.at(e.var_id());
@@ -124,28 +136,37 @@ class Verifier {
 
   absl::Status Branch(const If& branch) {
     TW_RETURN_IF_ERROR(Value(branch.condition, guarded_));
-    if (branch.condition.dtype() != DType::kBool) return Fault("a condition that is not bool");
-    // "var < constant" narrows the variable; any other condition is trusted to guard what stands under it.
     const Expr& c = branch.condition;
-    const bool simple = c.op() == Op::kLt && c.operand(0).op() == Op::kVar && c.operand(1).op() == Op::kConst;
+    if (c.dtype() != DType::kBool) return Fault("a condition that is not bool");
+    // Bounds on single variables narrow them; any other condition is trusted to guard what stands under it.
+    const std::vector<std::optional<Range>> outer = ranges_;
     const bool outer_guarded = guarded_;
-    if (simple) {
-      const int var = c.operand(0).var_id();
-      const int64_t bound = c.operand(1).int_value();
-      const Range whole = *ranges_[var];
-      if (bound <= whole.min || bound > whole.max) return Fault("a condition that is always true or always false");
-      ranges_[var] = Range{whole.min, bound - 1};
-      TW_RETURN_IF_ERROR(Body(branch.then_body, false));
-      ranges_[var] = Range{bound, whole.max};
-      TW_RETURN_IF_ERROR(Body(branch.else_body, false));
-      ranges_[var] = whole;
-    } else {
-      guarded_ = true;
-      TW_RETURN_IF_ERROR(Body(branch.then_body, false));
-      TW_RETURN_IF_ERROR(Body(branch.else_body, false));
+    const int understood = Narrow(c);
+    if (understood == 0) guarded_ = true;
+    TW_RETURN_IF_ERROR(Body(branch.then_body, false));
+    ranges_ = outer;
+    if (understood == 1) {
+      const VarBound bound = *AsVarBound(c);
+      Range& range = *ranges_[bound.var];
+      range = bound.below ? Range{bound.bound, range.max} : Range{range.min, bound.bound - 1};
     }
+    TW_RETURN_IF_ERROR(Body(branch.else_body, false));
+    ranges_ = outer;
     guarded_ = outer_guarded;
     return absl::OkStatus();
+  }
+  // Narrows the variables that the conjuncts of `condition` bound; how many there are, 0 if any is not understood.
+  int Narrow(const Expr& condition) {
+    if (condition.op() == Op::kAnd) {
+      const int a = Narrow(condition.operand(0)), b = Narrow(condition.operand(1));
+      return a == 0 || b == 0 ? 0 : a + b;
+    }
+    const std::optional<VarBound> bound = AsVarBound(condition);
+    if (!bound.has_value()) return 0;
+    Range& range = *ranges_[bound->var];
+    if (bound->below) range.max = std::min(range.max, bound->bound - 1);
+    if (!bound->below) range.min = std::max(range.min, bound->bound);
+    return 1;
   }
 
   // `guarded`: some select or predicate decides whether this is evaluated.

@@ -298,6 +298,45 @@ TEST(LowerTest, ClippedRegionsShrinkFromBothEnds) {
   EXPECT_EQ(CountPredicates(kernel), 0) << kernel.ToString();
 }
 
+// y[h, w] = sum over a 3 x 3 window of x, padded by 1: guards that rows decide are gone in the interior, in one copy.
+TEST(LowerTest, InteriorRowsHaveNoGuards) {
+  constexpr int64_t kH = 6, kW = 5;
+  TreeWriter tree;
+  const int x = tree.Buffer("x", MemLevel::kGlobal, {kH, kW}), y = tree.Buffer("y", MemLevel::kGlobal, {kH, kW});
+  const Expr h = tree.Open("h", kH, LoopKind::kTask), r = tree.Open("r", 3), s = tree.Open("s", 3), w = tree.Open("w", kW, LoopKind::kTile);
+  const Expr row = Expr::Var(0, "h") + Expr::Var(2, "r") - I(1), column = Expr::Var(1, "w") + Expr::Var(3, "s") - I(1);
+  auto both = [](Expr a, Expr b) { return Expr::Make(Op::kAnd, {std::move(a), std::move(b)}); };
+  const Expr inside = both(both(Ge(row, I(0)), Lt(row, I(kH))), both(Ge(column, I(0)), Lt(column, I(kW))));
+  Block block;
+  block.name = "Y";
+  block.axes = {{"h", kH}, {"w", kW}};
+  block.reduce_axes = {{"r", 3}, {"s", 3}};
+  block.combiner = Combiner(Combiner::Kind::kSum, DType::kFloat32);
+  block.body = {Expr::Make(Op::kSelect, {inside, Expr::Load(x, DType::kFloat32, {row, column}), Expr::Float(0)})};
+  block.bindings = {h, w, r, s};
+  block.dst = {y};
+  block.dst_index = {Axis0(), Axis1()};
+  tree.Add(block);
+  TW_ASSERT_OK_AND_ASSIGN(Kernel kernel, Lower(tree.Finish(), "k"));
+  const std::string text = kernel.ToString();
+  const size_t interior = text.find("if h.0 >= 1 && h.0 < 5:"), edge = text.find("else:");
+  ASSERT_NE(interior, std::string::npos) << text;
+  ASSERT_NE(edge, std::string::npos) << text;
+  const std::regex guard("h.0 \\+ r\\.[0-9]+ (>=|<)");
+  EXPECT_FALSE(std::regex_search(text.substr(interior, edge - interior), guard)) << text;
+  EXPECT_TRUE(std::regex_search(text.substr(edge), guard)) << text;
+
+  std::vector<std::string> args = {Bytes(Values(kH * kW, 3)), std::string(kH * kW * 4, '\xff')};
+  TW_ASSERT_OK(InterpretTileKernel(kernel, absl::MakeSpan(args))) << text;
+  const std::vector<float> in = Values(kH * kW, 3);
+  std::vector<float> want(kH * kW);
+  for (int64_t i = 0; i < kH * kW * 9; ++i) {
+    const int64_t at = i / 9, p = at / kW + i % 9 / 3 - 1, q = at % kW + i % 3 - 1;
+    if (p >= 0 && p < kH && q >= 0 && q < kW) want[at] += in[p * kW + q];
+  }
+  EXPECT_EQ(args[1], Bytes(want)) << text;
+}
+
 TEST(LowerTest, PredicatesThatNeverHoldTakeTheirStatementsAway) {
   TreeWriter w;
   const int a = w.Buffer("a", MemLevel::kGlobal, {kM, kK}), b = w.Buffer("b", MemLevel::kGlobal, {kK, kN});

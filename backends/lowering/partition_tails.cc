@@ -1,10 +1,14 @@
 // Cuts loops where predicates become decided: inside [0, t) every predicate that depends on the loop holds, whatever the loops
 // further in do; beyond t it may fail, or always fails. Each piece is simplified on its own, which is where predicates vanish and boxes
 // shrink. Task loops cannot be cut (the tasks are one range), so their pieces are the branches of an If.
+//
+// Padding guards, selects in bodies, get one If as well: where all of them that a spatial loop decides hold, a copy without them.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -61,54 +65,122 @@ class Partitioner {
     return {cuts.begin(), cuts.end()};
   }
   void CollectCuts(int var, Range range, const std::vector<Stmt>& stmts, std::set<int64_t>& cuts) {
+    ForEachOpInScope(stmts, [&](const TileOp& op) {
+      for (const Expr& condition : Conjuncts(op.predicate)) {
+        const std::optional<Decided> at = DecidedAt(var, condition);
+        if (!at.has_value()) continue;
+        for (int64_t t : {at->holds, at->fails}) {
+          if (t > range.min && t <= range.max) cuts.insert(t);
+        }
+      }
+    });
+  }
+  // Calls `fn` with the ranges of all variables around the operation known, and those inside `stmts` in inner_.
+  void ForEachOpInScope(const std::vector<Stmt>& stmts, const std::function<void(const TileOp&)>& fn) {
     for (const Stmt& stmt : stmts) {
       if (const For* loop = std::get_if<For>(&stmt.node)) {
-        inner_.insert(loop->var);
-        scope_.Set(loop->var, {0, loop->extent - 1});
-        CollectCuts(var, range, loop->body, cuts);
-        scope_.Forget(loop->var);
-        inner_.erase(loop->var);
+        Enter(loop->var, loop->extent);
+        ForEachOpInScope(loop->body, fn);
+        Leave(loop->var);
       } else if (const If* branch = std::get_if<If>(&stmt.node)) {
-        CollectCuts(var, range, branch->then_body, cuts);
-        CollectCuts(var, range, branch->else_body, cuts);
+        ForEachOpInScope(branch->then_body, fn);
+        ForEachOpInScope(branch->else_body, fn);
       } else {
         const TileOp& op = std::get<TileOp>(stmt.node);
-        for (const TileAxis& axis : op.box) {
-          inner_.insert(axis.var);
-          scope_.Set(axis.var, {0, axis.extent - 1});
-        }
-        for (const Expr& condition : Conjuncts(op.predicate)) CutAt(var, range, condition, cuts);
-        for (const TileAxis& axis : op.box) {
-          inner_.erase(axis.var);
-          scope_.Forget(axis.var);
-        }
+        for (const TileAxis& axis : op.box) Enter(axis.var, axis.extent);
+        fn(op);
+        for (const TileAxis& axis : op.box) Leave(axis.var);
       }
     }
   }
-  void CutAt(int var, Range range, const Expr& condition, std::set<int64_t>& cuts) {
+  void Enter(int var, int64_t extent) {
+    inner_.insert(var);
+    scope_.Set(var, {0, extent - 1});
+  }
+  void Leave(int var) {
+    inner_.erase(var);
+    scope_.Forget(var);
+  }
+
+  // The part of `range` in which every guard that `var` decides holds: conditions of selects in operations for which `var` is spatial.
+  std::optional<Range> Interior(int var, Range range, const std::vector<Stmt>& body) {
+    Range inside = range;
+    ForEachOpInScope(body, [&](const TileOp& op) {
+      if (std::none_of(op.index.begin(), op.index.end(), [var](const Expr& e) { return Mentions(e, var); })) return;
+      for (const Expr& e : op.body) {
+        Visit(e, [&](const Expr& node) {
+          if (node.op() != Op::kSelect) return;
+          for (const Expr& condition : Conjuncts(node.operand(0))) {
+            const std::optional<Decided> at = DecidedAt(var, condition);
+            if (!at.has_value()) continue;
+            if (at->rising && at->holds <= range.max) inside.min = std::max(inside.min, at->holds);
+            if (!at->rising && at->holds > range.min) inside.max = std::min(inside.max, at->holds - 1);
+          }
+        });
+      }
+    });
+    if (inside.min > inside.max || (inside.min == range.min && inside.max == range.max)) return std::nullopt;
+    return inside;
+  }
+  // Processes `body`, once for the interior of `vars` and once for the rest, if that takes a guard away from something that loops.
+  std::vector<Stmt> ProcessGuarded(std::vector<Stmt> body, const std::vector<int>& vars) {
+    bool loops = false;
+    for (const Stmt& stmt : body) {
+      const TileOp* op = std::get_if<TileOp>(&stmt.node);
+      loops |= op == nullptr || !op->box.empty();
+    }
+    std::vector<Expr> conditions;
+    std::map<int, Range> whole, inside;
+    for (int var : vars) {
+      const std::optional<Range> range = scope_.Of(var);
+      if (!loops || !range.has_value() || range->min == range->max) continue;
+      const std::optional<Range> interior = Interior(var, *range, body);
+      if (!interior.has_value()) continue;
+      whole[var] = *range;
+      inside[var] = *interior;
+      const Expr v = Expr::Var(var, names_[var]);
+      if (interior->min > range->min) conditions.push_back(Expr::Make(Op::kGe, {v, Expr::Int(interior->min)}));
+      if (interior->max < range->max) conditions.push_back(Expr::Make(Op::kLt, {v, Expr::Int(interior->max + 1)}));
+    }
+    if (conditions.empty() || !Afford(1, body)) return Process(std::move(body));
+    If branch;
+    branch.condition = Conjunction(conditions);
+    std::vector<Stmt> copy = CloneStmts(body, {}, num_vars_);
+    for (const auto& [var, range] : inside) scope_.Set(var, range);
+    branch.then_body = Process(std::move(body));
+    for (const auto& [var, range] : whole) scope_.Set(var, range);
+    branch.else_body = Process(std::move(copy));
+    std::vector<Stmt> out;
+    if (!branch.then_body.empty() || !branch.else_body.empty()) out.push_back({std::move(branch)});
+    return out;
+  }
+
+  // Where a condition gets decided along `var`, whatever loops further in do. Nullopt: nowhere, or not by `var` alone.
+  struct Decided {
+    bool rising;    // holds from `holds` on and fails below `fails`; falling: holds below `holds` and fails from `fails` on
+    int64_t holds;
+    int64_t fails;
+  };
+  std::optional<Decided> DecidedAt(int var, const Expr& condition) {
     std::optional<LinearForm> form = AsNonNegative(condition, scope_.ranges());
-    if (!form.has_value()) return;
+    if (!form.has_value()) return std::nullopt;
     const int64_t c = form->CoefficientOf(var);
-    if (c == 0) return;
+    if (c == 0) return std::nullopt;
     LinearForm rest = *form;
     rest.terms.clear();
     for (const auto& term : form->terms) {
       if (term.first.op() == Op::kVar && term.first.var_id() == var) continue;
-      if (Mentions(term.first, var)) return;
+      if (Mentions(term.first, var)) return std::nullopt;
       rest.terms.push_back(term);
     }
     // A bound that moves with a loop further out is no place to cut.
     bool moves = false;
     Visit(rest.ToExpr(), [&](const Expr& e) { moves |= e.op() == Op::kVar && inner_.count(e.var_id()) == 0; });
-    if (moves) return;
-    const std::optional<Range> r = RangeOfExpr(rest.ToExpr(), scope_.ranges());
-    if (!r.has_value()) return;
+    const std::optional<Range> r = moves ? std::nullopt : RangeOfExpr(rest.ToExpr(), scope_.ranges());
+    if (!r.has_value()) return std::nullopt;
     // c > 0: holds from ceil(-min / c) on, fails below ceil(-max / c). c < 0: holds up to floor(min / -c), fails above floor(max / -c).
-    const int64_t holds = c > 0 ? CeilDivide(-r->min, c) : FloorDivide(r->min, -c) + 1;
-    const int64_t fails = c > 0 ? CeilDivide(-r->max, c) : FloorDivide(r->max, -c) + 1;
-    for (int64_t t : {holds, fails}) {
-      if (t > range.min && t <= range.max) cuts.insert(t);
-    }
+    if (c > 0) return Decided{true, CeilDivide(-r->min, c), CeilDivide(-r->max, c)};
+    return Decided{false, FloorDivide(r->min, -c) + 1, FloorDivide(r->max, -c) + 1};
   }
 
   // Room for `copies` more of `body`? Takes it if so.
@@ -123,7 +195,8 @@ class Partitioner {
     std::vector<int64_t> cuts = Cuts(loop.var, {0, loop.extent - 1}, loop.body);
     if (cuts.empty() || !Afford(static_cast<int>(cuts.size()), loop.body)) {
       scope_.Set(loop.var, {0, loop.extent - 1});
-      loop.body = Process(std::move(loop.body));
+      names_[loop.var] = loop.name;
+      loop.body = ProcessGuarded(std::move(loop.body), {loop.var});
       scope_.Forget(loop.var);
       if (!loop.body.empty()) out.push_back({std::move(loop)});
       return;
@@ -142,7 +215,8 @@ class Partitioner {
         AppendTo(out, Process(std::move(body)));
       } else {
         scope_.Set(piece.var, {0, piece.extent - 1});
-        piece.body = Process(std::move(body));
+        names_[piece.var] = piece.name;
+        piece.body = ProcessGuarded(std::move(body), {piece.var});
         scope_.Forget(piece.var);
         if (!piece.body.empty()) out.push_back({std::move(piece)});
       }
@@ -169,7 +243,7 @@ class Partitioner {
 
   // Cuts the task variables from number `next` on.
   std::vector<Stmt> Branches(std::vector<Stmt> body, const std::vector<int>& vars, size_t next) {
-    if (next == vars.size()) return Process(std::move(body));
+    if (next == vars.size()) return ProcessGuarded(std::move(body), vars);
     const int var = vars[next];
     const Range whole = *scope_.Of(var);
     if (whole.min == whole.max) {
@@ -210,7 +284,7 @@ class Partitioner {
   int budget_;
   Scope scope_;
   std::set<int> inner_;              // variables defined inside the loop that is being looked at
-  std::map<int, std::string> names_;  // of task variables
+  std::map<int, std::string> names_;  // of variables in scope
 };
 
 }  // namespace

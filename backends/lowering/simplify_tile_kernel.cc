@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,15 +28,23 @@ void SimplifyIf(If branch, Scope& scope, std::vector<Stmt>& out) {
     }
     return;
   }
-  // "var < constant" tells both sides something.
-  const Expr c = branch.condition;
-  const bool simple = c.op() == Op::kLt && c.operand(0).op() == Op::kVar && c.operand(1).op() == Op::kConst;
-  const std::optional<Range> whole = simple ? scope.Of(c.operand(0).var_id()) : std::nullopt;
-  if (whole.has_value()) scope.Set(c.operand(0).var_id(), {whole->min, c.operand(1).int_value() - 1});
+  // Bounds on single variables tell the branches something: all of them the first, a lone one the second the contrary.
+  std::map<int, Range> whole, holds, fails;
+  for (const Expr& c : Conjuncts(branch.condition)) {
+    const std::optional<VarBound> bound = AsVarBound(c);
+    const std::optional<Range> range = bound.has_value() ? scope.Of(bound->var) : std::nullopt;
+    if (!range.has_value()) continue;
+    whole.emplace(bound->var, *range);
+    Range& h = holds.emplace(bound->var, *range).first->second;
+    (bound->below ? h.max : h.min) = bound->below ? std::min(h.max, bound->bound - 1) : std::max(h.min, bound->bound);
+    if (c == branch.condition) fails[bound->var] = bound->below ? Range{bound->bound, range->max} : Range{range->min, bound->bound - 1};
+  }
+  for (const auto& [var, range] : holds) scope.Set(var, range);
   branch.then_body = SimplifyStmts(std::move(branch.then_body), scope);
-  if (whole.has_value()) scope.Set(c.operand(0).var_id(), {c.operand(1).int_value(), whole->max});
+  for (const auto& [var, range] : whole) scope.Set(var, range);
+  for (const auto& [var, range] : fails) scope.Set(var, range);
   branch.else_body = SimplifyStmts(std::move(branch.else_body), scope);
-  if (whole.has_value()) scope.Set(c.operand(0).var_id(), *whole);
+  for (const auto& [var, range] : whole) scope.Set(var, range);
   if (!branch.then_body.empty() || !branch.else_body.empty()) out.push_back({std::move(branch)});
 }
 

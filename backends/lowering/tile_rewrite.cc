@@ -77,6 +77,16 @@ std::optional<LinearForm> AsNonNegative(const Expr& condition, const RangeOf& ra
   }
 }
 
+std::optional<VarBound> AsVarBound(const Expr& condition) {
+  if (condition.op() != Op::kLt && condition.op() != Op::kGe && condition.op() != Op::kLe && condition.op() != Op::kGt) return std::nullopt;
+  const Expr& a = condition.operand(0);
+  const Expr& b = condition.operand(1);
+  if (a.op() != Op::kVar || b.op() != Op::kConst) return std::nullopt;
+  const bool below = condition.op() == Op::kLt || condition.op() == Op::kLe;
+  const bool next = condition.op() == Op::kLe || condition.op() == Op::kGt;
+  return VarBound{a.var_id(), below, b.int_value() + (next ? 1 : 0)};
+}
+
 bool Mentions(const Expr& expr, int var) {
   bool found = false;
   Visit(expr, [&](const Expr& e) { found |= e.op() == Op::kVar && e.var_id() == var; });

@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_TILE_REWRITE_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_TILE_REWRITE_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -34,6 +35,13 @@ Expr Conjunction(const std::vector<Expr>& conditions);
 
 // A comparison of integers as `form` >= 0; nullopt for any other condition.
 std::optional<LinearForm> AsNonNegative(const Expr& condition, const RangeOf& ranges);
+// "var < bound" (below) or "var >= bound".
+struct VarBound {
+  int var;
+  bool below;
+  int64_t bound;
+};
+std::optional<VarBound> AsVarBound(const Expr& condition);
 // Whether the variable occurs anywhere in the expression.
 bool Mentions(const Expr& expr, int var);
 
