@@ -172,7 +172,7 @@ def bad_files():
     yield "domain_not_imported", one_node("Widget", [[4]], [4], domain="com.example"), \
         "a domain without a version", "com.example"
     yield "opset_too_new", base(opsets=[("", 99)]), "operator set 99", "99"
-    yield "opset_too_old", base(opsets=[("", 6)]), "operator set 6", "6"
+    yield "opset_too_old", base(opsets=[("", 5)]), "operator set 5", "5"
     yield "opset_none", base(opsets=[]), "no operator set", ""
     # `shape` may be fixed with --dim=NAME=VALUE; without it the error must say so.
     yield "dynamic_dimension", base(inputs=[info("A", ["N", 16])], outputs=[info("Y", ["N", 24])]), \

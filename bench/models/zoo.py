@@ -81,6 +81,9 @@ MODELS = {
     "resnet18": Model(resnet18, (1, 3, 224, 224), image),
     # 7-layer MLP, 64 wide: bound by memory unless its layers are fused.
     "mlp64": Model(lambda: mlp([64] * 8), (65536, 64), normal),
+    # One matrix product with constant weights, for the share of the peak.
+    "gemm512": Model(lambda: nn.Linear(512, 512), (512, 512), normal),
+    "gemm1024": Model(lambda: nn.Linear(1024, 1024), (1024, 1024), normal),
     # Small enough to be committed.
     "resnet18_small": Model(lambda: narrow(resnet18(), 8, classes=10), (1, 3, 64, 64), image),
     "mlp64_small": Model(lambda: mlp([64] * 8), (100, 64), normal),
