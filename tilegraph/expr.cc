@@ -21,7 +21,7 @@ constexpr OpInfo kOps[] = {
     {"const", -1}, {"var", -1},     {"load", -1},    {"neg", 1},  {"abs", 1},   {"exp", 1},  {"log", 1},   {"sqrt", 1},
     {"tanh", 1},   {"erf", 1},      {"sigmoid", 1},  {"sin", 1},  {"cos", 1},   {"floor", 1}, {"ceil", 1}, {"round", 1},
     {"not", 1},    {"isnan", 1},    {"cast", -1},    {"add", 2},  {"sub", 2},   {"mul", 2},  {"div", 2},   {"floordiv", 2},
-    {"mod", 2},    {"pow", 2},      {"max", 2},      {"min", 2},  {"and", 2},   {"or", 2},   {"xor", 2},   {"eq", 2},
+    {"floormod", 2},    {"pow", 2},      {"max", 2},      {"min", 2},  {"and", 2},   {"or", 2},   {"xor", 2},   {"eq", 2},
     {"ne", 2},     {"lt", 2},       {"le", 2},       {"gt", 2},   {"ge", 2},    {"select", 3}};
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == static_cast<size_t>(Op::kSelect) + 1, "one row per op");
 

@@ -11,15 +11,19 @@ namespace tilewright {
 namespace {
 
 // How tightly an expression binds; operands of the same or looser binding get parentheses where they would otherwise read differently.
-enum Binding { kCompare = 1, kAdditive = 2, kMultiplicative = 3, kPrimary = 4 };
+enum Binding { kLoosest = 1, kDisjunction = 1, kConjunction, kCompare, kAdditive, kMultiplicative, kPrimary };
 
 struct Infix {
   const char* symbol;  // null: written as a call
   Binding binding;
 };
 
-Infix InfixOf(Op op) {
+Infix InfixOf(Op op, DType operand) {
   switch (op) {
+    case Op::kOr: return operand == DType::kBool ? Infix{" || ", kDisjunction} : Infix{nullptr, kPrimary};
+    case Op::kAnd: return operand == DType::kBool ? Infix{" && ", kConjunction} : Infix{nullptr, kPrimary};
+    case Op::kFloorDiv: return {" floordiv ", kMultiplicative};
+    case Op::kFloorMod: return {" floormod ", kMultiplicative};
     case Op::kAdd: return {" + ", kAdditive};
     case Op::kSub: return {" - ", kAdditive};
     case Op::kMul: return {" * ", kMultiplicative};
@@ -63,9 +67,11 @@ class Printer {
         return;
       default: break;
     }
-    const Infix infix = InfixOf(expr.op());
+    const Infix infix = InfixOf(expr.op(), expr.operand(0).dtype());
     if (infix.symbol == nullptr) {
-      absl::StrAppend(&out, std::string(expr.op() == Op::kCast ? Name(expr.dtype()) : Name(expr.op())), "(");
+      absl::StrAppend(&out, std::string(Name(expr.op())));
+      if (expr.op() == Op::kCast) absl::StrAppend(&out, ":", std::string(Name(expr.dtype())));
+      absl::StrAppend(&out, "(");
       PrintList(expr.operands());
       absl::StrAppend(&out, ")");
       return;
@@ -73,7 +79,7 @@ class Printer {
     const bool parentheses = infix.binding < binding;
     if (parentheses) absl::StrAppend(&out, "(");
     // Comparisons do not chain, the others associate to the left.
-    Print(expr.operand(0), infix.binding == kCompare ? kAdditive : infix.binding);
+    Print(expr.operand(0), infix.binding == kCompare ? static_cast<int>(kAdditive) : infix.binding);
     absl::StrAppend(&out, infix.symbol);
     Print(expr.operand(1), infix.binding + 1);
     if (parentheses) absl::StrAppend(&out, ")");
@@ -85,7 +91,7 @@ class Printer {
   void PrintList(absl::Span<const Expr> list) {
     for (size_t i = 0; i < list.size(); ++i) {
       if (i > 0) absl::StrAppend(&out, ", ");
-      Print(list[i], kCompare);
+      Print(list[i], kLoosest);
     }
   }
 
@@ -127,7 +133,7 @@ std::string PrintConstant(const Expr& constant) {
 std::string PrintExpr(const Expr& expr, const std::function<std::string(int)>& source_name,
                       const std::function<std::string(const Expr&)>& var_name) {
   Printer printer(source_name, var_name);
-  printer.Print(expr, kCompare);
+  printer.Print(expr, kLoosest);
   return std::move(printer.out);
 }
 

@@ -286,7 +286,17 @@ class Builder {
     for (int d = rank - windows; d < rank; ++d) {
       Window w{random_.UniformInt(1, 3), random_.UniformInt(1, 2), random_.Bernoulli(0.2) ? 2 : 1, random_.UniformInt(0, 1), 0};
       w.extent = (shape[d] + 2 * w.pad - w.dilation * (w.size - 1) - 1) / w.stride + 1;
-      if (shape[d] + 2 * w.pad < w.dilation * (w.size - 1) + 1) w = {1, 1, 1, 0, shape[d]};
+      // Every window must see the tensor: a maximum of padding alone is -inf, and that times 0 is NaN.
+      bool sees = shape[d] + 2 * w.pad >= w.dilation * (w.size - 1) + 1;
+      for (int64_t i = 0; sees && i < w.extent; ++i) {
+        bool inside = false;
+        for (int64_t k = 0; k < w.size; ++k) {
+          const int64_t at = i * w.stride + k * w.dilation - w.pad;
+          inside |= at >= 0 && at < shape[d];
+        }
+        sees = inside;
+      }
+      if (!sees) w = {1, 1, 1, 0, shape[d]};
       window.push_back(w);
     }
     const int64_t channels_out = weighted ? std::min<int64_t>(DrawExtent(), 17) : 0;
@@ -303,7 +313,9 @@ class Builder {
     for (int w = 0; w < windows; ++w) out[w] = Spatial(window[w].extent);
     if (weighted) at[channel] = Reduced(shape[channel]);
     for (int w = 0; w < windows; ++w) inner[w] = Reduced(window[w].size);
-    if (TooLarge()) return -1;
+    int64_t weight_elements = weighted ? channels_out * shape[channel] : 0;
+    for (const Window& w : window) weight_elements *= w.size;
+    if (TooLarge() || weight_elements > options_.max_elements) return -1;
 
     const Combiner::Kind kind = weighted ? Combiner::Kind::kSum : DrawCombiner();
     Expr guard;
