@@ -38,7 +38,8 @@ absl::Status TypeOf(const OnnxGraph& graph, ValueId id,
   if (!dtype.has_value()) {
     return absl::UnimplementedError(absl::StrCat(
         "input ", Quoted(name), " has element type ",
-        OnnxTypeName(declared->element_type), ", which is not supported"));
+        OnnxTypeName(declared->element_type),
+        ", which is not supported; export the model with another"));
   }
   if (!declared->shape.has_value()) {
     return absl::InvalidArgumentError(

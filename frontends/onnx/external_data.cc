@@ -39,7 +39,14 @@ int OpenPartByPart(int folder, const std::vector<std::string>& parts) {
     const bool last = i + 1 == parts.size();
     const int next = openat(at, parts[i].c_str(),
                             kReadFlags | O_NOFOLLOW | (last ? 0 : O_DIRECTORY));
-    const int error = errno;
+    int error = errno;
+    // A link where a folder is wanted.
+    struct stat info = {};
+    if (next < 0 && error == ENOTDIR &&
+        fstatat(at, parts[i].c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISLNK(info.st_mode)) {
+      error = ELOOP;
+    }
     if (at != folder) close(at);
     errno = error;
     if (next < 0) return -1;
@@ -49,7 +56,8 @@ int OpenPartByPart(int folder, const std::vector<std::string>& parts) {
 }
 
 int OpenBeneath(int folder, const std::string& path,
-                const std::vector<std::string>& parts) {
+                const std::vector<std::string>& parts, bool use_openat2) {
+  if (!use_openat2) return OpenPartByPart(folder, parts);
   open_how how = {};
   how.flags = kReadFlags;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
@@ -96,7 +104,8 @@ absl::Status Outside(const std::string& tensor, const std::string& path,
 }  // namespace
 
 absl::StatusOr<ExternalData> ExternalData::Open(const std::string& model_path,
-                                                int64_t max_bytes) {
+                                                int64_t max_bytes,
+                                                bool use_openat2) {
   const size_t slash = model_path.rfind('/');
   const std::string folder = slash == std::string::npos ? "."
                              : slash == 0               ? "/"
@@ -107,12 +116,13 @@ absl::StatusOr<ExternalData> ExternalData::Open(const std::string& model_path,
                                             Quoted(folder), ": ",
                                             strerror(errno)));
   }
-  return ExternalData(file, max_bytes);
+  return ExternalData(file, max_bytes, use_openat2);
 }
 
 ExternalData::ExternalData(ExternalData&& other) noexcept
     : folder_(std::exchange(other.folder_, -1)),
-      budget_bytes_(other.budget_bytes_) {}
+      budget_bytes_(other.budget_bytes_),
+      use_openat2_(other.use_openat2_) {}
 
 ExternalData::~ExternalData() {
   if (folder_ >= 0) close(folder_);
@@ -138,13 +148,15 @@ absl::Status ExternalData::Resolve(onnx::TensorProto& tensor) {
   if (!dtype.has_value()) {
     return absl::UnimplementedError(absl::StrCat(
         "tensor ", Quoted(tensor.name()), " has element type ",
-        OnnxTypeName(tensor.data_type()), ", which is not supported"));
+        OnnxTypeName(tensor.data_type()),
+        ", which is not supported; export the model with another"));
   }
   const absl::StatusOr<int64_t> bytes = TensorBytes(
       *dtype, std::vector<int64_t>(tensor.dims().begin(), tensor.dims().end()));
   if (!bytes.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "tensor ", Quoted(tensor.name()), ": ", bytes.status().message()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("tensor ", Quoted(tensor.name()), ": ",
+                     bytes.status().message(), "; export the model again"));
   }
   if (location.length.value_or(*bytes) != *bytes) {
     return absl::InvalidArgumentError(
@@ -153,7 +165,7 @@ absl::Status ExternalData::Resolve(onnx::TensorProto& tensor) {
                      *location.length, "; export the model again"));
   }
 
-  const int file = OpenBeneath(folder_, path, parts);
+  const int file = OpenBeneath(folder_, path, parts, use_openat2_);
   if (file < 0) {
     if (errno == ELOOP) {
       return Outside(tensor.name(), path, "is or passes a symbolic link");

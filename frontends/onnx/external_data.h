@@ -17,9 +17,10 @@ namespace tilewright {
 class ExternalData {
  public:
   // The folder of the model file `model_path`. At most `max_bytes` are read in
-  // total.
+  // total. Without openat2 (kernels before 5.6) paths are opened part by part.
   static absl::StatusOr<ExternalData> Open(const std::string& model_path,
-                                           int64_t max_bytes);
+                                           int64_t max_bytes,
+                                           bool use_openat2 = true);
   ExternalData(ExternalData&& other) noexcept;
   ExternalData& operator=(ExternalData&& other) = delete;
   ~ExternalData();
@@ -29,11 +30,14 @@ class ExternalData {
   absl::Status Resolve(onnx::TensorProto& tensor);
 
  private:
-  ExternalData(int folder, int64_t budget_bytes)
-      : folder_(folder), budget_bytes_(budget_bytes) {}
+  ExternalData(int folder, int64_t budget_bytes, bool use_openat2)
+      : folder_(folder),
+        budget_bytes_(budget_bytes),
+        use_openat2_(use_openat2) {}
 
   int folder_;
   int64_t budget_bytes_;
+  bool use_openat2_;
 };
 
 }  // namespace tilewright

@@ -42,7 +42,8 @@ absl::StatusOr<onnx::ModelProto> Parse(ZeroCopyInputStream& stream,
       !input.ConsumedEntireMessage() || input.CurrentPosition() != size) {
     return absl::InvalidArgumentError(absl::StrCat(
         "model ", Quoted(name), " (", size,
-        " bytes) is no ONNX model or is truncated; export or copy it again"));
+        " bytes) is no ONNX model, is truncated or nests deeper than ",
+        limits.max_nesting, "; export or copy it again"));
   }
   if (!model.has_graph()) {
     return absl::InvalidArgumentError(

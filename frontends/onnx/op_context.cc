@@ -21,6 +21,20 @@ const ValueInfo& OpContext::input(int i) const {
   return *inputs_[i];
 }
 
+absl::Status OpContext::ErrorText(const std::string& text) const {
+  return absl::InvalidArgumentError(
+      absl::StrCat(graph_.Label(node_), ": ", text,
+                   text.find("; ") == std::string::npos
+                       ? "; fix the model and export it again"
+                       : ""));
+}
+
+absl::Status OpContext::UnsupportedText(const std::string& text) const {
+  return absl::UnimplementedError(
+      absl::StrCat(graph_.Label(node_), ": ", text,
+                   " is not supported; export the model without it"));
+}
+
 const Attribute* OpContext::Find(absl::string_view name, Attribute::Type type,
                                  absl::string_view type_name) const {
   const auto at = node_.attributes.find(std::string(name));

@@ -75,23 +75,24 @@ class OpContext {
   const ValueInfo& output(int i) const { return outputs_[i]; }
   std::vector<ValueInfo>& outputs() { return outputs_; }
 
-  // "node 'fc' (Gemm): ...".
+  // InvalidArgument: "node 'fc' (Gemm): ...", with what to do if that is not
+  // said.
   template <typename... Args>
   absl::Status Error(const Args&... args) const {
-    return absl::InvalidArgumentError(
-        absl::StrCat(graph_.Label(node_), ": ", args...));
+    return ErrorText(absl::StrCat(args...));
   }
-  // "node 'fc' (Gemm): ... is not supported".
+  // Unimplemented: "node 'fc' (Gemm): ... is not supported; ...".
   template <typename... Args>
   absl::Status Unsupported(const Args&... args) const {
-    return absl::UnimplementedError(
-        absl::StrCat(graph_.Label(node_), ": ", args..., " is not supported"));
+    return UnsupportedText(absl::StrCat(args...));
   }
   const std::string& value_name(ValueId id) const { return graph_.name(id); }
   // Ok, or an attribute that was of the wrong type.
   const absl::Status& status() const { return status_; }
 
  private:
+  absl::Status ErrorText(const std::string& text) const;
+  absl::Status UnsupportedText(const std::string& text) const;
   const Attribute* Find(absl::string_view name, Attribute::Type type,
                         absl::string_view type_name) const;
 

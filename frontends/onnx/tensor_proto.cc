@@ -13,7 +13,7 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t kMaxTensorBytes = int64_t{1} << 42;
-constexpr size_t kLongestName = 120;
+constexpr size_t kLongestName = 300;
 
 // Copies the values of a repeated field whose elements are wider than, or as
 // wide as, those of the tensor.
@@ -110,16 +110,18 @@ std::optional<DType> FromOnnxType(int type) {
 
 std::string OnnxTypeName(int type) {
   static constexpr const char* kNames[] = {
-      "UNDEFINED",      "FLOAT",        "UINT8",          "INT8",
-      "UINT16",         "INT16",        "INT32",          "INT64",
-      "STRING",         "BOOL",         "FLOAT16",        "DOUBLE",
-      "UINT32",         "UINT64",       "COMPLEX64",      "COMPLEX128",
-      "BFLOAT16",       "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
-      "FLOAT8E5M2FNUZ", "UINT4",        "INT4",           "FLOAT4E2M1",
-      "FLOAT8E8M0"};
+      "UNDEFINED",      "FLOAT",      "UINT8",
+      "INT8",           "UINT16",     "INT16",
+      "INT32",          "INT64",      "STRING",
+      "BOOL",           "FLOAT16",    "DOUBLE",
+      "UINT32",         "UINT64",     "COMPLEX64",
+      "COMPLEX128",     "BFLOAT16",   "FLOAT8E4M3FN",
+      "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ",
+      "UINT4",          "INT4",       "FLOAT4E2M1",
+      "FLOAT8E8M0",     "UINT2",      "INT2"};
   constexpr int kCount = sizeof(kNames) / sizeof(kNames[0]);
   return type >= 0 && type < kCount ? kNames[type]
-                                    : absl::StrCat("type ", type);
+                                    : absl::StrCat("number ", type);
 }
 
 absl::StatusOr<int64_t> TensorBytes(DType dtype,
@@ -150,11 +152,13 @@ absl::StatusOr<HostTensor> ToHostTensor(const onnx::TensorProto& proto) {
   if (!dtype.has_value()) {
     return absl::UnimplementedError(absl::StrCat(
         "tensor ", name, " has element type ", OnnxTypeName(proto.data_type()),
-        ", which is not supported"));
+        ", which is not supported; export the model with another"));
   }
   if (proto.has_segment()) {
-    return absl::UnimplementedError(absl::StrCat(
-        "tensor ", name, " is stored in segments, which is not supported"));
+    return absl::UnimplementedError(
+        absl::StrCat("tensor ", name,
+                     " is stored in segments, which is not supported; export "
+                     "the model again"));
   }
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
     return absl::InvalidArgumentError(
@@ -165,8 +169,9 @@ absl::StatusOr<HostTensor> ToHostTensor(const onnx::TensorProto& proto) {
   std::vector<int64_t> shape(proto.dims().begin(), proto.dims().end());
   const absl::StatusOr<int64_t> bytes = TensorBytes(*dtype, shape);
   if (!bytes.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tensor ", name, ": ", bytes.status().message()));
+    return absl::InvalidArgumentError(absl::StrCat("tensor ", name, ": ",
+                                                   bytes.status().message(),
+                                                   "; export the model again"));
   }
   // Before anything is allocated: the data must be there.
   if (proto.has_raw_data()) {

@@ -124,8 +124,15 @@ Expr Gelu(const OpContext& op, const Expr& x) {
   return Mul(Mul(x, 0.5), Add(inner, 1));
 }
 
+// Before opset 7 a slope of one dimension is one per channel.
+bool SlopePerChannel(const OpContext& op) {
+  return op.opset() < 7 && op.rank(0) > 1 && op.rank(1) == 1 &&
+         op.shape(1)[0] == op.shape(0)[1];
+}
+
 absl::Status InferPRelu(OpContext& op) {
   TW_RETURN_IF_ERROR(RequireSameType(op));
+  if (SlopePerChannel(op)) return InferSameNumeric(op);
   TW_ASSIGN_OR_RETURN(const Shape shape,
                       BroadcastShapes(op, op.shape(0), op.shape(1)));
   if (shape != op.shape(0)) {
@@ -140,7 +147,10 @@ absl::Status ImportPRelu(ImportContext& in) {
   const TensorId slope = in.input(1);
   in.EmitElementwise(0, "prelu", [&](absl::Span<const Expr> index) {
     const Expr value = in.Load(x, index);
-    return IfBelow(value, 0, Mul(value, in.Load(slope, index)), value);
+    const Expr factor = SlopePerChannel(in.op())
+                            ? in.LoadAligned(slope, index, 1)
+                            : in.Load(slope, index);
+    return IfBelow(value, 0, Mul(value, factor), value);
   });
   return absl::OkStatus();
 }
@@ -150,7 +160,7 @@ constexpr OpDef kOps[] = {
     {"Sigmoid", 6, 1, 1, InferSameFloat, ImportUnary<Apply<Op::kSigmoid>>},
     {"Tanh", 6, 1, 1, InferSameFloat, ImportUnary<Apply<Op::kTanh>>},
     {"LeakyRelu", 6, 1, 1, InferSameFloat, Import<LeakyRelu>},
-    {"PRelu", 7, 2, 2, InferPRelu, ImportPRelu},
+    {"PRelu", 6, 2, 2, InferPRelu, ImportPRelu},
     {"Elu", 6, 1, 1, InferSameFloat, Import<Elu>},
     {"Selu", 6, 1, 1, InferSameFloat, Import<Selu>},
     {"Celu", 12, 1, 1, InferSameFloat, Import<Celu>},
