@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/lowering/lower.h"
-#include "backends/spec/load_spec.h"
+#include "backends/spec/spec_fingerprint.h"
 #include "base/status_macros.h"
 #include "compiler/element_types.h"
 #include "compiler/launch_plan.h"
@@ -44,13 +44,13 @@ absl::StatusOr<CompiledKernel> CompileKernel(GroupWorkload workload, std::string
   return kernel;
 }
 
-void Describe(const frontends::ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options, Program& program) {
+void Describe(const ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options, Program& program) {
   program.set_producer(absl::StrCat("tilewright ", kVersion));
   program.set_target(codegen.spec().target());
-  program.set_spec_structure(StructureFingerprint(codegen.spec()));
+  program.set_spec_structure(StructureFingerprint(codegen.spec()).ToString());
   for (const std::string& allow : options.allow) program.add_allow(allow);
-  for (const frontends::Boundary& input : model.inputs) *program.add_inputs() = ToTensorSpec(input.name, model.graph.tensor(input.tensor));
-  for (const frontends::Boundary& output : model.outputs) *program.add_outputs() = ToTensorSpec(output.name, model.graph.tensor(output.tensor));
+  for (const Port& input : model.inputs) *program.add_inputs() = ToTensorSpec(input.name, model.graph.tensor(input.tensor));
+  for (const Port& output : model.outputs) *program.add_outputs() = ToTensorSpec(output.name, model.graph.tensor(output.tensor));
 }
 
 KernelInfo Info(const CompiledKernel& kernel, std::string label) {
@@ -70,7 +70,7 @@ KernelInfo Info(const CompiledKernel& kernel, std::string label) {
 }
 
 // Groups of equal workload share one kernel.
-absl::Status CompileKernels(const frontends::ImportedModel& model, const backends::Codegen& codegen, CompiledModel& compiled,
+absl::Status CompileKernels(const ImportedModel& model, const backends::Codegen& codegen, CompiledModel& compiled,
                             std::vector<GroupWorkload>& workloads) {
   std::map<std::string, int> kernel_of_text;
   for (const Group& group : compiled.plan.groups) {
@@ -90,9 +90,9 @@ absl::Status CompileKernels(const frontends::ImportedModel& model, const backend
   return absl::OkStatus();
 }
 
-std::vector<TensorId> Tensors(const std::vector<frontends::Boundary>& boundary) {
+std::vector<TensorId> Tensors(const std::vector<Port>& boundary) {
   std::vector<TensorId> tensors;
-  for (const frontends::Boundary& one : boundary) tensors.push_back(one.tensor);
+  for (const Port& one : boundary) tensors.push_back(one.tensor);
   return tensors;
 }
 
@@ -100,7 +100,7 @@ std::vector<TensorId> Tensors(const std::vector<frontends::Boundary>& boundary) 
 
 std::string CompiledModel::Serialize() const { return SerializeTw(program, module, constants); }
 
-absl::StatusOr<CompiledModel> Compile(const frontends::ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options) {
+absl::StatusOr<CompiledModel> Compile(const ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options) {
   CompiledModel compiled;
   compiled.plan = MakePlan(model.graph, options.plan);
   std::vector<GroupWorkload> workloads;

@@ -51,7 +51,7 @@ struct CompiledModel {
 };
 
 // Unimplemented names what cannot be expressed; anything a backend reports is passed on with the group's name.
-absl::StatusOr<CompiledModel> Compile(const frontends::ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options);
+absl::StatusOr<CompiledModel> Compile(const ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options);
 
 }  // namespace tilewright
 

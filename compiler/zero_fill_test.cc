@@ -50,7 +50,7 @@ TEST(ZeroFillTest, ChannelsThatDoNotFillTheirBlockCountAsPadding) {
 
 TEST(ZeroFillTest, AHaloNeedsFewSteps) {
   const Layout layout = Layout::BlockedLast({1, 64, 56, 56}, 1, 16).WithHalo({0, 0, 1, 1}, {0, 0, 1, 1}, Layout::Fill::kZero);
-  EXPECT_LE(ZeroFills(layout, 4).size(), 8u);
+  EXPECT_LE(ZeroFills(layout, 4).size(), 12u);  // of some 230 runs
 }
 
 TEST(ZeroFillTest, WithoutPaddingOrPromiseThereIsNothingToDo) {

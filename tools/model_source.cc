@@ -1,5 +1,6 @@
 #include "tools/model_source.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -53,8 +54,8 @@ absl::StatusOr<ImportOptions> ImportOptionsFrom(const CommandLine& line) {
   for (const std::string& text : line.All("bind")) {
     TW_ASSIGN_OR_RETURN(const auto bind, NameAndValue("bind", text));
     double number;
-    if (absl::SimpleAtod(bind.second, &number)) {
-      options.bind_numbers[bind.first] = number;
+    if (absl::SimpleAtod(bind.second.substr(0, bind.second.find(',')), &number)) {
+      options.bind_text[bind.first] = bind.second;
     } else {
       TW_ASSIGN_OR_RETURN(options.bind_tensors[bind.first], ReadTensor(UserPath(bind.second)));
     }
@@ -92,9 +93,13 @@ absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(const CommandLine
   } else if (target == "cpu") {
     TW_ASSIGN_OR_RETURN(spec, HostSpec());
   } else {
-    TW_ASSIGN_OR_RETURN(spec, LoadSpecForTarget(target));
+    std::string name = absl::StrCat("cpu_", target.substr(4));
+    std::replace(name.begin(), name.end(), '-', '_');
+    const absl::StatusOr<DeviceSpec> committed = LoadSpec(name);
+    if (!committed.ok()) return absl::InvalidArgumentError(absl::StrCat("--target=", target, ": expected cpu[:x86-64-v2|v3|v4|v4-amx]"));
+    spec = *committed;
   }
-  return cpu::CreateCpuCodegen(std::move(spec));
+  return cpu::CreateCpuCodegen(spec);
 }
 
 absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(const CommandLine& line) {

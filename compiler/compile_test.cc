@@ -1,0 +1,244 @@
+// The whole way, on the CPU: what is compiled computes what the reference interpreter computes.
+#include "compiler/compile.h"
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <thread>
+
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cpu/device/cpu_device.h"
+#include "backends/spec/host_spec.h"
+#include "backends/spec/load_spec.h"
+#include "base/random.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/model.h"
+#include "runtime/session.h"
+#include "tilegraph/interpreter.h"
+#include "tilegraph/text_form.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A text graph as if it had been imported.
+ImportedModel ModelOf(std::string_view text) {
+  ImportedModel model;
+  absl::StatusOr<TensorGraph> graph = ParseText(text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  if (!graph.ok()) return model;
+  model.graph = *std::move(graph);
+  const auto port = [&](TensorId id) { return Port{model.graph.tensor(id).name, model.graph.tensor(id).dtype, model.graph.tensor(id).static_shape(), id}; };
+  for (const Tensor& tensor : model.graph.tensors()) {
+    if (tensor.kind == TensorKind::kPlaceholder) model.inputs.push_back(port(tensor.id));
+  }
+  for (const TensorId id : model.graph.outputs()) model.outputs.push_back(port(id));
+  return model;
+}
+
+std::vector<HostTensor> RandomInputsOf(const ImportedModel& model, uint64_t seed) {
+  Random random(seed);
+  std::vector<HostTensor> inputs;
+  for (const Port& port : model.inputs) {
+    HostTensor tensor(port.dtype, port.shape);
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) tensor.Set(i, {random.Normal(), random.UniformInt(-4, 4)});
+    inputs.push_back(std::move(tensor));
+  }
+  return inputs;
+}
+
+absl::StatusOr<std::vector<HostTensor>> RunWith(Session& session, const std::vector<HostTensor>& inputs, const ImportedModel& model) {
+  std::vector<const void*> from;
+  for (const HostTensor& input : inputs) from.push_back(input.data());
+  std::vector<HostTensor> outputs;
+  for (const Port& port : model.outputs) outputs.emplace_back(port.dtype, port.shape);
+  std::vector<void*> to;
+  for (HostTensor& output : outputs) to.push_back(output.data());
+  const absl::Status status = session.Run(from, to);
+  if (!status.ok()) return status;
+  return outputs;
+}
+
+std::string Bytes(const HostTensor& tensor) { return std::string(tensor.data(), tensor.size_bytes()); }
+
+class CompileTest : public testing::TestWithParam<const char*> {
+ protected:
+  std::unique_ptr<backends::Codegen> HostCodegen() { return *cpu::CreateCpuCodegen(*HostSpec()); }
+  std::shared_ptr<backends::Device> DeviceWith(int threads) { return *cpu::CreateCpuDevice({threads}); }
+
+  void ExpectLikeTheInterpreter(const ImportedModel& model, const CompileOptions& options) {
+    TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *HostCodegen(), options));
+    const std::vector<HostTensor> inputs = RandomInputsOf(model, 1);
+    std::map<TensorId, HostTensor> by_tensor;
+    for (size_t i = 0; i < inputs.size(); ++i) by_tensor[model.inputs[i].tensor] = inputs[i];
+    TW_ASSERT_OK_AND_ASSIGN(const auto reference, Interpreter::Create(model.graph, by_tensor, {}));
+    std::vector<std::string> first;
+    for (const int threads : {1, 2}) {
+      TW_ASSERT_OK_AND_ASSIGN(const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(threads)));
+      TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
+      TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs, RunWith(*session, inputs, model));
+      for (size_t o = 0; o < outputs.size(); ++o) {
+        TW_ASSERT_OK_AND_ASSIGN(const HostTensor want, reference->Evaluate(model.outputs[o].tensor));
+        for (int64_t i = 0; i < want.num_elements(); ++i) {
+          if (!IsFloat(want.dtype())) {
+            ASSERT_EQ(outputs[o].Get(i).i, want.Get(i).i) << model.outputs[o].name << " " << i;
+          } else {
+            ASSERT_NEAR(outputs[o].Get(i).f, want.Get(i).f, 1e-5 * (1 + std::abs(want.Get(i).f))) << model.outputs[o].name << " " << i;
+          }
+        }
+        if (threads == 1) first.push_back(Bytes(outputs[o]));
+        EXPECT_EQ(Bytes(outputs[o]), first[o]) << "bits depend on the number of threads";
+      }
+    }
+  }
+};
+
+constexpr char kGemmRelu[] = R"(
+    A: f32[64, 32] = placeholder
+    B: f32[32, 48] = placeholder
+    b: f32[48] = placeholder
+    T: f32[64, 48] = compute (m: 64, n: 48) reduce (k: 32) sum:f32 { A[m, k] * B[k, n] }
+    U: f32[64, 48] = compute (m: 64, n: 48) { T[m, n] + b[n] }
+    Y: f32[64, 48] = compute (m: 64, n: 48) { max(U[m, n], 0) }
+    return Y
+)";
+
+// Padding kept as a halo, blocked channels, a residual addition, pooling with guards, a reshape view.
+constexpr char kSmallNet[] = R"(
+    X: f32[1, 3, 9, 11] = placeholder
+    V: f32[32, 3] = placeholder
+    W: f32[32, 32, 3, 3] = placeholder
+    F: f32[32, 10] = placeholder
+    C: f32[1, 32, 9, 11] = compute (n: 1, o: 32, h: 9, w: 11) reduce (c: 3) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
+    R: f32[1, 32, 9, 11] = compute (n: 1, o: 32, h: 9, w: 11) { max(C[n, o, h, w], 0) }
+    P: f32[1, 32, 11, 13] = compute (n: 1, o: 32, h: 11, w: 13) { select(h >= 1 && h < 10 && w >= 1 && w < 12, R[n, o, h - 1, w - 1], 0) } hint "pad"
+    D: f32[1, 32, 9, 11] = compute (n: 1, o: 32, h: 9, w: 11) reduce (c: 32, i: 3, j: 3) sum:f32 { P[n, c, h + i, w + j] * W[o, c, i, j] } hint "conv"
+    E: f32[1, 32, 9, 11] = compute (n: 1, o: 32, h: 9, w: 11) { D[n, o, h, w] + R[n, o, h, w] }
+    M: f32[1, 32, 5, 6] = compute (n: 1, o: 32, h: 5, w: 6) reduce (i: 3, j: 3) max:f32 { select(h * 2 + i >= 1 && h * 2 + i < 10 && w * 2 + j >= 1 && w * 2 + j < 12, E[n, o, h * 2 + i - 1, w * 2 + j - 1], -inf) } hint "pool"
+    G: f32[1, 32, 1, 1] = compute (n: 1, o: 32, h: 1, w: 1) reduce (i: 5, j: 6) sum:f32 { M[n, o, i, j] }
+    S: f32[1, 32] = compute (n: 1, o: 32) { G[n, o, 0, 0] }
+    Y: f32[1, 10] = compute (n: 1, m: 10) reduce (k: 32) sum:f32 { S[n, k] * F[k, m] }
+    return Y
+)";
+
+constexpr char kTwoOutputs[] = R"(
+    A: f32[5, 7] = placeholder
+    Y: f32[5, 7] = compute (m: 5, n: 7) { A[m, n] * A[m, n] }
+    Z: f32[5] = compute (m: 5) reduce (n: 7) sum:f32 { Y[m, n] }
+    return Y, Z
+)";
+
+constexpr char kSoftmax[] = R"(
+    A: f32[5, 37] = placeholder
+    M: f32[5] = compute (m: 5) reduce (n: 37) max:f32 { A[m, n] }
+    E: f32[5, 37] = compute (m: 5, n: 37) { exp(A[m, n] - M[m]) }
+    S: f32[5] = compute (m: 5) reduce (n: 37) sum:f32 { E[m, n] }
+    Y: f32[5, 37] = compute (m: 5, n: 37) { E[m, n] / S[m] }
+    return Y
+)";
+
+constexpr char kIntegers[] = R"(
+    A: i32[6, 20] = placeholder
+    T: i32[20, 6] = compute (m: 20, n: 6) { A[n, m] * 3 }
+    Y: i64[20] = compute (m: 20) reduce (n: 6) argmax:i32 { T[m, n], n } result 1
+    return Y
+)";
+
+TEST_P(CompileTest, ComputesWhatTheInterpreterComputes) { ExpectLikeTheInterpreter(ModelOf(GetParam()), {}); }
+
+TEST_P(CompileTest, AlsoWithEveryComputeAlone) {
+  CompileOptions options;
+  options.plan.connect = PlanOptions::Connect::kNone;
+  ExpectLikeTheInterpreter(ModelOf(GetParam()), options);
+}
+
+TEST_P(CompileTest, TwiceGivesTheSameBytes) {
+  const ImportedModel model = ModelOf(GetParam());
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel first, Compile(model, *HostCodegen(), {}));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel second, Compile(model, *HostCodegen(), {}));
+  EXPECT_EQ(first.Serialize(), second.Serialize());
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, CompileTest, testing::Values(kGemmRelu, kSmallNet, kTwoOutputs, kSoftmax, kIntegers));
+
+TEST_F(CompileTest, OlderClassesOfCpuComputeTheSame) {
+  const ImportedModel model = ModelOf(kSmallNet);
+  const std::vector<HostTensor> inputs = RandomInputsOf(model, 3);
+  std::vector<HostTensor> first;
+  for (const char* spec : {"cpu_x86_64_v2", "cpu_x86_64_v3"}) {
+    TW_ASSERT_OK_AND_ASSIGN(const auto codegen, cpu::CreateCpuCodegen(*LoadSpec(spec)));
+    TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *codegen, {}));
+    const auto loaded = Model::FromBytes(compiled.Serialize(), DeviceWith(1));
+    if (absl::IsFailedPrecondition(loaded.status())) GTEST_SKIP() << loaded.status();
+    TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(*loaded));
+    TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs, RunWith(*session, inputs, model));
+    if (first.empty()) first = outputs;
+    for (int64_t i = 0; i < outputs[0].num_elements(); ++i) EXPECT_NEAR(outputs[0].Get(i).f, first[0].Get(i).f, 1e-3);
+  }
+}
+
+TEST_F(CompileTest, AHundredRunsGiveTheSameBits) {
+  const ImportedModel model = ModelOf(kSmallNet);
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *HostCodegen(), {}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(2)));
+  TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
+  const std::vector<HostTensor> inputs = RandomInputsOf(model, 2);
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> first, RunWith(*session, inputs, model));
+  for (int run = 1; run < 100; ++run) {
+    TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs, RunWith(*session, inputs, model));
+    ASSERT_EQ(Bytes(outputs[0]), Bytes(first[0])) << run;
+  }
+}
+
+TEST_F(CompileTest, SessionsOverOneModelRunConcurrently) {
+  const ImportedModel model = ModelOf(kSmallNet);
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *HostCodegen(), {}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(2)));
+  std::vector<std::string> wanted(4), got(4);
+  for (int i = 0; i < 4; ++i) {
+    TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
+    TW_ASSERT_OK_AND_ASSIGN(const auto outputs, RunWith(*session, RandomInputsOf(model, i), model));
+    wanted[i] = Bytes(outputs[0]);
+  }
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const auto session = *Session::Create(loaded);
+      const std::vector<HostTensor> inputs = RandomInputsOf(model, i);
+      for (int run = 0; run < 20; ++run) {
+        const auto outputs = RunWith(*session, inputs, model);
+        got[i] = outputs.ok() ? Bytes((*outputs)[0]) : std::string(outputs.status().message());
+        if (got[i] != wanted[i]) return;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(got, wanted);
+}
+
+TEST_F(CompileTest, EqualGroupsShareAKernel) {
+  const ImportedModel model = ModelOf(R"(
+      A: f32[8, 8] = placeholder
+      S: f32[8, 8] = compute (m: 8, n: 8) reduce (k: 8) sum:f32 { A[m, k] * A[k, n] }
+      T: f32[8, 8] = compute (m: 8, n: 8) reduce (k: 8) sum:f32 { S[m, k] * S[k, n] }
+      Y: f32[8, 8] = compute (m: 8, n: 8) reduce (k: 8) sum:f32 { T[m, k] * T[k, n] }
+      return Y
+  )");
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *HostCodegen(), {}));
+  EXPECT_EQ(compiled.kernel_of_group.size(), 3u);
+  EXPECT_EQ(compiled.kernels.size(), 1u);
+}
+
+TEST_F(CompileTest, WrongNumbersOfTensorsAreRefused) {
+  const ImportedModel model = ModelOf(kGemmRelu);
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *HostCodegen(), {}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(1)));
+  TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
+  EXPECT_THAT(session->Run({}, {}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("3 inputs and 1 outputs, got 0 and 0")));
+}
+
+}  // namespace
+}  // namespace tilewright

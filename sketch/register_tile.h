@@ -1,0 +1,29 @@
+// The choice of a register tile: rows × vectors of accumulators.
+#ifndef TILEWRIGHT_SKETCH_REGISTER_TILE_H_
+#define TILEWRIGHT_SKETCH_REGISTER_TILE_H_
+
+#include <cstdint>
+
+namespace tilewright::sketch {
+
+// What there is to tile. Extents of absent axes are 1.
+struct TileSpace {
+  int64_t vectors;         // along the vector axis, in units of one vector (or one channel block)
+  int64_t rows;            // extent of the axis that gives rows first
+  int64_t outer_rows;      // extent of the axis that gives further rows once `rows` is taken whole
+  int registers;           // architectural vector registers
+  int registers_per_unit;  // vector registers that one unit of `vectors` fills
+  bool accumulates;        // a reduction: accumulators stay in registers, one operand is broadcast
+};
+
+struct RegisterTile {
+  int64_t vectors = 1;
+  int64_t rows = 1;
+  int64_t outer_rows = 1;  // above 1 only if rows == TileSpace::rows
+};
+
+RegisterTile ChooseRegisterTile(const TileSpace& space);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_REGISTER_TILE_H_

@@ -1,0 +1,50 @@
+#include "sketch/register_tile.h"
+
+#include "gtest/gtest.h"
+
+namespace tilewright::sketch {
+namespace {
+
+struct Case {
+  const char* what;
+  TileSpace space;  // vectors, rows, outer_rows, registers, registers_per_unit, accumulates
+  RegisterTile tile;
+};
+
+TEST(RegisterTileTest, DivisibilityFirstThenLoadsPerMultiplyAdd) {
+  const Case cases[] = {
+      {"GEMM 1024^3", {64, 1024, 1, 32, 1, true}, {4, 6, 1}},
+      {"MLP of width 64", {4, 65536, 1, 32, 1, true}, {4, 6, 1}},
+      {"convolution 64@56", {4, 56, 56, 32, 1, true}, {2, 14, 1}},
+      {"convolution 256@14", {16, 14, 14, 32, 1, true}, {2, 14, 1}},
+      {"one row", {63, 1, 1, 32, 1, true}, {8, 1, 1}},
+  };
+  for (const Case& c : cases) {
+    const RegisterTile tile = ChooseRegisterTile(c.space);
+    EXPECT_EQ(tile.vectors, c.tile.vectors) << c.what;
+    EXPECT_EQ(tile.rows, c.tile.rows) << c.what;
+    EXPECT_EQ(tile.outer_rows, c.tile.outer_rows) << c.what;
+  }
+}
+
+TEST(RegisterTileTest, AccumulatorsAndOperandsFitTheRegisters) {
+  for (const int registers : {16, 32}) {
+    for (int64_t vectors = 1; vectors <= 20; ++vectors) {
+      for (int64_t rows = 1; rows <= 40; ++rows) {
+        const RegisterTile tile = ChooseRegisterTile({vectors, rows, 7, registers, 1, true});
+        EXPECT_LE(tile.rows * tile.outer_rows * tile.vectors + tile.vectors + 1, registers);
+        EXPECT_LE(tile.rows, rows);
+        EXPECT_TRUE(tile.outer_rows == 1 || tile.rows == rows);
+      }
+    }
+  }
+}
+
+TEST(RegisterTileTest, MapsTakeAFewVectorsAndNoRows) {
+  const RegisterTile tile = ChooseRegisterTile({100, 100, 100, 32, 1, false});
+  EXPECT_EQ(tile.vectors, 4);
+  EXPECT_EQ(tile.rows, 1);
+}
+
+}  // namespace
+}  // namespace tilewright::sketch
