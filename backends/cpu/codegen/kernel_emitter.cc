@@ -191,6 +191,15 @@ class KernelEmitter {
                    : b_.CreateInsertElement(Get(n.source), value, n.lane));
     return absl::OkStatus();
   }
+  absl::Status One(const BitcastInst& n) {
+    Set(n.dst, b_.CreateBitCast(Get(n.source), LlvmType(n.dst)));
+    return absl::OkStatus();
+  }
+  absl::Status One(const AnyInst& n) {
+    Value* source = Get(n.source);
+    Set(n.dst, Lanes(n.source) == 1 ? source : b_.CreateOrReduce(source));
+    return absl::OkStatus();
+  }
   absl::Status One(const LoadInst& n) {
     Set(n.dst, memory_->Load(n, Lanes(n.dst), GetOrNull(n.offset),
                              GetOrNull(n.mask), GetOrNull(n.other)));

@@ -1,0 +1,53 @@
+// The CPU backend conforms, for its host's class and for the smaller ones.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cpu/device/cpu_device.h"
+#include "backends/cts/conformance.h"
+#include "backends/spec/cpu_features.h"
+#include "backends/spec/device_spec.pb.h"
+#include "backends/spec/host_spec.h"
+#include "base/check.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::cpu {
+namespace {
+
+cts::Backend CpuBackend(const std::string& cpu_class) {
+  cts::Backend backend;
+  backend.name = "Cpu_" + cpu_class;
+  std::replace(backend.name.begin(), backend.name.end(), '-', '_');
+  const absl::StatusOr<DeviceSpec> spec =
+      CpuSpec(cpu_class, QueryHostStructure());
+  TW_CHECK_OK(spec);
+  backend.codegen = [spec = *spec] { return CreateCpuCodegen(spec); };
+  backend.device = [](int num_threads) {
+    CpuDeviceOptions options;
+    options.num_threads = num_threads;
+    return CreateCpuDevice(options);
+  };
+  if (!spec->unit().fma()) {
+    backend.unsupported["FmaRoundsOnce"] =
+        cpu_class + " has no fused multiply-add";
+  }
+  return backend;
+}
+
+}  // namespace
+}  // namespace tilewright::cpu
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const auto best =
+      tilewright::BestCpuClass(tilewright::HostCpuFeatures());
+  TW_CHECK_OK(best);
+  for (const std::string& cpu_class : tilewright::CpuClasses()) {
+    tilewright::cts::RegisterConformanceTests(
+        tilewright::cpu::CpuBackend(cpu_class));
+    if (cpu_class == *best) break;
+  }
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,238 @@
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cts/cases.h"
+#include "backends/cts/compare.h"
+#include "backends/cts/values.h"
+#include "backends/kernel_ir/builder.h"
+#include "base/random.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+#include "tilegraph/expr.h"
+
+namespace tilewright::cts {
+namespace {
+
+using kernel_ir::Reg;
+using kernel_ir::Role;
+using kernel_ir::ScalarBuilder;
+
+// A multiple of all lane counts below, and more than all pairs of specials.
+constexpr int64_t kElements = 3360;
+const int kLanes[] = {1, 5, 16};
+
+std::string Spell(DType dtype) { return std::string(Name(dtype)); }
+
+// out[i] = op(a[i], b[i], ...): one kernel per lane count.
+Run Elementwise(Op op, DType dtype, DType result, int operands, int lanes) {
+  ScalarBuilder b(absl::StrCat(std::string(Name(op)), "_", Spell(dtype), "_",
+                               Spell(result), "_x", lanes));
+  Random random(static_cast<uint64_t>(op) * 100 + static_cast<uint64_t>(dtype));
+  std::vector<std::string> args = PairBytes(dtype, kElements, random);
+  std::vector<int> buffers;
+  if (op == Op::kSelect) {
+    buffers.push_back(
+        b.AddArgument("c", DType::kBool, Role::kInput, kElements));
+    args.insert(args.begin(), SomeBytes(DType::kBool, kElements, random));
+  }
+  for (int i = 0; i < operands; ++i) {
+    buffers.push_back(
+        b.AddArgument(i == 0 ? "a" : "b", dtype, Role::kInput, kElements));
+  }
+  args.resize(buffers.size());
+  const int out = b.AddArgument("out", result, Role::kOutput, kElements);
+  args.push_back(Pattern(kElements * SizeBytes(result)));
+  const Reg i = b.BeginFor(0, kElements, lanes);
+  std::vector<Reg> values;
+  for (int buffer : buffers) values.push_back(b.Load(buffer, i, 0, lanes));
+  b.Store(out, i, 0,
+          op == Op::kCast ? b.Cast(result, values[0]) : b.Emit(op, values));
+  b.EndFor();
+  return {std::move(b).Finish(), args};
+}
+
+bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
+bool IsLogic(Op op) {
+  return op == Op::kNot || op == Op::kAnd || op == Op::kOr || op == Op::kXor;
+}
+bool IsFloatOnly(Op op) {
+  return op == Op::kSqrt || op == Op::kFloor || op == Op::kCeil ||
+         op == Op::kRound || op == Op::kIsNan;
+}
+bool IsIntegerOnly(Op op) {
+  return op == Op::kFloorDiv || op == Op::kFloorMod || IsLogic(op);
+}
+
+void ExpectOp(const Backend& backend, Op op, int operands) {
+  std::vector<Run> runs;
+  for (DType dtype : RegisterDTypes()) {
+    if (IsFloat(dtype) ? IsIntegerOnly(op) : IsFloatOnly(op)) continue;
+    // Arithmetic on bool has no meaning of its own.
+    if (dtype == DType::kBool && !IsLogic(op) && !IsComparison(op) &&
+        op != Op::kSelect) {
+      continue;
+    }
+    const DType result =
+        IsComparison(op) || op == Op::kIsNan ? DType::kBool : dtype;
+    for (int lanes : kLanes) {
+      runs.push_back(Elementwise(op, dtype, result, operands, lanes));
+    }
+  }
+  ASSERT_FALSE(runs.empty());
+  ExpectSameAsInterpreter(backend, runs);
+}
+
+void ExpectCasts(const Backend& backend) {
+  for (DType from : RegisterDTypes()) {
+    std::vector<Run> runs;
+    for (DType to : RegisterDTypes()) {
+      if (to == from) continue;
+      for (int lanes : kLanes) {
+        runs.push_back(Elementwise(Op::kCast, from, to, 1, lanes));
+      }
+    }
+    ExpectSameAsInterpreter(backend, runs);
+  }
+}
+
+void ExpectConstants(const Backend& backend) {
+  std::vector<Run> runs;
+  for (DType dtype : RegisterDTypes()) {
+    const std::vector<Scalar> values = SpecialValues(dtype);
+    const auto elements = static_cast<int64_t>(5 * values.size());
+    ScalarBuilder b("constants_" + Spell(dtype));
+    const int out = b.AddArgument("out", dtype, Role::kOutput, elements);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Reg value = IsFloat(dtype) ? b.Float(values[i].f, dtype, 5)
+                                       : b.Int(values[i].i, dtype, 5);
+      b.Store(out, kernel_ir::kNoReg, static_cast<int64_t>(5 * i), value);
+    }
+    runs.push_back(
+        {std::move(b).Finish(), {Pattern(elements * SizeBytes(dtype))}});
+  }
+  ExpectSameAsInterpreter(backend, runs);
+}
+
+// Reverses each group of lanes, by extracting and inserting, and adds a splat.
+void ExpectLanes(const Backend& backend) {
+  std::vector<Run> runs;
+  for (DType dtype : RegisterDTypes()) {
+    for (int lanes : {2, 5, 8, 16}) {
+      ScalarBuilder b(absl::StrCat("lanes_", Spell(dtype), "_x", lanes));
+      Random random(7);
+      const int in = b.AddArgument("in", dtype, Role::kInput, lanes);
+      const int out = b.AddArgument("out", dtype, Role::kOutput, 2 * lanes);
+      const Reg value = b.Load(in, kernel_ir::kNoReg, 0, lanes);
+      Reg reversed = b.Splat(b.Lane(value, 0), lanes);
+      b.Store(out, kernel_ir::kNoReg, lanes, reversed);
+      for (int i = 0; i < lanes; ++i) {
+        reversed = b.Insert(reversed, i, b.Lane(value, lanes - 1 - i));
+      }
+      b.Store(out, kernel_ir::kNoReg, 0, reversed);
+      runs.push_back({std::move(b).Finish(),
+                      {SomeBytes(dtype, lanes, random),
+                       Pattern(2 * lanes * SizeBytes(dtype))}});
+    }
+  }
+  ExpectSameAsInterpreter(backend, runs);
+}
+
+// a * b + c with one rounding: operands whose product needs more bits.
+void ExpectFma(const Backend& backend) {
+  TW_ASSERT_OK_AND_ASSIGN(const auto codegen, backend.codegen());
+  std::vector<Run> runs;
+  for (DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (int lanes : kLanes) {
+      ScalarBuilder b(absl::StrCat("fma_", Spell(dtype), "_x", lanes));
+      Random random(11);
+      std::vector<std::string> args = PairBytes(dtype, kElements, random);
+      args.push_back(SomeBytes(dtype, kElements, random));
+      args.push_back(Pattern(kElements * SizeBytes(dtype)));
+      const int x = b.AddArgument("x", dtype, Role::kInput, kElements);
+      const int y = b.AddArgument("y", dtype, Role::kInput, kElements);
+      const int z = b.AddArgument("z", dtype, Role::kInput, kElements);
+      const int out = b.AddArgument("out", dtype, Role::kOutput, kElements);
+      const Reg i = b.BeginFor(0, kElements, lanes);
+      b.Store(out, i, 0,
+              b.Fma(b.Load(x, i, 0, lanes), b.Load(y, i, 0, lanes),
+                    b.Load(z, i, 0, lanes)));
+      b.EndFor();
+      runs.push_back({std::move(b).Finish(), args});
+    }
+  }
+  ExpectSameAsInterpreter(backend, runs);
+}
+
+// x * y + z is rounded twice: nobody contracts it.
+void ExpectNoContraction(const Backend& backend) {
+  std::vector<Run> runs;
+  for (DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (int lanes : kLanes) {
+      ScalarBuilder b(absl::StrCat("muladd_", Spell(dtype), "_x", lanes));
+      Random random(13);
+      std::vector<std::string> args = PairBytes(dtype, kElements, random);
+      args.push_back(Pattern(kElements * SizeBytes(dtype)));
+      const int x = b.AddArgument("x", dtype, Role::kInput, kElements);
+      const int y = b.AddArgument("y", dtype, Role::kInput, kElements);
+      const int out = b.AddArgument("out", dtype, Role::kOutput, kElements);
+      const Reg i = b.BeginFor(0, kElements, lanes);
+      const Reg a = b.Load(x, i, 0, lanes);
+      const Reg c = b.Load(y, i, 0, lanes);
+      b.Store(out, i, 0, b.Sub(b.Add(b.Mul(a, c), c), b.Mul(c, c)));
+      b.EndFor();
+      runs.push_back({std::move(b).Finish(), args});
+    }
+  }
+  ExpectSameAsInterpreter(backend, runs);
+}
+
+}  // namespace
+
+std::vector<Case> ArithmeticCases() {
+  struct OpCase {
+    const char* name;
+    Op op;
+    int operands;
+  };
+  std::vector<Case> cases;
+  for (const OpCase& c :
+       std::initializer_list<OpCase>{{"Neg", Op::kNeg, 1},
+                                     {"Abs", Op::kAbs, 1},
+                                     {"Sqrt", Op::kSqrt, 1},
+                                     {"Floor", Op::kFloor, 1},
+                                     {"Ceil", Op::kCeil, 1},
+                                     {"Round", Op::kRound, 1},
+                                     {"Not", Op::kNot, 1},
+                                     {"IsNan", Op::kIsNan, 1},
+                                     {"Add", Op::kAdd, 2},
+                                     {"Sub", Op::kSub, 2},
+                                     {"Mul", Op::kMul, 2},
+                                     {"Div", Op::kDiv, 2},
+                                     {"FloorDiv", Op::kFloorDiv, 2},
+                                     {"FloorMod", Op::kFloorMod, 2},
+                                     {"Max", Op::kMax, 2},
+                                     {"Min", Op::kMin, 2},
+                                     {"And", Op::kAnd, 2},
+                                     {"Or", Op::kOr, 2},
+                                     {"Xor", Op::kXor, 2},
+                                     {"Eq", Op::kEq, 2},
+                                     {"Ne", Op::kNe, 2},
+                                     {"Lt", Op::kLt, 2},
+                                     {"Le", Op::kLe, 2},
+                                     {"Gt", Op::kGt, 2},
+                                     {"Ge", Op::kGe, 2},
+                                     {"Select", Op::kSelect, 2}}) {
+    cases.push_back({absl::StrCat("Op", c.name), [c](const Backend& backend) {
+                       ExpectOp(backend, c.op, c.operands);
+                     }});
+  }
+  cases.push_back({"CastsBetweenAllDtypes", ExpectCasts});
+  cases.push_back({"ConstantsOfAllDtypes", ExpectConstants});
+  cases.push_back({"LanesAreExtractedInsertedAndSplat", ExpectLanes});
+  cases.push_back({"FmaRoundsOnce", ExpectFma});
+  cases.push_back({"MultiplyAndAddRoundTwice", ExpectNoContraction});
+  return cases;
+}
+
+}  // namespace tilewright::cts
