@@ -4,11 +4,16 @@
 // prints its seed; run one alone with TILEWRIGHT_RANDOM_CASES=1.
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/interpreter.h"
+#include "backends/kernel_ir/tile_ir.h"
+#include "backends/lowering/error_bound.h"
+#include "backends/lowering/lower.h"
 #include "backends/lowering/random_case.h"
 #include "base/status_macros.h"
 #include "gtest/gtest.h"
@@ -35,15 +40,36 @@ struct Judged {
 
 class RandomTest : public ::testing::TestWithParam<int> {};
 
+// The arguments after a run.
+absl::StatusOr<std::vector<std::string>> RunTile(const kernel_ir::Kernel& kernel, std::vector<std::string> args) {
+  TW_RETURN_IF_ERROR(InterpretTileKernel(kernel, absl::MakeSpan(args)));
+  return args;
+}
+
+// Every pass of Lower keeps every bit.
+absl::Status CheckPasses(const RandomCase& drawn, const std::vector<std::string>& want) {
+  TW_ASSIGN_OR_RETURN(kernel_ir::Kernel kernel, BuildTileKernel(drawn.tree, "k"));
+  const std::pair<const char*, std::function<void()>> passes[] = {
+      {"build", [] {}}, {"simplify", [&] { SimplifyTileKernel(kernel); }}, {"partition", [&] { PartitionTails(kernel, drawn.seed % 100); }}};
+  for (const auto& [name, pass] : passes) {
+    pass();
+    absl::StatusOr<std::vector<std::string>> got = RunTile(kernel, drawn.args);
+    if (got.ok() && *got == want) continue;
+    return absl::InternalError(absl::StrCat("after ", name, ": ", got.ok() ? "other bits" : std::string(got.status().message()), "\n",
+                                            kernel.ToString()));
+  }
+  return absl::OkStatus();
+}
+
 // Draws one case and runs it through both tiers.
 absl::Status RunCase(uint64_t seed, Judged& judged) {
   TW_ASSIGN_OR_RETURN(const RandomCase drawn, DrawCase(seed));
   for (const auto& [id, values] : drawn.expected) {
     for (const BoundedValue& v : values) judged.Count(v);
   }
-  std::vector<std::string> args = drawn.args;
-  absl::Status status = InterpretTileKernel(drawn.kernel, absl::MakeSpan(args));
-  if (status.ok()) status = CheckResults(drawn, args);
+  absl::StatusOr<std::vector<std::string>> results = RunTile(drawn.kernel, drawn.args);
+  absl::Status status = results.ok() ? CheckResults(drawn, *results) : results.status();
+  if (status.ok() && seed % 4 < 2) status = CheckPasses(drawn, *results);
   if (!status.ok()) return absl::InternalError(absl::StrCat("tile tier: ", std::string(status.message()), "\n", drawn.ToString()));
   return absl::OkStatus();
 }
