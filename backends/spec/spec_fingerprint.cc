@@ -1,45 +1,111 @@
 #include "backends/spec/spec_fingerprint.h"
 
+#include <cstring>
+#include <set>
 #include <string>
+#include <vector>
 
-#include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "base/check.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/message.h"
 
 namespace tilewright {
+namespace {
 
-Fingerprint FullFingerprint(const DeviceSpec& spec) {
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    spec.SerializeToCodedStream(&coded);
-  }
-  return Fingerprint::Of(bytes);
+using ::google::protobuf::FieldDescriptor;
+using ::google::protobuf::Message;
+
+// Fields by name, in any message of the spec.
+const std::set<std::string>& MeasuredFields() {
+  static const auto* fields =
+      new std::set<std::string>{"read_bytes_per_s",
+                                "write_bytes_per_s",
+                                "aggregate_read_bytes_per_s",
+                                "aggregate_write_bytes_per_s",
+                                "latency_ns",
+                                "core_ops_per_s",
+                                "launch_ns",
+                                "barrier_ns"};
+  return *fields;
 }
 
+// Numbers, not bytes of the wire format: the same in every version of protobuf.
+void AddValue(const Message& message, const FieldDescriptor* field, int index,
+              bool measured, Fingerprinter& out);
+
+void AddMessage(const Message& message, bool measured, Fingerprinter& out) {
+  std::vector<const FieldDescriptor*> fields;
+  message.GetReflection()->ListFields(message, &fields);  // by number
+  for (const FieldDescriptor* field : fields) {
+    if (field->name() == "sources") continue;
+    if (!measured && MeasuredFields().count(field->name()) != 0) continue;
+    out.AddInt(static_cast<uint64_t>(field->number()));
+    if (!field->is_repeated()) {
+      AddValue(message, field, -1, measured, out);
+      continue;
+    }
+    const int size = message.GetReflection()->FieldSize(message, field);
+    out.AddInt(static_cast<uint64_t>(size));
+    for (int i = 0; i < size; ++i) AddValue(message, field, i, measured, out);
+  }
+  out.AddInt(0);  // the end: no field has this number
+}
+
+void AddValue(const Message& message, const FieldDescriptor* field, int index,
+              bool measured, Fingerprinter& out) {
+  const auto* r = message.GetReflection();
+  const bool one = index < 0;
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT64:
+      out.AddInt(static_cast<uint64_t>(
+          one ? r->GetInt64(message, field)
+              : r->GetRepeatedInt64(message, field, index)));
+      return;
+    case FieldDescriptor::CPPTYPE_DOUBLE: {
+      const double value = one ? r->GetDouble(message, field)
+                               : r->GetRepeatedDouble(message, field, index);
+      uint64_t bits;
+      std::memcpy(&bits, &value, sizeof(bits));
+      out.AddInt(bits);
+      return;
+    }
+    case FieldDescriptor::CPPTYPE_BOOL:
+      out.AddInt(one ? r->GetBool(message, field)
+                     : r->GetRepeatedBool(message, field, index));
+      return;
+    case FieldDescriptor::CPPTYPE_ENUM:
+      out.AddInt(static_cast<uint64_t>(
+          one ? r->GetEnumValue(message, field)
+              : r->GetRepeatedEnumValue(message, field, index)));
+      return;
+    case FieldDescriptor::CPPTYPE_STRING:
+      out.AddString(one ? r->GetString(message, field)
+                        : r->GetRepeatedString(message, field, index));
+      return;
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      AddMessage(one ? r->GetMessage(message, field)
+                     : r->GetRepeatedMessage(message, field, index),
+                 measured, out);
+      return;
+    default:
+      TW_CHECK(false) << "field " << field->full_name() << " has a new type";
+  }
+}
+
+}  // namespace
+
 Fingerprint StructureFingerprint(const DeviceSpec& spec) {
-  DeviceSpec structure = spec;
-  structure.clear_name();
-  for (MemoryLevel& level : *structure.mutable_levels()) {
-    level.clear_read_bytes_per_s();
-    level.clear_write_bytes_per_s();
-    level.clear_aggregate_read_bytes_per_s();
-    level.clear_aggregate_write_bytes_per_s();
-    level.clear_latency_ns();
-    level.clear_sources();
-  }
-  ComputeUnit& unit = *structure.mutable_unit();
-  for (PeakRate& peak : *unit.mutable_peaks()) {
-    peak.clear_core_ops_per_s();
-    peak.clear_sources();
-  }
-  for (MatrixUnit& matrix : *unit.mutable_matrix_units()) matrix.clear_sources();
-  unit.mutable_async_copy()->clear_sources();
-  unit.clear_launch_ns();
-  unit.clear_barrier_ns();
-  unit.clear_sources();
-  return FullFingerprint(structure);
+  DeviceSpec nameless = spec;
+  nameless.clear_name();
+  Fingerprinter out;
+  AddMessage(nameless, /*measured=*/false, out);
+  return out.Finish();
+}
+
+Fingerprint FullFingerprint(const DeviceSpec& spec) {
+  Fingerprinter out;
+  AddMessage(spec, /*measured=*/true, out);
+  return out.Finish();
 }
 
 }  // namespace tilewright

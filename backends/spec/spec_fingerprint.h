@@ -1,4 +1,4 @@
-// Fingerprints of a DeviceSpec: `structure` keys tuning records and compiled models; `full` is stored in plans.
+// Two identities of a machine.
 #ifndef TILEWRIGHT_BACKENDS_SPEC_SPEC_FINGERPRINT_H_
 #define TILEWRIGHT_BACKENDS_SPEC_SPEC_FINGERPRINT_H_
 
@@ -7,10 +7,12 @@
 
 namespace tilewright {
 
-// Target, levels, capacities, units and features: what decides which code is right and which schedules are legal. Names, measured
-// rates, times and sources do not count.
+// What the machine is: target, levels with capacities, units, features. Not its
+// name, not what was measured (rates, latencies, costs), not the sources. Keys
+// tuning records.
 Fingerprint StructureFingerprint(const DeviceSpec& spec);
-// Everything.
+
+// Everything but the sources: stored in plans, which depend on the figures.
 Fingerprint FullFingerprint(const DeviceSpec& spec);
 
 }  // namespace tilewright
