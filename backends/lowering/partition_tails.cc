@@ -46,8 +46,8 @@ class Partitioner {
         branch->then_body = Process(std::move(branch->then_body));
         branch->else_body = Process(std::move(branch->else_body));
         out.push_back(std::move(stmt));
-      } else if (SimplifyOp(std::get<TileOp>(stmt.node), scope_)) {
-        out.push_back(std::move(stmt));
+      } else {
+        ProcessOp(std::move(std::get<TileOp>(stmt.node)), out);
       }
     }
     return out;
@@ -162,7 +162,8 @@ class Partitioner {
     int64_t fails;
   };
   std::optional<Decided> DecidedAt(int var, const Expr& condition) {
-    std::optional<LinearForm> form = AsNonNegative(condition, scope_.ranges());
+    // Simplified first: 3·i + j < 3 with j < 3 is i < 1, also where j is a loop further out.
+    std::optional<LinearForm> form = AsNonNegative(Simplify(condition, scope_.ranges()), scope_.ranges());
     if (!form.has_value()) return std::nullopt;
     const int64_t c = form->CoefficientOf(var);
     if (c == 0) return std::nullopt;
@@ -189,6 +190,33 @@ class Partitioner {
     if (cost > budget_) return false;
     budget_ -= cost;
     return true;
+  }
+
+  // Cuts the box where a predicate over several of its axes asks for it.
+  void ProcessOp(TileOp op, std::vector<Stmt>& out) {
+    if (!SimplifyOp(op, scope_)) return;
+    for (size_t next = 0; op.predicate && next < op.box.size(); ++next) {
+      const TileAxis axis = op.box[next];
+      // Seen from this axis, the others are further in.
+      TileOp rest = op;
+      rest.box.erase(rest.box.begin() + next);
+      const std::vector<Stmt> whole = {Stmt{std::move(rest)}};
+      std::vector<int64_t> cuts = Cuts(axis.var, {0, axis.extent - 1}, whole);
+      if (cuts.empty() || !Afford(static_cast<int>(cuts.size()), whole)) continue;
+      cuts.push_back(axis.extent);
+      int64_t begin = 0;
+      for (int64_t end : cuts) {
+        std::vector<Stmt> piece = CloneStmts({Stmt{op}}, {}, num_vars_);
+        TileOp& part = std::get<TileOp>(piece[0].node);
+        TileAxis& cut = part.box[next];
+        cut.extent = end - begin;
+        if (begin > 0) ShiftVar(part, cut, begin);
+        ProcessOp(std::move(part), out);
+        begin = end;
+      }
+      return;
+    }
+    out.push_back({std::move(op)});
   }
 
   void ProcessLoop(For loop, std::vector<Stmt>& out) {

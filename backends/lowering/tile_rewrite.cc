@@ -93,6 +93,10 @@ bool Mentions(const Expr& expr, int var) {
   return found;
 }
 
+void ShiftVar(TileOp& op, const TileAxis& axis, int64_t by) {
+  ReplaceInOp(op, {{axis.var, Expr::Var(axis.var, axis.name) + Expr::Int(by)}});
+}
+
 bool SimplifyOp(TileOp& op, Scope& scope) {
   bool alive = true;
   for (bool changed = true; changed && alive;) {
@@ -132,7 +136,7 @@ bool SimplifyOp(TileOp& op, Scope& scope) {
             scope.Set(axis.var, {0, axis.extent - 1});
             if (bounds->min > 0) {
               // The whole predicate moves with the operation, what it absorbed included: start over.
-              ReplaceInOp(op, {{axis.var, Expr::Var(axis.var, axis.name) + Expr::Int(bounds->min)}});
+              ShiftVar(op, axis, bounds->min);
               return SimplifyOp(op, scope);
             }
           }

@@ -49,6 +49,8 @@ bool Mentions(const Expr& expr, int var);
 // the predicate alone bounds shrink. False: it never does anything.
 bool SimplifyOp(kernel_ir::TileOp& op, Scope& scope);
 
+// The axis' variable counts from `by` on wherever the operation uses it.
+void ShiftVar(kernel_ir::TileOp& op, const kernel_ir::TileAxis& axis, int64_t by);
 // Statements with variables replaced.
 void SubstituteStmts(std::vector<kernel_ir::Stmt>& stmts, const std::map<int, Expr>& values);
 // A copy in which every variable defined inside has a new number, from `num_vars` on.
