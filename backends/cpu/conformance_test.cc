@@ -1,4 +1,6 @@
 // The CPU backend conforms, for its host's class and for the smaller ones.
+#include "backends/cts/conformance.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -6,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
-#include "backends/cts/conformance.h"
 #include "backends/spec/cpu_features.h"
 #include "backends/spec/device_spec.pb.h"
 #include "backends/spec/host_spec.h"
@@ -41,8 +42,7 @@ cts::Backend CpuBackend(const std::string& cpu_class) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  const auto best =
-      tilewright::BestCpuClass(tilewright::HostCpuFeatures());
+  const auto best = tilewright::BestCpuClass(tilewright::HostCpuFeatures());
   TW_CHECK_OK(best);
   for (const std::string& cpu_class : tilewright::CpuClasses()) {
     tilewright::cts::RegisterConformanceTests(

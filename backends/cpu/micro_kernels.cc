@@ -47,8 +47,7 @@ kernel_ir::ScalarKernel MakeGemmPanel(const GemmPanel& panel) {
     b_row.push_back(b.Load(b_buffer, b_offset, j * panel.lanes, panel.lanes));
   }
   for (int i = 0; i < panel.rows; ++i) {
-    const Reg a =
-        b.Splat(b.Load(a_buffer, a_offset, i * panel.k), panel.lanes);
+    const Reg a = b.Splat(b.Load(a_buffer, a_offset, i * panel.k), panel.lanes);
     for (int j = 0; j < panel.vectors; ++j) {
       const Reg c = acc[i * panel.vectors + j];
       if (panel.fma) {
@@ -82,8 +81,7 @@ kernel_ir::ScalarKernel MakePeakLoop(const PeakLoop& loop) {
   std::vector<Reg> acc;
   for (int i = 0; i < loop.accumulators; ++i) {
     acc.push_back(b.Variable(DType::kFloat32, loop.lanes, "acc"));
-    b.Assign(acc.back(),
-             b.Add(start, b.Float(i, DType::kFloat32, loop.lanes)));
+    b.Assign(acc.back(), b.Add(start, b.Float(i, DType::kFloat32, loop.lanes)));
   }
   b.BeginFor(0, loop.iterations, 1, 1, "i");
   for (Reg a : acc) b.AssignFma(a, x, y, a);

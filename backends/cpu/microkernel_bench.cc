@@ -1,8 +1,8 @@
-// What share of the peak do register-tiled GEMM micro-kernels of the scalar tier
-// reach? Everything lies in the first-level cache. The peak is a loop of
+// What share of the peak do register-tiled GEMM micro-kernels of the scalar
+// tier reach? Everything lies in the first-level cache. The peak is a loop of
 // multiply-adds in registers made by the same code generator; it runs
-// interleaved with the kernels, and the best of all rounds counts, in CPU time of
-// the one thread.
+// interleaved with the kernels, and the best of all rounds counts, in CPU time
+// of the one thread.
 //
 //   microkernel_bench [ROUNDS]
 #include <time.h>
@@ -56,8 +56,9 @@ absl::Status Build(const backends::Codegen& codegen, backends::Device& device,
   candidate.report = module.kernels[0];
   TW_ASSIGN_OR_RETURN(candidate.module,
                       device.LoadModule(module.bytes, module.target));
-  TW_ASSIGN_OR_RETURN(candidate.resolved,
-                      device.GetKernel(*candidate.module, candidate.report.name));
+  TW_ASSIGN_OR_RETURN(
+      candidate.resolved,
+      device.GetKernel(*candidate.module, candidate.report.name));
   for (const kernel_ir::ScalarBuffer& buffer : candidate.kernel.buffers) {
     TW_ASSIGN_OR_RETURN(auto memory, device.Allocate(buffer.elements * 4));
     std::fill_n(static_cast<float*>(memory->address()), buffer.elements, 1e-3f);
@@ -89,21 +90,21 @@ absl::Status Run(int rounds) {
     panel.vectors = vectors;
     panel.lanes = lanes;
     panel.m = 8 * rows;
-    candidates.push_back({panel.name(), MakeGemmPanel(panel), panel.flops(), 20});
+    candidates.push_back(
+        {panel.name(), MakeGemmPanel(panel), panel.flops(), 20});
   }
   for (Candidate& candidate : candidates) {
     TW_RETURN_IF_ERROR(Build(*codegen, *device, candidate));
   }
   for (int round = 0; round < rounds; ++round) {
     for (Candidate& candidate : candidates) {
-      TW_ASSIGN_OR_RETURN(
-          const int64_t ns, device->TimeNs(*stream, [&] {
-            for (int i = 0; i < candidate.repeats; ++i) {
-              TW_RETURN_IF_ERROR(
-                  stream->Launch(*candidate.resolved, candidate.args, 1, 0));
-            }
-            return absl::OkStatus();
-          }));
+      TW_ASSIGN_OR_RETURN(const int64_t ns, device->TimeNs(*stream, [&] {
+        for (int i = 0; i < candidate.repeats; ++i) {
+          TW_RETURN_IF_ERROR(
+              stream->Launch(*candidate.resolved, candidate.args, 1, 0));
+        }
+        return absl::OkStatus();
+      }));
       const double gflops = static_cast<double>(candidate.flops) *
                             candidate.repeats / static_cast<double>(ns);
       candidate.best_gflops = std::max(candidate.best_gflops, gflops);

@@ -1,0 +1,140 @@
+// The functions as machine code: every 257th float, and samples of pow and of f64.
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "backends/cpu/function_sweep.h"
+#include "backends/lowering/function_oracle.h"
+#include "backends/spec/cpu_features.h"
+#include "backends/spec/host_spec.h"
+#include "base/random.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+#include "tilegraph/dtype.h"
+
+namespace tilewright::cpu {
+namespace {
+
+// Without fused multiply-add, and the best this host has.
+std::vector<std::string> Classes() {
+  const absl::StatusOr<std::string> best = BestCpuClass(HostCpuFeatures());
+  if (!best.ok() || *best == "x86-64-v2") return {"x86-64-v2"};
+  return {"x86-64-v2", *best};
+}
+
+using Parameter = std::tuple<Op, std::string>;
+
+std::string TestName(const ::testing::TestParamInfo<Parameter>& info) {
+  std::string name = std::string(Name(std::get<0>(info.param))) + "_" + std::get<1>(info.param);
+  for (char& c : name) {
+    if (c == '-') c = '_';
+  }
+  return name;
+}
+
+class FunctionsTest : public ::testing::TestWithParam<Parameter> {};
+
+TEST_P(FunctionsTest, Every257thFloatIsWithinItsBound) {
+  const auto& [op, cpu_class] = GetParam();
+  if (op == Op::kPow) GTEST_SKIP() << "pow has two arguments: see the samples";
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, CpuSpec(cpu_class, QueryHostStructure()));
+  TW_ASSERT_OK_AND_ASSIGN(const auto function, CompiledFunction::Compile(op, DType::kFloat32, spec));
+  TW_ASSERT_OK_AND_ASSIGN(const SweepResult result, SweepFloats(*function, op, 0, uint64_t{1} << 32, 257));
+  EXPECT_EQ(result.values, ((uint64_t{1} << 32) + 256) / 257);
+  EXPECT_LE(result.max_ulp, lowering::UlpBound(op)) << "at " << result.worst;
+}
+
+// Runs x and y, padded with their first elements to a multiple of the kernel's size, and returns the largest error.
+template <typename T, typename Wide>
+void ExpectWithinBound(CompiledFunction& function, Op op, std::vector<T> x, std::vector<T> y) {
+  const size_t step = CompiledFunction::kElements;
+  while (x.size() % step != 0) {
+    x.push_back(x[0]);
+    y.push_back(y[0]);
+  }
+  std::vector<T> z(x.size());
+  double worst = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < x.size(); i += step) {
+    TW_ASSERT_OK(function.Run(&x[i], &y[i], &z[i]));
+    for (size_t j = i; j < i + step; ++j) {
+      const double error = lowering::UlpError(z[j], lowering::FunctionReference(op, Wide{x[j]}, Wide{y[j]}));
+      if (error > worst) {
+        worst = error;
+        at = j;
+      }
+    }
+  }
+  EXPECT_LE(worst, lowering::UlpBound(op)) << "at " << x[at] << ", " << y[at] << ": " << z[at];
+  ::testing::Test::RecordProperty("max_ulp", std::to_string(worst));
+}
+
+// A third of any bits, a third of everyday size, a third near where log2|x| is small and its multiple is not.
+template <typename T>
+void Draw(Random& random, int count, std::vector<T>& x, std::vector<T>& y) {
+  const auto any = [&] {
+    const uint64_t bits = random.Next();
+    T value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+  };
+  for (int i = 0; i < count; ++i) {
+    switch (random.Index(3)) {
+      case 0:
+        x.push_back(any());
+        y.push_back(any());
+        break;
+      case 1:
+        x.push_back(static_cast<T>(random.Uniform(-20, 20)));
+        y.push_back(random.Bernoulli(0.5) ? static_cast<T>(random.Uniform(-40, 40)) : static_cast<T>(random.UniformInt(-40, 40)));
+        break;
+      default: {
+        const double log2 = std::exp2(random.Uniform(-30, 4)) * (random.Bernoulli(0.5) ? 1 : -1);
+        x.push_back(static_cast<T>(std::exp2(log2)));
+        y.push_back(static_cast<T>(random.Uniform(-1, 1) * (sizeof(T) == 4 ? 140 : 1060) / log2));
+      }
+    }
+  }
+}
+
+template <typename T>
+void AddSpecialPairs(Op op, std::vector<T>& x, std::vector<T>& y) {
+  const std::vector<T> special = lowering::SpecialArguments<T>();
+  for (T a : special) {
+    for (size_t i = 0; i < special.size(); i += op == Op::kPow ? 1 : special.size()) {
+      x.push_back(a);
+      y.push_back(special[i]);
+    }
+  }
+}
+
+TEST_P(FunctionsTest, SampledDoublesAreWithinTheBound) {
+  const auto& [op, cpu_class] = GetParam();
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, CpuSpec(cpu_class, QueryHostStructure()));
+  TW_ASSERT_OK_AND_ASSIGN(const auto function, CompiledFunction::Compile(op, DType::kFloat64, spec));
+  std::vector<double> x, y;
+  AddSpecialPairs(op, x, y);
+  Random random(29);
+  Draw(random, 1000000, x, y);
+  ExpectWithinBound<double, long double>(*function, op, x, y);
+}
+
+TEST_P(FunctionsTest, SampledPairsOfFloatsAreWithinTheBoundOfPow) {
+  const auto& [op, cpu_class] = GetParam();
+  if (op != Op::kPow) GTEST_SKIP() << "one argument: see the sweep";
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, CpuSpec(cpu_class, QueryHostStructure()));
+  TW_ASSERT_OK_AND_ASSIGN(const auto function, CompiledFunction::Compile(op, DType::kFloat32, spec));
+  std::vector<float> x, y;
+  AddSpecialPairs(op, x, y);
+  Random random(31);
+  Draw(random, 4000000, x, y);
+  ExpectWithinBound<float, double>(*function, op, x, y);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FunctionsTest, ::testing::Combine(::testing::ValuesIn(lowering::kFunctions), ::testing::ValuesIn(Classes())),
+                         TestName);
+
+}  // namespace
+}  // namespace tilewright::cpu
