@@ -2,7 +2,7 @@
 //
 // A tree is a sequence of loops and blocks. A block is one compute (or a copy made by cache_read / cache_write) with its axes bound to
 // expressions of the loops around it. Reductions have no explicit init here: lowering places it right before the outermost loop that
-// carries a reduce axis of the block; consumers may stand only after that loop (verified).
+// carries a reduce axis of the block; consumers may stand only after that loop (VerifyBlockTree).
 #ifndef TILEWRIGHT_SKETCH_BLOCK_TREE_H_
 #define TILEWRIGHT_SKETCH_BLOCK_TREE_H_
 
@@ -12,9 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "tilegraph/layout.h"
-#include "tilegraph/simplify.h"
 #include "tilegraph/tensor_graph.h"
 
 namespace tilewright::sketch {
@@ -79,10 +77,6 @@ struct BlockTree {
   // Indented listing, for inspect and messages.
   std::string ToString() const;
 };
-
-// Ok, or Internal naming block and fault: bindings that leave an axis' extent without a predicate, an axis covered twice or not at all,
-// a buffer read before it is written or outside its held region, a consumer inside a reduce loop of its producer, kTile or kTask misplaced.
-absl::Status VerifyBlockTree(const BlockTree& tree);
 
 }  // namespace tilewright::sketch
 

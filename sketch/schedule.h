@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -40,7 +41,7 @@ struct Decision {
 
 enum class Primitive : uint8_t {
   kBlock,              // text: tensor name                                            -> block
-  kLoop,               // block; text: axis name                                       -> the one loop over that axis
+  kLoop,               // block; text: axis name                                       -> the innermost loop over that axis
   kGroupTile,          // output blocks (of one shape); one split decision per axis    -> one task loop per axis
   kSplit,              // loop; one split decision                                     -> the parts, outermost first
   kFuse,               // neighbouring loops, outermost first                          -> loop
@@ -57,6 +58,9 @@ enum class Primitive : uint8_t {
   kTensorize,          // block, loop; text: intrinsic: the loops from there inwards become the tile of that intrinsic
 };
 
+// "group_tile", "compute_at", ...: the names of the text form and of the protos.
+std::string_view Name(Primitive primitive);
+
 struct Instruction {
   Primitive primitive;
   std::vector<Handle> operands;
@@ -72,7 +76,9 @@ struct Schedule {
   // One line per decision and instruction, as in docs: "%3, %4 = split %2 by kt". Equal text, equal schedule.
   std::string ToString() const;
   ScheduleProto ToProto() const;
+  // InvalidArgument names what the proto holds that no schedule can; handles and constraints are replay's to check.
   static absl::StatusOr<Schedule> FromProto(const ScheduleProto& proto);
+  friend bool operator==(const Schedule& a, const Schedule& b) { return a.ToString() == b.ToString(); }
 };
 
 // Writes a trace, instruction by instruction, and numbers the handles. Nothing is checked before replay.
@@ -99,7 +105,8 @@ class ScheduleWriter {
   Schedule Finish() && { return std::move(schedule_); }
 
  private:
-  std::vector<Handle> Emit(Primitive primitive, std::vector<Handle> operands, std::vector<Decision> decisions, std::string text, int results);
+  std::vector<Handle> Emit(Primitive primitive, std::vector<Handle> operands, const std::vector<Decision>& decisions, std::string text,
+                           int results);
   Schedule schedule_;
   int next_handle_ = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "tilegraph/layout.h"
@@ -22,6 +23,7 @@ struct Workload {
   std::string Text() const;
 };
 
+// The inverse of Text(); the values of constants, which it does not hold, become zeros. InvalidArgument says what does not parse.
 absl::StatusOr<Workload> ParseWorkload(std::string_view text);
 
 }  // namespace tilewright::sketch

@@ -1,0 +1,288 @@
+#include "sketch/replay.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sketch/block_tree_verifier.h"
+#include "sketch/schedule.h"
+#include "sketch/test_workloads.h"
+
+namespace tilewright::sketch {
+namespace {
+
+using absl::StatusCode;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+void ExpectCorrect(const Workload& workload, ScheduleWriter writer) {
+  Schedule schedule = std::move(writer).Finish();
+  absl::StatusOr<BlockTree> tree = Replay(workload, schedule);
+  ASSERT_THAT(tree.status(), IsOk()) << schedule.ToString();
+  EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << tree->ToString();
+  EXPECT_THAT(CheckTree(*tree, workload, 7), IsOk()) << tree->ToString();
+}
+
+void ExpectRefused(const Workload& workload, ScheduleWriter writer, const std::string& message) {
+  EXPECT_THAT(Replay(workload, std::move(writer).Finish()).status(), StatusIs(StatusCode::kInvalidArgument, message));
+}
+
+TEST(ReplayTest, EmptyTraceComputesEveryWorkload) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Workload workload = DrawWorkload(seed);
+    TW_ASSERT_OK_AND_ASSIGN(BlockTree tree, Replay(workload, Schedule()));
+    EXPECT_THAT(VerifyBlockTree(tree), IsOk()) << tree.ToString();
+    EXPECT_THAT(CheckTree(tree, workload, seed), IsOk()) << tree.ToString();
+  }
+}
+
+TEST(ReplayTest, GemmWithRegisterAccumulatorAndTails) {
+  Workload workload = GemmRelu(60, 48, 33);
+  ScheduleWriter w;
+  Handle t = w.Block("T"), y = w.Block("Y");
+  std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("mt", 60, {8, 8}), SplitDecision("nt", 48, {1, 48})});
+  w.ComputeAt(t, tasks[1]);
+  Handle m = w.Loop(t, "m"), n = w.Loop(t, "n"), k = w.Loop(t, "k");
+  std::vector<Handle> ks = w.Split(k, SplitDecision("kt", 33, {5, 8}));
+  w.Reorder({ks[0], ks[1], m, n});
+  w.SetLevel(t, "registers");
+  w.Annotate(m, "tile");
+  w.Annotate(w.Loop(y, "m"), "tile");
+  w.SetLayout("B", Layout::BlockedLast(std::vector<int64_t>{33, 48}, 1, 16).ToString());
+  ExpectCorrect(workload, std::move(w));
+}
+
+TEST(ReplayTest, ConvolutionComputesItsPaddedInputInTiles) {
+  Workload workload = ConvPadRelu(3, 5, 9, 8, 3, 2, 1);
+  ScheduleWriter w;
+  Handle p = w.Block("P"), c = w.Block("C"), y = w.Block("Y");
+  std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("n", 1, {1, 1}), SplitDecision("oc", 5, {2, 3}), SplitDecision("oh", 5, {3, 2}),
+                                                SplitDecision("ow", 4, {2, 2})});
+  w.ComputeAt(c, tasks[3]);
+  Handle ic = w.Loop(c, "ic"), oh = w.Loop(c, "oh"), oc = w.Loop(c, "oc");
+  w.Reorder({ic, oh, oc});
+  w.ComputeAt(p, ic);
+  ExpectCorrect(workload, std::move(w));
+}
+
+TEST(ReplayTest, PaddingIsInlined) {
+  for (int64_t pad : {0, 1, 2}) {
+    Workload workload = MaxPool(5, 9, 8, 3, 2, pad);
+    ScheduleWriter w;
+    Handle p = w.Block("P"), m = w.Block("M"), y = w.Block("Y");
+    w.ComputeInline(p);
+    int64_t oh = (9 + 2 * pad - 3) / 2 + 1, ow = (8 + 2 * pad - 3) / 2 + 1;
+    std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("n", 1, {1, 1}), SplitDecision("c", 5, {1, 5}),
+                                                  SplitDecision("oh", oh, {oh, 1}), SplitDecision("ow", ow, {1, ow})});
+    w.ComputeAt(m, tasks[3]);
+    ExpectCorrect(workload, std::move(w));
+  }
+}
+
+TEST(ReplayTest, CacheWriteCopiesOutOnceAndTakesTheEpilogue) {
+  Workload workload = GemmRelu(13, 17, 8);
+  ScheduleWriter w;
+  Handle t = w.Block("T"), y = w.Block("Y");
+  std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("mt", 13, {3, 5}), SplitDecision("nt", 17, {2, 16})});
+  w.ComputeAt(t, tasks[1]);
+  w.Reorder({w.Loop(t, "k"), w.Loop(t, "m"), w.Loop(t, "n")});
+  w.CacheWrite(t, "registers");
+  w.ReverseComputeInline(y);
+  Schedule schedule = std::move(w).Finish();
+  TW_ASSERT_OK_AND_ASSIGN(BlockTree tree, Replay(workload, schedule));
+  EXPECT_THAT(tree.ToString(), Not(HasSubstr("\n    Y ")));
+  EXPECT_THAT(VerifyBlockTree(tree), IsOk()) << tree.ToString();
+  EXPECT_THAT(CheckTree(tree, workload, 3), IsOk()) << tree.ToString();
+}
+
+TEST(ReplayTest, CacheReadPacksAPanel) {
+  Workload workload = GemmRelu(13, 17, 8);
+  ScheduleWriter w;
+  Handle t = w.Block("T"), y = w.Block("Y");
+  std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("mt", 13, {3, 5}), SplitDecision("nt", 17, {2, 16})});
+  w.ComputeAt(t, tasks[1]);
+  Handle k = w.Loop(t, "k"), m = w.Loop(t, "m");
+  std::vector<Handle> ks = w.Split(k, SplitDecision("kt", 8, {3, 3}));
+  w.Reorder({ks[0], m});
+  w.CacheRead(t, ks[0], "A", "scratch");
+  w.SetLayout("A.local", Layout::BlockedLast(std::vector<int64_t>{5, 3}, 0, 4).ToString());
+  ExpectCorrect(workload, std::move(w));
+}
+
+TEST(ReplayTest, FuseAndSplitAgainKeepsEveryElement) {
+  Workload workload = TwoOutputs(13, 8);
+  ScheduleWriter w;
+  Handle y = w.Block("Y");
+  Handle fused = w.Fuse({w.Loop(y, "m"), w.Loop(y, "n")});
+  w.Split(fused, SplitDecision("s", 104, {7, 16}));
+  ExpectCorrect(workload, std::move(w));
+}
+
+TEST(ReplayTest, OutputsOfOneShapeShareTheirTasks) {
+  Workload workload = TwoOutputs(13, 8);
+  ScheduleWriter w;
+  Handle u = w.Block("U"), v = w.Block("V"), y = w.Block("Y");
+  std::vector<Handle> tasks = w.GroupTile({v, y}, {SplitDecision("m", 13, {4, 4}), SplitDecision("n", 8, {1, 8})});
+  w.ComputeAt(u, tasks[1]);
+  ExpectCorrect(workload, std::move(w));
+}
+
+TEST(ReplayTest, OutputIsComputedAtItsConsumerWhereTilesPartitionIt) {
+  Workload workload = TwoOutputs(13, 8);
+  ScheduleWriter w;
+  Handle u = w.Block("U"), v = w.Block("V"), y = w.Block("Y");
+  std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("m", 13, {4, 4}), SplitDecision("n", 8, {1, 8})});
+  w.ComputeAt(v, tasks[1]);
+  w.ComputeInline(u);
+  ExpectCorrect(workload, std::move(w));
+}
+
+TEST(ReplayTest, ConsumerMovesIntoItsProducer) {
+  Workload workload = TwoOutputs(13, 8);
+  ScheduleWriter w;
+  Handle u = w.Block("U"), v = w.Block("V");
+  Handle m = w.Loop(u, "m");
+  std::vector<Handle> ms = w.Split(m, SplitDecision("m", 13, {4, 4}));
+  w.ReverseComputeAt(v, ms[0]);
+  ExpectCorrect(workload, std::move(w));
+}
+
+TEST(ReplayTest, FusedGemmsRecomputeNothingBetweenTasks) {
+  Workload workload = TwoGemms(13, 16, 7, 8);
+  ScheduleWriter w;
+  Handle t1 = w.Block("T1"), t2 = w.Block("T2");
+  std::vector<Handle> tasks = w.GroupTile({t2}, {SplitDecision("m", 13, {4, 4}), SplitDecision("p", 8, {1, 8})});
+  w.ComputeAt(t1, tasks[1]);
+  ExpectCorrect(workload, std::move(w));
+}
+
+TEST(ReplayTest, TupleAndNarrowReductionsCopyOut) {
+  for (const Workload& workload : {ArgMax(7, 13), HalfSum(7, 13)}) {
+    std::string name = workload.graph.tensor(1).name;
+    ScheduleWriter w;
+    Handle reduction = w.Block(name), copy = w.Block(name + ".out"), y = w.Block("Y");
+    std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("r", 7, {2, 4})});
+    w.ComputeInline(copy);
+    w.ComputeAt(reduction, tasks[0]);
+    w.SetLevel(reduction, "registers");
+    ExpectCorrect(workload, std::move(w));
+  }
+}
+
+TEST(ReplayTest, RefusalsNameInstructionAndReason) {
+  Workload gemm = GemmRelu(8, 8, 8);
+  {
+    ScheduleWriter w;
+    w.Block("Q");
+    ExpectRefused(gemm, std::move(w), "#0 block: there is no block 'Q'");
+  }
+  {
+    ScheduleWriter w;
+    w.Split(w.Loop(w.Block("T"), "m"), SplitDecision("d", 8, {2, 3}));
+    ExpectRefused(gemm, std::move(w), "#2 split: decision 'd': the factors cover 6 of 8");
+  }
+  {
+    ScheduleWriter w;
+    Handle y = w.Block("Y");
+    w.GroupTile({y}, {SplitDecision("m", 8, {2, 4}), SplitDecision("n", 8, {2, 4})});
+    ExpectRefused(gemm, std::move(w), "T stands outside the task loops");
+  }
+  {
+    ScheduleWriter w;
+    w.ComputeInline(w.Block("T"));
+    ExpectRefused(gemm, std::move(w), "#1 compute_inline: T is a reduction");
+  }
+  {
+    ScheduleWriter w;
+    Handle t = w.Block("T");
+    w.Annotate(w.Loop(t, "k"), "tile");
+    ExpectRefused(gemm, std::move(w), "carries a reduction of T");
+  }
+  {
+    ScheduleWriter w;
+    Handle y = w.Block("Y");
+    w.SetLevel(y, "registers");
+    ExpectRefused(gemm, std::move(w), "#1 set_level: Y leaves the group");
+  }
+  {
+    // The consumer is moved after its producer was attached to it.
+    ScheduleWriter w;
+    Workload conv = ConvPadRelu(3, 5, 9, 8, 3, 1, 1);
+    Handle p = w.Block("P"), c = w.Block("C"), y = w.Block("Y");
+    w.ComputeAt(p, w.Loop(c, "oh"));
+    w.ComputeAt(c, w.Loop(y, "oh"));
+    ExpectRefused(conv, std::move(w), "#6 compute_at: only the part of P that C needs");
+  }
+  {
+    // Halos overlap: an output cannot be computed twice.
+    Workload conv = ConvPadRelu(3, 5, 9, 8, 3, 1, 1);
+    TensorGraph& g = conv.graph;
+    g.SetOutputs({*g.Find("P"), *g.Find("Y")});
+    ScheduleWriter w;
+    Handle p = w.Block("P"), c = w.Block("C");
+    w.ComputeAt(p, w.Loop(c, "oh"));
+    ExpectRefused(conv, std::move(w), "would not be computed exactly once");
+  }
+}
+
+TEST(ReplayTest, OpenDecisionIsAFailedPrecondition) {
+  ScheduleWriter w;
+  Decision open = SplitDecision("mt", 8, {2, 4});
+  open.open = true;
+  w.Split(w.Loop(w.Block("T"), "m"), open);
+  EXPECT_THAT(Replay(GemmRelu(8, 8, 8), std::move(w).Finish()).status(),
+              StatusIs(StatusCode::kFailedPrecondition, "#2 split: decision 'mt' is open"));
+}
+
+// Garbage: any primitive, handles around the valid ones, wrong counts, wrong decisions, texts that mean something elsewhere.
+TEST(ReplayTest, GarbageTracesAreRefusedOrCorrect) {
+  int accepted = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    Random random(seed);
+    Workload workload = DrawWorkload(seed % 50);
+    Schedule schedule;
+    const std::vector<std::string> texts = {"T", "Y",    "C",    "P",         "S",       "m",       "n",        "k",   "oh", "r",
+                                            "c", "tile", "unroll", "registers", "scratch", "A scratch", "X registers", "", "B ", "x y z"};
+    int next = 0;
+    for (int64_t i = random.UniformInt(1, 12); i > 0; --i) {
+      Instruction instruction;
+      instruction.primitive = static_cast<Primitive>(random.UniformInt(0, random.Bernoulli(0.02) ? 40 : 15));
+      if (random.Bernoulli(0.4)) instruction.primitive = random.Bernoulli(0.4) ? Primitive::kBlock : Primitive::kLoop;
+      for (int64_t o = random.UniformInt(0, 3); o > 0; --o) instruction.operands.push_back(static_cast<int>(random.UniformInt(-1, next + 1)));
+      if (instruction.primitive == Primitive::kBlock) instruction.operands.clear();
+      if (instruction.primitive == Primitive::kLoop) instruction.operands = {static_cast<int>(random.UniformInt(0, next))};
+      for (int64_t d = random.UniformInt(0, 2); d > 0 && instruction.primitive != Primitive::kLoop && instruction.primitive != Primitive::kBlock; --d) {
+        instruction.decisions.push_back(static_cast<int>(random.UniformInt(0, static_cast<int64_t>(schedule.decisions.size()))));
+        Decision decision = SplitDecision("d", random.UniformInt(-1, 17), {random.UniformInt(0, 5), random.UniformInt(-1, 5)});
+        decision.kind = static_cast<Decision::Kind>(random.UniformInt(0, 3) / 3);
+        schedule.decisions.push_back(decision);
+      }
+      instruction.text = texts[random.Index(texts.size())];
+      int results = instruction.primitive == Primitive::kSplit || instruction.primitive == Primitive::kGroupTile ? 2 : 1;
+      for (int r = 0; r < results; ++r) instruction.results.push_back(next + r);
+      // Prefixes that replay are kept, so that garbage meets trees that mean something.
+      Schedule longer = schedule;
+      longer.instructions.push_back(instruction);
+      absl::StatusOr<BlockTree> tree = Replay(workload, longer);
+      if (!tree.ok()) {
+        EXPECT_THAT(tree.status().code(), ::testing::AnyOf(StatusCode::kInvalidArgument, StatusCode::kUnimplemented)) << tree.status();
+        if (tree.status().message().find("at the end") == absl::string_view::npos) continue;
+      }
+      schedule = std::move(longer);
+      next += results;
+    }
+    absl::StatusOr<BlockTree> tree = Replay(workload, schedule);
+    if (!tree.ok()) continue;
+    ++accepted;
+    EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << schedule.ToString() << tree->ToString();
+    EXPECT_THAT(CheckTree(*tree, workload, seed), IsOk()) << schedule.ToString() << tree->ToString();
+  }
+  EXPECT_GT(accepted, 1000);
+}
+
+}  // namespace
+}  // namespace tilewright::sketch

@@ -1,0 +1,96 @@
+#include "sketch/workload.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "tilegraph/text_form.h"
+
+namespace tilewright::sketch {
+namespace {
+
+// Lines after the graph; no line of the graph's text form begins like this.
+constexpr std::string_view kConstantPrefix = "#constant ";
+constexpr std::string_view kLayoutPrefix = "#layout ";
+
+// The same tensors with the same ids; those in `constants` become constants of zeros, all other leaves placeholders.
+TensorGraph WithLeaves(const TensorGraph& graph, const std::set<std::string>& constants) {
+  TensorGraph copy;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kCompute) {
+      copy.AddCompute(tensor.name, tensor.dtype, tensor.compute, tensor.hint);
+    } else if (constants.count(tensor.name) != 0) {
+      copy.AddConstant(tensor.name, std::make_shared<HostTensor>(tensor.dtype, tensor.static_shape()));
+    } else {
+      copy.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
+    }
+  }
+  copy.SetOutputs({graph.outputs().begin(), graph.outputs().end()});
+  return copy;
+}
+
+}  // namespace
+
+const Layout Workload::LayoutOf(TensorId id) const {
+  auto it = layouts.find(id);
+  return it != layouts.end() ? it->second : Layout::RowMajor(graph.tensor(id).static_shape());
+}
+
+std::string Workload::Text() const {
+  std::string text = PrintText(WithLeaves(graph, {}));
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kConstant) absl::StrAppend(&text, std::string(kConstantPrefix), tensor.name, "\n");
+  }
+  for (const auto& [id, layout] : layouts) {
+    if (layout != Layout::RowMajor(graph.tensor(id).static_shape())) {
+      absl::StrAppend(&text, std::string(kLayoutPrefix), graph.tensor(id).name, " ", layout.ToString(), "\n");
+    }
+  }
+  return text;
+}
+
+absl::StatusOr<Workload> ParseWorkload(std::string_view text) {
+  std::string graph_text;
+  std::set<std::string> constants;
+  std::vector<std::pair<std::string, Layout>> layouts;
+  while (!text.empty()) {
+    size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.substr(0, kConstantPrefix.size()) == kConstantPrefix) {
+      constants.emplace(line.substr(kConstantPrefix.size()));
+    } else if (line.substr(0, kLayoutPrefix.size()) == kLayoutPrefix) {
+      std::string_view rest = line.substr(kLayoutPrefix.size());
+      size_t space = rest.find(' ');
+      if (space == std::string_view::npos) return absl::InvalidArgumentError("a layout line needs a tensor and a layout");
+      TW_ASSIGN_OR_RETURN(Layout layout, Layout::Parse(rest.substr(space + 1)));
+      layouts.emplace_back(std::string(rest.substr(0, space)), std::move(layout));
+    } else {
+      graph_text.append(line);
+      graph_text += '\n';
+    }
+  }
+  TW_ASSIGN_OR_RETURN(TensorGraph graph, ParseText(graph_text));
+  for (const std::string& name : constants) {
+    std::optional<TensorId> id = graph.Find(name);
+    if (!id || graph.tensor(*id).kind != TensorKind::kPlaceholder) {
+      return absl::InvalidArgumentError(absl::StrCat("constant '", name, "' is no placeholder of the graph"));
+    }
+  }
+  Workload workload;
+  workload.graph = WithLeaves(graph, constants);
+  for (auto& [name, layout] : layouts) {
+    std::optional<TensorId> id = workload.graph.Find(name);
+    if (!id) return absl::InvalidArgumentError(absl::StrCat("layout of unknown tensor '", name, "'"));
+    if (layout.shape() != workload.graph.tensor(*id).static_shape()) {
+      return absl::InvalidArgumentError(absl::StrCat("the layout of '", name, "' does not have its shape"));
+    }
+    workload.layouts.emplace(*id, std::move(layout));
+  }
+  return workload;
+}
+
+}  // namespace tilewright::sketch
