@@ -153,6 +153,9 @@ absl::StatusOr<std::vector<ValueInfo>> InferShapes(
     bool folded = op.num_outputs() > 0 && op.output(0).constant != nullptr;
     for (int i = 0; i < op.num_outputs(); ++i) {
       if (!op.has_output(i)) continue;
+      if (!op.is_output_set(i)) {
+        return op.Error("the operator has no output ", i);
+      }
       TW_RETURN_IF_ERROR(CheckSize(op, op.output(i)));
       TW_RETURN_IF_ERROR(
           CheckDeclared(op, graph.values[node.outputs[i]], op.output(i)));

@@ -24,10 +24,10 @@ class Builder {
     TW_RETURN_IF_ERROR(ReadInitializers(graph));
     TW_RETURN_IF_ERROR(ReadInputs(graph));
     TW_RETURN_IF_ERROR(ReadNodes(graph));
+    TW_RETURN_IF_ERROR(ReadOutputs(graph));
     for (const onnx::ValueInfoProto& info : graph.value_info()) {
       Declare(info);
     }
-    TW_RETURN_IF_ERROR(ReadOutputs(graph));
     TW_RETURN_IF_ERROR(CheckDefined());
     TW_RETURN_IF_ERROR(SortNodes());
     return std::move(graph_);
@@ -77,7 +77,11 @@ class Builder {
     } else if (info.type().value_case() == onnx::TypeProto::VALUE_NOT_SET) {
       return;
     }
-    graph_.values[at->second].declared = std::move(type);
+    // Who says it first and with a shape: inputs, outputs, then the rest.
+    std::optional<DeclaredType>& declared = graph_.values[at->second].declared;
+    if (!declared.has_value() || !declared->shape.has_value()) {
+      declared = std::move(type);
+    }
   }
 
   absl::Status ReadOpsets(const onnx::ModelProto& model) {

@@ -14,7 +14,8 @@ OpContext::OpContext(const OnnxGraph& graph, const OnnxNode& node,
       node_(node),
       opset_(opset),
       inputs_(std::move(inputs)),
-      outputs_(node.outputs.size()) {}
+      outputs_(node.outputs.size()),
+      is_set_(node.outputs.size(), false) {}
 
 const ValueInfo& OpContext::input(int i) const {
   TW_CHECK(has_input(i)) << "input " << i << " of " << graph_.Label(node_);
@@ -129,7 +130,9 @@ absl::StatusOr<std::vector<int>> OpContext::Axes(
 }
 
 void OpContext::SetOutput(int i, DType dtype, Shape shape) {
-  if (i < num_outputs()) outputs_[i] = {dtype, std::move(shape), nullptr};
+  if (i >= num_outputs()) return;
+  outputs_[i] = {dtype, std::move(shape), nullptr};
+  is_set_[i] = true;
 }
 
 }  // namespace tilewright

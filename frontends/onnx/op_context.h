@@ -72,6 +72,7 @@ class OpContext {
 
   // Set by the inference, read by the import.
   void SetOutput(int i, DType dtype, Shape shape);
+  bool is_output_set(int i) const { return is_set_[i]; }
   const ValueInfo& output(int i) const { return outputs_[i]; }
   std::vector<ValueInfo>& outputs() { return outputs_; }
 
@@ -101,6 +102,7 @@ class OpContext {
   int64_t opset_;
   std::vector<const ValueInfo*> inputs_;
   std::vector<ValueInfo> outputs_;
+  std::vector<bool> is_set_;
   mutable absl::Status status_;
 };
 

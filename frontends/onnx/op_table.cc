@@ -33,6 +33,12 @@ const OpDef* OpTable::Find(absl::string_view domain, absl::string_view op,
   return found;
 }
 
+std::vector<std::string> OpTable::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, rows] : rows_) names.push_back(name);
+  return names;
+}
+
 absl::Status OpTable::CheckSupported(const OnnxGraph& graph) const {
   std::vector<std::string> complaints;
   const auto opset = graph.opsets.find("");

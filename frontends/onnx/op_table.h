@@ -23,6 +23,8 @@ class OpTable {
   // The row for a node; null if there is none.
   const OpDef* Find(absl::string_view domain, absl::string_view op,
                     int64_t opset) const;
+  // All operators, sorted.
+  std::vector<std::string> names() const;
   // Unimplemented with every operator, domain and opset of the graph that is
   // not supported, all in one line.
   absl::Status CheckSupported(const OnnxGraph& graph) const;

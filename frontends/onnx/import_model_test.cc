@@ -1,0 +1,376 @@
+#include "frontends/onnx/import_model.h"
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/model_builder.h"
+#include "gtest/gtest.h"
+#include "tilegraph/interpreter.h"
+#include "tilegraph/text_form.h"
+#include "tilegraph/verifier.h"
+
+namespace tilewright {
+namespace {
+
+ImportedModel Import(ModelBuilder& builder, const ImportOptions& options = {}) {
+  absl::StatusOr<ImportedModel> model =
+      ImportModelProto(builder.model(), options);
+  if (!model.ok()) {
+    ADD_FAILURE() << model.status();
+    return {};
+  }
+  const absl::Status verified = VerifyGraph(model->graph);
+  EXPECT_TRUE(verified.ok()) << verified;
+  return *std::move(model);
+}
+
+std::string ErrorOf(ModelBuilder& builder, const ImportOptions& options = {}) {
+  return std::string(
+      ImportModelProto(builder.model(), options).status().message());
+}
+
+std::vector<std::string> Hints(const ImportedModel& model) {
+  std::vector<std::string> hints;
+  for (const Tensor& tensor : model.graph.tensors()) {
+    if (tensor.kind == TensorKind::kCompute) hints.push_back(tensor.hint);
+  }
+  return hints;
+}
+
+HostTensor Floats(const std::vector<int64_t>& shape,
+                  const std::vector<float>& values) {
+  HostTensor tensor(DType::kFloat32, shape);
+  for (size_t i = 0; i < values.size(); ++i) tensor.as<float>()[i] = values[i];
+  return tensor;
+}
+
+std::vector<float> Evaluate(const ImportedModel& model,
+                            const std::vector<HostTensor>& inputs) {
+  std::map<TensorId, HostTensor> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values[model.inputs[i].tensor] = inputs[i];
+  }
+  auto interpreter = Interpreter::Create(model.graph, std::move(values), {});
+  if (!interpreter.ok()) {
+    ADD_FAILURE() << interpreter.status();
+    return {};
+  }
+  const auto result = (*interpreter)->Evaluate(model.outputs[0].tensor);
+  if (!result.ok()) {
+    ADD_FAILURE() << result.status();
+    return {};
+  }
+  const auto span = result->as<float>();
+  return {span.begin(), span.end()};
+}
+
+using Strings = std::vector<std::string>;
+
+TEST(ImportModelTest, AConvolutionIsPaddingContractionAndBias) {
+  ModelBuilder b;
+  b.Input("X", {1, 2, 5, 5}).Floats("W", {4, 2, 3, 3}, std::vector<float>(72));
+  b.Floats("B", {4}, {1, 2, 3, 4}).Output("Y");
+  b.Node("Conv", {"X", "W", "B"}, {"Y"}).Ints("pads", {1, 1, 1, 1});
+  const ImportedModel model = Import(b);
+  EXPECT_EQ(Hints(model), (Strings{"pad", "conv", "bias"}));
+  const Tensor& conv = model.graph.tensor(*model.graph.Find("Y.conv"));
+  Strings axes;
+  for (const Axis& axis : conv.compute.axes) axes.push_back(axis.name);
+  for (const Axis& axis : conv.compute.reduce_axes) axes.push_back(axis.name);
+  EXPECT_EQ(axes, (Strings{"n", "oc", "oh", "ow", "ic", "kh", "kw"}));
+  EXPECT_EQ(conv.compute.combiner->ToString(), "sum:f32");
+  EXPECT_EQ(model.outputs[0].shape, (std::vector<int64_t>{1, 4, 5, 5}));
+}
+
+TEST(ImportModelTest, AConvolutionWithoutPaddingHasNoGuard) {
+  ModelBuilder b;
+  b.Input("X", {1, 2, 5, 5}).Floats("W", {4, 2, 3, 3}, std::vector<float>(72));
+  b.Output("Y");
+  b.Node("Conv", {"X", "W"}, {"Y"});
+  EXPECT_EQ(Hints(Import(b)), (Strings{"conv"}));
+}
+
+TEST(ImportModelTest, GemmScalesOnlyWhenAsked) {
+  for (const float alpha : {1.0f, 0.5f}) {
+    ModelBuilder b;
+    b.Input("A", {1, 2}).Floats("B", {1, 2}, {3, 4}).Output("Y");
+    b.Node("Gemm", {"A", "B"}, {"Y"}).Int("transB", 1).Float("alpha", alpha);
+    const ImportedModel model = Import(b);
+    EXPECT_EQ(Hints(model),
+              alpha == 1 ? Strings{"matmul"} : (Strings{"matmul", "scale"}));
+    EXPECT_EQ(Evaluate(model, {Floats({1, 2}, {1, 2})}),
+              std::vector<float>{11 * alpha});
+  }
+}
+
+// y = (conv(x) - mean) / sqrt(var + eps) * scale + shift, on one channel pair.
+ModelBuilder ConvThenNorm(bool second_reader) {
+  ModelBuilder b;
+  b.Input("X", {1, 1, 1, 2}).Floats("W", {2, 1, 1, 1}, {2, 3});
+  b.Floats("B", {2}, {1, -1}).Floats("scale", {2}, {1.5, 0.5});
+  b.Floats("shift", {2}, {0.25, -0.5}).Floats("mean", {2}, {0.5, 2});
+  b.Floats("var", {2}, {4, 9});
+  b.Node("Conv", {"X", "W", "B"}, {"T"});
+  b.Node("BatchNormalization", {"T", "scale", "shift", "mean", "var"},
+         {second_reader ? "U" : "Y"})
+      .Float("epsilon", 0);
+  if (second_reader) b.Node("Add", {"U", "T"}, {"Y"});
+  b.Output("Y");
+  return b;
+}
+
+TEST(ImportModelTest, BatchNormGoesIntoTheWeights) {
+  ModelBuilder b = ConvThenNorm(false);
+  const ImportedModel model = Import(b);
+  EXPECT_EQ(Hints(model), (Strings{"conv", "bias"}));
+  const std::vector<float> y = Evaluate(model, {Floats({1, 1, 1, 2}, {1, 5})});
+  const std::vector<float> expected = {(2 * 1 + 1 - 0.5f) / 2 * 1.5f + 0.25f,
+                                       (2 * 5 + 1 - 0.5f) / 2 * 1.5f + 0.25f,
+                                       (3 * 1 - 1 - 2.0f) / 3 * 0.5f - 0.5f,
+                                       (3 * 5 - 1 - 2.0f) / 3 * 0.5f - 0.5f};
+  ASSERT_EQ(y.size(), 4);
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(y[i], expected[i], 1e-5) << i;
+}
+
+TEST(ImportModelTest, BatchNormStaysWhereTheConvolutionHasAnotherReader) {
+  ModelBuilder b = ConvThenNorm(true);
+  EXPECT_EQ(Hints(Import(b)), (Strings{"conv", "bias", "batchnorm", "add"}));
+}
+
+TEST(ImportModelTest, BatchNormGoesIntoGemmWeightsOfBothOrientations) {
+  for (const int64_t trans : {0, 1}) {
+    ModelBuilder b;
+    b.Input("A", {1, 2}).Floats("B", {2, 2}, {1, 2, 3, 4});
+    b.Floats("scale", {2}, {2, 3}).Floats("shift", {2}, {10, 20});
+    b.Floats("mean", {2}, {0, 0}).Floats("var", {2}, {1, 1}).Output("Y");
+    b.Node("Gemm", {"A", "B"}, {"T"}).Int("transB", trans);
+    b.Node("BatchNormalization", {"T", "scale", "shift", "mean", "var"}, {"Y"})
+        .Float("epsilon", 0);
+    const ImportedModel model = Import(b);
+    EXPECT_EQ(Hints(model), (Strings{"matmul", "bias"}));
+    EXPECT_EQ(Evaluate(model, {Floats({1, 2}, {1, 10})}),
+              trans == 1 ? (std::vector<float>{21 * 2 + 10, 43 * 3 + 20})
+                         : (std::vector<float>{31 * 2 + 10, 42 * 3 + 20}));
+  }
+}
+
+TEST(ImportModelTest, IdentityLikeNodesLeaveNothing) {
+  ModelBuilder b;
+  b.Input("x", {2, 3}).Ints("shape", {2}, {2, 3}).Output("y");
+  b.Ints("zeros", {2}, {0, 0}).Ints("ends", {2}, {9, 9});
+  b.Node("Identity", {"x"}, {"a"});
+  b.Node("Dropout", {"a"}, {"b"});
+  b.Node("Cast", {"b"}, {"c"}).Int("to", onnx::TensorProto::FLOAT);
+  b.Node("Reshape", {"c", "shape"}, {"d"});
+  b.Node("Transpose", {"d"}, {"e"}).Ints("perm", {0, 1});
+  b.Node("Slice", {"e", "zeros", "ends"}, {"f"});
+  b.Node("Concat", {"f"}, {"g"}).Int("axis", 0);
+  b.Node("Expand", {"g", "shape"}, {"h"});
+  b.Node("Sum", {"h"}, {"i"});
+  b.Node("Relu", {"i"}, {"y"});
+  EXPECT_EQ(Hints(Import(b)), Strings{"relu"});
+}
+
+TEST(ImportModelTest, EveryOutputIsAComputeOfItsOwn) {
+  ModelBuilder b;
+  b.Input("x", {2}).Floats("w", {2}, {1, 2});
+  b.Node("Identity", {"x"}, {"same"});
+  b.Node("Relu", {"x"}, {"r"});
+  b.Node("Identity", {"r"}, {"again"});
+  b.Output("same").Output("w").Output("r").Output("again").Output("x");
+  const ImportedModel model = Import(b);
+  ASSERT_EQ(model.outputs.size(), 5);
+  std::map<TensorId, int> seen;
+  for (const Port& port : model.outputs) {
+    EXPECT_EQ(model.graph.tensor(port.tensor).kind, TensorKind::kCompute);
+    EXPECT_EQ(++seen[port.tensor], 1) << port.name;
+  }
+  EXPECT_EQ(model.outputs[3].name, "again");
+}
+
+TEST(ImportModelTest, ShapeArithmeticIsFolded) {
+  ModelBuilder b;
+  b.Input("x", {4, 3, 2}).Ints("zero", {}, {0}).Ints("axes", {1}, {0});
+  b.Ints("minus", {1}, {-1}).Output("y", {4, 6});
+  b.Node("Shape", {"x"}, {"s"});
+  b.Node("Gather", {"s", "zero"}, {"n"});
+  b.Node("Unsqueeze", {"n", "axes"}, {"n1"});
+  b.Node("Concat", {"n1", "minus"}, {"to"}).Int("axis", 0);
+  b.Node("Reshape", {"x", "to"}, {"y"});
+  const ImportedModel model = Import(b);
+  EXPECT_EQ(Hints(model), Strings{"reshape"});
+  EXPECT_EQ(model.graph.size(), 2);
+}
+
+TEST(ImportModelTest, FoldingKeepsItsLimits) {
+  ModelBuilder b;
+  b.Input("x", {1}).Ints("shape", {2}, {1000, 1000}).Output("y");
+  b.Node("ConstantOfShape", {"shape"}, {"big"});
+  b.Node("Add", {"x", "big"}, {"y"});
+  EXPECT_EQ(Hints(Import(b)), Strings{"add"});
+  ImportOptions options;
+  options.max_folded_bytes = 3'999'999;
+  EXPECT_EQ(Hints(Import(b, options)), (Strings{"fill", "add"}));
+  options = ImportOptions();
+  options.max_folded_total_bytes = 3'999'999;
+  EXPECT_EQ(Hints(Import(b, options)), (Strings{"fill", "add"}));
+}
+
+TEST(ImportModelTest, FoldedValuesAreThoseOfTheInterpreter) {
+  ModelBuilder b;
+  b.Input("x", {3, 2}).Floats("w", {2, 3}, {1, 2, 3, 4, 5, 6}).Output("y");
+  b.Node("Transpose", {"w"}, {"t"});
+  b.Node("Exp", {"t"}, {"e"});
+  b.Node("Add", {"x", "e"}, {"y"});
+  const ImportedModel model = Import(b);
+  EXPECT_EQ(Hints(model), Strings{"add"});
+  const std::vector<float> y =
+      Evaluate(model, {Floats({3, 2}, {0, 0, 0, 0, 0, 0})});
+  const std::vector<double> powers = {1, 4, 2, 5, 3, 6};
+  ASSERT_EQ(y.size(), 6);
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_FLOAT_EQ(y[i], static_cast<float>(std::exp(powers[i])));
+  }
+}
+
+TEST(ImportModelTest, DeadCodeMayBeUnsupported) {
+  ModelBuilder b;
+  b.Input("x", {2}).Output("y");
+  b.Node("Frobnicate", {"x"}, {"dead"});
+  b.Node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(Hints(Import(b)), Strings{"relu"});
+}
+
+TEST(ImportModelTest, NamesAreThoseOfTheModel) {
+  ModelBuilder b;
+  b.Input("/in/x.0", {1, 2}).Floats("fc.weight", {2, 2}, {1, 2, 3, 4});
+  b.Output("/out");
+  b.Node("MatMul", {"/in/x.0", "fc.weight"}, {"/mid"});
+  b.Node("Relu", {"/mid"}, {"/out"});
+  const ImportedModel model = Import(b);
+  for (const char* name : {"/in/x.0", "fc.weight", "/mid", "/out"}) {
+    EXPECT_TRUE(model.graph.Find(name).has_value()) << name;
+  }
+}
+
+TEST(ImportModelTest, ANameThatLooksLikeASuffixDoesNotClash) {
+  ModelBuilder b;
+  b.Input("X", {1, 1}).Floats("W", {1, 1}, {2}).Floats("Y.matmul", {1}, {5});
+  b.Output("Y");
+  b.Node("Gemm", {"X", "W", "Y.matmul"}, {"Y"});
+  EXPECT_EQ(Evaluate(Import(b), {Floats({1, 1}, {10})}),
+            std::vector<float>{25});
+}
+
+TEST(ImportModelTest, DimsGiveDynamicDimensionsTheirValue) {
+  ModelBuilder b;
+  b.Input("x", {-1, -1}).NameDim(0, "batch").Output("y");
+  b.Node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(ErrorOf(b),
+            "dimensions 'batch' of input 'x', 'x.1' of input 'x' have no "
+            "value; give them one with --dim=batch=VALUE --dim=x.1=VALUE");
+  ImportOptions options;
+  options.dims = {{"batch", 3}, {"x.1", 4}};
+  EXPECT_EQ(Import(b, options).outputs[0].shape, (std::vector<int64_t>{3, 4}));
+  options.dims["other"] = 5;
+  EXPECT_EQ(ErrorOf(b, options),
+            "--dim=other=5 names no dynamic dimension of the model; it has "
+            "batch, x.1");
+  options.dims = {{"batch", 0}, {"x.1", 4}};
+  EXPECT_EQ(ErrorOf(b, options), "--dim=batch=0: a dimension is at least 1");
+}
+
+TEST(ImportModelTest, BoundInputsBecomeConstants) {
+  ModelBuilder b;
+  b.Input("x", {6}).Input("shape", {2}, onnx::TensorProto::INT64).Output("y");
+  b.Node("Reshape", {"x", "shape"}, {"y"});
+  EXPECT_EQ(ErrorOf(b),
+            "node of 'y' (Reshape): input 'shape' decides a shape and must be "
+            "known when compiling; if it is an input of the model, give its "
+            "value with --bind=NAME=VALUE");
+  ImportOptions options;
+  options.bind_text["shape"] = "2,3";
+  const ImportedModel model = Import(b, options);
+  EXPECT_EQ(model.inputs.size(), 1);
+  EXPECT_EQ(model.outputs[0].shape, (std::vector<int64_t>{2, 3}));
+  options.bind_text["shape"] = "2,3,4";
+  EXPECT_EQ(ErrorOf(b, options),
+            "--bind=shape=2,3,4: there are 3 values for 2 elements (the input "
+            "is i64 [2])");
+  options.bind_text["shape"] = "2,x";
+  EXPECT_EQ(ErrorOf(b, options),
+            "--bind=shape=2,x: 'x' is no such value (the input is i64 [2])");
+  options.bind_text = {{"nothing", "1"}};
+  EXPECT_EQ(ErrorOf(b, options),
+            "--bind=nothing=... names no input of the model; it has shape, x");
+  options.bind_text.clear();
+  options.bind_tensors["shape"] = Floats({2}, {2, 3});
+  EXPECT_EQ(ErrorOf(b, options),
+            "--bind=shape: the value is f32 [2] but the input is i64 [2]");
+}
+
+TEST(ImportModelTest, EverythingUnsupportedIsListedAtOnce) {
+  ModelBuilder b(26);
+  b.Input("x", {2}).Output("y");
+  b.Node("Zap", {"x"}, {"a"});
+  b.Node("Relu", {"a"}, {"b"});
+  b.Node("Foo", {"b"}, {"c"}).Domain("com.example");
+  b.Node("Bar", {"c"}, {"y"}).Domain("org.other");
+  EXPECT_EQ(ErrorOf(b),
+            "the model uses what is not supported: opset 26 of ai.onnx "
+            "(supported are 6 to 25); operators Zap, com.example.Foo, "
+            "org.other.Bar; domains com.example, org.other; export it with "
+            "supported operators");
+}
+
+TEST(ImportModelTest, OperatorsBelongToTheirOpset) {
+  ModelBuilder b(17);
+  b.Input("x", {2}).Output("y");
+  b.Node("Gelu", {"x"}, {"y"});
+  EXPECT_EQ(ErrorOf(b),
+            "the model uses what is not supported: operators Gelu; export it "
+            "with supported operators");
+}
+
+TEST(ImportModelTest, SoftmaxChangedItsMeaningWithOpset13) {
+  for (const int64_t opset : {12, 13}) {
+    ModelBuilder b(opset);
+    b.Input("x", {1, 2, 2}).Output("y");
+    b.Node("Softmax", {"x"}, {"y"}).Int("axis", 1);
+    const std::vector<float> y =
+        Evaluate(Import(b), {Floats({1, 2, 2}, {0, 0, 0, 0})});
+    EXPECT_EQ(y, std::vector<float>(4, opset == 12 ? 0.25f : 0.5f));
+  }
+}
+
+TEST(ImportModelTest, ALongSumAndALongConcatStayFlat) {
+  ModelBuilder b;
+  b.Input("x", {1}).Output("y");
+  b.Node("Sum", std::vector<std::string>(3000, "x"), {"s"});
+  b.Node("Concat", std::vector<std::string>(3000, "s"), {"c"}).Int("axis", 0);
+  b.Node("ReduceSum", {"c"}, {"y"}).Int("keepdims", 1);
+  EXPECT_EQ(Evaluate(Import(b), {Floats({1}, {1})}),
+            std::vector<float>{9'000'000});
+}
+
+TEST(ImportModelTest, EmptyTensorsAreRefused) {
+  ModelBuilder b;
+  b.Input("x", {0, 3}).Output("y");
+  b.Node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(ErrorOf(b),
+            "input 'x' has shape [0, 3], which is without elements; export "
+            "the model with another");
+}
+
+TEST(ImportModelTest, TheSameModelGivesTheSameGraph) {
+  ModelBuilder b = ConvThenNorm(true);
+  EXPECT_EQ(PrintText(Import(b).graph, 0), PrintText(Import(b).graph, 0));
+}
+
+}  // namespace
+}  // namespace tilewright
