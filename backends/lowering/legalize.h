@@ -1,47 +1,36 @@
-// From the tile tier to the scalar tier, for machines whose threads have vector registers: the shared default of every backend's
-// Legalize. The four hooks of the tile-graph paper are its branches: Allocate (registers or scratch), LoadTiles and StoreTiles (kMap whose
-// body is one load), ComputeTile (the rest).
+// From the tile tier to the scalar tier, for machines whose threads have vector
+// registers: the shared default of every backend's Legalize. The four hooks of
+// the tile-graph paper are its branches: Allocate (registers or scratch),
+// LoadTiles and StoreTiles (kMap whose body is one load), ComputeTile (the
+// rest).
 //
-// A tile operation becomes rows × vectors: one box axis, the one along which the destination is contiguous, is cut into vectors (the last
-// one partly active); the other axes are unrolled while the tile fits `max_unrolled_vectors`, else looped over. Within one step equal loads and
-// equal index arithmetic are emitted once: a load that does not depend on the vector axis is a broadcast, shared by all vectors of its row; one that
-// is contiguous along it is a vector load, shared by all rows. This is what makes batch-reduce, direct convolution, depthwise, pooling
-// and epilogues one code path. Loads with another stride along the vector axis are gathered lane by lane (correct, slow: never in a good plan).
-// A buffer at level registers becomes one variable per vector, provided all its accesses have constant indices once boxes are unrolled;
-// otherwise it is demoted to scratch, and `Report::demoted` names it.
-// sum of products in float becomes FMA. Guarded loads (select(in bounds, load, c)) become masked loads.
+// A tile operation becomes rows × vectors: one box axis, the one along which
+// the destination is contiguous, is cut into vectors (the last one partly
+// active); the other axes are unrolled while the tile fits
+// `max_unrolled_vectors`, else looped over. Within one step equal loads and
+// equal index arithmetic are emitted once: a load that does not depend on the
+// vector axis is a broadcast, shared by all vectors of its row; one that is
+// contiguous along it is a vector load, shared by all rows. This is what makes
+// batch-reduce, direct convolution, depthwise, pooling and epilogues one code
+// path. Loads with another stride along the vector axis are gathered lane by
+// lane (correct, slow: never in a good plan). A buffer at level registers
+// becomes one variable per vector, provided all its accesses have constant
+// indices once boxes are unrolled; otherwise it is demoted to scratch, and
+// `Report::demoted` names it. sum of products in float becomes FMA. Guarded
+// loads (select(in bounds, load, c)) become masked loads.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_LEGALIZE_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_LEGALIZE_H_
-
-#include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/tile_ir.h"
+#include "backends/lowering/vector_target.h"
 
 namespace tilewright::lowering {
 
-struct VectorTarget {
-  int vector_bytes = 64;         // 64: AVX-512, 32: AVX2, 16: SSE
-  int registers = 32;            // architectural vector registers, for the report
-  int max_unrolled_vectors = 64; // larger boxes are looped over
-  bool fma = true;
-  int unroll_reduce = 4;         // unroll hint for serial loops directly around an update
-};
-
-struct LegalizeReport {
-  std::vector<std::string> demoted;
-  int max_live_accumulators = 0;
-  int gathers = 0;               // lane-by-lane loads emitted
-};
-
-absl::StatusOr<kernel_ir::ScalarKernel> Legalize(const kernel_ir::Kernel& kernel, const VectorTarget& target,
-                                                 LegalizeReport* report = nullptr);
-
-// Passes on the scalar tier, each keeping what the interpreter computes.
-// Replaces exp, log, tanh, erf, sigmoid, pow, sin, cos by polynomials in basic operations (errors: docs/numerics.md).
-void ExpandFunctions(kernel_ir::ScalarKernel& kernel);
+absl::StatusOr<kernel_ir::ScalarKernel> Legalize(
+    const kernel_ir::Kernel& kernel, const VectorTarget& target,
+    LegalizeReport* report = nullptr);
 
 }  // namespace tilewright::lowering
 

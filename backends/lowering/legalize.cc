@@ -1,0 +1,217 @@
+#include "backends/lowering/legalize.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/kernel_ir/builder.h"
+#include "backends/lowering/emit_tile_op.h"
+#include "backends/lowering/hoist_invariants.h"
+#include "backends/lowering/vector_plan.h"
+#include "base/status_macros.h"
+
+namespace tilewright::lowering {
+
+using kernel_ir::For;
+using kernel_ir::If;
+using kernel_ir::Kernel;
+using kernel_ir::Level;
+using kernel_ir::Reg;
+using kernel_ir::Role;
+using kernel_ir::ScalarBuilder;
+using kernel_ir::ScalarKernel;
+using kernel_ir::Stmt;
+using kernel_ir::TileOp;
+
+namespace {
+
+// Loops marked for unrolling stay loops beyond this many copies of their body's
+// operations.
+constexpr int64_t kMaxUnrolledOps = 64;
+// Vectors that may stay in registers all through a loop besides its
+// accumulators.
+constexpr int kMaxHoistedVectors = 10;
+
+int64_t CountOps(const std::vector<Stmt>& stmts) {
+  int64_t count = 0;
+  for (const Stmt& stmt : stmts) {
+    if (const auto* loop = std::get_if<For>(&stmt.node)) {
+      count += CountOps(loop->body);
+    } else if (const auto* branch = std::get_if<If>(&stmt.node)) {
+      count += CountOps(branch->then_body) + CountOps(branch->else_body);
+    } else {
+      ++count;
+    }
+  }
+  return count;
+}
+
+class Legalizer {
+ public:
+  explicit Legalizer(EmitContext& context) : c_(context) {}
+
+  void Kernel() {
+    const std::vector<Stmt>* body = &c_.kernel.body;
+    std::vector<const For*> tasks;
+    while (body->size() == 1) {
+      const auto* loop = std::get_if<For>(&body->front().node);
+      if (loop == nullptr || loop->kind != For::Kind::kTask) break;
+      tasks.push_back(loop);
+      body = &loop->body;
+    }
+    int64_t below = c_.kernel.num_tasks();
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      const int64_t above = below;
+      below /= tasks[i]->extent;
+      LoopValue value;
+      value.depth = static_cast<int>(i);
+      if (tasks[i]->extent > 1) {
+        value.reg = c_.builder.task();
+        if (below > 1)
+          value.reg = c_.builder.Emit(Op::kFloorDiv,
+                                      {value.reg, c_.builder.Int(below)});
+        if (above < c_.kernel.num_tasks())
+          value.reg = c_.builder.Emit(
+              Op::kFloorMod, {value.reg, c_.builder.Int(tasks[i]->extent)});
+      }
+      c_.loops[tasks[i]->var] = value;
+    }
+    Stmts(*body, static_cast<int>(tasks.size()));
+  }
+
+ private:
+  void Stmts(const std::vector<Stmt>& stmts, int depth) {
+    for (const Stmt& stmt : stmts) {
+      if (const auto* loop = std::get_if<For>(&stmt.node)) {
+        Loop(*loop, depth);
+      } else if (const auto* branch = std::get_if<If>(&stmt.node)) {
+        Branch(*branch, depth);
+      } else {
+        EmitTileOp(std::get<TileOp>(stmt.node), c_);
+      }
+    }
+  }
+
+  void Loop(const For& loop, int depth) {
+    const bool small = loop.extent * CountOps(loop.body) <= kMaxUnrolledOps;
+    if (loop.extent == 1 || c_.plan.constant_vars.count(loop.var) ||
+        (loop.kind == For::Kind::kUnroll && small)) {
+      for (int64_t i = 0; i < loop.extent; ++i) {
+        LoopValue value;
+        value.constant = i;
+        value.depth = depth;
+        c_.loops[loop.var] = value;
+        Stmts(loop.body, depth + 1);
+      }
+    } else {
+      LoopValue value;
+      value.depth = depth;
+      value.reg =
+          c_.builder.BeginFor(0, loop.extent, 1, UnrollHint(loop), loop.name);
+      c_.loops[loop.var] = value;
+      Stmts(loop.body, depth + 1);
+      c_.builder.EndFor();
+    }
+    c_.loops.erase(loop.var);
+  }
+
+  int UnrollHint(const For& loop) const {
+    const bool updates =
+        std::all_of(loop.body.begin(), loop.body.end(), [](const Stmt& s) {
+          const auto* op = std::get_if<TileOp>(&s.node);
+          return op != nullptr && op->phase == TileOp::Phase::kUpdate;
+        });
+    if (!updates || loop.body.size() != 1) return 1;
+    return static_cast<int>(
+        std::min<int64_t>(loop.extent, std::max(1, c_.target.unroll_reduce)));
+  }
+
+  void Branch(const If& branch, int depth) {
+    const Expr condition = c_.BindLoops(branch.condition);
+    if (condition.op() == Op::kConst) {
+      Stmts(condition.int_value() != 0 ? branch.then_body : branch.else_body,
+            depth);
+      return;
+    }
+    c_.builder.BeginIf(c_.EmitScalar(condition));
+    Stmts(branch.then_body, depth + 1);
+    if (!branch.else_body.empty()) {
+      c_.builder.BeginElse();
+      Stmts(branch.else_body, depth + 1);
+    }
+    c_.builder.EndIf();
+  }
+
+  EmitContext& c_;
+};
+
+// With `initialise`, every register variable starts a task as zero: wanted
+// where branches make it unclear that each is written first.
+ScalarKernel Build(
+    const Kernel& kernel, const VectorTarget& target,
+    const KernelRanges& ranges, const VectorPlan& plan, bool initialise,
+    const std::vector<std::pair<int, std::vector<int64_t>>>& variables,
+    EmitContext* used) {
+  ScalarBuilder builder(kernel.name, kernel.num_tasks());
+  EmitContext context{kernel, target, ranges, plan, builder, {}, {}, {}, {}};
+  context.memory.assign(kernel.buffers.size(), -1);
+  for (const kernel_ir::Buffer& b : kernel.buffers) {
+    if (b.level == Level::kGlobal)
+      context.memory[b.id] = builder.AddArgument(b.name, b.dtype, b.role,
+                                                 b.layout.physical_elements());
+  }
+  for (const kernel_ir::Buffer& b : kernel.buffers) {
+    if (b.level != Level::kGlobal && plan.registers.count(b.id) == 0) {
+      context.memory[b.id] =
+          builder.AddScratch(b.name, b.dtype, b.layout.physical_elements());
+    }
+  }
+  if (initialise) {
+    for (const auto& [buffer, index] : variables) {
+      const Reg variable = context.Variable(buffer, index);
+      const kernel_ir::RegType type = builder.type(variable);
+      builder.Assign(variable, IsFloat(type.dtype)
+                                   ? builder.Float(0, type.dtype, type.lanes)
+                                   : builder.Int(0, type.dtype, type.lanes));
+    }
+  }
+  Legalizer(context).Kernel();
+  if (used != nullptr) {
+    used->variables = std::move(context.variables);
+    used->report = std::move(context.report);
+  }
+  return std::move(builder).Finish();
+}
+
+}  // namespace
+
+absl::StatusOr<ScalarKernel> Legalize(const Kernel& kernel,
+                                      const VectorTarget& target,
+                                      LegalizeReport* report) {
+  if (target.vector_bytes < 4 ||
+      (target.vector_bytes & (target.vector_bytes - 1)) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("legalize: vectors of ", target.vector_bytes,
+                     " bytes; must be a power of two from 4"));
+  }
+  const KernelRanges ranges(kernel);
+  const VectorPlan plan = PlanVectors(kernel, ranges, target);
+  ScalarBuilder none(kernel.name);
+  EmitContext used{kernel, target, ranges, plan, none, {}, {}, {}, {}};
+  ScalarKernel scalar = Build(kernel, target, ranges, plan, false, {}, &used);
+  if (!VerifyScalarKernel(scalar).ok()) {
+    std::vector<std::pair<int, std::vector<int64_t>>> variables;
+    for (const auto& [key, reg] : used.variables) variables.push_back(key);
+    scalar = Build(kernel, target, ranges, plan, true, variables, nullptr);
+  }
+  HoistInvariants(scalar, kMaxHoistedVectors);
+  TW_RETURN_IF_ERROR(VerifyScalarKernel(scalar));
+  if (report != nullptr) {
+    *report = used.report;
+    report->demoted = plan.demoted;
+  }
+  return scalar;
+}
+
+}  // namespace tilewright::lowering

@@ -1,0 +1,476 @@
+// Hand-written tile kernels through Legalize: the scalar tier computes what the
+// tile tier does, with the instructions one would write.
+#include "backends/lowering/legalize.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/kernel_ir/interpreter.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::lowering {
+namespace {
+
+using kernel_ir::For;
+using kernel_ir::Inst;
+using kernel_ir::Kernel;
+using kernel_ir::Level;
+using kernel_ir::Role;
+using kernel_ir::ScalarKernel;
+using kernel_ir::Stmt;
+using kernel_ir::TileAxis;
+using kernel_ir::TileOp;
+
+Expr I(int64_t value) { return Expr::Int(value); }
+Expr Mul(Expr a, Expr b) {
+  return Expr::Make(Op::kMul, {std::move(a), std::move(b)});
+}
+Expr Lt(Expr a, Expr b) {
+  return Expr::Make(Op::kLt, {std::move(a), std::move(b)});
+}
+Expr Ge(Expr a, Expr b) {
+  return Expr::Make(Op::kGe, {std::move(a), std::move(b)});
+}
+Expr And(Expr a, Expr b) {
+  return Expr::Make(Op::kAnd, {std::move(a), std::move(b)});
+}
+Expr Select(Expr c, Expr a, Expr b) {
+  return Expr::Make(Op::kSelect, {std::move(c), std::move(a), std::move(b)});
+}
+
+// A kernel under construction: variables are numbered as they are made.
+struct Writer {
+  Kernel kernel;
+
+  Writer() { kernel.name = "k"; }
+  int Buffer(std::string name, Level level, Role role, Layout layout,
+             DType dtype = DType::kFloat32) {
+    const int id = static_cast<int>(kernel.buffers.size());
+    kernel.buffers.push_back(
+        {id, std::move(name), dtype, level, role, std::move(layout)});
+    return id;
+  }
+  int Input(std::string name, std::vector<int64_t> shape) {
+    return Buffer(std::move(name), Level::kGlobal, Role::kInput,
+                  Layout::RowMajor(shape));
+  }
+  int Output(std::string name, std::vector<int64_t> shape) {
+    return Buffer(std::move(name), Level::kGlobal, Role::kOutput,
+                  Layout::RowMajor(shape));
+  }
+  int Registers(std::string name, std::vector<int64_t> shape) {
+    return Buffer(std::move(name), Level::kRegisters, Role::kLocal,
+                  Layout::RowMajor(shape));
+  }
+  Expr Var(std::string name) {
+    return Expr::Var(kernel.num_vars++, std::move(name));
+  }
+  Expr Load(int buffer, std::vector<Expr> index) {
+    return Expr::Load(buffer, kernel.buffers[buffer].dtype, std::move(index));
+  }
+
+  static TileAxis Axis(const Expr& var, int64_t extent) {
+    return {var.var_id(), var.var_name(), extent};
+  }
+  static Stmt Loop(const Expr& var, int64_t extent, std::vector<Stmt> body,
+                   For::Kind kind = For::Kind::kSerial) {
+    For loop;
+    loop.var = var.var_id();
+    loop.name = var.var_name();
+    loop.extent = extent;
+    loop.kind = kind;
+    loop.body = std::move(body);
+    return Stmt{std::move(loop)};
+  }
+  static Stmt Op(TileOp::Phase phase, std::vector<TileAxis> box, int dst,
+                 std::vector<Expr> index, std::vector<Expr> body,
+                 Expr predicate = Expr(),
+                 Combiner combiner = Combiner(Combiner::Kind::kSum,
+                                              DType::kFloat32)) {
+    TileOp op;
+    op.phase = phase;
+    op.box = std::move(box);
+    op.dst = {dst};
+    op.index = std::move(index);
+    op.body = std::move(body);
+    op.predicate = std::move(predicate);
+    if (phase != TileOp::Phase::kMap) op.combiner = combiner;
+    return Stmt{std::move(op)};
+  }
+};
+
+int64_t Elements(const kernel_ir::Buffer& b) {
+  return b.layout.physical_elements();
+}
+
+// Small integers, so that every order of summation gives the same bits.
+std::vector<std::string> Arguments(const Kernel& kernel) {
+  std::vector<std::string> args;
+  for (const kernel_ir::Buffer& b : kernel.buffers) {
+    if (b.level != Level::kGlobal) continue;
+    HostTensor t(b.dtype, {Elements(b)});
+    for (int64_t i = 0; i < Elements(b); ++i) {
+      const int64_t v = (i * 7 + b.id * 3) % 11 - 5;
+      t.Set(i, {static_cast<double>(v), v});
+    }
+    args.emplace_back(t.data(), t.size_bytes());
+  }
+  return args;
+}
+
+// Both tiers on the same arguments, at several vector widths. Gives the kernel
+// for AVX-512.
+ScalarKernel ExpectSame(const Kernel& kernel,
+                        LegalizeReport* report = nullptr) {
+  TW_EXPECT_OK(kernel_ir::VerifyTileKernel(kernel)) << kernel.ToString();
+  std::vector<std::string> expected = Arguments(kernel);
+  TW_EXPECT_OK(InterpretTileKernel(kernel, absl::MakeSpan(expected)))
+      << kernel.ToString();
+  ScalarKernel result;
+  for (int bytes : {4, 16, 32, 64}) {
+    VectorTarget target;
+    target.vector_bytes = bytes;
+    absl::StatusOr<ScalarKernel> scalar = Legalize(kernel, target, report);
+    TW_EXPECT_OK(scalar.status()) << kernel.ToString();
+    if (!scalar.ok()) continue;
+    std::vector<std::string> args = Arguments(kernel);
+    TW_EXPECT_OK(InterpretScalarKernel(*scalar, absl::MakeSpan(args), 0,
+                                       scalar->num_tasks))
+        << kernel.ToString() << scalar->ToString();
+    EXPECT_TRUE(args == expected) << bytes << " bytes\n"
+                                  << kernel.ToString() << scalar->ToString();
+    result = *std::move(scalar);
+  }
+  return result;
+}
+
+// Instructions of one type inside the loop called `name`, or anywhere.
+template <typename T>
+int Count(const std::vector<Inst>& body, const std::string& name,
+          const ScalarKernel& kernel, bool inside = false,
+          const std::function<bool(const T&)>& which = nullptr) {
+  int count = 0;
+  for (const Inst& inst : body) {
+    if (const auto* loop = std::get_if<kernel_ir::ForInst>(&inst.node)) {
+      count += Count<T>(loop->body, name, kernel,
+                        inside || kernel.regs[loop->var].name == name, which);
+    }
+    if (const auto* branch = std::get_if<kernel_ir::IfInst>(&inst.node)) {
+      count += Count<T>(branch->then_body, name, kernel, inside, which) +
+               Count<T>(branch->else_body, name, kernel, inside, which);
+    }
+    if (const auto* one = std::get_if<T>(&inst.node))
+      count += (inside || name.empty()) && (!which || which(*one));
+  }
+  return count;
+}
+
+// y[m, n] = max(sum over k of a[m, k] * b[k, n], 0), tiles of mt x nt in
+// registers.
+Kernel Gemm(int64_t m, int64_t n, int64_t k, int64_t mt, int64_t nt,
+            Layout b_layout) {
+  Writer w;
+  const int a = w.Input("a", {m, k});
+  const int b =
+      w.Buffer("b", Level::kGlobal, Role::kConstant, std::move(b_layout));
+  const int y = w.Output("y", {m, n}), acc = w.Registers("acc", {mt, nt});
+  Expr m0 = w.Var("m0"), n0 = w.Var("n0"), kk = w.Var("k");
+  Expr mi = w.Var("mi"), ni = w.Var("ni"), mu = w.Var("mu"), nu = w.Var("nu"),
+       me = w.Var("me"), ne = w.Var("ne");
+  Stmt init = Writer::Op(TileOp::Phase::kInit,
+                         {Writer::Axis(mi, mt), Writer::Axis(ni, nt)}, acc,
+                         {mi, ni}, {});
+  Stmt update =
+      Writer::Op(TileOp::Phase::kUpdate,
+                 {Writer::Axis(mu, mt), Writer::Axis(nu, nt)}, acc, {mu, nu},
+                 {Mul(w.Load(a, {m0 * I(mt) + mu, kk}),
+                      w.Load(b, {kk, n0 * I(nt) + nu}))});
+  Stmt store = Writer::Op(
+      TileOp::Phase::kMap, {Writer::Axis(me, mt), Writer::Axis(ne, nt)}, y,
+      {m0 * I(mt) + me, n0 * I(nt) + ne},
+      {Expr::Make(Op::kMax, {w.Load(acc, {me, ne}), Expr::Float(0)})});
+  std::vector<Stmt> body;
+  body.push_back(std::move(init));
+  body.push_back(Writer::Loop(kk, k, {std::move(update)}));
+  body.push_back(std::move(store));
+  w.kernel.body.push_back(Writer::Loop(
+      m0, m / mt, {Writer::Loop(n0, n / nt, std::move(body), For::Kind::kTask)},
+      For::Kind::kTask));
+  return std::move(w.kernel);
+}
+
+TEST(Legalize, GemmTileHasOneBroadcastPerRowAndOneLoadPerVector) {
+  const Kernel kernel =
+      Gemm(16, 96, 20, 8, 48,
+           *Layout::Create({20, 96}, {0, 0}, {0, 0},
+                           {{1, 48, 2}, {0, 1, 20}, {1, 1, 48}},
+                           Layout::Fill::kUndefined));
+  LegalizeReport report;
+  const ScalarKernel scalar = ExpectSame(kernel, &report);
+  EXPECT_EQ(report.max_live_accumulators, 24);
+  EXPECT_TRUE(report.demoted.empty());
+  EXPECT_EQ(report.gathers, 0);
+  EXPECT_EQ(Count<kernel_ir::FmaInst>(scalar.body, "k", scalar), 24);
+  EXPECT_EQ(Count<kernel_ir::SplatInst>(scalar.body, "k", scalar), 8);
+  EXPECT_EQ(Count<kernel_ir::LoadInst>(scalar.body, "k", scalar), 8 + 3);
+  // The addresses: one sum for A, a product and a sum for B.
+  EXPECT_LE(Count<kernel_ir::OpInst>(scalar.body, "k", scalar), 3)
+      << scalar.ToString();
+  EXPECT_EQ(Count<kernel_ir::ConstInst>(scalar.body, "k", scalar), 0)
+      << scalar.ToString();
+}
+
+TEST(Legalize, EveryTileOfGemmThatFitsRegisters) {
+  for (int64_t mt : {1, 2, 3, 5}) {
+    for (int64_t nt : {1, 2, 3, 7, 8, 16, 17, 31, 33})
+      ExpectSame(
+          Gemm(mt * 2, nt * 2, 5, mt, nt, Layout::RowMajor({5, nt * 2})));
+  }
+}
+
+TEST(Legalize, DirectConvolutionOnBlockedChannelsRunsAlongTheChannels) {
+  // NCHW16c with a halo; weights [ocb][ic][kh][kw][16]; a tile of 2 channel
+  // blocks by 7 pixels.
+  const int64_t c = 32, hw = 14, oc = 32;
+  Writer w;
+  std::vector<int64_t> shape = {1, c, hw, hw}, none = {0, 0, 0, 0},
+                       one = {0, 0, 1, 1};
+  const int x = w.Buffer("x", Level::kGlobal, Role::kInput,
+                         Layout::BlockedLast(shape, 1, 16)
+                             .WithHalo(one, one, Layout::Fill::kZero));
+  const int f = w.Buffer(
+      "f", Level::kGlobal, Role::kConstant,
+      *Layout::Create(
+          {oc, c, 3, 3}, none, none,
+          {{0, 16, oc / 16}, {1, 1, c}, {2, 1, 3}, {3, 1, 3}, {0, 1, 16}},
+          Layout::Fill::kUndefined));
+  const int y = w.Buffer("y", Level::kGlobal, Role::kOutput,
+                         Layout::BlockedLast({1, oc, hw, hw}, 1, 16));
+  const int acc = w.Registers("acc", {32, 7});
+  Expr h = w.Var("h"), w0 = w.Var("w0"), ic = w.Var("ic"), kh = w.Var("kh"),
+       kw = w.Var("kw");
+  Expr oi = w.Var("oi"), wi = w.Var("wi"), ou = w.Var("ou"), wu = w.Var("wu"),
+       oe = w.Var("oe"), we = w.Var("we");
+  Stmt init = Writer::Op(TileOp::Phase::kInit,
+                         {Writer::Axis(oi, 32), Writer::Axis(wi, 7)}, acc,
+                         {oi, wi}, {});
+  Stmt update = Writer::Op(
+      TileOp::Phase::kUpdate, {Writer::Axis(ou, 32), Writer::Axis(wu, 7)}, acc,
+      {ou, wu},
+      {Mul(w.Load(x, {I(0), ic, h + kh - I(1), w0 * I(7) + wu + kw - I(1)}),
+           w.Load(f, {ou, ic, kh, kw}))});
+  Stmt store = Writer::Op(
+      TileOp::Phase::kMap, {Writer::Axis(oe, 32), Writer::Axis(we, 7)}, y,
+      {I(0), oe, h, w0 * I(7) + we}, {w.Load(acc, {oe, we})});
+  std::vector<Stmt> body;
+  body.push_back(std::move(init));
+  body.push_back(Writer::Loop(
+      ic, c,
+      {Writer::Loop(kh, 3, {Writer::Loop(kw, 3, {std::move(update)})})}));
+  body.push_back(std::move(store));
+  w.kernel.body.push_back(Writer::Loop(
+      h, hw, {Writer::Loop(w0, 2, std::move(body))}, For::Kind::kTask));
+  LegalizeReport report;
+  const ScalarKernel scalar = ExpectSame(w.kernel, &report);
+  EXPECT_EQ(report.gathers, 0);
+  EXPECT_TRUE(report.demoted.empty());
+  EXPECT_EQ(Count<kernel_ir::FmaInst>(scalar.body, "kw", scalar), 14);
+  EXPECT_EQ(Count<kernel_ir::LoadInst>(scalar.body, "kw", scalar), 7 + 2);
+}
+
+TEST(Legalize, PaddingByGuardsMasksTheLoads) {
+  // y[w] = sum over k of select(0 <= w + k - 1 < 37, x[w + k - 1], 0)
+  Writer w;
+  const int x = w.Input("x", {37}), y = w.Output("y", {37}),
+            acc = w.Registers("acc", {37});
+  Expr k = w.Var("k"), a = w.Var("a"), b = w.Var("b"), c = w.Var("c");
+  Expr at = b + k - I(1);
+  Stmt init =
+      Writer::Op(TileOp::Phase::kInit, {Writer::Axis(a, 37)}, acc, {a}, {});
+  Stmt update =
+      Writer::Op(TileOp::Phase::kUpdate, {Writer::Axis(b, 37)}, acc, {b},
+                 {Select(And(Ge(at, I(0)), Lt(at, I(37))), w.Load(x, {at}),
+                         Expr::Float(0))});
+  Stmt store = Writer::Op(TileOp::Phase::kMap, {Writer::Axis(c, 37)}, y, {c},
+                          {w.Load(acc, {c})});
+  w.kernel.body.push_back(std::move(init));
+  w.kernel.body.push_back(Writer::Loop(k, 3, {std::move(update)}));
+  w.kernel.body.push_back(std::move(store));
+  const ScalarKernel scalar = ExpectSame(w.kernel);
+  // The middle vector can never reach outside.
+  EXPECT_EQ(Count<kernel_ir::LoadInst>(
+                scalar.body, "k", scalar, false,
+                [](const auto& l) { return l.mask == kernel_ir::kNoReg; }),
+            1);
+}
+
+TEST(Legalize, PredicateMasksStoresAndKeepsTheRest) {
+  Writer w;
+  const int x = w.Input("x", {5, 40}), y = w.Output("y", {5, 40});
+  Expr m = w.Var("m"), n = w.Var("n");
+  w.kernel.body.push_back(Writer::Op(
+      TileOp::Phase::kMap, {Writer::Axis(m, 5), Writer::Axis(n, 40)}, y, {m, n},
+      {w.Load(x, {m, n})}, And(Lt(m + n, I(30)), Ge(n, I(3)))));
+  ExpectSame(w.kernel);
+}
+
+TEST(Legalize, PredicateOnLoopsBecomesOneBranch) {
+  Writer w;
+  const int x = w.Input("x", {5, 32}), y = w.Output("y", {5, 32});
+  Expr m = w.Var("m"), n = w.Var("n");
+  w.kernel.body.push_back(
+      Writer::Loop(m, 5,
+                   {Writer::Op(TileOp::Phase::kMap, {Writer::Axis(n, 32)}, y,
+                               {m, n}, {w.Load(x, {m, n})}, Lt(m, I(3)))}));
+  const ScalarKernel scalar = ExpectSame(w.kernel);
+  EXPECT_EQ(Count<kernel_ir::IfInst>(scalar.body, "m", scalar), 1);
+  EXPECT_EQ(Count<kernel_ir::StoreInst>(
+                scalar.body, "m", scalar, false,
+                [](const auto& s) { return s.mask != kernel_ir::kNoReg; }),
+            0);
+}
+
+TEST(Legalize, TransposeGathersAndSaysSo) {
+  Writer w;
+  const int x = w.Input("x", {20, 30}), y = w.Output("y", {30, 20});
+  Expr m = w.Var("m"), n = w.Var("n");
+  w.kernel.body.push_back(Writer::Op(TileOp::Phase::kMap,
+                                     {Writer::Axis(m, 30), Writer::Axis(n, 20)},
+                                     y, {m, n}, {w.Load(x, {n, m})}));
+  LegalizeReport report;
+  ExpectSame(w.kernel, &report);
+  EXPECT_GT(report.gathers, 0);
+}
+
+TEST(Legalize, RegistersReadAcrossLanesComeOutOfTheirVector) {
+  // s[m] = sum over n of x[m, n] in registers; y[m, n] = x[m, n] * s[m].
+  Writer w;
+  const int x = w.Input("x", {6, 20}), y = w.Output("y", {6, 20}),
+            s = w.Registers("s", {6});
+  Expr n0 = w.Var("n0"), a = w.Var("a"), b = w.Var("b"), c = w.Var("c"),
+       d = w.Var("d");
+  w.kernel.body.push_back(
+      Writer::Op(TileOp::Phase::kInit, {Writer::Axis(a, 6)}, s, {a}, {}));
+  w.kernel.body.push_back(
+      Writer::Loop(n0, 20,
+                   {Writer::Op(TileOp::Phase::kUpdate, {Writer::Axis(b, 6)}, s,
+                               {b}, {w.Load(x, {b, n0})})}));
+  w.kernel.body.push_back(
+      Writer::Op(TileOp::Phase::kMap, {Writer::Axis(c, 6), Writer::Axis(d, 20)},
+                 y, {c, d}, {Mul(w.Load(x, {c, d}), w.Load(s, {c}))}));
+  LegalizeReport report;
+  ExpectSame(w.kernel, &report);
+  EXPECT_TRUE(report.demoted.empty());
+}
+
+TEST(Legalize, RegistersWithVaryingIndexAreDemotedAndNamed) {
+  Writer w;
+  const int x = w.Input("x", {100, 16}), y = w.Output("y", {100, 16}),
+            t = w.Registers("t", {100, 16});
+  Expr m = w.Var("m"), n = w.Var("n"), p = w.Var("p"), q = w.Var("q");
+  w.kernel.body.push_back(
+      Writer::Loop(m, 100,
+                   {Writer::Op(TileOp::Phase::kMap, {Writer::Axis(n, 16)}, t,
+                               {m, n}, {w.Load(x, {m, n})})}));
+  w.kernel.body.push_back(
+      Writer::Loop(p, 100,
+                   {Writer::Op(TileOp::Phase::kMap, {Writer::Axis(q, 16)}, y,
+                               {p, q}, {w.Load(t, {p, q})})}));
+  LegalizeReport report;
+  ExpectSame(w.kernel, &report);
+  ASSERT_EQ(report.demoted.size(), 1u);
+  EXPECT_EQ(report.demoted[0], "t");
+}
+
+TEST(Legalize, ArgMaxKeepsValueAndIndexTogether) {
+  Writer w;
+  const int x = w.Input("x", {9, 20});
+  const int y = w.Buffer("y", Level::kGlobal, Role::kOutput,
+                         Layout::RowMajor({20}), DType::kInt64);
+  const int v = w.Registers("v", {20});
+  const int i = w.Buffer("i", Level::kRegisters, Role::kLocal,
+                         Layout::RowMajor({20}), DType::kInt64);
+  const Combiner argmax(Combiner::Kind::kArgMax, DType::kFloat32);
+  Expr k = w.Var("k"), a = w.Var("a"), b = w.Var("b"), c = w.Var("c");
+  Stmt init = Writer::Op(TileOp::Phase::kInit, {Writer::Axis(a, 20)}, v, {a},
+                         {}, Expr(), argmax);
+  std::get<TileOp>(init.node).dst = {v, i};
+  Stmt update = Writer::Op(TileOp::Phase::kUpdate, {Writer::Axis(b, 20)}, v,
+                           {b}, {w.Load(x, {k, b}), k}, Expr(), argmax);
+  std::get<TileOp>(update.node).dst = {v, i};
+  w.kernel.body.push_back(std::move(init));
+  w.kernel.body.push_back(Writer::Loop(k, 9, {std::move(update)}));
+  w.kernel.body.push_back(Writer::Op(TileOp::Phase::kMap, {Writer::Axis(c, 20)},
+                                     y, {c}, {w.Load(i, {c})}));
+  ExpectSame(w.kernel);
+}
+
+TEST(Legalize, GatherOfRowsLoadsWholeVectors) {
+  Writer w;
+  const int table = w.Input("table", {12, 32});
+  const int rows = w.Buffer("rows", Level::kGlobal, Role::kInput,
+                            Layout::RowMajor({7}), DType::kInt64);
+  const int y = w.Output("y", {7, 32});
+  Expr m = w.Var("m"), n = w.Var("n");
+  Expr row = Expr::Make(
+      Op::kMin, {Expr::Make(Op::kMax, {w.Load(rows, {m}), I(0)}), I(11)});
+  w.kernel.body.push_back(Writer::Op(TileOp::Phase::kMap,
+                                     {Writer::Axis(m, 7), Writer::Axis(n, 32)},
+                                     y, {m, n}, {w.Load(table, {row, n})}));
+  LegalizeReport report;
+  ExpectSame(w.kernel, &report);
+  EXPECT_EQ(report.gathers, 0);
+}
+
+TEST(Legalize, AxisAsAValue) {
+  Writer w;
+  const int y = w.Buffer("y", Level::kGlobal, Role::kOutput,
+                         Layout::RowMajor({3, 40}), DType::kInt64);
+  Expr m = w.Var("m"), n = w.Var("n");
+  w.kernel.body.push_back(Writer::Op(TileOp::Phase::kMap,
+                                     {Writer::Axis(m, 3), Writer::Axis(n, 40)},
+                                     y, {m, n}, {n * I(3) + m}));
+  ExpectSame(w.kernel);
+}
+
+TEST(Legalize, LargeBoxesAreLoopedOver) {
+  Writer w;
+  const int x = w.Input("x", {50, 1000}), y = w.Output("y", {50, 1000});
+  Expr m = w.Var("m"), n = w.Var("n");
+  w.kernel.body.push_back(Writer::Op(
+      TileOp::Phase::kMap, {Writer::Axis(m, 50), Writer::Axis(n, 1000)}, y,
+      {m, n}, {w.Load(x, {m, n})}));
+  const ScalarKernel scalar = ExpectSame(w.kernel);
+  EXPECT_LE(Count<kernel_ir::StoreInst>(scalar.body, "", scalar), 32);
+}
+
+TEST(Legalize, WritesInTwoHalvesKeepEachOther) {
+  // Two operations fill different lanes of one register vector.
+  Writer w;
+  const int x = w.Input("x", {16}), y = w.Output("y", {16}),
+            t = w.Registers("t", {16});
+  Expr a = w.Var("a"), b = w.Var("b"), c = w.Var("c");
+  w.kernel.body.push_back(Writer::Op(TileOp::Phase::kMap, {Writer::Axis(a, 16)},
+                                     t, {a}, {w.Load(x, {a})}));
+  w.kernel.body.push_back(
+      Writer::Op(TileOp::Phase::kMap, {Writer::Axis(b, 7)}, t, {b},
+                 {Expr::Make(Op::kAdd, {w.Load(t, {b}), Expr::Float(100)})}));
+  w.kernel.body.push_back(Writer::Op(TileOp::Phase::kMap, {Writer::Axis(c, 16)},
+                                     y, {c}, {w.Load(t, {c})}));
+  ExpectSame(w.kernel);
+}
+
+TEST(Legalize, RefusesVectorsOfNoUsableSize) {
+  VectorTarget target;
+  target.vector_bytes = 24;
+  EXPECT_EQ(Legalize(Gemm(2, 2, 2, 2, 2, Layout::RowMajor({2, 2})), target)
+                .status()
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace tilewright::lowering

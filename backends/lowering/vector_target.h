@@ -1,0 +1,28 @@
+// What Legalize must know of a machine with vector registers, and what it tells
+// about a kernel.
+#ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTOR_TARGET_H_
+#define TILEWRIGHT_BACKENDS_LOWERING_VECTOR_TARGET_H_
+
+#include <string>
+#include <vector>
+
+namespace tilewright::lowering {
+
+struct VectorTarget {
+  int vector_bytes = 64;  // 64: AVX-512, 32: AVX2, 16: SSE
+  int registers = 32;     // architectural vector registers, for the report
+  int max_unrolled_vectors = 64;  // larger boxes are looped over
+  bool fma = true;
+  int unroll_reduce =
+      4;  // unroll hint for serial loops directly around an update
+};
+
+struct LegalizeReport {
+  std::vector<std::string> demoted;
+  int max_live_accumulators = 0;
+  int gathers = 0;  // lane-by-lane loads emitted
+};
+
+}  // namespace tilewright::lowering
+
+#endif  // TILEWRIGHT_BACKENDS_LOWERING_VECTOR_TARGET_H_
