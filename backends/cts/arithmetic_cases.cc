@@ -1,4 +1,6 @@
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -6,6 +8,7 @@
 #include "backends/cts/compare.h"
 #include "backends/cts/values.h"
 #include "backends/kernel_ir/builder.h"
+#include "backends/lowering/expand_functions.h"
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
@@ -187,6 +190,78 @@ void ExpectNoContraction(const Backend& backend) {
   ExpectSameAsInterpreter(backend, runs);
 }
 
+// Bits keep their value between dtypes of one size.
+void ExpectBitcasts(const Backend& backend) {
+  std::vector<Run> runs;
+  for (DType from : RegisterDTypes()) {
+    for (DType to : RegisterDTypes()) {
+      if (from == to || SizeBytes(from) != SizeBytes(to) ||
+          from == DType::kBool || to == DType::kBool) {
+        continue;
+      }
+      for (int lanes : kLanes) {
+        ScalarBuilder b(
+            absl::StrCat("bits_", Spell(from), "_", Spell(to), "_x", lanes));
+        Random random(17);
+        const int in = b.AddArgument("in", from, Role::kInput, kElements);
+        const int out = b.AddArgument("out", to, Role::kOutput, kElements);
+        const Reg i = b.BeginFor(0, kElements, lanes);
+        b.Store(out, i, 0, b.Bitcast(to, b.Load(in, i, 0, lanes)));
+        b.EndFor();
+        runs.push_back({std::move(b).Finish(),
+                        {SomeBytes(from, kElements, random),
+                         Pattern(kElements * SizeBytes(to))}});
+      }
+    }
+  }
+  ExpectSameAsInterpreter(backend, runs);
+}
+
+// Sparse masks, so that whole vectors are false.
+void ExpectAny(const Backend& backend) {
+  std::vector<Run> runs;
+  for (int lanes : {1, 3, 8, 16, 32}) {
+    ScalarBuilder b(absl::StrCat("any_x", lanes));
+    const int64_t rows = 40;
+    const int in =
+        b.AddArgument("in", DType::kUInt8, Role::kInput, rows * lanes);
+    const int out = b.AddArgument("out", DType::kInt32, Role::kOutput, rows);
+    const Reg row = b.BeginFor(0, rows);
+    const Reg any =
+        b.Any(b.Emit(Op::kGt, {b.Load(in, b.Mul(row, b.Int(lanes)), 0, lanes),
+                               b.Int(245, DType::kUInt8)}));
+    b.Store(out, row, 0, b.Cast(DType::kInt32, any));
+    b.BeginIf(any);
+    b.Store(out, row, 0, b.Int(7, DType::kInt32));
+    b.EndIf();
+    b.EndFor();
+    Random random(18);
+    std::vector<Scalar> values;
+    for (int64_t i = 0; i < rows * lanes; ++i) {
+      values.push_back({0, random.UniformInt(0, 255)});
+    }
+    runs.push_back({std::move(b).Finish(),
+                    {Bytes(DType::kUInt8, values), Pattern(rows * 4)}});
+  }
+  ExpectSameAsInterpreter(backend, runs);
+}
+
+// What lowering:ExpandFunctions makes of a function means the same everywhere.
+void ExpectFunction(const Backend& backend, Op op, int operands) {
+  TW_ASSERT_OK_AND_ASSIGN(const auto codegen, backend.codegen());
+  lowering::FunctionOptions options;
+  options.fma = codegen->spec().unit().fma();
+  std::vector<Run> runs;
+  for (DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (int lanes : {1, 16}) {
+      Run run = Elementwise(op, dtype, dtype, operands, lanes);
+      lowering::ExpandFunctions(run.kernel, options);
+      runs.push_back(std::move(run));
+    }
+  }
+  ExpectSameAsInterpreter(backend, runs);
+}
+
 }  // namespace
 
 std::vector<Case> ArithmeticCases() {
@@ -227,7 +302,23 @@ std::vector<Case> ArithmeticCases() {
                        ExpectOp(backend, c.op, c.operands);
                      }});
   }
+  for (const OpCase& c :
+       std::initializer_list<OpCase>{{"Exp", Op::kExp, 1},
+                                     {"Log", Op::kLog, 1},
+                                     {"Tanh", Op::kTanh, 1},
+                                     {"Erf", Op::kErf, 1},
+                                     {"Sigmoid", Op::kSigmoid, 1},
+                                     {"Sin", Op::kSin, 1},
+                                     {"Cos", Op::kCos, 1},
+                                     {"Pow", Op::kPow, 2}}) {
+    cases.push_back(
+        {absl::StrCat("ExpandedFunction", c.name), [c](const Backend& backend) {
+           ExpectFunction(backend, c.op, c.operands);
+         }});
+  }
   cases.push_back({"CastsBetweenAllDtypes", ExpectCasts});
+  cases.push_back({"BitcastsKeepBits", ExpectBitcasts});
+  cases.push_back({"AnyLane", ExpectAny});
   cases.push_back({"ConstantsOfAllDtypes", ExpectConstants});
   cases.push_back({"LanesAreExtractedInsertedAndSplat", ExpectLanes});
   cases.push_back({"FmaRoundsOnce", ExpectFma});

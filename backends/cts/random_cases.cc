@@ -153,6 +153,14 @@ class Generator {
           a, static_cast<int>(random_.Index(static_cast<size_t>(lanes))),
           As(Value(), dtype, 1));
     }
+    if (dtype == DType::kBool && random_.Bernoulli(0.2)) return b_.Any(a);
+    if (SizeBytes(dtype) == 4 && random_.Bernoulli(0.1)) {
+      // Which NaN an operation gives is nobody's promise.
+      const Reg bits = IsFloat(dtype) ? b_.Select(b_.Emit(Op::kIsNan, {a}),
+                                                  b_.Float(0, dtype, lanes), a)
+                                      : a;
+      return b_.Bitcast(Pick(dtypes_of_four_bytes_), bits);
+    }
     if (random_.Bernoulli(0.15)) return b_.Cast(Pick(RegisterDTypes()), a);
     const Op op = Pick(IsFloat(dtype)          ? float_ops
                        : dtype == DType::kBool ? bool_ops
@@ -244,6 +252,8 @@ class Generator {
     if (end > begin && dtype == DType::kInt64) indices_.pop_back();
   }
 
+  const std::vector<DType> dtypes_of_four_bytes_ = {
+      DType::kInt32, DType::kUInt32, DType::kFloat32};
   Random random_;
   const bool fma_;
   ScalarBuilder b_;
