@@ -1,6 +1,8 @@
-// Every function over all 2^32 floats on this host, as the table of docs/results/functions.md. Takes minutes per function.
+// Every function over all 2^32 floats on this host, as the table of
+// docs/results/functions.md. Takes minutes per function.
 //
-//   functions_exhaustive [STEP [THREADS]]   every STEP-th float (1), shared by THREADS (1)
+//   functions_exhaustive [STEP [THREADS]]   every STEP-th float (1), shared by
+//   THREADS (1)
 //
 // Exits with 1 if a bound is exceeded.
 #include <cstdio>
@@ -19,15 +21,21 @@
 namespace tilewright::cpu {
 namespace {
 
-absl::StatusOr<SweepResult> Sweep(Op op, const DeviceSpec& spec, uint64_t step, int threads) {
-  const uint64_t total = (uint64_t{1} << 32) / step / threads * step;  // per thread but the last
+absl::StatusOr<SweepResult> Sweep(Op op, const DeviceSpec& spec, uint64_t step,
+                                  int threads) {
+  const uint64_t total =
+      (uint64_t{1} << 32) / step / threads * step;  // per thread but the last
   std::vector<absl::StatusOr<SweepResult>> parts(threads, SweepResult{});
   std::vector<std::thread> running;
   for (int t = 0; t < threads; ++t) {
     running.emplace_back([&, t] {
       parts[t] = [&]() -> absl::StatusOr<SweepResult> {
-        TW_ASSIGN_OR_RETURN(const auto function, CompiledFunction::Compile(op, DType::kFloat32, spec));
-        return SweepFloats(*function, op, total * t, t + 1 == threads ? uint64_t{1} << 32 : total * (t + 1), step);
+        TW_ASSIGN_OR_RETURN(
+            const auto function,
+            CompiledFunction::Compile(op, DType::kFloat32, spec));
+        return SweepFloats(
+            *function, op, total * t,
+            t + 1 == threads ? uint64_t{1} << 32 : total * (t + 1), step);
       }();
     });
   }
@@ -46,13 +54,15 @@ absl::StatusOr<SweepResult> Sweep(Op op, const DeviceSpec& spec, uint64_t step, 
 
 // x from -8 to 8, for log and pow from 1/256 to 8; y from -4 to 4.
 absl::StatusOr<double> Speed(Op op, DType dtype, const DeviceSpec& spec) {
-  TW_ASSIGN_OR_RETURN(const auto function, CompiledFunction::Compile(op, dtype, spec));
+  TW_ASSIGN_OR_RETURN(const auto function,
+                      CompiledFunction::Compile(op, dtype, spec));
   const int64_t n = CompiledFunction::kElements;
   const auto run = [&](auto zero) {
     std::vector<decltype(zero)> x(n), y(n), z(n);
     for (int64_t i = 0; i < n; ++i) {
       const bool positive = op == Op::kLog || op == Op::kPow;
-      x[i] = positive ? static_cast<decltype(zero)>(i + 8) / 2048 : static_cast<decltype(zero)>(i - 8192) / 1024;
+      x[i] = positive ? static_cast<decltype(zero)>(i + 8) / 2048
+                      : static_cast<decltype(zero)>(i - 8192) / 1024;
       y[i] = static_cast<decltype(zero)>(i % 1024 - 512) / 128;
     }
     return function->ElementsPerSecond(x.data(), y.data(), z.data());
@@ -63,20 +73,28 @@ absl::StatusOr<double> Speed(Op op, DType dtype, const DeviceSpec& spec) {
 absl::StatusOr<bool> Table(uint64_t step, int threads) {
   TW_ASSIGN_OR_RETURN(const std::string best, BestCpuClass(HostCpuFeatures()));
   bool within = true;
-  std::printf("| function | class | floats | max error (ULP) | at x | bound | f32 10^9/s | f64 10^9/s |\n|---|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| function | class | floats | max error (ULP) | at x | bound | f32 "
+      "10^9/s | f64 10^9/s |\n|---|---|---|---|---|---|---|---|\n");
   for (const std::string& cpu_class : {best, std::string("x86-64-v2")}) {
-    TW_ASSIGN_OR_RETURN(const DeviceSpec spec, CpuSpec(cpu_class, QueryHostStructure()));
+    TW_ASSIGN_OR_RETURN(const DeviceSpec spec,
+                        CpuSpec(cpu_class, QueryHostStructure()));
     for (Op op : lowering::kFunctions) {
-      TW_ASSIGN_OR_RETURN(const double single, Speed(op, DType::kFloat32, spec));
+      TW_ASSIGN_OR_RETURN(const double single,
+                          Speed(op, DType::kFloat32, spec));
       TW_ASSIGN_OR_RETURN(const double twice, Speed(op, DType::kFloat64, spec));
       SweepResult result;
       if (op != Op::kPow) {
         TW_ASSIGN_OR_RETURN(result, Sweep(op, spec, step, threads));
         within = within && result.max_ulp <= lowering::UlpBound(op);
       }
-      std::printf("| %s | %s | %lld | %s | %s | %g | %.2f | %.2f |\n", std::string(Name(op)).c_str(), cpu_class.c_str(),
-                  static_cast<long long>(result.values), op == Op::kPow ? "(pairs: sampled)" : std::to_string(result.max_ulp).c_str(),
-                  op == Op::kPow ? "" : std::to_string(result.worst).c_str(), lowering::UlpBound(op), single * 1e-9, twice * 1e-9);
+      std::printf("| %s | %s | %lld | %s | %s | %g | %.2f | %.2f |\n",
+                  std::string(Name(op)).c_str(), cpu_class.c_str(),
+                  static_cast<long long>(result.values),
+                  op == Op::kPow ? "(pairs: sampled)"
+                                 : std::to_string(result.max_ulp).c_str(),
+                  op == Op::kPow ? "" : std::to_string(result.worst).c_str(),
+                  lowering::UlpBound(op), single * 1e-9, twice * 1e-9);
       std::fflush(stdout);
     }
   }
@@ -90,12 +108,16 @@ int main(int argc, char** argv) {
   const int64_t step = argc > 1 ? std::atoll(argv[1]) : 1;
   const int threads = argc > 2 ? std::atoi(argv[2]) : 1;
   if (argc > 3 || step < 1 || threads < 1) {
-    std::fprintf(stderr, "usage: functions_exhaustive [STEP [THREADS]], both at least 1\n");
+    std::fprintf(
+        stderr,
+        "usage: functions_exhaustive [STEP [THREADS]], both at least 1\n");
     return 2;
   }
-  const absl::StatusOr<bool> within = tilewright::cpu::Table(static_cast<uint64_t>(step), threads);
+  const absl::StatusOr<bool> within =
+      tilewright::cpu::Table(static_cast<uint64_t>(step), threads);
   if (!within.ok()) {
-    std::fprintf(stderr, "functions_exhaustive: %s\n", std::string(within.status().message()).c_str());
+    std::fprintf(stderr, "functions_exhaustive: %s\n",
+                 std::string(within.status().message()).c_str());
     return 1;
   }
   return *within ? 0 : 1;

@@ -1,4 +1,5 @@
-// The functions as machine code: every 257th float, and samples of pow and of f64.
+// The functions as machine code: every 257th float, and samples of pow and of
+// f64.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -27,7 +28,8 @@ std::vector<std::string> Classes() {
 using Parameter = std::tuple<Op, std::string>;
 
 std::string TestName(const ::testing::TestParamInfo<Parameter>& info) {
-  std::string name = std::string(Name(std::get<0>(info.param))) + "_" + std::get<1>(info.param);
+  std::string name = std::string(Name(std::get<0>(info.param))) + "_" +
+                     std::get<1>(info.param);
   for (char& c : name) {
     if (c == '-') c = '_';
   }
@@ -39,16 +41,22 @@ class FunctionsTest : public ::testing::TestWithParam<Parameter> {};
 TEST_P(FunctionsTest, Every257thFloatIsWithinItsBound) {
   const auto& [op, cpu_class] = GetParam();
   if (op == Op::kPow) GTEST_SKIP() << "pow has two arguments: see the samples";
-  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, CpuSpec(cpu_class, QueryHostStructure()));
-  TW_ASSERT_OK_AND_ASSIGN(const auto function, CompiledFunction::Compile(op, DType::kFloat32, spec));
-  TW_ASSERT_OK_AND_ASSIGN(const SweepResult result, SweepFloats(*function, op, 0, uint64_t{1} << 32, 257));
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec,
+                          CpuSpec(cpu_class, QueryHostStructure()));
+  TW_ASSERT_OK_AND_ASSIGN(const auto function,
+                          CompiledFunction::Compile(op, DType::kFloat32, spec));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const SweepResult result,
+      SweepFloats(*function, op, 0, uint64_t{1} << 32, 257));
   EXPECT_EQ(result.values, ((uint64_t{1} << 32) + 256) / 257);
   EXPECT_LE(result.max_ulp, lowering::UlpBound(op)) << "at " << result.worst;
 }
 
-// Runs x and y, padded with their first elements to a multiple of the kernel's size, and returns the largest error.
+// Runs x and y, padded with their first elements to a multiple of the kernel's
+// size, and returns the largest error.
 template <typename T, typename Wide>
-void ExpectWithinBound(CompiledFunction& function, Op op, std::vector<T> x, std::vector<T> y) {
+void ExpectWithinBound(CompiledFunction& function, Op op, std::vector<T> x,
+                       std::vector<T> y) {
   const size_t step = CompiledFunction::kElements;
   while (x.size() % step != 0) {
     x.push_back(x[0]);
@@ -60,18 +68,21 @@ void ExpectWithinBound(CompiledFunction& function, Op op, std::vector<T> x, std:
   for (size_t i = 0; i < x.size(); i += step) {
     TW_ASSERT_OK(function.Run(&x[i], &y[i], &z[i]));
     for (size_t j = i; j < i + step; ++j) {
-      const double error = lowering::UlpError(z[j], lowering::FunctionReference(op, Wide{x[j]}, Wide{y[j]}));
+      const double error = lowering::UlpError(
+          z[j], lowering::FunctionReference(op, Wide{x[j]}, Wide{y[j]}));
       if (error > worst) {
         worst = error;
         at = j;
       }
     }
   }
-  EXPECT_LE(worst, lowering::UlpBound(op)) << "at " << x[at] << ", " << y[at] << ": " << z[at];
+  EXPECT_LE(worst, lowering::UlpBound(op))
+      << "at " << x[at] << ", " << y[at] << ": " << z[at];
   ::testing::Test::RecordProperty("max_ulp", std::to_string(worst));
 }
 
-// A third of any bits, a third of everyday size, a third near where log2|x| is small and its multiple is not.
+// A third of any bits, a third of everyday size, a third near where log2|x| is
+// small and its multiple is not.
 template <typename T>
 void Draw(Random& random, int count, std::vector<T>& x, std::vector<T>& y) {
   const auto any = [&] {
@@ -88,32 +99,40 @@ void Draw(Random& random, int count, std::vector<T>& x, std::vector<T>& y) {
         break;
       case 1:
         x.push_back(static_cast<T>(random.Uniform(-20, 20)));
-        y.push_back(random.Bernoulli(0.5) ? static_cast<T>(random.Uniform(-40, 40)) : static_cast<T>(random.UniformInt(-40, 40)));
+        y.push_back(random.Bernoulli(0.5)
+                        ? static_cast<T>(random.Uniform(-40, 40))
+                        : static_cast<T>(random.UniformInt(-40, 40)));
         break;
       default: {
-        const double log2 = std::exp2(random.Uniform(-30, 4)) * (random.Bernoulli(0.5) ? 1 : -1);
+        const double log2 = std::exp2(random.Uniform(-30, 4)) *
+                            (random.Bernoulli(0.5) ? 1 : -1);
         x.push_back(static_cast<T>(std::exp2(log2)));
-        y.push_back(static_cast<T>(random.Uniform(-1, 1) * (sizeof(T) == 4 ? 140 : 1060) / log2));
+        y.push_back(static_cast<T>(random.Uniform(-1, 1) *
+                                   (sizeof(T) == 4 ? 140 : 1060) / log2));
       }
     }
   }
 }
 
+// For pow every special value with one in 16 of them, others for each.
 template <typename T>
 void AddSpecialPairs(Op op, std::vector<T>& x, std::vector<T>& y) {
   const std::vector<T> special = lowering::SpecialArguments<T>();
-  for (T a : special) {
-    for (size_t i = 0; i < special.size(); i += op == Op::kPow ? 1 : special.size()) {
-      x.push_back(a);
-      y.push_back(special[i]);
+  for (size_t i = 0; i < special.size(); ++i) {
+    for (size_t j = op == Op::kPow ? i % 16 : i; j < special.size();
+         j += op == Op::kPow ? 16 : special.size()) {
+      x.push_back(special[i]);
+      y.push_back(special[j]);
     }
   }
 }
 
 TEST_P(FunctionsTest, SampledDoublesAreWithinTheBound) {
   const auto& [op, cpu_class] = GetParam();
-  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, CpuSpec(cpu_class, QueryHostStructure()));
-  TW_ASSERT_OK_AND_ASSIGN(const auto function, CompiledFunction::Compile(op, DType::kFloat64, spec));
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec,
+                          CpuSpec(cpu_class, QueryHostStructure()));
+  TW_ASSERT_OK_AND_ASSIGN(const auto function,
+                          CompiledFunction::Compile(op, DType::kFloat64, spec));
   std::vector<double> x, y;
   AddSpecialPairs(op, x, y);
   Random random(29);
@@ -124,8 +143,10 @@ TEST_P(FunctionsTest, SampledDoublesAreWithinTheBound) {
 TEST_P(FunctionsTest, SampledPairsOfFloatsAreWithinTheBoundOfPow) {
   const auto& [op, cpu_class] = GetParam();
   if (op != Op::kPow) GTEST_SKIP() << "one argument: see the sweep";
-  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, CpuSpec(cpu_class, QueryHostStructure()));
-  TW_ASSERT_OK_AND_ASSIGN(const auto function, CompiledFunction::Compile(op, DType::kFloat32, spec));
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec,
+                          CpuSpec(cpu_class, QueryHostStructure()));
+  TW_ASSERT_OK_AND_ASSIGN(const auto function,
+                          CompiledFunction::Compile(op, DType::kFloat32, spec));
   std::vector<float> x, y;
   AddSpecialPairs(op, x, y);
   Random random(31);
@@ -133,8 +154,11 @@ TEST_P(FunctionsTest, SampledPairsOfFloatsAreWithinTheBoundOfPow) {
   ExpectWithinBound<float, double>(*function, op, x, y);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FunctionsTest, ::testing::Combine(::testing::ValuesIn(lowering::kFunctions), ::testing::ValuesIn(Classes())),
-                         TestName);
+INSTANTIATE_TEST_SUITE_P(
+    All, FunctionsTest,
+    ::testing::Combine(::testing::ValuesIn(lowering::kFunctions),
+                       ::testing::ValuesIn(Classes())),
+    TestName);
 
 }  // namespace
 }  // namespace tilewright::cpu

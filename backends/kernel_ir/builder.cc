@@ -147,6 +147,19 @@ Reg ScalarBuilder::Insert(Reg source, int lane, Reg value) {
                 type(source).lanes, [&](Reg dst) { return InsertInst{dst, source, value, lane}; });
 }
 
+Reg ScalarBuilder::Bitcast(DType to, Reg source) {
+  TW_CHECK_EQ(SizeBytes(to), SizeBytes(type(source).dtype)) << "bits of " << Name(type(source).dtype) << " as " << Name(to);
+  if (type(source).dtype == to) return source;
+  return Shared(absl::StrCat("b", static_cast<int>(to), ":", source), !AnyVariable({source}), to, type(source).lanes,
+                [&](Reg dst) { return BitcastInst{dst, source}; });
+}
+
+Reg ScalarBuilder::Any(Reg source) {
+  TW_CHECK(type(source).dtype == DType::kBool) << "any of " << Name(type(source).dtype);
+  if (type(source).lanes == 1) return source;
+  return Shared(absl::StrCat("a:", source), !AnyVariable({source}), DType::kBool, 1, [&](Reg dst) { return AnyInst{dst, source}; });
+}
+
 Reg ScalarBuilder::EmitExpr(const Expr& expr, const std::function<Reg(const Expr&)>& leaf) {
   switch (expr.op()) {
     case Op::kVar:

@@ -51,6 +51,8 @@ class ScalarBuilder {
   Reg Splat(Reg source, int lanes);
   Reg Lane(Reg source, int lane);
   Reg Insert(Reg source, int lane, Reg value);
+  Reg Bitcast(DType to, Reg source);  // the same bits; dtypes of equal size
+  Reg Any(Reg source);                // scalar bool: is any lane true?
   // A whole expression: `leaf` gives the register of each kVar and kLoad node it meets. Both sides of selects are emitted.
   Reg EmitExpr(const Expr& expr, const std::function<Reg(const Expr&)>& leaf);
 

@@ -139,6 +139,13 @@ const Code* InsertStep(Machine& m, const Code* c) {
   return c + 1;
 }
 
+const Code* AnyStep(Machine& m, const Code* c) {
+  bool any = false;
+  for (int i = 0; i < c->lanes; ++i) any = any || m.regs[c->a + i] != 0;
+  m.regs[c->dst] = any;
+  return c + 1;
+}
+
 void WriteIndex(Machine& m, int32_t at, DType dtype, int64_t value) { WriteLane(m.regs + at, dtype, 0, {0, value}); }
 
 const Code* HaltStep(Machine&, const Code*) { return nullptr; }
@@ -258,6 +265,13 @@ class Compiler {
     c.aux = n.lane;
     c.lanes = k_.regs[n.dst].lanes;
     c.imm = SizeBytes(k_.regs[n.dst].dtype);
+  }
+  void One(const BitcastInst& n) { Copy(At(n.dst), At(n.source), k_.regs[n.source]); }
+  void One(const AnyInst& n) {
+    Code& c = Emit(AnyStep);
+    c.dst = At(n.dst);
+    c.a = At(n.source);
+    c.lanes = k_.regs[n.source].lanes;
   }
   bool Narrow(int buffer) const { return RegisterType(k_.buffers[buffer].dtype) != k_.buffers[buffer].dtype; }
   template <typename Access>

@@ -202,5 +202,26 @@ TEST(ScalarInterpreterTest, OperationsMeanWhatEvaluateOpSays) {
   }
 }
 
+TEST(ScalarInterpreterTest, BitsMoveUnchangedAndAnySeesEveryLane) {
+  ScalarBuilder b("k");
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 4);
+  const int bits = b.AddArgument("bits", DType::kInt32, Role::kOutput, 4);
+  const int back = b.AddArgument("back", DType::kFloat32, Role::kOutput, 4);
+  const int any = b.AddArgument("any", DType::kBool, Role::kOutput, 2);
+  const Reg v = b.Load(x, kNoReg, 0, 4);
+  const Reg i = b.Bitcast(DType::kInt32, v);
+  b.Store(bits, kNoReg, 0, i);
+  b.Store(back, kNoReg, 0, b.Bitcast(DType::kFloat32, i));
+  b.Store(any, kNoReg, 0, b.Any(b.Emit(Op::kLt, {v, b.Float(-1, DType::kFloat32, 4)})));
+  b.Store(any, kNoReg, 1, b.Any(b.Emit(Op::kLt, {v, b.Float(-3, DType::kFloat32, 4)})));
+  const ScalarKernel kernel = std::move(b).Finish();
+  const std::vector<float> values = {1, -0.0f, 1e-45f, -2};
+  std::vector<std::string> args = {Bytes(values), std::string(16, 'x'), std::string(16, 'x'), std::string(2, 'x')};
+  TW_ASSERT_OK(InterpretScalarKernel(kernel, absl::MakeSpan(args), 0, 1));
+  EXPECT_EQ(Values<int32_t>(args[1]), (std::vector<int32_t>{0x3f800000, INT32_MIN, 1, static_cast<int32_t>(0xc0000000)}));
+  EXPECT_EQ(args[2], Bytes(values));
+  EXPECT_EQ(args[3], std::string("\1\0", 2));
+}
+
 }  // namespace
 }  // namespace tilewright::kernel_ir

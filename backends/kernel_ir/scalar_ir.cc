@@ -87,6 +87,8 @@ class Printer {
   void One(const InsertInst& n, int depth) {
     Line(depth, absl::StrCat(Define(n.dst), "insert ", R(n.value), " at ", n.lane, " of ", R(n.source)));
   }
+  void One(const BitcastInst& n, int depth) { Line(depth, absl::StrCat(Define(n.dst), "bits of ", R(n.source))); }
+  void One(const AnyInst& n, int depth) { Line(depth, absl::StrCat(Define(n.dst), "any of ", R(n.source))); }
   void One(const LoadInst& n, int depth) {
     std::string text = absl::StrCat(Define(n.dst), "load ", Place(n.buffer, n.offset, n.constant_offset), Active(n.active), Mask(n.mask));
     if (n.other != kNoReg) absl::StrAppend(&text, " other ", R(n.other));

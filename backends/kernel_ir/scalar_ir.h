@@ -59,6 +59,14 @@ struct InsertInst {  // dst = source with lane `lane` replaced by the scalar `va
   Reg dst, source, value;
   int lane;
 };
+// dst = the same bits as another dtype of equal size (f32 <-> i32, f64 <-> i64), lane by lane.
+struct BitcastInst {
+  Reg dst, source;
+};
+// dst (scalar bool) = some lane of the bool `source` is true: what lets a vector skip work that no lane needs.
+struct AnyInst {
+  Reg dst, source;
+};
 // Elements [offset + constant_offset, +lanes) of a buffer, in elements of its physical layout; with stride 1. For fp16 and bf16 buffers
 // the register is f32 (converted). Masking: only the first `active` lanes are touched (0: all); where `mask` (a bool register of equal lanes,
 // or a scalar for all lanes) is false nothing is read and the lane is `other` (kNoReg: zero).
@@ -109,7 +117,9 @@ struct IfInst {
 };
 
 struct Inst {
-  std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, LaneInst, InsertInst, LoadInst, StoreInst, PrefetchInst, ForInst, IfInst> node;
+  std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, LaneInst, InsertInst, BitcastInst, AnyInst, LoadInst, StoreInst, PrefetchInst, ForInst,
+               IfInst>
+      node;
 };
 
 // One buffer of the kernel: arguments first, in order; then scratch, at fixed byte offsets of the per-thread arena.

@@ -137,5 +137,36 @@ TEST(ScalarVerifierTest, RejectsOverlappingScratch) {
   EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "scratch buffer t overlaps another"));
 }
 
+TEST(ScalarIrTest, BitsAndAnyNameTheirSources) {
+  ScalarBuilder b("k");
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 4);
+  const Reg v = b.Load(x, kNoReg, 0, 4);
+  const Reg bits = b.Bitcast(DType::kInt32, v);
+  EXPECT_EQ(b.Bitcast(DType::kInt32, v), bits);
+  const Reg any = b.Any(b.Emit(Op::kIsNan, {v}));
+  EXPECT_EQ(b.Any(any), any);
+  const ScalarKernel kernel = std::move(b).Finish();
+  TW_EXPECT_OK(VerifyScalarKernel(kernel));
+  EXPECT_NE(kernel.ToString().find("%2: i32x4 = bits of %1\n"), std::string::npos);
+  EXPECT_NE(kernel.ToString().find("%4: bool = any of %3\n"), std::string::npos);
+}
+
+TEST(ScalarIrTest, BitsOfAnotherSizeAndAnyOfNumbersAreRefused) {
+  ScalarBuilder b("k");
+  const Reg v = b.Bitcast(DType::kInt32, b.Float(1, DType::kFloat32, 4));
+  const Reg any = b.Any(b.Bool(true, 4));
+  const ScalarKernel kernel = std::move(b).Finish();
+  TW_ASSERT_OK(VerifyScalarKernel(kernel));
+  ScalarKernel wide = kernel;
+  wide.regs[v].dtype = DType::kInt64;
+  EXPECT_THAT(VerifyScalarKernel(wide), StatusIs(StatusCode::kInternal, "the bits of f32x4 as i64"));
+  ScalarKernel numbers = kernel;
+  for (Inst& inst : numbers.body) {
+    if (auto* n = std::get_if<AnyInst>(&inst.node)) n->source = v;
+  }
+  EXPECT_THAT(VerifyScalarKernel(numbers), StatusIs(StatusCode::kInternal, "any of i32x4"));
+  EXPECT_EQ(numbers.regs[any].dtype, DType::kBool);
+}
+
 }  // namespace
 }  // namespace tilewright::kernel_ir

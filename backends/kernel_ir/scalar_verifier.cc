@@ -179,6 +179,22 @@ class Verifier {
     return Define(n.dst, k_.regs[n.source].dtype, k_.regs[n.source].lanes);
   }
 
+  absl::Status One(const BitcastInst& n) {
+    TW_RETURN_IF_ERROR(Use(n.source));
+    if (!Exists(n.dst)) return Fault("no destination");
+    const DType to = k_.regs[n.dst].dtype;
+    const DType from = k_.regs[n.source].dtype;
+    if (to == DType::kBool || from == DType::kBool || SizeBytes(to) != SizeBytes(from)) {
+      return Fault(absl::StrCat("the bits of ", T(n.source), " as ", Spell(to)));
+    }
+    return Define(n.dst, to, k_.regs[n.source].lanes);
+  }
+  absl::Status One(const AnyInst& n) {
+    TW_RETURN_IF_ERROR(Use(n.source));
+    if (k_.regs[n.source].dtype != DType::kBool) return Fault(absl::StrCat("any of ", T(n.source)));
+    return Define(n.dst, DType::kBool, 1);
+  }
+
   // Shared by loads and stores of `lanes` elements.
   absl::Status Access(int buffer, Reg offset, int64_t constant_offset, int lanes, int active, Reg mask) const {
     if (buffer < 0 || buffer >= static_cast<int>(k_.buffers.size())) return Fault(absl::StrCat("buffer ", buffer, " does not exist"));
