@@ -18,7 +18,9 @@ TEST(DimTest, AnIntegerIsStaticAndASymbolIsNot) {
   EXPECT_EQ(symbol, Dim::Symbol("batch", 1, 32));
 }
 
-TEST(DimDeathTest, ASymbolHasNoValue) { EXPECT_DEATH(Dim::Symbol("n", 1, 2).value(), "n\\(1..2\\) is symbolic"); }
+TEST(DimDeathTest, ASymbolHasNoValue) {
+  EXPECT_DEATH(Dim::Symbol("n", 1, 2).value(), "n\\(1..2\\) is symbolic");
+}
 
 }  // namespace
 }  // namespace tilewright

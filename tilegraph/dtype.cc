@@ -11,10 +11,13 @@ struct Info {
 };
 
 // In the order of DType.
-constexpr Info kInfo[] = {{"bool", 1}, {"i8", 1},  {"i16", 2}, {"i32", 4}, {"i64", 8},  {"u8", 1}, {"u16", 2},
-                          {"u32", 4},  {"u64", 8}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
+constexpr Info kInfo[] = {{"bool", 1}, {"i8", 1},  {"i16", 2},  {"i32", 4},
+                          {"i64", 8},  {"u8", 1},  {"u16", 2},  {"u32", 4},
+                          {"u64", 8},  {"f16", 2}, {"bf16", 2}, {"f32", 4},
+                          {"f64", 8}};
 constexpr int kCount = sizeof(kInfo) / sizeof(kInfo[0]);
-static_assert(static_cast<int>(DType::kFloat64) + 1 == kCount, "one row per dtype");
+static_assert(static_cast<int>(DType::kFloat64) + 1 == kCount,
+              "one row per dtype");
 
 const Info& InfoOf(DType dtype) {
   const int index = static_cast<int>(dtype);
@@ -26,9 +29,13 @@ const Info& InfoOf(DType dtype) {
 
 int64_t SizeBytes(DType dtype) { return InfoOf(dtype).size_bytes; }
 
-bool IsFloat(DType dtype) { return dtype >= DType::kFloat16 && dtype <= DType::kFloat64; }
+bool IsFloat(DType dtype) {
+  return dtype >= DType::kFloat16 && dtype <= DType::kFloat64;
+}
 
-bool IsInteger(DType dtype) { return dtype >= DType::kInt8 && dtype <= DType::kUInt64; }
+bool IsInteger(DType dtype) {
+  return dtype >= DType::kInt8 && dtype <= DType::kUInt64;
+}
 
 std::string_view Name(DType dtype) { return InfoOf(dtype).name; }
 

@@ -18,12 +18,17 @@ struct OpInfo {
 
 // In the order of Op.
 constexpr OpInfo kOps[] = {
-    {"const", -1}, {"var", -1},     {"load", -1},    {"neg", 1},  {"abs", 1},   {"exp", 1},  {"log", 1},   {"sqrt", 1},
-    {"tanh", 1},   {"erf", 1},      {"sigmoid", 1},  {"sin", 1},  {"cos", 1},   {"floor", 1}, {"ceil", 1}, {"round", 1},
-    {"not", 1},    {"isnan", 1},    {"cast", -1},    {"add", 2},  {"sub", 2},   {"mul", 2},  {"div", 2},   {"floordiv", 2},
-    {"floormod", 2},    {"pow", 2},      {"max", 2},      {"min", 2},  {"and", 2},   {"or", 2},   {"xor", 2},   {"eq", 2},
-    {"ne", 2},     {"lt", 2},       {"le", 2},       {"gt", 2},   {"ge", 2},    {"select", 3}};
-static_assert(sizeof(kOps) / sizeof(kOps[0]) == static_cast<size_t>(Op::kSelect) + 1, "one row per op");
+    {"const", -1},  {"var", -1}, {"load", -1}, {"neg", 1},      {"abs", 1},
+    {"exp", 1},     {"log", 1},  {"sqrt", 1},  {"tanh", 1},     {"erf", 1},
+    {"sigmoid", 1}, {"sin", 1},  {"cos", 1},   {"floor", 1},    {"ceil", 1},
+    {"round", 1},   {"not", 1},  {"isnan", 1}, {"cast", -1},    {"add", 2},
+    {"sub", 2},     {"mul", 2},  {"div", 2},   {"floordiv", 2}, {"floormod", 2},
+    {"pow", 2},     {"max", 2},  {"min", 2},   {"and", 2},      {"or", 2},
+    {"xor", 2},     {"eq", 2},   {"ne", 2},    {"lt", 2},       {"le", 2},
+    {"gt", 2},      {"ge", 2},   {"select", 3}};
+static_assert(sizeof(kOps) / sizeof(kOps[0]) ==
+                  static_cast<size_t>(Op::kSelect) + 1,
+              "one row per op");
 
 const OpInfo& InfoOf(Op op) {
   const size_t index = static_cast<size_t>(op);
@@ -32,7 +37,8 @@ const OpInfo& InfoOf(Op op) {
 }
 
 size_t Mix(size_t seed, uint64_t value) {
-  uint64_t x = seed ^ (value + 0x9e3779b97f4a7c15ull + (static_cast<uint64_t>(seed) << 6) + (seed >> 2));
+  uint64_t x = seed ^ (value + 0x9e3779b97f4a7c15ull +
+                       (static_cast<uint64_t>(seed) << 6) + (seed >> 2));
   x *= 0xff51afd7ed558ccdull;
   return static_cast<size_t>(x ^ (x >> 32));
 }
@@ -56,10 +62,12 @@ std::optional<Op> ParseOp(std::string_view name) {
 
 std::optional<DType> ResultDType(Op op, absl::Span<const DType> operands) {
   const int arity = InfoOf(op).arity;
-  if (arity < 0 || static_cast<int>(operands.size()) != arity) return std::nullopt;
+  if (arity < 0 || static_cast<int>(operands.size()) != arity)
+    return std::nullopt;
   const DType first = operands[0];
   if (op == Op::kSelect) {
-    if (first != DType::kBool || operands[1] != operands[2]) return std::nullopt;
+    if (first != DType::kBool || operands[1] != operands[2])
+      return std::nullopt;
     return operands[1];
   }
   if (arity == 2 && first != operands[1]) return std::nullopt;
@@ -77,13 +85,19 @@ std::optional<DType> ResultDType(Op op, absl::Span<const DType> operands) {
     case Op::kFloor:
     case Op::kCeil:
     case Op::kRound:
-    case Op::kIsNan: fits = IsFloat(first); break;
+    case Op::kIsNan:
+      fits = IsFloat(first);
+      break;
     case Op::kNot:
     case Op::kAnd:
     case Op::kOr:
-    case Op::kXor: fits = !IsFloat(first); break;
+    case Op::kXor:
+      fits = !IsFloat(first);
+      break;
     case Op::kFloorDiv:
-    case Op::kFloorMod: fits = IsInteger(first); break;
+    case Op::kFloorMod:
+      fits = IsInteger(first);
+      break;
     case Op::kMax:
     case Op::kMin:
     case Op::kEq:
@@ -91,15 +105,21 @@ std::optional<DType> ResultDType(Op op, absl::Span<const DType> operands) {
     case Op::kLt:
     case Op::kLe:
     case Op::kGt:
-    case Op::kGe: fits = true; break;
-    default: fits = number;
+    case Op::kGe:
+      fits = true;
+      break;
+    default:
+      fits = number;
   }
   if (!fits) return std::nullopt;
-  return (op >= Op::kEq && op <= Op::kGe) || op == Op::kIsNan ? DType::kBool : first;
+  return (op >= Op::kEq && op <= Op::kGe) || op == Op::kIsNan ? DType::kBool
+                                                              : first;
 }
 
 Expr Expr::FromNode(Node node) {
-  size_t hash = Mix(static_cast<size_t>(node.op) * 64 + static_cast<size_t>(node.dtype), static_cast<uint64_t>(node.i));
+  size_t hash =
+      Mix(static_cast<size_t>(node.op) * 64 + static_cast<size_t>(node.dtype),
+          static_cast<uint64_t>(node.i));
   hash = Mix(hash, BitsOf(node.f));
   for (const Expr& operand : node.operands) hash = Mix(hash, operand.hash());
   node.hash = hash;
@@ -116,7 +136,8 @@ Expr Expr::Int(int64_t value, DType dtype) {
 Expr Expr::Float(double value, DType dtype) {
   TW_CHECK(IsFloat(dtype)) << "a float constant of dtype " << Name(dtype);
   Node node{Op::kConst, dtype};
-  node.f = std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : RoundTo(dtype, Scalar{value, 0}).f;
+  node.f = std::isnan(value) ? std::numeric_limits<double>::quiet_NaN()
+                             : RoundTo(dtype, Scalar{value, 0}).f;
   return FromNode(std::move(node));
 }
 
@@ -128,7 +149,9 @@ Expr Expr::Var(int id, std::string name) {
 }
 
 Expr Expr::Load(int source, DType dtype, std::vector<Expr> indices) {
-  for (const Expr& index : indices) TW_CHECK(index.dtype() == DType::kInt64) << "index " << index.ToString() << " is no i64";
+  for (const Expr& index : indices)
+    TW_CHECK(index.dtype() == DType::kInt64)
+        << "index " << index.ToString() << " is no i64";
   Node node{Op::kLoad, dtype};
   node.i = source;
   node.operands = std::move(indices);
@@ -138,14 +161,17 @@ Expr Expr::Load(int source, DType dtype, std::vector<Expr> indices) {
 Expr Expr::Make(Op op, std::vector<Expr> operands) {
   std::vector<DType> dtypes;
   for (const Expr& operand : operands) {
-    TW_CHECK(static_cast<bool>(operand)) << "empty operand of " << tilewright::Name(op);
+    TW_CHECK(static_cast<bool>(operand))
+        << "empty operand of " << tilewright::Name(op);
     dtypes.push_back(operand.dtype());
   }
   const std::optional<DType> dtype = ResultDType(op, dtypes);
   if (!dtype.has_value()) {
     std::string got;
-    for (const Expr& operand : operands) got += " " + std::string(tilewright::Name(operand.dtype()));
-    TW_CHECK(dtype.has_value()) << "operation " << tilewright::Name(op) << " does not take operands of dtypes:" << got;
+    for (const Expr& operand : operands)
+      got += " " + std::string(tilewright::Name(operand.dtype()));
+    TW_CHECK(dtype.has_value()) << "operation " << tilewright::Name(op)
+                                << " does not take operands of dtypes:" << got;
   }
   Node node{op, *dtype};
   node.operands = std::move(operands);
@@ -165,12 +191,14 @@ absl::Span<const Expr> Expr::operands() const { return node_->operands; }
 size_t Expr::hash() const { return node_->hash; }
 
 int64_t Expr::int_value() const {
-  TW_CHECK(op() == Op::kConst && !IsFloat(dtype())) << ToString() << " is no integer constant";
+  TW_CHECK(op() == Op::kConst && !IsFloat(dtype()))
+      << ToString() << " is no integer constant";
   return node_->i;
 }
 
 double Expr::float_value() const {
-  TW_CHECK(op() == Op::kConst && IsFloat(dtype())) << ToString() << " is no float constant";
+  TW_CHECK(op() == Op::kConst && IsFloat(dtype()))
+      << ToString() << " is no float constant";
   return node_->f;
 }
 
@@ -194,15 +222,17 @@ bool operator==(const Expr& a, const Expr& b) {
   if (a.node_ == nullptr || b.node_ == nullptr) return false;
   const Expr::Node& x = *a.node_;
   const Expr::Node& y = *b.node_;
-  return x.hash == y.hash && x.op == y.op && x.dtype == y.dtype && x.i == y.i && BitsOf(x.f) == BitsOf(y.f) &&
-         x.operands == y.operands;
+  return x.hash == y.hash && x.op == y.op && x.dtype == y.dtype && x.i == y.i &&
+         BitsOf(x.f) == BitsOf(y.f) && x.operands == y.operands;
 }
 
 // --- i64 index arithmetic
 
 namespace {
 
-bool BothConst(const Expr& a, const Expr& b) { return a.op() == Op::kConst && b.op() == Op::kConst; }
+bool BothConst(const Expr& a, const Expr& b) {
+  return a.op() == Op::kConst && b.op() == Op::kConst;
+}
 
 void CheckIndices(const Expr& a, const Expr& b) {
   TW_CHECK(a.dtype() == DType::kInt64 && b.dtype() == DType::kInt64)
@@ -214,7 +244,9 @@ void CheckIndices(const Expr& a, const Expr& b) {
 Expr operator+(const Expr& a, const Expr& b) {
   CheckIndices(a, b);
   if (BothConst(a, b)) {
-    return Expr::Int(static_cast<int64_t>(static_cast<uint64_t>(a.int_value()) + static_cast<uint64_t>(b.int_value())));
+    return Expr::Int(
+        static_cast<int64_t>(static_cast<uint64_t>(a.int_value()) +
+                             static_cast<uint64_t>(b.int_value())));
   }
   if (a.IsIntConst(0)) return b;
   if (b.IsIntConst(0)) return a;
@@ -224,7 +256,9 @@ Expr operator+(const Expr& a, const Expr& b) {
 Expr operator-(const Expr& a, const Expr& b) {
   CheckIndices(a, b);
   if (BothConst(a, b)) {
-    return Expr::Int(static_cast<int64_t>(static_cast<uint64_t>(a.int_value()) - static_cast<uint64_t>(b.int_value())));
+    return Expr::Int(
+        static_cast<int64_t>(static_cast<uint64_t>(a.int_value()) -
+                             static_cast<uint64_t>(b.int_value())));
   }
   if (b.IsIntConst(0)) return a;
   return Expr::Make(Op::kSub, {a, b});
@@ -233,7 +267,9 @@ Expr operator-(const Expr& a, const Expr& b) {
 Expr operator*(const Expr& a, const Expr& b) {
   CheckIndices(a, b);
   if (BothConst(a, b)) {
-    return Expr::Int(static_cast<int64_t>(static_cast<uint64_t>(a.int_value()) * static_cast<uint64_t>(b.int_value())));
+    return Expr::Int(
+        static_cast<int64_t>(static_cast<uint64_t>(a.int_value()) *
+                             static_cast<uint64_t>(b.int_value())));
   }
   if (a.IsIntConst(0) || b.IsIntConst(1)) return a;
   if (b.IsIntConst(0) || a.IsIntConst(1)) return b;
@@ -246,7 +282,8 @@ Expr FloorDiv(const Expr& a, const Expr& b) {
   if (BothConst(a, b)) {
     const int64_t x = a.int_value(), y = b.int_value();
     if (y == 0) return Expr::Int(0);
-    if (y == -1) return Expr::Int(static_cast<int64_t>(0 - static_cast<uint64_t>(x)));
+    if (y == -1)
+      return Expr::Int(static_cast<int64_t>(0 - static_cast<uint64_t>(x)));
     return Expr::Int(x / y - ((x % y != 0 && (x < 0) != (y < 0)) ? 1 : 0));
   }
   return Expr::Make(Op::kFloorDiv, {a, b});
@@ -271,13 +308,18 @@ void Visit(const Expr& expr, const std::function<void(const Expr&)>& fn) {
 }
 
 Expr WithOperands(const Expr& expr, std::vector<Expr> operands) {
-  TW_CHECK_EQ(operands.size(), expr.operands().size()) << "operands of " << expr.ToString();
+  TW_CHECK_EQ(operands.size(), expr.operands().size())
+      << "operands of " << expr.ToString();
   switch (expr.op()) {
     case Op::kConst:
-    case Op::kVar: return expr;
-    case Op::kLoad: return Expr::Load(expr.source(), expr.dtype(), std::move(operands));
-    case Op::kCast: return Expr::Cast(expr.dtype(), std::move(operands[0]));
-    default: return Expr::Make(expr.op(), std::move(operands));
+    case Op::kVar:
+      return expr;
+    case Op::kLoad:
+      return Expr::Load(expr.source(), expr.dtype(), std::move(operands));
+    case Op::kCast:
+      return Expr::Cast(expr.dtype(), std::move(operands[0]));
+    default:
+      return Expr::Make(expr.op(), std::move(operands));
   }
 }
 
@@ -286,10 +328,12 @@ class Rewriter {
   explicit Rewriter(const std::function<Expr(const Expr&)>& fn) : fn_(fn) {}
 
   Expr Run(const Expr& expr) {
-    // A node reached again through another user is rewritten once: bodies that share subtrees stay small.
+    // A node reached again through another user is rewritten once: bodies that
+    // share subtrees stay small.
     const bool shared = expr.node_.use_count() > 1 && !expr.operands().empty();
     if (shared) {
-      if (const auto found = done_.find(expr.node_.get()); found != done_.end()) return found->second;
+      if (const auto found = done_.find(expr.node_.get()); found != done_.end())
+        return found->second;
     }
     std::vector<Expr> operands;
     bool changed = false;
@@ -305,13 +349,19 @@ class Rewriter {
 
  private:
   const std::function<Expr(const Expr&)>& fn_;
-  std::unordered_map<const Expr::Node*, Expr> done_;  // Looked up only, never iterated.
+  std::unordered_map<const Expr::Node*, Expr>
+      done_;  // Looked up only, never iterated.
 };
 
-Expr Rewrite(const Expr& expr, const std::function<Expr(const Expr&)>& fn) { return Rewriter(fn).Run(expr); }
+Expr Rewrite(const Expr& expr, const std::function<Expr(const Expr&)>& fn) {
+  return Rewriter(fn).Run(expr);
+}
 
-Expr Substitute(const Expr& expr, const std::function<Expr(int var_id)>& binding) {
-  return Rewrite(expr, [&](const Expr& node) { return node.op() == Op::kVar ? binding(node.var_id()) : Expr(); });
+Expr Substitute(const Expr& expr,
+                const std::function<Expr(int var_id)>& binding) {
+  return Rewrite(expr, [&](const Expr& node) {
+    return node.op() == Op::kVar ? binding(node.var_id()) : Expr();
+  });
 }
 
 }  // namespace tilewright

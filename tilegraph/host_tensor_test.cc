@@ -23,10 +23,12 @@ TEST(HalfTest, EveryHalfConvertsToFloatAndBack) {
   }
 }
 
-// Between two neighbours everything goes to the nearer one, the middle to the even one.
+// Between two neighbours everything goes to the nearer one, the middle to the
+// even one.
 TEST(HalfTest, RoundsToNearestEvenBetweenAllNeighbours) {
   for (int bits = 0; bits < 0x7bff; ++bits) {
-    const float low = HalfToFloat(static_cast<uint16_t>(bits)), high = HalfToFloat(static_cast<uint16_t>(bits + 1));
+    const float low = HalfToFloat(static_cast<uint16_t>(bits)),
+                high = HalfToFloat(static_cast<uint16_t>(bits + 1));
     const float middle = low + (high - low) / 2;  // Exact.
     EXPECT_EQ(FloatToHalf(middle), bits % 2 == 0 ? bits : bits + 1);
     EXPECT_EQ(FloatToHalf(std::nextafterf(middle, 0)), bits);
@@ -48,7 +50,8 @@ TEST(BFloat16Test, RoundsToNearestEven) {
   EXPECT_EQ(FloatToBFloat16(std::numeric_limits<float>::max()), 0x7f80);
   EXPECT_TRUE(std::isnan(BFloat16ToFloat(FloatToBFloat16(std::nanf("")))));
   for (int bits = 0; bits < 0x7f80; ++bits) {
-    EXPECT_EQ(FloatToBFloat16(BFloat16ToFloat(static_cast<uint16_t>(bits))), bits);
+    EXPECT_EQ(FloatToBFloat16(BFloat16ToFloat(static_cast<uint16_t>(bits))),
+              bits);
   }
 }
 
@@ -56,16 +59,24 @@ TEST(RoundToTest, RoundsOnceFromDouble) {
   // Through float this would round up twice.
   const double just_below_tie = 1.0 + 0x1p-11 - 0x1p-40;
   EXPECT_EQ(RoundTo(DType::kFloat16, Scalar{just_below_tie, 0}).f, 1.0);
-  EXPECT_EQ(RoundTo(DType::kFloat16, Scalar{1.0 + 0x1p-11 + 0x1p-40, 0}).f, 1.0 + 0x1p-10);
-  EXPECT_EQ(RoundTo(DType::kBFloat16, Scalar{1.0 + 0x1p-8 + 0x1p-40, 0}).f, 1.0 + 0x1p-7);
+  EXPECT_EQ(RoundTo(DType::kFloat16, Scalar{1.0 + 0x1p-11 + 0x1p-40, 0}).f,
+            1.0 + 0x1p-10);
+  EXPECT_EQ(RoundTo(DType::kBFloat16, Scalar{1.0 + 0x1p-8 + 0x1p-40, 0}).f,
+            1.0 + 0x1p-7);
   EXPECT_EQ(RoundTo(DType::kBFloat16, Scalar{1e39, 0}).f, kInf);
   EXPECT_EQ(RoundTo(DType::kFloat32, Scalar{1e300, 0}).f, kInf);
   EXPECT_TRUE(std::signbit(RoundTo(DType::kFloat16, Scalar{-1e-30, 0}).f));
   Random random(7);
   for (int i = 0; i < 100000; ++i) {
-    const float value = static_cast<float>(random.Normal() * std::ldexp(1.0, static_cast<int>(random.UniformInt(-30, 18))));
-    EXPECT_EQ(RoundTo(DType::kFloat16, Scalar{value, 0}).f, HalfToFloat(FloatToHalf(value))) << value;
-    EXPECT_EQ(RoundTo(DType::kBFloat16, Scalar{value, 0}).f, BFloat16ToFloat(FloatToBFloat16(value))) << value;
+    const float value = static_cast<float>(
+        random.Normal() *
+        std::ldexp(1.0, static_cast<int>(random.UniformInt(-30, 18))));
+    EXPECT_EQ(RoundTo(DType::kFloat16, Scalar{value, 0}).f,
+              HalfToFloat(FloatToHalf(value)))
+        << value;
+    EXPECT_EQ(RoundTo(DType::kBFloat16, Scalar{value, 0}).f,
+              BFloat16ToFloat(FloatToBFloat16(value)))
+        << value;
   }
 }
 

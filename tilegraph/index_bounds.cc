@@ -48,11 +48,16 @@ void IndexBounds::Learn(const Expr& condition, bool value) {
   const Expr& b = condition.operand(1);
   const Expr one = Expr::Int(1);
   switch (op) {
-    case Op::kLt: return LearnNotNegative(value ? b - a - one : a - b);
-    case Op::kGe: return LearnNotNegative(value ? a - b : b - a - one);
-    case Op::kGt: return LearnNotNegative(value ? a - b - one : b - a);
-    case Op::kLe: return LearnNotNegative(value ? b - a : a - b - one);
-    default: break;
+    case Op::kLt:
+      return LearnNotNegative(value ? b - a - one : a - b);
+    case Op::kGe:
+      return LearnNotNegative(value ? a - b : b - a - one);
+    case Op::kGt:
+      return LearnNotNegative(value ? a - b - one : b - a);
+    case Op::kLe:
+      return LearnNotNegative(value ? b - a : a - b - one);
+    default:
+      break;
   }
   if ((op == Op::kEq) == value) {
     LearnNotNegative(a - b);
@@ -62,7 +67,9 @@ void IndexBounds::Learn(const Expr& condition, bool value) {
   }
 }
 
-void IndexBounds::LearnNotNegative(const Expr& expr) { not_negative_.push_back(ToLinear(expr, Ranges()).ToExpr()); }
+void IndexBounds::LearnNotNegative(const Expr& expr) {
+  not_negative_.push_back(ToLinear(expr, Ranges()).ToExpr());
+}
 
 // From constant + Σ c·v >= 0: c·v >= -(the most the rest can be).
 void IndexBounds::Narrow() {
@@ -72,16 +79,21 @@ void IndexBounds::Narrow() {
       for (size_t i = 0; i < form.terms.size(); ++i) {
         const Expr& term = form.terms[i].first;
         const int64_t coefficient = form.terms[i].second;
-        if (term.op() != Op::kVar || term.var_id() < 0 || term.var_id() >= static_cast<int>(ranges_.size())) continue;
+        if (term.op() != Op::kVar || term.var_id() < 0 ||
+            term.var_id() >= static_cast<int>(ranges_.size()))
+          continue;
         LinearForm rest = form;
         rest.terms.erase(rest.terms.begin() + static_cast<std::ptrdiff_t>(i));
-        const std::optional<Range> others = RangeOfExpr(rest.ToExpr(), Ranges());
+        const std::optional<Range> others =
+            RangeOfExpr(rest.ToExpr(), Ranges());
         if (!others.has_value()) continue;
         Range& range = ranges_[term.var_id()];
         if (coefficient > 0) {
-          range.min = std::max(range.min, WrapSub(0, FloorDivide(others->max, coefficient)));
+          range.min = std::max(
+              range.min, WrapSub(0, FloorDivide(others->max, coefficient)));
         } else {
-          range.max = std::min(range.max, FloorDivide(others->max, WrapSub(0, coefficient)));
+          range.max = std::min(
+              range.max, FloorDivide(others->max, WrapSub(0, coefficient)));
         }
         if (range.min > range.max) {
           reachable_ = false;
@@ -93,21 +105,27 @@ void IndexBounds::Narrow() {
 }
 
 bool IndexBounds::NeverNegative(const Expr& expr) const {
-  const std::optional<Range> range = RangeOfExpr(ToLinear(expr, Ranges()).ToExpr(), Ranges());
+  const std::optional<Range> range =
+      RangeOfExpr(ToLinear(expr, Ranges()).ToExpr(), Ranges());
   if (range.has_value() && range->min >= 0) return true;
   // Or it exceeds something that a condition says is not negative.
-  return std::any_of(not_negative_.begin(), not_negative_.end(), [&](const Expr& fact) {
-    const std::optional<Range> excess = RangeOfExpr(ToLinear(expr - fact, Ranges()).ToExpr(), Ranges());
-    return excess.has_value() && excess->min >= 0;
-  });
+  return std::any_of(
+      not_negative_.begin(), not_negative_.end(), [&](const Expr& fact) {
+        const std::optional<Range> excess =
+            RangeOfExpr(ToLinear(expr - fact, Ranges()).ToExpr(), Ranges());
+        return excess.has_value() && excess->min >= 0;
+      });
 }
 
 bool IndexBounds::MayLeave(const Expr& index, int64_t extent) const {
   if (!reachable_) return false;
-  if (NeverNegative(index) && NeverNegative(Expr::Int(extent - 1) - index)) return false;
+  if (NeverNegative(index) && NeverNegative(Expr::Int(extent - 1) - index))
+    return false;
   if (!understood_) return false;
   const LinearForm form = ToLinear(index, Ranges());
-  return std::all_of(form.terms.begin(), form.terms.end(), [](const auto& term) { return term.first.op() == Op::kVar; });
+  return std::all_of(
+      form.terms.begin(), form.terms.end(),
+      [](const auto& term) { return term.first.op() == Op::kVar; });
 }
 
 }  // namespace tilewright

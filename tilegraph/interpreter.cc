@@ -14,13 +14,17 @@
 namespace tilewright {
 namespace {
 
-// Zeroed memory that costs nothing until it is touched: a test may ask for a few elements of a huge tensor. From a megabyte on it is mapped
-// without reserving swap, since malloc refuses what would not fit if all of it were used.
+// Zeroed memory that costs nothing until it is touched: a test may ask for a
+// few elements of a huge tensor. From a megabyte on it is mapped without
+// reserving swap, since malloc refuses what would not fit if all of it were
+// used.
 template <typename T>
 class ZeroedArray {
  public:
   ZeroedArray() = default;
-  ZeroedArray(ZeroedArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_bytes_(other.size_bytes_) {}
+  ZeroedArray(ZeroedArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_bytes_(other.size_bytes_) {}
   ZeroedArray& operator=(ZeroedArray&&) = delete;
   ~ZeroedArray() {
     if (data_ == nullptr) return;
@@ -35,12 +39,15 @@ class ZeroedArray {
   void Allocate(int64_t size) {
     size_bytes_ = static_cast<size_t>(size) * sizeof(T);
     if (is_mapped()) {
-      void* data = mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      void* data = mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       data_ = data == MAP_FAILED ? nullptr : static_cast<T*>(data);
     } else {
-      data_ = static_cast<T*>(std::calloc(static_cast<size_t>(size) + 1, sizeof(T)));
+      data_ = static_cast<T*>(
+          std::calloc(static_cast<size_t>(size) + 1, sizeof(T)));
     }
-    TW_CHECK(data_ != nullptr) << "out of address space for " << size << " elements";
+    TW_CHECK(data_ != nullptr)
+        << "out of address space for " << size << " elements";
   }
   T& operator[](int64_t i) { return data_[i]; }
 
@@ -51,17 +58,25 @@ class ZeroedArray {
   size_t size_bytes_ = 0;
 };
 
-std::string Shape(absl::Span<const int64_t> shape) { return absl::StrCat("[", absl::StrJoin(shape, ", "), "]"); }
+std::string Shape(absl::Span<const int64_t> shape) {
+  return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
+}
 
 }  // namespace
 
 class Interpreter::Impl {
  public:
-  Impl(const TensorGraph& graph, std::map<TensorId, HostTensor> inputs, Options options)
-      : graph_(graph), inputs_(std::move(inputs)), options_(options), states_(graph.size()) {
+  Impl(const TensorGraph& graph, std::map<TensorId, HostTensor> inputs,
+       Options options)
+      : graph_(graph),
+        inputs_(std::move(inputs)),
+        options_(options),
+        states_(graph.size()) {
     for (const Tensor& tensor : graph.tensors()) {
-      if (tensor.kind == TensorKind::kPlaceholder) states_[tensor.id].given = &inputs_.at(tensor.id);
-      if (tensor.kind == TensorKind::kConstant) states_[tensor.id].given = tensor.value.get();
+      if (tensor.kind == TensorKind::kPlaceholder)
+        states_[tensor.id].given = &inputs_.at(tensor.id);
+      if (tensor.kind == TensorKind::kConstant)
+        states_[tensor.id].given = tensor.value.get();
     }
   }
 
@@ -79,8 +94,9 @@ class Interpreter::Impl {
  private:
   enum class Outcome { kDone, kMissing, kOutside };
 
-  // What is known of one tensor. Tensors load only earlier ones, so at most one element of each is being computed at any time: its state
-  // (axes, accumulators) lives in `registers`.
+  // What is known of one tensor. Tensors load only earlier ones, so at most one
+  // element of each is being computed at any time: its state (axes,
+  // accumulators) lives in `registers`.
   struct State {
     const HostTensor* given = nullptr;  // placeholders and constants
     bool prepared = false;
@@ -115,8 +131,9 @@ class Interpreter::Impl {
     state.known.Allocate(size);
   }
 
-  // Computes one element and all it needs, keeping its own stack: what is missing is computed first, then the body that missed it runs again
-  // from where its reduction stood.
+  // Computes one element and all it needs, keeping its own stack: what is
+  // missing is computed first, then the body that missed it runs again from
+  // where its reduction stood.
   absl::Status Solve(TensorId id, int64_t flat) {
     std::vector<TensorId> stack;
     Start(id, flat);
@@ -124,12 +141,15 @@ class Interpreter::Impl {
     while (!stack.empty()) {
       const TensorId top = stack.back();
       switch (Continue(top)) {
-        case Outcome::kDone: stack.pop_back(); break;
+        case Outcome::kDone:
+          stack.pop_back();
+          break;
         case Outcome::kMissing:
           Start(missing_tensor_, missing_flat_);
           stack.push_back(missing_tensor_);
           break;
-        case Outcome::kOutside: return OutsideError(top);
+        case Outcome::kOutside:
+          return OutsideError(top);
       }
     }
     return absl::OkStatus();
@@ -144,8 +164,11 @@ class Interpreter::Impl {
       state.registers[axis].i = flat % program.extents[axis];
       flat /= program.extents[axis];
     }
-    for (int i = program.num_spatial; i < program.num_axes + program.num_accumulators; ++i) {
-      state.registers[i] = program.initial[i];  // Reduce axes at 0, accumulators at the identity.
+    for (int i = program.num_spatial;
+         i < program.num_axes + program.num_accumulators; ++i) {
+      state.registers[i] =
+          program
+              .initial[i];  // Reduce axes at 0, accumulators at the identity.
     }
   }
 
@@ -158,18 +181,22 @@ class Interpreter::Impl {
       if (outcome != Outcome::kDone) return outcome;
       // Through `next_`: a result may be another accumulator's old value.
       next_.clear();
-      for (const int result : program.results) next_.push_back(registers[result]);
-      for (int i = 0; i < program.num_accumulators; ++i) registers[program.num_axes + i] = next_[i];
+      for (const int result : program.results)
+        next_.push_back(registers[result]);
+      for (int i = 0; i < program.num_accumulators; ++i)
+        registers[program.num_axes + i] = next_[i];
     } while (Advance(program, registers));
     const DType dtype = graph_.tensor(id).dtype;
     const Scalar result = ToScalar(program.result_dtype, next_[program.result]);
     state.values[state.flat] =
-        ToRegister(dtype, EvaluateOp(Op::kCast, dtype, program.result_dtype, {&result, 1}, options_.round_floats));
+        ToRegister(dtype, EvaluateOp(Op::kCast, dtype, program.result_dtype,
+                                     {&result, 1}, options_.round_floats));
     state.known[state.flat] = true;
     return Outcome::kDone;
   }
 
-  // To the next point of the reduction, the last axis fastest; false after the last one.
+  // To the next point of the reduction, the last axis fastest; false after the
+  // last one.
   static bool Advance(const Program& program, Register* registers) {
     for (int axis = program.num_axes - 1; axis >= program.num_spatial; --axis) {
       if (++registers[axis].i < program.extents[axis]) return true;
@@ -184,41 +211,86 @@ class Interpreter::Impl {
     for (int at = 0; at < size; ++at) {
       const Instruction& x = code[at];
       switch (x.code) {
-        case Code::kMove: r[x.result] = r[x.a]; break;
-        case Code::kJump: at = x.c - 1; break;
-        case Code::kJumpIfFalse: at = r[x.a].i != 0 ? at : x.c - 1; break;
+        case Code::kMove:
+          r[x.result] = r[x.a];
+          break;
+        case Code::kJump:
+          at = x.c - 1;
+          break;
+        case Code::kJumpIfFalse:
+          at = r[x.a].i != 0 ? at : x.c - 1;
+          break;
         case Code::kLoad: {
           const Outcome outcome = Load(program.loads[x.b], r, r + x.result);
           if (outcome != Outcome::kDone) return outcome;
           break;
         }
         case Code::kOther: {
-          const Scalar operands[2] = {ToScalar(x.operand_dtype, r[x.a]), ToScalar(x.operand_dtype, r[x.b])};
-          r[x.result] = ToRegister(x.dtype, EvaluateOp(x.op, x.dtype, x.operand_dtype, operands, /*single=*/false));
+          const Scalar operands[2] = {ToScalar(x.operand_dtype, r[x.a]),
+                                      ToScalar(x.operand_dtype, r[x.b])};
+          r[x.result] =
+              ToRegister(x.dtype, EvaluateOp(x.op, x.dtype, x.operand_dtype,
+                                             operands, /*single=*/false));
           break;
         }
-        case Code::kAddF: r[x.result].f = r[x.a].f + r[x.b].f; break;
-        case Code::kSubF: r[x.result].f = r[x.a].f - r[x.b].f; break;
-        case Code::kMulF: r[x.result].f = r[x.a].f * r[x.b].f; break;
-        case Code::kDivF: r[x.result].f = r[x.a].f / r[x.b].f; break;
-        case Code::kNegF: r[x.result].f = -r[x.a].f; break;
-        case Code::kAddI: r[x.result].i = static_cast<int64_t>(static_cast<uint64_t>(r[x.a].i) + static_cast<uint64_t>(r[x.b].i)); break;
-        case Code::kSubI: r[x.result].i = static_cast<int64_t>(static_cast<uint64_t>(r[x.a].i) - static_cast<uint64_t>(r[x.b].i)); break;
-        case Code::kMulI: r[x.result].i = static_cast<int64_t>(static_cast<uint64_t>(r[x.a].i) * static_cast<uint64_t>(r[x.b].i)); break;
-        case Code::kEqI: r[x.result].i = r[x.a].i == r[x.b].i; break;
-        case Code::kNeI: r[x.result].i = r[x.a].i != r[x.b].i; break;
-        case Code::kLtI: r[x.result].i = r[x.a].i < r[x.b].i; break;
-        case Code::kLeI: r[x.result].i = r[x.a].i <= r[x.b].i; break;
-        case Code::kGtI: r[x.result].i = r[x.a].i > r[x.b].i; break;
-        case Code::kGeI: r[x.result].i = r[x.a].i >= r[x.b].i; break;
-        case Code::kAnd: r[x.result].i = r[x.a].i & r[x.b].i; break;
-        case Code::kOr: r[x.result].i = r[x.a].i | r[x.b].i; break;
+        case Code::kAddF:
+          r[x.result].f = r[x.a].f + r[x.b].f;
+          break;
+        case Code::kSubF:
+          r[x.result].f = r[x.a].f - r[x.b].f;
+          break;
+        case Code::kMulF:
+          r[x.result].f = r[x.a].f * r[x.b].f;
+          break;
+        case Code::kDivF:
+          r[x.result].f = r[x.a].f / r[x.b].f;
+          break;
+        case Code::kNegF:
+          r[x.result].f = -r[x.a].f;
+          break;
+        case Code::kAddI:
+          r[x.result].i = static_cast<int64_t>(static_cast<uint64_t>(r[x.a].i) +
+                                               static_cast<uint64_t>(r[x.b].i));
+          break;
+        case Code::kSubI:
+          r[x.result].i = static_cast<int64_t>(static_cast<uint64_t>(r[x.a].i) -
+                                               static_cast<uint64_t>(r[x.b].i));
+          break;
+        case Code::kMulI:
+          r[x.result].i = static_cast<int64_t>(static_cast<uint64_t>(r[x.a].i) *
+                                               static_cast<uint64_t>(r[x.b].i));
+          break;
+        case Code::kEqI:
+          r[x.result].i = r[x.a].i == r[x.b].i;
+          break;
+        case Code::kNeI:
+          r[x.result].i = r[x.a].i != r[x.b].i;
+          break;
+        case Code::kLtI:
+          r[x.result].i = r[x.a].i < r[x.b].i;
+          break;
+        case Code::kLeI:
+          r[x.result].i = r[x.a].i <= r[x.b].i;
+          break;
+        case Code::kGtI:
+          r[x.result].i = r[x.a].i > r[x.b].i;
+          break;
+        case Code::kGeI:
+          r[x.result].i = r[x.a].i >= r[x.b].i;
+          break;
+        case Code::kAnd:
+          r[x.result].i = r[x.a].i & r[x.b].i;
+          break;
+        case Code::kOr:
+          r[x.result].i = r[x.a].i | r[x.b].i;
+          break;
       }
     }
     return Outcome::kDone;
   }
 
-  Outcome Load(const LoadSite& site, const Register* registers, Register* result) {
+  Outcome Load(const LoadSite& site, const Register* registers,
+               Register* result) {
     int64_t flat = 0;
     const size_t rank = site.indices.size();
     for (size_t d = 0; d < rank; ++d) {
@@ -226,7 +298,8 @@ class Interpreter::Impl {
       if (index < 0 || index >= site.extents[d]) {
         outside_tensor_ = site.tensor;
         outside_index_.clear();
-        for (const int i : site.indices) outside_index_.push_back(registers[i].i);
+        for (const int i : site.indices)
+          outside_index_.push_back(registers[i].i);
         return Outcome::kOutside;
       }
       flat += index * site.strides[d];
@@ -252,8 +325,10 @@ class Interpreter::Impl {
 
   absl::Status OutsideError(TensorId id) const {
     const Tensor& source = graph_.tensor(outside_tensor_);
-    return absl::OutOfRangeError(absl::StrCat("tensor '", graph_.tensor(id).name, "' loads '", source.name, "' at ",
-                                              Shape(outside_index_), ", outside its shape ", Shape(source.static_shape())));
+    return absl::OutOfRangeError(
+        absl::StrCat("tensor '", graph_.tensor(id).name, "' loads '",
+                     source.name, "' at ", Shape(outside_index_),
+                     ", outside its shape ", Shape(source.static_shape())));
   }
 
   const TensorGraph& graph_;
@@ -271,30 +346,40 @@ class Interpreter::Impl {
 Interpreter::Interpreter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Interpreter::~Interpreter() = default;
 
-absl::StatusOr<std::unique_ptr<Interpreter>> Interpreter::Create(const TensorGraph& graph,
-                                                                 std::map<TensorId, HostTensor> inputs, Options options) {
+absl::StatusOr<std::unique_ptr<Interpreter>> Interpreter::Create(
+    const TensorGraph& graph, std::map<TensorId, HostTensor> inputs,
+    Options options) {
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind != TensorKind::kPlaceholder) continue;
     const auto given = inputs.find(tensor.id);
-    if (given == inputs.end()) return absl::InvalidArgumentError(absl::StrCat("input '", tensor.name, "' is not given"));
+    if (given == inputs.end())
+      return absl::InvalidArgumentError(
+          absl::StrCat("input '", tensor.name, "' is not given"));
     const HostTensor& value = given->second;
-    if (value.dtype() != tensor.dtype || value.shape() != tensor.static_shape()) {
+    if (value.dtype() != tensor.dtype ||
+        value.shape() != tensor.static_shape()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "input '", tensor.name, "' is ", std::string(Name(tensor.dtype)), Shape(tensor.static_shape()), " but ",
+          "input '", tensor.name, "' is ", std::string(Name(tensor.dtype)),
+          Shape(tensor.static_shape()), " but ",
           std::string(Name(value.dtype())), Shape(value.shape()), " is given"));
     }
   }
   for (const auto& [id, value] : inputs) {
-    if (id < 0 || id >= graph.size() || graph.tensor(id).kind != TensorKind::kPlaceholder) {
-      return absl::InvalidArgumentError(absl::StrCat("a value is given for tensor ", id, ", which is no placeholder"));
+    if (id < 0 || id >= graph.size() ||
+        graph.tensor(id).kind != TensorKind::kPlaceholder) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a value is given for tensor ", id, ", which is no placeholder"));
     }
   }
-  return std::unique_ptr<Interpreter>(new Interpreter(std::make_unique<Impl>(graph, std::move(inputs), options)));
+  return std::unique_ptr<Interpreter>(new Interpreter(
+      std::make_unique<Impl>(graph, std::move(inputs), options)));
 }
 
-absl::StatusOr<Scalar> Interpreter::At(TensorId tensor, absl::Span<const int64_t> index) {
+absl::StatusOr<Scalar> Interpreter::At(TensorId tensor,
+                                       absl::Span<const int64_t> index) {
   const TensorGraph& graph = impl_->graph();
-  if (tensor < 0 || tensor >= graph.size()) return absl::InvalidArgumentError(absl::StrCat("no tensor ", tensor));
+  if (tensor < 0 || tensor >= graph.size())
+    return absl::InvalidArgumentError(absl::StrCat("no tensor ", tensor));
   const std::vector<int64_t> shape = graph.tensor(tensor).static_shape();
   bool inside = index.size() == shape.size();
   int64_t flat = 0;
@@ -303,16 +388,19 @@ absl::StatusOr<Scalar> Interpreter::At(TensorId tensor, absl::Span<const int64_t
     flat = flat * shape[d] + index[d];
   }
   if (!inside) {
-    return absl::OutOfRangeError(
-        absl::StrCat("element ", Shape(index), " of '", graph.tensor(tensor).name, "' with shape ", Shape(shape)));
+    return absl::OutOfRangeError(absl::StrCat("element ", Shape(index), " of '",
+                                              graph.tensor(tensor).name,
+                                              "' with shape ", Shape(shape)));
   }
   return impl_->At(tensor, flat);
 }
 
 absl::StatusOr<HostTensor> Interpreter::Evaluate(TensorId tensor) {
   const TensorGraph& graph = impl_->graph();
-  if (tensor < 0 || tensor >= graph.size()) return absl::InvalidArgumentError(absl::StrCat("no tensor ", tensor));
-  HostTensor result(graph.tensor(tensor).dtype, graph.tensor(tensor).static_shape());
+  if (tensor < 0 || tensor >= graph.size())
+    return absl::InvalidArgumentError(absl::StrCat("no tensor ", tensor));
+  HostTensor result(graph.tensor(tensor).dtype,
+                    graph.tensor(tensor).static_shape());
   for (int64_t i = 0; i < result.num_elements(); ++i) {
     absl::StatusOr<Scalar> value = impl_->At(tensor, i);
     if (!value.ok()) return value.status();

@@ -21,40 +21,60 @@ Register Constant(const Expr& constant) {
   return value;
 }
 
-// Accumulator `i` as an operand of the combiner: a load from a tensor that does not exist.
-Expr AccumulatorLeaf(int i, DType dtype) { return Expr::Load(-1 - i, dtype, {}); }
+// Accumulator `i` as an operand of the combiner: a load from a tensor that does
+// not exist.
+Expr AccumulatorLeaf(int i, DType dtype) {
+  return Expr::Load(-1 - i, dtype, {});
+}
 
 Code CodeFor(Op op, DType dtype) {
   if (IsFloat(dtype)) {
     switch (op) {
-      case Op::kAdd: return Code::kAddF;
-      case Op::kSub: return Code::kSubF;
-      case Op::kMul: return Code::kMulF;
-      case Op::kDiv: return Code::kDivF;
-      case Op::kNeg: return Code::kNegF;
-      default: return Code::kOther;
+      case Op::kAdd:
+        return Code::kAddF;
+      case Op::kSub:
+        return Code::kSubF;
+      case Op::kMul:
+        return Code::kMulF;
+      case Op::kDiv:
+        return Code::kDivF;
+      case Op::kNeg:
+        return Code::kNegF;
+      default:
+        return Code::kOther;
     }
   }
   if (dtype == DType::kBool && op == Op::kAnd) return Code::kAnd;
   if (dtype == DType::kBool && op == Op::kOr) return Code::kOr;
   if (dtype != DType::kInt64) return Code::kOther;
   switch (op) {
-    case Op::kAdd: return Code::kAddI;
-    case Op::kSub: return Code::kSubI;
-    case Op::kMul: return Code::kMulI;
-    case Op::kEq: return Code::kEqI;
-    case Op::kNe: return Code::kNeI;
-    case Op::kLt: return Code::kLtI;
-    case Op::kLe: return Code::kLeI;
-    case Op::kGt: return Code::kGtI;
-    case Op::kGe: return Code::kGeI;
-    default: return Code::kOther;
+    case Op::kAdd:
+      return Code::kAddI;
+    case Op::kSub:
+      return Code::kSubI;
+    case Op::kMul:
+      return Code::kMulI;
+    case Op::kEq:
+      return Code::kEqI;
+    case Op::kNe:
+      return Code::kNeI;
+    case Op::kLt:
+      return Code::kLtI;
+    case Op::kLe:
+      return Code::kLeI;
+    case Op::kGt:
+      return Code::kGtI;
+    case Op::kGe:
+      return Code::kGeI;
+    default:
+      return Code::kOther;
   }
 }
 
 class Compiler {
  public:
-  Compiler(const TensorGraph& graph, TensorId id) : graph_(graph), id_(id), compute_(graph.tensor(id).compute) {}
+  Compiler(const TensorGraph& graph, TensorId id)
+      : graph_(graph), id_(id), compute_(graph.tensor(id).compute) {}
 
   Program Run() {
     AddAxes(compute_.axes);
@@ -62,7 +82,8 @@ class Compiler {
     AddAxes(compute_.reduce_axes);
     program_.result = compute_.result;
     std::vector<Expr> values = compute_.body;
-    if (compute_.combiner.has_value()) values = Accumulate(*compute_.combiner, values);
+    if (compute_.combiner.has_value())
+      values = Accumulate(*compute_.combiner, values);
     program_.result_dtype = values[compute_.result].dtype();
     for (const Expr& value : values) program_.results.push_back(Compile(value));
     return std::move(program_);
@@ -77,7 +98,8 @@ class Compiler {
     }
   }
 
-  std::vector<Expr> Accumulate(const Combiner& combiner, const std::vector<Expr>& body) {
+  std::vector<Expr> Accumulate(const Combiner& combiner,
+                               const std::vector<Expr>& body) {
     std::vector<Expr> accumulators;
     program_.num_accumulators = combiner.arity();
     const std::vector<Expr> identity = combiner.Identity();
@@ -100,14 +122,18 @@ class Compiler {
     return instruction.result;
   }
 
-  // The register that holds `expr`; the same expression is computed once where it is known to have been computed.
+  // The register that holds `expr`; the same expression is computed once where
+  // it is known to have been computed.
   int Compile(const Expr& expr) {
     if (expr.op() == Op::kVar) {
-      TW_CHECK(expr.var_id() >= 0 && expr.var_id() < program_.num_axes) << "no axis " << expr.ToString();
+      TW_CHECK(expr.var_id() >= 0 && expr.var_id() < program_.num_axes)
+          << "no axis " << expr.ToString();
       return expr.var_id();
     }
-    if (expr.op() == Op::kLoad && expr.source() < 0) return program_.num_axes + (-1 - expr.source());
-    if (const auto found = known_.find(expr); found != known_.end()) return found->second;
+    if (expr.op() == Op::kLoad && expr.source() < 0)
+      return program_.num_axes + (-1 - expr.source());
+    if (const auto found = known_.find(expr); found != known_.end())
+      return found->second;
     const int result = CompileNew(expr);
     known_.emplace(expr, result);
     order_.push_back(expr);
@@ -121,9 +147,12 @@ class Compiler {
         program_.initial[result] = Constant(expr);
         return result;
       }
-      case Op::kLoad: return CompileLoad(expr);
-      case Op::kSelect: return CompileSelect(expr);
-      default: break;
+      case Op::kLoad:
+        return CompileLoad(expr);
+      case Op::kSelect:
+        return CompileSelect(expr);
+      default:
+        break;
     }
     const absl::Span<const Expr> operands = expr.operands();
     Instruction instruction{CodeFor(expr.op(), operands[0].dtype())};
@@ -136,22 +165,28 @@ class Compiler {
   }
 
   int CompileLoad(const Expr& expr) {
-    TW_CHECK(expr.source() < id_) << graph_.tensor(id_).name << " loads tensor " << expr.source() << ", which is not earlier";
-    const std::vector<int64_t> shape = graph_.tensor(expr.source()).static_shape();
-    TW_CHECK_EQ(shape.size(), expr.operands().size()) << "indices of " << expr.ToString();
+    TW_CHECK(expr.source() < id_) << graph_.tensor(id_).name << " loads tensor "
+                                  << expr.source() << ", which is not earlier";
+    const std::vector<int64_t> shape =
+        graph_.tensor(expr.source()).static_shape();
+    TW_CHECK_EQ(shape.size(), expr.operands().size())
+        << "indices of " << expr.ToString();
     LoadSite site;
     site.tensor = expr.source();
     site.extents = shape;
     site.strides.assign(shape.size(), 1);
-    for (int d = static_cast<int>(shape.size()) - 2; d >= 0; --d) site.strides[d] = site.strides[d + 1] * shape[d + 1];
-    for (const Expr& index : expr.operands()) site.indices.push_back(Compile(index));
+    for (int d = static_cast<int>(shape.size()) - 2; d >= 0; --d)
+      site.strides[d] = site.strides[d + 1] * shape[d + 1];
+    for (const Expr& index : expr.operands())
+      site.indices.push_back(Compile(index));
     program_.loads.push_back(std::move(site));
     Instruction instruction{Code::kLoad};
     instruction.b = static_cast<int>(program_.loads.size()) - 1;
     return Emit(instruction);
   }
 
-  // Only the branch taken runs, so nothing computed inside one is known after it.
+  // Only the branch taken runs, so nothing computed inside one is known after
+  // it.
   int CompileSelect(const Expr& expr) {
     const int result = NewRegister();
     const int condition = Compile(expr.operand(0));
@@ -173,7 +208,8 @@ class Compiler {
     move.a = Compile(expr);
     move.result = result;
     program_.code.push_back(move);
-    for (; order_.size() > known_before; order_.pop_back()) known_.erase(order_.back());
+    for (; order_.size() > known_before; order_.pop_back())
+      known_.erase(order_.back());
   }
 
   int Here() const { return static_cast<int>(program_.code.size()); }
@@ -188,6 +224,8 @@ class Compiler {
 
 }  // namespace
 
-Program CompileProgram(const TensorGraph& graph, TensorId id) { return Compiler(graph, id).Run(); }
+Program CompileProgram(const TensorGraph& graph, TensorId id) {
+  return Compiler(graph, id).Run();
+}
 
 }  // namespace tilewright

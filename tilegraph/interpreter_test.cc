@@ -16,18 +16,24 @@ using ::testing::ElementsAre;
 Expr V(int id) { return Expr::Var(id, "v" + std::to_string(id)); }
 Expr F(double value) { return Expr::Float(value); }
 Expr Op2(Op op, const Expr& a, const Expr& b) { return Expr::Make(op, {a, b}); }
-Expr Select(const Expr& c, const Expr& a, const Expr& b) { return Expr::Make(Op::kSelect, {c, a, b}); }
+Expr Select(const Expr& c, const Expr& a, const Expr& b) {
+  return Expr::Make(Op::kSelect, {c, a, b});
+}
 
 std::vector<Axis> Axes(std::vector<int64_t> extents, std::string prefix = "a") {
   std::vector<Axis> axes;
-  for (size_t i = 0; i < extents.size(); ++i) axes.push_back({prefix + std::to_string(i), extents[i]});
+  for (size_t i = 0; i < extents.size(); ++i)
+    axes.push_back({prefix + std::to_string(i), extents[i]});
   return axes;
 }
 
-Compute Map(std::vector<int64_t> extents, Expr body) { return Compute{Axes(extents), {}, std::nullopt, {body}}; }
-Compute Reduce(std::vector<int64_t> extents, std::vector<int64_t> reduce, Combiner combiner, std::vector<Expr> body,
-               int result = 0) {
-  return Compute{Axes(extents), Axes(reduce, "r"), combiner, std::move(body), result};
+Compute Map(std::vector<int64_t> extents, Expr body) {
+  return Compute{Axes(extents), {}, std::nullopt, {body}};
+}
+Compute Reduce(std::vector<int64_t> extents, std::vector<int64_t> reduce,
+               Combiner combiner, std::vector<Expr> body, int result = 0) {
+  return Compute{Axes(extents), Axes(reduce, "r"), combiner, std::move(body),
+                 result};
 }
 Combiner SumF32() { return Combiner(Combiner::Kind::kSum, DType::kFloat32); }
 
@@ -40,24 +46,28 @@ HostTensor Floats(std::vector<int64_t> shape, std::vector<float> values) {
 HostTensor RandomFloats(std::vector<int64_t> shape, uint64_t seed) {
   HostTensor tensor(DType::kFloat32, std::move(shape));
   Random random(seed);
-  for (float& value : tensor.as<float>()) value = static_cast<float>(random.Normal());
+  for (float& value : tensor.as<float>())
+    value = static_cast<float>(random.Normal());
   return tensor;
 }
 
-std::unique_ptr<Interpreter> MustCreate(const TensorGraph& graph, std::map<TensorId, HostTensor> inputs,
+std::unique_ptr<Interpreter> MustCreate(const TensorGraph& graph,
+                                        std::map<TensorId, HostTensor> inputs,
                                         Interpreter::Options options = {}) {
   auto interpreter = Interpreter::Create(graph, std::move(inputs), options);
   EXPECT_THAT(interpreter, IsOk());
   return *std::move(interpreter);
 }
 
-double FloatAt(Interpreter& interpreter, TensorId tensor, std::vector<int64_t> index) {
+double FloatAt(Interpreter& interpreter, TensorId tensor,
+               std::vector<int64_t> index) {
   auto value = interpreter.At(tensor, index);
   EXPECT_THAT(value, IsOk());
   return value.ok() ? value->f : std::nan("");
 }
 
-int64_t IntAt(Interpreter& interpreter, TensorId tensor, std::vector<int64_t> index) {
+int64_t IntAt(Interpreter& interpreter, TensorId tensor,
+              std::vector<int64_t> index) {
   auto value = interpreter.At(tensor, index);
   EXPECT_THAT(value, IsOk());
   return value.ok() ? value->i : -12345;
@@ -69,54 +79,73 @@ TEST(InterpreterTest, MatmulWithBiasAndReluEqualsLoopsInDouble) {
   const TensorId a = graph.AddPlaceholder("A", DType::kFloat32, {kM, kK});
   const TensorId b = graph.AddPlaceholder("B", DType::kFloat32, {kK, kN});
   const TensorId bias = graph.AddPlaceholder("b", DType::kFloat32, {kN});
-  const TensorId t = graph.AddCompute(
-      "T", DType::kFloat32,
-      Reduce({kM, kN}, {kK}, SumF32(), {Op2(Op::kMul, graph.Load(a, {V(0), V(2)}), graph.Load(b, {V(2), V(1)}))}));
+  const TensorId t =
+      graph.AddCompute("T", DType::kFloat32,
+                       Reduce({kM, kN}, {kK}, SumF32(),
+                              {Op2(Op::kMul, graph.Load(a, {V(0), V(2)}),
+                                   graph.Load(b, {V(2), V(1)}))}));
   const TensorId y = graph.AddCompute(
       "Y", DType::kFloat32,
-      Map({kM, kN},
-          Op2(Op::kMax, Op2(Op::kAdd, graph.Load(t, {V(0), V(1)}), graph.Load(bias, {V(1)})), F(0))));
-  const HostTensor av = RandomFloats({kM, kK}, 1), bv = RandomFloats({kK, kN}, 2), biasv = RandomFloats({kN}, 3);
+      Map({kM, kN}, Op2(Op::kMax,
+                        Op2(Op::kAdd, graph.Load(t, {V(0), V(1)}),
+                            graph.Load(bias, {V(1)})),
+                        F(0))));
+  const HostTensor av = RandomFloats({kM, kK}, 1),
+                   bv = RandomFloats({kK, kN}, 2),
+                   biasv = RandomFloats({kN}, 3);
   auto interpreter = MustCreate(graph, {{a, av}, {b, bv}, {bias, biasv}});
   for (int64_t m = 0; m < kM; ++m) {
     for (int64_t n = 0; n < kN; ++n) {
       double sum = 0;
       for (int64_t k = 0; k < kK; ++k) {
-        sum += static_cast<double>(av.as<float>()[m * kK + k]) * bv.as<float>()[k * kN + n];
+        sum += static_cast<double>(av.as<float>()[m * kK + k]) *
+               bv.as<float>()[k * kN + n];
       }
       EXPECT_EQ(FloatAt(*interpreter, t, {m, n}), sum);
-      EXPECT_EQ(FloatAt(*interpreter, y, {m, n}), std::max(sum + biasv.as<float>()[n], 0.0));
+      EXPECT_EQ(FloatAt(*interpreter, y, {m, n}),
+                std::max(sum + biasv.as<float>()[n], 0.0));
     }
   }
   TW_ASSERT_OK_AND_ASSIGN(const HostTensor whole, interpreter->Evaluate(y));
   EXPECT_EQ(whole.shape(), (std::vector<int64_t>{kM, kN}));
-  EXPECT_EQ(whole.as<float>()[kN + 2], static_cast<float>(FloatAt(*interpreter, y, {1, 2})));
+  EXPECT_EQ(whole.as<float>()[kN + 2],
+            static_cast<float>(FloatAt(*interpreter, y, {1, 2})));
 }
 
-// in[n, c, h·stride + kh·dilation - pad, ...], zero or `outside` beyond the image.
-Expr Padded(const TensorGraph& graph, TensorId x, Expr n, Expr c, Expr h, Expr w, int64_t height, int64_t width,
-            double outside) {
+// in[n, c, h·stride + kh·dilation - pad, ...], zero or `outside` beyond the
+// image.
+Expr Padded(const TensorGraph& graph, TensorId x, Expr n, Expr c, Expr h,
+            Expr w, int64_t height, int64_t width, double outside) {
   const Expr zero = Expr::Int(0);
   const auto inside = [&](const Expr& i, int64_t extent) {
-    return Op2(Op::kAnd, Op2(Op::kGe, i, zero), Op2(Op::kLt, i, Expr::Int(extent)));
+    return Op2(Op::kAnd, Op2(Op::kGe, i, zero),
+               Op2(Op::kLt, i, Expr::Int(extent)));
   };
-  return Select(Op2(Op::kAnd, inside(h, height), inside(w, width)), graph.Load(x, {n, c, h, w}), F(outside));
+  return Select(Op2(Op::kAnd, inside(h, height), inside(w, width)),
+                graph.Load(x, {n, c, h, w}), F(outside));
 }
 
 TEST(InterpreterTest, ConvWithPaddingStrideAndDilationEqualsLoops) {
-  constexpr int64_t kN = 2, kC = 3, kH = 8, kW = 7, kO = 4, kK = 3, kStride = 2, kPad = 2, kDilation = 2;
-  constexpr int64_t kOh = (kH + 2 * kPad - kDilation * (kK - 1) - 1) / kStride + 1;
-  constexpr int64_t kOw = (kW + 2 * kPad - kDilation * (kK - 1) - 1) / kStride + 1;
+  constexpr int64_t kN = 2, kC = 3, kH = 8, kW = 7, kO = 4, kK = 3, kStride = 2,
+                    kPad = 2, kDilation = 2;
+  constexpr int64_t kOh =
+      (kH + 2 * kPad - kDilation * (kK - 1) - 1) / kStride + 1;
+  constexpr int64_t kOw =
+      (kW + 2 * kPad - kDilation * (kK - 1) - 1) / kStride + 1;
   TensorGraph graph;
-  const TensorId x = graph.AddPlaceholder("x", DType::kFloat32, {kN, kC, kH, kW});
+  const TensorId x =
+      graph.AddPlaceholder("x", DType::kFloat32, {kN, kC, kH, kW});
   const HostTensor wv = RandomFloats({kO, kC, kK, kK}, 4);
   const TensorId w = graph.AddConstant("w", std::make_shared<HostTensor>(wv));
-  const Expr h = V(2) * Expr::Int(kStride) + V(5) * Expr::Int(kDilation) - Expr::Int(kPad);
-  const Expr col = V(3) * Expr::Int(kStride) + V(6) * Expr::Int(kDilation) - Expr::Int(kPad);
-  const TensorId y = graph.AddCompute("y", DType::kFloat32,
-                                      Reduce({kN, kO, kOh, kOw}, {kC, kK, kK}, SumF32(),
-                                             {Op2(Op::kMul, Padded(graph, x, V(0), V(4), h, col, kH, kW, 0),
-                                                  graph.Load(w, {V(1), V(4), V(5), V(6)}))}));
+  const Expr h =
+      V(2) * Expr::Int(kStride) + V(5) * Expr::Int(kDilation) - Expr::Int(kPad);
+  const Expr col =
+      V(3) * Expr::Int(kStride) + V(6) * Expr::Int(kDilation) - Expr::Int(kPad);
+  const TensorId y = graph.AddCompute(
+      "y", DType::kFloat32,
+      Reduce({kN, kO, kOh, kOw}, {kC, kK, kK}, SumF32(),
+             {Op2(Op::kMul, Padded(graph, x, V(0), V(4), h, col, kH, kW, 0),
+                  graph.Load(w, {V(1), V(4), V(5), V(6)}))}));
   const HostTensor xv = RandomFloats({kN, kC, kH, kW}, 5);
   auto interpreter = MustCreate(graph, {{x, xv}});
   for (int64_t n = 0; n < kN; ++n) {
@@ -127,9 +156,11 @@ TEST(InterpreterTest, ConvWithPaddingStrideAndDilationEqualsLoops) {
           for (int64_t c = 0; c < kC; ++c) {
             for (int64_t kh = 0; kh < kK; ++kh) {
               for (int64_t kw = 0; kw < kK; ++kw) {
-                const int64_t ih = oh * kStride + kh * kDilation - kPad, iw = ow * kStride + kw * kDilation - kPad;
+                const int64_t ih = oh * kStride + kh * kDilation - kPad,
+                              iw = ow * kStride + kw * kDilation - kPad;
                 if (ih < 0 || ih >= kH || iw < 0 || iw >= kW) continue;
-                sum += static_cast<double>(xv.as<float>()[((n * kC + c) * kH + ih) * kW + iw]) *
+                sum += static_cast<double>(
+                           xv.as<float>()[((n * kC + c) * kH + ih) * kW + iw]) *
                        wv.as<float>()[((o * kC + c) * kK + kh) * kK + kw];
               }
             }
@@ -147,10 +178,14 @@ TEST(InterpreterTest, MaxPoolPadsWithMinusInfinityAndKeepsNan) {
   const double inf = std::numeric_limits<double>::infinity();
   const TensorId y = graph.AddCompute(
       "y", DType::kFloat32,
-      Reduce({1, 1, 3, 3}, {3, 3}, Combiner(Combiner::Kind::kMax, DType::kFloat32),
-             {Padded(graph, x, V(0), V(1), V(2) + V(4) - Expr::Int(1), V(3) + V(5) - Expr::Int(1), 3, 3, -inf)}));
+      Reduce({1, 1, 3, 3}, {3, 3},
+             Combiner(Combiner::Kind::kMax, DType::kFloat32),
+             {Padded(graph, x, V(0), V(1), V(2) + V(4) - Expr::Int(1),
+                     V(3) + V(5) - Expr::Int(1), 3, 3, -inf)}));
   const float nan = std::nanf("");
-  auto interpreter = MustCreate(graph, {{x, Floats({1, 1, 3, 3}, {-9, -8, -7, -6, -5, -4, -3, -2, nan})}});
+  auto interpreter = MustCreate(
+      graph,
+      {{x, Floats({1, 1, 3, 3}, {-9, -8, -7, -6, -5, -4, -3, -2, nan})}});
   TW_ASSERT_OK_AND_ASSIGN(const HostTensor value, interpreter->Evaluate(y));
   EXPECT_EQ(value.as<float>()[0], -5);
   EXPECT_EQ(value.as<float>()[2], -4);
@@ -164,18 +199,24 @@ TEST(InterpreterTest, ArgMaxTakesTheFirstOfEqualsAndTheFirstNan) {
   TensorGraph graph;
   const TensorId x = graph.AddPlaceholder("x", DType::kFloat32, {4, 5});
   const auto arg = [&](Combiner::Kind kind, int result) {
-    return Reduce({4}, {5}, Combiner(kind, DType::kFloat32), {graph.Load(x, {V(0), V(1)}), V(1)}, result);
+    return Reduce({4}, {5}, Combiner(kind, DType::kFloat32),
+                  {graph.Load(x, {V(0), V(1)}), V(1)}, result);
   };
-  const TensorId argmax = graph.AddCompute("argmax", DType::kInt64, arg(Combiner::Kind::kArgMax, 1));
-  const TensorId argmin = graph.AddCompute("argmin", DType::kInt64, arg(Combiner::Kind::kArgMin, 1));
-  const TensorId max = graph.AddCompute("max", DType::kFloat32, arg(Combiner::Kind::kArgMax, 0));
-  auto interpreter = MustCreate(graph, {{x, Floats({4, 5}, {1, 3, 3, 2, 1,              //
-                                                            5, nan, 9, nan, 1,          //
-                                                            -inf, -inf, -inf, -inf, -inf,  //
-                                                            inf, inf, inf, inf, inf})}});
+  const TensorId argmax = graph.AddCompute("argmax", DType::kInt64,
+                                           arg(Combiner::Kind::kArgMax, 1));
+  const TensorId argmin = graph.AddCompute("argmin", DType::kInt64,
+                                           arg(Combiner::Kind::kArgMin, 1));
+  const TensorId max =
+      graph.AddCompute("max", DType::kFloat32, arg(Combiner::Kind::kArgMax, 0));
+  auto interpreter =
+      MustCreate(graph, {{x, Floats({4, 5}, {1,    3,    3,    2,    1,     //
+                                             5,    nan,  9,    nan,  1,     //
+                                             -inf, -inf, -inf, -inf, -inf,  //
+                                             inf,  inf,  inf,  inf,  inf})}});
   const auto ints = [&](TensorId id) {
     std::vector<int64_t> values;
-    for (int64_t i = 0; i < 4; ++i) values.push_back(IntAt(*interpreter, id, {i}));
+    for (int64_t i = 0; i < 4; ++i)
+      values.push_back(IntAt(*interpreter, id, {i}));
     return values;
   };
   EXPECT_THAT(ints(argmax), ElementsAre(1, 1, 0, 0));
@@ -190,14 +231,17 @@ TEST(InterpreterTest, WelfordAndMaxSumExpEqualTwoPasses) {
   const TensorId x = graph.AddPlaceholder("x", DType::kFloat32, {kSize});
   const Expr load = graph.Load(x, {V(0)});
   const auto welford = [&](int result) {
-    return Reduce({}, {kSize}, Combiner(Combiner::Kind::kWelford, DType::kFloat32), {load, F(0), F(1)}, result);
+    return Reduce({}, {kSize},
+                  Combiner(Combiner::Kind::kWelford, DType::kFloat32),
+                  {load, F(0), F(1)}, result);
   };
   const TensorId mean = graph.AddCompute("mean", DType::kFloat32, welford(0));
   const TensorId m2 = graph.AddCompute("m2", DType::kFloat32, welford(1));
   const TensorId count = graph.AddCompute("count", DType::kFloat32, welford(2));
   const TensorId sum_exp = graph.AddCompute(
       "sum_exp", DType::kFloat32,
-      Reduce({}, {kSize}, Combiner(Combiner::Kind::kMaxSumExp, DType::kFloat32), {load, F(1)}, 1));
+      Reduce({}, {kSize}, Combiner(Combiner::Kind::kMaxSumExp, DType::kFloat32),
+             {load, F(1)}, 1));
   double sum = 0, largest = -1e9;
   for (const float v : value.as<float>()) {
     sum += v;
@@ -218,12 +262,16 @@ TEST(InterpreterTest, WelfordAndMaxSumExpEqualTwoPasses) {
 TEST(InterpreterTest, FloatTensorsStayInDoubleUnlessRounded) {
   TensorGraph graph;
   const TensorId x = graph.AddPlaceholder("x", DType::kFloat32, {1});
-  const TensorId h = graph.AddCompute("h", DType::kFloat16, Map({1}, Op2(Op::kDiv, F(1), graph.Load(x, {V(0)}))));
+  const TensorId h =
+      graph.AddCompute("h", DType::kFloat16,
+                       Map({1}, Op2(Op::kDiv, F(1), graph.Load(x, {V(0)}))));
   const TensorId y = graph.AddCompute(
-      "y", DType::kFloat32, Map({1}, Expr::Cast(DType::kFloat32, graph.Load(h, {V(0)}))));
+      "y", DType::kFloat32,
+      Map({1}, Expr::Cast(DType::kFloat32, graph.Load(h, {V(0)}))));
   auto exact = MustCreate(graph, {{x, Floats({1}, {3})}});
   EXPECT_EQ(FloatAt(*exact, y, {0}), 1.0 / 3);
-  auto rounded = MustCreate(graph, {{x, Floats({1}, {3})}}, {/*round_floats=*/true});
+  auto rounded =
+      MustCreate(graph, {{x, Floats({1}, {3})}}, {/*round_floats=*/true});
   EXPECT_EQ(FloatAt(*rounded, h, {0}), 0x555p-12);  // 1/3 to 11 bits.
   EXPECT_EQ(FloatAt(*rounded, y, {0}), 0x555p-12);
   TW_ASSERT_OK_AND_ASSIGN(const HostTensor stored, exact->Evaluate(h));
@@ -234,9 +282,12 @@ TEST(InterpreterTest, Int8SumsInInt32AndWrapsWhenStored) {
   TensorGraph graph;
   const TensorId x = graph.AddPlaceholder("x", DType::kInt8, {4});
   const Expr body = Expr::Cast(DType::kInt32, graph.Load(x, {V(0)}));
-  const Combiner sum(Combiner::Kind::kSum, Combiner::DefaultAccumulator(DType::kInt8));
-  const TensorId wide = graph.AddCompute("wide", DType::kInt32, Reduce({}, {4}, sum, {body}));
-  const TensorId narrow = graph.AddCompute("narrow", DType::kInt8, Reduce({}, {4}, sum, {body}));
+  const Combiner sum(Combiner::Kind::kSum,
+                     Combiner::DefaultAccumulator(DType::kInt8));
+  const TensorId wide =
+      graph.AddCompute("wide", DType::kInt32, Reduce({}, {4}, sum, {body}));
+  const TensorId narrow =
+      graph.AddCompute("narrow", DType::kInt8, Reduce({}, {4}, sum, {body}));
   HostTensor value(DType::kInt8, {4});
   for (int8_t& v : value.as<int8_t>()) v = 100;
   auto interpreter = MustCreate(graph, {{x, value}});
@@ -247,8 +298,10 @@ TEST(InterpreterTest, Int8SumsInInt32AndWrapsWhenStored) {
 TEST(InterpreterTest, Int32ProductsWrapAtEveryStep) {
   TensorGraph graph;
   const TensorId x = graph.AddPlaceholder("x", DType::kInt32, {2});
-  const TensorId y = graph.AddCompute("y", DType::kInt64, Reduce({}, {2}, Combiner(Combiner::Kind::kProd, DType::kInt32),
-                                                                 {graph.Load(x, {V(0)})}));
+  const TensorId y = graph.AddCompute(
+      "y", DType::kInt64,
+      Reduce({}, {2}, Combiner(Combiner::Kind::kProd, DType::kInt32),
+             {graph.Load(x, {V(0)})}));
   HostTensor value(DType::kInt32, {2});
   value.as<int32_t>()[0] = 65536;
   value.as<int32_t>()[1] = 65537;
@@ -261,28 +314,37 @@ TEST(InterpreterTest, GatherReadsWhereTheDataSays) {
   const TensorId table = graph.AddPlaceholder("table", DType::kFloat32, {4});
   const TensorId index = graph.AddPlaceholder("index", DType::kInt32, {3});
   const TensorId y = graph.AddCompute(
-      "y", DType::kFloat32, Map({3}, graph.Load(table, {Expr::Cast(DType::kInt64, graph.Load(index, {V(0)}))})));
+      "y", DType::kFloat32,
+      Map({3}, graph.Load(table, {Expr::Cast(DType::kInt64,
+                                             graph.Load(index, {V(0)}))})));
   HostTensor where(DType::kInt32, {3});
   where.as<int32_t>()[0] = 3;
   where.as<int32_t>()[2] = 4;
-  auto interpreter = MustCreate(graph, {{table, Floats({4}, {10, 11, 12, 13})}, {index, where}});
+  auto interpreter = MustCreate(
+      graph, {{table, Floats({4}, {10, 11, 12, 13})}, {index, where}});
   EXPECT_EQ(FloatAt(*interpreter, y, {0}), 13);
   EXPECT_EQ(FloatAt(*interpreter, y, {1}), 10);
-  EXPECT_THAT(interpreter->At(y, {2}),
-              StatusIs(absl::StatusCode::kOutOfRange, "tensor 'y' loads 'table' at [4], outside its shape [4]"));
-  EXPECT_THAT(interpreter->Evaluate(y), StatusIs(absl::StatusCode::kOutOfRange));
-  EXPECT_EQ(FloatAt(*interpreter, y, {1}), 10) << "an error leaves the rest usable";
+  EXPECT_THAT(
+      interpreter->At(y, {2}),
+      StatusIs(absl::StatusCode::kOutOfRange,
+               "tensor 'y' loads 'table' at [4], outside its shape [4]"));
+  EXPECT_THAT(interpreter->Evaluate(y),
+              StatusIs(absl::StatusCode::kOutOfRange));
+  EXPECT_EQ(FloatAt(*interpreter, y, {1}), 10)
+      << "an error leaves the rest usable";
 }
 
 TEST(InterpreterTest, OnlyTheBranchTakenOfASelectIsEvaluated) {
   TensorGraph graph;
   const TensorId x = graph.AddPlaceholder("x", DType::kFloat32, {2});
   const Expr shifted = graph.Load(x, {V(0) - Expr::Int(1)});
-  // The load is in both branches of the outer select: knowing it in one must not leak into what follows.
+  // The load is in both branches of the outer select: knowing it in one must
+  // not leak into what follows.
   const Expr guarded = Select(Op2(Op::kGe, V(0), Expr::Int(1)), shifted, F(7));
   const TensorId y = graph.AddCompute(
       "y", DType::kFloat32,
-      Map({3}, Op2(Op::kAdd, guarded, Select(Op2(Op::kGe, V(0), Expr::Int(2)), shifted, F(100)))));
+      Map({3}, Op2(Op::kAdd, guarded,
+                   Select(Op2(Op::kGe, V(0), Expr::Int(2)), shifted, F(100)))));
   auto interpreter = MustCreate(graph, {{x, Floats({2}, {1, 2})}});
   EXPECT_EQ(FloatAt(*interpreter, y, {0}), 107);
   EXPECT_EQ(FloatAt(*interpreter, y, {1}), 101);
@@ -294,8 +356,9 @@ TEST(InterpreterTest, AChainOfTwentyThousandTensorsNeedsNoDeepStack) {
   const TensorId x = graph.AddPlaceholder("x", DType::kFloat32, {3});
   TensorId last = x;
   for (int i = 0; i < 20000; ++i) {
-    last = graph.AddCompute("t", DType::kFloat32,
-                            Map({3}, Op2(Op::kAdd, graph.Load(last, {Expr::Int(2) - V(0)}), F(1))));
+    last = graph.AddCompute(
+        "t", DType::kFloat32,
+        Map({3}, Op2(Op::kAdd, graph.Load(last, {Expr::Int(2) - V(0)}), F(1))));
   }
   auto interpreter = MustCreate(graph, {{x, Floats({3}, {1, 2, 3})}});
   EXPECT_EQ(FloatAt(*interpreter, last, {0}), 20001);
@@ -307,7 +370,8 @@ TEST(InterpreterTest, EveryElementIsComputedOnceSoDiamondsStayCheap) {
   const TensorId x = last;
   for (int i = 0; i < 60; ++i) {  // 2^60 paths.
     const Expr load = graph.Load(last, {V(0)});
-    last = graph.AddCompute("t", DType::kFloat64, Map({1}, Op2(Op::kAdd, load, load)));
+    last = graph.AddCompute("t", DType::kFloat64,
+                            Map({1}, Op2(Op::kAdd, load, load)));
   }
   HostTensor one(DType::kFloat64, {1});
   one.as<double>()[0] = 1;
@@ -318,18 +382,24 @@ TEST(InterpreterTest, EveryElementIsComputedOnceSoDiamondsStayCheap) {
 TEST(InterpreterTest, AFewElementsOfAHugeTensorCostNoMemoryForTheRest) {
   constexpr int64_t kSize = int64_t{1} << 32;
   TensorGraph graph;
-  const TensorId big = graph.AddCompute("big", DType::kFloat32, Map({kSize}, Expr::Cast(DType::kFloat32, V(0))));
+  const TensorId big = graph.AddCompute(
+      "big", DType::kFloat32, Map({kSize}, Expr::Cast(DType::kFloat32, V(0))));
   const TensorId y = graph.AddCompute(
-      "y", DType::kFloat32, Map({1}, graph.Load(big, {V(0) + Expr::Int(kSize - 1)})));
+      "y", DType::kFloat32,
+      Map({1}, graph.Load(big, {V(0) + Expr::Int(kSize - 1)})));
   auto interpreter = MustCreate(graph, {});
   EXPECT_EQ(FloatAt(*interpreter, y, {0}), static_cast<double>(kSize - 1));
 }
 
-TEST(InterpreterTest, ReductionOverSeveralAxesOfAnIntermediateResumesWhereItStood) {
+TEST(InterpreterTest,
+     ReductionOverSeveralAxesOfAnIntermediateResumesWhereItStood) {
   TensorGraph graph;
-  const TensorId x = graph.AddCompute("x", DType::kInt64, Map({5, 6}, V(0) * Expr::Int(10) + V(1)));
-  const TensorId y = graph.AddCompute("y", DType::kInt64, Reduce({2}, {5, 3}, Combiner(Combiner::Kind::kSum, DType::kInt64),
-                                                                 {graph.Load(x, {V(1), V(0) * Expr::Int(3) + V(2)})}));
+  const TensorId x = graph.AddCompute("x", DType::kInt64,
+                                      Map({5, 6}, V(0) * Expr::Int(10) + V(1)));
+  const TensorId y = graph.AddCompute(
+      "y", DType::kInt64,
+      Reduce({2}, {5, 3}, Combiner(Combiner::Kind::kSum, DType::kInt64),
+             {graph.Load(x, {V(1), V(0) * Expr::Int(3) + V(2)})}));
   auto interpreter = MustCreate(graph, {});
   int64_t sum = 0;
   for (int64_t i = 0; i < 5; ++i) {
@@ -344,19 +414,27 @@ TEST(InterpreterTest, WrongInputsAreNamed) {
   const auto create = [&](std::map<TensorId, HostTensor> inputs) {
     return Interpreter::Create(graph, std::move(inputs), {}).status();
   };
-  EXPECT_THAT(create({}), StatusIs(absl::StatusCode::kInvalidArgument, "input 'x' is not given"));
+  EXPECT_THAT(create({}), StatusIs(absl::StatusCode::kInvalidArgument,
+                                   "input 'x' is not given"));
   EXPECT_THAT(create({{x, HostTensor(DType::kInt32, {2, 3})}}),
-              StatusIs(absl::StatusCode::kInvalidArgument, "input 'x' is f32[2, 3] but i32[2, 3] is given"));
-  EXPECT_THAT(create({{x, HostTensor(DType::kFloat32, {2, 3})}, {7, HostTensor(DType::kFloat32, {1})}}),
-              StatusIs(absl::StatusCode::kInvalidArgument, "tensor 7, which is no placeholder"));
-  auto interpreter = MustCreate(graph, {{x, HostTensor(DType::kFloat32, {2, 3})}});
-  EXPECT_THAT(interpreter->At(x, {2, 0}), StatusIs(absl::StatusCode::kOutOfRange, "element [2, 0] of 'x'"));
-  EXPECT_THAT(interpreter->At(9, {0}), StatusIs(absl::StatusCode::kInvalidArgument, "no tensor 9"));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "input 'x' is f32[2, 3] but i32[2, 3] is given"));
+  EXPECT_THAT(create({{x, HostTensor(DType::kFloat32, {2, 3})},
+                      {7, HostTensor(DType::kFloat32, {1})}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "tensor 7, which is no placeholder"));
+  auto interpreter =
+      MustCreate(graph, {{x, HostTensor(DType::kFloat32, {2, 3})}});
+  EXPECT_THAT(interpreter->At(x, {2, 0}),
+              StatusIs(absl::StatusCode::kOutOfRange, "element [2, 0] of 'x'"));
+  EXPECT_THAT(interpreter->At(9, {0}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "no tensor 9"));
 }
 
 // --- EvaluateOp: the table of expr.h's semantics
 
-constexpr int64_t kMin64 = std::numeric_limits<int64_t>::min(), kMax64 = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMin64 = std::numeric_limits<int64_t>::min(),
+                  kMax64 = std::numeric_limits<int64_t>::max();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 
@@ -364,7 +442,8 @@ int64_t EvalI(Op op, DType dtype, int64_t a, int64_t b = 0) {
   const Scalar operands[] = {{0, a}, {0, b}};
   return EvaluateOp(op, dtype, dtype, operands, false).i;
 }
-double EvalF(Op op, double a, double b = 0, DType dtype = DType::kFloat64, bool single = false) {
+double EvalF(Op op, double a, double b = 0, DType dtype = DType::kFloat64,
+             bool single = false) {
   const Scalar operands[] = {{a, 0}, {b, 0}};
   return EvaluateOp(op, dtype, dtype, operands, single).f;
 }
@@ -385,7 +464,8 @@ TEST(EvaluateOpTest, IntegersWrapToTheirDtype) {
 }
 
 TEST(EvaluateOpTest, DivisionIsDefinedForEveryOperand) {
-  for (const DType dtype : {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64}) {
+  for (const DType dtype :
+       {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64}) {
     const int64_t min = kMin64 >> (64 - 8 * SizeBytes(dtype));
     for (const Op op : {Op::kDiv, Op::kFloorDiv}) {
       EXPECT_EQ(EvalI(op, dtype, 5, 0), 0);
@@ -396,19 +476,25 @@ TEST(EvaluateOpTest, DivisionIsDefinedForEveryOperand) {
     EXPECT_EQ(EvalI(Op::kFloorMod, dtype, min, -1), 0);
   }
   // a, b: truncated, floored, modulo.
-  const int64_t table[][5] = {{7, 2, 3, 3, 1},    {-7, 2, -3, -4, 1}, {7, -2, -3, -4, -1}, {-7, -2, 3, 3, -1},
-                              {6, 3, 2, 2, 0},    {-6, 3, -2, -2, 0}, {0, -4, 0, 0, 0},    {1, 5, 0, 0, 1},
-                              {-1, 5, 0, -1, 4},  {1, -5, 0, -1, -4}};
+  const int64_t table[][5] = {{7, 2, 3, 3, 1},     {-7, 2, -3, -4, 1},
+                              {7, -2, -3, -4, -1}, {-7, -2, 3, 3, -1},
+                              {6, 3, 2, 2, 0},     {-6, 3, -2, -2, 0},
+                              {0, -4, 0, 0, 0},    {1, 5, 0, 0, 1},
+                              {-1, 5, 0, -1, 4},   {1, -5, 0, -1, -4}};
   for (const auto& row : table) {
-    EXPECT_EQ(EvalI(Op::kDiv, DType::kInt32, row[0], row[1]), row[2]) << row[0] << " / " << row[1];
-    EXPECT_EQ(EvalI(Op::kFloorDiv, DType::kInt32, row[0], row[1]), row[3]) << row[0] << " floordiv " << row[1];
-    EXPECT_EQ(EvalI(Op::kFloorMod, DType::kInt32, row[0], row[1]), row[4]) << row[0] << " mod " << row[1];
+    EXPECT_EQ(EvalI(Op::kDiv, DType::kInt32, row[0], row[1]), row[2])
+        << row[0] << " / " << row[1];
+    EXPECT_EQ(EvalI(Op::kFloorDiv, DType::kInt32, row[0], row[1]), row[3])
+        << row[0] << " floordiv " << row[1];
+    EXPECT_EQ(EvalI(Op::kFloorMod, DType::kInt32, row[0], row[1]), row[4])
+        << row[0] << " mod " << row[1];
   }
 }
 
 TEST(EvaluateOpTest, Unsigned64IsComparedAndDividedAsUnsigned) {
   const Scalar big_small[] = {{0, -1}, {0, 2}};
-  EXPECT_EQ(EvaluateOp(Op::kGt, DType::kBool, DType::kUInt64, big_small, false).i, 1);
+  EXPECT_EQ(
+      EvaluateOp(Op::kGt, DType::kBool, DType::kUInt64, big_small, false).i, 1);
   EXPECT_EQ(EvalI(Op::kDiv, DType::kUInt64, -1, 2), kMax64);
   EXPECT_EQ(EvalI(Op::kFloorDiv, DType::kUInt64, -1, -1), 1);
   EXPECT_EQ(EvalI(Op::kFloorMod, DType::kUInt64, -1, 10), 5);
@@ -416,7 +502,10 @@ TEST(EvaluateOpTest, Unsigned64IsComparedAndDividedAsUnsigned) {
   EXPECT_EQ(EvalI(Op::kMin, DType::kUInt64, -1, 2), 2);
   EXPECT_EQ(EvalI(Op::kAbs, DType::kUInt64, -1), -1);
   const Scalar all_ones{0, -1};
-  EXPECT_EQ(EvaluateOp(Op::kCast, DType::kFloat64, DType::kUInt64, {&all_ones, 1}, false).f, 0x1p64);
+  EXPECT_EQ(EvaluateOp(Op::kCast, DType::kFloat64, DType::kUInt64,
+                       {&all_ones, 1}, false)
+                .f,
+            0x1p64);
 }
 
 TEST(EvaluateOpTest, IntegerPowersWrapAndTruncate) {
@@ -445,7 +534,8 @@ TEST(EvaluateOpTest, MaxAndMinPropagateNanAndOrderZeros) {
 }
 
 TEST(EvaluateOpTest, RoundIsHalfToEven) {
-  const double table[][2] = {{0.5, 0}, {1.5, 2}, {2.5, 2}, {-0.5, -0.0}, {-1.5, -2}, {2.4, 2}, {-2.6, -3}};
+  const double table[][2] = {{0.5, 0},   {1.5, 2}, {2.5, 2},  {-0.5, -0.0},
+                             {-1.5, -2}, {2.4, 2}, {-2.6, -3}};
   for (const auto& row : table) EXPECT_EQ(EvalF(Op::kRound, row[0]), row[1]);
   EXPECT_TRUE(std::signbit(EvalF(Op::kRound, -0.5)));
 }
@@ -453,10 +543,14 @@ TEST(EvaluateOpTest, RoundIsHalfToEven) {
 TEST(EvaluateOpTest, ComparisonsWithNanAreFalseExceptNe) {
   const Scalar operands[] = {{kNan, 0}, {kNan, 0}};
   for (const Op op : {Op::kEq, Op::kLt, Op::kLe, Op::kGt, Op::kGe}) {
-    EXPECT_EQ(EvaluateOp(op, DType::kBool, DType::kFloat32, operands, false).i, 0);
+    EXPECT_EQ(EvaluateOp(op, DType::kBool, DType::kFloat32, operands, false).i,
+              0);
   }
-  EXPECT_EQ(EvaluateOp(Op::kNe, DType::kBool, DType::kFloat32, operands, false).i, 1);
-  EXPECT_EQ(EvaluateOp(Op::kIsNan, DType::kBool, DType::kFloat32, operands, false).i, 1);
+  EXPECT_EQ(
+      EvaluateOp(Op::kNe, DType::kBool, DType::kFloat32, operands, false).i, 1);
+  EXPECT_EQ(
+      EvaluateOp(Op::kIsNan, DType::kBool, DType::kFloat32, operands, false).i,
+      1);
 }
 
 TEST(EvaluateOpTest, FloatToIntTruncatesAndSaturates) {
@@ -465,19 +559,38 @@ TEST(EvaluateOpTest, FloatToIntTruncatesAndSaturates) {
     double value;
     int64_t expected;
   };
-  const Row table[] = {
-      {DType::kInt32, 2.9, 2},          {DType::kInt32, -2.9, -2},          {DType::kInt32, kNan, 0},
-      {DType::kInt32, kInf, INT32_MAX}, {DType::kInt32, -kInf, INT32_MIN},  {DType::kInt32, 2147483647.9, INT32_MAX},
-      {DType::kInt32, -2147483648.9, INT32_MIN}, {DType::kInt8, 127.5, 127}, {DType::kInt8, 128, 127},
-      {DType::kInt8, -128.9, -128},     {DType::kInt8, -129, -128},         {DType::kUInt8, -0.9, 0},
-      {DType::kUInt8, -5, 0},           {DType::kUInt8, 255.9, 255},        {DType::kUInt8, 256, 255},
-      {DType::kInt64, 0x1p63, kMax64},  {DType::kInt64, -0x1p63, kMin64},   {DType::kInt64, 0x1p62, int64_t{1} << 62},
-      {DType::kUInt64, 0x1p63, kMin64}, {DType::kUInt64, 0x1p64, -1},       {DType::kUInt64, -1, 0},
-      {DType::kUInt64, kNan, 0},        {DType::kUInt32, 4294967295.5, 4294967295}, {DType::kInt16, 1e9, 32767},
-      {DType::kUInt16, 70000, 65535},   {DType::kBool, 0.25, 1},            {DType::kBool, -0.0, 0}};
+  const Row table[] = {{DType::kInt32, 2.9, 2},
+                       {DType::kInt32, -2.9, -2},
+                       {DType::kInt32, kNan, 0},
+                       {DType::kInt32, kInf, INT32_MAX},
+                       {DType::kInt32, -kInf, INT32_MIN},
+                       {DType::kInt32, 2147483647.9, INT32_MAX},
+                       {DType::kInt32, -2147483648.9, INT32_MIN},
+                       {DType::kInt8, 127.5, 127},
+                       {DType::kInt8, 128, 127},
+                       {DType::kInt8, -128.9, -128},
+                       {DType::kInt8, -129, -128},
+                       {DType::kUInt8, -0.9, 0},
+                       {DType::kUInt8, -5, 0},
+                       {DType::kUInt8, 255.9, 255},
+                       {DType::kUInt8, 256, 255},
+                       {DType::kInt64, 0x1p63, kMax64},
+                       {DType::kInt64, -0x1p63, kMin64},
+                       {DType::kInt64, 0x1p62, int64_t{1} << 62},
+                       {DType::kUInt64, 0x1p63, kMin64},
+                       {DType::kUInt64, 0x1p64, -1},
+                       {DType::kUInt64, -1, 0},
+                       {DType::kUInt64, kNan, 0},
+                       {DType::kUInt32, 4294967295.5, 4294967295},
+                       {DType::kInt16, 1e9, 32767},
+                       {DType::kUInt16, 70000, 65535},
+                       {DType::kBool, 0.25, 1},
+                       {DType::kBool, -0.0, 0}};
   for (const Row& row : table) {
     const Scalar value{row.value, 0};
-    EXPECT_EQ(EvaluateOp(Op::kCast, row.to, DType::kFloat64, {&value, 1}, false).i, row.expected)
+    EXPECT_EQ(
+        EvaluateOp(Op::kCast, row.to, DType::kFloat64, {&value, 1}, false).i,
+        row.expected)
         << row.value << " to " << Name(row.to);
   }
 }
@@ -497,11 +610,18 @@ TEST(EvaluateOpTest, SingleRoundsEveryOperation) {
   const double third = EvalF(Op::kDiv, 1, 3, DType::kFloat32, true);
   EXPECT_EQ(third, 1.0f / 3.0f);
   EXPECT_EQ(EvalF(Op::kDiv, 1, 3, DType::kFloat32, false), 1.0 / 3);
-  EXPECT_EQ(EvalF(Op::kDiv, 1, 3, DType::kFloat16, true), 1.0f / 3.0f) << "f16 computes in f32";
+  EXPECT_EQ(EvalF(Op::kDiv, 1, 3, DType::kFloat16, true), 1.0f / 3.0f)
+      << "f16 computes in f32";
   EXPECT_EQ(EvalF(Op::kDiv, 1, 3, DType::kFloat64, true), 1.0 / 3);
   const Scalar value{1.0 / 3, 0};
-  EXPECT_EQ(EvaluateOp(Op::kCast, DType::kFloat16, DType::kFloat64, {&value, 1}, true).f, 0x555p-12);
-  EXPECT_EQ(EvaluateOp(Op::kCast, DType::kFloat16, DType::kFloat64, {&value, 1}, false).f, 1.0 / 3);
+  EXPECT_EQ(
+      EvaluateOp(Op::kCast, DType::kFloat16, DType::kFloat64, {&value, 1}, true)
+          .f,
+      0x555p-12);
+  EXPECT_EQ(EvaluateOp(Op::kCast, DType::kFloat16, DType::kFloat64, {&value, 1},
+                       false)
+                .f,
+            1.0 / 3);
   EXPECT_EQ(EvalF(Op::kMul, 0x1p100, 0x1p100, DType::kFloat32, true), kInf);
 }
 

@@ -17,15 +17,19 @@ double BoundOfConstant(const HostTensor& value) {
   double bound = 0;
   for (int64_t i = 0; i < value.num_elements(); ++i) {
     const Scalar element = value.Get(i);
-    bound = std::max(bound, std::fabs(IsFloat(value.dtype()) ? element.f : static_cast<double>(element.i)));
+    bound = std::max(bound, std::fabs(IsFloat(value.dtype())
+                                          ? element.f
+                                          : static_cast<double>(element.i)));
   }
   return bound;
 }
 
-// Bounds of the expressions of one compute, given those of the tensors it loads. `largest` sees every one of them.
+// Bounds of the expressions of one compute, given those of the tensors it
+// loads. `largest` sees every one of them.
 class BodyBound {
  public:
-  BodyBound(const Compute& compute, const std::vector<double>& tensors, double* largest)
+  BodyBound(const Compute& compute, const std::vector<double>& tensors,
+            double* largest)
       : compute_(compute), tensors_(tensors), largest_(largest) {}
 
   double Of(const Expr& expr) {
@@ -39,31 +43,45 @@ class BodyBound {
     const auto operand = [&](int i) { return Of(expr.operand(i)); };
     switch (expr.op()) {
       case Op::kConst:
-        if (!IsFloat(expr.dtype())) return std::fabs(static_cast<double>(expr.int_value()));
-        return std::isfinite(expr.float_value()) ? std::fabs(expr.float_value()) : 0;  // Infinities are exact.
+        if (!IsFloat(expr.dtype()))
+          return std::fabs(static_cast<double>(expr.int_value()));
+        return std::isfinite(expr.float_value()) ? std::fabs(expr.float_value())
+                                                 : 0;  // Infinities are exact.
       case Op::kVar: {
-        const int axis = expr.var_id(), spatial = static_cast<int>(compute_.axes.size());
-        return static_cast<double>(
-            (axis < spatial ? compute_.axes[axis] : compute_.reduce_axes[axis - spatial]).extent.max());
+        const int axis = expr.var_id(),
+                  spatial = static_cast<int>(compute_.axes.size());
+        return static_cast<double>((axis < spatial
+                                        ? compute_.axes[axis]
+                                        : compute_.reduce_axes[axis - spatial])
+                                       .extent.max());
       }
-      case Op::kLoad: return tensors_[expr.source()];
+      case Op::kLoad:
+        return tensors_[expr.source()];
       case Op::kAdd:
-      case Op::kSub: return operand(0) + operand(1);
-      case Op::kMul: return operand(0) * operand(1);
+      case Op::kSub:
+        return operand(0) + operand(1);
+      case Op::kMul:
+        return operand(0) * operand(1);
       case Op::kMax:
-      case Op::kMin: return std::max(operand(0), operand(1));
-      case Op::kSelect: return std::max(operand(1), operand(2));
-      case Op::kExp: return std::exp(operand(0));
+      case Op::kMin:
+        return std::max(operand(0), operand(1));
+      case Op::kSelect:
+        return std::max(operand(1), operand(2));
+      case Op::kExp:
+        return std::exp(operand(0));
       case Op::kNeg:
       case Op::kAbs:
-      case Op::kCast: return operand(0);
+      case Op::kCast:
+        return operand(0);
       case Op::kEq:
       case Op::kNe:
       case Op::kLt:
       case Op::kLe:
       case Op::kGt:
-      case Op::kGe: return 1;
-      default: return std::max(1.0, operand(0));  // sqrt, tanh, sigmoid, rounding.
+      case Op::kGe:
+        return 1;
+      default:
+        return std::max(1.0, operand(0));  // sqrt, tanh, sigmoid, rounding.
     }
   }
 
@@ -72,37 +90,48 @@ class BodyBound {
   double* const largest_;
 };
 
-// Largest magnitude below which every integer is exact in `dtype`; integers wrap and are exact anyway.
+// Largest magnitude below which every integer is exact in `dtype`; integers
+// wrap and are exact anyway.
 double ExactLimit(DType dtype) {
   switch (dtype) {
-    case DType::kFloat16: return 0x1p11;
-    case DType::kBFloat16: return 0x1p8;
-    case DType::kFloat32: return 0x1p24;
-    case DType::kFloat64: return 0x1p53;
-    default: return std::numeric_limits<double>::infinity();
+    case DType::kFloat16:
+      return 0x1p11;
+    case DType::kBFloat16:
+      return 0x1p8;
+    case DType::kFloat32:
+      return 0x1p24;
+    case DType::kFloat64:
+      return 0x1p53;
+    default:
+      return std::numeric_limits<double>::infinity();
   }
 }
 
 double ExactLimit(const TensorGraph& graph) {
   double limit = std::numeric_limits<double>::infinity();
-  for (const Tensor& tensor : graph.tensors()) limit = std::min(limit, ExactLimit(tensor.dtype));
+  for (const Tensor& tensor : graph.tensors())
+    limit = std::min(limit, ExactLimit(tensor.dtype));
   return limit;
 }
 
-bool ExactFor(const TensorGraph& graph, double input) { return MagnitudeBound(graph, input) <= ExactLimit(graph); }
+bool ExactFor(const TensorGraph& graph, double input) {
+  return MagnitudeBound(graph, input) <= ExactLimit(graph);
+}
 
 }  // namespace
 
 std::string Name(ComputeKind kind) {
-  constexpr const char* kNames[kComputeKinds] = {"unary", "reduce", "pool",   "conv",   "transpose", "split",
-                                                 "merge", "window", "binary", "matmul", "concat"};
+  constexpr const char* kNames[kComputeKinds] = {
+      "unary", "reduce", "pool",   "conv",   "transpose", "split",
+      "merge", "window", "binary", "matmul", "concat"};
   return kNames[static_cast<int>(kind)];
 }
 
 bool TakesTwo(ComputeKind kind) { return kind >= ComputeKind::kBinary; }
 
 std::vector<GraphShape> AllTopologies(int max_computes) {
-  TW_CHECK(max_computes >= 1 && max_computes <= 3) << "topologies of " << max_computes << " computes";
+  TW_CHECK(max_computes >= 1 && max_computes <= 3)
+      << "topologies of " << max_computes << " computes";
   std::vector<GraphShape> result;
   result.push_back({{{}}, {}});
   if (max_computes >= 2) {
@@ -111,7 +140,8 @@ std::vector<GraphShape> AllTopologies(int max_computes) {
   }
   if (max_computes >= 3) {
     for (const std::vector<int>& second : {std::vector<int>{}, {0}}) {
-      for (const std::vector<int>& third : {std::vector<int>{}, {0}, {1}, {0, 1}}) {
+      for (const std::vector<int>& third :
+           {std::vector<int>{}, {0}, {1}, {0, 1}}) {
         result.push_back({{{}, second, third}, {}});
       }
     }
@@ -127,7 +157,8 @@ std::vector<GraphShape> AllGraphShapes(int max_computes) {
       std::vector<GraphShape> longer;
       for (const GraphShape& shape : partial) {
         for (int kind = 0; kind < kComputeKinds; ++kind) {
-          if (reads.size() > 1 && !TakesTwo(static_cast<ComputeKind>(kind))) continue;
+          if (reads.size() > 1 && !TakesTwo(static_cast<ComputeKind>(kind)))
+            continue;
           longer.push_back(shape);
           longer.back().kinds.push_back(static_cast<ComputeKind>(kind));
         }
@@ -139,9 +170,11 @@ std::vector<GraphShape> AllGraphShapes(int max_computes) {
   return result;
 }
 
-TensorGraph BuildGraph(const GraphShape& shape, uint64_t seed, const RandomGraphOptions& options) {
+TensorGraph BuildGraph(const GraphShape& shape, uint64_t seed,
+                       const RandomGraphOptions& options) {
   TW_CHECK_EQ(shape.reads.size(), shape.kinds.size()) << "one kind per compute";
-  // Drawn again while values may grow too large to stay exact; small extents make that end soon.
+  // Drawn again while values may grow too large to stay exact; small extents
+  // make that end soon.
   for (Random seeds(seed);;) {
     TensorGraph graph = BuildOnce(shape, seeds.Next(), options);
     if (!options.exact_only || ExactFor(graph, 1)) return graph;
@@ -150,7 +183,8 @@ TensorGraph BuildGraph(const GraphShape& shape, uint64_t seed, const RandomGraph
 
 TensorGraph RandomGraph(uint64_t seed, const RandomGraphOptions& options) {
   Random random(seed);
-  const std::vector<GraphShape> topologies = AllTopologies(options.max_computes);
+  const std::vector<GraphShape> topologies =
+      AllTopologies(options.max_computes);
   GraphShape shape = topologies[random.Index(topologies.size())];
   for (const std::vector<int>& reads : shape.reads) {
     ComputeKind kind;
@@ -167,14 +201,20 @@ double MagnitudeBound(const TensorGraph& graph, double input) {
   std::vector<double> bounds;
   for (const Tensor& tensor : graph.tensors()) {
     double bound = input;
-    if (tensor.kind == TensorKind::kConstant) bound = BoundOfConstant(*tensor.value);
+    if (tensor.kind == TensorKind::kConstant)
+      bound = BoundOfConstant(*tensor.value);
     if (tensor.kind == TensorKind::kCompute) {
       const Compute& compute = tensor.compute;
-      bound = BodyBound(compute, bounds, &largest).Of(compute.body[compute.result]);
+      bound =
+          BodyBound(compute, bounds, &largest).Of(compute.body[compute.result]);
       double points = 1;
-      for (const Axis& axis : compute.reduce_axes) points *= static_cast<double>(axis.extent.max());
-      if (compute.combiner.has_value() && compute.combiner->kind() == Combiner::Kind::kSum) bound *= points;
-      if (compute.combiner.has_value() && compute.combiner->kind() == Combiner::Kind::kProd) {
+      for (const Axis& axis : compute.reduce_axes)
+        points *= static_cast<double>(axis.extent.max());
+      if (compute.combiner.has_value() &&
+          compute.combiner->kind() == Combiner::Kind::kSum)
+        bound *= points;
+      if (compute.combiner.has_value() &&
+          compute.combiner->kind() == Combiner::Kind::kProd) {
         bound = std::pow(std::max(bound, 1.0), points);
       }
     }
@@ -184,7 +224,9 @@ double MagnitudeBound(const TensorGraph& graph, double input) {
   return largest;
 }
 
-std::map<TensorId, HostTensor> RandomInputs(const TensorGraph& graph, uint64_t seed, bool exact_integers) {
+std::map<TensorId, HostTensor> RandomInputs(const TensorGraph& graph,
+                                            uint64_t seed,
+                                            bool exact_integers) {
   Random random(seed);
   const int64_t most = exact_integers && !ExactFor(graph, 3) ? 1 : 3;
   std::map<TensorId, HostTensor> inputs;
@@ -193,7 +235,9 @@ std::map<TensorId, HostTensor> RandomInputs(const TensorGraph& graph, uint64_t s
     HostTensor value(tensor.dtype, tensor.static_shape());
     for (int64_t i = 0; i < value.num_elements(); ++i) {
       const int64_t integer = random.UniformInt(-most, most);
-      value.Set(i, Scalar{exact_integers ? static_cast<double>(integer) : random.Normal(), integer});
+      value.Set(i, Scalar{exact_integers ? static_cast<double>(integer)
+                                         : random.Normal(),
+                          integer});
     }
     inputs.emplace(tensor.id, std::move(value));
   }

@@ -17,7 +17,8 @@ constexpr int64_t kExtents[] = {1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 33};
 
 Expr Op2(Op op, const Expr& a, const Expr& b) { return Expr::Make(op, {a, b}); }
 Expr Number(double value, DType dtype) {
-  return IsFloat(dtype) ? Expr::Float(value, dtype) : Expr::Int(static_cast<int64_t>(value), dtype);
+  return IsFloat(dtype) ? Expr::Float(value, dtype)
+                        : Expr::Int(static_cast<int64_t>(value), dtype);
 }
 
 // An index with the range [0, extent) it runs over.
@@ -28,9 +29,11 @@ struct Index {
 
 class Builder {
  public:
-  Builder(uint64_t seed, const RandomGraphOptions& options) : random_(seed), options_(options) {
+  Builder(uint64_t seed, const RandomGraphOptions& options)
+      : random_(seed), options_(options) {
     dtype_ = DrawDType();
-    for (int i = 0; i < 3; ++i) pool_.push_back(kExtents[random_.Index(std::size(kExtents))]);
+    for (int i = 0; i < 3; ++i)
+      pool_.push_back(kExtents[random_.Index(std::size(kExtents))]);
   }
 
   TensorGraph Run(const GraphShape& shape) {
@@ -64,13 +67,16 @@ class Builder {
 
   // Mostly from a few extents of this graph, so that shapes often meet.
   int64_t DrawExtent() {
-    return random_.Bernoulli(0.7) ? pool_[random_.Index(pool_.size())] : kExtents[random_.Index(std::size(kExtents))];
+    return random_.Bernoulli(0.7)
+               ? pool_[random_.Index(pool_.size())]
+               : kExtents[random_.Index(std::size(kExtents))];
   }
 
   std::vector<int64_t> DrawShape() {
     constexpr int kRanks[] = {1, 2, 2, 2, 3, 3, 3, 4};
     std::vector<int64_t> shape;
-    for (int d = kRanks[random_.Index(std::size(kRanks))]; d > 0; --d) shape.push_back(DrawExtent());
+    for (int d = kRanks[random_.Index(std::size(kRanks))]; d > 0; --d)
+      shape.push_back(DrawExtent());
     return Fit(std::move(shape), options_.max_elements);
   }
 
@@ -83,7 +89,9 @@ class Builder {
     };
     while (product() > limit) {
       int64_t& largest = *std::max_element(shape.begin(), shape.end());
-      largest = *(std::lower_bound(std::begin(kExtents), std::end(kExtents), largest) - 1);
+      largest = *(
+          std::lower_bound(std::begin(kExtents), std::end(kExtents), largest) -
+          1);
     }
     return shape;
   }
@@ -91,13 +99,16 @@ class Builder {
   // A placeholder, or a constant.
   TensorId DrawInput(std::vector<int64_t> shape) {
     if (random_.Bernoulli(0.6)) {
-      return graph_.AddPlaceholder("p", dtype_, std::vector<Dim>(shape.begin(), shape.end()));
+      return graph_.AddPlaceholder(
+          "p", dtype_, std::vector<Dim>(shape.begin(), shape.end()));
     }
     auto value = std::make_shared<HostTensor>(dtype_, std::move(shape));
     const bool whole = options_.exact_only || !IsFloat(dtype_);
     for (int64_t i = 0; i < value->num_elements(); ++i) {
       const int64_t integer = random_.UniformInt(-2, 2);
-      value->Set(i, Scalar{whole ? static_cast<double>(integer) : random_.Normal(), integer});
+      value->Set(i,
+                 Scalar{whole ? static_cast<double>(integer) : random_.Normal(),
+                        integer});
     }
     return graph_.AddConstant("c", std::move(value));
   }
@@ -111,11 +122,14 @@ class Builder {
   Index Spatial(int64_t extent) {
     TW_CHECK(reduce_axes_.empty()) << "spatial axes come first";
     axes_.push_back({absl::StrCat("i", axes_.size()), extent});
-    return {Expr::Var(static_cast<int>(axes_.size()) - 1, axes_.back().name), extent};
+    return {Expr::Var(static_cast<int>(axes_.size()) - 1, axes_.back().name),
+            extent};
   }
   Index Reduced(int64_t extent) {
     reduce_axes_.push_back({absl::StrCat("r", reduce_axes_.size()), extent});
-    return {Expr::Var(static_cast<int>(axes_.size() + reduce_axes_.size()) - 1, reduce_axes_.back().name), extent};
+    return {Expr::Var(static_cast<int>(axes_.size() + reduce_axes_.size()) - 1,
+                      reduce_axes_.back().name),
+            extent};
   }
   int64_t Points() const {
     int64_t points = 1;
@@ -129,17 +143,21 @@ class Builder {
     return elements;
   }
 
-  std::vector<int64_t> ShapeOf(TensorId id) const { return graph_.tensor(id).static_shape(); }
+  std::vector<int64_t> ShapeOf(TensorId id) const {
+    return graph_.tensor(id).static_shape();
+  }
 
-  // Loads `id` at indices aligned to its last dimensions: extent 1 is broadcast, missing dimensions read 0, and where the index runs further
-  // than the tensor a select takes `outside` instead.
+  // Loads `id` at indices aligned to its last dimensions: extent 1 is
+  // broadcast, missing dimensions read 0, and where the index runs further than
+  // the tensor a select takes `outside` instead.
   Expr Read(TensorId id, absl::Span<const Index> indices, double outside = 0) {
     const std::vector<int64_t> shape = ShapeOf(id);
     const DType dtype = graph_.tensor(id).dtype;
     std::vector<Expr> at;
     Expr guard;
     for (size_t d = 0; d < shape.size(); ++d) {
-      const int64_t from = static_cast<int64_t>(indices.size()) - static_cast<int64_t>(shape.size() - d);
+      const int64_t from = static_cast<int64_t>(indices.size()) -
+                           static_cast<int64_t>(shape.size() - d);
       if (from < 0 || shape[d] == 1) {
         at.push_back(Expr::Int(0));
         continue;
@@ -150,22 +168,32 @@ class Builder {
       guard = guard ? Op2(Op::kAnd, guard, inside) : inside;
     }
     const Expr load = graph_.Load(id, std::move(at));
-    return guard ? Expr::Make(Op::kSelect, {guard, load, Number(outside, dtype)}) : load;
+    return guard
+               ? Expr::Make(Op::kSelect, {guard, load, Number(outside, dtype)})
+               : load;
   }
 
   TensorId Finish(Expr body) {
     const DType dtype = body.dtype();
-    return graph_.AddCompute("t", dtype, Compute{std::move(axes_), {}, std::nullopt, {std::move(body)}});
+    return graph_.AddCompute(
+        "t", dtype,
+        Compute{std::move(axes_), {}, std::nullopt, {std::move(body)}});
   }
   TensorId FinishReduce(Combiner::Kind kind, Expr body) {
     if (reduce_axes_.empty()) return Finish(std::move(body));
     const DType dtype = body.dtype();
     const Combiner combiner(kind, Combiner::DefaultAccumulator(dtype));
-    if (combiner.acc() != dtype) body = Expr::Cast(combiner.acc(), std::move(body));
-    return graph_.AddCompute("t", dtype, Compute{std::move(axes_), std::move(reduce_axes_), combiner, {std::move(body)}});
+    if (combiner.acc() != dtype)
+      body = Expr::Cast(combiner.acc(), std::move(body));
+    return graph_.AddCompute("t", dtype,
+                             Compute{std::move(axes_),
+                                     std::move(reduce_axes_),
+                                     combiner,
+                                     {std::move(body)}});
   }
 
-  // Adds the drawn kind, or if it would be too large or its rank does not allow it, an elementwise compute.
+  // Adds the drawn kind, or if it would be too large or its rank does not allow
+  // it, an elementwise compute.
   TensorId AddCompute(ComputeKind kind, const std::vector<TensorId>& inputs) {
     Reset();
     const TensorId x = inputs[0];
@@ -173,24 +201,47 @@ class Builder {
     const int rank = static_cast<int>(ShapeOf(x).size());
     TensorId result = -1;
     switch (kind) {
-      case ComputeKind::kUnary: break;
-      case ComputeKind::kReduce: result = rank >= 1 ? AddReduce(x) : -1; break;
-      case ComputeKind::kPool: result = rank >= 1 ? AddSliding(x, /*weighted=*/false) : -1; break;
-      case ComputeKind::kConv: result = rank >= 2 ? AddSliding(x, /*weighted=*/true) : -1; break;
-      case ComputeKind::kTranspose: result = rank >= 2 ? AddTranspose(x) : -1; break;
-      case ComputeKind::kSplit: result = rank >= 1 ? AddSplit(x) : -1; break;
-      case ComputeKind::kMerge: result = rank >= 2 ? AddMerge(x) : -1; break;
-      case ComputeKind::kWindow: result = rank >= 1 ? AddWindow(x) : -1; break;
-      case ComputeKind::kBinary: result = AddBinary(x, y); break;
-      case ComputeKind::kMatmul: result = rank >= 1 ? AddMatmul(x, y) : -1; break;
-      case ComputeKind::kConcat: result = rank >= 1 ? AddConcat(x, y) : -1; break;
+      case ComputeKind::kUnary:
+        break;
+      case ComputeKind::kReduce:
+        result = rank >= 1 ? AddReduce(x) : -1;
+        break;
+      case ComputeKind::kPool:
+        result = rank >= 1 ? AddSliding(x, /*weighted=*/false) : -1;
+        break;
+      case ComputeKind::kConv:
+        result = rank >= 2 ? AddSliding(x, /*weighted=*/true) : -1;
+        break;
+      case ComputeKind::kTranspose:
+        result = rank >= 2 ? AddTranspose(x) : -1;
+        break;
+      case ComputeKind::kSplit:
+        result = rank >= 1 ? AddSplit(x) : -1;
+        break;
+      case ComputeKind::kMerge:
+        result = rank >= 2 ? AddMerge(x) : -1;
+        break;
+      case ComputeKind::kWindow:
+        result = rank >= 1 ? AddWindow(x) : -1;
+        break;
+      case ComputeKind::kBinary:
+        result = AddBinary(x, y);
+        break;
+      case ComputeKind::kMatmul:
+        result = rank >= 1 ? AddMatmul(x, y) : -1;
+        break;
+      case ComputeKind::kConcat:
+        result = rank >= 1 ? AddConcat(x, y) : -1;
+        break;
     }
     if (result >= 0) return result;
     Reset();
     return y >= 0 ? AddBinary(x, y) : AddUnary(x);
   }
 
-  bool TooLarge() const { return Elements() > options_.max_elements || Points() > options_.max_points; }
+  bool TooLarge() const {
+    return Elements() > options_.max_elements || Points() > options_.max_points;
+  }
 
   std::vector<Index> SpatialLike(absl::Span<const int64_t> shape) {
     std::vector<Index> indices;
@@ -202,17 +253,31 @@ class Builder {
     const DType dtype = x.dtype();
     const bool exact = options_.exact_only || !IsFloat(dtype);
     switch (random_.Index(exact ? 6 : 11)) {
-      case 0: return Op2(Op::kMax, x, Number(0, dtype));
-      case 1: return Op2(Op::kMul, x, x);
-      case 2: return Op2(Op::kAdd, Op2(Op::kMul, x, Number(2, dtype)), Number(-1, dtype));
-      case 3: return Expr::Make(Op::kAbs, {x});
-      case 4: return Op2(Op::kMin, Op2(Op::kMax, x, Number(-1, dtype)), Number(6, dtype));
-      case 5: return Expr::Make(Op::kSelect, {Op2(Op::kLt, x, Number(0, dtype)), Expr::Make(Op::kNeg, {x}), x});
-      case 6: return Expr::Make(Op::kTanh, {x});
-      case 7: return Expr::Make(Op::kSigmoid, {x});
-      case 8: return Expr::Make(Op::kExp, {Op2(Op::kMin, x, Number(3, dtype))});
-      case 9: return Expr::Make(Op::kSqrt, {Expr::Make(Op::kAbs, {x})});
-      default: return Op2(Op::kMul, x, Expr::Make(Op::kSigmoid, {x}));
+      case 0:
+        return Op2(Op::kMax, x, Number(0, dtype));
+      case 1:
+        return Op2(Op::kMul, x, x);
+      case 2:
+        return Op2(Op::kAdd, Op2(Op::kMul, x, Number(2, dtype)),
+                   Number(-1, dtype));
+      case 3:
+        return Expr::Make(Op::kAbs, {x});
+      case 4:
+        return Op2(Op::kMin, Op2(Op::kMax, x, Number(-1, dtype)),
+                   Number(6, dtype));
+      case 5:
+        return Expr::Make(Op::kSelect, {Op2(Op::kLt, x, Number(0, dtype)),
+                                        Expr::Make(Op::kNeg, {x}), x});
+      case 6:
+        return Expr::Make(Op::kTanh, {x});
+      case 7:
+        return Expr::Make(Op::kSigmoid, {x});
+      case 8:
+        return Expr::Make(Op::kExp, {Op2(Op::kMin, x, Number(3, dtype))});
+      case 9:
+        return Expr::Make(Op::kSqrt, {Expr::Make(Op::kAbs, {x})});
+      default:
+        return Op2(Op::kMul, x, Expr::Make(Op::kSigmoid, {x}));
     }
   }
 
@@ -224,22 +289,26 @@ class Builder {
   TensorId AddBinary(TensorId x, TensorId y) {
     const std::vector<int64_t> shape = ShapeOf(x);
     if (y < 0) {
-      std::vector<int64_t> other(shape.begin() + random_.Index(shape.size() + 1), shape.end());
-      for (int64_t& extent : other) extent = random_.Bernoulli(0.2) ? 1 : extent;
+      std::vector<int64_t> other(
+          shape.begin() + random_.Index(shape.size() + 1), shape.end());
+      for (int64_t& extent : other)
+        extent = random_.Bernoulli(0.2) ? 1 : extent;
       y = random_.Bernoulli(0.15) ? x : DrawInput(std::move(other));
     }
     const std::vector<Index> at = SpatialLike(shape);
     const Expr a = Read(x, at);
     Expr b = Read(y, at);
     if (a.dtype() != b.dtype()) b = Expr::Cast(a.dtype(), b);
-    constexpr Op kOps[] = {Op::kAdd, Op::kSub, Op::kMul, Op::kMax, Op::kMin, Op::kAdd};
+    constexpr Op kOps[] = {Op::kAdd, Op::kSub, Op::kMul,
+                           Op::kMax, Op::kMin, Op::kAdd};
     const Expr joined = Op2(kOps[random_.Index(std::size(kOps))], a, b);
     return Finish(random_.Bernoulli(0.3) ? Unary(joined) : joined);
   }
 
   Combiner::Kind DrawCombiner() {
-    constexpr Combiner::Kind kKinds[] = {Combiner::Kind::kSum, Combiner::Kind::kSum, Combiner::Kind::kMax,
-                                         Combiner::Kind::kMin};
+    constexpr Combiner::Kind kKinds[] = {
+        Combiner::Kind::kSum, Combiner::Kind::kSum, Combiner::Kind::kMax,
+        Combiner::Kind::kMin};
     return kKinds[random_.Index(std::size(kKinds))];
   }
 
@@ -261,18 +330,28 @@ class Builder {
       if (reduced[d]) at[d] = Reduced(shape[d]);
     }
     const Expr body = Read(x, at);
-    if (reduce_axes_.size() == 1 && IsFloat(dtype_) && random_.Bernoulli(0.12)) {
-      const Expr index = Expr::Var(static_cast<int>(axes_.size()), reduce_axes_[0].name);
-      const Combiner argmax(Combiner::Kind::kArgMax, Combiner::DefaultAccumulator(body.dtype()));
-      const Expr value = body.dtype() == argmax.acc() ? body : Expr::Cast(argmax.acc(), body);
+    if (reduce_axes_.size() == 1 && IsFloat(dtype_) &&
+        random_.Bernoulli(0.12)) {
+      const Expr index =
+          Expr::Var(static_cast<int>(axes_.size()), reduce_axes_[0].name);
+      const Combiner argmax(Combiner::Kind::kArgMax,
+                            Combiner::DefaultAccumulator(body.dtype()));
+      const Expr value =
+          body.dtype() == argmax.acc() ? body : Expr::Cast(argmax.acc(), body);
       // The index goes on as a number of the graph's dtype.
       const DType dtype = body.dtype();
-      return graph_.AddCompute("t", dtype, Compute{std::move(axes_), std::move(reduce_axes_), argmax, {value, index}, 1});
+      return graph_.AddCompute("t", dtype,
+                               Compute{std::move(axes_),
+                                       std::move(reduce_axes_),
+                                       argmax,
+                                       {value, index},
+                                       1});
     }
     return FinishReduce(DrawCombiner(), body);
   }
 
-  // out[.., i, ..] over x[.., i·stride + k·dilation - pad, ..] for one axis, or the two last; weighted also over channels.
+  // out[.., i, ..] over x[.., i·stride + k·dilation - pad, ..] for one axis, or
+  // the two last; weighted also over channels.
   TensorId AddSliding(TensorId x, bool weighted) {
     const std::vector<int64_t> shape = ShapeOf(x);
     const int rank = static_cast<int>(shape.size());
@@ -284,9 +363,12 @@ class Builder {
     };
     std::vector<Window> window;
     for (int d = rank - windows; d < rank; ++d) {
-      Window w{random_.UniformInt(1, 3), random_.UniformInt(1, 2), random_.Bernoulli(0.2) ? 2 : 1, random_.UniformInt(0, 1), 0};
-      w.extent = (shape[d] + 2 * w.pad - w.dilation * (w.size - 1) - 1) / w.stride + 1;
-      // Every window must see the tensor: a maximum of padding alone is -inf, and that times 0 is NaN.
+      Window w{random_.UniformInt(1, 3), random_.UniformInt(1, 2),
+               random_.Bernoulli(0.2) ? 2 : 1, random_.UniformInt(0, 1), 0};
+      w.extent =
+          (shape[d] + 2 * w.pad - w.dilation * (w.size - 1) - 1) / w.stride + 1;
+      // Every window must see the tensor: a maximum of padding alone is -inf,
+      // and that times 0 is NaN.
       bool sees = shape[d] + 2 * w.pad >= w.dilation * (w.size - 1) + 1;
       for (int64_t i = 0; sees && i < w.extent; ++i) {
         bool inside = false;
@@ -299,7 +381,8 @@ class Builder {
       if (!sees) w = {1, 1, 1, 0, shape[d]};
       window.push_back(w);
     }
-    const int64_t channels_out = weighted ? std::min<int64_t>(DrawExtent(), 17) : 0;
+    const int64_t channels_out =
+        weighted ? std::min<int64_t>(DrawExtent(), 17) : 0;
     std::vector<Index> at(rank);
     Index out_channel;
     std::vector<Index> out(windows), inner(windows);
@@ -317,12 +400,16 @@ class Builder {
     for (const Window& w : window) weight_elements *= w.size;
     if (TooLarge() || weight_elements > options_.max_elements) return -1;
 
-    const Combiner::Kind kind = weighted ? Combiner::Kind::kSum : DrawCombiner();
+    const Combiner::Kind kind =
+        weighted ? Combiner::Kind::kSum : DrawCombiner();
     Expr guard;
-    const auto add_guard = [&](const Expr& condition) { guard = guard ? Op2(Op::kAnd, guard, condition) : condition; };
+    const auto add_guard = [&](const Expr& condition) {
+      guard = guard ? Op2(Op::kAnd, guard, condition) : condition;
+    };
     for (int w = 0; w < windows; ++w) {
       const int d = rank - windows + w;
-      const Expr index = out[w].expr * Expr::Int(window[w].stride) + inner[w].expr * Expr::Int(window[w].dilation) -
+      const Expr index = out[w].expr * Expr::Int(window[w].stride) +
+                         inner[w].expr * Expr::Int(window[w].dilation) -
                          Expr::Int(window[w].pad);
       if (window[w].pad > 0) {
         add_guard(Op2(Op::kGe, index, Expr::Int(0)));
@@ -346,7 +433,8 @@ class Builder {
       }
       const TensorId weight = DrawInput(std::move(weight_shape));
       Expr factor = graph_.Load(weight, std::move(weight_at));
-      if (factor.dtype() != body.dtype()) factor = Expr::Cast(body.dtype(), factor);
+      if (factor.dtype() != body.dtype())
+        factor = Expr::Cast(body.dtype(), factor);
       body = Op2(Op::kMul, body, factor);
     }
     return FinishReduce(kind, body);
@@ -369,8 +457,11 @@ class Builder {
     for (int64_t d = 2; d < shape[axis]; ++d) {
       if (shape[axis] % d == 0) divisors.push_back(d);
     }
-    const int64_t inner = divisors.empty() ? (random_.Bernoulli(0.5) ? 1 : shape[axis]) : divisors[random_.Index(divisors.size())];
-    const bool swap = axis > 0 && random_.Bernoulli(0.5);  // [l, h·d] -> [h, l, d]
+    const int64_t inner = divisors.empty()
+                              ? (random_.Bernoulli(0.5) ? 1 : shape[axis])
+                              : divisors[random_.Index(divisors.size())];
+    const bool swap =
+        axis > 0 && random_.Bernoulli(0.5);  // [l, h·d] -> [h, l, d]
     std::vector<Index> at(shape.size());
     for (size_t d = 0; d < shape.size(); ++d) {
       if (d == axis || (swap && d + 1 == axis)) {
@@ -390,7 +481,8 @@ class Builder {
     const std::vector<int64_t> shape = ShapeOf(x);
     const size_t last = 1 + random_.Index(shape.size() - 1);
     // [h, l, d] -> [l, h·d] when an axis lies between, else two neighbours.
-    const size_t first = last >= 2 && random_.Bernoulli(0.5) ? last - 2 : last - 1;
+    const size_t first =
+        last >= 2 && random_.Bernoulli(0.5) ? last - 2 : last - 1;
     std::vector<Index> at(shape.size());
     for (size_t d = 0; d < shape.size(); ++d) {
       if (d == first) continue;
@@ -411,30 +503,37 @@ class Builder {
     const DType dtype = graph_.tensor(x).dtype;
     std::vector<int64_t> out_shape = shape;
     const bool pad = random_.Bernoulli(0.5) || shape[axis] == 1;
-    const int64_t before = random_.UniformInt(0, 2), after = random_.UniformInt(0, 2);
-    const int64_t start = random_.UniformInt(0, shape[axis] - 1), step = random_.UniformInt(1, 3);
-    out_shape[axis] = pad ? shape[axis] + before + after : (shape[axis] - start + step - 1) / step;
+    const int64_t before = random_.UniformInt(0, 2),
+                  after = random_.UniformInt(0, 2);
+    const int64_t start = random_.UniformInt(0, shape[axis] - 1),
+                  step = random_.UniformInt(1, 3);
+    out_shape[axis] = pad ? shape[axis] + before + after
+                          : (shape[axis] - start + step - 1) / step;
     std::vector<Index> at = SpatialLike(out_shape);
     if (TooLarge()) return -1;
-    const Expr index = pad ? at[axis].expr - Expr::Int(before) : at[axis].expr * Expr::Int(step) + Expr::Int(start);
+    const Expr index = pad ? at[axis].expr - Expr::Int(before)
+                           : at[axis].expr * Expr::Int(step) + Expr::Int(start);
     std::vector<Expr> indices;
     for (const Index& i : at) indices.push_back(i.expr);
     indices[axis] = index;
     const Expr load = graph_.Load(x, std::move(indices));
     if (!pad) return Finish(load);
-    const Expr inside = Op2(Op::kAnd, Op2(Op::kGe, index, Expr::Int(0)), Op2(Op::kLt, index, Expr::Int(shape[axis])));
+    const Expr inside = Op2(Op::kAnd, Op2(Op::kGe, index, Expr::Int(0)),
+                            Op2(Op::kLt, index, Expr::Int(shape[axis])));
     return Finish(Expr::Make(Op::kSelect, {inside, load, Number(0, dtype)}));
   }
 
   TensorId AddMatmul(TensorId x, TensorId y) {
     const std::vector<int64_t> shape = ShapeOf(x);
-    if (y < 0) y = DrawInput(Fit({shape.back(), DrawExtent()}, options_.max_elements));
+    if (y < 0)
+      y = DrawInput(Fit({shape.back(), DrawExtent()}, options_.max_elements));
     const std::vector<int64_t> other = ShapeOf(y);
     const bool vector = other.size() < 2;
     std::vector<Index> a_at, b_at;
     for (size_t d = 0; d + 1 < shape.size(); ++d) {
       a_at.push_back(Spatial(shape[d]));
-      if (d + 2 < shape.size()) b_at.push_back(a_at.back());  // Batch dimensions are shared.
+      if (d + 2 < shape.size())
+        b_at.push_back(a_at.back());  // Batch dimensions are shared.
     }
     Index n;
     if (!vector) n = Spatial(other.back());
@@ -459,7 +558,8 @@ class Builder {
     }
     const std::vector<int64_t> other = ShapeOf(y);
     const size_t back = shape.size() - axis;  // The axis counted from the end.
-    const int64_t extent = other.size() >= back ? other[other.size() - back] : 1;
+    const int64_t extent =
+        other.size() >= back ? other[other.size() - back] : 1;
     std::vector<int64_t> out_shape = shape;
     out_shape[axis] += extent;
     std::vector<Index> at = SpatialLike(out_shape);
@@ -484,7 +584,8 @@ class Builder {
 
 }  // namespace
 
-TensorGraph BuildOnce(const GraphShape& shape, uint64_t seed, const RandomGraphOptions& options) {
+TensorGraph BuildOnce(const GraphShape& shape, uint64_t seed,
+                      const RandomGraphOptions& options) {
   return Builder(seed, options).Run(shape);
 }
 

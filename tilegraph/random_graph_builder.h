@@ -8,7 +8,8 @@
 
 namespace tilewright {
 
-TensorGraph BuildOnce(const GraphShape& shape, uint64_t seed, const RandomGraphOptions& options);
+TensorGraph BuildOnce(const GraphShape& shape, uint64_t seed,
+                      const RandomGraphOptions& options);
 
 }  // namespace tilewright
 

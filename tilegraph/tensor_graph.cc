@@ -37,7 +37,8 @@ TensorId TensorGraph::Add(Tensor tensor) {
   return tensors_.back().id;
 }
 
-TensorId TensorGraph::AddPlaceholder(std::string name, DType dtype, std::vector<Dim> shape) {
+TensorId TensorGraph::AddPlaceholder(std::string name, DType dtype,
+                                     std::vector<Dim> shape) {
   Tensor tensor;
   tensor.name = std::move(name);
   tensor.dtype = dtype;
@@ -46,7 +47,8 @@ TensorId TensorGraph::AddPlaceholder(std::string name, DType dtype, std::vector<
   return Add(std::move(tensor));
 }
 
-TensorId TensorGraph::AddConstant(std::string name, std::shared_ptr<const HostTensor> value) {
+TensorId TensorGraph::AddConstant(std::string name,
+                                  std::shared_ptr<const HostTensor> value) {
   TW_CHECK(value != nullptr) << "constant " << name << " has no value";
   Tensor tensor;
   tensor.name = std::move(name);
@@ -57,7 +59,8 @@ TensorId TensorGraph::AddConstant(std::string name, std::shared_ptr<const HostTe
   return Add(std::move(tensor));
 }
 
-TensorId TensorGraph::AddCompute(std::string name, DType dtype, Compute compute, std::string hint) {
+TensorId TensorGraph::AddCompute(std::string name, DType dtype, Compute compute,
+                                 std::string hint) {
   Tensor tensor;
   tensor.name = std::move(name);
   tensor.dtype = dtype;
@@ -85,7 +88,9 @@ std::vector<TensorId> TensorGraph::Inputs(TensorId id) const {
   for (const Expr& body : tensors_[id].compute.body) {
     Visit(body, [&](const Expr& node) {
       if (node.op() != Op::kLoad) return;
-      if (std::find(inputs.begin(), inputs.end(), node.source()) == inputs.end()) inputs.push_back(node.source());
+      if (std::find(inputs.begin(), inputs.end(), node.source()) ==
+          inputs.end())
+        inputs.push_back(node.source());
     });
   }
   return inputs;
@@ -95,14 +100,17 @@ std::vector<std::vector<TensorId>> TensorGraph::Consumers() const {
   std::vector<std::vector<TensorId>> consumers(tensors_.size());
   for (const Tensor& tensor : tensors_) {
     for (const TensorId input : Inputs(tensor.id)) {
-      TW_CHECK(input >= 0 && input < size()) << tensor.name << " loads tensor " << input << ", which does not exist";
+      TW_CHECK(input >= 0 && input < size())
+          << tensor.name << " loads tensor " << input
+          << ", which does not exist";
       consumers[input].push_back(tensor.id);
     }
   }
   return consumers;
 }
 
-TensorGraph Extract(const TensorGraph& graph, absl::Span<const TensorId> outputs) {
+TensorGraph Extract(const TensorGraph& graph,
+                    absl::Span<const TensorId> outputs) {
   std::vector<bool> needed(graph.size(), false);
   for (const TensorId id : outputs) needed[id] = true;
   for (TensorId id = graph.size() - 1; id >= 0; --id) {
@@ -116,19 +124,24 @@ TensorGraph Extract(const TensorGraph& graph, absl::Span<const TensorId> outputs
     if (!needed[tensor.id]) continue;
     switch (tensor.kind) {
       case TensorKind::kPlaceholder:
-        renumbered[tensor.id] = result.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
+        renumbered[tensor.id] =
+            result.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
         break;
-      case TensorKind::kConstant: renumbered[tensor.id] = result.AddConstant(tensor.name, tensor.value); break;
+      case TensorKind::kConstant:
+        renumbered[tensor.id] = result.AddConstant(tensor.name, tensor.value);
+        break;
       case TensorKind::kCompute: {
         Compute compute = tensor.compute;
         for (Expr& body : compute.body) {
           body = Rewrite(body, [&](const Expr& node) {
             if (node.op() != Op::kLoad) return Expr();
             return Expr::Load(renumbered[node.source()], node.dtype(),
-                              std::vector<Expr>(node.operands().begin(), node.operands().end()));
+                              std::vector<Expr>(node.operands().begin(),
+                                                node.operands().end()));
           });
         }
-        renumbered[tensor.id] = result.AddCompute(tensor.name, tensor.dtype, std::move(compute), tensor.hint);
+        renumbered[tensor.id] = result.AddCompute(
+            tensor.name, tensor.dtype, std::move(compute), tensor.hint);
         break;
       }
     }

@@ -26,9 +26,11 @@ return Y, dead
 
 TEST(TensorGraphTest, InputsAndConsumersFollowTheLoads) {
   const TensorGraph graph = MustParse(kText);
-  EXPECT_THAT(graph.Inputs(*graph.Find("Y")), ElementsAre(*graph.Find("T"), *graph.Find("A")));
+  EXPECT_THAT(graph.Inputs(*graph.Find("Y")),
+              ElementsAre(*graph.Find("T"), *graph.Find("A")));
   EXPECT_THAT(graph.Inputs(*graph.Find("A")), ElementsAre());
-  EXPECT_THAT(graph.Consumers()[*graph.Find("T")], ElementsAre(*graph.Find("dead"), *graph.Find("Y")));
+  EXPECT_THAT(graph.Consumers()[*graph.Find("T")],
+              ElementsAre(*graph.Find("dead"), *graph.Find("Y")));
   EXPECT_FALSE(graph.Find("nothing").has_value());
 }
 

@@ -8,7 +8,9 @@ namespace tilewright {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool StartsName(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool StartsName(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 bool InName(char c) { return StartsName(c) || IsDigit(c) || c == '.'; }
 
 int HexDigit(char c) {
@@ -18,9 +20,11 @@ int HexDigit(char c) {
 }
 
 // Words that mean something else where a name may stand.
-constexpr std::string_view kReserved[] = {"return", "true", "false", "inf", "nan", "floordiv", "floormod"};
+constexpr std::string_view kReserved[] = {
+    "return", "true", "false", "inf", "nan", "floordiv", "floormod"};
 
-constexpr std::string_view kLongSymbols[] = {"==", "!=", "<=", ">=", "&&", "||", ".."};
+constexpr std::string_view kLongSymbols[] = {
+    "==", "!=", "<=", ">=", "&&", "||", ".."};
 constexpr std::string_view kShortSymbols = "()[]{},:=<>+-*/";
 
 }  // namespace
@@ -28,7 +32,8 @@ constexpr std::string_view kShortSymbols = "()[]{},:=<>+-*/";
 bool IsBareName(std::string_view name) {
   if (name.empty() || !StartsName(name[0])) return false;
   if (!std::all_of(name.begin(), name.end(), InName)) return false;
-  return std::find(std::begin(kReserved), std::end(kReserved), name) == std::end(kReserved);
+  return std::find(std::begin(kReserved), std::end(kReserved), name) ==
+         std::end(kReserved);
 }
 
 std::string QuoteName(std::string_view name) {
@@ -138,17 +143,20 @@ void Lexer::ReadQuoted() {
   };
   Advance();
   while (Peek() != '"') {
-    if (at_ >= text_.size() || Peek() == '\n') return bad("a quoted name does not end");
+    if (at_ >= text_.size() || Peek() == '\n')
+      return bad("a quoted name does not end");
     if (Peek() == '\\') {
       Advance();
       if (Peek() == 'x' && HexDigit(Peek(1)) >= 0 && HexDigit(Peek(2)) >= 0) {
-        token_.text += static_cast<char>(HexDigit(Peek(1)) * 16 + HexDigit(Peek(2)));
+        token_.text +=
+            static_cast<char>(HexDigit(Peek(1)) * 16 + HexDigit(Peek(2)));
         Advance();
         Advance();
         Advance();
         continue;
       }
-      if (Peek() != '"' && Peek() != '\\') return bad("in a quoted name \\ is followed by \", \\ or xHH");
+      if (Peek() != '"' && Peek() != '\\')
+        return bad("in a quoted name \\ is followed by \", \\ or xHH");
     }
     token_.text += Peek();
     Advance();
@@ -157,14 +165,18 @@ void Lexer::ReadQuoted() {
 }
 
 absl::Status Lexer::Error(std::string_view what) const {
-  return absl::InvalidArgumentError(
-      absl::StrCat("line ", token_.line, ", column ", token_.column, ": ", std::string(what)));
+  return absl::InvalidArgumentError(absl::StrCat("line ", token_.line,
+                                                 ", column ", token_.column,
+                                                 ": ", std::string(what)));
 }
 
 absl::Status Lexer::Expected(std::string_view wanted) const {
   if (token_.kind == Token::Kind::kBad) return Error(token_.text);
-  const std::string found = token_.kind == Token::Kind::kEnd ? "the end" : absl::StrCat("'", token_.text, "'");
-  return Error(absl::StrCat("expected ", std::string(wanted), ", found ", found));
+  const std::string found = token_.kind == Token::Kind::kEnd
+                                ? "the end"
+                                : absl::StrCat("'", token_.text, "'");
+  return Error(
+      absl::StrCat("expected ", std::string(wanted), ", found ", found));
 }
 
 }  // namespace tilewright

@@ -19,8 +19,12 @@ struct Token {
   std::string text;  // of a quoted name the name, of kBad what is wrong
   int line = 1, column = 1;
 
-  bool IsSymbol(std::string_view symbol) const { return kind == Kind::kSymbol && text == symbol; }
-  bool IsWord(std::string_view word) const { return kind == Kind::kName && text == word; }
+  bool IsSymbol(std::string_view symbol) const {
+    return kind == Kind::kSymbol && text == symbol;
+  }
+  bool IsWord(std::string_view word) const {
+    return kind == Kind::kName && text == word;
+  }
   bool IsName() const { return kind == Kind::kName || kind == Kind::kQuoted; }
 };
 
@@ -35,7 +39,9 @@ class Lexer {
   absl::Status Expected(std::string_view wanted) const;
 
  private:
-  char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  char Peek(size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
   void Advance();
   void SkipSpace();
   void ReadNumber();
