@@ -1,4 +1,6 @@
-// One interpreter per tier. They check every access: a load or store outside a buffer, or of a local element never written, is an error.
+// One interpreter per tier. They check every access: a load or store outside a buffer is an error, and so is a second task's store to an
+// element of an output. Elements of locals and outputs that this task has not written yet are undefined: reading one is an error of the
+// tile tier; the scalar tier, where loads may be speculated, gives NaN (a wild number for integers), which spoils all that comes of it.
 #ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_INTERPRETER_H_
 #define TILEWRIGHT_BACKENDS_KERNEL_IR_INTERPRETER_H_
 

@@ -11,10 +11,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/interpreter.h"
+#include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "backends/lowering/error_bound.h"
+#include "backends/lowering/expand_functions.h"
+#include "backends/lowering/legalize.h"
 #include "backends/lowering/lower.h"
 #include "backends/lowering/random_case.h"
+#include "backends/lowering/vector_target.h"
+#include "base/random.h"
 #include "base/status_macros.h"
 #include "gtest/gtest.h"
 
@@ -61,6 +66,41 @@ absl::Status CheckPasses(const RandomCase& drawn, const std::vector<std::string>
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<std::string>> RunScalar(const kernel_ir::ScalarKernel& kernel, std::vector<std::string> args) {
+  TW_RETURN_IF_ERROR(InterpretScalarKernel(kernel, absl::MakeSpan(args), 0, kernel.num_tasks));
+  return args;
+}
+
+// A machine drawn by seed: vectors of every width, boxes unrolled and looped over, with and without FMA.
+VectorTarget DrawTarget(uint64_t seed) {
+  Random random(seed);
+  VectorTarget target;
+  target.vector_bytes = 16 << random.Index(3);
+  const int unrolled[] = {1, 4, 16, 64};
+  target.max_unrolled_vectors = unrolled[random.Index(4)];
+  target.fma = random.Bernoulli(0.5);
+  target.unroll_reduce = random.Bernoulli(0.5) ? 4 : 1;
+  return target;
+}
+
+// The scalar tier: right, the same bits as the tile tier where no FMA rounds less often, and right still without functions.
+absl::Status CheckScalarTier(const RandomCase& drawn, const std::vector<std::string>& tile_results) {
+  const VectorTarget target = DrawTarget(drawn.seed);
+  absl::StatusOr<kernel_ir::ScalarKernel> kernel = Legalize(drawn.kernel, target);
+  TW_RETURN_IF_ERROR(kernel.status());
+  absl::StatusOr<std::vector<std::string>> results = RunScalar(*kernel, drawn.args);
+  absl::Status status = results.ok() ? CheckResults(drawn, *results) : results.status();
+  if (status.ok() && !target.fma && *results != tile_results) status = absl::InternalError("other bits than the tile tier's");
+  if (status.ok()) {
+    ExpandFunctions(*kernel, {target.fma});
+    results = RunScalar(*kernel, drawn.args);
+    status = results.ok() ? CheckResults(drawn, *results) : results.status();
+  }
+  if (status.ok()) return status;
+  return absl::InternalError(absl::StrCat("vectors of ", target.vector_bytes, " bytes, ", target.max_unrolled_vectors, " unrolled, fma ", target.fma,
+                                          ": ", std::string(status.message()), "\n", kernel->ToString()));
+}
+
 // Draws one case and runs it through both tiers.
 absl::Status RunCase(uint64_t seed, Judged& judged) {
   TW_ASSIGN_OR_RETURN(const RandomCase drawn, DrawCase(seed));
@@ -71,6 +111,8 @@ absl::Status RunCase(uint64_t seed, Judged& judged) {
   absl::Status status = results.ok() ? CheckResults(drawn, *results) : results.status();
   if (status.ok() && seed % 4 < 2) status = CheckPasses(drawn, *results);
   if (!status.ok()) return absl::InternalError(absl::StrCat("tile tier: ", std::string(status.message()), "\n", drawn.ToString()));
+  status = CheckScalarTier(drawn, *results);
+  if (!status.ok()) return absl::InternalError(absl::StrCat("scalar tier: ", std::string(status.message()), "\n", drawn.ToString()));
   return absl::OkStatus();
 }
 
