@@ -139,7 +139,7 @@ class Machine {
     std::vector<Expr> identity = block.combiner->Identity();
     for (size_t c = 0; c < block.dst.size(); ++c) {
       TW_ASSIGN_OR_RETURN(Scalar value, Evaluate(identity[c]));
-      TW_RETURN_IF_ERROR(Write(block, block.dst[c], value, /*again=*/false));
+      TW_RETURN_IF_ERROR(Write(block, block.dst[c], identity[c].dtype(), value, /*again=*/false));
     }
     return absl::OkStatus();
   }
@@ -173,20 +173,22 @@ class Machine {
       TW_ASSIGN_OR_RETURN(Scalar value, Evaluate(body));
       values.push_back(value);
     }
-    if (!block.combiner) return Write(block, block.dst[0], values[0], /*again=*/false);
+    if (!block.combiner) return Write(block, block.dst[0], block.body[0].dtype(), values[0], /*again=*/false);
     std::vector<Expr> a, b;
     for (size_t c = 0; c < values.size(); ++c) {
       DType dtype = block.combiner->component_dtype(static_cast<int>(c));
       a.push_back(Side(0, static_cast<int>(c), dtype));
       b.push_back(Side(1, static_cast<int>(c), dtype));
       TW_ASSIGN_OR_RETURN(sides_[0][c], Read(block.dst[c], block.dst_index));
-      sides_[1][c] = values[c];
+      sides_[1][c] = EvaluateOp(Op::kCast, dtype, block.body[c].dtype(), {&values[c], 1}, /*single=*/false);
     }
     std::vector<Expr> combined = block.combiner->Combine(a, b);
     for (size_t c = 0; c < combined.size(); ++c) {
       TW_ASSIGN_OR_RETURN(values[c], Evaluate(combined[c]));
     }
-    for (size_t c = 0; c < combined.size(); ++c) TW_RETURN_IF_ERROR(Write(block, block.dst[c], values[c], /*again=*/true));
+    for (size_t c = 0; c < combined.size(); ++c) {
+      TW_RETURN_IF_ERROR(Write(block, block.dst[c], combined[c].dtype(), values[c], /*again=*/true));
+    }
     return absl::OkStatus();
   }
 
@@ -222,7 +224,7 @@ class Machine {
     return stores_[buffer].value[at.first];
   }
 
-  absl::Status Write(const Block& block, int buffer, Scalar value, bool again) {
+  absl::Status Write(const Block& block, int buffer, DType value_dtype, Scalar value, bool again) {
     std::vector<int64_t> index;
     for (const Expr& e : block.dst_index) {
       TW_ASSIGN_OR_RETURN(Scalar i, Evaluate(e));
@@ -234,7 +236,7 @@ class Machine {
       return absl::InternalError(absl::StrCat(block.name, " computes [", absl::StrJoin(index, ", "), "] twice"));
     }
     DType dtype = tree_.buffers[buffer].dtype;
-    store.value[at.first] = IsFloat(dtype) ? value : RoundTo(dtype, value);
+    store.value[at.first] = EvaluateOp(Op::kCast, dtype, value_dtype, {&value, 1}, /*single=*/false);
     store.tag[at.first] = at.second;
     return absl::OkStatus();
   }

@@ -22,7 +22,7 @@ uint64_t Seeds(uint64_t by_default) {
 
 TEST(RandomScheduleTest, ReplaysAndComputesWhatTheGraphMeans) {
   std::set<std::string> used;
-  for (uint64_t seed = 0; seed < Seeds(600); ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(250); ++seed) {
     Workload workload = DrawWorkload(seed);
     TW_ASSERT_OK_AND_ASSIGN(Schedule schedule, RandomSchedule(workload, seed));
     for (const Instruction& i : schedule.instructions) used.emplace(Name(i.primitive));
@@ -36,7 +36,7 @@ TEST(RandomScheduleTest, ReplaysAndComputesWhatTheGraphMeans) {
 }
 
 TEST(RandomScheduleTest, ReplaysOnEveryKindOfGraph) {
-  for (uint64_t seed = 0; seed < Seeds(600); ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(250); ++seed) {
     Workload workload;
     workload.graph = RandomGraph(seed);
     TW_ASSERT_OK_AND_ASSIGN(Schedule schedule, RandomSchedule(workload, seed));
