@@ -1,4 +1,5 @@
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,10 @@ struct FullMachine : Machine {
   const AccessCallback* on_access = nullptr;
   absl::Status status;
 };
+
+// What stands in memory that this task has not written. Loads of it are legal as long as nothing comes of them: padded lanes, and the side
+// of a select that is not taken.
+Scalar Undefined() { return {std::numeric_limits<double>::quiet_NaN(), 0x5a5a5a5a5a5a5a5a}; }
 
 int64_t ReadIndex(const Machine& m, int32_t at, DType dtype) {
   if (dtype == DType::kInt32) {
@@ -67,15 +72,15 @@ const Code* LoadStep(Machine& machine, const Code* c) {
   char* dst = m.regs + c->dst;
   if (!kNarrow && c->c < 0 && c->active == c->lanes) {
     if (first < 0 || first + c->lanes > elements) return Stop(m, c, first < 0 ? first : elements, "load of");
-    if (mem.tracked) {
-      for (int i = 0; i < c->lanes; ++i) {
-        if (mem.written[first + i] != m.task_mark) return Stop(m, c, first + i, "load of the unwritten");
-      }
-    }
     if (c->lanes == 1 && size == 4) {
       std::memcpy(dst, mem.data + first * 4, 4);
     } else {
       std::memcpy(dst, mem.data + first * size, c->lanes * size);
+    }
+    if (mem.tracked) {
+      for (int i = 0; i < c->lanes; ++i) {
+        if (mem.written[first + i] != m.task_mark) WriteLane(dst, dtype, i, Undefined());
+      }
     }
     if (m.on_access != nullptr) (*m.on_access)(c->aux, first * size, c->lanes * size, false);
     return c + 1;
@@ -86,8 +91,8 @@ const Code* LoadStep(Machine& machine, const Code* c) {
       continue;
     }
     if (first + i < 0 || first + i >= elements) return Stop(m, c, first + i, "load of");
-    if (mem.tracked && mem.written[first + i] != m.task_mark) return Stop(m, c, first + i, "load of the unwritten");
-    WriteLane(dst, c->dtype, i, ReadLane(mem.data + (first + i) * size, dtype, 0));
+    const bool defined = !mem.tracked || mem.written[first + i] == m.task_mark;
+    WriteLane(dst, c->dtype, i, defined ? ReadLane(mem.data + (first + i) * size, dtype, 0) : Undefined());
     if (m.on_access != nullptr) (*m.on_access)(c->aux, (first + i) * size, size, false);
   }
   return c + 1;

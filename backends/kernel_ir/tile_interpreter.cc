@@ -47,7 +47,7 @@ struct Program {
   int Add(const Expr& e) {
     Node node;
     node.op = e.op();
-    node.dtype = e.dtype();
+    node.dtype = RegisterType(e.dtype());  // fp16 and bf16 are storage: a cast to them rounds when it is stored
     if (e.op() == Op::kConst) {
       if (IsFloat(e.dtype())) node.constant.f = e.float_value();
       else node.constant.i = e.int_value();
