@@ -2,6 +2,7 @@
 // f64.
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -36,11 +37,13 @@ std::string TestName(const ::testing::TestParamInfo<Parameter>& info) {
   return name;
 }
 
+// FunctionsTest: any function. UnaryFunctionsTest: all but pow. PowTest: pow.
 class FunctionsTest : public ::testing::TestWithParam<Parameter> {};
+class UnaryFunctionsTest : public FunctionsTest {};
+class PowTest : public FunctionsTest {};
 
-TEST_P(FunctionsTest, Every257thFloatIsWithinItsBound) {
+TEST_P(UnaryFunctionsTest, Every257thFloatIsWithinItsBound) {
   const auto& [op, cpu_class] = GetParam();
-  if (op == Op::kPow) GTEST_SKIP() << "pow has two arguments: see the samples";
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec,
                           CpuSpec(cpu_class, QueryHostStructure()));
   TW_ASSERT_OK_AND_ASSIGN(const auto function,
@@ -140,9 +143,8 @@ TEST_P(FunctionsTest, SampledDoublesAreWithinTheBound) {
   ExpectWithinBound<double, long double>(*function, op, x, y);
 }
 
-TEST_P(FunctionsTest, SampledPairsOfFloatsAreWithinTheBoundOfPow) {
+TEST_P(PowTest, SampledPairsOfFloatsAreWithinTheBound) {
   const auto& [op, cpu_class] = GetParam();
-  if (op != Op::kPow) GTEST_SKIP() << "one argument: see the sweep";
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec,
                           CpuSpec(cpu_class, QueryHostStructure()));
   TW_ASSERT_OK_AND_ASSIGN(const auto function,
@@ -154,11 +156,24 @@ TEST_P(FunctionsTest, SampledPairsOfFloatsAreWithinTheBoundOfPow) {
   ExpectWithinBound<float, double>(*function, op, x, y);
 }
 
+std::vector<Op> Unary() {
+  return {std::begin(lowering::kFunctions),
+          std::prev(std::end(lowering::kFunctions))};
+}
+
+INSTANTIATE_TEST_SUITE_P(All, UnaryFunctionsTest,
+                         ::testing::Combine(::testing::ValuesIn(Unary()),
+                                            ::testing::ValuesIn(Classes())),
+                         TestName);
 INSTANTIATE_TEST_SUITE_P(
     All, FunctionsTest,
     ::testing::Combine(::testing::ValuesIn(lowering::kFunctions),
                        ::testing::ValuesIn(Classes())),
     TestName);
+INSTANTIATE_TEST_SUITE_P(All, PowTest,
+                         ::testing::Combine(::testing::Values(Op::kPow),
+                                            ::testing::ValuesIn(Classes())),
+                         TestName);
 
 }  // namespace
 }  // namespace tilewright::cpu
