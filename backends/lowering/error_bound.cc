@@ -80,30 +80,25 @@ class Evaluator {
 
   static double Reduced(const Combiner& combiner, int result, const std::vector<BoundedValue>& terms) {
     double errors = 0, largest = 0, magnitude = 0, product = 1, with_errors = 1;
-    bool integers = true;
+    double grain = 1;  // all terms are multiples of 1 / grain, if it stays at most 256
     for (const BoundedValue& t : terms) {
       errors += t.error;
       largest = std::max(largest, t.error);
       magnitude += std::abs(t.value.f);
       product *= std::max(1.0, std::abs(t.value.f));
       with_errors *= std::max(1.0, std::abs(t.value.f) + t.error);
-      integers &= t.value.f * 256 == std::floor(t.value.f * 256);
+      while (grain <= 256 && t.value.f * grain != std::floor(t.value.f * grain)) grain *= 2;
     }
     const DType acc = combiner.acc();
     const double count = static_cast<double>(terms.size());
     switch (combiner.kind()) {
       case Combiner::Kind::kSum:
         if (!IsFloat(acc)) return errors;
-        if (errors == 0 && integers && magnitude * 256 < 0x1p24) return 0;
+        if (errors == 0 && grain <= 256 && magnitude * grain < 0x1p24) return 0;
         return errors + Unit(acc) * (std::sqrt(count) + 8) * magnitude;
       case Combiner::Kind::kProd:
         if (!IsFloat(acc)) return errors;
-        if (errors == 0 && integers && product * std::pow(256, count) < 0x1p24) return 0;
-        if (errors == 0 && product < 0x1p24 && std::all_of(terms.begin(), terms.end(), [](const BoundedValue& t) {
-              return t.value.f == std::floor(t.value.f);
-            })) {
-          return 0;
-        }
+        if (errors == 0 && grain == 1 && product < 0x1p24) return 0;
         return with_errors - product + count * Unit(acc) * with_errors;
       case Combiner::Kind::kMax:
       case Combiner::Kind::kMin:
