@@ -95,4 +95,40 @@ kernel_ir::ScalarKernel MakePeakLoop(const PeakLoop& loop) {
   return std::move(b).Finish();
 }
 
+kernel_ir::ScalarKernel MakeReadLoop(const ReadLoop& loop) {
+  constexpr int kChains = 8;
+  TW_CHECK_EQ(loop.elements % (kChains * loop.lanes), 0);
+  ScalarBuilder b("read");
+  const int input =
+      b.AddArgument("in", DType::kFloat32, Role::kInput, loop.elements);
+  const int output =
+      b.AddArgument("out", DType::kFloat32, Role::kOutput, loop.lanes);
+  std::vector<Reg> sums;
+  for (int i = 0; i < kChains; ++i) {
+    sums.push_back(b.Variable(DType::kFloat32, loop.lanes, "sum"));
+    b.Assign(sums.back(), b.Float(0, DType::kFloat32, loop.lanes));
+  }
+  b.BeginFor(0, loop.passes);
+  const Reg i = b.BeginFor(0, loop.elements, kChains * loop.lanes);
+  for (int c = 0; c < kChains; ++c) {
+    b.AssignOp(sums[c], Op::kAdd,
+               {sums[c], b.Load(input, i, c * loop.lanes, loop.lanes)});
+  }
+  b.EndFor();
+  b.EndFor();
+  for (int c = 1; c < kChains; ++c) {
+    b.AssignOp(sums[0], Op::kAdd, {sums[0], sums[c]});
+  }
+  b.Store(output, kNoReg, 0, sums[0]);
+  return std::move(b).Finish();
+}
+
+kernel_ir::ScalarKernel MakeEmptyTasks(int64_t tasks) {
+  ScalarBuilder b("empty", tasks);
+  const int output =
+      b.AddArgument("out", DType::kFloat32, Role::kOutput, tasks);
+  b.Store(output, b.task(), 0, b.Float(1));
+  return std::move(b).Finish();
+}
+
 }  // namespace tilewright::cpu

@@ -19,7 +19,7 @@ struct GemmPanel {
   int lanes = 16;
   int64_t m = 64;
   int64_t k = 128;
-  int unroll = 4;   // of the loop over k
+  int unroll = 4;  // of the loop over k
   bool fma = true;
 
   int64_t n() const { return int64_t{vectors} * lanes; }
@@ -38,6 +38,20 @@ struct PeakLoop {
   int64_t flops() const { return 2 * iterations * accumulators * lanes; }
 };
 kernel_ir::ScalarKernel MakePeakLoop(const PeakLoop& loop);
+
+// Reads (and sums) `elements` f32 `passes` times: the bandwidth of the level
+// they fit. Arguments: an input of `elements`, an output of lanes f32.
+struct ReadLoop {
+  int64_t elements = 0;  // a multiple of 8 * lanes
+  int lanes = 16;
+  int64_t passes = 1;
+
+  int64_t bytes() const { return 4 * elements * passes; }
+};
+kernel_ir::ScalarKernel MakeReadLoop(const ReadLoop& loop);
+
+// `tasks` tasks that store one element each: the cost of a launch.
+kernel_ir::ScalarKernel MakeEmptyTasks(int64_t tasks);
 
 }  // namespace tilewright::cpu
 

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -125,6 +127,63 @@ absl::Status Run(int rounds) {
   return absl::OkStatus();
 }
 
+absl::Status Bandwidths(int rounds) {
+  CpuDeviceOptions options;
+  options.num_threads = 1;
+  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice(options));
+  TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(device->spec()));
+  TW_ASSIGN_OR_RETURN(const auto stream, device->CreateStream());
+  for (const auto& [name, bytes] :
+       std::initializer_list<std::pair<const char*, int64_t>>{
+           {"l1", 16 << 10},
+           {"l2", 512 << 10},
+           {"l3", 8 << 20},
+           {"dram", int64_t{1} << 30}}) {
+    ReadLoop loop;
+    loop.elements = bytes / 4;
+    loop.lanes = static_cast<int>(device->spec().unit().vector_bytes() / 4);
+    loop.passes = std::max<int64_t>(1, (int64_t{64} << 20) / bytes);
+    Candidate candidate{name, MakeReadLoop(loop), loop.bytes()};
+    TW_RETURN_IF_ERROR(Build(*codegen, *device, candidate));
+    int64_t best = INT64_MAX;
+    for (int round = 0; round < std::min(rounds, 20); ++round) {
+      TW_ASSIGN_OR_RETURN(const int64_t ns, device->TimeNs(*stream, [&] {
+        return stream->Launch(*candidate.resolved, candidate.args, 1, 0);
+      }));
+      best = std::min(best, ns);
+    }
+    std::printf("read %-6s %8.1f GB/s\n", name,
+                static_cast<double>(loop.bytes()) / static_cast<double>(best));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LaunchCost(int num_threads) {
+  CpuDeviceOptions options;
+  options.num_threads = num_threads;
+  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice(options));
+  TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(device->spec()));
+  TW_ASSIGN_OR_RETURN(const auto stream, device->CreateStream());
+  const int64_t tasks = device->num_threads();
+  Candidate candidate{"empty", MakeEmptyTasks(tasks)};
+  TW_RETURN_IF_ERROR(Build(*codegen, *device, candidate));
+  constexpr int kLaunches = 2000;
+  int64_t best = INT64_MAX;
+  for (int round = 0; round < 10; ++round) {
+    TW_ASSIGN_OR_RETURN(const int64_t ns, device->TimeNs(*stream, [&] {
+      for (int i = 0; i < kLaunches; ++i) {
+        TW_RETURN_IF_ERROR(
+            stream->Launch(*candidate.resolved, candidate.args, tasks, 0));
+      }
+      return absl::OkStatus();
+    }));
+    best = std::min(best, ns);
+  }
+  std::printf("launch on %d threads %6.0f ns\n", device->num_threads(),
+              static_cast<double>(best) / kLaunches);
+  return absl::OkStatus();
+}
+
 }  // namespace
 }  // namespace tilewright::cpu
 
@@ -134,7 +193,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: microkernel_bench [ROUNDS]\n");
     return 2;
   }
-  const absl::Status status = tilewright::cpu::Run(rounds);
+  absl::Status status = tilewright::cpu::Run(rounds);
+  if (status.ok()) status = tilewright::cpu::Bandwidths(rounds);
+  for (int threads : {1, 0}) {
+    if (status.ok()) status = tilewright::cpu::LaunchCost(threads);
+  }
   if (!status.ok()) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;

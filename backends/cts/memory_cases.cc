@@ -75,7 +75,7 @@ enum class MaskKind { kVector, kScalar, kConstantTrue, kConstantFalse };
 void ExpectMasks(const Backend& backend, MaskKind kind) {
   std::vector<Run> runs;
   for (DType dtype : AllDTypes()) {
-    for (int lanes : kLanes) {
+    for (int lanes : {1, 5, 16}) {
       for (bool with_other : {false, true}) {
         for (int active : {lanes, lanes / 2}) {
           if (active == 0 && lanes == 1) continue;
