@@ -332,15 +332,13 @@ class OpEmitter {
     }
     const Expr access = Expr::Load(buffer.id, buffer.dtype, dst_index_);
     const PlacedAccess placed = Place(FormOf(access));
-    if (lanes_ == 1 || placed.lane == 1) {
+    if (lanes_ == 1 || placed.lane == 1 || active_ == 1) {
       const Reg offset = OffsetOf(placed.rest);
       b_.Store(c_.memory[buffer.id], offset, placed.rest.constant,
                b_.type(value).lanes == lanes_ ? value : b_.Splat(value, lanes_),
                active_, mask_);
       return;
     }
-    TW_CHECK(placed.lane != 0)
-        << "all lanes of " << buffer.name << " go to one element";
     PerLane([&](int lane, Reg vector_mask) {
       const PlacedAccess one = Place(FormOf(access));
       const Reg offset = OffsetOf(one.rest);

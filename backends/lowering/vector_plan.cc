@@ -207,6 +207,8 @@ class Planner {
     const TileOp& op = *info.op;
     const int64_t extent = axis < 0 ? 1 : op.box[axis].extent;
     const int var = axis < 0 ? -1 : op.box[axis].var;
+    // The lanes of a vector are different elements.
+    if (axis >= 0 && std::none_of(op.index.begin(), op.index.end(), [&](const Expr& i) { return Mentions(i, var); })) return std::nullopt;
     plan.axis = axis;
     plan.lanes = axis < 0 ? 1
                           : static_cast<int>(std::min(
