@@ -7,14 +7,17 @@
 
 namespace tilewright::sketch {
 
-NodePtr NestOverRegion(BlockTree& tree, Block block, const std::vector<HeldDim>& region, std::vector<Expr> predicates) {
+NodePtr NestOverRegion(BlockTree& tree, Block block,
+                       const std::vector<HeldDim>& region,
+                       std::vector<Expr> predicates) {
   TW_CHECK_EQ(region.size(), block.axes.size());
   std::vector<Loop> loops;
   block.predicates = std::move(predicates);
   block.bindings.clear();
   for (size_t i = 0; i < block.axes.size() + block.reduce_axes.size(); ++i) {
     bool reduce = i >= block.axes.size();
-    const Axis& axis = reduce ? block.reduce_axes[i - block.axes.size()] : block.axes[i];
+    const Axis& axis =
+        reduce ? block.reduce_axes[i - block.axes.size()] : block.axes[i];
     Loop loop;
     loop.var = tree.num_vars++;
     loop.name = axis.name;
@@ -22,8 +25,11 @@ NodePtr NestOverRegion(BlockTree& tree, Block block, const std::vector<HeldDim>&
     Expr value = Expr::Var(loop.var, loop.name);
     if (!reduce) {
       value = region[i].base + value;
-      if (region[i].clip_below) block.predicates.push_back(Expr::Make(Op::kGe, {value, Expr::Int(0)}));
-      if (region[i].clip_above) block.predicates.push_back(Expr::Make(Op::kLt, {value, Expr::Int(axis.extent.value())}));
+      if (region[i].clip_below)
+        block.predicates.push_back(Expr::Make(Op::kGe, {value, Expr::Int(0)}));
+      if (region[i].clip_above)
+        block.predicates.push_back(
+            Expr::Make(Op::kLt, {value, Expr::Int(axis.extent.value())}));
     }
     block.bindings.push_back(std::move(value));
     loops.push_back(std::move(loop));

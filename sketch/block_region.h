@@ -1,5 +1,6 @@
-// What a block iterates and touches, seen from a place in the tree: loops further in range over their whole extent, loops further out
-// are fixed. Internal to sketch; what loads need of a tensor is tilegraph's Propagate.
+// What a block iterates and touches, seen from a place in the tree: loops
+// further in range over their whole extent, loops further out are fixed.
+// Internal to sketch; what loads need of a tensor is tilegraph's Propagate.
 #ifndef TILEWRIGHT_SKETCH_BLOCK_REGION_H_
 #define TILEWRIGHT_SKETCH_BLOCK_REGION_H_
 
@@ -15,30 +16,43 @@ namespace tilewright::sketch {
 
 using IsInner = std::function<bool(int var)>;
 
-// The values that `binding` takes while inner variables run and `predicates` hold: a region, exact or a hull. `extent` is that of the
-// axis: a hull that cannot be told is the whole axis.
-RegionDim IteratedRegion(const Expr& binding, int64_t extent, const std::vector<Expr>& predicates, const IsInner& is_inner,
-                         const RangeOf& ranges);
+// The values that `binding` takes while inner variables run and `predicates`
+// hold: a region, exact or a hull. `extent` is that of the axis: a hull that
+// cannot be told is the whole axis.
+RegionDim IteratedRegion(const Expr& binding, int64_t extent,
+                         const std::vector<Expr>& predicates,
+                         const IsInner& is_inner, const RangeOf& ranges);
 
-// What `block` loads of `buffer` in there, per dimension of the tensor; Propagate answers. NotFound if it does not load it.
-absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block, int buffer, const IsInner& is_inner, const RangeOf& ranges);
+// What `block` loads of `buffer` in there, per dimension of the tensor;
+// Propagate answers. NotFound if it does not load it.
+absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
+                                    int buffer, const IsInner& is_inner,
+                                    const RangeOf& ranges);
 
-// The block's predicates that do not depend on inner variables: whether it runs there at all.
+// The block's predicates that do not depend on inner variables: whether it runs
+// there at all.
 std::vector<Expr> FixedPredicates(const Block& block, const IsInner& is_inner);
 
-// A region as a dense box inside the tensor: step 1; a dimension that reaches its extent is held whole.
+// A region as a dense box inside the tensor: step 1; a dimension that reaches
+// its extent is held whole.
 struct HeldDim {
   Expr base;
   int64_t extent;
-  bool clip_below = false;  // base may be negative: elements below 0 do not exist
+  bool clip_below =
+      false;  // base may be negative: elements below 0 do not exist
   bool clip_above = false;  // base + extent may exceed the tensor
 };
-std::vector<HeldDim> Hold(const Region& region, const std::vector<int64_t>& shape, const RangeOf& ranges);
+std::vector<HeldDim> Hold(const Region& region,
+                          const std::vector<int64_t>& shape,
+                          const RangeOf& ranges);
 
-// Whether the bindings of the block's axes first .. first + count - 1, as the loops `loops` run, take every combination of values inside
-// the axes' extents exactly once: kYes and kNo are proven, kUnknown is not.
+// Whether the bindings of the block's axes first .. first + count - 1, as the
+// loops `loops` run, take every combination of values inside the axes' extents
+// exactly once: kYes and kNo are proven, kUnknown is not.
 enum class Coverage { kYes, kNo, kUnknown };
-Coverage CoversOnce(const Block& block, size_t first, size_t count, const std::vector<const Loop*>& loops, const RangeOf& ranges);
+Coverage CoversOnce(const Block& block, size_t first, size_t count,
+                    const std::vector<const Loop*>& loops,
+                    const RangeOf& ranges);
 
 }  // namespace tilewright::sketch
 

@@ -17,7 +17,8 @@ NodePtr CloneNode(const Node& node) {
     loop.name = node.loop->name;
     loop.extent = node.loop->extent;
     loop.kind = node.loop->kind;
-    for (const NodePtr& child : node.loop->body) loop.body.push_back(CloneNode(*child));
+    for (const NodePtr& child : node.loop->body)
+      loop.body.push_back(CloneNode(*child));
     copy->loop = std::move(loop);
   }
   return copy;
@@ -25,49 +26,67 @@ NodePtr CloneNode(const Node& node) {
 
 const char* KindName(LoopKind kind) {
   switch (kind) {
-    case LoopKind::kSerial: return "for";
-    case LoopKind::kTask: return "task";
-    case LoopKind::kUnroll: return "unroll";
-    case LoopKind::kTile: return "tile";
+    case LoopKind::kSerial:
+      return "for";
+    case LoopKind::kTask:
+      return "task";
+    case LoopKind::kUnroll:
+      return "unroll";
+    case LoopKind::kTile:
+      return "tile";
   }
   return "?";
 }
 
 const char* LevelName(MemLevel level) {
   switch (level) {
-    case MemLevel::kGlobal: return "global";
-    case MemLevel::kScratch: return "scratch";
-    case MemLevel::kRegisters: return "registers";
+    case MemLevel::kGlobal:
+      return "global";
+    case MemLevel::kScratch:
+      return "scratch";
+    case MemLevel::kRegisters:
+      return "registers";
   }
   return "?";
 }
 
 std::string Exprs(const std::vector<Expr>& exprs) {
-  return absl::StrJoin(exprs, ", ", [](std::string* out, const Expr& e) { out->append(e.ToString()); });
+  return absl::StrJoin(exprs, ", ", [](std::string* out, const Expr& e) {
+    out->append(e.ToString());
+  });
 }
 
-void AppendBlock(const Block& block, const std::string& indent, std::string& out) {
+void AppendBlock(const Block& block, const std::string& indent,
+                 std::string& out) {
   absl::StrAppend(&out, indent, block.name);
   for (int buffer : block.dst) absl::StrAppend(&out, " %", buffer);
   absl::StrAppend(&out, "[", Exprs(block.dst_index), "]");
-  absl::StrAppend(&out, " = ", block.combiner ? block.combiner->ToString() + " " : "", Exprs(block.body));
-  if (!block.intrinsic.empty()) absl::StrAppend(&out, " intrinsic ", block.intrinsic);
+  absl::StrAppend(&out, " = ",
+                  block.combiner ? block.combiner->ToString() + " " : "",
+                  Exprs(block.body));
+  if (!block.intrinsic.empty())
+    absl::StrAppend(&out, " intrinsic ", block.intrinsic);
   absl::StrAppend(&out, "\n", indent, "  at ");
   for (size_t i = 0; i < block.bindings.size(); ++i) {
     bool reduce = i >= block.axes.size();
-    const Axis& axis = reduce ? block.reduce_axes[i - block.axes.size()] : block.axes[i];
-    absl::StrAppend(&out, i == 0 ? "" : ", ", reduce ? "reduce " : "", axis.name, ":", axis.extent.ToString(), " = ",
+    const Axis& axis =
+        reduce ? block.reduce_axes[i - block.axes.size()] : block.axes[i];
+    absl::StrAppend(&out, i == 0 ? "" : ", ", reduce ? "reduce " : "",
+                    axis.name, ":", axis.extent.ToString(), " = ",
                     block.bindings[i].ToString());
   }
-  if (!block.predicates.empty()) absl::StrAppend(&out, " if ", Exprs(block.predicates));
+  if (!block.predicates.empty())
+    absl::StrAppend(&out, " if ", Exprs(block.predicates));
   out += "\n";
 }
 
-void AppendNodes(const std::vector<NodePtr>& nodes, const std::string& indent, std::string& out) {
+void AppendNodes(const std::vector<NodePtr>& nodes, const std::string& indent,
+                 std::string& out) {
   for (const NodePtr& node : nodes) {
     if (node->loop) {
       const Loop& loop = *node->loop;
-      absl::StrAppend(&out, indent, KindName(loop.kind), " ", loop.name, "#", loop.var, " in 0..", loop.extent, "\n");
+      absl::StrAppend(&out, indent, KindName(loop.kind), " ", loop.name, "#",
+                      loop.var, " in 0..", loop.extent, "\n");
       AppendNodes(loop.body, indent + "  ", out);
     }
     if (node->block) AppendBlock(*node->block, indent, out);
@@ -87,9 +106,11 @@ BlockTree BlockTree::Clone() const {
 std::string BlockTree::ToString() const {
   std::string out;
   for (const Buffer& buffer : buffers) {
-    absl::StrAppend(&out, "%", buffer.id, " ", buffer.name, ": ", std::string(Name(buffer.dtype)), " ", LevelName(buffer.level), " ",
-                    buffer.layout.ToString());
-    if (buffer.level != MemLevel::kGlobal) absl::StrAppend(&out, " from [", Exprs(buffer.origin), "]");
+    absl::StrAppend(&out, "%", buffer.id, " ", buffer.name, ": ",
+                    std::string(Name(buffer.dtype)), " ",
+                    LevelName(buffer.level), " ", buffer.layout.ToString());
+    if (buffer.level != MemLevel::kGlobal)
+      absl::StrAppend(&out, " from [", Exprs(buffer.origin), "]");
     out += "\n";
   }
   AppendNodes(roots, "", out);

@@ -17,11 +17,16 @@ using absl::StatusCode;
 
 // T[m: 4, n: 4] = sum over k: 4, then Y.
 BlockTree Tree() { return *InitialTree(GemmRelu(4, 4, 4)); }
-Block& BlockOf(BlockTree& tree, const std::string& name) { return *FindBlock(tree, name).back().node().block; }
-Loop& LoopAt(BlockTree& tree, const std::string& block, size_t depth) { return *LoopsAround(FindBlock(tree, block))[depth]; }
+Block& BlockOf(BlockTree& tree, const std::string& name) {
+  return *FindBlock(tree, name).back().node().block;
+}
+Loop& LoopAt(BlockTree& tree, const std::string& block, size_t depth) {
+  return *LoopsAround(FindBlock(tree, block))[depth];
+}
 
 void ExpectFault(const BlockTree& tree, const std::string& message) {
-  EXPECT_THAT(VerifyBlockTree(tree), StatusIs(StatusCode::kInternal, message)) << tree.ToString();
+  EXPECT_THAT(VerifyBlockTree(tree), StatusIs(StatusCode::kInternal, message))
+      << tree.ToString();
 }
 
 TEST(BlockTreeVerifierTest, InitialTreeIsValidAndCloneIsEqual) {
@@ -61,7 +66,8 @@ TEST(BlockTreeVerifierTest, MissingPredicateOfATail) {
   inner.body = std::move(m.body);
   m.body.clear();
   const int outer_var = m.var;
-  Expr value = Expr::Var(outer_var, "m") * Expr::Int(3) + Expr::Var(inner.var, "mi");
+  Expr value =
+      Expr::Var(outer_var, "m") * Expr::Int(3) + Expr::Var(inner.var, "mi");
   m.body.push_back(MakeLoopNode(std::move(inner)));
   BlockOf(tree, "Y").bindings[0] = value;
   ExpectFault(tree, "Y: does not compute every element exactly once");
@@ -76,19 +82,22 @@ TEST(BlockTreeVerifierTest, ReadBeforeWriteAndInsideTheReduction) {
   tree = Tree();
   NodePtr y = Remove(tree, FindBlock(tree, "Y"));
   std::vector<Loop*> loops = LoopsAround(FindBlock(tree, "T"));
-  for (size_t i = 0; i < 2; ++i) y->block->bindings[i] = Expr::Var(loops[i]->var, loops[i]->name);
+  for (size_t i = 0; i < 2; ++i)
+    y->block->bindings[i] = Expr::Var(loops[i]->var, loops[i]->name);
   loops[1]->body.push_back(std::move(y));
   EXPECT_THAT(VerifyBlockTree(tree), IsOk()) << tree.ToString();
   y = Remove(tree, FindBlock(tree, "Y"));
   LoopAt(tree, "T", 2).body.push_back(std::move(y));
-  EXPECT_THAT(VerifyBlockTree(tree), StatusIs(StatusCode::kInternal)) << tree.ToString();
+  EXPECT_THAT(VerifyBlockTree(tree), StatusIs(StatusCode::kInternal))
+      << tree.ToString();
 }
 
 TEST(BlockTreeVerifierTest, LocalBufferTooSmall) {
   BlockTree tree = Tree();
   Buffer& t = tree.buffers[BlockOf(tree, "T").dst[0]];
   t.layout = Layout::RowMajor(std::vector<int64_t>{4, 3});
-  ExpectFault(tree, "T writes beyond the part of T that is held, in dimension 1");
+  ExpectFault(tree,
+              "T writes beyond the part of T that is held, in dimension 1");
 }
 
 TEST(BlockTreeVerifierTest, KindsOfLoopsMisplaced) {

@@ -15,101 +15,143 @@ namespace {
 
 IsInner LoopsFrom(const Path& path, size_t depth) {
   std::set<int> vars;
-  for (size_t i = depth; i + 1 < path.size(); ++i) vars.insert(path[i].node().loop->var);
+  for (size_t i = depth; i + 1 < path.size(); ++i)
+    vars.insert(path[i].node().loop->var);
   return [vars = std::move(vars)](int var) { return vars.count(var) != 0; };
 }
 
-Region WrittenRegion(const Block& block, const IsInner& is_inner, const RangeOf& ranges) {
+Region WrittenRegion(const Block& block, const IsInner& is_inner,
+                     const RangeOf& ranges) {
   Region region;
   for (size_t i = 0; i < block.axes.size(); ++i) {
-    region.push_back(IteratedRegion(block.bindings[i], block.axes[i].extent.value(), block.predicates, is_inner, ranges));
+    region.push_back(IteratedRegion(block.bindings[i],
+                                    block.axes[i].extent.value(),
+                                    block.predicates, is_inner, ranges));
   }
   return region;
 }
 
-int64_t HullExtent(const RegionDim& dim) { return (dim.extent - 1) * dim.step + 1; }
+int64_t HullExtent(const RegionDim& dim) {
+  return (dim.extent - 1) * dim.step + 1;
+}
 
-// Whether what exists of `part` (inside 0..extent-1) is in `whole`, for all values of the variables in their bases.
-bool Contains(const RegionDim& whole, const RegionDim& part, int64_t extent, const RangeOf& ranges) {
+// Whether what exists of `part` (inside 0..extent-1) is in `whole`, for all
+// values of the variables in their bases.
+bool Contains(const RegionDim& whole, const RegionDim& part, int64_t extent,
+              const RangeOf& ranges) {
   std::optional<Range> difference = RangeOfExpr(part.base - whole.base, ranges);
   std::optional<Range> base = RangeOfExpr(whole.base, ranges);
   if (!base) return false;
   bool low = (difference && difference->min >= 0) || base->max <= 0;
-  bool high = (difference && difference->max + HullExtent(part) <= HullExtent(whole)) || base->min + HullExtent(whole) >= extent;
+  bool high =
+      (difference && difference->max + HullExtent(part) <= HullExtent(whole)) ||
+      base->min + HullExtent(whole) >= extent;
   return low && high && (whole.step == 1 || whole.extent == 1);
 }
 
 // Whether the predicate only cuts off elements that do not exist.
 bool IsClip(const Expr& predicate, const Block& block, const RangeOf& ranges) {
   for (size_t i = 0; i < block.axes.size(); ++i) {
-    Expr bound = predicate.op() == Op::kLt ? Expr::Int(block.axes[i].extent.value()) : Expr::Int(0);
+    Expr bound = predicate.op() == Op::kLt
+                     ? Expr::Int(block.axes[i].extent.value())
+                     : Expr::Int(0);
     if (predicate.op() != Op::kLt && predicate.op() != Op::kGe) return false;
-    if (predicate.operand(1) == bound && ToLinear(predicate.operand(0) - block.bindings[i], ranges).ToExpr().IsIntConst(0)) return true;
+    if (predicate.operand(1) == bound &&
+        ToLinear(predicate.operand(0) - block.bindings[i], ranges)
+            .ToExpr()
+            .IsIntConst(0))
+      return true;
   }
   return false;
 }
 
-// Where the reader runs, the writer has run: the predicates that the loops common to both decide, other than clips, are the reader's too.
-absl::Status CheckPredicates(const Block& writer, const Block& reader, const IsInner& inside_writer, const RangeOf& ranges) {
+// Where the reader runs, the writer has run: the predicates that the loops
+// common to both decide, other than clips, are the reader's too.
+absl::Status CheckPredicates(const Block& writer, const Block& reader,
+                             const IsInner& inside_writer,
+                             const RangeOf& ranges) {
   for (const Expr& p : FixedPredicates(writer, inside_writer)) {
-    bool shared = std::find(reader.predicates.begin(), reader.predicates.end(), p) != reader.predicates.end();
-    if (shared || IsClip(p, writer, ranges) || Simplify(p, ranges).IsIntConst(1)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(reader.name, " may run where ", writer.name, ", whose result it reads, does not: ", p.ToString()));
+    bool shared = std::find(reader.predicates.begin(), reader.predicates.end(),
+                            p) != reader.predicates.end();
+    if (shared || IsClip(p, writer, ranges) ||
+        Simplify(p, ranges).IsIntConst(1))
+      continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(reader.name, " may run where ", writer.name,
+                     ", whose result it reads, does not: ", p.ToString()));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckRead(BlockTree& tree, const Block& reader, int buffer, const RangeOf& ranges) {
+absl::Status CheckRead(BlockTree& tree, const Block& reader, int buffer,
+                       const RangeOf& ranges) {
   const Buffer& held = tree.buffers[buffer];
   Path reader_path = FindBlock(tree, reader.name);
   Path writer_path = FindWriter(tree, buffer);
   if (writer_path.empty()) {
     if (held.level == MemLevel::kGlobal) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(reader.name, " reads ", held.name, ", which nothing writes"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        reader.name, " reads ", held.name, ", which nothing writes"));
   }
   const Block& writer = *writer_path.back().node().block;
   size_t common = CommonDepth(writer_path, reader_path);
-  if (common >= writer_path.size() || writer_path[common].index >= reader_path[common].index) {
-    return absl::InvalidArgumentError(absl::StrCat(reader.name, " reads ", held.name, " before ", writer.name, " has computed it"));
+  if (common >= writer_path.size() ||
+      writer_path[common].index >= reader_path[common].index) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(reader.name, " reads ", held.name, " before ", writer.name,
+                     " has computed it"));
   }
   for (size_t i = 0; i < common; ++i) {
     const Loop& loop = *writer_path[i].node().loop;
     if (CarriesReduction(loop, writer)) {
-      return absl::InvalidArgumentError(absl::StrCat(reader.name, " reads ", held.name, " inside loop ", loop.name, ", which still reduces into it"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(reader.name, " reads ", held.name, " inside loop ",
+                       loop.name, ", which still reduces into it"));
     }
   }
   if (common == 0) return absl::OkStatus();  // all of it is computed by now
-  TW_RETURN_IF_ERROR(CheckPredicates(writer, reader, LoopsFrom(writer_path, common), ranges));
-  Region written = WrittenRegion(writer, LoopsFrom(writer_path, common), ranges);
-  TW_ASSIGN_OR_RETURN(Region needed, NeededRegion(tree, reader, buffer, LoopsFrom(reader_path, common), ranges));
+  TW_RETURN_IF_ERROR(
+      CheckPredicates(writer, reader, LoopsFrom(writer_path, common), ranges));
+  Region written =
+      WrittenRegion(writer, LoopsFrom(writer_path, common), ranges);
+  TW_ASSIGN_OR_RETURN(Region needed,
+                      NeededRegion(tree, reader, buffer,
+                                   LoopsFrom(reader_path, common), ranges));
   std::vector<int64_t> shape = LogicalShape(tree, buffer);
   for (size_t i = 0; i < shape.size(); ++i) {
     if (!written[i].exact) {
-      return absl::InvalidArgumentError(absl::StrCat("which part of ", held.name, " ", writer.name, " computes there for ", reader.name,
-                                                     " cannot be told: ", written[i].why));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "which part of ", held.name, " ", writer.name, " computes there for ",
+          reader.name, " cannot be told: ", written[i].why));
     }
     if (!Contains(written[i], needed[i], shape[i], ranges)) {
-      return absl::InvalidArgumentError(absl::StrCat(reader.name, " needs more of ", held.name, " than ", writer.name, " computes there: ",
-                                                     ToString(Region{needed[i]}), " of ", ToString(Region{written[i]}), " in dimension ", i));
+      return absl::InvalidArgumentError(absl::StrCat(
+          reader.name, " needs more of ", held.name, " than ", writer.name,
+          " computes there: ", ToString(Region{needed[i]}), " of ",
+          ToString(Region{written[i]}), " in dimension ", i));
     }
   }
   return absl::OkStatus();
 }
 
 // What a block writes lies in the part of the tensor that is held.
-absl::Status CheckWrite(BlockTree& tree, const Block& block, int buffer, const RangeOf& ranges) {
+absl::Status CheckWrite(BlockTree& tree, const Block& block, int buffer,
+                        const RangeOf& ranges) {
   const Buffer& held = tree.buffers[buffer];
   std::vector<int64_t> shape = LogicalShape(tree, buffer);
   for (size_t i = 0; i < shape.size(); ++i) {
     int64_t extent = held.layout.shape()[i];
     if (held.origin[i].IsIntConst(0) && extent == shape[i]) continue;
     auto is_inner = [&](int var) { return !Mentions(held.origin[i], var); };
-    RegionDim written = IteratedRegion(block.bindings[i], shape[i], block.predicates, is_inner, ranges);
+    RegionDim written = IteratedRegion(block.bindings[i], shape[i],
+                                       block.predicates, is_inner, ranges);
     RegionDim part;
     part.base = held.origin[i];
     part.extent = extent;
     if (!Contains(part, written, shape[i], ranges)) {
-      return absl::InvalidArgumentError(absl::StrCat(block.name, " writes beyond the part of ", held.name, " that is held, in dimension ", i));
+      return absl::InvalidArgumentError(
+          absl::StrCat(block.name, " writes beyond the part of ", held.name,
+                       " that is held, in dimension ", i));
     }
   }
   return absl::OkStatus();
@@ -121,10 +163,13 @@ absl::Status CheckDataflow(const BlockTree& const_tree) {
   BlockTree tree = const_tree.Clone();  // paths are for trees that may change
   RangeOf ranges = LoopRanges(tree);
   for (const Block* block : AllBlocks(tree)) {
-    for (int buffer : LoadedBuffers(*block)) TW_RETURN_IF_ERROR(CheckRead(tree, *block, buffer, ranges));
-    for (int buffer : block->dst) TW_RETURN_IF_ERROR(CheckWrite(tree, *block, buffer, ranges));
+    for (int buffer : LoadedBuffers(*block))
+      TW_RETURN_IF_ERROR(CheckRead(tree, *block, buffer, ranges));
+    for (int buffer : block->dst)
+      TW_RETURN_IF_ERROR(CheckWrite(tree, *block, buffer, ranges));
   }
-  // A part that is held moves with the loops of its origin: whoever uses it stands inside them.
+  // A part that is held moves with the loops of its origin: whoever uses it
+  // stands inside them.
   for (const Block* block : AllBlocks(tree)) {
     std::vector<int> used = LoadedBuffers(*block);
     used.insert(used.end(), block->dst.begin(), block->dst.end());
@@ -133,10 +178,13 @@ absl::Status CheckDataflow(const BlockTree& const_tree) {
     for (int buffer : used) {
       for (const Expr& origin : tree.buffers[buffer].origin) {
         bool inside = true;
-        Visit(origin, [&](const Expr& e) { inside = inside && (e.op() != Op::kVar || is_outer(e.var_id())); });
+        Visit(origin, [&](const Expr& e) {
+          inside = inside && (e.op() != Op::kVar || is_outer(e.var_id()));
+        });
         if (!inside) {
           return absl::InvalidArgumentError(
-              absl::StrCat(block->name, " uses ", tree.buffers[buffer].name, " outside the loops whose part of it is held"));
+              absl::StrCat(block->name, " uses ", tree.buffers[buffer].name,
+                           " outside the loops whose part of it is held"));
         }
       }
     }
@@ -147,12 +195,16 @@ absl::Status CheckDataflow(const BlockTree& const_tree) {
 absl::Status CheckTasks(const BlockTree& const_tree) {
   BlockTree tree = const_tree.Clone();
   size_t depth = 0;
-  ForEachLoop(tree.roots, [&](Loop& loop) { depth += loop.kind == LoopKind::kTask; });
+  ForEachLoop(tree.roots,
+              [&](Loop& loop) { depth += loop.kind == LoopKind::kTask; });
   for (const Block* block : AllBlocks(tree)) {
     size_t around = 0;
-    for (Loop* loop : LoopsAround(FindBlock(tree, block->name))) around += loop->kind == LoopKind::kTask;
+    for (Loop* loop : LoopsAround(FindBlock(tree, block->name)))
+      around += loop->kind == LoopKind::kTask;
     if (around != depth) {
-      return absl::InvalidArgumentError(absl::StrCat(block->name, " stands outside the task loops; compute_at it there or inline it"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          block->name,
+          " stands outside the task loops; compute_at it there or inline it"));
     }
   }
   return absl::OkStatus();

@@ -1,4 +1,5 @@
-// Whether the blocks of a tree may read what they read, where they stand. Internal to sketch.
+// Whether the blocks of a tree may read what they read, where they stand.
+// Internal to sketch.
 #ifndef TILEWRIGHT_SKETCH_DATAFLOW_H_
 #define TILEWRIGHT_SKETCH_DATAFLOW_H_
 
@@ -7,11 +8,14 @@
 
 namespace tilewright::sketch {
 
-// Ok, or InvalidArgument naming block and buffer: read before it is written; read inside a reduce loop of its writer; read beyond the
-// part that the writer computes inside the loops common to both; written beyond the part that is held. What cannot be proven is refused.
+// Ok, or InvalidArgument naming block and buffer: read before it is written;
+// read inside a reduce loop of its writer; read beyond the part that the writer
+// computes inside the loops common to both; written beyond the part that is
+// held. What cannot be proven is refused.
 absl::Status CheckDataflow(const BlockTree& tree);
 
-// InvalidArgument naming the block if there are task loops and it stands outside the innermost of them.
+// InvalidArgument naming the block if there are task loops and it stands
+// outside the innermost of them.
 absl::Status CheckTasks(const BlockTree& tree);
 
 }  // namespace tilewright::sketch

@@ -8,9 +8,11 @@
 
 namespace tilewright::sketch {
 
-// The tree with no instruction applied: one nest per compute that an output needs, in order, spatial loops outside reduce loops; boundary tensors are kGlobal
-// buffers (in order: placeholders, constants, outputs), everything else kScratch. A reduction whose accumulator dtype or arity differs
-// from its tensor's gets local accumulators (T.acc) and a copy out (block T.out).
+// The tree with no instruction applied: one nest per compute that an output
+// needs, in order, spatial loops outside reduce loops; boundary tensors are
+// kGlobal buffers (in order: placeholders, constants, outputs), everything else
+// kScratch. A reduction whose accumulator dtype or arity differs from its
+// tensor's gets local accumulators (T.acc) and a copy out (block T.out).
 absl::StatusOr<BlockTree> InitialTree(const Workload& workload);
 
 }  // namespace tilewright::sketch

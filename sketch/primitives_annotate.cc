@@ -1,4 +1,5 @@
-// annotate, tensorize, set_layout, set_level: how loops run and where and how buffers lie.
+// annotate, tensorize, set_layout, set_level: how loops run and where and how
+// buffers lie.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,15 +10,19 @@
 namespace tilewright::sketch {
 namespace {
 
-// The loops from `path`'s last node inwards, if they are a perfect nest around one block: what may become a tile.
+// The loops from `path`'s last node inwards, if they are a perfect nest around
+// one block: what may become a tile.
 absl::StatusOr<std::vector<Loop*>> TileLoops(Loop& outermost, Block** block) {
   std::vector<Loop*> loops = {&outermost};
   while (true) {
     Loop& loop = *loops.back();
     if (loop.body.size() != 1) {
-      return absl::InvalidArgumentError(absl::StrCat("a tile holds one block, ", BlocksBelow(loop.body).size(), " stand inside loop ", loop.name));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a tile holds one block, ", BlocksBelow(loop.body).size(),
+          " stand inside loop ", loop.name));
     }
-    if (loop.kind == LoopKind::kTask) return absl::InvalidArgumentError("a task loop cannot be part of a tile");
+    if (loop.kind == LoopKind::kTask)
+      return absl::InvalidArgumentError("a task loop cannot be part of a tile");
     Node& inner = *loop.body[0];
     if (inner.block) {
       *block = &*inner.block;
@@ -27,7 +32,9 @@ absl::StatusOr<std::vector<Loop*>> TileLoops(Loop& outermost, Block** block) {
   }
   for (Loop* loop : loops) {
     if (CarriesReduction(*loop, **block)) {
-      return absl::InvalidArgumentError(absl::StrCat("loop ", loop->name, " carries a reduction of ", (*block)->name, "; reorder it outside the tile"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("loop ", loop->name, " carries a reduction of ",
+                       (*block)->name, "; reorder it outside the tile"));
     }
   }
   return loops;
@@ -35,10 +42,12 @@ absl::StatusOr<std::vector<Loop*>> TileLoops(Loop& outermost, Block** block) {
 
 }  // namespace
 
-absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer, const Arguments& args) {
+absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer,
+                                      const Arguments& args) {
   TW_ASSIGN_OR_RETURN(Path path, replayer.FindLoopOf(args.operands[0]));
   Loop& loop = *path.back().node().loop;
-  if (loop.kind == LoopKind::kTask) return absl::InvalidArgumentError("task loops cannot be annotated");
+  if (loop.kind == LoopKind::kTask)
+    return absl::InvalidArgumentError("task loops cannot be annotated");
   if (args.text == "tile") {
     Block* block = nullptr;
     TW_ASSIGN_OR_RETURN(std::vector<Loop*> loops, TileLoops(loop, &block));
@@ -46,60 +55,82 @@ absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer, const Arguments& args)
     return Results{};
   }
   if (args.text != "serial" && args.text != "unroll") {
-    return absl::InvalidArgumentError(absl::StrCat("unknown annotation '", args.text, "': serial, unroll or tile"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "unknown annotation '", args.text, "': serial, unroll or tile"));
   }
-  if (path.size() > 1 && path[path.size() - 2].node().loop->kind == LoopKind::kTile) {
-    return absl::InvalidArgumentError(absl::StrCat("loop ", loop.name, " stands inside a tile"));
+  if (path.size() > 1 &&
+      path[path.size() - 2].node().loop->kind == LoopKind::kTile) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("loop ", loop.name, " stands inside a tile"));
   }
   loop.kind = args.text == "serial" ? LoopKind::kSerial : LoopKind::kUnroll;
   return Results{};
 }
 
-absl::StatusOr<Results> ApplyTensorize(Replayer& replayer, const Arguments& args) {
+absl::StatusOr<Results> ApplyTensorize(Replayer& replayer,
+                                       const Arguments& args) {
   TW_ASSIGN_OR_RETURN(std::string name, replayer.BlockName(args.operands[0]));
   TW_ASSIGN_OR_RETURN(Path path, replayer.FindLoopOf(args.operands[1]));
-  if (args.text.empty()) return absl::InvalidArgumentError("names no intrinsic");
+  if (args.text.empty())
+    return absl::InvalidArgumentError("names no intrinsic");
   Block* block = nullptr;
-  TW_ASSIGN_OR_RETURN(std::vector<Loop*> loops, TileLoops(*path.back().node().loop, &block));
-  if (block->name != name) return absl::InvalidArgumentError(absl::StrCat("the loop is not around ", name));
+  TW_ASSIGN_OR_RETURN(std::vector<Loop*> loops,
+                      TileLoops(*path.back().node().loop, &block));
+  if (block->name != name)
+    return absl::InvalidArgumentError(
+        absl::StrCat("the loop is not around ", name));
   for (Loop* l : loops) l->kind = LoopKind::kTile;
   block->intrinsic = args.text;
   return Results{};
 }
 
-absl::StatusOr<Results> ApplySetLayout(Replayer& replayer, const Arguments& args) {
+absl::StatusOr<Results> ApplySetLayout(Replayer& replayer,
+                                       const Arguments& args) {
   size_t space = args.text.find(' ');
-  if (space == std::string::npos) return absl::InvalidArgumentError("expects 'tensor layout'");
+  if (space == std::string::npos)
+    return absl::InvalidArgumentError("expects 'tensor layout'");
   std::string name = args.text.substr(0, space);
   for (Buffer& buffer : replayer.tree().buffers) {
     if (buffer.name != name) continue;
     bool is_constant = buffer.level == MemLevel::kGlobal &&
-                       replayer.workload().graph.tensor(buffer.tensor).kind == TensorKind::kConstant;
+                       replayer.workload().graph.tensor(buffer.tensor).kind ==
+                           TensorKind::kConstant;
     if (buffer.level == MemLevel::kGlobal && !is_constant) {
-      return absl::InvalidArgumentError(absl::StrCat("the layout of ", name, " is the workload's: it crosses the group's boundary"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the layout of ", name,
+                       " is the workload's: it crosses the group's boundary"));
     }
-    TW_ASSIGN_OR_RETURN(Layout layout, Layout::Parse(std::string_view(args.text).substr(space + 1)));
+    TW_ASSIGN_OR_RETURN(
+        Layout layout,
+        Layout::Parse(std::string_view(args.text).substr(space + 1)));
     if (layout.shape() != buffer.layout.shape()) {
-      return absl::InvalidArgumentError(absl::StrCat("the layout is not of the extents that ", name, " holds"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the layout is not of the extents that ", name, " holds"));
     }
     buffer.layout = std::move(layout);
     return Results{};
   }
-  return absl::InvalidArgumentError(absl::StrCat("there is no tensor or local buffer '", name, "'"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("there is no tensor or local buffer '", name, "'"));
 }
 
-absl::StatusOr<Results> ApplySetLevel(Replayer& replayer, const Arguments& args) {
+absl::StatusOr<Results> ApplySetLevel(Replayer& replayer,
+                                      const Arguments& args) {
   TW_ASSIGN_OR_RETURN(Path path, replayer.FindBlockOf(args.operands[0]));
   const Block& block = *path.back().node().block;
   if (args.text != "registers" && args.text != "scratch") {
-    return absl::InvalidArgumentError(absl::StrCat("unknown level '", args.text, "': registers or scratch"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown level '", args.text, "': registers or scratch"));
   }
   for (int id : block.dst) {
     Buffer& buffer = replayer.tree().buffers[id];
     if (buffer.level == MemLevel::kGlobal) {
-      return absl::InvalidArgumentError(absl::StrCat(buffer.name, " leaves the group: it is kept in memory; use cache_write"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          buffer.name,
+          " leaves the group: it is kept in memory; use cache_write"));
     }
-    buffer.level = args.text == "registers" ? MemLevel::kRegisters : MemLevel::kScratch;
+    buffer.level =
+        args.text == "registers" ? MemLevel::kRegisters : MemLevel::kScratch;
   }
   return Results{};
 }

@@ -24,29 +24,39 @@ int64_t CountNodes(const Expr& expr) {
 // How often `body` loads `buffer`, written out.
 int64_t CountLoads(const Expr& body, int buffer) {
   int64_t count = 0;
-  Visit(body, [&](const Expr& e) { count += e.op() == Op::kLoad && e.source() == buffer; });
+  Visit(body, [&](const Expr& e) {
+    count += e.op() == Op::kLoad && e.source() == buffer;
+  });
   return count;
 }
 
-Expr AsDType(const Expr& value, DType dtype) { return value.dtype() == dtype ? value : Expr::Cast(dtype, value); }
+Expr AsDType(const Expr& value, DType dtype) {
+  return value.dtype() == dtype ? value : Expr::Cast(dtype, value);
+}
 
 bool IsIdentity(absl::Span<const Expr> indices) {
   for (size_t i = 0; i < indices.size(); ++i) {
-    if (indices[i].op() != Op::kVar || indices[i].var_id() != static_cast<int>(i)) return false;
+    if (indices[i].op() != Op::kVar ||
+        indices[i].var_id() != static_cast<int>(i))
+      return false;
   }
   return true;
 }
 
 }  // namespace
 
-absl::StatusOr<Results> ApplyComputeInline(Replayer& replayer, const Arguments& args) {
+absl::StatusOr<Results> ApplyComputeInline(Replayer& replayer,
+                                           const Arguments& args) {
   TW_ASSIGN_OR_RETURN(Path path, replayer.FindBlockOf(args.operands[0]));
   const Block& producer = *path.back().node().block;
   BlockTree& tree = replayer.tree();
-  if (producer.combiner) return absl::InvalidArgumentError(absl::StrCat(producer.name, " is a reduction"));
+  if (producer.combiner)
+    return absl::InvalidArgumentError(
+        absl::StrCat(producer.name, " is a reduction"));
   const int buffer = producer.dst[0];
   if (tree.buffers[buffer].level == MemLevel::kGlobal) {
-    return absl::InvalidArgumentError(absl::StrCat(producer.name, " leaves the group and must be stored"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(producer.name, " leaves the group and must be stored"));
   }
   const Expr value = AsDType(producer.body[0], tree.buffers[buffer].dtype);
   const int64_t value_nodes = CountNodes(value);
@@ -58,7 +68,8 @@ absl::StatusOr<Results> ApplyComputeInline(Replayer& replayer, const Arguments& 
       if (loads == 0 || !status.ok()) continue;
       ++readers;
       if (CountNodes(body) + loads * value_nodes > kMaxBodyNodes) {
-        status = absl::InvalidArgumentError(absl::StrCat("the body of ", block.name, " would become too large"));
+        status = absl::InvalidArgumentError(absl::StrCat(
+            "the body of ", block.name, " would become too large"));
         continue;
       }
       body = Rewrite(body, [&](const Expr& e) {
@@ -66,57 +77,77 @@ absl::StatusOr<Results> ApplyComputeInline(Replayer& replayer, const Arguments& 
         return Substitute(value, [&](int axis) { return e.operand(axis); });
       });
       if (CountNodes(body) > kMaxBodyNodes) {
-        status = absl::InvalidArgumentError(absl::StrCat("the body of ", block.name, " would become too large"));
+        status = absl::InvalidArgumentError(absl::StrCat(
+            "the body of ", block.name, " would become too large"));
       }
     }
   });
   TW_RETURN_IF_ERROR(status);
-  if (readers == 0) return absl::InvalidArgumentError(absl::StrCat("nothing reads ", producer.name));
+  if (readers == 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat("nothing reads ", producer.name));
   Remove(tree, std::move(path));
   return Results{};
 }
 
-absl::StatusOr<Results> ApplyReverseComputeInline(Replayer& replayer, const Arguments& args) {
+absl::StatusOr<Results> ApplyReverseComputeInline(Replayer& replayer,
+                                                  const Arguments& args) {
   TW_ASSIGN_OR_RETURN(Path path, replayer.FindBlockOf(args.operands[0]));
   BlockTree& tree = replayer.tree();
   const Block& consumer = *path.back().node().block;
-  if (consumer.combiner) return absl::InvalidArgumentError(absl::StrCat(consumer.name, " is a reduction"));
+  if (consumer.combiner)
+    return absl::InvalidArgumentError(
+        absl::StrCat(consumer.name, " is a reduction"));
 
   // The last block that feeds it: everything else it reads is there by then.
   Path producer_path;
   for (const Block* block : AllBlocks(tree)) {
     if (block == &consumer) break;
     for (int loaded : LoadedBuffers(consumer)) {
-      if (WritesTo(*block, loaded)) producer_path = FindBlock(tree, block->name);
+      if (WritesTo(*block, loaded))
+        producer_path = FindBlock(tree, block->name);
     }
   }
-  if (producer_path.empty()) return absl::InvalidArgumentError(absl::StrCat("nothing in the group feeds ", consumer.name));
+  if (producer_path.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat("nothing in the group feeds ", consumer.name));
   Block& producer = *producer_path.back().node().block;
   if (producer.combiner) {
-    return absl::UnimplementedError(absl::StrCat(producer.name, " is a reduction; cache_write it and inline into the copy"));
+    return absl::UnimplementedError(absl::StrCat(
+        producer.name,
+        " is a reduction; cache_write it and inline into the copy"));
   }
   const int buffer = producer.dst[0];
   if (tree.buffers[buffer].level == MemLevel::kGlobal) {
-    return absl::InvalidArgumentError(absl::StrCat(producer.name, " leaves the group and must be stored"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(producer.name, " leaves the group and must be stored"));
   }
   for (const Block* block : AllBlocks(tree)) {
     for (int loaded : LoadedBuffers(*block)) {
       if (loaded == buffer && block != &consumer) {
-        return absl::InvalidArgumentError(absl::StrCat(block->name, " reads ", producer.name, " too"));
+        return absl::InvalidArgumentError(
+            absl::StrCat(block->name, " reads ", producer.name, " too"));
       }
     }
   }
   bool same_axes = producer.axes.size() == consumer.axes.size();
-  for (size_t i = 0; same_axes && i < producer.axes.size(); ++i) same_axes = producer.axes[i].extent == consumer.axes[i].extent;
+  for (size_t i = 0; same_axes && i < producer.axes.size(); ++i)
+    same_axes = producer.axes[i].extent == consumer.axes[i].extent;
   bool elementwise = same_axes;
   Visit(consumer.body[0], [&](const Expr& e) {
-    if (e.op() == Op::kLoad && e.source() == buffer) elementwise = elementwise && IsIdentity(e.operands());
+    if (e.op() == Op::kLoad && e.source() == buffer)
+      elementwise = elementwise && IsIdentity(e.operands());
   });
-  if (!elementwise) return absl::InvalidArgumentError(absl::StrCat(consumer.name, " is not elementwise in ", producer.name));
+  if (!elementwise)
+    return absl::InvalidArgumentError(
+        absl::StrCat(consumer.name, " is not elementwise in ", producer.name));
 
   const Expr value = AsDType(producer.body[0], tree.buffers[buffer].dtype);
-  if (CountNodes(consumer.body[0]) + CountLoads(consumer.body[0], buffer) * CountNodes(value) > kMaxBodyNodes) {
-    return absl::InvalidArgumentError(absl::StrCat("the body of ", producer.name, " would become too large"));
+  if (CountNodes(consumer.body[0]) +
+          CountLoads(consumer.body[0], buffer) * CountNodes(value) >
+      kMaxBodyNodes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the body of ", producer.name, " would become too large"));
   }
   producer.body[0] = Rewrite(consumer.body[0], [&](const Expr& e) {
     return e.op() == Op::kLoad && e.source() == buffer ? value : Expr();
@@ -126,8 +157,10 @@ absl::StatusOr<Results> ApplyReverseComputeInline(Replayer& replayer, const Argu
   if (target.level == MemLevel::kGlobal) {
     std::vector<const Loop*> loops;
     for (Loop* loop : LoopsAround(producer_path)) loops.push_back(loop);
-    if (CoversOnce(producer, 0, producer.axes.size(), loops, LoopRanges(tree)) != Coverage::kYes) {
-      return absl::InvalidArgumentError(absl::StrCat(producer.name, " does not compute every element exactly once"));
+    if (CoversOnce(producer, 0, producer.axes.size(), loops,
+                   LoopRanges(tree)) != Coverage::kYes) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          producer.name, " does not compute every element exactly once"));
     }
   } else {
     target.origin = tree.buffers[buffer].origin;

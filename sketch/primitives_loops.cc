@@ -22,11 +22,17 @@ absl::StatusOr<Results> ApplySplit(Replayer& replayer, const Arguments& args) {
   const Decision& split = *args.decisions[0];
   Node& node = path.back().node();
   Loop& old = *node.loop;
-  if (old.kind == LoopKind::kTask) return absl::InvalidArgumentError("task loops are made by group_tile and cannot be split");
+  if (old.kind == LoopKind::kTask)
+    return absl::InvalidArgumentError(
+        "task loops are made by group_tile and cannot be split");
   if (split.extent != old.extent) {
-    return absl::InvalidArgumentError(absl::StrCat("decision '", split.name, "' splits ", split.extent, ", the loop has ", old.extent));
+    return absl::InvalidArgumentError(
+        absl::StrCat("decision '", split.name, "' splits ", split.extent,
+                     ", the loop has ", old.extent));
   }
-  if (split.parts > kMaxParts) return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxParts, " parts"));
+  if (split.parts > kMaxParts)
+    return absl::InvalidArgumentError(
+        absl::StrCat("more than ", kMaxParts, " parts"));
 
   std::vector<Loop> parts;
   Results results;
@@ -40,7 +46,8 @@ absl::StatusOr<Results> ApplySplit(Replayer& replayer, const Arguments& args) {
     part.kind = old.kind;
     Expr var = Expr::Var(part.var, part.name);
     value = i == 0 ? var : value * Expr::Int(part.extent) + var;
-    if (__builtin_mul_overflow(product, part.extent, &product) || product > kMaxExtent) {
+    if (__builtin_mul_overflow(product, part.extent, &product) ||
+        product > kMaxExtent) {
       return absl::InvalidArgumentError("the factors' product is too large");
     }
     results.push_back(HandleValue::OfLoop(part.var));
@@ -49,7 +56,8 @@ absl::StatusOr<Results> ApplySplit(Replayer& replayer, const Arguments& args) {
   const int old_var = old.var;
   if (product > old.extent) {
     Expr in_range = Expr::Make(Op::kLt, {value, Expr::Int(old.extent)});
-    ForEachBlock(old.body, [&](Block& block) { block.predicates.push_back(in_range); });
+    ForEachBlock(old.body,
+                 [&](Block& block) { block.predicates.push_back(in_range); });
   }
   parts.back().body = std::move(old.body);
   while (parts.size() > 1) {
@@ -58,7 +66,8 @@ absl::StatusOr<Results> ApplySplit(Replayer& replayer, const Arguments& args) {
     parts.back().body.push_back(std::move(inner));
   }
   node.loop = std::move(parts[0]);
-  SubstituteLoopVars(replayer.tree(), [&](int var) { return var == old_var ? value : Expr(); });
+  SubstituteLoopVars(replayer.tree(),
+                     [&](int var) { return var == old_var ? value : Expr(); });
   return results;
 }
 
@@ -70,10 +79,14 @@ absl::StatusOr<Results> ApplyFuse(Replayer& replayer, const Arguments& args) {
     TW_ASSIGN_OR_RETURN(Path next, replayer.FindLoopOf(args.operands[i]));
     Loop& outer = *loops.back();
     Loop& inner = *next.back().node().loop;
-    if (outer.body.size() != 1 || !outer.body[0]->loop || &*outer.body[0]->loop != &inner) {
-      return absl::InvalidArgumentError(absl::StrCat("loop ", inner.name, " is not the only thing inside ", outer.name));
+    if (outer.body.size() != 1 || !outer.body[0]->loop ||
+        &*outer.body[0]->loop != &inner) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "loop ", inner.name, " is not the only thing inside ", outer.name));
     }
-    if (inner.kind != outer.kind) return absl::InvalidArgumentError(absl::StrCat(outer.name, " and ", inner.name, " differ in kind"));
+    if (inner.kind != outer.kind)
+      return absl::InvalidArgumentError(
+          absl::StrCat(outer.name, " and ", inner.name, " differ in kind"));
     loops.push_back(&inner);
   }
   Loop fused;
@@ -82,7 +95,8 @@ absl::StatusOr<Results> ApplyFuse(Replayer& replayer, const Arguments& args) {
   fused.kind = loops[0]->kind;
   for (const Loop* loop : loops) {
     absl::StrAppend(&fused.name, fused.name.empty() ? "" : "_", loop->name);
-    if (__builtin_mul_overflow(fused.extent, loop->extent, &fused.extent) || fused.extent > kMaxExtent) {
+    if (__builtin_mul_overflow(fused.extent, loop->extent, &fused.extent) ||
+        fused.extent > kMaxExtent) {
       return absl::InvalidArgumentError("the fused loop is too long");
     }
   }
@@ -93,18 +107,22 @@ absl::StatusOr<Results> ApplyFuse(Replayer& replayer, const Arguments& args) {
     for (const Loop* loop : loops) reducing += CarriesReduction(*loop, block);
     if (reducing != 0 && reducing != loops.size()) mixed = block.name;
   });
-  if (!mixed.empty()) return absl::InvalidArgumentError(absl::StrCat("some of the loops carry a reduction of ", mixed, ", others do not"));
+  if (!mixed.empty())
+    return absl::InvalidArgumentError(absl::StrCat(
+        "some of the loops carry a reduction of ", mixed, ", others do not"));
   std::map<int, Expr> value_of;
   Expr var = Expr::Var(fused.var, fused.name);
   int64_t inner_extent = 1;
   for (size_t i = loops.size(); i-- > 0;) {
     Expr digit = FloorDiv(var, Expr::Int(inner_extent));
-    value_of[loops[i]->var] = i == 0 ? digit : FloorMod(digit, Expr::Int(loops[i]->extent));
+    value_of[loops[i]->var] =
+        i == 0 ? digit : FloorMod(digit, Expr::Int(loops[i]->extent));
     inner_extent *= loops[i]->extent;
   }
   fused.body = std::move(loops.back()->body);
   Results results = {HandleValue::OfLoop(fused.var)};
-  // The old loops live inside the one that is replaced: take it out before it goes.
+  // The old loops live inside the one that is replaced: take it out before it
+  // goes.
   std::optional<Loop> old = std::move(outermost.loop);
   outermost.loop = std::move(fused);
   SubstituteLoopVars(replayer.tree(), [&](int v) {
@@ -114,14 +132,17 @@ absl::StatusOr<Results> ApplyFuse(Replayer& replayer, const Arguments& args) {
   return results;
 }
 
-absl::StatusOr<Results> ApplyReorder(Replayer& replayer, const Arguments& args) {
+absl::StatusOr<Results> ApplyReorder(Replayer& replayer,
+                                     const Arguments& args) {
   std::set<int> wanted;
   std::vector<int> order;
   Path deepest;
   for (Handle handle : args.operands) {
     TW_ASSIGN_OR_RETURN(Path path, replayer.FindLoopOf(handle));
     int var = path.back().node().loop->var;
-    if (!wanted.insert(var).second) return absl::InvalidArgumentError(absl::StrCat("%", handle, " is named twice"));
+    if (!wanted.insert(var).second)
+      return absl::InvalidArgumentError(
+          absl::StrCat("%", handle, " is named twice"));
     order.push_back(var);
     if (path.size() > deepest.size()) deepest = path;
   }
@@ -134,11 +155,13 @@ absl::StatusOr<Results> ApplyReorder(Replayer& replayer, const Arguments& args) 
     found += is_wanted;
     if (!is_wanted && chain.empty()) continue;
     if (!chain.empty() && chain.back()->body.size() != 1) {
-      return absl::InvalidArgumentError(absl::StrCat("more than one thing stands inside loop ", chain.back()->name));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "more than one thing stands inside loop ", chain.back()->name));
     }
     chain.push_back(&loop);
   }
-  if (found != wanted.size()) return absl::InvalidArgumentError("the loops are not of one nest");
+  if (found != wanted.size())
+    return absl::InvalidArgumentError("the loops are not of one nest");
 
   struct Head {
     int var;
@@ -147,15 +170,21 @@ absl::StatusOr<Results> ApplyReorder(Replayer& replayer, const Arguments& args) 
     LoopKind kind;
   };
   std::map<int, Head> heads;
-  for (Loop* loop : chain) heads[loop->var] = Head{loop->var, loop->name, loop->extent, loop->kind};
+  for (Loop* loop : chain)
+    heads[loop->var] = Head{loop->var, loop->name, loop->extent, loop->kind};
   std::vector<Head> reordered;
   size_t next = 0;
-  for (Loop* loop : chain) reordered.push_back(heads[wanted.count(loop->var) != 0 ? order[next++] : loop->var]);
-  auto rank = [](LoopKind kind) { return kind == LoopKind::kTask ? 0 : kind == LoopKind::kTile ? 2 : 1; };
+  for (Loop* loop : chain)
+    reordered.push_back(
+        heads[wanted.count(loop->var) != 0 ? order[next++] : loop->var]);
+  auto rank = [](LoopKind kind) {
+    return kind == LoopKind::kTask ? 0 : kind == LoopKind::kTile ? 2 : 1;
+  };
   for (size_t i = 1; i < reordered.size(); ++i) {
     if (rank(reordered[i - 1].kind) > rank(reordered[i].kind)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("loop ", reordered[i - 1].name, " cannot stand outside ", reordered[i].name, ": tasks are outermost, tiles innermost"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "loop ", reordered[i - 1].name, " cannot stand outside ",
+          reordered[i].name, ": tasks are outermost, tiles innermost"));
     }
   }
   for (size_t i = 0; i < chain.size(); ++i) {

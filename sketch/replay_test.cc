@@ -27,8 +27,10 @@ void ExpectCorrect(const Workload& workload, ScheduleWriter writer) {
   EXPECT_THAT(CheckTree(*tree, workload, 7), IsOk()) << tree->ToString();
 }
 
-void ExpectRefused(const Workload& workload, ScheduleWriter writer, const std::string& message) {
-  EXPECT_THAT(Replay(workload, std::move(writer).Finish()).status(), StatusIs(StatusCode::kInvalidArgument, message));
+void ExpectRefused(const Workload& workload, ScheduleWriter writer,
+                   const std::string& message) {
+  EXPECT_THAT(Replay(workload, std::move(writer).Finish()).status(),
+              StatusIs(StatusCode::kInvalidArgument, message));
 }
 
 TEST(ReplayTest, EmptyTraceComputesEveryWorkload) {
@@ -44,7 +46,8 @@ TEST(ReplayTest, GemmWithRegisterAccumulatorAndTails) {
   Workload workload = GemmRelu(60, 48, 33);
   ScheduleWriter w;
   Handle t = w.Block("T"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("mt", 60, {8, 8}), SplitDecision("nt", 48, {1, 48})});
+  std::vector<Handle> tasks = w.GroupTile(
+      {y}, {SplitDecision("mt", 60, {8, 8}), SplitDecision("nt", 48, {1, 48})});
   w.ComputeAt(t, tasks[1]);
   Handle m = w.Loop(t, "m"), n = w.Loop(t, "n"), k = w.Loop(t, "k");
   std::vector<Handle> ks = w.Split(k, SplitDecision("kt", 33, {5, 8}));
@@ -52,7 +55,8 @@ TEST(ReplayTest, GemmWithRegisterAccumulatorAndTails) {
   w.SetLevel(t, "registers");
   w.Annotate(m, "tile");
   w.Annotate(w.Loop(y, "m"), "tile");
-  w.SetLayout("B", Layout::BlockedLast(std::vector<int64_t>{33, 48}, 1, 16).ToString());
+  w.SetLayout(
+      "B", Layout::BlockedLast(std::vector<int64_t>{33, 48}, 1, 16).ToString());
   ExpectCorrect(workload, std::move(w));
 }
 
@@ -60,8 +64,9 @@ TEST(ReplayTest, ConvolutionComputesItsPaddedInputInTiles) {
   Workload workload = ConvPadRelu(3, 5, 9, 8, 3, 2, 1);
   ScheduleWriter w;
   Handle p = w.Block("P"), c = w.Block("C"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("n", 1, {1, 1}), SplitDecision("oc", 5, {2, 3}), SplitDecision("oh", 5, {3, 2}),
-                                                SplitDecision("ow", 4, {2, 2})});
+  std::vector<Handle> tasks = w.GroupTile(
+      {y}, {SplitDecision("n", 1, {1, 1}), SplitDecision("oc", 5, {2, 3}),
+            SplitDecision("oh", 5, {3, 2}), SplitDecision("ow", 4, {2, 2})});
   w.ComputeAt(c, tasks[3]);
   Handle ic = w.Loop(c, "ic"), oh = w.Loop(c, "oh"), oc = w.Loop(c, "oc");
   w.Reorder({ic, oh, oc});
@@ -76,8 +81,10 @@ TEST(ReplayTest, PaddingIsInlined) {
     Handle p = w.Block("P"), m = w.Block("M"), y = w.Block("Y");
     w.ComputeInline(p);
     int64_t oh = (9 + 2 * pad - 3) / 2 + 1, ow = (8 + 2 * pad - 3) / 2 + 1;
-    std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("n", 1, {1, 1}), SplitDecision("c", 5, {1, 5}),
-                                                  SplitDecision("oh", oh, {oh, 1}), SplitDecision("ow", ow, {1, ow})});
+    std::vector<Handle> tasks = w.GroupTile(
+        {y},
+        {SplitDecision("n", 1, {1, 1}), SplitDecision("c", 5, {1, 5}),
+         SplitDecision("oh", oh, {oh, 1}), SplitDecision("ow", ow, {1, ow})});
     w.ComputeAt(m, tasks[3]);
     ExpectCorrect(workload, std::move(w));
   }
@@ -87,7 +94,8 @@ TEST(ReplayTest, CacheWriteCopiesOutOnceAndTakesTheEpilogue) {
   Workload workload = GemmRelu(13, 17, 8);
   ScheduleWriter w;
   Handle t = w.Block("T"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("mt", 13, {3, 5}), SplitDecision("nt", 17, {2, 16})});
+  std::vector<Handle> tasks = w.GroupTile(
+      {y}, {SplitDecision("mt", 13, {3, 5}), SplitDecision("nt", 17, {2, 16})});
   w.ComputeAt(t, tasks[1]);
   w.Reorder({w.Loop(t, "k"), w.Loop(t, "m"), w.Loop(t, "n")});
   w.CacheWrite(t, "registers");
@@ -103,13 +111,15 @@ TEST(ReplayTest, CacheReadPacksAPanel) {
   Workload workload = GemmRelu(13, 17, 8);
   ScheduleWriter w;
   Handle t = w.Block("T"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("mt", 13, {3, 5}), SplitDecision("nt", 17, {2, 16})});
+  std::vector<Handle> tasks = w.GroupTile(
+      {y}, {SplitDecision("mt", 13, {3, 5}), SplitDecision("nt", 17, {2, 16})});
   w.ComputeAt(t, tasks[1]);
   Handle k = w.Loop(t, "k"), m = w.Loop(t, "m");
   std::vector<Handle> ks = w.Split(k, SplitDecision("kt", 8, {3, 3}));
   w.Reorder({ks[0], m});
   w.CacheRead(t, ks[0], "A", "scratch");
-  w.SetLayout("A.local", Layout::BlockedLast(std::vector<int64_t>{5, 3}, 0, 4).ToString());
+  w.SetLayout("A.local",
+              Layout::BlockedLast(std::vector<int64_t>{5, 3}, 0, 4).ToString());
   ExpectCorrect(workload, std::move(w));
 }
 
@@ -126,7 +136,8 @@ TEST(ReplayTest, OutputsOfOneShapeShareTheirTasks) {
   Workload workload = TwoOutputs(13, 8);
   ScheduleWriter w;
   Handle u = w.Block("U"), v = w.Block("V"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile({v, y}, {SplitDecision("m", 13, {4, 4}), SplitDecision("n", 8, {1, 8})});
+  std::vector<Handle> tasks = w.GroupTile(
+      {v, y}, {SplitDecision("m", 13, {4, 4}), SplitDecision("n", 8, {1, 8})});
   w.ComputeAt(u, tasks[1]);
   ExpectCorrect(workload, std::move(w));
 }
@@ -135,7 +146,8 @@ TEST(ReplayTest, OutputIsComputedAtItsConsumerWhereTilesPartitionIt) {
   Workload workload = TwoOutputs(13, 8);
   ScheduleWriter w;
   Handle u = w.Block("U"), v = w.Block("V"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("m", 13, {4, 4}), SplitDecision("n", 8, {1, 8})});
+  std::vector<Handle> tasks = w.GroupTile(
+      {y}, {SplitDecision("m", 13, {4, 4}), SplitDecision("n", 8, {1, 8})});
   w.ComputeAt(v, tasks[1]);
   w.ComputeInline(u);
   ExpectCorrect(workload, std::move(w));
@@ -155,7 +167,8 @@ TEST(ReplayTest, FusedGemmsRecomputeNothingBetweenTasks) {
   Workload workload = TwoGemms(13, 16, 7, 8);
   ScheduleWriter w;
   Handle t1 = w.Block("T1"), t2 = w.Block("T2");
-  std::vector<Handle> tasks = w.GroupTile({t2}, {SplitDecision("m", 13, {4, 4}), SplitDecision("p", 8, {1, 8})});
+  std::vector<Handle> tasks = w.GroupTile(
+      {t2}, {SplitDecision("m", 13, {4, 4}), SplitDecision("p", 8, {1, 8})});
   w.ComputeAt(t1, tasks[1]);
   ExpectCorrect(workload, std::move(w));
 }
@@ -164,8 +177,10 @@ TEST(ReplayTest, TupleAndNarrowReductionsCopyOut) {
   for (const Workload& workload : {ArgMax(7, 13), HalfSum(7, 13)}) {
     std::string name = workload.graph.tensor(1).name;
     ScheduleWriter w;
-    Handle reduction = w.Block(name), copy = w.Block(name + ".out"), y = w.Block("Y");
-    std::vector<Handle> tasks = w.GroupTile({y}, {SplitDecision("r", 7, {2, 4})});
+    Handle reduction = w.Block(name), copy = w.Block(name + ".out"),
+           y = w.Block("Y");
+    std::vector<Handle> tasks =
+        w.GroupTile({y}, {SplitDecision("r", 7, {2, 4})});
     w.ComputeInline(copy);
     w.ComputeAt(reduction, tasks[0]);
     w.SetLevel(reduction, "registers");
@@ -183,12 +198,14 @@ TEST(ReplayTest, RefusalsNameInstructionAndReason) {
   {
     ScheduleWriter w;
     w.Split(w.Loop(w.Block("T"), "m"), SplitDecision("d", 8, {2, 3}));
-    ExpectRefused(gemm, std::move(w), "#2 split: decision 'd': the factors cover 6 of 8");
+    ExpectRefused(gemm, std::move(w),
+                  "#2 split: decision 'd': the factors cover 6 of 8");
   }
   {
     ScheduleWriter w;
     Handle y = w.Block("Y");
-    w.GroupTile({y}, {SplitDecision("m", 8, {2, 4}), SplitDecision("n", 8, {2, 4})});
+    w.GroupTile({y},
+                {SplitDecision("m", 8, {2, 4}), SplitDecision("n", 8, {2, 4})});
     ExpectRefused(gemm, std::move(w), "T stands outside the task loops");
   }
   {
@@ -215,7 +232,8 @@ TEST(ReplayTest, RefusalsNameInstructionAndReason) {
     Handle p = w.Block("P"), c = w.Block("C"), y = w.Block("Y");
     w.ComputeAt(p, w.Loop(c, "oh"));
     w.ComputeAt(c, w.Loop(y, "oh"));
-    ExpectRefused(conv, std::move(w), "#6 compute_at: only the part of P that C needs");
+    ExpectRefused(conv, std::move(w),
+                  "#6 compute_at: only the part of P that C needs");
   }
   {
     // Halos overlap: an output cannot be computed twice.
@@ -235,42 +253,70 @@ TEST(ReplayTest, OpenDecisionIsAFailedPrecondition) {
   open.open = true;
   w.Split(w.Loop(w.Block("T"), "m"), open);
   EXPECT_THAT(Replay(GemmRelu(8, 8, 8), std::move(w).Finish()).status(),
-              StatusIs(StatusCode::kFailedPrecondition, "#2 split: decision 'mt' is open"));
+              StatusIs(StatusCode::kFailedPrecondition,
+                       "#2 split: decision 'mt' is open"));
 }
 
-// Garbage: any primitive, handles around the valid ones, wrong counts, wrong decisions, texts that mean something elsewhere.
+// Garbage: any primitive, handles around the valid ones, wrong counts, wrong
+// decisions, texts that mean something elsewhere.
 TEST(ReplayTest, GarbageTracesAreRefusedOrCorrect) {
   int accepted = 0;
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     Random random(seed);
     Workload workload = DrawWorkload(seed % 50);
     Schedule schedule;
-    const std::vector<std::string> texts = {"T", "Y",    "C",    "P",         "S",       "m",       "n",        "k",   "oh", "r",
-                                            "c", "tile", "unroll", "registers", "scratch", "A scratch", "X registers", "", "B ", "x y z"};
+    const std::vector<std::string> texts = {
+        "T",         "Y",           "C",      "P",         "S",
+        "m",         "n",           "k",      "oh",        "r",
+        "c",         "tile",        "unroll", "registers", "scratch",
+        "A scratch", "X registers", "",       "B ",        "x y z"};
     int next = 0;
     for (int64_t i = random.UniformInt(1, 12); i > 0; --i) {
       Instruction instruction;
-      instruction.primitive = static_cast<Primitive>(random.UniformInt(0, random.Bernoulli(0.02) ? 40 : 15));
-      if (random.Bernoulli(0.4)) instruction.primitive = random.Bernoulli(0.4) ? Primitive::kBlock : Primitive::kLoop;
-      for (int64_t o = random.UniformInt(0, 3); o > 0; --o) instruction.operands.push_back(static_cast<int>(random.UniformInt(-1, next + 1)));
-      if (instruction.primitive == Primitive::kBlock) instruction.operands.clear();
-      if (instruction.primitive == Primitive::kLoop) instruction.operands = {static_cast<int>(random.UniformInt(0, next))};
-      for (int64_t d = random.UniformInt(0, 2); d > 0 && instruction.primitive != Primitive::kLoop && instruction.primitive != Primitive::kBlock; --d) {
-        instruction.decisions.push_back(static_cast<int>(random.UniformInt(0, static_cast<int64_t>(schedule.decisions.size()))));
-        Decision decision = SplitDecision("d", random.UniformInt(-1, 17), {random.UniformInt(0, 5), random.UniformInt(-1, 5)});
-        decision.kind = static_cast<Decision::Kind>(random.UniformInt(0, 3) / 3);
+      instruction.primitive = static_cast<Primitive>(
+          random.UniformInt(0, random.Bernoulli(0.02) ? 40 : 15));
+      if (random.Bernoulli(0.4))
+        instruction.primitive =
+            random.Bernoulli(0.4) ? Primitive::kBlock : Primitive::kLoop;
+      for (int64_t o = random.UniformInt(0, 3); o > 0; --o)
+        instruction.operands.push_back(
+            static_cast<int>(random.UniformInt(-1, next + 1)));
+      if (instruction.primitive == Primitive::kBlock)
+        instruction.operands.clear();
+      if (instruction.primitive == Primitive::kLoop)
+        instruction.operands = {static_cast<int>(random.UniformInt(0, next))};
+      for (int64_t d = random.UniformInt(0, 2);
+           d > 0 && instruction.primitive != Primitive::kLoop &&
+           instruction.primitive != Primitive::kBlock;
+           --d) {
+        instruction.decisions.push_back(static_cast<int>(random.UniformInt(
+            0, static_cast<int64_t>(schedule.decisions.size()))));
+        Decision decision =
+            SplitDecision("d", random.UniformInt(-1, 17),
+                          {random.UniformInt(0, 5), random.UniformInt(-1, 5)});
+        decision.kind =
+            static_cast<Decision::Kind>(random.UniformInt(0, 3) / 3);
         schedule.decisions.push_back(decision);
       }
       instruction.text = texts[random.Index(texts.size())];
-      int results = instruction.primitive == Primitive::kSplit || instruction.primitive == Primitive::kGroupTile ? 2 : 1;
+      int results = instruction.primitive == Primitive::kSplit ||
+                            instruction.primitive == Primitive::kGroupTile
+                        ? 2
+                        : 1;
       for (int r = 0; r < results; ++r) instruction.results.push_back(next + r);
-      // Prefixes that replay are kept, so that garbage meets trees that mean something.
+      // Prefixes that replay are kept, so that garbage meets trees that mean
+      // something.
       Schedule longer = schedule;
       longer.instructions.push_back(instruction);
       absl::StatusOr<BlockTree> tree = Replay(workload, longer);
       if (!tree.ok()) {
-        EXPECT_THAT(tree.status().code(), ::testing::AnyOf(StatusCode::kInvalidArgument, StatusCode::kUnimplemented)) << tree.status();
-        if (tree.status().message().find("at the end") == absl::string_view::npos) continue;
+        EXPECT_THAT(tree.status().code(),
+                    ::testing::AnyOf(StatusCode::kInvalidArgument,
+                                     StatusCode::kUnimplemented))
+            << tree.status();
+        if (tree.status().message().find("at the end") ==
+            absl::string_view::npos)
+          continue;
       }
       schedule = std::move(longer);
       next += results;
@@ -278,8 +324,10 @@ TEST(ReplayTest, GarbageTracesAreRefusedOrCorrect) {
     absl::StatusOr<BlockTree> tree = Replay(workload, schedule);
     if (!tree.ok()) continue;
     ++accepted;
-    EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << schedule.ToString() << tree->ToString();
-    EXPECT_THAT(CheckTree(*tree, workload, seed), IsOk()) << schedule.ToString() << tree->ToString();
+    EXPECT_THAT(VerifyBlockTree(*tree), IsOk())
+        << schedule.ToString() << tree->ToString();
+    EXPECT_THAT(CheckTree(*tree, workload, seed), IsOk())
+        << schedule.ToString() << tree->ToString();
   }
   EXPECT_GT(accepted, 1000);
 }

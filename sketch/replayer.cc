@@ -10,7 +10,8 @@
 namespace tilewright::sketch {
 namespace {
 
-// What an instruction takes; -1: any number but none. `results` -1: one per decision or part.
+// What an instruction takes; -1: any number but none. `results` -1: one per
+// decision or part.
 struct Signature {
   int operands;
   int decisions;
@@ -18,37 +19,67 @@ struct Signature {
 };
 
 const Signature* SignatureOf(Primitive primitive) {
-  static const Signature kBlock = {0, 0, ApplyBlock}, kLoop = {1, 0, ApplyLoop}, kGroupTile = {-1, -2, ApplyGroupTile},
-                         kSplit = {1, 1, ApplySplit}, kFuse = {-1, 0, ApplyFuse}, kReorder = {-1, 0, ApplyReorder},
-                         kAnnotate = {1, 0, ApplyAnnotate}, kComputeAt = {2, 0, ApplyComputeAt},
-                         kReverseComputeAt = {2, 0, ApplyReverseComputeAt}, kComputeInline = {1, 0, ApplyComputeInline},
-                         kReverseComputeInline = {1, 0, ApplyReverseComputeInline}, kCacheRead = {2, 0, ApplyCacheRead},
-                         kCacheWrite = {1, 0, ApplyCacheWrite}, kSetLayout = {0, 0, ApplySetLayout}, kSetLevel = {1, 0, ApplySetLevel},
+  static const Signature kBlock = {0, 0, ApplyBlock}, kLoop = {1, 0, ApplyLoop},
+                         kGroupTile = {-1, -2, ApplyGroupTile},
+                         kSplit = {1, 1, ApplySplit},
+                         kFuse = {-1, 0, ApplyFuse},
+                         kReorder = {-1, 0, ApplyReorder},
+                         kAnnotate = {1, 0, ApplyAnnotate},
+                         kComputeAt = {2, 0, ApplyComputeAt},
+                         kReverseComputeAt = {2, 0, ApplyReverseComputeAt},
+                         kComputeInline = {1, 0, ApplyComputeInline},
+                         kReverseComputeInline = {1, 0,
+                                                  ApplyReverseComputeInline},
+                         kCacheRead = {2, 0, ApplyCacheRead},
+                         kCacheWrite = {1, 0, ApplyCacheWrite},
+                         kSetLayout = {0, 0, ApplySetLayout},
+                         kSetLevel = {1, 0, ApplySetLevel},
                          kTensorize = {2, 0, ApplyTensorize};
   switch (primitive) {
-    case Primitive::kBlock: return &kBlock;
-    case Primitive::kLoop: return &kLoop;
-    case Primitive::kGroupTile: return &kGroupTile;
-    case Primitive::kSplit: return &kSplit;
-    case Primitive::kFuse: return &kFuse;
-    case Primitive::kReorder: return &kReorder;
-    case Primitive::kAnnotate: return &kAnnotate;
-    case Primitive::kComputeAt: return &kComputeAt;
-    case Primitive::kReverseComputeAt: return &kReverseComputeAt;
-    case Primitive::kComputeInline: return &kComputeInline;
-    case Primitive::kReverseComputeInline: return &kReverseComputeInline;
-    case Primitive::kCacheRead: return &kCacheRead;
-    case Primitive::kCacheWrite: return &kCacheWrite;
-    case Primitive::kSetLayout: return &kSetLayout;
-    case Primitive::kSetLevel: return &kSetLevel;
-    case Primitive::kTensorize: return &kTensorize;
+    case Primitive::kBlock:
+      return &kBlock;
+    case Primitive::kLoop:
+      return &kLoop;
+    case Primitive::kGroupTile:
+      return &kGroupTile;
+    case Primitive::kSplit:
+      return &kSplit;
+    case Primitive::kFuse:
+      return &kFuse;
+    case Primitive::kReorder:
+      return &kReorder;
+    case Primitive::kAnnotate:
+      return &kAnnotate;
+    case Primitive::kComputeAt:
+      return &kComputeAt;
+    case Primitive::kReverseComputeAt:
+      return &kReverseComputeAt;
+    case Primitive::kComputeInline:
+      return &kComputeInline;
+    case Primitive::kReverseComputeInline:
+      return &kReverseComputeInline;
+    case Primitive::kCacheRead:
+      return &kCacheRead;
+    case Primitive::kCacheWrite:
+      return &kCacheWrite;
+    case Primitive::kSetLayout:
+      return &kSetLayout;
+    case Primitive::kSetLevel:
+      return &kSetLevel;
+    case Primitive::kTensorize:
+      return &kTensorize;
   }
   return nullptr;
 }
 
 absl::Status CheckCount(const char* what, int expected, size_t found) {
-  if (expected == -2 || (expected == -1 && found > 0) || expected == static_cast<int>(found)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("takes ", expected == -1 ? std::string("at least one") : absl::StrCat(expected), " ", what, ", has ", found));
+  if (expected == -2 || (expected == -1 && found > 0) ||
+      expected == static_cast<int>(found))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "takes ",
+      expected == -1 ? std::string("at least one") : absl::StrCat(expected),
+      " ", what, ", has ", found));
 }
 
 }  // namespace
@@ -65,49 +96,73 @@ Replayer Replayer::Clone() const {
 }
 
 absl::StatusOr<std::string> Replayer::BlockName(Handle handle) const {
-  if (handle < 0 || handle >= static_cast<int>(handles_.size())) return absl::InvalidArgumentError(absl::StrCat("there is no handle %", handle));
-  if (handles_[handle].kind != HandleValue::Kind::kBlock) return absl::InvalidArgumentError(absl::StrCat("%", handle, " is no block"));
+  if (handle < 0 || handle >= static_cast<int>(handles_.size()))
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no handle %", handle));
+  if (handles_[handle].kind != HandleValue::Kind::kBlock)
+    return absl::InvalidArgumentError(
+        absl::StrCat("%", handle, " is no block"));
   return handles_[handle].block;
 }
 
 absl::StatusOr<Path> Replayer::FindBlockOf(Handle handle) {
   TW_ASSIGN_OR_RETURN(std::string name, BlockName(handle));
   Path path = FindBlock(tree_, name);
-  if (path.empty()) return absl::InvalidArgumentError(absl::StrCat("block %", handle, " (", name, ") is gone"));
+  if (path.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat("block %", handle, " (", name, ") is gone"));
   return path;
 }
 
 absl::StatusOr<Path> Replayer::FindLoopOf(Handle handle) {
-  if (handle < 0 || handle >= static_cast<int>(handles_.size())) return absl::InvalidArgumentError(absl::StrCat("there is no handle %", handle));
-  if (handles_[handle].kind != HandleValue::Kind::kLoop) return absl::InvalidArgumentError(absl::StrCat("%", handle, " is no loop"));
+  if (handle < 0 || handle >= static_cast<int>(handles_.size()))
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no handle %", handle));
+  if (handles_[handle].kind != HandleValue::Kind::kLoop)
+    return absl::InvalidArgumentError(absl::StrCat("%", handle, " is no loop"));
   Path path = FindLoop(tree_, handles_[handle].var);
-  if (path.empty()) return absl::InvalidArgumentError(absl::StrCat("loop %", handle, " is gone"));
+  if (path.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat("loop %", handle, " is gone"));
   return path;
 }
 
-absl::Status Replayer::Apply(const Schedule& schedule, const Instruction& instruction) {
+absl::Status Replayer::Apply(const Schedule& schedule,
+                             const Instruction& instruction) {
   const Signature* signature = SignatureOf(instruction.primitive);
-  if (signature == nullptr) return absl::InvalidArgumentError("unknown primitive");
-  TW_RETURN_IF_ERROR(CheckCount("operands", signature->operands, instruction.operands.size()));
-  TW_RETURN_IF_ERROR(CheckCount("decisions", signature->decisions, instruction.decisions.size()));
+  if (signature == nullptr)
+    return absl::InvalidArgumentError("unknown primitive");
+  TW_RETURN_IF_ERROR(
+      CheckCount("operands", signature->operands, instruction.operands.size()));
+  TW_RETURN_IF_ERROR(CheckCount("decisions", signature->decisions,
+                                instruction.decisions.size()));
   Arguments args{instruction.operands, {}, instruction.text};
   for (int index : instruction.decisions) {
     if (index < 0 || index >= static_cast<int>(schedule.decisions.size())) {
-      return absl::InvalidArgumentError(absl::StrCat("there is no decision #", index));
+      return absl::InvalidArgumentError(
+          absl::StrCat("there is no decision #", index));
     }
     const Decision& decision = schedule.decisions[index];
-    if (decision.open) return absl::FailedPreconditionError(absl::StrCat("decision '", decision.name, "' is open"));
-    if (decision.kind != Decision::Kind::kSplit) return absl::InvalidArgumentError(absl::StrCat("decision '", decision.name, "' is no split"));
+    if (decision.open)
+      return absl::FailedPreconditionError(
+          absl::StrCat("decision '", decision.name, "' is open"));
+    if (decision.kind != Decision::Kind::kSplit)
+      return absl::InvalidArgumentError(
+          absl::StrCat("decision '", decision.name, "' is no split"));
     TW_RETURN_IF_ERROR(decision.Check());
     args.decisions.push_back(&decision);
   }
   TW_ASSIGN_OR_RETURN(Results results, signature->apply(*this, args));
   if (results.size() != instruction.results.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("has ", results.size(), " results, the trace names ", instruction.results.size()));
+    return absl::InvalidArgumentError(absl::StrCat("has ", results.size(),
+                                                   " results, the trace names ",
+                                                   instruction.results.size()));
   }
   for (size_t i = 0; i < results.size(); ++i) {
     if (instruction.results[i] != static_cast<int>(handles_.size())) {
-      return absl::InvalidArgumentError(absl::StrCat("the next handle is %", handles_.size(), ", not %", instruction.results[i]));
+      return absl::InvalidArgumentError(absl::StrCat("the next handle is %",
+                                                     handles_.size(), ", not %",
+                                                     instruction.results[i]));
     }
     handles_.push_back(results[i]);
   }

@@ -1,4 +1,5 @@
-// Replay, one instruction at a time: what Replay and everything that writes schedules by trial is made of. Internal to sketch.
+// Replay, one instruction at a time: what Replay and everything that writes
+// schedules by trial is made of. Internal to sketch.
 #ifndef TILEWRIGHT_SKETCH_REPLAYER_H_
 #define TILEWRIGHT_SKETCH_REPLAYER_H_
 
@@ -14,10 +15,13 @@
 
 namespace tilewright::sketch {
 
-// What a handle stands for. Blocks are found by name and loops by variable, so a handle to what an instruction removed is noticed.
+// What a handle stands for. Blocks are found by name and loops by variable, so
+// a handle to what an instruction removed is noticed.
 struct HandleValue {
   enum class Kind : uint8_t { kBlock, kLoop };
-  static HandleValue OfBlock(std::string name) { return {Kind::kBlock, std::move(name), -1}; }
+  static HandleValue OfBlock(std::string name) {
+    return {Kind::kBlock, std::move(name), -1};
+  }
   static HandleValue OfLoop(int var) { return {Kind::kLoop, "", var}; }
 
   Kind kind;
@@ -31,9 +35,11 @@ class Replayer {
   static absl::StatusOr<Replayer> Create(const Workload& workload);
   Replayer Clone() const;
 
-  // Applies one instruction of `schedule`. After an error the tree is in no useful state. Errors name the reason, not the instruction.
+  // Applies one instruction of `schedule`. After an error the tree is in no
+  // useful state. Errors name the reason, not the instruction.
   absl::Status Apply(const Schedule& schedule, const Instruction& instruction);
-  // What must hold at the end: with task loops, every block stands inside all of them; what is read was written before.
+  // What must hold at the end: with task loops, every block stands inside all
+  // of them; what is read was written before.
   absl::Status Finish();
 
   BlockTree& tree() { return tree_; }
@@ -47,14 +53,16 @@ class Replayer {
   int NewVar() { return tree_.num_vars++; }
 
  private:
-  Replayer(const Workload& workload, BlockTree tree) : workload_(&workload), tree_(std::move(tree)) {}
+  Replayer(const Workload& workload, BlockTree tree)
+      : workload_(&workload), tree_(std::move(tree)) {}
 
   const Workload* workload_;
   BlockTree tree_;
   std::vector<HandleValue> handles_;
 };
 
-// The operands of one instruction, checked for number and kind of decisions. Each primitive returns the values of its results.
+// The operands of one instruction, checked for number and kind of decisions.
+// Each primitive returns the values of its results.
 struct Arguments {
   const std::vector<Handle>& operands;
   std::vector<const Decision*> decisions;
@@ -70,21 +78,32 @@ absl::StatusOr<Results> ApplySplit(Replayer& replayer, const Arguments& args);
 absl::StatusOr<Results> ApplyFuse(Replayer& replayer, const Arguments& args);
 absl::StatusOr<Results> ApplyReorder(Replayer& replayer, const Arguments& args);
 // primitives_annotate.cc
-absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer, const Arguments& args);
-absl::StatusOr<Results> ApplyTensorize(Replayer& replayer, const Arguments& args);
-absl::StatusOr<Results> ApplySetLayout(Replayer& replayer, const Arguments& args);
-absl::StatusOr<Results> ApplySetLevel(Replayer& replayer, const Arguments& args);
+absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer,
+                                      const Arguments& args);
+absl::StatusOr<Results> ApplyTensorize(Replayer& replayer,
+                                       const Arguments& args);
+absl::StatusOr<Results> ApplySetLayout(Replayer& replayer,
+                                       const Arguments& args);
+absl::StatusOr<Results> ApplySetLevel(Replayer& replayer,
+                                      const Arguments& args);
 // primitives_tile.cc
-absl::StatusOr<Results> ApplyGroupTile(Replayer& replayer, const Arguments& args);
+absl::StatusOr<Results> ApplyGroupTile(Replayer& replayer,
+                                       const Arguments& args);
 // primitives_attach.cc
-absl::StatusOr<Results> ApplyComputeAt(Replayer& replayer, const Arguments& args);
-absl::StatusOr<Results> ApplyReverseComputeAt(Replayer& replayer, const Arguments& args);
+absl::StatusOr<Results> ApplyComputeAt(Replayer& replayer,
+                                       const Arguments& args);
+absl::StatusOr<Results> ApplyReverseComputeAt(Replayer& replayer,
+                                              const Arguments& args);
 // primitives_inline.cc
-absl::StatusOr<Results> ApplyComputeInline(Replayer& replayer, const Arguments& args);
-absl::StatusOr<Results> ApplyReverseComputeInline(Replayer& replayer, const Arguments& args);
+absl::StatusOr<Results> ApplyComputeInline(Replayer& replayer,
+                                           const Arguments& args);
+absl::StatusOr<Results> ApplyReverseComputeInline(Replayer& replayer,
+                                                  const Arguments& args);
 // primitives_cache.cc
-absl::StatusOr<Results> ApplyCacheRead(Replayer& replayer, const Arguments& args);
-absl::StatusOr<Results> ApplyCacheWrite(Replayer& replayer, const Arguments& args);
+absl::StatusOr<Results> ApplyCacheRead(Replayer& replayer,
+                                       const Arguments& args);
+absl::StatusOr<Results> ApplyCacheWrite(Replayer& replayer,
+                                        const Arguments& args);
 
 }  // namespace tilewright::sketch
 

@@ -17,9 +17,11 @@ Schedule Example() {
   Handle t = w.Block("T"), y = w.Block("Y");
   Decision m = SplitDecision("mt", 64, {8, 8});
   m.innermost_cap = 14;
-  std::vector<Handle> tasks = w.GroupTile({y}, {m, SplitDecision("nt", 48, {1, 48}, /*tails=*/false)});
+  std::vector<Handle> tasks =
+      w.GroupTile({y}, {m, SplitDecision("nt", 48, {1, 48}, /*tails=*/false)});
   w.ComputeAt(t, tasks[1]);
-  std::vector<Handle> k = w.Split(w.Loop(t, "k"), SplitDecision("kt", 32, {1, 32}));
+  std::vector<Handle> k =
+      w.Split(w.Loop(t, "k"), SplitDecision("kt", 32, {1, 32}));
   w.Reorder({k[0], k[1]});
   w.SetLayout("B", "(32, 48) [d1/16, d0, d1%16]");
   w.CacheWrite(t, "registers");
@@ -52,9 +54,11 @@ TEST(ScheduleTest, ProtoRoundTripKeepsEverything) {
   choice.options = {"yes", "no \"quoted\""};
   choice.open = true;
   schedule.decisions.push_back(choice);
-  TW_ASSERT_OK_AND_ASSIGN(Schedule back, Schedule::FromProto(schedule.ToProto()));
+  TW_ASSERT_OK_AND_ASSIGN(Schedule back,
+                          Schedule::FromProto(schedule.ToProto()));
   EXPECT_EQ(back, schedule);
-  EXPECT_EQ(back.ToProto().SerializeAsString(), schedule.ToProto().SerializeAsString());
+  EXPECT_EQ(back.ToProto().SerializeAsString(),
+            schedule.ToProto().SerializeAsString());
   back.decisions[0].innermost_cap = 13;
   EXPECT_FALSE(back == schedule);
 }
@@ -62,24 +66,38 @@ TEST(ScheduleTest, ProtoRoundTripKeepsEverything) {
 TEST(ScheduleTest, ProtoOfANewerVersionIsRefused) {
   ScheduleProto proto = Example().ToProto();
   proto.mutable_instructions(0)->set_primitive("teleport");
-  EXPECT_THAT(Schedule::FromProto(proto).status(), StatusIs(StatusCode::kInvalidArgument, "unknown primitive 'teleport'"));
+  EXPECT_THAT(
+      Schedule::FromProto(proto).status(),
+      StatusIs(StatusCode::kInvalidArgument, "unknown primitive 'teleport'"));
   proto = Example().ToProto();
   proto.mutable_decisions(0)->set_kind(static_cast<DecisionProto::Kind>(99));
-  EXPECT_THAT(Schedule::FromProto(proto).status(), StatusIs(StatusCode::kInvalidArgument, "decision 'mt' has unknown kind 99"));
+  EXPECT_THAT(Schedule::FromProto(proto).status(),
+              StatusIs(StatusCode::kInvalidArgument,
+                       "decision 'mt' has unknown kind 99"));
 }
 
 TEST(DecisionTest, SplitChecksItsConstraints) {
   EXPECT_THAT(SplitDecision("s", 60, {8, 8}).Check(), IsOk());
-  EXPECT_THAT(SplitDecision("s", 60, {7, 8}).Check(), StatusIs(StatusCode::kInvalidArgument, "'s': the factors cover 56 of 60"));
-  EXPECT_THAT(SplitDecision("s", 60, {9, 8}).Check(), StatusIs(StatusCode::kInvalidArgument, "the outermost factor 9 has an empty iteration"));
-  EXPECT_THAT(SplitDecision("s", 60, {8, 8}, false).Check(), StatusIs(StatusCode::kInvalidArgument, "without tails"));
-  EXPECT_THAT(SplitDecision("s", 60, {0, 8}).Check(), StatusIs(StatusCode::kInvalidArgument, "factor 0 is below 1"));
-  EXPECT_THAT(SplitDecision("s", 60, {int64_t{1} << 40, int64_t{1} << 40}).Check(), StatusIs(StatusCode::kInvalidArgument, "empty iteration"));
+  EXPECT_THAT(SplitDecision("s", 60, {7, 8}).Check(),
+              StatusIs(StatusCode::kInvalidArgument,
+                       "'s': the factors cover 56 of 60"));
+  EXPECT_THAT(SplitDecision("s", 60, {9, 8}).Check(),
+              StatusIs(StatusCode::kInvalidArgument,
+                       "the outermost factor 9 has an empty iteration"));
+  EXPECT_THAT(SplitDecision("s", 60, {8, 8}, false).Check(),
+              StatusIs(StatusCode::kInvalidArgument, "without tails"));
+  EXPECT_THAT(SplitDecision("s", 60, {0, 8}).Check(),
+              StatusIs(StatusCode::kInvalidArgument, "factor 0 is below 1"));
+  EXPECT_THAT(
+      SplitDecision("s", 60, {int64_t{1} << 40, int64_t{1} << 40}).Check(),
+      StatusIs(StatusCode::kInvalidArgument, "empty iteration"));
   Decision capped = SplitDecision("s", 60, {4, 15});
   capped.innermost_cap = 14;
-  EXPECT_THAT(capped.Check(), StatusIs(StatusCode::kInvalidArgument, "innermost factor 15 exceeds 14"));
+  EXPECT_THAT(capped.Check(), StatusIs(StatusCode::kInvalidArgument,
+                                       "innermost factor 15 exceeds 14"));
   capped.parts = 3;
-  EXPECT_THAT(capped.Check(), StatusIs(StatusCode::kInvalidArgument, "2 factors for 3 parts"));
+  EXPECT_THAT(capped.Check(),
+              StatusIs(StatusCode::kInvalidArgument, "2 factors for 3 parts"));
 }
 
 TEST(DecisionTest, OtherKindsCheckTheirs) {
@@ -90,11 +108,13 @@ TEST(DecisionTest, OtherKindsCheckTheirs) {
   d.value = {2, 0, 1};
   EXPECT_THAT(d.Check(), IsOk());
   d.value = {2, 0, 2};
-  EXPECT_THAT(d.Check(), StatusIs(StatusCode::kInvalidArgument, "is no order of 0..2"));
+  EXPECT_THAT(d.Check(),
+              StatusIs(StatusCode::kInvalidArgument, "is no order of 0..2"));
   d.kind = Decision::Kind::kChoice;
   d.options = {"a"};
   d.value = {1};
-  EXPECT_THAT(d.Check(), StatusIs(StatusCode::kInvalidArgument, "must name one of its 1 options"));
+  EXPECT_THAT(d.Check(), StatusIs(StatusCode::kInvalidArgument,
+                                  "must name one of its 1 options"));
   d.kind = Decision::Kind::kLocation;
   d.value = {-3};
   EXPECT_THAT(d.Check(), StatusIs(StatusCode::kInvalidArgument, "loop handle"));

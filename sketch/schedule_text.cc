@@ -11,11 +11,25 @@ namespace tilewright::sketch {
 namespace {
 
 constexpr std::array<const char*, 16> kPrimitiveNames = {
-    "block",          "loop",           "group_tile", "split",       "fuse",       "reorder",   "annotate",
-    "compute_at",     "reverse_compute_at", "compute_inline", "reverse_compute_inline", "cache_read", "cache_write",
-    "set_layout",     "set_level",      "tensorize",
+    "block",
+    "loop",
+    "group_tile",
+    "split",
+    "fuse",
+    "reorder",
+    "annotate",
+    "compute_at",
+    "reverse_compute_at",
+    "compute_inline",
+    "reverse_compute_inline",
+    "cache_read",
+    "cache_write",
+    "set_layout",
+    "set_level",
+    "tensorize",
 };
-constexpr std::array<const char*, 4> kKindNames = {"split", "choice", "permutation", "location"};
+constexpr std::array<const char*, 4> kKindNames = {"split", "choice",
+                                                   "permutation", "location"};
 
 std::optional<Primitive> ParsePrimitive(const std::string& name) {
   for (size_t i = 0; i < kPrimitiveNames.size(); ++i) {
@@ -29,18 +43,23 @@ std::string Quoted(const std::string& text) {
 }
 
 std::string Handles(const std::vector<Handle>& handles) {
-  return absl::StrJoin(handles, ", ", [](std::string* out, Handle h) { absl::StrAppend(out, "%", h); });
+  return absl::StrJoin(handles, ", ", [](std::string* out, Handle h) {
+    absl::StrAppend(out, "%", h);
+  });
 }
 
 std::string DecisionLine(const Decision& d) {
-  std::string line = absl::StrCat(Quoted(d.name), ": ", kKindNames[static_cast<size_t>(d.kind)], " ");
+  std::string line = absl::StrCat(Quoted(d.name), ": ",
+                                  kKindNames[static_cast<size_t>(d.kind)], " ");
   if (d.open) line += "open ";
   absl::StrAppend(&line, "[", absl::StrJoin(d.value, ", "), "]");
   if (d.extent != 0) absl::StrAppend(&line, " of ", d.extent);
   if (d.parts != 0) absl::StrAppend(&line, " parts ", d.parts);
-  if (d.innermost_cap != 0) absl::StrAppend(&line, " innermost <= ", d.innermost_cap);
+  if (d.innermost_cap != 0)
+    absl::StrAppend(&line, " innermost <= ", d.innermost_cap);
   if (!d.tails) line += " no tails";
-  for (const std::string& option : d.options) absl::StrAppend(&line, " | ", Quoted(option));
+  for (const std::string& option : d.options)
+    absl::StrAppend(&line, " | ", Quoted(option));
   return line;
 }
 
@@ -53,16 +72,20 @@ std::string_view Name(Primitive primitive) {
 
 std::string Schedule::ToString() const {
   std::string out;
-  for (const Decision& d : decisions) absl::StrAppend(&out, DecisionLine(d), "\n");
+  for (const Decision& d : decisions)
+    absl::StrAppend(&out, DecisionLine(d), "\n");
   for (const Instruction& i : instructions) {
     if (!i.results.empty()) absl::StrAppend(&out, Handles(i.results), " = ");
     out += Name(i.primitive);
     if (!i.operands.empty()) absl::StrAppend(&out, " ", Handles(i.operands));
     if (!i.decisions.empty()) {
-      absl::StrAppend(&out, " by ", absl::StrJoin(i.decisions, ", ", [&](std::string* text, int d) {
-                        bool known = d >= 0 && d < static_cast<int>(decisions.size());
-                        absl::StrAppend(text, known ? Quoted(decisions[d].name) : absl::StrCat("#", d));
-                      }));
+      absl::StrAppend(
+          &out, " by ",
+          absl::StrJoin(i.decisions, ", ", [&](std::string* text, int d) {
+            bool known = d >= 0 && d < static_cast<int>(decisions.size());
+            absl::StrAppend(
+                text, known ? Quoted(decisions[d].name) : absl::StrCat("#", d));
+          }));
     }
     if (!i.text.empty()) absl::StrAppend(&out, " ", Quoted(i.text));
     out += "\n";
@@ -99,7 +122,9 @@ absl::StatusOr<Schedule> Schedule::FromProto(const ScheduleProto& proto) {
   Schedule schedule;
   for (const DecisionProto& p : proto.decisions()) {
     if (!DecisionProto::Kind_IsValid(p.kind())) {
-      return absl::InvalidArgumentError(absl::StrCat("decision '", p.name(), "' has unknown kind ", p.kind(), "; was it written by a newer version?"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("decision '", p.name(), "' has unknown kind ", p.kind(),
+                       "; was it written by a newer version?"));
     }
     Decision d;
     d.name = p.name();
@@ -117,7 +142,8 @@ absl::StatusOr<Schedule> Schedule::FromProto(const ScheduleProto& proto) {
     std::optional<Primitive> primitive = ParsePrimitive(p.primitive());
     if (!primitive) {
       return absl::InvalidArgumentError(
-          absl::StrCat("unknown primitive '", p.primitive(), "'; was the schedule written by a newer version?"));
+          absl::StrCat("unknown primitive '", p.primitive(),
+                       "'; was the schedule written by a newer version?"));
     }
     Instruction i;
     i.primitive = *primitive;

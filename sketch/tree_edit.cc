@@ -11,11 +11,13 @@
 namespace tilewright::sketch {
 namespace {
 
-bool FindNode(std::vector<NodePtr>& nodes, const std::function<bool(const Node&)>& is_wanted, Path& path) {
+bool FindNode(std::vector<NodePtr>& nodes,
+              const std::function<bool(const Node&)>& is_wanted, Path& path) {
   for (size_t i = 0; i < nodes.size(); ++i) {
     path.push_back({&nodes, i});
     if (is_wanted(*nodes[i])) return true;
-    if (nodes[i]->loop && FindNode(nodes[i]->loop->body, is_wanted, path)) return true;
+    if (nodes[i]->loop && FindNode(nodes[i]->loop->body, is_wanted, path))
+      return true;
     path.pop_back();
   }
   return false;
@@ -27,7 +29,8 @@ Path Find(BlockTree& tree, const std::function<bool(const Node&)>& is_wanted) {
   return path;
 }
 
-void VisitNodes(const std::vector<NodePtr>& nodes, const std::function<void(const Node&)>& fn) {
+void VisitNodes(const std::vector<NodePtr>& nodes,
+                const std::function<void(const Node&)>& fn) {
   for (const NodePtr& node : nodes) {
     fn(*node);
     if (node->loop) VisitNodes(node->loop->body, fn);
@@ -37,15 +40,21 @@ void VisitNodes(const std::vector<NodePtr>& nodes, const std::function<void(cons
 }  // namespace
 
 Path FindBlock(BlockTree& tree, absl::string_view name) {
-  return Find(tree, [&](const Node& node) { return node.block && node.block->name == name; });
+  return Find(tree, [&](const Node& node) {
+    return node.block && node.block->name == name;
+  });
 }
 
 Path FindLoop(BlockTree& tree, int var) {
-  return Find(tree, [&](const Node& node) { return node.loop && node.loop->var == var; });
+  return Find(tree, [&](const Node& node) {
+    return node.loop && node.loop->var == var;
+  });
 }
 
 Path FindWriter(BlockTree& tree, int buffer) {
-  return Find(tree, [&](const Node& node) { return node.block && WritesTo(*node.block, buffer); });
+  return Find(tree, [&](const Node& node) {
+    return node.block && WritesTo(*node.block, buffer);
+  });
 }
 
 std::vector<const Block*> AllBlocks(const BlockTree& tree) {
@@ -66,13 +75,16 @@ std::vector<std::string> BlocksBelow(const std::vector<NodePtr>& nodes) {
 
 std::vector<Loop*> LoopsAround(const Path& path) {
   std::vector<Loop*> loops;
-  for (size_t i = 0; i + 1 < path.size(); ++i) loops.push_back(&*path[i].node().loop);
+  for (size_t i = 0; i + 1 < path.size(); ++i)
+    loops.push_back(&*path[i].node().loop);
   return loops;
 }
 
 size_t CommonDepth(const Path& a, const Path& b) {
   size_t depth = 0;
-  while (depth < a.size() && depth < b.size() && &a[depth].node() == &b[depth].node()) ++depth;
+  while (depth < a.size() && depth < b.size() &&
+         &a[depth].node() == &b[depth].node())
+    ++depth;
   return depth;
 }
 
@@ -105,7 +117,8 @@ NodePtr Remove(BlockTree&, Path path) {
   while (!path.empty()) {
     std::vector<NodePtr>& siblings = *path.back().siblings;
     NodePtr node = std::move(siblings[path.back().index]);
-    siblings.erase(siblings.begin() + static_cast<std::ptrdiff_t>(path.back().index));
+    siblings.erase(siblings.begin() +
+                   static_cast<std::ptrdiff_t>(path.back().index));
     if (!removed) removed = std::move(node);
     path.pop_back();
     if (!siblings.empty()) break;
@@ -113,14 +126,16 @@ NodePtr Remove(BlockTree&, Path path) {
   return removed;
 }
 
-void ForEachBlock(std::vector<NodePtr>& nodes, const std::function<void(Block&)>& fn) {
+void ForEachBlock(std::vector<NodePtr>& nodes,
+                  const std::function<void(Block&)>& fn) {
   for (NodePtr& node : nodes) {
     if (node->block) fn(*node->block);
     if (node->loop) ForEachBlock(node->loop->body, fn);
   }
 }
 
-void ForEachLoop(std::vector<NodePtr>& nodes, const std::function<void(Loop&)>& fn) {
+void ForEachLoop(std::vector<NodePtr>& nodes,
+                 const std::function<void(Loop&)>& fn) {
   for (NodePtr& node : nodes) {
     if (!node->loop) continue;
     fn(*node->loop);
@@ -128,7 +143,8 @@ void ForEachLoop(std::vector<NodePtr>& nodes, const std::function<void(Loop&)>& 
   }
 }
 
-void SubstituteLoopVars(BlockTree& tree, const std::function<Expr(int var)>& binding) {
+void SubstituteLoopVars(BlockTree& tree,
+                        const std::function<Expr(int var)>& binding) {
   auto replace = [&](Expr& expr) { expr = Substitute(expr, binding); };
   ForEachBlock(tree.roots, [&](Block& block) {
     for (Expr& expr : block.bindings) replace(expr);
@@ -163,11 +179,16 @@ std::vector<int> LoadedBuffers(const Block& block) {
 
 bool Mentions(const Expr& expr, int var) {
   bool found = false;
-  Visit(expr, [&](const Expr& e) { found = found || (e.op() == Op::kVar && e.var_id() == var); });
+  Visit(expr, [&](const Expr& e) {
+    found = found || (e.op() == Op::kVar && e.var_id() == var);
+  });
   return found;
 }
 
-bool WritesTo(const Block& block, int buffer) { return std::find(block.dst.begin(), block.dst.end(), buffer) != block.dst.end(); }
+bool WritesTo(const Block& block, int buffer) {
+  return std::find(block.dst.begin(), block.dst.end(), buffer) !=
+         block.dst.end();
+}
 
 bool CarriesReduction(const Loop& loop, const Block& block) {
   for (size_t i = 0; i < block.reduce_axes.size(); ++i) {

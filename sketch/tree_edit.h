@@ -1,4 +1,5 @@
-// Finding and changing places in a block tree: what the primitives of replay are written with. Internal to sketch.
+// Finding and changing places in a block tree: what the primitives of replay
+// are written with. Internal to sketch.
 #ifndef TILEWRIGHT_SKETCH_TREE_EDIT_H_
 #define TILEWRIGHT_SKETCH_TREE_EDIT_H_
 
@@ -20,7 +21,8 @@ struct Position {
   Node& node() const { return *(*siblings)[index]; }
 };
 
-// The nodes from a root down to one block or loop, that one last. Empty: not found. Any change of the tree invalidates it.
+// The nodes from a root down to one block or loop, that one last. Empty: not
+// found. Any change of the tree invalidates it.
 using Path = std::vector<Position>;
 
 Path FindBlock(BlockTree& tree, absl::string_view name);
@@ -39,14 +41,18 @@ NodePtr MakeLoopNode(Loop loop);
 NodePtr MakeBlockNode(Block block);
 // `loops` outermost first around `inner`.
 NodePtr Nest(std::vector<Loop> loops, NodePtr inner);
-// Takes the last node of `path` out of the tree, with every loop around it that would be left empty.
+// Takes the last node of `path` out of the tree, with every loop around it that
+// would be left empty.
 NodePtr Remove(BlockTree& tree, Path path);
 // Calls `fn` on every block, in order.
-void ForEachBlock(std::vector<NodePtr>& nodes, const std::function<void(Block&)>& fn);
-void ForEachLoop(std::vector<NodePtr>& nodes, const std::function<void(Loop&)>& fn);
+void ForEachBlock(std::vector<NodePtr>& nodes,
+                  const std::function<void(Block&)>& fn);
+void ForEachLoop(std::vector<NodePtr>& nodes,
+                 const std::function<void(Loop&)>& fn);
 
 // Replaces loop variables in every binding, predicate and origin.
-void SubstituteLoopVars(BlockTree& tree, const std::function<Expr(int var)>& binding);
+void SubstituteLoopVars(BlockTree& tree,
+                        const std::function<Expr(int var)>& binding);
 // The ranges of all loop variables of the tree, as they are now. Holds a copy.
 RangeOf LoopRanges(const BlockTree& tree);
 // Buffer ids the block loads, ascending.
@@ -54,14 +60,18 @@ std::vector<int> LoadedBuffers(const Block& block);
 bool Mentions(const Expr& expr, int var);
 bool WritesTo(const Block& block, int buffer);
 // Binding of reduce axis `i` of the block.
-inline const Expr& ReduceBinding(const Block& block, size_t i) { return block.bindings[block.axes.size() + i]; }
+inline const Expr& ReduceBinding(const Block& block, size_t i) {
+  return block.bindings[block.axes.size() + i];
+}
 // Does the loop carry a reduce axis of the block?
 bool CarriesReduction(const Loop& loop, const Block& block);
-// The extents of the tensor the buffer holds (part of), also where only part is held.
+// The extents of the tensor the buffer holds (part of), also where only part is
+// held.
 std::vector<int64_t> LogicalShape(const BlockTree& tree, int buffer);
 // Every element of the tensor is held, at origin 0.
 bool HoldsWholeTensor(const BlockTree& tree, const Buffer& buffer);
-// `name`, or `name` with the first number that makes it unique among blocks (or buffers).
+// `name`, or `name` with the first number that makes it unique among blocks (or
+// buffers).
 std::string UniqueBlockName(const BlockTree& tree, const std::string& name);
 std::string UniqueBufferName(const BlockTree& tree, const std::string& name);
 

@@ -15,14 +15,17 @@ namespace {
 constexpr std::string_view kConstantPrefix = "#constant ";
 constexpr std::string_view kLayoutPrefix = "#layout ";
 
-// The same tensors with the same ids; those in `constants` become constants of zeros, all other leaves placeholders.
-TensorGraph WithLeaves(const TensorGraph& graph, const std::set<std::string>& constants) {
+// The same tensors with the same ids; those in `constants` become constants of
+// zeros, all other leaves placeholders.
+TensorGraph WithLeaves(const TensorGraph& graph,
+                       const std::set<std::string>& constants) {
   TensorGraph copy;
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind == TensorKind::kCompute) {
       copy.AddCompute(tensor.name, tensor.dtype, tensor.compute, tensor.hint);
     } else if (constants.count(tensor.name) != 0) {
-      copy.AddConstant(tensor.name, std::make_shared<HostTensor>(tensor.dtype, tensor.static_shape()));
+      copy.AddConstant(tensor.name, std::make_shared<HostTensor>(
+                                        tensor.dtype, tensor.static_shape()));
     } else {
       copy.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
     }
@@ -35,18 +38,22 @@ TensorGraph WithLeaves(const TensorGraph& graph, const std::set<std::string>& co
 
 const Layout Workload::LayoutOf(TensorId id) const {
   auto it = layouts.find(id);
-  return it != layouts.end() ? it->second : Layout::RowMajor(graph.tensor(id).static_shape());
+  return it != layouts.end()
+             ? it->second
+             : Layout::RowMajor(graph.tensor(id).static_shape());
 }
 
 std::string Workload::Text() const {
   std::string text = PrintText(WithLeaves(graph, {}));
   if (!text.empty() && text.back() != '\n') text += '\n';
   for (const Tensor& tensor : graph.tensors()) {
-    if (tensor.kind == TensorKind::kConstant) absl::StrAppend(&text, std::string(kConstantPrefix), tensor.name, "\n");
+    if (tensor.kind == TensorKind::kConstant)
+      absl::StrAppend(&text, std::string(kConstantPrefix), tensor.name, "\n");
   }
   for (const auto& [id, layout] : layouts) {
     if (layout != Layout::RowMajor(graph.tensor(id).static_shape())) {
-      absl::StrAppend(&text, std::string(kLayoutPrefix), graph.tensor(id).name, " ", layout.ToString(), "\n");
+      absl::StrAppend(&text, std::string(kLayoutPrefix), graph.tensor(id).name,
+                      " ", layout.ToString(), "\n");
     }
   }
   return text;
@@ -65,9 +72,12 @@ absl::StatusOr<Workload> ParseWorkload(std::string_view text) {
     } else if (line.substr(0, kLayoutPrefix.size()) == kLayoutPrefix) {
       std::string_view rest = line.substr(kLayoutPrefix.size());
       size_t space = rest.find(' ');
-      if (space == std::string_view::npos) return absl::InvalidArgumentError("a layout line needs a tensor and a layout");
+      if (space == std::string_view::npos)
+        return absl::InvalidArgumentError(
+            "a layout line needs a tensor and a layout");
       TW_ASSIGN_OR_RETURN(Layout layout, Layout::Parse(rest.substr(space + 1)));
-      layouts.emplace_back(std::string(rest.substr(0, space)), std::move(layout));
+      layouts.emplace_back(std::string(rest.substr(0, space)),
+                           std::move(layout));
     } else {
       graph_text.append(line);
       graph_text += '\n';
@@ -77,16 +87,20 @@ absl::StatusOr<Workload> ParseWorkload(std::string_view text) {
   for (const std::string& name : constants) {
     std::optional<TensorId> id = graph.Find(name);
     if (!id || graph.tensor(*id).kind != TensorKind::kPlaceholder) {
-      return absl::InvalidArgumentError(absl::StrCat("constant '", name, "' is no placeholder of the graph"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("constant '", name, "' is no placeholder of the graph"));
     }
   }
   Workload workload;
   workload.graph = WithLeaves(graph, constants);
   for (auto& [name, layout] : layouts) {
     std::optional<TensorId> id = workload.graph.Find(name);
-    if (!id) return absl::InvalidArgumentError(absl::StrCat("layout of unknown tensor '", name, "'"));
+    if (!id)
+      return absl::InvalidArgumentError(
+          absl::StrCat("layout of unknown tensor '", name, "'"));
     if (layout.shape() != workload.graph.tensor(*id).static_shape()) {
-      return absl::InvalidArgumentError(absl::StrCat("the layout of '", name, "' does not have its shape"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the layout of '", name, "' does not have its shape"));
     }
     workload.layouts.emplace(*id, std::move(layout));
   }
