@@ -25,9 +25,12 @@ ScalarBuilder::ScalarBuilder(std::string name, int64_t num_tasks) {
   scopes_.back().kind = Scope::Kind::kBody;
 }
 
-int ScalarBuilder::AddArgument(std::string name, DType dtype, Role role, int64_t elements) {
+int ScalarBuilder::AddArgument(std::string name, DType dtype, Role role,
+                               int64_t elements) {
   TW_CHECK(role != Role::kLocal) << "an argument cannot be local: " << name;
-  TW_CHECK(kernel_.buffers.empty() || kernel_.buffers.back().role != Role::kLocal) << "arguments come before scratch: " << name;
+  TW_CHECK(kernel_.buffers.empty() ||
+           kernel_.buffers.back().role != Role::kLocal)
+      << "arguments come before scratch: " << name;
   kernel_.buffers.push_back({std::move(name), dtype, role, elements, -1});
   store_epoch_.push_back(0);
   return static_cast<int>(kernel_.buffers.size()) - 1;
@@ -35,15 +38,18 @@ int ScalarBuilder::AddArgument(std::string name, DType dtype, Role role, int64_t
 
 int ScalarBuilder::AddScratch(std::string name, DType dtype, int64_t elements) {
   const int64_t offset = AlignUp(kernel_.scratch_bytes);
-  kernel_.buffers.push_back({std::move(name), dtype, Role::kLocal, elements, offset});
+  kernel_.buffers.push_back(
+      {std::move(name), dtype, Role::kLocal, elements, offset});
   kernel_.scratch_bytes = AlignUp(offset + elements * SizeBytes(dtype));
   store_epoch_.push_back(0);
   return static_cast<int>(kernel_.buffers.size()) - 1;
 }
 
-Reg ScalarBuilder::NewReg(DType dtype, int lanes, std::string name, bool is_variable) {
+Reg ScalarBuilder::NewReg(DType dtype, int lanes, std::string name,
+                          bool is_variable) {
   TW_CHECK_GE(lanes, 1);
-  kernel_.regs.push_back({RegisterType(dtype), lanes, is_variable, std::move(name)});
+  kernel_.regs.push_back(
+      {RegisterType(dtype), lanes, is_variable, std::move(name)});
   return static_cast<Reg>(kernel_.regs.size()) - 1;
 }
 
@@ -53,7 +59,8 @@ void ScalarBuilder::Append(Inst inst) {
 }
 
 template <typename Make>
-Reg ScalarBuilder::Shared(const std::string& key, bool shareable, DType dtype, int lanes, Make make) {
+Reg ScalarBuilder::Shared(const std::string& key, bool shareable, DType dtype,
+                          int lanes, Make make) {
   if (shareable) {
     for (const Scope& scope : scopes_) {
       auto it = scope.known.find(key);
@@ -67,17 +74,20 @@ Reg ScalarBuilder::Shared(const std::string& key, bool shareable, DType dtype, i
 }
 
 bool ScalarBuilder::AnyVariable(absl::Span<const Reg> regs) const {
-  return std::any_of(regs.begin(), regs.end(), [&](Reg r) { return r != kNoReg && type(r).is_variable; });
+  return std::any_of(regs.begin(), regs.end(),
+                     [&](Reg r) { return r != kNoReg && type(r).is_variable; });
 }
 
 Reg ScalarBuilder::Int(int64_t value, DType dtype, int lanes) {
   TW_CHECK(!IsFloat(dtype)) << "an integer constant of dtype " << Name(dtype);
-  return Shared(absl::StrCat("i", static_cast<int>(dtype), "x", lanes, ":", value), true, dtype, lanes, [&](Reg dst) {
-    ConstInst inst;
-    inst.dst = dst;
-    inst.i = value;
-    return inst;
-  });
+  return Shared(
+      absl::StrCat("i", static_cast<int>(dtype), "x", lanes, ":", value), true,
+      dtype, lanes, [&](Reg dst) {
+        ConstInst inst;
+        inst.dst = dst;
+        inst.i = value;
+        return inst;
+      });
 }
 
 Reg ScalarBuilder::Float(double value, DType dtype, int lanes) {
@@ -86,12 +96,14 @@ Reg ScalarBuilder::Float(double value, DType dtype, int lanes) {
   if (dtype == DType::kFloat32) value = static_cast<float>(value);
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
-  return Shared(absl::StrCat("f", static_cast<int>(dtype), "x", lanes, ":", absl::Hex(bits)), true, dtype, lanes, [&](Reg dst) {
-    ConstInst inst;
-    inst.dst = dst;
-    inst.f = value;
-    return inst;
-  });
+  return Shared(absl::StrCat("f", static_cast<int>(dtype), "x", lanes, ":",
+                             absl::Hex(bits)),
+                true, dtype, lanes, [&](Reg dst) {
+                  ConstInst inst;
+                  inst.dst = dst;
+                  inst.f = value;
+                  return inst;
+                });
 }
 
 std::vector<Reg> ScalarBuilder::SplatToEqualLanes(std::vector<Reg> operands) {
@@ -104,99 +116,132 @@ std::vector<Reg> ScalarBuilder::SplatToEqualLanes(std::vector<Reg> operands) {
 }
 
 Reg ScalarBuilder::Emit(Op op, std::vector<Reg> operands) {
-  TW_CHECK(op != Op::kCast && op != Op::kConst && op != Op::kVar && op != Op::kLoad) << "Emit cannot make " << Name(op);
+  TW_CHECK(op != Op::kCast && op != Op::kConst && op != Op::kVar &&
+           op != Op::kLoad)
+      << "Emit cannot make " << Name(op);
   operands = SplatToEqualLanes(std::move(operands));
   const DType operand_dtype = type(operands.back()).dtype;
-  const DType dtype = IsComparison(op) || op == Op::kIsNan ? DType::kBool : operand_dtype;
+  const DType dtype =
+      IsComparison(op) || op == Op::kIsNan ? DType::kBool : operand_dtype;
   const int lanes = type(operands[0]).lanes;
-  const std::string key = absl::StrCat("o", static_cast<int>(op), ":", absl::StrJoin(operands, ","));
-  return Shared(key, !AnyVariable(operands), dtype, lanes, [&](Reg dst) { return OpInst{dst, op, operands}; });
+  const std::string key = absl::StrCat("o", static_cast<int>(op), ":",
+                                       absl::StrJoin(operands, ","));
+  return Shared(key, !AnyVariable(operands), dtype, lanes, [&](Reg dst) {
+    return OpInst{dst, op, operands};
+  });
 }
 
 Reg ScalarBuilder::Cast(DType to, Reg source) {
   to = RegisterType(to);
   if (type(source).dtype == to) return source;
   const std::string key = absl::StrCat("c", static_cast<int>(to), ":", source);
-  return Shared(key, !AnyVariable({source}), to, type(source).lanes, [&](Reg dst) { return OpInst{dst, Op::kCast, {source}}; });
+  return Shared(key, !AnyVariable({source}), to, type(source).lanes,
+                [&](Reg dst) {
+                  return OpInst{dst, Op::kCast, {source}};
+                });
 }
 
 Reg ScalarBuilder::Fma(Reg a, Reg b, Reg c) {
   const std::vector<Reg> o = SplatToEqualLanes({a, b, c});
   TW_CHECK(IsFloat(type(o[0]).dtype)) << "fma of " << Name(type(o[0]).dtype);
-  return Shared(absl::StrCat("m", absl::StrJoin(o, ",")), !AnyVariable(o), type(o[0]).dtype, type(o[0]).lanes, [&](Reg dst) {
-    return FmaInst{dst, o[0], o[1], o[2]};
-  });
+  return Shared(absl::StrCat("m", absl::StrJoin(o, ",")), !AnyVariable(o),
+                type(o[0]).dtype, type(o[0]).lanes, [&](Reg dst) {
+                  return FmaInst{dst, o[0], o[1], o[2]};
+                });
 }
 
 Reg ScalarBuilder::Splat(Reg source, int lanes) {
   TW_CHECK_EQ(type(source).lanes, 1);
   if (lanes == 1) return source;
-  return Shared(absl::StrCat("s", lanes, ":", source), !AnyVariable({source}), type(source).dtype, lanes,
-                [&](Reg dst) { return SplatInst{dst, source}; });
+  return Shared(absl::StrCat("s", lanes, ":", source), !AnyVariable({source}),
+                type(source).dtype, lanes, [&](Reg dst) {
+                  return SplatInst{dst, source};
+                });
 }
 
 Reg ScalarBuilder::Lane(Reg source, int lane) {
   TW_CHECK_LT(lane, type(source).lanes);
-  return Shared(absl::StrCat("l", lane, ":", source), !AnyVariable({source}), type(source).dtype, 1,
-                [&](Reg dst) { return LaneInst{dst, source, lane}; });
+  return Shared(absl::StrCat("l", lane, ":", source), !AnyVariable({source}),
+                type(source).dtype, 1, [&](Reg dst) {
+                  return LaneInst{dst, source, lane};
+                });
 }
 
 Reg ScalarBuilder::Insert(Reg source, int lane, Reg value) {
   TW_CHECK_LT(lane, type(source).lanes);
-  return Shared(absl::StrCat("n", lane, ":", source, ",", value), !AnyVariable({source, value}), type(source).dtype,
-                type(source).lanes, [&](Reg dst) { return InsertInst{dst, source, value, lane}; });
+  return Shared(absl::StrCat("n", lane, ":", source, ",", value),
+                !AnyVariable({source, value}), type(source).dtype,
+                type(source).lanes, [&](Reg dst) {
+                  return InsertInst{dst, source, value, lane};
+                });
 }
 
 Reg ScalarBuilder::Bitcast(DType to, Reg source) {
-  TW_CHECK_EQ(SizeBytes(to), SizeBytes(type(source).dtype)) << "bits of " << Name(type(source).dtype) << " as " << Name(to);
+  TW_CHECK_EQ(SizeBytes(to), SizeBytes(type(source).dtype))
+      << "bits of " << Name(type(source).dtype) << " as " << Name(to);
   if (type(source).dtype == to) return source;
-  return Shared(absl::StrCat("b", static_cast<int>(to), ":", source), !AnyVariable({source}), to, type(source).lanes,
-                [&](Reg dst) { return BitcastInst{dst, source}; });
+  return Shared(absl::StrCat("b", static_cast<int>(to), ":", source),
+                !AnyVariable({source}), to, type(source).lanes, [&](Reg dst) {
+                  return BitcastInst{dst, source};
+                });
 }
 
 Reg ScalarBuilder::Any(Reg source) {
-  TW_CHECK(type(source).dtype == DType::kBool) << "any of " << Name(type(source).dtype);
+  TW_CHECK(type(source).dtype == DType::kBool)
+      << "any of " << Name(type(source).dtype);
   if (type(source).lanes == 1) return source;
-  return Shared(absl::StrCat("a:", source), !AnyVariable({source}), DType::kBool, 1, [&](Reg dst) { return AnyInst{dst, source}; });
+  return Shared(absl::StrCat("a:", source), !AnyVariable({source}),
+                DType::kBool, 1, [&](Reg dst) {
+                  return AnyInst{dst, source};
+                });
 }
 
-Reg ScalarBuilder::EmitExpr(const Expr& expr, const std::function<Reg(const Expr&)>& leaf) {
+Reg ScalarBuilder::EmitExpr(const Expr& expr,
+                            const std::function<Reg(const Expr&)>& leaf) {
   switch (expr.op()) {
     case Op::kVar:
     case Op::kLoad:
       return leaf(expr);
     case Op::kConst:
-      return IsFloat(expr.dtype()) ? Float(expr.float_value(), expr.dtype()) : Int(expr.int_value(), expr.dtype());
+      return IsFloat(expr.dtype()) ? Float(expr.float_value(), expr.dtype())
+                                   : Int(expr.int_value(), expr.dtype());
     case Op::kCast:
       return Cast(expr.dtype(), EmitExpr(expr.operand(0), leaf));
     default: {
       std::vector<Reg> operands;
-      for (const Expr& operand : expr.operands()) operands.push_back(EmitExpr(operand, leaf));
+      for (const Expr& operand : expr.operands())
+        operands.push_back(EmitExpr(operand, leaf));
       return Emit(expr.op(), std::move(operands));
     }
   }
 }
 
-Reg ScalarBuilder::Load(int buffer, Reg offset, int64_t constant_offset, int lanes, int active, Reg mask, Reg other) {
+Reg ScalarBuilder::Load(int buffer, Reg offset, int64_t constant_offset,
+                        int lanes, int active, Reg mask, Reg other) {
   const ScalarBuffer& b = kernel_.buffers[buffer];
   if (active == lanes) active = 0;
-  std::string key = absl::StrCat("L", buffer, ",", offset, ",", constant_offset, ",", lanes, ",", active, ",", mask, ",", other);
+  std::string key =
+      absl::StrCat("L", buffer, ",", offset, ",", constant_offset, ",", lanes,
+                   ",", active, ",", mask, ",", other);
   const bool read_only = b.role == Role::kInput || b.role == Role::kConstant;
-  if (!read_only) absl::StrAppend(&key, "@", store_epoch_[buffer], "/", scope_epoch_);
-  return Shared(key, !AnyVariable({offset, mask, other}), b.dtype, lanes, [&](Reg dst) {
-    LoadInst inst;
-    inst.dst = dst;
-    inst.buffer = buffer;
-    inst.offset = offset;
-    inst.constant_offset = constant_offset;
-    inst.active = active;
-    inst.mask = mask;
-    inst.other = other;
-    return inst;
-  });
+  if (!read_only)
+    absl::StrAppend(&key, "@", store_epoch_[buffer], "/", scope_epoch_);
+  return Shared(key, !AnyVariable({offset, mask, other}), b.dtype, lanes,
+                [&](Reg dst) {
+                  LoadInst inst;
+                  inst.dst = dst;
+                  inst.buffer = buffer;
+                  inst.offset = offset;
+                  inst.constant_offset = constant_offset;
+                  inst.active = active;
+                  inst.mask = mask;
+                  inst.other = other;
+                  return inst;
+                });
 }
 
-void ScalarBuilder::Store(int buffer, Reg offset, int64_t constant_offset, Reg value, int active, Reg mask) {
+void ScalarBuilder::Store(int buffer, Reg offset, int64_t constant_offset,
+                          Reg value, int active, Reg mask) {
   StoreInst inst;
   inst.buffer = buffer;
   inst.offset = offset;
@@ -208,15 +253,19 @@ void ScalarBuilder::Store(int buffer, Reg offset, int64_t constant_offset, Reg v
   ++store_epoch_[buffer];
 }
 
-void ScalarBuilder::Prefetch(int buffer, Reg offset, int64_t constant_offset, int level) {
+void ScalarBuilder::Prefetch(int buffer, Reg offset, int64_t constant_offset,
+                             int level) {
   Append(Inst{PrefetchInst{buffer, offset, constant_offset, level}});
 }
 
-Reg ScalarBuilder::Variable(DType dtype, int lanes, std::string name) { return NewReg(dtype, lanes, std::move(name), true); }
+Reg ScalarBuilder::Variable(DType dtype, int lanes, std::string name) {
+  return NewReg(dtype, lanes, std::move(name), true);
+}
 
 void ScalarBuilder::Assign(Reg variable, Reg value) {
   TW_CHECK(type(variable).is_variable);
-  if (type(value).lanes != type(variable).lanes) value = Splat(value, type(variable).lanes);
+  if (type(value).lanes != type(variable).lanes)
+    value = Splat(value, type(variable).lanes);
   Append(Inst{CopyInst{variable, value}});
 }
 
@@ -247,7 +296,8 @@ ScalarBuilder::Scope ScalarBuilder::Pop() {
   return scope;
 }
 
-Reg ScalarBuilder::BeginFor(int64_t begin, int64_t end, int64_t step, int unroll, std::string name, DType dtype) {
+Reg ScalarBuilder::BeginFor(int64_t begin, int64_t end, int64_t step,
+                            int unroll, std::string name, DType dtype) {
   ForInst loop;
   loop.var = NewReg(dtype, 1, std::move(name), false);
   loop.constant_begin = begin;
@@ -259,7 +309,8 @@ Reg ScalarBuilder::BeginFor(int64_t begin, int64_t end, int64_t step, int unroll
   return var;
 }
 
-Reg ScalarBuilder::BeginForRegs(Reg begin, Reg end, int64_t step, int unroll, std::string name) {
+Reg ScalarBuilder::BeginForRegs(Reg begin, Reg end, int64_t step, int unroll,
+                                std::string name) {
   ForInst loop;
   loop.var = NewReg(type(end).dtype, 1, std::move(name), false);
   loop.begin = begin;
@@ -293,9 +344,11 @@ void ScalarBuilder::BeginElse() {
 
 void ScalarBuilder::EndIf() {
   Scope scope = Pop();
-  TW_CHECK(scope.kind == Scope::Kind::kThen || scope.kind == Scope::Kind::kElse) << "EndIf closes something else";
+  TW_CHECK(scope.kind == Scope::Kind::kThen || scope.kind == Scope::Kind::kElse)
+      << "EndIf closes something else";
   IfInst& branch = std::get<IfInst>(scope.header.node);
-  (scope.kind == Scope::Kind::kThen ? branch.then_body : branch.else_body) = std::move(scope.insts);
+  (scope.kind == Scope::Kind::kThen ? branch.then_body : branch.else_body) =
+      std::move(scope.insts);
   Append(std::move(scope.header));
 }
 

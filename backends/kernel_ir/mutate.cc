@@ -20,13 +20,16 @@ struct Change {
   std::function<void(Inst&)> apply;
 };
 
-// What the registers of a kernel are used for, so that changes hit what matters.
+// What the registers of a kernel are used for, so that changes hit what
+// matters.
 struct Uses {
-  std::set<Reg> factors;   // of an i64 or i32 product
-  std::set<Reg> initial;   // copied into a variable or stored
+  std::set<Reg> factors;  // of an i64 or i32 product
+  std::set<Reg> initial;  // copied into a variable or stored
 };
 
-void ForEachInst(std::vector<Inst>& body, int& position, const std::function<void(int, std::vector<Inst>&, size_t)>& fn) {
+void ForEachInst(
+    std::vector<Inst>& body, int& position,
+    const std::function<void(int, std::vector<Inst>&, size_t)>& fn) {
   for (size_t i = 0; i < body.size(); ++i) {
     const int here = ++position;
     if (ForInst* loop = std::get_if<ForInst>(&body[i].node)) {
@@ -42,65 +45,107 @@ void ForEachInst(std::vector<Inst>& body, int& position, const std::function<voi
 Uses FindUses(ScalarKernel& kernel) {
   Uses uses;
   int position = 0;
-  ForEachInst(kernel.body, position, [&](int, std::vector<Inst>& body, size_t i) {
-    if (const OpInst* op = std::get_if<OpInst>(&body[i].node)) {
-      if (op->op == Op::kMul && IsInteger(kernel.regs[op->dst].dtype)) uses.factors.insert(op->operands.begin(), op->operands.end());
-    } else if (const CopyInst* copy = std::get_if<CopyInst>(&body[i].node)) {
-      uses.initial.insert(copy->source);
-    } else if (const StoreInst* store = std::get_if<StoreInst>(&body[i].node)) {
-      uses.initial.insert(store->value);
-    } else if (const LoadInst* load = std::get_if<LoadInst>(&body[i].node)) {
-      if (load->other != kNoReg) uses.initial.insert(load->other);
-    }
-  });
+  ForEachInst(
+      kernel.body, position, [&](int, std::vector<Inst>& body, size_t i) {
+        if (const OpInst* op = std::get_if<OpInst>(&body[i].node)) {
+          if (op->op == Op::kMul && IsInteger(kernel.regs[op->dst].dtype))
+            uses.factors.insert(op->operands.begin(), op->operands.end());
+        } else if (const CopyInst* copy =
+                       std::get_if<CopyInst>(&body[i].node)) {
+          uses.initial.insert(copy->source);
+        } else if (const StoreInst* store =
+                       std::get_if<StoreInst>(&body[i].node)) {
+          uses.initial.insert(store->value);
+        } else if (const LoadInst* load =
+                       std::get_if<LoadInst>(&body[i].node)) {
+          if (load->other != kNoReg) uses.initial.insert(load->other);
+        }
+      });
   return uses;
 }
 
 template <typename T, typename F>
 Change Of(std::string kind, F change) {
-  return {std::move(kind), [change](Inst& inst) { change(std::get<T>(inst.node)); }};
+  return {std::move(kind),
+          [change](Inst& inst) { change(std::get<T>(inst.node)); }};
 }
 
 void AddLoop(const ForInst& n, std::vector<Change>& out) {
   if (n.end == kNoReg) {
-    out.push_back(Of<ForInst>("last step skipped", [](ForInst& l) { l.constant_end -= l.step; }));
-    out.push_back(Of<ForInst>("one step too many", [](ForInst& l) { l.constant_end += l.step; }));
+    out.push_back(Of<ForInst>("last step skipped",
+                              [](ForInst& l) { l.constant_end -= l.step; }));
+    out.push_back(Of<ForInst>("one step too many",
+                              [](ForInst& l) { l.constant_end += l.step; }));
   }
-  if (n.begin == kNoReg) out.push_back(Of<ForInst>("first step skipped", [](ForInst& l) { l.constant_begin += l.step; }));
+  if (n.begin == kNoReg)
+    out.push_back(Of<ForInst>("first step skipped",
+                              [](ForInst& l) { l.constant_begin += l.step; }));
   out.push_back(Of<ForInst>("step doubled", [](ForInst& l) { l.step *= 2; }));
 }
 
 void AddOp(const OpInst& n, DType operand, std::vector<Change>& out) {
   auto other_op = [&](Op op) {
-    out.push_back(Of<OpInst>(absl::StrCat(std::string(Name(n.op)), " became ", std::string(Name(op))), [op](OpInst& o) { o.op = op; }));
+    out.push_back(Of<OpInst>(absl::StrCat(std::string(Name(n.op)), " became ",
+                                          std::string(Name(op))),
+                             [op](OpInst& o) { o.op = op; }));
   };
   switch (n.op) {
-    case Op::kAdd: other_op(Op::kSub); break;
-    case Op::kMul: other_op(Op::kAdd); break;
-    case Op::kMax: other_op(Op::kMin); break;
-    case Op::kMin: other_op(Op::kMax); break;
-    case Op::kLt: other_op(Op::kLe); break;
-    case Op::kLe: other_op(Op::kLt); break;
-    case Op::kGe: other_op(Op::kGt); break;
-    case Op::kGt: other_op(Op::kGe); break;
-    case Op::kAnd: if (operand == DType::kBool) other_op(Op::kOr); break;
+    case Op::kAdd:
+      other_op(Op::kSub);
+      break;
+    case Op::kMul:
+      other_op(Op::kAdd);
+      break;
+    case Op::kMax:
+      other_op(Op::kMin);
+      break;
+    case Op::kMin:
+      other_op(Op::kMax);
+      break;
+    case Op::kLt:
+      other_op(Op::kLe);
+      break;
+    case Op::kLe:
+      other_op(Op::kLt);
+      break;
+    case Op::kGe:
+      other_op(Op::kGt);
+      break;
+    case Op::kGt:
+      other_op(Op::kGe);
+      break;
+    case Op::kAnd:
+      if (operand == DType::kBool) other_op(Op::kOr);
+      break;
     case Op::kSub:
     case Op::kDiv:
     case Op::kFloorDiv:
-    case Op::kFloorMod: out.push_back(Of<OpInst>("operands swapped", [](OpInst& o) { std::swap(o.operands[0], o.operands[1]); })); break;
-    case Op::kSelect: out.push_back(Of<OpInst>("branches swapped", [](OpInst& o) { std::swap(o.operands[1], o.operands[2]); })); break;
-    default: break;
+    case Op::kFloorMod:
+      out.push_back(Of<OpInst>("operands swapped", [](OpInst& o) {
+        std::swap(o.operands[0], o.operands[1]);
+      }));
+      break;
+    case Op::kSelect:
+      out.push_back(Of<OpInst>("branches swapped", [](OpInst& o) {
+        std::swap(o.operands[1], o.operands[2]);
+      }));
+      break;
+    default:
+      break;
   }
 }
 
-std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses, const Inst& inst) {
+std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
+                              const Inst& inst) {
   std::vector<Change> out;
   if (const ForInst* loop = std::get_if<ForInst>(&inst.node)) {
     AddLoop(*loop, out);
   } else if (const OpInst* op = std::get_if<OpInst>(&inst.node)) {
     AddOp(*op, kernel.regs[op->operands.back()].dtype, out);
   } else if (const ConstInst* constant = std::get_if<ConstInst>(&inst.node)) {
-    if (uses.factors.count(constant->dst) > 0) out.push_back(Of<ConstInst>("stride off by one", [](ConstInst& c) { c.i += 1; }));
+    if (uses.factors.count(constant->dst) > 0)
+      out.push_back(
+          Of<ConstInst>("stride off by one", [](ConstInst& c) { c.i += 1; }));
     if (uses.initial.count(constant->dst) > 0) {
       out.push_back(Of<ConstInst>("initial value changed", [](ConstInst& c) {
         c.f = c.f == 0 ? 1 : -c.f;
@@ -108,56 +153,84 @@ std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses, cons
       }));
     }
   } else if (std::holds_alternative<FmaInst>(inst.node)) {
-    out.push_back(Of<FmaInst>("factor replaced", [](FmaInst& f) { f.a = f.b; }));
+    out.push_back(
+        Of<FmaInst>("factor replaced", [](FmaInst& f) { f.a = f.b; }));
   } else if (const LoadInst* load = std::get_if<LoadInst>(&inst.node)) {
-    out.push_back(Of<LoadInst>("offset one too far", [](LoadInst& l) { l.constant_offset += 1; }));
-    out.push_back(Of<LoadInst>("offset one too near", [](LoadInst& l) { l.constant_offset -= 1; }));
-    if (load->mask != kNoReg) out.push_back(Of<LoadInst>("mask dropped", [](LoadInst& l) { l.mask = kNoReg; }));
-    if (load->active > 0) out.push_back(Of<LoadInst>("active lanes ignored", [](LoadInst& l) { l.active = 0; }));
+    out.push_back(Of<LoadInst>("offset one too far",
+                               [](LoadInst& l) { l.constant_offset += 1; }));
+    out.push_back(Of<LoadInst>("offset one too near",
+                               [](LoadInst& l) { l.constant_offset -= 1; }));
+    if (load->mask != kNoReg)
+      out.push_back(
+          Of<LoadInst>("mask dropped", [](LoadInst& l) { l.mask = kNoReg; }));
+    if (load->active > 0)
+      out.push_back(Of<LoadInst>("active lanes ignored",
+                                 [](LoadInst& l) { l.active = 0; }));
   } else if (const StoreInst* store = std::get_if<StoreInst>(&inst.node)) {
-    out.push_back(Of<StoreInst>("store one too far", [](StoreInst& s) { s.constant_offset += 1; }));
-    out.push_back(Of<StoreInst>("store one too near", [](StoreInst& s) { s.constant_offset -= 1; }));
+    out.push_back(Of<StoreInst>("store one too far",
+                                [](StoreInst& s) { s.constant_offset += 1; }));
+    out.push_back(Of<StoreInst>("store one too near",
+                                [](StoreInst& s) { s.constant_offset -= 1; }));
     out.push_back({"store dropped", nullptr});
-    if (store->mask != kNoReg) out.push_back(Of<StoreInst>("mask dropped", [](StoreInst& s) { s.mask = kNoReg; }));
-    if (store->active > 0) out.push_back(Of<StoreInst>("active lanes ignored", [](StoreInst& s) { s.active = 0; }));
-    const int lanes = store->active > 0 ? store->active : kernel.regs[store->value].lanes;
-    if (lanes > 1) out.push_back(Of<StoreInst>("last lane not stored", [lanes](StoreInst& s) { s.active = lanes - 1; }));
+    if (store->mask != kNoReg)
+      out.push_back(
+          Of<StoreInst>("mask dropped", [](StoreInst& s) { s.mask = kNoReg; }));
+    if (store->active > 0)
+      out.push_back(Of<StoreInst>("active lanes ignored",
+                                  [](StoreInst& s) { s.active = 0; }));
+    const int lanes =
+        store->active > 0 ? store->active : kernel.regs[store->value].lanes;
+    if (lanes > 1)
+      out.push_back(
+          Of<StoreInst>("last lane not stored",
+                        [lanes](StoreInst& s) { s.active = lanes - 1; }));
   } else if (std::holds_alternative<IfInst>(inst.node)) {
-    out.push_back(Of<IfInst>("branches swapped", [](IfInst& i) { std::swap(i.then_body, i.else_body); }));
+    out.push_back(Of<IfInst>("branches swapped", [](IfInst& i) {
+      std::swap(i.then_body, i.else_body);
+    }));
   } else if (const LaneInst* lane = std::get_if<LaneInst>(&inst.node)) {
     const int lanes = kernel.regs[lane->source].lanes;
-    if (lanes > 1) out.push_back(Of<LaneInst>("lane off by one", [lanes](LaneInst& l) { l.lane = (l.lane + 1) % lanes; }));
+    if (lanes > 1)
+      out.push_back(Of<LaneInst>("lane off by one", [lanes](LaneInst& l) {
+        l.lane = (l.lane + 1) % lanes;
+      }));
   }
   return out;
 }
 
-ScalarKernel Apply(const ScalarKernel& kernel, int target, const Change& change) {
+ScalarKernel Apply(const ScalarKernel& kernel, int target,
+                   const Change& change) {
   ScalarKernel copy = kernel;
   int position = 0;
   bool done = false;
-  ForEachInst(copy.body, position, [&](int here, std::vector<Inst>& body, size_t i) {
-    if (here != target || done) return;
-    done = true;
-    if (change.apply != nullptr) {
-      change.apply(body[i]);
-    } else {
-      body.erase(body.begin() + i);
-    }
-  });
+  ForEachInst(copy.body, position,
+              [&](int here, std::vector<Inst>& body, size_t i) {
+                if (here != target || done) return;
+                done = true;
+                if (change.apply != nullptr) {
+                  change.apply(body[i]);
+                } else {
+                  body.erase(body.begin() + i);
+                }
+              });
   return copy;
 }
 
 }  // namespace
 
-std::vector<Mutant> Mutants(const ScalarKernel& kernel, int count, uint64_t seed) {
+std::vector<Mutant> Mutants(const ScalarKernel& kernel, int count,
+                            uint64_t seed) {
   ScalarKernel walked = kernel;
   const Uses uses = FindUses(walked);
-  // Sites by kind, so that a kernel full of loads does not give mutants of loads only.
+  // Sites by kind, so that a kernel full of loads does not give mutants of
+  // loads only.
   std::map<std::string, std::vector<std::pair<int, Change>>> sites;
   int position = 0;
-  ForEachInst(walked.body, position, [&](int here, std::vector<Inst>& body, size_t i) {
-    for (Change& change : ChangesOf(kernel, uses, body[i])) sites[change.kind].push_back({here, std::move(change)});
-  });
+  ForEachInst(walked.body, position,
+              [&](int here, std::vector<Inst>& body, size_t i) {
+                for (Change& change : ChangesOf(kernel, uses, body[i]))
+                  sites[change.kind].push_back({here, std::move(change)});
+              });
 
   std::vector<Mutant> mutants;
   if (kernel.num_tasks > 1 && count > 0) {
@@ -166,12 +239,15 @@ std::vector<Mutant> Mutants(const ScalarKernel& kernel, int count, uint64_t seed
   }
   Random random(seed);
   while (static_cast<int>(mutants.size()) < count && !sites.empty()) {
-    for (auto kind = sites.begin(); kind != sites.end() && static_cast<int>(mutants.size()) < count;) {
+    for (auto kind = sites.begin();
+         kind != sites.end() && static_cast<int>(mutants.size()) < count;) {
       const size_t pick = random.Index(kind->second.size());
       const auto [at, change] = kind->second[pick];
       kind->second.erase(kind->second.begin() + pick);
-      Mutant mutant{absl::StrCat("instruction ", at, ": ", change.kind), Apply(kernel, at, change)};
-      if (VerifyScalarKernel(mutant.kernel).ok()) mutants.push_back(std::move(mutant));
+      Mutant mutant{absl::StrCat("instruction ", at, ": ", change.kind),
+                    Apply(kernel, at, change)};
+      if (VerifyScalarKernel(mutant.kernel).ok())
+        mutants.push_back(std::move(mutant));
       kind = kind->second.empty() ? sites.erase(kind) : std::next(kind);
     }
   }

@@ -1,4 +1,5 @@
-// Wrong kernels made from a right one, each by one small change: what checks that say "correct" must reject.
+// Wrong kernels made from a right one, each by one small change: what checks
+// that say "correct" must reject.
 #ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_MUTATE_H_
 #define TILEWRIGHT_BACKENDS_KERNEL_IR_MUTATE_H_
 
@@ -15,10 +16,13 @@ struct Mutant {
   ScalarKernel kernel;
 };
 
-// Up to `count` mutants of `kernel`, drawn evenly over the kinds of change: loop bounds and steps, offsets, strides, initial values, masks and
-// active lanes, stores, operands, operations, comparisons, branches, lanes, the last task. All pass VerifyScalarKernel. Same seed, same
-// mutants. A few may compute the same as `kernel`; tests tell by the interpreter.
-std::vector<Mutant> Mutants(const ScalarKernel& kernel, int count, uint64_t seed);
+// Up to `count` mutants of `kernel`, drawn evenly over the kinds of change:
+// loop bounds and steps, offsets, strides, initial values, masks and active
+// lanes, stores, operands, operations, comparisons, branches, lanes, the last
+// task. All pass VerifyScalarKernel. Same seed, same mutants. A few may compute
+// the same as `kernel`; tests tell by the interpreter.
+std::vector<Mutant> Mutants(const ScalarKernel& kernel, int count,
+                            uint64_t seed);
 
 }  // namespace tilewright::kernel_ir
 

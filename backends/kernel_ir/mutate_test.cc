@@ -16,13 +16,18 @@ namespace {
 
 constexpr int kRows = 3, kColumns = 5, kDepth = 4;
 
-// c[task, 0:5] = max(sum over k of a[task, k] * b[k, 0:5], 0) with vectors of 4, the last one partly active.
+// c[task, 0:5] = max(sum over k of a[task, k] * b[k, 0:5], 0) with vectors of
+// 4, the last one partly active.
 ScalarKernel Product() {
   ScalarBuilder b("product", kRows);
-  const int a = b.AddArgument("a", DType::kFloat32, Role::kInput, kRows * kDepth);
-  const int m = b.AddArgument("b", DType::kFloat32, Role::kInput, kDepth * kColumns);
-  const int c = b.AddArgument("c", DType::kFloat32, Role::kOutput, kRows * kColumns);
-  std::vector<Reg> acc = {b.Variable(DType::kFloat32, 4), b.Variable(DType::kFloat32, 4)};
+  const int a =
+      b.AddArgument("a", DType::kFloat32, Role::kInput, kRows * kDepth);
+  const int m =
+      b.AddArgument("b", DType::kFloat32, Role::kInput, kDepth * kColumns);
+  const int c =
+      b.AddArgument("c", DType::kFloat32, Role::kOutput, kRows * kColumns);
+  std::vector<Reg> acc = {b.Variable(DType::kFloat32, 4),
+                          b.Variable(DType::kFloat32, 4)};
   for (Reg r : acc) b.Assign(r, b.Float(0, DType::kFloat32, 4));
   const Reg row = b.Mul(b.task(), b.Int(kDepth));
   const Reg k = b.BeginFor(0, kDepth);
@@ -43,10 +48,16 @@ std::string Result(const ScalarKernel& kernel) {
   const int sizes[] = {kRows * kDepth, kDepth * kColumns, kRows * kColumns};
   for (int i = 0; i < 3; ++i) {
     std::vector<float> values(sizes[i]);
-    for (int j = 0; j < sizes[i]; ++j) values[j] = i == 2 ? -1 : (j * 7 + 3 * i) % 11 - 4.0f;
-    args[i].assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+    for (int j = 0; j < sizes[i]; ++j)
+      values[j] = i == 2 ? -1 : (j * 7 + 3 * i) % 11 - 4.0f;
+    args[i].assign(reinterpret_cast<const char*>(values.data()),
+                   values.size() * sizeof(float));
   }
-  return InterpretScalarKernel(kernel, absl::MakeSpan(args), 0, kernel.num_tasks).ok() ? args[2] : "error";
+  return InterpretScalarKernel(kernel, absl::MakeSpan(args), 0,
+                               kernel.num_tasks)
+                 .ok()
+             ? args[2]
+             : "error";
 }
 
 TEST(MutateTest, MutantsAreValidManyAndOfManyKinds) {
@@ -75,7 +86,9 @@ TEST(MutateTest, NearlyEveryMutantComputesSomethingElse) {
 }
 
 TEST(MutateTest, EqualSeedsGiveEqualMutants) {
-  const std::vector<Mutant> a = Mutants(Product(), 10, 5), b = Mutants(Product(), 10, 5), c = Mutants(Product(), 10, 6);
+  const std::vector<Mutant> a = Mutants(Product(), 10, 5),
+                            b = Mutants(Product(), 10, 5),
+                            c = Mutants(Product(), 10, 6);
   std::string text_a, text_b, text_c;
   for (int i = 0; i < 10; ++i) {
     text_a += a[i].name + a[i].kernel.ToString();

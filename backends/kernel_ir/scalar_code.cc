@@ -27,10 +27,14 @@ const Code* Slow(Machine& m, const Code* c) {
   const int operands = c->op == Op::kSelect ? 3 : c->op >= Op::kAdd ? 2 : 1;
   Scalar in[3];
   for (int lane = 0; lane < c->lanes; ++lane) {
-    in[0] = ReadLane(m.regs + c->a, c->op == Op::kSelect ? DType::kBool : c->operand_dtype, lane);
+    in[0] =
+        ReadLane(m.regs + c->a,
+                 c->op == Op::kSelect ? DType::kBool : c->operand_dtype, lane);
     if (operands > 1) in[1] = ReadLane(m.regs + c->b, c->operand_dtype, lane);
     if (operands > 2) in[2] = ReadLane(m.regs + c->c, c->operand_dtype, lane);
-    WriteLane(m.regs + c->dst, c->dtype, lane, EvaluateOp(c->op, c->dtype, c->operand_dtype, {in, static_cast<size_t>(operands)}, true));
+    WriteLane(m.regs + c->dst, c->dtype, lane,
+              EvaluateOp(c->op, c->dtype, c->operand_dtype,
+                         {in, static_cast<size_t>(operands)}, true));
   }
   return c + 1;
 }
@@ -40,7 +44,8 @@ const Code* Binary(Machine& m, const Code* c) {
   const char* a = m.regs + c->a;
   const char* b = m.regs + c->b;
   char* dst = m.regs + c->dst;
-  for (int i = 0; i < c->lanes; ++i) Put<R>(dst, i, F()(At<T>(a, i), At<T>(b, i)));
+  for (int i = 0; i < c->lanes; ++i)
+    Put<R>(dst, i, F()(At<T>(a, i), At<T>(b, i)));
   return c + 1;
 }
 template <typename T, typename R, typename F>
@@ -53,43 +58,132 @@ const Code* Unary(Machine& m, const Code* c) {
 template <typename T>
 const Code* Select(Machine& m, const Code* c) {
   for (int i = 0; i < c->lanes; ++i) {
-    Put<T>(m.regs + c->dst, i, At<T>(m.regs + (m.regs[c->a + i] != 0 ? c->b : c->c), i));
+    Put<T>(m.regs + c->dst, i,
+           At<T>(m.regs + (m.regs[c->a + i] != 0 ? c->b : c->c), i));
   }
   return c + 1;
 }
 template <typename T>
 const Code* FusedMultiplyAdd(Machine& m, const Code* c) {
   for (int i = 0; i < c->lanes; ++i) {
-    Put<T>(m.regs + c->dst, i, std::fma(At<T>(m.regs + c->a, i), At<T>(m.regs + c->b, i), At<T>(m.regs + c->c, i)));
+    Put<T>(m.regs + c->dst, i,
+           std::fma(At<T>(m.regs + c->a, i), At<T>(m.regs + c->b, i),
+                    At<T>(m.regs + c->c, i)));
   }
   return c + 1;
 }
 
 // Integers wrap: computed without sign.
 template <typename T, bool = std::is_integral_v<T>>
-struct Wrapping { using Type = std::make_unsigned_t<T>; };
+struct Wrapping {
+  using Type = std::make_unsigned_t<T>;
+};
 template <typename T>
-struct Wrapping<T, false> { using Type = T; };
+struct Wrapping<T, false> {
+  using Type = T;
+};
 template <typename T>
 using W = typename Wrapping<T>::Type;
 
-struct Add { template <typename T> T operator()(T a, T b) const { return static_cast<T>(static_cast<W<T>>(a) + static_cast<W<T>>(b)); } };
-struct Sub { template <typename T> T operator()(T a, T b) const { return static_cast<T>(static_cast<W<T>>(a) - static_cast<W<T>>(b)); } };
-struct Mul { template <typename T> T operator()(T a, T b) const { return static_cast<T>(static_cast<W<T>>(a) * static_cast<W<T>>(b)); } };
-struct FloatDiv { template <typename T> T operator()(T a, T b) const { return a / b; } };
-struct FloorDivInt { template <typename T> T operator()(T a, T b) const { return static_cast<T>(FloorDivide(a, b)); } };
-struct FloorModInt { template <typename T> T operator()(T a, T b) const { return static_cast<T>(FloorModulo(a, b)); } };
-struct Eq { template <typename T> bool operator()(T a, T b) const { return a == b; } };
-struct Ne { template <typename T> bool operator()(T a, T b) const { return a != b; } };
-struct Lt { template <typename T> bool operator()(T a, T b) const { return a < b; } };
-struct Le { template <typename T> bool operator()(T a, T b) const { return a <= b; } };
-struct Gt { template <typename T> bool operator()(T a, T b) const { return a > b; } };
-struct Ge { template <typename T> bool operator()(T a, T b) const { return a >= b; } };
-struct And { template <typename T> T operator()(T a, T b) const { return a & b; } };
-struct Or { template <typename T> T operator()(T a, T b) const { return a | b; } };
-struct Not { bool operator()(bool a) const { return !a; } };
-struct Neg { template <typename T> T operator()(T a) const { return -a; } };
-struct Sqrt { template <typename T> T operator()(T a) const { return std::sqrt(a); } };
+struct Add {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<W<T>>(a) + static_cast<W<T>>(b));
+  }
+};
+struct Sub {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<W<T>>(a) - static_cast<W<T>>(b));
+  }
+};
+struct Mul {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<W<T>>(a) * static_cast<W<T>>(b));
+  }
+};
+struct FloatDiv {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
+};
+struct FloorDivInt {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(FloorDivide(a, b));
+  }
+};
+struct FloorModInt {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(FloorModulo(a, b));
+  }
+};
+struct Eq {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a == b;
+  }
+};
+struct Ne {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a != b;
+  }
+};
+struct Lt {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
+};
+struct Le {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+struct Gt {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
+};
+struct Ge {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+struct And {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a & b;
+  }
+};
+struct Or {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a | b;
+  }
+};
+struct Not {
+  bool operator()(bool a) const { return !a; }
+};
+struct Neg {
+  template <typename T>
+  T operator()(T a) const {
+    return -a;
+  }
+};
+struct Sqrt {
+  template <typename T>
+  T operator()(T a) const {
+    return std::sqrt(a);
+  }
+};
 
 // NaN if either side is; -0 below +0.
 struct Max {
@@ -116,48 +210,73 @@ struct Min {
 template <typename T>
 Step Arithmetic(Op op) {
   switch (op) {
-    case Op::kAdd: return Binary<T, T, Add>;
-    case Op::kSub: return Binary<T, T, Sub>;
-    case Op::kMul: return Binary<T, T, Mul>;
-    case Op::kMax: return Binary<T, T, Max>;
-    case Op::kMin: return Binary<T, T, Min>;
-    case Op::kEq: return Binary<T, bool, Eq>;
-    case Op::kNe: return Binary<T, bool, Ne>;
-    case Op::kLt: return Binary<T, bool, Lt>;
-    case Op::kLe: return Binary<T, bool, Le>;
-    case Op::kGt: return Binary<T, bool, Gt>;
-    case Op::kGe: return Binary<T, bool, Ge>;
-    case Op::kSelect: return Select<T>;
-    default: return Slow;
+    case Op::kAdd:
+      return Binary<T, T, Add>;
+    case Op::kSub:
+      return Binary<T, T, Sub>;
+    case Op::kMul:
+      return Binary<T, T, Mul>;
+    case Op::kMax:
+      return Binary<T, T, Max>;
+    case Op::kMin:
+      return Binary<T, T, Min>;
+    case Op::kEq:
+      return Binary<T, bool, Eq>;
+    case Op::kNe:
+      return Binary<T, bool, Ne>;
+    case Op::kLt:
+      return Binary<T, bool, Lt>;
+    case Op::kLe:
+      return Binary<T, bool, Le>;
+    case Op::kGt:
+      return Binary<T, bool, Gt>;
+    case Op::kGe:
+      return Binary<T, bool, Ge>;
+    case Op::kSelect:
+      return Select<T>;
+    default:
+      return Slow;
   }
 }
 
 template <typename T>
 Step FloatStep(Op op) {
   switch (op) {
-    case Op::kDiv: return Binary<T, T, FloatDiv>;
-    case Op::kNeg: return Unary<T, T, Neg>;
-    case Op::kSqrt: return Unary<T, T, Sqrt>;
-    default: return Arithmetic<T>(op);
+    case Op::kDiv:
+      return Binary<T, T, FloatDiv>;
+    case Op::kNeg:
+      return Unary<T, T, Neg>;
+    case Op::kSqrt:
+      return Unary<T, T, Sqrt>;
+    default:
+      return Arithmetic<T>(op);
   }
 }
 
 template <typename T>
 Step IntStep(Op op) {
   switch (op) {
-    case Op::kFloorDiv: return Binary<T, T, FloorDivInt>;
-    case Op::kFloorMod: return Binary<T, T, FloorModInt>;
-    default: return Arithmetic<T>(op);
+    case Op::kFloorDiv:
+      return Binary<T, T, FloorDivInt>;
+    case Op::kFloorMod:
+      return Binary<T, T, FloorModInt>;
+    default:
+      return Arithmetic<T>(op);
   }
 }
 
 Step BoolStep(Op op) {
   switch (op) {
-    case Op::kAnd: return Binary<bool, bool, And>;
-    case Op::kOr: return Binary<bool, bool, Or>;
-    case Op::kNot: return Unary<bool, bool, Not>;
-    case Op::kSelect: return Select<bool>;
-    default: return Slow;
+    case Op::kAnd:
+      return Binary<bool, bool, And>;
+    case Op::kOr:
+      return Binary<bool, bool, Or>;
+    case Op::kNot:
+      return Unary<bool, bool, Not>;
+    case Op::kSelect:
+      return Select<bool>;
+    default:
+      return Slow;
   }
 }
 
@@ -167,52 +286,103 @@ Step StepFor(Op op, DType dtype, DType operand_dtype) {
   (void)dtype;
   if (op == Op::kCast) return Slow;
   switch (operand_dtype) {
-    case DType::kFloat32: return FloatStep<float>(op);
-    case DType::kFloat64: return FloatStep<double>(op);
-    case DType::kInt64: return IntStep<int64_t>(op);
-    case DType::kInt32: return IntStep<int32_t>(op);
-    case DType::kBool: return BoolStep(op);
-    default: return Slow;
+    case DType::kFloat32:
+      return FloatStep<float>(op);
+    case DType::kFloat64:
+      return FloatStep<double>(op);
+    case DType::kInt64:
+      return IntStep<int64_t>(op);
+    case DType::kInt32:
+      return IntStep<int32_t>(op);
+    case DType::kBool:
+      return BoolStep(op);
+    default:
+      return Slow;
   }
 }
 
-Step FmaStepFor(DType dtype) { return dtype == DType::kFloat64 ? FusedMultiplyAdd<double> : FusedMultiplyAdd<float>; }
+Step FmaStepFor(DType dtype) {
+  return dtype == DType::kFloat64 ? FusedMultiplyAdd<double>
+                                  : FusedMultiplyAdd<float>;
+}
 
 Scalar ReadLane(const char* reg, DType dtype, int lane) {
   Scalar s;
   switch (dtype) {
-    case DType::kBool: s.i = At<uint8_t>(reg, lane) != 0; break;
-    case DType::kInt8: s.i = At<int8_t>(reg, lane); break;
-    case DType::kInt16: s.i = At<int16_t>(reg, lane); break;
-    case DType::kInt32: s.i = At<int32_t>(reg, lane); break;
-    case DType::kUInt8: s.i = At<uint8_t>(reg, lane); break;
-    case DType::kUInt16: s.i = At<uint16_t>(reg, lane); break;
-    case DType::kUInt32: s.i = At<uint32_t>(reg, lane); break;
+    case DType::kBool:
+      s.i = At<uint8_t>(reg, lane) != 0;
+      break;
+    case DType::kInt8:
+      s.i = At<int8_t>(reg, lane);
+      break;
+    case DType::kInt16:
+      s.i = At<int16_t>(reg, lane);
+      break;
+    case DType::kInt32:
+      s.i = At<int32_t>(reg, lane);
+      break;
+    case DType::kUInt8:
+      s.i = At<uint8_t>(reg, lane);
+      break;
+    case DType::kUInt16:
+      s.i = At<uint16_t>(reg, lane);
+      break;
+    case DType::kUInt32:
+      s.i = At<uint32_t>(reg, lane);
+      break;
     case DType::kInt64:
-    case DType::kUInt64: s.i = At<int64_t>(reg, lane); break;
-    case DType::kFloat16: s.f = HalfToFloat(At<uint16_t>(reg, lane)); break;
-    case DType::kBFloat16: s.f = BFloat16ToFloat(At<uint16_t>(reg, lane)); break;
-    case DType::kFloat32: s.f = At<float>(reg, lane); break;
-    case DType::kFloat64: s.f = At<double>(reg, lane); break;
+    case DType::kUInt64:
+      s.i = At<int64_t>(reg, lane);
+      break;
+    case DType::kFloat16:
+      s.f = HalfToFloat(At<uint16_t>(reg, lane));
+      break;
+    case DType::kBFloat16:
+      s.f = BFloat16ToFloat(At<uint16_t>(reg, lane));
+      break;
+    case DType::kFloat32:
+      s.f = At<float>(reg, lane);
+      break;
+    case DType::kFloat64:
+      s.f = At<double>(reg, lane);
+      break;
   }
   return s;
 }
 
 void WriteLane(char* reg, DType dtype, int lane, Scalar value) {
   switch (dtype) {
-    case DType::kBool: Put<uint8_t>(reg, lane, value.i != 0); break;
+    case DType::kBool:
+      Put<uint8_t>(reg, lane, value.i != 0);
+      break;
     case DType::kInt8:
-    case DType::kUInt8: Put(reg, lane, static_cast<uint8_t>(value.i)); break;
+    case DType::kUInt8:
+      Put(reg, lane, static_cast<uint8_t>(value.i));
+      break;
     case DType::kInt16:
-    case DType::kUInt16: Put(reg, lane, static_cast<uint16_t>(value.i)); break;
+    case DType::kUInt16:
+      Put(reg, lane, static_cast<uint16_t>(value.i));
+      break;
     case DType::kInt32:
-    case DType::kUInt32: Put(reg, lane, static_cast<uint32_t>(value.i)); break;
+    case DType::kUInt32:
+      Put(reg, lane, static_cast<uint32_t>(value.i));
+      break;
     case DType::kInt64:
-    case DType::kUInt64: Put(reg, lane, value.i); break;
-    case DType::kFloat16: Put(reg, lane, FloatToHalf(static_cast<float>(value.f))); break;
-    case DType::kBFloat16: Put(reg, lane, FloatToBFloat16(static_cast<float>(value.f))); break;
-    case DType::kFloat32: Put(reg, lane, static_cast<float>(value.f)); break;
-    case DType::kFloat64: Put(reg, lane, value.f); break;
+    case DType::kUInt64:
+      Put(reg, lane, value.i);
+      break;
+    case DType::kFloat16:
+      Put(reg, lane, FloatToHalf(static_cast<float>(value.f)));
+      break;
+    case DType::kBFloat16:
+      Put(reg, lane, FloatToBFloat16(static_cast<float>(value.f)));
+      break;
+    case DType::kFloat32:
+      Put(reg, lane, static_cast<float>(value.f));
+      break;
+    case DType::kFloat64:
+      Put(reg, lane, value.f);
+      break;
   }
 }
 

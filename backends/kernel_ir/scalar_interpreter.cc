@@ -1,5 +1,4 @@
 #include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,128 +6,27 @@
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/interpreter.h"
 #include "backends/kernel_ir/scalar_code.h"
+#include "backends/kernel_ir/scalar_memory.h"
 #include "base/status_macros.h"
 
 namespace tilewright::kernel_ir {
 namespace {
 
 using internal::Code;
+using internal::FullMachine;
 using internal::Machine;
+using internal::Memory;
+using internal::ReadIndex;
 using internal::ReadLane;
 using internal::WriteLane;
-
-struct Memory {
-  const ScalarBuffer* buffer;
-  char* data;
-  bool tracked;               // outputs and scratch
-  std::vector<int32_t> written;  // per element: 1 + number of the task in this run that wrote it last, 0 never
-};
-
-struct FullMachine : Machine {
-  std::vector<Memory> memory;
-  int32_t task_mark = 0;      // 1 + number of the running task in this run
-  const AccessCallback* on_access = nullptr;
-  absl::Status status;
-};
-
-// What stands in memory that this task has not written. Loads of it are legal as long as nothing comes of them: padded lanes, and the side
-// of a select that is not taken.
-Scalar Undefined() { return {std::numeric_limits<double>::quiet_NaN(), 0x5a5a5a5a5a5a5a5a}; }
-
-int64_t ReadIndex(const Machine& m, int32_t at, DType dtype) {
-  if (dtype == DType::kInt32) {
-    int32_t v;
-    std::memcpy(&v, m.regs + at, sizeof(v));
-    return v;
-  }
-  int64_t v;
-  std::memcpy(&v, m.regs + at, sizeof(v));
-  return v;
-}
-
-const Code* Stop(FullMachine& m, const Code* c, int64_t element, const char* what) {
-  const ScalarBuffer& b = *m.memory[c->aux].buffer;
-  m.status = absl::OutOfRangeError(absl::StrCat("instruction ", c->position, ": ", what, " element ", element, " of buffer ", b.name,
-                                                ", which has ", b.elements));
-  return nullptr;
-}
-
-// First element of an access: the offset register's dtype is kept in operand_dtype.
-int64_t FirstElement(const Machine& m, const Code* c) { return c->imm + (c->b < 0 ? 0 : ReadIndex(m, c->b, c->operand_dtype)); }
-
-bool LaneIsOn(const Machine& m, const Code* c, int lane) {
-  return lane < c->active && (c->c < 0 || m.regs[c->c + (c->scalar_mask ? 0 : lane)] != 0);
-}
-
-// dst; a: other; b: offset; c: mask; aux: buffer.
-template <bool kNarrow>  // fp16 or bf16 in memory
-const Code* LoadStep(Machine& machine, const Code* c) {
-  FullMachine& m = static_cast<FullMachine&>(machine);
-  Memory& mem = m.memory[c->aux];
-  const int64_t first = FirstElement(m, c);
-  const int64_t elements = mem.buffer->elements;
-  const DType dtype = mem.buffer->dtype;
-  const int64_t size = SizeBytes(dtype);
-  char* dst = m.regs + c->dst;
-  if (!kNarrow && c->c < 0 && c->active == c->lanes) {
-    if (first < 0 || first + c->lanes > elements) return Stop(m, c, first < 0 ? first : elements, "load of");
-    if (c->lanes == 1 && size == 4) {
-      std::memcpy(dst, mem.data + first * 4, 4);
-    } else {
-      std::memcpy(dst, mem.data + first * size, c->lanes * size);
-    }
-    if (mem.tracked) {
-      for (int i = 0; i < c->lanes; ++i) {
-        if (mem.written[first + i] != m.task_mark) WriteLane(dst, dtype, i, Undefined());
-      }
-    }
-    if (m.on_access != nullptr) (*m.on_access)(c->aux, first * size, c->lanes * size, false);
-    return c + 1;
-  }
-  for (int i = 0; i < c->lanes; ++i) {
-    if (!LaneIsOn(m, c, i)) {
-      WriteLane(dst, c->dtype, i, c->a < 0 ? Scalar{} : ReadLane(m.regs + c->a, c->dtype, i));
-      continue;
-    }
-    if (first + i < 0 || first + i >= elements) return Stop(m, c, first + i, "load of");
-    const bool defined = !mem.tracked || mem.written[first + i] == m.task_mark;
-    WriteLane(dst, c->dtype, i, defined ? ReadLane(mem.data + (first + i) * size, dtype, 0) : Undefined());
-    if (m.on_access != nullptr) (*m.on_access)(c->aux, (first + i) * size, size, false);
-  }
-  return c + 1;
-}
-
-// a: value; b: offset; c: mask; aux: buffer.
-template <bool kNarrow>
-const Code* StoreStep(Machine& machine, const Code* c) {
-  FullMachine& m = static_cast<FullMachine&>(machine);
-  Memory& mem = m.memory[c->aux];
-  const int64_t first = FirstElement(m, c);
-  const DType dtype = mem.buffer->dtype;
-  const int64_t size = SizeBytes(dtype);
-  const bool is_output = mem.buffer->role == Role::kOutput;
-  for (int i = 0; i < c->lanes; ++i) {
-    if (!LaneIsOn(m, c, i)) continue;
-    const int64_t at = first + i;
-    if (at < 0 || at >= mem.buffer->elements) return Stop(m, c, at, "store to");
-    if (is_output && mem.written[at] != 0 && mem.written[at] != m.task_mark) return Stop(m, c, at, "a second task's store to");
-    mem.written[at] = m.task_mark;
-    if (kNarrow) {
-      WriteLane(mem.data + at * size, dtype, 0, ReadLane(m.regs + c->a, c->dtype, i));
-    } else {
-      std::memcpy(mem.data + at * size, m.regs + c->a + i * size, size);
-    }
-    if (m.on_access != nullptr) (*m.on_access)(c->aux, at * size, size, true);
-  }
-  return c + 1;
-}
 
 const Code* CopyStep(Machine& m, const Code* c) {
   std::memmove(m.regs + c->dst, m.regs + c->a, c->imm);
   return c + 1;
 }
 const Code* SplatStep(Machine& m, const Code* c) {
-  for (int i = 0; i < c->lanes; ++i) std::memcpy(m.regs + c->dst + i * c->imm, m.regs + c->a, c->imm);
+  for (int i = 0; i < c->lanes; ++i)
+    std::memcpy(m.regs + c->dst + i * c->imm, m.regs + c->a, c->imm);
   return c + 1;
 }
 // aux: lane; imm: bytes of a lane.
@@ -151,11 +49,15 @@ const Code* AnyStep(Machine& m, const Code* c) {
   return c + 1;
 }
 
-void WriteIndex(Machine& m, int32_t at, DType dtype, int64_t value) { WriteLane(m.regs + at, dtype, 0, {0, value}); }
+void WriteIndex(Machine& m, int32_t at, DType dtype, int64_t value) {
+  WriteLane(m.regs + at, dtype, 0, {0, value});
+}
 
 const Code* HaltStep(Machine&, const Code*) { return nullptr; }
 const Code* JumpStep(Machine&, const Code* c) { return c->target; }
-const Code* IfStep(Machine& m, const Code* c) { return m.regs[c->a] != 0 ? c + 1 : c->target; }
+const Code* IfStep(Machine& m, const Code* c) {
+  return m.regs[c->a] != 0 ? c + 1 : c->target;
+}
 // dst = a, and out if a >= b.
 const Code* ForStep(Machine& m, const Code* c) {
   const int64_t begin = ReadIndex(m, c->a, c->dtype);
@@ -171,11 +73,13 @@ const Code* NextStep(Machine& m, const Code* c) {
   return c->target;
 }
 
-// Lays a kernel out as flat code. Jump targets are indices until the code stands still.
+// Lays a kernel out as flat code. Jump targets are indices until the code
+// stands still.
 class Compiler {
  public:
   explicit Compiler(const ScalarKernel& kernel) : k_(kernel) {
-    for (const RegType& type : k_.regs) at_.push_back(Reserve(type.dtype, type.lanes));
+    for (const RegType& type : k_.regs)
+      at_.push_back(Reserve(type.dtype, type.lanes));
   }
 
   void Compile() {
@@ -184,7 +88,8 @@ class Compiler {
     for (auto& [from, to] : jumps_) code_[from].target = &code_[to];
   }
   const Code* entry() const { return code_.data(); }
-  // The register file as it is before the first instruction: constants are in place.
+  // The register file as it is before the first instruction: constants are in
+  // place.
   std::vector<char>& registers() { return registers_; }
   int32_t at(Reg reg) const { return at_[reg]; }
 
@@ -226,11 +131,14 @@ class Compiler {
     c.dtype = k_.regs[n.dst].dtype;
     c.operand_dtype = operand;
   }
-  // A value's constant never changes, so it is written once, before the run; a variable's is copied from a hidden register.
+  // A value's constant never changes, so it is written once, before the run; a
+  // variable's is copied from a hidden register.
   void One(const ConstInst& n) {
     const RegType type = k_.regs[n.dst];
-    const int32_t at = type.is_variable ? Reserve(type.dtype, type.lanes) : At(n.dst);
-    for (int i = 0; i < type.lanes; ++i) WriteLane(registers_.data() + at, type.dtype, i, {n.f, n.i});
+    const int32_t at =
+        type.is_variable ? Reserve(type.dtype, type.lanes) : At(n.dst);
+    for (int i = 0; i < type.lanes; ++i)
+      WriteLane(registers_.data() + at, type.dtype, i, {n.f, n.i});
     if (type.is_variable) Copy(At(n.dst), at, type);
   }
   void Copy(int32_t dst, int32_t source, const RegType& type) {
@@ -271,14 +179,18 @@ class Compiler {
     c.lanes = k_.regs[n.dst].lanes;
     c.imm = SizeBytes(k_.regs[n.dst].dtype);
   }
-  void One(const BitcastInst& n) { Copy(At(n.dst), At(n.source), k_.regs[n.source]); }
+  void One(const BitcastInst& n) {
+    Copy(At(n.dst), At(n.source), k_.regs[n.source]);
+  }
   void One(const AnyInst& n) {
     Code& c = Emit(AnyStep);
     c.dst = At(n.dst);
     c.a = At(n.source);
     c.lanes = k_.regs[n.source].lanes;
   }
-  bool Narrow(int buffer) const { return RegisterType(k_.buffers[buffer].dtype) != k_.buffers[buffer].dtype; }
+  bool Narrow(int buffer) const {
+    return RegisterType(k_.buffers[buffer].dtype) != k_.buffers[buffer].dtype;
+  }
   template <typename Access>
   void Place(Code& c, const Access& n, Reg value) {
     c.aux = n.buffer;
@@ -288,24 +200,26 @@ class Compiler {
     c.lanes = k_.regs[value].lanes;
     c.active = n.active == 0 ? c.lanes : n.active;
     c.dtype = k_.regs[value].dtype;
-    c.operand_dtype = n.offset == kNoReg ? DType::kInt64 : k_.regs[n.offset].dtype;
+    c.operand_dtype =
+        n.offset == kNoReg ? DType::kInt64 : k_.regs[n.offset].dtype;
     c.scalar_mask = n.mask != kNoReg && k_.regs[n.mask].lanes == 1;
   }
   void One(const LoadInst& n) {
-    Code& c = Emit(Narrow(n.buffer) ? LoadStep<true> : LoadStep<false>);
+    Code& c = Emit(internal::LoadStepFor(Narrow(n.buffer)));
     Place(c, n, n.dst);
     c.dst = At(n.dst);
     c.a = At(n.other);
   }
   void One(const StoreInst& n) {
-    Code& c = Emit(Narrow(n.buffer) ? StoreStep<true> : StoreStep<false>);
+    Code& c = Emit(internal::StoreStepFor(Narrow(n.buffer)));
     Place(c, n, n.value);
     c.a = At(n.value);
   }
   void One(const PrefetchInst&) {}
   void One(const ForInst& n) {
     const DType dtype = k_.regs[n.var].dtype;
-    const int32_t begin = n.begin == kNoReg ? Constant(n.constant_begin, dtype) : At(n.begin);
+    const int32_t begin =
+        n.begin == kNoReg ? Constant(n.constant_begin, dtype) : At(n.begin);
     int32_t end = 0;
     if (n.end == kNoReg) {
       end = Constant(n.constant_end, dtype);
@@ -353,12 +267,15 @@ class Compiler {
 
 }  // namespace
 
-absl::Status InterpretScalarKernel(const ScalarKernel& kernel, absl::Span<std::string> args, int64_t task_begin, int64_t task_end,
+absl::Status InterpretScalarKernel(const ScalarKernel& kernel,
+                                   absl::Span<std::string> args,
+                                   int64_t task_begin, int64_t task_end,
                                    const AccessCallback& on_access) {
   TW_RETURN_IF_ERROR(VerifyScalarKernel(kernel));
   if (task_begin < 0 || task_end > kernel.num_tasks) {
-    return absl::InvalidArgumentError(absl::StrCat("tasks ", task_begin, "..", task_end, " of kernel ", kernel.name, ", which has ",
-                                                   kernel.num_tasks));
+    return absl::InvalidArgumentError(
+        absl::StrCat("tasks ", task_begin, "..", task_end, " of kernel ",
+                     kernel.name, ", which has ", kernel.num_tasks));
   }
   Compiler compiler(kernel);
   compiler.Compile();
@@ -367,32 +284,43 @@ absl::Status InterpretScalarKernel(const ScalarKernel& kernel, absl::Span<std::s
   std::vector<char> scratch(kernel.scratch_bytes);
   size_t next_arg = 0;
   for (const ScalarBuffer& b : kernel.buffers) {
-    Memory memory{&b, nullptr, b.role == Role::kLocal || b.role == Role::kOutput, {}};
+    Memory memory{
+        &b, nullptr, b.role == Role::kLocal || b.role == Role::kOutput, {}};
     if (b.role == Role::kLocal) {
       memory.data = scratch.data() + b.scratch_offset_bytes;
     } else {
-      if (next_arg == args.size()) return absl::InvalidArgumentError(absl::StrCat("no argument for buffer ", b.name, " of ", kernel.name));
+      if (next_arg == args.size())
+        return absl::InvalidArgumentError(absl::StrCat(
+            "no argument for buffer ", b.name, " of ", kernel.name));
       std::string& bytes = args[next_arg++];
-      if (static_cast<int64_t>(bytes.size()) < b.elements * SizeBytes(b.dtype)) {
-        return absl::InvalidArgumentError(absl::StrCat("argument ", b.name, " of ", kernel.name, " has ", bytes.size(), " bytes, not ",
-                                                       b.elements * SizeBytes(b.dtype)));
+      if (static_cast<int64_t>(bytes.size()) <
+          b.elements * SizeBytes(b.dtype)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "argument ", b.name, " of ", kernel.name, " has ", bytes.size(),
+            " bytes, not ", b.elements * SizeBytes(b.dtype)));
       }
       memory.data = &bytes[0];
     }
     if (memory.tracked) memory.written.assign(b.elements, 0);
     machine.memory.push_back(std::move(memory));
   }
-  if (next_arg != args.size()) return absl::InvalidArgumentError(absl::StrCat(args.size(), " arguments for ", kernel.name));
+  if (next_arg != args.size())
+    return absl::InvalidArgumentError(
+        absl::StrCat(args.size(), " arguments for ", kernel.name));
   if (on_access) machine.on_access = &on_access;
   machine.regs = compiler.registers().data();
 
   for (int64_t task = task_begin; task < task_end; ++task) {
     machine.task_mark = static_cast<int32_t>(task - task_begin + 1);
-    WriteIndex(machine, compiler.at(kernel.task), kernel.regs[kernel.task].dtype, task);
-    for (const Code* c = compiler.entry(); c != nullptr;) c = c->step(machine, c);
+    WriteIndex(machine, compiler.at(kernel.task),
+               kernel.regs[kernel.task].dtype, task);
+    for (const Code* c = compiler.entry(); c != nullptr;)
+      c = c->step(machine, c);
     if (!machine.status.ok()) {
-      return absl::Status(machine.status.code(), absl::StrCat("scalar kernel ", kernel.name, ", task ", task, ": ",
-                                                              std::string(machine.status.message())));
+      return absl::Status(
+          machine.status.code(),
+          absl::StrCat("scalar kernel ", kernel.name, ", task ", task, ": ",
+                       std::string(machine.status.message())));
     }
   }
   return absl::OkStatus();

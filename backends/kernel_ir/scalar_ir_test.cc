@@ -24,7 +24,9 @@ ScalarKernel Doubling() {
   return std::move(b).Finish();
 }
 
-std::vector<Inst>& LoopBody(ScalarKernel& kernel) { return std::get<ForInst>(kernel.body[0].node).body; }
+std::vector<Inst>& LoopBody(ScalarKernel& kernel) {
+  return std::get<ForInst>(kernel.body[0].node).body;
+}
 
 TEST(ScalarIrTest, PrintsRegistersBuffersAndScopes) {
   EXPECT_EQ(Doubling().ToString(),
@@ -76,12 +78,16 @@ TEST(ScalarBuilderTest, ScalarsBesideVectorsAreSplat) {
   EXPECT_EQ(b.type(b.Emit(Op::kLt, {v, v})).dtype, DType::kBool);
 }
 
-TEST(ScalarVerifierTest, AcceptsWhatTheBuilderWrites) { TW_EXPECT_OK(VerifyScalarKernel(Doubling())); }
+TEST(ScalarVerifierTest, AcceptsWhatTheBuilderWrites) {
+  TW_EXPECT_OK(VerifyScalarKernel(Doubling()));
+}
 
 TEST(ScalarVerifierTest, RejectsRegistersReadBeforeTheyAreSet) {
   ScalarKernel kernel = Doubling();
   LoopBody(kernel).erase(LoopBody(kernel).begin());
-  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "%2 may be read before it is set"));
+  EXPECT_THAT(
+      VerifyScalarKernel(kernel),
+      StatusIs(StatusCode::kInternal, "%2 may be read before it is set"));
 
   ScalarBuilder b("k");
   const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 1);
@@ -90,41 +96,50 @@ TEST(ScalarVerifierTest, RejectsRegistersReadBeforeTheyAreSet) {
   b.Assign(v, b.Float(1));
   b.EndFor();
   b.Store(y, kNoReg, 0, v);
-  EXPECT_THAT(VerifyScalarKernel(std::move(b).Finish()), StatusIs(StatusCode::kInternal, "%v.1 may be read"));
+  EXPECT_THAT(VerifyScalarKernel(std::move(b).Finish()),
+              StatusIs(StatusCode::kInternal, "%v.1 may be read"));
 }
 
 TEST(ScalarVerifierTest, ValuesEndWithTheirScope) {
   ScalarKernel kernel = Doubling();
   kernel.body.push_back(LoopBody(kernel).back());
-  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "%3 may be read before it is set"));
+  EXPECT_THAT(
+      VerifyScalarKernel(kernel),
+      StatusIs(StatusCode::kInternal, "%3 may be read before it is set"));
 }
 
 TEST(ScalarVerifierTest, RejectsSecondAssignmentOfAValue) {
   ScalarKernel kernel = Doubling();
   LoopBody(kernel).insert(LoopBody(kernel).begin(), LoopBody(kernel)[0]);
-  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "value %2 is assigned twice"));
+  EXPECT_THAT(VerifyScalarKernel(kernel),
+              StatusIs(StatusCode::kInternal, "value %2 is assigned twice"));
 }
 
 TEST(ScalarVerifierTest, RejectsStoresToInputs) {
   ScalarKernel kernel = Doubling();
   kernel.buffers[1].role = Role::kInput;
-  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "store to the input y"));
+  EXPECT_THAT(VerifyScalarKernel(kernel),
+              StatusIs(StatusCode::kInternal, "store to the input y"));
 }
 
 TEST(ScalarVerifierTest, RejectsConstantOffsetsOutside) {
   ScalarBuilder b("k");
   const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 8);
   b.Store(y, kNoReg, 1, b.Float(1, DType::kFloat32, 8));
-  EXPECT_THAT(VerifyScalarKernel(std::move(b).Finish()), StatusIs(StatusCode::kInternal, "elements 1..9 of y, which has 8"));
+  EXPECT_THAT(
+      VerifyScalarKernel(std::move(b).Finish()),
+      StatusIs(StatusCode::kInternal, "elements 1..9 of y, which has 8"));
 }
 
 TEST(ScalarVerifierTest, RejectsMixedTypes) {
   ScalarKernel kernel = Doubling();
   kernel.regs[3].dtype = DType::kFloat64;
-  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "but its value is f32x1"));
+  EXPECT_THAT(VerifyScalarKernel(kernel),
+              StatusIs(StatusCode::kInternal, "but its value is f32x1"));
   kernel = Doubling();
   kernel.regs[3].lanes = 2;
-  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "f32x2"));
+  EXPECT_THAT(VerifyScalarKernel(kernel),
+              StatusIs(StatusCode::kInternal, "f32x2"));
 }
 
 TEST(ScalarVerifierTest, RejectsOverlappingScratch) {
@@ -134,7 +149,9 @@ TEST(ScalarVerifierTest, RejectsOverlappingScratch) {
   ScalarKernel kernel = std::move(b).Finish();
   TW_EXPECT_OK(VerifyScalarKernel(kernel));
   kernel.buffers[1].scratch_offset_bytes = 64;
-  EXPECT_THAT(VerifyScalarKernel(kernel), StatusIs(StatusCode::kInternal, "scratch buffer t overlaps another"));
+  EXPECT_THAT(
+      VerifyScalarKernel(kernel),
+      StatusIs(StatusCode::kInternal, "scratch buffer t overlaps another"));
 }
 
 TEST(ScalarIrTest, BitsAndAnyNameTheirSources) {
@@ -147,8 +164,10 @@ TEST(ScalarIrTest, BitsAndAnyNameTheirSources) {
   EXPECT_EQ(b.Any(any), any);
   const ScalarKernel kernel = std::move(b).Finish();
   TW_EXPECT_OK(VerifyScalarKernel(kernel));
-  EXPECT_NE(kernel.ToString().find("%2: i32x4 = bits of %1\n"), std::string::npos);
-  EXPECT_NE(kernel.ToString().find("%4: bool = any of %3\n"), std::string::npos);
+  EXPECT_NE(kernel.ToString().find("%2: i32x4 = bits of %1\n"),
+            std::string::npos);
+  EXPECT_NE(kernel.ToString().find("%4: bool = any of %3\n"),
+            std::string::npos);
 }
 
 TEST(ScalarIrTest, BitsOfAnotherSizeAndAnyOfNumbersAreRefused) {
@@ -159,12 +178,14 @@ TEST(ScalarIrTest, BitsOfAnotherSizeAndAnyOfNumbersAreRefused) {
   TW_ASSERT_OK(VerifyScalarKernel(kernel));
   ScalarKernel wide = kernel;
   wide.regs[v].dtype = DType::kInt64;
-  EXPECT_THAT(VerifyScalarKernel(wide), StatusIs(StatusCode::kInternal, "the bits of f32x4 as i64"));
+  EXPECT_THAT(VerifyScalarKernel(wide),
+              StatusIs(StatusCode::kInternal, "the bits of f32x4 as i64"));
   ScalarKernel numbers = kernel;
   for (Inst& inst : numbers.body) {
     if (auto* n = std::get_if<AnyInst>(&inst.node)) n->source = v;
   }
-  EXPECT_THAT(VerifyScalarKernel(numbers), StatusIs(StatusCode::kInternal, "any of i32x4"));
+  EXPECT_THAT(VerifyScalarKernel(numbers),
+              StatusIs(StatusCode::kInternal, "any of i32x4"));
   EXPECT_EQ(numbers.regs[any].dtype, DType::kBool);
 }
 

@@ -32,9 +32,12 @@ class Verifier {
     TW_RETURN_IF_ERROR(Buffers());
     for (size_t i = 0; i < k_.regs.size(); ++i) {
       const RegType& type = k_.regs[i];
-      if (type.lanes < 1) return Fault(absl::StrCat("register ", i, " has ", type.lanes, " lanes"));
+      if (type.lanes < 1)
+        return Fault(
+            absl::StrCat("register ", i, " has ", type.lanes, " lanes"));
       if (RegisterType(type.dtype) != type.dtype) {
-        return Fault(absl::StrCat("register ", i, " is ", Spell(type.dtype), ": fp16 and bf16 are storage only, use f32"));
+        return Fault(absl::StrCat("register ", i, " is ", Spell(type.dtype),
+                                  ": fp16 and bf16 are storage only, use f32"));
       }
     }
     set_.assign(k_.regs.size(), false);
@@ -46,32 +49,47 @@ class Verifier {
 
  private:
   absl::Status Fault(const std::string& what) const {
-    return absl::InternalError(absl::StrCat("scalar kernel ", k_.name, ": instruction ", position_, ": ", what));
+    return absl::InternalError(absl::StrCat(
+        "scalar kernel ", k_.name, ": instruction ", position_, ": ", what));
   }
   std::string R(Reg reg) const {
     const std::string& name = k_.regs[reg].name;
     return absl::StrCat("%", name, name.empty() ? "" : ".", reg);
   }
-  std::string T(Reg reg) const { return absl::StrCat(Spell(k_.regs[reg].dtype), "x", k_.regs[reg].lanes); }
-  bool Exists(Reg reg) const { return reg >= 0 && reg < static_cast<Reg>(k_.regs.size()); }
+  std::string T(Reg reg) const {
+    return absl::StrCat(Spell(k_.regs[reg].dtype), "x", k_.regs[reg].lanes);
+  }
+  bool Exists(Reg reg) const {
+    return reg >= 0 && reg < static_cast<Reg>(k_.regs.size());
+  }
 
   absl::Status Buffers() const {
     bool local = false;
     std::vector<std::pair<int64_t, int64_t>> used;
     for (const ScalarBuffer& b : k_.buffers) {
-      if (b.elements < 0) return Fault(absl::StrCat("buffer ", b.name, " has ", b.elements, " elements"));
+      if (b.elements < 0)
+        return Fault(
+            absl::StrCat("buffer ", b.name, " has ", b.elements, " elements"));
       if (b.role != Role::kLocal) {
-        if (local) return Fault(absl::StrCat("argument ", b.name, " stands after scratch buffers"));
+        if (local)
+          return Fault(absl::StrCat("argument ", b.name,
+                                    " stands after scratch buffers"));
         continue;
       }
       local = true;
-      const int64_t end = b.scratch_offset_bytes + b.elements * SizeBytes(b.dtype);
-      if (b.scratch_offset_bytes < 0 || b.scratch_offset_bytes % 64 != 0 || end > k_.scratch_bytes) {
-        return Fault(absl::StrCat("scratch buffer ", b.name, " at ", b.scratch_offset_bytes, "..", end, " does not fit the arena of ",
-                                  k_.scratch_bytes, " bytes or its alignment of 64"));
+      const int64_t end =
+          b.scratch_offset_bytes + b.elements * SizeBytes(b.dtype);
+      if (b.scratch_offset_bytes < 0 || b.scratch_offset_bytes % 64 != 0 ||
+          end > k_.scratch_bytes) {
+        return Fault(absl::StrCat(
+            "scratch buffer ", b.name, " at ", b.scratch_offset_bytes, "..",
+            end, " does not fit the arena of ", k_.scratch_bytes,
+            " bytes or its alignment of 64"));
       }
       for (const auto& [lo, hi] : used) {
-        if (b.scratch_offset_bytes < hi && lo < end) return Fault(absl::StrCat("scratch buffer ", b.name, " overlaps another"));
+        if (b.scratch_offset_bytes < hi && lo < end)
+          return Fault(
+              absl::StrCat("scratch buffer ", b.name, " overlaps another"));
       }
       used.push_back({b.scratch_offset_bytes, end});
     }
@@ -79,17 +97,24 @@ class Verifier {
   }
 
   absl::Status Use(Reg reg) const {
-    if (!Exists(reg)) return Fault(absl::StrCat("register ", reg, " does not exist"));
-    if (!set_[reg]) return Fault(absl::StrCat("register ", R(reg), " may be read before it is set"));
+    if (!Exists(reg))
+      return Fault(absl::StrCat("register ", reg, " does not exist"));
+    if (!set_[reg])
+      return Fault(
+          absl::StrCat("register ", R(reg), " may be read before it is set"));
     return absl::OkStatus();
   }
   absl::Status Define(Reg reg, DType dtype, int lanes) {
-    if (!Exists(reg)) return Fault(absl::StrCat("register ", reg, " does not exist"));
+    if (!Exists(reg))
+      return Fault(absl::StrCat("register ", reg, " does not exist"));
     const RegType& type = k_.regs[reg];
     if (type.dtype != dtype || type.lanes != lanes) {
-      return Fault(absl::StrCat("register ", R(reg), " is ", T(reg), " but its value is ", Spell(dtype), "x", lanes));
+      return Fault(absl::StrCat("register ", R(reg), " is ", T(reg),
+                                " but its value is ", Spell(dtype), "x",
+                                lanes));
     }
-    if (!type.is_variable && assigned_[reg]) return Fault(absl::StrCat("value ", R(reg), " is assigned twice"));
+    if (!type.is_variable && assigned_[reg])
+      return Fault(absl::StrCat("value ", R(reg), " is assigned twice"));
     assigned_[reg] = true;
     set_[reg] = true;
     return absl::OkStatus();
@@ -97,7 +122,8 @@ class Verifier {
   absl::Status DefineIndex(Reg reg, const char* what) {
     if (!Exists(reg)) return Fault(absl::StrCat(what, " has no register"));
     const RegType& type = k_.regs[reg];
-    if ((type.dtype != DType::kInt64 && type.dtype != DType::kInt32) || type.is_variable) {
+    if ((type.dtype != DType::kInt64 && type.dtype != DType::kInt32) ||
+        type.is_variable) {
       return Fault(absl::StrCat(what, " must be an i64 or i32 value"));
     }
     return Define(reg, type.dtype, 1);
@@ -105,8 +131,10 @@ class Verifier {
   absl::Status Index(Reg reg) const {
     TW_RETURN_IF_ERROR(Use(reg));
     const RegType& type = k_.regs[reg];
-    if (type.lanes != 1 || (type.dtype != DType::kInt64 && type.dtype != DType::kInt32)) {
-      return Fault(absl::StrCat("index ", R(reg), " is ", T(reg), ", not a scalar i64 or i32"));
+    if (type.lanes != 1 ||
+        (type.dtype != DType::kInt64 && type.dtype != DType::kInt32)) {
+      return Fault(absl::StrCat("index ", R(reg), " is ", T(reg),
+                                ", not a scalar i64 or i32"));
     }
     return absl::OkStatus();
   }
@@ -114,7 +142,8 @@ class Verifier {
   absl::Status Body(const std::vector<Inst>& body) {
     for (const Inst& inst : body) {
       ++position_;
-      TW_RETURN_IF_ERROR(std::visit([&](const auto& node) { return One(node); }, inst.node));
+      TW_RETURN_IF_ERROR(
+          std::visit([&](const auto& node) { return One(node); }, inst.node));
     }
     return absl::OkStatus();
   }
@@ -122,20 +151,25 @@ class Verifier {
   absl::Status One(const OpInst& n) {
     const int arity = Arity(n.op);
     if (arity == 0 || static_cast<int>(n.operands.size()) != arity) {
-      return Fault(absl::StrCat(Spell(n.op), " with ", n.operands.size(), " operands"));
+      return Fault(
+          absl::StrCat(Spell(n.op), " with ", n.operands.size(), " operands"));
     }
     for (Reg r : n.operands) TW_RETURN_IF_ERROR(Use(r));
     if (!Exists(n.dst)) return Fault("no destination");
     const RegType& last = k_.regs[n.operands.back()];
     for (size_t i = 0; i < n.operands.size(); ++i) {
       const RegType& type = k_.regs[n.operands[i]];
-      const DType want = n.op == Op::kSelect && i == 0 ? DType::kBool : last.dtype;
+      const DType want =
+          n.op == Op::kSelect && i == 0 ? DType::kBool : last.dtype;
       if (type.lanes != last.lanes || type.dtype != want) {
-        return Fault(absl::StrCat(Spell(n.op), " of ", T(n.operands[i]), " and ", T(n.operands.back())));
+        return Fault(absl::StrCat(Spell(n.op), " of ", T(n.operands[i]),
+                                  " and ", T(n.operands.back())));
       }
     }
-    const bool logic = n.op == Op::kNot || n.op == Op::kAnd || n.op == Op::kOr || n.op == Op::kXor;
-    if (logic && IsFloat(last.dtype)) return Fault(absl::StrCat(Spell(n.op), " of ", T(n.operands.back())));
+    const bool logic = n.op == Op::kNot || n.op == Op::kAnd ||
+                       n.op == Op::kOr || n.op == Op::kXor;
+    if (logic && IsFloat(last.dtype))
+      return Fault(absl::StrCat(Spell(n.op), " of ", T(n.operands.back())));
     DType dtype = last.dtype;
     if (n.op == Op::kCast) dtype = k_.regs[n.dst].dtype;
     if (IsComparison(n.op) || n.op == Op::kIsNan) dtype = DType::kBool;
@@ -151,30 +185,38 @@ class Verifier {
   }
   absl::Status One(const SplatInst& n) {
     TW_RETURN_IF_ERROR(Use(n.source));
-    if (k_.regs[n.source].lanes != 1) return Fault(absl::StrCat("splat of the vector ", R(n.source)));
+    if (k_.regs[n.source].lanes != 1)
+      return Fault(absl::StrCat("splat of the vector ", R(n.source)));
     if (!Exists(n.dst)) return Fault("no destination");
     return Define(n.dst, k_.regs[n.source].dtype, k_.regs[n.dst].lanes);
   }
   absl::Status One(const FmaInst& n) {
     for (Reg r : {n.a, n.b, n.c}) {
       TW_RETURN_IF_ERROR(Use(r));
-      if (k_.regs[r].dtype != k_.regs[n.a].dtype || k_.regs[r].lanes != k_.regs[n.a].lanes || !IsFloat(k_.regs[r].dtype)) {
-        return Fault(absl::StrCat("fma of ", T(n.a), ", ", T(n.b), ", ", T(n.c)));
+      if (k_.regs[r].dtype != k_.regs[n.a].dtype ||
+          k_.regs[r].lanes != k_.regs[n.a].lanes ||
+          !IsFloat(k_.regs[r].dtype)) {
+        return Fault(
+            absl::StrCat("fma of ", T(n.a), ", ", T(n.b), ", ", T(n.c)));
       }
     }
     return Define(n.dst, k_.regs[n.a].dtype, k_.regs[n.a].lanes);
   }
   absl::Status One(const LaneInst& n) {
     TW_RETURN_IF_ERROR(Use(n.source));
-    if (n.lane < 0 || n.lane >= k_.regs[n.source].lanes) return Fault(absl::StrCat("lane ", n.lane, " of ", T(n.source)));
+    if (n.lane < 0 || n.lane >= k_.regs[n.source].lanes)
+      return Fault(absl::StrCat("lane ", n.lane, " of ", T(n.source)));
     return Define(n.dst, k_.regs[n.source].dtype, 1);
   }
   absl::Status One(const InsertInst& n) {
     TW_RETURN_IF_ERROR(Use(n.source));
     TW_RETURN_IF_ERROR(Use(n.value));
-    if (n.lane < 0 || n.lane >= k_.regs[n.source].lanes) return Fault(absl::StrCat("lane ", n.lane, " of ", T(n.source)));
-    if (k_.regs[n.value].lanes != 1 || k_.regs[n.value].dtype != k_.regs[n.source].dtype) {
-      return Fault(absl::StrCat("insert of ", T(n.value), " into ", T(n.source)));
+    if (n.lane < 0 || n.lane >= k_.regs[n.source].lanes)
+      return Fault(absl::StrCat("lane ", n.lane, " of ", T(n.source)));
+    if (k_.regs[n.value].lanes != 1 ||
+        k_.regs[n.value].dtype != k_.regs[n.source].dtype) {
+      return Fault(
+          absl::StrCat("insert of ", T(n.value), " into ", T(n.source)));
     }
     return Define(n.dst, k_.regs[n.source].dtype, k_.regs[n.source].lanes);
   }
@@ -184,31 +226,41 @@ class Verifier {
     if (!Exists(n.dst)) return Fault("no destination");
     const DType to = k_.regs[n.dst].dtype;
     const DType from = k_.regs[n.source].dtype;
-    if (to == DType::kBool || from == DType::kBool || SizeBytes(to) != SizeBytes(from)) {
-      return Fault(absl::StrCat("the bits of ", T(n.source), " as ", Spell(to)));
+    if (to == DType::kBool || from == DType::kBool ||
+        SizeBytes(to) != SizeBytes(from)) {
+      return Fault(
+          absl::StrCat("the bits of ", T(n.source), " as ", Spell(to)));
     }
     return Define(n.dst, to, k_.regs[n.source].lanes);
   }
   absl::Status One(const AnyInst& n) {
     TW_RETURN_IF_ERROR(Use(n.source));
-    if (k_.regs[n.source].dtype != DType::kBool) return Fault(absl::StrCat("any of ", T(n.source)));
+    if (k_.regs[n.source].dtype != DType::kBool)
+      return Fault(absl::StrCat("any of ", T(n.source)));
     return Define(n.dst, DType::kBool, 1);
   }
 
   // Shared by loads and stores of `lanes` elements.
-  absl::Status Access(int buffer, Reg offset, int64_t constant_offset, int lanes, int active, Reg mask) const {
-    if (buffer < 0 || buffer >= static_cast<int>(k_.buffers.size())) return Fault(absl::StrCat("buffer ", buffer, " does not exist"));
-    if (active < 0 || active > lanes) return Fault(absl::StrCat(active, " active of ", lanes, " lanes"));
+  absl::Status Access(int buffer, Reg offset, int64_t constant_offset,
+                      int lanes, int active, Reg mask) const {
+    if (buffer < 0 || buffer >= static_cast<int>(k_.buffers.size()))
+      return Fault(absl::StrCat("buffer ", buffer, " does not exist"));
+    if (active < 0 || active > lanes)
+      return Fault(absl::StrCat(active, " active of ", lanes, " lanes"));
     if (mask != kNoReg) {
       TW_RETURN_IF_ERROR(Use(mask));
-      if (k_.regs[mask].dtype != DType::kBool || (k_.regs[mask].lanes != lanes && k_.regs[mask].lanes != 1)) {
-        return Fault(absl::StrCat("mask ", R(mask), " is ", T(mask), " for ", lanes, " lanes"));
+      if (k_.regs[mask].dtype != DType::kBool ||
+          (k_.regs[mask].lanes != lanes && k_.regs[mask].lanes != 1)) {
+        return Fault(absl::StrCat("mask ", R(mask), " is ", T(mask), " for ",
+                                  lanes, " lanes"));
       }
     }
     if (offset != kNoReg) return Index(offset);
     const int64_t end = constant_offset + (active == 0 ? lanes : active);
-    if (mask == kNoReg && (constant_offset < 0 || end > k_.buffers[buffer].elements)) {
-      return Fault(absl::StrCat("elements ", constant_offset, "..", end, " of ", k_.buffers[buffer].name, ", which has ",
+    if (mask == kNoReg &&
+        (constant_offset < 0 || end > k_.buffers[buffer].elements)) {
+      return Fault(absl::StrCat("elements ", constant_offset, "..", end, " of ",
+                                k_.buffers[buffer].name, ", which has ",
                                 k_.buffers[buffer].elements));
     }
     return absl::OkStatus();
@@ -216,26 +268,32 @@ class Verifier {
   absl::Status One(const LoadInst& n) {
     if (!Exists(n.dst)) return Fault("no destination");
     const int lanes = k_.regs[n.dst].lanes;
-    TW_RETURN_IF_ERROR(Access(n.buffer, n.offset, n.constant_offset, lanes, n.active, n.mask));
+    TW_RETURN_IF_ERROR(
+        Access(n.buffer, n.offset, n.constant_offset, lanes, n.active, n.mask));
     const DType dtype = RegisterType(k_.buffers[n.buffer].dtype);
     if (n.other != kNoReg) {
       TW_RETURN_IF_ERROR(Use(n.other));
-      if (k_.regs[n.other].dtype != dtype || k_.regs[n.other].lanes != lanes) return Fault(absl::StrCat("other lanes are ", T(n.other)));
+      if (k_.regs[n.other].dtype != dtype || k_.regs[n.other].lanes != lanes)
+        return Fault(absl::StrCat("other lanes are ", T(n.other)));
     }
     return Define(n.dst, dtype, lanes);
   }
   absl::Status One(const StoreInst& n) {
     TW_RETURN_IF_ERROR(Use(n.value));
-    TW_RETURN_IF_ERROR(Access(n.buffer, n.offset, n.constant_offset, k_.regs[n.value].lanes, n.active, n.mask));
+    TW_RETURN_IF_ERROR(Access(n.buffer, n.offset, n.constant_offset,
+                              k_.regs[n.value].lanes, n.active, n.mask));
     const ScalarBuffer& b = k_.buffers[n.buffer];
-    if (b.role == Role::kInput || b.role == Role::kConstant) return Fault(absl::StrCat("store to the input ", b.name));
+    if (b.role == Role::kInput || b.role == Role::kConstant)
+      return Fault(absl::StrCat("store to the input ", b.name));
     if (k_.regs[n.value].dtype != RegisterType(b.dtype)) {
-      return Fault(absl::StrCat("store of ", T(n.value), " to ", b.name, " of ", Spell(b.dtype)));
+      return Fault(absl::StrCat("store of ", T(n.value), " to ", b.name, " of ",
+                                Spell(b.dtype)));
     }
     return absl::OkStatus();
   }
   absl::Status One(const PrefetchInst& n) {
-    if (n.buffer < 0 || n.buffer >= static_cast<int>(k_.buffers.size())) return Fault(absl::StrCat("buffer ", n.buffer, " does not exist"));
+    if (n.buffer < 0 || n.buffer >= static_cast<int>(k_.buffers.size()))
+      return Fault(absl::StrCat("buffer ", n.buffer, " does not exist"));
     return n.offset == kNoReg ? absl::OkStatus() : Index(n.offset);
   }
 
@@ -243,21 +301,26 @@ class Verifier {
     if (n.begin != kNoReg) TW_RETURN_IF_ERROR(Index(n.begin));
     if (n.end != kNoReg) TW_RETURN_IF_ERROR(Index(n.end));
     if (n.step < 1) return Fault(absl::StrCat("a loop with step ", n.step));
-    if (n.unroll < 1) return Fault(absl::StrCat("a loop with unroll ", n.unroll));
+    if (n.unroll < 1)
+      return Fault(absl::StrCat("a loop with unroll ", n.unroll));
     const std::vector<bool> before = set_;
     TW_RETURN_IF_ERROR(DefineIndex(n.var, "loop"));
     for (Reg r : {n.begin, n.end}) {
-      if (r != kNoReg && k_.regs[r].dtype != k_.regs[n.var].dtype) return Fault("loop bounds of another dtype than its variable");
+      if (r != kNoReg && k_.regs[r].dtype != k_.regs[n.var].dtype)
+        return Fault("loop bounds of another dtype than its variable");
     }
     TW_RETURN_IF_ERROR(Body(n.body));
-    const bool runs = n.begin == kNoReg && n.end == kNoReg && n.constant_begin < n.constant_end;
+    const bool runs = n.begin == kNoReg && n.end == kNoReg &&
+                      n.constant_begin < n.constant_end;
     Leave(before, runs ? set_ : before);
     return absl::OkStatus();
   }
   absl::Status One(const IfInst& n) {
     TW_RETURN_IF_ERROR(Use(n.condition));
-    if (k_.regs[n.condition].dtype != DType::kBool || k_.regs[n.condition].lanes != 1) {
-      return Fault(absl::StrCat("condition ", R(n.condition), " is ", T(n.condition), ", not a scalar bool"));
+    if (k_.regs[n.condition].dtype != DType::kBool ||
+        k_.regs[n.condition].lanes != 1) {
+      return Fault(absl::StrCat("condition ", R(n.condition), " is ",
+                                T(n.condition), ", not a scalar bool"));
     }
     const std::vector<bool> before = set_;
     TW_RETURN_IF_ERROR(Body(n.then_body));
@@ -270,7 +333,8 @@ class Verifier {
   }
   // Values live in their scope only; variables keep what is set on every path.
   void Leave(const std::vector<bool>& before, const std::vector<bool>& after) {
-    for (size_t i = 0; i < before.size(); ++i) set_[i] = before[i] || (after[i] && k_.regs[i].is_variable);
+    for (size_t i = 0; i < before.size(); ++i)
+      set_[i] = before[i] || (after[i] && k_.regs[i].is_variable);
   }
 
   const ScalarKernel& k_;
@@ -281,6 +345,8 @@ class Verifier {
 
 }  // namespace
 
-absl::Status VerifyScalarKernel(const ScalarKernel& kernel) { return Verifier(kernel).Run(); }
+absl::Status VerifyScalarKernel(const ScalarKernel& kernel) {
+  return Verifier(kernel).Run();
+}
 
 }  // namespace tilewright::kernel_ir

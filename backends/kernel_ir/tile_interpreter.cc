@@ -21,11 +21,13 @@ struct Memory {
   char* data;
   std::string storage;           // of locals
   bool tracked;                  // outputs and locals
-  std::vector<int32_t> written;  // per physical element: 1 + number of the task that wrote it last, 0 never
+  std::vector<int32_t> written;  // per physical element: 1 + number of the task
+                                 // that wrote it last, 0 never
   std::vector<int64_t> strides;  // per digit
 };
 
-// One node of an expression, laid out in an array; operands come before their users.
+// One node of an expression, laid out in an array; operands come before their
+// users.
 struct Node {
   Op op;
   DType dtype;
@@ -33,11 +35,12 @@ struct Node {
   int operands[3] = {-1, -1, -1};
   Scalar constant;
   int var = 0;
-  int source = 0;                // negative: a slot, see kSlot
+  int source = 0;  // negative: a slot, see kSlot
   std::vector<int> index;
 };
 
-// Loads with these sources stand for values computed elsewhere: accumulators, then bodies.
+// Loads with these sources stand for values computed elsewhere: accumulators,
+// then bodies.
 int AccumulatorSlot(int component) { return -1 - component; }
 int BodySlot(int component) { return -101 - component; }
 
@@ -47,17 +50,22 @@ struct Program {
   int Add(const Expr& e) {
     Node node;
     node.op = e.op();
-    node.dtype = RegisterType(e.dtype());  // fp16 and bf16 are storage: a cast to them rounds when it is stored
+    node.dtype = RegisterType(e.dtype());  // fp16 and bf16 are storage: a cast
+                                           // to them rounds when it is stored
     if (e.op() == Op::kConst) {
-      if (IsFloat(e.dtype())) node.constant.f = e.float_value();
-      else node.constant.i = e.int_value();
+      if (IsFloat(e.dtype()))
+        node.constant.f = e.float_value();
+      else
+        node.constant.i = e.int_value();
     } else if (e.op() == Op::kVar) {
       node.var = e.var_id();
     } else if (e.op() == Op::kLoad) {
       node.source = e.source();
-      for (const Expr& operand : e.operands()) node.index.push_back(Add(operand));
+      for (const Expr& operand : e.operands())
+        node.index.push_back(Add(operand));
     } else {
-      for (size_t i = 0; i < e.operands().size(); ++i) node.operands[i] = Add(e.operand(i));
+      for (size_t i = 0; i < e.operands().size(); ++i)
+        node.operands[i] = Add(e.operand(i));
       node.operand_dtype = e.operands().back().dtype();
     }
     nodes.push_back(std::move(node));
@@ -75,27 +83,37 @@ struct PreparedOp {
 
 class Machine {
  public:
-  explicit Machine(const Kernel& kernel) : k_(kernel), vars_(kernel.num_vars, 0) {}
+  explicit Machine(const Kernel& kernel)
+      : k_(kernel), vars_(kernel.num_vars, 0) {}
 
   absl::Status Bind(absl::Span<std::string> args) {
     size_t next = 0;
     for (const Buffer& b : k_.buffers) {
-      Memory m{&b, nullptr, "", b.role == Role::kLocal || b.role == Role::kOutput, {}, {}};
+      Memory m{&b, nullptr,
+               "", b.role == Role::kLocal || b.role == Role::kOutput,
+               {}, {}};
       const int64_t bytes = b.layout.physical_elements() * SizeBytes(b.dtype);
       if (b.role == Role::kLocal) {
         m.storage.assign(bytes, 0);
       } else {
-        if (next == args.size()) return absl::InvalidArgumentError(absl::StrCat("no argument for buffer ", b.name, " of ", k_.name));
+        if (next == args.size())
+          return absl::InvalidArgumentError(
+              absl::StrCat("no argument for buffer ", b.name, " of ", k_.name));
         if (static_cast<int64_t>(args[next].size()) < bytes) {
-          return absl::InvalidArgumentError(absl::StrCat("argument ", b.name, " of ", k_.name, " has ", args[next].size(), " bytes, not ", bytes));
+          return absl::InvalidArgumentError(
+              absl::StrCat("argument ", b.name, " of ", k_.name, " has ",
+                           args[next].size(), " bytes, not ", bytes));
         }
         m.data = &args[next++][0];
       }
       if (m.tracked) m.written.assign(b.layout.physical_elements(), 0);
-      for (size_t i = 0; i < b.layout.digits().size(); ++i) m.strides.push_back(b.layout.stride(i));
+      for (size_t i = 0; i < b.layout.digits().size(); ++i)
+        m.strides.push_back(b.layout.stride(i));
       memory_.push_back(std::move(m));
     }
-    if (next != args.size()) return absl::InvalidArgumentError(absl::StrCat(args.size(), " arguments for ", k_.name));
+    if (next != args.size())
+      return absl::InvalidArgumentError(
+          absl::StrCat(args.size(), " arguments for ", k_.name));
     for (Memory& m : memory_) {
       if (m.buffer->role == Role::kLocal) m.data = &m.storage[0];
     }
@@ -112,12 +130,16 @@ class Machine {
   void Fail(const std::string& what) {
     if (!status_.ok()) return;
     std::string where;
-    for (const auto& [name, value] : stack_) absl::StrAppend(&where, " ", *name, "=", value);
+    for (const auto& [name, value] : stack_)
+      absl::StrAppend(&where, " ", *name, "=", value);
     static constexpr const char* kPhases[] = {"init", "update", "map"};
-    const std::string op = running_ == nullptr
-                               ? "condition"
-                               : absl::StrCat(kPhases[static_cast<int>(running_->phase)], " of ", k_.buffers[running_->dst[0]].name);
-    status_ = absl::OutOfRangeError(absl::StrCat("tile kernel ", k_.name, ", ", op, " at", where, ": ", what));
+    const std::string op =
+        running_ == nullptr
+            ? "condition"
+            : absl::StrCat(kPhases[static_cast<int>(running_->phase)], " of ",
+                           k_.buffers[running_->dst[0]].name);
+    status_ = absl::OutOfRangeError(absl::StrCat("tile kernel ", k_.name, ", ",
+                                                 op, " at", where, ": ", what));
   }
 
   void Body(const std::vector<Stmt>& body) {
@@ -160,7 +182,8 @@ class Machine {
     for (const Expr& e : op.body) p->body.push_back(p->program.Add(e));
     if (op.phase == TileOp::Phase::kInit) {
       Program constants;
-      for (const Expr& e : op.combiner->Identity()) p->identity.push_back(Eval(constants, constants.Add(e)));
+      for (const Expr& e : op.combiner->Identity())
+        p->identity.push_back(Eval(constants, constants.Add(e)));
     }
     if (op.phase == TileOp::Phase::kUpdate) {
       std::vector<Expr> a, b;
@@ -170,7 +193,8 @@ class Machine {
         const Expr body = Expr::Load(BodySlot(i), op.body[i].dtype(), {});
         b.push_back(body.dtype() == dtype ? body : Expr::Cast(dtype, body));
       }
-      for (const Expr& e : op.combiner->Combine(a, b)) p->combined.push_back(p->program.Add(e));
+      for (const Expr& e : op.combiner->Combine(a, b))
+        p->combined.push_back(p->program.Add(e));
     }
     return *p;
   }
@@ -199,25 +223,30 @@ class Machine {
     int64_t at[4];
     const int components = static_cast<int>(op.dst.size());
     TW_CHECK_LE(components, 4);
-    for (int i = 0; i < components; ++i) at[i] = Offset(memory_[op.dst[i]], index_);
+    for (int i = 0; i < components; ++i)
+      at[i] = Offset(memory_[op.dst[i]], index_);
     if (!status_.ok()) return;
     if (op.phase == TileOp::Phase::kInit) {
       for (int i = 0; i < components; ++i) result[i] = p.identity[i];
     } else if (op.phase == TileOp::Phase::kMap) {
       result[0] = Eval(p.program, p.body[0]);
-      result[0] = Convert(result[0], op.body[0].dtype(), k_.buffers[op.dst[0]].dtype);
+      result[0] =
+          Convert(result[0], op.body[0].dtype(), k_.buffers[op.dst[0]].dtype);
     } else {
       for (int i = 0; i < components; ++i) {
         accumulators_[i] = Read(memory_[op.dst[i]], at[i]);
         bodies_[i] = Eval(p.program, p.body[i]);
       }
-      for (int i = 0; i < components; ++i) result[i] = Eval(p.program, p.combined[i]);
+      for (int i = 0; i < components; ++i)
+        result[i] = Eval(p.program, p.combined[i]);
     }
     if (!status_.ok()) return;
-    for (int i = 0; i < components; ++i) Write(memory_[op.dst[i]], at[i], result[i]);
+    for (int i = 0; i < components; ++i)
+      Write(memory_[op.dst[i]], at[i], result[i]);
   }
 
-  // The rounding cast on store. Narrow floats are rounded when they are written.
+  // The rounding cast on store. Narrow floats are rounded when they are
+  // written.
   static Scalar Convert(Scalar value, DType from, DType to) {
     if (from == to || (IsFloat(from) && IsFloat(to))) return value;
     return EvaluateOp(Op::kCast, to, from, {&value, 1}, true);
@@ -226,12 +255,16 @@ class Machine {
   int64_t Offset(const Memory& m, const std::vector<int64_t>& logical) {
     const Layout& layout = m.buffer->layout;
     if (logical.size() != layout.shape().size()) {
-      Fail(absl::StrCat("buffer ", m.buffer->name, " has ", layout.shape().size(), " dimensions and ", logical.size(), " indices"));
+      Fail(absl::StrCat("buffer ", m.buffer->name, " has ",
+                        layout.shape().size(), " dimensions and ",
+                        logical.size(), " indices"));
       return 0;
     }
     for (size_t d = 0; d < logical.size(); ++d) {
-      if (logical[d] < -layout.pad_before()[d] || logical[d] >= layout.shape()[d] + layout.pad_after()[d]) {
-        Fail(absl::StrCat("index [", absl::StrJoin(logical, ", "), "] of buffer ", m.buffer->name, ", which holds [",
+      if (logical[d] < -layout.pad_before()[d] ||
+          logical[d] >= layout.shape()[d] + layout.pad_after()[d]) {
+        Fail(absl::StrCat("index [", absl::StrJoin(logical, ", "),
+                          "] of buffer ", m.buffer->name, ", which holds [",
                           absl::StrJoin(layout.shape(), ", "), "]"));
         return 0;
       }
@@ -239,56 +272,81 @@ class Machine {
     int64_t offset = 0;
     for (size_t i = 0; i < layout.digits().size(); ++i) {
       const Layout::Digit& digit = layout.digits()[i];
-      offset += (logical[digit.dim] + layout.pad_before()[digit.dim]) / digit.div % digit.extent * m.strides[i];
+      offset += (logical[digit.dim] + layout.pad_before()[digit.dim]) /
+                digit.div % digit.extent * m.strides[i];
     }
     return offset;
   }
 
   Scalar Read(const Memory& m, int64_t at) {
     if (m.tracked && m.written[at] != task_mark_) {
-      Fail(absl::StrCat("reads element ", at, " of buffer ", m.buffer->name, ", which this task has not written"));
+      Fail(absl::StrCat("reads element ", at, " of buffer ", m.buffer->name,
+                        ", which this task has not written"));
       return {};
     }
-    return internal::ReadLane(m.data + at * SizeBytes(m.buffer->dtype), m.buffer->dtype, 0);
+    return internal::ReadLane(m.data + at * SizeBytes(m.buffer->dtype),
+                              m.buffer->dtype, 0);
   }
   void Write(Memory& m, int64_t at, Scalar value) {
-    if (m.buffer->role == Role::kOutput && m.written[at] != 0 && m.written[at] != task_mark_) {
-      Fail(absl::StrCat("writes element ", at, " of buffer ", m.buffer->name, ", which another task has written"));
+    if (m.buffer->role == Role::kOutput && m.written[at] != 0 &&
+        m.written[at] != task_mark_) {
+      Fail(absl::StrCat("writes element ", at, " of buffer ", m.buffer->name,
+                        ", which another task has written"));
       return;
     }
     m.written[at] = task_mark_;
-    internal::WriteLane(m.data + at * SizeBytes(m.buffer->dtype), m.buffer->dtype, 0, value);
+    internal::WriteLane(m.data + at * SizeBytes(m.buffer->dtype),
+                        m.buffer->dtype, 0, value);
   }
 
   Scalar Eval(const Program& p, int root) {
     const Node& n = p.nodes[root];
     switch (n.op) {
-      case Op::kConst: return n.constant;
-      case Op::kVar: return {0, vars_[n.var]};
-      case Op::kLoad: return Load(p, n);
-      case Op::kSelect: return Eval(p, Eval(p, n.operands[0]).i != 0 ? n.operands[1] : n.operands[2]);
-      default: break;
+      case Op::kConst:
+        return n.constant;
+      case Op::kVar:
+        return {0, vars_[n.var]};
+      case Op::kLoad:
+        return Load(p, n);
+      case Op::kSelect:
+        return Eval(
+            p, Eval(p, n.operands[0]).i != 0 ? n.operands[1] : n.operands[2]);
+      default:
+        break;
     }
     Scalar in[3];
     size_t count = 0;
-    for (; count < 3 && n.operands[count] >= 0; ++count) in[count] = Eval(p, n.operands[count]);
+    for (; count < 3 && n.operands[count] >= 0; ++count)
+      in[count] = Eval(p, n.operands[count]);
     if (n.operand_dtype == DType::kInt64 && count == 2) {  // index arithmetic
       switch (n.op) {
-        case Op::kAdd: return {0, WrapAdd(in[0].i, in[1].i)};
-        case Op::kSub: return {0, WrapSub(in[0].i, in[1].i)};
-        case Op::kMul: return {0, WrapMul(in[0].i, in[1].i)};
-        case Op::kFloorDiv: return {0, FloorDivide(in[0].i, in[1].i)};
-        case Op::kFloorMod: return {0, FloorModulo(in[0].i, in[1].i)};
-        case Op::kLt: return {0, in[0].i < in[1].i};
-        case Op::kLe: return {0, in[0].i <= in[1].i};
-        case Op::kGt: return {0, in[0].i > in[1].i};
-        case Op::kGe: return {0, in[0].i >= in[1].i};
-        case Op::kEq: return {0, in[0].i == in[1].i};
-        default: break;
+        case Op::kAdd:
+          return {0, WrapAdd(in[0].i, in[1].i)};
+        case Op::kSub:
+          return {0, WrapSub(in[0].i, in[1].i)};
+        case Op::kMul:
+          return {0, WrapMul(in[0].i, in[1].i)};
+        case Op::kFloorDiv:
+          return {0, FloorDivide(in[0].i, in[1].i)};
+        case Op::kFloorMod:
+          return {0, FloorModulo(in[0].i, in[1].i)};
+        case Op::kLt:
+          return {0, in[0].i < in[1].i};
+        case Op::kLe:
+          return {0, in[0].i <= in[1].i};
+        case Op::kGt:
+          return {0, in[0].i > in[1].i};
+        case Op::kGe:
+          return {0, in[0].i >= in[1].i};
+        case Op::kEq:
+          return {0, in[0].i == in[1].i};
+        default:
+          break;
       }
     }
     if (n.dtype == DType::kFloat32 && n.operand_dtype == DType::kFloat32) {
-      const float a = static_cast<float>(in[0].f), b = static_cast<float>(in[1].f);
+      const float a = static_cast<float>(in[0].f),
+                  b = static_cast<float>(in[1].f);
       if (n.op == Op::kAdd) return {a + b, 0};
       if (n.op == Op::kSub) return {a - b, 0};
       if (n.op == Op::kMul) return {a * b, 0};
@@ -298,7 +356,8 @@ class Machine {
 
   Scalar Load(const Program& p, const Node& n) {
     if (n.source <= BodySlot(0)) return bodies_[BodySlot(0) - n.source];
-    if (n.source <= AccumulatorSlot(0)) return accumulators_[AccumulatorSlot(0) - n.source];
+    if (n.source <= AccumulatorSlot(0))
+      return accumulators_[AccumulatorSlot(0) - n.source];
     std::vector<int64_t> index;
     index.reserve(n.index.size());
     for (int node : n.index) index.push_back(Eval(p, node).i);
@@ -310,8 +369,10 @@ class Machine {
   const Kernel& k_;
   std::vector<int64_t> vars_;
   std::vector<Memory> memory_;
-  std::unordered_map<const void*, std::unique_ptr<PreparedOp>> prepared_;  // by statement, on first use
-  std::vector<std::pair<const std::string*, int64_t>> stack_;  // loops around, for messages
+  std::unordered_map<const void*, std::unique_ptr<PreparedOp>>
+      prepared_;  // by statement, on first use
+  std::vector<std::pair<const std::string*, int64_t>>
+      stack_;  // loops around, for messages
   std::vector<int64_t> index_;
   Scalar accumulators_[4], bodies_[4];
   int32_t task_mark_ = 0;
@@ -321,7 +382,8 @@ class Machine {
 
 }  // namespace
 
-absl::Status InterpretTileKernel(const Kernel& kernel, absl::Span<std::string> args) {
+absl::Status InterpretTileKernel(const Kernel& kernel,
+                                 absl::Span<std::string> args) {
   TW_RETURN_IF_ERROR(VerifyTileKernel(kernel));
   Machine machine(kernel);
   TW_RETURN_IF_ERROR(machine.Bind(args));

@@ -10,19 +10,26 @@ namespace {
 
 const char* LevelName(Level level) {
   switch (level) {
-    case Level::kGlobal: return "global";
-    case Level::kScratch: return "scratch";
-    case Level::kRegisters: return "registers";
+    case Level::kGlobal:
+      return "global";
+    case Level::kScratch:
+      return "scratch";
+    case Level::kRegisters:
+      return "registers";
   }
   return "?";
 }
 
 const char* RoleName(Role role) {
   switch (role) {
-    case Role::kInput: return "input";
-    case Role::kConstant: return "constant";
-    case Role::kOutput: return "output";
-    case Role::kLocal: return "local";
+    case Role::kInput:
+      return "input";
+    case Role::kConstant:
+      return "constant";
+    case Role::kOutput:
+      return "output";
+    case Role::kLocal:
+      return "local";
   }
   return "?";
 }
@@ -32,12 +39,16 @@ class Printer {
   explicit Printer(const Kernel& kernel) : kernel_(kernel) {}
 
   std::string Print() {
-    absl::StrAppend(&out_, "kernel ", kernel_.name, " tasks ", kernel_.num_tasks(), "\n");
+    absl::StrAppend(&out_, "kernel ", kernel_.name, " tasks ",
+                    kernel_.num_tasks(), "\n");
     for (const Buffer& b : kernel_.buffers) {
-      absl::StrAppend(&out_, "  buffer %", b.id, " ", b.name, ": ", std::string(Name(b.dtype)), "[");
-      for (size_t i = 0; i < b.layout.shape().size(); ++i) absl::StrAppend(&out_, i == 0 ? "" : ", ", b.layout.shape()[i]);
+      absl::StrAppend(&out_, "  buffer %", b.id, " ", b.name, ": ",
+                      std::string(Name(b.dtype)), "[");
+      for (size_t i = 0; i < b.layout.shape().size(); ++i)
+        absl::StrAppend(&out_, i == 0 ? "" : ", ", b.layout.shape()[i]);
       absl::StrAppend(&out_, "] ", LevelName(b.level), " ", RoleName(b.role));
-      if (!b.layout.is_row_major()) absl::StrAppend(&out_, " layout ", b.layout.ToString());
+      if (!b.layout.is_row_major())
+        absl::StrAppend(&out_, " layout ", b.layout.ToString());
       out_ += "\n";
     }
     Body(kernel_.body, 1);
@@ -45,13 +56,22 @@ class Printer {
   }
 
  private:
-  void Line(int depth, const std::string& text) { absl::StrAppend(&out_, std::string(2 * depth, ' '), text, "\n"); }
-  static std::string VarName(int var, const std::string& name) { return absl::StrCat(name, ".", var); }
+  void Line(int depth, const std::string& text) {
+    absl::StrAppend(&out_, std::string(2 * depth, ' '), text, "\n");
+  }
+  static std::string VarName(int var, const std::string& name) {
+    return absl::StrCat(name, ".", var);
+  }
   // Variables carry their id, for names repeat.
   static std::string Text(const Expr& expr) {
-    return Rewrite(expr, [](const Expr& e) {
-             return e.op() == Op::kVar ? Expr::Var(e.var_id(), VarName(e.var_id(), e.var_name())) : Expr();
-           }).ToString();
+    return Rewrite(expr,
+                   [](const Expr& e) {
+                     return e.op() == Op::kVar
+                                ? Expr::Var(e.var_id(),
+                                            VarName(e.var_id(), e.var_name()))
+                                : Expr();
+                   })
+        .ToString();
   }
   void Body(const std::vector<Stmt>& body, int depth) {
     for (const Stmt& stmt : body) {
@@ -59,8 +79,11 @@ class Printer {
     }
   }
   void One(const For& loop, int depth) {
-    const char* kind = loop.kind == For::Kind::kTask ? "task " : loop.kind == For::Kind::kUnroll ? "unroll " : "";
-    Line(depth, absl::StrCat(kind, "for ", VarName(loop.var, loop.name), " in 0..", loop.extent, ":"));
+    const char* kind = loop.kind == For::Kind::kTask     ? "task "
+                       : loop.kind == For::Kind::kUnroll ? "unroll "
+                                                         : "";
+    Line(depth, absl::StrCat(kind, "for ", VarName(loop.var, loop.name),
+                             " in 0..", loop.extent, ":"));
     Body(loop.body, depth + 1);
   }
   void One(const If& branch, int depth) {
@@ -76,18 +99,23 @@ class Printer {
     if (!op.intrinsic.empty()) absl::StrAppend(&text, " ", op.intrinsic);
     text += " (";
     for (size_t i = 0; i < op.box.size(); ++i) {
-      absl::StrAppend(&text, i == 0 ? "" : ", ", VarName(op.box[i].var, op.box[i].name), ": ", op.box[i].extent);
+      absl::StrAppend(&text, i == 0 ? "" : ", ",
+                      VarName(op.box[i].var, op.box[i].name), ": ",
+                      op.box[i].extent);
     }
     text += ")";
     for (size_t i = 0; i < op.dst.size(); ++i) {
       absl::StrAppend(&text, i == 0 ? " " : ", ", "%", op.dst[i], "[");
-      for (size_t d = 0; d < op.index.size(); ++d) absl::StrAppend(&text, d == 0 ? "" : ", ", Text(op.index[d]));
+      for (size_t d = 0; d < op.index.size(); ++d)
+        absl::StrAppend(&text, d == 0 ? "" : ", ", Text(op.index[d]));
       text += "]";
     }
-    if (op.combiner.has_value()) absl::StrAppend(&text, " ", op.combiner->ToString());
+    if (op.combiner.has_value())
+      absl::StrAppend(&text, " ", op.combiner->ToString());
     if (!op.body.empty()) {
       text += " {";
-      for (size_t i = 0; i < op.body.size(); ++i) absl::StrAppend(&text, i == 0 ? " " : ", ", Text(op.body[i]));
+      for (size_t i = 0; i < op.body.size(); ++i)
+        absl::StrAppend(&text, i == 0 ? " " : ", ", Text(op.body[i]));
       text += " }";
     }
     if (op.predicate) absl::StrAppend(&text, " where ", Text(op.predicate));

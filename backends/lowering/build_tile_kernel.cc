@@ -21,7 +21,8 @@ using kernel_ir::TileOp;
 namespace {
 
 bool MentionsAny(const std::vector<Expr>& exprs, int var) {
-  return std::any_of(exprs.begin(), exprs.end(), [var](const Expr& e) { return Mentions(e, var); });
+  return std::any_of(exprs.begin(), exprs.end(),
+                     [var](const Expr& e) { return Mentions(e, var); });
 }
 
 class Builder {
@@ -38,20 +39,24 @@ class Builder {
   }
 
  private:
-  // Arguments first, then locals, each in the tree's order; locals that nothing touches are dropped.
+  // Arguments first, then locals, each in the tree's order; locals that nothing
+  // touches are dropped.
   void AddBuffers() {
     std::set<int> written, touched;
     FindTouched(tree_.roots, written, touched);
     for (bool global : {true, false}) {
       for (const sketch::Buffer& b : tree_.buffers) {
-        if ((b.level == sketch::MemLevel::kGlobal) != global || (!global && touched.count(b.id) == 0)) continue;
+        if ((b.level == sketch::MemLevel::kGlobal) != global ||
+            (!global && touched.count(b.id) == 0))
+          continue;
         kernel_ir::Buffer buffer;
         buffer.id = static_cast<int>(kernel_.buffers.size());
         buffer.name = b.name;
         buffer.dtype = b.dtype;
-        buffer.level = global                                    ? kernel_ir::Level::kGlobal
-                       : b.level == sketch::MemLevel::kRegisters ? kernel_ir::Level::kRegisters
-                                                                 : kernel_ir::Level::kScratch;
+        buffer.level = global ? kernel_ir::Level::kGlobal
+                       : b.level == sketch::MemLevel::kRegisters
+                           ? kernel_ir::Level::kRegisters
+                           : kernel_ir::Level::kScratch;
         buffer.role = !global                   ? kernel_ir::Role::kLocal
                       : written.count(b.id) > 0 ? kernel_ir::Role::kOutput
                                                 : kernel_ir::Role::kInput;
@@ -61,9 +66,11 @@ class Builder {
       }
     }
   }
-  static void FindTouched(const std::vector<sketch::NodePtr>& nodes, std::set<int>& written, std::set<int>& touched) {
+  static void FindTouched(const std::vector<sketch::NodePtr>& nodes,
+                          std::set<int>& written, std::set<int>& touched) {
     for (const sketch::NodePtr& node : nodes) {
-      if (node->loop.has_value()) FindTouched(node->loop->body, written, touched);
+      if (node->loop.has_value())
+        FindTouched(node->loop->body, written, touched);
       if (!node->block.has_value()) continue;
       for (int dst : node->block->dst) {
         written.insert(dst);
@@ -77,8 +84,10 @@ class Builder {
     }
   }
 
-  // The initialisations of reductions whose outermost reduce loop is one of `nodes` come right before it.
-  absl::Status Nodes(const std::vector<sketch::NodePtr>& nodes, std::vector<Stmt>& out) {
+  // The initialisations of reductions whose outermost reduce loop is one of
+  // `nodes` come right before it.
+  absl::Status Nodes(const std::vector<sketch::NodePtr>& nodes,
+                     std::vector<Stmt>& out) {
     for (const sketch::NodePtr& node : nodes) {
       TW_RETURN_IF_ERROR(AddInits(*node, out));
       if (node->block.has_value()) {
@@ -95,9 +104,10 @@ class Builder {
         result.var = loop.var;
         result.name = loop.name;
         result.extent = loop.extent;
-        result.kind = loop.kind == sketch::LoopKind::kTask     ? For::Kind::kTask
-                      : loop.kind == sketch::LoopKind::kUnroll ? For::Kind::kUnroll
-                                                               : For::Kind::kSerial;
+        result.kind = loop.kind == sketch::LoopKind::kTask ? For::Kind::kTask
+                      : loop.kind == sketch::LoopKind::kUnroll
+                          ? For::Kind::kUnroll
+                          : For::Kind::kSerial;
         TW_RETURN_IF_ERROR(Nodes(loop.body, result.body));
         if (loop.extent > 0) out.push_back({std::move(result)});
       }
@@ -113,32 +123,47 @@ class Builder {
     return {block.bindings.begin() + block.axes.size(), block.bindings.end()};
   }
 
-  // `node` is the outermost reduce loop of a reduction below it, or the block of one that no loop carries, with the loops of its box.
+  // `node` is the outermost reduce loop of a reduction below it, or the block
+  // of one that no loop carries, with the loops of its box.
   absl::Status AddInits(const sketch::Node& node, std::vector<Stmt>& out) {
     std::vector<const sketch::Loop*> inside;
     return FindReductions(node, inside, out);
   }
-  absl::Status FindReductions(const sketch::Node& node, std::vector<const sketch::Loop*>& inside, std::vector<Stmt>& out) {
+  absl::Status FindReductions(const sketch::Node& node,
+                              std::vector<const sketch::Loop*>& inside,
+                              std::vector<Stmt>& out) {
     if (node.loop.has_value()) {
       inside.push_back(&*node.loop);
-      for (const sketch::NodePtr& child : node.loop->body) TW_RETURN_IF_ERROR(FindReductions(*child, inside, out));
+      for (const sketch::NodePtr& child : node.loop->body)
+        TW_RETURN_IF_ERROR(FindReductions(*child, inside, out));
       inside.pop_back();
       return absl::OkStatus();
     }
     const sketch::Block& block = *node.block;
     if (!block.combiner.has_value()) return absl::OkStatus();
     const std::vector<Expr> reduce = ReduceBindings(block);
-    auto carries = [&](const sketch::Loop* loop) { return MentionsAny(reduce, loop->var); };
-    // Inside the tile loops of its box there is no place, nor inside a loop that carries the reduction.
-    if (!loops_.empty() && loops_.back()->kind == sketch::LoopKind::kTile) return absl::OkStatus();
-    if (std::any_of(loops_.begin(), loops_.end(), carries)) return absl::OkStatus();
-    auto is_tile = [](const sketch::Loop* loop) { return loop->kind == sketch::LoopKind::kTile; };
+    auto carries = [&](const sketch::Loop* loop) {
+      return MentionsAny(reduce, loop->var);
+    };
+    // Inside the tile loops of its box there is no place, nor inside a loop
+    // that carries the reduction.
+    if (!loops_.empty() && loops_.back()->kind == sketch::LoopKind::kTile)
+      return absl::OkStatus();
+    if (std::any_of(loops_.begin(), loops_.end(), carries))
+      return absl::OkStatus();
+    auto is_tile = [](const sketch::Loop* loop) {
+      return loop->kind == sketch::LoopKind::kTile;
+    };
     const auto box = std::find_if(inside.begin(), inside.end(), is_tile);
-    const auto outermost = std::min(std::find_if(inside.begin(), inside.end(), carries), box);
-    return outermost == inside.begin() ? AddInit(block, inside, out) : absl::OkStatus();
+    const auto outermost =
+        std::min(std::find_if(inside.begin(), inside.end(), carries), box);
+    return outermost == inside.begin() ? AddInit(block, inside, out)
+                                       : absl::OkStatus();
   }
 
-  absl::Status AddInit(const sketch::Block& block, const std::vector<const sketch::Loop*>& inside, std::vector<Stmt>& out) {
+  absl::Status AddInit(const sketch::Block& block,
+                       const std::vector<const sketch::Loop*>& inside,
+                       std::vector<Stmt>& out) {
     // A nest of its own, with its own variables, over the spatial loops inside.
     const std::vector<Expr> spatial = SpatialBindings(block);
     std::map<int, Expr> renamed;
@@ -156,24 +181,29 @@ class Builder {
         copy.var = var;
         copy.name = loop->name;
         copy.extent = loop->extent;
-        copy.kind = loop->kind == sketch::LoopKind::kUnroll ? For::Kind::kUnroll : For::Kind::kSerial;
+        copy.kind = loop->kind == sketch::LoopKind::kUnroll
+                        ? For::Kind::kUnroll
+                        : For::Kind::kSerial;
         loops.push_back(std::move(copy));
       }
     }
     op.combiner = block.combiner;
     TW_RETURN_IF_ERROR(SetDestination(block, renamed, op));
-    // Predicates on reduce loops say nothing here; the axes' extents bound what they might have.
+    // Predicates on reduce loops say nothing here; the axes' extents bound what
+    // they might have.
     std::vector<Expr> conditions;
     for (const Expr& p : block.predicates) {
-      const bool known = std::none_of(inside.begin(), inside.end(), [&](const sketch::Loop* loop) {
-        return renamed.count(loop->var) == 0 && Mentions(p, loop->var);
-      });
+      const bool known = std::none_of(
+          inside.begin(), inside.end(), [&](const sketch::Loop* loop) {
+            return renamed.count(loop->var) == 0 && Mentions(p, loop->var);
+          });
       if (known) conditions.push_back(Rename(p, renamed));
     }
     for (size_t i = 0; i < block.axes.size(); ++i) {
       const Expr value = Rename(block.bindings[i], renamed);
       conditions.push_back(Expr::Make(Op::kGe, {value, Expr::Int(0)}));
-      conditions.push_back(Expr::Make(Op::kLt, {value, Expr::Int(block.axes[i].extent.value())}));
+      conditions.push_back(Expr::Make(
+          Op::kLt, {value, Expr::Int(block.axes[i].extent.value())}));
     }
     op.predicate = Conjunction(conditions);
     Wrap({std::move(op)}, std::move(loops), out);
@@ -182,10 +212,12 @@ class Builder {
 
   absl::Status AddBlock(const sketch::Block& block, std::vector<Stmt>& out) {
     TileOp op;
-    op.phase = block.combiner.has_value() ? TileOp::Phase::kUpdate : TileOp::Phase::kMap;
+    op.phase = block.combiner.has_value() ? TileOp::Phase::kUpdate
+                                          : TileOp::Phase::kMap;
     op.intrinsic = block.intrinsic;
     op.combiner = block.combiner;
-    // Elements of a box are independent, so a reduce axis among the tile loops goes around it.
+    // Elements of a box are independent, so a reduce axis among the tile loops
+    // goes around it.
     const std::vector<Expr> reduce = ReduceBindings(block);
     std::vector<For> around;
     for (const sketch::Loop* loop : loops_) {
@@ -204,7 +236,8 @@ class Builder {
     for (size_t i = 0; i < block.body.size(); ++i) {
       Expr body = Bind(block, block.body[i], {});
       TW_ASSIGN_OR_RETURN(body, Localise(body));
-      if (block.combiner.has_value() && body.dtype() != block.combiner->component_dtype(i)) {
+      if (block.combiner.has_value() &&
+          body.dtype() != block.combiner->component_dtype(i)) {
         body = Expr::Cast(block.combiner->component_dtype(i), body);
       }
       op.body.push_back(std::move(body));
@@ -229,44 +262,56 @@ class Builder {
     });
   }
   // Axes of the block become loop variables.
-  static Expr Bind(const sketch::Block& block, const Expr& expr, const std::map<int, Expr>& renamed) {
-    return Substitute(expr, [&](int axis) { return Rename(block.bindings[axis], renamed); });
+  static Expr Bind(const sketch::Block& block, const Expr& expr,
+                   const std::map<int, Expr>& renamed) {
+    return Substitute(
+        expr, [&](int axis) { return Rename(block.bindings[axis], renamed); });
   }
 
-  absl::Status SetDestination(const sketch::Block& block, const std::map<int, Expr>& renamed, TileOp& op) {
-    if (block.dst.empty()) return absl::InternalError(absl::StrCat("block ", block.name, " has no destination"));
+  absl::Status SetDestination(const sketch::Block& block,
+                              const std::map<int, Expr>& renamed, TileOp& op) {
+    if (block.dst.empty())
+      return absl::InternalError(
+          absl::StrCat("block ", block.name, " has no destination"));
     const sketch::Buffer& first = tree_.buffers[block.dst[0]];
     for (int dst : block.dst) {
       op.dst.push_back(ids_.at(dst));
       if (tree_.buffers[dst].origin != first.origin) {
-        return absl::InternalError(absl::StrCat("block ", block.name, ": its destinations have different origins"));
+        return absl::InternalError(absl::StrCat(
+            "block ", block.name, ": its destinations have different origins"));
       }
     }
     if (block.dst_index.size() != first.layout.shape().size()) {
-      return absl::InternalError(absl::StrCat("block ", block.name, ": ", block.dst_index.size(), " indices for ", first.name));
+      return absl::InternalError(absl::StrCat("block ", block.name, ": ",
+                                              block.dst_index.size(),
+                                              " indices for ", first.name));
     }
     for (size_t d = 0; d < block.dst_index.size(); ++d) {
       Expr index = Bind(block, block.dst_index[d], renamed);
-      if (!first.origin.empty()) index = index - Rename(first.origin[d], renamed);
+      if (!first.origin.empty())
+        index = index - Rename(first.origin[d], renamed);
       TW_ASSIGN_OR_RETURN(index, Localise(index));
       op.index.push_back(std::move(index));
     }
     return absl::OkStatus();
   }
 
-  // Loads of tensors become loads of buffers, at their place in the part that is held.
+  // Loads of tensors become loads of buffers, at their place in the part that
+  // is held.
   absl::StatusOr<Expr> Localise(const Expr& expr) {
     absl::Status status;
     Expr result = Rewrite(expr, [&](const Expr& e) -> Expr {
       if (e.op() != Op::kLoad || !status.ok()) return Expr();
       auto it = ids_.find(e.source());
       if (it == ids_.end()) {
-        status = absl::InternalError(absl::StrCat("load of buffer ", e.source(), ", which does not exist"));
+        status = absl::InternalError(absl::StrCat("load of buffer ", e.source(),
+                                                  ", which does not exist"));
         return Expr();
       }
       const sketch::Buffer& b = tree_.buffers[e.source()];
       std::vector<Expr> indices(e.operands().begin(), e.operands().end());
-      for (size_t d = 0; d < indices.size() && !b.origin.empty(); ++d) indices[d] = indices[d] - b.origin[d];
+      for (size_t d = 0; d < indices.size() && !b.origin.empty(); ++d)
+        indices[d] = indices[d] - b.origin[d];
       return Expr::Load(it->second, e.dtype(), std::move(indices));
     });
     TW_RETURN_IF_ERROR(status);
@@ -275,12 +320,15 @@ class Builder {
 
   const sketch::BlockTree& tree_;
   Kernel kernel_;
-  std::map<int, int> ids_;                   // buffer of the tree -> of the kernel
-  std::vector<const sketch::Loop*> loops_;   // around the current node
+  std::map<int, int> ids_;  // buffer of the tree -> of the kernel
+  std::vector<const sketch::Loop*> loops_;  // around the current node
 };
 
 }  // namespace
 
-absl::StatusOr<Kernel> BuildTileKernel(const sketch::BlockTree& tree, std::string name) { return Builder(tree, std::move(name)).Build(); }
+absl::StatusOr<Kernel> BuildTileKernel(const sketch::BlockTree& tree,
+                                       std::string name) {
+  return Builder(tree, std::move(name)).Build();
+}
 
 }  // namespace tilewright::lowering

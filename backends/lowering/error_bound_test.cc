@@ -14,12 +14,14 @@ namespace {
 
 HostTensor Filled(std::vector<int64_t> shape, double first, double step) {
   HostTensor t(DType::kFloat32, std::move(shape));
-  for (int64_t i = 0; i < t.num_elements(); ++i) t.Set(i, {first + step * static_cast<double>(i), 0});
+  for (int64_t i = 0; i < t.num_elements(); ++i)
+    t.Set(i, {first + step * static_cast<double>(i), 0});
   return t;
 }
 
 // The values of the one output of a graph of one input.
-std::vector<BoundedValue> Evaluate(const std::string& text, const HostTensor& x) {
+std::vector<BoundedValue> Evaluate(const std::string& text,
+                                   const HostTensor& x) {
   absl::StatusOr<TensorGraph> graph = ParseText(text);
   EXPECT_THAT(graph, IsOk());
   auto values = EvaluateWithBounds(*graph, {{0, x}});
@@ -36,7 +38,9 @@ TEST(ErrorBoundTest, SmallIntegersMustMatchBitForBit) {
   const BoundedValue y = Evaluate(kSquares, Filled({2, 64}, -60, 1))[0];
   EXPECT_EQ(y.error, 0);
   EXPECT_TRUE(Agrees(DType::kFloat32, y, y.value));
-  EXPECT_FALSE(Agrees(DType::kFloat32, y, {std::nextafter(static_cast<float>(y.value.f), 1e9f), 0}));
+  EXPECT_FALSE(
+      Agrees(DType::kFloat32, y,
+             {std::nextafter(static_cast<float>(y.value.f), 1e9f), 0}));
 }
 
 TEST(ErrorBoundTest, RealSumsMayErrByRoundingAndNoMore) {
@@ -44,7 +48,8 @@ TEST(ErrorBoundTest, RealSumsMayErrByRoundingAndNoMore) {
   const BoundedValue y = Evaluate(kSquares, x)[0];
   float forwards = 0, backwards = 0;
   for (int k = 0; k < 64; ++k) forwards += x.as<float>()[k] * x.as<float>()[k];
-  for (int k = 63; k >= 0; --k) backwards = std::fma(x.as<float>()[k], x.as<float>()[k], backwards);
+  for (int k = 63; k >= 0; --k)
+    backwards = std::fma(x.as<float>()[k], x.as<float>()[k], backwards);
   EXPECT_TRUE(Agrees(DType::kFloat32, y, {forwards, 0}));
   EXPECT_TRUE(Agrees(DType::kFloat32, y, {backwards, 0}));
   EXPECT_FALSE(Agrees(DType::kFloat32, y, {y.value.f * (1 + 1e-4), 0}));
@@ -64,7 +69,8 @@ TEST(ErrorBoundTest, DecisionsWithinTheErrorAreUnknown) {
       "x: f32[3] = placeholder\n"
       "y: f32[3] = compute (i: 3) { floor(exp(x[i])) }\n"
       "return y\n";
-  const std::vector<BoundedValue> y = Evaluate(text, Filled({3}, 0, 0.5));  // exp(0) is 1 give or take
+  const std::vector<BoundedValue> y =
+      Evaluate(text, Filled({3}, 0, 0.5));  // exp(0) is 1 give or take
   EXPECT_TRUE(std::isinf(y[0].error));
   EXPECT_EQ(y[1].error, 0);
   EXPECT_EQ(y[1].value.f, 1);

@@ -6,8 +6,10 @@
 
 namespace tilewright::lowering {
 
-absl::StatusOr<kernel_ir::Kernel> Lower(const sketch::BlockTree& tree, std::string name) {
-  TW_ASSIGN_OR_RETURN(kernel_ir::Kernel kernel, BuildTileKernel(tree, std::move(name)));
+absl::StatusOr<kernel_ir::Kernel> Lower(const sketch::BlockTree& tree,
+                                        std::string name) {
+  TW_ASSIGN_OR_RETURN(kernel_ir::Kernel kernel,
+                      BuildTileKernel(tree, std::move(name)));
   SimplifyTileKernel(kernel);
   PartitionTails(kernel);
   SimplifyTileKernel(kernel);

@@ -1,8 +1,11 @@
-// Cuts loops where predicates become decided: inside [0, t) every predicate that depends on the loop holds, whatever the loops
-// further in do; beyond t it may fail, or always fails. Each piece is simplified on its own, which is where predicates vanish and boxes
-// shrink. Task loops cannot be cut (the tasks are one range), so their pieces are the branches of an If.
+// Cuts loops where predicates become decided: inside [0, t) every predicate
+// that depends on the loop holds, whatever the loops further in do; beyond t it
+// may fail, or always fails. Each piece is simplified on its own, which is
+// where predicates vanish and boxes shrink. Task loops cannot be cut (the tasks
+// are one range), so their pieces are the branches of an If.
 //
-// Padding guards, selects in bodies, get one If as well: where all of them that a spatial loop decides hold, a copy without them.
+// Padding guards, selects in bodies, get one If as well: where all of them that
+// a spatial loop decides hold, a copy without them.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -31,7 +34,9 @@ int64_t CeilDivide(int64_t a, int64_t b) { return -FloorDivide(-a, b); }
 
 class Partitioner {
  public:
-  Partitioner(Kernel& kernel, int max_statements) : num_vars_(kernel.num_vars), budget_(max_statements - CountStmts(kernel.body)) {}
+  Partitioner(Kernel& kernel, int max_statements)
+      : num_vars_(kernel.num_vars),
+        budget_(max_statements - CountStmts(kernel.body)) {}
 
   std::vector<Stmt> Process(std::vector<Stmt> stmts) {
     std::vector<Stmt> out;
@@ -59,12 +64,14 @@ class Partitioner {
   }
 
   // Where to cut `var`, ascending, inside (range.min, range.max].
-  std::vector<int64_t> Cuts(int var, Range range, const std::vector<Stmt>& body) {
+  std::vector<int64_t> Cuts(int var, Range range,
+                            const std::vector<Stmt>& body) {
     std::set<int64_t> cuts;
     CollectCuts(var, range, body, cuts);
     return {cuts.begin(), cuts.end()};
   }
-  void CollectCuts(int var, Range range, const std::vector<Stmt>& stmts, std::set<int64_t>& cuts) {
+  void CollectCuts(int var, Range range, const std::vector<Stmt>& stmts,
+                   std::set<int64_t>& cuts) {
     ForEachOpInScope(stmts, [&](const TileOp& op) {
       for (const Expr& condition : Conjuncts(op.predicate)) {
         const std::optional<Decided> at = DecidedAt(var, condition);
@@ -75,8 +82,10 @@ class Partitioner {
       }
     });
   }
-  // Calls `fn` with the ranges of all variables around the operation known, and those inside `stmts` in inner_.
-  void ForEachOpInScope(const std::vector<Stmt>& stmts, const std::function<void(const TileOp&)>& fn) {
+  // Calls `fn` with the ranges of all variables around the operation known, and
+  // those inside `stmts` in inner_.
+  void ForEachOpInScope(const std::vector<Stmt>& stmts,
+                        const std::function<void(const TileOp&)>& fn) {
     for (const Stmt& stmt : stmts) {
       if (const For* loop = std::get_if<For>(&stmt.node)) {
         Enter(loop->var, loop->extent);
@@ -102,28 +111,38 @@ class Partitioner {
     scope_.Forget(var);
   }
 
-  // The part of `range` in which every guard that `var` decides holds: conditions of selects in operations for which `var` is spatial.
-  std::optional<Range> Interior(int var, Range range, const std::vector<Stmt>& body) {
+  // The part of `range` in which every guard that `var` decides holds:
+  // conditions of selects in operations for which `var` is spatial.
+  std::optional<Range> Interior(int var, Range range,
+                                const std::vector<Stmt>& body) {
     Range inside = range;
     ForEachOpInScope(body, [&](const TileOp& op) {
-      if (std::none_of(op.index.begin(), op.index.end(), [var](const Expr& e) { return Mentions(e, var); })) return;
+      if (std::none_of(op.index.begin(), op.index.end(),
+                       [var](const Expr& e) { return Mentions(e, var); }))
+        return;
       for (const Expr& e : op.body) {
         Visit(e, [&](const Expr& node) {
           if (node.op() != Op::kSelect) return;
           for (const Expr& condition : Conjuncts(node.operand(0))) {
             const std::optional<Decided> at = DecidedAt(var, condition);
             if (!at.has_value()) continue;
-            if (at->rising && at->holds <= range.max) inside.min = std::max(inside.min, at->holds);
-            if (!at->rising && at->holds > range.min) inside.max = std::min(inside.max, at->holds - 1);
+            if (at->rising && at->holds <= range.max)
+              inside.min = std::max(inside.min, at->holds);
+            if (!at->rising && at->holds > range.min)
+              inside.max = std::min(inside.max, at->holds - 1);
           }
         });
       }
     });
-    if (inside.min > inside.max || (inside.min == range.min && inside.max == range.max)) return std::nullopt;
+    if (inside.min > inside.max ||
+        (inside.min == range.min && inside.max == range.max))
+      return std::nullopt;
     return inside;
   }
-  // Processes `body`, once for the interior of `vars` and once for the rest, if that takes a guard away from something that loops.
-  std::vector<Stmt> ProcessGuarded(std::vector<Stmt> body, const std::vector<int>& vars) {
+  // Processes `body`, once for the interior of `vars` and once for the rest, if
+  // that takes a guard away from something that loops.
+  std::vector<Stmt> ProcessGuarded(std::vector<Stmt> body,
+                                   const std::vector<int>& vars) {
     bool loops = false;
     for (const Stmt& stmt : body) {
       const TileOp* op = std::get_if<TileOp>(&stmt.node);
@@ -139,8 +158,12 @@ class Partitioner {
       whole[var] = *range;
       inside[var] = *interior;
       const Expr v = Expr::Var(var, names_[var]);
-      if (interior->min > range->min) conditions.push_back(Expr::Make(Op::kGe, {v, Expr::Int(interior->min)}));
-      if (interior->max < range->max) conditions.push_back(Expr::Make(Op::kLt, {v, Expr::Int(interior->max + 1)}));
+      if (interior->min > range->min)
+        conditions.push_back(
+            Expr::Make(Op::kGe, {v, Expr::Int(interior->min)}));
+      if (interior->max < range->max)
+        conditions.push_back(
+            Expr::Make(Op::kLt, {v, Expr::Int(interior->max + 1)}));
     }
     if (conditions.empty() || !Afford(1, body)) return Process(std::move(body));
     If branch;
@@ -151,19 +174,24 @@ class Partitioner {
     for (const auto& [var, range] : whole) scope_.Set(var, range);
     branch.else_body = Process(std::move(copy));
     std::vector<Stmt> out;
-    if (!branch.then_body.empty() || !branch.else_body.empty()) out.push_back({std::move(branch)});
+    if (!branch.then_body.empty() || !branch.else_body.empty())
+      out.push_back({std::move(branch)});
     return out;
   }
 
-  // Where a condition gets decided along `var`, whatever loops further in do. Nullopt: nowhere, or not by `var` alone.
+  // Where a condition gets decided along `var`, whatever loops further in do.
+  // Nullopt: nowhere, or not by `var` alone.
   struct Decided {
-    bool rising;    // holds from `holds` on and fails below `fails`; falling: holds below `holds` and fails from `fails` on
+    bool rising;  // holds from `holds` on and fails below `fails`; falling:
+                  // holds below `holds` and fails from `fails` on
     int64_t holds;
     int64_t fails;
   };
   std::optional<Decided> DecidedAt(int var, const Expr& condition) {
-    // Simplified first: 3·i + j < 3 with j < 3 is i < 1, also where j is a loop further out.
-    std::optional<LinearForm> form = AsNonNegative(Simplify(condition, scope_.ranges()), scope_.ranges());
+    // Simplified first: 3·i + j < 3 with j < 3 is i < 1, also where j is a loop
+    // further out.
+    std::optional<LinearForm> form =
+        AsNonNegative(Simplify(condition, scope_.ranges()), scope_.ranges());
     if (!form.has_value()) return std::nullopt;
     const int64_t c = form->CoefficientOf(var);
     if (c == 0) return std::nullopt;
@@ -176,12 +204,18 @@ class Partitioner {
     }
     // A bound that moves with a loop further out is no place to cut.
     bool moves = false;
-    Visit(rest.ToExpr(), [&](const Expr& e) { moves |= e.op() == Op::kVar && inner_.count(e.var_id()) == 0; });
-    const std::optional<Range> r = moves ? std::nullopt : RangeOfExpr(rest.ToExpr(), scope_.ranges());
+    Visit(rest.ToExpr(), [&](const Expr& e) {
+      moves |= e.op() == Op::kVar && inner_.count(e.var_id()) == 0;
+    });
+    const std::optional<Range> r =
+        moves ? std::nullopt : RangeOfExpr(rest.ToExpr(), scope_.ranges());
     if (!r.has_value()) return std::nullopt;
-    // c > 0: holds from ceil(-min / c) on, fails below ceil(-max / c). c < 0: holds up to floor(min / -c), fails above floor(max / -c).
-    if (c > 0) return Decided{true, CeilDivide(-r->min, c), CeilDivide(-r->max, c)};
-    return Decided{false, FloorDivide(r->min, -c) + 1, FloorDivide(r->max, -c) + 1};
+    // c > 0: holds from ceil(-min / c) on, fails below ceil(-max / c). c < 0:
+    // holds up to floor(min / -c), fails above floor(max / -c).
+    if (c > 0)
+      return Decided{true, CeilDivide(-r->min, c), CeilDivide(-r->max, c)};
+    return Decided{false, FloorDivide(r->min, -c) + 1,
+                   FloorDivide(r->max, -c) + 1};
   }
 
   // Room for `copies` more of `body`? Takes it if so.
@@ -202,7 +236,8 @@ class Partitioner {
       rest.box.erase(rest.box.begin() + next);
       const std::vector<Stmt> whole = {Stmt{std::move(rest)}};
       std::vector<int64_t> cuts = Cuts(axis.var, {0, axis.extent - 1}, whole);
-      if (cuts.empty() || !Afford(static_cast<int>(cuts.size()), whole)) continue;
+      if (cuts.empty() || !Afford(static_cast<int>(cuts.size()), whole))
+        continue;
       cuts.push_back(axis.extent);
       int64_t begin = 0;
       for (int64_t end : cuts) {
@@ -237,8 +272,11 @@ class Partitioner {
       piece.kind = loop.kind;
       piece.extent = end - begin;
       piece.var = num_vars_++;
-      const Expr value = piece.extent == 1 ? Expr::Int(begin) : Expr::Var(piece.var, piece.name) + Expr::Int(begin);
-      std::vector<Stmt> body = CloneStmts(loop.body, {{loop.var, value}}, num_vars_);
+      const Expr value = piece.extent == 1 ? Expr::Int(begin)
+                                           : Expr::Var(piece.var, piece.name) +
+                                                 Expr::Int(begin);
+      std::vector<Stmt> body =
+          CloneStmts(loop.body, {{loop.var, value}}, num_vars_);
       if (piece.extent == 1) {
         AppendTo(out, Process(std::move(body)));
       } else {
@@ -258,7 +296,8 @@ class Partitioner {
     outer.push_back(loop.var);
     names_[loop.var] = loop.name;
     std::vector<Stmt> body;
-    For* inner = loop.body.size() == 1 ? std::get_if<For>(&loop.body[0].node) : nullptr;
+    For* inner =
+        loop.body.size() == 1 ? std::get_if<For>(&loop.body[0].node) : nullptr;
     if (inner != nullptr && inner->kind == For::Kind::kTask) {
       ProcessTasks(std::move(*inner), outer, body);
     } else {
@@ -270,7 +309,8 @@ class Partitioner {
   }
 
   // Cuts the task variables from number `next` on.
-  std::vector<Stmt> Branches(std::vector<Stmt> body, const std::vector<int>& vars, size_t next) {
+  std::vector<Stmt> Branches(std::vector<Stmt> body,
+                             const std::vector<int>& vars, size_t next) {
     if (next == vars.size()) return ProcessGuarded(std::move(body), vars);
     const int var = vars[next];
     const Range whole = *scope_.Of(var);
@@ -281,10 +321,12 @@ class Partitioner {
     for (size_t i = next; i < vars.size(); ++i) inner_.insert(vars[i]);
     const std::vector<int64_t> cuts = Cuts(var, whole, body);
     for (size_t i = next; i < vars.size(); ++i) inner_.erase(vars[i]);
-    if (cuts.empty() || !Afford(1, body)) return Branches(std::move(body), vars, next + 1);
+    if (cuts.empty() || !Afford(1, body))
+      return Branches(std::move(body), vars, next + 1);
     const int64_t cut = Best(cuts, whole);
     If branch;
-    branch.condition = Expr::Make(Op::kLt, {Expr::Var(var, names_[var]), Expr::Int(cut)});
+    branch.condition =
+        Expr::Make(Op::kLt, {Expr::Var(var, names_[var]), Expr::Int(cut)});
     std::vector<Stmt> copy = CloneStmts(body, {}, num_vars_);
     scope_.Set(var, {whole.min, cut - 1});
     branch.then_body = Branches(std::move(body), vars, next);
@@ -292,7 +334,8 @@ class Partitioner {
     branch.else_body = Branches(std::move(copy), vars, next);
     scope_.Set(var, whole);
     std::vector<Stmt> out;
-    if (!branch.then_body.empty() || !branch.else_body.empty()) out.push_back({std::move(branch)});
+    if (!branch.then_body.empty() || !branch.else_body.empty())
+      out.push_back({std::move(branch)});
     return out;
   }
   // The cut that leaves the longest piece; the others follow in its branches.
@@ -311,7 +354,8 @@ class Partitioner {
   int& num_vars_;
   int budget_;
   Scope scope_;
-  std::set<int> inner_;              // variables defined inside the loop that is being looked at
+  std::set<int>
+      inner_;  // variables defined inside the loop that is being looked at
   std::map<int, std::string> names_;  // of variables in scope
 };
 

@@ -13,13 +13,16 @@ namespace tilewright::lowering {
 namespace {
 
 absl::Status With(absl::Status status, const std::string& more) {
-  return absl::Status(status.code(), absl::StrCat(std::string(status.message()), "\n", more));
+  return absl::Status(status.code(),
+                      absl::StrCat(std::string(status.message()), "\n", more));
 }
 
 }  // namespace
 
 std::string RandomCase::ToString() const {
-  return absl::StrCat("seed ", seed, "\n", workload.Text(), "\n", schedule.ToString(), "\n", tree.ToString(), "\n", kernel.ToString());
+  return absl::StrCat("seed ", seed, "\n", workload.Text(), "\n",
+                      schedule.ToString(), "\n", tree.ToString(), "\n",
+                      kernel.ToString());
 }
 
 absl::StatusOr<RandomCase> DrawCase(uint64_t seed) {
@@ -34,11 +37,14 @@ absl::StatusOr<RandomCase> DrawCase(uint64_t seed) {
   absl::StatusOr<kernel_ir::Kernel> kernel = Lower(c.tree, "k");
   if (!kernel.ok()) {
     absl::StatusOr<kernel_ir::Kernel> built = BuildTileKernel(c.tree, "k");
-    return With(kernel.status(), absl::StrCat(c.ToString(), built.ok() ? built->ToString() : ""));
+    return With(
+        kernel.status(),
+        absl::StrCat(c.ToString(), built.ok() ? built->ToString() : ""));
   }
   c.kernel = *std::move(kernel);
 
-  const std::map<TensorId, HostTensor> inputs = RandomInputs(c.workload.graph, seed, exact);
+  const std::map<TensorId, HostTensor> inputs =
+      RandomInputs(c.workload.graph, seed, exact);
   TW_ASSIGN_OR_RETURN(c.expected, EvaluateWithBounds(c.workload.graph, inputs));
 
   // The kernel's arguments are the tree's global buffers, in order.
@@ -47,19 +53,24 @@ absl::StatusOr<RandomCase> DrawCase(uint64_t seed) {
     const Tensor& t = c.workload.graph.tensor(b.tensor);
     c.tensors.push_back(b.tensor);
     if (t.kind == TensorKind::kCompute) {
-      c.args.emplace_back(b.layout.physical_elements() * SizeBytes(b.dtype), '\xff');
+      c.args.emplace_back(b.layout.physical_elements() * SizeBytes(b.dtype),
+                          '\xff');
     } else {
-      c.args.push_back(b.layout.Pack(t.kind == TensorKind::kConstant ? *t.value : inputs.at(t.id)));
+      c.args.push_back(b.layout.Pack(
+          t.kind == TensorKind::kConstant ? *t.value : inputs.at(t.id)));
     }
   }
   return c;
 }
 
-absl::Status CheckResults(const RandomCase& c, absl::Span<const std::string> args) {
+absl::Status CheckResults(const RandomCase& c,
+                          absl::Span<const std::string> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     const Tensor& t = c.workload.graph.tensor(c.tensors[i]);
     if (t.kind != TensorKind::kCompute) {
-      if (args[i] != c.args[i]) return absl::InternalError(absl::StrCat("the input ", t.name, " was changed"));
+      if (args[i] != c.args[i])
+        return absl::InternalError(
+            absl::StrCat("the input ", t.name, " was changed"));
       continue;
     }
     const HostTensor got = c.kernel.buffers[i].layout.Unpack(t.dtype, args[i]);
@@ -67,9 +78,12 @@ absl::Status CheckResults(const RandomCase& c, absl::Span<const std::string> arg
     for (int64_t e = 0; e < got.num_elements(); ++e) {
       const Scalar g = got.Get(e);
       if (Agrees(t.dtype, want[e], g)) continue;
-      return absl::InternalError(absl::StrCat("output ", t.name, " element ", e, " is ", IsFloat(t.dtype) ? absl::StrCat(g.f) : absl::StrCat(g.i),
-                                              ", not ", IsFloat(t.dtype) ? absl::StrCat(want[e].value.f) : absl::StrCat(want[e].value.i), " +- ",
-                                              4 * want[e].error));
+      return absl::InternalError(absl::StrCat(
+          "output ", t.name, " element ", e, " is ",
+          IsFloat(t.dtype) ? absl::StrCat(g.f) : absl::StrCat(g.i), ", not ",
+          IsFloat(t.dtype) ? absl::StrCat(want[e].value.f)
+                           : absl::StrCat(want[e].value.i),
+          " +- ", 4 * want[e].error));
     }
   }
   return absl::OkStatus();

@@ -1,4 +1,5 @@
-// One random case for tests of everything below schedules: a graph, a legal schedule of it, inputs, and what must come out.
+// One random case for tests of everything below schedules: a graph, a legal
+// schedule of it, inputs, and what must come out.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_RANDOM_CASE_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_RANDOM_CASE_H_
 
@@ -22,20 +23,23 @@ struct RandomCase {
   sketch::Workload workload;
   sketch::Schedule schedule;
   sketch::BlockTree tree;
-  kernel_ir::Kernel kernel;          // Lower(tree)
-  std::vector<TensorId> tensors;     // per argument of the kernel
-  std::vector<std::string> args;     // physical bytes; outputs hold NaN
+  kernel_ir::Kernel kernel;       // Lower(tree)
+  std::vector<TensorId> tensors;  // per argument of the kernel
+  std::vector<std::string> args;  // physical bytes; outputs hold NaN
   std::map<TensorId, std::vector<BoundedValue>> expected;
 
   // Everything needed to see what went wrong.
   std::string ToString() const;
 };
 
-// Same seed, same case. Even seeds draw graphs and small integers whose results are exact, odd seeds any graph and real values.
+// Same seed, same case. Even seeds draw graphs and small integers whose results
+// are exact, odd seeds any graph and real values.
 absl::StatusOr<RandomCase> DrawCase(uint64_t seed);
 
-// Judges the arguments after a run: outputs as expected, inputs untouched. Internal names tensor and element.
-absl::Status CheckResults(const RandomCase& random_case, absl::Span<const std::string> args);
+// Judges the arguments after a run: outputs as expected, inputs untouched.
+// Internal names tensor and element.
+absl::Status CheckResults(const RandomCase& random_case,
+                          absl::Span<const std::string> args);
 
 }  // namespace tilewright::lowering
 

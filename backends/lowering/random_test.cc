@@ -1,7 +1,11 @@
-// Random graphs under random legal schedules: what the kernel-IR interpreters compute is what the reference interpreter computes.
+// Random graphs under random legal schedules: what the kernel-IR interpreters
+// compute is what the reference interpreter computes.
 //
-// TILEWRIGHT_RANDOM_CASES sets the number of cases over all shards (2000 by default), TILEWRIGHT_RANDOM_SEED the first seed. A failure
-// prints its seed; run one alone with TILEWRIGHT_RANDOM_CASES=1.
+// TILEWRIGHT_RANDOM_CASES sets the number of cases over all shards (2000 by
+// default), TILEWRIGHT_RANDOM_SEED the first seed. A failure prints its seed;
+// run one alone with TILEWRIGHT_RANDOM_CASES=1.
+#include "base/random.h"
+
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -19,7 +23,6 @@
 #include "backends/lowering/lower.h"
 #include "backends/lowering/random_case.h"
 #include "backends/lowering/vector_target.h"
-#include "base/random.h"
 #include "base/status_macros.h"
 #include "gtest/gtest.h"
 
@@ -46,32 +49,42 @@ struct Judged {
 class RandomTest : public ::testing::TestWithParam<int> {};
 
 // The arguments after a run.
-absl::StatusOr<std::vector<std::string>> RunTile(const kernel_ir::Kernel& kernel, std::vector<std::string> args) {
+absl::StatusOr<std::vector<std::string>> RunTile(
+    const kernel_ir::Kernel& kernel, std::vector<std::string> args) {
   TW_RETURN_IF_ERROR(InterpretTileKernel(kernel, absl::MakeSpan(args)));
   return args;
 }
 
 // Every pass of Lower keeps every bit.
-absl::Status CheckPasses(const RandomCase& drawn, const std::vector<std::string>& want) {
-  TW_ASSIGN_OR_RETURN(kernel_ir::Kernel kernel, BuildTileKernel(drawn.tree, "k"));
+absl::Status CheckPasses(const RandomCase& drawn,
+                         const std::vector<std::string>& want) {
+  TW_ASSIGN_OR_RETURN(kernel_ir::Kernel kernel,
+                      BuildTileKernel(drawn.tree, "k"));
   const std::pair<const char*, std::function<void()>> passes[] = {
-      {"build", [] {}}, {"simplify", [&] { SimplifyTileKernel(kernel); }}, {"partition", [&] { PartitionTails(kernel, drawn.seed % 100); }}};
+      {"build", [] {}},
+      {"simplify", [&] { SimplifyTileKernel(kernel); }},
+      {"partition", [&] { PartitionTails(kernel, drawn.seed % 100); }}};
   for (const auto& [name, pass] : passes) {
     pass();
     absl::StatusOr<std::vector<std::string>> got = RunTile(kernel, drawn.args);
     if (got.ok() && *got == want) continue;
-    return absl::InternalError(absl::StrCat("after ", name, ": ", got.ok() ? "other bits" : std::string(got.status().message()), "\n",
-                                            kernel.ToString()));
+    return absl::InternalError(absl::StrCat(
+        "after ", name, ": ",
+        got.ok() ? "other bits" : std::string(got.status().message()), "\n",
+        kernel.ToString()));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> RunScalar(const kernel_ir::ScalarKernel& kernel, std::vector<std::string> args) {
-  TW_RETURN_IF_ERROR(InterpretScalarKernel(kernel, absl::MakeSpan(args), 0, kernel.num_tasks));
+absl::StatusOr<std::vector<std::string>> RunScalar(
+    const kernel_ir::ScalarKernel& kernel, std::vector<std::string> args) {
+  TW_RETURN_IF_ERROR(
+      InterpretScalarKernel(kernel, absl::MakeSpan(args), 0, kernel.num_tasks));
   return args;
 }
 
-// A machine drawn by seed: vectors of every width, boxes unrolled and looped over, with and without FMA.
+// A machine drawn by seed: vectors of every width, boxes unrolled and looped
+// over, with and without FMA.
 VectorTarget DrawTarget(uint64_t seed) {
   Random random(seed);
   VectorTarget target;
@@ -83,22 +96,30 @@ VectorTarget DrawTarget(uint64_t seed) {
   return target;
 }
 
-// The scalar tier: right, the same bits as the tile tier where no FMA rounds less often, and right still without functions.
-absl::Status CheckScalarTier(const RandomCase& drawn, const std::vector<std::string>& tile_results) {
+// The scalar tier: right, the same bits as the tile tier where no FMA rounds
+// less often, and right still without functions.
+absl::Status CheckScalarTier(const RandomCase& drawn,
+                             const std::vector<std::string>& tile_results) {
   const VectorTarget target = DrawTarget(drawn.seed);
-  absl::StatusOr<kernel_ir::ScalarKernel> kernel = Legalize(drawn.kernel, target);
+  absl::StatusOr<kernel_ir::ScalarKernel> kernel =
+      Legalize(drawn.kernel, target);
   TW_RETURN_IF_ERROR(kernel.status());
-  absl::StatusOr<std::vector<std::string>> results = RunScalar(*kernel, drawn.args);
-  absl::Status status = results.ok() ? CheckResults(drawn, *results) : results.status();
-  if (status.ok() && !target.fma && *results != tile_results) status = absl::InternalError("other bits than the tile tier's");
+  absl::StatusOr<std::vector<std::string>> results =
+      RunScalar(*kernel, drawn.args);
+  absl::Status status =
+      results.ok() ? CheckResults(drawn, *results) : results.status();
+  if (status.ok() && !target.fma && *results != tile_results)
+    status = absl::InternalError("other bits than the tile tier's");
   if (status.ok()) {
     ExpandFunctions(*kernel, {target.fma});
     results = RunScalar(*kernel, drawn.args);
     status = results.ok() ? CheckResults(drawn, *results) : results.status();
   }
   if (status.ok()) return status;
-  return absl::InternalError(absl::StrCat("vectors of ", target.vector_bytes, " bytes, ", target.max_unrolled_vectors, " unrolled, fma ", target.fma,
-                                          ": ", std::string(status.message()), "\n", kernel->ToString()));
+  return absl::InternalError(absl::StrCat(
+      "vectors of ", target.vector_bytes, " bytes, ",
+      target.max_unrolled_vectors, " unrolled, fma ", target.fma, ": ",
+      std::string(status.message()), "\n", kernel->ToString()));
 }
 
 // Draws one case and runs it through both tiers.
@@ -107,24 +128,33 @@ absl::Status RunCase(uint64_t seed, Judged& judged) {
   for (const auto& [id, values] : drawn.expected) {
     for (const BoundedValue& v : values) judged.Count(v);
   }
-  absl::StatusOr<std::vector<std::string>> results = RunTile(drawn.kernel, drawn.args);
-  absl::Status status = results.ok() ? CheckResults(drawn, *results) : results.status();
+  absl::StatusOr<std::vector<std::string>> results =
+      RunTile(drawn.kernel, drawn.args);
+  absl::Status status =
+      results.ok() ? CheckResults(drawn, *results) : results.status();
   if (status.ok() && seed % 4 < 2) status = CheckPasses(drawn, *results);
-  if (!status.ok()) return absl::InternalError(absl::StrCat("tile tier: ", std::string(status.message()), "\n", drawn.ToString()));
+  if (!status.ok())
+    return absl::InternalError(absl::StrCat(
+        "tile tier: ", std::string(status.message()), "\n", drawn.ToString()));
   status = CheckScalarTier(drawn, *results);
-  if (!status.ok()) return absl::InternalError(absl::StrCat("scalar tier: ", std::string(status.message()), "\n", drawn.ToString()));
+  if (!status.ok())
+    return absl::InternalError(
+        absl::StrCat("scalar tier: ", std::string(status.message()), "\n",
+                     drawn.ToString()));
   return absl::OkStatus();
 }
 
 TEST_P(RandomTest, BothTiersEqualTheReference) {
-  const int64_t cases = FromEnvironment("TILEWRIGHT_RANDOM_CASES", 2000), first = FromEnvironment("TILEWRIGHT_RANDOM_SEED", 1);
+  const int64_t cases = FromEnvironment("TILEWRIGHT_RANDOM_CASES", 2000),
+                first = FromEnvironment("TILEWRIGHT_RANDOM_SEED", 1);
   Judged judged;
   int failures = 0;
   for (int64_t i = GetParam(); i < cases && failures < 5; i += kParts) {
     const absl::Status status = RunCase(first + i, judged);
     if (status.ok()) continue;
     ++failures;
-    ADD_FAILURE() << "seed " << first + i << ": " << std::string(status.message());
+    ADD_FAILURE() << "seed " << first + i << ": "
+                  << std::string(status.message());
   }
   // The judge must be able to say something about nearly everything.
   if (cases >= 1000) {

@@ -27,14 +27,19 @@ void ReplaceInOp(TileOp& op, const std::map<int, Expr>& values) {
   op.predicate = Replace(op.predicate, values);
 }
 
-// Bounds of a box axis that one condition sets by itself: condition == (var in [lo, hi]).
-std::optional<Range> BoundsOn(const TileAxis& axis, const Expr& condition, const RangeOf& ranges) {
+// Bounds of a box axis that one condition sets by itself: condition == (var in
+// [lo, hi]).
+std::optional<Range> BoundsOn(const TileAxis& axis, const Expr& condition,
+                              const RangeOf& ranges) {
   const std::optional<LinearForm> form = AsNonNegative(condition, ranges);
-  if (!form.has_value() || form->terms.size() != 1 || form->CoefficientOf(axis.var) == 0) return std::nullopt;
+  if (!form.has_value() || form->terms.size() != 1 ||
+      form->CoefficientOf(axis.var) == 0)
+    return std::nullopt;
   const int64_t c = form->CoefficientOf(axis.var), k = form->constant;
   Range range{0, axis.extent - 1};
   if (c > 0) {
-    range.min = std::max<int64_t>(range.min, -k <= 0 ? 0 : (-k + c - 1) / c);  // var >= -k / c
+    range.min = std::max<int64_t>(
+        range.min, -k <= 0 ? 0 : (-k + c - 1) / c);  // var >= -k / c
   } else {
     if (k < 0) return Range{0, -1};
     range.max = std::min<int64_t>(range.max, k / -c);  // var <= k / -c
@@ -60,25 +65,36 @@ std::vector<Expr> Conjuncts(const Expr& predicate) {
 
 Expr Conjunction(const std::vector<Expr>& conditions) {
   Expr all;
-  for (const Expr& e : conditions) all = all ? Expr::Make(Op::kAnd, {all, e}) : e;
+  for (const Expr& e : conditions)
+    all = all ? Expr::Make(Op::kAnd, {all, e}) : e;
   return all;
 }
 
-std::optional<LinearForm> AsNonNegative(const Expr& condition, const RangeOf& ranges) {
-  if (condition.operands().size() != 2 || condition.operand(0).dtype() != DType::kInt64) return std::nullopt;
+std::optional<LinearForm> AsNonNegative(const Expr& condition,
+                                        const RangeOf& ranges) {
+  if (condition.operands().size() != 2 ||
+      condition.operand(0).dtype() != DType::kInt64)
+    return std::nullopt;
   const Expr& a = condition.operand(0);
   const Expr& b = condition.operand(1);
   switch (condition.op()) {
-    case Op::kLt: return ToLinear(b - a - Expr::Int(1), ranges);
-    case Op::kLe: return ToLinear(b - a, ranges);
-    case Op::kGt: return ToLinear(a - b - Expr::Int(1), ranges);
-    case Op::kGe: return ToLinear(a - b, ranges);
-    default: return std::nullopt;
+    case Op::kLt:
+      return ToLinear(b - a - Expr::Int(1), ranges);
+    case Op::kLe:
+      return ToLinear(b - a, ranges);
+    case Op::kGt:
+      return ToLinear(a - b - Expr::Int(1), ranges);
+    case Op::kGe:
+      return ToLinear(a - b, ranges);
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<VarBound> AsVarBound(const Expr& condition) {
-  if (condition.op() != Op::kLt && condition.op() != Op::kGe && condition.op() != Op::kLe && condition.op() != Op::kGt) return std::nullopt;
+  if (condition.op() != Op::kLt && condition.op() != Op::kGe &&
+      condition.op() != Op::kLe && condition.op() != Op::kGt)
+    return std::nullopt;
   const Expr& a = condition.operand(0);
   const Expr& b = condition.operand(1);
   if (a.op() != Op::kVar || b.op() != Op::kConst) return std::nullopt;
@@ -89,7 +105,9 @@ std::optional<VarBound> AsVarBound(const Expr& condition) {
 
 bool Mentions(const Expr& expr, int var) {
   bool found = false;
-  Visit(expr, [&](const Expr& e) { found |= e.op() == Op::kVar && e.var_id() == var; });
+  Visit(expr, [&](const Expr& e) {
+    found |= e.op() == Op::kVar && e.var_id() == var;
+  });
   return found;
 }
 
@@ -121,7 +139,8 @@ bool SimplifyOp(TileOp& op, Scope& scope) {
           alive &= e.int_value() != 0;
           continue;
         }
-        bool absorbed = std::find(conditions.begin(), conditions.end(), e) != conditions.end();
+        bool absorbed = std::find(conditions.begin(), conditions.end(), e) !=
+                        conditions.end();
         for (TileAxis& axis : op.box) {
           if (absorbed) break;
           const std::optional<Range> bounds = BoundsOn(axis, e, scope.ranges());
@@ -135,7 +154,8 @@ bool SimplifyOp(TileOp& op, Scope& scope) {
             axis.extent = bounds->max - bounds->min + 1;
             scope.Set(axis.var, {0, axis.extent - 1});
             if (bounds->min > 0) {
-              // The whole predicate moves with the operation, what it absorbed included: start over.
+              // The whole predicate moves with the operation, what it absorbed
+              // included: start over.
               ShiftVar(op, axis, bounds->min);
               return SimplifyOp(op, scope);
             }
@@ -154,7 +174,8 @@ bool SimplifyOp(TileOp& op, Scope& scope) {
   return alive;
 }
 
-void SubstituteStmts(std::vector<Stmt>& stmts, const std::map<int, Expr>& values) {
+void SubstituteStmts(std::vector<Stmt>& stmts,
+                     const std::map<int, Expr>& values) {
   for (Stmt& stmt : stmts) {
     if (For* loop = std::get_if<For>(&stmt.node)) {
       SubstituteStmts(loop->body, values);
@@ -168,7 +189,8 @@ void SubstituteStmts(std::vector<Stmt>& stmts, const std::map<int, Expr>& values
   }
 }
 
-std::vector<Stmt> CloneStmts(const std::vector<Stmt>& stmts, std::map<int, Expr> values, int& num_vars) {
+std::vector<Stmt> CloneStmts(const std::vector<Stmt>& stmts,
+                             std::map<int, Expr> values, int& num_vars) {
   std::vector<Stmt> copies;
   for (const Stmt& stmt : stmts) {
     if (const For* loop = std::get_if<For>(&stmt.node)) {
@@ -182,7 +204,8 @@ std::vector<Stmt> CloneStmts(const std::vector<Stmt>& stmts, std::map<int, Expr>
       copy.body = CloneStmts(loop->body, std::move(inner), num_vars);
       copies.push_back({std::move(copy)});
     } else if (const If* branch = std::get_if<If>(&stmt.node)) {
-      copies.push_back({If{Replace(branch->condition, values), CloneStmts(branch->then_body, values, num_vars),
+      copies.push_back({If{Replace(branch->condition, values),
+                           CloneStmts(branch->then_body, values, num_vars),
                            CloneStmts(branch->else_body, values, num_vars)}});
     } else {
       TileOp copy = std::get<TileOp>(stmt.node);
@@ -212,7 +235,8 @@ int CountStmts(const std::vector<Stmt>& stmts) {
   return count;
 }
 
-void ForEachOp(const std::vector<Stmt>& stmts, const std::function<void(const TileOp&)>& fn) {
+void ForEachOp(const std::vector<Stmt>& stmts,
+               const std::function<void(const TileOp&)>& fn) {
   for (const Stmt& stmt : stmts) {
     if (const For* loop = std::get_if<For>(&stmt.node)) {
       ForEachOp(loop->body, fn);

@@ -34,7 +34,8 @@ std::vector<Expr> Conjuncts(const Expr& predicate);
 Expr Conjunction(const std::vector<Expr>& conditions);
 
 // A comparison of integers as `form` >= 0; nullopt for any other condition.
-std::optional<LinearForm> AsNonNegative(const Expr& condition, const RangeOf& ranges);
+std::optional<LinearForm> AsNonNegative(const Expr& condition,
+                                        const RangeOf& ranges);
 // "var < bound" (below) or "var >= bound".
 struct VarBound {
   int var;
@@ -45,20 +46,27 @@ std::optional<VarBound> AsVarBound(const Expr& condition);
 // Whether the variable occurs anywhere in the expression.
 bool Mentions(const Expr& expr, int var);
 
-// Simplifies index, bodies and predicate of an operation whose loop variables `scope` knows; box axes of extent 1 go away, and those that
-// the predicate alone bounds shrink. False: it never does anything.
+// Simplifies index, bodies and predicate of an operation whose loop variables
+// `scope` knows; box axes of extent 1 go away, and those that the predicate
+// alone bounds shrink. False: it never does anything.
 bool SimplifyOp(kernel_ir::TileOp& op, Scope& scope);
 
 // The axis' variable counts from `by` on wherever the operation uses it.
-void ShiftVar(kernel_ir::TileOp& op, const kernel_ir::TileAxis& axis, int64_t by);
+void ShiftVar(kernel_ir::TileOp& op, const kernel_ir::TileAxis& axis,
+              int64_t by);
 // Statements with variables replaced.
-void SubstituteStmts(std::vector<kernel_ir::Stmt>& stmts, const std::map<int, Expr>& values);
-// A copy in which every variable defined inside has a new number, from `num_vars` on.
-std::vector<kernel_ir::Stmt> CloneStmts(const std::vector<kernel_ir::Stmt>& stmts, std::map<int, Expr> values, int& num_vars);
+void SubstituteStmts(std::vector<kernel_ir::Stmt>& stmts,
+                     const std::map<int, Expr>& values);
+// A copy in which every variable defined inside has a new number, from
+// `num_vars` on.
+std::vector<kernel_ir::Stmt> CloneStmts(
+    const std::vector<kernel_ir::Stmt>& stmts, std::map<int, Expr> values,
+    int& num_vars);
 // Number of statements, nested ones included.
 int CountStmts(const std::vector<kernel_ir::Stmt>& stmts);
 // Every operation, in order.
-void ForEachOp(const std::vector<kernel_ir::Stmt>& stmts, const std::function<void(const kernel_ir::TileOp&)>& fn);
+void ForEachOp(const std::vector<kernel_ir::Stmt>& stmts,
+               const std::function<void(const kernel_ir::TileOp&)>& fn);
 
 }  // namespace tilewright::lowering
 

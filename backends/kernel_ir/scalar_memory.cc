@@ -1,0 +1,131 @@
+#include "backends/kernel_ir/scalar_memory.h"
+
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+
+namespace tilewright::kernel_ir::internal {
+namespace {
+
+// What stands in memory that this task has not written. Loads of it are legal
+// as long as nothing comes of them: padded lanes, and the side of a select that
+// is not taken.
+Scalar Undefined() {
+  return {std::numeric_limits<double>::quiet_NaN(), 0x5a5a5a5a5a5a5a5a};
+}
+
+const Code* Stop(FullMachine& m, const Code* c, int64_t element,
+                 const char* what) {
+  const ScalarBuffer& b = *m.memory[c->aux].buffer;
+  m.status = absl::OutOfRangeError(
+      absl::StrCat("instruction ", c->position, ": ", what, " element ",
+                   element, " of buffer ", b.name, ", which has ", b.elements));
+  return nullptr;
+}
+
+// First element of an access: the offset register's dtype is kept in
+// operand_dtype.
+int64_t FirstElement(const Machine& m, const Code* c) {
+  return c->imm + (c->b < 0 ? 0 : ReadIndex(m, c->b, c->operand_dtype));
+}
+
+bool LaneIsOn(const Machine& m, const Code* c, int lane) {
+  return lane < c->active &&
+         (c->c < 0 || m.regs[c->c + (c->scalar_mask ? 0 : lane)] != 0);
+}
+
+// dst; a: other; b: offset; c: mask; aux: buffer.
+template <bool kNarrow>  // fp16 or bf16 in memory
+const Code* LoadStep(Machine& machine, const Code* c) {
+  FullMachine& m = static_cast<FullMachine&>(machine);
+  Memory& mem = m.memory[c->aux];
+  const int64_t first = FirstElement(m, c);
+  const int64_t elements = mem.buffer->elements;
+  const DType dtype = mem.buffer->dtype;
+  const int64_t size = SizeBytes(dtype);
+  char* dst = m.regs + c->dst;
+  if (!kNarrow && c->c < 0 && c->active == c->lanes) {
+    if (first < 0 || first + c->lanes > elements)
+      return Stop(m, c, first < 0 ? first : elements, "load of");
+    if (c->lanes == 1 && size == 4) {
+      std::memcpy(dst, mem.data + first * 4, 4);
+    } else {
+      std::memcpy(dst, mem.data + first * size, c->lanes * size);
+    }
+    if (mem.tracked) {
+      for (int i = 0; i < c->lanes; ++i) {
+        if (mem.written[first + i] != m.task_mark)
+          WriteLane(dst, dtype, i, Undefined());
+      }
+    }
+    if (m.on_access != nullptr)
+      (*m.on_access)(c->aux, first * size, c->lanes * size, false);
+    return c + 1;
+  }
+  for (int i = 0; i < c->lanes; ++i) {
+    if (!LaneIsOn(m, c, i)) {
+      WriteLane(dst, c->dtype, i,
+                c->a < 0 ? Scalar{} : ReadLane(m.regs + c->a, c->dtype, i));
+      continue;
+    }
+    if (first + i < 0 || first + i >= elements)
+      return Stop(m, c, first + i, "load of");
+    const bool defined = !mem.tracked || mem.written[first + i] == m.task_mark;
+    WriteLane(dst, c->dtype, i,
+              defined ? ReadLane(mem.data + (first + i) * size, dtype, 0)
+                      : Undefined());
+    if (m.on_access != nullptr)
+      (*m.on_access)(c->aux, (first + i) * size, size, false);
+  }
+  return c + 1;
+}
+
+// a: value; b: offset; c: mask; aux: buffer.
+template <bool kNarrow>
+const Code* StoreStep(Machine& machine, const Code* c) {
+  FullMachine& m = static_cast<FullMachine&>(machine);
+  Memory& mem = m.memory[c->aux];
+  const int64_t first = FirstElement(m, c);
+  const DType dtype = mem.buffer->dtype;
+  const int64_t size = SizeBytes(dtype);
+  const bool is_output = mem.buffer->role == Role::kOutput;
+  for (int i = 0; i < c->lanes; ++i) {
+    if (!LaneIsOn(m, c, i)) continue;
+    const int64_t at = first + i;
+    if (at < 0 || at >= mem.buffer->elements) return Stop(m, c, at, "store to");
+    if (is_output && mem.written[at] != 0 && mem.written[at] != m.task_mark)
+      return Stop(m, c, at, "a second task's store to");
+    mem.written[at] = m.task_mark;
+    if (kNarrow) {
+      WriteLane(mem.data + at * size, dtype, 0,
+                ReadLane(m.regs + c->a, c->dtype, i));
+    } else {
+      std::memcpy(mem.data + at * size, m.regs + c->a + i * size, size);
+    }
+    if (m.on_access != nullptr) (*m.on_access)(c->aux, at * size, size, true);
+  }
+  return c + 1;
+}
+
+}  // namespace
+
+int64_t ReadIndex(const Machine& m, int32_t at, DType dtype) {
+  if (dtype == DType::kInt32) {
+    int32_t v;
+    std::memcpy(&v, m.regs + at, sizeof(v));
+    return v;
+  }
+  int64_t v;
+  std::memcpy(&v, m.regs + at, sizeof(v));
+  return v;
+}
+
+Step LoadStepFor(bool narrow) {
+  return narrow ? LoadStep<true> : LoadStep<false>;
+}
+Step StoreStepFor(bool narrow) {
+  return narrow ? StoreStep<true> : StoreStep<false>;
+}
+
+}  // namespace tilewright::kernel_ir::internal
