@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
+
+#include "tilegraph/interpreter.h"
 
 namespace tilewright::measure {
 namespace {
@@ -210,6 +214,102 @@ InputSet DrawRealSet(const TensorGraph& graph, Random& random) {
       }
     }
   });
+}
+
+namespace {
+
+// The value of an index under given axes; nullopt if it depends on data.
+std::optional<int64_t> EvaluateIndex(const Expr& e, const std::vector<int64_t>& axes) {
+  if (e.op() == Op::kConst) return e.int_value();
+  if (e.op() == Op::kVar) return axes[e.var_id()];
+  if (e.op() == Op::kLoad || IsFloat(e.dtype())) return std::nullopt;
+  std::vector<Scalar> operands;
+  for (const Expr& operand : e.operands()) {
+    const std::optional<int64_t> value = EvaluateIndex(operand, axes);
+    if (!value) return std::nullopt;
+    operands.push_back({0, *value});
+  }
+  return EvaluateOp(e.op(), e.dtype(), e.operands().back().dtype(), operands, false).i;
+}
+
+// 1 if the largest wins, -1 if the smallest does, 0 if nothing is selected.
+int Direction(const Compute& compute) {
+  if (!compute.combiner) return 0;
+  switch (compute.combiner->kind()) {
+    case Combiner::Kind::kMax:
+    case Combiner::Kind::kArgMax:
+    case Combiner::Kind::kMaxSumExp:
+      return 1;
+    case Combiner::Kind::kMin:
+    case Combiner::Kind::kArgMin:
+      return -1;
+    default:
+      return 0;
+  }
+}
+
+// Calls `fn` with every combination of the spatial axes, the reduce axes at the winner's step.
+template <typename F>
+void ForEachOutput(const Compute& compute, int turn, Random& random, F fn) {
+  const size_t spatial = compute.axes.size();
+  std::vector<int64_t> axes(spatial + compute.reduce_axes.size(), 0);
+  int64_t output = turn;
+  for (bool more = true; more; ++output) {
+    for (size_t r = 0; r < compute.reduce_axes.size(); ++r) {
+      const int64_t last = compute.reduce_axes[r].extent.value() - 1;
+      const int64_t steps[kWinnerTurns] = {0, std::min<int64_t>(1, last), last, random.UniformInt(0, last)};
+      axes[spatial + r] = steps[output % kWinnerTurns];
+    }
+    fn(axes);
+    more = false;
+    for (int d = static_cast<int>(spatial) - 1; d >= 0 && !more; --d) {
+      more = ++axes[d] < compute.axes[d].extent.value();
+      if (!more) axes[d] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+bool PlantWinners(const TensorGraph& graph, int turn, double margin, Random& random, InputSet& set) {
+  bool planted = false;
+  for (const Tensor& tensor : graph.tensors()) {
+    const int direction = tensor.kind == TensorKind::kCompute ? Direction(tensor.compute) : 0;
+    if (direction == 0) continue;
+    std::vector<Expr> loads;
+    Visit(tensor.compute.body[0], [&](const Expr& e) {
+      if (e.op() == Op::kLoad && e.dtype() == tensor.compute.body[0].dtype() && set.count(e.source()) > 0) loads.push_back(e);
+    });
+    for (const Expr& load : loads) {
+      HostTensor& values = set.at(load.source());
+      ForEachOutput(tensor.compute, turn, random, [&](const std::vector<int64_t>& axes) {
+        int64_t at = 0;
+        for (size_t d = 0; d < values.shape().size(); ++d) {
+          const std::optional<int64_t> index = EvaluateIndex(load.operand(static_cast<int>(d)), axes);
+          if (!index || *index < 0 || *index >= values.shape()[d]) return;  // padding
+          at = at * values.shape()[d] + *index;
+        }
+        const double raise = direction * margin * static_cast<double>(random.UniformInt(1, 4));
+        Scalar value = values.Get(at);
+        value.f += raise;
+        value.i += static_cast<int64_t>(raise);
+        values.Set(at, value);
+        planted = true;
+      });
+    }
+  }
+  return planted;
+}
+
+bool HasExponential(const TensorGraph& graph) {
+  bool found = false;
+  for (const Tensor& tensor : graph.tensors()) {
+    found = found || (tensor.compute.combiner && tensor.compute.combiner->kind() == Combiner::Kind::kMaxSumExp);
+    for (const Expr& body : tensor.compute.body) {
+      Visit(body, [&](const Expr& e) { found = found || e.op() == Op::kExp; });
+    }
+  }
+  return found;
 }
 
 double ExactLimit(const TensorGraph& graph) {

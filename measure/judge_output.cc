@@ -110,7 +110,7 @@ class OutputJudge {
     // Too large for the dtype, or nearly: infinity is a correctly rounded answer.
     if (std::isinf(y) && std::fabs(r) + allowed > Largest(expected_.dtype) && std::signbit(y) == std::signbit(r)) return;
     if (!(error <= allowed)) Reject(position, y, r, e);
-    const double share = error / e;
+    const double share = factor_ * error / allowed;
     if (share > result_.largest_error && std::isfinite(share)) result_.largest_error = share;
   }
 

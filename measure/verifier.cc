@@ -50,6 +50,10 @@ double UnjudgedShare(const ReferenceTensor& expected) {
   return static_cast<double>(infinite) / static_cast<double>(expected.bound.size());
 }
 
+std::string SetName(const char* kind, int turn) { return turn < 0 ? kind : absl::StrCat(kind, ", winners ", turn + 1); }
+
+uint64_t SeedOf(uint64_t seed, int turn) { return seed + (turn < 0 ? 0 : 10 + 2 * static_cast<uint64_t>(turn)); }
+
 }  // namespace
 
 struct Verifier::Run {
@@ -66,18 +70,34 @@ Verifier::Verifier(const sketch::Workload& workload, const VerifierOptions& opti
 absl::StatusOr<std::unique_ptr<Verifier>> Verifier::Create(const sketch::Workload& workload, const VerifierOptions& options) {
   TW_RETURN_IF_ERROR(VerifyGraph(workload.graph));
   std::unique_ptr<Verifier> verifier(new Verifier(workload, options));
-  const bool reduced_precision = options.unit > 0x1p-24 || options.bound_scale > 1;
-  if (IsExactOnIntegers(workload.graph) && !(reduced_precision && HasFloats(workload.graph))) TW_RETURN_IF_ERROR(verifier->AddExactSet());
-  TW_RETURN_IF_ERROR(verifier->AddRealSet());
+  TW_RETURN_IF_ERROR(verifier->AddSets());
   return verifier;
 }
 
+absl::Status Verifier::AddSets() {
+  const bool reduced_precision = options_.unit > 0x1p-24 || options_.bound_scale > 1;
+  bool exact = IsExactOnIntegers(graph_) && !(reduced_precision && HasFloats(graph_));
+  if (exact) {
+    TW_ASSIGN_OR_RETURN(exact, AddExactSet(-1));
+  }
+  TW_RETURN_IF_ERROR(AddRealSet(-1));
+  for (int turn = 0; turn < kWinnerTurns; ++turn) {
+    if (exact) {
+      TW_RETURN_IF_ERROR(AddExactSet(turn).status());
+    } else {
+      TW_RETURN_IF_ERROR(AddRealSet(turn));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Smaller integers until no partial sum can round.
-absl::Status Verifier::AddExactSet() {
+absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
   const double limit = ExactLimit(graph_);
   for (int64_t largest = kLargestInteger; largest >= 1; largest /= 2) {
-    Random random(options_.seed);
-    Set set{"exact", true, DrawExactSet(graph_, largest, random), {}};
+    Random random(SeedOf(options_.seed, turn));
+    Set set{SetName("exact", turn), true, DrawExactSet(graph_, largest, random), {}};
+    if (turn >= 0 && !PlantWinners(graph_, turn, 2.0 * static_cast<double>(largest), random, set.inputs)) return true;  // nothing selects
     ReferenceOptions reference;
     reference.exact = true;
     reference.threads = options_.threads;
@@ -86,14 +106,17 @@ absl::Status Verifier::AddExactSet() {
     set.expected = std::move(result.outputs);
     TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected, reference.unit, random));
     sets_.push_back(std::move(set));
-    return absl::OkStatus();
+    return true;
   }
-  return absl::OkStatus();  // no integers are small enough: real values alone must do
+  return false;  // no integers are small enough: real values alone must do
 }
 
-absl::Status Verifier::AddRealSet() {
-  Random random(options_.seed + 1);
-  Set set{"real", false, DrawRealSet(graph_, random), {}};
+absl::Status Verifier::AddRealSet(int turn) {
+  constexpr double kMargin = 4;
+  Random random(SeedOf(options_.seed, turn) + 1);
+  Set set{SetName("real", turn), false, DrawRealSet(graph_, random), {}};
+  if (turn >= 0 && !PlantWinners(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin, random, set.inputs))
+    return absl::OkStatus();
   ReferenceOptions reference;
   reference.unit = options_.unit;
   reference.threads = options_.threads;
@@ -101,7 +124,7 @@ absl::Status Verifier::AddRealSet() {
   set.expected = std::move(result.outputs);
   TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected, reference.unit, random));
   for (const auto& [id, expected] : set.expected) {
-    if (UnjudgedShare(expected) > 0.5) {
+    if (turn < 0 && UnjudgedShare(expected) > 0.5) {
       return absl::InternalError(
           absl::StrCat("most of output '", graph_.tensor(id).name,
                        "' cannot be judged: its error bounds are infinite; inputs from a smaller domain are needed"));

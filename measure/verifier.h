@@ -1,7 +1,8 @@
 // The judge: whether a kernel computes its workload. What it checks, and why, is in docs/numerics.md, "How a candidate is judged":
 //
 //   1. on small integers, where rounding cannot hide anything, results match bit for bit (groups of ring operations, max, min, moves)
-//   2. on real values every element is within kBoundFactor (4) times its error bound
+//   2. on real values every element is within kBoundFactor (4) times its error bound; reductions that select are also run
+//      with winners planted at their first, second, last and a random step
 //   3. the reference is the expressions as plain float64 loops, itself compared with the interpreter
 //   4. buffers end, in one run, and begin, in the other, at an inaccessible page; outputs start as NaN; inputs are compared afterwards;
 //      one run with 1 thread and one with N agree bitwise; a crash or a hang is a verdict
@@ -64,8 +65,10 @@ class Verifier {
   struct Run;  // buffers of one run
 
   Verifier(const sketch::Workload& workload, const VerifierOptions& options);
-  absl::Status AddExactSet();
-  absl::Status AddRealSet();
+  // Draws inputs and their reference; `turn` < 0: no planted winners. False if integers cannot stay exact.
+  absl::StatusOr<bool> AddExactSet(int turn);
+  absl::Status AddRealSet(int turn);
+  absl::Status AddSets();
   absl::Status CheckArguments(const Arguments& arguments) const;
   absl::StatusOr<Run> PrepareRun(const Arguments& arguments, const Set& set, int threads, GuardSide side) const;
   absl::Status Execute(const Arguments& arguments, const Candidate& candidate, Isolation isolation, const std::vector<Run>& runs,
