@@ -28,6 +28,8 @@ class Session {
 
   const Model& model() const { return *model_; }
   int64_t arena_bytes() const { return model_->program().arena_bytes(); }
+  // Where a step of the program reads or writes; boundary tensors only within RunSteps. For tools that look at what lies between steps.
+  char* Address(const Place& place) const { return bases_[place.buffer()] + place.offset_bytes(); }
 
  private:
   // A step with everything looked up that does not change from run to run.
@@ -41,7 +43,6 @@ class Session {
   Session() = default;
   absl::Status Bind(absl::Span<const void* const> inputs, absl::Span<void* const> outputs);
   absl::Status RunStep(int i);
-  char* Address(const Place& place) const { return bases_[place.buffer()] + place.offset_bytes(); }
 
   std::shared_ptr<const Model> model_;
   std::unique_ptr<backends::DeviceBuffer> arena_;

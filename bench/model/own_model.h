@@ -1,0 +1,61 @@
+// Tilewright as the benchmarks run it: an ONNX file compiled for this host, a session over it, tensors as the peer's.
+#ifndef TILEWRIGHT_BENCH_MODEL_OWN_MODEL_H_
+#define TILEWRIGHT_BENCH_MODEL_OWN_MODEL_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/device.h"
+#include "bench/ort/ort_session.h"
+#include "runtime/session.h"
+
+namespace tilewright::bench {
+
+struct CompiledBytes {
+  std::string tw;            // the bytes of the .tw
+  double compile_cpu_s = 0;  // import and compilation, all threads
+};
+
+// With default options, for the CPU this runs on.
+absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path);
+
+class OwnModel {
+ public:
+  static absl::StatusOr<std::unique_ptr<OwnModel>> Load(const std::string& tw, int threads);
+
+  const Program& program() const { return model_->program(); }
+  // Floating-point operations of one run, counted from the expressions.
+  double flops() const;
+
+  // Copies `inputs`; matched by name, or by position where the name is empty. Must be called before Run.
+  absl::Status Bind(const std::vector<OrtTensor>& inputs);
+  // What a benchmark times.
+  absl::Status Run();
+  // Run, calling `on_step` after each step with its index.
+  absl::Status RunSteps(const std::function<void(int step)>& on_step);
+  // Copies of the last run's outputs.
+  std::vector<OrtTensor> Outputs() const;
+  Session& session() { return *session_; }
+  // Where the caller's memory of output `index` lies.
+  char* output_data(int index) { return static_cast<char*>(to_[index]); }
+
+ private:
+  OwnModel() = default;
+
+  std::shared_ptr<const Model> model_;
+  std::unique_ptr<Session> session_;
+  std::vector<std::unique_ptr<backends::DeviceBuffer>> inputs_, outputs_;
+  std::vector<const void*> from_;
+  std::vector<void*> to_;
+};
+
+// Seconds to load a .tw from a file, best of three.
+absl::StatusOr<double> LoadSeconds(const std::string& tw);
+
+}  // namespace tilewright::bench
+
+#endif  // TILEWRIGHT_BENCH_MODEL_OWN_MODEL_H_

@@ -1,0 +1,63 @@
+// The committed models, judged: e(ours) <= max(4 · e(ONNX Runtime), 2e-6) against the committed float64 references, with the same bits at
+// one and two threads and in every run.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status_matchers.h"
+#include "bench/model/judge.h"
+#include "bench/model/own_model.h"
+#include "bench/ort/test_data.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::bench {
+namespace {
+
+std::vector<std::string> ModelFolders() {
+  std::vector<std::string> folders;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("testdata")) {
+    if (entry.path().filename() == "model.onnx") folders.push_back(entry.path().parent_path().string());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+std::vector<std::string> Bits(const OwnModel& model) {
+  std::vector<std::string> bits;
+  for (const OrtTensor& output : model.Outputs()) bits.push_back(output.bytes);
+  return bits;
+}
+
+TEST(TestdataJudgeTest, AllModelsAreThere) { EXPECT_GE(ModelFolders().size(), 19u); }
+
+class TestdataJudgeTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(TestdataJudgeTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
+  const std::string data_folder = GetParam() + "/test_data_set_0";
+  TW_ASSERT_OK_AND_ASSIGN(const TestData data, ReadTestData(data_folder));
+  TW_ASSERT_OK_AND_ASSIGN(const PeerJudgement peer, ReadJudgement(data_folder));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledBytes compiled, CompileForHost(GetParam() + "/model.onnx"));
+  std::vector<std::string> first;
+  for (const int threads : {1, 2}) {
+    TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<OwnModel> model, OwnModel::Load(compiled.tw, threads));
+    TW_ASSERT_OK(model->Bind(data.inputs));
+    for (int run = 0; run < 3; ++run) {
+      TW_ASSERT_OK(model->Run());
+      if (first.empty()) first = Bits(*model);
+      ASSERT_EQ(Bits(*model), first) << threads << " threads, run " << run;
+    }
+    TW_ASSERT_OK_AND_ASSIGN(const double error, Error(model->Outputs(), data.references));
+    EXPECT_LE(error, peer.error_limit) << "ONNX Runtime errs by " << peer.peer_error;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, TestdataJudgeTest, testing::ValuesIn(ModelFolders()), [](const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param.substr(info.param.find('/') + 1);
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace tilewright::bench

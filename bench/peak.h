@@ -1,0 +1,31 @@
+// What this machine can do at most, right now: multiply-adds in registers, 14 accumulators, the widest vectors there are.
+#ifndef TILEWRIGHT_BENCH_PEAK_H_
+#define TILEWRIGHT_BENCH_PEAK_H_
+
+#include <string>
+
+namespace tilewright::bench {
+
+// Samples the peak; interleave it with what is measured and take the best.
+class FmaPeak {
+ public:
+  // `threads` loops run side by side.
+  explicit FmaPeak(int threads) : threads_(threads) {}
+
+  // Runs for about `seconds`. A single thread is timed by its CPU time, several by the wall clock. Returns GFLOP/s and remembers the best.
+  double Sample(double seconds = 0.02);
+  // As many samples as asked for.
+  double Best(int samples = 50);
+  double best_gflops() const { return best_gflops_; }
+
+ private:
+  int threads_;
+  double best_gflops_ = 0;
+};
+
+// "AVX-512", "AVX2", "SSE2 (no FMA)": what the loop uses.
+std::string FmaPeakInstructions();
+
+}  // namespace tilewright::bench
+
+#endif  // TILEWRIGHT_BENCH_PEAK_H_

@@ -1,0 +1,23 @@
+#include "bench/peak.h"
+
+#include "gtest/gtest.h"
+
+namespace tilewright::bench {
+namespace {
+
+TEST(FmaPeakTest, IsAPlausibleRateAndRemembersTheBest) {
+  FmaPeak peak(1);
+  const double first = peak.Sample(0.005);
+  EXPECT_GT(first, 1);
+  EXPECT_LT(first, 1000);
+  EXPECT_GE(peak.Best(3), first);
+  EXPECT_EQ(peak.best_gflops(), peak.Best(0));
+}
+
+TEST(FmaPeakTest, ManyThreadsEndAndCountTogether) {
+  FmaPeak peak(2);
+  EXPECT_GT(peak.Sample(0.005), 1);
+}
+
+}  // namespace
+}  // namespace tilewright::bench
