@@ -12,6 +12,9 @@
 #include "backends/cpu/codegen/llvm_status.h"
 #include "backends/cpu/codegen/machine_code.h"
 #include "backends/cpu/kernel_abi.h"
+#include "backends/lowering/expand_functions.h"
+#include "backends/lowering/legalize.h"
+#include "backends/lowering/vector_target.h"
 #include "base/status_macros.h"
 #include "llvm/IR/LLVMContext.h"
 
@@ -32,7 +35,14 @@ class CpuCodegen : public Codegen {
 
   absl::StatusOr<ScalarKernel> Legalize(
       const kernel_ir::Kernel& kernel) const override {
-    return absl::UnimplementedError(absl::StrCat("legalize ", kernel.name));
+    lowering::VectorTarget vectors;
+    vectors.vector_bytes = static_cast<int>(spec_.unit().vector_bytes());
+    vectors.registers = static_cast<int>(spec_.unit().vector_registers());
+    vectors.fma = spec_.unit().fma();
+    TW_ASSIGN_OR_RETURN(ScalarKernel scalar,
+                        lowering::Legalize(kernel, vectors));
+    lowering::ExpandFunctions(scalar, {.fma = vectors.fma});
+    return scalar;
   }
 
   absl::StatusOr<Module> Emit(

@@ -14,6 +14,7 @@
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Scalar.h"
 
@@ -62,12 +63,28 @@ class FrameReader : public llvm::MachineFunctionPass {
 };
 char FrameReader::id_ = 0;
 
+// Loop strength reduction gives every address of an unrolled body a register
+// of its own, spills them, and lets the scheduler spill accumulators after
+// them: addresses here are a base, one index and a constant already. The pass
+// has no other switch than LLVM's command-line option.
+void DisableLoopStrengthReduction() {
+  static const bool done = [] {
+    auto& options = llvm::cl::getRegisteredOptions();
+    const auto found = options.find("disable-lsr");
+    if (found == options.end()) return false;
+    static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
+    return true;
+  }();
+  (void)done;
+}
+
 absl::Status Compile(const CpuTarget& target, llvm::Module& module,
                      llvm::CodeGenFileType file_type,
                      std::map<std::string, FrameUse>* frames,
                      llvm::SmallVectorImpl<char>* output) {
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine,
                       CreateTargetMachine(target));
+  DisableLoopStrengthReduction();
   // What TargetMachine::addPassesToEmitFile does, with FrameReader before the
   // printer.
   auto& llvm_machine = static_cast<llvm::LLVMTargetMachine&>(*machine);
