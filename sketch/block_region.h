@@ -4,17 +4,15 @@
 #ifndef TILEWRIGHT_SKETCH_BLOCK_REGION_H_
 #define TILEWRIGHT_SKETCH_BLOCK_REGION_H_
 
-#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "sketch/block_tree.h"
+#include "sketch/mixed_radix.h"
 #include "tilegraph/region.h"
 #include "tilegraph/simplify.h"
 
 namespace tilewright::sketch {
-
-using IsInner = std::function<bool(int var)>;
 
 // The values that `binding` takes while inner variables run and `predicates`
 // hold: a region, exact or a hull. `extent` is that of the axis: a hull that
@@ -45,14 +43,6 @@ struct HeldDim {
 std::vector<HeldDim> Hold(const Region& region,
                           const std::vector<int64_t>& shape,
                           const RangeOf& ranges);
-
-// Whether the bindings of the block's axes first .. first + count - 1, as the
-// loops `loops` run, take every combination of values inside the axes' extents
-// exactly once: kYes and kNo are proven, kUnknown is not.
-enum class Coverage { kYes, kNo, kUnknown };
-Coverage CoversOnce(const Block& block, size_t first, size_t count,
-                    const std::vector<const Loop*>& loops,
-                    const RangeOf& ranges);
 
 }  // namespace tilewright::sketch
 

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "sketch/block_nest.h"
 #include "sketch/block_region.h"
+#include "sketch/coverage.h"
 #include "sketch/replayer.h"
 
 namespace tilewright::sketch {

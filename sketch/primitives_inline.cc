@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "sketch/block_region.h"
+#include "sketch/coverage.h"
 #include "sketch/replayer.h"
 
 namespace tilewright::sketch {
