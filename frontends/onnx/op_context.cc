@@ -95,17 +95,19 @@ absl::StatusOr<std::vector<int64_t>> OpContext::ConstInts(int i) const {
     return Error("input ", Quoted(graph_.name(node_.inputs[i])),
                  " must hold integers but is ", DTypeText(value.dtype));
   }
-  if (value.constant == nullptr) {
-    return absl::UnimplementedError(absl::StrCat(
-        graph_.Label(node_), ": input ", Quoted(graph_.name(node_.inputs[i])),
-        " decides a shape and must be known when compiling; if it is an input "
-        "of the model, give its value with --bind=NAME=VALUE"));
-  }
+  if (value.constant == nullptr) return NotConstant(i);
   std::vector<int64_t> values(value.constant->num_elements());
   for (size_t k = 0; k < values.size(); ++k) {
     values[k] = value.constant->Get(static_cast<int64_t>(k)).i;
   }
   return values;
+}
+
+absl::Status OpContext::NotConstant(int i) const {
+  return absl::UnimplementedError(absl::StrCat(
+      graph_.Label(node_), ": input ", Quoted(graph_.name(node_.inputs[i])),
+      " decides a shape and must be known when compiling; if it is an input "
+      "of the model, give its value with --bind=NAME=VALUE"));
 }
 
 absl::StatusOr<int> OpContext::Axis(int64_t axis, int rank) const {

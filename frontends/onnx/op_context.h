@@ -64,6 +64,8 @@ class OpContext {
 
   // The values of integer input `i`. InvalidArgument if it is not constant.
   absl::StatusOr<std::vector<int64_t>> ConstInts(int i) const;
+  // What ConstInts says of an input that is not constant.
+  absl::Status NotConstant(int i) const;
   // `axis` counted from the front. InvalidArgument outside [-rank, rank).
   absl::StatusOr<int> Axis(int64_t axis, int rank) const;
   // The same for several, ascending; InvalidArgument if one comes twice.

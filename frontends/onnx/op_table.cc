@@ -12,7 +12,9 @@ namespace tilewright {
 OpTable::OpTable() {
   for (const absl::Span<const OpDef> family :
        {ElementwiseOps(), ActivationOps(), MatMulOps(), ConvOps(), PoolOps(),
-        ReduceOps(), NormOps(), SoftmaxOps(), ShapeOps(), IndexingOps()}) {
+        ReduceOps(), NormOps(), SoftmaxOps(), ShapeOps(), IndexingOps(),
+        SlicingOps(), GatherOps(), ConvTransposeOps(), ResizeOps(),
+        QuantizeOps(), EinsumOps()}) {
     for (const OpDef& row : family) rows_[row.name].push_back(row);
   }
   for (auto& [name, rows] : rows_) {

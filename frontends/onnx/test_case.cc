@@ -101,8 +101,12 @@ absl::Status CheckAgainstInterpreter(const ImportedModel& model,
   for (size_t i = 0; i < inputs.size(); ++i) {
     values[model.inputs[i].tensor] = inputs[i];
   }
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Interpreter> interpreter,
-                      Interpreter::Create(model.graph, std::move(values), {}));
+  // Values between operators are rounded, as the model says.
+  Interpreter::Options options;
+  options.round_floats = true;
+  TW_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Interpreter> interpreter,
+      Interpreter::Create(model.graph, std::move(values), options));
   for (size_t i = 0; i < expected.size(); ++i) {
     TW_ASSIGN_OR_RETURN(const HostTensor found,
                         interpreter->Evaluate(model.outputs[i].tensor));

@@ -29,8 +29,7 @@ absl::StatusOr<HostTensor> ReadTensorFile(const std::string& path);
 // Evaluates every output with the reference interpreter and compares it with
 // what is expected: dtype and shape exactly, y with r if
 // |y - r| <= 1e-7 + 1e-3 |r| or, for floats, <= 2e-5 max|r|; NaN equals NaN.
-// Of outputs that take more than `max_work` steps only some elements, and with
-// `max_work` 0 none. The message names output, element and both values.
+// The message names output, element and both values.
 absl::Status CheckAgainstInterpreter(const ImportedModel& model,
                                      const std::vector<HostTensor>& inputs,
                                      const std::vector<HostTensor>& expected);

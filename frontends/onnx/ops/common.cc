@@ -81,6 +81,20 @@ std::string HintOf(const OpContext& op) {
   return absl::AsciiStrToLower(op.node().op);
 }
 
+absl::Status EmitMove(
+    ImportContext& in, bool is_whole,
+    const std::function<std::vector<Expr>(absl::Span<const Expr>)>& at) {
+  const TensorId x = in.input(0);
+  if (is_whole) {
+    in.SetOutput(0, x);
+    return absl::OkStatus();
+  }
+  in.EmitElementwise(0, HintOf(in.op()), [&](absl::Span<const Expr> index) {
+    return in.At(x, at(index));
+  });
+  return absl::OkStatus();
+}
+
 TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,
                     const Shape& shape, const std::vector<bool>& reduced,
                     bool keep, Combiner::Kind combiner, std::string hint,

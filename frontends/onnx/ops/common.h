@@ -2,6 +2,7 @@
 #ifndef FRONTENDS_ONNX_OPS_COMMON_H_
 #define FRONTENDS_ONNX_OPS_COMMON_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,12 @@ absl::Status ImportReshape(ImportContext& in);
 // `index` has in `to_shape`.
 Expr LoadReshaped(const ImportContext& in, TensorId from, const Shape& shape,
                   absl::Span<const Expr> index, const Shape& to_shape);
+
+// Output 0 is the element of input 0 at what `at` makes of the index; input 0
+// itself if `is_whole`.
+absl::Status EmitMove(
+    ImportContext& in, bool is_whole,
+    const std::function<std::vector<Expr>(absl::Span<const Expr>)>& at);
 
 // Output 0 is F of input 0, element by element.
 template <Expr (*F)(const Expr&)>

@@ -18,7 +18,13 @@ absl::Span<const OpDef> ReduceOps();
 absl::Span<const OpDef> NormOps();
 absl::Span<const OpDef> SoftmaxOps();
 absl::Span<const OpDef> ShapeOps();     // the same elements in another shape
-absl::Span<const OpDef> IndexingOps();  // parts, copies and joins of tensors
+absl::Span<const OpDef> IndexingOps();  // copies and joins of tensors
+absl::Span<const OpDef> SlicingOps();
+absl::Span<const OpDef> GatherOps();
+absl::Span<const OpDef> ConvTransposeOps();
+absl::Span<const OpDef> ResizeOps();
+absl::Span<const OpDef> QuantizeOps();
+absl::Span<const OpDef> EinsumOps();
 
 }  // namespace tilewright
 

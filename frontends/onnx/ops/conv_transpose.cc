@@ -1,0 +1,213 @@
+// Transposed convolution: the input spread over the strides with zeros between,
+// then a contraction free of guards with mirrored weights, then the bias.
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "base/status_macros.h"
+#include "frontends/onnx/op_def.h"
+#include "frontends/onnx/ops/common.h"
+#include "frontends/onnx/ops/families.h"
+#include "frontends/onnx/ops/window.h"
+#include "frontends/onnx/tensor_proto.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int64_t kLargest = int64_t{1} << 20;
+
+absl::StatusOr<std::vector<int64_t>> ReadInts(const OpContext& op,
+                                              const char* name, size_t count,
+                                              int64_t otherwise,
+                                              int64_t least) {
+  std::vector<int64_t> values = op.Ints(name);
+  if (values.empty()) values.assign(count, otherwise);
+  const bool fits = values.size() == count &&
+                    std::all_of(values.begin(), values.end(), [&](int64_t v) {
+                      return v >= least && v <= kLargest;
+                    });
+  if (!fits) {
+    return op.Error("attribute '", name, "' is ", ShapeText(values), "; ",
+                    count, " entries of at least ", least, " are needed");
+  }
+  return values;
+}
+
+// WindowDim with input and output exchanged: input position i adds to output
+// positions i * stride - pad_before + k * dilation.
+absl::StatusOr<std::vector<WindowDim>> ReadTransposed(const OpContext& op) {
+  const Shape& x = op.shape(0);
+  const Shape& w = op.shape(1);
+  const size_t count = x.size() - 2;
+  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> strides,
+                      ReadInts(op, "strides", count, 1, 1));
+  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> dilations,
+                      ReadInts(op, "dilations", count, 1, 1));
+  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> pads,
+                      ReadInts(op, "pads", 2 * count, 0, 0));
+  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> extra,
+                      ReadInts(op, "output_padding", count, 0, 0));
+  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> wanted,
+                      ReadInts(op, "output_shape", count, 0, 0));
+  const std::string auto_pad = op.String("auto_pad", "NOTSET");
+  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  if (!same && auto_pad != "NOTSET" && auto_pad != "VALID") {
+    return op.Error("attribute 'auto_pad' is ", Quoted(auto_pad),
+                    "; it must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+  }
+  std::vector<WindowDim> window(count);
+  for (size_t d = 0; d < count; ++d) {
+    WindowDim& dim = window[d];
+    dim.input = x[2 + d];
+    dim.kernel = w[2 + d];
+    dim.stride = strides[d];
+    dim.dilation = dilations[d];
+    if (dim.input > kLargest || dim.kernel > kLargest) {
+      return op.Error("shapes ", ShapeText(x), " and ", ShapeText(w),
+                      " are out of range");
+    }
+    const int64_t full = dim.stride * (dim.input - 1) + extra[d] +
+                         (dim.kernel - 1) * dim.dilation + 1;
+    dim.output = wanted[d] != 0 ? wanted[d] : same ? dim.input * dim.stride : 0;
+    if (dim.output != 0) {
+      const int64_t total = std::max<int64_t>(0, full - dim.output);
+      dim.pad_before = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    } else {
+      if (auto_pad == "NOTSET") {
+        dim.pad_before = pads[d];
+        dim.pad_after = pads[count + d];
+      }
+      dim.output = full - dim.pad_before - dim.pad_after;
+    }
+    if (dim.output < 1) {
+      return op.Error("pads ", ShapeText(pads), " leave nothing of dimension ",
+                      2 + d);
+    }
+  }
+  return window;
+}
+
+absl::Status InferConvTranspose(OpContext& op) {
+  TW_RETURN_IF_ERROR(RequireSameType(op));
+  TW_RETURN_IF_ERROR(RequireType(op, 0, TypeClass::kFloat));
+  const Shape& x = op.shape(0);
+  const Shape& w = op.shape(1);
+  const int64_t groups = op.Int("group", 1);
+  if (x.size() != w.size() || x.size() < 3) {
+    return op.Error("input ", ShapeText(x), " and weights ", ShapeText(w),
+                    " must both have a spatial dimension and the same rank");
+  }
+  if (groups < 1 || groups > w[0] || w[0] % groups != 0 || x[1] != w[0]) {
+    return op.Error("input ", ShapeText(x), " and weights ", ShapeText(w),
+                    " do not fit in ", groups, " group(s)");
+  }
+  const int64_t channels = w[1] * groups;
+  if (op.has_input(2) && op.shape(2) != Shape{channels}) {
+    return op.Error("bias of shape ", ShapeText(op.shape(2)), " does not fit ",
+                    channels, " output channels");
+  }
+  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window, ReadTransposed(op));
+  Shape shape = {x[0], channels};
+  for (const WindowDim& dim : window) shape.push_back(dim.output);
+  op.SetOutput(0, op.dtype(0), std::move(shape));
+  return absl::OkStatus();
+}
+
+// D[o + k' * dilation] is what output o gets from the mirrored tap k'.
+TensorId Spread(ImportContext& in, const std::vector<WindowDim>& window) {
+  const TensorId x = in.input(0);
+  Shape shape = in.op().shape(0);
+  for (size_t d = 0; d < window.size(); ++d) {
+    shape[2 + d] =
+        window[d].output + (window[d].kernel - 1) * window[d].dilation;
+  }
+  return in.Elementwise(
+      in.Name(0, "pad"), in.op().dtype(0), shape, "pad",
+      [&](absl::Span<const Expr> index) {
+        Expr inside;
+        std::vector<Expr> at(index.begin(), index.end());
+        for (size_t d = 0; d < window.size(); ++d) {
+          const WindowDim& dim = window[d];
+          const Expr position =
+              index[2 + d] -
+              Expr::Int((dim.kernel - 1) * dim.dilation - dim.pad_before);
+          const Expr stride = Expr::Int(dim.stride);
+          inside = AndAll(
+              inside,
+              InBounds(position, (dim.input - 1) * dim.stride + 1, true, true));
+          if (dim.stride > 1) {
+            inside = AndAll(inside, Binary(Op::kEq, FloorMod(position, stride),
+                                           Expr::Int(0)));
+          }
+          at[2 + d] = FloorDiv(position, stride);
+        }
+        return SelectExpr(inside, in.At(x, std::move(at)),
+                          Literal(in.op().dtype(0), 0));
+      });
+}
+
+absl::Status ImportConvTranspose(ImportContext& in) {
+  const OpContext& op = in.op();
+  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window, ReadTransposed(op));
+  const int spatial = static_cast<int>(window.size());
+  const int64_t groups = op.Int("group", 1);
+  const Shape& w_shape = op.shape(1);
+  const int64_t channels_in = w_shape[0] / groups;
+  const int64_t channels_out = w_shape[1];
+  const DType t = op.dtype(0);
+  const DType acc = Combiner::DefaultAccumulator(t);
+  const bool has_bias = op.has_input(2);
+  const TensorId x = Spread(in, window);
+  const TensorId w = in.input(1);
+  std::vector<NamedAxis> axes = {{"n", op.shape(0)[0]},
+                                 {"oc", channels_out * groups}};
+  std::vector<NamedAxis> reduced = {{"ic", channels_in}};
+  for (int d = 0; d < spatial; ++d) {
+    const std::string name = SpatialName(d, spatial);
+    axes.push_back({absl::StrCat("o", name), window[d].output});
+    reduced.push_back({absl::StrCat("k", name), window[d].kernel});
+  }
+  const TensorId conv = in.Reduction(
+      in.Name(0, has_bias ? "conv" : ""), has_bias ? acc : t, axes, reduced,
+      Combiner::Kind::kSum, "conv",
+      [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
+        Expr channel = over[0];
+        Expr filter = out[1];
+        if (groups > 1) {
+          const Expr per_group = Expr::Int(channels_out);
+          channel =
+              FloorDiv(out[1], per_group) * Expr::Int(channels_in) + over[0];
+          filter = FloorMod(out[1], per_group);
+        }
+        std::vector<Expr> at = {out[0], channel};
+        std::vector<Expr> tap = {channel, filter};
+        for (int d = 0; d < spatial; ++d) {
+          at.push_back(out[2 + d] +
+                       over[1 + d] * Expr::Int(window[d].dilation));
+          tap.push_back(Expr::Int(window[d].kernel - 1) - over[1 + d]);
+        }
+        return Binary(Op::kMul, CastTo(acc, in.At(x, std::move(at))),
+                      CastTo(acc, in.At(w, std::move(tap))));
+      });
+  if (!has_bias) {
+    in.SetOutput(0, conv);
+    return absl::OkStatus();
+  }
+  const TensorId bias = in.input(2);
+  in.EmitElementwise(0, "bias", [&](absl::Span<const Expr> index) {
+    return Binary(Op::kAdd, in.Load(conv, index),
+                  CastTo(acc, in.LoadAligned(bias, index, 1)));
+  });
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {"ConvTranspose", 6, 2, 3, InferConvTranspose, ImportConvTranspose},
+};
+
+}  // namespace
+
+absl::Span<const OpDef> ConvTransposeOps() { return kOps; }
+
+}  // namespace tilewright

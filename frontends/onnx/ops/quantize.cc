@@ -1,0 +1,142 @@
+// QuantizeLinear and DequantizeLinear, with one scale or one per channel.
+#include <cmath>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "base/status_macros.h"
+#include "frontends/onnx/op_def.h"
+#include "frontends/onnx/ops/common.h"
+#include "frontends/onnx/ops/families.h"
+#include "frontends/onnx/tensor_proto.h"
+
+namespace tilewright {
+namespace {
+
+// The dimension that scales run along; -1 if there is one scale.
+absl::StatusOr<int> ScaleAxis(const OpContext& op) {
+  if (Product(op.shape(1), 0, op.rank(1)) == 1) return -1;
+  if (op.rank(1) != 1) return op.Unsupported("blocked quantization");
+  TW_ASSIGN_OR_RETURN(const int axis, op.Axis(op.Int("axis", 1), op.rank(0)));
+  if (op.shape(1)[0] != op.shape(0)[axis]) {
+    return op.Error("scales of shape ", ShapeText(op.shape(1)),
+                    " do not fit dimension ", axis, " of ",
+                    ShapeText(op.shape(0)));
+  }
+  return axis;
+}
+
+absl::Status CheckParameters(const OpContext& op) {
+  TW_RETURN_IF_ERROR(ScaleAxis(op));
+  TW_RETURN_IF_ERROR(RequireType(op, 1, TypeClass::kFloat));
+  if (op.Int("block_size", 0) != 0) {
+    return op.Unsupported("blocked quantization");
+  }
+  if (op.has_input(2) && op.shape(2) != op.shape(1)) {
+    return op.Error("scales and zero points have shapes ",
+                    ShapeText(op.shape(1)), " and ", ShapeText(op.shape(2)));
+  }
+  return absl::OkStatus();
+}
+
+bool IsQuantized(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kUInt8 ||
+         dtype == DType::kInt16 || dtype == DType::kUInt16;
+}
+
+absl::Status InferQuantize(OpContext& op) {
+  TW_RETURN_IF_ERROR(CheckParameters(op));
+  TW_RETURN_IF_ERROR(RequireType(op, 0, TypeClass::kFloat));
+  DType to = DType::kUInt8;
+  const int64_t named = op.Int("output_dtype", 0);
+  if (op.has_input(2)) {
+    to = op.dtype(2);
+  } else if (named != 0) {
+    const auto dtype = named > 0 && named < 100
+                           ? FromOnnxType(static_cast<int>(named))
+                           : std::nullopt;
+    if (!dtype.has_value()) return op.Unsupported("output_dtype ", named);
+    to = *dtype;
+  }
+  if (!IsQuantized(to)) return op.Unsupported("type ", DTypeText(to));
+  op.SetOutput(0, to, op.shape(0));
+  return absl::OkStatus();
+}
+
+Expr Parameter(const ImportContext& in, TensorId id, int axis,
+               absl::Span<const Expr> index) {
+  return axis < 0 ? in.LoadAligned(id, index, 0)
+                  : in.LoadAligned(id, index, axis);
+}
+
+absl::Status ImportQuantize(ImportContext& in) {
+  const OpContext& op = in.op();
+  TW_ASSIGN_OR_RETURN(const int axis, ScaleAxis(op));
+  const DType to = op.output(0).dtype;
+  const DType work = DType::kFloat32;
+  const TensorId x = in.input(0);
+  const TensorId scale = in.input(1);
+  const TensorId zero = op.has_input(2) ? in.input(2) : -1;
+  // A compute of its own: the quotient is rounded to float before it is rounded
+  // to an integer, which decides ties.
+  const TensorId scaled = in.Elementwise(
+      in.Name(0, "scaled"), work, op.shape(0), "div",
+      [&](absl::Span<const Expr> index) {
+        return Binary(Op::kDiv, CastTo(work, in.Load(x, index)),
+                      CastTo(work, Parameter(in, scale, axis, index)));
+      });
+  in.EmitElementwise(0, "quantize", [&](absl::Span<const Expr> index) {
+    Expr value = Unary(Op::kRound, in.Load(scaled, index));
+    if (zero >= 0) {
+      value = Binary(Op::kAdd, value,
+                     CastTo(work, Parameter(in, zero, axis, index)));
+    }
+    // Casts truncate and saturate.
+    const double low = static_cast<double>(Lowest(to).int_value());
+    const double high = static_cast<double>(Highest(to).int_value());
+    value = Binary(Op::kMax, value, Literal(work, low));
+    return CastTo(to, Binary(Op::kMin, value, Literal(work, high)));
+  });
+  return absl::OkStatus();
+}
+
+absl::Status InferDequantize(OpContext& op) {
+  TW_RETURN_IF_ERROR(CheckParameters(op));
+  if (!IsQuantized(op.dtype(0)) && op.dtype(0) != DType::kInt32) {
+    return op.Unsupported("type ", DTypeText(op.dtype(0)));
+  }
+  if (op.has_input(2) && op.dtype(2) != op.dtype(0)) {
+    return op.Error("values are ", DTypeText(op.dtype(0)), " but zero points ",
+                    DTypeText(op.dtype(2)));
+  }
+  op.SetOutput(0, op.dtype(1), op.shape(0));
+  return absl::OkStatus();
+}
+
+absl::Status ImportDequantize(ImportContext& in) {
+  const OpContext& op = in.op();
+  TW_ASSIGN_OR_RETURN(const int axis, ScaleAxis(op));
+  const TensorId x = in.input(0);
+  const TensorId scale = in.input(1);
+  const TensorId zero = op.has_input(2) ? in.input(2) : -1;
+  in.EmitElementwise(0, "dequantize", [&](absl::Span<const Expr> index) {
+    Expr value = CastTo(DType::kInt32, in.Load(x, index));
+    if (zero >= 0) {
+      value = Binary(Op::kSub, value,
+                     CastTo(DType::kInt32, Parameter(in, zero, axis, index)));
+    }
+    return Binary(Op::kMul, CastTo(DType::kFloat32, value),
+                  CastTo(DType::kFloat32, Parameter(in, scale, axis, index)));
+  });
+  return absl::OkStatus();
+}
+
+constexpr OpDef kOps[] = {
+    {"QuantizeLinear", 10, 2, 3, InferQuantize, ImportQuantize},
+    {"DequantizeLinear", 10, 2, 3, InferDequantize, ImportDequantize},
+};
+
+}  // namespace
+
+absl::Span<const OpDef> QuantizeOps() { return kOps; }
+
+}  // namespace tilewright

@@ -1,0 +1,478 @@
+// Operators one by one: small tensors, results worked out by hand, one case for
+// each attribute that changes them.
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/import_model.h"
+#include "frontends/onnx/model_builder.h"
+#include "gtest/gtest.h"
+#include "tilegraph/interpreter.h"
+#include "tilegraph/verifier.h"
+
+namespace tilewright {
+namespace {
+
+using Shape = std::vector<int64_t>;
+using Values = std::vector<float>;
+using Attributes = std::function<void(NodeBuilder)>;
+
+struct Given {
+  Shape shape;
+  Values values;
+};
+
+void None(NodeBuilder) {}
+
+// Values as floats, of any dtype.
+Values ToFloats(const HostTensor& tensor) {
+  Values values;
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    const Scalar value = tensor.Get(i);
+    values.push_back(static_cast<float>(
+        IsFloat(tensor.dtype()) ? value.f : static_cast<double>(value.i)));
+  }
+  return values;
+}
+
+// Runs one node on float inputs; `constants` are int64 inputs after them.
+struct Outcome {
+  Shape shape;
+  Values values;
+};
+
+Outcome RunNode(int64_t opset, const std::string& op,
+                const std::vector<Given>& inputs,
+                const std::vector<std::vector<int64_t>>& constants = {},
+                const Attributes& attributes = None) {
+  ModelBuilder b(opset);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    names.push_back("x" + std::to_string(i));
+    b.Input(names.back(), inputs[i].shape);
+  }
+  for (size_t i = 0; i < constants.size(); ++i) {
+    names.push_back("c" + std::to_string(i));
+    b.Ints(names.back(), {static_cast<int64_t>(constants[i].size())},
+           constants[i]);
+  }
+  attributes(b.Node(op, names, {"y"}));
+  b.model().mutable_graph()->add_output()->set_name("y");
+  const absl::StatusOr<ImportedModel> model = ImportModelProto(b.model());
+  if (!model.ok()) {
+    ADD_FAILURE() << model.status();
+    return {};
+  }
+  EXPECT_TRUE(VerifyGraph(model->graph).ok()) << VerifyGraph(model->graph);
+  std::map<TensorId, HostTensor> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    HostTensor tensor(DType::kFloat32, inputs[i].shape);
+    EXPECT_EQ(tensor.num_elements(),
+              static_cast<int64_t>(inputs[i].values.size()));
+    std::copy(inputs[i].values.begin(), inputs[i].values.end(),
+              tensor.as<float>().begin());
+    values[model->inputs[i].tensor] = std::move(tensor);
+  }
+  const auto interpreter =
+      Interpreter::Create(model->graph, std::move(values), {});
+  if (!interpreter.ok()) {
+    ADD_FAILURE() << interpreter.status();
+    return {};
+  }
+  const auto result = (*interpreter)->Evaluate(model->outputs[0].tensor);
+  if (!result.ok()) {
+    ADD_FAILURE() << result.status();
+    return {};
+  }
+  EXPECT_EQ(result->shape(), model->outputs[0].shape);
+  return {result->shape(), ToFloats(*result)};
+}
+
+void ExpectNear(const Outcome& found, const Shape& shape,
+                const Values& values) {
+  EXPECT_EQ(found.shape, shape);
+  ASSERT_EQ(found.values.size(), values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) {
+      EXPECT_TRUE(std::isnan(found.values[i])) << i;
+    } else if (found.values[i] != values[i]) {
+      EXPECT_NEAR(found.values[i], values[i], 1e-5 + 1e-7 * std::abs(values[i]))
+          << i;
+    }
+  }
+}
+
+Given Vector(const Values& values) {
+  return {{static_cast<int64_t>(values.size())}, values};
+}
+
+Given Count(const Shape& shape) {  // 1, 2, 3, ...
+  Given given{shape, {}};
+  int64_t total = 1;
+  for (const int64_t dim : shape) total *= dim;
+  for (int64_t i = 1; i <= total; ++i) {
+    given.values.push_back(static_cast<float>(i));
+  }
+  return given;
+}
+
+TEST(OpsTest, BroadcastingAlignsTheLastDimensions) {
+  ExpectNear(RunNode(17, "Sub", {Count({2, 1, 2}), Count({3, 1})}), {2, 3, 2},
+             {0, 1, -1, 0, -2, -1, 2, 3, 1, 2, 0, 1});
+}
+
+TEST(OpsTest, Opset6BroadcastsFromAnAxis) {
+  const auto axis = [](NodeBuilder n) { n.Int("broadcast", 1).Int("axis", 0); };
+  ExpectNear(RunNode(6, "Add", {Count({2, 3}), Vector({10, 20})}, {}, axis),
+             {2, 3}, {11, 12, 13, 24, 25, 26});
+}
+
+TEST(OpsTest, ElementwiseFunctionsAtSpecialValues) {
+  const float inf = INFINITY;
+  const float nan = NAN;
+  const Given x = Vector({-inf, -1.5f, -0.0f, 2.5f, inf, nan});
+  ExpectNear(RunNode(17, "Relu", {x}), {6}, {0, 0, 0, 2.5f, inf, nan});
+  ExpectNear(RunNode(17, "Sign", {x}), {6}, {-1, -1, 0, 1, 1, nan});
+  ExpectNear(RunNode(17, "Round", {x}), {6}, {-inf, -2, 0, 2, inf, nan});
+  ExpectNear(RunNode(17, "Softplus", {x}), {6},
+             {0, 0.2014133f, 0.6931472f, 2.5788897f, inf, nan});
+  ExpectNear(RunNode(17, "IsInf", {x}), {6}, {1, 0, 0, 0, 1, 0});
+  ExpectNear(RunNode(17, "IsInf", {x}, {},
+                     [](NodeBuilder n) { n.Int("detect_negative", 0); }),
+             {6}, {0, 0, 0, 0, 1, 0});
+  ExpectNear(RunNode(17, "IsNaN", {x}), {6}, {0, 0, 0, 0, 0, 1});
+}
+
+TEST(OpsTest, ActivationsTakeTheirAttributes) {
+  const Given x = Vector({-2, 1});
+  const auto alpha = [](NodeBuilder n) { n.Float("alpha", 0.5f); };
+  ExpectNear(RunNode(17, "LeakyRelu", {x}), {2}, {-0.02f, 1});
+  ExpectNear(RunNode(17, "LeakyRelu", {x}, {}, alpha), {2}, {-1, 1});
+  ExpectNear(RunNode(17, "Elu", {x}, {}, alpha), {2}, {-0.4323324f, 1});
+  ExpectNear(RunNode(17, "Celu", {x}, {}, alpha), {2}, {-0.4908422f, 1});
+  ExpectNear(RunNode(17, "ThresholdedRelu", {x}, {}, alpha), {2}, {0, 1});
+  ExpectNear(RunNode(17, "HardSigmoid", {x}, {}, alpha), {2}, {0, 1});
+  ExpectNear(RunNode(17, "HardSwish", {x}), {2}, {-1.0f / 3, 2.0f / 3});
+  ExpectNear(RunNode(20, "Gelu", {x}), {2}, {-0.0455003f, 0.8413447f});
+  ExpectNear(RunNode(20, "Gelu", {x}, {},
+                     [](NodeBuilder n) { n.String("approximate", "tanh"); }),
+             {2}, {-0.0454023f, 0.8411920f});
+  ExpectNear(RunNode(17, "PRelu", {x, Vector({3, 4})}), {2}, {-6, 1});
+}
+
+TEST(OpsTest, ClipTakesAttributesThenInputs) {
+  const Given x = Vector({-2, 0, 2});
+  ExpectNear(RunNode(6, "Clip", {x}, {},
+                     [](NodeBuilder n) { n.Float("min", -1).Float("max", 1); }),
+             {3}, {-1, 0, 1});
+  ExpectNear(RunNode(13, "Clip", {x, {{}, {-1}}, {{}, {1}}}), {3}, {-1, 0, 1});
+  ExpectNear(RunNode(13, "Clip", {x}), {3}, {-2, 0, 2});
+}
+
+TEST(OpsTest, CastsTruncateAndTestForZero) {
+  const Given x = Vector({-1.7f, 0, 2.9f});
+  const auto to = [](int type) {
+    return [type](NodeBuilder n) { n.Int("to", type); };
+  };
+  ExpectNear(RunNode(17, "Cast", {x}, {}, to(onnx::TensorProto::INT32)), {3},
+             {-1, 0, 2});
+  ExpectNear(RunNode(17, "Cast", {x}, {}, to(onnx::TensorProto::BOOL)), {3},
+             {1, 0, 1});
+}
+
+TEST(OpsTest, MatMulFollowsNumpy) {
+  ExpectNear(RunNode(17, "MatMul", {Count({2}), Count({2, 3})}), {3},
+             {9, 12, 15});
+  ExpectNear(RunNode(17, "MatMul", {Count({2, 2}), Count({2})}), {2}, {5, 11});
+  ExpectNear(RunNode(17, "MatMul", {Count({2}), Count({2})}), {}, {5});
+  ExpectNear(RunNode(17, "MatMul", {Count({2, 1, 1}), Count({2, 1, 1, 2})}),
+             {2, 2, 1, 2}, {1, 2, 2, 4, 3, 4, 6, 8});
+}
+
+TEST(OpsTest, GemmTakesItsAttributes) {
+  const std::vector<Given> in = {Count({2, 1}), Count({3, 2}), Vector({10})};
+  ExpectNear(RunNode(17, "Gemm", in, {},
+                     [](NodeBuilder n) {
+                       n.Int("transA", 1).Int("transB", 1).Float("alpha", 2);
+                       n.Float("beta", 0.5f);
+                     }),
+             {1, 3}, {15, 27, 39});
+}
+
+TEST(OpsTest, ConvolutionTakesItsAttributes) {
+  const Given x = Count({1, 1, 5});
+  const Given w = {{1, 1, 2}, {1, 10}};
+  ExpectNear(RunNode(17, "Conv", {x, w}), {1, 1, 4}, {21, 32, 43, 54});
+  ExpectNear(RunNode(17, "Conv", {x, w}, {},
+                     [](NodeBuilder n) { n.Ints("strides", {2}); }),
+             {1, 1, 2}, {21, 43});
+  ExpectNear(RunNode(17, "Conv", {x, w}, {},
+                     [](NodeBuilder n) { n.Ints("dilations", {3}); }),
+             {1, 1, 2}, {41, 52});
+  ExpectNear(RunNode(17, "Conv", {x, w}, {},
+                     [](NodeBuilder n) {
+                       n.Ints("pads", {2, 1});
+                     }),
+             {1, 1, 7}, {0, 10, 21, 32, 43, 54, 5});
+  ExpectNear(RunNode(17, "Conv", {x, w}, {},
+                     [](NodeBuilder n) { n.String("auto_pad", "SAME_LOWER"); }),
+             {1, 1, 5}, {10, 21, 32, 43, 54});
+  ExpectNear(RunNode(17, "Conv", {x, w}, {},
+                     [](NodeBuilder n) { n.String("auto_pad", "SAME_UPPER"); }),
+             {1, 1, 5}, {21, 32, 43, 54, 5});
+}
+
+TEST(OpsTest, GroupedConvolutionReadsItsOwnChannels) {
+  ExpectNear(RunNode(17, "Conv",
+                     {Count({1, 4, 1}), {{4, 2, 1}, {1, 0, 0, 1, 1, 1, 2, 0}}},
+                     {}, [](NodeBuilder n) { n.Int("group", 2); }),
+             {1, 4, 1}, {1, 2, 7, 6});
+}
+
+TEST(OpsTest, ConvTransposeScattersItsInput) {
+  const Given x = Count({1, 1, 3});
+  const Given w = {{1, 1, 2}, {1, 10}};
+  ExpectNear(RunNode(17, "ConvTranspose", {x, w}), {1, 1, 4}, {1, 12, 23, 30});
+  ExpectNear(RunNode(17, "ConvTranspose", {x, w}, {},
+                     [](NodeBuilder n) {
+                       n.Ints("strides", {2}).Ints("pads", {1, 0});
+                       n.Ints("output_padding", {1});
+                     }),
+             {1, 1, 6}, {10, 2, 20, 3, 30, 0});
+  ExpectNear(RunNode(17, "ConvTranspose",
+                     {Count({1, 2, 1}), {{2, 2, 1}, {1, 2, 3, 4}}}, {},
+                     [](NodeBuilder n) { n.Int("group", 2); }),
+             {1, 4, 1}, {1, 2, 6, 8});
+}
+
+TEST(OpsTest, PoolsTakeTheirAttributes) {
+  const Given x = {{1, 1, 5}, {-1, -5, -3, -2, -4}};
+  const auto three = [](NodeBuilder n) {
+    n.Ints("kernel_shape", {3}).Ints("pads", {1, 1}).Ints("strides", {2});
+  };
+  ExpectNear(RunNode(17, "MaxPool", {x}, {}, three), {1, 1, 3}, {-1, -2, -2});
+  ExpectNear(RunNode(17, "AveragePool", {x}, {}, three), {1, 1, 3},
+             {-3, -10.0f / 3, -3});
+  ExpectNear(RunNode(17, "AveragePool", {x}, {},
+                     [&](NodeBuilder n) {
+                       three(n);
+                       n.Int("count_include_pad", 1);
+                     }),
+             {1, 1, 3}, {-2, -10.0f / 3, -2});
+  ExpectNear(RunNode(17, "MaxPool", {x}, {},
+                     [](NodeBuilder n) {
+                       n.Ints("kernel_shape", {2}).Ints("strides", {2});
+                       n.Int("ceil_mode", 1);
+                     }),
+             {1, 1, 3}, {-1, -2, -4});
+  ExpectNear(RunNode(17, "GlobalAveragePool", {x}), {1, 1, 1}, {-3});
+  ExpectNear(RunNode(17, "GlobalMaxPool", {x}), {1, 1, 1}, {-1});
+}
+
+TEST(OpsTest, ReductionsTakeAxesAsAttributeThenAsInput) {
+  const Given x = Count({2, 3});
+  ExpectNear(RunNode(12, "ReduceSum", {x}, {},
+                     [](NodeBuilder n) { n.Ints("axes", {1}); }),
+             {2, 1}, {6, 15});
+  ExpectNear(RunNode(17, "ReduceSum", {x}, {{-2}},
+                     [](NodeBuilder n) { n.Int("keepdims", 0); }),
+             {3}, {5, 7, 9});
+  ExpectNear(RunNode(17, "ReduceSum", {x}), {1, 1}, {21});
+  ExpectNear(RunNode(17, "ReduceSum", {x}, {},
+                     [](NodeBuilder n) { n.Int("noop_with_empty_axes", 1); }),
+             {2, 3}, x.values);
+  ExpectNear(RunNode(18, "ReduceMean", {x}, {{0}}), {1, 3}, {2.5f, 3.5f, 4.5f});
+  ExpectNear(RunNode(18, "ReduceL2", {x}, {{1}}), {2, 1},
+             {3.7416574f, 8.7749644f});
+  ExpectNear(RunNode(18, "ReduceLogSumExp", {{{2}, {1000, 1000}}}), {1},
+             {1000.6931f});
+  ExpectNear(RunNode(18, "ReduceLogSumExp", {{{2}, {-INFINITY, -INFINITY}}}),
+             {1}, {-INFINITY});
+}
+
+TEST(OpsTest, ArgMaxGivesTheFirstOrTheLast) {
+  const Given x = {{2, 3}, {1, 5, 5, 7, 7, 2}};
+  const auto axis = [](NodeBuilder n) { n.Int("axis", 1).Int("keepdims", 0); };
+  ExpectNear(RunNode(17, "ArgMax", {x}, {}, axis), {2}, {1, 0});
+  ExpectNear(RunNode(17, "ArgMax", {x}, {},
+                     [&](NodeBuilder n) {
+                       axis(n);
+                       n.Int("select_last_index", 1);
+                     }),
+             {2}, {2, 1});
+  ExpectNear(RunNode(17, "ArgMin", {x}), {1, 3}, {0, 0, 1});
+}
+
+TEST(OpsTest, CumSumTakesItsAttributes) {
+  const Given x = Count({3});
+  ExpectNear(RunNode(17, "CumSum", {x}, {{0}}), {3}, {1, 3, 6});
+  ExpectNear(RunNode(17, "CumSum", {x}, {{0}},
+                     [](NodeBuilder n) { n.Int("exclusive", 1); }),
+             {3}, {0, 1, 3});
+  ExpectNear(RunNode(17, "CumSum", {x}, {{0}},
+                     [](NodeBuilder n) { n.Int("reverse", 1); }),
+             {3}, {6, 5, 3});
+}
+
+TEST(OpsTest, NormalisationsUseTheirStatistics) {
+  const Given x = {{1, 2, 2}, {1, 3, 10, 30}};
+  const auto exact = [](NodeBuilder n) { n.Float("epsilon", 0); };
+  ExpectNear(RunNode(17, "InstanceNormalization",
+                     {x, Vector({1, 2}), Vector({0, 5})}, {}, exact),
+             {1, 2, 2}, {-1, 1, 3, 7});
+  ExpectNear(RunNode(17, "LayerNormalization", {x, Vector({1, 2})}, {}, exact),
+             {1, 2, 2}, {-1, 2, -1, 2});
+  ExpectNear(RunNode(17, "BatchNormalization",
+                     {x, Vector({2, 1}), Vector({1, 0}), Vector({1, 10}),
+                      Vector({4, 100})},
+                     {}, exact),
+             {1, 2, 2}, {1, 3, 0, 2});
+  ExpectNear(RunNode(17, "LRN", {{{1, 3, 1}, {1, 2, 3}}}, {},
+                     [](NodeBuilder n) {
+                       n.Int("size", 3).Float("alpha", 3).Float("beta", 1);
+                     }),
+             {1, 3, 1}, {1.0f / 6, 2.0f / 15, 3.0f / 14});
+}
+
+TEST(OpsTest, SoftmaxDoesNotOverflow) {
+  ExpectNear(RunNode(17, "Softmax", {Vector({1000, 1000})}), {2}, {0.5f, 0.5f});
+  ExpectNear(RunNode(17, "LogSoftmax", {Vector({1000, 0})}), {2}, {0, -1000});
+  ExpectNear(RunNode(17, "Hardmax", {Vector({1, 3, 3})}), {3}, {0, 1, 0});
+}
+
+TEST(OpsTest, ShapesChangeAndElementsStay) {
+  const Given x = Count({2, 3, 4});
+  EXPECT_EQ(RunNode(17, "Reshape", {x}, {{0, -1}}).shape, (Shape{2, 12}));
+  EXPECT_EQ(
+      RunNode(17, "Flatten", {x}, {}, [](NodeBuilder n) { n.Int("axis", 2); })
+          .shape,
+      (Shape{6, 4}));
+  EXPECT_EQ(RunNode(17, "Unsqueeze", {x}, {{0, -1}}).shape,
+            (Shape{1, 2, 3, 4, 1}));
+  EXPECT_EQ(RunNode(17, "Squeeze", {Count({1, 2, 1})}, {{2}}).shape,
+            (Shape{1, 2}));
+  ExpectNear(RunNode(17, "Reshape", {x}, {{4, 3, 2}}), {4, 3, 2}, x.values);
+  ExpectNear(RunNode(17, "Transpose", {Count({2, 3})}), {3, 2},
+             {1, 4, 2, 5, 3, 6});
+  ExpectNear(RunNode(17, "Tile", {Count({2})}, {{2}}), {4}, {1, 2, 1, 2});
+}
+
+TEST(OpsTest, SlicesTakeNegativeStepsAndAttributes) {
+  const Given x = Count({5});
+  ExpectNear(RunNode(17, "Slice", {x}, {{-1}, {-100}, {0}, {-2}}), {3},
+             {5, 3, 1});
+  ExpectNear(
+      RunNode(9, "Slice", {x}, {},
+              [](NodeBuilder n) { n.Ints("starts", {1}).Ints("ends", {-1}); }),
+      {3}, {2, 3, 4});
+}
+
+TEST(OpsTest, PadsTakeEveryMode) {
+  const Given x = Count({3});
+  const auto mode = [](const char* name) {
+    return [name](NodeBuilder n) { n.String("mode", name); };
+  };
+  ExpectNear(RunNode(19, "Pad", {x}, {{2, 1}}), {6}, {0, 0, 1, 2, 3, 0});
+  ExpectNear(RunNode(19, "Pad", {x}, {{2, 1}}, mode("reflect")), {6},
+             {3, 2, 1, 2, 3, 2});
+  ExpectNear(RunNode(19, "Pad", {x}, {{2, 1}}, mode("edge")), {6},
+             {1, 1, 1, 2, 3, 3});
+  ExpectNear(RunNode(19, "Pad", {x}, {{2, 1}}, mode("wrap")), {6},
+             {2, 3, 1, 2, 3, 1});
+  ExpectNear(RunNode(19, "Pad", {x}, {{-1, 1}}), {3}, {2, 3, 0});
+  ExpectNear(RunNode(10, "Pad", {x}, {},
+                     [](NodeBuilder n) {
+                       n.Ints("pads", {0, 2}).Float("value", 7);
+                     }),
+             {5}, {1, 2, 3, 7, 7});
+}
+
+TEST(OpsTest, GatherWrapsNegativePositionsOnce) {
+  ExpectNear(RunNode(17, "Gather", {Count({3, 2})}, {{-1, 0}}), {2, 2},
+             {5, 6, 1, 2});
+  ExpectNear(RunNode(17, "Gather", {Count({2, 3})}, {{2, -3}},
+                     [](NodeBuilder n) { n.Int("axis", 1); }),
+             {2, 2}, {3, 1, 6, 4});
+}
+
+TEST(OpsTest, DepthAndSpaceAreExchangedInBothModes) {
+  const Given x = Count({1, 8, 1, 1});
+  const auto mode = [](const char* name) {
+    return
+        [name](NodeBuilder n) { n.Int("blocksize", 2).String("mode", name); };
+  };
+  ExpectNear(RunNode(17, "DepthToSpace", {x}, {}, mode("DCR")), {1, 2, 2, 2},
+             {1, 3, 5, 7, 2, 4, 6, 8});
+  ExpectNear(RunNode(17, "DepthToSpace", {x}, {}, mode("CRD")), {1, 2, 2, 2},
+             {1, 2, 3, 4, 5, 6, 7, 8});
+  ExpectNear(RunNode(17, "SpaceToDepth", {Count({1, 1, 2, 2})}, {},
+                     [](NodeBuilder n) { n.Int("blocksize", 2); }),
+             {1, 4, 1, 1}, {1, 2, 3, 4});
+}
+
+TEST(OpsTest, ResizeReadsBetweenPositions) {
+  const auto with = [](const char* mode, const char* coordinates) {
+    return [=](NodeBuilder n) {
+      n.String("mode", mode);
+      n.String("coordinate_transformation_mode", coordinates);
+    };
+  };
+  const auto run = [&](const Given& x, const std::vector<float>& scales,
+                       const Attributes& attributes) {
+    ModelBuilder builder(17);
+    builder.Input("x", x.shape);
+    builder.Floats("scales", {static_cast<int64_t>(scales.size())}, scales);
+    attributes(builder.Node("Resize", {"x", "", "scales"}, {"y"}));
+    builder.Output("y");
+    const auto model = ImportModelProto(builder.model());
+    if (!model.ok()) {
+      ADD_FAILURE() << model.status();
+      return Outcome();
+    }
+    HostTensor tensor(DType::kFloat32, x.shape);
+    std::copy(x.values.begin(), x.values.end(), tensor.as<float>().begin());
+    std::map<TensorId, HostTensor> values;
+    values[model->inputs[0].tensor] = std::move(tensor);
+    const auto interpreter =
+        Interpreter::Create(model->graph, std::move(values), {});
+    const auto y = (*interpreter)->Evaluate(model->outputs[0].tensor);
+    return Outcome{y->shape(), ToFloats(*y)};
+  };
+  ExpectNear(run({{2}, {0, 4}}, {2}, with("linear", "half_pixel")), {4},
+             {0, 1, 3, 4});
+  ExpectNear(run({{2}, {0, 3}}, {2}, with("linear", "align_corners")), {4},
+             {0, 1, 2, 3});
+  ExpectNear(run({{2}, {0, 4}}, {2}, with("nearest", "asymmetric")), {4},
+             {0, 0, 4, 4});
+  ExpectNear(run({{3}, {0, 4, 8}}, {2.0f / 3}, with("nearest", "half_pixel")),
+             {2}, {0, 8});
+}
+
+TEST(OpsTest, QuantizationRoundsAndSaturates) {
+  const Given x = Vector({-100, 0.5f, 1.5f, 1000});
+  ExpectNear(RunNode(17, "QuantizeLinear", {x, {{}, {1}}}), {4},
+             {0, 0, 2, 255});
+}
+
+TEST(OpsTest, EinsumSumsWhatTheResultLacks) {
+  const auto equation = [](const char* text) {
+    return [text](NodeBuilder n) { n.String("equation", text); };
+  };
+  ExpectNear(RunNode(17, "Einsum", {Count({2, 2}), Count({2, 2})}, {},
+                     equation("ij,kj->ik")),
+             {2, 2}, {5, 11, 11, 25});
+  ExpectNear(RunNode(17, "Einsum", {Count({2, 2})}, {}, equation("ii->i")), {2},
+             {1, 4});
+  ExpectNear(RunNode(17, "Einsum", {Count({2, 2})}, {}, equation("ij->ji")),
+             {2, 2}, {1, 3, 2, 4});
+  ExpectNear(RunNode(17, "Einsum", {Count({1, 2, 2}), Count({2, 2})}, {},
+                     equation("...ij,jk")),
+             {1, 2, 2}, {7, 10, 15, 22});
+}
+
+}  // namespace
+}  // namespace tilewright
