@@ -7,6 +7,8 @@
 #include "base/random.h"
 
 #include <cmath>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -144,12 +146,21 @@ absl::Status RunCase(uint64_t seed, Judged& judged) {
   return absl::OkStatus();
 }
 
+// A failed check aborts: the seed must be known then too.
+volatile int64_t running_seed = 0;
+void PrintSeed(int) {
+  std::fprintf(stderr, "aborted in seed %lld\n",
+               static_cast<long long>(running_seed));
+}
+
 TEST_P(RandomTest, BothTiersEqualTheReference) {
+  std::signal(SIGABRT, PrintSeed);
   const int64_t cases = FromEnvironment("TILEWRIGHT_RANDOM_CASES", 2000),
                 first = FromEnvironment("TILEWRIGHT_RANDOM_SEED", 1);
   Judged judged;
   int failures = 0;
   for (int64_t i = GetParam(); i < cases && failures < 5; i += kParts) {
+    running_seed = first + i;
     const absl::Status status = RunCase(first + i, judged);
     if (status.ok()) continue;
     ++failures;
