@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -75,11 +76,37 @@ absl::Status StatusOfKernel(const std::string& name, int32_t status) {
 
 // Threads and their scratch, shared by the streams of a device.
 struct Workers {
-  explicit Workers(int num_threads)
-      : pool(num_threads), arenas(pool.num_threads()) {}
+  Workers(int num_threads, std::optional<GuardedBuffer::Side> guard)
+      : pool(num_threads), arenas(pool.num_threads()), scratch_guard(guard) {}
   ThreadPool pool;
   std::vector<ScratchArena> arenas;  // by worker; 0 is unused: see CpuStream
+  const std::optional<GuardedBuffer::Side> scratch_guard;
 };
+
+// Runs the tasks one by one with scratch that is undefined at first and guarded.
+absl::Status RunWithGuardedScratch(const CpuKernel& kernel,
+                                   const KernelArgs& args, int64_t begin,
+                                   int64_t end, int64_t scratch_bytes,
+                                   GuardedBuffer::Side side) {
+  // Kernels may count on alignment to 64 bytes at both ends.
+  const int64_t rounded = (scratch_bytes + 63) / 64 * 64;
+  TW_ASSIGN_OR_RETURN(const GuardedBuffer scratch,
+                      GuardedBuffer::Create(rounded, side));
+  for (int64_t i = 0; i < end - begin; ++i) {
+    const int64_t task =
+        side == GuardedBuffer::Side::kBegin ? end - 1 - i : begin + i;
+    std::memset(scratch.data(), 0xFF, static_cast<size_t>(rounded));
+    TW_RETURN_IF_ERROR(StatusOfKernel(
+        kernel.name(),
+        kernel.function()(&args, task, task + 1, scratch.data())));
+  }
+  if (!scratch.SlackIntact()) {
+    return absl::InternalError(
+        absl::StrCat("kernel ", kernel.name(), " wrote outside its ",
+                     scratch_bytes, " bytes of scratch"));
+  }
+  return absl::OkStatus();
+}
 
 class CpuStream : public Stream {
  public:
@@ -89,6 +116,9 @@ class CpuStream : public Stream {
                       int64_t num_tasks, int64_t scratch_bytes) override {
     const auto& cpu_kernel = static_cast<const CpuKernel&>(kernel);
     const KernelArgs kernel_args = {args.data(), nullptr};
+    if (workers_.scratch_guard.has_value()) {
+      return LaunchGuarded(cpu_kernel, kernel_args, num_tasks, scratch_bytes);
+    }
     const KernelFunction function = cpu_kernel.function();
     std::atomic<int32_t> status{kKernelOk};
     std::atomic<bool> out_of_memory{false};
@@ -124,6 +154,20 @@ class CpuStream : public Stream {
   absl::Status Synchronize() override { return absl::OkStatus(); }
 
  private:
+  absl::Status LaunchGuarded(const CpuKernel& kernel, const KernelArgs& args,
+                             int64_t num_tasks, int64_t scratch_bytes) {
+    std::mutex mutex;
+    absl::Status first;
+    workers_.pool.Run(num_tasks, [&](int64_t begin, int64_t end, int) {
+      const absl::Status status =
+          RunWithGuardedScratch(kernel, args, begin, end, scratch_bytes,
+                                *workers_.scratch_guard);
+      std::lock_guard<std::mutex> lock(mutex);
+      first.Update(status);
+    });
+    return first;
+  }
+
   Workers& workers_;
   ScratchArena arena_;
 };
@@ -136,10 +180,11 @@ int64_t NowNs(clockid_t clock) {
 
 class CpuDevice : public Device {
  public:
-  CpuDevice(DeviceSpec spec, std::vector<std::string> features, int num_threads)
+  CpuDevice(DeviceSpec spec, std::vector<std::string> features, int num_threads,
+            std::optional<GuardedBuffer::Side> scratch_guard)
       : spec_(std::move(spec)),
         features_(std::move(features)),
-        workers_(num_threads) {}
+        workers_(num_threads, scratch_guard) {}
 
   std::string_view name() const override { return "cpu"; }
   const DeviceSpec& spec() const override { return spec_; }
@@ -250,7 +295,7 @@ absl::StatusOr<std::unique_ptr<Device>> CreateCpuDevice(
                               ? static_cast<int>(host.cores)
                               : options.num_threads;
   return std::make_unique<CpuDevice>(std::move(spec), std::move(features),
-                                     num_threads);
+                                     num_threads, options.scratch_guard);
 }
 
 }  // namespace tilewright::cpu

@@ -3,11 +3,13 @@
 #define TILEWRIGHT_BACKENDS_CPU_DEVICE_CPU_DEVICE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "backends/device.h"
+#include "backends/guarded_buffer.h"
 #include "backends/spec/device_spec.pb.h"
 
 namespace tilewright::cpu {
@@ -19,6 +21,11 @@ struct CpuDeviceOptions {
   // Features (backends/spec/cpu_features.h) to believe in instead of asking
   // CPUID; for tests of refusals.
   std::vector<std::string> pretend_features;
+  // For judging kernels, slow: each task is run on its own with scratch that is
+  // all NaN at first and has an inaccessible page on this side; with kBegin the
+  // last task comes first, so that one that writes another's elements shows.
+  // Launch fails with Internal if a kernel wrote beside its scratch.
+  std::optional<backends::GuardedBuffer::Side> scratch_guard;
 };
 
 // The host. Thread-safe; several streams share its threads, one launch after
