@@ -147,17 +147,12 @@ class OpEmitter {
     for (int i = rank - 1; i >= 0; --i) {
       if (i != plan_.axis) inner_first.push_back(i);
     }
-    auto steps = [&](int i) {
-      return i == plan_.axis
-                 ? (op_.box[i].extent + plan_.lanes - 1) / plan_.lanes
-                 : op_.box[i].extent;
-    };
     int64_t product = 1;
     bool registers = false;
     for (int i : inner_first) {
       if (c_.plan.constant_vars.count(op_.box[i].var) == 0) continue;
       unrolled_[i] = registers = true;
-      product *= steps(i);
+      product *= Steps(i);
     }
     const int64_t limit =
         registers ? c_.target.max_unrolled_vectors
@@ -165,11 +160,12 @@ class OpEmitter {
                                       kUnrolledMemoryVectors);
     for (int i : inner_first) {
       if (unrolled_[i]) continue;
-      if (product * steps(i) > limit) break;
+      if (product * Steps(i) > limit) break;
       unrolled_[i] = true;
-      product *= steps(i);
+      product *= Steps(i);
     }
     positions_ = product;
+    ChooseOrder();
     if (op_.phase == TileOp::Phase::kUpdate && registers) {
       c_.report.max_live_accumulators = std::max<int>(
           c_.report.max_live_accumulators,
@@ -220,27 +216,88 @@ class OpEmitter {
     --depth_;
   }
 
-  void Positions(size_t axis) {
-    while (axis < op_.box.size() &&
-           (!unrolled_[axis] || static_cast<int>(axis) == plan_.axis))
-      ++axis;
-    if (axis == op_.box.size()) {
+  // The positions of the axes in `order_` from number `at` on.
+  void Positions(size_t at) {
+    if (at == order_.size()) {
+      Position();
+      return;
+    }
+    const int axis = order_[at];
+    if (axis == plan_.axis || axis < 0) {
       for (int64_t chunk : chunks_) {
         lanes_ = plan_.lanes;
         active_ = chunk < 0 ? plan_.lanes
                             : static_cast<int>(std::min<int64_t>(
                                   plan_.lanes, extent_ - chunk * plan_.lanes));
         if (chunk >= 0) at_[chunk_var_] = chunk;
-        Position();
+        Positions(at + 1);
         at_.erase(chunk_var_);
       }
       return;
     }
     for (int64_t i = 0; i < op_.box[axis].extent; ++i) {
       at_[op_.box[axis].var] = i;
-      Positions(axis + 1);
+      Positions(at + 1);
     }
     at_.erase(op_.box[axis].var);
+  }
+
+  // The order in which the fewest loaded values wait for their next use: with
+  // accumulators for all positions in registers, what waits is spilled. A load
+  // that an axis does not change waits through that axis, once for each
+  // position of the axes inside that do change it.
+  void ChooseOrder() {
+    for (size_t i = 0; i < op_.box.size(); ++i) {
+      if (unrolled_[i] && static_cast<int>(i) != plan_.axis)
+        order_.push_back(static_cast<int>(i));
+    }
+    order_.push_back(plan_.axis);  // -1 for no vector axis: one position
+    if (order_.size() > 6 || op_.phase == TileOp::Phase::kInit ||
+        plan_.axis < 0 || !unrolled_[plan_.axis])
+      return;
+    std::vector<Expr> loads;
+    for (const Expr& body : op_.body) {
+      Visit(body, [&](const Expr& e) {
+        if (e.op() == Op::kLoad && c_.memory[e.source()] >= 0)
+          loads.push_back(e);
+      });
+    }
+    auto waiting = [&](const std::vector<int>& order) {
+      int64_t total = 0;
+      for (const Expr& load : loads) {
+        int64_t values = 1;
+        bool shared = false;
+        for (int axis : order) {
+          if (Steps(axis) == 1) continue;
+          if (!Mentions(load, op_.box[axis].var)) {
+            shared = true;
+          } else if (shared) {
+            values *= Steps(axis);
+          }
+        }
+        total += values;
+      }
+      return total;
+    };
+    std::vector<int> candidate = order_, positions(order_.size());
+    for (size_t i = 0; i < positions.size(); ++i)
+      positions[i] = static_cast<int>(i);
+    const std::vector<int> original = order_;
+    int64_t best = waiting(order_);
+    while (std::next_permutation(positions.begin(), positions.end())) {
+      for (size_t i = 0; i < positions.size(); ++i)
+        candidate[i] = original[positions[i]];
+      const int64_t total = waiting(candidate);
+      if (total < best) {
+        best = total;
+        order_ = candidate;
+      }
+    }
+  }
+  int64_t Steps(int axis) const {
+    return axis == plan_.axis
+               ? (op_.box[axis].extent + plan_.lanes - 1) / plan_.lanes
+               : op_.box[axis].extent;
   }
 
   // --- One position: one vector of every destination.
@@ -704,6 +761,8 @@ class OpEmitter {
 
   std::vector<Expr> element_conditions_, body_, dst_index_, combine_;
   std::vector<bool> unrolled_;
+  std::vector<int> order_;  // of the unrolled axes, outermost first; the vector
+                            // axis, or -1, among them
   int64_t positions_ = 1;
   int depth_ = 0;
   std::vector<int64_t> chunks_;
