@@ -247,6 +247,21 @@ TEST(ReplayTest, RefusalsNameInstructionAndReason) {
   }
 }
 
+// Each round doubles the index expressions.
+TEST(ReplayTest, EndlessFusingAndSplittingIsRefusedInTime) {
+  ScheduleWriter w;
+  Handle y = w.Block("Y");
+  Handle m = w.Loop(y, "m"), n = w.Loop(y, "n");
+  for (int i = 0; i < 60; ++i) {
+    std::vector<Handle> parts =
+        w.Split(w.Fuse({m, n}), SplitDecision("s", 35, {5, 7}));
+    m = parts[0];
+    n = parts[1];
+  }
+  ExpectRefused(TwoOutputs(7, 5), std::move(w),
+                "the index expressions of Y would become too large");
+}
+
 TEST(ReplayTest, OpenDecisionIsAFailedPrecondition) {
   ScheduleWriter w;
   Decision open = SplitDecision("mt", 8, {2, 4});

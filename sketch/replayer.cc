@@ -82,6 +82,34 @@ absl::Status CheckCount(const char* what, int expected, size_t found) {
       " ", what, ", has ", found));
 }
 
+// Nodes of the expression written out; more than `limit` are not counted.
+int64_t CountNodes(const Expr& expr, int64_t limit) {
+  int64_t count = 1;
+  for (const Expr& operand : expr.operands()) {
+    count += CountNodes(operand, limit - count);
+    if (count > limit) break;
+  }
+  return count;
+}
+
+// Fusing and splitting over and over doubles expressions each time: a trace
+// must not be able to make the compiler run out of time.
+absl::Status CheckSizes(BlockTree& tree) {
+  constexpr int64_t kMaxNodes = 1000;
+  std::string too_large;
+  ForEachBlock(tree.roots, [&](Block& block) {
+    for (const std::vector<Expr>* exprs :
+         {&block.bindings, &block.predicates}) {
+      for (const Expr& e : *exprs) {
+        if (CountNodes(e, kMaxNodes) > kMaxNodes) too_large = block.name;
+      }
+    }
+  });
+  if (too_large.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the index expressions of ", too_large, " would become too large"));
+}
+
 }  // namespace
 
 absl::StatusOr<Replayer> Replayer::Create(const Workload& workload) {
@@ -153,6 +181,7 @@ absl::Status Replayer::Apply(const Schedule& schedule,
     args.decisions.push_back(&decision);
   }
   TW_ASSIGN_OR_RETURN(Results results, signature->apply(*this, args));
+  TW_RETURN_IF_ERROR(CheckSizes(tree_));
   if (results.size() != instruction.results.size()) {
     return absl::InvalidArgumentError(absl::StrCat("has ", results.size(),
                                                    " results, the trace names ",

@@ -42,18 +42,18 @@ struct Decision {
 enum class Primitive : uint8_t {
   kBlock,              // text: tensor name                                            -> block
   kLoop,               // block; text: axis name                                       -> the innermost loop over that axis
-  kGroupTile,          // output blocks (of one shape); one split decision per axis    -> one task loop per axis
+  kGroupTile,          // output blocks (of one shape); per axis a split in two, tasks and their tile -> one task loop per axis
   kSplit,              // loop; one split decision                                     -> the parts, outermost first
-  kFuse,               // neighbouring loops, outermost first                          -> loop
+  kFuse,               // neighbouring loops, outermost first, all or none reducing    -> loop
   kReorder,            // loops of one nest, in their new order
   kAnnotate,           // loop; text: "serial", "unroll", "tile"
-  kComputeAt,          // block, loop: computed there, as much as its consumers below the loop need
+  kComputeAt,          // block, loop: computed there, as much as its consumers below the loop need; consumers before producers
   kReverseComputeAt,   // block, loop of its producer: consumed there
   kComputeInline,      // block: its body goes into its consumers
-  kReverseComputeInline,  // block: an elementwise consumer goes into its producer
+  kReverseComputeInline,  // block: an elementwise consumer goes into its producer (of a reduction: into the copy that cache_write made)
   kCacheRead,          // block, loop; text: "tensor level"                            -> block of the copy
   kCacheWrite,         // block; text: level                                           -> block of the copy out
-  kSetLayout,          // text: "tensor layout", for constants and local buffers
+  kSetLayout,          // text: "tensor layout", for constants and local buffers; copies are named A.local, accumulators T.acc
   kSetLevel,           // block; text: "registers" or "scratch": where its local result lives
   kTensorize,          // block, loop; text: intrinsic: the loops from there inwards become the tile of that intrinsic
 };
