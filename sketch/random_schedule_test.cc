@@ -27,7 +27,7 @@ uint64_t Seeds(uint64_t by_default) {
 
 TEST(RandomScheduleTest, ReplaysAndComputesWhatTheGraphMeans) {
   std::set<std::string> used;
-  for (uint64_t seed = 0; seed < Seeds(250); ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(200); ++seed) {
     Workload workload = DrawWorkload(seed);
     TW_ASSERT_OK_AND_ASSIGN(Schedule schedule, RandomSchedule(workload, seed));
     for (const Instruction& i : schedule.instructions)
@@ -47,7 +47,7 @@ TEST(RandomScheduleTest, ReplaysAndComputesWhatTheGraphMeans) {
 }
 
 TEST(RandomScheduleTest, ReplaysOnEveryKindOfGraph) {
-  for (uint64_t seed = 0; seed < Seeds(250); ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(200); ++seed) {
     Workload workload;
     workload.graph = RandomGraph(seed);
     // Several outputs seldom have a common tiling.
@@ -114,7 +114,7 @@ Schedule Mutate(Schedule schedule, Random& random) {
 
 TEST(RandomScheduleTest, MutantsAreRefusedOrCorrect) {
   int accepted = 0, refused = 0;
-  for (uint64_t seed = 0; seed < Seeds(60); ++seed) {
+  for (uint64_t seed = 0; seed < Seeds(40); ++seed) {
     Workload workload;
     workload.graph = RandomGraph(seed);
     workload.graph = Extract(workload.graph, {workload.graph.outputs().back()});
