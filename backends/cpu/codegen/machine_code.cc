@@ -14,7 +14,7 @@
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/Support/CommandLine.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Scalar.h"
 
@@ -64,19 +64,16 @@ class FrameReader : public llvm::MachineFunctionPass {
 char FrameReader::id_ = 0;
 
 // Loop strength reduction gives every address of an unrolled body a register
-// of its own, spills them, and lets the scheduler spill accumulators after
-// them: addresses here are a base, one index and a constant already. The pass
-// has no other switch than LLVM's command-line option.
-void DisableLoopStrengthReduction() {
-  static const bool done = [] {
-    auto& options = llvm::cl::getRegisteredOptions();
-    const auto found = options.find("disable-lsr");
-    if (found == options.end()) return false;
-    static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
-    return true;
-  }();
-  (void)done;
-}
+// of its own and spills them; addresses here are a base, one index and a
+// constant already, which x86 takes as they are. (The command-line option that
+// turns it off is global, and LLD resets it.)
+class NoLoopStrengthReduction : public llvm::OptPassGate {
+ public:
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) override {
+    return pass != "Loop Strength Reduction";
+  }
+  bool isEnabled() const override { return true; }
+};
 
 absl::Status Compile(const CpuTarget& target, llvm::Module& module,
                      llvm::CodeGenFileType file_type,
@@ -84,7 +81,8 @@ absl::Status Compile(const CpuTarget& target, llvm::Module& module,
                      llvm::SmallVectorImpl<char>* output) {
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine,
                       CreateTargetMachine(target));
-  DisableLoopStrengthReduction();
+  static NoLoopStrengthReduction* const gate = new NoLoopStrengthReduction;
+  module.getContext().setOptPassGate(*gate);
   // What TargetMachine::addPassesToEmitFile does, with FrameReader before the
   // printer.
   auto& llvm_machine = static_cast<llvm::LLVMTargetMachine&>(*machine);
