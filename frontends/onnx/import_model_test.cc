@@ -358,6 +358,15 @@ TEST(ImportModelTest, ALongSumAndALongConcatStayFlat) {
             std::vector<float>{9'000'000});
 }
 
+TEST(ImportModelTest, HugeImagesTakeNoMemory) {
+  ModelBuilder b;
+  b.Input("x", {1, 1, 1 << 20, 1 << 20}).Output("y");
+  b.Node("AveragePool", {"x"}, {"y"})
+      .Ints("kernel_shape", {3, 3})
+      .Ints("pads", {1, 1, 1, 1});
+  EXPECT_EQ(Hints(Import(b)), (Strings{"pool", "average"}));
+}
+
 TEST(ImportModelTest, EmptyTensorsAreRefused) {
   ModelBuilder b;
   b.Input("x", {0, 3}).Output("y");

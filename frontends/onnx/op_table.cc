@@ -14,7 +14,7 @@ OpTable::OpTable() {
        {ElementwiseOps(), ActivationOps(), MatMulOps(), ConvOps(), PoolOps(),
         ReduceOps(), NormOps(), SoftmaxOps(), ShapeOps(), IndexingOps(),
         SlicingOps(), GatherOps(), ConvTransposeOps(), ResizeOps(),
-        QuantizeOps(), EinsumOps()}) {
+        QuantizeOps(), EinsumOps(), LossOps()}) {
     for (const OpDef& row : family) rows_[row.name].push_back(row);
   }
   for (auto& [name, rows] : rows_) {

@@ -39,29 +39,13 @@ Values ToFloats(const HostTensor& tensor) {
   return values;
 }
 
-// Runs one node on float inputs; `constants` are int64 inputs after them.
 struct Outcome {
   Shape shape;
   Values values;
 };
 
-Outcome RunNode(int64_t opset, const std::string& op,
-                const std::vector<Given>& inputs,
-                const std::vector<std::vector<int64_t>>& constants = {},
-                const Attributes& attributes = None) {
-  ModelBuilder b(opset);
-  std::vector<std::string> names;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    names.push_back("x" + std::to_string(i));
-    b.Input(names.back(), inputs[i].shape);
-  }
-  for (size_t i = 0; i < constants.size(); ++i) {
-    names.push_back("c" + std::to_string(i));
-    b.Ints(names.back(), {static_cast<int64_t>(constants[i].size())},
-           constants[i]);
-  }
-  attributes(b.Node(op, names, {"y"}));
-  b.model().mutable_graph()->add_output()->set_name("y");
+// Evaluates the first output.
+Outcome RunModel(ModelBuilder& b, const std::vector<Given>& inputs) {
   const absl::StatusOr<ImportedModel> model = ImportModelProto(b.model());
   if (!model.ok()) {
     ADD_FAILURE() << model.status();
@@ -90,6 +74,27 @@ Outcome RunNode(int64_t opset, const std::string& op,
   }
   EXPECT_EQ(result->shape(), model->outputs[0].shape);
   return {result->shape(), ToFloats(*result)};
+}
+
+// Runs one node on float inputs; `constants` are int64 inputs after them.
+Outcome RunNode(int64_t opset, const std::string& op,
+                const std::vector<Given>& inputs,
+                const std::vector<std::vector<int64_t>>& constants = {},
+                const Attributes& attributes = None) {
+  ModelBuilder b(opset);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    names.push_back("x" + std::to_string(i));
+    b.Input(names.back(), inputs[i].shape);
+  }
+  for (size_t i = 0; i < constants.size(); ++i) {
+    names.push_back("c" + std::to_string(i));
+    b.Ints(names.back(), {static_cast<int64_t>(constants[i].size())},
+           constants[i]);
+  }
+  attributes(b.Node(op, names, {"y"}));
+  b.model().mutable_graph()->add_output()->set_name("y");
+  return RunModel(b, inputs);
 }
 
 void ExpectNear(const Outcome& found, const Shape& shape,
@@ -428,19 +433,7 @@ TEST(OpsTest, ResizeReadsBetweenPositions) {
     builder.Floats("scales", {static_cast<int64_t>(scales.size())}, scales);
     attributes(builder.Node("Resize", {"x", "", "scales"}, {"y"}));
     builder.Output("y");
-    const auto model = ImportModelProto(builder.model());
-    if (!model.ok()) {
-      ADD_FAILURE() << model.status();
-      return Outcome();
-    }
-    HostTensor tensor(DType::kFloat32, x.shape);
-    std::copy(x.values.begin(), x.values.end(), tensor.as<float>().begin());
-    std::map<TensorId, HostTensor> values;
-    values[model->inputs[0].tensor] = std::move(tensor);
-    const auto interpreter =
-        Interpreter::Create(model->graph, std::move(values), {});
-    const auto y = (*interpreter)->Evaluate(model->outputs[0].tensor);
-    return Outcome{y->shape(), ToFloats(*y)};
+    return RunModel(builder, {x});
   };
   ExpectNear(run({{2}, {0, 4}}, {2}, with("linear", "half_pixel")), {4},
              {0, 1, 3, 4});
@@ -456,6 +449,26 @@ TEST(OpsTest, QuantizationRoundsAndSaturates) {
   const Given x = Vector({-100, 0.5f, 1.5f, 1000});
   ExpectNear(RunNode(17, "QuantizeLinear", {x, {{}, {1}}}), {4},
              {0, 0, 2, 255});
+}
+
+TEST(OpsTest, LossesTakeTheirAttributes) {
+  const Given scores = {{2, 3}, {-1, -2, -3, -4, -5, -6}};
+  const auto run = [&](const char* op, const char* reduction, int64_t ignore) {
+    ModelBuilder b(17);
+    b.Input("x", scores.shape).Ints("labels", {2}, {2, 0});
+    b.Floats("w", {3}, {0.5f, 1, 2}).Output("y");
+    b.Node(op, {"x", "labels", "w"}, {"y"})
+        .String("reduction", reduction)
+        .Int("ignore_index", ignore);
+    return RunModel(b, {scores});
+  };
+  const char* nll = "NegativeLogLikelihoodLoss";
+  ExpectNear(run(nll, "none", -1), {2}, {6, 2});
+  ExpectNear(run(nll, "sum", -1), {}, {8});
+  ExpectNear(run(nll, "mean", -1), {}, {3.2f});
+  ExpectNear(run(nll, "mean", 0), {}, {3});
+  ExpectNear(run("SoftmaxCrossEntropyLoss", "none", -1), {2},
+             {4.8152119f, 0.2038030f});
 }
 
 TEST(OpsTest, EinsumSumsWhatTheResultLacks) {

@@ -25,6 +25,7 @@ absl::Span<const OpDef> ConvTransposeOps();
 absl::Span<const OpDef> ResizeOps();
 absl::Span<const OpDef> QuantizeOps();
 absl::Span<const OpDef> EinsumOps();
+absl::Span<const OpDef> LossOps();
 
 }  // namespace tilewright
 

@@ -106,45 +106,27 @@ absl::Status ImportMaxPool(ImportContext& in) {
   return absl::OkStatus();
 }
 
-// How many of the window's positions count, by output position: the product
-// over the dimensions, as a tensor [spatial...]; all equal gives one element.
-HostTensor CountPositions(const std::vector<WindowDim>& window,
-                          bool include_pad, DType dtype) {
-  std::vector<std::vector<int64_t>> counts;
-  Shape shape;
-  bool uniform = true;
-  for (const WindowDim& dim : window) {
-    const int64_t first = include_pad ? -dim.pad_before : 0;
-    const int64_t end = dim.input + (include_pad ? dim.pad_after : 0);
-    std::vector<int64_t>& count = counts.emplace_back(dim.output, 0);
-    for (int64_t o = 0; o < dim.output; ++o) {
-      const int64_t start = o * dim.stride - dim.pad_before;
-      // k in [low, high) with first <= start + k * dilation < end.
-      const int64_t low =
-          start >= first ? 0
-                         : (first - start + dim.dilation - 1) / dim.dilation;
-      const int64_t high =
-          end <= start ? 0 : (end - start + dim.dilation - 1) / dim.dilation;
-      count[o] = std::max<int64_t>(
-          0, std::min(high, dim.kernel) - std::min(low, dim.kernel));
-      uniform &= count[o] == count[0];
-    }
-    shape.push_back(dim.output);
+// How many of the window's positions count, by output position of one
+// dimension.
+std::vector<int64_t> CountPositions(const WindowDim& dim, bool include_pad) {
+  const int64_t first = include_pad ? -dim.pad_before : 0;
+  const int64_t end = dim.input + (include_pad ? dim.pad_after : 0);
+  std::vector<int64_t> count(dim.output, 0);
+  for (int64_t o = 0; o < dim.output; ++o) {
+    const int64_t start = o * dim.stride - dim.pad_before;
+    // k in [low, high) with first <= start + k * dilation < end.
+    const int64_t low =
+        start >= first ? 0 : (first - start + dim.dilation - 1) / dim.dilation;
+    const int64_t high =
+        end <= start ? 0 : (end - start + dim.dilation - 1) / dim.dilation;
+    count[o] = std::max<int64_t>(
+        0, std::min(high, dim.kernel) - std::min(low, dim.kernel));
   }
-  if (uniform) shape.assign(window.size(), 1);
-  HostTensor result(dtype, shape);
-  std::vector<int64_t> at(shape.size(), 0);
-  for (int64_t i = 0; i < result.num_elements(); ++i) {
-    double product = 1;
-    for (size_t d = 0; d < at.size(); ++d) {
-      product *= static_cast<double>(counts[d][at[d]]);
-    }
-    result.Set(i, Scalar{product, 0});
-    for (size_t d = at.size(); d-- > 0 && ++at[d] == shape[d];) at[d] = 0;
-  }
-  return result;
+  return count;
 }
 
+// The sum divided by the number of positions: a literal where it is the same
+// everywhere, times one table for each dimension where it is not.
 absl::Status EmitAverage(ImportContext& in,
                          const std::vector<WindowDim>& window,
                          bool include_pad) {
@@ -152,10 +134,36 @@ absl::Status EmitAverage(ImportContext& in,
   const TensorId sum =
       PoolReduction(in, window, in.Name(0, "sum"), acc, Combiner::Kind::kSum,
                     Literal(in.op().dtype(0), 0), Itself);
-  const TensorId count = in.Constant(in.Name(0, "count"),
-                                     CountPositions(window, include_pad, acc));
+  double same = 1;
+  std::vector<TensorId> tables(window.size(), -1);
+  for (size_t d = 0; d < window.size(); ++d) {
+    const std::vector<int64_t> count = CountPositions(window[d], include_pad);
+    if (std::all_of(count.begin(), count.end(),
+                    [&](int64_t c) { return c == count[0]; })) {
+      same *= static_cast<double>(count[0]);
+      continue;
+    }
+    HostTensor table(acc, {window[d].output});
+    for (size_t o = 0; o < count.size(); ++o) {
+      table.Set(static_cast<int64_t>(o),
+                Scalar{static_cast<double>(count[o]), 0});
+    }
+    tables[d] =
+        in.Constant(in.Name(0, absl::StrCat("count", d)), std::move(table));
+  }
   in.EmitElementwise(0, "average", [&](absl::Span<const Expr> index) {
-    return Binary(Op::kDiv, in.Load(sum, index), in.Load(count, index));
+    Expr count;
+    for (size_t d = 0; d < window.size(); ++d) {
+      if (tables[d] < 0) continue;
+      const Expr own = in.At(tables[d], {index[2 + d]});
+      count = count ? Binary(Op::kMul, count, own) : own;
+    }
+    if (!count) {
+      count = Literal(acc, same);
+    } else if (same != 1) {
+      count = Binary(Op::kMul, count, Literal(acc, same));
+    }
+    return Binary(Op::kDiv, in.Load(sum, index), count);
   });
   return absl::OkStatus();
 }

@@ -15,7 +15,8 @@
 namespace tilewright {
 namespace {
 
-constexpr double kLargest = 1 << 24;
+// Of an output dimension, and of a table.
+constexpr double kLargest = 1 << 22;
 
 enum class Mode { kNearest, kLinear, kCubic };
 
@@ -222,6 +223,15 @@ Table TableOf(const ResizeSpec& spec, int d, int64_t input) {
 
 absl::Status InferResize(OpContext& op) {
   TW_ASSIGN_OR_RETURN(ResizeSpec spec, ReadResize(op));
+  for (size_t d = 0; d < spec.shape.size(); ++d) {
+    const double taps =
+        spec.antialias ? 2 + 4 / std::min(spec.scale[d], 1.0) : 4;
+    if (taps * static_cast<double>(spec.shape[d]) > 4 * kLargest &&
+        spec.scale[d] != 1) {
+      return op.Unsupported("dimension ", d, " of ", ShapeText(op.shape(0)),
+                            " resized by ", spec.scale[d]);
+    }
+  }
   TW_RETURN_IF_ERROR(RequireType(
       op, 0,
       spec.mode == Mode::kNearest ? TypeClass::kAny : TypeClass::kFloat));

@@ -11,6 +11,7 @@ namespace {
 
 // Far above what any tensor allows, and products of three still fit.
 constexpr int64_t kLargest = int64_t{1} << 20;
+constexpr int64_t kLongestInput = int64_t{1} << 22;
 
 absl::StatusOr<std::vector<int64_t>> ReadInts(const OpContext& op,
                                               const char* name, size_t count,
@@ -88,6 +89,9 @@ absl::StatusOr<std::vector<WindowDim>> ReadWindow(const OpContext& op,
     dim.kernel = kernel[d];
     dim.stride = strides[d];
     dim.dilation = dilations[d];
+    if (dim.input > kLongestInput) {
+      return op.Unsupported("a spatial dimension above ", kLongestInput);
+    }
     if (dim.kernel > kLargest || dim.kernel < 1) {
       return op.Error("kernel ", ShapeText(kernel), " is out of range");
     }
