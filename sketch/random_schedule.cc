@@ -217,7 +217,7 @@ class Drawer {
     if (random_.Bernoulli(0.15) &&
         Try(Primitive::kReverseComputeInline, {*block}, {}, ""))
       return;
-    if (random_.Bernoulli(0.1) && ReverseAttach(name, *block)) return;
+    if (random_.Bernoulli(0.2) && ReverseAttach(name, *block)) return;
     std::vector<Handle> places = ConsumerLoops(name);
     random_.Shuffle(absl::MakeSpan(places));
     for (size_t i = 0; i < places.size() && i < 4; ++i) {
@@ -243,9 +243,11 @@ class Drawer {
     if (producers.empty()) return false;
     std::vector<Handle> loops =
         LoopsOf(producers[random_.Index(producers.size())]);
-    return !loops.empty() &&
-           Try(Primitive::kReverseComputeAt,
-               {block, loops[random_.Index(loops.size())]}, {}, "");
+    random_.Shuffle(absl::MakeSpan(loops));
+    for (Handle loop : loops) {
+      if (Try(Primitive::kReverseComputeAt, {block, loop}, {}, "")) return true;
+    }
+    return false;
   }
 
   std::vector<Handle> ConsumerLoops(const std::string& name) {

@@ -43,7 +43,8 @@ TEST(RandomScheduleTest, ReplaysAndComputesWhatTheGraphMeans) {
         << schedule.ToString() << tree->ToString();
   }
   // Everything but tensorize, whose intrinsics are declared elsewhere.
-  EXPECT_EQ(used.size(), 15u);
+  EXPECT_EQ(used.size(), 15u)
+      << ::testing::PrintToString(used);
 }
 
 TEST(RandomScheduleTest, ReplaysOnEveryKindOfGraph) {
@@ -139,8 +140,8 @@ TEST(RandomScheduleTest, MutantsAreRefusedOrCorrect) {
           << mutant.ToString() << tree->ToString();
     }
   }
-  EXPECT_GT(accepted, 100);
-  EXPECT_GT(refused, 100);
+  EXPECT_GT(accepted, 50);
+  EXPECT_GT(refused, 50);
 }
 
 TEST(RandomScheduleTest, SameSeedSameSchedule) {
