@@ -1,5 +1,6 @@
 #include "compiler/zero_fill.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tilewright {
@@ -22,21 +23,21 @@ std::vector<bool> Covered(const Layout& layout) {
   return covered;
 }
 
-bool SameShape(const Zero& a, const Zero& b) {
-  if (a.size_bytes() != b.size_bytes() || a.repeats_size() != b.repeats_size()) return false;
-  for (int i = 0; i < a.repeats_size(); ++i) {
-    if (a.repeats(i).count() != b.repeats(i).count() || a.repeats(i).stride_bytes() != b.repeats(i).stride_bytes()) return false;
-  }
-  return true;
+// Size and repeats, for ordering.
+std::vector<int64_t> ShapeKey(const Zero& zero) {
+  std::vector<int64_t> key = {zero.size_bytes()};
+  for (const Zero::Repeat& repeat : zero.repeats()) key.insert(key.end(), {repeat.count(), repeat.stride_bytes()});
+  return key;
 }
 
-// Joins neighbours of one shape at equal distances into one fill with one more, outermost, repeat.
-std::vector<Zero> JoinProgressions(const std::vector<Zero>& fills) {
+// Joins fills of one shape at equal distances into one fill with one more, outermost, repeat.
+std::vector<Zero> JoinProgressions(std::vector<Zero> fills) {
+  std::stable_sort(fills.begin(), fills.end(), [](const Zero& a, const Zero& b) { return ShapeKey(a) < ShapeKey(b); });
   std::vector<Zero> joined;
   for (size_t begin = 0; begin < fills.size();) {
     size_t end = begin + 1;
     int64_t stride = 0;
-    while (end < fills.size() && SameShape(fills[begin], fills[end])) {
+    while (end < fills.size() && ShapeKey(fills[begin]) == ShapeKey(fills[end])) {
       const int64_t step = fills[end].to().offset_bytes() - fills[end - 1].to().offset_bytes();
       if (end == begin + 1) stride = step;
       if (step != stride) break;
@@ -74,7 +75,7 @@ std::vector<Zero> ZeroFills(const Layout& layout, int64_t element_bytes) {
     }
     begin = end + 1;
   }
-  for (int level = 0; level < kMaxLevels; ++level) fills = JoinProgressions(fills);
+  for (int level = 0; level < kMaxLevels; ++level) fills = JoinProgressions(std::move(fills));
   return fills;
 }
 

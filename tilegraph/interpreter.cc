@@ -100,7 +100,7 @@ class Interpreter::Impl {
   struct State {
     const HostTensor* given = nullptr;  // placeholders and constants
     bool prepared = false;
-    Program program;
+    InterpreterProgram program;
     std::vector<Register> registers;
     int64_t flat = 0;  // the element being computed
     ZeroedArray<Register> values;
@@ -158,7 +158,7 @@ class Interpreter::Impl {
   void Start(TensorId id, int64_t flat) {
     Prepare(id);
     State& state = states_[id];
-    const Program& program = state.program;
+    const InterpreterProgram& program = state.program;
     state.flat = flat;
     for (int axis = program.num_spatial - 1; axis >= 0; --axis) {
       state.registers[axis].i = flat % program.extents[axis];
@@ -174,7 +174,7 @@ class Interpreter::Impl {
 
   Outcome Continue(TensorId id) {
     State& state = states_[id];
-    const Program& program = state.program;
+    const InterpreterProgram& program = state.program;
     Register* registers = state.registers.data();
     do {
       const Outcome outcome = RunBody(program, registers);
@@ -197,7 +197,7 @@ class Interpreter::Impl {
 
   // To the next point of the reduction, the last axis fastest; false after the
   // last one.
-  static bool Advance(const Program& program, Register* registers) {
+  static bool Advance(const InterpreterProgram& program, Register* registers) {
     for (int axis = program.num_axes - 1; axis >= program.num_spatial; --axis) {
       if (++registers[axis].i < program.extents[axis]) return true;
       registers[axis].i = 0;
@@ -205,7 +205,7 @@ class Interpreter::Impl {
     return false;
   }
 
-  Outcome RunBody(const Program& program, Register* r) {
+  Outcome RunBody(const InterpreterProgram& program, Register* r) {
     const Instruction* code = program.code.data();
     const int size = static_cast<int>(program.code.size());
     for (int at = 0; at < size; ++at) {

@@ -76,7 +76,7 @@ class Compiler {
   Compiler(const TensorGraph& graph, TensorId id)
       : graph_(graph), id_(id), compute_(graph.tensor(id).compute) {}
 
-  Program Run() {
+  InterpreterProgram Run() {
     AddAxes(compute_.axes);
     program_.num_spatial = program_.num_axes;
     AddAxes(compute_.reduce_axes);
@@ -217,14 +217,14 @@ class Compiler {
   const TensorGraph& graph_;
   const TensorId id_;
   const Compute& compute_;
-  Program program_;
+  InterpreterProgram program_;
   std::unordered_map<Expr, int, HashExpr> known_;
   std::vector<Expr> order_;  // of insertion into known_
 };
 
 }  // namespace
 
-Program CompileProgram(const TensorGraph& graph, TensorId id) {
+InterpreterProgram CompileProgram(const TensorGraph& graph, TensorId id) {
   return Compiler(graph, id).Run();
 }
 

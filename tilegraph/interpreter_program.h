@@ -59,7 +59,7 @@ struct LoadSite {
 // Registers 0 .. num_axes-1 hold the axes, then come the accumulators (if it
 // reduces), then constants and results. Running `code` computes `results`: the
 // next accumulators, or the one value of a compute without reduction.
-struct Program {
+struct InterpreterProgram {
   int num_spatial = 0, num_axes = 0, num_accumulators = 0;
   std::vector<int64_t> extents;  // of all axes
   std::vector<Register>
@@ -73,7 +73,7 @@ struct Program {
 };
 
 // REQUIRES: the graph verifies.
-Program CompileProgram(const TensorGraph& graph, TensorId id);
+InterpreterProgram CompileProgram(const TensorGraph& graph, TensorId id);
 
 }  // namespace tilewright
 

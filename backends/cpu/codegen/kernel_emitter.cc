@@ -305,11 +305,20 @@ class KernelEmitter {
   absl::StatusOr<Value*> Loop(Value* begin, Value* end, int64_t step,
                               const std::function<absl::Status(Value*)>& body) {
     llvm::Type* type = begin->getType();
+    Value* enters = b_.CreateICmpSLT(begin, end);
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(enters);
+    if (known != nullptr && known->isZero()) return begin;
     llvm::AllocaInst* counter = NewVariable(type, "i");
     b_.CreateStore(begin, counter);
     BasicBlock* head = NewBlock("loop");
     BasicBlock* exit = NewBlock("exit");
-    b_.CreateCondBr(b_.CreateICmpSLT(begin, end), head, exit);
+    if (known != nullptr) {
+      // No edge around the loop: it would hide from the code generator that
+      // accumulators pass through.
+      b_.CreateBr(head);
+    } else {
+      b_.CreateCondBr(enters, head, exit);
+    }
     b_.SetInsertPoint(head);
     Value* var = b_.CreateLoad(type, counter);
     TW_RETURN_IF_ERROR(body(var));
