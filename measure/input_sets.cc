@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "tilegraph/interpreter.h"
-
 namespace tilewright::measure {
 namespace {
 
@@ -216,100 +214,37 @@ InputSet DrawRealSet(const TensorGraph& graph, Random& random) {
   });
 }
 
+std::map<TensorId, int64_t> IndexExtents(const TensorGraph& graph) { return UseFinder(graph).Take().index_extent; }
+
+void MakePositive(InputSet& set) {
+  for (auto& [id, values] : set) {
+    if (!IsFloat(values.dtype())) continue;
+    for (int64_t k = 0; k < values.num_elements(); ++k) {
+      const double value = std::fabs(values.Get(k).f);
+      values.Set(k, {value == 0 ? 1 : value, 0});
+    }
+  }
+}
+
 namespace {
 
-// The value of an index under given axes; nullopt if it depends on data.
-std::optional<int64_t> EvaluateIndex(const Expr& e, const std::vector<int64_t>& axes) {
-  if (e.op() == Op::kConst) return e.int_value();
-  if (e.op() == Op::kVar) return axes[e.var_id()];
-  if (e.op() == Op::kLoad || IsFloat(e.dtype())) return std::nullopt;
-  std::vector<Scalar> operands;
-  for (const Expr& operand : e.operands()) {
-    const std::optional<int64_t> value = EvaluateIndex(operand, axes);
-    if (!value) return std::nullopt;
-    operands.push_back({0, *value});
-  }
-  return EvaluateOp(e.op(), e.dtype(), e.operands().back().dtype(), operands, false).i;
-}
-
-// 1 if the largest wins, -1 if the smallest does, 0 if nothing is selected.
-int Direction(const Compute& compute) {
-  if (!compute.combiner) return 0;
-  switch (compute.combiner->kind()) {
-    case Combiner::Kind::kMax:
-    case Combiner::Kind::kArgMax:
-    case Combiner::Kind::kMaxSumExp:
-      return 1;
-    case Combiner::Kind::kMin:
-    case Combiner::Kind::kArgMin:
-      return -1;
-    default:
-      return 0;
-  }
-}
-
-// Calls `fn` with every combination of the spatial axes, the reduce axes at the winner's step.
-template <typename F>
-void ForEachOutput(const Compute& compute, int turn, Random& random, F fn) {
-  const size_t spatial = compute.axes.size();
-  std::vector<int64_t> axes(spatial + compute.reduce_axes.size(), 0);
-  int64_t output = turn;
-  for (bool more = true; more; ++output) {
-    for (size_t r = 0; r < compute.reduce_axes.size(); ++r) {
-      const int64_t last = compute.reduce_axes[r].extent.value() - 1;
-      const int64_t steps[kWinnerTurns] = {0, std::min<int64_t>(1, last), last, random.UniformInt(0, last)};
-      axes[spatial + r] = steps[output % kWinnerTurns];
-    }
-    fn(axes);
-    more = false;
-    for (int d = static_cast<int>(spatial) - 1; d >= 0 && !more; --d) {
-      more = ++axes[d] < compute.axes[d].extent.value();
-      if (!more) axes[d] = 0;
+bool AnyBody(const TensorGraph& graph, Op a, Op b) {
+  bool found = false;
+  for (const Tensor& tensor : graph.tensors()) {
+    for (const Expr& body : tensor.compute.body) {
+      Visit(body, [&](const Expr& e) { found = found || ((e.op() == a || e.op() == b) && IsFloat(e.dtype())); });
     }
   }
+  return found;
 }
 
 }  // namespace
 
-bool PlantWinners(const TensorGraph& graph, int turn, double margin, Random& random, InputSet& set) {
-  bool planted = false;
-  for (const Tensor& tensor : graph.tensors()) {
-    const int direction = tensor.kind == TensorKind::kCompute ? Direction(tensor.compute) : 0;
-    if (direction == 0) continue;
-    std::vector<Expr> loads;
-    Visit(tensor.compute.body[0], [&](const Expr& e) {
-      if (e.op() == Op::kLoad && e.dtype() == tensor.compute.body[0].dtype() && set.count(e.source()) > 0) loads.push_back(e);
-    });
-    for (const Expr& load : loads) {
-      HostTensor& values = set.at(load.source());
-      ForEachOutput(tensor.compute, turn, random, [&](const std::vector<int64_t>& axes) {
-        int64_t at = 0;
-        for (size_t d = 0; d < values.shape().size(); ++d) {
-          const std::optional<int64_t> index = EvaluateIndex(load.operand(static_cast<int>(d)), axes);
-          if (!index || *index < 0 || *index >= values.shape()[d]) return;  // padding
-          at = at * values.shape()[d] + *index;
-        }
-        const double raise = direction * margin * static_cast<double>(random.UniformInt(1, 4));
-        Scalar value = values.Get(at);
-        value.f += raise;
-        value.i += static_cast<int64_t>(raise);
-        values.Set(at, value);
-        planted = true;
-      });
-    }
-  }
-  return planted;
-}
+bool HasClipping(const TensorGraph& graph) { return AnyBody(graph, Op::kMax, Op::kMin); }
 
 bool HasExponential(const TensorGraph& graph) {
-  bool found = false;
-  for (const Tensor& tensor : graph.tensors()) {
-    found = found || (tensor.compute.combiner && tensor.compute.combiner->kind() == Combiner::Kind::kMaxSumExp);
-    for (const Expr& body : tensor.compute.body) {
-      Visit(body, [&](const Expr& e) { found = found || e.op() == Op::kExp; });
-    }
-  }
-  return found;
+  const auto combines = [](const Tensor& t) { return t.compute.combiner && t.compute.combiner->kind() == Combiner::Kind::kMaxSumExp; };
+  return AnyBody(graph, Op::kExp, Op::kExp) || std::any_of(graph.tensors().begin(), graph.tensors().end(), combines);
 }
 
 double ExactLimit(const TensorGraph& graph) {

@@ -1,11 +1,9 @@
-// What a candidate is run on: two sets of values for the placeholders and constants of a workload.
+// What a candidate is run on: sets of values for the placeholders and constants of a workload.
 //
 //   exact  small integers, so that every partial sum is exact in the accumulator dtype, whatever the order
 //   real   normal values, inputs of sums scaled so that outputs are of unit size
-//   winners 1 to 4
-//          for reductions that select (max, min, argmax, ...): the winner stands at the first, second, last or a random step, by another
-//          margin for every output; neighbouring outputs take turns. Random values alone show a skipped or doubled step of a selection only
-//          by luck.
+//   positive
+//          for graphs that clip (max or min of values): no float is below zero, so that no term of a sum hides behind a clipped output
 //
 // Values that are read as indices come from the valid range of what they index. Values that reach a logarithm, a square root, a
 // divisor or the base of a power are drawn from [0.5, 1.5]. Integer constants keep the values they have in the graph: they are shapes and
@@ -31,10 +29,14 @@ bool IsExactOnIntegers(const TensorGraph& graph);
 InputSet DrawExactSet(const TensorGraph& graph, int64_t largest, Random& random);
 InputSet DrawRealSet(const TensorGraph& graph, Random& random);
 
-inline constexpr int kWinnerTurns = 4;
-// Raises (for minima lowers) in every selecting reduction over leaves one loaded element of each output by `margin` times 1 to 4. Output
-// number i wins at its first, second, last or a random step, as (i + turn) mod 4 says. False if there is no such reduction.
-bool PlantWinners(const TensorGraph& graph, int turn, double margin, Random& random, InputSet& set);
+// Makes all floats positive; zeros become one.
+void MakePositive(InputSet& set);
+// Whether values are clipped: a max or min that is no reduction.
+bool HasClipping(const TensorGraph& graph);
+
+// Tensors whose values are read as indices, and the smallest extent of what they index.
+std::map<TensorId, int64_t> IndexExtents(const TensorGraph& graph);
+
 // A margin that makes an exponential overflow if it is not shifted by its own maximum.
 inline constexpr double kOverflowMargin = 150;
 // Whether there is an exponential in `graph`.

@@ -13,6 +13,7 @@
 #include "measure/isolated_run.h"
 #include "measure/judge_output.h"
 #include "measure/physical.h"
+#include "measure/planted_picks.h"
 #include "measure/strip_ops.h"
 #include "tilegraph/verifier.h"
 
@@ -50,9 +51,15 @@ double UnjudgedShare(const ReferenceTensor& expected) {
   return static_cast<double>(infinite) / static_cast<double>(expected.bound.size());
 }
 
-std::string SetName(const char* kind, int turn) { return turn < 0 ? kind : absl::StrCat(kind, ", winners ", turn + 1); }
+// Sets that are no turn.
+constexpr int kPlain = -1, kPositive = -2;
 
-uint64_t SeedOf(uint64_t seed, int turn) { return seed + (turn < 0 ? 0 : 10 + 2 * static_cast<uint64_t>(turn)); }
+std::string SetName(const char* kind, int turn) {
+  if (turn == kPlain) return kind;
+  return turn == kPositive ? absl::StrCat(kind, ", positive") : absl::StrCat(kind, ", turn ", turn + 1);
+}
+
+uint64_t SeedOf(uint64_t seed, int turn) { return seed + 2 * static_cast<uint64_t>(turn + 2); }
 
 }  // namespace
 
@@ -78,10 +85,11 @@ absl::Status Verifier::AddSets() {
   const bool reduced_precision = options_.unit > 0x1p-24 || options_.bound_scale > 1;
   bool exact = IsExactOnIntegers(graph_) && !(reduced_precision && HasFloats(graph_));
   if (exact) {
-    TW_ASSIGN_OR_RETURN(exact, AddExactSet(-1));
+    TW_ASSIGN_OR_RETURN(exact, AddExactSet(kPlain));
   }
-  TW_RETURN_IF_ERROR(AddRealSet(-1));
-  for (int turn = 0; turn < kWinnerTurns; ++turn) {
+  TW_RETURN_IF_ERROR(AddRealSet(kPlain));
+  for (int turn = HasClipping(graph_) ? kPositive : 0; turn < NumTurns(graph_); ++turn) {
+    if (turn == kPlain) continue;
     if (exact) {
       TW_RETURN_IF_ERROR(AddExactSet(turn).status());
     } else {
@@ -97,7 +105,8 @@ absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
   for (int64_t largest = kLargestInteger; largest >= 1; largest /= 2) {
     Random random(SeedOf(options_.seed, turn));
     Set set{SetName("exact", turn), true, DrawExactSet(graph_, largest, random), {}};
-    if (turn >= 0 && !PlantWinners(graph_, turn, 2.0 * static_cast<double>(largest), random, set.inputs)) return true;  // nothing selects
+    if (turn == kPositive) MakePositive(set.inputs);
+    if (turn >= 0) PlantPicks(graph_, turn, 2.0 * static_cast<double>(largest), random, set.inputs);
     ReferenceOptions reference;
     reference.exact = true;
     reference.threads = options_.threads;
@@ -115,8 +124,8 @@ absl::Status Verifier::AddRealSet(int turn) {
   constexpr double kMargin = 4;
   Random random(SeedOf(options_.seed, turn) + 1);
   Set set{SetName("real", turn), false, DrawRealSet(graph_, random), {}};
-  if (turn >= 0 && !PlantWinners(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin, random, set.inputs))
-    return absl::OkStatus();
+  if (turn == kPositive) MakePositive(set.inputs);
+  if (turn >= 0) PlantPicks(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin, random, set.inputs);
   ReferenceOptions reference;
   reference.unit = options_.unit;
   reference.threads = options_.threads;
@@ -124,7 +133,7 @@ absl::Status Verifier::AddRealSet(int turn) {
   set.expected = std::move(result.outputs);
   TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected, reference.unit, random));
   for (const auto& [id, expected] : set.expected) {
-    if (turn < 0 && UnjudgedShare(expected) > 0.5) {
+    if (turn == kPlain && UnjudgedShare(expected) > 0.5) {
       return absl::InternalError(
           absl::StrCat("most of output '", graph_.tensor(id).name,
                        "' cannot be judged: its error bounds are infinite; inputs from a smaller domain are needed"));
@@ -184,20 +193,18 @@ absl::StatusOr<Verifier::Run> Verifier::PrepareRun(const Arguments& arguments, c
 
 absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments, const Candidate& candidate, Isolation isolation) const {
   TW_RETURN_IF_ERROR(CheckArguments(arguments));
-  std::vector<Run> runs;
   Verdict verdict;
-  for (const Set& set : sets_) {
-    verdict.exact_checked = verdict.exact_checked || set.exact;
-    TW_ASSIGN_OR_RETURN(Run one, PrepareRun(arguments, set, 1, GuardSide::kEnd));
-    TW_ASSIGN_OR_RETURN(Run many, PrepareRun(arguments, set, options_.threads, GuardSide::kBegin));
+  // The first set that finds something ends it.
+  for (size_t i = 0; i < sets_.size() && verdict.ok; ++i) {
+    verdict.exact_checked = verdict.exact_checked || sets_[i].exact;
+    std::vector<Run> runs;
+    TW_ASSIGN_OR_RETURN(Run one, PrepareRun(arguments, sets_[i], 1, GuardSide::kEnd));
+    TW_ASSIGN_OR_RETURN(Run many, PrepareRun(arguments, sets_[i], options_.threads, GuardSide::kBegin));
     runs.push_back(std::move(one)), runs.push_back(std::move(many));
-  }
-  TW_RETURN_IF_ERROR(Execute(arguments, candidate, isolation, runs, verdict));
-  for (size_t i = 0; i < runs.size() && verdict.ok; i += 2) {
-    JudgeMemory(arguments, runs[i], verdict);
-    JudgeMemory(arguments, runs[i + 1], verdict);
-    JudgeOutputs(arguments, runs[i], verdict);
-    JudgeAgreement(arguments, runs[i], runs[i + 1], verdict);
+    TW_RETURN_IF_ERROR(Execute(arguments, candidate, isolation, runs, verdict));
+    for (const Run& run : runs) JudgeMemory(arguments, run, verdict);
+    JudgeOutputs(arguments, runs[0], verdict);
+    JudgeAgreement(arguments, runs[0], runs[1], verdict);
   }
   return verdict;
 }

@@ -1,8 +1,8 @@
 // The judge: whether a kernel computes its workload. What it checks, and why, is in docs/numerics.md, "How a candidate is judged":
 //
 //   1. on small integers, where rounding cannot hide anything, results match bit for bit (groups of ring operations, max, min, moves)
-//   2. on real values every element is within kBoundFactor (4) times its error bound; reductions that select are also run
-//      with winners planted at their first, second, last and a random step
+//   2. on real values every element is within kBoundFactor (4) times its error bound; what picks by
+//      value (max, argmax, indices) is also run with picks planted everywhere in turn
 //   3. the reference is the expressions as plain float64 loops, itself compared with the interpreter
 //   4. buffers end, in one run, and begin, in the other, at an inaccessible page; outputs start as NaN; inputs are compared afterwards;
 //      one run with 1 thread and one with N agree bitwise; a crash or a hang is a verdict
@@ -28,7 +28,7 @@ namespace tilewright::measure {
 struct VerifierOptions {
   uint64_t seed = 1;
   int threads = 2;           // of the second run; also used for the reference
-  int timeout_seconds = 60;  // of all runs of one candidate in a child process
+  int timeout_seconds = 60;  // of both runs on one set of inputs, in a child process
   // Kernels under --allow: relative error of one operation (2^-9 for bf16, 2^-11 for TF32 and fp16 arithmetic), which also ends the exact
   // comparison unless the workload is all integers; `bound_scale` is 16 for Winograd F(4,3).
   double unit = 0x1p-24;
@@ -65,7 +65,7 @@ class Verifier {
   struct Run;  // buffers of one run
 
   Verifier(const sketch::Workload& workload, const VerifierOptions& options);
-  // Draws inputs and their reference; `turn` < 0: no planted winners. False if integers cannot stay exact.
+  // Draws inputs and their reference; `turn` >= 0: with picks planted. False if integers cannot stay exact.
   absl::StatusOr<bool> AddExactSet(int turn);
   absl::Status AddRealSet(int turn);
   absl::Status AddSets();
