@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "backends/codegen.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
@@ -72,6 +73,8 @@ TEST_F(MachineCodeTest, KernelsOfRandomSchedulesPassAndTheirMutantsFailAsInTheIn
         TW_ASSERT_OK_AND_ASSIGN(const Verdict interpreted,
                                 verifier->Check(arguments, InterpretedCandidate(mutant.kernel), Isolation::kInProcess));
         if (interpreted.ok) continue;  // kill_rate_test says why some are
+        // Two tasks that store the same right value to one element do no harm that a run could show; only the interpreter sees it.
+        if (absl::StrContains(interpreted.reason, "second task's store")) continue;
         TW_ASSERT_OK_AND_ASSIGN(const Candidate wrong, Emit(mutant.kernel));
         TW_ASSERT_OK_AND_ASSIGN(const Verdict found, verifier->Check(arguments, wrong, Isolation::kChild));
         EXPECT_FALSE(found.ok) << one.name << " seed " << seed << ", " << mutant.name << ": the interpreter says " << interpreted.reason;
