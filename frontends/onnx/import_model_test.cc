@@ -358,6 +358,15 @@ TEST(ImportModelTest, ALongSumAndALongConcatStayFlat) {
             std::vector<float>{9'000'000});
 }
 
+TEST(ImportModelTest, OutputsAnOperatorDoesNotHaveAreRefused) {
+  ModelBuilder b;
+  b.Input("x", {2}).Output("z");
+  b.Node("Relu", {"x"}, {"y", "z"});
+  EXPECT_EQ(ErrorOf(b),
+            "node of 'y' (Relu): the operator has no output 1; fix the model "
+            "and export it again");
+}
+
 TEST(ImportModelTest, HugeImagesTakeNoMemory) {
   ModelBuilder b;
   b.Input("x", {1, 1, 1 << 20, 1 << 20}).Output("y");
