@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "backends/lowering/tile_rewrite.h"
 #include "base/check.h"
+#include "tilegraph/interval.h"
 
 namespace tilewright::lowering {
 
@@ -21,6 +23,7 @@ namespace {
 // Vectors laid out in a row by operations that keep nothing in registers:
 // enough to overlap, small code.
 constexpr int64_t kUnrolledMemoryVectors = 16;
+constexpr int64_t kLineBytes = 64;
 // Stand for the accumulator and the new element in a combiner's expression.
 constexpr int kAccumulator = -1, kElement = -101;
 
@@ -200,6 +203,7 @@ class OpEmitter {
         Positions(0);
       }
     }
+    PrefetchNext();
     for (auto i = looped.rbegin(); i != looped.rend(); ++i)
       Close(op_.box[*i].var);
   }
@@ -421,6 +425,78 @@ class OpEmitter {
         RegisterIndex(op_.dst[0], dst_index_)[plan->second.dim] * lanes_;
     if (std::min<int64_t>(lanes_, shape - first) <= active_) return merge;
     return And(merge, b_.Emit(Op::kLt, {Iota(), b_.Int(active_)}));
+  }
+
+  // --- Prefetching: a buffer too large for the cache is read in shares, one
+  // per iteration of a task loop, and each share by all iterations of a task
+  // loop inside. Every one of these brings its part of the next share closer,
+  // evenly over its steps: memory is slower than a core that asks for all at
+  // once.
+
+  void PrefetchNext() {
+    if (c_.target.prefetch_above_bytes == 0 ||
+        op_.phase != TileOp::Phase::kUpdate || plan_.axis < 0)
+      return;
+    for (const auto& [buffer, reads] : vector_reads_) {
+      const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
+      const LinearForm& first = reads.begin()->second;
+      const int64_t bytes = SizeBytes(b.dtype);
+      if (b.layout.physical_elements() * bytes <=
+          c_.target.prefetch_above_bytes)
+        continue;
+      // The innermost task loop that moves the reads, and the next one inside
+      // it, which does not.
+      const LoopValue *share = nullptr, *reader = nullptr;
+      int64_t share_elements = 0;
+      int reader_var = -1;
+      for (const auto& [var, value] : c_.loops) {
+        if (value.task_extent <= 1) continue;
+        const bool moves = std::any_of(
+            first.terms.begin(), first.terms.end(),
+            [v = var](const auto& t) { return Mentions(t.first, v); });
+        if (moves && (share == nullptr || value.depth > share->depth)) {
+          share = &value;
+          share_elements = first.CoefficientOf(var);
+        }
+        if (!moves && (reader == nullptr || value.depth > reader->depth)) {
+          reader = &value;
+          reader_var = var;
+        }
+      }
+      if (share == nullptr || reader == nullptr || share_elements <= 0 ||
+          reader->depth < share->depth)
+        continue;
+      // Each step of the innermost loop reads the neighbours of what the step
+      // before read, in whole cache lines.
+      const int64_t line = kLineBytes / bytes;
+      std::set<int64_t> lines;
+      for (const auto& [constant, form] : reads)
+        lines.insert(FloorDivide(constant, line));
+      const int64_t n = static_cast<int64_t>(lines.size());
+      int step_var = -1, depth = -1;
+      for (const auto& [var, value] : c_.loops) {
+        if (value.reg != kNoReg && value.depth > depth)
+          step_var = var, depth = value.depth;
+      }
+      if (*lines.rbegin() - *lines.begin() != n - 1 ||
+          first.CoefficientOf(step_var) != n * line)
+        continue;
+      const int64_t per_step =
+          (n * line + reader->task_extent - 1) / reader->task_extent;
+      LinearForm next;
+      next.constant = reads.begin()->first + share_elements;
+      for (const auto& [term, coefficient] : first.terms) {
+        const bool step = term.op() == Op::kVar && term.var_id() == step_var;
+        next.terms.emplace_back(term, step ? per_step : coefficient);
+      }
+      next.terms.emplace_back(Expr::Var(reader_var, "reader"),
+                              per_step * c_.ranges.extent(step_var));
+      at_.clear();
+      known_.clear();
+      const Reg offset = OffsetOf(next);
+      for (int64_t i = 0; i < per_step; i += line)
+        b_.Prefetch(c_.memory[buffer], offset, next.constant + i, 1);
+    }
   }
 
   // --- Values.
@@ -699,6 +775,8 @@ class OpEmitter {
                      mask, widened(1));
     }
     if (placed.lane == 1) {
+      if (mask == kNoReg)
+        vector_reads_[load.source()].emplace(placed.rest.constant, placed.rest);
       return b_.Load(buffer, OffsetOf(placed.rest), placed.rest.constant,
                      lanes_, active_, mask, widened(lanes_));
     }
@@ -768,6 +846,9 @@ class OpEmitter {
   std::vector<int64_t> chunks_;
   std::unordered_map<Expr, bool, ExprHash> in_bounds_, holds_load_;
   std::unordered_map<Expr, AccessForm, ExprHash> forms_;
+
+  // Buffer -> constant offset -> the whole offset, of the vectors read so far.
+  std::map<int, std::map<int64_t, LinearForm>> vector_reads_;
 
   // The current position.
   std::map<int, int64_t> at_;

@@ -66,6 +66,7 @@ class Legalizer {
       below /= tasks[i]->extent;
       LoopValue value;
       value.depth = static_cast<int>(i);
+      value.task_extent = tasks[i]->extent;
       if (tasks[i]->extent > 1) {
         value.reg = c_.builder.task();
         if (below > 1)

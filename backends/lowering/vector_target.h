@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTOR_TARGET_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_VECTOR_TARGET_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ struct VectorTarget {
   int vector_bytes = 64;  // 64: AVX-512, 32: AVX2, 16: SSE
   int registers = 32;     // architectural vector registers, for the report
   int max_unrolled_vectors = 64;  // larger boxes are looped over
+  // Buffers of more bytes than this are prefetched: while a task reads its
+  // share, it brings the next one closer. 0: none.
+  int64_t prefetch_above_bytes = 0;
   bool fma = true;
   int unroll_reduce =
       4;  // unroll hint for serial loops directly around an update

@@ -39,6 +39,11 @@ class CpuCodegen : public Codegen {
     vectors.vector_bytes = static_cast<int>(spec_.unit().vector_bytes());
     vectors.registers = static_cast<int>(spec_.unit().vector_registers());
     vectors.fma = spec_.unit().fma();
+    for (const MemoryLevel& level : spec_.levels()) {
+      if (level.name() == "l2") {
+        vectors.prefetch_above_bytes = level.capacity_bytes();
+      }
+    }
     TW_ASSIGN_OR_RETURN(ScalarKernel scalar,
                         lowering::Legalize(kernel, vectors));
     lowering::ExpandFunctions(scalar, {.fma = vectors.fma});
