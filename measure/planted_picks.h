@@ -19,7 +19,7 @@ namespace tilewright::measure {
 // As many as the longest selecting reduction over leaves has steps, at most 16, or 64 in small graphs, and two; two if there are only
 // indices; 0 if nothing is picked by value.
 int NumTurns(const TensorGraph& graph);
-// Changes `set`, which was drawn for `graph`. `turn` in [0, NumTurns(graph)).
+// Changes `set`, which was drawn for `graph`; `margin` should exceed the difference of any two values. `turn` in [0, NumTurns(graph)).
 void PlantPicks(const TensorGraph& graph, int turn, double margin, Random& random, InputSet& set);
 
 }  // namespace tilewright::measure

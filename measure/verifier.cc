@@ -106,7 +106,7 @@ absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
     Random random(SeedOf(options_.seed, turn));
     Set set{SetName("exact", turn), true, DrawExactSet(graph_, largest, random), {}};
     if (turn == kPositive) MakePositive(set.inputs);
-    if (turn >= 0) PlantPicks(graph_, turn, 2.0 * static_cast<double>(largest), random, set.inputs);
+    if (turn >= 0) PlantPicks(graph_, turn, 2.0 * static_cast<double>(largest) + 1, random, set.inputs);
     ReferenceOptions reference;
     reference.exact = true;
     reference.threads = options_.threads;

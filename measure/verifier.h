@@ -1,4 +1,4 @@
-// The judge: whether a kernel computes its workload. What it checks, and why, is in docs/numerics.md, "How a candidate is judged":
+// The judge: whether a kernel computes its workload. What it checks, and why, is in docs/judging.md:
 //
 //   1. on small integers, where rounding cannot hide anything, results match bit for bit (groups of ring operations, max, min, moves)
 //   2. on real values every element is within kBoundFactor (4) times its error bound; what picks by

@@ -1,0 +1,118 @@
+#include "measure/input_sets.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+#include "measure/planted_picks.h"
+#include "measure/reference.h"
+#include "measure/test_kernels.h"
+#include "tilegraph/text_form.h"
+
+namespace tilewright::measure {
+namespace {
+
+TensorGraph Graph(const char* text) {
+  absl::StatusOr<TensorGraph> graph = ParseText(text);
+  EXPECT_THAT(graph.status(), IsOk());
+  return *std::move(graph);
+}
+
+TEST(InputSetsTest, RingOperationsAreExactAndFunctionsAreNot) {
+  for (const NamedWorkload& one : TestWorkloads()) EXPECT_EQ(IsExactOnIntegers(one.workload.graph), one.exact) << one.name;
+  EXPECT_FALSE(IsExactOnIntegers(Graph("x: f32[4] = placeholder\ny: f32[4] = compute (i: 4) { x[i] * 0.5 }\nreturn y\n")));
+  EXPECT_TRUE(IsExactOnIntegers(Graph("x: f32[4] = placeholder\ny: f32[4] = compute (i: 4) { min(max(x[i], 0), 6) }\nreturn y\n")));
+}
+
+TEST(InputSetsTest, ExactSetsAreSmallIntegersOfEveryDtype) {
+  const TensorGraph graph = TestWorkload("gemm").graph;
+  Random random(1);
+  for (const auto& [id, values] : DrawExactSet(graph, 5, random)) {
+    bool any = false;
+    for (const float v : values.as<float>()) {
+      ASSERT_EQ(v, std::nearbyint(v));
+      ASSERT_LE(std::fabs(v), 5);
+      any = any || v != 0;
+    }
+    EXPECT_TRUE(any);
+  }
+}
+
+TEST(InputSetsTest, RealSumsComeOutAtUnitSize) {
+  const TensorGraph graph = Graph(
+      "A: f32[64, 1000] = placeholder\nB: f32[1000, 64] = placeholder\n"
+      "C: f32[64, 64] = compute (m: 64, n: 64) reduce (k: 1000) sum:f32 { A[m, k] * B[k, n] }\nreturn C\n");
+  Random random(1);
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, DrawRealSet(graph, random), {}));
+  double squares = 0;
+  const ReferenceTensor& c = result.outputs.begin()->second;
+  for (const double v : c.value) squares += v * v;
+  EXPECT_NEAR(std::sqrt(squares / static_cast<double>(c.value.size())), 1, 0.1);
+}
+
+TEST(InputSetsTest, DomainsAreRespected) {
+  const TensorGraph graph = Graph(
+      "x: f32[100] = placeholder\nz: f32[100] = placeholder\nw: f32[100] = placeholder\n"
+      "y: f32[100] = compute (i: 100) { log(x[i]) + sqrt(z[i]) / w[i] }\nreturn y\n");
+  Random random(1);
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, DrawRealSet(graph, random), {}));
+  const ReferenceTensor& y = result.outputs.begin()->second;
+  for (size_t k = 0; k < y.value.size(); ++k) {
+    ASSERT_TRUE(std::isfinite(y.value[k]));
+    ASSERT_LT(y.bound[k], 1e-5);
+  }
+}
+
+TEST(InputSetsTest, IndicesAreValidAndTurnsHoldTheirExtremes) {
+  const TensorGraph graph = TestWorkload("gather").graph;
+  const TensorId indices = *graph.Find("I");
+  Random random(1);
+  InputSet set = DrawRealSet(graph, random);
+  for (const int64_t index : set.at(indices).as<int64_t>()) {
+    EXPECT_GE(index, 0);
+    EXPECT_LT(index, 11);
+  }
+  ASSERT_EQ(NumTurns(graph), 2);
+  PlantPicks(graph, 0, 4, random, set);
+  for (const int64_t index : set.at(indices).as<int64_t>()) EXPECT_EQ(index, 10);
+  PlantPicks(graph, 1, 4, random, set);
+  for (const int64_t index : set.at(indices).as<int64_t>()) EXPECT_EQ(index, 0);
+}
+
+TEST(InputSetsTest, IntegerConstantsKeepTheirValuesAndFloatsAreDrawn) {
+  const TensorGraph graph = Graph(
+      "k: i64[2] = constant { 3, 1 }\nf: f32[2] = constant { 9, 9 }\nx: f32[5] = placeholder\n"
+      "y: f32[2] = compute (i: 2) { x[max(min(k[i], 4), 0)] * f[i] }\nreturn y\n");
+  Random random(1);
+  const InputSet set = DrawRealSet(graph, random);
+  EXPECT_EQ(set.at(*graph.Find("k")).as<int64_t>()[0], 3);
+  EXPECT_NE(set.at(*graph.Find("f")).as<float>()[0], 9);
+}
+
+// Over the turns, every step of the selection is where some output's winner stands, for every output.
+TEST(PlantedPicksTest, EveryStepWinsForEveryOutput) {
+  const TensorGraph graph = TestWorkload("argmax").graph;
+  std::vector<std::vector<bool>> won(9, std::vector<bool>(33, false));
+  for (int turn = 0; turn < NumTurns(graph); ++turn) {
+    Random random(turn);
+    InputSet set = DrawExactSet(graph, 8, random);
+    PlantPicks(graph, turn, 17, random, set);
+    TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, set, {}));
+    for (int row = 0; row < 9; ++row) won[row][result.outputs.begin()->second.integer[row]] = true;
+  }
+  for (int row = 0; row < 9; ++row) {
+    for (int step = 0; step < 33; ++step) EXPECT_TRUE(won[row][step]) << "row " << row << ", step " << step;
+  }
+}
+
+TEST(PlantedPicksTest, GraphsThatPickNothingNeedNoTurns) {
+  EXPECT_EQ(NumTurns(TestWorkload("gemm").graph), 0);
+  EXPECT_EQ(NumTurns(TestWorkload("maxpool").graph), 9 + 2);
+}
+
+}  // namespace
+}  // namespace tilewright::measure
