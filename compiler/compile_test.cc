@@ -176,7 +176,9 @@ TEST_F(CompileTest, OlderClassesOfCpuComputeTheSame) {
     TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(*loaded));
     TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs, RunWith(*session, inputs, model));
     if (first.empty()) first = outputs;
-    for (int64_t i = 0; i < outputs[0].num_elements(); ++i) EXPECT_NEAR(outputs[0].Get(i).f, first[0].Get(i).f, 1e-3);
+    for (int64_t i = 0; i < outputs[0].num_elements(); ++i) {
+      EXPECT_NEAR(outputs[0].Get(i).f, first[0].Get(i).f, 1e-5 * (1 + std::abs(first[0].Get(i).f)));
+    }
   }
 }
 

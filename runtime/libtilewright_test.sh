@@ -23,4 +23,8 @@ if [[ -n $foreign ]]; then
   echo "FAIL: it exports $foreign"
   exit 1
 fi
+if ! nm -D --defined-only "$library" | grep -q ' tw_model_load'; then
+  echo "FAIL: it does not export tw_model_load"
+  exit 1
+fi
 echo "$size_bytes bytes stripped, exports: $(nm -D --defined-only "$library" | wc -l)"

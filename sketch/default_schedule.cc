@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kOperationsPerTask = int64_t{2} << 20;
 constexpr int64_t kTasksPerCore = 8;
 constexpr int64_t kDefaultL2Bytes = int64_t{1} << 20;
+constexpr int64_t kPageBytes = 4096;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -126,6 +127,25 @@ class Builder {
     return extent;
   }
 
+  // Whether an operand of the reduction that is indexed by the row axis keeps its rows a page or more apart.
+  bool RowsFarApart() const {
+    if (!chain_.reduction || row_axis_ < 0) return false;
+    bool far = false;
+    ForEachLoad(graph_.tensor(*chain_.reduction).compute, [&](const Expr& load) {
+      const Layout layout = workload_.LayoutOf(load.source());
+      for (size_t d = 0; d < load.operands().size(); ++d) {
+        const Expr& index = load.operand(static_cast<int>(d));
+        if (index.op() != Op::kVar || index.var_id() != row_axis_) continue;
+        for (size_t i = 0; i < layout.digits().size(); ++i) {
+          if (layout.digits()[i].dim == static_cast<int>(d) && layout.digits()[i].div == 1) {
+            far |= layout.stride(static_cast<int>(i)) * SizeBytes(load.dtype()) >= kPageBytes;
+          }
+        }
+      }
+    });
+    return far;
+  }
+
   void ChooseTile() {
     axes_.assign(shape_.size(), {});
     const Contiguous contiguous = FindContiguous();
@@ -148,6 +168,7 @@ class Builder {
     space.registers = static_cast<int>(spec_.unit().vector_registers());
     space.registers_per_unit = static_cast<int>(CeilDiv(unit, lanes));
     space.accumulates = chain_.reduction.has_value();
+    space.rows_far_apart = RowsFarApart();
     const RegisterTile tile = ChooseRegisterTile(space);
     AxisTile& vector = axes_[vector_axis_];
     vector.vectors = blocked ? tile.vectors : 1;

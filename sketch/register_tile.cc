@@ -1,28 +1,43 @@
 #include "sketch/register_tile.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 namespace tilewright::sketch {
 namespace {
 
 // Two multiply-adds a cycle, four cycles each: fewer accumulators leave the units idle. A little slack beyond that.
 constexpr double kAccumulatorsToHideLatency = 10;
-// What one load, and one step of the loop around the tile, cost in multiply-adds.
-constexpr double kLoadCost = 0.35;
+// What one load, and one step of the loop around the tile, cost in multiply-adds. Vectors come from the second-level cache, broadcasts from the
+// first, unless rows lie pages apart and evict each other there.
+constexpr double kVectorLoadCost = 0.6;
+constexpr double kBroadcastCost = 0.3;
+constexpr double kDistantBroadcastCost = 0.45;
 constexpr double kStepCost = 1.5;
 constexpr int64_t kMapVectors = 4;
 
-// The share of a tile that is useful when `extent` is cut into pieces of `tile`.
-double Utilization(int64_t extent, int64_t tile) {
-  return static_cast<double>(extent) / static_cast<double>((extent + tile - 1) / tile * tile);
-}
+// Full pieces and the rest when an extent is cut.
+struct Cut {
+  int64_t count;
+  int64_t size;
+};
+std::array<Cut, 2> Pieces(int64_t extent, int64_t tile) { return {{{extent / tile, tile}, {extent % tile == 0 ? 0 : 1, extent % tile}}}; }
 
-double Score(const TileSpace& space, const RegisterTile& tile) {
-  const double rows = static_cast<double>(tile.rows * tile.outer_rows);
-  const double vectors = static_cast<double>(tile.vectors * space.registers_per_unit);
-  const double accumulators = rows * vectors;
-  return Utilization(space.vectors, tile.vectors) * Utilization(space.rows, tile.rows) * Utilization(space.outer_rows, tile.outer_rows) *
-         std::min(1.0, accumulators / kAccumulatorsToHideLatency) * accumulators / (accumulators + kLoadCost * (rows + vectors) + kStepCost);
+// Multiply-adds' worth of time that one step of the reduction takes over the whole space.
+double StepCost(const TileSpace& space, const RegisterTile& tile) {
+  const double broadcast = space.rows_far_apart ? kDistantBroadcastCost : kBroadcastCost;
+  double cost = 0;
+  for (const Cut& v : Pieces(space.vectors, tile.vectors)) {
+    for (const Cut& r : Pieces(space.rows, tile.rows)) {
+      for (const Cut& o : Pieces(space.outer_rows, tile.outer_rows)) {
+        const double rows = static_cast<double>(r.size * o.size), vectors = static_cast<double>(v.size * space.registers_per_unit);
+        const double one = std::max(rows * vectors, kAccumulatorsToHideLatency) + broadcast * rows + kVectorLoadCost * vectors + kStepCost;
+        cost += static_cast<double>(v.count * r.count * o.count) * one;
+      }
+    }
+  }
+  return cost;
 }
 
 }  // namespace
@@ -30,7 +45,7 @@ double Score(const TileSpace& space, const RegisterTile& tile) {
 RegisterTile ChooseRegisterTile(const TileSpace& space) {
   if (!space.accumulates) return {std::min<int64_t>(space.vectors, std::max<int64_t>(1, kMapVectors / space.registers_per_unit)), 1, 1};
   RegisterTile best;
-  double best_score = 0;
+  double least_cost = std::numeric_limits<double>::infinity();
   for (const int64_t vectors : {8, 6, 4, 3, 2, 1}) {
     const int64_t held = vectors * space.registers_per_unit;
     if (vectors > space.vectors && vectors > 1) continue;
@@ -40,8 +55,8 @@ RegisterTile ChooseRegisterTile(const TileSpace& space) {
       const int64_t most_outer = rows == space.rows ? std::min(most_rows / rows, space.outer_rows) : 1;
       for (int64_t outer = 1; outer <= most_outer; ++outer) {
         const RegisterTile tile{vectors, rows, outer};
-        const double score = Score(space, tile);
-        if (score > best_score) best = tile, best_score = score;
+        const double cost = StepCost(space, tile);
+        if (cost < least_cost) best = tile, least_cost = cost;
       }
     }
   }

@@ -14,6 +14,7 @@ struct TileSpace {
   int registers;           // architectural vector registers
   int registers_per_unit;  // vector registers that one unit of `vectors` fills
   bool accumulates;        // a reduction: accumulators stay in registers, one operand is broadcast
+  bool rows_far_apart = false;  // neighbouring rows of the broadcast operand lie a page or more apart
 };
 
 struct RegisterTile {

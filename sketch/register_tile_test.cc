@@ -13,10 +13,11 @@ struct Case {
 
 TEST(RegisterTileTest, DivisibilityFirstThenLoadsPerMultiplyAdd) {
   const Case cases[] = {
-      {"GEMM 1024^3", {64, 1024, 1, 32, 1, true}, {4, 6, 1}},
+      {"GEMM 1024^3", {64, 1024, 1, 32, 1, true, true}, {4, 6, 1}},
       {"MLP of width 64", {4, 65536, 1, 32, 1, true}, {4, 6, 1}},
       {"convolution 64@56", {4, 56, 56, 32, 1, true}, {2, 14, 1}},
       {"convolution 256@14", {16, 14, 14, 32, 1, true}, {2, 14, 1}},
+      {"convolution 512@7", {32, 7, 7, 32, 1, true}, {2, 7, 2}},
       {"one row", {63, 1, 1, 32, 1, true}, {8, 1, 1}},
   };
   for (const Case& c : cases) {
