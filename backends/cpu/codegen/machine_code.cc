@@ -63,16 +63,24 @@ class FrameReader : public llvm::MachineFunctionPass {
 };
 char FrameReader::id_ = 0;
 
-// Loop strength reduction gives every address of an unrolled body a register
-// of its own and spills them; addresses here are a base, one index and a
-// constant already, which x86 takes as they are. (The command-line option that
-// turns it off is global, and LLD resets it.)
-class NoLoopStrengthReduction : public llvm::OptPassGate {
+// Two passes know less than who wrote the kernel. Loop strength reduction gives
+// every address of an unrolled body a register of its own and spills them;
+// addresses here are a base, one index and a constant already, which x86 takes
+// as they are. The instruction scheduler draws loads together until
+// accumulators are spilled; with 32 registers the order in which instructions
+// stand here needs no better one, with 16 it does. (The command-line options
+// that turn passes off are global, and LLD resets them.)
+class SkippedPasses : public llvm::OptPassGate {
  public:
+  explicit SkippedPasses(bool schedule) : schedule_(schedule) {}
   bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) override {
-    return pass != "Loop Strength Reduction";
+    return pass != "Loop Strength Reduction" &&
+           (schedule_ || pass != "Machine Instruction Scheduler");
   }
   bool isEnabled() const override { return true; }
+
+ private:
+  const bool schedule_;
 };
 
 absl::Status Compile(const CpuTarget& target, llvm::Module& module,
@@ -81,8 +89,10 @@ absl::Status Compile(const CpuTarget& target, llvm::Module& module,
                      llvm::SmallVectorImpl<char>* output) {
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine,
                       CreateTargetMachine(target));
-  static NoLoopStrengthReduction* const gate = new NoLoopStrengthReduction;
-  module.getContext().setOptPassGate(*gate);
+  static SkippedPasses* const few_registers = new SkippedPasses(true);
+  static SkippedPasses* const many_registers = new SkippedPasses(false);
+  module.getContext().setOptPassGate(
+      target.vector_bytes == 64 ? *many_registers : *few_registers);
   // What TargetMachine::addPassesToEmitFile does, with FrameReader before the
   // printer.
   auto& llvm_machine = static_cast<llvm::LLVMTargetMachine&>(*machine);
