@@ -413,12 +413,12 @@ class OpEmitter {
   // The lanes that may be written in a register variable; kNoReg: all that hold
   // anything.
   Reg MergeMask() {
-    Reg merge = mask_;
-    const auto& registers = c_.plan.registers;
-    auto plan = registers.find(op_.dst[0]);
-    if (plan == registers.end() || c_.memory[op_.dst[0]] >= 0 ||
-        plan->second.dim < 0 || active_ == lanes_)
-      return merge;
+    const Reg merge = mask_;
+    const bool merged =
+        std::any_of(op_.dst.begin(), op_.dst.end(),
+                    [&](int dst) { return c_.plan.merged.count(dst) > 0; });
+    if (!merged || active_ == lanes_) return merge;
+    const auto plan = c_.plan.registers.find(op_.dst[0]);
     const int64_t shape =
         c_.kernel.buffers[op_.dst[0]].layout.shape()[plan->second.dim];
     const int64_t first =

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "backends/lowering/tile_rewrite.h"
 
 namespace tilewright::lowering {
@@ -113,6 +114,10 @@ class Planner {
         }
       }
     }
+    for (const auto& [id, reg] : plan_.registers) {
+      if (reg.dim >= 0 && !SelfContained(kernel_.body, id))
+        plan_.merged.insert(id);
+    }
     return std::move(plan_);
   }
 
@@ -120,6 +125,107 @@ class Planner {
   bool InRegisters(int buffer) const {
     return kernel_.buffers[buffer].level == Level::kRegisters &&
            memory_.count(buffer) == 0;
+  }
+
+  // --- Whether every vector of a register buffer is written in full, as far as
+  // anybody reads it.
+
+  // The elements along the vectorised dimension that an operation handles;
+  // kOneLane: it reads single ones.
+  struct Extent {
+    int64_t first, count;
+    bool operator==(const Extent& o) const {
+      return first == o.first && count == o.count;
+    }
+  };
+  static constexpr Extent kOneLane = {0, 0};
+  std::vector<Extent> ExtentsIn(const Stmt& stmt, int buffer) const {
+    std::vector<Extent> extents;
+    const int dim = plan_.registers.at(buffer).dim;
+    auto add = [&](const TileOp& op) {
+      const OpPlan& plan = plan_.ops.at(&op);
+      auto access = [&](int id, absl::Span<const Expr> index) {
+        if (id != buffer) return;
+        const bool vector =
+            plan.axis >= 0 && Mentions(index[dim], op.box[plan.axis].var);
+        extents.push_back(
+            vector ? Extent{ToLinear(index[dim], ranges_.ranges()).constant,
+                            op.box[plan.axis].extent}
+                   : kOneLane);
+      };
+      for (int dst : op.dst) access(dst, op.index);
+      for (const Expr& body : op.body) {
+        Visit(body, [&](const Expr& e) {
+          if (e.op() == Op::kLoad) access(e.source(), e.operands());
+        });
+      }
+    };
+    if (const auto* op = std::get_if<TileOp>(&stmt.node)) {
+      add(*op);
+    } else {
+      VisitStmt(stmt, add);
+    }
+    return extents;
+  }
+  static void VisitStmt(const Stmt& stmt,
+                        const std::function<void(const TileOp&)>& fn) {
+    std::vector<const For*> loops;
+    auto all = [&](const std::vector<Stmt>& body) {
+      VisitOps(
+          body, loops,
+          [&](const TileOp& op, const std::vector<const For*>&) { fn(op); });
+    };
+    if (const auto* loop = std::get_if<For>(&stmt.node)) all(loop->body);
+    if (const auto* branch = std::get_if<If>(&stmt.node)) {
+      all(branch->then_body);
+      all(branch->else_body);
+    }
+  }
+
+  // Sets the buffer without reading it, unconditionally.
+  static bool Sets(const Stmt& stmt, int buffer) {
+    const auto* op = std::get_if<TileOp>(&stmt.node);
+    if (op == nullptr || op->phase == TileOp::Phase::kUpdate || op->predicate)
+      return false;
+    bool reads = false;
+    for (const Expr& body : op->body) {
+      Visit(body, [&](const Expr& e) {
+        reads = reads || (e.op() == Op::kLoad && e.source() == buffer);
+      });
+    }
+    return !reads &&
+           std::find(op->dst.begin(), op->dst.end(), buffer) != op->dst.end();
+  }
+
+  // Each stretch of statements that touch the buffer starts with one that sets
+  // it, and all of the stretch handle the same elements; or a loop or branch is
+  // such by itself, and nothing set before it is read after it.
+  bool SelfContained(const std::vector<Stmt>& stmts, int buffer) const {
+    std::optional<Extent> live;
+    for (const Stmt& stmt : stmts) {
+      const std::vector<Extent> extents = ExtentsIn(stmt, buffer);
+      if (extents.empty()) continue;
+      if (Sets(stmt, buffer)) {
+        live = extents[0];
+        continue;
+      }
+      if (live &&
+          std::all_of(extents.begin(), extents.end(), [&](const Extent& e) {
+            return e == *live || e == kOneLane;
+          }))
+        continue;
+      live.reset();
+      if (const auto* loop = std::get_if<For>(&stmt.node)) {
+        if (!SelfContained(loop->body, buffer)) return false;
+      } else if (const auto* branch = std::get_if<If>(&stmt.node)) {
+        if (!SelfContained(branch->then_body, buffer) ||
+            !SelfContained(branch->else_body, buffer))
+          return false;
+      } else {
+        return false;
+      }
+    }
+    return true;
   }
 
   bool TouchesMemory(const OpInfo& info) const {
@@ -208,7 +314,10 @@ class Planner {
     const int64_t extent = axis < 0 ? 1 : op.box[axis].extent;
     const int var = axis < 0 ? -1 : op.box[axis].var;
     // The lanes of a vector are different elements.
-    if (axis >= 0 && std::none_of(op.index.begin(), op.index.end(), [&](const Expr& i) { return Mentions(i, var); })) return std::nullopt;
+    if (axis >= 0 &&
+        std::none_of(op.index.begin(), op.index.end(),
+                     [&](const Expr& i) { return Mentions(i, var); }))
+      return std::nullopt;
     plan.axis = axis;
     plan.lanes = axis < 0 ? 1
                           : static_cast<int>(std::min(

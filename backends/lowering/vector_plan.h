@@ -45,6 +45,9 @@ struct RegisterPlan {
 struct VectorPlan {
   std::map<const kernel_ir::TileOp*, OpPlan> ops;
   std::map<int, RegisterPlan> registers;  // by buffer id; others live in memory
+  // Register buffers whose vectors may hold elements that one operation writes
+  // and another, of another extent, must leave alone.
+  std::set<int> merged;
   std::set<int> constant_vars;  // loop and box variables that pick registers:
                                 // their loops are unrolled
   std::vector<std::string> demoted;  // names of register buffers that do not
