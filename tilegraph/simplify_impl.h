@@ -1,8 +1,10 @@
-// The two halves of the simplifier: linear_form.cc has the arithmetic of linear
-// forms and digits, simplify.cc the rules over trees.
+// The parts of the simplifier: linear_form.cc has the arithmetic of linear
+// forms and digits, simplify_conditions.cc comparisons and logic, simplify.cc
+// the other rules over trees.
 #ifndef TILEWRIGHT_TILEGRAPH_SIMPLIFY_IMPL_H_
 #define TILEWRIGHT_TILEGRAPH_SIMPLIFY_IMPL_H_
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -26,6 +28,18 @@ LinearForm Scaled(const LinearForm& a, int64_t scale);
 LinearForm SingleTerm(Expr term);
 // The expression if the form is exactly 1 · term + 0, else null.
 const Expr* AsSingleTerm(const LinearForm& form);
+
+inline bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
+inline bool IsTrue(const Expr& e) {
+  return e.dtype() == DType::kBool && e.IsIntConst(1);
+}
+inline bool IsFalse(const Expr& e) {
+  return e.dtype() == DType::kBool && e.IsIntConst(0);
+}
+// The outcome if the ranges of the two sides decide it.
+std::optional<bool> DecideByRanges(Op op, Interval a, Interval b);
+// `e` itself if the operands are its own.
+Expr RebuildWith(const Expr& e, std::vector<Expr> operands);
 
 struct QuotientRemainder {
   LinearForm quotient;
