@@ -109,8 +109,9 @@ absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(const CommandLine& 
   return std::shared_ptr<backends::Device>(std::move(device));
 }
 
-absl::StatusOr<Source> CompileOnnx(const CommandLine& line, const std::string& path) {
-  TW_ASSIGN_OR_RETURN(const ImportOptions import_options, ImportOptionsFrom(line));
+absl::StatusOr<Source> CompileOnnx(const CommandLine& line, const std::string& path, const Bound& bound) {
+  TW_ASSIGN_OR_RETURN(ImportOptions import_options, ImportOptionsFrom(line));
+  import_options.bind_tensors.insert(bound.begin(), bound.end());
   TW_ASSIGN_OR_RETURN(const CompileOptions compile_options, CompileOptionsFrom(line));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen, CodegenFrom(line));
   Clock* const clock = RealClock();
@@ -126,11 +127,11 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line, const std::string& p
   return source;
 }
 
-absl::StatusOr<Source> LoadSource(const CommandLine& line, const std::string& path) {
+absl::StatusOr<Source> LoadSource(const CommandLine& line, const std::string& path, const Bound& bound) {
   TW_ASSIGN_OR_RETURN(const std::shared_ptr<backends::Device> device, DeviceFrom(line));
   Source source;
   if (absl::EndsWith(path, ".onnx")) {
-    TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path));
+    TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path, bound));
     TW_ASSIGN_OR_RETURN(source.model, Model::FromBytes(source.compiled->Serialize(), device));
   } else {
     TW_ASSIGN_OR_RETURN(source.model, Model::Load(path, device));

@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_TOOLS_MODEL_SOURCE_H_
 #define TILEWRIGHT_TOOLS_MODEL_SOURCE_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/model.h"
+#include "tilegraph/host_tensor.h"
 #include "tools/command_line.h"
 
 namespace tilewright::tools {
@@ -36,10 +38,13 @@ struct Source {
   std::shared_ptr<const Model> model;  // null unless asked to load
 };
 
+// Inputs that become constants, beside those of --bind.
+using Bound = std::map<std::string, HostTensor>;
+
 // Imports and compiles `path`; errors carry the path.
-absl::StatusOr<Source> CompileOnnx(const CommandLine& line, const std::string& path);
+absl::StatusOr<Source> CompileOnnx(const CommandLine& line, const std::string& path, const Bound& bound = {});
 // The same for .onnx, plus loading; only loading for .tw.
-absl::StatusOr<Source> LoadSource(const CommandLine& line, const std::string& path);
+absl::StatusOr<Source> LoadSource(const CommandLine& line, const std::string& path, const Bound& bound = {});
 
 }  // namespace tilewright::tools
 

@@ -26,6 +26,25 @@ using ::tilewright::backends::KernelReport;
 using ::tilewright::backends::Module;
 using ::tilewright::kernel_ir::ScalarKernel;
 
+// A gathered vector is assembled from many scalars. Tiles unrolled around more
+// of them than this hold more values at once than a frame may.
+constexpr int kMaxGathers = 16;
+
+// Unrolls less where a kernel gathers a lot.
+absl::StatusOr<ScalarKernel> LegalizeWithin(const kernel_ir::Kernel& kernel,
+                                            lowering::VectorTarget vectors) {
+  lowering::LegalizeReport report;
+  TW_ASSIGN_OR_RETURN(ScalarKernel scalar,
+                      lowering::Legalize(kernel, vectors, &report));
+  for (const int unrolled : {4, 1}) {
+    if (report.gathers <= kMaxGathers) break;
+    vectors.max_unrolled_vectors = unrolled;
+    report = {};
+    TW_ASSIGN_OR_RETURN(scalar, lowering::Legalize(kernel, vectors, &report));
+  }
+  return scalar;
+}
+
 class CpuCodegen : public Codegen {
  public:
   CpuCodegen(DeviceSpec spec, CpuTarget target)
@@ -44,8 +63,7 @@ class CpuCodegen : public Codegen {
         vectors.prefetch_above_bytes = level.capacity_bytes();
       }
     }
-    TW_ASSIGN_OR_RETURN(ScalarKernel scalar,
-                        lowering::Legalize(kernel, vectors));
+    TW_ASSIGN_OR_RETURN(ScalarKernel scalar, LegalizeWithin(kernel, vectors));
     lowering::ExpandFunctions(scalar, {.fma = vectors.fma});
     return scalar;
   }
