@@ -1,0 +1,134 @@
+// One position of a tile operation: values go to registers or memory;
+// reductions combine them with what is there.
+#include <algorithm>
+#include <utility>
+
+#include "backends/lowering/tile_op_emitter.h"
+
+namespace tilewright::lowering {
+
+using kernel_ir::Buffer;
+using kernel_ir::TileOp;
+
+void OpEmitter::Position() {
+  known_.clear();
+  mask_ = kNoReg;
+  for (const Expr& condition : element_conditions_) {
+    const Expr bound = BindPosition(condition);
+    if (bound.IsIntConst(0)) return;
+    if (!bound.IsIntConst(1)) mask_ = And(mask_, Value(bound));
+  }
+  const int n = static_cast<int>(op_.dst.size());
+  std::vector<Reg> values(n);
+  if (op_.phase != TileOp::Phase::kUpdate) {
+    for (int i = 0; i < n; ++i) Put(i, Value(body_[i]));
+    return;
+  }
+  std::vector<Reg> old(n);
+  for (int i = 0; i < n; ++i) old[i] = Get(i);
+  if (n == 1 && op_.combiner->kind() == Combiner::Kind::kSum &&
+      Accumulate(old[0]))
+    return;
+  std::vector<Reg> body;
+  for (const Expr& e : body_) body.push_back(Value(e));
+  for (int i = 0; i < n; ++i) {
+    values[i] = b_.EmitExpr(combine_[i], [&](const Expr& e) {
+      return e.source() > kElement ? old[kAccumulator - e.source()]
+                                   : body[kElement - e.source()];
+    });
+  }
+  if (n > 1) {
+    for (Reg& value : values) value = Detached(value);
+  }
+  for (int i = 0; i < n; ++i) Put(i, values[i]);
+}
+
+// Sums: a product is added with one rounding; false if this is no case for
+// it.
+bool OpEmitter::Accumulate(Reg old) {
+  Expr body = body_[0];
+  while (body.op() == Op::kCast &&
+         kernel_ir::RegisterType(body.dtype()) ==
+             kernel_ir::RegisterType(body.operand(0).dtype())) {
+    body = Expr(body.operand(0));
+  }
+  const bool fma =
+      c_.target.fma && body.op() == Op::kMul && IsFloat(body.dtype());
+  const bool whole = b_.type(old).is_variable && MergeMask() == kNoReg;
+  if (fma) {
+    const Reg x = Value(body.operand(0)), y = Value(body.operand(1));
+    if (whole) {
+      b_.AssignFma(old, x, y, old);
+    } else {
+      Put(0, b_.Fma(x, y, old));
+    }
+    return true;
+  }
+  if (!whole) return false;
+  b_.AssignOp(old, Op::kAdd, {old, Value(body_[0])});
+  return true;
+}
+
+// A value that does not change when a variable is assigned.
+Reg OpEmitter::Detached(Reg value) {
+  if (!b_.type(value).is_variable) return value;
+  const Reg copy = b_.Variable(b_.type(value).dtype, b_.type(value).lanes);
+  b_.Assign(copy, value);
+  return copy;
+}
+
+// The destination's present value.
+Reg OpEmitter::Get(int component) {
+  const Expr load =
+      Expr::Load(op_.dst[component],
+                 c_.kernel.buffers[op_.dst[component]].dtype, dst_index_);
+  return LoadValue(load, mask_, kNoReg);
+}
+
+void OpEmitter::Put(int component, Reg value) {
+  const Buffer& buffer = c_.kernel.buffers[op_.dst[component]];
+  value = b_.Cast(buffer.dtype, value);
+  if (c_.memory[buffer.id] < 0) {
+    const Reg variable = RegisterAt(buffer.id, dst_index_).first;
+    const Reg merge = MergeMask();
+    if (merge != kNoReg) value = b_.Select(merge, value, variable);
+    if (value != variable) b_.Assign(variable, value);
+    return;
+  }
+  const Expr access = Expr::Load(buffer.id, buffer.dtype, dst_index_);
+  const PlacedAccess placed = Place(FormOf(access));
+  if (lanes_ == 1 || placed.lane == 1 || active_ == 1) {
+    const Reg offset = OffsetOf(placed.rest);
+    b_.Store(c_.memory[buffer.id], offset, placed.rest.constant,
+             b_.type(value).lanes == lanes_ ? value : b_.Splat(value, lanes_),
+             active_, mask_);
+    return;
+  }
+  PerLane([&](int lane, Reg vector_mask) {
+    const PlacedAccess one = Place(FormOf(access));
+    const Reg offset = OffsetOf(one.rest);
+    const Reg element =
+        b_.type(value).lanes == 1 ? value : b_.Lane(value, lane);
+    b_.Store(c_.memory[buffer.id], offset, one.rest.constant, element, 0,
+             vector_mask);
+  });
+}
+
+// The lanes that may be written in a register variable; kNoReg: all that hold
+// anything.
+Reg OpEmitter::MergeMask() {
+  const Reg merge = mask_;
+  const bool merged = std::any_of(op_.dst.begin(), op_.dst.end(), [&](int dst) {
+    return c_.plan.merged.count(dst) > 0;
+  });
+  if (!merged || active_ == lanes_) return merge;
+  const auto plan = c_.plan.registers.find(op_.dst[0]);
+  const int64_t shape =
+      c_.kernel.buffers[op_.dst[0]].layout.shape()[plan->second.dim];
+  const int64_t first =
+      RegisterIndex(op_.dst[0], dst_index_)[plan->second.dim] * lanes_;
+  if (std::min<int64_t>(lanes_, shape - first) <= active_) return merge;
+  return And(merge, b_.Emit(Op::kLt, {Iota(), b_.Int(active_)}));
+}
+
+}  // namespace tilewright::lowering

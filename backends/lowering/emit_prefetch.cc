@@ -1,0 +1,90 @@
+// Prefetching: a buffer too large for the cache is read in shares, one per
+// iteration of a task loop, and each share by all iterations of a task loop
+// inside. Every one of these brings its part of the next share closer, evenly
+// over its steps: memory is slower than a core that asks for all at once.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "backends/lowering/tile_op_emitter.h"
+#include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/interval.h"
+
+namespace tilewright::lowering {
+
+using kernel_ir::TileOp;
+
+namespace {
+constexpr int64_t kLineBytes = 64;
+}  // namespace
+
+// per iteration of a task loop, and each share by all iterations of a task
+// loop inside. Every one of these brings its part of the next share closer,
+// evenly over its steps: memory is slower than a core that asks for all at
+// once.
+void OpEmitter::PrefetchNext() {
+  if (c_.target.prefetch_above_bytes == 0 ||
+      op_.phase != TileOp::Phase::kUpdate || plan_.axis < 0)
+    return;
+  for (const auto& [buffer, reads] : vector_reads_) {
+    const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
+    const LinearForm& first = reads.begin()->second;
+    const int64_t bytes = SizeBytes(b.dtype);
+    if (b.layout.physical_elements() * bytes <= c_.target.prefetch_above_bytes)
+      continue;
+    // The innermost task loop that moves the reads, and the next one inside
+    // it, which does not.
+    const LoopValue *share = nullptr, *reader = nullptr;
+    int64_t share_elements = 0;
+    int reader_var = -1;
+    for (const auto& [var, value] : c_.loops) {
+      if (value.task_extent <= 1) continue;
+      const bool moves = std::any_of(
+          first.terms.begin(), first.terms.end(),
+          [v = var](const auto& t) { return Mentions(t.first, v); });
+      if (moves && (share == nullptr || value.depth > share->depth)) {
+        share = &value;
+        share_elements = first.CoefficientOf(var);
+      }
+      if (!moves && (reader == nullptr || value.depth > reader->depth)) {
+        reader = &value;
+        reader_var = var;
+      }
+    }
+    if (share == nullptr || reader == nullptr || share_elements <= 0 ||
+        reader->depth < share->depth)
+      continue;
+    // Each step of the innermost loop reads the neighbours of what the step
+    // before read, in whole cache lines.
+    const int64_t line = kLineBytes / bytes;
+    std::set<int64_t> lines;
+    for (const auto& [constant, form] : reads)
+      lines.insert(FloorDivide(constant, line));
+    const int64_t n = static_cast<int64_t>(lines.size());
+    int step_var = -1, depth = -1;
+    for (const auto& [var, value] : c_.loops) {
+      if (value.reg != kNoReg && value.depth > depth)
+        step_var = var, depth = value.depth;
+    }
+    if (*lines.rbegin() - *lines.begin() != n - 1 ||
+        first.CoefficientOf(step_var) != n * line)
+      continue;
+    const int64_t per_step =
+        (n * line + reader->task_extent - 1) / reader->task_extent;
+    LinearForm next;
+    next.constant = reads.begin()->first + share_elements;
+    for (const auto& [term, coefficient] : first.terms) {
+      const bool step = term.op() == Op::kVar && term.var_id() == step_var;
+      next.terms.emplace_back(term, step ? per_step : coefficient);
+    }
+    next.terms.emplace_back(Expr::Var(reader_var, "reader"),
+                            per_step * c_.ranges.extent(step_var));
+    at_.clear();
+    known_.clear();
+    const Reg offset = OffsetOf(next);
+    for (int64_t i = 0; i < per_step; i += line)
+      b_.Prefetch(c_.memory[buffer], offset, next.constant + i, 1);
+  }
+}
+
+}  // namespace tilewright::lowering

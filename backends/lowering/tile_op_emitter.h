@@ -1,0 +1,177 @@
+// The emitter of one tile operation: what all positions share is prepared once,
+// then every position, one vector of each destination, is written in turn.
+// Internal to legalize; its parts stand in emit_tile_op.cc (preparation,
+// loops), emit_position.cc, emit_value.cc, emit_access.cc and emit_prefetch.cc.
+#ifndef TILEWRIGHT_BACKENDS_LOWERING_TILE_OP_EMITTER_H_
+#define TILEWRIGHT_BACKENDS_LOWERING_TILE_OP_EMITTER_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "backends/kernel_ir/builder.h"
+#include "backends/kernel_ir/tile_ir.h"
+#include "backends/lowering/emit_tile_op.h"
+#include "backends/lowering/vector_plan.h"
+#include "tilegraph/expr.h"
+#include "tilegraph/simplify.h"
+
+namespace tilewright::lowering {
+
+using kernel_ir::kNoReg;
+using kernel_ir::Reg;
+
+// Stand for the accumulator and the new element in a combiner's expression.
+inline constexpr int kAccumulator = -1, kElement = -101;
+
+struct ExprHash {
+  size_t operator()(const Expr& e) const { return e.hash(); }
+};
+
+// Where an access goes, as far as it is the same for all positions of the
+// operation.
+struct AccessForm {
+  int buffer;
+  bool in_bounds = false;  // whatever the guards say
+  bool linear = true;      // positions and lane occur in plain terms only
+  LinearForm rest;         // neither position nor lane
+  std::vector<std::pair<int, int64_t>>
+      moving;  // position variable, coefficient
+  int64_t lane = 0;
+  Expr offset;  // what all this came from
+};
+
+// An access at one position.
+struct PlacedAccess {
+  LinearForm rest;
+  std::optional<int64_t> lane;  // coefficient; nullopt: not linear
+};
+
+class OpEmitter {
+ public:
+  OpEmitter(const kernel_ir::TileOp& op, EmitContext& context)
+      : op_(op),
+        c_(context),
+        b_(context.builder),
+        plan_(context.plan.ops.at(&op)),
+        lane_var_(c_.ranges.lane_var()),
+        chunk_var_(c_.ranges.chunk_var()) {}
+  void Run();
+
+ private:
+  // --- What is the same for all positions.
+  bool Predicates(std::vector<Expr>& scalar);
+  RangeOf ranges() const {
+    return c_.ranges.ranges((extent_ + plan_.lanes - 1) / plan_.lanes,
+                            std::min<int64_t>(extent_, plan_.lanes));
+  }
+  Expr BindOp(const Expr& e);
+  void Prepare();
+  bool InBounds(const Expr& load) const;
+  void ChooseUnrolled();
+  void ChooseOrder();
+  int64_t Steps(int axis) const {
+    return axis == plan_.axis
+               ? (op_.box[axis].extent + plan_.lanes - 1) / plan_.lanes
+               : op_.box[axis].extent;
+  }
+
+  // --- The loops and positions.
+  void Loops();
+  void Open(int var, int64_t extent, const std::string& name, int unroll = 1);
+  void Close(int var);
+  void Positions(size_t at);
+
+  // --- One position.
+  void Position();
+  bool Accumulate(Reg old);
+  Reg Detached(Reg value);
+  Reg Get(int component);
+  void Put(int component, Reg value);
+  Reg MergeMask();
+
+  // --- Prefetching.
+  void PrefetchNext();
+
+  // --- Values.
+  Reg Value(const Expr& e);
+  Reg Compute(const Expr& e);
+  Reg SelectValue(const Expr& e);
+  Reg Branch(const Expr& e, bool guarded, Reg outer, Reg test);
+  bool NeedsGuard(const Expr& e);
+  bool IsInBounds(const Expr& load) const {
+    auto found = in_bounds_.find(load);
+    return found != in_bounds_.end() && found->second;
+  }
+  bool HoldsLoad(const Expr& e);
+  Reg Variable(int var);
+  Reg Iota();
+  Reg And(Reg a, Reg b) { return a == kNoReg ? b : b_.And(a, b); }
+  Expr BindPosition(const Expr& e) const;
+
+  // --- Accesses of memory and of register buffers.
+  const AccessForm& FormOf(const Expr& load);
+  bool IsPosition(int var) const;
+  PlacedAccess Place(const AccessForm& form);
+  Reg OffsetOf(const LinearForm& form);
+  // Lane by lane: `fn` sees scalars.
+  template <typename Fn>
+  void PerLane(const Fn& fn) {
+    const int lanes = lanes_, active = active_;
+    const Reg mask = mask_;
+    std::unordered_map<Expr, Reg, ExprHash> outside = std::move(known_);
+    for (int lane = 0; lane < active; ++lane) {
+      known_.clear();
+      lanes_ = active_ = 1;
+      lane_ = lane;
+      mask_ = mask == kNoReg || b_.type(mask).lanes == 1 ? mask
+                                                         : b_.Lane(mask, lane);
+      fn(lane, mask_);
+    }
+    lane_.reset();
+    lanes_ = lanes;
+    active_ = active;
+    mask_ = mask;
+    known_ = std::move(outside);
+  }
+  Reg LoadValue(const Expr& load, Reg mask, Reg other);
+  std::vector<int64_t> RegisterIndex(int buffer, absl::Span<const Expr> index,
+                                     int* lane = nullptr);
+  std::pair<Reg, int> RegisterAt(int buffer, absl::Span<const Expr> index);
+
+  const kernel_ir::TileOp& op_;
+  EmitContext& c_;
+  kernel_ir::ScalarBuilder& b_;
+  const OpPlan plan_;
+  const int lane_var_, chunk_var_;
+  int axis_var_ = -1;
+  int64_t extent_ = 1;  // of the vector axis
+
+  std::vector<Expr> element_conditions_, body_, dst_index_, combine_;
+  std::vector<bool> unrolled_;
+  std::vector<int> order_;  // of the unrolled axes, outermost first; the vector
+                            // axis, or -1, among them
+  int64_t positions_ = 1;
+  int depth_ = 0;
+  std::vector<int64_t> chunks_;
+  std::unordered_map<Expr, bool, ExprHash> in_bounds_, holds_load_;
+  std::unordered_map<Expr, AccessForm, ExprHash> forms_;
+
+  // Buffer -> constant offset -> the whole offset, of the vectors read so far.
+  std::map<int, std::map<int64_t, LinearForm>> vector_reads_;
+
+  // The current position.
+  std::map<int, int64_t> at_;
+  int lanes_ = 1, active_ = 1;
+  std::optional<int64_t> lane_;  // set while lanes are done one by one
+  Reg mask_ = kNoReg;
+  std::unordered_map<Expr, Reg, ExprHash> known_;
+};
+
+}  // namespace tilewright::lowering
+
+#endif  // TILEWRIGHT_BACKENDS_LOWERING_TILE_OP_EMITTER_H_
