@@ -39,7 +39,6 @@ struct CompiledModel {
   Program program;
   std::string module;
   std::string constants;
-  std::vector<std::string> warnings;  // e.g. a group that got the plain schedule, and why
 
   // What inspect shows.
   Plan plan;

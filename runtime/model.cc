@@ -1,5 +1,6 @@
 #include "runtime/model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,6 +30,8 @@ absl::Status Model::Init(std::shared_ptr<backends::Device> device) {
   if (!device_->unified_memory()) {
     return absl::UnimplementedError(absl::StrCat("device ", std::string(device_->name()), " has memory of its own, which the runtime cannot fill yet"));
   }
+  TW_ASSIGN_OR_RETURN(constants_, device_->Allocate(static_cast<int64_t>(view_.constants.size())));
+  std::copy(view_.constants.begin(), view_.constants.end(), static_cast<char*>(constants_->address()));
   TW_ASSIGN_OR_RETURN(loaded_module_, device_->LoadModule(view_.module, view_.program.target()));
   for (const KernelInfo& kernel : view_.program.kernels()) {
     TW_ASSIGN_OR_RETURN(auto resolved, device_->GetKernel(*loaded_module_, kernel.name()));

@@ -26,8 +26,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const M
   backends::Device& device = model->device();
   TW_ASSIGN_OR_RETURN(session->arena_, device.Allocate(program.arena_bytes()));
   TW_ASSIGN_OR_RETURN(session->stream_, device.CreateStream());
-  // Constants are only ever read: VerifyProgram has refused steps that write them, and the mapping is read-only.
-  char* const constants = const_cast<char*>(model->constants().data());
+  // Constants are only ever read: VerifyProgram has refused steps that write them.
+  char* const constants = const_cast<char*>(model->constants());
   for (const ProgramBuffer& buffer : program.buffers()) {
     char* base = nullptr;
     if (buffer.kind() == ProgramBuffer::CONSTANT) base = constants + buffer.offset_bytes();

@@ -41,7 +41,6 @@ absl::Status CompileCommand(const CommandLine& line) {
   const CompiledModel& compiled = *source.compiled;
   const std::string bytes = compiled.Serialize();
   TW_RETURN_IF_ERROR(WriteFileAtomically(UserPath(line.Get("output")), bytes));
-  for (const std::string& warning : compiled.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   if (line.Has("json")) {
     Json json;
     json.Open('{').Key("output").Text(line.Get("output")).Key("target").Text(compiled.program.target());
