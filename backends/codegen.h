@@ -1,4 +1,5 @@
-// The code half of a backend: kernel IR in, a module out. The device half (device.h) runs modules and knows no IR.
+// The code half of a backend: kernel IR in, a module out. The device half
+// (device.h) runs modules and knows no IR.
 #ifndef TILEWRIGHT_BACKENDS_CODEGEN_H_
 #define TILEWRIGHT_BACKENDS_CODEGEN_H_
 
@@ -18,13 +19,13 @@ namespace tilewright::backends {
 struct KernelReport {
   std::string name;
   int64_t code_bytes = 0;
-  int64_t stack_bytes = 0;   // of the function's frame
-  int spills = 0;            // vector stores to and loads from the frame
+  int64_t stack_bytes = 0;  // of the function's frame
+  int spills = 0;           // vector stores to and loads from the frame
 };
 
 struct Module {
-  std::string bytes;         // what Device::LoadModule takes
-  std::string target;        // e.g. "cpu:x86-64-v4": must be satisfied by the device
+  std::string bytes;   // what Device::LoadModule takes
+  std::string target;  // e.g. "cpu:x86-64-v4": must be satisfied by the device
   std::vector<KernelReport> kernels;
 };
 
@@ -34,13 +35,19 @@ class Codegen {
 
   // The spec this generator was made for.
   virtual const DeviceSpec& spec() const = 0;
-  // Tile tier -> scalar tier as this target likes it; backends override hooks of backends/lowering:legalize, nothing else. Features, the
-  // interpreter and the cache simulator read what this returns. Unimplemented names what the target cannot express.
-  virtual absl::StatusOr<kernel_ir::ScalarKernel> Legalize(const kernel_ir::Kernel& kernel) const = 0;
-  // One module with all kernels; names must differ. Same input, same bytes. Thread-safe. REQUIRES: kernels verified.
-  virtual absl::StatusOr<Module> Emit(absl::Span<const kernel_ir::ScalarKernel> kernels) const = 0;
+  // Tile tier -> scalar tier as this target likes it; backends override hooks
+  // of backends/lowering:legalize, nothing else. Features, the interpreter and
+  // the cache simulator read what this returns. Unimplemented names what the
+  // target cannot express.
+  virtual absl::StatusOr<kernel_ir::ScalarKernel> Legalize(
+      const kernel_ir::Kernel& kernel) const = 0;
+  // One module with all kernels; names must differ. Same input, same bytes.
+  // Thread-safe. REQUIRES: kernels verified.
+  virtual absl::StatusOr<Module> Emit(
+      absl::Span<const kernel_ir::ScalarKernel> kernels) const = 0;
   // The text a person would want to read: assembly, CUDA, HIP.
-  virtual absl::StatusOr<std::string> Source(const kernel_ir::ScalarKernel& kernel) const = 0;
+  virtual absl::StatusOr<std::string> Source(
+      const kernel_ir::ScalarKernel& kernel) const = 0;
 };
 
 }  // namespace tilewright::backends

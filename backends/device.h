@@ -1,4 +1,5 @@
-// The device half of a backend: memory, modules, launches, time. No IR: whoever has module bytes and knows the kernel ABI can use it.
+// The device half of a backend: memory, modules, launches, time. No IR: whoever
+// has module bytes and knows the kernel ABI can use it.
 #ifndef TILEWRIGHT_BACKENDS_DEVICE_H_
 #define TILEWRIGHT_BACKENDS_DEVICE_H_
 
@@ -17,12 +18,14 @@
 
 namespace tilewright::backends {
 
-// Device memory, 64-byte aligned and padded to a multiple of 64 bytes; freed with the object.
+// Device memory, 64-byte aligned and padded to a multiple of 64 bytes; freed
+// with the object.
 class DeviceBuffer {
  public:
   virtual ~DeviceBuffer() = default;
   virtual int64_t size_bytes() const = 0;
-  // The address kernels see. On devices with unified memory (cpu) also the host's.
+  // The address kernels see. On devices with unified memory (cpu) also the
+  // host's.
   virtual void* address() const = 0;
 };
 
@@ -38,13 +41,21 @@ class DeviceKernel {
 };
 
 // What a time means: thread CPU time, device events, ... and wall clock.
-enum class TimerMethod : uint8_t { kThreadCpuTime, kProfilerActivity, kDeviceEvents, kWallClock };
+enum class TimerMethod : uint8_t {
+  kThreadCpuTime,
+  kProfilerActivity,
+  kDeviceEvents,
+  kWallClock
+};
 
-// In-order queue of launches and copies. Not thread-safe; use one per thread. Errors of asynchronous work arrive at Synchronize.
+// In-order queue of launches and copies. Not thread-safe; use one per thread.
+// Errors of asynchronous work arrive at Synchronize.
 class Stream {
  public:
   virtual ~Stream() = default;
-  virtual absl::Status Launch(const DeviceKernel& kernel, absl::Span<void* const> args, int64_t num_tasks, int64_t scratch_bytes) = 0;
+  virtual absl::Status Launch(const DeviceKernel& kernel,
+                              absl::Span<void* const> args, int64_t num_tasks,
+                              int64_t scratch_bytes) = 0;
   virtual absl::Status Copy(void* to, const void* from, int64_t size_bytes) = 0;
   virtual absl::Status Fill(void* to, int byte, int64_t size_bytes) = 0;
   virtual absl::Status Synchronize() = 0;
@@ -54,22 +65,30 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  virtual std::string_view name() const = 0;          // "cpu", "cuda:0"
+  virtual std::string_view name() const = 0;  // "cpu", "cuda:0"
   virtual const DeviceSpec& spec() const = 0;
-  virtual int num_threads() const = 0;                // 1 where tasks are not the host's threads
-  virtual bool unified_memory() const = 0;            // kernels can read and write the host's memory
+  virtual int num_threads()
+      const = 0;  // 1 where tasks are not the host's threads
+  virtual bool unified_memory()
+      const = 0;  // kernels can read and write the host's memory
 
   // ResourceExhausted if there is not that much memory.
-  virtual absl::StatusOr<std::unique_ptr<DeviceBuffer>> Allocate(int64_t size_bytes) = 0;
-  // FailedPrecondition names the features `target` needs and this device lacks; InvalidArgument if the bytes are no module.
-  virtual absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(std::string_view bytes, std::string_view target) = 0;
-  // NotFound if the module has no such kernel. The module must outlive the kernel.
-  virtual absl::StatusOr<std::unique_ptr<DeviceKernel>> GetKernel(const DeviceModule& module, std::string_view name) = 0;
+  virtual absl::StatusOr<std::unique_ptr<DeviceBuffer>> Allocate(
+      int64_t size_bytes) = 0;
+  // FailedPrecondition names the features `target` needs and this device lacks;
+  // InvalidArgument if the bytes are no module.
+  virtual absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
+      std::string_view bytes, std::string_view target) = 0;
+  // NotFound if the module has no such kernel. The module must outlive the
+  // kernel.
+  virtual absl::StatusOr<std::unique_ptr<DeviceKernel>> GetKernel(
+      const DeviceModule& module, std::string_view name) = 0;
   virtual absl::StatusOr<std::unique_ptr<Stream>> CreateStream() = 0;
 
   virtual TimerMethod timer_method() const = 0;
   // Runs `work` and returns the device time it took, by timer_method().
-  virtual absl::StatusOr<int64_t> TimeNs(Stream& stream, const std::function<absl::Status()>& work) = 0;
+  virtual absl::StatusOr<int64_t> TimeNs(
+      Stream& stream, const std::function<absl::Status()>& work) = 0;
 };
 
 }  // namespace tilewright::backends

@@ -130,9 +130,9 @@ absl::Status TrapFaults(const std::function<absl::Status()>& work) {
   Trap trap;
   if (sigsetjmp(trap.back, /*savemask=*/1) != 0) {
     current_trap = nullptr;
-    return absl::OutOfRangeError(absl::StrCat(
-        strsignal(trap.signal), " at address 0x",
-        absl::Hex(reinterpret_cast<uintptr_t>(trap.address))));
+    return absl::OutOfRangeError(
+        absl::StrCat(strsignal(trap.signal), " at address 0x",
+                     absl::Hex(reinterpret_cast<uintptr_t>(trap.address))));
   }
   current_trap = &trap;
   absl::Status status = work();

@@ -1,5 +1,5 @@
-// Memory that ends or begins at an inaccessible page, to find accesses outside a
-// buffer, and a trap for the faults they cause.
+// Memory that ends or begins at an inaccessible page, to find accesses outside
+// a buffer, and a trap for the faults they cause.
 #ifndef TILEWRIGHT_BACKENDS_GUARDED_BUFFER_H_
 #define TILEWRIGHT_BACKENDS_GUARDED_BUFFER_H_
 
@@ -12,9 +12,9 @@
 namespace tilewright::backends {
 
 // Host memory with inaccessible pages (16 MiB of addresses on either side, for
-// strides that are wrong by far) right behind its last byte, or right before its
-// first. Zeros at first. Its alignment is that of its size (kEnd) or of a page
-// (kBegin). The bytes between the other end and the page's border hold a
+// strides that are wrong by far) right behind its last byte, or right before
+// its first. Zeros at first. Its alignment is that of its size (kEnd) or of a
+// page (kBegin). The bytes between the other end and the page's border hold a
 // pattern. Shared with forked children.
 class GuardedBuffer {
  public:
@@ -31,7 +31,8 @@ class GuardedBuffer {
   // False if something wrote beside the buffer without reaching an inaccessible
   // page.
   bool SlackIntact() const;
-  // Whether `address` lies in the buffer, beside it or in its inaccessible pages.
+  // Whether `address` lies in the buffer, beside it or in its inaccessible
+  // pages.
   bool Owns(const void* address) const;
 
  private:
@@ -52,8 +53,8 @@ class GuardedBuffer {
 
 // Calls `work` on this thread. A memory fault, illegal instruction or division
 // trap on this thread ends it: OutOfRange names the signal and the address.
-// What `work` was doing is abandoned where it stood, destructors included, so it
-// should be little more than the kernel: one launch on a CPU device with one
+// What `work` was doing is abandoned where it stood, destructors included, so
+// it should be little more than the kernel: one launch on a CPU device with one
 // thread. Faults of other threads end the process as ever. May be used by
 // several threads at a time; does not nest.
 absl::Status TrapFaults(const std::function<absl::Status()>& work);

@@ -1,4 +1,5 @@
-// What this machine can do at most, right now: multiply-adds in registers, 14 accumulators, the widest vectors there are.
+// What this machine can do at most, right now: multiply-adds in registers, 14
+// accumulators, the widest vectors there are.
 #ifndef TILEWRIGHT_BENCH_PEAK_H_
 #define TILEWRIGHT_BENCH_PEAK_H_
 
@@ -12,7 +13,8 @@ class FmaPeak {
   // `threads` loops run side by side.
   explicit FmaPeak(int threads) : threads_(threads) {}
 
-  // Runs for about `seconds`. A single thread is timed by its CPU time, several by the wall clock. Returns GFLOP/s and remembers the best.
+  // Runs for about `seconds`. A single thread is timed by its CPU time, several
+  // by the wall clock. Returns GFLOP/s and remembers the best.
   double Sample(double seconds = 0.02);
   // As many samples as asked for.
   double Best(int samples = 50);

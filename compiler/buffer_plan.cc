@@ -7,15 +7,22 @@
 namespace tilewright {
 namespace {
 
-bool AliveTogether(const BufferLifetime& a, const BufferLifetime& b) { return a.first <= b.last && b.first <= a.last; }
+bool AliveTogether(const BufferLifetime& a, const BufferLifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 }  // namespace
 
-BufferPlacement PlaceBuffers(absl::Span<const BufferLifetime> buffers, int64_t alignment_bytes) {
-  const auto round_up = [&](int64_t bytes) { return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes; };
+BufferPlacement PlaceBuffers(absl::Span<const BufferLifetime> buffers,
+                             int64_t alignment_bytes) {
+  const auto round_up = [&](int64_t bytes) {
+    return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+  };
   std::vector<int> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return buffers[a].size_bytes > buffers[b].size_bytes; });
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return buffers[a].size_bytes > buffers[b].size_bytes;
+  });
   BufferPlacement placement;
   placement.offset_bytes.assign(buffers.size(), 0);
   std::vector<int> placed;
@@ -31,11 +38,13 @@ BufferPlacement PlaceBuffers(absl::Span<const BufferLifetime> buffers, int64_t a
     int64_t end = 0, best = -1, best_gap = 0;
     for (const auto& [begin, next_end] : taken) {
       const int64_t gap = begin - end;
-      if (gap >= size && (best < 0 || gap < best_gap)) best = end, best_gap = gap;
+      if (gap >= size && (best < 0 || gap < best_gap))
+        best = end, best_gap = gap;
       end = std::max(end, next_end);
     }
     placement.offset_bytes[buffer] = best >= 0 ? best : end;
-    placement.arena_bytes = std::max(placement.arena_bytes, placement.offset_bytes[buffer] + size);
+    placement.arena_bytes =
+        std::max(placement.arena_bytes, placement.offset_bytes[buffer] + size);
     placed.push_back(buffer);
   }
   return placement;

@@ -17,12 +17,15 @@ struct BufferLifetime {
 };
 
 struct BufferPlacement {
-  std::vector<int64_t> offset_bytes;  // by buffer; multiples of `alignment_bytes`
+  std::vector<int64_t>
+      offset_bytes;  // by buffer; multiples of `alignment_bytes`
   int64_t arena_bytes = 0;
 };
 
-// Buffers alive at the same step never overlap. Larger buffers are placed first, each into the smallest gap that holds it. Deterministic.
-BufferPlacement PlaceBuffers(absl::Span<const BufferLifetime> buffers, int64_t alignment_bytes = 64);
+// Buffers alive at the same step never overlap. Larger buffers are placed
+// first, each into the smallest gap that holds it. Deterministic.
+BufferPlacement PlaceBuffers(absl::Span<const BufferLifetime> buffers,
+                             int64_t alignment_bytes = 64);
 
 }  // namespace tilewright
 

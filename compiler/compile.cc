@@ -20,20 +20,30 @@ namespace tilewright {
 namespace {
 
 absl::Status Annotate(const absl::Status& status, absl::string_view what) {
-  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(what, ": ", status.message()));
+  return status.ok() ? status
+                     : absl::Status(status.code(),
+                                    absl::StrCat(what, ": ", status.message()));
 }
 
 // "conv1 relu1": the model's tensors that a group computes.
 std::string Label(const TensorGraph& graph, const Group& group) {
-  return absl::StrJoin(group.members, " ", [&](std::string* text, TensorId id) { text->append(graph.tensor(id).name); });
+  return absl::StrJoin(group.members, " ", [&](std::string* text, TensorId id) {
+    text->append(graph.tensor(id).name);
+  });
 }
 
 // Schedule, block tree, tile tier, scalar tier.
-absl::StatusOr<CompiledKernel> CompileKernel(GroupWorkload workload, std::string name, const backends::Codegen& codegen) {
+absl::StatusOr<CompiledKernel> CompileKernel(GroupWorkload workload,
+                                             std::string name,
+                                             const backends::Codegen& codegen) {
   CompiledKernel kernel;
   kernel.workload = std::move(workload);
-  TW_ASSIGN_OR_RETURN(kernel.schedule, sketch::DefaultSchedule(kernel.workload.workload, codegen.spec()));
-  TW_ASSIGN_OR_RETURN(const sketch::BlockTree tree, sketch::Replay(kernel.workload.workload, kernel.schedule));
+  TW_ASSIGN_OR_RETURN(
+      kernel.schedule,
+      sketch::DefaultSchedule(kernel.workload.workload, codegen.spec()));
+  TW_ASSIGN_OR_RETURN(
+      const sketch::BlockTree tree,
+      sketch::Replay(kernel.workload.workload, kernel.schedule));
   TW_ASSIGN_OR_RETURN(kernel.tile, lowering::Lower(tree, std::move(name)));
   TW_ASSIGN_OR_RETURN(kernel.scalar, codegen.Legalize(kernel.tile));
   for (const sketch::Buffer& buffer : tree.buffers) {
@@ -44,13 +54,18 @@ absl::StatusOr<CompiledKernel> CompileKernel(GroupWorkload workload, std::string
   return kernel;
 }
 
-void Describe(const ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options, Program& program) {
+void Describe(const ImportedModel& model, const backends::Codegen& codegen,
+              const CompileOptions& options, Program& program) {
   program.set_producer(absl::StrCat("tilewright ", kVersion));
   program.set_target(codegen.spec().target());
   program.set_spec_structure(StructureFingerprint(codegen.spec()).ToString());
   for (const std::string& allow : options.allow) program.add_allow(allow);
-  for (const Port& input : model.inputs) *program.add_inputs() = ToTensorSpec(input.name, model.graph.tensor(input.tensor));
-  for (const Port& output : model.outputs) *program.add_outputs() = ToTensorSpec(output.name, model.graph.tensor(output.tensor));
+  for (const Port& input : model.inputs)
+    *program.add_inputs() =
+        ToTensorSpec(input.name, model.graph.tensor(input.tensor));
+  for (const Port& output : model.outputs)
+    *program.add_outputs() =
+        ToTensorSpec(output.name, model.graph.tensor(output.tensor));
 }
 
 KernelInfo Info(const CompiledKernel& kernel, std::string label) {
@@ -70,22 +85,31 @@ KernelInfo Info(const CompiledKernel& kernel, std::string label) {
 }
 
 // Groups of equal workload share one kernel.
-absl::Status CompileKernels(const ImportedModel& model, const backends::Codegen& codegen, CompiledModel& compiled,
+absl::Status CompileKernels(const ImportedModel& model,
+                            const backends::Codegen& codegen,
+                            CompiledModel& compiled,
                             std::vector<GroupWorkload>& workloads) {
   std::map<std::string, int> kernel_of_text;
   for (const Group& group : compiled.plan.groups) {
     workloads.push_back(MakeGroupWorkload(model.graph, compiled.plan, group));
-    const auto [known, added] = kernel_of_text.insert({workloads.back().workload.Text(), static_cast<int>(compiled.kernels.size())});
+    const auto [known, added] =
+        kernel_of_text.insert({workloads.back().workload.Text(),
+                               static_cast<int>(compiled.kernels.size())});
     compiled.kernel_of_group.push_back(known->second);
     if (!added) continue;
-    absl::StatusOr<CompiledKernel> kernel = CompileKernel(workloads.back(), absl::StrCat("k", compiled.kernels.size()), codegen);
-    if (!kernel.ok()) return Annotate(kernel.status(), absl::StrCat("group '", Label(model.graph, group), "'"));
+    absl::StatusOr<CompiledKernel> kernel = CompileKernel(
+        workloads.back(), absl::StrCat("k", compiled.kernels.size()), codegen);
+    if (!kernel.ok())
+      return Annotate(kernel.status(),
+                      absl::StrCat("group '", Label(model.graph, group), "'"));
     compiled.kernels.push_back(*std::move(kernel));
   }
   std::vector<kernel_ir::ScalarKernel> scalars;
-  for (const CompiledKernel& kernel : compiled.kernels) scalars.push_back(kernel.scalar);
+  for (const CompiledKernel& kernel : compiled.kernels)
+    scalars.push_back(kernel.scalar);
   TW_ASSIGN_OR_RETURN(backends::Module module, codegen.Emit(scalars));
-  for (size_t i = 0; i < module.kernels.size(); ++i) compiled.kernels[i].report = std::move(module.kernels[i]);
+  for (size_t i = 0; i < module.kernels.size(); ++i)
+    compiled.kernels[i].report = std::move(module.kernels[i]);
   compiled.module = std::move(module.bytes);
   return absl::OkStatus();
 }
@@ -98,9 +122,13 @@ std::vector<TensorId> Tensors(const std::vector<Port>& boundary) {
 
 }  // namespace
 
-std::string CompiledModel::Serialize() const { return SerializeTw(program, module, constants); }
+std::string CompiledModel::Serialize() const {
+  return SerializeTw(program, module, constants);
+}
 
-absl::StatusOr<CompiledModel> Compile(const ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options) {
+absl::StatusOr<CompiledModel> Compile(const ImportedModel& model,
+                                      const backends::Codegen& codegen,
+                                      const CompileOptions& options) {
   CompiledModel compiled;
   compiled.plan = MakePlan(model.graph, options.plan);
   std::vector<GroupWorkload> workloads;
@@ -111,13 +139,18 @@ absl::StatusOr<CompiledModel> Compile(const ImportedModel& model, const backends
   std::vector<GroupLaunch> launches;
   for (size_t g = 0; g < workloads.size(); ++g) {
     const int kernel = compiled.kernel_of_group[g];
-    if (labels[kernel].empty()) labels[kernel] = Label(model.graph, compiled.plan.groups[g]);
+    if (labels[kernel].empty())
+      labels[kernel] = Label(model.graph, compiled.plan.groups[g]);
     GroupLaunch launch{kernel, {}, compiled.kernels[kernel].arg_layouts};
-    for (const TensorId arg : compiled.kernels[kernel].arg_tensors) launch.args.push_back(workloads[g].model_tensor[arg]);
+    for (const TensorId arg : compiled.kernels[kernel].arg_tensors)
+      launch.args.push_back(workloads[g].model_tensor[arg]);
     launches.push_back(std::move(launch));
   }
-  for (size_t k = 0; k < compiled.kernels.size(); ++k) *compiled.program.add_kernels() = Info(compiled.kernels[k], std::move(labels[k]));
-  AddLaunchPlan(model.graph, compiled.plan, launches, Tensors(model.inputs), Tensors(model.outputs), compiled.program, compiled.constants);
+  for (size_t k = 0; k < compiled.kernels.size(); ++k)
+    *compiled.program.add_kernels() =
+        Info(compiled.kernels[k], std::move(labels[k]));
+  AddLaunchPlan(model.graph, compiled.plan, launches, Tensors(model.inputs),
+                Tensors(model.outputs), compiled.program, compiled.constants);
   return compiled;
 }
 

@@ -1,4 +1,5 @@
-// The whole way from an imported model to a .tw: plan, workloads, schedules, kernels, launch plan, buffers, packed constants.
+// The whole way from an imported model to a .tw: plan, workloads, schedules,
+// kernels, launch plan, buffers, packed constants.
 //
 // Same model, codegen and options, same bytes.
 #ifndef TILEWRIGHT_COMPILER_COMPILE_H_
@@ -26,11 +27,11 @@ struct CompileOptions {
 
 // One distinct kernel, through every representation.
 struct CompiledKernel {
-  GroupWorkload workload;          // of the first group that needs it
+  GroupWorkload workload;  // of the first group that needs it
   sketch::Schedule schedule;
   kernel_ir::Kernel tile;
   kernel_ir::ScalarKernel scalar;
-  std::vector<Layout> arg_layouts;  // by argument
+  std::vector<Layout> arg_layouts;    // by argument
   std::vector<TensorId> arg_tensors;  // by argument: tensor id of the workload
   backends::KernelReport report;
 };
@@ -49,8 +50,11 @@ struct CompiledModel {
   std::string Serialize() const;
 };
 
-// Unimplemented names what cannot be expressed; anything a backend reports is passed on with the group's name.
-absl::StatusOr<CompiledModel> Compile(const ImportedModel& model, const backends::Codegen& codegen, const CompileOptions& options);
+// Unimplemented names what cannot be expressed; anything a backend reports is
+// passed on with the group's name.
+absl::StatusOr<CompiledModel> Compile(const ImportedModel& model,
+                                      const backends::Codegen& codegen,
+                                      const CompileOptions& options);
 
 }  // namespace tilewright
 

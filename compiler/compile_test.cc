@@ -1,4 +1,5 @@
-// The whole way, on the CPU: what is compiled computes what the reference interpreter computes.
+// The whole way, on the CPU: what is compiled computes what the reference
+// interpreter computes.
 #include "compiler/compile.h"
 
 #include <cmath>
@@ -31,30 +32,40 @@ ImportedModel ModelOf(std::string_view text) {
   EXPECT_TRUE(graph.ok()) << graph.status();
   if (!graph.ok()) return model;
   model.graph = *std::move(graph);
-  const auto port = [&](TensorId id) { return Port{model.graph.tensor(id).name, model.graph.tensor(id).dtype, model.graph.tensor(id).static_shape(), id}; };
+  const auto port = [&](TensorId id) {
+    return Port{model.graph.tensor(id).name, model.graph.tensor(id).dtype,
+                model.graph.tensor(id).static_shape(), id};
+  };
   for (const Tensor& tensor : model.graph.tensors()) {
-    if (tensor.kind == TensorKind::kPlaceholder) model.inputs.push_back(port(tensor.id));
+    if (tensor.kind == TensorKind::kPlaceholder)
+      model.inputs.push_back(port(tensor.id));
   }
-  for (const TensorId id : model.graph.outputs()) model.outputs.push_back(port(id));
+  for (const TensorId id : model.graph.outputs())
+    model.outputs.push_back(port(id));
   return model;
 }
 
-std::vector<HostTensor> RandomInputsOf(const ImportedModel& model, uint64_t seed) {
+std::vector<HostTensor> RandomInputsOf(const ImportedModel& model,
+                                       uint64_t seed) {
   Random random(seed);
   std::vector<HostTensor> inputs;
   for (const Port& port : model.inputs) {
     HostTensor tensor(port.dtype, port.shape);
-    for (int64_t i = 0; i < tensor.num_elements(); ++i) tensor.Set(i, {random.Normal(), random.UniformInt(-4, 4)});
+    for (int64_t i = 0; i < tensor.num_elements(); ++i)
+      tensor.Set(i, {random.Normal(), random.UniformInt(-4, 4)});
     inputs.push_back(std::move(tensor));
   }
   return inputs;
 }
 
-absl::StatusOr<std::vector<HostTensor>> RunWith(Session& session, const std::vector<HostTensor>& inputs, const ImportedModel& model) {
+absl::StatusOr<std::vector<HostTensor>> RunWith(
+    Session& session, const std::vector<HostTensor>& inputs,
+    const ImportedModel& model) {
   std::vector<const void*> from;
   for (const HostTensor& input : inputs) from.push_back(input.data());
   std::vector<HostTensor> outputs;
-  for (const Port& port : model.outputs) outputs.emplace_back(port.dtype, port.shape);
+  for (const Port& port : model.outputs)
+    outputs.emplace_back(port.dtype, port.shape);
   std::vector<void*> to;
   for (HostTensor& output : outputs) to.push_back(output.data());
   const absl::Status status = session.Run(from, to);
@@ -62,35 +73,53 @@ absl::StatusOr<std::vector<HostTensor>> RunWith(Session& session, const std::vec
   return outputs;
 }
 
-std::string Bytes(const HostTensor& tensor) { return std::string(tensor.data(), tensor.size_bytes()); }
+std::string Bytes(const HostTensor& tensor) {
+  return std::string(tensor.data(), tensor.size_bytes());
+}
 
 class CompileTest : public testing::TestWithParam<const char*> {
  protected:
-  std::unique_ptr<backends::Codegen> HostCodegen() { return *cpu::CreateCpuCodegen(*HostSpec()); }
-  std::shared_ptr<backends::Device> DeviceWith(int threads) { return *cpu::CreateCpuDevice({threads}); }
+  std::unique_ptr<backends::Codegen> HostCodegen() {
+    return *cpu::CreateCpuCodegen(*HostSpec());
+  }
+  std::shared_ptr<backends::Device> DeviceWith(int threads) {
+    return *cpu::CreateCpuDevice({threads});
+  }
 
-  void ExpectLikeTheInterpreter(const ImportedModel& model, const CompileOptions& options) {
-    TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *HostCodegen(), options));
+  void ExpectLikeTheInterpreter(const ImportedModel& model,
+                                const CompileOptions& options) {
+    TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                            Compile(model, *HostCodegen(), options));
     const std::vector<HostTensor> inputs = RandomInputsOf(model, 1);
     std::map<TensorId, HostTensor> by_tensor;
-    for (size_t i = 0; i < inputs.size(); ++i) by_tensor[model.inputs[i].tensor] = inputs[i];
-    TW_ASSERT_OK_AND_ASSIGN(const auto reference, Interpreter::Create(model.graph, by_tensor, {}));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      by_tensor[model.inputs[i].tensor] = inputs[i];
+    TW_ASSERT_OK_AND_ASSIGN(const auto reference,
+                            Interpreter::Create(model.graph, by_tensor, {}));
     std::vector<std::string> first;
     for (const int threads : {1, 2}) {
-      TW_ASSERT_OK_AND_ASSIGN(const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(threads)));
+      TW_ASSERT_OK_AND_ASSIGN(
+          const auto loaded,
+          Model::FromBytes(compiled.Serialize(), DeviceWith(threads)));
       TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
-      TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs, RunWith(*session, inputs, model));
+      TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs,
+                              RunWith(*session, inputs, model));
       for (size_t o = 0; o < outputs.size(); ++o) {
-        TW_ASSERT_OK_AND_ASSIGN(const HostTensor want, reference->Evaluate(model.outputs[o].tensor));
+        TW_ASSERT_OK_AND_ASSIGN(const HostTensor want,
+                                reference->Evaluate(model.outputs[o].tensor));
         for (int64_t i = 0; i < want.num_elements(); ++i) {
           if (!IsFloat(want.dtype())) {
-            ASSERT_EQ(outputs[o].Get(i).i, want.Get(i).i) << model.outputs[o].name << " " << i;
+            ASSERT_EQ(outputs[o].Get(i).i, want.Get(i).i)
+                << model.outputs[o].name << " " << i;
           } else {
-            ASSERT_NEAR(outputs[o].Get(i).f, want.Get(i).f, 1e-5 * (1 + std::abs(want.Get(i).f))) << model.outputs[o].name << " " << i;
+            ASSERT_NEAR(outputs[o].Get(i).f, want.Get(i).f,
+                        1e-5 * (1 + std::abs(want.Get(i).f)))
+                << model.outputs[o].name << " " << i;
           }
         }
         if (threads == 1) first.push_back(Bytes(outputs[o]));
-        EXPECT_EQ(Bytes(outputs[o]), first[o]) << "bits depend on the number of threads";
+        EXPECT_EQ(Bytes(outputs[o]), first[o])
+            << "bits depend on the number of threads";
       }
     }
   }
@@ -106,7 +135,8 @@ constexpr char kGemmRelu[] = R"(
     return Y
 )";
 
-// Padding kept as a halo, blocked channels, a residual addition, pooling with guards, a reshape view.
+// Padding kept as a halo, blocked channels, a residual addition, pooling with
+// guards, a reshape view.
 constexpr char kSmallNet[] = R"(
     X: f32[1, 3, 9, 11] = placeholder
     V: f32[32, 3] = placeholder
@@ -147,7 +177,9 @@ constexpr char kIntegers[] = R"(
     return Y
 )";
 
-TEST_P(CompileTest, ComputesWhatTheInterpreterComputes) { ExpectLikeTheInterpreter(ModelOf(GetParam()), {}); }
+TEST_P(CompileTest, ComputesWhatTheInterpreterComputes) {
+  ExpectLikeTheInterpreter(ModelOf(GetParam()), {});
+}
 
 TEST_P(CompileTest, AlsoWithEveryComputeAlone) {
   CompileOptions options;
@@ -157,52 +189,68 @@ TEST_P(CompileTest, AlsoWithEveryComputeAlone) {
 
 TEST_P(CompileTest, TwiceGivesTheSameBytes) {
   const ImportedModel model = ModelOf(GetParam());
-  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel first, Compile(model, *HostCodegen(), {}));
-  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel second, Compile(model, *HostCodegen(), {}));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel first,
+                          Compile(model, *HostCodegen(), {}));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel second,
+                          Compile(model, *HostCodegen(), {}));
   EXPECT_EQ(first.Serialize(), second.Serialize());
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, CompileTest, testing::Values(kGemmRelu, kSmallNet, kTwoOutputs, kSoftmax, kIntegers));
+INSTANTIATE_TEST_SUITE_P(Models, CompileTest,
+                         testing::Values(kGemmRelu, kSmallNet, kTwoOutputs,
+                                         kSoftmax, kIntegers));
 
 TEST_F(CompileTest, OlderClassesOfCpuComputeTheSame) {
   const ImportedModel model = ModelOf(kSmallNet);
   const std::vector<HostTensor> inputs = RandomInputsOf(model, 3);
   std::vector<HostTensor> first;
   for (const char* spec : {"cpu_x86_64_v2", "cpu_x86_64_v3"}) {
-    TW_ASSERT_OK_AND_ASSIGN(const auto codegen, cpu::CreateCpuCodegen(*LoadSpec(spec)));
-    TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *codegen, {}));
+    TW_ASSERT_OK_AND_ASSIGN(const auto codegen,
+                            cpu::CreateCpuCodegen(*LoadSpec(spec)));
+    TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                            Compile(model, *codegen, {}));
     const auto loaded = Model::FromBytes(compiled.Serialize(), DeviceWith(1));
-    if (absl::IsFailedPrecondition(loaded.status())) GTEST_SKIP() << loaded.status();
+    if (absl::IsFailedPrecondition(loaded.status()))
+      GTEST_SKIP() << loaded.status();
     TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(*loaded));
-    TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs, RunWith(*session, inputs, model));
+    TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs,
+                            RunWith(*session, inputs, model));
     if (first.empty()) first = outputs;
     for (int64_t i = 0; i < outputs[0].num_elements(); ++i) {
-      EXPECT_NEAR(outputs[0].Get(i).f, first[0].Get(i).f, 1e-5 * (1 + std::abs(first[0].Get(i).f)));
+      EXPECT_NEAR(outputs[0].Get(i).f, first[0].Get(i).f,
+                  1e-5 * (1 + std::abs(first[0].Get(i).f)));
     }
   }
 }
 
 TEST_F(CompileTest, AHundredRunsGiveTheSameBits) {
   const ImportedModel model = ModelOf(kSmallNet);
-  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *HostCodegen(), {}));
-  TW_ASSERT_OK_AND_ASSIGN(const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(2)));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                          Compile(model, *HostCodegen(), {}));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(2)));
   TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
   const std::vector<HostTensor> inputs = RandomInputsOf(model, 2);
-  TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> first, RunWith(*session, inputs, model));
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> first,
+                          RunWith(*session, inputs, model));
   for (int run = 1; run < 100; ++run) {
-    TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs, RunWith(*session, inputs, model));
+    TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs,
+                            RunWith(*session, inputs, model));
     ASSERT_EQ(Bytes(outputs[0]), Bytes(first[0])) << run;
   }
 }
 
 TEST_F(CompileTest, SessionsOverOneModelRunConcurrently) {
   const ImportedModel model = ModelOf(kSmallNet);
-  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *HostCodegen(), {}));
-  TW_ASSERT_OK_AND_ASSIGN(const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(2)));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                          Compile(model, *HostCodegen(), {}));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(2)));
   std::vector<std::string> wanted(4), got(4);
   for (int i = 0; i < 4; ++i) {
     TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
-    TW_ASSERT_OK_AND_ASSIGN(const auto outputs, RunWith(*session, RandomInputsOf(model, i), model));
+    TW_ASSERT_OK_AND_ASSIGN(const auto outputs,
+                            RunWith(*session, RandomInputsOf(model, i), model));
     wanted[i] = Bytes(outputs[0]);
   }
   std::vector<std::thread> threads;
@@ -212,7 +260,8 @@ TEST_F(CompileTest, SessionsOverOneModelRunConcurrently) {
       const std::vector<HostTensor> inputs = RandomInputsOf(model, i);
       for (int run = 0; run < 20; ++run) {
         const auto outputs = RunWith(*session, inputs, model);
-        got[i] = outputs.ok() ? Bytes((*outputs)[0]) : std::string(outputs.status().message());
+        got[i] = outputs.ok() ? Bytes((*outputs)[0])
+                              : std::string(outputs.status().message());
         if (got[i] != wanted[i]) return;
       }
     });
@@ -229,17 +278,22 @@ TEST_F(CompileTest, EqualGroupsShareAKernel) {
       Y: f32[8, 8] = compute (m: 8, n: 8) reduce (k: 8) sum:f32 { T[m, k] * T[k, n] }
       return Y
   )");
-  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *HostCodegen(), {}));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                          Compile(model, *HostCodegen(), {}));
   EXPECT_EQ(compiled.kernel_of_group.size(), 3u);
   EXPECT_EQ(compiled.kernels.size(), 1u);
 }
 
 TEST_F(CompileTest, WrongNumbersOfTensorsAreRefused) {
   const ImportedModel model = ModelOf(kGemmRelu);
-  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled, Compile(model, *HostCodegen(), {}));
-  TW_ASSERT_OK_AND_ASSIGN(const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(1)));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                          Compile(model, *HostCodegen(), {}));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(1)));
   TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
-  EXPECT_THAT(session->Run({}, {}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("3 inputs and 1 outputs, got 0 and 0")));
+  EXPECT_THAT(session->Run({}, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("3 inputs and 1 outputs, got 0 and 0")));
 }
 
 }  // namespace

@@ -8,9 +8,12 @@ namespace tilewright {
 namespace {
 
 constexpr std::pair<DType, ElementType> kTypes[] = {
-    {DType::kBool, BOOL},       {DType::kInt8, INT8},       {DType::kInt16, INT16},     {DType::kInt32, INT32},
-    {DType::kInt64, INT64},     {DType::kUInt8, UINT8},     {DType::kUInt16, UINT16},   {DType::kUInt32, UINT32},
-    {DType::kUInt64, UINT64},   {DType::kFloat16, FLOAT16}, {DType::kBFloat16, BFLOAT16}, {DType::kFloat32, FLOAT32},
+    {DType::kBool, BOOL},         {DType::kInt8, INT8},
+    {DType::kInt16, INT16},       {DType::kInt32, INT32},
+    {DType::kInt64, INT64},       {DType::kUInt8, UINT8},
+    {DType::kUInt16, UINT16},     {DType::kUInt32, UINT32},
+    {DType::kUInt64, UINT64},     {DType::kFloat16, FLOAT16},
+    {DType::kBFloat16, BFLOAT16}, {DType::kFloat32, FLOAT32},
     {DType::kFloat64, FLOAT64},
 };
 

@@ -9,24 +9,29 @@
 namespace tilewright {
 namespace {
 
-// Tensors that members load and do not compute, in order of first appearance: the order must not depend on the model's numbering.
-std::vector<TensorId> InputsInOrder(const TensorGraph& graph, const Group& group) {
+// Tensors that members load and do not compute, in order of first appearance:
+// the order must not depend on the model's numbering.
+std::vector<TensorId> InputsInOrder(const TensorGraph& graph,
+                                    const Group& group) {
   const std::set<TensorId> members(group.members.begin(), group.members.end());
   std::vector<TensorId> inputs;
   std::set<TensorId> seen;
   for (const TensorId member : group.members) {
     for (const TensorId input : graph.Inputs(member)) {
-      if (!members.count(input) && seen.insert(input).second) inputs.push_back(input);
+      if (!members.count(input) && seen.insert(input).second)
+        inputs.push_back(input);
     }
   }
   return inputs;
 }
 
-Compute WithSources(Compute compute, const std::map<TensorId, TensorId>& renamed) {
+Compute WithSources(Compute compute,
+                    const std::map<TensorId, TensorId>& renamed) {
   for (Expr& body : compute.body) {
     body = Rewrite(body, [&](const Expr& e) {
       if (e.op() != Op::kLoad) return Expr();
-      return Expr::Load(renamed.at(e.source()), e.dtype(), {e.operands().begin(), e.operands().end()});
+      return Expr::Load(renamed.at(e.source()), e.dtype(),
+                        {e.operands().begin(), e.operands().end()});
     });
   }
   return compute;
@@ -42,7 +47,8 @@ int64_t ValueOperations(const Expr& body) {
 
 }  // namespace
 
-GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan, const Group& group) {
+GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
+                                const Group& group) {
   GroupWorkload result;
   TensorGraph& out = result.workload.graph;
   std::map<TensorId, TensorId> renamed;
@@ -55,9 +61,11 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan, cons
   for (const TensorId input : inputs) {
     const Tensor& tensor = graph.tensor(input);
     if (tensor.kind == TensorKind::kConstant) continue;
-    record(input, out.AddPlaceholder(absl::StrCat("i", names++), tensor.dtype, tensor.shape));
+    record(input, out.AddPlaceholder(absl::StrCat("i", names++), tensor.dtype,
+                                     tensor.shape));
     const Layout& layout = plan.layouts.at(input);
-    if (!layout.is_row_major()) result.workload.layouts[renamed[input]] = layout;
+    if (!layout.is_row_major())
+      result.workload.layouts[renamed[input]] = layout;
   }
   names = 0;
   for (const TensorId input : inputs) {
@@ -68,7 +76,9 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan, cons
   names = 0;
   for (const TensorId member : group.members) {
     const Tensor& tensor = graph.tensor(member);
-    record(member, out.AddCompute(absl::StrCat("t", names++), tensor.dtype, WithSources(tensor.compute, renamed), tensor.hint));
+    record(member,
+           out.AddCompute(absl::StrCat("t", names++), tensor.dtype,
+                          WithSources(tensor.compute, renamed), tensor.hint));
   }
   const TensorId output = renamed.at(group.output);
   out.SetOutputs({output});
@@ -82,10 +92,12 @@ int64_t CountFlops(const TensorGraph& graph) {
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind != TensorKind::kCompute) continue;
     int64_t per_element = 0;
-    for (const Expr& body : tensor.compute.body) per_element += ValueOperations(body);
+    for (const Expr& body : tensor.compute.body)
+      per_element += ValueOperations(body);
     if (tensor.compute.combiner) ++per_element;
     int64_t elements = tensor.num_elements();
-    for (const Axis& axis : tensor.compute.reduce_axes) elements *= axis.extent.value();
+    for (const Axis& axis : tensor.compute.reduce_axes)
+      elements *= axis.extent.value();
     flops += per_element * elements;
   }
   return flops;
@@ -97,7 +109,9 @@ int64_t CompulsoryBytes(const TensorGraph& graph) {
     if (tensor.kind != TensorKind::kCompute) boundary.insert(tensor.id);
   }
   int64_t bytes = 0;
-  for (const TensorId id : boundary) bytes += graph.tensor(id).num_elements() * SizeBytes(graph.tensor(id).dtype);
+  for (const TensorId id : boundary)
+    bytes +=
+        graph.tensor(id).num_elements() * SizeBytes(graph.tensor(id).dtype);
   return bytes;
 }
 

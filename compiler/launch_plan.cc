@@ -16,15 +16,19 @@ constexpr size_t kConstantAlignment = 64;
 
 class LaunchPlanner {
  public:
-  LaunchPlanner(const TensorGraph& graph, const Plan& plan, Program& program, std::string& constants)
+  LaunchPlanner(const TensorGraph& graph, const Plan& plan, Program& program,
+                std::string& constants)
       : graph_(graph), plan_(plan), program_(program), constants_(constants) {}
 
-  void Run(const std::vector<GroupLaunch>& launches, const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs) {
+  void Run(const std::vector<GroupLaunch>& launches,
+           const std::vector<TensorId>& inputs,
+           const std::vector<TensorId>& outputs) {
     AddBoundary(inputs, outputs);
     for (size_t g = 0; g < launches.size(); ++g) {
       const TensorId output = plan_.groups[g].output;
       if (!buffer_of_.count(output)) AddArenaBuffer(output);
-      for (Zero& zero : ZeroFills(plan_.layouts.at(output), SizeBytes(graph_.tensor(output).dtype))) {
+      for (Zero& zero : ZeroFills(plan_.layouts.at(output),
+                                  SizeBytes(graph_.tensor(output).dtype))) {
         zero.mutable_to()->set_buffer(buffer_of_.at(output));
         *program_.add_steps()->mutable_zero() = std::move(zero);
         Touch(buffer_of_.at(output));
@@ -49,31 +53,48 @@ class LaunchPlanner {
     return program_.buffers_size() - 1;
   }
 
-  // A group's result that is an output of the model is written where the caller wants it.
-  void AddBoundary(const std::vector<TensorId>& inputs, const std::vector<TensorId>& outputs) {
-    for (size_t i = 0; i < inputs.size(); ++i) buffer_of_[inputs[i]] = AddBuffer(ProgramBuffer::INPUT, static_cast<int>(i), DenseBytes(inputs[i]));
+  // A group's result that is an output of the model is written where the caller
+  // wants it.
+  void AddBoundary(const std::vector<TensorId>& inputs,
+                   const std::vector<TensorId>& outputs) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      buffer_of_[inputs[i]] = AddBuffer(
+          ProgramBuffer::INPUT, static_cast<int>(i), DenseBytes(inputs[i]));
     for (size_t i = 0; i < outputs.size(); ++i) {
-      output_buffer_.push_back(AddBuffer(ProgramBuffer::OUTPUT, static_cast<int>(i), DenseBytes(outputs[i])));
-      if (graph_.tensor(outputs[i]).kind == TensorKind::kCompute) buffer_of_.insert({outputs[i], output_buffer_[i]});
+      output_buffer_.push_back(AddBuffer(
+          ProgramBuffer::OUTPUT, static_cast<int>(i), DenseBytes(outputs[i])));
+      if (graph_.tensor(outputs[i]).kind == TensorKind::kCompute)
+        buffer_of_.insert({outputs[i], output_buffer_[i]});
     }
   }
 
-  int64_t DenseBytes(TensorId id) const { return graph_.tensor(id).num_elements() * SizeBytes(graph_.tensor(id).dtype); }
+  int64_t DenseBytes(TensorId id) const {
+    return graph_.tensor(id).num_elements() *
+           SizeBytes(graph_.tensor(id).dtype);
+  }
 
   void AddArenaBuffer(TensorId id) {
-    const int64_t size_bytes = plan_.layouts.at(id).physical_elements() * SizeBytes(graph_.tensor(id).dtype);
+    const int64_t size_bytes = plan_.layouts.at(id).physical_elements() *
+                               SizeBytes(graph_.tensor(id).dtype);
     buffer_of_[id] = AddBuffer(ProgramBuffer::ARENA, 0, size_bytes);
   }
 
   int ConstantBuffer(TensorId id, const Layout& layout) {
     const auto key = std::make_pair(id, layout.ToString());
-    if (const auto known = constant_buffer_.find(key); known != constant_buffer_.end()) return known->second;
+    if (const auto known = constant_buffer_.find(key);
+        known != constant_buffer_.end())
+      return known->second;
     const std::string packed = layout.Pack(*graph_.tensor(id).value);
-    const auto [same, added] = constant_by_bytes_.insert({Fingerprint::Of(packed).ToString(), program_.buffers_size()});
+    const auto [same, added] = constant_by_bytes_.insert(
+        {Fingerprint::Of(packed).ToString(), program_.buffers_size()});
     if (added) {
-      constants_.resize((constants_.size() + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment, '\0');
-      AddBuffer(ProgramBuffer::CONSTANT, 0, static_cast<int64_t>(packed.size()));
-      program_.mutable_buffers(same->second)->set_offset_bytes(static_cast<int64_t>(constants_.size()));
+      constants_.resize((constants_.size() + kConstantAlignment - 1) /
+                            kConstantAlignment * kConstantAlignment,
+                        '\0');
+      AddBuffer(ProgramBuffer::CONSTANT, 0,
+                static_cast<int64_t>(packed.size()));
+      program_.mutable_buffers(same->second)
+          ->set_offset_bytes(static_cast<int64_t>(constants_.size()));
       constants_ += packed;
     }
     return constant_buffer_[key] = same->second;
@@ -85,18 +106,23 @@ class LaunchPlanner {
     for (size_t i = 0; i < group.args.size(); ++i) {
       const TensorId root = Root(group.args[i]);
       const bool constant = graph_.tensor(root).kind == TensorKind::kConstant;
-      const int buffer = constant ? ConstantBuffer(root, group.layouts[i]) : buffer_of_.at(root);
+      const int buffer = constant ? ConstantBuffer(root, group.layouts[i])
+                                  : buffer_of_.at(root);
       launch->add_args()->set_buffer(buffer);
       Touch(buffer);
     }
   }
 
-  // Outputs that no group writes in place: inputs, constants, and one tensor given out twice.
+  // Outputs that no group writes in place: inputs, constants, and one tensor
+  // given out twice.
   void CopyOutputs(const std::vector<TensorId>& outputs) {
     for (size_t i = 0; i < outputs.size(); ++i) {
       const TensorId id = outputs[i];
       const bool constant = graph_.tensor(id).kind == TensorKind::kConstant;
-      const int from = constant ? ConstantBuffer(id, Layout::RowMajor(graph_.tensor(id).static_shape())) : buffer_of_.at(id);
+      const int from =
+          constant ? ConstantBuffer(
+                         id, Layout::RowMajor(graph_.tensor(id).static_shape()))
+                   : buffer_of_.at(id);
       if (from == output_buffer_[i]) continue;
       Copy* copy = program_.add_steps()->mutable_copy();
       copy->mutable_to()->set_buffer(output_buffer_[i]);
@@ -118,11 +144,14 @@ class LaunchPlanner {
     std::vector<int> buffers;
     for (const auto& [buffer, used] : used_) {
       if (program_.buffers(buffer).kind() != ProgramBuffer::ARENA) continue;
-      lifetimes.push_back({program_.buffers(buffer).size_bytes(), used.first, used.second});
+      lifetimes.push_back(
+          {program_.buffers(buffer).size_bytes(), used.first, used.second});
       buffers.push_back(buffer);
     }
     const BufferPlacement placement = PlaceBuffers(lifetimes);
-    for (size_t i = 0; i < buffers.size(); ++i) program_.mutable_buffers(buffers[i])->set_offset_bytes(placement.offset_bytes[i]);
+    for (size_t i = 0; i < buffers.size(); ++i)
+      program_.mutable_buffers(buffers[i])
+          ->set_offset_bytes(placement.offset_bytes[i]);
     program_.set_arena_bytes(placement.arena_bytes);
   }
 
@@ -130,17 +159,22 @@ class LaunchPlanner {
   const Plan& plan_;
   Program& program_;
   std::string& constants_;
-  std::vector<int> output_buffer_;                                 // by output
-  std::map<TensorId, int> buffer_of_;                              // inputs and groups' results
-  std::map<std::pair<TensorId, std::string>, int> constant_buffer_;  // by tensor and layout
-  std::map<std::string, int> constant_by_bytes_;                   // by fingerprint of the packed bytes
-  std::map<int, std::pair<int, int>> used_;                        // buffer -> first and last step
+  std::vector<int> output_buffer_;     // by output
+  std::map<TensorId, int> buffer_of_;  // inputs and groups' results
+  std::map<std::pair<TensorId, std::string>, int>
+      constant_buffer_;  // by tensor and layout
+  std::map<std::string, int>
+      constant_by_bytes_;  // by fingerprint of the packed bytes
+  std::map<int, std::pair<int, int>> used_;  // buffer -> first and last step
 };
 
 }  // namespace
 
-void AddLaunchPlan(const TensorGraph& graph, const Plan& plan, const std::vector<GroupLaunch>& launches, const std::vector<TensorId>& inputs,
-                   const std::vector<TensorId>& outputs, Program& program, std::string& constants) {
+void AddLaunchPlan(const TensorGraph& graph, const Plan& plan,
+                   const std::vector<GroupLaunch>& launches,
+                   const std::vector<TensorId>& inputs,
+                   const std::vector<TensorId>& outputs, Program& program,
+                   std::string& constants) {
   TW_CHECK_EQ(launches.size(), plan.groups.size());
   LaunchPlanner(graph, plan, program, constants).Run(launches, inputs, outputs);
 }

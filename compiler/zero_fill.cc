@@ -26,19 +26,25 @@ std::vector<bool> Covered(const Layout& layout) {
 // Size and repeats, for ordering.
 std::vector<int64_t> ShapeKey(const Zero& zero) {
   std::vector<int64_t> key = {zero.size_bytes()};
-  for (const Zero::Repeat& repeat : zero.repeats()) key.insert(key.end(), {repeat.count(), repeat.stride_bytes()});
+  for (const Zero::Repeat& repeat : zero.repeats())
+    key.insert(key.end(), {repeat.count(), repeat.stride_bytes()});
   return key;
 }
 
-// Joins fills of one shape at equal distances into one fill with one more, outermost, repeat.
+// Joins fills of one shape at equal distances into one fill with one more,
+// outermost, repeat.
 std::vector<Zero> JoinProgressions(std::vector<Zero> fills) {
-  std::stable_sort(fills.begin(), fills.end(), [](const Zero& a, const Zero& b) { return ShapeKey(a) < ShapeKey(b); });
+  std::stable_sort(
+      fills.begin(), fills.end(),
+      [](const Zero& a, const Zero& b) { return ShapeKey(a) < ShapeKey(b); });
   std::vector<Zero> joined;
   for (size_t begin = 0; begin < fills.size();) {
     size_t end = begin + 1;
     int64_t stride = 0;
-    while (end < fills.size() && ShapeKey(fills[begin]) == ShapeKey(fills[end])) {
-      const int64_t step = fills[end].to().offset_bytes() - fills[end - 1].to().offset_bytes();
+    while (end < fills.size() &&
+           ShapeKey(fills[begin]) == ShapeKey(fills[end])) {
+      const int64_t step =
+          fills[end].to().offset_bytes() - fills[end - 1].to().offset_bytes();
       if (end == begin + 1) stride = step;
       if (step != stride) break;
       ++end;
@@ -49,7 +55,8 @@ std::vector<Zero> JoinProgressions(std::vector<Zero> fills) {
       Zero::Repeat* repeat = zero.add_repeats();
       repeat->set_count(static_cast<int64_t>(end - begin));
       repeat->set_stride_bytes(stride);
-      for (const Zero::Repeat& inner : fills[begin].repeats()) *zero.add_repeats() = inner;
+      for (const Zero::Repeat& inner : fills[begin].repeats())
+        *zero.add_repeats() = inner;
     }
     joined.push_back(std::move(zero));
     begin = end;
@@ -75,7 +82,8 @@ std::vector<Zero> ZeroFills(const Layout& layout, int64_t element_bytes) {
     }
     begin = end + 1;
   }
-  for (int level = 0; level < kMaxLevels; ++level) fills = JoinProgressions(std::move(fills));
+  for (int level = 0; level < kMaxLevels; ++level)
+    fills = JoinProgressions(std::move(fills));
   return fills;
 }
 

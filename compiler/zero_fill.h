@@ -9,8 +9,9 @@
 
 namespace tilewright {
 
-// Together they set every byte of the physical buffer that holds no logical element to zero, and no other. Empty if the layout has no
-// padding or does not promise zeros. `to` is left for the caller except for its offset.
+// Together they set every byte of the physical buffer that holds no logical
+// element to zero, and no other. Empty if the layout has no padding or does not
+// promise zeros. `to` is left for the caller except for its offset.
 std::vector<Zero> ZeroFills(const Layout& layout, int64_t element_bytes);
 
 }  // namespace tilewright

@@ -1,4 +1,5 @@
-// A candidate: something that claims to compute a workload, as the verifier sees it.
+// A candidate: something that claims to compute a workload, as the verifier
+// sees it.
 #ifndef TILEWRIGHT_MEASURE_CANDIDATE_H_
 #define TILEWRIGHT_MEASURE_CANDIDATE_H_
 
@@ -16,7 +17,8 @@ namespace tilewright::measure {
 using backends::GuardedBuffer;
 using GuardSide = backends::GuardedBuffer::Side;
 
-// The arguments of a kernel, in order: tensors of the workload's graph (placeholders, constants, outputs) and how each lies in memory.
+// The arguments of a kernel, in order: tensors of the workload's graph
+// (placeholders, constants, outputs) and how each lies in memory.
 struct Arguments {
   std::vector<TensorId> tensors;
   std::vector<Layout> layouts;
@@ -27,11 +29,13 @@ struct CandidateRun {
   std::vector<void*> args;                    // by argument
   std::vector<int64_t> sizes_bytes;           // by argument
   int threads = 1;                            // that the tasks are to be run by
-  GuardSide scratch_guard = GuardSide::kEnd;  // on which side scratch should be guarded, where it can be
+  GuardSide scratch_guard = GuardSide::kEnd;  // on which side scratch should be
+                                              // guarded, where it can be
 };
 
-// Runs all tasks, once, and returns when they are done. An error rejects the candidate, but for ResourceExhausted, Unavailable and
-// Unimplemented, which are the machine's.
+// Runs all tasks, once, and returns when they are done. An error rejects the
+// candidate, but for ResourceExhausted, Unavailable and Unimplemented, which
+// are the machine's.
 using Candidate = std::function<absl::Status(const CandidateRun&)>;
 
 }  // namespace tilewright::measure

@@ -13,9 +13,13 @@
 
 namespace tilewright::measure {
 
-// A new device with that many threads, whose scratch is guarded on that side and undefined before every chunk of tasks, where the device
-// can do that. Called in the child process that runs the candidate: threads of a device made earlier would not be there.
-using DeviceFactory = std::function<absl::StatusOr<std::unique_ptr<backends::Device>>(int threads, GuardSide scratch_guard)>;
+// A new device with that many threads, whose scratch is guarded on that side
+// and undefined before every chunk of tasks, where the device can do that.
+// Called in the child process that runs the candidate: threads of a device made
+// earlier would not be there.
+using DeviceFactory =
+    std::function<absl::StatusOr<std::unique_ptr<backends::Device>>(
+        int threads, GuardSide scratch_guard)>;
 
 // One kernel of a module.
 struct ModuleKernel {

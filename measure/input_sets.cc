@@ -47,9 +47,10 @@ bool IsRingOp(Op op) {
 
 // Where a tensor's values go, found by one look at all expressions.
 struct Uses {
-  std::map<TensorId, int64_t> index_extent;  // read as an index of a dimension of this extent (the smallest)
+  std::map<TensorId, int64_t> index_extent;  // read as an index of a dimension
+                                             // of this extent (the smallest)
   std::set<TensorId> positive;               // reaches a function with a domain
-  std::map<TensorId, int64_t> sum_terms;     // to be divided by the root of this
+  std::map<TensorId, int64_t> sum_terms;  // to be divided by the root of this
 };
 
 class UseFinder {
@@ -66,11 +67,15 @@ class UseFinder {
     for (const Expr& body : tensor.compute.body) {
       Visit(body, [&](const Expr& e) {
         if (e.op() == Op::kLoad) LookAtIndices(e);
-        if (e.op() == Op::kLog || e.op() == Op::kSqrt || e.op() == Op::kPow) MarkPositive(e.operand(0));
-        if (e.op() == Op::kDiv && IsFloat(e.dtype())) MarkPositive(e.operand(1));
+        if (e.op() == Op::kLog || e.op() == Op::kSqrt || e.op() == Op::kPow)
+          MarkPositive(e.operand(0));
+        if (e.op() == Op::kDiv && IsFloat(e.dtype()))
+          MarkPositive(e.operand(1));
       });
     }
-    if (tensor.compute.combiner && tensor.compute.combiner->kind() == Combiner::Kind::kSum) Scale(tensor.compute);
+    if (tensor.compute.combiner &&
+        tensor.compute.combiner->kind() == Combiner::Kind::kSum)
+      Scale(tensor.compute);
   }
 
   void LookAtIndices(const Expr& load) {
@@ -105,10 +110,15 @@ class UseFinder {
     for (const Axis& axis : compute.reduce_axes) terms *= axis.extent.value();
     TensorId smallest = -1;
     Visit(compute.body[0], [&](const Expr& e) {
-      if (e.op() != Op::kLoad || !IsFloat(e.dtype()) || graph_.tensor(e.source()).kind == TensorKind::kCompute) return;
-      if (smallest < 0 || graph_.tensor(e.source()).num_elements() < graph_.tensor(smallest).num_elements()) smallest = e.source();
+      if (e.op() != Op::kLoad || !IsFloat(e.dtype()) ||
+          graph_.tensor(e.source()).kind == TensorKind::kCompute)
+        return;
+      if (smallest < 0 || graph_.tensor(e.source()).num_elements() <
+                              graph_.tensor(smallest).num_elements())
+        smallest = e.source();
     });
-    if (smallest >= 0) uses_.sum_terms[smallest] = std::max(uses_.sum_terms[smallest], terms);
+    if (smallest >= 0)
+      uses_.sum_terms[smallest] = std::max(uses_.sum_terms[smallest], terms);
   }
 
   const TensorGraph& graph_;
@@ -121,13 +131,16 @@ int64_t DrawInteger(DType dtype, int64_t largest, Random& random) {
 }
 
 // What does not depend on the kind of set: true if `tensor` was filled.
-bool DrawCommon(const Tensor& tensor, const Uses& uses, Random& random, HostTensor& out) {
+bool DrawCommon(const Tensor& tensor, const Uses& uses, Random& random,
+                HostTensor& out) {
   const int64_t count = out.num_elements();
-  if (tensor.kind == TensorKind::kConstant && !IsFloat(tensor.dtype) && tensor.value != nullptr && tensor.value->num_elements() == count) {
+  if (tensor.kind == TensorKind::kConstant && !IsFloat(tensor.dtype) &&
+      tensor.value != nullptr && tensor.value->num_elements() == count) {
     out = *tensor.value;
     return true;
   }
-  if (const auto used = uses.index_extent.find(tensor.id); used != uses.index_extent.end()) {
+  if (const auto used = uses.index_extent.find(tensor.id);
+      used != uses.index_extent.end()) {
     for (int64_t k = 0; k < count; ++k) {
       const int64_t index = random.UniformInt(0, used->second - 1);
       out.Set(k, {static_cast<double>(index), index});
@@ -135,7 +148,8 @@ bool DrawCommon(const Tensor& tensor, const Uses& uses, Random& random, HostTens
     return true;
   }
   if (tensor.dtype == DType::kBool) {
-    for (int64_t k = 0; k < count; ++k) out.Set(k, {0, random.UniformInt(0, 1)});
+    for (int64_t k = 0; k < count; ++k)
+      out.Set(k, {0, random.UniformInt(0, 1)});
     return true;
   }
   return false;
@@ -173,7 +187,9 @@ bool IsExactOnIntegers(const TensorGraph& graph) {
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind != TensorKind::kCompute) continue;
     const std::optional<Combiner>& combiner = tensor.compute.combiner;
-    if (combiner && (!combiner->exact_on_integers() || (combiner->kind() == Combiner::Kind::kProd && IsFloat(combiner->acc()))))
+    if (combiner && (!combiner->exact_on_integers() ||
+                     (combiner->kind() == Combiner::Kind::kProd &&
+                      IsFloat(combiner->acc()))))
       return false;
     bool exact = true;
     for (const Expr& body : tensor.compute.body) {
@@ -181,7 +197,8 @@ bool IsExactOnIntegers(const TensorGraph& graph) {
         if (!IsFloat(e.dtype())) return;
         exact = exact && IsRingOp(e.op());
         // -inf and +inf start running maxima.
-        if (e.op() == Op::kConst && std::isfinite(e.float_value())) exact = exact && e.float_value() == std::nearbyint(e.float_value());
+        if (e.op() == Op::kConst && std::isfinite(e.float_value()))
+          exact = exact && e.float_value() == std::nearbyint(e.float_value());
       });
     }
     if (!exact) return false;
@@ -189,32 +206,44 @@ bool IsExactOnIntegers(const TensorGraph& graph) {
   return true;
 }
 
-InputSet DrawExactSet(const TensorGraph& graph, int64_t largest, Random& random) {
-  return Draw(graph, random, [&](const Tensor& tensor, const Uses&, HostTensor& values) {
-    for (int64_t k = 0; k < values.num_elements(); ++k) {
-      const int64_t value = DrawInteger(tensor.dtype, largest, random);
-      values.Set(k, {static_cast<double>(value), value});
-    }
-  });
+InputSet DrawExactSet(const TensorGraph& graph, int64_t largest,
+                      Random& random) {
+  return Draw(graph, random,
+              [&](const Tensor& tensor, const Uses&, HostTensor& values) {
+                for (int64_t k = 0; k < values.num_elements(); ++k) {
+                  const int64_t value =
+                      DrawInteger(tensor.dtype, largest, random);
+                  values.Set(k, {static_cast<double>(value), value});
+                }
+              });
 }
 
 InputSet DrawRealSet(const TensorGraph& graph, Random& random) {
   constexpr int64_t kLargestInteger = 100;
-  return Draw(graph, random, [&](const Tensor& tensor, const Uses& uses, HostTensor& values) {
-    const auto terms = uses.sum_terms.find(tensor.id);
-    const double scale = terms == uses.sum_terms.end() ? 1 : 1 / std::sqrt(static_cast<double>(terms->second));
-    const bool positive = uses.positive.count(tensor.id) > 0;
-    for (int64_t k = 0; k < values.num_elements(); ++k) {
-      if (!IsFloat(tensor.dtype)) {
-        values.Set(k, {0, DrawInteger(tensor.dtype, kLargestInteger, random)});
-      } else {
-        values.Set(k, {positive ? random.Uniform(0.5, 1.5) : scale * random.Normal(), 0});
-      }
-    }
-  });
+  return Draw(graph, random,
+              [&](const Tensor& tensor, const Uses& uses, HostTensor& values) {
+                const auto terms = uses.sum_terms.find(tensor.id);
+                const double scale =
+                    terms == uses.sum_terms.end()
+                        ? 1
+                        : 1 / std::sqrt(static_cast<double>(terms->second));
+                const bool positive = uses.positive.count(tensor.id) > 0;
+                for (int64_t k = 0; k < values.num_elements(); ++k) {
+                  if (!IsFloat(tensor.dtype)) {
+                    values.Set(k, {0, DrawInteger(tensor.dtype, kLargestInteger,
+                                                  random)});
+                  } else {
+                    values.Set(k, {positive ? random.Uniform(0.5, 1.5)
+                                            : scale * random.Normal(),
+                                   0});
+                  }
+                }
+              });
 }
 
-std::map<TensorId, int64_t> IndexExtents(const TensorGraph& graph) { return UseFinder(graph).Take().index_extent; }
+std::map<TensorId, int64_t> IndexExtents(const TensorGraph& graph) {
+  return UseFinder(graph).Take().index_extent;
+}
 
 void MakePositive(InputSet& set) {
   for (auto& [id, values] : set) {
@@ -232,7 +261,9 @@ bool AnyBody(const TensorGraph& graph, Op a, Op b) {
   bool found = false;
   for (const Tensor& tensor : graph.tensors()) {
     for (const Expr& body : tensor.compute.body) {
-      Visit(body, [&](const Expr& e) { found = found || ((e.op() == a || e.op() == b) && IsFloat(e.dtype())); });
+      Visit(body, [&](const Expr& e) {
+        found = found || ((e.op() == a || e.op() == b) && IsFloat(e.dtype()));
+      });
     }
   }
   return found;
@@ -240,23 +271,31 @@ bool AnyBody(const TensorGraph& graph, Op a, Op b) {
 
 }  // namespace
 
-bool HasClipping(const TensorGraph& graph) { return AnyBody(graph, Op::kMax, Op::kMin); }
+bool HasClipping(const TensorGraph& graph) {
+  return AnyBody(graph, Op::kMax, Op::kMin);
+}
 
 bool HasExponential(const TensorGraph& graph) {
-  const auto combines = [](const Tensor& t) { return t.compute.combiner && t.compute.combiner->kind() == Combiner::Kind::kMaxSumExp; };
-  return AnyBody(graph, Op::kExp, Op::kExp) || std::any_of(graph.tensors().begin(), graph.tensors().end(), combines);
+  const auto combines = [](const Tensor& t) {
+    return t.compute.combiner &&
+           t.compute.combiner->kind() == Combiner::Kind::kMaxSumExp;
+  };
+  return AnyBody(graph, Op::kExp, Op::kExp) ||
+         std::any_of(graph.tensors().begin(), graph.tensors().end(), combines);
 }
 
 double ExactLimit(const TensorGraph& graph) {
   int bits = 53;
   for (const Tensor& tensor : graph.tensors()) {
-    if (IsFloat(tensor.dtype)) bits = std::min(bits, SignificandBits(tensor.dtype));
+    if (IsFloat(tensor.dtype))
+      bits = std::min(bits, SignificandBits(tensor.dtype));
     if (tensor.compute.combiner && IsFloat(tensor.compute.combiner->acc()))
       bits = std::min(bits, SignificandBits(tensor.compute.combiner->acc()));
     for (const Expr& body : tensor.compute.body) {
       // fp16 and bf16 compute in fp32.
       Visit(body, [&](const Expr& e) {
-        if (IsFloat(e.dtype())) bits = std::min(bits, e.dtype() == DType::kFloat64 ? 53 : 24);
+        if (IsFloat(e.dtype()))
+          bits = std::min(bits, e.dtype() == DType::kFloat64 ? 53 : 24);
       });
     }
   }

@@ -1,13 +1,16 @@
-// What a candidate is run on: sets of values for the placeholders and constants of a workload.
+// What a candidate is run on: sets of values for the placeholders and constants
+// of a workload.
 //
-//   exact  small integers, so that every partial sum is exact in the accumulator dtype, whatever the order
-//   real   normal values, inputs of sums scaled so that outputs are of unit size
-//   positive
-//          for graphs that clip (max or min of values): no float is below zero, so that no term of a sum hides behind a clipped output
+//   exact  small integers, so that every partial sum is exact in the
+//   accumulator dtype, whatever the order real   normal values, inputs of sums
+//   scaled so that outputs are of unit size positive
+//          for graphs that clip (max or min of values): no float is below zero,
+//          so that no term of a sum hides behind a clipped output
 //
-// Values that are read as indices come from the valid range of what they index. Values that reach a logarithm, a square root, a
-// divisor or the base of a power are drawn from [0.5, 1.5]. Integer constants keep the values they have in the graph: they are shapes and
-// indices.
+// Values that are read as indices come from the valid range of what they index.
+// Values that reach a logarithm, a square root, a divisor or the base of a
+// power are drawn from [0.5, 1.5]. Integer constants keep the values they have
+// in the graph: they are shapes and indices.
 #ifndef TILEWRIGHT_MEASURE_INPUT_SETS_H_
 #define TILEWRIGHT_MEASURE_INPUT_SETS_H_
 
@@ -22,11 +25,13 @@ namespace tilewright::measure {
 
 using InputSet = std::map<TensorId, HostTensor>;
 
-// Whether integers stay exact through `graph`: ring operations, max, min, moves, comparisons and integer constants only.
+// Whether integers stay exact through `graph`: ring operations, max, min,
+// moves, comparisons and integer constants only.
 bool IsExactOnIntegers(const TensorGraph& graph);
 
 // Integers in [-largest, largest], floats included. REQUIRES: largest >= 1.
-InputSet DrawExactSet(const TensorGraph& graph, int64_t largest, Random& random);
+InputSet DrawExactSet(const TensorGraph& graph, int64_t largest,
+                      Random& random);
 InputSet DrawRealSet(const TensorGraph& graph, Random& random);
 
 // Makes all floats positive; zeros become one.
@@ -34,15 +39,18 @@ void MakePositive(InputSet& set);
 // Whether values are clipped: a max or min that is no reduction.
 bool HasClipping(const TensorGraph& graph);
 
-// Tensors whose values are read as indices, and the smallest extent of what they index.
+// Tensors whose values are read as indices, and the smallest extent of what
+// they index.
 std::map<TensorId, int64_t> IndexExtents(const TensorGraph& graph);
 
-// A margin that makes an exponential overflow if it is not shifted by its own maximum.
+// A margin that makes an exponential overflow if it is not shifted by its own
+// maximum.
 inline constexpr double kOverflowMargin = 150;
 // Whether there is an exponential in `graph`.
 bool HasExponential(const TensorGraph& graph);
 
-// The largest magnitude up to which all integers are exact in every float dtype that a value of `graph` is kept in.
+// The largest magnitude up to which all integers are exact in every float dtype
+// that a value of `graph` is kept in.
 double ExactLimit(const TensorGraph& graph);
 
 }  // namespace tilewright::measure

@@ -23,9 +23,14 @@ TensorGraph Graph(const char* text) {
 }
 
 TEST(InputSetsTest, RingOperationsAreExactAndFunctionsAreNot) {
-  for (const NamedWorkload& one : TestWorkloads()) EXPECT_EQ(IsExactOnIntegers(one.workload.graph), one.exact) << one.name;
-  EXPECT_FALSE(IsExactOnIntegers(Graph("x: f32[4] = placeholder\ny: f32[4] = compute (i: 4) { x[i] * 0.5 }\nreturn y\n")));
-  EXPECT_TRUE(IsExactOnIntegers(Graph("x: f32[4] = placeholder\ny: f32[4] = compute (i: 4) { min(max(x[i], 0), 6) }\nreturn y\n")));
+  for (const NamedWorkload& one : TestWorkloads())
+    EXPECT_EQ(IsExactOnIntegers(one.workload.graph), one.exact) << one.name;
+  EXPECT_FALSE(
+      IsExactOnIntegers(Graph("x: f32[4] = placeholder\ny: f32[4] = compute "
+                              "(i: 4) { x[i] * 0.5 }\nreturn y\n")));
+  EXPECT_TRUE(
+      IsExactOnIntegers(Graph("x: f32[4] = placeholder\ny: f32[4] = compute "
+                              "(i: 4) { min(max(x[i], 0), 6) }\nreturn y\n")));
 }
 
 TEST(InputSetsTest, ExactSetsAreSmallIntegersOfEveryDtype) {
@@ -45,9 +50,12 @@ TEST(InputSetsTest, ExactSetsAreSmallIntegersOfEveryDtype) {
 TEST(InputSetsTest, RealSumsComeOutAtUnitSize) {
   const TensorGraph graph = Graph(
       "A: f32[64, 1000] = placeholder\nB: f32[1000, 64] = placeholder\n"
-      "C: f32[64, 64] = compute (m: 64, n: 64) reduce (k: 1000) sum:f32 { A[m, k] * B[k, n] }\nreturn C\n");
+      "C: f32[64, 64] = compute (m: 64, n: 64) reduce (k: 1000) sum:f32 { A[m, "
+      "k] * B[k, n] }\nreturn C\n");
   Random random(1);
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, DrawRealSet(graph, random), {}));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const ReferenceResult result,
+      EvaluateReference(graph, DrawRealSet(graph, random), {}));
   double squares = 0;
   const ReferenceTensor& c = result.outputs.begin()->second;
   for (const double v : c.value) squares += v * v;
@@ -56,10 +64,14 @@ TEST(InputSetsTest, RealSumsComeOutAtUnitSize) {
 
 TEST(InputSetsTest, DomainsAreRespected) {
   const TensorGraph graph = Graph(
-      "x: f32[100] = placeholder\nz: f32[100] = placeholder\nw: f32[100] = placeholder\n"
-      "y: f32[100] = compute (i: 100) { log(x[i]) + sqrt(z[i]) / w[i] }\nreturn y\n");
+      "x: f32[100] = placeholder\nz: f32[100] = placeholder\nw: f32[100] = "
+      "placeholder\n"
+      "y: f32[100] = compute (i: 100) { log(x[i]) + sqrt(z[i]) / w[i] "
+      "}\nreturn y\n");
   Random random(1);
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, DrawRealSet(graph, random), {}));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const ReferenceResult result,
+      EvaluateReference(graph, DrawRealSet(graph, random), {}));
   const ReferenceTensor& y = result.outputs.begin()->second;
   for (size_t k = 0; k < y.value.size(); ++k) {
     ASSERT_TRUE(std::isfinite(y.value[k]));
@@ -78,22 +90,26 @@ TEST(InputSetsTest, IndicesAreValidAndTurnsHoldTheirExtremes) {
   }
   ASSERT_EQ(NumTurns(graph), 2);
   PlantPicks(graph, 0, 4, random, set);
-  for (const int64_t index : set.at(indices).as<int64_t>()) EXPECT_EQ(index, 10);
+  for (const int64_t index : set.at(indices).as<int64_t>())
+    EXPECT_EQ(index, 10);
   PlantPicks(graph, 1, 4, random, set);
   for (const int64_t index : set.at(indices).as<int64_t>()) EXPECT_EQ(index, 0);
 }
 
 TEST(InputSetsTest, IntegerConstantsKeepTheirValuesAndFloatsAreDrawn) {
   const TensorGraph graph = Graph(
-      "k: i64[2] = constant { 3, 1 }\nf: f32[2] = constant { 9, 9 }\nx: f32[5] = placeholder\n"
-      "y: f32[2] = compute (i: 2) { x[max(min(k[i], 4), 0)] * f[i] }\nreturn y\n");
+      "k: i64[2] = constant { 3, 1 }\nf: f32[2] = constant { 9, 9 }\nx: f32[5] "
+      "= placeholder\n"
+      "y: f32[2] = compute (i: 2) { x[max(min(k[i], 4), 0)] * f[i] }\nreturn "
+      "y\n");
   Random random(1);
   const InputSet set = DrawRealSet(graph, random);
   EXPECT_EQ(set.at(*graph.Find("k")).as<int64_t>()[0], 3);
   EXPECT_NE(set.at(*graph.Find("f")).as<float>()[0], 9);
 }
 
-// Over the turns, every step of the selection is where some output's winner stands, for every output.
+// Over the turns, every step of the selection is where some output's winner
+// stands, for every output.
 TEST(PlantedPicksTest, EveryStepWinsForEveryOutput) {
   const TensorGraph graph = TestWorkload("argmax").graph;
   std::vector<std::vector<bool>> won(9, std::vector<bool>(33, false));
@@ -101,11 +117,14 @@ TEST(PlantedPicksTest, EveryStepWinsForEveryOutput) {
     Random random(turn);
     InputSet set = DrawExactSet(graph, 8, random);
     PlantPicks(graph, turn, 17, random, set);
-    TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, set, {}));
-    for (int row = 0; row < 9; ++row) won[row][result.outputs.begin()->second.integer[row]] = true;
+    TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
+                            EvaluateReference(graph, set, {}));
+    for (int row = 0; row < 9; ++row)
+      won[row][result.outputs.begin()->second.integer[row]] = true;
   }
   for (int row = 0; row < 9; ++row) {
-    for (int step = 0; step < 33; ++step) EXPECT_TRUE(won[row][step]) << "row " << row << ", step " << step;
+    for (int step = 0; step < 33; ++step)
+      EXPECT_TRUE(won[row][step]) << "row " << row << ", step " << step;
   }
 }
 

@@ -13,12 +13,15 @@ namespace {
 
 std::vector<std::string> CopyIn(const CandidateRun& run) {
   std::vector<std::string> bytes;
-  for (size_t i = 0; i < run.args.size(); ++i) bytes.emplace_back(static_cast<const char*>(run.args[i]), run.sizes_bytes[i]);
+  for (size_t i = 0; i < run.args.size(); ++i)
+    bytes.emplace_back(static_cast<const char*>(run.args[i]),
+                       run.sizes_bytes[i]);
   return bytes;
 }
 
 void CopyOut(const std::vector<std::string>& bytes, const CandidateRun& run) {
-  for (size_t i = 0; i < bytes.size(); ++i) std::memcpy(run.args[i], bytes[i].data(), bytes[i].size());
+  for (size_t i = 0; i < bytes.size(); ++i)
+    std::memcpy(run.args[i], bytes[i].data(), bytes[i].size());
 }
 
 }  // namespace
@@ -27,10 +30,12 @@ Candidate InterpretedCandidate(const kernel_ir::ScalarKernel& kernel) {
   return [&kernel](const CandidateRun& run) -> absl::Status {
     std::vector<std::string> bytes = CopyIn(run);
     if (run.threads == 1) {
-      TW_RETURN_IF_ERROR(kernel_ir::InterpretScalarKernel(kernel, absl::MakeSpan(bytes), 0, kernel.num_tasks));
+      TW_RETURN_IF_ERROR(kernel_ir::InterpretScalarKernel(
+          kernel, absl::MakeSpan(bytes), 0, kernel.num_tasks));
     } else {
       for (int64_t task = kernel.num_tasks - 1; task >= 0; --task) {
-        TW_RETURN_IF_ERROR(kernel_ir::InterpretScalarKernel(kernel, absl::MakeSpan(bytes), task, task + 1));
+        TW_RETURN_IF_ERROR(kernel_ir::InterpretScalarKernel(
+            kernel, absl::MakeSpan(bytes), task, task + 1));
       }
     }
     CopyOut(bytes, run);
@@ -41,7 +46,8 @@ Candidate InterpretedCandidate(const kernel_ir::ScalarKernel& kernel) {
 Candidate InterpretedCandidate(const kernel_ir::Kernel& kernel) {
   return [&kernel](const CandidateRun& run) -> absl::Status {
     std::vector<std::string> bytes = CopyIn(run);
-    TW_RETURN_IF_ERROR(kernel_ir::InterpretTileKernel(kernel, absl::MakeSpan(bytes)));
+    TW_RETURN_IF_ERROR(
+        kernel_ir::InterpretTileKernel(kernel, absl::MakeSpan(bytes)));
     CopyOut(bytes, run);
     return absl::OkStatus();
   };

@@ -8,8 +8,8 @@
 
 namespace tilewright::measure {
 
-// With one thread tasks run in order; with more, in reverse and each on its own, as a thread pool might. The kernel must outlive the
-// candidate.
+// With one thread tasks run in order; with more, in reverse and each on its
+// own, as a thread pool might. The kernel must outlive the candidate.
 Candidate InterpretedCandidate(const kernel_ir::ScalarKernel& kernel);
 // All tasks, in order.
 Candidate InterpretedCandidate(const kernel_ir::Kernel& kernel);

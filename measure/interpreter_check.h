@@ -1,4 +1,5 @@
-// The reference is checked too: against the interpreter, which shares no code with it but the meaning of single operations.
+// The reference is checked too: against the interpreter, which shares no code
+// with it but the meaning of single operations.
 #ifndef TILEWRIGHT_MEASURE_INTERPRETER_CHECK_H_
 #define TILEWRIGHT_MEASURE_INTERPRETER_CHECK_H_
 
@@ -16,13 +17,18 @@ namespace tilewright::measure {
 
 inline constexpr int kPointsPerOutput = 256;
 
-// Corners, edges, positions in the last tiles, random ones: at most `count`, distinct only by chance.
-std::vector<std::vector<int64_t>> SamplePoints(const std::vector<int64_t>& shape, int count, Random& random);
+// Corners, edges, positions in the last tiles, random ones: at most `count`,
+// distinct only by chance.
+std::vector<std::vector<int64_t>> SamplePoints(
+    const std::vector<int64_t>& shape, int count, Random& random);
 
-// Internal, naming the element, if the interpreter gives another value at one of kPointsPerOutput points of an output. `unit` is what the
-// bounds of `expected` were made with.
-absl::Status CompareWithInterpreter(const TensorGraph& graph, const InputSet& inputs, const std::map<TensorId, ReferenceTensor>& expected,
-                                    double unit, Random& random);
+// Internal, naming the element, if the interpreter gives another value at one
+// of kPointsPerOutput points of an output. `unit` is what the bounds of
+// `expected` were made with.
+absl::Status CompareWithInterpreter(
+    const TensorGraph& graph, const InputSet& inputs,
+    const std::map<TensorId, ReferenceTensor>& expected, double unit,
+    Random& random);
 
 }  // namespace tilewright::measure
 

@@ -37,14 +37,17 @@ void OnFault(int signal, siginfo_t* info, void* context) {
   child_report->address = info->si_addr;
 #if defined(__x86_64__)
   constexpr int kWriteBit = 2;  // of the page fault's error code
-  child_report->is_write = (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0;
+  child_report->is_write =
+      (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] &
+       kWriteBit) != 0;
 #else
   (void)context;
 #endif
   _exit(kFaultExit);
 }
 
-[[noreturn]] void RunChild(const std::function<absl::Status()>& work, int timeout_seconds, Report* report) {
+[[noreturn]] void RunChild(const std::function<absl::Status()>& work,
+                           int timeout_seconds, Report* report) {
   child_report = report;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
@@ -52,7 +55,8 @@ void OnFault(int signal, siginfo_t* info, void* context) {
   struct sigaction action = {};
   action.sa_sigaction = OnFault;
   action.sa_flags = SA_SIGINFO | SA_RESETHAND;
-  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE})
+    sigaction(signal, &action, nullptr);
   signal(SIGALRM, SIG_DFL);
   sigset_t alarm_only;
   sigemptyset(&alarm_only);
@@ -61,7 +65,8 @@ void OnFault(int signal, siginfo_t* info, void* context) {
   alarm(static_cast<unsigned>(std::max(timeout_seconds, 1)));
   const absl::Status status = work();
   report->code = static_cast<int>(status.code());
-  const size_t size = std::min(status.message().size(), sizeof(report->message) - 1);
+  const size_t size =
+      std::min(status.message().size(), sizeof(report->message) - 1);
   std::memcpy(report->message, status.message().data(), size);
   report->message[size] = '\0';
   report->finished = 1;
@@ -71,34 +76,44 @@ void OnFault(int signal, siginfo_t* info, void* context) {
 IsolatedOutcome Died(const char* what) {
   IsolatedOutcome outcome;
   outcome.kind = IsolatedOutcome::Kind::kDied;
-  outcome.status = absl::UnavailableError(absl::StrCat(what, ": ", strerror(errno)));
+  outcome.status =
+      absl::UnavailableError(absl::StrCat(what, ": ", strerror(errno)));
   return outcome;
 }
 
-IsolatedOutcome Read(const Report& report, int wait_status, int timeout_seconds) {
+IsolatedOutcome Read(const Report& report, int wait_status,
+                     int timeout_seconds) {
   IsolatedOutcome outcome;
   if (report.finished) {
-    outcome.status = absl::Status(static_cast<absl::StatusCode>(report.code), report.message);
+    outcome.status = absl::Status(static_cast<absl::StatusCode>(report.code),
+                                  report.message);
   } else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == kFaultExit) {
     outcome.kind = IsolatedOutcome::Kind::kFault;
     outcome.address = report.address;
     outcome.is_write = report.is_write != 0;
-    outcome.status = absl::InternalError(absl::StrCat("died of ", strsignal(report.signal)));
+    outcome.status =
+        absl::InternalError(absl::StrCat("died of ", strsignal(report.signal)));
   } else if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGALRM) {
     outcome.kind = IsolatedOutcome::Kind::kTimeout;
-    outcome.status = absl::DeadlineExceededError(absl::StrCat("did not end within ", timeout_seconds, " s"));
+    outcome.status = absl::DeadlineExceededError(
+        absl::StrCat("did not end within ", timeout_seconds, " s"));
   } else {
     outcome.kind = IsolatedOutcome::Kind::kDied;
-    outcome.status = absl::InternalError(WIFSIGNALED(wait_status) ? absl::StrCat("died of ", strsignal(WTERMSIG(wait_status)))
-                                                                  : absl::StrCat("ended with exit status ", WEXITSTATUS(wait_status)));
+    outcome.status = absl::InternalError(
+        WIFSIGNALED(wait_status)
+            ? absl::StrCat("died of ", strsignal(WTERMSIG(wait_status)))
+            : absl::StrCat("ended with exit status ",
+                           WEXITSTATUS(wait_status)));
   }
   return outcome;
 }
 
 }  // namespace
 
-IsolatedOutcome RunIsolated(const std::function<absl::Status()>& work, int timeout_seconds) {
-  void* const memory = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+IsolatedOutcome RunIsolated(const std::function<absl::Status()>& work,
+                            int timeout_seconds) {
+  void* const memory = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return Died("no shared memory for a child process");
   Report* const report = static_cast<Report*>(memory);
   const pid_t child = fork();

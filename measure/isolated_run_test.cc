@@ -20,13 +20,15 @@ TEST(IsolatedRunTest, TheStatusOfTheWorkComesBack) {
   const IsolatedOutcome good = RunIsolated([] { return absl::OkStatus(); }, 10);
   EXPECT_EQ(good.kind, Kind::kReturned);
   TW_EXPECT_OK(good.status);
-  const IsolatedOutcome bad = RunIsolated([] { return absl::AbortedError("no luck"); }, 10);
+  const IsolatedOutcome bad =
+      RunIsolated([] { return absl::AbortedError("no luck"); }, 10);
   EXPECT_EQ(bad.kind, Kind::kReturned);
   EXPECT_THAT(bad.status, StatusIs(absl::StatusCode::kAborted, "no luck"));
 }
 
 TEST(IsolatedRunTest, WhatTheChildWritesToSharedMemoryIsSeenAndNothingElse) {
-  TW_ASSERT_OK_AND_ASSIGN(const GuardedBuffer shared, GuardedBuffer::Create(4, GuardedBuffer::Side::kEnd));
+  TW_ASSERT_OK_AND_ASSIGN(const GuardedBuffer shared,
+                          GuardedBuffer::Create(4, GuardedBuffer::Side::kEnd));
   int own = 1;
   const IsolatedOutcome outcome = RunIsolated(
       [&] {
@@ -41,7 +43,8 @@ TEST(IsolatedRunTest, WhatTheChildWritesToSharedMemoryIsSeenAndNothingElse) {
 }
 
 TEST(IsolatedRunTest, FaultsOfAnyThreadAreCaughtWithAddressAndDirection) {
-  TW_ASSERT_OK_AND_ASSIGN(const GuardedBuffer buffer, GuardedBuffer::Create(64, GuardedBuffer::Side::kEnd));
+  TW_ASSERT_OK_AND_ASSIGN(const GuardedBuffer buffer,
+                          GuardedBuffer::Create(64, GuardedBuffer::Side::kEnd));
   const IsolatedOutcome write = RunIsolated(
       [&] {
         *const_cast<volatile char*>(buffer.data() + 64) = 1;
@@ -53,7 +56,9 @@ TEST(IsolatedRunTest, FaultsOfAnyThreadAreCaughtWithAddressAndDirection) {
   EXPECT_TRUE(write.is_write);
   const IsolatedOutcome read = RunIsolated(
       [&] {
-        std::thread([&] { (void)*const_cast<volatile char*>(buffer.data() + 100); }).join();
+        std::thread([&] {
+          (void)*const_cast<volatile char*>(buffer.data() + 100);
+        }).join();
         return absl::OkStatus();
       },
       10);
@@ -71,11 +76,13 @@ TEST(IsolatedRunTest, AHangEndsAtTheTimeLimit) {
       },
       1);
   EXPECT_EQ(outcome.kind, Kind::kTimeout);
-  EXPECT_THAT(outcome.status, StatusIs(absl::StatusCode::kDeadlineExceeded, "1 s"));
+  EXPECT_THAT(outcome.status,
+              StatusIs(absl::StatusCode::kDeadlineExceeded, "1 s"));
 }
 
 TEST(IsolatedRunTest, AChildThatEndsItselfIsNoSuccess) {
-  const IsolatedOutcome exited = RunIsolated([]() -> absl::Status { _exit(0); }, 10);
+  const IsolatedOutcome exited =
+      RunIsolated([]() -> absl::Status { _exit(0); }, 10);
   EXPECT_EQ(exited.kind, Kind::kDied);
   EXPECT_FALSE(exited.status.ok());
   const IsolatedOutcome killed = RunIsolated(

@@ -16,7 +16,8 @@ namespace {
 template <typename T>
 T Read(const char* data, int64_t offset) {
   T value;
-  std::memcpy(&value, data + offset * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  std::memcpy(&value, data + offset * static_cast<int64_t>(sizeof(T)),
+              sizeof(T));
   return value;
 }
 
@@ -53,7 +54,8 @@ int64_t ReadInteger(DType dtype, const char* data, int64_t offset) {
   }
 }
 
-// Half the distance of the smallest numbers: what underflow may take away, in a few operations.
+// Half the distance of the smallest numbers: what underflow may take away, in a
+// few operations.
 double Smallest(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
@@ -88,15 +90,23 @@ std::string Index(const std::vector<int64_t>& shape, int64_t position) {
 
 class OutputJudge {
  public:
-  OutputJudge(const ReferenceTensor& expected, const char* data, double factor, bool zero_signs_free)
-      : expected_(expected), data_(data), factor_(factor), zero_signs_free_(zero_signs_free) {}
+  OutputJudge(const ReferenceTensor& expected, const char* data, double factor,
+              bool zero_signs_free)
+      : expected_(expected),
+        data_(data),
+        factor_(factor),
+        zero_signs_free_(zero_signs_free) {}
 
   void JudgeFloat(int64_t position, int64_t offset) {
-    const double r = expected_.value[position], e = expected_.bound.empty() ? 0 : expected_.bound[position];
+    const double r = expected_.value[position],
+                 e = expected_.bound.empty() ? 0 : expected_.bound[position];
     const double y = ReadFloat(expected_.dtype, data_, offset);
     if (e == 0) {
       const double rounded = RoundTo(expected_.dtype, Scalar{r, 0}).f;
-      const bool equal = std::isnan(r) ? std::isnan(y) : y == rounded && (zero_signs_free_ || y != 0 || std::signbit(y) == std::signbit(r));
+      const bool equal =
+          std::isnan(r) ? std::isnan(y)
+                        : y == rounded && (zero_signs_free_ || y != 0 ||
+                                           std::signbit(y) == std::signbit(r));
       if (!equal) Reject(position, y, r, 0);
       return;
     }
@@ -107,33 +117,42 @@ class OutputJudge {
     if (std::isnan(r) ? std::isnan(y) : y == r) return;
     const double error = std::fabs(y - r);
     const double allowed = factor_ * e + Smallest(expected_.dtype);
-    // Too large for the dtype, or nearly: infinity is a correctly rounded answer.
-    if (std::isinf(y) && std::fabs(r) + allowed > Largest(expected_.dtype) && std::signbit(y) == std::signbit(r)) return;
+    // Too large for the dtype, or nearly: infinity is a correctly rounded
+    // answer.
+    if (std::isinf(y) && std::fabs(r) + allowed > Largest(expected_.dtype) &&
+        std::signbit(y) == std::signbit(r))
+      return;
     if (!(error <= allowed)) Reject(position, y, r, e);
     const double share = factor_ * error / allowed;
-    if (share > result_.largest_error && std::isfinite(share)) result_.largest_error = share;
+    if (share > result_.largest_error && std::isfinite(share))
+      result_.largest_error = share;
   }
 
   void JudgeInteger(int64_t position, int64_t offset) {
     const double e = expected_.bound.empty() ? 0 : expected_.bound[position];
-    const int64_t y = ReadInteger(expected_.dtype, data_, offset), r = expected_.integer[position];
+    const int64_t y = ReadInteger(expected_.dtype, data_, offset),
+                  r = expected_.integer[position];
     if (!std::isfinite(e)) {
       ++result_.unjudged;
-    } else if (y != r && !(std::fabs(static_cast<double>(y) - static_cast<double>(r)) <= factor_ * e)) {
+    } else if (y != r && !(std::fabs(static_cast<double>(y) -
+                                     static_cast<double>(r)) <= factor_ * e)) {
       Reject(position, static_cast<double>(y), static_cast<double>(r), e);
     }
   }
 
   OutputJudgement Take() {
-    if (wrong_ > 1) absl::StrAppend(&result_.reason, "; ", wrong_, " elements are wrong");
+    if (wrong_ > 1)
+      absl::StrAppend(&result_.reason, "; ", wrong_, " elements are wrong");
     return std::move(result_);
   }
 
  private:
   void Reject(int64_t position, double y, double r, double e) {
     if (wrong_++ > 0) return;
-    result_.reason = absl::StrFormat("%s is %.9g, expected %.9g", Index(expected_.shape, position), y, r);
-    if (e > 0) absl::StrAppendFormat(&result_.reason, " within %.3g", factor_ * e);
+    result_.reason = absl::StrFormat("%s is %.9g, expected %.9g",
+                                     Index(expected_.shape, position), y, r);
+    if (e > 0)
+      absl::StrAppendFormat(&result_.reason, " within %.3g", factor_ * e);
   }
 
   const ReferenceTensor& expected_;
@@ -146,14 +165,19 @@ class OutputJudge {
 
 }  // namespace
 
-OutputJudgement JudgeOutput(const ReferenceTensor& expected, const Layout& layout, const char* data, double bound_factor,
-                            bool zero_signs_free) {
+OutputJudgement JudgeOutput(const ReferenceTensor& expected,
+                            const Layout& layout, const char* data,
+                            double bound_factor, bool zero_signs_free) {
   OutputJudge judge(expected, data, bound_factor, zero_signs_free);
   const PhysicalOffsets offsets(layout);
   if (IsFloat(expected.dtype)) {
-    offsets.ForEach([&](int64_t position, int64_t offset) { judge.JudgeFloat(position, offset); });
+    offsets.ForEach([&](int64_t position, int64_t offset) {
+      judge.JudgeFloat(position, offset);
+    });
   } else {
-    offsets.ForEach([&](int64_t position, int64_t offset) { judge.JudgeInteger(position, offset); });
+    offsets.ForEach([&](int64_t position, int64_t offset) {
+      judge.JudgeInteger(position, offset);
+    });
   }
   return judge.Take();
 }

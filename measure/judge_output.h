@@ -15,10 +15,12 @@ struct OutputJudgement {
   int64_t unjudged = 0;      // elements whose bound is infinite
 };
 
-// `data`: the physical bytes. `bound_factor`: how many bounds an element may err by. Exact elements (bound zero) must match bit for bit,
-// NaN equals NaN; with `zero_signs_free`, -0 equals 0.
-OutputJudgement JudgeOutput(const ReferenceTensor& expected, const Layout& layout, const char* data, double bound_factor,
-                            bool zero_signs_free);
+// `data`: the physical bytes. `bound_factor`: how many bounds an element may
+// err by. Exact elements (bound zero) must match bit for bit, NaN equals NaN;
+// with `zero_signs_free`, -0 equals 0.
+OutputJudgement JudgeOutput(const ReferenceTensor& expected,
+                            const Layout& layout, const char* data,
+                            double bound_factor, bool zero_signs_free);
 
 }  // namespace tilewright::measure
 

@@ -1,8 +1,11 @@
-// The reference that candidates are judged by: the expressions of a graph as plain loops in float64, with no schedule, and beside every
-// element a bound on what a correct kernel may differ by (running error analysis).
+// The reference that candidates are judged by: the expressions of a graph as
+// plain loops in float64, with no schedule, and beside every element a bound on
+// what a correct kernel may differ by (running error analysis).
 //
-//   an fp32 operation adds u·|result|, u = 2^-24; a function its ULPs; a sum of K terms adds u·(√K + 8)·Σ|terms|; storing to fp16 or bf16
-//   adds one rounding; a comparison or rounding to integer that error could turn adds what it would change.
+//   an fp32 operation adds u·|result|, u = 2^-24; a function its ULPs; a sum of
+//   K terms adds u·(√K + 8)·Σ|terms|; storing to fp16 or bf16 adds one
+//   rounding; a comparison or rounding to integer that error could turn adds
+//   what it would change.
 //
 // An element of a kernel's output may err by kBoundFactor times its bound.
 #ifndef TILEWRIGHT_MEASURE_REFERENCE_H_
@@ -27,9 +30,11 @@ struct ReferenceTensor {
 };
 
 struct ReferenceOptions {
-  // Relative error of one fp32 operation; 2^-9 where bf16 arithmetic is allowed, 2^-11 for TF32 and fp16.
+  // Relative error of one fp32 operation; 2^-9 where bf16 arithmetic is
+  // allowed, 2^-11 for TF32 and fp16.
   double unit = 0x1p-24;
-  // Integers that are exact in every order of evaluation: no bounds are kept, magnitudes are.
+  // Integers that are exact in every order of evaluation: no bounds are kept,
+  // magnitudes are.
   bool exact = false;
   int threads = 1;
 };
@@ -40,10 +45,12 @@ struct ReferenceResult {
   double largest_magnitude = 0;
 };
 
-// `inputs`: values of all placeholders and constants (the graph's own values of constants are not looked at). InvalidArgument if one is
-// missing or does not fit. REQUIRES: VerifyGraph(graph).
-absl::StatusOr<ReferenceResult> EvaluateReference(const TensorGraph& graph, const std::map<TensorId, HostTensor>& inputs,
-                                                  const ReferenceOptions& options);
+// `inputs`: values of all placeholders and constants (the graph's own values of
+// constants are not looked at). InvalidArgument if one is missing or does not
+// fit. REQUIRES: VerifyGraph(graph).
+absl::StatusOr<ReferenceResult> EvaluateReference(
+    const TensorGraph& graph, const std::map<TensorId, HostTensor>& inputs,
+    const ReferenceOptions& options);
 
 }  // namespace tilewright::measure
 

@@ -23,15 +23,18 @@ namespace {
 Expr V(int id) { return Expr::Var(id, "v"); }
 
 // C[m, n] = sum over k of A[m, k] * B[k, n].
-TensorGraph Gemm(int64_t m, int64_t n, int64_t k, DType dtype = DType::kFloat32) {
+TensorGraph Gemm(int64_t m, int64_t n, int64_t k,
+                 DType dtype = DType::kFloat32) {
   TensorGraph graph;
   const TensorId a = graph.AddPlaceholder("A", dtype, {m, k});
   const TensorId b = graph.AddPlaceholder("B", dtype, {k, n});
   Compute compute;
   compute.axes = {{"m", m}, {"n", n}};
   compute.reduce_axes = {{"k", k}};
-  compute.combiner = Combiner(Combiner::Kind::kSum, Combiner::DefaultAccumulator(dtype));
-  Expr product = Expr::Make(Op::kMul, {graph.Load(a, {V(0), V(2)}), graph.Load(b, {V(2), V(1)})});
+  compute.combiner =
+      Combiner(Combiner::Kind::kSum, Combiner::DefaultAccumulator(dtype));
+  Expr product = Expr::Make(
+      Op::kMul, {graph.Load(a, {V(0), V(2)}), graph.Load(b, {V(2), V(1)})});
   compute.body = {product};
   graph.SetOutputs({graph.AddCompute("C", dtype, compute)});
   return graph;
@@ -46,21 +49,32 @@ TEST(ReferenceTest, AgreesWithTheInterpreterOnEveryElementOfRandomGraphs) {
     for (const Tensor& tensor : graph.tensors()) {
       if (tensor.kind == TensorKind::kConstant) all[tensor.id] = *tensor.value;
     }
-    TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, all, {}));
-    TW_ASSERT_OK_AND_ASSIGN(auto interpreter, Interpreter::Create(graph, inputs, {}));
+    TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
+                            EvaluateReference(graph, all, {}));
+    TW_ASSERT_OK_AND_ASSIGN(auto interpreter,
+                            Interpreter::Create(graph, inputs, {}));
     for (const auto& [id, tensor] : result.outputs) {
       std::vector<int64_t> index(tensor.shape.size(), 0);
-      for (int64_t position = 0; position < graph.tensor(id).num_elements(); ++position) {
+      for (int64_t position = 0; position < graph.tensor(id).num_elements();
+           ++position) {
         int64_t rest = position;
-        for (int d = static_cast<int>(index.size()) - 1; d >= 0; --d) index[d] = rest % tensor.shape[d], rest /= tensor.shape[d];
-        TW_ASSERT_OK_AND_ASSIGN(const Scalar expected, interpreter->At(id, index));
+        for (int d = static_cast<int>(index.size()) - 1; d >= 0; --d)
+          index[d] = rest % tensor.shape[d], rest /= tensor.shape[d];
+        TW_ASSERT_OK_AND_ASSIGN(const Scalar expected,
+                                interpreter->At(id, index));
         ++compared;
         if (!IsFloat(tensor.dtype)) {
-          ASSERT_EQ(tensor.integer[position], expected.i) << "seed " << seed << " " << graph.tensor(id).name << " at " << position;
-        } else if (expected.f != tensor.value[position] && !(std::isnan(expected.f) && std::isnan(tensor.value[position]))) {
-          const double tolerance = tensor.bound.empty() ? 0 : tensor.bound[position] * 0x1p-25;
+          ASSERT_EQ(tensor.integer[position], expected.i)
+              << "seed " << seed << " " << graph.tensor(id).name << " at "
+              << position;
+        } else if (expected.f != tensor.value[position] &&
+                   !(std::isnan(expected.f) &&
+                     std::isnan(tensor.value[position]))) {
+          const double tolerance =
+              tensor.bound.empty() ? 0 : tensor.bound[position] * 0x1p-25;
           ASSERT_LE(std::fabs(tensor.value[position] - expected.f), tolerance)
-              << "seed " << seed << " " << graph.tensor(id).name << " at " << position << ": " << tensor.value[position] << ", "
+              << "seed " << seed << " " << graph.tensor(id).name << " at "
+              << position << ": " << tensor.value[position] << ", "
               << expected.f;
         }
       }
@@ -75,19 +89,23 @@ TEST(ReferenceTest, SingleAndManyThreadsGiveTheSame) {
   const InputSet inputs = DrawRealSet(graph, random);
   ReferenceOptions many;
   many.threads = 3;
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult a, EvaluateReference(graph, inputs, {}));
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult b, EvaluateReference(graph, inputs, many));
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult a,
+                          EvaluateReference(graph, inputs, {}));
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult b,
+                          EvaluateReference(graph, inputs, many));
   EXPECT_EQ(a.outputs.begin()->second.value, b.outputs.begin()->second.value);
   EXPECT_EQ(a.outputs.begin()->second.bound, b.outputs.begin()->second.bound);
 }
 
-// The bound of a sum: what an honest fp32 kernel errs by is inside it, in any order, and not by orders of magnitude.
+// The bound of a sum: what an honest fp32 kernel errs by is inside it, in any
+// order, and not by orders of magnitude.
 TEST(ReferenceTest, BoundOfASumHoldsForEveryOrderAndIsTight) {
   constexpr int64_t kTerms = 1000;
   const TensorGraph graph = Gemm(4, 33, kTerms);
   Random random(5);
   const InputSet inputs = DrawRealSet(graph, random);
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, inputs, {}));
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
+                          EvaluateReference(graph, inputs, {}));
   const ReferenceTensor& c = result.outputs.begin()->second;
   const auto a = inputs.at(0).as<float>(), b = inputs.at(1).as<float>();
   double worst = 0;
@@ -96,9 +114,12 @@ TEST(ReferenceTest, BoundOfASumHoldsForEveryOrderAndIsTight) {
       float forward = 0, backward = 0;
       for (int64_t k = 0; k < kTerms; ++k) {
         forward += a[m * kTerms + k] * b[k * 33 + n];
-        backward = std::fma(a[m * kTerms + kTerms - 1 - k], b[(kTerms - 1 - k) * 33 + n], backward);
+        backward = std::fma(a[m * kTerms + kTerms - 1 - k],
+                            b[(kTerms - 1 - k) * 33 + n], backward);
       }
-      for (const float y : {forward, backward}) worst = std::max(worst, std::fabs(y - c.value[m * 33 + n]) / c.bound[m * 33 + n]);
+      for (const float y : {forward, backward})
+        worst = std::max(
+            worst, std::fabs(y - c.value[m * 33 + n]) / c.bound[m * 33 + n]);
     }
   }
   EXPECT_LT(worst, 1);
@@ -114,7 +135,8 @@ TEST(ReferenceTest, InputsAreExactAndMovesKeepThemSo) {
   graph.SetOutputs({graph.AddCompute("T", DType::kFloat32, compute)});
   Random random(1);
   const InputSet inputs = DrawRealSet(graph, random);
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, inputs, {}));
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
+                          EvaluateReference(graph, inputs, {}));
   const ReferenceTensor& t = result.outputs.begin()->second;
   EXPECT_TRUE(t.bound.empty());
   EXPECT_EQ(t.value[1 * 5 + 2], inputs.at(a).as<float>()[2 * 7 + 1]);
@@ -123,7 +145,9 @@ TEST(ReferenceTest, InputsAreExactAndMovesKeepThemSo) {
 TEST(ReferenceTest, StoringToHalfAddsOneRoundingOfHalf) {
   const TensorGraph graph = Gemm(2, 3, 16, DType::kFloat16);
   Random random(1);
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, DrawRealSet(graph, random), {}));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const ReferenceResult result,
+      EvaluateReference(graph, DrawRealSet(graph, random), {}));
   const ReferenceTensor& c = result.outputs.begin()->second;
   for (size_t k = 0; k < c.value.size(); ++k) {
     EXPECT_GE(c.bound[k], 0x1p-11 * std::fabs(c.value[k]));
@@ -131,19 +155,24 @@ TEST(ReferenceTest, StoringToHalfAddsOneRoundingOfHalf) {
   }
 }
 
-// round(x * 3) at x = 1/6: half an ulp decides, so either neighbour is right; at x = 0.4 only one is.
+// round(x * 3) at x = 1/6: half an ulp decides, so either neighbour is right;
+// at x = 0.4 only one is.
 TEST(ReferenceTest, ADecisionThatRoundingCouldTurnIsBoundedByWhatItChanges) {
   TensorGraph graph;
   const TensorId x = graph.AddPlaceholder("x", DType::kFloat32, {2});
   Compute compute;
   compute.axes = {{"i", 2}};
-  const Expr tripled = Expr::Make(Op::kMul, {graph.Load(x, {V(0)}), Expr::Float(3)});
-  compute.body = {Expr::Make(Op::kSelect, {Expr::Make(Op::kGt, {tripled, Expr::Float(0.5)}), Expr::Float(10), Expr::Float(20)})};
+  const Expr tripled =
+      Expr::Make(Op::kMul, {graph.Load(x, {V(0)}), Expr::Float(3)});
+  compute.body = {
+      Expr::Make(Op::kSelect, {Expr::Make(Op::kGt, {tripled, Expr::Float(0.5)}),
+                               Expr::Float(10), Expr::Float(20)})};
   graph.SetOutputs({graph.AddCompute("y", DType::kFloat32, compute)});
   HostTensor values(DType::kFloat32, {2});
   values.as<float>()[0] = 1.0f / 6;
   values.as<float>()[1] = 0.4f;
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, {{x, values}}, {}));
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
+                          EvaluateReference(graph, {{x, values}}, {}));
   const ReferenceTensor& y = result.outputs.begin()->second;
   EXPECT_EQ(y.bound[0], 10);
   EXPECT_EQ(y.bound[1], 0);
@@ -158,7 +187,9 @@ TEST(ReferenceTest, ALoadOutsideItsTensorShowsAsNan) {
   compute.body = {graph.Load(x, {V(0) - Expr::Int(1)})};
   graph.SetOutputs({graph.AddCompute("y", DType::kFloat32, compute)});
   Random random(1);
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, DrawRealSet(graph, random), {}));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const ReferenceResult result,
+      EvaluateReference(graph, DrawRealSet(graph, random), {}));
   const ReferenceTensor& y = result.outputs.begin()->second;
   EXPECT_TRUE(std::isnan(y.value[0]));
   EXPECT_FALSE(std::isnan(y.value[1]));
@@ -174,7 +205,8 @@ TEST(ReferenceTest, ExactRunsReportTheLargestPartialSumOfAnyOrder) {
   std::copy(right, right + 4, b.as<float>().begin());
   ReferenceOptions exact;
   exact.exact = true;
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, {{0, a}, {1, b}}, exact));
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
+                          EvaluateReference(graph, {{0, a}, {1, b}}, exact));
   EXPECT_EQ(result.outputs.begin()->second.value[0], 3);
   EXPECT_EQ(result.largest_magnitude, 33);
 }
@@ -184,30 +216,40 @@ TEST(ReferenceTest, MissingOrMisshapenInputsAreRefused) {
   Random random(1);
   InputSet inputs = DrawRealSet(graph, random);
   inputs[1] = HostTensor(DType::kFloat32, {3, 4});
-  EXPECT_THAT(EvaluateReference(graph, inputs, {}), StatusIs(absl::StatusCode::kInvalidArgument, "'B'"));
+  EXPECT_THAT(EvaluateReference(graph, inputs, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "'B'"));
   inputs.erase(0);
-  EXPECT_THAT(EvaluateReference(graph, inputs, {}), StatusIs(absl::StatusCode::kInvalidArgument, "no value for 'A'"));
+  EXPECT_THAT(EvaluateReference(graph, inputs, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "no value for 'A'"));
 }
 
-// ResNet-18's largest convolutions hold 116 million products: reference and bounds must be ready in seconds.
+// ResNet-18's largest convolutions hold 116 million products: reference and
+// bounds must be ready in seconds.
 TEST(ReferenceTest, LargestConvolutionOfResNet18TakesSeconds) {
   TensorGraph graph;
-  const TensorId p = graph.AddPlaceholder("P", DType::kFloat32, {1, 64, 58, 58});
+  const TensorId p =
+      graph.AddPlaceholder("P", DType::kFloat32, {1, 64, 58, 58});
   const TensorId w = graph.AddPlaceholder("W", DType::kFloat32, {64, 64, 3, 3});
   Compute compute;
   compute.axes = {{"n", 1}, {"f", 64}, {"y", 56}, {"x", 56}};
   compute.reduce_axes = {{"c", 64}, {"i", 3}, {"j", 3}};
   compute.combiner = Combiner(Combiner::Kind::kSum, DType::kFloat32);
-  compute.body = {Expr::Make(Op::kMul, {graph.Load(p, {V(0), V(4), V(2) + V(5), V(3) + V(6)}), graph.Load(w, {V(1), V(4), V(5), V(6)})})};
+  compute.body = {Expr::Make(
+      Op::kMul, {graph.Load(p, {V(0), V(4), V(2) + V(5), V(3) + V(6)}),
+                 graph.Load(w, {V(1), V(4), V(5), V(6)})})};
   graph.SetOutputs({graph.AddCompute("C", DType::kFloat32, compute)});
   Random random(1);
   const InputSet inputs = DrawRealSet(graph, random);
   const auto start = std::chrono::steady_clock::now();
-  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result, EvaluateReference(graph, inputs, {}));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
+                          EvaluateReference(graph, inputs, {}));
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
   RecordProperty("seconds", std::to_string(seconds));
   EXPECT_LT(seconds, 20);  // about one on an idle machine
-  TW_EXPECT_OK(CompareWithInterpreter(graph, inputs, result.outputs, 0x1p-24, random));
+  TW_EXPECT_OK(
+      CompareWithInterpreter(graph, inputs, result.outputs, 0x1p-24, random));
 }
 
 }  // namespace

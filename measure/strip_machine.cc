@@ -12,19 +12,26 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t FloorDivide(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 
 int64_t Evaluate(const AffineForm& form, absl::Span<const int64_t> axes) {
   int64_t value = form.constant;
-  for (size_t axis = 0; axis < form.coefficient.size(); ++axis) value += form.coefficient[axis] * axes[axis];
+  for (size_t axis = 0; axis < form.coefficient.size(); ++axis)
+    value += form.coefficient[axis] * axes[axis];
   return value;
 }
 
-int64_t Step(const AffineForm& form, int strip_axis) { return strip_axis < 0 ? 0 : form.coefficient[strip_axis]; }
+int64_t Step(const AffineForm& form, int strip_axis) {
+  return strip_axis < 0 ? 0 : form.coefficient[strip_axis];
+}
 
 }  // namespace
 
-StripMachine::StripMachine(const StripProgram& program, std::function<SourceData(int)> source) : program_(program) {
+StripMachine::StripMachine(const StripProgram& program,
+                           std::function<SourceData(int)> source)
+    : program_(program) {
   const size_t count = program.regs.size();
   floats_.assign(2 * count * kStripLanes, 0.0);
   integers_.assign(count * kStripLanes, 0);
@@ -38,10 +45,13 @@ StripMachine::StripMachine(const StripProgram& program, std::function<SourceData
     lanes.e = &floats_[(2 * r + 1) * kStripLanes];
     regs_.push_back(lanes);
   }
-  for (const StripInst& inst : program.insts) sources_.push_back(inst.kind == StripKind::kLoad ? source(inst.source) : SourceData());
+  for (const StripInst& inst : program.insts)
+    sources_.push_back(inst.kind == StripKind::kLoad ? source(inst.source)
+                                                     : SourceData());
 }
 
-void StripMachine::Run(absl::Span<const int64_t> axes, int strip_axis, int lanes, int from_level) {
+void StripMachine::Run(absl::Span<const int64_t> axes, int strip_axis,
+                       int lanes, int from_level) {
   const int end = static_cast<int>(program_.insts.size());
   for (int at = program_.level_begin[from_level + 1]; at < end; ++at) {
     const StripInst& inst = program_.insts[at];
@@ -76,8 +86,11 @@ void StripMachine::Run(absl::Span<const int64_t> axes, int strip_axis, int lanes
   }
 }
 
-void StripMachine::RunAffine(const StripInst& inst, absl::Span<const int64_t> axes, int strip_axis, int lanes) {
-  const int64_t base = Evaluate(inst.form, axes), step = Step(inst.form, strip_axis);
+void StripMachine::RunAffine(const StripInst& inst,
+                             absl::Span<const int64_t> axes, int strip_axis,
+                             int lanes) {
+  const int64_t base = Evaluate(inst.form, axes),
+                step = Step(inst.form, strip_axis);
   int64_t* const out = regs_[inst.dst].i;
   for (int l = 0; l < lanes; ++l) out[l] = base + step * l;
 }
@@ -89,27 +102,34 @@ void StripMachine::RunSplat(const StripInst& inst) {
   if (!program_.regs[inst.dst].exact) std::fill_n(to.e, kStripLanes, from.e[0]);
 }
 
-// Where an index leaves its tensor the lane is NaN (0 for integers): a select that guards the load drops it, and one that does not shows.
-void StripMachine::RunLoad(const StripInst& inst, absl::Span<const int64_t> axes, int strip_axis, int lanes) {
+// Where an index leaves its tensor the lane is NaN (0 for integers): a select
+// that guards the load drops it, and one that does not shows.
+void StripMachine::RunLoad(const StripInst& inst,
+                           absl::Span<const int64_t> axes, int strip_axis,
+                           int lanes) {
   int64_t offset = 0, step = 0;
   int64_t first = 0, last = lanes;  // lanes inside the source
   for (const LoadIndex& index : inst.index) {
     if (!index.affine) return RunGather(inst, axes, strip_axis, lanes);
-    const int64_t base = Evaluate(index.form, axes), move = Step(index.form, strip_axis);
+    const int64_t base = Evaluate(index.form, axes),
+                  move = Step(index.form, strip_axis);
     offset += base * index.stride;
     step += move * index.stride;
     if (move == 0 || lanes == 1) {
       if (base < 0 || base >= index.extent) last = 0;
     } else if (move > 0) {
-      first = std::max(first, -FloorDivide(base, move));                      // base + move * l >= 0
-      last = std::min(last, FloorDivide(index.extent - 1 - base, move) + 1);  // base + move * l < extent
+      first =
+          std::max(first, -FloorDivide(base, move));  // base + move * l >= 0
+      last = std::min(last, FloorDivide(index.extent - 1 - base, move) +
+                                1);  // base + move * l < extent
     } else {
       first = std::max(first, -FloorDivide(index.extent - 1 - base, -move));
       last = std::min(last, FloorDivide(base, -move) + 1);
     }
   }
   last = std::max(first, last);
-  first = std::min<int64_t>(first, lanes), last = std::min<int64_t>(last, lanes);
+  first = std::min<int64_t>(first, lanes),
+  last = std::min<int64_t>(last, lanes);
   const SourceData& source = sources_[&inst - program_.insts.data()];
   const Lanes out = regs_[inst.dst];
   const auto copy = [&](const auto* from, auto* to, auto outside) {
@@ -129,7 +149,9 @@ void StripMachine::RunLoad(const StripInst& inst, absl::Span<const int64_t> axes
   if (!program_.regs[inst.dst].exact) copy(source.bound, out.e, 0.0);
 }
 
-void StripMachine::RunGather(const StripInst& inst, absl::Span<const int64_t> axes, int strip_axis, int lanes) {
+void StripMachine::RunGather(const StripInst& inst,
+                             absl::Span<const int64_t> axes, int strip_axis,
+                             int lanes) {
   for (int l = 0; l < lanes; ++l) {
     int64_t offset = 0;
     double uncertain = 0;
@@ -139,7 +161,8 @@ void StripMachine::RunGather(const StripInst& inst, absl::Span<const int64_t> ax
         at = Evaluate(index.form, axes) + Step(index.form, strip_axis) * l;
       } else {
         at = regs_[index.reg].i[l];
-        if (!program_.regs[index.reg].exact) uncertain = std::max(uncertain, regs_[index.reg].e[l]);
+        if (!program_.regs[index.reg].exact)
+          uncertain = std::max(uncertain, regs_[index.reg].e[l]);
       }
       if (at < 0 || at >= index.extent) {
         offset = -1;
@@ -149,7 +172,8 @@ void StripMachine::RunGather(const StripInst& inst, absl::Span<const int64_t> ax
     }
     Fetch(inst, l, offset);
     // An index that rounding may have changed could have read anything.
-    if (uncertain > 0) regs_[inst.dst].e[l] = std::numeric_limits<double>::infinity();
+    if (uncertain > 0)
+      regs_[inst.dst].e[l] = std::numeric_limits<double>::infinity();
   }
 }
 
@@ -161,7 +185,9 @@ void StripMachine::Fetch(const StripInst& inst, int lane, int64_t offset) {
   } else {
     out.i[lane] = offset < 0 ? 0 : source.integer[offset];
   }
-  if (!program_.regs[inst.dst].exact) out.e[lane] = offset < 0 || source.bound == nullptr ? 0 : source.bound[offset];
+  if (!program_.regs[inst.dst].exact)
+    out.e[lane] =
+        offset < 0 || source.bound == nullptr ? 0 : source.bound[offset];
 }
 
 void StripMachine::RunOp(const StripInst& inst, int lanes) {
@@ -170,7 +196,8 @@ void StripMachine::RunOp(const StripInst& inst, int lanes) {
     operands.lanes[k] = regs_[inst.operands[k]];
     operands.exact[k] = program_.regs[inst.operands[k]].exact;
   }
-  RunStripOp(inst, operands, program_.regs[inst.dst].exact, regs_[inst.dst], lanes);
+  RunStripOp(inst, operands, program_.regs[inst.dst].exact, regs_[inst.dst],
+             lanes);
 }
 
 }  // namespace tilewright::measure::internal

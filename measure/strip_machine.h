@@ -1,6 +1,8 @@
-// Internal to the reference: runs strip programs. Every float operation is done in double; beside each value runs a bound on how far the
-// value of a kernel may lie from it (running error analysis). A decision that rounding could turn (a comparison, a floor) is carried on as
-// a bound as large as what it would change.
+// Internal to the reference: runs strip programs. Every float operation is done
+// in double; beside each value runs a bound on how far the value of a kernel
+// may lie from it (running error analysis). A decision that rounding could turn
+// (a comparison, a floor) is carried on as a bound as large as what it would
+// change.
 #ifndef TILEWRIGHT_MEASURE_STRIP_MACHINE_H_
 #define TILEWRIGHT_MEASURE_STRIP_MACHINE_H_
 
@@ -14,7 +16,8 @@
 
 namespace tilewright::measure::internal {
 
-// Elements of a source; `bound` null: exact. Exactly one of value and integer is set.
+// Elements of a source; `bound` null: exact. Exactly one of value and integer
+// is set.
 struct SourceData {
   const double* value = nullptr;
   const int64_t* integer = nullptr;
@@ -23,24 +26,32 @@ struct SourceData {
 
 class StripMachine {
  public:
-  StripMachine(const StripProgram& program, std::function<SourceData(int)> source);
+  StripMachine(const StripProgram& program,
+               std::function<SourceData(int)> source);
 
   Lanes lanes(int reg) { return regs_[reg]; }
-  // Runs the instructions of level `from_level` and deeper. `axes`: the value of every axis in lane 0; `strip_axis`: -1, or the axis that
-  // grows by one a lane.
-  void Run(absl::Span<const int64_t> axes, int strip_axis, int lanes, int from_level);
+  // Runs the instructions of level `from_level` and deeper. `axes`: the value
+  // of every axis in lane 0; `strip_axis`: -1, or the axis that grows by one a
+  // lane.
+  void Run(absl::Span<const int64_t> axes, int strip_axis, int lanes,
+           int from_level);
 
-  // Largest absolute value of any float result so far; kept while `track` is set.
+  // Largest absolute value of any float result so far; kept while `track` is
+  // set.
   void TrackMagnitude() { track_ = true; }
   double magnitude() const { return magnitude_; }
 
  private:
-  void RunAffine(const StripInst& inst, absl::Span<const int64_t> axes, int strip_axis, int lanes);
-  void RunLoad(const StripInst& inst, absl::Span<const int64_t> axes, int strip_axis, int lanes);
-  void RunGather(const StripInst& inst, absl::Span<const int64_t> axes, int strip_axis, int lanes);
+  void RunAffine(const StripInst& inst, absl::Span<const int64_t> axes,
+                 int strip_axis, int lanes);
+  void RunLoad(const StripInst& inst, absl::Span<const int64_t> axes,
+               int strip_axis, int lanes);
+  void RunGather(const StripInst& inst, absl::Span<const int64_t> axes,
+                 int strip_axis, int lanes);
   void RunSplat(const StripInst& inst);
   void RunOp(const StripInst& inst, int lanes);
-  void Fetch(const StripInst& inst, int lane, int64_t offset);  // -1: outside the source
+  void Fetch(const StripInst& inst, int lane,
+             int64_t offset);  // -1: outside the source
 
   const StripProgram& program_;
   std::vector<double> floats_;

@@ -54,16 +54,20 @@ bool Compare(Op op, double a, double b) {
   }
 }
 
-// What a step function may change by when its argument moves by the error a kernel is allowed.
+// What a step function may change by when its argument moves by the error a
+// kernel is allowed.
 template <typename F>
 double Jump(F f, double v, double e) {
   if (e == 0) return 0;
   const double here = f(v);
-  return OrInfinity(std::max(std::fabs(f(v + kBoundFactor * e) - here), std::fabs(f(v - kBoundFactor * e) - here)));
+  return OrInfinity(std::max(std::fabs(f(v + kBoundFactor * e) - here),
+                             std::fabs(f(v - kBoundFactor * e) - here)));
 }
 
-void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact, Lanes out, int n) {
-  const double *a = in.lanes[0].v, *b = in.lanes[1].v, *ea = in.lanes[0].e, *eb = in.lanes[1].e;
+void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact,
+                Lanes out, int n) {
+  const double *a = in.lanes[0].v, *b = in.lanes[1].v, *ea = in.lanes[0].e,
+               *eb = in.lanes[1].e;
   const double u = inst.unit;
   double *v = out.v, *e = out.e;
   switch (inst.op) {
@@ -83,7 +87,9 @@ void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact, Lanes o
       if (in.exact[0] && in.exact[1]) {
         for (int l = 0; l < n; ++l) e[l] = Rounding(v[l], u);
       } else {
-        for (int l = 0; l < n; ++l) e[l] = Scaled(eb[l], a[l]) + Scaled(ea[l], b[l]) + ea[l] * eb[l] + Rounding(v[l], u);
+        for (int l = 0; l < n; ++l)
+          e[l] = Scaled(eb[l], a[l]) + Scaled(ea[l], b[l]) + ea[l] * eb[l] +
+                 Rounding(v[l], u);
       }
       return;
     case Op::kDiv:
@@ -92,9 +98,11 @@ void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact, Lanes o
       for (int l = 0; l < n; ++l) {
         const double room = std::fabs(b[l]) - eb[l];
         const bool certain = eb[l] == 0;
-        e[l] = certain    ? OrInfinity(ea[l] == 0 ? 0 : ea[l] / std::fabs(b[l])) + Rounding(v[l], u)
-               : room > 0 ? (ea[l] + Scaled(eb[l], v[l])) / room + Rounding(v[l], u)
-                          : kInfinity;
+        e[l] = certain ? OrInfinity(ea[l] == 0 ? 0 : ea[l] / std::fabs(b[l])) +
+                             Rounding(v[l], u)
+               : room > 0
+                   ? (ea[l] + Scaled(eb[l], v[l])) / room + Rounding(v[l], u)
+                   : kInfinity;
       }
       return;
     case Op::kMax:
@@ -112,16 +120,19 @@ void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact, Lanes o
   }
 }
 
-void FloatUnary(const StripInst& inst, const OpOperands& in, bool exact, Lanes out, int n) {
+void FloatUnary(const StripInst& inst, const OpOperands& in, bool exact,
+                Lanes out, int n) {
   const double *a = in.lanes[0].v, *ea = in.lanes[0].e;
   for (int l = 0; l < n; ++l) {
-    const Bounded r = UnaryFunction(inst.op, {a[l], in.exact[0] ? 0 : ea[l]}, inst.unit);
+    const Bounded r =
+        UnaryFunction(inst.op, {a[l], in.exact[0] ? 0 : ea[l]}, inst.unit);
     out.v[l] = r.v;
     if (!exact) out.e[l] = r.e;
   }
 }
 
-void FloatCompare(const StripInst& inst, const OpOperands& in, bool exact, Lanes out, int n) {
+void FloatCompare(const StripInst& inst, const OpOperands& in, bool exact,
+                  Lanes out, int n) {
   const double *a = in.lanes[0].v, *b = in.lanes[1].v;
   for (int l = 0; l < n; ++l) out.i[l] = Compare(inst.op, a[l], b[l]);
   if (exact) return;
@@ -131,7 +142,8 @@ void FloatCompare(const StripInst& inst, const OpOperands& in, bool exact, Lanes
   }
 }
 
-void Select(const StripInst& inst, const OpOperands& in, bool exact, Lanes out, int n) {
+void Select(const StripInst& inst, const OpOperands& in, bool exact, Lanes out,
+            int n) {
   const int64_t* c = in.lanes[0].i;
   const Lanes &x = in.lanes[1], &y = in.lanes[2];
   if (IsFloat(inst.dtype)) {
@@ -146,16 +158,21 @@ void Select(const StripInst& inst, const OpOperands& in, bool exact, Lanes out, 
       continue;
     }
     // Either branch may be taken.
-    const double apart =
-        IsFloat(inst.dtype) ? std::fabs(x.v[l] - y.v[l]) : std::fabs(static_cast<double>(x.i[l]) - static_cast<double>(y.i[l]));
-    out.e[l] = OrInfinity(std::max(x.e[l], y.e[l]) + (x.v != nullptr && x.v[l] == y.v[l] ? 0 : apart));
+    const double apart = IsFloat(inst.dtype)
+                             ? std::fabs(x.v[l] - y.v[l])
+                             : std::fabs(static_cast<double>(x.i[l]) -
+                                         static_cast<double>(y.i[l]));
+    out.e[l] = OrInfinity(std::max(x.e[l], y.e[l]) +
+                          (x.v != nullptr && x.v[l] == y.v[l] ? 0 : apart));
   }
 }
 
-// int64 lanes hold values of narrower types sign- or zero-extended; EvaluateOp wraps.
+// int64 lanes hold values of narrower types sign- or zero-extended; EvaluateOp
+// wraps.
 void IntegerOp(const StripInst& inst, const OpOperands& in, Lanes out, int n) {
   const int64_t *a = in.lanes[0].i, *b = in.lanes[1].i;
-  if (inst.operand_dtype == DType::kInt64 || inst.operand_dtype == DType::kBool) {
+  if (inst.operand_dtype == DType::kInt64 ||
+      inst.operand_dtype == DType::kBool) {
     switch (inst.op) {
       case Op::kLt:
         for (int l = 0; l < n; ++l) out.i[l] = a[l] < b[l];
@@ -184,20 +201,30 @@ void IntegerOp(const StripInst& inst, const OpOperands& in, Lanes out, int n) {
   }
   Scalar operands[3];
   for (int l = 0; l < n; ++l) {
-    for (int k = 0; k < inst.num_operands; ++k) operands[k].i = in.lanes[k].i[l];
-    out.i[l] = EvaluateOp(inst.op, inst.dtype, inst.operand_dtype, absl::MakeConstSpan(operands, inst.num_operands), false).i;
+    for (int k = 0; k < inst.num_operands; ++k)
+      operands[k].i = in.lanes[k].i[l];
+    out.i[l] =
+        EvaluateOp(inst.op, inst.dtype, inst.operand_dtype,
+                   absl::MakeConstSpan(operands, inst.num_operands), false)
+            .i;
   }
 }
 
-// Bounds of integers come from floats that were cast; few operations keep them finite.
-void IntegerBounds(const StripInst& inst, const OpOperands& in, Lanes out, int n) {
+// Bounds of integers come from floats that were cast; few operations keep them
+// finite.
+void IntegerBounds(const StripInst& inst, const OpOperands& in, Lanes out,
+                   int n) {
   for (int l = 0; l < n; ++l) {
-    const double ea = in.lanes[0].e[l], eb = inst.num_operands > 1 ? in.lanes[1].e[l] : 0;
+    const double ea = in.lanes[0].e[l],
+                 eb = inst.num_operands > 1 ? in.lanes[1].e[l] : 0;
     if (ea == 0 && eb == 0) {
       out.e[l] = 0;
       continue;
     }
-    const double a = static_cast<double>(in.lanes[0].i[l]), b = inst.num_operands > 1 ? static_cast<double>(in.lanes[1].i[l]) : 0;
+    const double a = static_cast<double>(in.lanes[0].i[l]),
+                 b = inst.num_operands > 1
+                         ? static_cast<double>(in.lanes[1].i[l])
+                         : 0;
     switch (inst.op) {
       case Op::kNeg:
       case Op::kAbs:
@@ -234,12 +261,17 @@ void IntegerBounds(const StripInst& inst, const OpOperands& in, Lanes out, int n
   }
 }
 
-void Cast(const StripInst& inst, const OpOperands& in, bool exact, Lanes out, int n) {
-  const bool from_float = IsFloat(inst.operand_dtype), to_float = IsFloat(inst.dtype);
+void Cast(const StripInst& inst, const OpOperands& in, bool exact, Lanes out,
+          int n) {
+  const bool from_float = IsFloat(inst.operand_dtype),
+             to_float = IsFloat(inst.dtype);
   const Lanes& a = in.lanes[0];
   const auto convert = [&](double v) {
     const Scalar operand{v, 0};
-    return static_cast<double>(EvaluateOp(Op::kCast, inst.dtype, inst.operand_dtype, absl::MakeConstSpan(&operand, 1), false).i);
+    return static_cast<double>(
+        EvaluateOp(Op::kCast, inst.dtype, inst.operand_dtype,
+                   absl::MakeConstSpan(&operand, 1), false)
+            .i);
   };
   for (int l = 0; l < n; ++l) {
     const double ea = in.exact[0] ? 0 : a.e[l];
@@ -249,15 +281,21 @@ void Cast(const StripInst& inst, const OpOperands& in, bool exact, Lanes out, in
       e = ea + Rounding(out.v[l], inst.unit);
     } else if (to_float) {
       const bool is_unsigned = inst.operand_dtype == DType::kUInt64;
-      out.v[l] = is_unsigned ? static_cast<double>(static_cast<uint64_t>(a.i[l])) : static_cast<double>(a.i[l]);
+      out.v[l] = is_unsigned
+                     ? static_cast<double>(static_cast<uint64_t>(a.i[l]))
+                     : static_cast<double>(a.i[l]);
       e = ea + std::fabs(out.v[l] - RoundTo(inst.dtype, Scalar{out.v[l], 0}).f);
     } else if (from_float) {
       const Scalar operand{a.v[l], 0};
-      out.i[l] = EvaluateOp(Op::kCast, inst.dtype, inst.operand_dtype, absl::MakeConstSpan(&operand, 1), false).i;
+      out.i[l] = EvaluateOp(Op::kCast, inst.dtype, inst.operand_dtype,
+                            absl::MakeConstSpan(&operand, 1), false)
+                     .i;
       e = Jump(convert, a.v[l], ea);
     } else {
       const Scalar operand{0, a.i[l]};
-      out.i[l] = EvaluateOp(Op::kCast, inst.dtype, inst.operand_dtype, absl::MakeConstSpan(&operand, 1), false).i;
+      out.i[l] = EvaluateOp(Op::kCast, inst.dtype, inst.operand_dtype,
+                            absl::MakeConstSpan(&operand, 1), false)
+                     .i;
       e = ea == 0 ? 0 : kInfinity;
     }
     if (!exact) out.e[l] = OrInfinity(e);
@@ -266,9 +304,11 @@ void Cast(const StripInst& inst, const OpOperands& in, bool exact, Lanes out, in
 
 }  // namespace
 
-// exp, log, tanh, erf and sigmoid err by at most 2 ULP, the others by 4; one ULP is at most two units.
+// exp, log, tanh, erf and sigmoid err by at most 2 ULP, the others by 4; one
+// ULP is at most two units.
 Bounded UnaryFunction(Op op, Bounded a, double unit) {
-  const double nearest = std::max(std::fabs(a.v) - a.e, 0.0);  // smallest magnitude the argument may have
+  const double nearest = std::max(
+      std::fabs(a.v) - a.e, 0.0);  // smallest magnitude the argument may have
   double v, e;
   switch (op) {
     case Op::kNeg:
@@ -276,22 +316,29 @@ Bounded UnaryFunction(Op op, Bounded a, double unit) {
     case Op::kAbs:
       return {std::fabs(a.v), a.e};
     case Op::kFloor:
-      return {std::floor(a.v), Jump([](double x) { return std::floor(x); }, a.v, a.e)};
+      return {std::floor(a.v),
+              Jump([](double x) { return std::floor(x); }, a.v, a.e)};
     case Op::kCeil:
-      return {std::ceil(a.v), Jump([](double x) { return std::ceil(x); }, a.v, a.e)};
+      return {std::ceil(a.v),
+              Jump([](double x) { return std::ceil(x); }, a.v, a.e)};
     case Op::kRound:
-      return {std::nearbyint(a.v), Jump([](double x) { return std::nearbyint(x); }, a.v, a.e)};
+      return {std::nearbyint(a.v),
+              Jump([](double x) { return std::nearbyint(x); }, a.v, a.e)};
     case Op::kExp:
       v = std::exp(a.v);
       e = (a.e == 0 ? 0 : Scaled(std::expm1(a.e), v)) + Rounding(v, 4 * unit);
       break;
     case Op::kLog:
       v = std::log(a.v);
-      e = (a.e == 0 ? 0 : a.v > a.e ? a.e / (a.v - a.e) : kInfinity) + Rounding(v, 4 * unit);
+      e = (a.e == 0    ? 0
+           : a.v > a.e ? a.e / (a.v - a.e)
+                       : kInfinity) +
+          Rounding(v, 4 * unit);
       break;
     case Op::kSqrt:
       v = std::sqrt(a.v);
-      e = (a.e == 0 ? 0 : a.e / (v + std::sqrt(std::max(a.v - a.e, 0.0)))) + Rounding(v, unit);
+      e = (a.e == 0 ? 0 : a.e / (v + std::sqrt(std::max(a.v - a.e, 0.0)))) +
+          Rounding(v, unit);
       break;
     case Op::kTanh: {
       v = std::tanh(a.v);
@@ -301,12 +348,17 @@ Bounded UnaryFunction(Op op, Bounded a, double unit) {
     }
     case Op::kErf:
       v = std::erf(a.v);
-      e = Scaled(a.e, 2 / std::sqrt(M_PI) * std::exp(-nearest * nearest)) + Rounding(v, 4 * unit);
+      e = Scaled(a.e, 2 / std::sqrt(M_PI) * std::exp(-nearest * nearest)) +
+          Rounding(v, 4 * unit);
       break;
     case Op::kSigmoid: {
-      const auto sigmoid = [](double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); };
+      const auto sigmoid = [](double x) {
+        return x >= 0 ? 1 / (1 + std::exp(-x))
+                      : std::exp(x) / (1 + std::exp(x));
+      };
       v = sigmoid(a.v);
-      e = Scaled(a.e, sigmoid(nearest) * sigmoid(-nearest)) + Rounding(v, 4 * unit);
+      e = Scaled(a.e, sigmoid(nearest) * sigmoid(-nearest)) +
+          Rounding(v, 4 * unit);
       break;
     }
     case Op::kSin:
@@ -330,26 +382,31 @@ Bounded Power(Bounded a, Bounded b, double unit) {
   if (a.e > 0 || b.e > 0) {
     const double room = std::fabs(a.v) - a.e;
     if (room <= 0) return {v, kInfinity};
-    e += Scaled(std::expm1((std::fabs(b.v) + b.e) * a.e / room + std::fabs(std::log(std::fabs(a.v))) * b.e), v);
+    e += Scaled(std::expm1((std::fabs(b.v) + b.e) * a.e / room +
+                           std::fabs(std::log(std::fabs(a.v))) * b.e),
+                v);
   }
   return {v, OrInfinity(e)};
 }
 
-void RunStripOp(const StripInst& inst, const OpOperands& in, bool exact, Lanes out, int n) {
+void RunStripOp(const StripInst& inst, const OpOperands& in, bool exact,
+                Lanes out, int n) {
   switch (inst.op) {
     case Op::kSelect:
       return Select(inst, in, exact, out, n);
     case Op::kCast:
       return Cast(inst, in, exact, out, n);
     case Op::kIsNan:
-      for (int l = 0; l < n; ++l) out.i[l] = in.lanes[0].v[l] != in.lanes[0].v[l];
+      for (int l = 0; l < n; ++l)
+        out.i[l] = in.lanes[0].v[l] != in.lanes[0].v[l];
       if (!exact) std::fill_n(out.e, n, 0.0);
       return;
     case Op::kPow:
       if (!IsFloat(inst.dtype)) break;
       for (int l = 0; l < n; ++l) {
-        const Bounded r = Power({in.lanes[0].v[l], in.exact[0] ? 0 : in.lanes[0].e[l]},
-                                {in.lanes[1].v[l], in.exact[1] ? 0 : in.lanes[1].e[l]}, inst.unit);
+        const Bounded r = Power(
+            {in.lanes[0].v[l], in.exact[0] ? 0 : in.lanes[0].e[l]},
+            {in.lanes[1].v[l], in.exact[1] ? 0 : in.lanes[1].e[l]}, inst.unit);
         out.v[l] = r.v;
         if (!exact) out.e[l] = r.e;
       }
@@ -358,7 +415,8 @@ void RunStripOp(const StripInst& inst, const OpOperands& in, bool exact, Lanes o
       break;
   }
   if (IsFloat(inst.dtype)) {
-    return inst.num_operands == 1 ? FloatUnary(inst, in, exact, out, n) : Arithmetic(inst, in, exact, out, n);
+    return inst.num_operands == 1 ? FloatUnary(inst, in, exact, out, n)
+                                  : Arithmetic(inst, in, exact, out, n);
   }
   if (IsFloat(inst.operand_dtype)) return FloatCompare(inst, in, exact, out, n);
   IntegerOp(inst, in, out, n);

@@ -18,14 +18,17 @@ struct Lanes {
 // An element may err by this many times its bound.
 inline constexpr double kBoundFactor = 4;
 
-// `exact[k]`: operand k's bound is zero in every lane; `dst_exact`: so is the result's, and is left alone.
+// `exact[k]`: operand k's bound is zero in every lane; `dst_exact`: so is the
+// result's, and is left alone.
 struct OpOperands {
   Lanes lanes[3];
   bool exact[3] = {true, true, true};
 };
-void RunStripOp(const StripInst& inst, const OpOperands& operands, bool dst_exact, Lanes dst, int lanes);
+void RunStripOp(const StripInst& inst, const OpOperands& operands,
+                bool dst_exact, Lanes dst, int lanes);
 
-// Errors of single functions: the bound of f(a) in ULP and by propagation of `e`. Exposed for tests.
+// Errors of single functions: the bound of f(a) in ULP and by propagation of
+// `e`. Exposed for tests.
 struct Bounded {
   double v;
   double e;

@@ -33,24 +33,29 @@ double Exact(Op op, double x) {
   }
 }
 
-// If the argument is off by at most its bound, the result is off by at most four times its own: that is what may be asked of a kernel.
+// If the argument is off by at most its bound, the result is off by at most
+// four times its own: that is what may be asked of a kernel.
 TEST(StripOpsTest, BoundsOfFunctionsCoverErrorsOfTheirArguments) {
   Random random(7);
-  for (const Op op : {Op::kExp, Op::kLog, Op::kSqrt, Op::kTanh, Op::kErf, Op::kSigmoid, Op::kSin, Op::kCos}) {
+  for (const Op op : {Op::kExp, Op::kLog, Op::kSqrt, Op::kTanh, Op::kErf,
+                      Op::kSigmoid, Op::kSin, Op::kCos}) {
     const bool positive = op == Op::kLog || op == Op::kSqrt;
     for (int i = 0; i < 20000; ++i) {
-      const double x = positive ? std::exp(random.Uniform(-8, 8)) : random.Uniform(-12, 12);
+      const double x =
+          positive ? std::exp(random.Uniform(-8, 8)) : random.Uniform(-12, 12);
       const double e = std::fabs(x) * std::exp(random.Uniform(-20, -3));
       const Bounded r = UnaryFunction(op, {x, e}, kUnit);
       for (const double moved : {x - e, x + e}) {
-        ASSERT_LE(std::fabs(Exact(op, moved) - r.v), kBoundFactor * r.e) << Name(op) << " at " << x << " with error " << e;
+        ASSERT_LE(std::fabs(Exact(op, moved) - r.v), kBoundFactor * r.e)
+            << Name(op) << " at " << x << " with error " << e;
       }
     }
   }
 }
 
 TEST(StripOpsTest, BoundsOfExactArgumentsAreAFewUnits) {
-  for (const Op op : {Op::kExp, Op::kTanh, Op::kErf, Op::kSigmoid, Op::kLog, Op::kSqrt, Op::kSin, Op::kCos}) {
+  for (const Op op : {Op::kExp, Op::kTanh, Op::kErf, Op::kSigmoid, Op::kLog,
+                      Op::kSqrt, Op::kSin, Op::kCos}) {
     const Bounded r = UnaryFunction(op, {0.7, 0}, kUnit);
     EXPECT_GE(r.e, kUnit * std::fabs(r.v)) << Name(op);
     EXPECT_LE(r.e, 8 * kUnit * std::fabs(r.v)) << Name(op);

@@ -44,7 +44,9 @@ bool IsExactOp(Op op) {
 
 class Compiler {
  public:
-  Compiler(const StripLoops& loops, const std::function<StripSource(int)>& source, double unit32, absl::Span<const StripReg> leaves)
+  Compiler(const StripLoops& loops,
+           const std::function<StripSource(int)>& source, double unit32,
+           absl::Span<const StripReg> leaves)
       : loops_(loops), source_(source), unit32_(unit32) {
     program_.regs.assign(leaves.begin(), leaves.end());
     // Leaves hold a value a lane and change at every step.
@@ -54,10 +56,15 @@ class Compiler {
   StripProgram Run(absl::Span<const Expr> exprs) {
     for (const Expr& e : exprs) program_.results.push_back(Splat(Compile(e)));
     std::stable_sort(program_.insts.begin(), program_.insts.end(),
-                     [](const StripInst& a, const StripInst& b) { return a.level < b.level; });
+                     [](const StripInst& a, const StripInst& b) {
+                       return a.level < b.level;
+                     });
     for (int level = -1; level <= loops_.levels; ++level) {
-      const auto first = std::find_if(program_.insts.begin(), program_.insts.end(), [&](const StripInst& i) { return i.level >= level; });
-      program_.level_begin.push_back(static_cast<int>(first - program_.insts.begin()));
+      const auto first =
+          std::find_if(program_.insts.begin(), program_.insts.end(),
+                       [&](const StripInst& i) { return i.level >= level; });
+      program_.level_begin.push_back(
+          static_cast<int>(first - program_.insts.begin()));
     }
     program_.level_begin.back() = static_cast<int>(program_.insts.size());
     return std::move(program_);
@@ -65,7 +72,8 @@ class Compiler {
 
  private:
   int Compile(const Expr& e) {
-    if (const auto known = regs_.find(e); known != regs_.end()) return known->second;
+    if (const auto known = regs_.find(e); known != regs_.end())
+      return known->second;
     const int reg = CompileNode(e);
     regs_.emplace(e, reg);
     return reg;
@@ -73,7 +81,8 @@ class Compiler {
 
   int CompileNode(const Expr& e) {
     if (e.op() == Op::kLoad) {
-      return e.source() >= kRegisterLeaf ? e.source() - kRegisterLeaf : CompileLoad(e);
+      return e.source() >= kRegisterLeaf ? e.source() - kRegisterLeaf
+                                         : CompileLoad(e);
     }
     StripInst inst;
     inst.dtype = e.dtype();
@@ -89,7 +98,8 @@ class Compiler {
     if (std::optional<AffineForm> form = Affine(e)) {
       inst.kind = StripKind::kAffine;
       inst.form = *std::move(form);
-      return Append(inst, /*exact=*/true, IsUniform(inst.form), Level(inst.form));
+      return Append(inst, /*exact=*/true, IsUniform(inst.form),
+                    Level(inst.form));
     }
     return CompileOp(e, std::move(inst));
   }
@@ -108,13 +118,16 @@ class Compiler {
       level = std::max(level, levels_[reg]);
     }
     if (!uniform) {
-      for (int i = 0; i < inst.num_operands; ++i) inst.operands[i] = Splat(inst.operands[i]);
+      for (int i = 0; i < inst.num_operands; ++i)
+        inst.operands[i] = Splat(inst.operands[i]);
     }
     if (IsFloat(e.dtype())) {
       inst.unit = Unit(e.dtype());
       // Widening is exact, also from small integers.
       bool rounds = !IsExactOp(e.op());
-      if (e.op() == Op::kCast) rounds = !(IsFloat(inst.operand_dtype) && SizeBytes(inst.operand_dtype) <= SizeBytes(e.dtype()));
+      if (e.op() == Op::kCast)
+        rounds = !(IsFloat(inst.operand_dtype) &&
+                   SizeBytes(inst.operand_dtype) <= SizeBytes(e.dtype()));
       if (e.op() == Op::kCast && rounds) inst.unit = CastUnit(e.dtype());
       if (rounds && unit32_ > 0) exact = false;
     }
@@ -161,20 +174,23 @@ class Compiler {
   // The same value in every lane.
   int Splat(int reg) {
     if (!program_.regs[reg].uniform) return reg;
-    if (const auto known = splats_.find(reg); known != splats_.end()) return known->second;
+    if (const auto known = splats_.find(reg); known != splats_.end())
+      return known->second;
     StripInst inst;
     inst.kind = StripKind::kSplat;
     inst.dtype = program_.regs[reg].dtype;
     inst.operands[0] = reg;
     inst.num_operands = 1;
-    return splats_[reg] = Append(std::move(inst), program_.regs[reg].exact, /*uniform=*/false, levels_[reg]);
+    return splats_[reg] = Append(std::move(inst), program_.regs[reg].exact,
+                                 /*uniform=*/false, levels_[reg]);
   }
 
   std::optional<AffineForm> Affine(const Expr& e) {
     if (e.dtype() != DType::kInt64) return std::nullopt;
     AffineForm form;
     form.coefficient.assign(loops_.position.size(), 0);
-    return AddAffine(e, 1, form) ? std::optional<AffineForm>(std::move(form)) : std::nullopt;
+    return AddAffine(e, 1, form) ? std::optional<AffineForm>(std::move(form))
+                                 : std::nullopt;
   }
 
   bool AddAffine(const Expr& e, int64_t scale, AffineForm& form) {
@@ -188,12 +204,16 @@ class Compiler {
       case Op::kNeg:
         return AddAffine(e.operand(0), -scale, form);
       case Op::kAdd:
-        return AddAffine(e.operand(0), scale, form) && AddAffine(e.operand(1), scale, form);
+        return AddAffine(e.operand(0), scale, form) &&
+               AddAffine(e.operand(1), scale, form);
       case Op::kSub:
-        return AddAffine(e.operand(0), scale, form) && AddAffine(e.operand(1), -scale, form);
+        return AddAffine(e.operand(0), scale, form) &&
+               AddAffine(e.operand(1), -scale, form);
       case Op::kMul:
         for (int i = 0; i < 2; ++i) {
-          if (e.operand(i).op() == Op::kConst) return AddAffine(e.operand(1 - i), scale * e.operand(i).int_value(), form);
+          if (e.operand(i).op() == Op::kConst)
+            return AddAffine(e.operand(1 - i), scale * e.operand(i).int_value(),
+                             form);
         }
         return false;
       default:
@@ -201,17 +221,22 @@ class Compiler {
     }
   }
 
-  bool IsUniform(const AffineForm& form) const { return loops_.strip_axis < 0 || form.coefficient[loops_.strip_axis] == 0; }
+  bool IsUniform(const AffineForm& form) const {
+    return loops_.strip_axis < 0 || form.coefficient[loops_.strip_axis] == 0;
+  }
   int Level(const AffineForm& form) const {
     int level = -1;
     for (size_t axis = 0; axis < form.coefficient.size(); ++axis) {
-      if (form.coefficient[axis] != 0) level = std::max(level, loops_.position[axis]);
+      if (form.coefficient[axis] != 0)
+        level = std::max(level, loops_.position[axis]);
     }
     return level;
   }
 
   // fp16 and bf16 compute in fp32.
-  double Unit(DType dtype) const { return dtype == DType::kFloat64 && unit32_ > 0 ? 0x1p-53 : unit32_; }
+  double Unit(DType dtype) const {
+    return dtype == DType::kFloat64 && unit32_ > 0 ? 0x1p-53 : unit32_;
+  }
   double CastUnit(DType dtype) const {
     if (unit32_ == 0) return 0;
     if (dtype == DType::kFloat16) return 0x1p-11;
@@ -240,7 +265,9 @@ class Compiler {
 
 }  // namespace
 
-StripProgram CompileStrips(absl::Span<const Expr> exprs, const StripLoops& loops, const std::function<StripSource(int)>& source,
+StripProgram CompileStrips(absl::Span<const Expr> exprs,
+                           const StripLoops& loops,
+                           const std::function<StripSource(int)>& source,
                            double unit32, absl::Span<const StripReg> leaves) {
   return Compiler(loops, source, unit32, leaves).Run(exprs);
 }

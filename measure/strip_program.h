@@ -1,11 +1,14 @@
-// Internal to the reference: scalar expressions compiled to flat code that runs on strips of lanes.
+// Internal to the reference: scalar expressions compiled to flat code that runs
+// on strips of lanes.
 //
-// A strip is a run of neighbouring positions along one spatial axis of a compute. A register holds one value a lane (double for
-// floats, int64 for integers and bool), and beside it a bound on how far a kernel's value may lie from it. Registers that do not
-// depend on the strip's axis are uniform: only lane 0 counts.
+// A strip is a run of neighbouring positions along one spatial axis of a
+// compute. A register holds one value a lane (double for floats, int64 for
+// integers and bool), and beside it a bound on how far a kernel's value may lie
+// from it. Registers that do not depend on the strip's axis are uniform: only
+// lane 0 counts.
 //
-// Instructions are sorted by level, the position of the innermost loop they depend on, so that a step of an inner loop repeats only what
-// changes with it.
+// Instructions are sorted by level, the position of the innermost loop they
+// depend on, so that a step of an inner loop repeats only what changes with it.
 #ifndef TILEWRIGHT_MEASURE_STRIP_PROGRAM_H_
 #define TILEWRIGHT_MEASURE_STRIP_PROGRAM_H_
 
@@ -66,8 +69,10 @@ struct StripReg {
 struct StripProgram {
   std::vector<StripInst> insts;  // by level, then in order
   std::vector<StripReg> regs;
-  std::vector<int> results;      // registers of the compiled expressions; never uniform
-  std::vector<int> level_begin;  // level_begin[l + 1]: first instruction of level l; the last entry is insts.size()
+  std::vector<int>
+      results;  // registers of the compiled expressions; never uniform
+  std::vector<int> level_begin;  // level_begin[l + 1]: first instruction of
+                                 // level l; the last entry is insts.size()
 };
 
 // What the compiler must know of a load's source.
@@ -83,10 +88,14 @@ struct StripLoops {
   int levels = 0;             // number of positions
 };
 
-// `unit32`: what one fp32 operation may err by, relative to its result; 0 for exact integers, where no bound is kept.
-// `leaves`: registers that exist before (with kRegisterLeaf); they are numbers 0 .. leaves.size() - 1 of the program.
-StripProgram CompileStrips(absl::Span<const Expr> exprs, const StripLoops& loops, const std::function<StripSource(int)>& source,
-                           double unit32, absl::Span<const StripReg> leaves = {});
+// `unit32`: what one fp32 operation may err by, relative to its result; 0 for
+// exact integers, where no bound is kept. `leaves`: registers that exist before
+// (with kRegisterLeaf); they are numbers 0 .. leaves.size() - 1 of the program.
+StripProgram CompileStrips(absl::Span<const Expr> exprs,
+                           const StripLoops& loops,
+                           const std::function<StripSource(int)>& source,
+                           double unit32,
+                           absl::Span<const StripReg> leaves = {});
 
 }  // namespace tilewright::measure::internal
 

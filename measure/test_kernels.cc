@@ -116,7 +116,9 @@ std::vector<NamedWorkload> TestWorkloads() {
   sketch::Workload& conv = all[1].workload;
   const TensorId output = conv.graph.outputs()[0];
   const std::vector<int64_t> shape = conv.graph.tensor(output).static_shape();
-  conv.layouts[output] = Layout::BlockedLast(shape, 1, 16).WithHalo({0, 0, 1, 1}, {0, 0, 1, 1}, Layout::Fill::kZero);
+  conv.layouts[output] =
+      Layout::BlockedLast(shape, 1, 16)
+          .WithHalo({0, 0, 1, 1}, {0, 0, 1, 1}, Layout::Fill::kZero);
   return all;
 }
 

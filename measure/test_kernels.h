@@ -18,8 +18,10 @@ struct NamedWorkload {
   bool exact;  // made of ring operations, max, min and moves
 };
 
-// Gemm with bias and relu (7 x 19 x 33), convolution with inline padding (its output in 16-channel blocks with a zero halo), depthwise
-// convolution, max pooling, softmax, layer norm, argmax, fp16 sum, int8 gemm, gather, two outputs.
+// Gemm with bias and relu (7 x 19 x 33), convolution with inline padding (its
+// output in 16-channel blocks with a zero halo), depthwise convolution, max
+// pooling, softmax, layer norm, argmax, fp16 sum, int8 gemm, gather, two
+// outputs.
 std::vector<NamedWorkload> TestWorkloads();
 // One of them. CHECKs that it exists.
 sketch::Workload TestWorkload(const std::string& name);

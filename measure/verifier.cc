@@ -29,26 +29,33 @@ void Reject(Verdict& verdict, std::string reason) {
 }
 
 bool IsMachineError(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status) || absl::IsUnimplemented(status);
+  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status) ||
+         absl::IsUnimplemented(status);
 }
 
 bool HasFloatSum(const TensorGraph& graph) {
   for (const Tensor& tensor : graph.tensors()) {
     const std::optional<Combiner>& combiner = tensor.compute.combiner;
-    if (combiner && combiner->kind() == Combiner::Kind::kSum && IsFloat(combiner->acc())) return true;
+    if (combiner && combiner->kind() == Combiner::Kind::kSum &&
+        IsFloat(combiner->acc()))
+      return true;
   }
   return false;
 }
 
 bool HasFloats(const TensorGraph& graph) {
-  return std::any_of(graph.tensors().begin(), graph.tensors().end(), [](const Tensor& t) { return IsFloat(t.dtype); });
+  return std::any_of(graph.tensors().begin(), graph.tensors().end(),
+                     [](const Tensor& t) { return IsFloat(t.dtype); });
 }
 
 // Elements of `expected` that no bound can judge, as a share.
 double UnjudgedShare(const ReferenceTensor& expected) {
   if (expected.bound.empty()) return 0;
-  const auto infinite = std::count_if(expected.bound.begin(), expected.bound.end(), [](double e) { return !std::isfinite(e); });
-  return static_cast<double>(infinite) / static_cast<double>(expected.bound.size());
+  const auto infinite =
+      std::count_if(expected.bound.begin(), expected.bound.end(),
+                    [](double e) { return !std::isfinite(e); });
+  return static_cast<double>(infinite) /
+         static_cast<double>(expected.bound.size());
 }
 
 // Sets that are no turn.
@@ -56,10 +63,13 @@ constexpr int kPlain = -1, kPositive = -2;
 
 std::string SetName(const char* kind, int turn) {
   if (turn == kPlain) return kind;
-  return turn == kPositive ? absl::StrCat(kind, ", positive") : absl::StrCat(kind, ", turn ", turn + 1);
+  return turn == kPositive ? absl::StrCat(kind, ", positive")
+                           : absl::StrCat(kind, ", turn ", turn + 1);
 }
 
-uint64_t SeedOf(uint64_t seed, int turn) { return seed + 2 * static_cast<uint64_t>(turn + 2); }
+uint64_t SeedOf(uint64_t seed, int turn) {
+  return seed + 2 * static_cast<uint64_t>(turn + 2);
+}
 
 }  // namespace
 
@@ -68,13 +78,21 @@ struct Verifier::Run {
   int threads;
   GuardSide side;
   std::vector<GuardedBuffer> buffers;  // by argument
-  std::string name() const { return absl::StrCat(set->name, " set, ", threads, threads == 1 ? " thread" : " threads"); }
+  std::string name() const {
+    return absl::StrCat(set->name, " set, ", threads,
+                        threads == 1 ? " thread" : " threads");
+  }
 };
 
-Verifier::Verifier(const sketch::Workload& workload, const VerifierOptions& options)
-    : graph_(workload.graph), layouts_(workload.layouts), options_(options), zero_signs_free_(HasFloatSum(workload.graph)) {}
+Verifier::Verifier(const sketch::Workload& workload,
+                   const VerifierOptions& options)
+    : graph_(workload.graph),
+      layouts_(workload.layouts),
+      options_(options),
+      zero_signs_free_(HasFloatSum(workload.graph)) {}
 
-absl::StatusOr<std::unique_ptr<Verifier>> Verifier::Create(const sketch::Workload& workload, const VerifierOptions& options) {
+absl::StatusOr<std::unique_ptr<Verifier>> Verifier::Create(
+    const sketch::Workload& workload, const VerifierOptions& options) {
   TW_RETURN_IF_ERROR(VerifyGraph(workload.graph));
   std::unique_ptr<Verifier> verifier(new Verifier(workload, options));
   TW_RETURN_IF_ERROR(verifier->AddSets());
@@ -82,13 +100,16 @@ absl::StatusOr<std::unique_ptr<Verifier>> Verifier::Create(const sketch::Workloa
 }
 
 absl::Status Verifier::AddSets() {
-  const bool reduced_precision = options_.unit > 0x1p-24 || options_.bound_scale > 1;
-  bool exact = IsExactOnIntegers(graph_) && !(reduced_precision && HasFloats(graph_));
+  const bool reduced_precision =
+      options_.unit > 0x1p-24 || options_.bound_scale > 1;
+  bool exact =
+      IsExactOnIntegers(graph_) && !(reduced_precision && HasFloats(graph_));
   if (exact) {
     TW_ASSIGN_OR_RETURN(exact, AddExactSet(kPlain));
   }
   TW_RETURN_IF_ERROR(AddRealSet(kPlain));
-  for (int turn = HasClipping(graph_) ? kPositive : 0; turn < NumTurns(graph_); ++turn) {
+  for (int turn = HasClipping(graph_) ? kPositive : 0; turn < NumTurns(graph_);
+       ++turn) {
     if (turn == kPlain) continue;
     if (exact) {
       TW_RETURN_IF_ERROR(AddExactSet(turn).status());
@@ -104,16 +125,23 @@ absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
   const double limit = ExactLimit(graph_);
   for (int64_t largest = kLargestInteger; largest >= 1; largest /= 2) {
     Random random(SeedOf(options_.seed, turn));
-    Set set{SetName("exact", turn), true, DrawExactSet(graph_, largest, random), {}};
+    Set set{SetName("exact", turn),
+            true,
+            DrawExactSet(graph_, largest, random),
+            {}};
     if (turn == kPositive) MakePositive(set.inputs);
-    if (turn >= 0) PlantPicks(graph_, turn, 2.0 * static_cast<double>(largest) + 1, random, set.inputs);
+    if (turn >= 0)
+      PlantPicks(graph_, turn, 2.0 * static_cast<double>(largest) + 1, random,
+                 set.inputs);
     ReferenceOptions reference;
     reference.exact = true;
     reference.threads = options_.threads;
-    TW_ASSIGN_OR_RETURN(ReferenceResult result, EvaluateReference(graph_, set.inputs, reference));
+    TW_ASSIGN_OR_RETURN(ReferenceResult result,
+                        EvaluateReference(graph_, set.inputs, reference));
     if (result.largest_magnitude > limit) continue;
     set.expected = std::move(result.outputs);
-    TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected, reference.unit, random));
+    TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected,
+                                              reference.unit, random));
     sets_.push_back(std::move(set));
     return true;
   }
@@ -125,18 +153,23 @@ absl::Status Verifier::AddRealSet(int turn) {
   Random random(SeedOf(options_.seed, turn) + 1);
   Set set{SetName("real", turn), false, DrawRealSet(graph_, random), {}};
   if (turn == kPositive) MakePositive(set.inputs);
-  if (turn >= 0) PlantPicks(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin, random, set.inputs);
+  if (turn >= 0)
+    PlantPicks(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin,
+               random, set.inputs);
   ReferenceOptions reference;
   reference.unit = options_.unit;
   reference.threads = options_.threads;
-  TW_ASSIGN_OR_RETURN(ReferenceResult result, EvaluateReference(graph_, set.inputs, reference));
+  TW_ASSIGN_OR_RETURN(ReferenceResult result,
+                      EvaluateReference(graph_, set.inputs, reference));
   set.expected = std::move(result.outputs);
-  TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected, reference.unit, random));
+  TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected,
+                                            reference.unit, random));
   for (const auto& [id, expected] : set.expected) {
     if (turn == kPlain && UnjudgedShare(expected) > 0.5) {
       return absl::InternalError(
           absl::StrCat("most of output '", graph_.tensor(id).name,
-                       "' cannot be judged: its error bounds are infinite; inputs from a smaller domain are needed"));
+                       "' cannot be judged: its error bounds are infinite; "
+                       "inputs from a smaller domain are needed"));
     }
   }
   sets_.push_back(std::move(set));
@@ -144,43 +177,63 @@ absl::Status Verifier::AddRealSet(int turn) {
 }
 
 absl::Status Verifier::CheckArguments(const Arguments& arguments) const {
-  if (arguments.tensors.size() != arguments.layouts.size()) return absl::InvalidArgumentError("one layout per argument is needed");
+  if (arguments.tensors.size() != arguments.layouts.size())
+    return absl::InvalidArgumentError("one layout per argument is needed");
   std::set<TensorId> given;
   for (size_t i = 0; i < arguments.tensors.size(); ++i) {
     const TensorId id = arguments.tensors[i];
-    if (id < 0 || id >= graph_.size()) return absl::InvalidArgumentError(absl::StrCat("argument ", i, " is no tensor of the workload"));
+    if (id < 0 || id >= graph_.size())
+      return absl::InvalidArgumentError(
+          absl::StrCat("argument ", i, " is no tensor of the workload"));
     const Tensor& tensor = graph_.tensor(id);
     if (arguments.layouts[i].shape() != tensor.static_shape()) {
-      return absl::InvalidArgumentError(absl::StrCat("the layout of '", tensor.name, "' has another shape than the tensor"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the layout of '", tensor.name,
+                       "' has another shape than the tensor"));
     }
-    if (IsOutput(id) && std::count(graph_.outputs().begin(), graph_.outputs().end(), id) == 0) {
-      return absl::InvalidArgumentError(absl::StrCat("argument '", tensor.name, "' is neither input nor output of the workload"));
+    if (IsOutput(id) &&
+        std::count(graph_.outputs().begin(), graph_.outputs().end(), id) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("argument '", tensor.name,
+                       "' is neither input nor output of the workload"));
     }
-    // The layouts at the boundary are the workload's; those of constants are the schedule's.
+    // The layouts at the boundary are the workload's; those of constants are
+    // the schedule's.
     if (tensor.kind != TensorKind::kConstant) {
       const auto fixed = layouts_.find(id);
-      const Layout wanted = fixed == layouts_.end() ? Layout::RowMajor(tensor.static_shape()) : fixed->second;
+      const Layout wanted = fixed == layouts_.end()
+                                ? Layout::RowMajor(tensor.static_shape())
+                                : fixed->second;
       if (arguments.layouts[i] != wanted) {
         return absl::InvalidArgumentError(absl::StrCat(
-            "the layout of '", tensor.name, "' is not the workload's: ", arguments.layouts[i].ToString(), ", not ", wanted.ToString()));
+            "the layout of '", tensor.name, "' is not the workload's: ",
+            arguments.layouts[i].ToString(), ", not ", wanted.ToString()));
       }
     }
-    if (!given.insert(id).second) return absl::InvalidArgumentError(absl::StrCat("'", tensor.name, "' is given twice"));
+    if (!given.insert(id).second)
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", tensor.name, "' is given twice"));
   }
   for (const TensorId output : graph_.outputs()) {
     if (IsOutput(output) && given.count(output) == 0) {
-      return absl::InvalidArgumentError(absl::StrCat("output '", graph_.tensor(output).name, "' is no argument"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "output '", graph_.tensor(output).name, "' is no argument"));
     }
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Verifier::Run> Verifier::PrepareRun(const Arguments& arguments, const Set& set, int threads, GuardSide side) const {
+absl::StatusOr<Verifier::Run> Verifier::PrepareRun(const Arguments& arguments,
+                                                   const Set& set, int threads,
+                                                   GuardSide side) const {
   Run run{&set, threads, side, {}};
   for (size_t i = 0; i < arguments.tensors.size(); ++i) {
     const Tensor& tensor = graph_.tensor(arguments.tensors[i]);
     const Layout& layout = arguments.layouts[i];
-    TW_ASSIGN_OR_RETURN(GuardedBuffer buffer, GuardedBuffer::Create(layout.physical_elements() * SizeBytes(tensor.dtype), side));
+    TW_ASSIGN_OR_RETURN(
+        GuardedBuffer buffer,
+        GuardedBuffer::Create(
+            layout.physical_elements() * SizeBytes(tensor.dtype), side));
     if (IsOutput(tensor.id)) {
       FillUnwritten(layout, tensor.dtype, buffer.data());
     } else {
@@ -191,15 +244,20 @@ absl::StatusOr<Verifier::Run> Verifier::PrepareRun(const Arguments& arguments, c
   return run;
 }
 
-absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments, const Candidate& candidate, Isolation isolation) const {
+absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments,
+                                        const Candidate& candidate,
+                                        Isolation isolation) const {
   TW_RETURN_IF_ERROR(CheckArguments(arguments));
   Verdict verdict;
   // The first set that finds something ends it.
   for (size_t i = 0; i < sets_.size() && verdict.ok; ++i) {
     verdict.exact_checked = verdict.exact_checked || sets_[i].exact;
     std::vector<Run> runs;
-    TW_ASSIGN_OR_RETURN(Run one, PrepareRun(arguments, sets_[i], 1, GuardSide::kEnd));
-    TW_ASSIGN_OR_RETURN(Run many, PrepareRun(arguments, sets_[i], options_.threads, GuardSide::kBegin));
+    TW_ASSIGN_OR_RETURN(Run one,
+                        PrepareRun(arguments, sets_[i], 1, GuardSide::kEnd));
+    TW_ASSIGN_OR_RETURN(
+        Run many,
+        PrepareRun(arguments, sets_[i], options_.threads, GuardSide::kBegin));
     runs.push_back(std::move(one)), runs.push_back(std::move(many));
     TW_RETURN_IF_ERROR(Execute(arguments, candidate, isolation, runs, verdict));
     for (const Run& run : runs) JudgeMemory(arguments, run, verdict);
@@ -209,7 +267,9 @@ absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments, const Candid
   return verdict;
 }
 
-absl::Status Verifier::Execute(const Arguments& arguments, const Candidate& candidate, Isolation isolation, const std::vector<Run>& runs,
+absl::Status Verifier::Execute(const Arguments& arguments,
+                               const Candidate& candidate, Isolation isolation,
+                               const std::vector<Run>& runs,
                                Verdict& verdict) const {
   const auto work = [&]() -> absl::Status {
     for (const Run& run : runs) {
@@ -221,7 +281,9 @@ absl::Status Verifier::Execute(const Arguments& arguments, const Candidate& cand
       request.threads = run.threads;
       request.scratch_guard = run.side;
       const absl::Status status = candidate(request);
-      if (!status.ok()) return absl::Status(status.code(), absl::StrCat(status.message(), " (", run.name(), ")"));
+      if (!status.ok())
+        return absl::Status(status.code(), absl::StrCat(status.message(), " (",
+                                                        run.name(), ")"));
     }
     return absl::OkStatus();
   };
@@ -238,13 +300,18 @@ absl::Status Verifier::Execute(const Arguments& arguments, const Candidate& cand
     for (const Run& run : runs) {
       for (size_t i = 0; i < run.buffers.size(); ++i) {
         if (!run.buffers[i].Owns(outcome.address)) continue;
-        const int64_t offset = static_cast<const char*>(outcome.address) - run.buffers[i].data();
-        Reject(verdict, absl::StrCat(verb, " outside '", graph_.tensor(arguments.tensors[i]).name, "': at byte ", offset, " of ",
-                                     run.buffers[i].size_bytes(), " (", run.name(), ")"));
+        const int64_t offset =
+            static_cast<const char*>(outcome.address) - run.buffers[i].data();
+        Reject(verdict, absl::StrCat(verb, " outside '",
+                                     graph_.tensor(arguments.tensors[i]).name,
+                                     "': at byte ", offset, " of ",
+                                     run.buffers[i].size_bytes(), " (",
+                                     run.name(), ")"));
         return absl::OkStatus();
       }
     }
-    Reject(verdict, absl::StrCat(outcome.status.message(), ": ", verb, " memory that is none of its buffers"));
+    Reject(verdict, absl::StrCat(outcome.status.message(), ": ", verb,
+                                 " memory that is none of its buffers"));
   } else if (!outcome.status.ok()) {
     Reject(verdict, std::string(outcome.status.message()));
   }
@@ -252,51 +319,68 @@ absl::Status Verifier::Execute(const Arguments& arguments, const Candidate& cand
 }
 
 // Nothing but outputs was written.
-void Verifier::JudgeMemory(const Arguments& arguments, const Run& run, Verdict& verdict) const {
+void Verifier::JudgeMemory(const Arguments& arguments, const Run& run,
+                           Verdict& verdict) const {
   for (size_t i = 0; i < run.buffers.size(); ++i) {
     const Tensor& tensor = graph_.tensor(arguments.tensors[i]);
     const GuardedBuffer& buffer = run.buffers[i];
-    if (!buffer.SlackIntact()) Reject(verdict, absl::StrCat("writes outside '", tensor.name, "' (", run.name(), ")"));
+    if (!buffer.SlackIntact())
+      Reject(verdict, absl::StrCat("writes outside '", tensor.name, "' (",
+                                   run.name(), ")"));
     if (IsOutput(tensor.id)) {
-      const int64_t byte = FirstNonZeroPadding(arguments.layouts[i], tensor.dtype, buffer.data());
+      const int64_t byte = FirstNonZeroPadding(arguments.layouts[i],
+                                               tensor.dtype, buffer.data());
       if (byte >= 0)
-        Reject(verdict,
-               absl::StrCat("output '", tensor.name, "': padding that must stay zero was written at byte ", byte, " (", run.name(), ")"));
+        Reject(
+            verdict,
+            absl::StrCat("output '", tensor.name,
+                         "': padding that must stay zero was written at byte ",
+                         byte, " (", run.name(), ")"));
       continue;
     }
     std::string before(static_cast<size_t>(buffer.size_bytes()), '\0');
-    FillPhysical(arguments.layouts[i], run.set->inputs.at(tensor.id), before.data());
+    FillPhysical(arguments.layouts[i], run.set->inputs.at(tensor.id),
+                 before.data());
     if (std::memcmp(before.data(), buffer.data(), before.size()) != 0)
-      Reject(verdict, absl::StrCat("writes to input '", tensor.name, "' (", run.name(), ")"));
+      Reject(verdict, absl::StrCat("writes to input '", tensor.name, "' (",
+                                   run.name(), ")"));
   }
 }
 
-void Verifier::JudgeOutputs(const Arguments& arguments, const Run& run, Verdict& verdict) const {
+void Verifier::JudgeOutputs(const Arguments& arguments, const Run& run,
+                            Verdict& verdict) const {
   for (size_t i = 0; i < run.buffers.size(); ++i) {
     const TensorId id = arguments.tensors[i];
     if (!IsOutput(id)) continue;
     const double factor = internal::kBoundFactor * options_.bound_scale;
-    const OutputJudgement judged =
-        JudgeOutput(run.set->expected.at(id), arguments.layouts[i], run.buffers[i].data(), factor, zero_signs_free_ || !run.set->exact);
-    verdict.largest_error = std::max(verdict.largest_error, judged.largest_error);
+    const OutputJudgement judged = JudgeOutput(
+        run.set->expected.at(id), arguments.layouts[i], run.buffers[i].data(),
+        factor, zero_signs_free_ || !run.set->exact);
+    verdict.largest_error =
+        std::max(verdict.largest_error, judged.largest_error);
     if (!judged.reason.empty())
-      Reject(verdict, absl::StrCat("output '", graph_.tensor(id).name, "' ", judged.reason, " (", run.name(), ")"));
+      Reject(verdict, absl::StrCat("output '", graph_.tensor(id).name, "' ",
+                                   judged.reason, " (", run.name(), ")"));
   }
 }
 
-void Verifier::JudgeAgreement(const Arguments& arguments, const Run& one, const Run& many, Verdict& verdict) const {
+void Verifier::JudgeAgreement(const Arguments& arguments, const Run& one,
+                              const Run& many, Verdict& verdict) const {
   for (size_t i = 0; i < one.buffers.size(); ++i) {
     const Tensor& tensor = graph_.tensor(arguments.tensors[i]);
     if (!IsOutput(tensor.id)) continue;
     const int64_t size = SizeBytes(tensor.dtype);
     int64_t different = 0;
     PhysicalOffsets(arguments.layouts[i]).ForEach([&](int64_t, int64_t offset) {
-      different +=
-          std::memcmp(one.buffers[i].data() + offset * size, many.buffers[i].data() + offset * size, static_cast<size_t>(size)) != 0;
+      different += std::memcmp(one.buffers[i].data() + offset * size,
+                               many.buffers[i].data() + offset * size,
+                               static_cast<size_t>(size)) != 0;
     });
     if (different > 0) {
-      Reject(verdict, absl::StrCat("output '", tensor.name, "': ", different, " elements have other bits with ", many.threads,
-                                   " threads than with 1 (", one.set->name, " set)"));
+      Reject(verdict,
+             absl::StrCat("output '", tensor.name, "': ", different,
+                          " elements have other bits with ", many.threads,
+                          " threads than with 1 (", one.set->name, " set)"));
     }
   }
 }

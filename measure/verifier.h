@@ -1,13 +1,21 @@
-// The judge: whether a kernel computes its workload. What it checks, and why, is in docs/judging.md:
+// The judge: whether a kernel computes its workload. What it checks, and why,
+// is in docs/judging.md:
 //
-//   1. on small integers, where rounding cannot hide anything, results match bit for bit (groups of ring operations, max, min, moves)
-//   2. on real values every element is within kBoundFactor (4) times its error bound; what picks by
-//      value (max, argmax, indices) is also run with picks planted everywhere in turn
-//   3. the reference is the expressions as plain float64 loops, itself compared with the interpreter
-//   4. buffers end, in one run, and begin, in the other, at an inaccessible page; outputs start as NaN; inputs are compared afterwards;
-//      one run with 1 thread and one with N agree bitwise; a crash or a hang is a verdict
+//   1. on small integers, where rounding cannot hide anything, results match
+//   bit for bit (groups of ring operations, max, min, moves)
+//   2. on real values every element is within kBoundFactor (4) times its error
+//   bound; what picks by
+//      value (max, argmax, indices) is also run with picks planted everywhere
+//      in turn
+//   3. the reference is the expressions as plain float64 loops, itself compared
+//   with the interpreter
+//   4. buffers end, in one run, and begin, in the other, at an inaccessible
+//   page; outputs start as NaN; inputs are compared afterwards;
+//      one run with 1 thread and one with N agree bitwise; a crash or a hang is
+//      a verdict
 //
-// A verifier is made once per workload and judges any number of candidates, one at a time.
+// A verifier is made once per workload and judges any number of candidates, one
+// at a time.
 #ifndef TILEWRIGHT_MEASURE_VERIFIER_H_
 #define TILEWRIGHT_MEASURE_VERIFIER_H_
 
@@ -27,18 +35,23 @@ namespace tilewright::measure {
 
 struct VerifierOptions {
   uint64_t seed = 1;
-  int threads = 2;           // of the second run; also used for the reference
-  int timeout_seconds = 60;  // of both runs on one set of inputs, in a child process
-  // Kernels under --allow: relative error of one operation (2^-9 for bf16, 2^-11 for TF32 and fp16 arithmetic), which also ends the exact
-  // comparison unless the workload is all integers; `bound_scale` is 16 for Winograd F(4,3).
+  int threads = 2;  // of the second run; also used for the reference
+  int timeout_seconds =
+      60;  // of both runs on one set of inputs, in a child process
+  // Kernels under --allow: relative error of one operation (2^-9 for bf16,
+  // 2^-11 for TF32 and fp16 arithmetic), which also ends the exact comparison
+  // unless the workload is all integers; `bound_scale` is 16 for Winograd
+  // F(4,3).
   double unit = 0x1p-24;
   double bound_scale = 1;
 };
 
 struct Verdict {
   bool ok = true;
-  std::string reason;          // empty if ok; else one line: which output and element, what was found, what was expected, on which set
-  double largest_error = 0;    // of the real set, in units of the bound; up to 4 is right
+  std::string reason;  // empty if ok; else one line: which output and element,
+                       // what was found, what was expected, on which set
+  double largest_error =
+      0;  // of the real set, in units of the bound; up to 4 is right
   bool exact_checked = false;  // rule 1 applied
 };
 
@@ -49,11 +62,16 @@ enum class Isolation : uint8_t {
 
 class Verifier {
  public:
-  // Draws inputs and computes references. InvalidArgument if the graph is no graph, Internal if reference and interpreter disagree.
-  static absl::StatusOr<std::unique_ptr<Verifier>> Create(const sketch::Workload& workload, const VerifierOptions& options);
+  // Draws inputs and computes references. InvalidArgument if the graph is no
+  // graph, Internal if reference and interpreter disagree.
+  static absl::StatusOr<std::unique_ptr<Verifier>> Create(
+      const sketch::Workload& workload, const VerifierOptions& options);
 
-  // InvalidArgument if `arguments` do not fit the workload; ResourceExhausted and Unavailable where the machine, not the candidate, failed.
-  absl::StatusOr<Verdict> Check(const Arguments& arguments, const Candidate& candidate, Isolation isolation) const;
+  // InvalidArgument if `arguments` do not fit the workload; ResourceExhausted
+  // and Unavailable where the machine, not the candidate, failed.
+  absl::StatusOr<Verdict> Check(const Arguments& arguments,
+                                const Candidate& candidate,
+                                Isolation isolation) const;
 
  private:
   struct Set {
@@ -65,23 +83,32 @@ class Verifier {
   struct Run;  // buffers of one run
 
   Verifier(const sketch::Workload& workload, const VerifierOptions& options);
-  // Draws inputs and their reference; `turn` >= 0: with picks planted. False if integers cannot stay exact.
+  // Draws inputs and their reference; `turn` >= 0: with picks planted. False if
+  // integers cannot stay exact.
   absl::StatusOr<bool> AddExactSet(int turn);
   absl::Status AddRealSet(int turn);
   absl::Status AddSets();
   absl::Status CheckArguments(const Arguments& arguments) const;
-  absl::StatusOr<Run> PrepareRun(const Arguments& arguments, const Set& set, int threads, GuardSide side) const;
-  absl::Status Execute(const Arguments& arguments, const Candidate& candidate, Isolation isolation, const std::vector<Run>& runs,
+  absl::StatusOr<Run> PrepareRun(const Arguments& arguments, const Set& set,
+                                 int threads, GuardSide side) const;
+  absl::Status Execute(const Arguments& arguments, const Candidate& candidate,
+                       Isolation isolation, const std::vector<Run>& runs,
                        Verdict& verdict) const;
-  void JudgeMemory(const Arguments& arguments, const Run& run, Verdict& verdict) const;
-  void JudgeOutputs(const Arguments& arguments, const Run& run, Verdict& verdict) const;
-  void JudgeAgreement(const Arguments& arguments, const Run& one, const Run& many, Verdict& verdict) const;
-  bool IsOutput(TensorId id) const { return graph_.tensor(id).kind == TensorKind::kCompute; }
+  void JudgeMemory(const Arguments& arguments, const Run& run,
+                   Verdict& verdict) const;
+  void JudgeOutputs(const Arguments& arguments, const Run& run,
+                    Verdict& verdict) const;
+  void JudgeAgreement(const Arguments& arguments, const Run& one,
+                      const Run& many, Verdict& verdict) const;
+  bool IsOutput(TensorId id) const {
+    return graph_.tensor(id).kind == TensorKind::kCompute;
+  }
 
   TensorGraph graph_;
   std::map<TensorId, Layout> layouts_;
   VerifierOptions options_;
-  bool zero_signs_free_ = false;  // sums may be taken in any order, and 0 + -0 is 0
+  bool zero_signs_free_ =
+      false;  // sums may be taken in any order, and 0 + -0 is 0
   std::vector<Set> sets_;
 };
 

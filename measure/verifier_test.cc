@@ -23,10 +23,13 @@ using ::testing::HasSubstr;
 
 TEST(VerifierTest, AcceptsAPlainKernelOfEveryWorkload) {
   for (const NamedWorkload& one : TestWorkloads()) {
-    TW_ASSERT_OK_AND_ASSIGN(const auto verifier, Verifier::Create(one.workload, {}));
+    TW_ASSERT_OK_AND_ASSIGN(const auto verifier,
+                            Verifier::Create(one.workload, {}));
     const PlainKernel plain = LowerPlainly(one.workload);
-    TW_ASSERT_OK_AND_ASSIGN(const Verdict verdict,
-                            verifier->Check(plain.arguments, InterpretedCandidate(plain.kernel), Isolation::kInProcess));
+    TW_ASSERT_OK_AND_ASSIGN(
+        const Verdict verdict,
+        verifier->Check(plain.arguments, InterpretedCandidate(plain.kernel),
+                        Isolation::kInProcess));
     EXPECT_TRUE(verdict.ok) << one.name << ": " << verdict.reason;
     EXPECT_EQ(verdict.exact_checked, one.exact) << one.name;
     EXPECT_LT(verdict.largest_error, 4) << one.name;
@@ -38,7 +41,9 @@ struct Gemm {
   static constexpr int64_t kM = 7, kN = 19, kK = 33;
   enum Argument { kA, kB, kBias, kY };
 
-  Gemm() : workload(TestWorkload("gemm")), arguments(LowerPlainly(workload).arguments) {}
+  Gemm()
+      : workload(TestWorkload("gemm")),
+        arguments(LowerPlainly(workload).arguments) {}
 
   static absl::Status Run(const CandidateRun& run) {
     const float *a = In(run, kA), *b = In(run, kB), *bias = In(run, kBias);
@@ -51,13 +56,17 @@ struct Gemm {
     }
     return absl::OkStatus();
   }
-  static float* In(const CandidateRun& run, Argument which) { return static_cast<float*>(run.args[which]); }
+  static float* In(const CandidateRun& run, Argument which) {
+    return static_cast<float*>(run.args[which]);
+  }
   static float* Out(const CandidateRun& run) { return In(run, kY); }
 
-  Verdict Check(const Candidate& candidate, VerifierOptions options = {}) const {
+  Verdict Check(const Candidate& candidate,
+                VerifierOptions options = {}) const {
     const auto verifier = Verifier::Create(workload, options);
     EXPECT_THAT(verifier.status(), IsOk());
-    const absl::StatusOr<Verdict> verdict = (*verifier)->Check(arguments, candidate, Isolation::kChild);
+    const absl::StatusOr<Verdict> verdict =
+        (*verifier)->Check(arguments, candidate, Isolation::kChild);
     EXPECT_THAT(verdict.status(), IsOk());
     return *verdict;
   }
@@ -85,13 +94,15 @@ TEST(VerifierTest, AcceptsMachineCodeInAChildProcess) {
 }
 
 TEST(VerifierTest, OneWrongElementIsNamed) {
-  const Verdict verdict = Gemm().Check(Then([](const CandidateRun& run) { Gemm::Out(run)[2 * Gemm::kN + 5] += 1; }));
+  const Verdict verdict = Gemm().Check(Then(
+      [](const CandidateRun& run) { Gemm::Out(run)[2 * Gemm::kN + 5] += 1; }));
   EXPECT_FALSE(verdict.ok);
   EXPECT_THAT(verdict.reason, HasSubstr("output 'Y' [2, 5] is"));
   EXPECT_THAT(verdict.reason, HasSubstr("exact set"));
 }
 
-// The exact set is what finds it: 2^-20 of the value lies within no bound, but it also would on larger sums.
+// The exact set is what finds it: 2^-20 of the value lies within no bound, but
+// it also would on larger sums.
 TEST(VerifierTest, TheSmallestPossibleErrorOnIntegersIsRejected) {
   const Verdict verdict = Gemm().Check(Then([](const CandidateRun& run) {
     float& y = Gemm::Out(run)[6 * Gemm::kN + 18];
@@ -113,20 +124,27 @@ TEST(VerifierTest, AnElementNeverWrittenIsRejected) {
 
 TEST(VerifierTest, ReadsAndWritesOutsideABufferAreFoundOnBothSides) {
   const Gemm gemm;
-  const Verdict read =
-      gemm.Check(Then([](const CandidateRun& run) { (void)*const_cast<volatile float*>(Gemm::In(run, Gemm::kB) + Gemm::kK * Gemm::kN); }));
+  const Verdict read = gemm.Check(Then([](const CandidateRun& run) {
+    (void)*const_cast<volatile float*>(Gemm::In(run, Gemm::kB) +
+                                       Gemm::kK * Gemm::kN);
+  }));
   EXPECT_FALSE(read.ok);
   EXPECT_THAT(read.reason, HasSubstr("reads outside 'B'"));
-  const Verdict before = gemm.Check(Then([](const CandidateRun& run) { (void)*const_cast<volatile float*>(Gemm::In(run, Gemm::kA) - 1); }));
+  const Verdict before = gemm.Check(Then([](const CandidateRun& run) {
+    (void)*const_cast<volatile float*>(Gemm::In(run, Gemm::kA) - 1);
+  }));
   EXPECT_FALSE(before.ok);
   EXPECT_THAT(before.reason, HasSubstr("reads outside 'A': at byte -4"));
-  const Verdict write = gemm.Check(Then([](const CandidateRun& run) { Gemm::Out(run)[Gemm::kM * Gemm::kN + 3] = 1; }));
+  const Verdict write = gemm.Check(Then([](const CandidateRun& run) {
+    Gemm::Out(run)[Gemm::kM * Gemm::kN + 3] = 1;
+  }));
   EXPECT_FALSE(write.ok);
   EXPECT_THAT(write.reason, HasSubstr("writes outside 'Y'"));
 }
 
 TEST(VerifierTest, AWriteBesideABufferThatReachesNoGuardIsFound) {
-  // Only with one thread, where buffers end at the guard: four bytes before the buffer is accessible slack.
+  // Only with one thread, where buffers end at the guard: four bytes before the
+  // buffer is accessible slack.
   const Verdict verdict = Gemm().Check(Then([](const CandidateRun& run) {
     if (run.threads == 1) Gemm::Out(run)[-1] = 1;
   }));
@@ -135,7 +153,8 @@ TEST(VerifierTest, AWriteBesideABufferThatReachesNoGuardIsFound) {
 }
 
 TEST(VerifierTest, AWriteToAnInputIsFound) {
-  const Verdict verdict = Gemm().Check(Then([](const CandidateRun& run) { Gemm::In(run, Gemm::kB)[7] += 1; }));
+  const Verdict verdict = Gemm().Check(
+      Then([](const CandidateRun& run) { Gemm::In(run, Gemm::kB)[7] += 1; }));
   EXPECT_FALSE(verdict.ok);
   EXPECT_THAT(verdict.reason, HasSubstr("writes to input 'B'"));
 }
@@ -145,7 +164,9 @@ TEST(VerifierTest, OtherBitsWithMoreThreadsAreRejected) {
     if (run.threads == 1) return;
     for (int64_t k = 0; k < Gemm::kM * Gemm::kN; ++k) {
       float& y = Gemm::Out(run)[k];
-      if (y != std::nearbyint(y)) y = std::nextafter(y, 0.0f);  // well within the bound, on the real set alone
+      if (y != std::nearbyint(y))
+        y = std::nextafter(
+            y, 0.0f);  // well within the bound, on the real set alone
     }
   }));
   EXPECT_FALSE(verdict.ok);
@@ -171,16 +192,23 @@ TEST(VerifierTest, CrashHangAndErrorAreVerdicts) {
       impatient);
   EXPECT_FALSE(hang.ok);
   EXPECT_THAT(hang.reason, HasSubstr("did not end within 1 s"));
-  const Verdict error = gemm.Check([](const CandidateRun&) { return absl::OutOfRangeError("an index in the data is out of range"); });
+  const Verdict error = gemm.Check([](const CandidateRun&) {
+    return absl::OutOfRangeError("an index in the data is out of range");
+  });
   EXPECT_FALSE(error.ok);
   EXPECT_THAT(error.reason, HasSubstr("an index in the data is out of range"));
 }
 
 TEST(VerifierTest, FailuresOfTheMachineAreNoVerdict) {
   const Gemm gemm;
-  TW_ASSERT_OK_AND_ASSIGN(const auto verifier, Verifier::Create(gemm.workload, {}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto verifier,
+                          Verifier::Create(gemm.workload, {}));
   EXPECT_THAT(verifier->Check(
-                  gemm.arguments, [](const CandidateRun&) { return absl::ResourceExhaustedError("no memory"); }, Isolation::kChild),
+                  gemm.arguments,
+                  [](const CandidateRun&) {
+                    return absl::ResourceExhaustedError("no memory");
+                  },
+                  Isolation::kChild),
               StatusIs(absl::StatusCode::kResourceExhausted, "no memory"));
 }
 
@@ -195,12 +223,15 @@ TEST(VerifierTest, PaddingThatMustStayZeroIsWatched) {
     static_cast<float*>(run.args.back())[3] = 1;  // a corner of the halo
     return status;
   };
-  TW_ASSERT_OK_AND_ASSIGN(const Verdict verdict, verifier->Check(plain.arguments, harmful, Isolation::kInProcess));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Verdict verdict,
+      verifier->Check(plain.arguments, harmful, Isolation::kInProcess));
   EXPECT_FALSE(verdict.ok);
   EXPECT_THAT(verdict.reason, HasSubstr("padding that must stay zero"));
 }
 
-// Where no exact set exists, bounds must be tight enough to see a small error and wide enough for honest rounding.
+// Where no exact set exists, bounds must be tight enough to see a small error
+// and wide enough for honest rounding.
 TEST(VerifierTest, RealValuesAloneRejectAnErrorOfAHundredRoundings) {
   const sketch::Workload workload = TestWorkload("softmax");
   TW_ASSERT_OK_AND_ASSIGN(const auto verifier, Verifier::Create(workload, {}));
@@ -211,7 +242,9 @@ TEST(VerifierTest, RealValuesAloneRejectAnErrorOfAHundredRoundings) {
     static_cast<float*>(run.args.back())[77] *= 1 + 200 * 0x1p-24f;
     return status;
   };
-  TW_ASSERT_OK_AND_ASSIGN(const Verdict verdict, verifier->Check(plain.arguments, off, Isolation::kInProcess));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Verdict verdict,
+      verifier->Check(plain.arguments, off, Isolation::kInProcess));
   EXPECT_FALSE(verdict.ok);
   EXPECT_FALSE(verdict.exact_checked);
   EXPECT_THAT(verdict.reason, HasSubstr("[2, 15]"));
@@ -219,12 +252,16 @@ TEST(VerifierTest, RealValuesAloneRejectAnErrorOfAHundredRoundings) {
 
 TEST(VerifierTest, ReducedPrecisionIsAcceptedOnlyWhereAllowed) {
   const Candidate bf16 = [](const CandidateRun& run) {
-    const auto round = [](float x) { return BFloat16ToFloat(FloatToBFloat16(x)); };
-    const float *a = Gemm::In(run, Gemm::kA), *b = Gemm::In(run, Gemm::kB), *bias = Gemm::In(run, Gemm::kBias);
+    const auto round = [](float x) {
+      return BFloat16ToFloat(FloatToBFloat16(x));
+    };
+    const float *a = Gemm::In(run, Gemm::kA), *b = Gemm::In(run, Gemm::kB),
+                *bias = Gemm::In(run, Gemm::kBias);
     for (int64_t m = 0; m < Gemm::kM; ++m) {
       for (int64_t n = 0; n < Gemm::kN; ++n) {
         float sum = 0;
-        for (int64_t k = 0; k < Gemm::kK; ++k) sum += round(a[m * Gemm::kK + k]) * round(b[k * Gemm::kN + n]);
+        for (int64_t k = 0; k < Gemm::kK; ++k)
+          sum += round(a[m * Gemm::kK + k]) * round(b[k * Gemm::kN + n]);
         Gemm::Out(run)[m * Gemm::kN + n] = std::max(sum + bias[n], 0.0f);
       }
     }
@@ -241,16 +278,21 @@ TEST(VerifierTest, ReducedPrecisionIsAcceptedOnlyWhereAllowed) {
 
 TEST(VerifierTest, ArgumentsThatDoNotFitTheWorkloadAreRefused) {
   const Gemm gemm;
-  TW_ASSERT_OK_AND_ASSIGN(const auto verifier, Verifier::Create(gemm.workload, {}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto verifier,
+                          Verifier::Create(gemm.workload, {}));
   Arguments missing = gemm.arguments;
   missing.tensors.pop_back(), missing.layouts.pop_back();
   EXPECT_THAT(verifier->Check(missing, Gemm::Run, Isolation::kChild),
-              StatusIs(absl::StatusCode::kInvalidArgument, "output 'Y' is no argument"));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "output 'Y' is no argument"));
   Arguments transposed = gemm.arguments;
-  TW_ASSERT_OK_AND_ASSIGN(transposed.layouts[0],
-                          Layout::Create({7, 33}, {0, 0}, {0, 0}, {{1, 1, 33}, {0, 1, 7}}, Layout::Fill::kUndefined));
+  TW_ASSERT_OK_AND_ASSIGN(
+      transposed.layouts[0],
+      Layout::Create({7, 33}, {0, 0}, {0, 0}, {{1, 1, 33}, {0, 1, 7}},
+                     Layout::Fill::kUndefined));
   EXPECT_THAT(verifier->Check(transposed, Gemm::Run, Isolation::kChild),
-              StatusIs(absl::StatusCode::kInvalidArgument, "the layout of 'A' is not the workload's"));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the layout of 'A' is not the workload's"));
 }
 
 TEST(VerifierTest, AGraphThatIsNoneIsRefused) {
@@ -259,8 +301,10 @@ TEST(VerifierTest, AGraphThatIsNoneIsRefused) {
   Compute compute;
   compute.axes = {{"i", 8}};
   compute.body = {workload.graph.Load(x, {Expr::Var(0, "i")})};
-  workload.graph.SetOutputs({workload.graph.AddCompute("y", DType::kFloat32, compute)});
-  EXPECT_THAT(Verifier::Create(workload, {}), StatusIs(absl::StatusCode::kInvalidArgument));
+  workload.graph.SetOutputs(
+      {workload.graph.AddCompute("y", DType::kFloat32, compute)});
+  EXPECT_THAT(Verifier::Create(workload, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -30,13 +30,16 @@ bool Ok(const absl::StatusOr<T>& value) {
   return value.ok();
 }
 
-int Describe(const google::protobuf::RepeatedPtrField<tilewright::TensorSpec>& tensors, int index, tw_tensor_info* info) {
+int Describe(
+    const google::protobuf::RepeatedPtrField<tilewright::TensorSpec>& tensors,
+    int index, tw_tensor_info* info) {
   if (index < 0 || index >= tensors.size()) {
     last_error = "index out of range";
     return -1;
   }
   const tilewright::TensorSpec& tensor = tensors[index];
-  *info = {tensor.name().c_str(), static_cast<tw_type>(tensor.element_type()), tensor.shape_size(), tensor.shape().data(),
+  *info = {tensor.name().c_str(), static_cast<tw_type>(tensor.element_type()),
+           tensor.shape_size(), tensor.shape().data(),
            static_cast<size_t>(tilewright::SizeBytes(tensor))};
   return 0;
 }
@@ -44,17 +47,26 @@ int Describe(const google::protobuf::RepeatedPtrField<tilewright::TensorSpec>& t
 }  // namespace
 
 tw_model* tw_model_load(const char* path, int threads) {
-  absl::StatusOr<std::unique_ptr<tilewright::backends::Device>> device = tilewright::cpu::CreateCpuDevice({.num_threads = threads});
+  absl::StatusOr<std::unique_ptr<tilewright::backends::Device>> device =
+      tilewright::cpu::CreateCpuDevice({.num_threads = threads});
   if (!Ok(device)) return nullptr;
   auto model = tilewright::Model::Load(path, *std::move(device));
   return Ok(model) ? new tw_model{*std::move(model)} : nullptr;
 }
 
 void tw_model_free(tw_model* model) { delete model; }
-int tw_model_num_inputs(const tw_model* model) { return model->model->program().inputs_size(); }
-int tw_model_num_outputs(const tw_model* model) { return model->model->program().outputs_size(); }
-int tw_model_input(const tw_model* model, int index, tw_tensor_info* info) { return Describe(model->model->program().inputs(), index, info); }
-int tw_model_output(const tw_model* model, int index, tw_tensor_info* info) { return Describe(model->model->program().outputs(), index, info); }
+int tw_model_num_inputs(const tw_model* model) {
+  return model->model->program().inputs_size();
+}
+int tw_model_num_outputs(const tw_model* model) {
+  return model->model->program().outputs_size();
+}
+int tw_model_input(const tw_model* model, int index, tw_tensor_info* info) {
+  return Describe(model->model->program().inputs(), index, info);
+}
+int tw_model_output(const tw_model* model, int index, tw_tensor_info* info) {
+  return Describe(model->model->program().outputs(), index, info);
+}
 
 tw_session* tw_session_create(const tw_model* model) {
   auto session = tilewright::Session::Create(model->model);
@@ -63,10 +75,12 @@ tw_session* tw_session_create(const tw_model* model) {
 
 void tw_session_free(tw_session* session) { delete session; }
 
-int tw_session_run(tw_session* session, const void* const* inputs, void* const* outputs) {
+int tw_session_run(tw_session* session, const void* const* inputs,
+                   void* const* outputs) {
   const tilewright::Program& program = session->session->model().program();
-  const absl::Status status = session->session->Run(absl::MakeConstSpan(inputs, program.inputs_size()),
-                                                    absl::MakeConstSpan(outputs, program.outputs_size()));
+  const absl::Status status = session->session->Run(
+      absl::MakeConstSpan(inputs, program.inputs_size()),
+      absl::MakeConstSpan(outputs, program.outputs_size()));
   if (status.ok()) return 0;
   last_error = std::string(status.message());
   return -1;

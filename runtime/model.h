@@ -1,8 +1,11 @@
-// A compiled model, loaded and ready: constants in device memory, module loaded, kernels resolved. Immutable, shared by any number of
-// sessions and threads.
+// A compiled model, loaded and ready: constants in device memory, module
+// loaded, kernels resolved. Immutable, shared by any number of sessions and
+// threads.
 //
-// Constants are copied out of the file once: the CPU device keeps large buffers in huge pages, which a mapped file cannot have, and weights are
-// what kernels stream (measured: 13 % of ResNet-18's time). Processes therefore do not share them.
+// Constants are copied out of the file once: the CPU device keeps large buffers
+// in huge pages, which a mapped file cannot have, and weights are what kernels
+// stream (measured: 13 % of ResNet-18's time). Processes therefore do not share
+// them.
 #ifndef TILEWRIGHT_RUNTIME_MODEL_H_
 #define TILEWRIGHT_RUNTIME_MODEL_H_
 
@@ -20,15 +23,20 @@ namespace tilewright {
 
 class Model {
  public:
-  // Loading a .tw runs its code: load only files you would also execute. Errors of TwFile::Open; FailedPrecondition names the CPU features
-  // (or the device) that the file needs and `device` lacks.
-  static absl::StatusOr<std::shared_ptr<const Model>> Load(const std::string& path, std::shared_ptr<backends::Device> device);
+  // Loading a .tw runs its code: load only files you would also execute. Errors
+  // of TwFile::Open; FailedPrecondition names the CPU features (or the device)
+  // that the file needs and `device` lacks.
+  static absl::StatusOr<std::shared_ptr<const Model>> Load(
+      const std::string& path, std::shared_ptr<backends::Device> device);
   // The same from the bytes of a .tw, for programs that compile on the fly.
-  static absl::StatusOr<std::shared_ptr<const Model>> FromBytes(std::string bytes, std::shared_ptr<backends::Device> device);
+  static absl::StatusOr<std::shared_ptr<const Model>> FromBytes(
+      std::string bytes, std::shared_ptr<backends::Device> device);
 
   const Program& program() const { return view_.program; }
   std::string_view module() const { return view_.module; }
-  const char* constants() const { return static_cast<const char*>(constants_->address()); }
+  const char* constants() const {
+    return static_cast<const char*>(constants_->address());
+  }
   backends::Device& device() const { return *device_; }
   const backends::DeviceKernel& kernel(int i) const { return *kernels_[i]; }
 

@@ -8,30 +8,42 @@
 namespace tilewright {
 namespace {
 
-bool AtBoundary(const ProgramBuffer& buffer) { return buffer.kind() == ProgramBuffer::INPUT || buffer.kind() == ProgramBuffer::OUTPUT; }
+bool AtBoundary(const ProgramBuffer& buffer) {
+  return buffer.kind() == ProgramBuffer::INPUT ||
+         buffer.kind() == ProgramBuffer::OUTPUT;
+}
 
 // Fills [to, to + size) for every combination of repeats from `depth` on.
-absl::Status ZeroRepeated(backends::Stream& stream, const Zero& zero, char* to, int depth) {
-  if (depth == zero.repeats_size()) return stream.Fill(to, 0, zero.size_bytes());
+absl::Status ZeroRepeated(backends::Stream& stream, const Zero& zero, char* to,
+                          int depth) {
+  if (depth == zero.repeats_size())
+    return stream.Fill(to, 0, zero.size_bytes());
   const Zero::Repeat& repeat = zero.repeats(depth);
-  for (int64_t i = 0; i < repeat.count(); ++i) TW_RETURN_IF_ERROR(ZeroRepeated(stream, zero, to + i * repeat.stride_bytes(), depth + 1));
+  for (int64_t i = 0; i < repeat.count(); ++i)
+    TW_RETURN_IF_ERROR(
+        ZeroRepeated(stream, zero, to + i * repeat.stride_bytes(), depth + 1));
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Model> model) {
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(
+    std::shared_ptr<const Model> model) {
   std::unique_ptr<Session> session(new Session);
   const Program& program = model->program();
   backends::Device& device = model->device();
   TW_ASSIGN_OR_RETURN(session->arena_, device.Allocate(program.arena_bytes()));
   TW_ASSIGN_OR_RETURN(session->stream_, device.CreateStream());
-  // Constants are only ever read: VerifyProgram has refused steps that write them.
+  // Constants are only ever read: VerifyProgram has refused steps that write
+  // them.
   char* const constants = const_cast<char*>(model->constants());
   for (const ProgramBuffer& buffer : program.buffers()) {
     char* base = nullptr;
-    if (buffer.kind() == ProgramBuffer::CONSTANT) base = constants + buffer.offset_bytes();
-    if (buffer.kind() == ProgramBuffer::ARENA) base = static_cast<char*>(session->arena_->address()) + buffer.offset_bytes();
+    if (buffer.kind() == ProgramBuffer::CONSTANT)
+      base = constants + buffer.offset_bytes();
+    if (buffer.kind() == ProgramBuffer::ARENA)
+      base = static_cast<char*>(session->arena_->address()) +
+             buffer.offset_bytes();
     session->bases_.push_back(base);
   }
   for (const Step& step : program.steps()) {
@@ -43,7 +55,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const M
       prepared.scratch_bytes = info.scratch_bytes();
       for (const Place& arg : step.launch().args()) {
         if (AtBoundary(program.buffers(arg.buffer()))) {
-          prepared.boundary_args.emplace_back(static_cast<int>(prepared.args.size()), arg.buffer());
+          prepared.boundary_args.emplace_back(
+              static_cast<int>(prepared.args.size()), arg.buffer());
           prepared.args.push_back(nullptr);
         } else {
           prepared.args.push_back(session->Address(arg));
@@ -56,23 +69,32 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const M
   return session;
 }
 
-absl::Status Session::Bind(absl::Span<const void* const> inputs, absl::Span<void* const> outputs) {
+absl::Status Session::Bind(absl::Span<const void* const> inputs,
+                           absl::Span<void* const> outputs) {
   const Program& program = model_->program();
-  if (static_cast<int>(inputs.size()) != program.inputs_size() || static_cast<int>(outputs.size()) != program.outputs_size()) {
-    return absl::InvalidArgumentError(absl::StrCat("the model has ", program.inputs_size(), " inputs and ", program.outputs_size(),
-                                                   " outputs, got ", inputs.size(), " and ", outputs.size()));
+  if (static_cast<int>(inputs.size()) != program.inputs_size() ||
+      static_cast<int>(outputs.size()) != program.outputs_size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the model has ", program.inputs_size(), " inputs and ",
+                     program.outputs_size(), " outputs, got ", inputs.size(),
+                     " and ", outputs.size()));
   }
   for (int i = 0; i < program.buffers_size(); ++i) {
     const ProgramBuffer& buffer = program.buffers(i);
     if (buffer.kind() == ProgramBuffer::INPUT) {
-      bases_[i] = static_cast<char*>(const_cast<void*>(inputs[buffer.index()])) + buffer.offset_bytes();  // never written: VerifyProgram
+      bases_[i] =
+          static_cast<char*>(const_cast<void*>(inputs[buffer.index()])) +
+          buffer.offset_bytes();  // never written: VerifyProgram
     } else if (buffer.kind() == ProgramBuffer::OUTPUT) {
-      bases_[i] = static_cast<char*>(outputs[buffer.index()]) + buffer.offset_bytes();
+      bases_[i] =
+          static_cast<char*>(outputs[buffer.index()]) + buffer.offset_bytes();
     }
   }
   for (int i = 0; i < program.steps_size(); ++i) {
     for (const auto& [position, buffer] : prepared_[i].boundary_args) {
-      prepared_[i].args[position] = bases_[buffer] + program.steps(i).launch().args(position).offset_bytes();
+      prepared_[i].args[position] =
+          bases_[buffer] +
+          program.steps(i).launch().args(position).offset_bytes();
     }
   }
   return absl::OkStatus();
@@ -82,19 +104,25 @@ absl::Status Session::RunStep(int i) {
   const Step& step = model_->program().steps(i);
   if (step.has_launch()) {
     const Prepared& prepared = prepared_[i];
-    return stream_->Launch(*prepared.kernel, prepared.args, prepared.num_tasks, prepared.scratch_bytes);
+    return stream_->Launch(*prepared.kernel, prepared.args, prepared.num_tasks,
+                           prepared.scratch_bytes);
   }
-  if (step.has_copy()) return stream_->Copy(Address(step.copy().to()), Address(step.copy().from()), step.copy().size_bytes());
+  if (step.has_copy())
+    return stream_->Copy(Address(step.copy().to()), Address(step.copy().from()),
+                         step.copy().size_bytes());
   return ZeroRepeated(*stream_, step.zero(), Address(step.zero().to()), 0);
 }
 
-absl::Status Session::Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs) {
+absl::Status Session::Run(absl::Span<const void* const> inputs,
+                          absl::Span<void* const> outputs) {
   TW_RETURN_IF_ERROR(Bind(inputs, outputs));
-  for (int i = 0; i < static_cast<int>(prepared_.size()); ++i) TW_RETURN_IF_ERROR(RunStep(i));
+  for (int i = 0; i < static_cast<int>(prepared_.size()); ++i)
+    TW_RETURN_IF_ERROR(RunStep(i));
   return stream_->Synchronize();
 }
 
-absl::Status Session::RunSteps(absl::Span<const void* const> inputs, absl::Span<void* const> outputs,
+absl::Status Session::RunSteps(absl::Span<const void* const> inputs,
+                               absl::Span<void* const> outputs,
                                const std::function<void(int step)>& on_step) {
   TW_RETURN_IF_ERROR(Bind(inputs, outputs));
   for (int i = 0; i < static_cast<int>(prepared_.size()); ++i) {

@@ -1,5 +1,6 @@
-// Runs a loaded model. A session owns the arena and a stream; it is used by one thread at a time. Sessions over one model run
-// concurrently and share its constants and the device's threads.
+// Runs a loaded model. A session owns the arena and a stream; it is used by one
+// thread at a time. Sessions over one model run concurrently and share its
+// constants and the device's threads.
 #ifndef TILEWRIGHT_RUNTIME_SESSION_H_
 #define TILEWRIGHT_RUNTIME_SESSION_H_
 
@@ -17,19 +18,29 @@ namespace tilewright {
 class Session {
  public:
   // ResourceExhausted if there is no memory for the arena.
-  static absl::StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Model> model);
+  static absl::StatusOr<std::unique_ptr<Session>> Create(
+      std::shared_ptr<const Model> model);
 
-  // One pointer per input and output of the program, in its order, each to a dense row-major tensor of the program's type and shape, aligned to
-  // its element. Inputs are not written; outputs must not overlap anything. Bits do not depend on the number of threads.
-  absl::Status Run(absl::Span<const void* const> inputs, absl::Span<void* const> outputs);
+  // One pointer per input and output of the program, in its order, each to a
+  // dense row-major tensor of the program's type and shape, aligned to its
+  // element. Inputs are not written; outputs must not overlap anything. Bits do
+  // not depend on the number of threads.
+  absl::Status Run(absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs);
 
-  // Run, calling `on_step` after each step with its index (for profiles). Slower: every step is waited for.
-  absl::Status RunSteps(absl::Span<const void* const> inputs, absl::Span<void* const> outputs, const std::function<void(int step)>& on_step);
+  // Run, calling `on_step` after each step with its index (for profiles).
+  // Slower: every step is waited for.
+  absl::Status RunSteps(absl::Span<const void* const> inputs,
+                        absl::Span<void* const> outputs,
+                        const std::function<void(int step)>& on_step);
 
   const Model& model() const { return *model_; }
   int64_t arena_bytes() const { return model_->program().arena_bytes(); }
-  // Where a step of the program reads or writes; boundary tensors only within RunSteps. For tools that look at what lies between steps.
-  char* Address(const Place& place) const { return bases_[place.buffer()] + place.offset_bytes(); }
+  // Where a step of the program reads or writes; boundary tensors only within
+  // RunSteps. For tools that look at what lies between steps.
+  char* Address(const Place& place) const {
+    return bases_[place.buffer()] + place.offset_bytes();
+  }
 
  private:
   // A step with everything looked up that does not change from run to run.
@@ -38,16 +49,18 @@ class Session {
     int64_t num_tasks = 0;
     int64_t scratch_bytes = 0;
     std::vector<void*> args;
-    std::vector<std::pair<int, int>> boundary_args;  // (position in args, buffer): set at every run
+    std::vector<std::pair<int, int>>
+        boundary_args;  // (position in args, buffer): set at every run
   };
   Session() = default;
-  absl::Status Bind(absl::Span<const void* const> inputs, absl::Span<void* const> outputs);
+  absl::Status Bind(absl::Span<const void* const> inputs,
+                    absl::Span<void* const> outputs);
   absl::Status RunStep(int i);
 
   std::shared_ptr<const Model> model_;
   std::unique_ptr<backends::DeviceBuffer> arena_;
   std::unique_ptr<backends::Stream> stream_;
-  std::vector<char*> bases_;  // by buffer
+  std::vector<char*> bases_;        // by buffer
   std::vector<Prepared> prepared_;  // by step; empty kernel for other steps
 };
 

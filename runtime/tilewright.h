@@ -1,4 +1,5 @@
-/* Tilewright's C API: load a compiled model (.tw) and run it on this CPU. Link with libtilewright.so.
+/* Tilewright's C API: load a compiled model (.tw) and run it on this CPU. Link
+ * with libtilewright.so.
  *
  *   tw_model* model = tw_model_load("model.tw", 2);
  *   if (!model) { fprintf(stderr, "%s\n", tw_last_error()); return 1; }
@@ -7,8 +8,9 @@
  *   tw_session_free(session);
  *   tw_model_free(model);
  *
- * Loading a .tw runs its code: load only files you would also execute. A model may be shared by threads; a session is used by one thread at
- * a time. Tensors are dense and row-major. */
+ * Loading a .tw runs its code: load only files you would also execute. A model
+ * may be shared by threads; a session is used by one thread at a time. Tensors
+ * are dense and row-major. */
 #ifndef TILEWRIGHT_H_
 #define TILEWRIGHT_H_
 
@@ -23,8 +25,19 @@ typedef struct tw_model tw_model;
 typedef struct tw_session tw_session;
 
 typedef enum tw_type {
-  TW_BOOL = 1, TW_INT8, TW_INT16, TW_INT32, TW_INT64, TW_UINT8, TW_UINT16, TW_UINT32, TW_UINT64,
-  TW_FLOAT16, TW_BFLOAT16, TW_FLOAT32, TW_FLOAT64
+  TW_BOOL = 1,
+  TW_INT8,
+  TW_INT16,
+  TW_INT32,
+  TW_INT64,
+  TW_UINT8,
+  TW_UINT16,
+  TW_UINT32,
+  TW_UINT64,
+  TW_FLOAT16,
+  TW_BFLOAT16,
+  TW_FLOAT32,
+  TW_FLOAT64
 } tw_type;
 
 /* One input or output. Pointers live as long as the model. */
@@ -38,7 +51,8 @@ typedef struct tw_tensor_info {
 
 /* NULL on error. threads: 0 for as many as the process may use. */
 tw_model* tw_model_load(const char* path, int threads);
-/* The model may be freed while sessions of it live; they keep what they need. */
+/* The model may be freed while sessions of it live; they keep what they need.
+ */
 void tw_model_free(tw_model* model);
 int tw_model_num_inputs(const tw_model* model);
 int tw_model_num_outputs(const tw_model* model);
@@ -49,10 +63,13 @@ int tw_model_output(const tw_model* model, int index, tw_tensor_info* info);
 /* NULL on error. */
 tw_session* tw_session_create(const tw_model* model);
 void tw_session_free(tw_session* session);
-/* One pointer per input and per output, in the model's order. 0, or -1 on error. */
-int tw_session_run(tw_session* session, const void* const* inputs, void* const* outputs);
+/* One pointer per input and per output, in the model's order. 0, or -1 on
+ * error. */
+int tw_session_run(tw_session* session, const void* const* inputs,
+                   void* const* outputs);
 
-/* What went wrong in the last failing call on this thread: one line, never NULL. */
+/* What went wrong in the last failing call on this thread: one line, never
+ * NULL. */
 const char* tw_last_error(void);
 
 #ifdef __cplusplus

@@ -1,8 +1,11 @@
-// The block tree: what replaying a schedule builds and transforms, instruction by instruction, with no deferred bound inference.
+// The block tree: what replaying a schedule builds and transforms, instruction
+// by instruction, with no deferred bound inference.
 //
-// A tree is a sequence of loops and blocks. A block is one compute (or a copy made by cache_read / cache_write) with its axes bound to
-// expressions of the loops around it. Reductions have no explicit init here: lowering places it right before the outermost loop that
-// carries a reduce axis of the block; consumers may stand only after that loop (VerifyBlockTree).
+// A tree is a sequence of loops and blocks. A block is one compute (or a copy
+// made by cache_read / cache_write) with its axes bound to expressions of the
+// loops around it. Reductions have no explicit init here: lowering places it
+// right before the outermost loop that carries a reduce axis of the block;
+// consumers may stand only after that loop (VerifyBlockTree).
 #ifndef TILEWRIGHT_SKETCH_BLOCK_TREE_H_
 #define TILEWRIGHT_SKETCH_BLOCK_TREE_H_
 
@@ -21,27 +24,31 @@ enum class MemLevel : uint8_t { kGlobal, kScratch, kRegisters };
 
 // Where a tensor, or the part of it that one enclosing tile needs, is kept.
 struct Buffer {
-  int id;                      // index in BlockTree::buffers
+  int id;  // index in BlockTree::buffers
   std::string name;
-  TensorId tensor;             // of the workload's graph; -1 for further components of a tuple reduction
+  TensorId tensor;  // of the workload's graph; -1 for further components of a
+                    // tuple reduction
   DType dtype;
   MemLevel level;
-  std::vector<Expr> origin;    // element `index` of the tensor is at index - origin; over loop variables; all 0 for kGlobal
-  Layout layout;               // of the local extent; its shape is the logical extent held
+  std::vector<Expr> origin;  // element `index` of the tensor is at index -
+                             // origin; over loop variables; all 0 for kGlobal
+  Layout layout;  // of the local extent; its shape is the logical extent held
 };
 
 enum class LoopKind : uint8_t {
   kSerial,
-  kTask,    // made by group_tile only; outermost; iterations run in any order, on any thread
+  kTask,  // made by group_tile only; outermost; iterations run in any order, on
+          // any thread
   kUnroll,
-  kTile,    // an axis of the tile of the one block below; only kTile loops and that block stand inside
+  kTile,  // an axis of the tile of the one block below; only kTile loops and
+          // that block stand inside
 };
 
 struct Node;
 using NodePtr = std::unique_ptr<Node>;
 
 struct Loop {
-  int var;           // unique in the tree
+  int var;  // unique in the tree
   std::string name;
   int64_t extent;
   LoopKind kind = LoopKind::kSerial;
@@ -50,16 +57,20 @@ struct Loop {
 
 struct Block {
   std::string name;
-  std::vector<Axis> axes;              // spatial
+  std::vector<Axis> axes;  // spatial
   std::vector<Axis> reduce_axes;
   std::optional<Combiner> combiner;
-  std::vector<Expr> body;              // over Var(axis ordinal); Load sources are buffer ids, indices logical (before `origin`)
-  std::vector<Expr> bindings;          // axis ordinal -> expression over loop variables
-  std::vector<Expr> predicates;        // over loop variables, all must hold: tails and clipped regions
-  std::vector<int> dst;                // buffer per component; element [axes] (logical, before `origin`)
-  std::vector<Expr> dst_index;         // logical index in dst, over Var(axis ordinal); usually the spatial axes
-  int result = 0;                      // the component that is the tensor
-  std::string intrinsic;               // set by tensorize
+  std::vector<Expr> body;  // over Var(axis ordinal); Load sources are buffer
+                           // ids, indices logical (before `origin`)
+  std::vector<Expr> bindings;  // axis ordinal -> expression over loop variables
+  std::vector<Expr> predicates;  // over loop variables, all must hold: tails
+                                 // and clipped regions
+  std::vector<int>
+      dst;  // buffer per component; element [axes] (logical, before `origin`)
+  std::vector<Expr> dst_index;  // logical index in dst, over Var(axis ordinal);
+                                // usually the spatial axes
+  int result = 0;               // the component that is the tensor
+  std::string intrinsic;        // set by tensorize
 };
 
 // Exactly one of the two.

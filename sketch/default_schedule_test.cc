@@ -14,13 +14,15 @@ namespace {
 using ::testing::HasSubstr;
 
 // The schedule's text, once it has replayed.
-std::string ScheduleText(std::string_view graph_text, std::map<std::string, Layout> layouts = {}) {
+std::string ScheduleText(std::string_view graph_text,
+                         std::map<std::string, Layout> layouts = {}) {
   const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
   absl::StatusOr<TensorGraph> graph = ParseText(graph_text);
   EXPECT_TRUE(graph.ok()) << graph.status();
   if (!graph.ok()) return "";
   Workload workload{*std::move(graph), {}};
-  for (auto& [name, layout] : layouts) workload.layouts[*workload.graph.Find(name)] = layout;
+  for (auto& [name, layout] : layouts)
+    workload.layouts[*workload.graph.Find(name)] = layout;
   const absl::StatusOr<Schedule> schedule = DefaultSchedule(workload, spec);
   EXPECT_TRUE(schedule.ok()) << schedule.status();
   if (!schedule.ok()) return "";
@@ -56,25 +58,34 @@ TEST(DefaultScheduleTest, AReductionAloneIsCopiedOutOfRegisters) {
 
 TEST(DefaultScheduleTest, BlockedConvolutionsReduceByBlocks) {
   const Layout image = Layout::BlockedLast({1, 32, 16, 16}, 1, 16);
-  const std::string text = ScheduleText(R"(
+  const std::string text = ScheduleText(
+      R"(
       X: f32[1, 32, 16, 16] = placeholder
       W: f32[32, 32, 3, 3] = placeholder
       T: f32[1, 32, 14, 14] = compute (n: 1, o: 32, h: 14, w: 14) reduce (c: 32, i: 3, j: 3) sum:f32 { X[n, c, h + i, w + j] * W[o, c, i, j] }
       Y: f32[1, 32, 14, 14] = compute (n: 1, o: 32, h: 14, w: 14) { max(T[n, o, h, w], 0) }
       return Y
-  )", {{"X", image}, {"Y", Layout::BlockedLast({1, 32, 14, 14}, 1, 16)}});
+  )",
+      {{"X", image}, {"Y", Layout::BlockedLast({1, 32, 14, 14}, 1, 16)}});
   EXPECT_THAT(text, HasSubstr("reduce.0"));
 }
 
 TEST(DefaultScheduleTest, EveryKindOfSmallGroupReplays) {
   const char* graphs[] = {
-      "X: f32[7] = placeholder\nY: f32[7] = compute (i: 7) { exp(X[i]) }\nreturn Y\n",
-      "X: f32[3, 5] = placeholder\nY: f32[3] = compute (i: 3) reduce (k: 5) max:f32 { X[i, k] }\nreturn Y\n",
-      "X: f32[5] = placeholder\nY: f32[] = compute () reduce (k: 5) sum:f32 { X[k] }\nreturn Y\n",
-      "X: f32[3, 5] = placeholder\nY: i64[3] = compute (i: 3) reduce (k: 5) argmax:f32 { X[i, k], k } result 1\nreturn Y\n",
-      "X: f16[3, 5] = placeholder\nY: f16[3] = compute (i: 3) reduce (k: 5) sum:f32 { cast:f32(X[i, k]) }\nreturn Y\n",
-      "X: f32[1, 1] = placeholder\nY: f32[1, 1] = compute (i: 1, j: 1) { X[i, j] }\nreturn Y\n",
-      "X: f32[2, 3, 33, 17] = placeholder\nY: f32[2, 33, 3, 17] = compute (a: 2, b: 33, c: 3, d: 17) { X[a, c, b, d] }\nreturn Y\n",
+      "X: f32[7] = placeholder\nY: f32[7] = compute (i: 7) { exp(X[i]) "
+      "}\nreturn Y\n",
+      "X: f32[3, 5] = placeholder\nY: f32[3] = compute (i: 3) reduce (k: 5) "
+      "max:f32 { X[i, k] }\nreturn Y\n",
+      "X: f32[5] = placeholder\nY: f32[] = compute () reduce (k: 5) sum:f32 { "
+      "X[k] }\nreturn Y\n",
+      "X: f32[3, 5] = placeholder\nY: i64[3] = compute (i: 3) reduce (k: 5) "
+      "argmax:f32 { X[i, k], k } result 1\nreturn Y\n",
+      "X: f16[3, 5] = placeholder\nY: f16[3] = compute (i: 3) reduce (k: 5) "
+      "sum:f32 { cast:f32(X[i, k]) }\nreturn Y\n",
+      "X: f32[1, 1] = placeholder\nY: f32[1, 1] = compute (i: 1, j: 1) { X[i, "
+      "j] }\nreturn Y\n",
+      "X: f32[2, 3, 33, 17] = placeholder\nY: f32[2, 33, 3, 17] = compute (a: "
+      "2, b: 33, c: 3, d: 17) { X[a, c, b, d] }\nreturn Y\n",
   };
   for (const char* graph : graphs) ScheduleText(graph);
 }

@@ -1,4 +1,5 @@
-// Legal schedules drawn at random: what the correctness tests of everything below feed on, and the start of every search.
+// Legal schedules drawn at random: what the correctness tests of everything
+// below feed on, and the start of every search.
 #ifndef TILEWRIGHT_SKETCH_RANDOM_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_RANDOM_SCHEDULE_H_
 
@@ -10,9 +11,12 @@
 
 namespace tilewright::sketch {
 
-// Draws group tiles, attach points, inlining, splits with tails, reorders, unrolling, register and scratch accumulators, cache reads and
-// writes, constant layouts and tile loops. The result replays without error on `workload`. Same seed, same schedule.
-absl::StatusOr<Schedule> RandomSchedule(const Workload& workload, uint64_t seed);
+// Draws group tiles, attach points, inlining, splits with tails, reorders,
+// unrolling, register and scratch accumulators, cache reads and writes,
+// constant layouts and tile loops. The result replays without error on
+// `workload`. Same seed, same schedule.
+absl::StatusOr<Schedule> RandomSchedule(const Workload& workload,
+                                        uint64_t seed);
 
 }  // namespace tilewright::sketch
 

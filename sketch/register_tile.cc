@@ -7,9 +7,11 @@
 namespace tilewright::sketch {
 namespace {
 
-// Two multiply-adds a cycle, four cycles each: fewer accumulators leave the units idle. A little slack beyond that.
+// Two multiply-adds a cycle, four cycles each: fewer accumulators leave the
+// units idle. A little slack beyond that.
 constexpr double kAccumulatorsToHideLatency = 10;
-// What one load, and one step of the loop around the tile, cost in multiply-adds. Vectors come from the second-level cache, broadcasts from the
+// What one load, and one step of the loop around the tile, cost in
+// multiply-adds. Vectors come from the second-level cache, broadcasts from the
 // first, unless rows lie pages apart and evict each other there.
 constexpr double kVectorLoadCost = 0.6;
 constexpr double kBroadcastCost = 0.3;
@@ -22,17 +24,25 @@ struct Cut {
   int64_t count;
   int64_t size;
 };
-std::array<Cut, 2> Pieces(int64_t extent, int64_t tile) { return {{{extent / tile, tile}, {extent % tile == 0 ? 0 : 1, extent % tile}}}; }
+std::array<Cut, 2> Pieces(int64_t extent, int64_t tile) {
+  return {{{extent / tile, tile}, {extent % tile == 0 ? 0 : 1, extent % tile}}};
+}
 
-// Multiply-adds' worth of time that one step of the reduction takes over the whole space.
+// Multiply-adds' worth of time that one step of the reduction takes over the
+// whole space.
 double StepCost(const TileSpace& space, const RegisterTile& tile) {
-  const double broadcast = space.rows_far_apart ? kDistantBroadcastCost : kBroadcastCost;
+  const double broadcast =
+      space.rows_far_apart ? kDistantBroadcastCost : kBroadcastCost;
   double cost = 0;
   for (const Cut& v : Pieces(space.vectors, tile.vectors)) {
     for (const Cut& r : Pieces(space.rows, tile.rows)) {
       for (const Cut& o : Pieces(space.outer_rows, tile.outer_rows)) {
-        const double rows = static_cast<double>(r.size * o.size), vectors = static_cast<double>(v.size * space.registers_per_unit);
-        const double one = std::max(rows * vectors, kAccumulatorsToHideLatency) + broadcast * rows + kVectorLoadCost * vectors + kStepCost;
+        const double rows = static_cast<double>(r.size * o.size),
+                     vectors =
+                         static_cast<double>(v.size * space.registers_per_unit);
+        const double one =
+            std::max(rows * vectors, kAccumulatorsToHideLatency) +
+            broadcast * rows + kVectorLoadCost * vectors + kStepCost;
         cost += static_cast<double>(v.count * r.count * o.count) * one;
       }
     }
@@ -43,16 +53,22 @@ double StepCost(const TileSpace& space, const RegisterTile& tile) {
 }  // namespace
 
 RegisterTile ChooseRegisterTile(const TileSpace& space) {
-  if (!space.accumulates) return {std::min<int64_t>(space.vectors, std::max<int64_t>(1, kMapVectors / space.registers_per_unit)), 1, 1};
+  if (!space.accumulates)
+    return {std::min<int64_t>(
+                space.vectors,
+                std::max<int64_t>(1, kMapVectors / space.registers_per_unit)),
+            1, 1};
   RegisterTile best;
   double least_cost = std::numeric_limits<double>::infinity();
   for (const int64_t vectors : {8, 6, 4, 3, 2, 1}) {
     const int64_t held = vectors * space.registers_per_unit;
     if (vectors > space.vectors && vectors > 1) continue;
     // Accumulators, one vector of the loaded operand each, one broadcast.
-    const int64_t most_rows = std::max<int64_t>(1, (space.registers - 1 - held) / held);
+    const int64_t most_rows =
+        std::max<int64_t>(1, (space.registers - 1 - held) / held);
     for (int64_t rows = 1; rows <= std::min(most_rows, space.rows); ++rows) {
-      const int64_t most_outer = rows == space.rows ? std::min(most_rows / rows, space.outer_rows) : 1;
+      const int64_t most_outer =
+          rows == space.rows ? std::min(most_rows / rows, space.outer_rows) : 1;
       for (int64_t outer = 1; outer <= most_outer; ++outer) {
         const RegisterTile tile{vectors, rows, outer};
         const double cost = StepCost(space, tile);

@@ -8,13 +8,17 @@ namespace tilewright::sketch {
 
 // What there is to tile. Extents of absent axes are 1.
 struct TileSpace {
-  int64_t vectors;         // along the vector axis, in units of one vector (or one channel block)
-  int64_t rows;            // extent of the axis that gives rows first
-  int64_t outer_rows;      // extent of the axis that gives further rows once `rows` is taken whole
-  int registers;           // architectural vector registers
+  int64_t vectors;     // along the vector axis, in units of one vector (or one
+                       // channel block)
+  int64_t rows;        // extent of the axis that gives rows first
+  int64_t outer_rows;  // extent of the axis that gives further rows once `rows`
+                       // is taken whole
+  int registers;       // architectural vector registers
   int registers_per_unit;  // vector registers that one unit of `vectors` fills
-  bool accumulates;        // a reduction: accumulators stay in registers, one operand is broadcast
-  bool rows_far_apart = false;  // neighbouring rows of the broadcast operand lie a page or more apart
+  bool accumulates;  // a reduction: accumulators stay in registers, one operand
+                     // is broadcast
+  bool rows_far_apart = false;  // neighbouring rows of the broadcast operand
+                                // lie a page or more apart
 };
 
 struct RegisterTile {

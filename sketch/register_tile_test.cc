@@ -7,7 +7,8 @@ namespace {
 
 struct Case {
   const char* what;
-  TileSpace space;  // vectors, rows, outer_rows, registers, registers_per_unit, accumulates
+  TileSpace space;  // vectors, rows, outer_rows, registers, registers_per_unit,
+                    // accumulates
   RegisterTile tile;
 };
 
@@ -32,8 +33,10 @@ TEST(RegisterTileTest, AccumulatorsAndOperandsFitTheRegisters) {
   for (const int registers : {16, 32}) {
     for (int64_t vectors = 1; vectors <= 20; ++vectors) {
       for (int64_t rows = 1; rows <= 40; ++rows) {
-        const RegisterTile tile = ChooseRegisterTile({vectors, rows, 7, registers, 1, true});
-        EXPECT_LE(tile.rows * tile.outer_rows * tile.vectors + tile.vectors + 1, registers);
+        const RegisterTile tile =
+            ChooseRegisterTile({vectors, rows, 7, registers, 1, true});
+        EXPECT_LE(tile.rows * tile.outer_rows * tile.vectors + tile.vectors + 1,
+                  registers);
         EXPECT_LE(tile.rows, rows);
         EXPECT_TRUE(tile.outer_rows == 1 || tile.rows == rows);
       }

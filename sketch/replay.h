@@ -9,9 +9,11 @@
 
 namespace tilewright::sketch {
 
-// InvalidArgument names the instruction ("#4 split: ...") and the reason; FailedPrecondition an open decision. Never a crash, whatever the
-// trace holds. Unimplemented for what the design names and nobody built yet.
-absl::StatusOr<BlockTree> Replay(const Workload& workload, const Schedule& schedule);
+// InvalidArgument names the instruction ("#4 split: ...") and the reason;
+// FailedPrecondition an open decision. Never a crash, whatever the trace holds.
+// Unimplemented for what the design names and nobody built yet.
+absl::StatusOr<BlockTree> Replay(const Workload& workload,
+                                 const Schedule& schedule);
 
 }  // namespace tilewright::sketch
 

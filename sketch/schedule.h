@@ -1,8 +1,10 @@
-// A Schedule is a trace: instructions over one group plus a table of named decisions (design: ir.md, "Schedules"). Replaying it builds a
-// block tree. A sketch has open decisions, a template is a function that writes a trace, a tile plan has all decisions set; mutation
-// edits the table and replays.
+// A Schedule is a trace: instructions over one group plus a table of named
+// decisions (design: ir.md, "Schedules"). Replaying it builds a block tree. A
+// sketch has open decisions, a template is a function that writes a trace, a
+// tile plan has all decisions set; mutation edits the table and replays.
 //
-// Results and operands are handles (blocks, loops, buffers), numbered in order of creation; nothing is addressed by position.
+// Results and operands are handles (blocks, loops, buffers), numbered in order
+// of creation; nothing is addressed by position.
 #ifndef TILEWRIGHT_SKETCH_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_SCHEDULE_H_
 
@@ -24,9 +26,11 @@ struct Decision {
   std::string name;  // unique in the schedule
   Kind kind = Kind::kSplit;
   bool open = false;  // not decided yet: replay refuses it
-  // kSplit: `value` holds `parts` factors, outermost first. Without tails their product is `extent`; with tails it may exceed it, by less
-  // than the product of the inner factors. kChoice: value[0] indexes `options`. kPermutation: an order of 0..parts-1. kLocation:
-  // value[0] is a loop handle, -1 for root, -2 for inline.
+  // kSplit: `value` holds `parts` factors, outermost first. Without tails their
+  // product is `extent`; with tails it may exceed it, by less than the product
+  // of the inner factors. kChoice: value[0] indexes `options`. kPermutation: an
+  // order of 0..parts-1. kLocation: value[0] is a loop handle, -1 for root, -2
+  // for inline.
   std::vector<int64_t> value;
   // Constraints: the space.
   int64_t extent = 0;
@@ -40,25 +44,47 @@ struct Decision {
 };
 
 enum class Primitive : uint8_t {
-  kBlock,              // text: tensor name                                            -> block
-  kLoop,               // block; text: axis name                                       -> the innermost loop over that axis
-  kGroupTile,          // output blocks (of one shape); per axis a split in two, tasks and their tile -> one task loop per axis
-  kSplit,              // loop; one split decision                                     -> the parts, outermost first
-  kFuse,               // neighbouring loops, outermost first, all or none reducing    -> loop
-  kReorder,            // loops of one nest, in their new order
-  kAnnotate,           // loop; text: "serial", "unroll", "tile"
-  kComputeAt,          // block, loop: computed there, as much as its consumers below the loop need; consumers before producers
-  kReverseComputeAt,   // block, loop of its producer: consumed there
-  kComputeInline,      // block: its body goes into its consumers
-  kReverseComputeInline,  // block: an elementwise consumer goes into its producer (of a reduction: into the copy that cache_write made)
-  kCacheRead,          // block, loop; text: "tensor level"                            -> block of the copy
-  kCacheWrite,         // block; text: level                                           -> block of the copy out
-  kSetLayout,          // text: "tensor layout", for constants and local buffers; copies are named A.local, accumulators T.acc
-  kSetLevel,           // block; text: "registers" or "scratch": where its local result lives
-  kTensorize,          // block, loop; text: intrinsic: the loops from there inwards become the tile of that intrinsic
+  // text: tensor name -> block
+  kBlock,
+  // block; text: axis name -> the innermost loop over that axis
+  kLoop,
+  // output blocks (of one shape); one split decision per axis -> one task loop
+  // per axis
+  kGroupTile,
+  // loop; one split decision -> the parts, outermost first
+  kSplit,
+  // neighbouring loops, outermost first, all or none reducing -> loop
+  kFuse,
+  // loops of one nest, in their new order
+  kReorder,
+  // loop; text: "serial", "unroll", "tile"
+  kAnnotate,
+  // block, loop: computed there, as much as its consumers below the loop need;
+  // consumers before producers
+  kComputeAt,
+  // block, loop of its producer: consumed there
+  kReverseComputeAt,
+  // block: its body goes into its consumers
+  kComputeInline,
+  // block: an elementwise consumer goes into its producer (of a reduction: into
+  // the copy that cache_write made)
+  kReverseComputeInline,
+  // block, loop; text: "tensor level" -> block of the copy
+  kCacheRead,
+  // block; text: level -> block of the copy out
+  kCacheWrite,
+  // text: "tensor layout", for constants and local buffers; copies are named
+  // A.local, accumulators T.acc
+  kSetLayout,
+  // block; text: "registers" or "scratch": where its local result lives
+  kSetLevel,
+  // block, loop; text: intrinsic: the loops from there inwards become the tile
+  // of that intrinsic
+  kTensorize,
 };
 
-// "group_tile", "compute_at", ...: the names of the text form and of the protos.
+// "group_tile", "compute_at", ...: the names of the text form and of the
+// protos.
 std::string_view Name(Primitive primitive);
 
 struct Instruction {
@@ -73,21 +99,27 @@ struct Schedule {
   std::vector<Decision> decisions;
   std::vector<Instruction> instructions;
 
-  // One line per decision and instruction, as in docs: "%3, %4 = split %2 by kt". Equal text, equal schedule.
+  // One line per decision and instruction, as in docs: "%3, %4 = split %2 by
+  // kt". Equal text, equal schedule.
   std::string ToString() const;
   ScheduleProto ToProto() const;
-  // InvalidArgument names what the proto holds that no schedule can; handles and constraints are replay's to check.
+  // InvalidArgument names what the proto holds that no schedule can; handles
+  // and constraints are replay's to check.
   static absl::StatusOr<Schedule> FromProto(const ScheduleProto& proto);
-  friend bool operator==(const Schedule& a, const Schedule& b) { return a.ToString() == b.ToString(); }
+  friend bool operator==(const Schedule& a, const Schedule& b) {
+    return a.ToString() == b.ToString();
+  }
 };
 
-// Writes a trace, instruction by instruction, and numbers the handles. Nothing is checked before replay.
+// Writes a trace, instruction by instruction, and numbers the handles. Nothing
+// is checked before replay.
 class ScheduleWriter {
  public:
   Handle Block(std::string tensor);
   Handle Loop(Handle block, std::string axis);
   // Decisions: factors, outermost first.
-  std::vector<Handle> GroupTile(std::vector<Handle> outputs, const std::vector<Decision>& tiles);
+  std::vector<Handle> GroupTile(std::vector<Handle> outputs,
+                                const std::vector<Decision>& tiles);
   std::vector<Handle> Split(Handle loop, Decision split);
   Handle Fuse(std::vector<Handle> loops);
   void Reorder(std::vector<Handle> loops);
@@ -96,7 +128,8 @@ class ScheduleWriter {
   void ReverseComputeAt(Handle block, Handle loop);
   void ComputeInline(Handle block);
   void ReverseComputeInline(Handle block);
-  Handle CacheRead(Handle block, Handle loop, std::string tensor, std::string level);
+  Handle CacheRead(Handle block, Handle loop, std::string tensor,
+                   std::string level);
   Handle CacheWrite(Handle block, std::string level);
   void SetLayout(std::string tensor, std::string layout);
   void SetLevel(Handle block, std::string level);
@@ -105,14 +138,16 @@ class ScheduleWriter {
   Schedule Finish() && { return std::move(schedule_); }
 
  private:
-  std::vector<Handle> Emit(Primitive primitive, std::vector<Handle> operands, const std::vector<Decision>& decisions, std::string text,
-                           int results);
+  std::vector<Handle> Emit(Primitive primitive, std::vector<Handle> operands,
+                           const std::vector<Decision>& decisions,
+                           std::string text, int results);
   Schedule schedule_;
   int next_handle_ = 0;
 };
 
 // A split decision with all factors set.
-Decision SplitDecision(std::string name, int64_t extent, std::vector<int64_t> factors, bool tails = true);
+Decision SplitDecision(std::string name, int64_t extent,
+                       std::vector<int64_t> factors, bool tails = true);
 
 }  // namespace tilewright::sketch
 

@@ -1,4 +1,5 @@
-// A workload: one fused group, ready to be scheduled. It is what records are keyed by.
+// A workload: one fused group, ready to be scheduled. It is what records are
+// keyed by.
 #ifndef TILEWRIGHT_SKETCH_WORKLOAD_H_
 #define TILEWRIGHT_SKETCH_WORKLOAD_H_
 
@@ -12,18 +13,22 @@
 
 namespace tilewright::sketch {
 
-// `graph`: placeholders and constants are the group's inputs, computes its members, outputs what leaves it. `layouts`: how the tensors that
-// cross the group's boundary lie in memory, plain where absent; those of constants are the schedule's choice (set_layout) and not here.
+// `graph`: placeholders and constants are the group's inputs, computes its
+// members, outputs what leaves it. `layouts`: how the tensors that cross the
+// group's boundary lie in memory, plain where absent; those of constants are
+// the schedule's choice (set_layout) and not here.
 struct Workload {
   TensorGraph graph;
   std::map<TensorId, Layout> layouts;
 
   const Layout LayoutOf(TensorId id) const;  // plain row-major where absent
-  // Canonical text: the graph's text form, constants by shape only, then one line per layout. Equal text, equal workload.
+  // Canonical text: the graph's text form, constants by shape only, then one
+  // line per layout. Equal text, equal workload.
   std::string Text() const;
 };
 
-// The inverse of Text(); the values of constants, which it does not hold, become zeros. InvalidArgument says what does not parse.
+// The inverse of Text(); the values of constants, which it does not hold,
+// become zeros. InvalidArgument says what does not parse.
 absl::StatusOr<Workload> ParseWorkload(std::string_view text);
 
 }  // namespace tilewright::sketch

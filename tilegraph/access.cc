@@ -14,12 +14,14 @@ namespace {
 RangeOf AxisRanges(const Compute& compute) {
   return [&compute](int var) -> std::optional<Range> {
     const int spatial = static_cast<int>(compute.axes.size());
-    const Axis& axis = var < spatial ? compute.axes[var] : compute.reduce_axes[var - spatial];
+    const Axis& axis =
+        var < spatial ? compute.axes[var] : compute.reduce_axes[var - spatial];
     return Range{0, axis.extent.value() - 1};
   };
 }
 
-// The one variable of an expression without loads; nullopt if there are several or none.
+// The one variable of an expression without loads; nullopt if there are several
+// or none.
 std::optional<int> OnlyVar(const Expr& expr) {
   std::optional<int> var;
   bool simple = true;
@@ -34,19 +36,25 @@ std::optional<int> OnlyVar(const Expr& expr) {
 
 Scalar Evaluate(const Expr& expr, int64_t var_value) {
   if (expr.op() == Op::kConst) {
-    return IsFloat(expr.dtype()) ? Scalar{expr.float_value(), 0} : Scalar{0, expr.int_value()};
+    return IsFloat(expr.dtype()) ? Scalar{expr.float_value(), 0}
+                                 : Scalar{0, expr.int_value()};
   }
   if (expr.op() == Op::kVar) return Scalar{0, var_value};
   std::vector<Scalar> operands;
-  for (const Expr& operand : expr.operands()) operands.push_back(Evaluate(operand, var_value));
-  return EvaluateOp(expr.op(), expr.dtype(), expr.operands().back().dtype(), operands, false);
+  for (const Expr& operand : expr.operands())
+    operands.push_back(Evaluate(operand, var_value));
+  return EvaluateOp(expr.op(), expr.dtype(), expr.operands().back().dtype(),
+                    operands, false);
 }
 
-// Narrows `interval[var]` to the values for which every conjunct of `condition` holds; false if it is not a conjunction of conditions on
-// one axis each, true on one interval.
-bool NarrowByConjunction(const Expr& condition, const RangeOf& ranges, std::vector<Range>& interval) {
+// Narrows `interval[var]` to the values for which every conjunct of `condition`
+// holds; false if it is not a conjunction of conditions on one axis each, true
+// on one interval.
+bool NarrowByConjunction(const Expr& condition, const RangeOf& ranges,
+                         std::vector<Range>& interval) {
   if (condition.op() == Op::kAnd) {
-    return NarrowByConjunction(condition.operand(0), ranges, interval) && NarrowByConjunction(condition.operand(1), ranges, interval);
+    return NarrowByConjunction(condition.operand(0), ranges, interval) &&
+           NarrowByConjunction(condition.operand(1), ranges, interval);
   }
   if (condition.op() == Op::kConst) return condition.int_value() != 0;
   const std::optional<int> var = OnlyVar(condition);
@@ -60,18 +68,22 @@ bool NarrowByConjunction(const Expr& condition, const RangeOf& ranges, std::vect
   }
   if (!holds) return false;
   Range& current = interval[*var];
-  current = Range{std::max(current.min, holds->min), std::min(current.max, holds->max)};
+  current = Range{std::max(current.min, holds->min),
+                  std::min(current.max, holds->max)};
   return true;
 }
 
 bool IsZero(const Expr& expr) {
   if (expr.op() != Op::kConst) return false;
-  return IsFloat(expr.dtype()) ? expr.float_value() == 0 && !std::signbit(expr.float_value()) : expr.int_value() == 0;
+  return IsFloat(expr.dtype())
+             ? expr.float_value() == 0 && !std::signbit(expr.float_value())
+             : expr.int_value() == 0;
 }
 
 }  // namespace
 
-bool ReadsElementwise(const TensorGraph& graph, TensorId consumer, TensorId source) {
+bool ReadsElementwise(const TensorGraph& graph, TensorId consumer,
+                      TensorId source) {
   const Tensor& tensor = graph.tensor(consumer);
   if (tensor.shape != graph.tensor(source).shape) return false;
   bool elementwise = true;
@@ -89,19 +101,27 @@ bool ReadsElementwise(const TensorGraph& graph, TensorId consumer, TensorId sour
   return elementwise;
 }
 
-std::optional<ZeroPadding> AsZeroPadding(const TensorGraph& graph, TensorId id) {
+std::optional<ZeroPadding> AsZeroPadding(const TensorGraph& graph,
+                                         TensorId id) {
   const Tensor& tensor = graph.tensor(id);
-  if (tensor.kind != TensorKind::kCompute || tensor.compute.combiner || tensor.compute.body.size() != 1) return std::nullopt;
+  if (tensor.kind != TensorKind::kCompute || tensor.compute.combiner ||
+      tensor.compute.body.size() != 1)
+    return std::nullopt;
   const Expr& body = tensor.compute.body[0];
-  if (body.op() != Op::kSelect || body.operand(1).op() != Op::kLoad || !IsZero(body.operand(2))) return std::nullopt;
+  if (body.op() != Op::kSelect || body.operand(1).op() != Op::kLoad ||
+      !IsZero(body.operand(2)))
+    return std::nullopt;
   const Expr& load = body.operand(1);
   const Tensor& source = graph.tensor(load.source());
-  if (source.dtype != tensor.dtype || source.shape.size() != tensor.shape.size()) return std::nullopt;
+  if (source.dtype != tensor.dtype ||
+      source.shape.size() != tensor.shape.size())
+    return std::nullopt;
   const RangeOf ranges = AxisRanges(tensor.compute);
   const int rank = static_cast<int>(tensor.shape.size());
   std::vector<Range> interval;
   for (int i = 0; i < rank; ++i) interval.push_back(*ranges(i));
-  if (!NarrowByConjunction(body.operand(0), ranges, interval)) return std::nullopt;
+  if (!NarrowByConjunction(body.operand(0), ranges, interval))
+    return std::nullopt;
   ZeroPadding padding{load.source(), {}, {}};
   for (int i = 0; i < rank; ++i) {
     const LinearForm form = ToLinear(load.operand(i), ranges);
@@ -111,7 +131,9 @@ std::optional<ZeroPadding> AsZeroPadding(const TensorGraph& graph, TensorId id) 
     if (!shifted && !constant) return std::nullopt;
     const int64_t before = -form.constant;
     const int64_t after = tensor.shape[i].value() - source_extent - before;
-    if (before < 0 || after < 0 || interval[i].min != before || interval[i].max != before + source_extent - 1) return std::nullopt;
+    if (before < 0 || after < 0 || interval[i].min != before ||
+        interval[i].max != before + source_extent - 1)
+      return std::nullopt;
     padding.before.push_back(before);
     padding.after.push_back(after);
   }
@@ -120,18 +142,27 @@ std::optional<ZeroPadding> AsZeroPadding(const TensorGraph& graph, TensorId id) 
 
 std::optional<TensorId> AsReshape(const TensorGraph& graph, TensorId id) {
   const Tensor& tensor = graph.tensor(id);
-  if (tensor.kind != TensorKind::kCompute || tensor.compute.combiner || tensor.compute.body.size() != 1) return std::nullopt;
+  if (tensor.kind != TensorKind::kCompute || tensor.compute.combiner ||
+      tensor.compute.body.size() != 1)
+    return std::nullopt;
   const Expr& load = tensor.compute.body[0];
   if (load.op() != Op::kLoad) return std::nullopt;
   const Tensor& source = graph.tensor(load.source());
-  if (source.dtype != tensor.dtype || source.num_elements() != tensor.num_elements()) return std::nullopt;
+  if (source.dtype != tensor.dtype ||
+      source.num_elements() != tensor.num_elements())
+    return std::nullopt;
   std::vector<Expr> own;
-  for (int i = 0; i < static_cast<int>(tensor.shape.size()); ++i) own.push_back(Expr::Var(i, tensor.compute.axes[i].name));
+  for (int i = 0; i < static_cast<int>(tensor.shape.size()); ++i)
+    own.push_back(Expr::Var(i, tensor.compute.axes[i].name));
   const RangeOf ranges = AxisRanges(tensor.compute);
-  const std::vector<Expr> indices(load.operands().begin(), load.operands().end());
-  const Expr from = Layout::RowMajor(source.static_shape()).Offset(absl::MakeConstSpan(indices));
-  const Expr to = Layout::RowMajor(tensor.static_shape()).Offset(absl::MakeConstSpan(own));
-  if (ToLinear(from, ranges).ToExpr() != ToLinear(to, ranges).ToExpr()) return std::nullopt;
+  const std::vector<Expr> indices(load.operands().begin(),
+                                  load.operands().end());
+  const Expr from = Layout::RowMajor(source.static_shape())
+                        .Offset(absl::MakeConstSpan(indices));
+  const Expr to =
+      Layout::RowMajor(tensor.static_shape()).Offset(absl::MakeConstSpan(own));
+  if (ToLinear(from, ranges).ToExpr() != ToLinear(to, ranges).ToExpr())
+    return std::nullopt;
   return load.source();
 }
 

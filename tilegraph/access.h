@@ -1,5 +1,6 @@
-// Shapes of access that planning asks about: does a compute read a tensor element by element, is it a mere padding, a mere reshape? Answered
-// from expressions alone.
+// Shapes of access that planning asks about: does a compute read a tensor
+// element by element, is it a mere padding, a mere reshape? Answered from
+// expressions alone.
 #ifndef TILEWRIGHT_TILEGRAPH_ACCESS_H_
 #define TILEWRIGHT_TILEGRAPH_ACCESS_H_
 
@@ -10,8 +11,10 @@
 
 namespace tilewright {
 
-// Every load of `source` by `consumer` is at the consumer's own spatial index, and the shapes are equal.
-bool ReadsElementwise(const TensorGraph& graph, TensorId consumer, TensorId source);
+// Every load of `source` by `consumer` is at the consumer's own spatial index,
+// and the shapes are equal.
+bool ReadsElementwise(const TensorGraph& graph, TensorId consumer,
+                      TensorId source);
 
 // `id` is its source surrounded by zeros, and nothing else.
 struct ZeroPadding {
@@ -20,7 +23,8 @@ struct ZeroPadding {
 };
 std::optional<ZeroPadding> AsZeroPadding(const TensorGraph& graph, TensorId id);
 
-// `id` holds the elements of one tensor in the same row-major order: that tensor.
+// `id` holds the elements of one tensor in the same row-major order: that
+// tensor.
 std::optional<TensorId> AsReshape(const TensorGraph& graph, TensorId id);
 
 }  // namespace tilewright

@@ -1,5 +1,7 @@
-// The extent of one axis: an integer now; a named symbol with a range in the text form, the protos and the fingerprints. The
-// graph verifier refuses symbols until dynamic shapes exist, so everything after it may call `value()`.
+// The extent of one axis: an integer now; a named symbol with a range in the
+// text form, the protos and the fingerprints. The graph verifier refuses
+// symbols until dynamic shapes exist, so everything after it may call
+// `value()`.
 #ifndef TILEWRIGHT_TILEGRAPH_DIM_H_
 #define TILEWRIGHT_TILEGRAPH_DIM_H_
 
@@ -10,7 +12,9 @@ namespace tilewright {
 
 class Dim {
  public:
-  Dim(int64_t value = 0) : min_(value), max_(value) {}  // NOLINT: an extent is first of all a number
+  Dim(int64_t value = 0)
+      : min_(value),
+        max_(value) {}  // NOLINT: an extent is first of all a number
   static Dim Symbol(std::string name, int64_t min, int64_t max);
 
   bool is_static() const { return name_.empty(); }

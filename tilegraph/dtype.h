@@ -1,5 +1,6 @@
-// Element types of tensors and scalars. Storage only: what arithmetic is done in (fp16 and bf16 compute in fp32) is decided where
-// expressions are lowered, by the numerics rules in docs/numerics.md.
+// Element types of tensors and scalars. Storage only: what arithmetic is done
+// in (fp16 and bf16 compute in fp32) is decided where expressions are lowered,
+// by the numerics rules in docs/numerics.md.
 #ifndef TILEWRIGHT_TILEGRAPH_DTYPE_H_
 #define TILEWRIGHT_TILEGRAPH_DTYPE_H_
 
@@ -10,7 +11,19 @@
 namespace tilewright {
 
 enum class DType : uint8_t {
-  kBool, kInt8, kInt16, kInt32, kInt64, kUInt8, kUInt16, kUInt32, kUInt64, kFloat16, kBFloat16, kFloat32, kFloat64,
+  kBool,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUInt8,
+  kUInt16,
+  kUInt32,
+  kUInt64,
+  kFloat16,
+  kBFloat16,
+  kFloat32,
+  kFloat64,
 };
 
 // Bytes one element takes in memory; bool takes one.

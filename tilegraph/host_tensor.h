@@ -1,4 +1,5 @@
-// A dense row-major tensor in host memory: what goes into and comes out of models, constants and the interpreter.
+// A dense row-major tensor in host memory: what goes into and comes out of
+// models, constants and the interpreter.
 #ifndef TILEWRIGHT_TILEGRAPH_HOST_TENSOR_H_
 #define TILEWRIGHT_TILEGRAPH_HOST_TENSOR_H_
 
@@ -11,7 +12,8 @@
 
 namespace tilewright {
 
-// One element, in the arithmetic of the reference: exact int64 for integers and bool (uint64 as its bit pattern), double for floats.
+// One element, in the arithmetic of the reference: exact int64 for integers and
+// bool (uint64 as its bit pattern), double for floats.
 struct Scalar {
   double f = 0;
   int64_t i = 0;
@@ -30,11 +32,17 @@ class HostTensor {
   char* data() { return bytes_.data(); }
   const char* data() const { return bytes_.data(); }
   template <typename T>
-  absl::Span<T> as() { return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)}; }
+  absl::Span<T> as() {
+    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
   template <typename T>
-  absl::Span<const T> as() const { return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)}; }
+  absl::Span<const T> as() const {
+    return {reinterpret_cast<const T*>(bytes_.data()),
+            bytes_.size() / sizeof(T)};
+  }
 
-  // Element `index` in row-major order; Set rounds to the dtype (floats to nearest even, integers wrap).
+  // Element `index` in row-major order; Set rounds to the dtype (floats to
+  // nearest even, integers wrap).
   Scalar Get(int64_t index) const;
   void Set(int64_t index, Scalar value);
 

@@ -1,8 +1,10 @@
-// The reference interpreter: evaluates any TensorGraph slowly and obviously, on demand per element, in double or exact integer
-// arithmetic. It is the oracle of every test. It shares nothing with schedules or kernel IR.
+// The reference interpreter: evaluates any TensorGraph slowly and obviously, on
+// demand per element, in double or exact integer arithmetic. It is the oracle
+// of every test. It shares nothing with schedules or kernel IR.
 //
-// Every tensor that is a graph edge is rounded to its dtype, except that float tensors stay in double when `Options::round_floats` is
-// false (the default for oracles: kernels are then judged by error bounds).
+// Every tensor that is a graph edge is rounded to its dtype, except that float
+// tensors stay in double when `Options::round_floats` is false (the default for
+// oracles: kernels are then judged by error bounds).
 #ifndef TILEWRIGHT_TILEGRAPH_INTERPRETER_H_
 #define TILEWRIGHT_TILEGRAPH_INTERPRETER_H_
 
@@ -22,12 +24,15 @@ class Interpreter {
     bool round_floats = false;
   };
 
-  // `inputs`: one per placeholder, with its dtype and shape. InvalidArgument names what is missing or does not fit. `graph` must outlive this.
-  static absl::StatusOr<std::unique_ptr<Interpreter>> Create(const TensorGraph& graph, std::map<TensorId, HostTensor> inputs,
-                                                             Options options);
+  // `inputs`: one per placeholder, with its dtype and shape. InvalidArgument
+  // names what is missing or does not fit. `graph` must outlive this.
+  static absl::StatusOr<std::unique_ptr<Interpreter>> Create(
+      const TensorGraph& graph, std::map<TensorId, HostTensor> inputs,
+      Options options);
   ~Interpreter();
 
-  // One element; everything it needs is computed once and remembered. OutOfRange names tensor and index if a load leaves its tensor.
+  // One element; everything it needs is computed once and remembered.
+  // OutOfRange names tensor and index if a load leaves its tensor.
   absl::StatusOr<Scalar> At(TensorId tensor, absl::Span<const int64_t> index);
   // The whole tensor, rounded to its dtype.
   absl::StatusOr<HostTensor> Evaluate(TensorId tensor);
@@ -38,10 +43,13 @@ class Interpreter {
   std::unique_ptr<Impl> impl_;
 };
 
-// Evaluates one operation on scalars: the meaning of every Op, also used to fold constants and by the kernel-IR interpreters.
-// `operand_dtype` is the dtype of the operands (for kSelect of the branches, for kCast of the source), `dtype` that of the result.
-// `single` rounds the result of every float operation to `dtype` (fp16 and bf16 compute in fp32), as kernels do.
-Scalar EvaluateOp(Op op, DType dtype, DType operand_dtype, absl::Span<const Scalar> operands, bool single);
+// Evaluates one operation on scalars: the meaning of every Op, also used to
+// fold constants and by the kernel-IR interpreters. `operand_dtype` is the
+// dtype of the operands (for kSelect of the branches, for kCast of the source),
+// `dtype` that of the result. `single` rounds the result of every float
+// operation to `dtype` (fp16 and bf16 compute in fp32), as kernels do.
+Scalar EvaluateOp(Op op, DType dtype, DType operand_dtype,
+                  absl::Span<const Scalar> operands, bool single);
 
 }  // namespace tilewright
 

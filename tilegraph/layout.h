@@ -1,8 +1,12 @@
-// Layout: an index map logical -> physical, one type for edge tensors (NCHW16c with a zero halo), packed constants (panels), cache_read
-// panels and local tiles. Expressions, regions and the interpreter stay logical; traffic and lowering read layouts.
+// Layout: an index map logical -> physical, one type for edge tensors (NCHW16c
+// with a zero halo), packed constants (panels), cache_read panels and local
+// tiles. Expressions, regions and the interpreter stay logical; traffic and
+// lowering read layouts.
 //
-// Each physical dimension is a digit of one logical one: ((logical[dim] + pad_before[dim]) floordiv div) mod extent. Physical dimensions
-// are row-major, outermost first. NCHW16c with a halo of one pixel: digits {n}, {c div 16}, {h}, {w}, {c mod 16}, pad_before 0 0 1 1.
+// Each physical dimension is a digit of one logical one: ((logical[dim] +
+// pad_before[dim]) floordiv div) mod extent. Physical dimensions are row-major,
+// outermost first. NCHW16c with a halo of one pixel: digits {n}, {c div 16},
+// {h}, {w}, {c mod 16}, pad_before 0 0 1 1.
 #ifndef TILEWRIGHT_TILEGRAPH_LAYOUT_H_
 #define TILEWRIGHT_TILEGRAPH_LAYOUT_H_
 
@@ -24,18 +28,27 @@ class Layout {
     int dim;
     int64_t div = 1;
     int64_t extent = 1;
-    friend bool operator==(const Digit& a, const Digit& b) { return a.dim == b.dim && a.div == b.div && a.extent == b.extent; }
+    friend bool operator==(const Digit& a, const Digit& b) {
+      return a.dim == b.dim && a.div == b.div && a.extent == b.extent;
+    }
   };
   enum class Fill : uint8_t { kUndefined, kZero };  // what padded lanes hold
 
   Layout() = default;
   static Layout RowMajor(absl::Span<const int64_t> shape);
-  // Splits `dim` by `block` and puts the inner part last; extents that do not divide are padded. E.g. BlockedLast(shape, 1, 16) is NCHW16c.
-  static Layout BlockedLast(absl::Span<const int64_t> shape, int dim, int64_t block);
-  // Adds a halo: the logical range grows, reads in [-before, extent + after) are legal. `fill` says what they give.
-  Layout WithHalo(absl::Span<const int64_t> before, absl::Span<const int64_t> after, Fill fill) const;
-  // Any digits. InvalidArgument if they do not cover the shape exactly once (padding allowed).
-  static absl::StatusOr<Layout> Create(std::vector<int64_t> shape, std::vector<int64_t> pad_before, std::vector<int64_t> pad_after,
+  // Splits `dim` by `block` and puts the inner part last; extents that do not
+  // divide are padded. E.g. BlockedLast(shape, 1, 16) is NCHW16c.
+  static Layout BlockedLast(absl::Span<const int64_t> shape, int dim,
+                            int64_t block);
+  // Adds a halo: the logical range grows, reads in [-before, extent + after)
+  // are legal. `fill` says what they give.
+  Layout WithHalo(absl::Span<const int64_t> before,
+                  absl::Span<const int64_t> after, Fill fill) const;
+  // Any digits. InvalidArgument if they do not cover the shape exactly once
+  // (padding allowed).
+  static absl::StatusOr<Layout> Create(std::vector<int64_t> shape,
+                                       std::vector<int64_t> pad_before,
+                                       std::vector<int64_t> pad_after,
                                        std::vector<Digit> digits, Fill fill);
 
   const std::vector<int64_t>& shape() const { return shape_; }
@@ -53,15 +66,18 @@ class Layout {
   // The same as an expression; simplify it under the ranges of its variables.
   Expr Offset(absl::Span<const Expr> logical) const;
 
-  // Packs a plain tensor (bytes of physical_elements(); padding zero) and back. REQUIRES: shapes agree.
+  // Packs a plain tensor (bytes of physical_elements(); padding zero) and back.
+  // REQUIRES: shapes agree.
   std::string Pack(const HostTensor& plain) const;
   HostTensor Unpack(DType dtype, absl::Span<const char> packed) const;
 
-  // "[n, c/16, h, w, c%16] pad(0,0,1,1 | 0,0,1,1)=zero" with dimensions named d0, d1, ...; parses back.
+  // "[n, c/16, h, w, c%16] pad(0,0,1,1 | 0,0,1,1)=zero" with dimensions named
+  // d0, d1, ...; parses back.
   std::string ToString() const;
   static absl::StatusOr<Layout> Parse(std::string_view text);
   friend bool operator==(const Layout& a, const Layout& b) {
-    return a.shape_ == b.shape_ && a.pad_before_ == b.pad_before_ && a.pad_after_ == b.pad_after_ && a.digits_ == b.digits_ &&
+    return a.shape_ == b.shape_ && a.pad_before_ == b.pad_before_ &&
+           a.pad_after_ == b.pad_after_ && a.digits_ == b.digits_ &&
            a.fill_ == b.fill_;
   }
   friend bool operator!=(const Layout& a, const Layout& b) { return !(a == b); }

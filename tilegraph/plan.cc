@@ -11,8 +11,12 @@
 namespace tilewright {
 namespace {
 
-bool IsCompute(const TensorGraph& graph, TensorId id) { return graph.tensor(id).kind == TensorKind::kCompute; }
-bool IsMap(const TensorGraph& graph, TensorId id) { return IsCompute(graph, id) && !graph.tensor(id).compute.combiner; }
+bool IsCompute(const TensorGraph& graph, TensorId id) {
+  return graph.tensor(id).kind == TensorKind::kCompute;
+}
+bool IsMap(const TensorGraph& graph, TensorId id) {
+  return IsCompute(graph, id) && !graph.tensor(id).compute.combiner;
+}
 
 struct Halo {
   std::vector<int64_t> before, after;
@@ -21,7 +25,10 @@ struct Halo {
 class Planner {
  public:
   Planner(const TensorGraph& graph, const PlanOptions& options)
-      : graph_(graph), options_(options), consumers_(graph.Consumers()), is_output_(graph.size(), false) {
+      : graph_(graph),
+        options_(options),
+        consumers_(graph.Consumers()),
+        is_output_(graph.size(), false) {
     for (const TensorId id : graph.outputs()) is_output_[id] = true;
   }
 
@@ -34,28 +41,36 @@ class Planner {
   }
 
  private:
-  // Reshapes become views; so do zero paddings of another group's result, which then keeps a halo.
+  // Reshapes become views; so do zero paddings of another group's result, which
+  // then keeps a halo.
   void ChooseViews() {
     for (const Tensor& tensor : graph_.tensors()) {
-      if (tensor.kind != TensorKind::kCompute || is_output_[tensor.id]) continue;
+      if (tensor.kind != TensorKind::kCompute || is_output_[tensor.id])
+        continue;
       if (const std::optional<TensorId> source = AsReshape(graph_, tensor.id)) {
         plan_.views[tensor.id] = *source;
-        // Row-major order is what the view means, all the way to where the memory comes from.
-        for (std::optional<TensorId> at = *source; at; at = ViewSource(*at)) must_be_plain_.insert(*at);
+        // Row-major order is what the view means, all the way to where the
+        // memory comes from.
+        for (std::optional<TensorId> at = *source; at; at = ViewSource(*at))
+          must_be_plain_.insert(*at);
       }
     }
     for (const Tensor& tensor : graph_.tensors()) {
-      if (tensor.kind != TensorKind::kCompute || is_output_[tensor.id] || plan_.views.count(tensor.id) || must_be_plain_.count(tensor.id)) {
+      if (tensor.kind != TensorKind::kCompute || is_output_[tensor.id] ||
+          plan_.views.count(tensor.id) || must_be_plain_.count(tensor.id)) {
         continue;
       }
-      const std::optional<ZeroPadding> padding = AsZeroPadding(graph_, tensor.id);
+      const std::optional<ZeroPadding> padding =
+          AsZeroPadding(graph_, tensor.id);
       if (!padding || !CanHoldHalo(padding->source)) continue;
       plan_.views[tensor.id] = padding->source;
       paddings_[tensor.id] = *padding;
-      auto [it, added] = halos_.insert({padding->source, {padding->before, padding->after}});
+      auto [it, added] =
+          halos_.insert({padding->source, {padding->before, padding->after}});
       if (added) continue;
       for (size_t i = 0; i < padding->before.size(); ++i) {
-        it->second.before[i] = std::max(it->second.before[i], padding->before[i]);
+        it->second.before[i] =
+            std::max(it->second.before[i], padding->before[i]);
         it->second.after[i] = std::max(it->second.after[i], padding->after[i]);
       }
     }
@@ -63,31 +78,45 @@ class Planner {
 
   std::optional<TensorId> ViewSource(TensorId id) const {
     const auto it = plan_.views.find(id);
-    return it == plan_.views.end() ? std::nullopt : std::optional<TensorId>(it->second);
+    return it == plan_.views.end() ? std::nullopt
+                                   : std::optional<TensorId>(it->second);
   }
 
   bool CanHoldHalo(TensorId source) const {
-    return IsCompute(graph_, source) && !is_output_[source] && !plan_.views.count(source) && !must_be_plain_.count(source);
+    return IsCompute(graph_, source) && !is_output_[source] &&
+           !plan_.views.count(source) && !must_be_plain_.count(source);
   }
 
-  // The consumer that continues the group ending in `last`, or -1 with the reason.
+  // The consumer that continues the group ending in `last`, or -1 with the
+  // reason.
   TensorId Next(TensorId last, std::string& why) const {
-    if (options_.connect == PlanOptions::Connect::kNone) return why = "connections are switched off", -1;
-    if (is_output_[last]) return why = "its result is an output of the model", -1;
-    if (consumers_[last].size() != 1) return why = absl::StrCat("its result has ", consumers_[last].size(), " consumers"), -1;
+    if (options_.connect == PlanOptions::Connect::kNone)
+      return why = "connections are switched off", -1;
+    if (is_output_[last])
+      return why = "its result is an output of the model", -1;
+    if (consumers_[last].size() != 1)
+      return why = absl::StrCat("its result has ", consumers_[last].size(),
+                                " consumers"),
+             -1;
     const TensorId next = consumers_[last][0];
-    if (plan_.views.count(next)) return why = "its consumer is a view of it", -1;
+    if (plan_.views.count(next))
+      return why = "its consumer is a view of it", -1;
     if (!IsMap(graph_, next)) return why = "its consumer reduces", -1;
-    if (!ReadsElementwise(graph_, next, last)) return why = "its consumer reads other elements than its own", -1;
-    if (group_of_.count(next)) return why = "its consumer already ends another group", -1;
+    if (!ReadsElementwise(graph_, next, last))
+      return why = "its consumer reads other elements than its own", -1;
+    if (group_of_.count(next))
+      return why = "its consumer already ends another group", -1;
     return next;
   }
 
   void FormGroups() {
-    // Reductions first: what follows them in registers should not start a group of its own.
+    // Reductions first: what follows them in registers should not start a group
+    // of its own.
     for (const bool maps : {false, true}) {
       for (const Tensor& tensor : graph_.tensors()) {
-        if (tensor.kind != TensorKind::kCompute || plan_.views.count(tensor.id) || group_of_.count(tensor.id)) continue;
+        if (tensor.kind != TensorKind::kCompute ||
+            plan_.views.count(tensor.id) || group_of_.count(tensor.id))
+          continue;
         if (IsMap(graph_, tensor.id) != maps) continue;
         Group group;
         TensorId last = tensor.id;
@@ -115,7 +144,8 @@ class Planner {
     return id;
   }
 
-  // Kahn's algorithm, the group whose result comes first in the graph going first.
+  // Kahn's algorithm, the group whose result comes first in the graph going
+  // first.
   void OrderGroups() {
     const int count = static_cast<int>(plan_.groups.size());
     std::vector<std::set<int>> waits_for(count), followers(count);
@@ -137,58 +167,75 @@ class Planner {
       ready.erase(ready.begin());
       for (const int follower : followers[g]) {
         waits_for[follower].erase(g);
-        if (waits_for[follower].empty()) ready.insert({plan_.groups[follower].output, follower});
+        if (waits_for[follower].empty())
+          ready.insert({plan_.groups[follower].output, follower});
       }
       ordered.push_back(std::move(plan_.groups[g]));
     }
     plan_.groups = std::move(ordered);
   }
 
-  // Convolution outputs, and what follows them with the same channels, are blocked by channel.
-  bool WantsBlocks(const Group& group, const std::set<TensorId>& blocked) const {
+  // Convolution outputs, and what follows them with the same channels, are
+  // blocked by channel.
+  bool WantsBlocks(const Group& group,
+                   const std::set<TensorId>& blocked) const {
     const Tensor& output = graph_.tensor(group.output);
-    if (options_.channel_block == 0 || is_output_[output.id] || must_be_plain_.count(output.id) || output.shape.size() < 3) return false;
+    if (options_.channel_block == 0 || is_output_[output.id] ||
+        must_be_plain_.count(output.id) || output.shape.size() < 3)
+      return false;
     if (output.shape[1].value() % options_.channel_block != 0) return false;
     if (graph_.tensor(group.members[0]).hint == "conv") return true;
-    return std::any_of(group.inputs.begin(), group.inputs.end(), [&](TensorId input) {
-      const TensorId root = Root(input);
-      return blocked.count(root) && graph_.tensor(root).shape.size() == output.shape.size() && graph_.tensor(root).shape[1] == output.shape[1];
-    });
+    return std::any_of(
+        group.inputs.begin(), group.inputs.end(), [&](TensorId input) {
+          const TensorId root = Root(input);
+          return blocked.count(root) &&
+                 graph_.tensor(root).shape.size() == output.shape.size() &&
+                 graph_.tensor(root).shape[1] == output.shape[1];
+        });
   }
 
   void ChooseLayouts() {
     std::set<TensorId> blocked;
     for (const Tensor& tensor : graph_.tensors()) {
-      if (tensor.kind == TensorKind::kPlaceholder) plan_.layouts[tensor.id] = Layout::RowMajor(tensor.static_shape());
+      if (tensor.kind == TensorKind::kPlaceholder)
+        plan_.layouts[tensor.id] = Layout::RowMajor(tensor.static_shape());
     }
     for (const Group& group : plan_.groups) {
-      const std::vector<int64_t> shape = graph_.tensor(group.output).static_shape();
+      const std::vector<int64_t> shape =
+          graph_.tensor(group.output).static_shape();
       Layout layout = Layout::RowMajor(shape);
       if (WantsBlocks(group, blocked)) {
         blocked.insert(group.output);
         layout = Layout::BlockedLast(shape, 1, options_.channel_block);
       }
       const auto halo = halos_.find(group.output);
-      if (halo != halos_.end()) layout = layout.WithHalo(halo->second.before, halo->second.after, Layout::Fill::kZero);
+      if (halo != halos_.end())
+        layout = layout.WithHalo(halo->second.before, halo->second.after,
+                                 Layout::Fill::kZero);
       plan_.layouts[group.output] = layout;
     }
     for (auto& [view, source] : plan_.views) {
       const Tensor& tensor = graph_.tensor(view);
       const auto padding = paddings_.find(view);
-      plan_.layouts[view] = padding == paddings_.end() ? Layout::RowMajor(tensor.static_shape()) : PaddedView(tensor, padding->second);
+      plan_.layouts[view] = padding == paddings_.end()
+                                ? Layout::RowMajor(tensor.static_shape())
+                                : PaddedView(tensor, padding->second);
     }
     for (auto& [view, source] : plan_.views) source = Root(source);
   }
 
-  // The padded tensor's own index map onto the memory of its source: what remains of the halo is padding of the view.
+  // The padded tensor's own index map onto the memory of its source: what
+  // remains of the halo is padding of the view.
   Layout PaddedView(const Tensor& view, const ZeroPadding& padding) const {
     const Layout& source = plan_.layouts.at(padding.source);
-    std::vector<int64_t> before = source.pad_before(), after = source.pad_after();
+    std::vector<int64_t> before = source.pad_before(),
+                         after = source.pad_after();
     for (size_t i = 0; i < before.size(); ++i) {
       before[i] -= padding.before[i];
       after[i] -= padding.after[i];
     }
-    return *Layout::Create(view.static_shape(), before, after, source.digits(), Layout::Fill::kZero);
+    return *Layout::Create(view.static_shape(), before, after, source.digits(),
+                           Layout::Fill::kZero);
   }
 
   const TensorGraph& graph_;
@@ -204,7 +251,9 @@ class Planner {
 
 }  // namespace
 
-Plan MakePlan(const TensorGraph& graph, const PlanOptions& options) { return Planner(graph, options).Run(); }
+Plan MakePlan(const TensorGraph& graph, const PlanOptions& options) {
+  return Planner(graph, options).Run();
+}
 
 std::string ToString(const Plan& plan, const TensorGraph& graph) {
   const auto name = [&](TensorId id) { return graph.tensor(id).name; };
@@ -212,12 +261,18 @@ std::string ToString(const Plan& plan, const TensorGraph& graph) {
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     const Group& group = plan.groups[g];
     const auto join = [&](const std::vector<TensorId>& ids) {
-      return absl::StrJoin(ids, " ", [&](std::string* text, TensorId id) { text->append(name(id)); });
+      return absl::StrJoin(ids, " ", [&](std::string* text, TensorId id) {
+        text->append(name(id));
+      });
     };
-    absl::StrAppend(&out, "group ", g, ": ", join(group.members), "\n  reads   ", join(group.inputs), "\n  writes  ", name(group.output), "  ",
-                    plan.layouts.at(group.output).ToString(), "\n  ends    ", group.why, "\n");
+    absl::StrAppend(&out, "group ", g, ": ", join(group.members),
+                    "\n  reads   ", join(group.inputs), "\n  writes  ",
+                    name(group.output), "  ",
+                    plan.layouts.at(group.output).ToString(), "\n  ends    ",
+                    group.why, "\n");
   }
-  for (const auto& [view, source] : plan.views) absl::StrAppend(&out, "view ", name(view), " of ", name(source), "\n");
+  for (const auto& [view, source] : plan.views)
+    absl::StrAppend(&out, "view ", name(view), " of ", name(source), "\n");
   return out;
 }
 

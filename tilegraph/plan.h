@@ -1,5 +1,7 @@
-// The plan: which computes share a kernel, in which order groups run, and how the tensors between them lie in memory. The planner alone
-// decides what is fused; schedules only change what happens inside a group (design: planning.md).
+// The plan: which computes share a kernel, in which order groups run, and how
+// the tensors between them lie in memory. The planner alone decides what is
+// fused; schedules only change what happens inside a group (design:
+// planning.md).
 #ifndef TILEWRIGHT_TILEGRAPH_PLAN_H_
 #define TILEWRIGHT_TILEGRAPH_PLAN_H_
 
@@ -16,23 +18,28 @@ namespace tilewright {
 // Computes that become one kernel.
 struct Group {
   std::vector<TensorId> members;  // ascending
-  std::vector<TensorId> inputs;   // placeholders, constants and other groups' outputs that members load, ascending
+  std::vector<TensorId> inputs;   // placeholders, constants and other groups'
+                                  // outputs that members load, ascending
   TensorId output;
-  std::string why;                // one line: why it ends where it ends
+  std::string why;  // one line: why it ends where it ends
 };
 
 struct Plan {
-  std::vector<Group> groups;            // in an order in which they can run
-  std::map<TensorId, Layout> layouts;   // every tensor that is no member or is a group's output, except constants
-  // tensor -> the tensor whose memory it is: reshapes, and paddings that the source's zero halo already holds. Chains are resolved.
+  std::vector<Group> groups;           // in an order in which they can run
+  std::map<TensorId, Layout> layouts;  // every tensor that is no member or is a
+                                       // group's output, except constants
+  // tensor -> the tensor whose memory it is: reshapes, and paddings that the
+  // source's zero halo already holds. Chains are resolved.
   std::map<TensorId, TensorId> views;
 };
 
 struct PlanOptions {
-  // kNone: every compute is its own group (views excepted). kRegister: elementwise consumers join the group of their producer.
+  // kNone: every compute is its own group (views excepted). kRegister:
+  // elementwise consumers join the group of their producer.
   enum class Connect { kNone, kRegister };
   Connect connect = Connect::kRegister;
-  // Channels per block of the layouts chosen for convolution outputs; 0 keeps every layout plain.
+  // Channels per block of the layouts chosen for convolution outputs; 0 keeps
+  // every layout plain.
   int channel_block = 16;
 };
 

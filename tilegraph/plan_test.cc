@@ -21,11 +21,13 @@ class PlanTest : public testing::Test {
     return graph.ok() ? *std::move(graph) : TensorGraph();
   }
   // Names of the members of every group.
-  std::vector<std::vector<std::string>> Groups(const TensorGraph& graph, const Plan& plan) {
+  std::vector<std::vector<std::string>> Groups(const TensorGraph& graph,
+                                               const Plan& plan) {
     std::vector<std::vector<std::string>> names;
     for (const Group& group : plan.groups) {
       names.emplace_back();
-      for (const TensorId id : group.members) names.back().push_back(graph.tensor(id).name);
+      for (const TensorId id : group.members)
+        names.back().push_back(graph.tensor(id).name);
     }
     return names;
   }
@@ -43,14 +45,17 @@ constexpr char kMlp[] = R"(
 
 TEST_F(PlanTest, ElementwiseConsumersJoinTheirProducer) {
   const TensorGraph graph = Parse(kMlp);
-  EXPECT_THAT(Groups(graph, MakePlan(graph, {})), ElementsAre(ElementsAre("T", "U", "Y")));
+  EXPECT_THAT(Groups(graph, MakePlan(graph, {})),
+              ElementsAre(ElementsAre("T", "U", "Y")));
 }
 
 TEST_F(PlanTest, WithoutConnectionsEveryComputeIsAlone) {
   const TensorGraph graph = Parse(kMlp);
   PlanOptions options;
   options.connect = PlanOptions::Connect::kNone;
-  EXPECT_THAT(Groups(graph, MakePlan(graph, options)), ElementsAre(ElementsAre("T"), ElementsAre("U"), ElementsAre("Y")));
+  EXPECT_THAT(
+      Groups(graph, MakePlan(graph, options)),
+      ElementsAre(ElementsAre("T"), ElementsAre("U"), ElementsAre("Y")));
 }
 
 TEST_F(PlanTest, AResultWithTwoConsumersEndsItsGroup) {
@@ -62,11 +67,13 @@ TEST_F(PlanTest, AResultWithTwoConsumersEndsItsGroup) {
       return Q
   )");
   const Plan plan = MakePlan(graph, {});
-  EXPECT_THAT(Groups(graph, plan), ElementsAre(ElementsAre("S"), ElementsAre("P", "Q")));
+  EXPECT_THAT(Groups(graph, plan),
+              ElementsAre(ElementsAre("S"), ElementsAre("P", "Q")));
   EXPECT_EQ(plan.groups[0].why, "its result has 2 consumers");
 }
 
-// Two branches meet in an addition: it joins one of them, and that one runs last.
+// Two branches meet in an addition: it joins one of them, and that one runs
+// last.
 TEST_F(PlanTest, AGroupRunsAfterEverythingItsEpilogueReads) {
   const TensorGraph graph = Parse(R"(
       A: f32[8, 8] = placeholder
@@ -77,7 +84,8 @@ TEST_F(PlanTest, AGroupRunsAfterEverythingItsEpilogueReads) {
       return Q
   )");
   const Plan plan = MakePlan(graph, {});
-  EXPECT_THAT(Groups(graph, plan), ElementsAre(ElementsAre("T", "U"), ElementsAre("S", "Q")));
+  EXPECT_THAT(Groups(graph, plan),
+              ElementsAre(ElementsAre("T", "U"), ElementsAre("S", "Q")));
 }
 
 constexpr char kTwoConvs[] = R"(
@@ -95,7 +103,8 @@ constexpr char kTwoConvs[] = R"(
 TEST_F(PlanTest, ZeroPaddingBecomesTheHaloOfItsSource) {
   const TensorGraph graph = Parse(kTwoConvs);
   const Plan plan = MakePlan(graph, {});
-  EXPECT_THAT(Groups(graph, plan), ElementsAre(ElementsAre("C", "R"), ElementsAre("D", "Z")));
+  EXPECT_THAT(Groups(graph, plan),
+              ElementsAre(ElementsAre("C", "R"), ElementsAre("D", "Z")));
   const TensorId r = *graph.Find("R"), p = *graph.Find("P");
   ASSERT_EQ(plan.views.count(p), 1u);
   EXPECT_EQ(plan.views.at(p), r);
@@ -108,7 +117,8 @@ TEST_F(PlanTest, ZeroPaddingBecomesTheHaloOfItsSource) {
     for (int64_t w = 0; w < 9; ++w) {
       const int64_t offset = view.Offset({0, 3, h, w});
       held.insert(offset);
-      if (h >= 1 && h < 7 && w >= 1 && w < 7) EXPECT_EQ(offset, source.Offset({0, 3, h - 1, w - 1}));
+      if (h >= 1 && h < 7 && w >= 1 && w < 7)
+        EXPECT_EQ(offset, source.Offset({0, 3, h - 1, w - 1}));
     }
   }
   EXPECT_EQ(held.size(), 72u);
@@ -131,7 +141,8 @@ TEST_F(PlanTest, APaddingOfTheInputIsComputed) {
       return Y
   )");
   const Plan plan = MakePlan(graph, {});
-  EXPECT_THAT(Groups(graph, plan), ElementsAre(ElementsAre("P"), ElementsAre("Y")));
+  EXPECT_THAT(Groups(graph, plan),
+              ElementsAre(ElementsAre("P"), ElementsAre("Y")));
 }
 
 TEST_F(PlanTest, AReshapeInsideIsAViewOfAPlainTensor) {
@@ -144,20 +155,23 @@ TEST_F(PlanTest, AReshapeInsideIsAViewOfAPlainTensor) {
   )");
   const Plan plan = MakePlan(graph, {});
   EXPECT_EQ(plan.views.at(*graph.Find("F")), *graph.Find("A"));
-  EXPECT_THAT(Groups(graph, plan), ElementsAre(ElementsAre("A"), ElementsAre("Y")));
+  EXPECT_THAT(Groups(graph, plan),
+              ElementsAre(ElementsAre("A"), ElementsAre("Y")));
 }
 
 TEST_F(PlanTest, WhatOnlyLooksLikePaddingIsNone) {
   // Each differs from a zero padding in one thing.
   const char* bodies[] = {
-      "select(i >= 1 && i < 5, A[i - 1], 1)",      // not zero
-      "select(i >= 2 && i < 5, A[i - 1], 0)",      // hides an element
-      "select(i >= 1 && i < 5, A[4 - i], 0)",      // reversed
-      "select(i >= 1 || i < 5, A[0], 0)",          // no conjunction
+      "select(i >= 1 && i < 5, A[i - 1], 1)",  // not zero
+      "select(i >= 2 && i < 5, A[i - 1], 0)",  // hides an element
+      "select(i >= 1 && i < 5, A[4 - i], 0)",  // reversed
+      "select(i >= 1 || i < 5, A[0], 0)",      // no conjunction
   };
   for (const char* body : bodies) {
-    const TensorGraph graph = Parse(absl::StrCat("X: f32[4] = placeholder\nA: f32[4] = compute (i: 4) { exp(X[i]) }\nP: f32[6] = compute (i: 6) { ", body,
-                                                 " }\nY: f32[6] = compute (i: 6) { P[5 - i] }\nreturn Y\n"));
+    const TensorGraph graph = Parse(absl::StrCat(
+        "X: f32[4] = placeholder\nA: f32[4] = compute (i: 4) { exp(X[i]) }\nP: "
+        "f32[6] = compute (i: 6) { ",
+        body, " }\nY: f32[6] = compute (i: 6) { P[5 - i] }\nreturn Y\n"));
     if (graph.size() == 0) continue;
     EXPECT_FALSE(AsZeroPadding(graph, *graph.Find("P")).has_value()) << body;
   }

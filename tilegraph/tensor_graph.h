@@ -1,8 +1,11 @@
-// A TensorGraph: a DAG of placeholders, constants and computes. It knows shapes, dtypes and expressions; it knows no loops, no memory
-// levels and no layouts. Tensors are numbered in order of creation and read only earlier ones, so the order is topological.
+// A TensorGraph: a DAG of placeholders, constants and computes. It knows
+// shapes, dtypes and expressions; it knows no loops, no memory levels and no
+// layouts. Tensors are numbered in order of creation and read only earlier
+// ones, so the order is topological.
 //
 //   A: f32[64, 32] = placeholder
-//   T: f32[64, 48] = compute (m: 64, n: 48) reduce (k: 32) sum:f32 { A[m, k] * B[k, n] }
+//   T: f32[64, 48] = compute (m: 64, n: 48) reduce (k: 32) sum:f32 { A[m, k] *
+//   B[k, n] }
 #ifndef TILEWRIGHT_TILEGRAPH_TENSOR_GRAPH_H_
 #define TILEWRIGHT_TILEGRAPH_TENSOR_GRAPH_H_
 
@@ -29,9 +32,11 @@ struct Axis {
   Dim extent;
 };
 
-// out[axes] = combine over reduce_axes of body(axes, reduce_axes). Inside `body`, Var(i) is axis i, the spatial ones first, then the
-// reduce axes. With a combiner of arity k, `body` has k expressions and the tensor takes component `result`; otherwise one.
-// A dtype of the tensor other than the body's (or the accumulator's) means a rounding cast on store.
+// out[axes] = combine over reduce_axes of body(axes, reduce_axes). Inside
+// `body`, Var(i) is axis i, the spatial ones first, then the reduce axes. With
+// a combiner of arity k, `body` has k expressions and the tensor takes
+// component `result`; otherwise one. A dtype of the tensor other than the
+// body's (or the accumulator's) means a rounding cast on store.
 struct Compute {
   std::vector<Axis> axes;
   std::vector<Axis> reduce_axes;
@@ -50,7 +55,7 @@ struct Tensor {
   TensorKind kind = TensorKind::kPlaceholder;
   std::shared_ptr<const HostTensor> value;  // kConstant only
   Compute compute;                          // kCompute only
-  std::string hint;                         // e.g. "conv", "pad": may guide defaults, never legality
+  std::string hint;  // e.g. "conv", "pad": may guide defaults, never legality
 
   std::vector<int64_t> static_shape() const;  // REQUIRES: no symbols
   int64_t num_elements() const;               // REQUIRES: no symbols
@@ -59,11 +64,16 @@ struct Tensor {
 class TensorGraph {
  public:
   // A taken name gets a suffix, an empty one becomes "t".
-  TensorId AddPlaceholder(std::string name, DType dtype, std::vector<Dim> shape);
-  TensorId AddConstant(std::string name, std::shared_ptr<const HostTensor> value);
+  TensorId AddPlaceholder(std::string name, DType dtype,
+                          std::vector<Dim> shape);
+  TensorId AddConstant(std::string name,
+                       std::shared_ptr<const HostTensor> value);
   // The shape is that of `compute.axes`.
-  TensorId AddCompute(std::string name, DType dtype, Compute compute, std::string hint = "");
-  void SetOutputs(std::vector<TensorId> outputs) { outputs_ = std::move(outputs); }
+  TensorId AddCompute(std::string name, DType dtype, Compute compute,
+                      std::string hint = "");
+  void SetOutputs(std::vector<TensorId> outputs) {
+    outputs_ = std::move(outputs);
+  }
 
   int size() const { return static_cast<int>(tensors_.size()); }
   const Tensor& tensor(TensorId id) const { return tensors_[id]; }
@@ -84,12 +94,15 @@ class TensorGraph {
 
   std::vector<Tensor> tensors_;
   std::unordered_map<std::string, TensorId> by_name_;  // Looked up only.
-  std::unordered_map<std::string, int> last_suffix_;   // By the name it was added to; the same.
+  std::unordered_map<std::string, int>
+      last_suffix_;  // By the name it was added to; the same.
   std::vector<TensorId> outputs_;
 };
 
-// The graph that holds only what `outputs` need; tensors keep their names and relative order.
-TensorGraph Extract(const TensorGraph& graph, absl::Span<const TensorId> outputs);
+// The graph that holds only what `outputs` need; tensors keep their names and
+// relative order.
+TensorGraph Extract(const TensorGraph& graph,
+                    absl::Span<const TensorId> outputs);
 
 }  // namespace tilewright
 

@@ -140,17 +140,11 @@ TEST(VerifierTest, AffineIndicesStayInsideUnlessASelectGuardsThem) {
   };
   for (const char* body : sound) EXPECT_THAT(Bounds(body), IsOk()) << body;
   const char* const unsound[] = {
-      "x[i + 1]",
-      "x[i - 1]",
-      "x[10]",
-      "x[-1]",
-      "x[5 * k]",
-      "select(i + k <= 10, x[i + k], 0)",
-      "select(i + k < 10, 0, x[i + k])",
+      "x[i + 1]", "x[i - 1]", "x[10]", "x[-1]", "x[5 * k]",
+      "select(i + k <= 10, x[i + k], 0)", "select(i + k < 10, 0, x[i + k])",
       "select(i + k - 1 >= 0, x[i + k - 1], 0)",
       "select(i + k - 1 < 10, x[i + k - 1], 0)",
-      "select(i < 5, x[i * 2 + k], 0)",
-      "select(i >= 5, x[i - 6], 0)",
+      "select(i < 5, x[i * 2 + k], 0)", "select(i >= 5, x[i - 6], 0)",
       "select(i + k < 10, x[i + k], 0) + x[i + k]",  // guards only its own
                                                      // branch
       "select(x[i + 1] < 0, 0.0, 1.0)",  // the condition itself is outside

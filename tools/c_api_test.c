@@ -1,4 +1,5 @@
-/* The C API as a plain C program uses it: load, ask for shapes, run two sessions, and be told what is wrong. */
+/* The C API as a plain C program uses it: load, ask for shapes, run two
+ * sessions, and be told what is wrong. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,12 +7,13 @@
 
 #include "runtime/tilewright.h"
 
-#define EXPECT(condition)                                                                        \
-  do {                                                                                           \
-    if (!(condition)) {                                                                          \
-      fprintf(stderr, "%s:%d: %s; last error: %s\n", __FILE__, __LINE__, #condition, tw_last_error()); \
-      exit(1);                                                                                   \
-    }                                                                                            \
+#define EXPECT(condition)                                                \
+  do {                                                                   \
+    if (!(condition)) {                                                  \
+      fprintf(stderr, "%s:%d: %s; last error: %s\n", __FILE__, __LINE__, \
+              #condition, tw_last_error());                              \
+      exit(1);                                                           \
+    }                                                                    \
   } while (0)
 
 int main(int argc, char** argv) {
@@ -35,11 +37,14 @@ int main(int argc, char** argv) {
   EXPECT(tw_model_output(model, 0, &out) == 0);
   EXPECT(tw_model_input(model, 1, &in) == -1);
   EXPECT(tw_model_input(model, 0, &in) == 0);
-  EXPECT(in.type == TW_FLOAT32 && in.rank == 2 && in.shape[0] == 64 && in.shape[1] == 32 && in.size_bytes == 64 * 32 * 4);
-  EXPECT(out.type == TW_FLOAT32 && out.rank == 2 && out.shape[0] == 64 && out.shape[1] == 48 && out.size_bytes == 64 * 48 * 4);
+  EXPECT(in.type == TW_FLOAT32 && in.rank == 2 && in.shape[0] == 64 &&
+         in.shape[1] == 32 && in.size_bytes == 64 * 32 * 4);
+  EXPECT(out.type == TW_FLOAT32 && out.rank == 2 && out.shape[0] == 64 &&
+         out.shape[1] == 48 && out.size_bytes == 64 * 48 * 4);
 
   input = malloc(in.size_bytes);
-  for (i = 0; i < in.size_bytes / sizeof(float); ++i) input[i] = (float)(i % 7) - 3.0f;
+  for (i = 0; i < in.size_bytes / sizeof(float); ++i)
+    input[i] = (float)(i % 7) - 3.0f;
   for (i = 0; i < 2; ++i) {
     const void* from[1];
     void* to[1];

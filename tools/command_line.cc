@@ -18,8 +18,10 @@ enum class Value { kNone, kText, kInt, kDouble, kOptional };
 struct Flag {
   const char* name;
   Value value;
-  const char* commands;  // space-separated; "onnx" stands for every command that takes a model
-  const char* missing;   // the part it needs that does not exist yet; null if it works
+  const char* commands;  // space-separated; "onnx" stands for every command
+                         // that takes a model
+  const char*
+      missing;  // the part it needs that does not exist yet; null if it works
 };
 
 constexpr char kOnnxCommands[] = "compile run benchmark inspect conformance";
@@ -50,7 +52,8 @@ constexpr Flag kFlags[] = {
     {"profile", Value::kNone, "benchmark", nullptr},
     {"what", Value::kText, "inspect", nullptr},
     {"group", Value::kInt, "inspect", nullptr},
-    {"json", Value::kNone, "compile run benchmark inspect conformance devices", nullptr},
+    {"json", Value::kNone, "compile run benchmark inspect conformance devices",
+     nullptr},
 };
 
 struct Command {
@@ -61,14 +64,20 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"compile", "MODEL.onnx -o OUT.tw", "compile a model for this CPU, or for --target", nullptr},
+    {"compile", "MODEL.onnx -o OUT.tw",
+     "compile a model for this CPU, or for --target", nullptr},
     {"run", "MODEL", "run a .onnx or .tw on given or random inputs", nullptr},
-    {"benchmark", "MODEL", "latencies, GFLOP/s and share of the roofline", nullptr},
-    {"inspect", "MODEL", "--what=graph|plan|why|schedule|kernel|source|roofline", nullptr},
-    {"conformance", "DIR...", "run every */model.onnx against its test_data_set_*", nullptr},
-    {"devices", "", "the devices of this machine and what they can do", nullptr},
+    {"benchmark", "MODEL", "latencies, GFLOP/s and share of the roofline",
+     nullptr},
+    {"inspect", "MODEL",
+     "--what=graph|plan|why|schedule|kernel|source|roofline", nullptr},
+    {"conformance", "DIR...",
+     "run every */model.onnx against its test_data_set_*", nullptr},
+    {"devices", "", "the devices of this machine and what they can do",
+     nullptr},
     {"tune", "MODEL --records=DB", "search for faster schedules", "the tuner"},
-    {"records", "ls|best|stats|merge|export|import DB ...", "look into tuning records", "the record store"},
+    {"records", "ls|best|stats|merge|export|import DB ...",
+     "look into tuning records", "the record store"},
 };
 
 int EditDistance(const std::string& a, const std::string& b) {
@@ -87,51 +96,66 @@ int EditDistance(const std::string& a, const std::string& b) {
 }
 
 // "; did you mean 'threads'?", or "" if nothing is near.
-std::string Suggestion(const std::string& given, const std::vector<std::string>& known, const std::string& prefix) {
+std::string Suggestion(const std::string& given,
+                       const std::vector<std::string>& known,
+                       const std::string& prefix) {
   std::string best;
   int distance = static_cast<int>(given.size()) / 2 + 1;
   for (const std::string& name : known) {
     const int d = EditDistance(given, name);
     if (d < distance) best = name, distance = d;
   }
-  return best.empty() ? "; see 'tilewright --help'" : absl::StrCat("; did you mean '", prefix, best, "'?");
+  return best.empty() ? "; see 'tilewright --help'"
+                      : absl::StrCat("; did you mean '", prefix, best, "'?");
 }
 
 bool TakesFlag(const Flag& flag, const std::string& command) {
-  const std::string commands = absl::string_view(flag.commands) == "onnx" ? kOnnxCommands : flag.commands;
+  const std::string commands = absl::string_view(flag.commands) == "onnx"
+                                   ? kOnnxCommands
+                                   : flag.commands;
   const std::vector<std::string> list = absl::StrSplit(commands, ' ');
   return std::find(list.begin(), list.end(), command) != list.end();
 }
 
-absl::StatusOr<Flag> FindFlag(const std::string& name, const std::string& command) {
+absl::StatusOr<Flag> FindFlag(const std::string& name,
+                              const std::string& command) {
   std::vector<std::string> known;
   for (const Flag& flag : kFlags) {
     if (!TakesFlag(flag, command)) continue;
     if (name == flag.name) {
       if (flag.missing == nullptr) return flag;
-      return absl::InvalidArgumentError(absl::StrCat("--", name, " needs ", flag.missing, ", which this build does not have yet"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", name, " needs ", flag.missing,
+                       ", which this build does not have yet"));
     }
     known.push_back(flag.name);
   }
-  return absl::InvalidArgumentError(absl::StrCat("'", command, "' has no flag --", name, Suggestion(name, known, "--")));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", command, "' has no flag --", name, Suggestion(name, known, "--")));
 }
 
 absl::Status CheckValue(const Flag& flag, const std::string& value) {
   int64_t as_int;
   double as_double;
-  const bool good = (flag.value == Value::kInt && absl::SimpleAtoi(value, &as_int)) ||
-                    (flag.value == Value::kDouble && absl::SimpleAtod(value, &as_double)) || flag.value == Value::kText;
+  const bool good =
+      (flag.value == Value::kInt && absl::SimpleAtoi(value, &as_int)) ||
+      (flag.value == Value::kDouble && absl::SimpleAtod(value, &as_double)) ||
+      flag.value == Value::kText;
   if (good) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("--", flag.name, "=", value, ": not a number"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", flag.name, "=", value, ": not a number"));
 }
 
 }  // namespace
 
-absl::StatusOr<CommandLine> CommandLine::Parse(const std::vector<std::string>& args) {
+absl::StatusOr<CommandLine> CommandLine::Parse(
+    const std::vector<std::string>& args) {
   CommandLine line;
-  if (args.empty()) return absl::InvalidArgumentError("no command; see 'tilewright --help'");
+  if (args.empty())
+    return absl::InvalidArgumentError("no command; see 'tilewright --help'");
   line.command_ = args[0];
-  if (args[0] == "--version" || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+  if (args[0] == "--version" || args[0] == "--help" || args[0] == "-h" ||
+      args[0] == "help") {
     line.command_ = args[0] == "--version" ? "version" : "help";
     return line;
   }
@@ -139,24 +163,32 @@ absl::StatusOr<CommandLine> CommandLine::Parse(const std::vector<std::string>& a
   for (const Command& command : kCommands) {
     names.push_back(command.name);
     if (args[0] != command.name || command.missing == nullptr) continue;
-    return absl::InvalidArgumentError(absl::StrCat("'", args[0], "' needs ", command.missing, ", which this build does not have yet"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", args[0], "' needs ", command.missing,
+                     ", which this build does not have yet"));
   }
   if (std::find(names.begin(), names.end(), args[0]) == names.end()) {
-    return absl::InvalidArgumentError(absl::StrCat("no command '", args[0], "'", Suggestion(args[0], names, "")));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "no command '", args[0], "'", Suggestion(args[0], names, "")));
   }
   for (size_t i = 1; i < args.size(); ++i) {
     std::string arg = args[i];
     if (arg == "-o") arg = "--output";
     if (!absl::StartsWith(arg, "--")) {
-      if (absl::StartsWith(arg, "-") && arg.size() > 1) return absl::InvalidArgumentError(absl::StrCat("no flag ", arg, "; see 'tilewright --help'"));
+      if (absl::StartsWith(arg, "-") && arg.size() > 1)
+        return absl::InvalidArgumentError(
+            absl::StrCat("no flag ", arg, "; see 'tilewright --help'"));
       line.positional_.push_back(arg);
       continue;
     }
     const size_t equals = arg.find('=');
-    const std::string name = arg.substr(2, equals == std::string::npos ? std::string::npos : equals - 2);
+    const std::string name = arg.substr(
+        2, equals == std::string::npos ? std::string::npos : equals - 2);
     TW_ASSIGN_OR_RETURN(const Flag flag, FindFlag(name, line.command_));
     if (flag.value == Value::kNone) {
-      if (equals != std::string::npos) return absl::InvalidArgumentError(absl::StrCat("--", name, " takes no value"));
+      if (equals != std::string::npos)
+        return absl::InvalidArgumentError(
+            absl::StrCat("--", name, " takes no value"));
       line.values_[name].push_back("");
       continue;
     }
@@ -166,7 +198,8 @@ absl::StatusOr<CommandLine> CommandLine::Parse(const std::vector<std::string>& a
     } else if (i + 1 < args.size() && !absl::StartsWith(args[i + 1], "--")) {
       value = args[++i];
     } else {
-      return absl::InvalidArgumentError(absl::StrCat("--", name, " needs a value: --", name, "=..."));
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", name, " needs a value: --", name, "=..."));
     }
     TW_RETURN_IF_ERROR(CheckValue(flag, value));
     line.values_[name].push_back(std::move(value));
@@ -174,7 +207,8 @@ absl::StatusOr<CommandLine> CommandLine::Parse(const std::vector<std::string>& a
   return line;
 }
 
-std::string CommandLine::Get(const std::string& flag, std::string otherwise) const {
+std::string CommandLine::Get(const std::string& flag,
+                             std::string otherwise) const {
   const auto found = values_.find(flag);
   return found == values_.end() ? otherwise : found->second.back();
 }
@@ -200,21 +234,27 @@ std::string Usage() {
   std::string out = "usage: tilewright COMMAND ...\n\n";
   for (const Command& command : kCommands) {
     if (command.missing != nullptr) continue;
-    absl::StrAppend(&out, "  tilewright ", command.name, " ", command.arguments, "\n      ", command.summary, "\n");
+    absl::StrAppend(&out, "  tilewright ", command.name, " ", command.arguments,
+                    "\n      ", command.summary, "\n");
   }
-  absl::StrAppend(&out,
-                  "\nHow to compile (every command that takes an .onnx):\n"
-                  "  --target=cpu[:x86-64-v2|v3|v4|v4-amx]  default: this CPU\n"
-                  "  --spec=NAME|FILE                       device spec instead of the target's own\n"
-                  "  --connect=register|none                elementwise consumers in registers, or every operator alone\n"
-                  "  --threads=N                            threads to run with; default: all the process may use\n"
-                  "  --dim=NAME=VALUE                       value of a dynamic dimension\n"
-                  "  --bind=NAME=VALUE|FILE                 makes an input a constant\n"
-                  "  --allow=...                            reduced precisions\n"
-                  "run:       --data=DIR | --input=NAME=FILE  --output-dir=DIR  --check  --seed=N\n"
-                  "benchmark: --seconds=S  --profile  --seed=N\n"
-                  "inspect:   --what=...  --group=N\n"
-                  "All:       --json\n");
+  absl::StrAppend(
+      &out,
+      "\nHow to compile (every command that takes an .onnx):\n"
+      "  --target=cpu[:x86-64-v2|v3|v4|v4-amx]  default: this CPU\n"
+      "  --spec=NAME|FILE                       device spec instead of the "
+      "target's own\n"
+      "  --connect=register|none                elementwise consumers in "
+      "registers, or every operator alone\n"
+      "  --threads=N                            threads to run with; default: "
+      "all the process may use\n"
+      "  --dim=NAME=VALUE                       value of a dynamic dimension\n"
+      "  --bind=NAME=VALUE|FILE                 makes an input a constant\n"
+      "  --allow=...                            reduced precisions\n"
+      "run:       --data=DIR | --input=NAME=FILE  --output-dir=DIR  --check  "
+      "--seed=N\n"
+      "benchmark: --seconds=S  --profile  --seed=N\n"
+      "inspect:   --what=...  --group=N\n"
+      "All:       --json\n");
   return out;
 }
 

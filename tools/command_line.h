@@ -1,4 +1,5 @@
-// The command line of tilewright: which commands there are, which flags each takes, and nothing about what they do.
+// The command line of tilewright: which commands there are, which flags each
+// takes, and nothing about what they do.
 #ifndef TILEWRIGHT_TOOLS_COMMAND_LINE_H_
 #define TILEWRIGHT_TOOLS_COMMAND_LINE_H_
 
@@ -13,11 +14,15 @@ namespace tilewright::tools {
 
 class CommandLine {
  public:
-  // InvalidArgument (exit status 2) for an unknown command or flag, with the nearest known one; a missing or superfluous value; a number that
-  // is none; a flag of a part that does not exist yet.
-  static absl::StatusOr<CommandLine> Parse(const std::vector<std::string>& args);
+  // InvalidArgument (exit status 2) for an unknown command or flag, with the
+  // nearest known one; a missing or superfluous value; a number that is none; a
+  // flag of a part that does not exist yet.
+  static absl::StatusOr<CommandLine> Parse(
+      const std::vector<std::string>& args);
 
-  const std::string& command() const { return command_; }  // "version" and "help" for the flags of that name
+  const std::string& command() const {
+    return command_;
+  }  // "version" and "help" for the flags of that name
   const std::vector<std::string>& positional() const { return positional_; }
   bool Has(const std::string& flag) const { return values_.count(flag) > 0; }
   // The last value given.

@@ -1,4 +1,5 @@
-// The commands of tilewright, one source file each. They print results to stdout; what went wrong is the Status.
+// The commands of tilewright, one source file each. They print results to
+// stdout; what went wrong is the Status.
 #ifndef TILEWRIGHT_TOOLS_COMMANDS_H_
 #define TILEWRIGHT_TOOLS_COMMANDS_H_
 
@@ -14,7 +15,8 @@ absl::Status InspectCommand(const CommandLine& line);
 absl::Status ConformanceCommand(const CommandLine& line);
 absl::Status DevicesCommand(const CommandLine& line);
 
-// The one positional argument, as a path of the user's; InvalidArgument otherwise. Usage errors carry kUsagePayload.
+// The one positional argument, as a path of the user's; InvalidArgument
+// otherwise. Usage errors carry kUsagePayload.
 absl::StatusOr<std::string> OnlyModel(const CommandLine& line);
 
 // Marks a Status as bad usage: exit status 2.

@@ -25,7 +25,8 @@ int64_t PeakRssBytes() {
 int64_t BytesMoved(const Program& program) {
   int64_t bytes = 0;
   for (const Step& step : program.steps()) {
-    if (step.has_launch()) bytes += program.kernels(step.launch().kernel()).compulsory_bytes();
+    if (step.has_launch())
+      bytes += program.kernels(step.launch().kernel()).compulsory_bytes();
     if (step.has_copy()) bytes += 2 * step.copy().size_bytes();
   }
   return bytes;
@@ -36,24 +37,48 @@ int64_t BytesMoved(const Program& program) {
 absl::Status CompileCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(const std::string path, OnlyModel(line));
   if (!line.Has("output")) return Usage("'compile' needs -o OUT.tw");
-  if (!absl::EndsWith(path, ".onnx")) return absl::InvalidArgumentError(absl::StrCat(path, ": 'compile' takes an .onnx file"));
+  if (!absl::EndsWith(path, ".onnx"))
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": 'compile' takes an .onnx file"));
   TW_ASSIGN_OR_RETURN(const Source source, CompileOnnx(line, path));
   const CompiledModel& compiled = *source.compiled;
   const std::string bytes = compiled.Serialize();
   TW_RETURN_IF_ERROR(WriteFileAtomically(UserPath(line.Get("output")), bytes));
   if (line.Has("json")) {
     Json json;
-    json.Open('{').Key("output").Text(line.Get("output")).Key("target").Text(compiled.program.target());
-    json.Key("kernels").Int(compiled.program.kernels_size()).Key("launches").Int(static_cast<int64_t>(compiled.kernel_of_group.size()));
-    json.Key("bytes_moved").Int(BytesMoved(compiled.program)).Key("arena_bytes").Int(compiled.program.arena_bytes());
-    json.Key("constant_bytes").Int(static_cast<int64_t>(compiled.constants.size())).Key("file_bytes").Int(static_cast<int64_t>(bytes.size()));
-    json.Key("compile_cpu_s").Number(source.compile_cpu_s).Key("peak_rss_bytes").Int(PeakRssBytes()).Close('}');
+    json.Open('{')
+        .Key("output")
+        .Text(line.Get("output"))
+        .Key("target")
+        .Text(compiled.program.target());
+    json.Key("kernels")
+        .Int(compiled.program.kernels_size())
+        .Key("launches")
+        .Int(static_cast<int64_t>(compiled.kernel_of_group.size()));
+    json.Key("bytes_moved")
+        .Int(BytesMoved(compiled.program))
+        .Key("arena_bytes")
+        .Int(compiled.program.arena_bytes());
+    json.Key("constant_bytes")
+        .Int(static_cast<int64_t>(compiled.constants.size()))
+        .Key("file_bytes")
+        .Int(static_cast<int64_t>(bytes.size()));
+    json.Key("compile_cpu_s")
+        .Number(source.compile_cpu_s)
+        .Key("peak_rss_bytes")
+        .Int(PeakRssBytes())
+        .Close('}');
     std::printf("%s\n", json.text().c_str());
     return absl::OkStatus();
   }
-  std::printf("%s: %d kernels in %zu launches for %s, %.1f MB constants, %.1f MB arena, compiled in %.2f s of CPU\n", line.Get("output").c_str(),
-              compiled.program.kernels_size(), compiled.kernel_of_group.size(), compiled.program.target().c_str(),
-              static_cast<double>(compiled.constants.size()) * 1e-6, static_cast<double>(compiled.program.arena_bytes()) * 1e-6, source.compile_cpu_s);
+  std::printf(
+      "%s: %d kernels in %zu launches for %s, %.1f MB constants, %.1f MB "
+      "arena, compiled in %.2f s of CPU\n",
+      line.Get("output").c_str(), compiled.program.kernels_size(),
+      compiled.kernel_of_group.size(), compiled.program.target().c_str(),
+      static_cast<double>(compiled.constants.size()) * 1e-6,
+      static_cast<double>(compiled.program.arena_bytes()) * 1e-6,
+      source.compile_cpu_s);
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
-// tilewright conformance DIR...: every */model.onnx below the folders against its test_data_set_*.
+// tilewright conformance DIR...: every */model.onnx below the folders against
+// its test_data_set_*.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,14 +36,17 @@ struct Result {
 };
 
 Result FromStatus(const absl::Status& status) {
-  return {absl::IsUnimplemented(status) ? "skipped" : "failed", std::string(status.message()), 0};
+  return {absl::IsUnimplemented(status) ? "skipped" : "failed",
+          std::string(status.message()), 0};
 }
 
 // Names of the model's inputs, in the order of its input_N.pb.
 absl::StatusOr<std::vector<std::string>> InputNames(const fs::path& folder) {
-  TW_ASSIGN_OR_RETURN(const onnx::ModelProto model, LoadModel((folder / "model.onnx").string()));
+  TW_ASSIGN_OR_RETURN(const onnx::ModelProto model,
+                      LoadModel((folder / "model.onnx").string()));
   std::set<std::string> initialized;
-  for (const onnx::TensorProto& tensor : model.graph().initializer()) initialized.insert(tensor.name());
+  for (const onnx::TensorProto& tensor : model.graph().initializer())
+    initialized.insert(tensor.name());
   std::vector<std::string> names;
   for (const onnx::ValueInfoProto& input : model.graph().input()) {
     if (!initialized.count(input.name())) names.push_back(input.name());
@@ -50,42 +54,57 @@ absl::StatusOr<std::vector<std::string>> InputNames(const fs::path& folder) {
   return names;
 }
 
-// A case whose shapes hang on the values of small inputs (axes, sizes, repeats) is compiled for those of its first data set.
-absl::StatusOr<Source> LoadCase(const CommandLine& line, const fs::path& folder, const std::vector<std::string>& names) {
+// A case whose shapes hang on the values of small inputs (axes, sizes, repeats)
+// is compiled for those of its first data set.
+absl::StatusOr<Source> LoadCase(const CommandLine& line, const fs::path& folder,
+                                const std::vector<std::string>& names) {
   const std::string path = (folder / "model.onnx").string();
   absl::StatusOr<Source> source = LoadSource(line, path);
   if (source.ok()) return source;
-  const absl::StatusOr<std::vector<HostTensor>> tensors = ReadDataSet((folder / "test_data_set_0").string(), "input");
+  const absl::StatusOr<std::vector<HostTensor>> tensors =
+      ReadDataSet((folder / "test_data_set_0").string(), "input");
   if (!tensors.ok()) return source;
   Bound bound;
   for (size_t i = 0; i < std::min(tensors->size(), names.size()); ++i) {
-    if ((*tensors)[i].shape().size() < 2 && (*tensors)[i].num_elements() <= kMaxBoundElements) bound[names[i]] = (*tensors)[i];
+    if ((*tensors)[i].shape().size() < 2 &&
+        (*tensors)[i].num_elements() <= kMaxBoundElements)
+      bound[names[i]] = (*tensors)[i];
   }
   absl::StatusOr<Source> again = LoadSource(line, path, bound);
   return again.ok() ? std::move(again) : std::move(source);
 }
 
-Result RunDataSet(const std::string& folder, const std::vector<std::string>& names, Session& session) {
-  const absl::StatusOr<std::vector<HostTensor>> inputs = ReadDataSet(folder, "input");
+Result RunDataSet(const std::string& folder,
+                  const std::vector<std::string>& names, Session& session) {
+  const absl::StatusOr<std::vector<HostTensor>> inputs =
+      ReadDataSet(folder, "input");
   if (!inputs.ok()) return FromStatus(inputs.status());
-  const absl::StatusOr<std::vector<HostTensor>> wanted = ReadDataSet(folder, "output");
+  const absl::StatusOr<std::vector<HostTensor>> wanted =
+      ReadDataSet(folder, "output");
   if (!wanted.ok()) return FromStatus(wanted.status());
   const Program& program = session.model().program();
   std::map<std::string, HostTensor> given;
   for (const TensorSpec& input : program.inputs()) {
-    const size_t i = std::find(names.begin(), names.end(), input.name()) - names.begin();
+    const size_t i =
+        std::find(names.begin(), names.end(), input.name()) - names.begin();
     if (i < inputs->size()) given[input.name()] = (*inputs)[i];
   }
-  const absl::StatusOr<std::vector<HostTensor>> bound = MakeInputs(program, std::move(given), 0);
+  const absl::StatusOr<std::vector<HostTensor>> bound =
+      MakeInputs(program, std::move(given), 0);
   if (!bound.ok()) return FromStatus(bound.status());
-  const absl::StatusOr<std::vector<HostTensor>> outputs = RunOnce(session, *bound);
+  const absl::StatusOr<std::vector<HostTensor>> outputs =
+      RunOnce(session, *bound);
   if (!outputs.ok()) return FromStatus(outputs.status());
   Result result{"passed", "", 0};
   for (size_t i = 0; i < wanted->size(); ++i) {
-    if (i >= outputs->size()) return {"failed", "the model has fewer outputs than the data set", 0};
+    if (i >= outputs->size())
+      return {"failed", "the model has fewer outputs than the data set", 0};
     const Comparison comparison = Compare((*outputs)[i], (*wanted)[i]);
-    result.max_abs_error = std::max(result.max_abs_error, comparison.max_abs_error);
-    if (!comparison.conforms && result.reason.empty()) result = {"failed", absl::StrCat("output ", i, " ", comparison.reason), result.max_abs_error};
+    result.max_abs_error =
+        std::max(result.max_abs_error, comparison.max_abs_error);
+    if (!comparison.conforms && result.reason.empty())
+      result = {"failed", absl::StrCat("output ", i, " ", comparison.reason),
+                result.max_abs_error};
   }
   return result;
 }
@@ -95,17 +114,20 @@ Result RunCase(const CommandLine& line, const fs::path& folder) {
   if (!names.ok()) return FromStatus(names.status());
   const absl::StatusOr<Source> source = LoadCase(line, folder, *names);
   if (!source.ok()) return FromStatus(source.status());
-  const absl::StatusOr<std::unique_ptr<Session>> session = Session::Create(source->model);
+  const absl::StatusOr<std::unique_ptr<Session>> session =
+      Session::Create(source->model);
   if (!session.ok()) return FromStatus(session.status());
   Result result{"skipped", "no test_data_set_*", 0};
   std::vector<fs::path> sets;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.path().filename().string().rfind("test_data_set_", 0) == 0) sets.push_back(entry.path());
+    if (entry.path().filename().string().rfind("test_data_set_", 0) == 0)
+      sets.push_back(entry.path());
   }
   std::sort(sets.begin(), sets.end());
   for (const fs::path& set : sets) {
     const Result one = RunDataSet(set.string(), *names, **session);
-    result = {one.status, one.reason, std::max(result.max_abs_error, one.max_abs_error)};
+    result = {one.status, one.reason,
+              std::max(result.max_abs_error, one.max_abs_error)};
     if (one.status != "passed") break;
   }
   return result;
@@ -114,7 +136,8 @@ Result RunCase(const CommandLine& line, const fs::path& folder) {
 // In a child, so that a crash or a hang is one failed case and no more.
 Result RunCaseAlone(const CommandLine& line, const fs::path& folder) {
   int pipe_fds[2];
-  if (pipe(pipe_fds) != 0) return {"failed", absl::StrCat("no pipe: ", std::strerror(errno)), 0};
+  if (pipe(pipe_fds) != 0)
+    return {"failed", absl::StrCat("no pipe: ", std::strerror(errno)), 0};
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0) {
@@ -126,10 +149,12 @@ Result RunCaseAlone(const CommandLine& line, const fs::path& folder) {
     close(pipe_fds[0]);
     alarm(kCaseSeconds);
     const Result result = RunCase(line, folder);
-    const std::string text = absl::StrCat(result.status, "\n", result.max_abs_error, "\n", result.reason);
+    const std::string text = absl::StrCat(
+        result.status, "\n", result.max_abs_error, "\n", result.reason);
     size_t written = 0;
     while (written < text.size()) {
-      const ssize_t n = write(pipe_fds[1], text.data() + written, text.size() - written);
+      const ssize_t n =
+          write(pipe_fds[1], text.data() + written, text.size() - written);
       if (n <= 0) _exit(1);
       written += static_cast<size_t>(n);
     }
@@ -138,14 +163,20 @@ Result RunCaseAlone(const CommandLine& line, const fs::path& folder) {
   close(pipe_fds[1]);
   std::string text;
   char buffer[4096];
-  for (ssize_t n; (n = read(pipe_fds[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+  for (ssize_t n; (n = read(pipe_fds[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
   close(pipe_fds[0]);
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) {
-    return {"failed", WTERMSIG(status) == SIGALRM ? absl::StrCat("took more than ", kCaseSeconds, " s") : absl::StrCat("crashed: ", strsignal(WTERMSIG(status))), 0};
+    return {"failed",
+            WTERMSIG(status) == SIGALRM
+                ? absl::StrCat("took more than ", kCaseSeconds, " s")
+                : absl::StrCat("crashed: ", strsignal(WTERMSIG(status))),
+            0};
   }
-  const std::vector<std::string> lines = absl::StrSplit(text, absl::MaxSplits('\n', 2));
+  const std::vector<std::string> lines =
+      absl::StrSplit(text, absl::MaxSplits('\n', 2));
   if (lines.size() != 3) return {"failed", "ended without a result", 0};
   return {lines[0], lines[2], std::strtod(lines[1].c_str(), nullptr)};
 }
@@ -153,32 +184,52 @@ Result RunCaseAlone(const CommandLine& line, const fs::path& folder) {
 }  // namespace
 
 absl::Status ConformanceCommand(const CommandLine& line) {
-  if (line.positional().empty()) return Usage("'conformance' takes at least one folder");
+  if (line.positional().empty())
+    return Usage("'conformance' takes at least one folder");
   std::vector<fs::path> cases;
   for (const std::string& given : line.positional()) {
     std::error_code error;
-    for (fs::recursive_directory_iterator it(UserPath(given), error), end; !error && it != end; it.increment(error)) {
-      if (it->path().filename() == "model.onnx") cases.push_back(it->path().parent_path());
+    for (fs::recursive_directory_iterator it(UserPath(given), error), end;
+         !error && it != end; it.increment(error)) {
+      if (it->path().filename() == "model.onnx")
+        cases.push_back(it->path().parent_path());
     }
-    if (error) return absl::NotFoundError(absl::StrCat(given, ": ", error.message()));
+    if (error)
+      return absl::NotFoundError(absl::StrCat(given, ": ", error.message()));
   }
   std::sort(cases.begin(), cases.end());
-  if (cases.empty()) return absl::NotFoundError("no model.onnx below the given folders");
+  if (cases.empty())
+    return absl::NotFoundError("no model.onnx below the given folders");
   int passed = 0, failed = 0, skipped = 0;
   for (const fs::path& folder : cases) {
     const Result result = RunCaseAlone(line, folder);
-    ++(result.status == "passed" ? passed : result.status == "skipped" ? skipped : failed);
+    ++(result.status == "passed"    ? passed
+       : result.status == "skipped" ? skipped
+                                    : failed);
     if (line.Has("json")) {
       Json json;
-      json.Open('{').Key("case").Text(folder.filename().string()).Key("status").Text(result.status).Key("reason").Text(result.reason);
-      std::printf("%s\n", json.Key("max_abs_error").Number(result.max_abs_error).Close('}').text().c_str());
+      json.Open('{')
+          .Key("case")
+          .Text(folder.filename().string())
+          .Key("status")
+          .Text(result.status)
+          .Key("reason")
+          .Text(result.reason);
+      std::printf("%s\n", json.Key("max_abs_error")
+                              .Number(result.max_abs_error)
+                              .Close('}')
+                              .text()
+                              .c_str());
     } else if (result.status != "passed") {
-      std::printf("%-8s %s: %s\n", result.status.c_str(), folder.filename().c_str(), result.reason.c_str());
+      std::printf("%-8s %s: %s\n", result.status.c_str(),
+                  folder.filename().c_str(), result.reason.c_str());
     }
     std::fflush(stdout);
   }
   std::printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
-  return failed == 0 ? absl::OkStatus() : absl::DataLossError(absl::StrCat(failed, " of ", cases.size(), " cases failed"));
+  return failed == 0 ? absl::OkStatus()
+                     : absl::DataLossError(absl::StrCat(
+                           failed, " of ", cases.size(), " cases failed"));
 }
 
 }  // namespace tilewright::tools

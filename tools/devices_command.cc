@@ -17,18 +17,35 @@ absl::Status DevicesCommand(const CommandLine& line) {
   const double peak = CorePeak(spec, "f32", PeakRate::VECTOR) * 1e-9;
   if (line.Has("json")) {
     Json json;
-    json.Open('[').Open('{').Key("name").Text("cpu").Key("target").Text(spec.target()).Key("cores").Int(cores);
+    json.Open('[')
+        .Open('{')
+        .Key("name")
+        .Text("cpu")
+        .Key("target")
+        .Text(spec.target())
+        .Key("cores")
+        .Int(cores);
     json.Key("f32_gflops_per_core").Number(peak).Key("levels").Open('[');
     for (const MemoryLevel& level : spec.levels()) {
-      json.Open('{').Key("name").Text(level.name()).Key("capacity_bytes").Int(level.capacity_bytes()).Key("instances").Int(level.instances()).Close('}');
+      json.Open('{')
+          .Key("name")
+          .Text(level.name())
+          .Key("capacity_bytes")
+          .Int(level.capacity_bytes())
+          .Key("instances")
+          .Int(level.instances())
+          .Close('}');
     }
     json.Close(']').Close('}').Close(']');
     std::printf("%s\n", json.text().c_str());
     return absl::OkStatus();
   }
-  std::printf("cpu   %s, %lld cores, %.0f GFLOP/s (f32) a core by its feature class\n", spec.target().c_str(), static_cast<long long>(cores), peak);
+  std::printf(
+      "cpu   %s, %lld cores, %.0f GFLOP/s (f32) a core by its feature class\n",
+      spec.target().c_str(), static_cast<long long>(cores), peak);
   for (const MemoryLevel& level : spec.levels()) {
-    std::printf("      %-10s %12lld bytes x %lld\n", level.name().c_str(), static_cast<long long>(level.capacity_bytes()),
+    std::printf("      %-10s %12lld bytes x %lld\n", level.name().c_str(),
+                static_cast<long long>(level.capacity_bytes()),
                 static_cast<long long>(level.instances()));
   }
   return absl::OkStatus();

@@ -21,47 +21,82 @@ namespace {
 std::string DescribePlace(const Program& program, const Place& place) {
   const ProgramBuffer& buffer = program.buffers(place.buffer());
   switch (buffer.kind()) {
-    case ProgramBuffer::INPUT: return program.inputs(buffer.index()).name();
-    case ProgramBuffer::OUTPUT: return program.outputs(buffer.index()).name();
-    case ProgramBuffer::CONSTANT: return absl::StrCat("constant@", buffer.offset_bytes() + place.offset_bytes());
-    default: return absl::StrCat("arena@", buffer.offset_bytes() + place.offset_bytes());
+    case ProgramBuffer::INPUT:
+      return program.inputs(buffer.index()).name();
+    case ProgramBuffer::OUTPUT:
+      return program.outputs(buffer.index()).name();
+    case ProgramBuffer::CONSTANT:
+      return absl::StrCat("constant@",
+                          buffer.offset_bytes() + place.offset_bytes());
+    default:
+      return absl::StrCat("arena@",
+                          buffer.offset_bytes() + place.offset_bytes());
   }
 }
 
 // Launch plan, buffers and provenance: all that a .tw still knows.
 std::string DescribeProgram(const Program& program) {
-  std::string out = absl::StrCat("made by ", program.producer(), " for ", program.target(), "; arena ", program.arena_bytes(), " bytes\n");
-  for (const TensorSpec& input : program.inputs()) absl::StrAppend(&out, "input  ", input.name(), ": ", ToString(input), "\n");
-  for (const TensorSpec& output : program.outputs()) absl::StrAppend(&out, "output ", output.name(), ": ", ToString(output), "\n");
+  std::string out =
+      absl::StrCat("made by ", program.producer(), " for ", program.target(),
+                   "; arena ", program.arena_bytes(), " bytes\n");
+  for (const TensorSpec& input : program.inputs())
+    absl::StrAppend(&out, "input  ", input.name(), ": ", ToString(input), "\n");
+  for (const TensorSpec& output : program.outputs())
+    absl::StrAppend(&out, "output ", output.name(), ": ", ToString(output),
+                    "\n");
   for (const Step& step : program.steps()) {
     if (step.has_launch()) {
       const KernelInfo& kernel = program.kernels(step.launch().kernel());
-      const std::string args = absl::StrJoin(step.launch().args(), ", ", [&](std::string* text, const Place& place) { text->append(DescribePlace(program, place)); });
-      absl::StrAppend(&out, "launch ", kernel.name(), " tasks=", kernel.num_tasks(), " args=[", args, "]\n");
+      const std::string args =
+          absl::StrJoin(step.launch().args(), ", ",
+                        [&](std::string* text, const Place& place) {
+                          text->append(DescribePlace(program, place));
+                        });
+      absl::StrAppend(&out, "launch ", kernel.name(),
+                      " tasks=", kernel.num_tasks(), " args=[", args, "]\n");
     } else if (step.has_copy()) {
-      absl::StrAppend(&out, "copy   ", DescribePlace(program, step.copy().to()), " from ", DescribePlace(program, step.copy().from()), " ", step.copy().size_bytes(), " bytes\n");
+      absl::StrAppend(&out, "copy   ", DescribePlace(program, step.copy().to()),
+                      " from ", DescribePlace(program, step.copy().from()), " ",
+                      step.copy().size_bytes(), " bytes\n");
     } else {
-      absl::StrAppend(&out, "zero   ", DescribePlace(program, step.zero().to()), " ", step.zero().size_bytes(), " bytes");
-      for (const Zero::Repeat& repeat : step.zero().repeats()) absl::StrAppend(&out, " x", repeat.count());
+      absl::StrAppend(&out, "zero   ", DescribePlace(program, step.zero().to()),
+                      " ", step.zero().size_bytes(), " bytes");
+      for (const Zero::Repeat& repeat : step.zero().repeats())
+        absl::StrAppend(&out, " x", repeat.count());
       out += "\n";
     }
   }
   for (const KernelInfo& kernel : program.kernels()) {
-    absl::StrAppend(&out, "\nkernel ", kernel.name(), "  computes ", kernel.label(), "\n  schedule from ", kernel.record(), ", ", kernel.code_bytes(), " bytes of code, ",
-                    kernel.spills(), " spills, ", kernel.scratch_bytes(), " bytes of scratch a thread\n");
+    absl::StrAppend(&out, "\nkernel ", kernel.name(), "  computes ",
+                    kernel.label(), "\n  schedule from ", kernel.record(), ", ",
+                    kernel.code_bytes(), " bytes of code, ", kernel.spills(),
+                    " spills, ", kernel.scratch_bytes(),
+                    " bytes of scratch a thread\n");
   }
   return out;
 }
 
 std::string Roofline(const Source& source, const DeviceSpec& spec) {
-  const double peak = CorePeak(spec, "f32", PeakRate::VECTOR), bandwidth = spec.levels(0).read_bytes_per_s();
-  std::string out = absl::StrFormat("one core: %.0f GFLOP/s, %.1f GB/s from memory (%s)\n%-6s %12s %12s %10s %8s  %s\n", peak * 1e-9, bandwidth * 1e-9, spec.name(),
-                                    "kernel", "MFLOP", "KB", "us", "bound", "computes");
+  const double peak = CorePeak(spec, "f32", PeakRate::VECTOR),
+               bandwidth = spec.levels(0).read_bytes_per_s();
+  std::string out = absl::StrFormat(
+      "one core: %.0f GFLOP/s, %.1f GB/s from memory (%s)\n%-6s %12s %12s %10s "
+      "%8s  %s\n",
+      peak * 1e-9, bandwidth * 1e-9, spec.name(), "kernel", "MFLOP", "KB", "us",
+      "bound", "computes");
   for (const KernelInfo& kernel : source.compiled->program.kernels()) {
-    const double compute_us = peak > 0 ? 1e6 * static_cast<double>(kernel.flops()) / peak : 0;
-    const double memory_us = bandwidth > 0 ? 1e6 * static_cast<double>(kernel.compulsory_bytes()) / bandwidth : 0;
-    absl::StrAppendFormat(&out, "%-6s %12.3f %12.1f %10.1f %8s  %s\n", kernel.name(), static_cast<double>(kernel.flops()) * 1e-6,
-                          static_cast<double>(kernel.compulsory_bytes()) * 1e-3, std::max(compute_us, memory_us), compute_us > memory_us ? "compute" : "memory", kernel.label());
+    const double compute_us =
+        peak > 0 ? 1e6 * static_cast<double>(kernel.flops()) / peak : 0;
+    const double memory_us =
+        bandwidth > 0
+            ? 1e6 * static_cast<double>(kernel.compulsory_bytes()) / bandwidth
+            : 0;
+    absl::StrAppendFormat(
+        &out, "%-6s %12.3f %12.1f %10.1f %8s  %s\n", kernel.name(),
+        static_cast<double>(kernel.flops()) * 1e-6,
+        static_cast<double>(kernel.compulsory_bytes()) * 1e-3,
+        std::max(compute_us, memory_us),
+        compute_us > memory_us ? "compute" : "memory", kernel.label());
   }
   return out;
 }
@@ -71,36 +106,51 @@ std::string Why(const Source& source) {
   const TensorGraph& graph = source.imported->graph;
   for (size_t g = 0; g < source.compiled->plan.groups.size(); ++g) {
     const Group& group = source.compiled->plan.groups[g];
-    absl::StrAppend(&out, "group ", g, " ends at ", graph.tensor(group.output).name, ": ", group.why, "\n");
+    absl::StrAppend(&out, "group ", g, " ends at ",
+                    graph.tensor(group.output).name, ": ", group.why, "\n");
   }
   return out;
 }
 
-absl::StatusOr<std::string> DescribeKernel(const Source& source, const backends::Codegen& codegen, const std::string& what, int group) {
-  const CompiledKernel& kernel = source.compiled->kernels[source.compiled->kernel_of_group[group]];
-  if (what == "schedule") return absl::StrCat(kernel.workload.workload.Text(), "\n", kernel.schedule.ToString());
-  if (what == "kernel") return absl::StrCat(kernel.tile.ToString(), "\n", kernel.scalar.ToString());
+absl::StatusOr<std::string> DescribeKernel(const Source& source,
+                                           const backends::Codegen& codegen,
+                                           const std::string& what, int group) {
+  const CompiledKernel& kernel =
+      source.compiled->kernels[source.compiled->kernel_of_group[group]];
+  if (what == "schedule")
+    return absl::StrCat(kernel.workload.workload.Text(), "\n",
+                        kernel.schedule.ToString());
+  if (what == "kernel")
+    return absl::StrCat(kernel.tile.ToString(), "\n", kernel.scalar.ToString());
   return codegen.Source(kernel.scalar);
 }
 
-absl::StatusOr<std::string> Describe(const CommandLine& line, const Source& source, const std::string& what) {
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen, CodegenFrom(line));
+absl::StatusOr<std::string> Describe(const CommandLine& line,
+                                     const Source& source,
+                                     const std::string& what) {
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
+                      CodegenFrom(line));
   if (what == "graph") return PrintText(source.imported->graph);
-  if (what == "plan") return ToString(source.compiled->plan, source.imported->graph);
+  if (what == "plan")
+    return ToString(source.compiled->plan, source.imported->graph);
   if (what == "why") return Why(source);
   if (what == "roofline") return Roofline(source, codegen->spec());
   if (what != "schedule" && what != "kernel" && what != "source") {
-    return Usage(absl::StrCat("--what=", what, ": expected graph, plan, why, schedule, kernel, source or roofline"));
+    return Usage(absl::StrCat(
+        "--what=", what,
+        ": expected graph, plan, why, schedule, kernel, source or roofline"));
   }
   const int groups = static_cast<int>(source.compiled->plan.groups.size());
   const int64_t only = line.GetInt("group", -1);
   if (line.Has("group") && (only < 0 || only >= groups)) {
-    return absl::InvalidArgumentError(absl::StrCat("--group=", only, ": the plan has groups 0 to ", groups - 1));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--group=", only, ": the plan has groups 0 to ", groups - 1));
   }
   std::string out;
   for (int g = 0; g < groups; ++g) {
     if (line.Has("group") && g != only) continue;
-    TW_ASSIGN_OR_RETURN(const std::string text, DescribeKernel(source, *codegen, what, g));
+    TW_ASSIGN_OR_RETURN(const std::string text,
+                        DescribeKernel(source, *codegen, what, g));
     absl::StrAppend(&out, "group ", g, "\n", text, "\n");
   }
   return out;
@@ -110,17 +160,31 @@ absl::StatusOr<std::string> Describe(const CommandLine& line, const Source& sour
 
 absl::Status InspectCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(const std::string path, OnlyModel(line));
-  std::string what = line.Get("what", absl::EndsWith(path, ".onnx") ? "plan" : "program");
+  std::string what =
+      line.Get("what", absl::EndsWith(path, ".onnx") ? "plan" : "program");
   std::string text;
   if (absl::EndsWith(path, ".onnx")) {
     TW_ASSIGN_OR_RETURN(const Source source, CompileOnnx(line, path));
     TW_ASSIGN_OR_RETURN(text, Describe(line, source, what));
   } else {
-    if (line.Has("what")) return absl::InvalidArgumentError(absl::StrCat(path, ": --what needs the .onnx; a .tw shows its launch plan and provenance"));
+    if (line.Has("what"))
+      return absl::InvalidArgumentError(
+          absl::StrCat(path,
+                       ": --what needs the .onnx; a .tw shows its launch plan "
+                       "and provenance"));
     TW_ASSIGN_OR_RETURN(const auto file, TwFile::Open(path));
     text = DescribeProgram(file->view().program);
   }
-  if (line.Has("json")) text = Json().Open('{').Key("what").Text(what).Key("text").Text(text).Close('}').text() + "\n";
+  if (line.Has("json"))
+    text = Json()
+               .Open('{')
+               .Key("what")
+               .Text(what)
+               .Key("text")
+               .Text(text)
+               .Close('}')
+               .text() +
+           "\n";
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }

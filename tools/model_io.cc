@@ -18,33 +18,44 @@ namespace tilewright::tools {
 namespace {
 
 std::string Describe(const HostTensor& tensor) {
-  return absl::StrCat(Name(ToElementType(tensor.dtype())), "[", absl::StrJoin(tensor.shape(), ", "), "]");
+  return absl::StrCat(Name(ToElementType(tensor.dtype())), "[",
+                      absl::StrJoin(tensor.shape(), ", "), "]");
 }
 
-double AsDouble(DType dtype, Scalar value) { return IsFloat(dtype) ? value.f : static_cast<double>(value.i); }
+double AsDouble(DType dtype, Scalar value) {
+  return IsFloat(dtype) ? value.f : static_cast<double>(value.i);
+}
 
 }  // namespace
 
 HostTensor RandomTensor(const TensorSpec& spec, uint64_t seed) {
   Random random(seed);
-  HostTensor tensor(ToDType(spec.element_type()), {spec.shape().begin(), spec.shape().end()});
+  HostTensor tensor(ToDType(spec.element_type()),
+                    {spec.shape().begin(), spec.shape().end()});
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     if (IsFloat(tensor.dtype())) {
       tensor.Set(i, {random.Normal(), 0});
     } else {
-      tensor.Set(i, {0, random.UniformInt(0, tensor.dtype() == DType::kBool ? 1 : 7)});
+      tensor.Set(
+          i, {0, random.UniformInt(0, tensor.dtype() == DType::kBool ? 1 : 7)});
     }
   }
   return tensor;
 }
 
 absl::Status CheckTensor(const TensorSpec& spec, const HostTensor& tensor) {
-  const bool same = ToElementType(tensor.dtype()) == spec.element_type() && std::equal(spec.shape().begin(), spec.shape().end(), tensor.shape().begin(), tensor.shape().end());
+  const bool same = ToElementType(tensor.dtype()) == spec.element_type() &&
+                    std::equal(spec.shape().begin(), spec.shape().end(),
+                               tensor.shape().begin(), tensor.shape().end());
   if (same) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("input '", spec.name(), "' must be ", ToString(spec), ", got ", Describe(tensor)));
+  return absl::InvalidArgumentError(absl::StrCat("input '", spec.name(),
+                                                 "' must be ", ToString(spec),
+                                                 ", got ", Describe(tensor)));
 }
 
-absl::StatusOr<std::vector<HostTensor>> MakeInputs(const Program& program, std::map<std::string, HostTensor> given, uint64_t seed) {
+absl::StatusOr<std::vector<HostTensor>> MakeInputs(
+    const Program& program, std::map<std::string, HostTensor> given,
+    uint64_t seed) {
   std::vector<HostTensor> inputs;
   for (const TensorSpec& spec : program.inputs()) {
     const auto found = given.find(spec.name());
@@ -57,26 +68,36 @@ absl::StatusOr<std::vector<HostTensor>> MakeInputs(const Program& program, std::
     given.erase(found);
   }
   if (given.empty()) return inputs;
-  const std::string known = absl::StrJoin(program.inputs(), ", ", [](std::string* out, const TensorSpec& spec) { absl::StrAppend(out, "'", spec.name(), "'"); });
-  return absl::InvalidArgumentError(absl::StrCat("the model has no input '", given.begin()->first, "'; it has ", known.empty() ? "none" : known));
+  const std::string known = absl::StrJoin(
+      program.inputs(), ", ", [](std::string* out, const TensorSpec& spec) {
+        absl::StrAppend(out, "'", spec.name(), "'");
+      });
+  return absl::InvalidArgumentError(
+      absl::StrCat("the model has no input '", given.begin()->first,
+                   "'; it has ", known.empty() ? "none" : known));
 }
 
-absl::StatusOr<std::vector<HostTensor>> ReadDataSet(const std::string& folder, const std::string& prefix) {
+absl::StatusOr<std::vector<HostTensor>> ReadDataSet(const std::string& folder,
+                                                    const std::string& prefix) {
   std::vector<HostTensor> tensors;
   for (;;) {
-    const std::string path = absl::StrCat(folder, "/", prefix, "_", tensors.size(), ".pb");
+    const std::string path =
+        absl::StrCat(folder, "/", prefix, "_", tensors.size(), ".pb");
     if (access(path.c_str(), F_OK) != 0) return tensors;
     TW_ASSIGN_OR_RETURN(HostTensor tensor, ReadTensor(path));
     tensors.push_back(std::move(tensor));
   }
 }
 
-absl::StatusOr<std::vector<HostTensor>> RunOnce(Session& session, const std::vector<HostTensor>& inputs) {
+absl::StatusOr<std::vector<HostTensor>> RunOnce(
+    Session& session, const std::vector<HostTensor>& inputs) {
   std::vector<const void*> from;
   for (const HostTensor& input : inputs) from.push_back(input.data());
   std::vector<HostTensor> outputs;
   for (const TensorSpec& spec : session.model().program().outputs()) {
-    outputs.emplace_back(ToDType(spec.element_type()), std::vector<int64_t>(spec.shape().begin(), spec.shape().end()));
+    outputs.emplace_back(
+        ToDType(spec.element_type()),
+        std::vector<int64_t>(spec.shape().begin(), spec.shape().end()));
   }
   std::vector<void*> to;
   for (HostTensor& output : outputs) to.push_back(output.data());
@@ -86,7 +107,8 @@ absl::StatusOr<std::vector<HostTensor>> RunOnce(Session& session, const std::vec
 
 Comparison Compare(const HostTensor& got, const HostTensor& want) {
   if (got.dtype() != want.dtype() || got.shape() != want.shape()) {
-    return {INFINITY, false, absl::StrCat("is ", Describe(got), ", expected ", Describe(want))};
+    return {INFINITY, false,
+            absl::StrCat("is ", Describe(got), ", expected ", Describe(want))};
   }
   double largest = 0;
   for (int64_t i = 0; i < want.num_elements(); ++i) {
@@ -95,11 +117,14 @@ Comparison Compare(const HostTensor& got, const HostTensor& want) {
   }
   Comparison result;
   for (int64_t i = 0; i < want.num_elements(); ++i) {
-    const double r = AsDouble(want.dtype(), want.Get(i)), y = AsDouble(got.dtype(), got.Get(i));
+    const double r = AsDouble(want.dtype(), want.Get(i)),
+                 y = AsDouble(got.dtype(), got.Get(i));
     if (y == r || (std::isnan(y) && std::isnan(r))) continue;
-    const double error = std::isfinite(y) && std::isfinite(r) ? std::abs(y - r) : INFINITY;
+    const double error =
+        std::isfinite(y) && std::isfinite(r) ? std::abs(y - r) : INFINITY;
     result.max_abs_error = std::max(result.max_abs_error, error);
-    const bool near = error <= 1e-7 + 1e-3 * std::abs(r) || (IsFloat(want.dtype()) && error <= 2e-5 * largest);
+    const bool near = error <= 1e-7 + 1e-3 * std::abs(r) ||
+                      (IsFloat(want.dtype()) && error <= 2e-5 * largest);
     if (near || !result.conforms) continue;
     result.conforms = false;
     result.reason = absl::StrCat("element ", i, " is ", y, ", expected ", r);

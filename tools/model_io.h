@@ -1,4 +1,5 @@
-// Inputs and outputs of a program as tensors: from files, from a seed, and what conformance calls equal.
+// Inputs and outputs of a program as tensors: from files, from a seed, and what
+// conformance calls equal.
 #ifndef TILEWRIGHT_TOOLS_MODEL_IO_H_
 #define TILEWRIGHT_TOOLS_MODEL_IO_H_
 
@@ -14,22 +15,30 @@
 
 namespace tilewright::tools {
 
-// Normal values for floats, small integers, random bools. Same seed, same values.
+// Normal values for floats, small integers, random bools. Same seed, same
+// values.
 HostTensor RandomTensor(const TensorSpec& spec, uint64_t seed);
 
 // InvalidArgument names input, what it should be and what it is.
 absl::Status CheckTensor(const TensorSpec& spec, const HostTensor& tensor);
 
-// One tensor per input of the program: those in `given` (by name; an unknown name is an error that lists the known ones), the rest from the seed.
-absl::StatusOr<std::vector<HostTensor>> MakeInputs(const Program& program, std::map<std::string, HostTensor> given, uint64_t seed);
+// One tensor per input of the program: those in `given` (by name; an unknown
+// name is an error that lists the known ones), the rest from the seed.
+absl::StatusOr<std::vector<HostTensor>> MakeInputs(
+    const Program& program, std::map<std::string, HostTensor> given,
+    uint64_t seed);
 
-// input_0.pb, input_1.pb, ... (or output_...) of a test_data_set folder, as many as there are.
-absl::StatusOr<std::vector<HostTensor>> ReadDataSet(const std::string& folder, const std::string& prefix);
+// input_0.pb, input_1.pb, ... (or output_...) of a test_data_set folder, as
+// many as there are.
+absl::StatusOr<std::vector<HostTensor>> ReadDataSet(const std::string& folder,
+                                                    const std::string& prefix);
 
 // Runs once; the outputs in the program's order.
-absl::StatusOr<std::vector<HostTensor>> RunOnce(Session& session, const std::vector<HostTensor>& inputs);
+absl::StatusOr<std::vector<HostTensor>> RunOnce(
+    Session& session, const std::vector<HostTensor>& inputs);
 
-// Largest |got - want|, NaN against NaN being 0; and whether every element conforms: |y - r| <= 1e-7 + 1e-3·|r| or, for floats, |y - r| <= 2e-5·max|r|.
+// Largest |got - want|, NaN against NaN being 0; and whether every element
+// conforms: |y - r| <= 1e-7 + 1e-3·|r| or, for floats, |y - r| <= 2e-5·max|r|.
 struct Comparison {
   double max_abs_error = 0;
   bool conforms = true;

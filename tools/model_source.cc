@@ -21,14 +21,17 @@ namespace {
 
 absl::Status WithPath(const absl::Status& status, const std::string& path) {
   if (absl::StrContains(status.message(), path)) return status;
-  return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+  return absl::Status(status.code(),
+                      absl::StrCat(path, ": ", status.message()));
 }
 
 // "NAME=VALUE", both not empty.
-absl::StatusOr<std::pair<std::string, std::string>> NameAndValue(const std::string& flag, const std::string& text) {
+absl::StatusOr<std::pair<std::string, std::string>> NameAndValue(
+    const std::string& flag, const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("--", flag, "=", text, ": expected --", flag, "=NAME=VALUE"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--", flag, "=", text, ": expected --", flag, "=NAME=VALUE"));
   }
   return std::make_pair(text.substr(0, equals), text.substr(equals + 1));
 }
@@ -47,17 +50,20 @@ absl::StatusOr<ImportOptions> ImportOptionsFrom(const CommandLine& line) {
     TW_ASSIGN_OR_RETURN(const auto dim, NameAndValue("dim", text));
     int64_t value;
     if (!absl::SimpleAtoi(dim.second, &value) || value < 1) {
-      return absl::InvalidArgumentError(absl::StrCat("--dim=", text, ": the value must be a positive integer"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--dim=", text, ": the value must be a positive integer"));
     }
     options.dims[dim.first] = value;
   }
   for (const std::string& text : line.All("bind")) {
     TW_ASSIGN_OR_RETURN(const auto bind, NameAndValue("bind", text));
     double number;
-    if (absl::SimpleAtod(bind.second.substr(0, bind.second.find(',')), &number)) {
+    if (absl::SimpleAtod(bind.second.substr(0, bind.second.find(',')),
+                         &number)) {
       options.bind_text[bind.first] = bind.second;
     } else {
-      TW_ASSIGN_OR_RETURN(options.bind_tensors[bind.first], ReadTensor(UserPath(bind.second)));
+      TW_ASSIGN_OR_RETURN(options.bind_tensors[bind.first],
+                          ReadTensor(UserPath(bind.second)));
     }
   }
   return options;
@@ -69,70 +75,98 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   if (connect == "none") {
     options.plan.connect = PlanOptions::Connect::kNone;
   } else if (connect == "tilegraph") {
-    return absl::InvalidArgumentError("--connect=tilegraph needs the tile-graph planner, which this build does not have yet; use register");
+    return absl::InvalidArgumentError(
+        "--connect=tilegraph needs the tile-graph planner, which this build "
+        "does not have yet; use register");
   } else if (connect != "register") {
-    return absl::InvalidArgumentError(absl::StrCat("--connect=", connect, ": expected register or none"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--connect=", connect, ": expected register or none"));
   }
   for (const std::string& list : line.All("allow")) {
-    for (const absl::string_view name : absl::StrSplit(list, ',', absl::SkipWhitespace())) {
-      return absl::InvalidArgumentError(absl::StrCat("--allow=", name, ": this build has no kernels of reduced precision yet"));
+    for (const absl::string_view name :
+         absl::StrSplit(list, ',', absl::SkipWhitespace())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--allow=", name,
+                       ": this build has no kernels of reduced precision yet"));
     }
   }
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(const CommandLine& line) {
+absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
+    const CommandLine& line) {
   const std::string target = line.Get("target", "cpu");
   if (target != "cpu" && !absl::StartsWith(target, "cpu:")) {
-    return absl::InvalidArgumentError(absl::StrCat("--target=", target, ": this build has only cpu[:x86-64-v2|v3|v4|v4-amx]"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--target=", target,
+                     ": this build has only cpu[:x86-64-v2|v3|v4|v4-amx]"));
   }
   DeviceSpec spec;
   if (line.Has("spec")) {
     const std::string name = line.Get("spec");
-    TW_ASSIGN_OR_RETURN(spec, LoadSpec(absl::StrContains(name, '/') || absl::StrContains(name, '.') ? UserPath(name) : name));
+    TW_ASSIGN_OR_RETURN(spec, LoadSpec(absl::StrContains(name, '/') ||
+                                               absl::StrContains(name, '.')
+                                           ? UserPath(name)
+                                           : name));
   } else if (target == "cpu") {
     TW_ASSIGN_OR_RETURN(spec, HostSpec());
   } else {
     std::string name = absl::StrCat("cpu_", target.substr(4));
     std::replace(name.begin(), name.end(), '-', '_');
     const absl::StatusOr<DeviceSpec> committed = LoadSpec(name);
-    if (!committed.ok()) return absl::InvalidArgumentError(absl::StrCat("--target=", target, ": expected cpu[:x86-64-v2|v3|v4|v4-amx]"));
+    if (!committed.ok())
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--target=", target, ": expected cpu[:x86-64-v2|v3|v4|v4-amx]"));
     spec = *committed;
   }
   return cpu::CreateCpuCodegen(spec);
 }
 
-absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(const CommandLine& line) {
+absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(
+    const CommandLine& line) {
   const int64_t threads = line.GetInt("threads", 0);
-  if (threads < 0 || threads > 4096) return absl::InvalidArgumentError(absl::StrCat("--threads=", threads, ": expected 1 to 4096"));
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device, cpu::CreateCpuDevice({.num_threads = static_cast<int>(threads)}));
+  if (threads < 0 || threads > 4096)
+    return absl::InvalidArgumentError(
+        absl::StrCat("--threads=", threads, ": expected 1 to 4096"));
+  TW_ASSIGN_OR_RETURN(
+      std::unique_ptr<backends::Device> device,
+      cpu::CreateCpuDevice({.num_threads = static_cast<int>(threads)}));
   return std::shared_ptr<backends::Device>(std::move(device));
 }
 
-absl::StatusOr<Source> CompileOnnx(const CommandLine& line, const std::string& path, const Bound& bound) {
+absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
+                                   const std::string& path,
+                                   const Bound& bound) {
   TW_ASSIGN_OR_RETURN(ImportOptions import_options, ImportOptionsFrom(line));
   import_options.bind_tensors.insert(bound.begin(), bound.end());
-  TW_ASSIGN_OR_RETURN(const CompileOptions compile_options, CompileOptionsFrom(line));
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen, CodegenFrom(line));
+  TW_ASSIGN_OR_RETURN(const CompileOptions compile_options,
+                      CompileOptionsFrom(line));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
+                      CodegenFrom(line));
   Clock* const clock = RealClock();
   const int64_t start_ns = clock->ThreadCpuNs();
   Source source;
   absl::StatusOr<ImportedModel> imported = ImportModel(path, import_options);
   if (!imported.ok()) return WithPath(imported.status(), path);
   source.imported = *std::move(imported);
-  absl::StatusOr<CompiledModel> compiled = Compile(*source.imported, *codegen, compile_options);
+  absl::StatusOr<CompiledModel> compiled =
+      Compile(*source.imported, *codegen, compile_options);
   if (!compiled.ok()) return WithPath(compiled.status(), path);
   source.compiled = *std::move(compiled);
-  source.compile_cpu_s = static_cast<double>(clock->ThreadCpuNs() - start_ns) * 1e-9;
+  source.compile_cpu_s =
+      static_cast<double>(clock->ThreadCpuNs() - start_ns) * 1e-9;
   return source;
 }
 
-absl::StatusOr<Source> LoadSource(const CommandLine& line, const std::string& path, const Bound& bound) {
-  TW_ASSIGN_OR_RETURN(const std::shared_ptr<backends::Device> device, DeviceFrom(line));
+absl::StatusOr<Source> LoadSource(const CommandLine& line,
+                                  const std::string& path, const Bound& bound) {
+  TW_ASSIGN_OR_RETURN(const std::shared_ptr<backends::Device> device,
+                      DeviceFrom(line));
   Source source;
   if (absl::EndsWith(path, ".onnx")) {
     TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path, bound));
-    TW_ASSIGN_OR_RETURN(source.model, Model::FromBytes(source.compiled->Serialize(), device));
+    TW_ASSIGN_OR_RETURN(source.model,
+                        Model::FromBytes(source.compiled->Serialize(), device));
   } else {
     TW_ASSIGN_OR_RETURN(source.model, Model::Load(path, device));
   }

@@ -1,4 +1,5 @@
-// What a command means by MODEL: a .tw that is loaded, or an .onnx that is imported and compiled on the fly.
+// What a command means by MODEL: a .tw that is loaded, or an .onnx that is
+// imported and compiled on the fly.
 #ifndef TILEWRIGHT_TOOLS_MODEL_SOURCE_H_
 #define TILEWRIGHT_TOOLS_MODEL_SOURCE_H_
 
@@ -18,7 +19,8 @@
 
 namespace tilewright::tools {
 
-// `path` as given, against the folder the user stands in (under `bazel run` that is $BUILD_WORKING_DIRECTORY).
+// `path` as given, against the folder the user stands in (under `bazel run`
+// that is $BUILD_WORKING_DIRECTORY).
 std::string UserPath(const std::string& path);
 
 // From --dim and --bind.
@@ -26,9 +28,11 @@ absl::StatusOr<ImportOptions> ImportOptionsFrom(const CommandLine& line);
 // From --connect, --allow.
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line);
 // From --target and --spec.
-absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(const CommandLine& line);
+absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
+    const CommandLine& line);
 // From --threads: this machine's CPU.
-absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(const CommandLine& line);
+absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(
+    const CommandLine& line);
 
 // An .onnx through all stages; what a .tw does not have is not there.
 struct Source {
@@ -42,9 +46,13 @@ struct Source {
 using Bound = std::map<std::string, HostTensor>;
 
 // Imports and compiles `path`; errors carry the path.
-absl::StatusOr<Source> CompileOnnx(const CommandLine& line, const std::string& path, const Bound& bound = {});
+absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
+                                   const std::string& path,
+                                   const Bound& bound = {});
 // The same for .onnx, plus loading; only loading for .tw.
-absl::StatusOr<Source> LoadSource(const CommandLine& line, const std::string& path, const Bound& bound = {});
+absl::StatusOr<Source> LoadSource(const CommandLine& line,
+                                  const std::string& path,
+                                  const Bound& bound = {});
 
 }  // namespace tilewright::tools
 

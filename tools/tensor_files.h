@@ -10,7 +10,8 @@
 
 namespace tilewright::tools {
 
-// By the file's ending. InvalidArgument names the file and what is wrong; Unimplemented a dtype that tensors here cannot have.
+// By the file's ending. InvalidArgument names the file and what is wrong;
+// Unimplemented a dtype that tensors here cannot have.
 absl::StatusOr<HostTensor> ReadTensor(const std::string& path);
 // As .npy, version 1.0. bf16 has no NumPy type and is written as float32.
 absl::Status WriteNpy(const std::string& path, const HostTensor& tensor);

@@ -20,16 +20,21 @@ absl::Status Dispatch(const CommandLine& line) {
   if (line.command() == "conformance") return ConformanceCommand(line);
   if (line.command() == "devices") return DevicesCommand(line);
   if (line.command() == "version") std::printf("tilewright %s\n", kVersion);
-  if (line.command() == "help") std::fputs(tilewright::tools::Usage().c_str(), stdout);
+  if (line.command() == "help")
+    std::fputs(tilewright::tools::Usage().c_str(), stdout);
   return absl::OkStatus();
 }
 
 int Main(int argc, char** argv) {
-  google::protobuf::SetLogHandler(nullptr);  // what it would print is in the Status, in one line
-  const absl::StatusOr<CommandLine> line = CommandLine::Parse(std::vector<std::string>(argv + 1, argv + argc));
-  const absl::Status status = line.ok() ? Dispatch(*line) : Usage(line.status().message());
+  google::protobuf::SetLogHandler(
+      nullptr);  // what it would print is in the Status, in one line
+  const absl::StatusOr<CommandLine> line =
+      CommandLine::Parse(std::vector<std::string>(argv + 1, argv + argc));
+  const absl::Status status =
+      line.ok() ? Dispatch(*line) : Usage(line.status().message());
   if (status.ok()) return 0;
-  std::fprintf(stderr, "tilewright: %s\n", std::string(status.message()).c_str());
+  std::fprintf(stderr, "tilewright: %s\n",
+               std::string(status.message()).c_str());
   return IsUsage(status) ? 2 : 1;
 }
 

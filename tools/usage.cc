@@ -16,11 +16,15 @@ absl::Status Usage(absl::string_view message) {
   return status;
 }
 
-bool IsUsage(const absl::Status& status) { return status.GetPayload(kUsagePayload).has_value(); }
+bool IsUsage(const absl::Status& status) {
+  return status.GetPayload(kUsagePayload).has_value();
+}
 
 absl::StatusOr<std::string> OnlyModel(const CommandLine& line) {
   if (line.positional().size() == 1) return UserPath(line.positional()[0]);
-  return Usage(absl::StrCat("'", line.command(), "' takes one model, got ", line.positional().size(), "; see 'tilewright --help'"));
+  return Usage(absl::StrCat("'", line.command(), "' takes one model, got ",
+                            line.positional().size(),
+                            "; see 'tilewright --help'"));
 }
 
 }  // namespace tilewright::tools

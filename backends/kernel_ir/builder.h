@@ -1,11 +1,15 @@
-// Writes scalar-tier kernels, instruction by instruction, into the innermost open scope (the task body, a loop, a branch of an if).
+// Writes scalar-tier kernels, instruction by instruction, into the innermost
+// open scope (the task body, a loop, a branch of an if).
 //
-// Pure value instructions are hash-consed: an instruction equal to one that stands in this scope or one around it gives the same
-// register. So are loads: of inputs and constants always, of other buffers until the next store to that buffer or the next scope
-// boundary. What reads a variable is never shared. A load or operation is never moved: to share a value across iterations, emit it
+// Pure value instructions are hash-consed: an instruction equal to one that
+// stands in this scope or one around it gives the same register. So are loads:
+// of inputs and constants always, of other buffers until the next store to that
+// buffer or the next scope boundary. What reads a variable is never shared. A
+// load or operation is never moved: to share a value across iterations, emit it
 // before the loop.
 //
-// Element types: registers never are f16 or bf16; loads and stores convert, and asking for such a register gives f32.
+// Element types: registers never are f16 or bf16; loads and stores convert, and
+// asking for such a register gives f32.
 #ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_BUILDER_H_
 #define TILEWRIGHT_BACKENDS_KERNEL_IR_BUILDER_H_
 
@@ -25,7 +29,8 @@ class ScalarBuilder {
  public:
   explicit ScalarBuilder(std::string name, int64_t num_tasks = 1);
 
-  // Arguments come before scratch. Both return the buffer's id. Scratch offsets are laid out in order, 64-byte aligned.
+  // Arguments come before scratch. Both return the buffer's id. Scratch offsets
+  // are laid out in order, 64-byte aligned.
   int AddArgument(std::string name, DType dtype, Role role, int64_t elements);
   int AddScratch(std::string name, DType dtype, int64_t elements);
   Reg task() const { return kernel_.task; }
@@ -35,9 +40,12 @@ class ScalarBuilder {
   // Constants, equal in every lane.
   Reg Int(int64_t value, DType dtype = DType::kInt64, int lanes = 1);
   Reg Float(double value, DType dtype = DType::kFloat32, int lanes = 1);
-  Reg Bool(bool value, int lanes = 1) { return Int(value, DType::kBool, lanes); }
+  Reg Bool(bool value, int lanes = 1) {
+    return Int(value, DType::kBool, lanes);
+  }
 
-  // Arithmetic. Scalar operands beside vectors are splat first. All return the result; dtypes as for Expr::Make.
+  // Arithmetic. Scalar operands beside vectors are splat first. All return the
+  // result; dtypes as for Expr::Make.
   Reg Emit(Op op, std::vector<Reg> operands);
   Reg Add(Reg a, Reg b) { return Emit(Op::kAdd, {a, b}); }
   Reg Sub(Reg a, Reg b) { return Emit(Op::kSub, {a, b}); }
@@ -45,7 +53,9 @@ class ScalarBuilder {
   Reg Max(Reg a, Reg b) { return Emit(Op::kMax, {a, b}); }
   Reg Min(Reg a, Reg b) { return Emit(Op::kMin, {a, b}); }
   Reg And(Reg a, Reg b) { return Emit(Op::kAnd, {a, b}); }
-  Reg Select(Reg condition, Reg a, Reg b) { return Emit(Op::kSelect, {condition, a, b}); }
+  Reg Select(Reg condition, Reg a, Reg b) {
+    return Emit(Op::kSelect, {condition, a, b});
+  }
   Reg Cast(DType to, Reg source);
   Reg Fma(Reg a, Reg b, Reg c);  // a * b + c, one rounding; float only
   Reg Splat(Reg source, int lanes);
@@ -53,30 +63,38 @@ class ScalarBuilder {
   Reg Insert(Reg source, int lane, Reg value);
   Reg Bitcast(DType to, Reg source);  // the same bits; dtypes of equal size
   Reg Any(Reg source);                // scalar bool: is any lane true?
-  // A whole expression: `leaf` gives the register of each kVar and kLoad node it meets. Both sides of selects are emitted.
+  // A whole expression: `leaf` gives the register of each kVar and kLoad node
+  // it meets. Both sides of selects are emitted.
   Reg EmitExpr(const Expr& expr, const std::function<Reg(const Expr&)>& leaf);
 
   // Memory: see LoadInst and StoreInst.
-  Reg Load(int buffer, Reg offset, int64_t constant_offset, int lanes = 1, int active = 0, Reg mask = kNoReg, Reg other = kNoReg);
-  void Store(int buffer, Reg offset, int64_t constant_offset, Reg value, int active = 0, Reg mask = kNoReg);
+  Reg Load(int buffer, Reg offset, int64_t constant_offset, int lanes = 1,
+           int active = 0, Reg mask = kNoReg, Reg other = kNoReg);
+  void Store(int buffer, Reg offset, int64_t constant_offset, Reg value,
+             int active = 0, Reg mask = kNoReg);
   void Prefetch(int buffer, Reg offset, int64_t constant_offset, int level);
 
-  // Variables may be assigned any number of times, and must be before they are read.
+  // Variables may be assigned any number of times, and must be before they are
+  // read.
   Reg Variable(DType dtype, int lanes, std::string name = "");
   void Assign(Reg variable, Reg value);
   // variable = op(operands) or a * b + c, without a value in between.
   void AssignOp(Reg variable, Op op, std::vector<Reg> operands);
   void AssignFma(Reg variable, Reg a, Reg b, Reg c);
 
-  // Scopes. BeginFor returns the loop's register, a value of its own in every iteration; the bounds of BeginForRegs are registers.
-  Reg BeginFor(int64_t begin, int64_t end, int64_t step = 1, int unroll = 1, std::string name = "", DType dtype = DType::kInt64);
-  Reg BeginForRegs(Reg begin, Reg end, int64_t step = 1, int unroll = 1, std::string name = "");
+  // Scopes. BeginFor returns the loop's register, a value of its own in every
+  // iteration; the bounds of BeginForRegs are registers.
+  Reg BeginFor(int64_t begin, int64_t end, int64_t step = 1, int unroll = 1,
+               std::string name = "", DType dtype = DType::kInt64);
+  Reg BeginForRegs(Reg begin, Reg end, int64_t step = 1, int unroll = 1,
+                   std::string name = "");
   void EndFor();
   void BeginIf(Reg condition);
   void BeginElse();
   void EndIf();
 
-  // Instructions appended since, loops and their bodies included: for limits on code growth.
+  // Instructions appended since, loops and their bodies included: for limits on
+  // code growth.
   int64_t num_instructions() const { return num_instructions_; }
   // REQUIRES: every scope is closed.
   ScalarKernel Finish() &&;
@@ -85,15 +103,18 @@ class ScalarBuilder {
   struct Scope {
     enum class Kind { kBody, kFor, kThen, kElse } kind;
     std::vector<Inst> insts;
-    std::map<std::string, Reg> known;  // instruction -> register that holds its result
-    Inst header;                       // the ForInst or IfInst, without this body
+    std::map<std::string, Reg>
+        known;    // instruction -> register that holds its result
+    Inst header;  // the ForInst or IfInst, without this body
   };
 
   Reg NewReg(DType dtype, int lanes, std::string name, bool is_variable);
   void Append(Inst inst);
-  // The register of an equal instruction in scope, or a new one after appending `make(dst)`.
+  // The register of an equal instruction in scope, or a new one after appending
+  // `make(dst)`.
   template <typename Make>
-  Reg Shared(const std::string& key, bool shareable, DType dtype, int lanes, Make make);
+  Reg Shared(const std::string& key, bool shareable, DType dtype, int lanes,
+             Make make);
   bool AnyVariable(absl::Span<const Reg> regs) const;
   std::vector<Reg> SplatToEqualLanes(std::vector<Reg> operands);
   void Push(Scope::Kind kind, Inst header);
@@ -101,7 +122,8 @@ class ScalarBuilder {
 
   ScalarKernel kernel_;
   std::vector<Scope> scopes_;
-  std::vector<int64_t> store_epoch_;  // per buffer: part of the key of its loads
+  std::vector<int64_t>
+      store_epoch_;  // per buffer: part of the key of its loads
   int64_t scope_epoch_ = 0;
   int64_t next_scope_epoch_ = 0;
   int64_t num_instructions_ = 0;

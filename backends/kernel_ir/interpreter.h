@@ -1,6 +1,9 @@
-// One interpreter per tier. They check every access: a load or store outside a buffer is an error, and so is a second task's store to an
-// element of an output. Elements of locals and outputs that this task has not written yet are undefined: reading one is an error of the
-// tile tier; the scalar tier, where loads may be speculated, gives NaN (a wild number for integers), which spoils all that comes of it.
+// One interpreter per tier. They check every access: a load or store outside a
+// buffer is an error, and so is a second task's store to an element of an
+// output. Elements of locals and outputs that this task has not written yet are
+// undefined: reading one is an error of the tile tier; the scalar tier, where
+// loads may be speculated, gives NaN (a wild number for integers), which spoils
+// all that comes of it.
 #ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_INTERPRETER_H_
 #define TILEWRIGHT_BACKENDS_KERNEL_IR_INTERPRETER_H_
 
@@ -16,13 +19,20 @@
 
 namespace tilewright::kernel_ir {
 
-// `args`: the physical bytes of each argument buffer, in order; outputs are written in place. Arithmetic is the kernels' own: every float
-// operation rounds to its dtype (f32 for fp16 and bf16). OutOfRange names statement, buffer and offset.
-absl::Status InterpretTileKernel(const Kernel& kernel, absl::Span<std::string> args);
+// `args`: the physical bytes of each argument buffer, in order; outputs are
+// written in place. Arithmetic is the kernels' own: every float operation
+// rounds to its dtype (f32 for fp16 and bf16). OutOfRange names statement,
+// buffer and offset.
+absl::Status InterpretTileKernel(const Kernel& kernel,
+                                 absl::Span<std::string> args);
 
-// `on_access`, if set, sees every memory access of arguments and scratch (for the cache simulator).
-using AccessCallback = std::function<void(int buffer, int64_t offset_bytes, int64_t size_bytes, bool is_store)>;
-absl::Status InterpretScalarKernel(const ScalarKernel& kernel, absl::Span<std::string> args, int64_t task_begin, int64_t task_end,
+// `on_access`, if set, sees every memory access of arguments and scratch (for
+// the cache simulator).
+using AccessCallback = std::function<void(int buffer, int64_t offset_bytes,
+                                          int64_t size_bytes, bool is_store)>;
+absl::Status InterpretScalarKernel(const ScalarKernel& kernel,
+                                   absl::Span<std::string> args,
+                                   int64_t task_begin, int64_t task_end,
                                    const AccessCallback& on_access = nullptr);
 
 }  // namespace tilewright::kernel_ir

@@ -1,7 +1,10 @@
-// Kernel IR, scalar tier: loops, fixed-width vectors, masked access. Three-address code over typed registers; what a backend prints.
+// Kernel IR, scalar tier: loops, fixed-width vectors, masked access.
+// Three-address code over typed registers; what a backend prints.
 //
-// A register is either a value (assigned once) or a variable (`is_variable`: assigned any number of times, e.g. an accumulator). Indices
-// are i64 or, where narrowing proved it safe, i32. All lanes of a vector do the same; `lanes` is 1 for scalars.
+// A register is either a value (assigned once) or a variable (`is_variable`:
+// assigned any number of times, e.g. an accumulator). Indices are i64 or, where
+// narrowing proved it safe, i32. All lanes of a vector do the same; `lanes` is
+// 1 for scalars.
 #ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_SCALAR_IR_H_
 #define TILEWRIGHT_BACKENDS_KERNEL_IR_SCALAR_IR_H_
 
@@ -27,7 +30,8 @@ struct RegType {
   std::string name;  // for listings, may be empty
 };
 
-// dst = op(operands): arithmetic of tilegraph/expr.h on equal lanes (kSelect, kCast, ... included; never kVar or kLoad).
+// dst = op(operands): arithmetic of tilegraph/expr.h on equal lanes (kSelect,
+// kCast, ... included; never kVar or kLoad).
 struct OpInst {
   Reg dst;
   Op op;
@@ -55,21 +59,26 @@ struct LaneInst {  // dst (scalar) = lane `lane` of source
   Reg dst, source;
   int lane;
 };
-struct InsertInst {  // dst = source with lane `lane` replaced by the scalar `value`
+struct InsertInst {  // dst = source with lane `lane` replaced by the scalar
+                     // `value`
   Reg dst, source, value;
   int lane;
 };
-// dst = the same bits as another dtype of equal size (f32 <-> i32, f64 <-> i64), lane by lane.
+// dst = the same bits as another dtype of equal size (f32 <-> i32, f64 <->
+// i64), lane by lane.
 struct BitcastInst {
   Reg dst, source;
 };
-// dst (scalar bool) = some lane of the bool `source` is true: what lets a vector skip work that no lane needs.
+// dst (scalar bool) = some lane of the bool `source` is true: what lets a
+// vector skip work that no lane needs.
 struct AnyInst {
   Reg dst, source;
 };
-// Elements [offset + constant_offset, +lanes) of a buffer, in elements of its physical layout; with stride 1. For fp16 and bf16 buffers
-// the register is f32 (converted). Masking: only the first `active` lanes are touched (0: all); where `mask` (a bool register of equal lanes,
-// or a scalar for all lanes) is false nothing is read and the lane is `other` (kNoReg: zero).
+// Elements [offset + constant_offset, +lanes) of a buffer, in elements of its
+// physical layout; with stride 1. For fp16 and bf16 buffers the register is f32
+// (converted). Masking: only the first `active` lanes are touched (0: all);
+// where `mask` (a bool register of equal lanes, or a scalar for all lanes) is
+// false nothing is read and the lane is `other` (kNoReg: zero).
 struct LoadInst {
   Reg dst;
   int buffer;
@@ -87,7 +96,8 @@ struct StoreInst {
   int active = 0;
   Reg mask = kNoReg;
 };
-// Brings the cache line of that element closer; never faults. level 0: L1, 1: L2.
+// Brings the cache line of that element closer; never faults. level 0: L1, 1:
+// L2.
 struct PrefetchInst {
   int buffer;
   Reg offset;
@@ -95,19 +105,21 @@ struct PrefetchInst {
   int level = 1;
 };
 
-// The dtype of the register that holds an element of a buffer: f32 for fp16 and bf16, which are storage only; otherwise its own.
+// The dtype of the register that holds an element of a buffer: f32 for fp16 and
+// bf16, which are storage only; otherwise its own.
 DType RegisterType(DType element);
 
 struct Inst;
 
-struct ForInst {  // for var in [begin, end) step; bounds are constants or registers
+struct ForInst {  // for var in [begin, end) step; bounds are constants or
+                  // registers
   Reg var;
   Reg begin = kNoReg;  // kNoReg: constant_begin
   Reg end = kNoReg;
   int64_t constant_begin = 0;
   int64_t constant_end = 0;
   int64_t step = 1;
-  int unroll = 1;      // hint: how many iterations the backend lays out in a row
+  int unroll = 1;  // hint: how many iterations the backend lays out in a row
   std::vector<Inst> body;
 };
 struct IfInst {
@@ -117,21 +129,24 @@ struct IfInst {
 };
 
 struct Inst {
-  std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, LaneInst, InsertInst, BitcastInst, AnyInst, LoadInst, StoreInst, PrefetchInst, ForInst,
-               IfInst>
+  std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, LaneInst,
+               InsertInst, BitcastInst, AnyInst, LoadInst, StoreInst,
+               PrefetchInst, ForInst, IfInst>
       node;
 };
 
-// One buffer of the kernel: arguments first, in order; then scratch, at fixed byte offsets of the per-thread arena.
+// One buffer of the kernel: arguments first, in order; then scratch, at fixed
+// byte offsets of the per-thread arena.
 struct ScalarBuffer {
   std::string name;
   DType dtype;
   Role role;
-  int64_t elements;             // physical
+  int64_t elements;                   // physical
   int64_t scratch_offset_bytes = -1;  // kLocal only; multiple of 64
 };
 
-// Run for every task in [task_begin, task_end); `task` holds its number at the start of `body`.
+// Run for every task in [task_begin, task_end); `task` holds its number at the
+// start of `body`.
 struct ScalarKernel {
   std::string name;
   std::vector<ScalarBuffer> buffers;
@@ -144,8 +159,9 @@ struct ScalarKernel {
   std::string ToString() const;
 };
 
-// Ok, or Internal with the instruction: a register used before it is set on some path, dtypes or lanes that do not fit, a value assigned
-// twice, a buffer or constant offset out of range, a store to an input.
+// Ok, or Internal with the instruction: a register used before it is set on
+// some path, dtypes or lanes that do not fit, a value assigned twice, a buffer
+// or constant offset out of range, a store to an input.
 absl::Status VerifyScalarKernel(const ScalarKernel& kernel);
 
 }  // namespace tilewright::kernel_ir

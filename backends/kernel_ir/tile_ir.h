@@ -1,8 +1,11 @@
-// Kernel IR, tile tier: loops over tiles and operations on whole tiles. It knows buffers, layouts and tails; it knows no vector width, no
-// register and no instruction. Replaying a schedule yields this tier and nothing else does (backends/lowering:lower).
+// Kernel IR, tile tier: loops over tiles and operations on whole tiles. It
+// knows buffers, layouts and tails; it knows no vector width, no register and
+// no instruction. Replaying a schedule yields this tier and nothing else does
+// (backends/lowering:lower).
 //
-// All extents are constants: lowering has partitioned loops so that interior tiles carry no predicate and edge tiles are smaller boxes,
-// wherever that is possible.
+// All extents are constants: lowering has partitioned loops so that interior
+// tiles carry no predicate and edge tiles are smaller boxes, wherever that is
+// possible.
 #ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_TILE_IR_H_
 #define TILEWRIGHT_BACKENDS_KERNEL_IR_TILE_IR_H_
 
@@ -22,8 +25,8 @@ namespace tilewright::kernel_ir {
 enum class Level : uint8_t { kGlobal, kScratch, kRegisters };
 enum class Role : uint8_t { kInput, kConstant, kOutput, kLocal };
 
-// A global buffer is an argument of the kernel, in order of id. Locals live per task; the contents of scratch and registers are undefined
-// until written.
+// A global buffer is an argument of the kernel, in order of id. Locals live per
+// task; the contents of scratch and registers are undefined until written.
 struct Buffer {
   int id;  // index in Kernel::buffers
   std::string name;
@@ -58,22 +61,26 @@ struct TileAxis {
   int64_t extent;
 };
 
-// One operation over a box of elements, each element independent of the others (reductions loop around it):
+// One operation over a box of elements, each element independent of the others
+// (reductions loop around it):
 //   kInit:   dst[i][index] = identity component i
 //   kUpdate: dst[*][index] = combine(dst[*][index], body)
-//   kMap:    dst[0][index] = body[0] rounded to the buffer's dtype (load_tile, store_tile, and all elementwise work)
-// Where `predicate` is set and false, nothing happens to that element. Loads in `body` have buffer ids as sources and logical
-// indices of the buffer (its origin already subtracted), over loop and box variables.
+//   kMap:    dst[0][index] = body[0] rounded to the buffer's dtype (load_tile,
+//   store_tile, and all elementwise work)
+// Where `predicate` is set and false, nothing happens to that element. Loads in
+// `body` have buffer ids as sources and logical indices of the buffer (its
+// origin already subtracted), over loop and box variables.
 struct TileOp {
   enum class Phase : uint8_t { kInit, kUpdate, kMap };
   Phase phase;
-  std::string intrinsic;  // "", or a declared intrinsic whose semantics this operation matches
+  std::string intrinsic;  // "", or a declared intrinsic whose semantics this
+                          // operation matches
   std::vector<TileAxis> box;
-  std::vector<int> dst;          // buffer ids, one per component
-  std::vector<Expr> index;       // logical index in every dst
+  std::vector<int> dst;     // buffer ids, one per component
+  std::vector<Expr> index;  // logical index in every dst
   std::optional<Combiner> combiner;
-  std::vector<Expr> body;        // empty for kInit
-  Expr predicate;                // may be empty
+  std::vector<Expr> body;  // empty for kInit
+  Expr predicate;          // may be empty
 };
 
 struct Stmt {
@@ -84,16 +91,19 @@ struct Kernel {
   std::string name;
   std::vector<Buffer> buffers;
   std::vector<Stmt> body;
-  int num_vars = 0;  // variables are 0 .. num_vars-1, each defined by one For or one TileAxis
+  int num_vars = 0;  // variables are 0 .. num_vars-1, each defined by one For
+                     // or one TileAxis
 
-  // Product of the kTask extents: the number of tasks, 1 if there is no such loop.
+  // Product of the kTask extents: the number of tasks, 1 if there is no such
+  // loop.
   int64_t num_tasks() const;
   std::string ToString() const;
 };
 
-// Ok, or Internal with the statement: a variable out of scope, a dtype that does not fit, an index that can leave its buffer (halo
-// included) with no predicate or select guarding it, a kTask loop that is not outermost, a box or dst of the wrong rank, a local read
-// before any write.
+// Ok, or Internal with the statement: a variable out of scope, a dtype that
+// does not fit, an index that can leave its buffer (halo included) with no
+// predicate or select guarding it, a kTask loop that is not outermost, a box or
+// dst of the wrong rank, a local read before any write.
 absl::Status VerifyTileKernel(const Kernel& kernel);
 
 }  // namespace tilewright::kernel_ir

@@ -8,10 +8,13 @@
 
 namespace tilewright::bench {
 
-absl::StatusOr<CompareFlags> ParseCompareFlags(const std::vector<std::string>& arguments, const char* environment_ort,
-                                               const char* working_directory) {
+absl::StatusOr<CompareFlags> ParseCompareFlags(
+    const std::vector<std::string>& arguments, const char* environment_ort,
+    const char* working_directory) {
   const auto user_path = [&](absl::string_view path) {
-    return working_directory == nullptr || absl::StartsWith(path, "/") ? std::string(path) : absl::StrCat(working_directory, "/", path);
+    return working_directory == nullptr || absl::StartsWith(path, "/")
+               ? std::string(path)
+               : absl::StrCat(working_directory, "/", path);
   };
   CompareFlags flags;
   if (environment_ort != nullptr) flags.ort = environment_ort;
@@ -24,24 +27,29 @@ absl::StatusOr<CompareFlags> ParseCompareFlags(const std::vector<std::string>& a
       for (const absl::string_view part : absl::StrSplit(argument, ',')) {
         int threads = 0;
         if (!absl::SimpleAtoi(part, &threads) || threads < 1)
-          return absl::InvalidArgumentError(absl::StrCat("--threads: '", part, "' is no thread count; give e.g. --threads=1,2"));
+          return absl::InvalidArgumentError(
+              absl::StrCat("--threads: '", part,
+                           "' is no thread count; give e.g. --threads=1,2"));
         flags.threads.push_back(threads);
       }
     } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
       if (!absl::SimpleAtod(argument, &flags.seconds) || flags.seconds < 0)
-        return absl::InvalidArgumentError(absl::StrCat("--seconds: '", argument, "' is no number of seconds"));
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--seconds: '", argument, "' is no number of seconds"));
     } else if (argument == "--judge") {
       flags.judge = true;
     } else if (argument == "--json") {
       flags.json = true;
     } else if (absl::StartsWith(argument, "-")) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unknown flag ", argument, "; known: --ort=LIB --threads=1,2 --seconds=S --judge --json"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "unknown flag ", argument,
+          "; known: --ort=LIB --threads=1,2 --seconds=S --judge --json"));
     } else {
       flags.folders.push_back(user_path(argument));
     }
   }
-  if (flags.folders.empty()) return absl::InvalidArgumentError("no folder with a model.onnx was given");
+  if (flags.folders.empty())
+    return absl::InvalidArgumentError("no folder with a model.onnx was given");
   return flags;
 }
 

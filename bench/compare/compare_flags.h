@@ -10,18 +10,21 @@
 namespace tilewright::bench {
 
 struct CompareFlags {
-  std::vector<std::string> folders;  // each with a model.onnx and a test_data_set_0
-  std::string ort;                   // empty: no peer
+  std::vector<std::string>
+      folders;      // each with a model.onnx and a test_data_set_0
+  std::string ort;  // empty: no peer
   std::vector<int> threads = {1, 2};
   double seconds = 3;  // measured for each side and thread count
   bool judge = false;  // print errors, exit 1 above the limit
   bool json = false;
 };
 
-// InvalidArgument says which flag is wrong, and how. `environment_ort`: $TILEWRIGHT_ORT or null. Relative paths are made relative to
+// InvalidArgument says which flag is wrong, and how. `environment_ort`:
+// $TILEWRIGHT_ORT or null. Relative paths are made relative to
 // `working_directory` unless that is null.
-absl::StatusOr<CompareFlags> ParseCompareFlags(const std::vector<std::string>& arguments, const char* environment_ort,
-                                               const char* working_directory);
+absl::StatusOr<CompareFlags> ParseCompareFlags(
+    const std::vector<std::string>& arguments, const char* environment_ort,
+    const char* working_directory);
 
 }  // namespace tilewright::bench
 

@@ -10,8 +10,11 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(CompareFlagsTest, PathsAreRelativeToTheUser) {
-  TW_ASSERT_OK_AND_ASSIGN(const CompareFlags flags,
-                          ParseCompareFlags({"a", "/b", "--ort=lib", "--threads=1,4", "--seconds=0.5", "--judge"}, nullptr, "/home"));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const CompareFlags flags,
+      ParseCompareFlags(
+          {"a", "/b", "--ort=lib", "--threads=1,4", "--seconds=0.5", "--judge"},
+          nullptr, "/home"));
   EXPECT_THAT(flags.folders, ElementsAre("/home/a", "/b"));
   EXPECT_EQ(flags.ort, "/home/lib");
   EXPECT_THAT(flags.threads, ElementsAre(1, 4));
@@ -21,19 +24,26 @@ TEST(CompareFlagsTest, PathsAreRelativeToTheUser) {
 }
 
 TEST(CompareFlagsTest, ThePeerComesFromTheEnvironmentUnlessGiven) {
-  TW_ASSERT_OK_AND_ASSIGN(const CompareFlags from_environment, ParseCompareFlags({"a"}, "/x.so", nullptr));
+  TW_ASSERT_OK_AND_ASSIGN(const CompareFlags from_environment,
+                          ParseCompareFlags({"a"}, "/x.so", nullptr));
   EXPECT_EQ(from_environment.ort, "/x.so");
-  TW_ASSERT_OK_AND_ASSIGN(const CompareFlags given, ParseCompareFlags({"a", "--ort=/y.so"}, "/x.so", nullptr));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const CompareFlags given,
+      ParseCompareFlags({"a", "--ort=/y.so"}, "/x.so", nullptr));
   EXPECT_EQ(given.ort, "/y.so");
 }
 
 TEST(CompareFlagsTest, MistakesAreNamed) {
-  EXPECT_THAT(ParseCompareFlags({}, nullptr, nullptr), StatusIs(absl::StatusCode::kInvalidArgument, "no folder"));
-  EXPECT_THAT(ParseCompareFlags({"a", "--thread=2"}, nullptr, nullptr),
-              StatusIs(absl::StatusCode::kInvalidArgument, "unknown flag --thread=2"));
-  EXPECT_THAT(ParseCompareFlags({"a", "--threads=0"}, nullptr, nullptr),
-              StatusIs(absl::StatusCode::kInvalidArgument, "'0' is no thread count"));
-  EXPECT_THAT(ParseCompareFlags({"a", "--seconds=soon"}, nullptr, nullptr), StatusIs(absl::StatusCode::kInvalidArgument, "'soon'"));
+  EXPECT_THAT(ParseCompareFlags({}, nullptr, nullptr),
+              StatusIs(absl::StatusCode::kInvalidArgument, "no folder"));
+  EXPECT_THAT(
+      ParseCompareFlags({"a", "--thread=2"}, nullptr, nullptr),
+      StatusIs(absl::StatusCode::kInvalidArgument, "unknown flag --thread=2"));
+  EXPECT_THAT(
+      ParseCompareFlags({"a", "--threads=0"}, nullptr, nullptr),
+      StatusIs(absl::StatusCode::kInvalidArgument, "'0' is no thread count"));
+  EXPECT_THAT(ParseCompareFlags({"a", "--seconds=soon"}, nullptr, nullptr),
+              StatusIs(absl::StatusCode::kInvalidArgument, "'soon'"));
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
-// Tilewright beside ONNX Runtime, in one run: the same model, the same input, the same threads, windows of the two alternating.
+// Tilewright beside ONNX Runtime, in one run: the same model, the same input,
+// the same threads, windows of the two alternating.
 //
-//   compare MODEL_DIR... [--ort=LIB] [--threads=1,2] [--seconds=S] [--judge] [--json]
+//   compare MODEL_DIR... [--ort=LIB] [--threads=1,2] [--seconds=S] [--judge]
+//   [--json]
 //
-// Prints, never asserts, but for --judge: exit status 1 if an error against the float64 reference is above its limit. docs/measuring.md
-// says how to read the output.
+// Prints, never asserts, but for --judge: exit status 1 if an error against the
+// float64 reference is above its limit. docs/measuring.md says how to read the
+// output.
 #include <unistd.h>
 
 #include <cstdio>
@@ -28,7 +31,8 @@ namespace tilewright::bench {
 namespace {
 
 constexpr double kWindowSeconds = 0.25;
-// The peer's pool spins after a run; so long after it nothing of ours is measured.
+// The peer's pool spins after a run; so long after it nothing of ours is
+// measured.
 constexpr double kSpinSeconds = 1;
 
 struct Errors {
@@ -54,15 +58,18 @@ struct Comparison {
 
 void Wait(double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); }
 
-absl::StatusOr<Errors> Judge(const std::string& data_folder, const TestData& data, const std::vector<OrtTensor>& own,
-                             const std::optional<std::vector<OrtTensor>>& peer) {
+absl::StatusOr<Errors> Judge(
+    const std::string& data_folder, const TestData& data,
+    const std::vector<OrtTensor>& own,
+    const std::optional<std::vector<OrtTensor>>& peer) {
   Errors errors;
   TW_ASSIGN_OR_RETURN(errors.own, Error(own, data.references));
   if (peer.has_value()) {
     TW_ASSIGN_OR_RETURN(errors.peer, Error(*peer, data.references));
     errors.source = "measured";
   } else {
-    TW_ASSIGN_OR_RETURN(const PeerJudgement recorded, ReadJudgement(data_folder));
+    TW_ASSIGN_OR_RETURN(const PeerJudgement recorded,
+                        ReadJudgement(data_folder));
     errors.peer = recorded.peer_error;
     errors.source = absl::StrCat("recorded, ", recorded.version);
   }
@@ -71,22 +78,28 @@ absl::StatusOr<Errors> Judge(const std::string& data_folder, const TestData& dat
 }
 
 // A B A B: windows alternate, the peak is sampled between them.
-absl::Status Measure(const CompareFlags& flags, OwnModel& own, OrtSession* peer, Comparison& comparison) {
+absl::Status Measure(const CompareFlags& flags, OwnModel& own, OrtSession* peer,
+                     Comparison& comparison) {
   const auto run_own = [&] { return own.Run(); };
   const auto run_peer = [&] { return peer->RunBound(); };
   FmaPeak peak(comparison.threads);
   std::vector<Window> own_windows, peer_windows;
-  TW_RETURN_IF_ERROR(MeasureWindow(run_own, kWindowSeconds).status());  // warm up
-  if (peer != nullptr) TW_RETURN_IF_ERROR(MeasureWindow(run_peer, kWindowSeconds).status());
-  const int rounds = std::max(1, static_cast<int>(flags.seconds / kWindowSeconds + 0.5));
+  TW_RETURN_IF_ERROR(
+      MeasureWindow(run_own, kWindowSeconds).status());  // warm up
+  if (peer != nullptr)
+    TW_RETURN_IF_ERROR(MeasureWindow(run_peer, kWindowSeconds).status());
+  const int rounds =
+      std::max(1, static_cast<int>(flags.seconds / kWindowSeconds + 0.5));
   const int peak_samples = std::max(1, (50 + rounds - 1) / rounds);
   for (int round = 0; round < rounds; ++round) {
     if (peer != nullptr && comparison.threads > 1) Wait(kSpinSeconds);
     for (int i = 0; i < peak_samples; ++i) peak.Sample();
-    TW_ASSIGN_OR_RETURN(Window own_window, MeasureWindow(run_own, kWindowSeconds));
+    TW_ASSIGN_OR_RETURN(Window own_window,
+                        MeasureWindow(run_own, kWindowSeconds));
     own_windows.push_back(std::move(own_window));
     if (peer == nullptr) continue;
-    TW_ASSIGN_OR_RETURN(Window peer_window, MeasureWindow(run_peer, kWindowSeconds));
+    TW_ASSIGN_OR_RETURN(Window peer_window,
+                        MeasureWindow(run_peer, kWindowSeconds));
     peer_windows.push_back(std::move(peer_window));
   }
   comparison.own = Summarize(own_windows);
@@ -95,94 +108,131 @@ absl::Status Measure(const CompareFlags& flags, OwnModel& own, OrtSession* peer,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Comparison> CompareOnce(const CompareFlags& flags, const std::string& folder, const CompiledBytes& compiled, double load_s,
-                                       const TestData& data, int threads) {
+absl::StatusOr<Comparison> CompareOnce(const CompareFlags& flags,
+                                       const std::string& folder,
+                                       const CompiledBytes& compiled,
+                                       double load_s, const TestData& data,
+                                       int threads) {
   Comparison comparison;
   comparison.folder = folder;
   comparison.threads = threads;
   comparison.compile_cpu_s = compiled.compile_cpu_s;
   comparison.load_ms = load_s * 1e3;
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<OwnModel> own, OwnModel::Load(compiled.tw, threads));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<OwnModel> own,
+                      OwnModel::Load(compiled.tw, threads));
   comparison.flops = own->flops();
   TW_RETURN_IF_ERROR(own->Bind(data.inputs));
   TW_RETURN_IF_ERROR(own->Run());
   std::unique_ptr<OrtSession> peer;
   std::optional<std::vector<OrtTensor>> peer_outputs;
   if (!flags.ort.empty()) {
-    TW_ASSIGN_OR_RETURN(peer, OrtSession::Open(flags.ort, folder + "/model.onnx", {threads}));
+    TW_ASSIGN_OR_RETURN(
+        peer, OrtSession::Open(flags.ort, folder + "/model.onnx", {threads}));
     comparison.peer_version = peer->version();
     TW_ASSIGN_OR_RETURN(peer_outputs, peer->Run(data.inputs));
   }
   if (flags.judge) {
-    TW_ASSIGN_OR_RETURN(comparison.errors, Judge(folder + "/test_data_set_0", data, own->Outputs(), peer_outputs));
+    TW_ASSIGN_OR_RETURN(
+        comparison.errors,
+        Judge(folder + "/test_data_set_0", data, own->Outputs(), peer_outputs));
   }
-  if (flags.seconds > 0) TW_RETURN_IF_ERROR(Measure(flags, *own, peer.get(), comparison));
+  if (flags.seconds > 0)
+    TW_RETURN_IF_ERROR(Measure(flags, *own, peer.get(), comparison));
   return comparison;
 }
 
 // At one thread CPU time is what counts, at more the wall clock.
-double Quoted(const Timing& timing, int threads) { return threads == 1 ? timing.min_cpu_ms : timing.min_wall_ms; }
+double Quoted(const Timing& timing, int threads) {
+  return threads == 1 ? timing.min_cpu_ms : timing.min_wall_ms;
+}
 
 std::string TimingJson(const Timing& t) {
   return absl::StrFormat(
-      "{\"min_wall_ms\": %.4f, \"median_wall_ms\": %.4f, \"min_cpu_ms\": %.4f, \"median_cpu_ms\": %.4f, \"runs\": %d, \"quiet_windows\": "
+      "{\"min_wall_ms\": %.4f, \"median_wall_ms\": %.4f, \"min_cpu_ms\": %.4f, "
+      "\"median_cpu_ms\": %.4f, \"runs\": %d, \"quiet_windows\": "
       "%d, "
       "\"windows\": %d}",
-      t.min_wall_ms, t.median_wall_ms, t.min_cpu_ms, t.median_cpu_ms, t.runs, t.quiet_windows, t.windows);
+      t.min_wall_ms, t.median_wall_ms, t.min_cpu_ms, t.median_cpu_ms, t.runs,
+      t.quiet_windows, t.windows);
 }
 
 void PrintJson(const Comparison& c) {
-  std::string line = absl::StrFormat("{\"model\": \"%s\", \"threads\": %d, \"gflop\": %.6f, \"compile_cpu_s\": %.3f, \"load_ms\": %.2f",
-                                     c.folder, c.threads, c.flops * 1e-9, c.compile_cpu_s, c.load_ms);
+  std::string line = absl::StrFormat(
+      "{\"model\": \"%s\", \"threads\": %d, \"gflop\": %.6f, "
+      "\"compile_cpu_s\": %.3f, \"load_ms\": %.2f",
+      c.folder, c.threads, c.flops * 1e-9, c.compile_cpu_s, c.load_ms);
   if (c.own.runs > 0) {
     const double ms = Quoted(c.own, c.threads);
-    absl::StrAppendFormat(&line, ", \"own\": %s, \"gflops\": %.2f, \"peak_gflops\": %.2f, \"peak_percent\": %.1f", TimingJson(c.own),
-                          c.flops / ms * 1e-6, c.peak_gflops, 100 * c.flops / ms * 1e-6 / c.peak_gflops);
+    absl::StrAppendFormat(&line,
+                          ", \"own\": %s, \"gflops\": %.2f, \"peak_gflops\": "
+                          "%.2f, \"peak_percent\": %.1f",
+                          TimingJson(c.own), c.flops / ms * 1e-6, c.peak_gflops,
+                          100 * c.flops / ms * 1e-6 / c.peak_gflops);
     if (c.peer) {
-      absl::StrAppendFormat(&line, ", \"onnxruntime\": %s, \"speed_of_onnxruntime\": %.3f", TimingJson(*c.peer),
-                            Quoted(*c.peer, c.threads) / ms);
+      absl::StrAppendFormat(
+          &line, ", \"onnxruntime\": %s, \"speed_of_onnxruntime\": %.3f",
+          TimingJson(*c.peer), Quoted(*c.peer, c.threads) / ms);
     }
   }
   if (c.errors) {
-    absl::StrAppendFormat(&line, ", \"error\": %.3e, \"onnxruntime_error\": %.3e, \"error_limit\": %.3e, \"judged_ok\": %s", c.errors->own,
-                          c.errors->peer, c.errors->limit, c.errors->ok() ? "true" : "false");
+    absl::StrAppendFormat(&line,
+                          ", \"error\": %.3e, \"onnxruntime_error\": %.3e, "
+                          "\"error_limit\": %.3e, \"judged_ok\": %s",
+                          c.errors->own, c.errors->peer, c.errors->limit,
+                          c.errors->ok() ? "true" : "false");
   }
   std::printf("%s}\n", line.c_str());
 }
 
 void PrintTiming(const char* who, const Timing& t) {
-  std::printf("  %-12s wall min %9.3f median %9.3f ms   CPU min %9.3f median %9.3f ms   %5lld runs, %d of %d windows quiet%s\n", who,
-              t.min_wall_ms, t.median_wall_ms, t.min_cpu_ms, t.median_cpu_ms, static_cast<long long>(t.runs), t.quiet_windows, t.windows,
-              t.quiet_windows == 0 ? " (none: wall times are from all)" : "");
+  std::printf(
+      "  %-12s wall min %9.3f median %9.3f ms   CPU min %9.3f median %9.3f ms  "
+      " %5lld runs, %d of %d windows quiet%s\n",
+      who, t.min_wall_ms, t.median_wall_ms, t.min_cpu_ms, t.median_cpu_ms,
+      static_cast<long long>(t.runs), t.quiet_windows, t.windows,
+      t.quiet_windows == 0 ? " (none: wall times are from all)" : "");
 }
 
 void PrintText(const Comparison& c) {
-  std::printf("%s, %d thread%s: %.3f GFLOP, compiled in %.2f s of CPU, loads in %.1f ms\n", c.folder.c_str(), c.threads,
-              c.threads == 1 ? "" : "s", c.flops * 1e-9, c.compile_cpu_s, c.load_ms);
+  std::printf(
+      "%s, %d thread%s: %.3f GFLOP, compiled in %.2f s of CPU, loads in %.1f "
+      "ms\n",
+      c.folder.c_str(), c.threads, c.threads == 1 ? "" : "s", c.flops * 1e-9,
+      c.compile_cpu_s, c.load_ms);
   if (c.own.runs > 0) {
     const double ms = Quoted(c.own, c.threads);
     PrintTiming("tilewright", c.own);
     if (c.peer) PrintTiming("ONNX Runtime", *c.peer);
-    std::printf("  %.1f GFLOP/s, %.0f %% of the peak of %.1f GFLOP/s (%s, best of this run)", c.flops / ms * 1e-6,
-                100 * c.flops / ms * 1e-6 / c.peak_gflops, c.peak_gflops, FmaPeakInstructions().c_str());
+    std::printf(
+        "  %.1f GFLOP/s, %.0f %% of the peak of %.1f GFLOP/s (%s, best of this "
+        "run)",
+        c.flops / ms * 1e-6, 100 * c.flops / ms * 1e-6 / c.peak_gflops,
+        c.peak_gflops, FmaPeakInstructions().c_str());
     if (c.peer) {
-      std::printf("; %.2f x the speed of ONNX Runtime %s by %s time", Quoted(*c.peer, c.threads) / ms, c.peer_version.c_str(),
+      std::printf("; %.2f x the speed of ONNX Runtime %s by %s time",
+                  Quoted(*c.peer, c.threads) / ms, c.peer_version.c_str(),
                   c.threads == 1 ? "CPU" : "wall");
     }
     std::printf("\n");
   }
   if (c.errors) {
-    std::printf("  error %.2e, ONNX Runtime %.2e (%s), limit %.2e: %s\n", c.errors->own, c.errors->peer, c.errors->source.c_str(),
+    std::printf("  error %.2e, ONNX Runtime %.2e (%s), limit %.2e: %s\n",
+                c.errors->own, c.errors->peer, c.errors->source.c_str(),
                 c.errors->limit, c.errors->ok() ? "ok" : "TOO LARGE");
   }
 }
 
-absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder, bool& judged_ok) {
-  TW_ASSIGN_OR_RETURN(const TestData data, ReadTestData(folder + "/test_data_set_0"));
-  TW_ASSIGN_OR_RETURN(const CompiledBytes compiled, CompileForHost(folder + "/model.onnx"));
+absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder,
+                           bool& judged_ok) {
+  TW_ASSIGN_OR_RETURN(const TestData data,
+                      ReadTestData(folder + "/test_data_set_0"));
+  TW_ASSIGN_OR_RETURN(const CompiledBytes compiled,
+                      CompileForHost(folder + "/model.onnx"));
   TW_ASSIGN_OR_RETURN(const double load_s, LoadSeconds(compiled.tw));
   for (const int threads : flags.threads) {
-    TW_ASSIGN_OR_RETURN(const Comparison comparison, CompareOnce(flags, folder, compiled, load_s, data, threads));
+    TW_ASSIGN_OR_RETURN(
+        const Comparison comparison,
+        CompareOnce(flags, folder, compiled, load_s, data, threads));
     flags.json ? PrintJson(comparison) : PrintText(comparison);
     std::fflush(stdout);
     judged_ok = judged_ok && (!comparison.errors || comparison.errors->ok());
@@ -194,16 +244,19 @@ absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder,
 
 int Main(int argc, char** argv) {
   const absl::StatusOr<CompareFlags> flags =
-      ParseCompareFlags({argv + 1, argv + argc}, std::getenv("TILEWRIGHT_ORT"), std::getenv("BUILD_WORKING_DIRECTORY"));
+      ParseCompareFlags({argv + 1, argv + argc}, std::getenv("TILEWRIGHT_ORT"),
+                        std::getenv("BUILD_WORKING_DIRECTORY"));
   if (!flags.ok()) {
-    std::fprintf(stderr, "compare: %s\n", std::string(flags.status().message()).c_str());
+    std::fprintf(stderr, "compare: %s\n",
+                 std::string(flags.status().message()).c_str());
     return 2;
   }
   bool ok = true;
   for (const std::string& folder : flags->folders) {
     const absl::Status status = CompareFolder(*flags, folder, ok);
     if (status.ok()) continue;
-    std::fprintf(stderr, "compare: %s: %s\n", folder.c_str(), std::string(status.message()).c_str());
+    std::fprintf(stderr, "compare: %s: %s\n", folder.c_str(),
+                 std::string(status.message()).c_str());
     ok = false;
   }
   return ok ? 0 : 1;

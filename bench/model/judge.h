@@ -1,4 +1,5 @@
-// The judge of whole models: what a folder's committed judgement of the peer says.
+// The judge of whole models: what a folder's committed judgement of the peer
+// says.
 #ifndef TILEWRIGHT_BENCH_MODEL_JUDGE_H_
 #define TILEWRIGHT_BENCH_MODEL_JUDGE_H_
 
@@ -14,7 +15,8 @@ struct PeerJudgement {
   double error_limit = 0;  // max(4 · e, 2e-6), computed here
 };
 
-// Reads `data_folder`/judge.json, which bench/ort writes with --record. NotFound if there is none.
+// Reads `data_folder`/judge.json, which bench/ort writes with --record.
+// NotFound if there is none.
 absl::StatusOr<PeerJudgement> ReadJudgement(const std::string& data_folder);
 
 }  // namespace tilewright::bench

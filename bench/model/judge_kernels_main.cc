@@ -22,18 +22,27 @@ int Main(int argc, char** argv) {
   const char* const base = std::getenv("BUILD_WORKING_DIRECTORY");
   bool ok = true;
   for (int i = 1; i < argc; ++i) {
-    const std::string path = base == nullptr || argv[i][0] == '/' ? argv[i] : absl::StrCat(base, "/", argv[i]);
-    const absl::StatusOr<std::vector<JudgedKernel>> judged = JudgeKernels(path, 2);
+    const std::string path = base == nullptr || argv[i][0] == '/'
+                                 ? argv[i]
+                                 : absl::StrCat(base, "/", argv[i]);
+    const absl::StatusOr<std::vector<JudgedKernel>> judged =
+        JudgeKernels(path, 2);
     if (!judged.ok()) {
-      std::fprintf(stderr, "judge_kernels: %s: %s\n", path.c_str(), std::string(judged.status().message()).c_str());
+      std::fprintf(stderr, "judge_kernels: %s: %s\n", path.c_str(),
+                   std::string(judged.status().message()).c_str());
       ok = false;
       continue;
     }
     std::printf("%s\n", path.c_str());
     for (const JudgedKernel& kernel : *judged) {
-      std::printf("  %-5s %-8s %6.2f s  %s  largest error %.2f bounds (4 allowed)  %s%s%s\n", kernel.name.c_str(),
-                  kernel.verdict.ok ? "ok" : "REJECTED", kernel.seconds, kernel.verdict.exact_checked ? "exact+real" : "real only ",
-                  kernel.verdict.largest_error, kernel.label.c_str(), kernel.verdict.ok ? "" : ": ", kernel.verdict.reason.c_str());
+      std::printf(
+          "  %-5s %-8s %6.2f s  %s  largest error %.2f bounds (4 allowed)  "
+          "%s%s%s\n",
+          kernel.name.c_str(), kernel.verdict.ok ? "ok" : "REJECTED",
+          kernel.seconds,
+          kernel.verdict.exact_checked ? "exact+real" : "real only ",
+          kernel.verdict.largest_error, kernel.label.c_str(),
+          kernel.verdict.ok ? "" : ": ", kernel.verdict.reason.c_str());
       ok = ok && kernel.verdict.ok;
     }
   }

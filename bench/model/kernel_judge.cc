@@ -15,7 +15,8 @@
 namespace tilewright::bench {
 namespace {
 
-absl::StatusOr<std::unique_ptr<backends::Device>> GuardedCpu(int threads, measure::GuardSide side) {
+absl::StatusOr<std::unique_ptr<backends::Device>> GuardedCpu(
+    int threads, measure::GuardSide side) {
   cpu::CpuDeviceOptions options;
   options.num_threads = threads;
   options.scratch_guard = side;
@@ -24,25 +25,36 @@ absl::StatusOr<std::unique_ptr<backends::Device>> GuardedCpu(int threads, measur
 
 }  // namespace
 
-absl::StatusOr<std::vector<JudgedKernel>> JudgeKernels(const std::string& onnx_path, int threads) {
+absl::StatusOr<std::vector<JudgedKernel>> JudgeKernels(
+    const std::string& onnx_path, int threads) {
   TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen, cpu::CreateCpuCodegen(spec));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
+                      cpu::CreateCpuCodegen(spec));
   TW_ASSIGN_OR_RETURN(const ImportedModel imported, ImportModel(onnx_path));
-  TW_ASSIGN_OR_RETURN(const CompiledModel compiled, Compile(imported, *codegen, {}));
+  TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
+                      Compile(imported, *codegen, {}));
   std::vector<JudgedKernel> judged;
   for (size_t k = 0; k < compiled.kernels.size(); ++k) {
     const CompiledKernel& kernel = compiled.kernels[k];
     const int64_t start_ns = RealClock()->WallNs();
     measure::VerifierOptions options;
     options.threads = threads;
-    TW_ASSIGN_OR_RETURN(const auto verifier, measure::Verifier::Create(kernel.workload.workload, options));
+    TW_ASSIGN_OR_RETURN(
+        const auto verifier,
+        measure::Verifier::Create(kernel.workload.workload, options));
     const measure::Candidate candidate = measure::DeviceCandidate(
-        GuardedCpu, {compiled.module, compiled.program.target(), kernel.scalar.name, kernel.scalar.num_tasks, kernel.scalar.scratch_bytes});
+        GuardedCpu,
+        {compiled.module, compiled.program.target(), kernel.scalar.name,
+         kernel.scalar.num_tasks, kernel.scalar.scratch_bytes});
     JudgedKernel result;
     result.name = kernel.scalar.name;
     result.label = compiled.program.kernels(static_cast<int>(k)).label();
-    TW_ASSIGN_OR_RETURN(result.verdict, verifier->Check({kernel.arg_tensors, kernel.arg_layouts}, candidate, measure::Isolation::kChild));
-    result.seconds = static_cast<double>(RealClock()->WallNs() - start_ns) * 1e-9;
+    TW_ASSIGN_OR_RETURN(
+        result.verdict,
+        verifier->Check({kernel.arg_tensors, kernel.arg_layouts}, candidate,
+                        measure::Isolation::kChild));
+    result.seconds =
+        static_cast<double>(RealClock()->WallNs() - start_ns) * 1e-9;
     judged.push_back(std::move(result));
   }
   return judged;

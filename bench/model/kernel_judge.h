@@ -1,5 +1,7 @@
-// Judges every kernel of a compiled model on its own, as measure's verifier does with candidates: what whole-model tests cannot see (reads
-// beyond buffers, undefined scratch, bits that depend on threads, small errors that cancel) shows here.
+// Judges every kernel of a compiled model on its own, as measure's verifier
+// does with candidates: what whole-model tests cannot see (reads beyond
+// buffers, undefined scratch, bits that depend on threads, small errors that
+// cancel) shows here.
 #ifndef TILEWRIGHT_BENCH_MODEL_KERNEL_JUDGE_H_
 #define TILEWRIGHT_BENCH_MODEL_KERNEL_JUDGE_H_
 
@@ -18,8 +20,10 @@ struct JudgedKernel {
   double seconds = 0;
 };
 
-// Compiles for this host and judges each distinct kernel's machine code, with 1 and with `threads` threads.
-absl::StatusOr<std::vector<JudgedKernel>> JudgeKernels(const std::string& onnx_path, int threads);
+// Compiles for this host and judges each distinct kernel's machine code, with 1
+// and with `threads` threads.
+absl::StatusOr<std::vector<JudgedKernel>> JudgeKernels(
+    const std::string& onnx_path, int threads);
 
 }  // namespace tilewright::bench
 

@@ -14,16 +14,21 @@ namespace {
 
 TEST(KernelJudgeTest, EveryKernelOfTheCommittedModelsPasses) {
   std::vector<std::string> models;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator("testdata")) {
-    if (entry.path().filename() == "model.onnx") models.push_back(entry.path().string());
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator("testdata")) {
+    if (entry.path().filename() == "model.onnx")
+      models.push_back(entry.path().string());
   }
   std::sort(models.begin(), models.end());
   ASSERT_GE(models.size(), 19u);
   int kernels = 0, exact = 0;
   for (const std::string& model : models) {
-    TW_ASSERT_OK_AND_ASSIGN(const std::vector<JudgedKernel> judged, JudgeKernels(model, 2));
+    TW_ASSERT_OK_AND_ASSIGN(const std::vector<JudgedKernel> judged,
+                            JudgeKernels(model, 2));
     for (const JudgedKernel& kernel : judged) {
-      EXPECT_TRUE(kernel.verdict.ok) << model << ", " << kernel.name << " (" << kernel.label << "): " << kernel.verdict.reason;
+      EXPECT_TRUE(kernel.verdict.ok)
+          << model << ", " << kernel.name << " (" << kernel.label
+          << "): " << kernel.verdict.reason;
       ++kernels;
       exact += kernel.verdict.exact_checked;
     }

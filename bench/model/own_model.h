@@ -1,4 +1,5 @@
-// Tilewright as the benchmarks run it: an ONNX file compiled for this host, a session over it, tensors as the peer's.
+// Tilewright as the benchmarks run it: an ONNX file compiled for this host, a
+// session over it, tensors as the peer's.
 #ifndef TILEWRIGHT_BENCH_MODEL_OWN_MODEL_H_
 #define TILEWRIGHT_BENCH_MODEL_OWN_MODEL_H_
 
@@ -25,13 +26,15 @@ absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path);
 
 class OwnModel {
  public:
-  static absl::StatusOr<std::unique_ptr<OwnModel>> Load(const std::string& tw, int threads);
+  static absl::StatusOr<std::unique_ptr<OwnModel>> Load(const std::string& tw,
+                                                        int threads);
 
   const Program& program() const { return model_->program(); }
   // Floating-point operations of one run, counted from the expressions.
   double flops() const;
 
-  // Copies `inputs`; matched by name, or by position where the name is empty. Must be called before Run.
+  // Copies `inputs`; matched by name, or by position where the name is empty.
+  // Must be called before Run.
   absl::Status Bind(const std::vector<OrtTensor>& inputs);
   // What a benchmark times.
   absl::Status Run();

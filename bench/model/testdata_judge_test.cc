@@ -1,5 +1,6 @@
-// The committed models, judged: e(ours) <= max(4 · e(ONNX Runtime), 2e-6) against the committed float64 references, with the same bits at
-// one and two threads and in every run.
+// The committed models, judged: e(ours) <= max(4 · e(ONNX Runtime), 2e-6)
+// against the committed float64 references, with the same bits at one and two
+// threads and in every run.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -17,8 +18,10 @@ namespace {
 
 std::vector<std::string> ModelFolders() {
   std::vector<std::string> folders;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator("testdata")) {
-    if (entry.path().filename() == "model.onnx") folders.push_back(entry.path().parent_path().string());
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator("testdata")) {
+    if (entry.path().filename() == "model.onnx")
+      folders.push_back(entry.path().parent_path().string());
   }
   std::sort(folders.begin(), folders.end());
   return folders;
@@ -30,7 +33,9 @@ std::vector<std::string> Bits(const OwnModel& model) {
   return bits;
 }
 
-TEST(TestdataJudgeTest, AllModelsAreThere) { EXPECT_GE(ModelFolders().size(), 19u); }
+TEST(TestdataJudgeTest, AllModelsAreThere) {
+  EXPECT_GE(ModelFolders().size(), 19u);
+}
 
 class TestdataJudgeTest : public testing::TestWithParam<std::string> {};
 
@@ -38,26 +43,33 @@ TEST_P(TestdataJudgeTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
   const std::string data_folder = GetParam() + "/test_data_set_0";
   TW_ASSERT_OK_AND_ASSIGN(const TestData data, ReadTestData(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const PeerJudgement peer, ReadJudgement(data_folder));
-  TW_ASSERT_OK_AND_ASSIGN(const CompiledBytes compiled, CompileForHost(GetParam() + "/model.onnx"));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledBytes compiled,
+                          CompileForHost(GetParam() + "/model.onnx"));
   std::vector<std::string> first;
   for (const int threads : {1, 2}) {
-    TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<OwnModel> model, OwnModel::Load(compiled.tw, threads));
+    TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<OwnModel> model,
+                            OwnModel::Load(compiled.tw, threads));
     TW_ASSERT_OK(model->Bind(data.inputs));
     for (int run = 0; run < 3; ++run) {
       TW_ASSERT_OK(model->Run());
       if (first.empty()) first = Bits(*model);
       ASSERT_EQ(Bits(*model), first) << threads << " threads, run " << run;
     }
-    TW_ASSERT_OK_AND_ASSIGN(const double error, Error(model->Outputs(), data.references));
-    EXPECT_LE(error, peer.error_limit) << "ONNX Runtime errs by " << peer.peer_error;
+    TW_ASSERT_OK_AND_ASSIGN(const double error,
+                            Error(model->Outputs(), data.references));
+    EXPECT_LE(error, peer.error_limit)
+        << "ONNX Runtime errs by " << peer.peer_error;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, TestdataJudgeTest, testing::ValuesIn(ModelFolders()), [](const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param.substr(info.param.find('/') + 1);
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Models, TestdataJudgeTest,
+                         testing::ValuesIn(ModelFolders()),
+                         [](const testing::TestParamInfo<std::string>& info) {
+                           std::string name =
+                               info.param.substr(info.param.find('/') + 1);
+                           std::replace(name.begin(), name.end(), '/', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace tilewright::bench

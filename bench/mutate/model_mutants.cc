@@ -20,12 +20,18 @@ struct LaunchOutput {
 };
 
 // Outputs follow all other arguments.
-absl::StatusOr<LaunchOutput> OutputOf(const Program& program, const Launch& launch) {
+absl::StatusOr<LaunchOutput> OutputOf(const Program& program,
+                                      const Launch& launch) {
   const KernelInfo& info = program.kernels(launch.kernel());
-  TW_ASSIGN_OR_RETURN(const sketch::Workload workload, sketch::ParseWorkload(info.workload()));
-  if (workload.graph.outputs().size() != 1) return absl::UnimplementedError(absl::StrCat("kernel ", info.name(), " has several outputs"));
+  TW_ASSIGN_OR_RETURN(const sketch::Workload workload,
+                      sketch::ParseWorkload(info.workload()));
+  if (workload.graph.outputs().size() != 1)
+    return absl::UnimplementedError(
+        absl::StrCat("kernel ", info.name(), " has several outputs"));
   const TensorId output = workload.graph.outputs()[0];
-  return LaunchOutput{launch.args(launch.args_size() - 1), workload.graph.tensor(output).dtype, workload.LayoutOf(output)};
+  return LaunchOutput{launch.args(launch.args_size() - 1),
+                      workload.graph.tensor(output).dtype,
+                      workload.LayoutOf(output)};
 }
 
 std::string ReadLogical(const LaunchOutput& output, const char* data) {
@@ -37,15 +43,19 @@ std::string ReadLogical(const LaunchOutput& output, const char* data) {
   return values;
 }
 
-void WriteLogical(const LaunchOutput& output, const std::string& values, char* data) {
+void WriteLogical(const LaunchOutput& output, const std::string& values,
+                  char* data) {
   const int64_t size = SizeBytes(output.dtype);
-  measure::PhysicalOffsets(output.layout).ForEach([&](int64_t position, int64_t offset) {
-    std::memcpy(data + offset * size, values.data() + position * size, static_cast<size_t>(size));
-  });
+  measure::PhysicalOffsets(output.layout)
+      .ForEach([&](int64_t position, int64_t offset) {
+        std::memcpy(data + offset * size, values.data() + position * size,
+                    static_cast<size_t>(size));
+      });
 }
 
 // Channel c takes what channel c - 1 had.
-std::string RotateChannels(const LaunchOutput& output, const std::string& values) {
+std::string RotateChannels(const LaunchOutput& output,
+                           const std::string& values) {
   const std::vector<int64_t>& shape = output.layout.shape();
   if (shape.empty()) return values;
   const size_t channel = shape.size() >= 3 ? 1 : shape.size() - 1;
@@ -53,21 +63,27 @@ std::string RotateChannels(const LaunchOutput& output, const std::string& values
   for (size_t d = channel + 1; d < shape.size(); ++d) inner *= shape[d];
   const int64_t group = inner * shape[channel];
   std::string rotated = values;
-  for (int64_t begin = 0; begin < static_cast<int64_t>(values.size()); begin += group) {
-    std::memcpy(&rotated[begin + inner], &values[begin], static_cast<size_t>(group - inner));
-    std::memcpy(&rotated[begin], &values[begin + group - inner], static_cast<size_t>(inner));
+  for (int64_t begin = 0; begin < static_cast<int64_t>(values.size());
+       begin += group) {
+    std::memcpy(&rotated[begin + inner], &values[begin],
+                static_cast<size_t>(group - inner));
+    std::memcpy(&rotated[begin], &values[begin + group - inner],
+                static_cast<size_t>(inner));
   }
   return rotated;
 }
 
-absl::Status JudgeMutant(OwnModel& model, const LaunchOutput& output, const std::vector<OrtTensor>& references, double error_limit,
-                         ModelMutant& mutant) {
+absl::Status JudgeMutant(OwnModel& model, const LaunchOutput& output,
+                         const std::vector<OrtTensor>& references,
+                         double error_limit, ModelMutant& mutant) {
   bool changed = false;
   TW_RETURN_IF_ERROR(model.RunSteps([&](int step) {
     if (step != mutant.step) return;
     char* const data = model.session().Address(output.place);
     const std::string before = ReadLogical(output, data);
-    const std::string after = mutant.harm == Harm::kZero ? std::string(before.size(), '\0') : RotateChannels(output, before);
+    const std::string after = mutant.harm == Harm::kZero
+                                  ? std::string(before.size(), '\0')
+                                  : RotateChannels(output, before);
     changed = after != before;
     WriteLogical(output, after, data);
   }));
@@ -79,22 +95,27 @@ absl::Status JudgeMutant(OwnModel& model, const LaunchOutput& output, const std:
 
 }  // namespace
 
-absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(OwnModel& model, const std::vector<OrtTensor>& references, double error_limit) {
+absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(
+    OwnModel& model, const std::vector<OrtTensor>& references,
+    double error_limit) {
   TW_RETURN_IF_ERROR(model.RunSteps([](int) {}));
   TW_ASSIGN_OR_RETURN(const double error, Error(model.Outputs(), references));
   if (error > error_limit)
-    return absl::FailedPreconditionError(absl::StrCat("the unharmed model errs by ", error, ", the limit is ", error_limit));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the unharmed model errs by ", error, ", the limit is ", error_limit));
   std::vector<ModelMutant> mutants;
   for (int step = 0; step < model.program().steps_size(); ++step) {
     if (!model.program().steps(step).has_launch()) continue;
     const Launch& launch = model.program().steps(step).launch();
-    TW_ASSIGN_OR_RETURN(const LaunchOutput output, OutputOf(model.program(), launch));
+    TW_ASSIGN_OR_RETURN(const LaunchOutput output,
+                        OutputOf(model.program(), launch));
     for (const Harm harm : {Harm::kZero, Harm::kRotateChannels}) {
       ModelMutant mutant;
       mutant.step = step;
       mutant.label = model.program().kernels(launch.kernel()).label();
       mutant.harm = harm;
-      TW_RETURN_IF_ERROR(JudgeMutant(model, output, references, error_limit, mutant));
+      TW_RETURN_IF_ERROR(
+          JudgeMutant(model, output, references, error_limit, mutant));
       mutants.push_back(std::move(mutant));
     }
   }

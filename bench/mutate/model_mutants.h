@@ -1,5 +1,6 @@
-// Wrong versions of a compiled model, to test that the judge of whole models would notice: after each launch its output is set to zero, or
-// its channels are moved on by one.
+// Wrong versions of a compiled model, to test that the judge of whole models
+// would notice: after each launch its output is set to zero, or its channels
+// are moved on by one.
 #ifndef TILEWRIGHT_BENCH_MUTATE_MODEL_MUTANTS_H_
 #define TILEWRIGHT_BENCH_MUTATE_MODEL_MUTANTS_H_
 
@@ -24,9 +25,12 @@ struct ModelMutant {
   std::string excuse;
 };
 
-// Runs the model once for every launch and harm. Channels are dimension 1 of tensors with three or more, else the last one. A harm that
-// changes no element (a tensor of one channel, say) is excused. `model` must be bound to inputs.
-absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(OwnModel& model, const std::vector<OrtTensor>& references, double error_limit);
+// Runs the model once for every launch and harm. Channels are dimension 1 of
+// tensors with three or more, else the last one. A harm that changes no element
+// (a tensor of one channel, say) is excused. `model` must be bound to inputs.
+absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(
+    OwnModel& model, const std::vector<OrtTensor>& references,
+    double error_limit);
 
 }  // namespace tilewright::bench
 

@@ -16,23 +16,32 @@ namespace {
 class ModelMutantsTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(ModelMutantsTest, TheJudgeRejectsAHarmedOutputOfEveryGroup) {
-  const std::string folder = "testdata/" + GetParam(), data_folder = folder + "/test_data_set_0";
+  const std::string folder = "testdata/" + GetParam(),
+                    data_folder = folder + "/test_data_set_0";
   TW_ASSERT_OK_AND_ASSIGN(const TestData data, ReadTestData(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const PeerJudgement peer, ReadJudgement(data_folder));
-  TW_ASSERT_OK_AND_ASSIGN(const CompiledBytes compiled, CompileForHost(folder + "/model.onnx"));
-  TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<OwnModel> model, OwnModel::Load(compiled.tw, 2));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledBytes compiled,
+                          CompileForHost(folder + "/model.onnx"));
+  TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<OwnModel> model,
+                          OwnModel::Load(compiled.tw, 2));
   TW_ASSERT_OK(model->Bind(data.inputs));
-  TW_ASSERT_OK_AND_ASSIGN(const std::vector<ModelMutant> mutants, JudgeMutants(*model, data.references, peer.error_limit));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const std::vector<ModelMutant> mutants,
+      JudgeMutants(*model, data.references, peer.error_limit));
   EXPECT_GE(mutants.size(), 8u);
   for (const ModelMutant& mutant : mutants) {
-    EXPECT_TRUE(mutant.rejected) << "step " << mutant.step << " (" << mutant.label << ") "
-                                 << (mutant.harm == Harm::kZero ? "zeroed" : "rotated") << ": error " << mutant.error << "; "
-                                 << mutant.excuse;
+    EXPECT_TRUE(mutant.rejected)
+        << "step " << mutant.step << " (" << mutant.label << ") "
+        << (mutant.harm == Harm::kZero ? "zeroed" : "rotated") << ": error "
+        << mutant.error << "; " << mutant.excuse;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, ModelMutantsTest, testing::Values("resnet18_small", "mlp64_small"),
-                         [](const testing::TestParamInfo<std::string>& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Models, ModelMutantsTest,
+                         testing::Values("resnet18_small", "mlp64_small"),
+                         [](const testing::TestParamInfo<std::string>& info) {
+                           return info.param;
+                         });
 
 }  // namespace
 }  // namespace tilewright::bench

@@ -10,7 +10,8 @@
 
 namespace tilewright {
 
-// Bytes of one element; 0 for ELEMENT_TYPE_UNSPECIFIED and values this build does not know.
+// Bytes of one element; 0 for ELEMENT_TYPE_UNSPECIFIED and values this build
+// does not know.
 int64_t SizeBytes(ElementType type);
 // Bytes of a dense tensor. REQUIRES: a verified program's tensor.
 int64_t SizeBytes(const TensorSpec& tensor);

@@ -4,11 +4,13 @@
 //   bytes 8..11    format version (kTwFormatVersion); readers refuse any other
 //   bytes 12..15   zero
 //   bytes 16..23   size of the whole file
-//   then three sections, each: offset (u64), size (u64), fingerprint (16 bytes): Program proto, device module, constants
+//   bytes 24..119  three sections, each: offset (u64), size (u64),
+//                  fingerprint (16 bytes): Program proto, module, constants
 //   bytes 120..135 fingerprint of bytes 0..119
-//   the sections; module and constants start at multiples of 4096, so that constants are mapped read-only and shared
+//   then the sections; module and constants start at multiples of 4096
 //
-// Checksums find damage, not malice: loading a .tw runs its code. Load only files you would also execute.
+// Checksums find damage, not malice: loading a .tw runs its code. Load only
+// files you would also execute.
 #ifndef TILEWRIGHT_RUNTIME_FORMAT_TW_FILE_H_
 #define TILEWRIGHT_RUNTIME_FORMAT_TW_FILE_H_
 
@@ -26,7 +28,8 @@ namespace tilewright {
 inline constexpr uint32_t kTwFormatVersion = 1;
 
 // The bytes of the file. Same arguments, same bytes.
-std::string SerializeTw(const Program& program, std::string_view module, std::string_view constants);
+std::string SerializeTw(const Program& program, std::string_view module,
+                        std::string_view constants);
 
 // Views into the bytes of a file.
 struct TwView {
@@ -35,11 +38,14 @@ struct TwView {
   std::string_view constants;
 };
 
-// Checks magic, version, sizes, checksums and that the program is one (VerifyProgram). DataLoss: damaged or truncated; FailedPrecondition:
-// another format version; InvalidArgument: not a .tw file, or a program that makes no sense. Never reads outside `bytes`.
+// Checks magic, version, sizes, checksums and that the program is one
+// (VerifyProgram). DataLoss: damaged or truncated; FailedPrecondition: another
+// format version; InvalidArgument: not a .tw file, or a program that makes no
+// sense. Never reads outside `bytes`.
 absl::StatusOr<TwView> ParseTw(std::string_view bytes);
 
-// Every buffer inside its section or the arena, every step inside its buffers, every index in range, sizes that cannot overflow.
+// Every buffer inside its section or the arena, every step inside its buffers,
+// every index in range, sizes that cannot overflow.
 absl::Status VerifyProgram(const Program& program, int64_t constants_bytes);
 
 // A mapped file; the views live as long as this object.
@@ -54,7 +60,8 @@ class TwFile {
   const TwView& view() const { return view_; }
 
  private:
-  TwFile(void* address, size_t size_bytes) : address_(address), size_bytes_(size_bytes) {}
+  TwFile(void* address, size_t size_bytes)
+      : address_(address), size_bytes_(size_bytes) {}
   void* address_;
   size_t size_bytes_;
   TwView view_;

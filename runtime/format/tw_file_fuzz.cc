@@ -1,4 +1,5 @@
-// Any bytes at all: a Status, never a crash. Half of the runs get a valid header around the input, so that it reaches the program's decoder.
+// Any bytes at all: a Status, never a crash. Half of the runs get a valid
+// header around the input, so that it reaches the program's decoder.
 #include <cstddef>
 #include <cstdint>
 #include <string>

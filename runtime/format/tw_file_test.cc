@@ -14,7 +14,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One input of four floats, copied to the output through the arena, plus one constant.
+// One input of four floats, copied to the output through the arena, plus one
+// constant.
 Program SmallProgram() {
   Program program;
   program.set_target("cpu:x86-64-v2");
@@ -24,7 +25,8 @@ Program SmallProgram() {
     tensor->set_element_type(FLOAT32);
     tensor->add_shape(4);
   }
-  for (const auto kind : {ProgramBuffer::INPUT, ProgramBuffer::OUTPUT, ProgramBuffer::ARENA, ProgramBuffer::CONSTANT}) {
+  for (const auto kind : {ProgramBuffer::INPUT, ProgramBuffer::OUTPUT,
+                          ProgramBuffer::ARENA, ProgramBuffer::CONSTANT}) {
     ProgramBuffer* buffer = program.add_buffers();
     buffer->set_kind(kind);
     buffer->set_size_bytes(16);
@@ -36,12 +38,15 @@ Program SmallProgram() {
   return program;
 }
 
-std::string SmallFile() { return SerializeTw(SmallProgram(), "module bytes", std::string(16, 'c')); }
+std::string SmallFile() {
+  return SerializeTw(SmallProgram(), "module bytes", std::string(16, 'c'));
+}
 
 TEST(TwFileTest, WhatIsWrittenIsRead) {
   const std::string bytes = SmallFile();
   TW_ASSERT_OK_AND_ASSIGN(const TwView view, ParseTw(bytes));
-  EXPECT_EQ(view.program.SerializeAsString(), SmallProgram().SerializeAsString());
+  EXPECT_EQ(view.program.SerializeAsString(),
+            SmallProgram().SerializeAsString());
   EXPECT_EQ(view.module, "module bytes");
   EXPECT_EQ(view.constants, std::string(16, 'c'));
 }
@@ -54,7 +59,8 @@ TEST(TwFileTest, ConstantsStartOnAPage) {
 
 TEST(TwFileTest, EveryTruncationIsRefused) {
   const std::string bytes = SmallFile();
-  for (size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(ParseTw(bytes.substr(0, size)).ok()) << size;
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(ParseTw(bytes.substr(0, size)).ok()) << size;
 }
 
 TEST(TwFileTest, EveryFlippedBitOutsideThePaddingIsRefused) {
@@ -64,7 +70,9 @@ TEST(TwFileTest, EveryFlippedBitOutsideThePaddingIsRefused) {
   const size_t constants_at = view.constants.data() - bytes.data();
   const size_t program_end = 136 + view.program.ByteSizeLong();
   for (size_t at = 0; at < bytes.size(); ++at) {
-    const bool padding = (at >= program_end && at < module_at) || (at >= module_at + view.module.size() && at < constants_at);
+    const bool padding =
+        (at >= program_end && at < module_at) ||
+        (at >= module_at + view.module.size() && at < constants_at);
     if (padding) continue;
     for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = bytes;
@@ -77,18 +85,27 @@ TEST(TwFileTest, EveryFlippedBitOutsideThePaddingIsRefused) {
 TEST(TwFileTest, AnotherVersionIsNamed) {
   std::string bytes = SmallFile();
   bytes[8] = 99;
-  EXPECT_THAT(ParseTw(bytes).status(), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("version 99")));
+  EXPECT_THAT(
+      ParseTw(bytes).status(),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("version 99")));
 }
 
 TEST(TwFileTest, AnotherKindOfFileIsNotATwFile) {
-  EXPECT_THAT(ParseTw("\x7f" "ELF and more").status(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("not a .tw file")));
+  EXPECT_THAT(ParseTw("\x7f"
+                      "ELF and more")
+                  .status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("not a .tw file")));
 }
 
 TEST(TwFileTest, OpenNamesThePath) {
-  EXPECT_THAT(TwFile::Open("/does/not/exist.tw").status(), StatusIs(absl::StatusCode::kNotFound, HasSubstr("/does/not/exist.tw")));
+  EXPECT_THAT(
+      TwFile::Open("/does/not/exist.tw").status(),
+      StatusIs(absl::StatusCode::kNotFound, HasSubstr("/does/not/exist.tw")));
   const std::string path = testing::TempDir() + "/truncated.tw";
   std::ofstream(path) << SmallFile().substr(0, 200);
-  EXPECT_THAT(TwFile::Open(path).status(), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("truncated")));
+  EXPECT_THAT(TwFile::Open(path).status(),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("truncated")));
 }
 
 struct BadProgram {
@@ -98,18 +115,35 @@ struct BadProgram {
 
 TEST(VerifyProgramTest, RefusesWhatWouldTouchForeignMemory) {
   const BadProgram cases[] = {
-      {"buffer leaves the arena", [](Program& p) { p.mutable_buffers(2)->set_size_bytes(65); }},
-      {"buffer leaves the constants", [](Program& p) { p.mutable_buffers(3)->set_offset_bytes(1); }},
-      {"negative offset", [](Program& p) { p.mutable_buffers(2)->set_offset_bytes(-64); }},
-      {"offset that overflows", [](Program& p) { p.mutable_buffers(2)->set_offset_bytes(INT64_MAX); }},
-      {"input larger than its tensor", [](Program& p) { p.mutable_buffers(0)->set_size_bytes(20); }},
-      {"tensor too large", [](Program& p) { p.mutable_inputs(0)->add_shape(INT64_MAX); }},
-      {"copy leaves its buffer", [](Program& p) { p.mutable_steps(0)->mutable_copy()->set_size_bytes(17); }},
-      {"copy into a constant", [](Program& p) { p.mutable_steps(0)->mutable_copy()->mutable_to()->set_buffer(3); }},
-      {"unknown buffer", [](Program& p) { p.mutable_steps(0)->mutable_copy()->mutable_to()->set_buffer(9); }},
-      {"unknown kernel", [](Program& p) { p.add_steps()->mutable_launch()->set_kernel(0); }},
+      {"buffer leaves the arena",
+       [](Program& p) { p.mutable_buffers(2)->set_size_bytes(65); }},
+      {"buffer leaves the constants",
+       [](Program& p) { p.mutable_buffers(3)->set_offset_bytes(1); }},
+      {"negative offset",
+       [](Program& p) { p.mutable_buffers(2)->set_offset_bytes(-64); }},
+      {"offset that overflows",
+       [](Program& p) { p.mutable_buffers(2)->set_offset_bytes(INT64_MAX); }},
+      {"input larger than its tensor",
+       [](Program& p) { p.mutable_buffers(0)->set_size_bytes(20); }},
+      {"tensor too large",
+       [](Program& p) { p.mutable_inputs(0)->add_shape(INT64_MAX); }},
+      {"copy leaves its buffer",
+       [](Program& p) {
+         p.mutable_steps(0)->mutable_copy()->set_size_bytes(17);
+       }},
+      {"copy into a constant",
+       [](Program& p) {
+         p.mutable_steps(0)->mutable_copy()->mutable_to()->set_buffer(3);
+       }},
+      {"unknown buffer",
+       [](Program& p) {
+         p.mutable_steps(0)->mutable_copy()->mutable_to()->set_buffer(9);
+       }},
+      {"unknown kernel",
+       [](Program& p) { p.add_steps()->mutable_launch()->set_kernel(0); }},
       {"empty step", [](Program& p) { p.add_steps(); }},
-      {"zero that overflows", [](Program& p) {
+      {"zero that overflows",
+       [](Program& p) {
          Zero* zero = p.add_steps()->mutable_zero();
          zero->mutable_to()->set_buffer(2);
          zero->set_size_bytes(1);
@@ -121,7 +155,10 @@ TEST(VerifyProgramTest, RefusesWhatWouldTouchForeignMemory) {
   for (const BadProgram& bad : cases) {
     Program program = SmallProgram();
     bad.damage(program);
-    EXPECT_THAT(VerifyProgram(program, 16), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("makes no sense"))) << bad.what;
+    EXPECT_THAT(VerifyProgram(program, 16),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("makes no sense")))
+        << bad.what;
   }
 }
 

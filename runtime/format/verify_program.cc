@@ -14,7 +14,8 @@ constexpr int64_t kMaxBytes = int64_t{1} << 46;
 constexpr int kMaxRepeats = 4;
 
 absl::Status Broken(std::string what) {
-  return absl::InvalidArgumentError(absl::StrCat("its program makes no sense (", what, "); compile the model again"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "its program makes no sense (", what, "); compile the model again"));
 }
 
 // Bytes of a boundary tensor, or -1 if it has no sane type or shape.
@@ -22,51 +23,73 @@ int64_t TensorBytes(const TensorSpec& tensor) {
   int64_t bytes = SizeBytes(tensor.element_type());
   if (bytes == 0) return -1;
   for (const int64_t extent : tensor.shape()) {
-    if (extent < 0 || extent > kMaxBytes || __builtin_mul_overflow(bytes, extent, &bytes) || bytes > kMaxBytes) return -1;
+    if (extent < 0 || extent > kMaxBytes ||
+        __builtin_mul_overflow(bytes, extent, &bytes) || bytes > kMaxBytes)
+      return -1;
   }
   return bytes;
 }
 
-bool Inside(int64_t offset, int64_t size, int64_t limit) { return offset >= 0 && size >= 0 && offset <= limit && size <= limit - offset; }
+bool Inside(int64_t offset, int64_t size, int64_t limit) {
+  return offset >= 0 && size >= 0 && offset <= limit && size <= limit - offset;
+}
 
-absl::Status CheckBuffer(const Program& program, int i, int64_t constants_bytes) {
+absl::Status CheckBuffer(const Program& program, int i,
+                         int64_t constants_bytes) {
   const ProgramBuffer& buffer = program.buffers(i);
   int64_t limit = 0;
   switch (buffer.kind()) {
     case ProgramBuffer::INPUT:
     case ProgramBuffer::OUTPUT: {
-      const auto& tensors = buffer.kind() == ProgramBuffer::INPUT ? program.inputs() : program.outputs();
-      if (buffer.index() < 0 || buffer.index() >= tensors.size()) return Broken(absl::StrCat("buffer ", i, " names no tensor"));
+      const auto& tensors = buffer.kind() == ProgramBuffer::INPUT
+                                ? program.inputs()
+                                : program.outputs();
+      if (buffer.index() < 0 || buffer.index() >= tensors.size())
+        return Broken(absl::StrCat("buffer ", i, " names no tensor"));
       limit = TensorBytes(tensors[buffer.index()]);
       break;
     }
-    case ProgramBuffer::CONSTANT: limit = constants_bytes; break;
-    case ProgramBuffer::ARENA: limit = program.arena_bytes(); break;
-    default: return Broken(absl::StrCat("buffer ", i, " has no kind"));
+    case ProgramBuffer::CONSTANT:
+      limit = constants_bytes;
+      break;
+    case ProgramBuffer::ARENA:
+      limit = program.arena_bytes();
+      break;
+    default:
+      return Broken(absl::StrCat("buffer ", i, " has no kind"));
   }
-  if (!Inside(buffer.offset_bytes(), buffer.size_bytes(), limit)) return Broken(absl::StrCat("buffer ", i, " leaves its memory"));
+  if (!Inside(buffer.offset_bytes(), buffer.size_bytes(), limit))
+    return Broken(absl::StrCat("buffer ", i, " leaves its memory"));
   return absl::OkStatus();
 }
 
-absl::Status CheckPlace(const Program& program, const Place& place, int64_t size_bytes, bool written) {
-  if (place.buffer() < 0 || place.buffer() >= program.buffers_size()) return Broken("a step uses a buffer that does not exist");
+absl::Status CheckPlace(const Program& program, const Place& place,
+                        int64_t size_bytes, bool written) {
+  if (place.buffer() < 0 || place.buffer() >= program.buffers_size())
+    return Broken("a step uses a buffer that does not exist");
   const ProgramBuffer& buffer = program.buffers(place.buffer());
-  if (!Inside(place.offset_bytes(), size_bytes, buffer.size_bytes())) return Broken("a step leaves its buffer");
-  if (written && (buffer.kind() == ProgramBuffer::INPUT || buffer.kind() == ProgramBuffer::CONSTANT)) {
+  if (!Inside(place.offset_bytes(), size_bytes, buffer.size_bytes()))
+    return Broken("a step leaves its buffer");
+  if (written && (buffer.kind() == ProgramBuffer::INPUT ||
+                  buffer.kind() == ProgramBuffer::CONSTANT)) {
     return Broken("a step writes an input or a constant");
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckZero(const Program& program, const Zero& zero) {
-  if (zero.repeats_size() > kMaxRepeats) return Broken("a zero step repeats too deeply");
+  if (zero.repeats_size() > kMaxRepeats)
+    return Broken("a zero step repeats too deeply");
   int64_t reach = zero.size_bytes();
   for (const Zero::Repeat& repeat : zero.repeats()) {
-    if (repeat.count() < 1 || repeat.count() > kMaxBytes || repeat.stride_bytes() < 0 || repeat.stride_bytes() > kMaxBytes) {
+    if (repeat.count() < 1 || repeat.count() > kMaxBytes ||
+        repeat.stride_bytes() < 0 || repeat.stride_bytes() > kMaxBytes) {
       return Broken("a zero step has a bad repeat");
     }
     int64_t extra = 0;
-    if (__builtin_mul_overflow(repeat.count() - 1, repeat.stride_bytes(), &extra) || __builtin_add_overflow(reach, extra, &reach)) {
+    if (__builtin_mul_overflow(repeat.count() - 1, repeat.stride_bytes(),
+                               &extra) ||
+        __builtin_add_overflow(reach, extra, &reach)) {
       return Broken("a zero step overflows");
     }
   }
@@ -76,34 +99,49 @@ absl::Status CheckZero(const Program& program, const Zero& zero) {
 absl::Status CheckStep(const Program& program, const Step& step) {
   switch (step.kind_case()) {
     case Step::kLaunch:
-      if (step.launch().kernel() < 0 || step.launch().kernel() >= program.kernels_size()) return Broken("a launch names no kernel");
-      for (const Place& arg : step.launch().args()) TW_RETURN_IF_ERROR(CheckPlace(program, arg, 0, false));
+      if (step.launch().kernel() < 0 ||
+          step.launch().kernel() >= program.kernels_size())
+        return Broken("a launch names no kernel");
+      for (const Place& arg : step.launch().args())
+        TW_RETURN_IF_ERROR(CheckPlace(program, arg, 0, false));
       return absl::OkStatus();
     case Step::kCopy:
-      if (step.copy().size_bytes() < 0) return Broken("a copy has a negative size");
-      TW_RETURN_IF_ERROR(CheckPlace(program, step.copy().to(), step.copy().size_bytes(), true));
-      return CheckPlace(program, step.copy().from(), step.copy().size_bytes(), false);
-    case Step::kZero: return CheckZero(program, step.zero());
-    default: return Broken("an empty step");
+      if (step.copy().size_bytes() < 0)
+        return Broken("a copy has a negative size");
+      TW_RETURN_IF_ERROR(CheckPlace(program, step.copy().to(),
+                                    step.copy().size_bytes(), true));
+      return CheckPlace(program, step.copy().from(), step.copy().size_bytes(),
+                        false);
+    case Step::kZero:
+      return CheckZero(program, step.zero());
+    default:
+      return Broken("an empty step");
   }
 }
 
 }  // namespace
 
 absl::Status VerifyProgram(const Program& program, int64_t constants_bytes) {
-  if (program.arena_bytes() < 0 || program.arena_bytes() > kMaxBytes) return Broken("its arena has no sane size");
+  if (program.arena_bytes() < 0 || program.arena_bytes() > kMaxBytes)
+    return Broken("its arena has no sane size");
   for (const auto* tensors : {&program.inputs(), &program.outputs()}) {
     for (const TensorSpec& tensor : *tensors) {
-      if (TensorBytes(tensor) < 0) return Broken(absl::StrCat("tensor '", tensor.name(), "' has no sane type or shape"));
+      if (TensorBytes(tensor) < 0)
+        return Broken(absl::StrCat("tensor '", tensor.name(),
+                                   "' has no sane type or shape"));
     }
   }
-  for (int i = 0; i < program.buffers_size(); ++i) TW_RETURN_IF_ERROR(CheckBuffer(program, i, constants_bytes));
+  for (int i = 0; i < program.buffers_size(); ++i)
+    TW_RETURN_IF_ERROR(CheckBuffer(program, i, constants_bytes));
   for (const KernelInfo& kernel : program.kernels()) {
-    if (kernel.num_tasks() < 0 || kernel.num_tasks() > kMaxBytes || kernel.scratch_bytes() < 0 || kernel.scratch_bytes() > kMaxBytes) {
-      return Broken(absl::StrCat("kernel '", kernel.name(), "' has no sane size"));
+    if (kernel.num_tasks() < 0 || kernel.num_tasks() > kMaxBytes ||
+        kernel.scratch_bytes() < 0 || kernel.scratch_bytes() > kMaxBytes) {
+      return Broken(
+          absl::StrCat("kernel '", kernel.name(), "' has no sane size"));
     }
   }
-  for (const Step& step : program.steps()) TW_RETURN_IF_ERROR(CheckStep(program, step));
+  for (const Step& step : program.steps())
+    TW_RETURN_IF_ERROR(CheckStep(program, step));
   return absl::OkStatus();
 }
 

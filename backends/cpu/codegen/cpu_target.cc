@@ -21,8 +21,8 @@ namespace {
 constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
 
 // Scheduling models by class. The model orders instructions; it never adds a
-// feature. For AVX-512 the one of Sapphire Rapids: those of older CPUs order the
-// 14x2 register tile so that it spills (assembly_test).
+// feature. For AVX-512 the one of Sapphire Rapids: those of older CPUs order
+// the 14x2 register tile so that it spills (assembly_test).
 const char* TuneFor(const std::string& cpu_class) {
   if (cpu_class == "x86-64-v4-amx" || cpu_class == "x86-64-v4") {
     return "sapphirerapids";

@@ -83,7 +83,8 @@ struct Workers {
   const std::optional<GuardedBuffer::Side> scratch_guard;
 };
 
-// Runs the tasks one by one with scratch that is undefined at first and guarded.
+// Runs the tasks one by one with scratch that is undefined at first and
+// guarded.
 absl::Status RunWithGuardedScratch(const CpuKernel& kernel,
                                    const KernelArgs& args, int64_t begin,
                                    int64_t end, int64_t scratch_bytes,
@@ -159,9 +160,8 @@ class CpuStream : public Stream {
     std::mutex mutex;
     absl::Status first;
     workers_.pool.Run(num_tasks, [&](int64_t begin, int64_t end, int) {
-      const absl::Status status =
-          RunWithGuardedScratch(kernel, args, begin, end, scratch_bytes,
-                                *workers_.scratch_guard);
+      const absl::Status status = RunWithGuardedScratch(
+          kernel, args, begin, end, scratch_bytes, *workers_.scratch_guard);
       std::lock_guard<std::mutex> lock(mutex);
       first.Update(status);
     });
