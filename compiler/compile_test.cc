@@ -284,6 +284,23 @@ TEST_F(CompileTest, EqualGroupsShareAKernel) {
   EXPECT_EQ(compiled.kernels.size(), 1u);
 }
 
+TEST_F(CompileTest, AModelForANewerCpuIsRefusedByName) {
+  const ImportedModel model = ModelOf(kGemmRelu);
+  TW_ASSERT_OK_AND_ASSIGN(const auto codegen,
+                          cpu::CreateCpuCodegen(*LoadSpec("cpu_x86_64_v4")));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                          Compile(model, *codegen, {}));
+  cpu::CpuDeviceOptions old;
+  old.num_threads = 1;
+  const DeviceSpec v3 = *LoadSpec("cpu_x86_64_v3");
+  old.pretend_features.assign(v3.features().begin(), v3.features().end());
+  const auto loaded =
+      Model::FromBytes(compiled.Serialize(), *cpu::CreateCpuDevice(old));
+  EXPECT_THAT(loaded.status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("avx512f")));
+}
+
 TEST_F(CompileTest, WrongNumbersOfTensorsAreRefused) {
   const ImportedModel model = ModelOf(kGemmRelu);
   TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,

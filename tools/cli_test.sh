@@ -84,6 +84,10 @@ expect_error 2 "one model" run
 # Bad inputs of a good model.
 expect_error 1 "nosuch A" run "$model" --input=nosuch="$work/out/$(ls "$work/out" | head -1)"
 expect_error 1 "float32[64, 32]" run "$model" --input=A="$work/out/$(ls "$work/out" | head -1)"
+printf '\x93NUMPY\x01\x00\x46\x00' >"$work/integers.npy"
+printf "%-69s\n" "{'descr': '<i4', 'fortran_order': False, 'shape': (64, 32), }" >>"$work/integers.npy"
+head -c 8192 /dev/zero >>"$work/integers.npy"
+expect_error 1 "float32[64, 32] int32[64, 32]" run "$model" --input=A="$work/integers.npy"
 expect_error 1 "nowhere.npy" run "$model" --input=A="$work/nowhere.npy"
 expect_error 1 "nowhere.onnx" run "$work/nowhere.onnx"
 
