@@ -10,41 +10,41 @@ namespace tilewright {
 
 absl::StatusOr<std::shared_ptr<const Model>> Model::Load(
     const std::string& path, std::shared_ptr<backends::Device> device) {
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<TwFile> file, TwFile::Open(path));
   std::shared_ptr<Model> model(new Model);
-  TW_ASSIGN_OR_RETURN(model->file_, TwFile::Open(path));
-  model->view_ = model->file_->view();
-  const absl::Status status = model->Init(std::move(device));
-  if (!status.ok())
+  const absl::Status status = model->Init(file->view(), std::move(device));
+  if (!status.ok()) {
     return absl::Status(status.code(),
                         absl::StrCat(path, ": ", status.message()));
+  }
   return model;
 }
 
 absl::StatusOr<std::shared_ptr<const Model>> Model::FromBytes(
-    std::string bytes, std::shared_ptr<backends::Device> device) {
+    std::string_view bytes, std::shared_ptr<backends::Device> device) {
+  TW_ASSIGN_OR_RETURN(const TwView view, ParseTw(bytes));
   std::shared_ptr<Model> model(new Model);
-  model->bytes_ = std::move(bytes);
-  TW_ASSIGN_OR_RETURN(model->view_, ParseTw(model->bytes_));
-  TW_RETURN_IF_ERROR(model->Init(std::move(device)));
+  TW_RETURN_IF_ERROR(model->Init(view, std::move(device)));
   return model;
 }
 
-absl::Status Model::Init(std::shared_ptr<backends::Device> device) {
+absl::Status Model::Init(const TwView& view,
+                         std::shared_ptr<backends::Device> device) {
   device_ = std::move(device);
   if (!device_->unified_memory()) {
     return absl::UnimplementedError(absl::StrCat(
         "device ", std::string(device_->name()),
         " has memory of its own, which the runtime cannot fill yet"));
   }
+  program_ = view.program;
   TW_ASSIGN_OR_RETURN(
       constants_,
-      device_->Allocate(static_cast<int64_t>(view_.constants.size())));
-  std::copy(view_.constants.begin(), view_.constants.end(),
+      device_->Allocate(static_cast<int64_t>(view.constants.size())));
+  std::copy(view.constants.begin(), view.constants.end(),
             static_cast<char*>(constants_->address()));
-  TW_ASSIGN_OR_RETURN(
-      loaded_module_,
-      device_->LoadModule(view_.module, view_.program.target()));
-  for (const KernelInfo& kernel : view_.program.kernels()) {
+  TW_ASSIGN_OR_RETURN(loaded_module_,
+                      device_->LoadModule(view.module, program_.target()));
+  for (const KernelInfo& kernel : program_.kernels()) {
     TW_ASSIGN_OR_RETURN(auto resolved,
                         device_->GetKernel(*loaded_module_, kernel.name()));
     kernels_.push_back(std::move(resolved));

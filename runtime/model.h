@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,10 +31,9 @@ class Model {
       const std::string& path, std::shared_ptr<backends::Device> device);
   // The same from the bytes of a .tw, for programs that compile on the fly.
   static absl::StatusOr<std::shared_ptr<const Model>> FromBytes(
-      std::string bytes, std::shared_ptr<backends::Device> device);
+      std::string_view bytes, std::shared_ptr<backends::Device> device);
 
-  const Program& program() const { return view_.program; }
-  std::string_view module() const { return view_.module; }
+  const Program& program() const { return program_; }
   const char* constants() const {
     return static_cast<const char*>(constants_->address());
   }
@@ -42,11 +42,11 @@ class Model {
 
  private:
   Model() = default;
-  absl::Status Init(std::shared_ptr<backends::Device> device);
+  // Keeps nothing of what `view` points into.
+  absl::Status Init(const TwView& view,
+                    std::shared_ptr<backends::Device> device);
 
-  std::unique_ptr<TwFile> file_;  // or
-  std::string bytes_;
-  TwView view_;
+  Program program_;
   std::shared_ptr<backends::Device> device_;
   std::unique_ptr<backends::DeviceBuffer> constants_;
   std::unique_ptr<backends::DeviceModule> loaded_module_;

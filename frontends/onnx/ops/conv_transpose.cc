@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "frontends/onnx/op_def.h"
 #include "frontends/onnx/ops/common.h"
+#include "frontends/onnx/ops/convolution.h"
 #include "frontends/onnx/ops/families.h"
 #include "frontends/onnx/ops/window.h"
 #include "frontends/onnx/tensor_proto.h"
@@ -155,22 +156,11 @@ absl::Status ImportConvTranspose(ImportContext& in) {
   const Shape& w_shape = op.shape(1);
   const int64_t channels_in = w_shape[0] / groups;
   const int64_t channels_out = w_shape[1];
-  const DType t = op.dtype(0);
-  const DType acc = Combiner::DefaultAccumulator(t);
-  const bool has_bias = op.has_input(2);
+  const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
   const TensorId x = Spread(in, window);
   const TensorId w = in.input(1);
-  std::vector<NamedAxis> axes = {{"n", op.shape(0)[0]},
-                                 {"oc", channels_out * groups}};
-  std::vector<NamedAxis> reduced = {{"ic", channels_in}};
-  for (int d = 0; d < spatial; ++d) {
-    const std::string name = SpatialName(d, spatial);
-    axes.push_back({absl::StrCat("o", name), window[d].output});
-    reduced.push_back({absl::StrCat("k", name), window[d].kernel});
-  }
-  const TensorId conv = in.Reduction(
-      in.Name(0, has_bias ? "conv" : ""), has_bias ? acc : t, axes, reduced,
-      Combiner::Kind::kSum, "conv",
+  EmitConvolution(
+      in, window, channels_out * groups, channels_in,
       [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
         Expr channel = over[0];
         Expr filter = out[1];
@@ -190,15 +180,6 @@ absl::Status ImportConvTranspose(ImportContext& in) {
         return Binary(Op::kMul, CastTo(acc, in.At(x, std::move(at))),
                       CastTo(acc, in.At(w, std::move(tap))));
       });
-  if (!has_bias) {
-    in.SetOutput(0, conv);
-    return absl::OkStatus();
-  }
-  const TensorId bias = in.input(2);
-  in.EmitElementwise(0, "bias", [&](absl::Span<const Expr> index) {
-    return Binary(Op::kAdd, in.Load(conv, index),
-                  CastTo(acc, in.LoadAligned(bias, index, 1)));
-  });
   return absl::OkStatus();
 }
 

@@ -1,0 +1,22 @@
+// What Conv and ConvTranspose share once their input is padded or spread.
+#ifndef FRONTENDS_ONNX_OPS_CONVOLUTION_H_
+#define FRONTENDS_ONNX_OPS_CONVOLUTION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "frontends/onnx/import_context.h"
+#include "frontends/onnx/ops/window.h"
+
+namespace tilewright {
+
+// Output 0 of a node with inputs x, w and perhaps a bias: the sum of `terms`
+// over (ic, kernel...) for every (n, oc, spatial...), hint "conv", then the bias
+// as a compute of its own, hint "bias". Terms have the accumulator's dtype.
+void EmitConvolution(ImportContext& in, const std::vector<WindowDim>& window,
+                     int64_t channels_out, int64_t channels_in,
+                     const Terms& terms);
+
+}  // namespace tilewright
+
+#endif  // FRONTENDS_ONNX_OPS_CONVOLUTION_H_
