@@ -1,12 +1,10 @@
 // The schedule a group gets when nobody has tuned it: register tiles, tasks and
-// packed constants by rule.
+// packed constants by rule. Which family's rules a group falls under is decided
+// here, by the shape of its expressions alone; each family is a file of its
+// own.
 //
-// A group is a chain: one compute, perhaps a reduction, and maps that read
-// their predecessor element by element. The maps but the last are inlined; the
-// reduction runs in registers inside the last one's tile loops. The vector axis
-// is the one that is contiguous in the output; rows of the register tile come
-// from the axes inside it (design: backends.md "CPU"; the tile is chosen by
-// divisibility first, then by loads per multiply-add).
+//   map_schedule          maps only
+//   contraction_schedule  one reduction, maps before and behind it
 #ifndef TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_
 
@@ -17,7 +15,7 @@
 
 namespace tilewright::sketch {
 
-// InvalidArgument if the group is no such chain.
+// InvalidArgument if the group is of no family.
 absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec);
 

@@ -46,6 +46,33 @@ TEST(DefaultScheduleTest, AnEpilogueReadsTheAccumulatorsFromRegisters) {
   EXPECT_THAT(text, HasSubstr("registers"));
 }
 
+TEST(DefaultScheduleTest, AMapBeforeTheReductionGoesIntoItsLoads) {
+  const std::string text = ScheduleText(R"(
+      A: f32[64, 32] = placeholder
+      s: f32[32] = placeholder
+      B: f32[32, 50] = placeholder
+      P: f32[64, 32] = compute (m: 64, k: 32) { max(A[m, k] * s[k], 0) }
+      T: f32[64, 50] = compute (m: 64, n: 50) reduce (k: 32) sum:f32 { P[m, k] * B[k, n] }
+      Y: f32[64, 50] = compute (m: 64, n: 50) { exp(T[m, n]) }
+      return Y
+  )");
+  EXPECT_THAT(text, HasSubstr("compute_inline"));
+  EXPECT_THAT(text, HasSubstr("compute_at"));
+}
+
+TEST(DefaultScheduleTest, TwoReductionsAreRefused) {
+  const absl::StatusOr<TensorGraph> graph = ParseText(R"(
+      A: f32[4, 3] = placeholder
+      T: f32[4] = compute (m: 4) reduce (k: 3) sum:f32 { A[m, k] }
+      U: f32[4] = compute (m: 4) reduce (k: 3) sum:f32 { A[m, k] * T[m] }
+      return U
+  )");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(
+      DefaultSchedule({*graph, {}}, *LoadSpec("cpu_x86_64_v4")).status().code(),
+      absl::StatusCode::kInvalidArgument);
+}
+
 TEST(DefaultScheduleTest, AReductionAloneIsCopiedOutOfRegisters) {
   const std::string text = ScheduleText(R"(
       A: f32[64, 32] = placeholder

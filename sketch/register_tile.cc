@@ -17,7 +17,6 @@ constexpr double kVectorLoadCost = 0.6;
 constexpr double kBroadcastCost = 0.3;
 constexpr double kDistantBroadcastCost = 0.45;
 constexpr double kStepCost = 1.5;
-constexpr int64_t kMapVectors = 4;
 
 // Full pieces and the rest when an extent is cut.
 struct Cut {
@@ -53,11 +52,6 @@ double StepCost(const TileSpace& space, const RegisterTile& tile) {
 }  // namespace
 
 RegisterTile ChooseRegisterTile(const TileSpace& space) {
-  if (!space.accumulates)
-    return {std::min<int64_t>(
-                space.vectors,
-                std::max<int64_t>(1, kMapVectors / space.registers_per_unit)),
-            1, 1};
   RegisterTile best;
   double least_cost = std::numeric_limits<double>::infinity();
   for (const int64_t vectors : {8, 6, 4, 3, 2, 1}) {

@@ -1,4 +1,5 @@
-// The choice of a register tile: rows × vectors of accumulators.
+// The choice of a register tile: rows × vectors of accumulators of a reduction,
+// which loads vectors of one operand and broadcasts the other.
 #ifndef TILEWRIGHT_SKETCH_REGISTER_TILE_H_
 #define TILEWRIGHT_SKETCH_REGISTER_TILE_H_
 
@@ -15,8 +16,6 @@ struct TileSpace {
                        // is taken whole
   int registers;       // architectural vector registers
   int registers_per_unit;  // vector registers that one unit of `vectors` fills
-  bool accumulates;  // a reduction: accumulators stay in registers, one operand
-                     // is broadcast
   bool rows_far_apart = false;  // neighbouring rows of the broadcast operand
                                 // lie a page or more apart
 };

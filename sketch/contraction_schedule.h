@@ -1,0 +1,23 @@
+// The default schedule of groups with one reduction: it runs in vector
+// registers inside the tile loops of the group's last compute, which applies
+// the maps behind it (the epilogue); maps before it are inlined into its loads.
+// The vector axis is the one that is contiguous in the output; rows of the
+// register tile come from the axes inside it. Constants become panels as wide
+// as the tile (design: backends.md "CPU").
+#ifndef TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
+#define TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
+
+#include "backends/spec/device_spec.pb.h"
+#include "sketch/group_chain.h"
+#include "sketch/schedule.h"
+#include "sketch/workload.h"
+
+namespace tilewright::sketch {
+
+// REQUIRES: `chain` is that of the workload's graph and has a reduction.
+Schedule ContractionSchedule(const Workload& workload, const DeviceSpec& spec,
+                             const Chain& chain);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
