@@ -141,6 +141,37 @@ void ExpectLanes(const Backend& backend) {
   ExpectSameAsInterpreter(backend, runs);
 }
 
+// Lanes of two vectors, drawn at random: fewer and more than they have.
+void ExpectShuffles(const Backend& backend) {
+  std::vector<Run> runs;
+  for (DType dtype : RegisterDTypes()) {
+    for (int lanes : {2, 5, 16}) {
+      ScalarBuilder b(absl::StrCat("shuffles_", Spell(dtype), "_x", lanes));
+      Random random(13);
+      const std::vector<int> widths = {2, 3, 8, 16, 17};
+      int64_t elements = 0;
+      for (int width : widths) elements += width;
+      const int in = b.AddArgument("in", dtype, Role::kInput, 2 * lanes);
+      const int out = b.AddArgument("out", dtype, Role::kOutput, elements);
+      const Reg first = b.Load(in, kernel_ir::kNoReg, 0, lanes);
+      const Reg second = b.Load(in, kernel_ir::kNoReg, lanes, lanes);
+      int64_t at = 0;
+      for (int width : widths) {
+        std::vector<int> chosen(width);
+        for (int& lane : chosen)
+          lane = static_cast<int>(random.UniformInt(0, 2 * lanes - 1));
+        b.Store(out, kernel_ir::kNoReg, at,
+                b.Shuffle(first, width == 3 ? first : second, chosen));
+        at += width;
+      }
+      runs.push_back({std::move(b).Finish(),
+                      {SomeBytes(dtype, 2 * lanes, random),
+                       Pattern(elements * SizeBytes(dtype))}});
+    }
+  }
+  ExpectSameAsInterpreter(backend, runs);
+}
+
 // a * b + c with one rounding: operands whose product needs more bits.
 void ExpectFma(const Backend& backend) {
   TW_ASSERT_OK_AND_ASSIGN(const auto codegen, backend.codegen());
@@ -321,6 +352,7 @@ std::vector<Case> ArithmeticCases() {
   cases.push_back({"AnyLane", ExpectAny});
   cases.push_back({"ConstantsOfAllDtypes", ExpectConstants});
   cases.push_back({"LanesAreExtractedInsertedAndSplat", ExpectLanes});
+  cases.push_back({"LanesOfTwoVectorsAreShuffled", ExpectShuffles});
   cases.push_back({"FmaRoundsOnce", ExpectFma});
   cases.push_back({"MultiplyAndAddRoundTwice", ExpectNoContraction});
   return cases;

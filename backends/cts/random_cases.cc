@@ -153,6 +153,12 @@ class Generator {
           a, static_cast<int>(random_.Index(static_cast<size_t>(lanes))),
           As(Value(), dtype, 1));
     }
+    if (lanes > 1 && random_.Bernoulli(0.1)) {
+      std::vector<int> chosen(static_cast<size_t>(random_.UniformInt(1, 16)));
+      for (int& lane : chosen)
+        lane = static_cast<int>(random_.UniformInt(0, 2 * lanes - 1));
+      return b_.Shuffle(a, As(Value(), dtype, lanes), std::move(chosen));
+    }
     if (dtype == DType::kBool && random_.Bernoulli(0.2)) return b_.Any(a);
     if (SizeBytes(dtype) == 4 && random_.Bernoulli(0.1)) {
       // Which NaN an operation gives is nobody's promise.

@@ -176,6 +176,20 @@ Reg ScalarBuilder::Insert(Reg source, int lane, Reg value) {
                 });
 }
 
+Reg ScalarBuilder::Shuffle(Reg a, Reg b, std::vector<int> lanes) {
+  TW_CHECK(!lanes.empty());
+  const int source_lanes = type(a).lanes;
+  if (lanes.size() == 1) {
+    return lanes[0] < source_lanes ? Lane(a, lanes[0])
+                                   : Lane(b, lanes[0] - source_lanes);
+  }
+  return Shared(absl::StrCat("h", absl::StrJoin(lanes, "."), ":", a, ",", b),
+                !AnyVariable({a, b}), type(a).dtype,
+                static_cast<int>(lanes.size()), [&](Reg dst) {
+                  return ShuffleInst{dst, a, b, std::move(lanes)};
+                });
+}
+
 Reg ScalarBuilder::Bitcast(DType to, Reg source) {
   TW_CHECK_EQ(SizeBytes(to), SizeBytes(type(source).dtype))
       << "bits of " << Name(type(source).dtype) << " as " << Name(to);

@@ -61,6 +61,8 @@ class ScalarBuilder {
   Reg Splat(Reg source, int lanes);
   Reg Lane(Reg source, int lane);
   Reg Insert(Reg source, int lane, Reg value);
+  // See ShuffleInst; one lane gives a scalar.
+  Reg Shuffle(Reg a, Reg b, std::vector<int> lanes);
   Reg Bitcast(DType to, Reg source);  // the same bits; dtypes of equal size
   Reg Any(Reg source);                // scalar bool: is any lane true?
   // A whole expression: `leaf` gives the register of each kVar and kLoad node

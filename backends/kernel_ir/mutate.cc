@@ -194,6 +194,19 @@ std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
       out.push_back(Of<LaneInst>("lane off by one", [lanes](LaneInst& l) {
         l.lane = (l.lane + 1) % lanes;
       }));
+  } else if (const ShuffleInst* shuffle =
+                 std::get_if<ShuffleInst>(&inst.node)) {
+    const int lanes = kernel.regs[shuffle->a].lanes;
+    out.push_back(
+        Of<ShuffleInst>("shuffled lane off by one", [lanes](ShuffleInst& s) {
+          s.lanes[0] = (s.lanes[0] + 1) % (2 * lanes);
+        }));
+    out.push_back(Of<ShuffleInst>(
+        "two shuffled lanes exchanged",
+        [](ShuffleInst& s) { std::swap(s.lanes[0], s.lanes[1]); }));
+    if (shuffle->a != shuffle->b)
+      out.push_back(Of<ShuffleInst>("shuffle operands swapped",
+                                    [](auto& s) { std::swap(s.a, s.b); }));
   }
   return out;
 }

@@ -85,6 +85,30 @@ TEST(MutateTest, NearlyEveryMutantComputesSomethingElse) {
   EXPECT_LE(same.size() * 20, mutants.size()) << ::testing::PrintToString(same);
 }
 
+// y = x with neighbours exchanged.
+TEST(MutateTest, MutantsOfShufflesComputeSomethingElse) {
+  ScalarBuilder b("swap");
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 8);
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 8);
+  const Reg low = b.Load(x, kNoReg, 0, 4), high = b.Load(x, kNoReg, 4, 4);
+  b.Store(y, kNoReg, 0, b.Shuffle(low, high, {1, 0, 3, 2, 5, 4, 7, 6}));
+  const ScalarKernel kernel = std::move(b).Finish();
+  const auto result = [](const ScalarKernel& k) {
+    std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
+    std::vector<std::string> args(
+        2, std::string(reinterpret_cast<const char*>(values.data()), 32));
+    return InterpretScalarKernel(k, absl::MakeSpan(args), 0, 1).ok() ? args[1]
+                                                                     : "error";
+  };
+  const std::string want = result(kernel);
+  int shuffles = 0;
+  for (const Mutant& m : Mutants(kernel, 100, 1)) {
+    EXPECT_NE(result(m.kernel), want) << m.name;
+    shuffles += m.name.find("shuffle") != std::string::npos;
+  }
+  EXPECT_EQ(shuffles, 3);
+}
+
 TEST(MutateTest, EqualSeedsGiveEqualMutants) {
   const std::vector<Mutant> a = Mutants(Product(), 10, 5),
                             b = Mutants(Product(), 10, 5),

@@ -42,6 +42,19 @@ const Code* InsertStep(Machine& m, const Code* c) {
   return c + 1;
 }
 
+// a, b: sources of aux lanes each; c: the lane numbers, as i32.
+const Code* ShuffleStep(Machine& m, const Code* c) {
+  for (int i = 0; i < c->lanes; ++i) {
+    int32_t lane;
+    std::memcpy(&lane, m.regs + c->c + i * sizeof(lane), sizeof(lane));
+    const int32_t source =
+        lane < c->aux ? c->a + lane * static_cast<int32_t>(c->imm)
+                      : c->b + (lane - c->aux) * static_cast<int32_t>(c->imm);
+    std::memcpy(m.regs + c->dst + i * c->imm, m.regs + source, c->imm);
+  }
+  return c + 1;
+}
+
 const Code* AnyStep(Machine& m, const Code* c) {
   bool any = false;
   for (int i = 0; i < c->lanes; ++i) any = any || m.regs[c->a + i] != 0;
@@ -178,6 +191,24 @@ class Compiler {
     c.aux = n.lane;
     c.lanes = k_.regs[n.dst].lanes;
     c.imm = SizeBytes(k_.regs[n.dst].dtype);
+  }
+  void One(const ShuffleInst& n) {
+    const RegType type = k_.regs[n.dst];
+    const int32_t table = Reserve(DType::kInt32, type.lanes);
+    for (int i = 0; i < type.lanes; ++i)
+      WriteLane(registers_.data() + table, DType::kInt32, i, {0, n.lanes[i]});
+    // A variable may be its own source.
+    const bool in_place = n.dst == n.a || n.dst == n.b;
+    const int32_t dst = in_place ? Reserve(type.dtype, type.lanes) : At(n.dst);
+    Code& c = Emit(ShuffleStep);
+    c.dst = dst;
+    c.a = At(n.a);
+    c.b = At(n.b);
+    c.c = table;
+    c.lanes = type.lanes;
+    c.aux = k_.regs[n.a].lanes;
+    c.imm = SizeBytes(type.dtype);
+    if (in_place) Copy(At(n.dst), dst, type);
   }
   void One(const BitcastInst& n) {
     Copy(At(n.dst), At(n.source), k_.regs[n.source]);

@@ -45,6 +45,38 @@ TEST(ScalarInterpreterTest, LoopsAccumulateInVariables) {
   EXPECT_EQ(Values<float>(args[1])[0], 56.0f);
 }
 
+TEST(ScalarInterpreterTest, ShufflesTakeLanesOfBothSources) {
+  ScalarBuilder b("shuffle");
+  const int x = b.AddArgument("x", DType::kInt16, Role::kInput, 8);
+  const int y = b.AddArgument("y", DType::kInt16, Role::kOutput, 6);
+  const Reg low = b.Load(x, kNoReg, 0, 4), high = b.Load(x, kNoReg, 4, 4);
+  b.Store(y, kNoReg, 0, b.Shuffle(low, high, {7, 0, 5, 5, 2, 1}));
+  const ScalarKernel kernel = std::move(b).Finish();
+  std::vector<std::string> args = {
+      Bytes<int16_t>({10, 11, 12, 13, 14, 15, 16, 17}),
+      Bytes<int16_t>({0, 0, 0, 0, 0, 0})};
+  TW_ASSERT_OK(InterpretScalarKernel(kernel, absl::MakeSpan(args), 0, 1));
+  EXPECT_EQ(Values<int16_t>(args[1]),
+            (std::vector<int16_t>{17, 10, 15, 15, 12, 11}));
+}
+
+TEST(ScalarInterpreterTest, AVariableMayBeShuffledIntoItself) {
+  ScalarBuilder b("reverse");
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 4);
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 4);
+  const Reg v = b.Variable(DType::kFloat32, 4);
+  b.Assign(v, b.Load(x, kNoReg, 0, 4));
+  b.Store(y, kNoReg, 0, b.Shuffle(v, v, {3, 2, 1, 0}));
+  ScalarKernel kernel = std::move(b).Finish();
+  auto& shuffle = std::get<ShuffleInst>(kernel.body[2].node);
+  std::get<StoreInst>(kernel.body[3].node).value = v;
+  shuffle.dst = v;
+  std::vector<std::string> args = {Bytes<float>({1, 2, 3, 4}),
+                                   Bytes<float>({0, 0, 0, 0})};
+  TW_ASSERT_OK(InterpretScalarKernel(kernel, absl::MakeSpan(args), 0, 1));
+  EXPECT_EQ(Values<float>(args[1]), (std::vector<float>{4, 3, 2, 1}));
+}
+
 TEST(ScalarInterpreterTest, MasksKeepAccessesInsideAndGiveOther) {
   ScalarBuilder b("copy");
   const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 5);

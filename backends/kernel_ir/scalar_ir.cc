@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace tilewright::kernel_ir {
 namespace {
@@ -122,6 +123,10 @@ class Printer {
   void One(const InsertInst& n, int depth) {
     Line(depth, absl::StrCat(Define(n.dst), "insert ", R(n.value), " at ",
                              n.lane, " of ", R(n.source)));
+  }
+  void One(const ShuffleInst& n, int depth) {
+    Line(depth, absl::StrCat(Define(n.dst), "shuffle ", R(n.a), ", ", R(n.b),
+                             " [", absl::StrJoin(n.lanes, " "), "]"));
   }
   void One(const BitcastInst& n, int depth) {
     Line(depth, absl::StrCat(Define(n.dst), "bits of ", R(n.source)));

@@ -64,6 +64,13 @@ struct InsertInst {  // dst = source with lane `lane` replaced by the scalar
   Reg dst, source, value;
   int lane;
 };
+// Lane i of dst = lane lanes[i] of the lanes of `a` followed by those of `b`,
+// which have equal type and at least two lanes each (b may be a). dst has
+// lanes.size() lanes, two at least.
+struct ShuffleInst {
+  Reg dst, a, b;
+  std::vector<int> lanes;
+};
 // dst = the same bits as another dtype of equal size (f32 <-> i32, f64 <->
 // i64), lane by lane.
 struct BitcastInst {
@@ -130,8 +137,8 @@ struct IfInst {
 
 struct Inst {
   std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, LaneInst,
-               InsertInst, BitcastInst, AnyInst, LoadInst, StoreInst,
-               PrefetchInst, ForInst, IfInst>
+               InsertInst, ShuffleInst, BitcastInst, AnyInst, LoadInst,
+               StoreInst, PrefetchInst, ForInst, IfInst>
       node;
 };
 

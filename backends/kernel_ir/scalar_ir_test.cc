@@ -170,6 +170,42 @@ TEST(ScalarIrTest, BitsAndAnyNameTheirSources) {
             std::string::npos);
 }
 
+TEST(ScalarIrTest, ShufflesNameTheirLanes) {
+  ScalarBuilder b("k");
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 8);
+  const Reg low = b.Load(x, kNoReg, 0, 4), high = b.Load(x, kNoReg, 4, 4);
+  const Reg even = b.Shuffle(low, high, {0, 2, 4, 6});
+  EXPECT_EQ(b.Shuffle(low, high, {0, 2, 4, 6}), even);
+  EXPECT_NE(b.Shuffle(low, high, {1, 3, 5, 7}), even);
+  EXPECT_EQ(b.Shuffle(low, high, {5}), b.Lane(high, 1));
+  const ScalarKernel kernel = std::move(b).Finish();
+  TW_EXPECT_OK(VerifyScalarKernel(kernel));
+  EXPECT_NE(kernel.ToString().find("%3: f32x4 = shuffle %1, %2 [0 2 4 6]\n"),
+            std::string::npos);
+}
+
+TEST(ScalarVerifierTest, RejectsShufflesOfUnequalVectorsAndOfLanesBeyond) {
+  ScalarBuilder b("k");
+  const Reg v = b.Float(1, DType::kFloat32, 4);
+  const Reg wide = b.Float(1, DType::kFloat32, 8);
+  b.Shuffle(v, v, {3, 7, 0, 1});
+  const ScalarKernel kernel = std::move(b).Finish();
+  TW_ASSERT_OK(VerifyScalarKernel(kernel));
+  const auto with = [&](const auto& change) {
+    ScalarKernel changed = kernel;
+    change(std::get<ShuffleInst>(changed.body.back().node));
+    return VerifyScalarKernel(changed);
+  };
+  EXPECT_THAT(with([&](ShuffleInst& s) { s.b = wide; }),
+              StatusIs(StatusCode::kInternal, "shuffle of f32x4 and f32x8"));
+  EXPECT_THAT(with([&](ShuffleInst& s) { s.lanes[1] = 8; }),
+              StatusIs(StatusCode::kInternal, "lane 8 of two f32x4"));
+  EXPECT_THAT(with([&](ShuffleInst& s) { s.lanes = {0}; }),
+              StatusIs(StatusCode::kInternal, "shuffle to 1 lanes"));
+  EXPECT_THAT(with([&](ShuffleInst& s) { s.lanes.pop_back(); }),
+              StatusIs(StatusCode::kInternal, "but its value is f32x3"));
+}
+
 TEST(ScalarIrTest, BitsOfAnotherSizeAndAnyOfNumbersAreRefused) {
   ScalarBuilder b("k");
   const Reg v = b.Bitcast(DType::kInt32, b.Float(1, DType::kFloat32, 4));

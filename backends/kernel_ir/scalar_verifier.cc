@@ -220,7 +220,21 @@ class Verifier {
     }
     return Define(n.dst, k_.regs[n.source].dtype, k_.regs[n.source].lanes);
   }
-
+  absl::Status One(const ShuffleInst& n) {
+    TW_RETURN_IF_ERROR(Use(n.a));
+    TW_RETURN_IF_ERROR(Use(n.b));
+    const RegType& a = k_.regs[n.a];
+    const RegType& b = k_.regs[n.b];
+    if (a.dtype != b.dtype || a.lanes != b.lanes || a.lanes < 2)
+      return Fault(absl::StrCat("shuffle of ", T(n.a), " and ", T(n.b)));
+    if (n.lanes.size() < 2)
+      return Fault(absl::StrCat("shuffle to ", n.lanes.size(), " lanes"));
+    for (int lane : n.lanes) {
+      if (lane < 0 || lane >= 2 * a.lanes)
+        return Fault(absl::StrCat("lane ", lane, " of two ", T(n.a)));
+    }
+    return Define(n.dst, a.dtype, static_cast<int>(n.lanes.size()));
+  }
   absl::Status One(const BitcastInst& n) {
     TW_RETURN_IF_ERROR(Use(n.source));
     if (!Exists(n.dst)) return Fault("no destination");

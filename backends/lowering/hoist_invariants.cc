@@ -128,6 +128,8 @@ class Hoister {
       pure = {n->dst, {n->source}};
     if (const auto* n = std::get_if<InsertInst>(&inst.node))
       pure = {n->dst, {n->source, n->value}};
+    if (const auto* n = std::get_if<ShuffleInst>(&inst.node))
+      pure = {n->dst, {n->a, n->b}};
     if (const auto* n = std::get_if<BitcastInst>(&inst.node))
       pure = {n->dst, {n->source}};
     if (const auto* n = std::get_if<AnyInst>(&inst.node))

@@ -191,6 +191,10 @@ class KernelEmitter {
                    : b_.CreateInsertElement(Get(n.source), value, n.lane));
     return absl::OkStatus();
   }
+  absl::Status One(const ShuffleInst& n) {
+    Set(n.dst, b_.CreateShuffleVector(Get(n.a), Get(n.b), n.lanes));
+    return absl::OkStatus();
+  }
   absl::Status One(const BitcastInst& n) {
     Set(n.dst, b_.CreateBitCast(Get(n.source), LlvmType(n.dst)));
     return absl::OkStatus();
