@@ -22,16 +22,17 @@ import testcase
 import zoo
 
 
-def to_onnx(model, example, opset, fold_batchnorm):
-    """The ModelProto of `model`.  Unless folded, BatchNormalization stays a
-    node of its own, so that the compiler's folding is what is tested."""
+def to_onnx(model, inputs, outputs, opset, fold_batchnorm):
+    """The ModelProto of `model`; `inputs` are (name, tensor), `outputs` names.
+    Unless folded, BatchNormalization stays a node of its own, so that the
+    compiler's folding is what is tested."""
     buffer = io.BytesIO()
     modes = torch.onnx.TrainingMode
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "exporting in training mode": it is not, see eval()
         torch.onnx.export(
-            model, (example,), buffer, opset_version=opset,
-            input_names=["x"], output_names=["y"],
+            model, tuple(tensor for _, tensor in inputs), buffer, opset_version=opset,
+            input_names=[name for name, _ in inputs], output_names=list(outputs),
             training=modes.EVAL if fold_batchnorm else modes.PRESERVE,
             do_constant_folding=fold_batchnorm)
     proto = onnx.load_from_string(buffer.getvalue())
@@ -42,27 +43,36 @@ def to_onnx(model, example, opset, fold_batchnorm):
 
 
 def export(name, out, seed=0, batch=None, opset=17, fold_batchnorm=False):
-    """Writes OUT/NAME; returns the folder and the reference output."""
+    """Writes OUT/NAME, or OUT/NAME_bN where a batch is given; returns the folder
+    and the reference outputs."""
     entry = zoo.MODELS[name]
-    shape = ((batch,) if batch else entry.input_shape[:1]) + entry.input_shape[1:]
     model = entry.build().eval()
     parameters.draw(model, seed)
 
-    def draw_input(which):
-        return entry.draw_input(parameters.stream(seed, f"input {which}"), shape)
+    def draw_inputs(which):
+        return [(part.name, part.draw(parameters.stream(seed, f"{part.stream} {which}"),
+                                      ((batch,) if batch else part.shape[:1]) + part.shape[1:]))
+                for part in entry.inputs]
 
-    def reference(values):
+    def tensors(inputs, real):
+        values = [torch.from_numpy(array) for _, array in inputs]
+        return [v.to(real) if v.is_floating_point() else v for v in values]
+
+    def reference(inputs):
         with torch.no_grad():
-            return model.double()(torch.from_numpy(values).double()).numpy()
+            outputs = model.double()(*tensors(inputs, torch.float64))
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        return [output.numpy() for output in outputs]
 
-    x = draw_input(0)
-    parameters.rescale_to_unit_output(model, [torch.from_numpy(x).double()])
-    proto = to_onnx(model.float(), torch.from_numpy(x), opset, fold_batchnorm)
-    y = reference(x)
-    testcase.check_outputs([y], [reference(draw_input(1))])
-    folder = os.path.join(out, name)
-    testcase.write(folder, proto, [("x", x)], [("y", y)])
-    return folder, y
+    inputs = draw_inputs(0)
+    parameters.rescale_to_unit_output(model, tensors(inputs, torch.float64), entry.centre)
+    named = list(zip((name for name, _ in inputs), tensors(inputs, torch.float32)))
+    proto = to_onnx(model.float(), named, entry.outputs, opset, fold_batchnorm)
+    references = reference(inputs)
+    testcase.check_outputs(references, reference(draw_inputs(1)))
+    folder = os.path.join(out, f"{name}_b{batch}" if batch else name)
+    testcase.write(folder, proto, inputs, list(zip(entry.outputs, references)))
+    return folder, references
 
 
 def main():
@@ -81,11 +91,12 @@ def main():
         parser.error(f"unknown model {unknown[0]}; choose from {' '.join(zoo.MODELS)}")
     torch.set_num_threads(1)  # the order of a sum, and so its last bit, is then fixed
     for name in arguments.models or zoo.MODELS:
-        folder, y = export(name, arguments.out, arguments.seed, arguments.batch,
-                           arguments.opset, arguments.fold_batchnorm)
+        folder, references = export(name, arguments.out, arguments.seed, arguments.batch,
+                                    arguments.opset, arguments.fold_batchnorm)
         size = os.path.getsize(os.path.join(folder, "model.onnx"))
-        print(f"{folder}: {size / 1024:.0f} KiB, output {list(y.shape)}, "
-              f"standard deviation {np.std(y):.3f}")
+        for y in references:
+            print(f"{folder}: {size / 1024:.0f} KiB, output {list(y.shape)}, "
+                  f"standard deviation {np.std(y):.3f}", flush=True)
     return 0
 
 

@@ -3,7 +3,7 @@
 Networks with default random weights forgive wrong kernels: their outputs vanish
 or whole blocks are scaled away.  Here every parameter is drawn (weights
 N(0, 1/fan_in), biases and norm shifts N(0, 0.1), norm scales U(0.5, 1.5),
-running means N(0, 0.1), running variances U(0.5, 1.5); 0.1 is a standard
+embeddings N(0, 1), running means N(0, 0.1), running variances U(0.5, 1.5); 0.1 is a standard
 deviation), then one pass over the data rescales each convolution and linear
 layer to unit output.
 
@@ -19,7 +19,9 @@ from torch import nn
 
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm, nn.GroupNorm)
 # Parameters outside norms that scale a branch; they are drawn like norm scales.
-SCALE_NAMES = ("layer_scale", "gamma", "beta")
+SCALE_NAMES = ("layer_scale", "gamma", "beta", "temperature")
+# Tables and vectors that are added to activations, which have unit deviation.
+EMBEDDING_NAMES = ("class_token", "position_embedding", "relative_position_bias_table")
 
 
 def stream(seed, name):
@@ -55,6 +57,8 @@ def draw(model, seed):
                 _assign(tensor, random.uniform(0.5, 1.5, shape))
             elif name.startswith(SCALE_NAMES):
                 _assign(tensor, random.uniform(0.5, 1.5, shape))
+            elif isinstance(module, nn.Embedding) or name in EMBEDDING_NAMES:
+                _assign(tensor, random.normal(0.0, 1.0, shape))
             elif name == "running_mean" or name.endswith("bias"):
                 _assign(tensor, random.normal(0.0, 0.1, shape))
             else:
@@ -70,13 +74,27 @@ def _short(value):
 
 
 @torch.no_grad()
-def rescale_to_unit_output(model, inputs):
+def rescale_to_unit_output(model, inputs, centre=False):
     """Scales each Conv and Linear so that its output on `inputs` (float64
     tensors) has a standard deviation of 1.  Layers are visited in the order of
     execution, so each sees the already rescaled ones before it; a layer that is
     executed twice is rescaled once.  `model` is float64 during the pass and
-    float32 afterwards; the scales are exact in both."""
+    float32 afterwards; the scales are exact in both.
+
+    With `centre`, every BatchNorm's drawn running mean is moved by the mean of
+    what it is given here, as training would: without, the part of the signal
+    that all inputs share grows from layer to layer, and the outputs of a deep
+    network hardly depend on its input."""
     done = set()
+
+    def centre_hook(module, inputs):
+        if module in done:
+            return
+        done.add(module)
+        x = inputs[0]
+        means = x.mean([d for d in range(x.dim()) if d != 1])
+        shift = torch.tensor([_short(float(mean)) for mean in means], dtype=torch.float64)
+        module.running_mean.copy_((module.running_mean + shift).float().double())
 
     def hook(module, _, output):
         if module in done:
@@ -95,6 +113,9 @@ def rescale_to_unit_output(model, inputs):
 
     layers = (nn.Conv1d, nn.Conv2d, nn.ConvTranspose2d, nn.Linear)
     handles = [m.register_forward_hook(hook) for m in model.modules() if isinstance(m, layers)]
+    if centre:
+        handles += [m.register_forward_pre_hook(centre_hook) for m in model.modules()
+                    if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d))]
     try:
         model.double()
         model(*inputs)

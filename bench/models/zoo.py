@@ -11,15 +11,32 @@ import numpy as np
 import torch
 from torch import nn
 
+from nets import bert, bsrn, conformer, mobilevit, nafnet, nerf, restormer, vit
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    name: str
+    # With batch 1; dimension 0 is the batch (rows for an MLP, samples for a
+    # NeRF) and is overridden by --batch.
+    shape: Tuple[int, ...]
+    # (random stream, shape) -> array.
+    draw: Callable[[np.random.Generator, Tuple[int, ...]], np.ndarray]
+    # Names the random stream.
+    stream: str = "input"
+
 
 @dataclasses.dataclass(frozen=True)
 class Model:
     build: Callable[[], nn.Module]
-    # Shape of the one input with batch 1; dimension 0 is the batch (rows for
-    # an MLP) and is overridden by --batch.
-    input_shape: Tuple[int, ...]
-    # (random stream, shape) -> float32 array.
-    draw_input: Callable[[np.random.Generator, Tuple[int, ...]], np.ndarray]
+    inputs: Tuple[Input, ...]
+    outputs: Tuple[str, ...] = ("y",)
+    # See parameters.rescale_to_unit_output.
+    centre: bool = False
+
+
+def one_input(build, shape, draw, **options):
+    return Model(build, (Input("x", shape, draw),), **options)
 
 
 def normal(random, shape):
@@ -64,9 +81,25 @@ def narrow(model, divisor, classes):
     return model
 
 
-def resnet18():
-    import torchvision
-    return torchvision.models.resnet18(weights=None)
+def torchvision_model(name, **arguments):
+    def build():
+        import torchvision
+        return getattr(torchvision.models, name)(weights=None, **arguments)
+    return build
+
+
+def convnext(widths, depths, classes=1000):
+    from torchvision.models import convnext as family
+    following = widths[1:] + (None,)
+    settings = [family.CNBlockConfig(*row) for row in zip(widths, following, depths)]
+    return family.ConvNeXt(settings, num_classes=classes)
+
+
+def swin(embed_dim, depths, heads, window=7, classes=1000):
+    from torchvision.models.swin_transformer import SwinTransformer
+    return SwinTransformer(patch_size=[4, 4], embed_dim=embed_dim, depths=list(depths),
+                           num_heads=list(heads), window_size=[window, window],
+                           num_classes=classes)
 
 
 def mlp(widths):
@@ -77,15 +110,46 @@ def mlp(widths):
     return nn.Sequential(*layers[:-1])
 
 
+def bert_inputs(vocabulary, tokens):
+    return (Input("ids", (1, tokens), bert.token_ids(vocabulary), "ids"),
+            Input("mask", (1, tokens), bert.mask, "mask"))
+
+
+def gemm(m, k, n):
+    """One product [m, k] x [k, n] with constant weights and a bias."""
+    return one_input(lambda: nn.Linear(k, n), (m, k), normal)
+
+
+IMAGE = (1, 3, 224, 224)
+
 MODELS = {
-    "resnet18": Model(resnet18, (1, 3, 224, 224), image),
+    "resnet18": one_input(torchvision_model("resnet18"), IMAGE, image),
+    "resnet50": one_input(torchvision_model("resnet50"), IMAGE, image),
+    "mobilenet_v2": one_input(torchvision_model("mobilenet_v2"), IMAGE, image,
+                              centre=True),
+    "bert_base": Model(bert.Bert, bert_inputs(30522, 128), ("hidden", "pooled")),
+    "convnext_tiny": one_input(lambda: convnext((96, 192, 384, 768), (3, 3, 9, 3)), IMAGE, image),
+    "swin_t": one_input(lambda: swin(96, (2, 2, 6, 2), (3, 6, 12, 24)), IMAGE, image),
+    "vit_s": one_input(vit.VisionTransformer, IMAGE, image),
+    # One ray batch: positions and directions, already encoded.
+    "nerf_mlp": one_input(nerf.NerfMlp, (8192, 90), nerf.encoded_samples),
     # 7-layer MLP, 64 wide: bound by memory unless its layers are fused.
-    "mlp64": Model(lambda: mlp([64] * 8), (65536, 64), normal),
-    # One matrix product with constant weights, for the share of the peak.
-    "gemm512": Model(lambda: nn.Linear(512, 512), (512, 512), normal),
-    "gemm1024": Model(lambda: nn.Linear(1024, 1024), (1024, 1024), normal),
+    "mlp64": one_input(lambda: mlp([64] * 8), (65536, 64), normal),
+    "nafnet": one_input(nafnet.NafNet, (1, 3, 128, 128), image),
+    "conformer": one_input(conformer.Conformer, (1, 512, 80), conformer.spectrogram),
+    "mobilevit_s": one_input(mobilevit.MobileVit, (1, 3, 256, 256), image),
+    "restormer": one_input(restormer.Restormer, (1, 3, 128, 128), image),
+    "bsrn": one_input(bsrn.Bsrn, (1, 3, 256, 256), image),
+    # One matrix product each, for the share of the peak; those with 128 rows are BERT's.
+    "gemm512": gemm(512, 512, 512),
+    "gemm1024": gemm(1024, 1024, 1024),
+    "gemm2048": gemm(2048, 2048, 2048),
+    "gemm_128x768x768": gemm(128, 768, 768),
+    "gemm_128x768x3072": gemm(128, 768, 3072),
+    "gemm_128x3072x768": gemm(128, 3072, 768),
     # Small enough to be committed.
-    "resnet18_small": Model(lambda: narrow(resnet18(), 8, classes=10), (1, 3, 64, 64), image),
-    "mlp64_small": Model(lambda: mlp([64] * 8), (100, 64), normal),
-    "mlp_odd": Model(lambda: mlp([13, 37, 29, 5]), (7, 13), normal),
+    "resnet18_small": one_input(lambda: narrow(torchvision_model("resnet18")(), 8, classes=10),
+                                (1, 3, 64, 64), image),
+    "mlp64_small": one_input(lambda: mlp([64] * 8), (100, 64), normal),
+    "mlp_odd": one_input(lambda: mlp([13, 37, 29, 5]), (7, 13), normal),
 }
