@@ -1,7 +1,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "tilegraph/plan_draft.h"
 
 namespace tilewright {
@@ -23,26 +22,51 @@ void PlanDraft::AddGroup(std::vector<TensorId> members, std::string why) {
 
 namespace {
 
-// The consumer that continues the chain ending in `last`, or -1 with the
-// reason.
-TensorId Next(const PlanDraft& draft, TensorId last, std::string& why) {
-  if (draft.options.connect == PlanOptions::Connect::kNone)
-    return why = "connections are switched off", -1;
-  if (draft.is_output[last])
-    return why = "its result is an output of the model", -1;
-  const std::vector<TensorId>& consumers = draft.consumers[last];
-  if (consumers.size() != 1)
-    return why =
-               absl::StrCat("its result has ", consumers.size(), " consumers"),
-           -1;
-  const TensorId next = consumers[0];
-  if (draft.IsView(next)) return why = "its consumer is a view of it", -1;
-  if (!draft.IsMap(next)) return why = "its consumer reduces", -1;
-  if (!ReadsElementwise(draft.graph, next, last))
-    return why = "its consumer reads other elements than its own", -1;
+constexpr size_t kMaxContinuation = 32;  // maps joined in one step
+
+// Whether `next` may follow `region` in registers; otherwise why not.
+bool CanJoin(const PlanDraft& draft, TensorId next,
+             const std::vector<TensorId>& region, std::string& why) {
+  if (draft.IsView(next)) return why = "a consumer is a view of it", false;
+  if (!draft.IsMap(next)) return why = "a consumer reduces", false;
   if (draft.group_of.count(next))
-    return why = "its consumer already ends another group", -1;
-  return next;
+    return why = "a consumer is in another group", false;
+  for (const TensorId member : region) {
+    if (!ReadsElementwise(draft.graph, next, member))
+      return why = "a consumer reads other elements than its own", false;
+  }
+  return true;
+}
+
+// The maps that continue a group ending in `last`: from its consumers to the
+// first one through which everything that follows has to go. Empty, with the
+// reason, if there is none such.
+std::vector<TensorId> Continuation(const PlanDraft& draft, TensorId last,
+                                   std::string& why) {
+  if (draft.options.connect == PlanOptions::Connect::kNone)
+    return why = "connections are switched off", std::vector<TensorId>();
+  if (draft.is_output[last])
+    return why = "its result is an output of the model",
+           std::vector<TensorId>();
+  std::vector<TensorId> region = {last};
+  // Consumers of the region outside of it. Taken in ascending order, the last
+  // one open is the one that all paths lead to.
+  std::set<TensorId> open(draft.consumers[last].begin(),
+                          draft.consumers[last].end());
+  while (!open.empty()) {
+    const TensorId next = *open.begin();
+    if (region.size() > kMaxContinuation)
+      return why = "what follows is too large to join", std::vector<TensorId>();
+    if (!CanJoin(draft, next, region, why)) return {};
+    open.erase(open.begin());
+    region.push_back(next);
+    if (open.empty()) return {region.begin() + 1, region.end()};
+    if (draft.is_output[next])
+      return why = "a consumer is an output of the model",
+             std::vector<TensorId>();
+    open.insert(draft.consumers[next].begin(), draft.consumers[next].end());
+  }
+  return why = "nothing reads it", std::vector<TensorId>();
 }
 
 // Chains: one compute, perhaps a reduction, followed by elementwise maps.
@@ -52,11 +76,13 @@ void FormChains(PlanDraft& draft) {
   for (const bool maps : {false, true}) {
     for (const Tensor& tensor : draft.graph.tensors()) {
       if (!draft.IsFree(tensor.id) || draft.IsMap(tensor.id) != maps) continue;
-      std::vector<TensorId> members;
+      std::vector<TensorId> members = {tensor.id};
       std::string why;
-      for (TensorId last = tensor.id; last >= 0;
-           last = Next(draft, last, why)) {
-        members.push_back(last);
+      for (;;) {
+        const std::vector<TensorId> more =
+            Continuation(draft, members.back(), why);
+        if (more.empty()) break;
+        members.insert(members.end(), more.begin(), more.end());
       }
       draft.AddGroup(std::move(members), std::move(why));
     }

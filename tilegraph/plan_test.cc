@@ -58,18 +58,48 @@ TEST_F(PlanTest, WithoutConnectionsEveryComputeIsAlone) {
       ElementsAre(ElementsAre("T"), ElementsAre("U"), ElementsAre("Y")));
 }
 
-TEST_F(PlanTest, AResultWithTwoConsumersEndsItsGroup) {
+// x · sigmoid(x) and the like: what follows a result in two ways that meet
+// again joins as a whole.
+TEST_F(PlanTest, ConsumersThatMeetAgainJoinTogether) {
   const TensorGraph graph = Parse(R"(
       A: f32[8, 8] = placeholder
       S: f32[8] = compute (m: 8) reduce (k: 8) sum:f32 { A[m, k] }
       P: f32[8] = compute (m: 8) { exp(S[m]) }
-      Q: f32[8] = compute (m: 8) { S[m] + P[m] }
-      return Q
+      Q: f32[8] = compute (m: 8) { S[m] + 1.0 }
+      R: f32[8] = compute (m: 8) { Q[m] * Q[m] }
+      T: f32[8] = compute (m: 8) { P[m] / R[m] }
+      U: f32[8] = compute (m: 8) { T[m] * 2.0 }
+      return U
   )");
-  const Plan plan = MakePlan(graph, {});
-  EXPECT_THAT(Groups(graph, plan),
-              ElementsAre(ElementsAre("S"), ElementsAre("P", "Q")));
-  EXPECT_EQ(plan.groups[0].why, "its result has 2 consumers");
+  EXPECT_THAT(Groups(graph, MakePlan(graph, {})),
+              ElementsAre(ElementsAre("S", "P", "Q", "R", "T", "U")));
+}
+
+TEST_F(PlanTest, AResultEndsItsGroupWhereAConsumerCannotJoin) {
+  // What the second consumer of S is, and the reason given.
+  const std::pair<const char*, const char*> cases[] = {
+      {"Q: f32[8] = compute (m: 8) { S[7 - m] + P[m] }\nreturn Q\n",
+       "a consumer reads other elements than its own"},
+      {"Q: f32[1] = compute (m: 1) reduce (k: 8) sum:f32 { S[k] + P[k] }\n"
+       "return Q\n",
+       "a consumer reduces"},
+      {"Q: f32[8] = compute (m: 8) { S[m] + P[m] }\nreturn P, Q\n",
+       "a consumer is an output of the model"},
+      {"Q: f32[2, 4] = compute (m: 2, n: 4) { S[m * 4 + n] }\n"
+       "R: f32[2, 4] = compute (m: 2, n: 4) { Q[m, n] + P[m * 4 + n] }\n"
+       "return R\n",
+       "a consumer is a view of it"},
+  };
+  for (const auto& [text, why] : cases) {
+    const TensorGraph graph = Parse(absl::StrCat(
+        "A: f32[8, 8] = placeholder\n"
+        "S: f32[8] = compute (m: 8) reduce (k: 8) sum:f32 { A[m, k] }\n"
+        "P: f32[8] = compute (m: 8) { exp(S[m]) }\n",
+        text));
+    const Plan plan = MakePlan(graph, {});
+    EXPECT_THAT(Groups(graph, plan)[0], ElementsAre("S")) << text;
+    EXPECT_EQ(plan.groups[0].why, why);
+  }
 }
 
 // Two branches meet in an addition: it joins one of them, and that one runs
