@@ -114,6 +114,12 @@ absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
       return Expr::Load(ids[e.source()], e.dtype(),
                         {e.operands().begin(), e.operands().end()});
     }));
+    if (!block.guard) continue;
+    Expr& guarded = compute.body.back();
+    const DType dtype = guarded.dtype();
+    guarded = Expr::Make(Op::kSelect, {block.guard, guarded,
+                                       IsFloat(dtype) ? Expr::Float(0, dtype)
+                                                      : Expr::Int(0, dtype)});
   }
   TensorId id = graph.AddCompute("block", tree.buffers[block.dst[0]].dtype,
                                  std::move(compute));
@@ -138,6 +144,17 @@ absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
   Region region = it->second;
   for (RegionDim& dim : region) dim.base = shift(dim.base, -kShift);
   return region;
+}
+
+std::vector<Expr> InitPredicates(const Block& block) {
+  std::set<int> reduce_loops;
+  for (size_t r = 0; r < block.reduce_axes.size(); ++r) {
+    Visit(ReduceBinding(block, r), [&](const Expr& e) {
+      if (e.op() == Op::kVar) reduce_loops.insert(e.var_id());
+    });
+  }
+  return FixedPredicates(block,
+                         [&](int var) { return reduce_loops.count(var) != 0; });
 }
 
 std::vector<Expr> FixedPredicates(const Block& block, const IsInner& is_inner) {

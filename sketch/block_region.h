@@ -27,6 +27,10 @@ absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
                                     int buffer, const IsInner& is_inner,
                                     const RangeOf& ranges);
 
+// The block's predicates that decide which elements it computes: those of a
+// reduction that speak of its reduce loops only skip steps.
+std::vector<Expr> InitPredicates(const Block& block);
+
 // The block's predicates that do not depend on inner variables: whether it runs
 // there at all.
 std::vector<Expr> FixedPredicates(const Block& block, const IsInner& is_inner);

@@ -64,6 +64,7 @@ void AppendBlock(const Block& block, const std::string& indent,
   absl::StrAppend(&out, " = ",
                   block.combiner ? block.combiner->ToString() + " " : "",
                   Exprs(block.body));
+  if (block.guard) absl::StrAppend(&out, " where ", block.guard.ToString());
   if (!block.intrinsic.empty())
     absl::StrAppend(&out, " intrinsic ", block.intrinsic);
   absl::StrAppend(&out, "\n", indent, "  at ");

@@ -5,7 +5,9 @@
 // made by cache_read / cache_write) with its axes bound to expressions of the
 // loops around it. Reductions have no explicit init here: lowering places it
 // right before the outermost loop that carries a reduce axis of the block;
-// consumers may stand only after that loop (VerifyBlockTree).
+// consumers may stand only after that loop (VerifyBlockTree). Predicates that
+// speak of reduce loops skip steps; they never keep an element from being
+// initialised.
 #ifndef TILEWRIGHT_SKETCH_BLOCK_TREE_H_
 #define TILEWRIGHT_SKETCH_BLOCK_TREE_H_
 
@@ -62,6 +64,8 @@ struct Block {
   std::optional<Combiner> combiner;
   std::vector<Expr> body;  // over Var(axis ordinal); Load sources are buffer
                            // ids, indices logical (before `origin`)
+  Expr guard;  // bool over Var(axis ordinal), without loads; may be empty. Of a
+               // reduction: steps where it is false combine nothing (rfactor)
   std::vector<Expr> bindings;  // axis ordinal -> expression over loop variables
   std::vector<Expr> predicates;  // over loop variables, all must hold: tails
                                  // and clipped regions

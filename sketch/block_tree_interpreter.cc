@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "sketch/block_region.h"
 #include "tilegraph/interpreter.h"
 
 namespace tilewright::sketch {
@@ -163,8 +164,8 @@ class Machine {
       }
       return absl::OkStatus();
     }
-    TW_ASSIGN_OR_RETURN(bool active, Enter(block));
-    if (!active) return absl::OkStatus();
+    TW_ASSIGN_OR_RETURN(bool exists, EnterInit(block));
+    if (!exists) return absl::OkStatus();
     std::vector<int64_t> key(
         axis_values_.begin(),
         axis_values_.begin() + static_cast<std::ptrdiff_t>(block.axes.size()));
@@ -176,6 +177,24 @@ class Machine {
                                /*again=*/false));
     }
     return absl::OkStatus();
+  }
+
+  // Sets the spatial axes; false where there is no such element, whichever
+  // steps of the reduction are taken.
+  absl::StatusOr<bool> EnterInit(const Block& block) {
+    in_loops_ = true;
+    for (const Expr& p : InitPredicates(block)) {
+      TW_ASSIGN_OR_RETURN(Scalar holds, Evaluate(p));
+      if (holds.i == 0) return false;
+    }
+    axis_values_.assign(block.axes.size(), 0);
+    for (size_t i = 0; i < block.axes.size(); ++i) {
+      TW_ASSIGN_OR_RETURN(Scalar value, Evaluate(block.bindings[i]));
+      if (value.i < 0 || value.i >= block.axes[i].extent.value()) return false;
+      axis_values_[i] = value.i;
+    }
+    in_loops_ = false;
+    return true;
   }
 
   // Sets the block's axes; false where a predicate does not hold.
@@ -206,6 +225,10 @@ class Machine {
   absl::Status Update(const Block& block) {
     TW_ASSIGN_OR_RETURN(bool active, Enter(block));
     if (!active) return absl::OkStatus();
+    if (block.guard) {
+      TW_ASSIGN_OR_RETURN(Scalar holds, Evaluate(block.guard));
+      if (holds.i == 0) return absl::OkStatus();
+    }
     std::vector<Scalar> values;
     for (const Expr& body : block.body) {
       TW_ASSIGN_OR_RETURN(Scalar value, Evaluate(body));

@@ -87,11 +87,24 @@ class ShapeVerifier {
         block.combiner ? static_cast<size_t>(block.combiner->arity()) : 1;
     if (block.body.size() != arity || block.dst.size() != arity)
       return Fault(block.name, "has not one body and buffer per component");
+    TW_RETURN_IF_ERROR(VerifyGuard(block, static_cast<int>(num_axes)));
     if (block.dst_index.size() != block.axes.size())
       return Fault(block.name, "has not one index per dimension");
     TW_RETURN_IF_ERROR(VerifyBuffers(block, static_cast<int>(num_axes)));
     TW_RETURN_IF_ERROR(VerifyLoopVars(block));
     return VerifyAxes(block);
+  }
+
+  absl::Status VerifyGuard(const Block& block, int num_axes) {
+    if (!block.guard) return absl::OkStatus();
+    if (!block.combiner) return Fault(block.name, "guards but does not reduce");
+    bool fits = block.guard.dtype() == DType::kBool;
+    Visit(block.guard, [&](const Expr& e) {
+      fits = fits && e.op() != Op::kLoad &&
+             (e.op() != Op::kVar || (e.var_id() >= 0 && e.var_id() < num_axes));
+    });
+    return fits ? absl::OkStatus()
+                : Fault(block.name, "its guard is no condition on its axes");
   }
 
   absl::Status VerifyBuffers(const Block& block, int num_axes) {
@@ -164,11 +177,12 @@ class ShapeVerifier {
                                    ranges) == Coverage::kNo) {
       return Fault(block.name, "does not compute every element exactly once");
     }
+    const std::vector<Expr> predicates = InitPredicates(block);
     for (size_t i = 0; i < block.axes.size(); ++i) {
       int64_t extent = block.axes[i].extent.value();
       auto is_inner = [](int) { return true; };
-      RegionDim taken = IteratedRegion(block.bindings[i], extent,
-                                       block.predicates, is_inner, ranges);
+      RegionDim taken = IteratedRegion(block.bindings[i], extent, predicates,
+                                       is_inner, ranges);
       std::optional<Range> base = RangeOfExpr(taken.base, ranges);
       bool inside = base && base->min >= 0 &&
                     base->max + (taken.extent - 1) * taken.step < extent;

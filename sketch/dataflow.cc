@@ -23,10 +23,11 @@ IsInner LoopsFrom(const Path& path, size_t depth) {
 Region WrittenRegion(const Block& block, const IsInner& is_inner,
                      const RangeOf& ranges) {
   Region region;
+  const std::vector<Expr> predicates = InitPredicates(block);
   for (size_t i = 0; i < block.axes.size(); ++i) {
     region.push_back(IteratedRegion(block.bindings[i],
-                                    block.axes[i].extent.value(),
-                                    block.predicates, is_inner, ranges));
+                                    block.axes[i].extent.value(), predicates,
+                                    is_inner, ranges));
   }
   return region;
 }
@@ -139,12 +140,13 @@ absl::Status CheckWrite(BlockTree& tree, const Block& block, int buffer,
                         const RangeOf& ranges) {
   const Buffer& held = tree.buffers[buffer];
   std::vector<int64_t> shape = LogicalShape(tree, buffer);
+  const std::vector<Expr> predicates = InitPredicates(block);
   for (size_t i = 0; i < shape.size(); ++i) {
     int64_t extent = held.layout.shape()[i];
     if (held.origin[i].IsIntConst(0) && extent == shape[i]) continue;
     auto is_inner = [&](int var) { return !Mentions(held.origin[i], var); };
-    RegionDim written = IteratedRegion(block.bindings[i], shape[i],
-                                       block.predicates, is_inner, ranges);
+    RegionDim written = IteratedRegion(block.bindings[i], shape[i], predicates,
+                                       is_inner, ranges);
     RegionDim part;
     part.base = held.origin[i];
     part.extent = extent;

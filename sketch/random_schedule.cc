@@ -300,6 +300,7 @@ class Drawer {
     std::optional<Handle> block = HandleOf(name);
     if (!block || FindBlock(tree(), name).empty()) return;
     Transform(name);
+    if (random_.Bernoulli(0.4)) RFactor(name, *block);
     if (random_.Bernoulli(0.3)) CacheRead(name, *block);
     if (random_.Bernoulli(0.3) &&
         Try(Primitive::kCacheWrite, {*block}, {},
@@ -322,6 +323,32 @@ class Drawer {
           break;
       }
     }
+  }
+
+  // The partial results of one of its reduce loops, here or inside the loops
+  // of what is left of the reduction.
+  void RFactor(const std::string& name, Handle block) {
+    std::vector<Handle> reducing;
+    for (Handle loop : LoopsOf(name)) {
+      if (CarriesReduction(*LoopOf(loop),
+                           *FindBlock(tree(), name).back().node().block))
+        reducing.push_back(loop);
+    }
+    if (reducing.empty()) return;
+    Handle loop = reducing[random_.Index(reducing.size())];
+    if (reducing.size() == 1 &&
+        Try(Primitive::kSplit, {loop}, {DrawSplit(LoopOf(loop)->extent, 2)}, "",
+            2))
+      loop = last_results_[random_.Index(2)];
+    if (!Try(Primitive::kRFactor, {block, loop}, {}, "", 1)) return;
+    const std::string partial = replayer_.handles()[last_results_[0]].block;
+    const Handle partial_block = last_results_[0];
+    Transform(name);
+    std::vector<Handle> places = LoopsOf(name);
+    if (random_.Bernoulli(0.5) && !places.empty())
+      Try(Primitive::kComputeAt,
+          {partial_block, places[random_.Index(places.size())]}, {}, "");
+    Refine(partial);
   }
 
   void CacheRead(const std::string& name, Handle block) {

@@ -107,6 +107,92 @@ TEST(ReplayTest, CacheWriteCopiesOutOnceAndTakesTheEpilogue) {
   EXPECT_THAT(CheckTree(tree, workload, 3), IsOk()) << tree.ToString();
 }
 
+// Partial results in the lanes of vectors, joined once per row.
+TEST(ReplayTest, RFactorSplitsARowIntoLanes) {
+  for (int64_t columns : {16, 5, 64, 67}) {
+    Workload workload = Softmax(3, columns);
+    ScheduleWriter w;
+    Handle m = w.Block("M"), e = w.Block("E"), s = w.Block("S"),
+           y = w.Block("Y");
+    std::vector<Handle> tasks =
+        w.GroupTile({y}, {SplitDecision("rt", 3, {2, 2}),
+                          SplitDecision("ct", columns, {1, columns})});
+    Handle row = w.Loop(y, "r");
+    (void)tasks;
+    w.ComputeAt(s, row);
+    w.ComputeAt(e, row);
+    w.ComputeAt(m, row);
+    for (Handle block : {m, s}) {
+      std::vector<Handle> parts = w.Split(
+          w.Loop(block, "k"), SplitDecision(block == m ? "m" : "s", columns,
+                                            {(columns + 15) / 16, 16}));
+      Handle partial = w.RFactor(block, parts[1]);
+      w.SetLevel(partial, "registers");
+      w.SetLevel(block, "registers");
+      w.Annotate(parts[1], "tile");
+    }
+    ExpectCorrect(workload, std::move(w));
+  }
+}
+
+// A block of K at a time: its products are summed in registers, then added.
+TEST(ReplayTest, RFactorBlocksTheReductionOfAGemm) {
+  Workload workload = GemmRelu(13, 17, 33);
+  ScheduleWriter w;
+  Handle t = w.Block("T"), y = w.Block("Y");
+  std::vector<Handle> tasks = w.GroupTile(
+      {y}, {SplitDecision("mt", 13, {3, 5}), SplitDecision("nt", 17, {2, 16})});
+  w.ComputeAt(t, tasks[1]);
+  std::vector<Handle> k =
+      w.Split(w.Loop(t, "k"), SplitDecision("kt", 33, {3, 12}));
+  w.Reorder({k[0], w.Loop(t, "m"), w.Loop(t, "n"), k[1]});
+  Handle partial = w.RFactor(t, k[0]);
+  Handle outer = w.Loop(t, "k.0"), m = w.Loop(t, "m"), n = w.Loop(t, "n");
+  std::vector<Handle> rows = w.Split(m, SplitDecision("m", 5, {2, 3}));
+  w.Reorder({outer, rows[0], rows[1], n});
+  w.ComputeAt(partial, rows[0]);
+  w.Reorder({w.Loop(partial, "k.1"), w.Loop(partial, "m")});
+  w.SetLevel(partial, "registers");
+  w.Annotate(rows[1], "tile");
+  w.Annotate(w.Loop(partial, "m"), "tile");
+  ExpectCorrect(workload, std::move(w));
+}
+
+TEST(ReplayTest, RFactorOfTuplesAndOfOneLoopAmongSeveral) {
+  Workload arg_max = ArgMax(5, 17);
+  ScheduleWriter a;
+  Handle i = a.Block("I");
+  std::vector<Handle> parts =
+      a.Split(a.Loop(i, "k"), SplitDecision("c", 17, {3, 6}));
+  a.RFactor(i, parts[1]);
+  ExpectCorrect(arg_max, std::move(a));
+
+  Workload conv = ConvPadRelu(5, 3, 7, 6, 3, 1, 1);
+  ScheduleWriter c;
+  Handle sum = c.Block("C");
+  Handle partial = c.RFactor(sum, c.Loop(sum, "ic"));
+  c.Reorder({c.Loop(partial, "kh"), c.Loop(partial, "ic")});
+  c.RFactor(partial, c.Loop(partial, "kh"));
+  ExpectCorrect(conv, std::move(c));
+}
+
+TEST(ReplayTest, RFactorRefusesWhatIsNoPartOfAReduction) {
+  Workload workload = GemmRelu(13, 17, 8);
+  ScheduleWriter only;
+  Handle t = only.Block("T");
+  only.RFactor(t, only.Loop(t, "k"));
+  ExpectRefused(workload, std::move(only),
+                "loop k is the only one that reduces T");
+  ScheduleWriter spatial;
+  t = spatial.Block("T");
+  spatial.RFactor(t, spatial.Loop(t, "m"));
+  ExpectRefused(workload, std::move(spatial), "loop m does not reduce T");
+  ScheduleWriter map;
+  t = map.Block("Y");
+  map.RFactor(t, map.Loop(t, "m"));
+  ExpectRefused(workload, std::move(map), "Y is no reduction");
+}
+
 TEST(ReplayTest, CacheReadPacksAPanel) {
   Workload workload = GemmRelu(13, 17, 8);
   ScheduleWriter w;

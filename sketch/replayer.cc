@@ -34,7 +34,8 @@ const Signature* SignatureOf(Primitive primitive) {
                          kCacheWrite = {1, 0, ApplyCacheWrite},
                          kSetLayout = {0, 0, ApplySetLayout},
                          kSetLevel = {1, 0, ApplySetLevel},
-                         kTensorize = {2, 0, ApplyTensorize};
+                         kTensorize = {2, 0, ApplyTensorize},
+                         kRFactor = {2, 0, ApplyRFactor};
   switch (primitive) {
     case Primitive::kBlock:
       return &kBlock;
@@ -68,6 +69,8 @@ const Signature* SignatureOf(Primitive primitive) {
       return &kSetLevel;
     case Primitive::kTensorize:
       return &kTensorize;
+    case Primitive::kRFactor:
+      return &kRFactor;
   }
   return nullptr;
 }

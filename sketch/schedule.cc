@@ -172,5 +172,8 @@ void ScheduleWriter::Tensorize(Handle block, Handle loop,
                                std::string intrinsic) {
   Emit(Primitive::kTensorize, {block, loop}, {}, std::move(intrinsic), 0);
 }
+Handle ScheduleWriter::RFactor(Handle block, Handle loop) {
+  return Emit(Primitive::kRFactor, {block, loop}, {}, "", 1)[0];
+}
 
 }  // namespace tilewright::sketch

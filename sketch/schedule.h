@@ -81,6 +81,13 @@ enum class Primitive : uint8_t {
   // block, loop; text: intrinsic: the loops from there inwards become the tile
   // of that intrinsic
   kTensorize,
+  // reduction, one of its reduce loops -> block of the partial results, T.rf:
+  // one per step of that loop, which is its last spatial axis, named as the
+  // loop is; the reduce loops it was split with become reduce axes. The
+  // reduction itself then stands right after its outermost reduce loop, in
+  // loops over what ran inside that, and reduces the partial results over an
+  // axis of that name
+  kRFactor,
 };
 
 // "group_tile", "compute_at", ...: the names of the text form and of the
@@ -134,6 +141,7 @@ class ScheduleWriter {
   void SetLayout(std::string tensor, std::string layout);
   void SetLevel(Handle block, std::string level);
   void Tensorize(Handle block, Handle loop, std::string intrinsic);
+  Handle RFactor(Handle block, Handle loop);
 
   Schedule Finish() && { return std::move(schedule_); }
 

@@ -10,7 +10,7 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr std::array<const char*, 16> kPrimitiveNames = {
+constexpr std::array<const char*, 17> kPrimitiveNames = {
     "block",
     "loop",
     "group_tile",
@@ -27,6 +27,7 @@ constexpr std::array<const char*, 16> kPrimitiveNames = {
     "set_layout",
     "set_level",
     "tensorize",
+    "rfactor",
 };
 constexpr std::array<const char*, 4> kKindNames = {"split", "choice",
                                                    "permutation", "location"};

@@ -242,7 +242,9 @@ class Builder {
       }
       op.body.push_back(std::move(body));
     }
-    op.predicate = Conjunction(block.predicates);
+    std::vector<Expr> conditions = block.predicates;
+    if (block.guard) conditions.push_back(Bind(block, block.guard, {}));
+    op.predicate = Conjunction(conditions);
     Wrap({std::move(op)}, std::move(around), out);
     return absl::OkStatus();
   }
