@@ -25,7 +25,7 @@
 #include "bench/ort/ort_session.h"
 #include "bench/ort/test_data.h"
 #include "bench/ort/timing.h"
-#include "bench/peak.h"
+#include "measure/peak/fma_peak.h"
 
 namespace tilewright::bench {
 namespace {
@@ -82,7 +82,7 @@ absl::Status Measure(const CompareFlags& flags, OwnModel& own, OrtSession* peer,
                      Comparison& comparison) {
   const auto run_own = [&] { return own.Run(); };
   const auto run_peer = [&] { return peer->RunBound(); };
-  FmaPeak peak(comparison.threads);
+  measure::FmaPeak peak(comparison.threads);
   std::vector<Window> own_windows, peer_windows;
   TW_RETURN_IF_ERROR(
       MeasureWindow(run_own, kWindowSeconds).status());  // warm up
@@ -207,7 +207,7 @@ void PrintText(const Comparison& c) {
         "  %.1f GFLOP/s, %.0f %% of the peak of %.1f GFLOP/s (%s, best of this "
         "run)",
         c.flops / ms * 1e-6, 100 * c.flops / ms * 1e-6 / c.peak_gflops,
-        c.peak_gflops, FmaPeakInstructions().c_str());
+        c.peak_gflops, measure::FmaPeakInstructions().c_str());
     if (c.peer) {
       std::printf("; %.2f x the speed of ONNX Runtime %s by %s time",
                   Quoted(*c.peer, c.threads) / ms, c.peer_version.c_str(),

@@ -58,6 +58,8 @@ using Run =
                   const char* const* out_names, size_t out_count, Value** out)>;
 using CreateSessionOptions = Entry<10, Status*(SessionOptions**)>;
 using SetExecutionMode = Entry<13, Status*(SessionOptions*, int)>;
+using EnableProfiling =
+    Entry<14, Status*(SessionOptions*, const char* file_prefix)>;
 using SetOptimizationLevel = Entry<23, Status*(SessionOptions*, int)>;
 using SetIntraOpThreads = Entry<24, Status*(SessionOptions*, int)>;
 using SetInterOpThreads = Entry<25, Status*(SessionOptions*, int)>;

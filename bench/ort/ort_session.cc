@@ -104,7 +104,7 @@ struct OrtSession::State {
     if (env != nullptr) ort::ReleaseEnv::In(api)(env);
   }
 
-  absl::Status Create(const std::string& model_path, int threads) {
+  absl::Status Create(const std::string& model_path, const OrtOptions& how) {
     absl::Status status =
         Call<ort::CreateEnv>(api, ort::kLogWarning, "tilewright", &env);
     if (status.ok()) status = Call<ort::CreateSessionOptions>(api, &options);
@@ -116,9 +116,13 @@ struct OrtSession::State {
           Call<ort::SetOptimizationLevel>(api, options, ort::kAllOptimizations);
     }
     if (status.ok()) {
-      status = Call<ort::SetIntraOpThreads>(api, options, threads);
+      status = Call<ort::SetIntraOpThreads>(api, options, how.threads);
     }
     if (status.ok()) status = Call<ort::SetInterOpThreads>(api, options, 1);
+    if (status.ok() && !how.profile_prefix.empty()) {
+      status =
+          Call<ort::EnableProfiling>(api, options, how.profile_prefix.c_str());
+    }
     if (status.ok()) {
       status = Call<ort::CreateSession>(api, env, model_path.c_str(), options,
                                         &session);
@@ -192,7 +196,7 @@ absl::StatusOr<std::unique_ptr<OrtSession>> OrtSession::Open(
         absl::StrCat(library_path, " does not offer its interface version ",
                      ort::kApiVersion));
   }
-  absl::Status status = state->Create(model_path, options.threads);
+  absl::Status status = state->Create(model_path, options);
   std::unique_ptr<OrtSession> session(new OrtSession(std::move(state)));
   if (status.ok()) {
     status = session->state_->Names<ort::InputCount, ort::InputName>(

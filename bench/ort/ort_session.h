@@ -25,6 +25,9 @@ struct OrtTensor {
 
 struct OrtOptions {
   int threads = 1;  // intra-op; inter-op is always 1
+  // Empty: no profile. Otherwise ending the session writes one, in Chrome's
+  // trace format, to a file whose name begins like this.
+  std::string profile_prefix;
 };
 
 // Not thread-safe. A session's pool spins after a run: destroy the session, or

@@ -1,4 +1,4 @@
-// Builds ONNX models in tests.
+// Builds ONNX models in tests and benchmarks.
 #ifndef FRONTENDS_ONNX_MODEL_BUILDER_H_
 #define FRONTENDS_ONNX_MODEL_BUILDER_H_
 

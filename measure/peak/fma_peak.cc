@@ -1,4 +1,4 @@
-#include "bench/peak.h"
+#include "measure/peak/fma_peak.h"
 
 #include <immintrin.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace tilewright::bench {
+namespace tilewright::measure {
 namespace {
 
 constexpr int kAccumulators = 14;
@@ -132,4 +132,4 @@ double FmaPeak::Best(int samples) {
 
 std::string FmaPeakInstructions() { return WidestLoop().name; }
 
-}  // namespace tilewright::bench
+}  // namespace tilewright::measure

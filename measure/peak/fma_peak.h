@@ -1,11 +1,11 @@
 // What this machine can do at most, right now: multiply-adds in registers, 14
 // accumulators, the widest vectors there are.
-#ifndef TILEWRIGHT_BENCH_PEAK_H_
-#define TILEWRIGHT_BENCH_PEAK_H_
+#ifndef TILEWRIGHT_MEASURE_PEAK_FMA_PEAK_H_
+#define TILEWRIGHT_MEASURE_PEAK_FMA_PEAK_H_
 
 #include <string>
 
-namespace tilewright::bench {
+namespace tilewright::measure {
 
 // Samples the peak; interleave it with what is measured and take the best.
 class FmaPeak {
@@ -28,6 +28,6 @@ class FmaPeak {
 // "AVX-512", "AVX2", "SSE2 (no FMA)": what the loop uses.
 std::string FmaPeakInstructions();
 
-}  // namespace tilewright::bench
+}  // namespace tilewright::measure
 
-#endif  // TILEWRIGHT_BENCH_PEAK_H_
+#endif  // TILEWRIGHT_MEASURE_PEAK_FMA_PEAK_H_

@@ -1,8 +1,8 @@
-#include "bench/peak.h"
+#include "measure/peak/fma_peak.h"
 
 #include "gtest/gtest.h"
 
-namespace tilewright::bench {
+namespace tilewright::measure {
 namespace {
 
 TEST(FmaPeakTest, IsAPlausibleRateAndRemembersTheBest) {
@@ -20,4 +20,4 @@ TEST(FmaPeakTest, ManyThreadsEndAndCountTogether) {
 }
 
 }  // namespace
-}  // namespace tilewright::bench
+}  // namespace tilewright::measure
