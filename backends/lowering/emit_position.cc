@@ -19,7 +19,6 @@ void OpEmitter::Position() {
     if (!bound.IsIntConst(1)) mask_ = And(mask_, Value(bound));
   }
   const int n = static_cast<int>(op_.dst.size());
-  std::vector<Reg> values(n);
   if (op_.phase != TileOp::Phase::kUpdate) {
     for (int i = 0; i < n; ++i) Put(i, Value(body_[i]));
     return;
@@ -27,20 +26,65 @@ void OpEmitter::Position() {
   std::vector<Reg> old(n);
   for (int i = 0; i < n; ++i) old[i] = Get(i);
   if (n == 1 && op_.combiner->kind() == Combiner::Kind::kSum &&
-      Accumulate(old[0]))
+      joins_ == nullptr && Accumulate(old[0]))
     return;
   std::vector<Reg> body;
-  for (const Expr& e : body_) body.push_back(Value(e));
-  for (int i = 0; i < n; ++i) {
-    values[i] = b_.EmitExpr(combine_[i], [&](const Expr& e) {
-      return e.source() > kElement ? old[kAccumulator - e.source()]
-                                   : body[kElement - e.source()];
-    });
+  if (joins_ != nullptr) {
+    body = JoinLanes();
+  } else {
+    for (const Expr& e : body_) body.push_back(Value(e));
   }
+  std::vector<Reg> values = Combine(old, body);
   if (n > 1) {
     for (Reg& value : values) value = Detached(value);
   }
   for (int i = 0; i < n; ++i) Put(i, values[i]);
+}
+
+std::vector<Reg> OpEmitter::Combine(const std::vector<Reg>& a,
+                                    const std::vector<Reg>& b) {
+  std::vector<Reg> values;
+  for (const Expr& component : combine_) {
+    values.push_back(b_.EmitExpr(component, [&](const Expr& e) {
+      return e.source() > kElement ? a[kAccumulator - e.source()]
+                                   : b[kElement - e.source()];
+    }));
+  }
+  return values;
+}
+
+// What the joined loop would combine, as scalars: neighbouring vectors are
+// joined until one is left, then its halves until one lane is.
+std::vector<Reg> OpEmitter::JoinLanes() {
+  const int lanes = c_.plan.registers.at(body_[0].source()).lanes;
+  std::vector<std::vector<Reg>> tuples;  // by vector, then by component
+  for (int64_t i = 0; i < c_.ranges.extent(joins_->var); i += lanes) {
+    at_[joins_->var] = i;
+    tuples.emplace_back();
+    for (const Expr& body : body_)
+      tuples.back().push_back(RegisterAt(body.source(), body.operands()).first);
+  }
+  at_.erase(joins_->var);
+  while (tuples.size() > 1) {
+    std::vector<std::vector<Reg>> joined;
+    for (size_t i = 0; i + 1 < tuples.size(); i += 2)
+      joined.push_back(Combine(tuples[i], tuples[i + 1]));
+    if (tuples.size() % 2 != 0) joined.push_back(std::move(tuples.back()));
+    tuples = std::move(joined);
+  }
+  std::vector<Reg> tuple = std::move(tuples[0]);
+  for (int width = lanes / 2; width >= 1; width /= 2) {
+    std::vector<int> low(width), high(width);
+    for (int i = 0; i < width; ++i) low[i] = i, high[i] = width + i;
+    std::vector<Reg> a, b;
+    for (const Reg component : tuple) {
+      a.push_back(b_.Shuffle(component, component, low));
+      b.push_back(b_.Shuffle(component, component, high));
+    }
+    tuple = Combine(a, b);
+  }
+  ++c_.report.lane_reductions;
+  return tuple;
 }
 
 // Sums: a product is added with one rounding; false if this is no case for
@@ -89,9 +133,13 @@ void OpEmitter::Put(int component, Reg value) {
   const Buffer& buffer = c_.kernel.buffers[op_.dst[component]];
   value = b_.Cast(buffer.dtype, value);
   if (c_.memory[buffer.id] < 0) {
-    const Reg variable = RegisterAt(buffer.id, dst_index_).first;
+    const auto [variable, lane] = RegisterAt(buffer.id, dst_index_);
     const Reg merge = MergeMask();
-    if (merge != kNoReg) value = b_.Select(merge, value, variable);
+    if (plan_.axis < 0 && lane >= 0) {
+      value = b_.Insert(variable, lane, value);
+    } else if (merge != kNoReg) {
+      value = b_.Select(merge, value, variable);
+    }
     if (value != variable) b_.Assign(variable, value);
     return;
   }

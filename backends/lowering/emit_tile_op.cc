@@ -278,8 +278,9 @@ Expr EmitContext::BindLoops(const Expr& expr) const {
   return Simplify(bound, ranges.ranges());
 }
 
-void EmitTileOp(const TileOp& op, EmitContext& context) {
-  OpEmitter(op, context).Run();
+void EmitTileOp(const TileOp& op, EmitContext& context,
+                const LaneReduction* joins) {
+  OpEmitter(op, context, joins).Run();
 }
 
 }  // namespace tilewright::lowering

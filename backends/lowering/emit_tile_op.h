@@ -9,6 +9,7 @@
 
 #include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/tile_ir.h"
+#include "backends/lowering/lane_reduction.h"
 #include "backends/lowering/vector_plan.h"
 #include "backends/lowering/vector_target.h"
 
@@ -45,7 +46,9 @@ struct EmitContext {
   Expr BindLoops(const Expr& expr) const;
 };
 
-void EmitTileOp(const kernel_ir::TileOp& op, EmitContext& context);
+// `joins`: of an update alone in a loop over lanes, which is emitted with it.
+void EmitTileOp(const kernel_ir::TileOp& op, EmitContext& context,
+                const LaneReduction* joins = nullptr);
 
 }  // namespace tilewright::lowering
 

@@ -95,6 +95,11 @@ class Legalizer {
   }
 
   void Loop(const For& loop, int depth) {
+    const auto joins = c_.plan.lane_reductions.find(&loop);
+    if (joins != c_.plan.lane_reductions.end()) {
+      EmitTileOp(*joins->second.op, c_, &joins->second);
+      return;
+    }
     const bool small = loop.extent * CountOps(loop.body) <= kMaxUnrolledOps;
     if (loop.extent == 1 || c_.plan.constant_vars.count(loop.var) ||
         (loop.kind == For::Kind::kUnroll && small)) {

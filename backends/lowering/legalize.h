@@ -17,7 +17,9 @@
 // becomes one variable per vector, provided all its accesses have constant
 // indices once boxes are unrolled; otherwise it is demoted to scratch, and
 // `Report::demoted` names it. sum of products in float becomes FMA. Guarded
-// loads (select(in bounds, load, c)) become masked loads.
+// loads (select(in bounds, load, c)) become masked loads. A loop that only
+// joins the lanes of register vectors becomes a tree of shuffles
+// (lane_reduction.h).
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_LEGALIZE_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_LEGALIZE_H_
 

@@ -493,6 +493,61 @@ TEST(Legalize, WritesInTwoHalvesKeepEachOther) {
   ExpectSame(w.kernel);
 }
 
+// y[r] = x[r, :] joined, in `lanes` partial results of `rows` rows at a time.
+Kernel JoinedRows(const Combiner& combiner, int64_t rows, int64_t lanes,
+                  int64_t steps) {
+  Writer w;
+  const int x = w.Input("x", {rows, steps * lanes}), y = w.Output("y", {rows}),
+            partial = w.Registers("partial", {rows, lanes}),
+            sum = w.Registers("sum", {rows});
+  const auto op = [&](TileOp::Phase phase, std::vector<TileAxis> box, int dst,
+                      std::vector<Expr> index, std::vector<Expr> body) {
+    return Writer::Op(phase, std::move(box), dst, std::move(index),
+                      std::move(body), Expr(), combiner);
+  };
+  Expr ri = w.Var("ri"), li = w.Var("li"), k = w.Var("k"), ru = w.Var("ru"),
+       lu = w.Var("lu"), rs = w.Var("rs"), l = w.Var("l"), rj = w.Var("rj"),
+       ro = w.Var("ro");
+  std::vector<Stmt>& body = w.kernel.body;
+  body.push_back(op(TileOp::Phase::kInit,
+                    {Writer::Axis(ri, rows), Writer::Axis(li, lanes)}, partial,
+                    {ri, li}, {}));
+  body.push_back(Writer::Loop(
+      k, steps,
+      {op(TileOp::Phase::kUpdate,
+          {Writer::Axis(ru, rows), Writer::Axis(lu, lanes)}, partial, {ru, lu},
+          {w.Load(x, {ru, k * I(lanes) + lu})})}));
+  body.push_back(
+      op(TileOp::Phase::kInit, {Writer::Axis(rs, rows)}, sum, {rs}, {}));
+  body.push_back(
+      Writer::Loop(l, lanes,
+                   {op(TileOp::Phase::kUpdate, {Writer::Axis(rj, rows)}, sum,
+                       {rj}, {w.Load(partial, {rj, l})})}));
+  body.push_back(op(TileOp::Phase::kMap, {Writer::Axis(ro, rows)}, y, {ro},
+                    {w.Load(sum, {ro})}));
+  return std::move(w.kernel);
+}
+
+TEST(Legalize, LanesAreJoinedAsATree) {
+  for (const Combiner::Kind kind :
+       {Combiner::Kind::kSum, Combiner::Kind::kMax}) {
+    for (const int64_t rows : {1, 3}) {
+      for (const int64_t lanes : {16, 32, 48, 64, 40, 5}) {
+        LegalizeReport report;
+        const ScalarKernel scalar = ExpectSame(
+            JoinedRows(Combiner(kind, DType::kFloat32), rows, lanes, 3),
+            &report);
+        // The last target has 16 lanes.
+        EXPECT_EQ(report.lane_reductions, lanes % 16 == 0 ? rows : 0) << lanes;
+        EXPECT_EQ(report.gathers, 0);
+        if (lanes % 16 != 0) continue;
+        EXPECT_TRUE(report.demoted.empty());
+        EXPECT_EQ(Count<kernel_ir::ForInst>(scalar.body, "", scalar), 1);
+      }
+    }
+  }
+}
+
 TEST(Legalize, RefusesVectorsOfNoUsableSize) {
   VectorTarget target;
   target.vector_bytes = 24;

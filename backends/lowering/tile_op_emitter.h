@@ -53,10 +53,12 @@ struct PlacedAccess {
 
 class OpEmitter {
  public:
-  OpEmitter(const kernel_ir::TileOp& op, EmitContext& context)
+  OpEmitter(const kernel_ir::TileOp& op, EmitContext& context,
+            const LaneReduction* joins)
       : op_(op),
         c_(context),
         b_(context.builder),
+        joins_(joins),
         plan_(context.plan.ops.at(&op)),
         lane_var_(c_.ranges.lane_var()),
         chunk_var_(c_.ranges.chunk_var()) {}
@@ -89,6 +91,9 @@ class OpEmitter {
   // --- One position.
   void Position();
   bool Accumulate(Reg old);
+  std::vector<Reg> Combine(const std::vector<Reg>& a,
+                           const std::vector<Reg>& b);
+  std::vector<Reg> JoinLanes();
   Reg Detached(Reg value);
   Reg Get(int component);
   void Put(int component, Reg value);
@@ -146,6 +151,7 @@ class OpEmitter {
   const kernel_ir::TileOp& op_;
   EmitContext& c_;
   kernel_ir::ScalarBuilder& b_;
+  const LaneReduction* const joins_;  // may be null
   const OpPlan plan_;
   const int lane_var_, chunk_var_;
   int axis_var_ = -1;

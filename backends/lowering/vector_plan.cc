@@ -62,6 +62,10 @@ struct OpInfo {
   std::vector<Access> accesses;
   int64_t natural_lanes = 1;
   double arithmetic = 0;
+  // The loop directly around it and what they are together, if they only join
+  // elements of register buffers.
+  const For* loop = nullptr;
+  std::optional<LaneReduction> joins;
 };
 
 class Planner {
@@ -75,13 +79,16 @@ class Planner {
                AddOp(op, around);
              });
     // The heaviest operations choose first; those that touch registers alone
-    // take what comes.
+    // take what comes, what joins the lanes of vectors before the others.
+    const auto rank = [&](const OpInfo& info) {
+      return info.joins ? 1 : TouchesMemory(info) ? 0 : 2;
+    };
     order_.resize(ops_.size());
     for (size_t i = 0; i < order_.size(); ++i) order_[i] = i;
     std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
-      const bool memory_a = TouchesMemory(ops_[a]),
-                 memory_b = TouchesMemory(ops_[b]);
-      return memory_a != memory_b ? memory_a : ops_[a].weight > ops_[b].weight;
+      const int rank_a = rank(ops_[a]), rank_b = rank(ops_[b]);
+      return rank_a != rank_b ? rank_a < rank_b
+                              : ops_[a].weight > ops_[b].weight;
     });
   }
 
@@ -105,11 +112,18 @@ class Planner {
         plan_.demoted.push_back(b.name);
     }
     for (const OpInfo& info : ops_) {
+      if (info.joins && JoinsVectors(*info.joins))
+        plan_.lane_reductions.emplace(info.loop, *info.joins);
+    }
+    for (const OpInfo& info : ops_) {
       for (const Access& access : info.accesses) {
         if (!InRegisters(access.buffer)) continue;
+        const bool is_joined = plan_.lane_reductions.count(info.loop) > 0;
         for (const Expr& index : access.index) {
           Visit(index, [&](const Expr& e) {
-            if (e.op() == Op::kVar) plan_.constant_vars.insert(e.var_id());
+            if (e.op() == Op::kVar &&
+                !(is_joined && e.var_id() == info.joins->var))
+              plan_.constant_vars.insert(e.var_id());
           });
         }
       }
@@ -148,10 +162,16 @@ class Planner {
         if (id != buffer) return;
         const bool vector =
             plan.axis >= 0 && Mentions(index[dim], op.box[plan.axis].var);
+        const auto joins = std::find_if(
+            plan_.lane_reductions.begin(), plan_.lane_reductions.end(),
+            [&](const auto& j) { return j.second.op == &op; });
+        const bool joined = joins != plan_.lane_reductions.end() &&
+                            Mentions(index[dim], joins->second.var);
         extents.push_back(
-            vector ? Extent{ToLinear(index[dim], ranges_.ranges()).constant,
+            vector   ? Extent{ToLinear(index[dim], ranges_.ranges()).constant,
                             op.box[plan.axis].extent}
-                   : kOneLane);
+            : joined ? Extent{0, kernel_.buffers[buffer].layout.shape()[dim]}
+                     : kOneLane);
       };
       for (int dst : op.dst) access(dst, op.index);
       for (const Expr& body : op.body) {
@@ -238,8 +258,13 @@ class Planner {
   void AddOp(const TileOp& op, const std::vector<const For*>& loops) {
     OpInfo info;
     info.op = &op;
+    if (!loops.empty()) {
+      info.loop = loops.back();
+      info.joins = AsLaneReduction(kernel_, *loops.back());
+    }
     for (const For* loop : loops) {
       info.weight *= static_cast<double>(loop->extent);
+      if (info.joins && loop == info.loop) continue;
       if (loop->kind != For::Kind::kUnroll && loop->extent > kMaxForcedUnroll)
         rolled_.insert(loop->var);
       if (loop->kind == For::Kind::kTask) rolled_.insert(loop->var);
@@ -302,7 +327,33 @@ class Planner {
       }
       if (variables > target_.max_unrolled_vectors) return id;
     }
+    // Too long to be done element by element.
+    for (const OpInfo& info : ops_) {
+      if (!info.joins || info.loop->extent <= kMaxForcedUnroll ||
+          JoinsVectors(*info.joins))
+        continue;
+      for (const Expr& body : info.op->body) {
+        if (InRegisters(body.source())) return body.source();
+      }
+    }
     return std::nullopt;
+  }
+
+  // Whether all its sources are cut into whole vectors along the dimension that
+  // is joined.
+  bool JoinsVectors(const LaneReduction& joins) const {
+    int lanes = 0;
+    for (const Expr& body : joins.op->body) {
+      const auto found = plan_.registers.find(body.source());
+      if (!InRegisters(body.source()) || found == plan_.registers.end() ||
+          found->second.dim != joins.dim || found->second.lanes == 1 ||
+          (lanes != 0 && found->second.lanes != lanes))
+        return false;
+      lanes = found->second.lanes;
+      if (kernel_.buffers[body.source()].layout.shape()[joins.dim] % lanes != 0)
+        return false;
+    }
+    return plan_.ops.at(joins.op).axis < 0;
   }
 
   // Vector operations per element; nullopt if a register buffer (`blocker`)
@@ -344,7 +395,8 @@ class Planner {
     double cost = info.arithmetic + 1;
     for (const Access& access : info.accesses) {
       if (InRegisters(access.buffer)) {
-        if (!FitsRegisters(access, axis, var, plan.lanes, registers)) {
+        if (!FitsRegisters(access, axis, var, plan.lanes,
+                           info.joins.has_value(), registers)) {
           blocker = access.buffer;
           return std::nullopt;
         }
@@ -367,8 +419,9 @@ class Planner {
     return found;
   }
 
+  // `inserts`: single lanes of vectors may be written.
   bool FitsRegisters(const Access& access, int axis, int var, int lanes,
-                     std::map<int, RegisterPlan>& registers) {
+                     bool inserts, std::map<int, RegisterPlan>& registers) {
     const Buffer& buffer = kernel_.buffers[access.buffer];
     for (const Expr& index : access.index) {
       bool constant = true;
@@ -385,8 +438,7 @@ class Planner {
     RegisterPlan wanted{dim, dim < 0 ? 1 : lanes};
     auto [known, inserted] = registers.emplace(access.buffer, wanted);
     if (dim < 0) {
-      if (known->second.dim >= 0)
-        return false;  // one lane of a vector cannot be written
+      if (known->second.dim >= 0 && !inserts) return false;
     } else {
       if (known->second.dim != dim || known->second.lanes != lanes)
         return false;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/kernel_ir/tile_ir.h"
+#include "backends/lowering/lane_reduction.h"
 #include "backends/lowering/vector_target.h"
 #include "tilegraph/simplify.h"
 
@@ -50,6 +51,8 @@ struct VectorPlan {
   std::set<int> merged;
   std::set<int> constant_vars;  // loop and box variables that pick registers:
                                 // their loops are unrolled
+  // Loops over the lanes of vectors; they are not unrolled.
+  std::map<const kernel_ir::For*, LaneReduction> lane_reductions;
   std::vector<std::string> demoted;  // names of register buffers that do not
 };
 

@@ -24,7 +24,9 @@ struct VectorTarget {
 struct LegalizeReport {
   std::vector<std::string> demoted;
   int max_live_accumulators = 0;
-  int gathers = 0;  // lane-by-lane loads emitted
+  int gathers = 0;          // lane-by-lane loads emitted
+  int lane_reductions = 0;  // reductions of vectors over their lanes, as trees:
+                            // the one place where terms change their order
 };
 
 }  // namespace tilewright::lowering
