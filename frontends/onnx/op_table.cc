@@ -13,8 +13,8 @@ OpTable::OpTable() {
   for (const absl::Span<const OpDef> family :
        {ElementwiseOps(), ActivationOps(), MatMulOps(), ConvOps(), PoolOps(),
         ReduceOps(), NormOps(), SoftmaxOps(), ShapeOps(), IndexingOps(),
-        SlicingOps(), GatherOps(), ConvTransposeOps(), ResizeOps(),
-        QuantizeOps(), EinsumOps(), LossOps()}) {
+        SlicingOps(), GatherOps(), ScatterOps(), ConvTransposeOps(),
+        ResizeOps(), QuantizeOps(), EinsumOps(), LossOps()}) {
     for (const OpDef& row : family) rows_[row.name].push_back(row);
   }
   for (auto& [name, rows] : rows_) {

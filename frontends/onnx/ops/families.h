@@ -21,6 +21,7 @@ absl::Span<const OpDef> ShapeOps();     // the same elements in another shape
 absl::Span<const OpDef> IndexingOps();  // copies and joins of tensors
 absl::Span<const OpDef> SlicingOps();
 absl::Span<const OpDef> GatherOps();
+absl::Span<const OpDef> ScatterOps();
 absl::Span<const OpDef> ConvTransposeOps();
 absl::Span<const OpDef> ResizeOps();
 absl::Span<const OpDef> QuantizeOps();

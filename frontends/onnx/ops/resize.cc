@@ -245,6 +245,15 @@ HostTensor IntTable(const std::vector<int64_t>& values, Shape shape) {
   return tensor;
 }
 
+// A position out of a table, all of which lie in [0, extent).
+Expr Position(const ImportContext& in, TensorId table, std::vector<Expr> index,
+              int64_t extent) {
+  // The tables are constants, but bounds are found from expressions alone.
+  const Expr at = in.At(table, std::move(index));
+  return Binary(Op::kMin, Binary(Op::kMax, at, Expr::Int(0)),
+                Expr::Int(extent - 1));
+}
+
 // Each output position copies one element; whole factors need no table.
 absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
   const Shape& from = in.op().shape(0);
@@ -272,8 +281,9 @@ absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
   return EmitMove(in, false, [&](absl::Span<const Expr> index) {
     std::vector<Expr> at;
     for (size_t d = 0; d < from.size(); ++d) {
-      at.push_back(factor[d] > 0 ? FloorDiv(index[d], Expr::Int(factor[d]))
-                                 : in.At(tables[d], {index[d]}));
+      at.push_back(factor[d] > 0
+                       ? FloorDiv(index[d], Expr::Int(factor[d]))
+                       : Position(in, tables[d], {index[d]}, from[d]));
     }
     return at;
   });
@@ -300,7 +310,8 @@ absl::Status ImportResize(ImportContext& in) {
   for (size_t step = 0; step < axes.size(); ++step) {
     const int d = axes[step];
     const bool is_last = step + 1 == axes.size();
-    const Table table = TableOf(spec, d, shape[d]);
+    const int64_t extent = shape[d];
+    const Table table = TableOf(spec, d, extent);
     shape[d] = spec.shape[d];
     const TensorId position =
         in.Constant(in.Name(0, absl::StrCat("from", d)),
@@ -322,7 +333,7 @@ absl::Status ImportResize(ImportContext& in) {
         Combiner::Kind::kSum, "resize",
         [&](absl::Span<const Expr> index, absl::Span<const Expr> tap) {
           std::vector<Expr> at(index.begin(), index.end());
-          at[d] = in.At(position, {index[d], tap[0]});
+          at[d] = Position(in, position, {index[d], tap[0]}, extent);
           return Binary(Op::kMul, CastTo(acc, in.At(source, std::move(at))),
                         in.At(weight, {index[d], tap[0]}));
         });
