@@ -2,19 +2,22 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "backends/cpu/device/task_log.h"
 #include "backends/spec/host_spec.h"
-#include "backends/spec/load_spec.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/status_macros.h"
 #include "runtime/session.h"
 #include "tools/commands.h"
 #include "tools/json.h"
 #include "tools/model_io.h"
 #include "tools/model_source.h"
+#include "tools/profile/print.h"
+#include "tools/profile/profile.h"
 
 namespace tilewright::tools {
 namespace {
@@ -26,36 +29,6 @@ double ProcessCpuMs() {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) * 1e3 +
          static_cast<double>(time.tv_nsec) * 1e-6;
-}
-
-struct Work {
-  double flops = 0;
-  double bytes = 0;
-};
-
-Work CountWork(const Program& program) {
-  Work work;
-  for (const Step& step : program.steps()) {
-    if (!step.has_launch()) continue;
-    work.flops +=
-        static_cast<double>(program.kernels(step.launch().kernel()).flops());
-    work.bytes += static_cast<double>(
-        program.kernels(step.launch().kernel()).compulsory_bytes());
-  }
-  return work;
-}
-
-// The least time the spec's committed figures allow: compute or memory, kernel
-// by kernel counted once.
-double RooflineMs(const Work& work, const DeviceSpec& spec, int threads) {
-  const double peak = CorePeak(spec, "f32", PeakRate::VECTOR) * threads;
-  const MemoryLevel& memory = spec.levels(0);
-  const double bandwidth =
-      threads > 1 && memory.aggregate_read_bytes_per_s() > 0
-          ? memory.aggregate_read_bytes_per_s()
-          : memory.read_bytes_per_s();
-  return 1e3 * std::max(peak > 0 ? work.flops / peak : 0,
-                        bandwidth > 0 ? work.bytes / bandwidth : 0);
 }
 
 double Quantile(const std::vector<double>& sorted, double q) {
@@ -70,52 +43,88 @@ struct Boundary {
   std::vector<void*> to;
 };
 
-absl::Status PrintProfile(Session& session, Boundary& boundary, bool as_json) {
+struct Latencies {
+  std::vector<double> wall_ms, cpu_ms;  // sorted
+  int threads = 1;
+  double flops = 0;
+  double roofline_percent = 0;
+
+  double gflops() const { return flops / wall_ms[0] * 1e-6; }
+};
+
+absl::StatusOr<Latencies> MeasureLatencies(Session& session,
+                                           const Boundary& boundary,
+                                           LimitSampler& sampler,
+                                           double seconds) {
+  Latencies latencies;
+  sampler.Sample();
+  TW_RETURN_IF_ERROR(session.Run(boundary.from, boundary.to));
+  const int64_t start_ns = RealClock()->WallNs();
+  while (static_cast<int>(latencies.wall_ms.size()) < kMinRuns ||
+         static_cast<double>(RealClock()->WallNs() - start_ns) <
+             seconds * 1e9) {
+    const double cpu_before = ProcessCpuMs();
+    const int64_t before_ns = RealClock()->WallNs();
+    TW_RETURN_IF_ERROR(session.Run(boundary.from, boundary.to));
+    latencies.wall_ms.push_back(
+        static_cast<double>(RealClock()->WallNs() - before_ns) * 1e-6);
+    latencies.cpu_ms.push_back(ProcessCpuMs() - cpu_before);
+  }
+  std::sort(latencies.wall_ms.begin(), latencies.wall_ms.end());
+  std::sort(latencies.cpu_ms.begin(), latencies.cpu_ms.end());
+  sampler.Sample();
   const Program& program = session.model().program();
-  std::vector<double> best_ms(program.steps_size(), 1e300);
-  for (int run = 0; run < 10; ++run) {
-    int64_t last_ns = RealClock()->WallNs();
-    TW_RETURN_IF_ERROR(
-        session.RunSteps(boundary.from, boundary.to, [&](int step) {
-          const int64_t now_ns = RealClock()->WallNs();
-          best_ms[step] = std::min(
-              best_ms[step], static_cast<double>(now_ns - last_ns) * 1e-6);
-          last_ns = RealClock()->WallNs();
-        }));
+  const Work work = WorkOfModel(program);
+  latencies.threads = session.model().device().num_threads();
+  latencies.flops = work.flops;
+  latencies.roofline_percent =
+      BoundOf(work, ResidentBytes(program), sampler.limits()).us /
+      latencies.wall_ms[0] * 0.1;
+  return latencies;
+}
+
+void Append(const Latencies& latencies, Json& json) {
+  json.Key("min_ms").Number(latencies.wall_ms[0]);
+  json.Key("median_ms").Number(Quantile(latencies.wall_ms, 0.5));
+  json.Key("p90_ms").Number(Quantile(latencies.wall_ms, 0.9));
+  json.Key("p99_ms").Number(Quantile(latencies.wall_ms, 0.99));
+  json.Key("cpu_ms").Number(latencies.cpu_ms[0]);
+  json.Key("gflops").Number(latencies.gflops());
+  json.Key("roofline_percent").Number(latencies.roofline_percent);
+  json.Key("threads").Int(latencies.threads);
+  json.Key("runs").Int(static_cast<int64_t>(latencies.wall_ms.size()));
+}
+
+void Print(const Latencies& latencies) {
+  std::printf(
+      "%zu runs on %d threads: min %.3f ms, median %.3f, p90 %.3f, p99 %.3f; "
+      "CPU %.3f ms\n",
+      latencies.wall_ms.size(), latencies.threads, latencies.wall_ms[0],
+      Quantile(latencies.wall_ms, 0.5), Quantile(latencies.wall_ms, 0.9),
+      Quantile(latencies.wall_ms, 0.99), latencies.cpu_ms[0]);
+  std::printf(
+      "%.3f GFLOP, %.1f GFLOP/s, %.0f %% of the roofline measured in this "
+      "run\n",
+      latencies.flops * 1e-9, latencies.gflops(), latencies.roofline_percent);
+}
+
+bool WantsProfile(const CommandLine& line) {
+  return line.Has("profile") || line.Has("trace") || line.Has("report");
+}
+
+// Trace and page, where asked for.
+absl::Status WriteProfile(const CommandLine& line, const std::string& path,
+                          const Profile& profile) {
+  const std::string title =
+      path.substr(path.rfind('/', path.rfind('/') - 1) + 1);
+  if (line.Has("trace")) {
+    TW_RETURN_IF_ERROR(WriteFileAtomically(UserPath(line.Get("trace")),
+                                           ProfileTrace(profile, title)));
   }
-  Json json;
-  json.Open('[');
-  if (!as_json)
-    std::printf("\n%-6s %10s %10s %10s  %s\n", "kernel", "ms", "GFLOP/s",
-                "GB/s", "computes");
-  for (int i = 0; i < program.steps_size(); ++i) {
-    const Step& step = program.steps(i);
-    if (step.has_zero() &&
-        i + 1 < program.steps_size()) {  // counts for the launch it prepares
-      best_ms[i + 1] += best_ms[i];
-      continue;
-    }
-    KernelInfo info;
-    info.set_name("copy");
-    if (step.has_launch()) info = program.kernels(step.launch().kernel());
-    const double gflops = static_cast<double>(info.flops()) / best_ms[i] * 1e-6,
-                 gbytes = static_cast<double>(info.compulsory_bytes()) /
-                          best_ms[i] * 1e-6;
-    if (!as_json)
-      std::printf("%-6s %10.4f %10.1f %10.1f  %s\n", info.name().c_str(),
-                  best_ms[i], gflops, gbytes, info.label().c_str());
-    json.Open('{')
-        .Key("kernel")
-        .Text(info.name())
-        .Key("ms")
-        .Number(best_ms[i])
-        .Key("gflops")
-        .Number(gflops)
-        .Key("gbytes_per_s")
-        .Number(gbytes);
-    json.Key("label").Text(info.label()).Close('}');
+  if (line.Has("report")) {
+    TW_RETURN_IF_ERROR(WriteFileAtomically(UserPath(line.Get("report")),
+                                           ProfilePage(profile, title)));
   }
-  if (as_json) std::printf("%s\n", json.Close(']').text().c_str());
   return absl::OkStatus();
 }
 
@@ -123,14 +132,15 @@ absl::Status PrintProfile(Session& session, Boundary& boundary, bool as_json) {
 
 absl::Status BenchmarkCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(const std::string path, OnlyModel(line));
-  TW_ASSIGN_OR_RETURN(const Source source, LoadSource(line, path));
+  cpu::TaskLog log;
+  TW_ASSIGN_OR_RETURN(const Source source, LoadSource(line, path, {}, &log));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                       Session::Create(source.model));
-  const Program& program = source.model->program();
   Boundary boundary;
   TW_ASSIGN_OR_RETURN(
       boundary.inputs,
-      MakeInputs(program, {}, static_cast<uint64_t>(line.GetInt("seed", 0))));
+      MakeInputs(source.model->program(), {},
+                 static_cast<uint64_t>(line.GetInt("seed", 0))));
   TW_ASSIGN_OR_RETURN(boundary.outputs, RunOnce(*session, boundary.inputs));
   for (const HostTensor& input : boundary.inputs)
     boundary.from.push_back(input.data());
@@ -138,63 +148,28 @@ absl::Status BenchmarkCommand(const CommandLine& line) {
     boundary.to.push_back(output.data());
 
   const double seconds = line.GetDouble("seconds", 3);
-  std::vector<double> wall_ms, cpu_ms;
-  const int64_t start_ns = RealClock()->WallNs();
-  while (static_cast<int>(wall_ms.size()) < kMinRuns ||
-         static_cast<double>(RealClock()->WallNs() - start_ns) <
-             seconds * 1e9) {
-    const double cpu_before = ProcessCpuMs();
-    const int64_t before_ns = RealClock()->WallNs();
-    TW_RETURN_IF_ERROR(session->Run(boundary.from, boundary.to));
-    wall_ms.push_back(static_cast<double>(RealClock()->WallNs() - before_ns) *
-                      1e-6);
-    cpu_ms.push_back(ProcessCpuMs() - cpu_before);
-  }
-  std::sort(wall_ms.begin(), wall_ms.end());
-  std::sort(cpu_ms.begin(), cpu_ms.end());
-  const int threads = source.model->device().num_threads();
-  const Work work = CountWork(program);
   TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
-  const double gflops = work.flops / wall_ms[0] * 1e-6,
-               roofline_percent =
-                   100 * RooflineMs(work, spec, threads) / wall_ms[0];
+  LimitSampler sampler(spec, source.model->device().num_threads());
+  TW_ASSIGN_OR_RETURN(const Latencies latencies,
+                      MeasureLatencies(*session, boundary, sampler, seconds));
+  std::optional<Profile> profile;
+  if (WantsProfile(line)) {
+    TW_ASSIGN_OR_RETURN(
+        profile, MeasureProfile(*session, boundary.from, boundary.to, log,
+                                sampler, seconds));
+  }
   if (line.Has("json")) {
     Json json;
-    json.Open('{')
-        .Key("min_ms")
-        .Number(wall_ms[0])
-        .Key("median_ms")
-        .Number(Quantile(wall_ms, 0.5))
-        .Key("p90_ms")
-        .Number(Quantile(wall_ms, 0.9));
-    json.Key("p99_ms")
-        .Number(Quantile(wall_ms, 0.99))
-        .Key("cpu_ms")
-        .Number(cpu_ms[0])
-        .Key("gflops")
-        .Number(gflops);
-    json.Key("roofline_percent")
-        .Number(roofline_percent)
-        .Key("threads")
-        .Int(threads)
-        .Key("runs")
-        .Int(static_cast<int64_t>(wall_ms.size()))
-        .Close('}');
-    std::printf("%s\n", json.text().c_str());
+    json.Open('{');
+    Append(latencies, json);
+    if (profile) AppendProfile(*profile, json.Key("profile"));
+    std::printf("%s\n", json.Close('}').text().c_str());
   } else {
-    std::printf(
-        "%zu runs on %d threads: min %.3f ms, median %.3f, p90 %.3f, p99 %.3f; "
-        "CPU %.3f ms\n",
-        wall_ms.size(), threads, wall_ms[0], Quantile(wall_ms, 0.5),
-        Quantile(wall_ms, 0.9), Quantile(wall_ms, 0.99), cpu_ms[0]);
-    std::printf(
-        "%.3f GFLOP, %.1f GFLOP/s, %.0f %% of the roofline of the spec's "
-        "figures\n",
-        work.flops * 1e-9, gflops, roofline_percent);
+    Print(latencies);
+    if (line.Has("profile"))
+      std::printf("\n%s", ProfileTable(*profile).c_str());
   }
-  return line.Has("profile")
-             ? PrintProfile(*session, boundary, line.Has("json"))
-             : absl::OkStatus();
+  return profile ? WriteProfile(line, path, *profile) : absl::OkStatus();
 }
 
 }  // namespace tilewright::tools

@@ -68,6 +68,14 @@ done
 expect_ok benchmark "$model" --seconds=0.1 --json
 expect_output '"min_ms": .*"median_ms": .*"p90_ms": .*"p99_ms": .*"cpu_ms": .*"gflops": .*"roofline_percent": .*"threads": .*"runs": '
 expect_ok benchmark "$work/good.tw" --seconds=0.1 --profile
+expect_output '^k0 .* compute|^k0 .* l[123]|^k0 .* dram'
+expect_ok benchmark "$model" --seconds=0.1 --threads=2 --json --trace="$work/trace.json" --report="$work/report.html"
+expect_output '"profile": .*"limits": .*"kernels": .*"roofline_percent"'
+python3 -c 'import json, sys; json.load(open(sys.argv[1])); json.load(open(sys.argv[2]))' "$work/stdout" "$work/trace.json" ||
+  fail "--json or --trace prints no JSON"
+grep -q 'k0' "$work/report.html" || fail "--report does not name the kernel"
+expect_ok inspect "$work/good.tw" --what=roofline --threads=2
+expect_output '^k0 '
 expect_ok conformance "$testdata/tiny"
 expect_output '^[0-9]+ passed, 0 failed, 0 skipped$'
 expect_ok devices

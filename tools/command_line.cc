@@ -50,6 +50,8 @@ constexpr Flag kFlags[] = {
     {"seed", Value::kInt, "run benchmark", nullptr},
     {"seconds", Value::kDouble, "benchmark", nullptr},
     {"profile", Value::kNone, "benchmark", nullptr},
+    {"trace", Value::kText, "benchmark", nullptr},
+    {"report", Value::kText, "benchmark", nullptr},
     {"what", Value::kText, "inspect", nullptr},
     {"group", Value::kInt, "inspect", nullptr},
     {"json", Value::kNone, "compile run benchmark inspect conformance devices",
@@ -252,7 +254,13 @@ std::string Usage() {
       "  --allow=...                            reduced precisions\n"
       "run:       --data=DIR | --input=NAME=FILE  --output-dir=DIR  --check  "
       "--seed=N\n"
-      "benchmark: --seconds=S  --profile  --seed=N\n"
+      "benchmark: --seconds=S  --seed=N\n"
+      "           --profile                     time, rates and share of the "
+      "roofline of each kernel\n"
+      "           --trace=FILE.json             launches and tasks of every "
+      "thread, for Perfetto\n"
+      "           --report=FILE.html            the profile as a page that "
+      "needs nothing else\n"
       "inspect:   --what=...  --group=N\n"
       "All:       --json\n");
   return out;

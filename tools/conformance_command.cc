@@ -64,7 +64,7 @@ absl::StatusOr<Source> LoadCase(const CommandLine& line, const fs::path& folder,
   const absl::StatusOr<std::vector<HostTensor>> tensors =
       ReadDataSet((folder / "test_data_set_0").string(), "input");
   if (!tensors.ok()) return source;
-  Bound bound;
+  BoundInputs bound;
   for (size_t i = 0; i < std::min(tensors->size(), names.size()); ++i) {
     if ((*tensors)[i].shape().size() < 2 &&
         (*tensors)[i].num_elements() <= kMaxBoundElements)

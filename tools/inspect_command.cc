@@ -1,12 +1,12 @@
 // tilewright inspect MODEL: what the compiler made of it, at every stage.
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
 #include "runtime/format/element_type.h"
 #include "sketch/replay.h"
@@ -14,6 +14,8 @@
 #include "tools/commands.h"
 #include "tools/json.h"
 #include "tools/model_source.h"
+#include "tools/profile/print.h"
+#include "tools/profile/profile.h"
 
 namespace tilewright::tools {
 namespace {
@@ -76,29 +78,15 @@ std::string DescribeProgram(const Program& program) {
   return out;
 }
 
-std::string Roofline(const Source& source, const DeviceSpec& spec) {
-  const double peak = CorePeak(spec, "f32", PeakRate::VECTOR),
-               bandwidth = spec.levels(0).read_bytes_per_s();
-  std::string out = absl::StrFormat(
-      "one core: %.0f GFLOP/s, %.1f GB/s from memory (%s)\n%-6s %12s %12s %10s "
-      "%8s  %s\n",
-      peak * 1e-9, bandwidth * 1e-9, spec.name(), "kernel", "MFLOP", "KB", "us",
-      "bound", "computes");
-  for (const KernelInfo& kernel : source.compiled->program.kernels()) {
-    const double compute_us =
-        peak > 0 ? 1e6 * static_cast<double>(kernel.flops()) / peak : 0;
-    const double memory_us =
-        bandwidth > 0
-            ? 1e6 * static_cast<double>(kernel.compulsory_bytes()) / bandwidth
-            : 0;
-    absl::StrAppendFormat(
-        &out, "%-6s %12.3f %12.1f %10.1f %8s  %s\n", kernel.name(),
-        static_cast<double>(kernel.flops()) * 1e-6,
-        static_cast<double>(kernel.compulsory_bytes()) * 1e-3,
-        std::max(compute_us, memory_us),
-        compute_us > memory_us ? "compute" : "memory", kernel.label());
-  }
-  return out;
+// What the device spec allows each kernel, without running any.
+absl::StatusOr<Profile> Roofline(const CommandLine& line,
+                                 const Program& program) {
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
+                      CodegenFrom(line));
+  const int threads =
+      static_cast<int>(std::max<int64_t>(1, line.GetInt("threads", 1)));
+  return DescribeBounds(program, LimitsOfSpec(codegen->spec(), threads),
+                        threads);
 }
 
 std::string Why(const Source& source) {
@@ -134,7 +122,6 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
   if (what == "plan")
     return ToString(source.compiled->plan, source.imported->graph);
   if (what == "why") return Why(source);
-  if (what == "roofline") return Roofline(source, codegen->spec());
   if (what != "schedule" && what != "kernel" && what != "source") {
     return Usage(absl::StrCat(
         "--what=", what,
@@ -160,31 +147,37 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
 
 absl::Status InspectCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(const std::string path, OnlyModel(line));
-  std::string what =
-      line.Get("what", absl::EndsWith(path, ".onnx") ? "plan" : "program");
+  const bool is_onnx = absl::EndsWith(path, ".onnx");
+  const std::string what = line.Get("what", is_onnx ? "plan" : "program");
   std::string text;
-  if (absl::EndsWith(path, ".onnx")) {
+  std::optional<Profile> roofline;
+  if (is_onnx) {
     TW_ASSIGN_OR_RETURN(const Source source, CompileOnnx(line, path));
-    TW_ASSIGN_OR_RETURN(text, Describe(line, source, what));
+    if (what == "roofline") {
+      TW_ASSIGN_OR_RETURN(roofline, Roofline(line, source.compiled->program));
+    } else {
+      TW_ASSIGN_OR_RETURN(text, Describe(line, source, what));
+    }
   } else {
-    if (line.Has("what"))
-      return absl::InvalidArgumentError(
-          absl::StrCat(path,
-                       ": --what needs the .onnx; a .tw shows its launch plan "
-                       "and provenance"));
     TW_ASSIGN_OR_RETURN(const auto file, TwFile::Open(path));
-    text = DescribeProgram(file->view().program);
+    if (what == "roofline") {
+      TW_ASSIGN_OR_RETURN(roofline, Roofline(line, file->view().program));
+    } else if (what == "program") {
+      text = DescribeProgram(file->view().program);
+    } else {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": --what=", what,
+                       " needs the .onnx; a .tw shows its launch plan and "
+                       "provenance, or --what=roofline"));
+    }
   }
-  if (line.Has("json"))
-    text = Json()
-               .Open('{')
-               .Key("what")
-               .Text(what)
-               .Key("text")
-               .Text(text)
-               .Close('}')
-               .text() +
-           "\n";
+  if (roofline) text = ProfileTable(*roofline);
+  if (line.Has("json")) {
+    Json json;
+    json.Open('{').Key("what").Text(what).Key("text").Text(text);
+    if (roofline) AppendProfile(*roofline, json.Key("roofline"));
+    text = json.Close('}').text() + "\n";
+  }
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }

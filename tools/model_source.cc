@@ -123,20 +123,22 @@ absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
 }
 
 absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(
-    const CommandLine& line) {
+    const CommandLine& line, cpu::TaskLog* log) {
   const int64_t threads = line.GetInt("threads", 0);
   if (threads < 0 || threads > 4096)
     return absl::InvalidArgumentError(
         absl::StrCat("--threads=", threads, ": expected 1 to 4096"));
-  TW_ASSIGN_OR_RETURN(
-      std::unique_ptr<backends::Device> device,
-      cpu::CreateCpuDevice({.num_threads = static_cast<int>(threads)}));
+  cpu::CpuDeviceOptions options;
+  options.num_threads = static_cast<int>(threads);
+  options.task_log = log;
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device,
+                      cpu::CreateCpuDevice(options));
   return std::shared_ptr<backends::Device>(std::move(device));
 }
 
 absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
                                    const std::string& path,
-                                   const Bound& bound) {
+                                   const BoundInputs& bound) {
   TW_ASSIGN_OR_RETURN(ImportOptions import_options, ImportOptionsFrom(line));
   import_options.bind_tensors.insert(bound.begin(), bound.end());
   TW_ASSIGN_OR_RETURN(const CompileOptions compile_options,
@@ -159,9 +161,10 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
 }
 
 absl::StatusOr<Source> LoadSource(const CommandLine& line,
-                                  const std::string& path, const Bound& bound) {
+                                  const std::string& path,
+                                  const BoundInputs& bound, cpu::TaskLog* log) {
   TW_ASSIGN_OR_RETURN(const std::shared_ptr<backends::Device> device,
-                      DeviceFrom(line));
+                      DeviceFrom(line, log));
   Source source;
   if (absl::EndsWith(path, ".onnx")) {
     TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path, bound));

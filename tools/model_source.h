@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
+#include "backends/cpu/device/task_log.h"
 #include "backends/device.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
@@ -30,9 +31,9 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line);
 // From --target and --spec.
 absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
     const CommandLine& line);
-// From --threads: this machine's CPU.
+// From --threads: this machine's CPU. `log` must outlive it, if there is one.
 absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(
-    const CommandLine& line);
+    const CommandLine& line, cpu::TaskLog* log = nullptr);
 
 // An .onnx through all stages; what a .tw does not have is not there.
 struct Source {
@@ -43,16 +44,18 @@ struct Source {
 };
 
 // Inputs that become constants, beside those of --bind.
-using Bound = std::map<std::string, HostTensor>;
+using BoundInputs = std::map<std::string, HostTensor>;
 
 // Imports and compiles `path`; errors carry the path.
 absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
                                    const std::string& path,
-                                   const Bound& bound = {});
-// The same for .onnx, plus loading; only loading for .tw.
+                                   const BoundInputs& bound = {});
+// The same for .onnx, plus loading onto DeviceFrom(line, log); only loading for
+// .tw.
 absl::StatusOr<Source> LoadSource(const CommandLine& line,
                                   const std::string& path,
-                                  const Bound& bound = {});
+                                  const BoundInputs& bound = {},
+                                  cpu::TaskLog* log = nullptr);
 
 }  // namespace tilewright::tools
 

@@ -76,11 +76,46 @@ absl::Status StatusOfKernel(const std::string& name, int32_t status) {
 
 // Threads and their scratch, shared by the streams of a device.
 struct Workers {
-  Workers(int num_threads, std::optional<GuardedBuffer::Side> guard)
-      : pool(num_threads), arenas(pool.num_threads()), scratch_guard(guard) {}
+  Workers(int num_threads, std::optional<GuardedBuffer::Side> guard,
+          TaskLog* log)
+      : pool(num_threads),
+        arenas(pool.num_threads()),
+        scratch_guard(guard),
+        task_log(log) {}
   ThreadPool pool;
   std::vector<ScratchArena> arenas;  // by worker; 0 is unused: see CpuStream
   const std::optional<GuardedBuffer::Side> scratch_guard;
+  TaskLog* const task_log;
+};
+
+int64_t NowNs(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return int64_t{1000000000} * t.tv_sec + t.tv_nsec;
+}
+
+// Logs the tasks that run while it lives.
+class LoggedPiece {
+ public:
+  LoggedPiece(TaskLog* log, int worker, int64_t begin, int64_t end)
+      : log_(log != nullptr && log->enabled() ? log : nullptr) {
+    if (log_ == nullptr) return;
+    record_ = {worker, begin, end};
+    record_.cpu_ns = -NowNs(CLOCK_THREAD_CPUTIME_ID);
+    record_.start_ns = NowNs(CLOCK_MONOTONIC);
+  }
+  ~LoggedPiece() {
+    if (log_ == nullptr) return;
+    record_.end_ns = NowNs(CLOCK_MONOTONIC);
+    record_.cpu_ns += NowNs(CLOCK_THREAD_CPUTIME_ID);
+    log_->Add(record_);
+  }
+  LoggedPiece(const LoggedPiece&) = delete;
+  LoggedPiece& operator=(const LoggedPiece&) = delete;
+
+ private:
+  TaskLog* const log_;
+  TaskRecord record_;
 };
 
 // Runs the tasks one by one with scratch that is undefined at first and
@@ -132,6 +167,7 @@ class CpuStream : public Stream {
         out_of_memory = true;
         return;
       }
+      const LoggedPiece logged(workers_.task_log, worker, begin, end);
       const int32_t result = function(&kernel_args, begin, end, scratch);
       int32_t known = status.load(std::memory_order_relaxed);
       while (result > known && !status.compare_exchange_weak(known, result)) {
@@ -172,19 +208,13 @@ class CpuStream : public Stream {
   ScratchArena arena_;
 };
 
-int64_t NowNs(clockid_t clock) {
-  timespec t;
-  clock_gettime(clock, &t);
-  return int64_t{1000000000} * t.tv_sec + t.tv_nsec;
-}
-
 class CpuDevice : public Device {
  public:
   CpuDevice(DeviceSpec spec, std::vector<std::string> features, int num_threads,
-            std::optional<GuardedBuffer::Side> scratch_guard)
+            std::optional<GuardedBuffer::Side> scratch_guard, TaskLog* task_log)
       : spec_(std::move(spec)),
         features_(std::move(features)),
-        workers_(num_threads, scratch_guard) {}
+        workers_(num_threads, scratch_guard, task_log) {}
 
   std::string_view name() const override { return "cpu"; }
   const DeviceSpec& spec() const override { return spec_; }
@@ -295,7 +325,8 @@ absl::StatusOr<std::unique_ptr<Device>> CreateCpuDevice(
                               ? static_cast<int>(host.cores)
                               : options.num_threads;
   return std::make_unique<CpuDevice>(std::move(spec), std::move(features),
-                                     num_threads, options.scratch_guard);
+                                     num_threads, options.scratch_guard,
+                                     options.task_log);
 }
 
 }  // namespace tilewright::cpu

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "backends/cpu/device/task_log.h"
 #include "backends/device.h"
 #include "backends/guarded_buffer.h"
 #include "backends/spec/device_spec.pb.h"
@@ -26,6 +27,9 @@ struct CpuDeviceOptions {
   // last task comes first, so that one that writes another's elements shows.
   // Launch fails with Internal if a kernel wrote beside its scratch.
   std::optional<backends::GuardedBuffer::Side> scratch_guard;
+  // Told of every piece of every launch while it is enabled; outlives the
+  // device.
+  TaskLog* task_log = nullptr;
 };
 
 // The host. Thread-safe; several streams share its threads, one launch after

@@ -1,0 +1,13 @@
+#ifndef TILEWRIGHT_TOOLS_PROFILE_PAGE_TEMPLATE_H_
+#define TILEWRIGHT_TOOLS_PROFILE_PAGE_TEMPLATE_H_
+
+#include "absl/strings/string_view.h"
+
+namespace tilewright::tools {
+
+// page.html; "@PROFILE@" stands where the JSON belongs.
+absl::string_view PageTemplate();
+
+}  // namespace tilewright::tools
+
+#endif  // TILEWRIGHT_TOOLS_PROFILE_PAGE_TEMPLATE_H_

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tools/profile/print.h"
+
+namespace tilewright::tools {
+namespace {
+
+std::string LimitsLine(const Profile& profile) {
+  std::string line =
+      absl::StrFormat("limits of %d thread%s (%s): %.1f GFLOP/s; GB/s ",
+                      profile.threads, profile.threads == 1 ? "" : "s",
+                      profile.limits.source, profile.limits.gflops);
+  absl::StrAppend(
+      &line, absl::StrJoin(profile.limits.levels, ", ",
+                           [](std::string* text, const Limits::Level& level) {
+                             absl::StrAppendFormat(text, "%s %.1f", level.name,
+                                                   level.gbytes_per_s);
+                           }));
+  return line + "\n";
+}
+
+std::string What(const KernelProfile& kernel) {
+  return absl::StrCat(kernel.operators, kernel.operators.empty() ? "" : " ",
+                      kernel.shape_and_schedule,
+                      kernel.label.empty() ? "" : "  = ", kernel.label);
+}
+
+std::string BoundsTable(const Profile& profile) {
+  std::string out = absl::StrFormat("%-6s %4s %11s %11s %9s %11s %8s  %s\n",
+                                    "kernel", "x", "MFLOP", "KB", "FLOP/B",
+                                    "us at least", "bound by", "computes");
+  for (const KernelProfile& kernel : profile.kernels) {
+    absl::StrAppendFormat(
+        &out, "%-6s %4d %11.3f %11.1f %9.2f %11.2f %8s  %s\n", kernel.name,
+        kernel.launches, kernel.work.flops * 1e-6, kernel.work.bytes * 1e-3,
+        kernel.work.bytes > 0 ? kernel.work.flops / kernel.work.bytes : 0,
+        kernel.bound.us, kernel.bound.by, What(kernel));
+  }
+  return out;
+}
+
+std::string TimesTable(const Profile& profile) {
+  std::vector<const KernelProfile*> sorted;
+  double all_us = 0;
+  for (const KernelProfile& kernel : profile.kernels) {
+    sorted.push_back(&kernel);
+    all_us += QuotedUs(profile, kernel);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const KernelProfile* a, const KernelProfile* b) {
+                     return QuotedUs(profile, *a) > QuotedUs(profile, *b);
+                   });
+  std::string out = absl::StrFormat(
+      "%-6s %4s %10s %10s %10s %6s %9s %8s %9s %8s %5s  %s\n", "kernel", "x",
+      "us min", "median", "CPU us", "time", "GFLOP/s", "GB/s", "roofline",
+      "bound by", "busy", "computes");
+  for (const KernelProfile* kernel : sorted) {
+    const double us = QuotedUs(profile, *kernel);
+    // A copy of a few bytes may take no time that a clock sees.
+    const double per_us = us > 0 ? 1 / us : 0;
+    absl::StrAppendFormat(
+        &out,
+        "%-6s %4d %10.1f %10.1f %10.1f %5.1f%% %9.1f %8.1f %8.0f%% %8s %4.0f%% "
+        " %s\n",
+        kernel->name, kernel->launches, kernel->wall_us.min,
+        kernel->wall_us.median, kernel->cpu_us.min, 100 * us / all_us,
+        kernel->work.flops * per_us * 1e-3, kernel->work.bytes * per_us * 1e-3,
+        RooflinePercent(profile, *kernel), kernel->bound.by,
+        kernel->busy_percent, What(*kernel));
+  }
+  absl::StrAppendFormat(
+      &out,
+      "a run of %d: min %.1f us, median %.1f us, %.1f GFLOP/s; threads busy "
+      "%.0f%%\n",
+      profile.runs, profile.wall_us.min, profile.wall_us.median,
+      profile.work.flops / profile.wall_us.min * 1e-3, profile.busy_percent);
+  return out;
+}
+
+}  // namespace
+
+std::string ProfileTable(const Profile& profile) {
+  std::string out = LimitsLine(profile);
+  absl::StrAppend(
+      &out, profile.runs > 0 ? TimesTable(profile) : BoundsTable(profile));
+  const auto share = [&](double us) {
+    return profile.runs > 0 ? absl::StrFormat(" (%.0f%% of it reached)",
+                                              100 * us / profile.wall_us.min)
+                            : "";
+  };
+  absl::StrAppendFormat(
+      &out,
+      "the kernels' rooflines add up to %.1f us%s; the model's own, %.3f "
+      "GFLOP and %.3f MB once, is %.1f us%s, bound by %s\n",
+      profile.kernels_bound_us, share(profile.kernels_bound_us),
+      profile.work.flops * 1e-9, profile.work.bytes * 1e-6, profile.bound.us,
+      share(profile.bound.us), profile.bound.by);
+  return out;
+}
+
+}  // namespace tilewright::tools
