@@ -13,6 +13,7 @@
 #include "backends/spec/load_spec.h"
 #include "base/random.h"
 #include "base/status_matchers.h"
+#include "compiler/test_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/model.h"
@@ -25,24 +26,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A text graph as if it had been imported.
 ImportedModel ModelOf(std::string_view text) {
-  ImportedModel model;
   absl::StatusOr<TensorGraph> graph = ParseText(text);
   EXPECT_TRUE(graph.ok()) << graph.status();
-  if (!graph.ok()) return model;
-  model.graph = *std::move(graph);
-  const auto port = [&](TensorId id) {
-    return Port{model.graph.tensor(id).name, model.graph.tensor(id).dtype,
-                model.graph.tensor(id).static_shape(), id};
-  };
-  for (const Tensor& tensor : model.graph.tensors()) {
-    if (tensor.kind == TensorKind::kPlaceholder)
-      model.inputs.push_back(port(tensor.id));
-  }
-  for (const TensorId id : model.graph.outputs())
-    model.outputs.push_back(port(id));
-  return model;
+  return graph.ok() ? ModelOf(*std::move(graph)) : ImportedModel();
 }
 
 std::vector<HostTensor> RandomInputsOf(const ImportedModel& model,
@@ -56,21 +43,6 @@ std::vector<HostTensor> RandomInputsOf(const ImportedModel& model,
     inputs.push_back(std::move(tensor));
   }
   return inputs;
-}
-
-absl::StatusOr<std::vector<HostTensor>> RunWith(
-    Session& session, const std::vector<HostTensor>& inputs,
-    const ImportedModel& model) {
-  std::vector<const void*> from;
-  for (const HostTensor& input : inputs) from.push_back(input.data());
-  std::vector<HostTensor> outputs;
-  for (const Port& port : model.outputs)
-    outputs.emplace_back(port.dtype, port.shape);
-  std::vector<void*> to;
-  for (HostTensor& output : outputs) to.push_back(output.data());
-  const absl::Status status = session.Run(from, to);
-  if (!status.ok()) return status;
-  return outputs;
 }
 
 std::string Bytes(const HostTensor& tensor) {
@@ -103,7 +75,7 @@ class CompileTest : public testing::TestWithParam<const char*> {
           Model::FromBytes(compiled.Serialize(), DeviceWith(threads)));
       TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
       TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs,
-                              RunWith(*session, inputs, model));
+                              RunSession(*session, model, inputs));
       for (size_t o = 0; o < outputs.size(); ++o) {
         TW_ASSERT_OK_AND_ASSIGN(const HostTensor want,
                                 reference->Evaluate(model.outputs[o].tensor));
@@ -214,7 +186,7 @@ TEST_F(CompileTest, OlderClassesOfCpuComputeTheSame) {
       GTEST_SKIP() << loaded.status();
     TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(*loaded));
     TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs,
-                            RunWith(*session, inputs, model));
+                            RunSession(*session, model, inputs));
     if (first.empty()) first = outputs;
     for (int64_t i = 0; i < outputs[0].num_elements(); ++i) {
       EXPECT_NEAR(outputs[0].Get(i).f, first[0].Get(i).f,
@@ -232,10 +204,10 @@ TEST_F(CompileTest, AHundredRunsGiveTheSameBits) {
   TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
   const std::vector<HostTensor> inputs = RandomInputsOf(model, 2);
   TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> first,
-                          RunWith(*session, inputs, model));
+                          RunSession(*session, model, inputs));
   for (int run = 1; run < 100; ++run) {
     TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs,
-                            RunWith(*session, inputs, model));
+                            RunSession(*session, model, inputs));
     ASSERT_EQ(Bytes(outputs[0]), Bytes(first[0])) << run;
   }
 }
@@ -249,8 +221,9 @@ TEST_F(CompileTest, SessionsOverOneModelRunConcurrently) {
   std::vector<std::string> wanted(4), got(4);
   for (int i = 0; i < 4; ++i) {
     TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
-    TW_ASSERT_OK_AND_ASSIGN(const auto outputs,
-                            RunWith(*session, RandomInputsOf(model, i), model));
+    TW_ASSERT_OK_AND_ASSIGN(
+        const auto outputs,
+        RunSession(*session, model, RandomInputsOf(model, i)));
     wanted[i] = Bytes(outputs[0]);
   }
   std::vector<std::thread> threads;
@@ -259,7 +232,7 @@ TEST_F(CompileTest, SessionsOverOneModelRunConcurrently) {
       const auto session = *Session::Create(loaded);
       const std::vector<HostTensor> inputs = RandomInputsOf(model, i);
       for (int run = 0; run < 20; ++run) {
-        const auto outputs = RunWith(*session, inputs, model);
+        const auto outputs = RunSession(*session, model, inputs);
         got[i] = outputs.ok() ? Bytes((*outputs)[0])
                               : std::string(outputs.status().message());
         if (got[i] != wanted[i]) return;
@@ -296,9 +269,8 @@ TEST_F(CompileTest, AModelForANewerCpuIsRefusedByName) {
   old.pretend_features.assign(v3.features().begin(), v3.features().end());
   const auto loaded =
       Model::FromBytes(compiled.Serialize(), *cpu::CreateCpuDevice(old));
-  EXPECT_THAT(loaded.status(),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("avx512f")));
+  EXPECT_THAT(loaded.status(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                        HasSubstr("avx512f")));
 }
 
 TEST_F(CompileTest, WrongNumbersOfTensorsAreRefused) {

@@ -9,6 +9,7 @@ PhysicalOffsets::PhysicalOffsets(const Layout& layout) {
   const std::vector<int64_t>& shape = layout.shape();
   std::vector<int64_t> index(shape.size(), 0);
   const int64_t origin = layout.Offset(absl::MakeConstSpan(index));
+  if (shape.empty()) scalar_ = origin;
   parts_.resize(shape.size());
   for (size_t d = 0; d < shape.size(); ++d) {
     for (index[d] = 0; index[d] < shape[d]; ++index[d]) {
@@ -22,7 +23,7 @@ PhysicalOffsets::PhysicalOffsets(const Layout& layout) {
 
 void PhysicalOffsets::ForEach(
     const std::function<void(int64_t, int64_t)>& fn) const {
-  if (parts_.empty()) return fn(0, 0);
+  if (parts_.empty()) return fn(0, scalar_);
   const int last = static_cast<int>(parts_.size()) - 1;
   std::vector<size_t> index(parts_.size(), 0);
   int64_t position = 0;

@@ -24,6 +24,7 @@ class PhysicalOffsets {
 
  private:
   std::vector<std::vector<int64_t>> parts_;  // by dimension and index
+  int64_t scalar_ = 0;  // where the one element of a tensor of rank 0 lies
 };
 
 // Every float NaN, every integer a value nobody computes: what memory holds

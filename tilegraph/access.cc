@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "tilegraph/interpreter.h"
-#include "tilegraph/layout.h"
 #include "tilegraph/simplify.h"
 
 namespace tilewright {
@@ -140,30 +139,22 @@ std::optional<ZeroPadding> AsZeroPadding(const TensorGraph& graph,
   return padding;
 }
 
-std::optional<TensorId> AsReshape(const TensorGraph& graph, TensorId id) {
+std::optional<Move> AsMove(const TensorGraph& graph, TensorId id) {
   const Tensor& tensor = graph.tensor(id);
   if (tensor.kind != TensorKind::kCompute || tensor.compute.combiner ||
       tensor.compute.body.size() != 1)
     return std::nullopt;
   const Expr& load = tensor.compute.body[0];
-  if (load.op() != Op::kLoad) return std::nullopt;
-  const Tensor& source = graph.tensor(load.source());
-  if (source.dtype != tensor.dtype ||
-      source.num_elements() != tensor.num_elements())
+  if (load.op() != Op::kLoad ||
+      graph.tensor(load.source()).dtype != tensor.dtype)
     return std::nullopt;
-  std::vector<Expr> own;
-  for (int i = 0; i < static_cast<int>(tensor.shape.size()); ++i)
-    own.push_back(Expr::Var(i, tensor.compute.axes[i].name));
-  const RangeOf ranges = AxisRanges(tensor.compute);
-  const std::vector<Expr> indices(load.operands().begin(),
-                                  load.operands().end());
-  const Expr from = Layout::RowMajor(source.static_shape())
-                        .Offset(absl::MakeConstSpan(indices));
-  const Expr to =
-      Layout::RowMajor(tensor.static_shape()).Offset(absl::MakeConstSpan(own));
-  if (ToLinear(from, ranges).ToExpr() != ToLinear(to, ranges).ToExpr())
-    return std::nullopt;
-  return load.source();
+  Move move{load.source(), {load.operands().begin(), load.operands().end()}};
+  for (const Expr& index : move.index) {
+    bool gathers = false;
+    Visit(index, [&](const Expr& e) { gathers |= e.op() == Op::kLoad; });
+    if (gathers) return std::nullopt;
+  }
+  return move;
 }
 
 }  // namespace tilewright

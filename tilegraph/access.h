@@ -1,6 +1,6 @@
 // Shapes of access that planning asks about: does a compute read a tensor
-// element by element, is it a mere padding, a mere reshape? Answered from
-// expressions alone.
+// element by element, is it a mere padding, does it only move elements?
+// Answered from expressions alone.
 #ifndef TILEWRIGHT_TILEGRAPH_ACCESS_H_
 #define TILEWRIGHT_TILEGRAPH_ACCESS_H_
 
@@ -23,9 +23,13 @@ struct ZeroPadding {
 };
 std::optional<ZeroPadding> AsZeroPadding(const TensorGraph& graph, TensorId id);
 
-// `id` holds the elements of one tensor in the same row-major order: that
-// tensor.
-std::optional<TensorId> AsReshape(const TensorGraph& graph, TensorId id);
+// Every element of `id` is one element of another tensor, whatever its value:
+// reshapes, transpositions, slices, broadcasts.
+struct Move {
+  TensorId source;
+  std::vector<Expr> index;  // per dimension of the source, over axes of `id`
+};
+std::optional<Move> AsMove(const TensorGraph& graph, TensorId id);
 
 }  // namespace tilewright
 

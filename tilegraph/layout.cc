@@ -35,7 +35,7 @@ void ForEachElement(const Layout& layout, const Fn& fn) {
   std::vector<int64_t> at(shape.size(), 0);
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
   for (int64_t index = 0;; ++index) {
-    int64_t offset = 0;
+    int64_t offset = layout.base();
     for (size_t d = 0; d < shape.size(); ++d) offset += part[d][at[d]];
     fn(index, offset);
     size_t d = shape.size();
@@ -54,7 +54,18 @@ Layout Layout::RowMajor(absl::Span<const int64_t> shape) {
   for (size_t d = 0; d < shape.size(); ++d) {
     layout.digits_.push_back({static_cast<int>(d), 1, shape[d]});
   }
+  layout.SetDenseStrides();
   return layout;
+}
+
+void Layout::SetDenseStrides() {
+  strides_.assign(digits_.size(), 1);
+  base_ = 0;
+  physical_elements_ = 1;
+  for (size_t i = digits_.size(); i-- > 0;) {
+    strides_[i] = physical_elements_;
+    physical_elements_ *= digits_[i].extent;
+  }
 }
 
 Layout Layout::BlockedLast(absl::Span<const int64_t> shape, int dim,
@@ -65,6 +76,7 @@ Layout Layout::BlockedLast(absl::Span<const int64_t> shape, int dim,
   Layout layout = RowMajor(shape);
   layout.digits_[dim] = {dim, block, CeilDiv(shape[dim], block)};
   layout.digits_.push_back({dim, 1, block});
+  layout.SetDenseStrides();
   return layout;
 }
 
@@ -72,6 +84,7 @@ Layout Layout::WithHalo(absl::Span<const int64_t> before,
                         absl::Span<const int64_t> after, Fill fill) const {
   TW_CHECK_EQ(before.size(), shape_.size());
   TW_CHECK_EQ(after.size(), shape_.size());
+  TW_CHECK(is_dense()) << "a strided layout cannot grow: " << ToString();
   Layout layout = *this;
   layout.fill_ = fill;
   for (size_t d = 0; d < shape_.size(); ++d) {
@@ -93,6 +106,7 @@ Layout Layout::WithHalo(absl::Span<const int64_t> before,
       top->extent = std::max(top->extent, CeilDiv(range, top->div));
     }
   }
+  layout.SetDenseStrides();
   return layout;
 }
 
@@ -151,40 +165,87 @@ absl::StatusOr<Layout> Layout::Create(std::vector<int64_t> shape,
   layout.pad_after_ = std::move(pad_after);
   layout.digits_ = std::move(digits);
   layout.fill_ = fill;
+  layout.SetDenseStrides();
+  return layout;
+}
+
+absl::StatusOr<Layout> Layout::Strided(std::vector<int64_t> shape,
+                                       std::vector<int64_t> pad_before,
+                                       std::vector<int64_t> pad_after,
+                                       std::vector<Digit> digits,
+                                       std::vector<int64_t> strides,
+                                       int64_t base, int64_t physical_elements,
+                                       Fill fill) {
+  if (strides.size() != digits.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "layout: ", digits.size(), " digits but ", strides.size(), " strides"));
+  }
+  absl::StatusOr<Layout> layout =
+      Create(std::move(shape), std::move(pad_before), std::move(pad_after),
+             std::move(digits), fill);
+  if (!layout.ok()) return layout;
+  // By stride: each digit must step over all that smaller ones reach.
+  std::vector<std::pair<int64_t, int64_t>> reach;  // stride, last position
+  for (size_t i = 0; i < strides.size(); ++i) {
+    const Digit& digit = layout->digits_[i];
+    if (strides[i] < 1) {
+      return absl::InvalidArgumentError("layout: strides must be at least 1");
+    }
+    const int64_t range = layout->shape_[digit.dim] +
+                          layout->pad_before_[digit.dim] +
+                          layout->pad_after_[digit.dim];
+    const int64_t used = std::min(digit.extent, CeilDiv(range, digit.div));
+    if (used > 1) reach.emplace_back(strides[i], used - 1);
+  }
+  std::sort(reach.begin(), reach.end());
+  int64_t end = 0;
+  for (const auto& [stride, last] : reach) {
+    if (stride <= end)
+      return absl::InvalidArgumentError("layout: elements overlap");
+    int64_t step;
+    if (__builtin_mul_overflow(stride, last, &step) ||
+        __builtin_add_overflow(end, step, &end)) {
+      return absl::InvalidArgumentError(
+          "layout: more elements than an int64 counts");
+    }
+  }
+  if (base < 0 || base >= physical_elements ||
+      end >= physical_elements - base) {
+    return absl::InvalidArgumentError(absl::StrCat("layout: elements ", base,
+                                                   " to ", base, " + ", end,
+                                                   " of ", physical_elements));
+  }
+  layout->strides_ = std::move(strides);
+  layout->base_ = base;
+  layout->physical_elements_ = physical_elements;
   return layout;
 }
 
 bool Layout::is_row_major() const { return *this == RowMajor(shape_); }
 
-int64_t Layout::physical_elements() const {
-  int64_t product = 1;
-  for (const Digit& digit : digits_) product *= digit.extent;
-  return product;
-}
-
-int64_t Layout::stride(int i) const {
-  int64_t product = 1;
-  for (size_t j = i + 1; j < digits_.size(); ++j) product *= digits_[j].extent;
-  return product;
+bool Layout::is_dense() const {
+  Layout dense = *this;
+  dense.SetDenseStrides();
+  return *this == dense;
 }
 
 int64_t Layout::Offset(absl::Span<const int64_t> logical) const {
   TW_CHECK_EQ(logical.size(), shape_.size());
-  int64_t offset = 0;
-  for (const Digit& digit : digits_) {
+  int64_t offset = base_;
+  for (size_t i = 0; i < digits_.size(); ++i) {
+    const Digit& digit = digits_[i];
     int64_t x = logical[digit.dim] + pad_before_[digit.dim];
-    offset = offset * digit.extent +
-             FloorModulo(FloorDivide(x, digit.div), digit.extent);
+    offset +=
+        FloorModulo(FloorDivide(x, digit.div), digit.extent) * strides_[i];
   }
   return offset;
 }
 
 Expr Layout::Offset(absl::Span<const Expr> logical) const {
   TW_CHECK_EQ(logical.size(), shape_.size());
-  Expr offset = Expr::Int(0);
-  int64_t stride = physical_elements();
-  for (const Digit& digit : digits_) {
-    stride /= digit.extent;
+  Expr offset = Expr::Int(base_);
+  for (size_t i = 0; i < digits_.size(); ++i) {
+    const Digit& digit = digits_[i];
     if (digit.extent == 1) continue;
     Expr value = logical[digit.dim] + Expr::Int(pad_before_[digit.dim]);
     value = FloorDiv(value, Expr::Int(digit.div));
@@ -193,7 +254,7 @@ Expr Layout::Offset(absl::Span<const Expr> logical) const {
         shape_[digit.dim] + pad_before_[digit.dim] + pad_after_[digit.dim];
     if (digit.extent < CeilDiv(range, digit.div))
       value = FloorMod(value, Expr::Int(digit.extent));
-    offset = offset + value * Expr::Int(stride);
+    offset = offset + value * Expr::Int(strides_[i]);
   }
   return offset;
 }

@@ -7,6 +7,10 @@
 // pad_before[dim]) floordiv div) mod extent. Physical dimensions are row-major,
 // outermost first. NCHW16c with a halo of one pixel: digits {n}, {c div 16},
 // {h}, {w}, {c mod 16}, pad_before 0 0 1 1.
+//
+// A strided layout is a part of a larger buffer, or another tensor's buffer
+// seen in other dimensions: its digits have strides of their own and start at
+// a base (layout_view.h makes them).
 #ifndef TILEWRIGHT_TILEGRAPH_LAYOUT_H_
 #define TILEWRIGHT_TILEGRAPH_LAYOUT_H_
 
@@ -50,6 +54,16 @@ class Layout {
                                        std::vector<int64_t> pad_before,
                                        std::vector<int64_t> pad_after,
                                        std::vector<Digit> digits, Fill fill);
+  // Digit i moves by strides[i] > 0 elements; index -pad_before is element
+  // `base` of `physical_elements`. The dense layout where that is one.
+  // InvalidArgument also if elements overlap or leave the buffer.
+  static absl::StatusOr<Layout> Strided(std::vector<int64_t> shape,
+                                        std::vector<int64_t> pad_before,
+                                        std::vector<int64_t> pad_after,
+                                        std::vector<Digit> digits,
+                                        std::vector<int64_t> strides,
+                                        int64_t base, int64_t physical_elements,
+                                        Fill fill);
 
   const std::vector<int64_t>& shape() const { return shape_; }
   const std::vector<int64_t>& pad_before() const { return pad_before_; }
@@ -57,10 +71,14 @@ class Layout {
   const std::vector<Digit>& digits() const { return digits_; }
   Fill fill() const { return fill_; }
   bool is_row_major() const;
+  // Not strided: the digits alone say where everything lies.
+  bool is_dense() const;
   // Elements of the physical buffer, padding included.
-  int64_t physical_elements() const;
+  int64_t physical_elements() const { return physical_elements_; }
   // Elements between neighbours of physical dimension `i`.
-  int64_t stride(int i) const;
+  int64_t stride(int i) const { return strides_[i]; }
+  // Where index -pad_before lies; 0 if dense.
+  int64_t base() const { return base_; }
 
   int64_t Offset(absl::Span<const int64_t> logical) const;
   // The same as an expression; simplify it under the ranges of its variables.
@@ -72,20 +90,26 @@ class Layout {
   HostTensor Unpack(DType dtype, absl::Span<const char> packed) const;
 
   // "[n, c/16, h, w, c%16] pad(0,0,1,1 | 0,0,1,1)=zero" with dimensions named
-  // d0, d1, ...; parses back.
+  // d0, d1, ..., and if strided "[d0*64, d1*16] at 3 of 1024"; parses back.
   std::string ToString() const;
   static absl::StatusOr<Layout> Parse(std::string_view text);
   friend bool operator==(const Layout& a, const Layout& b) {
     return a.shape_ == b.shape_ && a.pad_before_ == b.pad_before_ &&
            a.pad_after_ == b.pad_after_ && a.digits_ == b.digits_ &&
-           a.fill_ == b.fill_;
+           a.strides_ == b.strides_ && a.base_ == b.base_ &&
+           a.physical_elements_ == b.physical_elements_ && a.fill_ == b.fill_;
   }
   friend bool operator!=(const Layout& a, const Layout& b) { return !(a == b); }
 
  private:
   std::vector<int64_t> shape_, pad_before_, pad_after_;
   std::vector<Digit> digits_;
+  std::vector<int64_t> strides_;  // by digit
+  int64_t base_ = 0;
+  int64_t physical_elements_ = 1;
   Fill fill_ = Fill::kUndefined;
+
+  void SetDenseStrides();
 };
 
 }  // namespace tilewright

@@ -1,6 +1,7 @@
 // The text form of a Layout, e.g. "(1, 64, 56, 56) [d0, d1/16, d2, d3, d1%16]
 // pad(0, 0, 1, 1 | 0, 0, 1, 1)=zero". A digit without % reaches to the end of
-// its dimension.
+// its dimension. A strided one: "(4, 8) [d0*64, d1] at 8 of 256", where digits
+// without * move by one element.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -65,13 +66,16 @@ class Parser {
 
 std::string Layout::ToString() const {
   std::vector<std::string> parts;
-  for (const Digit& digit : digits_) {
+  const bool dense = is_dense();
+  for (size_t i = 0; i < digits_.size(); ++i) {
+    const Digit& digit = digits_[i];
     std::string part = absl::StrCat("d", digit.dim);
     if (digit.div != 1) absl::StrAppend(&part, "/", digit.div);
     int64_t range =
         shape_[digit.dim] + pad_before_[digit.dim] + pad_after_[digit.dim];
     if (digit.extent != ToTheEnd(digit, range))
       absl::StrAppend(&part, "%", digit.extent);
+    if (!dense && strides_[i] != 1) absl::StrAppend(&part, "*", strides_[i]);
     parts.push_back(std::move(part));
   }
   std::string text = absl::StrCat("(", absl::StrJoin(shape_, ", "), ") [",
@@ -84,6 +88,7 @@ std::string Layout::ToString() const {
                     absl::StrJoin(pad_after_, ", "), ")",
                     fill_ == Fill::kZero ? "=zero" : "");
   }
+  if (!dense) absl::StrAppend(&text, " at ", base_, " of ", physical_elements_);
   return text;
 }
 
@@ -94,6 +99,7 @@ absl::StatusOr<Layout> Layout::Parse(std::string_view text) {
     return parser.Error("a shape in parentheses");
   if (!parser.Eat('[')) return parser.Error("'['");
   std::vector<Digit> digits;
+  std::vector<int64_t> strides;
   if (!parser.Eat(']')) {
     do {
       int64_t dim;
@@ -108,6 +114,9 @@ absl::StatusOr<Layout> Layout::Parse(std::string_view text) {
         return parser.Error("a divisor of at least 1");
       if (parser.Eat('%') && (!parser.Number(digit.extent) || digit.extent < 1))
         return parser.Error("a modulus of at least 1");
+      int64_t& stride = strides.emplace_back(1);
+      if (parser.Eat('*') && (!parser.Number(stride) || stride < 1))
+        return parser.Error("a stride of at least 1");
     } while (parser.Eat(','));
     if (!parser.Eat(']')) return parser.Error("']'");
   }
@@ -124,13 +133,26 @@ absl::StatusOr<Layout> Layout::Parse(std::string_view text) {
     before.assign(shape.size(), 0);
     after.assign(shape.size(), 0);
   }
+  int64_t base = 0, elements = 0;
+  const bool strided = parser.EatWord("at");
+  if (strided && (!parser.Number(base) || !parser.EatWord("of") ||
+                  !parser.Number(elements)))
+    return parser.Error("a place as 'at 0 of 64'");
   if (!parser.AtEnd()) return parser.Error("the end");
+  if (!strided && std::any_of(strides.begin(), strides.end(),
+                              [](int64_t stride) { return stride != 1; }))
+    return absl::InvalidArgumentError(
+        "layout: strides need a place as 'at 0 of 64'");
   if (before.size() != shape.size() || after.size() != shape.size())
     return parser.Error("one padding per dimension");
   for (Digit& digit : digits) {
     if (digit.extent == 0)
       digit.extent = ToTheEnd(
           digit, shape[digit.dim] + before[digit.dim] + after[digit.dim]);
+  }
+  if (strided) {
+    return Strided(std::move(shape), std::move(before), std::move(after),
+                   std::move(digits), std::move(strides), base, elements, fill);
   }
   return Create(std::move(shape), std::move(before), std::move(after),
                 std::move(digits), fill);

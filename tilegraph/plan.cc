@@ -8,28 +8,39 @@
 
 namespace tilewright {
 
-PlanDraft::PlanDraft(const TensorGraph& graph, const PlanOptions& options)
+PlanDraft::PlanDraft(const TensorGraph& graph, const PlanOptions& options,
+                     const std::map<TensorId, std::string>& apart)
     : graph(graph),
       options(options),
+      apart(apart),
       consumers(graph.Consumers()),
       is_output(graph.size(), false) {
   for (const TensorId id : graph.outputs()) is_output[id] = true;
 }
 
 TensorId PlanDraft::Root(TensorId id) const {
-  for (auto view = plan.views.find(id); view != plan.views.end();
-       view = plan.views.find(id))
-    id = view->second;
+  for (auto view = views.find(id); view != views.end(); view = views.find(id))
+    id = view->second.source;
   return id;
 }
 
 Plan MakePlan(const TensorGraph& graph, const PlanOptions& options) {
-  PlanDraft draft(graph, options);
-  ChooseViews(draft);
-  FormGroups(draft);
-  OrderGroups(draft);
-  ChooseLayouts(draft);
-  return std::move(draft.plan);
+  // Whether a view serves its readers shows once layouts are chosen, which
+  // groups and views decide.
+  for (std::map<TensorId, std::string> apart;;) {
+    PlanDraft draft(graph, options, apart);
+    ChooseViews(draft);
+    FormGroups(draft);
+    OrderGroups(draft);
+    ChooseLayouts(draft);
+    FindMisfits(draft);
+    if (draft.misfits.empty()) {
+      for (const auto& [id, view] : draft.views)
+        draft.plan.views[id] = draft.Root(id);
+      return std::move(draft.plan);
+    }
+    apart.insert(draft.misfits.begin(), draft.misfits.end());
+  }
 }
 
 std::string ToString(const Plan& plan, const TensorGraph& graph) {

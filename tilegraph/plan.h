@@ -28,8 +28,9 @@ struct Plan {
   std::vector<Group> groups;           // in an order in which they can run
   std::map<TensorId, Layout> layouts;  // every tensor that is no member or is a
                                        // group's output, except constants
-  // tensor -> the tensor whose memory it is: reshapes, and paddings that the
-  // source's zero halo already holds. Chains are resolved.
+  // tensor -> the tensor whose memory it is: what only moves elements and can
+  // be read where they lie, and paddings that the source's zero halo already
+  // holds. Chains are resolved.
   std::map<TensorId, TensorId> views;
 };
 

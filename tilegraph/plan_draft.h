@@ -5,20 +5,29 @@
 
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
-#include "tilegraph/access.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
 
 namespace tilewright {
+
+// A tensor that is not computed but read in its source's memory.
+struct View {
+  TensorId source;          // perhaps a view itself
+  std::vector<Expr> index;  // of the element in the source, over own dimensions
+  bool padding = false;     // also reads the source's halo
+};
 
 struct Halo {
   std::vector<int64_t> before, after;  // per dimension
 };
 
 struct PlanDraft {
-  PlanDraft(const TensorGraph& graph, const PlanOptions& options);
+  // `apart`: moves and paddings that must be computed, with the reason.
+  PlanDraft(const TensorGraph& graph, const PlanOptions& options,
+            const std::map<TensorId, std::string>& apart);
 
   bool IsCompute(TensorId id) const {
     return graph.tensor(id).kind == TensorKind::kCompute;
@@ -27,7 +36,7 @@ struct PlanDraft {
   bool IsMap(TensorId id) const {
     return IsCompute(id) && !graph.tensor(id).compute.combiner;
   }
-  bool IsView(TensorId id) const { return plan.views.count(id) > 0; }
+  bool IsView(TensorId id) const { return views.count(id) > 0; }
   // A compute that no group has taken and that is not a view.
   bool IsFree(TensorId id) const {
     return IsCompute(id) && !IsView(id) && !group_of.count(id);
@@ -41,22 +50,26 @@ struct PlanDraft {
 
   const TensorGraph& graph;
   const PlanOptions& options;
+  const std::map<TensorId, std::string>& apart;
   const std::vector<std::vector<TensorId>> consumers;
   std::vector<bool> is_output;  // of the model
 
   // ChooseViews.
-  std::set<TensorId> must_be_plain;
-  std::map<TensorId, ZeroPadding> paddings;  // by view
-  std::map<TensorId, Halo> halos;            // by source
+  std::map<TensorId, View> views;
+  std::map<TensorId, Halo> halos;  // by tensor that groups compute
 
   // FormGroups: index in plan.groups until OrderGroups.
   std::map<TensorId, int> group_of;
 
+  // ChooseLayouts: views that cannot stay views; with any, the plan is made
+  // anew with them apart.
+  std::map<TensorId, std::string> misfits;
+
   Plan plan;
 };
 
-// Reshapes become views; so do zero paddings of another group's result, which
-// then keeps a halo. plan.views holds direct sources until ChooseLayouts.
+// What only moves elements becomes a view; so do zero paddings of what groups
+// compute, which then keeps a halo.
 void ChooseViews(PlanDraft& draft);
 
 // Every compute that is no view goes into one group.
@@ -67,8 +80,12 @@ void FormGroups(PlanDraft& draft);
 void OrderGroups(PlanDraft& draft);
 
 // Convolution outputs, and what follows them with the same channels, are
-// blocked by channel; the rest is plain. Resolves chains of views.
+// blocked by channel; the rest is plain. Views lie as their sources do.
 void ChooseLayouts(PlanDraft& draft);
+
+// Adds to misfits the views whose readers would be slowed down more than a
+// copy costs.
+void FindMisfits(PlanDraft& draft);
 
 }  // namespace tilewright
 

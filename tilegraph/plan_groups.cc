@@ -1,6 +1,7 @@
 #include <set>
 #include <utility>
 
+#include "tilegraph/access.h"
 #include "tilegraph/plan_draft.h"
 
 namespace tilewright {

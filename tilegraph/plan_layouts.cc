@@ -1,74 +1,107 @@
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
+#include "tilegraph/layout_view.h"
 #include "tilegraph/plan_draft.h"
 
 namespace tilewright {
 namespace {
 
-// `blocked`: roots that are blocked already.
-bool WantsBlocks(const PlanDraft& draft, const Group& group,
-                 const std::set<TensorId>& blocked) {
-  const Tensor& output = draft.graph.tensor(group.output);
-  if (draft.options.channel_block == 0 || draft.is_output[output.id] ||
-      draft.must_be_plain.count(output.id) || output.shape.size() < 3)
-    return false;
-  if (output.shape[1].value() % draft.options.channel_block != 0) return false;
-  if (draft.graph.tensor(group.members[0]).hint == "conv") return true;
-  return std::any_of(
-      group.inputs.begin(), group.inputs.end(), [&](TensorId input) {
-        const TensorId root = draft.Root(input);
-        return blocked.count(root) &&
-               draft.graph.tensor(root).shape.size() == output.shape.size() &&
-               draft.graph.tensor(root).shape[1] == output.shape[1];
-      });
-}
-
-// The padded tensor's own index map onto the memory of its source: what
-// remains of the halo is padding of the view.
-Layout PaddedView(const PlanDraft& draft, const Tensor& view,
-                  const ZeroPadding& padding) {
-  const Layout& source = draft.plan.layouts.at(padding.source);
-  std::vector<int64_t> before = source.pad_before(), after = source.pad_after();
-  for (size_t i = 0; i < before.size(); ++i) {
-    before[i] -= padding.before[i];
-    after[i] -= padding.after[i];
+class LayoutChooser {
+ public:
+  explicit LayoutChooser(PlanDraft& draft) : draft_(draft) {
+    for (const auto& [id, view] : draft.views)
+      views_of_[view.source].push_back(id);
   }
-  return *Layout::Create(view.static_shape(), before, after, source.digits(),
-                         Layout::Fill::kZero);
-}
+
+  void Run() {
+    for (const Tensor& tensor : draft_.graph.tensors()) {
+      if (tensor.kind == TensorKind::kPlaceholder)
+        Place(tensor.id, Layout::RowMajor(tensor.static_shape()));
+    }
+    for (const Group& group : draft_.plan.groups) {
+      const std::vector<int64_t> shape =
+          draft_.graph.tensor(group.output).static_shape();
+      const Layout blocked =
+          WantsBlocks(group)
+              ? Layout::BlockedLast(shape, 1, draft_.options.channel_block)
+              : Layout();
+      if (!blocked.shape().empty() && SuitsViews(group.output, blocked)) {
+        blocked_.insert(group.output);
+        Place(group.output, WithHalo(group.output, blocked));
+      } else {
+        Place(group.output, WithHalo(group.output, Layout::RowMajor(shape)));
+      }
+    }
+  }
+
+ private:
+  bool WantsBlocks(const Group& group) const {
+    const Tensor& output = draft_.graph.tensor(group.output);
+    if (draft_.options.channel_block == 0 || draft_.is_output[output.id] ||
+        output.shape.size() < 3)
+      return false;
+    if (output.shape[1].value() % draft_.options.channel_block != 0)
+      return false;
+    if (draft_.graph.tensor(group.members[0]).hint == "conv") return true;
+    return std::any_of(
+        group.inputs.begin(), group.inputs.end(), [&](TensorId input) {
+          const TensorId root = draft_.Root(input);
+          return blocked_.count(root) &&
+                 draft_.graph.tensor(root).shape.size() ==
+                     output.shape.size() &&
+                 draft_.graph.tensor(root).shape[1] == output.shape[1];
+        });
+  }
+
+  Layout WithHalo(TensorId id, Layout layout) const {
+    const auto halo = draft_.halos.find(id);
+    if (halo == draft_.halos.end()) return layout;
+    return layout.WithHalo(halo->second.before, halo->second.after,
+                           Layout::Fill::kZero);
+  }
+
+  std::optional<Layout> LayoutOfView(TensorId id, const Layout& source) const {
+    return ViewLayout(source, draft_.views.at(id).index,
+                      draft_.graph.tensor(id).static_shape());
+  }
+
+  // Whether all views of `id`, and theirs, have a layout if it has this one.
+  bool SuitsViews(TensorId id, const Layout& layout) const {
+    const auto views = views_of_.find(id);
+    if (views == views_of_.end()) return true;
+    const Layout whole = draft_.IsView(id) ? layout : WithHalo(id, layout);
+    return std::all_of(
+        views->second.begin(), views->second.end(), [&](TensorId view) {
+          const std::optional<Layout> own = LayoutOfView(view, whole);
+          return own && SuitsViews(view, *own);
+        });
+  }
+
+  void Place(TensorId id, Layout layout) {
+    const auto views = views_of_.find(id);
+    if (views != views_of_.end()) {
+      for (const TensorId view : views->second) {
+        std::optional<Layout> own = LayoutOfView(view, layout);
+        if (own) {
+          Place(view, *std::move(own));
+        } else {
+          draft_.misfits[view] = "no layout expresses it";
+        }
+      }
+    }
+    draft_.plan.layouts[id] = std::move(layout);
+  }
+
+  PlanDraft& draft_;
+  std::map<TensorId, std::vector<TensorId>> views_of_;
+  std::set<TensorId> blocked_;
+};
 
 }  // namespace
 
-void ChooseLayouts(PlanDraft& draft) {
-  std::map<TensorId, Layout>& layouts = draft.plan.layouts;
-  std::set<TensorId> blocked;
-  for (const Tensor& tensor : draft.graph.tensors()) {
-    if (tensor.kind == TensorKind::kPlaceholder)
-      layouts[tensor.id] = Layout::RowMajor(tensor.static_shape());
-  }
-  for (const Group& group : draft.plan.groups) {
-    const std::vector<int64_t> shape =
-        draft.graph.tensor(group.output).static_shape();
-    Layout layout = Layout::RowMajor(shape);
-    if (WantsBlocks(draft, group, blocked)) {
-      blocked.insert(group.output);
-      layout = Layout::BlockedLast(shape, 1, draft.options.channel_block);
-    }
-    const auto halo = draft.halos.find(group.output);
-    if (halo != draft.halos.end())
-      layout = layout.WithHalo(halo->second.before, halo->second.after,
-                               Layout::Fill::kZero);
-    layouts[group.output] = layout;
-  }
-  for (auto& [view, source] : draft.plan.views) {
-    const Tensor& tensor = draft.graph.tensor(view);
-    const auto padding = draft.paddings.find(view);
-    layouts[view] = padding == draft.paddings.end()
-                        ? Layout::RowMajor(tensor.static_shape())
-                        : PaddedView(draft, tensor, padding->second);
-  }
-  for (auto& [view, source] : draft.plan.views) source = draft.Root(source);
-}
+void ChooseLayouts(PlanDraft& draft) { LayoutChooser(draft).Run(); }
 
 }  // namespace tilewright

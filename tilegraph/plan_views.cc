@@ -1,48 +1,130 @@
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "tilegraph/access.h"
 #include "tilegraph/plan_draft.h"
+#include "tilegraph/simplify.h"
 
 namespace tilewright {
 namespace {
 
-void ViewReshapes(PlanDraft& draft) {
+bool MayBeView(const PlanDraft& draft, TensorId id) {
+  return draft.IsCompute(id) && !draft.is_output[id] && !draft.IsView(id) &&
+         !draft.apart.count(id);
+}
+
+void ViewMoves(PlanDraft& draft) {
   for (const Tensor& tensor : draft.graph.tensors()) {
-    if (!draft.IsCompute(tensor.id) || draft.is_output[tensor.id]) continue;
-    const std::optional<TensorId> source = AsReshape(draft.graph, tensor.id);
-    if (!source) continue;
-    draft.plan.views[tensor.id] = *source;
-    // Row-major order is what the view means, all the way to where the memory
-    // comes from.
-    for (TensorId at = *source;; at = draft.plan.views.at(at)) {
-      draft.must_be_plain.insert(at);
-      if (!draft.IsView(at)) break;
-    }
+    if (!MayBeView(draft, tensor.id)) continue;
+    std::optional<Move> move = AsMove(draft.graph, tensor.id);
+    // Constants are packed as their readers want them.
+    if (!move || draft.graph.tensor(draft.Root(move->source)).kind ==
+                     TensorKind::kConstant)
+      continue;
+    draft.views[tensor.id] = {move->source, std::move(move->index)};
   }
 }
 
-bool CanHoldHalo(const PlanDraft& draft, TensorId source) {
-  return draft.IsCompute(source) && !draft.is_output[source] &&
-         !draft.IsView(source) && !draft.must_be_plain.count(source);
+// The dimension of the view that `index`, an index of its source, is up to a
+// constant; -1 if it is something else.
+int DimensionOf(const Expr& index, const std::vector<int64_t>& shape,
+                int64_t* constant) {
+  const LinearForm form = ToLinear(index, [&](int var) {
+    return Range{0, shape[var] - 1};
+  });
+  *constant = form.constant;
+  if (form.terms.size() != 1 || form.terms[0].second != 1 ||
+      form.terms[0].first.op() != Op::kVar)
+    return -1;
+  return form.terms[0].first.var_id();
+}
+
+// The halo that the source of `id`'s view needs for `id` to have `halo`;
+// nullopt if the view does not reach to an end where there is one, or mixes
+// such a dimension with others.
+std::optional<Halo> HaloOfSource(const PlanDraft& draft, TensorId id,
+                                 const Halo& halo) {
+  const View& view = draft.views.at(id);
+  const std::vector<int64_t> shape = draft.graph.tensor(id).static_shape();
+  const std::vector<int64_t> source =
+      draft.graph.tensor(view.source).static_shape();
+  Halo wanted{std::vector<int64_t>(source.size(), 0),
+              std::vector<int64_t>(source.size(), 0)};
+  std::vector<bool> found(shape.size(), false);
+  for (size_t d = 0; d < source.size(); ++d) {
+    int64_t first;
+    const int dim = DimensionOf(view.index[d], shape, &first);
+    if (dim < 0) continue;
+    const int64_t beyond = first + shape[dim] - source[d];
+    if ((halo.before[dim] > 0 && first > 0) ||
+        (halo.after[dim] > 0 && beyond < 0))
+      return std::nullopt;
+    found[dim] = true;
+    if (halo.before[dim] > 0) wanted.before[d] = halo.before[dim] - first;
+    if (halo.after[dim] > 0) wanted.after[d] = halo.after[dim] + beyond;
+  }
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (halo.before[d] + halo.after[d] > 0 && !found[d]) return std::nullopt;
+  }
+  return wanted;
+}
+
+// Whether every view of `id` takes the dimensions that get a halo as they are;
+// the others would be torn apart by it.
+bool ViewsAllow(const PlanDraft& draft, TensorId id, const Halo& halo) {
+  for (const TensorId consumer : draft.consumers[id]) {
+    const auto view = draft.views.find(consumer);
+    if (view == draft.views.end()) continue;
+    const std::vector<int64_t> shape =
+        draft.graph.tensor(consumer).static_shape();
+    for (size_t d = 0; d < halo.before.size(); ++d) {
+      int64_t constant;
+      if (halo.before[d] + halo.after[d] > 0 &&
+          DimensionOf(view->second.index[d], shape, &constant) < 0)
+        return false;
+    }
+  }
+  return true;
+}
+
+// The halo of the tensor in whose memory `id` lies, if it can have one.
+std::optional<std::pair<TensorId, Halo>> HaloOfRoot(const PlanDraft& draft,
+                                                    TensorId id, Halo halo) {
+  while (ViewsAllow(draft, id, halo)) {
+    if (!draft.IsView(id)) {
+      if (!draft.IsCompute(id) || draft.is_output[id]) return std::nullopt;
+      return std::make_pair(id, std::move(halo));
+    }
+    std::optional<Halo> wanted = HaloOfSource(draft, id, halo);
+    if (!wanted) return std::nullopt;
+    halo = *std::move(wanted);
+    id = draft.views.at(id).source;
+  }
+  return std::nullopt;
 }
 
 void ViewPaddings(PlanDraft& draft) {
   for (const Tensor& tensor : draft.graph.tensors()) {
-    if (!draft.IsCompute(tensor.id) || draft.is_output[tensor.id] ||
-        draft.IsView(tensor.id) || draft.must_be_plain.count(tensor.id))
-      continue;
+    if (!MayBeView(draft, tensor.id)) continue;
     const std::optional<ZeroPadding> padding =
         AsZeroPadding(draft.graph, tensor.id);
-    if (!padding || !CanHoldHalo(draft, padding->source)) continue;
-    draft.plan.views[tensor.id] = padding->source;
-    draft.paddings[tensor.id] = *padding;
-    auto [it, added] = draft.halos.insert(
-        {padding->source, {padding->before, padding->after}});
+    if (!padding) continue;
+    const std::optional<std::pair<TensorId, Halo>> root =
+        HaloOfRoot(draft, padding->source, {padding->before, padding->after});
+    if (!root) continue;
+    View view{padding->source, {}, /*padding=*/true};
+    for (size_t d = 0; d < padding->before.size(); ++d)
+      view.index.push_back(
+          Expr::Var(static_cast<int>(d), tensor.compute.axes[d].name) -
+          Expr::Int(padding->before[d]));
+    draft.views[tensor.id] = std::move(view);
+    auto [it, added] = draft.halos.insert(*root);
     if (added) continue;
     Halo& halo = it->second;
-    for (size_t i = 0; i < padding->before.size(); ++i) {
-      halo.before[i] = std::max(halo.before[i], padding->before[i]);
-      halo.after[i] = std::max(halo.after[i], padding->after[i]);
+    for (size_t i = 0; i < halo.before.size(); ++i) {
+      halo.before[i] = std::max(halo.before[i], root->second.before[i]);
+      halo.after[i] = std::max(halo.after[i], root->second.after[i]);
     }
   }
 }
@@ -50,7 +132,7 @@ void ViewPaddings(PlanDraft& draft) {
 }  // namespace
 
 void ChooseViews(PlanDraft& draft) {
-  ViewReshapes(draft);
+  ViewMoves(draft);
   ViewPaddings(draft);
 }
 

@@ -269,7 +269,7 @@ class Machine {
         return 0;
       }
     }
-    int64_t offset = 0;
+    int64_t offset = layout.base();
     for (size_t i = 0; i < layout.digits().size(); ++i) {
       const Layout::Digit& digit = layout.digits()[i];
       offset += (logical[digit.dim] + layout.pad_before()[digit.dim]) /

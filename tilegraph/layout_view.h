@@ -1,0 +1,26 @@
+// Tensors that are other tensors' memory, read at other indices: reshapes,
+// transpositions, slices, what a padding's halo holds.
+#ifndef TILEWRIGHT_TILEGRAPH_LAYOUT_VIEW_H_
+#define TILEWRIGHT_TILEGRAPH_LAYOUT_VIEW_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/types/span.h"
+#include "tilegraph/expr.h"
+#include "tilegraph/layout.h"
+
+namespace tilewright {
+
+// The layout in `source`'s buffer of a tensor of this shape whose element x is
+// the source's element `index`(x); `index` is over Var(d), dimension d of the
+// tensor. Paddings of the source stay paddings where a dimension is taken over
+// up to its end. Nullopt if no sum of digits expresses it (a broadcast, a
+// reversal, a block cut in two) or it reads what the source does not hold.
+std::optional<Layout> ViewLayout(const Layout& source,
+                                 absl::Span<const Expr> index,
+                                 absl::Span<const int64_t> shape);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_LAYOUT_VIEW_H_
