@@ -97,6 +97,30 @@ int64_t ThreadNs() {
   return int64_t{1000000000} * t.tv_sec + t.tv_nsec;
 }
 
+// Partial vectors are one masked instruction each, not their lanes.
+TEST(CpuCodegenTest, PartialVectorsAreMasked) {
+  ScalarBuilder b("f");
+  const int in = b.AddArgument("in", DType::kFloat32, Role::kInput, 14);
+  const int flag = b.AddArgument("flag", DType::kFloat32, Role::kInput, 14);
+  const int out = b.AddArgument("out", DType::kFloat32, Role::kOutput, 14);
+  const Reg positive =
+      b.Emit(Op::kGt, {b.Load(flag, kNoReg, 0, 16, 14), b.Float(0)});
+  const Reg value = b.Load(in, kNoReg, 0, 16, 14, positive);
+  b.Store(out, kNoReg, 0, value, 14);
+  const kernel_ir::ScalarKernel kernel = std::move(b).Finish();
+  TW_ASSERT_OK_AND_ASSIGN(const std::string text,
+                          CodegenFor("cpu_x86_64_v4")->Source(kernel));
+  int masked = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_THAT(line, Not(HasSubstr("vinsert")));
+    EXPECT_THAT(line, Not(HasSubstr("vextract")));
+    masked += line.find("vmovups") != std::string::npos &&
+              line.find("{%k") != std::string::npos;
+  }
+  EXPECT_EQ(masked, 3) << text;
+}
+
 TEST(CpuCodegenTest, OneCandidateBuildsWithinSixtyMilliseconds) {
   const auto codegen = CodegenFor("cpu_x86_64_v4_amx");
   for (const auto& [rows, vectors] : {std::pair{8, 3}, {14, 2}}) {

@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/MachineFrameInfo.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
@@ -101,6 +102,10 @@ absl::Status Compile(const CpuTarget& target, llvm::Module& module,
   llvm::TargetLibraryInfoImpl no_library(machine->getTargetTriple());
   no_library.disableAllFunctions();
   passes.add(new llvm::TargetLibraryInfoWrapperPass(no_library));
+  // First of all: a pass that asks for it makes one that knows no target, and
+  // masked accesses are then taken apart lane by lane.
+  passes.add(llvm::createTargetTransformInfoWrapperPass(
+      llvm_machine.getTargetIRAnalysis()));
   passes.add(llvm::createEarlyCSEPass());
   llvm::TargetPassConfig* config = llvm_machine.createPassConfig(passes);
 #ifdef NDEBUG

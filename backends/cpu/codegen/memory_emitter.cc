@@ -1,6 +1,8 @@
 #include "backends/cpu/codegen/memory_emitter.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <string>
 
 #include "backends/cpu/codegen/convert.h"
@@ -108,32 +110,64 @@ Value* MemoryEmitter::Zeros() {
   return zeros;
 }
 
+int MemoryEmitter::TouchedLanes(int lanes, int active, DType dtype) const {
+  if (active == 0 || active >= lanes) return lanes;
+  const int per_register =
+      std::max(1, target_.vector_bytes / static_cast<int>(SizeBytes(dtype)));
+  return std::min(lanes,
+                  (active + per_register - 1) / per_register * per_register);
+}
+
+Value* MemoryEmitter::FirstLanes(Value* vector, int lanes) {
+  std::vector<int> first(lanes);
+  std::iota(first.begin(), first.end(), 0);
+  return b_.CreateShuffleVector(vector, first);
+}
+
+Value* MemoryEmitter::LoadMasked(const kernel_ir::LoadInst& inst, int lanes,
+                                 Value* address, Value* mask) {
+  const DType dtype = kernel_.buffers[inst.buffer].dtype;
+  const int touched = TouchedLanes(lanes, inst.active, dtype);
+  if (mask != nullptr && mask->getType()->isVectorTy() && touched < lanes)
+    mask = FirstLanes(mask, touched);
+  llvm::Type* type = MemoryLlvmType(b_.getContext(), target_, dtype, touched);
+  Value* zero = llvm::Constant::getNullValue(type);
+  Value* loaded;
+  if (Value* lane_mask = LaneMask(touched, inst.active, mask)) {
+    loaded =
+        Annotate(b_.CreateMaskedLoad(type, address, ElementAlign(inst.buffer),
+                                     lane_mask, zero),
+                 inst.buffer);
+  } else {
+    loaded =
+        Annotate(b_.CreateAlignedLoad(type, address, ElementAlign(inst.buffer)),
+                 inst.buffer);
+  }
+  if (touched == lanes) return loaded;
+  std::vector<int> widened(lanes, touched);
+  std::iota(widened.begin(), widened.begin() + touched, 0);
+  return b_.CreateShuffleVector(loaded, zero, widened);
+}
+
 Value* MemoryEmitter::Load(const kernel_ir::LoadInst& inst, int lanes,
                            Value* offset, Value* mask, Value* other) {
   const DType dtype = kernel_.buffers[inst.buffer].dtype;
-  llvm::Type* type = MemoryLlvmType(b_.getContext(), target_, dtype, lanes);
   Value* address = Address(inst.buffer, offset, inst.constant_offset);
   const bool partial = inst.active != 0 && inst.active < lanes;
   if (mask != nullptr && IsAllTrue(mask)) mask = nullptr;
-  const llvm::Align align = ElementAlign(inst.buffer);
   Value* loaded;
   if (mask != nullptr && !mask->getType()->isVectorTy() && !partial &&
       lanes * SizeBytes(dtype) <= kZeroBytes) {
     // One condition for all lanes: read zeros instead, without a branch.
-    address = b_.CreateSelect(mask, address, Zeros());
-    loaded = b_.CreateAlignedLoad(type, address, align);
-  } else if (mask == nullptr && !partial) {
-    loaded = Annotate(b_.CreateAlignedLoad(type, address, align), inst.buffer);
+    loaded = b_.CreateAlignedLoad(
+        MemoryLlvmType(b_.getContext(), target_, dtype, lanes),
+        b_.CreateSelect(mask, address, Zeros()), ElementAlign(inst.buffer));
   } else {
-    Value* lane_mask = LaneMask(lanes, inst.active, mask);
-    loaded = Annotate(b_.CreateMaskedLoad(type, address, align, lane_mask,
-                                          llvm::Constant::getNullValue(type)),
-                      inst.buffer);
-    if (mask != nullptr) mask = lane_mask;
+    loaded = LoadMasked(inst, lanes, address, mask);
   }
   loaded = FromMemory(b_, target_, dtype, loaded);
   if (other == nullptr) return loaded;
-  if (mask == nullptr && partial) mask = LaneMask(lanes, inst.active, nullptr);
+  if (lanes > 1) mask = LaneMask(lanes, inst.active, mask);
   return mask == nullptr ? loaded : b_.CreateSelect(mask, loaded, other);
 }
 
@@ -148,7 +182,13 @@ void MemoryEmitter::Store(const kernel_ir::StoreInst& inst, int lanes,
     mask = b_.CreateVectorSplat(1, mask);
     value = b_.CreateVectorSplat(1, value);
   } else if (lanes > 1) {
-    mask = LaneMask(lanes, inst.active, mask);
+    const int touched = TouchedLanes(lanes, inst.active, dtype);
+    if (touched < lanes) {
+      value = FirstLanes(value, touched);
+      if (mask != nullptr && mask->getType()->isVectorTy())
+        mask = FirstLanes(mask, touched);
+    }
+    mask = LaneMask(touched, inst.active, mask);
   }
   Annotate(mask == nullptr ? static_cast<llvm::Instruction*>(
                                  b_.CreateAlignedStore(value, address, align))

@@ -36,6 +36,13 @@ class MemoryEmitter {
                        int64_t constant_offset);
   // The lanes to touch as a vector of i1, or null for all. REQUIRES: lanes > 1.
   llvm::Value* LaneMask(int lanes, int active, llvm::Value* mask);
+  // The lanes that masked accesses name: all up to the end of the register in
+  // which the last active one lies. (LLVM 19 reads registers behind it although
+  // their mask is zero.)
+  int TouchedLanes(int lanes, int active, DType dtype) const;
+  llvm::Value* FirstLanes(llvm::Value* vector, int lanes);
+  llvm::Value* LoadMasked(const kernel_ir::LoadInst& inst, int lanes,
+                          llvm::Value* address, llvm::Value* mask);
   llvm::Align ElementAlign(int buffer) const;
   llvm::Instruction* Annotate(llvm::Instruction* access, int buffer);
   // Zeros that may be read instead of memory that must not be.
