@@ -95,9 +95,11 @@ TaskBudget BudgetOf(const OutputTiles& tiles, const DeviceSpec& spec,
 }
 
 void TakeSteps(OutputTiles& tiles, int axis, TaskBudget& budget) {
-  const int64_t steps =
-      std::min({tiles.TilesLeft(axis), std::max<int64_t>(1, budget.wanted),
-                std::max<int64_t>(1, budget.most)});
+  const int64_t left = tiles.TilesLeft(axis);
+  const int64_t most = std::min({left, std::max<int64_t>(1, budget.wanted),
+                                 std::max<int64_t>(1, budget.most)});
+  // As many tasks as that needs, all of one size.
+  const int64_t steps = CeilDiv(left, CeilDiv(left, most));
   tiles.axes[axis].steps = steps;
   budget.wanted /= steps;
   budget.most /= steps;
@@ -123,10 +125,16 @@ Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
   for (size_t i = 0; i < rank; ++i) {
     const AxisTile& axis = tiles.axes[i];
     Handle loop = writer.Loop(block, names[i].name);
+    // The one tile of an axis that has no other ends where the axis does.
+    const bool clipped = !whole_task &&
+                         tiles.TilesLeft(static_cast<int>(i)) == 1 &&
+                         axis.steps == 1;
     const auto split = [&](const char* what, int64_t outer, int64_t extent) {
-      const std::vector<Handle> parts =
-          writer.Split(loop, SplitDecision(absl::StrCat(prefix, what, i),
-                                           outer * extent, {outer, extent}));
+      const int64_t whole =
+          clipped ? std::min(outer * extent, tiles.shape[i]) : outer * extent;
+      const std::vector<Handle> parts = writer.Split(
+          loop,
+          SplitDecision(absl::StrCat(prefix, what, i), whole, {outer, extent}));
       loop = parts[1];
       return parts[0];
     };

@@ -79,7 +79,8 @@ struct TaskBudget {
 // `operations`: of one element of the output.
 TaskBudget BudgetOf(const OutputTiles& tiles, const DeviceSpec& spec,
                     int64_t operations);
-// Gives `axis` as many steps as the budget allows and takes them from it.
+// Gives `axis` as many steps as the budget allows, tasks of one size, and takes
+// them from it.
 void TakeSteps(OutputTiles& tiles, int axis, TaskBudget& budget);
 
 // Writes the task loops around `last`; returns the innermost.
