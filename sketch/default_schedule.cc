@@ -4,6 +4,7 @@
 #include "sketch/contraction_schedule.h"
 #include "sketch/group_chain.h"
 #include "sketch/map_schedule.h"
+#include "sketch/window_schedule.h"
 
 namespace tilewright::sketch {
 
@@ -11,6 +12,7 @@ absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec) {
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
   if (!chain.reduction) return MapSchedule(workload, spec, chain);
+  if (IsWindow(workload, chain)) return WindowSchedule(workload, spec, chain);
   return ContractionSchedule(workload, spec, chain);
 }
 

@@ -32,7 +32,7 @@ int ScalarBuilder::AddArgument(std::string name, DType dtype, Role role,
            kernel_.buffers.back().role != Role::kLocal)
       << "arguments come before scratch: " << name;
   kernel_.buffers.push_back({std::move(name), dtype, role, elements, -1});
-  store_epoch_.push_back(0);
+  load_epoch_.push_back(0);
   return static_cast<int>(kernel_.buffers.size()) - 1;
 }
 
@@ -41,7 +41,7 @@ int ScalarBuilder::AddScratch(std::string name, DType dtype, int64_t elements) {
   kernel_.buffers.push_back(
       {std::move(name), dtype, Role::kLocal, elements, offset});
   kernel_.scratch_bytes = AlignUp(offset + elements * SizeBytes(dtype));
-  store_epoch_.push_back(0);
+  load_epoch_.push_back(0);
   return static_cast<int>(kernel_.buffers.size()) - 1;
 }
 
@@ -238,8 +238,8 @@ Reg ScalarBuilder::Load(int buffer, Reg offset, int64_t constant_offset,
       absl::StrCat("L", buffer, ",", offset, ",", constant_offset, ",", lanes,
                    ",", active, ",", mask, ",", other);
   const bool read_only = b.role == Role::kInput || b.role == Role::kConstant;
-  if (!read_only)
-    absl::StrAppend(&key, "@", store_epoch_[buffer], "/", scope_epoch_);
+  absl::StrAppend(&key, "@", load_epoch_[buffer]);
+  if (!read_only) absl::StrAppend(&key, "/", scope_epoch_);
   return Shared(key, !AnyVariable({offset, mask, other}), b.dtype, lanes,
                 [&](Reg dst) {
                   LoadInst inst;
@@ -264,7 +264,7 @@ void ScalarBuilder::Store(int buffer, Reg offset, int64_t constant_offset,
   inst.active = active == type(value).lanes ? 0 : active;
   inst.mask = mask;
   Append(Inst{inst});
-  ++store_epoch_[buffer];
+  ++load_epoch_[buffer];
 }
 
 void ScalarBuilder::Prefetch(int buffer, Reg offset, int64_t constant_offset,

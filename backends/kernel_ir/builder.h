@@ -74,6 +74,9 @@ class ScalarBuilder {
            int active = 0, Reg mask = kNoReg, Reg other = kNoReg);
   void Store(int buffer, Reg offset, int64_t constant_offset, Reg value,
              int active = 0, Reg mask = kNoReg);
+  // What was loaded from the buffer so far is loaded anew where it is asked for
+  // again: for values that would wait too long in registers.
+  void ForgetLoads(int buffer) { ++load_epoch_[buffer]; }
   void Prefetch(int buffer, Reg offset, int64_t constant_offset, int level);
 
   // Variables may be assigned any number of times, and must be before they are
@@ -125,7 +128,7 @@ class ScalarBuilder {
   ScalarKernel kernel_;
   std::vector<Scope> scopes_;
   std::vector<int64_t>
-      store_epoch_;  // per buffer: part of the key of its loads
+      load_epoch_;  // per buffer: part of the key of its loads
   int64_t scope_epoch_ = 0;
   int64_t next_scope_epoch_ = 0;
   int64_t num_instructions_ = 0;

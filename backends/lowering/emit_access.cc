@@ -41,6 +41,9 @@ bool OpEmitter::IsPosition(int var) const {
   for (size_t i = 0; i < op_.box.size(); ++i) {
     if (op_.box[i].var == var) return unrolled_[i];
   }
+  for (const kernel_ir::TileAxis& tap : taps_) {
+    if (tap.var == var) return true;
+  }
   return false;
 }
 

@@ -40,9 +40,12 @@ bool OpEmitter::Predicates(std::vector<Expr>& scalar) {
     Expr bound = c_.BindLoops(condition);
     if (bound.IsIntConst(0)) return false;
     if (bound.IsIntConst(1)) continue;
+    const auto mentioned = [&](const TileAxis& a) {
+      return Mentions(bound, a.var);
+    };
     const bool element =
-        std::any_of(op_.box.begin(), op_.box.end(),
-                    [&](const TileAxis& a) { return Mentions(bound, a.var); });
+        std::any_of(op_.box.begin(), op_.box.end(), mentioned) ||
+        std::any_of(taps_.begin(), taps_.end(), mentioned);
     (element ? element_conditions_ : scalar).push_back(bound);
   }
   return true;
@@ -128,58 +131,6 @@ void OpEmitter::ChooseUnrolled() {
   }
 }
 
-// The order in which the fewest loaded values wait for their next use: with
-// accumulators for all positions in registers, what waits is spilled. A load
-// that an axis does not change waits through that axis, once for each
-// position of the axes inside that do change it.
-void OpEmitter::ChooseOrder() {
-  for (size_t i = 0; i < op_.box.size(); ++i) {
-    if (unrolled_[i] && static_cast<int>(i) != plan_.axis)
-      order_.push_back(static_cast<int>(i));
-  }
-  order_.push_back(plan_.axis);  // -1 for no vector axis: one position
-  if (order_.size() > 6 || op_.phase == TileOp::Phase::kInit ||
-      plan_.axis < 0 || !unrolled_[plan_.axis])
-    return;
-  std::vector<Expr> loads;
-  for (const Expr& body : op_.body) {
-    Visit(body, [&](const Expr& e) {
-      if (e.op() == Op::kLoad && c_.memory[e.source()] >= 0) loads.push_back(e);
-    });
-  }
-  auto waiting = [&](const std::vector<int>& order) {
-    int64_t total = 0;
-    for (const Expr& load : loads) {
-      int64_t values = 1;
-      bool shared = false;
-      for (int axis : order) {
-        if (Steps(axis) == 1) continue;
-        if (!Mentions(load, op_.box[axis].var)) {
-          shared = true;
-        } else if (shared) {
-          values *= Steps(axis);
-        }
-      }
-      total += values;
-    }
-    return total;
-  };
-  std::vector<int> candidate = order_, positions(order_.size());
-  for (size_t i = 0; i < positions.size(); ++i)
-    positions[i] = static_cast<int>(i);
-  const std::vector<int> original = order_;
-  int64_t best = waiting(order_);
-  while (std::next_permutation(positions.begin(), positions.end())) {
-    for (size_t i = 0; i < positions.size(); ++i)
-      candidate[i] = original[positions[i]];
-    const int64_t total = waiting(candidate);
-    if (total < best) {
-      best = total;
-      order_ = candidate;
-    }
-  }
-}
-
 void OpEmitter::Loops() {
   std::vector<int> looped;
   for (size_t i = 0; i < op_.box.size(); ++i) {
@@ -190,18 +141,18 @@ void OpEmitter::Loops() {
   if (plan_.axis < 0 || unrolled_[plan_.axis]) {
     for (int64_t chunk = 0; chunk * plan_.lanes < extent_; ++chunk)
       chunks_.push_back(chunk);
-    Positions(0);
+    Positions();
   } else {
     const int64_t full = extent_ / plan_.lanes;
     const int unroll = static_cast<int>(std::max<int64_t>(
         1, std::min<int64_t>(full, kUnrolledMemoryVectors / 4 / positions_)));
     Open(chunk_var_, full, op_.box[plan_.axis].name, unroll);
     chunks_ = {-1};  // the loop's
-    Positions(0);
+    Positions();
     Close(chunk_var_);
     if (extent_ % plan_.lanes != 0) {
       chunks_ = {full};
-      Positions(0);
+      Positions();
     }
   }
   PrefetchNext();
@@ -221,32 +172,6 @@ void OpEmitter::Close(int var) {
   b_.EndFor();
   c_.loops.erase(var);
   --depth_;
-}
-
-// The positions of the axes in `order_` from number `at` on.
-void OpEmitter::Positions(size_t at) {
-  if (at == order_.size()) {
-    Position();
-    return;
-  }
-  const int axis = order_[at];
-  if (axis == plan_.axis || axis < 0) {
-    for (int64_t chunk : chunks_) {
-      lanes_ = plan_.lanes;
-      active_ = chunk < 0 ? plan_.lanes
-                          : static_cast<int>(std::min<int64_t>(
-                                plan_.lanes, extent_ - chunk * plan_.lanes));
-      if (chunk >= 0) at_[chunk_var_] = chunk;
-      Positions(at + 1);
-      at_.erase(chunk_var_);
-    }
-    return;
-  }
-  for (int64_t i = 0; i < op_.box[axis].extent; ++i) {
-    at_[op_.box[axis].var] = i;
-    Positions(at + 1);
-  }
-  at_.erase(op_.box[axis].var);
 }
 
 Reg EmitContext::Variable(int buffer, const std::vector<int64_t>& index) {
@@ -279,8 +204,8 @@ Expr EmitContext::BindLoops(const Expr& expr) const {
 }
 
 void EmitTileOp(const TileOp& op, EmitContext& context,
-                const LaneReduction* joins) {
-  OpEmitter(op, context, joins).Run();
+                const LoopsAround& around) {
+  OpEmitter(op, context, around).Run();
 }
 
 }  // namespace tilewright::lowering

@@ -46,9 +46,17 @@ struct EmitContext {
   Expr BindLoops(const Expr& expr) const;
 };
 
-// `joins`: of an update alone in a loop over lanes, which is emitted with it.
+// Loops directly around an update that are emitted with it.
+struct LoopsAround {
+  // One that joins lanes, alone; may be null.
+  const LaneReduction* joins = nullptr;
+  // Unrolled ones, outermost first: their iterations are laid out together with
+  // the positions of the box.
+  std::vector<kernel_ir::TileAxis> taps;
+};
+
 void EmitTileOp(const kernel_ir::TileOp& op, EmitContext& context,
-                const LaneReduction* joins = nullptr);
+                const LoopsAround& around = {});
 
 }  // namespace tilewright::lowering
 

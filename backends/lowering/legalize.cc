@@ -22,6 +22,7 @@ using kernel_ir::Role;
 using kernel_ir::ScalarBuilder;
 using kernel_ir::ScalarKernel;
 using kernel_ir::Stmt;
+using kernel_ir::TileAxis;
 using kernel_ir::TileOp;
 
 namespace {
@@ -94,10 +95,31 @@ class Legalizer {
     }
   }
 
+  // The reduction's update that unrolled loops stand directly around.
+  const TileOp* UnrolledUpdate(const For& loop,
+                               std::vector<TileAxis>& taps) const {
+    if (loop.kind != For::Kind::kUnroll || loop.body.size() != 1 ||
+        c_.plan.lane_reductions.count(&loop) > 0)
+      return nullptr;
+    taps.push_back({loop.var, loop.name, loop.extent});
+    if (const auto* inner = std::get_if<For>(&loop.body[0].node))
+      return UnrolledUpdate(*inner, taps);
+    const auto* op = std::get_if<TileOp>(&loop.body[0].node);
+    if (op == nullptr || op->phase != TileOp::Phase::kUpdate) return nullptr;
+    int64_t count = 1;
+    for (const TileAxis& tap : taps) count *= tap.extent;
+    return count <= kMaxUnrolledOps ? op : nullptr;
+  }
+
   void Loop(const For& loop, int depth) {
     const auto joins = c_.plan.lane_reductions.find(&loop);
     if (joins != c_.plan.lane_reductions.end()) {
-      EmitTileOp(*joins->second.op, c_, &joins->second);
+      EmitTileOp(*joins->second.op, c_, {&joins->second, {}});
+      return;
+    }
+    LoopsAround around;
+    if (const TileOp* update = UnrolledUpdate(loop, around.taps)) {
+      EmitTileOp(*update, c_, around);
       return;
     }
     const bool small = loop.extent * CountOps(loop.body) <= kMaxUnrolledOps;

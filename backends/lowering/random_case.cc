@@ -33,7 +33,17 @@ absl::StatusOr<RandomCase> DrawCase(uint64_t seed) {
   options.exact_only = exact;
   c.workload.graph = RandomGraph(seed, options);
   TW_ASSIGN_OR_RETURN(c.schedule, sketch::RandomSchedule(c.workload, seed));
-  TW_ASSIGN_OR_RETURN(c.tree, sketch::Replay(c.workload, c.schedule));
+  TW_RETURN_IF_ERROR(PrepareCase(c, exact));
+  return c;
+}
+
+absl::Status PrepareCase(RandomCase& c, bool exact) {
+  absl::StatusOr<sketch::BlockTree> tree =
+      sketch::Replay(c.workload, c.schedule);
+  if (!tree.ok())
+    return With(tree.status(),
+                absl::StrCat(c.workload.Text(), c.schedule.ToString()));
+  c.tree = *std::move(tree);
   absl::StatusOr<kernel_ir::Kernel> kernel = Lower(c.tree, "k");
   if (!kernel.ok()) {
     absl::StatusOr<kernel_ir::Kernel> built = BuildTileKernel(c.tree, "k");
@@ -44,7 +54,7 @@ absl::StatusOr<RandomCase> DrawCase(uint64_t seed) {
   c.kernel = *std::move(kernel);
 
   const std::map<TensorId, HostTensor> inputs =
-      RandomInputs(c.workload.graph, seed, exact);
+      RandomInputs(c.workload.graph, c.seed, exact);
   TW_ASSIGN_OR_RETURN(c.expected, EvaluateWithBounds(c.workload.graph, inputs));
 
   // The kernel's arguments are the tree's global buffers, in order.
@@ -60,7 +70,7 @@ absl::StatusOr<RandomCase> DrawCase(uint64_t seed) {
           t.kind == TensorKind::kConstant ? *t.value : inputs.at(t.id)));
     }
   }
-  return c;
+  return absl::OkStatus();
 }
 
 absl::Status CheckResults(const RandomCase& c,

@@ -36,6 +36,10 @@ struct RandomCase {
 // are exact, odd seeds any graph and real values.
 absl::StatusOr<RandomCase> DrawCase(uint64_t seed);
 
+// Fills in what follows from workload and schedule: tree, kernel, inputs drawn
+// from the seed (`exact`: small integers) and what must come out.
+absl::Status PrepareCase(RandomCase& random_case, bool exact);
+
 // Judges the arguments after a run: outputs as expected, inputs untouched.
 // Internal names tensor and element.
 absl::Status CheckResults(const RandomCase& random_case,

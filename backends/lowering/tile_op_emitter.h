@@ -1,7 +1,8 @@
 // The emitter of one tile operation: what all positions share is prepared once,
 // then every position, one vector of each destination, is written in turn.
 // Internal to legalize; its parts stand in emit_tile_op.cc (preparation,
-// loops), emit_position.cc, emit_value.cc, emit_access.cc and emit_prefetch.cc.
+// loops), emit_order.cc, emit_position.cc, emit_value.cc, emit_access.cc and
+// emit_prefetch.cc.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_TILE_OP_EMITTER_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_TILE_OP_EMITTER_H_
 
@@ -54,11 +55,12 @@ struct PlacedAccess {
 class OpEmitter {
  public:
   OpEmitter(const kernel_ir::TileOp& op, EmitContext& context,
-            const LaneReduction* joins)
+            const LoopsAround& around)
       : op_(op),
         c_(context),
         b_(context.builder),
-        joins_(joins),
+        joins_(around.joins),
+        taps_(around.taps),
         plan_(context.plan.ops.at(&op)),
         lane_var_(c_.ranges.lane_var()),
         chunk_var_(c_.ranges.chunk_var()) {}
@@ -86,7 +88,18 @@ class OpEmitter {
   void Loops();
   void Open(int var, int64_t extent, const std::string& name, int unroll = 1);
   void Close(int var);
-  void Positions(size_t at);
+
+  // --- The positions, in the order in which they are written.
+  struct Step {
+    std::map<int, int64_t> at;
+    int active;
+    int64_t number = 0;  // in the order of the loops
+    int64_t offset = 0;  // of what is read, as far as positions tell
+  };
+  void Positions();
+  void Collect(size_t at, std::vector<Step>& steps);
+  void FollowStream(std::vector<Step>& steps);
+  bool KeepsOrder(const std::vector<Step>& steps) const;
 
   // --- One position.
   void Position();
@@ -152,6 +165,7 @@ class OpEmitter {
   EmitContext& c_;
   kernel_ir::ScalarBuilder& b_;
   const LaneReduction* const joins_;  // may be null
+  const std::vector<kernel_ir::TileAxis>& taps_;
   const OpPlan plan_;
   const int lane_var_, chunk_var_;
   int axis_var_ = -1;

@@ -1,0 +1,255 @@
+#include "sketch/window_schedule.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "sketch/output_tiles.h"
+#include "sketch/window_tile.h"
+#include "tilegraph/simplify.h"
+
+namespace tilewright::sketch {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// A maximum that lets NaN through and orders zeros takes several instructions
+// and registers for their results; sums are one multiply-add or addition.
+constexpr double kExtremeOperations = 4;
+constexpr int kExtremeTemporaries = 3;
+
+RangeOf AxisRanges(const Compute& compute) {
+  return [&compute](int var) -> std::optional<Range> {
+    const int spatial = static_cast<int>(compute.axes.size());
+    if (var < 0 ||
+        var >= spatial + static_cast<int>(compute.reduce_axes.size()))
+      return std::nullopt;
+    const Axis& axis =
+        var < spatial ? compute.axes[var] : compute.reduce_axes[var - spatial];
+    return Range{0, axis.extent.value() - 1};
+  };
+}
+
+// The variables of an index.
+std::set<int> VarsOf(const Expr& index) {
+  std::set<int> vars;
+  Visit(index, [&](const Expr& e) {
+    if (e.op() == Op::kVar) vars.insert(e.var_id());
+  });
+  return vars;
+}
+
+class Builder {
+ public:
+  Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain)
+      : workload_(workload),
+        graph_(workload.graph),
+        spec_(spec),
+        chain_(chain),
+        output_(graph_.tensor(chain.output)),
+        reduction_(graph_.tensor(*chain.reduction)),
+        spatial_(static_cast<int>(reduction_.compute.axes.size())),
+        body_(InlinedBody(graph_, *chain.reduction)) {}
+
+  Schedule Run() {
+    for (const std::string& block : chain_.inlined)
+      writer_.ComputeInline(writer_.Block(block));
+    const Handle last = writer_.Block(chain_.last);
+    tiles_ = StartTiles(workload_, chain_.output);
+    ChooseTile();
+    ChooseTasks();
+    PackConstants();
+    const Handle innermost_task = WriteTasks(writer_, tiles_, last);
+    const std::vector<Axis>& names = output_.compute.axes;
+    if (reduction_.name == chain_.last) {
+      TileReduction(last, names, true);
+      TileMap(writer_, tiles_, writer_.CacheWrite(last, "registers"), names,
+              false);
+      return std::move(writer_).Finish();
+    }
+    const Nest nest = TileMap(writer_, tiles_, last, names, true);
+    const Handle block = writer_.Block(reduction_.name);
+    writer_.ComputeAt(block,
+                      nest.steps.empty() ? innermost_task : nest.steps.back());
+    TileReduction(block, reduction_.compute.axes, false);
+    writer_.SetLevel(block, "registers");
+    return std::move(writer_).Finish();
+  }
+
+ private:
+  int64_t Extent(int axis) const { return axis < 0 ? 1 : tiles_.shape[axis]; }
+
+  // The number of a variable in WindowAccess; nullopt: the tile does not move
+  // it.
+  std::optional<int> AxisOf(int var) const {
+    if (var == tiles_.vector_axis) return kVectorAxis;
+    if (var == tiles_.row_axis) return kRowAxis;
+    if (var == tiles_.outer_row_axis) return kOuterRowAxis;
+    if (var >= spatial_) return kFirstReduceAxis + var - spatial_;
+    return std::nullopt;
+  }
+
+  WindowAccess AccessOf(const Expr& load) const {
+    const RangeOf ranges = AxisRanges(reduction_.compute);
+    WindowAccess access;
+    for (const Expr& index : load.operands()) {
+      std::vector<WindowAccess::Term>& dim = access.dims.emplace_back();
+      for (const auto& [term, coefficient] : ToLinear(index, ranges).terms) {
+        // Of what is no plain axis only that it moves is known.
+        for (const int var : VarsOf(term)) {
+          const std::optional<int> axis = AxisOf(var);
+          if (axis) dim.push_back({*axis, coefficient});
+        }
+      }
+    }
+    return access;
+  }
+
+  void ChooseTile() {
+    const int64_t lanes = Lanes(graph_, spec_);
+    const VectorUnit unit = UnitOf(workload_, chain_.output, lanes);
+    WindowSpace space;
+    space.vectors = CeilDiv(Extent(tiles_.vector_axis), unit.elements);
+    space.rows = Extent(tiles_.row_axis);
+    space.outer_rows = Extent(tiles_.outer_row_axis);
+    for (const Axis& axis : reduction_.compute.reduce_axes)
+      space.reduce.push_back(axis.extent.value());
+    ForEachLoad(body_, [&](const Expr& load) {
+      space.accesses.push_back(AccessOf(load));
+    });
+    space.registers = static_cast<int>(spec_.unit().vector_registers());
+    space.registers_per_unit = static_cast<int>(CeilDiv(unit.elements, lanes));
+    if (reduction_.compute.combiner->kind() != Combiner::Kind::kSum) {
+      space.operations = kExtremeOperations;
+      space.temporaries = kExtremeTemporaries;
+    }
+    const WindowTile tile = ChooseWindowTile(space);
+    laid_out_ = tile.laid_out;
+    SetVectors(tiles_, unit, tile.vectors);
+    if (tiles_.row_axis >= 0) tiles_.axes[tiles_.row_axis].tile = tile.rows;
+    if (tiles_.outer_row_axis >= 0)
+      tiles_.axes[tiles_.outer_row_axis].tile = tile.outer_rows;
+  }
+
+  void ChooseTasks() {
+    int64_t operations = 2;
+    for (const Axis& axis : reduction_.compute.reduce_axes)
+      operations *= axis.extent.value();
+    TaskBudget budget = BudgetOf(tiles_, spec_, operations);
+    for (const int axis : {tiles_.row_axis, tiles_.outer_row_axis}) {
+      if (axis >= 0) TakeSteps(tiles_, axis, budget);
+    }
+  }
+
+  // Constants that vary along the vector axis lie in panels as wide as the
+  // tile, window positions side by side.
+  void PackConstants() {
+    const AxisTile& vector = tiles_.axes[tiles_.vector_axis];
+    const int64_t width = vector.vectors * vector.tile;
+    std::set<TensorId> done;
+    ForEachLoad(body_, [&](const Expr& load) {
+      const Tensor& constant = graph_.tensor(load.source());
+      if (constant.kind != TensorKind::kConstant ||
+          !done.insert(constant.id).second)
+        return;
+      const std::vector<int64_t> shape = constant.static_shape();
+      std::vector<Layout::Digit> digits;
+      int panel = -1;
+      for (size_t d = 0; d < shape.size(); ++d) {
+        const Expr& index = load.operand(static_cast<int>(d));
+        const int dim = static_cast<int>(d);
+        if (index.op() == Op::kVar && index.var_id() == tiles_.vector_axis) {
+          panel = dim;
+          digits.insert(digits.begin(), {dim, width, CeilDiv(shape[d], width)});
+        } else {
+          digits.push_back({dim, 1, shape[d]});
+        }
+      }
+      if (panel < 0) return;
+      digits.push_back({panel, 1, width});
+      const std::vector<int64_t> none(shape.size(), 0);
+      const absl::StatusOr<Layout> layout =
+          Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
+      if (layout.ok()) writer_.SetLayout(constant.name, layout->ToString());
+    });
+  }
+
+  void TileReduction(Handle block, const std::vector<Axis>& names,
+                     bool whole_task) {
+    const Nest nest =
+        CutSpatial(writer_, tiles_, block, names, whole_task, "acc.");
+    std::vector<Handle> order = nest.steps, unrolled;
+    const std::vector<Axis>& axes = reduction_.compute.reduce_axes;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      Handle loop = writer_.Loop(block, axes[i].name);
+      const int64_t extent = axes[i].extent.value(), part = laid_out_[i];
+      if (part < extent && part > 1) {
+        const std::vector<Handle> parts = writer_.Split(
+            loop, SplitDecision(absl::StrCat("reduce.", i), extent,
+                                {CeilDiv(extent, part), part}));
+        order.push_back(parts[0]);
+        loop = parts[1];
+      }
+      order.push_back(loop);
+      if (part > 1) unrolled.push_back(loop);
+    }
+    order.insert(order.end(), nest.tile.begin(), nest.tile.end());
+    if (order.size() > 1) writer_.Reorder(order);
+    for (const Handle loop : unrolled) writer_.Annotate(loop, "unroll");
+    writer_.Annotate(nest.tile.front(), "tile");
+  }
+
+  const Workload& workload_;
+  const TensorGraph& graph_;
+  const DeviceSpec& spec_;
+  const Chain& chain_;
+  const Tensor& output_;
+  const Tensor& reduction_;
+  const int spatial_;             // axes of the output
+  const std::vector<Expr> body_;  // of the reduction, prologue inlined
+  OutputTiles tiles_;
+  std::vector<int64_t> laid_out_;  // by reduce axis: steps inside the tile
+  ScheduleWriter writer_;
+};
+
+}  // namespace
+
+bool IsWindow(const Workload& workload, const Chain& chain) {
+  if (!chain.reduction) return false;
+  const Compute& compute = workload.graph.tensor(*chain.reduction).compute;
+  if (compute.combiner->arity() != 1) return false;
+  const int spatial = static_cast<int>(compute.axes.size());
+  bool slides = false, moves = true;
+  ForEachLoad(
+      InlinedBody(workload.graph, *chain.reduction), [&](const Expr& load) {
+        if (workload.graph.tensor(load.source()).kind == TensorKind::kConstant)
+          return;
+        std::set<int> all;
+        for (const Expr& index : load.operands()) {
+          bool output = false, window = false;
+          for (const int var : VarsOf(index)) {
+            all.insert(var);
+            const bool reduced = var >= spatial;
+            const Axis& axis = reduced ? compute.reduce_axes[var - spatial]
+                                       : compute.axes[var];
+            if (axis.extent.value() > 1) (reduced ? window : output) = true;
+          }
+          slides |= output && window;
+        }
+        for (int axis = 0; axis < spatial; ++axis)
+          moves &=
+              compute.axes[axis].extent.value() == 1 || all.count(axis) > 0;
+      });
+  return slides && moves;
+}
+
+Schedule WindowSchedule(const Workload& workload, const DeviceSpec& spec,
+                        const Chain& chain) {
+  return Builder(workload, spec, chain).Run();
+}
+
+}  // namespace tilewright::sketch

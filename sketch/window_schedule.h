@@ -1,0 +1,28 @@
+// The default schedule of sliding windows in which outputs share no operand
+// but the overlap of their windows: depthwise convolutions and pooling, in any
+// number of dimensions. Every load but those of constants moves with every
+// axis of the output, so nothing is broadcast: what there is to reuse are the
+// elements that neighbouring windows share and, along rows, the weights. The
+// innermost window axes are laid out inside the register tile, where lowering
+// loads each shared element once.
+#ifndef TILEWRIGHT_SKETCH_WINDOW_SCHEDULE_H_
+#define TILEWRIGHT_SKETCH_WINDOW_SCHEDULE_H_
+
+#include "backends/spec/device_spec.pb.h"
+#include "sketch/group_chain.h"
+#include "sketch/schedule.h"
+#include "sketch/workload.h"
+
+namespace tilewright::sketch {
+
+// Whether the chain's reduction slides a window.
+// REQUIRES: `chain` is that of the workload's graph.
+bool IsWindow(const Workload& workload, const Chain& chain);
+
+// REQUIRES: IsWindow.
+Schedule WindowSchedule(const Workload& workload, const DeviceSpec& spec,
+                        const Chain& chain);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_WINDOW_SCHEDULE_H_

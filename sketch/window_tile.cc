@@ -1,0 +1,192 @@
+#include "sketch/window_tile.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace tilewright::sketch {
+namespace {
+
+// In units of one multiply-add: what a load costs beside it, a step of a loop
+// around the tile, and starting a tile and storing its results.
+constexpr double kLoadCost = 0.35;
+constexpr double kStepCost = 2;
+constexpr double kTileCost = 6;
+constexpr double kStoreCost = 2;
+// Fewer accumulators than this leave the units waiting for each other.
+constexpr double kAccumulatorsToHideLatency = 8;
+// Multiply-adds laid out in a row: more is long code for no gain.
+constexpr int64_t kMostLaidOut = 160;
+constexpr int64_t kMostTaps = 49;
+// Shared operands that stay in registers from tile to tile.
+constexpr int64_t kMostHeld = 10;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Full pieces and the rest when an extent is cut.
+struct Cut {
+  int64_t count;
+  int64_t size;
+};
+std::array<Cut, 2> Pieces(int64_t extent, int64_t tile) {
+  return {{{extent / tile, tile}, {extent % tile == 0 ? 0 : 1, extent % tile}}};
+}
+
+bool Moves(const WindowAccess& access, int axis) {
+  for (const auto& dim : access.dims) {
+    for (const WindowAccess::Term& term : dim) {
+      if (term.axis == axis) return true;
+    }
+  }
+  return false;
+}
+
+// How many different elements (vectors) an access touches when the axes take
+// `extents` steps.
+int64_t Distinct(const WindowAccess& access,
+                 const std::vector<int64_t>& extents) {
+  int64_t product = 1;
+  for (const auto& dim : access.dims) {
+    std::set<int64_t> values = {0};
+    int64_t apart = 1;
+    for (const WindowAccess::Term& term : dim) {
+      if (term.axis == kVectorAxis) {
+        apart *= extents[kVectorAxis];
+        continue;
+      }
+      std::set<int64_t> next;
+      for (const int64_t value : values) {
+        for (int64_t i = 0; i < extents[term.axis]; ++i)
+          next.insert(value + i * term.stride);
+      }
+      values = std::move(next);
+    }
+    product *= apart * static_cast<int64_t>(values.size());
+  }
+  return product;
+}
+
+class Chooser {
+ public:
+  explicit Chooser(const WindowSpace& space) : space_(space) {}
+
+  WindowTile Run() {
+    WindowTile tile;
+    tile.laid_out.assign(space_.reduce.size(), 1);
+    best_ = tile;
+    for (;;) {
+      TryTiles(tile);
+      // One more of the reduce loops, from the innermost out; of a long one a
+      // part.
+      size_t next = space_.reduce.size();
+      while (next > 0 && tile.laid_out[next - 1] == space_.reduce[next - 1])
+        --next;
+      if (next == 0) break;
+      int64_t taps = 1;
+      for (const int64_t n : tile.laid_out) taps *= n;
+      const int64_t whole = space_.reduce[next - 1];
+      for (const int64_t part : {4, 6, 8}) {
+        if (part >= whole || taps * part > kMostTaps) continue;
+        tile.laid_out[next - 1] = part;
+        TryTiles(tile);
+      }
+      if (taps * whole > kMostTaps) break;
+      tile.laid_out[next - 1] = whole;
+    }
+    return best_;
+  }
+
+ private:
+  void TryTiles(WindowTile tile) {
+    const int64_t most = std::max<int64_t>(1, space_.registers);
+    for (const int64_t vectors : {1, 2, 4, 8}) {
+      if (vectors > 1 && vectors > space_.vectors) continue;
+      for (int64_t rows = 1; rows <= std::min(most, space_.rows); ++rows) {
+        for (int64_t outer = 1;
+             outer <= std::min(most / rows, space_.outer_rows); ++outer) {
+          tile.vectors = vectors;
+          tile.rows = rows;
+          tile.outer_rows = outer;
+          if (!Fits(tile)) continue;
+          const double cost = Cost(tile);
+          if (cost < least_) best_ = tile, least_ = cost;
+        }
+      }
+    }
+  }
+
+  std::vector<int64_t> Extents(int64_t vectors, int64_t rows, int64_t outer,
+                               const std::vector<int64_t>& laid_out) const {
+    std::vector<int64_t> extents = {vectors, rows, outer};
+    extents.insert(extents.end(), laid_out.begin(), laid_out.end());
+    return extents;
+  }
+
+  // Operands that rows share wait in registers; the others pass by.
+  bool Shared(const WindowAccess& access) const {
+    return !Moves(access, kRowAxis) && !Moves(access, kOuterRowAxis);
+  }
+
+  bool Fits(const WindowTile& tile) const {
+    const std::vector<int64_t> extents =
+        Extents(tile.vectors, tile.rows, tile.outer_rows, tile.laid_out);
+    int64_t taps = 1;
+    for (const int64_t n : tile.laid_out) taps *= n;
+    const int64_t outputs = tile.vectors * tile.rows * tile.outer_rows;
+    if (taps > 1 && outputs * taps > kMostLaidOut) return false;
+    int64_t live = outputs + tile.vectors;  // of the epilogue, or on its way
+    for (const WindowAccess& access : space_.accesses)
+      live += Shared(access) ? Distinct(access, extents) : 0;
+    return live * space_.registers_per_unit + space_.temporaries + 2 <=
+           space_.registers;
+  }
+
+  // Time over the whole output, in multiply-adds.
+  double Cost(const WindowTile& tile) const {
+    double steps = 1, taps = 1;
+    for (size_t i = 0; i < space_.reduce.size(); ++i) {
+      steps *= static_cast<double>(CeilDiv(space_.reduce[i], tile.laid_out[i]));
+      taps *= static_cast<double>(tile.laid_out[i]);
+    }
+    const double unit = space_.registers_per_unit;
+    double cost = 0;
+    for (const Cut& v : Pieces(space_.vectors, tile.vectors)) {
+      for (const Cut& r : Pieces(space_.rows, tile.rows)) {
+        for (const Cut& o : Pieces(space_.outer_rows, tile.outer_rows)) {
+          if (v.count * r.count * o.count == 0) continue;
+          const std::vector<int64_t> extents =
+              Extents(v.size, r.size, o.size, tile.laid_out);
+          double loads = 0;
+          for (const WindowAccess& access : space_.accesses) {
+            const int64_t distinct = Distinct(access, extents);
+            if (steps > 1 || !Shared(access) || distinct > kMostHeld)
+              loads += static_cast<double>(distinct) * unit;
+          }
+          const double outputs =
+              static_cast<double>(v.size * r.size * o.size) * unit;
+          const double one =
+              steps * (std::max(outputs, kAccumulatorsToHideLatency) * taps *
+                           space_.operations +
+                       kLoadCost * loads + (steps > 1 ? kStepCost : 0)) +
+              kTileCost + kStoreCost * outputs;
+          cost += static_cast<double>(v.count * r.count * o.count) * one;
+        }
+      }
+    }
+    return cost;
+  }
+
+  const WindowSpace& space_;
+  WindowTile best_;
+  double least_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+WindowTile ChooseWindowTile(const WindowSpace& space) {
+  return Chooser(space).Run();
+}
+
+}  // namespace tilewright::sketch

@@ -1,0 +1,54 @@
+// The choice of a register tile for sliding windows: how many outputs are
+// accumulated side by side, and how many window positions are laid out in a
+// row, so that overlapping windows share what they load.
+#ifndef TILEWRIGHT_SKETCH_WINDOW_TILE_H_
+#define TILEWRIGHT_SKETCH_WINDOW_TILE_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace tilewright::sketch {
+
+// What a load of the reduction depends on: for each dimension of its index the
+// axes that move it, and by how much. Axes are numbered as below.
+struct WindowAccess {
+  struct Term {
+    int axis;
+    int64_t stride;
+  };
+  std::vector<std::vector<Term>> dims;
+};
+
+// Axis 0 is the vector axis, 1 the rows, 2 the outer rows, 3 + i the reduce
+// axis i, outermost first.
+inline constexpr int kVectorAxis = 0, kRowAxis = 1, kOuterRowAxis = 2,
+                     kFirstReduceAxis = 3;
+
+struct WindowSpace {
+  int64_t vectors = 1;  // in units of one vector, or one channel block
+  int64_t rows = 1;
+  int64_t outer_rows = 1;
+  std::vector<int64_t> reduce;  // extents
+  std::vector<WindowAccess> accesses;
+  int registers = 32;          // architectural vector registers
+  int registers_per_unit = 1;  // that one unit of `vectors` fills
+  int temporaries = 0;    // registers that one combination needs for itself
+  double operations = 1;  // instructions of one combination
+};
+
+struct WindowTile {
+  int64_t vectors = 1;
+  int64_t rows = 1;
+  int64_t outer_rows = 1;
+  // By reduce axis, how many of its steps are laid out: 1, a part or all. Axes
+  // outside one that is not laid out whole have 1.
+  std::vector<int64_t> laid_out;
+};
+
+// The tile with the least estimated time per output whose accumulators, and
+// the operands that all its rows share, fit the registers.
+WindowTile ChooseWindowTile(const WindowSpace& space);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_WINDOW_TILE_H_

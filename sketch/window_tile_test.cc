@@ -1,0 +1,76 @@
+#include "sketch/window_tile.h"
+
+#include <algorithm>
+
+#include "gtest/gtest.h"
+
+namespace tilewright::sketch {
+namespace {
+
+// Depthwise, channels along the vector axis: X[v, oh · s + kh, ow · s + kw] and
+// W[v, kh, kw].
+WindowSpace Depthwise(int64_t channels, int64_t size, int64_t kernel,
+                      int64_t stride, int registers) {
+  WindowSpace space;
+  space.vectors = channels;
+  space.rows = space.outer_rows = size;
+  space.reduce = {kernel, kernel};
+  const int kh = kFirstReduceAxis, kw = kFirstReduceAxis + 1;
+  space.accesses = {{{{{kVectorAxis, 1}},
+                      {{kOuterRowAxis, stride}, {kh, 1}},
+                      {{kRowAxis, stride}, {kw, 1}}}},
+                    {{{{kVectorAxis, 1}}, {{kh, 1}}, {{kw, 1}}}}};
+  space.registers = registers;
+  return space;
+}
+
+TEST(WindowTileTest, SmallWindowsAreLaidOutWhole) {
+  const WindowTile tile = ChooseWindowTile(Depthwise(24, 14, 3, 1, 32));
+  EXPECT_EQ(tile.laid_out, (std::vector<int64_t>{3, 3}));
+  EXPECT_EQ(tile.vectors, 1);
+  EXPECT_GE(tile.rows * tile.outer_rows, 10);
+}
+
+TEST(WindowTileTest, OfLargeWindowsOneRow) {
+  for (const int64_t kernel : {5, 7}) {
+    const WindowTile tile = ChooseWindowTile(Depthwise(24, 14, kernel, 1, 32));
+    EXPECT_EQ(tile.laid_out, (std::vector<int64_t>{1, kernel})) << kernel;
+    EXPECT_GE(tile.rows * tile.outer_rows, 10) << kernel;
+  }
+}
+
+TEST(WindowTileTest, OfALongWindowAPart) {
+  WindowSpace space;
+  space.vectors = 16;
+  space.rows = 300;
+  space.reduce = {31};
+  space.accesses = {
+      {{{{kVectorAxis, 1}}, {{kRowAxis, 1}, {kFirstReduceAxis, 1}}}},
+      {{{{kVectorAxis, 1}}, {{kFirstReduceAxis, 1}}}}};
+  const WindowTile tile = ChooseWindowTile(space);
+  EXPECT_GT(tile.laid_out[0], 1);
+  EXPECT_LT(tile.laid_out[0], 31);
+}
+
+TEST(WindowTileTest, AccumulatorsAndWeightsFitTheRegisters) {
+  for (const int registers : {16, 32}) {
+    for (const int64_t kernel : {1, 2, 3, 5, 7, 11}) {
+      for (const int64_t stride : {1, 2}) {
+        for (const int64_t size : {1, 2, 7, 13, 56}) {
+          const WindowTile tile =
+              ChooseWindowTile(Depthwise(3, size, kernel, stride, registers));
+          int64_t taps = 1;
+          for (const int64_t n : tile.laid_out) taps *= n;
+          EXPECT_LE(tile.vectors * (tile.rows * tile.outer_rows + taps) + 1,
+                    registers);
+          EXPECT_LE(tile.rows, size);
+          EXPECT_LE(tile.outer_rows, size);
+          EXPECT_LE(tile.vectors, 3);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilewright::sketch
