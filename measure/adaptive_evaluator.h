@@ -1,0 +1,81 @@
+// How often one candidate is executed: AdaTune's adaptive evaluator (section
+// 4.1). The executions come in micro-batches; it stops when the coefficient of
+// variation (CV) of the performance falls below a threshold.
+//
+//   AdaptiveEvaluator evaluator(options);
+//   while (int repeats = evaluator.NextRepeats()) {
+//     TW_RETURN_IF_ERROR(evaluator.Add(Execute(repeats)));  // each one's ns
+//   }
+#ifndef TILEWRIGHT_MEASURE_ADAPTIVE_EVALUATOR_H_
+#define TILEWRIGHT_MEASURE_ADAPTIVE_EVALUATOR_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+namespace tilewright::measure {
+
+struct AdaptiveEvaluatorOptions {
+  enum class Performance : uint8_t {
+    // The paper: Perf_i = i GFLOP / Time(i), Time(i) the time of the first i
+    // micro-batches together. The FLOPs cancel in the CV.
+    kCumulative,
+    // The code: each micro-batch alone; with more than four, the CV leaves out
+    // the best and the worst, and so does, with more than two, latency_ns().
+    kMicroBatch,
+  };
+
+  int max_repeats = 500;  // n
+  int micro_batch = 50;   // B; the last one may be smaller
+  int min_micro_batches = 3;
+  double threshold = 0.1;
+  Performance performance = Performance::kCumulative;
+  // With a smaller max_repeats nothing stops early.
+  int adaptive_from_repeats = 0;
+
+  // Always `repeats` executions.
+  static AdaptiveEvaluatorOptions Fixed(int repeats);
+  // As AdaTune's published code does it.
+  static AdaptiveEvaluatorOptions AsPublished();
+};
+
+class AdaptiveEvaluator {
+ public:
+  // REQUIRES: max_repeats, micro_batch and min_micro_batches are positive.
+  explicit AdaptiveEvaluator(const AdaptiveEvaluatorOptions& options);
+
+  // The size of the micro-batch to execute now; 0 when there is nothing left
+  // to learn.
+  int NextRepeats() const { return next_repeats_; }
+  // The latencies of that micro-batch. InvalidArgument if they are not
+  // NextRepeats() many, or one is negative or not finite; nothing is added
+  // then.
+  absl::Status Add(absl::Span<const double> latencies_ns);
+
+  // Of the performance so far. NaN before the first micro-batch, and while the
+  // clock is too coarse to see one: nothing stops early then.
+  double variation() const { return variation_; }
+  bool stopped_early() const { return stopped_early_; }
+  // What was measured: the mean latency. REQUIRES: a micro-batch was added.
+  double latency_ns() const;
+  // All of them, in order.
+  const std::vector<double>& latencies_ns() const { return latencies_ns_; }
+
+ private:
+  void Decide();
+
+  AdaptiveEvaluatorOptions options_;
+  int next_repeats_;
+  double elapsed_ns_ = 0;
+  std::vector<double> latencies_ns_;
+  std::vector<double> performance_;     // executions per ns
+  std::vector<double> batch_means_ns_;  // by micro-batch
+  double variation_;
+  bool stopped_early_ = false;
+};
+
+}  // namespace tilewright::measure
+
+#endif  // TILEWRIGHT_MEASURE_ADAPTIVE_EVALUATOR_H_

@@ -1,0 +1,91 @@
+#include "measure/calibrator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "base/check.h"
+#include "measure/outliers.h"
+#include "measure/share_of.h"
+
+namespace tilewright::measure {
+namespace {
+
+bool IsLatency(double value) { return std::isfinite(value) && value > 0; }
+
+const ParallelMeasurement& Of(const Remeasurement& remeasurement,
+                              absl::Span<const ParallelMeasurement> round) {
+  TW_CHECK_GE(remeasurement.index, 0);
+  TW_CHECK_LT(remeasurement.index, round.size());
+  return round[static_cast<size_t>(remeasurement.index)];
+}
+
+}  // namespace
+
+CalibratorOptions CalibratorOptions::AsPublished() {
+  CalibratorOptions options;
+  options.min_remeasured = 2;
+  options.keep_faster = true;
+  return options;
+}
+
+std::vector<int> ChooseRemeasured(absl::Span<const ParallelMeasurement> round,
+                                  const CalibratorOptions& options,
+                                  Random& random) {
+  std::vector<double> ratios;
+  for (const ParallelMeasurement& measurement : round) {
+    ratios.push_back(measurement.latency_ns / measurement.duration_ns);
+  }
+  std::vector<int> chosen = FindOutliers(ratios, options.outlier_threshold);
+  std::vector<int> others;
+  for (int i = 0; i < static_cast<int>(round.size()); ++i) {
+    if (!std::binary_search(chosen.begin(), chosen.end(), i)) {
+      others.push_back(i);
+    }
+  }
+  random.Shuffle(absl::MakeSpan(others));
+  const size_t wanted = static_cast<size_t>(
+      ShareOf(options.sample_share, static_cast<int>(round.size())));
+  while (chosen.size() < wanted && !others.empty()) {
+    chosen.push_back(others.back());
+    others.pop_back();
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+std::optional<double> MeanDelta(absl::Span<const ParallelMeasurement> round,
+                                absl::Span<const Remeasurement> remeasured,
+                                const CalibratorOptions& options) {
+  double sum = 0;
+  int count = 0;
+  for (const Remeasurement& alone : remeasured) {
+    const double parallel_ns = Of(alone, round).latency_ns;
+    if (!IsLatency(alone.latency_ns) || !IsLatency(parallel_ns)) continue;
+    sum += std::abs(alone.latency_ns - parallel_ns) / parallel_ns;
+    ++count;
+  }
+  if (count == 0 || count < options.min_remeasured) return std::nullopt;
+  return sum / count;
+}
+
+std::vector<CalibratedLatency> Calibrate(
+    absl::Span<const ParallelMeasurement> round,
+    absl::Span<const Remeasurement> remeasured, std::optional<double> delta,
+    const CalibratorOptions& options) {
+  const double scale =
+      delta.has_value() && *delta < options.scaling_limit ? 1 - *delta : 1;
+  std::vector<CalibratedLatency> calibrated;
+  for (const ParallelMeasurement& measurement : round) {
+    calibrated.push_back({measurement.latency_ns * scale, false, scale});
+  }
+  for (const Remeasurement& alone : remeasured) {
+    const double parallel_ns = Of(alone, round).latency_ns;
+    if (!IsLatency(alone.latency_ns)) continue;
+    if (options.keep_faster && alone.latency_ns >= parallel_ns) continue;
+    calibrated[static_cast<size_t>(alone.index)] = {alone.latency_ns, true, 1};
+  }
+  return calibrated;
+}
+
+}  // namespace tilewright::measure

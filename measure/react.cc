@@ -1,0 +1,57 @@
+#include "measure/react.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace tilewright::measure {
+namespace {
+
+// floor(x), safe from the rounding of 1 - beta: 10 * (1 - 0.2) is 8.
+int Floor(double x) { return static_cast<int>(std::floor(x + 1e-9)); }
+
+}  // namespace
+
+ReactOptions ReactOptions::AsPublished() {
+  ReactOptions options;
+  options.initial_max = 128;
+  options.gamma_max = 7;
+  return options;
+}
+
+React::React(const ReactOptions& options)
+    : options_(options),
+      degree_(options.initial_degree),
+      adaptive_max_(options.initial_max) {
+  TW_CHECK_GE(options.initial_degree, 1);
+  TW_CHECK_LE(options.initial_degree, options.max_degree);
+  TW_CHECK_GE(options.initial_max, 1);
+  TW_CHECK_GE(options.gamma_min, 1);
+}
+
+void React::Update(double mean_delta, int failures) {
+  const bool accurate = mean_delta <= options_.tau;
+  if (!accurate || failures > options_.tau * degree_) {
+    Decrease();
+  } else {
+    Increase();
+  }
+}
+
+void React::Decrease() {
+  adaptive_max_ = degree_ < adaptive_max_
+                      ? std::max(1, Floor(degree_ * (2 - options_.beta) / 2))
+                      : degree_;
+  degree_ = std::max(1, Floor(degree_ * (1 - options_.beta)));
+}
+
+void React::Increase() {
+  const double gamma = degree_ < adaptive_max_ ? (adaptive_max_ - degree_) / 2.0
+                                               : degree_ - adaptive_max_;
+  const double bounded = std::max<double>(
+      std::min<double>(gamma, options_.gamma_max), options_.gamma_min);
+  degree_ = std::min(options_.max_degree, Floor(degree_ + bounded));
+}
+
+}  // namespace tilewright::measure

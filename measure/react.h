@@ -1,0 +1,62 @@
+// How many candidates are measured at the same time: DOPpler's REACT policy
+// (section 4.3, equations 6 and 7), after TCP's binary increase congestion
+// control (Xu et al., 2004).
+#ifndef TILEWRIGHT_MEASURE_REACT_H_
+#define TILEWRIGHT_MEASURE_REACT_H_
+
+namespace tilewright::measure {
+
+struct ReactOptions {
+  int initial_degree = 1;
+  int initial_max = 64;  // alpha
+  int max_degree = 64;   // never more: the workers there are
+  double beta = 0.2;
+  int gamma_min = 2;
+  int gamma_max = 12;
+  double tau = 0.05;
+
+  // The constants of DOPpler's published code: gamma_max 7, alpha 128.
+  static ReactOptions AsPublished();
+};
+
+// Per tuning task: what is too much for one program is nothing for another.
+class React {
+ public:
+  // REQUIRES: 1 <= initial_degree <= max_degree, initial_max and gamma_min
+  // positive.
+  explicit React(const ReactOptions& options);
+
+  // d_p: candidates to measure at the same time in the next round.
+  int degree() const { return degree_; }
+  // A: the degree up to which it has not been too much yet.
+  int adaptive_max() const { return adaptive_max_; }
+
+  // After a round at degree(): with `mean_delta` the mean relative difference
+  // between parallel measurements and those repeated alone (equation 4), and
+  // `failures` candidates that failed in parallel and succeeded alone.
+  //
+  //   if mean_delta > tau, or failures > tau d_p:           (decrease)
+  //     A   <- floor(d_p (2 - beta) / 2) if d_p < A, else d_p
+  //     d_p <- floor(d_p (1 - beta))
+  //   otherwise:                                            (increase)
+  //     gamma <- (A - d_p) / 2 if d_p < A, else d_p - A; into [gamma_min,
+  //              gamma_max]
+  //     d_p <- floor(d_p + gamma)
+  //
+  // and d_p stays within [1, max_degree]. Rounding down makes sure that a
+  // decrease decreases. A mean_delta of NaN (nothing could be repeated) counts
+  // as too large.
+  void Update(double mean_delta, int failures);
+
+ private:
+  void Decrease();
+  void Increase();
+
+  ReactOptions options_;
+  int degree_;
+  int adaptive_max_;
+};
+
+}  // namespace tilewright::measure
+
+#endif  // TILEWRIGHT_MEASURE_REACT_H_
