@@ -1,5 +1,5 @@
-// Loads at one position: broadcasts, vectors, gathers, and registers; where
-// each access goes.
+// Loads at one position: broadcasts, vectors, blocks, gathers, and registers;
+// where each access goes.
 #include <algorithm>
 #include <utility>
 
@@ -140,20 +140,27 @@ Reg OpEmitter::LoadValue(const Expr& load, Reg mask, Reg other) {
     return b_.Load(buffer, OffsetOf(placed.rest), placed.rest.constant, lanes_,
                    active_, mask, widened(lanes_));
   }
+  Reg value = LoadFromBlock(load, mask);
+  if (value == kNoReg) value = LoadLanes(load, mask);
+  if (value == kNoReg) value = Gather(load, mask);
+  return other == kNoReg || mask == kNoReg ? value
+                                           : b_.Select(mask, value, other);
+}
+
+// Lane by lane.
+Reg OpEmitter::Gather(const Expr& load, Reg mask) {
   ++c_.report.gathers;
   const DType dtype =
       kernel_ir::RegisterType(c_.kernel.buffers[load.source()].dtype);
-  const int lanes = lanes_;
   Reg gathered =
-      IsFloat(dtype) ? b_.Float(0, dtype, lanes) : b_.Int(0, dtype, lanes);
+      IsFloat(dtype) ? b_.Float(0, dtype, lanes_) : b_.Int(0, dtype, lanes_);
   const Reg outer = mask_;
   mask_ = mask;
   PerLane([&](int lane, Reg lane_mask) {
     gathered = b_.Insert(gathered, lane, LoadValue(load, lane_mask, kNoReg));
   });
   mask_ = outer;
-  return other == kNoReg || mask == kNoReg ? gathered
-                                           : b_.Select(mask, gathered, other);
+  return gathered;
 }
 
 // The logical index with the vectorised dimension counted in chunks; the lane

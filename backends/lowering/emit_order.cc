@@ -17,10 +17,15 @@ using kernel_ir::TileOp;
 // position of the axes inside that do change it.
 void OpEmitter::ChooseOrder() {
   for (size_t i = 0; i < op_.box.size(); ++i) {
-    if (unrolled_[i] && static_cast<int>(i) != plan_.axis)
-      order_.push_back(static_cast<int>(i));
+    const int axis = static_cast<int>(i);
+    if (unrolled_[i] && axis != plan_.axis && axis != plan_.row)
+      order_.push_back(axis);
   }
   order_.push_back(plan_.axis);  // -1 for no vector axis: one position
+  if (plan_.row >= 0) {          // the rows of a block follow each other
+    order_.push_back(plan_.row);
+    return;
+  }
   if (order_.size() > 6 || op_.phase == TileOp::Phase::kInit ||
       plan_.axis < 0 || !unrolled_[plan_.axis])
     return;
@@ -67,14 +72,26 @@ void OpEmitter::Positions() {
   std::vector<Step> steps;
   at_.clear();
   Collect(0, steps);
-  FollowStream(steps);
+  if (plan_.row < 0) FollowStream(steps);
   for (Step& step : steps) {
+    const bool first = plan_.row >= 0 && step.at.at(row_var_) % plan_.rows == 0;
+    if (first) StorePending();
     at_ = std::move(step.at);
     lanes_ = plan_.lanes;
     active_ = step.active;
+    if (first) BeginBlock();
     Position();
   }
+  StorePending();
   at_.clear();
+}
+
+// The current position is the first of a block of rows.
+void OpEmitter::BeginBlock() {
+  blocks_.clear();
+  first_row_ = at_.at(row_var_);
+  num_rows_ =
+      std::min<int64_t>(plan_.rows, op_.box[plan_.row].extent - first_row_);
 }
 
 // The positions from axis `at` on, taps counted first.

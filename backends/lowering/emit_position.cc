@@ -147,11 +147,11 @@ void OpEmitter::Put(int component, Reg value) {
   const PlacedAccess placed = Place(FormOf(access));
   if (lanes_ == 1 || placed.lane == 1 || active_ == 1) {
     const Reg offset = OffsetOf(placed.rest);
-    b_.Store(c_.memory[buffer.id], offset, placed.rest.constant,
-             b_.type(value).lanes == lanes_ ? value : b_.Splat(value, lanes_),
+    b_.Store(c_.memory[buffer.id], offset, placed.rest.constant, Whole(value),
              active_, mask_);
     return;
   }
+  if (StoreInBlock(component, value) || StoreLanes(component, value)) return;
   PerLane([&](int lane, Reg vector_mask) {
     const PlacedAccess one = Place(FormOf(access));
     const Reg offset = OffsetOf(one.rest);

@@ -68,6 +68,11 @@ void OpEmitter::Prepare() {
       if (e.op() == Op::kLoad) in_bounds_[BindOp(e)] = InBounds(e);
     });
     body_.push_back(BindOp(bound));
+    VisitLoads(body_.back(),
+               [&](const Expr& load, const std::vector<Expr>& conditions) {
+                 std::vector<Expr>& all = guards_[load];
+                 all.insert(all.end(), conditions.begin(), conditions.end());
+               });
   }
   for (const Expr& index : op_.index) dst_index_.push_back(BindOp(index));
   if (op_.phase == TileOp::Phase::kInit) body_ = op_.combiner->Identity();
@@ -108,8 +113,10 @@ void OpEmitter::ChooseUnrolled() {
   int64_t product = 1;
   bool registers = false;
   for (int i : inner_first) {
-    if (c_.plan.constant_vars.count(op_.box[i].var) == 0) continue;
-    unrolled_[i] = registers = true;
+    const bool constant = c_.plan.constant_vars.count(op_.box[i].var) > 0;
+    if (!constant && i != plan_.row) continue;
+    unrolled_[i] = true;
+    registers = registers || constant;
     product *= Steps(i);
   }
   const int64_t limit = registers

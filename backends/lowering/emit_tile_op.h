@@ -9,6 +9,7 @@
 
 #include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/tile_ir.h"
+#include "backends/lowering/kernel_ranges.h"
 #include "backends/lowering/lane_reduction.h"
 #include "backends/lowering/vector_plan.h"
 #include "backends/lowering/vector_target.h"

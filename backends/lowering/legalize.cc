@@ -6,8 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/builder.h"
+#include "backends/lowering/cut_blocks.h"
 #include "backends/lowering/emit_tile_op.h"
 #include "backends/lowering/hoist_invariants.h"
+#include "backends/lowering/kernel_ranges.h"
 #include "backends/lowering/vector_plan.h"
 #include "base/status_macros.h"
 
@@ -214,7 +216,7 @@ ScalarKernel Build(
 
 }  // namespace
 
-absl::StatusOr<ScalarKernel> Legalize(const Kernel& kernel,
+absl::StatusOr<ScalarKernel> Legalize(const Kernel& tiles,
                                       const VectorTarget& target,
                                       LegalizeReport* report) {
   if (target.vector_bytes < 4 ||
@@ -223,6 +225,8 @@ absl::StatusOr<ScalarKernel> Legalize(const Kernel& kernel,
         absl::StrCat("legalize: vectors of ", target.vector_bytes,
                      " bytes; must be a power of two from 4"));
   }
+  Kernel kernel = tiles;
+  CutBlocks(kernel, target);
   const KernelRanges ranges(kernel);
   const VectorPlan plan = PlanVectors(kernel, ranges, target);
   ScalarBuilder none(kernel.name);

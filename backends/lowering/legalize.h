@@ -12,8 +12,14 @@
 // vector axis is a broadcast, shared by all vectors of its row; one that is
 // contiguous along it is a vector load, shared by all rows. This is what makes
 // batch-reduce, direct convolution, depthwise, pooling and epilogues one code
-// path. Loads with another stride along the vector axis are gathered lane by
-// lane (correct, slow: never in a good plan). A buffer at level registers
+// path.
+//
+// What is contiguous along another axis of the box, or has a stride, or is
+// reversed or repeated in a constant pattern, moves as whole vectors of memory
+// that are shuffled into place (block_access.h): transpositions, interleaved
+// channels, pixel shuffles, strided convolutions. What is left (indices that
+// are data, single elements a line apart) is gathered lane by lane, which
+// `Report::gathers` counts. A buffer at level registers
 // becomes one variable per vector, provided all its accesses have constant
 // indices once boxes are unrolled; otherwise it is demoted to scratch, and
 // `Report::demoted` names it. sum of products in float becomes FMA. Guarded

@@ -1,14 +1,15 @@
 // The emitter of one tile operation: what all positions share is prepared once,
 // then every position, one vector of each destination, is written in turn.
 // Internal to legalize; its parts stand in emit_tile_op.cc (preparation,
-// loops), emit_order.cc, emit_position.cc, emit_value.cc, emit_access.cc and
-// emit_prefetch.cc.
+// loops), emit_order.cc, emit_position.cc, emit_value.cc, emit_access.cc,
+// emit_block.cc and emit_prefetch.cc.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_TILE_OP_EMITTER_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_TILE_OP_EMITTER_H_
 
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "absl/types/span.h"
 #include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/tile_ir.h"
+#include "backends/lowering/block_access.h"
 #include "backends/lowering/emit_tile_op.h"
 #include "backends/lowering/vector_plan.h"
 #include "tilegraph/expr.h"
@@ -52,6 +54,14 @@ struct PlacedAccess {
   std::optional<int64_t> lane;  // coefficient; nullopt: not linear
 };
 
+// A vector that waits for the others of its block to be stored.
+struct PendingStore {
+  int component;  // of the destination
+  Reg value;
+  LinearForm first;  // where its first lane goes
+  int64_t lane;      // distance of the lanes
+};
+
 class OpEmitter {
  public:
   OpEmitter(const kernel_ir::TileOp& op, EmitContext& context,
@@ -63,7 +73,8 @@ class OpEmitter {
         taps_(around.taps),
         plan_(context.plan.ops.at(&op)),
         lane_var_(c_.ranges.lane_var()),
-        chunk_var_(c_.ranges.chunk_var()) {}
+        chunk_var_(c_.ranges.chunk_var()),
+        row_var_(plan_.row < 0 ? -1 : op.box[plan_.row].var) {}
   void Run();
 
  private:
@@ -98,6 +109,7 @@ class OpEmitter {
   };
   void Positions();
   void Collect(size_t at, std::vector<Step>& steps);
+  void BeginBlock();
   void FollowStream(std::vector<Step>& steps);
   bool KeepsOrder(const std::vector<Step>& steps) const;
 
@@ -157,6 +169,34 @@ class OpEmitter {
     known_ = std::move(outside);
   }
   Reg LoadValue(const Expr& load, Reg mask, Reg other);
+  Reg Gather(const Expr& load, Reg mask);
+
+  // --- Blocks: vectors that are not contiguous, or not alone.
+  const std::optional<BlockAccess>& BlockFor(bool is_store, int buffer,
+                                             int rows, int64_t row_stride,
+                                             int64_t lane_stride);
+  std::optional<BlockAccess> PlanBlock(bool is_store, int buffer,
+                                       const BlockOffsets& offsets) const;
+  bool RowsAgree(const Expr& load) const;
+  Reg LoadFromBlock(const Expr& load, Reg mask);
+  Reg LoadLanes(const Expr& load, Reg mask);
+  std::optional<BlockOffsets> LanesOf(const AccessForm& form,
+                                      LinearForm& first);
+  std::optional<std::vector<Reg>> PieceMasks(const BlockAccess& block,
+                                             const BlockOffsets& offsets,
+                                             Reg mask);
+  std::vector<Reg> EmitBlockLoad(const BlockAccess& block, int buffer,
+                                 const LinearForm& first,
+                                 const std::vector<Reg>& masks);
+  void EmitBlockStore(const BlockAccess& block, int buffer,
+                      const LinearForm& first, std::vector<Reg> values,
+                      Reg mask);
+  bool StoreInBlock(int component, Reg value);
+  bool StoreLanes(int component, Reg value);
+  void StorePending();
+  Reg Whole(Reg value) {
+    return b_.type(value).lanes == lanes_ ? value : b_.Splat(value, lanes_);
+  }
   std::vector<int64_t> RegisterIndex(int buffer, absl::Span<const Expr> index,
                                      int* lane = nullptr);
   std::pair<Reg, int> RegisterAt(int buffer, absl::Span<const Expr> index);
@@ -167,7 +207,7 @@ class OpEmitter {
   const LaneReduction* const joins_;  // may be null
   const std::vector<kernel_ir::TileAxis>& taps_;
   const OpPlan plan_;
-  const int lane_var_, chunk_var_;
+  const int lane_var_, chunk_var_, row_var_;
   int axis_var_ = -1;
   int64_t extent_ = 1;  // of the vector axis
 
@@ -180,9 +220,21 @@ class OpEmitter {
   std::vector<int64_t> chunks_;
   std::unordered_map<Expr, bool, ExprHash> in_bounds_, holds_load_;
   std::unordered_map<Expr, AccessForm, ExprHash> forms_;
+  // The conditions of the selects around each load.
+  std::unordered_map<Expr, std::vector<Expr>, ExprHash> guards_;
+  std::map<std::tuple<bool, int, int, int, int64_t, int64_t>,
+           std::optional<BlockAccess>>
+      block_accesses_;
 
   // Buffer -> constant offset -> the whole offset, of the vectors read so far.
   std::map<int, std::map<int64_t, LinearForm>> vector_reads_;
+
+  // The current block of rows: its first one, what was loaded for all of them,
+  // what is still to be stored.
+  int64_t first_row_ = 0, num_rows_ = 1;
+  std::unordered_map<Expr, std::map<Reg, std::vector<Reg>>, ExprHash>
+      blocks_;  // by mask
+  std::vector<PendingStore> pending_;
 
   // The current position.
   std::map<int, int64_t> at_;

@@ -5,17 +5,15 @@
 #include <set>
 #include <utility>
 
-#include "absl/types/span.h"
+#include "backends/lowering/merged_registers.h"
 #include "backends/lowering/tile_rewrite.h"
 
 namespace tilewright::lowering {
 
 using kernel_ir::Buffer;
 using kernel_ir::For;
-using kernel_ir::If;
 using kernel_ir::Kernel;
 using kernel_ir::Level;
-using kernel_ir::Stmt;
 using kernel_ir::TileAxis;
 using kernel_ir::TileOp;
 
@@ -24,25 +22,6 @@ namespace {
 // Serial loops of up to this many iterations are unrolled where register
 // buffers need their variables to be constants.
 constexpr int64_t kMaxForcedUnroll = 16;
-// What an element that is loaded or stored alone costs, in vector operations.
-constexpr double kLaneCost = 1.5;
-
-void VisitOps(const std::vector<Stmt>& stmts, std::vector<const For*>& loops,
-              const std::function<void(const TileOp&,
-                                       const std::vector<const For*>&)>& fn) {
-  for (const Stmt& stmt : stmts) {
-    if (const auto* loop = std::get_if<For>(&stmt.node)) {
-      loops.push_back(loop);
-      VisitOps(loop->body, loops, fn);
-      loops.pop_back();
-    } else if (const auto* branch = std::get_if<If>(&stmt.node)) {
-      VisitOps(branch->then_body, loops, fn);
-      VisitOps(branch->else_body, loops, fn);
-    } else {
-      fn(std::get<TileOp>(stmt.node), loops);
-    }
-  }
-}
 
 int64_t PowerOfTwoAtLeast(int64_t n) {
   int64_t p = 1;
@@ -50,18 +29,9 @@ int64_t PowerOfTwoAtLeast(int64_t n) {
   return p;
 }
 
-struct Access {
-  int buffer;
-  std::vector<Expr> index;
-  bool is_store;
-};
-
 struct OpInfo {
-  const TileOp* op;
+  OpAccesses accesses;
   double weight = 1;  // elements over the whole task
-  std::vector<Access> accesses;
-  int64_t natural_lanes = 1;
-  double arithmetic = 0;
   // The loop directly around it and what they are together, if they only join
   // elements of register buffers.
   const For* loop = nullptr;
@@ -72,9 +42,11 @@ class Planner {
  public:
   Planner(const Kernel& kernel, const KernelRanges& ranges,
           const VectorTarget& target)
-      : kernel_(kernel), ranges_(ranges), target_(target) {
-    std::vector<const For*> loops;
-    VisitOps(kernel.body, loops,
+      : kernel_(kernel),
+        ranges_(ranges),
+        target_(target),
+        costs_(kernel, ranges, target) {
+    VisitOps(kernel.body,
              [&](const TileOp& op, const std::vector<const For*>& around) {
                AddOp(op, around);
              });
@@ -116,9 +88,9 @@ class Planner {
         plan_.lane_reductions.emplace(info.loop, *info.joins);
     }
     for (const OpInfo& info : ops_) {
-      for (const Access& access : info.accesses) {
+      const bool is_joined = plan_.lane_reductions.count(info.loop) > 0;
+      for (const TileAccess& access : info.accesses.accesses) {
         if (!InRegisters(access.buffer)) continue;
-        const bool is_joined = plan_.lane_reductions.count(info.loop) > 0;
         for (const Expr& index : access.index) {
           Visit(index, [&](const Expr& e) {
             if (e.op() == Op::kVar &&
@@ -129,7 +101,7 @@ class Planner {
       }
     }
     for (const auto& [id, reg] : plan_.registers) {
-      if (reg.dim >= 0 && !SelfContained(kernel_.body, id))
+      if (reg.dim >= 0 && MustMerge(kernel_, ranges_, plan_, id))
         plan_.merged.insert(id);
     }
     return std::move(plan_);
@@ -141,123 +113,16 @@ class Planner {
            memory_.count(buffer) == 0;
   }
 
-  // --- Whether every vector of a register buffer is written in full, as far as
-  // anybody reads it.
-
-  // The elements along the vectorised dimension that an operation handles;
-  // kOneLane: it reads single ones.
-  struct Extent {
-    int64_t first, count;
-    bool operator==(const Extent& o) const {
-      return first == o.first && count == o.count;
-    }
-  };
-  static constexpr Extent kOneLane = {0, 0};
-  std::vector<Extent> ExtentsIn(const Stmt& stmt, int buffer) const {
-    std::vector<Extent> extents;
-    const int dim = plan_.registers.at(buffer).dim;
-    auto add = [&](const TileOp& op) {
-      const OpPlan& plan = plan_.ops.at(&op);
-      auto access = [&](int id, absl::Span<const Expr> index) {
-        if (id != buffer) return;
-        const bool vector =
-            plan.axis >= 0 && Mentions(index[dim], op.box[plan.axis].var);
-        const auto joins = std::find_if(
-            plan_.lane_reductions.begin(), plan_.lane_reductions.end(),
-            [&](const auto& j) { return j.second.op == &op; });
-        const bool joined = joins != plan_.lane_reductions.end() &&
-                            Mentions(index[dim], joins->second.var);
-        extents.push_back(
-            vector   ? Extent{ToLinear(index[dim], ranges_.ranges()).constant,
-                            op.box[plan.axis].extent}
-            : joined ? Extent{0, kernel_.buffers[buffer].layout.shape()[dim]}
-                     : kOneLane);
-      };
-      for (int dst : op.dst) access(dst, op.index);
-      for (const Expr& body : op.body) {
-        Visit(body, [&](const Expr& e) {
-          if (e.op() == Op::kLoad) access(e.source(), e.operands());
-        });
-      }
-    };
-    if (const auto* op = std::get_if<TileOp>(&stmt.node)) {
-      add(*op);
-    } else {
-      VisitStmt(stmt, add);
-    }
-    return extents;
-  }
-  static void VisitStmt(const Stmt& stmt,
-                        const std::function<void(const TileOp&)>& fn) {
-    std::vector<const For*> loops;
-    auto all = [&](const std::vector<Stmt>& body) {
-      VisitOps(
-          body, loops,
-          [&](const TileOp& op, const std::vector<const For*>&) { fn(op); });
-    };
-    if (const auto* loop = std::get_if<For>(&stmt.node)) all(loop->body);
-    if (const auto* branch = std::get_if<If>(&stmt.node)) {
-      all(branch->then_body);
-      all(branch->else_body);
-    }
-  }
-
-  // Sets the buffer without reading it, unconditionally.
-  static bool Sets(const Stmt& stmt, int buffer) {
-    const auto* op = std::get_if<TileOp>(&stmt.node);
-    if (op == nullptr || op->phase == TileOp::Phase::kUpdate || op->predicate)
-      return false;
-    bool reads = false;
-    for (const Expr& body : op->body) {
-      Visit(body, [&](const Expr& e) {
-        reads = reads || (e.op() == Op::kLoad && e.source() == buffer);
-      });
-    }
-    return !reads &&
-           std::find(op->dst.begin(), op->dst.end(), buffer) != op->dst.end();
-  }
-
-  // Each stretch of statements that touch the buffer starts with one that sets
-  // it, and all of the stretch handle the same elements; or a loop or branch is
-  // such by itself, and nothing set before it is read after it.
-  bool SelfContained(const std::vector<Stmt>& stmts, int buffer) const {
-    std::optional<Extent> live;
-    for (const Stmt& stmt : stmts) {
-      const std::vector<Extent> extents = ExtentsIn(stmt, buffer);
-      if (extents.empty()) continue;
-      if (Sets(stmt, buffer)) {
-        live = extents[0];
-        continue;
-      }
-      if (live &&
-          std::all_of(extents.begin(), extents.end(), [&](const Extent& e) {
-            return e == *live || e == kOneLane;
-          }))
-        continue;
-      live.reset();
-      if (const auto* loop = std::get_if<For>(&stmt.node)) {
-        if (!SelfContained(loop->body, buffer)) return false;
-      } else if (const auto* branch = std::get_if<If>(&stmt.node)) {
-        if (!SelfContained(branch->then_body, buffer) ||
-            !SelfContained(branch->else_body, buffer))
-          return false;
-      } else {
-        return false;
-      }
-    }
-    return true;
-  }
-
   bool TouchesMemory(const OpInfo& info) const {
-    return std::any_of(
-        info.accesses.begin(), info.accesses.end(), [&](const Access& a) {
-          return kernel_.buffers[a.buffer].level != Level::kRegisters;
-        });
+    return std::any_of(info.accesses.accesses.begin(),
+                       info.accesses.accesses.end(), [&](const TileAccess& a) {
+                         return kernel_.buffers[a.buffer].level !=
+                                Level::kRegisters;
+                       });
   }
 
   void AddOp(const TileOp& op, const std::vector<const For*>& loops) {
-    OpInfo info;
-    info.op = &op;
+    OpInfo info{OpAccesses(kernel_, op, target_.vector_bytes)};
     if (!loops.empty()) {
       info.loop = loops.back();
       info.joins = AsLaneReduction(kernel_, *loops.back());
@@ -271,22 +136,6 @@ class Planner {
     }
     for (const TileAxis& axis : op.box)
       info.weight *= static_cast<double>(axis.extent);
-    int64_t bytes = 4;
-    auto add = [&](int buffer, std::vector<Expr> index, bool is_store) {
-      bytes = std::max(bytes, SizeBytes(kernel_.buffers[buffer].dtype));
-      info.accesses.push_back({buffer, std::move(index), is_store});
-    };
-    for (int dst : op.dst) add(dst, op.index, true);
-    for (const Expr& body : op.body) {
-      Visit(body, [&](const Expr& e) {
-        if (e.op() == Op::kLoad)
-          add(e.source(), {e.operands().begin(), e.operands().end()}, false);
-        if (!e.operands().empty() && e.op() != Op::kLoad &&
-            e.dtype() != DType::kInt64)
-          info.arithmetic += 1;
-      });
-    }
-    info.natural_lanes = std::max<int64_t>(1, target_.vector_bytes / bytes);
     ops_.push_back(std::move(info));
   }
 
@@ -300,9 +149,9 @@ class Planner {
       std::optional<OpPlan> best;
       std::map<int, RegisterPlan> best_registers;
       int blocker = -1;
-      for (int axis = static_cast<int>(info.op->box.size()) - 1; axis >= -1;
-           --axis) {
-        if (axis >= 0 && info.op->box[axis].extent == 1) continue;
+      const TileOp& op = *info.accesses.op;
+      for (int axis = static_cast<int>(op.box.size()) - 1; axis >= -1; --axis) {
+        if (axis >= 0 && op.box[axis].extent == 1) continue;
         std::map<int, RegisterPlan> registers = plan_.registers;
         OpPlan candidate;
         std::optional<double> cost =
@@ -314,7 +163,7 @@ class Planner {
         }
       }
       if (!best) return blocker;
-      plan_.ops[info.op] = *best;
+      plan_.ops[&op] = *best;
       plan_.registers = std::move(best_registers);
     }
     for (const auto& [id, reg] : plan_.registers) {
@@ -332,7 +181,7 @@ class Planner {
       if (!info.joins || info.loop->extent <= kMaxForcedUnroll ||
           JoinsVectors(*info.joins))
         continue;
-      for (const Expr& body : info.op->body) {
+      for (const Expr& body : info.accesses.op->body) {
         if (InRegisters(body.source())) return body.source();
       }
     }
@@ -358,9 +207,10 @@ class Planner {
 
   // Vector operations per element; nullopt if a register buffer (`blocker`)
   // does not allow this axis.
-  std::optional<double> Cost(const OpInfo& info, int axis, OpPlan& plan,
+  std::optional<double> Cost(const OpInfo& op_info, int axis, OpPlan& plan,
                              std::map<int, RegisterPlan>& registers,
                              int& blocker) {
+    const OpAccesses& info = op_info.accesses;
     const TileOp& op = *info.op;
     const int64_t extent = axis < 0 ? 1 : op.box[axis].extent;
     const int var = axis < 0 ? -1 : op.box[axis].var;
@@ -374,7 +224,7 @@ class Planner {
                           : static_cast<int>(std::min(
                                 info.natural_lanes, PowerOfTwoAtLeast(extent)));
     // A register buffer decides how many lanes a vector has.
-    for (const Access& access : info.accesses) {
+    for (const TileAccess& access : info.accesses) {
       if (!InRegisters(access.buffer) || axis < 0) continue;
       int dim = DimOf(access, var);
       if (dim < 0) continue;
@@ -392,24 +242,59 @@ class Planner {
     if (axis >= 0 && plan.lanes == 1) return std::nullopt;
     const double vectors =
         static_cast<double>((extent + plan.lanes - 1) / plan.lanes);
-    double cost = info.arithmetic + 1;
-    for (const Access& access : info.accesses) {
-      if (InRegisters(access.buffer)) {
-        if (!FitsRegisters(access, axis, var, plan.lanes,
-                           info.joins.has_value(), registers)) {
-          blocker = access.buffer;
-          return std::nullopt;
-        }
-        continue;
+    for (const TileAccess& access : info.accesses) {
+      if (InRegisters(access.buffer) &&
+          !FitsRegisters(access, axis, var, plan.lanes,
+                         op_info.joins.has_value(), registers)) {
+        blocker = access.buffer;
+        return std::nullopt;
       }
-      cost += axis < 0 ? 1 : MemoryCost(access, var, extent, plan.lanes);
     }
-    return cost * vectors / static_cast<double>(extent);
+    return (info.arithmetic + 1 + CheapestRows(info, plan)) * vectors /
+           static_cast<double>(extent);
+  }
+
+  // The accesses of memory, per vector; sets the rows of the plan.
+  double CheapestRows(const OpAccesses& info, OpPlan& plan) {
+    const auto memory = [&](const OpPlan& with) {
+      double cost = 0;
+      for (const TileAccess& access : info.accesses) {
+        if (!InRegisters(access.buffer))
+          cost += costs_.Cost(info, access, with);
+      }
+      return cost;
+    };
+    double least = memory(plan);
+    if (plan.axis < 0) return least;
+    for (int row = 0; row < static_cast<int>(info.op->box.size()); ++row) {
+      OpPlan with = plan;
+      with.row = row;
+      with.rows = costs_.MaxRows(info, row);
+      if (row == plan.axis || with.rows < 2 || !IsLaidOut(info, row)) continue;
+      const double cost = memory(with);
+      if (cost >= least) continue;
+      least = cost;
+      plan = with;
+    }
+    return least;
+  }
+  // Whether all positions of an axis can stand in a row in the code.
+  bool IsLaidOut(const OpAccesses& info, int axis) const {
+    const TileAxis& row = info.op->box[axis];
+    if (row.extent <= costs_.MaxRows(info, axis)) return true;
+    return std::any_of(
+        info.accesses.begin(), info.accesses.end(),
+        [&](const TileAccess& access) {
+          return InRegisters(access.buffer) &&
+                 std::any_of(
+                     access.index.begin(), access.index.end(),
+                     [&](const Expr& i) { return Mentions(i, row.var); });
+        });
   }
 
   // The dimension of a register buffer whose index the variable runs along; -1:
   // none; -2: in no usable way.
-  static int DimOf(const Access& access, int var) {
+  static int DimOf(const TileAccess& access, int var) {
     int found = -1;
     for (size_t d = 0; d < access.index.size(); ++d) {
       if (!Mentions(access.index[d], var)) continue;
@@ -420,7 +305,7 @@ class Planner {
   }
 
   // `inserts`: single lanes of vectors may be written.
-  bool FitsRegisters(const Access& access, int axis, int var, int lanes,
+  bool FitsRegisters(const TileAccess& access, int axis, int var, int lanes,
                      bool inserts, std::map<int, RegisterPlan>& registers) {
     const Buffer& buffer = kernel_.buffers[access.buffer];
     for (const Expr& index : access.index) {
@@ -455,31 +340,10 @@ class Planner {
     return buffer.layout.shape().size() == access.index.size();
   }
 
-  double MemoryCost(const Access& access, int var, int64_t extent,
-                    int lanes) const {
-    const RangeOf ranges = ranges_.ranges((extent + lanes - 1) / lanes,
-                                          std::min<int64_t>(extent, lanes));
-    std::vector<Expr> index;
-    bool varies = false;
-    for (const Expr& i : access.index) {
-      varies = varies || Mentions(i, var);
-      index.push_back(SplitLane(i, var, lanes, ranges_));
-    }
-    if (!varies) return 1;
-    LinearForm offset =
-        ToLinear(kernel_.buffers[access.buffer].layout.Offset(index), ranges);
-    for (const auto& [term, coefficient] : offset.terms) {
-      const bool lane =
-          term.op() == Op::kVar && term.var_id() == ranges_.lane_var();
-      if (lane ? coefficient != 1 : Mentions(term, ranges_.lane_var()))
-        return lanes * kLaneCost * (access.is_store ? 2 : 1);
-    }
-    return 1;
-  }
-
   const Kernel& kernel_;
   const KernelRanges& ranges_;
   const VectorTarget& target_;
+  AccessCosts costs_;
   std::vector<OpInfo> ops_;
   std::vector<size_t> order_;
   std::set<int> rolled_;  // loop variables that stay variables
@@ -488,35 +352,6 @@ class Planner {
 };
 
 }  // namespace
-
-KernelRanges::KernelRanges(const Kernel& kernel)
-    : extents_(kernel.num_vars, 1) {
-  std::vector<const For*> loops;
-  VisitOps(kernel.body, loops,
-           [&](const TileOp& op, const std::vector<const For*>& around) {
-             for (const For* loop : around) extents_[loop->var] = loop->extent;
-             for (const TileAxis& axis : op.box)
-               extents_[axis.var] = axis.extent;
-           });
-}
-
-RangeOf KernelRanges::ranges(int64_t chunk_extent, int64_t lane_extent) const {
-  return [this, chunk_extent, lane_extent](int var) -> std::optional<Range> {
-    if (var == chunk_var()) return Range{0, chunk_extent - 1};
-    if (var == lane_var()) return Range{0, lane_extent - 1};
-    if (var < 0 || var > lane_var()) return std::nullopt;
-    return Range{0, extents_[var] - 1};
-  };
-}
-
-Expr SplitLane(const Expr& expr, int axis_var, int lanes,
-               const KernelRanges& ranges) {
-  return Substitute(expr, [&](int var) -> Expr {
-    if (var != axis_var) return Expr();
-    return Expr::Var(ranges.chunk_var(), "chunk") * Expr::Int(lanes) +
-           Expr::Var(ranges.lane_var(), "lane");
-  });
-}
 
 VectorPlan PlanVectors(const Kernel& kernel, const KernelRanges& ranges,
                        const VectorTarget& target) {
