@@ -1,11 +1,14 @@
-// One workload in text form (docs/text_form.md) through its default schedule to
+// Workloads in text form (docs/text_form.md) through their default schedules to
 // machine code: how fast, how large, how many spills. For people who work on
 // rules, lowering or the code generator.
 //
-//   workload_bench FILE [scalar|source]
+//   workload_bench [--seconds=S] [--threads=N] [--cold] FILE...
+//   workload_bench --show=scalar|source FILE
 //
-// prints the figures, beside the register-only peak of the same run, or the
-// scalar tier, or the assembly.
+// prints one line of figures per file, beside the register-only peak of one
+// core in the same run; or the schedule, tile tier and scalar tier, or the
+// assembly. Cold: every run takes other copies of the arguments, 256 MiB of
+// them in turn.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +17,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "backends/codegen.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
@@ -29,20 +35,32 @@
 namespace tilewright::cpu {
 namespace {
 
-// A kernel on a device, ready to be launched.
+constexpr int64_t kColdBytes = int64_t{256} << 20;
+
+struct Options {
+  std::vector<std::string> files;
+  std::string show;
+  double seconds = 1;
+  int threads = 1;
+  bool cold = false;
+};
+
+// A kernel on a device, ready to be launched on any of its sets of arguments.
 struct Loaded {
   kernel_ir::ScalarKernel kernel;
   backends::KernelReport report;
   std::unique_ptr<backends::DeviceModule> module;
   std::unique_ptr<backends::DeviceKernel> resolved;
   std::vector<std::unique_ptr<backends::DeviceBuffer>> buffers;
-  std::vector<void*> args;
+  std::vector<std::vector<void*>> sets;
+  size_t next = 0;
+  int64_t argument_bytes = 0;
   int64_t best_ns = INT64_MAX;
 };
 
 absl::StatusOr<Loaded> Load(const backends::Codegen& codegen,
                             backends::Device& device,
-                            kernel_ir::ScalarKernel kernel) {
+                            kernel_ir::ScalarKernel kernel, bool cold) {
   Loaded loaded;
   TW_ASSIGN_OR_RETURN(const backends::Module module, codegen.Emit({kernel}));
   loaded.report = module.kernels[0];
@@ -50,22 +68,31 @@ absl::StatusOr<Loaded> Load(const backends::Codegen& codegen,
                       device.LoadModule(module.bytes, module.target));
   TW_ASSIGN_OR_RETURN(loaded.resolved,
                       device.GetKernel(*loaded.module, kernel.name));
-  for (const kernel_ir::ScalarBuffer& buffer : kernel.buffers) {
-    if (buffer.role == kernel_ir::Role::kLocal) continue;
-    const int64_t bytes = buffer.elements * SizeBytes(buffer.dtype);
-    TW_ASSIGN_OR_RETURN(auto memory, device.Allocate(bytes));
-    std::fill_n(static_cast<char*>(memory->address()), bytes, 0x3c);
-    loaded.args.push_back(memory->address());
-    loaded.buffers.push_back(std::move(memory));
-  }
+  int64_t total_bytes = 0;
+  do {
+    std::vector<void*>& args = loaded.sets.emplace_back();
+    loaded.argument_bytes = 0;
+    for (const kernel_ir::ScalarBuffer& buffer : kernel.buffers) {
+      if (buffer.role == kernel_ir::Role::kLocal) continue;
+      const int64_t bytes = buffer.elements * SizeBytes(buffer.dtype);
+      TW_ASSIGN_OR_RETURN(auto memory, device.Allocate(bytes));
+      std::fill_n(static_cast<char*>(memory->address()), bytes, 0x3c);
+      args.push_back(memory->address());
+      loaded.buffers.push_back(std::move(memory));
+      loaded.argument_bytes += bytes;
+    }
+    total_bytes += loaded.argument_bytes;
+  } while (cold && total_bytes < kColdBytes);
   loaded.kernel = std::move(kernel);
   return loaded;
 }
 
 absl::Status Time(backends::Device& device, backends::Stream& stream,
                   Loaded& loaded) {
+  const std::vector<void*>& args = loaded.sets[loaded.next];
+  loaded.next = (loaded.next + 1) % loaded.sets.size();
   TW_ASSIGN_OR_RETURN(const int64_t ns, device.TimeNs(stream, [&] {
-    return stream.Launch(*loaded.resolved, loaded.args, loaded.kernel.num_tasks,
+    return stream.Launch(*loaded.resolved, args, loaded.kernel.num_tasks,
                          loaded.kernel.scratch_bytes);
   }));
   loaded.best_ns = std::min(loaded.best_ns, ns);
@@ -90,78 +117,152 @@ double Flops(const TensorGraph& graph) {
   return flops;
 }
 
-absl::Status Run(const std::string& path, const std::string& what) {
-  CpuDeviceOptions options;
-  options.num_threads = 1;
-  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice(options));
-  TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(device->spec()));
-  TW_ASSIGN_OR_RETURN(const auto stream, device->CreateStream());
-
-  TW_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, int64_t{1} << 20));
-  TW_ASSIGN_OR_RETURN(const sketch::Workload workload,
-                      sketch::ParseWorkload(text));
+absl::StatusOr<kernel_ir::ScalarKernel> Compile(
+    const backends::Codegen& codegen, const sketch::Workload& workload,
+    const std::string& show) {
   TW_ASSIGN_OR_RETURN(const sketch::Schedule schedule,
-                      sketch::DefaultSchedule(workload, device->spec()));
+                      sketch::DefaultSchedule(workload, codegen.spec()));
   TW_ASSIGN_OR_RETURN(const sketch::BlockTree tree,
                       sketch::Replay(workload, schedule));
   TW_ASSIGN_OR_RETURN(const kernel_ir::Kernel tiles,
                       lowering::Lower(tree, "kernel"));
-  TW_ASSIGN_OR_RETURN(kernel_ir::ScalarKernel scalar, codegen->Legalize(tiles));
-  if (what == "scalar") {
+  TW_ASSIGN_OR_RETURN(kernel_ir::ScalarKernel scalar, codegen.Legalize(tiles));
+  if (show == "scalar") {
     std::printf("%s\n%s\n%s\n", schedule.ToString().c_str(),
                 tiles.ToString().c_str(), scalar.ToString().c_str());
-    return absl::OkStatus();
   }
-  if (what == "source") {
-    TW_ASSIGN_OR_RETURN(const std::string source, codegen->Source(scalar));
+  if (show == "source") {
+    TW_ASSIGN_OR_RETURN(const std::string source, codegen.Source(scalar));
     std::printf("%s", source.c_str());
-    return absl::OkStatus();
   }
-  TW_ASSIGN_OR_RETURN(const int64_t build_ns, device->TimeNs(*stream, [&] {
-    return codegen->Emit({scalar}).status();
+  return scalar;
+}
+
+// The best time of one core's loop of multiply-adds in registers, so far.
+class Peak {
+ public:
+  static absl::StatusOr<Peak> Create() {
+    Peak peak;
+    CpuDeviceOptions options;
+    options.num_threads = 1;
+    TW_ASSIGN_OR_RETURN(peak.device_, CreateCpuDevice(options));
+    TW_ASSIGN_OR_RETURN(const auto codegen,
+                        CreateCpuCodegen(peak.device_->spec()));
+    TW_ASSIGN_OR_RETURN(peak.stream_, peak.device_->CreateStream());
+    peak.loop_.lanes =
+        static_cast<int>(peak.device_->spec().unit().vector_bytes() / 4);
+    peak.loop_.accumulators = peak.loop_.lanes == 16 ? 24 : 12;
+    TW_ASSIGN_OR_RETURN(peak.loaded_, Load(*codegen, *peak.device_,
+                                           MakePeakLoop(peak.loop_), false));
+    return peak;
+  }
+  absl::Status Sample() { return Time(*device_, *stream_, loaded_); }
+  double gflops() const {
+    return static_cast<double>(loop_.flops()) /
+           static_cast<double>(loaded_.best_ns);
+  }
+
+ private:
+  std::unique_ptr<backends::Device> device_;
+  std::unique_ptr<backends::Stream> stream_;
+  PeakLoop loop_;
+  Loaded loaded_;
+};
+
+std::string BaseName(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+absl::Status Measure(const std::string& path, const Options& options,
+                     const backends::Codegen& codegen, backends::Device& device,
+                     Peak& peak) {
+  TW_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, int64_t{1} << 20));
+  TW_ASSIGN_OR_RETURN(const sketch::Workload workload,
+                      sketch::ParseWorkload(text));
+  TW_ASSIGN_OR_RETURN(const auto stream, device.CreateStream());
+  TW_ASSIGN_OR_RETURN(kernel_ir::ScalarKernel scalar,
+                      Compile(codegen, workload, options.show));
+  if (!options.show.empty()) return absl::OkStatus();
+  TW_ASSIGN_OR_RETURN(const int64_t build_ns, device.TimeNs(*stream, [&] {
+    return codegen.Emit({scalar}).status();
   }));
   TW_ASSIGN_OR_RETURN(Loaded kernel,
-                      Load(*codegen, *device, std::move(scalar)));
-  PeakLoop peak_loop;
-  peak_loop.lanes = static_cast<int>(device->spec().unit().vector_bytes() / 4);
-  peak_loop.accumulators = peak_loop.lanes == 16 ? 24 : 12;
-  TW_ASSIGN_OR_RETURN(Loaded peak,
-                      Load(*codegen, *device, MakePeakLoop(peak_loop)));
-  constexpr int64_t kBudgetNs = 1000000000;
+                      Load(codegen, device, std::move(scalar), options.cold));
   int64_t spent_ns = 0;
-  for (int round = 0; round < 500 && spent_ns < kBudgetNs; ++round) {
-    TW_RETURN_IF_ERROR(Time(*device, *stream, peak));
-    TW_RETURN_IF_ERROR(Time(*device, *stream, kernel));
-    spent_ns += peak.best_ns + kernel.best_ns;
+  for (int round = 0;
+       round < 10 || static_cast<double>(spent_ns) < options.seconds * 1e9;
+       ++round) {
+    if (round < 100) TW_RETURN_IF_ERROR(peak.Sample());
+    TW_RETURN_IF_ERROR(Time(device, *stream, kernel));
+    spent_ns += kernel.best_ns;
   }
-  const double gflops =
-      Flops(workload.graph) / static_cast<double>(kernel.best_ns);
-  const double peak_gflops = static_cast<double>(peak_loop.flops()) /
-                             static_cast<double>(peak.best_ns);
+  const double ns = static_cast<double>(kernel.best_ns);
+  const double gflops = Flops(workload.graph) / ns;
   std::printf(
-      "%9.3f ms %7.1f GFLOP/s %5.1f %% of %.1f  spills %d  stack %lld  code "
-      "%lld "
-      " scratch %lld  tasks %lld  build %.1f ms\n",
-      static_cast<double>(kernel.best_ns) * 1e-6, gflops,
-      100 * gflops / peak_gflops, peak_gflops, kernel.report.spills,
-      static_cast<long long>(kernel.report.stack_bytes),
-      static_cast<long long>(kernel.report.code_bytes),
+      "%-28s %9.4f ms %7.1f GFLOP/s %5.1f %% of %.1f x %d %6.1f GB/s  spills "
+      "%d  "
+      "code %lld  scratch %lld  tasks %lld  build %.0f ms\n",
+      BaseName(path).c_str(), ns * 1e-6, gflops,
+      100 * gflops / (peak.gflops() * options.threads), peak.gflops(),
+      options.threads, static_cast<double>(kernel.argument_bytes) / ns,
+      kernel.report.spills, static_cast<long long>(kernel.report.code_bytes),
       static_cast<long long>(kernel.kernel.scratch_bytes),
       static_cast<long long>(kernel.kernel.num_tasks),
       static_cast<double>(build_ns) * 1e-6);
+  std::fflush(stdout);
   return absl::OkStatus();
+}
+
+absl::Status Run(const Options& options) {
+  CpuDeviceOptions device_options;
+  device_options.num_threads = options.threads;
+  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice(device_options));
+  TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(device->spec()));
+  TW_ASSIGN_OR_RETURN(Peak peak, Peak::Create());
+  for (const std::string& file : options.files) {
+    const absl::Status status = Measure(file, options, *codegen, *device, peak);
+    if (!status.ok())
+      std::printf("%-28s %s\n", BaseName(file).c_str(),
+                  status.ToString().c_str());
+  }
+  return absl::OkStatus();
+}
+
+bool Parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view argument = argv[i];
+    if (argument == "--cold") {
+      options.cold = true;
+    } else if (absl::ConsumePrefix(&argument, "--show=")) {
+      options.show = std::string(argument);
+      if (options.show != "scalar" && options.show != "source") return false;
+    } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
+      if (!absl::SimpleAtod(argument, &options.seconds)) return false;
+    } else if (absl::ConsumePrefix(&argument, "--threads=")) {
+      if (!absl::SimpleAtoi(argument, &options.threads) || options.threads < 1)
+        return false;
+    } else if (argument.empty() || argument[0] == '-') {
+      return false;
+    } else {
+      options.files.emplace_back(argument);
+    }
+  }
+  return !options.files.empty();
 }
 
 }  // namespace
 }  // namespace tilewright::cpu
 
 int main(int argc, char** argv) {
-  const std::string what = argc > 2 ? argv[2] : "";
-  if (argc < 2 || (argc > 2 && what != "scalar" && what != "source")) {
-    std::fprintf(stderr, "usage: workload_bench FILE [scalar|source]\n");
+  tilewright::cpu::Options options;
+  if (!tilewright::cpu::Parse(argc, argv, options)) {
+    std::fprintf(stderr,
+                 "usage: workload_bench [--seconds=S] [--threads=N] [--cold] "
+                 "[--show=scalar|source] FILE...\n");
     return 2;
   }
-  const absl::Status status = tilewright::cpu::Run(argv[1], what);
+  const absl::Status status = tilewright::cpu::Run(options);
   if (!status.ok()) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;
