@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "sketch/output_tiles.h"
+#include "sketch/packed_operands.h"
+#include "sketch/reduce_loops.h"
 #include "sketch/register_tile.h"
 
 namespace tilewright::sketch {
@@ -27,7 +29,8 @@ class Builder {
         chain_(chain),
         output_(graph_.tensor(chain.output)),
         reduction_(graph_.tensor(*chain.reduction)),
-        body_(InlinedBody(graph_, *chain.reduction)) {}
+        body_(InlinedBody(graph_, *chain.reduction)),
+        loops_(ChooseReduceLoops(workload, reduction_, body_)) {}
 
   Schedule Run() {
     for (const std::string& block : chain_.inlined)
@@ -37,21 +40,30 @@ class Builder {
     tiles_ = StartTiles(workload_, chain_.output);
     ChooseTile();
     ChooseTasks();
-    PackConstants();
-    const Handle innermost_task = WriteTasks(writer_, tiles_, last);
-    const std::vector<Axis>& names = output_.compute.axes;
-    if (reduction_.name == chain_.last) {
-      TileReduction(last, names, true);
-      TileMap(writer_, tiles_, writer_.CacheWrite(last, "registers"), names,
-              false);
-      return std::move(writer_).Finish();
+    PackConstants(writer_, graph_, reduction_, body_, tiles_, loops_);
+    task_ = WriteTasks(writer_, tiles_, last);
+    const bool alone = reduction_.name == chain_.last;
+    if (alone && loops_.blocked) {
+      ReduceByBlocks(last);
+    } else if (alone) {
+      Reduce(last, true);
+      TileMap(writer_, tiles_, writer_.CacheWrite(last, "registers"),
+              output_.compute.axes, false);
+    } else {
+      const Nest nest =
+          TileMap(writer_, tiles_, last, output_.compute.axes, true);
+      const Handle block = writer_.Block(reduction_.name);
+      if (loops_.blocked) {
+        writer_.ComputeAt(block, task_);
+        ReduceByBlocks(block);
+        writer_.SetLayout(reduction_.name, SumsLayout().ToString());
+      } else {
+        writer_.ComputeAt(block,
+                          nest.steps.empty() ? task_ : nest.steps.back());
+        Reduce(block, false);
+        writer_.SetLevel(block, "registers");
+      }
     }
-    const Nest nest = TileMap(writer_, tiles_, last, names, true);
-    const Handle block = writer_.Block(reduction_.name);
-    writer_.ComputeAt(block,
-                      nest.steps.empty() ? innermost_task : nest.steps.back());
-    TileReduction(block, reduction_.compute.axes, false);
-    writer_.SetLevel(block, "registers");
     return std::move(writer_).Finish();
   }
 
@@ -110,150 +122,118 @@ class Builder {
   void ChooseTasks() {
     TaskBudget budget = BudgetOf(tiles_, spec_, 2 * ReducedExtent());
     // Where rows come before vectors in the order of tasks, each task sees the
-    // other operand anew: take as many rows as stay in L2.
+    // other operand anew: take as many rows as stay in L2, or at least as many
+    // as stay there for one block of terms.
     if (tiles_.row_axis >= 0 && tiles_.row_axis < tiles_.vector_axis) {
+      const int64_t l2_bytes = CacheBytes(spec_, "l2", kDefaultL2Bytes);
       const int64_t row_bytes = tiles_.axes[tiles_.row_axis].tile *
                                 ReducedExtent() * LaneBytes(graph_);
-      budget.wanted =
-          std::max(budget.wanted, CacheBytes(spec_, "l2", kDefaultL2Bytes) / 2 /
-                                      std::max<int64_t>(1, row_bytes));
+      const int64_t blocks =
+          loops_.blocked ? loops_.extent(loops_.order[0]) : 1;
+      budget.wanted = std::max({budget.wanted, l2_bytes / 2 / row_bytes,
+                                blocks * l2_bytes / 4 / row_bytes});
     }
     for (const int axis : {tiles_.row_axis, tiles_.outer_row_axis}) {
       if (axis >= 0) TakeSteps(tiles_, axis, budget);
     }
   }
 
-  // One reduce loop, or the two parts of one whose operand is blocked.
-  struct ReduceSplit {
-    int axis;
-    int64_t block = 1;
-  };
-
-  std::vector<ReduceSplit> ReduceSplits() const {
-    const int spatial = static_cast<int>(reduction_.compute.axes.size());
-    std::vector<ReduceSplit> splits;
-    for (size_t r = 0; r < reduction_.compute.reduce_axes.size(); ++r) {
-      ReduceSplit split{static_cast<int>(r), 1};
-      const int64_t extent = reduction_.compute.reduce_axes[r].extent.value();
-      ForEachLoad(body_, [&](const Expr& load) {
-        if (graph_.tensor(load.source()).kind == TensorKind::kConstant) return;
-        for (size_t d = 0; d < load.operands().size(); ++d) {
-          const Expr& index = load.operand(static_cast<int>(d));
-          if (index.op() != Op::kVar ||
-              index.var_id() != spatial + static_cast<int>(r))
-            continue;
-          const Layout layout = workload_.LayoutOf(load.source());
-          const Layout::Digit& last = layout.digits().back();
-          if (last.dim == static_cast<int>(d) && last.extent < extent &&
-              extent % last.extent == 0)
-            split.block = last.extent;
-        }
-      });
-      splits.push_back(split);
-    }
-    return splits;
-  }
-
-  // Constants of the reduction that vary along the vector axis are laid out as
-  // the loops read them: panels as wide as the tile.
-  void PackConstants() {
-    const AxisTile& vector = tiles_.axes[tiles_.vector_axis];
-    const int64_t width = vector.vectors * vector.tile;
-    std::set<TensorId> done;
-    ForEachLoad(body_, [&](const Expr& load) {
-      const Tensor& constant = graph_.tensor(load.source());
-      if (constant.kind == TensorKind::kConstant &&
-          done.insert(constant.id).second)
-        PackConstant(load, constant, width);
-    });
-  }
-
-  void PackConstant(const Expr& load, const Tensor& constant, int64_t width) {
-    const int spatial = static_cast<int>(reduction_.compute.axes.size());
-    std::vector<int> axis_of_dim;
-    std::set<int> axes;
-    for (const Expr& index : load.operands()) {
-      if (index.op() != Op::kVar || !axes.insert(index.var_id()).second) return;
-      axis_of_dim.push_back(index.var_id());
-    }
-    if (!axes.count(tiles_.vector_axis)) return;
-    const std::vector<int64_t> shape = constant.static_shape();
-    const auto dim_of = [&](int axis) {
-      const auto found =
-          std::find(axis_of_dim.begin(), axis_of_dim.end(), axis);
-      return found == axis_of_dim.end()
-                 ? -1
-                 : static_cast<int>(found - axis_of_dim.begin());
-    };
-    std::vector<Layout::Digit> digits;
-    for (int axis = 0; axis < spatial; ++axis) {
-      const int dim = dim_of(axis);
-      if (dim < 0) continue;
-      digits.push_back(
-          axis == tiles_.vector_axis
-              ? Layout::Digit{dim, width, CeilDiv(shape[dim], width)}
-              : Layout::Digit{dim, 1, shape[dim]});
-    }
-    for (const auto& [axis, divisor, extent] : ReduceOrder()) {
-      const int dim = dim_of(spatial + axis);
-      if (dim >= 0) digits.push_back({dim, divisor, extent});
-    }
-    digits.push_back({dim_of(tiles_.vector_axis), 1, width});
-    const std::vector<int64_t> none(shape.size(), 0);
-    const absl::StatusOr<Layout> layout =
-        Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
-    if (layout.ok()) writer_.SetLayout(constant.name, layout->ToString());
-  }
-
-  struct ReduceLoop {
-    int axis;
-    int64_t divisor;
-    int64_t extent;
-  };
-  // Outer parts of blocked axes, whole axes, inner parts.
-  std::vector<ReduceLoop> ReduceOrder() const {
+  // The loops over the parts of all reduce axes, split where they are not yet;
+  // `first` parts of the blocked axis are gone.
+  std::vector<std::vector<Handle>> ReduceParts(Handle block, bool factored) {
     const std::vector<Axis>& axes = reduction_.compute.reduce_axes;
-    std::vector<ReduceLoop> order;
-    const std::vector<ReduceSplit> splits = ReduceSplits();
-    for (const ReduceSplit& split : splits) {
-      if (split.block > 1)
-        order.push_back({split.axis, split.block,
-                         axes[split.axis].extent.value() / split.block});
+    std::vector<std::vector<Handle>> parts;
+    for (size_t r = 0; r < axes.size(); ++r) {
+      const std::vector<int64_t>& factors = loops_.factors[r];
+      const bool cut = factored && static_cast<int>(r) == loops_.order[0].axis;
+      std::vector<Handle>& handles = parts.emplace_back();
+      if (cut) {
+        handles.push_back(-1);
+        for (size_t i = 1; i < factors.size(); ++i)
+          handles.push_back(
+              writer_.Loop(block, absl::StrCat(axes[r].name, ".", i)));
+      } else if (factors.size() == 1) {
+        handles = {writer_.Loop(block, axes[r].name)};
+      } else {
+        handles = writer_.Split(
+            writer_.Loop(block, axes[r].name),
+            SplitDecision(absl::StrCat(factored ? "partial." : "reduce.", r),
+                          axes[r].extent.value(), factors));
+      }
     }
-    for (const ReduceSplit& split : splits) {
-      if (split.block == 1)
-        order.push_back({split.axis, 1, axes[split.axis].extent.value()});
-    }
-    for (const ReduceSplit& split : splits) {
-      if (split.block > 1) order.push_back({split.axis, 1, split.block});
-    }
-    return order;
+    return parts;
   }
 
-  void TileReduction(Handle block, const std::vector<Axis>& names,
-                     bool whole_task) {
-    const Nest nest =
-        CutSpatial(writer_, tiles_, block, names, whole_task, "acc.");
+  // All terms in one go, in registers.
+  void Reduce(Handle block, bool whole_task) {
+    const Nest nest = CutSpatial(writer_, tiles_, block,
+                                 reduction_.compute.axes, whole_task, "acc.");
+    const auto parts = ReduceParts(block, false);
     std::vector<Handle> order = nest.steps;
-    std::vector<std::vector<Handle>>
-        reduce;  // by reduce axis: outer part if split, inner part
-    const std::vector<Axis>& axes = reduction_.compute.reduce_axes;
-    for (const ReduceSplit& split : ReduceSplits()) {
-      const Handle loop = writer_.Loop(block, axes[split.axis].name);
-      const int64_t extent = axes[split.axis].extent.value();
-      reduce.push_back(
-          split.block == 1
-              ? std::vector<Handle>{loop}
-              : writer_.Split(
-                    loop,
-                    SplitDecision(absl::StrCat("reduce.", split.axis), extent,
-                                  {extent / split.block, split.block}, false)));
-    }
-    for (const ReduceLoop& loop : ReduceOrder())
-      order.push_back(loop.divisor > 1 ? reduce[loop.axis].front()
-                                       : reduce[loop.axis].back());
+    for (const ReduceLoops::Part& part : loops_.order)
+      order.push_back(parts[part.axis][part.part]);
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
     Arrange(writer_, order, nest.tile.front());
+  }
+
+  // The sums of a task: neighbours along the vector axis side by side.
+  Layout SumsLayout() const {
+    std::vector<int64_t> shape;
+    std::vector<Layout::Digit> digits;
+    for (size_t i = 0; i < tiles_.shape.size(); ++i) {
+      const int axis = static_cast<int>(i);
+      shape.push_back(tiles_.TaskExtent(axis));
+      if (axis != tiles_.vector_axis) digits.push_back({axis, 1, shape.back()});
+    }
+    digits.push_back({tiles_.vector_axis, 1, shape[tiles_.vector_axis]});
+    const std::vector<int64_t> none(shape.size(), 0);
+    return *Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
+  }
+
+  // Block by block over all tiles of a task: the sums of a block in registers,
+  // added to what the blocks before gave. REQUIRES: the loops of `block` cover
+  // a task.
+  void ReduceByBlocks(Handle block) {
+    const std::vector<Axis>& names = reduction_.compute.axes;
+    const ReduceLoops::Part first = loops_.order[0];
+    const std::string first_name = absl::StrCat(
+        reduction_.compute.reduce_axes[first.axis].name, ".", first.part);
+    std::vector<Handle> order;
+    const std::vector<Handle> cut = writer_.Split(
+        writer_.Loop(block, reduction_.compute.reduce_axes[first.axis].name),
+        SplitDecision(absl::StrCat("reduce.", first.axis),
+                      reduction_.compute.reduce_axes[first.axis].extent.value(),
+                      loops_.factors[first.axis]));
+    order.push_back(cut[0]);
+    for (const Axis& axis : names)
+      order.push_back(writer_.Loop(block, axis.name));
+    order.insert(order.end(), cut.begin() + 1, cut.end());
+    for (size_t r = 0; r < reduction_.compute.reduce_axes.size(); ++r) {
+      if (static_cast<int>(r) != first.axis)
+        order.push_back(
+            writer_.Loop(block, reduction_.compute.reduce_axes[r].name));
+    }
+    writer_.Reorder(order);
+    const Handle partial = writer_.RFactor(block, cut[0]);
+
+    const Handle blocks = writer_.Loop(block, first_name);
+    const Nest sums = CutSpatial(writer_, tiles_, block, names, true, "sum.");
+    order = {blocks};
+    order.insert(order.end(), sums.steps.begin(), sums.steps.end());
+    order.insert(order.end(), sums.tile.begin(), sums.tile.end());
+    Arrange(writer_, order, sums.tile.front());
+
+    writer_.ComputeAt(partial, sums.steps.empty() ? blocks : sums.steps.back());
+    const Nest nest =
+        CutSpatial(writer_, tiles_, partial, names, false, "acc.");
+    const auto parts = ReduceParts(partial, true);
+    order = nest.steps;
+    order.push_back(writer_.Loop(partial, first_name));
+    for (size_t i = 1; i < loops_.order.size(); ++i)
+      order.push_back(parts[loops_.order[i].axis][loops_.order[i].part]);
+    order.insert(order.end(), nest.tile.begin(), nest.tile.end());
+    Arrange(writer_, order, nest.tile.front());
+    writer_.SetLevel(partial, "registers");
   }
 
   const Workload& workload_;
@@ -263,8 +243,10 @@ class Builder {
   const Tensor& output_;
   const Tensor& reduction_;
   const std::vector<Expr> body_;  // of the reduction, prologue inlined
+  const ReduceLoops loops_;
   OutputTiles tiles_;
   ScheduleWriter writer_;
+  Handle task_ = -1;  // the innermost task loop
 };
 
 }  // namespace

@@ -97,6 +97,29 @@ TEST(DefaultScheduleTest, BlockedConvolutionsReduceByBlocks) {
   EXPECT_THAT(text, HasSubstr("reduce.0"));
 }
 
+TEST(DefaultScheduleTest, LongSumsAreAddedUpBlockByBlock) {
+  const std::string gemm = ScheduleText(R"(
+      A: f32[49, 1024] = placeholder
+      B: f32[1024, 50] = placeholder
+      T: f32[49, 50] = compute (m: 49, n: 50) reduce (k: 1024) sum:f32 { A[m, k] * B[k, n] }
+      return T
+  )");
+  EXPECT_THAT(gemm, HasSubstr("split [2, 512] of 1024"));
+  EXPECT_THAT(gemm, HasSubstr("rfactor"));
+  const std::string convolution = ScheduleText(
+      R"(
+      X: f32[1, 128, 9, 9] = placeholder
+      W: f32[24, 128, 3, 3] = placeholder
+      T: f32[1, 24, 7, 7] = compute (n: 1, o: 24, h: 7, w: 7) reduce (c: 128, i: 3, j: 3) sum:f32 { X[n, c, h + i, w + j] * W[o, c, i, j] }
+      Y: f32[1, 24, 7, 7] = compute (n: 1, o: 24, h: 7, w: 7) { max(T[n, o, h, w], 0) }
+      return Y
+  )",
+      {{"X", Layout::BlockedLast({1, 128, 9, 9}, 1, 16)},
+       {"Y", Layout::BlockedLast({1, 24, 7, 7}, 1, 16)}});
+  EXPECT_THAT(convolution, HasSubstr("split [2, 4, 16] of 128"));
+  EXPECT_THAT(convolution, HasSubstr("rfactor"));
+}
+
 TEST(DefaultScheduleTest, EveryKindOfSmallGroupReplays) {
   const char* graphs[] = {
       "X: f32[7] = placeholder\nY: f32[7] = compute (i: 7) { exp(X[i]) "

@@ -15,6 +15,10 @@ int64_t OutputTiles::TilesLeft(int axis) const {
   return CeilDiv(shape[axis], axes[axis].per_task());
 }
 
+int64_t OutputTiles::TaskExtent(int axis) const {
+  return std::min(axes[axis].per_task(), shape[axis]);
+}
+
 Contiguous FindContiguous(const Workload& workload, TensorId tensor) {
   const Layout layout = workload.LayoutOf(tensor);
   for (auto digit = layout.digits().rbegin(); digit != layout.digits().rend();
@@ -109,10 +113,9 @@ Handle WriteTasks(ScheduleWriter& writer, const OutputTiles& tiles,
                   Handle last) {
   std::vector<Decision> tasks;
   for (size_t i = 0; i < tiles.shape.size(); ++i) {
-    const int64_t per_task = tiles.axes[i].per_task();
-    tasks.push_back(
-        SplitDecision(absl::StrCat("task.", i), tiles.shape[i],
-                      {CeilDiv(tiles.shape[i], per_task), per_task}));
+    const int64_t extent = tiles.TaskExtent(static_cast<int>(i));
+    tasks.push_back(SplitDecision(absl::StrCat("task.", i), tiles.shape[i],
+                                  {CeilDiv(tiles.shape[i], extent), extent}));
   }
   return writer.GroupTile({last}, tasks).back();
 }
@@ -125,23 +128,19 @@ Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
   for (size_t i = 0; i < rank; ++i) {
     const AxisTile& axis = tiles.axes[i];
     Handle loop = writer.Loop(block, names[i].name);
-    // The one tile of an axis that has no other ends where the axis does.
-    const bool clipped = !whole_task &&
-                         tiles.TilesLeft(static_cast<int>(i)) == 1 &&
-                         axis.steps == 1;
-    const auto split = [&](const char* what, int64_t outer, int64_t extent) {
-      const int64_t whole =
-          clipped ? std::min(outer * extent, tiles.shape[i]) : outer * extent;
-      const std::vector<Handle> parts = writer.Split(
-          loop,
-          SplitDecision(absl::StrCat(prefix, what, i), whole, {outer, extent}));
+    int64_t left = tiles.TaskExtent(static_cast<int>(i));
+    if (!whole_task) left = std::min(left, axis.vectors * axis.tile);
+    const auto split = [&](const char* what, int64_t extent) {
+      const std::vector<Handle> parts =
+          writer.Split(loop, SplitDecision(absl::StrCat(prefix, what, i), left,
+                                           {CeilDiv(left, extent), extent}));
+      left = extent;
       loop = parts[1];
       return parts[0];
     };
     if (whole_task && axis.steps > 1)
-      step[i] = split("step.", axis.steps, axis.vectors * axis.tile);
-    if (axis.vectors > 1)
-      vectors[i] = split("vectors.", axis.vectors, axis.tile);
+      step[i] = split("step.", axis.vectors * axis.tile);
+    if (axis.vectors > 1) vectors[i] = split("vectors.", axis.tile);
     inner[i] = loop;
   }
   Nest nest;

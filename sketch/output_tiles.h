@@ -38,6 +38,8 @@ struct OutputTiles {
 
   // Tiles along `axis` that no task has taken yet.
   int64_t TilesLeft(int axis) const;
+  // Elements of `axis` in one task.
+  int64_t TaskExtent(int axis) const;
 };
 
 // The dimension of `tensor` whose neighbours lie side by side, and how many of

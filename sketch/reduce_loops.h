@@ -1,0 +1,48 @@
+// The loops over a contraction's reduce axes: the parts each axis is cut into,
+// and the order in which they nest around a register tile.
+//
+// Long sums of floats are cut into blocks of terms. A block's partial sums
+// start from zero and are added up block by block: rounding errors then grow
+// with the length of a block and the number of blocks instead of with the
+// number of terms (Higham, "Accuracy and Stability of Numerical Algorithms",
+// 4.2), and one block's panel of the loaded operand stays in a cache while all
+// rows of a task pass over it.
+#ifndef TILEWRIGHT_SKETCH_REDUCE_LOOPS_H_
+#define TILEWRIGHT_SKETCH_REDUCE_LOOPS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "sketch/workload.h"
+#include "tilegraph/expr.h"
+#include "tilegraph/tensor_graph.h"
+
+namespace tilewright::sketch {
+
+struct ReduceLoops {
+  struct Part {
+    int axis;  // reduce axis
+    int part;  // of `factors[axis]`
+  };
+
+  // By reduce axis: extents of its parts, outermost first. The first may reach
+  // beyond the axis.
+  std::vector<std::vector<int64_t>> factors;
+  std::vector<Part> order;  // all parts, outermost first
+  bool blocked = false;     // order[0] is the loop over blocks of terms
+
+  int64_t extent(const Part& part) const {
+    return factors[part.axis][part.part];
+  }
+  // Elements of the axis between neighbours along the part.
+  int64_t divisor(const Part& part) const;
+};
+
+// `body`: of the reduction, its prologue inlined.
+ReduceLoops ChooseReduceLoops(const Workload& workload, const Tensor& reduction,
+                              absl::Span<const Expr> body);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_REDUCE_LOOPS_H_
