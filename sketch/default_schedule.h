@@ -3,6 +3,7 @@
 // here, by the shape of its expressions alone; each family is a file of its
 // own.
 //
+//   row_schedule          reductions over the same rows, and maps
 //   map_schedule          maps only
 //   contraction_schedule  one reduction, maps before and behind it
 #ifndef TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_

@@ -60,11 +60,12 @@ TEST(DefaultScheduleTest, AMapBeforeTheReductionGoesIntoItsLoads) {
   EXPECT_THAT(text, HasSubstr("compute_at"));
 }
 
-TEST(DefaultScheduleTest, TwoReductionsAreRefused) {
+TEST(DefaultScheduleTest, TwoProductsAreRefused) {
   const absl::StatusOr<TensorGraph> graph = ParseText(R"(
       A: f32[4, 3] = placeholder
-      T: f32[4] = compute (m: 4) reduce (k: 3) sum:f32 { A[m, k] }
-      U: f32[4] = compute (m: 4) reduce (k: 3) sum:f32 { A[m, k] * T[m] }
+      B: f32[3, 3] = placeholder
+      T: f32[4, 3] = compute (m: 4, n: 3) reduce (k: 3) sum:f32 { A[m, k] * B[k, n] }
+      U: f32[4, 3] = compute (m: 4, n: 3) reduce (k: 3) sum:f32 { T[m, k] * B[k, n] }
       return U
   )");
   ASSERT_TRUE(graph.ok()) << graph.status();

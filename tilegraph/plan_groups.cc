@@ -3,6 +3,7 @@
 
 #include "tilegraph/access.h"
 #include "tilegraph/plan_draft.h"
+#include "tilegraph/row_groups.h"
 
 namespace tilewright {
 
@@ -94,6 +95,7 @@ void FormChains(PlanDraft& draft) {
 
 void FormGroups(PlanDraft& draft) {
   // Formers of particular shapes go first; each takes free computes only.
+  FormRowGroups(draft);
   FormChains(draft);
 }
 

@@ -107,10 +107,11 @@ TEST_F(PlanTest, AResultEndsItsGroupWhereAConsumerCannotJoin) {
 TEST_F(PlanTest, AGroupRunsAfterEverythingItsEpilogueReads) {
   const TensorGraph graph = Parse(R"(
       A: f32[8, 8] = placeholder
-      S: f32[8] = compute (m: 8) reduce (k: 8) sum:f32 { A[m, k] }
-      T: f32[8] = compute (m: 8) reduce (k: 8) max:f32 { A[m, k] }
-      U: f32[8] = compute (m: 8) { exp(T[m]) }
-      Q: f32[8] = compute (m: 8) { S[m] + U[m] }
+      B: f32[8, 8] = placeholder
+      S: f32[8, 8] = compute (m: 8, n: 8) reduce (k: 8) sum:f32 { A[m, k] * B[k, n] }
+      T: f32[8, 8] = compute (m: 8, n: 8) reduce (k: 8) sum:f32 { A[k, m] * B[k, n] }
+      U: f32[8, 8] = compute (m: 8, n: 8) { exp(T[m, n]) }
+      Q: f32[8, 8] = compute (m: 8, n: 8) { S[m, n] + U[m, n] }
       return Q
   )");
   const Plan plan = MakePlan(graph, {});

@@ -1,0 +1,52 @@
+// The computes of a row group (tilegraph/row_space.h) as a default schedule
+// sees them: which are written out, and along which axes each runs inside a
+// row. Internal to sketch.
+#ifndef TILEWRIGHT_SKETCH_ROW_BLOCKS_H_
+#define TILEWRIGHT_SKETCH_ROW_BLOCKS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sketch/workload.h"
+#include "tilegraph/row_space.h"
+
+namespace tilewright::sketch {
+
+struct RowAxis {
+  std::string name;  // of the block's axis
+  int64_t extent;
+};
+
+// One block of the group that is not inlined.
+struct RowBlock {
+  std::string name;
+  TensorId tensor;
+  bool reduces = false;
+  bool expensive = false;       // a function of every element
+  std::vector<RowAxis> rows;    // by axis of the row space
+  std::vector<RowAxis> single;  // axes of extent 1
+  // What it runs over in a row, in the order of memory; nothing for one value
+  // per row. Those from `fusible` on lie side by side in all it touches.
+  std::vector<RowAxis> inner;
+  size_t fusible = 0;
+
+  int64_t row_elements() const;
+};
+
+struct RowBlocks {
+  std::vector<RowBlock> blocks;  // in order; the last writes the output
+  std::vector<std::string> inlined;
+  // The row axis along which memory is contiguous, where it is one; else
+  // elements of a row are neighbours.
+  std::optional<size_t> contiguous_row;
+  TensorId output;
+};
+
+// `rows`: FindRows of all computes of the graph, which has one output.
+RowBlocks FindRowBlocks(const Workload& workload, const RowSpace& rows);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_ROW_BLOCKS_H_

@@ -1,0 +1,26 @@
+// The default schedule of row groups: softmax, norms, and plain reductions.
+//
+// Tasks run over rows. A row, or a few short ones at a time, goes through every
+// compute of the group in order: statistics in several vectors of partial
+// results that are joined once per row, values of a row in registers, maps
+// that are dear and read more than once in a buffer of the row, all else
+// computed anew. Where rows, not their elements, lie side by side in memory, a
+// lane is a row.
+#ifndef TILEWRIGHT_SKETCH_ROW_SCHEDULE_H_
+#define TILEWRIGHT_SKETCH_ROW_SCHEDULE_H_
+
+#include <optional>
+
+#include "backends/spec/device_spec.pb.h"
+#include "sketch/schedule.h"
+#include "sketch/workload.h"
+
+namespace tilewright::sketch {
+
+// nullopt if the workload is no row group with one output.
+std::optional<Schedule> RowSchedule(const Workload& workload,
+                                    const DeviceSpec& spec);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_ROW_SCHEDULE_H_
