@@ -1,7 +1,7 @@
 // Random graphs through the whole compiler, on the CPU: views, destinations,
 // layouts and fusion give what the reference interpreter gives.
 //
-// TILEWRIGHT_RANDOM_CASES sets the number of cases over all shards (800 by
+// TILEWRIGHT_RANDOM_CASES sets the number of cases over all shards (400 by
 // default), TILEWRIGHT_RANDOM_SEED the first seed.
 #include <cstdlib>
 #include <map>
@@ -114,7 +114,7 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(RandomModelsTest, ComputeWhatTheInterpreterComputes) {
-  const int64_t cases = FromEnvironment("TILEWRIGHT_RANDOM_CASES", 800);
+  const int64_t cases = FromEnvironment("TILEWRIGHT_RANDOM_CASES", 400);
   const int64_t first = FromEnvironment("TILEWRIGHT_RANDOM_SEED", 1);
   const int64_t begin = first + cases * GetParam() / kParts,
                 end = first + cases * (GetParam() + 1) / kParts;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tilegraph/plan.h"
+#include "tilegraph/simplify.h"
 #include "tilegraph/tensor_graph.h"
 
 namespace tilewright {
@@ -79,9 +80,14 @@ void FormGroups(PlanDraft& draft);
 // comes first in the graph going first.
 void OrderGroups(PlanDraft& draft);
 
-// Convolution outputs, and what follows them with the same channels, are
-// blocked by channel; the rest is plain. Views lie as their sources do.
+// Convolution outputs have their channels in blocks, or last where blocks would
+// be half empty or a view of them ends in channels; what works channel by
+// channel follows its operands; the rest is plain. Views lie as their sources
+// do.
 void ChooseLayouts(PlanDraft& draft);
+
+// The ranges of the axes of one compute, which must outlive the result.
+RangeOf RangesOf(const Compute& compute);
 
 // Adds to misfits the views whose readers would be slowed down more than a
 // copy costs.

@@ -1,12 +1,22 @@
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "tilegraph/layout_view.h"
 #include "tilegraph/plan_draft.h"
 
 namespace tilewright {
+
+RangeOf RangesOf(const Compute& compute) {
+  return [&compute](int var) -> std::optional<Range> {
+    const size_t spatial = compute.axes.size(), axis = static_cast<size_t>(var);
+    return Range{0, (axis < spatial ? compute.axes[axis]
+                                    : compute.reduce_axes[axis - spatial])
+                            .extent.value() -
+                        1};
+  };
+}
+
 namespace {
 
 class LayoutChooser {
@@ -24,36 +34,107 @@ class LayoutChooser {
     for (const Group& group : draft_.plan.groups) {
       const std::vector<int64_t> shape =
           draft_.graph.tensor(group.output).static_shape();
-      const Layout blocked =
-          WantsBlocks(group)
-              ? Layout::BlockedLast(shape, 1, draft_.options.channel_block)
-              : Layout();
-      if (!blocked.shape().empty() && SuitsViews(group.output, blocked)) {
-        blocked_.insert(group.output);
-        Place(group.output, WithHalo(group.output, blocked));
-      } else {
-        Place(group.output, WithHalo(group.output, Layout::RowMajor(shape)));
+      Layout layout = Layout::RowMajor(shape);
+      for (const Channels wanted : Preferred(group)) {
+        const Layout one =
+            wanted == Channels::kLast
+                ? ChannelsLast(shape)
+                : Layout::BlockedLast(shape, 1, draft_.options.channel_block);
+        if (!SuitsViews(group.output, one)) continue;
+        layout = one;
+        break;
       }
+      Place(group.output, WithHalo(group.output, layout));
     }
   }
 
  private:
-  bool WantsBlocks(const Group& group) const {
+  // How the elements of one pixel lie: in blocks, or all side by side.
+  enum class Channels { kBlocked, kLast };
+
+  static Layout ChannelsLast(const std::vector<int64_t>& shape) {
+    std::vector<Layout::Digit> digits;
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+      if (d != 1) digits.push_back({d, 1, shape[d]});
+    }
+    digits.push_back({1, 1, shape[1]});
+    const std::vector<int64_t> none(shape.size(), 0);
+    return *Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
+  }
+
+  // In order of preference; plain if none of them suits.
+  std::vector<Channels> Preferred(const Group& group) const {
     const Tensor& output = draft_.graph.tensor(group.output);
-    if (draft_.options.channel_block == 0 || draft_.is_output[output.id] ||
-        output.shape.size() < 3)
-      return false;
-    if (output.shape[1].value() % draft_.options.channel_block != 0)
-      return false;
-    if (draft_.graph.tensor(group.members[0]).hint == "conv") return true;
+    const int64_t block = draft_.options.channel_block;
+    if (block == 0 || draft_.is_output[output.id] || output.shape.size() < 3)
+      return {};
+    const int64_t channels = output.shape[1].value();
+    const bool whole = channels % block == 0;
+    const int64_t padded = (channels + block - 1) / block * block;
+    if (draft_.graph.tensor(group.members[0]).hint == "conv") {
+      if (channels > 1 &&
+          EndsInChannels(output.id, ChannelsLast(output.static_shape())))
+        return {Channels::kLast, Channels::kBlocked};
+      if (whole) return {Channels::kBlocked, Channels::kLast};
+      // Lanes beyond the channels compute nothing.
+      if (3 * padded <= 4 * channels) return {Channels::kLast};
+    }
+    const std::optional<Channels> read = ChannelsRead(group);
+    if (!read) return {};
+    if (*read == Channels::kBlocked && whole)
+      return {Channels::kBlocked, Channels::kLast};
+    return {Channels::kLast};
+  }
+
+  // Whether some view of `id`, if it has this layout, has the channels as its
+  // last dimension, side by side.
+  bool EndsInChannels(TensorId id, const Layout& layout) const {
+    const auto views = views_of_.find(id);
+    if (views == views_of_.end()) return false;
     return std::any_of(
-        group.inputs.begin(), group.inputs.end(), [&](TensorId input) {
-          const TensorId root = draft_.Root(input);
-          return blocked_.count(root) &&
-                 draft_.graph.tensor(root).shape.size() ==
-                     output.shape.size() &&
-                 draft_.graph.tensor(root).shape[1] == output.shape[1];
+        views->second.begin(), views->second.end(), [&](TensorId view) {
+          const std::optional<Layout> own = LayoutOfView(view, layout);
+          if (!own) return false;
+          const int last = static_cast<int>(own->shape().size()) - 1;
+          for (size_t i = 0; i < own->digits().size(); ++i) {
+            const Layout::Digit& digit = own->digits()[i];
+            if (digit.dim == last && digit.extent > 1 &&
+                digit.extent == own->shape()[last] &&
+                own->stride(static_cast<int>(i)) == 1)
+              return true;
+          }
+          return EndsInChannels(view, *own);
         });
+  }
+
+  // How the group reads tensors of other groups in whose memory neighbouring
+  // channels of its own output lie side by side; nullopt if it reads none such.
+  std::optional<Channels> ChannelsRead(const Group& group) const {
+    const Tensor& output = draft_.graph.tensor(group.output);
+    std::optional<Channels> read;
+    for (const TensorId member : group.members) {
+      const Tensor& tensor = draft_.graph.tensor(member);
+      if (tensor.shape != output.shape) continue;
+      for (const Expr& body : tensor.compute.body) {
+        Visit(body, [&](const Expr& e) {
+          if (e.op() != Op::kLoad) return;
+          const auto layout = draft_.plan.layouts.find(e.source());
+          if (layout == draft_.plan.layouts.end()) return;
+          const LinearForm offset = ToLinear(
+              layout->second.Offset(e.operands()), RangesOf(tensor.compute));
+          for (const auto& [term, coefficient] : offset.terms) {
+            if (coefficient != 1) continue;
+            if (term.op() == Op::kVar && term.var_id() == 1)
+              read = Channels::kLast;
+            if (term.op() == Op::kFloorMod &&
+                term.operand(0).op() == Op::kVar &&
+                term.operand(0).var_id() == 1 && !read)
+              read = Channels::kBlocked;
+          }
+        });
+      }
+    }
+    return read;
   }
 
   Layout WithHalo(TensorId id, Layout layout) const {
@@ -97,7 +178,6 @@ class LayoutChooser {
 
   PlanDraft& draft_;
   std::map<TensorId, std::vector<TensorId>> views_of_;
-  std::set<TensorId> blocked_;
 };
 
 }  // namespace

@@ -70,13 +70,7 @@ void FindMisfits(PlanDraft& draft) {
       // Axes correspond where the shapes are the same.
       if (lanes < 0 || !tensor.compute.combiner || tensor.shape != output.shape)
         continue;
-      const std::vector<Axis>& axes = tensor.compute.axes;
-      const RangeOf ranges = [&](int var) -> std::optional<Range> {
-        const Axis& axis = var < static_cast<int>(axes.size())
-                               ? axes[var]
-                               : tensor.compute.reduce_axes[var - axes.size()];
-        return Range{0, axis.extent.value() - 1};
-      };
+      const RangeOf ranges = RangesOf(tensor.compute);
       for (const Expr& body : tensor.compute.body) {
         Visit(body, [&](const Expr& e) {
           if (e.op() != Op::kLoad) return;
