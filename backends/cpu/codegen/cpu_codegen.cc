@@ -1,12 +1,15 @@
 #include "backends/cpu/codegen/cpu_codegen.h"
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/codegen/cpu_target.h"
+#include "backends/cpu/codegen/fatal_errors.h"
 #include "backends/cpu/codegen/kernel_emitter.h"
 #include "backends/cpu/codegen/link.h"
 #include "backends/cpu/codegen/llvm_status.h"
@@ -70,11 +73,11 @@ class CpuCodegen : public Codegen {
 
   absl::StatusOr<Module> Emit(
       absl::Span<const ScalarKernel> kernels) const override {
-    llvm::LLVMContext context;
-    TW_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::Module> llvm_module,
-                        EmitLlvm(kernels, context));
-    TW_ASSIGN_OR_RETURN(const MachineCode code,
-                        CompileToObject(target_, *llvm_module));
+    MachineCode code;
+    TW_RETURN_IF_ERROR(WithLlvm(kernels, [&](llvm::Module& llvm_module) {
+      TW_ASSIGN_OR_RETURN(code, CompileToObject(target_, llvm_module));
+      return absl::OkStatus();
+    }));
     TW_ASSIGN_OR_RETURN(const auto code_bytes, CodeBytes(code.object));
     Module module;
     module.target = spec_.target();
@@ -99,13 +102,37 @@ class CpuCodegen : public Codegen {
 
   absl::StatusOr<std::string> Source(
       const ScalarKernel& kernel) const override {
-    llvm::LLVMContext context;
-    TW_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::Module> llvm_module,
-                        EmitLlvm({kernel}, context));
-    return CompileToAssembly(target_, *llvm_module);
+    std::string source;
+    TW_RETURN_IF_ERROR(WithLlvm({kernel}, [&](llvm::Module& llvm_module) {
+      TW_ASSIGN_OR_RETURN(source, CompileToAssembly(target_, llvm_module));
+      return absl::OkStatus();
+    }));
+    return source;
   }
 
  private:
+  // Emits the kernels and runs `work` on them. What LLVM had in hand when it
+  // gave up is lost with the memory it takes.
+  absl::Status WithLlvm(
+      absl::Span<const ScalarKernel> kernels,
+      const std::function<absl::Status(llvm::Module&)>& work) const {
+    struct InHand {
+      llvm::LLVMContext context;
+      std::unique_ptr<llvm::Module> module;
+    };
+    auto in_hand = std::make_unique<InHand>();
+    absl::Status status;
+    const bool finished = RunToFatalError(
+        [&]() -> absl::Status {
+          TW_ASSIGN_OR_RETURN(in_hand->module,
+                              EmitLlvm(kernels, in_hand->context));
+          return work(*in_hand->module);
+        },
+        status);
+    if (!finished) (void)in_hand.release();
+    return status;
+  }
+
   absl::StatusOr<std::unique_ptr<llvm::Module>> EmitLlvm(
       absl::Span<const ScalarKernel> kernels,
       llvm::LLVMContext& context) const {
