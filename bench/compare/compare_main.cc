@@ -4,13 +4,15 @@
 //   compare MODEL_DIR... [--ort=LIB] [--threads=1,2] [--seconds=S] [--judge]
 //   [--json]
 //
-// Prints, never asserts, but for --judge: exit status 1 if an error against the
+// Prints, and after several models a table with the geometric mean of the
+// speeds; never asserts, but for --judge: exit status 1 if an error against the
 // float64 reference is above its limit. docs/measuring.md says how to read the
 // output.
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +22,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "bench/compare/compare_flags.h"
+#include "bench/compare/summary.h"
 #include "bench/model/judge.h"
 #include "bench/model/own_model.h"
 #include "bench/ort/ort_session.h"
@@ -73,7 +76,7 @@ absl::StatusOr<Errors> Judge(
     errors.peer = recorded.peer_error;
     errors.source = absl::StrCat("recorded, ", recorded.version);
   }
-  errors.limit = ErrorLimit(errors.peer);
+  TW_ASSIGN_OR_RETURN(errors.limit, ModelErrorLimit(data_folder, errors.peer));
   return errors;
 }
 
@@ -144,6 +147,19 @@ absl::StatusOr<Comparison> CompareOnce(const CompareFlags& flags,
 // At one thread CPU time is what counts, at more the wall clock.
 double Quoted(const Timing& timing, int threads) {
   return threads == 1 ? timing.min_cpu_ms : timing.min_wall_ms;
+}
+
+SummaryRow RowOf(const Comparison& c) {
+  SummaryRow row;
+  row.model = std::filesystem::path(c.folder).filename().string();
+  row.threads = c.threads;
+  row.own_ms = Quoted(c.own, c.threads);
+  if (c.peer) row.peer_ms = Quoted(*c.peer, c.threads);
+  if (c.errors) {
+    row.verdict = c.errors->ok() ? SummaryRow::Verdict::kOk
+                                 : SummaryRow::Verdict::kTooLarge;
+  }
+  return row;
 }
 
 std::string TimingJson(const Timing& t) {
@@ -223,7 +239,7 @@ void PrintText(const Comparison& c) {
 }
 
 absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder,
-                           bool& judged_ok) {
+                           bool& judged_ok, std::vector<SummaryRow>& summary) {
   TW_ASSIGN_OR_RETURN(const TestData data,
                       ReadTestData(folder + "/test_data_set_0"));
   TW_ASSIGN_OR_RETURN(const CompiledBytes compiled,
@@ -234,6 +250,7 @@ absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder,
         const Comparison comparison,
         CompareOnce(flags, folder, compiled, load_s, data, threads));
     flags.json ? PrintJson(comparison) : PrintText(comparison);
+    summary.push_back(RowOf(comparison));
     std::fflush(stdout);
     judged_ok = judged_ok && (!comparison.errors || comparison.errors->ok());
     // Its pool has ended with the session, but not at once.
@@ -252,12 +269,16 @@ int Main(int argc, char** argv) {
     return 2;
   }
   bool ok = true;
+  std::vector<SummaryRow> summary;
   for (const std::string& folder : flags->folders) {
-    const absl::Status status = CompareFolder(*flags, folder, ok);
+    const absl::Status status = CompareFolder(*flags, folder, ok, summary);
     if (status.ok()) continue;
     std::fprintf(stderr, "compare: %s: %s\n", folder.c_str(),
                  std::string(status.message()).c_str());
     ok = false;
+  }
+  if (!flags->json && flags->folders.size() > 1) {
+    std::printf("%s", SummaryText(summary).c_str());
   }
   return ok ? 0 : 1;
 }

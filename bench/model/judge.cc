@@ -1,5 +1,6 @@
 #include "bench/model/judge.h"
 
+#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
@@ -21,19 +22,38 @@ std::string Field(const std::string& json, const std::string& key) {
              : json.substr(begin, end - begin);
 }
 
+absl::StatusOr<double> Number(const std::string& path, const std::string& json,
+                              const std::string& key) {
+  double number = 0;
+  if (!absl::SimpleAtod(Field(json, key), &number)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " has no number \"", key, "\""));
+  }
+  return number;
+}
+
 }  // namespace
+
+absl::StatusOr<double> ModelErrorLimit(const std::string& data_folder,
+                                       double peer_error) {
+  const std::string path = absl::StrCat(data_folder, "/class.json");
+  const absl::StatusOr<std::string> json = ReadFile(path, 1 << 16);
+  if (absl::IsNotFound(json.status())) return ErrorLimit(peer_error);
+  TW_RETURN_IF_ERROR(json.status());
+  TW_ASSIGN_OR_RETURN(const double class_error,
+                      Number(path, *json, "class_error"));
+  return 4 * class_error;
+}
 
 absl::StatusOr<PeerJudgement> ReadJudgement(const std::string& data_folder) {
   const std::string path = absl::StrCat(data_folder, "/judge.json");
   TW_ASSIGN_OR_RETURN(const std::string json, ReadFile(path, 1 << 16));
   PeerJudgement judgement;
   judgement.version = Field(json, "onnxruntime_version");
-  if (!absl::SimpleAtod(Field(json, "onnxruntime_error"),
-                        &judgement.peer_error)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, " has no number \"onnxruntime_error\""));
-  }
-  judgement.error_limit = ErrorLimit(judgement.peer_error);
+  TW_ASSIGN_OR_RETURN(judgement.peer_error,
+                      Number(path, json, "onnxruntime_error"));
+  TW_ASSIGN_OR_RETURN(judgement.error_limit,
+                      ModelErrorLimit(data_folder, judgement.peer_error));
   return judgement;
 }
 

@@ -1,5 +1,5 @@
-// The judge of whole models: what a folder's committed judgement of the peer
-// says.
+// The judge of whole models: what a model's error may be, and what a folder's
+// committed judgement of the peer says.
 #ifndef TILEWRIGHT_BENCH_MODEL_JUDGE_H_
 #define TILEWRIGHT_BENCH_MODEL_JUDGE_H_
 
@@ -12,8 +12,14 @@ namespace tilewright::bench {
 struct PeerJudgement {
   std::string version;     // of ONNX Runtime
   double peer_error = 0;   // e(ONNX Runtime)
-  double error_limit = 0;  // max(4 · e, 2e-6), computed here
+  double error_limit = 0;  // of ModelErrorLimit
 };
+
+// What e(ours) may be for the model whose data lie in `data_folder`: where its
+// class.json names a class of precision, 4 times what the class itself errs (0
+// for integers: bit for bit); else max(4 · e(peer), 2e-6).
+absl::StatusOr<double> ModelErrorLimit(const std::string& data_folder,
+                                       double peer_error);
 
 // Reads `data_folder`/judge.json, which bench/ort writes with --record.
 // NotFound if there is none.

@@ -1,4 +1,4 @@
-// The committed models, judged: e(ours) <= max(4 · e(ONNX Runtime), 2e-6)
+// The committed models, judged: e(ours) is within its limit (judge.h)
 // against the committed float64 references, with the same bits at one and two
 // threads and in every run.
 #include <algorithm>
@@ -34,7 +34,7 @@ std::vector<std::string> Bits(const OwnModel& model) {
 }
 
 TEST(TestdataJudgeTest, AllModelsAreThere) {
-  EXPECT_GE(ModelFolders().size(), 19u);
+  EXPECT_GE(ModelFolders().size(), 34u);
 }
 
 class TestdataJudgeTest : public testing::TestWithParam<std::string> {};

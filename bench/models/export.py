@@ -17,7 +17,9 @@ import numpy as np
 import onnx
 import torch
 
+import half
 import parameters
+import quantized
 import testcase
 import zoo
 
@@ -42,9 +44,9 @@ def to_onnx(model, inputs, outputs, opset, fold_batchnorm):
     return proto
 
 
-def export(name, out, seed=0, batch=None, opset=17, fold_batchnorm=False):
-    """Writes OUT/NAME, or OUT/NAME_bN where a batch is given; returns the folder
-    and the reference outputs."""
+def export(name, out, seed=0, batch=None, opset=17, fold_batchnorm=False, precision="fp32"):
+    """Writes OUT/NAME, with _bN where a batch is given and the class where it is
+    not fp32; returns the folder and the reference outputs."""
     entry = zoo.MODELS[name]
     model = entry.build().eval()
     parameters.draw(model, seed)
@@ -66,12 +68,24 @@ def export(name, out, seed=0, batch=None, opset=17, fold_batchnorm=False):
 
     inputs = draw_inputs(0)
     parameters.rescale_to_unit_output(model, tensors(inputs, torch.float64), entry.centre)
-    named = list(zip((name for name, _ in inputs), tensors(inputs, torch.float32)))
-    proto = to_onnx(model.float(), named, entry.outputs, opset, fold_batchnorm)
     references = reference(inputs)
     testcase.check_outputs(references, reference(draw_inputs(1)))
-    folder = os.path.join(out, f"{name}_b{batch}" if batch else name)
+    class_error = None
+    if precision == "int8":
+        proto, y = quantized.quantize(model.double(), tensors(inputs, torch.float64)[0])
+        references, class_error = [y], 0.0
+    else:
+        named = list(zip((name for name, _ in inputs), tensors(inputs, torch.float32)))
+        proto = to_onnx(model.float(), named, entry.outputs, opset, fold_batchnorm)
+    if precision == "fp16":
+        proto = half.to_half(proto)
+        outputs = half.run(model.float(), tensors(inputs, torch.float32))
+        class_error = testcase.error(outputs, references)
+    suffix = (f"_b{batch}" if batch else "") + (f"_{precision}" if precision != "fp32" else "")
+    folder = os.path.join(out, name + suffix)
     testcase.write(folder, proto, inputs, list(zip(entry.outputs, references)))
+    if class_error is not None:
+        testcase.write_class(folder, precision, class_error)
     return folder, references
 
 
@@ -83,6 +97,8 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--batch", type=int, help="rows or images, instead of the model's own")
     parser.add_argument("--opset", type=int, default=17)
+    parser.add_argument("--precision", choices=["fp32", "fp16", "int8"], default="fp32",
+                        help="fp16: storage, arithmetic is fp32; int8: quantized, resnet18 alone")
     parser.add_argument("--fold-batchnorm", action="store_true",
                         help="let torch fold BatchNorm into the convolution before it")
     arguments = parser.parse_args()
@@ -92,7 +108,7 @@ def main():
     torch.set_num_threads(1)  # the order of a sum, and so its last bit, is then fixed
     for name in arguments.models or zoo.MODELS:
         folder, references = export(name, arguments.out, arguments.seed, arguments.batch,
-                                    arguments.opset, arguments.fold_batchnorm)
+                                    arguments.opset, arguments.fold_batchnorm, arguments.precision)
         size = os.path.getsize(os.path.join(folder, "model.onnx"))
         for y in references:
             print(f"{folder}: {size / 1024:.0f} KiB, output {list(y.shape)}, "

@@ -2,6 +2,7 @@
 """Tests of the exporter; run by hand: bench/models/export_test.py"""
 
 import filecmp
+import json
 import os
 import tempfile
 import unittest
@@ -70,6 +71,111 @@ class ExportTest(unittest.TestCase):
         self.assertEqual(read(f"{folder}/test_data_set_0/output_0.pb").shape, (3, 64))
 
 
+    def test_several_inputs_and_outputs_keep_their_order(self):
+        folder = self.export("bert_small", batch=2)
+        self.assertEqual(read(f"{folder}/test_data_set_0/input_0.pb").shape, (2, 19))
+        self.assertEqual(read(f"{folder}/test_data_set_0/input_1.pb").dtype, np.int64)
+        self.assertEqual(read(f"{folder}/test_data_set_0/reference_1.pb").shape, (2, 48))
+
+    def test_centring_makes_outputs_depend_on_the_input(self):
+        model = zoo.MODELS["mobilenet_v2_small"].build().eval()
+        parameters.draw(model, 0)
+        draw = parameters.stream(0, "x")
+        one, other = (torch.from_numpy(zoo.image(draw, (1, 3, 64, 64))).double() for _ in "ab")
+
+        def change(centre):
+            parameters.rescale_to_unit_output(model, [one], centre)
+            with torch.no_grad():
+                model.double()
+                return float((model(one) - model(other)).std())
+
+        self.assertGreater(change(True), change(False))
+
+
+class ClassTest(unittest.TestCase):
+    def setUp(self):
+        torch.set_num_threads(1)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def export(self, name, precision):
+        return export.export(name, self.folder.name, precision=precision)[0]
+
+    def test_half_models_store_halves_alone(self):
+        folder = self.export("mlp_odd", "fp16")
+        proto = onnx.load(f"{folder}/model.onnx")
+        kinds = {t.data_type for t in proto.graph.initializer}
+        self.assertEqual(kinds, {onnx.TensorProto.FLOAT16})
+        with open(f"{folder}/test_data_set_0/class.json") as file:
+            error = json.load(file)["class_error"]
+        self.assertTrue(1e-5 < error < 1e-2, error)
+
+    def test_the_reference_of_a_quantized_model_is_what_int64_gives(self):
+        folder = self.export("resnet18_small", "int8")
+        x = read(f"{folder}/test_data_set_0/input_0.pb")
+        y, largest = in_integers(onnx.load(f"{folder}/model.onnx").graph, x.astype(np.float64))
+        np.testing.assert_array_equal(y, read(f"{folder}/test_data_set_0/reference_0.pb"))
+        self.assertLess(largest, 2 ** 24)
+
+
+def windows(x, kernel, stride, pad, fill):
+    """[rows, columns, n, c, kernel, kernel]"""
+    x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)), constant_values=fill)
+    count = (x.shape[2] - kernel) // stride + 1
+    return np.array([[x[:, :, r * stride:r * stride + kernel, c * stride:c * stride + kernel]
+                      for c in range(count)] for r in range(count)])
+
+
+def in_integers(graph, x):
+    """The quantized network in int64: every value is (integers, step). Returns the
+    output and the largest sum of a convolution."""
+    constants = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+    values, largest = {"x": (x, 1.0)}, 0
+
+    def by_channel(step, rank):
+        return np.reshape(step, (1, -1) + (1,) * (rank - 2)) if np.size(step) > 1 else step
+
+    for node in graph.node:
+        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        at = [values.get(name) for name in node.input]
+        if node.op_type == "DequantizeLinear":
+            whole, scale, zero = (constants.get(name, values.get(name)) for name in node.input)
+            whole = whole[0] if isinstance(whole, tuple) else whole
+            zero = zero.astype(np.int64)
+            result = whole.astype(np.int64) - (zero if zero.ndim == 0 else 0), np.float64(scale)
+        elif node.op_type == "QuantizeLinear":
+            scale, zero = (constants[name] for name in node.input[1:])
+            ratio = by_channel(at[0][1] / np.float64(scale), at[0][0].ndim)
+            result = np.clip(np.round(at[0][0] * ratio) + int(zero), 0, 255).astype(np.int64), 1.0
+        elif node.op_type == "Conv":
+            (whole, step), (weight, weight_step), (bias, bias_step) = at
+            assert np.array_equal(bias_step, step * weight_step)
+            parts = windows(whole, weight.shape[2], attributes["strides"][0],
+                            attributes["pads"][0], 0)
+            sums = np.einsum("rcnikl,oikl->norc", parts, weight) + bias[None, :, None, None]
+            largest = max(largest, np.abs(sums).max())
+            result = sums, bias_step
+        elif node.op_type == "Gemm":
+            (whole, step), (weight, weight_step), (bias, _) = at
+            result = whole @ weight.T + bias, step * weight_step
+        elif node.op_type == "Relu":
+            result = np.maximum(at[0][0], 0), at[0][1]
+        elif node.op_type == "MaxPool":
+            result = windows(at[0][0], 3, 2, 1, -1).max(axis=(4, 5)).transpose(2, 3, 0, 1), at[0][1]
+        elif node.op_type == "Add":
+            step = min(at[0][1], at[1][1])
+            result = sum(whole * int(own / step) for whole, own in at), step
+        elif node.op_type == "GlobalAveragePool":
+            count = at[0][0].shape[2] * at[0][0].shape[3]
+            result = at[0][0].sum(axis=(2, 3), keepdims=True), at[0][1] / count
+        else:
+            assert node.op_type == "Flatten"
+            result = at[0][0].reshape(len(at[0][0]), -1), at[0][1]
+        values[node.output[0]] = result
+    whole, step = values["y"]
+    return whole * step, largest
+
+
 class ParametersTest(unittest.TestCase):
     def test_every_layer_gets_unit_output(self):
         model = zoo.mlp([64] * 8).eval()
@@ -84,7 +190,7 @@ class ParametersTest(unittest.TestCase):
                     self.assertAlmostEqual(float(x.std()), 1, delta=0.01)
 
     def test_no_parameter_is_left_at_its_default(self):
-        model = zoo.narrow(zoo.resnet18(), 8, classes=10)
+        model = zoo.MODELS["resnet18_small"].build()
         with torch.no_grad():
             for tensor in list(model.parameters()) + list(model.buffers()):
                 if tensor.is_floating_point():

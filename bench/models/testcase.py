@@ -5,6 +5,9 @@
     NAME/test_data_set_0/output_K.pb     TensorProto, the reference rounded to float32
     NAME/test_data_set_0/reference_K.pb  TensorProto, float64
 
+`class.json` is there for models of another class than fp32 and says how much the
+class itself errs: 4 times that is the limit of the model's error.
+
 `judge.json`, with the error of ONNX Runtime, is added by //bench/ort:ort_main.
 """
 
@@ -29,6 +32,17 @@ def check_outputs(references, other_references):
         if change <= 0.1 * deviation:
             raise ValueError(f"output {index} changes by {change:.3g} between two unlike inputs, "
                              f"10 % of its standard deviation is {0.1 * deviation:.3g}")
+
+
+def error(outputs, references):
+    """e = max|y - r| / max|r|, the largest over the outputs."""
+    return max(float(np.abs(y.astype(np.float64) - r).max() / np.abs(r).max())
+               for y, r in zip(outputs, references))
+
+
+def write_class(folder, name, class_error):
+    with open(f"{folder}/test_data_set_0/class.json", "w") as file:
+        file.write(f'{{\n  "class": "{name}",\n  "class_error": {class_error:.3e}\n}}\n')
 
 
 def _write(path, message):

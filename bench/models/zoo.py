@@ -121,6 +121,7 @@ def gemm(m, k, n):
 
 
 IMAGE = (1, 3, 224, 224)
+SMALL_IMAGE = (1, 3, 64, 64)
 
 MODELS = {
     "resnet18": one_input(torchvision_model("resnet18"), IMAGE, image),
@@ -147,9 +148,31 @@ MODELS = {
     "gemm_128x768x768": gemm(128, 768, 768),
     "gemm_128x768x3072": gemm(128, 768, 3072),
     "gemm_128x3072x768": gemm(128, 3072, 768),
-    # Small enough to be committed.
+    # Small enough to be committed: every network of the zoo with fewer channels and layers.
     "resnet18_small": one_input(lambda: narrow(torchvision_model("resnet18")(), 8, classes=10),
-                                (1, 3, 64, 64), image),
+                                SMALL_IMAGE, image),
+    "resnet50_small": one_input(lambda: narrow(torchvision_model("resnet50")(), 16, classes=10),
+                                SMALL_IMAGE, image),
+    "mobilenet_v2_small": one_input(
+        lambda: narrow(torchvision_model("mobilenet_v2")(), 8, classes=10), SMALL_IMAGE, image),
+    "bert_small": Model(lambda: bert.Bert(100, 48, layers=2, heads=4, positions=32),
+                        bert_inputs(100, 19), ("hidden", "pooled")),
+    "convnext_small": one_input(lambda: convnext((8, 16, 24, 40), (1, 1, 2, 1), classes=10),
+                                SMALL_IMAGE, image),
+    "swin_small": one_input(lambda: swin(16, (2, 2), (2, 4), window=4, classes=10),
+                            (1, 3, 40, 40), image),
+    "vit_small": one_input(lambda: vit.VisionTransformer(40, 8, 48, layers=2, heads=3, classes=10),
+                           (1, 3, 40, 40), image),
+    "nerf_small": one_input(lambda: nerf.NerfMlp(32), (100, 90), nerf.encoded_samples),
+    "nafnet_small": one_input(lambda: nafnet.NafNet(8, (1, 1), 1, (1, 1)), (1, 3, 24, 24), image),
+    "conformer_small": one_input(lambda: conformer.Conformer(20, 64, 24, layers=2, taps=7),
+                                 (1, 64, 20), conformer.spectrogram),
+    "mobilevit_small": one_input(
+        lambda: mobilevit.MobileVit((4, 6, 8, 12, 16, 20), (12, 16, 20), (1, 1, 1), 32, 10),
+        SMALL_IMAGE, image),
+    "restormer_small": one_input(lambda: restormer.Restormer(6, (1, 1, 1, 1), refinement=1),
+                                 (1, 3, 16, 16), image),
+    "bsrn_small": one_input(lambda: bsrn.Bsrn(32, blocks=2), (1, 3, 24, 24), image),
     "mlp64_small": one_input(lambda: mlp([64] * 8), (100, 64), normal),
     "mlp_odd": one_input(lambda: mlp([13, 37, 29, 5]), (7, 13), normal),
 }

@@ -22,6 +22,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "bench/model/judge.h"
 #include "bench/ort/ort_session.h"
 #include "bench/ort/test_data.h"
 #include "bench/ort/timing.h"
@@ -88,6 +89,8 @@ absl::StatusOr<Flags> Parse(int argc, char** argv) {
 
 absl::Status Record(const std::string& data_folder, const std::string& version,
                     double error) {
+  const absl::StatusOr<double> limit = ModelErrorLimit(data_folder, error);
+  if (!limit.ok()) return limit.status();
   const std::string path = absl::StrCat(data_folder, "/judge.json");
   std::ofstream file(path);
   file << absl::StrFormat(
@@ -96,7 +99,7 @@ absl::Status Record(const std::string& data_folder, const std::string& version,
       "  \"onnxruntime_error\": %.3e,\n"
       "  \"error_limit\": %.3e\n"
       "}\n",
-      version, error, ErrorLimit(error));
+      version, error, *limit);
   file.close();
   return file.good() ? absl::OkStatus()
                      : absl::UnavailableError("cannot write " + path);
