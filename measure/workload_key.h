@@ -1,0 +1,22 @@
+#ifndef TILEWRIGHT_MEASURE_WORKLOAD_KEY_H_
+#define TILEWRIGHT_MEASURE_WORKLOAD_KEY_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "measure/record.pb.h"
+#include "sketch/workload.h"
+
+namespace tilewright::measure {
+
+// What records of a workload are found by: its canonical text, and the
+// fingerprint of that.
+WorkloadKey MakeWorkloadKey(const sketch::Workload& workload);
+
+// The same of a text that somebody else wrote. InvalidArgument if it is no
+// workload's, or not the canonical text of that workload.
+absl::StatusOr<WorkloadKey> ParseWorkloadKey(std::string_view text);
+
+}  // namespace tilewright::measure
+
+#endif  // TILEWRIGHT_MEASURE_WORKLOAD_KEY_H_
