@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilegraph/access.h"
 #include "tilegraph/row_space.h"
 
 namespace tilewright {
