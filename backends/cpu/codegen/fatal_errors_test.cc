@@ -58,7 +58,7 @@ TEST(FatalErrorsTest, WhatTheBackEndCannotSelectIsAStatus) {
     absl::Status status;
     EXPECT_FALSE(RunToFatalError([&] { return lost->Run(true); }, status));
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInternal,
-                                 HasSubstr("Cannot select")));
+                                 HasSubstr("LLVM gives up")));
     Job good;
     EXPECT_TRUE(RunToFatalError([&] { return good.Run(false); }, status));
     TW_EXPECT_OK(status);
