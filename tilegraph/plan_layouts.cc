@@ -107,6 +107,14 @@ class LayoutChooser {
         });
   }
 
+  // Whether `source` can be the image that `output` works on channel by
+  // channel: indices, masks and the like have another rank.
+  static bool HasPixelsOf(const Tensor& source, const Tensor& output) {
+    return source.shape.size() == output.shape.size() &&
+           source.shape[1] == output.shape[1] && source.shape.size() >= 3 &&
+           source.dtype == output.dtype;
+  }
+
   // How the group reads tensors of other groups in whose memory neighbouring
   // channels of its own output lie side by side; nullopt if it reads none such.
   std::optional<Channels> ChannelsRead(const Group& group) const {
@@ -119,7 +127,9 @@ class LayoutChooser {
         Visit(body, [&](const Expr& e) {
           if (e.op() != Op::kLoad) return;
           const auto layout = draft_.plan.layouts.find(e.source());
-          if (layout == draft_.plan.layouts.end()) return;
+          if (layout == draft_.plan.layouts.end() ||
+              !HasPixelsOf(draft_.graph.tensor(e.source()), output))
+            return;
           const LinearForm offset = ToLinear(
               layout->second.Offset(e.operands()), RangesOf(tensor.compute));
           for (const auto& [term, coefficient] : offset.terms) {
