@@ -154,6 +154,7 @@ absl::StatusOr<ImportedModel> ImportModelProto(onnx::ModelProto model,
                       InferShapes(graph, table, options));
   FoldBatchNorm(graph, infos);
   RemoveDeadNodes(graph);
+  DropUnreadOutputs(graph);
   TW_ASSIGN_OR_RETURN(ImportedModel imported,
                       Converter(graph, infos, table).Convert());
   return imported;

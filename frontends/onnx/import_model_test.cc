@@ -367,6 +367,18 @@ TEST(ImportModelTest, OutputsAnOperatorDoesNotHaveAreRefused) {
             "and export it again");
 }
 
+TEST(ImportModelTest, NothingIsComputedForOutputsThatNobodyReads) {
+  for (const bool is_read : {false, true}) {
+    ModelBuilder b;
+    b.Input("x", {4}).Output("y");
+    b.Node("Dropout", {"x"}, {"dropped", "mask"});
+    b.Node("Relu", {"dropped"}, {"y"});
+    if (is_read) b.Output("mask", {4}, onnx::TensorProto::BOOL);
+    EXPECT_EQ(Hints(Import(b)),
+              is_read ? (Strings{"fill", "relu"}) : (Strings{"relu"}));
+  }
+}
+
 TEST(ImportModelTest, HugeImagesTakeNoMemory) {
   ModelBuilder b;
   b.Input("x", {1, 1, 1 << 20, 1 << 20}).Output("y");

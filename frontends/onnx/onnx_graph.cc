@@ -381,4 +381,22 @@ void RemoveDeadNodes(OnnxGraph& graph) {
   graph.nodes = std::move(nodes);
 }
 
+void DropUnreadOutputs(OnnxGraph& graph) {
+  std::vector<bool> read(graph.values.size(), false);
+  for (const ValueId id : graph.outputs) read[id] = true;
+  for (const OnnxNode& node : graph.nodes) {
+    for (const ValueId id : node.inputs) {
+      if (id != kNoValue) read[id] = true;
+    }
+  }
+  for (OnnxNode& node : graph.nodes) {
+    for (size_t i = 1; i < node.outputs.size(); ++i) {
+      ValueId& id = node.outputs[i];
+      if (id == kNoValue || read[id]) continue;
+      graph.values[id].producer = -1;
+      id = kNoValue;
+    }
+  }
+}
+
 }  // namespace tilewright

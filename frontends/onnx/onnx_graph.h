@@ -89,6 +89,11 @@ absl::StatusOr<OnnxGraph> BuildOnnxGraph(onnx::ModelProto model);
 // Removes the nodes no output needs. Values stay, so ValueIds stay valid.
 void RemoveDeadNodes(OnnxGraph& graph);
 
+// Makes outputs after a node's first that nobody reads kNoValue, so that
+// nothing is computed for them (the mask of a Dropout). Not before types are
+// inferred: to some operators it means something that an output is there.
+void DropUnreadOutputs(OnnxGraph& graph);
+
 }  // namespace tilewright
 
 #endif  // FRONTENDS_ONNX_ONNX_GRAPH_H_
