@@ -66,12 +66,7 @@ class Planner {
 
   VectorPlan Run() {
     for (const Buffer& b : kernel_.buffers) {
-      // Elements of these types are rounded whenever they are stored; registers
-      // hold f32.
-      const bool rounded =
-          b.dtype == DType::kFloat16 || b.dtype == DType::kBFloat16;
-      if (b.level == Level::kRegisters &&
-          (rounded || b.layout.physical_elements() > 4096))
+      if (b.level == Level::kRegisters && b.layout.physical_elements() > 4096)
         memory_.insert(b.id);
     }
     for (;;) {
@@ -265,7 +260,11 @@ class Planner {
       return cost;
     };
     double least = memory(plan);
-    if (plan.axis < 0) return least;
+    // No access can be cheaper than one operation.
+    const auto cheapest = std::count_if(
+        info.accesses.begin(), info.accesses.end(),
+        [&](const TileAccess& access) { return !InRegisters(access.buffer); });
+    if (plan.axis < 0 || least <= static_cast<double>(cheapest)) return least;
     for (int row = 0; row < static_cast<int>(info.op->box.size()); ++row) {
       OpPlan with = plan;
       with.row = row;

@@ -1,0 +1,41 @@
+// Random data movement under its default schedule, as machine code: what
+// the CPU computes is what the reference interpreter computes.
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "backends/cpu/case_runner.h"
+#include "backends/lowering/move_case.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::cpu {
+namespace {
+
+using lowering::RandomCase;
+
+constexpr int kParts = 4;
+constexpr uint64_t kCases = 400;
+
+class MoveKernelsTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(MoveKernelsTest, ComputeWhatTheReferenceComputes) {
+  absl::StatusOr<CaseRunner> runner = CaseRunner::Create();
+  if (!runner.ok()) GTEST_SKIP() << runner.status();
+  const uint64_t end = kCases * (GetParam() + 1) / kParts;
+  for (uint64_t seed = kCases * GetParam() / kParts; seed < end;) {
+    std::vector<RandomCase> batch;
+    for (; seed < end && batch.size() < kCasesPerModule; ++seed) {
+      absl::StatusOr<RandomCase> drawn =
+          lowering::DrawMoveCase(seed, runner->spec());
+      ASSERT_TRUE(drawn.ok()) << "seed " << seed << ": " << drawn.status();
+      batch.push_back(*std::move(drawn));
+    }
+    const absl::Status status = runner->RunBatch(std::move(batch));
+    ASSERT_TRUE(status.ok()) << status;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, MoveKernelsTest, ::testing::Range(0, kParts));
+
+}  // namespace
+}  // namespace tilewright::cpu
