@@ -50,32 +50,6 @@ absl::Status InferConv(OpContext& op) {
   return absl::OkStatus();
 }
 
-// The input within a frame of zeros.
-TensorId PadInput(ImportContext& in, const std::vector<WindowDim>& window) {
-  const TensorId x = in.input(0);
-  bool padded = false;
-  Shape shape = in.op().shape(0);
-  for (size_t d = 0; d < window.size(); ++d) {
-    padded |= window[d].pad_before > 0 || window[d].pad_after > 0;
-    shape[2 + d] += window[d].pad_before + window[d].pad_after;
-  }
-  if (!padded) return x;
-  return in.Elementwise(
-      in.Name(0, "pad"), in.op().dtype(0), shape, "pad",
-      [&](absl::Span<const Expr> index) {
-        Expr inside;
-        std::vector<Expr> at(index.begin(), index.end());
-        for (size_t d = 0; d < window.size(); ++d) {
-          const WindowDim& dim = window[d];
-          at[2 + d] = index[2 + d] - Expr::Int(dim.pad_before);
-          inside =
-              AndAll(inside, InBounds(at[2 + d], dim.input, dim.pad_before > 0,
-                                      dim.pad_after > 0));
-        }
-        return SelectExpr(inside, in.At(x, at), Literal(in.op().dtype(0), 0));
-      });
-}
-
 absl::Status ImportConv(ImportContext& in) {
   const OpContext& op = in.op();
   TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window, ConvWindow(op));
@@ -86,7 +60,7 @@ absl::Status ImportConv(ImportContext& in) {
   const int64_t channels_in = w_shape[1];
   const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
 
-  const TensorId x = PadInput(in, window);
+  const TensorId x = PadWithZeros(in, window);
   const TensorId w = in.input(1);
   EmitConvolution(in, window, w_shape[0], channels_in,
                   [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {

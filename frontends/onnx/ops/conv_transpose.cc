@@ -1,5 +1,12 @@
-// Transposed convolution: the input spread over the strides with zeros between,
-// then a contraction free of guards with mirrored weights, then the bias.
+// Transposed convolution, as a contraction free of guards over a padded input,
+// then the bias.
+//
+// Output o gets from input i what tap k = o + pad_before - i * stride weighs it
+// with. With q and r the quotient and the rest of (o + pad_before) / stride,
+// those are the taps r, r + stride, ... of the inputs q, q - 1, ...: weights
+// ordered by rest let each output see its own taps and no others. With
+// dilation beside a stride the taps of an output are spread too; there the
+// input is, with zeros between.
 #include <algorithm>
 #include <vector>
 
@@ -148,11 +155,112 @@ TensorId Spread(ImportContext& in, const std::vector<WindowDim>& window) {
       });
 }
 
-absl::Status ImportConvTranspose(ImportContext& in) {
+// Where in the ordered weights, and in the input, an output finds tap number
+// `tap`, counted from the last.
+struct Phases {
+  int64_t taps;    // of one output: ceil(kernel / stride)
+  int64_t before;  // padding of the input
+  int64_t after;
+  int64_t shift;  // q + tap + shift is the place in the padded input
+};
+
+Phases PhasesOf(const WindowDim& dim) {
+  Phases phases;
+  phases.taps = (dim.kernel + dim.stride - 1) / dim.stride;
+  const int64_t first = dim.pad_before / dim.stride - (phases.taps - 1);
+  const int64_t last = (dim.output - 1 + dim.pad_before) / dim.stride;
+  phases.before = std::max<int64_t>(0, -first);
+  phases.after = std::max<int64_t>(0, last - (dim.input - 1));
+  phases.shift = phases.before - (phases.taps - 1);
+  return phases;
+}
+
+// The weights [ic, oc, kernel...] by rest, tap and channels:
+// [r, tap, r, tap, ..., ic, oc], zero where the kernel has no such tap.
+HostTensor OrderWeights(const HostTensor& w,
+                        const std::vector<WindowDim>& window, int64_t groups) {
+  const int64_t channels_in = w.shape()[0] / groups,
+                channels_out = w.shape()[1];
+  Shape shape;
+  for (const WindowDim& dim : window) {
+    shape.push_back(dim.stride);
+    shape.push_back(PhasesOf(dim).taps);
+  }
+  shape.push_back(channels_in);
+  shape.push_back(channels_out * groups);
+  HostTensor ordered(w.dtype(), shape);
+  Shape at(shape.size(), 0);
+  for (int64_t i = 0; i < ordered.num_elements(); ++i) {
+    int64_t rest = i;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
+      at[d] = rest % shape[d];
+    const int64_t ic = at[shape.size() - 2], oc = at[shape.size() - 1];
+    int64_t from = (oc / channels_out * channels_in + ic) * channels_out +
+                   oc % channels_out;
+    bool inside = true;
+    for (size_t d = 0; d < window.size(); ++d) {
+      const int64_t k =
+          at[2 * d] + (shape[2 * d + 1] - 1 - at[2 * d + 1]) * shape[2 * d];
+      inside &= k < window[d].kernel;
+      from = from * window[d].kernel + k;
+    }
+    if (inside) ordered.Set(i, w.Get(from));
+  }
+  return ordered;
+}
+
+// Whether the taps of an output follow each other, and can be ordered now.
+bool HasPhases(const ImportContext& in, const std::vector<WindowDim>& window) {
+  return in.op().input(1).constant != nullptr &&
+         std::all_of(window.begin(), window.end(),
+                     [](const WindowDim& dim) { return dim.dilation == 1; });
+}
+
+void EmitByPhases(ImportContext& in, const std::vector<WindowDim>& window,
+                  int64_t groups) {
+  const Shape& w_shape = in.op().shape(1);
+  const int64_t channels_in = w_shape[0] / groups, channels_out = w_shape[1];
+  const DType acc = Combiner::DefaultAccumulator(in.op().dtype(0));
+  std::vector<WindowDim> taps = window;
+  for (WindowDim& dim : taps) {
+    const Phases phases = PhasesOf(dim);
+    dim.kernel = phases.taps;
+    dim.pad_before = phases.before;
+    dim.pad_after = phases.after;
+  }
+  const TensorId x = PadWithZeros(in, taps);
+  const TensorId w =
+      in.Constant(in.Name(0, "weights"),
+                  OrderWeights(*in.op().input(1).constant, window, groups));
+  EmitConvolution(
+      in, taps, channels_out * groups, channels_in,
+      [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
+        Expr channel = over[0];
+        if (groups > 1) {
+          channel = FloorDiv(out[1], Expr::Int(channels_out)) *
+                        Expr::Int(channels_in) +
+                    over[0];
+        }
+        std::vector<Expr> at = {out[0], channel}, tap;
+        for (size_t d = 0; d < window.size(); ++d) {
+          const Expr stride = Expr::Int(window[d].stride);
+          const Expr place = out[2 + d] + Expr::Int(window[d].pad_before);
+          at.push_back(FloorDiv(place, stride) + over[1 + d] +
+                       Expr::Int(PhasesOf(window[d]).shift));
+          tap.push_back(FloorMod(place, stride));
+          tap.push_back(over[1 + d]);
+        }
+        tap.push_back(over[0]);
+        tap.push_back(out[1]);
+        return Binary(Op::kMul, CastTo(acc, in.At(x, std::move(at))),
+                      CastTo(acc, in.At(w, std::move(tap))));
+      });
+}
+
+void EmitBySpreading(ImportContext& in, const std::vector<WindowDim>& window,
+                     int64_t groups) {
   const OpContext& op = in.op();
-  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window, ReadTransposed(op));
   const int spatial = static_cast<int>(window.size());
-  const int64_t groups = op.Int("group", 1);
   const Shape& w_shape = op.shape(1);
   const int64_t channels_in = w_shape[0] / groups;
   const int64_t channels_out = w_shape[1];
@@ -180,6 +288,17 @@ absl::Status ImportConvTranspose(ImportContext& in) {
         return Binary(Op::kMul, CastTo(acc, in.At(x, std::move(at))),
                       CastTo(acc, in.At(w, std::move(tap))));
       });
+}
+
+absl::Status ImportConvTranspose(ImportContext& in) {
+  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window,
+                      ReadTransposed(in.op()));
+  const int64_t groups = in.op().Int("group", 1);
+  if (HasPhases(in, window)) {
+    EmitByPhases(in, window, groups);
+  } else {
+    EmitBySpreading(in, window, groups);
+  }
   return absl::OkStatus();
 }
 

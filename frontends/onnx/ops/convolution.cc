@@ -6,6 +6,31 @@
 
 namespace tilewright {
 
+TensorId PadWithZeros(ImportContext& in, const std::vector<WindowDim>& window) {
+  const TensorId x = in.input(0);
+  bool padded = false;
+  Shape shape = in.op().shape(0);
+  for (size_t d = 0; d < window.size(); ++d) {
+    padded |= window[d].pad_before > 0 || window[d].pad_after > 0;
+    shape[2 + d] += window[d].pad_before + window[d].pad_after;
+  }
+  if (!padded) return x;
+  return in.Elementwise(
+      in.Name(0, "pad"), in.op().dtype(0), shape, "pad",
+      [&](absl::Span<const Expr> index) {
+        Expr inside;
+        std::vector<Expr> at(index.begin(), index.end());
+        for (size_t d = 0; d < window.size(); ++d) {
+          const WindowDim& dim = window[d];
+          at[2 + d] = index[2 + d] - Expr::Int(dim.pad_before);
+          inside =
+              AndAll(inside, InBounds(at[2 + d], dim.input, dim.pad_before > 0,
+                                      dim.pad_after > 0));
+        }
+        return SelectExpr(inside, in.At(x, at), Literal(in.op().dtype(0), 0));
+      });
+}
+
 void EmitConvolution(ImportContext& in, const std::vector<WindowDim>& window,
                      int64_t channels_out, int64_t channels_in,
                      const Terms& terms) {

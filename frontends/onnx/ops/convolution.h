@@ -1,4 +1,4 @@
-// What Conv and ConvTranspose share once their input is padded or spread.
+// What Conv and ConvTranspose share.
 #ifndef FRONTENDS_ONNX_OPS_CONVOLUTION_H_
 #define FRONTENDS_ONNX_OPS_CONVOLUTION_H_
 
@@ -10,9 +10,14 @@
 
 namespace tilewright {
 
+// Input 0 of the node within a frame of zeros, `window`'s paddings wide; the
+// input itself if there are none.
+TensorId PadWithZeros(ImportContext& in, const std::vector<WindowDim>& window);
+
 // Output 0 of a node with inputs x, w and perhaps a bias: the sum of `terms`
-// over (ic, kernel...) for every (n, oc, spatial...), hint "conv", then the bias
-// as a compute of its own, hint "bias". Terms have the accumulator's dtype.
+// over (ic, kernel...) for every (n, oc, spatial...), hint "conv", then the
+// bias as a compute of its own, hint "bias". Terms have the accumulator's
+// dtype.
 void EmitConvolution(ImportContext& in, const std::vector<WindowDim>& window,
                      int64_t channels_out, int64_t channels_in,
                      const Terms& terms);
