@@ -54,6 +54,7 @@ absl::StatusOr<CpuTarget> CpuTargetOf(const DeviceSpec& spec) {
   target.tune = TuneFor(target.cpu_class);
   target.fma = Has(features, "fma");
   target.f16c = Has(features, "f16c");
+  target.range = Has(features, "avx512dq") && Has(features, "avx512vl");
   const int widest = Has(features, "avx512f") ? 64
                      : Has(features, "avx2")  ? 32
                                               : 16;

@@ -21,6 +21,7 @@ struct CpuTarget {
   int vector_bytes = 0;
   bool fma = false;
   bool f16c = false;
+  bool range = false;  // VRANGEPS and its like: AVX-512DQ with VL
 };
 
 // From spec.target() ("cpu:CLASS") and unit.vector_bytes(). InvalidArgument if

@@ -140,7 +140,7 @@ class KernelEmitter {
     for (Reg reg : n.operands) operands.push_back(Get(reg));
     TW_ASSIGN_OR_RETURN(
         Value * result,
-        EmitOp(b_, n.op, kernel_.regs[n.dst].dtype,
+        EmitOp(b_, target_, n.op, kernel_.regs[n.dst].dtype,
                kernel_.regs[n.operands.back()].dtype, operands));
     Set(n.dst, result);
     return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/codegen/convert.h"
+#include "backends/cpu/codegen/extreme.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -68,7 +69,8 @@ Division Floored(IRBuilderBase& b, bool is_unsigned, Value* x, Value* y) {
 }
 
 // Null if `op` is none of these.
-Value* FloatOp(IRBuilderBase& b, Op op, absl::Span<Value* const> v) {
+Value* FloatOp(IRBuilderBase& b, const CpuTarget& target, Op op,
+               absl::Span<Value* const> v) {
   const auto unary = [&](llvm::Intrinsic::ID id) {
     return b.CreateUnaryIntrinsic(id, v[0]);
   };
@@ -96,9 +98,9 @@ Value* FloatOp(IRBuilderBase& b, Op op, absl::Span<Value* const> v) {
     case Op::kDiv:
       return b.CreateFDiv(v[0], v[1]);
     case Op::kMax:
-      return b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, v[0], v[1]);
+      return EmitMax(b, target, v[0], v[1]);
     case Op::kMin:
-      return b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, v[0], v[1]);
+      return EmitMin(b, target, v[0], v[1]);
     case Op::kEq:
       return b.CreateFCmpOEQ(v[0], v[1]);
     case Op::kNe:
@@ -178,8 +180,8 @@ Value* IntegerOp(IRBuilderBase& b, Op op, bool is_unsigned, bool is_bool,
 
 }  // namespace
 
-absl::StatusOr<Value*> EmitOp(IRBuilderBase& b, Op op, DType dtype,
-                              DType operand_dtype,
+absl::StatusOr<Value*> EmitOp(IRBuilderBase& b, const CpuTarget& target, Op op,
+                              DType dtype, DType operand_dtype,
                               absl::Span<Value* const> operands) {
   if (op == Op::kSelect) {
     return b.CreateSelect(operands[0], operands[1], operands[2]);
@@ -188,7 +190,7 @@ absl::StatusOr<Value*> EmitOp(IRBuilderBase& b, Op op, DType dtype,
     return EmitCast(b, dtype, operand_dtype, operands[0]);
   }
   Value* result = IsFloat(operand_dtype)
-                      ? FloatOp(b, op, operands)
+                      ? FloatOp(b, target, op, operands)
                       : IntegerOp(b, op, IsUnsigned(operand_dtype),
                                   operand_dtype == DType::kBool, operands);
   if (result == nullptr) {

@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "backends/cpu/codegen/cpu_target.h"
 #include "llvm/IR/IRBuilder.h"
 #include "tilegraph/expr.h"
 
@@ -13,7 +14,8 @@ namespace tilewright::cpu {
 // (for kSelect that of the branches), giving a register of `dtype`. No call
 // remains in the code. Unimplemented for functions that
 // lowering:ExpandFunctions should have replaced.
-absl::StatusOr<llvm::Value*> EmitOp(llvm::IRBuilderBase& b, Op op, DType dtype,
+absl::StatusOr<llvm::Value*> EmitOp(llvm::IRBuilderBase& b,
+                                    const CpuTarget& target, Op op, DType dtype,
                                     DType operand_dtype,
                                     absl::Span<llvm::Value* const> operands);
 

@@ -1,0 +1,19 @@
+// max and min of floats as LLVM IR: NaN if either side is NaN, -0 below +0.
+#ifndef TILEWRIGHT_BACKENDS_CPU_CODEGEN_EXTREME_H_
+#define TILEWRIGHT_BACKENDS_CPU_CODEGEN_EXTREME_H_
+
+#include "backends/cpu/codegen/cpu_target.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace tilewright::cpu {
+
+// Two instructions for relu, three with AVX-512DQ, whose RANGE orders zeros;
+// otherwise what LLVM makes of its intrinsic, five or six.
+llvm::Value* EmitMax(llvm::IRBuilderBase& b, const CpuTarget& target,
+                     llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitMin(llvm::IRBuilderBase& b, const CpuTarget& target,
+                     llvm::Value* x, llvm::Value* y);
+
+}  // namespace tilewright::cpu
+
+#endif  // TILEWRIGHT_BACKENDS_CPU_CODEGEN_EXTREME_H_
