@@ -1,6 +1,7 @@
 #include "sketch/window_schedule.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "sketch/output_tiles.h"
 #include "sketch/window_tile.h"
+#include "tilegraph/index_eval.h"
 #include "tilegraph/simplify.h"
 
 namespace tilewright::sketch {
@@ -21,6 +23,8 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // and registers for their results; sums are one multiply-add or addition.
 constexpr double kExtremeOperations = 4;
 constexpr int kExtremeTemporaries = 3;
+// Channels of small groups are picked out of a vector by a shuffle or two.
+constexpr double kShuffledLoad = 2.5;
 
 RangeOf AxisRanges(const Compute& compute) {
   return [&compute](int var) -> std::optional<Range> {
@@ -93,16 +97,26 @@ class Builder {
     return std::nullopt;
   }
 
-  WindowAccess AccessOf(const Expr& load) const {
+  WindowAccess AccessOf(const Expr& load, const VectorUnit& unit) const {
     const RangeOf ranges = AxisRanges(reduction_.compute);
     WindowAccess access;
     for (const Expr& index : load.operands()) {
       std::vector<WindowAccess::Term>& dim = access.dims.emplace_back();
       for (const auto& [term, coefficient] : ToLinear(index, ranges).terms) {
-        // Of what is no plain axis only that it moves is known.
+        // Of what is no plain axis only that it moves is known; but channels
+        // of one group see the same.
         for (const int var : VarsOf(term)) {
           const std::optional<int> axis = AxisOf(var);
-          if (axis) dim.push_back({*axis, coefficient});
+          if (!axis) continue;
+          const int64_t group = axis == kVectorAxis &&
+                                        term.op() == Op::kFloorDiv &&
+                                        term.operand(0).op() == Op::kVar &&
+                                        term.operand(1).op() == Op::kConst
+                                    ? term.operand(1).int_value()
+                                    : 1;
+          dim.push_back({*axis, coefficient,
+                         std::max<int64_t>(1, group / unit.elements)});
+          if (group > 1 && group < unit.elements) access.work = kShuffledLoad;
         }
       }
     }
@@ -119,7 +133,7 @@ class Builder {
     for (const Axis& axis : reduction_.compute.reduce_axes)
       space.reduce.push_back(axis.extent.value());
     ForEachLoad(body_, [&](const Expr& load) {
-      space.accesses.push_back(AccessOf(load));
+      space.accesses.push_back(AccessOf(load, unit));
     });
     space.registers = static_cast<int>(spec_.unit().vector_registers());
     space.registers_per_unit = static_cast<int>(CeilDiv(unit.elements, lanes));
@@ -178,11 +192,30 @@ class Builder {
     });
   }
 
+  // How far apart two elements of the operand lie whose places in the window
+  // are neighbours.
+  int64_t StrideOf(int var) const {
+    int64_t stride = 0;
+    ForEachLoad(body_, [&](const Expr& load) {
+      if (stride != 0 ||
+          graph_.tensor(load.source()).kind == TensorKind::kConstant)
+        return;
+      const Expr offset =
+          workload_.LayoutOf(load.source()).Offset(load.operands());
+      const auto at = [&](int64_t value) {
+        return EvalIndex(offset, [&](int v) { return v == var ? value : 0; });
+      };
+      stride = std::abs(at(1) - at(0));
+    });
+    return stride;
+  }
+
   void TileReduction(Handle block, const std::vector<Axis>& names,
                      bool whole_task) {
     const Nest nest =
         CutSpatial(writer_, tiles_, block, names, whole_task, "acc.");
-    std::vector<Handle> order = nest.steps, unrolled;
+    std::vector<Handle> order = nest.steps;
+    std::vector<std::pair<int64_t, Handle>> unrolled;  // by stride
     const std::vector<Axis>& axes = reduction_.compute.reduce_axes;
     for (size_t i = 0; i < axes.size(); ++i) {
       Handle loop = writer_.Loop(block, axes[i].name);
@@ -194,12 +227,22 @@ class Builder {
         order.push_back(parts[0]);
         loop = parts[1];
       }
-      order.push_back(loop);
-      if (part > 1) unrolled.push_back(loop);
+      if (part > 1) {
+        unrolled.emplace_back(-StrideOf(spatial_ + static_cast<int>(i)), loop);
+      } else {
+        order.push_back(loop);
+      }
     }
+    // In the order of what they read: so each window sees it in this order
+    // too.
+    std::stable_sort(
+        unrolled.begin(), unrolled.end(),
+        [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [stride, loop] : unrolled) order.push_back(loop);
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
     if (order.size() > 1) writer_.Reorder(order);
-    for (const Handle loop : unrolled) writer_.Annotate(loop, "unroll");
+    for (const auto& [stride, loop] : unrolled)
+      writer_.Annotate(loop, "unroll");
     writer_.Annotate(nest.tile.front(), "tile");
   }
 

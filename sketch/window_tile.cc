@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -18,8 +19,10 @@ constexpr double kStoreCost = 2;
 // Fewer accumulators than this leave the units waiting for each other.
 constexpr double kAccumulatorsToHideLatency = 8;
 // Multiply-adds laid out in a row: more is long code for no gain.
-constexpr int64_t kMostLaidOut = 160;
+constexpr int64_t kMostLaidOut = 176;
 constexpr int64_t kMostTaps = 49;
+// Of reduce axes longer than this, parts are tried too.
+constexpr int64_t kLongAxis = 8;
 // Shared operands that stay in registers from tile to tile.
 constexpr int64_t kMostHeld = 10;
 
@@ -43,31 +46,6 @@ bool Moves(const WindowAccess& access, int axis) {
   return false;
 }
 
-// How many different elements (vectors) an access touches when the axes take
-// `extents` steps.
-int64_t Distinct(const WindowAccess& access,
-                 const std::vector<int64_t>& extents) {
-  int64_t product = 1;
-  for (const auto& dim : access.dims) {
-    std::set<int64_t> values = {0};
-    int64_t apart = 1;
-    for (const WindowAccess::Term& term : dim) {
-      if (term.axis == kVectorAxis) {
-        apart *= extents[kVectorAxis];
-        continue;
-      }
-      std::set<int64_t> next;
-      for (const int64_t value : values) {
-        for (int64_t i = 0; i < extents[term.axis]; ++i)
-          next.insert(value + i * term.stride);
-      }
-      values = std::move(next);
-    }
-    product *= apart * static_cast<int64_t>(values.size());
-  }
-  return product;
-}
-
 class Chooser {
  public:
   explicit Chooser(const WindowSpace& space) : space_(space) {}
@@ -76,29 +54,29 @@ class Chooser {
     WindowTile tile;
     tile.laid_out.assign(space_.reduce.size(), 1);
     best_ = tile;
-    for (;;) {
-      TryTiles(tile);
-      // One more of the reduce loops, from the innermost out; of a long one a
-      // part.
-      size_t next = space_.reduce.size();
-      while (next > 0 && tile.laid_out[next - 1] == space_.reduce[next - 1])
-        --next;
-      if (next == 0) break;
-      int64_t taps = 1;
-      for (const int64_t n : tile.laid_out) taps *= n;
-      const int64_t whole = space_.reduce[next - 1];
-      for (const int64_t part : {4, 6, 8}) {
-        if (part >= whole || taps * part > kMostTaps) continue;
-        tile.laid_out[next - 1] = part;
-        TryTiles(tile);
-      }
-      if (taps * whole > kMostTaps) break;
-      tile.laid_out[next - 1] = whole;
-    }
+    LayOut(0, 1, tile);
     return best_;
   }
 
  private:
+  // Tries to lay out none, a part or all of the reduce axes from `axis` on.
+  void LayOut(size_t axis, int64_t taps, WindowTile& tile) {
+    if (axis == space_.reduce.size()) {
+      TryTiles(tile);
+      return;
+    }
+    const int64_t whole = space_.reduce[axis];
+    std::vector<int64_t> parts = {1};
+    if (whole > kLongAxis) parts.insert(parts.end(), {4, 6, 8});
+    if (whole > 1) parts.push_back(whole);
+    for (const int64_t part : parts) {
+      if (taps * part > kMostTaps) continue;
+      tile.laid_out[axis] = part;
+      LayOut(axis + 1, taps * part, tile);
+    }
+    tile.laid_out[axis] = 1;
+  }
+
   void TryTiles(WindowTile tile) {
     const int64_t most = std::max<int64_t>(1, space_.registers);
     for (const int64_t vectors : {1, 2, 4, 8}) {
@@ -109,12 +87,50 @@ class Chooser {
           tile.vectors = vectors;
           tile.rows = rows;
           tile.outer_rows = outer;
-          if (!Fits(tile)) continue;
+          if (!Fits(tile)) break;
           const double cost = Cost(tile);
           if (cost < least_) best_ = tile, least_ = cost;
         }
       }
     }
+  }
+
+  // How many different elements (vectors) an access touches when the axes take
+  // `extents` steps.
+  int64_t Distinct(const WindowAccess& access,
+                   const std::vector<int64_t>& extents) {
+    int64_t product = 1;
+    for (const auto& dim : access.dims) {
+      Sum sum;
+      for (const WindowAccess::Term& term : dim) {
+        const int64_t extent = extents[term.axis];
+        if (term.axis == kVectorAxis) {
+          product *= CeilDiv(extent, term.shared);
+        } else if (extent > 1) {
+          sum.push_back({extent, term.stride});
+        }
+      }
+      product *= Values(sum);
+    }
+    return product;
+  }
+
+  // Steps and strides of what is added up.
+  using Sum = std::vector<std::pair<int64_t, int64_t>>;
+  int64_t Values(const Sum& sum) {
+    if (sum.empty()) return 1;
+    if (sum.size() == 1) return sum[0].first;
+    auto [found, inserted] = values_.try_emplace(sum);
+    if (!inserted) return found->second;
+    std::set<int64_t> values = {0};
+    for (const auto& [steps, stride] : sum) {
+      std::set<int64_t> next;
+      for (const int64_t value : values) {
+        for (int64_t i = 0; i < steps; ++i) next.insert(value + i * stride);
+      }
+      values = std::move(next);
+    }
+    return found->second = static_cast<int64_t>(values.size());
   }
 
   std::vector<int64_t> Extents(int64_t vectors, int64_t rows, int64_t outer,
@@ -129,7 +145,7 @@ class Chooser {
     return !Moves(access, kRowAxis) && !Moves(access, kOuterRowAxis);
   }
 
-  bool Fits(const WindowTile& tile) const {
+  bool Fits(const WindowTile& tile) {
     const std::vector<int64_t> extents =
         Extents(tile.vectors, tile.rows, tile.outer_rows, tile.laid_out);
     int64_t taps = 1;
@@ -144,7 +160,7 @@ class Chooser {
   }
 
   // Time over the whole output, in multiply-adds.
-  double Cost(const WindowTile& tile) const {
+  double Cost(const WindowTile& tile) {
     double steps = 1, taps = 1;
     for (size_t i = 0; i < space_.reduce.size(); ++i) {
       steps *= static_cast<double>(CeilDiv(space_.reduce[i], tile.laid_out[i]));
@@ -162,7 +178,7 @@ class Chooser {
           for (const WindowAccess& access : space_.accesses) {
             const int64_t distinct = Distinct(access, extents);
             if (steps > 1 || !Shared(access) || distinct > kMostHeld)
-              loads += static_cast<double>(distinct) * unit;
+              loads += static_cast<double>(distinct) * unit * access.work;
           }
           const double outputs =
               static_cast<double>(v.size * r.size * o.size) * unit;
@@ -179,6 +195,7 @@ class Chooser {
   }
 
   const WindowSpace& space_;
+  std::map<Sum, int64_t> values_;
   WindowTile best_;
   double least_ = std::numeric_limits<double>::infinity();
 };

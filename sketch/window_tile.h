@@ -15,8 +15,12 @@ struct WindowAccess {
   struct Term {
     int axis;
     int64_t stride;
+    // Of the vector axis: so many units side by side see the same element
+    // (channels of one group).
+    int64_t shared = 1;
   };
   std::vector<std::vector<Term>> dims;
+  double work = 1;  // of one load, in plain loads: shuffles take more
 };
 
 // Axis 0 is the vector axis, 1 the rows, 2 the outer rows, 3 + i the reduce
@@ -40,8 +44,7 @@ struct WindowTile {
   int64_t vectors = 1;
   int64_t rows = 1;
   int64_t outer_rows = 1;
-  // By reduce axis, how many of its steps are laid out: 1, a part or all. Axes
-  // outside one that is not laid out whole have 1.
+  // By reduce axis, how many of its steps are laid out: 1, a part or all.
   std::vector<int64_t> laid_out;
 };
 

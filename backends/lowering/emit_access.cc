@@ -26,14 +26,32 @@ const AccessForm& OpEmitter::FormOf(const Expr& load) {
       form.moving.emplace_back(term.var_id(), coefficient);
     } else {
       Visit(term, [&](const Expr& e) {
-        if (e.op() == Op::kVar &&
-            (e.var_id() == lane_var_ || IsPosition(e.var_id())))
+        if (e.op() != Op::kVar) return;
+        if (IsPosition(e.var_id())) form.even = false;
+        if (e.var_id() == lane_var_ || IsPosition(e.var_id()))
           form.linear = false;
       });
       form.rest.terms.emplace_back(term, coefficient);
     }
   }
+  if (form.even && !form.linear) FindLanes(form);
   return form;
+}
+
+void OpEmitter::FindLanes(AccessForm& form) {
+  LinearForm here = form.rest;
+  if (form.lane != 0)
+    here.terms.emplace_back(Expr::Var(lane_var_, "lane"), form.lane);
+  const Expr offset = here.ToExpr();
+  const auto distances =
+      LaneDistances(offset, lane_var_, plan_.lanes, ranges());
+  if (!distances) return;
+  form.distances = *distances;
+  form.first = ToLinear(
+      Substitute(
+          offset,
+          [&](int var) { return var == lane_var_ ? Expr::Int(0) : Expr(); }),
+      ranges());
 }
 
 bool OpEmitter::IsPosition(int var) const {
@@ -140,7 +158,8 @@ Reg OpEmitter::LoadValue(const Expr& load, Reg mask, Reg other) {
     return b_.Load(buffer, OffsetOf(placed.rest), placed.rest.constant, lanes_,
                    active_, mask, widened(lanes_));
   }
-  Reg value = LoadFromBlock(load, mask);
+  Reg value = LoadWithinVector(load, mask);
+  if (value == kNoReg) value = LoadFromBlock(load, mask);
   if (value == kNoReg) value = LoadLanes(load, mask);
   if (value == kNoReg) value = Gather(load, mask);
   return other == kNoReg || mask == kNoReg ? value

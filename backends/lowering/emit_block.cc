@@ -6,6 +6,7 @@
 #include "backends/lowering/access_cost.h"
 #include "backends/lowering/tile_op_emitter.h"
 #include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/interval.h"
 
 namespace tilewright::lowering {
 
@@ -109,6 +110,34 @@ std::optional<BlockOffsets> OpEmitter::LanesOf(const AccessForm& form,
   BlockOffsets offsets(1, {distances->begin(), distances->end()});
   offsets[0].resize(lanes_);
   return offsets;
+}
+
+// The position's lanes out of one vector of memory at a multiple of its size,
+// which other positions pick theirs from: the channels of small groups. kNoReg
+// if they do not lie in one.
+Reg OpEmitter::LoadWithinVector(const Expr& load, Reg mask) {
+  const AccessForm& form = FormOf(load);
+  const int buffer = c_.memory[load.source()];
+  if (form.distances.empty() || b_.buffer(buffer).elements % lanes_ != 0 ||
+      (mask != kNoReg && b_.type(mask).lanes > 1))
+    return kNoReg;
+  LinearForm first = form.first;
+  for (const auto& [var, coefficient] : form.moving)
+    first.constant += coefficient * at_.at(var);
+  for (const auto& [term, coefficient] : first.terms) {
+    if (coefficient % lanes_ != 0) return kNoReg;
+  }
+  const int64_t begin = FloorModulo(first.constant, lanes_);
+  std::vector<int> lanes(lanes_, 0);
+  for (int i = 0; i < active_; ++i) {
+    const int64_t lane = begin + form.distances[i];
+    if (lane < 0 || lane >= lanes_) return kNoReg;
+    lanes[i] = static_cast<int>(lane);
+  }
+  first.constant -= begin;
+  const Reg vector =
+      b_.Load(buffer, OffsetOf(first), first.constant, lanes_, 0, mask, kNoReg);
+  return b_.Shuffle(vector, vector, lanes);
 }
 
 // The position's vector by itself: with a stride, in reverse, or any other

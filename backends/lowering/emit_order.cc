@@ -142,7 +142,7 @@ void OpEmitter::FollowStream(std::vector<Step>& steps) {
       const auto moves = [&](const TileAxis& axis) {
         return axis.extent > 1 && Mentions(e, axis.var);
       };
-      if (stream == nullptr && form.linear &&
+      if (stream == nullptr && form.even &&
           std::any_of(taps_.begin(), taps_.end(), moves) &&
           std::any_of(op_.box.begin(), op_.box.end(), moves))
         stream = &form;

@@ -45,6 +45,11 @@ struct AccessForm {
   std::vector<std::pair<int, int64_t>>
       moving;  // position variable, coefficient
   int64_t lane = 0;
+  bool even = true;  // positions move it by constants, whatever lanes do
+  // Of an even form that is not linear: where lane 0 lies besides `moving`, and
+  // how far from there each lane. Empty distances: not the same everywhere.
+  LinearForm first;
+  std::vector<int64_t> distances;
   Expr offset;  // what all this came from
 };
 
@@ -145,6 +150,7 @@ class OpEmitter {
 
   // --- Accesses of memory and of register buffers.
   const AccessForm& FormOf(const Expr& load);
+  void FindLanes(AccessForm& form);
   bool IsPosition(int var) const;
   PlacedAccess Place(const AccessForm& form);
   Reg OffsetOf(const LinearForm& form);
@@ -179,6 +185,7 @@ class OpEmitter {
                                        const BlockOffsets& offsets) const;
   bool RowsAgree(const Expr& load) const;
   Reg LoadFromBlock(const Expr& load, Reg mask);
+  Reg LoadWithinVector(const Expr& load, Reg mask);
   Reg LoadLanes(const Expr& load, Reg mask);
   std::optional<BlockOffsets> LanesOf(const AccessForm& form,
                                       LinearForm& first);
