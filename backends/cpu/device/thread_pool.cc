@@ -3,13 +3,20 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace tilewright::cpu {
 namespace {
 
-// About 50 us: longer than the gap between two launches of a model, much
-// shorter than a time slice.
-constexpr int kSpins = 1000;
+// Longer than most gaps between two launches of a model, in which only the
+// launching thread works, and than waking a thread takes; much shorter than a
+// time slice. In time, not in turns: a pause takes 40 cycles on one CPU and 140
+// on another.
+constexpr std::chrono::microseconds kSpin(300);
+// Pauses between two looks at the clock: a few microseconds. Whoever still
+// waits then offers its core, in case the one it waits for needs it: with a
+// core taken by others, both may stand on the same one.
+constexpr int kPauses = 64;
 
 // A worker takes its share in this many bites, so that there is something left
 // to steal.
@@ -17,11 +24,18 @@ constexpr int64_t kBitesPerShare = 8;
 
 template <typename Condition>
 bool SpinUntil(const Condition& condition) {
-  for (int i = 0; i < kSpins; ++i) {
-    if (condition()) return true;
-    _mm_pause();
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point end = Clock::time_point::max();
+  while (true) {
+    for (int i = 0; i < kPauses; ++i) {
+      if (condition()) return true;
+      _mm_pause();
+    }
+    const Clock::time_point now = Clock::now();
+    if (end == Clock::time_point::max()) end = now + kSpin;
+    if (now >= end) return condition();
+    std::this_thread::yield();
   }
-  return condition();
 }
 
 }  // namespace
