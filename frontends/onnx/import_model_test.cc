@@ -402,5 +402,16 @@ TEST(ImportModelTest, TheSameModelGivesTheSameGraph) {
   EXPECT_EQ(PrintText(Import(b).graph, 0), PrintText(Import(b).graph, 0));
 }
 
+TEST(ImportModelTest, RefusesToResizeNothing) {
+  ModelBuilder b(17);
+  b.Input("unused", {1});
+  b.Floats("x", {0, 2}, {});
+  b.Floats("scales", {2}, {1, 2});
+  b.Node("Resize", {"x", "", "scales"}, {"y"}).String("mode", "nearest");
+  b.Output("y");
+  const std::string error = ErrorOf(b);
+  EXPECT_NE(error.find("without elements"), std::string::npos) << error;
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -92,6 +92,8 @@ absl::StatusOr<ResizeSpec> ReadResize(const OpContext& op) {
   TW_RETURN_IF_ERROR(ReadMode(op, spec));
   const Shape& from = op.shape(0);
   const int rank = op.rank(0);
+  if (Product(from, 0, rank) == 0)
+    return op.Unsupported("a tensor without elements, ", ShapeText(from));
   std::vector<int64_t> named = op.Ints("axes");
   if (named.empty()) {
     for (int d = 0; d < rank; ++d) named.push_back(d);
