@@ -31,12 +31,15 @@ CalibratorOptions CalibratorOptions::AsPublished() {
 
 std::vector<int> ChooseRemeasured(absl::Span<const ParallelMeasurement> round,
                                   const CalibratorOptions& options,
-                                  Random& random) {
+                                  Random& random, absl::Span<const int> also) {
   std::vector<double> ratios;
   for (const ParallelMeasurement& measurement : round) {
     ratios.push_back(measurement.latency_ns / measurement.duration_ns);
   }
   std::vector<int> chosen = FindOutliers(ratios, options.outlier_threshold);
+  chosen.insert(chosen.end(), also.begin(), also.end());
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   std::vector<int> others;
   for (int i = 0; i < static_cast<int>(round.size()); ++i) {
     if (!std::binary_search(chosen.begin(), chosen.end(), i)) {

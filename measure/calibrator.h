@@ -48,12 +48,13 @@ struct Remeasurement {
   double latency_ns = 0;
 };
 
-// Equation 3: the outliers of l_i / v_i (double MAD, modified z-scores) and, if
-// there are fewer than ceil(zeta n) of them, others drawn at random. Indices,
-// ascending.
+// Equation 3: the outliers of l_i / v_i (double MAD, modified z-scores) and
+// those of `also` (which the paper does not have); if they are fewer than
+// ceil(zeta n), others drawn at random. Indices, ascending.
 std::vector<int> ChooseRemeasured(absl::Span<const ParallelMeasurement> round,
                                   const CalibratorOptions& options,
-                                  Random& random);
+                                  Random& random,
+                                  absl::Span<const int> also = {});
 
 // Equation 4: the mean of |alone - parallel| / parallel; none if fewer than
 // min_remeasured can be compared.

@@ -13,6 +13,7 @@
 namespace tilewright::measure {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -58,6 +59,18 @@ TEST(ChooseRemeasuredTest, ManyOutliersAreAllRepeated) {
   }
   Random random(1);
   EXPECT_THAT(ChooseRemeasured(round, {}, random), ElementsAre(1, 4, 5, 9));
+}
+
+// Two of ten are due: 7 is an outlier, and one more is asked for. With 2 and 3
+// there are enough without a draw; 7 counts once.
+TEST(ChooseRemeasuredTest, WhatIsAskedForIsAmongThem) {
+  Random random(1);
+  EXPECT_THAT(ChooseRemeasured(Round(10, /*odd=*/7), {}, random, {4}),
+              ElementsAre(4, 7));
+  EXPECT_THAT(ChooseRemeasured(Round(10, /*odd=*/7), {}, random, {7, 2, 3}),
+              ElementsAre(2, 3, 7));
+  EXPECT_THAT(ChooseRemeasured(Round(10), {}, random, {4}),
+              AllOf(Contains(4), SizeIs(2)));
 }
 
 TEST(ChooseRemeasuredTest, TheOthersAreDrawn) {

@@ -34,8 +34,19 @@ void React::Update(double mean_delta, int failures) {
   const bool accurate = mean_delta <= options_.tau;
   if (!accurate || failures > options_.tau * degree_) {
     Decrease();
+    if (raised_) {
+      backoff_length_ =
+          backoff_length_ == 0 ? options_.backoff_rounds : 2 * backoff_length_;
+    }
+    rounds_to_wait_ = backoff_length_;
+    raised_ = false;
+  } else if (rounds_to_wait_ > 0) {
+    --rounds_to_wait_;
   } else {
+    if (raised_) backoff_length_ = 0;
+    const int before = degree_;
     Increase();
+    raised_ = degree_ > before;
   }
 }
 

@@ -14,6 +14,12 @@ struct ReactOptions {
   int gamma_min = 2;
   int gamma_max = 12;
   double tau = 0.05;
+  // 0: every good round increases, as in the paper. Otherwise, when an increase
+  // was followed by a decrease, as many good rounds pass before the next
+  // increase; twice as many each time that it fails again, and none any more
+  // once one was good. For programs that fill the device, where every attempt
+  // costs repetitions and gains nothing.
+  int backoff_rounds = 0;
 
   // The constants of DOPpler's published code: gamma_max 7, alpha 128.
   static ReactOptions AsPublished();
@@ -55,6 +61,9 @@ class React {
   ReactOptions options_;
   int degree_;
   int adaptive_max_;
+  bool raised_ = false;     // by the last update
+  int backoff_length_ = 0;  // of the current back-off
+  int rounds_to_wait_ = 0;
 };
 
 }  // namespace tilewright::measure

@@ -117,6 +117,29 @@ TEST(ReactTest, NeverMoreThanTheWorkers) {
   EXPECT_EQ(react.degree(), 1);
 }
 
+TEST(ReactTest, BacksOffForTwiceAsLongEachTimeAnIncreaseFails) {
+  ReactOptions options;
+  options.initial_max = 1;
+  options.backoff_rounds = 2;
+  React react(options);
+  ExpectTrace(
+      react,
+      {
+          {kGood, 0, 3, 1},  // gamma 0, at least 2
+          {kBad, 0, 2, 3},   // failed: will wait 2 rounds
+          {kBad, 0, 1, 1},  {kGood, 0, 1, 1},
+          {kGood, 0, 1, 1}, {kGood, 0, 3, 1},
+          {kBad, 0, 2, 3},                    // failed again: 4 rounds
+          {kGood, 0, 2, 3}, {kBad, 0, 1, 1},  // not after an increase: 4 again
+          {kGood, 0, 1, 1}, {kGood, 0, 1, 1},
+          {kGood, 0, 1, 1}, {kGood, 0, 1, 1},
+          {kGood, 0, 3, 1}, {kGood, 0, 5, 1},  // was good: starts anew. gamma 2
+          {kBad, 0, 4, 5},                     // failed: 2 rounds
+          {kGood, 0, 4, 5}, {kGood, 0, 4, 5},
+          {kGood, 0, 6, 5},
+      });
+}
+
 // gamma at most 7, alpha 128.
 TEST(ReactTest, TheConstantsAsPublished) {
   React react(ReactOptions::AsPublished());

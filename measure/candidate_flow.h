@@ -1,0 +1,98 @@
+// The way of a batch of candidates through a pool: built, prepared, measured,
+// released. How many of them are where at a time is the caller's decision.
+#ifndef TILEWRIGHT_MEASURE_CANDIDATE_FLOW_H_
+#define TILEWRIGHT_MEASURE_CANDIDATE_FLOW_H_
+
+#include <cstddef>
+#include <deque>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "measure/adaptive_evaluator.h"
+#include "measure/record.pb.h"
+#include "measure/worker_pool.h"
+#include "sketch/schedule.pb.h"
+
+namespace tilewright::measure {
+
+// Candidates are named by their index in the batch. After an error (which is
+// the pool's) it is of no more use.
+class CandidateFlow {
+ public:
+  struct Candidate {
+    PoolEvent event;  // the last one about it
+    double build_ns = 0;
+    // Another one was measured at the same time, if only for a moment.
+    bool disturbed = false;
+  };
+
+  struct Limits {
+    int under_way = 1;  // from being prepared to the end of being measured
+    int measured = 1;   // at the same time
+    int quota = std::numeric_limits<int>::max();
+    int timeout_s = 4;
+    bool keep = false;  // prepared, once measured
+  };
+
+  // `pool` must outlive it.
+  CandidateFlow(WorkerPool* pool, const AdaptiveEvaluatorOptions& repeats)
+      : pool_(pool), repeats_(repeats) {}
+
+  // Starts all builds.
+  absl::Status Start(const WorkloadKey& workload,
+                     absl::Span<const sketch::ScheduleProto> schedules);
+  absl::Status WaitForBuilds();
+
+  // Lets candidates through until `quota` of them were measured or failed to be
+  // prepared, or there are no more; nothing is being measured then. Returns
+  // them in the order in which they ended. A failed build is not among them.
+  absl::StatusOr<std::vector<int>> Pass(const Limits& limits);
+
+  // Measures one again, with nothing beside it but builds; prepares it first
+  // if it is not. REQUIRES: Pass returned it.
+  absl::Status MeasureAlone(int index, const AdaptiveEvaluatorOptions& repeats,
+                            int timeout_s);
+
+  // Of what Pass kept; nothing happens to others.
+  void Release(int index);
+
+  // No more candidates for Pass.
+  bool done() const;
+  const Candidate& candidate(int index) const {
+    return entries_[static_cast<size_t>(index)].candidate;
+  }
+  // How many were measured at the same time during the last Pass, at most.
+  int most_measured() const { return most_measured_; }
+
+ private:
+  struct Entry {
+    int id = 0;  // the pool's
+    Candidate candidate;
+    bool prepared = false;
+    bool measuring = false;
+  };
+  Entry& entry(int index) { return entries_[static_cast<size_t>(index)]; }
+
+  void Prepare(int index);
+  void Measure(int index, const AdaptiveEvaluatorOptions& repeats,
+               int timeout_s);
+  // Waits for one event. What ended a candidate's way goes to ended_.
+  absl::Status TakeEvent();
+
+  WorkerPool* pool_;
+  AdaptiveEvaluatorOptions repeats_;
+  std::vector<Entry> entries_;
+  std::map<int, int> index_of_id_;
+  std::deque<int> built_, prepared_;  // that wait
+  std::vector<int> ended_;            // since Pass returned some
+  int building_ = 0, preparing_ = 0, measuring_ = 0;
+  int most_measured_ = 0;
+};
+
+}  // namespace tilewright::measure
+
+#endif  // TILEWRIGHT_MEASURE_CANDIDATE_FLOW_H_

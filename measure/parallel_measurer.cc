@@ -1,0 +1,332 @@
+#include "measure/parallel_measurer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "measure/latency_summary.h"
+
+namespace tilewright::measure {
+namespace {
+
+// A summary whose values are all multiplied with `scale`; none if a latency is
+// none.
+void SetLatency(absl::Span<const double> latencies_ns, double scale,
+                Measurement& measurement) {
+  const absl::StatusOr<LatencySummary> summary =
+      SummarizeLatencies(latencies_ns);
+  if (!summary.ok()) {
+    measurement.set_outcome(Measurement::RUN_ERROR);
+    measurement.set_message(std::string(summary.status().message()));
+    measurement.clear_latency();
+    return;
+  }
+  LatencySummaryProto& latency = *measurement.mutable_latency();
+  latency.set_n(summary->n);
+  latency.set_mean_ns(summary->mean_ns * scale);
+  latency.set_median_ns(summary->median_ns * scale);
+  latency.set_min_ns(summary->min_ns * scale);
+  latency.set_stddev_ns(summary->stddev_ns * scale);
+}
+
+// The latency that is compared: the median, which single disturbances do not
+// move. NaN if there is none.
+double LatencyNs(const PoolEvent& event) {
+  const absl::StatusOr<LatencySummary> summary =
+      SummarizeLatencies(event.latencies_ns);
+  return summary.ok() ? summary->median_ns
+                      : std::numeric_limits<double>::quiet_NaN();
+}
+
+// A wrong answer is one whatever ran beside it.
+bool MayBeDueToParallelism(const PoolEvent& event) {
+  return event.outcome != Measurement::OK &&
+         event.outcome != Measurement::WRONG_ANSWER;
+}
+
+}  // namespace
+
+// Candidates of one round, by index in the batch. Member i was measured beside
+// others; what was measured alone anyway is no member.
+struct ParallelMeasurer::Round {
+  RoundReport report;
+  std::vector<int> members;
+  std::vector<PoolEvent> events;             // by member: in parallel
+  std::vector<ParallelMeasurement> values;   // by member
+  std::vector<Remeasurement> repeated;       // index: of the member
+  std::map<int, PoolEvent> repeated_events;  // by member, if it succeeded
+  std::optional<double> delta;
+};
+
+ParallelMeasurerOptions ParallelMeasurerOptions::AsInPaper() {
+  ParallelMeasurerOptions options;
+  options.overlap_builds = false;
+  options.react.backoff_rounds = 0;
+  options.prepare_ahead = false;
+  options.alone_share = 1;
+  options.repeat_promising = false;
+  options.repeat_unscalable = false;
+  return options;
+}
+
+ParallelMeasurer::ParallelMeasurer(WorkerPool* pool,
+                                   const ParallelMeasurerOptions& options)
+    : pool_(pool), options_(options), random_(options.seed) {}
+
+absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::Measure(
+    const WorkloadKey& workload,
+    absl::Span<const sketch::ScheduleProto> schedules) {
+  switch (options_.mode) {
+    case MeasureMode::kSerial:
+      return MeasureAlone(workload, schedules);
+    case MeasureMode::kNaive:
+      return MeasureAtFixedDegree(workload, schedules, options_.naive_degree,
+                                  /*by_host_clock=*/true);
+    case MeasureMode::kPrecise:
+      break;
+  }
+  return MeasurePrecisely(workload, schedules);
+}
+
+absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasureAlone(
+    const WorkloadKey& workload,
+    absl::Span<const sketch::ScheduleProto> schedules) {
+  return MeasureAtFixedDegree(workload, schedules, /*degree=*/1,
+                              /*by_host_clock=*/false);
+}
+
+absl::Status ParallelMeasurer::StartFlow(
+    CandidateFlow& flow, const WorkloadKey& workload,
+    absl::Span<const sketch::ScheduleProto> schedules) {
+  TW_RETURN_IF_ERROR(flow.Start(workload, schedules));
+  return options_.overlap_builds ? absl::OkStatus() : flow.WaitForBuilds();
+}
+
+// Everything but the degree of parallelism; the latency that of the last event.
+Measurement ParallelMeasurer::MakeMeasurement(
+    const CandidateFlow::Candidate& candidate) const {
+  const PoolEvent& event = candidate.event;
+  Measurement measurement;
+  measurement.set_outcome(event.outcome);
+  measurement.set_message(event.message);
+  measurement.set_signal(event.signal);
+  measurement.set_build_ns(static_cast<int64_t>(candidate.build_ns));
+  if (event.outcome == Measurement::OK) {
+    measurement.set_duration_ns(static_cast<int64_t>(event.duration_ns));
+    *measurement.mutable_verification() = event.verification;
+    *measurement.mutable_method() = pool_->method();
+    measurement.mutable_method()->set_repeats(options_.repeats.max_repeats);
+    measurement.mutable_method()->set_degree_of_parallelism(1);
+    SetLatency(event.latencies_ns, 1, measurement);
+  }
+  return measurement;
+}
+
+absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasureAtFixedDegree(
+    const WorkloadKey& workload,
+    absl::Span<const sketch::ScheduleProto> schedules, int degree,
+    bool by_host_clock) {
+  CandidateFlow flow(pool_, options_.repeats);
+  TW_RETURN_IF_ERROR(StartFlow(flow, workload, schedules));
+  CandidateFlow::Limits limits;
+  limits.under_way = limits.measured = std::min(degree, pool_->workers());
+  limits.timeout_s = TimeoutSeconds(1);
+  TW_RETURN_IF_ERROR(flow.Pass(limits));
+  std::vector<Measurement> results;
+  for (size_t i = 0; i < schedules.size(); ++i) {
+    const CandidateFlow::Candidate& candidate =
+        flow.candidate(static_cast<int>(i));
+    results.push_back(MakeMeasurement(candidate));
+    Measurement& result = results.back();
+    if (result.outcome() != Measurement::OK) continue;
+    result.mutable_method()->set_degree_of_parallelism(limits.measured);
+    if (by_host_clock) {
+      const double n = static_cast<double>(candidate.event.latencies_ns.size());
+      result.mutable_method()->set_timer(Method::WALL_CLOCK);
+      SetLatency({candidate.event.duration_ns / n}, 1, result);
+      result.mutable_latency()->set_n(static_cast<int64_t>(n));
+    }
+  }
+  return results;
+}
+
+AdaptiveEvaluatorOptions ParallelMeasurer::AloneRepeats() const {
+  AdaptiveEvaluatorOptions repeats = options_.repeats;
+  const auto share = [this](int n) {
+    return std::max(1, static_cast<int>(std::lround(n * options_.alone_share)));
+  };
+  repeats.max_repeats = share(repeats.max_repeats);
+  repeats.micro_batch = share(repeats.micro_batch);
+  return repeats;
+}
+
+absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
+    const WorkloadKey& workload,
+    absl::Span<const sketch::ScheduleProto> schedules) {
+  ReactOptions react = options_.react;
+  react.max_degree = std::min(react.max_degree, pool_->workers());
+  react.initial_max = std::min(react.initial_max, react.max_degree);
+  Program& program =
+      programs_.try_emplace(workload.text(), Program{React(react)})
+          .first->second;
+  CandidateFlow flow(pool_, options_.repeats);
+  TW_RETURN_IF_ERROR(StartFlow(flow, workload, schedules));
+  std::vector<Measurement> results(schedules.size());
+  while (!flow.done()) {
+    const int degree = program.react.degree();
+    CandidateFlow::Limits limits;
+    limits.under_way = options_.prepare_ahead ? pool_->workers() : degree;
+    limits.measured = limits.quota = degree;
+    limits.timeout_s = TimeoutSeconds(degree);
+    limits.keep = true;
+    TW_ASSIGN_OR_RETURN(const std::vector<int> ended, flow.Pass(limits));
+
+    Round round;
+    round.report.degree = degree;
+    round.report.candidates = static_cast<int>(ended.size());
+    const int most_measured = flow.most_measured();
+    for (const int index : ended) {
+      const CandidateFlow::Candidate& candidate = flow.candidate(index);
+      if (candidate.disturbed ||
+          (degree > 1 && candidate.event.kind == PoolEvent::Kind::kPrepared)) {
+        round.members.push_back(index);
+        continue;
+      }
+      Measurement& result = results[static_cast<size_t>(index)];
+      result = MakeMeasurement(candidate);
+      if (result.outcome() == Measurement::OK) {
+        program.best_ns =
+            std::min(program.best_ns, result.latency().median_ns());
+      }
+    }
+    TW_RETURN_IF_ERROR(RepeatFailed(flow, round, results));
+    TW_RETURN_IF_ERROR(RepeatSample(flow, program, round));
+    Conclude(flow, round, program, results);
+    for (const int index : ended) flow.Release(index);
+    if (on_round_) on_round_(round.report);
+
+    // A round with fewer at a time than it might have had (the end of a batch,
+    // slow builds) says something against its degree, and nothing for it.
+    const double delta =
+        round.values.empty()
+            ? 0
+            : round.delta.value_or(std::numeric_limits<double>::quiet_NaN());
+    const bool too_much = !(delta <= options_.react.tau) ||
+                          round.report.failures > options_.react.tau * degree;
+    if (too_much || most_measured >= degree) {
+      program.react.Update(delta, round.report.failures);
+    }
+  }
+  // What was never built did not pass.
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].outcome() == Measurement::OUTCOME_UNSPECIFIED) {
+      results[i] = MakeMeasurement(flow.candidate(static_cast<int>(i)));
+    }
+  }
+  return results;
+}
+
+// Algorithm 2, line 5. What succeeds now failed because of the parallelism.
+absl::Status ParallelMeasurer::RepeatFailed(CandidateFlow& flow, Round& round,
+                                            std::vector<Measurement>& results) {
+  std::vector<int> succeeded;
+  for (const int index : round.members) {
+    const PoolEvent event = flow.candidate(index).event;
+    if (event.outcome == Measurement::OK) {
+      succeeded.push_back(index);
+      round.events.push_back(event);
+      round.values.push_back({LatencyNs(event), event.duration_ns});
+      continue;
+    }
+    if (MayBeDueToParallelism(event)) {
+      TW_RETURN_IF_ERROR(
+          flow.MeasureAlone(index, options_.repeats, TimeoutSeconds(1)));
+    }
+    Measurement& result = results[static_cast<size_t>(index)];
+    result = MakeMeasurement(flow.candidate(index));
+    if (result.outcome() == Measurement::OK) {
+      result.mutable_method()->set_remeasured(true);
+      ++round.report.failures;
+    }
+  }
+  round.members = std::move(succeeded);
+  return absl::OkStatus();
+}
+
+absl::Status ParallelMeasurer::Repeat(CandidateFlow& flow,
+                                      const std::vector<int>& members,
+                                      Round& round) {
+  for (const int member : members) {
+    const int index = round.members[static_cast<size_t>(member)];
+    TW_RETURN_IF_ERROR(
+        flow.MeasureAlone(index, AloneRepeats(), TimeoutSeconds(1)));
+    ++round.report.repeated;
+    const PoolEvent& event = flow.candidate(index).event;
+    if (event.outcome != Measurement::OK) continue;
+    round.repeated.push_back({member, LatencyNs(event)});
+    round.repeated_events[member] = event;
+  }
+  return absl::OkStatus();
+}
+
+// Algorithm 2, lines 6 to 8.
+absl::Status ParallelMeasurer::RepeatSample(CandidateFlow& flow,
+                                            Program& program, Round& round) {
+  std::vector<int> promising;
+  const double worst_factor = flow.most_measured();
+  for (size_t member = 0; member < round.values.size(); ++member) {
+    if (options_.repeat_promising &&
+        round.values[member].latency_ns < worst_factor * program.best_ns) {
+      promising.push_back(static_cast<int>(member));
+    }
+  }
+  const std::vector<int> sample =
+      ChooseRemeasured(round.values, options_.calibrator, random_, promising);
+  TW_RETURN_IF_ERROR(Repeat(flow, sample, round));
+  round.delta = MeanDelta(round.values, round.repeated, options_.calibrator);
+  round.report.delta = round.delta.value_or(0);
+  if (!options_.repeat_unscalable ||
+      round.report.delta < options_.calibrator.scaling_limit) {
+    return absl::OkStatus();
+  }
+  std::vector<int> others;
+  for (int member = 0; member < static_cast<int>(round.members.size());
+       ++member) {
+    if (!std::binary_search(sample.begin(), sample.end(), member)) {
+      others.push_back(member);
+    }
+  }
+  return Repeat(flow, others, round);
+}
+
+// Algorithm 2, line 9.
+void ParallelMeasurer::Conclude(const CandidateFlow& flow, const Round& round,
+                                Program& program,
+                                std::vector<Measurement>& results) {
+  const std::vector<CalibratedLatency> calibrated =
+      Calibrate(round.values, round.repeated, round.delta, options_.calibrator);
+  for (size_t member = 0; member < round.members.size(); ++member) {
+    const int index = round.members[member];
+    const auto repeated = round.repeated_events.find(static_cast<int>(member));
+    const bool use_repeated = calibrated[member].remeasured;
+    CandidateFlow::Candidate candidate = flow.candidate(index);
+    candidate.event = use_repeated ? repeated->second : round.events[member];
+    Measurement& result = results[static_cast<size_t>(index)];
+    result = MakeMeasurement(candidate);
+    if (result.outcome() != Measurement::OK) continue;
+    SetLatency(candidate.event.latencies_ns, calibrated[member].scale, result);
+    Method& method = *result.mutable_method();
+    method.set_remeasured(use_repeated);
+    method.set_delta(round.report.delta);
+    if (use_repeated) {
+      method.set_repeats(AloneRepeats().max_repeats);
+      program.best_ns = std::min(program.best_ns, result.latency().median_ns());
+    } else {
+      method.set_degree_of_parallelism(round.report.degree);
+    }
+  }
+}
+
+}  // namespace tilewright::measure

@@ -1,0 +1,138 @@
+// Measuring several candidates at the same time: DOPpler's precise parallel
+// measurer and calibrator (algorithms 1 and 2) under REACT, with AdaTune's
+// adaptive evaluator inside; and the two ways it is compared with. What differs
+// from the paper, and why, is in docs/parallel_measuring.md.
+#ifndef TILEWRIGHT_MEASURE_PARALLEL_MEASURER_H_
+#define TILEWRIGHT_MEASURE_PARALLEL_MEASURER_H_
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/random.h"
+#include "measure/adaptive_evaluator.h"
+#include "measure/adaptive_timeout.h"
+#include "measure/calibrator.h"
+#include "measure/candidate_flow.h"
+#include "measure/measurer.h"
+#include "measure/react.h"
+#include "measure/worker_pool.h"
+
+namespace tilewright::measure {
+
+enum class MeasureMode : uint8_t {
+  // One candidate after the other, from being prepared to being released.
+  kSerial,
+  // `naive_degree` at a time, their latency what the host's clock shows:
+  // DOPpler's NPM.
+  kNaive,
+  // Rounds of as many candidates as REACT says, which are measured at the same
+  // time while workers prepare the next ones; values calibrated.
+  kPrecise,
+};
+
+struct ParallelMeasurerOptions {
+  MeasureMode mode = MeasureMode::kPrecise;
+  AdaptiveEvaluatorOptions repeats;
+  // Candidates are measured as soon as they are built; else when all are.
+  bool overlap_builds = true;
+  int naive_degree = 16;
+  AdaptiveTimeoutOptions timeout;
+  uint64_t seed = 1;  // of the samples that are repeated
+
+  // kPrecise.
+  ReactOptions react;
+  CalibratorOptions calibrator;
+  // Workers prepare candidates while others are measured; else at most
+  // degree() candidates are under way.
+  bool prepare_ahead = true;
+  // A repetition alone executes this share of what `repeats` says.
+  double alone_share = 0.25;
+  // What may be the best, were its value too large by the degree of
+  // parallelism, is repeated.
+  bool repeat_promising = true;
+  // From calibrator.scaling_limit on all of a round is repeated.
+  bool repeat_unscalable = true;
+
+  // Our defaults; backs off from degrees that were too much.
+  ParallelMeasurerOptions() { react.backoff_rounds = 32; }
+  // DOPpler as its paper describes it.
+  static ParallelMeasurerOptions AsInPaper();
+};
+
+// One round, for reports.
+struct RoundReport {
+  int degree = 1;
+  int candidates = 0;
+  int repeated = 0;  // alone
+  int failures = 0;  // that did not happen alone
+  double delta = 0;
+};
+
+class ParallelMeasurer : public Measurer {
+ public:
+  // `pool` must outlive it.
+  ParallelMeasurer(WorkerPool* pool, const ParallelMeasurerOptions& options);
+
+  absl::StatusOr<std::vector<Measurement>> Measure(
+      const WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules) override;
+  absl::StatusOr<std::vector<Measurement>> MeasureAlone(
+      const WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules) override;
+
+  void set_on_round(std::function<void(const RoundReport&)> on_round) {
+    on_round_ = std::move(on_round);
+  }
+
+ private:
+  // What is known about a program from its earlier batches.
+  struct Program {
+    React react;
+    double best_ns = std::numeric_limits<double>::infinity();  // alone
+  };
+  struct Round;
+
+  absl::StatusOr<std::vector<Measurement>> MeasureAtFixedDegree(
+      const WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules, int degree,
+      bool by_host_clock);
+  absl::StatusOr<std::vector<Measurement>> MeasurePrecisely(
+      const WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules);
+  absl::Status StartFlow(CandidateFlow& flow, const WorkloadKey& workload,
+                         absl::Span<const sketch::ScheduleProto> schedules);
+
+  // The steps of a round, in order.
+  absl::Status RepeatFailed(CandidateFlow& flow, Round& round,
+                            std::vector<Measurement>& results);
+  absl::Status RepeatSample(CandidateFlow& flow, Program& program,
+                            Round& round);
+  void Conclude(const CandidateFlow& flow, const Round& round, Program& program,
+                std::vector<Measurement>& results);
+  absl::Status Repeat(CandidateFlow& flow, const std::vector<int>& members,
+                      Round& round);
+
+  Measurement MakeMeasurement(const CandidateFlow::Candidate& candidate) const;
+  AdaptiveEvaluatorOptions AloneRepeats() const;
+  int TimeoutSeconds(int degree) const {
+    return AdaptiveTimeoutSeconds(degree, /*devices=*/1, options_.timeout);
+  }
+
+  WorkerPool* pool_;
+  ParallelMeasurerOptions options_;
+  std::map<std::string, Program> programs_;  // by workload text
+  Random random_;
+  std::function<void(const RoundReport&)> on_round_;
+};
+
+}  // namespace tilewright::measure
+
+#endif  // TILEWRIGHT_MEASURE_PARALLEL_MEASURER_H_

@@ -1,0 +1,71 @@
+// Builders and workers as the measurers see them: processes, or a simulation.
+#ifndef TILEWRIGHT_MEASURE_WORKER_POOL_H_
+#define TILEWRIGHT_MEASURE_WORKER_POOL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "measure/adaptive_evaluator.h"
+#include "measure/record.pb.h"
+#include "sketch/schedule.pb.h"
+
+namespace tilewright::measure {
+
+// What came of something that was started.
+struct PoolEvent {
+  enum class Kind : uint8_t { kBuilt, kPrepared, kMeasured };
+
+  Kind kind = Kind::kBuilt;
+  int candidate = 0;
+  // Not OK: the candidate failed at this, and is no longer prepared.
+  Measurement::Outcome outcome = Measurement::OK;
+  std::string message;  // if not OK: one line
+  int signal = 0;       // that ended it, if any
+
+  double build_ns = 0;               // kBuilt
+  std::vector<double> latencies_ns;  // kMeasured: on the device's clock
+  double duration_ns = 0;            // kMeasured: v, on the host's clock
+  Verification verification;         // kMeasured
+};
+
+// Asynchronous: a call starts something, Wait returns what ended. Not
+// thread-safe.
+class WorkerPool {
+ public:
+  virtual ~WorkerPool() = default;
+
+  // How many candidates may at the same time be under way between Prepare and
+  // the end of Measure.
+  virtual int workers() const = 0;
+
+  // Names a candidate for the calls below.
+  virtual absl::StatusOr<int> Add(const WorkloadKey& workload,
+                                  const sketch::ScheduleProto& schedule) = 0;
+
+  // Compiles it, when a builder is free -> kBuilt.
+  virtual void Build(int candidate) = 0;
+  // Loads it into a free worker -> kPrepared. REQUIRES: built; fewer than
+  // workers() under way.
+  virtual void Prepare(int candidate) = 0;
+  // Verifies it, if that was not done, and executes it as often as `repeats`
+  // says -> kMeasured. It ends as TIMEOUT when no execution ends for so long.
+  // REQUIRES: prepared; it stays so, to be measured again.
+  virtual void Measure(int candidate, const AdaptiveEvaluatorOptions& repeats,
+                       int timeout_s) = 0;
+  // Unloads it. REQUIRES: prepared, and not being measured.
+  virtual void Release(int candidate) = 0;
+
+  // Waits for the next event. An error is the infrastructure's: no more events
+  // will come.
+  virtual absl::StatusOr<PoolEvent> Wait() = 0;
+
+  // What the latencies are: Method's timer, cache and threads.
+  virtual Method method() const = 0;
+};
+
+}  // namespace tilewright::measure
+
+#endif  // TILEWRIGHT_MEASURE_WORKER_POOL_H_
