@@ -39,11 +39,19 @@ double CostOneByOne(int elements, bool is_store) {
 OpAccesses::OpAccesses(const Kernel& kernel, const TileOp& tile_op,
                        int vector_bytes)
     : op(&tile_op) {
-  int64_t bytes = 4;
+  // Arithmetic is done, and indices compared, on 4 bytes; what only moves may
+  // fill vectors with less.
+  const auto in_memory = [&](int buffer) {
+    return kernel.buffers[buffer].level != kernel_ir::Level::kRegisters;
+  };
+  const bool moves =
+      tile_op.phase == TileOp::Phase::kMap && in_memory(tile_op.dst[0]) &&
+      tile_op.body[0].op() == Op::kLoad && in_memory(tile_op.body[0].source());
+  int64_t bytes = moves ? 1 : 4;
   const std::vector<Expr> predicate = Conjuncts(tile_op.predicate);
   const auto add = [&](int buffer, std::vector<Expr> index, bool is_store,
                        std::vector<Expr> conditions) {
-    bytes = std::max(bytes, SizeBytes(kernel.buffers[buffer].dtype));
+    bytes = std::max(bytes, RegisterBytes(kernel.buffers[buffer].dtype));
     conditions.insert(conditions.end(), predicate.begin(), predicate.end());
     accesses.push_back(
         {buffer, std::move(index), is_store, std::move(conditions)});
