@@ -144,8 +144,8 @@ class Writer {
     std::vector<Handle> outer;  // of one step
     std::vector<Handle> steps;  // over a row
     std::vector<Handle> tile;   // rows and elements done together
-    Handle lanes = -1;          // the last of the tile, if it is inside a row
-    std::string lanes_name;
+    Handle factor = -1;         // the last of the tile, if it is inside a row
+    std::string factor_name;
     bool whole_row = false;  // the tile takes it at once
   };
 
@@ -159,7 +159,21 @@ class Writer {
     std::vector<Handle> inner;
     for (const RowAxis& axis : block.inner)
       inner.push_back(writer_.Loop(handle, axis.name));
-    if (lanes_are_rows() || inner.empty()) {
+    if (inner.empty()) return loops;
+    if (lanes_are_rows()) {
+      if (block.reduces && row_tile_ < kAccumulators * lanes_ &&
+          block.inner.back().extent >= 2 * kAccumulators) {
+        // Several partial results per row all the same.
+        const int64_t extent = block.inner.back().extent;
+        const std::vector<Handle> parts = writer_.Split(
+            inner.back(),
+            SplitDecision(absl::StrCat("parts.", block.name), extent,
+                          {CeilDiv(extent, kAccumulators), kAccumulators}));
+        inner.back() = parts[0];
+        loops.factor = parts[1];
+        loops.factor_name = block.inner.back().name + ".1";
+        loops.tile.push_back(parts[1]);
+      }
       loops.steps = inner;
       return loops;
     }
@@ -169,14 +183,14 @@ class Writer {
     if (order.size() > 1) writer_.Reorder(order);
     int64_t extent = block.inner.back().extent;
     Handle along = inner.back();
-    loops.lanes_name = block.inner.back().name;
+    loops.factor_name = block.inner.back().name;
     if (block.fusible + 1 < inner.size() &&
         (extent < vectors * lanes_ || extent % lanes_ != 0)) {
       extent = 1;
-      loops.lanes_name.clear();
+      loops.factor_name.clear();
       for (size_t i = block.fusible; i < inner.size(); ++i) {
         extent *= block.inner[i].extent;
-        absl::StrAppend(&loops.lanes_name, i == block.fusible ? "" : "_",
+        absl::StrAppend(&loops.factor_name, i == block.fusible ? "" : "_",
                         block.inner[i].name);
       }
       along = writer_.Fuse(
@@ -198,8 +212,8 @@ class Writer {
                       {CeilDiv(extent, together * lanes_), together * lanes_}));
     loops.steps = std::move(inner);
     loops.steps.push_back(parts[0]);
-    loops.lanes = parts[1];
-    loops.lanes_name += ".1";
+    loops.factor = parts[1];
+    loops.factor_name += ".1";
     loops.tile.push_back(parts[1]);
     return loops;
   }
@@ -236,12 +250,12 @@ class Writer {
     } else {
       writer_.SetLevel(handle, "registers");
     }
-    if (loops.lanes < 0) return Tile(loops.tile);
-    writer_.SetLevel(writer_.RFactor(handle, loops.lanes), "registers");
+    if (loops.factor < 0) return Tile(loops.tile);
+    writer_.SetLevel(writer_.RFactor(handle, loops.factor), "registers");
     Tile(loops.tile);
     if (block.rows.empty()) return;
     const Handle rows = writer_.Loop(handle, block.rows[tiled_row_].name);
-    writer_.Reorder({writer_.Loop(handle, loops.lanes_name), rows});
+    writer_.Reorder({writer_.Loop(handle, loops.factor_name), rows});
     Tile({rows});
   }
 

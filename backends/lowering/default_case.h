@@ -1,0 +1,21 @@
+// A workload under its default schedule as a case, for tests of everything
+// below schedules.
+#ifndef TILEWRIGHT_BACKENDS_LOWERING_DEFAULT_CASE_H_
+#define TILEWRIGHT_BACKENDS_LOWERING_DEFAULT_CASE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "backends/lowering/random_case.h"
+#include "backends/spec/device_spec.pb.h"
+#include "sketch/workload.h"
+
+namespace tilewright::lowering {
+
+// Inputs are drawn from `seed`, for even ones integers whose results are exact.
+absl::StatusOr<RandomCase> DefaultCase(sketch::Workload workload,
+                                       const DeviceSpec& spec, uint64_t seed);
+
+}  // namespace tilewright::lowering
+
+#endif  // TILEWRIGHT_BACKENDS_LOWERING_DEFAULT_CASE_H_
