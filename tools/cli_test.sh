@@ -82,6 +82,42 @@ expect_ok devices
 expect_ok --version
 expect_output '^tilewright [0-9]'
 
+# Tuning records.
+readonly lines="$PWD/tools/records.jsonl"
+readonly db="$work/a.db"
+expect_ok records import "$db" "$lines"
+expect_output '4 records added, 0 were there'
+expect_ok records import "$db" "$lines" --json
+expect_output '"added": 0, "present": 4'
+expect_ok records ls "$db"
+expect_output '^[0-9a-f]{12} +cpu_x86_64_v4 +3 +2 +1 +12.3 us  .*\[64, 32\].*reduces 128'
+readonly workload=$(sed -n 2p "$work/stdout" | cut -c 1-8)
+expect_ok records best "$db" --workload="$workload"
+expect_output 'median 12.3 us'
+expect_output '^    .*split'
+[[ $(grep -c ' on cpu' "$work/stdout") == 1 ]] || fail "'records best --workload' shows others too"
+expect_ok records ls "$db" --json
+expect_output '"verified": 2, "failed": 1, "best_median_ns": 12345, '
+expect_ok records stats "$db" --json
+expect_output '^\{"records": 4, "tasks": 2, "verified": 3, "failed": 1\}$'
+expect_ok records export "$db" -o "$work/all.jsonl"
+cmp -s "$work/all.jsonl" "$lines" || fail "export is not what was imported"
+expect_ok records export "$db" --verified
+cp "$work/stdout" "$work/verified.jsonl"
+[[ $(wc -l <"$work/stdout") == 3 ]] || fail "'records export --verified' gives $(wc -l <"$work/stdout") lines"
+expect_ok records import "$work/b.db" - <"$work/verified.jsonl"
+expect_ok records merge "$work/b.db" "$db" "$db"
+expect_output '1 records added, 7 were there'
+expect_error 2 "records ls best gibberish" records gibberish "$db"
+expect_error 2 "DB FROM" records merge "$db"
+expect_error 1 "none.db" records ls "$work/none.db"
+expect_error 1 "fingerprint zz" records best "$db" --workload=zz
+expect_error 1 "none.db" records merge "$work/new.db" "$work/none.db"
+[[ ! -e "$work/new.db" ]] || fail "a merge of nothing leaves a store"
+expect_error 1 "$(basename "$model")" records stats "$model"
+echo '{"seed": "1"}' >"$work/bad.jsonl"
+expect_error 1 "bad.jsonl line 1" records import "$db" "$work/bad.jsonl"
+
 # Bad usage.
 expect_error 2 "benhcmark benchmark" benhcmark "$model"
 expect_error 2 "--thread --threads" run "$model" --thread=2

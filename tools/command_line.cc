@@ -42,7 +42,7 @@ constexpr Flag kFlags[] = {
     {"level-cap", Value::kText, "onnx", "capped memory levels"},
     {"daemon", Value::kText, "onnx", "the tuning daemon"},
     // What to do.
-    {"output", Value::kText, "compile", nullptr},
+    {"output", Value::kText, "compile records", nullptr},
     {"data", Value::kText, "run", nullptr},
     {"input", Value::kText, "run", nullptr},
     {"output-dir", Value::kText, "run", nullptr},
@@ -54,8 +54,10 @@ constexpr Flag kFlags[] = {
     {"report", Value::kText, "benchmark", nullptr},
     {"what", Value::kText, "inspect", nullptr},
     {"group", Value::kInt, "inspect", nullptr},
-    {"json", Value::kNone, "compile run benchmark inspect conformance devices",
-     nullptr},
+    {"workload", Value::kText, "records", nullptr},
+    {"verified", Value::kNone, "records", nullptr},
+    {"json", Value::kNone,
+     "compile run benchmark inspect conformance devices records", nullptr},
 };
 
 struct Command {
@@ -79,7 +81,7 @@ constexpr Command kCommands[] = {
      nullptr},
     {"tune", "MODEL --records=DB", "search for faster schedules", "the tuner"},
     {"records", "ls|best|stats|merge|export|import DB ...",
-     "look into tuning records", "the record store"},
+     "look into tuning records, share them", nullptr},
 };
 
 int EditDistance(const std::string& a, const std::string& b) {
@@ -262,6 +264,10 @@ std::string Usage() {
       "           --report=FILE.html            the profile as a page that "
       "needs nothing else\n"
       "inspect:   --what=...  --group=N\n"
+      "records:   --workload=FINGERPRINT        of ls and best: its first "
+      "digits are enough\n"
+      "           -o FILE  --verified           of export: not to stdout; "
+      "only what is verified\n"
       "All:       --json\n");
   return out;
 }

@@ -14,6 +14,7 @@ absl::Status BenchmarkCommand(const CommandLine& line);
 absl::Status InspectCommand(const CommandLine& line);
 absl::Status ConformanceCommand(const CommandLine& line);
 absl::Status DevicesCommand(const CommandLine& line);
+absl::Status RecordsCommand(const CommandLine& line);
 
 // The one positional argument, as a path of the user's; InvalidArgument
 // otherwise. Usage errors carry kUsagePayload.
