@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "compiler/element_types.h"
 #include "compiler/launch_plan.h"
+#include "compiler/rewrite_model.h"
 #include "compiler/version.h"
 #include "runtime/format/tw_file.h"
 #include "sketch/default_schedule.h"
@@ -126,10 +127,13 @@ std::string CompiledModel::Serialize() const {
   return SerializeTw(program, module, constants);
 }
 
-absl::StatusOr<CompiledModel> Compile(const ImportedModel& model,
+absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
                                       const backends::Codegen& codegen,
                                       const CompileOptions& options) {
   CompiledModel compiled;
+  const ImportedModel model =
+      RewriteModel(imported, codegen.spec(), options.plan, options.allow);
+  compiled.graph = model.graph;
   compiled.plan = MakePlan(model.graph, options.plan);
   std::vector<GroupWorkload> workloads;
   TW_RETURN_IF_ERROR(CompileKernels(model, codegen, compiled, workloads));

@@ -17,6 +17,7 @@
 #include "runtime/format/program.pb.h"
 #include "sketch/schedule.h"
 #include "tilegraph/plan.h"
+#include "tilegraph/tensor_graph.h"
 
 namespace tilewright {
 
@@ -42,6 +43,7 @@ struct CompiledModel {
   std::string constants;
 
   // What inspect shows.
+  TensorGraph graph;  // the model's, rewritten for the device: what was planned
   Plan plan;
   std::vector<CompiledKernel> kernels;
   std::vector<int> kernel_of_group;

@@ -5,14 +5,18 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <string>
 #include <thread>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
 #include "base/random.h"
 #include "base/status_matchers.h"
+#include "compiler/rewrite_model.h"
 #include "compiler/test_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,6 +24,7 @@
 #include "runtime/session.h"
 #include "tilegraph/interpreter.h"
 #include "tilegraph/text_form.h"
+#include "tilegraph/winograd.h"
 
 namespace tilewright {
 namespace {
@@ -171,6 +176,50 @@ TEST_P(CompileTest, TwiceGivesTheSameBytes) {
 INSTANTIATE_TEST_SUITE_P(Models, CompileTest,
                          testing::Values(kGemmRelu, kSmallNet, kTwoOutputs,
                                          kSoftmax, kIntegers));
+
+// Two convolutions of 3x3, padded, with `channels` channels each.
+ImportedModel ConvolutionsOf(int64_t channels, int64_t height, int64_t width) {
+  Random random(4);
+  const std::string shape =
+      absl::StrCat("[1, ", channels, ", ", height, ", ", width, "]");
+  const std::string axes = absl::StrCat("(n: 1, o: ", channels, ", h: ", height,
+                                        ", w: ", width, ")");
+  std::string text = absl::StrCat("X: f32", shape, " = placeholder\n");
+  std::string data = "X";
+  for (const std::string layer : {"1", "2"}) {
+    std::string weights;
+    for (int64_t i = 0; i < channels * channels * 9; ++i)
+      absl::StrAppend(&weights, i == 0 ? "" : ", ", random.UniformInt(-3, 3));
+    absl::StrAppend(
+        &text, "P", layer, ": f32[1, ", channels, ", ", height + 2, ", ",
+        width + 2, "] = compute (n: 1, c: ", channels, ", h: ", height + 2,
+        ", w: ", width + 2, ") { select(h - 1 >= 0 && h - 1 < ", height,
+        " && (w - 1 >= 0 && w - 1 < ", width, "), ", data,
+        "[n, c, h - 1, w - 1], 0.0) } hint pad\nW", layer, ": f32[", channels,
+        ", ", channels, ", 3, 3] = constant { ", weights, " }\nC", layer,
+        ": f32", shape, " = compute ", axes, " reduce (c: ", channels,
+        ", i: 3, j: 3) sum:f32 { P", layer, "[n, c, h + i, w + j] * W", layer,
+        "[o, c, i, j] } hint conv\nR", layer, ": f32", shape, " = compute ",
+        axes, " { max(C", layer, "[n, o, h, w] * 0.0625, 0.0) }\n");
+    data = absl::StrCat("R", layer);
+  }
+  return ModelOf(absl::StrCat(text, "return R2\n"));
+}
+
+TEST_F(CompileTest, ConvolutionsBecomeMinimalFiltering) {
+  for (const auto& [height, width] : {std::pair{6, 6}, {7, 9}}) {
+    const ImportedModel model = ConvolutionsOf(16, height, width);
+    for (const bool large : {false, true}) {
+      CompileOptions options;
+      if (large) options.allow = {kAllowWinograd4};
+      TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                              Compile(model, *HostCodegen(), options));
+      EXPECT_NE(PrintText(compiled.graph).find(kWinogradHint),
+                std::string::npos);
+      ExpectLikeTheInterpreter(model, options);
+    }
+  }
+}
 
 TEST_F(CompileTest, OlderClassesOfCpuComputeTheSame) {
   const ImportedModel model = ModelOf(kSmallNet);

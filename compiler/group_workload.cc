@@ -1,5 +1,6 @@
 #include "compiler/group_workload.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -39,6 +40,12 @@ Compute WithSources(Compute compute,
 
 int64_t ValueOperations(const Expr& body) {
   if (body.op() == Op::kLoad) return 0;  // its indices are address arithmetic
+  if (body.op() == Op::kSelect) {
+    // One branch is evaluated, at most the longer one.
+    return 1 + ValueOperations(body.operand(0)) +
+           std::max(ValueOperations(body.operand(1)),
+                    ValueOperations(body.operand(2)));
+  }
   int64_t count = 0;
   for (const Expr& operand : body.operands()) count += ValueOperations(operand);
   const bool leaf = body.op() == Op::kConst || body.op() == Op::kVar;

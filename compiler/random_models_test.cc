@@ -101,9 +101,10 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
       for (int64_t i = 0; i < want.num_elements(); ++i) {
         const Scalar got = outputs[o].Get(i), wanted = want.Get(i);
         if (got.f == wanted.f && got.i == wanted.i) continue;
-        return absl::InternalError(absl::StrCat(
-            model.outputs[o].name, "[", i, "] is ", got.f + got.i, ", not ",
-            wanted.f + wanted.i, "\n", ToString(compiled.plan, graph)));
+        return absl::InternalError(
+            absl::StrCat(model.outputs[o].name, "[", i, "] is ", got.f + got.i,
+                         ", not ", wanted.f + wanted.i, "\n",
+                         ToString(compiled.plan, compiled.graph)));
       }
     }
     return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "sketch/move_schedule.h"
 #include "sketch/row_schedule.h"
 #include "sketch/window_schedule.h"
+#include "sketch/winograd_schedule.h"
 
 namespace tilewright::sketch {
 
@@ -22,6 +23,8 @@ absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
     return crossing ? MoveSchedule(workload, spec, chain, *crossing)
                     : MapSchedule(workload, spec, chain);
   }
+  if (IsWinograd(workload, chain))
+    return WinogradSchedule(workload, spec, chain);
   if (IsWindow(workload, chain)) return WindowSchedule(workload, spec, chain);
   return ContractionSchedule(workload, spec, chain);
 }

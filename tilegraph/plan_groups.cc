@@ -4,6 +4,7 @@
 #include "tilegraph/access.h"
 #include "tilegraph/plan_draft.h"
 #include "tilegraph/row_groups.h"
+#include "tilegraph/winograd.h"
 
 namespace tilewright {
 
@@ -71,6 +72,23 @@ std::vector<TensorId> Continuation(const PlanDraft& draft, TensorId last,
   return why = "nothing reads it", std::vector<TensorId>();
 }
 
+// What a chain starts with: one compute, or the three of a Winograd product,
+// whose transforms are far cheaper in a cache than in memory.
+std::vector<TensorId> Start(const PlanDraft& draft, const Tensor& tensor) {
+  const std::vector<TensorId> alone = {tensor.id};
+  if (tensor.hint != kWinogradHint || draft.consumers[tensor.id].size() != 1 ||
+      draft.options.connect == PlanOptions::Connect::kNone)
+    return alone;
+  const TensorId input = draft.graph.Inputs(tensor.id)[0],
+                 output = draft.consumers[tensor.id][0];
+  if (draft.graph.tensor(input).hint != kWinogradInputHint ||
+      draft.graph.tensor(output).hint != kWinogradOutputHint ||
+      draft.consumers[input].size() != 1 || !draft.IsFree(input) ||
+      !draft.IsFree(output) || draft.is_output[tensor.id])
+    return alone;
+  return {input, tensor.id, output};
+}
+
 // Chains: one compute, perhaps a reduction, followed by elementwise maps.
 // Reductions first: what follows them in registers should not start a group of
 // its own.
@@ -78,7 +96,7 @@ void FormChains(PlanDraft& draft) {
   for (const bool maps : {false, true}) {
     for (const Tensor& tensor : draft.graph.tensors()) {
       if (!draft.IsFree(tensor.id) || draft.IsMap(tensor.id) != maps) continue;
-      std::vector<TensorId> members = {tensor.id};
+      std::vector<TensorId> members = Start(draft, tensor);
       std::string why;
       for (;;) {
         const std::vector<TensorId> more =

@@ -4,6 +4,7 @@
 
 #include "tilegraph/layout_view.h"
 #include "tilegraph/plan_draft.h"
+#include "tilegraph/winograd.h"
 
 namespace tilewright {
 
@@ -71,7 +72,8 @@ class LayoutChooser {
     const int64_t channels = output.shape[1].value();
     const bool whole = channels % block == 0;
     const int64_t padded = (channels + block - 1) / block * block;
-    if (draft_.graph.tensor(group.members[0]).hint == "conv") {
+    const std::string& hint = draft_.graph.tensor(group.members[0]).hint;
+    if (hint == "conv" || hint == kWinogradInputHint) {
       if (channels > 1 &&
           EndsInChannels(output.id, ChannelsLast(output.static_shape())))
         return {Channels::kLast, Channels::kBlocked};

@@ -91,7 +91,7 @@ absl::StatusOr<Profile> Roofline(const CommandLine& line,
 
 std::string Why(const Source& source) {
   std::string out;
-  const TensorGraph& graph = source.imported->graph;
+  const TensorGraph& graph = source.compiled->graph;
   for (size_t g = 0; g < source.compiled->plan.groups.size(); ++g) {
     const Group& group = source.compiled->plan.groups[g];
     absl::StrAppend(&out, "group ", g, " ends at ",
@@ -120,7 +120,7 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
                       CodegenFrom(line));
   if (what == "graph") return PrintText(source.imported->graph);
   if (what == "plan")
-    return ToString(source.compiled->plan, source.imported->graph);
+    return ToString(source.compiled->plan, source.compiled->graph);
   if (what == "why") return Why(source);
   if (what != "schedule" && what != "kernel" && what != "source") {
     return Usage(absl::StrCat(

@@ -14,6 +14,7 @@
 #include "backends/spec/load_spec.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "compiler/rewrite_model.h"
 #include "tools/tensor_files.h"
 
 namespace tilewright::tools {
@@ -85,9 +86,11 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   for (const std::string& list : line.All("allow")) {
     for (const absl::string_view name :
          absl::StrSplit(list, ',', absl::SkipWhitespace())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--allow=", name,
-                       ": this build has no kernels of reduced precision yet"));
+      if (name != kAllowWinograd4) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--allow=", name, ": expected ", kAllowWinograd4));
+      }
+      options.allow.emplace_back(name);
     }
   }
   return options;

@@ -1,0 +1,33 @@
+// Rewrites of a model's graph that depend on the device and on what the user
+// allows: convolutions of 3x3 as minimal filtering (tilegraph/winograd.h) where
+// that is faster.
+#ifndef TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
+#define TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
+
+#include <string>
+#include <vector>
+
+#include "backends/spec/device_spec.pb.h"
+#include "frontends/onnx/import_model.h"
+#include "tilegraph/plan.h"
+#include "tilegraph/winograd.h"
+
+namespace tilewright {
+
+// What --allow= calls F(4, 3), whose errors are 4 to 10 times those of the
+// direct form.
+inline constexpr char kAllowWinograd4[] = "winograd4";
+
+// How long the convolution takes on one core whose figures are in the spec,
+// with tiles of m x m outputs, m = 2 or 4; m = 1: the direct form.
+double EstimatedSeconds(const WinogradCase& shape, int m,
+                        const DeviceSpec& spec);
+
+// The model to plan. Its inputs and outputs are those of `model`.
+ImportedModel RewriteModel(const ImportedModel& model, const DeviceSpec& spec,
+                           const PlanOptions& plan,
+                           const std::vector<std::string>& allow);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_COMPILER_REWRITE_MODEL_H_

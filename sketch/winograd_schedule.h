@@ -1,0 +1,28 @@
+// The default schedule of a convolution by Winograd's minimal filtering
+// (tilegraph/winograd.h): input transform, products and output transform with
+// its epilogue run for one block of tiles after the other, so that what passes
+// between them stays in the second-level cache.
+//
+// A task is a few rows of tiles times a block of output channels. Everything is
+// vectorised along channels; the products are register-tiled like any
+// contraction.
+#ifndef TILEWRIGHT_SKETCH_WINOGRAD_SCHEDULE_H_
+#define TILEWRIGHT_SKETCH_WINOGRAD_SCHEDULE_H_
+
+#include "backends/spec/device_spec.pb.h"
+#include "sketch/group_chain.h"
+#include "sketch/schedule.h"
+#include "sketch/workload.h"
+
+namespace tilewright::sketch {
+
+// Whether the group is one.
+bool IsWinograd(const Workload& workload, const Chain& chain);
+
+// REQUIRES: IsWinograd.
+Schedule WinogradSchedule(const Workload& workload, const DeviceSpec& spec,
+                          const Chain& chain);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_WINOGRAD_SCHEDULE_H_
