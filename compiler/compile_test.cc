@@ -200,14 +200,14 @@ ImportedModel ConvolutionsOf(int64_t channels, int64_t height, int64_t width) {
         ": f32", shape, " = compute ", axes, " reduce (c: ", channels,
         ", i: 3, j: 3) sum:f32 { P", layer, "[n, c, h + i, w + j] * W", layer,
         "[o, c, i, j] } hint conv\nR", layer, ": f32", shape, " = compute ",
-        axes, " { max(C", layer, "[n, o, h, w] * 0.0625, 0.0) }\n");
+        axes, " { max(C", layer, "[n, o, h, w] * 0.0078125, 0.0) }\n");
     data = absl::StrCat("R", layer);
   }
   return ModelOf(absl::StrCat(text, "return R2\n"));
 }
 
 TEST_F(CompileTest, ConvolutionsBecomeMinimalFiltering) {
-  for (const auto& [height, width] : {std::pair{6, 6}, {7, 9}}) {
+  for (const auto& [height, width] : {std::pair{16, 16}, {15, 17}}) {
     const ImportedModel model = ConvolutionsOf(16, height, width);
     for (const bool large : {false, true}) {
       CompileOptions options;

@@ -16,16 +16,16 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Case {
-  int64_t in_channels, out_channels, height, width;
+  int64_t in_channels, out_channels, height, width, padding;
   int m;
 };
 
 TEST(WinogradScheduleTest, BlocksOfTilesComputeTheConvolution) {
   const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
-  for (const Case& c : {Case{3, 16, 6, 6, 2}, Case{16, 24, 5, 7, 2},
-                        Case{5, 40, 3, 33, 2}, Case{4, 16, 9, 6, 4}}) {
-    Workload workload =
-        ConvPadRelu(c.in_channels, c.out_channels, c.height, c.width, 3, 1, 1);
+  for (const Case& c : {Case{3, 16, 6, 6, 1, 2}, Case{16, 24, 5, 7, 1, 2},
+                        Case{5, 40, 3, 33, 1, 2}, Case{4, 16, 10, 6, 0, 4}}) {
+    Workload workload = ConvPadRelu(c.in_channels, c.out_channels, c.height,
+                                    c.width, 3, 1, c.padding);
     workload.graph = RewriteWinograd(workload.graph, [&](const WinogradCase&) {
                        return c.m;
                      }).graph;
