@@ -9,7 +9,7 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr int64_t kMaxBodyNodes = 4096;
+constexpr int64_t kMaxBodyNodes = 1 << 14;
 
 // Nodes of the body written out, or kMaxBodyNodes + 1 if there are more.
 int64_t CountNodes(const Expr& expr) {

@@ -19,7 +19,8 @@ namespace tilewright::sketch {
 // Whether the group is one.
 bool IsWinograd(const Workload& workload, const Chain& chain);
 
-// REQUIRES: IsWinograd.
+// REQUIRES: IsWinograd. Padding in the same group is inlined into the input
+// transform; for F(4, 3) that would be too large an expression: store it.
 Schedule WinogradSchedule(const Workload& workload, const DeviceSpec& spec,
                           const Chain& chain);
 

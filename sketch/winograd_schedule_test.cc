@@ -1,5 +1,10 @@
 #include "sketch/winograd_schedule.h"
 
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
@@ -8,6 +13,7 @@
 #include "sketch/replay.h"
 #include "sketch/test_workloads.h"
 #include "tilegraph/layout.h"
+#include "tilegraph/text_form.h"
 #include "tilegraph/winograd.h"
 
 namespace tilewright::sketch {
@@ -15,29 +21,46 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Case {
-  int64_t in_channels, out_channels, height, width, padding;
-  int m;
-};
+// The convolution by F(m, 3), its result with channels in blocks.
+void ExpectEqualResults(Workload workload, int m) {
+  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  workload.graph = RewriteWinograd(workload.graph, [&](const WinogradCase&) {
+                     return m;
+                   }).graph;
+  const TensorId output = workload.graph.outputs()[0];
+  workload.layouts[output] =
+      Layout::BlockedLast(workload.graph.tensor(output).static_shape(), 1, 16);
+  TW_ASSERT_OK_AND_ASSIGN(const Schedule schedule,
+                          DefaultSchedule(workload, spec));
+  EXPECT_THAT(schedule.ToString(), HasSubstr("in.c"));
+  TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, schedule));
+  EXPECT_THAT(CheckTree(tree, workload, 5), IsOk()) << schedule.ToString();
+}
 
 TEST(WinogradScheduleTest, BlocksOfTilesComputeTheConvolution) {
-  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
-  for (const Case& c : {Case{3, 16, 6, 6, 1, 2}, Case{16, 24, 5, 7, 1, 2},
-                        Case{5, 40, 3, 33, 1, 2}, Case{4, 16, 10, 6, 0, 4}}) {
-    Workload workload = ConvPadRelu(c.in_channels, c.out_channels, c.height,
-                                    c.width, 3, 1, c.padding);
-    workload.graph = RewriteWinograd(workload.graph, [&](const WinogradCase&) {
-                       return c.m;
-                     }).graph;
-    const TensorId output = workload.graph.outputs()[0];
-    workload.layouts[output] = Layout::BlockedLast(
-        workload.graph.tensor(output).static_shape(), 1, 16);
-    TW_ASSERT_OK_AND_ASSIGN(const Schedule schedule,
-                            DefaultSchedule(workload, spec));
-    EXPECT_THAT(schedule.ToString(), HasSubstr("in.c"));
-    TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, schedule));
-    EXPECT_THAT(CheckTree(tree, workload, 5), IsOk()) << schedule.ToString();
-  }
+  ExpectEqualResults(ConvPadRelu(3, 16, 6, 6, 3, 1, 1), 2);
+  ExpectEqualResults(ConvPadRelu(16, 24, 5, 7, 3, 1, 1), 2);
+  ExpectEqualResults(ConvPadRelu(5, 40, 3, 33, 3, 1, 1), 2);
+}
+
+TEST(WinogradScheduleTest, LargeTilesReadStoredData) {
+  std::string weights = "1";
+  for (int i = 1; i < 16 * 2 * 9; ++i)
+    absl::StrAppend(&weights, ", ", i * 7 % 5 - 2);
+  const std::string text = absl::Substitute(R"(
+    X: f32[1, 2, 10, 6] = placeholder
+    W: f32[16, 2, 3, 3] = constant { $0 }
+    C: f32[1, 16, 8, 4] = compute (n: 1, o: 16, h: 8, w: 4)
+      reduce (c: 2, i: 3, j: 3) sum:f32 {
+        X[n, c, h + i, w + j] * W[o, c, i, j] } hint conv
+    Y: f32[1, 16, 8, 4] = compute (n: 1, o: 16, h: 8, w: 4) {
+        max(C[n, o, h, w], 0.0) }
+    return Y
+  )",
+                                            weights);
+  Workload workload;
+  TW_ASSERT_OK_AND_ASSIGN(workload.graph, ParseText(text));
+  ExpectEqualResults(std::move(workload), 4);
 }
 
 TEST(WinogradScheduleTest, OtherContractionsAreNone) {
