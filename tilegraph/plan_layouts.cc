@@ -81,11 +81,24 @@ class LayoutChooser {
       // Lanes beyond the channels compute nothing.
       if (3 * padded <= 4 * channels) return {Channels::kLast};
     }
+    if (whole && FeedsWinograd(output.id))
+      return {Channels::kBlocked, Channels::kLast};
     const std::optional<Channels> read = ChannelsRead(group);
     if (!read) return {};
     if (*read == Channels::kBlocked && whole)
       return {Channels::kBlocked, Channels::kLast};
     return {Channels::kLast};
+  }
+
+  // Whether a Winograd input transform, which computes vectors of channels,
+  // reads `id` or a view of it.
+  bool FeedsWinograd(TensorId id) const {
+    const std::vector<TensorId>& consumers = draft_.consumers[id];
+    return std::any_of(
+        consumers.begin(), consumers.end(), [&](TensorId consumer) {
+          return draft_.graph.tensor(consumer).hint == kWinogradInputHint ||
+                 (draft_.IsView(consumer) && FeedsWinograd(consumer));
+        });
   }
 
   // Whether some view of `id`, if it has this layout, has the channels as its
