@@ -1,0 +1,103 @@
+// The CUDA device conforms, timed by events and by records. There may be no
+// GPU here: the driver is a fake, and modules hold the CPU's code.
+#include "backends/cts/conformance.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/codegen.h"
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cuda/device/cuda_device.h"
+#include "backends/cuda/device/fake_driver_handle.h"
+#include "backends/cuda/device/fake_image.h"
+#include "backends/kernel_ir/scalar_ir.h"
+#include "backends/kernel_ir/tile_ir.h"
+#include "backends/spec/device_spec.pb.h"
+#include "backends/spec/host_spec.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::cuda {
+namespace {
+
+// The CPU's kernels as modules of the fake driver.
+class FakeCodegen : public backends::Codegen {
+ public:
+  FakeCodegen(std::unique_ptr<backends::Codegen> cpu, DeviceSpec spec)
+      : cpu_(std::move(cpu)), spec_(std::move(spec)) {}
+
+  const DeviceSpec& spec() const override { return spec_; }
+  absl::StatusOr<kernel_ir::ScalarKernel> Legalize(
+      const kernel_ir::Kernel& kernel) const override {
+    return cpu_->Legalize(kernel);
+  }
+  absl::StatusOr<backends::Module> Emit(
+      absl::Span<const kernel_ir::ScalarKernel> kernels) const override {
+    TW_ASSIGN_OR_RETURN(backends::Module module, cpu_->Emit(kernels));
+    std::vector<FakeKernel> fakes;
+    for (const kernel_ir::ScalarKernel& kernel : kernels) {
+      FakeKernel fake;
+      fake.name = kernel.name;
+      for (const kernel_ir::ScalarBuffer& buffer : kernel.buffers) {
+        fake.buffers += buffer.scratch_offset_bytes < 0;
+      }
+      fakes.push_back(std::move(fake));
+    }
+    module.bytes = FakeImageOfCpuModule(std::move(module.bytes), fakes);
+    module.target = spec_.target();
+    return module;
+  }
+  absl::StatusOr<std::string> Source(
+      const kernel_ir::ScalarKernel& kernel) const override {
+    return cpu_->Source(kernel);
+  }
+
+ private:
+  const std::unique_ptr<backends::Codegen> cpu_;
+  const DeviceSpec spec_;
+};
+
+cts::Backend FakeCudaBackend(bool use_profiler) {
+  cts::Backend backend;
+  backend.name =
+      use_profiler ? "CudaOnFakeDriverByRecords" : "CudaOnFakeDriverByEvents";
+  CudaDeviceOptions options;
+  options.driver_library = std::string("./") + kFakeDriver;
+  options.cupti_library = options.driver_library;
+  options.use_profiler = use_profiler;
+  const absl::StatusOr<DeviceSpec> host = HostSpec();
+  TW_CHECK_OK(host);
+  backend.codegen =
+      [host = *host]() -> absl::StatusOr<std::unique_ptr<backends::Codegen>> {
+    TW_ASSIGN_OR_RETURN(auto cpu, cpu::CreateCpuCodegen(host));
+    DeviceSpec spec = host;
+    spec.set_target("cuda:sm_90a");
+    return std::make_unique<FakeCodegen>(std::move(cpu), std::move(spec));
+  };
+  backend.device =
+      [options](int) -> absl::StatusOr<std::unique_ptr<backends::Device>> {
+    return CreateCudaDevice(options);
+  };
+  if (!host->unit().fma()) {
+    backend.unsupported["FmaRoundsOnce"] =
+        "the host, which runs the kernels, has no fused multiply-add";
+  }
+  return backend;
+}
+
+}  // namespace
+}  // namespace tilewright::cuda
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (const bool use_profiler : {false, true}) {
+    tilewright::cts::RegisterConformanceTests(
+        tilewright::cuda::FakeCudaBackend(use_profiler));
+  }
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,215 @@
+#include "backends/cuda/device/cuda_spec.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cuda/device/cuda_error.h"
+#include "backends/spec/load_spec.h"
+#include "base/status_macros.h"
+
+namespace tilewright::cuda {
+namespace {
+
+// Multiply-adds in f32 a clock and multiprocessor: CUDA C++ Programming Guide,
+// table "Throughput of Native Arithmetic Instructions". 0 if it is not there.
+int F32LanesPerMultiprocessor(int capability) {
+  static constexpr struct {
+    int capability, lanes;
+  } kTable[] = {{70, 64},   {72, 64},   {75, 64},   {80, 64},
+                {86, 128},  {87, 128},  {89, 128},  {90, 128},
+                {100, 128}, {103, 128}, {120, 128}, {121, 128}};
+  for (const auto& row : kTable) {
+    if (row.capability == capability) return row.lanes;
+  }
+  return 0;
+}
+
+template <typename M>
+void AddSource(M& message, Source::Kind kind,
+               const std::vector<const char*>& fields, const char* detail) {
+  Source& source = *message.add_sources();
+  for (const char* field : fields) source.add_fields(field);
+  source.set_kind(kind);
+  source.set_detail(detail);
+}
+
+class Attributes {
+ public:
+  Attributes(const DriverApi& api, CuDevice device)
+      : api_(api), device_(device) {}
+
+  absl::Status Read() {
+    for (const int attribute :
+         {kCuMaxThreadsPerBlock, kCuWarpSize, kCuMaxRegistersPerBlock,
+          kCuClockRateKhz, kCuMultiprocessors, kCuMemoryClockRateKhz,
+          kCuMemoryBusWidthBits, kCuL2CacheBytes,
+          kCuMaxThreadsPerMultiprocessor, kCuComputeCapabilityMajor,
+          kCuComputeCapabilityMinor, kCuSharedBytesPerMultiprocessor,
+          kCuRegistersPerMultiprocessor, kCuMaxSharedBytesPerBlock,
+          kCuMaxBlocksPerMultiprocessor}) {
+      int value = 0;
+      TW_RETURN_IF_ERROR(
+          ToStatus(api_, api_.device_get_attribute(&value, attribute, device_),
+                   absl::StrCat("device attribute ", attribute)));
+      values_[attribute] = value;
+    }
+    return absl::OkStatus();
+  }
+  int64_t operator[](CuDeviceAttribute attribute) const {
+    return values_.at(attribute);
+  }
+
+ private:
+  const DriverApi& api_;
+  const CuDevice device_;
+  std::map<int, int64_t> values_;
+};
+
+constexpr char kAttributes[] = "cuDeviceGetAttribute";
+constexpr int64_t kSectorBytes = 32;
+constexpr int64_t kMaxRegistersPerThread = 255;
+
+void AddLevels(const Attributes& got, int64_t memory_bytes, DeviceSpec& spec) {
+  const int64_t cores = got[kCuMultiprocessors];
+  MemoryLevel& dram = *spec.add_levels();
+  dram.set_name("dram");
+  dram.set_kind(MemoryLevel::MEMORY);
+  dram.set_scope(MemoryLevel::DEVICE);
+  dram.set_capacity_bytes(memory_bytes);
+  dram.set_instances(1);
+  dram.set_cores_sharing(cores);
+  dram.set_read_transaction_bytes(kSectorBytes);
+  dram.set_write_transaction_bytes(kSectorBytes);
+  AddSource(dram, Source::DRIVER, {"capacity_bytes", "cores_sharing"},
+            "cuDeviceTotalMem, cuDeviceGetAttribute");
+  AddSource(dram, Source::DERIVED,
+            {"instances", "read_transaction_bytes", "write_transaction_bytes"},
+            "one memory, in sectors of 32 bytes");
+  const double bytes_per_s =
+      2e3 * static_cast<double>(got[kCuMemoryClockRateKhz]) *
+      static_cast<double>(got[kCuMemoryBusWidthBits]) / 8;
+  if (bytes_per_s > 0) {
+    dram.set_aggregate_read_bytes_per_s(bytes_per_s);
+    dram.set_aggregate_write_bytes_per_s(bytes_per_s);
+    AddSource(dram, Source::DERIVED,
+              {"aggregate_read_bytes_per_s", "aggregate_write_bytes_per_s"},
+              "twice the memory clock times the bus width, of "
+              "cuDeviceGetAttribute");
+  }
+
+  if (got[kCuL2CacheBytes] > 0) {
+    MemoryLevel& l2 = *spec.add_levels();
+    l2.set_name("l2");
+    l2.set_kind(MemoryLevel::CACHE);
+    l2.set_scope(MemoryLevel::DEVICE);
+    l2.set_capacity_bytes(got[kCuL2CacheBytes]);
+    l2.set_instances(1);
+    l2.set_cores_sharing(cores);
+    l2.set_read_transaction_bytes(kSectorBytes);
+    l2.set_write_transaction_bytes(kSectorBytes);
+    AddSource(l2, Source::DRIVER, {"capacity_bytes", "cores_sharing"},
+              kAttributes);
+    AddSource(
+        l2, Source::DERIVED,
+        {"instances", "read_transaction_bytes", "write_transaction_bytes"},
+        "one cache, in sectors of 32 bytes");
+  }
+
+  MemoryLevel& shared = *spec.add_levels();
+  shared.set_name("shared");
+  shared.set_kind(MemoryLevel::SCRATCHPAD);
+  shared.set_scope(MemoryLevel::CORE);
+  shared.set_capacity_bytes(got[kCuSharedBytesPerMultiprocessor]);
+  shared.set_instances(cores);
+  shared.set_cores_sharing(1);
+  shared.set_read_transaction_bytes(4);
+  shared.set_write_transaction_bytes(4);
+  shared.set_banks(32);
+  shared.set_bank_width_bytes(4);
+  AddSource(shared, Source::DRIVER, {"capacity_bytes", "instances"},
+            kAttributes);
+  AddSource(shared, Source::DATASHEET,
+            {"cores_sharing", "read_transaction_bytes",
+             "write_transaction_bytes", "banks", "bank_width_bytes"},
+            "CUDA C++ Programming Guide: shared memory has 32 banks of 32 "
+            "bits");
+
+  MemoryLevel& registers = *spec.add_levels();
+  registers.set_name("registers");
+  registers.set_kind(MemoryLevel::REGISTER);
+  registers.set_scope(MemoryLevel::THREAD);
+  registers.set_capacity_bytes(4 * kMaxRegistersPerThread);
+  registers.set_instances(cores * got[kCuMaxThreadsPerMultiprocessor]);
+  registers.set_cores_sharing(1);
+  registers.set_read_transaction_bytes(4);
+  registers.set_write_transaction_bytes(4);
+  AddSource(registers, Source::DRIVER, {"instances"}, kAttributes);
+  AddSource(registers, Source::DATASHEET,
+            {"capacity_bytes", "cores_sharing", "read_transaction_bytes",
+             "write_transaction_bytes"},
+            "CUDA C++ Programming Guide: at most 255 registers of 32 bits a "
+            "thread");
+}
+
+void FillUnit(const Attributes& got, int capability, ComputeUnit& unit) {
+  unit.set_cores(got[kCuMultiprocessors]);
+  unit.set_warp_size(got[kCuWarpSize]);
+  unit.set_max_threads_per_block(got[kCuMaxThreadsPerBlock]);
+  unit.set_max_threads_per_core(got[kCuMaxThreadsPerMultiprocessor]);
+  unit.set_max_blocks_per_core(got[kCuMaxBlocksPerMultiprocessor]);
+  unit.set_registers_per_block(got[kCuMaxRegistersPerBlock]);
+  unit.set_registers_per_core(got[kCuRegistersPerMultiprocessor]);
+  unit.set_scratchpad_bytes_per_block(got[kCuMaxSharedBytesPerBlock]);
+  unit.set_scratchpad_bytes_per_core(got[kCuSharedBytesPerMultiprocessor]);
+  AddSource(
+      unit, Source::DRIVER,
+      {"cores", "warp_size", "max_threads_per_block", "max_threads_per_core",
+       "max_blocks_per_core", "registers_per_block", "registers_per_core",
+       "scratchpad_bytes_per_block", "scratchpad_bytes_per_core"},
+      kAttributes);
+  unit.set_threads_per_core(got[kCuMaxThreadsPerMultiprocessor]);
+  unit.set_registers_per_thread(kMaxRegistersPerThread);
+  unit.set_vector_bytes(4);
+  unit.set_vector_registers(kMaxRegistersPerThread);
+  unit.set_fma(true);
+  AddSource(unit, Source::DERIVED,
+            {"threads_per_core", "registers_per_thread", "vector_bytes",
+             "vector_registers"},
+            "a thread has scalars of 32 bits; as many threads as fit");
+  const int lanes = F32LanesPerMultiprocessor(capability);
+  if (lanes > 0 && got[kCuClockRateKhz] > 0) {
+    PeakRate& peak = *unit.add_peaks();
+    peak.set_dtype("f32");
+    peak.set_unit(PeakRate::VECTOR);
+    peak.set_core_ops_per_s(2e3 * lanes *
+                            static_cast<double>(got[kCuClockRateKhz]));
+    AddSource(peak, Source::DERIVED, {"core_ops_per_s"},
+              "two operations a lane and clock; lanes of the capability by the "
+              "CUDA C++ Programming Guide, clock by cuDeviceGetAttribute");
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceSpec> QuerySpec(const DriverApi& api, CuDevice device) {
+  Attributes got(api, device);
+  TW_RETURN_IF_ERROR(got.Read());
+  size_t memory_bytes = 0;
+  TW_RETURN_IF_ERROR(ToStatus(
+      api, api.device_total_memory(&memory_bytes, device), "cuDeviceTotalMem"));
+  const int capability = static_cast<int>(10 * got[kCuComputeCapabilityMajor] +
+                                          got[kCuComputeCapabilityMinor]);
+  DeviceSpec spec;
+  spec.set_name(absl::StrCat("cuda_sm_", capability));
+  // From Hopper on there are instructions that only this very one has.
+  spec.set_target(
+      absl::StrCat("cuda:sm_", capability, capability >= 90 ? "a" : ""));
+  AddLevels(got, static_cast<int64_t>(memory_bytes), spec);
+  FillUnit(got, capability, *spec.mutable_unit());
+  TW_RETURN_IF_ERROR(ValidateSpec(spec));
+  return spec;
+}
+
+}  // namespace tilewright::cuda

@@ -1,0 +1,161 @@
+#include "backends/cuda/device/cuda_stream.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace tilewright::cuda {
+namespace {
+
+CuAddress AddressOf(const void* pointer) {
+  return reinterpret_cast<CuAddress>(pointer);
+}
+
+}  // namespace
+
+absl::Status CudaKernel::AllowShared(CudaContext& context,
+                                     int64_t bytes) const {
+  if (bytes <= allowed_shared_bytes_) return absl::OkStatus();
+  TW_RETURN_IF_ERROR(context.Check(
+      context.api().function_set_attribute(
+          function_, kCuFunctionMaxDynamicSharedBytes, static_cast<int>(bytes)),
+      absl::StrCat("kernel ", name_, " with ", bytes,
+                   " bytes of shared memory")));
+  allowed_shared_bytes_ = bytes;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<CudaStream>> CudaStream::Create(
+    std::shared_ptr<CudaContext> context, int64_t max_shared_bytes,
+    ActivityRecorder* recorder) {
+  TW_RETURN_IF_ERROR(context->Enter());
+  CudaContext& in = *context;
+  std::unique_ptr<CudaStream> stream(
+      new CudaStream(std::move(context), max_shared_bytes, recorder));
+  // Non-blocking: nothing waits for the legacy default stream.
+  TW_RETURN_IF_ERROR(
+      in.Check(in.api().stream_create(&stream->stream_, kCuStreamNonBlocking),
+               "cuStreamCreate"));
+  if (recorder != nullptr) {
+    TW_ASSIGN_OR_RETURN(stream->key_,
+                        recorder->KeyOf(in.handle(), stream->stream_));
+    return stream;
+  }
+  for (CuEvent* event : {&stream->start_, &stream->end_}) {
+    TW_RETURN_IF_ERROR(in.Check(in.api().event_create(event, kCuEventDefault),
+                                "cuEventCreate"));
+  }
+  return stream;
+}
+
+CudaStream::~CudaStream() {
+  const DriverApi& api = context_->api();
+  api.context_set_current(context_->handle());
+  for (const CuEvent event : {start_, end_}) {
+    if (event != nullptr) api.event_destroy(event);
+  }
+  if (stream_ != nullptr) api.stream_destroy(stream_);
+}
+
+absl::Status CudaStream::Count(absl::Status enqueued) {
+  if (enqueued.ok()) ++activities_;
+  return enqueued;
+}
+
+absl::Status CudaStream::Launch(const backends::DeviceKernel& kernel,
+                                absl::Span<void* const> args, int64_t num_tasks,
+                                int64_t scratch_bytes) {
+  const auto& cuda_kernel = static_cast<const CudaKernel&>(kernel);
+  TW_RETURN_IF_ERROR(context_->Enter());
+  if (num_tasks == 0) return absl::OkStatus();
+  if (num_tasks < 0 || num_tasks > INT32_MAX) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("kernel ", cuda_kernel.name(), " with ", num_tasks,
+                     " tasks: a grid has at most ", INT32_MAX, " blocks"));
+  }
+  if (scratch_bytes > max_shared_bytes_) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "kernel ", cuda_kernel.name(), " wants ", scratch_bytes,
+        " bytes of shared memory, a block has at most ", max_shared_bytes_));
+  }
+  TW_RETURN_IF_ERROR(cuda_kernel.AllowShared(*context_, scratch_bytes));
+  std::vector<CuAddress> values;
+  std::vector<void*> parameters;
+  values.reserve(args.size());
+  for (void* const arg : args) {
+    values.push_back(AddressOf(arg));
+    parameters.push_back(&values.back());
+  }
+  return Count(context_->Check(
+      context_->api().launch_kernel(
+          cuda_kernel.function(), static_cast<unsigned>(num_tasks), 1, 1,
+          static_cast<unsigned>(cuda_kernel.threads()), 1, 1,
+          static_cast<unsigned>(scratch_bytes), stream_, parameters.data(),
+          nullptr),
+      absl::StrCat("kernel ", cuda_kernel.name())));
+}
+
+absl::Status CudaStream::Copy(void* to, const void* from, int64_t size_bytes) {
+  TW_RETURN_IF_ERROR(context_->Enter());
+  if (size_bytes <= 0) return absl::OkStatus();
+  return Count(context_->Check(context_->api().memory_copy_async(
+                                   AddressOf(to), AddressOf(from),
+                                   static_cast<size_t>(size_bytes), stream_),
+                               "cuMemcpyAsync"));
+}
+
+absl::Status CudaStream::Fill(void* to, int byte, int64_t size_bytes) {
+  TW_RETURN_IF_ERROR(context_->Enter());
+  if (size_bytes <= 0) return absl::OkStatus();
+  return Count(
+      context_->Check(context_->api().memory_set_async(
+                          AddressOf(to), static_cast<unsigned char>(byte),
+                          static_cast<size_t>(size_bytes), stream_),
+                      "cuMemsetD8Async"));
+}
+
+absl::Status CudaStream::Synchronize() {
+  TW_RETURN_IF_ERROR(context_->Enter());
+  return context_->Check(context_->api().stream_synchronize(stream_),
+                         "cuStreamSynchronize");
+}
+
+absl::StatusOr<int64_t> CudaStream::TimeNs(
+    const std::function<absl::Status()>& work) {
+  return recorder_ != nullptr ? TimeByRecords(work) : TimeByEvents(work);
+}
+
+absl::StatusOr<int64_t> CudaStream::TimeByRecords(
+    const std::function<absl::Status()>& work) {
+  // What ran before ends first; its records go to what Reset forgets.
+  TW_RETURN_IF_ERROR(Synchronize());
+  TW_RETURN_IF_ERROR(recorder_->SumNs(key_, activities_).status());
+  recorder_->Reset(key_);
+  activities_ = 0;
+  TW_RETURN_IF_ERROR(work());
+  TW_RETURN_IF_ERROR(Synchronize());
+  return recorder_->SumNs(key_, activities_);
+}
+
+absl::StatusOr<int64_t> CudaStream::TimeByEvents(
+    const std::function<absl::Status()>& work) {
+  const DriverApi& api = context_->api();
+  TW_RETURN_IF_ERROR(context_->Enter());
+  TW_RETURN_IF_ERROR(
+      context_->Check(api.event_record(start_, stream_), "cuEventRecord"));
+  TW_RETURN_IF_ERROR(work());
+  TW_RETURN_IF_ERROR(context_->Enter());
+  TW_RETURN_IF_ERROR(
+      context_->Check(api.event_record(end_, stream_), "cuEventRecord"));
+  TW_RETURN_IF_ERROR(
+      context_->Check(api.event_synchronize(end_), "cuEventSynchronize"));
+  float milliseconds = 0;
+  TW_RETURN_IF_ERROR(
+      context_->Check(api.event_elapsed_time(&milliseconds, start_, end_),
+                      "cuEventElapsedTime"));
+  return static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+}
+
+}  // namespace tilewright::cuda

@@ -1,0 +1,80 @@
+#ifndef TILEWRIGHT_BACKENDS_CUDA_DEVICE_CUDA_STREAM_H_
+#define TILEWRIGHT_BACKENDS_CUDA_DEVICE_CUDA_STREAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/cuda/device/activity_recorder.h"
+#include "backends/cuda/device/cuda_context.h"
+#include "backends/device.h"
+
+namespace tilewright::cuda {
+
+class CudaKernel : public backends::DeviceKernel {
+ public:
+  CudaKernel(std::string name, CuFunction function, int threads)
+      : name_(std::move(name)), function_(function), threads_(threads) {}
+  const std::string& name() const { return name_; }
+  CuFunction function() const { return function_; }
+  int threads() const { return threads_; }  // of a block
+
+  // Lets launches have so much dynamic shared memory; beyond 48 KiB the driver
+  // wants to be asked.
+  absl::Status AllowShared(CudaContext& context, int64_t bytes) const;
+
+ private:
+  const std::string name_;
+  const CuFunction function_;
+  const int threads_;
+  mutable std::atomic<int64_t> allowed_shared_bytes_{48 * 1024};
+};
+
+class CudaStream : public backends::Stream {
+ public:
+  // `recorder` null: events time.
+  static absl::StatusOr<std::unique_ptr<CudaStream>> Create(
+      std::shared_ptr<CudaContext> context, int64_t max_shared_bytes,
+      ActivityRecorder* recorder);
+  ~CudaStream() override;
+
+  absl::Status Launch(const backends::DeviceKernel& kernel,
+                      absl::Span<void* const> args, int64_t num_tasks,
+                      int64_t scratch_bytes) override;
+  absl::Status Copy(void* to, const void* from, int64_t size_bytes) override;
+  absl::Status Fill(void* to, int byte, int64_t size_bytes) override;
+  absl::Status Synchronize() override;
+
+  // Device::TimeNs.
+  absl::StatusOr<int64_t> TimeNs(const std::function<absl::Status()>& work);
+
+ private:
+  CudaStream(std::shared_ptr<CudaContext> context, int64_t max_shared_bytes,
+             ActivityRecorder* recorder)
+      : context_(std::move(context)),
+        max_shared_bytes_(max_shared_bytes),
+        recorder_(recorder) {}
+  absl::Status Count(absl::Status enqueued);
+  absl::StatusOr<int64_t> TimeByRecords(
+      const std::function<absl::Status()>& work);
+  absl::StatusOr<int64_t> TimeByEvents(
+      const std::function<absl::Status()>& work);
+
+  const std::shared_ptr<CudaContext> context_;
+  const int64_t max_shared_bytes_;
+  ActivityRecorder* const recorder_;
+  CuStream stream_ = nullptr;
+  CuEvent start_ = nullptr, end_ = nullptr;
+  ActivityRecorder::StreamKey key_;
+  int64_t activities_ = 0;  // launched, copied, filled since the last timing
+};
+
+}  // namespace tilewright::cuda
+
+#endif  // TILEWRIGHT_BACKENDS_CUDA_DEVICE_CUDA_STREAM_H_

@@ -1,0 +1,23 @@
+// How a test talks to the fake driver beside the driver's own API: the shared
+// object also has the symbols FakeCuda_FailNext, ... of these types.
+#ifndef TILEWRIGHT_BACKENDS_CUDA_DEVICE_FAKE_DRIVER_H_
+#define TILEWRIGHT_BACKENDS_CUDA_DEVICE_FAKE_DRIVER_H_
+
+extern "C" {
+
+// The next call of `symbol` returns `result`, and does nothing else; with
+// cuptiActivityFlushAll the records are dropped.
+using FakeCudaFailNext = void(const char* symbol, int result);
+// The names of the functions called so far that set something up, in order,
+// each followed by a space: cuInit, cuptiActivityEnable, ...
+using FakeCudaLog = const char*();
+// Allocations, modules, streams and events that were not given back.
+using FakeCudaLive = int();
+// Heals what a sticky error broke, as a new process would.
+using FakeCudaHeal = void();
+// What the last launch had: blocks, threads of a block, shared bytes.
+using FakeCudaLastLaunch = void(int* blocks, int* threads, int* shared_bytes);
+
+}  // extern "C"
+
+#endif  // TILEWRIGHT_BACKENDS_CUDA_DEVICE_FAKE_DRIVER_H_

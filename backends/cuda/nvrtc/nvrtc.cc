@@ -1,0 +1,102 @@
+#include "backends/cuda/nvrtc/nvrtc.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+
+namespace tilewright::cuda {
+namespace {
+
+// The line that a person has to look at.
+std::string FirstError(const std::string& log) {
+  std::string first;
+  for (const absl::string_view line : absl::StrSplit(log, '\n')) {
+    if (line.find("error") != absl::string_view::npos) {
+      return std::string(absl::StripAsciiWhitespace(line));
+    }
+    if (first.empty()) first = std::string(absl::StripAsciiWhitespace(line));
+  }
+  return first;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Nvrtc>> Nvrtc::Open(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<NvrtcApi> api, OpenNvrtc(path));
+  std::unique_ptr<Nvrtc> nvrtc(new Nvrtc(std::move(api)));
+  int major = 0, minor = 0, count = 0;
+  TW_RETURN_IF_ERROR(
+      nvrtc->Check(nvrtc->api_->version(&major, &minor), "nvrtcVersion"));
+  nvrtc->version_ = absl::StrCat(major, ".", minor);
+  TW_RETURN_IF_ERROR(nvrtc->Check(nvrtc->api_->num_architectures(&count),
+                                  "nvrtcGetNumSupportedArchs"));
+  nvrtc->architectures_.resize(static_cast<size_t>(count));
+  TW_RETURN_IF_ERROR(
+      nvrtc->Check(nvrtc->api_->architectures(nvrtc->architectures_.data()),
+                   "nvrtcGetSupportedArchs"));
+  return nvrtc;
+}
+
+absl::Status Nvrtc::Check(NvrtcResult result, const std::string& what) const {
+  if (result == kNvrtcSuccess) return absl::OkStatus();
+  const std::string message =
+      absl::StrCat(what, ": ", api_->get_error_string(result));
+  return result == kNvrtcOutOfMemory ? absl::ResourceExhaustedError(message)
+                                     : absl::InternalError(message);
+}
+
+absl::Status Nvrtc::CompileError(NvrtcProgram program, const std::string& name,
+                                 const std::string& architecture,
+                                 NvrtcResult result) const {
+  size_t bytes = 0;
+  std::string log;
+  if (api_->log_size(program, &bytes) == kNvrtcSuccess && bytes > 1) {
+    log.resize(bytes);
+    if (api_->log(program, &log[0]) != kNvrtcSuccess) log.clear();
+    log.resize(log.find_last_not_of('\0') + 1);
+  }
+  const std::string what = absl::StrCat(name, " for ", architecture);
+  if (result == kNvrtcInvalidOption) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(what, ": NVRTC ", version_, " knows sm_",
+                     absl::StrJoin(architectures_, ", sm_")));
+  }
+  if (result == kNvrtcCompilation) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " does not compile: ", FirstError(log)));
+  }
+  return Check(result, what);
+}
+
+absl::StatusOr<std::string> Nvrtc::Compile(
+    const std::string& text, const std::string& name,
+    const std::string& architecture) const {
+  NvrtcProgram program = nullptr;
+  TW_RETURN_IF_ERROR(Check(
+      api_->create(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr),
+      "nvrtcCreateProgram"));
+  struct Destroyer {
+    const NvrtcApi& api;
+    NvrtcProgram program;
+    ~Destroyer() { api.destroy(&program); }
+  } destroyer{*api_, program};
+  const std::string target = absl::StrCat("--gpu-architecture=", architecture);
+  const char* const options[] = {target.c_str(), "--std=c++17", "--fmad=false"};
+  const NvrtcResult result = api_->compile(
+      program, static_cast<int>(sizeof(options) / sizeof(options[0])), options);
+  if (result != kNvrtcSuccess) {
+    return CompileError(program, name, architecture, result);
+  }
+  size_t bytes = 0;
+  TW_RETURN_IF_ERROR(
+      Check(api_->cubin_size(program, &bytes), "nvrtcGetCUBINSize"));
+  std::string cubin(bytes, '\0');
+  TW_RETURN_IF_ERROR(Check(api_->cubin(program, &cubin[0]), "nvrtcGetCUBIN"));
+  return cubin;
+}
+
+}  // namespace tilewright::cuda

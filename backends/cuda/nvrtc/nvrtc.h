@@ -1,0 +1,50 @@
+// CUDA C++ text to machine code, by NVRTC, which is opened at run time. Needs
+// no GPU.
+#ifndef TILEWRIGHT_BACKENDS_CUDA_NVRTC_NVRTC_H_
+#define TILEWRIGHT_BACKENDS_CUDA_NVRTC_NVRTC_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/cuda/nvrtc/nvrtc_api.h"
+
+namespace tilewright::cuda {
+
+// Thread-safe.
+class Nvrtc {
+ public:
+  // FailedPrecondition if NVRTC is not there or too old.
+  static absl::StatusOr<std::unique_ptr<Nvrtc>> Open(
+      const std::string& path = "");
+
+  const std::string& version() const { return version_; }  // "13.0"
+  // The numbers of the architectures it knows, ascending: 75, 80, ...
+  const std::vector<int>& architectures() const { return architectures_; }
+
+  // A cubin for `architecture` ("sm_90a"). The text includes nothing; `name`
+  // stands in messages. No contraction into fused multiply-adds but those the
+  // text asks for, no flush of denormals, no fast math. InvalidArgument with
+  // the first error if the text does not compile, FailedPrecondition if the
+  // architecture is not known.
+  absl::StatusOr<std::string> Compile(const std::string& text,
+                                      const std::string& name,
+                                      const std::string& architecture) const;
+
+ private:
+  explicit Nvrtc(std::unique_ptr<NvrtcApi> api) : api_(std::move(api)) {}
+  absl::Status Check(NvrtcResult result, const std::string& what) const;
+  absl::Status CompileError(NvrtcProgram program, const std::string& name,
+                            const std::string& architecture,
+                            NvrtcResult result) const;
+
+  const std::unique_ptr<NvrtcApi> api_;
+  std::string version_;
+  std::vector<int> architectures_;
+};
+
+}  // namespace tilewright::cuda
+
+#endif  // TILEWRIGHT_BACKENDS_CUDA_NVRTC_NVRTC_H_

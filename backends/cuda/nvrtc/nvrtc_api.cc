@@ -1,0 +1,29 @@
+#include "backends/cuda/nvrtc/nvrtc_api.h"
+
+#include <vector>
+
+#include "base/status_macros.h"
+
+namespace tilewright::cuda {
+
+absl::StatusOr<std::unique_ptr<NvrtcApi>> OpenNvrtc(const std::string& path) {
+  std::vector<std::string> names = {path};
+  if (path.empty()) {
+    names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+             "/usr/local/cuda/lib64/libnvrtc.so"};
+  }
+  auto api = std::make_unique<NvrtcApi>();
+  TW_ASSIGN_OR_RETURN(api->library,
+                      backends::SharedLibrary::Open(
+                          names, "NVRTC, a part of the CUDA toolkit"));
+#define TILEWRIGHT_RESOLVE(member, symbol, result, parameters)               \
+  {                                                                          \
+    TW_ASSIGN_OR_RETURN(void* const address, api->library->Symbol(#symbol)); \
+    api->member = reinterpret_cast<result(*) parameters>(address);           \
+  }
+  TILEWRIGHT_NVRTC_SYMBOLS(TILEWRIGHT_RESOLVE)
+#undef TILEWRIGHT_RESOLVE
+  return api;
+}
+
+}  // namespace tilewright::cuda

@@ -1,0 +1,74 @@
+#include "backends/cuda/nvrtc/nvrtc.h"
+
+#include <memory>
+#include <string>
+
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::cuda {
+namespace {
+
+using absl::StatusCode;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(NvrtcTest, AMissingLibraryIsNamed) {
+  EXPECT_THAT(Nvrtc::Open("/nowhere/libnvrtc.so"),
+              StatusIs(StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("/nowhere/libnvrtc.so"),
+                             HasSubstr("CUDA toolkit"))));
+}
+
+TEST(NvrtcTest, ALibraryOfSomethingElseLacksSymbols) {
+  EXPECT_THAT(
+      Nvrtc::Open("libm.so.6"),
+      StatusIs(StatusCode::kFailedPrecondition, HasSubstr("no symbol nvrtc")));
+}
+
+// The rest needs NVRTC.
+class InstalledNvrtcTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto nvrtc = Nvrtc::Open();
+    if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.status().message();
+    nvrtc_ = *std::move(nvrtc);
+  }
+  std::unique_ptr<Nvrtc> nvrtc_;
+};
+
+constexpr char kText[] =
+    "extern \"C\" __global__ void __launch_bounds__(64) twice(float* x) {\n"
+    "  x[blockIdx.x * 64 + threadIdx.x] *= 2;\n"
+    "}\n";
+
+TEST_F(InstalledNvrtcTest, CompilesTextToACubinWithTheKernel) {
+  for (const char* architecture : {"sm_75", "sm_80", "sm_90a"}) {
+    TW_ASSERT_OK_AND_ASSIGN(const std::string cubin,
+                            nvrtc_->Compile(kText, "twice.cu", architecture));
+    EXPECT_EQ(cubin.substr(1, 3), "ELF");
+    EXPECT_THAT(cubin, HasSubstr(".text.twice"));
+    EXPECT_THAT(nvrtc_->Compile(kText, "twice.cu", architecture),
+                IsOkAndHolds(cubin));
+  }
+}
+
+TEST_F(InstalledNvrtcTest, ErrorsNameTextArchitectureAndLine) {
+  EXPECT_THAT(
+      nvrtc_->Compile("__device__ int a;\n__device__ int b = nothing;\n",
+                      "broken.cu", "sm_80"),
+      StatusIs(StatusCode::kInvalidArgument,
+               AllOf(HasSubstr("broken.cu for sm_80"),
+                     HasSubstr("broken.cu(2)"), HasSubstr("nothing"))));
+}
+
+TEST_F(InstalledNvrtcTest, UnknownArchitecturesAreNamedBesideTheKnown) {
+  ASSERT_FALSE(nvrtc_->architectures().empty());
+  EXPECT_THAT(nvrtc_->Compile(kText, "twice.cu", "sm_52x"),
+              StatusIs(StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("sm_52x"), HasSubstr("sm_80"))));
+}
+
+}  // namespace
+}  // namespace tilewright::cuda
