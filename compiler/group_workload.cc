@@ -1,11 +1,11 @@
 #include "compiler/group_workload.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tilegraph/operations.h"
 
 namespace tilewright {
 namespace {
@@ -36,20 +36,6 @@ Compute WithSources(Compute compute,
     });
   }
   return compute;
-}
-
-int64_t ValueOperations(const Expr& body) {
-  if (body.op() == Op::kLoad) return 0;  // its indices are address arithmetic
-  if (body.op() == Op::kSelect) {
-    // One branch is evaluated, at most the longer one.
-    return 1 + ValueOperations(body.operand(0)) +
-           std::max(ValueOperations(body.operand(1)),
-                    ValueOperations(body.operand(2)));
-  }
-  int64_t count = 0;
-  for (const Expr& operand : body.operands()) count += ValueOperations(operand);
-  const bool leaf = body.op() == Op::kConst || body.op() == Op::kVar;
-  return leaf || body.op() == Op::kCast ? count : count + 1;
 }
 
 }  // namespace
@@ -98,14 +84,10 @@ int64_t CountFlops(const TensorGraph& graph) {
   int64_t flops = 0;
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind != TensorKind::kCompute) continue;
-    int64_t per_element = 0;
-    for (const Expr& body : tensor.compute.body)
-      per_element += ValueOperations(body);
-    if (tensor.compute.combiner) ++per_element;
     int64_t elements = tensor.num_elements();
     for (const Axis& axis : tensor.compute.reduce_axes)
       elements *= axis.extent.value();
-    flops += per_element * elements;
+    flops += OperationsPerPoint(tensor.compute) * elements;
   }
   return flops;
 }

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/fingerprint.h"
-#include "compiler/buffer_plan.h"
+#include "tilegraph/buffer_plan.h"
 #include "compiler/zero_fill.h"
 
 namespace tilewright {

@@ -1,6 +1,6 @@
 // Best-fit placement of buffers with known lifetimes in one arena.
-#ifndef TILEWRIGHT_COMPILER_BUFFER_PLAN_H_
-#define TILEWRIGHT_COMPILER_BUFFER_PLAN_H_
+#ifndef TILEWRIGHT_TILEGRAPH_BUFFER_PLAN_H_
+#define TILEWRIGHT_TILEGRAPH_BUFFER_PLAN_H_
 
 #include <cstdint>
 #include <vector>
@@ -29,4 +29,4 @@ BufferPlacement PlaceBuffers(absl::Span<const BufferLifetime> buffers,
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_COMPILER_BUFFER_PLAN_H_
+#endif  // TILEWRIGHT_TILEGRAPH_BUFFER_PLAN_H_

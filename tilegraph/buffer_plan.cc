@@ -1,4 +1,4 @@
-#include "compiler/buffer_plan.h"
+#include "tilegraph/buffer_plan.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,0 +1,81 @@
+// MemTraffic and MemFootprint (Welder, section 3.2): the bytes that cross from
+// one memory level to the next inner one while all tiles of a subgraph are
+// computed, and the room that one tile takes there.
+//
+// A scratchpad is filled by the program: every tile loads its inputs and stores
+// its outputs. A cache keeps what it held: an operand is read again only if its
+// region has changed since the tile before, or was driven out meanwhile
+// (design: planning.md).
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_MEM_TRAFFIC_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_MEM_TRAFFIC_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/layout.h"
+#include "tilegraph/tiling/tile_graph.h"
+#include "tilegraph/tiling/tile_work.h"
+
+namespace tilewright {
+
+// The tiles that one level holds, and the order in which they are computed.
+struct LevelTiles {
+  TileShape tile;
+  std::vector<int> order;  // dimensions of the outputs, outermost loop first
+};
+
+struct LevelCost {
+  double read_bytes = 0, write_bytes = 0;  // from and to the outer level
+  // In the inner level: operands, intermediate tiles and results of one tile.
+  int64_t footprint_bytes = 0;
+  bool fits = false;  // into the share of the capacity that may be planned with
+  double flops = 0;   // of all tiles, with what is computed repeatedly
+
+  double bytes() const { return read_bytes + write_bytes; }
+};
+
+struct TrafficOptions {
+  std::map<TensorId, Layout> layouts;  // of tensors that are not plain
+  // Stores bypass the cache. Otherwise a line is read before it is written.
+  bool streaming_stores = false;
+};
+
+// Share of a cache that tiles may fill: the rest is for what comes by.
+inline constexpr double kPlannedCacheShare = 0.75;
+
+// Results of one subgraph between two levels; remembers what tiles touch, so
+// that many tiles are compared quickly. Not thread-safe.
+class MemTraffic {
+ public:
+  // All must outlive it but `options`.
+  MemTraffic(const TileGraph& graph, const Subgraph& part,
+             const MemoryLevel& outer, const MemoryLevel& inner,
+             TrafficOptions options);
+
+  // Tiles of `tiles` inside tiles of `within`, the level above (the whole
+  // outputs at the outermost). Errors as of WorkOfTiles.
+  absl::StatusOr<LevelCost> Cost(const LevelTiles& tiles,
+                                 const std::vector<int64_t>& within);
+
+ private:
+  absl::StatusOr<const TileWork*> Work(const TileShape& tile);
+  int64_t FootprintBytes(const TileWork& work) const;
+  absl::StatusOr<LevelCost> CacheCost(const LevelTiles& tiles,
+                                      const std::vector<int64_t>& within);
+
+  const TileGraph& graph_;
+  const Subgraph& part_;
+  const MemoryLevel &outer_, &inner_;
+  const TrafficOptions options_;
+  std::map<
+      std::pair<std::vector<int64_t>, std::map<TensorId, std::vector<int64_t>>>,
+      TileWork>
+      known_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_MEM_TRAFFIC_H_

@@ -1,0 +1,70 @@
+// What one tile of a subgraph reads, writes and computes: Propagate applied to
+// the tile of its outputs (Welder, section 3.1).
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_TILE_WORK_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_TILE_WORK_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tilegraph/layout.h"
+#include "tilegraph/tensor_graph.h"
+#include "tilegraph/tiling/tile_graph.h"
+
+namespace tilewright {
+
+// Extents of a tile. Tiles lie side by side from the origin; the last may be
+// partial.
+struct TileShape {
+  // By dimension of the outputs, which all have the same shape.
+  std::vector<int64_t> spatial;
+  // By reduce axis of the members listed: a tile is computed in steps of that
+  // size, what the others reduce over is taken whole.
+  std::map<TensorId, std::vector<int64_t>> reduce;
+
+  friend bool operator==(const TileShape& a, const TileShape& b) {
+    return a.spatial == b.spatial && a.reduce == b.reduce;
+  }
+};
+
+// A tensor as a tile sees it.
+struct TileOperand {
+  TensorId tensor;
+  // Of an inner tile, per dimension. What a step of the reduction needs.
+  std::vector<int64_t> extents;
+  int64_t step_bytes = 0;  // of such a region
+  // What all tiles together touch, each for itself: regions clipped to the
+  // tensor, summed over tiles and steps. With `rounded` every contiguous run
+  // counts whole transactions.
+  double total_bytes = 0;
+  // Whether the region moves from one tile to the next along each dimension.
+  std::vector<bool> varies;
+};
+
+struct TileWork {
+  std::vector<int64_t> trips;  // tiles per dimension
+  int64_t tiles = 1;           // their product
+  std::vector<TileOperand> inputs, outputs;
+  std::vector<TileOperand> inside;  // members that are no outputs
+  // Of all tiles, elements computed more than once counted each time.
+  double flops = 0;
+};
+
+struct TileWorkOptions {
+  // Bytes that move together; 1: no rounding.
+  int64_t read_transaction_bytes = 1, write_transaction_bytes = 1;
+  // Of tensors that are not plain.
+  std::map<TensorId, Layout> layouts;
+};
+
+// InvalidArgument if outputs differ in shape, if a tile has
+// the wrong rank or a region cannot be told.
+absl::StatusOr<TileWork> WorkOfTiles(const TileGraph& graph,
+                                     const Subgraph& part,
+                                     const TileShape& tile,
+                                     const TileWorkOptions& options);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_TILE_WORK_H_
