@@ -88,6 +88,7 @@ absl::StatusOr<LevelCost> MemTraffic::Cost(const LevelTiles& tiles,
   cost.footprint_bytes = FootprintBytes(*work);
   cost.fits = static_cast<double>(cost.footprint_bytes) <= Capacity(inner_);
   cost.flops = work->flops;
+  cost.tiles = work->tiles;
   for (const TileOperand& input : work->inputs)
     cost.read_bytes += input.total_bytes;
   for (const TileOperand& output : work->outputs)
@@ -121,6 +122,7 @@ absl::StatusOr<LevelCost> MemTraffic::CacheCost(
       StepBytes(tile->inputs) + StepBytes(tile->outputs) + inside);
   cost.fits = static_cast<double>(cost.footprint_bytes) <= room;
   cost.flops = tile->flops;
+  cost.tiles = tile->tiles;
 
   // The outermost depth whose loops' data stay in the cache.
   size_t held = depth;

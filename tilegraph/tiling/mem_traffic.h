@@ -33,6 +33,7 @@ struct LevelCost {
   int64_t footprint_bytes = 0;
   bool fits = false;  // into the share of the capacity that may be planned with
   double flops = 0;   // of all tiles, with what is computed repeatedly
+  int64_t tiles = 1;
 
   double bytes() const { return read_bytes + write_bytes; }
 };

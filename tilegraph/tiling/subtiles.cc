@@ -1,0 +1,86 @@
+#include "tilegraph/tiling/subtiles.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+
+namespace tilewright {
+namespace {
+
+// Shorter steps would be loop overhead.
+constexpr int64_t kShortestStep = 8;
+// Up to here every size is tried.
+constexpr int64_t kAllSizes = 10;
+
+}  // namespace
+
+std::vector<int64_t> TileSizes(int64_t extent) {
+  std::vector<int64_t> sizes;
+  for (int64_t size = 1; size <= std::min(extent, kAllSizes); ++size)
+    sizes.push_back(size);
+  for (int64_t size = 1; size * size <= extent; ++size) {
+    if (extent % size != 0) continue;
+    sizes.push_back(size);
+    sizes.push_back(extent / size);
+  }
+  for (int64_t power = 1; power < extent; power *= 2) {
+    sizes.push_back(power);
+    sizes.push_back((extent + power - 1) / power);
+    sizes.push_back((extent + 3 * power - 1) / (3 * power));
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+Subtiles::Subtiles(const TensorGraph& graph, const Subgraph& part,
+                   const std::vector<int64_t>& within)
+    : graph_(graph), part_(part) {
+  for (const int64_t extent : within) sizes_.push_back(TileSizes(extent));
+}
+
+std::vector<int64_t> Subtiles::Smallest() const {
+  return std::vector<int64_t>(sizes_.size(), 1);
+}
+
+std::vector<std::vector<int64_t>> Subtiles::Grown(
+    const std::vector<int64_t>& tile) const {
+  std::vector<std::vector<int64_t>> grown;
+  for (size_t d = 0; d < tile.size(); ++d) {
+    const auto next =
+        std::upper_bound(sizes_[d].begin(), sizes_[d].end(), tile[d]);
+    if (next == sizes_[d].end()) continue;
+    grown.push_back(tile);
+    grown.back()[d] = *next;
+  }
+  return grown;
+}
+
+absl::StatusOr<std::pair<LevelTiles, LevelCost>> Subtiles::FitReduction(
+    TileShape tile, const CostOfTile& cost_of) const {
+  TW_ASSIGN_OR_RETURN(auto best, cost_of(tile));
+  while (!best.second.fits) {
+    auto least = best;
+    for (const TensorId member : part_.members) {
+      const Compute& compute = graph_.tensor(member).compute;
+      for (size_t axis = 0; axis < compute.reduce_axes.size(); ++axis) {
+        TileShape cut = best.first.tile;
+        std::vector<int64_t>& steps = cut.reduce[member];
+        if (steps.empty()) {
+          for (const Axis& whole : compute.reduce_axes)
+            steps.push_back(whole.extent.value());
+        }
+        if (steps[axis] <= kShortestStep) continue;
+        steps[axis] = (steps[axis] + 1) / 2;
+        TW_ASSIGN_OR_RETURN(auto costed, cost_of(cut));
+        if (costed.second.footprint_bytes < least.second.footprint_bytes)
+          least = std::move(costed);
+      }
+    }
+    if (least.second.footprint_bytes >= best.second.footprint_bytes) break;
+    best = std::move(least);
+  }
+  return best;
+}
+
+}  // namespace tilewright
