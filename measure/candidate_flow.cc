@@ -8,6 +8,10 @@
 
 namespace tilewright::measure {
 
+CandidateFlow::~CandidateFlow() {
+  for (const Entry& entry : entries_) pool_->Forget(entry.id);
+}
+
 absl::Status CandidateFlow::Start(
     const WorkloadKey& workload,
     absl::Span<const sketch::ScheduleProto> schedules) {

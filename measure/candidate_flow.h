@@ -41,6 +41,9 @@ class CandidateFlow {
   // `pool` must outlive it.
   CandidateFlow(WorkerPool* pool, const AdaptiveEvaluatorOptions& repeats)
       : pool_(pool), repeats_(repeats) {}
+  ~CandidateFlow();
+  CandidateFlow(const CandidateFlow&) = delete;
+  CandidateFlow& operator=(const CandidateFlow&) = delete;
 
   // Starts all builds.
   absl::Status Start(const WorkloadKey& workload,

@@ -30,8 +30,12 @@ struct ModuleKernel {
   int64_t scratch_bytes = 0;
 };
 
-// Unimplemented on devices that do not share the host's memory.
+// Makes a device and loads the module for every run.
 Candidate DeviceCandidate(DeviceFactory factory, ModuleKernel kernel);
+
+// Runs it on a device and a stream that are there already, and outlive it.
+Candidate CandidateOnDevice(backends::Device* device, backends::Stream* stream,
+                            ModuleKernel kernel);
 
 }  // namespace tilewright::measure
 

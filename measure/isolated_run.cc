@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -47,7 +48,7 @@ void OnFault(int signal, siginfo_t* info, void* context) {
 }
 
 [[noreturn]] void RunChild(const std::function<absl::Status()>& work,
-                           int timeout_seconds, Report* report) {
+                           double timeout_seconds, Report* report) {
   child_report = report;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
@@ -62,7 +63,13 @@ void OnFault(int signal, siginfo_t* info, void* context) {
   sigemptyset(&alarm_only);
   sigaddset(&alarm_only, SIGALRM);
   sigprocmask(SIG_UNBLOCK, &alarm_only, nullptr);
-  alarm(static_cast<unsigned>(std::max(timeout_seconds, 1)));
+  constexpr double kShortest = 1e-3;
+  const double seconds = std::max(timeout_seconds, kShortest);
+  itimerval timer = {};
+  timer.it_value.tv_sec = static_cast<time_t>(seconds);
+  timer.it_value.tv_usec = static_cast<suseconds_t>(
+      (seconds - static_cast<double>(timer.it_value.tv_sec)) * 1e6);
+  setitimer(ITIMER_REAL, &timer, nullptr);
   const absl::Status status = work();
   report->code = static_cast<int>(status.code());
   const size_t size =
@@ -82,13 +89,14 @@ IsolatedOutcome Died(const char* what) {
 }
 
 IsolatedOutcome Read(const Report& report, int wait_status,
-                     int timeout_seconds) {
+                     double timeout_seconds) {
   IsolatedOutcome outcome;
   if (report.finished) {
     outcome.status = absl::Status(static_cast<absl::StatusCode>(report.code),
                                   report.message);
   } else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == kFaultExit) {
     outcome.kind = IsolatedOutcome::Kind::kFault;
+    outcome.signal = report.signal;
     outcome.address = report.address;
     outcome.is_write = report.is_write != 0;
     outcome.status =
@@ -99,6 +107,7 @@ IsolatedOutcome Read(const Report& report, int wait_status,
         absl::StrCat("did not end within ", timeout_seconds, " s"));
   } else {
     outcome.kind = IsolatedOutcome::Kind::kDied;
+    if (WIFSIGNALED(wait_status)) outcome.signal = WTERMSIG(wait_status);
     outcome.status = absl::InternalError(
         WIFSIGNALED(wait_status)
             ? absl::StrCat("died of ", strsignal(WTERMSIG(wait_status)))
@@ -111,7 +120,7 @@ IsolatedOutcome Read(const Report& report, int wait_status,
 }  // namespace
 
 IsolatedOutcome RunIsolated(const std::function<absl::Status()>& work,
-                            int timeout_seconds) {
+                            double timeout_seconds) {
   void* const memory = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return Died("no shared memory for a child process");

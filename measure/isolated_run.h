@@ -17,6 +17,7 @@ struct IsolatedOutcome {
   Kind kind = Kind::kReturned;
   absl::Status status;  // kReturned: what the work returned; otherwise what
                         // happened, in one line
+  int signal = 0;       // kFault, kDied: that ended it, if any
   const void* address = nullptr;  // kFault: what was accessed, if known
   bool is_write = false;          // kFault
 };
@@ -26,7 +27,7 @@ struct IsolatedOutcome {
 // it needs. Status payloads are lost. Unavailable in `status` (kind kDied) if
 // no child could be made.
 IsolatedOutcome RunIsolated(const std::function<absl::Status()>& work,
-                            int timeout_seconds);
+                            double timeout_seconds);
 
 }  // namespace tilewright::measure
 

@@ -43,7 +43,14 @@ double LatencyNs(const PoolEvent& event) {
 // A wrong answer is one whatever ran beside it.
 bool MayBeDueToParallelism(const PoolEvent& event) {
   return event.outcome != Measurement::OK &&
-         event.outcome != Measurement::WRONG_ANSWER;
+         event.outcome != Measurement::WRONG_ANSWER && !event.alone;
+}
+
+// What algorithm 2 compares: its ratio must not depend on how often a candidate
+// was executed.
+ParallelMeasurement ValueOf(const PoolEvent& event) {
+  return {LatencyNs(event),
+          event.duration_ns / static_cast<double>(event.executions)};
 }
 
 }  // namespace
@@ -112,6 +119,7 @@ Measurement ParallelMeasurer::MakeMeasurement(
   measurement.set_outcome(event.outcome);
   measurement.set_message(event.message);
   measurement.set_signal(event.signal);
+  measurement.set_fault(event.fault);
   measurement.set_build_ns(static_cast<int64_t>(candidate.build_ns));
   if (event.outcome == Measurement::OK) {
     measurement.set_duration_ns(static_cast<int64_t>(event.duration_ns));
@@ -143,10 +151,9 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasureAtFixedDegree(
     if (result.outcome() != Measurement::OK) continue;
     result.mutable_method()->set_degree_of_parallelism(limits.measured);
     if (by_host_clock) {
-      const double n = static_cast<double>(candidate.event.latencies_ns.size());
       result.mutable_method()->set_timer(Method::WALL_CLOCK);
-      SetLatency({candidate.event.duration_ns / n}, 1, result);
-      result.mutable_latency()->set_n(static_cast<int64_t>(n));
+      SetLatency({ValueOf(candidate.event).duration_ns}, 1, result);
+      result.mutable_latency()->set_n(candidate.event.executions);
     }
   }
   return results;
@@ -237,7 +244,8 @@ absl::Status ParallelMeasurer::RepeatFailed(CandidateFlow& flow, Round& round,
     if (event.outcome == Measurement::OK) {
       succeeded.push_back(index);
       round.events.push_back(event);
-      round.values.push_back({LatencyNs(event), event.duration_ns});
+      round.values.push_back(ValueOf(event));
+      round.report.failures += event.alone;
       continue;
     }
     if (MayBeDueToParallelism(event)) {

@@ -39,6 +39,7 @@ class ScriptedPool : public WorkerPool {
   void Measure(int candidate, const AdaptiveEvaluatorOptions& repeats,
                int timeout_s) override;
   void Release(int candidate) override;
+  void Forget(int candidate) override;
   absl::StatusOr<PoolEvent> Wait() override;
   Method method() const override;
 

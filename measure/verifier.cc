@@ -290,11 +290,15 @@ absl::Status Verifier::Execute(const Arguments& arguments,
   if (isolation == Isolation::kInProcess) {
     const absl::Status status = work();
     if (IsMachineError(status)) return status;
+    verdict.ran = status.ok();
     if (!status.ok()) Reject(verdict, std::string(status.message()));
     return absl::OkStatus();
   }
   const IsolatedOutcome outcome = RunIsolated(work, options_.timeout_seconds);
   if (IsMachineError(outcome.status)) return outcome.status;
+  verdict.signal = outcome.signal;
+  verdict.timed_out = outcome.kind == IsolatedOutcome::Kind::kTimeout;
+  verdict.ran = outcome.status.ok();
   if (outcome.kind == IsolatedOutcome::Kind::kFault) {
     const char* const verb = outcome.is_write ? "writes" : "reads";
     for (const Run& run : runs) {

@@ -36,7 +36,7 @@ namespace tilewright::measure {
 struct VerifierOptions {
   uint64_t seed = 1;
   int threads = 2;  // of the second run; also used for the reference
-  int timeout_seconds =
+  double timeout_seconds =
       60;  // of both runs on one set of inputs, in a child process
   // Kernels under --allow: relative error of one operation (2^-9 for bf16,
   // 2^-11 for TF32 and fp16 arithmetic), which also ends the exact comparison
@@ -53,6 +53,9 @@ struct Verdict {
   double largest_error =
       0;  // of the real set, in units of the bound; up to 4 is right
   bool exact_checked = false;  // rule 1 applied
+  bool ran = true;             // else it failed to, and:
+  bool timed_out = false;
+  int signal = 0;  // that ended it, if any
 };
 
 enum class Isolation : uint8_t {

@@ -24,11 +24,18 @@ struct PoolEvent {
   Measurement::Outcome outcome = Measurement::OK;
   std::string message;  // if not OK: one line
   int signal = 0;       // that ended it, if any
+  Measurement::Fault fault = Measurement::FAULT_UNSPECIFIED;  // if not OK
+  // Not OK: it failed so with nothing beside it, in a worker that had executed
+  // nothing else. OK: it had failed beside others.
+  bool alone = false;
 
   double build_ns = 0;               // kBuilt
   std::vector<double> latencies_ns;  // kMeasured: on the device's clock
-  double duration_ns = 0;            // kMeasured: v, on the host's clock
-  Verification verification;         // kMeasured
+  // kMeasured: v, on the host's clock, of so many executions. A latency may be
+  // the mean of several of them.
+  double duration_ns = 0;
+  int64_t executions = 0;
+  Verification verification;  // kMeasured
 };
 
 // Asynchronous: a call starts something, Wait returns what ended. Not
@@ -57,6 +64,10 @@ class WorkerPool {
                        int timeout_s) = 0;
   // Unloads it. REQUIRES: prepared, and not being measured.
   virtual void Release(int candidate) = 0;
+
+  // Its name means nothing any more. REQUIRES: nothing is under way for it, or
+  // Wait failed. It may be prepared.
+  virtual void Forget(int candidate) = 0;
 
   // Waits for the next event. An error is the infrastructure's: no more events
   // will come.

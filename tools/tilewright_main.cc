@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "backends/cpu/worker/cpu_worker.h"
 #include "compiler/version.h"
 #include "google/protobuf/stubs/logging.h"
+#include "measure/worker/run_worker.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
 
@@ -42,4 +44,8 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace tilewright::tools
 
-int main(int argc, char** argv) { return tilewright::tools::Main(argc, argv); }
+int main(int argc, char** argv) {
+  tilewright::measure::RunWorkerIfAsked(argc, argv,
+                                        {tilewright::cpu::CpuWorker()});
+  return tilewright::tools::Main(argc, argv);
+}

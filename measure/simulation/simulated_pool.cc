@@ -105,6 +105,7 @@ PoolEvent SimulatedPool::Fail(const Task& task, Measurement::Outcome outcome,
                                               : PoolEvent::Kind::kMeasured;
   event.outcome = outcome;
   event.message = message;
+  event.fault = Measurement::CANDIDATE;
   FreeWorker(task.candidate, loses_context);
   return event;
 }
@@ -178,6 +179,7 @@ bool SimulatedPool::EndExecution(Task& task, PoolEvent& event) {
   if (evaluator.NextRepeats() > 0) return false;
   event.kind = PoolEvent::Kind::kMeasured;
   event.latencies_ns = evaluator.latencies_ns();
+  event.executions = static_cast<int64_t>(event.latencies_ns.size());
   event.duration_ns = now_ns() - task.begin_ns;
   event.verification.set_verified(true);
   event.verification.set_reference("the fake device");

@@ -44,6 +44,7 @@ class SimulatedPool : public WorkerPool {
   void Measure(int candidate, const AdaptiveEvaluatorOptions& repeats,
                int timeout_s) override;
   void Release(int) override {}
+  void Forget(int) override {}
   absl::StatusOr<PoolEvent> Wait() override;
   Method method() const override;
 

@@ -1,0 +1,50 @@
+#include "backends/cpu/worker/cpu_worker.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cpu/device/cpu_device.h"
+#include "backends/spec/host_spec.h"
+#include "base/status_macros.h"
+#include "measure/worker/codegen_builder.h"
+
+namespace tilewright::cpu {
+namespace {
+
+absl::StatusOr<measure::BuildFunction> Builder(const std::string&) {
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Codegen> codegen,
+                      CreateCpuCodegen(spec));
+  return measure::CodegenBuilder(std::move(codegen));
+}
+
+absl::StatusOr<std::unique_ptr<backends::Device>> Device(const std::string&,
+                                                         int threads) {
+  CpuDeviceOptions options;
+  options.num_threads = threads;
+  return CreateCpuDevice(options);
+}
+
+absl::StatusOr<std::unique_ptr<backends::Device>> GuardedDevice(
+    int threads, measure::GuardSide side) {
+  CpuDeviceOptions options;
+  options.num_threads = threads;
+  options.scratch_guard = side;
+  return CreateCpuDevice(options);
+}
+
+}  // namespace
+
+measure::WorkerBackend CpuWorker() {
+  measure::WorkerBackend backend;
+  backend.name = "cpu";
+  backend.builder = Builder;
+  backend.device = Device;
+  backend.timer = measure::MakeTimer;
+  backend.verifying_device = GuardedDevice;
+  return backend;
+}
+
+}  // namespace tilewright::cpu

@@ -1,0 +1,155 @@
+// kill -9 of a process that measures with real workers, at random moments: what
+// its store acknowledged is there, and its workers end with it.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/fake/worker/fake_record.h"
+#include "backends/fake/worker/fake_worker.h"
+#include "backends/fake/worker/processes.h"
+#include "base/random.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+#include "measure/parallel_measurer.h"
+#include "measure/store.h"
+#include "measure/worker/process_pool.h"
+#include "measure/worker/run_worker.h"
+#include "measure/workload_key.h"
+
+namespace tilewright::measure {
+namespace {
+
+constexpr int kBatch = 6;
+constexpr double kLimitS = 30;  // for workers to end in
+
+// Measures and appends until it is killed; tells the number of each batch that
+// was acknowledged. Some candidates crash, one in each batch hangs.
+absl::Status MeasureForEver(const std::string& path, uint64_t first,
+                            int acknowledgements) {
+  absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(path);
+  if (!store.ok()) return store.status();
+  ProcessPoolOptions options;
+  options.backend = first % 2 == 0 ? "fake" : "fake_gpu";
+  options.verify_limit_s = options.progress_limit_override_s = 0.1;
+  absl::StatusOr<std::unique_ptr<ProcessPool>> pool =
+      ProcessPool::Create(options);
+  if (!pool.ok()) return pool.status();
+  ParallelMeasurerOptions how;
+  how.repeats = AdaptiveEvaluatorOptions::Fixed(20);
+  ParallelMeasurer measurer(pool->get(), how);
+  const WorkloadKey workload = MakeWorkloadKey(fake::FakeWorkload(64, 2));
+  for (uint64_t number = first;; ++number) {
+    std::vector<sketch::ScheduleProto> schedules;
+    for (int i = 0; i < kBatch; ++i) {
+      fake::FakeSchedule schedule;
+      schedule.id = static_cast<int64_t>(number) * kBatch + i;
+      schedule.module.factor = 2;
+      schedule.module.fault_at = 12;
+      if (i == 3) schedule.module.fault = fake::Fault::kHang;
+      if (i == 4) schedule.module.fault = fake::Fault::kCrash;
+      schedule.module.signal = SIGSEGV;
+      schedules.push_back(schedule.ToProto());
+    }
+    absl::StatusOr<std::vector<Measurement>> measured =
+        measurer.Measure(workload, schedules);
+    if (!measured.ok()) return measured.status();
+    std::vector<Record> records;
+    for (int i = 0; i < kBatch; ++i) {
+      records.push_back(
+          fake::FakeRecord(workload, schedules[i], (*measured)[i]));
+      records.back().set_seed(number);
+    }
+    const absl::Status appended = (*store)->Append(records);
+    if (!appended.ok()) return appended;
+    if (write(acknowledgements, &number, sizeof(number)) != sizeof(number)) {
+      return absl::UnavailableError("nobody listens");
+    }
+  }
+}
+
+// Kills it after `acknowledged_before` batches and some time more; adds what it
+// acknowledged.
+void MeasureAndKill(const std::string& path, uint64_t first,
+                    int acknowledged_before, useconds_t delay_us,
+                    std::set<uint64_t>& acknowledged) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    close(ends[0]);
+    const absl::Status status = MeasureForEver(path, first, ends[1]);
+    (void)fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+    _exit(1);
+  }
+  close(ends[1]);
+  uint64_t number = 0;
+  for (int i = 0; i < acknowledged_before; ++i) {
+    ASSERT_EQ(read(ends[0], &number, sizeof(number)), sizeof(number))
+        << "the child ended by itself";
+    acknowledged.insert(number);
+  }
+  usleep(delay_us);
+  ASSERT_EQ(kill(child, SIGKILL), 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status)) << "the child ended by itself: " << status;
+  while (read(ends[0], &number, sizeof(number)) == sizeof(number)) {
+    acknowledged.insert(number);
+  }
+  close(ends[0]);
+  EXPECT_TRUE(fake::WorkersEnd(child, kLimitS)) << "orphans";
+}
+
+TEST(KillTest, AcknowledgedRecordsAreThereAndWorkersAreNot) {
+  const char* const asked = std::getenv("TILEWRIGHT_KILLS");
+  const int kills = asked == nullptr ? 20 : std::atoi(asked);
+  const std::string path =
+      testing::TempDir() + "/killed" + std::to_string(getpid()) + ".db";
+  std::set<uint64_t> acknowledged;
+  Random random(1);
+  for (int round = 0; round < kills; ++round) {
+    const int before = static_cast<int>(random.UniformInt(0, 1));
+    const auto delay_us =
+        static_cast<useconds_t>(random.UniformInt(0, 200'000));
+    MeasureAndKill(path, static_cast<uint64_t>(round) * 1'000'001, before,
+                   delay_us, acknowledged);
+    if (HasFatalFailure()) return;
+    TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Store> store,
+                            Store::Open(path));
+    std::map<uint64_t, int> found;
+    TW_ASSERT_OK(store->ForEach({}, [&](const Record& record) {
+      ++found[record.seed()];
+      return absl::OkStatus();
+    }));
+    for (const auto& [number, records] : found) {
+      EXPECT_EQ(records, kBatch) << "batch " << number << " is there in part";
+    }
+    for (const uint64_t number : acknowledged) {
+      EXPECT_EQ(found.count(number), 1) << "lost batch " << number;
+    }
+    TW_EXPECT_OK(store->CheckIntegrity());
+  }
+  EXPECT_GE(acknowledged.size(), static_cast<size_t>(kills / 4));
+  unlink(path.c_str());
+}
+
+}  // namespace
+}  // namespace tilewright::measure
+
+int main(int argc, char** argv) {
+  tilewright::measure::RunWorkerIfAsked(
+      argc, argv,
+      {tilewright::fake::FakeWorker(), tilewright::fake::FakeGpuWorker()});
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

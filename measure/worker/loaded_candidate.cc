@@ -1,0 +1,73 @@
+#include "measure/worker/loaded_candidate.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "measure/physical.h"
+
+namespace tilewright::measure {
+namespace {
+
+absl::StatusOr<Arguments> ParseArguments(const BuiltCandidate& built,
+                                         const TensorGraph& graph) {
+  Arguments arguments;
+  for (const BuiltCandidate::Argument& argument : built.arguments()) {
+    if (argument.tensor() < 0 || argument.tensor() >= graph.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the workload has no tensor ", argument.tensor()));
+    }
+    TW_ASSIGN_OR_RETURN(Layout layout, Layout::Parse(argument.layout()));
+    if (layout.shape() != graph.tensor(argument.tensor()).static_shape()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the layout of '", graph.tensor(argument.tensor()).name,
+                       "' has another shape than the tensor"));
+    }
+    arguments.tensors.push_back(argument.tensor());
+    arguments.layouts.push_back(std::move(layout));
+  }
+  return arguments;
+}
+
+}  // namespace
+
+ModuleKernel LoadedCandidate::module_kernel() const {
+  return {built_.module(), built_.target(), built_.kernel(), built_.num_tasks(),
+          built_.scratch_bytes()};
+}
+
+absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(
+    backends::Device* device, backends::Stream* stream,
+    const TensorGraph& graph, const InputSet& inputs, BuiltCandidate built) {
+  std::unique_ptr<LoadedCandidate> loaded(
+      new LoadedCandidate(stream, std::move(built)));
+  TW_ASSIGN_OR_RETURN(loaded->arguments_,
+                      ParseArguments(loaded->built_, graph));
+  TW_ASSIGN_OR_RETURN(
+      loaded->module_,
+      device->LoadModule(loaded->built_.module(), loaded->built_.target()));
+  TW_ASSIGN_OR_RETURN(
+      loaded->kernel_,
+      device->GetKernel(*loaded->module_, loaded->built_.kernel()));
+  for (size_t i = 0; i < loaded->arguments_.tensors.size(); ++i) {
+    const Tensor& tensor = graph.tensor(loaded->arguments_.tensors[i]);
+    const Layout& layout = loaded->arguments_.layouts[i];
+    std::string bytes(static_cast<size_t>(layout.physical_elements() *
+                                          SizeBytes(tensor.dtype)),
+                      '\0');
+    if (tensor.kind == TensorKind::kCompute) {
+      FillUnwritten(layout, tensor.dtype, bytes.data());
+    } else {
+      FillPhysical(layout, inputs.at(tensor.id), bytes.data());
+    }
+    const int64_t size = static_cast<int64_t>(bytes.size());
+    TW_ASSIGN_OR_RETURN(auto buffer, device->Allocate(size));
+    TW_RETURN_IF_ERROR(stream->Copy(buffer->address(), bytes.data(), size));
+    TW_RETURN_IF_ERROR(stream->Synchronize());
+    loaded->args_.push_back(buffer->address());
+    loaded->buffers_.push_back(std::move(buffer));
+  }
+  return loaded;
+}
+
+}  // namespace tilewright::measure

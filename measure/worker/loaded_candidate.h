@@ -1,0 +1,53 @@
+// A built candidate on a device, with arguments, ready to be executed.
+#ifndef TILEWRIGHT_MEASURE_WORKER_LOADED_CANDIDATE_H_
+#define TILEWRIGHT_MEASURE_WORKER_LOADED_CANDIDATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/device.h"
+#include "measure/candidate.h"
+#include "measure/device_candidate.h"
+#include "measure/input_sets.h"
+#include "measure/worker/protocol.pb.h"
+#include "tilegraph/tensor_graph.h"
+
+namespace tilewright::measure {
+
+class LoadedCandidate {
+ public:
+  // Inputs get the values of `inputs`, outputs nothing. Errors are the
+  // device's, or InvalidArgument if `built` does not fit the graph. `device`
+  // and `stream` must outlive it.
+  static absl::StatusOr<std::unique_ptr<LoadedCandidate>> Load(
+      backends::Device* device, backends::Stream* stream,
+      const TensorGraph& graph, const InputSet& inputs, BuiltCandidate built);
+
+  absl::Status Launch() {
+    return stream_->Launch(*kernel_, args_, built_.num_tasks(),
+                           built_.scratch_bytes());
+  }
+
+  const Arguments& arguments() const { return arguments_; }
+  ModuleKernel module_kernel() const;
+
+ private:
+  LoadedCandidate(backends::Stream* stream, BuiltCandidate built)
+      : stream_(stream), built_(std::move(built)) {}
+
+  backends::Stream* stream_;
+  BuiltCandidate built_;
+  Arguments arguments_;
+  std::vector<std::unique_ptr<backends::DeviceBuffer>> buffers_;
+  std::vector<void*> args_;
+  std::unique_ptr<backends::DeviceModule> module_;
+  std::unique_ptr<backends::DeviceKernel> kernel_;
+};
+
+}  // namespace tilewright::measure
+
+#endif  // TILEWRIGHT_MEASURE_WORKER_LOADED_CANDIDATE_H_

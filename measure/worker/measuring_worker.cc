@@ -1,0 +1,361 @@
+#include "measure/worker/measuring_worker.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "measure/adaptive_evaluator.h"
+#include "measure/verifier.h"
+#include "measure/worker/cold_cache.h"
+#include "measure/worker/confinement.h"
+#include "measure/worker/loaded_candidate.h"
+#include "sketch/workload.h"
+
+namespace tilewright::measure {
+namespace {
+
+using backends::TimerMethod;
+
+constexpr double kSliceNs = 20e6;  // between two signs of progress
+constexpr int kMaxLaunchesPerSample = 10000;
+constexpr int64_t kProbeBytes = 64;
+constexpr size_t kWorkloadsKept = 2;
+
+AdaptiveEvaluatorOptions FromProto(const Repeats& proto) {
+  AdaptiveEvaluatorOptions options;
+  options.max_repeats = std::max(1, proto.max_repeats());
+  options.micro_batch = std::max(1, proto.micro_batch());
+  options.min_micro_batches = std::max(1, proto.min_micro_batches());
+  options.threshold = proto.threshold();
+  options.performance =
+      proto.per_micro_batch()
+          ? AdaptiveEvaluatorOptions::Performance::kMicroBatch
+          : AdaptiveEvaluatorOptions::Performance::kCumulative;
+  options.adaptive_from_repeats = proto.adaptive_from_repeats();
+  return options;
+}
+
+// What is known about a workload whose candidates come now.
+struct WorkloadState {
+  std::string text;
+  sketch::Workload workload;
+  InputSet inputs;
+  std::unique_ptr<Verifier> verifier;
+};
+
+class MeasuringWorker {
+ public:
+  MeasuringWorker(MessageChannel& channel, const WorkerBackend& backend,
+                  const WorkerSetup& setup)
+      : channel_(channel), backend_(backend), setup_(setup) {}
+
+  absl::Status Serve();
+
+ private:
+  struct Failure {
+    Measurement::Outcome outcome;
+    absl::Status status;
+    int signal = 0;
+  };
+
+  absl::Status SetUp();
+  absl::Status Reply(const WorkerReply& reply) {
+    return channel_.SendAll(reply);
+  }
+  absl::Status ReplyFailed(const Failure& failure);
+
+  absl::StatusOr<WorkloadState*> State(const std::string& text);
+  absl::Status Prepare(WorkerRequest::Prepare& request);
+  absl::Status Measure(const WorkerRequest::Measure& request);
+  // None: it is right.
+  absl::StatusOr<std::optional<Failure>> Verify(const LoadedCandidate& loaded,
+                                                WorkloadState& state,
+                                                Verification& verification);
+  struct Executed {
+    int64_t duration_ns = 0;
+    int64_t executions = 0;
+  };
+  // The outer status is the channel's, the inner one the device's.
+  absl::StatusOr<absl::StatusOr<Executed>> Execute(LoadedCandidate& loaded,
+                                                   const Repeats& repeats);
+  absl::StatusOr<double> WarmUp(backends::TimedWork& work);
+  // Whether the device still does what it is asked to.
+  absl::Status Probe();
+
+  MessageChannel& channel_;
+  const WorkerBackend& backend_;
+  const WorkerSetup& setup_;
+  Method method_;
+  std::unique_ptr<backends::Device> device_;
+  std::unique_ptr<backends::Stream> stream_;
+  std::unique_ptr<backends::Timer> timer_;
+  std::unique_ptr<backends::DeviceBuffer> probe_;
+  std::optional<CacheFlusher> flusher_;
+  std::deque<WorkloadState> workloads_;  // the latest first
+  struct Held {
+    std::string workload;
+    std::unique_ptr<LoadedCandidate> loaded;
+  };
+  std::map<int, Held> held_;  // by candidate
+};
+
+absl::Status MeasuringWorker::SetUp() {
+  method_ = setup_.method();
+  if (method_.threads() < 1) method_.set_threads(1);
+  if (method_.cache() == Method::CACHE_UNSPECIFIED) {
+    method_.set_cache(Method::WARM);
+  }
+  TW_ASSIGN_OR_RETURN(
+      device_, backend_.device(setup_.backend_options(), method_.threads()));
+  TW_ASSIGN_OR_RETURN(stream_, device_->CreateStream());
+  const TimerMethod timer = method_.timer() == Method::TIMER_UNSPECIFIED
+                                ? device_->timer_method()
+                                : static_cast<TimerMethod>(method_.timer() - 1);
+  TW_ASSIGN_OR_RETURN(timer_, backend_.timer(device_.get(), timer));
+  method_.set_timer(
+      static_cast<Method::Timer>(static_cast<int>(timer_->method()) + 1));
+  if (method_.cache() == Method::COLD) {
+    TW_ASSIGN_OR_RETURN(flusher_, CacheFlusher::Create(*device_));
+  }
+  TW_ASSIGN_OR_RETURN(probe_, device_->Allocate(kProbeBytes));
+  return Probe();
+}
+
+absl::Status MeasuringWorker::Probe() {
+  TW_RETURN_IF_ERROR(stream_->Fill(probe_->address(), 0, kProbeBytes));
+  return stream_->Synchronize();
+}
+
+absl::Status MeasuringWorker::ReplyFailed(const Failure& failure) {
+  WorkerReply reply;
+  WorkerReply::Failed& failed = *reply.mutable_failed();
+  failed.set_outcome(failure.outcome);
+  // Nothing that a candidate does sends this signal.
+  failed.set_fault(failure.signal == SIGKILL ? Measurement::INFRASTRUCTURE
+                                             : Measurement::CANDIDATE);
+  failed.set_message(std::string(failure.status.message()));
+  failed.set_signal(failure.signal);
+  failed.set_context_lost(!Probe().ok());
+  if (failed.context_lost()) failed.set_outcome(Measurement::RUN_ERROR);
+  return Reply(reply);
+}
+
+absl::StatusOr<WorkloadState*> MeasuringWorker::State(const std::string& text) {
+  const auto found =
+      std::find_if(workloads_.begin(), workloads_.end(),
+                   [&](const WorkloadState& s) { return s.text == text; });
+  if (found != workloads_.end()) return &*found;
+  TW_ASSIGN_OR_RETURN(sketch::Workload workload, sketch::ParseWorkload(text));
+  Random random(setup_.input_seed());
+  InputSet inputs = DrawRealSet(workload.graph, random);
+  workloads_.push_front(
+      {text, std::move(workload), std::move(inputs), nullptr});
+  if (workloads_.size() > kWorkloadsKept) workloads_.pop_back();
+  return &workloads_.front();
+}
+
+Measurement::Outcome OutcomeOf(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) ? Measurement::OUT_OF_MEMORY
+                                           : Measurement::RUN_ERROR;
+}
+
+absl::Status MeasuringWorker::Prepare(WorkerRequest::Prepare& request) {
+  const absl::StatusOr<WorkloadState*> state = State(request.workload());
+  if (!state.ok()) {
+    return ReplyFailed({Measurement::RUN_ERROR, state.status()});
+  }
+  absl::StatusOr<std::unique_ptr<LoadedCandidate>> loaded =
+      LoadedCandidate::Load(device_.get(), stream_.get(),
+                            (*state)->workload.graph, (*state)->inputs,
+                            std::move(*request.mutable_built()));
+  if (!loaded.ok()) {
+    return ReplyFailed({OutcomeOf(loaded.status()), loaded.status()});
+  }
+  held_[request.candidate()] = {request.workload(), *std::move(loaded)};
+  WorkerReply reply;
+  reply.mutable_prepared();
+  return Reply(reply);
+}
+
+absl::StatusOr<std::optional<MeasuringWorker::Failure>> MeasuringWorker::Verify(
+    const LoadedCandidate& loaded, WorkloadState& state,
+    Verification& verification) {
+  WorkerReply progress;
+  progress.mutable_verifying();
+  TW_RETURN_IF_ERROR(Reply(progress));
+  if (state.verifier == nullptr) {
+    VerifierOptions options;
+    options.seed = setup_.input_seed();
+    options.threads = std::max(1, setup_.verify_threads());
+    options.timeout_seconds = setup_.verify_limit_s();
+    absl::StatusOr<std::unique_ptr<Verifier>> verifier =
+        Verifier::Create(state.workload, options);
+    if (!verifier.ok()) {
+      return Failure{Measurement::RUN_ERROR, verifier.status()};
+    }
+    state.verifier = *std::move(verifier);
+    TW_RETURN_IF_ERROR(Reply(progress));
+  }
+  const bool in_child = backend_.verifying_device != nullptr;
+  const absl::StatusOr<Verdict> verdict =
+      in_child
+          ? state.verifier->Check(loaded.arguments(),
+                                  DeviceCandidate(backend_.verifying_device,
+                                                  loaded.module_kernel()),
+                                  Isolation::kChild)
+          : state.verifier->Check(
+                loaded.arguments(),
+                CandidateOnDevice(device_.get(), stream_.get(),
+                                  loaded.module_kernel()),
+                Isolation::kInProcess);
+  if (!verdict.ok()) {
+    return Failure{OutcomeOf(verdict.status()), verdict.status()};
+  }
+  if (!verdict->ok) {
+    const Measurement::Outcome outcome =
+        verdict->ran         ? Measurement::WRONG_ANSWER
+        : verdict->timed_out ? Measurement::TIMEOUT
+                             : Measurement::RUN_ERROR;
+    return Failure{outcome, absl::InternalError(verdict->reason),
+                   verdict->timed_out ? 0 : verdict->signal};
+  }
+  verification.set_verified(true);
+  verification.set_reference("float64 loops");
+  verification.set_largest_error(verdict->largest_error);
+  return std::optional<Failure>();
+}
+
+// Executes it once, or as often as makes a sample. Returns how long one
+// execution takes.
+absl::StatusOr<double> MeasuringWorker::WarmUp(backends::TimedWork& work) {
+  TW_ASSIGN_OR_RETURN(std::vector<double> sample,
+                      timer_->Sample(*stream_, work, 1));
+  const double shortest_ns = static_cast<double>(timer_->shortest_sample_ns());
+  if (sample[0] >= shortest_ns || flusher_) return sample[0];
+  const double wanted = shortest_ns / std::max(sample[0], 1.0);
+  work.launches_per_sample = static_cast<int>(
+      std::min<double>(std::ceil(wanted), kMaxLaunchesPerSample));
+  TW_ASSIGN_OR_RETURN(sample, timer_->Sample(*stream_, work, 1));
+  return sample[0];
+}
+
+absl::StatusOr<absl::StatusOr<MeasuringWorker::Executed>>
+MeasuringWorker::Execute(LoadedCandidate& loaded, const Repeats& repeats) {
+  backends::TimedWork work;
+  work.launch = [&loaded] { return loaded.Launch(); };
+  if (flusher_) {
+    work.before_sample = [this] { return flusher_->Flush(*stream_); };
+  }
+  const absl::StatusOr<double> launch_ns = WarmUp(work);
+  if (!launch_ns.ok()) return absl::StatusOr<Executed>(launch_ns.status());
+  const double sample_ns = *launch_ns * work.launches_per_sample;
+  const int per_slice =
+      static_cast<int>(std::clamp(kSliceNs / std::max(sample_ns, 1.0), 1.0,
+                                  static_cast<double>(repeats.max_repeats())));
+  AdaptiveEvaluator evaluator(FromProto(repeats));
+  Executed executed;
+  const int64_t start_ns = RealClock()->WallNs();
+  while (const int wanted = evaluator.NextRepeats()) {
+    std::vector<double> batch;
+    while (static_cast<int>(batch.size()) < wanted) {
+      const int n =
+          std::min(per_slice, wanted - static_cast<int>(batch.size()));
+      const absl::StatusOr<std::vector<double>> samples =
+          timer_->Sample(*stream_, work, n);
+      if (!samples.ok()) return absl::StatusOr<Executed>(samples.status());
+      WorkerReply reply;
+      reply.mutable_samples()->mutable_latencies_ns()->Add(samples->begin(),
+                                                           samples->end());
+      TW_RETURN_IF_ERROR(Reply(reply));
+      batch.insert(batch.end(), samples->begin(), samples->end());
+      executed.executions += int64_t{n} * work.launches_per_sample;
+    }
+    const absl::Status added = evaluator.Add(batch);
+    if (!added.ok()) return absl::StatusOr<Executed>(added);
+  }
+  executed.duration_ns = RealClock()->WallNs() - start_ns;
+  return absl::StatusOr<Executed>(executed);
+}
+
+absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
+  const auto held = held_.find(request.candidate());
+  if (held == held_.end()) {
+    return ReplyFailed({Measurement::RUN_ERROR,
+                        absl::FailedPreconditionError("it is not prepared")});
+  }
+  LoadedCandidate& loaded = *held->second.loaded;
+  WorkerReply executing;
+  executing.mutable_executing();
+  if (request.verify()) {
+    TW_ASSIGN_OR_RETURN(WorkloadState* const state,
+                        State(held->second.workload));
+    TW_ASSIGN_OR_RETURN(
+        const std::optional<Failure> failure,
+        Verify(loaded, *state,
+               *executing.mutable_executing()->mutable_verification()));
+    if (failure) return ReplyFailed(*failure);
+  }
+  TW_RETURN_IF_ERROR(Reply(executing));
+  TW_ASSIGN_OR_RETURN(const absl::StatusOr<Executed> executed,
+                      Execute(loaded, request.repeats()));
+  if (!executed.ok()) {
+    return ReplyFailed({OutcomeOf(executed.status()), executed.status()});
+  }
+  const absl::Status usable = Probe();
+  if (!usable.ok()) {
+    return ReplyFailed({Measurement::RUN_ERROR,
+                        absl::InternalError("it leaves the device unusable: " +
+                                            std::string(usable.message()))});
+  }
+  WorkerReply reply;
+  reply.mutable_measured()->set_duration_ns(executed->duration_ns);
+  reply.mutable_measured()->set_executions(executed->executions);
+  return Reply(reply);
+}
+
+absl::Status MeasuringWorker::Serve() {
+  WorkerReply reply;
+  const absl::Status set_up = SetUp();
+  if (!set_up.ok()) {
+    reply.mutable_failed()->set_fault(Measurement::DEVICE);
+    reply.mutable_failed()->set_message(std::string(set_up.message()));
+    return Reply(reply);
+  }
+  LimitResources(setup_.address_space_bytes());
+  const absl::Status forbidden = ForbidSystemCalls(backend_.opens_devices);
+  reply.mutable_ready()->set_confinement(
+      forbidden.ok() ? "system calls are filtered"
+                     : std::string(forbidden.message()));
+  *reply.mutable_ready()->mutable_method() = method_;
+  TW_RETURN_IF_ERROR(Reply(reply));
+  while (true) {
+    WorkerRequest request;
+    TW_RETURN_IF_ERROR(channel_.Receive(request));
+    if (request.has_prepare()) {
+      TW_RETURN_IF_ERROR(Prepare(*request.mutable_prepare()));
+    } else if (request.has_measure()) {
+      TW_RETURN_IF_ERROR(Measure(request.measure()));
+    } else if (request.has_release()) {
+      held_.erase(request.release().candidate());
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status ServeMeasurements(MessageChannel& channel,
+                               const WorkerBackend& backend,
+                               const WorkerSetup& setup) {
+  return MeasuringWorker(channel, backend, setup).Serve();
+}
+
+}  // namespace tilewright::measure

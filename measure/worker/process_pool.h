@@ -1,0 +1,186 @@
+// The worker pool of real devices: builders and measurers are long-lived
+// children (run_worker.h), one candidate at a time each.
+//
+// A measurer that crashes, hangs, runs out of memory, or whose device refuses
+// to go on, is started again. If it had executed something else before, or
+// others were at work, what it was doing is retried alone, in a new process:
+// only what fails then is the candidate's fault. Before that is said the
+// device must work again; if it does not, it is the device's. A process that
+// somebody kills, or that cannot be had, is the infrastructure's.
+//
+// When devices or processes are lost for good, all that is under way ends in
+// such an event, and Add fails.
+#ifndef TILEWRIGHT_MEASURE_WORKER_PROCESS_POOL_H_
+#define TILEWRIGHT_MEASURE_WORKER_PROCESS_POOL_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "measure/worker/build_cache.h"
+#include "measure/worker/worker_process.h"
+#include "measure/worker_pool.h"
+
+namespace tilewright::measure {
+
+struct ProcessPoolOptions {
+  std::string backend;  // one that this binary passes to RunWorkerIfAsked
+  std::string backend_options;
+  int workers = 2;
+  int builders = 2;
+  // Threads of a candidate, and what is to be measured; the rest is set by the
+  // worker. Unspecified: 1, the device's own timer, warm.
+  Method method;
+
+  // How long each may take. What executes has Measure's limit.
+  double build_limit_s = 60;
+  double start_limit_s = 60;
+  double prepare_limit_s = 60;
+  double verify_limit_s = 60;  // on a set of inputs; in all, twice that
+  double progress_limit_override_s = 0;  // if set: instead of Measure's
+
+  // Of a child; 0: no limit.
+  int64_t builder_address_space_bytes = int64_t{8} << 30;
+  int64_t worker_address_space_bytes = 0;
+  uint64_t input_seed = 1;
+  int verify_threads = 2;
+  int64_t build_cache_bytes = int64_t{256} << 20;
+};
+
+// What became of the workers, for reports.
+struct PoolStats {
+  int64_t worker_restarts = 0;
+  int64_t builder_restarts = 0;
+  int64_t retried_alone = 0;
+};
+
+// All calls on the thread that made it: children end with that thread.
+class ProcessPool : public WorkerPool {
+ public:
+  // Waits until one measurer works. Unavailable if none does: says why.
+  static absl::StatusOr<std::unique_ptr<ProcessPool>> Create(
+      const ProcessPoolOptions& options);
+  // Kills the children.
+  ~ProcessPool() override = default;
+
+  int workers() const override { return options_.workers; }
+  absl::StatusOr<int> Add(const WorkloadKey& workload,
+                          const sketch::ScheduleProto& schedule) override;
+  void Build(int candidate) override;
+  void Prepare(int candidate) override;
+  void Measure(int candidate, const AdaptiveEvaluatorOptions& repeats,
+               int timeout_s) override;
+  void Release(int candidate) override;
+  void Forget(int candidate) override;
+  absl::StatusOr<PoolEvent> Wait() override;
+  Method method() const override { return method_; }
+
+  const PoolStats& stats() const { return stats_; }
+  // What its measurers may not do, for people.
+  const std::string& confinement() const { return confinement_; }
+
+ private:
+  struct Job {
+    PoolEvent::Kind kind = PoolEvent::Kind::kBuilt;
+    int candidate = 0;
+    std::shared_ptr<measure::Build> build;
+    Repeats repeats;
+    double limit_s = 0;
+    bool alone = false;    // as it failed before
+    bool retried = false;  // a build whose builder was killed
+  };
+
+  // A child and what it is doing.
+  struct Worker {
+    bool is_builder = false;
+    WorkerProcess process;
+    bool ready = false;
+    int failed_starts = 0;  // in a row
+    int64_t start_not_before_ns = 0;
+    int64_t deadline_ns = 0;  // of the start, or of the job's current step
+    std::optional<Job> job;
+    std::deque<Job> queue;   // of a measurer
+    std::set<int> loaded;    // candidates
+    int only_candidate = 0;  // that it has executed: kNone, kSeveral
+    bool had_company = false;
+    int reserved = 0;  // candidates between Prepare and the end of Measure
+    // Of the job, so far.
+    std::vector<double> latencies_ns;
+    std::optional<Verification> verification;
+    // A failure that is the candidate's if the worker comes back.
+    std::optional<PoolEvent> verdict;
+  };
+  static constexpr int kNone = -1, kSeveral = -2;
+
+  struct Candidate {
+    std::shared_ptr<measure::Build> build;
+    Worker* worker = nullptr;  // where it is prepared
+    bool holds_worker = false;
+  };
+  struct Failure {
+    Measurement::Outcome outcome;
+    Measurement::Fault fault;
+    std::string message;
+    int signal = 0;
+    bool lost = false;  // the worker has to start again
+  };
+
+  explicit ProcessPool(const ProcessPoolOptions& options);
+
+  // pool_dispatch.cc: who does what next.
+  void Dispatch();
+  void DispatchBuilds();
+  void DispatchMeasurements();
+  bool DispatchSuspect();
+  void StartIfNeeded(Worker& worker);
+  void Run(Worker& worker, Job job);
+  void SendMeasure(Worker& worker);
+  bool AnyMeasuring() const;
+  Worker& LeastReserved();
+
+  // process_pool.cc: what comes back.
+  void PollOnce();
+  int64_t NextDeadlineNs() const;
+  void Handle(Worker& worker, WorkerReply& reply);
+  void HandleReady(Worker& worker, const WorkerReply::Ready& ready);
+  void HandleEnd(Worker& worker);
+  void HandleDeadline(Worker& worker);
+  void FinishJob(Worker& worker, PoolEvent event);
+
+  // pool_faults.cc: whose fault it is.
+  void FailJob(Worker& worker, const Failure& failure);
+  void FailStart(Worker& worker, Measurement::Fault fault,
+                 const std::string& message);
+  void BreakDown(Measurement::Fault fault, const std::string& message);
+  void FailEverything();
+  PoolEvent FailedEvent(const Job& job, const Failure& failure) const;
+  void Emit(PoolEvent event);
+
+  WorkerSetup SetupOf(const Worker& worker) const;
+
+  ProcessPoolOptions options_;
+  BuildCache cache_;
+  std::map<int, Candidate> candidates_;
+  int next_candidate_ = 0;
+  std::vector<std::unique_ptr<Worker>> builders_, measurers_;
+  std::deque<Job> build_queue_;
+  std::deque<Job> suspects_;  // to be retried alone
+  std::deque<PoolEvent> events_;
+  int under_way_ = 0;  // requests without an event
+  Method method_;
+  std::string confinement_;
+  PoolStats stats_;
+  // Why nothing works any more.
+  std::optional<Failure> broken_;
+};
+
+}  // namespace tilewright::measure
+
+#endif  // TILEWRIGHT_MEASURE_WORKER_PROCESS_POOL_H_
