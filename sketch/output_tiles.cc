@@ -1,6 +1,7 @@
 #include "sketch/output_tiles.h"
 
 #include <algorithm>
+#include <array>
 
 #include "absl/strings/str_cat.h"
 
@@ -153,8 +154,11 @@ Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
         axis != tiles.outer_row_axis)
       nest.steps.push_back(inner[i]);
   }
-  for (const int axis :
-       {tiles.vector_axis, tiles.outer_row_axis, tiles.row_axis}) {
+  std::array<int, 3> order = {tiles.vector_axis, tiles.outer_row_axis,
+                              tiles.row_axis};
+  if (tiles.vectors_inside)
+    std::rotate(order.begin(), order.begin() + 1, order.end());
+  for (const int axis : order) {
     if (axis >= 0) add(nest.steps, step[axis]);
   }
   if (tiles.outer_row_axis >= 0) add(nest.tile, inner[tiles.outer_row_axis]);

@@ -35,6 +35,9 @@ struct OutputTiles {
   int vector_axis = -1;
   int row_axis = -1;        // the innermost other axis above 1, if any
   int outer_row_axis = -1;  // the next one
+  // Steps along the vector axis innermost: memory is passed through as it lies.
+  // Otherwise outermost: what the vector axis alone moves is used again.
+  bool vectors_inside = false;
 
   // Tiles along `axis` that no task has taken yet.
   int64_t TilesLeft(int axis) const;

@@ -44,8 +44,8 @@ absl::StatusOr<std::unique_ptr<CompiledFunction>> CompiledFunction::Compile(
   const int lanes =
       static_cast<int>(spec.unit().vector_bytes() / SizeBytes(dtype));
   kernel_ir::ScalarKernel kernel = MapKernel(op, dtype, lanes);
-  lowering::FunctionOptions options;
-  options.fma = spec.unit().fma();
+  TW_ASSIGN_OR_RETURN(const lowering::FunctionOptions options,
+                      CpuFunctionOptions(spec));
   lowering::ExpandFunctions(kernel, options);
   TW_RETURN_IF_ERROR(kernel_ir::VerifyScalarKernel(kernel));
   TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(spec));

@@ -7,7 +7,11 @@
 #include <tuple>
 #include <vector>
 
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cpu/device/cpu_device.h"
 #include "backends/cpu/function_sweep.h"
+#include "backends/kernel_ir/builder.h"
+#include "backends/kernel_ir/interpreter.h"
 #include "backends/lowering/function_oracle.h"
 #include "backends/spec/cpu_features.h"
 #include "backends/spec/host_spec.h"
@@ -154,6 +158,69 @@ TEST_P(PowTest, SampledPairsOfFloatsAreWithinTheBound) {
   Random random(31);
   Draw(random, 4000000, x, y);
   ExpectWithinBound<float, double>(*function, op, x, y);
+}
+
+// The powers of two that exp and its like multiply by: every number of lanes.
+TEST(ScaleTest, EveryWidthRoundsOnce) {
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, HostSpec());
+  TW_ASSERT_OK_AND_ASSIGN(const lowering::FunctionOptions options,
+                          CpuFunctionOptions(spec));
+  if (!options.scale) GTEST_SKIP() << "no such instruction on this host";
+  TW_ASSERT_OK_AND_ASSIGN(const auto codegen, CreateCpuCodegen(spec));
+  TW_ASSERT_OK_AND_ASSIGN(const auto device, CreateCpuDevice({}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto stream, device->CreateStream());
+  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (const int lanes : {1, 2, 3, 4, 8, 12, 16, 20, 32}) {
+      kernel_ir::ScalarBuilder b("scale");
+      using kernel_ir::Role;
+      const int x = b.AddArgument("x", dtype, Role::kInput, lanes);
+      const int n = b.AddArgument("n", dtype, Role::kInput, lanes);
+      const int y = b.AddArgument("y", dtype, Role::kOutput, lanes);
+      b.Store(y, kernel_ir::kNoReg, 0,
+              b.Scale(b.Load(x, kernel_ir::kNoReg, 0, lanes),
+                      b.Load(n, kernel_ir::kNoReg, 0, lanes)));
+      const kernel_ir::ScalarKernel kernel = std::move(b).Finish();
+      TW_ASSERT_OK_AND_ASSIGN(const auto module, codegen->Emit({kernel}));
+      TW_ASSERT_OK_AND_ASSIGN(const auto loaded,
+                              device->LoadModule(module.bytes, module.target));
+      TW_ASSERT_OK_AND_ASSIGN(const auto function,
+                              device->GetKernel(*loaded, kernel.name));
+      const int64_t bytes = lanes * SizeBytes(dtype);
+      Random random(37);
+      for (int round = 0; round < 20; ++round) {
+        std::vector<std::string> args(3, std::string(bytes, '\0'));
+        for (int i = 0; i < lanes; ++i) {
+          const double value = random.Normal();
+          const double power = std::round(random.Uniform(-1, 1) * 1100);
+          if (dtype == DType::kFloat32) {
+            const float f = static_cast<float>(value),
+                        p = static_cast<float>(power / 6);
+            const float whole = std::round(p);
+            std::memcpy(&args[0][i * sizeof(f)], &f, sizeof(f));
+            std::memcpy(&args[1][i * sizeof(f)], &whole, sizeof(f));
+          } else {
+            std::memcpy(&args[0][i * sizeof(value)], &value, sizeof(value));
+            std::memcpy(&args[1][i * sizeof(power)], &power, sizeof(power));
+          }
+        }
+        std::vector<std::string> want = args;
+        TW_ASSERT_OK(kernel_ir::InterpretScalarKernel(
+            kernel, absl::MakeSpan(want), 0, 1));
+        TW_ASSERT_OK_AND_ASSIGN(const auto memory,
+                                device->Allocate(3 * 64 * 8));
+        auto* const base = static_cast<char*>(memory->address());
+        std::vector<void*> pointers;
+        for (int i = 0; i < 3; ++i) {
+          pointers.push_back(base + i * 64 * 8);
+          std::memcpy(pointers.back(), args[i].data(), bytes);
+        }
+        TW_ASSERT_OK(stream->Launch(*function, pointers, 1, 0));
+        TW_ASSERT_OK(stream->Synchronize());
+        EXPECT_EQ(std::memcmp(pointers[2], want[2].data(), bytes), 0)
+            << Name(dtype) << " by " << lanes;
+      }
+    }
+  }
 }
 
 std::vector<Op> Unary() {

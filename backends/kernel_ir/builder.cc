@@ -150,6 +150,15 @@ Reg ScalarBuilder::Fma(Reg a, Reg b, Reg c) {
                 });
 }
 
+Reg ScalarBuilder::Scale(Reg a, Reg n) {
+  const std::vector<Reg> o = SplatToEqualLanes({a, n});
+  TW_CHECK(IsFloat(type(o[0]).dtype)) << "scale of " << Name(type(o[0]).dtype);
+  return Shared(absl::StrCat("2^", absl::StrJoin(o, ",")), !AnyVariable(o),
+                type(o[0]).dtype, type(o[0]).lanes, [&](Reg dst) {
+                  return ScaleInst{dst, o[0], o[1]};
+                });
+}
+
 Reg ScalarBuilder::Splat(Reg source, int lanes) {
   TW_CHECK_EQ(type(source).lanes, 1);
   if (lanes == 1) return source;

@@ -1,5 +1,6 @@
 #include "backends/kernel_ir/scalar_code.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -69,6 +70,20 @@ const Code* FusedMultiplyAdd(Machine& m, const Code* c) {
     Put<T>(m.regs + c->dst, i,
            std::fma(At<T>(m.regs + c->a, i), At<T>(m.regs + c->b, i),
                     At<T>(m.regs + c->c, i)));
+  }
+  return c + 1;
+}
+
+template <typename T>
+const Code* Scale(Machine& m, const Code* c) {
+  // Beyond these every number is 0 or infinite.
+  constexpr T kMost = 4 * std::numeric_limits<T>::max_exponent;
+  for (int i = 0; i < c->lanes; ++i) {
+    const T a = At<T>(m.regs + c->a, i), n = At<T>(m.regs + c->b, i);
+    Put<T>(m.regs + c->dst, i,
+           std::isnan(n)
+               ? n
+               : std::ldexp(a, static_cast<int>(std::clamp(n, -kMost, kMost))));
   }
   return c + 1;
 }
@@ -304,6 +319,10 @@ Step StepFor(Op op, DType dtype, DType operand_dtype) {
 Step FmaStepFor(DType dtype) {
   return dtype == DType::kFloat64 ? FusedMultiplyAdd<double>
                                   : FusedMultiplyAdd<float>;
+}
+
+Step ScaleStepFor(DType dtype) {
+  return dtype == DType::kFloat64 ? Scale<double> : Scale<float>;
 }
 
 Scalar ReadLane(const char* reg, DType dtype, int lane) {

@@ -42,6 +42,7 @@ struct Code {
 // lane where no fast path exists.
 Step StepFor(Op op, DType dtype, DType operand_dtype);
 Step FmaStepFor(DType dtype);
+Step ScaleStepFor(DType dtype);
 
 Scalar ReadLane(const char* reg, DType dtype, int lane);
 void WriteLane(char* reg, DType dtype, int lane, Scalar value);

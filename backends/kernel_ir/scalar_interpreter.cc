@@ -176,6 +176,13 @@ class Compiler {
     c.c = At(n.c);
     c.lanes = k_.regs[n.dst].lanes;
   }
+  void One(const ScaleInst& n) {
+    Code& c = Emit(internal::ScaleStepFor(k_.regs[n.dst].dtype));
+    c.dst = At(n.dst);
+    c.a = At(n.a);
+    c.b = At(n.n);
+    c.lanes = k_.regs[n.dst].lanes;
+  }
   void One(const LaneInst& n) {
     Code& c = Emit(LaneStep);
     c.dst = At(n.dst);

@@ -116,6 +116,9 @@ class Printer {
     Line(depth, absl::StrCat(Define(n.dst), "fma ", R(n.a), ", ", R(n.b), ", ",
                              R(n.c)));
   }
+  void One(const ScaleInst& n, int depth) {
+    Line(depth, absl::StrCat(Define(n.dst), "scale ", R(n.a), ", ", R(n.n)));
+  }
   void One(const LaneInst& n, int depth) {
     Line(depth,
          absl::StrCat(Define(n.dst), "lane ", n.lane, " of ", R(n.source)));

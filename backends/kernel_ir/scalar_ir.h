@@ -55,6 +55,9 @@ struct SplatInst {  // all lanes = the scalar source
 struct FmaInst {  // dst = a * b + c with one rounding
   Reg dst, a, b, c;
 };
+struct ScaleInst {  // dst = a * 2^n with one rounding, whole numbers n; floats
+  Reg dst, a, n;
+};
 struct LaneInst {  // dst (scalar) = lane `lane` of source
   Reg dst, source;
   int lane;
@@ -136,9 +139,9 @@ struct IfInst {
 };
 
 struct Inst {
-  std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, LaneInst,
-               InsertInst, ShuffleInst, BitcastInst, AnyInst, LoadInst,
-               StoreInst, PrefetchInst, ForInst, IfInst>
+  std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, ScaleInst,
+               LaneInst, InsertInst, ShuffleInst, BitcastInst, AnyInst,
+               LoadInst, StoreInst, PrefetchInst, ForInst, IfInst>
       node;
 };
 

@@ -202,6 +202,16 @@ class Verifier {
     }
     return Define(n.dst, k_.regs[n.a].dtype, k_.regs[n.a].lanes);
   }
+  absl::Status One(const ScaleInst& n) {
+    TW_RETURN_IF_ERROR(Use(n.a));
+    TW_RETURN_IF_ERROR(Use(n.n));
+    const RegType& a = k_.regs[n.a];
+    const RegType& exponent = k_.regs[n.n];
+    if (a.dtype != exponent.dtype || a.lanes != exponent.lanes ||
+        !IsFloat(a.dtype))
+      return Fault(absl::StrCat("scale of ", T(n.a), " by ", T(n.n)));
+    return Define(n.dst, a.dtype, a.lanes);
+  }
   absl::Status One(const LaneInst& n) {
     TW_RETURN_IF_ERROR(Use(n.source));
     if (n.lane < 0 || n.lane >= k_.regs[n.source].lanes)

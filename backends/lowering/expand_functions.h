@@ -15,6 +15,8 @@ namespace tilewright::lowering {
 struct FunctionOptions {
   bool fma = true;  // the target has fused multiply-add; without it the same
                     // bounds hold, the bits differ
+  bool scale = false;  // it multiplies by powers of two in one instruction (the
+                       // same bits)
 };
 
 // True for the operations that ExpandFunctions replaces when their operands are

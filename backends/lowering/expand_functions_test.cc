@@ -118,13 +118,11 @@ Arguments<T> MakeArguments(Op op, int count) {
 }
 
 template <typename T>
-void ExpectWithinBound(Op op, bool fma, int count) {
+void ExpectWithinBound(Op op, FunctionOptions options, int count) {
   using Wide = std::conditional_t<sizeof(T) == 4, double, long double>;
   const Arguments<T> args = MakeArguments<T>(op, count);
   ScalarKernel kernel =
       MapKernel(op, DTypeOf<T>(), static_cast<int64_t>(args.x.size()), kLanes);
-  FunctionOptions options;
-  options.fma = fma;
   ExpandFunctions(kernel, options);
   TW_ASSERT_OK(VerifyScalarKernel(kernel));
   const std::vector<T> z = Interpret<T>(kernel, args.x, args.y);
@@ -139,29 +137,57 @@ void ExpectWithinBound(Op op, bool fma, int count) {
     }
   }
   EXPECT_LE(worst, UlpBound(op))
-      << Name(op) << (fma ? "" : " without fma") << " of " << Name(DTypeOf<T>())
-      << " at x = " << args.x[at] << ", y = " << args.y[at] << ": " << z[at]
-      << ", not " << FunctionReference(op, Wide{args.x[at]}, Wide{args.y[at]});
+      << Name(op) << (options.fma ? "" : " without fma") << " of "
+      << Name(DTypeOf<T>()) << " at x = " << args.x[at]
+      << ", y = " << args.y[at] << ": " << z[at] << ", not "
+      << FunctionReference(op, Wide{args.x[at]}, Wide{args.y[at]});
   ::testing::Test::RecordProperty(std::string(Name(op)) +
                                       (sizeof(T) == 4 ? "_f32" : "_f64") +
-                                      (fma ? "_fma" : ""),
+                                      (options.fma ? "_fma" : ""),
                                   std::to_string(worst));
 }
 
 TEST(ExpandFunctionsTest, SinglePrecisionIsWithinTheBoundsOfTheNumericsPage) {
-  for (Op op : kFunctions) ExpectWithinBound<float>(op, true, 100000);
+  for (Op op : kFunctions) ExpectWithinBound<float>(op, {true, false}, 100000);
 }
 
 TEST(ExpandFunctionsTest, SinglePrecisionWithoutFmaIsWithinTheSameBounds) {
-  for (Op op : kFunctions) ExpectWithinBound<float>(op, false, 100000);
+  for (Op op : kFunctions) ExpectWithinBound<float>(op, {false, false}, 100000);
 }
 
 TEST(ExpandFunctionsTest, DoublePrecisionIsWithinTheSameBounds) {
-  for (Op op : kFunctions) ExpectWithinBound<double>(op, true, 100000);
+  for (Op op : kFunctions) ExpectWithinBound<double>(op, {true, false}, 100000);
 }
 
 TEST(ExpandFunctionsTest, DoublePrecisionWithoutFmaIsWithinTheSameBounds) {
-  for (Op op : kFunctions) ExpectWithinBound<double>(op, false, 50000);
+  for (Op op : kFunctions) ExpectWithinBound<double>(op, {false, false}, 50000);
+}
+
+// A power of two in one instruction or in several: the same bits.
+template <typename T>
+void ExpectSameScaled(Op op) {
+  const Arguments<T> args = MakeArguments<T>(op, 20000);
+  std::vector<std::vector<T>> results;
+  for (const bool scale : {false, true}) {
+    ScalarKernel kernel = MapKernel(
+        op, DTypeOf<T>(), static_cast<int64_t>(args.x.size()), kLanes);
+    ExpandFunctions(kernel, {true, scale});
+    TW_ASSERT_OK(VerifyScalarKernel(kernel));
+    results.push_back(Interpret<T>(kernel, args.x, args.y));
+  }
+  for (size_t i = 0; i < args.x.size(); ++i) {
+    if (std::isnan(results[0][i]) && std::isnan(results[1][i])) continue;
+    EXPECT_EQ(std::memcmp(&results[0][i], &results[1][i], sizeof(T)), 0)
+        << Name(op) << " at " << args.x[i] << ": " << results[0][i] << ", "
+        << results[1][i];
+  }
+}
+
+TEST(ExpandFunctionsTest, PowersOfTwoInOneInstructionGiveTheSameBits) {
+  for (Op op : {Op::kExp, Op::kTanh, Op::kErf, Op::kSigmoid}) {
+    ExpectSameScaled<float>(op);
+    ExpectSameScaled<double>(op);
+  }
 }
 
 // 6381956970095103 * 2^797 is the double nearest to a multiple of pi / 2.

@@ -142,7 +142,9 @@ std::vector<Case> Cases() {
       Depthwise(384, 14, 7),
 
       {"softmax", Softmax{1536, 128}},
+      {"softmax", Softmax{9408, 49}},
       {"softmax", Softmax{256, 1024}},
+      {"softmax", Softmax{131072, 128}},
       {"softmax", Softmax{16384, 1024}},
 
       {"layernorm", LayerNorm{128, 768}},
@@ -156,19 +158,29 @@ std::vector<Case> Cases() {
       {"transpose", Transpose{{1, 56, 56, 96}, {0, 3, 1, 2}}},
       {"transpose", Transpose{{1, 8, 7, 8, 7, 96}, {0, 1, 3, 2, 4, 5}}},
 
+      {"transpose", Transpose{{4096, 4096}, {1, 0}}},
+      {"transpose", Transpose{{64, 128, 12, 128}, {0, 2, 1, 3}}},
+      {"transpose", Transpose{{8, 96, 112, 112}, {0, 2, 3, 1}}},
+      {"transpose", Transpose{{8, 112, 112, 96}, {0, 3, 1, 2}}},
+
       {"pooling", Pool{"MaxPool", 64, 112, 3, 2}},
+      {"pooling", Pool{"MaxPool", 512, 112, 3, 2}},
       {"pooling", Pool{"AveragePool", 128, 56, 3, 1}},
+      {"pooling", Pool{"AveragePool", 512, 112, 3, 1}},
       {"pooling", Pool{"GlobalAveragePool", 2048, 7}},
       {"pooling", Pool{"GlobalAveragePool", 96, 56}},
 
       {"resize", Resize{"nearest", 64, 56}},
       {"resize", Resize{"linear", 64, 56}},
+      {"resize", Resize{"nearest", 256, 112}},
+      {"resize", Resize{"linear", 256, 112}},
 
       {"elementwise", Map{"Gelu", 128, 3072}},
       {"elementwise", Map{"Gelu", 3136, 384}},
       {"elementwise", Map{"Sigmoid", 1024, 1024}},
       {"elementwise", Map{"Add", 1024, 1024}},
       {"elementwise", Map{"Add", 8192, 2048}},
+      {"elementwise", Map{"Sigmoid", 8192, 2048}},
   };
 }
 

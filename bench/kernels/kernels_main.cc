@@ -20,21 +20,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "base/clock.h"
 #include "base/status_macros.h"
 #include "bench/kernels/cases.h"
+#include "bench/kernels/control_tile.h"
+#include "bench/kernels/measured_case.h"
 #include "bench/kernels/own_case.h"
 #include "bench/kernels/peer.h"
+#include "bench/kernels/targets.h"
 #include "measure/peak/fma_peak.h"
-#include "measure/peak/memory_peak.h"
 
 namespace tilewright::bench {
 namespace {
-
-constexpr double kWindowSeconds = 0.05;
-// The pools of other libraries spin after a run; so long after it nothing of
-// ours is measured.
-constexpr double kSpinSeconds = 1;
 
 struct Flags {
   std::vector<std::string> families;  // empty: all
@@ -80,6 +76,11 @@ absl::StatusOr<Flags> ParseFlags(const std::vector<std::string>& arguments) {
   return flags;
 }
 
+// Of the outermost cache; 0: unknown.
+int64_t CacheBytes() {
+  return std::max<int64_t>(0, sysconf(_SC_LEVEL3_CACHE_SIZE));
+}
+
 bool Wanted(const Flags& flags, const Case& one) {
   return (flags.families.empty() ||
           std::find(flags.families.begin(), flags.families.end(), one.family) !=
@@ -87,103 +88,17 @@ bool Wanted(const Flags& flags, const Case& one) {
          absl::StrContains(Name(one.op), flags.name);
 }
 
-struct Times {
-  std::vector<double> us;
-
-  bool empty() const { return us.empty(); }
-  double min() const { return *std::min_element(us.begin(), us.end()); }
-  double median() const {
-    std::vector<double> sorted = us;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[sorted.size() / 2];
-  }
-};
-
-template <typename RunNs>
-absl::Status RunWindow(const RunNs& run_ns, Times& times) {
-  const int64_t end_ns =
-      RealClock()->WallNs() + static_cast<int64_t>(kWindowSeconds * 1e9);
-  do {
-    TW_ASSIGN_OR_RETURN(const int64_t ns, run_ns());
-    times.us.push_back(static_cast<double>(ns) * 1e-3);
-  } while (RealClock()->WallNs() < end_ns);
-  return absl::OkStatus();
-}
-
-// A peer with the kernel it prepared for this case, or null.
-struct Rival {
-  std::unique_ptr<PeerKernel> kernel;
-  Times times;
-};
-
-absl::Status RunRival(Rival& rival, int threads) {
-  Clock* const clock = RealClock();
-  const auto now_ns = [&] {
-    return threads == 1 ? clock->ThreadCpuNs() : clock->WallNs();
-  };
-  return RunWindow(
-      [&]() -> absl::StatusOr<int64_t> {
-        const int64_t start_ns = now_ns();
-        TW_RETURN_IF_ERROR(rival.kernel->Run());
-        return now_ns() - start_ns;
-      },
-      rival.times);
-}
-
-// What the table's line needs.
-struct Measured {
-  Times own;
-  double peak = 0;  // GFLOP/s or GB/s
-  std::vector<Rival> rivals;
-};
-
-absl::StatusOr<Measured> Measure(
-    const Case& one, OwnCase& own,
-    const std::vector<std::unique_ptr<Peer>>& peers, const Flags& flags) {
-  Measured measured;
-  for (const std::unique_ptr<Peer>& peer : peers) {
-    absl::StatusOr<std::unique_ptr<PeerKernel>> kernel = peer->Prepare(one.op);
-    if (!kernel.ok() && !absl::IsUnimplemented(kernel.status()))
-      return kernel.status();
-    measured.rivals.emplace_back();
-    if (kernel.ok()) measured.rivals.back().kernel = *std::move(kernel);
-  }
-  measure::FmaPeak fma_peak(flags.threads);
-  measure::MemoryPeak memory_peak(
-      flags.threads, static_cast<int64_t>(CompulsoryBytes(one.op)));
-  const int rounds =
-      1 + std::max(1, static_cast<int>(flags.seconds / kWindowSeconds));
-  for (int round = 0; round < rounds; ++round) {
-    measured.peak =
-        std::max(measured.peak,
-                 Flops(one.op) > 0 ? fma_peak.Sample() : memory_peak.Sample());
-    TW_RETURN_IF_ERROR(RunWindow([&] { return own.RunNs(); }, measured.own));
-    if (round == 0) measured.own.us.clear();  // warm up
-    for (Rival& rival : measured.rivals) {
-      if (rival.kernel == nullptr) continue;
-      TW_RETURN_IF_ERROR(RunRival(rival, flags.threads));
-      if (round == 0) rival.times.us.clear();
-    }
-    if (flags.threads > 1 && !measured.rivals.empty())
-      usleep(static_cast<useconds_t>(kSpinSeconds * 1e6));
-  }
-  for (Rival& rival : measured.rivals) {
-    if (rival.kernel == nullptr) continue;
-    TW_ASSIGN_OR_RETURN(std::vector<double> own_times,
-                        rival.kernel->OwnTimesUs());
-    if (!own_times.empty()) rival.times.us = std::move(own_times);
-  }
-  return measured;
-}
-
 void PrintHeader(const Case& one, const Flags& flags,
                  const std::vector<std::unique_ptr<Peer>>& peers) {
-  std::printf("\n### %s, %d thread%s\n\n", one.family.c_str(), flags.threads,
-              flags.threads == 1 ? "" : "s");
-  std::string columns = absl::StrCat(
-      "| case | us, min | median | ", Flops(one.op) > 0 ? "GFLOP/s" : "GB/s",
-      " | of the run's peak | kernels | spills |");
-  std::string rule = "|---|---|---|---|---|---|---|";
+  std::printf("\n### %s, %d thread%s\n\nTarget: %s.\n\n", one.family.c_str(),
+              flags.threads, flags.threads == 1 ? "" : "s",
+              TargetText(one.family).c_str());
+  std::string columns = "| case | us, min | median | ";
+  std::string rule = "|---|---|---|---|---|---|---|---|---|";
+  absl::StrAppend(&columns,
+                  Flops(one.op) > 0 ? "GFLOP/s | of the run's peak |"
+                                    : "GB/s | of memcpy |",
+                  " of its roofline | target | windows | kernels, spills |");
   for (const std::unique_ptr<Peer>& peer : peers) {
     absl::StrAppend(&columns, " ", peer->name(), " |");
     absl::StrAppend(&rule, "---|");
@@ -191,26 +106,60 @@ void PrintHeader(const Case& one, const Flags& flags,
   std::printf("%s\n%s\n", columns.c_str(), rule.c_str());
 }
 
-absl::Status RunCase(const Case& one, const Flags& flags,
+const char* Text(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kMet:
+      return "met";
+    case Verdict::kMissed:
+      return "**missed**";
+    default:
+      return "";
+  }
+}
+
+// Where no window counts, the share of what the control reached says more.
+std::string PeakText(const Measured& measured, const Shares& shares,
+                     int threads) {
+  if (threads == 1 && measured.counted == 0) {
+    return absl::StrFormat(
+        "%.0f %% of the control's %.1f",
+        100 * shares.peak * measured.fma_gflops / measured.control_gflops,
+        measured.control_gflops);
+  }
+  return absl::StrFormat("%.0f %% of %.1f", 100 * shares.peak,
+                         measured.fma_gflops);
+}
+
+absl::Status RunCase(const Case& one, const Flags& flags, ControlTile* control,
                      const std::vector<std::unique_ptr<Peer>>& peers) {
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<OwnCase> own,
                       OwnCase::Create(CaseModel(one.op), flags.threads));
   if (flags.check) TW_RETURN_IF_ERROR(own->Check());
-  TW_ASSIGN_OR_RETURN(const Measured measured,
-                      Measure(one, *own, peers, flags));
-  const double work =
-      Flops(one.op) > 0 ? Flops(one.op) : CompulsoryBytes(one.op);
-  const double best_us = measured.own.min(), rate = work / best_us * 1e-3;
+  TW_ASSIGN_OR_RETURN(
+      const Measured measured,
+      MeasureCase(one, *own, control, peers, {flags.threads, flags.seconds}));
+  const double best_us = measured.own.min();
+  Shares shares = measured.SharesOf(one.op);
+  for (size_t i = 0; i < peers.size(); ++i) {
+    if (peers[i]->name() == kOnnxRuntimeName && !measured.peers[i].empty())
+      shares.ort_speed = measured.peers[i].min() / best_us;
+  }
+  const bool computes = Flops(one.op) > 0;
+  const double work = computes ? Flops(one.op) : CompulsoryBytes(one.op);
   std::string line = absl::StrFormat(
-      "| %s | %.1f | %.1f | %.1f | %.0f %% of %.1f | %d | %d |", Name(one.op),
-      best_us, measured.own.median(), rate, 100 * rate / measured.peak,
-      measured.peak, own->num_kernels(), own->spills());
-  for (const Rival& rival : measured.rivals) {
-    if (rival.times.empty()) {
+      "| %s | %.1f | %.1f | %.1f | %s | %.0f %% | %s | %d of %d | %d, %d |",
+      Name(one.op), best_us, measured.own.median(), work / best_us * 1e-3,
+      computes ? PeakText(measured, shares, flags.threads)
+               : absl::StrFormat("%.0f %% of %.1f", 100 * shares.memcpy,
+                                 measured.memcpy_gbytes_per_s),
+      100 * shares.roofline, Text(Judge(one, shares, CacheBytes())),
+      measured.counted, measured.windows, own->num_kernels(), own->spills());
+  for (const Times& times : measured.peers) {
+    if (times.empty()) {
       absl::StrAppend(&line, " |");
     } else {
-      absl::StrAppendFormat(&line, " %.1f / %.1f: %.2f |", rival.times.min(),
-                            rival.times.median(), rival.times.min() / best_us);
+      absl::StrAppendFormat(&line, " %.1f / %.1f: %.2f |", times.min(),
+                            times.median(), times.min() / best_us);
     }
   }
   std::printf("%s\n", line.c_str());
@@ -242,10 +191,17 @@ int Main(int argc, char** argv) {
     return 2;
   }
   const std::vector<std::unique_ptr<Peer>> peers = OpenPeers(*flags);
+  std::unique_ptr<ControlTile> control;
+  if (flags->threads == 1) {
+    absl::StatusOr<std::unique_ptr<ControlTile>> created =
+        ControlTile::Create();
+    if (created.ok()) control = *std::move(created);
+  }
   std::printf(
-      "Peak: %s multiply-adds in registers, or the best of loops that move as "
-      "many bytes. Other libraries: us, min / median: how many times as long "
-      "as ours, by the minimum.\n",
+      "Peak: %s multiply-adds in registers. Roofline: the larger of operations "
+      "over that and bytes over the best of loops that move as many. Other "
+      "libraries: us, min / median: how many times as long as ours, by the "
+      "minimum.\n",
       measure::FmaPeakInstructions().c_str());
   bool ok = true;
   std::string family;
@@ -253,7 +209,7 @@ int Main(int argc, char** argv) {
     if (!Wanted(*flags, one)) continue;
     if (one.family != family) PrintHeader(one, *flags, peers);
     family = one.family;
-    const absl::Status status = RunCase(one, *flags, peers);
+    const absl::Status status = RunCase(one, *flags, control.get(), peers);
     if (status.ok()) continue;
     std::printf("| %s | %s |\n", Name(one.op).c_str(),
                 std::string(status.message()).c_str());

@@ -144,7 +144,7 @@ class OnnxRuntime : public Peer {
  public:
   OnnxRuntime(std::string library, int threads)
       : library_(std::move(library)), threads_(threads) {}
-  std::string name() const override { return "ONNX Runtime"; }
+  std::string name() const override { return kOnnxRuntimeName; }
   absl::StatusOr<std::unique_ptr<PeerKernel>> Prepare(
       const Operator& op) override {
     auto kernel = std::make_unique<OrtKernel>();

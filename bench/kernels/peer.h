@@ -34,6 +34,8 @@ class Peer {
       const Operator& op) = 0;
 };
 
+inline constexpr char kOnnxRuntimeName[] = "ONNX Runtime";
+
 // Opened at run time, so that nothing here depends on them: NotFound, with a
 // hint, where a library is absent or of another interface.
 absl::StatusOr<std::unique_ptr<Peer>> OpenOneDnn(int threads);

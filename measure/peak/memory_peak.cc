@@ -44,6 +44,11 @@ __attribute__((target("avx512f"))) int CopyAvx512(char* memory, int64_t bytes) {
   return *to;
 }
 
+int Memcpy(char* memory, int64_t bytes) {
+  std::memcpy(memory + bytes / 2, memory, static_cast<size_t>(bytes / 2));
+  return memory[bytes / 2];
+}
+
 __attribute__((target("avx512f"))) int StreamAvx512(char* memory,
                                                     int64_t bytes) {
   char* const to = memory + bytes / 2;
@@ -169,6 +174,10 @@ double MemoryPeak::Sample(double seconds) {
   }
   best_gbytes_per_s_ = std::max(best_gbytes_per_s_, best);
   return best;
+}
+
+double MemoryPeak::SampleMemcpy(double seconds) {
+  return Measure(Memcpy, memory_, part_bytes_, threads_, seconds);
 }
 
 }  // namespace tilewright::measure

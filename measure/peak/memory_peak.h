@@ -22,6 +22,9 @@ class MemoryPeak {
   // (10^9 bytes, read plus written). A single thread is timed by its CPU time,
   // several by the wall clock.
   double Sample(double seconds = 0.03);
+  // The C library's memcpy from one half of the working set to the other,
+  // timed the same way.
+  double SampleMemcpy(double seconds = 0.01);
   double best_gbytes_per_s() const { return best_gbytes_per_s_; }
 
  private:

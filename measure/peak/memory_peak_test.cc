@@ -12,6 +12,7 @@ TEST(MemoryPeakTest, MovesBytesAndRemembersTheBest) {
     const double second = peak.Sample(0.003);
     EXPECT_GT(first, 0);
     EXPECT_GT(second, 0);
+    EXPECT_GT(peak.SampleMemcpy(0.003), 0);
     EXPECT_EQ(peak.best_gbytes_per_s(), first > second ? first : second);
   }
 }

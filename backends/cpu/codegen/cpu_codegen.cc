@@ -33,6 +33,14 @@ using ::tilewright::kernel_ir::ScalarKernel;
 // of them than this hold more values at once than a frame may.
 constexpr int kMaxGathers = 16;
 
+lowering::FunctionOptions FunctionOptionsOf(const DeviceSpec& spec,
+                                            const CpuTarget& target) {
+  lowering::FunctionOptions options;
+  options.fma = spec.unit().fma();
+  options.scale = target.scale;
+  return options;
+}
+
 // Unrolls less where a kernel gathers a lot.
 absl::StatusOr<ScalarKernel> LegalizeWithin(const kernel_ir::Kernel& kernel,
                                             lowering::VectorTarget vectors) {
@@ -67,7 +75,7 @@ class CpuCodegen : public Codegen {
       }
     }
     TW_ASSIGN_OR_RETURN(ScalarKernel scalar, LegalizeWithin(kernel, vectors));
-    lowering::ExpandFunctions(scalar, {.fma = vectors.fma});
+    lowering::ExpandFunctions(scalar, FunctionOptionsOf(spec_, target_));
     return scalar;
   }
 
@@ -165,6 +173,12 @@ absl::StatusOr<std::unique_ptr<Codegen>> CreateCpuCodegen(
     const DeviceSpec& spec) {
   TW_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetOf(spec));
   return std::make_unique<CpuCodegen>(spec, std::move(target));
+}
+
+absl::StatusOr<lowering::FunctionOptions> CpuFunctionOptions(
+    const DeviceSpec& spec) {
+  TW_ASSIGN_OR_RETURN(const CpuTarget target, CpuTargetOf(spec));
+  return FunctionOptionsOf(spec, target);
 }
 
 }  // namespace tilewright::cpu

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
+#include "backends/lowering/expand_functions.h"
 #include "backends/spec/device_spec.pb.h"
 
 namespace tilewright::cpu {
@@ -19,6 +20,11 @@ namespace tilewright::cpu {
 // call something or need more than 16 KiB of stack. Module bytes are an ELF
 // shared object (backends/cpu/kernel_abi.h).
 absl::StatusOr<std::unique_ptr<backends::Codegen>> CreateCpuCodegen(
+    const DeviceSpec& spec);
+
+// The functions that Legalize expands use these instructions of the class.
+// Errors as CreateCpuCodegen.
+absl::StatusOr<lowering::FunctionOptions> CpuFunctionOptions(
     const DeviceSpec& spec);
 
 }  // namespace tilewright::cpu

@@ -55,6 +55,7 @@ absl::StatusOr<CpuTarget> CpuTargetOf(const DeviceSpec& spec) {
   target.fma = Has(features, "fma");
   target.f16c = Has(features, "f16c");
   target.range = Has(features, "avx512dq") && Has(features, "avx512vl");
+  target.scale = Has(features, "avx512f") && Has(features, "avx512vl");
   const int widest = Has(features, "avx512f") ? 64
                      : Has(features, "avx2")  ? 32
                                               : 16;

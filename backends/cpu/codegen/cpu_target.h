@@ -22,6 +22,7 @@ struct CpuTarget {
   bool fma = false;
   bool f16c = false;
   bool range = false;  // VRANGEPS and its like: AVX-512DQ with VL
+  bool scale = false;  // VSCALEFPS and its like: AVX-512F with VL
 };
 
 // From spec.target() ("cpu:CLASS") and unit.vector_bytes(). InvalidArgument if

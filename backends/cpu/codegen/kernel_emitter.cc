@@ -10,6 +10,7 @@
 #include "backends/cpu/codegen/convert.h"
 #include "backends/cpu/codegen/memory_emitter.h"
 #include "backends/cpu/codegen/op_emitter.h"
+#include "backends/cpu/codegen/scale.h"
 #include "backends/cpu/kernel_abi.h"
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -176,6 +177,15 @@ class KernelEmitter {
     Value* a = Get(n.a);
     Set(n.dst, b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()},
                                   {a, Get(n.b), Get(n.c)}));
+    return absl::OkStatus();
+  }
+  absl::Status One(const ScaleInst& n) {
+    if (!target_.scale) {
+      return absl::UnimplementedError(absl::StrCat(
+          "kernel ", kernel_.name, ": ", target_.cpu_class,
+          " cannot scale by a power of two: FunctionOptions::scale = false"));
+    }
+    Set(n.dst, EmitScale(b_, Get(n.a), Get(n.n)));
     return absl::OkStatus();
   }
   absl::Status One(const LaneInst& n) {

@@ -51,7 +51,8 @@ const Format& FormatOf(DType dtype) {
 
 struct Reduced {
   Value power;  // e^r
-  Value bits;   // n in the low bits, n + 1.5 * 2^p as a float
+  Value n;
+  Value bits;  // n in the low bits, n + 1.5 * 2^p as a float
 };
 Reduced Reduce(const Format& f, Value x) {
   const Value sum = MultiplyAdd(x, 0x1.71547652b82fep0, f.round);
@@ -60,13 +61,14 @@ Reduced Reduce(const Format& f, Value x) {
   r = MultiplyAdd(n, -f.ln2_low, r);
   std::vector<double> coefficients = {1, 1};
   coefficients.insert(coefficients.end(), f.series.begin(), f.series.end());
-  return {Polynomial(r, coefficients), Bits(sum)};
+  return {Polynomial(r, coefficients), n, Bits(sum)};
 }
 
 // For x within [smallest, largest], or NaN. 2^n may be no normal number: it is
 // applied as two factors, of which the first is exact.
 Value ExpOfClamped(const Format& f, Value x) {
   const Reduced e = Reduce(f, x);
+  if (x.emitter->scale()) return Scale(e.power, e.n);
   const Value half = ShiftLeft(e.bits, f.mantissa_bits - 1) & f.exponent;
   const Value rest = ShiftLeft(e.bits, f.mantissa_bits) - half;
   return e.power * FromBits(half + f.one) * FromBits(rest + f.one);
@@ -82,6 +84,7 @@ Value Exp(Value x) {
 Value ExpOfMiddle(Value x) {
   const Format& f = FormatOf(x.dtype());
   const Reduced e = Reduce(f, x);
+  if (x.emitter->scale()) return Scale(e.power, e.n);
   return e.power * FromBits(ShiftLeft(e.bits, f.mantissa_bits) + f.one);
 }
 

@@ -97,6 +97,14 @@ Value MultiplyAdd(Value a, Value b, Value c) {
   return e.Of(dst);
 }
 
+Value Scale(Value a, Value n) {
+  Emitter& e = *a.emitter;
+  TW_CHECK(e.scale());
+  const Reg dst = e.NewReg(a.dtype(), a.lanes());
+  e.Append(Inst{kernel_ir::ScaleInst{dst, a.reg, n.reg}});
+  return e.Of(dst);
+}
+
 namespace {
 Value Bitcast(DType to, Value a) {
   Emitter& e = *a.emitter;

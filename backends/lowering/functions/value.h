@@ -36,10 +36,11 @@ struct Value {
 // the start of the kernel.
 class Emitter {
  public:
-  Emitter(kernel_ir::ScalarKernel& kernel, bool fma)
-      : kernel_(kernel), fma_(fma) {}
+  Emitter(kernel_ir::ScalarKernel& kernel, bool fma, bool scale)
+      : kernel_(kernel), fma_(fma), scale_(scale) {}
 
   bool fma() const { return fma_; }
+  bool scale() const { return scale_; }
   const kernel_ir::RegType& type(kernel_ir::Reg reg) const {
     return kernel_.regs[reg];
   }
@@ -55,7 +56,7 @@ class Emitter {
 
  private:
   kernel_ir::ScalarKernel& kernel_;
-  const bool fma_;
+  const bool fma_, scale_;
   std::vector<kernel_ir::Inst>* out_ = nullptr;
   std::vector<kernel_ir::Inst> constants_;
   std::map<std::tuple<DType, int, uint64_t>, kernel_ir::Reg>
@@ -113,6 +114,8 @@ Value Cast(DType to, Value a);
 Value MultiplyAdd(Value a, Value b, Value c);
 template <typename B, typename C>
 Value MultiplyAdd(Value a, B b, C c);
+// a * 2^n, rounded once. REQUIRES: Emitter::scale(); n is whole, or NaN.
+Value Scale(Value a, Value n);
 // The bits of a float as the integer of its size, and back.
 Value Bits(Value a);
 Value FromBits(Value a);

@@ -49,12 +49,21 @@ absl::Status ImportSoftmax(ImportContext& in) {
       "reduce", [&](absl::Span<const Expr> index) {
         return in.At(exp, {index.begin(), index.end()});
       });
+  // One function or division per row: of the sum, which is at least 1.
+  Shape kept = shape;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (reduced[d]) kept[d] = 1;
+  }
+  const TensorId scale =
+      in.Elementwise(in.Name(0, "scale"), acc, kept, "scale",
+                     [&](absl::Span<const Expr> index) {
+                       const Expr value = in.Load(sum, index);
+                       return kLog ? Unary(Op::kLog, value)
+                                   : Binary(Op::kDiv, Literal(acc, 1), value);
+                     });
   in.EmitElementwise(0, "softmax", [&](absl::Span<const Expr> index) {
-    if (kLog) {
-      return Binary(Op::kSub, shifted(index),
-                    Unary(Op::kLog, in.Load(sum, index)));
-    }
-    return Binary(Op::kDiv, in.Load(exp, index), in.Load(sum, index));
+    return kLog ? Binary(Op::kSub, shifted(index), in.Load(scale, index))
+                : Binary(Op::kMul, in.Load(exp, index), in.Load(scale, index));
   });
   return absl::OkStatus();
 }
