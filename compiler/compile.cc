@@ -145,9 +145,11 @@ absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
     const int kernel = compiled.kernel_of_group[g];
     if (labels[kernel].empty())
       labels[kernel] = Label(model.graph, compiled.plan.groups[g]);
-    GroupLaunch launch{kernel, {}, compiled.kernels[kernel].arg_layouts};
-    for (const TensorId arg : compiled.kernels[kernel].arg_tensors)
+    GroupLaunch launch{kernel, {}, compiled.kernels[kernel].arg_layouts, {}};
+    for (const TensorId arg : compiled.kernels[kernel].arg_tensors) {
       launch.args.push_back(workloads[g].model_tensor[arg]);
+      launch.offset_bytes.push_back(workloads[g].offset_bytes[arg]);
+    }
     launches.push_back(std::move(launch));
   }
   for (size_t k = 0; k < compiled.kernels.size(); ++k)

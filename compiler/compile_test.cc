@@ -306,6 +306,25 @@ TEST_F(CompileTest, EqualGroupsShareAKernel) {
   EXPECT_EQ(compiled.kernels.size(), 1u);
 }
 
+TEST_F(CompileTest, EqualPartsOfAConcatenationShareAKernel) {
+  const ImportedModel model = ModelOf(R"(
+      X: f32[3, 32] = placeholder
+      Z: f32[3, 32] = placeholder
+      B: f32[3, 32] = compute (i: 3, j: 32) { exp(X[i, j]) * X[i, 31 - j] }
+      C: f32[3, 32] = compute (i: 3, j: 32) { exp(Z[i, j]) * Z[i, 31 - j] }
+      W: f32[3, 64] = compute (i: 3, j: 64) { select(j < 32, B[i, j], C[i, j - 32]) }
+      S: f32[3] = compute (i: 3) reduce (j: 64) sum:f32 { W[i, j] * W[i, 63 - j] }
+      return S
+  )");
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                          Compile(model, *HostCodegen(), {}));
+  EXPECT_EQ(compiled.kernel_of_group.size(), 3u);
+  EXPECT_EQ(compiled.kernels.size(), 2u);
+  const Launch& second = compiled.program.steps(1).launch();
+  EXPECT_EQ(second.args(second.args_size() - 1).offset_bytes(), 32 * 4);
+  ExpectLikeTheInterpreter(model, {});
+}
+
 TEST_F(CompileTest, AModelForANewerCpuIsRefusedByName) {
   const ImportedModel model = ModelOf(kGemmRelu);
   TW_ASSERT_OK_AND_ASSIGN(const auto codegen,

@@ -38,6 +38,15 @@ Compute WithSources(Compute compute,
   return compute;
 }
 
+// What buffers are aligned to, and so parts of them that kernels get.
+constexpr int64_t kAlignmentBytes = 64;
+
+// Where a part of a larger buffer begins for the kernel.
+int64_t FirstElement(const Layout& layout, DType dtype) {
+  const int64_t unit = kAlignmentBytes / SizeBytes(dtype);
+  return layout.base() / unit * unit;
+}
+
 }  // namespace
 
 GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
@@ -48,6 +57,19 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
   const auto record = [&](TensorId model, TensorId local) {
     renamed[model] = local;
     result.model_tensor.push_back(model);
+    result.offset_bytes.push_back(0);
+  };
+  const auto lay_out = [&](TensorId model) {
+    const TensorId local = renamed.at(model);
+    Layout layout = plan.layouts.at(model);
+    const DType dtype = graph.tensor(model).dtype;
+    if (!layout.is_dense()) {
+      const int64_t first = FirstElement(layout, dtype);
+      result.offset_bytes[local] = first * SizeBytes(dtype);
+      layout = layout.From(first);
+    }
+    if (!layout.is_row_major())
+      result.workload.layouts[local] = std::move(layout);
   };
   const std::vector<TensorId> inputs = InputsInOrder(graph, group);
   int names = 0;
@@ -56,9 +78,7 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
     if (tensor.kind == TensorKind::kConstant) continue;
     record(input, out.AddPlaceholder(absl::StrCat("i", names++), tensor.dtype,
                                      tensor.shape));
-    const Layout& layout = plan.layouts.at(input);
-    if (!layout.is_row_major())
-      result.workload.layouts[renamed[input]] = layout;
+    lay_out(input);
   }
   names = 0;
   for (const TensorId input : inputs) {
@@ -75,8 +95,7 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
   }
   const TensorId output = renamed.at(group.output);
   out.SetOutputs({output});
-  const Layout& layout = plan.layouts.at(group.output);
-  if (!layout.is_row_major()) result.workload.layouts[output] = layout;
+  lay_out(group.output);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_COMPILER_GROUP_WORKLOAD_H_
 #define TILEWRIGHT_COMPILER_GROUP_WORKLOAD_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "sketch/workload.h"
@@ -13,7 +14,11 @@ namespace tilewright {
 struct GroupWorkload {
   sketch::Workload
       workload;  // inputs i0, i1, ...; constants c0, ...; computes t0, ...
-  std::vector<TensorId> model_tensor;  // by tensor id of the workload
+  // By tensor id of the workload: which of the model's it is, and where in that
+  // one's buffer the workload's begins (a multiple of 64), so that kernels that
+  // differ only in the place of a part are one kernel.
+  std::vector<TensorId> model_tensor;
+  std::vector<int64_t> offset_bytes;
 };
 
 // REQUIRES: `plan` was made for `graph`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -25,14 +26,7 @@ class LaunchPlanner {
            const std::vector<TensorId>& outputs) {
     AddBoundary(inputs, outputs);
     for (size_t g = 0; g < launches.size(); ++g) {
-      const TensorId output = plan_.groups[g].output;
-      if (!buffer_of_.count(output)) AddArenaBuffer(output);
-      for (Zero& zero : ZeroFills(plan_.layouts.at(output),
-                                  SizeBytes(graph_.tensor(output).dtype))) {
-        zero.mutable_to()->set_buffer(buffer_of_.at(output));
-        *program_.add_steps()->mutable_zero() = std::move(zero);
-        Touch(buffer_of_.at(output));
-      }
+      PrepareMemory(Root(plan_.groups[g].output));
       AddLaunch(launches[g]);
     }
     CopyOutputs(outputs);
@@ -65,6 +59,19 @@ class LaunchPlanner {
           ProgramBuffer::OUTPUT, static_cast<int>(i), DenseBytes(outputs[i])));
       if (graph_.tensor(outputs[i]).kind == TensorKind::kCompute)
         buffer_of_.insert({outputs[i], output_buffer_[i]});
+    }
+  }
+
+  // A buffer for `root` and zeros in its halo, when the first group writes
+  // there.
+  void PrepareMemory(TensorId root) {
+    if (!prepared_.insert(root).second) return;
+    if (!buffer_of_.count(root)) AddArenaBuffer(root);
+    for (Zero& zero : ZeroFills(plan_.layouts.at(root),
+                                SizeBytes(graph_.tensor(root).dtype))) {
+      zero.mutable_to()->set_buffer(buffer_of_.at(root));
+      *program_.add_steps()->mutable_zero() = std::move(zero);
+      Touch(buffer_of_.at(root));
     }
   }
 
@@ -108,7 +115,9 @@ class LaunchPlanner {
       const bool constant = graph_.tensor(root).kind == TensorKind::kConstant;
       const int buffer = constant ? ConstantBuffer(root, group.layouts[i])
                                   : buffer_of_.at(root);
-      launch->add_args()->set_buffer(buffer);
+      Place* arg = launch->add_args();
+      arg->set_buffer(buffer);
+      arg->set_offset_bytes(group.offset_bytes[i]);
       Touch(buffer);
     }
   }
@@ -160,7 +169,8 @@ class LaunchPlanner {
   Program& program_;
   std::string& constants_;
   std::vector<int> output_buffer_;     // by output
-  std::map<TensorId, int> buffer_of_;  // inputs and groups' results
+  std::map<TensorId, int> buffer_of_;  // inputs, and where groups write
+  std::set<TensorId> prepared_;        // written by some group already
   std::map<std::pair<TensorId, std::string>, int>
       constant_buffer_;  // by tensor and layout
   std::map<std::string, int>

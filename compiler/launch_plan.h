@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_COMPILER_LAUNCH_PLAN_H_
 #define TILEWRIGHT_COMPILER_LAUNCH_PLAN_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,12 @@ namespace tilewright {
 
 // How one group is launched.
 struct GroupLaunch {
-  int kernel;                   // index in Program::kernels
-  std::vector<TensorId> args;   // model tensors, by argument
-  std::vector<Layout> layouts;  // by argument; what constants are packed to
+  int kernel;  // index in Program::kernels
+  // By argument: the model's tensor, what it is packed to if it is a constant,
+  // and where in the tensor's buffer it begins.
+  std::vector<TensorId> args;
+  std::vector<Layout> layouts;
+  std::vector<int64_t> offset_bytes;
 };
 
 // Adds buffers, steps and arena size to `program`, whose inputs, outputs and

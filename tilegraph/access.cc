@@ -157,4 +157,75 @@ std::optional<Move> AsMove(const TensorGraph& graph, TensorId id) {
   return move;
 }
 
+namespace {
+
+// The axis and the bound of "axis < bound"; nullopt if it is something else.
+std::optional<std::pair<int, int64_t>> AsUpperBound(const Expr& condition) {
+  if (condition.op() != Op::kLt || condition.operand(0).op() != Op::kVar ||
+      condition.operand(1).op() != Op::kConst)
+    return std::nullopt;
+  return std::make_pair(condition.operand(0).var_id(),
+                        condition.operand(1).int_value());
+}
+
+// `load` is all of its source, at `begin` to `end` of `axis`.
+bool IsPart(const TensorGraph& graph, const Tensor& tensor, const Expr& load,
+            int axis, int64_t begin, int64_t end) {
+  if (load.op() != Op::kLoad) return false;
+  const Tensor& source = graph.tensor(load.source());
+  if (source.dtype != tensor.dtype ||
+      source.shape.size() != tensor.shape.size())
+    return false;
+  const RangeOf ranges = AxisRanges(tensor.compute);
+  for (int d = 0; d < static_cast<int>(source.shape.size()); ++d) {
+    const int64_t extent = source.shape[d].value();
+    const int64_t first = d == axis ? begin : 0;
+    const int64_t wanted = d == axis ? end - begin : tensor.shape[d].value();
+    if (extent != wanted) return false;
+    const LinearForm form = ToLinear(load.operand(d), ranges);
+    const bool own = form.terms.size() == 1 && form.CoefficientOf(d) == 1 &&
+                     form.constant == -first;
+    const bool only =
+        d != axis && extent == 1 && form.terms.empty() && form.constant == 0;
+    if (!own && !only) return false;
+  }
+  return true;
+}
+
+// Whether `body`, where the axis is in [begin, end), is parts behind each
+// other.
+bool CollectParts(const TensorGraph& graph, const Tensor& tensor,
+                  const Expr& body, int64_t begin, int64_t end,
+                  Concatenation& result) {
+  if (body.op() != Op::kSelect) {
+    if (!IsPart(graph, tensor, body, result.axis, begin, end)) return false;
+    result.parts.push_back({body.source(), begin});
+    return true;
+  }
+  const auto bound = AsUpperBound(body.operand(0));
+  if (!bound || bound->first != result.axis) return false;
+  const int64_t middle = bound->second;
+  return begin < middle && middle < end &&
+         CollectParts(graph, tensor, body.operand(1), begin, middle, result) &&
+         CollectParts(graph, tensor, body.operand(2), middle, end, result);
+}
+
+}  // namespace
+
+std::optional<Concatenation> AsConcatenation(const TensorGraph& graph,
+                                             TensorId id) {
+  const Tensor& tensor = graph.tensor(id);
+  if (tensor.kind != TensorKind::kCompute || tensor.compute.combiner ||
+      tensor.compute.body.size() != 1 ||
+      tensor.compute.body[0].op() != Op::kSelect)
+    return std::nullopt;
+  const auto first = AsUpperBound(tensor.compute.body[0].operand(0));
+  if (!first) return std::nullopt;
+  Concatenation result{first->first, {}};
+  if (!CollectParts(graph, tensor, tensor.compute.body[0], 0,
+                    tensor.shape[result.axis].value(), result))
+    return std::nullopt;
+  return result;
+}
+
 }  // namespace tilewright

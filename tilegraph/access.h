@@ -31,6 +31,18 @@ struct Move {
 };
 std::optional<Move> AsMove(const TensorGraph& graph, TensorId id);
 
+// `id` is whole tensors behind each other along one axis.
+struct Concatenation {
+  struct Part {
+    TensorId source;
+    int64_t offset;  // along the axis
+  };
+  int axis;
+  std::vector<Part> parts;
+};
+std::optional<Concatenation> AsConcatenation(const TensorGraph& graph,
+                                             TensorId id);
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_TILEGRAPH_ACCESS_H_

@@ -221,7 +221,15 @@ absl::StatusOr<Layout> Layout::Strided(std::vector<int64_t> shape,
   return layout;
 }
 
-bool Layout::is_row_major() const { return *this == RowMajor(shape_); }
+bool Layout::is_row_major() const {
+  const Layout plain = RowMajor(shape_);
+  if (physical_elements_ != plain.physical_elements_) return false;
+  for (size_t i = 0; i < digits_.size(); ++i) {
+    if (digits_[i].extent > 1 && strides_[i] != plain.strides_[digits_[i].dim])
+      return false;
+  }
+  return base_ == 0;
+}
 
 bool Layout::is_dense() const {
   Layout dense = *this;
@@ -257,6 +265,27 @@ Expr Layout::Offset(absl::Span<const Expr> logical) const {
     offset = offset + value * Expr::Int(strides_[i]);
   }
   return offset;
+}
+
+Layout Layout::From(int64_t first) const {
+  TW_CHECK(first >= 0 && first <= base_);
+  int64_t last = base_ - first;
+  Layout part = *this;
+  std::vector<bool> moves(digits_.size());
+  for (size_t i = 0; i < digits_.size(); ++i) {
+    const Digit& digit = digits_[i];
+    const int64_t range =
+        shape_[digit.dim] + pad_before_[digit.dim] + pad_after_[digit.dim];
+    const int64_t used = std::min(digit.extent, CeilDiv(range, digit.div));
+    moves[i] = used > 1;
+    if (moves[i]) last += (used - 1) * strides_[i];
+  }
+  part.base_ = base_ - first;
+  part.physical_elements_ = last + 1;
+  for (size_t i = 0; i < digits_.size(); ++i) {
+    if (!moves[i]) part.strides_[i] = part.physical_elements_;
+  }
+  return part;
 }
 
 std::string Layout::Pack(const HostTensor& plain) const {

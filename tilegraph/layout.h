@@ -70,6 +70,7 @@ class Layout {
   const std::vector<int64_t>& pad_after() const { return pad_after_; }
   const std::vector<Digit>& digits() const { return digits_; }
   Fill fill() const { return fill_; }
+  // Every element lies where RowMajor puts it.
   bool is_row_major() const;
   // Not strided: the digits alone say where everything lies.
   bool is_dense() const;
@@ -83,6 +84,10 @@ class Layout {
   int64_t Offset(absl::Span<const int64_t> logical) const;
   // The same as an expression; simplify it under the ranges of its variables.
   Expr Offset(absl::Span<const Expr> logical) const;
+
+  // The same elements in a smaller buffer: this one's from element `first` to
+  // the last that the layout reaches. REQUIRES: 0 <= first <= base().
+  Layout From(int64_t first) const;
 
   // Packs a plain tensor (bytes of physical_elements(); padding zero) and back.
   // REQUIRES: shapes agree.

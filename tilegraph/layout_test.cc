@@ -97,6 +97,18 @@ TEST(Layout, ParseNamesTheColumnOfWhatIsWrong) {
             "layout: expected a divisor of at least 1 at column 10");
 }
 
+TEST(Layout, FromIsTheSameElementsInAPartOfTheBuffer) {
+  const auto whole =
+      Layout::Strided({3, 4}, {0, 0}, {0, 0}, {{0, 1, 3}, {1, 1, 4}}, {20, 2},
+                      7, 100, Layout::Fill::kUndefined);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  const Layout part = whole->From(5);
+  EXPECT_EQ(part.base(), 2);
+  EXPECT_EQ(part.Offset({2, 3}), whole->Offset({2, 3}) - 5);
+  EXPECT_EQ(part.physical_elements(), part.Offset({2, 3}) + 1);
+  EXPECT_EQ(Layout::Parse(part.ToString()).value(), part);
+}
+
 Layout RandomLayout(std::mt19937_64& random) {
   auto draw = [&](int64_t n) {
     return static_cast<int64_t>(random() % static_cast<uint64_t>(n));

@@ -78,20 +78,6 @@ bool LeavesSource(const Layout& source, absl::Span<const Expr> index,
   return false;
 }
 
-// Whether this is the row-major layout, spelled without regard to dimensions of
-// extent 1.
-bool IsPlain(const Layout& layout) {
-  const Layout plain = Layout::RowMajor(layout.shape());
-  if (layout.physical_elements() != plain.physical_elements()) return false;
-  const std::vector<Layout::Digit>& digits = layout.digits();
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (digits[i].extent > 1 &&
-        layout.stride(static_cast<int>(i)) != plain.stride(digits[i].dim))
-      return false;
-  }
-  return layout.base() == 0;
-}
-
 }  // namespace
 
 std::optional<Layout> ViewLayout(const Layout& source,
@@ -146,7 +132,7 @@ std::optional<Layout> ViewLayout(const Layout& source,
                       std::move(after), std::move(all), std::move(strides),
                       base, source.physical_elements(), source.fill());
   if (!layout.ok()) return std::nullopt;
-  return IsPlain(*layout) ? Layout::RowMajor(shape) : *layout;
+  return layout->is_row_major() ? Layout::RowMajor(shape) : *layout;
 }
 
 }  // namespace tilewright

@@ -18,10 +18,16 @@ PlanDraft::PlanDraft(const TensorGraph& graph, const PlanOptions& options,
   for (const TensorId id : graph.outputs()) is_output[id] = true;
 }
 
-TensorId PlanDraft::Root(TensorId id) const {
+TensorId PlanDraft::Origin(TensorId id) const {
   for (auto view = views.find(id); view != views.end(); view = views.find(id))
     id = view->second.source;
   return id;
+}
+
+TensorId PlanDraft::Root(TensorId id) const {
+  id = Origin(id);
+  const auto place = places.find(id);
+  return place == places.end() ? id : place->second.source;
 }
 
 Plan MakePlan(const TensorGraph& graph, const PlanOptions& options) {
@@ -37,6 +43,8 @@ Plan MakePlan(const TensorGraph& graph, const PlanOptions& options) {
     if (draft.misfits.empty()) {
       for (const auto& [id, view] : draft.views)
         draft.plan.views[id] = draft.Root(id);
+      for (const auto& [id, place] : draft.places)
+        draft.plan.views[id] = place.source;
       return std::move(draft.plan);
     }
     apart.insert(draft.misfits.begin(), draft.misfits.end());

@@ -25,12 +25,13 @@ struct Group {
 };
 
 struct Plan {
-  std::vector<Group> groups;           // in an order in which they can run
-  std::map<TensorId, Layout> layouts;  // every tensor that is no member or is a
-                                       // group's output, except constants
+  std::vector<Group> groups;  // in an order in which they can run
+  // Of every tensor that is no member or is a group's output, except constants;
+  // a concatenation written in place is no member.
+  std::map<TensorId, Layout> layouts;
   // tensor -> the tensor whose memory it is: what only moves elements and can
-  // be read where they lie, and paddings that the source's zero halo already
-  // holds. Chains are resolved.
+  // be read where they lie, paddings that the source's zero halo already holds,
+  // and what groups write as a part of a concatenation. Chains are resolved.
   std::map<TensorId, TensorId> views;
 };
 

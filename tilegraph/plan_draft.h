@@ -38,11 +38,14 @@ struct PlanDraft {
     return IsCompute(id) && !graph.tensor(id).compute.combiner;
   }
   bool IsView(TensorId id) const { return views.count(id) > 0; }
-  // A compute that no group has taken and that is not a view.
+  // A compute that no group has taken and that one has to.
   bool IsFree(TensorId id) const {
-    return IsCompute(id) && !IsView(id) && !group_of.count(id);
+    return IsCompute(id) && !IsView(id) && !parts_of.count(id) &&
+           !group_of.count(id);
   }
-  // The tensor whose memory `id` is.
+  // The tensor that is computed, put together or given where `id` lies.
+  TensorId Origin(TensorId id) const;
+  // The tensor whose memory `id` is: beyond Origin, what it is a part of.
   TensorId Root(TensorId id) const;
 
   // Makes `members` (ascending, all free) the next group; the last is its
@@ -57,7 +60,11 @@ struct PlanDraft {
 
   // ChooseViews.
   std::map<TensorId, View> views;
-  std::map<TensorId, Halo> halos;  // by tensor that groups compute
+  std::map<TensorId, Halo> halos;  // by root
+  // Tensors that groups write where a concatenation wants them, and the
+  // concatenations that are made so, with their parts.
+  std::map<TensorId, View> places;
+  std::map<TensorId, std::vector<TensorId>> parts_of;
 
   // FormGroups: index in plan.groups until OrderGroups.
   std::map<TensorId, int> group_of;
@@ -70,7 +77,8 @@ struct PlanDraft {
 };
 
 // What only moves elements becomes a view; so do zero paddings of what groups
-// compute, which then keeps a halo.
+// compute, which then keeps a halo. Concatenations whose parts can all be
+// written in place are not computed.
 void ChooseViews(PlanDraft& draft);
 
 // Every compute that is no view goes into one group.

@@ -31,6 +31,8 @@ constexpr size_t kMaxContinuation = 32;  // maps joined in one step
 bool CanJoin(const PlanDraft& draft, TensorId next,
              const std::vector<TensorId>& region, std::string& why) {
   if (draft.IsView(next)) return why = "a consumer is a view of it", false;
+  if (draft.parts_of.count(next))
+    return why = "it is written where a consumer puts it", false;
   if (!draft.IsMap(next)) return why = "a consumer reduces", false;
   if (draft.group_of.count(next))
     return why = "a consumer is in another group", false;
@@ -123,10 +125,16 @@ void OrderGroups(PlanDraft& draft) {
   std::vector<std::set<int>> waits_for(count), followers(count);
   for (int g = 0; g < count; ++g) {
     for (const TensorId input : groups[g].inputs) {
-      const auto producer = draft.group_of.find(draft.Root(input));
-      if (producer == draft.group_of.end() || producer->second == g) continue;
-      waits_for[g].insert(producer->second);
-      followers[producer->second].insert(g);
+      const TensorId origin = draft.Origin(input);
+      const auto whole = draft.parts_of.find(origin);
+      for (const TensorId written : whole == draft.parts_of.end()
+                                        ? std::vector<TensorId>{origin}
+                                        : whole->second) {
+        const auto producer = draft.group_of.find(written);
+        if (producer == draft.group_of.end() || producer->second == g) continue;
+        waits_for[g].insert(producer->second);
+        followers[producer->second].insert(g);
+      }
     }
   }
   std::set<std::pair<TensorId, int>> ready;

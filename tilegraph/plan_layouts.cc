@@ -2,8 +2,10 @@
 #include <optional>
 #include <utility>
 
+#include "tilegraph/access.h"
 #include "tilegraph/layout_view.h"
 #include "tilegraph/plan_draft.h"
+#include "tilegraph/row_space.h"
 #include "tilegraph/winograd.h"
 
 namespace tilewright {
@@ -23,8 +25,10 @@ namespace {
 class LayoutChooser {
  public:
   explicit LayoutChooser(PlanDraft& draft) : draft_(draft) {
-    for (const auto& [id, view] : draft.views)
-      views_of_[view.source].push_back(id);
+    for (const auto* views : {&draft.views, &draft.places}) {
+      for (const auto& [id, view] : *views)
+        views_of_[view.source].push_back(id);
+    }
   }
 
   void Run() {
@@ -33,19 +37,18 @@ class LayoutChooser {
         Place(tensor.id, Layout::RowMajor(tensor.static_shape()));
     }
     for (const Group& group : draft_.plan.groups) {
+      // The first part decides for the whole it is written into.
+      const TensorId root = draft_.Root(group.output);
+      if (draft_.plan.layouts.count(root)) continue;
       const std::vector<int64_t> shape =
-          draft_.graph.tensor(group.output).static_shape();
+          draft_.graph.tensor(root).static_shape();
       Layout layout = Layout::RowMajor(shape);
-      for (const Channels wanted : Preferred(group)) {
-        const Layout one =
-            wanted == Channels::kLast
-                ? ChannelsLast(shape)
-                : Layout::BlockedLast(shape, 1, draft_.options.channel_block);
-        if (!SuitsViews(group.output, one)) continue;
-        layout = one;
+      for (const Layout& wanted : Preferred(group)) {
+        if (!SuitsViews(root, wanted)) continue;
+        layout = wanted;
         break;
       }
-      Place(group.output, WithHalo(group.output, layout));
+      Place(root, WithHalo(root, layout));
     }
   }
 
@@ -64,30 +67,131 @@ class LayoutChooser {
   }
 
   // In order of preference; plain if none of them suits.
-  std::vector<Channels> Preferred(const Group& group) const {
-    const Tensor& output = draft_.graph.tensor(group.output);
+  std::vector<Layout> Preferred(const Group& group) const {
+    const Tensor& output = draft_.graph.tensor(draft_.Root(group.output));
     const int64_t block = draft_.options.channel_block;
-    if (block == 0 || draft_.is_output[output.id] || output.shape.size() < 3)
-      return {};
-    const int64_t channels = output.shape[1].value();
-    const bool whole = channels % block == 0;
-    const int64_t padded = (channels + block - 1) / block * block;
+    if (block == 0 || draft_.is_output[output.id]) return {};
+    // Copies are in the order in which they are read.
+    if (draft_.apart.count(group.members[0])) return {};
+    if (output.shape.size() < 3) return FollowedIfAny(group, output);
+    const std::vector<int64_t> shape = output.static_shape();
+    const Layout last = ChannelsLast(shape);
+    const bool whole = shape[1] % block == 0;
+    const Layout blocked = Layout::BlockedLast(shape, 1, block);
+    const int64_t padded = (shape[1] + block - 1) / block * block;
     const std::string& hint = draft_.graph.tensor(group.members[0]).hint;
     if (hint == "conv" || hint == kWinogradInputHint) {
-      if (channels > 1 &&
-          EndsInChannels(output.id, ChannelsLast(output.static_shape())))
-        return {Channels::kLast, Channels::kBlocked};
-      if (whole) return {Channels::kBlocked, Channels::kLast};
+      if (shape[1] > 1 && EndsInChannels(output.id, last))
+        return {last, blocked};
+      if (whole) return {blocked, last};
       // Lanes beyond the channels compute nothing.
-      if (3 * padded <= 4 * channels) return {Channels::kLast};
+      if (3 * padded <= 4 * shape[1]) return {last};
     }
-    if (whole && FeedsWinograd(output.id))
-      return {Channels::kBlocked, Channels::kLast};
+    if (whole && FeedsWinograd(output.id)) return {blocked, last};
+    std::vector<Layout> followed = FollowedIfAny(group, output);
+    if (!followed.empty()) return followed;
     const std::optional<Channels> read = ChannelsRead(group);
     if (!read) return {};
-    if (*read == Channels::kBlocked && whole)
-      return {Channels::kBlocked, Channels::kLast};
-    return {Channels::kLast};
+    if (*read == Channels::kBlocked && whole) return {blocked, last};
+    return {last};
+  }
+
+  // Whether its computes are maps and reductions of rows, without reuse.
+  bool KeepsToRows(const Group& group) const {
+    return std::all_of(
+        group.members.begin(), group.members.end(), [&](TensorId member) {
+          return draft_.IsMap(member) || IsRowReduction(draft_.graph, member);
+        });
+  }
+
+  std::vector<Layout> FollowedIfAny(const Group& group,
+                                    const Tensor& output) const {
+    if (!KeepsToRows(group)) return {};
+    std::optional<Layout> followed = Followed(group, output);
+    if (!followed) return {};
+    return {*std::move(followed)};
+  }
+
+  // Groups without reuse write in the order in which they read: that of the
+  // longest runs of neighbours among what they read of their output's shape.
+  // nullopt if plain serves as well.
+  std::optional<Layout> Followed(const Group& group,
+                                 const Tensor& output) const {
+    const std::vector<int64_t> shape = output.static_shape();
+    std::optional<Layout> best;
+    for (const TensorId input : group.inputs) {
+      const auto found = draft_.plan.layouts.find(input);
+      if (found == draft_.plan.layouts.end() ||
+          found->second.shape() != shape ||
+          std::none_of(group.members.begin(), group.members.end(),
+                       [&](TensorId member) {
+                         return ReadsElementwise(draft_.graph, member, input) &&
+                                Reads(member, input);
+                       }))
+        continue;
+      std::optional<Layout> dense = InOrderOf(found->second);
+      if (!dense || EndsAsPlain(*dense)) continue;
+      if (!best || RunLength(*best) < RunLength(*dense))
+        best = std::move(dense);
+    }
+    return best;
+  }
+
+  // Neighbours in memory that are neighbours along one dimension.
+  static int64_t RunLength(const Layout& dense) {
+    for (auto digit = dense.digits().rbegin(); digit != dense.digits().rend();
+         ++digit) {
+      if (digit->extent > 1) return digit->extent;
+    }
+    return 1;
+  }
+
+  // Whether rows of the last dimension stay whole.
+  static bool EndsAsPlain(const Layout& dense) {
+    int last = static_cast<int>(dense.shape().size()) - 1;
+    while (last >= 0 && dense.shape()[last] == 1) --last;
+    for (auto digit = dense.digits().rbegin(); digit != dense.digits().rend();
+         ++digit) {
+      if (digit->extent > 1)
+        return digit->dim == last && digit->extent == dense.shape()[last];
+    }
+    return true;
+  }
+
+  bool Reads(TensorId member, TensorId input) const {
+    const std::vector<TensorId> inputs = draft_.graph.Inputs(member);
+    return std::find(inputs.begin(), inputs.end(), input) != inputs.end();
+  }
+
+  // The dense layout, without paddings, whose digits lie in the order of
+  // `layout`.
+  static std::optional<Layout> InOrderOf(const Layout& layout) {
+    std::vector<std::pair<int64_t, Layout::Digit>> by_stride;
+    for (size_t i = 0; i < layout.digits().size(); ++i) {
+      Layout::Digit digit = layout.digits()[i];
+      const int64_t rest =
+          (layout.shape()[digit.dim] + digit.div - 1) / digit.div;
+      digit.extent = std::min(digit.extent, rest);
+      by_stride.emplace_back(layout.stride(static_cast<int>(i)), digit);
+    }
+    std::stable_sort(
+        by_stride.begin(), by_stride.end(),
+        [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<Layout::Digit> digits;
+    for (const auto& [stride, digit] : by_stride) {
+      if (!digits.empty() && digits.back().dim == digit.dim &&
+          digits.back().div == digit.div * digit.extent) {
+        digits.back().div = digit.div;
+        digits.back().extent *= digit.extent;
+      } else {
+        digits.push_back(digit);
+      }
+    }
+    const std::vector<int64_t> none(layout.shape().size(), 0);
+    absl::StatusOr<Layout> dense =
+        Layout::Create(layout.shape(), none, none, std::move(digits),
+                       Layout::Fill::kUndefined);
+    return dense.ok() ? std::optional<Layout>(*std::move(dense)) : std::nullopt;
   }
 
   // Whether a Winograd input transform, which computes vectors of channels,
@@ -123,11 +227,15 @@ class LayoutChooser {
   }
 
   // Whether `source` can be the image that `output` works on channel by
-  // channel: indices, masks and the like have another rank.
+  // channel: of its rank and channels, and broadcast along no dimension.
   static bool HasPixelsOf(const Tensor& source, const Tensor& output) {
-    return source.shape.size() == output.shape.size() &&
-           source.shape[1] == output.shape[1] && source.shape.size() >= 3 &&
-           source.dtype == output.dtype;
+    if (source.shape.size() != output.shape.size() ||
+        source.shape[1] != output.shape[1] || source.dtype != output.dtype)
+      return false;
+    for (size_t d = 2; d < source.shape.size(); ++d) {
+      if (source.shape[d] == Dim(1) && output.shape[d] != Dim(1)) return false;
+    }
+    return source.shape.size() >= 3;
   }
 
   // How the group reads tensors of other groups in whose memory neighbouring
@@ -170,7 +278,10 @@ class LayoutChooser {
   }
 
   std::optional<Layout> LayoutOfView(TensorId id, const Layout& source) const {
-    return ViewLayout(source, draft_.views.at(id).index,
+    const auto view = draft_.views.find(id);
+    return ViewLayout(source,
+                      view != draft_.views.end() ? view->second.index
+                                                 : draft_.places.at(id).index,
                       draft_.graph.tensor(id).static_shape());
   }
 
@@ -178,7 +289,7 @@ class LayoutChooser {
   bool SuitsViews(TensorId id, const Layout& layout) const {
     const auto views = views_of_.find(id);
     if (views == views_of_.end()) return true;
-    const Layout whole = draft_.IsView(id) ? layout : WithHalo(id, layout);
+    const Layout whole = draft_.Root(id) == id ? WithHalo(id, layout) : layout;
     return std::all_of(
         views->second.begin(), views->second.end(), [&](TensorId view) {
           const std::optional<Layout> own = LayoutOfView(view, whole);

@@ -190,6 +190,152 @@ TEST_F(PlanTest, AReshapeInsideIsAViewOfAPlainTensor) {
               ElementsAre(ElementsAre("A"), ElementsAre("Y")));
 }
 
+constexpr char kConcat[] = R"(
+    X: f32[2, 4] = placeholder
+    A: f32[2, 4] = compute (i: 2, j: 4) { exp(X[i, j]) }
+    B: f32[2, 3] = compute (i: 2, j: 3) { X[i, j] * 2.0 }
+    C: f32[2, 7] = compute (i: 2, j: 7) { select(j < 4, A[i, j], B[i, j - 4]) }
+    S: f32[2] = compute (i: 2) reduce (j: 7) sum:f32 { C[i, j] }
+    return S
+)";
+
+TEST_F(PlanTest, PartsOfAConcatenationAreWrittenInPlace) {
+  const TensorGraph graph = Parse(kConcat);
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(
+      Groups(graph, plan),
+      ElementsAre(ElementsAre("A"), ElementsAre("B"), ElementsAre("S")));
+  const TensorId a = *graph.Find("A"), b = *graph.Find("B"),
+                 c = *graph.Find("C");
+  EXPECT_EQ(plan.views.at(a), c);
+  EXPECT_EQ(plan.views.at(b), c);
+  EXPECT_TRUE(plan.layouts.at(c).is_row_major());
+  EXPECT_EQ(plan.layouts.at(a).Offset({1, 2}), 7 + 2);
+  EXPECT_EQ(plan.layouts.at(b).Offset({1, 2}), 7 + 4 + 2);
+}
+
+TEST_F(PlanTest, PartsOfAConcatenationBySearchAreWrittenInPlace) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[2, 4] = placeholder
+      A: f32[2, 4] = compute (i: 2, j: 4) { exp(X[i, j]) }
+      B: f32[2, 4] = compute (i: 2, j: 4) { X[i, j] * 2.0 }
+      C: f32[2, 4] = compute (i: 2, j: 4) { X[i, j] + 2.0 }
+      D: f32[2, 4] = compute (i: 2, j: 4) { X[i, j] - 2.0 }
+      W: f32[2, 16] = compute (i: 2, j: 16) { select(j < 8, select(j < 4, A[i, j], B[i, j - 4]), select(j < 12, C[i, j - 8], D[i, j - 12])) }
+      S: f32[2] = compute (i: 2) reduce (j: 16) sum:f32 { W[i, j] }
+      return S
+  )");
+  const Plan plan = MakePlan(graph, {});
+  for (const auto& [part, offset] :
+       {std::pair<const char*, int>{"A", 0}, {"B", 4}, {"C", 8}, {"D", 12}}) {
+    const TensorId id = *graph.Find(part);
+    ASSERT_EQ(plan.views.count(id), 1) << part;
+    EXPECT_EQ(plan.views.at(id), *graph.Find("W"));
+    EXPECT_EQ(plan.layouts.at(id).Offset({1, 2}), 16 + offset + 2) << part;
+  }
+}
+
+TEST_F(PlanTest, AConcatenationOfWhatLiesElsewhereIsComputed) {
+  for (const char* part : {"X[i, j - 4]", "A[i, j - 4]"}) {
+    const TensorGraph graph = Parse(absl::StrCat(
+        "X: f32[2, 4] = placeholder\n"
+        "A: f32[2, 4] = compute (i: 2, j: 4) { exp(X[i, j]) }\n"
+        "C: f32[2, 8] = compute (i: 2, j: 8) { select(j < 4, A[i, j], ",
+        part,
+        ") }\n"
+        "S: f32[2] = compute (i: 2) reduce (j: 8) sum:f32 { C[i, j] }\n"
+        "return S\n"));
+    const Plan plan = MakePlan(graph, {});
+    EXPECT_TRUE(plan.views.empty()) << part;
+    EXPECT_THAT(Groups(graph, plan).back(), ElementsAre("S"));
+  }
+}
+
+TEST_F(PlanTest, AConvolutionBeforeATranspositionPutsChannelsLast) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[1, 16, 6, 6] = placeholder
+      V: f32[32, 16] = placeholder
+      W: f32[32, 8] = placeholder
+      C: f32[1, 32, 6, 6] = compute (n: 1, o: 32, h: 6, w: 6) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
+      F: f32[1, 32, 36] = compute (n: 1, o: 32, p: 36) { C[n, o, p floordiv 6, p floormod 6] }
+      T: f32[1, 36, 32] = compute (n: 1, p: 36, o: 32) { F[n, o, p] }
+      Y: f32[1, 36, 8] = compute (n: 1, p: 36, m: 8) reduce (k: 32) sum:f32 { T[n, p, k] * W[k, m] }
+      return Y
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(Groups(graph, plan),
+              ElementsAre(ElementsAre("C"), ElementsAre("Y")));
+  EXPECT_TRUE(plan.layouts.at(*graph.Find("T")).is_row_major());
+}
+
+TEST_F(PlanTest, ChannelsThatWouldLeaveBlocksPartlyEmptyComeLast) {
+  for (const auto& [channels, last] :
+       {std::pair<int, bool>{24, true}, {127, true}, {17, false}, {3, false}}) {
+    const TensorGraph graph = Parse(absl::StrCat(
+        "X: f32[1, 16, 6, 6] = placeholder\nV: f32[", channels,
+        ", 16] = placeholder\nC: f32[1, ", channels,
+        ", 6, 6] = compute (n: 1, o: ", channels,
+        ", h: 6, w: 6) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "
+        "\"conv\"\nS: f32[1, 6, 6] = compute (n: 1, h: 6, w: 6) reduce (c: ",
+        channels, ") sum:f32 { C[n, c, h, w] }\nreturn S\n"));
+    const Layout layout = MakePlan(graph, {}).layouts.at(*graph.Find("C"));
+    EXPECT_EQ(layout.digits().back().dim == 1, last) << layout.ToString();
+    EXPECT_EQ(layout.physical_elements(), channels * 36);
+  }
+}
+
+// Queries of attention between channels: normalized pixel by pixel, they stay
+// as the convolution has written them, and no product has to gather.
+TEST_F(PlanTest, ANormOverPixelsKeepsChannelsSideBySide) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[1, 16, 4, 4] = placeholder
+      V: f32[32, 16] = placeholder
+      C: f32[1, 32, 4, 4] = compute (n: 1, o: 32, h: 4, w: 4) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
+      F: f32[32, 16] = compute (o: 32, p: 16) { C[0, o, p floordiv 4, p floormod 4] }
+      Q: f32[32] = compute (o: 32) reduce (p: 16) sum:f32 { F[o, p] * F[o, p] }
+      N: f32[32, 16] = compute (o: 32, p: 16) { F[o, p] / Q[o] }
+      T: f32[16, 32] = compute (p: 16, o: 32) { N[o, p] }
+      Y: f32[32, 32] = compute (a: 32, b: 32) reduce (k: 16) sum:f32 { N[a, k] * T[k, b] }
+      return Y
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(
+      Groups(graph, plan),
+      ElementsAre(ElementsAre("C"), ElementsAre("Q", "N"), ElementsAre("Y")));
+  EXPECT_EQ(plan.layouts.at(*graph.Find("N")),
+            *Layout::Parse("(32, 16) [d0/16, d1, d0%16]"));
+}
+
+// Where rows are read whole, plain serves as well, whatever the rows' order.
+TEST_F(PlanTest, AMapOfPermutedRowsIsPlain) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[4, 6, 8] = placeholder
+      A: f32[4, 6, 8] = compute (i: 4, j: 6, k: 8) { exp(X[i, j, k]) }
+      P: f32[6, 4, 8] = compute (j: 6, i: 4, k: 8) { A[i, j, k] }
+      B: f32[6, 4, 8] = compute (j: 6, i: 4, k: 8) { P[j, i, k] * 2.0 }
+      S: f32[6, 4] = compute (j: 6, i: 4) reduce (k: 8) max:f32 { B[j, i, 7 - k] * B[j, i, k] }
+      return S
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_FALSE(plan.layouts.at(*graph.Find("P")).is_row_major());
+  EXPECT_TRUE(plan.layouts.at(*graph.Find("B")).is_row_major());
+}
+
+// The keys of attention, read with neighbours a row apart.
+TEST_F(PlanTest, AViewThatItsReaderWouldGatherIsComputed) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[16, 32] = placeholder
+      K: f32[16, 32] = compute (m: 16, d: 32) { exp(X[m, d]) }
+      T: f32[32, 16] = compute (d: 32, m: 16) { K[m, d] }
+      Y: f32[16, 16] = compute (l: 16, m: 16) reduce (d: 32) sum:f32 { X[l, d] * T[d, m] }
+      return Y
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(
+      Groups(graph, plan),
+      ElementsAre(ElementsAre("K"), ElementsAre("T"), ElementsAre("Y")));
+}
+
 TEST_F(PlanTest, WhatOnlyLooksLikePaddingIsNone) {
   // Each differs from a zero padding in one thing.
   const char* bodies[] = {

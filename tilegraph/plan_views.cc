@@ -129,11 +129,47 @@ void ViewPaddings(PlanDraft& draft) {
   }
 }
 
+// Whether a group can write `id` into a part of a larger buffer.
+bool MayBePlaced(const PlanDraft& draft, TensorId id) {
+  return draft.IsCompute(id) && !draft.IsView(id) && !draft.is_output[id] &&
+         !draft.halos.count(id) && !draft.places.count(id) &&
+         !draft.parts_of.count(id);
+}
+
+void PlaceParts(PlanDraft& draft) {
+  for (const Tensor& tensor : draft.graph.tensors()) {
+    if (!draft.IsCompute(tensor.id) || draft.places.count(tensor.id)) continue;
+    const std::optional<Concatenation> whole =
+        AsConcatenation(draft.graph, tensor.id);
+    if (!whole) continue;
+    std::vector<TensorId> parts;
+    for (const Concatenation::Part& part : whole->parts) {
+      if (MayBePlaced(draft, part.source) &&
+          std::find(parts.begin(), parts.end(), part.source) == parts.end())
+        parts.push_back(part.source);
+    }
+    if (parts.size() != whole->parts.size()) continue;
+    for (const Concatenation::Part& part : whole->parts) {
+      View place{tensor.id, {}};
+      for (size_t d = 0; d < tensor.shape.size(); ++d) {
+        const Expr own =
+            Expr::Var(static_cast<int>(d), tensor.compute.axes[d].name);
+        place.index.push_back(static_cast<int>(d) == whole->axis
+                                  ? own + Expr::Int(part.offset)
+                                  : own);
+      }
+      draft.places[part.source] = std::move(place);
+    }
+    draft.parts_of[tensor.id] = std::move(parts);
+  }
+}
+
 }  // namespace
 
 void ChooseViews(PlanDraft& draft) {
   ViewMoves(draft);
   ViewPaddings(draft);
+  PlaceParts(draft);
 }
 
 }  // namespace tilewright

@@ -179,7 +179,7 @@ class Builder {
         "t", dtype,
         Compute{std::move(axes_), {}, std::nullopt, {std::move(body)}});
   }
-  TensorId FinishReduce(Combiner::Kind kind, Expr body) {
+  TensorId FinishReduce(Combiner::Kind kind, Expr body, std::string hint = "") {
     if (reduce_axes_.empty()) return Finish(std::move(body));
     const DType dtype = body.dtype();
     const Combiner combiner(kind, Combiner::DefaultAccumulator(dtype));
@@ -189,7 +189,8 @@ class Builder {
                              Compute{std::move(axes_),
                                      std::move(reduce_axes_),
                                      combiner,
-                                     {std::move(body)}});
+                                     {std::move(body)}},
+                             std::move(hint));
   }
 
   // Adds the drawn kind, or if it would be too large or its rank does not allow
@@ -437,7 +438,7 @@ class Builder {
         factor = Expr::Cast(body.dtype(), factor);
       body = Op2(Op::kMul, body, factor);
     }
-    return FinishReduce(kind, body);
+    return FinishReduce(kind, body, weighted ? "conv" : "");
   }
 
   TensorId AddTranspose(TensorId x) {

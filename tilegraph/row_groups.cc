@@ -1,6 +1,7 @@
 #include "tilegraph/row_groups.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -101,21 +102,25 @@ class RowGroupFormer {
 
   // Maps and row reductions that only members read, row by row.
   void AddProducers(std::set<TensorId>& members) const {
-    for (bool grows = true; grows && members.size() < kMaxMembers;) {
-      grows = false;
-      for (auto member = members.rbegin(); member != members.rend() && !grows;
-           ++member) {
-        for (const TensorId input : draft_.graph.Inputs(*member)) {
-          if (members.count(input) || !MayPrecede(input, members)) continue;
-          std::set<TensorId> more = members;
-          more.insert(input);
-          if (!KeepsToRows(more)) continue;
-          members = std::move(more);
-          grows = true;
-          break;
-        }
+    while (members.size() < kMaxMembers) {
+      const std::optional<TensorId> producer = NextProducer(members);
+      if (!producer) return;
+      members.insert(*producer);
+    }
+  }
+
+  // The first one found, from the last member back.
+  std::optional<TensorId> NextProducer(
+      const std::set<TensorId>& members) const {
+    for (auto member = members.rbegin(); member != members.rend(); ++member) {
+      for (const TensorId input : draft_.graph.Inputs(*member)) {
+        if (members.count(input) || !MayPrecede(input, members)) continue;
+        std::set<TensorId> more = members;
+        more.insert(input);
+        if (KeepsToRows(more)) return input;
       }
     }
+    return std::nullopt;
   }
 
   bool MayPrecede(TensorId id, const std::set<TensorId>& members) const {
