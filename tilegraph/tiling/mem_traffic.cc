@@ -19,10 +19,11 @@ double Capacity(const MemoryLevel& level) {
              : std::numeric_limits<double>::infinity();
 }
 
-double StepBytes(const std::vector<TileOperand>& operands) {
+// In a cache, which holds whole lines.
+double LineBytes(const std::vector<TileOperand>& operands) {
   double bytes = 0;
   for (const TileOperand& operand : operands)
-    bytes += static_cast<double>(operand.step_bytes);
+    bytes += static_cast<double>(operand.step_bytes) * operand.rounding;
   return bytes;
 }
 
@@ -90,9 +91,9 @@ absl::StatusOr<LevelCost> MemTraffic::Cost(const LevelTiles& tiles,
   cost.flops = work->flops;
   cost.tiles = work->tiles;
   for (const TileOperand& input : work->inputs)
-    cost.read_bytes += input.total_bytes;
+    cost.read_bytes += input.total_moved_bytes;
   for (const TileOperand& output : work->outputs)
-    cost.write_bytes += output.total_bytes;
+    cost.write_bytes += output.total_moved_bytes;
   return cost;
 }
 
@@ -113,14 +114,14 @@ absl::StatusOr<LevelCost> MemTraffic::CacheCost(
     shape[p].reduce.clear();
   }
   TW_ASSIGN_OR_RETURN(const TileWork* tile, Work(tiles.tile));
-  const double room = kPlannedCacheShare * Capacity(inner_);
   // Intermediate tiles lie in memory that is used again for every tile.
-  const double inside = StepBytes(tile->inside);
+  const double inside = LineBytes(tile->inside);
 
   LevelCost cost;
   cost.footprint_bytes = static_cast<int64_t>(
-      StepBytes(tile->inputs) + StepBytes(tile->outputs) + inside);
-  cost.fits = static_cast<double>(cost.footprint_bytes) <= room;
+      LineBytes(tile->inputs) + LineBytes(tile->outputs) + inside);
+  cost.fits = static_cast<double>(cost.footprint_bytes) <=
+              kPlannedCacheShare * Capacity(inner_);
   cost.flops = tile->flops;
   cost.tiles = tile->tiles;
 
@@ -128,28 +129,37 @@ absl::StatusOr<LevelCost> MemTraffic::CacheCost(
   size_t held = depth;
   while (held > 0) {
     TW_ASSIGN_OR_RETURN(const TileWork* outer, Work(shape[held - 1]));
-    if (StepBytes(outer->inputs) + StepBytes(outer->outputs) + inside > room)
+    if (LineBytes(outer->inputs) + LineBytes(outer->outputs) + inside >
+        kHeldCacheShare * Capacity(inner_))
       break;
     --held;
   }
-  for (size_t i = 0; i < tile->inputs.size(); ++i) {
+  // Bytes of one operand that come in, or go out.
+  const auto moved = [&](const std::vector<TileOperand> TileWork::*list,
+                         size_t i) -> absl::StatusOr<double> {
     // Up to which loop around the held ones consecutive regions coincide.
     size_t moves = held;
     while (moves > 0) {
-      TW_ASSIGN_OR_RETURN(const TileWork* outer, Work(shape[moves]));
       const int d = tiles.order[moves - 1];
-      if (tiles.tile.spatial[d] < within[d] && outer->inputs[i].varies[d])
+      if (tiles.tile.spatial[d] < within[d] && (tile->*list)[i].varies[d])
         break;
       --moves;
     }
     TW_ASSIGN_OR_RETURN(const TileWork* once,
                         Work(shape[moves > 0 ? moves - 1 : 0]));
-    cost.read_bytes += once->inputs[i].total_bytes;
+    return (once->*list)[i].total_moved_bytes;
+  };
+  for (size_t i = 0; i < tile->inputs.size(); ++i) {
+    TW_ASSIGN_OR_RETURN(const double bytes, moved(&TileWork::inputs, i));
+    cost.read_bytes += bytes;
   }
-  for (const TileOperand& output : tile->outputs) {
-    cost.write_bytes += output.total_bytes;
-    if (!options_.streaming_stores) cost.read_bytes += output.total_bytes;
+  for (size_t i = 0; i < tile->outputs.size(); ++i) {
+    TW_ASSIGN_OR_RETURN(const double bytes, moved(&TileWork::outputs, i));
+    cost.write_bytes += bytes;
+    if (!options_.streaming_stores) cost.read_bytes += bytes;
   }
+  // Memory of intermediate tiles is read for ownership once.
+  cost.read_bytes += inside;
   return cost;
 }
 

@@ -46,6 +46,9 @@ struct TrafficOptions {
 
 // Share of a cache that tiles may fill: the rest is for what comes by.
 inline constexpr double kPlannedCacheShare = 0.75;
+// What is used again after at most this share of the capacity has come by is
+// still there.
+inline constexpr double kHeldCacheShare = 0.95;
 
 // Results of one subgraph between two levels; remembers what tiles touch, so
 // that many tiles are compared quickly. Not thread-safe.

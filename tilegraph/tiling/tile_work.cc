@@ -1,6 +1,7 @@
 #include "tilegraph/tiling/tile_work.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -167,28 +168,46 @@ class Summation {
   std::vector<Motion> motions_;
 };
 
-// Bytes that move, over bytes touched, if whole transactions move.
-double Rounding(const Region& region, const Layout& layout, int64_t size_bytes,
+// Bytes that move, over bytes touched, if whole transactions move: of the runs
+// of elements side by side in memory, which start anywhere that tiles and rows
+// let them.
+double Rounding(const Region& region, const Layout& layout,
+                const std::vector<LinearForm>& bases, int64_t size_bytes,
                 int64_t transaction_bytes) {
-  if (transaction_bytes <= size_bytes) return 1;
-  // Elements side by side in memory, from the innermost digit outwards.
+  if (transaction_bytes <= 1) return 1;
   int64_t run = 1, span = 1;
+  // Starts of runs are multiples of this many elements.
+  int64_t starts = 0;
+  bool ended = false;
   for (size_t i = layout.digits().size(); i-- > 0;) {
     const Layout::Digit& digit = layout.digits()[i];
     const RegionDim& dim = region[digit.dim];
-    if (layout.stride(static_cast<int>(i)) > span && digit.extent > 1) break;
+    const int64_t stride = layout.stride(static_cast<int>(i));
+    const int64_t before = layout.pad_before()[digit.dim];
+    const LinearForm& base = bases[digit.dim];
+    starts = std::gcd(starts, (base.constant + before) / digit.div * stride);
+    for (const auto& [term, coefficient] : base.terms)
+      starts = std::gcd(starts,
+                        std::max<int64_t>(1, coefficient / digit.div) * stride);
     const int64_t reach = (dim.extent - 1) * dim.step + 1;
     const int64_t covered = std::min(digit.extent, CeilDiv(reach, digit.div));
-    const int64_t step = digit.div == 1 ? dim.step : 1;
-    run *= CeilDiv(covered, step);
+    if (ended || (stride > span && digit.extent > 1)) {
+      ended = true;
+      if (covered > 1) starts = std::gcd(starts, stride);
+      continue;
+    }
+    run *= CeilDiv(covered, digit.div == 1 ? dim.step : 1);
     span *= covered;
-    if (covered < digit.extent) break;
+    ended = covered < digit.extent;
   }
-  const int64_t needed = run * size_bytes;
-  const int64_t moved =
-      std::min(run, CeilDiv(span * size_bytes, transaction_bytes)) *
-      transaction_bytes;
-  return static_cast<double>(moved) / static_cast<double>(needed);
+  const int64_t grain = std::gcd(starts * size_bytes, transaction_bytes);
+  double moved = 0;
+  for (int64_t start = 0; start < transaction_bytes; start += grain)
+    moved += static_cast<double>(
+        CeilDiv(start + span * size_bytes, transaction_bytes));
+  moved *= static_cast<double>(grain);  // transactions on average, in bytes
+  const double most = static_cast<double>(run * transaction_bytes * 2);
+  return std::min(moved, most) / static_cast<double>(run * size_bytes);
 }
 
 class WorkCounter {
@@ -199,67 +218,130 @@ class WorkCounter {
 
   absl::StatusOr<TileWork> Run() {
     TW_RETURN_IF_ERROR(PlaceTile());
-    std::map<TensorId, Region> tiles;
-    for (const TensorId output : part_.outputs) {
-      Region region;
-      for (size_t d = 0; d < tile_.spatial.size(); ++d) {
-        RegionDim dim;
-        dim.base = work_.trips[d] == 1
-                       ? Expr::Int(0)
-                       : Expr::Var(kTileVar + static_cast<int>(d),
-                                   absl::StrCat("tile", d)) *
-                             Expr::Int(tile_.spatial[d]);
-        dim.extent = tile_.spatial[d];
-        region.push_back(std::move(dim));
+    TW_RETURN_IF_ERROR(DescribeWholeTiles());
+    // Tiles that are partial along some dimensions, along none of them first.
+    for (uint32_t partial = 0; partial < (1u << shape_.size()); ++partial)
+      TW_RETURN_IF_ERROR(AddTiles(partial));
+    for (auto* list : {&work_.outputs, &work_.inside}) {
+      for (const TileOperand& operand : *list) {
+        const Tensor& tensor = graph_.tensor(operand.tensor);
+        double points = operand.total_bytes / SizeBytes(tensor.dtype);
+        for (const Axis& axis : tensor.compute.reduce_axes)
+          points *= static_cast<double>(axis.extent.value());
+        work_.flops +=
+            points * static_cast<double>(OperationsPerPoint(tensor.compute));
       }
-      tiles[output] = std::move(region);
     }
-    const RangeOf ranges = [&](int var) -> std::optional<Range> {
-      if (var < kTileVar) return std::nullopt;
-      return Range{0, work_.trips[var - kTileVar] - 1};
-    };
-    TW_ASSIGN_OR_RETURN(const auto whole,
-                        Propagate(graph_, tiles, part_.members, {}, ranges));
-    TW_ASSIGN_OR_RETURN(const auto step, Propagate(graph_, tiles, part_.members,
-                                                   ReduceSteps(), ranges));
-    for (const TensorId input : part_.inputs)
-      work_.inputs.push_back(Operand(input, whole, step, ranges, true));
-    for (const TensorId member : part_.members) {
-      const bool leaves = std::binary_search(part_.outputs.begin(),
-                                             part_.outputs.end(), member);
-      TileOperand operand = Operand(member, whole, whole, ranges, false);
-      const Tensor& tensor = graph_.tensor(member);
-      double points = operand.total_bytes / SizeBytes(tensor.dtype);
-      for (const Axis& axis : tensor.compute.reduce_axes)
-        points *= static_cast<double>(axis.extent.value());
-      work_.flops +=
-          points * static_cast<double>(OperationsPerPoint(tensor.compute));
-      (leaves ? work_.outputs : work_.inside).push_back(std::move(operand));
-    }
-    for (TileOperand& output : work_.outputs)
-      output.total_bytes *= Factor(output.tensor, whole, false);
     return std::move(work_);
   }
 
  private:
   absl::Status PlaceTile() {
-    const std::vector<int64_t> shape =
-        graph_.tensor(part_.outputs.back()).static_shape();
+    shape_ = graph_.tensor(part_.outputs.back()).static_shape();
     for (const TensorId output : part_.outputs) {
-      if (graph_.tensor(output).static_shape() != shape)
+      if (graph_.tensor(output).static_shape() != shape_)
         return absl::InvalidArgumentError(absl::StrCat(
             "outputs ", graph_.tensor(part_.outputs.back()).name, " and ",
             graph_.tensor(output).name, " have no common tiling"));
     }
-    if (tile_.spatial.size() != shape.size())
+    if (tile_.spatial.size() != shape_.size())
       return absl::InvalidArgumentError(
           absl::StrCat("a tile of ", tile_.spatial.size(), " dimensions for ",
-                       shape.size()));
-    for (size_t d = 0; d < shape.size(); ++d) {
+                       shape_.size()));
+    for (size_t d = 0; d < shape_.size(); ++d) {
       if (tile_.spatial[d] < 1)
         return absl::InvalidArgumentError("an empty tile");
-      work_.trips.push_back(CeilDiv(shape[d], tile_.spatial[d]));
+      tile_extents_.push_back(std::min(tile_.spatial[d], shape_[d]));
+      work_.trips.push_back(CeilDiv(shape_[d], tile_extents_[d]));
       work_.tiles *= work_.trips.back();
+    }
+    return absl::OkStatus();
+  }
+
+  // Tiles that are partial along the dimensions in `partial` and whole along
+  // the others: where they lie and how many there are per dimension. False if
+  // there is none.
+  bool TilesAre(uint32_t partial, Region& region,
+                std::vector<int64_t>& trips) const {
+    for (size_t d = 0; d < shape_.size(); ++d) {
+      const int64_t rest = shape_[d] % tile_extents_[d];
+      RegionDim dim;
+      trips.push_back(rest == 0 ? work_.trips[d] : work_.trips[d] - 1);
+      if (partial >> d & 1) {
+        if (rest == 0) return false;
+        dim.base = Expr::Int(shape_[d] - rest);
+        dim.extent = rest;
+        trips.back() = 1;
+      } else {
+        const Expr var =
+            Expr::Var(kTileVar + static_cast<int>(d), absl::StrCat("tile", d));
+        dim.base = trips.back() == 1 ? Expr::Int(0)
+                                     : var * Expr::Int(tile_extents_[d]);
+        dim.extent = tile_extents_[d];
+      }
+      region.push_back(std::move(dim));
+    }
+    return true;
+  }
+
+  absl::StatusOr<std::map<TensorId, Region>> RegionsOf(
+      const Region& tile, const std::map<TensorId, Region>& steps,
+      const RangeOf& ranges) const {
+    std::map<TensorId, Region> tiles;
+    for (const TensorId output : part_.outputs) tiles[output] = tile;
+    return Propagate(graph_, tiles, part_.members, steps, ranges);
+  }
+
+  static RangeOf RangesOf(const std::vector<int64_t>& trips) {
+    return [&trips](int var) -> std::optional<Range> {
+      if (var < kTileVar) return std::nullopt;
+      return Range{0, trips[var - kTileVar] - 1};
+    };
+  }
+
+  // Everything but the sums.
+  absl::Status DescribeWholeTiles() {
+    Region tile;
+    std::vector<int64_t> trips;
+    TilesAre(0, tile, trips);
+    const RangeOf ranges = RangesOf(trips);
+    TW_ASSIGN_OR_RETURN(const auto whole, RegionsOf(tile, {}, ranges));
+    TW_ASSIGN_OR_RETURN(const auto step,
+                        RegionsOf(tile, ReduceSteps(), ranges));
+    for (const TensorId input : part_.inputs)
+      work_.inputs.push_back(Operand(input, whole.at(input), step.at(input),
+                                     trips, ranges,
+                                     options_.read_transaction_bytes));
+    for (const TensorId member : part_.members) {
+      const bool leaves = std::binary_search(part_.outputs.begin(),
+                                             part_.outputs.end(), member);
+      (leaves ? work_.outputs : work_.inside)
+          .push_back(Operand(member, whole.at(member), whole.at(member), trips,
+                             ranges, options_.write_transaction_bytes));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddTiles(uint32_t partial) {
+    Region tile;
+    std::vector<int64_t> trips;
+    if (!TilesAre(partial, tile, trips)) return absl::OkStatus();
+    const RangeOf ranges = RangesOf(trips);
+    TW_ASSIGN_OR_RETURN(const auto regions, RegionsOf(tile, {}, ranges));
+    for (auto* list : {&work_.inputs, &work_.inside, &work_.outputs}) {
+      for (TileOperand& operand : *list) {
+        const Tensor& tensor = graph_.tensor(operand.tensor);
+        const Summation sum(regions.at(operand.tensor), tensor.static_shape(),
+                            trips, ranges);
+        const double bytes = sum.Elements() * SizeBytes(tensor.dtype);
+        operand.total_bytes += bytes;
+        operand.total_moved_bytes +=
+            bytes * RoundingOf(operand.tensor, regions.at(operand.tensor),
+                               ranges,
+                               list == &work_.inputs
+                                   ? options_.read_transaction_bytes
+                                   : options_.write_transaction_bytes);
+      }
     }
     return absl::OkStatus();
   }
@@ -277,37 +359,37 @@ class WorkCounter {
     return steps;
   }
 
-  Layout LayoutOf(TensorId id) const {
-    const auto found = options_.layouts.find(id);
-    return found == options_.layouts.end()
-               ? Layout::RowMajor(graph_.tensor(id).static_shape())
-               : found->second;
+  double RoundingOf(TensorId id, const Region& region, const RangeOf& ranges,
+                    int64_t transaction_bytes) const {
+    const Tensor& tensor = graph_.tensor(id);
+    const std::vector<int64_t> shape = tensor.static_shape();
+    std::vector<LinearForm> bases;
+    Region clipped = region;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      clipped[d].extent = std::min(region[d].extent, shape[d]);
+      bases.push_back(ToLinear(region[d].base, ranges));
+    }
+    const auto layout = options_.layouts.find(id);
+    return Rounding(clipped,
+                    layout == options_.layouts.end() ? Layout::RowMajor(shape)
+                                                     : layout->second,
+                    bases, SizeBytes(tensor.dtype), transaction_bytes);
   }
 
-  double Factor(TensorId id, const std::map<TensorId, Region>& regions,
-                bool read) const {
-    return Rounding(regions.at(id), LayoutOf(id),
-                    SizeBytes(graph_.tensor(id).dtype),
-                    read ? options_.read_transaction_bytes
-                         : options_.write_transaction_bytes);
-  }
-
-  TileOperand Operand(TensorId id, const std::map<TensorId, Region>& whole,
-                      const std::map<TensorId, Region>& step,
-                      const RangeOf& ranges, bool rounded) const {
+  TileOperand Operand(TensorId id, const Region& whole, const Region& step,
+                      const std::vector<int64_t>& trips, const RangeOf& ranges,
+                      int64_t transaction_bytes) const {
     const Tensor& tensor = graph_.tensor(id);
     const std::vector<int64_t> shape = tensor.static_shape();
     TileOperand operand;
     operand.tensor = id;
     operand.step_bytes = SizeBytes(tensor.dtype);
     for (size_t d = 0; d < shape.size(); ++d) {
-      operand.extents.push_back(std::min(step.at(id)[d].extent, shape[d]));
+      operand.extents.push_back(std::min(step[d].extent, shape[d]));
       operand.step_bytes *= operand.extents.back();
     }
-    const Summation sum(whole.at(id), shape, work_.trips, ranges);
-    operand.varies = sum.Varies();
-    operand.total_bytes = sum.Elements() * SizeBytes(tensor.dtype) *
-                          (rounded ? Factor(id, whole, true) : 1);
+    operand.varies = Summation(whole, shape, trips, ranges).Varies();
+    operand.rounding = RoundingOf(id, whole, ranges, transaction_bytes);
     return operand;
   }
 
@@ -315,6 +397,7 @@ class WorkCounter {
   const Subgraph& part_;
   const TileShape& tile_;
   const TileWorkOptions& options_;
+  std::vector<int64_t> shape_, tile_extents_;
   TileWork work_;
 };
 

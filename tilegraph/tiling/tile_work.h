@@ -31,13 +31,16 @@ struct TileShape {
 // A tensor as a tile sees it.
 struct TileOperand {
   TensorId tensor;
-  // Of an inner tile, per dimension. What a step of the reduction needs.
+  // Of a whole tile, per dimension. What a step of the reduction needs.
   std::vector<int64_t> extents;
   int64_t step_bytes = 0;  // of such a region
   // What all tiles together touch, each for itself: regions clipped to the
-  // tensor, summed over tiles and steps. With `rounded` every contiguous run
-  // counts whole transactions.
+  // tensor, summed over tiles.
   double total_bytes = 0;
+  double total_moved_bytes = 0;  // the same in whole transactions
+  // Bytes of the transactions that move the region of a whole tile, over its
+  // own.
+  double rounding = 1;
   // Whether the region moves from one tile to the next along each dimension.
   std::vector<bool> varies;
 };
@@ -52,7 +55,8 @@ struct TileWork {
 };
 
 struct TileWorkOptions {
-  // Bytes that move together; 1: no rounding.
+  // Bytes that move together, from multiples of their number on; 1: no
+  // rounding.
   int64_t read_transaction_bytes = 1, write_transaction_bytes = 1;
   // Of tensors that are not plain.
   std::map<TensorId, Layout> layouts;

@@ -59,9 +59,9 @@ TEST(TileWorkTest, ShortRunsMoveWholeTransactions) {
   options.write_transaction_bytes = 32;
   TW_ASSERT_OK_AND_ASSIGN(const TileWork work,
                           WorkOfTiles(tiles, all, {{8, 4}, {}}, options));
-  EXPECT_EQ(work.inputs[0].total_bytes, 16 * 64 * 64 * 4);     // whole rows
-  EXPECT_EQ(work.inputs[1].total_bytes, 8 * 64 * 64 * 4 * 4);  // 16 of 64
-  EXPECT_EQ(work.outputs[0].total_bytes, 64 * 64 * 4 * 2);     // 16 of 32
+  EXPECT_EQ(work.inputs[0].total_moved_bytes, 16 * 64 * 64 * 4);  // whole rows
+  EXPECT_EQ(work.inputs[1].total_moved_bytes, 8 * 64 * 64 * 4 * 4);  // 16 of 64
+  EXPECT_EQ(work.outputs[0].total_moved_bytes, 64 * 64 * 4 * 2);     // 16 of 32
 }
 
 TEST(TileWorkTest, OutputsOfDifferentShapesHaveNoCommonTiling) {
