@@ -156,8 +156,7 @@ std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
     out.push_back(
         Of<FmaInst>("factor replaced", [](FmaInst& f) { f.a = f.b; }));
   } else if (std::holds_alternative<ScaleInst>(inst.node)) {
-    out.push_back(
-        Of<ScaleInst>("not scaled", [](ScaleInst& s) { s.n = s.a; }));
+    out.push_back(Of<ScaleInst>("not scaled", [](ScaleInst& s) { s.n = s.a; }));
   } else if (const LoadInst* load = std::get_if<LoadInst>(&inst.node)) {
     out.push_back(Of<LoadInst>("offset one too far",
                                [](LoadInst& l) { l.constant_offset += 1; }));
@@ -170,10 +169,14 @@ std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
       out.push_back(Of<LoadInst>("active lanes ignored",
                                  [](LoadInst& l) { l.active = 0; }));
   } else if (const StoreInst* store = std::get_if<StoreInst>(&inst.node)) {
-    out.push_back(Of<StoreInst>("store one too far",
-                                [](StoreInst& s) { s.constant_offset += 1; }));
-    out.push_back(Of<StoreInst>("store one too near",
-                                [](StoreInst& s) { s.constant_offset -= 1; }));
+    out.push_back(Of<StoreInst>("store one too far", [](StoreInst& s) {
+      s.constant_offset += 1;
+      s.streaming = false;
+    }));
+    out.push_back(Of<StoreInst>("store one too near", [](StoreInst& s) {
+      s.constant_offset -= 1;
+      s.streaming = false;
+    }));
     out.push_back({"store dropped", nullptr});
     if (store->mask != kNoReg)
       out.push_back(
@@ -185,8 +188,10 @@ std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
         store->active > 0 ? store->active : kernel.regs[store->value].lanes;
     if (lanes > 1)
       out.push_back(
-          Of<StoreInst>("last lane not stored",
-                        [lanes](StoreInst& s) { s.active = lanes - 1; }));
+          Of<StoreInst>("last lane not stored", [lanes](StoreInst& s) {
+            s.active = lanes - 1;
+            s.streaming = false;
+          }));
   } else if (std::holds_alternative<IfInst>(inst.node)) {
     out.push_back(Of<IfInst>("branches swapped", [](IfInst& i) {
       std::swap(i.then_body, i.else_body);

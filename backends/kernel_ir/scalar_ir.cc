@@ -147,7 +147,8 @@ class Printer {
   void One(const StoreInst& n, int depth) {
     Line(depth,
          absl::StrCat("store ", Place(n.buffer, n.offset, n.constant_offset),
-                      " = ", R(n.value), Active(n.active), Mask(n.mask)));
+                      " = ", R(n.value), Active(n.active), Mask(n.mask),
+                      n.streaming ? " streaming" : ""));
   }
   void One(const PrefetchInst& n, int depth) {
     Line(depth,

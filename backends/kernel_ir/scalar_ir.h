@@ -105,6 +105,9 @@ struct StoreInst {
   Reg value;
   int active = 0;
   Reg mask = kNoReg;
+  // Past the caches: a hint. REQUIRES: a whole vector, at a multiple of its
+  // size from the buffer's start.
+  bool streaming = false;
 };
 // Brings the cache line of that element closer; never faults. level 0: L1, 1:
 // L2.

@@ -309,6 +309,8 @@ class Verifier {
     const ScalarBuffer& b = k_.buffers[n.buffer];
     if (b.role == Role::kInput || b.role == Role::kConstant)
       return Fault(absl::StrCat("store to the input ", b.name));
+    if (n.streaming && (n.mask != kNoReg || n.active != 0))
+      return Fault("streaming store of a part of a vector");
     if (k_.regs[n.value].dtype != RegisterType(b.dtype)) {
       return Fault(absl::StrCat("store of ", T(n.value), " to ", b.name, " of ",
                                 Spell(b.dtype)));

@@ -17,6 +17,7 @@
 #include "backends/cpu/kernel_abi.h"
 #include "backends/lowering/expand_functions.h"
 #include "backends/lowering/legalize.h"
+#include "backends/lowering/stream_stores.h"
 #include "backends/lowering/vector_target.h"
 #include "base/status_macros.h"
 #include "llvm/IR/LLVMContext.h"
@@ -69,12 +70,17 @@ class CpuCodegen : public Codegen {
     vectors.vector_bytes = static_cast<int>(spec_.unit().vector_bytes());
     vectors.registers = static_cast<int>(spec_.unit().vector_registers());
     vectors.fma = spec_.unit().fma();
+    lowering::StreamOptions stream;
+    stream.vector_bytes = vectors.vector_bytes;
     for (const MemoryLevel& level : spec_.levels()) {
       if (level.name() == "l2") {
         vectors.prefetch_above_bytes = level.capacity_bytes();
+      } else if (level.name() == "l3") {
+        stream.cache_bytes = level.capacity_bytes();
       }
     }
     TW_ASSIGN_OR_RETURN(ScalarKernel scalar, LegalizeWithin(kernel, vectors));
+    lowering::StreamStores(scalar, stream);
     lowering::ExpandFunctions(scalar, FunctionOptionsOf(spec_, target_));
     return scalar;
   }

@@ -1,5 +1,6 @@
 #include "backends/cpu/codegen/kernel_emitter.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -46,16 +47,59 @@ class KernelEmitter {
     llvm::Type* type = LlvmType(kernel_.task);
     Value* begin = b_.CreateTrunc(function_->getArg(1), type);
     Value* end = b_.CreateTrunc(function_->getArg(2), type);
-    TW_RETURN_IF_ERROR(Loop(begin, end, 1, [&](Value* task) {
-                         values_[kernel_.task] = task;
-                         return Body(kernel_.body);
-                       }).status());
+    if (const std::vector<int> streamed = StreamedBuffers(kernel_.body);
+        !streamed.empty()) {
+      // Arguments promise no more than the alignment of an element.
+      BasicBlock* past_caches = NewBlock("past_caches");
+      BasicBlock* as_usual = NewBlock("as_usual");
+      b_.CreateCondBr(memory.AreVectorAligned(streamed), past_caches, as_usual);
+      b_.SetInsertPoint(past_caches);
+      memory.set_streams(true);
+      TW_RETURN_IF_ERROR(Tasks(begin, end));
+      memory.EmitFence();
+      b_.CreateRet(b_.getInt32(kKernelOk));
+      as_usual->moveAfter(b_.GetInsertBlock());
+      b_.SetInsertPoint(as_usual);
+      memory.set_streams(false);
+    }
+    TW_RETURN_IF_ERROR(Tasks(begin, end));
     b_.CreateRet(b_.getInt32(kKernelOk));
     PromoteVariables();
     return absl::OkStatus();
   }
 
  private:
+  absl::Status Tasks(Value* begin, Value* end) {
+    return Loop(begin, end, 1,
+                [&](Value* task) {
+                  values_[kernel_.task] = task;
+                  return Body(kernel_.body);
+                })
+        .status();
+  }
+
+  // Buffers with a streaming store, each once.
+  static std::vector<int> StreamedBuffers(const std::vector<Inst>& body) {
+    std::vector<int> buffers;
+    const auto add = [&](const std::vector<int>& more) {
+      for (const int buffer : more) {
+        if (std::find(buffers.begin(), buffers.end(), buffer) == buffers.end())
+          buffers.push_back(buffer);
+      }
+    };
+    for (const Inst& inst : body) {
+      if (const auto* store = std::get_if<StoreInst>(&inst.node)) {
+        if (store->streaming) add({store->buffer});
+      } else if (const auto* loop = std::get_if<ForInst>(&inst.node)) {
+        add(StreamedBuffers(loop->body));
+      } else if (const auto* branch = std::get_if<IfInst>(&inst.node)) {
+        add(StreamedBuffers(branch->then_body));
+        add(StreamedBuffers(branch->else_body));
+      }
+    }
+    return buffers;
+  }
+
   llvm::Type* LlvmType(Reg reg) {
     return RegisterLlvmType(b_.getContext(), kernel_.regs[reg].dtype,
                             kernel_.regs[reg].lanes);

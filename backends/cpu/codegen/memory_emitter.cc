@@ -7,6 +7,7 @@
 
 #include "backends/cpu/codegen/convert.h"
 #include "backends/cpu/kernel_abi.h"
+#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -176,6 +177,17 @@ void MemoryEmitter::Store(const kernel_ir::StoreInst& inst, int lanes,
   const DType dtype = kernel_.buffers[inst.buffer].dtype;
   Value* address = Address(inst.buffer, offset, inst.constant_offset);
   value = ToMemory(b_, target_, dtype, value);
+  if (inst.streaming && streams_) {
+    llvm::StoreInst* store = b_.CreateAlignedStore(
+        value, address,
+        llvm::Align(static_cast<uint64_t>(target_.vector_bytes)));
+    store->setMetadata(
+        llvm::LLVMContext::MD_nontemporal,
+        llvm::MDNode::get(b_.getContext(),
+                          {llvm::ConstantAsMetadata::get(b_.getInt32(1))}));
+    Annotate(store, inst.buffer);
+    return;
+  }
   const llvm::Align align = ElementAlign(inst.buffer);
   if (mask != nullptr && lanes == 1) {
     // The pass that expands masked accesses wants vectors.
@@ -194,6 +206,19 @@ void MemoryEmitter::Store(const kernel_ir::StoreInst& inst, int lanes,
                                  b_.CreateAlignedStore(value, address, align))
                            : b_.CreateMaskedStore(value, address, align, mask),
            inst.buffer);
+}
+
+Value* MemoryEmitter::AreVectorAligned(absl::Span<const int> buffers) {
+  Value* low_bits = b_.getInt64(0);
+  for (const int buffer : buffers)
+    low_bits = b_.CreateOr(low_bits,
+                           b_.CreatePtrToInt(base_[buffer], b_.getInt64Ty()));
+  low_bits = b_.CreateAnd(low_bits, b_.getInt64(target_.vector_bytes - 1));
+  return b_.CreateICmpEQ(low_bits, b_.getInt64(0));
+}
+
+void MemoryEmitter::EmitFence() {
+  b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
 void MemoryEmitter::Prefetch(const kernel_ir::PrefetchInst& inst,

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "absl/types/span.h"
 #include "backends/cpu/codegen/cpu_target.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "llvm/Analysis/InstSimplifyFolder.h"
@@ -31,6 +32,13 @@ class MemoryEmitter {
              llvm::Value* offset, llvm::Value* mask);
   void Prefetch(const kernel_ir::PrefetchInst& inst, llvm::Value* offset);
 
+  // Whether streaming stores go past the caches, from here on. REQUIRES: their
+  // buffers start at multiples of the vector's size.
+  void set_streams(bool streams) { streams_ = streams; }
+  llvm::Value* AreVectorAligned(absl::Span<const int> buffers);
+  // Whoever learns that the kernel has ended sees what it streamed.
+  void EmitFence();
+
  private:
   llvm::Value* Address(int buffer, llvm::Value* offset,
                        int64_t constant_offset);
@@ -53,6 +61,7 @@ class MemoryEmitter {
   const kernel_ir::ScalarKernel& kernel_;
   std::vector<llvm::Value*> base_;
   std::vector<llvm::MDNode*> own_scope_, other_scopes_;
+  bool streams_ = false;
 };
 
 }  // namespace tilewright::cpu
