@@ -13,8 +13,9 @@ namespace {
 constexpr int64_t kLineBytes = 64;
 // What a tile spans of memory that lies side by side: several lines, so that
 // those which two rows share are still there, and pages are used for a while.
-constexpr int64_t kReadBytes = 1024;
-constexpr int64_t kWriteBytes = 256;
+constexpr int64_t kSideBytes = 1024;
+// Of a tile: both sides stay in the second-level cache.
+constexpr int64_t kTileBytes = int64_t{256} << 10;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -63,7 +64,7 @@ std::optional<Crossing> FindCrossing(const Workload& workload,
     Crossing crossing{-1, 1};
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
       const int64_t run =
-          RunAlong(offset, axis, std::min<int64_t>(shape[axis], kReadBytes));
+          RunAlong(offset, axis, std::min<int64_t>(shape[axis], kSideBytes));
       if (axis != vector_axis && run > crossing.run) crossing = {axis, run};
     }
     if (crossing.axis < 0) return;
@@ -90,11 +91,12 @@ Schedule MoveSchedule(const Workload& workload, const DeviceSpec& spec,
   const int64_t bytes = SizeBytes(output.dtype);
   const VectorUnit unit =
       UnitOf(workload, chain.output, std::max<int64_t>(1, kLineBytes / bytes));
-  SetVectors(
-      tiles, unit,
-      std::min(CeilDiv(tiles.shape[tiles.vector_axis], unit.elements),
-               std::max<int64_t>(1, kWriteBytes / bytes / unit.elements)));
-  const int64_t rows = std::min(tiles.shape[crossing.axis], kReadBytes / bytes);
+  const int64_t rows = std::min(tiles.shape[crossing.axis], kSideBytes / bytes);
+  const int64_t columns =
+      std::min(kSideBytes / bytes, kTileBytes / bytes / rows);
+  SetVectors(tiles, unit,
+             std::min(CeilDiv(tiles.shape[tiles.vector_axis], unit.elements),
+                      std::max<int64_t>(1, columns / unit.elements)));
   tiles.axes[crossing.axis].tile = crossing.run >= rows ? rows : crossing.run;
   TaskBudget budget = BudgetOf(tiles, spec, 2);
   for (const int axis :

@@ -2,6 +2,7 @@
 // position reads from and with which weights are constant tables.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -291,6 +292,65 @@ absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
   });
 }
 
+// What one dimension contributes: constants of [output, taps].
+struct Interpolation {
+  int dimension;
+  int64_t extent;  // of the input
+  int64_t taps;
+  TensorId position, weight;
+
+  Expr At(const ImportContext& in, absl::Span<const Expr> index,
+          const Expr& tap) const {
+    return Position(in, position, {index[dimension], tap}, extent);
+  }
+  Expr Weight(const ImportContext& in, absl::Span<const Expr> index,
+              const Expr& tap) const {
+    return in.At(weight, {index[dimension], tap});
+  }
+};
+
+Interpolation InterpolationOf(ImportContext& in, const ResizeSpec& spec, int d,
+                              DType acc) {
+  const int64_t extent = in.op().shape(0)[d], output = spec.shape[d];
+  const Table table = TableOf(spec, d, extent);
+  HostTensor weights(acc, {output, table.taps});
+  for (size_t k = 0; k < table.weight.size(); ++k) {
+    weights.Set(static_cast<int64_t>(k), Scalar{table.weight[k], 0});
+  }
+  const TensorId position =
+      in.Constant(in.Name(0, absl::StrCat("from", d)),
+                  IntTable(table.position, {output, table.taps}));
+  return {
+      d, extent, table.taps, position,
+      in.Constant(in.Name(0, absl::StrCat("weight", d)), std::move(weights))};
+}
+
+// All dimensions at once, which has few terms: a sum of weighted sums, the last
+// dimension inside.
+absl::Status ImportTogether(ImportContext& in, const ResizeSpec& spec,
+                            const std::vector<int>& axes, DType acc) {
+  std::vector<Interpolation> along;
+  for (const int d : axes) along.push_back(InterpolationOf(in, spec, d, acc));
+  in.EmitElementwise(0, "resize", [&](absl::Span<const Expr> index) {
+    const std::function<Expr(size_t, std::vector<Expr>)> sum =
+        [&](size_t step, std::vector<Expr> at) {
+          if (step == along.size())
+            return CastTo(acc, in.At(in.input(0), std::move(at)));
+          Expr total;
+          for (int64_t tap = 0; tap < along[step].taps; ++tap) {
+            const Expr number = Expr::Int(tap);
+            at[along[step].dimension] = along[step].At(in, index, number);
+            const Expr term = Binary(Op::kMul, sum(step + 1, at),
+                                     along[step].Weight(in, index, number));
+            total = tap == 0 ? term : Binary(Op::kAdd, total, term);
+          }
+          return total;
+        };
+    return sum(0, {index.begin(), index.end()});
+  });
+  return absl::OkStatus();
+}
+
 absl::Status ImportResize(ImportContext& in) {
   const OpContext& op = in.op();
   TW_ASSIGN_OR_RETURN(const ResizeSpec spec, ReadResize(op));
@@ -307,23 +367,15 @@ absl::Status ImportResize(ImportContext& in) {
   for (int d = 0; d < op.rank(0); ++d) {
     if (spec.scale[d] != 1 || spec.shape[d] != shape[d]) axes.push_back(d);
   }
+  if (spec.mode == Mode::kLinear && !spec.antialias && axes.size() <= 2)
+    return ImportTogether(in, spec, axes, acc);
   TensorId x = in.input(0);
   // One dimension after the other.
   for (size_t step = 0; step < axes.size(); ++step) {
     const int d = axes[step];
     const bool is_last = step + 1 == axes.size();
-    const int64_t extent = shape[d];
-    const Table table = TableOf(spec, d, extent);
+    const Interpolation along = InterpolationOf(in, spec, d, acc);
     shape[d] = spec.shape[d];
-    const TensorId position =
-        in.Constant(in.Name(0, absl::StrCat("from", d)),
-                    IntTable(table.position, {shape[d], table.taps}));
-    HostTensor weights(acc, {shape[d], table.taps});
-    for (size_t k = 0; k < table.weight.size(); ++k) {
-      weights.Set(static_cast<int64_t>(k), Scalar{table.weight[k], 0});
-    }
-    const TensorId weight =
-        in.Constant(in.Name(0, absl::StrCat("weight", d)), std::move(weights));
     std::vector<NamedAxis> out;
     for (size_t k = 0; k < shape.size(); ++k) {
       out.push_back({absl::StrCat("d", k), shape[k]});
@@ -331,13 +383,13 @@ absl::Status ImportResize(ImportContext& in) {
     const TensorId source = x;
     x = in.Reduction(
         in.Name(0, is_last ? "" : absl::StrCat("along", d)),
-        is_last ? op.dtype(0) : acc, out, {{"tap", table.taps}},
+        is_last ? op.dtype(0) : acc, out, {{"tap", along.taps}},
         Combiner::Kind::kSum, "resize",
         [&](absl::Span<const Expr> index, absl::Span<const Expr> tap) {
           std::vector<Expr> at(index.begin(), index.end());
-          at[d] = Position(in, position, {index[d], tap[0]}, extent);
+          at[d] = along.At(in, index, tap[0]);
           return Binary(Op::kMul, CastTo(acc, in.At(source, std::move(at))),
-                        in.At(weight, {index[d], tap[0]}));
+                        along.Weight(in, index, tap[0]));
         });
   }
   in.SetOutput(0, x);
