@@ -1,0 +1,219 @@
+// Measures the same candidates of real workloads on this CPU in every mode:
+// serial twice, two at a time with the calibrator, adaptive, and both together.
+//
+//   compare_modes [--candidates=200] [--repeats=500] [--seconds=10] [--seed=1]
+//                 [--pause] FILE...
+//
+// A file holds a workload in text form. Candidates are the default schedule
+// with one to three decisions changed, kept if right and at most three times
+// slower; all are built and verified before the clock starts. Where `repeats`
+// executions of all of them would take longer than `seconds`, there are fewer.
+// With --pause it waits for a line on standard input before each workload, once
+// all are prepared: until the machine is quiet.
+// Prints rows of the tables in docs/results/parallel_measuring.md.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "backends/cpu/worker/cpu_worker.h"
+#include "backends/spec/host_spec.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "bench/measuring/kendall_tau.h"
+#include "bench/measuring/tuning_pass.h"
+#include "measure/parallel_measurer.h"
+#include "measure/worker/process_pool.h"
+#include "measure/worker/run_worker.h"
+#include "measure/worker_pool.h"
+#include "sketch/default_schedule.h"
+#include "sketch/workload.h"
+
+namespace tilewright::bench {
+namespace {
+
+using measure::AdaptiveEvaluatorOptions;
+using measure::MeasureMode;
+using measure::ParallelMeasurerOptions;
+
+constexpr double kSlowest = 3;
+constexpr int kMinRepeats = 20;
+constexpr int kMeasuredAtATime = 2;
+constexpr int kTurns = 5;
+
+struct Flags {
+  std::vector<std::string> files;
+  int candidates = 200;
+  int repeats = 500;
+  double seconds = 10;
+  int64_t seed = 1;
+  bool pause = false;
+};
+
+ParallelMeasurerOptions Mode(bool precise, bool adaptive, int repeats) {
+  ParallelMeasurerOptions options;
+  options.mode = precise ? MeasureMode::kPrecise : MeasureMode::kSerial;
+  options.react.max_degree = options.react.initial_max = kMeasuredAtATime;
+  options.repeats = AdaptiveEvaluatorOptions::Fixed(repeats);
+  if (adaptive) {
+    options.repeats = AdaptiveEvaluatorOptions();
+    options.repeats.max_repeats = repeats;
+    options.repeats.micro_batch = std::max(1, repeats / 10);
+  }
+  return options;
+}
+
+std::string BaseName(const std::string& path) {
+  const std::string file = path.substr(path.rfind('/') + 1);
+  return file.substr(0, file.rfind('.'));
+}
+
+struct Subject {
+  std::string name;
+  CandidateSet candidates;
+};
+
+absl::StatusOr<Subject> Draw(const std::string& path, const Flags& flags,
+                             measure::WorkerPool* pool) {
+  TW_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, int64_t{1} << 20));
+  TW_ASSIGN_OR_RETURN(const sketch::Workload workload,
+                      sketch::ParseWorkload(text));
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
+  TW_ASSIGN_OR_RETURN(const sketch::Schedule schedule,
+                      sketch::DefaultSchedule(workload, spec));
+  Subject subject{BaseName(path), {}};
+  TW_ASSIGN_OR_RETURN(
+      subject.candidates,
+      DrawCandidates(workload, schedule, flags.candidates, kSlowest,
+                     static_cast<uint64_t>(flags.seed), pool));
+  std::fprintf(stderr, "%s: default %.1f us, mean %.1f us, %d drawn\n",
+               subject.name.c_str(), subject.candidates.default_ns * 1e-3,
+               subject.candidates.mean_ns * 1e-3, subject.candidates.drawn);
+  return subject;
+}
+
+absl::Status Compare(const Subject& subject, const Flags& flags,
+                     measure::WorkerPool* pool) {
+  const CandidateSet& candidates = subject.candidates;
+  const int affordable = static_cast<int>(
+      flags.seconds * 1e9 / (candidates.mean_ns * flags.candidates));
+  const int repeats = std::clamp(affordable, kMinRepeats, flags.repeats);
+  struct Pass {
+    const char* name;
+    bool precise, adaptive;
+    PassResult result;
+  };
+  std::vector<Pass> passes = {{"serial", false, false, {}},
+                              {"two at a time", true, false, {}},
+                              {"adaptive", false, true, {}},
+                              {"both", true, true, {}},
+                              {"serial again", false, false, {}}};
+  std::vector<int> chosen;
+  for (Pass& pass : passes) {
+    TW_ASSIGN_OR_RETURN(
+        pass.result,
+        RunPass(candidates, Mode(pass.precise, pass.adaptive, repeats), pool));
+    chosen.push_back(pass.result.chosen);
+  }
+  TW_ASSIGN_OR_RETURN(
+      const std::vector<double> alone_ns,
+      MeasureInTurns(candidates, chosen, kTurns, repeats, pool));
+  const PassResult& serial = passes[0].result;
+  for (size_t i = 0; i < passes.size(); ++i) {
+    const PassResult& one = passes[i].result;
+    std::printf("| %s | %s | %.0f | %.2f | %.1f | %d | %.3f | #%d | %+.1f |\n",
+                subject.name.c_str(), passes[i].name, one.samples, one.wall_s,
+                100 * (1 - one.wall_s / serial.wall_s), one.repeated,
+                KendallTau(serial.latencies_ns, one.latencies_ns), one.chosen,
+                100 * (alone_ns[i] / alone_ns[0] - 1));
+  }
+  std::fflush(stdout);
+  return absl::OkStatus();
+}
+
+absl::Status Run(const Flags& flags) {
+  measure::ProcessPoolOptions options;
+  options.backend = "cpu";
+  options.workers = kMeasuredAtATime + 1;  // one prepares
+  TW_ASSIGN_OR_RETURN(const auto pool, measure::ProcessPool::Create(options));
+  std::vector<Subject> subjects;
+  for (const std::string& file : flags.files) {
+    absl::StatusOr<Subject> subject = Draw(file, flags, pool.get());
+    if (!subject.ok()) {
+      std::fprintf(stderr, "%s: %s\n", file.c_str(),
+                   std::string(subject.status().message()).c_str());
+      continue;
+    }
+    subjects.push_back(*std::move(subject));
+  }
+  std::printf(
+      "| workload | measured | samples | wall s | saved %% | repeated | tau | "
+      "chosen | worse %% |\n|---|---|---|---|---|---|---|---|---|\n");
+  std::fflush(stdout);
+  for (const Subject& subject : subjects) {
+    if (flags.pause) {
+      std::fprintf(stderr, "%s: prepared\n", subject.name.c_str());
+      if (std::getchar() == EOF) break;
+    }
+    TW_RETURN_IF_ERROR(Compare(subject, flags, pool.get()));
+  }
+  return absl::OkStatus();
+}
+
+bool Parse(int argc, char** argv, Flags& flags) {
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view argument = argv[i];
+    bool ok = true;
+    if (absl::ConsumePrefix(&argument, "--candidates=")) {
+      ok = absl::SimpleAtoi(argument, &flags.candidates) &&
+           flags.candidates >= 2;
+    } else if (absl::ConsumePrefix(&argument, "--repeats=")) {
+      ok = absl::SimpleAtoi(argument, &flags.repeats) &&
+           flags.repeats >= kMinRepeats;
+    } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
+      ok = absl::SimpleAtod(argument, &flags.seconds) && flags.seconds > 0;
+    } else if (absl::ConsumePrefix(&argument, "--seed=")) {
+      ok = absl::SimpleAtoi(argument, &flags.seed);
+    } else if (argument == "--pause") {
+      flags.pause = true;
+    } else if (argument.empty() || argument[0] == '-') {
+      ok = false;
+    } else {
+      flags.files.emplace_back(argument);
+    }
+    if (!ok) return false;
+  }
+  return !flags.files.empty();
+}
+
+int Main(int argc, char** argv) {
+  Flags flags;
+  if (!Parse(argc, argv, flags)) {
+    std::fprintf(stderr,
+                 "usage: compare_modes [--candidates=N] [--repeats=N] "
+                 "[--seconds=S] [--seed=N] [--pause] FILE...\n");
+    return 2;
+  }
+  const absl::Status status = Run(flags);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "compare_modes: %s\n",
+               std::string(status.message()).c_str());
+  return 1;
+}
+
+}  // namespace
+}  // namespace tilewright::bench
+
+int main(int argc, char** argv) {
+  tilewright::measure::RunWorkerIfAsked(argc, argv,
+                                        {tilewright::cpu::CpuWorker()});
+  return tilewright::bench::Main(argc, argv);
+}
