@@ -7,7 +7,7 @@ namespace tilewright::backends {
 namespace {
 
 // What one reading of a clock may be off by, times a hundred.
-constexpr int64_t kShortestHostSampleNs = 50000;
+constexpr int64_t kShortestHostSampleNs = 20000;
 constexpr int64_t kShortestEventSampleNs = 100000;
 
 // One sample after the other; `time` runs what it is given and says how long

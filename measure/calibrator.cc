@@ -65,11 +65,12 @@ std::optional<double> MeanDelta(absl::Span<const ParallelMeasurement> round,
   for (const Remeasurement& alone : remeasured) {
     const double parallel_ns = Of(alone, round).latency_ns;
     if (!IsLatency(alone.latency_ns) || !IsLatency(parallel_ns)) continue;
-    sum += std::abs(alone.latency_ns - parallel_ns) / parallel_ns;
+    const double delta = (parallel_ns - alone.latency_ns) / parallel_ns;
+    sum += options.signed_delta ? delta : std::abs(delta);
     ++count;
   }
   if (count == 0 || count < options.min_remeasured) return std::nullopt;
-  return sum / count;
+  return std::max(0.0, sum / count);
 }
 
 std::vector<CalibratedLatency> Calibrate(

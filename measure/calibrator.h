@@ -28,6 +28,10 @@ struct CalibratorOptions {
   double scaling_limit = 0.25;
   // MeanDelta needs as many.
   int min_remeasured = 1;
+  // Equation 4 without its absolute values, nor below 0: what others do to a
+  // candidate makes it slower, and noise, which goes both ways, is not taken
+  // for it.
+  bool signed_delta = false;
   // A repeated value replaces the parallel one only if it is smaller.
   bool keep_faster = false;
 

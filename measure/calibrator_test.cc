@@ -104,6 +104,17 @@ TEST(MeanDeltaTest, ThreeByHand) {
   EXPECT_DOUBLE_EQ(*delta, 0.95 / 3);
 }
 
+// Two are faster alone, one slower; that one by itself is noise.
+TEST(MeanDeltaTest, SignedByHand) {
+  CalibratorOptions options;
+  options.signed_delta = true;
+  const std::vector<ParallelMeasurement> round = {
+      {100, 1000}, {200, 1000}, {400, 1000}};
+  EXPECT_DOUBLE_EQ(*MeanDelta(round, {{0, 90}, {1, 150}, {2, 440}}, options),
+                   (0.1 + 0.25 - 0.1) / 3);
+  EXPECT_EQ(*MeanDelta(round, {{2, 440}}, options), 0);
+}
+
 TEST(MeanDeltaTest, WhatFailedOrHasNoLatencyIsLeftOut) {
   const std::vector<ParallelMeasurement> round = {
       {100, 1}, {200, 1}, {400, 1}, {kNaN, 1}, {0, 1}};

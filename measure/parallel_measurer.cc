@@ -40,6 +40,11 @@ double LatencyNs(const PoolEvent& event) {
                       : std::numeric_limits<double>::quiet_NaN();
 }
 
+// So many repetitions show how much others are slowed down, at most so many
+// times more than those.
+constexpr size_t kSlowdownsKept = 8;
+constexpr double kSlowdownMargin = 2;
+
 // A wrong answer is one whatever ran beside it.
 bool MayBeDueToParallelism(const PoolEvent& event) {
   return event.outcome != Measurement::OK &&
@@ -75,6 +80,8 @@ ParallelMeasurerOptions ParallelMeasurerOptions::AsInPaper() {
   options.alone_share = 1;
   options.repeat_promising = false;
   options.repeat_unscalable = false;
+  options.smallest_round = 1;
+  options.calibrator.signed_delta = false;
   return options;
 }
 
@@ -185,7 +192,8 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
     const int degree = program.react.degree();
     CandidateFlow::Limits limits;
     limits.under_way = options_.prepare_ahead ? pool_->workers() : degree;
-    limits.measured = limits.quota = degree;
+    limits.measured = degree;
+    limits.quota = degree == 1 ? 1 : std::max(degree, options_.smallest_round);
     limits.timeout_s = TimeoutSeconds(degree);
     limits.keep = true;
     TW_ASSIGN_OR_RETURN(const std::vector<int> ended, flow.Pass(limits));
@@ -279,11 +287,25 @@ absl::Status ParallelMeasurer::Repeat(CandidateFlow& flow,
   return absl::OkStatus();
 }
 
+// Beside d - 1 others it is at most d times slower. If those that were repeated
+// lately were slowed down much less, so are others.
+double ParallelMeasurer::Program::WorstSlowdown(int measured) const {
+  const auto known = slowdowns.find(measured);
+  if (known == slowdowns.end() || known->second.size() < kSlowdownsKept) {
+    return measured;
+  }
+  const double largest =
+      *std::max_element(known->second.begin(), known->second.end());
+  return std::clamp(1 + kSlowdownMargin * (largest - 1), 1.0,
+                    static_cast<double>(measured));
+}
+
 // Algorithm 2, lines 6 to 8.
 absl::Status ParallelMeasurer::RepeatSample(CandidateFlow& flow,
                                             Program& program, Round& round) {
   std::vector<int> promising;
-  const double worst_factor = flow.most_measured();
+  const int measured = flow.most_measured();
+  const double worst_factor = program.WorstSlowdown(measured);
   for (size_t member = 0; member < round.values.size(); ++member) {
     if (options_.repeat_promising &&
         round.values[member].latency_ns < worst_factor * program.best_ns) {
@@ -293,6 +315,13 @@ absl::Status ParallelMeasurer::RepeatSample(CandidateFlow& flow,
   const std::vector<int> sample =
       ChooseRemeasured(round.values, options_.calibrator, random_, promising);
   TW_RETURN_IF_ERROR(Repeat(flow, sample, round));
+  std::deque<double>& slowdowns = program.slowdowns[measured];
+  for (const Remeasurement& alone : round.repeated) {
+    slowdowns.push_back(
+        round.values[static_cast<size_t>(alone.index)].latency_ns /
+        alone.latency_ns);
+    if (slowdowns.size() > kSlowdownsKept) slowdowns.pop_front();
+  }
   round.delta = MeanDelta(round.values, round.repeated, options_.calibrator);
   round.report.delta = round.delta.value_or(0);
   if (!options_.repeat_unscalable ||

@@ -6,6 +6,7 @@
 #define TILEWRIGHT_MEASURE_PARALLEL_MEASURER_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -60,9 +61,15 @@ struct ParallelMeasurerOptions {
   bool repeat_promising = true;
   // From calibrator.scaling_limit on all of a round is repeated.
   bool repeat_unscalable = true;
+  // Where more than one is measured at a time, a round has at least so many
+  // candidates: two say little about how much they disturb each other.
+  int smallest_round = 6;
 
   // Our defaults; backs off from degrees that were too much.
-  ParallelMeasurerOptions() { react.backoff_rounds = 32; }
+  ParallelMeasurerOptions() {
+    react.backoff_rounds = 32;
+    calibrator.signed_delta = true;
+  }
   // DOPpler as its paper describes it.
   static ParallelMeasurerOptions AsInPaper();
 };
@@ -97,6 +104,11 @@ class ParallelMeasurer : public Measurer {
   struct Program {
     React react;
     double best_ns = std::numeric_limits<double>::infinity();  // alone
+    // By how many were measured at a time: how many times slower than alone,
+    // the latest ones.
+    std::map<int, std::deque<double>> slowdowns;
+    // No candidate is expected to be slowed down by more.
+    double WorstSlowdown(int measured) const;
   };
   struct Round;
 

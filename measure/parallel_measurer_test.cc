@@ -1,5 +1,6 @@
 #include "measure/parallel_measurer.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +25,7 @@ ParallelMeasurerOptions FourAtATime() {
   options.react.initial_degree = 4;
   options.alone_share = 1;
   options.repeat_promising = false;
+  options.smallest_round = 1;
   return options;
 }
 
@@ -231,6 +233,54 @@ TEST(ParallelMeasurerTest, TheDegreeIsRememberedByWorkload) {
     TW_ASSERT_OK(measurer.Measure(KeyOfText(workload), pool.AllSchedules()));
   }
   EXPECT_THAT(degrees, ElementsAre(4, 10, 4));
+}
+
+TEST(ParallelMeasurerTest, SmallDegreesHaveLargerRounds) {
+  ParallelMeasurerOptions options = FourAtATime();
+  options.react.initial_degree = options.react.max_degree = 2;
+  options.smallest_round = 6;
+  ScriptedPool pool(16, std::vector<ScriptedCandidate>(12));
+  std::vector<Measurement> results;
+  const std::vector<RoundReport> rounds = Rounds(pool, options, &results);
+  ASSERT_THAT(rounds, SizeIs(2));
+  for (const RoundReport& round : rounds) {
+    EXPECT_EQ(round.candidates, 6);
+    EXPECT_EQ(round.repeated, 2);  // a fifth
+  }
+  EXPECT_EQ(pool.most_measured, 2);
+}
+
+// Until eight were repeated they may be twice as fast as they look.
+TEST(ParallelMeasurerTest, WhatOthersDoNotDisturbIsNotRepeated) {
+  std::vector<ScriptedCandidate> script(40);
+  for (ScriptedCandidate& candidate : script) {
+    candidate.alone_ns = 1500;
+    candidate.in_parallel_ns = 1530;
+  }
+  script[0].alone_ns = script[0].in_parallel_ns = 1000;
+  ParallelMeasurerOptions options = FourAtATime();
+  options.react.initial_degree = options.react.max_degree = 2;
+  options.smallest_round = 10;
+  options.repeat_promising = true;
+  ScriptedPool pool(16, script);
+  std::vector<Measurement> results;
+  const std::vector<RoundReport> rounds = Rounds(pool, options, &results);
+  ASSERT_THAT(rounds, SizeIs(4));
+  EXPECT_EQ(rounds[0].repeated, 10);
+  for (size_t i = 1; i < rounds.size(); ++i) {
+    EXPECT_EQ(rounds[i].repeated, 2) << i;
+  }
+}
+
+TEST(ParallelMeasurerTest, WhatThePoolBlamesIsNotRepeated) {
+  std::vector<ScriptedCandidate> script(3);
+  script[0].in_parallel = script[0].alone = Measurement::RUN_ERROR;
+  script[0].blamed = true;
+  ScriptedPool pool(16, script);
+  std::vector<Measurement> results;
+  Rounds(pool, FourAtATime(), &results);
+  EXPECT_EQ(results[0].outcome(), Measurement::RUN_ERROR);
+  EXPECT_EQ(std::count(pool.measured.begin(), pool.measured.end(), 0), 1);
 }
 
 // The second round has 4 candidates for 10 places: no reason to try 13.

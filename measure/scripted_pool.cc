@@ -119,6 +119,7 @@ absl::StatusOr<PoolEvent> ScriptedPool::Wait() {
         event.verification.set_reference("the script");
       } else {
         event.message = "as the script says";
+        event.alone = candidate.blamed;
         prepared_.erase(event.candidate);
       }
       break;

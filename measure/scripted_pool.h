@@ -17,6 +17,7 @@ struct ScriptedCandidate {
   Measurement::Outcome prepare = Measurement::OK;
   Measurement::Outcome alone = Measurement::OK;
   Measurement::Outcome in_parallel = Measurement::OK;
+  bool blamed = false;  // the pool has tried it alone already
   double alone_ns = 1000;
   double in_parallel_ns = 1000;
 };

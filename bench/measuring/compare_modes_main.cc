@@ -62,6 +62,7 @@ ParallelMeasurerOptions Mode(bool precise, bool adaptive, int repeats) {
   ParallelMeasurerOptions options;
   options.mode = precise ? MeasureMode::kPrecise : MeasureMode::kSerial;
   options.react.max_degree = options.react.initial_max = kMeasuredAtATime;
+  options.smallest_round = 8;  // an attempt costs little where this is the most
   options.repeats = AdaptiveEvaluatorOptions::Fixed(repeats);
   if (adaptive) {
     options.repeats = AdaptiveEvaluatorOptions();

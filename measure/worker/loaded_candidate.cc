@@ -29,7 +29,25 @@ absl::StatusOr<Arguments> ParseArguments(const BuiltCandidate& built,
   return arguments;
 }
 
+std::string Unpacked(const Tensor& tensor, const Layout& layout) {
+  return std::string(
+      static_cast<size_t>(layout.physical_elements() * SizeBytes(tensor.dtype)),
+      '\0');
+}
+
 }  // namespace
+
+const std::string& PackedInputs::Get(const Tensor& tensor,
+                                     const Layout& layout) {
+  std::map<std::string, std::string>& known = packed_[tensor.id];
+  const std::string key = layout.ToString();
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  if (known.size() >= kKept) known.clear();
+  std::string bytes = Unpacked(tensor, layout);
+  FillPhysical(layout, inputs_.at(tensor.id), bytes.data());
+  return known[key] = std::move(bytes);
+}
 
 ModuleKernel LoadedCandidate::module_kernel() const {
   return {built_.module(), built_.target(), built_.kernel(), built_.num_tasks(),
@@ -38,7 +56,7 @@ ModuleKernel LoadedCandidate::module_kernel() const {
 
 absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(
     backends::Device* device, backends::Stream* stream,
-    const TensorGraph& graph, const InputSet& inputs, BuiltCandidate built) {
+    const TensorGraph& graph, PackedInputs& inputs, BuiltCandidate built) {
   std::unique_ptr<LoadedCandidate> loaded(
       new LoadedCandidate(stream, std::move(built)));
   TW_ASSIGN_OR_RETURN(loaded->arguments_,
@@ -52,14 +70,14 @@ absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(
   for (size_t i = 0; i < loaded->arguments_.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensor(loaded->arguments_.tensors[i]);
     const Layout& layout = loaded->arguments_.layouts[i];
-    std::string bytes(static_cast<size_t>(layout.physical_elements() *
-                                          SizeBytes(tensor.dtype)),
-                      '\0');
+    std::string unwritten;
     if (tensor.kind == TensorKind::kCompute) {
-      FillUnwritten(layout, tensor.dtype, bytes.data());
-    } else {
-      FillPhysical(layout, inputs.at(tensor.id), bytes.data());
+      unwritten = Unpacked(tensor, layout);
+      FillUnwritten(layout, tensor.dtype, unwritten.data());
     }
+    const std::string& bytes = tensor.kind == TensorKind::kCompute
+                                   ? unwritten
+                                   : inputs.Get(tensor, layout);
     const int64_t size = static_cast<int64_t>(bytes.size());
     TW_ASSIGN_OR_RETURN(auto buffer, device->Allocate(size));
     TW_RETURN_IF_ERROR(stream->Copy(buffer->address(), bytes.data(), size));

@@ -2,9 +2,11 @@
 #ifndef TILEWRIGHT_MEASURE_WORKER_LOADED_CANDIDATE_H_
 #define TILEWRIGHT_MEASURE_WORKER_LOADED_CANDIDATE_H_
 
-#include <cstdint>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,14 +20,29 @@
 
 namespace tilewright::measure {
 
+// The values of a workload's inputs, in memory order; the same layout is packed
+// once.
+class PackedInputs {
+ public:
+  explicit PackedInputs(InputSet inputs) : inputs_(std::move(inputs)) {}
+  const std::string& Get(const Tensor& tensor, const Layout& layout);
+
+ private:
+  // Beyond so many layouts of a tensor, as constants may have, all are packed
+  // again.
+  static constexpr size_t kKept = 4;
+  InputSet inputs_;
+  std::map<TensorId, std::map<std::string, std::string>> packed_;  // by layout
+};
+
 class LoadedCandidate {
  public:
-  // Inputs get the values of `inputs`, outputs nothing. Errors are the
-  // device's, or InvalidArgument if `built` does not fit the graph. `device`
-  // and `stream` must outlive it.
+  // Placeholders and constants get their values, outputs nothing. Errors are
+  // the device's, or InvalidArgument if `built` does not fit the graph.
+  // `device` and `stream` must outlive it.
   static absl::StatusOr<std::unique_ptr<LoadedCandidate>> Load(
       backends::Device* device, backends::Stream* stream,
-      const TensorGraph& graph, const InputSet& inputs, BuiltCandidate built);
+      const TensorGraph& graph, PackedInputs& inputs, BuiltCandidate built);
 
   absl::Status Launch() {
     return stream_->Launch(*kernel_, args_, built_.num_tasks(),

@@ -48,7 +48,7 @@ AdaptiveEvaluatorOptions FromProto(const Repeats& proto) {
 struct WorkloadState {
   std::string text;
   sketch::Workload workload;
-  InputSet inputs;
+  PackedInputs inputs;
   std::unique_ptr<Verifier> verifier;
 };
 
@@ -158,7 +158,7 @@ absl::StatusOr<WorkloadState*> MeasuringWorker::State(const std::string& text) {
   Random random(setup_.input_seed());
   InputSet inputs = DrawRealSet(workload.graph, random);
   workloads_.push_front(
-      {text, std::move(workload), std::move(inputs), nullptr});
+      {text, std::move(workload), PackedInputs(std::move(inputs)), nullptr});
   if (workloads_.size() > kWorkloadsKept) workloads_.pop_back();
   return &workloads_.front();
 }

@@ -138,7 +138,7 @@ void ProcessPool::SendMeasure(Worker& worker) {
   worker.process.Send(request);
 }
 
-ProcessPool::Worker& ProcessPool::LeastReserved() {
+PoolWorker& ProcessPool::LeastReserved() {
   const auto load = [](const Worker& worker) {
     return std::pair(worker.reserved,
                      static_cast<int>(worker.queue.size()) +

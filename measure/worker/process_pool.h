@@ -25,7 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "measure/worker/build_cache.h"
-#include "measure/worker/worker_process.h"
+#include "measure/worker/pool_worker.h"
 #include "measure/worker_pool.h"
 
 namespace tilewright::measure {
@@ -87,51 +87,14 @@ class ProcessPool : public WorkerPool {
   const std::string& confinement() const { return confinement_; }
 
  private:
-  struct Job {
-    PoolEvent::Kind kind = PoolEvent::Kind::kBuilt;
-    int candidate = 0;
-    std::shared_ptr<measure::Build> build;
-    Repeats repeats;
-    double limit_s = 0;
-    bool alone = false;    // as it failed before
-    bool retried = false;  // a build whose builder was killed
-  };
-
-  // A child and what it is doing.
-  struct Worker {
-    bool is_builder = false;
-    WorkerProcess process;
-    bool ready = false;
-    int failed_starts = 0;  // in a row
-    int64_t start_not_before_ns = 0;
-    int64_t deadline_ns = 0;  // of the start, or of the job's current step
-    std::optional<Job> job;
-    std::deque<Job> queue;   // of a measurer
-    std::set<int> loaded;    // candidates
-    int only_candidate = 0;  // that it has executed: kNone, kSeveral
-    bool had_company = false;
-    int reserved = 0;  // candidates between Prepare and the end of Measure
-    // Of the job, so far.
-    std::vector<double> latencies_ns;
-    std::optional<Verification> verification;
-    // A failure that is the candidate's if the worker comes back.
-    std::optional<PoolEvent> verdict;
-  };
-  static constexpr int kNone = -1, kSeveral = -2;
-
+  using Job = PoolJob;
+  using Failure = PoolFailure;
+  using Worker = PoolWorker;
   struct Candidate {
     std::shared_ptr<measure::Build> build;
     Worker* worker = nullptr;  // where it is prepared
     bool holds_worker = false;
   };
-  struct Failure {
-    Measurement::Outcome outcome;
-    Measurement::Fault fault;
-    std::string message;
-    int signal = 0;
-    bool lost = false;  // the worker has to start again
-  };
-
   explicit ProcessPool(const ProcessPoolOptions& options);
 
   // pool_dispatch.cc: who does what next.
