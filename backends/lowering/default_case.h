@@ -1,4 +1,4 @@
-// A workload under its default schedule as a case, for tests of everything
+// Workloads under their default schedules as cases, for tests of everything
 // below schedules.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_DEFAULT_CASE_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_DEFAULT_CASE_H_
@@ -8,9 +8,21 @@
 #include "absl/status/statusor.h"
 #include "backends/lowering/random_case.h"
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/move_workloads.h"
+#include "sketch/row_workloads.h"
+#include "sketch/window_workloads.h"
 #include "sketch/workload.h"
 
 namespace tilewright::lowering {
+
+// Workloads that have a default schedule of their own.
+struct Family {
+  const char* name;
+  sketch::Workload (*draw)(uint64_t seed);
+};
+inline constexpr Family kFamilies[] = {{"moves", sketch::DrawMove},
+                                       {"rows", sketch::DrawRows},
+                                       {"windows", sketch::DrawWindow}};
 
 // Inputs are drawn from `seed`, for even ones integers whose results are exact.
 absl::StatusOr<RandomCase> DefaultCase(sketch::Workload workload,
