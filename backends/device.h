@@ -48,6 +48,15 @@ enum class TimerMethod : uint8_t {
   kWallClock
 };
 
+// One launch: tasks [0, num_tasks) of a kernel over buffers, each running
+// thread with that much scratch.
+struct KernelLaunch {
+  const DeviceKernel* kernel = nullptr;
+  absl::Span<void* const> args;
+  int64_t num_tasks = 0;
+  int64_t scratch_bytes = 0;
+};
+
 // In-order queue of launches and copies. Not thread-safe; use one per thread.
 // Errors of asynchronous work arrive at Synchronize.
 class Stream {
@@ -56,6 +65,16 @@ class Stream {
   virtual absl::Status Launch(const DeviceKernel& kernel,
                               absl::Span<void* const> args, int64_t num_tasks,
                               int64_t scratch_bytes) = 0;
+  // Launches of which none reads or writes what another writes: they may run
+  // at the same time. One after the other unless a device does better.
+  virtual absl::Status LaunchTogether(absl::Span<const KernelLaunch> launches) {
+    for (const KernelLaunch& launch : launches) {
+      absl::Status status = Launch(*launch.kernel, launch.args,
+                                   launch.num_tasks, launch.scratch_bytes);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
   virtual absl::Status Copy(void* to, const void* from, int64_t size_bytes) = 0;
   virtual absl::Status Fill(void* to, int byte, int64_t size_bytes) = 0;
   virtual absl::Status Synchronize() = 0;

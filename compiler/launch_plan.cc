@@ -7,13 +7,18 @@
 
 #include "base/check.h"
 #include "base/fingerprint.h"
-#include "tilegraph/buffer_plan.h"
 #include "compiler/zero_fill.h"
+#include "tilegraph/buffer_plan.h"
 
 namespace tilewright {
 namespace {
 
 constexpr size_t kConstantAlignment = 64;
+
+// Launches of more tasks keep the threads busy on their own.
+constexpr int64_t kFewTasks = 64;
+// Launches that may run together: what they use must be in memory at once.
+constexpr size_t kMostTogether = 8;
 
 class LaunchPlanner {
  public:
@@ -25,9 +30,14 @@ class LaunchPlanner {
            const std::vector<TensorId>& inputs,
            const std::vector<TensorId>& outputs) {
     AddBoundary(inputs, outputs);
-    for (size_t g = 0; g < launches.size(); ++g) {
-      PrepareMemory(Root(plan_.groups[g].output));
-      AddLaunch(launches[g]);
+    for (size_t g = 0; g < launches.size();) {
+      const size_t end = EndOfTogether(launches, g);
+      const int first = program_.steps_size();
+      for (size_t i = g; i < end; ++i)
+        PrepareMemory(Root(plan_.groups[i].output));
+      for (size_t i = g; i < end; ++i) AddLaunch(launches[i], i > g);
+      UsedSince(first);
+      g = end;
     }
     CopyOutputs(outputs);
     PlaceArena();
@@ -60,6 +70,28 @@ class LaunchPlanner {
       if (graph_.tensor(outputs[i]).kind == TensorKind::kCompute)
         buffer_of_.insert({outputs[i], output_buffer_[i]});
     }
+  }
+
+  // The end of the groups from `begin` on that may run at the same time: each
+  // has few tasks and reads nothing that another writes.
+  size_t EndOfTogether(const std::vector<GroupLaunch>& launches,
+                       size_t begin) const {
+    const auto few = [&](size_t g) {
+      return program_.kernels(launches[g].kernel).num_tasks() <= kFewTasks;
+    };
+    if (!few(begin)) return begin + 1;
+    std::set<TensorId> written = {Root(plan_.groups[begin].output)};
+    size_t end = begin + 1;
+    for (; end < launches.size() && end - begin < kMostTogether && few(end);
+         ++end) {
+      const std::vector<TensorId>& inputs = plan_.groups[end].inputs;
+      if (std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
+            return written.count(Root(input)) > 0;
+          }))
+        break;
+      written.insert(Root(plan_.groups[end].output));
+    }
+    return end;
   }
 
   // A buffer for `root` and zeros in its halo, when the first group writes
@@ -107,9 +139,10 @@ class LaunchPlanner {
     return constant_buffer_[key] = same->second;
   }
 
-  void AddLaunch(const GroupLaunch& group) {
+  void AddLaunch(const GroupLaunch& group, bool beside_previous) {
     Launch* launch = program_.add_steps()->mutable_launch();
     launch->set_kernel(group.kernel);
+    launch->set_beside_previous(beside_previous);
     for (size_t i = 0; i < group.args.size(); ++i) {
       const TensorId root = Root(group.args[i]);
       const bool constant = graph_.tensor(root).kind == TensorKind::kConstant;
@@ -138,14 +171,22 @@ class LaunchPlanner {
       copy->mutable_from()->set_buffer(from);
       copy->set_size_bytes(DenseBytes(id));
       Touch(from);
+      UsedSince(program_.steps_size() - 1);
     }
   }
 
-  // The step added last uses `buffer`.
-  void Touch(int buffer) {
-    const int step = program_.steps_size() - 1;
-    const auto [used, first] = used_.insert({buffer, {step, step}});
-    if (!first) used->second.second = step;
+  // One of the steps added last uses `buffer`.
+  void Touch(int buffer) { touched_.insert(buffer); }
+
+  // What was touched is used by the steps from `first` on: it is alive during
+  // all of them.
+  void UsedSince(int first) {
+    const int last = program_.steps_size() - 1;
+    for (const int buffer : touched_) {
+      const auto [used, added] = used_.insert({buffer, {first, last}});
+      if (!added) used->second.second = last;
+    }
+    touched_.clear();
   }
 
   void PlaceArena() {
@@ -162,6 +203,7 @@ class LaunchPlanner {
       program_.mutable_buffers(buffers[i])
           ->set_offset_bytes(placement.offset_bytes[i]);
     program_.set_arena_bytes(placement.arena_bytes);
+    program_.set_least_arena_bytes(LeastArenaBytes(lifetimes));
   }
 
   const TensorGraph& graph_;
@@ -175,6 +217,7 @@ class LaunchPlanner {
       constant_buffer_;  // by tensor and layout
   std::map<std::string, int>
       constant_by_bytes_;  // by fingerprint of the packed bytes
+  std::set<int> touched_;
   std::map<int, std::pair<int, int>> used_;  // buffer -> first and last step
 };
 

@@ -26,7 +26,8 @@ struct GroupLaunch {
 // kernels stand already, and appends packed constants (each (constant, layout)
 // once, equal bytes once) to `constants`. `outputs`: the tensor behind each of
 // the program's outputs. Halos are zeroed before the launch that fills their
-// tensor.
+// tensor. Neighbours of few tasks that do not depend on each other may run at
+// the same time.
 void AddLaunchPlan(const TensorGraph& graph, const Plan& plan,
                    const std::vector<GroupLaunch>& launches,
                    const std::vector<TensorId>& inputs,

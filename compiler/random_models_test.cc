@@ -77,7 +77,8 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
     absl::StatusOr<DeviceSpec> spec = HostSpec();
     if (!spec.ok()) GTEST_SKIP() << spec.status();
     codegen_ = *cpu::CreateCpuCodegen(*spec);
-    device_ = *cpu::CreateCpuDevice({.num_threads = 1});
+    for (const int threads : {1, 2})
+      devices_.push_back(*cpu::CreateCpuDevice({.num_threads = threads}));
   }
 
   absl::Status RunCase(const TensorGraph& graph, uint64_t seed) {
@@ -91,8 +92,9 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
     std::vector<HostTensor> inputs;
     for (const Port& port : model.inputs)
       inputs.push_back(by_tensor.at(port.tensor));
-    TW_ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs,
-                        RunCompiled(compiled, device_, model, inputs));
+    TW_ASSIGN_OR_RETURN(
+        const std::vector<HostTensor> outputs,
+        RunCompiled(compiled, devices_[seed % devices_.size()], model, inputs));
     TW_ASSIGN_OR_RETURN(const auto reference,
                         Interpreter::Create(graph, by_tensor, {}));
     for (size_t o = 0; o < outputs.size(); ++o) {
@@ -111,7 +113,7 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
   }
 
   std::unique_ptr<backends::Codegen> codegen_;
-  std::shared_ptr<backends::Device> device_;
+  std::vector<std::shared_ptr<backends::Device>> devices_;
 };
 
 TEST_P(RandomModelsTest, ComputeWhatTheInterpreterComputes) {

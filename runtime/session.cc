@@ -48,11 +48,12 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
   }
   for (const Step& step : program.steps()) {
     Prepared prepared;
+    backends::KernelLaunch launch;
     if (step.has_launch()) {
       const KernelInfo& info = program.kernels(step.launch().kernel());
-      prepared.kernel = &model->kernel(step.launch().kernel());
-      prepared.num_tasks = info.num_tasks();
-      prepared.scratch_bytes = info.scratch_bytes();
+      launch.kernel = &model->kernel(step.launch().kernel());
+      launch.num_tasks = info.num_tasks();
+      launch.scratch_bytes = info.scratch_bytes();
       for (const Place& arg : step.launch().args()) {
         if (AtBoundary(program.buffers(arg.buffer()))) {
           prepared.boundary_args.emplace_back(
@@ -64,6 +65,13 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
       }
     }
     session->prepared_.push_back(std::move(prepared));
+    launch.args = session->prepared_.back().args;
+    session->launches_.push_back(launch);
+    if (step.launch().beside_previous()) {
+      ++session->together_.back();
+    } else {
+      session->together_.push_back(1);
+    }
   }
   session->model_ = std::move(model);
   return session;
@@ -100,13 +108,11 @@ absl::Status Session::Bind(absl::Span<const void* const> inputs,
   return absl::OkStatus();
 }
 
-absl::Status Session::RunStep(int i) {
+absl::Status Session::RunTogether(int i, int count) {
   const Step& step = model_->program().steps(i);
-  if (step.has_launch()) {
-    const Prepared& prepared = prepared_[i];
-    return stream_->Launch(*prepared.kernel, prepared.args, prepared.num_tasks,
-                           prepared.scratch_bytes);
-  }
+  if (step.has_launch())
+    return stream_->LaunchTogether(
+        absl::MakeConstSpan(launches_).subspan(i, count));
   if (step.has_copy())
     return stream_->Copy(Address(step.copy().to()), Address(step.copy().from()),
                          step.copy().size_bytes());
@@ -116,8 +122,11 @@ absl::Status Session::RunStep(int i) {
 absl::Status Session::Run(absl::Span<const void* const> inputs,
                           absl::Span<void* const> outputs) {
   TW_RETURN_IF_ERROR(Bind(inputs, outputs));
-  for (int i = 0; i < static_cast<int>(prepared_.size()); ++i)
-    TW_RETURN_IF_ERROR(RunStep(i));
+  int step = 0;
+  for (const int count : together_) {
+    TW_RETURN_IF_ERROR(RunTogether(step, count));
+    step += count;
+  }
   return stream_->Synchronize();
 }
 
@@ -126,7 +135,7 @@ absl::Status Session::RunSteps(absl::Span<const void* const> inputs,
                                const std::function<void(int step)>& on_step) {
   TW_RETURN_IF_ERROR(Bind(inputs, outputs));
   for (int i = 0; i < static_cast<int>(prepared_.size()); ++i) {
-    TW_RETURN_IF_ERROR(RunStep(i));
+    TW_RETURN_IF_ERROR(RunTogether(i, 1));
     TW_RETURN_IF_ERROR(stream_->Synchronize());
     on_step(i);
   }

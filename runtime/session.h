@@ -43,11 +43,9 @@ class Session {
   }
 
  private:
-  // A step with everything looked up that does not change from run to run.
+  // The arguments of a launch, with everything looked up that does not change
+  // from run to run.
   struct Prepared {
-    const backends::DeviceKernel* kernel = nullptr;
-    int64_t num_tasks = 0;
-    int64_t scratch_bytes = 0;
     std::vector<void*> args;
     std::vector<std::pair<int, int>>
         boundary_args;  // (position in args, buffer): set at every run
@@ -55,13 +53,16 @@ class Session {
   Session() = default;
   absl::Status Bind(absl::Span<const void* const> inputs,
                     absl::Span<void* const> outputs);
-  absl::Status RunStep(int i);
+  // Steps [i, i + count): one, or launches that run together.
+  absl::Status RunTogether(int i, int count);
 
   std::shared_ptr<const Model> model_;
   std::unique_ptr<backends::DeviceBuffer> arena_;
   std::unique_ptr<backends::Stream> stream_;
-  std::vector<char*> bases_;        // by buffer
-  std::vector<Prepared> prepared_;  // by step; empty kernel for other steps
+  std::vector<char*> bases_;                      // by buffer
+  std::vector<Prepared> prepared_;                // by step
+  std::vector<backends::KernelLaunch> launches_;  // by step, likewise
+  std::vector<int> together_;  // numbers of steps that run together, in order
 };
 
 }  // namespace tilewright

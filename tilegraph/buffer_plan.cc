@@ -1,6 +1,7 @@
 #include "tilegraph/buffer_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -12,6 +13,20 @@ bool AliveTogether(const BufferLifetime& a, const BufferLifetime& b) {
 }
 
 }  // namespace
+
+int64_t LeastArenaBytes(absl::Span<const BufferLifetime> buffers) {
+  std::map<int, int64_t> change;  // by step: bytes that come, less what goes
+  for (const BufferLifetime& buffer : buffers) {
+    change[buffer.first] += buffer.size_bytes;
+    change[buffer.last + 1] -= buffer.size_bytes;
+  }
+  int64_t alive = 0, most = 0;
+  for (const auto& [step, bytes] : change) {
+    alive += bytes;
+    most = std::max(most, alive);
+  }
+  return most;
+}
 
 BufferPlacement PlaceBuffers(absl::Span<const BufferLifetime> buffers,
                              int64_t alignment_bytes) {

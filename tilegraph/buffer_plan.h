@@ -22,6 +22,9 @@ struct BufferPlacement {
   int64_t arena_bytes = 0;
 };
 
+// The most bytes alive at one step: no arena is smaller.
+int64_t LeastArenaBytes(absl::Span<const BufferLifetime> buffers);
+
 // Buffers alive at the same step never overlap. Larger buffers are placed
 // first, each into the smallest gap that holds it. Deterministic.
 BufferPlacement PlaceBuffers(absl::Span<const BufferLifetime> buffers,

@@ -26,7 +26,13 @@ TEST(BufferPlanTest, TheSmallestGapThatFitsIsTaken) {
   EXPECT_EQ(placement.arena_bytes, 1024 + 512 + 256 + 128);
 }
 
+TEST(BufferPlanTest, TheLeastIsWhatIsAliveAtOnce) {
+  EXPECT_EQ(LeastArenaBytes({{100, 0, 2}, {30, 1, 1}, {50, 2, 4}, {60, 3, 3}}),
+            150);
+}
+
 TEST(BufferPlanTest, NothingNeedsNothing) {
+  EXPECT_EQ(LeastArenaBytes({}), 0);
   EXPECT_EQ(PlaceBuffers({}).arena_bytes, 0);
 }
 
@@ -65,6 +71,7 @@ TEST(BufferPlanTest, RandomBuffersThatMeetNeverOverlapAndWasteLittle) {
       }
     }
     EXPECT_LE(placement.arena_bytes, 2 * needed) << round;
+    EXPECT_LE(LeastArenaBytes(buffers), placement.arena_bytes) << round;
   }
 }
 

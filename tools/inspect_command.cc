@@ -40,7 +40,8 @@ std::string DescribePlace(const Program& program, const Place& place) {
 std::string DescribeProgram(const Program& program) {
   std::string out =
       absl::StrCat("made by ", program.producer(), " for ", program.target(),
-                   "; arena ", program.arena_bytes(), " bytes\n");
+                   "; arena ", program.arena_bytes(), " bytes, at least ",
+                   program.least_arena_bytes(), "\n");
   for (const TensorSpec& input : program.inputs())
     absl::StrAppend(&out, "input  ", input.name(), ": ", ToString(input), "\n");
   for (const TensorSpec& output : program.outputs())
@@ -54,8 +55,9 @@ std::string DescribeProgram(const Program& program) {
                         [&](std::string* text, const Place& place) {
                           text->append(DescribePlace(program, place));
                         });
-      absl::StrAppend(&out, "launch ", kernel.name(),
-                      " tasks=", kernel.num_tasks(), " args=[", args, "]\n");
+      absl::StrAppend(
+          &out, step.launch().beside_previous() ? "beside " : "launch ",
+          kernel.name(), " tasks=", kernel.num_tasks(), " args=[", args, "]\n");
     } else if (step.has_copy()) {
       absl::StrAppend(&out, "copy   ", DescribePlace(program, step.copy().to()),
                       " from ", DescribePlace(program, step.copy().from()), " ",

@@ -157,6 +157,43 @@ void ExpectNoTasks(const Backend& backend) {
   EXPECT_EQ(output, std::string(kRow * 4, '\xff'));
 }
 
+// Launches beside each other, some without tasks, write what they write alone.
+void ExpectLaunchesTogether(const Backend& backend) {
+  const ScalarKernel kernel = RowKernel(40);
+  TW_ASSERT_OK_AND_ASSIGN(Loaded loaded, LoadOn(backend, kernel, 3));
+  TW_ASSERT_OK_AND_ASSIGN(const auto stream, loaded.device->CreateStream());
+  const int64_t size = 40 * kRow * 4;
+  Random random(1);
+  const std::string input = SomeBytes(DType::kFloat32, 40 * kRow, random);
+  TW_ASSERT_OK_AND_ASSIGN(const std::string wanted,
+                          RunRows(loaded, kernel, input));
+  TW_ASSERT_OK_AND_ASSIGN(const auto in, loaded.device->Allocate(size));
+  ASSERT_THAT(stream->Copy(in->address(), input.data(), size), IsOk());
+  const std::vector<int64_t> tasks = {3, 0, 40, 1, 17};
+  std::vector<std::unique_ptr<DeviceBuffer>> outputs;
+  std::vector<std::vector<void*>> args;
+  std::vector<backends::KernelLaunch> launches;
+  for (const int64_t count : tasks) {
+    TW_ASSERT_OK_AND_ASSIGN(outputs.emplace_back(),
+                            loaded.device->Allocate(size));
+    ASSERT_THAT(stream->Fill(outputs.back()->address(), 0xff, size), IsOk());
+    args.push_back({in->address(), outputs.back()->address()});
+    launches.push_back(
+        {loaded.kernel.get(), args.back(), count, kernel.scratch_bytes});
+  }
+  ASSERT_THAT(stream->LaunchTogether(launches), IsOk());
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    std::string output(static_cast<size_t>(size), '\0');
+    ASSERT_THAT(stream->Copy(&output[0], outputs[i]->address(), size), IsOk());
+    ASSERT_THAT(stream->Synchronize(), IsOk());
+    const size_t written = static_cast<size_t>(tasks[i] * kRow * 4);
+    EXPECT_EQ(output.substr(0, written), wanted.substr(0, written)) << i;
+    EXPECT_EQ(output.substr(written),
+              std::string(output.size() - written, '\xff'))
+        << i;
+  }
+}
+
 void ExpectMemory(const Backend& backend) {
   TW_ASSERT_OK_AND_ASSIGN(const auto device, backend.device(1));
   TW_ASSERT_OK_AND_ASSIGN(const auto stream, device->CreateStream());
@@ -224,6 +261,7 @@ std::vector<Case> LaunchCases() {
       {"SameBitsForAnyNumberOfThreads", ExpectSameBits},
       {"StreamsOfSeveralSessionsShareADevice", ExpectConcurrentStreams},
       {"NoTasksWriteNothing", ExpectNoTasks},
+      {"LaunchesTogetherWriteWhatTheyWriteAlone", ExpectLaunchesTogether},
       {"MemoryIsAlignedCopiedAndFilled", ExpectMemory},
       {"TheTimerGrowsWithTheWork", ExpectTimer},
   };

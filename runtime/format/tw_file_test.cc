@@ -141,6 +141,11 @@ TEST(VerifyProgramTest, RefusesWhatWouldTouchForeignMemory) {
        }},
       {"unknown kernel",
        [](Program& p) { p.add_steps()->mutable_launch()->set_kernel(0); }},
+      {"launch beside a copy",
+       [](Program& p) {
+         p.add_kernels()->set_name("k");
+         p.add_steps()->mutable_launch()->set_beside_previous(true);
+       }},
       {"empty step", [](Program& p) { p.add_steps(); }},
       {"zero that overflows",
        [](Program& p) {

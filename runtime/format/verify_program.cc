@@ -140,8 +140,13 @@ absl::Status VerifyProgram(const Program& program, int64_t constants_bytes) {
           absl::StrCat("kernel '", kernel.name(), "' has no sane size"));
     }
   }
-  for (const Step& step : program.steps())
+  bool after_launch = false;
+  for (const Step& step : program.steps()) {
     TW_RETURN_IF_ERROR(CheckStep(program, step));
+    if (step.launch().beside_previous() && !after_launch)
+      return Broken("a launch beside no other");
+    after_launch = step.has_launch();
+  }
   return absl::OkStatus();
 }
 

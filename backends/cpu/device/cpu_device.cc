@@ -150,35 +150,36 @@ class CpuStream : public Stream {
 
   absl::Status Launch(const DeviceKernel& kernel, absl::Span<void* const> args,
                       int64_t num_tasks, int64_t scratch_bytes) override {
-    const auto& cpu_kernel = static_cast<const CpuKernel&>(kernel);
-    const KernelArgs kernel_args = {args.data(), nullptr};
+    return LaunchTogether({{&kernel, args, num_tasks, scratch_bytes}});
+  }
+
+  // The tasks of all launches, one launch after the other, are the tasks of one
+  // run of the pool.
+  absl::Status LaunchTogether(
+      absl::Span<const KernelLaunch> launches) override {
     if (workers_.scratch_guard.has_value()) {
-      return LaunchGuarded(cpu_kernel, kernel_args, num_tasks, scratch_bytes);
-    }
-    const KernelFunction function = cpu_kernel.function();
-    std::atomic<int32_t> status{kKernelOk};
-    std::atomic<bool> out_of_memory{false};
-    workers_.pool.Run(num_tasks, [&](int64_t begin, int64_t end, int worker) {
-      // Launches that need no other thread may run beside each other, so the
-      // launching thread brings its own scratch.
-      ScratchArena& arena = worker == 0 ? arena_ : workers_.arenas[worker];
-      void* scratch = arena.Reserve(scratch_bytes);
-      if (scratch == nullptr) {
-        out_of_memory = true;
-        return;
+      for (const KernelLaunch& launch : launches) {
+        TW_RETURN_IF_ERROR(
+            LaunchGuarded(static_cast<const CpuKernel&>(*launch.kernel),
+                          {launch.args.data(), nullptr}, launch.num_tasks,
+                          launch.scratch_bytes));
       }
-      const LoggedPiece logged(workers_.task_log, worker, begin, end);
-      const int32_t result = function(&kernel_args, begin, end, scratch);
-      int32_t known = status.load(std::memory_order_relaxed);
-      while (result > known && !status.compare_exchange_weak(known, result)) {
+      return absl::OkStatus();
+    }
+    int64_t num_tasks = 0;
+    for (const KernelLaunch& launch : launches) num_tasks += launch.num_tasks;
+    Failure failure;
+    workers_.pool.Run(num_tasks, [&](int64_t begin, int64_t end, int worker) {
+      int64_t first = 0;  // task of this launch
+      for (const KernelLaunch& launch : launches) {
+        const int64_t from = std::max(begin, first),
+                      to = std::min(end, first + launch.num_tasks);
+        if (from < to)
+          RunTasks(launch, from - first, to - first, worker, failure);
+        first += launch.num_tasks;
       }
     });
-    if (out_of_memory) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("no ", scratch_bytes, " bytes of scratch for kernel ",
-                       cpu_kernel.name()));
-    }
-    return StatusOfKernel(cpu_kernel.name(), status);
+    return failure.ToStatus();
   }
   absl::Status Copy(void* to, const void* from, int64_t size_bytes) override {
     if (size_bytes > 0) std::memcpy(to, from, static_cast<size_t>(size_bytes));
@@ -191,6 +192,50 @@ class CpuStream : public Stream {
   absl::Status Synchronize() override { return absl::OkStatus(); }
 
  private:
+  // What goes wrong on any thread; the gravest of it.
+  class Failure {
+   public:
+    void OutOfMemory(const KernelLaunch& launch) { out_of_memory_ = &launch; }
+    void Report(const KernelLaunch& launch, int32_t status) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (status <= status_) return;
+      status_ = status;
+      launch_ = &launch;
+    }
+    absl::Status ToStatus() const {
+      if (const KernelLaunch* launch = out_of_memory_) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("no ", launch->scratch_bytes,
+                         " bytes of scratch for kernel ", NameOf(*launch)));
+      }
+      return launch_ == nullptr ? absl::OkStatus()
+                                : StatusOfKernel(NameOf(*launch_), status_);
+    }
+
+   private:
+    static const std::string& NameOf(const KernelLaunch& launch) {
+      return static_cast<const CpuKernel&>(*launch.kernel).name();
+    }
+    std::atomic<const KernelLaunch*> out_of_memory_{nullptr};
+    std::mutex mutex_;
+    int32_t status_ = kKernelOk;
+    const KernelLaunch* launch_ = nullptr;
+  };
+
+  void RunTasks(const KernelLaunch& launch, int64_t begin, int64_t end,
+                int worker, Failure& failure) {
+    // Launches that need no other thread may run beside each other, so the
+    // launching thread brings its own scratch.
+    ScratchArena& arena = worker == 0 ? arena_ : workers_.arenas[worker];
+    void* scratch = arena.Reserve(launch.scratch_bytes);
+    if (scratch == nullptr) return failure.OutOfMemory(launch);
+    const LoggedPiece logged(workers_.task_log, worker, begin, end);
+    const KernelArgs args = {launch.args.data(), nullptr};
+    const int32_t status = static_cast<const CpuKernel&>(*launch.kernel)
+                               .function()(&args, begin, end, scratch);
+    if (status != kKernelOk) failure.Report(launch, status);
+  }
+
   absl::Status LaunchGuarded(const CpuKernel& kernel, const KernelArgs& args,
                              int64_t num_tasks, int64_t scratch_bytes) {
     std::mutex mutex;
