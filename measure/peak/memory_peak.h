@@ -4,6 +4,9 @@
 #define TILEWRIGHT_MEASURE_PEAK_MEMORY_PEAK_H_
 
 #include <cstdint>
+#include <memory>
+
+#include "measure/peak/memory_loops.h"
 
 namespace tilewright::measure {
 
@@ -14,9 +17,6 @@ class MemoryPeak {
   // `threads` loops side by side, each over its own part of the working set
   // (at least a page). The memory is touched here and kept.
   MemoryPeak(int threads, int64_t working_set_bytes);
-  ~MemoryPeak();
-  MemoryPeak(const MemoryPeak&) = delete;
-  MemoryPeak& operator=(const MemoryPeak&) = delete;
 
   // Runs each loop for about a third of `seconds` and returns the best GB/s
   // (10^9 bytes, read plus written). A single thread is timed by its CPU time,
@@ -30,7 +30,7 @@ class MemoryPeak {
  private:
   int threads_;
   int64_t part_bytes_;  // of one thread
-  char* memory_;
+  std::unique_ptr<char, FreeMemory> memory_;
   double best_gbytes_per_s_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #ifndef TILEWRIGHT_BACKENDS_CUDA_DEVICE_FAKE_DRIVER_H_
 #define TILEWRIGHT_BACKENDS_CUDA_DEVICE_FAKE_DRIVER_H_
 
+#include <cstdint>
+
 extern "C" {
 
 // The next call of `symbol` returns `result`, and does nothing else; with
@@ -15,6 +17,11 @@ using FakeCudaLog = const char*();
 using FakeCudaLive = int();
 // Heals what a sticky error broke, as a new process would.
 using FakeCudaHeal = void();
+// Runs block `block` of a kernel that the fake driver does not know.
+using FakeCudaHostKernel = void(const char* name, void* const* buffers,
+                                int64_t block);
+// Whom the modules loaded from now on ask for such kernels.
+using FakeCudaSetHostKernel = void(FakeCudaHostKernel* kernel);
 // What the last launch had: blocks, threads of a block, shared bytes.
 using FakeCudaLastLaunch = void(int* blocks, int* threads, int* shared_bytes);
 

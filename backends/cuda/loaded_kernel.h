@@ -1,0 +1,46 @@
+#ifndef TILEWRIGHT_BACKENDS_CUDA_LOADED_KERNEL_H_
+#define TILEWRIGHT_BACKENDS_CUDA_LOADED_KERNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/cuda/check_kernels.h"
+#include "backends/device.h"
+
+namespace tilewright::cuda {
+
+// A kernel of check_kernels.h with buffers on a device and a stream of its own.
+class LoadedKernel {
+ public:
+  // Inputs are random in [-1, 1], by `seed`; outputs are NaN. `device` and
+  // `module` must outlive it.
+  static absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(
+      backends::Device* device, const backends::DeviceModule& module,
+      const CheckKernel& kernel, uint64_t seed = 1);
+
+  backends::Stream& stream() { return *stream_; }
+  absl::Status Launch();
+  // Compares the output of a launch, or 2000 elements of it. The largest error
+  // as a share of the tolerance, or of the smallest float above 0 where there
+  // is none; infinite for NaN.
+  absl::StatusOr<double> WorstError();
+
+ private:
+  LoadedKernel(backends::Device* device, CheckKernel kernel)
+      : device_(device), kernel_(std::move(kernel)) {}
+
+  backends::Device* const device_;
+  const CheckKernel kernel_;
+  std::unique_ptr<backends::Stream> stream_;
+  std::unique_ptr<backends::DeviceKernel> function_;
+  std::vector<std::unique_ptr<backends::DeviceBuffer>> buffers_;
+  std::vector<void*> addresses_;
+  std::vector<std::vector<float>> inputs_;
+};
+
+}  // namespace tilewright::cuda
+
+#endif  // TILEWRIGHT_BACKENDS_CUDA_LOADED_KERNEL_H_
