@@ -11,6 +11,7 @@
 #include "tools/commands.h"
 #include "tools/json.h"
 #include "tools/model_source.h"
+#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

@@ -1,7 +1,6 @@
 #include "tools/model_source.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -16,6 +15,7 @@
 #include "base/status_macros.h"
 #include "compiler/rewrite_model.h"
 #include "tools/tensor_files.h"
+#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {
@@ -38,12 +38,6 @@ absl::StatusOr<std::pair<std::string, std::string>> NameAndValue(
 }
 
 }  // namespace
-
-std::string UserPath(const std::string& path) {
-  const char* folder = std::getenv("BUILD_WORKING_DIRECTORY");
-  if (folder == nullptr || path.empty() || path[0] == '/') return path;
-  return absl::StrCat(folder, "/", path);
-}
 
 absl::StatusOr<ImportOptions> ImportOptionsFrom(const CommandLine& line) {
   ImportOptions options;

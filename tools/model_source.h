@@ -20,10 +20,6 @@
 
 namespace tilewright::tools {
 
-// `path` as given, against the folder the user stands in (under `bazel run`
-// that is $BUILD_WORKING_DIRECTORY).
-std::string UserPath(const std::string& path);
-
 // From --dim and --bind.
 absl::StatusOr<ImportOptions> ImportOptionsFrom(const CommandLine& line);
 // From --connect, --allow.

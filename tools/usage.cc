@@ -1,7 +1,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "tools/commands.h"
-#include "tools/model_source.h"
+#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "backends/spec/cpu_features.h"
 #include "backends/spec/load_spec.h"
+#include "backends/spec/set_source.h"
 #include "base/status_macros.h"
 
 namespace tilewright {
@@ -45,30 +46,6 @@ std::vector<CacheInfo> QueryCaches() {
   return caches;
 }
 
-// Replaces where `fields` come from: removes them from other sources.
-template <typename M>
-void SetSource(M& message, const std::vector<std::string>& fields,
-               const std::string& detail) {
-  for (Source& source : *message.mutable_sources()) {
-    auto* names = source.mutable_fields();
-    names->erase(std::remove_if(names->begin(), names->end(),
-                                [&](const std::string& name) {
-                                  return std::find(fields.begin(), fields.end(),
-                                                   name) != fields.end();
-                                }),
-                 names->end());
-  }
-  auto* sources = message.mutable_sources();
-  sources->erase(
-      std::remove_if(sources->begin(), sources->end(),
-                     [](const Source& s) { return s.fields().empty(); }),
-      sources->end());
-  Source* source = message.add_sources();
-  for (const std::string& field : fields) source->add_fields(field);
-  source->set_kind(Source::DRIVER);
-  source->set_detail(detail);
-}
-
 // Rates of one core stay those of the class; aggregates follow the core count.
 void ScaleAggregates(MemoryLevel& level, double factor) {
   level.set_aggregate_read_bytes_per_s(level.aggregate_read_bytes_per_s() *
@@ -101,11 +78,12 @@ absl::StatusOr<DeviceSpec> CpuSpec(std::string_view cpu_class,
   const double factor = static_cast<double>(host.cores) /
                         static_cast<double>(spec.unit().cores());
   spec.mutable_unit()->set_cores(host.cores);
-  SetSource(*spec.mutable_unit(), {"cores"}, "sched_getaffinity");
+  SetSource(*spec.mutable_unit(), Source::DRIVER, {"cores"},
+            "sched_getaffinity");
   for (MemoryLevel& level : *spec.mutable_levels()) {
     if (level.scope() == MemoryLevel::HOST) {
       level.set_cores_sharing(host.cores);
-      SetSource(level, {"cores_sharing"}, "sched_getaffinity");
+      SetSource(level, Source::DRIVER, {"cores_sharing"}, "sched_getaffinity");
       // The committed aggregate is that of the class's cores; a single core
       // cannot exceed its own rate.
       ScaleAggregates(level, std::min(1.0, factor));
@@ -113,7 +91,7 @@ absl::StatusOr<DeviceSpec> CpuSpec(std::string_view cpu_class,
     }
     if (level.kind() == MemoryLevel::REGISTER) {
       level.set_instances(host.cores);
-      SetSource(level, {"instances"}, "sched_getaffinity");
+      SetSource(level, Source::DRIVER, {"instances"}, "sched_getaffinity");
       continue;
     }
     for (const CacheInfo& cache : host.caches) {
@@ -126,7 +104,7 @@ absl::StatusOr<DeviceSpec> CpuSpec(std::string_view cpu_class,
       level.set_cores_sharing(std::max<int64_t>(1, sharing));
       level.set_instances(std::max<int64_t>(
           1, (host.cores + level.cores_sharing() - 1) / level.cores_sharing()));
-      SetSource(level,
+      SetSource(level, Source::DRIVER,
                 {"capacity_bytes", "instances", "cores_sharing",
                  "read_transaction_bytes", "write_transaction_bytes"},
                 "CPUID cache leaf, sched_getaffinity");

@@ -5,7 +5,7 @@
 
 namespace tilewright::tools {
 
-// page.html; "@PROFILE@" stands where the JSON belongs.
+// page.html, for FillPage.
 absl::string_view PageTemplate();
 
 }  // namespace tilewright::tools

@@ -1,5 +1,4 @@
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "tools/page/fill_page.h"
 #include "tools/profile/page_template.h"
 #include "tools/profile/print.h"
 
@@ -10,9 +9,7 @@ std::string ProfilePage(const Profile& profile, absl::string_view title) {
   json.Open('{').Key("title").Text(title).Key("profile");
   AppendProfile(profile, json);
   json.Close('}');
-  // Inside a script element only "</" could end the text early.
-  const std::string data = absl::StrReplaceAll(json.text(), {{"</", "<\\/"}});
-  return absl::StrReplaceAll(PageTemplate(), {{"@PROFILE@", data}});
+  return FillPage(PageTemplate(), json.text());
 }
 
 }  // namespace tilewright::tools

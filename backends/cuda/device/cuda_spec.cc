@@ -2,11 +2,11 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/device/cuda_error.h"
 #include "backends/spec/load_spec.h"
+#include "backends/spec/set_source.h"
 #include "base/status_macros.h"
 
 namespace tilewright::cuda {
@@ -24,15 +24,6 @@ int F32LanesPerMultiprocessor(int capability) {
     if (row.capability == capability) return row.lanes;
   }
   return 0;
-}
-
-template <typename M>
-void AddSource(M& message, Source::Kind kind,
-               const std::vector<const char*>& fields, const char* detail) {
-  Source& source = *message.add_sources();
-  for (const char* field : fields) source.add_fields(field);
-  source.set_kind(kind);
-  source.set_detail(detail);
 }
 
 class Attributes {
@@ -82,9 +73,9 @@ void AddLevels(const Attributes& got, int64_t memory_bytes, DeviceSpec& spec) {
   dram.set_cores_sharing(cores);
   dram.set_read_transaction_bytes(kSectorBytes);
   dram.set_write_transaction_bytes(kSectorBytes);
-  AddSource(dram, Source::DRIVER, {"capacity_bytes", "cores_sharing"},
+  SetSource(dram, Source::DRIVER, {"capacity_bytes", "cores_sharing"},
             "cuDeviceTotalMem, cuDeviceGetAttribute");
-  AddSource(dram, Source::DERIVED,
+  SetSource(dram, Source::DERIVED,
             {"instances", "read_transaction_bytes", "write_transaction_bytes"},
             "one memory, in sectors of 32 bytes");
   const double bytes_per_s =
@@ -93,7 +84,7 @@ void AddLevels(const Attributes& got, int64_t memory_bytes, DeviceSpec& spec) {
   if (bytes_per_s > 0) {
     dram.set_aggregate_read_bytes_per_s(bytes_per_s);
     dram.set_aggregate_write_bytes_per_s(bytes_per_s);
-    AddSource(dram, Source::DERIVED,
+    SetSource(dram, Source::DERIVED,
               {"aggregate_read_bytes_per_s", "aggregate_write_bytes_per_s"},
               "twice the memory clock times the bus width, of "
               "cuDeviceGetAttribute");
@@ -109,9 +100,9 @@ void AddLevels(const Attributes& got, int64_t memory_bytes, DeviceSpec& spec) {
     l2.set_cores_sharing(cores);
     l2.set_read_transaction_bytes(kSectorBytes);
     l2.set_write_transaction_bytes(kSectorBytes);
-    AddSource(l2, Source::DRIVER, {"capacity_bytes", "cores_sharing"},
+    SetSource(l2, Source::DRIVER, {"capacity_bytes", "cores_sharing"},
               kAttributes);
-    AddSource(
+    SetSource(
         l2, Source::DERIVED,
         {"instances", "read_transaction_bytes", "write_transaction_bytes"},
         "one cache, in sectors of 32 bytes");
@@ -128,9 +119,9 @@ void AddLevels(const Attributes& got, int64_t memory_bytes, DeviceSpec& spec) {
   shared.set_write_transaction_bytes(4);
   shared.set_banks(32);
   shared.set_bank_width_bytes(4);
-  AddSource(shared, Source::DRIVER, {"capacity_bytes", "instances"},
+  SetSource(shared, Source::DRIVER, {"capacity_bytes", "instances"},
             kAttributes);
-  AddSource(shared, Source::DATASHEET,
+  SetSource(shared, Source::DATASHEET,
             {"cores_sharing", "read_transaction_bytes",
              "write_transaction_bytes", "banks", "bank_width_bytes"},
             "CUDA C++ Programming Guide: shared memory has 32 banks of 32 "
@@ -145,8 +136,8 @@ void AddLevels(const Attributes& got, int64_t memory_bytes, DeviceSpec& spec) {
   registers.set_cores_sharing(1);
   registers.set_read_transaction_bytes(4);
   registers.set_write_transaction_bytes(4);
-  AddSource(registers, Source::DRIVER, {"instances"}, kAttributes);
-  AddSource(registers, Source::DATASHEET,
+  SetSource(registers, Source::DRIVER, {"instances"}, kAttributes);
+  SetSource(registers, Source::DATASHEET,
             {"capacity_bytes", "cores_sharing", "read_transaction_bytes",
              "write_transaction_bytes"},
             "CUDA C++ Programming Guide: at most 255 registers of 32 bits a "
@@ -163,7 +154,7 @@ void FillUnit(const Attributes& got, int capability, ComputeUnit& unit) {
   unit.set_registers_per_core(got[kCuRegistersPerMultiprocessor]);
   unit.set_scratchpad_bytes_per_block(got[kCuMaxSharedBytesPerBlock]);
   unit.set_scratchpad_bytes_per_core(got[kCuSharedBytesPerMultiprocessor]);
-  AddSource(
+  SetSource(
       unit, Source::DRIVER,
       {"cores", "warp_size", "max_threads_per_block", "max_threads_per_core",
        "max_blocks_per_core", "registers_per_block", "registers_per_core",
@@ -174,7 +165,7 @@ void FillUnit(const Attributes& got, int capability, ComputeUnit& unit) {
   unit.set_vector_bytes(4);
   unit.set_vector_registers(kMaxRegistersPerThread);
   unit.set_fma(true);
-  AddSource(unit, Source::DERIVED,
+  SetSource(unit, Source::DERIVED,
             {"threads_per_core", "registers_per_thread", "vector_bytes",
              "vector_registers"},
             "a thread has scalars of 32 bits; as many threads as fit");
@@ -185,7 +176,7 @@ void FillUnit(const Attributes& got, int capability, ComputeUnit& unit) {
     peak.set_unit(PeakRate::VECTOR);
     peak.set_core_ops_per_s(2e3 * lanes *
                             static_cast<double>(got[kCuClockRateKhz]));
-    AddSource(peak, Source::DERIVED, {"core_ops_per_s"},
+    SetSource(peak, Source::DERIVED, {"core_ops_per_s"},
               "two operations a lane and clock; lanes of the capability by the "
               "CUDA C++ Programming Guide, clock by cuDeviceGetAttribute");
   }

@@ -1,0 +1,14 @@
+#ifndef TILEWRIGHT_TOOLS_USER_PATH_H_
+#define TILEWRIGHT_TOOLS_USER_PATH_H_
+
+#include <string>
+
+namespace tilewright::tools {
+
+// `path` as given, against the folder the user stands in (under `bazel run`
+// that is $BUILD_WORKING_DIRECTORY).
+std::string UserPath(const std::string& path);
+
+}  // namespace tilewright::tools
+
+#endif  // TILEWRIGHT_TOOLS_USER_PATH_H_
