@@ -17,7 +17,7 @@ constexpr int64_t kComparedElements = 2000;
 absl::StatusOr<std::unique_ptr<LoadedKernel>> LoadedKernel::Load(
     backends::Device* device, const backends::DeviceModule& module,
     const CheckKernel& kernel, uint64_t seed) {
-  std::unique_ptr<LoadedKernel> loaded(new LoadedKernel(device, kernel));
+  std::unique_ptr<LoadedKernel> loaded(new LoadedKernel(kernel));
   TW_ASSIGN_OR_RETURN(loaded->function_,
                       device->GetKernel(module, kernel.name));
   TW_ASSIGN_OR_RETURN(loaded->stream_, device->CreateStream());

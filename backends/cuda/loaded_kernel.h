@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,10 +30,8 @@ class LoadedKernel {
   absl::StatusOr<double> WorstError();
 
  private:
-  LoadedKernel(backends::Device* device, CheckKernel kernel)
-      : device_(device), kernel_(std::move(kernel)) {}
+  explicit LoadedKernel(CheckKernel kernel) : kernel_(std::move(kernel)) {}
 
-  backends::Device* const device_;
   const CheckKernel kernel_;
   std::unique_ptr<backends::Stream> stream_;
   std::unique_ptr<backends::DeviceKernel> function_;
