@@ -61,8 +61,11 @@ struct Flags {
 ParallelMeasurerOptions Mode(bool precise, bool adaptive, int repeats) {
   ParallelMeasurerOptions options;
   options.mode = precise ? MeasureMode::kPrecise : MeasureMode::kSerial;
+  // It stays at two as long as values can be scaled.
+  options.react.initial_degree = kMeasuredAtATime;
   options.react.max_degree = options.react.initial_max = kMeasuredAtATime;
-  options.smallest_round = 8;  // an attempt costs little where this is the most
+  options.react.tau = options.calibrator.scaling_limit;
+  options.smallest_round = 8;
   options.repeats = AdaptiveEvaluatorOptions::Fixed(repeats);
   if (adaptive) {
     options.repeats = AdaptiveEvaluatorOptions();
