@@ -1,12 +1,14 @@
 #include "sketch/contraction_schedule.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "sketch/dot_choice.h"
 #include "sketch/output_tiles.h"
 #include "sketch/packed_operands.h"
 #include "sketch/reduce_loops.h"
@@ -29,8 +31,7 @@ class Builder {
         chain_(chain),
         output_(graph_.tensor(chain.output)),
         reduction_(graph_.tensor(*chain.reduction)),
-        body_(InlinedBody(graph_, *chain.reduction)),
-        loops_(ChooseReduceLoops(workload, reduction_, body_)) {}
+        body_(InlinedBody(graph_, *chain.reduction)) {}
 
   Schedule Run() {
     for (const std::string& block : chain_.inlined)
@@ -38,6 +39,9 @@ class Builder {
     const Handle last = writer_.Block(chain_.last);
     if (output_.shape.empty()) return std::move(writer_).Finish();
     tiles_ = StartTiles(workload_, chain_.output);
+    dot_ = ChooseDot(workload_, spec_, reduction_, body_, tiles_.vector_axis);
+    loops_ = ChooseReduceLoops(workload_, reduction_, body_,
+                               dot_ ? dot_->group : TermGroup());
     ChooseTile();
     ChooseTasks();
     PackConstants(writer_, graph_, reduction_, body_, tiles_, loops_);
@@ -111,6 +115,10 @@ class Builder {
     space.registers = static_cast<int>(spec_.unit().vector_registers());
     space.registers_per_unit = static_cast<int>(CeilDiv(unit.elements, lanes));
     space.rows_far_apart = RowsFarApart();
+    if (dot_) {
+      space.registers_per_load = dot_->registers_per_load;
+      space.registers_beside = dot_->registers_beside;
+    }
     const RegisterTile tile = ChooseRegisterTile(space);
     SetVectors(tiles_, unit, tile.vectors);
     if (tiles_.row_axis >= 0) tiles_.axes[tiles_.row_axis].tile = tile.rows;
@@ -126,8 +134,9 @@ class Builder {
     // as stay there for one block of terms.
     if (tiles_.row_axis >= 0 && tiles_.row_axis < tiles_.vector_axis) {
       const int64_t l2_bytes = CacheBytes(spec_, "l2", kDefaultL2Bytes);
-      const int64_t row_bytes = tiles_.axes[tiles_.row_axis].tile *
-                                ReducedExtent() * LaneBytes(graph_);
+      const int64_t row_bytes =
+          tiles_.axes[tiles_.row_axis].tile * ReducedExtent() *
+          (dot_ ? SizeBytes(dot_->intrinsic->a) : LaneBytes(graph_));
       const int64_t blocks =
           loops_.blocked ? loops_.extent(loops_.order[0]) : 1;
       budget.wanted = std::max({budget.wanted, l2_bytes / 2 / row_bytes,
@@ -164,6 +173,16 @@ class Builder {
     return parts;
   }
 
+  // Puts the loops of a tile's sums in order; those over the terms of a group
+  // and from there on become the tile.
+  void ArrangeSums(Handle block, const std::vector<Handle>& order,
+                   const Nest& nest) {
+    if (!dot_) return Arrange(writer_, order, nest.tile.front());
+    writer_.Reorder(order);
+    writer_.Tensorize(block, order[order.size() - nest.tile.size() - 1],
+                      std::string(dot_->intrinsic->name));
+  }
+
   // All terms in one go, in registers.
   void Reduce(Handle block, bool whole_task) {
     const Nest nest = CutSpatial(writer_, tiles_, block,
@@ -173,7 +192,7 @@ class Builder {
     for (const ReduceLoops::Part& part : loops_.order)
       order.push_back(parts[part.axis][part.part]);
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
-    Arrange(writer_, order, nest.tile.front());
+    ArrangeSums(block, order, nest);
   }
 
   // The sums of a task: neighbours along the vector axis side by side.
@@ -232,7 +251,7 @@ class Builder {
     for (size_t i = 1; i < loops_.order.size(); ++i)
       order.push_back(parts[loops_.order[i].axis][loops_.order[i].part]);
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
-    Arrange(writer_, order, nest.tile.front());
+    ArrangeSums(partial, order, nest);
     writer_.SetLevel(partial, "registers");
   }
 
@@ -243,7 +262,8 @@ class Builder {
   const Tensor& output_;
   const Tensor& reduction_;
   const std::vector<Expr> body_;  // of the reduction, prologue inlined
-  const ReduceLoops loops_;
+  std::optional<DotChoice> dot_;
+  ReduceLoops loops_;
   OutputTiles tiles_;
   ScheduleWriter writer_;
   Handle task_ = -1;  // the innermost task loop

@@ -26,7 +26,8 @@ std::optional<std::map<int, int>> DimOfAxis(const Expr& load) {
   return dims;
 }
 
-// Panels, then the terms in the order of the loops, then a panel's width.
+// Panels, then the terms in the order of the loops, then a panel's width, then
+// the terms of a group.
 std::optional<Layout> PanelLayout(const std::vector<int64_t>& shape,
                                   const std::map<int, int>& dims, int spatial,
                                   const OutputTiles& tiles,
@@ -42,12 +43,15 @@ std::optional<Layout> PanelLayout(const std::vector<int64_t>& shape,
                          ? Layout::Digit{dim, width, CeilDiv(shape[dim], width)}
                          : Layout::Digit{dim, 1, shape[dim]});
   }
-  for (const ReduceLoops::Part& part : loops.order) {
+  const auto add_terms = [&](const ReduceLoops::Part& part) {
     const auto dim = dims.find(spatial + part.axis);
     if (dim != dims.end())
       digits.push_back({dim->second, loops.divisor(part), loops.extent(part)});
-  }
+  };
+  const size_t outer = loops.order.size() - (loops.grouped ? 1 : 0);
+  for (size_t i = 0; i < outer; ++i) add_terms(loops.order[i]);
   digits.push_back({vector->second, 1, width});
+  if (loops.grouped) add_terms(loops.order.back());
   const std::vector<int64_t> none(shape.size(), 0);
   const absl::StatusOr<Layout> layout =
       Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);

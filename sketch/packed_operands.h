@@ -1,5 +1,6 @@
 // Operands of a contraction laid out as its loops read them: panels as wide as
-// the register tile, along the vector axis side by side.
+// the register tile, along the vector axis side by side; where terms are summed
+// in groups, the groups side by side.
 #ifndef TILEWRIGHT_SKETCH_PACKED_OPERANDS_H_
 #define TILEWRIGHT_SKETCH_PACKED_OPERANDS_H_
 

@@ -5,14 +5,17 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "sketch/replayer.h"
+#include "tilegraph/intrinsics.h"
 #include "tilegraph/layout.h"
 
 namespace tilewright::sketch {
 namespace {
 
-// The loops from `path`'s last node inwards, if they are a perfect nest around
-// one block: what may become a tile.
-absl::StatusOr<std::vector<Loop*>> TileLoops(Loop& outermost, Block** block) {
+// The loops from `outermost` inwards, if they are a perfect nest around one
+// block: what may become a tile. The first `reducing` of them may carry its
+// reduction.
+absl::StatusOr<std::vector<Loop*>> TileLoops(Loop& outermost, size_t reducing,
+                                             Block** block) {
   std::vector<Loop*> loops = {&outermost};
   while (true) {
     Loop& loop = *loops.back();
@@ -30,14 +33,34 @@ absl::StatusOr<std::vector<Loop*>> TileLoops(Loop& outermost, Block** block) {
     }
     loops.push_back(&*inner.loop);
   }
-  for (Loop* loop : loops) {
-    if (CarriesReduction(*loop, **block)) {
+  for (size_t i = reducing; i < loops.size(); ++i) {
+    if (CarriesReduction(*loops[i], **block)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("loop ", loop->name, " carries a reduction of ",
+          absl::StrCat("loop ", loops[i]->name, " carries a reduction of ",
                        (*block)->name, "; reorder it outside the tile"));
     }
   }
   return loops;
+}
+
+// Whether the block computes what the intrinsic does, `outermost` running over
+// the terms of one group.
+absl::Status CheckDot(const DotIntrinsic& dot, const Loop& outermost,
+                      const Block& block) {
+  const auto term = block.combiner && block.body.size() == 1
+                        ? MatchDotTerm(*block.combiner, block.body[0])
+                        : std::nullopt;
+  if (!term || term->intrinsic != &dot) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(block.name, " does not sum products as ",
+                     std::string(dot.name), " does"));
+  }
+  if (!CarriesReduction(outermost, block) || outermost.extent != dot.group) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "loop ", outermost.name, " does not run over the ", dot.group,
+        " terms that ", std::string(dot.name), " sums"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -50,7 +73,7 @@ absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer,
     return absl::InvalidArgumentError("task loops cannot be annotated");
   if (args.text == "tile") {
     Block* block = nullptr;
-    TW_ASSIGN_OR_RETURN(std::vector<Loop*> loops, TileLoops(loop, &block));
+    TW_ASSIGN_OR_RETURN(std::vector<Loop*> loops, TileLoops(loop, 0, &block));
     for (Loop* l : loops) l->kind = LoopKind::kTile;
     return Results{};
   }
@@ -71,14 +94,19 @@ absl::StatusOr<Results> ApplyTensorize(Replayer& replayer,
                                        const Arguments& args) {
   TW_ASSIGN_OR_RETURN(std::string name, replayer.BlockName(args.operands[0]));
   TW_ASSIGN_OR_RETURN(Path path, replayer.FindLoopOf(args.operands[1]));
-  if (args.text.empty())
-    return absl::InvalidArgumentError("names no intrinsic");
+  const DotIntrinsic* dot = FindDotIntrinsic(args.text);
+  if (dot == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no intrinsic '", args.text, "'"));
+  }
   Block* block = nullptr;
+  Loop& outermost = *path.back().node().loop;
   TW_ASSIGN_OR_RETURN(std::vector<Loop*> loops,
-                      TileLoops(*path.back().node().loop, &block));
+                      TileLoops(outermost, 1, &block));
   if (block->name != name)
     return absl::InvalidArgumentError(
         absl::StrCat("the loop is not around ", name));
+  TW_RETURN_IF_ERROR(CheckDot(*dot, outermost, *block));
   for (Loop* l : loops) l->kind = LoopKind::kTile;
   block->intrinsic = args.text;
   return Results{};

@@ -85,7 +85,8 @@ int64_t ReduceLoops::divisor(const Part& part) const {
 }
 
 ReduceLoops ChooseReduceLoops(const Workload& workload, const Tensor& reduction,
-                              absl::Span<const Expr> body) {
+                              absl::Span<const Expr> body,
+                              const TermGroup& group) {
   const std::vector<Axis>& axes = reduction.compute.reduce_axes;
   const int rank = static_cast<int>(axes.size());
   ReduceLoops loops;
@@ -149,6 +150,13 @@ ReduceLoops ChooseReduceLoops(const Workload& workload, const Tensor& reduction,
   add([](const AxisUse& use, bool inner) {
     return use.layout_block > 1 && inner;
   });
+  if (group.axis >= 0) {
+    std::vector<int64_t>& factors = loops.factors[group.axis];
+    factors.back() = CeilDiv(factors.back(), group.terms);
+    factors.push_back(group.terms);
+    loops.order.push_back({group.axis, static_cast<int>(factors.size()) - 1});
+    loops.grouped = true;
+  }
   return loops;
 }
 

@@ -31,6 +31,7 @@ struct ReduceLoops {
   std::vector<std::vector<int64_t>> factors;
   std::vector<Part> order;  // all parts, outermost first
   bool blocked = false;     // order[0] is the loop over blocks of terms
+  bool grouped = false;     // order.back() runs over the terms of one group
 
   int64_t extent(const Part& part) const {
     return factors[part.axis][part.part];
@@ -39,9 +40,16 @@ struct ReduceLoops {
   int64_t divisor(const Part& part) const;
 };
 
+// Neighbouring terms that are summed together; none by default.
+struct TermGroup {
+  int axis = -1;  // reduce axis, of a multiple of `terms`
+  int64_t terms = 1;
+};
+
 // `body`: of the reduction, its prologue inlined.
 ReduceLoops ChooseReduceLoops(const Workload& workload, const Tensor& reduction,
-                              absl::Span<const Expr> body);
+                              absl::Span<const Expr> body,
+                              const TermGroup& group = {});
 
 }  // namespace tilewright::sketch
 

@@ -57,9 +57,9 @@ RegisterTile ChooseRegisterTile(const TileSpace& space) {
   for (const int64_t vectors : {8, 6, 4, 3, 2, 1}) {
     const int64_t held = vectors * space.registers_per_unit;
     if (vectors > space.vectors && vectors > 1) continue;
-    // Accumulators, one vector of the loaded operand each, one broadcast.
-    const int64_t most_rows =
-        std::max<int64_t>(1, (space.registers - 1 - held) / held);
+    const int64_t left = space.registers - space.registers_beside -
+                         space.registers_per_load * held;
+    const int64_t most_rows = std::max<int64_t>(1, left / held);
     for (int64_t rows = 1; rows <= std::min(most_rows, space.rows); ++rows) {
       const int64_t most_outer =
           rows == space.rows ? std::min(most_rows / rows, space.outer_rows) : 1;

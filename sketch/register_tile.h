@@ -18,6 +18,10 @@ struct TileSpace {
   int registers_per_unit;  // vector registers that one unit of `vectors` fills
   bool rows_far_apart = false;  // neighbouring rows of the broadcast operand
                                 // lie a page or more apart
+  // Vectors held for each vector of the loaded operand, and for what is
+  // broadcast and computed beside it.
+  int registers_per_load = 1;
+  int registers_beside = 1;
 };
 
 struct RegisterTile {

@@ -244,7 +244,8 @@ std::string Usage() {
   absl::StrAppend(
       &out,
       "\nHow to compile (every command that takes an .onnx):\n"
-      "  --target=cpu[:x86-64-v2|v3|v4|v4-amx]  default: this CPU\n"
+      "  --target=cpu[:x86-64-v2|v3|v4|v4-vnni|v4-bf16|v4-amx]  default: this "
+      "CPU\n"
       "  --spec=NAME|FILE                       device spec instead of the "
       "target's own\n"
       "  --connect=register|none                elementwise consumers in "

@@ -94,9 +94,9 @@ absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
     const CommandLine& line) {
   const std::string target = line.Get("target", "cpu");
   if (target != "cpu" && !absl::StartsWith(target, "cpu:")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--target=", target,
-                     ": this build has only cpu[:x86-64-v2|v3|v4|v4-amx]"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--target=", target,
+        ": this build has only cpu[:x86-64-v2|v3|v4|v4-vnni|v4-bf16|v4-amx]"));
   }
   DeviceSpec spec;
   if (line.Has("spec")) {
@@ -113,7 +113,8 @@ absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
     const absl::StatusOr<DeviceSpec> committed = LoadSpec(name);
     if (!committed.ok())
       return absl::InvalidArgumentError(absl::StrCat(
-          "--target=", target, ": expected cpu[:x86-64-v2|v3|v4|v4-amx]"));
+          "--target=", target,
+          ": expected cpu[:x86-64-v2|v3|v4|v4-vnni|v4-bf16|v4-amx]"));
     spec = *committed;
   }
   return cpu::CreateCpuCodegen(spec);

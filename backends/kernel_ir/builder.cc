@@ -241,15 +241,29 @@ Reg ScalarBuilder::EmitExpr(const Expr& expr,
 
 Reg ScalarBuilder::Load(int buffer, Reg offset, int64_t constant_offset,
                         int lanes, int active, Reg mask, Reg other) {
+  return LoadAs(kernel_.buffers[buffer].dtype, buffer, offset, constant_offset,
+                lanes, active, mask, other);
+}
+
+Reg ScalarBuilder::LoadBits(int buffer, Reg offset, int64_t constant_offset,
+                            int lanes, int active) {
+  TW_CHECK(kernel_.buffers[buffer].dtype == DType::kBFloat16);
+  return LoadAs(DType::kUInt16, buffer, offset, constant_offset, lanes, active,
+                kNoReg, kNoReg);
+}
+
+Reg ScalarBuilder::LoadAs(DType dtype, int buffer, Reg offset,
+                          int64_t constant_offset, int lanes, int active,
+                          Reg mask, Reg other) {
   const ScalarBuffer& b = kernel_.buffers[buffer];
   if (active == lanes) active = 0;
-  std::string key =
-      absl::StrCat("L", buffer, ",", offset, ",", constant_offset, ",", lanes,
-                   ",", active, ",", mask, ",", other);
+  std::string key = absl::StrCat("L", static_cast<int>(dtype), ":", buffer, ",",
+                                 offset, ",", constant_offset, ",", lanes, ",",
+                                 active, ",", mask, ",", other);
   const bool read_only = b.role == Role::kInput || b.role == Role::kConstant;
   absl::StrAppend(&key, "@", load_epoch_[buffer]);
   if (!read_only) absl::StrAppend(&key, "/", scope_epoch_);
-  return Shared(key, !AnyVariable({offset, mask, other}), b.dtype, lanes,
+  return Shared(key, !AnyVariable({offset, mask, other}), dtype, lanes,
                 [&](Reg dst) {
                   LoadInst inst;
                   inst.dst = dst;
@@ -301,6 +315,11 @@ void ScalarBuilder::AssignFma(Reg variable, Reg a, Reg b, Reg c) {
   TW_CHECK(type(variable).is_variable);
   const std::vector<Reg> o = SplatToEqualLanes({a, b, c});
   Append(Inst{FmaInst{variable, o[0], o[1], o[2]}});
+}
+
+void ScalarBuilder::AssignDot(Reg variable, Reg a, Reg b) {
+  TW_CHECK(type(variable).is_variable);
+  Append(Inst{DotInst{variable, variable, a, b}});
 }
 
 void ScalarBuilder::Push(Scope::Kind kind, Inst header) {

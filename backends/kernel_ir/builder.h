@@ -75,6 +75,9 @@ class ScalarBuilder {
            int active = 0, Reg mask = kNoReg, Reg other = kNoReg);
   void Store(int buffer, Reg offset, int64_t constant_offset, Reg value,
              int active = 0, Reg mask = kNoReg);
+  // The bits of bf16 elements, as u16.
+  Reg LoadBits(int buffer, Reg offset, int64_t constant_offset, int lanes,
+               int active = 0);
   // What was loaded from the buffer so far is loaded anew where it is asked for
   // again: for values that would wait too long in registers.
   void ForgetLoads(int buffer) { ++load_epoch_[buffer]; }
@@ -87,6 +90,8 @@ class ScalarBuilder {
   // variable = op(operands) or a * b + c, without a value in between.
   void AssignOp(Reg variable, Op op, std::vector<Reg> operands);
   void AssignFma(Reg variable, Reg a, Reg b, Reg c);
+  // variable = variable + dot(a, b); see DotInst.
+  void AssignDot(Reg variable, Reg a, Reg b);
 
   // Scopes. BeginFor returns the loop's register, a value of its own in every
   // iteration; the bounds of BeginForRegs are registers.
@@ -121,6 +126,8 @@ class ScalarBuilder {
   template <typename Make>
   Reg Shared(const std::string& key, bool shareable, DType dtype, int lanes,
              Make make);
+  Reg LoadAs(DType dtype, int buffer, Reg offset, int64_t constant_offset,
+             int lanes, int active, Reg mask, Reg other);
   bool AnyVariable(absl::Span<const Reg> regs) const;
   std::vector<Reg> SplatToEqualLanes(std::vector<Reg> operands);
   void Push(Scope::Kind kind, Inst header);
@@ -128,8 +135,7 @@ class ScalarBuilder {
 
   ScalarKernel kernel_;
   std::vector<Scope> scopes_;
-  std::vector<int64_t>
-      load_epoch_;  // per buffer: part of the key of its loads
+  std::vector<int64_t> load_epoch_;  // per buffer: part of the key of its loads
   int64_t scope_epoch_ = 0;
   int64_t next_scope_epoch_ = 0;
   int64_t num_instructions_ = 0;

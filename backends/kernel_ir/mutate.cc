@@ -157,6 +157,8 @@ std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
         Of<FmaInst>("factor replaced", [](FmaInst& f) { f.a = f.b; }));
   } else if (std::holds_alternative<ScaleInst>(inst.node)) {
     out.push_back(Of<ScaleInst>("not scaled", [](ScaleInst& s) { s.n = s.a; }));
+  } else if (std::holds_alternative<DotInst>(inst.node)) {
+    out.push_back({"dot dropped", nullptr});
   } else if (const LoadInst* load = std::get_if<LoadInst>(&inst.node)) {
     out.push_back(Of<LoadInst>("offset one too far",
                                [](LoadInst& l) { l.constant_offset += 1; }));

@@ -62,6 +62,43 @@ const Code* AnyStep(Machine& m, const Code* c) {
   return c + 1;
 }
 
+// dst, c: accumulators; a, b: operands; aux: terms of a group.
+const Code* DotIntStep(Machine& m, const Code* c) {
+  for (int i = 0; i < c->lanes; ++i) {
+    uint32_t sum;
+    std::memcpy(&sum, m.regs + c->c + 4 * i, 4);
+    for (int g = 0; g < c->aux; ++g) {
+      const auto a = static_cast<uint8_t>(m.regs[c->a + g]);
+      const auto b = static_cast<int8_t>(m.regs[c->b + c->aux * i + g]);
+      sum += static_cast<uint32_t>(a * b);
+    }
+    std::memcpy(m.regs + c->dst + 4 * i, &sum, 4);
+  }
+  return c + 1;
+}
+
+float FromBits(const char* at) {
+  uint16_t high;
+  std::memcpy(&high, at, 2);
+  const uint32_t bits = static_cast<uint32_t>(high) << 16;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+// One rounding per term, in order.
+const Code* DotFloatStep(Machine& m, const Code* c) {
+  for (int i = 0; i < c->lanes; ++i) {
+    float sum;
+    std::memcpy(&sum, m.regs + c->c + 4 * i, 4);
+    for (int g = 0; g < c->aux; ++g)
+      sum += FromBits(m.regs + c->a + 2 * g) *
+             FromBits(m.regs + c->b + 2 * (c->aux * i + g));
+    std::memcpy(m.regs + c->dst + 4 * i, &sum, 4);
+  }
+  return c + 1;
+}
+
 void WriteIndex(Machine& m, int32_t at, DType dtype, int64_t value) {
   WriteLane(m.regs + at, dtype, 0, {0, value});
 }
@@ -183,6 +220,16 @@ class Compiler {
     c.b = At(n.n);
     c.lanes = k_.regs[n.dst].lanes;
   }
+  void One(const DotInst& n) {
+    const DotIntrinsic& dot = *DotOf(k_.regs[n.a].dtype);
+    Code& c = Emit(IsFloat(dot.acc) ? DotFloatStep : DotIntStep);
+    c.dst = At(n.dst);
+    c.a = At(n.a);
+    c.b = At(n.b);
+    c.c = At(n.acc);
+    c.lanes = k_.regs[n.dst].lanes;
+    c.aux = dot.group;
+  }
   void One(const LaneInst& n) {
     Code& c = Emit(LaneStep);
     c.dst = At(n.dst);
@@ -226,8 +273,11 @@ class Compiler {
     c.a = At(n.source);
     c.lanes = k_.regs[n.source].lanes;
   }
-  bool Narrow(int buffer) const {
-    return RegisterType(k_.buffers[buffer].dtype) != k_.buffers[buffer].dtype;
+  // Whether elements are converted on their way between buffer and register.
+  bool Narrow(int buffer, Reg value) const {
+    const DType element = k_.buffers[buffer].dtype;
+    return RegisterType(element) != element &&
+           SizeBytes(k_.regs[value].dtype) != SizeBytes(element);
   }
   template <typename Access>
   void Place(Code& c, const Access& n, Reg value) {
@@ -243,13 +293,13 @@ class Compiler {
     c.scalar_mask = n.mask != kNoReg && k_.regs[n.mask].lanes == 1;
   }
   void One(const LoadInst& n) {
-    Code& c = Emit(internal::LoadStepFor(Narrow(n.buffer)));
+    Code& c = Emit(internal::LoadStepFor(Narrow(n.buffer, n.dst)));
     Place(c, n, n.dst);
     c.dst = At(n.dst);
     c.a = At(n.other);
   }
   void One(const StoreInst& n) {
-    Code& c = Emit(internal::StoreStepFor(Narrow(n.buffer)));
+    Code& c = Emit(internal::StoreStepFor(Narrow(n.buffer, n.value)));
     Place(c, n, n.value);
     c.a = At(n.value);
   }

@@ -119,6 +119,10 @@ class Printer {
   void One(const ScaleInst& n, int depth) {
     Line(depth, absl::StrCat(Define(n.dst), "scale ", R(n.a), ", ", R(n.n)));
   }
+  void One(const DotInst& n, int depth) {
+    Line(depth, absl::StrCat(Define(n.dst), R(n.acc), " + dot ", R(n.a), ", ",
+                             R(n.b)));
+  }
   void One(const LaneInst& n, int depth) {
     Line(depth,
          absl::StrCat(Define(n.dst), "lane ", n.lane, " of ", R(n.source)));
@@ -183,6 +187,13 @@ DType RegisterType(DType element) {
   return element == DType::kFloat16 || element == DType::kBFloat16
              ? DType::kFloat32
              : element;
+}
+
+const DotIntrinsic* DotOf(DType a) {
+  for (const DotIntrinsic& dot : DotIntrinsics()) {
+    if (a == (dot.a == DType::kBFloat16 ? DType::kUInt16 : dot.a)) return &dot;
+  }
+  return nullptr;
 }
 
 std::string ScalarKernel::ToString() const { return Printer(*this).Print(); }

@@ -17,6 +17,7 @@
 #include "backends/kernel_ir/tile_ir.h"
 #include "tilegraph/dtype.h"
 #include "tilegraph/expr.h"
+#include "tilegraph/intrinsics.h"
 
 namespace tilewright::kernel_ir {
 
@@ -58,6 +59,13 @@ struct FmaInst {  // dst = a * b + c with one rounding
 struct ScaleInst {  // dst = a * 2^n with one rounding, whole numbers n; floats
   Reg dst, a, n;
 };
+// dst = acc + sums of short groups of products (tilegraph/intrinsics.h): lane i
+// adds a[g] * b[i * group + g] over g. The dtype of `a` tells which: u8 with s8
+// and i32 sums, groups of four; u16, the bits of bf16, with f32 sums, groups of
+// two. `a` has `group` lanes, `b` group * lanes.
+struct DotInst {
+  Reg dst, acc, a, b;
+};
 struct LaneInst {  // dst (scalar) = lane `lane` of source
   Reg dst, source;
   int lane;
@@ -86,9 +94,10 @@ struct AnyInst {
 };
 // Elements [offset + constant_offset, +lanes) of a buffer, in elements of its
 // physical layout; with stride 1. For fp16 and bf16 buffers the register is f32
-// (converted). Masking: only the first `active` lanes are touched (0: all);
-// where `mask` (a bool register of equal lanes, or a scalar for all lanes) is
-// false nothing is read and the lane is `other` (kNoReg: zero).
+// (converted), or, for bf16, u16: the bits. Masking: only the first `active`
+// lanes are touched (0: all); where `mask` (a bool register of equal lanes, or
+// a scalar for all lanes) is false nothing is read and the lane is `other`
+// (kNoReg: zero).
 struct LoadInst {
   Reg dst;
   int buffer;
@@ -121,6 +130,8 @@ struct PrefetchInst {
 // The dtype of the register that holds an element of a buffer: f32 for fp16 and
 // bf16, which are storage only; otherwise its own.
 DType RegisterType(DType element);
+// What a DotInst with such an operand `a` is; null if there is none such.
+const DotIntrinsic* DotOf(DType a);
 
 struct Inst;
 
@@ -143,7 +154,7 @@ struct IfInst {
 
 struct Inst {
   std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, ScaleInst,
-               LaneInst, InsertInst, ShuffleInst, BitcastInst, AnyInst,
+               DotInst, LaneInst, InsertInst, ShuffleInst, BitcastInst, AnyInst,
                LoadInst, StoreInst, PrefetchInst, ForInst, IfInst>
       node;
 };

@@ -42,7 +42,8 @@ const Code* LoadStep(Machine& machine, const Code* c) {
   Memory& mem = m.memory[c->aux];
   const int64_t first = FirstElement(m, c);
   const int64_t elements = mem.buffer->elements;
-  const DType dtype = mem.buffer->dtype;
+  // Without conversion the register's type may be another of the same size.
+  const DType dtype = kNarrow ? mem.buffer->dtype : c->dtype;
   const int64_t size = SizeBytes(dtype);
   char* dst = m.regs + c->dst;
   if (!kNarrow && c->c < 0 && c->active == c->lanes) {

@@ -212,6 +212,20 @@ class Verifier {
       return Fault(absl::StrCat("scale of ", T(n.a), " by ", T(n.n)));
     return Define(n.dst, a.dtype, a.lanes);
   }
+  absl::Status One(const DotInst& n) {
+    for (Reg r : {n.acc, n.a, n.b}) TW_RETURN_IF_ERROR(Use(r));
+    const DotIntrinsic* dot = DotOf(k_.regs[n.a].dtype);
+    const int lanes = k_.regs[n.acc].lanes;
+    if (dot == nullptr || k_.regs[n.acc].dtype != dot->acc ||
+        k_.regs[n.a].lanes != dot->group ||
+        k_.regs[n.b].lanes != dot->group * lanes ||
+        k_.regs[n.b].dtype !=
+            (dot->b == DType::kBFloat16 ? DType::kUInt16 : dot->b)) {
+      return Fault(
+          absl::StrCat("dot of ", T(n.a), " and ", T(n.b), " to ", T(n.acc)));
+    }
+    return Define(n.dst, dot->acc, lanes);
+  }
   absl::Status One(const LaneInst& n) {
     TW_RETURN_IF_ERROR(Use(n.source));
     if (n.lane < 0 || n.lane >= k_.regs[n.source].lanes)
@@ -294,7 +308,10 @@ class Verifier {
     const int lanes = k_.regs[n.dst].lanes;
     TW_RETURN_IF_ERROR(
         Access(n.buffer, n.offset, n.constant_offset, lanes, n.active, n.mask));
-    const DType dtype = RegisterType(k_.buffers[n.buffer].dtype);
+    const DType element = k_.buffers[n.buffer].dtype;
+    const bool bits =
+        element == DType::kBFloat16 && k_.regs[n.dst].dtype == DType::kUInt16;
+    const DType dtype = bits ? DType::kUInt16 : RegisterType(element);
     if (n.other != kNoReg) {
       TW_RETURN_IF_ERROR(Use(n.other));
       if (k_.regs[n.other].dtype != dtype || k_.regs[n.other].lanes != lanes)

@@ -7,6 +7,7 @@
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/lowering/block_access.h"
 #include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/intrinsics.h"
 
 namespace tilewright::lowering {
 
@@ -146,7 +147,9 @@ double AccessCosts::Cost(const OpAccesses& op, const TileAccess& access,
     offsets[0].resize(plan.lanes);
     return Block(access, plan.lanes, offsets);
   }
-  if (lane == 1) return 1;
+  // An intrinsic reads the group of each lane.
+  const DotIntrinsic* dot = FindDotIntrinsic(op.op->intrinsic);
+  if (lane == 1 || (dot != nullptr && lane == dot->group)) return 1;
   double cost = Strided(access, 1, plan.lanes, active, 0, lane);
   const int64_t row = row_var < 0 ? 0 : offset.CoefficientOf(row_var);
   if (row != 0 && row_linear && !MentionedIn(access.conditions, axis.var) &&

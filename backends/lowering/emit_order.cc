@@ -97,7 +97,8 @@ void OpEmitter::BeginBlock() {
 // The positions from axis `at` on, taps counted first.
 void OpEmitter::Collect(size_t at, std::vector<Step>& steps) {
   if (at < taps_.size()) {
-    for (int64_t i = 0; i < taps_[at].extent; ++i) {
+    const int64_t extent = dot_ == nullptr ? taps_[at].extent : 1;
+    for (int64_t i = 0; i < extent; ++i) {
       at_[taps_[at].var] = i;
       Collect(at + 1, steps);
     }
@@ -133,7 +134,7 @@ void OpEmitter::Collect(size_t at, std::vector<Step>& steps) {
 // the addresses of what they read, each element is loaded once, used by all
 // outputs it belongs to, and gone: the next operation loads it anew.
 void OpEmitter::FollowStream(std::vector<Step>& steps) {
-  if (taps_.empty()) return;
+  if (taps_.empty() || dot_ != nullptr) return;
   const AccessForm* stream = nullptr;
   for (const Expr& body : body_) {
     Visit(body, [&](const Expr& e) {

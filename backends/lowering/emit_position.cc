@@ -25,6 +25,7 @@ void OpEmitter::Position() {
   }
   std::vector<Reg> old(n);
   for (int i = 0; i < n; ++i) old[i] = Get(i);
+  if (dot_ != nullptr) return AddDot(old[0]);
   if (n == 1 && op_.combiner->kind() == Combiner::Kind::kSum &&
       joins_ == nullptr && Accumulate(old[0]))
     return;

@@ -85,6 +85,7 @@ void OpEmitter::Prepare() {
           Expr::Load(kElement - i, op_.combiner->component_dtype(i), {}));
     }
     combine_ = op_.combiner->Combine(a, b);
+    ChooseDot();
   }
 }
 

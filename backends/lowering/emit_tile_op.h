@@ -13,6 +13,7 @@
 #include "backends/lowering/lane_reduction.h"
 #include "backends/lowering/vector_plan.h"
 #include "backends/lowering/vector_target.h"
+#include "tilegraph/intrinsics.h"
 
 namespace tilewright::lowering {
 
@@ -54,6 +55,9 @@ struct LoopsAround {
   // Unrolled ones, outermost first: their iterations are laid out together with
   // the positions of the box.
   std::vector<kernel_ir::TileAxis> taps;
+  // What sums the terms of the one tap in a step, if operands lie as it needs
+  // them; may be null.
+  const DotIntrinsic* dot = nullptr;
 };
 
 void EmitTileOp(const kernel_ir::TileOp& op, EmitContext& context,

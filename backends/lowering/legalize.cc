@@ -12,6 +12,7 @@
 #include "backends/lowering/kernel_ranges.h"
 #include "backends/lowering/vector_plan.h"
 #include "base/status_macros.h"
+#include "tilegraph/intrinsics.h"
 
 namespace tilewright::lowering {
 
@@ -113,13 +114,33 @@ class Legalizer {
     return count <= kMaxUnrolledOps ? op : nullptr;
   }
 
+  // The update of an intrinsic whose terms the loop runs over.
+  const DotIntrinsic* DotAround(const For& loop) const {
+    const TileOp* op = loop.body.size() == 1
+                           ? std::get_if<TileOp>(&loop.body[0].node)
+                           : nullptr;
+    if (op == nullptr || op->phase != TileOp::Phase::kUpdate) return nullptr;
+    const DotIntrinsic* dot = FindDotIntrinsic(op->intrinsic);
+    const std::vector<std::string>& has = c_.target.intrinsics;
+    if (dot == nullptr || loop.extent != dot->group ||
+        std::find(has.begin(), has.end(), dot->name) == has.end())
+      return nullptr;
+    return dot;
+  }
+
   void Loop(const For& loop, int depth) {
     const auto joins = c_.plan.lane_reductions.find(&loop);
     if (joins != c_.plan.lane_reductions.end()) {
-      EmitTileOp(*joins->second.op, c_, {&joins->second, {}});
+      EmitTileOp(*joins->second.op, c_, {&joins->second, {}, nullptr});
       return;
     }
     LoopsAround around;
+    around.dot = DotAround(loop);
+    if (around.dot != nullptr) {
+      around.taps = {{loop.var, loop.name, loop.extent}};
+      EmitTileOp(std::get<TileOp>(loop.body[0].node), c_, around);
+      return;
+    }
     if (const TileOp* update = UnrolledUpdate(loop, around.taps)) {
       EmitTileOp(*update, c_, around);
       return;
@@ -146,13 +167,12 @@ class Legalizer {
     c_.loops.erase(loop.var);
   }
 
+  // Loops around a group of terms are long enough as they are, and further
+  // copies would hold more values at once.
   int UnrollHint(const For& loop) const {
-    const bool updates =
-        std::all_of(loop.body.begin(), loop.body.end(), [](const Stmt& s) {
-          const auto* op = std::get_if<TileOp>(&s.node);
-          return op != nullptr && op->phase == TileOp::Phase::kUpdate;
-        });
-    if (!updates || loop.body.size() != 1) return 1;
+    if (loop.body.size() != 1) return 1;
+    const auto* op = std::get_if<TileOp>(&loop.body[0].node);
+    if (op == nullptr || op->phase != TileOp::Phase::kUpdate) return 1;
     return static_cast<int>(
         std::min<int64_t>(loop.extent, std::max(1, c_.target.unroll_reduce)));
   }

@@ -1,8 +1,8 @@
 // The emitter of one tile operation: what all positions share is prepared once,
 // then every position, one vector of each destination, is written in turn.
 // Internal to legalize; its parts stand in emit_tile_op.cc (preparation,
-// loops), emit_order.cc, emit_position.cc, emit_value.cc, emit_access.cc,
-// emit_block.cc and emit_prefetch.cc.
+// loops), emit_order.cc, emit_position.cc, emit_dot.cc, emit_value.cc,
+// emit_access.cc, emit_block.cc and emit_prefetch.cc.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_TILE_OP_EMITTER_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_TILE_OP_EMITTER_H_
 
@@ -76,6 +76,7 @@ class OpEmitter {
         b_(context.builder),
         joins_(around.joins),
         taps_(around.taps),
+        dot_(around.dot),
         plan_(context.plan.ops.at(&op)),
         lane_var_(c_.ranges.lane_var()),
         chunk_var_(c_.ranges.chunk_var()),
@@ -128,6 +129,12 @@ class OpEmitter {
   Reg Get(int component);
   void Put(int component, Reg value);
   Reg MergeMask();
+
+  // --- Groups of terms that one instruction sums.
+  void ChooseDot();
+  bool IsGrouped(const Expr& load, int64_t lane_stride);
+  Reg DotOperand(const Expr& load, int lanes, int active);
+  void AddDot(Reg old);
 
   // --- Prefetching.
   void PrefetchNext();
@@ -213,6 +220,8 @@ class OpEmitter {
   kernel_ir::ScalarBuilder& b_;
   const LaneReduction* const joins_;  // may be null
   const std::vector<kernel_ir::TileAxis>& taps_;
+  const DotIntrinsic* dot_;  // null: terms are added one by one
+  std::optional<DotTerm> dot_term_;
   const OpPlan plan_;
   const int lane_var_, chunk_var_, row_var_;
   int axis_var_ = -1;

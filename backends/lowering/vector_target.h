@@ -19,12 +19,16 @@ struct VectorTarget {
   bool fma = true;
   int unroll_reduce =
       4;  // unroll hint for serial loops directly around an update
+  // Names of tilegraph/intrinsics.h that the target has; operations that ask
+  // for another are written as what it means.
+  std::vector<std::string> intrinsics;
 };
 
 struct LegalizeReport {
   std::vector<std::string> demoted;
   int max_live_accumulators = 0;
   int gathers = 0;          // lane-by-lane loads emitted
+  int dots = 0;             // vectors of sums that an intrinsic updates
   int lane_reductions = 0;  // reductions of vectors over their lanes, as trees:
                             // the one place where terms change their order
 };

@@ -29,8 +29,9 @@ const std::vector<ClassDefinition>& Definitions() {
         "xsave"}},
       {"x86-64-v4",
        {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "evex512"}},
-      {"x86-64-v4-amx",
-       {"amx-bf16", "amx-int8", "amx-tile", "avx512bf16", "avx512vnni"}},
+      {"x86-64-v4-vnni", {"avx512vnni"}},
+      {"x86-64-v4-bf16", {"avx512bf16"}},
+      {"x86-64-v4-amx", {"amx-bf16", "amx-int8", "amx-tile"}},
   };
   return *definitions;
 }

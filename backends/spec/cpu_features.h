@@ -12,8 +12,9 @@
 namespace tilewright {
 
 // The classes kernels are built for, smallest first: "x86-64-v2", "x86-64-v3",
-// "x86-64-v4" (the levels of the x86-64 psABI), "x86-64-v4-amx" (v4 with VNNI,
-// bf16 and AMX). Each includes the ones before it.
+// "x86-64-v4" (the levels of the x86-64 psABI), "x86-64-v4-vnni" (v4 with
+// AVX512_VNNI), "x86-64-v4-bf16" (and AVX512_BF16), "x86-64-v4-amx" (and AMX).
+// Each includes the ones before it.
 const std::vector<std::string>& CpuClasses();
 
 // Features of a class in LLVM's spelling, sorted. InvalidArgument lists the

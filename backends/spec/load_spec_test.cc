@@ -18,7 +18,8 @@ using ::testing::HasSubstr;
 TEST(LoadSpecTest, EveryCommittedSpecLoadsUnderItsFileName) {
   EXPECT_THAT(BuiltinSpecNames(),
               ElementsAre("cpu_x86_64_v2", "cpu_x86_64_v3", "cpu_x86_64_v4",
-                          "cpu_x86_64_v4_amx", "unit"));
+                          "cpu_x86_64_v4_amx", "cpu_x86_64_v4_bf16",
+                          "cpu_x86_64_v4_vnni", "unit"));
   for (const std::string& name : BuiltinSpecNames()) {
     TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(name));
     EXPECT_EQ(spec.name(), name);

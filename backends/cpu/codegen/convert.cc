@@ -40,6 +40,26 @@ Value* Const(Value* like, uint64_t value) {
   return llvm::ConstantInt::get(like->getType(), value);
 }
 
+// Float -> 8 or 16 bits. LLVM's saturating conversion to these does one element
+// after the other.
+Value* FloatToNarrow(IRBuilderBase& b, DType to, Type* type, Value* value) {
+  const int bits = static_cast<int>(8 * SizeBytes(to));
+  const bool is_unsigned = IsUnsigned(to);
+  const auto bound = [&](double number) {
+    return llvm::ConstantFP::get(value->getType(), number);
+  };
+  Value* low = bound(is_unsigned ? 0 : -static_cast<double>(1 << (bits - 1)));
+  Value* high = bound((1 << (is_unsigned ? bits : bits - 1)) - 1);
+  if (!is_unsigned) {
+    value = b.CreateSelect(b.CreateFCmpORD(value, value), value, bound(0));
+  }
+  // Where the comparison fails for a NaN, that is 0.
+  value = b.CreateSelect(b.CreateFCmpOGT(value, low), value, low);
+  value = b.CreateSelect(b.CreateFCmpOLT(value, high), value, high);
+  Type* i32 = WithLanesOf(b.getInt32Ty(), value->getType());
+  return b.CreateTrunc(b.CreateFPToSI(value, i32), type);
+}
+
 // f32 -> bf16 bits, to nearest even; NaN stays a quiet NaN. In integers: the
 // hardware's instruction flushes denormals.
 Value* FloatToBFloat16(IRBuilderBase& b, Value* value) {
@@ -184,6 +204,7 @@ Value* EmitCast(IRBuilderBase& b, DType to, DType from, Value* value) {
                              llvm::Constant::getNullValue(value->getType()));
     }
     if (IsFloat(to)) return b.CreateFPCast(value, type);
+    if (SizeBytes(to) < 4) return FloatToNarrow(b, to, type, value);
     return b.CreateIntrinsic(IsUnsigned(to) ? llvm::Intrinsic::fptoui_sat
                                             : llvm::Intrinsic::fptosi_sat,
                              {type, value->getType()}, {value});

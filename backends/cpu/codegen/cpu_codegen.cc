@@ -70,6 +70,8 @@ class CpuCodegen : public Codegen {
     vectors.vector_bytes = static_cast<int>(spec_.unit().vector_bytes());
     vectors.registers = static_cast<int>(spec_.unit().vector_registers());
     vectors.fma = spec_.unit().fma();
+    for (const MatrixUnit& unit : spec_.unit().matrix_units())
+      vectors.intrinsics.push_back(unit.name());
     lowering::StreamOptions stream;
     stream.vector_bytes = vectors.vector_bytes;
     for (const MemoryLevel& level : spec_.levels()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -24,9 +25,7 @@ constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
 // feature. For AVX-512 the one of Sapphire Rapids: those of older CPUs order
 // the 14x2 register tile so that it spills (assembly_test).
 const char* TuneFor(const std::string& cpu_class) {
-  if (cpu_class == "x86-64-v4-amx" || cpu_class == "x86-64-v4") {
-    return "sapphirerapids";
-  }
+  if (absl::StartsWith(cpu_class, "x86-64-v4")) return "sapphirerapids";
   if (cpu_class == "x86-64-v3") return "haswell";
   return "sandybridge";
 }
@@ -54,6 +53,8 @@ absl::StatusOr<CpuTarget> CpuTargetOf(const DeviceSpec& spec) {
   target.tune = TuneFor(target.cpu_class);
   target.fma = Has(features, "fma");
   target.f16c = Has(features, "f16c");
+  target.vnni = Has(features, "avx512vnni") && Has(features, "avx512vl");
+  target.bf16 = Has(features, "avx512bf16") && Has(features, "avx512vl");
   target.range = Has(features, "avx512dq") && Has(features, "avx512vl");
   target.scale = Has(features, "avx512f") && Has(features, "avx512vl");
   const int widest = Has(features, "avx512f") ? 64

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/codegen/convert.h"
+#include "backends/cpu/codegen/dot_emitter.h"
 #include "backends/cpu/codegen/memory_emitter.h"
 #include "backends/cpu/codegen/op_emitter.h"
 #include "backends/cpu/codegen/scale.h"
@@ -232,6 +233,11 @@ class KernelEmitter {
     Set(n.dst, EmitScale(b_, Get(n.a), Get(n.n)));
     return absl::OkStatus();
   }
+  absl::Status One(const DotInst& n) {
+    Set(n.dst, EmitDot(b_, target_, *DotOf(kernel_.regs[n.a].dtype), Get(n.acc),
+                       Get(n.a), Get(n.b)));
+    return absl::OkStatus();
+  }
   absl::Status One(const LaneInst& n) {
     Value* source = Get(n.source);
     Set(n.dst, Lanes(n.source) == 1 ? source
@@ -259,7 +265,7 @@ class KernelEmitter {
     return absl::OkStatus();
   }
   absl::Status One(const LoadInst& n) {
-    Set(n.dst, memory_->Load(n, Lanes(n.dst), GetOrNull(n.offset),
+    Set(n.dst, memory_->Load(n, kernel_.regs[n.dst], GetOrNull(n.offset),
                              GetOrNull(n.mask), GetOrNull(n.other)));
     return absl::OkStatus();
   }

@@ -150,9 +150,11 @@ Value* MemoryEmitter::LoadMasked(const kernel_ir::LoadInst& inst, int lanes,
   return b_.CreateShuffleVector(loaded, zero, widened);
 }
 
-Value* MemoryEmitter::Load(const kernel_ir::LoadInst& inst, int lanes,
-                           Value* offset, Value* mask, Value* other) {
+Value* MemoryEmitter::Load(const kernel_ir::LoadInst& inst,
+                           const kernel_ir::RegType& type, Value* offset,
+                           Value* mask, Value* other) {
   const DType dtype = kernel_.buffers[inst.buffer].dtype;
+  const int lanes = type.lanes;
   Value* address = Address(inst.buffer, offset, inst.constant_offset);
   const bool partial = inst.active != 0 && inst.active < lanes;
   if (mask != nullptr && IsAllTrue(mask)) mask = nullptr;
@@ -166,7 +168,8 @@ Value* MemoryEmitter::Load(const kernel_ir::LoadInst& inst, int lanes,
   } else {
     loaded = LoadMasked(inst, lanes, address, mask);
   }
-  loaded = FromMemory(b_, target_, dtype, loaded);
+  if (type.dtype == kernel_ir::RegisterType(dtype))
+    loaded = FromMemory(b_, target_, dtype, loaded);
   if (other == nullptr) return loaded;
   if (lanes > 1) mask = LaneMask(lanes, inst.active, mask);
   return mask == nullptr ? loaded : b_.CreateSelect(mask, loaded, other);

@@ -26,8 +26,10 @@ class MemoryEmitter {
                 llvm::Value* scratch);
 
   // `offset`, `mask` and `other` may be null; they are as in the instruction.
-  llvm::Value* Load(const kernel_ir::LoadInst& inst, int lanes,
-                    llvm::Value* offset, llvm::Value* mask, llvm::Value* other);
+  // `type` is that of the register.
+  llvm::Value* Load(const kernel_ir::LoadInst& inst,
+                    const kernel_ir::RegType& type, llvm::Value* offset,
+                    llvm::Value* mask, llvm::Value* other);
   void Store(const kernel_ir::StoreInst& inst, int lanes, llvm::Value* value,
              llvm::Value* offset, llvm::Value* mask);
   void Prefetch(const kernel_ir::PrefetchInst& inst, llvm::Value* offset);
