@@ -9,6 +9,8 @@
 #include "frontends/onnx/fold_batch_norm.h"
 #include "frontends/onnx/import_context.h"
 #include "frontends/onnx/infer_shapes.h"
+#include "frontends/onnx/inline_dequantize.h"
+#include "frontends/onnx/integer_contractions.h"
 #include "frontends/onnx/load_model.h"
 #include "frontends/onnx/onnx_graph.h"
 #include "frontends/onnx/op_context.h"
@@ -150,6 +152,8 @@ absl::StatusOr<ImportedModel> ImportModelProto(onnx::ModelProto model,
   RemoveDeadNodes(graph);
   const OpTable table;
   TW_RETURN_IF_ERROR(table.CheckSupported(graph));
+  UseIntegerContractions(graph);
+  RemoveDeadNodes(graph);
   TW_ASSIGN_OR_RETURN(std::vector<ValueInfo> infos,
                       InferShapes(graph, table, options));
   FoldBatchNorm(graph, infos);
@@ -157,6 +161,7 @@ absl::StatusOr<ImportedModel> ImportModelProto(onnx::ModelProto model,
   DropUnreadOutputs(graph);
   TW_ASSIGN_OR_RETURN(ImportedModel imported,
                       Converter(graph, infos, table).Convert());
+  InlineDequantize(imported);
   return imported;
 }
 

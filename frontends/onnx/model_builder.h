@@ -107,6 +107,18 @@ class ModelBuilder {
     for (const int64_t value : values) tensor->add_int64_data(value);
     return *this;
   }
+  // Of 8 to 32 bits; `type` is onnx::TensorProto's.
+  ModelBuilder& Integers(const std::string& name, int type,
+                         const std::vector<int64_t>& shape,
+                         const std::vector<int64_t>& values) {
+    onnx::TensorProto* tensor = model_.mutable_graph()->add_initializer();
+    tensor->set_name(name);
+    tensor->set_data_type(type);
+    for (const int64_t dim : shape) tensor->add_dims(dim);
+    for (const int64_t value : values)
+      tensor->add_int32_data(static_cast<int32_t>(value));
+    return *this;
+  }
   NodeBuilder Node(const std::string& op,
                    const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs) {

@@ -124,6 +124,17 @@ TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,
       });
 }
 
+Expr Quantized(const Expr& value, const Expr& zero, DType to) {
+  Expr result = Unary(Op::kRound, value);
+  if (zero) result = Binary(Op::kAdd, result, zero);
+  // Casts truncate and saturate.
+  const DType work = value.dtype();
+  const double low = static_cast<double>(Lowest(to).int_value());
+  const double high = static_cast<double>(Highest(to).int_value());
+  result = Binary(Op::kMax, result, Literal(work, low));
+  return CastTo(to, Binary(Op::kMin, result, Literal(work, high)));
+}
+
 int64_t Product(const Shape& shape, size_t begin, size_t end) {
   int64_t product = 1;
   for (size_t i = begin; i < end; ++i) product *= shape[i];

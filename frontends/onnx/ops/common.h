@@ -70,6 +70,10 @@ TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,
                     bool keep, Combiner::Kind combiner, std::string hint,
                     const Body& term);
 
+// A float rounded to an integer (half to even), plus `zero` (a float, or
+// empty), clipped to what `to` holds.
+Expr Quantized(const Expr& value, const Expr& zero, DType to);
+
 // Product of the extents in [begin, end).
 int64_t Product(const Shape& shape, size_t begin, size_t end);
 

@@ -10,9 +10,18 @@
 
 namespace tilewright {
 
-// Input 0 of the node within a frame of zeros, `window`'s paddings wide; the
-// input itself if there are none.
+// `x` [n, c, spatial...] within a frame of `outside`, `window`'s paddings wide;
+// itself if there are none.
+TensorId PadFrame(ImportContext& in, TensorId x,
+                  const std::vector<WindowDim>& window, const Expr& outside);
+// Input 0 of the node within a frame of zeros.
 TensorId PadWithZeros(ImportContext& in, const std::vector<WindowDim>& window);
+// The axes of a convolution: n, oc, spatial ones; and those it sums over: ic
+// and the kernel's.
+std::vector<NamedAxis> ConvolutionAxes(int64_t batch, int64_t channels,
+                                       const std::vector<WindowDim>& window);
+std::vector<NamedAxis> ConvolutionTerms(int64_t channels,
+                                        const std::vector<WindowDim>& window);
 
 // Output 0 of a node with inputs x, w and perhaps a bias: the sum of `terms`
 // over (ic, kernel...) for every (n, oc, spatial...), hint "conv", then the

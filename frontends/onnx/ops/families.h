@@ -25,6 +25,7 @@ absl::Span<const OpDef> ScatterOps();
 absl::Span<const OpDef> ConvTransposeOps();
 absl::Span<const OpDef> ResizeOps();
 absl::Span<const OpDef> QuantizeOps();
+absl::Span<const OpDef> IntegerOps();  // sums of products of 8-bit integers
 absl::Span<const OpDef> EinsumOps();
 absl::Span<const OpDef> LossOps();
 

@@ -68,6 +68,16 @@ Expr Parameter(const ImportContext& in, TensorId id, int axis,
                   : in.LoadAligned(id, index, axis);
 }
 
+// x / y; by a power of two, the product with its inverse is the same number.
+Expr Quotient(const Expr& x, const Expr& y) {
+  if (y.op() != Op::kConst) return Binary(Op::kDiv, x, y);
+  int exponent = 0;
+  const double mantissa = std::frexp(y.float_value(), &exponent);
+  if (mantissa != 0.5 || std::abs(exponent) > 100)
+    return Binary(Op::kDiv, x, y);
+  return Binary(Op::kMul, x, Literal(x.dtype(), 1 / y.float_value()));
+}
+
 absl::Status ImportQuantize(ImportContext& in) {
   const OpContext& op = in.op();
   TW_ASSIGN_OR_RETURN(const int axis, ScaleAxis(op));
@@ -81,20 +91,13 @@ absl::Status ImportQuantize(ImportContext& in) {
   const TensorId scaled = in.Elementwise(
       in.Name(0, "scaled"), work, op.shape(0), "div",
       [&](absl::Span<const Expr> index) {
-        return Binary(Op::kDiv, CastTo(work, in.Load(x, index)),
-                      CastTo(work, Parameter(in, scale, axis, index)));
+        return Quotient(CastTo(work, in.Load(x, index)),
+                        CastTo(work, Parameter(in, scale, axis, index)));
       });
   in.EmitElementwise(0, "quantize", [&](absl::Span<const Expr> index) {
-    Expr value = Unary(Op::kRound, in.Load(scaled, index));
-    if (zero >= 0) {
-      value = Binary(Op::kAdd, value,
-                     CastTo(work, Parameter(in, zero, axis, index)));
-    }
-    // Casts truncate and saturate.
-    const double low = static_cast<double>(Lowest(to).int_value());
-    const double high = static_cast<double>(Highest(to).int_value());
-    value = Binary(Op::kMax, value, Literal(work, low));
-    return CastTo(to, Binary(Op::kMin, value, Literal(work, high)));
+    Expr shift;
+    if (zero >= 0) shift = CastTo(work, Parameter(in, zero, axis, index));
+    return Quantized(in.Load(scaled, index), shift, to);
   });
   return absl::OkStatus();
 }

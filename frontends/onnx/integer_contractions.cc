@@ -1,0 +1,334 @@
+#include "frontends/onnx/integer_contractions.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "tilegraph/host_tensor.h"
+
+namespace tilewright {
+namespace {
+
+using Constant = std::shared_ptr<const HostTensor>;
+
+bool Is8Bit(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kUInt8;
+}
+
+int64_t IntOf(const OnnxNode& node, const char* name, int64_t otherwise) {
+  const auto at = node.attributes.find(name);
+  return at == node.attributes.end() ? otherwise : at->second.i;
+}
+float FloatOf(const OnnxNode& node, const char* name, float otherwise) {
+  const auto at = node.attributes.find(name);
+  return at == node.attributes.end() ? otherwise : at->second.f;
+}
+
+// A DequantizeLinear of 8 bits or of i32.
+struct Dequantize {
+  ValueId value;
+  ValueId zero_id;
+  Constant scale, zero;
+
+  bool one_scale() const { return scale->num_elements() == 1; }
+  float scale_of(int64_t i) const {
+    return static_cast<float>(scale->Get(one_scale() ? 0 : i).f);
+  }
+  int64_t zero_of(int64_t i) const {
+    return zero->Get(zero->num_elements() == 1 ? 0 : i).i;
+  }
+};
+
+// Weights [channel, term...] less their zero points, with all that follows from
+// them.
+struct Weights {
+  Constant centred;        // i8
+  int64_t most_magnitude;  // of the sum of |w| of a channel
+};
+
+class Rewriter {
+ public:
+  explicit Rewriter(OnnxGraph& graph) : graph_(graph) {}
+
+  void Run() {
+    std::vector<OnnxNode> nodes = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    for (OnnxNode& node : nodes) {
+      if (!Sink(node) && !Contract(node)) Emit(std::move(node));
+    }
+  }
+
+ private:
+  void Emit(OnnxNode node) {
+    for (const ValueId id : node.outputs) {
+      if (id != kNoValue)
+        graph_.values[id].producer = static_cast<int>(graph_.nodes.size());
+    }
+    graph_.nodes.push_back(std::move(node));
+  }
+  ValueId AddValue(std::string name, Constant constant = nullptr) {
+    OnnxValue value;
+    value.name = std::move(name);
+    value.constant = std::move(constant);
+    graph_.values.push_back(std::move(value));
+    return static_cast<ValueId>(graph_.values.size()) - 1;
+  }
+  ValueId AddNode(const OnnxNode& from, const char* op, const char* suffix,
+                  std::vector<ValueId> inputs, ValueId output) {
+    OnnxNode node;
+    node.name = from.name;
+    node.op = op;
+    node.inputs = std::move(inputs);
+    if (output == kNoValue)
+      output = AddValue(graph_.name(from.outputs[0]) + suffix);
+    node.outputs = {output};
+    Emit(std::move(node));
+    return output;
+  }
+
+  Constant Known(const OnnxNode& node, size_t i) const {
+    if (i >= node.inputs.size() || node.inputs[i] == kNoValue) return nullptr;
+    return graph_.values[node.inputs[i]].constant;
+  }
+
+  // What input `i` of `node` is the dequantized form of. Scales are positive
+  // floats; zero points are known, so that the type is.
+  std::optional<Dequantize> DequantizeOf(const OnnxNode& node, size_t i) const {
+    if (i >= node.inputs.size() || node.inputs[i] == kNoValue)
+      return std::nullopt;
+    const int producer = graph_.values[node.inputs[i]].producer;
+    if (producer < 0 || graph_.nodes[producer].op != "DequantizeLinear" ||
+        !graph_.nodes[producer].domain.empty())
+      return std::nullopt;
+    const OnnxNode& from = graph_.nodes[producer];
+    Dequantize result{from.inputs[0], kNoValue, Known(from, 1), Known(from, 2)};
+    if (result.scale == nullptr || result.zero == nullptr ||
+        result.scale->dtype() != DType::kFloat32 ||
+        IntOf(from, "block_size", 0) != 0)
+      return std::nullopt;
+    result.zero_id = from.inputs[2];
+    for (int64_t c = 0; c < result.scale->num_elements(); ++c) {
+      const double scale = result.scale->Get(c).f;
+      if (!(scale > 0) || !std::isfinite(scale)) return std::nullopt;
+    }
+    return result;
+  }
+  // The dimension along which it has several scales; 0 where it has one.
+  int64_t AxisOf(const OnnxNode& node, size_t i, int64_t rank) const {
+    const OnnxNode& from = graph_.nodes[graph_.values[node.inputs[i]].producer];
+    const int64_t axis = IntOf(from, "axis", 1);
+    return axis < 0 ? axis + rank : axis;
+  }
+
+  // max(s (q - z)) = s (max(q) - z): what picks or moves elements does so with
+  // the integers, and the result is dequantized.
+  bool Sink(const OnnxNode& node) {
+    static const auto* ops = new std::set<std::string>{
+        "MaxPool", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose"};
+    if (!node.domain.empty() || ops->count(node.op) == 0 ||
+        node.outputs.size() != 1)
+      return false;
+    const std::optional<Dequantize> x = DequantizeOf(node, 0);
+    if (!x || !x->one_scale() || !Is8Bit(x->zero->dtype()) ||
+        Known(node, 0) != nullptr)
+      return false;
+    const OnnxNode& from = graph_.nodes[graph_.values[node.inputs[0]].producer];
+    OnnxNode moved = node;
+    moved.inputs[0] = x->value;
+    moved.outputs[0] = AddValue(graph_.name(node.outputs[0]) + ".q");
+    OnnxNode back = from;
+    back.inputs[0] = moved.outputs[0];
+    back.outputs = node.outputs;
+    Emit(std::move(moved));
+    Emit(std::move(back));
+    return true;
+  }
+
+  bool Contract(const OnnxNode& node) {
+    if (!node.domain.empty()) return false;
+    if (node.op == "Conv") return ContractConv(node);
+    if (node.op == "MatMul" || node.op == "Gemm") return ContractMatMul(node);
+    return false;
+  }
+
+  // The weights of a node as [channel, term...], `channel` being the dimension
+  // of the output channels.
+  std::optional<Weights> WeightsOf(const Dequantize& w, int64_t channel) const {
+    const Constant& values = graph_.values[w.value].constant;
+    if (values == nullptr || !Is8Bit(values->dtype()) ||
+        values->dtype() != w.zero->dtype())
+      return std::nullopt;
+    const std::vector<int64_t>& shape = values->shape();
+    const int64_t channels = shape[channel];
+    for (const Constant& by_channel : {w.scale, w.zero}) {
+      if (by_channel->num_elements() != 1 &&
+          by_channel->num_elements() != channels)
+        return std::nullopt;
+    }
+    int64_t inner = 1;
+    for (size_t d = static_cast<size_t>(channel) + 1; d < shape.size(); ++d)
+      inner *= shape[d];
+    auto centred = std::make_shared<HostTensor>(DType::kInt8, shape);
+    std::vector<int64_t> magnitude(channels, 0);
+    for (int64_t i = 0; i < values->num_elements(); ++i) {
+      const int64_t c = i / inner % channels;
+      const int64_t value = values->Get(i).i - w.zero_of(c);
+      if (value < -128 || value > 127) return std::nullopt;
+      centred->Set(i, Scalar{0, value});
+      magnitude[c] += std::abs(value);
+    }
+    Weights weights{std::move(centred), 0};
+    for (const int64_t one : magnitude)
+      weights.most_magnitude = std::max(weights.most_magnitude, one);
+    return weights;
+  }
+
+  // Whether the sums fit in i32 whatever `x` is.
+  static bool Fits(const Weights& weights, const Dequantize& x) {
+    const int64_t low = x.zero->dtype() == DType::kInt8 ? -128 : 0;
+    const int64_t zero = x.zero_of(0);
+    const int64_t most = std::max(std::abs(low - zero), low + 255 - zero);
+    return weights.most_magnitude <=
+           std::numeric_limits<int32_t>::max() / std::max<int64_t>(1, most);
+  }
+
+  // One number per channel, to be aligned with dimension 1 of `rank`, or with
+  // the last one for rank 0.
+  ValueId AddChannels(const OnnxNode& node, const char* suffix,
+                      const std::vector<float>& values, int rank) {
+    std::vector<int64_t> shape = {static_cast<int64_t>(values.size())};
+    for (int d = 2; d < rank; ++d) shape.push_back(1);
+    auto tensor = std::make_shared<HostTensor>(DType::kFloat32, shape);
+    for (size_t c = 0; c < values.size(); ++c)
+      tensor->Set(static_cast<int64_t>(c), Scalar{values[c], 0});
+    return AddValue(graph_.name(node.outputs[0]) + suffix, std::move(tensor));
+  }
+
+  // A bias of one number per channel: absent (empty), a constant, or one that
+  // is dequantized. nullopt: anything else.
+  std::optional<std::vector<float>> BiasOf(const OnnxNode& node,
+                                           int64_t channels) const {
+    std::vector<float> bias;
+    if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return bias;
+    const std::optional<Dequantize> from = DequantizeOf(node, 2);
+    const Constant values =
+        from ? graph_.values[from->value].constant : Known(node, 2);
+    if (values == nullptr || values->num_elements() != channels ||
+        values->shape().back() != channels ||
+        (!from && values->dtype() != DType::kFloat32))
+      return std::nullopt;
+    for (int64_t c = 0; c < channels; ++c) {
+      // As DequantizeLinear rounds.
+      bias.push_back(from ? static_cast<float>(static_cast<int32_t>(
+                                values->Get(c).i - from->zero_of(c))) *
+                                from->scale_of(c)
+                          : static_cast<float>(values->Get(c).f));
+    }
+    return bias;
+  }
+
+  // The sums become the node's output.
+  void Finish(const OnnxNode& node, ValueId sums, const Dequantize& x,
+              const Dequantize& w, int64_t channels,
+              const std::vector<float>& bias, int rank) {
+    std::vector<float> scales;
+    for (int64_t c = 0; c < channels; ++c)
+      scales.push_back(x.scale_of(0) * w.scale_of(c));
+    OnnxNode cast;
+    cast.name = node.name;
+    cast.op = "Cast";
+    cast.inputs = {sums};
+    cast.outputs = {AddValue(graph_.name(node.outputs[0]) + ".cast")};
+    cast.attributes["to"].type = Attribute::Type::kInt;
+    cast.attributes["to"].i = 1;  // float
+    const ValueId real = cast.outputs[0];
+    Emit(std::move(cast));
+    const ValueId scale = AddChannels(node, ".scale", scales, rank);
+    const ValueId last = node.outputs[0];
+    const ValueId scaled = AddNode(node, "Mul", ".scaled", {real, scale},
+                                   bias.empty() ? last : kNoValue);
+    if (bias.empty()) return;
+    AddNode(node, "Add", "", {scaled, AddChannels(node, ".bias", bias, rank)},
+            last);
+  }
+
+  bool ContractConv(const OnnxNode& node) {
+    const std::optional<Dequantize> x = DequantizeOf(node, 0);
+    const std::optional<Dequantize> w = DequantizeOf(node, 1);
+    if (!x || !w || !x->one_scale() || !Is8Bit(x->zero->dtype()) ||
+        IntOf(node, "group", 1) != 1)
+      return false;
+    const Constant& values = graph_.values[w->value].constant;
+    if (values == nullptr || values->shape().size() < 3) return false;
+    const int rank = static_cast<int>(values->shape().size());
+    if (!w->one_scale() && AxisOf(node, 1, rank) != 0) return false;
+    const std::optional<Weights> weights = WeightsOf(*w, 0);
+    if (!weights || !Fits(*weights, *x)) return false;
+    const int64_t channels = values->shape()[0];
+    const auto bias = BiasOf(node, channels);
+    if (!bias) return false;
+
+    OnnxNode sums = node;
+    sums.op = "ConvInteger";
+    sums.inputs = {x->value,
+                   AddValue(graph_.name(w->value) + ".i8", weights->centred),
+                   x->zero_id};
+    sums.outputs = {AddValue(graph_.name(node.outputs[0]) + ".integer")};
+    const ValueId result = sums.outputs[0];
+    Emit(std::move(sums));
+    Finish(node, result, *x, *w, channels, *bias, rank);
+    return true;
+  }
+
+  bool ContractMatMul(const OnnxNode& node) {
+    const bool gemm = node.op == "Gemm";
+    const bool transposed = gemm && IntOf(node, "transB", 0) != 0;
+    if (gemm &&
+        (IntOf(node, "transA", 0) != 0 || FloatOf(node, "alpha", 1) != 1 ||
+         FloatOf(node, "beta", 1) != 1))
+      return false;
+    const std::optional<Dequantize> x = DequantizeOf(node, 0);
+    const std::optional<Dequantize> w = DequantizeOf(node, 1);
+    if (!x || !w || !x->one_scale() || !Is8Bit(x->zero->dtype())) return false;
+    const Constant& values = graph_.values[w->value].constant;
+    if (values == nullptr || values->shape().size() != 2) return false;
+    const int64_t channel = transposed ? 0 : 1;
+    if (!w->one_scale() && AxisOf(node, 1, 2) != channel) return false;
+    const std::optional<Weights> weights = WeightsOf(*w, channel);
+    if (!weights || !Fits(*weights, *x)) return false;
+    const int64_t channels = values->shape()[channel];
+    const auto bias = gemm ? BiasOf(node, channels) : std::vector<float>();
+    if (!bias) return false;
+
+    Constant b = weights->centred;
+    if (transposed) {
+      const int64_t terms = values->shape()[1];
+      auto turned = std::make_shared<HostTensor>(
+          DType::kInt8, std::vector<int64_t>{terms, channels});
+      for (int64_t i = 0; i < b->num_elements(); ++i)
+        turned->Set(i, b->Get(i % channels * terms + i / channels));
+      b = std::move(turned);
+    }
+    const ValueId sums = AddNode(
+        node, "MatMulInteger", ".integer",
+        {x->value, AddValue(graph_.name(w->value) + ".i8", std::move(b)),
+         x->zero_id},
+        kNoValue);
+    Finish(node, sums, *x, *w, channels, *bias, 0);
+    return true;
+  }
+
+  OnnxGraph& graph_;
+};
+
+}  // namespace
+
+void UseIntegerContractions(OnnxGraph& graph) { Rewriter(graph).Run(); }
+
+}  // namespace tilewright
