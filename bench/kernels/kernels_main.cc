@@ -5,8 +5,6 @@
 //           [--ort=LIB] [--no-peers] [--no-check]
 //
 // README.md says what is timed. Prints, never asserts, but for wrong results.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -15,11 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "backends/spec/device_spec.pb.h"
+#include "backends/spec/host_spec.h"
 #include "base/status_macros.h"
 #include "bench/kernels/cases.h"
 #include "bench/kernels/control_tile.h"
@@ -78,7 +79,14 @@ absl::StatusOr<Flags> ParseFlags(const std::vector<std::string>& arguments) {
 
 // Of the outermost cache; 0: unknown.
 int64_t CacheBytes() {
-  return std::max<int64_t>(0, sysconf(_SC_LEVEL3_CACHE_SIZE));
+  const absl::StatusOr<DeviceSpec> host = HostSpec();
+  int64_t bytes = 0;
+  if (!host.ok()) return bytes;
+  for (const MemoryLevel& level : host->levels()) {
+    if (level.kind() == MemoryLevel::CACHE)
+      bytes = std::max<int64_t>(bytes, level.capacity_bytes());
+  }
+  return bytes;
 }
 
 bool Wanted(const Flags& flags, const Case& one) {
