@@ -22,6 +22,7 @@
 #include "gtest/gtest.h"
 #include "runtime/model.h"
 #include "runtime/session.h"
+#include "tilegraph/bf16_contractions.h"
 #include "tilegraph/interpreter.h"
 #include "tilegraph/text_form.h"
 #include "tilegraph/winograd.h"
@@ -219,6 +220,49 @@ TEST_F(CompileTest, ConvolutionsBecomeMinimalFiltering) {
       ExpectLikeTheInterpreter(model, options);
     }
   }
+}
+
+TEST_F(CompileTest, OperandsAreRoundedToBf16OnlyWhereAllowed) {
+  std::string weights;
+  for (int i = 0; i < 64 * 48; ++i)
+    absl::StrAppend(&weights, i == 0 ? "" : ", ", i * 7 % 11 - 5);
+  const ImportedModel model = ModelOf(absl::StrCat(
+      "A: f32[33, 64] = placeholder\nB: f32[64, 48] = constant { ", weights,
+      R"( }
+    T: f32[33, 48] = compute (m: 33, n: 48) reduce (k: 64) sum:f32 {
+      A[m, k] * B[k, n] } hint matmul
+    Y: f32[33, 48] = compute (m: 33, n: 48) { max(T[m, n], 0.0) }
+    return Y
+  )"));
+  CompileOptions options;
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel exact,
+                          Compile(model, *HostCodegen(), options));
+  EXPECT_EQ(PrintText(exact.graph).find("bf16"), std::string::npos);
+  options.allow = {kAllowBf16};
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                          Compile(model, *HostCodegen(), options));
+  if (PrintText(compiled.graph).find("bf16") == std::string::npos)
+    GTEST_SKIP() << "this CPU does not multiply bf16";
+
+  const RewrittenGraph rounded = RoundContractionsToBf16(model.graph);
+  const std::vector<HostTensor> inputs = RandomInputsOf(model, 1);
+  Interpreter::Options every_edge;
+  every_edge.round_floats = true;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const auto reference,
+      Interpreter::Create(rounded.graph,
+                          {{rounded.ids[model.inputs[0].tensor], inputs[0]}},
+                          every_edge));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const HostTensor want,
+      reference->Evaluate(rounded.ids[model.outputs[0].tensor]));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const auto loaded, Model::FromBytes(compiled.Serialize(), DeviceWith(2)));
+  TW_ASSERT_OK_AND_ASSIGN(const auto session, Session::Create(loaded));
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<HostTensor> outputs,
+                          RunSession(*session, model, inputs));
+  for (int64_t i = 0; i < want.num_elements(); ++i)
+    ASSERT_NEAR(outputs[0].Get(i).f, want.Get(i).f, 1e-4) << i;
 }
 
 TEST_F(CompileTest, OlderClassesOfCpuComputeTheSame) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tilegraph/bf16_contractions.h"
+
 namespace tilewright {
 namespace {
 
@@ -60,17 +62,47 @@ double EstimatedSeconds(const WinogradCase& shape, int m,
                   filters * in * out * 4 / MemoryBytesPerS(spec));
 }
 
-ImportedModel RewriteModel(const ImportedModel& model, const DeviceSpec& spec,
-                           const PlanOptions& plan,
+namespace {
+
+bool Allows(const std::vector<std::string>& allow, const char* name) {
+  return std::find(allow.begin(), allow.end(), name) != allow.end();
+}
+
+bool MultipliesBf16(const DeviceSpec& spec) {
+  const auto& units = spec.unit().matrix_units();
+  return std::any_of(units.begin(), units.end(), [](const MatrixUnit& unit) {
+    return unit.name() == "dot2_bf16_f32";
+  });
+}
+
+ImportedModel WithGraph(const ImportedModel& model, RewrittenGraph rewritten) {
+  ImportedModel result;
+  result.graph = std::move(rewritten.graph);
+  const auto renamed = [&](std::vector<Port> ports) {
+    for (Port& port : ports) port.tensor = rewritten.ids[port.tensor];
+    return ports;
+  };
+  result.inputs = renamed(model.inputs);
+  result.outputs = renamed(model.outputs);
+  return result;
+}
+
+}  // namespace
+
+ImportedModel RewriteModel(const ImportedModel& imported,
+                           const DeviceSpec& spec, const PlanOptions& plan,
                            const std::vector<std::string>& allow) {
+  const ImportedModel model =
+      Allows(allow, kAllowBf16) && MultipliesBf16(spec)
+          ? WithGraph(imported, RoundContractionsToBf16(imported.graph))
+          : imported;
   // Unfused or without channels in blocks the transforms cost more than they
   // save.
   if (plan.connect == PlanOptions::Connect::kNone || plan.channel_block == 0)
     return model;
-  const bool large_tiles =
-      std::find(allow.begin(), allow.end(), kAllowWinograd4) != allow.end();
-  RewrittenGraph rewritten =
-      RewriteWinograd(model.graph, [&](const WinogradCase& shape) {
+  const bool large_tiles = Allows(allow, kAllowWinograd4);
+  return WithGraph(
+      model, RewriteWinograd(model.graph, [&](const WinogradCase& shape) {
         if (shape.in_channels % plan.channel_block != 0 ||
             shape.out_channels % plan.channel_block != 0 ||
             shape.in_channels > kMostChannels)
@@ -83,16 +115,7 @@ ImportedModel RewriteModel(const ImportedModel& model, const DeviceSpec& spec,
           if (seconds < limit) best = m, limit = seconds;
         }
         return best;
-      });
-  ImportedModel result;
-  result.graph = std::move(rewritten.graph);
-  const auto renamed = [&](std::vector<Port> ports) {
-    for (Port& port : ports) port.tensor = rewritten.ids[port.tensor];
-    return ports;
-  };
-  result.inputs = renamed(model.inputs);
-  result.outputs = renamed(model.outputs);
-  return result;
+      }));
 }
 
 }  // namespace tilewright

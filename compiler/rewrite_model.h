@@ -1,6 +1,7 @@
 // Rewrites of a model's graph that depend on the device and on what the user
-// allows: convolutions of 3x3 as minimal filtering (tilegraph/winograd.h) where
-// that is faster.
+// allows: contractions with operands in bf16 (tilegraph/bf16_contractions.h),
+// convolutions of 3x3 as minimal filtering (tilegraph/winograd.h) where that is
+// faster.
 #ifndef TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 #define TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 
@@ -17,6 +18,8 @@ namespace tilewright {
 // What --allow= calls F(4, 3), whose errors are 4 to 10 times those of the
 // direct form.
 inline constexpr char kAllowWinograd4[] = "winograd4";
+// Operands of contractions rounded to bf16, where the device multiplies those.
+inline constexpr char kAllowBf16[] = "bf16";
 
 // How long the convolution takes on one core whose figures are in the spec,
 // with tiles of m x m outputs, m = 2 or 4; m = 1: the direct form.

@@ -80,9 +80,10 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   for (const std::string& list : line.All("allow")) {
     for (const absl::string_view name :
          absl::StrSplit(list, ',', absl::SkipWhitespace())) {
-      if (name != kAllowWinograd4) {
+      if (name != kAllowWinograd4 && name != kAllowBf16) {
         return absl::InvalidArgumentError(
-            absl::StrCat("--allow=", name, ": expected ", kAllowWinograd4));
+            absl::StrCat("--allow=", name, ": expected ", kAllowWinograd4,
+                         " or ", kAllowBf16));
       }
       options.allow.emplace_back(name);
     }
