@@ -30,6 +30,18 @@ namespace fs = std::filesystem;
 constexpr unsigned kCaseSeconds = 120;
 constexpr int64_t kMaxBoundElements = 64;
 
+// Official cases (ONNX 1.20) whose expected outputs contradict the operator's
+// definition.
+struct WrongCase {
+  const char* name;
+  const char* why;
+};
+constexpr WrongCase kWrongCases[] = {
+    {"test_qlinearmatmul_3D_int8_float16",
+     "the case expects -139 and -136 to wrap around in int8, where "
+     "QLinearMatMul saturates"},
+};
+
 struct Result {
   std::string status;  // "passed", "failed", "skipped"
   std::string reason;
@@ -130,6 +142,10 @@ Result RunCase(const CommandLine& line, const fs::path& folder) {
     result = {one.status, one.reason,
               std::max(result.max_abs_error, one.max_abs_error)};
     if (one.status != "passed") break;
+  }
+  for (const WrongCase& wrong : kWrongCases) {
+    if (result.status == "failed" && folder.filename() == wrong.name)
+      return {"skipped", wrong.why, 0};
   }
   return result;
 }
