@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/spec/load_spec.h"
 #include "tilegraph/bf16_contractions.h"
+#include "tilegraph/graph_rewrite.h"
 
 namespace tilewright {
 namespace {
@@ -18,11 +20,8 @@ constexpr double kUnknownOpsPerS = 1e11;
 constexpr double kUnknownBytesPerS = 1e10;
 
 double PeakOpsPerS(const DeviceSpec& spec) {
-  for (const PeakRate& peak : spec.unit().peaks()) {
-    if (peak.dtype() == "f32" && peak.unit() == PeakRate::VECTOR)
-      return peak.core_ops_per_s();
-  }
-  return kUnknownOpsPerS;
+  const double peak = CorePeak(spec, "f32", PeakRate::VECTOR);
+  return peak > 0 ? peak : kUnknownOpsPerS;
 }
 
 double MemoryBytesPerS(const DeviceSpec& spec) {

@@ -1,9 +1,5 @@
 // kill -9 of a process that writes, at random moments.
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -15,8 +11,10 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
+#include "measure/kill_writer.h"
 #include "measure/store.h"
 #include "measure/test_records.h"
 
@@ -36,51 +34,15 @@ std::vector<Record> Batch(uint64_t number, int size) {
 
 // Appends until it is killed; writes the number of each batch that was
 // acknowledged to `pipe`.
-[[noreturn]] void Write(const std::string& path, uint64_t first, int pipe) {
-  absl::StatusOr<std::unique_ptr<Store>> store = Store::Open(path);
-  if (!store.ok()) _exit(2);
+absl::Status Write(const std::string& path, uint64_t first, int pipe) {
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, Store::Open(path));
   Random random(first);
   for (uint64_t number = first;; ++number) {
     const int size = static_cast<int>(random.UniformInt(1, 12));
-    if (!(*store)->Append(Batch(number, size)).ok()) _exit(3);
-    if (write(pipe, &number, sizeof(number)) != sizeof(number)) _exit(4);
+    TW_RETURN_IF_ERROR(store->Append(Batch(number, size)));
+    if (write(pipe, &number, sizeof(number)) != sizeof(number))
+      return absl::UnavailableError("nobody listens");
   }
-}
-
-void Sleep(int64_t ns) {
-  const timespec duration = {ns / 1'000'000'000, ns % 1'000'000'000};
-  nanosleep(&duration, nullptr);
-}
-
-// Lets a child write, kills it after `acknowledged_before` batches and
-// `delay_ns` more, and adds what it acknowledged.
-void WriteAndKill(const std::string& path, uint64_t first,
-                  int acknowledged_before, int64_t delay_ns,
-                  std::set<uint64_t>& acknowledged) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    close(ends[0]);
-    Write(path, first, ends[1]);
-  }
-  close(ends[1]);
-  uint64_t number = 0;
-  for (int i = 0; i < acknowledged_before; ++i) {
-    ASSERT_EQ(read(ends[0], &number, sizeof(number)), sizeof(number))
-        << "the child ended by itself";
-    acknowledged.insert(number);
-  }
-  Sleep(delay_ns);
-  ASSERT_EQ(kill(child, SIGKILL), 0);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFSIGNALED(status)) << "the child ended by itself: " << status;
-  while (read(ends[0], &number, sizeof(number)) == sizeof(number)) {
-    acknowledged.insert(number);
-  }
-  close(ends[0]);
 }
 
 TEST(StoreKillTest, EveryAcknowledgedRecordIsThereAndNoneInPart) {
@@ -94,8 +56,10 @@ TEST(StoreKillTest, EveryAcknowledgedRecordIsThereAndNoneInPart) {
     // At times before the store is open, or right after the first batch.
     const int before = static_cast<int>(random.UniformInt(0, 6));
     const int64_t delay_ns = random.UniformInt(0, 3'000'000);
-    WriteAndKill(path, static_cast<uint64_t>(round) * 1'000'000, before,
-                 delay_ns, acknowledged);
+    const uint64_t first = static_cast<uint64_t>(round) * 1'000'000;
+    pid_t child = 0;
+    KillWriter([&](int pipe) { return Write(path, first, pipe); }, before,
+               delay_ns, acknowledged, child);
     if (HasFatalFailure()) return;
 
     TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Store> store,

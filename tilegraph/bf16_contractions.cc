@@ -30,12 +30,10 @@ class Rounder {
   RewrittenGraph Run() {
     for (const Tensor& tensor : old_.tensors()) {
       const std::optional<Product> product = ProductOf(tensor);
-      ids_.push_back(product ? Rounded(tensor, *product) : Copy(tensor));
+      ids_.push_back(product ? Rounded(tensor, *product)
+                             : CopyTensor(tensor, ids_, new_));
     }
-    std::vector<TensorId> outputs;
-    for (const TensorId id : old_.outputs()) outputs.push_back(ids_[id]);
-    new_.SetOutputs(std::move(outputs));
-    return {std::move(new_), std::move(ids_)};
+    return FinishRewrite(old_, std::move(new_), std::move(ids_));
   }
 
  private:
@@ -80,29 +78,6 @@ class Rounder {
            std::any_of(dims.begin(), dims.end(), [&](const Expr& e) {
              return e.op() == Op::kVar && e.var_id() == index.var_id();
            });
-  }
-
-  Expr WithNewSources(const Expr& body) const {
-    return Rewrite(body, [&](const Expr& e) -> Expr {
-      if (e.op() != Op::kLoad) return Expr();
-      return Expr::Load(ids_[e.source()], e.dtype(),
-                        {e.operands().begin(), e.operands().end()});
-    });
-  }
-
-  TensorId Copy(const Tensor& tensor) {
-    switch (tensor.kind) {
-      case TensorKind::kPlaceholder:
-        return new_.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
-      case TensorKind::kConstant:
-        return new_.AddConstant(tensor.name, tensor.value);
-      case TensorKind::kCompute:
-        break;
-    }
-    Compute compute = tensor.compute;
-    for (Expr& body : compute.body) body = WithNewSources(body);
-    return new_.AddCompute(tensor.name, tensor.dtype, std::move(compute),
-                           tensor.hint);
   }
 
   TensorId Rounded(const Tensor& tensor, const Product& product) {
@@ -160,7 +135,7 @@ class Rounder {
       return Expr::Make(Op::kSelect, {e.operand(0), NarrowBody(e.operand(1)),
                                       NarrowBody(e.operand(2))});
     }
-    return Expr::Cast(kNarrow, WithNewSources(e));
+    return Expr::Cast(kNarrow, WithSources(e, ids_));
   }
 
   const TensorGraph& old_;
@@ -170,29 +145,10 @@ class Rounder {
   std::map<TensorId, TensorId> narrow_;
 };
 
-// Without what nobody reads any more; inputs stay.
-RewrittenGraph WithoutUnused(const TensorGraph& old, RewrittenGraph rewritten) {
-  std::vector<TensorId> kept(rewritten.graph.outputs().begin(),
-                             rewritten.graph.outputs().end());
-  for (const Tensor& tensor : old.tensors()) {
-    if (tensor.kind == TensorKind::kPlaceholder)
-      kept.push_back(rewritten.ids[tensor.id]);
-  }
-  const size_t outputs = rewritten.graph.outputs().size();
-  RewrittenGraph result{Extract(rewritten.graph, kept), {}};
-  for (const TensorId id : rewritten.ids) {
-    const auto found = result.graph.Find(rewritten.graph.tensor(id).name);
-    result.ids.push_back(found ? *found : -1);
-  }
-  result.graph.SetOutputs({result.graph.outputs().begin(),
-                           result.graph.outputs().begin() + outputs});
-  return result;
-}
-
 }  // namespace
 
 RewrittenGraph RoundContractionsToBf16(const TensorGraph& graph) {
-  return WithoutUnused(graph, Rounder(graph).Run());
+  return Rounder(graph).Run();
 }
 
 }  // namespace tilewright

@@ -3,8 +3,8 @@
 #ifndef TILEWRIGHT_TILEGRAPH_BF16_CONTRACTIONS_H_
 #define TILEWRIGHT_TILEGRAPH_BF16_CONTRACTIONS_H_
 
+#include "tilegraph/graph_rewrite.h"
 #include "tilegraph/tensor_graph.h"
-#include "tilegraph/winograd.h"
 
 namespace tilewright {
 

@@ -147,25 +147,6 @@ std::optional<Convolution> AsConvolution(const TensorGraph& graph,
   return std::nullopt;
 }
 
-// Adds `tensor` to `graph`; what it reads has the ids there that `ids` says.
-TensorId Copy(const Tensor& tensor, const std::vector<TensorId>& ids,
-              TensorGraph& graph) {
-  if (tensor.kind == TensorKind::kPlaceholder)
-    return graph.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
-  if (tensor.kind == TensorKind::kConstant)
-    return graph.AddConstant(tensor.name, tensor.value);
-  Compute compute = tensor.compute;
-  for (Expr& body : compute.body) {
-    body = Rewrite(body, [&](const Expr& e) {
-      if (e.op() != Op::kLoad) return Expr();
-      return Expr::Load(ids[e.source()], e.dtype(),
-                        {e.operands().begin(), e.operands().end()});
-    });
-  }
-  return graph.AddCompute(tensor.name, tensor.dtype, std::move(compute),
-                          tensor.hint);
-}
-
 class WinogradRewriter {
  public:
   WinogradRewriter(const TensorGraph& graph,
@@ -177,13 +158,10 @@ class WinogradRewriter {
       const std::optional<Convolution> convolution =
           AsConvolution(old_, tensor);
       const int m = convolution ? choose_(convolution->shape) : 0;
-      ids_.push_back(m == 0 ? Copy(tensor, ids_, new_)
+      ids_.push_back(m == 0 ? CopyTensor(tensor, ids_, new_)
                             : AddFiltering(tensor, *convolution, m));
     }
-    std::vector<TensorId> outputs;
-    for (const TensorId id : old_.outputs()) outputs.push_back(ids_[id]);
-    new_.SetOutputs(outputs);
-    return WithoutUnused(outputs);
+    return FinishRewrite(old_, std::move(new_), std::move(ids_));
   }
 
  private:
@@ -305,29 +283,6 @@ class WinogradRewriter {
       }
     }
     return new_.AddConstant(absl::StrCat(name, ".filters"), std::move(result));
-  }
-
-  // Weights and paddings that nothing reads any more are left out; placeholders
-  // stay.
-  RewrittenGraph WithoutUnused(const std::vector<TensorId>& outputs) {
-    std::vector<bool> used(new_.size(), false);
-    for (const TensorId id : outputs) used[id] = true;
-    for (TensorId id = new_.size(); id-- > 0;) {
-      used[id] = used[id] || new_.tensor(id).kind == TensorKind::kPlaceholder;
-      if (!used[id] || new_.tensor(id).kind != TensorKind::kCompute) continue;
-      for (const TensorId input : new_.Inputs(id)) used[input] = true;
-    }
-    RewrittenGraph result;
-    std::vector<TensorId> kept(new_.size(), -1);
-    for (const Tensor& tensor : new_.tensors()) {
-      if (!used[tensor.id]) continue;
-      kept[tensor.id] = Copy(tensor, kept, result.graph);
-    }
-    std::vector<TensorId> kept_outputs;
-    for (const TensorId id : outputs) kept_outputs.push_back(kept[id]);
-    result.graph.SetOutputs(kept_outputs);
-    for (const TensorId id : ids_) result.ids.push_back(kept[id]);
-    return result;
   }
 
   const TensorGraph& old_;

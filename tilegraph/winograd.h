@@ -14,8 +14,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
 
+#include "tilegraph/graph_rewrite.h"
 #include "tilegraph/tensor_graph.h"
 
 namespace tilewright {
@@ -31,11 +31,6 @@ struct WinogradCase {
   int64_t tiles(int64_t m) const {
     return batch * ((height + m - 1) / m) * ((width + m - 1) / m);
   }
-};
-
-struct RewrittenGraph {
-  TensorGraph graph;
-  std::vector<TensorId> ids;  // by tensor of the old graph; -1: gone
 };
 
 // Rewrites every convolution for which `choose` gives m = 2 or 4; 0 leaves it

@@ -1,8 +1,9 @@
 #include "frontends/onnx/inline_dequantize.h"
 
-#include <map>
 #include <utility>
 #include <vector>
+
+#include "tilegraph/graph_rewrite.h"
 
 namespace tilewright {
 namespace {
@@ -31,31 +32,25 @@ class Inliner {
  public:
   explicit Inliner(const TensorGraph& from) : from_(from) {}
 
-  TensorGraph Run() {
+  RewrittenGraph Run() {
     for (const Tensor& tensor : from_.tensors()) {
-      if (tensor.kind == TensorKind::kPlaceholder) {
-        ids_[tensor.id] =
-            to_.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
-      } else if (tensor.kind == TensorKind::kConstant) {
-        ids_[tensor.id] = to_.AddConstant(tensor.name, tensor.value);
-      } else {
-        Compute compute = tensor.compute;
-        for (Expr& body : compute.body) body = Body(tensor, body);
-        ids_[tensor.id] = to_.AddCompute(tensor.name, tensor.dtype,
-                                         std::move(compute), tensor.hint);
+      if (tensor.kind != TensorKind::kCompute) {
+        ids_.push_back(CopyTensor(tensor, ids_, to_));
+        continue;
       }
+      Compute compute = tensor.compute;
+      for (Expr& body : compute.body) body = Body(tensor, body);
+      ids_.push_back(to_.AddCompute(tensor.name, tensor.dtype,
+                                    std::move(compute), tensor.hint));
     }
-    std::vector<TensorId> outputs;
-    for (const TensorId id : from_.outputs()) outputs.push_back(ids_.at(id));
-    to_.SetOutputs(outputs);
-    return std::move(to_);
+    return FinishRewrite(from_, std::move(to_), std::move(ids_));
   }
 
  private:
   Expr Body(const Tensor& reader, const Expr& body) const {
     return Rewrite(body, [&](const Expr& e) -> Expr {
       if (e.op() != Op::kLoad) return Expr();
-      const TensorId id = ids_.at(e.source());
+      const TensorId id = ids_[e.source()];
       const Tensor& source = to_.tensor(id);
       if (source.hint == "dequantize" && TakesIn(reader, source))
         return ValueAt(source, e.operands());
@@ -66,7 +61,7 @@ class Inliner {
 
   const TensorGraph& from_;
   TensorGraph to_;
-  std::map<TensorId, TensorId> ids_;
+  std::vector<TensorId> ids_;
 };
 
 }  // namespace
@@ -76,24 +71,11 @@ void InlineDequantize(ImportedModel& model) {
   for (const Tensor& tensor : model.graph.tensors())
     any |= tensor.hint == "dequantize";
   if (!any) return;
-  const TensorGraph inlined = Inliner(model.graph).Run();
-  // What nobody reads any more goes; inputs stay, read or not.
-  std::vector<TensorId> kept(inlined.outputs().begin(),
-                             inlined.outputs().end());
-  for (const Port& input : model.inputs)
-    kept.push_back(*inlined.Find(model.graph.tensor(input.tensor).name));
-  TensorGraph graph = Extract(inlined, kept);
-  const auto renamed = [&](TensorId id) {
-    return *graph.Find(model.graph.tensor(id).name);
-  };
-  for (Port& port : model.inputs) port.tensor = renamed(port.tensor);
-  std::vector<TensorId> outputs;
-  for (Port& port : model.outputs) {
-    port.tensor = renamed(port.tensor);
-    outputs.push_back(port.tensor);
+  RewrittenGraph inlined = Inliner(model.graph).Run();
+  for (std::vector<Port>* ports : {&model.inputs, &model.outputs}) {
+    for (Port& port : *ports) port.tensor = inlined.ids[port.tensor];
   }
-  graph.SetOutputs(std::move(outputs));
-  model.graph = std::move(graph);
+  model.graph = std::move(inlined.graph);
 }
 
 }  // namespace tilewright

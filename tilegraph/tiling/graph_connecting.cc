@@ -25,11 +25,10 @@ class Connector {
  public:
   Connector(TileGraph& graph, const DeviceSpec& spec,
             const ConnectOptions& options)
-      : graph_(graph), spec_(spec), options_(options) {
-    const int levels = spec.levels_size();
-    levels_ = options.tiling.levels > 0 ? options.tiling.levels : levels - 2;
-    levels_ = std::max(1, std::min(levels_, levels - 1));
-  }
+      : graph_(graph),
+        spec_(spec),
+        options_(options),
+        levels_(PlannedLevels(spec, options.tiling)) {}
 
   absl::StatusOr<ConnectedPlan> Run() {
     ConnectedPlan result;
@@ -178,7 +177,7 @@ class Connector {
   TileGraph& graph_;
   const DeviceSpec& spec_;
   const ConnectOptions& options_;
-  int levels_;
+  const int levels_;
   // By members and the levels between them.
   std::map<std::vector<int>, Priced> priced_;
 };

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
 #include "tilegraph/tiling/subtiles.h"
 
@@ -20,12 +21,9 @@ constexpr double kUnknownBytesPerS = 1e10;
 
 // Of all cores.
 double PeakOpsPerS(const DeviceSpec& spec) {
-  double peak = kUnknownOpsPerS;
-  for (const PeakRate& rate : spec.unit().peaks()) {
-    if (rate.dtype() == "f32" && rate.unit() == PeakRate::VECTOR)
-      peak = rate.core_ops_per_s();
-  }
-  return peak * static_cast<double>(std::max<int64_t>(1, spec.unit().cores()));
+  const double peak = CorePeak(spec, "f32", PeakRate::VECTOR);
+  return (peak > 0 ? peak : kUnknownOpsPerS) *
+         static_cast<double>(std::max<int64_t>(1, spec.unit().cores()));
 }
 
 double BytesPerS(const MemoryLevel& level) {
@@ -56,11 +54,11 @@ class Tiler {
  public:
   Tiler(const TileGraph& graph, const DeviceSpec& spec,
         const TilingOptions& options)
-      : graph_(graph), spec_(spec), options_(options) {
-    const int levels = spec.levels_size();
-    planned_ = options.levels > 0 ? options.levels : levels - 2;
-    planned_ = std::max(1, std::min(planned_, levels - 1));
-    for (int level = 0; level < levels; ++level) {
+      : graph_(graph),
+        spec_(spec),
+        options_(options),
+        planned_(PlannedLevels(spec, options)) {
+    for (int level = 0; level < spec.levels_size(); ++level) {
       // Every core has its share of what cores share.
       MemoryLevel own = spec.levels(level);
       const int64_t sharing =
@@ -210,11 +208,17 @@ class Tiler {
   const TileGraph& graph_;
   const DeviceSpec& spec_;
   const TilingOptions& options_;
+  const int planned_;
   std::vector<MemoryLevel> levels_;
-  int planned_;
 };
 
 }  // namespace
+
+int PlannedLevels(const DeviceSpec& spec, const TilingOptions& options) {
+  const int levels = spec.levels_size();
+  const int asked = options.levels > 0 ? options.levels : levels - 2;
+  return std::max(1, std::min(asked, levels - 1));
+}
 
 PlanCost CostOf(const TilePlan& plan, const DeviceSpec& spec) {
   PlanCost cost;

@@ -53,6 +53,9 @@ struct TilingOptions {
   bool by_traffic = false;
 };
 
+// How many levels below the outermost are planned.
+int PlannedLevels(const DeviceSpec& spec, const TilingOptions& options);
+
 // Best first, at least one, none of which overflows a level unless all do.
 // `part` is one of graph.Parts(0). Errors as of WorkOfTiles.
 absl::StatusOr<std::vector<TilePlan>> TileSubgraph(

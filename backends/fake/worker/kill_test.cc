@@ -1,7 +1,5 @@
 // kill -9 of a process that measures with real workers, at random moments: what
 // its store acknowledged is there, and its workers end with it.
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -19,6 +17,7 @@
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
+#include "measure/kill_writer.h"
 #include "measure/parallel_measurer.h"
 #include "measure/store.h"
 #include "measure/worker/process_pool.h"
@@ -76,40 +75,6 @@ absl::Status MeasureForEver(const std::string& path, uint64_t first,
   }
 }
 
-// Kills it after `acknowledged_before` batches and some time more; adds what it
-// acknowledged.
-void MeasureAndKill(const std::string& path, uint64_t first,
-                    int acknowledged_before, useconds_t delay_us,
-                    std::set<uint64_t>& acknowledged) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    close(ends[0]);
-    const absl::Status status = MeasureForEver(path, first, ends[1]);
-    (void)fprintf(stderr, "%s\n", std::string(status.message()).c_str());
-    _exit(1);
-  }
-  close(ends[1]);
-  uint64_t number = 0;
-  for (int i = 0; i < acknowledged_before; ++i) {
-    ASSERT_EQ(read(ends[0], &number, sizeof(number)), sizeof(number))
-        << "the child ended by itself";
-    acknowledged.insert(number);
-  }
-  usleep(delay_us);
-  ASSERT_EQ(kill(child, SIGKILL), 0);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFSIGNALED(status)) << "the child ended by itself: " << status;
-  while (read(ends[0], &number, sizeof(number)) == sizeof(number)) {
-    acknowledged.insert(number);
-  }
-  close(ends[0]);
-  EXPECT_TRUE(fake::WorkersEnd(child, kLimitS)) << "orphans";
-}
-
 TEST(KillTest, AcknowledgedRecordsAreThereAndWorkersAreNot) {
   const char* const asked = std::getenv("TILEWRIGHT_KILLS");
   const int kills = asked == nullptr ? 20 : std::atoi(asked);
@@ -119,11 +84,13 @@ TEST(KillTest, AcknowledgedRecordsAreThereAndWorkersAreNot) {
   Random random(1);
   for (int round = 0; round < kills; ++round) {
     const int before = static_cast<int>(random.UniformInt(0, 1));
-    const auto delay_us =
-        static_cast<useconds_t>(random.UniformInt(0, 200'000));
-    MeasureAndKill(path, static_cast<uint64_t>(round) * 1'000'001, before,
-                   delay_us, acknowledged);
+    const int64_t delay_ns = random.UniformInt(0, 200'000) * 1000;
+    const uint64_t first = static_cast<uint64_t>(round) * 1'000'001;
+    pid_t child = 0;
+    KillWriter([&](int pipe) { return MeasureForEver(path, first, pipe); },
+               before, delay_ns, acknowledged, child);
     if (HasFatalFailure()) return;
+    EXPECT_TRUE(fake::WorkersEnd(child, kLimitS)) << "orphans";
     TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Store> store,
                             Store::Open(path));
     std::map<uint64_t, int> found;
