@@ -15,6 +15,14 @@
 
 namespace tilewright {
 
+// Part of a group that is computed tile by tile: what one nest of loops makes
+// of a tile.
+struct Stage {
+  // Ascending; the last is its output. Views that it reads through are members
+  // too.
+  std::vector<TensorId> members;
+};
+
 // Computes that become one kernel.
 struct Group {
   std::vector<TensorId> members;  // ascending
@@ -22,12 +30,18 @@ struct Group {
                                   // outputs that members load, ascending
   TensorId output;
   std::string why;  // one line: why it ends where it ends
+  // Empty: one nest of loops. Otherwise its members in stages, in an order in
+  // which they can run, the last with `output`: a task computes a tile of it,
+  // `tile` elements per dimension, and of the stages before what that needs,
+  // which stays in a cache or a scratchpad.
+  std::vector<Stage> stages;
+  std::vector<int64_t> tile;
 };
 
 struct Plan {
   std::vector<Group> groups;  // in an order in which they can run
-  // Of every tensor that is no member or is a group's output, except constants;
-  // a concatenation written in place is no member.
+  // Of every tensor that is no member or is a group's or a stage's output,
+  // except constants; a concatenation written in place is no member.
   std::map<TensorId, Layout> layouts;
   // tensor -> the tensor whose memory it is: what only moves elements and can
   // be read where they lie, paddings that the source's zero halo already holds,
