@@ -223,6 +223,13 @@ Region Join(const Region& a, const Region& b, const RangeOf& ranges) {
   return joined;
 }
 
+Region RegionOfIndices(absl::Span<const Expr> indices,
+                       absl::Span<const int64_t> shape,
+                       absl::Span<const RegionDim> axes,
+                       const RangeOf& ranges) {
+  return RegionOfLoad(indices, shape, TileOfAxes{axes, ranges});
+}
+
 absl::StatusOr<std::map<TensorId, Region>> PropagateOne(
     const TensorGraph& graph, TensorId id, absl::Span<const RegionDim> axes,
     const RangeOf& ranges) {

@@ -36,6 +36,12 @@ absl::StatusOr<std::map<TensorId, Region>> PropagateOne(
     const TensorGraph& graph, TensorId id, absl::Span<const RegionDim> axes,
     const RangeOf& ranges);
 
+// What a load at `indices` (over such axes) of a tensor of `shape` reads,
+// whatever guards it.
+Region RegionOfIndices(absl::Span<const Expr> indices,
+                       absl::Span<const int64_t> shape,
+                       absl::Span<const RegionDim> axes, const RangeOf& ranges);
+
 // The smallest region that holds both; exact only if one holds the other or
 // they join without a gap.
 Region Join(const Region& a, const Region& b, const RangeOf& ranges);

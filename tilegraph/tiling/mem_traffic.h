@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "tilegraph/buffer_plan.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/tiling/tile_graph.h"
 #include "tilegraph/tiling/tile_work.h"
@@ -60,24 +61,34 @@ class MemTraffic {
              TrafficOptions options);
 
   // Tiles of `tiles` inside tiles of `within`, the level above (the whole
-  // outputs at the outermost). Errors as of WorkOfTiles.
+  // outputs at the outermost). Errors as of TileWorks.
   absl::StatusOr<LevelCost> Cost(const LevelTiles& tiles,
                                  const std::vector<int64_t>& within);
 
- private:
-  absl::StatusOr<const TileWork*> Work(const TileShape& tile);
-  int64_t FootprintBytes(const TileWork& work) const;
-  absl::StatusOr<LevelCost> CacheCost(const LevelTiles& tiles,
-                                      const std::vector<int64_t>& within);
+  // What Cost says of it, in whatever order tiles are computed.
+  struct Footprint {
+    int64_t bytes;
+    bool fits;
+  };
+  absl::StatusOr<Footprint> FootprintOf(const TileShape& tile);
 
-  const TileGraph& graph_;
-  const Subgraph& part_;
-  const MemoryLevel &outer_, &inner_;
+ private:
+  absl::StatusOr<const TileWork*> Work(const std::vector<int64_t>& spatial);
+  absl::StatusOr<LevelCost> CacheCost(const LevelTiles& tiles,
+                                      const std::vector<int64_t>& within,
+                                      LevelCost cost, const TileWork& tile);
+
+  const MemoryLevel& inner_;
   const TrafficOptions options_;
+  TileWorks works_;
+  // Of what a tile takes in a scratchpad, operands in the order of TileWork:
+  // inputs, inside, outputs; sizes are set for every tile.
+  std::vector<BufferLifetime> buffers_;
+  std::map<std::vector<int64_t>, TileWork> known_;  // by spatial extents
   std::map<
       std::pair<std::vector<int64_t>, std::map<TensorId, std::vector<int64_t>>>,
-      TileWork>
-      known_;
+      Footprint>
+      footprints_;
 };
 
 }  // namespace tilewright

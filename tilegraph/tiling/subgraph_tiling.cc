@@ -123,10 +123,6 @@ class Tiler {
       const Subgraph& part, int level, const std::vector<int64_t>& within) {
     MemTraffic traffic(graph_, part, levels_[level], levels_[level + 1],
                        options_.traffic);
-    const auto cost_of = [&](const TileShape& tile)
-        -> absl::StatusOr<std::pair<LevelTiles, LevelCost>> {
-      return BestOrder(traffic, tile, within);
-    };
     Subtiles subtiles(graph_.graph(), part, within);
     std::map<std::tuple<double, double, std::vector<int64_t>>, TilePlan> found;
     // Tiles to grow further, the most promising first.
@@ -139,8 +135,10 @@ class Tiler {
       plan.level = level;
       plan.part = part;
       TW_ASSIGN_OR_RETURN(
-          std::tie(plan.tiles, plan.cost),
-          subtiles.FitReduction(TileShape{spatial, {}}, cost_of));
+          const TileShape tile,
+          subtiles.FitReduction(TileShape{spatial, {}}, traffic));
+      TW_ASSIGN_OR_RETURN(std::tie(plan.tiles, plan.cost),
+                          BestOrder(traffic, tile, within));
       if (smallest.part.members.empty()) smallest = plan;
       if (!plan.cost.fits) return absl::OkStatus();
       const auto [fits, first, second] = Key(plan);

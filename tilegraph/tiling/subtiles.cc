@@ -56,15 +56,16 @@ std::vector<std::vector<int64_t>> Subtiles::Grown(
   return grown;
 }
 
-absl::StatusOr<std::pair<LevelTiles, LevelCost>> Subtiles::FitReduction(
-    TileShape tile, const CostOfTile& cost_of) const {
-  TW_ASSIGN_OR_RETURN(auto best, cost_of(tile));
-  while (!best.second.fits) {
-    auto least = best;
+absl::StatusOr<TileShape> Subtiles::FitReduction(TileShape tile,
+                                                 MemTraffic& traffic) const {
+  TW_ASSIGN_OR_RETURN(MemTraffic::Footprint best, traffic.FootprintOf(tile));
+  while (!best.fits) {
+    TileShape least_tile;
+    MemTraffic::Footprint least = best;
     for (const TensorId member : part_.members) {
       const Compute& compute = graph_.tensor(member).compute;
       for (size_t axis = 0; axis < compute.reduce_axes.size(); ++axis) {
-        TileShape cut = best.first.tile;
+        TileShape cut = tile;
         std::vector<int64_t>& steps = cut.reduce[member];
         if (steps.empty()) {
           for (const Axis& whole : compute.reduce_axes)
@@ -72,15 +73,18 @@ absl::StatusOr<std::pair<LevelTiles, LevelCost>> Subtiles::FitReduction(
         }
         if (steps[axis] <= kShortestStep) continue;
         steps[axis] = (steps[axis] + 1) / 2;
-        TW_ASSIGN_OR_RETURN(auto costed, cost_of(cut));
-        if (costed.second.footprint_bytes < least.second.footprint_bytes)
-          least = std::move(costed);
+        TW_ASSIGN_OR_RETURN(const MemTraffic::Footprint footprint,
+                            traffic.FootprintOf(cut));
+        if (footprint.bytes >= least.bytes) continue;
+        least = footprint;
+        least_tile = std::move(cut);
       }
     }
-    if (least.second.footprint_bytes >= best.second.footprint_bytes) break;
-    best = std::move(least);
+    if (least.bytes >= best.bytes) break;
+    best = least;
+    tile = std::move(least_tile);
   }
-  return best;
+  return tile;
 }
 
 }  // namespace tilewright

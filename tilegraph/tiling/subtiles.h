@@ -4,8 +4,6 @@
 #define TILEWRIGHT_TILEGRAPH_TILING_SUBTILES_H_
 
 #include <cstdint>
-#include <functional>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,11 +30,8 @@ class Subtiles {
 
   // Cuts the reductions of `tile` into steps until it fits, halving at each
   // turn the axis that saves most. The last one tried if none does.
-  using CostOfTile =
-      std::function<absl::StatusOr<std::pair<LevelTiles, LevelCost>>(
-          const TileShape& tile)>;
-  absl::StatusOr<std::pair<LevelTiles, LevelCost>> FitReduction(
-      TileShape tile, const CostOfTile& cost_of) const;
+  absl::StatusOr<TileShape> FitReduction(TileShape tile,
+                                         MemTraffic& traffic) const;
 
  private:
   const TensorGraph& graph_;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -62,8 +63,26 @@ struct TileWorkOptions {
   std::map<TensorId, Layout> layouts;
 };
 
-// InvalidArgument if outputs differ in shape, if a tile has
-// the wrong rank or a region cannot be told.
+// Tiles of one part, any number of them. Not thread-safe.
+class TileWorks {
+ public:
+  // `graph` and `part` must outlive it.
+  TileWorks(const TileGraph& graph, const Subgraph& part,
+            TileWorkOptions options);
+  ~TileWorks();
+
+  // InvalidArgument if outputs differ in shape or a tile has the wrong rank or
+  // is empty.
+  absl::StatusOr<TileWork> Of(const TileShape& tile);
+  // Of each of part.inputs, what a step needs: step_bytes alone.
+  absl::StatusOr<std::vector<int64_t>> StepBytes(const TileShape& tile);
+
+ private:
+  class Counter;
+  std::unique_ptr<Counter> counter_;
+};
+
+// The work of a single tile shape. Errors as of TileWorks.
 absl::StatusOr<TileWork> WorkOfTiles(const TileGraph& graph,
                                      const Subgraph& part,
                                      const TileShape& tile,

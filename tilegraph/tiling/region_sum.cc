@@ -1,0 +1,182 @@
+#include "tilegraph/tiling/region_sum.h"
+
+#include <algorithm>
+
+#include "tilegraph/index_eval.h"
+
+namespace tilewright {
+namespace {
+
+// More tiles than this are not looked at one by one.
+constexpr int64_t kMostEnumerated = 1 << 16;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+// b > 0.
+int64_t FloorDiv(int64_t a, int64_t b) {
+  return a >= 0 ? a / b : -CeilDiv(-a, b);
+}
+
+// How many of `extent` elements from `base` on, `step` apart, lie in [0, size).
+int64_t Inside(int64_t base, int64_t extent, int64_t step, int64_t size) {
+  const int64_t first = base < 0 ? CeilDiv(-base, step) : 0;
+  const int64_t end =
+      base >= size ? 0 : std::min(extent, CeilDiv(size - base, step));
+  return std::max<int64_t>(0, end - first);
+}
+
+class Summation {
+ public:
+  Summation(const TileBox& box, const std::vector<int64_t>& shape,
+            const std::vector<int64_t>& trips, TileRegions& regions)
+      : box_(box), shape_(shape), trips_(trips), regions_(regions) {}
+
+  double Run() const {
+    // Dimensions that move with the same variables are summed together.
+    double elements = 1;
+    std::vector<bool> summed(box_.size(), false), free(trips_.size(), true);
+    std::vector<std::vector<bool>> moves;
+    for (const TileSpan& span : box_) moves.push_back(Moves(span, regions_));
+    for (size_t d = 0; d < box_.size(); ++d) {
+      if (summed[d]) continue;
+      std::vector<size_t> dims = {d};
+      std::vector<bool> vars = moves[d];
+      summed[d] = true;
+      for (bool grown = true; grown;) {
+        grown = false;
+        for (size_t e = d + 1; e < box_.size(); ++e) {
+          if (summed[e] || !Share(moves[e], vars)) continue;
+          dims.push_back(e);
+          for (size_t v = 0; v < vars.size(); ++v)
+            if (moves[e][v]) vars[v] = true;
+          grown = summed[e] = true;
+        }
+      }
+      std::vector<size_t> together;
+      for (size_t v = 0; v < vars.size(); ++v) {
+        if (vars[v]) together.push_back(v), free[v] = false;
+      }
+      elements *= SumOver(dims, together);
+    }
+    for (size_t v = 0; v < free.size(); ++v) {
+      if (free[v]) elements *= static_cast<double>(trips_[v]);
+    }
+    return elements;
+  }
+
+ private:
+  static bool Share(const std::vector<bool>& a, const std::vector<bool>& b) {
+    for (size_t i = 0; i < a.size(); ++i)
+      if (a[i] && b[i]) return true;
+    return false;
+  }
+
+  int64_t At(size_t d, const std::vector<int64_t>& tile) const {
+    const TileSpan& span = box_[d];
+    int64_t base = span.constant;
+    for (size_t v = 0; v < tile.size(); ++v) base += span.moves[v] * tile[v];
+    for (const auto& [term, coefficient] : span.others)
+      base += coefficient * EvalIndex(regions_.Term(term), [&](int var) {
+                return tile[var - kTileVar];
+              });
+    return Inside(base, span.extent, span.step, shape_[d]);
+  }
+
+  double Product(const std::vector<size_t>& dims,
+                 const std::vector<int64_t>& tile) const {
+    double elements = 1;
+    for (const size_t d : dims) elements *= static_cast<double>(At(d, tile));
+    return elements;
+  }
+
+  // Tiles [first, end) along `var` in which nothing of dimension d is clipped.
+  // REQUIRES: it moves with `var` alone, linearly.
+  void Unclipped(size_t d, size_t var, int64_t& first, int64_t& end) const {
+    const TileSpan& span = box_[d];
+    const int64_t move = span.moves[var];
+    const int64_t last = span.constant + (span.extent - 1) * span.step;
+    // 0 <= constant + move * t, last + move * t < size
+    if (move > 0) {
+      first =
+          std::max(first, CeilDiv(std::max<int64_t>(0, -span.constant), move));
+      end = std::min(end, FloorDiv(shape_[d] - 1 - last, move) + 1);
+    } else {
+      first = std::max(
+          first, CeilDiv(std::max<int64_t>(0, last - shape_[d] + 1), -move));
+      end = std::min(end, FloorDiv(span.constant, -move) + 1);
+    }
+  }
+
+  double SumOver(const std::vector<size_t>& dims,
+                 const std::vector<size_t>& vars) const {
+    std::vector<int64_t> tile(trips_.size(), 0);
+    if (vars.empty()) return Product(dims, tile);
+    double tiles = 1;
+    for (const size_t var : vars) tiles *= static_cast<double>(trips_[var]);
+    if (std::all_of(dims.begin(), dims.end(), [&](size_t d) {
+          const Range base = regions_.RangeOfBase(box_[d], trips_);
+          return base.min >= 0 &&
+                 base.max + (box_[d].extent - 1) * box_[d].step < shape_[d];
+        })) {
+      for (const size_t d : dims) tiles *= static_cast<double>(box_[d].extent);
+      return tiles;
+    }
+    double sum = 0;
+    if (vars.size() == 1 &&
+        std::all_of(dims.begin(), dims.end(),
+                    [&](size_t d) { return box_[d].others.empty(); })) {
+      const size_t var = vars[0];
+      int64_t first = 0, end = trips_[var];
+      for (const size_t d : dims) Unclipped(d, var, first, end);
+      if (first < end) {
+        sum = static_cast<double>(end - first);
+        for (const size_t d : dims) sum *= static_cast<double>(box_[d].extent);
+      } else {
+        first = end = 0;
+      }
+      for (int64_t& t = tile[var]; t < trips_[var]; ++t) {
+        if (t == first) t = end;
+        if (t < trips_[var]) sum += Product(dims, tile);
+      }
+      return sum;
+    }
+    if (tiles > static_cast<double>(kMostEnumerated)) {
+      for (const size_t var : vars) tile[var] = trips_[var] / 2;
+      return Product(dims, tile) * tiles;
+    }
+    for (int64_t i = 0; i < static_cast<int64_t>(tiles); ++i) {
+      int64_t rest = i;
+      for (const size_t var : vars) {
+        tile[var] = rest % trips_[var];
+        rest /= trips_[var];
+      }
+      sum += Product(dims, tile);
+    }
+    return sum;
+  }
+
+  const TileBox& box_;
+  const std::vector<int64_t>& shape_;
+  const std::vector<int64_t>& trips_;
+  TileRegions& regions_;
+};
+
+}  // namespace
+
+std::vector<bool> Moves(const TileSpan& span, const TileRegions& regions) {
+  std::vector<bool> moves(span.moves.size(), false);
+  for (size_t v = 0; v < moves.size(); ++v) moves[v] = span.moves[v] != 0;
+  for (const auto& [term, coefficient] : span.others) {
+    Visit(regions.Term(term), [&](const Expr& e) {
+      if (e.op() == Op::kVar && e.var_id() >= kTileVar)
+        moves[e.var_id() - kTileVar] = true;
+    });
+  }
+  return moves;
+}
+
+double SumOfElements(const TileBox& box, const std::vector<int64_t>& shape,
+                     const std::vector<int64_t>& trips, TileRegions& regions) {
+  return Summation(box, shape, trips, regions).Run();
+}
+
+}  // namespace tilewright

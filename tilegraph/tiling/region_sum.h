@@ -1,0 +1,23 @@
+// Elements that regions have over all tiles, each tile's for itself.
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_REGION_SUM_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_REGION_SUM_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tilegraph/tiling/tile_regions.h"
+
+namespace tilewright {
+
+// Which tile numbers the base depends on.
+std::vector<bool> Moves(const TileSpan& span, const TileRegions& regions);
+
+// Σ over tiles of the elements of `box` in a tensor of `shape`. Where tensors
+// clip regions that move along several dimensions of more than 65,536 tiles, an
+// inner tile stands for all.
+double SumOfElements(const TileBox& box, const std::vector<int64_t>& shape,
+                     const std::vector<int64_t>& trips, TileRegions& regions);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_REGION_SUM_H_

@@ -1,0 +1,432 @@
+#include "tilegraph/tiling/tile_regions.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+
+namespace tilewright {
+namespace {
+
+const RangeOf kNoRanges = [](int) -> std::optional<Range> {
+  return std::nullopt;
+};
+
+RangeOf RangesOf(const std::vector<int64_t>& trips) {
+  return [&trips](int var) -> std::optional<Range> {
+    if (var < kTileVar) return std::nullopt;
+    return Range{0, trips[var - kTileVar] - 1};
+  };
+}
+
+// All values of base + coefficient * [0, extent) * step, for some axes.
+class ProgressionSum {
+ public:
+  void Add(int64_t coefficient, int64_t count) {
+    if (count == 1) return;
+    if (coefficient < 0) min_ += coefficient * (count - 1);
+    parts_.push_back({std::abs(coefficient), count});
+  }
+  // The same rules as the inference over expressions has.
+  void Finish(TileSpan& span) {
+    std::sort(parts_.begin(), parts_.end());
+    int64_t step = 1, count = 1;
+    for (const auto& [own_step, own_count] : parts_) {
+      if (count == 1) {
+        step = own_step;
+        count = own_count;
+      } else if (own_step % step == 0 && own_step / step <= count) {
+        count += own_step / step * (own_count - 1);
+      } else {
+        const int64_t length = step * (count - 1) + own_step * (own_count - 1);
+        step = std::gcd(step, own_step);
+        count = length / step + 1;
+      }
+    }
+    span.constant += min_;
+    span.extent = count;
+    span.step = step;
+  }
+
+ private:
+  int64_t min_ = 0;
+  absl::InlinedVector<std::pair<int64_t, int64_t>, 6> parts_;
+};
+
+// Whether b's elements are a's too, b starting `distance` behind a.
+bool Holds(const TileSpan& a, const TileSpan& b, int64_t distance) {
+  if (distance < 0 || distance % a.step != 0) return false;
+  if (b.extent > 1 && b.step % a.step != 0) return false;
+  return distance + (b.extent - 1) * b.step <= (a.extent - 1) * a.step;
+}
+
+std::optional<int64_t> Distance(const TileSpan& a, const TileSpan& b) {
+  if (a.moves != b.moves || a.others != b.others) return std::nullopt;
+  return b.constant - a.constant;
+}
+
+bool Holds(const TileBox& a, const TileBox& b) {
+  for (size_t d = 0; d < a.size(); ++d) {
+    const std::optional<int64_t> distance = Distance(a[d], b[d]);
+    if (!distance || !Holds(a[d], b[d], *distance)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TileRegions::TileRegions(const TensorGraph& graph, const Subgraph& part)
+    : graph_(graph),
+      rank_(graph.tensor(part.outputs.back()).shape.size()),
+      part_members_(part.members),
+      slots_(part.inputs.size() + part.members.size()) {
+  const auto slot_of = [&](TensorId id) -> size_t {
+    const auto member =
+        std::lower_bound(part.members.begin(), part.members.end(), id);
+    if (member != part.members.end() && *member == id)
+      return part.inputs.size() +
+             static_cast<size_t>(member - part.members.begin());
+    const auto input =
+        std::lower_bound(part.inputs.begin(), part.inputs.end(), id);
+    TW_CHECK(input != part.inputs.end() && *input == id);
+    return static_cast<size_t>(input - part.inputs.begin());
+  };
+  for (const TensorId output : part.outputs)
+    outputs_.push_back(slot_of(output));
+  for (auto id = part.members.rbegin(); id != part.members.rend(); ++id) {
+    const Compute& compute = graph.tensor(*id).compute;
+    Member member;
+    member.slot = slot_of(*id);
+    for (const Axis& axis : compute.axes)
+      member.extents.push_back(axis.extent.value());
+    for (const Axis& axis : compute.reduce_axes)
+      member.reduce_extents.push_back(axis.extent.value());
+    std::vector<Expr> loads;
+    for (const Expr& body : compute.body) {
+      Visit(body, [&](const Expr& e) {
+        if (e.op() == Op::kLoad &&
+            std::find(loads.begin(), loads.end(), e) == loads.end())
+          loads.push_back(e);
+      });
+    }
+    for (const Expr& load : loads) {
+      const size_t slot = slot_of(load.source());
+      auto source =
+          std::find_if(member.sources.begin(), member.sources.end(),
+                       [&](const Source& s) { return s.slot == slot; });
+      if (source == member.sources.end()) {
+        member.sources.push_back({slot, load.operands().size(), {}});
+        source = std::prev(member.sources.end());
+      }
+      source->accesses.push_back(
+          Compile(load, static_cast<int>(member.extents.size() +
+                                         member.reduce_extents.size())));
+    }
+    members_.push_back(std::move(member));
+  }
+}
+
+TileRegions::Access TileRegions::Compile(const Expr& load, int axes) const {
+  const std::vector<int64_t> shape =
+      graph_.tensor(load.source()).static_shape();
+  const size_t rank = load.operands().size();
+  std::vector<std::optional<AffineIndex>> affine(rank);
+  std::vector<std::set<int>> vars(rank);
+  for (size_t d = 0; d < rank; ++d) {
+    const Expr index = load.operands()[d];
+    Visit(index, [&](const Expr& e) {
+      if (e.op() == Op::kVar) vars[d].insert(e.var_id());
+    });
+    const LinearForm form = ToLinear(index, kNoRanges);
+    AffineIndex linear{static_cast<int>(d), form.constant, {}};
+    bool is_affine = true;
+    for (const auto& [term, coefficient] : form.terms) {
+      is_affine &= term.op() == Op::kVar && term.var_id() < axes;
+      if (is_affine) linear.axes.emplace_back(term.var_id(), coefficient);
+    }
+    if (is_affine) affine[d] = std::move(linear);
+  }
+  Access access;
+  std::vector<bool> done(rank, false);
+  for (size_t first = 0; first < rank; ++first) {
+    if (done[first]) continue;
+    std::vector<int> dims = {static_cast<int>(first)};
+    std::set<int> joint = vars[first];
+    done[first] = true;
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (size_t d = first + 1; d < rank; ++d) {
+        if (done[d] || std::none_of(vars[d].begin(), vars[d].end(),
+                                    [&](int v) { return joint.count(v) > 0; }))
+          continue;
+        grown = done[d] = true;
+        dims.push_back(static_cast<int>(d));
+        joint.insert(vars[d].begin(), vars[d].end());
+      }
+    }
+    std::sort(dims.begin(), dims.end());
+    if (std::all_of(dims.begin(), dims.end(),
+                    [&](int d) { return affine[d].has_value(); })) {
+      for (const int d : dims) access.affine.push_back(*affine[d]);
+      continue;
+    }
+    GeneralIndices general;
+    general.dims = dims;
+    for (const int d : dims) {
+      general.indices.push_back(load.operands()[d]);
+      general.shape.push_back(shape[d]);
+    }
+    general.axes.assign(joint.begin(), joint.end());
+    access.general.push_back(std::move(general));
+  }
+  return access;
+}
+
+std::vector<TileBox> TileRegions::Of(
+    const TileBox& tile, const std::vector<int64_t>& trips,
+    const std::map<TensorId, std::vector<int64_t>>& steps) {
+  TW_CHECK_EQ(tile.size(), rank_);
+  std::vector<TileBox> boxes(slots_);
+  std::vector<bool> needed(slots_, false);
+  for (const size_t output : outputs_) {
+    boxes[output] = tile;
+    needed[output] = true;
+  }
+  const size_t inputs = slots_ - members_.size();
+  for (Member& member : members_) {
+    if (!needed[member.slot]) continue;
+    TileBox axes;
+    axes.reserve(member.extents.size() + member.reduce_extents.size());
+    for (size_t d = 0; d < member.extents.size(); ++d)
+      axes.push_back(Clip(boxes[member.slot][d], member.extents[d], trips));
+    const std::vector<int64_t>* reduce = &member.reduce_extents;
+    if (!steps.empty()) {
+      const auto found = steps.find(part_members_[member.slot - inputs]);
+      if (found != steps.end()) reduce = &found->second;
+    }
+    for (const int64_t extent : *reduce) {
+      TileSpan whole;
+      whole.moves.assign(rank_, 0);
+      whole.extent = extent;
+      axes.push_back(std::move(whole));
+    }
+    for (Source& source : member.sources) {
+      TileBox box = RegionOf(source.accesses[0], source.rank, axes, trips);
+      for (size_t i = 1; i < source.accesses.size(); ++i)
+        box = Join(box, RegionOf(source.accesses[i], source.rank, axes, trips),
+                   trips);
+      boxes[source.slot] = needed[source.slot]
+                               ? Join(boxes[source.slot], box, trips)
+                               : std::move(box);
+      needed[source.slot] = true;
+    }
+  }
+  return boxes;
+}
+
+TileBox TileRegions::RegionOf(Access& access, size_t rank, const TileBox& axes,
+                              const std::vector<int64_t>& trips) {
+  TileBox box(rank);
+  for (const AffineIndex& index : access.affine)
+    box[index.dim] = Affine(index, axes, trips);
+  for (GeneralIndices& indices : access.general)
+    General(indices, axes, trips, box);
+  return box;
+}
+
+TileSpan TileRegions::Affine(const AffineIndex& index, const TileBox& axes,
+                             const std::vector<int64_t>& trips) {
+  TileSpan span;
+  span.constant = index.constant;
+  span.moves.assign(rank_, 0);
+  ProgressionSum values;
+  Expr others;
+  for (const auto& [axis, coefficient] : index.axes) {
+    const TileSpan& tile = axes[axis];
+    span.constant += coefficient * tile.constant;
+    for (size_t d = 0; d < rank_; ++d)
+      span.moves[d] += coefficient * tile.moves[d];
+    for (const auto& [term, own] : tile.others) {
+      const Expr product = terms_[term] * Expr::Int(own * coefficient);
+      others = others ? others + product : product;
+    }
+    values.Add(coefficient * tile.step, tile.extent);
+  }
+  if (others) {
+    // Digits may join.
+    RegionDim dim = AsRegionDim(span);
+    dim.base = dim.base + others;
+    span = AsSpan(dim, trips);
+  }
+  values.Finish(span);
+  return span;
+}
+
+void TileRegions::General(GeneralIndices& indices, const TileBox& axes,
+                          const std::vector<int64_t>& trips, TileBox& box) {
+  std::vector<int64_t> key = trips;
+  for (const int axis : indices.axes) {
+    const TileSpan& tile = axes[axis];
+    key.insert(key.end(), {tile.extent, tile.step, tile.constant});
+    key.insert(key.end(), tile.moves.begin(), tile.moves.end());
+    key.push_back(static_cast<int64_t>(tile.others.size()));
+    for (const auto& [term, coefficient] : tile.others)
+      key.insert(key.end(), {term, coefficient});
+  }
+  auto found = indices.known.find(key);
+  if (found == indices.known.end()) {
+    Region tile(axes.size());
+    for (RegionDim& dim : tile) dim.base = Expr::Int(0);
+    for (const int axis : indices.axes) tile[axis] = AsRegionDim(axes[axis]);
+    TileBox own;
+    for (const RegionDim& dim :
+         RegionOfIndices(indices.indices, indices.shape, tile, RangesOf(trips)))
+      own.push_back(AsSpan(dim, trips));
+    found = indices.known.emplace(std::move(key), std::move(own)).first;
+  }
+  for (size_t i = 0; i < indices.dims.size(); ++i)
+    box[indices.dims[i]] = found->second[i];
+}
+
+Range TileRegions::RangeOfBase(const TileSpan& span,
+                               const std::vector<int64_t>& trips) {
+  Range range{span.constant, span.constant};
+  const auto add = [&range](int64_t coefficient, int64_t min, int64_t max) {
+    range.min += coefficient * (coefficient < 0 ? max : min);
+    range.max += coefficient * (coefficient < 0 ? min : max);
+  };
+  for (size_t d = 0; d < span.moves.size(); ++d)
+    add(span.moves[d], 0, trips[d] - 1);
+  for (const auto& [term, coefficient] : span.others) {
+    std::vector<int64_t> key = {term};
+    key.insert(key.end(), trips.begin(), trips.end());
+    auto found = term_ranges_.find(key);
+    if (found == term_ranges_.end()) {
+      const std::optional<Range> known =
+          RangeOfExpr(terms_[term], RangesOf(trips));
+      TW_CHECK(known) << "a tile starts anywhere: " << terms_[term].ToString();
+      found = term_ranges_.emplace(std::move(key), *known).first;
+    }
+    add(coefficient, found->second.min, found->second.max);
+  }
+  return range;
+}
+
+TileSpan TileRegions::Clip(TileSpan span, int64_t extent,
+                           const std::vector<int64_t>& trips) {
+  const Range base = RangeOfBase(span, trips);
+  const int64_t last = (span.extent - 1) * span.step;
+  if (base.min >= 0 && base.max + last < extent) return span;
+  if (base.min != base.max) return span;
+  const int64_t skipped =
+      base.min < 0 ? (-base.min + span.step - 1) / span.step : 0;
+  const int64_t first = base.min + skipped * span.step;
+  const int64_t kept =
+      std::min(span.extent - skipped, (extent - 1 - first) / span.step + 1);
+  if (kept < 1 || first >= extent) return span;
+  span.constant = first;
+  std::fill(span.moves.begin(), span.moves.end(), 0);
+  span.others.clear();
+  span.extent = kept;
+  return span;
+}
+
+TileBox TileRegions::Join(const TileBox& a, const TileBox& b,
+                          const std::vector<int64_t>& trips) {
+  if (Holds(a, b)) return a;
+  if (Holds(b, a)) return b;
+  TileBox joined;
+  joined.reserve(a.size());
+  for (size_t d = 0; d < a.size(); ++d)
+    joined.push_back(JoinSpans(a[d], b[d], trips));
+  return joined;
+}
+
+TileSpan TileRegions::JoinSpans(const TileSpan& a, const TileSpan& b,
+                                const std::vector<int64_t>& trips) {
+  if (a.others != b.others) {
+    // Digits may cancel.
+    return AsSpan(tilewright::Join({AsRegionDim(a)}, {AsRegionDim(b)},
+                                   RangesOf(trips))[0],
+                  trips);
+  }
+  const int64_t last_a = (a.extent - 1) * a.step,
+                last_b = (b.extent - 1) * b.step;
+  const std::optional<int64_t> distance = Distance(a, b);
+  if (!distance) {
+    TileSpan between = b;
+    between.constant -= a.constant;
+    for (size_t d = 0; d < rank_; ++d) between.moves[d] -= a.moves[d];
+    between.others.clear();
+    const Range range = RangeOfBase(between, trips);
+    const int64_t low = std::min<int64_t>(0, range.min);
+    TileSpan joined = a;
+    joined.constant += low;
+    joined.extent = std::max(last_a, range.max + last_b) - low + 1;
+    joined.step = 1;
+    return joined;
+  }
+  if (Holds(a, b, *distance)) return a;
+  if (Holds(b, a, -*distance)) return b;
+  const TileSpan &first = *distance < 0 ? b : a,
+                 &second = *distance < 0 ? a : b;
+  const int64_t gap = std::abs(*distance);
+  int64_t step = gap;
+  if (first.extent > 1) step = std::gcd(step, first.step);
+  if (second.extent > 1) step = std::gcd(step, second.step);
+  const int64_t last = std::max((first.extent - 1) * first.step,
+                                gap + (second.extent - 1) * second.step);
+  TileSpan joined = first;
+  joined.step = std::max<int64_t>(step, 1);
+  joined.extent = last / joined.step + 1;
+  return joined;
+}
+
+RegionDim TileRegions::AsRegionDim(const TileSpan& span) const {
+  RegionDim dim;
+  dim.base = Expr::Int(span.constant);
+  for (size_t d = 0; d < span.moves.size(); ++d) {
+    if (span.moves[d] == 0) continue;
+    dim.base = dim.base + Expr::Var(kTileVar + static_cast<int>(d),
+                                    absl::StrCat("tile", d)) *
+                              Expr::Int(span.moves[d]);
+  }
+  for (const auto& [term, coefficient] : span.others)
+    dim.base = dim.base + terms_[term] * Expr::Int(coefficient);
+  dim.extent = span.extent;
+  dim.step = span.step;
+  return dim;
+}
+
+TileSpan TileRegions::AsSpan(const RegionDim& dim,
+                             const std::vector<int64_t>& trips) {
+  TileSpan span;
+  const LinearForm form = ToLinear(dim.base, RangesOf(trips));
+  span.constant = form.constant;
+  span.moves.assign(rank_, 0);
+  for (const auto& [term, coefficient] : form.terms) {
+    if (term.op() == Op::kVar && term.var_id() >= kTileVar) {
+      span.moves[term.var_id() - kTileVar] = coefficient;
+    } else {
+      span.others.emplace_back(InternTerm(term), coefficient);
+    }
+  }
+  std::sort(span.others.begin(), span.others.end());
+  span.extent = dim.extent;
+  span.step = dim.step;
+  return span;
+}
+
+int TileRegions::InternTerm(const Expr& term) {
+  const auto [known, inserted] =
+      term_ids_.emplace(term, static_cast<int>(terms_.size()));
+  if (inserted) terms_.push_back(term);
+  return known->second;
+}
+
+}  // namespace tilewright

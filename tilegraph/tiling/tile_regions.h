@@ -1,0 +1,118 @@
+// Regions of many tiles of one part: Propagate (tilegraph/region.h) with what
+// does not depend on the tile worked out once. Affine accesses become
+// arithmetic on extents; others ask the general inference, whose answers are
+// remembered.
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_TILE_REGIONS_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_TILE_REGIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "tilegraph/region.h"
+#include "tilegraph/simplify.h"
+#include "tilegraph/tensor_graph.h"
+#include "tilegraph/tiling/tile_graph.h"
+
+namespace tilewright {
+
+// Variable kTileVar + d is the number of the tile along dimension d.
+inline constexpr int kTileVar = 1 << 20;
+
+// base + [0, extent) * step along one dimension of a tensor.
+struct TileSpan {
+  // base = constant + Σ moves[d] * tile d + Σ coefficient * term
+  int64_t constant = 0;
+  absl::InlinedVector<int64_t, 4> moves;
+  // Terms (TileRegions::Term) that are not linear in the tile's number.
+  std::vector<std::pair<int, int64_t>> others;
+  int64_t extent = 1;
+  int64_t step = 1;
+};
+using TileBox = std::vector<TileSpan>;  // per dimension of the tensor
+
+// Not thread-safe.
+class TileRegions {
+ public:
+  // Both must outlive it.
+  TileRegions(const TensorGraph& graph, const Subgraph& part);
+
+  // What tiles `tile` of every output need of part.inputs, and then of
+  // part.members, in their order. trips[d]: tiles along dimension d. `steps`:
+  // extents of the reduce axes of members, whole where absent.
+  std::vector<TileBox> Of(
+      const TileBox& tile, const std::vector<int64_t>& trips,
+      const std::map<TensorId, std::vector<int64_t>>& steps);
+
+  const Expr& Term(int id) const { return terms_[id]; }
+  // Of a base, over all tiles.
+  Range RangeOfBase(const TileSpan& span, const std::vector<int64_t>& trips);
+  // For the inference over expressions, and back.
+  RegionDim AsRegionDim(const TileSpan& span) const;
+  TileSpan AsSpan(const RegionDim& dim, const std::vector<int64_t>& trips);
+
+ private:
+  struct AffineIndex {
+    int dim;
+    int64_t constant;
+    std::vector<std::pair<int, int64_t>> axes;  // (axis, coefficient)
+  };
+  // Indices that share axes, some of them not affine.
+  struct GeneralIndices {
+    std::vector<int> dims;
+    std::vector<Expr> indices;
+    std::vector<int64_t> shape;
+    std::vector<int> axes;
+    std::map<std::vector<int64_t>, TileBox> known;  // by axes and trips
+  };
+  struct Access {
+    std::vector<AffineIndex> affine;
+    std::vector<GeneralIndices> general;
+  };
+  struct Source {
+    size_t slot;
+    size_t rank;
+    std::vector<Access> accesses;
+  };
+  struct Member {
+    size_t slot;
+    std::vector<int64_t> extents, reduce_extents;
+    std::vector<Source> sources;
+  };
+
+  Access Compile(const Expr& load, int axes) const;
+  TileBox RegionOf(Access& access, size_t rank, const TileBox& axes,
+                   const std::vector<int64_t>& trips);
+  TileSpan Affine(const AffineIndex& index, const TileBox& axes,
+                  const std::vector<int64_t>& trips);
+  void General(GeneralIndices& indices, const TileBox& axes,
+               const std::vector<int64_t>& trips, TileBox& box);
+  TileSpan Clip(TileSpan span, int64_t extent,
+                const std::vector<int64_t>& trips);
+  TileBox Join(const TileBox& a, const TileBox& b,
+               const std::vector<int64_t>& trips);
+  TileSpan JoinSpans(const TileSpan& a, const TileSpan& b,
+                     const std::vector<int64_t>& trips);
+  int InternTerm(const Expr& term);
+
+  struct ExprHash {
+    size_t operator()(const Expr& e) const { return e.hash(); }
+  };
+
+  const TensorGraph& graph_;
+  size_t rank_;                  // of the outputs
+  std::vector<size_t> outputs_;  // slots
+  std::vector<TensorId> part_members_;
+  size_t slots_;
+  std::vector<Member> members_;  // users before what they use
+  std::vector<Expr> terms_;
+  std::unordered_map<Expr, int, ExprHash> term_ids_;   // looked up only
+  std::map<std::vector<int64_t>, Range> term_ranges_;  // by id and trips
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_TILE_REGIONS_H_

@@ -1,0 +1,164 @@
+// The oracle is Propagate, over expressions.
+#include "tilegraph/tiling/tile_regions.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+#include "tilegraph/index_eval.h"
+#include "tilegraph/random_graph.h"
+#include "tilegraph/text_form.h"
+#include "tilegraph/tiling/region_sum.h"
+
+namespace tilewright {
+namespace {
+
+struct Case {
+  Region tile;  // of the outputs
+  std::vector<int64_t> trips;
+  std::map<TensorId, std::vector<int64_t>> steps;
+};
+
+Case RandomCase(const TensorGraph& graph, const Subgraph& part,
+                Random& random) {
+  Case result;
+  const std::vector<int64_t> shape =
+      graph.tensor(part.outputs[0]).static_shape();
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const int64_t extent = random.UniformInt(1, shape[d]);
+    RegionDim dim;
+    if (random.UniformInt(0, 3) == 0 && shape[d] % extent != 0) {
+      dim.base = Expr::Int(shape[d] / extent * extent);
+      dim.extent = shape[d] % extent;
+      result.trips.push_back(1);
+    } else {
+      result.trips.push_back(shape[d] / extent);
+      dim.base = result.trips[d] == 1
+                     ? Expr::Int(0)
+                     : Expr::Var(kTileVar + static_cast<int>(d), "t") *
+                           Expr::Int(extent);
+      dim.extent = extent;
+    }
+    result.tile.push_back(dim);
+  }
+  for (const TensorId member : part.members) {
+    const Compute& compute = graph.tensor(member).compute;
+    if (compute.reduce_axes.empty() || random.UniformInt(0, 1) == 0) continue;
+    for (const Axis& axis : compute.reduce_axes)
+      result.steps[member].push_back(random.UniformInt(1, axis.extent.value()));
+  }
+  return result;
+}
+
+absl::StatusOr<std::map<TensorId, Region>> ByPropagate(const TensorGraph& graph,
+                                                       const Subgraph& part,
+                                                       const Case& one,
+                                                       const RangeOf& ranges) {
+  std::map<TensorId, Region> tiles, steps;
+  for (const TensorId output : part.outputs) tiles[output] = one.tile;
+  for (const auto& [member, extents] : one.steps) {
+    for (const int64_t extent : extents)
+      steps[member].push_back({Expr::Int(0), extent, 1, true, ""});
+  }
+  return Propagate(graph, tiles, part.members, steps, ranges);
+}
+
+// Clipped, tile by tile.
+double Elements(const Region& region, const std::vector<int64_t>& shape,
+                const std::vector<int64_t>& trips) {
+  int64_t tiles = 1;
+  for (const int64_t count : trips) tiles *= count;
+  double sum = 0;
+  for (int64_t i = 0; i < tiles; ++i) {
+    std::vector<int64_t> tile;
+    int64_t rest = i;
+    for (const int64_t count : trips) {
+      tile.push_back(rest % count);
+      rest /= count;
+    }
+    double product = 1;
+    for (size_t d = 0; d < region.size(); ++d) {
+      const int64_t base = EvalIndex(
+          region[d].base, [&](int var) { return tile[var - kTileVar]; });
+      int64_t inside = 0;
+      for (int64_t k = 0; k < region[d].extent; ++k) {
+        const int64_t at = base + k * region[d].step;
+        inside += at >= 0 && at < shape[d];
+      }
+      product *= static_cast<double>(inside);
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+TEST(TileRegionsTest, AreThoseOfPropagate) {
+  int affine = 0, other = 0, clipped = 0;
+  for (uint64_t seed = 0; seed < 4000; ++seed) {
+    const TensorGraph graph = RandomGraph(seed, {});
+    std::vector<TensorId> members;
+    for (const Tensor& tensor : graph.tensors()) {
+      if (tensor.kind == TensorKind::kCompute) members.push_back(tensor.id);
+    }
+    const TileGraph tiles(graph, members);
+    const Subgraph part = tiles.SubgraphOf(members);
+    if (part.outputs.size() != 1) continue;
+    TileRegions regions(graph, part);
+    Random random(seed);
+    for (int repeat = 0; repeat < 4; ++repeat) {
+      const Case one = RandomCase(graph, part, random);
+      const RangeOf ranges = [&](int var) -> std::optional<Range> {
+        if (var < kTileVar) return std::nullopt;
+        return Range{0, one.trips[var - kTileVar] - 1};
+      };
+      TW_ASSERT_OK_AND_ASSIGN(const auto expected,
+                              ByPropagate(graph, part, one, ranges));
+      TileBox tile;
+      for (const RegionDim& dim : one.tile)
+        tile.push_back(regions.AsSpan(dim, one.trips));
+      const std::vector<TileBox> boxes = regions.Of(tile, one.trips, one.steps);
+      std::vector<TensorId> tensors = part.inputs;
+      tensors.insert(tensors.end(), part.members.begin(), part.members.end());
+      ASSERT_EQ(boxes.size(), tensors.size());
+      for (size_t slot = 0; slot < tensors.size(); ++slot) {
+        const Region& region = expected.at(tensors[slot]);
+        ASSERT_EQ(boxes[slot].size(), region.size());
+        for (size_t d = 0; d < region.size(); ++d) {
+          const TileSpan& span = boxes[slot][d];
+          EXPECT_EQ(span.extent, region[d].extent);
+          EXPECT_EQ(span.step, region[d].step);
+          const LinearForm distance =
+              ToLinear(regions.AsRegionDim(span).base - region[d].base, ranges);
+          EXPECT_TRUE(distance.terms.empty() && distance.constant == 0)
+              << "seed " << seed << ", tensor " << tensors[slot] << ", "
+              << regions.AsRegionDim(span).base.ToString() << " for "
+              << region[d].base.ToString() << "\n"
+              << PrintText(graph);
+          ++(span.others.empty() ? affine : other);
+        }
+        const std::vector<int64_t> shape =
+            graph.tensor(tensors[slot]).static_shape();
+        const double elements = Elements(region, shape, one.trips);
+        EXPECT_EQ(SumOfElements(boxes[slot], shape, one.trips, regions),
+                  elements)
+            << "seed " << seed << ", tensor " << tensors[slot];
+        double unclipped = 1;
+        for (const TileSpan& span : boxes[slot])
+          unclipped *= static_cast<double>(span.extent);
+        for (const int64_t count : one.trips)
+          unclipped *= static_cast<double>(count);
+        clipped += unclipped != elements;
+      }
+    }
+  }
+  EXPECT_GT(affine, 10000);
+  EXPECT_GT(other, 100);
+  EXPECT_GT(clipped, 100);
+}
+
+}  // namespace
+}  // namespace tilewright
