@@ -4,7 +4,7 @@ set -euo pipefail
 ort="$(realpath "${1:?usage: $0 LIBONNXRUNTIME.SO.1 (see bench/ort/README.md)}")"
 cd "$(dirname "$0")/../.."
 
-small=(resnet18 resnet50 mobilenet_v2 bert convnext swin vit nerf nafnet conformer mobilevit restormer bsrn mlp64)
+small=(resnet18 resnet50 mobilenet_v2 vgg16 bert convnext swin vit nerf nafnet conformer mobilevit restormer bsrn unet mlp64)
 bench/models/export.py --out=testdata "${small[@]/%/_small}" mlp_odd
 bench/models/export.py --out=testdata --precision=fp16 mobilenet_v2_small bert_small
 bench/models/export.py --out=testdata --precision=int8 resnet18_small

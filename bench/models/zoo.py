@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from nets import bert, bsrn, conformer, mobilevit, nafnet, nerf, restormer, vit
+from nets import (bert, bsrn, conformer, mobilevit, nafnet, nerf, restormer, unet,
+                  vit)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,6 +103,14 @@ def swin(embed_dim, depths, heads, window=7, classes=1000):
                            num_classes=classes)
 
 
+def vgg16_small():
+    """For images of 64: there the features are 2x2, which replace the 7x7."""
+    model = torchvision_model("vgg16")()
+    model.avgpool = nn.Identity()
+    model.classifier[0] = nn.Linear(512 * 2 * 2, 4096)
+    return narrow(model, 32, classes=10)
+
+
 def mlp(widths):
     """Linear layers between the given widths, a ReLU between every two."""
     layers = []
@@ -128,6 +137,7 @@ MODELS = {
     "resnet50": one_input(torchvision_model("resnet50"), IMAGE, image),
     "mobilenet_v2": one_input(torchvision_model("mobilenet_v2"), IMAGE, image,
                               centre=True),
+    "vgg16": one_input(torchvision_model("vgg16"), IMAGE, image),
     "bert_base": Model(bert.Bert, bert_inputs(30522, 128), ("hidden", "pooled")),
     "convnext_tiny": one_input(lambda: convnext((96, 192, 384, 768), (3, 3, 9, 3)), IMAGE, image),
     "swin_t": one_input(lambda: swin(96, (2, 2, 6, 2), (3, 6, 12, 24)), IMAGE, image),
@@ -141,6 +151,7 @@ MODELS = {
     "mobilevit_s": one_input(mobilevit.MobileVit, (1, 3, 256, 256), image),
     "restormer": one_input(restormer.Restormer, (1, 3, 128, 128), image),
     "bsrn": one_input(bsrn.Bsrn, (1, 3, 256, 256), image),
+    "unet": one_input(unet.UNet, (1, 3, 256, 256), image),
     # One matrix product each, for the share of the peak; those with 128 rows are BERT's.
     "gemm512": gemm(512, 512, 512),
     "gemm1024": gemm(1024, 1024, 1024),
@@ -155,6 +166,7 @@ MODELS = {
                                 SMALL_IMAGE, image),
     "mobilenet_v2_small": one_input(
         lambda: narrow(torchvision_model("mobilenet_v2")(), 8, classes=10), SMALL_IMAGE, image),
+    "vgg16_small": one_input(vgg16_small, SMALL_IMAGE, image),
     "bert_small": Model(lambda: bert.Bert(100, 48, layers=2, heads=4, positions=32),
                         bert_inputs(100, 19), ("hidden", "pooled")),
     "convnext_small": one_input(lambda: convnext((8, 16, 24, 40), (1, 1, 2, 1), classes=10),
@@ -173,6 +185,7 @@ MODELS = {
     "restormer_small": one_input(lambda: restormer.Restormer(6, (1, 1, 1, 1), refinement=1),
                                  (1, 3, 16, 16), image),
     "bsrn_small": one_input(lambda: bsrn.Bsrn(32, blocks=2), (1, 3, 24, 24), image),
+    "unet_small": one_input(lambda: unet.UNet(4, levels=3), (1, 3, 24, 24), image),
     "mlp64_small": one_input(lambda: mlp([64] * 8), (100, 64), normal),
     "mlp_odd": one_input(lambda: mlp([13, 37, 29, 5]), (7, 13), normal),
 }
