@@ -176,7 +176,7 @@ TensorGraph BuildGraph(const GraphShape& shape, uint64_t seed,
   // Drawn again while values may grow too large to stay exact; small extents
   // make that end soon.
   for (Random seeds(seed);;) {
-    TensorGraph graph = BuildOnce(shape, seeds.Next(), options);
+    TensorGraph graph = RandomGraphBuilder(seeds.Next(), options).Run(shape);
     if (!options.exact_only || ExactFor(graph, 1)) return graph;
   }
 }
