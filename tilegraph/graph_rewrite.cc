@@ -33,8 +33,10 @@ RewrittenGraph FinishRewrite(const TensorGraph& old, TensorGraph graph,
   }
   RewrittenGraph result{Extract(graph, kept), {}};
   // Extract keeps names, and those are unique.
-  for (const TensorId id : ids)
-    result.ids.push_back(result.graph.Find(graph.tensor(id).name).value_or(-1));
+  for (const TensorId id : ids) {
+    result.ids.push_back(
+        id < 0 ? -1 : result.graph.Find(graph.tensor(id).name).value_or(-1));
+  }
   std::vector<TensorId> outputs;
   for (const TensorId id : old.outputs()) outputs.push_back(result.ids[id]);
   result.graph.SetOutputs(std::move(outputs));

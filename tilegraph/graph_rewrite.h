@@ -27,7 +27,8 @@ TensorId CopyTensor(const Tensor& tensor, absl::Span<const TensorId> ids,
                     TensorGraph& graph);
 
 // The new graph with the outputs of the old one and what they need;
-// placeholders stay, read or not. `ids`: of the old tensors in `graph`.
+// placeholders stay, read or not. `ids`: of the old tensors in `graph`, -1
+// where they are gone.
 RewrittenGraph FinishRewrite(const TensorGraph& old, TensorGraph graph,
                              std::vector<TensorId> ids);
 

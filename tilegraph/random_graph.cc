@@ -170,6 +170,32 @@ std::vector<GraphShape> AllGraphShapes(int max_computes) {
   return result;
 }
 
+GraphShape RandomChain(uint64_t seed, int computes, double moves) {
+  constexpr ComputeKind kMoves[] = {
+      ComputeKind::kTranspose, ComputeKind::kSplit,  ComputeKind::kMerge,
+      ComputeKind::kWindow,    ComputeKind::kWindow, ComputeKind::kConcat};
+  Random random(seed);
+  GraphShape shape;
+  for (int i = 0; i < computes; ++i) {
+    const ComputeKind kind =
+        random.Bernoulli(moves)
+            ? kMoves[random.Index(std::size(kMoves))]
+            : static_cast<ComputeKind>(random.Index(kComputeKinds));
+    std::vector<int> reads;
+    const auto recent = [&] {
+      return static_cast<int>(random.UniformInt(std::max(0, i - 3), i - 1));
+    };
+    if (i > 0) reads.push_back(random.Bernoulli(0.6) ? i - 1 : recent());
+    if (i > 1 && TakesTwo(kind) && random.Bernoulli(0.6)) {
+      const int other = recent();
+      if (other != reads[0]) reads.push_back(other);
+    }
+    shape.reads.push_back(std::move(reads));
+    shape.kinds.push_back(kind);
+  }
+  return shape;
+}
+
 TensorGraph BuildGraph(const GraphShape& shape, uint64_t seed,
                        const RandomGraphOptions& options) {
   TW_CHECK_EQ(shape.reads.size(), shape.kinds.size()) << "one kind per compute";

@@ -50,6 +50,9 @@ struct GraphShape {
 std::vector<GraphShape> AllTopologies(int max_computes = 3);
 // With every assignment of kinds.
 std::vector<GraphShape> AllGraphShapes(int max_computes = 3);
+// Larger ones: each compute reads one or two of the three before it. `moves`:
+// the share of those that only move elements.
+GraphShape RandomChain(uint64_t seed, int computes, double moves = 0);
 
 struct RandomGraphOptions {
   int max_computes = 3;
