@@ -139,8 +139,14 @@ class Rewriter {
     const int64_t rows = output.shape[part.dim].value();
     std::vector<TensorId> pieces;
     for (int64_t row = 0; row < rows; row += part.rows) {
+      const int64_t band = row / part.rows;
       TW_ASSIGN_OR_RETURN(const auto boxes, BoxesOf(old_, part, row));
-      pieces.push_back(Band(part, boxes, row / part.rows));
+      const TensorId piece = Band(part, boxes, band);
+      if (part.rows >= rows) {
+        ids_[output.id] = MoveOut(piece, output.name);
+        return absl::OkStatus();
+      }
+      pieces.push_back(MoveOut(piece, absl::StrCat(output.name, ".out", band)));
     }
     ids_[output.id] = graph_.AddCompute(
         output.name, output.dtype, Whole(output, part.dim, part.rows, pieces));
@@ -176,15 +182,15 @@ class Rewriter {
                              tensor.dtype, std::move(compute), kBandInHint);
   }
 
-  TensorId MoveOut(const Tensor& tensor, TensorId piece, int64_t band) {
+  TensorId MoveOut(TensorId piece, std::string name) {
     Compute compute;
     compute.axes = graph_.tensor(piece).compute.axes;
     std::vector<Expr> index;
     for (size_t d = 0; d < compute.axes.size(); ++d)
       index.push_back(Expr::Var(static_cast<int>(d), compute.axes[d].name));
     compute.body = {graph_.Load(piece, std::move(index))};
-    return graph_.AddCompute(absl::StrCat(tensor.name, ".out", band),
-                             tensor.dtype, std::move(compute), kBandOutHint);
+    return graph_.AddCompute(std::move(name), graph_.tensor(piece).dtype,
+                             std::move(compute), kBandOutHint);
   }
 
   // `tensor` over `box`, from what `here` holds.
@@ -246,8 +252,7 @@ class Rewriter {
       here[member] = {Piece(old_.tensor(member), box->second, here, band),
                       box->second};
     }
-    const TensorId output = part.members.back();
-    return MoveOut(old_.tensor(output), here.at(output).first, band);
+    return here.at(part.members.back()).first;
   }
 
   // The pieces behind each other: a balanced tree of selects.

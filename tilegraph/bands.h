@@ -11,7 +11,7 @@
 //   C.0, R.0, C2.0                                       those rows
 //   C2.out0 = C2.0                                       hint kBandOut
 //   ... the next band ...
-//   C2 = the C2.out behind each other
+//   C2 = the C2.out behind each other; with one band, C2 is its kBandOut
 #ifndef TILEWRIGHT_TILEGRAPH_BANDS_H_
 #define TILEWRIGHT_TILEGRAPH_BANDS_H_
 
