@@ -24,28 +24,35 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Builder {
  public:
-  Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain)
+  Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
+          const Place& place)
       : workload_(workload),
         graph_(workload.graph),
         spec_(spec),
         chain_(chain),
+        place_(place),
+        writer_(place.writer),
         output_(graph_.tensor(chain.output)),
         reduction_(graph_.tensor(*chain.reduction)),
         body_(InlinedBody(graph_, *chain.reduction)) {}
 
-  Schedule Run() {
+  void Run() {
     for (const std::string& block : chain_.inlined)
       writer_.ComputeInline(writer_.Block(block));
     const Handle last = writer_.Block(chain_.last);
-    if (output_.shape.empty()) return std::move(writer_).Finish();
+    if (output_.shape.empty()) return;
     tiles_ = StartTiles(workload_, chain_.output);
     dot_ = ChooseDot(workload_, spec_, reduction_, body_, tiles_.vector_axis);
     loops_ = ChooseReduceLoops(workload_, reduction_, body_,
                                dot_ ? dot_->group : TermGroup());
     ChooseTile();
-    ChooseTasks();
+    if (place_.inside) {
+      TakeWhole(tiles_);
+    } else {
+      ChooseTasks();
+    }
     PackConstants(writer_, graph_, reduction_, body_, tiles_, loops_);
-    task_ = WriteTasks(writer_, tiles_, last);
+    task_ = place_.inside ? *place_.inside : WriteTasks(writer_, tiles_, last);
     const bool alone = reduction_.name == chain_.last;
     if (alone && loops_.blocked) {
       ReduceByBlocks(last);
@@ -68,7 +75,6 @@ class Builder {
         writer_.SetLevel(block, "registers");
       }
     }
-    return std::move(writer_).Finish();
   }
 
  private:
@@ -105,6 +111,12 @@ class Builder {
 
   int64_t Extent(int axis) const { return axis < 0 ? 1 : tiles_.shape[axis]; }
 
+  // Whether tiles of `size` stay inside the part of an axis that a task has.
+  bool Divides(int axis, int64_t size) const {
+    return !place_.IsCut(axis) || size >= Extent(axis) ||
+           Extent(axis) % size == 0;
+  }
+
   void ChooseTile() {
     const int64_t lanes = Lanes(graph_, spec_);
     const VectorUnit unit = UnitOf(workload_, chain_.output, lanes);
@@ -115,6 +127,13 @@ class Builder {
     space.registers = static_cast<int>(spec_.unit().vector_registers());
     space.registers_per_unit = static_cast<int>(CeilDiv(unit.elements, lanes));
     space.rows_far_apart = RowsFarApart();
+    if (place_.inside) {
+      space.allowed = [&](const RegisterTile& tile) {
+        return Divides(tiles_.vector_axis, tile.vectors * unit.elements) &&
+               Divides(tiles_.row_axis, tile.rows) &&
+               Divides(tiles_.outer_row_axis, tile.outer_rows);
+      };
+    }
     if (dot_) {
       space.registers_per_load = dot_->registers_per_load;
       space.registers_beside = dot_->registers_beside;
@@ -259,21 +278,22 @@ class Builder {
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
   const Chain& chain_;
+  const Place place_;
+  ScheduleWriter& writer_;
   const Tensor& output_;
   const Tensor& reduction_;
   const std::vector<Expr> body_;  // of the reduction, prologue inlined
   std::optional<DotChoice> dot_;
   ReduceLoops loops_;
   OutputTiles tiles_;
-  ScheduleWriter writer_;
-  Handle task_ = -1;  // the innermost task loop
+  Handle task_ = -1;  // the loop around all others
 };
 
 }  // namespace
 
-Schedule ContractionSchedule(const Workload& workload, const DeviceSpec& spec,
-                             const Chain& chain) {
-  return Builder(workload, spec, chain).Run();
+void WriteContraction(const Workload& workload, const DeviceSpec& spec,
+                      const Chain& chain, const Place& place) {
+  Builder(workload, spec, chain, place).Run();
 }
 
 }  // namespace tilewright::sketch

@@ -9,14 +9,14 @@
 
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/group_chain.h"
-#include "sketch/schedule.h"
+#include "sketch/place.h"
 #include "sketch/workload.h"
 
 namespace tilewright::sketch {
 
 // REQUIRES: `chain` is that of the workload's graph and has a reduction.
-Schedule ContractionSchedule(const Workload& workload, const DeviceSpec& spec,
-                             const Chain& chain);
+void WriteContraction(const Workload& workload, const DeviceSpec& spec,
+                      const Chain& chain, const Place& place);
 
 }  // namespace tilewright::sketch
 

@@ -1,7 +1,9 @@
 #include "sketch/default_schedule.h"
 
 #include <optional>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "sketch/contraction_schedule.h"
 #include "sketch/group_chain.h"
@@ -12,21 +14,47 @@
 #include "sketch/winograd_schedule.h"
 
 namespace tilewright::sketch {
+namespace {
+
+void WriteChain(const Workload& workload, const DeviceSpec& spec,
+                const Chain& chain, const Place& place) {
+  if (!chain.reduction) {
+    WriteMap(workload, spec, chain, place);
+  } else if (IsWindow(workload, chain)) {
+    WriteWindow(workload, spec, chain, place);
+  } else {
+    WriteContraction(workload, spec, chain, place);
+  }
+}
+
+}  // namespace
 
 absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec) {
-  if (const std::optional<Schedule> rows = RowSchedule(workload, spec))
-    return *rows;
+  ScheduleWriter writer;
+  const Place kernel = {writer, std::nullopt, {}};
+  if (WriteRows(workload, spec, kernel)) return std::move(writer).Finish();
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
   if (!chain.reduction) {
-    const std::optional<Crossing> crossing = FindCrossing(workload, chain);
-    return crossing ? MoveSchedule(workload, spec, chain, *crossing)
-                    : MapSchedule(workload, spec, chain);
-  }
-  if (IsWinograd(workload, chain))
+    if (const std::optional<Crossing> crossing = FindCrossing(workload, chain))
+      return MoveSchedule(workload, spec, chain, *crossing);
+  } else if (IsWinograd(workload, chain)) {
     return WinogradSchedule(workload, spec, chain);
-  if (IsWindow(workload, chain)) return WindowSchedule(workload, spec, chain);
-  return ContractionSchedule(workload, spec, chain);
+  }
+  WriteChain(workload, spec, chain, kernel);
+  return std::move(writer).Finish();
+}
+
+absl::Status WriteStage(const Workload& workload, const DeviceSpec& spec,
+                        const Place& place) {
+  if (WriteRows(workload, spec, place)) return absl::OkStatus();
+  TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
+  if (IsWinograd(workload, chain)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(chain.last, ": Winograd convolutions are no stages"));
+  }
+  WriteChain(workload, spec, chain, place);
+  return absl::OkStatus();
 }
 
 }  // namespace tilewright::sketch

@@ -9,8 +9,10 @@
 #ifndef TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/place.h"
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
 
@@ -19,6 +21,11 @@ namespace tilewright::sketch {
 // InvalidArgument if the group is of no family.
 absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec);
+
+// Writes one stage of a group that is computed tile by tile; `workload` is the
+// stage's (stage_workload.h). REQUIRES: place.inside is set.
+absl::Status WriteStage(const Workload& workload, const DeviceSpec& spec,
+                        const Place& place);
 
 }  // namespace tilewright::sketch
 

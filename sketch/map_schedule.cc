@@ -164,7 +164,7 @@ void WriteRuns(ScheduleWriter& writer, const Tensor& output, const Runs& runs,
 // neighbours lie behind a block.
 void WriteTiles(ScheduleWriter& writer, const Workload& workload,
                 const Tensor& output, Handle block, int64_t lanes,
-                const DeviceSpec& spec) {
+                const DeviceSpec& spec, bool whole) {
   OutputTiles tiles = StartTiles(workload, output.id);
   const VectorUnit unit = UnitOf(workload, output.id, lanes);
   const int64_t vectors =
@@ -178,6 +178,11 @@ void WriteTiles(ScheduleWriter& writer, const Workload& workload,
                std::min(CeilDiv(tiles.shape[tiles.vector_axis], unit.elements),
                         vectors));
     tiles.vectors_inside = true;
+  }
+  if (whole) {
+    TakeWhole(tiles);
+    TileMap(writer, tiles, block, output.compute.axes, true);
+    return;
   }
   TaskBudget budget = BudgetOf(tiles, spec, kOperationsPerElement);
   const std::vector<int> axes =
@@ -195,24 +200,25 @@ void WriteTiles(ScheduleWriter& writer, const Workload& workload,
 
 }  // namespace
 
-Schedule MapSchedule(const Workload& workload, const DeviceSpec& spec,
-                     const Chain& chain) {
+void WriteMap(const Workload& workload, const DeviceSpec& spec,
+              const Chain& chain, const Place& place) {
   const TensorGraph& graph = workload.graph;
   const Tensor& output = graph.tensor(chain.output);
-  ScheduleWriter writer;
+  ScheduleWriter& writer = place.writer;
   for (const std::string& block : chain.inlined)
     writer.ComputeInline(writer.Block(block));
   const Handle last = writer.Block(chain.last);
-  if (output.shape.empty()) return std::move(writer).Finish();
+  if (output.shape.empty()) return;
   const int64_t lanes = Lanes(graph, spec);
+  if (place.inside)
+    return WriteTiles(writer, workload, output, last, lanes, spec, true);
   const std::optional<Runs> runs =
       FindRuns(workload, chain.output, InlinedBody(graph, chain.output));
   if (runs && runs->joins()) {
     WriteRuns(writer, output, *runs, last, lanes, spec);
   } else {
-    WriteTiles(writer, workload, output, last, lanes, spec);
+    WriteTiles(writer, workload, output, last, lanes, spec, false);
   }
-  return std::move(writer).Finish();
 }
 
 }  // namespace tilewright::sketch

@@ -121,6 +121,18 @@ Handle WriteTasks(ScheduleWriter& writer, const OutputTiles& tiles,
   return writer.GroupTile({last}, tasks).back();
 }
 
+void TakeWhole(OutputTiles& tiles) {
+  for (size_t i = 0; i < tiles.shape.size(); ++i) {
+    const int axis = static_cast<int>(i);
+    if (axis == tiles.vector_axis || axis == tiles.row_axis ||
+        axis == tiles.outer_row_axis) {
+      tiles.axes[i].steps = tiles.TilesLeft(axis);
+    } else {
+      tiles.axes[i].tile = tiles.shape[i];
+    }
+  }
+}
+
 Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
                 absl::Span<const Axis> names, bool whole_task,
                 const std::string& prefix) {

@@ -92,6 +92,9 @@ void TakeSteps(OutputTiles& tiles, int axis, TaskBudget& budget);
 Handle WriteTasks(ScheduleWriter& writer, const OutputTiles& tiles,
                   Handle last);
 
+// Makes all of the output one task: steps as many as there are tiles.
+void TakeWhole(OutputTiles& tiles);
+
 // The loops over the spatial axes of one block.
 struct Nest {
   std::vector<Handle> steps;

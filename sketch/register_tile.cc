@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <vector>
 
 namespace tilewright::sketch {
 namespace {
@@ -54,7 +55,9 @@ double StepCost(const TileSpace& space, const RegisterTile& tile) {
 RegisterTile ChooseRegisterTile(const TileSpace& space) {
   RegisterTile best;
   double least_cost = std::numeric_limits<double>::infinity();
-  for (const int64_t vectors : {8, 6, 4, 3, 2, 1}) {
+  std::vector<int64_t> widths = {8, 6, 4, 3, 2, 1};
+  if (space.allowed) widths.push_back(space.vectors);
+  for (const int64_t vectors : widths) {
     const int64_t held = vectors * space.registers_per_unit;
     if (vectors > space.vectors && vectors > 1) continue;
     const int64_t left = space.registers - space.registers_beside -
@@ -65,6 +68,7 @@ RegisterTile ChooseRegisterTile(const TileSpace& space) {
           rows == space.rows ? std::min(most_rows / rows, space.outer_rows) : 1;
       for (int64_t outer = 1; outer <= most_outer; ++outer) {
         const RegisterTile tile{vectors, rows, outer};
+        if (space.allowed && !space.allowed(tile)) continue;
         const double cost = StepCost(space, tile);
         if (cost < least_cost) best = tile, least_cost = cost;
       }

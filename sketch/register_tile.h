@@ -4,8 +4,15 @@
 #define TILEWRIGHT_SKETCH_REGISTER_TILE_H_
 
 #include <cstdint>
+#include <functional>
 
 namespace tilewright::sketch {
+
+struct RegisterTile {
+  int64_t vectors = 1;
+  int64_t rows = 1;
+  int64_t outer_rows = 1;  // above 1 only if rows == TileSpace::rows
+};
 
 // What there is to tile. Extents of absent axes are 1.
 struct TileSpace {
@@ -22,12 +29,8 @@ struct TileSpace {
   // broadcast and computed beside it.
   int registers_per_load = 1;
   int registers_beside = 1;
-};
-
-struct RegisterTile {
-  int64_t vectors = 1;
-  int64_t rows = 1;
-  int64_t outer_rows = 1;  // above 1 only if rows == TileSpace::rows
+  // Whether a tile may be; unset: all may. All vectors × one row always may.
+  std::function<bool(const RegisterTile&)> allowed;
 };
 
 RegisterTile ChooseRegisterTile(const TileSpace& space);

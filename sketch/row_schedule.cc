@@ -25,14 +25,17 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Writer {
  public:
-  Writer(const Workload& workload, const DeviceSpec& spec, RowBlocks blocks)
+  Writer(const Workload& workload, const DeviceSpec& spec, RowBlocks blocks,
+         const Place& place)
       : spec_(spec),
+        place_(place),
+        writer_(place.writer),
         blocks_(std::move(blocks)),
         shape_(workload.graph.tensor(blocks_.output).static_shape()),
         axes_(workload.graph.tensor(blocks_.output).compute.axes),
         lanes_(Lanes(workload.graph, spec)) {}
 
-  Schedule Run() {
+  void Run() {
     for (const std::string& block : blocks_.inlined)
       writer_.ComputeInline(writer_.Block(block));
     for (const RowBlock& block : blocks_.blocks)
@@ -48,7 +51,6 @@ class Writer {
         WriteMap(block, handles_[i], last);
       }
     }
-    return std::move(writer_).Finish();
   }
 
  private:
@@ -72,8 +74,11 @@ class Writer {
     if (lanes_are_rows()) {
       row_tile_ = std::min(extent, kAccumulators * lanes_);
     } else if (vectors < kVectorsInARow) {
-      row_tile_ = RowsTogether(extent, kVectorsInARow / vectors);
+      row_tile_ = RowsTogether(extent, kVectorsInARow / vectors,
+                               place_.inside.has_value());
     }
+    rows_ = extent;
+    if (place_.inside) return;
     int64_t tiles = 1;
     for (const RowAxis& row : rows) tiles *= row.extent;
     tiles = CeilDiv(tiles, row_tile_);
@@ -81,41 +86,50 @@ class Writer {
     const int64_t operations = LongestRow() * row_tile_ *
                                kOperationsPerElement *
                                static_cast<int64_t>(blocks_.blocks.size());
-    steps_ = std::max<int64_t>(1, std::min({kOperationsPerTask / operations,
-                                            tiles / (kTasksPerCore * cores),
-                                            CeilDiv(extent, row_tile_)}));
+    rows_ = row_tile_ *
+            std::max<int64_t>(1, std::min({kOperationsPerTask / operations,
+                                           tiles / (kTasksPerCore * cores),
+                                           CeilDiv(extent, row_tile_)}));
   }
 
   // A number of rows up to `most` that divides them, or nearly.
-  static int64_t RowsTogether(int64_t extent, int64_t most) {
+  static int64_t RowsTogether(int64_t extent, int64_t most, bool exact) {
     most = std::min(most, extent);
-    for (int64_t rows = most; rows > most / 2; --rows) {
+    for (int64_t rows = most; rows > (exact ? 0 : most / 2); --rows) {
       if (extent % rows == 0) return rows;
     }
     return most;
   }
 
-  // Task loops around the last block, the others inside them.
-  void PlaceBlocks() {
-    if (shape_.empty()) return;  // no loops to be in
+  // Task loops around the last block; returns the innermost.
+  Handle WriteTasks() {
     const std::vector<RowAxis>& rows = last().rows;
     std::vector<Decision> tasks;
     for (size_t i = 0; i < shape_.size(); ++i) {
       int64_t per_task = shape_[i];
       for (size_t r = 0; r < rows.size(); ++r) {
         if (rows[r].name == axes_[i].name)
-          per_task = r == tiled_row_ ? row_tile_ * steps_ : 1;
+          per_task = r == tiled_row_ ? rows_ : 1;
       }
       tasks.push_back(SplitDecision(absl::StrCat("task.", i), shape_[i],
                                     {CeilDiv(shape_[i], per_task), per_task}));
     }
-    Handle place = writer_.GroupTile({handles_.back()}, tasks).back();
+    return writer_.GroupTile({handles_.back()}, tasks).back();
+  }
+
+  // The other blocks go into the loops of the last.
+  void PlaceBlocks() {
+    if (shape_.empty()) return;  // no loops to be in
+    const std::vector<RowAxis>& rows = last().rows;
+    Handle place = place_.inside ? *place_.inside : WriteTasks();
     if (!rows.empty()) {
       const Handle row = writer_.Loop(handles_.back(), rows[tiled_row_].name);
       const std::vector<Handle> parts = writer_.Split(
-          row, SplitDecision("rows", steps_ * row_tile_, {steps_, row_tile_}));
+          row,
+          SplitDecision("rows", rows_, {CeilDiv(rows_, row_tile_), row_tile_}));
       place = parts[0];
-      // Only loops of one step stand around the loop over the task's rows.
+      // In a task of its own, only loops of one step stand around the loop
+      // over rows.
       std::vector<Handle> order = OneStepLoops(last(), handles_.back());
       order.insert(order.end(), parts.begin(), parts.end());
       for (const RowAxis& axis : last().inner)
@@ -260,29 +274,40 @@ class Writer {
   }
 
   const DeviceSpec& spec_;
+  const Place place_;
+  ScheduleWriter& writer_;
   const RowBlocks blocks_;
   const std::vector<int64_t> shape_;
   const std::vector<Axis> axes_;
   const int64_t lanes_;
   std::vector<Handle> handles_;  // by block
   size_t tiled_row_ = 0;
-  int64_t row_tile_ = 1, steps_ = 1;
-  ScheduleWriter writer_;
+  int64_t row_tile_ = 1;  // done together
+  int64_t rows_ = 1;      // in a task
 };
 
 }  // namespace
 
-std::optional<Schedule> RowSchedule(const Workload& workload,
-                                    const DeviceSpec& spec) {
+bool WriteRows(const Workload& workload, const DeviceSpec& spec,
+               const Place& place) {
   const TensorGraph& graph = workload.graph;
-  if (graph.outputs().size() != 1) return std::nullopt;
+  if (graph.outputs().size() != 1) return false;
   std::vector<TensorId> members;
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind == TensorKind::kCompute) members.push_back(tensor.id);
   }
   const std::optional<RowSpace> rows = FindRows(graph, members);
-  if (!rows) return std::nullopt;
-  return Writer(workload, spec, FindRowBlocks(workload, *rows)).Run();
+  if (!rows) return false;
+  Writer(workload, spec, FindRowBlocks(workload, *rows), place).Run();
+  return true;
+}
+
+std::optional<Schedule> RowSchedule(const Workload& workload,
+                                    const DeviceSpec& spec) {
+  ScheduleWriter writer;
+  if (!WriteRows(workload, spec, {writer, std::nullopt, {}}))
+    return std::nullopt;
+  return std::move(writer).Finish();
 }
 
 }  // namespace tilewright::sketch

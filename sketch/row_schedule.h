@@ -12,12 +12,17 @@
 #include <optional>
 
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/place.h"
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
 
 namespace tilewright::sketch {
 
-// nullopt if the workload is no row group with one output.
+// False, and nothing written, if the workload is no row group with one output.
+bool WriteRows(const Workload& workload, const DeviceSpec& spec,
+               const Place& place);
+
+// The same as a kernel.
 std::optional<Schedule> RowSchedule(const Workload& workload,
                                     const DeviceSpec& spec);
 

@@ -111,6 +111,7 @@ std::vector<Handle> ScheduleWriter::Emit(Primitive primitive,
     instruction.decisions.push_back(
         static_cast<int>(schedule_.decisions.size()));
     schedule_.decisions.push_back(decision);
+    schedule_.decisions.back().name = absl::StrCat(prefix_, decision.name);
   }
   instruction.text = std::move(text);
   for (int i = 0; i < results; ++i)

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -143,6 +144,10 @@ class ScheduleWriter {
   void Tensorize(Handle block, Handle loop, std::string intrinsic);
   Handle RFactor(Handle block, Handle loop);
 
+  // Decisions that follow are named PREFIX + their name.
+  void NameDecisions(std::string prefix) { prefix_ = std::move(prefix); }
+
+  const Schedule& written() const { return schedule_; }
   Schedule Finish() && { return std::move(schedule_); }
 
  private:
@@ -150,6 +155,7 @@ class ScheduleWriter {
                            const std::vector<Decision>& decisions,
                            std::string text, int results);
   Schedule schedule_;
+  std::string prefix_;
   int next_handle_ = 0;
 };
 

@@ -49,39 +49,45 @@ std::set<int> VarsOf(const Expr& index) {
 
 class Builder {
  public:
-  Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain)
+  Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
+          const Place& place)
       : workload_(workload),
         graph_(workload.graph),
         spec_(spec),
         chain_(chain),
+        place_(place),
+        writer_(place.writer),
         output_(graph_.tensor(chain.output)),
         reduction_(graph_.tensor(*chain.reduction)),
         spatial_(static_cast<int>(reduction_.compute.axes.size())),
         body_(InlinedBody(graph_, *chain.reduction)) {}
 
-  Schedule Run() {
+  void Run() {
     for (const std::string& block : chain_.inlined)
       writer_.ComputeInline(writer_.Block(block));
     const Handle last = writer_.Block(chain_.last);
     tiles_ = StartTiles(workload_, chain_.output);
     ChooseTile();
-    ChooseTasks();
+    if (place_.inside) {
+      TakeWhole(tiles_);
+    } else {
+      ChooseTasks();
+    }
     PackConstants();
-    const Handle innermost_task = WriteTasks(writer_, tiles_, last);
+    const Handle task =
+        place_.inside ? *place_.inside : WriteTasks(writer_, tiles_, last);
     const std::vector<Axis>& names = output_.compute.axes;
     if (reduction_.name == chain_.last) {
       TileReduction(last, names, true);
       TileMap(writer_, tiles_, writer_.CacheWrite(last, "registers"), names,
               false);
-      return std::move(writer_).Finish();
+      return;
     }
     const Nest nest = TileMap(writer_, tiles_, last, names, true);
     const Handle block = writer_.Block(reduction_.name);
-    writer_.ComputeAt(block,
-                      nest.steps.empty() ? innermost_task : nest.steps.back());
+    writer_.ComputeAt(block, nest.steps.empty() ? task : nest.steps.back());
     TileReduction(block, reduction_.compute.axes, false);
     writer_.SetLevel(block, "registers");
-    return std::move(writer_).Finish();
   }
 
  private:
@@ -250,13 +256,14 @@ class Builder {
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
   const Chain& chain_;
+  const Place place_;
+  ScheduleWriter& writer_;
   const Tensor& output_;
   const Tensor& reduction_;
   const int spatial_;             // axes of the output
   const std::vector<Expr> body_;  // of the reduction, prologue inlined
   OutputTiles tiles_;
   std::vector<int64_t> laid_out_;  // by reduce axis: steps inside the tile
-  ScheduleWriter writer_;
 };
 
 }  // namespace
@@ -290,9 +297,9 @@ bool IsWindow(const Workload& workload, const Chain& chain) {
   return slides && moves;
 }
 
-Schedule WindowSchedule(const Workload& workload, const DeviceSpec& spec,
-                        const Chain& chain) {
-  return Builder(workload, spec, chain).Run();
+void WriteWindow(const Workload& workload, const DeviceSpec& spec,
+                 const Chain& chain, const Place& place) {
+  Builder(workload, spec, chain, place).Run();
 }
 
 }  // namespace tilewright::sketch

@@ -10,7 +10,7 @@
 
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/group_chain.h"
-#include "sketch/schedule.h"
+#include "sketch/place.h"
 #include "sketch/workload.h"
 
 namespace tilewright::sketch {
@@ -20,8 +20,8 @@ namespace tilewright::sketch {
 bool IsWindow(const Workload& workload, const Chain& chain);
 
 // REQUIRES: IsWindow.
-Schedule WindowSchedule(const Workload& workload, const DeviceSpec& spec,
-                        const Chain& chain);
+void WriteWindow(const Workload& workload, const DeviceSpec& spec,
+                 const Chain& chain, const Place& place);
 
 }  // namespace tilewright::sketch
 

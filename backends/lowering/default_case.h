@@ -10,6 +10,7 @@
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/move_workloads.h"
 #include "sketch/row_workloads.h"
+#include "sketch/staged_workloads.h"
 #include "sketch/window_workloads.h"
 #include "sketch/workload.h"
 
@@ -27,6 +28,10 @@ inline constexpr Family kFamilies[] = {{"moves", sketch::DrawMove},
 // Inputs are drawn from `seed`, for even ones integers whose results are exact.
 absl::StatusOr<RandomCase> DefaultCase(sketch::Workload workload,
                                        const DeviceSpec& spec, uint64_t seed);
+
+// The same for a group that is computed tile by tile; inputs are never exact.
+absl::StatusOr<RandomCase> StagedCase(const sketch::StagedWorkload& staged,
+                                      const DeviceSpec& spec, uint64_t seed);
 
 }  // namespace tilewright::lowering
 

@@ -1,0 +1,302 @@
+// Groups computed tile by tile beside the same stages as kernels of their own:
+// how fast each is, in one process and in turn. For people who work on the
+// rules of staged schedules.
+//
+//   staged_bench [--seconds=S] [--threads=N] [--tile=16,64] [--show] [PROBE...]
+//
+// prints, for every probe and tile, the median and the least time of both.
+// Show: the schedule and the scalar tier of the staged kernels instead.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "backends/codegen.h"
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cpu/device/cpu_device.h"
+#include "backends/device.h"
+#include "backends/lowering/lower.h"
+#include "base/status_macros.h"
+#include "sketch/default_schedule.h"
+#include "sketch/replay.h"
+#include "sketch/staged_schedule.h"
+#include "sketch/staged_workloads.h"
+
+namespace tilewright::cpu {
+namespace {
+
+using sketch::StagedWorkload;
+
+struct Options {
+  std::vector<std::string> probes;
+  std::vector<int64_t> tile;
+  double seconds = 0.5;  // of every probe
+  int threads = 1;
+  bool show = false;
+};
+
+struct Probe {
+  const char* name;
+  StagedWorkload (*make)();
+  std::vector<std::vector<int64_t>> tiles;
+};
+
+std::vector<Probe> Probes() {
+  return {
+      {"mlp64",
+       [] {
+         return sketch::Mlp(512, {64, 64, 64, 64, 64});
+       },
+       {{16, 64}, {24, 64}, {32, 64}, {48, 64}, {64, 64}, {128, 64}}},
+      {"mlp64_long",
+       [] {
+         return sketch::Mlp(32768, {64, 64, 64, 64, 64});
+       },
+       {{16, 64}, {32, 64}, {48, 64}, {64, 64}, {128, 64}, {256, 64}}},
+      {"convnext1",
+       [] { return sketch::TokenMlp(3136, 96, 384); },
+       {{14, 96}, {28, 96}, {32, 96}, {49, 96}, {56, 96}, {98, 96}, {196, 96}}},
+      {"convnext2",
+       [] { return sketch::TokenMlp(784, 192, 768); },
+       {{14, 192}, {28, 192}, {56, 192}, {98, 192}}},
+      {"attention512",
+       [] { return sketch::Attention(12, 512, 512, 64); },
+       {{1, 16, 64}, {1, 32, 64}, {1, 64, 64}, {1, 128, 64}}},
+      {"attention2048",
+       [] { return sketch::Attention(12, 2048, 2048, 64); },
+       {{1, 8, 64}, {1, 16, 64}, {1, 32, 64}, {1, 64, 64}, {1, 128, 64}}},
+      {"bert_ffn",
+       [] { return sketch::TokenMlp(128, 768, 3072); },
+       {{16, 768}, {64, 768}}},
+      {"pointwise",
+       [] {
+         return sketch::Pointwise(56, 56, {64, 64, 256});
+       },
+       {{1, 256, 1, 56}, {1, 256, 2, 56}, {1, 256, 4, 56}}},
+  };
+}
+
+// Buffers by the names of tensors: what one kernel writes the next one reads.
+class Memory {
+ public:
+  explicit Memory(backends::Device& device) : device_(device) {}
+
+  absl::StatusOr<void*> Get(const std::string& name, int64_t bytes) {
+    auto& [size, buffer] = buffers_[name];
+    if (!buffer) {
+      TW_ASSIGN_OR_RETURN(buffer, device_.Allocate(bytes));
+      size = bytes;
+      std::fill_n(static_cast<char*>(buffer->address()), bytes, 0x3c);
+    }
+    if (size < bytes) return absl::InternalError(name + " is too small");
+    return buffer->address();
+  }
+
+ private:
+  backends::Device& device_;
+  std::map<std::string,
+           std::pair<int64_t, std::unique_ptr<backends::DeviceBuffer>>>
+      buffers_;
+};
+
+// Kernels that run one after the other.
+struct Chain {
+  struct Kernel {
+    std::unique_ptr<backends::DeviceModule> module;
+    std::unique_ptr<backends::DeviceKernel> resolved;
+    std::vector<void*> args;
+    int64_t tasks = 0, scratch_bytes = 0;
+    int spills = 0;
+  };
+  std::string name;
+  std::vector<Kernel> kernels;
+  std::vector<int64_t> times_ns;
+
+  int64_t Median() const {
+    std::vector<int64_t> sorted = times_ns;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[sorted.size() / 2];
+  }
+  int64_t Least() const {
+    return *std::min_element(times_ns.begin(), times_ns.end());
+  }
+};
+
+absl::Status Add(const sketch::Workload& workload,
+                 const sketch::Schedule& schedule,
+                 const backends::Codegen& codegen, backends::Device& device,
+                 bool show, Memory& memory, Chain& chain) {
+  TW_ASSIGN_OR_RETURN(const sketch::BlockTree tree,
+                      sketch::Replay(workload, schedule));
+  TW_ASSIGN_OR_RETURN(const kernel_ir::Kernel tiles,
+                      lowering::Lower(tree, "kernel"));
+  TW_ASSIGN_OR_RETURN(const kernel_ir::ScalarKernel scalar,
+                      codegen.Legalize(tiles));
+  if (show) {
+    std::printf("%s\n%s\n%s\n", schedule.ToString().c_str(),
+                tree.ToString().c_str(), scalar.ToString().c_str());
+  }
+  TW_ASSIGN_OR_RETURN(const backends::Module module, codegen.Emit({scalar}));
+  Chain::Kernel& kernel = chain.kernels.emplace_back();
+  TW_ASSIGN_OR_RETURN(kernel.module,
+                      device.LoadModule(module.bytes, module.target));
+  TW_ASSIGN_OR_RETURN(kernel.resolved,
+                      device.GetKernel(*kernel.module, "kernel"));
+  kernel.tasks = scalar.num_tasks;
+  kernel.scratch_bytes = scalar.scratch_bytes;
+  kernel.spills = module.kernels[0].spills;
+  for (const kernel_ir::ScalarBuffer& buffer : scalar.buffers) {
+    if (buffer.role == kernel_ir::Role::kLocal) continue;
+    // Every kernel packs the constants in its own way.
+    const std::string name =
+        buffer.name[0] == 'w'
+            ? chain.name + std::to_string(chain.kernels.size()) + buffer.name
+            : buffer.name;
+    TW_ASSIGN_OR_RETURN(
+        void* address,
+        memory.Get(name, buffer.elements * SizeBytes(buffer.dtype)));
+    kernel.args.push_back(address);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(const Chain& chain, backends::Stream& stream) {
+  for (const Chain::Kernel& kernel : chain.kernels) {
+    TW_RETURN_IF_ERROR(stream.Launch(*kernel.resolved, kernel.args,
+                                     kernel.tasks, kernel.scratch_bytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Measure(const Probe& probe, const Options& options,
+                     const backends::Codegen& codegen,
+                     backends::Device& device) {
+  StagedWorkload staged = probe.make();
+  Memory memory(device);
+  std::vector<Chain> chains(1);
+  chains[0].name = "apart";
+  for (const sketch::Workload& group : sketch::Unstaged(staged)) {
+    TW_ASSIGN_OR_RETURN(const sketch::Schedule schedule,
+                        sketch::DefaultSchedule(group, codegen.spec()));
+    TW_RETURN_IF_ERROR(
+        Add(group, schedule, codegen, device, false, memory, chains[0]));
+  }
+  const std::vector<std::vector<int64_t>> tiles =
+      options.tile.empty() ? probe.tiles
+                           : std::vector<std::vector<int64_t>>{options.tile};
+  for (const std::vector<int64_t>& tile : tiles) {
+    Chain& chain = chains.emplace_back();
+    chain.name = absl::StrJoin(tile, "x");
+    staged.plan.tile = tile;
+    TW_ASSIGN_OR_RETURN(
+        const sketch::Schedule schedule,
+        sketch::StagedSchedule(staged.workload, codegen.spec(), staged.plan));
+    TW_RETURN_IF_ERROR(Add(staged.workload, schedule, codegen, device,
+                           options.show, memory, chain));
+  }
+  if (options.show) return absl::OkStatus();
+  TW_ASSIGN_OR_RETURN(const auto stream, device.CreateStream());
+  int64_t spent_ns = 0;
+  for (int round = 0;
+       round < 5 || static_cast<double>(spent_ns) < options.seconds * 1e9;
+       ++round) {
+    for (Chain& chain : chains) {
+      TW_ASSIGN_OR_RETURN(const int64_t ns, device.TimeNs(*stream, [&] {
+        return Run(chain, *stream);
+      }));
+      spent_ns += ns;
+      if (round > 0) chain.times_ns.push_back(ns);
+    }
+  }
+  for (const Chain& chain : chains) {
+    int spills = 0;
+    int64_t scratch = 0;
+    for (const Chain::Kernel& kernel : chain.kernels) {
+      spills += kernel.spills;
+      scratch = std::max(scratch, kernel.scratch_bytes);
+    }
+    std::printf(
+        "%-14s %-12s median %9.4f ms (x %5.3f)  least %9.4f ms (x %5.3f)  "
+        "tasks %lld  scratch %lld  spills %d\n",
+        probe.name, chain.name.c_str(),
+        static_cast<double>(chain.Median()) * 1e-6,
+        static_cast<double>(chains[0].Median()) /
+            static_cast<double>(chain.Median()),
+        static_cast<double>(chain.Least()) * 1e-6,
+        static_cast<double>(chains[0].Least()) /
+            static_cast<double>(chain.Least()),
+        static_cast<long long>(chain.kernels.back().tasks),
+        static_cast<long long>(scratch), spills);
+  }
+  std::fflush(stdout);
+  return absl::OkStatus();
+}
+
+absl::Status Run(const Options& options) {
+  CpuDeviceOptions device_options;
+  device_options.num_threads = options.threads;
+  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice(device_options));
+  TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(device->spec()));
+  for (const Probe& probe : Probes()) {
+    if (!options.probes.empty() &&
+        std::find(options.probes.begin(), options.probes.end(), probe.name) ==
+            options.probes.end())
+      continue;
+    const absl::Status status = Measure(probe, options, *codegen, *device);
+    if (!status.ok())
+      std::printf("%-14s %s\n", probe.name, status.ToString().c_str());
+  }
+  return absl::OkStatus();
+}
+
+bool Parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view argument = argv[i];
+    if (argument == "--show") {
+      options.show = true;
+    } else if (absl::ConsumePrefix(&argument, "--tile=")) {
+      for (const absl::string_view extent : absl::StrSplit(argument, ',')) {
+        if (!absl::SimpleAtoi(extent, &options.tile.emplace_back()))
+          return false;
+      }
+    } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
+      if (!absl::SimpleAtod(argument, &options.seconds)) return false;
+    } else if (absl::ConsumePrefix(&argument, "--threads=")) {
+      if (!absl::SimpleAtoi(argument, &options.threads) || options.threads < 1)
+        return false;
+    } else if (argument.empty() || argument[0] == '-') {
+      return false;
+    } else {
+      options.probes.emplace_back(argument);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace tilewright::cpu
+
+int main(int argc, char** argv) {
+  tilewright::cpu::Options options;
+  if (!tilewright::cpu::Parse(argc, argv, options)) {
+    std::fprintf(stderr,
+                 "usage: staged_bench [--seconds=S] [--threads=N] "
+                 "[--tile=16,64] [--show] [PROBE...]\n");
+    return 2;
+  }
+  const absl::Status status = tilewright::cpu::Run(options);
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", status.ToString().c_str());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,123 @@
+#include "sketch/stage_workload.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "tilegraph/region.h"
+
+namespace tilewright::sketch {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The extents of every compute of the stage once its output is a box.
+absl::StatusOr<std::map<TensorId, std::vector<int64_t>>> ExtentsOf(
+    const TensorGraph& graph, const std::vector<TensorId>& members,
+    const std::vector<int64_t>& box) {
+  Region tile;
+  for (const int64_t extent : box) {
+    tile.emplace_back();
+    tile.back().base = Expr::Int(0);
+    tile.back().extent = extent;
+  }
+  const RangeOf no_ranges = [](int) -> std::optional<Range> {
+    return std::nullopt;
+  };
+  TW_ASSIGN_OR_RETURN(
+      const auto regions,
+      Propagate(graph, {{members.back(), tile}}, members, {}, no_ranges));
+  std::map<TensorId, std::vector<int64_t>> extents;
+  for (const TensorId member : members) {
+    const std::vector<int64_t> shape = graph.tensor(member).static_shape();
+    const auto region = regions.find(member);
+    std::vector<int64_t>& of = extents[member];
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (member == members.back()) {
+        of.push_back(box[i]);
+      } else if (region == regions.end()) {
+        of.push_back(shape[i]);
+      } else {
+        const RegionDim& dim = region->second[i];
+        of.push_back(std::min(shape[i], (dim.extent - 1) * dim.step + 1));
+      }
+    }
+  }
+  return extents;
+}
+
+}  // namespace
+
+Layout LayoutOfBox(const Layout& whole, const std::vector<int64_t>& extents) {
+  std::vector<Layout::Digit> digits;
+  for (const Layout::Digit& digit : whole.digits()) {
+    digits.push_back(
+        {digit.dim, digit.div,
+         std::min(digit.extent, CeilDiv(extents[digit.dim], digit.div))});
+  }
+  const std::vector<int64_t> none(extents.size(), 0);
+  absl::StatusOr<Layout> layout =
+      Layout::Create(extents, none, none, digits, Layout::Fill::kUndefined);
+  TW_CHECK(layout.ok());
+  return *std::move(layout);
+}
+
+absl::StatusOr<Workload> StageWorkload(const Workload& workload,
+                                       const StagePlan& plan, size_t stage,
+                                       const Layout& layout) {
+  const TensorGraph& graph = workload.graph;
+  const std::vector<TensorId>& members = plan.stages[stage].members;
+  TW_ASSIGN_OR_RETURN(auto extents, ExtentsOf(graph, members, layout.shape()));
+  Workload result;
+  std::map<TensorId, TensorId> renamed;
+  const auto add_input = [&](TensorId id) {
+    if (renamed.count(id)) return;
+    const Tensor& tensor = graph.tensor(id);
+    if (tensor.kind == TensorKind::kConstant) {
+      renamed[id] = result.graph.AddConstant(tensor.name, tensor.value);
+      return;
+    }
+    renamed[id] =
+        result.graph.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
+    if (tensor.kind == TensorKind::kPlaceholder) {
+      result.layouts[renamed[id]] = workload.LayoutOf(id);
+      return;
+    }
+    for (const StagePlan::Stage& other : plan.stages) {
+      if (other.members.back() == id)
+        result.layouts[renamed[id]] = other.layout;
+    }
+  };
+  for (const TensorId member : members) {
+    for (const TensorId input : graph.Inputs(member)) {
+      if (!std::binary_search(members.begin(), members.end(), input))
+        add_input(input);
+    }
+  }
+  for (const TensorId member : members) {
+    const Tensor& tensor = graph.tensor(member);
+    Compute compute = tensor.compute;
+    for (size_t i = 0; i < compute.axes.size(); ++i)
+      compute.axes[i].extent = Dim(extents[member][i]);
+    for (Expr& body : compute.body) {
+      body = Rewrite(body, [&](const Expr& e) {
+        if (e.op() != Op::kLoad) return Expr();
+        return Expr::Load(renamed.at(e.source()), e.dtype(),
+                          {e.operands().begin(), e.operands().end()});
+      });
+    }
+    renamed[member] = result.graph.AddCompute(tensor.name, tensor.dtype,
+                                              std::move(compute), tensor.hint);
+  }
+  const TensorId output = renamed.at(members.back());
+  result.graph.SetOutputs({output});
+  result.layouts[output] = layout;
+  return result;
+}
+
+}  // namespace tilewright::sketch

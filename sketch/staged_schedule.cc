@@ -1,0 +1,150 @@
+#include "sketch/staged_schedule.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "sketch/default_schedule.h"
+#include "sketch/place.h"
+#include "sketch/replayer.h"
+#include "sketch/stage_workload.h"
+#include "sketch/tree_edit.h"
+
+namespace tilewright::sketch {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Writes stage by stage, the last first: a stage can be placed once all that
+// reads it is. What a task needs of a stage is what replay finds it needs.
+class Builder {
+ public:
+  Builder(const Workload& workload, const DeviceSpec& spec,
+          const StagePlan& plan, Replayer replayer)
+      : workload_(workload),
+        graph_(workload.graph),
+        spec_(spec),
+        plan_(plan),
+        replayer_(std::move(replayer)) {}
+
+  absl::StatusOr<Schedule> Run() {
+    for (size_t stage = plan_.stages.size(); stage-- > 0;) {
+      const TensorId output = plan_.stages[stage].members.back();
+      const bool last = stage + 1 == plan_.stages.size();
+      writer_.NameDecisions(
+          last ? "" : absl::StrCat(graph_.tensor(output).name, "."));
+      const Handle block = writer_.Block(WriterOf(output));
+      Layout layout;
+      if (last) {
+        WriteTasks(output, block);
+        TW_RETURN_IF_ERROR(CatchUp());
+        layout = LayoutOfBox(workload_.LayoutOf(output), Tile(output));
+      } else {
+        writer_.ComputeAt(block, task_);
+        TW_RETURN_IF_ERROR(CatchUp());
+        layout = LayoutOfBox(plan_.stages[stage].layout,
+                             BufferOf(output).layout.shape());
+        writer_.SetLayout(graph_.tensor(output).name, layout.ToString());
+      }
+      TW_ASSIGN_OR_RETURN(
+          const Workload part,
+          StageWorkload(workload_, plan_, stage, std::move(layout)));
+      TW_RETURN_IF_ERROR(
+          WriteStage(part, spec_, {writer_, task_, CutOf(output, part)}));
+    }
+    return std::move(writer_).Finish();
+  }
+
+ private:
+  const Buffer& BufferOf(TensorId tensor) {
+    const std::vector<Buffer>& buffers = replayer_.tree().buffers;
+    return *std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& b) {
+      return b.name == graph_.tensor(tensor).name;
+    });
+  }
+
+  // The block that writes a tensor: of accumulators of another type, the copy
+  // out of them.
+  std::string WriterOf(TensorId tensor) {
+    return FindWriter(replayer_.tree(), BufferOf(tensor).id)
+        .back()
+        .node()
+        .block->name;
+  }
+
+  std::vector<int64_t> Tile(TensorId output) const {
+    std::vector<int64_t> tile = graph_.tensor(output).static_shape();
+    for (size_t i = 0; i < tile.size(); ++i)
+      tile[i] = std::min(tile[i], plan_.tile[i]);
+    return tile;
+  }
+
+  std::vector<bool> CutOf(TensorId output, const Workload& part) const {
+    const std::vector<int64_t> whole = graph_.tensor(output).static_shape(),
+                               held = part.graph.tensor(part.graph.outputs()[0])
+                                          .static_shape();
+    std::vector<bool> cut;
+    for (size_t i = 0; i < whole.size(); ++i) cut.push_back(held[i] < whole[i]);
+    return cut;
+  }
+
+  void WriteTasks(TensorId output, Handle block) {
+    const std::vector<int64_t> shape = graph_.tensor(output).static_shape();
+    const std::vector<int64_t> tile = Tile(output);
+    std::vector<Decision> tasks;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      tasks.push_back(SplitDecision(absl::StrCat("task.", i), shape[i],
+                                    {CeilDiv(shape[i], tile[i]), tile[i]}));
+    }
+    task_ = writer_.GroupTile({block}, tasks).back();
+  }
+
+  // Replays what has been written since.
+  absl::Status CatchUp() {
+    const Schedule& schedule = writer_.written();
+    for (; replayed_ < schedule.instructions.size(); ++replayed_) {
+      TW_RETURN_IF_ERROR(
+          replayer_.Apply(schedule, schedule.instructions[replayed_]));
+    }
+    return absl::OkStatus();
+  }
+
+  const Workload& workload_;
+  const TensorGraph& graph_;
+  const DeviceSpec& spec_;
+  const StagePlan& plan_;
+  Replayer replayer_;
+  size_t replayed_ = 0;
+  ScheduleWriter writer_;
+  Handle task_ = -1;
+};
+
+absl::Status CheckPlan(const TensorGraph& graph, const StagePlan& plan) {
+  if (graph.outputs().size() != 1 || plan.stages.empty() ||
+      plan.stages.back().members.back() != graph.outputs()[0])
+    return absl::InvalidArgumentError(
+        "a staged schedule is for groups with one output, that of the last "
+        "stage");
+  const Tensor& output = graph.tensor(graph.outputs()[0]);
+  if (output.shape.empty() || plan.tile.size() != output.shape.size())
+    return absl::InvalidArgumentError(
+        absl::StrCat("a tile of ", output.name, " has ", output.shape.size(),
+                     " extents, at least one, not ", plan.tile.size()));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Schedule> StagedSchedule(const Workload& workload,
+                                        const DeviceSpec& spec,
+                                        const StagePlan& plan) {
+  TW_RETURN_IF_ERROR(CheckPlan(workload.graph, plan));
+  TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(workload));
+  return Builder(workload, spec, plan, std::move(replayer)).Run();
+}
+
+}  // namespace tilewright::sketch

@@ -1,0 +1,96 @@
+#include "sketch/staged_schedule.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "backends/spec/load_spec.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sketch/block_tree.h"
+#include "sketch/block_tree_verifier.h"
+#include "sketch/replay.h"
+#include "sketch/schedule.h"
+#include "sketch/staged_workloads.h"
+#include "sketch/test_workloads.h"
+
+namespace tilewright::sketch {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The tree's text, once it was found to compute the right thing.
+std::string Checked(StagedWorkload staged, std::vector<int64_t> tile,
+                    const std::string& spec = "cpu_x86_64_v4") {
+  staged.plan.tile = std::move(tile);
+  const std::string what =
+      staged.workload.graph.tensors().back().name + " in tiles of " +
+      absl::StrJoin(staged.plan.tile, " ") + "\n" + staged.workload.Text();
+  const absl::StatusOr<Schedule> schedule =
+      StagedSchedule(staged.workload, *LoadSpec(spec), staged.plan);
+  EXPECT_THAT(schedule.status(), IsOk()) << what;
+  if (!schedule.ok()) return "";
+  const absl::StatusOr<BlockTree> tree = Replay(staged.workload, *schedule);
+  EXPECT_THAT(tree.status(), IsOk()) << what << schedule->ToString();
+  if (!tree.ok()) return "";
+  EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << what << tree->ToString();
+  EXPECT_THAT(CheckTree(*tree, staged.workload, 5), IsOk())
+      << what << tree->ToString();
+  return tree->ToString();
+}
+
+TEST(StagedScheduleTest, HiddenLayersStayInScratch) {
+  const std::string text = Checked(Mlp(32, {32, 32, 32, 32}), {16, 32});
+  EXPECT_THAT(text, HasSubstr("t2: f32 scratch (16, 32)"));
+  Checked(Mlp(20, {33, 70, 5, 24}), {7, 24});
+  Checked(Mlp(20, {33, 40, 24}), {16, 16});
+  Checked(Mlp(1, {16, 24, 16}), {1, 16});
+}
+
+TEST(StagedScheduleTest, AResidualReadsTheGroupsInput) {
+  Checked(TokenMlp(20, 24, 48), {8, 24});
+  Checked(TokenMlp(9, 17, 50), {4, 17}, "cpu_x86_64_v2");
+}
+
+TEST(StagedScheduleTest, LongSumsOfAStageAreAddedUpBlockByBlock) {
+  Checked(Mlp(5, {1000, 17, 1000, 9}), {2, 9});
+}
+
+TEST(StagedScheduleTest, RowsOfScoresAreAStage) {
+  Checked(Attention(2, 10, 40, 16), {1, 4, 16});
+  Checked(Attention(1, 9, 70, 17), {1, 9, 17});
+  Checked(Attention(3, 5, 33, 16), {2, 5, 16});
+}
+
+TEST(StagedScheduleTest, BlockedChannelsStayBlocked) {
+  Checked(Pointwise(5, 6, {16, 32, 24}), {1, 24, 2, 6});
+  Checked(Pointwise(4, 7, {32, 48, 32}), {1, 16, 2, 3});
+}
+
+TEST(StagedScheduleTest, DrawnGroupsAndTiles) {
+  for (uint64_t seed = 0; seed < 24; ++seed) {
+    StagedWorkload staged = DrawStaged(seed);
+    const std::vector<int64_t> tile = staged.plan.tile;
+    Checked(std::move(staged), tile,
+            seed % 3 == 0 ? "cpu_x86_64_v2" : "cpu_x86_64_v4");
+    if (HasFailure()) {
+      ADD_FAILURE() << "seed " << seed;
+      break;
+    }
+  }
+}
+
+TEST(StagedScheduleTest, PlansOfOtherOutputsAreRefused) {
+  StagedWorkload staged = Mlp(8, {8, 8, 8});
+  staged.plan.stages.pop_back();
+  EXPECT_EQ(
+      StagedSchedule(staged.workload, *LoadSpec("cpu_x86_64_v4"), staged.plan)
+          .status()
+          .code(),
+      absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace tilewright::sketch

@@ -1,0 +1,43 @@
+// Groups that are computed tile by tile, for tests and benchmarks of staged
+// schedules.
+#ifndef TILEWRIGHT_SKETCH_STAGED_WORKLOADS_H_
+#define TILEWRIGHT_SKETCH_STAGED_WORKLOADS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "sketch/stage_plan.h"
+#include "sketch/workload.h"
+
+namespace tilewright::sketch {
+
+struct StagedWorkload {
+  Workload workload;
+  StagePlan plan;  // its tile the whole output
+};
+
+// X: f32[rows, widths[0]];  one product with bias per further width, relu
+// between them.
+StagedWorkload Mlp(int64_t rows, const std::vector<int64_t>& widths);
+// X: f32[rows, width];  layer norm, product to `hidden` with GELU, product back
+// to `width`, plus X.
+StagedWorkload TokenMlp(int64_t rows, int64_t width, int64_t hidden);
+// Q: f32[heads, rows, depth], K: f32[heads, depth, keys], V: f32[heads, keys,
+// depth];  softmax(Q·K) · V.
+StagedWorkload Attention(int64_t heads, int64_t rows, int64_t keys,
+                         int64_t depth);
+// X: f32[1, channels[0], h, w], channels in blocks of 16;  one 1x1 convolution
+// with relu per further number of channels.
+StagedWorkload Pointwise(int64_t h, int64_t w,
+                         const std::vector<int64_t>& channels);
+
+// One of the above, of odd sizes too, with a tile drawn from `seed`.
+StagedWorkload DrawStaged(uint64_t seed);
+
+// Every stage of `staged` as a group of its own, in order: what is computed
+// where tiles are not passed on.
+std::vector<Workload> Unstaged(const StagedWorkload& staged);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_STAGED_WORKLOADS_H_
