@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/buffer_plan.h"
+#include "tilegraph/tiling/loop_orders.h"
 
 namespace tilewright {
 namespace {
@@ -79,12 +80,16 @@ MemTraffic::MemTraffic(const TileGraph& graph, const Subgraph& part,
       works_(graph, part, WorkOptions(outer, options_)),
       buffers_(Lifetimes(graph.graph(), part)) {}
 
-absl::StatusOr<const TileWork*> MemTraffic::Work(
+absl::StatusOr<const MemTraffic::Known*> MemTraffic::Work(
     const std::vector<int64_t>& spatial) {
   const auto found = known_.find(spatial);
   if (found != known_.end()) return &found->second;
-  TW_ASSIGN_OR_RETURN(TileWork work, works_.Of({spatial, {}}));
-  return &known_.emplace(spatial, std::move(work)).first->second;
+  Known known;
+  TW_ASSIGN_OR_RETURN(known.work, works_.Of({spatial, {}}));
+  known.operand_line_bytes =
+      LineBytes(known.work.inputs) + LineBytes(known.work.outputs);
+  known.inside_line_bytes = LineBytes(known.work.inside);
+  return &known_.emplace(spatial, std::move(known)).first->second;
 }
 
 absl::StatusOr<MemTraffic::Footprint> MemTraffic::FootprintOf(
@@ -92,7 +97,8 @@ absl::StatusOr<MemTraffic::Footprint> MemTraffic::FootprintOf(
   auto key = std::make_pair(tile.spatial, tile.reduce);
   const auto found = footprints_.find(key);
   if (found != footprints_.end()) return found->second;
-  TW_ASSIGN_OR_RETURN(const TileWork* work, Work(tile.spatial));
+  TW_ASSIGN_OR_RETURN(const Known* known, Work(tile.spatial));
+  const TileWork* const work = &known->work;
   std::vector<int64_t> input_bytes;
   if (tile.reduce.empty()) {
     for (const TileOperand& input : work->inputs)
@@ -102,7 +108,7 @@ absl::StatusOr<MemTraffic::Footprint> MemTraffic::FootprintOf(
   }
   Footprint footprint;
   if (inner_.kind() == MemoryLevel::CACHE) {
-    double bytes = LineBytes(work->inside) + LineBytes(work->outputs);
+    double bytes = known->inside_line_bytes + LineBytes(work->outputs);
     for (size_t i = 0; i < input_bytes.size(); ++i)
       bytes += static_cast<double>(input_bytes[i]) * work->inputs[i].rounding;
     footprint.bytes = static_cast<int64_t>(bytes);
@@ -125,19 +131,45 @@ absl::StatusOr<MemTraffic::Footprint> MemTraffic::FootprintOf(
 
 absl::StatusOr<LevelCost> MemTraffic::Cost(const LevelTiles& tiles,
                                            const std::vector<int64_t>& within) {
+  Covered covered(size_t{1} << within.size(), nullptr);
+  return CostInOrder(tiles, within, covered);
+}
+
+absl::StatusOr<std::pair<LevelTiles, LevelCost>> MemTraffic::CostInBestOrder(
+    const TileShape& tile, const std::vector<int64_t>& within) {
+  Covered covered(size_t{1} << within.size(), nullptr);
+  std::pair<LevelTiles, LevelCost> best;
+  bool first = true;
+  for (std::vector<int>& order : LoopOrders(tile.spatial, within)) {
+    LevelTiles tiles{tile, std::move(order)};
+    TW_ASSIGN_OR_RETURN(const LevelCost cost,
+                        CostInOrder(tiles, within, covered));
+    if (first || cost.bytes() < best.second.bytes())
+      best = {std::move(tiles), cost};
+    first = false;
+    // The order is nothing to a scratchpad.
+    if (inner_.kind() != MemoryLevel::CACHE) break;
+  }
+  return best;
+}
+
+absl::StatusOr<LevelCost> MemTraffic::CostInOrder(
+    const LevelTiles& tiles, const std::vector<int64_t>& within,
+    Covered& covered) {
   TW_CHECK_EQ(tiles.tile.spatial.size(), within.size());
   TW_ASSIGN_OR_RETURN(const Footprint footprint, FootprintOf(tiles.tile));
-  TW_ASSIGN_OR_RETURN(const TileWork* work, Work(tiles.tile.spatial));
+  TW_ASSIGN_OR_RETURN(covered[0], Work(tiles.tile.spatial));
+  const TileWork& work = covered[0]->work;
   LevelCost cost;
   cost.footprint_bytes = footprint.bytes;
   cost.fits = footprint.fits;
-  cost.flops = work->flops;
-  cost.tiles = work->tiles;
+  cost.flops = work.flops;
+  cost.tiles = work.tiles;
   if (inner_.kind() == MemoryLevel::CACHE)
-    return CacheCost(tiles, within, cost, *work);
-  for (const TileOperand& input : work->inputs)
+    return CacheCost(tiles, within, covered, cost);
+  for (const TileOperand& input : work.inputs)
     cost.read_bytes += input.total_moved_bytes;
-  for (const TileOperand& output : work->outputs)
+  for (const TileOperand& output : work.outputs)
     cost.write_bytes += output.total_moved_bytes;
   return cost;
 }
@@ -148,49 +180,53 @@ absl::StatusOr<LevelCost> MemTraffic::Cost(const LevelTiles& tiles,
 // of the loops around it, and neighbouring regions of consecutive moves share
 // what they overlap in.
 absl::StatusOr<LevelCost> MemTraffic::CacheCost(
-    const LevelTiles& tiles, const std::vector<int64_t>& within, LevelCost cost,
-    const TileWork& tile) {
+    const LevelTiles& tiles, const std::vector<int64_t>& within,
+    Covered& covered, LevelCost cost) {
   const size_t depth = tiles.order.size();
   TW_CHECK_EQ(depth, within.size());
-  const auto covered = [&](size_t p) -> absl::StatusOr<const TileWork*> {
-    std::vector<int64_t> spatial = tiles.tile.spatial;
+  const auto covered_from = [&](size_t p) -> absl::StatusOr<const Known*> {
+    size_t dims = 0;
     for (size_t inner = p; inner < depth; ++inner) {
       const int d = tiles.order[inner];
-      spatial[d] = std::max(within[d], spatial[d]);
+      if (tiles.tile.spatial[d] < within[d]) dims |= size_t{1} << d;
     }
-    return Work(spatial);
+    if (covered[dims] != nullptr) return covered[dims];
+    std::vector<int64_t> spatial = tiles.tile.spatial;
+    for (size_t d = 0; d < depth; ++d)
+      if (dims >> d & 1) spatial[d] = within[d];
+    TW_ASSIGN_OR_RETURN(covered[dims], Work(spatial));
+    return covered[dims];
   };
+  const TileWork& tile = covered[0]->work;
   // Intermediate tiles lie in memory that is used again for every tile.
-  const double inside = LineBytes(tile.inside);
+  const double inside = covered[0]->inside_line_bytes;
   // The outermost depth whose loops' data stay in the cache.
   size_t held = depth;
   while (held > 0) {
-    TW_ASSIGN_OR_RETURN(const TileWork* outer, covered(held - 1));
-    if (LineBytes(outer->inputs) + LineBytes(outer->outputs) + inside >
-        kHeldCacheShare * Capacity(inner_))
+    TW_ASSIGN_OR_RETURN(const Known* outer, covered_from(held - 1));
+    if (outer->operand_line_bytes + inside > kHeldCacheShare * Capacity(inner_))
       break;
     --held;
   }
-  // Bytes of one operand that come in, or go out.
-  const auto moved = [&](const std::vector<TileOperand> TileWork::*list,
-                         size_t i) -> absl::StatusOr<double> {
-    // Up to which loop around the held ones consecutive regions coincide.
+  // What one operand moves: up to which loop around the held ones consecutive
+  // regions coincide.
+  const auto work_of_moves =
+      [&](const TileOperand& operand) -> absl::StatusOr<const Known*> {
     size_t moves = held;
     while (moves > 0) {
       const int d = tiles.order[moves - 1];
-      if (tiles.tile.spatial[d] < within[d] && (tile.*list)[i].varies[d]) break;
+      if (tiles.tile.spatial[d] < within[d] && operand.varies[d]) break;
       --moves;
     }
-    TW_ASSIGN_OR_RETURN(const TileWork* once,
-                        covered(moves > 0 ? moves - 1 : 0));
-    return (once->*list)[i].total_moved_bytes;
+    return covered_from(moves > 0 ? moves - 1 : 0);
   };
   for (size_t i = 0; i < tile.inputs.size(); ++i) {
-    TW_ASSIGN_OR_RETURN(const double bytes, moved(&TileWork::inputs, i));
-    cost.read_bytes += bytes;
+    TW_ASSIGN_OR_RETURN(const Known* once, work_of_moves(tile.inputs[i]));
+    cost.read_bytes += once->work.inputs[i].total_moved_bytes;
   }
   for (size_t i = 0; i < tile.outputs.size(); ++i) {
-    TW_ASSIGN_OR_RETURN(const double bytes, moved(&TileWork::outputs, i));
+    TW_ASSIGN_OR_RETURN(const Known* once, work_of_moves(tile.outputs[i]));
+    const double bytes = once->work.outputs[i].total_moved_bytes;
     cost.write_bytes += bytes;
     if (!options_.streaming_stores) cost.read_bytes += bytes;
   }

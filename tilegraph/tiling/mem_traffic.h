@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -65,6 +66,10 @@ class MemTraffic {
   absl::StatusOr<LevelCost> Cost(const LevelTiles& tiles,
                                  const std::vector<int64_t>& within);
 
+  // In the order that moves least; the first of LoopOrders among equals.
+  absl::StatusOr<std::pair<LevelTiles, LevelCost>> CostInBestOrder(
+      const TileShape& tile, const std::vector<int64_t>& within);
+
   // What Cost says of it, in whatever order tiles are computed.
   struct Footprint {
     int64_t bytes;
@@ -73,10 +78,22 @@ class MemTraffic {
   absl::StatusOr<Footprint> FootprintOf(const TileShape& tile);
 
  private:
-  absl::StatusOr<const TileWork*> Work(const std::vector<int64_t>& spatial);
+  struct Known {
+    TileWork work;
+    double operand_line_bytes;  // of inputs and outputs of a whole tile
+    double inside_line_bytes;
+  };
+  // Tiles with some of their dimensions as large as the level above: bit d of
+  // the index for dimension d. Null as long as nobody asks.
+  using Covered = std::vector<const Known*>;
+
+  absl::StatusOr<const Known*> Work(const std::vector<int64_t>& spatial);
+  absl::StatusOr<LevelCost> CostInOrder(const LevelTiles& tiles,
+                                        const std::vector<int64_t>& within,
+                                        Covered& covered);
   absl::StatusOr<LevelCost> CacheCost(const LevelTiles& tiles,
                                       const std::vector<int64_t>& within,
-                                      LevelCost cost, const TileWork& tile);
+                                      Covered& covered, LevelCost cost);
 
   const MemoryLevel& inner_;
   const TrafficOptions options_;
@@ -84,7 +101,7 @@ class MemTraffic {
   // Of what a tile takes in a scratchpad, operands in the order of TileWork:
   // inputs, inside, outputs; sizes are set for every tile.
   std::vector<BufferLifetime> buffers_;
-  std::map<std::vector<int64_t>, TileWork> known_;  // by spatial extents
+  std::map<std::vector<int64_t>, Known> known_;  // by spatial extents
   std::map<
       std::pair<std::vector<int64_t>, std::map<TensorId, std::vector<int64_t>>>,
       Footprint>

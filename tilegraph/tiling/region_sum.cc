@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
 #include "tilegraph/index_eval.h"
 
 namespace tilewright {
@@ -33,42 +34,36 @@ class Summation {
   double Run() const {
     // Dimensions that move with the same variables are summed together.
     double elements = 1;
-    std::vector<bool> summed(box_.size(), false), free(trips_.size(), true);
-    std::vector<std::vector<bool>> moves;
+    absl::InlinedVector<uint32_t, 6> moves;
     for (const TileSpan& span : box_) moves.push_back(Moves(span, regions_));
+    uint32_t moving = 0;
+    uint64_t summed = 0;
+    Dims dims;
     for (size_t d = 0; d < box_.size(); ++d) {
-      if (summed[d]) continue;
-      std::vector<size_t> dims = {d};
-      std::vector<bool> vars = moves[d];
-      summed[d] = true;
+      if (summed >> d & 1) continue;
+      dims.assign(1, d);
+      uint32_t vars = moves[d];
       for (bool grown = true; grown;) {
         grown = false;
         for (size_t e = d + 1; e < box_.size(); ++e) {
-          if (summed[e] || !Share(moves[e], vars)) continue;
+          if ((summed >> e & 1) || (moves[e] & vars) == 0) continue;
           dims.push_back(e);
-          for (size_t v = 0; v < vars.size(); ++v)
-            if (moves[e][v]) vars[v] = true;
-          grown = summed[e] = true;
+          vars |= moves[e];
+          summed |= uint64_t{1} << e;
+          grown = true;
         }
       }
-      std::vector<size_t> together;
-      for (size_t v = 0; v < vars.size(); ++v) {
-        if (vars[v]) together.push_back(v), free[v] = false;
-      }
-      elements *= SumOver(dims, together);
+      moving |= vars;
+      elements *= SumOver(dims, vars);
     }
-    for (size_t v = 0; v < free.size(); ++v) {
-      if (free[v]) elements *= static_cast<double>(trips_[v]);
+    for (size_t v = 0; v < trips_.size(); ++v) {
+      if (!(moving >> v & 1)) elements *= static_cast<double>(trips_[v]);
     }
     return elements;
   }
 
  private:
-  static bool Share(const std::vector<bool>& a, const std::vector<bool>& b) {
-    for (size_t i = 0; i < a.size(); ++i)
-      if (a[i] && b[i]) return true;
-    return false;
-  }
+  using Dims = absl::InlinedVector<size_t, 6>;
 
   int64_t At(size_t d, const std::vector<int64_t>& tile) const {
     const TileSpan& span = box_[d];
@@ -81,8 +76,7 @@ class Summation {
     return Inside(base, span.extent, span.step, shape_[d]);
   }
 
-  double Product(const std::vector<size_t>& dims,
-                 const std::vector<int64_t>& tile) const {
+  double Product(const Dims& dims, const std::vector<int64_t>& tile) const {
     double elements = 1;
     for (const size_t d : dims) elements *= static_cast<double>(At(d, tile));
     return elements;
@@ -106,11 +100,12 @@ class Summation {
     }
   }
 
-  double SumOver(const std::vector<size_t>& dims,
-                 const std::vector<size_t>& vars) const {
-    std::vector<int64_t> tile(trips_.size(), 0);
-    if (vars.empty()) return Product(dims, tile);
+  double SumOver(const Dims& dims, uint32_t moving) const {
     double tiles = 1;
+    absl::InlinedVector<size_t, 6> vars;
+    for (size_t v = 0; v < trips_.size(); ++v) {
+      if (moving >> v & 1) vars.push_back(v);
+    }
     for (const size_t var : vars) tiles *= static_cast<double>(trips_[var]);
     if (std::all_of(dims.begin(), dims.end(), [&](size_t d) {
           const Range base = regions_.RangeOfBase(box_[d], trips_);
@@ -120,6 +115,8 @@ class Summation {
       for (const size_t d : dims) tiles *= static_cast<double>(box_[d].extent);
       return tiles;
     }
+    std::vector<int64_t> tile(trips_.size(), 0);
+    if (vars.empty()) return Product(dims, tile);
     double sum = 0;
     if (vars.size() == 1 &&
         std::all_of(dims.begin(), dims.end(),
@@ -162,13 +159,14 @@ class Summation {
 
 }  // namespace
 
-std::vector<bool> Moves(const TileSpan& span, const TileRegions& regions) {
-  std::vector<bool> moves(span.moves.size(), false);
-  for (size_t v = 0; v < moves.size(); ++v) moves[v] = span.moves[v] != 0;
+uint32_t Moves(const TileSpan& span, const TileRegions& regions) {
+  uint32_t moves = 0;
+  for (size_t v = 0; v < span.moves.size(); ++v)
+    if (span.moves[v] != 0) moves |= 1u << v;
   for (const auto& [term, coefficient] : span.others) {
     Visit(regions.Term(term), [&](const Expr& e) {
       if (e.op() == Op::kVar && e.var_id() >= kTileVar)
-        moves[e.var_id() - kTileVar] = true;
+        moves |= 1u << (e.var_id() - kTileVar);
     });
   }
   return moves;

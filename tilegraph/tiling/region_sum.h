@@ -9,8 +9,8 @@
 
 namespace tilewright {
 
-// Which tile numbers the base depends on.
-std::vector<bool> Moves(const TileSpan& span, const TileRegions& regions);
+// Which tile numbers the base depends on: bit d for dimension d.
+uint32_t Moves(const TileSpan& span, const TileRegions& regions);
 
 // Σ over tiles of the elements of `box` in a tensor of `shape`. Where tensors
 // clip regions that move along several dimensions of more than 65,536 tiles, an

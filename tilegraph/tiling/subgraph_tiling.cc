@@ -19,26 +19,42 @@ namespace {
 constexpr double kUnknownOpsPerS = 1e11;
 constexpr double kUnknownBytesPerS = 1e10;
 
-// Of all cores.
-double PeakOpsPerS(const DeviceSpec& spec) {
-  const double peak = CorePeak(spec, "f32", PeakRate::VECTOR);
-  return (peak > 0 ? peak : kUnknownOpsPerS) *
-         static_cast<double>(std::max<int64_t>(1, spec.unit().cores()));
-}
+// Visits in a row without a better tile after which a level is done.
+constexpr int kPatience = 256;
 
-double BytesPerS(const MemoryLevel& level) {
-  if (level.aggregate_read_bytes_per_s() > 0)
-    return level.aggregate_read_bytes_per_s();
-  return level.read_bytes_per_s() > 0 ? level.read_bytes_per_s()
-                                      : kUnknownBytesPerS;
-}
+// What the cost needs of a spec.
+class Rates {
+ public:
+  explicit Rates(const DeviceSpec& spec)
+      : cores_(static_cast<double>(std::max<int64_t>(1, spec.unit().cores()))),
+        launch_seconds_(spec.unit().launch_ns() * 1e-9) {
+    const double peak = CorePeak(spec, "f32", PeakRate::VECTOR);
+    ops_per_s_ = (peak > 0 ? peak : kUnknownOpsPerS) * cores_;
+    for (const MemoryLevel& level : spec.levels()) {
+      const double alone = level.read_bytes_per_s() > 0
+                               ? level.read_bytes_per_s()
+                               : kUnknownBytesPerS;
+      bytes_per_s_.push_back(level.aggregate_read_bytes_per_s() > 0
+                                 ? level.aggregate_read_bytes_per_s()
+                                 : alone);
+    }
+  }
 
-// Time over that of evenly spread tasks.
-double Unevenness(double tasks, const DeviceSpec& spec) {
-  const double cores =
-      static_cast<double>(std::max<int64_t>(1, spec.unit().cores()));
-  return std::ceil(tasks / cores) * cores / tasks;
-}
+  double OpsSeconds(double flops) const { return flops / ops_per_s_; }
+  double BytesSeconds(size_t level, double bytes) const {
+    return bytes / bytes_per_s_[level];
+  }
+  // What is busy for `busy_seconds` if `tasks` are spread evenly.
+  double Seconds(double busy_seconds, double tasks) const {
+    return busy_seconds * (std::ceil(tasks / cores_) * cores_ / tasks) +
+           launch_seconds_;
+  }
+
+ private:
+  const double cores_, launch_seconds_;
+  double ops_per_s_;
+  std::vector<double> bytes_per_s_;
+};
 
 void AddTo(PlanCost& cost, const TilePlan& plan, double times) {
   if (cost.bytes_by_level.size() <= static_cast<size_t>(plan.level))
@@ -50,12 +66,24 @@ void AddTo(PlanCost& cost, const TilePlan& plan, double times) {
     AddTo(cost, inner, times * inner.times);
 }
 
+PlanCost CostAt(const TilePlan& plan, const Rates& rates) {
+  PlanCost cost;
+  AddTo(cost, plan, 1);
+  cost.tasks = static_cast<double>(plan.cost.tiles);
+  double busy = rates.OpsSeconds(cost.flops);
+  for (size_t level = 0; level < cost.bytes_by_level.size(); ++level)
+    busy =
+        std::max(busy, rates.BytesSeconds(level, cost.bytes_by_level[level]));
+  cost.seconds = rates.Seconds(busy, cost.tasks);
+  return cost;
+}
+
 class Tiler {
  public:
   Tiler(const TileGraph& graph, const DeviceSpec& spec,
         const TilingOptions& options)
       : graph_(graph),
-        spec_(spec),
+        rates_(spec),
         options_(options),
         planned_(PlannedLevels(spec, options)) {
     for (int level = 0; level < spec.levels_size(); ++level) {
@@ -68,13 +96,21 @@ class Tiler {
     }
   }
 
-  // Plans of `part` from `level` on, for tiles of `within`, best first.
-  absl::StatusOr<std::vector<TilePlan>> Run(
-      const Subgraph& part, int level, const std::vector<int64_t>& within) {
+  // Plans of `part` from `level` on, for tiles of `within`, best first; at
+  // most `best`.
+  absl::StatusOr<std::vector<TilePlan>> Run(const Subgraph& part, int level,
+                                            const std::vector<int64_t>& within,
+                                            int best) {
     TW_ASSIGN_OR_RETURN(std::vector<TilePlan> plans,
-                        OneLevel(part, level, within));
+                        OneLevel(part, level, within, best));
     if (level + 1 == planned_) return plans;
-    for (TilePlan& plan : plans) TW_RETURN_IF_ERROR(PlanInner(plan));
+    TW_ASSIGN_OR_RETURN(const std::vector<Subgraph> parts,
+                        graph_.PartsOf(part.members, level + 1));
+    TileWorks works(graph_, part, {});
+    for (TilePlan& plan : plans) {
+      TW_ASSIGN_OR_RETURN(const TileWork work, works.Of(plan.tiles.tile));
+      TW_RETURN_IF_ERROR(PlanInner(parts, work, best, plan));
+    }
     std::stable_sort(
         plans.begin(), plans.end(),
         [&](const TilePlan& a, const TilePlan& b) { return Key(a) < Key(b); });
@@ -82,32 +118,31 @@ class Tiler {
   }
 
  private:
-  std::tuple<bool, double, double> Key(const TilePlan& plan) const {
-    const PlanCost cost = CostOf(plan, spec_);
-    const double bytes = cost.bytes_by_level[plan.level];
-    return {!cost.fits, options_.by_traffic ? bytes : cost.seconds,
-            options_.by_traffic ? cost.seconds : bytes};
+  // Better tiles first: seconds and bytes, or bytes and seconds.
+  using Rank = std::pair<double, double>;
+  Rank RankOf(double seconds, double bytes) const {
+    return options_.by_traffic ? Rank{bytes, seconds} : Rank{seconds, bytes};
+  }
+  std::pair<bool, Rank> Key(const TilePlan& plan) const {
+    const PlanCost cost = CostAt(plan, rates_);
+    return {!cost.fits, RankOf(cost.seconds, cost.bytes_by_level[plan.level])};
   }
 
-  // The parts that stay together further in, each for the region of it that
-  // one tile of `plan` needs.
-  absl::Status PlanInner(TilePlan& plan) {
-    const int level = plan.level + 1;
-    TW_ASSIGN_OR_RETURN(const TileWork work,
-                        WorkOfTiles(graph_, plan.part, plan.tiles.tile, {}));
+  // Plans the parts that stay together further in, each for the region of it
+  // that one tile of `plan` needs.
+  absl::Status PlanInner(const std::vector<Subgraph>& parts,
+                         const TileWork& work, int best, TilePlan& plan) {
     std::map<TensorId, const TileOperand*> operands;
     for (const auto* list : {&work.inside, &work.outputs}) {
       for (const TileOperand& operand : *list)
         operands[operand.tensor] = &operand;
     }
-    TW_ASSIGN_OR_RETURN(const std::vector<Subgraph> parts, graph_.Parts(level));
     for (const Subgraph& part : parts) {
-      if (!std::binary_search(plan.part.members.begin(),
-                              plan.part.members.end(), part.members[0]))
-        continue;
       const TileOperand& output = *operands.at(part.outputs.back());
-      TW_ASSIGN_OR_RETURN(std::vector<TilePlan> inner,
-                          Run(part, level, output.extents));
+      // The best alone is taken: the search narrows inwards.
+      TW_ASSIGN_OR_RETURN(
+          std::vector<TilePlan> inner,
+          Run(part, plan.level + 1, output.extents, std::max(1, best / 2)));
       // What tiles further out compute more than once is more work here.
       const Tensor& tensor = graph_.graph().tensor(output.tensor);
       inner[0].times =
@@ -120,91 +155,66 @@ class Tiler {
 
   // The best tiles of one level by themselves.
   absl::StatusOr<std::vector<TilePlan>> OneLevel(
-      const Subgraph& part, int level, const std::vector<int64_t>& within) {
+      const Subgraph& part, int level, const std::vector<int64_t>& within,
+      int best) {
     MemTraffic traffic(graph_, part, levels_[level], levels_[level + 1],
                        options_.traffic);
     Subtiles subtiles(graph_.graph(), part, within);
-    std::map<std::tuple<double, double, std::vector<int64_t>>, TilePlan> found;
-    // Tiles to grow further, the most promising first.
-    std::set<std::tuple<double, double, std::vector<int64_t>>> open;
+    using Ranked = std::pair<Rank, std::vector<int64_t>>;
+    std::map<Ranked, std::pair<LevelTiles, LevelCost>> found;
+    std::set<Ranked> open;  // tiles to grow further, the most promising first
     std::set<std::vector<int64_t>> seen;
-    TilePlan smallest;
+    std::pair<LevelTiles, LevelCost> smallest;
+    int fruitless = 0;
+    const int visits =
+        std::max(1, options_.visits * best / std::max(1, options_.best));
     const auto visit = [&](std::vector<int64_t> spatial) -> absl::Status {
       if (!seen.insert(spatial).second) return absl::OkStatus();
-      TilePlan plan;
-      plan.level = level;
-      plan.part = part;
+      ++fruitless;
       TW_ASSIGN_OR_RETURN(
           const TileShape tile,
           subtiles.FitReduction(TileShape{spatial, {}}, traffic));
-      TW_ASSIGN_OR_RETURN(std::tie(plan.tiles, plan.cost),
-                          BestOrder(traffic, tile, within));
-      if (smallest.part.members.empty()) smallest = plan;
-      if (!plan.cost.fits) return absl::OkStatus();
-      const auto [fits, first, second] = Key(plan);
-      open.insert({first, second, spatial});
-      found.emplace(std::make_tuple(first, second, std::move(spatial)),
-                    std::move(plan));
-      if (static_cast<int>(found.size()) > options_.best)
+      TW_ASSIGN_OR_RETURN(const MemTraffic::Footprint footprint,
+                          traffic.FootprintOf(tile));
+      if (!footprint.fits && seen.size() > 1) return absl::OkStatus();
+      TW_ASSIGN_OR_RETURN(auto costed, traffic.CostInBestOrder(tile, within));
+      if (seen.size() == 1) smallest = costed;
+      if (!footprint.fits) return absl::OkStatus();
+      const LevelCost& cost = costed.second;
+      const double busy = std::max(rates_.OpsSeconds(cost.flops),
+                                   rates_.BytesSeconds(level, cost.bytes()));
+      Ranked ranked = {
+          RankOf(rates_.Seconds(busy, static_cast<double>(cost.tiles)),
+                 cost.bytes()),
+          std::move(spatial)};
+      if (found.empty() || ranked.first < found.begin()->first.first)
+        fruitless = 0;
+      open.insert(ranked);
+      found.emplace(std::move(ranked), std::move(costed));
+      if (static_cast<int>(found.size()) > best)
         found.erase(std::prev(found.end()));
       return absl::OkStatus();
     };
     TW_RETURN_IF_ERROR(visit(subtiles.Smallest()));
-    while (!open.empty() && static_cast<int>(seen.size()) < options_.visits) {
-      const std::vector<int64_t> tile = std::get<2>(*open.begin());
+    while (!open.empty() && static_cast<int>(seen.size()) < visits &&
+           fruitless <= kPatience) {
+      const std::vector<int64_t> tile = open.begin()->second;
       open.erase(open.begin());
       for (const std::vector<int64_t>& larger : subtiles.Grown(tile))
         TW_RETURN_IF_ERROR(visit(larger));
     }
     std::vector<TilePlan> plans;
-    for (auto& [key, plan] : found) plans.push_back(std::move(plan));
-    if (plans.empty()) plans.push_back(std::move(smallest));
+    const auto keep = [&](std::pair<LevelTiles, LevelCost>& tiles) {
+      plans.push_back(
+          {level, part, std::move(tiles.first), tiles.second, {}, 1});
+    };
+    for (auto& [rank, tiles] : found) keep(tiles);
+    if (plans.empty()) keep(smallest);
     return plans;
   }
 
-  // Orders of the loops: all of them for up to three that run, else those that
-  // differ in which one runs fastest.
-  static std::vector<std::vector<int>> Orders(
-      const TileShape& tile, const std::vector<int64_t>& within) {
-    std::vector<int> still, running;
-    for (size_t d = 0; d < within.size(); ++d)
-      (tile.spatial[d] < within[d] ? running : still)
-          .push_back(static_cast<int>(d));
-    std::vector<std::vector<int>> orders;
-    const auto add = [&](const std::vector<int>& loops) {
-      orders.push_back(still);
-      orders.back().insert(orders.back().end(), loops.begin(), loops.end());
-    };
-    if (running.size() <= 3) {
-      do {
-        add(running);
-      } while (std::next_permutation(running.begin(), running.end()));
-      return orders;
-    }
-    for (size_t i = running.size(); i-- > 0;) {
-      std::vector<int> loops = running;
-      std::rotate(loops.begin() + static_cast<int64_t>(i),
-                  loops.begin() + static_cast<int64_t>(i) + 1, loops.end());
-      add(loops);
-    }
-    return orders;
-  }
-
-  absl::StatusOr<std::pair<LevelTiles, LevelCost>> BestOrder(
-      MemTraffic& traffic, const TileShape& tile,
-      const std::vector<int64_t>& within) const {
-    std::pair<LevelTiles, LevelCost> best;
-    best.second.read_bytes = std::numeric_limits<double>::infinity();
-    for (std::vector<int>& order : Orders(tile, within)) {
-      LevelTiles tiles{tile, std::move(order)};
-      TW_ASSIGN_OR_RETURN(const LevelCost cost, traffic.Cost(tiles, within));
-      if (cost.bytes() < best.second.bytes()) best = {std::move(tiles), cost};
-    }
-    return best;
-  }
-
   const TileGraph& graph_;
-  const DeviceSpec& spec_;
+  const Rates rates_;
   const TilingOptions& options_;
   const int planned_;
   std::vector<MemoryLevel> levels_;
@@ -219,25 +229,15 @@ int PlannedLevels(const DeviceSpec& spec, const TilingOptions& options) {
 }
 
 PlanCost CostOf(const TilePlan& plan, const DeviceSpec& spec) {
-  PlanCost cost;
-  AddTo(cost, plan, 1);
-  cost.tasks = static_cast<double>(plan.cost.tiles);
-  cost.seconds = cost.flops / PeakOpsPerS(spec);
-  for (size_t level = 0; level < cost.bytes_by_level.size(); ++level) {
-    cost.seconds = std::max(
-        cost.seconds, cost.bytes_by_level[level] /
-                          BytesPerS(spec.levels(static_cast<int>(level))));
-  }
-  cost.seconds = cost.seconds * Unevenness(cost.tasks, spec) +
-                 spec.unit().launch_ns() * 1e-9;
-  return cost;
+  return CostAt(plan, Rates(spec));
 }
 
 absl::StatusOr<std::vector<TilePlan>> TileSubgraph(
     const TileGraph& graph, const Subgraph& part, const DeviceSpec& spec,
     const TilingOptions& options) {
   return Tiler(graph, spec, options)
-      .Run(part, 0, graph.graph().tensor(part.outputs.back()).static_shape());
+      .Run(part, 0, graph.graph().tensor(part.outputs.back()).static_shape(),
+           options.best);
 }
 
 }  // namespace tilewright

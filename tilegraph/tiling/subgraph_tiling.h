@@ -42,9 +42,11 @@ PlanCost CostOf(const TilePlan& plan, const DeviceSpec& spec);
 
 struct TilingOptions {
   TrafficOptions traffic;
-  // Plans returned, and kept at each level on the way.
+  // Plans returned, and kept at the outermost level; half as many at each one
+  // further in.
   int best = 8;
-  // Tiles looked at per part and level.
+  // Tiles looked at per part at the outermost level, half as many at each one
+  // further in; 256 in a row that are no better end the search.
   int visits = 2000;
   // Levels that are planned: up to spec.levels(levels). 0: all but registers,
   // whose tiles schedules choose.

@@ -21,6 +21,7 @@ TileGraph::TileGraph(const TensorGraph& graph, std::vector<TensorId> members)
   TW_CHECK(std::is_sorted(members_.begin(), members_.end()));
   for (const TensorId member : members_) {
     TW_CHECK(graph.tensor(member).kind == TensorKind::kCompute);
+    inputs_[member] = graph.Inputs(member);
     for (const TensorId consumer : consumers_[member]) {
       if (Holds(members_, consumer)) levels_[{member, consumer}] = 0;
     }
@@ -33,23 +34,35 @@ void TileGraph::SetConnect(const TileEdge& edge, int level) {
 }
 
 absl::StatusOr<std::vector<Subgraph>> TileGraph::Parts(int level) const {
+  return PartsOf(members_, level);
+}
+
+absl::StatusOr<std::vector<Subgraph>> TileGraph::PartsOf(
+    const std::vector<TensorId>& members, int level) const {
+  std::vector<std::pair<TileEdge, int>> edges;
+  for (const TensorId member : members) {
+    for (const TensorId consumer : consumers_[member]) {
+      if (Holds(members, consumer))
+        edges.emplace_back(TileEdge{member, consumer},
+                           levels_.at({member, consumer}));
+    }
+  }
   // Union-find; a root is the smallest of its members.
   std::map<TensorId, TensorId> parent;
-  for (const TensorId member : members_) parent[member] = member;
+  for (const TensorId member : members) parent[member] = member;
   const auto root = [&](TensorId id) {
     while (parent[id] != id) id = parent[id] = parent[parent[id]];
     return id;
   };
-  for (const auto& [edge, connected] : levels_) {
+  for (const auto& [edge, connected] : edges) {
     if (connected <= level) continue;
     const TensorId a = root(edge.producer), b = root(edge.consumer);
     parent[std::max(a, b)] = std::min(a, b);
   }
   std::map<TensorId, std::vector<TensorId>> by_root;
   std::map<TensorId, std::set<TensorId>> waits_for, followers;  // roots
-  for (const TensorId member : members_)
-    by_root[root(member)].push_back(member);
-  for (const auto& [edge, connected] : levels_) {
+  for (const TensorId member : members) by_root[root(member)].push_back(member);
+  for (const auto& [edge, connected] : edges) {
     const TensorId from = root(edge.producer), to = root(edge.consumer);
     if (from == to) continue;
     waits_for[to].insert(from);
@@ -57,7 +70,7 @@ absl::StatusOr<std::vector<Subgraph>> TileGraph::Parts(int level) const {
   }
   std::vector<Subgraph> parts;
   std::set<TensorId> ready;
-  for (const auto& [first, members] : by_root) {
+  for (const auto& [first, joined] : by_root) {
     if (waits_for[first].empty()) ready.insert(first);
   }
   while (!ready.empty()) {
@@ -80,7 +93,7 @@ Subgraph TileGraph::SubgraphOf(std::vector<TensorId> members) const {
   std::set<TensorId> inputs;
   const absl::Span<const TensorId> outputs = graph_->outputs();
   for (const TensorId member : members) {
-    for (const TensorId input : graph_->Inputs(member)) {
+    for (const TensorId input : inputs_.at(member)) {
       if (!Holds(members, input)) inputs.insert(input);
     }
     const std::vector<TensorId>& readers = consumers_[member];

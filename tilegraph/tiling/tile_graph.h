@@ -53,12 +53,16 @@ class TileGraph {
   // levels, as far as possible, in an order in which they can run.
   // FailedPrecondition if some of them wait for each other.
   absl::StatusOr<std::vector<Subgraph>> Parts(int level) const;
+  // The same of some members, ascending, that stay together further out.
+  absl::StatusOr<std::vector<Subgraph>> PartsOf(
+      const std::vector<TensorId>& members, int level) const;
   Subgraph SubgraphOf(std::vector<TensorId> members) const;
 
  private:
   const TensorGraph* graph_;
   std::vector<TensorId> members_;
-  std::vector<std::vector<TensorId>> consumers_;  // in the whole graph
+  std::vector<std::vector<TensorId>> consumers_;      // in the whole graph
+  std::map<TensorId, std::vector<TensorId>> inputs_;  // of members
   std::map<TileEdge, int> levels_;
 };
 

@@ -187,11 +187,11 @@ TileRegions::Access TileRegions::Compile(const Expr& load, int axes) const {
   return access;
 }
 
-std::vector<TileBox> TileRegions::Of(
-    const TileBox& tile, const std::vector<int64_t>& trips,
-    const std::map<TensorId, std::vector<int64_t>>& steps) {
+void TileRegions::Of(const TileBox& tile, const std::vector<int64_t>& trips,
+                     const std::map<TensorId, std::vector<int64_t>>& steps,
+                     std::vector<TileBox>& boxes) {
   TW_CHECK_EQ(tile.size(), rank_);
-  std::vector<TileBox> boxes(slots_);
+  boxes.resize(slots_);
   std::vector<bool> needed(slots_, false);
   for (const size_t output : outputs_) {
     boxes[output] = tile;
@@ -200,50 +200,54 @@ std::vector<TileBox> TileRegions::Of(
   const size_t inputs = slots_ - members_.size();
   for (Member& member : members_) {
     if (!needed[member.slot]) continue;
-    TileBox axes;
-    axes.reserve(member.extents.size() + member.reduce_extents.size());
-    for (size_t d = 0; d < member.extents.size(); ++d)
-      axes.push_back(Clip(boxes[member.slot][d], member.extents[d], trips));
+    const size_t spatial = member.extents.size();
     const std::vector<int64_t>* reduce = &member.reduce_extents;
     if (!steps.empty()) {
       const auto found = steps.find(part_members_[member.slot - inputs]);
       if (found != steps.end()) reduce = &found->second;
     }
-    for (const int64_t extent : *reduce) {
-      TileSpan whole;
-      whole.moves.assign(rank_, 0);
-      whole.extent = extent;
-      axes.push_back(std::move(whole));
+    axes_.resize(spatial + reduce->size());
+    for (size_t d = 0; d < spatial; ++d) {
+      axes_[d] = boxes[member.slot][d];
+      Clip(member.extents[d], trips, axes_[d]);
+    }
+    for (size_t r = 0; r < reduce->size(); ++r) {
+      TileSpan& axis = axes_[spatial + r];
+      axis.constant = 0;
+      axis.moves.assign(rank_, 0);
+      axis.others.clear();
+      axis.extent = (*reduce)[r];
+      axis.step = 1;
     }
     for (Source& source : member.sources) {
-      TileBox box = RegionOf(source.accesses[0], source.rank, axes, trips);
-      for (size_t i = 1; i < source.accesses.size(); ++i)
-        box = Join(box, RegionOf(source.accesses[i], source.rank, axes, trips),
-                   trips);
-      boxes[source.slot] = needed[source.slot]
-                               ? Join(boxes[source.slot], box, trips)
-                               : std::move(box);
+      TileBox& box = boxes[source.slot];
+      TileBox& own = needed[source.slot] ? other_ : box;
+      own.resize(source.rank);
+      RegionOf(source.accesses[0], axes_, trips, own);
+      for (size_t i = 1; i < source.accesses.size(); ++i) {
+        joined_.resize(source.rank);
+        RegionOf(source.accesses[i], axes_, trips, joined_);
+        Join(joined_, trips, own);
+      }
+      if (needed[source.slot]) Join(own, trips, box);
       needed[source.slot] = true;
     }
   }
-  return boxes;
 }
 
-TileBox TileRegions::RegionOf(Access& access, size_t rank, const TileBox& axes,
-                              const std::vector<int64_t>& trips) {
-  TileBox box(rank);
+void TileRegions::RegionOf(Access& access, const TileBox& axes,
+                           const std::vector<int64_t>& trips, TileBox& box) {
   for (const AffineIndex& index : access.affine)
-    box[index.dim] = Affine(index, axes, trips);
+    Affine(index, axes, trips, box[index.dim]);
   for (GeneralIndices& indices : access.general)
     General(indices, axes, trips, box);
-  return box;
 }
 
-TileSpan TileRegions::Affine(const AffineIndex& index, const TileBox& axes,
-                             const std::vector<int64_t>& trips) {
-  TileSpan span;
+void TileRegions::Affine(const AffineIndex& index, const TileBox& axes,
+                         const std::vector<int64_t>& trips, TileSpan& span) {
   span.constant = index.constant;
   span.moves.assign(rank_, 0);
+  span.others.clear();
   ProgressionSum values;
   Expr others;
   for (const auto& [axis, coefficient] : index.axes) {
@@ -264,12 +268,19 @@ TileSpan TileRegions::Affine(const AffineIndex& index, const TileBox& axes,
     span = AsSpan(dim, trips);
   }
   values.Finish(span);
-  return span;
 }
 
 void TileRegions::General(GeneralIndices& indices, const TileBox& axes,
                           const std::vector<int64_t>& trips, TileBox& box) {
-  std::vector<int64_t> key = trips;
+  // Tiles along which no axis moves are nothing to it.
+  std::vector<int64_t> key;
+  std::vector<bool> moves(rank_, false);
+  for (const int axis : indices.axes) {
+    for (size_t d = 0; d < rank_; ++d)
+      if (axes[axis].moves[d] != 0 || !axes[axis].others.empty())
+        moves[d] = true;
+  }
+  for (size_t d = 0; d < rank_; ++d) key.push_back(moves[d] ? trips[d] : 1);
   for (const int axis : indices.axes) {
     const TileSpan& tile = axes[axis];
     key.insert(key.end(), {tile.extent, tile.step, tile.constant});
@@ -317,34 +328,32 @@ Range TileRegions::RangeOfBase(const TileSpan& span,
   return range;
 }
 
-TileSpan TileRegions::Clip(TileSpan span, int64_t extent,
-                           const std::vector<int64_t>& trips) {
+void TileRegions::Clip(int64_t extent, const std::vector<int64_t>& trips,
+                       TileSpan& span) {
   const Range base = RangeOfBase(span, trips);
   const int64_t last = (span.extent - 1) * span.step;
-  if (base.min >= 0 && base.max + last < extent) return span;
-  if (base.min != base.max) return span;
+  if (base.min >= 0 && base.max + last < extent) return;
+  if (base.min != base.max) return;
   const int64_t skipped =
       base.min < 0 ? (-base.min + span.step - 1) / span.step : 0;
   const int64_t first = base.min + skipped * span.step;
   const int64_t kept =
       std::min(span.extent - skipped, (extent - 1 - first) / span.step + 1);
-  if (kept < 1 || first >= extent) return span;
+  if (kept < 1 || first >= extent) return;
   span.constant = first;
   std::fill(span.moves.begin(), span.moves.end(), 0);
   span.others.clear();
   span.extent = kept;
-  return span;
 }
 
-TileBox TileRegions::Join(const TileBox& a, const TileBox& b,
-                          const std::vector<int64_t>& trips) {
-  if (Holds(a, b)) return a;
-  if (Holds(b, a)) return b;
-  TileBox joined;
-  joined.reserve(a.size());
-  for (size_t d = 0; d < a.size(); ++d)
-    joined.push_back(JoinSpans(a[d], b[d], trips));
-  return joined;
+void TileRegions::Join(const TileBox& b, const std::vector<int64_t>& trips,
+                       TileBox& a) {
+  if (Holds(a, b)) return;
+  if (Holds(b, a)) {
+    a = b;
+    return;
+  }
+  for (size_t d = 0; d < a.size(); ++d) a[d] = JoinSpans(a[d], b[d], trips);
 }
 
 TileSpan TileRegions::JoinSpans(const TileSpan& a, const TileSpan& b,

@@ -43,9 +43,10 @@ class TileRegions {
   // What tiles `tile` of every output need of part.inputs, and then of
   // part.members, in their order. trips[d]: tiles along dimension d. `steps`:
   // extents of the reduce axes of members, whole where absent.
-  std::vector<TileBox> Of(
-      const TileBox& tile, const std::vector<int64_t>& trips,
-      const std::map<TensorId, std::vector<int64_t>>& steps);
+  // The result is kept in `boxes`, whose memory is used again.
+  void Of(const TileBox& tile, const std::vector<int64_t>& trips,
+          const std::map<TensorId, std::vector<int64_t>>& steps,
+          std::vector<TileBox>& boxes);
 
   const Expr& Term(int id) const { return terms_[id]; }
   // Of a base, over all tiles.
@@ -84,16 +85,15 @@ class TileRegions {
   };
 
   Access Compile(const Expr& load, int axes) const;
-  TileBox RegionOf(Access& access, size_t rank, const TileBox& axes,
-                   const std::vector<int64_t>& trips);
-  TileSpan Affine(const AffineIndex& index, const TileBox& axes,
-                  const std::vector<int64_t>& trips);
+  void RegionOf(Access& access, const TileBox& axes,
+                const std::vector<int64_t>& trips, TileBox& box);
+  void Affine(const AffineIndex& index, const TileBox& axes,
+              const std::vector<int64_t>& trips, TileSpan& span);
   void General(GeneralIndices& indices, const TileBox& axes,
                const std::vector<int64_t>& trips, TileBox& box);
-  TileSpan Clip(TileSpan span, int64_t extent,
-                const std::vector<int64_t>& trips);
-  TileBox Join(const TileBox& a, const TileBox& b,
-               const std::vector<int64_t>& trips);
+  void Clip(int64_t extent, const std::vector<int64_t>& trips, TileSpan& span);
+  // a becomes the join of both.
+  void Join(const TileBox& b, const std::vector<int64_t>& trips, TileBox& a);
   TileSpan JoinSpans(const TileSpan& a, const TileSpan& b,
                      const std::vector<int64_t>& trips);
   int InternTerm(const Expr& term);
@@ -111,6 +111,7 @@ class TileRegions {
   std::vector<Expr> terms_;
   std::unordered_map<Expr, int, ExprHash> term_ids_;   // looked up only
   std::map<std::vector<int64_t>, Range> term_ranges_;  // by id and trips
+  TileBox axes_, joined_, other_;                      // while Of runs
 };
 
 }  // namespace tilewright

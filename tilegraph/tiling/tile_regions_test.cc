@@ -108,6 +108,7 @@ TEST(TileRegionsTest, AreThoseOfPropagate) {
     const Subgraph part = tiles.SubgraphOf(members);
     if (part.outputs.size() != 1) continue;
     TileRegions regions(graph, part);
+    std::vector<TileBox> boxes;
     Random random(seed);
     for (int repeat = 0; repeat < 4; ++repeat) {
       const Case one = RandomCase(graph, part, random);
@@ -120,7 +121,7 @@ TEST(TileRegionsTest, AreThoseOfPropagate) {
       TileBox tile;
       for (const RegionDim& dim : one.tile)
         tile.push_back(regions.AsSpan(dim, one.trips));
-      const std::vector<TileBox> boxes = regions.Of(tile, one.trips, one.steps);
+      regions.Of(tile, one.trips, one.steps, boxes);
       std::vector<TensorId> tensors = part.inputs;
       tensors.insert(tensors.end(), part.members.begin(), part.members.end());
       ASSERT_EQ(boxes.size(), tensors.size());

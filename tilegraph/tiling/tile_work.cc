@@ -16,12 +16,6 @@ namespace {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-int64_t ElementsOf(const std::vector<int64_t>& shape) {
-  int64_t elements = 1;
-  for (const int64_t extent : shape) elements *= extent;
-  return elements;
-}
-
 }  // namespace
 
 class TileWorks::Counter {
@@ -48,22 +42,22 @@ class TileWorks::Counter {
           CeilDiv(shape_[d], std::min(tile.spatial[d], shape_[d])));
       work.tiles *= work.trips.back();
     }
-    std::vector<int64_t> trips;
-    TileBox box;
-    Tiles(tile, 0, box, trips);
-    const std::vector<TileBox> whole = regions_.Of(box, trips, {});
-    const std::vector<TileBox> step =
-        tile.reduce.empty() ? whole : regions_.Of(box, trips, tile.reduce);
-    std::vector<TileOperand> operands;
+    Tiles(tile, 0);
+    regions_.Of(box_, trips_, {}, boxes_);
+    std::vector<TileOperand> operands(known_.size());
     for (size_t slot = 0; slot < known_.size(); ++slot)
-      operands.push_back(Describe(
-          slot, whole[slot],
-          known_[slot].role == Role::kInput ? step[slot] : whole[slot]));
-    AddTiles(whole, trips, operands);
+      Describe(slot, operands[slot]);
+    AddTiles(operands);
+    if (!tile.reduce.empty()) {
+      regions_.Of(box_, trips_, tile.reduce, boxes_);
+      for (size_t slot = 0; slot < part_.inputs.size(); ++slot)
+        DescribeExtents(slot, operands[slot]);
+    }
     // Tiles that are partial along some dimensions.
     for (uint32_t partial = 1; partial < (1u << shape_.size()); ++partial) {
-      if (!Tiles(tile, partial, box, trips)) continue;
-      AddTiles(regions_.Of(box, trips, {}), trips, operands);
+      if (!Tiles(tile, partial)) continue;
+      regions_.Of(box_, trips_, {}, boxes_);
+      AddTiles(operands);
     }
     for (size_t slot = 0; slot < known_.size(); ++slot) {
       const Known& known = known_[slot];
@@ -80,14 +74,14 @@ class TileWorks::Counter {
 
   absl::StatusOr<std::vector<int64_t>> StepBytes(const TileShape& tile) {
     TW_RETURN_IF_ERROR(Check(tile));
-    std::vector<int64_t> trips;
-    TileBox box;
-    Tiles(tile, 0, box, trips);
-    const std::vector<TileBox> step = regions_.Of(box, trips, tile.reduce);
+    Tiles(tile, 0);
+    regions_.Of(box_, trips_, tile.reduce, boxes_);
     std::vector<int64_t> bytes;
-    for (size_t slot = 0; slot < part_.inputs.size(); ++slot)
-      bytes.push_back(known_[slot].element_bytes *
-                      ElementsOf(Extents(slot, step[slot])));
+    TileOperand operand;
+    for (size_t slot = 0; slot < part_.inputs.size(); ++slot) {
+      DescribeExtents(slot, operand);
+      bytes.push_back(operand.step_bytes);
+    }
     return bytes;
   }
 
@@ -154,74 +148,68 @@ class TileWorks::Counter {
   // Tiles that are partial along the dimensions in `partial` and whole along
   // the others: where they lie and how many there are per dimension. False if
   // there is none.
-  bool Tiles(const TileShape& tile, uint32_t partial, TileBox& box,
-             std::vector<int64_t>& trips) const {
-    box.assign(shape_.size(), {});
-    trips.assign(shape_.size(), 1);
+  bool Tiles(const TileShape& tile, uint32_t partial) {
+    for (size_t d = 0; d < shape_.size(); ++d) {
+      const int64_t extent = std::min(tile.spatial[d], shape_[d]);
+      if ((partial >> d & 1) && shape_[d] % extent == 0) return false;
+    }
+    box_.assign(shape_.size(), {});
+    trips_.assign(shape_.size(), 1);
     for (size_t d = 0; d < shape_.size(); ++d) {
       const int64_t extent = std::min(tile.spatial[d], shape_[d]);
       const int64_t rest = shape_[d] % extent;
-      box[d].moves.assign(shape_.size(), 0);
+      box_[d].moves.assign(shape_.size(), 0);
       if (partial >> d & 1) {
-        if (rest == 0) return false;
-        box[d].constant = shape_[d] - rest;
-        box[d].extent = rest;
+        box_[d].constant = shape_[d] - rest;
+        box_[d].extent = rest;
       } else {
-        trips[d] = shape_[d] / extent;
-        box[d].extent = extent;
-        if (trips[d] > 1) box[d].moves[d] = extent;
+        trips_[d] = shape_[d] / extent;
+        box_[d].extent = extent;
+        if (trips_[d] > 1) box_[d].moves[d] = extent;
       }
     }
     return true;
   }
 
-  void AddTiles(const std::vector<TileBox>& boxes,
-                const std::vector<int64_t>& trips,
-                std::vector<TileOperand>& operands) {
+  void AddTiles(std::vector<TileOperand>& operands) {
     for (size_t slot = 0; slot < known_.size(); ++slot) {
       const double bytes =
-          SumOfElements(boxes[slot], known_[slot].shape, trips, regions_) *
+          SumOfElements(boxes_[slot], known_[slot].shape, trips_, regions_) *
           static_cast<double>(known_[slot].element_bytes);
       operands[slot].total_bytes += bytes;
-      operands[slot].total_moved_bytes += bytes * Rounding(slot, boxes[slot]);
+      operands[slot].total_moved_bytes += bytes * Rounding(slot);
     }
   }
 
-  std::vector<int64_t> Extents(size_t slot, const TileBox& box) const {
-    std::vector<int64_t> extents;
-    for (size_t d = 0; d < box.size(); ++d)
-      extents.push_back(std::min(box[d].extent, known_[slot].shape[d]));
-    return extents;
-  }
-
-  double Rounding(size_t slot, const TileBox& box) const {
+  double Rounding(size_t slot) const {
     const Known& known = known_[slot];
     const int64_t transaction_bytes = known.role == Role::kInput
                                           ? options_.read_transaction_bytes
                                           : options_.write_transaction_bytes;
     if (transaction_bytes <= 1) return 1;
-    TileBox clipped = box;
-    for (size_t d = 0; d < box.size(); ++d)
-      clipped[d].extent = std::min(box[d].extent, known.shape[d]);
-    return TransactionRounding(clipped, known.layout, known.element_bytes,
-                               transaction_bytes);
+    return TransactionRounding(boxes_[slot], known.shape, known.layout,
+                               known.element_bytes, transaction_bytes);
   }
 
-  TileOperand Describe(size_t slot, const TileBox& whole,
-                       const TileBox& step) const {
-    TileOperand operand;
-    operand.tensor = known_[slot].tensor;
-    operand.extents = Extents(slot, step);
-    operand.step_bytes =
-        known_[slot].element_bytes * ElementsOf(operand.extents);
-    operand.rounding = Rounding(slot, whole);
-    operand.varies.assign(shape_.size(), false);
-    for (const TileSpan& span : whole) {
-      const std::vector<bool> moves = Moves(span, regions_);
-      for (size_t v = 0; v < moves.size(); ++v)
-        if (moves[v]) operand.varies[v] = true;
+  void DescribeExtents(size_t slot, TileOperand& operand) const {
+    const TileBox& box = boxes_[slot];
+    operand.extents.clear();
+    operand.step_bytes = known_[slot].element_bytes;
+    for (size_t d = 0; d < box.size(); ++d) {
+      operand.extents.push_back(std::min(box[d].extent, known_[slot].shape[d]));
+      operand.step_bytes *= operand.extents.back();
     }
-    return operand;
+  }
+
+  void Describe(size_t slot, TileOperand& operand) const {
+    operand.tensor = known_[slot].tensor;
+    DescribeExtents(slot, operand);
+    operand.rounding = Rounding(slot);
+    uint32_t moves = 0;
+    for (const TileSpan& span : boxes_[slot]) moves |= Moves(span, regions_);
+    operand.varies.resize(shape_.size());
+    for (size_t v = 0; v < shape_.size(); ++v)
+      operand.varies[v] = moves >> v & 1;
   }
 
   const TensorGraph& graph_;
@@ -230,6 +218,10 @@ class TileWorks::Counter {
   TileRegions regions_;
   const std::vector<int64_t> shape_;  // of the outputs
   std::vector<Known> known_;          // by slot of regions_
+  // Of the tiles being counted.
+  TileBox box_;
+  std::vector<int64_t> trips_;
+  std::vector<TileBox> boxes_;  // by slot
 };
 
 TileWorks::TileWorks(const TileGraph& graph, const Subgraph& part,

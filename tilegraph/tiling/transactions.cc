@@ -21,8 +21,10 @@ double MeanTransactions(int64_t bytes, int64_t grain, int64_t transaction) {
 
 }  // namespace
 
-double TransactionRounding(const TileBox& box, const Layout& layout,
-                           int64_t element_bytes, int64_t transaction_bytes) {
+double TransactionRounding(const TileBox& box,
+                           const std::vector<int64_t>& shape,
+                           const Layout& layout, int64_t element_bytes,
+                           int64_t transaction_bytes) {
   if (transaction_bytes <= 1) return 1;
   int64_t run = 1, span = 1;
   // Starts of runs are multiples of this many elements.
@@ -42,7 +44,8 @@ double TransactionRounding(const TileBox& box, const Layout& layout,
     for (const int64_t move : dim.moves) may_start_after(move);
     for (const auto& [term, coefficient] : dim.others)
       may_start_after(coefficient);
-    const int64_t reach = (dim.extent - 1) * dim.step + 1;
+    const int64_t extent = std::min(dim.extent, shape[digit.dim]);
+    const int64_t reach = (extent - 1) * dim.step + 1;
     const int64_t covered = std::min(digit.extent, CeilDiv(reach, digit.div));
     if (ended || (stride > span && digit.extent > 1)) {
       ended = true;

@@ -12,10 +12,11 @@ namespace tilewright {
 
 // Bytes of the transactions that move `box`, over the bytes of its elements, on
 // average over the tiles: runs of elements side by side in memory start
-// anywhere that tiles and rows let them. REQUIRES: `box` is no larger than the
-// tensor.
-double TransactionRounding(const TileBox& box, const Layout& layout,
-                           int64_t element_bytes, int64_t transaction_bytes);
+// anywhere that tiles and rows let them.
+double TransactionRounding(const TileBox& box,
+                           const std::vector<int64_t>& shape,
+                           const Layout& layout, int64_t element_bytes,
+                           int64_t transaction_bytes);
 
 }  // namespace tilewright
 
