@@ -21,7 +21,6 @@
 #include "measure/parallel_measurer.h"
 #include "measure/store.h"
 #include "measure/worker/process_pool.h"
-#include "measure/worker/run_worker.h"
 #include "measure/workload_key.h"
 
 namespace tilewright::measure {
@@ -112,11 +111,3 @@ TEST(KillTest, AcknowledgedRecordsAreThereAndWorkersAreNot) {
 
 }  // namespace
 }  // namespace tilewright::measure
-
-int main(int argc, char** argv) {
-  tilewright::measure::RunWorkerIfAsked(
-      argc, argv,
-      {tilewright::fake::FakeWorker(), tilewright::fake::FakeGpuWorker()});
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

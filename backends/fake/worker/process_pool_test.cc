@@ -14,7 +14,6 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "measure/worker/run_worker.h"
 #include "measure/workload_key.h"
 
 namespace tilewright::measure {
@@ -335,11 +334,3 @@ TEST_P(ProcessPoolTest, LeavesNothingBehind) {
 
 }  // namespace
 }  // namespace tilewright::measure
-
-int main(int argc, char** argv) {
-  tilewright::measure::RunWorkerIfAsked(
-      argc, argv,
-      {tilewright::fake::FakeWorker(), tilewright::fake::FakeGpuWorker()});
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

@@ -62,25 +62,21 @@ absl::Status ImportConv(ImportContext& in) {
 
   const TensorId x = PadWithZeros(in, window);
   const TensorId w = in.input(1);
-  EmitConvolution(in, window, w_shape[0], channels_in,
-                  [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
-                    Expr channel = over[0];
-                    if (groups > 1) {
-                      channel = FloorDiv(out[1], Expr::Int(channels_out)) *
-                                    Expr::Int(channels_in) +
-                                over[0];
-                    }
-                    std::vector<Expr> at = {out[0], channel};
-                    std::vector<Expr> tap = {out[1], over[0]};
-                    for (int d = 0; d < spatial; ++d) {
-                      at.push_back(out[2 + d] * Expr::Int(window[d].stride) +
-                                   over[1 + d] * Expr::Int(window[d].dilation));
-                      tap.push_back(over[1 + d]);
-                    }
-                    return Binary(Op::kMul,
-                                  CastTo(acc, in.At(x, std::move(at))),
-                                  CastTo(acc, in.At(w, std::move(tap))));
-                  });
+  EmitConvolution(
+      in, window, w_shape[0], channels_in,
+      [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
+        const Expr channel =
+            GroupedChannel(out[1], over[0], groups, channels_in, channels_out);
+        std::vector<Expr> at = {out[0], channel};
+        std::vector<Expr> tap = {out[1], over[0]};
+        for (int d = 0; d < spatial; ++d) {
+          at.push_back(out[2 + d] * Expr::Int(window[d].stride) +
+                       over[1 + d] * Expr::Int(window[d].dilation));
+          tap.push_back(over[1 + d]);
+        }
+        return Binary(Op::kMul, CastTo(acc, in.At(x, std::move(at))),
+                      CastTo(acc, in.At(w, std::move(tap))));
+      });
   return absl::OkStatus();
 }
 

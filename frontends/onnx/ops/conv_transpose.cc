@@ -235,12 +235,8 @@ void EmitByPhases(ImportContext& in, const std::vector<WindowDim>& window,
   EmitConvolution(
       in, taps, channels_out * groups, channels_in,
       [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
-        Expr channel = over[0];
-        if (groups > 1) {
-          channel = FloorDiv(out[1], Expr::Int(channels_out)) *
-                        Expr::Int(channels_in) +
-                    over[0];
-        }
+        const Expr channel =
+            GroupedChannel(out[1], over[0], groups, channels_in, channels_out);
         std::vector<Expr> at = {out[0], channel}, tap;
         for (size_t d = 0; d < window.size(); ++d) {
           const Expr stride = Expr::Int(window[d].stride);
@@ -270,14 +266,10 @@ void EmitBySpreading(ImportContext& in, const std::vector<WindowDim>& window,
   EmitConvolution(
       in, window, channels_out * groups, channels_in,
       [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
-        Expr channel = over[0];
-        Expr filter = out[1];
-        if (groups > 1) {
-          const Expr per_group = Expr::Int(channels_out);
-          channel =
-              FloorDiv(out[1], per_group) * Expr::Int(channels_in) + over[0];
-          filter = FloorMod(out[1], per_group);
-        }
+        const Expr channel =
+            GroupedChannel(out[1], over[0], groups, channels_in, channels_out);
+        const Expr filter =
+            groups > 1 ? FloorMod(out[1], Expr::Int(channels_out)) : out[1];
         std::vector<Expr> at = {out[0], channel};
         std::vector<Expr> tap = {channel, filter};
         for (int d = 0; d < spatial; ++d) {

@@ -55,6 +55,12 @@ std::vector<NamedAxis> ConvolutionTerms(int64_t channels,
   return terms;
 }
 
+Expr GroupedChannel(const Expr& oc, const Expr& ic, int64_t groups,
+                    int64_t channels_in, int64_t channels_out) {
+  if (groups == 1) return ic;
+  return FloorDiv(oc, Expr::Int(channels_out)) * Expr::Int(channels_in) + ic;
+}
+
 void EmitConvolution(ImportContext& in, const std::vector<WindowDim>& window,
                      int64_t channels_out, int64_t channels_in,
                      const Terms& terms) {

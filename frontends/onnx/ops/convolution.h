@@ -1,4 +1,4 @@
-// What Conv and ConvTranspose share.
+// What Conv, ConvTranspose and the integer convolutions share.
 #ifndef FRONTENDS_ONNX_OPS_CONVOLUTION_H_
 #define FRONTENDS_ONNX_OPS_CONVOLUTION_H_
 
@@ -22,6 +22,11 @@ std::vector<NamedAxis> ConvolutionAxes(int64_t batch, int64_t channels,
                                        const std::vector<WindowDim>& window);
 std::vector<NamedAxis> ConvolutionTerms(int64_t channels,
                                         const std::vector<WindowDim>& window);
+
+// The channel of x that term `ic` of output channel `oc` reads, where each of
+// `groups` has channels_in and channels_out.
+Expr GroupedChannel(const Expr& oc, const Expr& ic, int64_t groups,
+                    int64_t channels_in, int64_t channels_out);
 
 // Output 0 of a node with inputs x, w and perhaps a bias: the sum of `terms`
 // over (ic, kernel...) for every (n, oc, spatial...), hint "conv", then the

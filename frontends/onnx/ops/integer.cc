@@ -138,12 +138,8 @@ absl::StatusOr<Sums> ConvSums(ImportContext& in, const Operands& operands) {
       ConvolutionAxes(op.shape(operands.x.value)[0], w_shape[0], window),
       ConvolutionTerms(channels_in, window), Combiner::Kind::kSum, "conv",
       [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
-        Expr channel = over[0];
-        if (groups > 1) {
-          channel = FloorDiv(out[1], Expr::Int(channels_out)) *
-                        Expr::Int(channels_in) +
-                    over[0];
-        }
+        const Expr channel =
+            GroupedChannel(out[1], over[0], groups, channels_in, channels_out);
         std::vector<Expr> at = {out[0]}, tap = {out[1], over[0]};
         if (!last) at.push_back(channel);
         for (size_t d = 0; d < window.size(); ++d) {
