@@ -6,16 +6,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "backends/lowering/lower.h"
 #include "backends/spec/spec_fingerprint.h"
 #include "base/status_macros.h"
 #include "compiler/element_types.h"
+#include "compiler/kernel_maker.h"
 #include "compiler/launch_plan.h"
 #include "compiler/rewrite_model.h"
 #include "compiler/version.h"
 #include "runtime/format/tw_file.h"
-#include "sketch/default_schedule.h"
-#include "sketch/replay.h"
 
 namespace tilewright {
 namespace {
@@ -31,28 +29,6 @@ std::string Label(const TensorGraph& graph, const Group& group) {
   return absl::StrJoin(group.members, " ", [&](std::string* text, TensorId id) {
     text->append(graph.tensor(id).name);
   });
-}
-
-// Schedule, block tree, tile tier, scalar tier.
-absl::StatusOr<CompiledKernel> CompileKernel(GroupWorkload workload,
-                                             std::string name,
-                                             const backends::Codegen& codegen) {
-  CompiledKernel kernel;
-  kernel.workload = std::move(workload);
-  TW_ASSIGN_OR_RETURN(
-      kernel.schedule,
-      sketch::DefaultSchedule(kernel.workload.workload, codegen.spec()));
-  TW_ASSIGN_OR_RETURN(
-      const sketch::BlockTree tree,
-      sketch::Replay(kernel.workload.workload, kernel.schedule));
-  TW_ASSIGN_OR_RETURN(kernel.tile, lowering::Lower(tree, std::move(name)));
-  TW_ASSIGN_OR_RETURN(kernel.scalar, codegen.Legalize(kernel.tile));
-  for (const sketch::Buffer& buffer : tree.buffers) {
-    if (buffer.level != sketch::MemLevel::kGlobal) continue;
-    kernel.arg_tensors.push_back(buffer.tensor);
-    kernel.arg_layouts.push_back(buffer.layout);
-  }
-  return kernel;
 }
 
 void Describe(const ImportedModel& model, const backends::Codegen& codegen,
@@ -85,24 +61,27 @@ KernelInfo Info(const CompiledKernel& kernel, std::string label) {
   return info;
 }
 
-// Groups of equal workload share one kernel.
-absl::Status CompileKernels(const ImportedModel& model,
+// Kernels of all groups of the plan. Groups that share one get the same.
+absl::Status CompileKernels(const TensorGraph& graph,
                             const backends::Codegen& codegen,
-                            CompiledModel& compiled,
+                            KernelMaker& maker, CompiledModel& compiled,
                             std::vector<GroupWorkload>& workloads) {
-  std::map<std::string, int> kernel_of_text;
+  std::map<std::string, int> kernel_of_key;
   for (const Group& group : compiled.plan.groups) {
-    workloads.push_back(MakeGroupWorkload(model.graph, compiled.plan, group));
+    workloads.push_back(MakeGroupWorkload(graph, compiled.plan, group));
     const auto [known, added] =
-        kernel_of_text.insert({workloads.back().workload.Text(),
-                               static_cast<int>(compiled.kernels.size())});
+        kernel_of_key.insert({KernelMaker::Key(workloads.back()),
+                              static_cast<int>(compiled.kernels.size())});
     compiled.kernel_of_group.push_back(known->second);
     if (!added) continue;
-    absl::StatusOr<CompiledKernel> kernel = CompileKernel(
-        workloads.back(), absl::StrCat("k", compiled.kernels.size()), codegen);
+    absl::StatusOr<CompiledKernel> kernel = maker.Make(workloads.back());
     if (!kernel.ok())
       return Annotate(kernel.status(),
-                      absl::StrCat("group '", Label(model.graph, group), "'"));
+                      absl::StrCat("group '", Label(graph, group), "'"));
+    // Of this group, not of one that was weighed and dropped.
+    kernel->workload = workloads.back();
+    kernel->tile.name = kernel->scalar.name =
+        absl::StrCat("k", compiled.kernels.size());
     compiled.kernels.push_back(*std::move(kernel));
   }
   std::vector<kernel_ir::ScalarKernel> scalars;
@@ -113,6 +92,23 @@ absl::Status CompileKernels(const ImportedModel& model,
     compiled.kernels[i].report = std::move(module.kernels[i]);
   compiled.module = std::move(module.bytes);
   return absl::OkStatus();
+}
+
+// Joins groups that have kernels together.
+void ConnectGroups(const backends::Codegen& codegen,
+                   const CompileOptions& options, KernelMaker& maker,
+                   CompiledModel& compiled) {
+  ConnectPlanOptions connect;
+  connect.search = options.connect_search;
+  connect.cache = options.plan_cache;
+  connect.expressible = [&](const Group& group, const Plan& plan) {
+    return maker.Make(MakeGroupWorkload(compiled.graph, plan, group)).status();
+  };
+  compiled.register_plan = compiled.plan;
+  compiled.connected =
+      ConnectPlan(compiled.graph, compiled.plan, codegen.spec(), connect);
+  compiled.plan =
+      JoinedPlan(compiled.graph, compiled.register_plan, compiled.connected);
 }
 
 std::vector<TensorId> Tensors(const std::vector<Port>& boundary) {
@@ -135,8 +131,12 @@ absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
       RewriteModel(imported, codegen.spec(), options.plan, options.allow);
   compiled.graph = model.graph;
   compiled.plan = MakePlan(model.graph, options.plan);
+  KernelMaker maker(codegen);
+  if (options.plan.connect == PlanOptions::Connect::kTileGraph)
+    ConnectGroups(codegen, options, maker, compiled);
   std::vector<GroupWorkload> workloads;
-  TW_RETURN_IF_ERROR(CompileKernels(model, codegen, compiled, workloads));
+  TW_RETURN_IF_ERROR(
+      CompileKernels(model.graph, codegen, maker, compiled, workloads));
 
   Describe(model, codegen, options, compiled.program);
   std::vector<std::string> labels(compiled.kernels.size());

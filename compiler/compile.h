@@ -10,31 +10,21 @@
 
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
-#include "backends/kernel_ir/scalar_ir.h"
-#include "backends/kernel_ir/tile_ir.h"
-#include "compiler/group_workload.h"
+#include "compiler/kernel_maker.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/format/program.pb.h"
-#include "sketch/schedule.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
+#include "tilegraph/tiling/connect_plan.h"
 
 namespace tilewright {
 
 struct CompileOptions {
   PlanOptions plan;
+  // With Connect::kTileGraph. The cache may be null and must outlive the call.
+  ConnectSearch connect_search = ConnectSearch::kEdges;
+  PlanCache* plan_cache = nullptr;
   std::vector<std::string> allow;  // reduced precisions, recorded in the file
-};
-
-// One distinct kernel, through every representation.
-struct CompiledKernel {
-  GroupWorkload workload;  // of the first group that needs it
-  sketch::Schedule schedule;
-  kernel_ir::Kernel tile;
-  kernel_ir::ScalarKernel scalar;
-  std::vector<Layout> arg_layouts;    // by argument
-  std::vector<TensorId> arg_tensors;  // by argument: tensor id of the workload
-  backends::KernelReport report;
 };
 
 struct CompiledModel {
@@ -45,6 +35,9 @@ struct CompiledModel {
   // What inspect shows.
   TensorGraph graph;  // the model's, rewritten for the device: what was planned
   Plan plan;
+  // With Connect::kTileGraph: what was joined of which groups, and why.
+  Plan register_plan;
+  ConnectedGroups connected;
   std::vector<CompiledKernel> kernels;
   std::vector<int> kernel_of_group;
 

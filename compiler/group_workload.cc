@@ -96,6 +96,15 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
   const TensorId output = renamed.at(group.output);
   out.SetOutputs({output});
   lay_out(group.output);
+  if (group.stages.empty()) return result;
+  result.stages.emplace();
+  result.stages->tile = group.tile;
+  for (const Stage& stage : group.stages) {
+    sketch::StagePlan::Stage& local = result.stages->stages.emplace_back();
+    for (const TensorId member : stage.members)
+      local.members.push_back(renamed.at(member));
+    local.layout = plan.layouts.at(stage.members.back());
+  }
   return result;
 }
 

@@ -4,8 +4,10 @@
 #define TILEWRIGHT_COMPILER_GROUP_WORKLOAD_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "sketch/stage_plan.h"
 #include "sketch/workload.h"
 #include "tilegraph/plan.h"
 
@@ -19,6 +21,8 @@ struct GroupWorkload {
   // differ only in the place of a part are one kernel.
   std::vector<TensorId> model_tensor;
   std::vector<int64_t> offset_bytes;
+  // Of a group with stages.
+  std::optional<sketch::StagePlan> stages;
 };
 
 // REQUIRES: `plan` was made for `graph`.

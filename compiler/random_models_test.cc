@@ -68,6 +68,7 @@ PlanOptions DrawPlanOptions(uint64_t seed) {
   PlanOptions options;
   options.channel_block = kBlocks[seed % 4];
   if (seed % 11 == 0) options.connect = PlanOptions::Connect::kNone;
+  if (seed % 3 == 0) options.connect = PlanOptions::Connect::kTileGraph;
   return options;
 }
 

@@ -21,6 +21,10 @@ std::optional<Layout> ViewLayout(const Layout& source,
                                  absl::Span<const Expr> index,
                                  absl::Span<const int64_t> shape);
 
+// The dense layout, without paddings, whose digits lie in the order of
+// `layout`; nullopt if they do not cover the shape once.
+std::optional<Layout> DenseInOrder(const Layout& layout);
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_TILEGRAPH_LAYOUT_VIEW_H_

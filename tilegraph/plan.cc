@@ -66,6 +66,12 @@ std::string ToString(const Plan& plan, const TensorGraph& graph) {
                     name(group.output), "  ",
                     plan.layouts.at(group.output).ToString(), "\n  ends    ",
                     group.why, "\n");
+    if (group.stages.empty()) continue;
+    absl::StrAppend(&out, "  tile    [", absl::StrJoin(group.tile, ", "),
+                    "] of ", name(group.output), "\n");
+    for (const Stage& stage : group.stages)
+      absl::StrAppend(&out, "  stage   ", join(stage.members), "  ",
+                      plan.layouts.at(stage.members.back()).ToString(), "\n");
   }
   for (const auto& [view, source] : plan.views)
     absl::StrAppend(&out, "view ", name(view), " of ", name(source), "\n");

@@ -51,8 +51,10 @@ struct Plan {
 
 struct PlanOptions {
   // kNone: every compute is its own group (views excepted). kRegister:
-  // elementwise consumers join the group of their producer.
-  enum class Connect { kNone, kRegister };
+  // elementwise consumers join the group of their producer. kTileGraph: the
+  // same; ConnectPlan (tiling/connect_plan.h) joins its groups into staged
+  // ones.
+  enum class Connect { kNone, kRegister, kTileGraph };
   Connect connect = Connect::kRegister;
   // Channels per block of the layouts chosen for convolution outputs; 0 keeps
   // every layout plain.

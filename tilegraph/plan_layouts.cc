@@ -129,7 +129,7 @@ class LayoutChooser {
                                 Reads(member, input);
                        }))
         continue;
-      std::optional<Layout> dense = InOrderOf(found->second);
+      std::optional<Layout> dense = DenseInOrder(found->second);
       if (!dense || EndsAsPlain(*dense)) continue;
       if (!best || RunLength(*best) < RunLength(*dense))
         best = std::move(dense);
@@ -161,37 +161,6 @@ class LayoutChooser {
   bool Reads(TensorId member, TensorId input) const {
     const std::vector<TensorId> inputs = draft_.graph.Inputs(member);
     return std::find(inputs.begin(), inputs.end(), input) != inputs.end();
-  }
-
-  // The dense layout, without paddings, whose digits lie in the order of
-  // `layout`.
-  static std::optional<Layout> InOrderOf(const Layout& layout) {
-    std::vector<std::pair<int64_t, Layout::Digit>> by_stride;
-    for (size_t i = 0; i < layout.digits().size(); ++i) {
-      Layout::Digit digit = layout.digits()[i];
-      const int64_t rest =
-          (layout.shape()[digit.dim] + digit.div - 1) / digit.div;
-      digit.extent = std::min(digit.extent, rest);
-      by_stride.emplace_back(layout.stride(static_cast<int>(i)), digit);
-    }
-    std::stable_sort(
-        by_stride.begin(), by_stride.end(),
-        [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::vector<Layout::Digit> digits;
-    for (const auto& [stride, digit] : by_stride) {
-      if (!digits.empty() && digits.back().dim == digit.dim &&
-          digits.back().div == digit.div * digit.extent) {
-        digits.back().div = digit.div;
-        digits.back().extent *= digit.extent;
-      } else {
-        digits.push_back(digit);
-      }
-    }
-    const std::vector<int64_t> none(layout.shape().size(), 0);
-    absl::StatusOr<Layout> dense =
-        Layout::Create(layout.shape(), none, none, std::move(digits),
-                       Layout::Fill::kUndefined);
-    return dense.ok() ? std::optional<Layout>(*std::move(dense)) : std::nullopt;
   }
 
   // Whether a Winograd input transform, which computes vectors of channels,

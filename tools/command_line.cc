@@ -37,7 +37,7 @@ constexpr Flag kFlags[] = {
     {"allow", Value::kText, "onnx", nullptr},
     {"no-measure", Value::kNone, "onnx", nullptr},
     {"records", Value::kText, "onnx", "tuning records"},
-    {"connect-search", Value::kText, "onnx", "the connection search"},
+    {"connect-search", Value::kText, "onnx", nullptr},
     {"cost", Value::kText, "onnx", "the traffic planner"},
     {"level-cap", Value::kText, "onnx", "capped memory levels"},
     {"daemon", Value::kText, "onnx", "the tuning daemon"},
@@ -248,8 +248,12 @@ std::string Usage() {
       "CPU\n"
       "  --spec=NAME|FILE                       device spec instead of the "
       "target's own\n"
-      "  --connect=register|none                elementwise consumers in "
-      "registers, or every operator alone\n"
+      "  --connect=tilegraph|register|none      groups joined tile by tile "
+      "too, elementwise\n"
+      "                                         consumers in registers "
+      "(default), or every operator alone\n"
+      "  --connect-search=edges|greedy          edge by edge (default), or "
+      "groups grown one by one\n"
       "  --threads=N                            threads to run with; default: "
       "all the process may use\n"
       "  --dim=NAME=VALUE                       value of a dynamic dimension\n"

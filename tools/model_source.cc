@@ -70,12 +70,17 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   if (connect == "none") {
     options.plan.connect = PlanOptions::Connect::kNone;
   } else if (connect == "tilegraph") {
-    return absl::InvalidArgumentError(
-        "--connect=tilegraph needs the tile-graph planner, which this build "
-        "does not have yet; use register");
+    options.plan.connect = PlanOptions::Connect::kTileGraph;
   } else if (connect != "register") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--connect=", connect, ": expected register or none"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--connect=", connect, ": expected tilegraph, register or none"));
+  }
+  const std::string search = line.Get("connect-search", "edges");
+  if (search == "greedy") {
+    options.connect_search = ConnectSearch::kGreedy;
+  } else if (search != "edges") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--connect-search=", search, ": expected edges or greedy"));
   }
   for (const std::string& list : line.All("allow")) {
     for (const absl::string_view name :

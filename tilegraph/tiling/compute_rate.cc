@@ -1,0 +1,132 @@
+#include "tilegraph/tiling/compute_rate.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "backends/spec/load_spec.h"
+
+namespace tilewright {
+namespace {
+
+constexpr double kUnknownOpsPerS = 1e11;
+// Shares of a core's peak: products of matrices and dense convolutions, whose
+// operands are used from registers again; depthwise convolutions and pooling,
+// which load an operand per operation; everything else.
+constexpr double kContractionShare = 0.7, kWindowShare = 0.3, kMapShare = 0.25;
+// A sum this long spends half its time in starting and storing.
+constexpr double kShortSum = 8;
+
+double FunctionOperations(Op op) {
+  switch (op) {
+    case Op::kExp:
+    case Op::kLog:
+    case Op::kSin:
+    case Op::kCos:
+      return 12;
+    case Op::kTanh:
+    case Op::kErf:
+    case Op::kSigmoid:
+      return 18;
+    case Op::kPow:
+      return 24;
+    case Op::kDiv:
+    case Op::kSqrt:
+      return 6;
+    default:
+      return 1;
+  }
+}
+
+double Operations(const Expr& body) {
+  if (body.op() == Op::kLoad) return 0;
+  if (body.op() == Op::kSelect)
+    return 1 + Operations(body.operand(0)) +
+           std::max(Operations(body.operand(1)), Operations(body.operand(2)));
+  double count = 0;
+  for (const Expr& operand : body.operands()) count += Operations(operand);
+  const bool leaf = body.op() == Op::kConst || body.op() == Op::kVar;
+  return leaf || body.op() == Op::kCast ? count
+                                        : count + FunctionOperations(body.op());
+}
+
+// Axes that the indices of a load move with.
+std::vector<bool> AxesOf(const Expr& load, size_t axes) {
+  std::vector<bool> used(axes, false);
+  for (const Expr& index : load.operands()) {
+    Visit(index, [&](const Expr& e) {
+      if (e.op() == Op::kVar) used[e.var_id()] = true;
+    });
+  }
+  return used;
+}
+
+// Whether two operands are each used again along an axis of the other.
+bool ReusesOperands(const Compute& compute) {
+  std::vector<std::vector<bool>> loads;
+  const size_t axes = compute.axes.size() + compute.reduce_axes.size();
+  for (const Expr& body : compute.body) {
+    Visit(body, [&](const Expr& e) {
+      if (e.op() == Op::kLoad) loads.push_back(AxesOf(e, axes));
+    });
+  }
+  const auto lacks = [&](const std::vector<bool>& a,
+                         const std::vector<bool>& b) {
+    for (size_t d = 0; d < compute.axes.size(); ++d) {
+      if (!a[d] && b[d] && compute.axes[d].extent.value() > 1) return true;
+    }
+    return false;
+  };
+  for (const auto& a : loads) {
+    for (const auto& b : loads) {
+      if (lacks(a, b) && lacks(b, a)) return true;
+    }
+  }
+  return false;
+}
+
+double PeakFor(DType dtype, const DeviceSpec& spec) {
+  const bool bytes = dtype == DType::kInt8 || dtype == DType::kUInt8;
+  const std::string_view name = bytes                       ? "i8"
+                                : dtype == DType::kBFloat16 ? "bf16"
+                                : dtype == DType::kFloat64  ? "f64"
+                                                            : "f32";
+  double peak = CorePeak(spec, name, PeakRate::VECTOR);
+  if (peak <= 0) peak = CorePeak(spec, "f32", PeakRate::VECTOR);
+  return peak > 0 ? peak : kUnknownOpsPerS;
+}
+
+}  // namespace
+
+ComputeRate RateOf(const TensorGraph& graph, TensorId id,
+                   const DeviceSpec& spec) {
+  const Tensor& tensor = graph.tensor(id);
+  const Compute& compute = tensor.compute;
+  ComputeRate rate;
+  DType dtype = tensor.dtype;
+  for (const TensorId input : graph.Inputs(id)) {
+    const DType read = graph.tensor(input).dtype;
+    if (SizeBytes(read) < SizeBytes(dtype)) dtype = read;
+  }
+  if (!compute.combiner) {
+    rate.ops_per_s = kMapShare * PeakFor(tensor.dtype, spec);
+    return rate;
+  }
+  double terms = 1;
+  for (const Axis& axis : compute.reduce_axes)
+    terms *= static_cast<double>(axis.extent.value());
+  const bool reuses = ReusesOperands(compute);
+  rate.ops_per_s = (reuses ? kContractionShare * PeakFor(dtype, spec)
+                           : kWindowShare * PeakFor(tensor.dtype, spec)) *
+                   terms / (terms + kShortSum);
+  rate.rows_wanted = reuses ? 2 : 0.5;
+  return rate;
+}
+
+double WeightedOperations(const Compute& compute) {
+  double count = compute.combiner ? 1 : 0;
+  for (const Expr& body : compute.body) count += Operations(body);
+  return count;
+}
+
+}  // namespace tilewright

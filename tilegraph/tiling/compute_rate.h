@@ -1,0 +1,26 @@
+// How fast the computes of a kernel run once their operands are near: what the
+// schedule families reach of a core's peak.
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_COMPUTE_RATE_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_COMPUTE_RATE_H_
+
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/tensor_graph.h"
+
+namespace tilewright {
+
+struct ComputeRate {
+  // Weighted operations of one core, vectors and register tiles full.
+  double ops_per_s = 0;
+  // With as many rows in a tile it runs at half that rate.
+  double rows_wanted = 0;
+};
+ComputeRate RateOf(const TensorGraph& graph, TensorId id,
+                   const DeviceSpec& spec);
+
+// OperationsPerPoint, with functions (exp, tanh, ...) as the several operations
+// that they are.
+double WeightedOperations(const Compute& compute);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_COMPUTE_RATE_H_

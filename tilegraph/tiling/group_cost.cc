@@ -1,0 +1,387 @@
+#include "tilegraph/tiling/group_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
+#include "tilegraph/operations.h"
+#include "tilegraph/tiling/compute_rate.h"
+
+namespace tilewright {
+namespace {
+
+// Share of a private cache that what a task keeps there may fill.
+constexpr double kTaskShare = 0.75;
+// A tensor up to this share of a level is still there when the next kernel
+// reads it.
+constexpr double kHomeShare = 0.5, kSharedHomeShare = 0.25;
+constexpr double kTaskSeconds = 100e-9;  // to start one
+constexpr double kUnknownBytesPerS = 1e10;
+
+double Or(double value, double otherwise) {
+  return value > 0 ? value : otherwise;
+}
+double ReadRate(const MemoryLevel& level) {
+  return Or(level.read_bytes_per_s(), kUnknownBytesPerS);
+}
+double WriteRate(const MemoryLevel& level) {
+  return Or(level.write_bytes_per_s(), ReadRate(level));
+}
+double AllReadRate(const MemoryLevel& level) {
+  return Or(level.aggregate_read_bytes_per_s(), ReadRate(level));
+}
+
+std::vector<TensorId> Computes(const TensorGraph& graph) {
+  std::vector<TensorId> computes;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kCompute) computes.push_back(tensor.id);
+  }
+  return computes;
+}
+
+double Bytes(const Tensor& tensor) {
+  return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+}
+
+// The bytes of each input that come in, over all tiles: regions that stay while
+// inner loops run are read once if there is room for them, in the best order of
+// the loops.
+std::vector<double> ReadBytes(const TileWork& work, double room) {
+  std::vector<int> running;
+  for (size_t d = 0; d < work.trips.size(); ++d) {
+    if (work.trips[d] > 1) running.push_back(static_cast<int>(d));
+  }
+  std::vector<double> best;
+  double least = 0;
+  do {
+    std::vector<double> bytes;
+    for (const TileOperand& one : work.inputs) {
+      double reads = one.total_bytes, passing = 0;
+      for (const TileOperand& other : work.inputs) {
+        if (&other == &one || running.empty() || other.varies[running.back()])
+          passing += static_cast<double>(other.step_bytes);
+      }
+      if (passing <= room) {
+        for (size_t i = running.size(); i-- > 0;) {
+          if (one.varies[running[i]]) break;
+          reads /= static_cast<double>(work.trips[running[i]]);
+        }
+      }
+      bytes.push_back(reads);
+    }
+    const double sum = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+    if (best.empty() || sum < least) best = std::move(bytes), least = sum;
+  } while (running.size() <= 3 &&
+           std::next_permutation(running.begin(), running.end()));
+  return best;
+}
+
+// Sizes worth trying along a dimension.
+std::vector<int64_t> Sizes(int64_t extent, int64_t multiple) {
+  std::set<int64_t> sizes = {extent};
+  for (int64_t size = multiple; size < extent; size *= 2) {
+    sizes.insert(size);
+    const int64_t parts = (extent + size - 1) / size;
+    const int64_t even = (extent + parts - 1) / parts;
+    if (even % multiple == 0) sizes.insert(even);
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+}  // namespace
+
+GroupPricer::GroupPricer(const TensorGraph& graph, const Plan& plan,
+                         const DeviceSpec& spec)
+    : graph_(graph),
+      plan_(plan),
+      spec_(spec),
+      tile_graph_(graph, Computes(graph)),
+      memory_(&spec.levels(0)),
+      shared_(&spec.levels(0)),
+      private_(&spec.levels(0)) {
+  const auto share = [&](const MemoryLevel& level) {
+    const double capacity = level.capacity_bytes() > 0
+                                ? static_cast<double>(level.capacity_bytes())
+                                : 1e18;
+    return capacity /
+           static_cast<double>(std::max<int64_t>(
+               1, std::min(level.cores_sharing(), spec.unit().cores())));
+  };
+  // The largest level of a core is its private one; what is around it, shared.
+  for (int i = 1; i < spec.levels_size(); ++i) {
+    const MemoryLevel& level = spec.levels(i);
+    if (level.kind() == MemoryLevel::REGISTER) break;
+    private_ = &level;
+    shared_ = &spec.levels(i - 1);
+    if (level.scope() == MemoryLevel::CORE) break;
+  }
+  shared_capacity_ = share(*shared_);
+  private_capacity_ = share(*private_);
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kConstant) constant_bytes_ += Bytes(tensor);
+  }
+  lanes_ =
+      static_cast<double>(std::max<int64_t>(1, spec.unit().vector_bytes() / 4));
+}
+
+const Layout* GroupPricer::LayoutOf(TensorId id) const {
+  const auto layout = plan_.layouts.find(id);
+  return layout == plan_.layouts.end() ? nullptr : &layout->second;
+}
+
+GroupPricer::Home GroupPricer::HomeOf(TensorId id) const {
+  const Tensor& tensor = graph_.tensor(id);
+  // Every run reads all constants.
+  const double bytes =
+      tensor.kind == TensorKind::kConstant ? constant_bytes_ : Bytes(tensor);
+  if (bytes <= kHomeShare * private_capacity_) return Home::kPrivate;
+  return bytes <= kSharedHomeShare * shared_capacity_ ? Home::kShared
+                                                      : Home::kMemory;
+}
+
+int GroupPricer::VectorDim(TensorId id) const {
+  const int rank = static_cast<int>(graph_.tensor(id).shape.size());
+  const Layout* layout = LayoutOf(id);
+  if (layout != nullptr) {
+    for (size_t i = 0; i < layout->digits().size(); ++i) {
+      const Layout::Digit& digit = layout->digits()[i];
+      if (digit.extent > 1 && digit.div == 1 &&
+          layout->stride(static_cast<int>(i)) == 1)
+        return digit.dim;
+    }
+  }
+  return rank - 1;
+}
+
+double GroupPricer::OpsPerSecond(TensorId member,
+                                 const std::vector<int64_t>& extents,
+                                 int vector_dim) const {
+  const ComputeRate rate = RateOf(graph_, member, spec_);
+  double filled = 1, rows = 1;  // of the vectors, of the register tiles
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const double extent = static_cast<double>(extents[d]);
+    if (static_cast<int>(d) == vector_dim) {
+      filled = extent / (std::ceil(extent / lanes_) * lanes_);
+    } else {
+      rows *= extent;
+    }
+  }
+  // Register tiles want several rows.
+  return rate.ops_per_s * filled * rows / (rows + rate.rows_wanted);
+}
+
+absl::StatusOr<GroupCost> GroupPricer::Cost(
+    const Group& group, const std::vector<int64_t>& tile) const {
+  const Subgraph part = tile_graph_.SubgraphOf(group.members);
+  TW_ASSIGN_OR_RETURN(const TileWork work,
+                      WorkOfTiles(tile_graph_, part, TileShape{tile, {}}, {}));
+  std::map<TensorId, int> stage_of;  // of what stays in the private cache
+  for (size_t s = 0; s + 1 < group.stages.size(); ++s)
+    stage_of[group.stages[s].members.back()] = static_cast<int>(s);
+
+  GroupCost cost;
+  cost.tile = tile;
+  cost.tasks = static_cast<double>(work.tiles);
+  double once = 0, scratch_bytes = 0;
+  for (const auto* list : {&work.inside, &work.outputs}) {
+    for (const TileOperand& operand : *list) {
+      const Tensor& tensor = graph_.tensor(operand.tensor);
+      const double operations = WeightedOperations(tensor.compute);
+      double points = 1;
+      for (const Axis& axis : tensor.compute.reduce_axes)
+        points *= static_cast<double>(axis.extent.value());
+      const double computed =
+          points * operand.total_bytes / SizeBytes(tensor.dtype);
+      points *= static_cast<double>(tensor.num_elements());
+      const double flops =
+          static_cast<double>(OperationsPerPoint(tensor.compute));
+      cost.flops += computed * flops;
+      once += points * flops;
+      cost.work_seconds += computed * operations /
+                           OpsPerSecond(operand.tensor, operand.extents,
+                                        VectorDim(operand.tensor));
+      if (stage_of.count(operand.tensor)) {
+        scratch_bytes += static_cast<double>(operand.step_bytes);
+        cost.private_bytes += 2 * operand.total_bytes;
+        cost.transfer_seconds +=
+            operand.total_bytes *
+            (1 / ReadRate(*private_) + 1 / WriteRate(*private_));
+      }
+    }
+  }
+  cost.recompute = once > 0 ? cost.flops / once : 1;
+  cost.scratch_bytes = static_cast<int64_t>(scratch_bytes);
+
+  const double room = kTaskShare * private_capacity_ - scratch_bytes;
+  double moving = 0;  // input regions that change with every task
+  for (const TileOperand& input : work.inputs) {
+    if (std::any_of(input.varies.begin(), input.varies.end(),
+                    [](bool varies) { return varies; }))
+      moving += static_cast<double>(input.step_bytes);
+  }
+  cost.fits = group.stages.empty() || room >= moving;
+  const std::vector<double> reads = ReadBytes(work, room);
+  double memory_seconds = 0;  // at the rate of all cores
+  const auto transfer = [&](TensorId id, double bytes, bool write) {
+    const Home home = HomeOf(id);
+    const double first = std::min(bytes, Bytes(graph_.tensor(id)));
+    const auto rate = [&](const MemoryLevel& level) {
+      return write ? WriteRate(level) : ReadRate(level);
+    };
+    if (home == Home::kMemory) {
+      cost.memory_bytes += first;
+      cost.transfer_seconds += first / rate(*memory_);
+      memory_seconds += first / AllReadRate(*memory_);
+      bytes -= first;
+    }
+    const bool close = home == Home::kPrivate;
+    (close ? cost.private_bytes : cost.shared_bytes) += bytes;
+    cost.transfer_seconds += bytes / rate(close ? *private_ : *shared_);
+    if (!close) memory_seconds += bytes / AllReadRate(*shared_);
+  };
+  for (size_t i = 0; i < work.inputs.size(); ++i)
+    transfer(work.inputs[i].tensor, reads[i], false);
+  for (const TileOperand& output : work.outputs)
+    transfer(output.tensor, output.total_bytes, true);
+
+  const double cores =
+      static_cast<double>(std::max<int64_t>(1, spec_.unit().cores()));
+  const double launch = spec_.unit().launch_ns() * 1e-9;
+  const double uneven = std::ceil(cost.tasks / cores) * cores / cost.tasks;
+  const double busy =
+      cost.work_seconds + cost.transfer_seconds + cost.tasks * kTaskSeconds;
+  cost.one_core_seconds = busy + launch;
+  cost.seconds = std::max(busy / cores * uneven,
+                          cost.work_seconds / cores + memory_seconds) +
+                 launch;
+  cost.core_seconds = (cost.one_core_seconds + cores * cost.seconds) / 2;
+  return cost;
+}
+
+absl::StatusOr<GroupCost> GroupPricer::Best(const Group& group) const {
+  const std::vector<int64_t> shape = graph_.tensor(group.output).static_shape();
+  const int vector_dim = VectorDim(group.output);
+  std::vector<std::vector<int64_t>> sizes;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    sizes.push_back(Sizes(shape[d], static_cast<int>(d) == vector_dim
+                                        ? static_cast<int64_t>(lanes_)
+                                        : 1));
+  }
+  const Subgraph part = tile_graph_.SubgraphOf(group.members);
+  TileWorks works(tile_graph_, part, {});
+  std::map<std::vector<size_t>, GroupCost> known;
+  const auto better = [](const GroupCost& a, const GroupCost& b) {
+    if (a.fits != b.fits) return a.fits;
+    return a.fits ? a.core_seconds < b.core_seconds
+                  : a.scratch_bytes < b.scratch_bytes;
+  };
+  const auto at =
+      [&](const std::vector<size_t>& place) -> absl::StatusOr<GroupCost> {
+    const auto found = known.find(place);
+    if (found != known.end()) return found->second;
+    std::vector<int64_t> tile;
+    for (size_t d = 0; d < place.size(); ++d)
+      tile.push_back(sizes[d][place[d]]);
+    TW_ASSIGN_OR_RETURN(GroupCost cost, Cost(group, works, tile));
+    known.emplace(place, cost);
+    return cost;
+  };
+  // Climbs from the whole output and from a single row of it, one dimension
+  // larger, smaller, or one larger for another smaller.
+  std::vector<size_t> whole, row;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    whole.push_back(sizes[d].size() - 1);
+    row.push_back(static_cast<int>(d) == vector_dim ? whole[d] : 0);
+  }
+  GroupCost best;
+  for (std::vector<size_t> place : {whole, row}) {
+    TW_ASSIGN_OR_RETURN(GroupCost here, at(place));
+    for (bool climbing = true; climbing;) {
+      climbing = false;
+      std::vector<std::vector<size_t>> next;
+      for (size_t d = 0; d < place.size(); ++d) {
+        for (size_t e = 0; e < place.size(); ++e) {
+          std::vector<size_t> moved = place;
+          if (d != e && moved[e] > 0) {
+            --moved[e];
+            next.push_back(moved);
+          }
+          if (d == e) moved = place;
+          if (moved[d] + 1 < sizes[d].size()) {
+            ++moved[d];
+            next.push_back(moved);
+          }
+        }
+        if (place[d] > 0) {
+          next.push_back(place);
+          --next.back()[d];
+        }
+      }
+      std::vector<size_t> to;
+      for (const std::vector<size_t>& moved : next) {
+        TW_ASSIGN_OR_RETURN(GroupCost there, at(moved));
+        if (!better(there, here)) continue;
+        here = std::move(there);
+        to = moved;
+      }
+      if (!to.empty()) place = to, climbing = true;
+    }
+    if (best.tile.empty() || better(here, best)) best = std::move(here);
+  }
+  return best;
+}
+
+std::string GroupPricer::Signature(const Group& group) const {
+  std::map<TensorId, int> local;
+  std::string text;
+  const auto describe = [&](TensorId id) {
+    const Tensor& tensor = graph_.tensor(id);
+    local.emplace(id, static_cast<int>(local.size()));
+    absl::StrAppend(&text, "%", local.at(id), " ", Name(tensor.dtype), "[",
+                    absl::StrJoin(tensor.static_shape(), ","), "] ",
+                    static_cast<int>(tensor.kind), " ",
+                    static_cast<int>(HomeOf(id)));
+    if (const Layout* layout = LayoutOf(id))
+      absl::StrAppend(&text, " ", layout->ToString());
+  };
+  std::set<TensorId> members(group.members.begin(), group.members.end());
+  for (const TensorId member : group.members) {
+    for (const TensorId input : graph_.Inputs(member)) {
+      if (members.count(input) || local.count(input)) continue;
+      describe(input);
+      text += "\n";
+    }
+  }
+  for (const TensorId member : group.members) {
+    const Compute& compute = graph_.tensor(member).compute;
+    describe(member);
+    for (const Axis& axis : compute.reduce_axes)
+      absl::StrAppend(&text, " over ", axis.extent.value());
+    if (compute.combiner)
+      absl::StrAppend(&text, " ", compute.combiner->ToString(), " ",
+                      compute.result);
+    for (const Expr& body : compute.body) {
+      absl::StrAppend(
+          &text, " ",
+          PrintExpr(
+              body,
+              [&](int source) { return absl::StrCat("%", local.at(source)); },
+              [](const Expr& var) { return absl::StrCat("v", var.var_id()); }));
+    }
+    text += "\n";
+  }
+  for (const Stage& stage : group.stages) {
+    text += "stage";
+    for (const TensorId member : stage.members)
+      absl::StrAppend(&text, " %", local.at(member));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace tilewright

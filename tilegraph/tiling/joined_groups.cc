@@ -1,0 +1,186 @@
+#include "tilegraph/tiling/joined_groups.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "tilegraph/access.h"
+#include "tilegraph/layout_view.h"
+#include "tilegraph/winograd.h"
+
+namespace tilewright {
+namespace {
+
+bool IsWinograd(const TensorGraph& graph, const Group& group) {
+  return std::any_of(
+      group.members.begin(), group.members.end(), [&](TensorId member) {
+        const std::string& hint = graph.tensor(member).hint;
+        return hint == kWinogradHint || hint == kWinogradInputHint ||
+               hint == kWinogradOutputHint;
+      });
+}
+
+// How a stage's output lies in its scratch memory.
+Layout StageLayout(const Layout& planned) {
+  const std::optional<Layout> dense = DenseInOrder(planned);
+  return dense ? *dense : Layout::RowMajor(planned.shape());
+}
+
+}  // namespace
+
+JoinRules::JoinRules(const TensorGraph& graph, const Plan& plan)
+    : graph_(graph),
+      plan_(plan),
+      consumers_(graph.Consumers()),
+      views_(plan.groups.size()),
+      readers_(plan.groups.size()),
+      in_memory_(plan.groups.size()) {
+  std::map<TensorId, int> group_of, output_of;
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    TW_CHECK(plan.groups[g].stages.empty());
+    output_of[plan.groups[g].output] = static_cast<int>(g);
+    for (const TensorId member : plan.groups[g].members)
+      group_of[member] = static_cast<int>(g);
+  }
+  for (const auto& [view, source] : plan.views) {
+    const auto group = output_of.find(source);
+    if (group != output_of.end() && !group_of.count(view))
+      views_[group->second].push_back(view);
+  }
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    const Group& group = plan.groups[g];
+    std::vector<TensorId> seen = views_[g];
+    seen.push_back(group.output);
+    std::set<int> readers;
+    std::string& why = in_memory_[g];
+    for (const TensorId id : seen) {
+      const absl::Span<const TensorId> outputs = graph.outputs();
+      if (std::find(outputs.begin(), outputs.end(), id) != outputs.end())
+        why = "it is an output of the model";
+      for (const TensorId consumer : consumers_[id]) {
+        const auto reader = group_of.find(consumer);
+        if (reader != group_of.end()) {
+          readers.insert(reader->second);
+        } else if (!plan.views.count(consumer) ||
+                   plan.views.at(consumer) != group.output) {
+          why = "a concatenation holds it";
+        }
+      }
+    }
+    if (plan.views.count(group.output)) why = "a concatenation holds it";
+    if (IsWinograd(graph, group))
+      why = "a Winograd product has stages of its own";
+    readers_[g].assign(readers.begin(), readers.end());
+  }
+}
+
+absl::StatusOr<Group> JoinRules::Joined(absl::Span<const int> groups) const {
+  Group joined;
+  const Group& last = plan_.groups[groups.back()];
+  if (IsWinograd(graph_, last))
+    return absl::FailedPreconditionError(
+        "a Winograd product has stages of its own");
+  std::vector<TensorId> views;
+  std::map<TensorId, int> stage_of;
+  std::vector<Stage> stages;
+  for (const int g : groups) {
+    for (const TensorId member : plan_.groups[g].members)
+      stage_of[member] = static_cast<int>(stages.size());
+    stages.push_back({plan_.groups[g].members});
+    if (g == groups.back()) break;
+    const std::string name = graph_.tensor(plan_.groups[g].output).name;
+    if (!in_memory_[g].empty())
+      return absl::FailedPreconditionError(
+          absl::StrCat(name, " stays in memory: ", in_memory_[g]));
+    for (const int reader : readers_[g]) {
+      if (std::find(groups.begin(), groups.end(), reader) == groups.end())
+        return absl::FailedPreconditionError(
+            absl::StrCat(name, " is also read by ",
+                         graph_.tensor(plan_.groups[reader].output).name));
+    }
+    views.insert(views.end(), views_[g].begin(), views_[g].end());
+  }
+  // From the last view on: what reads it belongs to a stage already.
+  std::sort(views.begin(), views.end());
+  for (auto view = views.rbegin(); view != views.rend(); ++view) {
+    std::set<int> users;
+    for (const TensorId consumer : consumers_[*view]) {
+      const auto user = stage_of.find(consumer);
+      if (user != stage_of.end()) users.insert(user->second);
+    }
+    if (users.empty()) continue;  // nobody reads it
+    int stage = *users.begin();
+    if (users.size() > 1 || AsZeroPadding(graph_, *view)) {
+      stage = static_cast<int>(stages.size());
+      stages.emplace_back();
+    }
+    stages[stage].members.push_back(*view);
+    stage_of[*view] = stage;
+  }
+  std::set<TensorId> members, inputs;
+  for (Stage& stage : stages) {
+    std::sort(stage.members.begin(), stage.members.end());
+    members.insert(stage.members.begin(), stage.members.end());
+  }
+  // Tensors read earlier ones only.
+  std::sort(stages.begin(), stages.end(), [](const Stage& a, const Stage& b) {
+    return a.members.back() < b.members.back();
+  });
+  TW_CHECK_EQ(stages.back().members.back(), last.output);
+  for (const TensorId member : members) {
+    for (const TensorId input : graph_.Inputs(member)) {
+      if (!members.count(input)) inputs.insert(input);
+    }
+  }
+  joined.members.assign(members.begin(), members.end());
+  joined.inputs.assign(inputs.begin(), inputs.end());
+  joined.output = last.output;
+  joined.why = last.why;
+  joined.stages = std::move(stages);
+  return joined;
+}
+
+Plan WithJoins(const TensorGraph& graph, const Plan& plan,
+               absl::Span<const Join> joins) {
+  const JoinRules rules(graph, plan);
+  Plan result;
+  result.layouts = plan.layouts;
+  result.views = plan.views;
+  std::map<int, const Join*> join_of;
+  for (const Join& join : joins) {
+    for (const int g : join.groups) TW_CHECK(join_of.insert({g, &join}).second);
+  }
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    const auto found = join_of.find(static_cast<int>(g));
+    if (found == join_of.end()) {
+      result.groups.push_back(plan.groups[g]);
+      continue;
+    }
+    const Join& join = *found->second;
+    if (static_cast<int>(g) != join.groups.back()) continue;
+    absl::StatusOr<Group> group = rules.Joined(join.groups);
+    TW_CHECK(group.ok()) << group.status().message();
+    group->tile = join.tile;
+    group->why = absl::StrCat(group->why, "; ", join.why);
+    std::set<TensorId> kept;
+    for (const Stage& stage : group->stages) kept.insert(stage.members.back());
+    for (const TensorId member : group->members) {
+      if (member == group->output) continue;
+      result.views.erase(member);
+      const auto layout = result.layouts.find(member);
+      if (layout == result.layouts.end()) continue;
+      if (kept.count(member)) {
+        layout->second = StageLayout(layout->second);
+      } else {
+        result.layouts.erase(layout);
+      }
+    }
+    result.groups.push_back(*std::move(group));
+  }
+  return result;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,61 @@
+// Groups of a plan joined into staged ones (plan.h: Group::stages): which may
+// be joined at all, and the plan that results.
+//
+// A group that is joined becomes a stage. Its result is read only inside the
+// group then, and views of it become members of the stages that read them. A
+// zero padding is a stage of its own: what its halo held has to be computed. So
+// is a view that several stages read.
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_JOINED_GROUPS_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_JOINED_GROUPS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "tilegraph/plan.h"
+#include "tilegraph/tensor_graph.h"
+
+namespace tilewright {
+
+// Groups of a plan that become one.
+struct Join {
+  std::vector<int> groups;    // ascending; the last one's output leaves
+  std::vector<int64_t> tile;  // of that output: what a task computes
+  std::string why;            // one line: what is gained
+};
+
+class JoinRules {
+ public:
+  // Both must outlive it. REQUIRES: `plan` was made for `graph` and no group of
+  // it has stages.
+  JoinRules(const TensorGraph& graph, const Plan& plan);
+
+  // The groups that read the result of `group`, through views too, ascending.
+  const std::vector<int>& Readers(int group) const { return readers_[group]; }
+  // Why the result of `group` has to be in memory whoever reads it; empty if it
+  // need not.
+  const std::string& WhyInMemory(int group) const { return in_memory_[group]; }
+
+  // What `groups` (ascending) become, without a tile. FailedPrecondition with
+  // the reason if the result of one but the last is needed outside.
+  absl::StatusOr<Group> Joined(absl::Span<const int> groups) const;
+
+ private:
+  const TensorGraph& graph_;
+  const Plan& plan_;
+  const std::vector<std::vector<TensorId>> consumers_;
+  std::vector<std::vector<TensorId>> views_;  // by group: of its output
+  std::vector<std::vector<int>> readers_;
+  std::vector<std::string> in_memory_;
+};
+
+// `plan` with these joins, which share no group. REQUIRES: JoinRules allow
+// each.
+Plan WithJoins(const TensorGraph& graph, const Plan& plan,
+               absl::Span<const Join> joins);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_JOINED_GROUPS_H_
