@@ -66,6 +66,9 @@ absl::Status CompileKernels(const TensorGraph& graph,
                             const backends::Codegen& codegen,
                             KernelMaker& maker, CompiledModel& compiled,
                             std::vector<GroupWorkload>& workloads) {
+  compiled.kernels.clear();
+  compiled.kernel_of_group.clear();
+  workloads.clear();
   std::map<std::string, int> kernel_of_key;
   for (const Group& group : compiled.plan.groups) {
     workloads.push_back(MakeGroupWorkload(graph, compiled.plan, group));
@@ -94,21 +97,53 @@ absl::Status CompileKernels(const TensorGraph& graph,
   return absl::OkStatus();
 }
 
-// Joins groups that have kernels together.
-void ConnectGroups(const backends::Codegen& codegen,
-                   const CompileOptions& options, KernelMaker& maker,
-                   CompiledModel& compiled) {
-  ConnectPlanOptions connect;
-  connect.search = options.connect_search;
-  connect.cache = options.plan_cache;
-  connect.expressible = [&](const Group& group, const Plan& plan) {
+// Joins groups that have a kernel together.
+void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
+                   KernelMaker& maker, CompiledModel& compiled) {
+  options.expressible = [&](const Group& group, const Plan& plan) {
     return maker.Make(MakeGroupWorkload(compiled.graph, plan, group)).status();
   };
   compiled.register_plan = compiled.plan;
   compiled.connected =
-      ConnectPlan(compiled.graph, compiled.plan, codegen.spec(), connect);
+      ConnectPlan(compiled.graph, compiled.plan, codegen.spec(), options);
   compiled.plan =
       JoinedPlan(compiled.graph, compiled.register_plan, compiled.connected);
+}
+
+// Takes joined groups apart that the backend does not emit. False if there is
+// none.
+bool TakeFailuresApart(const backends::Codegen& codegen, KernelMaker& maker,
+                       CompiledModel& compiled) {
+  std::map<TensorId, const Group*> joined;
+  for (const Group& group : compiled.plan.groups) {
+    if (!group.stages.empty()) joined[group.output] = &group;
+  }
+  std::vector<Join> kept;
+  for (Join& join : compiled.connected.joins) {
+    const TensorId output =
+        compiled.register_plan.groups[join.groups.back()].output;
+    absl::StatusOr<CompiledKernel> kernel = maker.Make(
+        MakeGroupWorkload(compiled.graph, compiled.plan, *joined.at(output)));
+    absl::Status status = kernel.status();
+    if (kernel.ok()) {
+      kernel->scalar.name = "k";
+      status = codegen.Emit({kernel->scalar}).status();
+    }
+    if (status.ok()) {
+      kept.push_back(std::move(join));
+      continue;
+    }
+    for (JoinDecision& decision : compiled.connected.decisions) {
+      if (decision.groups != join.groups || !decision.taken) continue;
+      decision.taken = false;
+      decision.why = absl::StrCat("no kernel for it: ", status.message());
+    }
+  }
+  if (kept.size() == compiled.connected.joins.size()) return false;
+  compiled.connected.joins = std::move(kept);
+  compiled.plan =
+      JoinedPlan(compiled.graph, compiled.register_plan, compiled.connected);
+  return true;
 }
 
 std::vector<TensorId> Tensors(const std::vector<Port>& boundary) {
@@ -133,10 +168,13 @@ absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
   compiled.plan = MakePlan(model.graph, options.plan);
   KernelMaker maker(codegen);
   if (options.plan.connect == PlanOptions::Connect::kTileGraph)
-    ConnectGroups(codegen, options, maker, compiled);
+    ConnectGroups(codegen, options.connect, maker, compiled);
   std::vector<GroupWorkload> workloads;
-  TW_RETURN_IF_ERROR(
-      CompileKernels(model.graph, codegen, maker, compiled, workloads));
+  absl::Status made =
+      CompileKernels(model.graph, codegen, maker, compiled, workloads);
+  if (!made.ok() && TakeFailuresApart(codegen, maker, compiled))
+    made = CompileKernels(model.graph, codegen, maker, compiled, workloads);
+  TW_RETURN_IF_ERROR(made);
 
   Describe(model, codegen, options, compiled.program);
   std::vector<std::string> labels(compiled.kernels.size());

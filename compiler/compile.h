@@ -21,9 +21,8 @@ namespace tilewright {
 
 struct CompileOptions {
   PlanOptions plan;
-  // With Connect::kTileGraph. The cache may be null and must outlive the call.
-  ConnectSearch connect_search = ConnectSearch::kEdges;
-  PlanCache* plan_cache = nullptr;
+  // With Connect::kTileGraph; `expressible` is set by Compile.
+  ConnectPlanOptions connect;
   std::vector<std::string> allow;  // reduced precisions, recorded in the file
 };
 

@@ -86,8 +86,12 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
     const ImportedModel model = ModelOf(graph);
     CompileOptions options;
     options.plan = DrawPlanOptions(seed);
+    // Small graphs gain nothing: join whatever can be.
+    options.connect.least_gain = -1e9;
+    if (seed % 2 == 0) options.connect.search = ConnectSearch::kGreedy;
     TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
                         Compile(model, *codegen_, options));
+    joined_ += static_cast<int>(compiled.connected.joins.size());
     const std::map<TensorId, HostTensor> by_tensor =
         RandomInputs(graph, seed, /*exact_integers=*/true);
     std::vector<HostTensor> inputs;
@@ -115,6 +119,7 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
 
   std::unique_ptr<backends::Codegen> codegen_;
   std::vector<std::shared_ptr<backends::Device>> devices_;
+  int joined_ = 0;
 };
 
 TEST_P(RandomModelsTest, ComputeWhatTheInterpreterComputes) {
@@ -127,6 +132,9 @@ TEST_P(RandomModelsTest, ComputeWhatTheInterpreterComputes) {
     const absl::Status status = RunCase(graph, static_cast<uint64_t>(seed));
     ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status << "\n"
                              << PrintText(graph);
+  }
+  if (end - begin >= 50) {
+    EXPECT_GE(joined_, 5);
   }
 }
 

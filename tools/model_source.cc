@@ -77,7 +77,7 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   }
   const std::string search = line.Get("connect-search", "edges");
   if (search == "greedy") {
-    options.connect_search = ConnectSearch::kGreedy;
+    options.connect.search = ConnectSearch::kGreedy;
   } else if (search != "edges") {
     return absl::InvalidArgumentError(absl::StrCat(
         "--connect-search=", search, ": expected edges or greedy"));

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "base/string_view.h"
+#include "tilegraph/access.h"
 #include "tilegraph/operations.h"
 #include "tilegraph/tiling/compute_rate.h"
 
@@ -61,12 +63,13 @@ std::vector<double> ReadBytes(const TileWork& work, double room) {
   do {
     std::vector<double> bytes;
     for (const TileOperand& one : work.inputs) {
-      double reads = one.total_bytes, passing = 0;
+      double reads = one.total_bytes;
+      double held = static_cast<double>(one.step_bytes);
       for (const TileOperand& other : work.inputs) {
-        if (&other == &one || running.empty() || other.varies[running.back()])
-          passing += static_cast<double>(other.step_bytes);
+        if (&other != &one && (running.empty() || other.varies[running.back()]))
+          held += static_cast<double>(other.step_bytes);
       }
-      if (passing <= room) {
+      if (held <= room) {
         for (size_t i = running.size(); i-- > 0;) {
           if (one.varies[running[i]]) break;
           reads /= static_cast<double>(work.trips[running[i]]);
@@ -118,10 +121,16 @@ GroupPricer::GroupPricer(const TensorGraph& graph, const Plan& plan,
     if (level.kind() == MemoryLevel::REGISTER) break;
     private_ = &level;
     shared_ = &spec.levels(i - 1);
-    if (level.scope() == MemoryLevel::CORE) break;
+    if (level.scope() != MemoryLevel::CORE) continue;
+    if (i + 1 < spec.levels_size() &&
+        spec.levels(i + 1).kind() != MemoryLevel::REGISTER)
+      closest_ = &spec.levels(i + 1);
+    break;
   }
+  if (closest_ == nullptr) closest_ = private_;
   shared_capacity_ = share(*shared_);
   private_capacity_ = share(*private_);
+  closest_capacity_ = share(*closest_);
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind == TensorKind::kConstant) constant_bytes_ += Bytes(tensor);
   }
@@ -178,8 +187,14 @@ double GroupPricer::OpsPerSecond(TensorId member,
 absl::StatusOr<GroupCost> GroupPricer::Cost(
     const Group& group, const std::vector<int64_t>& tile) const {
   const Subgraph part = tile_graph_.SubgraphOf(group.members);
-  TW_ASSIGN_OR_RETURN(const TileWork work,
-                      WorkOfTiles(tile_graph_, part, TileShape{tile, {}}, {}));
+  TileWorks works(tile_graph_, part, {});
+  return Cost(group, works, tile);
+}
+
+absl::StatusOr<GroupCost> GroupPricer::Cost(
+    const Group& group, TileWorks& works,
+    const std::vector<int64_t>& tile) const {
+  TW_ASSIGN_OR_RETURN(const TileWork work, works.Of(TileShape{tile, {}}));
   std::map<TensorId, int> stage_of;  // of what stays in the private cache
   for (size_t s = 0; s + 1 < group.stages.size(); ++s)
     stage_of[group.stages[s].members.back()] = static_cast<int>(s);
@@ -191,7 +206,10 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
   for (const auto* list : {&work.inside, &work.outputs}) {
     for (const TileOperand& operand : *list) {
       const Tensor& tensor = graph_.tensor(operand.tensor);
-      const double operations = WeightedOperations(tensor.compute);
+      // Paddings only move elements, whatever they compare on the way.
+      const double operations = AsZeroPadding(graph_, tensor.id)
+                                    ? 1
+                                    : WeightedOperations(tensor.compute);
       double points = 1;
       for (const Axis& axis : tensor.compute.reduce_axes)
         points *= static_cast<double>(axis.extent.value());
@@ -208,14 +226,15 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
       if (stage_of.count(operand.tensor)) {
         scratch_bytes += static_cast<double>(operand.step_bytes);
         cost.private_bytes += 2 * operand.total_bytes;
-        cost.transfer_seconds +=
-            operand.total_bytes *
-            (1 / ReadRate(*private_) + 1 / WriteRate(*private_));
       }
     }
   }
   cost.recompute = once > 0 ? cost.flops / once : 1;
   cost.scratch_bytes = static_cast<int64_t>(scratch_bytes);
+  const MemoryLevel& between =
+      scratch_bytes <= kHomeShare * closest_capacity_ ? *closest_ : *private_;
+  cost.transfer_seconds +=
+      cost.private_bytes / 2 * (1 / ReadRate(between) + 1 / WriteRate(between));
 
   const double room = kTaskShare * private_capacity_ - scratch_bytes;
   double moving = 0;  // input regions that change with every task
@@ -252,7 +271,13 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
   const double cores =
       static_cast<double>(std::max<int64_t>(1, spec_.unit().cores()));
   const double launch = spec_.unit().launch_ns() * 1e-9;
-  const double uneven = std::ceil(cost.tasks / cores) * cores / cost.tasks;
+  // Of the core with most to do, over the mean; the last tiles may be partial.
+  double uneven = std::ceil(cost.tasks / cores) * cores;
+  for (size_t d = 0; d < tile.size(); ++d) {
+    const double extent =
+        static_cast<double>(graph_.tensor(group.output).shape[d].value());
+    uneven *= std::min(static_cast<double>(tile[d]), extent) / extent;
+  }
   const double busy =
       cost.work_seconds + cost.transfer_seconds + cost.tasks * kTaskSeconds;
   cost.one_core_seconds = busy + launch;
@@ -342,8 +367,8 @@ std::string GroupPricer::Signature(const Group& group) const {
   const auto describe = [&](TensorId id) {
     const Tensor& tensor = graph_.tensor(id);
     local.emplace(id, static_cast<int>(local.size()));
-    absl::StrAppend(&text, "%", local.at(id), " ", Name(tensor.dtype), "[",
-                    absl::StrJoin(tensor.static_shape(), ","), "] ",
+    absl::StrAppend(&text, "%", local.at(id), " ", ToAbsl(Name(tensor.dtype)),
+                    "[", absl::StrJoin(tensor.static_shape(), ","), "] ",
                     static_cast<int>(tensor.kind), " ",
                     static_cast<int>(HomeOf(id)));
     if (const Layout* layout = LayoutOf(id))

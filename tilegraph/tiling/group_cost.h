@@ -74,11 +74,12 @@ class GroupPricer {
   const Plan& plan_;
   const DeviceSpec& spec_;
   TileGraph tile_graph_;
-  // Levels of the spec: outermost, shared by cores, private to one.
-  const MemoryLevel *memory_, *shared_, *private_;
-  double shared_capacity_, private_capacity_;  // one core's share
-  double constant_bytes_ = 0;                  // of the whole model
-  double lanes_;                               // f32 in a vector
+  // Levels of the spec: outermost, shared by cores, private to one, and the
+  // next one inwards, or the same.
+  const MemoryLevel *memory_, *shared_, *private_, *closest_ = nullptr;
+  double shared_capacity_, private_capacity_, closest_capacity_;  // of a core
+  double constant_bytes_ = 0;  // of the whole model
+  double lanes_;               // f32 in a vector
 };
 
 }  // namespace tilewright

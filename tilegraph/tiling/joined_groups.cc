@@ -83,6 +83,8 @@ absl::StatusOr<Group> JoinRules::Joined(absl::Span<const int> groups) const {
   if (IsWinograd(graph_, last))
     return absl::FailedPreconditionError(
         "a Winograd product has stages of its own");
+  if (graph_.tensor(last.output).shape.empty())
+    return absl::FailedPreconditionError("a scalar has no tiles");
   std::vector<TensorId> views;
   std::map<TensorId, int> stage_of;
   std::vector<Stage> stages;
