@@ -1,6 +1,5 @@
 #include "compiler/kernel_maker.h"
 
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,26 +8,16 @@
 #include "base/status_macros.h"
 #include "sketch/default_schedule.h"
 #include "sketch/replay.h"
-#include "sketch/tile_plan_schedule.h"
-#include "tilegraph/tiling/tile_graph.h"
+#include "sketch/staged_schedule.h"
 
 namespace tilewright {
 namespace {
 
 absl::StatusOr<sketch::Schedule> ScheduleOf(const GroupWorkload& group,
                                             const DeviceSpec& spec) {
-  if (!group.stages) return sketch::DefaultSchedule(group.workload, spec);
-  const TensorGraph& graph = group.workload.graph;
-  std::vector<TensorId> members;
-  for (const Tensor& tensor : graph.tensors()) {
-    if (tensor.kind == TensorKind::kCompute) members.push_back(tensor.id);
-  }
-  LevelTiles tiles;
-  tiles.tile.spatial = group.stages->tile;
-  tiles.order.resize(tiles.tile.spatial.size());
-  std::iota(tiles.order.begin(), tiles.order.end(), 0);
-  return sketch::TilePlanSchedule(
-      graph, TileGraph(graph, members).SubgraphOf(members), tiles);
+  return group.stages
+             ? sketch::StagedSchedule(group.workload, spec, *group.stages)
+             : sketch::DefaultSchedule(group.workload, spec);
 }
 
 // Schedule, block tree, tile tier, scalar tier.

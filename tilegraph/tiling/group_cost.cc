@@ -84,15 +84,15 @@ std::vector<double> ReadBytes(const TileWork& work, double room) {
   return best;
 }
 
-// Sizes worth trying along a dimension.
+// Sizes worth trying along a dimension: what divides it, and where little does,
+// powers of two.
 std::vector<int64_t> Sizes(int64_t extent, int64_t multiple) {
   std::set<int64_t> sizes = {extent};
-  for (int64_t size = multiple; size < extent; size *= 2) {
-    sizes.insert(size);
-    const int64_t parts = (extent + size - 1) / size;
-    const int64_t even = (extent + parts - 1) / parts;
-    if (even % multiple == 0) sizes.insert(even);
+  for (int64_t size = multiple; size < extent; size += multiple) {
+    if (extent % size == 0) sizes.insert(size);
   }
+  if (sizes.size() > 3) return {sizes.begin(), sizes.end()};
+  for (int64_t size = multiple; size < extent; size *= 2) sizes.insert(size);
   return {sizes.begin(), sizes.end()};
 }
 
