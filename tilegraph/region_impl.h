@@ -1,8 +1,10 @@
-// Parts of region.cc: what one load reads while the axes of its compute run
-// over a tile.
+// Parts of region: what one load reads while the axes of its compute run over a
+// tile.
 #ifndef TILEWRIGHT_TILEGRAPH_REGION_IMPL_H_
 #define TILEWRIGHT_TILEGRAPH_REGION_IMPL_H_
 
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,22 @@ struct TileOfAxes {
   RangeOf ranges() const;
   Expr Substitute(const Expr& e) const;
 };
+
+// What an index reads.
+struct Uses {
+  bool load = false;
+  bool outer = false;
+  std::set<int> inner;
+};
+
+Uses UsesOf(const Expr& e);
+
+// All values are in lo + [0, width].
+struct Hull {
+  Expr lo;
+  int64_t width;
+};
+std::optional<Hull> HullOf(const Expr& e, const RangeOf& ranges);
 
 // The region of a tensor of `shape` that a load at `indices` (over axes) reads.
 Region RegionOfLoad(absl::Span<const Expr> indices,
