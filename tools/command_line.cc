@@ -178,6 +178,10 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
   for (size_t i = 1; i < args.size(); ++i) {
     std::string arg = args[i];
     if (arg == "-o") arg = "--output";
+    if (arg == "--help" || arg == "-h") {
+      line.command_ = "help";
+      return line;
+    }
     if (!absl::StartsWith(arg, "--")) {
       if (absl::StartsWith(arg, "-") && arg.size() > 1)
         return absl::InvalidArgumentError(
@@ -238,7 +242,8 @@ std::string Usage() {
   std::string out = "usage: tilewright COMMAND ...\n\n";
   for (const Command& command : kCommands) {
     if (command.missing != nullptr) continue;
-    absl::StrAppend(&out, "  tilewright ", command.name, " ", command.arguments,
+    absl::StrAppend(&out, "  tilewright ", command.name,
+                    *command.arguments ? " " : "", command.arguments,
                     "\n      ", command.summary, "\n");
   }
   absl::StrAppend(

@@ -66,6 +66,14 @@ TEST(CommandLineTest, ValuesAreChecked) {
                                         HasSubstr("no command")));
 }
 
+TEST(CommandLineTest, HelpIsGivenAfterACommandToo) {
+  for (const char* help : {"--help", "-h"}) {
+    TW_ASSERT_OK_AND_ASSIGN(const CommandLine line,
+                            CommandLine::Parse({"inspect", "m", help}));
+    EXPECT_EQ(line.command(), "help");
+  }
+}
+
 TEST(CommandLineTest, UsageNamesEveryCommandThatWorks) {
   for (const char* command :
        {"compile", "run", "benchmark", "inspect", "conformance", "devices"})

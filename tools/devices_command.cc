@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
@@ -44,9 +45,12 @@ absl::Status DevicesCommand(const CommandLine& line) {
       "cpu   %s, %lld cores, %.0f GFLOP/s (f32) a core by its feature class\n",
       spec.target().c_str(), static_cast<long long>(cores), peak);
   for (const MemoryLevel& level : spec.levels()) {
-    std::printf("      %-10s %12lld bytes x %lld\n", level.name().c_str(),
-                static_cast<long long>(level.capacity_bytes()),
-                static_cast<long long>(level.instances()));
+    const std::string capacity =
+        level.capacity_bytes() == 0
+            ? "unlimited"
+            : absl::StrCat(level.capacity_bytes(), " bytes");
+    std::printf("      %-10s %18s x %lld\n", level.name().c_str(),
+                capacity.c_str(), static_cast<long long>(level.instances()));
   }
   return absl::OkStatus();
 }
