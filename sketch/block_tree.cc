@@ -78,6 +78,8 @@ void AppendBlock(const Block& block, const std::string& indent,
   }
   if (!block.predicates.empty())
     absl::StrAppend(&out, " if ", Exprs(block.predicates));
+  if (block.rolling)
+    absl::StrAppend(&out, " rolling ", block.RollingCondition().ToString());
   out += "\n";
 }
 
@@ -95,6 +97,14 @@ void AppendNodes(const std::vector<NodePtr>& nodes, const std::string& indent,
 }
 
 }  // namespace
+
+Expr Block::RollingCondition() const {
+  if (!rolling) return Expr();
+  return Expr::Make(
+      Op::kOr, {Expr::Make(Op::kLt, {Expr::Var(rolling->loop_var, "rolling"),
+                                     Expr::Int(1)}),
+                Expr::Make(Op::kGe, {bindings[rolling->dim], rolling->from})});
+}
 
 BlockTree BlockTree::Clone() const {
   BlockTree copy;

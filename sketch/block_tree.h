@@ -57,6 +57,15 @@ struct Loop {
   std::vector<NodePtr> body;
 };
 
+// A block that is computed in every iteration of a serial loop, for regions
+// that overlap: what the iteration before has computed stays in its buffers,
+// which hold just one region's elements at a time (Layout::Rolling).
+struct Rolling {
+  int loop_var;  // the first iteration computes all of its region
+  int dim;       // the spatial axis along which regions follow each other
+  Expr from;     // over loop variables: what later iterations begin with
+};
+
 struct Block {
   std::string name;
   std::vector<Axis> axes;  // spatial
@@ -75,6 +84,11 @@ struct Block {
                                 // usually the spatial axes
   int result = 0;               // the component that is the tensor
   std::string intrinsic;        // set by tensorize
+  std::optional<Rolling> rolling;
+
+  // Bool over loop variables: whether a rolling block computes what its
+  // bindings say, or has done so before. Empty: it does not roll.
+  Expr RollingCondition() const;
 };
 
 // Exactly one of the two.

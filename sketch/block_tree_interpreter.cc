@@ -74,6 +74,8 @@ class Machine {
       store.shape = store.held;
       int64_t elements = 1;
       for (int64_t extent : store.held) elements *= extent;
+      if (buffer.level != MemLevel::kGlobal)
+        elements = buffer.layout.physical_elements();
       store.value.resize(elements);
       store.tag.assign(elements, 0);
       if (buffer.level != MemLevel::kGlobal) continue;
@@ -187,6 +189,8 @@ class Machine {
       TW_ASSIGN_OR_RETURN(Scalar holds, Evaluate(p));
       if (holds.i == 0) return false;
     }
+    TW_ASSIGN_OR_RETURN(const bool computes, Computes(block));
+    if (!computes) return false;
     axis_values_.assign(block.axes.size(), 0);
     for (size_t i = 0; i < block.axes.size(); ++i) {
       TW_ASSIGN_OR_RETURN(Scalar value, Evaluate(block.bindings[i]));
@@ -197,6 +201,13 @@ class Machine {
     return true;
   }
 
+  // Whether no iteration before has left the element.
+  absl::StatusOr<bool> Computes(const Block& block) {
+    if (!block.rolling) return true;
+    TW_ASSIGN_OR_RETURN(const Scalar holds, Evaluate(block.RollingCondition()));
+    return holds.i != 0;
+  }
+
   // Sets the block's axes; false where a predicate does not hold.
   absl::StatusOr<bool> Enter(const Block& block) {
     in_loops_ = true;
@@ -204,6 +215,8 @@ class Machine {
       TW_ASSIGN_OR_RETURN(Scalar holds, Evaluate(p));
       if (holds.i == 0) return false;
     }
+    TW_ASSIGN_OR_RETURN(const bool computes, Computes(block));
+    if (!computes) return false;
     std::vector<int64_t> values;
     for (size_t i = 0; i < block.bindings.size(); ++i) {
       TW_ASSIGN_OR_RETURN(Scalar value, Evaluate(block.bindings[i]));
@@ -263,6 +276,7 @@ class Machine {
     const Buffer& buffer = tree_.buffers[buffer_id];
     const Store& store = stores_[buffer_id];
     int64_t place = 0, tag = 0;
+    std::vector<int64_t> locals;
     for (size_t i = 0; i < index.size(); ++i) {
       bool outer = std::exchange(in_loops_, true);
       TW_ASSIGN_OR_RETURN(Scalar origin, Evaluate(buffer.origin[i]));
@@ -274,7 +288,9 @@ class Machine {
       }
       place = place * store.held[i] + local;
       tag = tag * store.shape[i] + index[i];
+      locals.push_back(local);
     }
+    if (buffer.level != MemLevel::kGlobal) place = buffer.layout.Offset(locals);
     return std::make_pair(place, tag + 1);
   }
 

@@ -135,6 +135,123 @@ absl::Status CheckRead(BlockTree& tree, const Block& reader, int buffer,
   return absl::OkStatus();
 }
 
+// The coefficient of the variable in a linear expression; nullopt: it occurs
+// in another way.
+std::optional<int64_t> SlopeIn(const Expr& expr, int var,
+                               const RangeOf& ranges) {
+  const LinearForm form = ToLinear(expr, ranges);
+  for (const auto& [term, coefficient] : form.terms) {
+    const bool plain = term.op() == Op::kVar && term.var_id() == var;
+    if (!plain && Mentions(term, var)) return std::nullopt;
+  }
+  return form.CoefficientOf(var);
+}
+
+// Once it fails along the loop, it fails for good.
+bool OnlyEnds(const Expr& predicate, int var, const RangeOf& ranges) {
+  if (predicate.op() != Op::kLt && predicate.op() != Op::kGe) return false;
+  const std::optional<int64_t> slope =
+      SlopeIn(predicate.operand(0) - predicate.operand(1), var, ranges);
+  return slope && (predicate.op() == Op::kLt ? *slope >= 0 : *slope <= 0);
+}
+
+// Each iteration's region begins where `rolling` says that the one before
+// ended, and its buffers hold a whole region.
+absl::Status CheckRollingRegion(const BlockTree& tree, const Block& block,
+                                const IsInner& inside, const RangeOf& ranges) {
+  const Rolling& rolling = *block.rolling;
+  const auto fault = [&](const std::string& what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(block.name, " cannot roll: ", what));
+  };
+  const Region region = WrittenRegion(block, inside, ranges);
+  for (size_t i = 0; i < region.size(); ++i) {
+    const std::optional<int64_t> slope =
+        SlopeIn(region[i].base, rolling.loop_var, ranges);
+    if (!region[i].exact || !slope ||
+        (*slope != 0 && static_cast<int>(i) != rolling.dim))
+      return fault(absl::StrCat("how axis ", block.axes[i].name,
+                                " moves with the loop"));
+    if (static_cast<int>(i) != rolling.dim) continue;
+    const Expr kept = Simplify(rolling.from - region[i].base, ranges);
+    if (*slope < 1 || region[i].step != 1 || kept.op() != Op::kConst ||
+        kept.int_value() + *slope > region[i].extent)
+      return fault("an iteration needs more than the one before has computed");
+    for (const int dst : block.dst) {
+      const Buffer& buffer = tree.buffers[dst];
+      if (buffer.level != MemLevel::kScratch ||
+          buffer.layout.Places(rolling.dim) < region[i].extent)
+        return fault(absl::StrCat(buffer.name, " does not keep its region"));
+    }
+  }
+  for (const int dst : block.dst) {
+    for (const Expr& origin : tree.buffers[dst].origin) {
+      bool moves = Mentions(origin, rolling.loop_var);
+      Visit(origin, [&](const Expr& e) {
+        moves |= e.op() == Op::kVar && inside(e.var_id());
+      });
+      if (moves) return fault("its buffer moves inside the loop");
+    }
+  }
+  for (const Expr& p : block.predicates) {
+    if (Mentions(p, rolling.loop_var) && !IsClip(p, block, ranges) &&
+        !OnlyEnds(p, rolling.loop_var, ranges))
+      return fault(absl::StrCat("it runs only where ", p.ToString()));
+  }
+  return absl::OkStatus();
+}
+
+// What stands in the loops of a rolling block is computed as often as it is;
+// what reads it, in every iteration.
+absl::Status CheckRolling(BlockTree& tree, const Block& block,
+                          const RangeOf& ranges) {
+  if (!block.rolling) return absl::OkStatus();
+  const Path path = FindBlock(tree, block.name);
+  size_t depth = 0;
+  while (depth + 1 < path.size() &&
+         path[depth].node().loop->var != block.rolling->loop_var)
+    ++depth;
+  if (++depth >= path.size() ||
+      path[depth - 1].node().loop->kind != LoopKind::kSerial)
+    return absl::InvalidArgumentError(absl::StrCat(
+        block.name, " rolls along a loop that is no longer around it"));
+  TW_RETURN_IF_ERROR(
+      CheckRollingRegion(tree, block, LoopsFrom(path, depth), ranges));
+  const auto shared = [&](const Block& other) {
+    return CommonDepth(path, FindBlock(tree, other.name));
+  };
+  const std::vector<const Block*> all = AllBlocks(tree);
+  for (const Block* other : all) {
+    if (other == &block) continue;
+    const bool within = shared(*other) > depth;
+    for (const int read : LoadedBuffers(*other)) {
+      if (WritesTo(block, read) && shared(*other) != depth)
+        return absl::InvalidArgumentError(
+            absl::StrCat(other->name, " does not read ", block.name,
+                         " in each of the iterations that it rolls along"));
+    }
+    if (within && other->rolling)
+      return absl::InvalidArgumentError(
+          absl::StrCat(other->name, " rolls inside ", block.name,
+                       ", which leaves out steps"));
+    for (const int dst : other->dst) {
+      if (within && tree.buffers[dst].level == MemLevel::kGlobal)
+        return absl::InvalidArgumentError(
+            absl::StrCat(other->name, " leaves the group and stands inside ",
+                         block.name, ", which leaves out steps"));
+      for (const Block* reader : all) {
+        const std::vector<int> reads = LoadedBuffers(*reader);
+        if (within && reader != &block && shared(*reader) <= depth &&
+            std::find(reads.begin(), reads.end(), dst) != reads.end())
+          return absl::InvalidArgumentError(
+              absl::StrCat(reader->name, " needs all of ", other->name,
+                           ", which stands inside ", block.name));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 // What a block writes lies in the part of the tensor that is held.
 absl::Status CheckWrite(BlockTree& tree, const Block& block, int buffer,
                         const RangeOf& ranges) {
@@ -169,6 +286,7 @@ absl::Status CheckDataflow(const BlockTree& const_tree) {
       TW_RETURN_IF_ERROR(CheckRead(tree, *block, buffer, ranges));
     for (int buffer : block->dst)
       TW_RETURN_IF_ERROR(CheckWrite(tree, *block, buffer, ranges));
+    TW_RETURN_IF_ERROR(CheckRolling(tree, *block, ranges));
   }
   // A part that is held moves with the loops of its origin: whoever uses it
   // stands inside them.

@@ -97,6 +97,9 @@ absl::StatusOr<Results> ApplyComputeAt(Replayer& replayer,
   const int loop_var = loop.var;
   TW_RETURN_IF_ERROR(CheckMayHoldBlocks(loop));
   TW_RETURN_IF_ERROR(CheckProducersComplete(tree, block));
+  if (block.rolling)
+    return absl::InvalidArgumentError(
+        absl::StrCat(block.name, " rolls where it is"));
 
   RangeOf ranges = LoopRanges(tree);
   std::optional<Region> needed;

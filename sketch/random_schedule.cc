@@ -48,6 +48,7 @@ class Drawer {
     Place();
     std::vector<std::string> blocks = BlockNames();
     for (const std::string& block : blocks) Refine(block);
+    for (const std::string& block : blocks) Roll(block);
     SetLayouts();
     TW_RETURN_IF_ERROR(replayer_.Finish());
     return schedule_;
@@ -322,6 +323,21 @@ class Drawer {
             Try(Primitive::kAnnotate, {loop}, {}, "tile"))
           break;
       }
+    }
+  }
+
+  // Rolls along the first loop that it can.
+  void Roll(const std::string& name) {
+    const std::optional<Handle> block = HandleOf(name);
+    if (!block || FindBlock(tree(), name).empty() || random_.Bernoulli(0.3))
+      return;
+    for (const Handle loop : LoopsOf(name)) {
+      const Replayer before = replayer_.Clone();
+      if (!Try(Primitive::kRolling, {*block, loop}, {}, "")) continue;
+      Replayer trial = replayer_.Clone();
+      if (trial.Finish().ok()) return;
+      replayer_ = before.Clone();
+      schedule_.instructions.pop_back();
     }
   }
 

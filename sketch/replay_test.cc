@@ -1,9 +1,11 @@
 #include "sketch/replay.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
@@ -11,6 +13,8 @@
 #include "sketch/block_tree_verifier.h"
 #include "sketch/schedule.h"
 #include "sketch/test_workloads.h"
+#include "sketch/tree_edit.h"
+#include "tilegraph/layout.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -72,6 +76,131 @@ TEST(ReplayTest, ConvolutionComputesItsPaddedInputInTiles) {
   w.Reorder({ic, oh, oc});
   w.ComputeAt(p, ic);
   ExpectCorrect(workload, std::move(w));
+}
+
+// Y's convolution in tasks of five rows, in steps of `step` rows; the padded
+// input at the loop over steps.
+struct RowSteps {
+  RowSteps(int64_t kernel, int64_t stride, int64_t step)
+      : workload(ConvPadRelu(2, 3, 23, 5, kernel, stride, 1)) {
+    const int64_t oh = (25 - kernel) / stride + 1,
+                  ow = (7 - kernel) / stride + 1;
+    const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+    p = w.Block("P");
+    c = w.Block("C");
+    tasks =
+        w.GroupTile({w.Block("Y")}, {SplitDecision("n", 1, {1, 1}),
+                                     SplitDecision("oc", 3, {1, 3}),
+                                     SplitDecision("oh", oh, {up(oh, 5), 5}),
+                                     SplitDecision("ow", ow, {1, ow})});
+    w.ComputeAt(c, tasks[3]);
+    steps = w.Split(w.Loop(c, "oh"),
+                    SplitDecision("rows", std::min<int64_t>(5, oh),
+                                  {up(std::min<int64_t>(5, oh), step), step}));
+    w.ComputeAt(p, steps[0]);
+  }
+  Workload workload;
+  ScheduleWriter w;
+  Handle p, c;
+  std::vector<Handle> tasks, steps;
+};
+
+// Rows of the padded input that the next step needs, too, stay where they are,
+// channel by channel of the output anew.
+TEST(ReplayTest, RollingKeepsWhatStepsShare) {
+  for (const int64_t kernel : {2, 3, 5}) {
+    for (const int64_t stride : {1, 2, 3}) {
+      for (const int64_t step : {1, 2, 3}) {
+        RowSteps rows(kernel, stride, step);
+        rows.w.Rolling(rows.p, rows.steps[0]);
+        if (kernel <= stride) {
+          ExpectRefused(rows.workload, std::move(rows.w),
+                        "do not overlap in steps");
+          continue;
+        }
+        const Schedule schedule = ScheduleWriter(rows.w).Finish();
+        TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree,
+                                Replay(rows.workload, schedule));
+        EXPECT_THAT(
+            tree.ToString(),
+            HasSubstr(absl::StrCat("[d0, d1, d2%", (step - 1) * stride + kernel,
+                                   ", d3]")));
+        ExpectCorrect(rows.workload, std::move(rows.w));
+      }
+    }
+  }
+}
+
+// Loops of the rolling block may be cut, put in order and hold what feeds it.
+TEST(ReplayTest, RollingBlocksAreScheduledLikeOthers) {
+  RowSteps rows(3, 1, 2);
+  ScheduleWriter& w = rows.w;
+  w.Rolling(rows.p, rows.steps[0]);
+  const std::vector<Handle> h =
+      w.Split(w.Loop(rows.p, "h"), SplitDecision("cut", 4, {2, 3}));
+  const Handle c = w.Loop(rows.p, "c"), x = w.Loop(rows.p, "w");
+  w.Reorder({h[1], c, h[0], x});
+  w.SetLevel(rows.c, "registers");
+  w.Annotate(x, "tile");
+  ExpectCorrect(rows.workload, std::move(w));
+}
+
+TEST(ReplayTest, RollingIsRefusedWhereStepsLeaveGaps) {
+  const auto refused = [](const std::string& message, const auto& change) {
+    RowSteps rows(3, 1, 2);
+    change(rows, rows.w);
+    ExpectRefused(rows.workload, std::move(rows.w), message);
+  };
+  refused("is not serial", [](RowSteps& rows, ScheduleWriter& w) {
+    w.Rolling(rows.p, rows.tasks[2]);
+  });
+  refused("is not around P", [](RowSteps& rows, ScheduleWriter& w) {
+    w.Rolling(rows.p, rows.steps[1]);
+  });
+  refused("does not move with loop", [](RowSteps& rows, ScheduleWriter& w) {
+    const Handle channels = w.Loop(rows.c, "oc");
+    w.ComputeAt(rows.p, channels);
+    w.Rolling(rows.p, channels);
+  });
+  refused("rolls already", [](RowSteps& rows, ScheduleWriter& w) {
+    w.Rolling(rows.p, rows.steps[0]);
+    w.Rolling(rows.p, rows.steps[0]);
+  });
+  refused("rolls where it is", [](RowSteps& rows, ScheduleWriter& w) {
+    w.Rolling(rows.p, rows.steps[0]);
+    w.ComputeAt(rows.p, rows.tasks[3]);
+  });
+  refused("no longer around it", [](RowSteps& rows, ScheduleWriter& w) {
+    w.Rolling(rows.p, rows.steps[0]);
+    w.Split(rows.steps[0], SplitDecision("more", 3, {2, 2}));
+  });
+  refused("does not keep its region", [](RowSteps& rows, ScheduleWriter& w) {
+    w.Rolling(rows.p, rows.steps[0]);
+    w.SetLevel(rows.p, "registers");
+  });
+}
+
+TEST(ReplayTest, RollingBuffersThatForgetAreFaults) {
+  RowSteps rows(3, 1, 2);
+  rows.w.Rolling(rows.p, rows.steps[0]);
+  TW_ASSERT_OK_AND_ASSIGN(BlockTree tree,
+                          Replay(rows.workload, std::move(rows.w).Finish()));
+  Block* p = nullptr;
+  ForEachBlock(tree.roots, [&](Block& block) {
+    if (block.name == "P") p = &block;
+  });
+  Buffer& buffer = tree.buffers[p->dst[0]];
+  const Layout layout = buffer.layout;
+  std::vector<int64_t> shape = layout.shape();
+  const int64_t all = std::exchange(shape[2], 3);
+  buffer.layout = Layout::RowMajor(shape).Rolling(2, all);
+  EXPECT_THAT(VerifyBlockTree(tree),
+              StatusIs(StatusCode::kInternal, "does not keep its region"));
+  buffer.layout = layout;
+  p->rolling->from = p->rolling->from + Expr::Int(1);
+  EXPECT_THAT(
+      VerifyBlockTree(tree),
+      StatusIs(StatusCode::kInternal, "more than the one before has computed"));
 }
 
 TEST(ReplayTest, PaddingIsInlined) {

@@ -35,7 +35,8 @@ const Signature* SignatureOf(Primitive primitive) {
                          kSetLayout = {0, 0, ApplySetLayout},
                          kSetLevel = {1, 0, ApplySetLevel},
                          kTensorize = {2, 0, ApplyTensorize},
-                         kRFactor = {2, 0, ApplyRFactor};
+                         kRFactor = {2, 0, ApplyRFactor},
+                         kRolling = {2, 0, ApplyRolling};
   switch (primitive) {
     case Primitive::kBlock:
       return &kBlock;
@@ -71,6 +72,8 @@ const Signature* SignatureOf(Primitive primitive) {
       return &kTensorize;
     case Primitive::kRFactor:
       return &kRFactor;
+    case Primitive::kRolling:
+      return &kRolling;
   }
   return nullptr;
 }

@@ -104,6 +104,8 @@ absl::StatusOr<Results> ApplyCacheRead(Replayer& replayer,
                                        const Arguments& args);
 absl::StatusOr<Results> ApplyCacheWrite(Replayer& replayer,
                                         const Arguments& args);
+// primitives_rolling.cc
+absl::StatusOr<Results> ApplyRolling(Replayer& replayer, const Arguments& args);
 // primitives_rfactor.cc
 absl::StatusOr<Results> ApplyRFactor(Replayer& replayer, const Arguments& args);
 

@@ -176,5 +176,8 @@ void ScheduleWriter::Tensorize(Handle block, Handle loop,
 Handle ScheduleWriter::RFactor(Handle block, Handle loop) {
   return Emit(Primitive::kRFactor, {block, loop}, {}, "", 1)[0];
 }
+void ScheduleWriter::Rolling(Handle block, Handle loop) {
+  Emit(Primitive::kRolling, {block, loop}, {}, "", 0);
+}
 
 }  // namespace tilewright::sketch

@@ -89,6 +89,10 @@ enum class Primitive : uint8_t {
   // loops over what ran inside that, and reduces the partial results over an
   // axis of that name
   kRFactor,
+  // block, serial loop that it was computed at: an iteration computes what the
+  // one before has not, and the block's buffers keep the rest (one axis moves
+  // with the loop, by less than the region's extent)
+  kRolling,
 };
 
 // "group_tile", "compute_at", ...: the names of the text form and of the
@@ -143,6 +147,7 @@ class ScheduleWriter {
   void SetLevel(Handle block, std::string level);
   void Tensorize(Handle block, Handle loop, std::string intrinsic);
   Handle RFactor(Handle block, Handle loop);
+  void Rolling(Handle block, Handle loop);
 
   // Decisions that follow are named PREFIX + their name.
   void NameDecisions(std::string prefix) { prefix_ = std::move(prefix); }

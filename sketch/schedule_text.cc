@@ -10,7 +10,7 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr std::array<const char*, 17> kPrimitiveNames = {
+constexpr std::array<const char*, 18> kPrimitiveNames = {
     "block",
     "loop",
     "group_tile",
@@ -28,6 +28,7 @@ constexpr std::array<const char*, 17> kPrimitiveNames = {
     "set_level",
     "tensorize",
     "rfactor",
+    "rolling",
 };
 constexpr std::array<const char*, 4> kKindNames = {"split", "choice",
                                                    "permutation", "location"};

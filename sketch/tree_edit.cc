@@ -149,6 +149,7 @@ void SubstituteLoopVars(BlockTree& tree,
   ForEachBlock(tree.roots, [&](Block& block) {
     for (Expr& expr : block.bindings) replace(expr);
     for (Expr& expr : block.predicates) replace(expr);
+    if (block.rolling) replace(block.rolling->from);
   });
   for (Buffer& buffer : tree.buffers) {
     for (Expr& expr : buffer.origin) replace(expr);

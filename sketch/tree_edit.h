@@ -50,7 +50,8 @@ void ForEachBlock(std::vector<NodePtr>& nodes,
 void ForEachLoop(std::vector<NodePtr>& nodes,
                  const std::function<void(Loop&)>& fn);
 
-// Replaces loop variables in every binding, predicate and origin.
+// Replaces loop variables in every binding, predicate and origin. A loop that
+// some block rolls along cannot be replaced: VerifyBlockTree finds it missing.
 void SubstituteLoopVars(BlockTree& tree,
                         const std::function<Expr(int var)>& binding);
 // The ranges of all loop variables of the tree, as they are now. Holds a copy.

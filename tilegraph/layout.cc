@@ -267,6 +267,29 @@ Expr Layout::Offset(absl::Span<const Expr> logical) const {
   return offset;
 }
 
+Layout Layout::Rolling(int dim, int64_t extent) const {
+  int digits = 0;
+  for (const Digit& digit : digits_) {
+    if (digit.dim == dim && digit.extent > 1) {
+      TW_CHECK_EQ(digit.div, 1);
+      ++digits;
+    }
+  }
+  TW_CHECK(digits == 1 && pad_before_[dim] == 0 && pad_after_[dim] == 0)
+      << "dimension " << dim << " of " << ToString() << " cannot roll";
+  Layout layout = *this;
+  layout.shape_[dim] = extent;
+  return layout;
+}
+
+int64_t Layout::Places(int dim) const {
+  int64_t places = 1;
+  for (const Digit& digit : digits_) {
+    if (digit.dim == dim) places *= digit.extent;
+  }
+  return places;
+}
+
 Layout Layout::From(int64_t first) const {
   TW_CHECK(first >= 0 && first <= base_);
   int64_t last = base_ - first;

@@ -65,6 +65,13 @@ class Layout {
                                         int64_t base, int64_t physical_elements,
                                         Fill fill);
 
+  // The same buffer for `extent` elements along `dim`, which take turns: i and
+  // i + Places(dim) share a place. For local buffers; prints, does not parse
+  // back. REQUIRES: one digit of `dim`, of div 1.
+  Layout Rolling(int dim, int64_t extent) const;
+  // How many elements along `dim` have a place of their own.
+  int64_t Places(int dim) const;
+
   const std::vector<int64_t>& shape() const { return shape_; }
   const std::vector<int64_t>& pad_before() const { return pad_before_; }
   const std::vector<int64_t>& pad_after() const { return pad_after_; }

@@ -168,6 +168,23 @@ TEST(LayoutRandom, OffsetIsInjectiveInRangeAndEqualsItsExpression) {
   }
 }
 
+TEST(LayoutTest, RollingElementsTakeTurns) {
+  const Layout held = Layout::BlockedLast(std::vector<int64_t>{8, 3, 5}, 0, 4);
+  const Layout rolling = held.Rolling(1, 11);
+  EXPECT_EQ(rolling.ToString(), "(8, 11, 5) [d0/4, d1%3, d2, d0%4]");
+  EXPECT_EQ(rolling.physical_elements(), held.physical_elements());
+  EXPECT_EQ(rolling.Places(0), 8);
+  EXPECT_EQ(rolling.Places(1), 3);
+  EXPECT_EQ(rolling.Places(2), 5);
+  for (int64_t row = 0; row < 11; ++row) {
+    const std::vector<int64_t> at = {5, row, 2}, turn = {5, row % 3, 2};
+    EXPECT_EQ(rolling.Offset(at), held.Offset(turn));
+    const std::vector<Expr> index = {Expr::Int(5), Expr::Int(row),
+                                     Expr::Int(2)};
+    EXPECT_TRUE(rolling.Offset(index).IsIntConst(held.Offset(turn)));
+  }
+}
+
 TEST(LayoutRandom, PackThenUnpackGivesTheTensorBackAndPadsWithZero) {
   std::mt19937_64 random(12);
   for (int i = 0; i < 500; ++i) {

@@ -13,6 +13,7 @@
 namespace tilewright::lowering {
 
 using kernel_ir::For;
+using kernel_ir::If;
 using kernel_ir::Kernel;
 using kernel_ir::Stmt;
 using kernel_ir::TileAxis;
@@ -109,11 +110,40 @@ class Builder {
                           ? For::Kind::kUnroll
                           : For::Kind::kSerial;
         TW_RETURN_IF_ERROR(Nodes(loop.body, result.body));
+        SkipKept(loop, result.body);
         if (loop.extent > 0) out.push_back({std::move(result)});
       }
       loops_.pop_back();
     }
     return absl::OkStatus();
+  }
+
+  // The loop that decides last whether a rolling block computes anything there;
+  // -1 if its tile does.
+  int DecidingLoop(const sketch::Block& block) const {
+    const Expr moves =
+        ToLinear(block.bindings[block.rolling->dim] - block.rolling->from,
+                 [](int) { return std::nullopt; })
+            .ToExpr();
+    int deciding = block.rolling->loop_var;
+    for (const sketch::Loop* loop : loops_) {
+      if (!Mentions(moves, loop->var)) continue;
+      if (loop->kind == sketch::LoopKind::kTile) return -1;
+      deciding = loop->var;
+    }
+    return deciding;
+  }
+
+  // Leaves out what `body` of the loop would compute again.
+  void SkipKept(const sketch::Loop& loop, std::vector<Stmt>& body) {
+    const auto kept = kept_.find(loop.var);
+    if (kept == kept_.end()) return;
+    If branch;
+    branch.condition = kept->second;
+    branch.then_body = std::move(body);
+    body.clear();
+    body.push_back({std::move(branch)});
+    kept_.erase(kept);
   }
 
   static std::vector<Expr> SpatialBindings(const sketch::Block& block) {
@@ -199,6 +229,8 @@ class Builder {
           });
       if (known) conditions.push_back(Rename(p, renamed));
     }
+    if (block.rolling)
+      conditions.push_back(Rename(block.RollingCondition(), renamed));
     for (size_t i = 0; i < block.axes.size(); ++i) {
       const Expr value = Rename(block.bindings[i], renamed);
       conditions.push_back(Expr::Make(Op::kGe, {value, Expr::Int(0)}));
@@ -243,6 +275,14 @@ class Builder {
       op.body.push_back(std::move(body));
     }
     std::vector<Expr> conditions = block.predicates;
+    if (block.rolling) {
+      const int deciding = DecidingLoop(block);
+      if (deciding < 0) {
+        conditions.push_back(block.RollingCondition());
+      } else {
+        kept_[deciding] = block.RollingCondition();
+      }
+    }
     if (block.guard) conditions.push_back(Bind(block, block.guard, {}));
     op.predicate = Conjunction(conditions);
     Wrap({std::move(op)}, std::move(around), out);
@@ -324,6 +364,8 @@ class Builder {
   Kernel kernel_;
   std::map<int, int> ids_;  // buffer of the tree -> of the kernel
   std::vector<const sketch::Loop*> loops_;  // around the current node
+  // By the loop that decides it: where its body computes something new.
+  std::map<int, Expr> kept_;
 };
 
 }  // namespace
