@@ -113,8 +113,7 @@ class Builder {
 
   // Whether tiles of `size` stay inside the part of an axis that a task has.
   bool Divides(int axis, int64_t size) const {
-    return !place_.IsCut(axis) || size >= Extent(axis) ||
-           Extent(axis) % size == 0;
+    return place_.Allows(axis, size, Extent(axis));
   }
 
   void ChooseTile() {

@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_SKETCH_PLACE_H_
 #define TILEWRIGHT_SKETCH_PLACE_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,17 @@ struct Place {
   // of it. Tiles divide those, for only the end of a tensor stops one.
   std::vector<bool> cut;
 
+  // By dimension, then: whether only some of its elements are computed there,
+  // one by one.
+  std::vector<bool> rolls = {};
+
   bool IsCut(int dim) const { return inside && dim >= 0 && cut[dim]; }
+  // Whether tiles of `size` elements out of `extent` along `dim` may be: they
+  // stay inside what is computed there.
+  bool Allows(int dim, int64_t size, int64_t extent) const {
+    if (inside && dim >= 0 && !rolls.empty() && rolls[dim]) return size == 1;
+    return !IsCut(dim) || size >= extent || extent % size == 0;
+  }
 };
 
 }  // namespace tilewright::sketch

@@ -163,6 +163,7 @@ absl::StatusOr<Results> ApplyCacheWrite(Replayer& replayer,
   copy.dst = {target};
   copy.body = {Expr::Load(local, tree.buffers[local].dtype, copy.dst_index)};
   block.dst = {local};
+  copy.rolling = std::exchange(block.rolling, std::nullopt);
   const std::string copy_name = copy.name;
   NodePtr nest =
       NestOverRegion(tree, std::move(copy), held, std::move(predicates));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,8 +10,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "sketch/default_schedule.h"
+#include "sketch/output_tiles.h"
 #include "sketch/place.h"
 #include "sketch/replayer.h"
+#include "sketch/stage_paddings.h"
+#include "sketch/stage_steps.h"
 #include "sketch/stage_workload.h"
 #include "sketch/tree_edit.h"
 
@@ -28,10 +32,11 @@ class Builder {
       : workload_(workload),
         graph_(workload.graph),
         spec_(spec),
-        plan_(plan),
+        plan_(MovePaddings(workload.graph, plan)),
         replayer_(std::move(replayer)) {}
 
   absl::StatusOr<Schedule> Run() {
+    TW_ASSIGN_OR_RETURN(steps_, ChooseStageSteps(workload_, spec_, plan_));
     for (size_t stage = plan_.stages.size(); stage-- > 0;) {
       const TensorId output = plan_.stages[stage].members.back();
       const bool last = stage + 1 == plan_.stages.size();
@@ -44,7 +49,7 @@ class Builder {
         TW_RETURN_IF_ERROR(CatchUp());
         layout = LayoutOfBox(workload_.LayoutOf(output), Tile(output));
       } else {
-        writer_.ComputeAt(block, task_);
+        writer_.ComputeAt(block, inside_);
         TW_RETURN_IF_ERROR(CatchUp());
         layout = LayoutOfBox(plan_.stages[stage].layout,
                              BufferOf(output).layout.shape());
@@ -53,8 +58,11 @@ class Builder {
       TW_ASSIGN_OR_RETURN(
           const Workload part,
           StageWorkload(workload_, plan_, stage, std::move(layout)));
-      TW_RETURN_IF_ERROR(
-          WriteStage(part, spec_, {writer_, task_, CutOf(output, part)}));
+      Place place = {writer_, inside_, CutOf(output, part)};
+      if (!last) {
+        TW_ASSIGN_OR_RETURN(place.rolls, Roll(part, block));
+      }
+      TW_RETURN_IF_ERROR(WriteStage(part, spec_, place));
     }
     return std::move(writer_).Finish();
   }
@@ -96,11 +104,47 @@ class Builder {
     const std::vector<int64_t> shape = graph_.tensor(output).static_shape();
     const std::vector<int64_t> tile = Tile(output);
     std::vector<Decision> tasks;
+    std::vector<int64_t> extents = tile;  // of a task
+    if (steps_)
+      extents[steps_->axis] =
+          std::min(shape[steps_->axis], steps_->tiles * tile[steps_->axis]);
     for (size_t i = 0; i < shape.size(); ++i) {
-      tasks.push_back(SplitDecision(absl::StrCat("task.", i), shape[i],
-                                    {CeilDiv(shape[i], tile[i]), tile[i]}));
+      tasks.push_back(
+          SplitDecision(absl::StrCat("task.", i), shape[i],
+                        {CeilDiv(shape[i], extents[i]), extents[i]}));
     }
-    task_ = writer_.GroupTile({block}, tasks).back();
+    inside_ = writer_.GroupTile({block}, tasks).back();
+    if (!steps_) return;
+    const int axis = steps_->axis;
+    const auto loop = [&](int i) {
+      return writer_.Loop(block, graph_.tensor(output).compute.axes[i].name);
+    };
+    inside_ = writer_.Split(
+        loop(axis),
+        SplitDecision("step", extents[axis],
+                      {CeilDiv(extents[axis], tile[axis]), tile[axis]}))[0];
+    std::vector<Handle> order = {inside_};
+    for (int i = 0; i < axis; ++i) order.push_back(loop(i));
+    if (order.size() > 1) writer_.Reorder(order);
+  }
+
+  // Lets the stage keep what steps share of it; says which dimension rolls.
+  absl::StatusOr<std::vector<bool>> Roll(const Workload& part, Handle block) {
+    if (!steps_) return std::vector<bool>();
+    TW_RETURN_IF_ERROR(CatchUp());
+    const TensorId output = part.graph.outputs()[0];
+    std::vector<bool> rolls(part.graph.tensor(output).shape.size(), false);
+    Replayer trial = replayer_.Clone();
+    const Instruction rolling = {
+        Primitive::kRolling, {block, inside_}, {}, "", {}};
+    if (!trial.Apply(writer_.written(), rolling).ok()) return rolls;
+    TW_ASSIGN_OR_RETURN(const Path path, trial.FindBlockOf(block));
+    const int dim = path.back().node().block->rolling->dim;
+    // Lanes are computed together.
+    if (dim == FindContiguous(part, output).dim) return rolls;
+    writer_.Rolling(block, inside_);
+    rolls[dim] = true;
+    return rolls;
   }
 
   // Replays what has been written since.
@@ -116,11 +160,12 @@ class Builder {
   const Workload& workload_;
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
-  const StagePlan& plan_;
+  const StagePlan plan_;
   Replayer replayer_;
   size_t replayed_ = 0;
   ScheduleWriter writer_;
-  Handle task_ = -1;
+  std::optional<StageSteps> steps_;
+  Handle inside_ = -1;  // the loop that all stages stand in
 };
 
 absl::Status CheckPlan(const TensorGraph& graph, const StagePlan& plan) {

@@ -147,6 +147,16 @@ class Builder {
       space.operations = kExtremeOperations;
       space.temporaries = kExtremeTemporaries;
     }
+    if (place_.inside) {
+      const auto allows = [&](int axis, int64_t size) {
+        return place_.Allows(axis, size, Extent(axis));
+      };
+      space.allowed = [&, allows](const WindowTile& tile) {
+        return allows(tiles_.vector_axis, tile.vectors * unit.elements) &&
+               allows(tiles_.row_axis, tile.rows) &&
+               allows(tiles_.outer_row_axis, tile.outer_rows);
+      };
+    }
     const WindowTile tile = ChooseWindowTile(space);
     laid_out_ = tile.laid_out;
     SetVectors(tiles_, unit, tile.vectors);

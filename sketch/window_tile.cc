@@ -88,6 +88,7 @@ class Chooser {
           tile.rows = rows;
           tile.outer_rows = outer;
           if (!Fits(tile)) break;
+          if (space_.allowed && !space_.allowed(tile)) continue;
           const double cost = Cost(tile);
           if (cost < least_) best_ = tile, least_ = cost;
         }

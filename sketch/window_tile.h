@@ -5,6 +5,7 @@
 #define TILEWRIGHT_SKETCH_WINDOW_TILE_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace tilewright::sketch {
@@ -28,6 +29,14 @@ struct WindowAccess {
 inline constexpr int kVectorAxis = 0, kRowAxis = 1, kOuterRowAxis = 2,
                      kFirstReduceAxis = 3;
 
+struct WindowTile {
+  int64_t vectors = 1;
+  int64_t rows = 1;
+  int64_t outer_rows = 1;
+  // By reduce axis, how many of its steps are laid out: 1, a part or all.
+  std::vector<int64_t> laid_out;
+};
+
 struct WindowSpace {
   int64_t vectors = 1;  // in units of one vector, or one channel block
   int64_t rows = 1;
@@ -38,14 +47,8 @@ struct WindowSpace {
   int registers_per_unit = 1;  // that one unit of `vectors` fills
   int temporaries = 0;    // registers that one combination needs for itself
   double operations = 1;  // instructions of one combination
-};
-
-struct WindowTile {
-  int64_t vectors = 1;
-  int64_t rows = 1;
-  int64_t outer_rows = 1;
-  // By reduce axis, how many of its steps are laid out: 1, a part or all.
-  std::vector<int64_t> laid_out;
+  // Whether a tile may be; unset: all may.
+  std::function<bool(const WindowTile&)> allowed;
 };
 
 // The tile with the least estimated time per output whose accumulators, and

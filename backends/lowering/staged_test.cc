@@ -7,9 +7,11 @@
 #include "backends/kernel_ir/interpreter.h"
 #include "backends/lowering/default_case.h"
 #include "backends/lowering/legalize.h"
+#include "backends/spec/device_spec.pb.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
 #include "gtest/gtest.h"
+#include "sketch/staged_windows.h"
 #include "sketch/staged_workloads.h"
 
 namespace tilewright::lowering {
@@ -18,9 +20,14 @@ namespace {
 absl::Status RunCase(uint64_t seed) {
   const char* const specs[] = {"cpu_x86_64_v4", "cpu_x86_64_v3",
                                "cpu_x86_64_v2"};
-  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, LoadSpec(specs[seed % 3]));
-  TW_ASSIGN_OR_RETURN(const RandomCase drawn,
-                      StagedCase(sketch::DrawStaged(seed), spec, seed));
+  TW_ASSIGN_OR_RETURN(DeviceSpec spec, LoadSpec(specs[seed % 3]));
+  // Tasks of several tiles.
+  if (seed / 6 % 2 == 0) spec.mutable_unit()->set_cores(1);
+  TW_ASSIGN_OR_RETURN(
+      const RandomCase drawn,
+      StagedCase(seed / 3 % 2 == 0 ? sketch::DrawStaged(seed)
+                                   : sketch::DrawWindowChain(seed),
+                 spec, seed));
   VectorTarget target;
   target.vector_bytes = static_cast<int>(spec.unit().vector_bytes());
   target.registers = static_cast<int>(spec.unit().vector_registers());

@@ -1,0 +1,97 @@
+#include "sketch/staged_windows.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "backends/spec/device_spec.pb.h"
+#include "backends/spec/load_spec.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sketch/block_tree.h"
+#include "sketch/block_tree_verifier.h"
+#include "sketch/replay.h"
+#include "sketch/schedule.h"
+#include "sketch/staged_schedule.h"
+#include "sketch/test_workloads.h"
+
+namespace tilewright::sketch {
+namespace {
+
+using ::testing::HasSubstr;
+using Kind = WindowStep::Kind;
+
+// The tree's text, once it was found to compute the right thing. On one core,
+// whose tasks take several tiles.
+std::string Checked(StagedWorkload staged, std::vector<int64_t> tile,
+                    const std::string& name = "cpu_x86_64_v4") {
+  staged.plan.tile = std::move(tile);
+  DeviceSpec spec = *LoadSpec(name);
+  spec.mutable_unit()->set_cores(1);
+  const std::string what = "in tiles of " +
+                           absl::StrJoin(staged.plan.tile, " ") + "\n" +
+                           staged.workload.Text();
+  const absl::StatusOr<Schedule> schedule =
+      StagedSchedule(staged.workload, spec, staged.plan);
+  EXPECT_THAT(schedule.status(), IsOk()) << what;
+  if (!schedule.ok()) return "";
+  const absl::StatusOr<BlockTree> tree = Replay(staged.workload, *schedule);
+  EXPECT_THAT(tree.status(), IsOk()) << what << schedule->ToString();
+  if (!tree.ok()) return "";
+  EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << what << tree->ToString();
+  EXPECT_THAT(CheckTree(*tree, staged.workload, 5), IsOk())
+      << what << tree->ToString();
+  return tree->ToString();
+}
+
+// A row of hidden channels is computed once and kept for three rows of the
+// depthwise convolution; the padding is written with it.
+TEST(StagedWindowsTest, HiddenRowsRoll) {
+  const std::string text =
+      Checked(InvertedResidual(8, 20, 8, 13, 1), {1, 8, 1, 13});
+  EXPECT_THAT(text, HasSubstr("[d0, d1/16, d2%3, d3, d1%16]"));
+  Checked(InvertedResidual(5, 17, 8, 13, 2), {1, 8, 1, 7});
+  Checked(InvertedResidual(8, 20, 8, 12, 1, WindowLayout::kLast),
+          {1, 8, 2, 12});
+  Checked(InvertedResidual(8, 20, 8, 12, 1, WindowLayout::kPlain),
+          {1, 8, 2, 12});
+  Checked(InvertedResidual(4, 9, 4, 7, 1), {1, 4, 7, 7});
+}
+
+TEST(StagedWindowsTest, ColumnsOfATileNeedNotBeAllOfARow) {
+  Checked(InvertedResidual(8, 16, 8, 11, 1), {1, 8, 2, 4});
+  Checked(InvertedResidual(8, 40, 24, 11, 2), {1, 16, 2, 3});
+}
+
+TEST(StagedWindowsTest, WindowsFollowWindows) {
+  const WindowStep conv{Kind::kConv, 16, 3, 1, 1, 1};
+  Checked(WindowChain(3, 11, 8, {conv, conv}, WindowLayout::kBlocked),
+          {1, 16, 2, 8});
+  Checked(WindowChain(3, 14, 8, {conv, conv, {Kind::kMaxPool, 0, 3, 2, 1, 0}},
+                      WindowLayout::kBlocked),
+          {1, 16, 1, 4});
+  Checked(WindowChain(16, 12, 7,
+                      {{Kind::kDepthwise, 0, 3, 1, 2, 0},
+                       {Kind::kDepthwise, 0, 5, 2, 1, 3, false}},
+                      WindowLayout::kLast),
+          {1, 16, 1, 4});
+}
+
+TEST(StagedWindowsTest, DrawnChainsAndTiles) {
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    StagedWorkload staged = DrawWindowChain(seed);
+    const std::vector<int64_t> tile = staged.plan.tile;
+    Checked(std::move(staged), tile,
+            seed % 3 == 0 ? "cpu_x86_64_v2" : "cpu_x86_64_v4");
+    if (HasFailure()) {
+      ADD_FAILURE() << "seed " << seed;
+      break;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilewright::sketch
