@@ -22,6 +22,11 @@ absl::StatusOr<Workload> StageWorkload(const Workload& workload,
 // memory is the same, without halo.
 Layout LayoutOfBox(const Layout& whole, const std::vector<int64_t>& extents);
 
+// The same in scratch: runs of elements begin at cache lines, and not at the
+// same sets of a cache.
+Layout LayoutInScratch(const Layout& whole, const std::vector<int64_t>& extents,
+                       int64_t element_bytes);
+
 }  // namespace tilewright::sketch
 
 #endif  // TILEWRIGHT_SKETCH_STAGE_WORKLOAD_H_

@@ -17,6 +17,7 @@
 #include "sketch/stage_steps.h"
 #include "sketch/stage_workload.h"
 #include "sketch/tree_edit.h"
+#include "tilegraph/dtype.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -51,8 +52,9 @@ class Builder {
       } else {
         writer_.ComputeAt(block, inside_);
         TW_RETURN_IF_ERROR(CatchUp());
-        layout = LayoutOfBox(plan_.stages[stage].layout,
-                             BufferOf(output).layout.shape());
+        layout = LayoutInScratch(plan_.stages[stage].layout,
+                                 BufferOf(output).layout.shape(),
+                                 SizeBytes(BufferOf(output).dtype));
         writer_.SetLayout(graph_.tensor(output).name, layout.ToString());
       }
       TW_ASSIGN_OR_RETURN(

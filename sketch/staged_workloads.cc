@@ -211,9 +211,11 @@ StagedWorkload Attention(int64_t heads, int64_t rows, int64_t keys,
                                  b.Load(most, {V(0), V(1), Expr::Int(0)}))}));
   const TensorId sum = b.Reduce({heads, rows, 1}, {keys}, Combiner::Kind::kSum,
                                 b.Load(exp, {V(0), V(1), V(3)}));
+  const TensorId scale = b.Map(
+      {heads, rows, 1}, Make(Op::kDiv, F(1), b.Load(sum, {V(0), V(1), V(2)})));
   const TensorId softmax =
-      b.Map(scores, Make(Op::kDiv, b.Load(exp, {V(0), V(1), V(2)}),
-                         b.Load(sum, {V(0), V(1), Expr::Int(0)})));
+      b.Map(scores, Make(Op::kMul, b.Load(exp, {V(0), V(1), V(2)}),
+                         b.Load(scale, {V(0), V(1), Expr::Int(0)})));
   b.EndStage();
   b.Reduce({heads, rows, depth}, {keys}, Combiner::Kind::kSum,
            Make(Op::kMul, b.Load(softmax, {V(0), V(1), V(3)}),
