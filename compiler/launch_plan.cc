@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/fingerprint.h"
 #include "compiler/zero_fill.h"
+#include "tilegraph/bands.h"
 #include "tilegraph/buffer_plan.h"
 
 namespace tilewright {
@@ -30,12 +31,22 @@ class LaunchPlanner {
            const std::vector<TensorId>& inputs,
            const std::vector<TensorId>& outputs) {
     AddBoundary(inputs, outputs);
+    for (const Group& group : plan_.groups) {
+      if (graph_.tensor(group.output).hint == kBandOutHint)
+        on_host_.insert(Root(group.output));
+    }
     for (size_t g = 0; g < launches.size();) {
       const size_t end = EndOfTogether(launches, g);
       const int first = program_.steps_size();
       for (size_t i = g; i < end; ++i)
         PrepareMemory(Root(plan_.groups[i].output));
-      for (size_t i = g; i < end; ++i) AddLaunch(launches[i], i > g);
+      for (size_t i = g; i < end; ++i) {
+        if (launches[i].kernel < 0) {
+          AddMove(launches[i]);
+        } else {
+          AddLaunch(launches[i], i > g);
+        }
+      }
       UsedSince(first);
       g = end;
     }
@@ -77,7 +88,8 @@ class LaunchPlanner {
   size_t EndOfTogether(const std::vector<GroupLaunch>& launches,
                        size_t begin) const {
     const auto few = [&](size_t g) {
-      return program_.kernels(launches[g].kernel).num_tasks() <= kFewTasks;
+      return launches[g].kernel >= 0 &&
+             program_.kernels(launches[g].kernel).num_tasks() <= kFewTasks;
     };
     if (!few(begin)) return begin + 1;
     std::set<TensorId> written = {Root(plan_.groups[begin].output)};
@@ -115,7 +127,9 @@ class LaunchPlanner {
   void AddArenaBuffer(TensorId id) {
     const int64_t size_bytes = plan_.layouts.at(id).physical_elements() *
                                SizeBytes(graph_.tensor(id).dtype);
-    buffer_of_[id] = AddBuffer(ProgramBuffer::ARENA, 0, size_bytes);
+    buffer_of_[id] = AddBuffer(
+        on_host_.count(id) ? ProgramBuffer::HOST : ProgramBuffer::ARENA, 0,
+        size_bytes);
   }
 
   int ConstantBuffer(TensorId id, const Layout& layout) {
@@ -155,6 +169,26 @@ class LaunchPlanner {
     }
   }
 
+  void AddMove(const GroupLaunch& group) {
+    const int64_t size = SizeBytes(graph_.tensor(group.args[0]).dtype);
+    Copy* copy = program_.add_steps()->mutable_copy();
+    const auto place = [&](Place* place, TensorId id, int64_t offset) {
+      const int buffer = buffer_of_.at(Root(id));
+      place->set_buffer(buffer);
+      place->set_offset_bytes(offset * size);
+      Touch(buffer);
+    };
+    place(copy->mutable_to(), group.args[0], group.move.to_offset);
+    place(copy->mutable_from(), group.args[1], group.move.from_offset);
+    copy->set_size_bytes(group.move.run * size);
+    for (const BoxCopy::Repeat& repeat : group.move.repeats) {
+      Copy::Repeat* added = copy->add_repeats();
+      added->set_count(repeat.count);
+      added->set_to_stride_bytes(repeat.to_stride * size);
+      added->set_from_stride_bytes(repeat.from_stride * size);
+    }
+  }
+
   // Outputs that no group writes in place: inputs, constants, and one tensor
   // given out twice.
   void CopyOutputs(const std::vector<TensorId>& outputs) {
@@ -190,10 +224,18 @@ class LaunchPlanner {
   }
 
   void PlaceArena() {
+    const auto [arena_bytes, least_bytes] = PlaceAll(ProgramBuffer::ARENA);
+    program_.set_arena_bytes(arena_bytes);
+    program_.set_least_arena_bytes(least_bytes);
+    program_.set_host_bytes(PlaceAll(ProgramBuffer::HOST).first);
+  }
+
+  // Bytes of the memory of that kind, and the most that is alive in it.
+  std::pair<int64_t, int64_t> PlaceAll(ProgramBuffer::Kind kind) {
     std::vector<BufferLifetime> lifetimes;
     std::vector<int> buffers;
     for (const auto& [buffer, used] : used_) {
-      if (program_.buffers(buffer).kind() != ProgramBuffer::ARENA) continue;
+      if (program_.buffers(buffer).kind() != kind) continue;
       lifetimes.push_back(
           {program_.buffers(buffer).size_bytes(), used.first, used.second});
       buffers.push_back(buffer);
@@ -202,8 +244,7 @@ class LaunchPlanner {
     for (size_t i = 0; i < buffers.size(); ++i)
       program_.mutable_buffers(buffers[i])
           ->set_offset_bytes(placement.offset_bytes[i]);
-    program_.set_arena_bytes(placement.arena_bytes);
-    program_.set_least_arena_bytes(LeastArenaBytes(lifetimes));
+    return {placement.arena_bytes, LeastArenaBytes(lifetimes)};
   }
 
   const TensorGraph& graph_;
@@ -212,6 +253,7 @@ class LaunchPlanner {
   std::string& constants_;
   std::vector<int> output_buffer_;     // by output
   std::map<TensorId, int> buffer_of_;  // inputs, and where groups write
+  std::set<TensorId> on_host_;         // roots
   std::set<TensorId> prepared_;        // written by some group already
   std::map<std::pair<TensorId, std::string>, int>
       constant_buffer_;  // by tensor and layout

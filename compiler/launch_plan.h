@@ -8,25 +8,30 @@
 #include <vector>
 
 #include "runtime/format/program.pb.h"
+#include "tilegraph/box_copy.h"
 #include "tilegraph/plan.h"
 
 namespace tilewright {
 
 // How one group is launched.
 struct GroupLaunch {
-  int kernel;  // index in Program::kernels
+  int kernel;  // index in Program::kernels; -1: it only moves
   // By argument: the model's tensor, what it is packed to if it is a constant,
   // and where in the tensor's buffer it begins.
   std::vector<TensorId> args;
   std::vector<Layout> layouts;
   std::vector<int64_t> offset_bytes;
+  // Without a kernel: the copy from args[1] to args[0], in elements of their
+  // buffers.
+  BoxCopy move;
 };
 
 // Adds buffers, steps and arena size to `program`, whose inputs, outputs and
 // kernels stand already, and appends packed constants (each (constant, layout)
 // once, equal bytes once) to `constants`. `outputs`: the tensor behind each of
 // the program's outputs. Halos are zeroed before the launch that fills their
-// tensor. Neighbours of few tasks that do not depend on each other may run at
+// tensor. What bands are moved out to lies in the host's memory, not in the
+// arena. Neighbours of few tasks that do not depend on each other may run at
 // the same time.
 void AddLaunchPlan(const TensorGraph& graph, const Plan& plan,
                    const std::vector<GroupLaunch>& launches,

@@ -25,6 +25,26 @@ absl::Status ZeroRepeated(backends::Stream& stream, const Zero& zero, char* to,
   return absl::OkStatus();
 }
 
+absl::Status CopyRepeated(backends::Stream& stream, const Copy& copy, char* to,
+                          const char* from, int depth) {
+  if (depth == copy.repeats_size())
+    return stream.Copy(to, from, copy.size_bytes());
+  const Copy::Repeat& repeat = copy.repeats(depth);
+  for (int64_t i = 0; i < repeat.count(); ++i)
+    TW_RETURN_IF_ERROR(
+        CopyRepeated(stream, copy, to + i * repeat.to_stride_bytes(),
+                     from + i * repeat.from_stride_bytes(), depth + 1));
+  return absl::OkStatus();
+}
+
+int64_t BytesOf(const Copy& copy) {
+  int64_t bytes = copy.size_bytes();
+  for (const Copy::Repeat& repeat : copy.repeats()) bytes *= repeat.count();
+  return bytes;
+}
+
+constexpr size_t kHostAlignment = 64;
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(
@@ -34,6 +54,15 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
   backends::Device& device = model->device();
   TW_ASSIGN_OR_RETURN(session->arena_, device.Allocate(program.arena_bytes()));
   TW_ASSIGN_OR_RETURN(session->stream_, device.CreateStream());
+  if (program.host_bytes() > 0) {
+    session->host_.reset(static_cast<char*>(std::aligned_alloc(
+        kHostAlignment,
+        (static_cast<size_t>(program.host_bytes()) + kHostAlignment - 1) /
+            kHostAlignment * kHostAlignment)));
+    if (session->host_ == nullptr)
+      return absl::ResourceExhaustedError(
+          absl::StrCat("no ", program.host_bytes(), " bytes of host memory"));
+  }
   // Constants are only ever read: VerifyProgram has refused steps that write
   // them.
   char* const constants = const_cast<char*>(model->constants());
@@ -44,6 +73,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
     if (buffer.kind() == ProgramBuffer::ARENA)
       base = static_cast<char*>(session->arena_->address()) +
              buffer.offset_bytes();
+    if (buffer.kind() == ProgramBuffer::HOST)
+      base = session->host_.get() + buffer.offset_bytes();
     session->bases_.push_back(base);
   }
   for (const Step& step : program.steps()) {
@@ -108,14 +139,23 @@ absl::Status Session::Bind(absl::Span<const void* const> inputs,
   return absl::OkStatus();
 }
 
+absl::Status Session::RunCopy(const Copy& copy) {
+  const auto on_device = [&](const Place& place) {
+    return model_->program().buffers(place.buffer()).kind() ==
+           ProgramBuffer::ARENA;
+  };
+  if (on_device(copy.to()) != on_device(copy.from()))
+    moved_bytes_ += BytesOf(copy);
+  return CopyRepeated(*stream_, copy, Address(copy.to()), Address(copy.from()),
+                      0);
+}
+
 absl::Status Session::RunTogether(int i, int count) {
   const Step& step = model_->program().steps(i);
   if (step.has_launch())
     return stream_->LaunchTogether(
         absl::MakeConstSpan(launches_).subspan(i, count));
-  if (step.has_copy())
-    return stream_->Copy(Address(step.copy().to()), Address(step.copy().from()),
-                         step.copy().size_bytes());
+  if (step.has_copy()) return RunCopy(step.copy());
   return ZeroRepeated(*stream_, step.zero(), Address(step.zero().to()), 0);
 }
 

@@ -5,6 +5,7 @@
 #define TILEWRIGHT_RUNTIME_SESSION_H_
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -34,6 +35,10 @@ class Session {
                         absl::Span<void* const> outputs,
                         const std::function<void(int step)>& on_step);
 
+  // What the runs so far have moved between the host's memory (inputs and
+  // outputs too) and the arena.
+  int64_t moved_bytes() const { return moved_bytes_; }
+
   const Model& model() const { return *model_; }
   int64_t arena_bytes() const { return model_->program().arena_bytes(); }
   // Where a step of the program reads or writes; boundary tensors only within
@@ -53,15 +58,18 @@ class Session {
   Session() = default;
   absl::Status Bind(absl::Span<const void* const> inputs,
                     absl::Span<void* const> outputs);
+  absl::Status RunCopy(const Copy& copy);
   // Steps [i, i + count): one, or launches that run together.
   absl::Status RunTogether(int i, int count);
 
   std::shared_ptr<const Model> model_;
   std::unique_ptr<backends::DeviceBuffer> arena_;
+  std::unique_ptr<char, void (*)(void*)> host_{nullptr, std::free};
   std::unique_ptr<backends::Stream> stream_;
   std::vector<char*> bases_;                      // by buffer
   std::vector<Prepared> prepared_;                // by step
   std::vector<backends::KernelLaunch> launches_;  // by step, likewise
+  int64_t moved_bytes_ = 0;
   std::vector<int> together_;  // numbers of steps that run together, in order
 };
 

@@ -29,6 +29,11 @@ namespace tilewright {
 inline constexpr char kBandInHint[] = "band_in";
 inline constexpr char kBandOutHint[] = "band_out";
 
+// Whether `tensor` is such a move.
+inline bool IsBandMove(const Tensor& tensor) {
+  return tensor.hint == kBandInHint || tensor.hint == kBandOutHint;
+}
+
 struct BandedPart {
   // Ascending. The last is the part's output; the others are read by members
   // only.

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "tilegraph/access.h"
+#include "tilegraph/bands.h"
 #include "tilegraph/plan_draft.h"
 #include "tilegraph/row_groups.h"
 #include "tilegraph/winograd.h"
@@ -115,6 +116,10 @@ void FormChains(PlanDraft& draft) {
 
 void FormGroups(PlanDraft& draft) {
   // Formers of particular shapes go first; each takes free computes only.
+  for (const Tensor& tensor : draft.graph.tensors()) {
+    if (draft.IsFree(tensor.id) && IsBandMove(tensor))
+      draft.AddGroup({tensor.id}, "it moves between host and device");
+  }
   FormRowGroups(draft);
   FormChains(draft);
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tilegraph/access.h"
+#include "tilegraph/bands.h"
 #include "tilegraph/plan_draft.h"
 #include "tilegraph/simplify.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 bool MayBeView(const PlanDraft& draft, TensorId id) {
   return draft.IsCompute(id) && !draft.is_output[id] && !draft.IsView(id) &&
-         !draft.apart.count(id);
+         !draft.apart.count(id) && !IsBandMove(draft.graph.tensor(id));
 }
 
 void ViewMoves(PlanDraft& draft) {

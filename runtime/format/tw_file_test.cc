@@ -135,6 +135,27 @@ TEST(VerifyProgramTest, RefusesWhatWouldTouchForeignMemory) {
        [](Program& p) {
          p.mutable_steps(0)->mutable_copy()->mutable_to()->set_buffer(3);
        }},
+      {"copy whose repeats leave its buffer",
+       [](Program& p) {
+         Copy::Repeat* repeat =
+             p.mutable_steps(0)->mutable_copy()->add_repeats();
+         repeat->set_count(2);
+         repeat->set_to_stride_bytes(16);
+       }},
+      {"copy that repeats backwards",
+       [](Program& p) {
+         Copy::Repeat* repeat =
+             p.mutable_steps(0)->mutable_copy()->add_repeats();
+         repeat->set_count(2);
+         repeat->set_from_stride_bytes(-16);
+       }},
+      {"launch on host memory",
+       [](Program& p) {
+         p.add_kernels()->set_name("k");
+         p.set_host_bytes(64);
+         p.mutable_buffers(2)->set_kind(ProgramBuffer::HOST);
+         p.add_steps()->mutable_launch()->add_args()->set_buffer(2);
+       }},
       {"unknown buffer",
        [](Program& p) {
          p.mutable_steps(0)->mutable_copy()->mutable_to()->set_buffer(9);

@@ -55,6 +55,9 @@ absl::Status CheckBuffer(const Program& program, int i,
     case ProgramBuffer::ARENA:
       limit = program.arena_bytes();
       break;
+    case ProgramBuffer::HOST:
+      limit = program.host_bytes();
+      break;
     default:
       return Broken(absl::StrCat("buffer ", i, " has no kind"));
   }
@@ -77,41 +80,57 @@ absl::Status CheckPlace(const Program& program, const Place& place,
   return absl::OkStatus();
 }
 
+// Adds to `reach` how far repeating moves what it is.
+absl::Status Repeat(int64_t count, int64_t stride_bytes, int64_t& reach) {
+  int64_t extra = 0;
+  if (count < 1 || count > kMaxBytes || stride_bytes < 0 ||
+      stride_bytes > kMaxBytes ||
+      __builtin_mul_overflow(count - 1, stride_bytes, &extra) ||
+      __builtin_add_overflow(reach, extra, &reach))
+    return Broken("a step has a bad repeat");
+  return absl::OkStatus();
+}
+
 absl::Status CheckZero(const Program& program, const Zero& zero) {
   if (zero.repeats_size() > kMaxRepeats)
     return Broken("a zero step repeats too deeply");
   int64_t reach = zero.size_bytes();
-  for (const Zero::Repeat& repeat : zero.repeats()) {
-    if (repeat.count() < 1 || repeat.count() > kMaxBytes ||
-        repeat.stride_bytes() < 0 || repeat.stride_bytes() > kMaxBytes) {
-      return Broken("a zero step has a bad repeat");
-    }
-    int64_t extra = 0;
-    if (__builtin_mul_overflow(repeat.count() - 1, repeat.stride_bytes(),
-                               &extra) ||
-        __builtin_add_overflow(reach, extra, &reach)) {
-      return Broken("a zero step overflows");
-    }
-  }
+  for (const Zero::Repeat& repeat : zero.repeats())
+    TW_RETURN_IF_ERROR(Repeat(repeat.count(), repeat.stride_bytes(), reach));
   return CheckPlace(program, zero.to(), reach, true);
+}
+
+absl::Status CheckCopy(const Program& program, const Copy& copy) {
+  if (copy.repeats_size() > kMaxRepeats)
+    return Broken("a copy repeats too deeply");
+  if (copy.size_bytes() < 0) return Broken("a copy has a negative size");
+  int64_t to = copy.size_bytes(), from = copy.size_bytes();
+  for (const Copy::Repeat& repeat : copy.repeats()) {
+    TW_RETURN_IF_ERROR(Repeat(repeat.count(), repeat.to_stride_bytes(), to));
+    TW_RETURN_IF_ERROR(
+        Repeat(repeat.count(), repeat.from_stride_bytes(), from));
+  }
+  TW_RETURN_IF_ERROR(CheckPlace(program, copy.to(), to, true));
+  return CheckPlace(program, copy.from(), from, false);
+}
+
+absl::Status CheckLaunch(const Program& program, const Launch& launch) {
+  if (launch.kernel() < 0 || launch.kernel() >= program.kernels_size())
+    return Broken("a launch names no kernel");
+  for (const Place& arg : launch.args()) {
+    TW_RETURN_IF_ERROR(CheckPlace(program, arg, 0, false));
+    if (program.buffers(arg.buffer()).kind() == ProgramBuffer::HOST)
+      return Broken("a launch uses host memory");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckStep(const Program& program, const Step& step) {
   switch (step.kind_case()) {
     case Step::kLaunch:
-      if (step.launch().kernel() < 0 ||
-          step.launch().kernel() >= program.kernels_size())
-        return Broken("a launch names no kernel");
-      for (const Place& arg : step.launch().args())
-        TW_RETURN_IF_ERROR(CheckPlace(program, arg, 0, false));
-      return absl::OkStatus();
+      return CheckLaunch(program, step.launch());
     case Step::kCopy:
-      if (step.copy().size_bytes() < 0)
-        return Broken("a copy has a negative size");
-      TW_RETURN_IF_ERROR(CheckPlace(program, step.copy().to(),
-                                    step.copy().size_bytes(), true));
-      return CheckPlace(program, step.copy().from(), step.copy().size_bytes(),
-                        false);
+      return CheckCopy(program, step.copy());
     case Step::kZero:
       return CheckZero(program, step.zero());
     default:
@@ -122,8 +141,10 @@ absl::Status CheckStep(const Program& program, const Step& step) {
 }  // namespace
 
 absl::Status VerifyProgram(const Program& program, int64_t constants_bytes) {
-  if (program.arena_bytes() < 0 || program.arena_bytes() > kMaxBytes)
-    return Broken("its arena has no sane size");
+  for (const int64_t bytes : {program.arena_bytes(), program.host_bytes()}) {
+    if (bytes < 0 || bytes > kMaxBytes)
+      return Broken("its arena has no sane size");
+  }
   for (const auto* tensors : {&program.inputs(), &program.outputs()}) {
     for (const TensorSpec& tensor : *tensors) {
       if (TensorBytes(tensor) < 0)
