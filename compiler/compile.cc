@@ -71,6 +71,13 @@ absl::Status CompileKernels(const TensorGraph& graph,
   workloads.clear();
   std::map<std::string, int> kernel_of_key;
   for (const Group& group : compiled.plan.groups) {
+    TW_ASSIGN_OR_RETURN(const std::optional<BandMove> move,
+                        FindBandMove(graph, compiled.plan, group));
+    if (move) {
+      workloads.emplace_back();
+      compiled.kernel_of_group.push_back(-1);
+      continue;
+    }
     workloads.push_back(MakeGroupWorkload(graph, compiled.plan, group));
     const auto [known, added] =
         kernel_of_key.insert({KernelMaker::Key(workloads.back()),
@@ -158,9 +165,11 @@ std::string CompiledModel::Serialize() const {
   return SerializeTw(program, module, constants);
 }
 
-absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
-                                      const backends::Codegen& codegen,
-                                      const CompileOptions& options) {
+namespace {
+
+absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
+                                            const backends::Codegen& codegen,
+                                            const CompileOptions& options) {
   CompiledModel compiled;
   const ImportedModel model =
       RewriteModel(imported, codegen.spec(), options.plan, options.allow);
@@ -181,9 +190,16 @@ absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
   std::vector<GroupLaunch> launches;
   for (size_t g = 0; g < workloads.size(); ++g) {
     const int kernel = compiled.kernel_of_group[g];
+    if (kernel < 0) {
+      const BandMove move =
+          **FindBandMove(model.graph, compiled.plan, compiled.plan.groups[g]);
+      launches.push_back({kernel, {move.to, move.from}, {}, {}, move.copy});
+      continue;
+    }
     if (labels[kernel].empty())
       labels[kernel] = Label(model.graph, compiled.plan.groups[g]);
-    GroupLaunch launch{kernel, {}, compiled.kernels[kernel].arg_layouts, {}};
+    GroupLaunch launch{
+        kernel, {}, compiled.kernels[kernel].arg_layouts, {}, {}};
     for (const TensorId arg : compiled.kernels[kernel].arg_tensors) {
       launch.args.push_back(workloads[g].model_tensor[arg]);
       launch.offset_bytes.push_back(workloads[g].offset_bytes[arg]);
@@ -196,6 +212,37 @@ absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
   AddLaunchPlan(model.graph, compiled.plan, launches, Tensors(model.inputs),
                 Tensors(model.outputs), compiled.program, compiled.constants);
   return compiled;
+}
+
+// Halos, blocks and the gaps between buffers take more than bands are chosen
+// by: with smaller bands it fits.
+constexpr double kShareOfCap[] = {0.9, 0.75, 0.6, 0.45, 0.3};
+
+}  // namespace
+
+absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
+                                      const backends::Codegen& codegen,
+                                      const CompileOptions& options) {
+  const int64_t cap_bytes = options.cap.arena_bytes;
+  if (cap_bytes == 0) return CompileAsItIs(imported, codegen, options);
+  for (const double share : kShareOfCap) {
+    CapOptions cap = options.cap;
+    cap.arena_bytes =
+        static_cast<int64_t>(static_cast<double>(cap_bytes) * share);
+    TW_ASSIGN_OR_RETURN(const ImportedModel model, CapMemory(imported, cap));
+    absl::StatusOr<CompiledModel> compiled =
+        CompileAsItIs(model, codegen, options);
+    if (absl::IsUnimplemented(compiled.status())) {
+      // Plain, everything can be moved.
+      CompileOptions plain = options;
+      plain.plan.channel_block = 0;
+      compiled = CompileAsItIs(model, codegen, plain);
+    }
+    if (!compiled.ok() || compiled->program.arena_bytes() <= cap_bytes)
+      return compiled;
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "its bands do not fit into ", cap_bytes, " bytes; raise the cap"));
 }
 
 }  // namespace tilewright

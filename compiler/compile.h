@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
+#include "compiler/cap_memory.h"
 #include "compiler/kernel_maker.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/format/program.pb.h"
@@ -24,6 +25,7 @@ struct CompileOptions {
   // With Connect::kTileGraph; `expressible` is set by Compile.
   ConnectPlanOptions connect;
   std::vector<std::string> allow;  // reduced precisions, recorded in the file
+  CapOptions cap;
 };
 
 struct CompiledModel {
@@ -38,14 +40,15 @@ struct CompiledModel {
   Plan register_plan;
   ConnectedGroups connected;
   std::vector<CompiledKernel> kernels;
-  std::vector<int> kernel_of_group;
+  std::vector<int> kernel_of_group;  // -1: it is a copy
 
   // The bytes of the .tw.
   std::string Serialize() const;
 };
 
-// Unimplemented names what cannot be expressed; anything a backend reports is
-// passed on with the group's name.
+// Unimplemented names what cannot be expressed, ResourceExhausted what does not
+// fit under the cap; anything a backend reports is passed on with the group's
+// name.
 absl::StatusOr<CompiledModel> Compile(const ImportedModel& model,
                                       const backends::Codegen& codegen,
                                       const CompileOptions& options);

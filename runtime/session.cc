@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "runtime/format/moved_bytes.h"
 
 namespace tilewright {
 namespace {
@@ -35,12 +36,6 @@ absl::Status CopyRepeated(backends::Stream& stream, const Copy& copy, char* to,
         CopyRepeated(stream, copy, to + i * repeat.to_stride_bytes(),
                      from + i * repeat.from_stride_bytes(), depth + 1));
   return absl::OkStatus();
-}
-
-int64_t BytesOf(const Copy& copy) {
-  int64_t bytes = copy.size_bytes();
-  for (const Copy::Repeat& repeat : copy.repeats()) bytes *= repeat.count();
-  return bytes;
 }
 
 constexpr size_t kHostAlignment = 64;
@@ -140,12 +135,7 @@ absl::Status Session::Bind(absl::Span<const void* const> inputs,
 }
 
 absl::Status Session::RunCopy(const Copy& copy) {
-  const auto on_device = [&](const Place& place) {
-    return model_->program().buffers(place.buffer()).kind() ==
-           ProgramBuffer::ARENA;
-  };
-  if (on_device(copy.to()) != on_device(copy.from()))
-    moved_bytes_ += BytesOf(copy);
+  if (CrossesDevice(model_->program(), copy)) moved_bytes_ += BytesOf(copy);
   return CopyRepeated(*stream_, copy, Address(copy.to()), Address(copy.from()),
                       0);
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tilegraph/access.h"
+#include "tilegraph/bands.h"
 #include "tilegraph/layout_view.h"
 #include "tilegraph/plan_draft.h"
 #include "tilegraph/row_space.h"
@@ -71,6 +72,8 @@ class LayoutChooser {
     const Tensor& output = draft_.graph.tensor(draft_.Root(group.output));
     const int64_t block = draft_.options.channel_block;
     if (block == 0 || draft_.is_output[output.id]) return {};
+    if (const std::optional<Layout> moved = Moved(group, output))
+      return {*moved};
     // Copies are in the order in which they are read.
     if (draft_.apart.count(group.members[0])) return {};
     if (output.shape.size() < 3) return FollowedIfAny(group, output);
@@ -94,6 +97,41 @@ class LayoutChooser {
     if (!read) return {};
     if (*read == Channels::kBlocked && whole) return {blocked, last};
     return {last};
+  }
+
+  // What moves between host and device lies alike on both sides: it is copied
+  // as it is. What goes to an output of the model is plain.
+  std::optional<Layout> Moved(const Group& group, const Tensor& output) const {
+    const auto goes_out = [&](TensorId reader) {
+      return draft_.graph.tensor(reader).hint == kBandOutHint;
+    };
+    const std::vector<TensorId>& readers = draft_.consumers[group.output];
+    if (const auto out = std::find_if(readers.begin(), readers.end(), goes_out);
+        out != readers.end() && draft_.is_output[draft_.Root(*out)])
+      return Layout::RowMajor(output.static_shape());
+    if (!IsBandMove(draft_.graph.tensor(group.output))) return std::nullopt;
+    const auto source = draft_.plan.layouts.find(group.inputs[0]);
+    if (source == draft_.plan.layouts.end()) return std::nullopt;
+    return Alike(source->second, output.static_shape());
+  }
+
+  // The dense layout of `shape` with the digits of `layout` in their order.
+  static std::optional<Layout> Alike(const Layout& layout,
+                                     const std::vector<int64_t>& shape) {
+    const std::optional<Layout> dense = DenseInOrder(layout);
+    if (!dense || layout.shape().size() != shape.size()) return std::nullopt;
+    std::vector<Layout::Digit> digits = dense->digits();
+    std::vector<int64_t> block(shape.size(), 1);
+    for (const Layout::Digit& digit : digits)
+      block[digit.dim] = std::max(block[digit.dim], digit.div);
+    for (Layout::Digit& digit : digits) {
+      if (digit.div == block[digit.dim])
+        digit.extent = (shape[digit.dim] + digit.div - 1) / digit.div;
+    }
+    const std::vector<int64_t> none(shape.size(), 0);
+    absl::StatusOr<Layout> alike =
+        Layout::Create(shape, none, none, std::move(digits), layout.fill());
+    return alike.ok() ? std::optional<Layout>(*std::move(alike)) : std::nullopt;
   }
 
   // Whether its computes are maps and reductions of rows, without reuse.

@@ -39,7 +39,7 @@ constexpr Flag kFlags[] = {
     {"records", Value::kText, "onnx", "tuning records"},
     {"connect-search", Value::kText, "onnx", nullptr},
     {"cost", Value::kText, "onnx", "the traffic planner"},
-    {"level-cap", Value::kText, "onnx", "capped memory levels"},
+    {"level-cap", Value::kText, "onnx", nullptr},
     {"daemon", Value::kText, "onnx", "the tuning daemon"},
     // What to do.
     {"output", Value::kText, "compile records", nullptr},
@@ -259,6 +259,11 @@ std::string Usage() {
       "(default), or every operator alone\n"
       "  --connect-search=edges|greedy          edge by edge (default), or "
       "groups grown one by one\n"
+      "  --level-cap=dram:BYTES                 as if memory held no more (K, "
+      "M, "
+      "G): whole tensors\n"
+      "                                         stay outside, computes run in "
+      "bands\n"
       "  --threads=N                            threads to run with; default: "
       "all the process may use\n"
       "  --dim=NAME=VALUE                       value of a dynamic dimension\n"

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
 #include "base/status_macros.h"
+#include "runtime/format/moved_bytes.h"
 #include "tools/commands.h"
 #include "tools/json.h"
 #include "tools/model_source.h"
@@ -28,7 +29,7 @@ int64_t BytesMoved(const Program& program) {
   for (const Step& step : program.steps()) {
     if (step.has_launch())
       bytes += program.kernels(step.launch().kernel()).compulsory_bytes();
-    if (step.has_copy()) bytes += 2 * step.copy().size_bytes();
+    if (step.has_copy()) bytes += 2 * BytesOf(step.copy());
   }
   return bytes;
 }
@@ -59,7 +60,11 @@ absl::Status CompileCommand(const CommandLine& line) {
     json.Key("bytes_moved")
         .Int(BytesMoved(compiled.program))
         .Key("arena_bytes")
-        .Int(compiled.program.arena_bytes());
+        .Int(compiled.program.arena_bytes())
+        .Key("host_bytes")
+        .Int(compiled.program.host_bytes())
+        .Key("host_device_bytes")
+        .Int(MovedBytes(compiled.program));
     json.Key("constant_bytes")
         .Int(static_cast<int64_t>(compiled.constants.size()))
         .Key("file_bytes")
@@ -80,6 +85,11 @@ absl::Status CompileCommand(const CommandLine& line) {
       static_cast<double>(compiled.constants.size()) * 1e-6,
       static_cast<double>(compiled.program.arena_bytes()) * 1e-6,
       source.compile_cpu_s);
+  if (line.Has("level-cap"))
+    std::printf(
+        "%.1f MB on the host, %.1f MB between host and arena in a run\n",
+        static_cast<double>(compiled.program.host_bytes()) * 1e-6,
+        static_cast<double>(MovedBytes(compiled.program)) * 1e-6);
   return absl::OkStatus();
 }
 

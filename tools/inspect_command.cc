@@ -105,8 +105,11 @@ std::string Why(const Source& source) {
 absl::StatusOr<std::string> DescribeKernel(const Source& source,
                                            const backends::Codegen& codegen,
                                            const std::string& what, int group) {
-  const CompiledKernel& kernel =
-      source.compiled->kernels[source.compiled->kernel_of_group[group]];
+  const int number = source.compiled->kernel_of_group[group];
+  if (number < 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat("group ", group, " is a copy between host and device"));
+  const CompiledKernel& kernel = source.compiled->kernels[number];
   if (what == "schedule")
     return absl::StrCat(kernel.workload.workload.Text(), "\n",
                         kernel.schedule.ToString());

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
 #include "backends/spec/host_spec.h"
@@ -64,6 +65,29 @@ absl::StatusOr<ImportOptions> ImportOptionsFrom(const CommandLine& line) {
   return options;
 }
 
+namespace {
+
+// The bytes of "dram:64M".
+absl::StatusOr<int64_t> CapBytes(absl::string_view text) {
+  absl::string_view number = text;
+  int64_t unit = 1, value = 0;
+  const bool dram = absl::ConsumePrefix(&number, "dram:");
+  for (const auto& [suffix, bytes] :
+       {std::pair<const char*, int64_t>{"K", int64_t{1} << 10},
+        {"M", int64_t{1} << 20},
+        {"G", int64_t{1} << 30}}) {
+    if (absl::ConsumeSuffix(&number, suffix)) unit = bytes;
+  }
+  if (!dram || !absl::SimpleAtoi(number, &value) || value < 1 ||
+      value > (int64_t{1} << 40) / unit) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--level-cap=", text, ": expected dram:BYTES, as dram:64M"));
+  }
+  return value * unit;
+}
+
+}  // namespace
+
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   CompileOptions options;
   const std::string connect = line.Get("connect", "register");
@@ -81,6 +105,12 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   } else if (search != "edges") {
     return absl::InvalidArgumentError(absl::StrCat(
         "--connect-search=", search, ": expected edges or greedy"));
+  }
+  if (line.Has("level-cap")) {
+    TW_ASSIGN_OR_RETURN(options.cap.arena_bytes,
+                        CapBytes(line.Get("level-cap")));
+    options.cap.operator_by_operator =
+        options.plan.connect == PlanOptions::Connect::kNone;
   }
   for (const std::string& list : line.All("allow")) {
     for (const absl::string_view name :
