@@ -23,7 +23,7 @@ struct BandOptions {
   int most_reductions = 24;
   // Elements computed, over those there are: halos are computed by both
   // neighbours.
-  double most_recompute = 1.5;
+  double most_recompute = 2;
 };
 
 struct BandPlan {
