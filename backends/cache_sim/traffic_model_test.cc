@@ -121,9 +121,10 @@ TEST(TrafficModelTest, PredictsWhatRandomPlansMove) {
     }
   }
   std::printf("%d of %zu within 10 %%\n", close, all.size());
-  // What is left: lines shared by tiles that do not follow each other, and
-  // regions that lowering takes wider than planning.
-  EXPECT_GE(close, 0.8 * static_cast<double>(all.size()));
+  // What is left: inputs that only some tiles need (their mean says little
+  // about whether the others fit), regions that lowering takes wider than
+  // planning, tiles of one or two elements of which neighbours meet late.
+  EXPECT_GE(close, 0.95 * static_cast<double>(all.size()));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/buffer_plan.h"
+#include "tilegraph/tiling/cache_loops.h"
 #include "tilegraph/tiling/loop_orders.h"
 
 namespace tilewright {
@@ -86,8 +87,6 @@ absl::StatusOr<const MemTraffic::Known*> MemTraffic::Work(
   if (found != known_.end()) return &found->second;
   Known known;
   TW_ASSIGN_OR_RETURN(known.work, works_.Of({spatial, {}}));
-  known.operand_line_bytes =
-      LineBytes(known.work.inputs) + LineBytes(known.work.outputs);
   known.inside_line_bytes = LineBytes(known.work.inside);
   return &known_.emplace(spatial, std::move(known)).first->second;
 }
@@ -174,63 +173,38 @@ absl::StatusOr<LevelCost> MemTraffic::CostInOrder(
   return cost;
 }
 
-// Loops over the tiles of `within`, depth 0 outside of all. What the loops
-// inside depth p cover together is a tile too. The cache holds all that the
-// loops inside some depth p touch; an operand read there comes in once per move
-// of the loops around it, and neighbouring regions of consecutive moves share
-// what they overlap in.
 absl::StatusOr<LevelCost> MemTraffic::CacheCost(
     const LevelTiles& tiles, const std::vector<int64_t>& within,
     Covered& covered, LevelCost cost) {
   const size_t depth = tiles.order.size();
   TW_CHECK_EQ(depth, within.size());
-  const auto covered_from = [&](size_t p) -> absl::StatusOr<const Known*> {
-    size_t dims = 0;
-    for (size_t inner = p; inner < depth; ++inner) {
-      const int d = tiles.order[inner];
-      if (tiles.tile.spatial[d] < within[d]) dims |= size_t{1} << d;
+  std::vector<TileLoop> loops;
+  size_t dims = 0;  // as large as the level above
+  for (size_t p = depth; p-- > 0;) {
+    const int d = tiles.order[p];
+    if (tiles.tile.spatial[d] >= within[d]) continue;
+    dims |= size_t{1} << d;
+    if (covered[dims] == nullptr) {
+      std::vector<int64_t> spatial = tiles.tile.spatial;
+      for (size_t e = 0; e < depth; ++e)
+        if (dims >> e & 1) spatial[e] = within[e];
+      TW_ASSIGN_OR_RETURN(covered[dims], Work(spatial));
     }
-    if (covered[dims] != nullptr) return covered[dims];
-    std::vector<int64_t> spatial = tiles.tile.spatial;
-    for (size_t d = 0; d < depth; ++d)
-      if (dims >> d & 1) spatial[d] = within[d];
-    TW_ASSIGN_OR_RETURN(covered[dims], Work(spatial));
-    return covered[dims];
-  };
-  const TileWork& tile = covered[0]->work;
-  // Intermediate tiles lie in memory that is used again for every tile.
+    loops.push_back({d, &covered[dims]->work});
+  }
+  std::reverse(loops.begin(), loops.end());
   const double inside = covered[0]->inside_line_bytes;
-  // The outermost depth whose loops' data stay in the cache.
-  size_t held = depth;
-  while (held > 0) {
-    TW_ASSIGN_OR_RETURN(const Known* outer, covered_from(held - 1));
-    if (outer->operand_line_bytes + inside > kHeldCacheShare * Capacity(inner_))
-      break;
-    --held;
-  }
-  // What one operand moves: up to which loop around the held ones consecutive
-  // regions coincide.
-  const auto work_of_moves =
-      [&](const TileOperand& operand) -> absl::StatusOr<const Known*> {
-    size_t moves = held;
-    while (moves > 0) {
-      const int d = tiles.order[moves - 1];
-      if (tiles.tile.spatial[d] < within[d] && operand.varies[d]) break;
-      --moves;
-    }
-    return covered_from(moves > 0 ? moves - 1 : 0);
-  };
-  for (size_t i = 0; i < tile.inputs.size(); ++i) {
-    TW_ASSIGN_OR_RETURN(const Known* once, work_of_moves(tile.inputs[i]));
-    cost.read_bytes += once->work.inputs[i].total_moved_bytes;
-  }
-  for (size_t i = 0; i < tile.outputs.size(); ++i) {
-    TW_ASSIGN_OR_RETURN(const Known* once, work_of_moves(tile.outputs[i]));
-    const double bytes = once->work.outputs[i].total_moved_bytes;
+  CacheLoops nest(covered[0]->work, loops,
+                  kHeldCacheShare * Capacity(inner_) - inside);
+  for (size_t i = 0; i < covered[0]->work.inputs.size(); ++i)
+    cost.read_bytes += nest.Bytes(&TileWork::inputs, i);
+  for (size_t i = 0; i < covered[0]->work.outputs.size(); ++i) {
+    const double bytes = nest.Bytes(&TileWork::outputs, i);
     cost.write_bytes += bytes;
     if (!options_.streaming_stores) cost.read_bytes += bytes;
   }
-  // Memory of intermediate tiles is read for ownership once.
+  // Memory of intermediate tiles is read for ownership once and used again for
+  // every tile.
   cost.read_bytes += inside;
   return cost;
 }

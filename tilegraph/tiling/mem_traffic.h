@@ -50,7 +50,7 @@ struct TrafficOptions {
 inline constexpr double kPlannedCacheShare = 0.75;
 // What is used again after at most this share of the capacity has come by is
 // still there.
-inline constexpr double kHeldCacheShare = 0.95;
+inline constexpr double kHeldCacheShare = 1.0;
 
 // Results of one subgraph between two levels; remembers what tiles touch, so
 // that many tiles are compared quickly. Not thread-safe.
@@ -80,7 +80,6 @@ class MemTraffic {
  private:
   struct Known {
     TileWork work;
-    double operand_line_bytes;  // of inputs and outputs of a whole tile
     double inside_line_bytes;
   };
   // Tiles with some of their dimensions as large as the level above: bit d of

@@ -27,25 +27,31 @@ int64_t Inside(int64_t base, int64_t extent, int64_t step, int64_t size) {
 
 class Summation {
  public:
-  Summation(const TileBox& box, const std::vector<int64_t>& shape,
+  Summation(const TileNeed& need, const std::vector<int64_t>& shape,
             const std::vector<int64_t>& trips, TileRegions& regions)
-      : box_(box), shape_(shape), trips_(trips), regions_(regions) {}
+      : trips_(trips), regions_(regions) {
+    for (size_t d = 0; d < shape.size(); ++d)
+      factors_.push_back({&need.box[d], shape[d], false});
+    for (const TileCondition& condition : need.conditions)
+      factors_.push_back({&condition.span, condition.size, true});
+  }
 
   double Run() const {
     // Dimensions that move with the same variables are summed together.
     double elements = 1;
     absl::InlinedVector<uint32_t, 6> moves;
-    for (const TileSpan& span : box_) moves.push_back(Moves(span, regions_));
+    for (const Factor& factor : factors_)
+      moves.push_back(Moves(*factor.span, regions_));
     uint32_t moving = 0;
     uint64_t summed = 0;
     Dims dims;
-    for (size_t d = 0; d < box_.size(); ++d) {
+    for (size_t d = 0; d < factors_.size(); ++d) {
       if (summed >> d & 1) continue;
       dims.assign(1, d);
       uint32_t vars = moves[d];
       for (bool grown = true; grown;) {
         grown = false;
-        for (size_t e = d + 1; e < box_.size(); ++e) {
+        for (size_t e = d + 1; e < factors_.size(); ++e) {
           if ((summed >> e & 1) || (moves[e] & vars) == 0) continue;
           dims.push_back(e);
           vars |= moves[e];
@@ -64,16 +70,29 @@ class Summation {
 
  private:
   using Dims = absl::InlinedVector<size_t, 6>;
+  // The elements of a span inside [0, size), or whether there are any.
+  struct Factor {
+    const TileSpan* span;
+    int64_t size;
+    bool any;
+  };
+
+  // Where nothing is clipped.
+  double Whole(size_t d) const {
+    return factors_[d].any ? 1 : static_cast<double>(factors_[d].span->extent);
+  }
 
   int64_t At(size_t d, const std::vector<int64_t>& tile) const {
-    const TileSpan& span = box_[d];
+    const TileSpan& span = *factors_[d].span;
     int64_t base = span.constant;
     for (size_t v = 0; v < tile.size(); ++v) base += span.moves[v] * tile[v];
     for (const auto& [term, coefficient] : span.others)
       base += coefficient * EvalIndex(regions_.Term(term), [&](int var) {
                 return tile[var - kTileVar];
               });
-    return Inside(base, span.extent, span.step, shape_[d]);
+    const int64_t elements =
+        Inside(base, span.extent, span.step, factors_[d].size);
+    return factors_[d].any ? elements > 0 : elements;
   }
 
   double Product(const Dims& dims, const std::vector<int64_t>& tile) const {
@@ -85,17 +104,18 @@ class Summation {
   // Tiles [first, end) along `var` in which nothing of dimension d is clipped.
   // REQUIRES: it moves with `var` alone, linearly.
   void Unclipped(size_t d, size_t var, int64_t& first, int64_t& end) const {
-    const TileSpan& span = box_[d];
+    const TileSpan& span = *factors_[d].span;
     const int64_t move = span.moves[var];
     const int64_t last = span.constant + (span.extent - 1) * span.step;
     // 0 <= constant + move * t, last + move * t < size
     if (move > 0) {
       first =
           std::max(first, CeilDiv(std::max<int64_t>(0, -span.constant), move));
-      end = std::min(end, FloorDiv(shape_[d] - 1 - last, move) + 1);
+      end = std::min(end, FloorDiv(factors_[d].size - 1 - last, move) + 1);
     } else {
       first = std::max(
-          first, CeilDiv(std::max<int64_t>(0, last - shape_[d] + 1), -move));
+          first,
+          CeilDiv(std::max<int64_t>(0, last - factors_[d].size + 1), -move));
       end = std::min(end, FloorDiv(span.constant, -move) + 1);
     }
   }
@@ -108,25 +128,27 @@ class Summation {
     }
     for (const size_t var : vars) tiles *= static_cast<double>(trips_[var]);
     if (std::all_of(dims.begin(), dims.end(), [&](size_t d) {
-          const Range base = regions_.RangeOfBase(box_[d], trips_);
+          const TileSpan& span = *factors_[d].span;
+          const Range base = regions_.RangeOfBase(span, trips_);
           return base.min >= 0 &&
-                 base.max + (box_[d].extent - 1) * box_[d].step < shape_[d];
+                 base.max + (span.extent - 1) * span.step < factors_[d].size;
         })) {
-      for (const size_t d : dims) tiles *= static_cast<double>(box_[d].extent);
+      for (const size_t d : dims) tiles *= Whole(d);
       return tiles;
     }
     std::vector<int64_t> tile(trips_.size(), 0);
     if (vars.empty()) return Product(dims, tile);
     double sum = 0;
     if (vars.size() == 1 &&
-        std::all_of(dims.begin(), dims.end(),
-                    [&](size_t d) { return box_[d].others.empty(); })) {
+        std::all_of(dims.begin(), dims.end(), [&](size_t d) {
+          return factors_[d].span->others.empty();
+        })) {
       const size_t var = vars[0];
       int64_t first = 0, end = trips_[var];
       for (const size_t d : dims) Unclipped(d, var, first, end);
       if (first < end) {
         sum = static_cast<double>(end - first);
-        for (const size_t d : dims) sum *= static_cast<double>(box_[d].extent);
+        for (const size_t d : dims) sum *= Whole(d);
       } else {
         first = end = 0;
       }
@@ -151,8 +173,7 @@ class Summation {
     return sum;
   }
 
-  const TileBox& box_;
-  const std::vector<int64_t>& shape_;
+  std::vector<Factor> factors_;
   const std::vector<int64_t>& trips_;
   TileRegions& regions_;
 };
@@ -172,9 +193,9 @@ uint32_t Moves(const TileSpan& span, const TileRegions& regions) {
   return moves;
 }
 
-double SumOfElements(const TileBox& box, const std::vector<int64_t>& shape,
+double SumOfElements(const TileNeed& need, const std::vector<int64_t>& shape,
                      const std::vector<int64_t>& trips, TileRegions& regions) {
-  return Summation(box, shape, trips, regions).Run();
+  return Summation(need, shape, trips, regions).Run();
 }
 
 }  // namespace tilewright

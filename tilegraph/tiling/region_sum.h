@@ -12,10 +12,10 @@ namespace tilewright {
 // Which tile numbers the base depends on: bit d for dimension d.
 uint32_t Moves(const TileSpan& span, const TileRegions& regions);
 
-// Σ over tiles of the elements of `box` in a tensor of `shape`. Where tensors
-// clip regions that move along several dimensions of more than 65,536 tiles, an
-// inner tile stands for all.
-double SumOfElements(const TileBox& box, const std::vector<int64_t>& shape,
+// Σ over tiles of the elements that `need` has in a tensor of `shape`. Where
+// tensors clip regions that move along several dimensions of more than 65,536
+// tiles, an inner tile stands for all.
+double SumOfElements(const TileNeed& need, const std::vector<int64_t>& shape,
                      const std::vector<int64_t>& trips, TileRegions& regions);
 
 }  // namespace tilewright

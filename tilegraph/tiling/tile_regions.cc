@@ -70,6 +70,16 @@ std::optional<int64_t> Distance(const TileSpan& a, const TileSpan& b) {
   return b.constant - a.constant;
 }
 
+bool Holds(const std::vector<TileCondition>& conditions,
+           const TileCondition& one) {
+  return std::any_of(
+      conditions.begin(), conditions.end(), [&](const TileCondition& other) {
+        return Distance(other.span, one.span) == 0 &&
+               other.span.extent == one.span.extent &&
+               other.span.step == one.span.step && other.size == one.size;
+      });
+}
+
 bool Holds(const TileBox& a, const TileBox& b) {
   for (size_t d = 0; d < a.size(); ++d) {
     const std::optional<int64_t> distance = Distance(a[d], b[d]);
@@ -102,6 +112,8 @@ TileRegions::TileRegions(const TensorGraph& graph, const Subgraph& part)
     const Compute& compute = graph.tensor(*id).compute;
     Member member;
     member.slot = slot_of(*id);
+    member.inside =
+        !std::binary_search(part.outputs.begin(), part.outputs.end(), *id);
     for (const Axis& axis : compute.axes)
       member.extents.push_back(axis.extent.value());
     for (const Axis& axis : compute.reduce_axes)
@@ -189,17 +201,19 @@ TileRegions::Access TileRegions::Compile(const Expr& load, int axes) const {
 
 void TileRegions::Of(const TileBox& tile, const std::vector<int64_t>& trips,
                      const std::map<TensorId, std::vector<int64_t>>& steps,
-                     std::vector<TileBox>& boxes) {
+                     std::vector<TileNeed>& needs) {
   TW_CHECK_EQ(tile.size(), rank_);
-  boxes.resize(slots_);
+  needs.resize(slots_);
+  for (TileNeed& need : needs) need.conditions.clear();
   std::vector<bool> needed(slots_, false);
   for (const size_t output : outputs_) {
-    boxes[output] = tile;
+    needs[output].box = tile;
     needed[output] = true;
   }
   const size_t inputs = slots_ - members_.size();
   for (Member& member : members_) {
     if (!needed[member.slot]) continue;
+    TileNeed& own_need = needs[member.slot];
     const size_t spatial = member.extents.size();
     const std::vector<int64_t>* reduce = &member.reduce_extents;
     if (!steps.empty()) {
@@ -208,8 +222,10 @@ void TileRegions::Of(const TileBox& tile, const std::vector<int64_t>& trips,
     }
     axes_.resize(spatial + reduce->size());
     for (size_t d = 0; d < spatial; ++d) {
-      axes_[d] = boxes[member.slot][d];
-      Clip(member.extents[d], trips, axes_[d]);
+      axes_[d] = own_need.box[d];
+      if (!Clip(member.extents[d], member.inside, trips, axes_[d]))
+        own_need.conditions.push_back({own_need.box[d], member.extents[d]});
+      if (member.inside) own_need.box[d] = axes_[d];
     }
     for (size_t r = 0; r < reduce->size(); ++r) {
       TileSpan& axis = axes_[spatial + r];
@@ -220,8 +236,8 @@ void TileRegions::Of(const TileBox& tile, const std::vector<int64_t>& trips,
       axis.step = 1;
     }
     for (Source& source : member.sources) {
-      TileBox& box = boxes[source.slot];
-      TileBox& own = needed[source.slot] ? other_ : box;
+      TileNeed& need = needs[source.slot];
+      TileBox& own = needed[source.slot] ? other_ : need.box;
       own.resize(source.rank);
       RegionOf(source.accesses[0], axes_, trips, own);
       for (size_t i = 1; i < source.accesses.size(); ++i) {
@@ -229,8 +245,19 @@ void TileRegions::Of(const TileBox& tile, const std::vector<int64_t>& trips,
         RegionOf(source.accesses[i], axes_, trips, joined_);
         Join(joined_, trips, own);
       }
-      if (needed[source.slot]) Join(own, trips, box);
-      needed[source.slot] = true;
+      if (!needed[source.slot]) {
+        need.conditions = own_need.conditions;
+        needed[source.slot] = true;
+        continue;
+      }
+      Join(own, trips, need.box);
+      // Needed for either reader.
+      need.conditions.erase(
+          std::remove_if(need.conditions.begin(), need.conditions.end(),
+                         [&](const TileCondition& condition) {
+                           return !Holds(own_need.conditions, condition);
+                         }),
+          need.conditions.end());
     }
   }
 }
@@ -328,22 +355,37 @@ Range TileRegions::RangeOfBase(const TileSpan& span,
   return range;
 }
 
-void TileRegions::Clip(int64_t extent, const std::vector<int64_t>& trips,
-                       TileSpan& span) {
+bool TileRegions::Clip(int64_t extent, bool inside,
+                       const std::vector<int64_t>& trips, TileSpan& span) {
   const Range base = RangeOfBase(span, trips);
   const int64_t last = (span.extent - 1) * span.step;
-  if (base.min >= 0 && base.max + last < extent) return;
-  if (base.min != base.max) return;
-  const int64_t skipped =
-      base.min < 0 ? (-base.min + span.step - 1) / span.step : 0;
-  const int64_t first = base.min + skipped * span.step;
-  const int64_t kept =
-      std::min(span.extent - skipped, (extent - 1 - first) / span.step + 1);
-  if (kept < 1 || first >= extent) return;
-  span.constant = first;
-  std::fill(span.moves.begin(), span.moves.end(), 0);
-  span.others.clear();
-  span.extent = kept;
+  const bool always_some = base.min + last >= 0 && base.max < extent;
+  const auto stay_at = [&span](int64_t at) {
+    span.constant = at;
+    std::fill(span.moves.begin(), span.moves.end(), 0);
+    span.others.clear();
+  };
+  if (base.min < 0 || base.max + last >= extent) {
+    const int64_t skipped =
+        base.min < 0 ? (-base.min + span.step - 1) / span.step : 0;
+    const int64_t first = base.min + skipped * span.step;
+    const int64_t kept =
+        std::min(span.extent - skipped, (extent - 1 - first) / span.step + 1);
+    if (base.min == base.max && kept >= 1 && first < extent) {
+      stay_at(first);
+      span.extent = kept;
+    }
+  }
+  if (inside && span.extent > 1) {
+    span.extent = (span.extent - 1) * span.step + 1;
+    span.step = 1;
+  }
+  if (inside && span.extent >= extent) {
+    stay_at(0);
+    span.extent = extent;
+    span.step = 1;
+  }
+  return always_some;
 }
 
 void TileRegions::Join(const TileBox& b, const std::vector<int64_t>& trips,

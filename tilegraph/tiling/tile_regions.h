@@ -2,6 +2,9 @@
 // does not depend on the tile worked out once. Affine accesses become
 // arithmetic on extents; others ask the general inference, whose answers are
 // remembered.
+//
+// Members between others are computed into buffers of their own, as schedules
+// do it: boxes without gaps, the whole tensor where a box is no smaller.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_TILE_REGIONS_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_TILE_REGIONS_H_
 
@@ -34,6 +37,19 @@ struct TileSpan {
 };
 using TileBox = std::vector<TileSpan>;  // per dimension of the tensor
 
+// A tile is needed only if `span` meets [0, size): otherwise nothing that
+// exists of some result between is.
+struct TileCondition {
+  TileSpan span;
+  int64_t size;
+};
+
+// What tiles need of a tensor: the box, in tiles that meet all conditions.
+struct TileNeed {
+  TileBox box;
+  std::vector<TileCondition> conditions;
+};
+
 // Not thread-safe.
 class TileRegions {
  public:
@@ -43,10 +59,10 @@ class TileRegions {
   // What tiles `tile` of every output need of part.inputs, and then of
   // part.members, in their order. trips[d]: tiles along dimension d. `steps`:
   // extents of the reduce axes of members, whole where absent.
-  // The result is kept in `boxes`, whose memory is used again.
+  // The result is kept in `needs`, whose memory is used again.
   void Of(const TileBox& tile, const std::vector<int64_t>& trips,
           const std::map<TensorId, std::vector<int64_t>>& steps,
-          std::vector<TileBox>& boxes);
+          std::vector<TileNeed>& needs);
 
   const Expr& Term(int id) const { return terms_[id]; }
   // Of a base, over all tiles.
@@ -80,6 +96,7 @@ class TileRegions {
   };
   struct Member {
     size_t slot;
+    bool inside;  // no output
     std::vector<int64_t> extents, reduce_extents;
     std::vector<Source> sources;
   };
@@ -91,7 +108,10 @@ class TileRegions {
               const std::vector<int64_t>& trips, TileSpan& span);
   void General(GeneralIndices& indices, const TileBox& axes,
                const std::vector<int64_t>& trips, TileBox& box);
-  void Clip(int64_t extent, const std::vector<int64_t>& trips, TileSpan& span);
+  // The part of a member's axis that is computed. False if there may be none,
+  // in some tile.
+  bool Clip(int64_t extent, bool inside, const std::vector<int64_t>& trips,
+            TileSpan& span);
   // a becomes the join of both.
   void Join(const TileBox& b, const std::vector<int64_t>& trips, TileBox& a);
   TileSpan JoinSpans(const TileSpan& a, const TileSpan& b,

@@ -32,6 +32,7 @@ class TileWorks::Counter {
            std::binary_search(part.outputs.begin(), part.outputs.end(), member)
                ? Role::kOutput
                : Role::kInside);
+    KnowReaders();
   }
 
   absl::StatusOr<TileWork> Of(const TileShape& tile) {
@@ -42,22 +43,33 @@ class TileWorks::Counter {
           CeilDiv(shape_[d], std::min(tile.spatial[d], shape_[d])));
       work.tiles *= work.trips.back();
     }
-    Tiles(tile, 0);
-    regions_.Of(box_, trips_, {}, boxes_);
     std::vector<TileOperand> operands(known_.size());
+    Tiles(tile, 0);
+    bool hidden = false;  // one whole tile, and a partial one
+    for (size_t d = 0; d < shape_.size(); ++d)
+      hidden |= trips_[d] == 1 && work.trips[d] > 1;
+    if (hidden) {
+      // What moves, partial tiles being taken for whole ones.
+      MoveAlong(work.trips);
+      regions_.Of(box_, work.trips, {}, needs_);
+      DescribeMoves(operands);
+      Tiles(tile, 0);
+    }
+    regions_.Of(box_, trips_, {}, needs_);
+    if (!hidden) DescribeMoves(operands);
     for (size_t slot = 0; slot < known_.size(); ++slot)
       Describe(slot, operands[slot]);
-    AddTiles(operands);
+    AddTiles(0, work.classes, operands);
     if (!tile.reduce.empty()) {
-      regions_.Of(box_, trips_, tile.reduce, boxes_);
+      regions_.Of(box_, trips_, tile.reduce, needs_);
       for (size_t slot = 0; slot < part_.inputs.size(); ++slot)
         DescribeExtents(slot, operands[slot]);
     }
     // Tiles that are partial along some dimensions.
     for (uint32_t partial = 1; partial < (1u << shape_.size()); ++partial) {
       if (!Tiles(tile, partial)) continue;
-      regions_.Of(box_, trips_, {}, boxes_);
-      AddTiles(operands);
+      regions_.Of(box_, trips_, {}, needs_);
+      AddTiles(partial, work.classes, operands);
     }
     for (size_t slot = 0; slot < known_.size(); ++slot) {
       const Known& known = known_[slot];
@@ -75,7 +87,7 @@ class TileWorks::Counter {
   absl::StatusOr<std::vector<int64_t>> StepBytes(const TileShape& tile) {
     TW_RETURN_IF_ERROR(Check(tile));
     Tiles(tile, 0);
-    regions_.Of(box_, trips_, tile.reduce, boxes_);
+    regions_.Of(box_, trips_, tile.reduce, needs_);
     std::vector<int64_t> bytes;
     TileOperand operand;
     for (size_t slot = 0; slot < part_.inputs.size(); ++slot) {
@@ -95,7 +107,28 @@ class TileWorks::Counter {
     int64_t element_bytes;
     double operations_per_element = 0;
     Layout layout;
+    // Members that load it, with how many loads each of their elements takes.
+    std::vector<std::pair<size_t, double>> readers;
   };
+
+  // What members load, by those members.
+  void KnowReaders() {
+    for (size_t slot = part_.inputs.size(); slot < known_.size(); ++slot) {
+      const Compute& compute = graph_.tensor(known_[slot].tensor).compute;
+      double points = 1;
+      for (const Axis& axis : compute.reduce_axes)
+        points *= static_cast<double>(axis.extent.value());
+      for (const Expr& body : compute.body) {
+        Visit(body, [&](const Expr& e) {
+          if (e.op() != Op::kLoad) return;
+          const auto source = std::find_if(
+              known_.begin(), known_.end(),
+              [&](const Known& k) { return k.tensor == e.source(); });
+          source->readers.emplace_back(slot, points);
+        });
+      }
+    }
+  }
 
   void Know(TensorId id, Role role) {
     const Tensor& tensor = graph_.tensor(id);
@@ -171,28 +204,49 @@ class TileWorks::Counter {
     return true;
   }
 
-  void AddTiles(std::vector<TileOperand>& operands) {
-    for (size_t slot = 0; slot < known_.size(); ++slot) {
-      const double bytes =
-          SumOfElements(boxes_[slot], known_[slot].shape, trips_, regions_) *
-          static_cast<double>(known_[slot].element_bytes);
-      operands[slot].total_bytes += bytes;
-      operands[slot].total_moved_bytes += bytes * Rounding(slot);
+  // As many tiles as there are with the partial ones.
+  void MoveAlong(const std::vector<int64_t>& trips) {
+    for (size_t d = 0; d < trips.size(); ++d)
+      box_[d].moves[d] = trips[d] > 1 ? box_[d].extent : 0;
+  }
+
+  void AddTiles(uint32_t partial, std::vector<TileClass>& classes,
+                std::vector<TileOperand>& operands) {
+    TileClass own{partial, 1};
+    for (const int64_t count : trips_) own.tiles *= static_cast<double>(count);
+    classes.push_back(own);
+    // Readers first: of an input no more elements are needed than are loaded.
+    std::vector<double> elements(known_.size());
+    for (size_t slot = known_.size(); slot-- > 0;) {
+      const Known& known = known_[slot];
+      elements[slot] =
+          SumOfElements(needs_[slot], known.shape, trips_, regions_);
+      if (known.role == Role::kInput) {
+        double loads = 0;
+        for (const auto& [reader, per_element] : known.readers)
+          loads += elements[reader] * per_element;
+        elements[slot] = std::min(elements[slot], loads);
+      }
+      TileOperand& operand = operands[slot];
+      operand.classes.push_back(
+          {elements[slot] * static_cast<double>(known.element_bytes),
+           RoundingOf(slot)});
+      const TileOperand::OfClass& added = operand.classes.back();
+      operand.total_bytes += added.bytes;
+      operand.total_moved_bytes += added.bytes * added.rounding[0];
     }
   }
 
-  double Rounding(size_t slot) const {
+  Rounding RoundingOf(size_t slot) const {
     const Known& known = known_[slot];
-    const int64_t transaction_bytes = known.role == Role::kInput
-                                          ? options_.read_transaction_bytes
-                                          : options_.write_transaction_bytes;
-    if (transaction_bytes <= 1) return 1;
-    return TransactionRounding(boxes_[slot], known.shape, known.layout,
-                               known.element_bytes, transaction_bytes);
+    return TransactionRounding(
+        needs_[slot].box, known.shape, known.layout, known.element_bytes,
+        known.role == Role::kInput ? options_.read_transaction_bytes
+                                   : options_.write_transaction_bytes);
   }
 
   void DescribeExtents(size_t slot, TileOperand& operand) const {
-    const TileBox& box = boxes_[slot];
+    const TileBox& box = needs_[slot].box;
     operand.extents.clear();
     operand.step_bytes = known_[slot].element_bytes;
     for (size_t d = 0; d < box.size(); ++d) {
@@ -204,12 +258,27 @@ class TileWorks::Counter {
   void Describe(size_t slot, TileOperand& operand) const {
     operand.tensor = known_[slot].tensor;
     DescribeExtents(slot, operand);
-    operand.rounding = Rounding(slot);
-    uint32_t moves = 0;
-    for (const TileSpan& span : boxes_[slot]) moves |= Moves(span, regions_);
-    operand.varies.resize(shape_.size());
-    for (size_t v = 0; v < shape_.size(); ++v)
-      operand.varies[v] = moves >> v & 1;
+    operand.rounding = RoundingOf(slot)[0];
+  }
+
+  void DescribeMoves(std::vector<TileOperand>& operands) const {
+    for (size_t slot = 0; slot < known_.size(); ++slot) {
+      TileOperand& operand = operands[slot];
+      operand.varies.assign(shape_.size(), false);
+      operand.moved_digit.assign(shape_.size(), -1);
+      for (size_t dim = 0; dim < needs_[slot].box.size(); ++dim) {
+        const TileSpan& span = needs_[slot].box[dim];
+        const uint32_t moves = Moves(span, regions_);
+        for (size_t v = 0; v < shape_.size(); ++v) {
+          if (!(moves >> v & 1)) continue;
+          operand.varies[v] = true;
+          operand.moved_digit[v] =
+              std::max(operand.moved_digit[v],
+                       MovedDigit(known_[slot].layout, static_cast<int>(dim),
+                                  span.moves[v] != 0 ? span.moves[v] : 1));
+        }
+      }
+    }
   }
 
   const TensorGraph& graph_;
@@ -221,7 +290,7 @@ class TileWorks::Counter {
   // Of the tiles being counted.
   TileBox box_;
   std::vector<int64_t> trips_;
-  std::vector<TileBox> boxes_;  // by slot
+  std::vector<TileNeed> needs_;  // by slot
 };
 
 TileWorks::TileWorks(const TileGraph& graph, const Subgraph& part,

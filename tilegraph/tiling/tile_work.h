@@ -12,6 +12,7 @@
 #include "tilegraph/layout.h"
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/tile_graph.h"
+#include "tilegraph/tiling/transactions.h"
 
 namespace tilewright {
 
@@ -44,11 +45,28 @@ struct TileOperand {
   double rounding = 1;
   // Whether the region moves from one tile to the next along each dimension.
   std::vector<bool> varies;
+  // Where it does, which digit of the layout it enters; -1 where it stays.
+  std::vector<int> moved_digit;
+
+  // What all tiles of TileWork::classes touch, by class.
+  struct OfClass {
+    double bytes = 0;
+    Rounding rounding;  // by digit up to which neighbours move together
+  };
+  std::vector<OfClass> classes;
+};
+
+// Tiles that are partial along the dimensions whose bits are set, and whole
+// along the others.
+struct TileClass {
+  uint32_t partial = 0;
+  double tiles = 1;
 };
 
 struct TileWork {
   std::vector<int64_t> trips;  // tiles per dimension
   int64_t tiles = 1;           // their product
+  std::vector<TileClass> classes;
   std::vector<TileOperand> inputs, outputs;
   std::vector<TileOperand> inside;  // members that are no outputs
   // Of all tiles, elements computed more than once counted each time.

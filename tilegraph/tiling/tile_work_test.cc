@@ -1,5 +1,6 @@
 #include "tilegraph/tiling/tile_work.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -73,39 +74,70 @@ TEST(TileWorkTest, OutputsOfDifferentShapesHaveNoCommonTiling) {
               HasSubstr("no common tiling"));
 }
 
-// Clipped elements of every tile for itself, tile by tile.
+// Clipped elements of every tile for itself, tile by tile; what a member has no
+// element of needs nothing.
 std::map<TensorId, double> TileByTile(const TensorGraph& graph,
                                       const Subgraph& part,
                                       const std::vector<int64_t>& tile) {
   const std::vector<int64_t> shape =
       graph.tensor(part.outputs[0]).static_shape();
+  const RangeOf none = [](int) { return std::nullopt; };
+  // What exists of a region of constant base, without gaps.
+  const auto clipped = [](const Region& region,
+                          const std::vector<int64_t>& extents) {
+    Region result;
+    for (size_t d = 0; d < region.size(); ++d) {
+      int64_t first = region[d].base.int_value(), count = region[d].extent;
+      const int64_t step = region[d].step;
+      while (count > 0 && first < 0) first += step, --count;
+      while (count > 0 && first + (count - 1) * step >= extents[d]) --count;
+      result.push_back({Expr::Int(first), count, step, true, ""});
+    }
+    return result;
+  };
   std::map<TensorId, double> elements;
   std::vector<int64_t> at(shape.size(), 0);
   for (;;) {
     Region region;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      RegionDim dim;
-      dim.base = Expr::Int(at[d]);
-      dim.extent = tile[d];
-      region.push_back(dim);
-    }
-    const auto regions =
-        Propagate(graph, {{part.outputs[0], region}}, part.members, {},
-                  [](int) { return std::nullopt; });
-    EXPECT_TRUE(regions.ok()) << regions.status();
-    for (const TensorId input : part.inputs) {
-      const std::vector<int64_t> bounds = graph.tensor(input).static_shape();
-      double product = 1;
-      for (size_t d = 0; d < bounds.size(); ++d) {
-        const RegionDim& dim = regions->at(input)[d];
-        int64_t inside = 0;
-        for (int64_t i = 0; i < dim.extent; ++i) {
-          const int64_t index = dim.base.int_value() + i * dim.step;
-          inside += index >= 0 && index < bounds[d];
-        }
-        product *= static_cast<double>(inside);
+    for (size_t d = 0; d < shape.size(); ++d)
+      region.push_back({Expr::Int(at[d]), tile[d], 1, true, ""});
+    std::map<TensorId, Region> regions = {{part.outputs[0], region}};
+    std::map<TensorId, double> loads;  // no more elements are needed
+    for (auto id = part.members.rbegin(); id != part.members.rend(); ++id) {
+      if (!regions.count(*id)) continue;
+      const Tensor& tensor = graph.tensor(*id);
+      Region axes = clipped(regions.at(*id), tensor.static_shape());
+      bool any = true;
+      for (RegionDim& axis : axes) {
+        any &= axis.extent > 0;
+        axis.extent = (axis.extent - 1) * axis.step + 1;
+        axis.step = 1;
       }
-      elements[input] += product;
+      if (!any) continue;
+      for (const Axis& axis : tensor.compute.reduce_axes)
+        axes.push_back({Expr::Int(0), axis.extent.value(), 1, true, ""});
+      double points = 1;
+      for (const RegionDim& axis : axes)
+        points *= static_cast<double>(axis.extent);
+      for (const Expr& body : tensor.compute.body) {
+        Visit(body, [&](const Expr& e) {
+          if (e.op() == Op::kLoad) loads[e.source()] += points;
+        });
+      }
+      const auto needed = PropagateOne(graph, *id, axes, none);
+      EXPECT_TRUE(needed.ok()) << needed.status();
+      for (const auto& [source, own] : *needed) {
+        const auto [known, inserted] = regions.emplace(source, own);
+        if (!inserted) known->second = Join(known->second, own, none);
+      }
+    }
+    for (const TensorId input : part.inputs) {
+      if (!regions.count(input)) continue;
+      double product = 1;
+      for (const RegionDim& dim :
+           clipped(regions.at(input), graph.tensor(input).static_shape()))
+        product *= static_cast<double>(dim.extent);
+      elements[input] += std::min(product, loads[input]);
     }
     size_t d = 0;
     while (d < shape.size() && (at[d] += tile[d]) >= shape[d]) at[d++] = 0;
