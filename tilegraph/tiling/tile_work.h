@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/tile_graph.h"
-#include "tilegraph/tiling/transactions.h"
 
 namespace tilewright {
 
@@ -51,7 +51,8 @@ struct TileOperand {
   // What all tiles of TileWork::classes touch, by class.
   struct OfClass {
     double bytes = 0;
-    Rounding rounding;  // by digit up to which neighbours move together
+    // Bytes moved over `bytes`, as TransactionRounding (transactions.h) says.
+    absl::InlinedVector<double, 6> rounding;
   };
   std::vector<OfClass> classes;
 };
