@@ -30,7 +30,12 @@ struct Place {
   // stay inside what is computed there.
   bool Allows(int dim, int64_t size, int64_t extent) const {
     if (inside && dim >= 0 && !rolls.empty() && rolls[dim]) return size == 1;
-    return !IsCut(dim) || size >= extent || extent % size == 0;
+    if (!IsCut(dim) || size >= extent || extent % size == 0) return true;
+    // With a halo an extent may be 29: a little more is computed instead.
+    for (int64_t divisor = 4; divisor <= 14; ++divisor) {
+      if (extent % divisor == 0) return false;
+    }
+    return extent > 14 && (size - extent % size) * 8 <= extent;
   }
 };
 

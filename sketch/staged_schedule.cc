@@ -14,10 +14,11 @@
 #include "sketch/place.h"
 #include "sketch/replayer.h"
 #include "sketch/stage_paddings.h"
-#include "sketch/stage_steps.h"
 #include "sketch/stage_workload.h"
 #include "sketch/tree_edit.h"
 #include "tilegraph/dtype.h"
+#include "tilegraph/plan.h"
+#include "tilegraph/task_steps.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -37,7 +38,14 @@ class Builder {
         replayer_(std::move(replayer)) {}
 
   absl::StatusOr<Schedule> Run() {
-    TW_ASSIGN_OR_RETURN(steps_, ChooseStageSteps(workload_, spec_, plan_));
+    std::vector<tilewright::Stage> stages;
+    for (const StagePlan::Stage& stage : plan_.stages)
+      stages.push_back({stage.members});
+    const TensorId result = plan_.stages.back().members.back();
+    TW_ASSIGN_OR_RETURN(steps_,
+                        ChooseTaskSteps(graph_, stages, plan_.tile,
+                                        FindContiguous(workload_, result).dim,
+                                        spec_.unit().cores()));
     for (size_t stage = plan_.stages.size(); stage-- > 0;) {
       const TensorId output = plan_.stages[stage].members.back();
       const bool last = stage + 1 == plan_.stages.size();
@@ -166,7 +174,7 @@ class Builder {
   Replayer replayer_;
   size_t replayed_ = 0;
   ScheduleWriter writer_;
-  std::optional<StageSteps> steps_;
+  std::optional<TaskSteps> steps_;
   Handle inside_ = -1;  // the loop that all stages stand in
 };
 

@@ -25,6 +25,9 @@ constexpr double kExtremeOperations = 4;
 constexpr int kExtremeTemporaries = 3;
 // Channels of small groups are picked out of a vector by a shuffle or two.
 constexpr double kShuffledLoad = 2.5;
+// Registers of outputs side by side in a stage: rows of a task are short, and
+// what borders them is guarded.
+constexpr int64_t kMostOutputs = 14;
 
 RangeOf AxisRanges(const Compute& compute) {
   return [&compute](int var) -> std::optional<Range> {
@@ -152,7 +155,10 @@ class Builder {
         return place_.Allows(axis, size, Extent(axis));
       };
       space.allowed = [&, allows](const WindowTile& tile) {
-        return allows(tiles_.vector_axis, tile.vectors * unit.elements) &&
+        const int64_t outputs = tile.vectors * tile.rows * tile.outer_rows *
+                                space.registers_per_unit;
+        return (outputs <= kMostOutputs || tile.rows * tile.outer_rows == 1) &&
+               allows(tiles_.vector_axis, tile.vectors * unit.elements) &&
                allows(tiles_.row_axis, tile.rows) &&
                allows(tiles_.outer_row_axis, tile.outer_rows);
       };

@@ -127,7 +127,7 @@ class Builder {
             .ToExpr();
     int deciding = block.rolling->loop_var;
     for (const sketch::Loop* loop : loops_) {
-      if (!Mentions(moves, loop->var)) continue;
+      if (loop->extent == 1 || !Mentions(moves, loop->var)) continue;
       if (loop->kind == sketch::LoopKind::kTile) return -1;
       deciding = loop->var;
     }
@@ -280,7 +280,11 @@ class Builder {
       if (deciding < 0) {
         conditions.push_back(block.RollingCondition());
       } else {
-        kept_[deciding] = block.RollingCondition();
+        std::map<int, Expr> none;  // loops of the tile that take one step
+        for (const sketch::Loop* loop : loops_) {
+          if (loop->extent == 1) none[loop->var] = Expr::Int(0);
+        }
+        kept_[deciding] = Rename(block.RollingCondition(), none);
       }
     }
     if (block.guard) conditions.push_back(Bind(block, block.guard, {}));

@@ -12,6 +12,7 @@
 #include "base/string_view.h"
 #include "tilegraph/access.h"
 #include "tilegraph/operations.h"
+#include "tilegraph/task_steps.h"
 #include "tilegraph/tiling/compute_rate.h"
 
 namespace tilewright {
@@ -82,6 +83,36 @@ std::vector<double> ReadBytes(const TileWork& work, double room) {
   } while (running.size() <= 3 &&
            std::next_permutation(running.begin(), running.end()));
   return best;
+}
+
+int ReadersOf(const TensorGraph& graph, const Group& group, TensorId tensor) {
+  int readers = 0;
+  for (const TensorId member : group.members) {
+    const std::vector<TensorId> inputs = graph.Inputs(member);
+    readers +=
+        static_cast<int>(std::count(inputs.begin(), inputs.end(), tensor));
+  }
+  return readers;
+}
+
+// What a tile computes of `operand`, `elements` in the mean: of its region, not
+// what the tile before has left there.
+std::vector<int64_t> ExtentsPerTile(const TileOperand& operand, int vector_dim,
+                                    double elements) {
+  std::vector<int64_t> extents = operand.extents;
+  double region = 1;
+  int longest = -1;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    region *= static_cast<double>(extents[d]);
+    if (static_cast<int>(d) != vector_dim &&
+        (longest < 0 || extents[d] > extents[longest]))
+      longest = static_cast<int>(d);
+  }
+  if (longest >= 0 && elements < region)
+    extents[longest] = std::max<int64_t>(
+        1, std::llround(static_cast<double>(extents[longest]) * elements /
+                        region));
+  return extents;
 }
 
 // Sizes worth trying along a dimension: what divides it, and where little does,
@@ -195,16 +226,36 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
     const Group& group, TileWorks& works,
     const std::vector<int64_t>& tile) const {
   TW_ASSIGN_OR_RETURN(const TileWork work, works.Of(TileShape{tile, {}}));
-  std::map<TensorId, int> stage_of;  // of what stays in the private cache
+  // What the tiles of one task share is computed once.
+  std::vector<int64_t> task = tile;
+  if (!group.stages.empty()) {
+    TW_ASSIGN_OR_RETURN(
+        const auto steps,
+        ChooseTaskSteps(graph_, group.stages, tile, VectorDim(group.output),
+                        spec_.unit().cores()));
+    if (steps) task[steps->axis] *= steps->tiles;
+  }
+  TW_ASSIGN_OR_RETURN(const TileWork whole, works.Of(TileShape{task, {}}));
+  // What stays in the private cache.
+  std::set<TensorId> kept;
   for (size_t s = 0; s + 1 < group.stages.size(); ++s)
-    stage_of[group.stages[s].members.back()] = static_cast<int>(s);
+    kept.insert(group.stages[s].members.back());
+  for (const TensorId padding : group.members) {
+    const auto zeros = AsZeroPadding(graph_, padding);
+    if (zeros && ReadersOf(graph_, group, zeros->source) == 1)
+      kept.erase(zeros->source);
+  }
 
   GroupCost cost;
   cost.tile = tile;
-  cost.tasks = static_cast<double>(work.tiles);
+  cost.tasks = static_cast<double>(whole.tiles);
+  const double tiles = static_cast<double>(work.tiles);
   double once = 0, scratch_bytes = 0;
-  for (const auto* list : {&work.inside, &work.outputs}) {
-    for (const TileOperand& operand : *list) {
+  for (const auto& list : {std::make_pair(&work.inside, &whole.inside),
+                           std::make_pair(&work.outputs, &whole.outputs)}) {
+    for (size_t i = 0; i < list.first->size(); ++i) {
+      const TileOperand& operand = (*list.first)[i];
+      const double total_bytes = (*list.second)[i].total_bytes;
       const Tensor& tensor = graph_.tensor(operand.tensor);
       // Paddings only move elements, whatever they compare on the way.
       const double operations = AsZeroPadding(graph_, tensor.id)
@@ -213,19 +264,23 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
       double points = 1;
       for (const Axis& axis : tensor.compute.reduce_axes)
         points *= static_cast<double>(axis.extent.value());
-      const double computed =
-          points * operand.total_bytes / SizeBytes(tensor.dtype);
+      const double elements =
+          total_bytes / static_cast<double>(SizeBytes(tensor.dtype));
+      const double computed = points * elements;
+      const int vector_dim = VectorDim(operand.tensor);
       points *= static_cast<double>(tensor.num_elements());
       const double flops =
           static_cast<double>(OperationsPerPoint(tensor.compute));
       cost.flops += computed * flops;
       once += points * flops;
-      cost.work_seconds += computed * operations /
-                           OpsPerSecond(operand.tensor, operand.extents,
-                                        VectorDim(operand.tensor));
-      if (stage_of.count(operand.tensor)) {
+      cost.work_seconds +=
+          computed * operations /
+          OpsPerSecond(operand.tensor,
+                       ExtentsPerTile(operand, vector_dim, elements / tiles),
+                       vector_dim);
+      if (kept.count(operand.tensor)) {
         scratch_bytes += static_cast<double>(operand.step_bytes);
-        cost.private_bytes += 2 * operand.total_bytes;
+        cost.private_bytes += 2 * total_bytes;
       }
     }
   }
@@ -263,8 +318,11 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
     cost.transfer_seconds += bytes / rate(close ? *private_ : *shared_);
     if (!close) memory_seconds += bytes / AllReadRate(*shared_);
   };
-  for (size_t i = 0; i < work.inputs.size(); ++i)
-    transfer(work.inputs[i].tensor, reads[i], false);
+  for (size_t i = 0; i < work.inputs.size(); ++i) {
+    const double rolling =
+        whole.inputs[i].total_bytes / work.inputs[i].total_bytes;
+    transfer(work.inputs[i].tensor, reads[i] * rolling, false);
+  }
   for (const TileOperand& output : work.outputs)
     transfer(output.tensor, output.total_bytes, true);
 
@@ -273,10 +331,10 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
   const double launch = spec_.unit().launch_ns() * 1e-9;
   // Of the core with most to do, over the mean; the last tiles may be partial.
   double uneven = std::ceil(cost.tasks / cores) * cores;
-  for (size_t d = 0; d < tile.size(); ++d) {
+  for (size_t d = 0; d < task.size(); ++d) {
     const double extent =
         static_cast<double>(graph_.tensor(group.output).shape[d].value());
-    uneven *= std::min(static_cast<double>(tile[d]), extent) / extent;
+    uneven *= std::min(static_cast<double>(task[d]), extent) / extent;
   }
   const double busy =
       cost.work_seconds + cost.transfer_seconds + cost.tasks * kTaskSeconds;

@@ -1,5 +1,6 @@
-// What a group costs if its output is computed in tiles of a given shape, each
-// of them a task: the price by which groups are joined (connect_plan.h).
+// What a group costs if its output is computed in tiles of a given shape, a
+// task taking one or several of them (task_steps.h): the price by which groups
+// are joined (connect_plan.h).
 //
 // Arithmetic runs at the rate that its kind reaches; what crosses between
 // memory levels is added, since stores and first touches stall. Tiles of stages

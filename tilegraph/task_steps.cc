@@ -1,28 +1,28 @@
-#include "sketch/stage_steps.h"
+#include "tilegraph/task_steps.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
-#include <vector>
 
 #include "base/status_macros.h"
-#include "sketch/output_tiles.h"
 #include "tilegraph/region.h"
 #include "tilegraph/simplify.h"
 
-namespace tilewright::sketch {
+namespace tilewright {
 namespace {
 
 // Enough to keep cores busy to the end: what tasks share is computed twice.
-constexpr int64_t kStagedTasksPerCore = 3;
+constexpr int64_t kTasksPerCore = 2;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Whether tiles that are neighbours along `axis` need the same of some stage.
-absl::StatusOr<bool> Share(const TensorGraph& graph, const StagePlan& plan,
+absl::StatusOr<bool> Share(const TensorGraph& graph,
+                           const std::vector<Stage>& stages,
                            const std::vector<int64_t>& tile, size_t axis,
                            int64_t tiles) {
   constexpr int kStep = 0;
-  const TensorId output = plan.stages.back().members.back();
+  const TensorId output = stages.back().members.back();
   Region region;
   for (size_t i = 0; i < tile.size(); ++i) {
     region.emplace_back();
@@ -31,7 +31,7 @@ absl::StatusOr<bool> Share(const TensorGraph& graph, const StagePlan& plan,
     region[i].extent = tile[i];
   }
   std::vector<TensorId> members;
-  for (const StagePlan::Stage& stage : plan.stages)
+  for (const Stage& stage : stages)
     members.insert(members.end(), stage.members.begin(), stage.members.end());
   std::sort(members.begin(), members.end());
   const RangeOf ranges = [&](int var) -> std::optional<Range> {
@@ -40,7 +40,7 @@ absl::StatusOr<bool> Share(const TensorGraph& graph, const StagePlan& plan,
   };
   TW_ASSIGN_OR_RETURN(const auto needed, Propagate(graph, {{output, region}},
                                                    members, {}, ranges));
-  for (const StagePlan::Stage& stage : plan.stages) {
+  for (const Stage& stage : stages) {
     const auto of = needed.find(stage.members.back());
     if (of == needed.end() || of->first == output) continue;
     int moving = 0;
@@ -58,32 +58,31 @@ absl::StatusOr<bool> Share(const TensorGraph& graph, const StagePlan& plan,
 
 }  // namespace
 
-absl::StatusOr<std::optional<StageSteps>> ChooseStageSteps(
-    const Workload& workload, const DeviceSpec& spec, const StagePlan& plan) {
-  const TensorId output = plan.stages.back().members.back();
+absl::StatusOr<std::optional<TaskSteps>> ChooseTaskSteps(
+    const TensorGraph& graph, const std::vector<Stage>& stages,
+    std::vector<int64_t> tile, int vector_dim, int64_t cores) {
   const std::vector<int64_t> shape =
-      workload.graph.tensor(output).static_shape();
-  const int vectors = FindContiguous(workload, output).dim;
-  std::vector<int64_t> tile, tiles;
+      graph.tensor(stages.back().members.back()).static_shape();
+  std::vector<int64_t> tiles;
   int64_t tasks = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
-    tile.push_back(std::min(shape[i], plan.tile[i]));
+    tile[i] = std::min(shape[i], tile[i]);
     tiles.push_back(CeilDiv(shape[i], tile[i]));
     tasks *= tiles[i];
   }
-  const int64_t wanted =
-      kStagedTasksPerCore * std::max<int64_t>(1, spec.unit().cores());
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (tiles[i] == 1 || static_cast<int>(i) == vectors) continue;
+    if (tiles[i] == 1 || static_cast<int>(i) == vector_dim) continue;
     TW_ASSIGN_OR_RETURN(const bool share,
-                        Share(workload.graph, plan, tile, i, tiles[i]));
+                        Share(graph, stages, tile, i, tiles[i]));
     if (!share) continue;
+    const int64_t wanted = kTasksPerCore * std::max<int64_t>(1, cores);
     const int64_t most = std::clamp<int64_t>(tasks / wanted, 1, tiles[i]);
+    // As many tasks as that needs, all of one size.
     const int64_t steps = CeilDiv(tiles[i], CeilDiv(tiles[i], most));
-    if (steps == 1) return std::optional<StageSteps>();
-    return std::optional<StageSteps>({static_cast<int>(i), steps});
+    if (steps == 1) return std::optional<TaskSteps>();
+    return std::optional<TaskSteps>({static_cast<int>(i), steps});
   }
-  return std::optional<StageSteps>();
+  return std::optional<TaskSteps>();
 }
 
-}  // namespace tilewright::sketch
+}  // namespace tilewright

@@ -1,0 +1,32 @@
+// Whether tasks of a group that is computed tile by tile take several tiles in
+// a row: neighbouring tiles need some of the same of its stages, which is
+// computed once while a task goes on (sketch/schedule.h, rolling).
+#ifndef TILEWRIGHT_TILEGRAPH_TASK_STEPS_H_
+#define TILEWRIGHT_TILEGRAPH_TASK_STEPS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tilegraph/plan.h"
+#include "tilegraph/tensor_graph.h"
+
+namespace tilewright {
+
+struct TaskSteps {
+  int axis;       // of the output
+  int64_t tiles;  // of one task along it; above 1
+};
+
+// Along the outermost axis, but for `vector_dim`, along which neighbouring
+// tiles of the last stage's output need the same of an earlier one: as many
+// tiles as leave each of the cores some tasks. Nullopt: there is none such.
+// REQUIRES: one extent of `tile` per dimension of the output.
+absl::StatusOr<std::optional<TaskSteps>> ChooseTaskSteps(
+    const TensorGraph& graph, const std::vector<Stage>& stages,
+    std::vector<int64_t> tile, int vector_dim, int64_t cores);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TASK_STEPS_H_
