@@ -14,6 +14,7 @@
 #include "tools/commands.h"
 #include "tools/json.h"
 #include "tools/model_source.h"
+#include "tools/plan_report.h"
 #include "tools/profile/print.h"
 #include "tools/profile/profile.h"
 
@@ -91,17 +92,6 @@ absl::StatusOr<Profile> Roofline(const CommandLine& line,
                         threads);
 }
 
-std::string Why(const Source& source) {
-  std::string out;
-  const TensorGraph& graph = source.compiled->graph;
-  for (size_t g = 0; g < source.compiled->plan.groups.size(); ++g) {
-    const Group& group = source.compiled->plan.groups[g];
-    absl::StrAppend(&out, "group ", g, " ends at ",
-                    graph.tensor(group.output).name, ": ", group.why, "\n");
-  }
-  return out;
-}
-
 absl::StatusOr<std::string> DescribeKernel(const Source& source,
                                            const backends::Codegen& codegen,
                                            const std::string& what, int group) {
@@ -120,14 +110,16 @@ absl::StatusOr<std::string> DescribeKernel(const Source& source,
 
 absl::StatusOr<std::string> Describe(const CommandLine& line,
                                      const Source& source,
-                                     const std::string& what) {
+                                     const std::string& what,
+                                     std::optional<PlanReport>& plan) {
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
                       CodegenFrom(line));
   if (what == "graph") return PrintText(source.imported->graph);
-  if (what == "plan")
-    return ToString(source.compiled->plan, source.compiled->graph);
-  if (what == "why") return Why(source);
-  if (what != "schedule" && what != "kernel" && what != "source") {
+  if (what == "plan" || what == "why")
+    plan = ReportPlan(*source.compiled, codegen->spec());
+  if (what == "plan") return PlanText(*source.compiled, *plan);
+  if (what != "why" && what != "schedule" && what != "kernel" &&
+      what != "source") {
     return Usage(absl::StrCat(
         "--what=", what,
         ": expected graph, plan, why, schedule, kernel, source or roofline"));
@@ -138,6 +130,8 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
     return absl::InvalidArgumentError(absl::StrCat(
         "--group=", only, ": the plan has groups 0 to ", groups - 1));
   }
+  if (what == "why")
+    return WhyText(*source.compiled, *plan, static_cast<int>(only));
   std::string out;
   for (int g = 0; g < groups; ++g) {
     if (line.Has("group") && g != only) continue;
@@ -156,12 +150,14 @@ absl::Status InspectCommand(const CommandLine& line) {
   const std::string what = line.Get("what", is_onnx ? "plan" : "program");
   std::string text;
   std::optional<Profile> roofline;
+  std::optional<PlanReport> plan;
+  Source source;
   if (is_onnx) {
-    TW_ASSIGN_OR_RETURN(const Source source, CompileOnnx(line, path));
+    TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path));
     if (what == "roofline") {
       TW_ASSIGN_OR_RETURN(roofline, Roofline(line, source.compiled->program));
     } else {
-      TW_ASSIGN_OR_RETURN(text, Describe(line, source, what));
+      TW_ASSIGN_OR_RETURN(text, Describe(line, source, what, plan));
     }
   } else {
     TW_ASSIGN_OR_RETURN(const auto file, TwFile::Open(path));
@@ -181,6 +177,7 @@ absl::Status InspectCommand(const CommandLine& line) {
     Json json;
     json.Open('{').Key("what").Text(what).Key("text").Text(text);
     if (roofline) AppendProfile(*roofline, json.Key("roofline"));
+    if (plan) AppendPlan(*source.compiled, *plan, json.Key("plan"));
     text = json.Close('}').text() + "\n";
   }
   std::fputs(text.c_str(), stdout);

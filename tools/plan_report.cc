@@ -1,0 +1,206 @@
+#include "tools/plan_report.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace tilewright::tools {
+namespace {
+
+bool Contains(const std::vector<TensorId>& ids, TensorId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+void Add(const GroupCost& one, GroupCost& sum) {
+  sum.flops += one.flops;
+  sum.memory_bytes += one.memory_bytes;
+  sum.shared_bytes += one.shared_bytes;
+  sum.private_bytes += one.private_bytes;
+  sum.one_core_seconds += one.one_core_seconds;
+  sum.seconds += one.seconds;
+  sum.core_seconds += one.core_seconds;
+}
+
+std::string CostText(const GroupCost& cost) {
+  return absl::StrFormat(
+      "%.1f us on one core, %.1f on all; %.3f GFLOP, KiB by level: %.0f "
+      "memory, %.0f shared, %.0f private",
+      cost.one_core_seconds * 1e6, cost.seconds * 1e6, cost.flops * 1e-9,
+      cost.memory_bytes / 1024, cost.shared_bytes / 1024,
+      cost.private_bytes / 1024);
+}
+
+std::string TaskText(const GroupCost& cost) {
+  return absl::StrFormat(
+      "[%s], %.0f tasks, %.2f times the arithmetic, %d KiB "
+      "between stages",
+      absl::StrJoin(cost.tile, ", "), cost.tasks, cost.recompute,
+      cost.scratch_bytes / 1024);
+}
+
+std::string Names(const CompiledModel& compiled, const std::vector<int>& groups,
+                  absl::string_view separator) {
+  return absl::StrJoin(groups, separator, [&](std::string* text, int g) {
+    text->append(
+        compiled.graph.tensor(compiled.register_plan.groups[g].output).name);
+  });
+}
+
+int Reductions(const TensorGraph& graph, const Group& group) {
+  return static_cast<int>(std::count_if(
+      group.members.begin(), group.members.end(), [&](TensorId member) {
+        return graph.tensor(member).compute.combiner.has_value();
+      }));
+}
+
+void AppendCost(const GroupCost& cost, Json& json) {
+  json.Open('{').Key("tile").Open('[');
+  for (const int64_t size : cost.tile) json.Int(size);
+  json.Close(']').Key("tasks").Number(cost.tasks);
+  json.Key("flops").Number(cost.flops).Key("recompute").Number(cost.recompute);
+  json.Key("memory_bytes").Number(cost.memory_bytes);
+  json.Key("shared_bytes").Number(cost.shared_bytes);
+  json.Key("private_bytes").Number(cost.private_bytes);
+  json.Key("scratch_bytes").Int(cost.scratch_bytes);
+  json.Key("fits").Bool(cost.fits);
+  json.Key("one_core_s").Number(cost.one_core_seconds);
+  json.Key("all_cores_s").Number(cost.seconds).Close('}');
+}
+
+}  // namespace
+
+PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec) {
+  PlanReport report;
+  const TensorGraph& graph = compiled.graph;
+  const GroupPricer pricer(graph, compiled.plan, spec);
+  const ConnectedGroups& connected = compiled.connected;
+  std::set<int> kernels;
+  for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
+    const Group& group = compiled.plan.groups[g];
+    GroupReport& one = report.groups.emplace_back();
+    const absl::StatusOr<GroupCost> cost = group.stages.empty()
+                                               ? pricer.Best(group)
+                                               : pricer.Cost(group, group.tile);
+    if (cost.ok()) one.cost = *cost;
+    for (size_t r = 0; r < connected.costs.size(); ++r) {
+      const TensorId output = compiled.register_plan.groups[r].output;
+      if (!group.stages.empty() && Contains(group.members, output))
+        Add(connected.costs[r], one.apart);
+    }
+    for (const JoinDecision& decision : connected.decisions) {
+      if (std::any_of(
+              decision.groups.begin(), decision.groups.end(), [&](int r) {
+                return Contains(group.members,
+                                compiled.register_plan.groups[r].output);
+              }))
+        one.weighed.push_back(&decision);
+    }
+    const absl::Span<const TensorId> outputs = graph.outputs();
+    if (std::find(outputs.begin(), outputs.end(), group.output) ==
+        outputs.end())
+      report.intermediate_bytes +=
+          static_cast<double>(graph.tensor(group.output).num_elements() *
+                              SizeBytes(graph.tensor(group.output).dtype));
+    if (group.stages.empty()) continue;
+    ++report.staged;
+    if (!kernels.insert(compiled.kernel_of_group[g]).second) continue;
+    ++report.distinct_staged;
+    if (Reductions(graph, group) > 1) ++report.distinct_several;
+  }
+  return report;
+}
+
+std::string PlanText(const CompiledModel& compiled, const PlanReport& report) {
+  std::string out = absl::StrFormat(
+      "%d groups, %d with stages (%d distinct, %d of them with two or more "
+      "reductions); %.1f KiB between groups\n",
+      static_cast<int>(report.groups.size()), report.staged,
+      report.distinct_staged, report.distinct_several,
+      report.intermediate_bytes / 1024);
+  absl::StrAppend(&out, ToString(compiled.plan, compiled.graph));
+  for (size_t g = 0; g < report.groups.size(); ++g) {
+    const GroupReport& one = report.groups[g];
+    if (one.cost.tile.empty()) continue;
+    absl::StrAppend(&out, "predicted ", g, ": ", CostText(one.cost), "\n");
+    if (compiled.plan.groups[g].stages.empty()) continue;
+    absl::StrAppend(&out, "  tiles   ", TaskText(one.cost), "\n  apart   ",
+                    CostText(one.apart), "\n");
+  }
+  return out;
+}
+
+std::string WhyText(const CompiledModel& compiled, const PlanReport& report,
+                    int only) {
+  std::string out;
+  for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
+    if (only >= 0 && static_cast<int>(g) != only) continue;
+    const Group& group = compiled.plan.groups[g];
+    absl::StrAppend(&out, "group ", g, " ends at ",
+                    compiled.graph.tensor(group.output).name, ": ", group.why,
+                    "\n");
+    if (only < 0) continue;
+    const GroupReport& one = report.groups[g];
+    if (!one.cost.tile.empty())
+      absl::StrAppend(&out, "  predicted ", CostText(one.cost),
+                      "\n  tiles     ", TaskText(one.cost), "\n");
+    for (const JoinDecision* decision : one.weighed) {
+      absl::StrAppend(&out, "  weighed   ",
+                      Names(compiled, decision->groups, " + "), ": ",
+                      decision->why, "\n");
+      if (decision->joined.tile.empty()) continue;
+      absl::StrAppend(
+          &out, "    together ", CostText(decision->joined), "\n             ",
+          TaskText(decision->joined),
+          absl::StrFormat("\n    core-seconds %.1f us, apart %.1f\n",
+                          decision->joined.core_seconds * 1e6,
+                          decision->apart_core_seconds * 1e6));
+    }
+  }
+  return out;
+}
+
+void AppendPlan(const CompiledModel& compiled, const PlanReport& report,
+                Json& json) {
+  const auto names = [&](const std::vector<TensorId>& ids) {
+    json.Open('[');
+    for (const TensorId id : ids) json.Text(compiled.graph.tensor(id).name);
+    json.Close(']');
+  };
+  json.Open('{').Key("staged").Int(report.staged);
+  json.Key("distinct_staged").Int(report.distinct_staged);
+  json.Key("distinct_several_reductions").Int(report.distinct_several);
+  json.Key("intermediate_bytes").Number(report.intermediate_bytes);
+  json.Key("groups").Open('[');
+  for (size_t g = 0; g < report.groups.size(); ++g) {
+    const Group& group = compiled.plan.groups[g];
+    const GroupReport& one = report.groups[g];
+    json.Open('{').Key("kernel").Int(compiled.kernel_of_group[g]);
+    names((json.Key("members"), group.members));
+    names((json.Key("inputs"), group.inputs));
+    json.Key("output").Text(compiled.graph.tensor(group.output).name);
+    json.Key("why").Text(group.why).Key("stages").Open('[');
+    for (const Stage& stage : group.stages) names(stage.members);
+    json.Close(']');
+    if (!one.cost.tile.empty()) AppendCost(one.cost, json.Key("predicted"));
+    if (!group.stages.empty()) AppendCost(one.apart, json.Key("apart"));
+    json.Key("weighed").Open('[');
+    for (const JoinDecision* decision : one.weighed) {
+      json.Open('{').Key("groups").Open('[');
+      for (const int r : decision->groups)
+        json.Text(compiled.graph.tensor(compiled.register_plan.groups[r].output)
+                      .name);
+      json.Close(']').Key("taken").Bool(decision->taken);
+      json.Key("why").Text(decision->why);
+      if (!decision->joined.tile.empty())
+        AppendCost(decision->joined, json.Key("together"));
+      json.Close('}');
+    }
+    json.Close(']').Close('}');
+  }
+  json.Close(']').Close('}');
+}
+
+}  // namespace tilewright::tools
