@@ -13,7 +13,7 @@ constexpr double kUnknownOpsPerS = 1e11;
 // Shares of a core's peak: products of matrices and dense convolutions, whose
 // operands are used from registers again; depthwise convolutions and pooling,
 // which load an operand per operation; everything else.
-constexpr double kContractionShare = 0.7, kWindowShare = 0.3, kMapShare = 0.25;
+constexpr double kContractionShare = 0.9, kWindowShare = 0.5, kMapShare = 0.25;
 // A sum this long spends half its time in starting and storing.
 constexpr double kShortSum = 8;
 
@@ -119,8 +119,28 @@ ComputeRate RateOf(const TensorGraph& graph, TensorId id,
   rate.ops_per_s = (reuses ? kContractionShare * PeakFor(dtype, spec)
                            : kWindowShare * PeakFor(tensor.dtype, spec)) *
                    terms / (terms + kShortSum);
-  rate.rows_wanted = reuses ? 2 : 0.5;
+  rate.rows_wanted = reuses ? 0.5 : 0;
+  rate.along_output = reuses;
   return rate;
+}
+
+bool SlidesWindow(const Compute& compute) {
+  bool slides = false;
+  for (const Expr& body : compute.body) {
+    Visit(body, [&](const Expr& load) {
+      if (load.op() != Op::kLoad) return;
+      for (const Expr& index : load.operands()) {
+        bool spatial = false, reduced = false;
+        Visit(index, [&](const Expr& e) {
+          if (e.op() != Op::kVar) return;
+          const size_t axis = static_cast<size_t>(e.var_id());
+          (axis < compute.axes.size() ? spatial : reduced) = true;
+        });
+        slides |= spatial && reduced;
+      }
+    });
+  }
+  return slides;
 }
 
 double WeightedOperations(const Compute& compute) {

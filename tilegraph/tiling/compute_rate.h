@@ -13,9 +13,15 @@ struct ComputeRate {
   double ops_per_s = 0;
   // With as many rows in a tile it runs at half that rate.
   double rows_wanted = 0;
+  // Vectors lie along its output. Sums without reuse have them along their
+  // terms where that serves better.
+  bool along_output = true;
 };
 ComputeRate RateOf(const TensorGraph& graph, TensorId id,
                    const DeviceSpec& spec);
+
+// Whether neighbouring results read overlapping windows of an operand.
+bool SlidesWindow(const Compute& compute);
 
 // OperationsPerPoint, with functions (exp, tanh, ...) as the several operations
 // that they are.

@@ -24,6 +24,11 @@ constexpr double kTaskShare = 0.75;
 // reads it.
 constexpr double kHomeShare = 0.5, kSharedHomeShare = 0.25;
 constexpr double kTaskSeconds = 100e-9;  // to start one
+// Kernels with windows in tiles over those that run over whole rows: more and
+// smaller edges.
+constexpr double kWindowTiles = 1.15;
+// Of all, for a full private cache: it holds less than it could.
+constexpr double kCrowding = 0.04;
 constexpr double kUnknownBytesPerS = 1e10;
 
 double Or(double value, double otherwise) {
@@ -206,7 +211,8 @@ double GroupPricer::OpsPerSecond(TensorId member,
   for (size_t d = 0; d < extents.size(); ++d) {
     const double extent = static_cast<double>(extents[d]);
     if (static_cast<int>(d) == vector_dim) {
-      filled = extent / (std::ceil(extent / lanes_) * lanes_);
+      if (rate.along_output)
+        filled = extent / (std::ceil(extent / lanes_) * lanes_);
     } else {
       rows *= extent;
     }
@@ -336,13 +342,20 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
         static_cast<double>(graph_.tensor(group.output).shape[d].value());
     uneven *= std::min(static_cast<double>(task[d]), extent) / extent;
   }
+  if (!group.stages.empty() &&
+      std::any_of(group.members.begin(), group.members.end(),
+                  [&](TensorId member) {
+                    return SlidesWindow(graph_.tensor(member).compute);
+                  }))
+    cost.work_seconds *= kWindowTiles;
   const double busy =
       cost.work_seconds + cost.transfer_seconds + cost.tasks * kTaskSeconds;
   cost.one_core_seconds = busy + launch;
   cost.seconds = std::max(busy / cores * uneven,
                           cost.work_seconds / cores + memory_seconds) +
                  launch;
-  cost.core_seconds = (cost.one_core_seconds + cores * cost.seconds) / 2;
+  cost.core_seconds = (cost.one_core_seconds + cores * cost.seconds) / 2 *
+                      (1 + kCrowding * scratch_bytes / private_capacity_);
   return cost;
 }
 

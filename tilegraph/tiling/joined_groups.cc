@@ -14,13 +14,17 @@
 namespace tilewright {
 namespace {
 
-bool IsWinograd(const TensorGraph& graph, const Group& group) {
-  return std::any_of(
-      group.members.begin(), group.members.end(), [&](TensorId member) {
-        const std::string& hint = graph.tensor(member).hint;
-        return hint == kWinogradHint || hint == kWinogradInputHint ||
-               hint == kWinogradOutputHint;
-      });
+// Why `group` shares a kernel with no other; empty if it may.
+std::string WhyAlone(const TensorGraph& graph, const Group& group) {
+  for (const TensorId member : group.members) {
+    const std::string& hint = graph.tensor(member).hint;
+    if (hint == kWinogradHint || hint == kWinogradInputHint ||
+        hint == kWinogradOutputHint)
+      return "a Winograd product has stages of its own";
+    // Tiles of it are made of parts of tiles.
+    if (AsConcatenation(graph, member)) return "it puts tensors together";
+  }
+  return "";
 }
 
 // How a stage's output lies in its scratch memory.
@@ -71,8 +75,8 @@ JoinRules::JoinRules(const TensorGraph& graph, const Plan& plan)
       }
     }
     if (plan.views.count(group.output)) why = "a concatenation holds it";
-    if (IsWinograd(graph, group))
-      why = "a Winograd product has stages of its own";
+    const std::string alone = WhyAlone(graph, group);
+    if (!alone.empty()) why = alone;
     readers_[g].assign(readers.begin(), readers.end());
   }
 }
@@ -80,9 +84,9 @@ JoinRules::JoinRules(const TensorGraph& graph, const Plan& plan)
 absl::StatusOr<Group> JoinRules::Joined(absl::Span<const int> groups) const {
   Group joined;
   const Group& last = plan_.groups[groups.back()];
-  if (IsWinograd(graph_, last))
+  if (const std::string why = WhyAlone(graph_, last); !why.empty())
     return absl::FailedPreconditionError(
-        "a Winograd product has stages of its own");
+        absl::StrCat(graph_.tensor(last.output).name, " stays alone: ", why));
   if (graph_.tensor(last.output).shape.empty())
     return absl::FailedPreconditionError("a scalar has no tiles");
   std::vector<TensorId> views;
