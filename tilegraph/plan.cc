@@ -30,6 +30,13 @@ TensorId PlanDraft::Root(TensorId id) const {
   return place == places.end() ? id : place->second.source;
 }
 
+std::optional<PlanOptions::Connect> ParseConnect(std::string_view text) {
+  if (text == "none") return PlanOptions::Connect::kNone;
+  if (text == "register") return PlanOptions::Connect::kRegister;
+  if (text == "tilegraph") return PlanOptions::Connect::kTileGraph;
+  return std::nullopt;
+}
+
 Plan MakePlan(const TensorGraph& graph, const PlanOptions& options) {
   // Whether a view serves its readers shows once layouts are chosen, which
   // groups and views decide.

@@ -6,7 +6,9 @@
 #define TILEWRIGHT_TILEGRAPH_PLAN_H_
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -60,6 +62,9 @@ struct PlanOptions {
   // every layout plain.
   int channel_block = 16;
 };
+
+// "none", "register" or "tilegraph"; nullopt for anything else.
+std::optional<PlanOptions::Connect> ParseConnect(std::string_view text);
 
 // REQUIRES: `graph` passes VerifyGraph. The model's boundary stays plain.
 Plan MakePlan(const TensorGraph& graph, const PlanOptions& options);

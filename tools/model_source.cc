@@ -91,14 +91,11 @@ absl::StatusOr<int64_t> CapBytes(absl::string_view text) {
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   CompileOptions options;
   const std::string connect = line.Get("connect", "register");
-  if (connect == "none") {
-    options.plan.connect = PlanOptions::Connect::kNone;
-  } else if (connect == "tilegraph") {
-    options.plan.connect = PlanOptions::Connect::kTileGraph;
-  } else if (connect != "register") {
+  const std::optional<PlanOptions::Connect> parsed = ParseConnect(connect);
+  if (!parsed)
     return absl::InvalidArgumentError(absl::StrCat(
         "--connect=", connect, ": expected tilegraph, register or none"));
-  }
+  options.plan.connect = *parsed;
   const std::string search = line.Get("connect-search", "edges");
   if (search == "greedy") {
     options.connect.search = ConnectSearch::kGreedy;

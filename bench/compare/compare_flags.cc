@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/string_view.h"
 
 namespace tilewright::bench {
 
@@ -36,6 +37,13 @@ absl::StatusOr<CompareFlags> ParseCompareFlags(
       if (!absl::SimpleAtod(argument, &flags.seconds) || flags.seconds < 0)
         return absl::InvalidArgumentError(absl::StrCat(
             "--seconds: '", argument, "' is no number of seconds"));
+    } else if (absl::ConsumePrefix(&argument, "--connect=")) {
+      const std::optional<PlanOptions::Connect> connect =
+          ParseConnect(ToStd(argument));
+      if (!connect)
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--connect: '", argument, "'; give tilegraph, register or none"));
+      flags.connect = *connect;
     } else if (argument == "--judge") {
       flags.judge = true;
     } else if (argument == "--json") {
@@ -43,7 +51,8 @@ absl::StatusOr<CompareFlags> ParseCompareFlags(
     } else if (absl::StartsWith(argument, "-")) {
       return absl::InvalidArgumentError(absl::StrCat(
           "unknown flag ", argument,
-          "; known: --ort=LIB --threads=1,2 --seconds=S --judge --json"));
+          "; known: --ort=LIB --threads=1,2 --seconds=S --connect=HOW --judge "
+          "--json"));
     } else {
       flags.folders.push_back(user_path(argument));
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tilegraph/plan.h"
 
 namespace tilewright::bench {
 
@@ -17,6 +18,7 @@ struct CompareFlags {
   double seconds = 3;  // measured for each side and thread count
   bool judge = false;  // print errors, exit 1 above the limit
   bool json = false;
+  PlanOptions::Connect connect = PlanOptions::Connect::kRegister;
 };
 
 // InvalidArgument says which flag is wrong, and how. `environment_ort`:

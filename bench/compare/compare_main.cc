@@ -242,8 +242,10 @@ absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder,
                            bool& judged_ok, std::vector<SummaryRow>& summary) {
   TW_ASSIGN_OR_RETURN(const TestData data,
                       ReadTestData(folder + "/test_data_set_0"));
+  CompileOptions options;
+  options.plan.connect = flags.connect;
   TW_ASSIGN_OR_RETURN(const CompiledBytes compiled,
-                      CompileForHost(folder + "/model.onnx"));
+                      CompileForHost(folder + "/model.onnx", options));
   TW_ASSIGN_OR_RETURN(const double load_s, LoadSeconds(compiled.tw));
   for (const int threads : flags.threads) {
     TW_ASSIGN_OR_RETURN(

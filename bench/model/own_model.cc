@@ -65,14 +65,15 @@ OrtTensor EmptyTensor(const TensorSpec& spec) {
 
 }  // namespace
 
-absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path) {
+absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path,
+                                             const CompileOptions& options) {
   TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
                       cpu::CreateCpuCodegen(spec));
   const double start = ProcessCpuSeconds();
   TW_ASSIGN_OR_RETURN(const ImportedModel imported, ImportModel(onnx_path));
   TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
-                      Compile(imported, *codegen, {}));
+                      Compile(imported, *codegen, options));
   CompiledBytes result;
   result.tw = compiled.Serialize();
   result.compile_cpu_s = ProcessCpuSeconds() - start;

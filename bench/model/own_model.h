@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "backends/device.h"
 #include "bench/ort/ort_session.h"
+#include "compiler/compile.h"
 #include "runtime/session.h"
 
 namespace tilewright::bench {
@@ -21,8 +22,9 @@ struct CompiledBytes {
   double compile_cpu_s = 0;  // import and compilation, all threads
 };
 
-// With default options, for the CPU this runs on.
-absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path);
+// For the CPU this runs on.
+absl::StatusOr<CompiledBytes> CompileForHost(
+    const std::string& onnx_path, const CompileOptions& options = {});
 
 class OwnModel {
  public:

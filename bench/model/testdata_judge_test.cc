@@ -1,10 +1,12 @@
 // The committed models, judged: e(ours) is within its limit (judge.h)
 // against the committed float64 references, with the same bits at one and two
-// threads and in every run.
+// threads and in every run. With the default options, and with all groups
+// joined into staged ones that can be.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/status_matchers.h"
@@ -37,14 +39,21 @@ TEST(TestdataJudgeTest, AllModelsAreThere) {
   EXPECT_GE(ModelFolders().size(), 34u);
 }
 
-class TestdataJudgeTest : public testing::TestWithParam<std::string> {};
+class TestdataJudgeTest
+    : public testing::TestWithParam<std::tuple<std::string, bool>> {};
 
 TEST_P(TestdataJudgeTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
-  const std::string data_folder = GetParam() + "/test_data_set_0";
+  const auto& [folder, joined] = GetParam();
+  const std::string data_folder = folder + "/test_data_set_0";
+  CompileOptions options;
+  if (joined) {
+    options.plan.connect = PlanOptions::Connect::kTileGraph;
+    options.connect.least_gain = -1e9;
+  }
   TW_ASSERT_OK_AND_ASSIGN(const TestData data, ReadTestData(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const PeerJudgement peer, ReadJudgement(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const CompiledBytes compiled,
-                          CompileForHost(GetParam() + "/model.onnx"));
+                          CompileForHost(folder + "/model.onnx", options));
   std::vector<std::string> first;
   for (const int threads : {1, 2}) {
     TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<OwnModel> model,
@@ -62,14 +71,18 @@ TEST_P(TestdataJudgeTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
   }
 }
 
+std::string CaseName(
+    const testing::TestParamInfo<std::tuple<std::string, bool>>& info) {
+  const auto& [folder, joined] = info.param;
+  std::string name = folder.substr(folder.find('/') + 1);
+  std::replace(name.begin(), name.end(), '/', '_');
+  return joined ? name + "_joined" : name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, TestdataJudgeTest,
-                         testing::ValuesIn(ModelFolders()),
-                         [](const testing::TestParamInfo<std::string>& info) {
-                           std::string name =
-                               info.param.substr(info.param.find('/') + 1);
-                           std::replace(name.begin(), name.end(), '/', '_');
-                           return name;
-                         });
+                         testing::Combine(testing::ValuesIn(ModelFolders()),
+                                          testing::Bool()),
+                         CaseName);
 
 }  // namespace
 }  // namespace tilewright::bench
