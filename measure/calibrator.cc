@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 #include "base/check.h"
+#include "measure/median.h"
 #include "measure/outliers.h"
 #include "measure/share_of.h"
 
@@ -57,20 +59,21 @@ std::vector<int> ChooseRemeasured(absl::Span<const ParallelMeasurement> round,
   return chosen;
 }
 
-std::optional<double> MeanDelta(absl::Span<const ParallelMeasurement> round,
-                                absl::Span<const Remeasurement> remeasured,
-                                const CalibratorOptions& options) {
-  double sum = 0;
-  int count = 0;
+std::optional<double> RoundDelta(absl::Span<const ParallelMeasurement> round,
+                                 absl::Span<const Remeasurement> remeasured,
+                                 const CalibratorOptions& options) {
+  std::vector<double> deltas;
   for (const Remeasurement& alone : remeasured) {
     const double parallel_ns = Of(alone, round).latency_ns;
     if (!IsLatency(alone.latency_ns) || !IsLatency(parallel_ns)) continue;
     const double delta = (parallel_ns - alone.latency_ns) / parallel_ns;
-    sum += options.signed_delta ? delta : std::abs(delta);
-    ++count;
+    deltas.push_back(options.signed_delta ? delta : std::abs(delta));
   }
+  const int count = static_cast<int>(deltas.size());
   if (count == 0 || count < options.min_remeasured) return std::nullopt;
-  return std::max(0.0, sum / count);
+  const double mean =
+      std::accumulate(deltas.begin(), deltas.end(), 0.0) / count;
+  return std::max(0.0, options.median_delta ? Median(deltas) : mean);
 }
 
 std::vector<CalibratedLatency> Calibrate(

@@ -4,7 +4,7 @@
 //
 //   candidates <- ChooseRemeasured(round)            which to repeat   (eq. 3)
 //   remeasured <- those, each alone on the device
-//   delta      <- MeanDelta(round, remeasured)       how far off       (eq. 4)
+//   delta      <- RoundDelta(round, remeasured)      how far off       (eq. 4)
 //   Calibrate(round, remeasured, delta)              corrected values  (eq. 5)
 //
 // Failed candidates are no part of a round: they are repeated alone before, and
@@ -26,12 +26,15 @@ struct CalibratorOptions {
   // Values are scaled only below this delta: above, the mean says too little
   // about one of them.
   double scaling_limit = 0.25;
-  // MeanDelta needs as many.
+  // RoundDelta needs as many.
   int min_remeasured = 1;
   // Equation 4 without its absolute values, nor below 0: what others do to a
   // candidate makes it slower, and noise, which goes both ways, is not taken
   // for it.
   bool signed_delta = false;
+  // The median instead of the mean of equation 4: one that was disturbed by
+  // something else does not move it.
+  bool median_delta = false;
   // A repeated value replaces the parallel one only if it is smaller.
   bool keep_faster = false;
 
@@ -62,9 +65,10 @@ std::vector<int> ChooseRemeasured(absl::Span<const ParallelMeasurement> round,
 
 // Equation 4: the mean of |alone - parallel| / parallel; none if fewer than
 // min_remeasured can be compared.
-std::optional<double> MeanDelta(absl::Span<const ParallelMeasurement> round,
-                                absl::Span<const Remeasurement> remeasured,
-                                const CalibratorOptions& options);
+// The median if median_delta.
+std::optional<double> RoundDelta(absl::Span<const ParallelMeasurement> round,
+                                 absl::Span<const Remeasurement> remeasured,
+                                 const CalibratorOptions& options);
 
 struct CalibratedLatency {
   double latency_ns = 0;

@@ -95,37 +95,37 @@ TEST(ChooseRemeasuredTest, ALatencyThatIsNoNumberIsRepeated) {
 
 // |90 - 100| / 100 = 0.1, |50 - 200| / 200 = 0.75, |440 - 400| / 400 = 0.1:
 // 0.95 / 3.
-TEST(MeanDeltaTest, ThreeByHand) {
+TEST(RoundDeltaTest, ThreeByHand) {
   const std::vector<ParallelMeasurement> round = {
       {100, 1}, {7, 1}, {200, 1}, {400, 1}};
   const std::optional<double> delta =
-      MeanDelta(round, {{0, 90}, {2, 50}, {3, 440}}, {});
+      RoundDelta(round, {{0, 90}, {2, 50}, {3, 440}}, {});
   ASSERT_TRUE(delta.has_value());
   EXPECT_DOUBLE_EQ(*delta, 0.95 / 3);
 }
 
 // Two are faster alone, one slower; that one by itself is noise.
-TEST(MeanDeltaTest, SignedByHand) {
+TEST(RoundDeltaTest, SignedByHand) {
   CalibratorOptions options;
   options.signed_delta = true;
   const std::vector<ParallelMeasurement> round = {
       {100, 1000}, {200, 1000}, {400, 1000}};
-  EXPECT_DOUBLE_EQ(*MeanDelta(round, {{0, 90}, {1, 150}, {2, 440}}, options),
+  EXPECT_DOUBLE_EQ(*RoundDelta(round, {{0, 90}, {1, 150}, {2, 440}}, options),
                    (0.1 + 0.25 - 0.1) / 3);
-  EXPECT_EQ(*MeanDelta(round, {{2, 440}}, options), 0);
+  EXPECT_EQ(*RoundDelta(round, {{2, 440}}, options), 0);
 }
 
-TEST(MeanDeltaTest, WhatFailedOrHasNoLatencyIsLeftOut) {
+TEST(RoundDeltaTest, WhatFailedOrHasNoLatencyIsLeftOut) {
   const std::vector<ParallelMeasurement> round = {
       {100, 1}, {200, 1}, {400, 1}, {kNaN, 1}, {0, 1}};
   const std::vector<Remeasurement> remeasured = {
       {0, 90}, {1, kInfinity}, {2, kNaN}, {3, 10}, {4, 10}};
-  EXPECT_DOUBLE_EQ(*MeanDelta(round, remeasured, {}), 0.1);
-  EXPECT_EQ(MeanDelta(round, remeasured, CalibratorOptions::AsPublished()),
+  EXPECT_DOUBLE_EQ(*RoundDelta(round, remeasured, {}), 0.1);
+  EXPECT_EQ(RoundDelta(round, remeasured, CalibratorOptions::AsPublished()),
             std::nullopt);
-  EXPECT_EQ(MeanDelta(round, {{1, kInfinity}}, {}), std::nullopt);
-  EXPECT_EQ(MeanDelta(round, {}, {}), std::nullopt);
-  EXPECT_EQ(MeanDelta({}, {}, {}), std::nullopt);
+  EXPECT_EQ(RoundDelta(round, {{1, kInfinity}}, {}), std::nullopt);
+  EXPECT_EQ(RoundDelta(round, {}, {}), std::nullopt);
+  EXPECT_EQ(RoundDelta({}, {}, {}), std::nullopt);
 }
 
 TEST(CalibrateTest, BelowTheLimitTheOthersAreScaled) {

@@ -8,6 +8,20 @@
 
 namespace tilewright::measure {
 
+namespace {
+
+// `event` is of all visits then.
+void Join(const PoolEvent& earlier, PoolEvent& event) {
+  event.latencies_ns.insert(event.latencies_ns.begin(),
+                            earlier.latencies_ns.begin(),
+                            earlier.latencies_ns.end());
+  event.duration_ns += earlier.duration_ns;
+  event.executions += earlier.executions;
+  event.alone = event.alone || earlier.alone;
+}
+
+}  // namespace
+
 CandidateFlow::~CandidateFlow() {
   for (const Entry& entry : entries_) pool_->Forget(entry.id);
 }
@@ -50,29 +64,82 @@ absl::Status CandidateFlow::TakeEvent() {
       if (ok) {
         prepared_.push_back(index);
       } else {
-        ended_.push_back(index);
+        End(index);
       }
       break;
     case PoolEvent::Kind::kMeasured:
       --measuring_;
       entry.measuring = false;
       entry.prepared = ok;
-      ended_.push_back(index);
+      if (ok) Join(entry.earlier, event);
+      if (ok && entry.visits_left > 0) {
+        entry.earlier = event;
+        FreeWorker(entry);
+        Release(index);
+        revisited_.push_back(index);
+      } else {
+        End(index);
+      }
       break;
   }
   entry.candidate.event = std::move(event);
   return absl::OkStatus();
 }
 
-void CandidateFlow::Prepare(int index) {
-  pool_->Prepare(entry(index).id);
+void CandidateFlow::End(int index) {
+  Entry& entry = this->entry(index);
+  FreeWorker(entry);
+  if (!entry.visited.empty()) --visited_;
+  entry.visits_left = 0;
+  entry.visited.clear();
+  entry.earlier = PoolEvent();
+  ended_.push_back(index);
+}
+
+void CandidateFlow::FreeWorker(Entry& entry) {
+  if (!std::exchange(entry.holds_worker, false)) return;
+  worker_taken_[static_cast<size_t>(entry.worker)] = false;
+}
+
+void CandidateFlow::Prepare(int index, int worker) {
+  entry(index).worker = worker;
+  pool_->Prepare(entry(index).id, worker);
   ++preparing_;
+}
+
+int CandidateFlow::Fresh() const {
+  return static_cast<int>(
+      std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) {
+        return entry.holds_worker && entry.visited.empty();
+      }));
+}
+
+bool CandidateFlow::PrepareNextOf(std::deque<int>& queue) {
+  for (auto it = queue.begin(); it != queue.end(); ++it) {
+    Entry& entry = this->entry(*it);
+    const bool seen_all = entry.visited.size() >= worker_taken_.size();
+    for (size_t worker = 0; worker < worker_taken_.size(); ++worker) {
+      const int number = static_cast<int>(worker);
+      if (worker_taken_[worker] ||
+          (!seen_all && entry.visited.count(number) == 1)) {
+        continue;
+      }
+      const int index = *it;
+      queue.erase(it);
+      worker_taken_[worker] = true;
+      entry.holds_worker = true;
+      Prepare(index, number);
+      return true;
+    }
+  }
+  return false;
 }
 
 void CandidateFlow::Measure(int index, const AdaptiveEvaluatorOptions& repeats,
                             int timeout_s) {
   Entry& entry = this->entry(index);
-  entry.candidate.disturbed = measuring_ > 0;
+  entry.candidate.disturbed = measuring_ > 0 || (entry.candidate.disturbed &&
+                                                 entry.earlier.executions > 0);
   if (measuring_ > 0) {
     for (Entry& other : entries_) {
       if (other.measuring) other.candidate.disturbed = true;
@@ -91,24 +158,38 @@ absl::StatusOr<std::vector<int>> CandidateFlow::Pass(const Limits& limits) {
     for (; released < ended_.size() && !limits.keep; ++released) {
       Release(ended_[released]);
     }
-    while (!built_.empty() &&
-           preparing_ + static_cast<int>(prepared_.size()) + measuring_ <
-               limits.under_way) {
-      const int index = built_.front();
-      built_.pop_front();
-      Prepare(index);
-    }
     const auto quota_left = [&] {
-      return static_cast<int>(ended_.size()) + measuring_ < limits.quota;
+      return static_cast<int>(ended_.size()) + visited_ < limits.quota;
     };
-    while (!prepared_.empty() && measuring_ < limits.measured && quota_left()) {
-      const int index = prepared_.front();
-      prepared_.pop_front();
+    while (preparing_ + static_cast<int>(prepared_.size()) + measuring_ <
+           limits.under_way) {
+      // All have their first visit before one has its second. What is beyond
+      // the quota must not take workers that second visits need.
+      const int begun = static_cast<int>(ended_.size()) + visited_ + Fresh();
+      if (begun < limits.quota && PrepareNextOf(built_)) continue;
+      if (PrepareNextOf(revisited_)) continue;
+      if (limits.visits > 1 || !PrepareNextOf(built_)) break;
+    }
+    for (auto it = prepared_.begin();
+         it != prepared_.end() && measuring_ < limits.measured;) {
+      Entry& entry = this->entry(*it);
+      if (entry.visited.empty()) {
+        if (!quota_left()) {
+          ++it;
+          continue;
+        }
+        entry.visits_left = limits.visits;
+        ++visited_;
+      }
+      const int index = *it;
+      it = prepared_.erase(it);
+      --entry.visits_left;
+      entry.visited.insert(entry.worker);
       Measure(index, repeats_, limits.timeout_s);
     }
     const bool more = building_ > 0 || preparing_ > 0 || !built_.empty() ||
                       !prepared_.empty();
-    if (measuring_ == 0 && (!quota_left() || !more)) {
+    if (visited_ == 0 && (!quota_left() || !more)) {
       return std::exchange(ended_, {});
     }
     TW_RETURN_IF_ERROR(TakeEvent());
@@ -120,7 +201,7 @@ absl::Status CandidateFlow::MeasureAlone(
   TW_CHECK_EQ(measuring_, 0);
   Entry& entry = this->entry(index);
   const bool prepare = !entry.prepared;
-  if (prepare) Prepare(index);
+  if (prepare) Prepare(index, entry.worker);
   // What is being prepared already is no company either.
   while (preparing_ > 0) TW_RETURN_IF_ERROR(TakeEvent());
   // It passed before: it neither waits nor ended once more.
@@ -147,7 +228,8 @@ void CandidateFlow::Release(int index) {
 
 bool CandidateFlow::done() const {
   return building_ == 0 && preparing_ == 0 && measuring_ == 0 &&
-         built_.empty() && prepared_.empty() && ended_.empty();
+         built_.empty() && revisited_.empty() && prepared_.empty() &&
+         ended_.empty();
 }
 
 }  // namespace tilewright::measure

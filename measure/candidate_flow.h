@@ -7,6 +7,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,12 +36,17 @@ class CandidateFlow {
     int measured = 1;   // at the same time
     int quota = std::numeric_limits<int>::max();
     int timeout_s = 4;
+    // The executions of a candidate in so many parts, in different workers if
+    // there are; between two of them others have theirs.
+    int visits = 1;
     bool keep = false;  // prepared, once measured
   };
 
-  // `pool` must outlive it.
+  // `pool` must outlive it. `repeats`: of one visit.
   CandidateFlow(WorkerPool* pool, const AdaptiveEvaluatorOptions& repeats)
-      : pool_(pool), repeats_(repeats) {}
+      : pool_(pool),
+        repeats_(repeats),
+        worker_taken_(static_cast<size_t>(pool->workers())) {}
   ~CandidateFlow();
   CandidateFlow(const CandidateFlow&) = delete;
   CandidateFlow& operator=(const CandidateFlow&) = delete;
@@ -77,10 +83,22 @@ class CandidateFlow {
     Candidate candidate;
     bool prepared = false;
     bool measuring = false;
+    int worker = 0;
+    bool holds_worker = false;  // from being prepared to having been measured
+    // Of this pass.
+    int visits_left = 0;
+    std::set<int> visited;  // workers
+    PoolEvent earlier;      // of all visits but the last one
   };
   Entry& entry(int index) { return entries_[static_cast<size_t>(index)]; }
 
-  void Prepare(int index);
+  void Prepare(int index, int worker);
+  void End(int index);
+  void FreeWorker(Entry& entry);
+  // How many are prepared, or being so, and had no visit.
+  int Fresh() const;
+  // Prepares the next one of a queue that has a worker; whether there was one.
+  bool PrepareNextOf(std::deque<int>& queue);
   void Measure(int index, const AdaptiveEvaluatorOptions& repeats,
                int timeout_s);
   // Waits for one event. What ended a candidate's way goes to ended_.
@@ -90,9 +108,11 @@ class CandidateFlow {
   AdaptiveEvaluatorOptions repeats_;
   std::vector<Entry> entries_;
   std::map<int, int> index_of_id_;
-  std::deque<int> built_, prepared_;  // that wait
-  std::vector<int> ended_;            // since Pass returned some
+  std::vector<bool> worker_taken_;
+  std::deque<int> built_, revisited_, prepared_;  // that wait
+  std::vector<int> ended_;                        // since Pass returned some
   int building_ = 0, preparing_ = 0, measuring_ = 0;
+  int visited_ = 0;  // had a visit, and did not end
   int most_measured_ = 0;
 };
 

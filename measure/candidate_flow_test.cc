@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -143,6 +144,60 @@ TEST(CandidateFlowTest, NoCandidates) {
   CandidateFlow flow(&pool, kThrice);
   TW_ASSERT_OK(flow.Start({}, {}));
   EXPECT_THAT(flow.Pass(AtMost(8, 2)), IsOkAndHolds(IsEmpty()));
+}
+
+// One at a time: the first visits in worker 0, the second ones, once the quota
+// had theirs, in worker 1.
+TEST(CandidateFlowTest, VisitsAreInDifferentWorkers) {
+  ScriptedPool pool(2, std::vector<ScriptedCandidate>(5));
+  CandidateFlow flow(&pool, kThrice);
+  TW_ASSERT_OK(flow.Start({}, pool.AllSchedules()));
+  CandidateFlow::Limits limits = AtMost(1, 1);
+  limits.visits = 2;
+  limits.quota = 3;
+  EXPECT_THAT(flow.Pass(limits), IsOkAndHolds(ElementsAre(0, 1, 2)));
+  EXPECT_THAT(pool.measured, ElementsAre(0, 1, 2, 0, 1, 2));
+  EXPECT_THAT(pool.workers_used, ElementsAre(0, 0, 0, 1, 1, 1));
+  EXPECT_THAT(flow.Pass(limits), IsOkAndHolds(ElementsAre(3, 4)));
+  EXPECT_TRUE(flow.done());
+  EXPECT_EQ(pool.prepared_now(), 0);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(flow.candidate(i).event.latencies_ns.size(), 6);
+    EXPECT_EQ(flow.candidate(i).event.executions, 6);
+    EXPECT_FALSE(flow.candidate(i).disturbed);
+  }
+}
+
+TEST(CandidateFlowTest, VisitsOfSeveralAtATime) {
+  for (const int workers : {2, 3, 5}) {
+    for (const int visits : {2, 3, 4}) {
+      std::vector<ScriptedCandidate> script(23);
+      script[7].alone = script[7].in_parallel = Measurement::RUN_ERROR;
+      ScriptedPool pool(workers, script);
+      CandidateFlow flow(&pool, kThrice);
+      TW_ASSERT_OK(flow.Start({}, pool.AllSchedules()));
+      CandidateFlow::Limits limits = AtMost(workers, 2);
+      limits.visits = visits;
+      limits.quota = 6;
+      limits.keep = true;
+      int ended = 0;
+      while (!flow.done()) {
+        TW_ASSERT_OK_AND_ASSIGN(const std::vector<int> round,
+                                flow.Pass(limits));
+        ASSERT_THAT(round, Not(IsEmpty()));
+        ended += static_cast<int>(round.size());
+        for (const int index : round) {
+          const PoolEvent& event = flow.candidate(index).event;
+          EXPECT_EQ(event.executions, index == 7 ? 0 : 3 * visits);
+          EXPECT_TRUE(flow.candidate(index).disturbed || index == 22);
+          flow.Release(index);
+        }
+      }
+      EXPECT_EQ(ended, 23);
+      EXPECT_EQ(pool.most_measured, 2);
+      EXPECT_EQ(pool.prepared_now(), 0);
+    }
+  }
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ absl::Status CheckMethod(const Method& method) {
 absl::Status CheckLatency(const LatencySummaryProto& latency) {
   if (latency.n() < 1) return Bad("latency.n", "is below 1");
   if (!IsTime(latency.mean_ns()) || !IsTime(latency.median_ns()) ||
-      !IsTime(latency.min_ns()) || !IsTime(latency.stddev_ns())) {
+      !IsTime(latency.low_ns()) || !IsTime(latency.min_ns()) ||
+      !IsTime(latency.stddev_ns())) {
     return Bad("latency", "is negative or not finite");
   }
   if (latency.min_ns() > latency.median_ns()) {

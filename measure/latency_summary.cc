@@ -11,6 +11,17 @@
 
 namespace tilewright::measure {
 
+namespace {
+
+double LowerDecile(std::vector<double> values) {
+  const auto place =
+      values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 10);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+}  // namespace
+
 absl::StatusOr<LatencySummary> SummarizeLatencies(
     absl::Span<const double> latencies_ns) {
   if (latencies_ns.empty()) {
@@ -31,6 +42,7 @@ absl::StatusOr<LatencySummary> SummarizeLatencies(
   summary.n = static_cast<int64_t>(latencies_ns.size());
   summary.mean_ns = sum / static_cast<double>(summary.n);
   summary.median_ns = Median({latencies_ns.begin(), latencies_ns.end()});
+  summary.low_ns = LowerDecile({latencies_ns.begin(), latencies_ns.end()});
   summary.min_ns = *std::min_element(latencies_ns.begin(), latencies_ns.end());
   double squares = 0;
   for (const double latency : latencies_ns) {
@@ -38,6 +50,16 @@ absl::StatusOr<LatencySummary> SummarizeLatencies(
   }
   summary.stddev_ns = std::sqrt(squares / static_cast<double>(summary.n));
   return summary;
+}
+
+double ComparedNs(const LatencySummary& summary, Compared compared) {
+  return compared == Compared::kMedian ? summary.median_ns : summary.low_ns;
+}
+
+double ComparedNs(const LatencySummaryProto& summary, Compared compared) {
+  return compared == Compared::kMedian || summary.low_ns() == 0
+             ? summary.median_ns()
+             : summary.low_ns();
 }
 
 }  // namespace tilewright::measure

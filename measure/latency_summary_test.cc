@@ -21,6 +21,7 @@ TEST(LatencySummaryTest, EightLatenciesByHand) {
   EXPECT_EQ(summary.n, 8);
   EXPECT_EQ(summary.mean_ns, 5);
   EXPECT_EQ(summary.median_ns, 4.5);
+  EXPECT_EQ(summary.low_ns, 2);
   EXPECT_EQ(summary.min_ns, 2);
   EXPECT_EQ(summary.stddev_ns, 2);
 }
@@ -30,6 +31,29 @@ TEST(LatencySummaryTest, TheMedianOfAnOddNumberIsTheMiddleOne) {
                           SummarizeLatencies({30, 10, 11}));
   EXPECT_EQ(summary.median_ns, 11);
   EXPECT_EQ(summary.mean_ns, 17);
+}
+
+// Of 20 the second smallest, of 21 the third.
+TEST(LatencySummaryTest, ATenthIsNotAboveTheLowOne) {
+  std::vector<double> latencies_ns;
+  for (int i = 20; i >= 1; --i) latencies_ns.push_back(i);
+  TW_ASSERT_OK_AND_ASSIGN(LatencySummary summary,
+                          SummarizeLatencies(latencies_ns));
+  EXPECT_EQ(summary.low_ns, 2);
+  latencies_ns.push_back(21);
+  TW_ASSERT_OK_AND_ASSIGN(summary, SummarizeLatencies(latencies_ns));
+  EXPECT_EQ(summary.low_ns, 3);
+  EXPECT_EQ(ComparedNs(summary, Compared::kLow), 3);
+  EXPECT_EQ(ComparedNs(summary, Compared::kMedian), 11);
+}
+
+TEST(LatencySummaryTest, OldRecordsHaveOnlyTheirMedian) {
+  LatencySummaryProto summary;
+  summary.set_median_ns(7);
+  EXPECT_EQ(ComparedNs(summary, Compared::kLow), 7);
+  summary.set_low_ns(5);
+  EXPECT_EQ(ComparedNs(summary, Compared::kLow), 5);
+  EXPECT_EQ(ComparedNs(summary, Compared::kMedian), 7);
 }
 
 TEST(LatencySummaryTest, OneLatencyHasNoDeviation) {

@@ -27,17 +27,9 @@ void SetLatency(absl::Span<const double> latencies_ns, double scale,
   latency.set_n(summary->n);
   latency.set_mean_ns(summary->mean_ns * scale);
   latency.set_median_ns(summary->median_ns * scale);
+  latency.set_low_ns(summary->low_ns * scale);
   latency.set_min_ns(summary->min_ns * scale);
   latency.set_stddev_ns(summary->stddev_ns * scale);
-}
-
-// The latency that is compared: the median, which single disturbances do not
-// move. NaN if there is none.
-double LatencyNs(const PoolEvent& event) {
-  const absl::StatusOr<LatencySummary> summary =
-      SummarizeLatencies(event.latencies_ns);
-  return summary.ok() ? summary->median_ns
-                      : std::numeric_limits<double>::quiet_NaN();
 }
 
 // So many repetitions show how much others are slowed down, at most so many
@@ -51,11 +43,14 @@ bool MayBeDueToParallelism(const PoolEvent& event) {
          event.outcome != Measurement::WRONG_ANSWER && !event.alone;
 }
 
-// What algorithm 2 compares: its ratio must not depend on how often a candidate
-// was executed.
-ParallelMeasurement ValueOf(const PoolEvent& event) {
-  return {LatencyNs(event),
-          event.duration_ns / static_cast<double>(event.executions)};
+AdaptiveEvaluatorOptions ShareOfRepeats(AdaptiveEvaluatorOptions repeats,
+                                        double share) {
+  const auto part = [share](int n) {
+    return std::max(1, static_cast<int>(std::lround(n * share)));
+  };
+  repeats.max_repeats = part(repeats.max_repeats);
+  repeats.micro_batch = part(repeats.micro_batch);
+  return repeats;
 }
 
 }  // namespace
@@ -76,12 +71,26 @@ ParallelMeasurerOptions ParallelMeasurerOptions::AsInPaper() {
   ParallelMeasurerOptions options;
   options.overlap_builds = false;
   options.react.backoff_rounds = 0;
+  options.react.decrease_by_delta = false;
   options.prepare_ahead = false;
   options.alone_share = 1;
   options.repeat_promising = false;
   options.repeat_unscalable = false;
   options.smallest_round = 1;
   options.calibrator.signed_delta = false;
+  return options;
+}
+
+ParallelMeasurerOptions ParallelMeasurerOptions::ForCores(int cores) {
+  ParallelMeasurerOptions options;
+  options.react.initial_degree = cores;
+  options.react.max_degree = options.react.initial_max = cores;
+  options.react.tau = options.calibrator.scaling_limit;
+  options.smallest_round = 8 * cores;
+  options.visits = 2;
+  options.compared = Compared::kLow;
+  options.calibrator.median_delta = true;
+  options.calibrator.keep_faster = true;
   return options;
 }
 
@@ -118,6 +127,20 @@ absl::Status ParallelMeasurer::StartFlow(
   return options_.overlap_builds ? absl::OkStatus() : flow.WaitForBuilds();
 }
 
+double ParallelMeasurer::LatencyNs(const PoolEvent& event) const {
+  const absl::StatusOr<LatencySummary> summary =
+      SummarizeLatencies(event.latencies_ns);
+  return summary.ok() ? ComparedNs(*summary, options_.compared)
+                      : std::numeric_limits<double>::quiet_NaN();
+}
+
+// What algorithm 2 compares: its ratio must not depend on how often a candidate
+// was executed.
+ParallelMeasurement ParallelMeasurer::ValueOf(const PoolEvent& event) const {
+  return {LatencyNs(event),
+          event.duration_ns / static_cast<double>(event.executions)};
+}
+
 // Everything but the degree of parallelism; the latency that of the last event.
 Measurement ParallelMeasurer::MakeMeasurement(
     const CandidateFlow::Candidate& candidate) const {
@@ -143,12 +166,14 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasureAtFixedDegree(
     const WorkloadKey& workload,
     absl::Span<const sketch::ScheduleProto> schedules, int degree,
     bool by_host_clock) {
-  CandidateFlow flow(pool_, options_.repeats);
+  CandidateFlow flow(pool_, VisitRepeats());
   TW_RETURN_IF_ERROR(StartFlow(flow, workload, schedules));
   CandidateFlow::Limits limits;
   limits.under_way = limits.measured = std::min(degree, pool_->workers());
   limits.timeout_s = TimeoutSeconds(1);
-  TW_RETURN_IF_ERROR(flow.Pass(limits));
+  limits.visits = options_.visits;
+  if (options_.visits > 1) limits.quota = options_.smallest_round;
+  while (!flow.done()) TW_RETURN_IF_ERROR(flow.Pass(limits).status());
   std::vector<Measurement> results;
   for (size_t i = 0; i < schedules.size(); ++i) {
     const CandidateFlow::Candidate& candidate =
@@ -167,13 +192,11 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasureAtFixedDegree(
 }
 
 AdaptiveEvaluatorOptions ParallelMeasurer::AloneRepeats() const {
-  AdaptiveEvaluatorOptions repeats = options_.repeats;
-  const auto share = [this](int n) {
-    return std::max(1, static_cast<int>(std::lround(n * options_.alone_share)));
-  };
-  repeats.max_repeats = share(repeats.max_repeats);
-  repeats.micro_batch = share(repeats.micro_batch);
-  return repeats;
+  return ShareOfRepeats(options_.repeats, options_.alone_share);
+}
+
+AdaptiveEvaluatorOptions ParallelMeasurer::VisitRepeats() const {
+  return ShareOfRepeats(options_.repeats, 1.0 / options_.visits);
 }
 
 absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
@@ -185,7 +208,7 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
   Program& program =
       programs_.try_emplace(workload.text(), Program{React(react)})
           .first->second;
-  CandidateFlow flow(pool_, options_.repeats);
+  CandidateFlow flow(pool_, VisitRepeats());
   TW_RETURN_IF_ERROR(StartFlow(flow, workload, schedules));
   std::vector<Measurement> results(schedules.size());
   while (!flow.done()) {
@@ -195,6 +218,7 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
     limits.measured = degree;
     limits.quota = degree == 1 ? 1 : std::max(degree, options_.smallest_round);
     limits.timeout_s = TimeoutSeconds(degree);
+    limits.visits = options_.visits;
     limits.keep = true;
     TW_ASSIGN_OR_RETURN(const std::vector<int> ended, flow.Pass(limits));
 
@@ -212,8 +236,8 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
       Measurement& result = results[static_cast<size_t>(index)];
       result = MakeMeasurement(candidate);
       if (result.outcome() == Measurement::OK) {
-        program.best_ns =
-            std::min(program.best_ns, result.latency().median_ns());
+        program.best_ns = std::min(
+            program.best_ns, ComparedNs(result.latency(), options_.compared));
       }
     }
     TW_RETURN_IF_ERROR(RepeatFailed(flow, round, results));
@@ -322,7 +346,7 @@ absl::Status ParallelMeasurer::RepeatSample(CandidateFlow& flow,
         alone.latency_ns);
     if (slowdowns.size() > kSlowdownsKept) slowdowns.pop_front();
   }
-  round.delta = MeanDelta(round.values, round.repeated, options_.calibrator);
+  round.delta = RoundDelta(round.values, round.repeated, options_.calibrator);
   round.report.delta = round.delta.value_or(0);
   if (!options_.repeat_unscalable ||
       round.report.delta < options_.calibrator.scaling_limit) {
@@ -359,7 +383,8 @@ void ParallelMeasurer::Conclude(const CandidateFlow& flow, const Round& round,
     method.set_delta(round.report.delta);
     if (use_repeated) {
       method.set_repeats(AloneRepeats().max_repeats);
-      program.best_ns = std::min(program.best_ns, result.latency().median_ns());
+      program.best_ns = std::min(
+          program.best_ns, ComparedNs(result.latency(), options_.compared));
     } else {
       method.set_degree_of_parallelism(round.report.degree);
     }

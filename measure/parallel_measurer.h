@@ -22,6 +22,7 @@
 #include "measure/adaptive_timeout.h"
 #include "measure/calibrator.h"
 #include "measure/candidate_flow.h"
+#include "measure/latency_summary.h"
 #include "measure/measurer.h"
 #include "measure/react.h"
 #include "measure/worker_pool.h"
@@ -46,6 +47,11 @@ struct ParallelMeasurerOptions {
   bool overlap_builds = true;
   int naive_degree = 16;
   AdaptiveTimeoutOptions timeout;
+  // Executions of a candidate are split into so many visits, the later ones
+  // once all of a round had one: what disturbs for longer than one, and is none
+  // of ours, spoils a part of them.
+  int visits = 1;
+  Compared compared = Compared::kMedian;
   uint64_t seed = 1;  // of the samples that are repeated
 
   // kPrecise.
@@ -62,16 +68,23 @@ struct ParallelMeasurerOptions {
   // From calibrator.scaling_limit on all of a round is repeated.
   bool repeat_unscalable = true;
   // Where more than one is measured at a time, a round has at least so many
-  // candidates: two say little about how much they disturb each other.
+  // candidates: two say little about how much they disturb each other. Also the
+  // size of a round where there are several visits.
   int smallest_round = 6;
 
   // Our defaults; backs off from degrees that were too much.
   ParallelMeasurerOptions() {
     react.backoff_rounds = 32;
+    react.decrease_by_delta = true;
     calibrator.signed_delta = true;
   }
   // DOPpler as its paper describes it.
   static ParallelMeasurerOptions AsInPaper();
+  // For cores that have little in common (own first and second level caches),
+  // on a host that others use as well: as many at a time as there are cores, as
+  // long as values can be scaled; visits, low values, and what resists a
+  // repetition that was disturbed.
+  static ParallelMeasurerOptions ForCores(int cores);
 };
 
 // One round, for reports.
@@ -132,6 +145,11 @@ class ParallelMeasurer : public Measurer {
   absl::Status Repeat(CandidateFlow& flow, const std::vector<int>& members,
                       Round& round);
 
+  // NaN if there is none.
+  double LatencyNs(const PoolEvent& event) const;
+  ParallelMeasurement ValueOf(const PoolEvent& event) const;
+  // Of one visit.
+  AdaptiveEvaluatorOptions VisitRepeats() const;
   Measurement MakeMeasurement(const CandidateFlow::Candidate& candidate) const;
   AdaptiveEvaluatorOptions AloneRepeats() const;
   int TimeoutSeconds(int degree) const {

@@ -33,7 +33,10 @@ React::React(const ReactOptions& options)
 void React::Update(double mean_delta, int failures) {
   const bool accurate = mean_delta <= options_.tau;
   if (!accurate || failures > options_.tau * degree_) {
-    Decrease();
+    // NaN is not larger.
+    Decrease(options_.decrease_by_delta && mean_delta > options_.beta
+                 ? std::min(mean_delta, 1.0)
+                 : options_.beta);
     if (raised_) {
       backoff_length_ =
           backoff_length_ == 0 ? options_.backoff_rounds : 2 * backoff_length_;
@@ -50,11 +53,11 @@ void React::Update(double mean_delta, int failures) {
   }
 }
 
-void React::Decrease() {
+void React::Decrease(double beta) {
   adaptive_max_ = degree_ < adaptive_max_
-                      ? std::max(1, Floor(degree_ * (2 - options_.beta) / 2))
+                      ? std::max(1, Floor(degree_ * (2 - beta) / 2))
                       : degree_;
-  degree_ = std::max(1, Floor(degree_ * (1 - options_.beta)));
+  degree_ = std::max(1, Floor(degree_ * (1 - beta)));
 }
 
 void React::Increase() {

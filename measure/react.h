@@ -14,6 +14,11 @@ struct ReactOptions {
   int gamma_min = 2;
   int gamma_max = 12;
   double tau = 0.05;
+  // Equation 6 with the mean delta in place of beta where it is larger. Of d_p
+  // candidates that are slowed down so that 1 - delta is left, d_p (1 - delta)
+  // would have had the device for themselves: no rounds on the way down to
+  // them.
+  bool decrease_by_delta = false;
   // 0: every good round increases, as in the paper. Otherwise, when an increase
   // was followed by a decrease, as many good rounds pass before the next
   // increase; twice as many each time that it fails again, and none any more
@@ -55,7 +60,7 @@ class React {
   void Update(double mean_delta, int failures);
 
  private:
-  void Decrease();
+  void Decrease(double beta);
   void Increase();
 
   ReactOptions options_;

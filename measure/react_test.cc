@@ -150,5 +150,27 @@ TEST(ReactTest, TheConstantsAsPublished) {
   EXPECT_EQ(react.degree(), 15);
 }
 
+// 8 slowed down to a third: 8 / 3 fit. A is 8 (2 - 2/3) / 2 = 5.33; from 2 it
+// then is (5 - 2) / 2 -> 2 more; what is below beta, or no number, is beta.
+TEST(ReactTest, DecreasesByWhatWasSeen) {
+  ReactOptions options;
+  options.initial_degree = 8;
+  options.decrease_by_delta = true;
+  React react(options);
+  react.Update(2.0 / 3, 0);
+  EXPECT_EQ(react.degree(), 2);
+  EXPECT_EQ(react.adaptive_max(), 5);
+  react.Update(0, 0);
+  EXPECT_EQ(react.degree(), 4);
+  react.Update(0.1, 0);  // floor(4 * 0.8), floor(4 * 0.9)
+  EXPECT_EQ(react.degree(), 3);
+  EXPECT_EQ(react.adaptive_max(), 3);
+  react.Update(std::numeric_limits<double>::quiet_NaN(),
+               0);  // A is no more than 3: it is 3 again
+  EXPECT_EQ(react.degree(), 2);
+  react.Update(1, 0);
+  EXPECT_EQ(react.degree(), 1);
+}
+
 }  // namespace
 }  // namespace tilewright::measure

@@ -40,9 +40,10 @@ void ScriptedPool::Build(int candidate) {
   pending_.push_back(pending);
 }
 
-void ScriptedPool::Prepare(int candidate) {
+void ScriptedPool::Prepare(int candidate, int worker) {
   TW_CHECK(built_.count(candidate) == 1 && prepared_.count(candidate) == 0);
   TW_CHECK_LT(under_way_, workers_);
+  workers_used.push_back(worker);
   ++under_way_;
   most_under_way = std::max(most_under_way, under_way_);
   Pending pending;

@@ -36,7 +36,7 @@ class ScriptedPool : public WorkerPool {
   absl::StatusOr<int> Add(const WorkloadKey& workload,
                           const sketch::ScheduleProto& schedule) override;
   void Build(int candidate) override;
-  void Prepare(int candidate) override;
+  void Prepare(int candidate, int worker) override;
   void Measure(int candidate, const AdaptiveEvaluatorOptions& repeats,
                int timeout_s) override;
   void Release(int candidate) override;
@@ -50,6 +50,8 @@ class ScriptedPool : public WorkerPool {
   int most_under_way = 0, most_measured = 0;
   // By index in the script, in the order of the calls.
   std::vector<int> measured;
+  // By call of Prepare.
+  std::vector<int> workers_used;
   // By call of Measure.
   std::vector<int> timeouts_s, repeats;
   int prepared_now() const { return static_cast<int>(prepared_.size()); }

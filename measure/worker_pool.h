@@ -54,9 +54,9 @@ class WorkerPool {
 
   // Compiles it, when a builder is free -> kBuilt.
   virtual void Build(int candidate) = 0;
-  // Loads it into a free worker -> kPrepared. REQUIRES: built; fewer than
-  // workers() under way.
-  virtual void Prepare(int candidate) = 0;
+  // Loads it into that worker, of workers() -> kPrepared. REQUIRES: built, not
+  // prepared; fewer than workers() under way.
+  virtual void Prepare(int candidate, int worker) = 0;
   // Verifies it, if that was not done, and executes it as often as `repeats`
   // says -> kMeasured. It ends as TIMEOUT when no execution ends for so long.
   // REQUIRES: prepared; it stays so, to be measured again.

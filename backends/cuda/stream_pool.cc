@@ -75,7 +75,7 @@ void StreamPool::Build(int candidate) {
   Push(Event(PoolEvent::Kind::kBuilt, candidate));
 }
 
-void StreamPool::Prepare(int candidate) {
+void StreamPool::Prepare(int candidate, int) {
   Candidate& it = candidates_[static_cast<size_t>(candidate)];
   PoolEvent event = Event(PoolEvent::Kind::kPrepared, candidate);
   auto loaded = LoadedKernel::Load(device_, *module_,

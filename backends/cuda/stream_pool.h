@@ -32,7 +32,7 @@ class StreamPool : public measure::WorkerPool {
   absl::StatusOr<int> Add(const measure::WorkloadKey& workload,
                           const sketch::ScheduleProto& schedule) override;
   void Build(int candidate) override;
-  void Prepare(int candidate) override;
+  void Prepare(int candidate, int worker) override;
   void Measure(int candidate, const measure::AdaptiveEvaluatorOptions& repeats,
                int timeout_s) override;
   void Release(int candidate) override;

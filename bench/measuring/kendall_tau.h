@@ -8,7 +8,11 @@ namespace tilewright::bench {
 // How far two rankings of the same things agree: the pairs in the same order
 // less those in another, over all pairs (tau-a). Pairs of which one is no
 // number are left out; NaN if none is left. REQUIRES: as many of both.
-double KendallTau(absl::Span<const double> a, absl::Span<const double> b);
+//
+// With `apart` only pairs count of which one `a` is more than that share larger
+// than the other.
+double KendallTau(absl::Span<const double> a, absl::Span<const double> b,
+                  double apart = 0);
 
 }  // namespace tilewright::bench
 

@@ -19,6 +19,13 @@ TEST(KendallTauTest, WorkedByHand) {
   EXPECT_DOUBLE_EQ(KendallTau({1, 2, 3}, {1, 1, 3}), 2.0 / 3);
 }
 
+// 1 and 1.2 are in another order, but not apart.
+TEST(KendallTauTest, OnlyWhatIsApart) {
+  EXPECT_DOUBLE_EQ(KendallTau({1, 1.2, 3}, {2, 1, 3}), 1.0 / 3);
+  EXPECT_EQ(KendallTau({1, 1.2, 3}, {2, 1, 3}, 0.25), 1);
+  EXPECT_DOUBLE_EQ(KendallTau({1, 1.2, 3}, {2, 1, 3}, 0.15), 1.0 / 3);
+}
+
 TEST(KendallTauTest, WhatHasNoNumberDoesNotCount) {
   EXPECT_EQ(KendallTau({1, kNone, 3, 4}, {1, 9, 2, 3}), 1);
   EXPECT_TRUE(std::isnan(KendallTau({1, kNone}, {1, 2})));

@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/status_macros.h"
+#include "bench/measuring/foreign_load.h"
 #include "bench/measuring/mutate_decisions.h"
+#include "measure/latency_summary.h"
 #include "measure/median.h"
 #include "measure/rank_selection.h"
 #include "measure/workload_key.h"
@@ -20,6 +22,7 @@ namespace tilewright::bench {
 namespace {
 
 using measure::AdaptiveEvaluatorOptions;
+using measure::Compared;
 using measure::Measurement;
 using measure::MeasureMode;
 using measure::ParallelMeasurer;
@@ -30,9 +33,10 @@ constexpr int kDrawRepeats = 5;
 constexpr int kMaxDrawsPerCandidate = 20;
 constexpr double kFailed = std::numeric_limits<double>::quiet_NaN();
 
-double LatencyNs(const Measurement& measurement) {
+double LatencyNs(const Measurement& measurement,
+                 Compared compared = Compared::kLow) {
   return measurement.outcome() == Measurement::OK
-             ? measurement.latency().median_ns()
+             ? ComparedNs(measurement.latency(), compared)
              : kFailed;
 }
 
@@ -45,9 +49,10 @@ absl::StatusOr<CandidateSet> DrawCandidates(const sketch::Workload& workload,
                                             measure::WorkerPool* pool) {
   CandidateSet set;
   set.workload = measure::MakeWorkloadKey(workload);
-  ParallelMeasurerOptions options;
-  options.mode = MeasureMode::kNaive;
-  options.naive_degree = pool->workers();
+  ParallelMeasurerOptions options =
+      ParallelMeasurerOptions::ForCores(pool->workers());
+  options.visits = 1;
+  options.repeat_promising = false;
   options.repeats = AdaptiveEvaluatorOptions::Fixed(kDrawRepeats);
   ParallelMeasurer measurer(pool, options);
   Random random(seed);
@@ -100,19 +105,22 @@ absl::StatusOr<PassResult> RunPass(const CandidateSet& candidates,
   measurer.set_on_round([&](const measure::RoundReport& round) {
     result.repeated += round.repeated;
     result.failures += round.failures;
+    result.degree += round.degree * round.candidates;
   });
   const absl::Span<const sketch::ScheduleProto> all = candidates.schedules;
+  const ForeignLoad load;
   const int64_t start_ns = RealClock()->WallNs();
   for (size_t begin = 0; begin < all.size(); begin += kBatch) {
     TW_ASSIGN_OR_RETURN(
         const std::vector<Measurement> measurements,
         measurer.Measure(candidates.workload, all.subspan(begin, kBatch)));
     for (const Measurement& measurement : measurements) {
-      result.latencies_ns.push_back(LatencyNs(measurement));
+      result.latencies_ns.push_back(LatencyNs(measurement, options.compared));
       result.samples += static_cast<double>(measurement.latency().n());
     }
   }
   result.samples /= static_cast<double>(all.size());
+  result.degree /= static_cast<double>(all.size());
   const std::vector<int> best = measure::SelectTopRanks(result.latencies_ns);
   if (best.empty()) return absl::InternalError("no candidate was measured");
   std::vector<double> final_ns;
@@ -127,7 +135,7 @@ absl::StatusOr<PassResult> RunPass(const CandidateSet& candidates,
     TW_ASSIGN_OR_RETURN(const std::vector<Measurement> measurements,
                         measurer.MeasureAlone(candidates.workload, schedules));
     for (size_t i = 0; i < best.size(); ++i) {
-      final_ns[i] = LatencyNs(measurements[i]);
+      final_ns[i] = LatencyNs(measurements[i], options.compared);
     }
   }
   const auto smallest = std::min_element(
@@ -136,6 +144,7 @@ absl::StatusOr<PassResult> RunPass(const CandidateSet& candidates,
       });
   result.chosen = best[static_cast<size_t>(smallest - final_ns.begin())];
   result.wall_s = static_cast<double>(RealClock()->WallNs() - start_ns) * 1e-9;
+  result.foreign_percent = load.Percent();
   return result;
 }
 

@@ -40,6 +40,8 @@ struct PassResult {
   int chosen = 0;                    // the best
   int repeated = 0;                  // alone
   int failures = 0;                  // that did not happen alone
+  double degree = 0;                 // of a candidate, on average
+  double foreign_percent = 0;        // of the cores' time that others had
 };
 
 // In batches of 64. In precise mode the best ranks are measured alone at the

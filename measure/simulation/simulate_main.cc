@@ -80,14 +80,18 @@ const char kHeader[] =
     "worst %% | mean DP | settled DP at most | repeated |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n";
 
-// Against serial that overlaps builds with measuring, or does not.
+// Against serial that overlaps builds with measuring, or does not. If workers
+// stay, all but that serial one have contexts that are started once.
 void PrintTable(const std::vector<fake::Setting>& settings, bool overlap_builds,
-                bool serial_overlaps, int programs, int seeds) {
+                bool serial_overlaps, int programs, int seeds,
+                bool workers_stay = false) {
   std::printf(kHeader);
   const std::vector<Contender> contenders = Contenders(overlap_builds);
   const ParallelMeasurerOptions serial_options =
       Contenders(serial_overlaps)[0].options;
   for (const fake::Setting& setting : settings) {
+    fake::Setting of_contenders = setting;
+    if (workers_stay) of_contenders.new_context_per_candidate = false;
     std::vector<Column> columns(contenders.size());
     for (int p = 0; p < programs; ++p) {
       for (int s = 0; s < seeds; ++s) {
@@ -98,7 +102,7 @@ void PrintTable(const std::vector<fake::Setting>& settings, bool overlap_builds,
         const TuningResult serial =
             Tune(setting, program, serial_options, seed);
         for (size_t i = 0; i < contenders.size(); ++i) {
-          Add(Tune(setting, program, contenders[i].options, seed), serial,
+          Add(Tune(of_contenders, program, contenders[i].options, seed), serial,
               columns[i]);
         }
       }
@@ -189,6 +193,10 @@ int Main(int argc, char** argv) {
   std::printf(
       "\nMeasured as soon as built, but serial builds a batch first:\n\n");
   PrintTable({fake::StartUpSetting()}, true, false, programs, seeds);
+  std::printf(
+      "\nBuilt first, serial with a process per candidate, the others with "
+      "workers that stay:\n\n");
+  PrintTable({fake::StartUpSetting()}, false, false, programs, seeds, true);
   std::printf("\nDegrees of parallelism, kernel setting:\n\n");
   PrintDegrees();
   std::printf("\nRepeats, a batch built first, against serial with 500:\n\n");

@@ -64,7 +64,7 @@ void SimulatedPool::StartBuilds() {
   }
 }
 
-void SimulatedPool::Prepare(int candidate) {
+void SimulatedPool::Prepare(int candidate, int) {
   Task task;
   task.candidate = candidate;
   task.phase = Phase::kStarting;

@@ -40,7 +40,7 @@ class SimulatedPool : public WorkerPool {
   absl::StatusOr<int> Add(const WorkloadKey& workload,
                           const sketch::ScheduleProto& schedule) override;
   void Build(int candidate) override;
-  void Prepare(int candidate) override;
+  void Prepare(int candidate, int worker) override;
   void Measure(int candidate, const AdaptiveEvaluatorOptions& repeats,
                int timeout_s) override;
   void Release(int) override {}

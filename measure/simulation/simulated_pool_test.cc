@@ -55,7 +55,7 @@ TEST(SimulatedPoolTest, OneCandidateByHand) {
   SimulatedPool pool(fake::KernelSetting(), &program, Exact());
   AddAndBuild(pool, 1);
   EXPECT_DOUBLE_EQ(pool.now_ns(), 1e9);
-  pool.Prepare(0);
+  pool.Prepare(0, 0);
   MustWait(pool, Kind::kPrepared, 0);
   EXPECT_DOUBLE_EQ(pool.now_ns(), 1.35e9);
   pool.Measure(0, AdaptiveEvaluatorOptions::Fixed(3), 4);
@@ -91,7 +91,7 @@ TEST(SimulatedPoolTest, AContextIsStartedOncePerWorkerOrPerCandidate) {
     AddAndBuild(pool, 3);
     const double begin_ns = pool.now_ns();
     for (int i = 0; i < 3; ++i) {
-      pool.Prepare(i);
+      pool.Prepare(i, 0);
       MustWait(pool, Kind::kPrepared, i);
       pool.Measure(i, AdaptiveEvaluatorOptions::Fixed(1), 4);
       MustWait(pool, Kind::kMeasured, i);
@@ -107,7 +107,7 @@ TEST(SimulatedPoolTest, TwoAtATimeSlowEachOtherDown) {
   SimulatedPool pool(fake::KernelSetting(), &program, Exact());
   AddAndBuild(pool, 2);
   for (const int i : {0, 1}) {
-    pool.Prepare(i);
+    pool.Prepare(i, 0);
     MustWait(pool, Kind::kPrepared, i);
   }
   for (const int i : {0, 1}) {
@@ -142,7 +142,7 @@ TEST(SimulatedPoolTest, EveryFaultHasItsOutcome) {
     SimulatedPool pool(fake::KernelSetting(), &program, Exact());
     AddAndBuild(pool, 2);
     double before_ns = pool.now_ns();
-    pool.Prepare(0);
+    pool.Prepare(0, 0);
     if (c.fails_at == Kind::kMeasured) {
       MustWait(pool, Kind::kPrepared, 0);
       before_ns = pool.now_ns();
@@ -152,7 +152,7 @@ TEST(SimulatedPoolTest, EveryFaultHasItsOutcome) {
     EXPECT_NEAR(pool.now_ns() - before_ns, c.after_ns, 1);
     // The next one finds the context, or waits for a new one.
     before_ns = pool.now_ns();
-    pool.Prepare(1);
+    pool.Prepare(1, 0);
     MustWait(pool, Kind::kPrepared, 1);
     EXPECT_NEAR(pool.now_ns() - before_ns, c.loses_context ? 0.35e9 : 0, 1);
     pool.Measure(1, AdaptiveEvaluatorOptions::Fixed(1), 4);
@@ -168,7 +168,7 @@ TEST(SimulatedPoolTest, OnlyALackOfProgressIsATimeout) {
   SimulatedPool pool(fake::KernelSetting(), &program, Exact());
   AddAndBuild(pool, 2);
   for (const int i : {0, 1}) {
-    pool.Prepare(i);
+    pool.Prepare(i, 0);
     MustWait(pool, Kind::kPrepared, i);
     pool.Measure(i, AdaptiveEvaluatorOptions::Fixed(60), 4);
     EXPECT_EQ(MustWait(pool, Kind::kMeasured, i).outcome,
@@ -180,7 +180,7 @@ TEST(SimulatedPoolTest, OutliersAreThreeTimesAsLong) {
   const fake::FakeProgram program = Program({Fault::kNone});
   SimulatedPool pool(fake::KernelSetting(), &program, {});
   AddAndBuild(pool, 1);
-  pool.Prepare(0);
+  pool.Prepare(0, 0);
   MustWait(pool, Kind::kPrepared, 0);
   pool.Measure(0, AdaptiveEvaluatorOptions::Fixed(10'000), 4);
   const PoolEvent event = MustWait(pool, Kind::kMeasured, 0);

@@ -1,5 +1,6 @@
 #include "measure/worker/loaded_candidate.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,6 +30,8 @@ absl::StatusOr<Arguments> ParseArguments(const BuiltCandidate& built,
   return arguments;
 }
 
+constexpr int64_t kAlignment = 256;
+
 std::string Unpacked(const Tensor& tensor, const Layout& layout) {
   return std::string(
       static_cast<size_t>(layout.physical_elements() * SizeBytes(tensor.dtype)),
@@ -56,7 +59,7 @@ ModuleKernel LoadedCandidate::module_kernel() const {
 
 absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(
     backends::Device* device, backends::Stream* stream,
-    const TensorGraph& graph, PackedInputs& inputs, BuiltCandidate built) {
+    const TensorGraph& graph, BuiltCandidate built) {
   std::unique_ptr<LoadedCandidate> loaded(
       new LoadedCandidate(stream, std::move(built)));
   TW_ASSIGN_OR_RETURN(loaded->arguments_,
@@ -69,7 +72,21 @@ absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(
       device->GetKernel(*loaded->module_, loaded->built_.kernel()));
   for (size_t i = 0; i < loaded->arguments_.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensor(loaded->arguments_.tensors[i]);
-    const Layout& layout = loaded->arguments_.layouts[i];
+    const int64_t size = loaded->arguments_.layouts[i].physical_elements() *
+                         SizeBytes(tensor.dtype);
+    loaded->offsets_.push_back(loaded->argument_bytes_);
+    loaded->argument_bytes_ +=
+        (size + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  return loaded;
+}
+
+absl::Status LoadedCandidate::Place(void* memory, const TensorGraph& graph,
+                                    PackedInputs& inputs) {
+  args_.clear();
+  for (size_t i = 0; i < arguments_.tensors.size(); ++i) {
+    const Tensor& tensor = graph.tensor(arguments_.tensors[i]);
+    const Layout& layout = arguments_.layouts[i];
     std::string unwritten;
     if (tensor.kind == TensorKind::kCompute) {
       unwritten = Unpacked(tensor, layout);
@@ -78,14 +95,12 @@ absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(
     const std::string& bytes = tensor.kind == TensorKind::kCompute
                                    ? unwritten
                                    : inputs.Get(tensor, layout);
-    const int64_t size = static_cast<int64_t>(bytes.size());
-    TW_ASSIGN_OR_RETURN(auto buffer, device->Allocate(size));
-    TW_RETURN_IF_ERROR(stream->Copy(buffer->address(), bytes.data(), size));
-    TW_RETURN_IF_ERROR(stream->Synchronize());
-    loaded->args_.push_back(buffer->address());
-    loaded->buffers_.push_back(std::move(buffer));
+    args_.push_back(static_cast<char*>(memory) + offsets_[i]);
+    TW_RETURN_IF_ERROR(stream_->Copy(args_.back(), bytes.data(),
+                                     static_cast<int64_t>(bytes.size())));
+    TW_RETURN_IF_ERROR(stream_->Synchronize());
   }
-  return loaded;
+  return absl::OkStatus();
 }
 
 }  // namespace tilewright::measure

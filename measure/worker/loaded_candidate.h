@@ -37,13 +37,20 @@ class PackedInputs {
 
 class LoadedCandidate {
  public:
-  // Placeholders and constants get their values, outputs nothing. Errors are
-  // the device's, or InvalidArgument if `built` does not fit the graph.
-  // `device` and `stream` must outlive it.
+  // Errors are the device's, or InvalidArgument if `built` does not fit the
+  // graph. `device` and `stream` must outlive it.
   static absl::StatusOr<std::unique_ptr<LoadedCandidate>> Load(
       backends::Device* device, backends::Stream* stream,
-      const TensorGraph& graph, PackedInputs& inputs, BuiltCandidate built);
+      const TensorGraph& graph, BuiltCandidate built);
 
+  // Of all arguments, one after the other.
+  int64_t argument_bytes() const { return argument_bytes_; }
+  // Where arguments lie from now on, at least argument_bytes(), which outlives
+  // it: placeholders and constants get their values, outputs nothing.
+  absl::Status Place(void* memory, const TensorGraph& graph,
+                     PackedInputs& inputs);
+
+  // REQUIRES: placed, and nothing else since.
   absl::Status Launch() {
     return stream_->Launch(*kernel_, args_, built_.num_tasks(),
                            built_.scratch_bytes());
@@ -59,7 +66,8 @@ class LoadedCandidate {
   backends::Stream* stream_;
   BuiltCandidate built_;
   Arguments arguments_;
-  std::vector<std::unique_ptr<backends::DeviceBuffer>> buffers_;
+  std::vector<int64_t> offsets_;
+  int64_t argument_bytes_ = 0;
   std::vector<void*> args_;
   std::unique_ptr<backends::DeviceModule> module_;
   std::unique_ptr<backends::DeviceKernel> kernel_;

@@ -76,12 +76,7 @@ bool ProcessPool::DispatchSuspect() {
   const auto known = candidates_.find(job.candidate);
   if (known != candidates_.end() && known->second.worker != nullptr) {
     // It stays where it is retried.
-    Candidate& candidate = known->second;
-    if (candidate.holds_worker) {
-      --candidate.worker->reserved;
-      ++worker.reserved;
-    }
-    candidate.worker = &worker;
+    known->second.worker = &worker;
   }
   ++stats_.retried_alone;
   Run(worker, std::move(job));
@@ -136,17 +131,6 @@ void ProcessPool::SendMeasure(Worker& worker) {
   // Then it says what it is doing.
   worker.deadline_ns = DeadlineNs(job.limit_s);
   worker.process.Send(request);
-}
-
-PoolWorker& ProcessPool::LeastReserved() {
-  const auto load = [](const Worker& worker) {
-    return std::pair(worker.reserved,
-                     static_cast<int>(worker.queue.size()) +
-                         static_cast<int>(worker.job.has_value()));
-  };
-  return **std::min_element(
-      measurers_.begin(), measurers_.end(),
-      [&](const auto& a, const auto& b) { return load(*a) < load(*b); });
 }
 
 }  // namespace tilewright::measure

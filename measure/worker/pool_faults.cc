@@ -27,17 +27,10 @@ PoolEvent ProcessPool::FailedEvent(const Job& job,
   return event;
 }
 
-// An event ends the candidate's hold on its worker.
 void ProcessPool::Emit(PoolEvent event) {
   const auto found = candidates_.find(event.candidate);
   if (found != candidates_.end() && event.kind != PoolEvent::Kind::kBuilt) {
-    Candidate& candidate = found->second;
-    const bool failed = event.outcome != Measurement::OK;
-    if ((failed || event.kind == PoolEvent::Kind::kMeasured) &&
-        std::exchange(candidate.holds_worker, false)) {
-      --candidate.worker->reserved;
-    }
-    if (failed) Release(event.candidate);
+    if (event.outcome != Measurement::OK) Release(event.candidate);
   }
   events_.push_back(std::move(event));
 }

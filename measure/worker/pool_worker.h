@@ -51,7 +51,6 @@ struct PoolWorker {
   std::set<int> loaded;        // candidates
   int only_candidate = kNone;  // that it has executed; or kSeveral
   bool had_company = false;
-  int reserved = 0;  // candidates between Prepare and the end of Measure
   std::vector<double> latencies_ns;  // of the job, so far
   // A failure that is the candidate's if the worker comes back.
   std::optional<PoolEvent> verdict;

@@ -72,16 +72,14 @@ void ProcessPool::Build(int candidate) {
   Dispatch();
 }
 
-void ProcessPool::Prepare(int candidate) {
+void ProcessPool::Prepare(int candidate, int worker) {
   Candidate& known = candidates_.at(candidate);
   TW_CHECK(known.build->done) << "candidate " << candidate << " is not built";
   Job job;
   job.kind = PoolEvent::Kind::kPrepared;
   job.candidate = candidate;
   job.build = known.build;
-  known.worker = &LeastReserved();
-  known.holds_worker = true;
-  ++known.worker->reserved;
+  known.worker = measurers_[static_cast<size_t>(worker)].get();
   ++under_way_;
   known.worker->queue.push_back(std::move(job));
   Dispatch();
@@ -118,7 +116,6 @@ void ProcessPool::Release(int candidate) {
   if (found == candidates_.end()) return;
   Candidate& known = found->second;
   if (known.worker == nullptr) return;
-  if (std::exchange(known.holds_worker, false)) --known.worker->reserved;
   if (known.worker->loaded.erase(candidate) == 1) {
     WorkerRequest request;
     request.mutable_release()->set_candidate(candidate);

@@ -74,7 +74,7 @@ class ProcessPool : public WorkerPool {
   absl::StatusOr<int> Add(const WorkloadKey& workload,
                           const sketch::ScheduleProto& schedule) override;
   void Build(int candidate) override;
-  void Prepare(int candidate) override;
+  void Prepare(int candidate, int worker) override;
   void Measure(int candidate, const AdaptiveEvaluatorOptions& repeats,
                int timeout_s) override;
   void Release(int candidate) override;
@@ -93,7 +93,6 @@ class ProcessPool : public WorkerPool {
   struct Candidate {
     std::shared_ptr<measure::Build> build;
     Worker* worker = nullptr;  // where it is prepared
-    bool holds_worker = false;
   };
   explicit ProcessPool(const ProcessPoolOptions& options);
 
@@ -106,7 +105,6 @@ class ProcessPool : public WorkerPool {
   void Run(Worker& worker, Job job);
   void SendMeasure(Worker& worker);
   bool AnyMeasuring() const;
-  Worker& LeastReserved();
 
   // process_pool.cc: what comes back.
   void PollOnce();

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace tilewright::cpu {
@@ -31,8 +32,9 @@ AlignedMemory AllocateAligned(int64_t size_bytes) {
 void* ScratchArena::Reserve(int64_t size_bytes) {
   if (memory_ == nullptr || size_bytes > size_bytes_) {
     memory_.reset();
-    memory_ = AllocateAligned(size_bytes);
-    size_bytes_ = memory_ == nullptr ? 0 : size_bytes;
+    size_bytes_ = std::max(size_bytes, kHugePage);
+    memory_ = AllocateAligned(size_bytes_);
+    if (memory_ == nullptr) size_bytes_ = 0;
   }
   return memory_.get();
 }

@@ -17,8 +17,8 @@ AlignedMemory AllocateAligned(int64_t size_bytes);
 
 class ScratchArena {
  public:
-  // At least `size_bytes`, or null if there is not enough memory. Contents and
-  // earlier addresses are lost when it grows.
+  // At least `size_bytes` and a huge page, or null if there is not enough
+  // memory. Contents and earlier addresses are lost when it grows.
   void* Reserve(int64_t size_bytes);
 
  private:

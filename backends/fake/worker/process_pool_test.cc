@@ -75,7 +75,7 @@ class ProcessPoolTest : public testing::TestWithParam<const char*> {
     pool.Build(id);
     PoolEvent event = Next(pool);
     if (event.outcome == Measurement::OK) {
-      pool.Prepare(id);
+      pool.Prepare(id, 0);
       event = Next(pool);
     }
     if (event.outcome == Measurement::OK) {
@@ -216,7 +216,7 @@ TEST_P(ProcessPoolTest, WhatWasBuiltAndVerifiedStaysSo) {
   const int id = Add(*pool, Good());
   pool->Build(id);
   (void)Next(*pool);
-  pool->Prepare(id);
+  pool->Prepare(id, 0);
   (void)Next(*pool);
   for (int i = 0; i < 3; ++i) {
     pool->Measure(id, AdaptiveEvaluatorOptions::Fixed(kRepeats), kTimeoutS);
@@ -238,13 +238,14 @@ TEST_P(ProcessPoolTest, TheInnocentAreNotBlamed) {
   pool->Build(crashes);
   for (size_t i = 0; i <= ids.size(); ++i) (void)Next(*pool);
   // Kept in the workers that are lost.
-  for (const int id : ids) {
-    pool->Prepare(id);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const int id = ids[i];
+    pool->Prepare(id, static_cast<int>(i % 2));
     (void)Next(*pool);
     pool->Measure(id, AdaptiveEvaluatorOptions::Fixed(kRepeats), kTimeoutS);
     ExpectGood(Next(*pool));
   }
-  pool->Prepare(crashes);
+  pool->Prepare(crashes, 0);
   (void)Next(*pool);
   pool->Measure(crashes, AdaptiveEvaluatorOptions::Fixed(kRepeats), kTimeoutS);
   for (const int id : ids) {
@@ -277,7 +278,7 @@ TEST_P(ProcessPoolTest, WhoeverKillsAWorkerIsNotTheCandidate) {
   const int id = Add(*pool, Good());
   pool->Build(id);
   (void)Next(*pool);
-  pool->Prepare(id);
+  pool->Prepare(id, 0);
   (void)Next(*pool);
   for (const pid_t worker : fake::WorkersOf(getpid())) kill(worker, SIGKILL);
   pool->Measure(id, AdaptiveEvaluatorOptions::Fixed(kRepeats), kTimeoutS);
@@ -324,7 +325,7 @@ TEST_P(ProcessPoolTest, LeavesNothingBehind) {
     const int id = Add(*pool, Faulty(Fault::kHang, kLater));
     pool->Build(id);
     (void)Next(*pool);
-    pool->Prepare(id);
+    pool->Prepare(id, 0);
     (void)Next(*pool);
     pool->Measure(id, AdaptiveEvaluatorOptions::Fixed(kRepeats), kTimeoutS);
   }
