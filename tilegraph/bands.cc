@@ -1,6 +1,5 @@
 #include "tilegraph/bands.h"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -10,122 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "tilegraph/access.h"
-#include "tilegraph/buffer_plan.h"
-#include "tilegraph/region.h"
+#include "tilegraph/band_boxes.h"
 #include "tilegraph/simplify.h"
 
 namespace tilewright {
 namespace {
-
-// Elements [begin, begin + extent) of every dimension.
-struct Box {
-  std::vector<int64_t> begin, extent;
-
-  int64_t elements() const {
-    int64_t count = 1;
-    for (const int64_t e : extent) count *= e;
-    return count;
-  }
-};
-
-absl::Status CheckPart(const TensorGraph& graph, const BandedPart& part,
-                       const std::vector<std::vector<TensorId>>& consumers) {
-  if (part.members.empty())
-    return absl::InvalidArgumentError("a part in bands has no members");
-  const std::set<TensorId> members(part.members.begin(), part.members.end());
-  const std::set<TensorId> outputs(graph.outputs().begin(),
-                                   graph.outputs().end());
-  for (const TensorId member : part.members) {
-    const Tensor& tensor = graph.tensor(member);
-    if (tensor.kind != TensorKind::kCompute)
-      return absl::InvalidArgumentError(
-          absl::StrCat(tensor.name, " is in bands and computes nothing"));
-    if (member == part.members.back()) continue;
-    const bool leaves =
-        outputs.count(member) > 0 ||
-        std::any_of(consumers[member].begin(), consumers[member].end(),
-                    [&](TensorId reader) { return !members.count(reader); });
-    if (leaves)
-      return absl::InvalidArgumentError(absl::StrCat(
-          tensor.name, " is in bands and is read outside of them"));
-  }
-  const Tensor& output = graph.tensor(part.members.back());
-  if (part.dim < 0 || part.dim >= static_cast<int>(output.shape.size()) ||
-      part.rows < 1)
-    return absl::InvalidArgumentError(absl::StrCat(
-        "bands of ", part.rows, " along dimension ", part.dim, " of ",
-        output.name, ", which has ", output.shape.size(), " dimensions"));
-  return absl::OkStatus();
-}
-
-// What there is of a region. At least one element: where none is there, guards
-// keep loads away.
-absl::StatusOr<Box> Clip(const Region& region, const Tensor& tensor) {
-  Box box;
-  const std::vector<int64_t> shape = tensor.static_shape();
-  const RangeOf none = [](int) { return std::nullopt; };
-  for (size_t d = 0; d < shape.size(); ++d) {
-    const std::optional<Range> base = RangeOfExpr(region[d].base, none);
-    if (!base || base->min != base->max)
-      return absl::UnimplementedError(absl::StrCat(
-          "cannot tell which part of ", tensor.name, " a band needs"));
-    const int64_t begin =
-        std::min(std::max<int64_t>(0, base->min), shape[d] - 1);
-    const int64_t end = std::min(
-        shape[d], base->min + (region[d].extent - 1) * region[d].step + 1);
-    box.begin.push_back(begin);
-    box.extent.push_back(std::max<int64_t>(1, end - begin));
-  }
-  return box;
-}
-
-void Widen(Box& box, const Box& more) {
-  for (size_t d = 0; d < box.begin.size(); ++d) {
-    const int64_t end =
-        std::max(box.begin[d] + box.extent[d], more.begin[d] + more.extent[d]);
-    box.begin[d] = std::min(box.begin[d], more.begin[d]);
-    box.extent[d] = end - box.begin[d];
-  }
-}
-
-// By tensor: members, and what they read that is no member. Whole boxes, also
-// where a reader skips elements: what is computed there must find its operands.
-absl::StatusOr<std::map<TensorId, Box>> BoxesOf(const TensorGraph& graph,
-                                                const BandedPart& part,
-                                                int64_t row) {
-  const RangeOf none = [](int) { return std::nullopt; };
-  const Tensor& output = graph.tensor(part.members.back());
-  std::map<TensorId, Box> boxes;
-  Box& tile = boxes[output.id];
-  tile.extent = output.static_shape();
-  tile.begin.assign(tile.extent.size(), 0);
-  tile.begin[part.dim] = row;
-  tile.extent[part.dim] = std::min(part.rows, tile.extent[part.dim] - row);
-  for (auto member = part.members.rbegin(); member != part.members.rend();
-       ++member) {
-    const auto box = boxes.find(*member);
-    if (box == boxes.end()) continue;
-    std::vector<RegionDim> axes;
-    for (size_t d = 0; d < box->second.begin.size(); ++d) {
-      RegionDim& axis = axes.emplace_back();
-      axis.base = Expr::Int(box->second.begin[d]);
-      axis.extent = box->second.extent[d];
-    }
-    for (const Axis& axis : graph.tensor(*member).compute.reduce_axes) {
-      axes.push_back({Expr::Int(0)});
-      axes.back().extent = axis.extent.value();
-    }
-    TW_ASSIGN_OR_RETURN(const auto regions,
-                        PropagateOne(graph, *member, axes, none));
-    for (const auto& [id, region] : regions) {
-      TW_ASSIGN_OR_RETURN(Box needed, Clip(region, graph.tensor(id)));
-      const auto [known, added] = boxes.insert({id, needed});
-      if (!added) Widen(known->second, needed);
-    }
-  }
-  return boxes;
-}
 
 class Rewriter {
  public:
@@ -314,91 +202,6 @@ absl::StatusOr<RewrittenGraph> MakeInBands(const TensorGraph& graph,
     }
   }
   return std::move(rewriter).Finish();
-}
-
-namespace {
-
-// In whose memory the tensors of a part lie: paddings and other moves in that
-// of what they read, parts of a concatenation in that of the whole. As plans
-// have it (plan_draft.h, ChooseViews).
-std::map<TensorId, TensorId> HoldersOf(const TensorGraph& graph,
-                                       const BandedPart& part) {
-  std::map<TensorId, TensorId> holders;
-  const auto holder = [&](TensorId id) {
-    for (auto at = holders.find(id); at != holders.end(); at = holders.find(id))
-      id = at->second;
-    return id;
-  };
-  for (const TensorId member : part.members) {
-    TensorId source = -1;
-    if (const std::optional<ZeroPadding> padding = AsZeroPadding(graph, member))
-      source = padding->source;
-    if (const std::optional<Move> move = AsMove(graph, member))
-      source = move->source;
-    if (source >= 0 && graph.tensor(source).kind != TensorKind::kConstant)
-      holders[member] = source;
-    const std::optional<Concatenation> whole = AsConcatenation(graph, member);
-    if (!whole) continue;
-    for (const Concatenation::Part& one : whole->parts) {
-      const TensorId held = holder(one.source);
-      if (held == one.source && held != member &&
-          graph.tensor(held).kind != TensorKind::kConstant)
-        holders[held] = member;
-    }
-  }
-  std::map<TensorId, TensorId> resolved;
-  for (const auto& [id, next] : holders) resolved[id] = holder(next);
-  return resolved;
-}
-
-}  // namespace
-
-absl::StatusOr<BandedCost> CostOfBands(const TensorGraph& graph,
-                                       const BandedPart& part) {
-  TW_RETURN_IF_ERROR(CheckPart(graph, part, graph.Consumers()));
-  const std::set<TensorId> members(part.members.begin(), part.members.end());
-  const TensorId output = part.members.back();
-  const std::map<TensorId, TensorId> holders = HoldersOf(graph, part);
-  const int end = static_cast<int>(part.members.size());
-  // By tensor: the member, by position, that makes it and the last to read it.
-  std::map<TensorId, std::pair<int, int>> used;
-  for (int i = 0; i < end; ++i) {
-    used[part.members[i]] = {i, part.members[i] == output ? end : i};
-    for (const TensorId input : graph.Inputs(part.members[i]))
-      used.insert({input, {0, i}}).first->second.second = i;
-  }
-  BandedCost cost;
-  const int64_t rows = graph.tensor(output).shape[part.dim].value();
-  for (int64_t row = 0; row < rows; row += part.rows) {
-    TW_ASSIGN_OR_RETURN(const auto boxes, BoxesOf(graph, part, row));
-    std::map<TensorId, BufferLifetime> alive;
-    for (const auto& [id, box] : boxes) {
-      const Tensor& tensor = graph.tensor(id);
-      const int64_t bytes = box.elements() * SizeBytes(tensor.dtype);
-      const bool member = members.count(id) > 0;
-      if (member) cost.points += static_cast<double>(box.elements());
-      if (!member && tensor.kind == TensorKind::kConstant) {
-        if (row == 0)
-          cost.constant_bytes +=
-              tensor.num_elements() * SizeBytes(tensor.dtype);
-        continue;
-      }
-      if (!member || id == output) cost.moved_bytes += bytes;
-      const auto [first, last] = used.at(id);
-      const auto held = holders.find(id);
-      const auto [at, added] = alive.insert(
-          {held == holders.end() ? id : held->second, {bytes, first, last}});
-      if (added) continue;
-      BufferLifetime& buffer = at->second;
-      buffer = {std::max(buffer.size_bytes, bytes),
-                std::min(buffer.first, first), std::max(buffer.last, last)};
-    }
-    std::vector<BufferLifetime> lifetimes;
-    for (const auto& [id, buffer] : alive) lifetimes.push_back(buffer);
-    cost.band_bytes =
-        std::max(cost.band_bytes, PlaceBuffers(lifetimes).arena_bytes);
-  }
-  return cost;
 }
 
 }  // namespace tilewright
