@@ -1,5 +1,6 @@
 #include "sketch/default_schedule.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -19,7 +20,15 @@ namespace {
 void WriteChain(const Workload& workload, const DeviceSpec& spec,
                 const Chain& chain, const Place& place) {
   if (!chain.reduction) {
-    WriteMap(workload, spec, chain, place);
+    // A ring is written row by row, in no tiles that cross.
+    const bool rolls = std::count(place.rolls.begin(), place.rolls.end(), true);
+    const std::optional<Crossing> crossing =
+        rolls ? std::nullopt : FindCrossing(workload, chain);
+    if (crossing) {
+      WriteMove(workload, spec, chain, *crossing, place);
+    } else {
+      WriteMap(workload, spec, chain, place);
+    }
   } else if (IsWindow(workload, chain)) {
     WriteWindow(workload, spec, chain, place);
   } else {
@@ -35,12 +44,8 @@ absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
   const Place kernel = {writer, std::nullopt, {}};
   if (WriteRows(workload, spec, kernel)) return std::move(writer).Finish();
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
-  if (!chain.reduction) {
-    if (const std::optional<Crossing> crossing = FindCrossing(workload, chain))
-      return MoveSchedule(workload, spec, chain, *crossing);
-  } else if (IsWinograd(workload, chain)) {
+  if (IsWinograd(workload, chain))
     return WinogradSchedule(workload, spec, chain);
-  }
   WriteChain(workload, spec, chain, kernel);
   return std::move(writer).Finish();
 }

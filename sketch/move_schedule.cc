@@ -74,11 +74,12 @@ std::optional<Crossing> FindCrossing(const Workload& workload,
   return found;
 }
 
-Schedule MoveSchedule(const Workload& workload, const DeviceSpec& spec,
-                      const Chain& chain, const Crossing& crossing) {
+void WriteMove(const Workload& workload, const DeviceSpec& spec,
+               const Chain& chain, const Crossing& crossing,
+               const Place& place) {
   const TensorGraph& graph = workload.graph;
   const Tensor& output = graph.tensor(chain.output);
-  ScheduleWriter writer;
+  ScheduleWriter& writer = place.writer;
   for (const std::string& block : chain.inlined)
     writer.ComputeInline(writer.Block(block));
   const Handle last = writer.Block(chain.last);
@@ -98,14 +99,17 @@ Schedule MoveSchedule(const Workload& workload, const DeviceSpec& spec,
              std::min(CeilDiv(tiles.shape[tiles.vector_axis], unit.elements),
                       std::max<int64_t>(1, columns / unit.elements)));
   tiles.axes[crossing.axis].tile = crossing.run >= rows ? rows : crossing.run;
-  TaskBudget budget = BudgetOf(tiles, spec, 2);
-  for (const int axis :
-       {tiles.row_axis, tiles.vector_axis, tiles.outer_row_axis}) {
-    if (axis >= 0) TakeSteps(tiles, axis, budget);
+  if (place.inside) {
+    TakeWhole(tiles);
+  } else {
+    TaskBudget budget = BudgetOf(tiles, spec, 2);
+    for (const int axis :
+         {tiles.row_axis, tiles.vector_axis, tiles.outer_row_axis}) {
+      if (axis >= 0) TakeSteps(tiles, axis, budget);
+    }
+    WriteTasks(writer, tiles, last);
   }
-  WriteTasks(writer, tiles, last);
   TileMap(writer, tiles, last, output.compute.axes, true);
-  return std::move(writer).Finish();
 }
 
 }  // namespace tilewright::sketch

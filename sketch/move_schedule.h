@@ -12,7 +12,7 @@
 
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/group_chain.h"
-#include "sketch/schedule.h"
+#include "sketch/place.h"
 #include "sketch/workload.h"
 
 namespace tilewright::sketch {
@@ -28,8 +28,9 @@ std::optional<Crossing> FindCrossing(const Workload& workload,
                                      const Chain& chain);
 
 // REQUIRES: `crossing` is the workload's.
-Schedule MoveSchedule(const Workload& workload, const DeviceSpec& spec,
-                      const Chain& chain, const Crossing& crossing);
+void WriteMove(const Workload& workload, const DeviceSpec& spec,
+               const Chain& chain, const Crossing& crossing,
+               const Place& place);
 
 }  // namespace tilewright::sketch
 

@@ -1,13 +1,16 @@
 #include "sketch/move_schedule.h"
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sketch/replay.h"
+#include "sketch/schedule.h"
 #include "tilegraph/text_form.h"
 
 namespace tilewright::sketch {
@@ -81,8 +84,10 @@ TEST(FindCrossingTest, TheLargestInputDecides) {
 TEST(MoveScheduleTest, TheTileSpansLinesOfBothSides) {
   const Workload workload = Parse(kTransposition);
   const Chain chain = *FindChain(workload.graph);
-  const Schedule schedule = MoveSchedule(workload, *LoadSpec("cpu_x86_64_v4"),
-                                         chain, *FindCrossing(workload, chain));
+  ScheduleWriter writer;
+  WriteMove(workload, *LoadSpec("cpu_x86_64_v4"), chain,
+            *FindCrossing(workload, chain), {writer, std::nullopt, {}});
+  const Schedule schedule = std::move(writer).Finish();
   TW_EXPECT_OK(Replay(workload, schedule).status());
   EXPECT_THAT(schedule.ToString(), HasSubstr("\"tile\""));
 }

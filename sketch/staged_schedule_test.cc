@@ -61,7 +61,7 @@ TEST(StagedScheduleTest, LongSumsOfAStageAreAddedUpBlockByBlock) {
 TEST(StagedScheduleTest, RowsOfScoresAreAStage) {
   Checked(Attention(2, 10, 40, 16), {1, 4, 16});
   Checked(Attention(1, 9, 70, 17), {1, 9, 17});
-  Checked(Attention(3, 5, 33, 16), {2, 5, 16});
+  Checked(Attention(3, 5, 33, 16, true), {2, 5, 16});
 }
 
 TEST(StagedScheduleTest, BlockedChannelsStayBlocked) {

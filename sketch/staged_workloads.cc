@@ -190,11 +190,17 @@ StagedWorkload TokenMlp(int64_t rows, int64_t width, int64_t hidden) {
 }
 
 StagedWorkload Attention(int64_t heads, int64_t rows, int64_t keys,
-                         int64_t depth) {
+                         int64_t depth, bool transposed) {
   Builder b;
-  const TensorId q = b.Input("Q", {heads, rows, depth}),
-                 k = b.Input("K", {heads, depth, keys}),
-                 v = b.Input("V", {heads, keys, depth});
+  const TensorId q = b.Input("Q", {heads, rows, depth});
+  TensorId k =
+      b.Input("K", transposed ? std::vector<int64_t>{heads, keys, depth}
+                              : std::vector<int64_t>{heads, depth, keys});
+  const TensorId v = b.Input("V", {heads, keys, depth});
+  if (transposed) {
+    k = b.Map({heads, depth, keys}, b.Load(k, {V(0), V(2), V(1)}));
+    b.EndStage();
+  }
   const std::vector<int64_t> scores = {heads, rows, keys};
   const TensorId product =
       b.Reduce(scores, {depth}, Combiner::Kind::kSum,
@@ -264,7 +270,8 @@ StagedWorkload DrawStaged(uint64_t seed) {
       break;
     case 2:
       staged = Attention(random.UniformInt(1, 3), rows(),
-                         random.Bernoulli(0.05) ? 1000 : width(), width());
+                         random.Bernoulli(0.05) ? 900 : width(), width(),
+                         random.Bernoulli(0.5));
       break;
     default:
       staged = Pointwise(random.UniformInt(1, 9), random.UniformInt(1, 9),

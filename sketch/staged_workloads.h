@@ -23,9 +23,10 @@ StagedWorkload Mlp(int64_t rows, const std::vector<int64_t>& widths);
 // to `width`, plus X.
 StagedWorkload TokenMlp(int64_t rows, int64_t width, int64_t hidden);
 // Q: f32[heads, rows, depth], K: f32[heads, depth, keys], V: f32[heads, keys,
-// depth];  softmax(Q·K) · V.
+// depth];  softmax(Q·K) · V. `transposed`: K is f32[heads, keys, depth], to be
+// transposed first.
 StagedWorkload Attention(int64_t heads, int64_t rows, int64_t keys,
-                         int64_t depth);
+                         int64_t depth, bool transposed = false);
 // X: f32[1, channels[0], h, w], channels in blocks of 16;  one 1x1 convolution
 // with relu per further number of channels.
 StagedWorkload Pointwise(int64_t h, int64_t w,

@@ -69,8 +69,8 @@ std::vector<Probe> Probes() {
        [] { return sketch::TokenMlp(784, 192, 768); },
        {{14, 192}, {28, 192}, {56, 192}, {98, 192}}},
       {"attention49",  // Swin, windows of stage 1
-       [] { return sketch::Attention(192, 49, 49, 32); },
-       {{1, 7, 32}, {1, 49, 32}, {4, 49, 32}}},
+       [] { return sketch::Attention(192, 49, 49, 32, true); },
+       {{1, 49, 32}, {4, 49, 32}, {6, 49, 32}}},
       {"attention128",
        [] { return sketch::Attention(12, 128, 128, 64); },
        {{1, 16, 64}, {1, 32, 64}, {1, 64, 64}, {1, 128, 64}}},

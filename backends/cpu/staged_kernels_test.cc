@@ -42,6 +42,7 @@ TEST(StagedKernelsTest, GroupsOfModels) {
               {{sketch::Mlp(64, {64, 64, 64, 64}), {32, 64}},
                {sketch::TokenMlp(49, 96, 384), {28, 96}},
                {sketch::Attention(2, 64, 128, 64), {1, 32, 64}},
+               {sketch::Attention(6, 49, 49, 32, true), {3, 49, 32}},
                {sketch::Attention(1, 16, 512, 64), {1, 16, 64}},
                {sketch::Pointwise(7, 8, {32, 64, 48}), {1, 48, 2, 8}},
                {sketch::InvertedResidual(32, 64, 32, 14, 1), {1, 32, 1, 14}},
