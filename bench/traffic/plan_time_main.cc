@@ -76,7 +76,8 @@ void Run(const std::string& dir) {
       "%s: %zu groups, %d edges between them, %.2f us per tile, connected in "
       "%.2f s: %s, %zu parts\n",
       dir.c_str(), plan.groups.size(), open, (between - before) / count * 1e6,
-      after - between, connected.ok() ? "ok" : connected.status().ToString().c_str(),
+      after - between,
+      connected.ok() ? "ok" : connected.status().ToString().c_str(),
       connected.ok() ? connected->parts.size() : 0);
 }
 
