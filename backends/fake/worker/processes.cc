@@ -1,19 +1,25 @@
 #include "backends/fake/worker/processes.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 namespace tilewright::fake {
 namespace {
 
+// Empty if it is gone, or goes while it is read.
 std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  char part[4096];
+  for (ssize_t size; (size = read(file, part, sizeof(part))) > 0;)
+    text.append(part, static_cast<size_t>(size));
+  close(file);
+  return text;
 }
 
 std::vector<std::string> Entries(const char* directory) {
