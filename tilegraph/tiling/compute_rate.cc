@@ -61,8 +61,8 @@ std::vector<bool> AxesOf(const Expr& load, size_t axes) {
   return used;
 }
 
-// Whether two operands are each used again along an axis of the other.
-bool ReusesOperands(const Compute& compute) {
+// Of every load.
+std::vector<std::vector<bool>> LoadedAxes(const Compute& compute) {
   std::vector<std::vector<bool>> loads;
   const size_t axes = compute.axes.size() + compute.reduce_axes.size();
   for (const Expr& body : compute.body) {
@@ -70,6 +70,12 @@ bool ReusesOperands(const Compute& compute) {
       if (e.op() == Op::kLoad) loads.push_back(AxesOf(e, axes));
     });
   }
+  return loads;
+}
+
+// Whether two operands are each used again along an axis of the other.
+bool ReusesOperands(const Compute& compute) {
+  const std::vector<std::vector<bool>> loads = LoadedAxes(compute);
   const auto lacks = [&](const std::vector<bool>& a,
                          const std::vector<bool>& b) {
     for (size_t d = 0; d < compute.axes.size(); ++d) {
@@ -119,9 +125,18 @@ ComputeRate RateOf(const TensorGraph& graph, TensorId id,
   rate.ops_per_s = (reuses ? kContractionShare * PeakFor(dtype, spec)
                            : kWindowShare * PeakFor(tensor.dtype, spec)) *
                    terms / (terms + kShortSum);
-  rate.rows_wanted = reuses ? 0.5 : 0;
+  rate.rows_wanted = reuses ? 1 : 0;
   rate.along_output = reuses;
   return rate;
+}
+
+std::vector<bool> RowAxes(const Compute& compute, int vector_dim) {
+  std::vector<bool> rows(compute.axes.size(), true);
+  for (const std::vector<bool>& load : LoadedAxes(compute)) {
+    if (vector_dim < 0 || !load[vector_dim]) continue;
+    for (size_t d = 0; d < rows.size(); ++d) rows[d] = rows[d] && !load[d];
+  }
+  return rows;
 }
 
 bool SlidesWindow(const Compute& compute) {

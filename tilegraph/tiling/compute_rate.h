@@ -3,6 +3,8 @@
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_COMPUTE_RATE_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_COMPUTE_RATE_H_
 
+#include <vector>
+
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/tensor_graph.h"
 
@@ -19,6 +21,11 @@ struct ComputeRate {
 };
 ComputeRate RateOf(const TensorGraph& graph, TensorId id,
                    const DeviceSpec& spec);
+
+// By axis of the output: whether what a vector along `vector_dim` loads serves
+// several positions of it, which can be rows of a register tile. Heads and
+// batches of a product of matrices are none.
+std::vector<bool> RowAxes(const Compute& compute, int vector_dim);
 
 // Whether neighbouring results read overlapping windows of an operand.
 bool SlidesWindow(const Compute& compute);

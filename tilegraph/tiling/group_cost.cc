@@ -23,7 +23,8 @@ constexpr double kTaskShare = 0.75;
 // A tensor up to this share of a level is still there when the next kernel
 // reads it.
 constexpr double kHomeShare = 0.5, kSharedHomeShare = 0.25;
-constexpr double kTaskSeconds = 100e-9;  // to start one
+constexpr double kTaskSeconds = 100e-9;   // to start one
+constexpr double kStageSeconds = 300e-9;  // each stage of it
 // Kernels with windows in tiles over those that run over whole rows: more and
 // smaller edges.
 constexpr double kWindowTiles = 1.15;
@@ -121,13 +122,13 @@ std::vector<int64_t> ExtentsPerTile(const TileOperand& operand, int vector_dim,
 }
 
 // Sizes worth trying along a dimension: what divides it, and where little does,
-// powers of two.
+// powers of two, but never a part of a vector.
 std::vector<int64_t> Sizes(int64_t extent, int64_t multiple) {
   std::set<int64_t> sizes = {extent};
   for (int64_t size = multiple; size < extent; size += multiple) {
     if (extent % size == 0) sizes.insert(size);
   }
-  if (sizes.size() > 3) return {sizes.begin(), sizes.end()};
+  if (sizes.size() > 3 || multiple > 1) return {sizes.begin(), sizes.end()};
   for (int64_t size = multiple; size < extent; size *= 2) sizes.insert(size);
   return {sizes.begin(), sizes.end()};
 }
@@ -207,13 +208,15 @@ double GroupPricer::OpsPerSecond(TensorId member,
                                  const std::vector<int64_t>& extents,
                                  int vector_dim) const {
   const ComputeRate rate = RateOf(graph_, member, spec_);
+  const std::vector<bool> row_axes =
+      RowAxes(graph_.tensor(member).compute, vector_dim);
   double filled = 1, rows = 1;  // of the vectors, of the register tiles
   for (size_t d = 0; d < extents.size(); ++d) {
     const double extent = static_cast<double>(extents[d]);
     if (static_cast<int>(d) == vector_dim) {
       if (rate.along_output)
         filled = extent / (std::ceil(extent / lanes_) * lanes_);
-    } else {
+    } else if (row_axes[d]) {
       rows *= extent;
     }
   }
@@ -349,7 +352,9 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
                   }))
     cost.work_seconds *= kWindowTiles;
   const double busy =
-      cost.work_seconds + cost.transfer_seconds + cost.tasks * kTaskSeconds;
+      cost.work_seconds + cost.transfer_seconds +
+      cost.tasks * (kTaskSeconds +
+                    kStageSeconds * static_cast<double>(group.stages.size()));
   cost.one_core_seconds = busy + launch;
   cost.seconds = std::max(busy / cores * uneven,
                           cost.work_seconds / cores + memory_seconds) +
