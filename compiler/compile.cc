@@ -61,35 +61,40 @@ KernelInfo Info(const CompiledKernel& kernel, std::string label) {
   return info;
 }
 
+// What a group is: a kernel's work, or a move.
+struct GroupPart {
+  GroupWorkload workload;
+  std::optional<BandMove> move;
+};
+
 // Kernels of all groups of the plan. Groups that share one get the same.
 absl::Status CompileKernels(const TensorGraph& graph,
                             const backends::Codegen& codegen,
                             KernelMaker& maker, CompiledModel& compiled,
-                            std::vector<GroupWorkload>& workloads) {
+                            std::vector<GroupPart>& parts) {
   compiled.kernels.clear();
   compiled.kernel_of_group.clear();
-  workloads.clear();
+  parts.clear();
   std::map<std::string, int> kernel_of_key;
   for (const Group& group : compiled.plan.groups) {
-    TW_ASSIGN_OR_RETURN(const std::optional<BandMove> move,
-                        FindBandMove(graph, compiled.plan, group));
-    if (move) {
-      workloads.emplace_back();
+    GroupPart& part = parts.emplace_back();
+    TW_ASSIGN_OR_RETURN(part.move, FindBandMove(graph, compiled.plan, group));
+    if (part.move) {
       compiled.kernel_of_group.push_back(-1);
       continue;
     }
-    workloads.push_back(MakeGroupWorkload(graph, compiled.plan, group));
+    part.workload = MakeGroupWorkload(graph, compiled.plan, group);
     const auto [known, added] =
-        kernel_of_key.insert({KernelMaker::Key(workloads.back()),
+        kernel_of_key.insert({KernelMaker::Key(part.workload),
                               static_cast<int>(compiled.kernels.size())});
     compiled.kernel_of_group.push_back(known->second);
     if (!added) continue;
-    absl::StatusOr<CompiledKernel> kernel = maker.Make(workloads.back());
+    absl::StatusOr<CompiledKernel> kernel = maker.Make(part.workload);
     if (!kernel.ok())
       return Annotate(kernel.status(),
                       absl::StrCat("group '", Label(graph, group), "'"));
     // Of this group, not of one that was weighed and dropped.
-    kernel->workload = workloads.back();
+    kernel->workload = part.workload;
     kernel->tile.name = kernel->scalar.name =
         absl::StrCat("k", compiled.kernels.size());
     compiled.kernels.push_back(*std::move(kernel));
@@ -178,22 +183,20 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
   KernelMaker maker(codegen);
   if (options.plan.connect == PlanOptions::Connect::kTileGraph)
     ConnectGroups(codegen, options.connect, maker, compiled);
-  std::vector<GroupWorkload> workloads;
+  std::vector<GroupPart> parts;
   absl::Status made =
-      CompileKernels(model.graph, codegen, maker, compiled, workloads);
+      CompileKernels(model.graph, codegen, maker, compiled, parts);
   if (!made.ok() && TakeFailuresApart(codegen, maker, compiled))
-    made = CompileKernels(model.graph, codegen, maker, compiled, workloads);
+    made = CompileKernels(model.graph, codegen, maker, compiled, parts);
   TW_RETURN_IF_ERROR(made);
 
   Describe(model, codegen, options, compiled.program);
   std::vector<std::string> labels(compiled.kernels.size());
   std::vector<GroupLaunch> launches;
-  for (size_t g = 0; g < workloads.size(); ++g) {
+  for (size_t g = 0; g < parts.size(); ++g) {
     const int kernel = compiled.kernel_of_group[g];
-    if (kernel < 0) {
-      const BandMove move =
-          **FindBandMove(model.graph, compiled.plan, compiled.plan.groups[g]);
-      launches.push_back({kernel, {move.to, move.from}, {}, {}, move.copy});
+    if (const std::optional<BandMove>& move = parts[g].move) {
+      launches.push_back({kernel, {move->to, move->from}, {}, {}, move->copy});
       continue;
     }
     if (labels[kernel].empty())
@@ -201,8 +204,8 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
     GroupLaunch launch{
         kernel, {}, compiled.kernels[kernel].arg_layouts, {}, {}};
     for (const TensorId arg : compiled.kernels[kernel].arg_tensors) {
-      launch.args.push_back(workloads[g].model_tensor[arg]);
-      launch.offset_bytes.push_back(workloads[g].offset_bytes[arg]);
+      launch.args.push_back(parts[g].workload.model_tensor[arg]);
+      launch.offset_bytes.push_back(parts[g].workload.offset_bytes[arg]);
     }
     launches.push_back(std::move(launch));
   }

@@ -32,32 +32,11 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-// Up to eight computes, each reading one or two recent ones; more moves than
-// arithmetic.
+// Up to twelve computes; more moves than arithmetic.
 TensorGraph DrawGraph(uint64_t seed) {
   Random random(seed);
-  constexpr ComputeKind kMoves[] = {
-      ComputeKind::kTranspose, ComputeKind::kSplit,  ComputeKind::kMerge,
-      ComputeKind::kWindow,    ComputeKind::kWindow, ComputeKind::kConcat};
-  GraphShape shape;
-  const int computes = static_cast<int>(random.UniformInt(2, 8));
-  for (int i = 0; i < computes; ++i) {
-    ComputeKind kind =
-        random.Bernoulli(0.5)
-            ? kMoves[random.Index(std::size(kMoves))]
-            : static_cast<ComputeKind>(random.Index(kComputeKinds));
-    std::vector<int> reads;
-    const auto recent = [&] {
-      return static_cast<int>(random.UniformInt(std::max(0, i - 3), i - 1));
-    };
-    if (i > 0) reads.push_back(random.Bernoulli(0.6) ? i - 1 : recent());
-    if (i > 1 && TakesTwo(kind) && random.Bernoulli(0.6)) {
-      const int other = recent();
-      if (other != reads[0]) reads.push_back(other);
-    }
-    shape.reads.push_back(std::move(reads));
-    shape.kinds.push_back(kind);
-  }
+  const GraphShape shape = RandomChain(
+      random.Next(), static_cast<int>(random.UniformInt(2, 12)), 0.5);
   RandomGraphOptions options;
   options.exact_only = true;
   return BuildGraph(shape, random.Next(), options);

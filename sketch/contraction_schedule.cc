@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
 #include "sketch/dot_choice.h"
 #include "sketch/output_tiles.h"
 #include "sketch/packed_operands.h"
@@ -19,8 +20,6 @@ namespace {
 
 constexpr int64_t kDefaultL2Bytes = int64_t{1} << 20;
 constexpr int64_t kPageBytes = 4096;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Builder {
  public:

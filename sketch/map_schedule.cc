@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
 #include "tilegraph/simplify.h"
 
@@ -17,8 +18,6 @@ namespace {
 // Vectors of one tile: independent work for the units, without long code.
 constexpr int64_t kVectors = 4;
 constexpr int64_t kOperationsPerElement = 2;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // How far apart neighbours along each axis lie in one access; 0: no plain
 // stride.

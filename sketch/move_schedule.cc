@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
 #include "tilegraph/simplify.h"
 
@@ -16,8 +17,6 @@ constexpr int64_t kLineBytes = 64;
 constexpr int64_t kSideBytes = 1024;
 // Of a tile: both sides stay in the second-level cache.
 constexpr int64_t kTileBytes = int64_t{256} << 10;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The offset of a load at one point of the output.
 std::optional<int64_t> OffsetAt(const Expr& offset, int axis, int64_t at) {

@@ -4,14 +4,9 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
 
 namespace tilewright::sketch {
-namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
-
 int64_t OutputTiles::TilesLeft(int axis) const {
   return CeilDiv(shape[axis], axes[axis].per_task());
 }

@@ -5,13 +5,12 @@
 #include <set>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "sketch/group_chain.h"
 #include "tilegraph/layout.h"
 
 namespace tilewright::sketch {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Axis ordinal -> the dimension it indexes alone; nullopt if some dimension is
 // indexed by anything but an axis of its own.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/ceil_div.h"
 #include "sketch/group_chain.h"
 
 namespace tilewright::sketch {
@@ -14,8 +15,6 @@ constexpr int64_t kMaxTerms = 896;
 constexpr int64_t kBlockTerms = 480;
 constexpr int64_t kFewestBlockTerms = 256;
 constexpr int64_t kMostBlockTerms = 768;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // How the operands that no layout of ours packs read along one reduce axis.
 struct AxisUse {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
 #include "sketch/row_blocks.h"
 
@@ -20,8 +21,6 @@ constexpr int64_t kVectorsInARow = 8;
 constexpr int64_t kExpensiveVectors = 2;
 // Operations per element of a row, roughly.
 constexpr int64_t kOperationsPerElement = 8;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Writer {
  public:

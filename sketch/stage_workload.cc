@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/region.h"
@@ -17,8 +18,6 @@ namespace {
 constexpr int64_t kLineBytes = 64;
 // Runs that lie so far apart share few sets of a first-level cache.
 constexpr int64_t kConflictBytes = 2048;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The extents of every compute of the stage once its output is a box.
 absl::StatusOr<std::map<TensorId, std::vector<int64_t>>> ExtentsOf(

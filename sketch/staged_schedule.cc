@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "sketch/default_schedule.h"
 #include "sketch/output_tiles.h"
@@ -22,8 +23,6 @@
 
 namespace tilewright::sketch {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Writes stage by stage, the last first: a stage can be placed once all that
 // reads it is. What a task needs of a stage is what replay finds it needs.

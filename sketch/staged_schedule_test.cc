@@ -2,43 +2,24 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/str_join.h"
 #include "backends/spec/load_spec.h"
-#include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "sketch/block_tree.h"
-#include "sketch/block_tree_verifier.h"
-#include "sketch/replay.h"
-#include "sketch/schedule.h"
+#include "sketch/checked_stages.h"
 #include "sketch/staged_workloads.h"
-#include "sketch/test_workloads.h"
 
 namespace tilewright::sketch {
 namespace {
 
 using ::testing::HasSubstr;
 
-// The tree's text, once it was found to compute the right thing.
 std::string Checked(StagedWorkload staged, std::vector<int64_t> tile,
                     const std::string& spec = "cpu_x86_64_v4") {
   staged.plan.tile = std::move(tile);
-  const std::string what =
-      staged.workload.graph.tensors().back().name + " in tiles of " +
-      absl::StrJoin(staged.plan.tile, " ") + "\n" + staged.workload.Text();
-  const absl::StatusOr<Schedule> schedule =
-      StagedSchedule(staged.workload, *LoadSpec(spec), staged.plan);
-  EXPECT_THAT(schedule.status(), IsOk()) << what;
-  if (!schedule.ok()) return "";
-  const absl::StatusOr<BlockTree> tree = Replay(staged.workload, *schedule);
-  EXPECT_THAT(tree.status(), IsOk()) << what << schedule->ToString();
-  if (!tree.ok()) return "";
-  EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << what << tree->ToString();
-  EXPECT_THAT(CheckTree(*tree, staged.workload, 5), IsOk())
-      << what << tree->ToString();
-  return tree->ToString();
+  return CheckedStages(staged, *LoadSpec(spec));
 }
 
 TEST(StagedScheduleTest, HiddenLayersStayInScratch) {

@@ -5,18 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_join.h"
 #include "backends/spec/device_spec.pb.h"
 #include "backends/spec/load_spec.h"
-#include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "sketch/block_tree.h"
-#include "sketch/block_tree_verifier.h"
-#include "sketch/replay.h"
-#include "sketch/schedule.h"
-#include "sketch/staged_schedule.h"
-#include "sketch/test_workloads.h"
+#include "sketch/checked_stages.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -24,27 +17,13 @@ namespace {
 using ::testing::HasSubstr;
 using Kind = WindowStep::Kind;
 
-// The tree's text, once it was found to compute the right thing. On one core,
-// whose tasks take several tiles.
+// On one core, whose tasks take several tiles.
 std::string Checked(StagedWorkload staged, std::vector<int64_t> tile,
                     const std::string& name = "cpu_x86_64_v4") {
   staged.plan.tile = std::move(tile);
   DeviceSpec spec = *LoadSpec(name);
   spec.mutable_unit()->set_cores(1);
-  const std::string what = "in tiles of " +
-                           absl::StrJoin(staged.plan.tile, " ") + "\n" +
-                           staged.workload.Text();
-  const absl::StatusOr<Schedule> schedule =
-      StagedSchedule(staged.workload, spec, staged.plan);
-  EXPECT_THAT(schedule.status(), IsOk()) << what;
-  if (!schedule.ok()) return "";
-  const absl::StatusOr<BlockTree> tree = Replay(staged.workload, *schedule);
-  EXPECT_THAT(tree.status(), IsOk()) << what << schedule->ToString();
-  if (!tree.ok()) return "";
-  EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << what << tree->ToString();
-  EXPECT_THAT(CheckTree(*tree, staged.workload, 5), IsOk())
-      << what << tree->ToString();
-  return tree->ToString();
+  return CheckedStages(staged, spec);
 }
 
 // A row of hidden channels is computed once and kept for three rows of the

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
 
 namespace tilewright::sketch {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Steps outermost, then the tile, then what a step reduces.
 void CutReduction(ScheduleWriter& writer, Handle block, const Compute& compute,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
 #include "sketch/window_tile.h"
 #include "tilegraph/index_eval.h"
@@ -16,8 +17,6 @@
 
 namespace tilewright::sketch {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // A maximum that lets NaN through and orders zeros takes several instructions
 // and registers for their results; sums are one multiply-add or addition.

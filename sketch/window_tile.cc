@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "base/ceil_div.h"
+
 namespace tilewright::sketch {
 namespace {
 
@@ -25,8 +27,6 @@ constexpr int64_t kMostTaps = 49;
 constexpr int64_t kLongAxis = 8;
 // Shared operands that stay in registers from tile to tile.
 constexpr int64_t kMostHeld = 10;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Full pieces and the rest when an extent is cut.
 struct Cut {

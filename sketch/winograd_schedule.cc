@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
 #include "sketch/register_tile.h"
 #include "tilegraph/winograd.h"
@@ -21,8 +22,6 @@ constexpr int64_t kChannelsPerTask = 64;
 
 // Axes of V (the last is c) and of M (the last is o).
 enum : int { kA, kB, kN, kY, kX, kChannel, kRank };
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Builder {
  public:

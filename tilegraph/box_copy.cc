@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.h"
+
 namespace tilewright {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The largest divisor among the digits of `dim`: what a block holds.
 int64_t BlockOf(const Layout& layout, int dim) {

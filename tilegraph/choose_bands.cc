@@ -8,14 +8,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
 #include "base/status_macros.h"
 
 namespace tilewright {
 namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Chooser {
  public:

@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
 #include "base/check.h"
 #include "tilegraph/interval.h"
 
 namespace tilewright {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Calls fn(row-major index, physical offset) for every logical element of the
 // plain tensor, in order.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "tilegraph/region.h"
 #include "tilegraph/simplify.h"
@@ -13,8 +14,6 @@ namespace {
 
 // Enough to keep cores busy to the end: what tasks share is computed twice.
 constexpr int64_t kTasksPerCore = 2;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Whether tiles that are neighbours along `axis` need the same of some stage.
 absl::StatusOr<bool> Share(const TensorGraph& graph,

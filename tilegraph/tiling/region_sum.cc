@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"
+#include "base/ceil_div.h"
 #include "tilegraph/index_eval.h"
 
 namespace tilewright {
@@ -11,7 +12,6 @@ namespace {
 // More tiles than this are not looked at one by one.
 constexpr int64_t kMostEnumerated = 1 << 16;
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // b > 0.
 int64_t FloorDiv(int64_t a, int64_t b) {
   return a >= 0 ? a / b : -CeilDiv(-a, b);

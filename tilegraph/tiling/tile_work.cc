@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "tilegraph/operations.h"
 #include "tilegraph/tiling/region_sum.h"
@@ -12,12 +13,6 @@
 #include "tilegraph/tiling/transactions.h"
 
 namespace tilewright {
-namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
-
 class TileWorks::Counter {
  public:
   Counter(const TileGraph& graph, const Subgraph& part, TileWorkOptions options)

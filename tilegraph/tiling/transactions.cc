@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "base/ceil_div.h"
+
 namespace tilewright {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Transactions that `bytes` touch, on average over starts at the multiples of
 // `grain`, which divides `transaction`.
