@@ -43,11 +43,10 @@ constexpr int64_t kTensorBytes = 16 * 64 * 24 * 4;
 class CapMemoryTest : public testing::Test {
  protected:
   // What `graph` under `cap` moves; checks values and memory.
-  int64_t MovedBytes(const TensorGraph& graph, const CapOptions& cap,
+  int64_t MovedBytes(const TensorGraph& graph, const CompileOptions& options,
                      uint64_t seed) {
     const ImportedModel model = ModelOf(graph);
-    CompileOptions options;
-    options.cap = cap;
+    const CapOptions& cap = options.cap;
     const absl::StatusOr<CompiledModel> compiled =
         Compile(model, *codegen_, options);
     EXPECT_THAT(compiled, IsOk());
@@ -77,6 +76,19 @@ class CapMemoryTest : public testing::Test {
     return (*session)->moved_bytes();
   }
 
+  static CompileOptions Under(const CapOptions& cap) {
+    CompileOptions options;
+    options.cap = cap;
+    return options;
+  }
+  // With every join that can be, gain or no gain.
+  static CompileOptions Joined(const CapOptions& cap) {
+    CompileOptions options = Under(cap);
+    options.plan.connect = PlanOptions::Connect::kTileGraph;
+    options.connect.least_gain = -1e9;
+    return options;
+  }
+
   const std::unique_ptr<backends::Codegen> codegen_ =
       *cpu::CreateCpuCodegen(*HostSpec());
 };
@@ -85,10 +97,14 @@ TEST_F(CapMemoryTest, ConvolutionsInAnEighthOfTheirTensors) {
   const absl::StatusOr<TensorGraph> graph = ParseText(kConvolutions);
   ASSERT_THAT(graph, IsOk());
   const int64_t cap_bytes = kTensorBytes;  // 3 tensors and 2 filters at once
-  const int64_t together = MovedBytes(*graph, {cap_bytes}, 1);
-  const int64_t alone = MovedBytes(*graph, {cap_bytes, true}, 1);
+  const int64_t together = MovedBytes(*graph, Under({cap_bytes}), 1);
+  const int64_t alone = MovedBytes(*graph, Under({cap_bytes, true}), 1);
   EXPECT_GT(together, 0);
   EXPECT_LT(together, alone);
+  // What is moved does not depend on how the groups of a band are joined.
+  EXPECT_EQ(MovedBytes(*graph, Joined({cap_bytes}), 1), together);
+  EXPECT_EQ(MovedBytes(*graph, Joined({8 * cap_bytes}), 1),
+            MovedBytes(*graph, Under({8 * cap_bytes}), 1));
 }
 
 TEST_F(CapMemoryTest, RandomModels) {
@@ -104,10 +120,11 @@ TEST_F(CapMemoryTest, RandomModels) {
       total_bytes += tensor.num_elements() * SizeBytes(tensor.dtype) + 512;
     const ImportedModel model = ModelOf(graph);
     if (!CapMemory(model, {total_bytes / 4}).ok()) continue;
-    CompileOptions compile;
-    compile.cap.arena_bytes = total_bytes / 2;
-    if (!Compile(model, *codegen_, compile).ok()) continue;
-    MovedBytes(graph, compile.cap, seed);
+    const CapOptions cap = {total_bytes / 2};
+    if (!Compile(model, *codegen_, Under(cap)).ok()) continue;
+    MovedBytes(graph, Under(cap), seed);
+    if (Compile(model, *codegen_, Joined(cap)).ok())
+      MovedBytes(graph, Joined(cap), seed);
     ++runs;
   }
   EXPECT_GT(runs, 15);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "tilegraph/access.h"
+#include "tilegraph/bands.h"
 #include "tilegraph/layout_view.h"
 #include "tilegraph/winograd.h"
 
@@ -16,6 +17,8 @@ namespace {
 
 // Why `group` shares a kernel with no other; empty if it may.
 std::string WhyAlone(const TensorGraph& graph, const Group& group) {
+  if (IsBandMove(graph.tensor(group.output)))
+    return "it moves between host and device";
   for (const TensorId member : group.members) {
     const std::string& hint = graph.tensor(member).hint;
     if (hint == kWinogradHint || hint == kWinogradInputHint ||
