@@ -8,11 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "base/string_view.h"
 #include "tilegraph/access.h"
 #include "tilegraph/operations.h"
 #include "tilegraph/task_steps.h"
+#include "tilegraph/tiling/climb_tiles.h"
 #include "tilegraph/tiling/compute_rate.h"
 
 namespace tilewright {
@@ -119,18 +121,6 @@ std::vector<int64_t> ExtentsPerTile(const TileOperand& operand, int vector_dim,
         1, std::llround(static_cast<double>(extents[longest]) * elements /
                         region));
   return extents;
-}
-
-// Sizes worth trying along a dimension: what divides it, and where little does,
-// powers of two, but never a part of a vector.
-std::vector<int64_t> Sizes(int64_t extent, int64_t multiple) {
-  std::set<int64_t> sizes = {extent};
-  for (int64_t size = multiple; size < extent; size += multiple) {
-    if (extent % size == 0) sizes.insert(size);
-  }
-  if (sizes.size() > 3 || multiple > 1) return {sizes.begin(), sizes.end()};
-  for (int64_t size = multiple; size < extent; size *= 2) sizes.insert(size);
-  return {sizes.begin(), sizes.end()};
 }
 
 }  // namespace
@@ -364,77 +354,47 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
   return cost;
 }
 
-absl::StatusOr<GroupCost> GroupPricer::Best(const Group& group) const {
+absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
+                                                            int count) const {
+  TW_CHECK_GE(count, 1);
   const std::vector<int64_t> shape = graph_.tensor(group.output).static_shape();
   const int vector_dim = VectorDim(group.output);
   std::vector<std::vector<int64_t>> sizes;
   for (size_t d = 0; d < shape.size(); ++d) {
-    sizes.push_back(Sizes(shape[d], static_cast<int>(d) == vector_dim
-                                        ? static_cast<int64_t>(lanes_)
-                                        : 1));
+    sizes.push_back(DividingSizes(shape[d], static_cast<int>(d) == vector_dim
+                                                ? static_cast<int64_t>(lanes_)
+                                                : 1));
   }
   const Subgraph part = tile_graph_.SubgraphOf(group.members);
   TileWorks works(tile_graph_, part, {});
-  std::map<std::vector<size_t>, GroupCost> known;
-  const auto better = [](const GroupCost& a, const GroupCost& b) {
-    if (a.fits != b.fits) return a.fits;
-    return a.fits ? a.core_seconds < b.core_seconds
-                  : a.scratch_bytes < b.scratch_bytes;
+  std::vector<GroupCost> costs;
+  const auto rank = [](const GroupCost& cost) {
+    return cost.fits ? TileRank{false, cost.core_seconds}
+                     : TileRank{true, static_cast<double>(cost.scratch_bytes)};
   };
-  const auto at =
-      [&](const std::vector<size_t>& place) -> absl::StatusOr<GroupCost> {
-    const auto found = known.find(place);
-    if (found != known.end()) return found->second;
-    std::vector<int64_t> tile;
-    for (size_t d = 0; d < place.size(); ++d)
-      tile.push_back(sizes[d][place[d]]);
-    TW_ASSIGN_OR_RETURN(GroupCost cost, Cost(group, works, tile));
-    known.emplace(place, cost);
-    return cost;
-  };
-  // Climbs from the whole output and from a single row of it, one dimension
-  // larger, smaller, or one larger for another smaller.
-  std::vector<size_t> whole, row;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    whole.push_back(sizes[d].size() - 1);
-    row.push_back(static_cast<int>(d) == vector_dim ? whole[d] : 0);
-  }
-  GroupCost best;
-  for (std::vector<size_t> place : {whole, row}) {
-    TW_ASSIGN_OR_RETURN(GroupCost here, at(place));
-    for (bool climbing = true; climbing;) {
-      climbing = false;
-      std::vector<std::vector<size_t>> next;
-      for (size_t d = 0; d < place.size(); ++d) {
-        for (size_t e = 0; e < place.size(); ++e) {
-          std::vector<size_t> moved = place;
-          if (d != e && moved[e] > 0) {
-            --moved[e];
-            next.push_back(moved);
-          }
-          if (d == e) moved = place;
-          if (moved[d] + 1 < sizes[d].size()) {
-            ++moved[d];
-            next.push_back(moved);
-          }
-        }
-        if (place[d] > 0) {
-          next.push_back(place);
-          --next.back()[d];
-        }
-      }
-      std::vector<size_t> to;
-      for (const std::vector<size_t>& moved : next) {
-        TW_ASSIGN_OR_RETURN(GroupCost there, at(moved));
-        if (!better(there, here)) continue;
-        here = std::move(there);
-        to = moved;
-      }
-      if (!to.empty()) place = to, climbing = true;
-    }
-    if (best.tile.empty() || better(here, best)) best = std::move(here);
-  }
-  return best;
+  TW_RETURN_IF_ERROR(ClimbTiles(
+      sizes, vector_dim,
+      [&](const std::vector<int64_t>& tile) -> absl::StatusOr<TileRank> {
+        TW_ASSIGN_OR_RETURN(GroupCost cost, Cost(group, works, tile));
+        costs.push_back(std::move(cost));
+        return rank(costs.back());
+      }));
+  std::stable_sort(costs.begin(), costs.end(),
+                   [&](const GroupCost& a, const GroupCost& b) {
+                     return rank(a) < rank(b);
+                   });
+  // One that overflows is returned only if all do.
+  size_t few = 1;
+  while (few < costs.size() && few < static_cast<size_t>(count) &&
+         costs[few].fits)
+    ++few;
+  costs.resize(few);
+  return costs;
+}
+
+absl::StatusOr<GroupCost> GroupPricer::Best(const Group& group) const {
+  TW_ASSIGN_OR_RETURN(const std::vector<GroupCost> best, BestFew(group, 1));
+  return best[0];
 }
 
 std::string GroupPricer::Signature(const Group& group) const {

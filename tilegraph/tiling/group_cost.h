@@ -53,8 +53,11 @@ class GroupPricer {
   // cannot be told.
   absl::StatusOr<GroupCost> Cost(const Group& group,
                                  const std::vector<int64_t>& tile) const;
-  // With the best tile that a schedule can have: whole vectors where the output
-  // has them. Deterministic.
+  // With the best tiles that a schedule can have, best first, `count` at most:
+  // whole vectors where the output has them. None of them overflows, but a
+  // single one if all do. Deterministic.
+  absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
+                                                 int count) const;
   absl::StatusOr<GroupCost> Best(const Group& group) const;
 
   // What Best depends on, and nothing else: equal texts, equal costs, for equal

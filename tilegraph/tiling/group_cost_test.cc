@@ -1,0 +1,124 @@
+#include "tilegraph/tiling/group_cost.h"
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/spec/load_spec.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tilegraph/text_form.h"
+#include "tilegraph/tiling/climb_tiles.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Two products, the first a stage of the second.
+class GroupCostTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    TW_ASSERT_OK_AND_ASSIGN(spec_, LoadSpec("cpu_x86_64_v4"));
+    Products(4096, 64);
+  }
+
+  void Products(int rows, int width) {
+    const std::string x = std::to_string(width);
+    const std::string m = std::to_string(rows);
+    const auto product = [&](const std::string& name, const std::string& of,
+                             const std::string& by) {
+      return name + ": f32[" + m + ", " + x + "] = compute (m: " + m +
+             ", n: " + x + ") reduce (k: " + x + ") sum:f32 { " + of +
+             "[m, k] * " + by + "[k, n] }\n";
+    };
+    const std::string square = ": f32[" + x + ", " + x + "] = placeholder\n";
+    TW_ASSERT_OK_AND_ASSIGN(
+        graph_, ParseText("A: f32[" + m + ", " + x + "] = placeholder\nB" +
+                          square + "C" + square + product("T", "A", "B") +
+                          product("Y", "T", "C") + "return Y\n"));
+    group_ = {};
+    group_.members = {3, 4};
+    group_.inputs = {0, 1, 2};
+    group_.output = 4;
+    group_.stages = {{{3}}, {{4}}};
+  }
+
+  DeviceSpec spec_;
+  TensorGraph graph_;
+  Plan plan_;
+  Group group_;
+};
+
+TEST_F(GroupCostTest, TheBestFewAreDistinctAndBestFirst) {
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<GroupCost> few,
+                          pricer.BestFew(group_, 6));
+  ASSERT_EQ(few.size(), 6u);
+  std::set<std::vector<int64_t>> tiles;
+  for (size_t i = 0; i < few.size(); ++i) {
+    EXPECT_TRUE(few[i].fits);
+    tiles.insert(few[i].tile);
+    TW_ASSERT_OK_AND_ASSIGN(const GroupCost same,
+                            pricer.Cost(group_, few[i].tile));
+    EXPECT_EQ(same.core_seconds, few[i].core_seconds);
+    if (i > 0) {
+      EXPECT_GE(few[i].core_seconds, few[i - 1].core_seconds);
+    }
+  }
+  EXPECT_EQ(tiles.size(), few.size());
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost best, pricer.Best(group_));
+  EXPECT_EQ(best.tile, few[0].tile);
+}
+
+// A row of what is between the products is 8 MiB.
+TEST_F(GroupCostTest, OneTileIsReturnedIfNoneFits) {
+  Products(4, 1 << 21);
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<GroupCost> few,
+                          pricer.BestFew(group_, 6));
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_FALSE(few[0].fits);
+}
+
+TEST(ClimbTilesTest, SizesDivideOrAreWhole) {
+  EXPECT_THAT(DividingSizes(12, 1), ElementsAre(1, 2, 3, 4, 6, 12));
+  EXPECT_THAT(DividingSizes(13, 1), ElementsAre(1, 2, 4, 8, 13));
+  EXPECT_THAT(DividingSizes(48, 16), ElementsAre(16, 48));
+  EXPECT_THAT(DividingSizes(40, 16), ElementsAre(40));
+}
+
+// The valley runs diagonally: one dimension alone leads no further.
+TEST(ClimbTilesTest, ReachesTheLowestAlongDiagonals) {
+  std::vector<int64_t> sizes;
+  for (int64_t size = 1; size <= 64; ++size) sizes.push_back(size);
+  std::vector<int64_t> lowest;
+  double least = 1e9;
+  std::set<std::vector<int64_t>> asked;
+  TW_ASSERT_OK(ClimbTiles(
+      {sizes, sizes}, -1,
+      [&](const std::vector<int64_t>& tile) -> absl::StatusOr<TileRank> {
+        EXPECT_TRUE(asked.insert(tile).second);
+        const double a = static_cast<double>(tile[0]);
+        const double b = static_cast<double>(tile[1]);
+        const double rank = 10 * std::abs(a + b - 40) + std::abs(a - 31);
+        if (rank < least) least = rank, lowest = tile;
+        return TileRank{false, rank};
+      }));
+  EXPECT_THAT(lowest, ElementsAre(31, 9));
+}
+
+TEST(ClimbTilesTest, PassesErrorsOn) {
+  EXPECT_EQ(ClimbTiles({{1, 2}}, 0,
+                       [](const std::vector<int64_t>&) {
+                         return absl::StatusOr<TileRank>(
+                             absl::InternalError("no price"));
+                       })
+                .code(),
+            absl::StatusCode::kInternal);
+}
+
+}  // namespace
+}  // namespace tilewright
