@@ -104,6 +104,7 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
     for (const TensorId member : stage.members)
       local.members.push_back(renamed.at(member));
     local.layout = plan.layouts.at(stage.members.back());
+    local.reduce_step = stage.reduce_step;
   }
   return result;
 }

@@ -47,7 +47,7 @@ std::string KernelMaker::Key(const GroupWorkload& group) {
   absl::StrAppend(&key, "tile ", absl::StrJoin(group.stages->tile, "x"), "\n");
   for (const sketch::StagePlan::Stage& stage : group.stages->stages)
     absl::StrAppend(&key, "stage ", absl::StrJoin(stage.members, " "), " ",
-                    stage.layout.ToString(), "\n");
+                    stage.layout.ToString(), " by ", stage.reduce_step, "\n");
   return key;
 }
 

@@ -35,15 +35,17 @@ class Builder {
         reduction_(graph_.tensor(*chain.reduction)),
         body_(InlinedBody(graph_, *chain.reduction)) {}
 
-  void Run() {
+  std::optional<Handle> Run() {
     for (const std::string& block : chain_.inlined)
       writer_.ComputeInline(writer_.Block(block));
     const Handle last = writer_.Block(chain_.last);
-    if (output_.shape.empty()) return;
+    if (output_.shape.empty()) return std::nullopt;
     tiles_ = StartTiles(workload_, chain_.output);
     dot_ = ChooseDot(workload_, spec_, reduction_, body_, tiles_.vector_axis);
+    GivenBlocks given;
+    if (place_.blocks) given = {place_.blocks->axis, place_.blocks->steps};
     loops_ = ChooseReduceLoops(workload_, reduction_, body_,
-                               dot_ ? dot_->group : TermGroup());
+                               dot_ ? dot_->group : TermGroup(), given);
     ChooseTile();
     if (place_.inside) {
       TakeWhole(tiles_);
@@ -66,7 +68,7 @@ class Builder {
       if (loops_.blocked) {
         writer_.ComputeAt(block, task_);
         ReduceByBlocks(block);
-        writer_.SetLayout(reduction_.name, SumsLayout().ToString());
+        writer_.SetLayout(reduction_.name, OrderOfSums());
       } else {
         writer_.ComputeAt(block,
                           nest.steps.empty() ? task_ : nest.steps.back());
@@ -74,6 +76,7 @@ class Builder {
         writer_.SetLevel(block, "registers");
       }
     }
+    return place_.blocks ? blocks_ : std::nullopt;
   }
 
  private:
@@ -212,18 +215,13 @@ class Builder {
     ArrangeSums(block, order, nest);
   }
 
-  // The sums of a task: neighbours along the vector axis side by side.
-  Layout SumsLayout() const {
-    std::vector<int64_t> shape;
-    std::vector<Layout::Digit> digits;
-    for (size_t i = 0; i < tiles_.shape.size(); ++i) {
-      const int axis = static_cast<int>(i);
-      shape.push_back(tiles_.TaskExtent(axis));
-      if (axis != tiles_.vector_axis) digits.push_back({axis, 1, shape.back()});
+  // Of the sums of a task: neighbours along the vector axis side by side.
+  std::string OrderOfSums() const {
+    std::string order = "order ";
+    for (int i = 0; i < static_cast<int>(tiles_.shape.size()); ++i) {
+      if (i != tiles_.vector_axis) absl::StrAppend(&order, i, ",");
     }
-    digits.push_back({tiles_.vector_axis, 1, shape[tiles_.vector_axis]});
-    const std::vector<int64_t> none(shape.size(), 0);
-    return *Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
+    return absl::StrCat(order, tiles_.vector_axis);
   }
 
   // Block by block over all tiles of a task: the sums of a block in registers,
@@ -253,6 +251,7 @@ class Builder {
     const Handle partial = writer_.RFactor(block, cut[0]);
 
     const Handle blocks = writer_.Loop(block, first_name);
+    blocks_ = blocks;
     const Nest sums = CutSpatial(writer_, tiles_, block, names, true, "sum.");
     order = {blocks};
     order.insert(order.end(), sums.steps.begin(), sums.steps.end());
@@ -284,14 +283,16 @@ class Builder {
   std::optional<DotChoice> dot_;
   ReduceLoops loops_;
   OutputTiles tiles_;
-  Handle task_ = -1;  // the loop around all others
+  Handle task_ = -1;              // the loop around all others
+  std::optional<Handle> blocks_;  // the loop over blocks of terms
 };
 
 }  // namespace
 
-void WriteContraction(const Workload& workload, const DeviceSpec& spec,
-                      const Chain& chain, const Place& place) {
-  Builder(workload, spec, chain, place).Run();
+std::optional<Handle> WriteContraction(const Workload& workload,
+                                       const DeviceSpec& spec,
+                                       const Chain& chain, const Place& place) {
+  return Builder(workload, spec, chain, place).Run();
 }
 
 }  // namespace tilewright::sketch

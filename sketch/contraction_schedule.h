@@ -7,6 +7,8 @@
 #ifndef TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
 
+#include <optional>
+
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/group_chain.h"
 #include "sketch/place.h"
@@ -14,9 +16,12 @@
 
 namespace tilewright::sketch {
 
-// REQUIRES: `chain` is that of the workload's graph and has a reduction.
-void WriteContraction(const Workload& workload, const DeviceSpec& spec,
-                      const Chain& chain, const Place& place);
+// Where the place asks for blocks of steps: the loop over them, if there are
+// several. REQUIRES: `chain` is that of the workload's graph and has a
+// reduction.
+std::optional<Handle> WriteContraction(const Workload& workload,
+                                       const DeviceSpec& spec,
+                                       const Chain& chain, const Place& place);
 
 }  // namespace tilewright::sketch
 

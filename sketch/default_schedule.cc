@@ -17,8 +17,9 @@
 namespace tilewright::sketch {
 namespace {
 
-void WriteChain(const Workload& workload, const DeviceSpec& spec,
-                const Chain& chain, const Place& place) {
+std::optional<Handle> WriteChain(const Workload& workload,
+                                 const DeviceSpec& spec, const Chain& chain,
+                                 const Place& place) {
   if (!chain.reduction) {
     // A ring is written row by row, in no tiles that cross.
     const bool rolls = std::count(place.rolls.begin(), place.rolls.end(), true);
@@ -32,8 +33,9 @@ void WriteChain(const Workload& workload, const DeviceSpec& spec,
   } else if (IsWindow(workload, chain)) {
     WriteWindow(workload, spec, chain, place);
   } else {
-    WriteContraction(workload, spec, chain, place);
+    return WriteContraction(workload, spec, chain, place);
   }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -50,16 +52,20 @@ absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
   return std::move(writer).Finish();
 }
 
-absl::Status WriteStage(const Workload& workload, const DeviceSpec& spec,
-                        const Place& place) {
-  if (WriteRows(workload, spec, place)) return absl::OkStatus();
+absl::StatusOr<std::optional<Handle>> WriteStage(const Workload& workload,
+                                                 const DeviceSpec& spec,
+                                                 const Place& place) {
+  if (!place.blocks && WriteRows(workload, spec, place)) return std::nullopt;
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
+  if (place.blocks && (!chain.reduction || IsWindow(workload, chain))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        chain.last, ": only contractions take their steps in blocks"));
+  }
   if (IsWinograd(workload, chain)) {
     return absl::InvalidArgumentError(
         absl::StrCat(chain.last, ": Winograd convolutions are no stages"));
   }
-  WriteChain(workload, spec, chain, place);
-  return absl::OkStatus();
+  return WriteChain(workload, spec, chain, place);
 }
 
 }  // namespace tilewright::sketch

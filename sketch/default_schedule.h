@@ -9,6 +9,8 @@
 #ifndef TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_
 
+#include <optional>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
@@ -23,9 +25,12 @@ absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec);
 
 // Writes one stage of a group that is computed tile by tile; `workload` is the
-// stage's (stage_workload.h). REQUIRES: place.inside is set.
-absl::Status WriteStage(const Workload& workload, const DeviceSpec& spec,
-                        const Place& place);
+// stage's (stage_workload.h). Where the place asks for blocks of steps, the
+// loop over them, if there are several; InvalidArgument if the stage is of no
+// family that can take them. REQUIRES: place.inside is set.
+absl::StatusOr<std::optional<Handle>> WriteStage(const Workload& workload,
+                                                 const DeviceSpec& spec,
+                                                 const Place& place);
 
 }  // namespace tilewright::sketch
 

@@ -25,6 +25,13 @@ struct Place {
   // one by one.
   std::vector<bool> rolls = {};
 
+  // Steps of one reduce axis that are taken at a time, around all tiles.
+  struct ReduceBlocks {
+    int axis;
+    int64_t steps;
+  };
+  std::optional<ReduceBlocks> blocks = {};
+
   bool IsCut(int dim) const { return inside && dim >= 0 && cut[dim]; }
   // Whether tiles of `size` elements out of `extent` along `dim` may be: they
   // stay inside what is computed there.

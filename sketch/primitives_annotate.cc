@@ -1,9 +1,15 @@
 // annotate, tensorize, set_layout, set_level: how loops run and where and how
 // buffers lie.
 #include <utility>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "base/status_macros.h"
+#include "base/string_view.h"
 #include "sketch/replayer.h"
 #include "tilegraph/intrinsics.h"
 #include "tilegraph/layout.h"
@@ -112,6 +118,28 @@ absl::StatusOr<Results> ApplyTensorize(Replayer& replayer,
   return Results{};
 }
 
+namespace {
+
+// A layout, or "order" and the dimensions of what is held, outermost first.
+absl::StatusOr<Layout> ParseLayout(absl::string_view text,
+                                   const std::vector<int64_t>& held) {
+  if (!absl::ConsumePrefix(&text, "order ")) return Layout::Parse(ToStd(text));
+  std::vector<Layout::Digit> digits;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    int dim;
+    if (!absl::SimpleAtoi(part, &dim) || dim < 0 ||
+        dim >= static_cast<int>(held.size()))
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", part, "' is no dimension of what is held"));
+    digits.push_back({dim, 1, held[dim]});
+  }
+  const std::vector<int64_t> none(held.size(), 0);
+  return Layout::Create(held, none, none, std::move(digits),
+                        Layout::Fill::kUndefined);
+}
+
+}  // namespace
+
 absl::StatusOr<Results> ApplySetLayout(Replayer& replayer,
                                        const Arguments& args) {
   size_t space = args.text.find(' ');
@@ -130,7 +158,8 @@ absl::StatusOr<Results> ApplySetLayout(Replayer& replayer,
     }
     TW_ASSIGN_OR_RETURN(
         Layout layout,
-        Layout::Parse(std::string_view(args.text).substr(space + 1)));
+        ParseLayout(absl::string_view(args.text).substr(space + 1),
+                    buffer.layout.shape()));
     if (layout.shape() != buffer.layout.shape()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the layout is not of the extents that ", name, " holds"));

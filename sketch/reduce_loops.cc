@@ -85,7 +85,8 @@ int64_t ReduceLoops::divisor(const Part& part) const {
 
 ReduceLoops ChooseReduceLoops(const Workload& workload, const Tensor& reduction,
                               absl::Span<const Expr> body,
-                              const TermGroup& group) {
+                              const TermGroup& group,
+                              const GivenBlocks& given) {
   const std::vector<Axis>& axes = reduction.compute.reduce_axes;
   const int rank = static_cast<int>(axes.size());
   ReduceLoops loops;
@@ -107,17 +108,23 @@ ReduceLoops ChooseReduceLoops(const Workload& workload, const Tensor& reduction,
     if (longest < 0 || loops.factors[axis][0] > loops.factors[longest][0])
       longest = axis;
   }
-  if (combiner.kind() == Combiner::Kind::kSum && IsFloat(combiner.acc()) &&
-      terms > kMaxTerms && loops.factors[longest][0] > 1) {
-    std::vector<int64_t>& factors = loops.factors[longest];
-    const int64_t extent = factors[0];
-    const int64_t blocks = BlocksOf(extent, terms / extent);
-    if (blocks > 1) {
-      factors[0] = CeilDiv(extent, blocks);
-      factors.insert(factors.begin(), blocks);
-      loops.blocked = true;
-      loops.order.push_back({longest, 0});
-    }
+  if (given.axis >= 0) longest = given.axis;
+  std::vector<int64_t>& cut = loops.factors[longest];
+  const int64_t extent = cut[0];
+  int64_t steps = extent;  // of a block
+  if (given.axis >= 0) {
+    int64_t unit = uses[longest].layout_block;
+    if (group.axis == longest && unit % group.terms != 0) unit *= group.terms;
+    steps = CeilDiv(given.terms, unit) * unit / uses[longest].layout_block;
+  } else if (combiner.kind() == Combiner::Kind::kSum &&
+             IsFloat(combiner.acc()) && terms > kMaxTerms && extent > 1) {
+    steps = CeilDiv(extent, BlocksOf(extent, terms / extent));
+  }
+  if (steps < extent) {
+    cut[0] = steps;
+    cut.insert(cut.begin(), CeilDiv(extent, steps));
+    loops.blocked = true;
+    loops.order.push_back({longest, 0});
   }
 
   // Outside, what makes the operands jump: outer parts of blocked layouts, then

@@ -46,10 +46,18 @@ struct TermGroup {
   int64_t terms = 1;
 };
 
+// Terms of one axis that make a block, where that is decided already; rounded
+// up to what the group and the operands' layouts keep together.
+struct GivenBlocks {
+  int axis = -1;
+  int64_t terms = 0;
+};
+
 // `body`: of the reduction, its prologue inlined.
 ReduceLoops ChooseReduceLoops(const Workload& workload, const Tensor& reduction,
                               absl::Span<const Expr> body,
-                              const TermGroup& group = {});
+                              const TermGroup& group = {},
+                              const GivenBlocks& given = {});
 
 }  // namespace tilewright::sketch
 

@@ -74,8 +74,9 @@ enum class Primitive : uint8_t {
   kCacheRead,
   // block; text: level -> block of the copy out
   kCacheWrite,
-  // text: "tensor layout", for constants and local buffers; copies are named
-  // A.local, accumulators T.acc
+  // text: "tensor layout", for constants and local buffers, or "tensor order
+  // 0,2,1": dimensions, outermost first; copies are named A.local, accumulators
+  // T.acc
   kSetLayout,
   // block; text: "registers" or "scratch": where its local result lives
   kSetLevel,

@@ -17,6 +17,9 @@ struct StagePlan {
     std::vector<TensorId> members;
     // How the whole output would lie in memory; a tile of it lies alike.
     Layout layout;
+    // Steps of its reduction that are taken at a time, 0 for all
+    // (tilegraph/plan.h); rounded up to what its operands keep together.
+    int64_t reduce_step = 0;
   };
   // In an order in which they can run; the last computes the workload's output.
   std::vector<Stage> stages;

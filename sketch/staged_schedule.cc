@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "sketch/default_schedule.h"
+#include "sketch/group_chain.h"
 #include "sketch/output_tiles.h"
 #include "sketch/place.h"
 #include "sketch/replayer.h"
@@ -41,44 +43,55 @@ class Builder {
     for (const StagePlan::Stage& stage : plan_.stages)
       stages.push_back({stage.members});
     const TensorId result = plan_.stages.back().members.back();
-    TW_ASSIGN_OR_RETURN(steps_,
-                        ChooseTaskSteps(graph_, stages, plan_.tile,
-                                        FindContiguous(workload_, result).dim,
-                                        spec_.unit().cores()));
+    const bool in_blocks =
+        std::any_of(plan_.stages.begin(), plan_.stages.end(),
+                    [](const auto& stage) { return stage.reduce_step > 0; });
+    if (!in_blocks) {
+      TW_ASSIGN_OR_RETURN(steps_,
+                          ChooseTaskSteps(graph_, stages, plan_.tile,
+                                          FindContiguous(workload_, result).dim,
+                                          spec_.unit().cores()));
+    }
     for (size_t stage = plan_.stages.size(); stage-- > 0;) {
       const TensorId output = plan_.stages[stage].members.back();
       const bool last = stage + 1 == plan_.stages.size();
       writer_.NameDecisions(
           last ? "" : absl::StrCat(graph_.tensor(output).name, "."));
       const Handle block = writer_.Block(WriterOf(output));
+      Handle inside = inside_;
       Layout layout;
       if (last) {
         WriteTasks(output, block);
+        inside = inside_;
         TW_RETURN_IF_ERROR(CatchUp());
         layout = LayoutOfBox(workload_.LayoutOf(output), Tile(output));
       } else {
-        writer_.ComputeAt(block, inside_);
+        TW_ASSIGN_OR_RETURN(inside, PlaceOf(stage, block));
+        writer_.ComputeAt(block, inside);
         TW_RETURN_IF_ERROR(CatchUp());
-        layout = LayoutInScratch(plan_.stages[stage].layout,
-                                 BufferOf(output).layout.shape(),
-                                 SizeBytes(BufferOf(output).dtype));
+        layout = LayoutOfStage(replayer_, stage);
         writer_.SetLayout(graph_.tensor(output).name, layout.ToString());
       }
       TW_ASSIGN_OR_RETURN(
           const Workload part,
           StageWorkload(workload_, plan_, stage, std::move(layout)));
-      Place place = {writer_, inside_, CutOf(output, part)};
+      Place place = {writer_, inside, CutOf(output, part)};
       if (!last) {
         TW_ASSIGN_OR_RETURN(place.rolls, Roll(part, block));
       }
-      TW_RETURN_IF_ERROR(WriteStage(part, spec_, place));
+      if (plan_.stages[stage].reduce_step > 0) {
+        TW_ASSIGN_OR_RETURN(place.blocks, BlocksOf(stage, part));
+      }
+      TW_ASSIGN_OR_RETURN(const std::optional<Handle> blocks,
+                          WriteStage(part, spec_, place));
+      if (blocks) blocks_.push_back(*blocks);
     }
     return std::move(writer_).Finish();
   }
 
  private:
-  const Buffer& BufferOf(TensorId tensor) {
-    const std::vector<Buffer>& buffers = replayer_.tree().buffers;
+  const Buffer& BufferOf(Replayer& replayer, TensorId tensor) {
+    const std::vector<Buffer>& buffers = replayer.tree().buffers;
     return *std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& b) {
       return b.name == graph_.tensor(tensor).name;
     });
@@ -87,10 +100,91 @@ class Builder {
   // The block that writes a tensor: of accumulators of another type, the copy
   // out of them.
   std::string WriterOf(TensorId tensor) {
-    return FindWriter(replayer_.tree(), BufferOf(tensor).id)
+    return FindWriter(replayer_.tree(), BufferOf(replayer_, tensor).id)
         .back()
         .node()
         .block->name;
+  }
+
+  // Of the part of it that is kept where it stands.
+  Layout LayoutOfStage(Replayer& replayer, size_t stage) {
+    const Buffer& buffer =
+        BufferOf(replayer, plan_.stages[stage].members.back());
+    return LayoutInScratch(plan_.stages[stage].layout, buffer.layout.shape(),
+                           SizeBytes(buffer.dtype));
+  }
+
+  // The reduce axis of a stage over what others before it compute.
+  absl::StatusOr<Place::ReduceBlocks> BlocksOf(size_t stage,
+                                               const Workload& part) {
+    TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(part.graph));
+    const Tensor& output = part.graph.tensor(part.graph.outputs()[0]);
+    const auto refused = [&](const std::string& why) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          output.name, " ", why, ": no steps of it can be taken at a time"));
+    };
+    const std::string none = "does not reduce what stages before it compute";
+    if (!chain.reduction) return refused(none);
+    const Tensor& reduction = part.graph.tensor(*chain.reduction);
+    if (reduction.static_shape() != output.static_shape())
+      return refused("is of another shape than its sums");
+    const int spatial = static_cast<int>(reduction.compute.axes.size());
+    std::optional<int> axis;
+    ForEachLoad(InlinedBody(part.graph, reduction.id), [&](const Expr& load) {
+      if (!IsStage(part.graph.tensor(load.source()).name)) return;
+      for (const Expr& index : load.operands()) {
+        if (index.op() == Op::kVar && index.var_id() >= spatial)
+          axis = index.var_id() - spatial;
+      }
+    });
+    if (!axis) return refused(none);
+    return Place::ReduceBlocks{*axis, plan_.stages[stage].reduce_step};
+  }
+
+  bool IsStage(const std::string& name) const {
+    return std::any_of(
+        plan_.stages.begin(), plan_.stages.end(), [&](const auto& stage) {
+          return graph_.tensor(stage.members.back()).name == name;
+        });
+  }
+
+  // How many elements the reductions of a stage have, or else its output, if it
+  // is computed in that loop; nullopt: it cannot be.
+  absl::StatusOr<std::optional<std::vector<int64_t>>> ElementsIn(Handle loop,
+                                                                 size_t stage,
+                                                                 Handle block) {
+    Replayer trial = replayer_.Clone();
+    const Instruction compute_at = {
+        Primitive::kComputeAt, {block, loop}, {}, "", {}};
+    if (!trial.Apply(writer_.written(), compute_at).ok()) return std::nullopt;
+    TW_ASSIGN_OR_RETURN(
+        const Workload part,
+        StageWorkload(workload_, plan_, stage, LayoutOfStage(trial, stage)));
+    std::vector<int64_t> elements;
+    for (const Tensor& tensor : part.graph.tensors()) {
+      if (tensor.kind == TensorKind::kCompute && tensor.compute.combiner)
+        elements.push_back(tensor.num_elements());
+    }
+    if (elements.empty())
+      elements.push_back(
+          part.graph.tensor(part.graph.outputs()[0]).num_elements());
+    return elements;
+  }
+
+  // The innermost loop over blocks in which nothing of the stage is computed
+  // more often than in the loop of the task; else that one.
+  absl::StatusOr<Handle> PlaceOf(size_t stage, Handle block) {
+    if (blocks_.empty()) return inside_;
+    TW_RETURN_IF_ERROR(CatchUp());
+    TW_ASSIGN_OR_RETURN(const auto whole, ElementsIn(inside_, stage, block));
+    for (size_t i = blocks_.size(); whole && i-- > 0;) {
+      TW_ASSIGN_OR_RETURN(const auto part,
+                          ElementsIn(blocks_[i], stage, block));
+      if (part && std::equal(part->begin(), part->end(), whole->begin(),
+                             whole->end(), std::less<>()))
+        return blocks_[i];
+    }
+    return inside_;
   }
 
   std::vector<int64_t> Tile(TensorId output) const {
@@ -174,7 +268,9 @@ class Builder {
   size_t replayed_ = 0;
   ScheduleWriter writer_;
   std::optional<TaskSteps> steps_;
-  Handle inside_ = -1;  // the loop that all stages stand in
+  Handle inside_ = -1;  // the loop of a task that all stages stand in
+  // In that one or in each other: those over blocks of a stage's reduction.
+  std::vector<Handle> blocks_;
 };
 
 absl::Status CheckPlan(const TensorGraph& graph, const StagePlan& plan) {

@@ -14,6 +14,7 @@
 namespace tilewright::sketch {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::string Checked(StagedWorkload staged, std::vector<int64_t> tile,
@@ -48,6 +49,44 @@ TEST(StagedScheduleTest, RowsOfScoresAreAStage) {
 TEST(StagedScheduleTest, BlockedChannelsStayBlocked) {
   Checked(Pointwise(5, 6, {16, 32, 24}), {1, 24, 2, 6});
   Checked(Pointwise(4, 7, {32, 48, 32}), {1, 16, 2, 3});
+}
+
+TEST(StagedScheduleTest, HiddenChannelsInBlocks) {
+  const auto in_blocks = [](StagedWorkload staged, size_t stage, int64_t step,
+                            std::vector<int64_t> tile) {
+    staged.plan.stages[stage].reduce_step = step;
+    return Checked(std::move(staged), std::move(tile));
+  };
+  EXPECT_THAT(in_blocks(Mlp(32, {32, 64, 32}), 1, 16, {16, 32}),
+              HasSubstr("t2: f32 scratch (16, 16)"));
+  in_blocks(Mlp(20, {5, 70, 33}), 1, 24, {7, 16});
+  in_blocks(Mlp(9, {16, 40, 24}), 1, 7, {4, 24});
+  // Rows of a norm need all channels, so they stay outside.
+  EXPECT_THAT(in_blocks(TokenMlp(20, 24, 48), 2, 16, {8, 24}),
+              AllOf(HasSubstr("t2: f32 scratch (8, 24)"),
+                    HasSubstr("t5: f32 scratch (8, 16)")));
+  in_blocks(TokenMlp(20, 24, 48), 1, 8, {8, 24});
+  // Softmax does not move by blocks: only the product takes them.
+  in_blocks(Attention(2, 10, 40, 16), 2, 16, {1, 4, 16});
+  EXPECT_THAT(in_blocks(Pointwise(5, 6, {16, 48, 24}), 1, 20, {1, 24, 2, 6}),
+              HasSubstr("t1: f32 scratch (1, 32, 2, 6)"));
+}
+
+TEST(StagedScheduleTest, BlocksInBlocks) {
+  StagedWorkload staged = Mlp(12, {16, 48, 40, 24});
+  staged.plan.stages[1].reduce_step = 16;
+  staged.plan.stages[2].reduce_step = 20;
+  Checked(std::move(staged), {5, 24});
+}
+
+TEST(StagedScheduleTest, OnlyProductsOfStagesTakeBlocks) {
+  StagedWorkload staged = Mlp(8, {8, 8, 8});
+  staged.plan.stages[0].reduce_step = 4;
+  EXPECT_EQ(
+      StagedSchedule(staged.workload, *LoadSpec("cpu_x86_64_v4"), staged.plan)
+          .status()
+          .code(),
+      absl::StatusCode::kInvalidArgument);
 }
 
 TEST(StagedScheduleTest, DrawnGroupsAndTiles) {

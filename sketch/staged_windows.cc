@@ -221,6 +221,7 @@ StagedWorkload DrawWindowChain(uint64_t seed) {
       tile[d] = random.UniformInt(1, std::min<int64_t>(tile[d], 6));
   }
   if (layout == WindowLayout::kBlocked) tile[1] = (tile[1] + 15) / 16 * 16;
+  DrawReduceSteps(staged, random);
   return staged;
 }
 

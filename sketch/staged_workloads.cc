@@ -1,5 +1,6 @@
 #include "sketch/staged_workloads.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -252,6 +253,31 @@ StagedWorkload Pointwise(int64_t h, int64_t w,
   return std::move(b).Finish();
 }
 
+void DrawReduceSteps(StagedWorkload& staged, Random& random) {
+  const TensorGraph& graph = staged.workload.graph;
+  for (size_t s = 1; s < staged.plan.stages.size(); ++s) {
+    StagePlan::Stage& stage = staged.plan.stages[s];
+    const auto of = [&](size_t i) {
+      return staged.plan.stages[i].members.back();
+    };
+    // Of a product, over what the stage right before it gives, without padding
+    // behind it.
+    if (s + 1 < staged.plan.stages.size() &&
+        !graph.tensor(staged.plan.stages[s + 1].members[0]).compute.combiner)
+      continue;
+    const Compute& first = graph.tensor(stage.members[0]).compute;
+    const std::vector<TensorId> inputs = graph.Inputs(stage.members[0]);
+    if (!first.combiner || first.combiner->kind() != Combiner::Kind::kSum ||
+        first.reduce_axes[0].extent.value() == 1 ||
+        first.body[0].op() != Op::kMul ||
+        std::find(inputs.begin(), inputs.end(), of(s - 1)) == inputs.end() ||
+        random.Bernoulli(0.6))
+      continue;
+    stage.reduce_step =
+        random.UniformInt(1, first.reduce_axes[0].extent.value());
+  }
+}
+
 StagedWorkload DrawStaged(uint64_t seed) {
   Random random(seed);
   const auto rows = [&] { return Pick(random, {1, 3, 7, 16, 20}); };
@@ -285,6 +311,7 @@ StagedWorkload DrawStaged(uint64_t seed) {
   // Blocks of channels stay whole.
   int64_t& channels = staged.plan.tile[1];
   if (staged.plan.tile.size() == 4) channels = (channels + 15) / 16 * 16;
+  DrawReduceSteps(staged, random);
   return staged;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random.h"
 #include "sketch/stage_plan.h"
 #include "sketch/workload.h"
 
@@ -32,8 +33,12 @@ StagedWorkload Attention(int64_t heads, int64_t rows, int64_t keys,
 StagedWorkload Pointwise(int64_t h, int64_t w,
                          const std::vector<int64_t>& channels);
 
-// One of the above, of odd sizes too, with a tile drawn from `seed`.
+// One of the above, of odd sizes too, with a tile and blocks of reductions
+// drawn from `seed`.
 StagedWorkload DrawStaged(uint64_t seed);
+
+// Gives some products of the plan's stages blocks of steps.
+void DrawReduceSteps(StagedWorkload& staged, Random& random);
 
 // Every stage of `staged` as a group of its own, in order: what is computed
 // where tiles are not passed on.

@@ -78,7 +78,11 @@ std::string ToString(const Plan& plan, const TensorGraph& graph) {
                     "] of ", name(group.output), "\n");
     for (const Stage& stage : group.stages)
       absl::StrAppend(&out, "  stage   ", join(stage.members), "  ",
-                      plan.layouts.at(stage.members.back()).ToString(), "\n");
+                      plan.layouts.at(stage.members.back()).ToString(),
+                      stage.reduce_step > 0
+                          ? absl::StrCat(", by ", stage.reduce_step, " steps")
+                          : "",
+                      "\n");
   }
   for (const auto& [view, source] : plan.views)
     absl::StrAppend(&out, "view ", name(view), " of ", name(source), "\n");

@@ -23,6 +23,10 @@ struct Stage {
   // Ascending; the last is its output. Views that it reads through are members
   // too.
   std::vector<TensorId> members;
+  // Steps of its reduction, along the axis over what stages before it compute,
+  // that are taken at a time: those stages compute as much in each block, and
+  // its sums stay in scratch meanwhile. 0: all.
+  int64_t reduce_step = 0;
 };
 
 // Computes that become one kernel.

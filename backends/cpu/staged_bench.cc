@@ -2,10 +2,12 @@
 // how fast each is, in one process and in turn. For people who work on the
 // rules of staged schedules.
 //
-//   staged_bench [--seconds=S] [--threads=N] [--tile=16,64] [--show] [PROBE...]
+//   staged_bench [--seconds=S] [--threads=N] [--tile=16,64] [--steps=0,128]
+//                [--show] [PROBE...]
 //
-// prints, for every probe and tile, the median and the least time of both.
-// Show: the schedule and the scalar tier of the staged kernels instead.
+// prints, for every probe and tile, the median and the least time of both;
+// steps: of the last product, taken at a time. Show: the schedule and the
+// scalar tier of the staged kernels instead.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -16,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -39,6 +42,7 @@ using sketch::StagedWorkload;
 struct Options {
   std::vector<std::string> probes;
   std::vector<int64_t> tile;
+  std::vector<int64_t> steps = {0};
   double seconds = 0.5;  // of every probe
   int threads = 1;
   bool show = false;
@@ -68,6 +72,12 @@ std::vector<Probe> Probes() {
       {"convnext2",
        [] { return sketch::TokenMlp(784, 192, 768); },
        {{14, 192}, {28, 192}, {56, 192}, {98, 192}}},
+      {"convnext3",
+       [] { return sketch::TokenMlp(196, 384, 1536); },
+       {{14, 384}, {28, 384}, {49, 384}, {98, 384}}},
+      {"convnext4",
+       [] { return sketch::TokenMlp(49, 768, 3072); },
+       {{13, 768}, {25, 768}, {49, 768}}},
       {"attention49",  // Swin, windows of stage 1
        [] { return sketch::Attention(192, 49, 49, 32, true); },
        {{1, 49, 32}, {4, 49, 32}, {6, 49, 32}}},
@@ -86,6 +96,9 @@ std::vector<Probe> Probes() {
       {"bert_ffn",
        [] { return sketch::TokenMlp(128, 768, 3072); },
        {{16, 768}, {64, 768}}},
+      {"bert_ffn512",
+       [] { return sketch::TokenMlp(512, 768, 3072); },
+       {{16, 768}, {32, 768}, {64, 768}, {128, 768}}},
       {"pointwise",
        [] {
          return sketch::Pointwise(56, 56, {64, 64, 256});
@@ -203,14 +216,18 @@ absl::Status Measure(const Probe& probe, const Options& options,
       options.tile.empty() ? probe.tiles
                            : std::vector<std::vector<int64_t>>{options.tile};
   for (const std::vector<int64_t>& tile : tiles) {
-    Chain& chain = chains.emplace_back();
-    chain.name = absl::StrJoin(tile, "x");
-    staged.plan.tile = tile;
-    TW_ASSIGN_OR_RETURN(
-        const sketch::Schedule schedule,
-        sketch::StagedSchedule(staged.workload, codegen.spec(), staged.plan));
-    TW_RETURN_IF_ERROR(Add(staged.workload, schedule, codegen, device,
-                           options.show, memory, chain));
+    for (const int64_t steps : options.steps) {
+      Chain& chain = chains.emplace_back();
+      chain.name = absl::StrJoin(tile, "x");
+      if (steps > 0) absl::StrAppend(&chain.name, " by ", steps);
+      staged.plan.tile = tile;
+      staged.plan.stages.back().reduce_step = steps;
+      TW_ASSIGN_OR_RETURN(
+          const sketch::Schedule schedule,
+          sketch::StagedSchedule(staged.workload, codegen.spec(), staged.plan));
+      TW_RETURN_IF_ERROR(Add(staged.workload, schedule, codegen, device,
+                             options.show, memory, chain));
+    }
   }
   if (options.show) return absl::OkStatus();
   TW_ASSIGN_OR_RETURN(const auto stream, device.CreateStream());
@@ -234,7 +251,7 @@ absl::Status Measure(const Probe& probe, const Options& options,
       scratch = std::max(scratch, kernel.scratch_bytes);
     }
     std::printf(
-        "%-14s %-12s median %9.4f ms (x %5.3f)  least %9.4f ms (x %5.3f)  "
+        "%-14s %-16s median %9.4f ms (x %5.3f)  least %9.4f ms (x %5.3f)  "
         "tasks %lld  scratch %lld  spills %d\n",
         probe.name, chain.name.c_str(),
         static_cast<double>(chain.Median()) * 1e-6,
@@ -277,6 +294,12 @@ bool Parse(int argc, char** argv, Options& options) {
         if (!absl::SimpleAtoi(extent, &options.tile.emplace_back()))
           return false;
       }
+    } else if (absl::ConsumePrefix(&argument, "--steps=")) {
+      options.steps.clear();
+      for (const absl::string_view steps : absl::StrSplit(argument, ',')) {
+        if (!absl::SimpleAtoi(steps, &options.steps.emplace_back()))
+          return false;
+      }
     } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
       if (!absl::SimpleAtod(argument, &options.seconds)) return false;
     } else if (absl::ConsumePrefix(&argument, "--threads=")) {
@@ -299,7 +322,7 @@ int main(int argc, char** argv) {
   if (!tilewright::cpu::Parse(argc, argv, options)) {
     std::fprintf(stderr,
                  "usage: staged_bench [--seconds=S] [--threads=N] "
-                 "[--tile=16,64] [--show] [PROBE...]\n");
+                 "[--tile=16,64] [--steps=0,128] [--show] [PROBE...]\n");
     return 2;
   }
   const absl::Status status = tilewright::cpu::Run(options);
