@@ -159,6 +159,12 @@ absl::StatusOr<DeviceSpec> LoadSpec(std::string_view name_or_path) {
       return ParseSpec(builtin.text, builtin.name);
     }
   }
+  if (name_or_path.find(':') != std::string_view::npos) {
+    for (const BuiltinSpec& builtin : BuiltinSpecs()) {
+      absl::StatusOr<DeviceSpec> spec = ParseSpec(builtin.text, builtin.name);
+      if (spec.ok() && spec->target() == name_or_path) return spec;
+    }
+  }
   const std::string path(name_or_path);
   std::ifstream file(path);
   std::ostringstream text;

@@ -12,9 +12,10 @@
 
 namespace tilewright {
 
-// A committed spec by name ("cpu_x86_64_v4", "unit"), else the text-format
-// DeviceSpec in the file `name_or_path`. The result is validated. NotFound says
-// which names exist; InvalidArgument gives file, line and what is wrong.
+// A committed spec by name ("cpu_x86_64_v4", "a100", "unit") or else by target
+// ("cuda:sm_80"; the first by name of several), else the text-format DeviceSpec
+// in the file `name_or_path`. The result is validated. NotFound says which
+// names exist; InvalidArgument gives file, line and what is wrong.
 absl::StatusOr<DeviceSpec> LoadSpec(std::string_view name_or_path);
 
 // A DeviceSpec in text format; `origin` starts the messages.

@@ -17,12 +17,51 @@ using ::testing::HasSubstr;
 
 TEST(LoadSpecTest, EveryCommittedSpecLoadsUnderItsFileName) {
   EXPECT_THAT(BuiltinSpecNames(),
-              ElementsAre("cpu_x86_64_v2", "cpu_x86_64_v3", "cpu_x86_64_v4",
-                          "cpu_x86_64_v4_amx", "cpu_x86_64_v4_bf16",
-                          "cpu_x86_64_v4_vnni", "unit"));
+              ElementsAre("a100", "cpu_x86_64_v2", "cpu_x86_64_v3",
+                          "cpu_x86_64_v4", "cpu_x86_64_v4_amx",
+                          "cpu_x86_64_v4_bf16", "cpu_x86_64_v4_vnni", "h100",
+                          "h200", "mi210", "mi300x", "t4", "unit", "v100"));
   for (const std::string& name : BuiltinSpecNames()) {
     TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(name));
     EXPECT_EQ(spec.name(), name);
+  }
+}
+
+TEST(LoadSpecTest, ATargetNamesItsFirstSpec) {
+  EXPECT_EQ(LoadSpec("cuda:sm_70")->name(), "v100");
+  EXPECT_EQ(LoadSpec("cuda:sm_90a")->name(), "h100");
+  EXPECT_EQ(LoadSpec("hip:gfx942")->name(), "mi300x");
+  EXPECT_EQ(LoadSpec("cuda:sm_12").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+// What data sheets say of the whole device: cores times what the spec says of
+// one.
+TEST(LoadSpecTest, SpecsOfGpusAddUpToTheirDataSheets) {
+  const struct {
+    const char* name;
+    double f32, f16_matrix, memory;  // 1e12 a second
+  } kSheets[] = {
+      {"v100", 15.7, 125, 0.9},       {"t4", 8.1, 65, 0.32},
+      {"a100", 19.5, 312, 1.555},     {"h100", 66.9, 989.4, 3.352},
+      {"h200", 66.9, 989.4, 4.8},     {"mi210", 22.6, 181, 1.6384},
+      {"mi300x", 163.4, 1307.4, 5.3},
+  };
+  for (const auto& sheet : kSheets) {
+    TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(sheet.name));
+    const double cores = static_cast<double>(spec.unit().cores()) * 1e-12;
+    EXPECT_NEAR(cores * CorePeak(spec, "f32", PeakRate::VECTOR), sheet.f32,
+                1e-3 * sheet.f32);
+    EXPECT_NEAR(cores * CorePeak(spec, "f16", PeakRate::MATRIX),
+                sheet.f16_matrix, 1e-3 * sheet.f16_matrix);
+    EXPECT_NEAR(FindLevel(spec, "dram")->aggregate_read_bytes_per_s() * 1e-12,
+                sheet.memory, 1e-3 * sheet.memory);
+    EXPECT_EQ(spec.unit().registers_per_core() %
+                  spec.unit().register_allocation_unit(),
+              0);
+    for (const MatrixUnit& unit : spec.unit().matrix_units())
+      EXPECT_GT(CorePeak(spec, unit.operand_dtype(), PeakRate::MATRIX), 0)
+          << sheet.name << " " << unit.name();
   }
 }
 
