@@ -160,66 +160,110 @@ TEST_P(PowTest, SampledPairsOfFloatsAreWithinTheBound) {
   ExpectWithinBound<float, double>(*function, op, x, y);
 }
 
-// The powers of two that exp and its like multiply by: every number of lanes.
+// Machine code and the interpreter make the same bits of `kernel`'s last
+// argument, for every one of `runs`.
+void ExpectAsInterpreted(const DeviceSpec& spec,
+                         const kernel_ir::ScalarKernel& kernel,
+                         const std::vector<std::vector<std::string>>& runs) {
+  TW_ASSERT_OK_AND_ASSIGN(const auto codegen, CreateCpuCodegen(spec));
+  TW_ASSERT_OK_AND_ASSIGN(const auto device, CreateCpuDevice({}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto stream, device->CreateStream());
+  TW_ASSERT_OK_AND_ASSIGN(const auto module, codegen->Emit({kernel}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto loaded,
+                          device->LoadModule(module.bytes, module.target));
+  TW_ASSERT_OK_AND_ASSIGN(const auto function,
+                          device->GetKernel(*loaded, kernel.name));
+  constexpr size_t kMostBytes = 512;  // of an argument
+  for (const std::vector<std::string>& args : runs) {
+    std::vector<std::string> want = args;
+    TW_ASSERT_OK(
+        kernel_ir::InterpretScalarKernel(kernel, absl::MakeSpan(want), 0, 1));
+    TW_ASSERT_OK_AND_ASSIGN(const auto memory,
+                            device->Allocate(args.size() * kMostBytes));
+    auto* next = static_cast<char*>(memory->address());
+    std::vector<void*> pointers;
+    for (const std::string& arg : args) {
+      ASSERT_LE(arg.size(), kMostBytes);
+      std::memcpy(next, arg.data(), arg.size());
+      pointers.push_back(next);
+      next += kMostBytes;
+    }
+    TW_ASSERT_OK(stream->Launch(*function, pointers, 1, 0));
+    TW_ASSERT_OK(stream->Synchronize());
+    EXPECT_EQ(
+        std::memcmp(pointers.back(), want.back().data(), want.back().size()), 0)
+        << kernel.ToString();
+  }
+}
+
+template <typename T>
+std::string BytesOf(const std::vector<T>& values) {
+  return std::string(reinterpret_cast<const char*>(values.data()),
+                     values.size() * sizeof(T));
+}
+
+constexpr int kLaneCounts[] = {1, 2, 3, 4, 8, 12, 16, 20, 32};
+
+// The powers of two that exp and its like multiply by.
+template <typename T>
+void ExpectEveryWidthScales(const DeviceSpec& spec, DType dtype,
+                            double largest) {
+  Random random(37);
+  for (const int lanes : kLaneCounts) {
+    kernel_ir::ScalarBuilder b("scale");
+    using kernel_ir::Role;
+    const int x = b.AddArgument("x", dtype, Role::kInput, lanes);
+    const int n = b.AddArgument("n", dtype, Role::kInput, lanes);
+    const int y = b.AddArgument("y", dtype, Role::kOutput, lanes);
+    b.Store(y, kernel_ir::kNoReg, 0,
+            b.Scale(b.Load(x, kernel_ir::kNoReg, 0, lanes),
+                    b.Load(n, kernel_ir::kNoReg, 0, lanes)));
+    std::vector<std::vector<std::string>> runs;
+    for (int round = 0; round < 20; ++round) {
+      std::vector<T> values, powers;
+      for (int i = 0; i < lanes; ++i) {
+        values.push_back(static_cast<T>(random.Normal()));
+        powers.push_back(
+            static_cast<T>(std::round(random.Uniform(-1, 1) * largest)));
+      }
+      runs.push_back(
+          {BytesOf(values), BytesOf(powers), BytesOf(std::vector<T>(lanes))});
+    }
+    ExpectAsInterpreted(spec, std::move(b).Finish(), runs);
+  }
+}
+
 TEST(ScaleTest, EveryWidthRoundsOnce) {
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, HostSpec());
   TW_ASSERT_OK_AND_ASSIGN(const lowering::FunctionOptions options,
                           CpuFunctionOptions(spec));
   if (!options.scale) GTEST_SKIP() << "no such instruction on this host";
-  TW_ASSERT_OK_AND_ASSIGN(const auto codegen, CreateCpuCodegen(spec));
-  TW_ASSERT_OK_AND_ASSIGN(const auto device, CreateCpuDevice({}));
-  TW_ASSERT_OK_AND_ASSIGN(const auto stream, device->CreateStream());
-  for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
-    for (const int lanes : {1, 2, 3, 4, 8, 12, 16, 20, 32}) {
-      kernel_ir::ScalarBuilder b("scale");
-      using kernel_ir::Role;
-      const int x = b.AddArgument("x", dtype, Role::kInput, lanes);
-      const int n = b.AddArgument("n", dtype, Role::kInput, lanes);
-      const int y = b.AddArgument("y", dtype, Role::kOutput, lanes);
-      b.Store(y, kernel_ir::kNoReg, 0,
-              b.Scale(b.Load(x, kernel_ir::kNoReg, 0, lanes),
-                      b.Load(n, kernel_ir::kNoReg, 0, lanes)));
-      const kernel_ir::ScalarKernel kernel = std::move(b).Finish();
-      TW_ASSERT_OK_AND_ASSIGN(const auto module, codegen->Emit({kernel}));
-      TW_ASSERT_OK_AND_ASSIGN(const auto loaded,
-                              device->LoadModule(module.bytes, module.target));
-      TW_ASSERT_OK_AND_ASSIGN(const auto function,
-                              device->GetKernel(*loaded, kernel.name));
-      const int64_t bytes = lanes * SizeBytes(dtype);
-      Random random(37);
-      for (int round = 0; round < 20; ++round) {
-        std::vector<std::string> args(3, std::string(bytes, '\0'));
-        for (int i = 0; i < lanes; ++i) {
-          const double value = random.Normal();
-          const double power = std::round(random.Uniform(-1, 1) * 1100);
-          if (dtype == DType::kFloat32) {
-            const float f = static_cast<float>(value),
-                        p = static_cast<float>(power / 6);
-            const float whole = std::round(p);
-            std::memcpy(&args[0][i * sizeof(f)], &f, sizeof(f));
-            std::memcpy(&args[1][i * sizeof(f)], &whole, sizeof(f));
-          } else {
-            std::memcpy(&args[0][i * sizeof(value)], &value, sizeof(value));
-            std::memcpy(&args[1][i * sizeof(power)], &power, sizeof(power));
-          }
-        }
-        std::vector<std::string> want = args;
-        TW_ASSERT_OK(kernel_ir::InterpretScalarKernel(
-            kernel, absl::MakeSpan(want), 0, 1));
-        TW_ASSERT_OK_AND_ASSIGN(const auto memory,
-                                device->Allocate(3 * 64 * 8));
-        auto* const base = static_cast<char*>(memory->address());
-        std::vector<void*> pointers;
-        for (int i = 0; i < 3; ++i) {
-          pointers.push_back(base + i * 64 * 8);
-          std::memcpy(pointers.back(), args[i].data(), bytes);
-        }
-        TW_ASSERT_OK(stream->Launch(*function, pointers, 1, 0));
-        TW_ASSERT_OK(stream->Synchronize());
-        EXPECT_EQ(std::memcmp(pointers[2], want[2].data(), bytes), 0)
-            << Name(dtype) << " by " << lanes;
-      }
-    }
+  ExpectEveryWidthScales<float>(spec, DType::kFloat32, 183);
+  ExpectEveryWidthScales<double>(spec, DType::kFloat64, 1100);
+}
+
+// Tables in a register, indexed by any bits.
+TEST(LookupTest, EveryWidthReadsByTheLowBits) {
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, HostSpec());
+  TW_ASSERT_OK_AND_ASSIGN(const lowering::FunctionOptions options,
+                          CpuFunctionOptions(spec));
+  if (!options.lookup) GTEST_SKIP() << "no such instruction on this host";
+  std::vector<float> table;
+  for (int i = 0; i < kernel_ir::kLookupValues; ++i)
+    table.push_back(100 + static_cast<float>(i));
+  Random random(41);
+  for (const int lanes : kLaneCounts) {
+    kernel_ir::ScalarBuilder b("lookup");
+    using kernel_ir::Role;
+    const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, lanes);
+    const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, lanes);
+    b.Store(y, kernel_ir::kNoReg, 0,
+            b.Lookup(b.Load(x, kernel_ir::kNoReg, 0, lanes), table));
+    std::vector<uint32_t> bits;
+    for (int i = 0; i < lanes; ++i)
+      bits.push_back(static_cast<uint32_t>(random.Next()));
+    ExpectAsInterpreted(spec, std::move(b).Finish(),
+                        {{BytesOf(bits), BytesOf(std::vector<float>(lanes))}});
   }
 }
 

@@ -159,6 +159,22 @@ Reg ScalarBuilder::Scale(Reg a, Reg n) {
                 });
 }
 
+Reg ScalarBuilder::Lookup(Reg source, std::vector<float> values) {
+  const RegType of = type(source);
+  TW_CHECK(of.dtype == DType::kFloat32) << "lookup of " << Name(of.dtype);
+  TW_CHECK_EQ(values.size(), size_t{kLookupValues});
+  std::string key = absl::StrCat("t", source);
+  for (const float value : values) {
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    absl::StrAppend(&key, ":", bits);
+  }
+  return Shared(std::move(key), !AnyVariable({source}), of.dtype, of.lanes,
+                [&](Reg dst) {
+                  return LookupInst{dst, source, std::move(values)};
+                });
+}
+
 Reg ScalarBuilder::Splat(Reg source, int lanes) {
   TW_CHECK_EQ(type(source).lanes, 1);
   if (lanes == 1) return source;

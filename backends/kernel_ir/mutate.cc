@@ -1,5 +1,6 @@
 #include "backends/kernel_ir/mutate.h"
 
+#include <algorithm>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -157,6 +158,10 @@ std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
         Of<FmaInst>("factor replaced", [](FmaInst& f) { f.a = f.b; }));
   } else if (std::holds_alternative<ScaleInst>(inst.node)) {
     out.push_back(Of<ScaleInst>("not scaled", [](ScaleInst& s) { s.n = s.a; }));
+  } else if (std::holds_alternative<LookupInst>(inst.node)) {
+    out.push_back(Of<LookupInst>("table rotated", [](LookupInst& l) {
+      std::rotate(l.values.begin(), l.values.begin() + 1, l.values.end());
+    }));
   } else if (std::holds_alternative<DotInst>(inst.node)) {
     out.push_back({"dot dropped", nullptr});
   } else if (const LoadInst* load = std::get_if<LoadInst>(&inst.node)) {

@@ -24,6 +24,7 @@ using internal::IfStep;
 using internal::InsertStep;
 using internal::JumpStep;
 using internal::LaneStep;
+using internal::LookupStep;
 using internal::Memory;
 using internal::NextStep;
 using internal::ShuffleStep;
@@ -127,6 +128,17 @@ class Compiler {
     c.a = At(n.a);
     c.b = At(n.n);
     c.lanes = k_.regs[n.dst].lanes;
+  }
+  void One(const LookupInst& n) {
+    const int32_t table = Reserve(DType::kFloat32, kLookupValues);
+    for (int i = 0; i < kLookupValues; ++i)
+      WriteLane(registers_.data() + table, DType::kFloat32, i, {n.values[i]});
+    Code& c = Emit(LookupStep);
+    c.dst = At(n.dst);
+    c.a = At(n.source);
+    c.c = table;
+    c.lanes = k_.regs[n.dst].lanes;
+    c.aux = kLookupValues;
   }
   void One(const DotInst& n) {
     const DotIntrinsic& dot = *DotOf(k_.regs[n.a].dtype);

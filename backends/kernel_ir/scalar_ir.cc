@@ -119,6 +119,10 @@ class Printer {
   void One(const ScaleInst& n, int depth) {
     Line(depth, absl::StrCat(Define(n.dst), "scale ", R(n.a), ", ", R(n.n)));
   }
+  void One(const LookupInst& n, int depth) {
+    Line(depth, absl::StrCat(Define(n.dst), "lookup ", R(n.source), " in ",
+                             absl::StrJoin(n.values, " ")));
+  }
   void One(const DotInst& n, int depth) {
     Line(depth, absl::StrCat(Define(n.dst), R(n.acc), " + dot ", R(n.a), ", ",
                              R(n.b)));

@@ -23,6 +23,7 @@ namespace tilewright::kernel_ir {
 
 using Reg = int;
 inline constexpr Reg kNoReg = -1;
+inline constexpr int kLookupValues = 16;  // of a LookupInst
 
 struct RegType {
   DType dtype;
@@ -58,6 +59,12 @@ struct FmaInst {  // dst = a * b + c with one rounding
 };
 struct ScaleInst {  // dst = a * 2^n with one rounding, whole numbers n; floats
   Reg dst, a, n;
+};
+// dst = values[the low four bits of the source's bits], f32 lane by lane; 16
+// values. What a small table of polynomials is read with.
+struct LookupInst {
+  Reg dst, source;
+  std::vector<float> values;
 };
 // dst = acc + sums of short groups of products (tilegraph/intrinsics.h): lane i
 // adds a[g] * b[i * group + g] over g. The dtype of `a` tells which: u8 with s8
@@ -154,8 +161,9 @@ struct IfInst {
 
 struct Inst {
   std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, ScaleInst,
-               DotInst, LaneInst, InsertInst, ShuffleInst, BitcastInst, AnyInst,
-               LoadInst, StoreInst, PrefetchInst, ForInst, IfInst>
+               LookupInst, DotInst, LaneInst, InsertInst, ShuffleInst,
+               BitcastInst, AnyInst, LoadInst, StoreInst, PrefetchInst, ForInst,
+               IfInst>
       node;
 };
 

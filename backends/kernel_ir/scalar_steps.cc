@@ -59,6 +59,16 @@ const Code* ShuffleStep(Machine& m, const Code* c) {
   return c + 1;
 }
 
+const Code* LookupStep(Machine& m, const Code* c) {
+  for (int i = 0; i < c->lanes; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, m.regs + c->a + i * sizeof(bits), sizeof(bits));
+    std::memcpy(m.regs + c->dst + i * sizeof(bits),
+                m.regs + c->c + (bits % c->aux) * sizeof(bits), sizeof(bits));
+  }
+  return c + 1;
+}
+
 const Code* AnyStep(Machine& m, const Code* c) {
   bool any = false;
   for (int i = 0; i < c->lanes; ++i) any = any || m.regs[c->a + i] != 0;

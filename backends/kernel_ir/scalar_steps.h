@@ -21,6 +21,8 @@ const Code* LaneStep(Machine& m, const Code* c);
 const Code* InsertStep(Machine& m, const Code* c);
 // a, b: sources of aux lanes each; c: the lane numbers, as i32.
 const Code* ShuffleStep(Machine& m, const Code* c);
+// c: a table of aux f32, a power of two; a: f32, whose low bits say which.
+const Code* LookupStep(Machine& m, const Code* c);
 const Code* AnyStep(Machine& m, const Code* c);
 
 // dst, c: accumulators; a, b: operands; aux: terms of a group.

@@ -212,6 +212,14 @@ class Verifier {
       return Fault(absl::StrCat("scale of ", T(n.a), " by ", T(n.n)));
     return Define(n.dst, a.dtype, a.lanes);
   }
+  absl::Status One(const LookupInst& n) {
+    TW_RETURN_IF_ERROR(Use(n.source));
+    const RegType& source = k_.regs[n.source];
+    if (source.dtype != DType::kFloat32 || n.values.size() != kLookupValues)
+      return Fault(absl::StrCat("lookup of ", T(n.source), " in ",
+                                n.values.size(), " values"));
+    return Define(n.dst, source.dtype, source.lanes);
+  }
   absl::Status One(const DotInst& n) {
     for (Reg r : {n.acc, n.a, n.b}) TW_RETURN_IF_ERROR(Use(r));
     const DotIntrinsic* dot = DotOf(k_.regs[n.a].dtype);

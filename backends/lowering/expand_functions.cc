@@ -87,7 +87,8 @@ bool IsExpandable(Op op) {
 
 void ExpandFunctions(kernel_ir::ScalarKernel& kernel,
                      const FunctionOptions& options) {
-  functions::Emitter emitter(kernel, options.fma, options.scale);
+  functions::Emitter emitter(kernel, options.fma, options.scale,
+                             options.lookup);
   std::vector<Inst> body = ExpandBody(emitter, std::move(kernel.body));
   kernel.body = emitter.TakeConstants();
   kernel.body.insert(kernel.body.end(), std::make_move_iterator(body.begin()),

@@ -13,10 +13,12 @@
 namespace tilewright::lowering {
 
 struct FunctionOptions {
-  bool fma = true;  // the target has fused multiply-add; without it the same
-                    // bounds hold, the bits differ
+  bool fma = true;     // the target has fused multiply-add; without it the same
+                       // bounds hold, the bits differ
   bool scale = false;  // it multiplies by powers of two in one instruction (the
                        // same bits)
+  bool lookup = false;  // it reads tables of 16 floats in one instruction: erf
+                        // of f32 takes half as long, to other bits
 };
 
 // True for the operations that ExpandFunctions replaces when their operands are

@@ -151,6 +151,13 @@ TEST(ExpandFunctionsTest, SinglePrecisionIsWithinTheBoundsOfTheNumericsPage) {
   for (Op op : kFunctions) ExpectWithinBound<float>(op, {true, false}, 100000);
 }
 
+TEST(ExpandFunctionsTest, TablesAreWithinTheSameBounds) {
+  FunctionOptions options;
+  options.lookup = true;
+  for (Op op : kFunctions) ExpectWithinBound<float>(op, options, 200000);
+  ExpectWithinBound<double>(Op::kErf, options, 20000);
+}
+
 TEST(ExpandFunctionsTest, SinglePrecisionWithoutFmaIsWithinTheSameBounds) {
   for (Op op : kFunctions) ExpectWithinBound<float>(op, {false, false}, 100000);
 }

@@ -39,6 +39,7 @@ lowering::FunctionOptions FunctionOptionsOf(const DeviceSpec& spec,
   lowering::FunctionOptions options;
   options.fma = spec.unit().fma();
   options.scale = target.scale;
+  options.lookup = target.lookup;
   return options;
 }
 

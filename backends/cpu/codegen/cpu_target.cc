@@ -57,6 +57,7 @@ absl::StatusOr<CpuTarget> CpuTargetOf(const DeviceSpec& spec) {
   target.bf16 = Has(features, "avx512bf16") && Has(features, "avx512vl");
   target.range = Has(features, "avx512dq") && Has(features, "avx512vl");
   target.scale = Has(features, "avx512f") && Has(features, "avx512vl");
+  target.lookup = Has(features, "avx512f");
   const int widest = Has(features, "avx512f") ? 64
                      : Has(features, "avx2")  ? 32
                                               : 16;

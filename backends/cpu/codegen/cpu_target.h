@@ -21,10 +21,11 @@ struct CpuTarget {
   int vector_bytes = 0;
   bool fma = false;
   bool f16c = false;
-  bool vnni = false;   // AVX512_VNNI: products of bytes, summed by four
-  bool bf16 = false;   // AVX512_BF16: products of bf16, summed by two
-  bool range = false;  // VRANGEPS and its like: AVX-512DQ with VL
-  bool scale = false;  // VSCALEFPS and its like: AVX-512F with VL
+  bool vnni = false;    // AVX512_VNNI: products of bytes, summed by four
+  bool bf16 = false;    // AVX512_BF16: products of bf16, summed by two
+  bool range = false;   // VRANGEPS and its like: AVX-512DQ with VL
+  bool scale = false;   // VSCALEFPS and its like: AVX-512F with VL
+  bool lookup = false;  // VPERMPS of 16 lanes: AVX-512F
 };
 
 // From spec.target() ("cpu:CLASS") and unit.vector_bytes(). InvalidArgument if

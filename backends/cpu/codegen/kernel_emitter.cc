@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/codegen/convert.h"
 #include "backends/cpu/codegen/dot_emitter.h"
+#include "backends/cpu/codegen/lookup.h"
 #include "backends/cpu/codegen/memory_emitter.h"
 #include "backends/cpu/codegen/op_emitter.h"
 #include "backends/cpu/codegen/scale.h"
@@ -231,6 +232,15 @@ class KernelEmitter {
           " cannot scale by a power of two: FunctionOptions::scale = false"));
     }
     Set(n.dst, EmitScale(b_, Get(n.a), Get(n.n)));
+    return absl::OkStatus();
+  }
+  absl::Status One(const LookupInst& n) {
+    if (!target_.lookup) {
+      return absl::UnimplementedError(
+          absl::StrCat("kernel ", kernel_.name, ": ", target_.cpu_class,
+                       " reads no tables: FunctionOptions::lookup = false"));
+    }
+    Set(n.dst, EmitLookup(b_, Get(n.source), n.values));
     return absl::OkStatus();
   }
   absl::Status One(const DotInst& n) {

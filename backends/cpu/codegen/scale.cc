@@ -1,8 +1,9 @@
 #include "backends/cpu/codegen/scale.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 
+#include "backends/cpu/codegen/by_register.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -42,44 +43,20 @@ Value* ScaleRegister(IRBuilderBase& b, Value* a, Value* n) {
       IntrinsicOf(bits, type->getElementType()->isDoubleTy()), {}, arguments);
 }
 
-// The first lanes of `v`, undefined ones behind its last.
-Value* Resized(IRBuilderBase& b, Value* v, unsigned have, unsigned want) {
-  if (have == want) return v;
-  llvm::SmallVector<int, 64> mask(want, llvm::PoisonMaskElem);
-  std::iota(mask.begin(), mask.begin() + std::min(have, want), 0);
-  return b.CreateShuffleVector(v, mask);
-}
-
 }  // namespace
 
 Value* EmitScale(IRBuilderBase& b, Value* a, Value* n) {
-  llvm::Type* const element = a->getType()->getScalarType();
-  const unsigned element_bits = element->getScalarSizeInBits();
-  if (!a->getType()->isVectorTy()) {
-    auto* one = llvm::FixedVectorType::get(element, 1);
-    return b.CreateExtractElement(
-        EmitScale(b, b.CreateBitCast(a, one), b.CreateBitCast(n, one)),
-        uint64_t{0});
-  }
-  const unsigned lanes =
-      llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
+  llvm::Type* const type = a->getType();
+  const unsigned element_bits = type->getScalarSizeInBits();
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  const unsigned lanes = vector == nullptr ? 1 : vector->getNumElements();
   const unsigned bits = *std::find_if(
       std::begin(kVectorBits), std::end(kVectorBits) - 1,
       [&](unsigned width) { return width >= lanes * element_bits; });
-  const unsigned width = bits / element_bits;  // lanes of one register
-  const unsigned all = (lanes + width - 1) / width * width;
-  a = Resized(b, a, lanes, all);
-  n = Resized(b, n, lanes, all);
-  if (all == width) return Resized(b, ScaleRegister(b, a, n), all, lanes);
-  auto* type = llvm::FixedVectorType::get(element, width);
-  Value* result = llvm::PoisonValue::get(a->getType());
-  for (unsigned begin = 0; begin < all; begin += width) {
-    Value* at = b.getInt64(begin);
-    Value* part = ScaleRegister(b, b.CreateExtractVector(type, a, at),
-                                b.CreateExtractVector(type, n, at));
-    result = b.CreateInsertVector(result->getType(), result, part, at);
-  }
-  return Resized(b, result, all, lanes);
+  return ByRegister(b, bits / element_bits, {a, n},
+                    [&](llvm::ArrayRef<Value*> part) {
+                      return ScaleRegister(b, part[0], part[1]);
+                    });
 }
 
 }  // namespace tilewright::cpu

@@ -105,6 +105,14 @@ Value Scale(Value a, Value n) {
   return e.Of(dst);
 }
 
+Value Lookup(Value a, std::vector<float> values) {
+  Emitter& e = *a.emitter;
+  TW_CHECK(e.lookup());
+  const Reg dst = e.NewReg(a.dtype(), a.lanes());
+  e.Append(Inst{kernel_ir::LookupInst{dst, a.reg, std::move(values)}});
+  return e.Of(dst);
+}
+
 namespace {
 Value Bitcast(DType to, Value a) {
   Emitter& e = *a.emitter;

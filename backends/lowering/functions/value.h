@@ -36,11 +36,12 @@ struct Value {
 // the start of the kernel.
 class Emitter {
  public:
-  Emitter(kernel_ir::ScalarKernel& kernel, bool fma, bool scale)
-      : kernel_(kernel), fma_(fma), scale_(scale) {}
+  Emitter(kernel_ir::ScalarKernel& kernel, bool fma, bool scale, bool lookup)
+      : kernel_(kernel), fma_(fma), scale_(scale), lookup_(lookup) {}
 
   bool fma() const { return fma_; }
   bool scale() const { return scale_; }
+  bool lookup() const { return lookup_; }
   const kernel_ir::RegType& type(kernel_ir::Reg reg) const {
     return kernel_.regs[reg];
   }
@@ -56,7 +57,7 @@ class Emitter {
 
  private:
   kernel_ir::ScalarKernel& kernel_;
-  const bool fma_, scale_;
+  const bool fma_, scale_, lookup_;
   std::vector<kernel_ir::Inst>* out_ = nullptr;
   std::vector<kernel_ir::Inst> constants_;
   std::map<std::tuple<DType, int, uint64_t>, kernel_ir::Reg>
@@ -116,6 +117,9 @@ template <typename B, typename C>
 Value MultiplyAdd(Value a, B b, C c);
 // a * 2^n, rounded once. REQUIRES: Emitter::scale(); n is whole, or NaN.
 Value Scale(Value a, Value n);
+// values[the low four bits of the float `a`'s bits]; 16 values. REQUIRES:
+// Emitter::lookup(); f32.
+Value Lookup(Value a, std::vector<float> values);
 // The bits of a float as the integer of its size, and back.
 Value Bits(Value a);
 Value FromBits(Value a);
