@@ -1,13 +1,14 @@
 // Every function over all 2^32 floats on this host, as the table of
 // docs/results/functions.md. Takes minutes per function.
 //
-//   functions_exhaustive [STEP [THREADS]]   every STEP-th float (1), shared by
-//   THREADS (1)
+//   functions_exhaustive [STEP [THREADS [FUNCTION]]]   every STEP-th float (1),
+//   shared by THREADS (1), of one function (all)
 //
 // Exits with 1 if a bound is exceeded.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -70,7 +71,7 @@ absl::StatusOr<double> Speed(Op op, DType dtype, const DeviceSpec& spec) {
   return dtype == DType::kFloat32 ? run(0.0f) : run(0.0);
 }
 
-absl::StatusOr<bool> Table(uint64_t step, int threads) {
+absl::StatusOr<bool> Table(uint64_t step, int threads, std::string_view only) {
   TW_ASSIGN_OR_RETURN(const std::string best, BestCpuClass(HostCpuFeatures()));
   bool within = true;
   std::printf(
@@ -80,6 +81,7 @@ absl::StatusOr<bool> Table(uint64_t step, int threads) {
     TW_ASSIGN_OR_RETURN(const DeviceSpec spec,
                         CpuSpec(cpu_class, QueryHostStructure()));
     for (Op op : lowering::kFunctions) {
+      if (!only.empty() && Name(op) != only) continue;
       TW_ASSIGN_OR_RETURN(const double single,
                           Speed(op, DType::kFloat32, spec));
       TW_ASSIGN_OR_RETURN(const double twice, Speed(op, DType::kFloat64, spec));
@@ -111,14 +113,14 @@ absl::StatusOr<bool> Table(uint64_t step, int threads) {
 int main(int argc, char** argv) {
   const int64_t step = argc > 1 ? std::atoll(argv[1]) : 1;
   const int threads = argc > 2 ? std::atoi(argv[2]) : 1;
-  if (argc > 3 || step < 1 || threads < 1) {
-    std::fprintf(
-        stderr,
-        "usage: functions_exhaustive [STEP [THREADS]], both at least 1\n");
+  if (argc > 4 || step < 1 || threads < 1) {
+    std::fprintf(stderr,
+                 "usage: functions_exhaustive [STEP [THREADS [FUNCTION]]], "
+                 "numbers from 1 on\n");
     return 2;
   }
-  const absl::StatusOr<bool> within =
-      tilewright::cpu::Table(static_cast<uint64_t>(step), threads);
+  const absl::StatusOr<bool> within = tilewright::cpu::Table(
+      static_cast<uint64_t>(step), threads, argc > 3 ? argv[3] : "");
   if (!within.ok()) {
     std::fprintf(stderr, "functions_exhaustive: %s\n",
                  std::string(within.status().message()).c_str());
