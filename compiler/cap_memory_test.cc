@@ -85,7 +85,7 @@ class CapMemoryTest : public testing::Test {
   static CompileOptions Joined(const CapOptions& cap) {
     CompileOptions options = Under(cap);
     options.plan.connect = PlanOptions::Connect::kTileGraph;
-    options.connect.least_gain = -1e9;
+    options.connect.weigh.least_gain = -1e9;
     return options;
   }
 

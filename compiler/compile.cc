@@ -1,6 +1,7 @@
 #include "compiler/compile.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "backends/spec/spec_fingerprint.h"
 #include "base/status_macros.h"
 #include "compiler/element_types.h"
+#include "compiler/group_profiler.h"
 #include "compiler/kernel_maker.h"
 #include "compiler/launch_plan.h"
 #include "compiler/rewrite_model.h"
@@ -111,10 +113,14 @@ absl::Status CompileKernels(const TensorGraph& graph,
 
 // Joins groups that have a kernel together.
 void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
-                   KernelMaker& maker, CompiledModel& compiled) {
-  options.expressible = [&](const Group& group, const Plan& plan) {
+                   KernelTimes* times, KernelMaker& maker,
+                   CompiledModel& compiled) {
+  options.weigh.expressible = [&](const Group& group, const Plan& plan) {
     return maker.Make(MakeGroupWorkload(compiled.graph, plan, group)).status();
   };
+  std::optional<GroupProfiler> profiler;
+  if (times != nullptr)
+    options.weigh.profiler = &profiler.emplace(compiled.graph, maker, *times);
   compiled.register_plan = compiled.plan;
   compiled.connected =
       ConnectPlan(compiled.graph, compiled.plan, codegen.spec(), options);
@@ -182,7 +188,7 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
   compiled.plan = MakePlan(model.graph, options.plan);
   KernelMaker maker(codegen);
   if (options.plan.connect == PlanOptions::Connect::kTileGraph)
-    ConnectGroups(codegen, options.connect, maker, compiled);
+    ConnectGroups(codegen, options.connect, options.times, maker, compiled);
   std::vector<GroupPart> parts;
   absl::Status made =
       CompileKernels(model.graph, codegen, maker, compiled, parts);

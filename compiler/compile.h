@@ -12,6 +12,7 @@
 #include "backends/codegen.h"
 #include "compiler/cap_memory.h"
 #include "compiler/kernel_maker.h"
+#include "compiler/kernel_times.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/format/program.pb.h"
 #include "tilegraph/plan.h"
@@ -22,8 +23,10 @@ namespace tilewright {
 
 struct CompileOptions {
   PlanOptions plan;
-  // With Connect::kTileGraph; `expressible` is set by Compile.
+  // With Connect::kTileGraph; `expressible` and `profiler` are set by Compile.
   ConnectPlanOptions connect;
+  // Joins are decided by these times, of codegen's target; null: by price.
+  KernelTimes* times = nullptr;
   std::vector<std::string> allow;  // reduced precisions, recorded in the file
   CapOptions cap;
 };

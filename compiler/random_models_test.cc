@@ -66,7 +66,7 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
     CompileOptions options;
     options.plan = DrawPlanOptions(seed);
     // Small graphs gain nothing: join whatever can be.
-    options.connect.least_gain = -1e9;
+    options.connect.weigh.least_gain = -1e9;
     if (seed % 2 == 0) options.connect.search = ConnectSearch::kGreedy;
     TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
                         Compile(model, *codegen_, options));

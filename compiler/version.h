@@ -6,6 +6,10 @@ namespace tilewright {
 
 inline constexpr char kVersion[] = "0.1.0";
 
+// Of what becomes of a scalar kernel: raised when a code generator makes other
+// machine code of the same one. Times recorded before do not count any more.
+inline constexpr int kCodeGeneration = 1;
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_COMPILER_VERSION_H_

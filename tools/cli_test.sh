@@ -118,10 +118,27 @@ expect_error 1 "$(basename "$model")" records stats "$model"
 echo '{"seed": "1"}' >"$work/bad.jsonl"
 expect_error 1 "bad.jsonl line 1" records import "$db" "$work/bad.jsonl"
 
+# Joins that are measured, once.
+readonly mlp="$testdata/mlp_odd/model.onnx" joins="$work/joins.db"
+expect_ok compile "$mlp" -o "$work/first.tw" --connect=tilegraph --records="$joins"
+grep -qE '^joins: ([0-9]+) of \1 groups, [1-9][0-9]* kernels measured, 0 known' "$work/stderr" ||
+  fail "compile --records measures nothing: $(cat "$work/stderr")"
+expect_ok records stats "$joins" --json
+expect_output '"records": [1-9]'
+expect_ok compile "$mlp" -o "$work/second.tw" --connect=tilegraph --records="$joins"
+grep -qE ' 0 kernels measured, [1-9][0-9]* known' "$work/stderr" ||
+  fail "what was measured is measured again: $(cat "$work/stderr")"
+cmp -s "$work/first.tw" "$work/second.tw" || fail "equal records give another plan"
+expect_ok run "$mlp" --check --connect=tilegraph --records="$joins"
+expect_ok compile "$mlp" -o "$work/x.tw" --connect=tilegraph --no-measure --records="$joins"
+[[ ! -s "$work/stderr" ]] || fail "--no-measure measures"
+expect_error 1 "--no-measure" compile "$mlp" -o "$work/x.tw" --connect=tilegraph --target=cpu:x86-64-v3 --records="$joins"
+expect_error 1 "$(basename "$mlp")" compile "$mlp" -o "$work/x.tw" --connect=tilegraph --records="$mlp"
+
 # Bad usage.
 expect_error 2 "benhcmark benchmark" benhcmark "$model"
 expect_error 2 "--thread --threads" run "$model" --thread=2
-expect_error 2 "--records" compile "$model" -o "$work/x.tw" --records=db
+expect_error 2 "--daemon" compile "$model" -o "$work/x.tw" --daemon=unix:x
 expect_error 2 "-o" compile "$model"
 expect_error 2 "one model" run
 

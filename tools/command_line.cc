@@ -36,7 +36,7 @@ constexpr Flag kFlags[] = {
     {"bind", Value::kText, "onnx", nullptr},
     {"allow", Value::kText, "onnx", nullptr},
     {"no-measure", Value::kNone, "onnx", nullptr},
-    {"records", Value::kText, "onnx", "tuning records"},
+    {"records", Value::kText, "onnx", nullptr},
     {"connect-search", Value::kText, "onnx", nullptr},
     {"cost", Value::kText, "onnx", "the traffic planner"},
     {"level-cap", Value::kText, "onnx", nullptr},
@@ -259,6 +259,11 @@ std::string Usage() {
       "(default), or every operator alone\n"
       "  --connect-search=edges|greedy          edge by edge (default), or "
       "groups grown one by one\n"
+      "  --records=DB                           with --connect=tilegraph: "
+      "joins "
+      "are measured before they\n"
+      "                                         are taken, times kept in DB\n"
+      "  --no-measure                           joins by the model alone\n"
       "  --level-cap=dram:BYTES                 as if memory held no more (K, "
       "M, "
       "G): whole tensors\n"

@@ -44,7 +44,7 @@ TEST(CommandLineTest, AFlagOfAnotherCommandIsUnknown) {
 }
 
 TEST(CommandLineTest, AFlagOfAMissingPartSaysSo) {
-  EXPECT_THAT(ParseStatus({"compile", "m", "--records=db"}),
+  EXPECT_THAT(ParseStatus({"compile", "m", "--daemon=unix:x"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("does not have yet")));
   EXPECT_THAT(ParseStatus({"tune", "m"}),

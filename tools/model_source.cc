@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "compiler/rewrite_model.h"
+#include "tools/join_measuring.h"
 #include "tools/tensor_files.h"
 #include "tools/user_path.h"
 
@@ -172,10 +173,12 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
                                    const BoundInputs& bound) {
   TW_ASSIGN_OR_RETURN(ImportOptions import_options, ImportOptionsFrom(line));
   import_options.bind_tensors.insert(bound.begin(), bound.end());
-  TW_ASSIGN_OR_RETURN(const CompileOptions compile_options,
-                      CompileOptionsFrom(line));
+  TW_ASSIGN_OR_RETURN(CompileOptions compile_options, CompileOptionsFrom(line));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
                       CodegenFrom(line));
+  TW_ASSIGN_OR_RETURN(
+      const std::unique_ptr<JoinMeasuring> measuring,
+      JoinMeasuring::From(line, codegen->spec(), compile_options));
   Clock* const clock = RealClock();
   const int64_t start_ns = clock->ThreadCpuNs();
   Source source;
@@ -184,6 +187,7 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
   source.imported = *std::move(imported);
   absl::StatusOr<CompiledModel> compiled =
       Compile(*source.imported, *codegen, compile_options);
+  if (measuring) measuring->Finish();
   if (!compiled.ok()) return WithPath(compiled.status(), path);
   source.compiled = *std::move(compiled);
   source.compile_cpu_s =

@@ -70,6 +70,35 @@ void AppendCost(const GroupCost& cost, Json& json) {
   json.Key("all_cores_s").Number(cost.seconds).Close('}');
 }
 
+std::string ProfiledText(const ProfiledTile& tile) {
+  return absl::StrCat(
+      "[", absl::StrJoin(tile.tile, ", "), "]: ",
+      tile.one_core_seconds.ok()
+          ? absl::StrFormat("%.1f us on one core", *tile.one_core_seconds * 1e6)
+          : std::string(tile.one_core_seconds.status().message()));
+}
+
+void AppendProfiled(const JoinDecision& decision, Json& json) {
+  if (decision.joined_one_core_seconds)
+    json.Key("together_measured_s").Number(*decision.joined_one_core_seconds);
+  if (decision.apart_one_core_seconds)
+    json.Key("apart_measured_s").Number(*decision.apart_one_core_seconds);
+  json.Key("measured").Open('[');
+  for (const ProfiledTile& tile : decision.profiled) {
+    json.Open('{').Key("tile").Open('[');
+    for (const int64_t size : tile.tile) json.Int(size);
+    json.Close(']');
+    if (tile.one_core_seconds.ok()) {
+      json.Key("one_core_s").Number(*tile.one_core_seconds);
+    } else {
+      json.Key("why").Text(
+          std::string(tile.one_core_seconds.status().message()));
+    }
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
 }  // namespace
 
 PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec) {
@@ -150,6 +179,8 @@ std::string WhyText(const CompiledModel& compiled, const PlanReport& report,
       absl::StrAppend(&out, "  weighed   ",
                       Names(compiled, decision->groups, " + "), ": ",
                       decision->why, "\n");
+      for (const ProfiledTile& tile : decision->profiled)
+        absl::StrAppend(&out, "    measured ", ProfiledText(tile), "\n");
       if (decision->joined.tile.empty()) continue;
       absl::StrAppend(
           &out, "    together ", CostText(decision->joined), "\n             ",
@@ -196,6 +227,7 @@ void AppendPlan(const CompiledModel& compiled, const PlanReport& report,
       json.Key("why").Text(decision->why);
       if (!decision->joined.tile.empty())
         AppendCost(decision->joined, json.Key("together"));
+      if (!decision->profiled.empty()) AppendProfiled(*decision, json);
       json.Close('}');
     }
     json.Close(']').Close('}');

@@ -48,7 +48,7 @@ TEST_P(TestdataJudgeTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
   CompileOptions options;
   if (joined) {
     options.plan.connect = PlanOptions::Connect::kTileGraph;
-    options.connect.least_gain = -1e9;
+    options.connect.weigh.least_gain = -1e9;
   }
   TW_ASSERT_OK_AND_ASSIGN(const TestData data, ReadTestData(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const PeerJudgement peer, ReadJudgement(data_folder));

@@ -126,7 +126,8 @@ void ProcessPool::SendMeasure(Worker& worker) {
   const Job& job = *worker.job;
   WorkerRequest request;
   request.mutable_measure()->set_candidate(job.candidate);
-  request.mutable_measure()->set_verify(!job.build->verification.verified());
+  request.mutable_measure()->set_verify(options_.verify &&
+                                        !job.build->verification.verified());
   *request.mutable_measure()->mutable_repeats() = job.repeats;
   // Then it says what it is doing.
   worker.deadline_ns = DeadlineNs(job.limit_s);

@@ -39,6 +39,10 @@ struct ProcessPoolOptions {
   // worker. Unspecified: 1, the device's own timer, warm.
   Method method;
 
+  // Candidates are verified before their time counts. Else whoever compares
+  // them verifies the one that is chosen.
+  bool verify = true;
+
   // How long each may take. What executes has Measure's limit.
   double build_limit_s = 60;
   double start_limit_s = 60;

@@ -1,6 +1,9 @@
 #include "tilegraph/tiling/connect_plan.h"
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/substitute.h"
@@ -20,7 +23,7 @@ class ConnectPlanTest : public testing::Test {
  protected:
   void SetUp() override {
     TW_ASSERT_OK_AND_ASSIGN(spec_, LoadSpec("cpu_x86_64_v4"));
-    force_.least_gain = -1e9;
+    force_.weigh.least_gain = -1e9;
   }
 
   static TensorGraph Parse(const std::string& text) {
@@ -239,7 +242,7 @@ TEST_F(ConnectPlanTest, ScalarsHaveNoTiles) {
 }
 
 TEST_F(ConnectPlanTest, WhatNoScheduleExpressesStaysApart) {
-  force_.expressible = [](const Group& group, const Plan& plan) {
+  force_.weigh.expressible = [](const Group& group, const Plan& plan) {
     EXPECT_EQ(group.stages.size(), 2u);
     EXPECT_TRUE(plan.layouts.count(group.stages[0].members.back()));
     return absl::UnimplementedError("not today");
@@ -248,8 +251,7 @@ TEST_F(ConnectPlanTest, WhatNoScheduleExpressesStaysApart) {
   EXPECT_THAT(Reasons(), HasSubstr("no schedule for it: not today"));
 }
 
-TEST_F(ConnectPlanTest, PlansAreTheSameInEveryRunAndWithAnyCache) {
-  MemoryPlanCache cache;
+TEST_F(ConnectPlanTest, PlansAreTheSameInEveryRun) {
   for (const ConnectSearch search :
        {ConnectSearch::kEdges, ConnectSearch::kGreedy}) {
     for (const std::string& text :
@@ -260,11 +262,250 @@ TEST_F(ConnectPlanTest, PlansAreTheSameInEveryRunAndWithAnyCache) {
       const std::string first = ToString(Connect(graph, options), graph);
       EXPECT_THAT(first, HasSubstr("stage"));
       EXPECT_EQ(ToString(Connect(graph, options), graph), first);
-      options.cache = &cache;
-      for (int run = 0; run < 2; ++run)
-        EXPECT_EQ(ToString(Connect(graph, options), graph), first);
     }
   }
+}
+
+TEST_F(ConnectPlanTest, ProgressEndsWithAllGroups) {
+  std::vector<int> done;
+  ConnectPlanOptions options;
+  options.on_progress = [&](int groups, int all) {
+    EXPECT_EQ(all, 2);
+    done.push_back(groups);
+  };
+  Connect(Parse(Mlp(4096, 64, 64, 64)), options);
+  EXPECT_THAT(done, ElementsAre(1, 2));
+}
+
+// Answers what the test says, and remembers what it was asked.
+class FakeProfiler : public PlanProfiler {
+ public:
+  using Answer = std::function<absl::StatusOr<double>(const Group&)>;
+  explicit FakeProfiler(Answer answer) : answer_(std::move(answer)) {}
+
+  std::vector<absl::StatusOr<double>> OneCoreSeconds(
+      const Plan& plan, absl::Span<const Group> variants) override {
+    std::vector<absl::StatusOr<double>> result;
+    for (const Group& variant : variants) {
+      EXPECT_EQ(variant.output, variants[0].output);
+      for (size_t s = 0; s + 1 < variant.stages.size(); ++s)
+        EXPECT_TRUE(plan.layouts.count(variant.stages[s].members.back()));
+      (variant.stages.empty() ? apart : joined).push_back(variant);
+      result.push_back(answer_(variant));
+    }
+    return result;
+  }
+
+  absl::Status Verify(const Plan&, const Group& variant) override {
+    verified.push_back(variant);
+    return verified.size() <= wrong ? absl::InternalError("wrong results")
+                                    : absl::OkStatus();
+  }
+
+  std::vector<Group> apart, joined, verified;
+  size_t wrong = 0;  // of those verified: the first ones
+
+ private:
+  Answer answer_;
+};
+
+class ProfiledPlanTest : public ConnectPlanTest {
+ protected:
+  // As Connect, every group apart taking 10 ms.
+  Plan ConnectProfiled(const TensorGraph& graph,
+                       const FakeProfiler::Answer& joined,
+                       const WeighOptions& weigh = {}, size_t wrong = 0) {
+    profiler_.emplace([joined](const Group& group) -> absl::StatusOr<double> {
+      return group.stages.empty() ? 0.010 : joined(group);
+    });
+    profiler_->wrong = wrong;
+    ConnectPlanOptions options;
+    options.weigh = weigh;
+    options.weigh.profiler = &*profiler_;
+    return Connect(graph, options);
+  }
+
+  std::optional<FakeProfiler> profiler_;
+};
+
+TEST_F(ProfiledPlanTest, WhatMeasuresFasterIsJoinedInItsFastestTile) {
+  const TensorGraph graph = Parse(Mlp(65536, 64, 64, 64));
+  // The third one that is asked for.
+  const Plan plan = ConnectProfiled(graph, [&](const Group&) {
+    return profiler_->joined.size() == 3 ? 0.015 : 0.019;
+  });
+  ASSERT_EQ(plan.groups.size(), 1u);
+  ASSERT_EQ(profiler_->apart.size(), 2u);
+  ASSERT_EQ(profiler_->joined.size(), 6u);
+  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[2].tile);
+  ASSERT_EQ(profiler_->verified.size(), 1u);
+  EXPECT_EQ(profiler_->verified[0].tile, plan.groups[0].tile);
+  EXPECT_THAT(plan.groups[0].why, HasSubstr("15.000 ms"));
+  const JoinDecision& decision = connected_.decisions.at(0);
+  EXPECT_EQ(decision.profiled.size(), 6u);
+  EXPECT_EQ(decision.joined_one_core_seconds, 0.015);
+  EXPECT_EQ(decision.apart_one_core_seconds, 0.020);
+}
+
+TEST_F(ProfiledPlanTest, WhatMeasuresNoFasterStaysApartWhateverThePrice) {
+  const TensorGraph graph = Parse(Mlp(65536, 64, 64, 64));
+  EXPECT_EQ(Connect(graph, {}).groups.size(), 1u);
+  EXPECT_EQ(
+      ConnectProfiled(graph, [](const Group&) { return 0.0199; }).groups.size(),
+      2u);
+  EXPECT_THAT(Reasons(), HasSubstr("saves only 1 %"));
+  EXPECT_TRUE(profiler_->verified.empty());
+  EXPECT_EQ(
+      ConnectProfiled(graph, [](const Group&) { return 0.022; }).groups.size(),
+      2u);
+  EXPECT_THAT(Reasons(), HasSubstr("takes 10 % longer"));
+}
+
+TEST_F(ProfiledPlanTest, WhatThePriceThinksNeutralIsMeasured) {
+  const TensorGraph graph = Parse(Mlp(512, 256, 256, 256));
+  ASSERT_EQ(Connect(graph, {}).groups.size(), 2u);
+  EXPECT_EQ(
+      ConnectProfiled(graph, [](const Group&) { return 0.010; }).groups.size(),
+      1u);
+}
+
+TEST_F(ProfiledPlanTest, WhatThePriceThinksFarWorseIsNotMeasured) {
+  const TensorGraph graph = Parse(Mlp(16, 2048, 2048, 2048));
+  EXPECT_EQ(
+      ConnectProfiled(graph, [](const Group&) { return 0.001; }).groups.size(),
+      2u);
+  EXPECT_TRUE(profiler_->joined.empty());
+  EXPECT_TRUE(profiler_->apart.empty());
+  EXPECT_THAT(Reasons(), HasSubstr("longer"));
+}
+
+TEST_F(ProfiledPlanTest, CandidatesThatFailAreLeftOut) {
+  const TensorGraph graph = Parse(Mlp(65536, 64, 64, 64));
+  const Plan plan =
+      ConnectProfiled(graph, [&](const Group&) -> absl::StatusOr<double> {
+        if (profiler_->joined.size() != 2)
+          return absl::InternalError("wrong results");
+        return 0.012;
+      });
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[1].tile);
+  EXPECT_EQ(connected_.decisions.at(0)
+                .profiled[0]
+                .one_core_seconds.status()
+                .message(),
+            "wrong results");
+
+  EXPECT_EQ(ConnectProfiled(graph,
+                            [](const Group&) -> absl::StatusOr<double> {
+                              return absl::InternalError("signal 11");
+                            })
+                .groups.size(),
+            2u);
+  EXPECT_THAT(Reasons(), HasSubstr("no kernel for it: signal 11"));
+}
+
+TEST_F(ProfiledPlanTest, TheFastestThatIsRightIsTaken) {
+  const TensorGraph graph = Parse(Mlp(65536, 64, 64, 64));
+  const auto slower_each_time = [&](const Group&) {
+    return 0.010 + 0.002 * static_cast<double>(profiler_->joined.size());
+  };
+  const Plan plan = ConnectProfiled(graph, slower_each_time, {}, /*wrong=*/2);
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[2].tile);
+  EXPECT_EQ(profiler_->verified.size(), 3u);
+  EXPECT_EQ(profiler_->joined.size(), 6u);
+  // 0.020 and more save nothing.
+  EXPECT_EQ(
+      ConnectProfiled(graph, slower_each_time, {}, /*wrong=*/4).groups.size(),
+      2u);
+  EXPECT_THAT(Reasons(), HasSubstr("saves only 0 %"));
+  EXPECT_EQ(ConnectProfiled(
+                graph, [](const Group&) { return 0.010; }, {}, /*wrong=*/6)
+                .groups.size(),
+            2u);
+  EXPECT_THAT(Reasons(), HasSubstr("no kernel for it: wrong results"));
+}
+
+// The product of three, and that of its first two, both save; the first two
+// become a part of the whole and are not verified.
+TEST_F(ProfiledPlanTest, OnlyWhatIsTakenInTheEndIsVerified) {
+  const TensorGraph graph = Parse(R"(
+    A: f32[65536, 64] = placeholder
+    B: f32[64, 64] = placeholder
+    T: f32[65536, 64] = compute (m: 65536, n: 64) reduce (k: 64) sum:f32 {
+      A[m, k] * B[k, n] }
+    U: f32[65536, 64] = compute (m: 65536, n: 64) reduce (k: 64) sum:f32 {
+      T[m, k] * B[n, k] }
+    Y: f32[65536, 64] = compute (m: 65536, n: 64) reduce (k: 64) sum:f32 {
+      U[m, k] * B[k, n] }
+    return Y
+  )");
+  const Plan plan = ConnectProfiled(graph, [](const Group&) { return 0.012; });
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].stages.size(), 3u);
+  EXPECT_EQ(profiler_->verified.size(), 1u);
+}
+
+TEST_F(ProfiledPlanTest, WhatHasNoScheduleIsNotMeasured) {
+  WeighOptions weigh;
+  int asked = 0;
+  weigh.expressible = [&](const Group&, const Plan&) {
+    return ++asked == 1 ? absl::UnimplementedError("not today")
+                        : absl::OkStatus();
+  };
+  const Plan plan = ConnectProfiled(
+      Parse(Mlp(65536, 64, 64, 64)), [](const Group&) { return 0.010; }, weigh);
+  EXPECT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(profiler_->joined.size(), 5u);
+}
+
+TEST_F(ProfiledPlanTest, APartWithoutATimeIsNotJoined) {
+  FakeProfiler profiler([](const Group& group) -> absl::StatusOr<double> {
+    if (group.stages.empty()) return absl::UnavailableError("no workers");
+    return 0.001;
+  });
+  ConnectPlanOptions options;
+  options.weigh.profiler = &profiler;
+  EXPECT_EQ(Connect(Parse(Mlp(65536, 64, 64, 64)), options).groups.size(), 2u);
+  EXPECT_THAT(Reasons(), HasSubstr("R apart: no workers"));
+}
+
+// Two equal chains.
+constexpr char kTwice[] = R"(
+  A: f32[65536, 64] = placeholder
+  B: f32[64, 64] = placeholder
+  C: f32[65536, 64] = placeholder
+  T: f32[65536, 64] = compute (m: 65536, n: 64) reduce (k: 64) sum:f32 {
+    A[m, k] * B[k, n] }
+  Y: f32[65536, 64] = compute (m: 65536, n: 64) reduce (k: 64) sum:f32 {
+    T[m, k] * B[k, n] }
+  U: f32[65536, 64] = compute (m: 65536, n: 64) reduce (k: 64) sum:f32 {
+    C[m, k] * B[k, n] }
+  Z: f32[65536, 64] = compute (m: 65536, n: 64) reduce (k: 64) sum:f32 {
+    U[m, k] * B[k, n] }
+  return Y, Z
+)";
+
+TEST_F(ProfiledPlanTest, EqualGroupsAreMeasuredOnce) {
+  const Plan plan =
+      ConnectProfiled(Parse(kTwice), [](const Group&) { return 0.015; });
+  EXPECT_EQ(plan.groups.size(), 2u);
+  EXPECT_EQ(profiler_->joined.size(), 6u);
+  // All four are one kernel.
+  EXPECT_LE(profiler_->apart.size(), 2u);
+}
+
+TEST_F(ProfiledPlanTest, WhatComesAfterTheLastMeasurementStaysApart) {
+  WeighOptions weigh;
+  weigh.most_profiled = 4;
+  const Plan plan = ConnectProfiled(
+      Parse(Mlp(65536, 64, 64, 64)), [](const Group&) { return 0.015; }, weigh);
+  EXPECT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(profiler_->apart.size() + profiler_->joined.size(), 4u);
+  weigh.most_profiled = 1;
+  ConnectProfiled(
+      Parse(Mlp(65536, 64, 64, 64)), [](const Group&) { return 0.015; }, weigh);
+  EXPECT_THAT(Reasons(), HasSubstr("not profiled: 1 other"));
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+#include "compiler/group_profiler.h"
+
+#include "compiler/group_workload.h"
+
+namespace tilewright {
+
+std::vector<absl::StatusOr<double>> GroupProfiler::OneCoreSeconds(
+    const Plan& plan, absl::Span<const Group> variants) {
+  std::vector<absl::StatusOr<double>> result;
+  std::vector<const CompiledKernel*> kernels;
+  std::vector<size_t> places;
+  for (const Group& variant : variants) {
+    const absl::StatusOr<CompiledKernel>& kernel =
+        maker_.Make(MakeGroupWorkload(graph_, plan, variant));
+    if (kernel.ok()) {
+      kernels.push_back(&*kernel);
+      places.push_back(result.size());
+      result.emplace_back(0.0);
+    } else {
+      result.emplace_back(kernel.status());
+    }
+  }
+  const std::vector<absl::StatusOr<double>> seconds =
+      times_.OneCoreSeconds(kernels);
+  for (size_t i = 0; i < places.size(); ++i) result[places[i]] = seconds[i];
+  return result;
+}
+
+absl::Status GroupProfiler::Verify(const Plan& plan, const Group& variant) {
+  const absl::StatusOr<CompiledKernel>& kernel =
+      maker_.Make(MakeGroupWorkload(graph_, plan, variant));
+  return kernel.ok() ? times_.Verify(*kernel) : kernel.status();
+}
+
+}  // namespace tilewright

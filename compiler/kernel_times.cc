@@ -1,0 +1,191 @@
+#include "compiler/kernel_times.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/spec/spec_fingerprint.h"
+#include "base/clock.h"
+#include "base/fingerprint.h"
+#include "base/status_macros.h"
+#include "compiler/version.h"
+#include "measure/latency_summary.h"
+#include "measure/workload_key.h"
+
+namespace tilewright {
+namespace {
+
+using measure::Measurement;
+using measure::Method;
+using measure::Record;
+
+std::string KernelFingerprint(const CompiledKernel& kernel) {
+  return Fingerprint::Of(kernel.scalar.ToString()).ToString();
+}
+
+std::string KeyOf(const sketch::ScheduleProto& schedule,
+                  const std::string& kernel_fingerprint) {
+  return absl::StrCat(kernel_fingerprint, schedule.SerializeAsString());
+}
+std::string KeyOf(const CompiledKernel& kernel) {
+  return KeyOf(kernel.schedule.ToProto(), KernelFingerprint(kernel));
+}
+
+// What a measurement says of its kernel; only of what IsAboutTheKernel.
+absl::StatusOr<double> SecondsOf(const Measurement& measurement) {
+  if (measurement.outcome() == Measurement::OK)
+    return 1e-9 *
+           measure::ComparedNs(measurement.latency(), measure::Compared::kLow);
+  return absl::FailedPreconditionError(
+      absl::StrCat(Measurement::Outcome_Name(measurement.outcome()), ": ",
+                   measurement.message()));
+}
+
+// Not of the device, nor of the processes around it.
+bool IsAboutTheKernel(const Measurement& measurement) {
+  return measurement.outcome() == Measurement::OK ||
+         measurement.fault() == Measurement::CANDIDATE;
+}
+
+}  // namespace
+
+KernelTimes::KernelTimes(const DeviceSpec& spec, KernelTimesOptions options)
+    : device_name_(spec.name()),
+      structure_fingerprint_(StructureFingerprint(spec).ToString()),
+      store_(options.store),
+      on_progress_(std::move(options.on_progress)),
+      measurer_{std::move(options.measurer),
+                absl::UnavailableError("nobody measures")},
+      verifier_{std::move(options.verifier),
+                absl::UnavailableError("nobody verifies")} {}
+
+void KernelTimes::Trouble(const absl::Status& status) {
+  if (trouble_.ok()) trouble_ = status;
+}
+
+bool KernelTimes::IsUsable(const Record& record) const {
+  const Measurement& measurement = record.measurement();
+  if (record.versions().code_generation() != kCodeGeneration ||
+      record.versions().kernel().empty() || !IsAboutTheKernel(measurement))
+    return false;
+  if (measurement.outcome() != Measurement::OK) return true;
+  const Method& method = measurement.method();
+  return method.threads() == 1 && method.cache() == Method::WARM;
+}
+
+// The first time stands, so that plans stay as they are; what is wrong once is
+// wrong.
+void KernelTimes::Learn(const Record& record, KnownKernels& known) {
+  const std::string key = KeyOf(record.schedule(), record.versions().kernel());
+  absl::StatusOr<double> seconds = SecondsOf(record.measurement());
+  const bool failed = !seconds.ok();
+  const auto [found, added] = known.try_emplace(key, Known{seconds});
+  if (failed) found->second.seconds = std::move(seconds);
+  found->second.verified |= record.measurement().verification().verified();
+}
+
+KernelTimes::KnownKernels& KernelTimes::KnownOf(
+    const measure::WorkloadKey& workload) {
+  const auto [found, added] = known_.try_emplace(workload.text());
+  KnownKernels& known = found->second;
+  if (!added || store_ == nullptr) return known;
+  measure::StoreQuery query;
+  query.workload = workload;
+  query.structure_fingerprint = structure_fingerprint_;
+  Trouble(store_->ForEach(query, [&](const Record& record) {
+    if (IsUsable(record)) Learn(record, known);
+    return absl::OkStatus();
+  }));
+  return known;
+}
+
+absl::Status KernelTimes::Measure(
+    Who& who, const measure::WorkloadKey& workload,
+    const std::vector<const CompiledKernel*>& kernels, KnownKernels& known) {
+  if (!who.asked && who.make) who.measurer = who.make();
+  who.asked = true;
+  TW_RETURN_IF_ERROR(who.measurer.status());
+  std::vector<sketch::ScheduleProto> schedules;
+  for (const CompiledKernel* kernel : kernels)
+    schedules.push_back(kernel->schedule.ToProto());
+  absl::StatusOr<std::vector<Measurement>> measurements =
+      (*who.measurer)->Measure(workload, schedules);
+  if (!measurements.ok()) {
+    who.measurer = measurements.status();
+    return measurements.status();
+  }
+  std::vector<Record> records;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    Measurement& measurement = (*measurements)[i];
+    if (!IsAboutTheKernel(measurement)) {
+      known.try_emplace(KeyOf(*kernels[i]),
+                        Known{absl::UnavailableError(measurement.message())});
+      continue;
+    }
+    Record& record = records.emplace_back();
+    *record.mutable_workload() = workload;
+    record.mutable_device()->set_spec(device_name_);
+    record.mutable_device()->set_structure_fingerprint(structure_fingerprint_);
+    record.mutable_versions()->set_code_generation(kCodeGeneration);
+    record.mutable_versions()->set_kernel(KernelFingerprint(*kernels[i]));
+    *record.mutable_schedule() = std::move(schedules[i]);
+    *record.mutable_measurement() = std::move(measurement);
+    record.set_unix_ns(RealClock()->UnixNs());
+    Learn(record, known);
+  }
+  if (store_ != nullptr) Trouble(store_->Append(records));
+  return absl::OkStatus();
+}
+
+std::vector<absl::StatusOr<double>> KernelTimes::OneCoreSeconds(
+    absl::Span<const CompiledKernel* const> kernels) {
+  if (kernels.empty()) return {};
+  const measure::WorkloadKey workload =
+      measure::MakeWorkloadKey(kernels[0]->workload.workload);
+  KnownKernels& known = KnownOf(workload);
+  std::vector<std::string> keys;
+  std::vector<const CompiledKernel*> unknown;
+  std::set<std::string> asked;
+  for (const CompiledKernel* kernel : kernels) {
+    keys.push_back(KeyOf(*kernel));
+    if (!asked.insert(keys.back()).second) continue;
+    if (known.count(keys.back())) {
+      ++recorded_;
+    } else {
+      unknown.push_back(kernel);
+    }
+  }
+  if (!unknown.empty()) {
+    const absl::Status status = Measure(measurer_, workload, unknown, known);
+    Trouble(status);
+    if (status.ok()) measured_ += static_cast<int>(unknown.size());
+    for (const std::string& key : keys)
+      known.try_emplace(key, Known{absl::UnavailableError(status.message())});
+  }
+  std::vector<absl::StatusOr<double>> result;
+  for (const std::string& key : keys) result.push_back(known.at(key).seconds);
+  for (const std::string& key : asked) failed_ += !known.at(key).seconds.ok();
+  if (on_progress_) on_progress_();
+  return result;
+}
+
+absl::Status KernelTimes::Verify(const CompiledKernel& kernel) {
+  const measure::WorkloadKey workload =
+      measure::MakeWorkloadKey(kernel.workload.workload);
+  KnownKernels& known = KnownOf(workload);
+  const std::string key = KeyOf(kernel);
+  const auto now = [&] {
+    const auto found = known.find(key);
+    return found == known.end() ? Known{0.0} : found->second;
+  };
+  if (now().verified || !now().seconds.ok()) return now().seconds.status();
+  const absl::Status status = Measure(verifier_, workload, {&kernel}, known);
+  Trouble(status);
+  if (on_progress_) on_progress_();
+  if (!status.ok()) return absl::UnavailableError(status.message());
+  ++verified_;
+  if (now().verified || !now().seconds.ok()) return now().seconds.status();
+  return absl::UnavailableError("it could not be verified");
+}
+
+}  // namespace tilewright

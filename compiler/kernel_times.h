@@ -1,0 +1,92 @@
+// How long kernels take on one core of this machine: what the records tell,
+// and what they do not is measured and recorded at once, so that nothing that
+// was measured is lost when the process ends.
+#ifndef TILEWRIGHT_COMPILER_KERNEL_TIMES_H_
+#define TILEWRIGHT_COMPILER_KERNEL_TIMES_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/spec/device_spec.pb.h"
+#include "compiler/kernel_maker.h"
+#include "measure/measurer.h"
+#include "measure/record.pb.h"
+#include "measure/store.h"
+
+namespace tilewright {
+
+struct KernelTimesOptions {
+  // Must outlive it; null: nothing is kept. Records count if workload, device,
+  // schedule, and what the schedule was lowered to are the same.
+  measure::Store* store = nullptr;
+  // Who measures kernels with one thread on warm caches, without verifying
+  // them, and who verifies. Each is asked for once, when something has to be
+  // done; they must outlive it.
+  using MeasurerMaker = std::function<absl::StatusOr<measure::Measurer*>()>;
+  MeasurerMaker measurer, verifier;
+  // Called when any of the counts changed.
+  std::function<void()> on_progress;
+};
+
+// Not thread-safe.
+class KernelTimes {
+ public:
+  KernelTimes(const DeviceSpec& spec, KernelTimesOptions options);
+
+  // Of kernels of one workload, in their order: seconds, the lower decile of
+  // the executions when it was measured first. An error is the kernel's (it
+  // crashes, is known to be wrong) or, as Unavailable, that nothing could be
+  // measured.
+  std::vector<absl::StatusOr<double>> OneCoreSeconds(
+      absl::Span<const CompiledKernel* const> kernels);
+
+  // Whether its results are right. Errors as above.
+  absl::Status Verify(const CompiledKernel& kernel);
+
+  // Of kernels asked for, each once.
+  int measured() const { return measured_; }
+  int recorded() const { return recorded_; }  // already, in the store
+  int failed() const { return failed_; }      // of both: have no time
+  int verified() const { return verified_; }  // now
+  // What was wrong with the store, the first time; it is used on as far as it
+  // goes. Or why nothing could be measured.
+  const absl::Status& trouble() const { return trouble_; }
+
+ private:
+  struct Known {
+    absl::StatusOr<double> seconds;
+    bool verified = false;
+  };
+  using KnownKernels = std::map<std::string, Known>;
+  struct Who {
+    const KernelTimesOptions::MeasurerMaker make;
+    absl::StatusOr<measure::Measurer*> measurer;
+    bool asked = false;
+  };
+
+  KnownKernels& KnownOf(const measure::WorkloadKey& workload);
+  bool IsUsable(const measure::Record& record) const;
+  static void Learn(const measure::Record& record, KnownKernels& known);
+  // Learns and records what was found; an error says that nothing was.
+  absl::Status Measure(Who& who, const measure::WorkloadKey& workload,
+                       const std::vector<const CompiledKernel*>& kernels,
+                       KnownKernels& known);
+  void Trouble(const absl::Status& status);
+
+  const std::string device_name_, structure_fingerprint_;
+  measure::Store* const store_;
+  const std::function<void()> on_progress_;
+  Who measurer_, verifier_;
+  std::map<std::string, KnownKernels> known_;  // by workload text
+  int measured_ = 0, recorded_ = 0, failed_ = 0, verified_ = 0;
+  absl::Status trouble_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_COMPILER_KERNEL_TIMES_H_

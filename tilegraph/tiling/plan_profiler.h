@@ -1,0 +1,32 @@
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_PLAN_PROFILER_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_PLAN_PROFILER_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "tilegraph/plan.h"
+
+namespace tilewright {
+
+// What groups really take: asked where prices of a model are not enough.
+class PlanProfiler {
+ public:
+  virtual ~PlanProfiler() = default;
+
+  // `variants` are one group of `plan` in different tiles: the seconds of one
+  // core that does it all, in their order. An error says in one line why a
+  // variant has none: no kernel can be made, it crashes, its results are known
+  // to be wrong.
+  virtual std::vector<absl::StatusOr<double>> OneCoreSeconds(
+      const Plan& plan, absl::Span<const Group> variants) = 0;
+
+  // Whether the results of a variant that has a time are right: dearer, so
+  // asked only of what is taken in the end.
+  virtual absl::Status Verify(const Plan& plan, const Group& variant) = 0;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_PLAN_PROFILER_H_

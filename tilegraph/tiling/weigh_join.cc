@@ -1,0 +1,305 @@
+#include "tilegraph/tiling/weigh_join.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace tilewright {
+namespace {
+
+double FarBytes(const GroupCost& cost) {
+  return cost.memory_bytes + cost.shared_bytes;
+}
+
+std::string Percent(double share) {
+  return absl::StrFormat("%.0f %%", 100 * share);
+}
+
+std::string Kib(double bytes) {
+  return absl::StrFormat("%.0f KiB", bytes / 1024);
+}
+
+std::string TileText(const std::vector<int64_t>& tile) {
+  return absl::StrCat("[", absl::StrJoin(tile, ", "), "]");
+}
+
+// What makes a join lose by price, or gain too little.
+std::string WhyNot(const JoinDecision& decision) {
+  const GroupCost& joined = decision.joined;
+  if (!joined.fits)
+    return absl::StrCat("the smallest tiles keep ",
+                        Kib(static_cast<double>(joined.scratch_bytes)),
+                        " between stages, more than a core's cache holds");
+  const double ratio = joined.core_seconds / decision.apart_core_seconds;
+  std::string why =
+      ratio > 1 ? absl::StrCat("would take ", Percent(ratio - 1), " longer")
+                : absl::StrCat("would save only ", Percent(1 - ratio));
+  absl::StrAppend(&why, " in tiles of ", TileText(joined.tile));
+  const double more = FarBytes(joined) - decision.apart_bytes;
+  if (joined.recompute > 1.02)
+    absl::StrAppend(&why, ", computes ",
+                    absl::StrFormat("%.2f", joined.recompute),
+                    " times as much");
+  if (more > 0) {
+    absl::StrAppend(&why, ", reads ", Kib(more),
+                    " more: what stays apart is read once");
+  } else {
+    absl::StrAppend(&why, ", moves ", Kib(-more), " less");
+  }
+  return why;
+}
+
+// "0.412 ms measured, 0.450 apart".
+std::string Times(const JoinDecision& decision) {
+  return absl::StrFormat("%.3f ms measured on one core, %.3f apart",
+                         1e3 * *decision.joined_one_core_seconds,
+                         1e3 * *decision.apart_one_core_seconds);
+}
+
+}  // namespace
+
+JoinWeigher::JoinWeigher(const TensorGraph& graph, const Plan& plan,
+                         const DeviceSpec& spec, const WeighOptions& options)
+    : graph_(graph),
+      plan_(plan),
+      options_(options),
+      rules_(graph, plan),
+      pricer_(graph, plan, spec),
+      cores_(static_cast<double>(std::max<int64_t>(1, spec.unit().cores()))) {}
+
+PlanPart JoinWeigher::Alone(int group) {
+  PlanPart part;
+  part.groups = {group};
+  absl::StatusOr<std::vector<GroupCost>> costs = Price(plan_.groups[group]);
+  if (costs.ok()) part.cost = std::move(costs->front());
+  return part;
+}
+
+absl::StatusOr<std::vector<GroupCost>> JoinWeigher::Price(const Group& group) {
+  const std::string key = pricer_.Signature(group);
+  const auto known = priced_.find(key);
+  if (known != priced_.end()) return known->second;
+  const int tiles = group.stages.empty() ? 1 : std::max(1, options_.most_tiles);
+  return priced_.emplace(key, pricer_.BestFew(group, tiles)).first->second;
+}
+
+std::string JoinWeigher::Key(const Group& group) const {
+  return absl::StrCat(TileText(group.tile), "\n", pricer_.Signature(group));
+}
+
+absl::Status JoinWeigher::Express(const Plan& joined, const Group& group) {
+  if (!options_.expressible) return absl::OkStatus();
+  const std::string key = Key(group);
+  const auto known = expressed_.find(key);
+  if (known != expressed_.end()) return known->second;
+  return expressed_[key] = options_.expressible(group, joined);
+}
+
+double JoinWeigher::CoreSeconds(const GroupCost& cost,
+                                double one_core_seconds) const {
+  return one_core_seconds *
+         (1 + cores_ * cost.seconds / cost.one_core_seconds) / 2;
+}
+
+JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts) {
+  JoinDecision decision;
+  for (const PlanPart* part : parts) {
+    decision.groups.insert(decision.groups.end(), part->groups.begin(),
+                           part->groups.end());
+    if (part->cost.one_core_seconds <= 0)
+      decision.why = absl::StrCat(
+          "what ", graph_.tensor(plan_.groups[part->groups.back()].output).name,
+          " reads of a tile cannot be told");
+    decision.apart_core_seconds += part->cost.core_seconds;
+    decision.apart_bytes += FarBytes(part->cost);
+  }
+  std::sort(decision.groups.begin(), decision.groups.end());
+  if (!decision.why.empty()) return decision;
+  const absl::StatusOr<Group> group = rules_.Joined(decision.groups);
+  if (!group.ok()) {
+    decision.why = std::string(group.status().message());
+    return decision;
+  }
+  const absl::StatusOr<std::vector<GroupCost>> costs = Price(*group);
+  if (!costs.ok()) {
+    decision.why = std::string(costs.status().message());
+    return decision;
+  }
+  decision.joined = costs->front();
+  const double most_change =
+      options_.profiler ? options_.most_loss : -options_.least_gain;
+  if (!decision.joined.fits ||
+      decision.joined.core_seconds >
+          decision.apart_core_seconds * (1 + most_change)) {
+    decision.why = WhyNot(decision);
+    return decision;
+  }
+  // With the layouts of its stages.
+  const Plan joined = WithJoins(
+      graph_, plan_, {Join{decision.groups, costs->front().tile, ""}});
+  if (options_.profiler) {
+    DecideByTime(*costs, joined, *group, parts, decision);
+  } else {
+    DecideByPrice(*costs, joined, *group, decision);
+  }
+  return decision;
+}
+
+void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
+                                const Plan& joined, Group group,
+                                JoinDecision& decision) {
+  for (const GroupCost& cost : costs) {
+    const double saved = decision.apart_core_seconds - cost.core_seconds;
+    if (saved < decision.apart_core_seconds * options_.least_gain) break;
+    group.tile = cost.tile;
+    const absl::Status made = Express(joined, group);
+    if (!made.ok()) {
+      if (decision.why.empty())
+        decision.why = absl::StrCat("no schedule for it: ", made.message());
+      continue;
+    }
+    decision.joined = cost;
+    decision.taken = true;
+    decision.saved_core_seconds = saved;
+    decision.why =
+        absl::StrCat("joined in tiles of ", TileText(cost.tile), ": saves ",
+                     Percent(saved / decision.apart_core_seconds), " and ",
+                     Kib(decision.apart_bytes - FarBytes(cost)));
+    return;
+  }
+}
+
+std::vector<absl::StatusOr<double>> JoinWeigher::Profile(
+    const Plan& plan, absl::Span<const Group> variants) {
+  std::vector<Group> unknown;
+  for (const Group& variant : variants) {
+    const std::string key = Key(variant);
+    if (profiled_.count(key)) continue;
+    const bool spent =
+        static_cast<int>(profiled_.size()) >= options_.most_profiled;
+    profiled_.emplace(key, absl::ResourceExhaustedError(absl::StrCat(
+                               "not profiled: ", options_.most_profiled,
+                               " other candidates were")));
+    if (!spent) unknown.push_back(variant);
+  }
+  if (!unknown.empty()) {
+    std::vector<absl::StatusOr<double>> seconds =
+        options_.profiler->OneCoreSeconds(plan, unknown);
+    for (size_t i = 0; i < unknown.size(); ++i)
+      profiled_.insert_or_assign(Key(unknown[i]), std::move(seconds[i]));
+  }
+  std::vector<absl::StatusOr<double>> result;
+  for (const Group& variant : variants)
+    result.push_back(profiled_.at(Key(variant)));
+  return result;
+}
+
+absl::Status JoinWeigher::ProfileParts(absl::Span<PlanPart* const> parts) {
+  for (PlanPart* const part : parts) {
+    if (part->one_core_seconds) continue;
+    const Group& group = plan_.groups[part->groups[0]];
+    const absl::StatusOr<double> seconds = Profile(plan_, {group})[0];
+    if (!seconds.ok())
+      return absl::Status(seconds.status().code(),
+                          absl::StrCat(graph_.tensor(group.output).name,
+                                       " apart: ", seconds.status().message()));
+    part->one_core_seconds = *seconds;
+  }
+  return absl::OkStatus();
+}
+
+void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
+                               const Plan& joined, const Group& group,
+                               absl::Span<PlanPart* const> parts,
+                               JoinDecision& decision) {
+  std::vector<Group> variants;
+  std::vector<const GroupCost*> variant_costs;
+  for (const GroupCost& cost : costs) {
+    if (cost.core_seconds >
+        decision.apart_core_seconds * (1 + options_.most_loss))
+      break;
+    Group variant = group;
+    variant.tile = cost.tile;
+    const absl::Status made = Express(joined, variant);
+    if (!made.ok()) {
+      decision.profiled.push_back({cost.tile, made});
+      continue;
+    }
+    variants.push_back(std::move(variant));
+    variant_costs.push_back(&cost);
+  }
+  const size_t first = decision.profiled.size();
+  if (!variants.empty()) {
+    const absl::Status apart = ProfileParts(parts);
+    if (!apart.ok()) {
+      decision.why = std::string(apart.message());
+      return;
+    }
+    const std::vector<absl::StatusOr<double>> seconds =
+        Profile(joined, variants);
+    for (size_t i = 0; i < variants.size(); ++i)
+      decision.profiled.push_back({variants[i].tile, seconds[i]});
+  }
+  double apart = 0, apart_one_core = 0;
+  for (const PlanPart* part : parts) {
+    if (!part->one_core_seconds) continue;
+    apart_one_core += *part->one_core_seconds;
+    apart += CoreSeconds(part->cost, *part->one_core_seconds);
+  }
+  decision.apart_one_core_seconds = apart_one_core;
+  std::optional<double> best;
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const auto& one_core = decision.profiled[first + i].one_core_seconds;
+    if (!one_core.ok()) continue;
+    const double seconds = CoreSeconds(*variant_costs[i], *one_core);
+    if (best && seconds >= *best) continue;
+    best = seconds;
+    decision.joined = *variant_costs[i];
+    decision.joined_one_core_seconds = *one_core;
+  }
+  if (!best) {
+    decision.why = absl::StrCat(
+        "no kernel for it: ",
+        decision.profiled.front().one_core_seconds.status().message());
+    return;
+  }
+  decision.saved_core_seconds = apart - *best;
+  // What all cores share is modelled: nothing is taken for that alone.
+  decision.taken = decision.saved_core_seconds >= options_.least_gain * apart &&
+                   *decision.joined_one_core_seconds <= apart_one_core;
+  const std::string tiles =
+      absl::StrCat("in tiles of ", TileText(decision.joined.tile));
+  if (decision.taken) {
+    decision.why = absl::StrCat(
+        "joined ", tiles, ": ", Times(decision), ", moves ",
+        Kib(decision.apart_bytes - FarBytes(decision.joined)), " less");
+  } else {
+    const double ratio = *decision.joined_one_core_seconds / apart_one_core;
+    decision.why = absl::StrCat(
+        ratio > 1 ? absl::StrCat("takes ", Percent(ratio - 1), " longer ")
+                  : absl::StrCat("saves only ", Percent(1 - ratio), " "),
+        tiles, ": ", Times(decision));
+  }
+}
+
+bool JoinWeigher::Verify(absl::Span<const Join> joins) {
+  if (!options_.profiler) return true;
+  const Plan joined = WithJoins(graph_, plan_, joins);
+  bool right = true;
+  for (const Group& group : joined.groups) {
+    if (group.stages.empty()) continue;
+    absl::StatusOr<double>& seconds = profiled_.at(Key(group));
+    if (!seconds.ok()) continue;  // equal to one that was wrong
+    const absl::Status status = options_.profiler->Verify(joined, group);
+    if (status.ok()) continue;
+    seconds = status;
+    right = false;
+  }
+  return right;
+}
+
+}  // namespace tilewright

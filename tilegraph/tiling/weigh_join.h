@@ -1,0 +1,123 @@
+// What it saves to join groups of a plan into one: by the price of whole
+// kernels (group_cost.h) and, with a profiler, by what kernels take.
+//
+// The price only prunes then: the best few tiles of a join that it does not
+// think far worse than its parts are profiled, and so are the parts. What no
+// kernel is right or fast enough for stays apart.
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_WEIGH_JOIN_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_WEIGH_JOIN_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/plan.h"
+#include "tilegraph/tensor_graph.h"
+#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/tiling/joined_groups.h"
+#include "tilegraph/tiling/plan_profiler.h"
+
+namespace tilewright {
+
+struct WeighOptions {
+  // Joined only if that saves this share, of the price or as measured: prices
+  // are rough, times are noisy.
+  double least_gain = 0.03;
+  // Whether a group with stages and tile can be made on this device; an error
+  // says why not. Asked before a join is taken. Empty: all can.
+  std::function<absl::Status(const Group&, const Plan&)> expressible;
+
+  // Must outlive the weigher; null: the price decides.
+  PlanProfiler* profiler = nullptr;
+  // Tiles of a join, best by price first, that are profiled.
+  int most_tiles = 6;
+  // Not profiled if the price says that it takes longer by more.
+  double most_loss = 0.15;
+  // Candidates profiled in all, equal ones once. What comes later stays apart.
+  int most_profiled = 650;
+};
+
+// A tile of a join that was profiled.
+struct ProfiledTile {
+  std::vector<int64_t> tile;
+  absl::StatusOr<double> one_core_seconds;
+};
+
+// A kernel of the plan as it stands: a group of the register plan, or several.
+struct PlanPart {
+  std::vector<int> groups;  // ascending
+  GroupCost cost;           // of no seconds: it has no price
+  // One core's, measured.
+  std::optional<double> one_core_seconds;
+};
+
+// A join that was weighed.
+struct JoinDecision {
+  std::vector<int> groups;  // of the register plan
+  bool taken = false;
+  std::string why;   // one line, for people
+  GroupCost joined;  // of the chosen tile, or of the best by price; empty if it
+                     // never came to a price
+  double apart_core_seconds = 0;  // by price, of the parts it would be made of
+  double apart_bytes = 0;         // that leave the private caches
+  double saved_core_seconds = 0;  // measured if it was profiled
+
+  // With a profiler: as far as it came to that.
+  std::vector<ProfiledTile> profiled;
+  std::optional<double> joined_one_core_seconds, apart_one_core_seconds;
+};
+
+class JoinWeigher {
+ public:
+  // All must outlive it.
+  JoinWeigher(const TensorGraph& graph, const Plan& plan,
+              const DeviceSpec& spec, const WeighOptions& options);
+
+  const JoinRules& rules() const { return rules_; }
+
+  // A group of the register plan, by price alone.
+  PlanPart Alone(int group);
+  // What becomes of `parts` if they are one; fills in times of parts.
+  JoinDecision Weigh(absl::Span<PlanPart* const> parts);
+
+  // Has the profiler verify what was decided. False if a tile turns out wrong:
+  // it has no time any more, and all is to be weighed again.
+  bool Verify(absl::Span<const Join> joins);
+
+ private:
+  absl::StatusOr<std::vector<GroupCost>> Price(const Group& group);
+  absl::Status Express(const Plan& joined, const Group& group);
+  // Of variants of one group.
+  std::vector<absl::StatusOr<double>> Profile(const Plan& plan,
+                                              absl::Span<const Group> variants);
+  void DecideByPrice(const std::vector<GroupCost>& costs, const Plan& joined,
+                     Group group, JoinDecision& decision);
+  void DecideByTime(const std::vector<GroupCost>& costs, const Plan& joined,
+                    const Group& group, absl::Span<PlanPart* const> parts,
+                    JoinDecision& decision);
+  absl::Status ProfileParts(absl::Span<PlanPart* const> parts);
+  // Seconds of cores, the mean of one and of all at work, as the price has it.
+  double CoreSeconds(const GroupCost& cost, double one_core_seconds) const;
+  std::string Key(const Group& group) const;
+
+  const TensorGraph& graph_;
+  const Plan& plan_;
+  const WeighOptions& options_;
+  const JoinRules rules_;
+  const GroupPricer pricer_;
+  const double cores_;
+  // By signature; all but prices with the tile.
+  std::map<std::string, absl::StatusOr<std::vector<GroupCost>>> priced_;
+  std::map<std::string, absl::Status> expressed_;
+  std::map<std::string, absl::StatusOr<double>> profiled_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_WEIGH_JOIN_H_

@@ -1,0 +1,113 @@
+#include "tools/join_measuring.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "measure/parallel_measurer.h"
+#include "measure/worker/process_pool.h"
+#include "tools/user_path.h"
+
+namespace tilewright::tools {
+namespace {
+
+// A join has so many candidates at a time.
+constexpr int kMostWorkers = 6;
+constexpr double kSecondsBetweenLines = 10;
+constexpr double kSecondsBetweenUpdates = 0.2;  // of a line on a terminal
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<JoinMeasuring>> JoinMeasuring::From(
+    const CommandLine& line, const DeviceSpec& spec, CompileOptions& options) {
+  if (!line.Has("records") || line.Has("no-measure") ||
+      options.plan.connect != PlanOptions::Connect::kTileGraph)
+    return nullptr;
+  if (line.Has("spec") || line.Get("target", "cpu") != "cpu")
+    return absl::InvalidArgumentError(
+        "--records: another machine's kernels cannot be measured on this one; "
+        "add --no-measure");
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<measure::Store> store,
+                      measure::Store::Open(UserPath(line.Get("records"))));
+  std::unique_ptr<JoinMeasuring> measuring(
+      new JoinMeasuring(std::move(store), spec, line.Has("json")));
+  JoinMeasuring* const self = measuring.get();
+  options.times = &self->times_;
+  options.connect.on_progress = [self](int done, int all) {
+    self->done_ = done, self->all_ = all;
+    self->Report(/*last=*/false);
+  };
+  return measuring;
+}
+
+JoinMeasuring::JoinMeasuring(std::unique_ptr<measure::Store> store,
+                             const DeviceSpec& spec, bool quiet)
+    : store_(std::move(store)),
+      times_(spec, {store_.get(),
+                    [this, cores = static_cast<int>(spec.unit().cores())] {
+                      return Start(std::clamp(cores, 1, kMostWorkers),
+                                   /*verify=*/false, measuring_);
+                    },
+                    [this] {
+                      return Start(/*workers=*/1, /*verify=*/true, verifying_);
+                    },
+                    [this] { Report(/*last=*/false); }}),
+      quiet_(quiet),
+      start_ns_(RealClock()->WallNs()),
+      reported_ns_(start_ns_) {}
+
+absl::StatusOr<measure::Measurer*> JoinMeasuring::Start(int workers,
+                                                        bool verify,
+                                                        Workers& started) {
+  measure::ProcessPoolOptions options;
+  options.backend = "cpu";
+  options.workers = options.builders = workers;
+  options.method.set_threads(1);
+  options.method.set_cache(measure::Method::WARM);
+  options.verify = verify;
+  TW_ASSIGN_OR_RETURN(started.pool, measure::ProcessPool::Create(options));
+  auto how = measure::ParallelMeasurerOptions::ForCores(workers);
+  // Kernels of milliseconds: fewer executions than usual tell whether one saves
+  // a few percent.
+  how.repeats.max_repeats = verify ? 10 : 100;
+  how.repeats.micro_batch = 10;
+  how.repeats.threshold = 0.03;
+  started.measurer =
+      std::make_unique<measure::ParallelMeasurer>(started.pool.get(), how);
+  return started.measurer.get();
+}
+
+void JoinMeasuring::Report(bool last) {
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  const int64_t now_ns = RealClock()->WallNs();
+  const double since_s = 1e-9 * static_cast<double>(now_ns - reported_ns_);
+  if (quiet_ || (!last && since_s < (terminal ? kSecondsBetweenUpdates
+                                              : kSecondsBetweenLines)))
+    return;
+  reported_ns_ = now_ns;
+  const double spent_s = 1e-9 * static_cast<double>(now_ns - start_ns_);
+  std::string text = absl::StrFormat(
+      "joins: %d of %d groups, %d kernels measured, %d known from the records, "
+      "%d failed; %.0f s",
+      done_, all_, times_.measured(), times_.recorded(), times_.failed(),
+      spent_s);
+  if (!last && done_ > 0)
+    absl::StrAppendFormat(&text, ", about %.0f s left",
+                          spent_s / done_ * (all_ - done_));
+  std::fprintf(stderr, terminal ? "\r%s\033[K%s" : "%s%s", text.c_str(),
+               terminal && !last ? "" : "\n");
+}
+
+void JoinMeasuring::Finish() {
+  Report(/*last=*/true);
+  if (!times_.trouble().ok())
+    std::fprintf(stderr, "tilewright: warning: %s\n",
+                 std::string(times_.trouble().message()).c_str());
+}
+
+}  // namespace tilewright::tools

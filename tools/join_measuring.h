@@ -1,0 +1,54 @@
+// Measuring while a model is compiled, for --records=DB: the records, workers
+// of this binary, and lines about the progress on stderr.
+#ifndef TILEWRIGHT_TOOLS_JOIN_MEASURING_H_
+#define TILEWRIGHT_TOOLS_JOIN_MEASURING_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "backends/spec/device_spec.pb.h"
+#include "compiler/compile.h"
+#include "compiler/kernel_times.h"
+#include "measure/measurer.h"
+#include "measure/store.h"
+#include "measure/worker_pool.h"
+#include "tools/command_line.h"
+
+namespace tilewright::tools {
+
+class JoinMeasuring {
+ public:
+  // Null, if these flags ask for none: without --records, with --no-measure,
+  // where nothing is joined. Errors of the store. REQUIRES: the binary's main
+  // begins with RunWorkerIfAsked for the CPU.
+  static absl::StatusOr<std::unique_ptr<JoinMeasuring>> From(
+      const CommandLine& line, const DeviceSpec& spec, CompileOptions& options);
+
+  // The last line, and what was wrong with the records. After compiling.
+  void Finish();
+
+ private:
+  JoinMeasuring(std::unique_ptr<measure::Store> store, const DeviceSpec& spec,
+                bool quiet);
+  // Processes that measure, or verify and measure.
+  struct Workers {
+    std::unique_ptr<measure::WorkerPool> pool;
+    std::unique_ptr<measure::Measurer> measurer;
+  };
+  static absl::StatusOr<measure::Measurer*> Start(int workers, bool verify,
+                                                  Workers& started);
+  void Report(bool last);
+
+  const std::unique_ptr<measure::Store> store_;
+  Workers measuring_, verifying_;
+  KernelTimes times_;
+  const bool quiet_;
+  int done_ = 0, all_ = 0;  // groups
+  int64_t start_ns_, reported_ns_;
+};
+
+}  // namespace tilewright::tools
+
+#endif  // TILEWRIGHT_TOOLS_JOIN_MEASURING_H_
