@@ -116,8 +116,7 @@ bool WantsProfile(const CommandLine& line) {
 // Trace and page, where asked for.
 absl::Status WriteProfile(const CommandLine& line, const std::string& path,
                           const Profile& profile) {
-  const std::string title =
-      path.substr(path.rfind('/', path.rfind('/') - 1) + 1);
+  const std::string title = TitleOf(path);
   if (line.Has("trace")) {
     TW_RETURN_IF_ERROR(WriteFileAtomically(UserPath(line.Get("trace")),
                                            ProfileTrace(profile, title)));

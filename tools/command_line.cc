@@ -51,7 +51,7 @@ constexpr Flag kFlags[] = {
     {"seconds", Value::kDouble, "benchmark", nullptr},
     {"profile", Value::kNone, "benchmark", nullptr},
     {"trace", Value::kText, "benchmark", nullptr},
-    {"report", Value::kText, "benchmark", nullptr},
+    {"report", Value::kText, "benchmark inspect", nullptr},
     {"what", Value::kText, "inspect", nullptr},
     {"group", Value::kInt, "inspect", nullptr},
     {"workload", Value::kText, "records", nullptr},
@@ -285,6 +285,8 @@ std::string Usage() {
       "           --report=FILE.html            the profile as a page that "
       "needs nothing else\n"
       "inspect:   --what=...  --group=N\n"
+      "           --report=FILE.html|FILE.svg   the plan as a picture; as a "
+      "page it says of every box why\n"
       "records:   --workload=FINGERPRINT        of ls and best: its first "
       "digits are enough\n"
       "           -o FILE  --verified           of export: not to stdout; "

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/file.h"
 #include "base/status_macros.h"
 #include "runtime/format/element_type.h"
 #include "sketch/replay.h"
@@ -14,9 +15,11 @@
 #include "tools/commands.h"
 #include "tools/json.h"
 #include "tools/model_source.h"
+#include "tools/plan/plan_picture.h"
 #include "tools/plan_report.h"
 #include "tools/profile/print.h"
 #include "tools/profile/profile.h"
+#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {
@@ -142,6 +145,20 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
   return out;
 }
 
+// The plan as a page, or as a picture alone.
+absl::Status WritePicture(const CommandLine& line, const std::string& path,
+                          const CompiledModel& compiled,
+                          const PlanReport& report) {
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
+                      CodegenFrom(line));
+  const std::string to = UserPath(line.Get("report"));
+  const Picture picture = MakePicture(compiled, report, codegen->spec());
+  return WriteFileAtomically(
+      to, absl::EndsWith(to, ".svg")
+              ? PictureSvg(picture, /*alone=*/true)
+              : PlanPage(compiled, report, picture, TitleOf(path)));
+}
+
 }  // namespace
 
 absl::Status InspectCommand(const CommandLine& line) {
@@ -152,6 +169,8 @@ absl::Status InspectCommand(const CommandLine& line) {
   std::optional<Profile> roofline;
   std::optional<PlanReport> plan;
   Source source;
+  if (line.Has("report") && (!is_onnx || (what != "plan" && what != "why")))
+    return Usage("--report draws the plan of an .onnx: --what=plan or why");
   if (is_onnx) {
     TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path));
     if (what == "roofline") {
@@ -181,7 +200,8 @@ absl::Status InspectCommand(const CommandLine& line) {
     text = json.Close('}').text() + "\n";
   }
   std::fputs(text.c_str(), stdout);
-  return absl::OkStatus();
+  return line.Has("report") ? WritePicture(line, path, *source.compiled, *plan)
+                            : absl::OkStatus();
 }
 
 }  // namespace tilewright::tools

@@ -14,16 +14,6 @@ bool Contains(const std::vector<TensorId>& ids, TensorId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-void Add(const GroupCost& one, GroupCost& sum) {
-  sum.flops += one.flops;
-  sum.memory_bytes += one.memory_bytes;
-  sum.shared_bytes += one.shared_bytes;
-  sum.private_bytes += one.private_bytes;
-  sum.one_core_seconds += one.one_core_seconds;
-  sum.seconds += one.seconds;
-  sum.core_seconds += one.core_seconds;
-}
-
 std::string CostText(const GroupCost& cost) {
   return absl::StrFormat(
       "%.1f us on one core, %.1f on all; %.3f GFLOP, KiB by level: %.0f "
@@ -101,6 +91,16 @@ void AppendProfiled(const JoinDecision& decision, Json& json) {
 
 }  // namespace
 
+void AddCost(const GroupCost& one, GroupCost& sum) {
+  sum.flops += one.flops;
+  sum.memory_bytes += one.memory_bytes;
+  sum.shared_bytes += one.shared_bytes;
+  sum.private_bytes += one.private_bytes;
+  sum.one_core_seconds += one.one_core_seconds;
+  sum.seconds += one.seconds;
+  sum.core_seconds += one.core_seconds;
+}
+
 PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec) {
   PlanReport report;
   const TensorGraph& graph = compiled.graph;
@@ -117,7 +117,7 @@ PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec) {
     for (size_t r = 0; r < connected.costs.size(); ++r) {
       const TensorId output = compiled.register_plan.groups[r].output;
       if (!group.stages.empty() && Contains(group.members, output))
-        Add(connected.costs[r], one.apart);
+        AddCost(connected.costs[r], one.apart);
     }
     for (const JoinDecision& decision : connected.decisions) {
       if (std::any_of(

@@ -29,6 +29,9 @@ struct PlanReport {
   int distinct_several = 0;         // of those, with two or more reductions
 };
 
+// What runs one after the other.
+void AddCost(const GroupCost& one, GroupCost& sum);
+
 // `compiled` must outlive it.
 PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec);
 

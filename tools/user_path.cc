@@ -10,4 +10,8 @@ std::string UserPath(const std::string& path) {
   return std::string(folder) + "/" + path;
 }
 
+std::string TitleOf(const std::string& path) {
+  return path.substr(path.rfind('/', path.rfind('/') - 1) + 1);
+}
+
 }  // namespace tilewright::tools

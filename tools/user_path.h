@@ -9,6 +9,9 @@ namespace tilewright::tools {
 // that is $BUILD_WORKING_DIRECTORY).
 std::string UserPath(const std::string& path);
 
+// "resnet18/model.onnx" of ".../resnet18/model.onnx": what a page is called.
+std::string TitleOf(const std::string& path);
+
 }  // namespace tilewright::tools
 
 #endif  // TILEWRIGHT_TOOLS_USER_PATH_H_

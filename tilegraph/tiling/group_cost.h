@@ -64,9 +64,17 @@ class GroupPricer {
   // specs.
   std::string Signature(const Group& group) const;
 
- private:
+  // Where a tensor lies between kernels: in the cache of a core, in the one
+  // around it, or outside of all.
   enum class Home { kPrivate, kShared, kMemory };
   Home HomeOf(TensorId id) const;
+  const MemoryLevel& LevelOf(Home home) const {
+    return home == Home::kPrivate  ? *private_
+           : home == Home::kShared ? *shared_
+                                   : *memory_;
+  }
+
+ private:
   absl::StatusOr<GroupCost> Cost(const Group& group, TileWorks& works,
                                  const std::vector<int64_t>& tile) const;
   int VectorDim(TensorId id) const;
