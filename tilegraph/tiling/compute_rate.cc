@@ -12,10 +12,11 @@ namespace {
 constexpr double kUnknownOpsPerS = 1e11;
 // Shares of a core's peak: products of matrices and dense convolutions, whose
 // operands are used from registers again; depthwise convolutions and pooling,
-// which load an operand per operation; everything else.
-constexpr double kContractionShare = 0.9, kWindowShare = 0.5, kMapShare = 0.25;
+// which load an operand per operation; sums along rows; everything else.
+constexpr double kContractionShare = 0.93, kWindowShare = 0.9, kRowShare = 0.65,
+                 kMapShare = 0.28;
 // A sum this long spends half its time in starting and storing.
-constexpr double kShortSum = 8;
+constexpr double kShortSum = 2;
 
 double FunctionOperations(Op op) {
   switch (op) {
@@ -24,8 +25,9 @@ double FunctionOperations(Op op) {
     case Op::kSin:
     case Op::kCos:
       return 12;
-    case Op::kTanh:
     case Op::kErf:
+      return 15;
+    case Op::kTanh:
     case Op::kSigmoid:
       return 18;
     case Op::kPow:
@@ -122,10 +124,12 @@ ComputeRate RateOf(const TensorGraph& graph, TensorId id,
   for (const Axis& axis : compute.reduce_axes)
     terms *= static_cast<double>(axis.extent.value());
   const bool reuses = ReusesOperands(compute);
-  rate.ops_per_s = (reuses ? kContractionShare * PeakFor(dtype, spec)
-                           : kWindowShare * PeakFor(tensor.dtype, spec)) *
-                   terms / (terms + kShortSum);
-  rate.rows_wanted = reuses ? 1 : 0;
+  rate.ops_per_s =
+      (reuses ? kContractionShare * PeakFor(dtype, spec)
+              : (SlidesWindow(compute) ? kWindowShare : kRowShare) *
+                    PeakFor(tensor.dtype, spec)) *
+      terms / (terms + kShortSum);
+  rate.rows_wanted = reuses ? 0.8 : 0;
   rate.along_output = reuses;
   return rate;
 }
@@ -149,7 +153,13 @@ bool SlidesWindow(const Compute& compute) {
         Visit(index, [&](const Expr& e) {
           if (e.op() != Op::kVar) return;
           const size_t axis = static_cast<size_t>(e.var_id());
-          (axis < compute.axes.size() ? spatial : reduced) = true;
+          if (axis < compute.axes.size()) {
+            spatial = true;
+          } else {
+            reduced |=
+                compute.reduce_axes[axis - compute.axes.size()].extent.value() >
+                1;
+          }
         });
         slides |= spatial && reduced;
       }

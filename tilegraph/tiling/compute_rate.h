@@ -13,7 +13,8 @@ namespace tilewright {
 struct ComputeRate {
   // Weighted operations of one core, vectors and register tiles full.
   double ops_per_s = 0;
-  // With as many rows in a tile it runs at half that rate.
+  // With one row in a tile it runs at 1 / (1 + rows_wanted) of that rate, with
+  // several soon at all of it.
   double rows_wanted = 0;
   // Vectors lie along its output. Sums without reuse have them along their
   // terms where that serves better.

@@ -2,16 +2,16 @@
 // task taking one or several of them (task_steps.h): the price by which groups
 // are joined (connect_plan.h).
 //
-// Arithmetic runs at the rate that its kind reaches; what crosses between
-// memory levels is added, since stores and first touches stall. Tiles of stages
-// live in the private cache (or scratchpad) of a core: what does not fit there
-// has no price. A tensor between kernels lies in the innermost level that holds
-// it beside what else comes by.
+// A stage takes as long as its arithmetic, at the rate that its kind reaches,
+// or as the slowest of its transfers between memory levels, whichever is
+// longer (design: planning.md); of what crosses the outermost level a part
+// comes on top. Stages come one after the other, tasks have their overhead.
+// Tiles of stages live in the private cache (or scratchpad) of a core: what
+// does not fit there has no price.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_GROUP_COST_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_GROUP_COST_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -19,8 +19,9 @@
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
+#include "tilegraph/tiling/group_traffic.h"
+#include "tilegraph/tiling/tensor_homes.h"
 #include "tilegraph/tiling/tile_graph.h"
-#include "tilegraph/tiling/tile_work.h"
 
 namespace tilewright {
 
@@ -29,12 +30,14 @@ struct GroupCost {
   double tasks = 1;
   double flops = 0;      // with what overlapping tiles compute repeatedly
   double recompute = 1;  // flops over those of computing everything once
-  // Across the outermost level, from the shared cache inwards, and within the
-  // private cache (tiles of stages).
+  // Across each level of the spec and the next inner one, registers' left out.
+  std::vector<LevelBytes> levels;
+  // In sum: across the outermost; what more leaves and enters the private
+  // cache; further inwards.
   double memory_bytes = 0, shared_bytes = 0, private_bytes = 0;
   int64_t scratch_bytes = 0;  // tiles of stages, of one task
   bool fits = true;           // into the private cache
-  // Of one core that does it all.
+  // Of one core that does it all: arithmetic, and what transfers add to it.
   double work_seconds = 0, transfer_seconds = 0;
   double one_core_seconds = 0;
   double seconds = 0;  // of all cores
@@ -64,34 +67,28 @@ class GroupPricer {
   // specs.
   std::string Signature(const Group& group) const;
 
-  // Where a tensor lies between kernels: in the cache of a core, in the one
-  // around it, or outside of all.
+  const TensorHomes& homes() const { return homes_; }
+  // Where a tensor lies between kernels: in the cache of a core, in one around
+  // it, or outside of all.
   enum class Home { kPrivate, kShared, kMemory };
   Home HomeOf(TensorId id) const;
-  const MemoryLevel& LevelOf(Home home) const {
-    return home == Home::kPrivate  ? *private_
-           : home == Home::kShared ? *shared_
-                                   : *memory_;
-  }
+  const MemoryLevel& LevelOf(Home home) const;
 
  private:
-  absl::StatusOr<GroupCost> Cost(const Group& group, TileWorks& works,
+  struct Prepared;
+  absl::StatusOr<GroupCost> Cost(Prepared& prepared,
                                  const std::vector<int64_t>& tile) const;
-  int VectorDim(TensorId id) const;
-  double OpsPerSecond(TensorId member, const std::vector<int64_t>& extents,
-                      int vector_dim) const;
-  const Layout* LayoutOf(TensorId id) const;
+  void AddStages(const std::vector<double>& work_seconds,
+                 const GroupTraffic::ByStage& bytes, GroupCost& cost) const;
+  void AddTimes(const Group& group, const std::vector<int64_t>& task,
+                GroupCost& cost) const;
 
   const TensorGraph& graph_;
-  const Plan& plan_;
   const DeviceSpec& spec_;
-  TileGraph tile_graph_;
-  // Levels of the spec: outermost, shared by cores, private to one, and the
-  // next one inwards, or the same.
-  const MemoryLevel *memory_, *shared_, *private_, *closest_ = nullptr;
-  double shared_capacity_, private_capacity_, closest_capacity_;  // of a core
-  double constant_bytes_ = 0;  // of the whole model
-  double lanes_;               // f32 in a vector
+  const TensorHomes homes_;
+  const TileGraph tile_graph_;
+  const std::vector<MemoryLevel> levels_;  // of a core
+  const int private_, closest_;            // of them
 };
 
 }  // namespace tilewright

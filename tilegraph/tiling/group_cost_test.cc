@@ -83,6 +83,49 @@ TEST_F(GroupCostTest, OneTileIsReturnedIfNoneFits) {
   EXPECT_FALSE(few[0].fits);
 }
 
+// A and Y are 16 MiB, B and C small enough to stay near.
+TEST_F(GroupCostTest, WhatPassesBetweenStagesStaysNear) {
+  constexpr double kMiB = 1 << 20;
+  Products(65536, 64);
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost, pricer.Cost(group_, {64, 64}));
+  ASSERT_EQ(cost.levels.size(), 3u);  // into l3, l2, l1
+  for (const size_t level : {0, 1}) {
+    EXPECT_EQ(cost.levels[level].read, 16 * kMiB);
+    EXPECT_EQ(cost.levels[level].written, 16 * kMiB);
+  }
+  // Into l1 come B, C, and T in its tile, which lies in l2, too.
+  EXPECT_EQ(cost.scratch_bytes, 64 * 64 * 4);
+  EXPECT_GT(cost.levels[2].read, 16 * kMiB);
+  EXPECT_EQ(cost.memory_bytes, 32 * kMiB);
+  EXPECT_EQ(cost.shared_bytes, 0);
+  EXPECT_EQ(cost.recompute, 1);
+}
+
+// A sum of all rows that scales each row: every tile sums anew, and reads all
+// rows, which fit into no private cache, once for that and once to scale.
+TEST_F(GroupCostTest, WhatAllTilesNeedIsComputedForEach) {
+  TW_ASSERT_OK_AND_ASSIGN(graph_, ParseText(R"(
+    X: f32[8192, 64] = placeholder
+    P: f32[64] = compute (n: 64) reduce (m: 8192) sum:f32 { X[m, n] }
+    Y: f32[8192, 64] = compute (m: 8192, n: 64) { X[m, n] * P[n] }
+    return Y
+  )"));
+  Group group;
+  group.members = {1, 2};
+  group.inputs = {0};
+  group.output = 2;
+  group.stages = {{{1}}, {{2}}};
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost whole,
+                          pricer.Cost(group, {8192, 64}));
+  EXPECT_EQ(whole.recompute, 1);
+  EXPECT_EQ(whole.levels[1].read, 3 * (2 << 20));  // and Y before it is written
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost quarters,
+                          pricer.Cost(group, {2048, 64}));
+  EXPECT_EQ(quarters.recompute, 2.5);
+}
+
 TEST(ClimbTilesTest, SizesDivideOrAreWhole) {
   EXPECT_THAT(DividingSizes(12, 1), ElementsAre(1, 2, 3, 4, 6, 12));
   EXPECT_THAT(DividingSizes(13, 1), ElementsAre(1, 2, 4, 8, 13));

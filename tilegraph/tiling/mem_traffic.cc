@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -21,12 +22,12 @@ double Capacity(const MemoryLevel& level) {
              : std::numeric_limits<double>::infinity();
 }
 
-// In a cache, which holds whole lines.
-double LineBytes(const std::vector<TileOperand>& operands) {
-  double bytes = 0;
-  for (const TileOperand& operand : operands)
-    bytes += static_cast<double>(operand.step_bytes) * operand.rounding;
-  return bytes;
+double LineBytes(const TileOperand& operand) {
+  return static_cast<double>(operand.step_bytes) * operand.rounding;
+}
+
+double Sum(const std::vector<double>& bytes) {
+  return std::accumulate(bytes.begin(), bytes.end(), 0.0);
 }
 
 TileWorkOptions WorkOptions(const MemoryLevel& outer,
@@ -73,22 +74,39 @@ std::vector<BufferLifetime> Lifetimes(const TensorGraph& graph,
 
 }  // namespace
 
+MemTraffic::Part::Part(const TileGraph& graph, const Subgraph& part,
+                       const MemoryLevel& outer, TrafficOptions given)
+    : options(std::move(given)),
+      works(graph, part, WorkOptions(outer, options)),
+      buffers(Lifetimes(graph.graph(), part)) {}
+
 MemTraffic::MemTraffic(const TileGraph& graph, const Subgraph& part,
                        const MemoryLevel& outer, const MemoryLevel& inner,
                        TrafficOptions options)
-    : inner_(inner),
-      options_(std::move(options)),
-      works_(graph, part, WorkOptions(outer, options_)),
-      buffers_(Lifetimes(graph.graph(), part)) {}
+    : part_(std::make_shared<Part>(graph, part, outer, std::move(options))),
+      inner_(inner) {}
 
-absl::StatusOr<const MemTraffic::Known*> MemTraffic::Work(
+MemTraffic::MemTraffic(const MemTraffic& other, const MemoryLevel& inner)
+    : part_(other.part_), inner_(inner) {}
+
+absl::StatusOr<const MemTraffic::Known*> MemTraffic::Part::Work(
     const std::vector<int64_t>& spatial) {
-  const auto found = known_.find(spatial);
-  if (found != known_.end()) return &found->second;
-  Known known;
-  TW_ASSIGN_OR_RETURN(known.work, works_.Of({spatial, {}}));
-  known.inside_line_bytes = LineBytes(known.work.inside);
-  return &known_.emplace(spatial, std::move(known)).first->second;
+  const auto found = known.find(spatial);
+  if (found != known.end()) return &found->second;
+  Known tile;
+  TW_ASSIGN_OR_RETURN(tile.work, works.Of({spatial, {}}));
+  tile.inside_line_bytes = 0;
+  for (const TileOperand& operand : tile.work.inside) {
+    if (!options.in_registers.count(operand.tensor))
+      tile.inside_line_bytes += LineBytes(operand);
+  }
+  return &known.emplace(spatial, std::move(tile)).first->second;
+}
+
+absl::StatusOr<const TileWork*> MemTraffic::WorkOf(
+    const std::vector<int64_t>& spatial) {
+  TW_ASSIGN_OR_RETURN(const Known* const known, part_->Work(spatial));
+  return &known->work;
 }
 
 absl::StatusOr<MemTraffic::Footprint> MemTraffic::FootprintOf(
@@ -96,32 +114,37 @@ absl::StatusOr<MemTraffic::Footprint> MemTraffic::FootprintOf(
   auto key = std::make_pair(tile.spatial, tile.reduce);
   const auto found = footprints_.find(key);
   if (found != footprints_.end()) return found->second;
-  TW_ASSIGN_OR_RETURN(const Known* known, Work(tile.spatial));
+  TW_ASSIGN_OR_RETURN(const Known* known, part_->Work(tile.spatial));
   const TileWork* const work = &known->work;
   std::vector<int64_t> input_bytes;
   if (tile.reduce.empty()) {
     for (const TileOperand& input : work->inputs)
       input_bytes.push_back(input.step_bytes);
   } else {
-    TW_ASSIGN_OR_RETURN(input_bytes, works_.StepBytes(tile));
+    TW_ASSIGN_OR_RETURN(input_bytes, part_->works.StepBytes(tile));
   }
   Footprint footprint;
   if (inner_.kind() == MemoryLevel::CACHE) {
-    double bytes = known->inside_line_bytes + LineBytes(work->outputs);
+    double bytes = known->inside_line_bytes;
+    for (const TileOperand& output : work->outputs) bytes += LineBytes(output);
     for (size_t i = 0; i < input_bytes.size(); ++i)
       bytes += static_cast<double>(input_bytes[i]) * work->inputs[i].rounding;
     footprint.bytes = static_cast<int64_t>(bytes);
     footprint.fits = static_cast<double>(footprint.bytes) <=
                      kPlannedCacheShare * Capacity(inner_);
   } else {
+    std::vector<BufferLifetime>& buffers = part_->buffers;
     size_t i = 0;
-    for (const int64_t bytes : input_bytes) buffers_[i++].size_bytes = bytes;
+    for (const int64_t bytes : input_bytes) buffers[i++].size_bytes = bytes;
     for (const auto* operands : {&work->inside, &work->outputs}) {
       for (const TileOperand& operand : *operands)
-        buffers_[i++].size_bytes = operand.step_bytes;
+        buffers[i++].size_bytes =
+            part_->options.in_registers.count(operand.tensor)
+                ? 0
+                : operand.step_bytes;
     }
     footprint.bytes =
-        PlaceBuffers(buffers_, kScratchpadAlignmentBytes).arena_bytes;
+        PlaceBuffers(buffers, kScratchpadAlignmentBytes).arena_bytes;
     footprint.fits = static_cast<double>(footprint.bytes) <= Capacity(inner_);
   }
   footprints_.emplace(std::move(key), footprint);
@@ -152,30 +175,50 @@ absl::StatusOr<std::pair<LevelTiles, LevelCost>> MemTraffic::CostInBestOrder(
   return best;
 }
 
+absl::StatusOr<LevelTraffic> MemTraffic::ByOperand(
+    const LevelTiles& tiles, const std::vector<int64_t>& within) {
+  Covered covered(size_t{1} << within.size(), nullptr);
+  return TrafficInOrder(tiles, within, covered);
+}
+
 absl::StatusOr<LevelCost> MemTraffic::CostInOrder(
     const LevelTiles& tiles, const std::vector<int64_t>& within,
     Covered& covered) {
-  TW_CHECK_EQ(tiles.tile.spatial.size(), within.size());
   TW_ASSIGN_OR_RETURN(const Footprint footprint, FootprintOf(tiles.tile));
-  TW_ASSIGN_OR_RETURN(covered[0], Work(tiles.tile.spatial));
+  TW_ASSIGN_OR_RETURN(const LevelTraffic traffic,
+                      TrafficInOrder(tiles, within, covered));
   const TileWork& work = covered[0]->work;
   LevelCost cost;
   cost.footprint_bytes = footprint.bytes;
   cost.fits = footprint.fits;
   cost.flops = work.flops;
   cost.tiles = work.tiles;
-  if (inner_.kind() == MemoryLevel::CACHE)
-    return CacheCost(tiles, within, covered, cost);
-  for (const TileOperand& input : work.inputs)
-    cost.read_bytes += input.total_moved_bytes;
-  for (const TileOperand& output : work.outputs)
-    cost.write_bytes += output.total_moved_bytes;
+  cost.write_bytes = Sum(traffic.outputs) + Sum(traffic.inside);
+  cost.read_bytes =
+      Sum(traffic.inputs) + 2 * Sum(traffic.inside) + traffic.inside_once;
+  if (inner_.kind() == MemoryLevel::CACHE && !part_->options.streaming_stores)
+    cost.read_bytes += Sum(traffic.outputs);
   return cost;
 }
 
-absl::StatusOr<LevelCost> MemTraffic::CacheCost(
+absl::StatusOr<LevelTraffic> MemTraffic::TrafficInOrder(
     const LevelTiles& tiles, const std::vector<int64_t>& within,
-    Covered& covered, LevelCost cost) {
+    Covered& covered) {
+  TW_CHECK_EQ(tiles.tile.spatial.size(), within.size());
+  TW_ASSIGN_OR_RETURN(covered[0], part_->Work(tiles.tile.spatial));
+  if (inner_.kind() == MemoryLevel::CACHE)
+    return CacheTraffic(tiles, within, covered);
+  LevelTraffic traffic;
+  for (const TileOperand& input : covered[0]->work.inputs)
+    traffic.inputs.push_back(input.total_moved_bytes);
+  for (const TileOperand& output : covered[0]->work.outputs)
+    traffic.outputs.push_back(output.total_moved_bytes);
+  return traffic;
+}
+
+absl::StatusOr<LevelTraffic> MemTraffic::CacheTraffic(
+    const LevelTiles& tiles, const std::vector<int64_t>& within,
+    Covered& covered) {
   const size_t depth = tiles.order.size();
   TW_CHECK_EQ(depth, within.size());
   std::vector<TileLoop> loops;
@@ -188,25 +231,41 @@ absl::StatusOr<LevelCost> MemTraffic::CacheCost(
       std::vector<int64_t> spatial = tiles.tile.spatial;
       for (size_t e = 0; e < depth; ++e)
         if (dims >> e & 1) spatial[e] = within[e];
-      TW_ASSIGN_OR_RETURN(covered[dims], Work(spatial));
+      TW_ASSIGN_OR_RETURN(covered[dims], part_->Work(spatial));
     }
     loops.push_back({d, &covered[dims]->work});
   }
   std::reverse(loops.begin(), loops.end());
+  const TileWork& work = covered[0]->work;
   const double inside = covered[0]->inside_line_bytes;
-  CacheLoops nest(covered[0]->work, loops,
-                  kHeldCacheShare * Capacity(inner_) - inside);
-  for (size_t i = 0; i < covered[0]->work.inputs.size(); ++i)
-    cost.read_bytes += nest.Bytes(&TileWork::inputs, i);
-  for (size_t i = 0; i < covered[0]->work.outputs.size(); ++i) {
-    const double bytes = nest.Bytes(&TileWork::outputs, i);
-    cost.write_bytes += bytes;
-    if (!options_.streaming_stores) cost.read_bytes += bytes;
+  const double room = kHeldCacheShare * Capacity(inner_);
+  CacheLoops nest(work, loops, room - inside);
+  // A tile that does not fit drives out what the next one would use again.
+  double touched = inside;
+  for (const auto* operands : {&work.inputs, &work.outputs}) {
+    for (const TileOperand& operand : *operands) touched += LineBytes(operand);
   }
+  const auto bytes = [&](CacheLoops::Operands list, size_t i) {
+    return touched <= room ? nest.Bytes(list, i)
+                           : (work.*list)[i].total_moved_bytes;
+  };
+  LevelTraffic traffic;
+  for (size_t i = 0; i < work.inputs.size(); ++i)
+    traffic.inputs.push_back(bytes(&TileWork::inputs, i));
+  for (size_t i = 0; i < work.outputs.size(); ++i)
+    traffic.outputs.push_back(bytes(&TileWork::outputs, i));
   // Memory of intermediate tiles is read for ownership once and used again for
-  // every tile.
-  cost.read_bytes += inside;
-  return cost;
+  // every tile, as long as all of it stays.
+  traffic.inside.assign(work.inside.size(), 0);
+  if (inside <= room) {
+    traffic.inside_once = inside;
+    return traffic;
+  }
+  for (size_t i = 0; i < work.inside.size(); ++i) {
+    if (!part_->options.in_registers.count(work.inside[i].tensor))
+      traffic.inside[i] = work.inside[i].total_moved_bytes;
+  }
+  return traffic;
 }
 
 }  // namespace tilewright

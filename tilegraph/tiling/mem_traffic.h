@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -40,8 +42,19 @@ struct LevelCost {
   double bytes() const { return read_bytes + write_bytes; }
 };
 
+// The same, operand by operand.
+struct LevelTraffic {
+  // In the order of TileWork's: what comes in of inputs, what is written of
+  // outputs; of intermediate tiles that do not stay what is written, and as
+  // much comes in twice, to be written and to be read.
+  std::vector<double> inputs, outputs, inside;
+  double inside_once = 0;  // comes in: memory of those that stay
+};
+
 struct TrafficOptions {
   std::map<TensorId, Layout> layouts;  // of tensors that are not plain
+  // Members of which tiles are never in memory: kernels keep them in registers.
+  std::set<TensorId> in_registers;
   // Stores bypass the cache. Otherwise a line is read before it is written.
   bool streaming_stores = false;
 };
@@ -60,11 +73,19 @@ class MemTraffic {
   MemTraffic(const TileGraph& graph, const Subgraph& part,
              const MemoryLevel& outer, const MemoryLevel& inner,
              TrafficOptions options);
+  // The same part into another level: shares what `other` knows of its tiles.
+  // REQUIRES: transactions from there are those of other's outer level.
+  MemTraffic(const MemTraffic& other, const MemoryLevel& inner);
 
   // Tiles of `tiles` inside tiles of `within`, the level above (the whole
   // outputs at the outermost). Errors as of TileWorks.
   absl::StatusOr<LevelCost> Cost(const LevelTiles& tiles,
                                  const std::vector<int64_t>& within);
+
+  absl::StatusOr<LevelTraffic> ByOperand(const LevelTiles& tiles,
+                                         const std::vector<int64_t>& within);
+  // What tiles touch; stays valid.
+  absl::StatusOr<const TileWork*> WorkOf(const std::vector<int64_t>& spatial);
 
   // In the order that moves least; the first of LoopOrders among equals.
   absl::StatusOr<std::pair<LevelTiles, LevelCost>> CostInBestOrder(
@@ -82,25 +103,35 @@ class MemTraffic {
     TileWork work;
     double inside_line_bytes;
   };
+  // What is known of the tiles of a part, between whatever levels.
+  struct Part {
+    Part(const TileGraph& graph, const Subgraph& part, const MemoryLevel& outer,
+         TrafficOptions options);
+    absl::StatusOr<const Known*> Work(const std::vector<int64_t>& spatial);
+
+    const TrafficOptions options;
+    TileWorks works;
+    // Of what a tile takes in a scratchpad, operands in the order of TileWork:
+    // inputs, inside, outputs; sizes are set for every tile.
+    std::vector<BufferLifetime> buffers;
+    std::map<std::vector<int64_t>, Known> known;  // by spatial extents
+  };
   // Tiles with some of their dimensions as large as the level above: bit d of
   // the index for dimension d. Null as long as nobody asks.
   using Covered = std::vector<const Known*>;
 
-  absl::StatusOr<const Known*> Work(const std::vector<int64_t>& spatial);
   absl::StatusOr<LevelCost> CostInOrder(const LevelTiles& tiles,
                                         const std::vector<int64_t>& within,
                                         Covered& covered);
-  absl::StatusOr<LevelCost> CacheCost(const LevelTiles& tiles,
-                                      const std::vector<int64_t>& within,
-                                      Covered& covered, LevelCost cost);
+  absl::StatusOr<LevelTraffic> TrafficInOrder(
+      const LevelTiles& tiles, const std::vector<int64_t>& within,
+      Covered& covered);
+  absl::StatusOr<LevelTraffic> CacheTraffic(const LevelTiles& tiles,
+                                            const std::vector<int64_t>& within,
+                                            Covered& covered);
 
+  const std::shared_ptr<Part> part_;
   const MemoryLevel& inner_;
-  const TrafficOptions options_;
-  TileWorks works_;
-  // Of what a tile takes in a scratchpad, operands in the order of TileWork:
-  // inputs, inside, outputs; sizes are set for every tile.
-  std::vector<BufferLifetime> buffers_;
-  std::map<std::vector<int64_t>, Known> known_;  // by spatial extents
   std::map<
       std::pair<std::vector<int64_t>, std::map<TensorId, std::vector<int64_t>>>,
       Footprint>

@@ -42,6 +42,46 @@ TEST(MemTrafficTest, MatmulAndSoftmaxMoveWhatThePaperSays) {
   EXPECT_TRUE(wide.fits);
 }
 
+// All of B is used for each tile, and does not stay.
+TEST(MemTrafficTest, ATileThatOverflowsACacheKeepsNothing) {
+  const TensorGraph graph = MatmulSoftmax(64, 64, 128);
+  const TileGraph tiles(graph, {2});
+  const Subgraph product = tiles.SubgraphOf({2});
+  const MemoryLevel memory = Memory();
+  for (const int64_t kib : {16, 64}) {
+    const MemoryLevel cache = Inner(MemoryLevel::CACHE, kib << 10);
+    MemTraffic traffic(tiles, product, memory, cache, {});
+    TW_ASSERT_OK_AND_ASSIGN(
+        const LevelTraffic moved,
+        traffic.ByOperand({{{16, 128}, {}}, {0, 1}}, {64, 128}));
+    const double times = kib == 16 ? 4 : 1;
+    EXPECT_EQ(moved.inputs[0], 64 * 64 * 4);
+    EXPECT_EQ(moved.inputs[1], times * 64 * 128 * 4);
+    EXPECT_EQ(moved.outputs[0], 64 * 128 * 4);
+  }
+}
+
+// E of the softmax is twice the cache; it comes to be written and to be read.
+TEST(MemTrafficTest, IntermediateTilesComeAndGoUnlessTheyFit) {
+  const TensorGraph graph = MatmulSoftmax(64, 64, 128);
+  const TileGraph tiles(graph, {2, 3, 4, 5, 6});
+  const Subgraph all = tiles.SubgraphOf({2, 3, 4, 5, 6});
+  const MemoryLevel memory = Memory();
+  TrafficOptions options;
+  options.in_registers = {2, 3, 5};
+  for (const int64_t kib : {4, 512}) {
+    const MemoryLevel cache = Inner(MemoryLevel::CACHE, kib << 10);
+    MemTraffic traffic(tiles, all, memory, cache, options);
+    TW_ASSERT_OK_AND_ASSIGN(
+        const LevelTraffic moved,
+        traffic.ByOperand({{{16, 128}, {}}, {0, 1}}, {64, 128}));
+    const bool fits = kib == 512;
+    EXPECT_EQ(moved.inside_once, fits ? 16 * 128 * 4 : 0);
+    EXPECT_THAT(moved.inside,
+                testing::ElementsAre(0, 0, fits ? 0 : 64 * 128 * 4, 0));
+  }
+}
+
 TEST(MemTrafficTest, AFootprintIsThePeakOfWhatLivesTogether) {
   const TensorGraph graph = MatmulSoftmax(64, 64, 128);
   const TileGraph tiles(graph, {2, 3, 4, 5, 6});

@@ -1,0 +1,362 @@
+// Groups that the planner joins, as predicted and as they run: the kernels
+// apart beside the joined one, on the same buffers and in turn.
+//
+//   joins [--threads=N] [--seconds=S] [--refused] [--kernels] MODEL_DIR...
+//
+// Refused: also those that were weighed and left apart. Kernels: instead, the
+// distinct kernels of the plan without joins, and how far predicted and
+// measured times agree in rank.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cpu/device/cpu_device.h"
+#include "base/status_macros.h"
+#include "bench/measuring/kendall_tau.h"
+#include "bench/traffic/kernel_chain.h"
+#include "compiler/compile.h"
+#include "compiler/group_workload.h"
+#include "compiler/kernel_maker.h"
+#include "frontends/onnx/import_model.h"
+#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/tiling/joined_groups.h"
+
+namespace tilewright {
+namespace {
+
+struct Options {
+  std::vector<std::string> dirs;
+  int threads = 1;
+  double seconds = 0.3;  // of every group
+  bool refused = false, kernels = false;
+};
+
+// One distinct join of a model.
+struct Row {
+  std::string name;
+  bool taken = false;
+  int count = 1;  // of this shape in the model
+  int groups = 0, reductions = 0;
+  std::vector<int64_t> tile;
+  double recompute = 1;
+  double predicted_apart = 0, predicted_joined = 0;  // seconds
+  double saved_bytes = 0;  // that leave the private caches
+  int64_t scratch_bytes = 0;
+  bench::ChainTimes apart, joined;
+};
+
+double FarBytes(const GroupCost& cost) {
+  return cost.memory_bytes + cost.shared_bytes;
+}
+
+// Sums, maxima of rows and the like.
+int Reductions(const TensorGraph& graph, const Group& group) {
+  return static_cast<int>(std::count_if(
+      group.members.begin(), group.members.end(), [&](TensorId id) {
+        return graph.tensor(id).compute.combiner.has_value();
+      }));
+}
+
+class ModelJoins {
+ public:
+  ModelJoins(const CompiledModel& model, const backends::Codegen& codegen,
+             backends::Device& device, const Options& options)
+      : model_(model),
+        plan_(model.register_plan),
+        codegen_(codegen),
+        device_(device),
+        options_(options),
+        maker_(codegen),
+        pricer_(model.graph, plan_, codegen.spec()) {}
+
+  // Best first as the planner sees them.
+  absl::StatusOr<std::vector<Row>> Run() {
+    std::map<std::string, size_t> row_of;
+    std::vector<Row> rows;
+    const auto add = [&](const Join& join, bool taken) -> absl::Status {
+      const Plan joined = WithJoins(model_.graph, plan_, {join});
+      const Group& group =
+          *std::find_if(joined.groups.begin(), joined.groups.end(),
+                        [](const Group& one) { return !one.stages.empty(); });
+      const std::string key = absl::StrCat(
+          taken,
+          KernelMaker::Key(MakeGroupWorkload(model_.graph, joined, group)));
+      const auto [known, added] = row_of.insert({key, rows.size()});
+      if (!added) {
+        ++rows[known->second].count;
+        return absl::OkStatus();
+      }
+      TW_ASSIGN_OR_RETURN(Row row, Compare(join, joined, group));
+      row.taken = taken;
+      rows.push_back(std::move(row));
+      return absl::OkStatus();
+    };
+    for (const Join& join : model_.connected.joins)
+      TW_RETURN_IF_ERROR(add(join, true));
+    if (!options_.refused) return rows;
+    const JoinRules rules(model_.graph, plan_);
+    for (const JoinDecision& decision : model_.connected.decisions) {
+      if (decision.taken) continue;
+      const absl::StatusOr<Group> group = rules.Joined(decision.groups);
+      if (!group.ok()) continue;
+      const absl::StatusOr<GroupCost> best = pricer_.Best(*group);
+      if (!best.ok() || !best->fits) continue;
+      const absl::Status added = add({decision.groups, best->tile, ""}, false);
+      if (!added.ok())
+        std::printf("  %s: %s\n",
+                    model_.graph.tensor(group->output).name.c_str(),
+                    added.ToString().c_str());
+    }
+    return rows;
+  }
+
+  // Predicts and measures each distinct kernel without joins.
+  absl::Status RunKernels() {
+    std::vector<double> predicted, measured;
+    std::set<std::string> seen;
+    for (const Group& group : plan_.groups) {
+      const GroupWorkload workload =
+          MakeGroupWorkload(model_.graph, plan_, group);
+      if (!seen.insert(KernelMaker::Key(workload)).second) continue;
+      const absl::StatusOr<GroupCost> cost = pricer_.Best(group);
+      if (!cost.ok()) continue;
+      TW_ASSIGN_OR_RETURN(const ChainKernel kernel,
+                          KernelOf(plan_, group, "apart"));
+      bench::NamedBuffers buffers(device_);
+      std::vector<bench::KernelChain> chains(1);
+      TW_ASSIGN_OR_RETURN(chains[0], bench::KernelChain::Create(
+                                         {kernel}, codegen_, device_, buffers));
+      TW_ASSIGN_OR_RETURN(
+          const auto times,
+          bench::TimeInTurns(chains, device_, options_.seconds));
+      predicted.push_back(Seconds(*cost));
+      measured.push_back(times[0].least_seconds);
+      std::printf(
+          "| %s | %s | %.1f |", model_.graph.tensor(group.output).name.c_str(),
+          absl::StrJoin(cost->tile, "x").c_str(), cost->work_seconds * 1e6);
+      for (const LevelBytes& level : cost->levels)
+        std::printf(" %.0f + %.0f |", level.read / 1024, level.written / 1024);
+      std::printf(" %.1f | %.1f | %.2f |\n", predicted.back() * 1e6,
+                  measured.back() * 1e6, predicted.back() / measured.back());
+    }
+    std::printf("%zu kernels, Kendall's tau of predicted and measured %.2f\n",
+                predicted.size(), bench::KendallTau(predicted, measured));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<Row> Compare(const Join& join, const Plan& joined,
+                              const Group& group) {
+    Row row;
+    row.groups = static_cast<int>(join.groups.size());
+    row.reductions = Reductions(model_.graph, group);
+    row.tile = join.tile;
+    row.name = absl::StrCat(
+        model_.graph.tensor(plan_.groups[join.groups.front()].output).name,
+        "..", model_.graph.tensor(group.output).name);
+    TW_ASSIGN_OR_RETURN(const GroupCost cost, pricer_.Cost(group, join.tile));
+    row.recompute = cost.recompute;
+    row.predicted_joined = Seconds(cost);
+    row.saved_bytes = -FarBytes(cost);
+    std::vector<ChainKernel> apart;
+    for (const int g : join.groups) {
+      const Group& part = plan_.groups[g];
+      TW_ASSIGN_OR_RETURN(const GroupCost own, pricer_.Best(part));
+      row.predicted_apart += Seconds(own);
+      row.saved_bytes += FarBytes(own);
+      TW_ASSIGN_OR_RETURN(apart.emplace_back(),
+                          KernelOf(plan_, part, absl::StrCat("apart", g)));
+    }
+    TW_ASSIGN_OR_RETURN(const ChainKernel together,
+                        KernelOf(joined, group, "joined"));
+    bench::NamedBuffers buffers(device_);
+    std::vector<bench::KernelChain> chains;
+    for (const std::vector<ChainKernel>& kernels : {apart, {together}}) {
+      TW_ASSIGN_OR_RETURN(
+          bench::KernelChain chain,
+          bench::KernelChain::Create(kernels, codegen_, device_, buffers));
+      chains.push_back(std::move(chain));
+    }
+    row.scratch_bytes = chains[1].scratch_bytes();
+    TW_ASSIGN_OR_RETURN(const auto times,
+                        bench::TimeInTurns(chains, device_, options_.seconds));
+    row.apart = times[0];
+    row.joined = times[1];
+    return row;
+  }
+
+  using ChainKernel = bench::ChainKernel;
+
+  double Seconds(const GroupCost& cost) const {
+    return options_.threads == 1 ? cost.one_core_seconds : cost.seconds;
+  }
+
+  // Constants are packed for each kernel, everything else is shared.
+  absl::StatusOr<ChainKernel> KernelOf(const Plan& plan, const Group& group,
+                                       const std::string& name) {
+    TW_ASSIGN_OR_RETURN(
+        const CompiledKernel made,
+        maker_.Make(MakeGroupWorkload(model_.graph, plan, group)));
+    ChainKernel kernel;
+    kernel.scalar = made.scalar;
+    kernel.scalar.name = "kernel";
+    const GroupWorkload own = MakeGroupWorkload(model_.graph, plan, group);
+    for (size_t i = 0; i < made.arg_tensors.size(); ++i) {
+      const TensorId local = made.arg_tensors[i];
+      const TensorId id = own.model_tensor[local];
+      const int64_t offset = own.offset_bytes[local];
+      const Tensor& tensor = model_.graph.tensor(id);
+      if (tensor.kind == TensorKind::kConstant) {
+        kernel.arguments.push_back(
+            {absl::StrCat(name, " ", i),
+             made.arg_layouts[i].physical_elements() * SizeBytes(tensor.dtype),
+             0});
+        continue;
+      }
+      const auto view = plan.views.find(id);
+      const TensorId root = view == plan.views.end() ? id : view->second;
+      kernel.arguments.push_back(
+          {model_.graph.tensor(root).name,
+           plan_.layouts.at(root).physical_elements() *
+               SizeBytes(model_.graph.tensor(root).dtype),
+           offset});
+    }
+    return kernel;
+  }
+
+  const CompiledModel& model_;
+  const Plan& plan_;
+  const backends::Codegen& codegen_;
+  backends::Device& device_;
+  const Options& options_;
+  KernelMaker maker_;
+  const GroupPricer pricer_;
+};
+
+constexpr char kKernelsHead[] =
+    "| group | tile | arithmetic us | KiB read + written across level 0 | 1 | "
+    "2 | predicted us | measured us | ratio |\n"
+    "|---|---|---|---|---|---|---|---|---|\n";
+constexpr char kJoinsHead[] =
+    "| group | times | kernels | reductions | tile | recompute | scratch KiB | "
+    "KiB saved | predicted ms | measured ms | predicted | least | median | "
+    "realised |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+
+void Print(const Row& row) {
+  const double predicted = row.predicted_apart - row.predicted_joined;
+  const double least = row.apart.least_seconds - row.joined.least_seconds;
+  const double median = row.apart.median_seconds - row.joined.median_seconds;
+  std::printf(
+      "| %s%s | %d | %d | %d | %s | %.2f | %.0f | %.0f | %.3f -> %.3f | %.3f "
+      "-> %.3f | %.2f | %.2f | %.2f | %.2f |\n",
+      row.name.c_str(), row.taken ? "" : " (apart)", row.count, row.groups,
+      row.reductions, absl::StrJoin(row.tile, "x").c_str(), row.recompute,
+      static_cast<double>(row.scratch_bytes) / 1024, row.saved_bytes / 1024,
+      row.predicted_apart * 1e3, row.predicted_joined * 1e3,
+      row.apart.least_seconds * 1e3, row.joined.least_seconds * 1e3,
+      row.predicted_apart / row.predicted_joined,
+      row.apart.least_seconds / row.joined.least_seconds,
+      row.apart.median_seconds / row.joined.median_seconds,
+      std::max(least, median) / predicted);
+}
+
+absl::Status Run(const Options& options) {
+  cpu::CpuDeviceOptions device_options;
+  device_options.num_threads = options.threads;
+  TW_ASSIGN_OR_RETURN(const auto device, cpu::CreateCpuDevice(device_options));
+  TW_ASSIGN_OR_RETURN(const auto codegen,
+                      cpu::CreateCpuCodegen(device->spec()));
+  CompileOptions compile;
+  compile.plan.connect = PlanOptions::Connect::kTileGraph;
+  for (const std::string& dir : options.dirs) {
+    TW_ASSIGN_OR_RETURN(const ImportedModel imported,
+                        ImportModel(dir + "/model.onnx"));
+    TW_ASSIGN_OR_RETURN(const CompiledModel model,
+                        Compile(imported, *codegen, compile));
+    std::printf("\n%s\n\n%s", dir.c_str(),
+                options.kernels ? kKernelsHead : kJoinsHead);
+    if (options.kernels) {
+      TW_RETURN_IF_ERROR(
+          ModelJoins(model, *codegen, *device, options).RunKernels());
+      continue;
+    }
+    TW_ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                        ModelJoins(model, *codegen, *device, options).Run());
+    double predicted = 0, least = 0, median = 0, saved_bytes = 0;
+    int distinct = 0, several = 0;
+    for (const Row& row : rows) {
+      Print(row);
+      if (!row.taken) continue;
+      const double count = row.count;
+      predicted += count * (row.predicted_apart - row.predicted_joined);
+      least += count * (row.apart.least_seconds - row.joined.least_seconds);
+      median += count * (row.apart.median_seconds - row.joined.median_seconds);
+      saved_bytes += count * row.saved_bytes;
+      ++distinct;
+      several += row.reductions > 1;
+    }
+    std::printf(
+        "\n%s: %d distinct joined groups, %d with two or more reductions; "
+        "saves "
+        "%.3f ms predicted, %.3f least, %.3f median; %.1f MiB\n",
+        dir.c_str(), distinct, several, predicted * 1e3, least * 1e3,
+        median * 1e3, saved_bytes / (1 << 20));
+    std::fflush(stdout);
+  }
+  return absl::OkStatus();
+}
+
+bool Parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view argument = argv[i];
+    if (argument == "--refused") {
+      options.refused = true;
+    } else if (argument == "--kernels") {
+      options.kernels = true;
+    } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
+      if (!absl::SimpleAtod(argument, &options.seconds)) return false;
+    } else if (absl::ConsumePrefix(&argument, "--threads=")) {
+      if (!absl::SimpleAtoi(argument, &options.threads) || options.threads < 1)
+        return false;
+    } else if (argument.empty() || argument[0] == '-') {
+      return false;
+    } else {
+      options.dirs.emplace_back(argument);
+    }
+  }
+  return !options.dirs.empty();
+}
+
+}  // namespace
+}  // namespace tilewright
+
+int main(int argc, char** argv) {
+  tilewright::Options options;
+  if (!tilewright::Parse(argc, argv, options)) {
+    std::fprintf(
+        stderr,
+        "usage: joins [--threads=N] [--seconds=S] [--refused] [--kernels] "
+        "MODEL_DIR...\n");
+    return 2;
+  }
+  const absl::Status status = tilewright::Run(options);
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", status.ToString().c_str());
+    return 1;
+  }
+  return 0;
+}

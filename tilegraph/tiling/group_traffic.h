@@ -1,0 +1,74 @@
+// The bytes that a group moves between the levels of a spec: MemTraffic at
+// every level, for tensors that lie where the kernels before have left them
+// (tensor_homes.h).
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_GROUP_TRAFFIC_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_GROUP_TRAFFIC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/plan.h"
+#include "tilegraph/tiling/mem_traffic.h"
+#include "tilegraph/tiling/tensor_homes.h"
+#include "tilegraph/tiling/tile_graph.h"
+
+namespace tilewright {
+
+struct LevelBytes {
+  double read = 0, written = 0;
+  double both() const { return read + written; }
+  LevelBytes& operator+=(const LevelBytes& other) {
+    read += other.read;
+    written += other.written;
+    return *this;
+  }
+};
+
+class GroupTraffic {
+ public:
+  // `in_registers`: members whose tiles are never in memory. All must outlive
+  // it but those.
+  GroupTraffic(const TileGraph& graph, const Group& group,
+               const TensorHomes& homes, const std::vector<MemoryLevel>& levels,
+               int private_level, int closest_level,
+               std::set<TensorId> in_registers);
+  GroupTraffic(const GroupTraffic&) = delete;
+
+  // By stage (one if there are none), by level i up to the closest: what
+  // crosses between levels[i] and [i + 1] while tiles are computed. What
+  // several stages read comes in once, if a tile of it stays, for the first of
+  // them. Along `steps` (-1: no dimension) a task takes several tiles one after
+  // the other; tasks follow each other row by row, or, without stages, in the
+  // order that moves least into the private level. Errors as of TileWorks.
+  using ByStage = std::vector<std::vector<LevelBytes>>;
+  absl::StatusOr<ByStage> Of(const std::vector<int64_t>& tile, int steps);
+  absl::StatusOr<const TileWork*> WorkOf(const std::vector<int64_t>& tile) {
+    return levels_.front().WorkOf(tile);
+  }
+
+ private:
+  // By stage.
+  absl::StatusOr<std::vector<LevelBytes>> Across(int level,
+                                                 const LevelTiles& tiles);
+
+  const Subgraph part_;
+  const std::vector<int64_t> whole_;  // the output
+  const bool staged_;
+  const int private_level_;
+  size_t stages_ = 1;
+  std::vector<int> input_homes_, output_homes_;
+  std::vector<std::vector<size_t>> input_stages_;  // that read it, ascending
+  std::map<TensorId, size_t> written_;             // by member: its stage
+  std::map<TensorId, size_t> read_;  // by member: the first after that
+  std::vector<MemTraffic> levels_;   // from levels[i] to [i + 1]
+  std::vector<double> kept_bytes_;   // of a tile, in levels[i + 1]
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_GROUP_TRAFFIC_H_

@@ -1,0 +1,67 @@
+// The arithmetic of a group whose output is computed in tiles: how much of it
+// there is, with what overlapping tiles compute repeatedly, and how long one
+// core takes for it at the rates that its kinds reach (compute_rate.h).
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_GROUP_WORK_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_GROUP_WORK_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/plan.h"
+#include "tilegraph/tensor_graph.h"
+#include "tilegraph/tiling/compute_rate.h"
+#include "tilegraph/tiling/tensor_homes.h"
+#include "tilegraph/tiling/tile_work.h"
+
+namespace tilewright {
+
+class GroupWork {
+ public:
+  // `graph` and `group` must outlive it.
+  GroupWork(const TensorGraph& graph, const Group& group,
+            const TensorHomes& homes, const DeviceSpec& spec);
+
+  struct Cost {
+    double flops = 0;
+    double recompute = 1;  // flops over those of computing everything once
+    std::vector<double> stage_seconds;  // one if it has no stages
+  };
+  // `task`: the tiles that a task takes in a row, as one tile. Stages whose
+  // region grows along one dimension from the one to the other roll; others are
+  // computed for every tile (sketch/schedule.h, rolling).
+  Cost Of(const TileWork& tile, const TileWork& task) const;
+
+  // Results of stages but the last, whose tiles lie in scratch.
+  const std::set<TensorId>& kept() const { return kept_; }
+  // Members whose tiles are never in memory: neither kept nor the output.
+  const std::set<TensorId>& in_registers() const { return in_registers_; }
+
+ private:
+  struct Member {
+    double points = 1;  // per element
+    double flops = 1;   // per point
+    double operations = 1;
+    double elements = 1;  // of the whole tensor
+    double element_bytes = 4;
+    std::vector<int64_t> shape;
+    int vector_dim = -1;
+    bool merges = false;  // dimensions around it lie in one run of memory
+    ComputeRate rate;
+    std::vector<bool> row_axes;
+    size_t stage = 0;
+  };
+  double OpsPerSecond(const Member& member,
+                      const std::vector<int64_t>& extents) const;
+
+  double lanes_;  // f32 in a vector
+  std::map<TensorId, Member> members_;
+  std::vector<TensorId> stage_outputs_;
+  std::set<TensorId> kept_, in_registers_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_GROUP_WORK_H_
