@@ -70,6 +70,9 @@ grep -q 'data-groups="0"' "$work/plan.html" || fail "inspect --report draws no g
 expect_ok inspect "$model" --what=why --report="$work/plan.svg"
 python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/plan.svg" || fail "plan.svg is no XML"
 expect_error 2 "--what=plan" inspect "$model" --what=kernel --report="$work/x.html"
+expect_ok inspect "$model" --spec=cuda:sm_80
+expect_output 'for a100 .*'
+expect_output 'threads'
 expect_ok benchmark "$model" --seconds=0.1 --json
 expect_output '"min_ms": .*"median_ms": .*"p90_ms": .*"p99_ms": .*"cpu_ms": .*"gflops": .*"roofline_percent": .*"threads": .*"runs": '
 expect_ok benchmark "$work/good.tw" --seconds=0.1 --profile

@@ -13,6 +13,7 @@
 #include "sketch/replay.h"
 #include "tilegraph/text_form.h"
 #include "tools/commands.h"
+#include "tools/gpu_report.h"
 #include "tools/json.h"
 #include "tools/model_source.h"
 #include "tools/plan/plan_picture.h"
@@ -171,7 +172,12 @@ absl::Status InspectCommand(const CommandLine& line) {
   Source source;
   if (line.Has("report") && (!is_onnx || (what != "plan" && what != "why")))
     return Usage("--report draws the plan of an .onnx: --what=plan or why");
-  if (is_onnx) {
+  if (const auto gpu = GpuSpecFrom(line); gpu && is_onnx) {
+    if (what != "plan" || line.Has("report"))
+      return Usage(absl::StrCat("--spec=", line.Get("spec"),
+                                ": of a GPU there is only --what=plan"));
+    TW_ASSIGN_OR_RETURN(text, GpuPlanText(line, path, *gpu));
+  } else if (is_onnx) {
     TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path));
     if (what == "roofline") {
       TW_ASSIGN_OR_RETURN(roofline, Roofline(line, source.compiled->program));

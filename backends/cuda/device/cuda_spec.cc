@@ -182,6 +182,47 @@ void FillUnit(const Attributes& got, int capability, ComputeUnit& unit) {
   }
 }
 
+// What no attribute tells, from the committed spec of the same target: units in
+// which resources are given out, matrix instructions and their peaks at this
+// clock, copies, latencies.
+void AddCommitted(DeviceSpec& spec) {
+  const absl::StatusOr<DeviceSpec> found = LoadSpec(spec.target());
+  if (!found.ok()) return;
+  const ComputeUnit& from = found->unit();
+  ComputeUnit& unit = *spec.mutable_unit();
+  const std::string origin = absl::StrCat("as the spec '", found->name(), "'");
+  unit.set_register_allocation_unit(from.register_allocation_unit());
+  unit.set_scratchpad_allocation_bytes(from.scratchpad_allocation_bytes());
+  unit.set_scratchpad_reserved_bytes(from.scratchpad_reserved_bytes());
+  unit.set_schedulers_per_core(from.schedulers_per_core());
+  unit.set_launch_ns(from.launch_ns());
+  unit.set_barrier_ns(from.barrier_ns());
+  SetSource(unit, Source::DERIVED,
+            {"register_allocation_unit", "scratchpad_allocation_bytes",
+             "scratchpad_reserved_bytes", "schedulers_per_core", "launch_ns",
+             "barrier_ns"},
+            origin);
+  *unit.mutable_matrix_units() = from.matrix_units();
+  if (from.has_async_copy()) *unit.mutable_async_copy() = from.async_copy();
+  for (MemoryLevel& level : *spec.mutable_levels()) {
+    const MemoryLevel* same = FindLevel(*found, level.name());
+    if (same == nullptr || same->latency_ns() == 0) continue;
+    level.set_latency_ns(same->latency_ns());
+    SetSource(level, Source::DERIVED, {"latency_ns"}, origin);
+  }
+  const double theirs = CorePeak(*found, "f32", PeakRate::VECTOR);
+  const double ours = CorePeak(spec, "f32", PeakRate::VECTOR);
+  if (theirs <= 0 || ours <= 0) return;
+  for (const PeakRate& peak : from.peaks()) {
+    if (peak.unit() != PeakRate::MATRIX) continue;
+    PeakRate& at_our_clock = *unit.add_peaks();
+    at_our_clock = peak;
+    at_our_clock.set_core_ops_per_s(peak.core_ops_per_s() * ours / theirs);
+    SetSource(at_our_clock, Source::DERIVED, {"core_ops_per_s"},
+              absl::StrCat(origin, ", times the ratio of the rates of f32"));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<DeviceSpec> QuerySpec(const DriverApi& api, CuDevice device) {
@@ -199,6 +240,7 @@ absl::StatusOr<DeviceSpec> QuerySpec(const DriverApi& api, CuDevice device) {
       absl::StrCat("cuda:sm_", capability, capability >= 90 ? "a" : ""));
   AddLevels(got, static_cast<int64_t>(memory_bytes), spec);
   FillUnit(got, capability, *spec.mutable_unit());
+  AddCommitted(spec);
   TW_RETURN_IF_ERROR(ValidateSpec(spec));
   return spec;
 }

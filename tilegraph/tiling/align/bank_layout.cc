@@ -63,7 +63,11 @@ int64_t LeastPassesOf(const TileRows& tile,
 BankLayout BestPadding(const TileRows& tile,
                        absl::Span<const RowAccess> accesses,
                        int64_t chunk_elements, const Banks& banks) {
-  BankLayout best;
+  // Rows begin at whole chunks.
+  const int64_t first =
+      CeilDiv(tile.row_elements, chunk_elements) * chunk_elements -
+      tile.row_elements;
+  BankLayout best{first};
   auto best_key = Key(tile, best, accesses, banks);
   if (tile.rows == 1) return best;
   // A row later by all banks is where it was.
@@ -71,7 +75,7 @@ BankLayout BestPadding(const TileRows& tile,
                                      chunk_elements * tile.element_bytes);
   for (int64_t pad = chunk_elements; pad * tile.element_bytes < row_bytes;
        pad += chunk_elements) {
-    const BankLayout layout{pad};
+    const BankLayout layout{first + pad};
     const auto key = Key(tile, layout, accesses, banks);
     if (key < best_key) {
       best = layout;

@@ -51,8 +51,9 @@ int64_t PassesOf(const TileRows& tile, const BankLayout& layout,
 int64_t LeastPassesOf(const TileRows& tile,
                       absl::Span<const RowAccess> accesses, const Banks& banks);
 
-// The padding, a multiple of `chunk_elements` (what lanes move at once stays
-// aligned), with the fewest passes and, among those, bytes.
+// The padding with which rows begin at multiples of `chunk_elements` (what
+// lanes move at once is aligned) that has the fewest passes and, among those,
+// bytes.
 BankLayout BestPadding(const TileRows& tile,
                        absl::Span<const RowAccess> accesses,
                        int64_t chunk_elements, const Banks& banks);

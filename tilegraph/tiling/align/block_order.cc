@@ -119,8 +119,13 @@ double BytesOfWaves(const BlockOrder& order, absl::Span<const int64_t> grid,
     double times = 1;  // of the loops around a wave, up to the one that runs
     double moved = 1;  // up to the innermost that moves the operand
     for (int i = 0; i <= partial; ++i) {
-      times *= static_cast<double>(CeilDiv(loops[i].extent, covered[i]));
-      if (operand.varies[loops[i].dim]) moved = times;
+      const bool moves = operand.varies[loops[i].dim];
+      // The last wave covers what is left of it.
+      times *= moves
+                   ? static_cast<double>(loops[i].extent) /
+                         static_cast<double>(covered[i])
+                   : static_cast<double>(CeilDiv(loops[i].extent, covered[i]));
+      if (moves) moved = times;
     }
     bytes += TilesOf(loops, covered, grid, operand) * operand.tile_bytes *
              (held ? moved : times);

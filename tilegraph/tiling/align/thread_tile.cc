@@ -50,7 +50,8 @@ class Search {
     const int64_t extent = work_.extents[dim - 1];
     const int64_t most = PowerOfTwoFrom(extent);
     const bool last = dim == work_.extents.size();
-    for (int64_t threads = 1; threads <= std::min(left, most); ++threads) {
+    for (const int64_t threads : divisors_) {
+      if (threads > std::min(left, most)) break;
       if (left % threads != 0) continue;
       tile_.threads[dim - 1] = threads;
       for (int64_t vector = 1;
@@ -71,6 +72,8 @@ class Search {
   ThreadTile Run(int64_t threads) {
     tile_.threads.assign(work_.extents.size(), 1);
     tile_.elements.assign(work_.extents.size(), 1);
+    for (int64_t d = 1; d <= threads; ++d)
+      if (threads % d == 0) divisors_.push_back(d);
     Divide(work_.extents.size(), threads);
     return *best_;
   }
@@ -87,6 +90,7 @@ class Search {
 
   const ThreadWork& work_;
   const int64_t warp_size_;
+  std::vector<int64_t> divisors_;  // of the threads, ascending
   ThreadTile tile_;
   std::optional<ThreadTile> best_;
   std::tuple<int64_t, int64_t, int64_t, double, int64_t> best_key_;

@@ -1,0 +1,97 @@
+#include "tilegraph/tiling/align/gpu_kernels.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "backends/spec/load_spec.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tilegraph/plan.h"
+#include "tilegraph/text_form.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+
+Plan PlainPlan(const TensorGraph& graph) {
+  PlanOptions options;
+  options.channel_block = 0;
+  return MakePlan(graph, options);
+}
+
+TEST(GpuKernelsTest, EqualGroupsArePlannedOnceUnderTheirOwnNames) {
+  const TensorGraph graph = *ParseText(R"(
+    X: f32[256, 256] = placeholder
+    W: f32[256, 256] = placeholder
+    A: f32[256, 256] = compute (m: 256, n: 256) reduce (k: 256) sum:f32 {
+      X[m, k] * W[k, n] }
+    V: f32[256, 256] = placeholder
+    B: f32[256, 256] = compute (m: 256, n: 256) reduce (k: 256) sum:f32 {
+      A[m, k] * V[k, n] }
+    return A, B)");
+  const DeviceSpec spec = *LoadSpec("a100");
+  const Plan plan = PlainPlan(graph);
+  TW_ASSERT_OK_AND_ASSIGN(const auto kernels,
+                          PlanGpuKernels(graph, plan, spec, {}));
+  ASSERT_EQ(kernels.size(), 2);
+  EXPECT_FALSE(kernels[0].known);
+  EXPECT_TRUE(kernels[1].known);
+  EXPECT_THAT(kernels[1].tiles->part.inputs,
+              ElementsAre(*graph.Find("A"), *graph.Find("V")));
+  EXPECT_EQ(kernels[1].tiles->cost.seconds, kernels[0].tiles->cost.seconds);
+  for (const SharedOperand& operand : kernels[1].tiles->shared)
+    EXPECT_NE(operand.tensor, *graph.Find("W"));
+}
+
+std::string Attention(int64_t tokens) {
+  const std::string n = absl::StrCat(tokens);
+  return absl::StrCat(
+      "Q: f16[12, ", n, ", 64] = placeholder\nK: f16[12, ", n,
+      ", 64] = placeholder\nV: f16[12, ", n, ", 64] = placeholder\nS: f16[12, ",
+      n, ", ", n, "] = compute (h: 12, m: ", n, ", n: ", n,
+      ") reduce (k: 64) sum:f32 { cast:f32(Q[h, m, k]) * cast:f32(K[h, n, k]) "
+      "}\nM: f16[12, ",
+      n, "] = compute (h: 12, m: ", n, ") reduce (n: ", n,
+      ") max:f32 { cast:f32(S[h, m, n]) }\nE: f16[12, ", n, ", ", n,
+      "] = compute (h: 12, m: ", n, ", n: ", n,
+      ") { exp(S[h, m, n] - M[h, m]) }\nL: f16[12, ", n,
+      "] = compute (h: 12, m: ", n, ") reduce (n: ", n,
+      ") sum:f32 { cast:f32(E[h, m, n]) }\nP: f16[12, ", n, ", ", n,
+      "] = compute (h: 12, m: ", n, ", n: ", n,
+      ") { E[h, m, n] / L[h, m] }\nO: f16[12, ", n,
+      ", 64] = compute (h: 12, m: ", n, ", d: 64) reduce (n: ", n,
+      ") sum:f32 { cast:f32(P[h, m, n]) * cast:f32(V[h, n, d]) }\nreturn O\n");
+}
+
+TEST(GpuKernelsTest, AttentionBecomesOneKernel) {
+  for (const char* device : {"v100", "mi300x"}) {
+    const DeviceSpec spec = *LoadSpec(device);
+    for (const int64_t tokens : {128, 512}) {
+      TW_ASSERT_OK_AND_ASSIGN(const TensorGraph graph,
+                              ParseText(Attention(tokens)));
+      const Plan plan = PlainPlan(graph);
+      TW_ASSERT_OK_AND_ASSIGN(const auto joined,
+                              PlanGpuKernels(graph, plan, spec, {}));
+      EXPECT_EQ(joined.size(), 1) << device << " " << tokens << "\n"
+                                  << ToString(graph, plan, joined);
+      GpuKernelsOptions apart;
+      apart.join = false;
+      TW_ASSERT_OK_AND_ASSIGN(const auto alone,
+                              PlanGpuKernels(graph, plan, spec, apart));
+      EXPECT_EQ(alone.size(), plan.groups.size());
+      double seconds = 0;
+      for (const GpuKernel& kernel : alone)
+        seconds += kernel.tiles->cost.seconds;
+      EXPECT_DOUBLE_EQ(joined[0].apart_seconds, seconds);
+      EXPECT_LT(joined[0].tiles->cost.seconds, seconds);
+      // Scores and weights stay inside: 2 * 12 * n * n f16 less each way.
+      EXPECT_LT(joined[0].tiles->cost.dram_bytes,
+                4.0 * 12 * 64 * static_cast<double>(tokens) * 2 * 2);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,289 @@
+#include "tilegraph/tiling/align/gpu_price.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "backends/spec/load_spec.h"
+#include "base/ceil_div.h"
+#include "base/status_macros.h"
+#include "tilegraph/buffer_plan.h"
+#include "tilegraph/tiling/align/block_threads.h"
+#include "tilegraph/tiling/align/shared_rows.h"
+
+namespace tilewright {
+namespace {
+
+// Of the scratchpad: 32 bytes for matrix units, 128 for bulk copies.
+constexpr int64_t kAlignmentBytes = 32, kBulkAlignmentBytes = 128;
+TileWorkOptions WorkOptions(const MemoryLevel& dram) {
+  TileWorkOptions options;
+  options.read_transaction_bytes =
+      std::max<int64_t>(1, dram.read_transaction_bytes());
+  options.write_transaction_bytes =
+      std::max<int64_t>(1, dram.write_transaction_bytes());
+  return options;
+}
+
+// Of member `m`, whose tile is among those inside or those that leave.
+const TileOperand& TileOf(const TileWork& work, TensorId id) {
+  for (const auto* list : {&work.inside, &work.outputs}) {
+    for (const TileOperand& operand : *list)
+      if (operand.tensor == id) return operand;
+  }
+  return work.outputs.back();
+}
+
+int64_t Product(const std::vector<int64_t>& values) {
+  int64_t product = 1;
+  for (const int64_t value : values) product *= value;
+  return product;
+}
+
+int64_t Covered(const std::vector<int64_t>& extents,
+                const std::vector<int>& axes) {
+  int64_t product = 1;
+  for (const int axis : axes) product *= extents[axis];
+  return product;
+}
+
+}  // namespace
+
+bool IsGpu(const DeviceSpec& spec) {
+  const MemoryLevel* shared = FindLevel(spec, "shared");
+  return spec.unit().warp_size() > 1 && shared != nullptr &&
+         shared->kind() == MemoryLevel::SCRATCHPAD &&
+         spec.unit().max_threads_per_block() > 0;
+}
+
+GpuPricer::GpuPricer(const TileGraph& graph, const Subgraph& part,
+                     const DeviceSpec& spec)
+    : graph_(graph.graph()),
+      subgraph_(part),
+      spec_(spec),
+      gpu_(AsGpuPart(graph.graph(), part)),
+      levels_{&spec.levels(0), &spec.levels(0), &spec.levels(0),
+              FindLevel(spec, "shared")},
+      works_(graph, part, WorkOptions(spec.levels(0))) {
+  // The first cache is what reuse between blocks goes by; what is next to the
+  // cores gives them their bytes.
+  for (const MemoryLevel& level : spec.levels()) {
+    if (level.kind() != MemoryLevel::CACHE) continue;
+    if (levels_.cache == levels_.dram) levels_.cache = &level;
+    levels_.l2 = &level;
+  }
+}
+
+absl::StatusOr<const TileWork*> GpuPricer::Work(
+    const std::vector<int64_t>& tile) {
+  const auto found = known_.find(tile);
+  if (found != known_.end()) return &found->second;
+  TW_ASSIGN_OR_RETURN(TileWork work, works_.Of({tile, {}}));
+  return &known_.emplace(tile, std::move(work)).first->second;
+}
+
+std::vector<int64_t> GpuPricer::AxesOf(int member, const TileWork& work,
+                                       int64_t step, int64_t& steps) const {
+  const GpuMember& of = gpu_.members[member];
+  const Compute& compute = graph_.tensor(of.id).compute;
+  std::vector<int64_t> extents = TileOf(work, of.id).extents;
+  steps = 1;
+  for (size_t axis = 0; axis < compute.reduce_axes.size(); ++axis) {
+    int64_t extent = compute.reduce_axes[axis].extent.value();
+    if (static_cast<int>(axis) == of.stepped_axis && step > 0 &&
+        step < extent) {
+      steps = CeilDiv(extent, step);
+      extent = step;
+    }
+    extents.push_back(extent);
+  }
+  return extents;
+}
+
+ThreadWork GpuPricer::ThreadWorkOf(int member,
+                                   const std::vector<int64_t>& axes) const {
+  const GpuMember& of = gpu_.members[member];
+  const size_t spatial = graph_.tensor(of.id).compute.axes.size();
+  ThreadWork work;
+  work.extents.assign(axes.begin(), axes.begin() + spatial);
+  for (size_t axis = spatial; axis < axes.size(); ++axis)
+    work.terms *= axes[axis];
+  work.element_bytes = SizeBytes(graph_.tensor(of.id).dtype);
+  for (const GpuLoad& load : of.loads) work.loads.push_back(load.dims);
+  return work;
+}
+
+std::vector<int64_t> GpuPricer::ThreadsFor(const TileWork& work,
+                                           int64_t step) const {
+  std::vector<BlockWork> works;
+  for (const GpuCluster& cluster : gpu_.clusters) {
+    int64_t steps;
+    const std::vector<int64_t> axes = AxesOf(cluster.root, work, step, steps);
+    const ThreadWork of = ThreadWorkOf(cluster.root, axes);
+    const int64_t elements = Product(of.extents);
+    // Warps share sums of few elements.
+    int64_t shared = 1;
+    while (shared * 2 <= std::min(of.terms, spec_.unit().warp_size()))
+      shared *= 2;
+    works.push_back(
+        {elements * shared, static_cast<double>(elements * of.terms * steps) *
+                                gpu_.members[cluster.root].operations});
+  }
+  std::vector<int64_t> threads;
+  for (const BlockThreads& size :
+       CommonBlockThreads(works, spec_.unit(), 0.7)) {
+    const int64_t warps = size.threads / spec_.unit().warp_size();
+    if (threads.empty() || (warps & (warps - 1)) == 0)
+      threads.push_back(size.threads);
+    if (threads.size() == 5) break;
+  }
+  return threads;
+}
+
+ClusterTile GpuPricer::Divide(const GpuCluster& cluster, const TileWork& work,
+                              const GpuChoice& choice) const {
+  int64_t steps;
+  const std::vector<int64_t> axes =
+      AxesOf(cluster.root, work, choice.step, steps);
+  const GpuMember& root = gpu_.members[cluster.root];
+  ClusterTile tile;
+  const ThreadWork threads = ThreadWorkOf(cluster.root, axes);
+  if (root.contraction && choice.matrix) {
+    const ContractionAxes& product = *root.contraction;
+    const std::vector<MatrixForm> forms =
+        MatrixForms(spec_.unit(), Name(product.dtype),
+                    {Covered(axes, product.rows),
+                     Covered(axes, product.columns), threads.terms},
+                    choice.threads);
+    const auto better = [](const MatrixForm& a, const MatrixForm& b) {
+      const auto size = [](const MatrixForm& f) {
+        return f.unit->m() * f.unit->n() * f.unit->k();
+      };
+      return std::make_tuple(-a.useful, a.operand_elements, -size(a)) <
+             std::make_tuple(-b.useful, b.operand_elements, -size(b));
+    };
+    const auto best = std::min_element(forms.begin(), forms.end(), better);
+    if (best != forms.end()) {
+      tile.matrix = *best;
+      return tile;
+    }
+  }
+  tile.simt = BestThreadTile(threads, choice.threads, spec_.unit().warp_size());
+  return tile;
+}
+
+void GpuPricer::PlaceShared(const GpuChoice& choice, const TileWork& work,
+                            bool align, GpuTilePlan& plan) const {
+  std::vector<BufferLifetime> buffers;
+  const auto add = [&](TensorId tensor, std::vector<int64_t> extents,
+                       int64_t copies, int made) {
+    BufferLifetime lifetime{0, made, std::max(made, 0)};
+    bool read = false;
+    for (size_t m = 0; m < gpu_.members.size(); ++m) {
+      for (const GpuLoad& load : gpu_.members[m].loads) {
+        if (load.tensor != tensor) continue;
+        if (made < 0 && !read) lifetime.first = static_cast<int>(m);
+        lifetime.last = static_cast<int>(m);
+        read = true;
+      }
+    }
+    SharedOperand operand;
+    operand.tensor = tensor;
+    operand.extents = std::move(extents);
+    operand.copies = copies;
+    operand.row_dims = RowDims(graph_, gpu_, tensor);
+    const TileRows rows = RowsOf(graph_, operand);
+    const Banks banks{std::max<int64_t>(1, levels_.shared->banks()),
+                      std::max<int64_t>(1, levels_.shared->bank_width_bytes())};
+    if (align) {
+      const std::vector<RowAccess> accesses =
+          AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
+      operand.layout = BestBankLayout(
+          rows, accesses, ChunkElements(graph_, plan, tensor), banks);
+      if (!accesses.empty()) {
+        operand.conflicts = static_cast<double>(PassesOf(rows, operand.layout,
+                                                         accesses, banks)) /
+                            static_cast<double>(std::max<int64_t>(
+                                1, LeastPassesOf(rows, accesses, banks)));
+      }
+    }
+    const int64_t alignment = spec_.unit().async_copy().bulk()
+                                  ? kBulkAlignmentBytes
+                                  : kAlignmentBytes;
+    operand.bytes =
+        CeilDiv(operand.layout.Bytes(rows), alignment) * alignment * copies;
+    lifetime.size_bytes = operand.bytes;
+    buffers.push_back(lifetime);
+    plan.shared.push_back(std::move(operand));
+  };
+  for (size_t i = 0; i < gpu_.inputs.size(); ++i) {
+    const GpuInput& input = gpu_.inputs[i];
+    if (!input.staged) continue;
+    int64_t steps = 1;
+    std::vector<int64_t> extents = work.inputs[i].extents;
+    if (input.stepped_by >= 0) {
+      const GpuMember& member = gpu_.members[input.stepped_by];
+      const std::vector<int64_t> axes =
+          AxesOf(input.stepped_by, work, choice.step, steps);
+      if (steps > 1) {
+        extents.assign(extents.size(), 1);
+        for (const GpuLoad& load : member.loads) {
+          if (load.tensor != input.id) continue;
+          const std::vector<int64_t> box = ExtentsOf(
+              graph_, graph_.tensor(member.id).compute, load.load, axes);
+          for (size_t d = 0; d < box.size(); ++d)
+            extents[d] = std::max(extents[d], box[d]);
+        }
+      }
+    }
+    add(input.id, std::move(extents), steps > 1 && choice.double_buffer ? 2 : 1,
+        -1);
+  }
+  for (size_t m = 0; m < gpu_.members.size(); ++m) {
+    if (gpu_.members[m].shared)
+      add(gpu_.members[m].id, TileOf(work, gpu_.members[m].id).extents, 1,
+          static_cast<int>(m));
+  }
+  const BufferPlacement placed = PlaceBuffers(
+      buffers,
+      spec_.unit().async_copy().bulk() ? kBulkAlignmentBytes : kAlignmentBytes);
+  for (size_t i = 0; i < buffers.size(); ++i)
+    plan.shared[i].offset_bytes = placed.offset_bytes[i];
+  plan.shared_bytes = placed.arena_bytes;
+}
+
+absl::StatusOr<std::optional<GpuTilePlan>> GpuPricer::Make(
+    const GpuChoice& choice, bool align) {
+  TW_ASSIGN_OR_RETURN(const TileWork* work, Work(choice.tile));
+  GpuTilePlan plan;
+  plan.part = subgraph_;
+  plan.tile = choice.tile;
+  plan.grid = work->trips;
+  for (size_t d = 0; d < plan.grid.size(); ++d)
+    plan.order.dims.push_back(static_cast<int>(d));
+  plan.step = choice.step;
+  plan.threads = choice.threads;
+  plan.members = gpu_;
+  for (const GpuCluster& cluster : gpu_.clusters)
+    plan.clusters.push_back(Divide(cluster, *work, choice));
+  PlaceShared(choice, *work, align, plan);
+  plan.registers_per_thread = RegistersOf(choice, plan);
+  plan.occupancy =
+      OccupancyOf(spec_.unit(),
+                  {plan.threads, plan.registers_per_thread, plan.shared_bytes});
+  if (plan.occupancy.blocks_per_core == 0) return std::optional<GpuTilePlan>();
+  AddCost(choice, *work, align, plan);
+  return std::optional<GpuTilePlan>(std::move(plan));
+}
+
+absl::StatusOr<std::optional<GpuTilePlan>> GpuPricer::Price(
+    const GpuChoice& choice) {
+  return Make(choice, false);
+}
+
+absl::StatusOr<std::optional<GpuTilePlan>> GpuPricer::Align(
+    const GpuChoice& choice) {
+  return Make(choice, true);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,89 @@
+// What a tile of a part costs on a GPU: T = max(operations / peak, bytes_l /
+// bandwidth_l over the levels l), each times what waves and lanes leave idle,
+// plus barriers and the launch (design: planning.md, "Cost").
+//
+// A core works at its full rate only with enough in flight (Little's law):
+// independent operations for the latency of its units, loads for that of the
+// memory. Blocks that are resident at the same time add up.
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_PRICE_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_PRICE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/tiling/align/gpu_tile_plan.h"
+#include "tilegraph/tiling/tile_graph.h"
+#include "tilegraph/tiling/tile_work.h"
+
+namespace tilewright {
+
+// What is chosen for a tile.
+struct GpuChoice {
+  std::vector<int64_t> tile;
+  int64_t step = 0;  // along stepped axes; 0: whole
+  int64_t threads = 128;
+  bool double_buffer = false;  // of what comes step by step
+  bool matrix = true;          // matrix units where they fit
+};
+
+// Whether parts can be planned for it: a scratchpad level, warps, threads.
+bool IsGpu(const DeviceSpec& spec);
+
+// Not thread-safe: remembers what tiles touch.
+class GpuPricer {
+ public:
+  // All must outlive it. REQUIRES: IsGpu(spec).
+  GpuPricer(const TileGraph& graph, const Subgraph& part,
+            const DeviceSpec& spec);
+
+  const GpuPart& part() const { return gpu_; }
+
+  // Extents of members and operands; errors as of TileWorks.
+  absl::StatusOr<const TileWork*> Work(const std::vector<int64_t>& tile);
+
+  // nullopt if it does not fit: scratchpad, registers or threads. Rows lie
+  // plainly in the scratchpad, blocks run in row-major order.
+  absl::StatusOr<std::optional<GpuTilePlan>> Price(const GpuChoice& choice);
+
+  // The same with rows laid out against bank conflicts and blocks in their best
+  // order.
+  absl::StatusOr<std::optional<GpuTilePlan>> Align(const GpuChoice& choice);
+
+  // Threads worth trying for a tile.
+  std::vector<int64_t> ThreadsFor(const TileWork& work, int64_t step) const;
+
+ private:
+  struct Levels {
+    const MemoryLevel *dram, *cache, *l2, *shared;
+  };
+  absl::StatusOr<std::optional<GpuTilePlan>> Make(const GpuChoice& choice,
+                                                  bool align);
+  // Extents of all axes of a member in one step, and how many steps it has.
+  std::vector<int64_t> AxesOf(int member, const TileWork& work, int64_t step,
+                              int64_t& steps) const;
+  ThreadWork ThreadWorkOf(int member, const std::vector<int64_t>& axes) const;
+  ClusterTile Divide(const GpuCluster& cluster, const TileWork& work,
+                     const GpuChoice& choice) const;
+  // Buffers of the scratchpad, with their layouts, placed.
+  void PlaceShared(const GpuChoice& choice, const TileWork& work, bool align,
+                   GpuTilePlan& plan) const;
+  int64_t RegistersOf(const GpuChoice& choice, const GpuTilePlan& plan) const;
+  void AddCost(const GpuChoice& choice, const TileWork& work, bool align,
+               GpuTilePlan& plan) const;
+
+  const TensorGraph& graph_;
+  const Subgraph& subgraph_;
+  const DeviceSpec& spec_;
+  const GpuPart gpu_;
+  Levels levels_;
+  TileWorks works_;
+  std::map<std::vector<int64_t>, TileWork> known_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_PRICE_H_

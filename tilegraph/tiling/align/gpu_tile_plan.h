@@ -1,0 +1,83 @@
+// How a GPU computes one part of a tile-graph: the grid, the tile of a block,
+// its threads and what each of them computes, the scratchpad with its paddings
+// and swizzles, matrix instructions, and what that is predicted to cost.
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_TILE_PLAN_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_TILE_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilegraph/tensor_graph.h"
+#include "tilegraph/tiling/align/bank_layout.h"
+#include "tilegraph/tiling/align/block_order.h"
+#include "tilegraph/tiling/align/gpu_part.h"
+#include "tilegraph/tiling/align/matrix_forms.h"
+#include "tilegraph/tiling/align/occupancy.h"
+#include "tilegraph/tiling/align/thread_tile.h"
+#include "tilegraph/tiling/tile_graph.h"
+
+namespace tilewright {
+
+// A tile in the scratchpad.
+struct SharedOperand {
+  TensorId tensor = 0;
+  std::vector<int64_t> extents;  // of one step
+  int row_dims = 1;              // dimensions, the last ones, that make a row
+  BankLayout layout;             // of its rows
+  int64_t copies = 1;            // 2: one is filled while the other is used
+  int64_t offset_bytes = 0;
+  int64_t bytes = 0;     // of all copies
+  double conflicts = 1;  // turns of the banks over the least there could be
+};
+
+// Computes that share one division among the threads.
+struct ClusterTile {
+  // In threads, unless matrix units compute its root.
+  ThreadTile simt;
+  std::optional<MatrixForm> matrix;  // points into the spec
+};
+
+// What is predicted of all blocks on the whole device.
+struct GpuCost {
+  double operations = 0;    // idle lanes and padded fragments included
+  double dram_bytes = 0;    // from and to memory, with reuse in the caches
+  double l2_bytes = 0;      // from and to the cores
+  double shared_bytes = 0;  // through the banks
+  int64_t waves = 1;
+  // Each with its quantisation; what takes longest counts, all where a core has
+  // neither a second block nor a second buffer.
+  double compute_seconds = 0, shared_seconds = 0, l2_seconds = 0,
+         dram_seconds = 0;
+  double sync_seconds = 0;  // barriers of blocks
+  double seconds = 0;       // with the launch
+};
+
+struct GpuTilePlan {
+  Subgraph part;
+  std::vector<int64_t> tile;  // of the outputs
+  std::vector<int64_t> grid;  // blocks along each dimension
+  BlockOrder order;
+  int64_t step = 0;     // along stepped axes; 0: whole
+  int64_t threads = 0;  // of a block
+  GpuPart members;
+  std::vector<ClusterTile> clusters;  // as members.clusters
+  std::vector<SharedOperand> shared;
+  int64_t shared_bytes = 0;          // of a block
+  int64_t registers_per_thread = 0;  // estimate
+  Occupancy occupancy;
+  GpuCost cost;
+
+  int64_t blocks() const;
+};
+
+// The largest of the parts of the time: "compute", "shared", "l2", "dram".
+std::string BoundOf(const GpuCost& cost);
+
+// For people; a line each for the grid, clusters, scratchpad and cost.
+std::string ToString(const TensorGraph& graph, const GpuTilePlan& plan);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_TILE_PLAN_H_

@@ -1,0 +1,160 @@
+#include "tilegraph/tiling/align/gpu_tiling.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "tilegraph/tiling/align/gpu_price.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int kPatience = 128;
+constexpr int64_t kLargestPart = 4096;
+constexpr int64_t kSteps[] = {16, 32, 64};
+
+class Search {
+ public:
+  Search(const TensorGraph& graph, const Subgraph& part, GpuPricer& pricer,
+         const GpuTilingOptions& options)
+      : pricer_(pricer), options_(options) {
+    for (const int64_t extent :
+         graph.tensor(part.outputs.back()).static_shape())
+      sizes_.push_back(GpuTileSizes(extent));
+    for (const GpuMember& member : pricer.part().members) {
+      if (member.stepped_axis < 0) continue;
+      longest_ =
+          std::max(longest_, graph.tensor(member.id)
+                                 .compute.reduce_axes[member.stepped_axis]
+                                 .extent.value());
+    }
+  }
+
+  absl::Status Run() {
+    TW_RETURN_IF_ERROR(Visit(std::vector<int64_t>(sizes_.size(), 1)));
+    while (!open_.empty() && fruitless_ <= kPatience &&
+           static_cast<int>(seen_.size()) < options_.visits) {
+      const std::vector<int64_t> tile = open_.begin()->second;
+      open_.erase(open_.begin());
+      for (size_t d = 0; d < tile.size(); ++d) {
+        const auto next =
+            std::upper_bound(sizes_[d].begin(), sizes_[d].end(), tile[d]);
+        if (next == sizes_[d].end()) continue;
+        std::vector<int64_t> larger = tile;
+        larger[d] = *next;
+        TW_RETURN_IF_ERROR(Visit(std::move(larger)));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The best choices with their rows and blocks in order, best first.
+  absl::StatusOr<std::vector<GpuTilePlan>> Best() {
+    std::vector<GpuTilePlan> plans;
+    for (const auto& [rank, choice] : found_) {
+      TW_ASSIGN_OR_RETURN(std::optional<GpuTilePlan> plan,
+                          pricer_.Align(choice));
+      if (plan) plans.push_back(*std::move(plan));
+    }
+    std::stable_sort(plans.begin(), plans.end(),
+                     [](const GpuTilePlan& a, const GpuTilePlan& b) {
+                       return a.cost.seconds < b.cost.seconds;
+                     });
+    if (static_cast<int>(plans.size()) > options_.best)
+      plans.resize(options_.best);
+    return plans;
+  }
+
+ private:
+  // By seconds, then bytes, then the tile.
+  using Rank = std::pair<std::pair<double, double>, std::vector<int64_t>>;
+
+  // All ways to compute a tile.
+  absl::Status Visit(std::vector<int64_t> tile) {
+    if (!seen_.insert(tile).second) return absl::OkStatus();
+    ++fruitless_;
+    TW_ASSIGN_OR_RETURN(const TileWork* work, pricer_.Work(tile));
+    std::vector<int64_t> steps = {0};
+    for (const int64_t step : kSteps)
+      if (step < longest_) steps.push_back(step);
+    std::optional<std::pair<double, double>> best;
+    for (const int64_t step : steps) {
+      for (const int64_t threads : pricer_.ThreadsFor(*work, step)) {
+        for (const bool twice : {true, false}) {
+          if (twice && step == 0) continue;
+          const GpuChoice choice{tile, step, threads, twice, options_.matrix};
+          TW_ASSIGN_OR_RETURN(const std::optional<GpuTilePlan> plan,
+                              pricer_.Price(choice));
+          if (!plan) continue;
+          const std::pair<double, double> rank = {plan->cost.seconds,
+                                                  plan->cost.l2_bytes};
+          if (!best || rank < *best) best = rank;
+          Keep({rank, tile}, choice);
+          if (twice) break;  // a second buffer fits: one would be no better
+        }
+      }
+    }
+    if (!best) return absl::OkStatus();
+    if (*best < best_) {
+      best_ = *best;
+      fruitless_ = 0;
+    }
+    open_.emplace(*best, std::move(tile));
+    return absl::OkStatus();
+  }
+
+  void Keep(const Rank& rank, const GpuChoice& choice) {
+    found_.emplace(rank, choice);
+    // Some of them lose by bank conflicts.
+    if (found_.size() > 4 * static_cast<size_t>(std::max(1, options_.best)))
+      found_.erase(std::prev(found_.end()));
+  }
+
+  GpuPricer& pricer_;
+  const GpuTilingOptions& options_;
+  std::vector<std::vector<int64_t>> sizes_;
+  int64_t longest_ = 0;  // of the stepped axes
+  std::set<std::vector<int64_t>> seen_;
+  std::set<Rank> open_;
+  std::multimap<Rank, GpuChoice> found_;
+  std::pair<double, double> best_ = {1e300, 1e300};
+  int fruitless_ = 0;
+};
+
+}  // namespace
+
+std::vector<int64_t> GpuTileSizes(int64_t extent) {
+  std::vector<int64_t> sizes = {extent};
+  for (int64_t size = 1; size <= std::min(extent, kLargestPart); size *= 2)
+    sizes.push_back(size);
+  for (int64_t size = 1; size <= std::min(extent, kLargestPart); ++size)
+    if (extent % size == 0) sizes.push_back(size);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+absl::StatusOr<std::vector<GpuTilePlan>> TileForGpu(
+    const TileGraph& graph, const Subgraph& part, const DeviceSpec& spec,
+    const GpuTilingOptions& options) {
+  if (!IsGpu(spec))
+    return absl::InvalidArgumentError(
+        absl::StrCat("spec '", spec.name(), "' is of no GPU"));
+  GpuPricer pricer(graph, part, spec);
+  Search search(graph.graph(), part, pricer, options);
+  TW_RETURN_IF_ERROR(search.Run());
+  TW_ASSIGN_OR_RETURN(std::vector<GpuTilePlan> plans, search.Best());
+  if (plans.empty())
+    return absl::ResourceExhaustedError(
+        absl::StrCat("not even one element at a time of '",
+                     graph.graph().tensor(part.outputs.back()).name,
+                     "' fits into ", spec.name()));
+  return plans;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,47 @@
+#include "tools/gpu_report.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "backends/spec/load_spec.h"
+#include "base/status_macros.h"
+#include "frontends/onnx/import_model.h"
+#include "tilegraph/plan.h"
+#include "tilegraph/tiling/align/gpu_kernels.h"
+#include "tilegraph/tiling/align/gpu_price.h"
+#include "tools/model_source.h"
+#include "tools/user_path.h"
+
+namespace tilewright::tools {
+
+std::optional<DeviceSpec> GpuSpecFrom(const CommandLine& line) {
+  if (!line.Has("spec")) return std::nullopt;
+  const std::string name = line.Get("spec");
+  const bool file =
+      absl::StrContains(name, '/') || absl::EndsWith(name, ".textproto");
+  const absl::StatusOr<DeviceSpec> spec =
+      LoadSpec(file ? UserPath(name) : name);
+  if (!spec.ok() || !IsGpu(*spec)) return std::nullopt;
+  return *spec;
+}
+
+absl::StatusOr<std::string> GpuPlanText(const CommandLine& line,
+                                        const std::string& path,
+                                        const DeviceSpec& spec) {
+  TW_ASSIGN_OR_RETURN(const ImportOptions import_options,
+                      ImportOptionsFrom(line));
+  TW_ASSIGN_OR_RETURN(const ImportedModel model,
+                      ImportModel(path, import_options));
+  TW_ASSIGN_OR_RETURN(const CompileOptions compile, CompileOptionsFrom(line));
+  PlanOptions plan_options = compile.plan;
+  plan_options.channel_block = 0;  // layouts are a CPU's
+  const Plan plan = MakePlan(model.graph, plan_options);
+  GpuKernelsOptions options;
+  options.join = !line.Has("connect") ||
+                 compile.plan.connect == PlanOptions::Connect::kTileGraph;
+  TW_ASSIGN_OR_RETURN(const std::vector<GpuKernel> kernels,
+                      PlanGpuKernels(model.graph, plan, spec, options));
+  return absl::StrCat("for ", spec.name(), " (", spec.target(), ")\n",
+                      ToString(model.graph, plan, kernels));
+}
+
+}  // namespace tilewright::tools
