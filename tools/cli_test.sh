@@ -129,7 +129,7 @@ expect_error 1 "bad.jsonl line 1" records import "$db" "$work/bad.jsonl"
 # Joins that are measured, once.
 readonly mlp="$testdata/mlp_odd/model.onnx" joins="$work/joins.db"
 expect_ok compile "$mlp" -o "$work/first.tw" --connect=tilegraph --records="$joins"
-grep -qE '^joins: ([0-9]+) of \1 groups, [1-9][0-9]* kernels measured, 0 known' "$work/stderr" ||
+grep -qE '^joins: ([0-9]+) of \1 edges, [1-9][0-9]* kernels measured, 0 known' "$work/stderr" ||
   fail "compile --records measures nothing: $(cat "$work/stderr")"
 expect_ok records stats "$joins" --json
 expect_output '"records": [1-9]'

@@ -92,7 +92,7 @@ void JoinMeasuring::Report(bool last) {
   reported_ns_ = now_ns;
   const double spent_s = 1e-9 * static_cast<double>(now_ns - start_ns_);
   std::string text = absl::StrFormat(
-      "joins: %d of %d groups, %d kernels measured, %d known from the records, "
+      "joins: %d of %d edges, %d kernels measured, %d known from the records, "
       "%d failed; %.0f s",
       done_, all_, times_.measured(), times_.recorded(), times_.failed(),
       spent_s);

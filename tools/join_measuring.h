@@ -45,7 +45,7 @@ class JoinMeasuring {
   Workers measuring_, verifying_;
   KernelTimes times_;
   const bool quiet_;
-  int done_ = 0, all_ = 0;  // groups
+  int done_ = 0, all_ = 0;  // edges between groups
   int64_t start_ns_, reported_ns_;
 };
 

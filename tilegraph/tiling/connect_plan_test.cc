@@ -1,7 +1,10 @@
 #include "tilegraph/tiling/connect_plan.h"
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -132,7 +135,7 @@ TEST_F(ConnectPlanTest, ReadersThatDoNotMeetAreNotJoined) {
     return Y, Z
   )");
   EXPECT_EQ(Connect(graph, force_).groups.size(), 3u);
-  EXPECT_THAT(Reasons(), HasSubstr("an output of the model"));
+  EXPECT_THAT(Reasons(), HasSubstr("T is also read by Z"));
 }
 
 // Both paths from T lead to Y: all of it, or nothing.
@@ -266,15 +269,57 @@ TEST_F(ConnectPlanTest, PlansAreTheSameInEveryRun) {
   }
 }
 
-TEST_F(ConnectPlanTest, ProgressEndsWithAllGroups) {
-  std::vector<int> done;
-  ConnectPlanOptions options;
-  options.on_progress = [&](int groups, int all) {
-    EXPECT_EQ(all, 2);
-    done.push_back(groups);
-  };
-  Connect(Parse(Mlp(4096, 64, 64, 64)), options);
-  EXPECT_THAT(done, ElementsAre(1, 2));
+// Every way to cut a chain into parts, against what the search finds.
+TEST_F(ConnectPlanTest, IsCloseToTheBestOfAllJoinsOfAChain) {
+  constexpr int kGroups = 5;
+  for (const int width : {32, 64, 160}) {
+    std::string text = absl::Substitute(
+        "T0: f32[16384, $0] = placeholder\nB: f32[$0, $0] = placeholder\n",
+        width);
+    for (int i = 1; i <= kGroups; ++i)
+      text += absl::Substitute(
+          "T$1: f32[16384, $0] = compute (m: 16384, n: $0) "
+          "reduce (k: $0) sum:f32 { T$2[m, k] * B[k, n] }\n",
+          width, i, i - 1);
+    const TensorGraph graph =
+        Parse(text + absl::Substitute("return T$0\n", kGroups));
+    PlanOptions plan_options;
+    plan_options.connect = PlanOptions::Connect::kTileGraph;
+    const Plan plan = MakePlan(graph, plan_options);
+    ASSERT_EQ(plan.groups.size(), static_cast<size_t>(kGroups));
+    WeighOptions weigh;
+    weigh.least_gain = -1e9;
+    JoinWeigher weigher(graph, plan, spec_, weigh);
+    const auto price = [&](int first, int last) {
+      std::vector<PlanPart> parts;
+      std::vector<PlanPart*> pointers;
+      for (int g = first; g <= last; ++g) parts.push_back(weigher.Alone(g));
+      for (PlanPart& part : parts) pointers.push_back(&part);
+      if (first == last) return parts[0].cost.core_seconds;
+      const JoinDecision decision = weigher.Weigh(pointers);
+      return decision.taken ? decision.joined.core_seconds
+                            : std::numeric_limits<double>::infinity();
+    };
+    std::vector<double> least = {0};  // of the first groups, by how many
+    for (int end = 1; end <= kGroups; ++end) {
+      least.push_back(std::numeric_limits<double>::infinity());
+      for (int begin = 0; begin < end; ++begin)
+        least[end] = std::min(least[end], least[begin] + price(begin, end - 1));
+    }
+    ConnectPlanOptions options;
+    options.weigh.least_gain = 0;
+    Connect(graph, options);
+    double found = 0;
+    std::set<int> inside;
+    for (const Join& join : connected_.joins) {
+      found += price(join.groups.front(), join.groups.back());
+      inside.insert(join.groups.begin(), join.groups.end());
+    }
+    for (int g = 0; g < kGroups; ++g) {
+      if (!inside.count(g)) found += price(g, g);
+    }
+    EXPECT_LE(found, 1.05 * least[kGroups]) << width;
+  }
 }
 
 // Answers what the test says, and remembers what it was asked.

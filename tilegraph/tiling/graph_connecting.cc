@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,93 +21,62 @@ struct Priced {
   PlanCost cost;
 };
 
-class Connector {
- public:
-  Connector(TileGraph& graph, const DeviceSpec& spec,
-            const ConnectOptions& options)
-      : graph_(graph),
-        spec_(spec),
-        options_(options),
-        levels_(PlannedLevels(spec, options.tiling)) {}
+TileEdge ToTileEdge(const ConnectEdge& edge) {
+  return {edge.producer, edge.consumer};
+}
 
-  absl::StatusOr<ConnectedPlan> Run() {
-    ConnectedPlan result;
-    std::vector<TileEdge> edges;
-    for (const auto& [edge, level] : graph_.edges()) edges.push_back(edge);
-    for (const TileEdge& edge : edges) {
-      // An earlier decision may have joined it.
-      if (graph_.ConnectLevel(edge) > 0) continue;
-      TW_ASSIGN_OR_RETURN(ConnectDecision decision, Decide(edge));
-      result.decisions.push_back(std::move(decision));
-    }
+class TileJudge : public ConnectJudge {
+ public:
+  TileJudge(TileGraph& graph, const DeviceSpec& spec,
+            const ConnectOptions& options)
+      : graph_(graph), spec_(spec), options_(options) {}
+
+  void Begin(const ConnectEdge& edge) override {
+    result_.decisions.push_back({ToTileEdge(edge), {}, 0});
+  }
+
+  std::optional<double> Saved(absl::Span<const ConnectEdge> edges,
+                              int level) override {
+    ConnectChoice choice;
+    choice.level = level;
+    choice.edges = static_cast<int>(edges.size());
+    choice.apart_seconds = SecondsAround(edges, choice.why_not);
+    SetLevels(edges, level);
+    choice.seconds = SecondsAround(edges, choice.why_not);
+    SetLevels(edges, 0);
+    const double saved = choice.apart_seconds - choice.seconds;
+    const bool worth =
+        choice.seconds < choice.apart_seconds * (1 - options_.least_gain);
+    result_.decisions.back().choices.push_back(std::move(choice));
+    if (!worth || !error_.ok()) return std::nullopt;
+    return saved;
+  }
+
+  void Connect(absl::Span<const ConnectEdge> edges, int level) override {
+    SetLevels(edges, level);
+    result_.decisions.back().level = level;
+  }
+
+  absl::StatusOr<ConnectedPlan> Finish() && {
+    TW_RETURN_IF_ERROR(error_);
     TW_ASSIGN_OR_RETURN(const std::vector<Subgraph> parts, graph_.Parts(0));
     for (const Subgraph& part : parts) {
       TW_ASSIGN_OR_RETURN(const Priced* priced, Price(part));
-      result.parts.push_back(priced->plan);
-      result.costs.push_back(priced->cost);
+      result_.parts.push_back(priced->plan);
+      result_.costs.push_back(priced->cost);
     }
-    return result;
+    return std::move(result_);
   }
 
  private:
-  // The edges of all paths from the producer to where they meet again: a part
-  // that ends before has several results, which seldom have a common tiling.
-  // Only `edge` if they do not meet.
-  std::vector<TileEdge> UntilPathsMeet(const TileEdge& edge) const {
-    std::map<TensorId, std::vector<TileEdge>> leaving;
-    for (const auto& [one, level] : graph_.edges())
-      leaving[one.producer].push_back(one);
-    std::vector<TileEdge> edges;
-    std::set<TensorId> open;
-    TensorId next = edge.producer;
-    do {
-      const auto found = leaving.find(next);
-      if (found == leaving.end()) return {edge};  // a path ends
-      for (const TileEdge& one : found->second) {
-        if (graph_.ConnectLevel(one) == 0) edges.push_back(one);
-        open.insert(one.consumer);
-      }
-      next = *open.begin();
-      open.erase(open.begin());
-    } while (!open.empty());
-    return edges;
-  }
-
-  absl::StatusOr<ConnectDecision> Decide(const TileEdge& edge) {
-    ConnectDecision decision;
-    decision.edge = edge;
-    std::vector<std::vector<TileEdge>> ways = {{edge}, UntilPathsMeet(edge)};
-    if (ways[1].size() == 1) ways.pop_back();
-    std::vector<TileEdge> taken;
-    double limit = 0;
-    for (int level = 0; level <= levels_; ++level) {
-      for (const std::vector<TileEdge>& way : ways) {
-        for (const TileEdge& one : way) graph_.SetConnect(one, level);
-        ConnectChoice choice;
-        choice.level = level;
-        choice.edges = static_cast<int>(way.size());
-        // The same parts for both, so that their times compare.
-        TW_ASSIGN_OR_RETURN(choice.seconds,
-                            SecondsAround(ways.back(), choice.why_not));
-        if (level == 0) {
-          limit = choice.seconds * (1 - options_.least_gain);
-        } else if (choice.seconds < limit) {
-          limit = choice.seconds;
-          decision.level = level;
-          taken = way;
-        }
-        for (const TileEdge& one : way) graph_.SetConnect(one, 0);
-        decision.choices.push_back(std::move(choice));
-        if (level == 0) break;
-      }
-    }
-    for (const TileEdge& one : taken) graph_.SetConnect(one, decision.level);
-    return decision;
+  void SetLevels(absl::Span<const ConnectEdge> edges, int level) {
+    for (const ConnectEdge& edge : edges)
+      graph_.SetConnect(ToTileEdge(edge), level);
   }
 
   // Of the parts that hold the ends of `edges`; infinite with the reason.
-  absl::StatusOr<double> SecondsAround(const std::vector<TileEdge>& edges,
-                                       std::string& why_not) {
+  double SecondsAround(absl::Span<const ConnectEdge> edges,
+                       std::string& why_not) {
     const absl::StatusOr<std::vector<Subgraph>> parts = graph_.Parts(0);
     if (!parts.ok()) {
       why_not = std::string(parts.status().message());
@@ -118,9 +87,10 @@ class Connector {
       const auto holds = [&](TensorId id) {
         return std::binary_search(part.members.begin(), part.members.end(), id);
       };
-      if (std::none_of(edges.begin(), edges.end(), [&](const TileEdge& edge) {
-            return holds(edge.producer) || holds(edge.consumer);
-          }))
+      if (std::none_of(edges.begin(), edges.end(),
+                       [&](const ConnectEdge& edge) {
+                         return holds(edge.producer) || holds(edge.consumer);
+                       }))
         continue;
       if (static_cast<int>(part.members.size()) > options_.most_members) {
         why_not = absl::StrCat("more than ", options_.most_members,
@@ -130,7 +100,7 @@ class Connector {
       const absl::StatusOr<const Priced*> priced = Price(part);
       if (!priced.ok()) {
         // A single compute must have a plan.
-        if (part.members.size() == 1) return priced.status();
+        if (part.members.size() == 1) error_ = priced.status();
         why_not = std::string(priced.status().message());
         return kImpossible;
       }
@@ -177,7 +147,8 @@ class Connector {
   TileGraph& graph_;
   const DeviceSpec& spec_;
   const ConnectOptions& options_;
-  const int levels_;
+  ConnectedPlan result_;
+  absl::Status error_;  // the first that no decision can be made with
   // By members and the levels between them.
   std::map<std::vector<int>, Priced> priced_;
 };
@@ -193,7 +164,18 @@ double ConnectedPlan::seconds() const {
 absl::StatusOr<ConnectedPlan> ConnectGraph(TileGraph& graph,
                                            const DeviceSpec& spec,
                                            const ConnectOptions& options) {
-  return Connector(graph, spec, options).Run();
+  std::vector<ConnectEdge> edges, connected;
+  for (const auto& [edge, level] : graph.edges()) {
+    edges.push_back({edge.producer, edge.consumer});
+    if (level > 0) connected.push_back(edges.back());
+  }
+  ConnectSearchOptions how;
+  how.search = options.search;
+  how.levels = PlannedLevels(spec, options.tiling);
+  how.most_nodes = options.most_members;
+  TileJudge judge(graph, spec, options);
+  SearchConnections(edges, connected, how, judge);
+  return std::move(judge).Finish();
 }
 
 }  // namespace tilewright

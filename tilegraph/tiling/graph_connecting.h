@@ -1,7 +1,5 @@
-// GraphConnecting (Welder, figure 7): for every edge of a tile-graph, in
-// topological order, the memory level at which joining its two ends costs the
-// least, everything decided before staying as it is. Where a result is used
-// several times, all paths up to where they meet again are also joined at once.
+// GraphConnecting for computes: for every edge of a tile-graph the memory level
+// at which joining its two ends costs the least (connect_search.h).
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_GRAPH_CONNECTING_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_GRAPH_CONNECTING_H_
 
@@ -12,23 +10,25 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "tilegraph/tiling/connect_search.h"
 #include "tilegraph/tiling/subgraph_tiling.h"
 #include "tilegraph/tiling/tile_graph.h"
 
 namespace tilewright {
 
-// What one level would have made of an edge.
+// What a level would have made of an edge.
 struct ConnectChoice {
-  int level = 0;
+  int level = 1;
   int edges = 1;  // joined at the same time: this one, or all of its paths
-  // Of the parts at the ends of those edges. Infinite if it cannot be.
-  double seconds = 0;
+  // Of the parts at the ends of those edges, as they were and joined. Infinite
+  // if it cannot be.
+  double apart_seconds = 0, seconds = 0;
   std::string why_not;  // for people; empty if it can
 };
 
 struct ConnectDecision {
   TileEdge edge;
-  std::vector<ConnectChoice> choices;  // levels ascending, 0 first
+  std::vector<ConnectChoice> choices;  // fewest edges first, levels ascending
   int level = 0;                       // the one taken
 };
 
@@ -42,6 +42,7 @@ struct ConnectedPlan {
 };
 
 struct ConnectOptions {
+  ConnectSearch search = ConnectSearch::kEdges;
   TilingOptions tiling;
   // An edge is joined only if that saves this share of the time: estimates are
   // rough.

@@ -166,7 +166,7 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
     decision.taken = true;
     decision.saved_core_seconds = saved;
     decision.why =
-        absl::StrCat("joined in tiles of ", TileText(cost.tile), ": saves ",
+        absl::StrCat("in tiles of ", TileText(cost.tile), ": saves ",
                      Percent(saved / decision.apart_core_seconds), " and ",
                      Kib(decision.apart_bytes - FarBytes(cost)));
     return;
@@ -275,7 +275,7 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
       absl::StrCat("in tiles of ", TileText(decision.joined.tile));
   if (decision.taken) {
     decision.why = absl::StrCat(
-        "joined ", tiles, ": ", Times(decision), ", moves ",
+        tiles, ": ", Times(decision), ", moves ",
         Kib(decision.apart_bytes - FarBytes(decision.joined)), " less");
   } else {
     const double ratio = *decision.joined_one_core_seconds / apart_one_core;

@@ -60,8 +60,8 @@ struct PlanPart {
 // A join that was weighed.
 struct JoinDecision {
   std::vector<int> groups;  // of the register plan
-  bool taken = false;
-  std::string why;   // one line, for people
+  bool taken = false;       // while it is weighed: it saves enough
+  std::string why;          // one line, for people
   GroupCost joined;  // of the chosen tile, or of the best by price; empty if it
                      // never came to a price
   double apart_core_seconds = 0;  // by price, of the parts it would be made of

@@ -1,0 +1,70 @@
+// GraphConnecting (Welder, figure 7), whatever is connected: computes at levels
+// of memory (graph_connecting.h), groups of a plan (connect_plan.h).
+//
+// Edges are decided in topological order, each against what is decided already:
+// alone, and together with all edges of all paths up to where these meet again,
+// since a result that somebody else needs as well is seldom worth joining
+// otherwise. Greedy growth, as in Welder's code, grows a part along its last
+// node's readers as far as that pays and starts anew behind it.
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_CONNECT_SEARCH_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_CONNECT_SEARCH_H_
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace tilewright {
+
+enum class ConnectSearch { kEdges, kGreedy };
+
+// Between nodes that are numbered in a topological order.
+struct ConnectEdge {
+  int producer, consumer;
+  friend bool operator<(const ConnectEdge& a, const ConnectEdge& b) {
+    return std::pair(a.producer, a.consumer) <
+           std::pair(b.producer, b.consumer);
+  }
+  friend bool operator==(const ConnectEdge& a, const ConnectEdge& b) {
+    return a.producer == b.producer && a.consumer == b.consumer;
+  }
+};
+
+// Who knows what connecting costs.
+class ConnectJudge {
+ public:
+  virtual ~ConnectJudge() = default;
+
+  // The questions that follow are about this edge.
+  virtual void Begin(const ConnectEdge& edge) = 0;
+  // What it saves to connect `edges` at `level`, everything decided staying as
+  // it is. None if that cannot be, or is not worth it.
+  virtual std::optional<double> Saved(absl::Span<const ConnectEdge> edges,
+                                      int level) = 0;
+  // It is decided: the best of what was asked since Begin.
+  virtual void Connect(absl::Span<const ConnectEdge> edges, int level) = 0;
+};
+
+struct ConnectSearchOptions {
+  ConnectSearch search = ConnectSearch::kEdges;
+  int levels = 1;      // edges are apart (0) or connected at 1 to `levels`
+  int most_nodes = 8;  // on paths that are connected together
+  // How often paths are followed on from where they meet; greedily once.
+  int meetings = 1;
+  // Called after so many edges of all were decided about. Empty: nobody
+  // listens.
+  std::function<void(int done, int all)> on_progress;
+};
+
+// `edges` ascending; those of `connected` stay as they are. What it decides is
+// what the judge hears in Connect.
+void SearchConnections(absl::Span<const ConnectEdge> edges,
+                       absl::Span<const ConnectEdge> connected,
+                       const ConnectSearchOptions& options,
+                       ConnectJudge& judge);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_CONNECT_SEARCH_H_

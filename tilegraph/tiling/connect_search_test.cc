@@ -1,0 +1,143 @@
+#include "tilegraph/tiling/connect_search.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string Text(absl::Span<const ConnectEdge> edges) {
+  std::string text;
+  for (const ConnectEdge& edge : edges)
+    absl::StrAppend(&text, text.empty() ? "" : " ", edge.producer, "-",
+                    edge.consumer);
+  return text;
+}
+
+// Saves what the test says, and remembers what it was asked and told.
+class FakeJudge : public ConnectJudge {
+ public:
+  using Answer =
+      std::function<std::optional<double>(const std::string& edges, int level)>;
+  explicit FakeJudge(Answer answer) : answer_(std::move(answer)) {}
+
+  void Begin(const ConnectEdge& edge) override {
+    begun.push_back(Text({edge}));
+  }
+  std::optional<double> Saved(absl::Span<const ConnectEdge> edges,
+                              int level) override {
+    asked.push_back(absl::StrCat(Text(edges), " @", level));
+    return answer_(Text(edges), level);
+  }
+  void Connect(absl::Span<const ConnectEdge> edges, int level) override {
+    connected.push_back(absl::StrCat(Text(edges), " @", level));
+  }
+
+  std::vector<std::string> begun, asked, connected;
+
+ private:
+  Answer answer_;
+};
+
+std::optional<double> Nothing(const std::string&, int) { return std::nullopt; }
+
+TEST(ConnectSearchTest, AsksForEveryLevelOfEveryEdge) {
+  FakeJudge judge(Nothing);
+  ConnectSearchOptions options;
+  options.levels = 2;
+  SearchConnections({{0, 1}, {1, 2}}, {}, options, judge);
+  EXPECT_THAT(judge.asked, ElementsAre("0-1 @1", "0-1 @2", "1-2 @1", "1-2 @2"));
+  EXPECT_THAT(judge.connected, IsEmpty());
+}
+
+TEST(ConnectSearchTest, TakesTheBestLevel) {
+  FakeJudge judge([](const std::string&, int level) -> std::optional<double> {
+    return level == 2 ? 3.0 : 1.0;
+  });
+  ConnectSearchOptions options;
+  options.levels = 3;
+  SearchConnections({{0, 1}}, {}, options, judge);
+  EXPECT_THAT(judge.connected, ElementsAre("0-1 @2"));
+}
+
+// 0 is read by 1 and 3, all meet in 3.
+const std::vector<ConnectEdge> kDiamond = {{0, 1}, {0, 3}, {1, 2}, {2, 3}};
+
+TEST(ConnectSearchTest, AllPathsAreTriedTogetherUntilTheyMeet) {
+  FakeJudge judge([](const std::string& edges, int) -> std::optional<double> {
+    if (edges == "0-1 0-3 1-2 2-3") return 1;
+    return std::nullopt;
+  });
+  SearchConnections(kDiamond, {}, {}, judge);
+  EXPECT_THAT(judge.asked, ElementsAre("0-1 @1", "0-1 0-3 1-2 2-3 @1"));
+  EXPECT_THAT(judge.connected, ElementsAre("0-1 0-3 1-2 2-3 @1"));
+  EXPECT_THAT(judge.begun, ElementsAre("0-1"));
+}
+
+TEST(ConnectSearchTest, PathsThatEndOrAreTooLongAreNotFollowed) {
+  FakeJudge ends(Nothing);
+  SearchConnections({{0, 1}, {0, 2}}, {}, {}, ends);
+  EXPECT_THAT(ends.asked, ElementsAre("0-1 @1", "0-2 @1"));
+  FakeJudge too_long(Nothing);
+  ConnectSearchOptions options;
+  options.most_nodes = 3;
+  SearchConnections(kDiamond, {}, options, too_long);
+  EXPECT_THAT(too_long.asked,
+              ElementsAre("0-1 @1", "0-3 @1", "1-2 @1", "2-3 @1"));
+}
+
+TEST(ConnectSearchTest, LooksBeyondTheFirstMeeting) {
+  FakeJudge judge([](const std::string& edges, int) -> std::optional<double> {
+    if (edges == "0-1 1-2") return 1;
+    return std::nullopt;
+  });
+  ConnectSearchOptions options;
+  options.meetings = 2;
+  SearchConnections({{0, 1}, {1, 2}, {2, 3}}, {}, options, judge);
+  EXPECT_THAT(judge.connected, ElementsAre("0-1 1-2 @1"));
+  EXPECT_THAT(judge.asked, ElementsAre("0-1 @1", "0-1 1-2 @1", "2-3 @1"));
+}
+
+TEST(ConnectSearchTest, WhatIsConnectedStays) {
+  FakeJudge judge(Nothing);
+  SearchConnections(kDiamond, {{1, 2}}, {}, judge);
+  EXPECT_THAT(judge.begun, ElementsAre("0-1", "0-3", "2-3"));
+  EXPECT_EQ(judge.asked[1], "0-1 0-3 2-3 @1");
+}
+
+TEST(ConnectSearchTest, GreedyGrowthStartsAnewBehindWhatDoesNotPay) {
+  FakeJudge judge([](const std::string& edges, int) -> std::optional<double> {
+    if (edges == "2-3") return std::nullopt;
+    return 1;
+  });
+  ConnectSearchOptions options;
+  options.search = ConnectSearch::kGreedy;
+  SearchConnections({{0, 1}, {1, 2}, {2, 3}, {3, 4}}, {}, options, judge);
+  EXPECT_THAT(judge.connected, ElementsAre("0-1 @1", "1-2 @1", "3-4 @1"));
+  EXPECT_THAT(judge.begun, ElementsAre("0-1", "1-2", "2-3", "3-4"));
+}
+
+TEST(ConnectSearchTest, ProgressEndsWithAllEdges) {
+  FakeJudge judge(Nothing);
+  std::vector<int> done;
+  ConnectSearchOptions options;
+  options.on_progress = [&](int edges, int all) {
+    EXPECT_EQ(all, 2);
+    done.push_back(edges);
+  };
+  SearchConnections({{0, 1}, {1, 2}}, {}, options, judge);
+  EXPECT_THAT(done, ElementsAre(1, 2));
+}
+
+}  // namespace
+}  // namespace tilewright
