@@ -259,7 +259,6 @@ constexpr char kJoinsHead[] =
 void Print(const Row& row) {
   const double predicted = row.predicted_apart - row.predicted_joined;
   const double least = row.apart.least_seconds - row.joined.least_seconds;
-  const double median = row.apart.median_seconds - row.joined.median_seconds;
   std::printf(
       "| %s%s | %d | %d | %d | %s | %.2f | %.0f | %.0f | %.3f -> %.3f | %.3f "
       "-> %.3f | %.2f | %.2f | %.2f | %.2f |\n",
@@ -270,8 +269,7 @@ void Print(const Row& row) {
       row.apart.least_seconds * 1e3, row.joined.least_seconds * 1e3,
       row.predicted_apart / row.predicted_joined,
       row.apart.least_seconds / row.joined.least_seconds,
-      row.apart.median_seconds / row.joined.median_seconds,
-      std::max(least, median) / predicted);
+      row.apart.median_seconds / row.joined.median_seconds, least / predicted);
 }
 
 absl::Status Run(const Options& options) {

@@ -19,12 +19,16 @@
 #include "backends/cpu/device/cpu_device.h"
 #include "backends/device.h"
 #include "backends/lowering/lower.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "bench/measuring/kendall_tau.h"
 #include "sketch/replay.h"
 #include "sketch/staged_schedule.h"
+#include "sketch/staged_windows.h"
 #include "sketch/staged_workloads.h"
+#include "tilegraph/layout.h"
 #include "tilegraph/plan.h"
+#include "tilegraph/text_form.h"
 #include "tilegraph/tiling/group_cost.h"
 #include "tilegraph/tiling/mem_traffic.h"
 
@@ -39,7 +43,29 @@ struct Probe {
   const char* name;
   StagedWorkload staged;
   std::vector<std::vector<int64_t>> tiles;
+  bool simulated = true;  // few enough accesses
 };
+
+// The softmax of a product: 2048 rows of 512.
+StagedWorkload ScoresSoftmax() {
+  StagedWorkload staged;
+  const absl::StatusOr<TensorGraph> graph = ParseText(R"(
+    Q: f32[2048, 64] = placeholder
+    K: f32[64, 512] = placeholder
+    S: f32[2048, 512] = compute (m: 2048, n: 512) reduce (k: 64) sum:f32 {
+      Q[m, k] * K[k, n] }
+    M: f32[2048] = compute (m: 2048) reduce (n: 512) max:f32 { S[m, n] }
+    E: f32[2048, 512] = compute (m: 2048, n: 512) { exp(S[m, n] - M[m]) }
+    T: f32[2048] = compute (m: 2048) reduce (n: 512) sum:f32 { E[m, n] }
+    Y: f32[2048, 512] = compute (m: 2048, n: 512) { E[m, n] / T[m] }
+    return Y
+  )");
+  TW_CHECK(graph.ok()) << graph.status();
+  staged.workload.graph = *graph;
+  const Layout rows = Layout::RowMajor({2048, 512});
+  staged.plan.stages = {{{2}, rows}, {{3, 4, 5, 6}, rows}};
+  return staged;
+}
 
 std::vector<Probe> Probes() {
   std::vector<Probe> probes = {
@@ -47,6 +73,9 @@ std::vector<Probe> Probes() {
       {"tokens", sketch::TokenMlp(784, 96, 384), {}},
       {"attention", sketch::Attention(2, 512, 512, 64), {}},
       {"pointwise", sketch::Pointwise(28, 28, {64, 64, 256}), {}},
+      {"inverted", sketch::InvertedResidual(32, 128, 32, 112, 1), {}},
+      {"softmax", ScoresSoftmax(), {}},
+      {"attention2048", sketch::Attention(1, 2048, 2048, 64), {}, false},
   };
   for (const int64_t rows : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096})
     probes[0].tiles.push_back({rows, 64});
@@ -58,6 +87,14 @@ std::vector<Probe> Probes() {
     for (const int64_t channels : {64, 256})
       probes[3].tiles.push_back({1, channels, rows, 28});
   }
+  for (const int64_t columns : {14, 28, 112}) {
+    for (const int64_t rows : {1, 2, 4, 8, 28})
+      probes[4].tiles.push_back({1, 32, rows, columns});
+  }
+  for (const int64_t rows : {1, 2, 4, 8, 16, 32, 64, 128, 512, 2048})
+    probes[5].tiles.push_back({rows, 512});
+  for (const int64_t rows : {1, 2, 4, 8, 16, 32, 64, 128, 512})
+    probes[6].tiles.push_back({1, rows, 64});
   return probes;
 }
 
@@ -92,6 +129,11 @@ absl::StatusOr<double> PredictedBytes(const StagedWorkload& staged,
   const Subgraph part = tiles.SubgraphOf(plan.groups[0].members);
   TrafficOptions options;
   options.layouts = plan.layouts;
+  for (const Stage& stage : plan.groups[0].stages) {
+    for (const TensorId member : stage.members) {
+      if (member != stage.members.back()) options.in_registers.insert(member);
+    }
+  }
   MemTraffic traffic(tiles, part, spec.levels(level - 1), spec.levels(level),
                      options);
   LevelTiles loops{{staged.plan.tile, {}}, {}};
@@ -151,7 +193,7 @@ absl::StatusOr<double> MeasuredSeconds(const kernel_ir::ScalarKernel& scalar,
   return static_cast<double>(least_ns) * 1e-9;
 }
 
-absl::StatusOr<Row> Compare(const StagedWorkload& staged,
+absl::StatusOr<Row> Compare(const StagedWorkload& staged, bool simulated,
                             const backends::Codegen& codegen,
                             backends::Device& device, int level) {
   const DeviceSpec& spec = codegen.spec();
@@ -173,6 +215,7 @@ absl::StatusOr<Row> Compare(const StagedWorkload& staged,
                       codegen.Legalize(tiles));
   TW_ASSIGN_OR_RETURN(row.measured_seconds,
                       MeasuredSeconds(scalar, codegen, device));
+  if (!simulated) return row;
   TW_ASSIGN_OR_RETURN(row.simulated_bytes,
                       SimulatedBytes(scalar, spec, spec.levels(level).name()));
   return row;
@@ -194,7 +237,7 @@ absl::Status Run(const std::vector<std::string>& names) {
     for (const std::vector<int64_t>& tile : probe.tiles) {
       probe.staged.plan.tile = tile;
       const absl::StatusOr<Row> row =
-          Compare(probe.staged, *codegen, *device, level);
+          Compare(probe.staged, probe.simulated, *codegen, *device, level);
       const std::string text = absl::StrJoin(tile, "x");
       if (!row.ok()) {
         std::printf("%-10s %-12s %s\n", probe.name, text.c_str(),
