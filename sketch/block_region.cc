@@ -108,12 +108,20 @@ absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
   compute.reduce_axes = block.reduce_axes;
   compute.combiner = block.combiner;
   compute.result = block.result;
-  for (const Expr& body : block.body) {
-    compute.body.push_back(Rewrite(body, [&](const Expr& e) {
+  // What loads of its own result say of regions, they say of other loads too.
+  const auto over_ids = [&](const Expr& expr) {
+    return Rewrite(expr, [&](const Expr& e) {
       if (e.op() != Op::kLoad) return Expr();
+      if (ids.count(e.source()) == 0) return Expr::Float(0, e.dtype());
       return Expr::Load(ids[e.source()], e.dtype(),
                         {e.operands().begin(), e.operands().end()});
-    }));
+    });
+  };
+  for (const Expr& body : block.body) {
+    compute.body.push_back(over_ids(body));
+    if (block.repair)
+      compute.body.back() =
+          Expr::Make(Op::kAdd, {compute.body.back(), over_ids(block.repair)});
     if (!block.guard) continue;
     Expr& guarded = compute.body.back();
     const DType dtype = guarded.dtype();

@@ -65,6 +65,8 @@ void AppendBlock(const Block& block, const std::string& indent,
                   block.combiner ? block.combiner->ToString() + " " : "",
                   Exprs(block.body));
   if (block.guard) absl::StrAppend(&out, " where ", block.guard.ToString());
+  if (block.repair)
+    absl::StrAppend(&out, " repaired ", block.repair.ToString());
   if (!block.intrinsic.empty())
     absl::StrAppend(&out, " intrinsic ", block.intrinsic);
   absl::StrAppend(&out, "\n", indent, "  at ");
@@ -78,6 +80,8 @@ void AppendBlock(const Block& block, const std::string& indent,
   }
   if (!block.predicates.empty())
     absl::StrAppend(&out, " if ", Exprs(block.predicates));
+  if (block.running >= 0)
+    absl::StrAppend(&out, " as far as %", block.running, " has come");
   if (block.rolling)
     absl::StrAppend(&out, " rolling ", block.RollingCondition().ToString());
   out += "\n";

@@ -85,6 +85,13 @@ struct Block {
   int result = 0;               // the component that is the tensor
   std::string intrinsic;        // set by tensorize
   std::optional<Rolling> rolling;
+  // Of a reduction with one component: what its result so far is made before
+  // each step, over the axes; it loads dst itself at the element's own place.
+  // Empty: it stays.
+  Expr repair;
+  // A buffer that the block reads inside a loop that still reduces into it, as
+  // far as that has come (rolling_update); -1: none.
+  int running = -1;
 
   // Bool over loop variables: whether a rolling block computes what its
   // bindings say, or has done so before. Empty: it does not roll.

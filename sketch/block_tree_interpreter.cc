@@ -255,7 +255,11 @@ class Machine {
       DType dtype = block.combiner->component_dtype(static_cast<int>(c));
       a.push_back(Side(0, static_cast<int>(c), dtype));
       b.push_back(Side(1, static_cast<int>(c), dtype));
-      TW_ASSIGN_OR_RETURN(sides_[0][c], Read(block.dst[c], block.dst_index));
+      if (block.repair) {
+        TW_ASSIGN_OR_RETURN(sides_[0][c], Evaluate(block.repair));
+      } else {
+        TW_ASSIGN_OR_RETURN(sides_[0][c], Read(block.dst[c], block.dst_index));
+      }
       sides_[1][c] = EvaluateOp(Op::kCast, dtype, block.body[c].dtype(),
                                 {&values[c], 1}, /*single=*/false);
     }

@@ -88,6 +88,7 @@ class ShapeVerifier {
     if (block.body.size() != arity || block.dst.size() != arity)
       return Fault(block.name, "has not one body and buffer per component");
     TW_RETURN_IF_ERROR(VerifyGuard(block, static_cast<int>(num_axes)));
+    TW_RETURN_IF_ERROR(VerifyRepair(block));
     if (block.dst_index.size() != block.axes.size())
       return Fault(block.name, "has not one index per dimension");
     TW_RETURN_IF_ERROR(VerifyBuffers(block, static_cast<int>(num_axes)));
@@ -105,6 +106,24 @@ class ShapeVerifier {
     });
     return fits ? absl::OkStatus()
                 : Fault(block.name, "its guard is no condition on its axes");
+  }
+
+  // A repair is of sums that loops carry block by block, at their own place.
+  static absl::Status VerifyRepair(const Block& block) {
+    if (!block.repair) return absl::OkStatus();
+    if (!block.combiner || block.dst.size() != 1 || !block.intrinsic.empty())
+      return Fault(block.name, "repairs what is no reduction of one value");
+    bool fits = true;
+    Visit(block.repair, [&](const Expr& e) {
+      fits &=
+          e.op() != Op::kVar ||
+          (e.var_id() >= 0 && e.var_id() < static_cast<int>(block.axes.size()));
+      if (e.op() != Op::kLoad || e.source() != block.dst[0]) return;
+      for (size_t i = 0; i < e.operands().size(); ++i)
+        fits &= e.operand(static_cast<int>(i)) == block.dst_index[i];
+    });
+    return fits ? absl::OkStatus()
+                : Fault(block.name, "its repair is not one of each element");
   }
 
   absl::Status VerifyBuffers(const Block& block, int num_axes) {

@@ -96,13 +96,23 @@ absl::Status CheckRead(BlockTree& tree, const Block& reader, int buffer,
   }
   const Block& writer = *writer_path.back().node().block;
   size_t common = CommonDepth(writer_path, reader_path);
-  if (common >= writer_path.size() ||
-      writer_path[common].index >= reader_path[common].index) {
+  // What has been reduced so far is there from the start of that loop on.
+  const bool running = reader.running == buffer && writer.combiner;
+  bool reduces = false;
+  for (size_t i = 0; i < common; ++i)
+    reduces |= CarriesReduction(*writer_path[i].node().loop, writer);
+  if (running && !reduces)
+    return absl::InvalidArgumentError(
+        absl::StrCat(reader.name, " reads ", held.name,
+                     " as far as it has come outside the loops in which it "
+                     "does"));
+  if (!running && (common >= writer_path.size() ||
+                   writer_path[common].index >= reader_path[common].index)) {
     return absl::InvalidArgumentError(
         absl::StrCat(reader.name, " reads ", held.name, " before ", writer.name,
                      " has computed it"));
   }
-  for (size_t i = 0; i < common; ++i) {
+  for (size_t i = 0; i < common && !running; ++i) {
     const Loop& loop = *writer_path[i].node().loop;
     if (CarriesReduction(loop, writer)) {
       return absl::InvalidArgumentError(

@@ -165,6 +165,9 @@ absl::StatusOr<Results> ApplyRFactor(Replayer& replayer,
     return absl::InvalidArgumentError(absl::StrCat(
         "the order of ", node.block->name, "'s steps must not change"));
   }
+  if (node.block->repair)
+    return absl::InvalidArgumentError(
+        absl::StrCat("the steps of ", node.block->name, " have an order"));
   if (!node.block->intrinsic.empty())
     return absl::InvalidArgumentError(
         absl::StrCat(node.block->name, " is an intrinsic"));

@@ -36,6 +36,8 @@ const Signature* SignatureOf(Primitive primitive) {
                          kSetLevel = {1, 0, ApplySetLevel},
                          kTensorize = {2, 0, ApplyTensorize},
                          kRFactor = {2, 0, ApplyRFactor},
+                         kFactorOut = {1, 0, ApplyFactorOut},
+                         kRollingUpdate = {2, 1, ApplyRollingUpdate},
                          kRolling = {2, 0, ApplyRolling};
   switch (primitive) {
     case Primitive::kBlock:
@@ -72,6 +74,10 @@ const Signature* SignatureOf(Primitive primitive) {
       return &kTensorize;
     case Primitive::kRFactor:
       return &kRFactor;
+    case Primitive::kFactorOut:
+      return &kFactorOut;
+    case Primitive::kRollingUpdate:
+      return &kRollingUpdate;
     case Primitive::kRolling:
       return &kRolling;
   }

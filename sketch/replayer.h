@@ -106,6 +106,11 @@ absl::StatusOr<Results> ApplyCacheWrite(Replayer& replayer,
                                         const Arguments& args);
 // primitives_rolling.cc
 absl::StatusOr<Results> ApplyRolling(Replayer& replayer, const Arguments& args);
+// primitives_update.cc
+absl::StatusOr<Results> ApplyFactorOut(Replayer& replayer,
+                                       const Arguments& args);
+absl::StatusOr<Results> ApplyRollingUpdate(Replayer& replayer,
+                                           const Arguments& args);
 // primitives_rfactor.cc
 absl::StatusOr<Results> ApplyRFactor(Replayer& replayer, const Arguments& args);
 

@@ -176,6 +176,14 @@ void ScheduleWriter::Tensorize(Handle block, Handle loop,
 Handle ScheduleWriter::RFactor(Handle block, Handle loop) {
   return Emit(Primitive::kRFactor, {block, loop}, {}, "", 1)[0];
 }
+Handle ScheduleWriter::FactorOut(Handle block) {
+  return Emit(Primitive::kFactorOut, {block}, {}, "", 1)[0];
+}
+Handle ScheduleWriter::RollingUpdate(Handle block, Handle loop,
+                                     Decision split) {
+  return Emit(Primitive::kRollingUpdate, {block, loop}, {std::move(split)}, "",
+              1)[0];
+}
 void ScheduleWriter::Rolling(Handle block, Handle loop) {
   Emit(Primitive::kRolling, {block, loop}, {}, "", 0);
 }

@@ -90,6 +90,15 @@ enum class Primitive : uint8_t {
   // loops over what ran inside that, and reduces the partial results over an
   // axis of that name
   kRFactor,
+  // sum -> block of the sums, T.sum, without the factors that are the same in
+  // all steps: the tensor's own block becomes a map that multiplies by those
+  kFactorOut,
+  // reduction along one axis, serial loop that reduces another one block by
+  // block; a decision that splits its axis into blocks of that loop -> block of
+  // a block's result, T.rf. It is reduced in that loop before what reads it
+  // there; sums of the loop that read it are repaired when it changes
+  // (rolling_repair.h). Readers first; what it reads is placed later
+  kRollingUpdate,
   // block, serial loop that it was computed at: an iteration computes what the
   // one before has not, and the block's buffers keep the rest (one axis moves
   // with the loop, by less than the region's extent)
@@ -148,6 +157,8 @@ class ScheduleWriter {
   void SetLevel(Handle block, std::string level);
   void Tensorize(Handle block, Handle loop, std::string intrinsic);
   Handle RFactor(Handle block, Handle loop);
+  Handle FactorOut(Handle block);
+  Handle RollingUpdate(Handle block, Handle loop, Decision split);
   void Rolling(Handle block, Handle loop);
 
   // Decisions that follow are named PREFIX + their name.

@@ -10,7 +10,7 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr std::array<const char*, 18> kPrimitiveNames = {
+constexpr std::array<const char*, 20> kPrimitiveNames = {
     "block",
     "loop",
     "group_tile",
@@ -28,6 +28,8 @@ constexpr std::array<const char*, 18> kPrimitiveNames = {
     "set_level",
     "tensorize",
     "rfactor",
+    "factor_out",
+    "rolling_update",
     "rolling",
 };
 constexpr std::array<const char*, 4> kKindNames = {"split", "choice",

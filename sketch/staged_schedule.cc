@@ -16,6 +16,7 @@
 #include "sketch/output_tiles.h"
 #include "sketch/place.h"
 #include "sketch/replayer.h"
+#include "sketch/rolling_rows.h"
 #include "sketch/stage_paddings.h"
 #include "sketch/stage_workload.h"
 #include "sketch/tree_edit.h"
@@ -31,8 +32,9 @@ namespace {
 class Builder {
  public:
   Builder(const Workload& workload, const DeviceSpec& spec,
-          const StagePlan& plan, Replayer replayer)
+          const StagePlan& plan, Replayer replayer, bool may_roll)
       : workload_(workload),
+        may_roll_(may_roll),
         graph_(workload.graph),
         spec_(spec),
         plan_(MovePaddings(workload.graph, plan)),
@@ -57,6 +59,11 @@ class Builder {
       const bool last = stage + 1 == plan_.stages.size();
       writer_.NameDecisions(
           last ? "" : absl::StrCat(graph_.tensor(output).name, "."));
+      if (rolling_ && rolling_->stage == stage) {
+        TW_RETURN_IF_ERROR(RollRows());
+        continue;
+      }
+      TW_RETURN_IF_ERROR(FindRolling(stage));
       const Handle block = writer_.Block(WriterOf(output));
       Handle inside = inside_;
       Layout layout;
@@ -72,9 +79,10 @@ class Builder {
         layout = LayoutOfStage(replayer_, stage);
         writer_.SetLayout(graph_.tensor(output).name, layout.ToString());
       }
-      TW_ASSIGN_OR_RETURN(
-          const Workload part,
-          StageWorkload(workload_, plan_, stage, std::move(layout)));
+      TW_ASSIGN_OR_RETURN(Workload part, StageWorkload(workload_, plan_, stage,
+                                                       std::move(layout)));
+      const bool product = rolling_ && rolling_inside_ < 0;
+      if (product) part = RollingPart(workload_, part, *rolling_);
       Place place = {writer_, inside, CutOf(output, part)};
       if (!last) {
         TW_ASSIGN_OR_RETURN(place.rolls, Roll(part, block));
@@ -85,9 +93,22 @@ class Builder {
       TW_ASSIGN_OR_RETURN(const std::optional<Handle> blocks,
                           WriteStage(part, spec_, place));
       if (blocks) blocks_.push_back(*blocks);
+      if (!product) continue;
+      if (!blocks)
+        return absl::InvalidArgumentError(
+            absl::StrCat(graph_.tensor(output).name,
+                         " takes all its steps at once: nothing rolls"));
+      rolling_inside_ = inside;
+      rolling_steps_ = place.blocks->steps;
+    }
+    if (rolling_) {
+      TW_RETURN_IF_ERROR(CatchUp());
+      TW_RETURN_IF_ERROR(replayer_.Finish());
     }
     return std::move(writer_).Finish();
   }
+
+  bool rolls() const { return rolling_.has_value(); }
 
  private:
   const Buffer& BufferOf(Replayer& replayer, TensorId tensor) {
@@ -131,7 +152,7 @@ class Builder {
     const int spatial = static_cast<int>(reduction.compute.axes.size());
     std::optional<int> axis;
     ForEachLoad(InlinedBody(part.graph, reduction.id), [&](const Expr& load) {
-      if (!IsStage(part.graph.tensor(load.source()).name)) return;
+      if (!IsComputed(part.graph.tensor(load.source()).name)) return;
       for (const Expr& index : load.operands()) {
         if (index.op() == Op::kVar && index.var_id() >= spatial)
           axis = index.var_id() - spatial;
@@ -141,11 +162,34 @@ class Builder {
     return Place::ReduceBlocks{*axis, plan_.stages[stage].reduce_step};
   }
 
-  bool IsStage(const std::string& name) const {
+  // Whether the group computes it.
+  bool IsComputed(const std::string& name) const {
     return std::any_of(
-        plan_.stages.begin(), plan_.stages.end(), [&](const auto& stage) {
-          return graph_.tensor(stage.members.back()).name == name;
+        graph_.tensors().begin(), graph_.tensors().end(), [&](const Tensor& t) {
+          return t.name == name && t.kind == TensorKind::kCompute;
         });
+  }
+
+  // Looks for rows whose reductions can follow the blocks of a stage's steps,
+  // and makes what that needs of it.
+  absl::Status FindRolling(size_t stage) {
+    if (!may_roll_ || rolling_ || plan_.stages[stage].reduce_step == 0)
+      return absl::OkStatus();
+    rolling_ = FindRollingRows(workload_, plan_, stage);
+    if (!rolling_) return absl::OkStatus();
+    WriteRollingInlines(workload_, *rolling_, writer_);
+    return CatchUp();
+  }
+
+  absl::Status RollRows() {
+    const int64_t extent =
+        graph_.tensor(rolling_->product).compute.reduce_axes[0].extent.value();
+    const Decision split = SplitDecision(
+        "blocks", extent, {CeilDiv(extent, rolling_steps_), rolling_steps_});
+    return WriteRollingRows(
+        workload_, *rolling_,
+        {writer_, replayer_, [this] { return CatchUp(); }, rolling_inside_,
+         blocks_.back(), split, Lanes(graph_, spec_)});
   }
 
   // How many elements the reductions of a stage have, or else its output, if it
@@ -261,6 +305,7 @@ class Builder {
   }
 
   const Workload& workload_;
+  const bool may_roll_;
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
   const StagePlan plan_;
@@ -271,6 +316,10 @@ class Builder {
   Handle inside_ = -1;  // the loop of a task that all stages stand in
   // In that one or in each other: those over blocks of a stage's reduction.
   std::vector<Handle> blocks_;
+  // Rows that follow the last of those, and the loop that it stands in.
+  std::optional<RollingRows> rolling_;
+  Handle rolling_inside_ = -1;
+  int64_t rolling_steps_ = 0;
 };
 
 absl::Status CheckPlan(const TensorGraph& graph, const StagePlan& plan) {
@@ -294,7 +343,11 @@ absl::StatusOr<Schedule> StagedSchedule(const Workload& workload,
                                         const StagePlan& plan) {
   TW_RETURN_IF_ERROR(CheckPlan(workload.graph, plan));
   TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(workload));
-  return Builder(workload, spec, plan, std::move(replayer)).Run();
+  Builder rolling(workload, spec, plan, replayer.Clone(), true);
+  absl::StatusOr<Schedule> schedule = rolling.Run();
+  if (schedule.ok() || !rolling.rolls()) return schedule;
+  // There is no repair of what its rows make.
+  return Builder(workload, spec, plan, std::move(replayer), false).Run();
 }
 
 }  // namespace tilewright::sketch

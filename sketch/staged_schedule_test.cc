@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string Checked(StagedWorkload staged, std::vector<int64_t> tile,
                     const std::string& spec = "cpu_x86_64_v4") {
@@ -66,10 +67,34 @@ TEST(StagedScheduleTest, HiddenChannelsInBlocks) {
               AllOf(HasSubstr("t2: f32 scratch (8, 24)"),
                     HasSubstr("t5: f32 scratch (8, 16)")));
   in_blocks(TokenMlp(20, 24, 48), 1, 8, {8, 24});
-  // Softmax does not move by blocks: only the product takes them.
-  in_blocks(Attention(2, 10, 40, 16), 2, 16, {1, 4, 16});
+  // Softmax follows the blocks of the product.
+  EXPECT_THAT(in_blocks(Attention(2, 10, 40, 16), 2, 16, {1, 4, 16}),
+              HasSubstr("t1: f32 scratch (1, 4, 16)"));
   EXPECT_THAT(in_blocks(Pointwise(5, 6, {16, 48, 24}), 1, 20, {1, 24, 2, 6}),
               HasSubstr("t1: f32 scratch (1, 32, 2, 6)"));
+}
+
+TEST(StagedScheduleTest, SoftmaxFollowsBlocksOfKeys) {
+  StagedWorkload staged = Attention(2, 9, 40, 16, true);
+  staged.plan.stages[3].reduce_step = 16;
+  const std::string text = Checked(staged, {2, 4, 16});
+  EXPECT_THAT(text, HasSubstr("repaired"));
+  EXPECT_THAT(text, HasSubstr("t2: f32 scratch (2, 4, 16)"));  // scores
+  staged.plan.tile = {2, 4, 16};
+  const auto schedule =
+      StagedSchedule(staged.workload, *LoadSpec("cpu_x86_64_v4"), staged.plan);
+  ASSERT_TRUE(schedule.ok());
+  EXPECT_THAT(schedule->ToString(), HasSubstr("rolling_update"));
+  const auto same = Schedule::FromProto(schedule->ToProto());
+  ASSERT_TRUE(same.ok());
+  EXPECT_EQ(*same, *schedule);
+}
+
+TEST(StagedScheduleTest, RowsWithoutRepairStayWhole) {
+  // The steps of a norm's variance hang on a mean, not on a greatest value.
+  StagedWorkload staged = TokenMlp(20, 24, 48);
+  staged.plan.stages[1].reduce_step = 8;
+  EXPECT_THAT(Checked(std::move(staged), {8, 24}), Not(HasSubstr("repaired")));
 }
 
 TEST(StagedScheduleTest, BlocksInBlocks) {

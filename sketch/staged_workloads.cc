@@ -151,6 +151,29 @@ TensorId LayerNorm(Builder& b, TensorId x) {
                Make(Op::kDiv, centred(1), Expr::Make(Op::kSqrt, {variance})));
 }
 
+// Over the last dimension.
+TensorId SoftmaxRows(Builder& b, TensorId x) {
+  const std::vector<int64_t> shape = b.Shape(x);
+  const int last = static_cast<int>(shape.size()) - 1;
+  std::vector<int64_t> rows = shape;
+  rows[last] = 1;
+  std::vector<Expr> at, reduced, row;
+  for (int i = 0; i <= last; ++i) {
+    at.push_back(V(i));
+    reduced.push_back(V(i < last ? i : last + 1));
+    row.push_back(i < last ? V(i) : Expr::Int(0));
+  }
+  const TensorId most =
+      b.Reduce(rows, {shape[last]}, Combiner::Kind::kMax, b.Load(x, reduced));
+  const TensorId exp = b.Map(
+      shape,
+      Expr::Make(Op::kExp, {Make(Op::kSub, b.Load(x, at), b.Load(most, row))}));
+  const TensorId sum =
+      b.Reduce(rows, {shape[last]}, Combiner::Kind::kSum, b.Load(exp, reduced));
+  const TensorId scale = b.Map(rows, Make(Op::kDiv, F(1), b.Load(sum, at)));
+  return b.Map(shape, Make(Op::kMul, b.Load(exp, at), b.Load(scale, row)));
+}
+
 int64_t Pick(Random& random, std::vector<int64_t> from) {
   return from[random.Index(from.size())];
 }
@@ -210,23 +233,27 @@ StagedWorkload Attention(int64_t heads, int64_t rows, int64_t keys,
   const TensorId scaled = b.Map(
       scores, Make(Op::kMul, b.Load(product, {V(0), V(1), V(2)}), F(0.125)));
   b.EndStage();
-  const TensorId most = b.Reduce({heads, rows, 1}, {keys}, Combiner::Kind::kMax,
-                                 b.Load(scaled, {V(0), V(1), V(3)}));
-  const TensorId exp = b.Map(
-      scores,
-      Expr::Make(Op::kExp, {Make(Op::kSub, b.Load(scaled, {V(0), V(1), V(2)}),
-                                 b.Load(most, {V(0), V(1), Expr::Int(0)}))}));
-  const TensorId sum = b.Reduce({heads, rows, 1}, {keys}, Combiner::Kind::kSum,
-                                b.Load(exp, {V(0), V(1), V(3)}));
-  const TensorId scale = b.Map(
-      {heads, rows, 1}, Make(Op::kDiv, F(1), b.Load(sum, {V(0), V(1), V(2)})));
-  const TensorId softmax =
-      b.Map(scores, Make(Op::kMul, b.Load(exp, {V(0), V(1), V(2)}),
-                         b.Load(scale, {V(0), V(1), Expr::Int(0)})));
+  const TensorId softmax = SoftmaxRows(b, scaled);
   b.EndStage();
   b.Reduce({heads, rows, depth}, {keys}, Combiner::Kind::kSum,
            Make(Op::kMul, b.Load(softmax, {V(0), V(1), V(3)}),
                 b.Load(v, {V(0), V(3), V(2)})));
+  b.EndStage();
+  return std::move(b).Finish();
+}
+
+StagedWorkload SoftmaxProduct(int64_t rows, int64_t keys, int64_t depth) {
+  Builder b;
+  const TensorId x = b.Input("X", {rows, keys}),
+                 v = b.Input("V", {keys, depth});
+  const TensorId twice =
+      b.Map({rows, keys}, Make(Op::kMul, b.Load(x, {V(0), V(1)}), F(2)));
+  b.EndStage();
+  const TensorId softmax = SoftmaxRows(b, twice);
+  b.EndStage();
+  b.Reduce(
+      {rows, depth}, {keys}, Combiner::Kind::kSum,
+      Make(Op::kMul, b.Load(softmax, {V(0), V(2)}), b.Load(v, {V(2), V(1)})));
   b.EndStage();
   return std::move(b).Finish();
 }

@@ -28,6 +28,9 @@ StagedWorkload TokenMlp(int64_t rows, int64_t width, int64_t hidden);
 // transposed first.
 StagedWorkload Attention(int64_t heads, int64_t rows, int64_t keys,
                          int64_t depth, bool transposed = false);
+// X: f32[rows, keys], V: f32[keys, depth];  softmax(2 X) · V, the doubling a
+// stage of its own.
+StagedWorkload SoftmaxProduct(int64_t rows, int64_t keys, int64_t depth);
 // X: f32[1, channels[0], h, w], channels in blocks of 16;  one 1x1 convolution
 // with relu per further number of channels.
 StagedWorkload Pointwise(int64_t h, int64_t w,

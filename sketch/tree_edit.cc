@@ -170,10 +170,15 @@ RangeOf LoopRanges(const BlockTree& tree) {
 
 std::vector<int> LoadedBuffers(const Block& block) {
   std::set<int> buffers;
-  for (const Expr& body : block.body) {
-    Visit(body, [&](const Expr& e) {
+  const auto add = [&](const Expr& expr) {
+    Visit(expr, [&](const Expr& e) {
       if (e.op() == Op::kLoad) buffers.insert(e.source());
     });
+  };
+  for (const Expr& body : block.body) add(body);
+  if (block.repair) {
+    add(block.repair);
+    buffers.erase(block.dst[0]);
   }
   return {buffers.begin(), buffers.end()};
 }

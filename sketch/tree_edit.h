@@ -56,7 +56,7 @@ void SubstituteLoopVars(BlockTree& tree,
                         const std::function<Expr(int var)>& binding);
 // The ranges of all loop variables of the tree, as they are now. Holds a copy.
 RangeOf LoopRanges(const BlockTree& tree);
-// Buffer ids the block loads, ascending.
+// Buffer ids the block loads, ascending; not what it reduces into.
 std::vector<int> LoadedBuffers(const Block& block);
 bool Mentions(const Expr& expr, int var);
 bool WritesTo(const Block& block, int buffer);

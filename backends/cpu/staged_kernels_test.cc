@@ -1,15 +1,25 @@
 // Groups computed tile by tile, as machine code: what the CPU computes is what
 // the reference interpreter computes.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/cpu/case_runner.h"
 #include "backends/lowering/default_case.h"
+#include "backends/lowering/error_bound.h"
 #include "backends/spec/device_spec.pb.h"
 #include "gtest/gtest.h"
 #include "sketch/staged_windows.h"
 #include "sketch/staged_workloads.h"
+#include "tilegraph/host_tensor.h"
+#include "tilegraph/interpreter.h"
+#include "tilegraph/tensor_graph.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -50,6 +60,91 @@ TEST(StagedKernelsTest, GroupsOfModels) {
                {sketch::InvertedResidual(24, 72, 24, 14, 1,
                                          sketch::WindowLayout::kLast),
                 {1, 24, 1, 14}}});
+}
+
+// The arguments of a case of SoftmaxProduct as the rows that are hard, and what
+// the reference makes of them.
+void SetHardRows(RandomCase& c, int64_t keys) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  std::map<TensorId, HostTensor> inputs;
+  TensorId output = 0;
+  for (size_t i = 0; i < c.args.size(); ++i) {
+    const Tensor& tensor = c.workload.graph.tensor(c.tensors[i]);
+    if (tensor.kind == TensorKind::kCompute) {
+      output = tensor.id;
+      continue;
+    }
+    auto* values = reinterpret_cast<float*>(c.args[i].data());
+    const auto row = [&](int64_t r) { return values + r * keys; };
+    if (tensor.name == "X") {
+      std::fill_n(row(1), keys, -kInf);
+      std::fill_n(row(2), keys * 2 / 3, -kInf);             // the first blocks
+      std::fill_n(row(3) + keys / 3, keys * 2 / 3, -kInf);  // the last
+      std::fill_n(row(4), keys, 3.0F);
+      row(5)[keys / 2] = kNaN;
+      row(6)[keys - 2] = kInf;
+      std::fill_n(row(7), keys - 1, -kInf);
+      for (int64_t k = 0; k < keys; ++k)
+        row(8)[k] = static_cast<float>(k % 7 * 1000);
+      for (int64_t k = 0; k < keys; ++k)
+        row(9)[k] = static_cast<float>(-50 * k);
+      for (int64_t k = 0; k < keys; ++k) row(10)[k] = static_cast<float>(9 * k);
+    } else {
+      values[3] = kNaN;  // of the first key, which counts nothing in some rows
+    }
+    HostTensor value(tensor.dtype, tensor.static_shape());
+    for (int64_t j = 0; j < value.num_elements(); ++j)
+      value.Set(j, Scalar{values[j], 0});
+    inputs.emplace(tensor.id, std::move(value));
+  }
+  absl::StatusOr<std::unique_ptr<Interpreter>> reference =
+      Interpreter::Create(c.workload.graph, inputs, {});
+  ASSERT_TRUE(reference.ok()) << reference.status();
+  const absl::StatusOr<HostTensor> want = (*reference)->Evaluate(output);
+  ASSERT_TRUE(want.ok()) << want.status();
+  std::vector<lowering::BoundedValue>& expected = c.expected[output];
+  ASSERT_EQ(expected.size(), want->num_elements());
+  for (int64_t i = 0; i < want->num_elements(); ++i)
+    expected[i] = {want->Get(i), 1e-6 * (1 + std::abs(want->Get(i).f))};
+}
+
+TEST(StagedKernelsTest, SoftmaxThatFollowsBlocksOfKeysIsRightForHardRows) {
+  absl::StatusOr<CaseRunner> runner = CaseRunner::Create();
+  if (!runner.ok()) GTEST_SKIP() << runner.status();
+  std::vector<RandomCase> batch;
+  for (const int64_t step : {0, 1, 8, 13, 39, 40}) {
+    StagedWorkload staged = sketch::SoftmaxProduct(11, 40, 17);
+    staged.plan.tile = {4, 17};
+    staged.plan.stages[2].reduce_step = step;
+    absl::StatusOr<RandomCase> made =
+        lowering::StagedCase(staged, runner->spec(), batch.size());
+    ASSERT_TRUE(made.ok()) << step << ": " << made.status();
+    if (step > 0 && step < 40)
+      EXPECT_NE(made->tree.ToString().find("repaired"), std::string::npos);
+    SetHardRows(*made, 40);
+    batch.push_back(*std::move(made));
+  }
+  const absl::Status status = runner->RunBatch(std::move(batch));
+  ASSERT_TRUE(status.ok()) << status;
+}
+
+TEST(StagedKernelsTest, OneKeyIsOneBlock) {
+  absl::StatusOr<CaseRunner> runner = CaseRunner::Create();
+  if (!runner.ok()) GTEST_SKIP() << runner.status();
+  const auto in_blocks = [](StagedWorkload staged, int64_t step) {
+    staged.plan.stages.back().reduce_step = step;
+    return staged;
+  };
+  ExpectRight(
+      *runner,
+      {{in_blocks(sketch::SoftmaxProduct(3, 1, 16), 1), {3, 16}},
+       {in_blocks(sketch::SoftmaxProduct(5, 2, 16), 1), {2, 16}},
+       {in_blocks(sketch::SoftmaxProduct(1, 64, 8), 16), {1, 8}},
+       {in_blocks(sketch::Attention(2, 40, 200, 64), 64), {1, 16, 64}},
+       {in_blocks(sketch::Attention(2, 33, 96, 32, true), 32), {1, 33, 32}},
+       {in_blocks(sketch::Mlp(16, {24, 96, 40}), 32), {8, 40}},
+       {in_blocks(sketch::TokenMlp(16, 32, 128), 48), {8, 32}}});
 }
 
 class DrawnStagedKernelsTest : public ::testing::TestWithParam<int> {};

@@ -77,7 +77,9 @@ class Builder {
         written.insert(dst);
         touched.insert(dst);
       }
-      for (const Expr& body : node->block->body) {
+      std::vector<Expr> bodies = node->block->body;
+      if (node->block->repair) bodies.push_back(node->block->repair);
+      for (const Expr& body : bodies) {
         Visit(body, [&](const Expr& e) {
           if (e.op() == Op::kLoad) touched.insert(e.source());
         });
@@ -273,6 +275,13 @@ class Builder {
         body = Expr::Cast(block.combiner->component_dtype(i), body);
       }
       op.body.push_back(std::move(body));
+    }
+    if (block.repair) {
+      Expr so_far = Bind(block, block.repair, {});
+      TW_ASSIGN_OR_RETURN(so_far, Localise(so_far));
+      op.body = block.combiner->Combine({so_far}, {op.body[0]});
+      op.combiner = std::nullopt;
+      op.phase = TileOp::Phase::kMap;
     }
     std::vector<Expr> conditions = block.predicates;
     if (block.rolling) {

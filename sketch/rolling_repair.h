@@ -1,0 +1,53 @@
+// Reductions that follow another one while it still grows: B reduces f(x, A)
+// over the axis over which A reduces x. In one pass, steps of B use what A is
+// so far; when A moves on, from A1 to A2, what B has summed is repaired by
+// f(x, A2) = h(A1, A2) · f(x, A1). Which h belongs to which f is a table of
+// rules that are found from expressions alone (design: ir.md "rolling_update";
+// for softmax: Milakov and Gimelshein, "Online normalizer calculation for
+// softmax", 2018).
+#ifndef TILEWRIGHT_SKETCH_ROLLING_REPAIR_H_
+#define TILEWRIGHT_SKETCH_ROLLING_REPAIR_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "tilegraph/combiner.h"
+#include "tilegraph/expr.h"
+
+namespace tilewright::sketch {
+
+struct RepairRule {
+  const char* name;
+  // h. `before` may be A's identity: then B has summed nothing that counts.
+  Expr (*factor)(const Expr& before, const Expr& now);
+  // What steps use in place of A, which may still be its identity.
+  Expr (*reference)(const Expr& now);
+  // What B is in the end, of `sums` and of what A is then.
+  Expr (*settled)(const Expr& result, const Expr& sums);
+};
+
+// The rule for a sum of `step`, in which all that reads A is inlined, as loads
+// of buffer `a`. `reduces`: whether A takes that value in the same iteration,
+// for the element loaded. nullptr: there is none.
+const RepairRule* FindRepairRule(
+    const Combiner& a_combiner, const Combiner& b_combiner, const Expr& step,
+    int a, const std::function<bool(const Expr& x, const Expr& load)>& reduces);
+
+// A sum of `body` as the sum of fewer factors, `steps`, and what that has to
+// become: `whole`, over `sums`. Axes from `spatial` on are reduced. nullopt: no
+// factor is the same in all steps, or the values are no floats.
+struct FactoredSum {
+  Expr steps;
+  Expr whole;
+};
+std::optional<FactoredSum> FactorOut(const Expr& body, int spatial,
+                                     const Expr& sums);
+
+// Whether `expr` is `pattern` with expressions for its variables: those in
+// `bound`, others are added to it.
+bool Matches(const Expr& pattern, const Expr& expr, std::map<int, Expr>& bound);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_ROLLING_REPAIR_H_
