@@ -105,6 +105,13 @@ double JoinWeigher::CoreSeconds(const GroupCost& cost,
          (1 + cores_ * cost.seconds / cost.one_core_seconds) / 2;
 }
 
+// What all cores share is modelled roughly: nothing is joined for that alone.
+bool JoinWeigher::LosesOnOneCore(double joined_seconds,
+                                 double apart_seconds) const {
+  return joined_seconds >
+         apart_seconds * (1 - std::min(0.0, options_.least_gain));
+}
+
 JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts) {
   JoinDecision decision;
   for (const PlanPart* part : parts) {
@@ -144,17 +151,28 @@ JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts) {
   if (options_.profiler) {
     DecideByTime(*costs, joined, *group, parts, decision);
   } else {
-    DecideByPrice(*costs, joined, *group, decision);
+    DecideByPrice(*costs, joined, *group, parts, decision);
   }
   return decision;
 }
 
 void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
                                 const Plan& joined, Group group,
+                                absl::Span<PlanPart* const> parts,
                                 JoinDecision& decision) {
+  double apart_one_core = 0;
+  for (const PlanPart* part : parts)
+    apart_one_core += part->cost.one_core_seconds;
   for (const GroupCost& cost : costs) {
     const double saved = decision.apart_core_seconds - cost.core_seconds;
     if (saved < decision.apart_core_seconds * options_.least_gain) break;
+    if (LosesOnOneCore(cost.one_core_seconds, apart_one_core)) {
+      if (decision.why.empty())
+        decision.why = absl::StrCat(
+            "would take ", Percent(cost.one_core_seconds / apart_one_core - 1),
+            " longer on one core in tiles of ", TileText(cost.tile));
+      continue;
+    }
     group.tile = cost.tile;
     const absl::Status made = Express(joined, group);
     if (!made.ok()) {
@@ -268,9 +286,9 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
     return;
   }
   decision.saved_core_seconds = apart - *best;
-  // What all cores share is modelled: nothing is taken for that alone.
-  decision.taken = decision.saved_core_seconds >= options_.least_gain * apart &&
-                   *decision.joined_one_core_seconds <= apart_one_core;
+  decision.taken =
+      decision.saved_core_seconds >= options_.least_gain * apart &&
+      !LosesOnOneCore(*decision.joined_one_core_seconds, apart_one_core);
   const std::string tiles =
       absl::StrCat("in tiles of ", TileText(decision.joined.tile));
   if (decision.taken) {

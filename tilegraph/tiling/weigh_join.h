@@ -97,13 +97,15 @@ class JoinWeigher {
   std::vector<absl::StatusOr<double>> Profile(const Plan& plan,
                                               absl::Span<const Group> variants);
   void DecideByPrice(const std::vector<GroupCost>& costs, const Plan& joined,
-                     Group group, JoinDecision& decision);
+                     Group group, absl::Span<PlanPart* const> parts,
+                     JoinDecision& decision);
   void DecideByTime(const std::vector<GroupCost>& costs, const Plan& joined,
                     const Group& group, absl::Span<PlanPart* const> parts,
                     JoinDecision& decision);
   absl::Status ProfileParts(absl::Span<PlanPart* const> parts);
   // Seconds of cores, the mean of one and of all at work, as the price has it.
   double CoreSeconds(const GroupCost& cost, double one_core_seconds) const;
+  bool LosesOnOneCore(double joined_seconds, double apart_seconds) const;
   std::string Key(const Group& group) const;
 
   const TensorGraph& graph_;
