@@ -10,6 +10,18 @@
 namespace tilewright {
 namespace {
 
+// Where a block's tile of the cluster is, if not where its output is.
+std::string PlaceText(const GpuTilePlan& plan, const GpuCluster& cluster) {
+  const size_t root = static_cast<size_t>(cluster.root);
+  if (root >= plan.remaps.size()) return "";
+  if (!plan.remaps[root]) return ", overlapping";
+  BlockRemap own;
+  for (size_t d = 0; d < plan.grid.size(); ++d)
+    own.dims.push_back({plan.grid[d] > 1 ? static_cast<int>(d) : -1, 1});
+  const std::string place = ToString(*plan.remaps[root]);
+  return place == ToString(own) ? "" : absl::StrCat(", tile ", place);
+}
+
 std::string ClusterText(const TensorGraph& graph, const GpuTilePlan& plan,
                         size_t c) {
   const GpuCluster& cluster = plan.members.clusters[c];
@@ -32,7 +44,7 @@ std::string ClusterText(const TensorGraph& graph, const GpuTilePlan& plan,
     absl::StrAppend(&out, ", vectors of ", tile.simt.vector);
   if (tile.simt.reduce_threads > 1)
     absl::StrAppend(&out, ", ", tile.simt.reduce_threads, " share a sum");
-  return out + "\n";
+  return out + PlaceText(plan, cluster) + "\n";
 }
 
 std::string SharedText(const TensorGraph& graph, const SharedOperand& operand) {

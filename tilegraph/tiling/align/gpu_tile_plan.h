@@ -12,6 +12,7 @@
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/align/bank_layout.h"
 #include "tilegraph/tiling/align/block_order.h"
+#include "tilegraph/tiling/align/block_remap.h"
 #include "tilegraph/tiling/align/gpu_part.h"
 #include "tilegraph/tiling/align/matrix_forms.h"
 #include "tilegraph/tiling/align/occupancy.h"
@@ -63,6 +64,9 @@ struct GpuTilePlan {
   int64_t threads = 0;  // of a block
   GpuPart members;
   std::vector<ClusterTile> clusters;  // as members.clusters
+  // By member: which of its tiles a block computes; none where tiles lie at no
+  // multiples of an index.
+  std::vector<std::optional<BlockRemap>> remaps;
   std::vector<SharedOperand> shared;
   int64_t shared_bytes = 0;          // of a block
   int64_t registers_per_thread = 0;  // estimate

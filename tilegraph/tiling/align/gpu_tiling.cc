@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "tilegraph/tiling/align/block_remap.h"
 #include "tilegraph/tiling/align/gpu_price.h"
 
 namespace tilewright {
@@ -22,7 +23,7 @@ class Search {
  public:
   Search(const TensorGraph& graph, const Subgraph& part, GpuPricer& pricer,
          const GpuTilingOptions& options)
-      : pricer_(pricer), options_(options) {
+      : graph_(graph), part_(part), pricer_(pricer), options_(options) {
     for (const int64_t extent :
          graph.tensor(part.outputs.back()).static_shape())
       sizes_.push_back(GpuTileSizes(extent));
@@ -67,6 +68,14 @@ class Search {
                      });
     if (static_cast<int>(plans.size()) > options_.best)
       plans.resize(options_.best);
+    for (GpuTilePlan& plan : plans) {
+      for (const TensorId member : part_.members) {
+        absl::StatusOr<BlockRemap> remap =
+            RemapOf(graph_, part_, plan.tile, member);
+        plan.remaps.emplace_back();
+        if (remap.ok()) plan.remaps.back() = *std::move(remap);
+      }
+    }
     return plans;
   }
 
@@ -115,6 +124,8 @@ class Search {
       found_.erase(std::prev(found_.end()));
   }
 
+  const TensorGraph& graph_;
+  const Subgraph& part_;
   GpuPricer& pricer_;
   const GpuTilingOptions& options_;
   std::vector<std::vector<int64_t>> sizes_;

@@ -13,6 +13,7 @@
 #include "tilegraph/random_graph.h"
 #include "tilegraph/text_form.h"
 #include "tilegraph/tiling/align/gpu_price.h"
+#include "tilegraph/tiling/align/shared_rows.h"
 #include "tilegraph/tiling/test_graphs.h"
 
 namespace tilewright {
@@ -216,6 +217,58 @@ TEST(GpuTilingTest, PlansOfRandomGraphsFitTheMachine) {
                       plan.cost.l2_seconds, plan.cost.dram_seconds});
         EXPECT_GE(plan.cost.seconds, longest);
       }
+    }
+  }
+}
+
+TEST(GpuTilingTest, BlocksBehindATranspositionHaveOtherIndices) {
+  const Whole whole(*ParseText(R"(
+    A: f32[512, 256] = placeholder
+    B: f32[256, 384] = placeholder
+    C: f32[512, 384] = compute (m: 512, n: 384) reduce (k: 256) sum:f32 {
+      A[m, k] * B[k, n] }
+    T: f32[384, 512] = compute (n: 384, m: 512) { max(C[m, n], 0.0) }
+    return T)"));
+  const DeviceSpec spec = *LoadSpec("a100");
+  TW_ASSERT_OK_AND_ASSIGN(const auto plans,
+                          TileForGpu(whole.tiles, whole.part, spec, {}));
+  const GpuTilePlan& plan = plans[0];
+  ASSERT_EQ(plan.remaps.size(), 2);
+  ASSERT_TRUE(plan.remaps[0]);
+  EXPECT_EQ(ToString(*plan.remaps[0]), "[b1, b0]");
+  EXPECT_TRUE(plan.remaps[0]->partitions);
+  EXPECT_THAT(plan.remaps[0]->tile, ElementsAre(plan.tile[1], plan.tile[0]));
+  EXPECT_EQ(ToString(*plan.remaps[1]), "[b0, b1]");
+  EXPECT_THAT(ToString(whole.graph, plan), HasSubstr("tile [b1, b0]"));
+  // The product goes through the scratchpad, where the transposition reads it
+  // without conflicts.
+  const SharedOperand& turned = plan.shared.back();
+  EXPECT_EQ(turned.tensor, *whole.graph.Find("C"));
+  EXPECT_LE(turned.conflicts, 2);
+}
+
+// What a warp reads at once, against the elements its lanes need by definition.
+TEST(GpuTilingTest, AccessesOfWarpsAreThoseOfTheirElements) {
+  const Whole whole(Matmul(128, 64, 96));
+  const DeviceSpec spec = *LoadSpec("v100");
+  GpuPricer pricer(whole.tiles, whole.part, spec);
+  TW_ASSERT_OK_AND_ASSIGN(const auto plan,
+                          pricer.Price({{64, 32}, 16, 128, false}));
+  ASSERT_TRUE(plan);
+  const ThreadTile& tile = plan->clusters[0].simt;
+  for (const SharedOperand& operand : plan->shared) {
+    const auto accesses = AccessesOf(whole.graph, *plan, operand, 32);
+    ASSERT_EQ(accesses.size(), 1);
+    const bool a = operand.tensor == *whole.graph.Find("A");
+    EXPECT_THAT(operand.extents, a ? ElementsAre(64, 16) : ElementsAre(16, 32));
+    // Rows of A by terms, one at a time; rows of B along the vectors of C.
+    EXPECT_EQ(accesses[0].elements, a ? 1 : tile.vector);
+    for (int64_t lane = 0; lane < 32; ++lane) {
+      const auto at = FirstElement(tile, {64, 32}, lane);
+      ASSERT_EQ(at.size(), 2);
+      const auto expected = a ? std::make_pair(at[0], int64_t{0})
+                              : std::make_pair(int64_t{0}, at[1]);
+      EXPECT_EQ(accesses[0].lanes[lane], expected);
     }
   }
 }
