@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "base/check.h"
 #include "measure/median.h"
 #include "measure/simulation/simulate_tuning.h"
@@ -179,9 +179,17 @@ void PrintAdaptive(int programs) {
   }
 }
 
+bool ParseCount(const char* text, int& count) {
+  return absl::SimpleAtoi(text, &count) && count > 0;
+}
+
 int Main(int argc, char** argv) {
-  const int programs = argc > 1 ? std::atoi(argv[1]) : 24;
-  const int seeds = argc > 2 ? std::atoi(argv[2]) : 10;
+  int programs = 24, seeds = 10;
+  if (argc > 3 || (argc > 1 && !ParseCount(argv[1], programs)) ||
+      (argc > 2 && !ParseCount(argv[2], seeds))) {
+    std::fprintf(stderr, "usage: simulate [PROGRAMS] [SEEDS]\n");
+    return 2;
+  }
   const std::vector<fake::Setting> settings = {
       fake::StartUpSetting(), fake::KernelSetting(), fake::BuildSetting(),
       fake::NoGainSetting()};
