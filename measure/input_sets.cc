@@ -275,6 +275,10 @@ bool HasClipping(const TensorGraph& graph) {
   return AnyBody(graph, Op::kMax, Op::kMin);
 }
 
+bool HasCeiling(const TensorGraph& graph) {
+  return AnyBody(graph, Op::kMin, Op::kMin);
+}
+
 bool HasExponential(const TensorGraph& graph) {
   const auto combines = [](const Tensor& t) {
     return t.compute.combiner &&

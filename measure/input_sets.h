@@ -38,6 +38,8 @@ InputSet DrawRealSet(const TensorGraph& graph, Random& random);
 void MakePositive(InputSet& set);
 // Whether values are clipped: a max or min that is no reduction.
 bool HasClipping(const TensorGraph& graph);
+// Whether they are clipped from above: a min that is no reduction.
+bool HasCeiling(const TensorGraph& graph);
 
 // Tensors whose values are read as indices, and the smallest extent of what
 // they index.

@@ -111,11 +111,10 @@ absl::Status Verifier::AddSets() {
   for (int turn = HasClipping(graph_) ? kPositive : 0; turn < NumTurns(graph_);
        ++turn) {
     if (turn == kPlain) continue;
-    if (exact) {
-      TW_RETURN_IF_ERROR(AddExactSet(turn).status());
-    } else {
+    if (exact) TW_RETURN_IF_ERROR(AddExactSet(turn).status());
+    // Integers that are all positive soon lie above what clips them.
+    if (!exact || (turn == kPositive && HasCeiling(graph_)))
       TW_RETURN_IF_ERROR(AddRealSet(turn));
-    }
   }
   return absl::OkStatus();
 }

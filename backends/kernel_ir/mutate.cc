@@ -26,6 +26,8 @@ struct Change {
 struct Uses {
   std::set<Reg> factors;  // of an i64 or i32 product
   std::set<Reg> initial;  // copied into a variable or stored
+  std::set<Reg> limits;   // integers that others are compared with
+  std::set<Reg> moduli;   // divisors: of rings, of numbers of tasks
 };
 
 void ForEachInst(
@@ -43,25 +45,49 @@ void ForEachInst(
   }
 }
 
+void AddUses(const ScalarKernel& kernel, const OpInst& op, Uses& uses) {
+  if (!IsInteger(kernel.regs[op.operands[0]].dtype)) return;
+  switch (op.op) {
+    case Op::kMul:
+      uses.factors.insert(op.operands.begin(), op.operands.end());
+      break;
+    case Op::kFloorDiv:
+    case Op::kFloorMod:
+      uses.moduli.insert(op.operands[1]);
+      break;
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kEq:
+    case Op::kNe:
+    case Op::kLt:
+    case Op::kLe:
+    case Op::kGt:
+    case Op::kGe:
+      uses.limits.insert(op.operands.begin(), op.operands.end());
+      break;
+    default:
+      break;
+  }
+}
+
 Uses FindUses(ScalarKernel& kernel) {
   Uses uses;
   int position = 0;
-  ForEachInst(
-      kernel.body, position, [&](int, std::vector<Inst>& body, size_t i) {
-        if (const OpInst* op = std::get_if<OpInst>(&body[i].node)) {
-          if (op->op == Op::kMul && IsInteger(kernel.regs[op->dst].dtype))
-            uses.factors.insert(op->operands.begin(), op->operands.end());
-        } else if (const CopyInst* copy =
-                       std::get_if<CopyInst>(&body[i].node)) {
-          uses.initial.insert(copy->source);
-        } else if (const StoreInst* store =
-                       std::get_if<StoreInst>(&body[i].node)) {
-          uses.initial.insert(store->value);
-        } else if (const LoadInst* load =
-                       std::get_if<LoadInst>(&body[i].node)) {
-          if (load->other != kNoReg) uses.initial.insert(load->other);
-        }
-      });
+  ForEachInst(kernel.body, position,
+              [&](int, std::vector<Inst>& body, size_t i) {
+                if (const OpInst* op = std::get_if<OpInst>(&body[i].node)) {
+                  AddUses(kernel, *op, uses);
+                } else if (const CopyInst* copy =
+                               std::get_if<CopyInst>(&body[i].node)) {
+                  uses.initial.insert(copy->source);
+                } else if (const StoreInst* store =
+                               std::get_if<StoreInst>(&body[i].node)) {
+                  uses.initial.insert(store->value);
+                } else if (const LoadInst* load =
+                               std::get_if<LoadInst>(&body[i].node)) {
+                  if (load->other != kNoReg) uses.initial.insert(load->other);
+                }
+              });
   return uses;
 }
 
@@ -136,17 +162,56 @@ void AddOp(const OpInst& n, DType operand, std::vector<Change>& out) {
   }
 }
 
+// Whether all that a body stores goes to scratch, and something does.
+bool FillsScratch(const ScalarKernel& kernel, const std::vector<Inst>& body) {
+  bool fills = false, leaves = false;
+  int position = 0;
+  std::vector<Inst> walked = body;
+  ForEachInst(walked, position, [&](int, std::vector<Inst>& inner, size_t i) {
+    const StoreInst* store = std::get_if<StoreInst>(&inner[i].node);
+    if (store == nullptr) return;
+    const bool local = kernel.buffers[store->buffer].role == Role::kLocal;
+    (local ? fills : leaves) = true;
+  });
+  return fills && !leaves;
+}
+
+// The next scratch buffer of that type; -1 if `buffer` is no scratch or alone.
+int OtherScratch(const ScalarKernel& kernel, int buffer) {
+  const int count = static_cast<int>(kernel.buffers.size());
+  const auto& of = kernel.buffers[buffer];
+  if (of.role != Role::kLocal) return -1;
+  for (int i = 1; i < count; ++i) {
+    const int other = (buffer + i) % count;
+    if (kernel.buffers[other].role == Role::kLocal &&
+        kernel.buffers[other].dtype == of.dtype)
+      return other;
+  }
+  return -1;
+}
+
 std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
                               const Inst& inst) {
   std::vector<Change> out;
   if (const ForInst* loop = std::get_if<ForInst>(&inst.node)) {
     AddLoop(*loop, out);
+    if (FillsScratch(kernel, loop->body))
+      out.push_back({"scratch not filled", nullptr});
   } else if (const OpInst* op = std::get_if<OpInst>(&inst.node)) {
     AddOp(*op, kernel.regs[op->operands.back()].dtype, out);
   } else if (const ConstInst* constant = std::get_if<ConstInst>(&inst.node)) {
     if (uses.factors.count(constant->dst) > 0)
       out.push_back(
           Of<ConstInst>("stride off by one", [](ConstInst& c) { c.i += 1; }));
+    if (uses.limits.count(constant->dst) > 0) {
+      out.push_back(
+          Of<ConstInst>("limit one too large", [](ConstInst& c) { c.i += 1; }));
+      out.push_back(
+          Of<ConstInst>("limit one too small", [](ConstInst& c) { c.i -= 1; }));
+    }
+    if (uses.moduli.count(constant->dst) > 0)
+      out.push_back(
+          Of<ConstInst>("divisor off by one", [](ConstInst& c) { c.i += 1; }));
     if (uses.initial.count(constant->dst) > 0) {
       out.push_back(Of<ConstInst>("initial value changed", [](ConstInst& c) {
         c.f = c.f == 0 ? 1 : -c.f;
@@ -169,6 +234,10 @@ std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
                                [](LoadInst& l) { l.constant_offset += 1; }));
     out.push_back(Of<LoadInst>("offset one too near",
                                [](LoadInst& l) { l.constant_offset -= 1; }));
+    const int other = OtherScratch(kernel, load->buffer);
+    if (other >= 0)
+      out.push_back(Of<LoadInst>("other scratch read",
+                                 [other](LoadInst& l) { l.buffer = other; }));
     if (load->mask != kNoReg)
       out.push_back(
           Of<LoadInst>("mask dropped", [](LoadInst& l) { l.mask = kNoReg; }));
@@ -203,6 +272,10 @@ std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
     out.push_back(Of<IfInst>("branches swapped", [](IfInst& i) {
       std::swap(i.then_body, i.else_body);
     }));
+    out.push_back(Of<IfInst>("always taken",
+                             [](IfInst& i) { i.else_body = i.then_body; }));
+    out.push_back(Of<IfInst>("never taken",
+                             [](IfInst& i) { i.then_body = i.else_body; }));
   } else if (const LaneInst* lane = std::get_if<LaneInst>(&inst.node)) {
     const int lanes = kernel.regs[lane->source].lanes;
     if (lanes > 1)
@@ -244,6 +317,40 @@ ScalarKernel Apply(const ScalarKernel& kernel, int target,
   return copy;
 }
 
+// Scratch is filled by the first task alone: later ones find what that left.
+ScalarKernel WithStaleScratch(const ScalarKernel& kernel, int target) {
+  const Reg first = static_cast<Reg>(kernel.regs.size());
+  const Reg is_first = first + 1;
+  const Change guard = {"", [&](Inst& inst) {
+                          IfInst branch{is_first, {}, {}};
+                          branch.then_body.push_back(inst);
+                          inst.node = std::move(branch);
+                        }};
+  ScalarKernel stale = Apply(kernel, target, guard);
+  stale.regs.push_back({kernel.regs[kernel.task].dtype, 1, false, "first"});
+  stale.regs.push_back({DType::kBool, 1, false, "is_first"});
+  stale.body.insert(stale.body.begin(),
+                    {Inst{ConstInst{first, 0, 0}},
+                     Inst{OpInst{is_first, Op::kEq, {kernel.task, first}}}});
+  return stale;
+}
+
+// Of every loop that fills scratch.
+std::vector<Mutant> StaleMutants(const ScalarKernel& kernel) {
+  std::vector<Mutant> mutants;
+  ScalarKernel walked = kernel;
+  int position = 0;
+  ForEachInst(
+      walked.body, position, [&](int here, std::vector<Inst>& body, size_t i) {
+        const ForInst* loop = std::get_if<ForInst>(&body[i].node);
+        if (loop != nullptr && FillsScratch(kernel, loop->body))
+          mutants.push_back({absl::StrCat("instruction ", here,
+                                          ": scratch of the task before"),
+                             WithStaleScratch(kernel, here)});
+      });
+  return mutants;
+}
+
 }  // namespace
 
 std::vector<Mutant> Mutants(const ScalarKernel& kernel, int count,
@@ -266,6 +373,13 @@ std::vector<Mutant> Mutants(const ScalarKernel& kernel, int count,
     --mutants.back().kernel.num_tasks;
   }
   Random random(seed);
+  std::vector<Mutant> stale = StaleMutants(kernel);
+  while (!stale.empty() && static_cast<int>(mutants.size()) * 6 < count) {
+    const auto pick = stale.begin() + random.Index(stale.size());
+    if (VerifyScalarKernel(pick->kernel).ok())
+      mutants.push_back(std::move(*pick));
+    stale.erase(pick);
+  }
   while (static_cast<int>(mutants.size()) < count && !sites.empty()) {
     for (auto kind = sites.begin();
          kind != sites.end() && static_cast<int>(mutants.size()) < count;) {
