@@ -6,6 +6,7 @@
 #include "backends/spec/load_spec.h"
 #include "tilegraph/bf16_contractions.h"
 #include "tilegraph/graph_rewrite.h"
+#include "tilegraph/plain_outputs.h"
 
 namespace tilewright {
 namespace {
@@ -101,7 +102,7 @@ ImportedModel RewriteModel(const ImportedModel& imported,
   if (plan.connect == PlanOptions::Connect::kNone || plan.channel_block == 0)
     return model;
   const bool large_tiles = Allows(allow, kAllowWinograd4);
-  return WithGraph(
+  const ImportedModel minimal = WithGraph(
       model, RewriteWinograd(model.graph, [&](const WinogradCase& shape) {
         if (shape.in_channels % plan.channel_block != 0 ||
             shape.out_channels % plan.channel_block != 0 ||
@@ -116,6 +117,8 @@ ImportedModel RewriteModel(const ImportedModel& imported,
         }
         return best;
       }));
+  return WithGraph(minimal,
+                   CopyConvolvedOutputs(minimal.graph, plan.channel_block));
 }
 
 }  // namespace tilewright

@@ -14,6 +14,7 @@
 #include "sketch/packed_operands.h"
 #include "sketch/reduce_loops.h"
 #include "sketch/register_tile.h"
+#include "tilegraph/access.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -41,6 +42,7 @@ class Builder {
     const Handle last = writer_.Block(chain_.last);
     if (output_.shape.empty()) return std::nullopt;
     tiles_ = StartTiles(workload_, chain_.output);
+    ShareVectors();
     dot_ = ChooseDot(workload_, spec_, reduction_, body_, tiles_.vector_axis);
     GivenBlocks given;
     if (place_.blocks) given = {place_.blocks->axis, place_.blocks->steps};
@@ -85,6 +87,29 @@ class Builder {
     for (const Axis& axis : reduction_.compute.reduce_axes)
       extent *= axis.extent.value();
     return extent;
+  }
+
+  // Whether some operand's vectors are the same all along `axis`.
+  bool SharesVectors(int axis) const {
+    bool shares = false;
+    ForEachLoad(body_, [&](const Expr& load) {
+      shares |= Mentions(load, tiles_.vector_axis) && !Mentions(load, axis);
+    });
+    return shares;
+  }
+
+  // Rows that all need vectors of their own would only be loads: an axis along
+  // which vectors are used again goes before them.
+  void ShareVectors() {
+    if (tiles_.row_axis < 0 || SharesVectors(tiles_.row_axis)) return;
+    for (int axis = static_cast<int>(tiles_.shape.size()); axis-- > 0;) {
+      if (axis == tiles_.vector_axis || tiles_.shape[axis] == 1 ||
+          !SharesVectors(axis))
+        continue;
+      tiles_.outer_row_axis = tiles_.row_axis;
+      tiles_.row_axis = axis;
+      return;
+    }
   }
 
   // Whether an operand of the reduction that is indexed by the row axis keeps

@@ -98,6 +98,20 @@ TEST(DefaultScheduleTest, BlockedConvolutionsReduceByBlocks) {
   EXPECT_THAT(text, HasSubstr("reduce.0"));
 }
 
+// Vectors of pixels: rows of a tile are channels, which use them again; rows of
+// the image would each load their own.
+TEST(DefaultScheduleTest, RowsShareTheVectorsThatAreLoaded) {
+  const std::string text = ScheduleText(R"(
+      X: f32[1, 32, 16, 64] = placeholder
+      W: f32[8, 32] = placeholder
+      T: f32[1, 8, 16, 64] = compute (n: 1, o: 8, h: 16, w: 64) reduce (c: 32) sum:f32 { X[n, c, h, w] * W[o, c] }
+      Y: f32[1, 8, 16, 64] = compute (n: 1, o: 8, h: 16, w: 64) { max(T[n, o, h, w], 0) }
+      return Y
+  )");
+  EXPECT_THAT(text, HasSubstr("\"task.1\": split [2, 4] of 8"));
+  EXPECT_THAT(text, HasSubstr("\"task.2\": split [16, 1] of 16"));
+}
+
 TEST(DefaultScheduleTest, LongSumsAreAddedUpBlockByBlock) {
   const std::string gemm = ScheduleText(R"(
       A: f32[49, 1024] = placeholder

@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "tilegraph/access.h"
+
 namespace tilewright::sketch {
 namespace {
-
-bool Mentions(const Expr& load, int var) {
-  bool found = false;
-  Visit(load, [&](const Expr& e) {
-    found |= e.op() == Op::kVar && e.var_id() == var;
-  });
-  return found;
-}
 
 // The variable that alone indexes the dimension whose neighbours lie side by
 // side, if whole groups of them do; -1 otherwise.

@@ -3,6 +3,7 @@
 
 #include "tilegraph/access.h"
 #include "tilegraph/bands.h"
+#include "tilegraph/plain_outputs.h"
 #include "tilegraph/plan_draft.h"
 #include "tilegraph/row_groups.h"
 #include "tilegraph/winograd.h"
@@ -119,6 +120,8 @@ void FormGroups(PlanDraft& draft) {
   for (const Tensor& tensor : draft.graph.tensors()) {
     if (draft.IsFree(tensor.id) && IsBandMove(tensor))
       draft.AddGroup({tensor.id}, "it moves between host and device");
+    if (draft.IsFree(tensor.id) && tensor.hint == kPlainCopyHint)
+      draft.AddGroup({tensor.id}, "it makes an output of the model plain");
   }
   FormRowGroups(draft);
   FormChains(draft);

@@ -1,4 +1,5 @@
 #include "absl/strings/str_cat.h"
+#include "tilegraph/access.h"
 #include "tilegraph/plan_draft.h"
 #include "tilegraph/simplify.h"
 
@@ -30,14 +31,6 @@ int64_t Points(const Tensor& tensor) {
   for (const Axis& axis : tensor.compute.reduce_axes)
     points *= axis.extent.value();
   return points;
-}
-
-bool Mentions(const Expr& expr, int var) {
-  bool found = false;
-  Visit(expr, [&](const Expr& e) {
-    found |= e.op() == Op::kVar && e.var_id() == var;
-  });
-  return found;
 }
 
 // Why vectors along `lanes` (an axis of the compute) cannot load from this
