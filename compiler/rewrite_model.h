@@ -1,7 +1,7 @@
 // Rewrites of a model's graph that depend on the device and on what the user
 // allows: contractions with operands in bf16 (tilegraph/bf16_contractions.h),
 // convolutions of 3x3 as minimal filtering (tilegraph/winograd.h) where that is
-// faster.
+// faster, those that end the model with a copy (tilegraph/plain_outputs.h).
 #ifndef TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 #define TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tilegraph/access.h"
+#include "tilegraph/bands.h"
 
 namespace tilewright {
 namespace {
@@ -25,10 +26,11 @@ bool IsDenseConvolution(const Tensor& tensor) {
   return shared;
 }
 
-// Back through elementwise maps of one shape.
+// Back through elementwise maps of one shape. What moves to the host is a copy
+// already.
 bool EndsConvolution(const TensorGraph& graph, TensorId id) {
   const Tensor& tensor = graph.tensor(id);
-  if (tensor.kind != TensorKind::kCompute) return false;
+  if (tensor.kind != TensorKind::kCompute || IsBandMove(tensor)) return false;
   if (IsDenseConvolution(tensor)) return true;
   if (tensor.compute.combiner || tensor.compute.body.size() != 1) return false;
   const std::vector<TensorId> inputs = graph.Inputs(id);
