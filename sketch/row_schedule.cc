@@ -91,12 +91,14 @@ class Writer {
                                            CeilDiv(extent, row_tile_)}));
   }
 
-  // A number of rows up to `most` that divides them, or nearly.
+  // A number of rows up to `most` that divides them, or nearly. A single row
+  // left over would be computed element by element beside the others.
   static int64_t RowsTogether(int64_t extent, int64_t most, bool exact) {
     most = std::min(most, extent);
     for (int64_t rows = most; rows > (exact ? 0 : most / 2); --rows) {
       if (extent % rows == 0) return rows;
     }
+    while (most > 1 && extent % most == 1) --most;
     return most;
   }
 
