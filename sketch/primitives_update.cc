@@ -1,5 +1,4 @@
-// factor_out, rolling_update: sums that are made in the pass over what they
-// hang on.
+// rolling_update: sums that are made in the pass over what they hang on.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -201,11 +200,14 @@ class Update {
   // `step`: one block of steps of a sum; `body`: with maps inlined.
   absl::Status RepairSum(Block& step, const Expr& body, const Expr& load) {
     Block* total = nullptr;
-    ForEachBlock(loop().body, [&](Block& block) {
-      if (Reads(block, step.dst[0])) total = &block;
+    int readers = 0;
+    ForEachBlock(tree_.roots, [&](Block& block) {
+      if (!Reads(block, step.dst[0])) return;
+      total = &block;
+      ++readers;
     });
     const size_t spatial = block_.axes.size();
-    const bool whole = total != nullptr && IsPlainSum(*total) &&
+    const bool whole = readers == 1 && IsPlainSum(*total) &&
                        total->reduce_axes.size() == 1 &&
                        ReduceBinding(*total, 0).op() == Op::kVar &&
                        ReduceBinding(*total, 0).var_id() == loop_var_ &&
@@ -359,44 +361,6 @@ class Update {
 };
 
 }  // namespace
-
-absl::StatusOr<Results> ApplyFactorOut(Replayer& replayer,
-                                       const Arguments& args) {
-  BlockTree& tree = replayer.tree();
-  TW_ASSIGN_OR_RETURN(const Path path, replayer.FindBlockOf(args.operands[0]));
-  Block& block = *path.back().node().block;
-  if (!IsPlainSum(block) || !HoldsWholeTensor(tree, tree.buffers[block.dst[0]]))
-    return absl::InvalidArgumentError(
-        absl::StrCat(block.name, " is no sum, or is placed already"));
-  const int target = block.dst[0];
-  const DType dtype = block.combiner->component_dtype(0);
-  const int sums = static_cast<int>(tree.buffers.size());
-  const std::optional<FactoredSum> factored =
-      FactorOut(block.body[0], static_cast<int>(block.axes.size()),
-                Expr::Load(sums, dtype, AxisVars(block.axes)));
-  if (!factored)
-    return absl::InvalidArgumentError(absl::StrCat(
-        "no factor of ", block.name, " is the same in all its steps"));
-  std::vector<HeldDim> whole;
-  for (const Axis& axis : block.axes)
-    whole.push_back({Expr::Int(0), axis.extent.value()});
-  AddScratch(tree, tree.buffers[target].name + ".sum", dtype, whole);
-  Block map;
-  map.name = block.name;
-  map.axes = block.axes;
-  map.dst = {target};
-  map.dst_index = AxisVars(map.axes);
-  map.body = {factored->whole};
-  block.name = UniqueBlockName(tree, block.name + ".sum");
-  block.dst = {sums};
-  block.body[0] = factored->steps;
-  const std::string name = block.name;
-  std::vector<NodePtr>& roots = *path.front().siblings;
-  roots.insert(
-      roots.begin() + static_cast<std::ptrdiff_t>(path.front().index) + 1,
-      NestOverRegion(tree, std::move(map), whole, {}));
-  return Results{HandleValue::OfBlock(name)};
-}
 
 absl::StatusOr<Results> ApplyRollingUpdate(Replayer& replayer,
                                            const Arguments& args) {
