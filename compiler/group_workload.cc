@@ -93,9 +93,12 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
            out.AddCompute(absl::StrCat("t", names++), tensor.dtype,
                           WithSources(tensor.compute, renamed), tensor.hint));
   }
-  const TensorId output = renamed.at(group.output);
-  out.SetOutputs({output});
-  lay_out(group.output);
+  std::vector<TensorId> outputs;
+  for (const TensorId output : OutputsOf(group)) {
+    outputs.push_back(renamed.at(output));
+    lay_out(output);
+  }
+  out.SetOutputs(std::move(outputs));
   if (group.stages.empty()) return result;
   result.stages.emplace();
   result.stages->tile = group.tile;

@@ -38,8 +38,10 @@ class LaunchPlanner {
     for (size_t g = 0; g < launches.size();) {
       const size_t end = EndOfTogether(launches, g);
       const int first = program_.steps_size();
-      for (size_t i = g; i < end; ++i)
-        PrepareMemory(Root(plan_.groups[i].output));
+      for (size_t i = g; i < end; ++i) {
+        for (const TensorId output : OutputsOf(plan_.groups[i]))
+          PrepareMemory(Root(output));
+      }
       for (size_t i = g; i < end; ++i) {
         if (launches[i].kernel < 0) {
           AddMove(launches[i]);
@@ -92,7 +94,12 @@ class LaunchPlanner {
              program_.kernels(launches[g].kernel).num_tasks() <= kFewTasks;
     };
     if (!few(begin)) return begin + 1;
-    std::set<TensorId> written = {Root(plan_.groups[begin].output)};
+    std::set<TensorId> written;
+    const auto add = [&](const Group& group) {
+      for (const TensorId output : OutputsOf(group))
+        written.insert(Root(output));
+    };
+    add(plan_.groups[begin]);
     size_t end = begin + 1;
     for (; end < launches.size() && end - begin < kMostTogether && few(end);
          ++end) {
@@ -101,7 +108,7 @@ class LaunchPlanner {
             return written.count(Root(input)) > 0;
           }))
         break;
-      written.insert(Root(plan_.groups[end].output));
+      add(plan_.groups[end]);
     }
     return end;
   }

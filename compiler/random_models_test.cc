@@ -71,6 +71,8 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
     TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
                         Compile(model, *codegen_, options));
     joined_ += static_cast<int>(compiled.connected.joins.size());
+    for (const Group& group : compiled.plan.groups)
+      side_outputs_ += static_cast<int>(group.side_outputs.size());
     const std::map<TensorId, HostTensor> by_tensor =
         RandomInputs(graph, seed, /*exact_integers=*/true);
     std::vector<HostTensor> inputs;
@@ -98,7 +100,7 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
 
   std::unique_ptr<backends::Codegen> codegen_;
   std::vector<std::shared_ptr<backends::Device>> devices_;
-  int joined_ = 0;
+  int joined_ = 0, side_outputs_ = 0;
 };
 
 TEST_P(RandomModelsTest, ComputeWhatTheInterpreterComputes) {
@@ -114,6 +116,7 @@ TEST_P(RandomModelsTest, ComputeWhatTheInterpreterComputes) {
   }
   if (end - begin >= 50) {
     EXPECT_GE(joined_, 5);
+    EXPECT_GE(side_outputs_, 1);
   }
 }
 

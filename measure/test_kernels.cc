@@ -93,6 +93,16 @@ V: f32[8, 17] = compute (r: 8, c: 17) { max(U[r, c] - 1, X[r, c]) }
 return U, V
 )";
 
+// The sum leaves the group, and its norm reads it.
+constexpr char kAddNorm[] = R"(
+X: f32[5, 17] = placeholder
+R: f32[5, 17] = placeholder
+S: f32[5, 17] = compute (r: 5, c: 17) { X[r, c] + R[r, c] }
+M: f32[5, 1] = compute (r: 5, o: 1) reduce (k: 17) sum:f32 { S[r, k] }
+Y: f32[5, 17] = compute (r: 5, c: 17) { S[r, c] - M[r, 0] * 0.05882353 }
+return S, Y
+)";
+
 NamedWorkload Parse(std::string name, const char* text, bool exact) {
   absl::StatusOr<TensorGraph> graph = ParseText(text);
   TW_CHECK_OK(graph) << name;
@@ -112,7 +122,8 @@ std::vector<NamedWorkload> TestWorkloads() {
                                     Parse("halfsum", kHalfSum, true),
                                     Parse("int8gemm", kInt8Gemm, true),
                                     Parse("gather", kGather, true),
-                                    Parse("twooutputs", kTwoOutputs, true)};
+                                    Parse("twooutputs", kTwoOutputs, true),
+                                    Parse("addnorm", kAddNorm, false)};
   sketch::Workload& conv = all[1].workload;
   const TensorId output = conv.graph.outputs()[0];
   const std::vector<int64_t> shape = conv.graph.tensor(output).static_shape();

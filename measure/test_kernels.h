@@ -21,7 +21,7 @@ struct NamedWorkload {
 // Gemm with bias and relu (7 x 19 x 33), convolution with inline padding (its
 // output in 16-channel blocks with a zero halo), depthwise convolution, max
 // pooling, softmax, layer norm, argmax, fp16 sum, int8 gemm, gather, two
-// outputs.
+// outputs, a sum and its norm as two outputs.
 std::vector<NamedWorkload> TestWorkloads();
 // One of them. CHECKs that it exists.
 sketch::Workload TestWorkload(const std::string& name);

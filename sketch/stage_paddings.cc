@@ -54,6 +54,7 @@ class Mover {
     for (const Tensor& tensor : graph.tensors()) {
       for (const TensorId input : graph.Inputs(tensor.id)) ++readers_[input];
     }
+    for (const TensorId output : graph.outputs()) ++readers_[output];
   }
 
   StagePlan Run() {

@@ -21,9 +21,10 @@ struct StagePlan {
     // (tilegraph/plan.h); rounded up to what its operands keep together.
     int64_t reduce_step = 0;
   };
-  // In an order in which they can run; the last computes the workload's output.
+  // In an order in which they can run; the last computes the workload's last
+  // output, stages before it the others.
   std::vector<Stage> stages;
-  // Of the output, per dimension: what a task computes.
+  // Of the last output, per dimension: what a task computes.
   std::vector<int64_t> tile;
 };
 

@@ -76,6 +76,11 @@ Layout FromDigits(const std::vector<int64_t>& extents,
 
 }  // namespace
 
+bool LeavesGroup(const TensorGraph& graph, TensorId id) {
+  const absl::Span<const TensorId> outputs = graph.outputs();
+  return std::find(outputs.begin(), outputs.end(), id) != outputs.end();
+}
+
 Layout LayoutOfBox(const Layout& whole, const std::vector<int64_t>& extents) {
   return FromDigits(extents, DigitsOfBox(whole, extents));
 }
@@ -114,7 +119,7 @@ absl::StatusOr<Workload> StageWorkload(const Workload& workload,
     }
     renamed[id] =
         result.graph.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
-    if (tensor.kind == TensorKind::kPlaceholder) {
+    if (tensor.kind == TensorKind::kPlaceholder || LeavesGroup(graph, id)) {
       result.layouts[renamed[id]] = workload.LayoutOf(id);
       return;
     }

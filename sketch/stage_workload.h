@@ -18,6 +18,9 @@ absl::StatusOr<Workload> StageWorkload(const Workload& workload,
                                        const StagePlan& plan, size_t stage,
                                        const Layout& layout);
 
+// Whether `id` is an output of the graph: written to memory as it is computed.
+bool LeavesGroup(const TensorGraph& graph, TensorId id);
+
 // `whole`, the layout of a tensor, for a box of its elements: their order in
 // memory is the same, without halo.
 Layout LayoutOfBox(const Layout& whole, const std::vector<int64_t>& extents);

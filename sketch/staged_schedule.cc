@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,6 +73,10 @@ class Builder {
         inside = inside_;
         TW_RETURN_IF_ERROR(CatchUp());
         layout = LayoutOfBox(workload_.LayoutOf(output), Tile(output));
+      } else if (LeavesGroup(graph_, output)) {
+        writer_.ComputeAt(block, inside_);
+        TW_RETURN_IF_ERROR(CatchUp());
+        layout = LayoutOfBox(workload_.LayoutOf(output), LoopExtents(output));
       } else {
         TW_ASSIGN_OR_RETURN(inside, PlaceOf(stage, block));
         writer_.ComputeAt(block, inside);
@@ -84,7 +89,7 @@ class Builder {
       const bool product = rolling_ && rolling_inside_ < 0;
       if (product) part = RollingPart(workload_, part, *rolling_);
       Place place = {writer_, inside, CutOf(output, part)};
-      if (!last) {
+      if (!last && !LeavesGroup(graph_, output)) {
         TW_ASSIGN_OR_RETURN(place.rolls, Roll(part, block));
       }
       if (plan_.stages[stage].reduce_step > 0) {
@@ -176,6 +181,10 @@ class Builder {
     if (!may_roll_ || rolling_ || plan_.stages[stage].reduce_step == 0)
       return absl::OkStatus();
     rolling_ = FindRollingRows(workload_, plan_, stage);
+    // What others read too has to be right when it is written.
+    if (rolling_ &&
+        LeavesGroup(graph_, plan_.stages[rolling_->stage].members.back()))
+      rolling_.reset();
     if (!rolling_) return absl::OkStatus();
     WriteRollingInlines(workload_, *rolling_, writer_);
     return CatchUp();
@@ -229,6 +238,18 @@ class Builder {
         return blocks_[i];
     }
     return inside_;
+  }
+
+  // Of the loops over the axes of a stage's result that was just placed.
+  std::vector<int64_t> LoopExtents(TensorId output) {
+    const Path path =
+        FindWriter(replayer_.tree(), BufferOf(replayer_, output).id);
+    const Block& block = *path.back().node().block;
+    const size_t first = path.size() - 1 - block.bindings.size();
+    std::vector<int64_t> extents;
+    for (size_t i = 0; i < block.axes.size(); ++i)
+      extents.push_back(path[first + i].node().loop->extent);
+    return extents;
   }
 
   std::vector<int64_t> Tile(TensorId output) const {
@@ -323,12 +344,21 @@ class Builder {
 };
 
 absl::Status CheckPlan(const TensorGraph& graph, const StagePlan& plan) {
-  if (graph.outputs().size() != 1 || plan.stages.empty() ||
-      plan.stages.back().members.back() != graph.outputs()[0])
+  std::set<TensorId> results;
+  for (const StagePlan::Stage& stage : plan.stages)
+    results.insert(stage.members.back());
+  for (const TensorId output : graph.outputs()) {
+    if (!results.count(output))
+      return absl::InvalidArgumentError(
+          absl::StrCat(graph.tensor(output).name,
+                       " leaves the group and is no stage's "
+                       "result"));
+  }
+  if (plan.stages.empty() ||
+      !LeavesGroup(graph, plan.stages.back().members.back()))
     return absl::InvalidArgumentError(
-        "a staged schedule is for groups with one output, that of the last "
-        "stage");
-  const Tensor& output = graph.tensor(graph.outputs()[0]);
+        "a staged schedule ends with an output of its group");
+  const Tensor& output = graph.tensor(plan.stages.back().members.back());
   if (output.shape.empty() || plan.tile.size() != output.shape.size())
     return absl::InvalidArgumentError(
         absl::StrCat("a tile of ", output.name, " has ", output.shape.size(),

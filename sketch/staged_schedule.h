@@ -1,7 +1,9 @@
 // Groups that are computed tile by tile: a task computes a tile of the output,
 // and before it, stage by stage, what that needs of the results of the stages
-// before, which never leave the task's scratch (Welder, OSDI 2023). Inside a
-// task every stage runs as its family's rules say for a group of that size.
+// before (Welder, OSDI 2023). That never leaves the task's scratch, unless it
+// is an output of the group itself: such tiles go to memory, where later stages
+// read them while they are still in a cache. Inside a task every stage runs as
+// its family's rules say for a group of that size.
 #ifndef TILEWRIGHT_SKETCH_STAGED_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_STAGED_SCHEDULE_H_
 
@@ -13,9 +15,10 @@
 
 namespace tilewright::sketch {
 
-// REQUIRES: the stages of `plan` partition the computes of `workload`, which
-// has one output. InvalidArgument if a stage is of no family that can be one,
-// or a tile of it cannot be cut out of its tensor.
+// REQUIRES: the stages of `plan` partition the computes of `workload`.
+// InvalidArgument if an output is no stage's result, a stage is of no family
+// that can be one, a tile of it cannot be cut out of its tensor, or tasks would
+// compute elements of an output twice, or not at all.
 absl::StatusOr<Schedule> StagedSchedule(const Workload& workload,
                                         const DeviceSpec& spec,
                                         const StagePlan& plan);

@@ -213,6 +213,24 @@ StagedWorkload TokenMlp(int64_t rows, int64_t width, int64_t hidden) {
   return std::move(b).Finish();
 }
 
+StagedWorkload AddNorm(int64_t rows, int64_t depth, int64_t width,
+                       int64_t out) {
+  Builder b;
+  TensorId x = b.Input("X", {rows, depth > 0 ? depth : width});
+  const TensorId residual = b.Input("R", {rows, width});
+  if (depth > 0) x = Linear(b, x, width);
+  x = b.Map({rows, width}, Make(Op::kAdd, b.Load(x, {V(0), V(1)}),
+                                b.Load(residual, {V(0), V(1)})));
+  b.EndStage();
+  x = LayerNorm(b, x);
+  b.EndStage();
+  if (out > 0) {
+    Linear(b, x, out);
+    b.EndStage();
+  }
+  return std::move(b).Finish();
+}
+
 StagedWorkload Attention(int64_t heads, int64_t rows, int64_t keys,
                          int64_t depth, bool transposed) {
   Builder b;

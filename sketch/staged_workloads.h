@@ -23,6 +23,10 @@ StagedWorkload Mlp(int64_t rows, const std::vector<int64_t>& widths);
 // X: f32[rows, width];  layer norm, product to `hidden` with GELU, product back
 // to `width`, plus X.
 StagedWorkload TokenMlp(int64_t rows, int64_t width, int64_t hidden);
+// X: f32[rows, depth], R: f32[rows, width];  product with bias plus R (of depth
+// 0: X is f32[rows, width], the sum of both alone), layer norm of that, product
+// to `out` (0: none).
+StagedWorkload AddNorm(int64_t rows, int64_t depth, int64_t width, int64_t out);
 // Q: f32[heads, rows, depth], K: f32[heads, depth, keys], V: f32[heads, keys,
 // depth];  softmax(Q·K) · V. `transposed`: K is f32[heads, keys, depth], to be
 // transposed first.

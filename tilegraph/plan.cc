@@ -58,6 +58,12 @@ Plan MakePlan(const TensorGraph& graph, const PlanOptions& options) {
   }
 }
 
+std::vector<TensorId> OutputsOf(const Group& group) {
+  std::vector<TensorId> outputs = group.side_outputs;
+  outputs.push_back(group.output);
+  return outputs;
+}
+
 std::string ToString(const Plan& plan, const TensorGraph& graph) {
   const auto name = [&](TensorId id) { return graph.tensor(id).name; };
   std::string out;
@@ -69,10 +75,11 @@ std::string ToString(const Plan& plan, const TensorGraph& graph) {
       });
     };
     absl::StrAppend(&out, "group ", g, ": ", join(group.members),
-                    "\n  reads   ", join(group.inputs), "\n  writes  ",
-                    name(group.output), "  ",
-                    plan.layouts.at(group.output).ToString(), "\n  ends    ",
-                    group.why, "\n");
+                    "\n  reads   ", join(group.inputs), "\n");
+    for (const TensorId id : OutputsOf(group))
+      absl::StrAppend(&out, "  writes  ", name(id), "  ",
+                      plan.layouts.at(id).ToString(), "\n");
+    absl::StrAppend(&out, "  ends    ", group.why, "\n");
     if (group.stages.empty()) continue;
     absl::StrAppend(&out, "  tile    [", absl::StrJoin(group.tile, ", "),
                     "] of ", name(group.output), "\n");

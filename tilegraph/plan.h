@@ -35,14 +35,21 @@ struct Group {
   std::vector<TensorId> inputs;   // placeholders, constants and other groups'
                                   // outputs that members load, ascending
   TensorId output;
+  // Results of stages before the last that others read too, ascending: written
+  // to memory tile by tile; later stages read them there.
+  std::vector<TensorId> side_outputs;
   std::string why;  // one line: why it ends where it ends
   // Empty: one nest of loops. Otherwise its members in stages, in an order in
   // which they can run, the last with `output`: a task computes a tile of it,
   // `tile` elements per dimension, and of the stages before what that needs,
-  // which stays in a cache or a scratchpad.
+  // which stays in a cache or a scratchpad. Tiles of side outputs do not
+  // overlap.
   std::vector<Stage> stages;
   std::vector<int64_t> tile;
 };
+
+// All that it writes, `output` last.
+std::vector<TensorId> OutputsOf(const Group& group);
 
 struct Plan {
   std::vector<Group> groups;  // in an order in which they can run

@@ -128,11 +128,12 @@ PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec) {
         one.weighed.push_back(&decision);
     }
     const absl::Span<const TensorId> outputs = graph.outputs();
-    if (std::find(outputs.begin(), outputs.end(), group.output) ==
-        outputs.end())
-      report.intermediate_bytes +=
-          static_cast<double>(graph.tensor(group.output).num_elements() *
-                              SizeBytes(graph.tensor(group.output).dtype));
+    for (const TensorId id : OutputsOf(group)) {
+      if (std::find(outputs.begin(), outputs.end(), id) == outputs.end())
+        report.intermediate_bytes +=
+            static_cast<double>(graph.tensor(id).num_elements() *
+                                SizeBytes(graph.tensor(id).dtype));
+    }
     if (group.stages.empty()) continue;
     ++report.staged;
     if (!kernels.insert(compiled.kernel_of_group[g]).second) continue;
@@ -212,6 +213,7 @@ void AppendPlan(const CompiledModel& compiled, const PlanReport& report,
     names((json.Key("members"), group.members));
     names((json.Key("inputs"), group.inputs));
     json.Key("output").Text(compiled.graph.tensor(group.output).name);
+    names((json.Key("side_outputs"), group.side_outputs));
     json.Key("why").Text(group.why).Key("stages").Open('[');
     for (const Stage& stage : group.stages) names(stage.members);
     json.Close(']');

@@ -15,6 +15,7 @@
 #include "backends/lowering/error_bound.h"
 #include "backends/spec/device_spec.pb.h"
 #include "gtest/gtest.h"
+#include "sketch/staged_outputs.h"
 #include "sketch/staged_windows.h"
 #include "sketch/staged_workloads.h"
 #include "tilegraph/host_tensor.h"
@@ -147,6 +148,21 @@ TEST(StagedKernelsTest, OneKeyIsOneBlock) {
        {in_blocks(sketch::TokenMlp(16, 32, 128), 48), {8, 32}}});
 }
 
+TEST(StagedKernelsTest, GroupsOfSeveralOutputs) {
+  absl::StatusOr<CaseRunner> runner = CaseRunner::Create();
+  if (!runner.ok()) GTEST_SKIP() << runner.status();
+  using sketch::GiveOut;
+  ExpectRight(
+      *runner,
+      {{GiveOut(sketch::AddNorm(49, 64, 96, 0), {0}), {28, 96}},
+       {GiveOut(sketch::AddNorm(49, 0, 96, 0), {0}), {7, 96}},
+       {GiveOut(sketch::AddNorm(50, 64, 48, 96), {0, 1}), {16, 96}},
+       {GiveOut(sketch::TokenMlp(49, 96, 384), {0}), {28, 96}},
+       {GiveOut(sketch::Mlp(64, {64, 64, 64, 64}), {0, 1}), {32, 64}},
+       {GiveOut(sketch::Attention(2, 64, 128, 64), {0, 1}), {1, 32, 64}},
+       {GiveOut(sketch::Pointwise(7, 8, {32, 64, 48}), {0}), {1, 48, 2, 8}}});
+}
+
 class DrawnStagedKernelsTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(DrawnStagedKernelsTest, ComputeWhatTheReferenceComputes) {
@@ -169,6 +185,26 @@ TEST_P(DrawnStagedKernelsTest, ComputeWhatTheReferenceComputes) {
     ASSERT_TRUE(status.ok()) << status;
     batch.clear();
   }
+}
+
+// Some of their results given out, too.
+TEST_P(DrawnStagedKernelsTest,
+       OfSeveralOutputsComputeWhatTheReferenceComputes) {
+  absl::StatusOr<CaseRunner> runner = CaseRunner::Create();
+  if (!runner.ok()) GTEST_SKIP() << runner.status();
+  constexpr int kCases = 50;
+  std::vector<RandomCase> batch;
+  for (int i = 0; i < kCases; ++i) {
+    const uint64_t seed = 5000 + GetParam() * kCases + i;
+    absl::StatusOr<RandomCase> drawn =
+        lowering::StagedCase(sketch::DrawGivingOut(seed), runner->spec(), seed);
+    if (absl::IsInvalidArgument(drawn.status())) continue;  // tiles overlap
+    ASSERT_TRUE(drawn.ok()) << "seed " << seed << ": " << drawn.status();
+    batch.push_back(*std::move(drawn));
+  }
+  ASSERT_GE(batch.size(), kCases / 3u);
+  const absl::Status status = runner->RunBatch(std::move(batch));
+  ASSERT_TRUE(status.ok()) << status;
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, DrawnStagedKernelsTest, ::testing::Range(0, 4));

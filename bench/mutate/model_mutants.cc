@@ -1,6 +1,7 @@
 #include "bench/mutate/model_mutants.h"
 
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,26 +13,30 @@
 namespace tilewright::bench {
 namespace {
 
-// The output of one launch: where it lies and how.
+// An output of one launch: where it lies and how.
 struct LaunchOutput {
+  std::string name;  // in the kernel's workload
   Place place;
   DType dtype;
   Layout layout;
 };
 
-// Outputs follow all other arguments.
-absl::StatusOr<LaunchOutput> OutputOf(const Program& program,
-                                      const Launch& launch) {
+// Outputs follow all other arguments, ascending.
+absl::StatusOr<std::vector<LaunchOutput>> OutputsOf(const Program& program,
+                                                    const Launch& launch) {
   const KernelInfo& info = program.kernels(launch.kernel());
   TW_ASSIGN_OR_RETURN(const sketch::Workload workload,
                       sketch::ParseWorkload(info.workload()));
-  if (workload.graph.outputs().size() != 1)
-    return absl::UnimplementedError(
-        absl::StrCat("kernel ", info.name(), " has several outputs"));
-  const TensorId output = workload.graph.outputs()[0];
-  return LaunchOutput{launch.args(launch.args_size() - 1),
-                      workload.graph.tensor(output).dtype,
-                      workload.LayoutOf(output)};
+  const std::set<TensorId> ids(workload.graph.outputs().begin(),
+                               workload.graph.outputs().end());
+  int arg = launch.args_size() - static_cast<int>(ids.size());
+  std::vector<LaunchOutput> outputs;
+  for (const TensorId id : ids) {
+    const Tensor& tensor = workload.graph.tensor(id);
+    outputs.push_back(
+        {tensor.name, launch.args(arg++), tensor.dtype, workload.LayoutOf(id)});
+  }
+  return outputs;
 }
 
 std::string ReadLogical(const LaunchOutput& output, const char* data) {
@@ -107,16 +112,20 @@ absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(
   for (int step = 0; step < model.program().steps_size(); ++step) {
     if (!model.program().steps(step).has_launch()) continue;
     const Launch& launch = model.program().steps(step).launch();
-    TW_ASSIGN_OR_RETURN(const LaunchOutput output,
-                        OutputOf(model.program(), launch));
-    for (const Harm harm : {Harm::kZero, Harm::kRotateChannels}) {
-      ModelMutant mutant;
-      mutant.step = step;
-      mutant.label = model.program().kernels(launch.kernel()).label();
-      mutant.harm = harm;
-      TW_RETURN_IF_ERROR(
-          JudgeMutant(model, output, references, error_limit, mutant));
-      mutants.push_back(std::move(mutant));
+    TW_ASSIGN_OR_RETURN(const std::vector<LaunchOutput> outputs,
+                        OutputsOf(model.program(), launch));
+    for (const LaunchOutput& output : outputs) {
+      for (const Harm harm : {Harm::kZero, Harm::kRotateChannels}) {
+        ModelMutant mutant;
+        mutant.step = step;
+        mutant.label = model.program().kernels(launch.kernel()).label();
+        if (outputs.size() > 1)
+          absl::StrAppend(&mutant.label, " (", output.name, ")");
+        mutant.harm = harm;
+        TW_RETURN_IF_ERROR(
+            JudgeMutant(model, output, references, error_limit, mutant));
+        mutants.push_back(std::move(mutant));
+      }
     }
   }
   return mutants;

@@ -1,6 +1,6 @@
 // Wrong versions of a compiled model, to test that the judge of whole models
-// would notice: after each launch its output is set to zero, or its channels
-// are moved on by one.
+// would notice: after each launch one of its outputs is set to zero, or its
+// channels are moved on by one.
 #ifndef TILEWRIGHT_BENCH_MUTATE_MODEL_MUTANTS_H_
 #define TILEWRIGHT_BENCH_MUTATE_MODEL_MUTANTS_H_
 
@@ -17,7 +17,8 @@ enum class Harm { kNone, kZero, kRotateChannels };
 
 struct ModelMutant {
   int step = 0;
-  std::string label;  // the tensors the launch computes
+  std::string label;  // the tensors the launch computes, of several outputs
+                      // also which one is harmed
   Harm harm = Harm::kNone;
   double error = 0;       // e of the mutant
   bool rejected = false;  // error above the limit
@@ -25,9 +26,10 @@ struct ModelMutant {
   std::string excuse;
 };
 
-// Runs the model once for every launch and harm. Channels are dimension 1 of
-// tensors with three or more, else the last one. A harm that changes no element
-// (a tensor of one channel, say) is excused. `model` must be bound to inputs.
+// Runs the model once for every output of a launch and harm. Channels are
+// dimension 1 of tensors with three or more, else the last one. A harm that
+// changes no element (a tensor of one channel, say) is excused. `model` must be
+// bound to inputs.
 absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(
     OwnModel& model, const std::vector<OrtTensor>& references,
     double error_limit);

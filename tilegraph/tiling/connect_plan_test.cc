@@ -21,6 +21,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class ConnectPlanTest : public testing::Test {
  protected:
@@ -81,6 +82,27 @@ std::string Mlp(int rows, int in, int hidden, int out) {
                           rows, in, hidden, out);
 }
 
+std::string TwoConvolutions() {
+  return R"(
+    X: f32[1, 16, 32, 32] = placeholder
+    W: f32[16, 16] = placeholder
+    V: f32[16, 3, 3] = placeholder
+    C: f32[1, 16, 32, 32] = compute (n: 1, o: 16, h: 32, w: 32)
+      reduce (c: 16) sum:f32 { X[n, c, h, w] * W[o, c] } hint conv
+    R: f32[1, 16, 32, 32] = compute (n: 1, o: 16, h: 32, w: 32) {
+      max(C[n, o, h, w], 0.0) }
+    P: f32[1, 16, 34, 34] = compute (n: 1, o: 16, h: 34, w: 34) {
+      select(h - 1 >= 0 && h - 1 < 32 && w - 1 >= 0 && w - 1 < 32,
+             R[n, o, h - 1, w - 1], 0.0) }
+    D: f32[1, 16, 32, 32] = compute (n: 1, o: 16, h: 32, w: 32)
+      reduce (i: 3, j: 3) sum:f32 { P[n, o, h + i, w + j] * V[o, i, j] }
+      hint conv
+    Y: f32[1, 16, 32, 32] = compute (n: 1, o: 16, h: 32, w: 32) {
+      tanh(D[n, o, h, w]) }
+    return Y
+  )";
+}
+
 TEST_F(ConnectPlanTest, NarrowProductsAreJoined) {
   const TensorGraph graph = Parse(Mlp(65536, 64, 64, 64));
   const Plan plan = Connect(graph, {});
@@ -115,14 +137,29 @@ TEST_F(ConnectPlanTest, WhatFitsNoCacheStaysApart) {
   EXPECT_THAT(Reasons(), HasSubstr("more than a core's cache holds"));
 }
 
-TEST_F(ConnectPlanTest, OutputsOfTheModelStayInMemory) {
+TEST_F(ConnectPlanTest, OutputsOfTheModelAreWrittenByTheirStage) {
   std::string text = Mlp(4096, 64, 64, 64);
   text.replace(text.find("return Y"), 8, "return Y, R");
-  EXPECT_EQ(Connect(Parse(text), force_).groups.size(), 2u);
-  EXPECT_THAT(Reasons(), HasSubstr("an output of the model"));
+  const TensorGraph graph = Parse(text);
+  const Plan plan = Connect(graph, force_);
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_THAT(Names(graph, plan.groups[0].side_outputs), ElementsAre("R"));
+  EXPECT_THAT(Names(graph, OutputsOf(plan.groups[0])), ElementsAre("R", "Y"));
+  // Whole rows: nothing of R may be written twice.
+  EXPECT_EQ(plan.groups[0].tile[1], 64);
 }
 
-TEST_F(ConnectPlanTest, ReadersThatDoNotMeetAreNotJoined) {
+// What would read T of a tile of columns is all of its rows.
+TEST_F(ConnectPlanTest, TilesOfSideOutputsDoNotOverlap) {
+  std::string text = Mlp(4, 64, 1 << 18, 64);
+  text.replace(text.find("return Y"), 8, "return Y, R");
+  EXPECT_EQ(Connect(Parse(text), force_).groups.size(), 2u);
+  const GroupCost& joined = connected_.decisions[0].joined;
+  EXPECT_TRUE(joined.covers);
+  EXPECT_FALSE(joined.fits);
+}
+
+TEST_F(ConnectPlanTest, OneReaderIsJoinedAndOthersReadInMemory) {
   const TensorGraph graph = Parse(R"(
     A: f32[256, 64] = placeholder
     B: f32[64, 64] = placeholder
@@ -134,8 +171,87 @@ TEST_F(ConnectPlanTest, ReadersThatDoNotMeetAreNotJoined) {
       T[m, k] * B[n, k] }
     return Y, Z
   )");
-  EXPECT_EQ(Connect(graph, force_).groups.size(), 3u);
-  EXPECT_THAT(Reasons(), HasSubstr("T is also read by Z"));
+  const Plan plan = Connect(graph, force_);
+  ASSERT_EQ(plan.groups.size(), 2u);
+  EXPECT_THAT(Names(graph, plan.groups[0].members), ElementsAre("T", "Y"));
+  EXPECT_THAT(Names(graph, plan.groups[0].side_outputs), ElementsAre("T"));
+  EXPECT_THAT(Names(graph, plan.groups[1].inputs), ElementsAre("B", "T"));
+}
+
+// The sum is read by a norm right away and by another sum at the end.
+TEST_F(ConnectPlanTest, ResidualStreamsLeaveTheGroup) {
+  const TensorGraph graph = Parse(R"(
+    A: f32[256, 64] = placeholder
+    R: f32[256, 64] = placeholder
+    B: f32[64, 64] = placeholder
+    T: f32[256, 64] = compute (m: 256, n: 64) reduce (k: 64) sum:f32 {
+      A[m, k] * B[k, n] }
+    S: f32[256, 64] = compute (m: 256, n: 64) { T[m, n] + R[m, n] }
+    M: f32[256, 1] = compute (m: 256, o: 1) reduce (k: 64) sum:f32 { S[m, k] }
+    N: f32[256, 64] = compute (m: 256, n: 64) { S[m, n] - M[m, 0] }
+    U: f32[256, 64] = compute (m: 256, n: 64) reduce (k: 64) sum:f32 {
+      N[m, k] * B[k, n] }
+    Y: f32[256, 64] = compute (m: 256, n: 64) { U[m, n] + S[m, n] }
+    return Y
+  )");
+  PlanOptions options;
+  const Plan apart = MakePlan(graph, options);
+  ASSERT_EQ(apart.groups.size(), 3u);
+  const Plan plan = WithJoins(graph, apart, {Join{{0, 1}, {16, 64}, "here"}});
+  ASSERT_EQ(plan.groups.size(), 2u);
+  EXPECT_THAT(Names(graph, plan.groups[0].side_outputs), ElementsAre("S"));
+  EXPECT_EQ(plan.layouts.at(*graph.Find("S")),
+            apart.layouts.at(*graph.Find("S")));
+  EXPECT_THAT(ToString(plan, graph), HasSubstr("writes  S"));
+  const JoinRules rules(graph, apart);
+  TW_ASSERT_OK_AND_ASSIGN(const Group whole, rules.Joined({0, 1, 2}));
+  EXPECT_THAT(whole.side_outputs, IsEmpty());
+}
+
+// V reads what the group computes, and its result is what the group needs.
+TEST_F(ConnectPlanTest, ReadersBeforeTheEndOfTheGroupForbidTheJoin) {
+  const TensorGraph graph = Parse(R"(
+    A: f32[256, 64] = placeholder
+    B: f32[64, 64] = placeholder
+    T: f32[256, 64] = compute (m: 256, n: 64) reduce (k: 64) sum:f32 {
+      A[m, k] * B[k, n] }
+    V: f32[64, 64] = compute (m: 64, n: 64) reduce (k: 256) sum:f32 {
+      T[k, m] * T[k, n] }
+    Y: f32[256, 64] = compute (m: 256, n: 64) reduce (k: 64) sum:f32 {
+      T[m, k] * V[k, n] }
+    return Y
+  )");
+  const Plan plan = MakePlan(graph, {});
+  const JoinRules rules(graph, plan);
+  EXPECT_THAT(std::string(rules.Joined({0, 2}).status().message()),
+              HasSubstr("T is also read by V, which runs before Y"));
+}
+
+// R has zeros around it in memory, the stage that pads it has them in scratch.
+TEST_F(ConnectPlanTest, PaddingsOfSideOutputsAreStagesToo) {
+  std::string text = TwoConvolutions();
+  text.replace(text.find("return Y"), 8, "return Y, R");
+  const TensorGraph graph = Parse(text);
+  const Plan plan = Connect(graph, force_);
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_THAT(Names(graph, plan.groups[0].side_outputs), ElementsAre("R"));
+  EXPECT_EQ(plan.groups[0].stages.size(), 3u);
+  // Neighbours in height or width would overlap.
+  EXPECT_EQ(plan.groups[0].tile[2], 32);
+  EXPECT_EQ(plan.groups[0].tile[3], 32);
+}
+
+TEST_F(ConnectPlanTest, PaddingsThatOthersReadForbidTheJoin) {
+  std::string text = TwoConvolutions();
+  text.replace(text.find("return Y"), 8, R"(
+    E: f32[1, 16, 32, 32] = compute (n: 1, o: 16, h: 32, w: 32)
+      reduce (i: 3, j: 3) max:f32 { P[n, o, h + i, w + j] }
+    return Y, E)");
+  const TensorGraph graph = Parse(text);
+  const Plan plan = MakePlan(graph, {});
+  const JoinRules rules(graph, plan);
+  EXPECT_THAT(std::string(rules.Joined({0, 1}).status().message()),
+              HasSubstr("P is read inside and outside"));
 }
 
 // Both paths from T lead to Y: all of it, or nothing.
@@ -155,27 +271,6 @@ TEST_F(ConnectPlanTest, PathsThatMeetAreJoinedTogether) {
   ASSERT_EQ(plan.groups[0].stages.size(), 2u);
   EXPECT_THAT(Names(graph, plan.groups[0].stages[1].members),
               ElementsAre("U", "Y"));
-}
-
-std::string TwoConvolutions() {
-  return R"(
-    X: f32[1, 16, 32, 32] = placeholder
-    W: f32[16, 16] = placeholder
-    V: f32[16, 3, 3] = placeholder
-    C: f32[1, 16, 32, 32] = compute (n: 1, o: 16, h: 32, w: 32)
-      reduce (c: 16) sum:f32 { X[n, c, h, w] * W[o, c] } hint conv
-    R: f32[1, 16, 32, 32] = compute (n: 1, o: 16, h: 32, w: 32) {
-      max(C[n, o, h, w], 0.0) }
-    P: f32[1, 16, 34, 34] = compute (n: 1, o: 16, h: 34, w: 34) {
-      select(h - 1 >= 0 && h - 1 < 32 && w - 1 >= 0 && w - 1 < 32,
-             R[n, o, h - 1, w - 1], 0.0) }
-    D: f32[1, 16, 32, 32] = compute (n: 1, o: 16, h: 32, w: 32)
-      reduce (i: 3, j: 3) sum:f32 { P[n, o, h + i, w + j] * V[o, i, j] }
-      hint conv
-    Y: f32[1, 16, 32, 32] = compute (n: 1, o: 16, h: 32, w: 32) {
-      tanh(D[n, o, h, w]) }
-    return Y
-  )";
 }
 
 TEST_F(ConnectPlanTest, PaddingsBecomeStages) {

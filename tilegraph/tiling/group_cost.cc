@@ -29,6 +29,8 @@ constexpr double kTaskSeconds = 100e-9;   // to start one
 constexpr double kStageSeconds = 300e-9;  // each stage of it
 // Of all, for a full private cache: it holds less than it could.
 constexpr double kCrowding = 0.01;
+// Bytes that an overlap counts as: worse than any that do not fit.
+constexpr double kOverlaps = 1e15;
 
 std::vector<TensorId> Computes(const TensorGraph& graph) {
   std::vector<TensorId> computes;
@@ -104,10 +106,14 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
   for (const TileOperand& operand : work->inside) {
     if (prepared.work.kept().count(operand.tensor))
       cost.scratch_bytes += operand.step_bytes;
+    if (std::binary_search(group.side_outputs.begin(), group.side_outputs.end(),
+                           operand.tensor))
+      cost.covers &= operand.total_bytes == Bytes(operand.tensor);
   }
   cost.fits = group.stages.empty() ||
-              static_cast<double>(cost.scratch_bytes) + MovingBytes(*work) <=
-                  kTaskShare * CapacityBytes(levels_[private_]);
+              (cost.covers &&
+               static_cast<double>(cost.scratch_bytes) + MovingBytes(*work) <=
+                   kTaskShare * CapacityBytes(levels_[private_]));
   TW_ASSIGN_OR_RETURN(const GroupTraffic::ByStage bytes,
                       prepared.traffic.Of(tile, steps ? steps->axis : -1));
   AddStages(arithmetic.stage_seconds, bytes, cost);
@@ -144,6 +150,11 @@ void GroupPricer::AddStages(const std::vector<double>& work_seconds,
           std::max(0.0, cost.levels[i].both() - cost.memory_bytes);
     if (inner > private_) cost.private_bytes += cost.levels[i].both();
   }
+}
+
+double GroupPricer::Bytes(TensorId id) const {
+  const Tensor& tensor = graph_.tensor(id);
+  return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
 }
 
 void GroupPricer::AddTimes(const Group& group, const std::vector<int64_t>& task,
@@ -190,7 +201,8 @@ absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
   std::vector<GroupCost> costs;
   const auto rank = [](const GroupCost& cost) {
     return cost.fits ? TileRank{false, cost.core_seconds}
-                     : TileRank{true, static_cast<double>(cost.scratch_bytes)};
+                     : TileRank{true, static_cast<double>(cost.scratch_bytes) +
+                                          (cost.covers ? 0 : kOverlaps)};
   };
   TW_RETURN_IF_ERROR(ClimbTiles(
       sizes, vector_dim,

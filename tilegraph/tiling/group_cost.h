@@ -37,6 +37,8 @@ struct GroupCost {
   double memory_bytes = 0, shared_bytes = 0, private_bytes = 0;
   int64_t scratch_bytes = 0;  // tiles of stages, of one task
   bool fits = true;           // into the private cache
+  // Whether tiles of side outputs lie side by side; else it cannot be done.
+  bool covers = true;
   // Of one core that does it all: arithmetic, and what transfers add to it.
   double work_seconds = 0, transfer_seconds = 0;
   double one_core_seconds = 0;
@@ -80,6 +82,7 @@ class GroupPricer {
                                  const std::vector<int64_t>& tile) const;
   void AddStages(const std::vector<double>& work_seconds,
                  const GroupTraffic::ByStage& bytes, GroupCost& cost) const;
+  double Bytes(TensorId id) const;
   void AddTimes(const Group& group, const std::vector<int64_t>& task,
                 GroupCost& cost) const;
 

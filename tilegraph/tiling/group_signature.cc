@@ -56,6 +56,8 @@ std::string GroupSignature(const TensorGraph& graph, const TensorHomes& homes,
       absl::StrAppend(&text, " in steps of ", stage.reduce_step);
     text += "\n";
   }
+  for (const TensorId output : group.side_outputs)
+    absl::StrAppend(&text, "writes %", local.at(output), "\n");
   return text;
 }
 

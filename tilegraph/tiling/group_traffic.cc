@@ -60,6 +60,13 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
     for (const TensorId member : group.stages[stage].members)
       written_[member] = stage;
   }
+  for (const TensorId id : group.side_outputs) {
+    const Tensor& tensor = graph.graph().tensor(id);
+    side_outputs_.emplace(
+        written_.at(id),
+        std::pair(homes.Of(id), static_cast<double>(tensor.num_elements() *
+                                                    SizeBytes(tensor.dtype))));
+  }
   std::map<TensorId, std::set<size_t>> readers;
   for (const TensorId member : group.members) {
     for (const TensorId input : graph.graph().Inputs(member))
@@ -78,6 +85,12 @@ absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
   std::vector<LevelBytes> bytes(stages_);
   const auto passes = [&](int home) { return home <= level; };
   const bool scratch = level >= private_level_;
+  for (const auto& [stage, side] : side_outputs_) {
+    const auto [home, size] = side;
+    if (scratch || !passes(home)) continue;
+    bytes[stage].written += size;
+    if (home > 0) bytes[stage].read += size;
+  }
   if (!scratch &&
       std::none_of(input_homes_.begin(), input_homes_.end(), passes) &&
       std::none_of(output_homes_.begin(), output_homes_.end(), passes))

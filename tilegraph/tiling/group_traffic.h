@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -62,6 +63,9 @@ class GroupTraffic {
   const int private_level_;
   size_t stages_ = 1;
   std::vector<int> input_homes_, output_homes_;
+  // Home and bytes, by stage that writes it; inside the private level its tiles
+  // are like those of other stages.
+  std::multimap<size_t, std::pair<int, double>> side_outputs_;
   std::vector<std::vector<size_t>> input_stages_;  // that read it, ascending
   std::map<TensorId, size_t> written_;             // by member: its stage
   std::map<TensorId, size_t> read_;  // by member: the first after that

@@ -16,7 +16,7 @@ namespace tilewright {
 namespace {
 
 // Why `group` shares a kernel with no other; empty if it may.
-std::string WhyAlone(const TensorGraph& graph, const Group& group) {
+std::string WhyIsAlone(const TensorGraph& graph, const Group& group) {
   if (IsBandMove(graph.tensor(group.output)))
     return "it moves between host and device";
   for (const TensorId member : group.members) {
@@ -28,6 +28,18 @@ std::string WhyAlone(const TensorGraph& graph, const Group& group) {
     if (AsConcatenation(graph, member)) return "it puts tensors together";
   }
   return "";
+}
+
+// Whether somebody other than those in `inside` needs `view` in memory.
+template <typename Inside>
+bool IsReadOutside(const TensorGraph& graph,
+                   const std::vector<TensorId>& consumers, TensorId view,
+                   const Inside& inside) {
+  const absl::Span<const TensorId> outputs = graph.outputs();
+  return std::find(outputs.begin(), outputs.end(), view) != outputs.end() ||
+         std::any_of(
+             consumers.begin(), consumers.end(),
+             [&](TensorId consumer) { return !inside.count(consumer); });
 }
 
 // How a stage's output lies in its scratch memory.
@@ -44,10 +56,12 @@ JoinRules::JoinRules(const TensorGraph& graph, const Plan& plan)
       consumers_(graph.Consumers()),
       views_(plan.groups.size()),
       readers_(plan.groups.size()),
+      through_concatenation_(plan.groups.size()),
       in_memory_(plan.groups.size()) {
   std::map<TensorId, int> group_of, output_of;
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     TW_CHECK(plan.groups[g].stages.empty());
+    alone_.push_back(WhyIsAlone(graph, plan.groups[g]));
     output_of[plan.groups[g].output] = static_cast<int>(g);
     for (const TensorId member : plan.groups[g].members)
       group_of[member] = static_cast<int>(g);
@@ -57,61 +71,84 @@ JoinRules::JoinRules(const TensorGraph& graph, const Plan& plan)
     if (group != output_of.end() && !group_of.count(view))
       views_[group->second].push_back(view);
   }
-  for (size_t g = 0; g < plan.groups.size(); ++g) {
-    const Group& group = plan.groups[g];
-    std::vector<TensorId> seen = views_[g];
-    seen.push_back(group.output);
-    std::set<int> readers;
-    std::string& why = in_memory_[g];
-    for (const TensorId id : seen) {
-      const absl::Span<const TensorId> outputs = graph.outputs();
-      if (std::find(outputs.begin(), outputs.end(), id) != outputs.end())
-        why = "it is an output of the model";
-      for (const TensorId consumer : consumers_[id]) {
-        const auto reader = group_of.find(consumer);
-        if (reader != group_of.end()) {
-          readers.insert(reader->second);
-        } else if (!plan.views.count(consumer) ||
-                   plan.views.at(consumer) != group.output) {
-          why = "a concatenation holds it";
-        }
+  for (size_t g = 0; g < plan.groups.size(); ++g)
+    FindReaders(static_cast<int>(g), group_of);
+}
+
+void JoinRules::FindReaders(int group,
+                            const std::map<TensorId, int>& group_of) {
+  const TensorId output = plan_.groups[group].output;
+  const absl::Span<const TensorId> outputs = graph_.outputs();
+  in_memory_[group] = plan_.views.count(output) > 0;
+  std::set<int> readers;
+  std::set<TensorId> own = {output}, all = own;  // views of it
+  for (std::vector<TensorId> open = {output}; !open.empty();) {
+    const TensorId id = open.back();
+    open.pop_back();
+    if (std::find(outputs.begin(), outputs.end(), id) != outputs.end())
+      in_memory_[group] = true;
+    for (const TensorId consumer : consumers_[id]) {
+      const auto reader = group_of.find(consumer);
+      if (reader != group_of.end()) {
+        readers.insert(reader->second);
+        if (!own.count(id))
+          through_concatenation_[group].insert(reader->second);
+        continue;
       }
+      const auto view = plan_.views.find(consumer);
+      if (view != plan_.views.end() && view->second == output) {
+        own.insert(consumer);
+      } else {
+        in_memory_[group] = true;
+      }
+      if (all.insert(consumer).second) open.push_back(consumer);
     }
-    if (plan.views.count(group.output)) why = "a concatenation holds it";
-    const std::string alone = WhyAlone(graph, group);
-    if (!alone.empty()) why = alone;
-    readers_[g].assign(readers.begin(), readers.end());
   }
+  readers_[group].assign(readers.begin(), readers.end());
 }
 
 absl::StatusOr<Group> JoinRules::Joined(absl::Span<const int> groups) const {
   Group joined;
   const Group& last = plan_.groups[groups.back()];
-  if (const std::string why = WhyAlone(graph_, last); !why.empty())
-    return absl::FailedPreconditionError(
-        absl::StrCat(graph_.tensor(last.output).name, " stays alone: ", why));
   if (graph_.tensor(last.output).shape.empty())
     return absl::FailedPreconditionError("a scalar has no tiles");
   std::vector<TensorId> views;
   std::map<TensorId, int> stage_of;
   std::vector<Stage> stages;
   for (const int g : groups) {
+    const std::string name = graph_.tensor(plan_.groups[g].output).name;
+    if (!alone_[g].empty())
+      return absl::FailedPreconditionError(
+          absl::StrCat(name, " stays alone: ", alone_[g]));
     for (const TensorId member : plan_.groups[g].members)
       stage_of[member] = static_cast<int>(stages.size());
     stages.push_back({plan_.groups[g].members});
     if (g == groups.back()) break;
-    const std::string name = graph_.tensor(plan_.groups[g].output).name;
-    if (!in_memory_[g].empty())
-      return absl::FailedPreconditionError(
-          absl::StrCat(name, " stays in memory: ", in_memory_[g]));
+    bool leaves = in_memory_[g], stays = false;
     for (const int reader : readers_[g]) {
-      if (std::find(groups.begin(), groups.end(), reader) == groups.end())
+      if (std::find(groups.begin(), groups.end(), reader) != groups.end()) {
+        if (through_concatenation_[g].count(reader))
+          return absl::FailedPreconditionError(
+              absl::StrCat("a concatenation holds ", name));
+        stays = true;
+        continue;
+      }
+      if (reader < groups.back())
         return absl::FailedPreconditionError(
             absl::StrCat(name, " is also read by ",
-                         graph_.tensor(plan_.groups[reader].output).name));
+                         graph_.tensor(plan_.groups[reader].output).name,
+                         ", which runs "
+                         "before ",
+                         graph_.tensor(last.output).name));
+      leaves = true;
     }
+    if (!stays)
+      return absl::FailedPreconditionError(
+          absl::StrCat("nothing inside reads ", name));
+    if (leaves) joined.side_outputs.push_back(plan_.groups[g].output);
     views.insert(views.end(), views_[g].begin(), views_[g].end());
   }
+  std::sort(joined.side_outputs.begin(), joined.side_outputs.end());
   // From the last view on: what reads it belongs to a stage already.
   std::sort(views.begin(), views.end());
   for (auto view = views.rbegin(); view != views.rend(); ++view) {
@@ -123,6 +160,10 @@ absl::StatusOr<Group> JoinRules::Joined(absl::Span<const int> groups) const {
     if (users.empty()) continue;  // nobody reads it
     int stage = *users.begin();
     if (users.size() > 1 || AsZeroPadding(graph_, *view)) {
+      // It would lie in two ways.
+      if (IsReadOutside(graph_, consumers_[*view], *view, stage_of))
+        return absl::FailedPreconditionError(absl::StrCat(
+            graph_.tensor(*view).name, " is read inside and outside"));
       stage = static_cast<int>(stages.size());
       stages.emplace_back();
     }
@@ -155,6 +196,7 @@ absl::StatusOr<Group> JoinRules::Joined(absl::Span<const int> groups) const {
 Plan WithJoins(const TensorGraph& graph, const Plan& plan,
                absl::Span<const Join> joins) {
   const JoinRules rules(graph, plan);
+  const std::vector<std::vector<TensorId>> consumers = graph.Consumers();
   Plan result;
   result.layouts = plan.layouts;
   result.views = plan.views;
@@ -174,10 +216,16 @@ Plan WithJoins(const TensorGraph& graph, const Plan& plan,
     TW_CHECK(group.ok()) << group.status().message();
     group->tile = join.tile;
     group->why = absl::StrCat(group->why, "; ", join.why);
-    std::set<TensorId> kept;
+    std::set<TensorId> kept, in_memory;
     for (const Stage& stage : group->stages) kept.insert(stage.members.back());
-    for (const TensorId member : group->members) {
-      if (member == group->output) continue;
+    for (const TensorId output : OutputsOf(*group)) in_memory.insert(output);
+    const std::set<TensorId> inside(group->members.begin(),
+                                    group->members.end());
+    for (const TensorId member : inside) {
+      if (in_memory.count(member) ||
+          (plan.views.count(member) &&
+           IsReadOutside(graph, consumers[member], member, inside)))
+        continue;
       result.views.erase(member);
       const auto layout = result.layouts.find(member);
       if (layout == result.layouts.end()) continue;

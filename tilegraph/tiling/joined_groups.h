@@ -1,14 +1,17 @@
 // Groups of a plan joined into staged ones (plan.h: Group::stages): which may
 // be joined at all, and the plan that results.
 //
-// A group that is joined becomes a stage. Its result is read only inside the
-// group then, and views of it become members of the stages that read them. A
-// zero padding is a stage of its own: what its halo held has to be computed. So
-// is a view that several stages read.
+// A group that is joined becomes a stage. If all that reads its result is
+// inside, that never reaches memory; else it is a side output. Views of it
+// become members of the stages that read them. A zero padding is a stage of its
+// own: what its halo held has to be computed. So is a view that several stages
+// read.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_JOINED_GROUPS_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_JOINED_GROUPS_H_
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +24,7 @@ namespace tilewright {
 
 // Groups of a plan that become one.
 struct Join {
-  std::vector<int> groups;    // ascending; the last one's output leaves
+  std::vector<int> groups;    // ascending; tiles are of the last one's output
   std::vector<int64_t> tile;  // of that output: what a task computes
   std::string why;            // one line: what is gained
 };
@@ -32,23 +35,28 @@ class JoinRules {
   // it has stages.
   JoinRules(const TensorGraph& graph, const Plan& plan);
 
-  // The groups that read the result of `group`, through views too, ascending.
+  // The groups that read the result of `group`, through views and
+  // concatenations too, ascending.
   const std::vector<int>& Readers(int group) const { return readers_[group]; }
-  // Why the result of `group` has to be in memory whoever reads it; empty if it
-  // need not.
-  const std::string& WhyInMemory(int group) const { return in_memory_[group]; }
+  // Why `group` shares a kernel with no other; empty if it may.
+  const std::string& WhyAlone(int group) const { return alone_[group]; }
+  // Whether the result of `group` has to be in memory whoever reads it.
+  bool InMemory(int group) const { return in_memory_[group]; }
 
   // What `groups` (ascending) become, without a tile. FailedPrecondition with
-  // the reason if the result of one but the last is needed outside.
+  // the reason if they cannot, or others read a result before the last is done.
   absl::StatusOr<Group> Joined(absl::Span<const int> groups) const;
 
  private:
+  void FindReaders(int group, const std::map<TensorId, int>& group_of);
   const TensorGraph& graph_;
   const Plan& plan_;
   const std::vector<std::vector<TensorId>> consumers_;
   std::vector<std::vector<TensorId>> views_;  // by group: of its output
   std::vector<std::vector<int>> readers_;
-  std::vector<std::string> in_memory_;
+  std::vector<std::set<int>> through_concatenation_;  // those of the readers
+  std::vector<std::string> alone_;
+  std::vector<bool> in_memory_;
 };
 
 // `plan` with these joins, which share no group. REQUIRES: JoinRules allow

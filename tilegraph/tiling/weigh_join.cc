@@ -30,6 +30,7 @@ std::string TileText(const std::vector<int64_t>& tile) {
 // What makes a join lose by price, or gain too little.
 std::string WhyNot(const JoinDecision& decision) {
   const GroupCost& joined = decision.joined;
+  if (!joined.covers) return "tiles of what others read too would overlap";
   if (!joined.fits)
     return absl::StrCat("the smallest tiles keep ",
                         Kib(static_cast<double>(joined.scratch_bytes)),

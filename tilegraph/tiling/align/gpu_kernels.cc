@@ -140,8 +140,9 @@ absl::StatusOr<std::vector<GpuKernel>> PlanGpuKernels(
            static_cast<int>(chain.size()) < options.most_groups) {
       const int last = chain.back();
       const std::vector<int>& readers = rules.Readers(last);
-      if (readers.size() != 1 || !rules.WhyInMemory(last).empty() ||
-          taken[readers[0]] || !alone[readers[0]].tiles)
+      if (readers.size() != 1 || rules.InMemory(last) ||
+          !rules.WhyAlone(last).empty() || taken[readers[0]] ||
+          !alone[readers[0]].tiles)
         break;
       chain.push_back(readers[0]);
       apart += alone[readers[0]].apart_seconds;
