@@ -31,12 +31,14 @@
 #include "base/status_macros.h"
 #include "sketch/default_schedule.h"
 #include "sketch/replay.h"
+#include "sketch/staged_outputs.h"
 #include "sketch/staged_schedule.h"
 #include "sketch/staged_workloads.h"
 
 namespace tilewright::cpu {
 namespace {
 
+using sketch::GiveOut;
 using sketch::StagedWorkload;
 
 struct Options {
@@ -104,6 +106,36 @@ std::vector<Probe> Probes() {
          return sketch::Pointwise(56, 56, {64, 64, 256});
        },
        {{1, 256, 1, 56}, {1, 256, 2, 56}, {1, 256, 4, 56}}},
+      // Several outputs: a residual stream and its norm, and what reads that.
+      {"add_norm",
+       [] { return GiveOut(sketch::AddNorm(3136, 0, 96, 0), {0}); },
+       {{16, 96}, {49, 96}, {196, 96}}},
+      {"vit_proj",
+       [] { return GiveOut(sketch::AddNorm(197, 384, 384, 0), {0}); },
+       {{16, 384}, {28, 384}, {50, 384}, {99, 384}}},
+      {"vit_proj_up",
+       [] { return GiveOut(sketch::AddNorm(197, 384, 384, 1536), {0}); },
+       {{28, 1536}, {50, 1536}, {99, 1536}}},
+      {"vit_down",
+       [] { return GiveOut(sketch::AddNorm(197, 1536, 384, 0), {0}); },
+       {{28, 384}, {50, 384}, {99, 384}}},
+      {"swin_down1",
+       [] { return GiveOut(sketch::AddNorm(3136, 384, 96, 0), {0}); },
+       {{16, 96}, {49, 96}, {98, 96}, {196, 96}}},
+      {"swin_proj1",
+       [] { return GiveOut(sketch::AddNorm(3136, 96, 96, 384), {0}); },
+       {{16, 384}, {49, 384}, {98, 384}}},
+      {"bert_norm_up",
+       [] { return GiveOut(sketch::AddNorm(128, 768, 768, 3072), {1}); },
+       {{16, 3072}, {32, 3072}, {64, 3072}}},
+      {"bert_down",  // one output
+       [] { return sketch::AddNorm(128, 3072, 768, 0); },
+       {{16, 768}, {32, 768}, {64, 768}}},
+      {"mobilenet_residual",
+       [] {
+         return GiveOut(sketch::Pointwise(56, 56, {144, 32, 192}), {0});
+       },
+       {{1, 192, 1, 56}, {1, 192, 2, 56}, {1, 192, 4, 56}, {1, 192, 8, 56}}},
   };
 }
 
