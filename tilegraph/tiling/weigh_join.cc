@@ -107,10 +107,9 @@ double JoinWeigher::CoreSeconds(const GroupCost& cost,
 }
 
 // What all cores share is modelled roughly: nothing is joined for that alone.
-bool JoinWeigher::LosesOnOneCore(double joined_seconds,
+bool JoinWeigher::SavesOnOneCore(double joined_seconds,
                                  double apart_seconds) const {
-  return joined_seconds >
-         apart_seconds * (1 - std::min(0.0, options_.least_gain));
+  return joined_seconds <= apart_seconds * (1 - options_.least_gain);
 }
 
 JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts) {
@@ -167,11 +166,11 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
   for (const GroupCost& cost : costs) {
     const double saved = decision.apart_core_seconds - cost.core_seconds;
     if (saved < decision.apart_core_seconds * options_.least_gain) break;
-    if (LosesOnOneCore(cost.one_core_seconds, apart_one_core)) {
+    if (!SavesOnOneCore(cost.one_core_seconds, apart_one_core)) {
       if (decision.why.empty())
         decision.why = absl::StrCat(
-            "would take ", Percent(cost.one_core_seconds / apart_one_core - 1),
-            " longer on one core in tiles of ", TileText(cost.tile));
+            "would take ", Percent(cost.one_core_seconds / apart_one_core),
+            " of the time on one core in tiles of ", TileText(cost.tile));
       continue;
     }
     group.tile = cost.tile;
@@ -289,7 +288,7 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   decision.saved_core_seconds = apart - *best;
   decision.taken =
       decision.saved_core_seconds >= options_.least_gain * apart &&
-      !LosesOnOneCore(*decision.joined_one_core_seconds, apart_one_core);
+      SavesOnOneCore(*decision.joined_one_core_seconds, apart_one_core);
   const std::string tiles =
       absl::StrCat("in tiles of ", TileText(decision.joined.tile));
   if (decision.taken) {

@@ -105,7 +105,7 @@ class JoinWeigher {
   absl::Status ProfileParts(absl::Span<PlanPart* const> parts);
   // Seconds of cores, the mean of one and of all at work, as the price has it.
   double CoreSeconds(const GroupCost& cost, double one_core_seconds) const;
-  bool LosesOnOneCore(double joined_seconds, double apart_seconds) const;
+  bool SavesOnOneCore(double joined_seconds, double apart_seconds) const;
   std::string Key(const Group& group) const;
 
   const TensorGraph& graph_;
