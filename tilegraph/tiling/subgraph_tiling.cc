@@ -11,13 +11,13 @@
 
 #include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
+#include "tilegraph/tiling/core_levels.h"
 #include "tilegraph/tiling/subtiles.h"
 
 namespace tilewright {
 namespace {
 
 constexpr double kUnknownOpsPerS = 1e11;
-constexpr double kUnknownBytesPerS = 1e10;
 
 // Visits in a row without a better tile after which a level is done.
 constexpr int kPatience = 256;
@@ -30,14 +30,8 @@ class Rates {
         launch_seconds_(spec.unit().launch_ns() * 1e-9) {
     const double peak = CorePeak(spec, "f32", PeakRate::VECTOR);
     ops_per_s_ = (peak > 0 ? peak : kUnknownOpsPerS) * cores_;
-    for (const MemoryLevel& level : spec.levels()) {
-      const double alone = level.read_bytes_per_s() > 0
-                               ? level.read_bytes_per_s()
-                               : kUnknownBytesPerS;
-      bytes_per_s_.push_back(level.aggregate_read_bytes_per_s() > 0
-                                 ? level.aggregate_read_bytes_per_s()
-                                 : alone);
-    }
+    for (const MemoryLevel& level : spec.levels())
+      bytes_per_s_.push_back(AllReadBytesPerS(level));
   }
 
   double OpsSeconds(double flops) const { return flops / ops_per_s_; }
@@ -85,16 +79,8 @@ class Tiler {
       : graph_(graph),
         rates_(spec),
         options_(options),
-        planned_(PlannedLevels(spec, options)) {
-    for (int level = 0; level < spec.levels_size(); ++level) {
-      // Every core has its share of what cores share.
-      MemoryLevel own = spec.levels(level);
-      const int64_t sharing =
-          std::min(own.cores_sharing(), spec.unit().cores());
-      if (sharing > 1) own.set_capacity_bytes(own.capacity_bytes() / sharing);
-      levels_.push_back(std::move(own));
-    }
-  }
+        planned_(PlannedLevels(spec, options)),
+        levels_(LevelsOfCore(spec)) {}
 
   // Plans of `part` from `level` on, for tiles of `within`, best first; at
   // most `best`.
@@ -217,7 +203,7 @@ class Tiler {
   const Rates rates_;
   const TilingOptions& options_;
   const int planned_;
-  std::vector<MemoryLevel> levels_;
+  const std::vector<MemoryLevel> levels_;
 };
 
 }  // namespace

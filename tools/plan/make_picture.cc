@@ -126,10 +126,24 @@ class Maker {
 
   void FindProducers() {
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
-      const TensorId output = plan_.groups[g].output;
-      exactly_[output].push_back(static_cast<int>(g));
-      by_root_[Root(output)].push_back(static_cast<int>(g));
+      for (const TensorId output : OutputsOf(plan_.groups[g])) {
+        exactly_[output].push_back(static_cast<int>(g));
+        by_root_[Root(output)].push_back(static_cast<int>(g));
+      }
     }
+  }
+
+  // Of what `producer` writes, what `reader` reads; it reads some of it.
+  std::vector<TensorId> ReadBy(const Group& reader,
+                               const Group& producer) const {
+    std::vector<TensorId> read;
+    for (const TensorId output : OutputsOf(producer)) {
+      if (std::any_of(
+              reader.inputs.begin(), reader.inputs.end(),
+              [&](TensorId input) { return Root(input) == Root(output); }))
+        read.push_back(output);
+    }
+    return read.empty() ? std::vector<TensorId>{producer.output} : read;
   }
 
   // Several where they write parts of a concatenation.
@@ -288,17 +302,21 @@ class Maker {
       if (!cost.tile.empty()) box.time = SecondsText(cost.one_core_seconds);
       box.limit = LimitOf(cost, pricer_);
       box.stages = StagesOf(graph_, group);
-      const Tensor& output = graph_.tensor(group.output);
-      box.tensors.push_back(
-          {output.name, Bytes(output), LimitOf(pricer_.HomeOf(output.id))});
+      for (const TensorId id : OutputsOf(group)) {
+        const Tensor& output = graph_.tensor(id);
+        box.tensors.push_back(
+            {output.name, Bytes(output), LimitOf(pricer_.HomeOf(id))});
+      }
       for (const int source : bundle.sources) {
         const int from = drawn_of_[source];
         const int to = drawn_of_[drawn[0]];
         if (from == to) continue;
-        const TensorId read = plan_.groups[bundles_[source].groups[0]].output;
+        const std::vector<TensorId> read =
+            ReadBy(group, plan_.groups[bundles_[source].groups[0]]);
+        double bytes = 0;
+        for (const TensorId id : read) bytes += Bytes(graph_.tensor(id));
         picture_.arrows.push_back({first_group_ + from, first_group_ + to,
-                                   LimitOf(pricer_.HomeOf(read)),
-                                   Bytes(graph_.tensor(read))});
+                                   LimitOf(pricer_.HomeOf(read[0])), bytes});
       }
     }
   }

@@ -5,6 +5,7 @@
 
 #include "base/ceil_div.h"
 #include "base/string_view.h"
+#include "tilegraph/tiling/align/extents.h"
 #include "tilegraph/tiling/align/gpu_price.h"
 
 namespace tilewright {
@@ -33,19 +34,6 @@ const PeakRate* FindPeak(const ComputeUnit& unit, std::string_view dtype,
 double ShareOf(double in_flight, double per_s, double latency_ns) {
   const double needed = per_s * latency_ns * 1e-9;
   return needed <= 0 ? 1 : std::min(1.0, std::max(1e-4, in_flight / needed));
-}
-
-int64_t Product(const std::vector<int64_t>& values) {
-  int64_t product = 1;
-  for (const int64_t value : values) product *= value;
-  return product;
-}
-
-int64_t Covered(const std::vector<int64_t>& extents,
-                const std::vector<int>& axes) {
-  int64_t product = 1;
-  for (const int axis : axes) product *= extents[axis];
-  return product;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "tilegraph/buffer_plan.h"
 #include "tilegraph/tiling/align/block_threads.h"
+#include "tilegraph/tiling/align/extents.h"
 #include "tilegraph/tiling/align/shared_rows.h"
 
 namespace tilewright {
@@ -32,19 +33,6 @@ const TileOperand& TileOf(const TileWork& work, TensorId id) {
       if (operand.tensor == id) return operand;
   }
   return work.outputs.back();
-}
-
-int64_t Product(const std::vector<int64_t>& values) {
-  int64_t product = 1;
-  for (const int64_t value : values) product *= value;
-  return product;
-}
-
-int64_t Covered(const std::vector<int64_t>& extents,
-                const std::vector<int>& axes) {
-  int64_t product = 1;
-  for (const int axis : axes) product *= extents[axis];
-  return product;
 }
 
 }  // namespace
