@@ -16,6 +16,7 @@
 #include "compiler/rewrite_model.h"
 #include "compiler/version.h"
 #include "runtime/format/tw_file.h"
+#include "tilegraph/tiling/core_levels.h"
 
 namespace tilewright {
 namespace {
@@ -111,12 +112,29 @@ absl::Status CompileKernels(const TensorGraph& graph,
   return absl::OkStatus();
 }
 
+// Blocks are planned for the room that they leave: rows whose reductions cannot
+// follow them take it.
+absl::Status InBlocks(const DeviceSpec& spec, const Group& group,
+                      const CompiledKernel& kernel) {
+  const double room_bytes =
+      CapacityBytes(LevelsOfCore(spec)[PrivateLevel(spec)]);
+  if (group.stages.back().reduce_step == 0 ||
+      static_cast<double>(kernel.scalar.scratch_bytes) <= room_bytes)
+    return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("what does not follow its blocks keeps ",
+                   kernel.scalar.scratch_bytes / 1024, " KiB"));
+}
+
 // Joins groups that have a kernel together.
 void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
                    KernelTimes* times, KernelMaker& maker,
                    CompiledModel& compiled) {
   options.weigh.expressible = [&](const Group& group, const Plan& plan) {
-    return maker.Make(MakeGroupWorkload(compiled.graph, plan, group)).status();
+    const absl::StatusOr<CompiledKernel>& kernel =
+        maker.Make(MakeGroupWorkload(compiled.graph, plan, group));
+    return kernel.ok() ? InBlocks(codegen.spec(), group, *kernel)
+                       : kernel.status();
   };
   std::optional<GroupProfiler> profiler;
   if (times != nullptr)

@@ -115,7 +115,7 @@ class ModelJoins {
       if (!group.ok()) continue;
       const absl::StatusOr<GroupCost> best = pricer_.Best(*group);
       if (!best.ok() || !best->fits) continue;
-      const absl::Status added = add({decision.groups, best->tile, ""}, false);
+      const absl::Status added = add({decision.groups, best->tile, "", best->reduce_step}, false);
       if (!added.ok())
         std::printf("  %s: %s\n",
                     model_.graph.tensor(group->output).name.c_str(),

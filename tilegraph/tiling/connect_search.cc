@@ -15,7 +15,8 @@ class Search {
          absl::Span<const ConnectEdge> connected,
          const ConnectSearchOptions& options, ConnectJudge& judge)
       : edges_(edges.begin(), edges.end()),
-        connected_(connected.begin(), connected.end()),
+        given_(connected.begin(), connected.end()),
+        connected_(given_),
         options_(options),
         judge_(judge) {
     for (const ConnectEdge& edge : edges_)
@@ -69,27 +70,76 @@ class Search {
     return ways;
   }
 
-  // The edges that are connected; none if that saves nothing.
-  Edges Decide(const ConnectEdge& edge, int meetings) {
-    judge_.Begin(edge);
-    Edges best;
-    int best_level = 0;
-    double best_saved = 0;
-    for (const Edges& way : Ways(edge, meetings)) {
-      for (int level = 1; level <= options_.levels; ++level) {
-        const std::optional<double> saved = judge_.Saved(way, level);
-        if (!saved || (!best.empty() && *saved <= best_saved)) continue;
-        best = way, best_level = level, best_saved = *saved;
+  // The nodes that the search has connected with the ends of `way`.
+  std::set<int> NodesOf(const Edges& way) const {
+    std::set<int> nodes;
+    for (const ConnectEdge& edge : way) {
+      nodes.insert(edge.producer);
+      nodes.insert(edge.consumer);
+    }
+    for (size_t before = 0; before != nodes.size();) {
+      before = nodes.size();
+      for (const ConnectEdge& edge : connected_) {
+        if (!nodes.count(edge.producer) && !nodes.count(edge.consumer))
+          continue;
+        nodes.insert(edge.producer);
+        nodes.insert(edge.consumer);
       }
     }
-    if (best.empty()) return best;
+    return nodes;
+  }
+
+  // The same way, with a node left out that begins what is connected: the edges
+  // that leave it, by node.
+  std::vector<Edges> Detached(const Edges& way) const {
+    std::set<int> kept;
+    for (const ConnectEdge& edge : way) {
+      kept.insert(edge.producer);
+      kept.insert(edge.consumer);
+    }
+    std::vector<Edges> result;
+    for (const int node : NodesOf(way)) {
+      if (static_cast<int>(result.size()) == options_.most_detached) break;
+      Edges leaving;
+      bool begins = !kept.count(node);
+      for (const ConnectEdge& edge : connected_) {
+        if (edge.consumer == node) begins = false;
+        if (edge.producer != node) continue;
+        if (given_.count(edge)) begins = false;
+        leaving.push_back(edge);
+      }
+      if (begins && !leaving.empty()) result.push_back(std::move(leaving));
+    }
+    return result;
+  }
+
+  // What becomes of an edge, what is connected with it; nothing if that saves
+  // nothing.
+  Edges Decide(const ConnectEdge& edge, int meetings) {
+    judge_.Begin(edge);
+    ConnectMove best;
+    int best_level = 0;
+    double best_saved = 0;
+    const auto weigh = [&](const ConnectMove& move) {
+      for (int level = 1; level <= options_.levels; ++level) {
+        const std::optional<double> saved = judge_.Saved(move, level);
+        if (!saved || (!best.connect.empty() && *saved <= best_saved)) continue;
+        best = move, best_level = level, best_saved = *saved;
+      }
+    };
+    for (const Edges& way : Ways(edge, meetings)) {
+      weigh({way, {}});
+      for (Edges& detach : Detached(way)) weigh({way, std::move(detach)});
+    }
+    if (best.connect.empty()) return {};
     judge_.Connect(best, best_level);
-    connected_.insert(best.begin(), best.end());
-    for (const ConnectEdge& one : best) {
+    for (const ConnectEdge& one : best.detach) connected_.erase(one);
+    connected_.insert(best.connect.begin(), best.connect.end());
+    for (const ConnectEdge& one : best.connect) {
       grown_.insert(one.producer);
       grown_.insert(one.consumer);
     }
-    return best;
+    return best.connect;
   }
 
   void Grow(int node) {
@@ -107,6 +157,7 @@ class Search {
 
   const Edges edges_;
   std::map<int, Edges> leaving_;
+  const std::set<ConnectEdge> given_;
   std::set<ConnectEdge> connected_;
   std::set<int> grown_;  // nodes that belong to a part, or begin none
   const ConnectSearchOptions& options_;

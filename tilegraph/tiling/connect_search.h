@@ -4,7 +4,9 @@
 // Edges are decided in topological order, each against what is decided already:
 // alone, and together with all edges of all paths up to where these meet again,
 // since a result that somebody else needs as well is seldom worth joining
-// otherwise. Greedy growth, as in Welder's code, grows a part along its last
+// otherwise. What is decided is not final: a way is also tried with a node that
+// begins a part left out of it again, as it may stand in the way of more.
+// Greedy growth, as in Welder's code, grows a part along its last
 // node's readers as far as that pays and starts anew behind it.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_CONNECT_SEARCH_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_CONNECT_SEARCH_H_
@@ -32,6 +34,13 @@ struct ConnectEdge {
   }
 };
 
+// A change of what is decided. Both ascending.
+struct ConnectMove {
+  std::vector<ConnectEdge> connect;
+  // Connected until now: all that leave one node, which is no end of `connect`.
+  std::vector<ConnectEdge> detach;
+};
+
 // Who knows what connecting costs.
 class ConnectJudge {
  public:
@@ -39,12 +48,12 @@ class ConnectJudge {
 
   // The questions that follow are about this edge.
   virtual void Begin(const ConnectEdge& edge) = 0;
-  // What it saves to connect `edges` at `level`, everything decided staying as
-  // it is. None if that cannot be, or is not worth it.
-  virtual std::optional<double> Saved(absl::Span<const ConnectEdge> edges,
-                                      int level) = 0;
+  // What the move saves, connecting at `level`, everything else decided staying
+  // as it is. None if that cannot be, or is not worth it. A move that detaches
+  // is asked about after the one that only connects the same.
+  virtual std::optional<double> Saved(const ConnectMove& move, int level) = 0;
   // It is decided: the best of what was asked since Begin.
-  virtual void Connect(absl::Span<const ConnectEdge> edges, int level) = 0;
+  virtual void Connect(const ConnectMove& move, int level) = 0;
 };
 
 struct ConnectSearchOptions {
@@ -53,13 +62,16 @@ struct ConnectSearchOptions {
   int most_nodes = 8;  // on paths that are connected together
   // How often paths are followed on from where they meet; greedily once.
   int meetings = 1;
+  // Nodes that are left out again of one way, each for itself, at most.
+  int most_detached = 2;
   // Called after so many edges of all were decided about. Empty: nobody
   // listens.
   std::function<void(int done, int all)> on_progress;
 };
 
 // `edges` ascending; those of `connected` stay as they are. What it decides is
-// what the judge hears in Connect.
+// what the judge hears in Connect; every edge is decided about once, so that it
+// ends.
 void SearchConnections(absl::Span<const ConnectEdge> edges,
                        absl::Span<const ConnectEdge> connected,
                        const ConnectSearchOptions& options,

@@ -1,5 +1,6 @@
 #include "tilegraph/tiling/connect_search.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -24,6 +25,13 @@ std::string Text(absl::Span<const ConnectEdge> edges) {
   return text;
 }
 
+// "0-1 1-2 without 3-4".
+std::string Text(const ConnectMove& move) {
+  return absl::StrCat(Text(move.connect),
+                      move.detach.empty() ? "" : " without ",
+                      Text(move.detach));
+}
+
 // Saves what the test says, and remembers what it was asked and told.
 class FakeJudge : public ConnectJudge {
  public:
@@ -34,13 +42,12 @@ class FakeJudge : public ConnectJudge {
   void Begin(const ConnectEdge& edge) override {
     begun.push_back(Text({edge}));
   }
-  std::optional<double> Saved(absl::Span<const ConnectEdge> edges,
-                              int level) override {
-    asked.push_back(absl::StrCat(Text(edges), " @", level));
-    return answer_(Text(edges), level);
+  std::optional<double> Saved(const ConnectMove& move, int level) override {
+    asked.push_back(absl::StrCat(Text(move), " @", level));
+    return answer_(Text(move), level);
   }
-  void Connect(absl::Span<const ConnectEdge> edges, int level) override {
-    connected.push_back(absl::StrCat(Text(edges), " @", level));
+  void Connect(const ConnectMove& move, int level) override {
+    connected.push_back(absl::StrCat(Text(move), " @", level));
   }
 
   std::vector<std::string> begun, asked, connected;
@@ -105,7 +112,8 @@ TEST(ConnectSearchTest, LooksBeyondTheFirstMeeting) {
   options.meetings = 2;
   SearchConnections({{0, 1}, {1, 2}, {2, 3}}, {}, options, judge);
   EXPECT_THAT(judge.connected, ElementsAre("0-1 1-2 @1"));
-  EXPECT_THAT(judge.asked, ElementsAre("0-1 @1", "0-1 1-2 @1", "2-3 @1"));
+  EXPECT_THAT(judge.asked, ElementsAre("0-1 @1", "0-1 1-2 @1", "2-3 @1",
+                                       "2-3 without 0-1 @1"));
 }
 
 TEST(ConnectSearchTest, WhatIsConnectedStays) {
@@ -115,10 +123,59 @@ TEST(ConnectSearchTest, WhatIsConnectedStays) {
   EXPECT_EQ(judge.asked[1], "0-1 0-3 2-3 @1");
 }
 
+// 0-1 is joined first; 2 takes part only if 0 does not.
+TEST(ConnectSearchTest, LeavesOutAgainWhatStandsInTheWay) {
+  FakeJudge judge([](const std::string& move, int) -> std::optional<double> {
+    if (move == "0-1") return 1;
+    if (move == "1-2 without 0-1") return 5;
+    return std::nullopt;
+  });
+  SearchConnections({{0, 1}, {1, 2}, {2, 3}}, {}, {}, judge);
+  EXPECT_THAT(judge.asked, ElementsAre("0-1 @1", "1-2 @1", "1-2 without 0-1 @1",
+                                       "2-3 @1", "2-3 without 1-2 @1"));
+  EXPECT_THAT(judge.connected, ElementsAre("0-1 @1", "1-2 without 0-1 @1"));
+}
+
+TEST(ConnectSearchTest, LeavesOutOnlyWhatItConnectedAndWhatBeginsIt) {
+  // All but 0-3 and 1-3 of what reaches 3; 1 was connected by the caller.
+  const std::vector<ConnectEdge> edges = {{0, 2}, {1, 3}, {2, 3}, {3, 4}};
+  FakeJudge judge([](const std::string& move, int) -> std::optional<double> {
+    if (move == "0-2" || move == "2-3") return 1;
+    return std::nullopt;
+  });
+  SearchConnections(edges, {{1, 3}}, {}, judge);
+  EXPECT_THAT(judge.asked, ElementsAre("0-2 @1", "2-3 @1", "2-3 without 0-2 @1",
+                                       "3-4 @1", "3-4 without 0-2 @1"));
+  ConnectSearchOptions options;
+  options.most_detached = 0;
+  FakeJudge none(Nothing);
+  SearchConnections(edges, {{1, 3}}, options, none);
+  EXPECT_EQ(none.asked.size(), 3u);
+}
+
+TEST(ConnectSearchTest, LeavesOutAsManyAsItMay) {
+  // 3 nodes begin what 3 and 4 belong to.
+  const std::vector<ConnectEdge> edges = {{0, 3}, {1, 3}, {2, 3}, {3, 4}};
+  for (const int most : {1, 2, 5}) {
+    int without = 0;
+    FakeJudge judge([&](const std::string& move, int) -> std::optional<double> {
+      if (move.find("3-4") == std::string::npos)
+        return move.find("without") == std::string::npos ? std::optional(1.0)
+                                                         : std::nullopt;
+      without += move.find("without") != std::string::npos;
+      return std::nullopt;
+    });
+    ConnectSearchOptions options;
+    options.most_detached = most;
+    SearchConnections(edges, {}, options, judge);
+    EXPECT_EQ(without, std::min(most, 3));
+  }
+}
+
 TEST(ConnectSearchTest, GreedyGrowthStartsAnewBehindWhatDoesNotPay) {
   FakeJudge judge([](const std::string& edges, int) -> std::optional<double> {
-    if (edges == "2-3") return std::nullopt;
-    return 1;
+    if (edges.substr(0, 3) == "2-3") return std::nullopt;
+    return edges.size() == 3 ? 1 : 0.5;
   });
   ConnectSearchOptions options;
   options.search = ConnectSearch::kGreedy;

@@ -35,15 +35,21 @@ class TileJudge : public ConnectJudge {
     result_.decisions.push_back({ToTileEdge(edge), {}, 0});
   }
 
-  std::optional<double> Saved(absl::Span<const ConnectEdge> edges,
-                              int level) override {
+  std::optional<double> Saved(const ConnectMove& move, int level) override {
     ConnectChoice choice;
     choice.level = level;
-    choice.edges = static_cast<int>(edges.size());
+    choice.edges = static_cast<int>(move.connect.size());
+    choice.detached = static_cast<int>(move.detach.size());
+    std::vector<ConnectEdge> edges = move.connect;
+    edges.insert(edges.end(), move.detach.begin(), move.detach.end());
     choice.apart_seconds = SecondsAround(edges, choice.why_not);
-    SetLevels(edges, level);
+    std::vector<int> before;
+    for (const ConnectEdge& edge : edges)
+      before.push_back(graph_.edges().at(ToTileEdge(edge)));
+    SetLevels(move, level);
     choice.seconds = SecondsAround(edges, choice.why_not);
-    SetLevels(edges, 0);
+    for (size_t i = 0; i < edges.size(); ++i)
+      graph_.SetConnect(ToTileEdge(edges[i]), before[i]);
     const double saved = choice.apart_seconds - choice.seconds;
     const bool worth =
         choice.seconds < choice.apart_seconds * (1 - options_.least_gain);
@@ -52,8 +58,8 @@ class TileJudge : public ConnectJudge {
     return saved;
   }
 
-  void Connect(absl::Span<const ConnectEdge> edges, int level) override {
-    SetLevels(edges, level);
+  void Connect(const ConnectMove& move, int level) override {
+    SetLevels(move, level);
     result_.decisions.back().level = level;
   }
 
@@ -69,8 +75,10 @@ class TileJudge : public ConnectJudge {
   }
 
  private:
-  void SetLevels(absl::Span<const ConnectEdge> edges, int level) {
-    for (const ConnectEdge& edge : edges)
+  void SetLevels(const ConnectMove& move, int level) {
+    for (const ConnectEdge& edge : move.detach)
+      graph_.SetConnect(ToTileEdge(edge), 0);
+    for (const ConnectEdge& edge : move.connect)
       graph_.SetConnect(ToTileEdge(edge), level);
   }
 

@@ -19,7 +19,8 @@ namespace tilewright {
 // What a level would have made of an edge.
 struct ConnectChoice {
   int level = 1;
-  int edges = 1;  // joined at the same time: this one, or all of its paths
+  int edges = 1;     // joined at the same time: this one, or all of its paths
+  int detached = 0;  // taken apart for that, which had been joined
   // Of the parts at the ends of those edges, as they were and joined. Infinite
   // if it cannot be.
   double apart_seconds = 0, seconds = 0;
@@ -54,8 +55,8 @@ struct ConnectOptions {
   std::function<absl::StatusOr<double>(const TilePlan&)> profile;
 };
 
-// Leaves the levels chosen in `graph`. Edges that are connected already, or by
-// a decision for another edge, stay as they are. Errors as of TileSubgraph for
+// Leaves the levels chosen in `graph`. Edges that are connected already stay as
+// they are. Errors as of TileSubgraph for
 // single computes.
 absl::StatusOr<ConnectedPlan> ConnectGraph(TileGraph& graph,
                                            const DeviceSpec& spec,

@@ -67,6 +67,20 @@ TEST(GraphConnectingTest, IsCloseToTheBestOfAllConnections) {
         B: f32[96, 64] = compute (i: 96, j: 64) { A[i, j] + 1.0 }
         C: f32[96, 64] = compute (i: 96, j: 64) { A[i, j] * B[i, j] }
         return C
+      )"),
+      // Attention: what begins it is not worth its room.
+      *ParseText(R"(
+        Q: f32[48, 16] = placeholder
+        K: f32[48, 16] = placeholder
+        V: f32[48, 16] = placeholder
+        T: f32[16, 48] = compute (d: 16, j: 48) { K[j, d] }
+        S: f32[48, 48] = compute (i: 48, j: 48) reduce (d: 16) sum:f32 {
+          Q[i, d] * T[d, j] }
+        E: f32[48, 48] = compute (i: 48, j: 48) { exp(S[i, j]) }
+        L: f32[48] = compute (i: 48) reduce (j: 48) sum:f32 { E[i, j] }
+        Y: f32[48, 16] = compute (i: 48, c: 16) reduce (j: 48) sum:f32 {
+          E[i, j] / L[i] * V[j, c] }
+        return Y
       )")};
   for (const TensorGraph& graph : graphs) {
     TileGraph tiles(graph, Computes(graph));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ceil_div.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/task_steps.h"
@@ -13,6 +14,7 @@
 #include "tilegraph/tiling/group_signature.h"
 #include "tilegraph/tiling/group_traffic.h"
 #include "tilegraph/tiling/group_work.h"
+#include "tilegraph/tiling/reduce_blocks.h"
 
 namespace tilewright {
 namespace {
@@ -29,6 +31,11 @@ constexpr double kTaskSeconds = 100e-9;   // to start one
 constexpr double kStageSeconds = 300e-9;  // each stage of it
 // Of all, for a full private cache: it holds less than it could.
 constexpr double kCrowding = 0.01;
+// To begin one of the last stage's blocks.
+constexpr double kBlockSeconds = 300e-9;
+// Blocks are tried if what a task keeps is more than this share of what fits:
+// below, tiles are as large as they want to be.
+constexpr double kRoomy = 0.5;
 // Bytes that an overlap counts as: worse than any that do not fit.
 constexpr double kOverlaps = 1e15;
 
@@ -40,15 +47,44 @@ std::vector<TensorId> Computes(const TensorGraph& graph) {
   return computes;
 }
 
-// Input regions that change with every task, of one task.
-double MovingBytes(const TileWork& tile) {
+// Input regions that change with every task, of one task or block.
+double MovingBytes(const TileWork& tile,
+                   const std::vector<int64_t>& input_bytes) {
   double bytes = 0;
-  for (const TileOperand& input : tile.inputs) {
-    if (std::find(input.varies.begin(), input.varies.end(), true) !=
-        input.varies.end())
-      bytes += static_cast<double>(input.step_bytes);
+  for (size_t i = 0; i < tile.inputs.size(); ++i) {
+    const std::vector<bool>& varies = tile.inputs[i].varies;
+    if (std::find(varies.begin(), varies.end(), true) != varies.end())
+      bytes += static_cast<double>(input_bytes[i]);
   }
   return bytes;
+}
+
+int64_t ReduceStepOf(const Group& group) {
+  return group.stages.empty() ? 0 : group.stages.back().reduce_step;
+}
+
+ReduceSteps StepsOf(const TensorGraph& graph, const Group& group) {
+  const int64_t step = ReduceStepOf(group);
+  return step > 0 ? ReduceStepsOf(graph, group, step) : ReduceSteps();
+}
+
+// Of the last stage's reduction, in which a task goes through it.
+int64_t BlocksOf(const TensorGraph& graph, const ReduceSteps& steps) {
+  int64_t blocks = 1;
+  for (const auto& [id, extents] : steps) {
+    const std::vector<Axis>& axes = graph.tensor(id).compute.reduce_axes;
+    int64_t own = 1;
+    for (size_t i = 0; i < axes.size(); ++i)
+      own *= CeilDiv(axes[i].extent.value(), extents[i]);
+    blocks = std::max(blocks, own);
+  }
+  return blocks;
+}
+
+TileRank Rank(const GroupCost& cost) {
+  return cost.fits ? TileRank{false, cost.core_seconds}
+                   : TileRank{true, static_cast<double>(cost.scratch_bytes) +
+                                        (cost.covers ? 0 : kOverlaps)};
 }
 
 }  // namespace
@@ -59,11 +95,14 @@ struct GroupPricer::Prepared {
       : group(own),
         work(pricer.graph_, own, pricer.homes_, pricer.spec_),
         traffic(pricer.tile_graph_, own, pricer.homes_, pricer.levels_,
-                pricer.private_, pricer.closest_, work.in_registers()) {}
+                pricer.private_, pricer.closest_, work.in_registers(),
+                StepsOf(pricer.graph_, own)),
+        blocks(BlocksOf(pricer.graph_, StepsOf(pricer.graph_, own))) {}
 
   const Group& group;
   const GroupWork work;
   GroupTraffic traffic;
+  const int64_t blocks;  // of the last stage's reduction
 };
 
 GroupPricer::GroupPricer(const TensorGraph& graph, const Plan& plan,
@@ -89,7 +128,7 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
                       prepared.traffic.WorkOf(tile));
   std::optional<TaskSteps> steps;
   std::vector<int64_t> task = tile;
-  if (!group.stages.empty()) {
+  if (!group.stages.empty() && prepared.blocks == 1) {
     TW_ASSIGN_OR_RETURN(steps, ChooseTaskSteps(graph_, group.stages, tile,
                                                homes_.VectorDim(group.output),
                                                spec_.unit().cores()));
@@ -99,8 +138,9 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
                       prepared.traffic.WorkOf(task));
   GroupCost cost;
   cost.tile = tile;
+  cost.reduce_step = ReduceStepOf(group);
   cost.tasks = static_cast<double>(whole->tiles);
-  const GroupWork::Cost arithmetic = prepared.work.Of(*work, *whole);
+  GroupWork::Cost arithmetic = prepared.work.Of(*work, *whole);
   cost.flops = arithmetic.flops;
   cost.recompute = arithmetic.recompute;
   for (const TileOperand& operand : work->inside) {
@@ -110,10 +150,23 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
                            operand.tensor))
       cost.covers &= operand.total_bytes == Bytes(operand.tensor);
   }
-  cost.fits = group.stages.empty() ||
-              (cost.covers &&
-               static_cast<double>(cost.scratch_bytes) + MovingBytes(*work) <=
-                   kTaskShare * CapacityBytes(levels_[private_]));
+  if (prepared.blocks > 1) {
+    // The sums go to scratch and come again, beside the arithmetic.
+    const int64_t sums_bytes = work->outputs[0].step_bytes;
+    const double block_seconds =
+        kBlockSeconds + static_cast<double>(sums_bytes) *
+                            (1 / ReadBytesPerS(levels_[private_]) +
+                             1 / WriteBytesPerS(levels_[private_]));
+    cost.scratch_bytes += sums_bytes;
+    arithmetic.stage_seconds.back() +=
+        block_seconds * static_cast<double>(prepared.blocks) * cost.tasks;
+  }
+  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> input_bytes,
+                      prepared.traffic.InputBytes(tile));
+  cost.kept_bytes =
+      static_cast<double>(cost.scratch_bytes) + MovingBytes(*work, input_bytes);
+  cost.fits =
+      group.stages.empty() || (cost.covers && cost.kept_bytes <= KeptRoom());
   TW_ASSIGN_OR_RETURN(const GroupTraffic::ByStage bytes,
                       prepared.traffic.Of(tile, steps ? steps->axis : -1));
   AddStages(arithmetic.stage_seconds, bytes, cost);
@@ -186,42 +239,69 @@ void GroupPricer::AddTimes(const Group& group, const std::vector<int64_t>& task,
                                CapacityBytes(levels_[private_]));
 }
 
-absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
-                                                            int count) const {
-  TW_CHECK_GE(count, 1);
+int64_t GroupPricer::Lanes() const {
+  return std::max<int64_t>(1, spec_.unit().vector_bytes() / 4);
+}
+
+double GroupPricer::KeptRoom() const {
+  return kTaskShare * CapacityBytes(levels_[private_]);
+}
+
+absl::StatusOr<std::vector<GroupCost>> GroupPricer::Climb(
+    const Group& group) const {
   const std::vector<int64_t> shape = graph_.tensor(group.output).static_shape();
   const int vector_dim = homes_.VectorDim(group.output);
-  const int64_t lanes = std::max<int64_t>(1, spec_.unit().vector_bytes() / 4);
   std::vector<std::vector<int64_t>> sizes;
   for (size_t d = 0; d < shape.size(); ++d) {
-    sizes.push_back(
-        DividingSizes(shape[d], static_cast<int>(d) == vector_dim ? lanes : 1));
+    sizes.push_back(DividingSizes(
+        shape[d], static_cast<int>(d) == vector_dim ? Lanes() : 1));
   }
   Prepared prepared(*this, group);
   std::vector<GroupCost> costs;
-  const auto rank = [](const GroupCost& cost) {
-    return cost.fits ? TileRank{false, cost.core_seconds}
-                     : TileRank{true, static_cast<double>(cost.scratch_bytes) +
-                                          (cost.covers ? 0 : kOverlaps)};
-  };
   TW_RETURN_IF_ERROR(ClimbTiles(
       sizes, vector_dim,
       [&](const std::vector<int64_t>& tile) -> absl::StatusOr<TileRank> {
         TW_ASSIGN_OR_RETURN(GroupCost cost, Cost(prepared, tile));
         costs.push_back(std::move(cost));
-        return rank(costs.back());
+        return Rank(costs.back());
       }));
-  std::stable_sort(costs.begin(), costs.end(),
-                   [&](const GroupCost& a, const GroupCost& b) {
-                     return rank(a) < rank(b);
-                   });
-  // One that overflows is returned only if all do.
-  size_t few = 1;
-  while (few < costs.size() && few < static_cast<size_t>(count) &&
-         costs[few].fits)
-    ++few;
-  costs.resize(few);
+  std::stable_sort(
+      costs.begin(), costs.end(),
+      [](const GroupCost& a, const GroupCost& b) { return Rank(a) < Rank(b); });
   return costs;
+}
+
+absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
+                                                            int count) const {
+  TW_CHECK_GE(count, 1);
+  TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs, Climb(group));
+  std::vector<GroupCost> few = {costs[0]},
+                         others(costs.begin() + 1, costs.end());
+  if (!group.stages.empty() && costs[0].covers &&
+      costs[0].kept_bytes > kRoomy * KeptRoom()) {
+    Group variant = group;
+    for (const int64_t step : ReduceStepsWorthTrying(graph_, group, Lanes())) {
+      variant.stages.back().reduce_step = step;
+      TW_ASSIGN_OR_RETURN(costs, Climb(variant));
+      few.push_back(costs[0]);
+      others.insert(others.end(), costs.begin() + 1, costs.end());
+    }
+  }
+  const auto better = [](const GroupCost& a, const GroupCost& b) {
+    return Rank(a) < Rank(b);
+  };
+  std::stable_sort(few.begin(), few.end(), better);
+  std::stable_sort(others.begin(), others.end(), better);
+  few.insert(few.end(), others.begin(), others.end());
+  // One that overflows is returned only if all do.
+  size_t kept = 1;
+  while (kept < few.size() && kept < static_cast<size_t>(count)) ++kept;
+  few.resize(kept);
+  few.erase(std::remove_if(few.begin() + 1, few.end(),
+                           [](const GroupCost& cost) { return !cost.fits; }),
+            few.end());
+  std::stable_sort(few.begin(), few.end(), better);
+  return few;
 }
 
 absl::StatusOr<GroupCost> GroupPricer::Best(const Group& group) const {

@@ -27,6 +27,7 @@ namespace tilewright {
 
 struct GroupCost {
   std::vector<int64_t> tile;
+  int64_t reduce_step = 0;  // of the last stage (plan.h)
   double tasks = 1;
   double flops = 0;      // with what overlapping tiles compute repeatedly
   double recompute = 1;  // flops over those of computing everything once
@@ -35,8 +36,11 @@ struct GroupCost {
   // In sum: across the outermost; what more leaves and enters the private
   // cache; further inwards.
   double memory_bytes = 0, shared_bytes = 0, private_bytes = 0;
-  int64_t scratch_bytes = 0;  // tiles of stages, of one task
-  bool fits = true;           // into the private cache
+  // Tiles of stages, of one task; in blocks its sums too.
+  int64_t scratch_bytes = 0;
+  // Those, and what else comes by while it computes a tile, or a block of it.
+  double kept_bytes = 0;
+  bool fits = true;  // into the private cache
   // Whether tiles of side outputs lie side by side; else it cannot be done.
   bool covers = true;
   // Of one core that does it all: arithmetic, and what transfers add to it.
@@ -54,13 +58,14 @@ class GroupPricer {
   GroupPricer(const TensorGraph& graph, const Plan& plan,
               const DeviceSpec& spec);
 
-  // REQUIRES: one size per dimension of the output. InvalidArgument if a region
-  // cannot be told.
+  // In the blocks that its last stage asks for. REQUIRES: one size per
+  // dimension of the output. InvalidArgument if a region cannot be told.
   absl::StatusOr<GroupCost> Cost(const Group& group,
                                  const std::vector<int64_t>& tile) const;
   // With the best tiles that a schedule can have, best first, `count` at most:
   // whole vectors where the output has them. None of them overflows, but a
-  // single one if all do. Deterministic.
+  // single one if all do. Where room is short, the last stage's reduction in
+  // blocks too, the best of each kind among them. Deterministic.
   absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                  int count) const;
   absl::StatusOr<GroupCost> Best(const Group& group) const;
@@ -80,9 +85,13 @@ class GroupPricer {
   struct Prepared;
   absl::StatusOr<GroupCost> Cost(Prepared& prepared,
                                  const std::vector<int64_t>& tile) const;
+  // Of all tiles that the climb comes by.
+  absl::StatusOr<std::vector<GroupCost>> Climb(const Group& group) const;
   void AddStages(const std::vector<double>& work_seconds,
                  const GroupTraffic::ByStage& bytes, GroupCost& cost) const;
   double Bytes(TensorId id) const;
+  double KeptRoom() const;  // for that
+  int64_t Lanes() const;    // f32 in a vector
   void AddTimes(const Group& group, const std::vector<int64_t>& task,
                 GroupCost& cost) const;
 

@@ -12,9 +12,11 @@ namespace tilewright {
 namespace {
 
 TrafficOptions OptionsFor(const Subgraph& part, const TensorHomes& homes,
-                          std::set<TensorId> in_registers) {
+                          std::set<TensorId> in_registers,
+                          ReduceSteps reduce_steps) {
   TrafficOptions options;
   options.in_registers = std::move(in_registers);
+  options.reduce_steps = std::move(reduce_steps);
   for (const auto* tensors : {&part.inputs, &part.members}) {
     for (const TensorId id : *tensors) {
       if (const Layout* layout = homes.LayoutOf(id))
@@ -36,7 +38,8 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
                            const TensorHomes& homes,
                            const std::vector<MemoryLevel>& levels,
                            int private_level, int closest_level,
-                           std::set<TensorId> in_registers)
+                           std::set<TensorId> in_registers,
+                           ReduceSteps reduce_steps)
     : part_(PartOf(graph, group)),
       whole_(graph.graph().tensor(group.output).static_shape()),
       staged_(!group.stages.empty()),
@@ -47,7 +50,8 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
                           CapacityBytes(levels[level + 1]));
     if (level == 0) {
       levels_.emplace_back(graph, part_, levels[0], levels[1],
-                           OptionsFor(part_, homes, std::move(in_registers)));
+                           OptionsFor(part_, homes, std::move(in_registers),
+                                      std::move(reduce_steps)));
     } else {
       levels_.emplace_back(levels_.front(), levels[level + 1]);
     }

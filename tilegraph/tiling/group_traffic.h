@@ -15,6 +15,7 @@
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tiling/mem_traffic.h"
+#include "tilegraph/tiling/reduce_blocks.h"
 #include "tilegraph/tiling/tensor_homes.h"
 #include "tilegraph/tiling/tile_graph.h"
 
@@ -32,12 +33,13 @@ struct LevelBytes {
 
 class GroupTraffic {
  public:
-  // `in_registers`: members whose tiles are never in memory. All must outlive
-  // it but those.
+  // `in_registers`: members whose tiles are never in memory. `reduce_steps`:
+  // what a block of the last stage's steps takes of members' reductions. All
+  // must outlive it but those.
   GroupTraffic(const TileGraph& graph, const Group& group,
                const TensorHomes& homes, const std::vector<MemoryLevel>& levels,
                int private_level, int closest_level,
-               std::set<TensorId> in_registers);
+               std::set<TensorId> in_registers, ReduceSteps reduce_steps = {});
   GroupTraffic(const GroupTraffic&) = delete;
 
   // By stage (one if there are none), by level i up to the closest: what
@@ -50,6 +52,11 @@ class GroupTraffic {
   absl::StatusOr<ByStage> Of(const std::vector<int64_t>& tile, int steps);
   absl::StatusOr<const TileWork*> WorkOf(const std::vector<int64_t>& tile) {
     return levels_.front().WorkOf(tile);
+  }
+  // Of each input what a block of a task needs.
+  absl::StatusOr<std::vector<int64_t>> InputBytes(
+      const std::vector<int64_t>& tile) {
+    return levels_.front().StepBytes(tile);
   }
 
  private:

@@ -27,6 +27,7 @@ struct Join {
   std::vector<int> groups;    // ascending; tiles are of the last one's output
   std::vector<int64_t> tile;  // of that output: what a task computes
   std::string why;            // one line: what is gained
+  int64_t reduce_step = 0;    // of the last stage (plan.h)
 };
 
 class JoinRules {

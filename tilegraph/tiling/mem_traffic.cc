@@ -95,6 +95,14 @@ absl::StatusOr<const MemTraffic::Known*> MemTraffic::Part::Work(
   if (found != known.end()) return &found->second;
   Known tile;
   TW_ASSIGN_OR_RETURN(tile.work, works.Of({spatial, {}}));
+  if (!options.reduce_steps.empty()) {
+    TW_ASSIGN_OR_RETURN(const TileWork step,
+                        works.Of({spatial, options.reduce_steps}));
+    for (size_t i = 0; i < step.inside.size(); ++i) {
+      tile.work.inside[i].extents = step.inside[i].extents;
+      tile.work.inside[i].step_bytes = step.inside[i].step_bytes;
+    }
+  }
   tile.inside_line_bytes = 0;
   for (const TileOperand& operand : tile.work.inside) {
     if (!options.in_registers.count(operand.tensor))
@@ -107,6 +115,11 @@ absl::StatusOr<const TileWork*> MemTraffic::WorkOf(
     const std::vector<int64_t>& spatial) {
   TW_ASSIGN_OR_RETURN(const Known* const known, part_->Work(spatial));
   return &known->work;
+}
+
+absl::StatusOr<std::vector<int64_t>> MemTraffic::StepBytes(
+    const std::vector<int64_t>& spatial) {
+  return part_->works.StepBytes({spatial, part_->options.reduce_steps});
 }
 
 absl::StatusOr<MemTraffic::Footprint> MemTraffic::FootprintOf(

@@ -55,6 +55,9 @@ struct TrafficOptions {
   std::map<TensorId, Layout> layouts;  // of tensors that are not plain
   // Members of which tiles are never in memory: kernels keep them in registers.
   std::set<TensorId> in_registers;
+  // Steps in which members' reductions are taken wherever tiles are
+  // (TileShape): what is inside is no larger than a step needs.
+  std::map<TensorId, std::vector<int64_t>> reduce_steps;
   // Stores bypass the cache. Otherwise a line is read before it is written.
   bool streaming_stores = false;
 };
@@ -86,6 +89,10 @@ class MemTraffic {
                                          const std::vector<int64_t>& within);
   // What tiles touch; stays valid.
   absl::StatusOr<const TileWork*> WorkOf(const std::vector<int64_t>& spatial);
+
+  // Of each input what a step of such a tile needs.
+  absl::StatusOr<std::vector<int64_t>> StepBytes(
+      const std::vector<int64_t>& spatial);
 
   // In the order that moves least; the first of LoopOrders among equals.
   absl::StatusOr<std::pair<LevelTiles, LevelCost>> CostInBestOrder(

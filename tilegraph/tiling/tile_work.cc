@@ -57,7 +57,7 @@ class TileWorks::Counter {
     AddTiles(0, work.classes, operands);
     if (!tile.reduce.empty()) {
       regions_.Of(box_, trips_, tile.reduce, needs_);
-      for (size_t slot = 0; slot < part_.inputs.size(); ++slot)
+      for (size_t slot = 0; slot < known_.size(); ++slot)
         DescribeExtents(slot, operands[slot]);
     }
     // Tiles that are partial along some dimensions.

@@ -1,6 +1,7 @@
 #include "tilegraph/tiling/weigh_join.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -23,8 +24,26 @@ std::string Kib(double bytes) {
   return absl::StrFormat("%.0f KiB", bytes / 1024);
 }
 
-std::string TileText(const std::vector<int64_t>& tile) {
-  return absl::StrCat("[", absl::StrJoin(tile, ", "), "]");
+// "12 KiB less".
+std::string LessOrMore(double bytes) {
+  return absl::StrCat(Kib(std::abs(bytes)), bytes < 0 ? " more" : " less");
+}
+
+// "[1, 32, 64], 256 steps at a time".
+std::string TileText(const std::vector<int64_t>& tile, int64_t reduce_step) {
+  std::string text = absl::StrCat("[", absl::StrJoin(tile, ", "), "]");
+  if (reduce_step > 0)
+    absl::StrAppend(&text, ", ", reduce_step, " steps at a time");
+  return text;
+}
+std::string TileText(const GroupCost& cost) {
+  return TileText(cost.tile, cost.reduce_step);
+}
+
+Group InTiles(Group group, const GroupCost& cost) {
+  group.tile = cost.tile;
+  group.stages.back().reduce_step = cost.reduce_step;
+  return group;
 }
 
 // What makes a join lose by price, or gain too little.
@@ -35,29 +54,27 @@ std::string WhyNot(const JoinDecision& decision) {
     return absl::StrCat("the smallest tiles keep ",
                         Kib(static_cast<double>(joined.scratch_bytes)),
                         " between stages, more than a core's cache holds");
-  const double ratio = joined.core_seconds / decision.apart_core_seconds;
+  const double ratio = (joined.core_seconds + decision.left_core_seconds) /
+                       decision.apart_core_seconds;
   std::string why =
       ratio > 1 ? absl::StrCat("would take ", Percent(ratio - 1), " longer")
                 : absl::StrCat("would save only ", Percent(1 - ratio));
-  absl::StrAppend(&why, " in tiles of ", TileText(joined.tile));
+  absl::StrAppend(&why, " in tiles of ", TileText(joined));
   const double more = FarBytes(joined) - decision.apart_bytes;
   if (joined.recompute > 1.02)
     absl::StrAppend(&why, ", computes ",
                     absl::StrFormat("%.2f", joined.recompute),
                     " times as much");
-  if (more > 0) {
-    absl::StrAppend(&why, ", reads ", Kib(more),
-                    " more: what stays apart is read once");
-  } else {
-    absl::StrAppend(&why, ", moves ", Kib(-more), " less");
-  }
+  absl::StrAppend(&why, ", moves ", LessOrMore(-more),
+                  more > 0 ? ": what stays apart is read once" : "");
   return why;
 }
 
 // "0.412 ms measured, 0.450 apart".
 std::string Times(const JoinDecision& decision) {
   return absl::StrFormat("%.3f ms measured on one core, %.3f apart",
-                         1e3 * *decision.joined_one_core_seconds,
+                         1e3 * (*decision.joined_one_core_seconds +
+                                decision.left_one_core_seconds),
                          1e3 * *decision.apart_one_core_seconds);
 }
 
@@ -89,7 +106,7 @@ absl::StatusOr<std::vector<GroupCost>> JoinWeigher::Price(const Group& group) {
 }
 
 std::string JoinWeigher::Key(const Group& group) const {
-  return absl::StrCat(TileText(group.tile), "\n", pricer_.Signature(group));
+  return absl::StrCat(TileText(group.tile, 0), "\n", pricer_.Signature(group));
 }
 
 absl::Status JoinWeigher::Express(const Plan& joined, const Group& group) {
@@ -112,11 +129,16 @@ bool JoinWeigher::SavesOnOneCore(double joined_seconds,
   return joined_seconds <= apart_seconds * (1 - options_.least_gain);
 }
 
-JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts) {
+JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts,
+                                const LeftOut& left_out) {
   JoinDecision decision;
+  decision.left_out = left_out.groups;
   for (const PlanPart* part : parts) {
-    decision.groups.insert(decision.groups.end(), part->groups.begin(),
-                           part->groups.end());
+    for (const int g : part->groups) {
+      if (!std::binary_search(left_out.groups.begin(), left_out.groups.end(),
+                              g))
+        decision.groups.push_back(g);
+    }
     if (part->cost.one_core_seconds <= 0)
       decision.why = absl::StrCat(
           "what ", graph_.tensor(plan_.groups[part->groups.back()].output).name,
@@ -126,55 +148,67 @@ JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts) {
   }
   std::sort(decision.groups.begin(), decision.groups.end());
   if (!decision.why.empty()) return decision;
+  std::vector<PlanPart> left;
+  std::string outside;
+  for (const int g : left_out.groups) {
+    left.push_back(Alone(g));
+    decision.left_core_seconds += left.back().cost.core_seconds;
+    decision.apart_bytes -= FarBytes(left.back().cost);
+    absl::StrAppend(&outside, outside.empty() ? "with " : ", ",
+                    graph_.tensor(plan_.groups[g].output).name);
+  }
+  if (!outside.empty()) outside += " outside again ";
+  const auto because = [&](std::string why) {
+    decision.why = absl::StrCat(outside, why);
+    return decision;
+  };
   const absl::StatusOr<Group> group = rules_.Joined(decision.groups);
-  if (!group.ok()) {
-    decision.why = std::string(group.status().message());
-    return decision;
-  }
+  if (!group.ok()) return because(std::string(group.status().message()));
   const absl::StatusOr<std::vector<GroupCost>> costs = Price(*group);
-  if (!costs.ok()) {
-    decision.why = std::string(costs.status().message());
-    return decision;
-  }
+  if (!costs.ok()) return because(std::string(costs.status().message()));
   decision.joined = costs->front();
+  const double core_seconds =
+      decision.joined.core_seconds + decision.left_core_seconds;
   const double most_change =
       options_.profiler ? options_.most_loss : -options_.least_gain;
   if (!decision.joined.fits ||
-      decision.joined.core_seconds >
-          decision.apart_core_seconds * (1 + most_change)) {
-    decision.why = WhyNot(decision);
-    return decision;
-  }
+      core_seconds > decision.apart_core_seconds * (1 + most_change))
+    return because(WhyNot(decision));
+  if (core_seconds >= left_out.most_core_seconds)
+    return because("it would take longer than with it inside");
   // With the layouts of its stages.
   const Plan joined = WithJoins(
       graph_, plan_, {Join{decision.groups, costs->front().tile, ""}});
   if (options_.profiler) {
-    DecideByTime(*costs, joined, *group, parts, decision);
+    DecideByTime(*costs, joined, *group, parts, absl::MakeSpan(left), decision);
   } else {
-    DecideByPrice(*costs, joined, *group, parts, decision);
+    DecideByPrice(*costs, joined, *group, parts, left, decision);
   }
-  return decision;
+  return because(decision.why);
 }
 
 void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
                                 const Plan& joined, Group group,
                                 absl::Span<PlanPart* const> parts,
+                                absl::Span<const PlanPart> left,
                                 JoinDecision& decision) {
-  double apart_one_core = 0;
+  double apart_one_core = 0, left_one_core = 0;
   for (const PlanPart* part : parts)
     apart_one_core += part->cost.one_core_seconds;
+  for (const PlanPart& part : left) left_one_core += part.cost.one_core_seconds;
   for (const GroupCost& cost : costs) {
-    const double saved = decision.apart_core_seconds - cost.core_seconds;
+    const double saved = decision.apart_core_seconds - cost.core_seconds -
+                         decision.left_core_seconds;
     if (saved < decision.apart_core_seconds * options_.least_gain) break;
-    if (!SavesOnOneCore(cost.one_core_seconds, apart_one_core)) {
+    const double one_core = cost.one_core_seconds + left_one_core;
+    if (!SavesOnOneCore(one_core, apart_one_core)) {
       if (decision.why.empty())
         decision.why = absl::StrCat(
-            "would take ", Percent(cost.one_core_seconds / apart_one_core),
-            " of the time on one core in tiles of ", TileText(cost.tile));
+            "would take ", Percent(one_core / apart_one_core),
+            " of the time on one core in tiles of ", TileText(cost));
       continue;
     }
-    group.tile = cost.tile;
-    const absl::Status made = Express(joined, group);
+    const absl::Status made = Express(joined, InTiles(group, cost));
     if (!made.ok()) {
       if (decision.why.empty())
         decision.why = absl::StrCat("no schedule for it: ", made.message());
@@ -184,9 +218,9 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
     decision.taken = true;
     decision.saved_core_seconds = saved;
     decision.why =
-        absl::StrCat("in tiles of ", TileText(cost.tile), ": saves ",
-                     Percent(saved / decision.apart_core_seconds), " and ",
-                     Kib(decision.apart_bytes - FarBytes(cost)));
+        absl::StrCat("in tiles of ", TileText(cost), ": saves ",
+                     Percent(saved / decision.apart_core_seconds), ", moves ",
+                     LessOrMore(decision.apart_bytes - FarBytes(cost)));
     return;
   }
 }
@@ -216,35 +250,33 @@ std::vector<absl::StatusOr<double>> JoinWeigher::Profile(
   return result;
 }
 
-absl::Status JoinWeigher::ProfileParts(absl::Span<PlanPart* const> parts) {
-  for (PlanPart* const part : parts) {
-    if (part->one_core_seconds) continue;
-    const Group& group = plan_.groups[part->groups[0]];
-    const absl::StatusOr<double> seconds = Profile(plan_, {group})[0];
-    if (!seconds.ok())
-      return absl::Status(seconds.status().code(),
-                          absl::StrCat(graph_.tensor(group.output).name,
-                                       " apart: ", seconds.status().message()));
-    part->one_core_seconds = *seconds;
-  }
+absl::Status JoinWeigher::ProfilePart(PlanPart& part) {
+  if (part.one_core_seconds) return absl::OkStatus();
+  const Group& group = plan_.groups[part.groups[0]];
+  const absl::StatusOr<double> seconds = Profile(plan_, {group})[0];
+  if (!seconds.ok())
+    return absl::Status(seconds.status().code(),
+                        absl::StrCat(graph_.tensor(group.output).name,
+                                     " apart: ", seconds.status().message()));
+  part.one_core_seconds = *seconds;
   return absl::OkStatus();
 }
 
 void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
                                const Plan& joined, const Group& group,
                                absl::Span<PlanPart* const> parts,
+                               absl::Span<PlanPart> left,
                                JoinDecision& decision) {
   std::vector<Group> variants;
   std::vector<const GroupCost*> variant_costs;
   for (const GroupCost& cost : costs) {
-    if (cost.core_seconds >
+    if (cost.core_seconds + decision.left_core_seconds >
         decision.apart_core_seconds * (1 + options_.most_loss))
       break;
-    Group variant = group;
-    variant.tile = cost.tile;
+    Group variant = InTiles(group, cost);
     const absl::Status made = Express(joined, variant);
     if (!made.ok()) {
-      decision.profiled.push_back({cost.tile, made});
+      decision.profiled.push_back({cost.tile, cost.reduce_step, made});
       continue;
     }
     variants.push_back(std::move(variant));
@@ -252,21 +284,35 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   }
   const size_t first = decision.profiled.size();
   if (!variants.empty()) {
-    const absl::Status apart = ProfileParts(parts);
-    if (!apart.ok()) {
-      decision.why = std::string(apart.message());
+    for (PlanPart* const part : parts) {
+      const absl::Status timed = ProfilePart(*part);
+      if (timed.ok()) continue;
+      decision.why = std::string(timed.message());
+      return;
+    }
+    for (PlanPart& part : left) {
+      const absl::Status timed = ProfilePart(part);
+      if (timed.ok()) continue;
+      decision.why = std::string(timed.message());
       return;
     }
     const std::vector<absl::StatusOr<double>> seconds =
         Profile(joined, variants);
     for (size_t i = 0; i < variants.size(); ++i)
-      decision.profiled.push_back({variants[i].tile, seconds[i]});
+      decision.profiled.push_back({variants[i].tile,
+                                   variants[i].stages.back().reduce_step,
+                                   seconds[i]});
   }
-  double apart = 0, apart_one_core = 0;
+  double apart = 0, apart_one_core = 0, left_apart = 0;
   for (const PlanPart* part : parts) {
     if (!part->one_core_seconds) continue;
     apart_one_core += *part->one_core_seconds;
     apart += CoreSeconds(part->cost, *part->one_core_seconds);
+  }
+  for (const PlanPart& part : left) {
+    if (!part.one_core_seconds) continue;
+    decision.left_one_core_seconds += *part.one_core_seconds;
+    left_apart += CoreSeconds(part.cost, *part.one_core_seconds);
   }
   decision.apart_one_core_seconds = apart_one_core;
   std::optional<double> best;
@@ -285,18 +331,19 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
         decision.profiled.front().one_core_seconds.status().message());
     return;
   }
-  decision.saved_core_seconds = apart - *best;
-  decision.taken =
-      decision.saved_core_seconds >= options_.least_gain * apart &&
-      SavesOnOneCore(*decision.joined_one_core_seconds, apart_one_core);
+  const double one_core =
+      *decision.joined_one_core_seconds + decision.left_one_core_seconds;
+  decision.saved_core_seconds = apart - *best - left_apart;
+  decision.taken = decision.saved_core_seconds >= options_.least_gain * apart &&
+                   SavesOnOneCore(one_core, apart_one_core);
   const std::string tiles =
-      absl::StrCat("in tiles of ", TileText(decision.joined.tile));
+      absl::StrCat("in tiles of ", TileText(decision.joined));
   if (decision.taken) {
     decision.why = absl::StrCat(
         tiles, ": ", Times(decision), ", moves ",
-        Kib(decision.apart_bytes - FarBytes(decision.joined)), " less");
+        LessOrMore(decision.apart_bytes - FarBytes(decision.joined)));
   } else {
-    const double ratio = *decision.joined_one_core_seconds / apart_one_core;
+    const double ratio = one_core / apart_one_core;
     decision.why = absl::StrCat(
         ratio > 1 ? absl::StrCat("takes ", Percent(ratio - 1), " longer ")
                   : absl::StrCat("saves only ", Percent(1 - ratio), " "),

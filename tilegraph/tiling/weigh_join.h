@@ -8,6 +8,7 @@
 #define TILEWRIGHT_TILEGRAPH_TILING_WEIGH_JOIN_H_
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,6 +47,7 @@ struct WeighOptions {
 // A tile of a join that was profiled.
 struct ProfiledTile {
   std::vector<int64_t> tile;
+  int64_t reduce_step = 0;  // of the last stage (plan.h)
   absl::StatusOr<double> one_core_seconds;
 };
 
@@ -57,13 +59,22 @@ struct PlanPart {
   std::optional<double> one_core_seconds;
 };
 
+// What a join leaves outside of what its parts hold.
+struct LeftOut {
+  std::vector<int> groups;  // ascending
+  // Weighed only if it takes less than that, by price and with those.
+  double most_core_seconds = std::numeric_limits<double>::infinity();
+};
+
 // A join that was weighed.
 struct JoinDecision {
-  std::vector<int> groups;  // of the register plan
-  bool taken = false;       // while it is weighed: it saves enough
-  std::string why;          // one line, for people
+  std::vector<int> groups;    // of the register plan
+  std::vector<int> left_out;  // of the parts: these stay apart (again)
+  bool taken = false;         // while it is weighed: it saves enough
+  std::string why;            // one line, for people
   GroupCost joined;  // of the chosen tile, or of the best by price; empty if it
                      // never came to a price
+  double left_core_seconds = 0;   // by price, of what is left out
   double apart_core_seconds = 0;  // by price, of the parts it would be made of
   double apart_bytes = 0;         // that leave the private caches
   double saved_core_seconds = 0;  // measured if it was profiled
@@ -71,6 +82,7 @@ struct JoinDecision {
   // With a profiler: as far as it came to that.
   std::vector<ProfiledTile> profiled;
   std::optional<double> joined_one_core_seconds, apart_one_core_seconds;
+  double left_one_core_seconds = 0;
 };
 
 class JoinWeigher {
@@ -83,8 +95,10 @@ class JoinWeigher {
 
   // A group of the register plan, by price alone.
   PlanPart Alone(int group);
-  // What becomes of `parts` if they are one; fills in times of parts.
-  JoinDecision Weigh(absl::Span<PlanPart* const> parts);
+  // What becomes of `parts` if they are one, but for groups of them that stay
+  // apart. Fills in times of parts.
+  JoinDecision Weigh(absl::Span<PlanPart* const> parts,
+                     const LeftOut& left_out = {});
 
   // Has the profiler verify what was decided. False if a tile turns out wrong:
   // it has no time any more, and all is to be weighed again.
@@ -96,13 +110,14 @@ class JoinWeigher {
   // Of variants of one group.
   std::vector<absl::StatusOr<double>> Profile(const Plan& plan,
                                               absl::Span<const Group> variants);
+  // `left`: what stays apart, each group a part.
   void DecideByPrice(const std::vector<GroupCost>& costs, const Plan& joined,
                      Group group, absl::Span<PlanPart* const> parts,
-                     JoinDecision& decision);
+                     absl::Span<const PlanPart> left, JoinDecision& decision);
   void DecideByTime(const std::vector<GroupCost>& costs, const Plan& joined,
                     const Group& group, absl::Span<PlanPart* const> parts,
-                    JoinDecision& decision);
-  absl::Status ProfileParts(absl::Span<PlanPart* const> parts);
+                    absl::Span<PlanPart> left, JoinDecision& decision);
+  absl::Status ProfilePart(PlanPart& part);
   // Seconds of cores, the mean of one and of all at work, as the price has it.
   double CoreSeconds(const GroupCost& cost, double one_core_seconds) const;
   bool SavesOnOneCore(double joined_seconds, double apart_seconds) const;
