@@ -149,6 +149,8 @@ Reg OpEmitter::LoadValue(const Expr& load, Reg mask, Reg other) {
                                 placed.rest.constant, 1, 0, any, kNoReg);
       return other == kNoReg ? value : b_.Select(mask, value, other);
     }
+    if (mask == kNoReg)
+      scalar_reads_[load.source()].emplace(placed.rest.constant, placed.rest);
     return b_.Load(buffer, OffsetOf(placed.rest), placed.rest.constant, 1, 0,
                    mask, widened(1));
   }

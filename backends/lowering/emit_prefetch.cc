@@ -1,13 +1,13 @@
-// Prefetching: a buffer too large for the cache is read in shares, one per
-// iteration of a task loop, and each share by all iterations of a task loop
-// inside. Every one of these brings its part of the next share closer, evenly
-// over its steps: memory is slower than a core that asks for all at once.
+// Prefetching of what the next steps of an update read from buffers too large
+// for the cache.
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "backends/lowering/tile_op_emitter.h"
 #include "backends/lowering/tile_rewrite.h"
+#include "base/ceil_div.h"
 #include "tilegraph/interval.h"
 
 namespace tilewright::lowering {
@@ -15,17 +15,39 @@ namespace tilewright::lowering {
 using kernel_ir::TileOp;
 
 namespace {
+
 constexpr int64_t kLineBytes = 64;
+// Hardware follows no stream beyond it.
+constexpr int64_t kPageBytes = 4096;
+// Blocks that a prefetched line comes before its use.
+constexpr int64_t kBlocksAhead = 2;
+
+// The lines that hold the elements of `reads`, if they follow each other; else
+// 0.
+template <typename Reads>
+int64_t LinesInARow(const Reads& reads, int64_t line) {
+  std::set<int64_t> lines;
+  for (const auto& [constant, form] : reads)
+    lines.insert(FloorDivide(constant, line));
+  const int64_t n = static_cast<int64_t>(lines.size());
+  return *lines.rbegin() - *lines.begin() == n - 1 ? n : 0;
+}
+
 }  // namespace
 
-// per iteration of a task loop, and each share by all iterations of a task
-// loop inside. Every one of these brings its part of the next share closer,
-// evenly over its steps: memory is slower than a core that asks for all at
-// once.
 void OpEmitter::PrefetchNext() {
   if (c_.target.prefetch_above_bytes == 0 ||
       op_.phase != TileOp::Phase::kUpdate || plan_.axis < 0)
     return;
+  PrefetchNextShare();
+  PrefetchNextBlock();
+}
+
+// A buffer is read in shares, one per iteration of a task loop, and each share
+// by all iterations of a task loop inside. Every one of these brings its part
+// of the next share closer, evenly over its steps: memory is slower than a core
+// that asks for all at once.
+void OpEmitter::PrefetchNextShare() {
   for (const auto& [buffer, reads] : vector_reads_) {
     const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
     const LinearForm& first = reads.begin()->second;
@@ -57,18 +79,13 @@ void OpEmitter::PrefetchNext() {
     // Each step of the innermost loop reads the neighbours of what the step
     // before read, in whole cache lines.
     const int64_t line = kLineBytes / bytes;
-    std::set<int64_t> lines;
-    for (const auto& [constant, form] : reads)
-      lines.insert(FloorDivide(constant, line));
-    const int64_t n = static_cast<int64_t>(lines.size());
+    const int64_t n = LinesInARow(reads, line);
     int step_var = -1, depth = -1;
     for (const auto& [var, value] : c_.loops) {
       if (value.reg != kNoReg && value.depth > depth)
         step_var = var, depth = value.depth;
     }
-    if (*lines.rbegin() - *lines.begin() != n - 1 ||
-        first.CoefficientOf(step_var) != n * line)
-      continue;
+    if (n == 0 || first.CoefficientOf(step_var) != n * line) continue;
     const int64_t per_step =
         (n * line + reader->task_extent - 1) / reader->task_extent;
     LinearForm next;
@@ -84,6 +101,43 @@ void OpEmitter::PrefetchNext() {
     const Reg offset = OffsetOf(next);
     for (int64_t i = 0; i < per_step; i += line)
       b_.Prefetch(c_.memory[buffer], offset, next.constant + i, 1);
+  }
+}
+
+// Steps of the innermost loop broadcast neighbours, a line of each row in all
+// of them; the next block of steps finds its lines pages away, one stream for
+// each block. Every step brings a line of a block further on closer.
+void OpEmitter::PrefetchNextBlock() {
+  std::vector<std::pair<int, int>> by_depth;  // depth, variable
+  for (const auto& [var, value] : c_.loops) {
+    if (value.reg != kNoReg && value.task_extent == 0)
+      by_depth.emplace_back(value.depth, var);
+  }
+  if (by_depth.size() < 2) return;
+  std::sort(by_depth.rbegin(), by_depth.rend());
+  const int step = by_depth[0].second, block = by_depth[1].second;
+  const int64_t steps = c_.ranges.extent(step),
+                blocks = c_.ranges.extent(block);
+  for (const auto& [buffer, reads] : scalar_reads_) {
+    const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
+    const LinearForm& first = reads.begin()->second;
+    const int64_t bytes = SizeBytes(b.dtype), line = kLineBytes / bytes;
+    if (b.layout.physical_elements() * bytes <=
+            c_.target.prefetch_above_bytes ||
+        blocks < 2 * kBlocksAhead || first.CoefficientOf(step) != 1 ||
+        first.CoefficientOf(block) * bytes < kPageBytes)
+      continue;
+    const int64_t n = LinesInARow(reads, line);
+    if (n == 0 || n > steps || steps > line) continue;
+    LinearForm next = first;
+    for (auto& [term, coefficient] : next.terms) {
+      if (term.op() == Op::kVar && term.var_id() == step)
+        coefficient = CeilDiv(n * line, steps);
+    }
+    next.constant += kBlocksAhead * first.CoefficientOf(block);
+    at_.clear();
+    known_.clear();
+    b_.Prefetch(c_.memory[buffer], OffsetOf(next), next.constant, 0);
   }
 }
 

@@ -138,6 +138,8 @@ class OpEmitter {
 
   // --- Prefetching.
   void PrefetchNext();
+  void PrefetchNextShare();
+  void PrefetchNextBlock();
 
   // --- Values.
   Reg Value(const Expr& e);
@@ -243,7 +245,8 @@ class OpEmitter {
       block_accesses_;
 
   // Buffer -> constant offset -> the whole offset, of the vectors read so far.
-  std::map<int, std::map<int64_t, LinearForm>> vector_reads_;
+  // And of what was broadcast.
+  std::map<int, std::map<int64_t, LinearForm>> vector_reads_, scalar_reads_;
 
   // The current block of rows: its first one, what was loaded for all of them,
   // what is still to be stored.
