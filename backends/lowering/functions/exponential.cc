@@ -88,14 +88,14 @@ Value ExpOfMiddle(Value x) {
   return e.power * FromBits(ShiftLeft(e.bits, f.mantissa_bits) + f.one);
 }
 
-// With e = e^-|x| and q = e / (1 + e): 1 - q, or for negative x e - e q.
+// With e = e^-|x| and q = e / (-1 - e): 1 + q, or for negative x e + e q.
 // Nothing overflows, and where the result is small so is q.
 Value Sigmoid(Value x) {
   const Format& f = FormatOf(x.dtype());
-  const Value e = ExpOfClamped(f, AtLeast(x.Like(0) - Abs(x), f.smallest));
-  const Value quotient = e / (e + 1);
+  const Value e = ExpOfClamped(f, AtLeast(NegativeAbs(x), f.smallest));
+  const Value quotient = e / (x.Like(-1) - e);
   const Value base = Select(x < 0, e, x.Like(1));
-  return MultiplyAdd(base.Like(0) - base, quotient, base);
+  return MultiplyAdd(base, quotient, base);
 }
 
 // A series below 0.625, where 1 - 2 / (e^2|x| + 1) would cancel.

@@ -23,6 +23,10 @@ Value Compare(Op op, Value a, Value b) {
 }
 Value Unary(Op op, Value a) { return a.emitter->Operation(op, a.dtype(), {a}); }
 
+int64_t SignBit(DType dtype) {
+  return dtype == DType::kFloat64 ? INT64_MIN : INT32_MIN;
+}
+
 }  // namespace
 
 Value Value::Like(double number) const {
@@ -142,9 +146,12 @@ Value AtLeast(Value a, double bound) {
   return Select(a < b, b, a);
 }
 
+Value NegativeAbs(Value a) {
+  const Value bits = Bits(a);
+  return FromBits(bits | bits.Like(SignBit(a.dtype())));
+}
 Value FlipSign(Value magnitude, Value sign) {
-  const int64_t mask = sign.dtype() == DType::kFloat64 ? INT64_MIN : INT32_MIN;
-  return FromBits(Bits(magnitude) ^ (Bits(sign) & mask));
+  return FromBits(Bits(magnitude) ^ (Bits(sign) & SignBit(sign.dtype())));
 }
 
 Value Polynomial(Value x, const std::vector<double>& coefficients) {

@@ -128,6 +128,7 @@ Value ShiftRight(Value a, int bits);  // of the sign too
 // NaN if `a` is NaN; else a, but at most (at least) `bound`.
 Value AtMost(Value a, double bound);
 Value AtLeast(Value a, double bound);
+Value NegativeAbs(Value a);
 // `magnitude`, which is not below 0, with its sign flipped where the sign bit
 // of the float `sign` is set.
 Value FlipSign(Value magnitude, Value sign);
