@@ -38,7 +38,7 @@ constexpr Flag kFlags[] = {
     {"no-measure", Value::kNone, "onnx", nullptr},
     {"records", Value::kText, "onnx", nullptr},
     {"connect-search", Value::kText, "onnx", nullptr},
-    {"cost", Value::kText, "onnx", "the traffic planner"},
+    {"cost", Value::kText, "onnx", nullptr},
     {"level-cap", Value::kText, "onnx", nullptr},
     {"daemon", Value::kText, "onnx", "the tuning daemon"},
     // What to do.
@@ -257,8 +257,12 @@ std::string Usage() {
       "too, elementwise\n"
       "                                         consumers in registers "
       "(default), or every operator alone\n"
-      "  --connect-search=edges|greedy          edge by edge (default), or "
+      "  --connect-search=paper|greedy          edge by edge (default), or "
       "groups grown one by one\n"
+      "  --cost=time|traffic                    what joins are priced by: time "
+      "(default), or the bytes\n"
+      "                                         that leave the caches of a "
+      "core\n"
       "  --records=DB                           with --connect=tilegraph: "
       "joins "
       "are measured before they\n"

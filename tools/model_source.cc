@@ -97,12 +97,19 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--connect=", connect, ": expected tilegraph, register or none"));
   options.plan.connect = *parsed;
-  const std::string search = line.Get("connect-search", "edges");
+  const std::string search = line.Get("connect-search", "paper");
   if (search == "greedy") {
     options.connect.search = ConnectSearch::kGreedy;
-  } else if (search != "edges") {
+  } else if (search != "paper") {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--connect-search=", search, ": expected edges or greedy"));
+        "--connect-search=", search, ": expected paper or greedy"));
+  }
+  const std::string cost = line.Get("cost", "time");
+  if (cost == "traffic") {
+    options.connect.weigh.cost_key = CostKey::kTraffic;
+  } else if (cost != "time") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--cost=", cost, ": expected time or traffic"));
   }
   if (line.Has("level-cap")) {
     TW_ASSIGN_OR_RETURN(options.cap.arena_bytes,

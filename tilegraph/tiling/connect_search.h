@@ -20,6 +20,7 @@
 
 namespace tilewright {
 
+// Edge by edge, as the paper has it, or groups grown one by one.
 enum class ConnectSearch { kEdges, kGreedy };
 
 // Between nodes that are numbered in a topological order.

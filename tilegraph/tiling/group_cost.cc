@@ -36,6 +36,8 @@ constexpr double kBlockSeconds = 300e-9;
 // Blocks are tried if what a task keeps is more than this share of what fits:
 // below, tiles are as large as they want to be.
 constexpr double kRoomy = 0.5;
+// Of the time, where plans are compared by traffic.
+constexpr double kTieShare = 1e-3;
 // Bytes that an overlap counts as: worse than any that do not fit.
 constexpr double kOverlaps = 1e15;
 
@@ -106,9 +108,10 @@ struct GroupPricer::Prepared {
 };
 
 GroupPricer::GroupPricer(const TensorGraph& graph, const Plan& plan,
-                         const DeviceSpec& spec)
+                         const DeviceSpec& spec, CostKey key)
     : graph_(graph),
       spec_(spec),
+      key_(key),
       homes_(graph, plan, spec),
       tile_graph_(graph, Computes(graph)),
       levels_(LevelsOfCore(spec)),
@@ -237,6 +240,17 @@ void GroupPricer::AddTimes(const Group& group, const std::vector<int64_t>& task,
   cost.core_seconds = (cost.one_core_seconds + cores * cost.seconds) / 2 *
                       (1 + kCrowding * static_cast<double>(cost.scratch_bytes) /
                                CapacityBytes(levels_[private_]));
+  if (key_ == CostKey::kTraffic) OnlyTraffic(cost);
+}
+
+// As if arithmetic, tasks and the levels apart took no time; of equal traffic
+// the shorter time is better.
+void GroupPricer::OnlyTraffic(GroupCost& cost) const {
+  cost.core_seconds =
+      kTieShare * cost.core_seconds +
+      (cost.memory_bytes + cost.shared_bytes) / ReadBytesPerS(levels_.front());
+  cost.one_core_seconds = cost.core_seconds;
+  cost.seconds = cost.core_seconds / static_cast<double>(spec_.unit().cores());
 }
 
 int64_t GroupPricer::Lanes() const {

@@ -52,11 +52,15 @@ struct GroupCost {
   double core_seconds = 0;
 };
 
+// By what plans are compared: by time, or by the bytes that leave the private
+// caches, as if nothing else took any (the paper's key).
+enum class CostKey { kTime, kTraffic };
+
 class GroupPricer {
  public:
   // All must outlive it.
   GroupPricer(const TensorGraph& graph, const Plan& plan,
-              const DeviceSpec& spec);
+              const DeviceSpec& spec, CostKey key = CostKey::kTime);
 
   // In the blocks that its last stage asks for. REQUIRES: one size per
   // dimension of the output. InvalidArgument if a region cannot be told.
@@ -94,9 +98,11 @@ class GroupPricer {
   int64_t Lanes() const;    // f32 in a vector
   void AddTimes(const Group& group, const std::vector<int64_t>& task,
                 GroupCost& cost) const;
+  void OnlyTraffic(GroupCost& cost) const;
 
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
+  const CostKey key_;
   const TensorHomes homes_;
   const TileGraph tile_graph_;
   const std::vector<MemoryLevel> levels_;  // of a core

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "tilegraph/text_form.h"
 #include "tilegraph/tiling/climb_tiles.h"
+#include "tilegraph/tiling/core_levels.h"
 
 namespace tilewright {
 namespace {
@@ -124,6 +125,21 @@ TEST_F(GroupCostTest, WhatAllTilesNeedIsComputedForEach) {
   TW_ASSERT_OK_AND_ASSIGN(const GroupCost quarters,
                           pricer.Cost(group, {2048, 64}));
   EXPECT_EQ(quarters.recompute, 2.5);
+}
+
+// The paper's key: 32 MiB cross memory, whatever is computed meanwhile.
+TEST_F(GroupCostTest, TrafficAloneCanBeThePrice) {
+  Products(65536, 64);
+  const GroupPricer by_time(graph_, plan_, spec_);
+  const GroupPricer by_traffic(graph_, plan_, spec_, CostKey::kTraffic);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost,
+                          by_traffic.Cost(group_, {64, 64}));
+  const double seconds = (32 << 20) / ReadBytesPerS(spec_.levels(0));
+  EXPECT_NEAR(cost.core_seconds, seconds, 0.01 * seconds);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost fast, by_time.Best(group_));
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost lean, by_traffic.Best(group_));
+  EXPECT_LE(lean.memory_bytes + lean.shared_bytes,
+            fast.memory_bytes + fast.shared_bytes);
 }
 
 TEST(ClimbTilesTest, SizesDivideOrAreWhole) {

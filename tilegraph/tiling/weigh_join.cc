@@ -86,7 +86,7 @@ JoinWeigher::JoinWeigher(const TensorGraph& graph, const Plan& plan,
       plan_(plan),
       options_(options),
       rules_(graph, plan),
-      pricer_(graph, plan, spec),
+      pricer_(graph, plan, spec, options.cost_key),
       cores_(static_cast<double>(std::max<int64_t>(1, spec.unit().cores()))) {}
 
 PlanPart JoinWeigher::Alone(int group) {

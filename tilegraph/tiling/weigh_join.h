@@ -30,6 +30,8 @@ struct WeighOptions {
   // Joined only if that saves this share, of the price or as measured: prices
   // are rough, times are noisy.
   double least_gain = 0.03;
+  // What prices are of.
+  CostKey cost_key = CostKey::kTime;
   // Whether a group with stages and tile can be made on this device; an error
   // says why not. Asked before a join is taken. Empty: all can.
   std::function<absl::Status(const Group&, const Plan&)> expressible;
