@@ -1,0 +1,230 @@
+#include "tilegraph/tiling/weigh_join.h"
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tilegraph/tiling/connect_testing.h"
+#include "tilegraph/tiling/plan_profiler.h"
+#include "tilegraph/tiling/test_graphs.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Answers what the test says, and remembers what it was asked.
+class FakeProfiler : public PlanProfiler {
+ public:
+  using Answer = std::function<absl::StatusOr<double>(const Group&)>;
+  explicit FakeProfiler(Answer answer) : answer_(std::move(answer)) {}
+
+  std::vector<absl::StatusOr<double>> OneCoreSeconds(
+      const Plan& plan, absl::Span<const Group> variants) override {
+    std::vector<absl::StatusOr<double>> result;
+    for (const Group& variant : variants) {
+      EXPECT_EQ(variant.output, variants[0].output);
+      for (size_t s = 0; s + 1 < variant.stages.size(); ++s)
+        EXPECT_TRUE(plan.layouts.count(variant.stages[s].members.back()));
+      (variant.stages.empty() ? apart : joined).push_back(variant);
+      result.push_back(answer_(variant));
+    }
+    return result;
+  }
+
+  absl::Status Verify(const Plan&, const Group& variant) override {
+    verified.push_back(variant);
+    return verified.size() <= wrong ? absl::InternalError("wrong results")
+                                    : absl::OkStatus();
+  }
+
+  std::vector<Group> apart, joined, verified;
+  size_t wrong = 0;  // of those verified: the first ones
+
+ private:
+  Answer answer_;
+};
+
+class WeighJoinTest : public ConnectTest {
+ protected:
+  // As Connect, every group apart taking 10 ms.
+  Plan ConnectProfiled(const TensorGraph& graph,
+                       const FakeProfiler::Answer& joined,
+                       const WeighOptions& weigh = {}, size_t wrong = 0) {
+    profiler_.emplace([joined](const Group& group) -> absl::StatusOr<double> {
+      return group.stages.empty() ? 0.010 : joined(group);
+    });
+    profiler_->wrong = wrong;
+    ConnectPlanOptions options;
+    options.weigh = weigh;
+    options.weigh.profiler = &*profiler_;
+    return Connect(graph, options);
+  }
+
+  std::optional<FakeProfiler> profiler_;
+};
+
+TEST_F(WeighJoinTest, WhatMeasuresFasterIsJoinedInItsFastestTile) {
+  const TensorGraph graph = Mlp(65536, 64, 64, 64);
+  // The third one that is asked for.
+  const Plan plan = ConnectProfiled(graph, [&](const Group&) {
+    return profiler_->joined.size() == 3 ? 0.015 : 0.019;
+  });
+  ASSERT_EQ(plan.groups.size(), 1u);
+  ASSERT_EQ(profiler_->apart.size(), 2u);
+  ASSERT_EQ(profiler_->joined.size(), 6u);
+  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[2].tile);
+  ASSERT_EQ(profiler_->verified.size(), 1u);
+  EXPECT_EQ(profiler_->verified[0].tile, plan.groups[0].tile);
+  EXPECT_THAT(plan.groups[0].why, HasSubstr("15.000 ms"));
+  const JoinDecision& decision = connected_.decisions.at(0);
+  EXPECT_EQ(decision.profiled.size(), 6u);
+  EXPECT_EQ(decision.joined_one_core_seconds, 0.015);
+  EXPECT_EQ(decision.apart_one_core_seconds, 0.020);
+}
+
+TEST_F(WeighJoinTest, WhatMeasuresNoFasterStaysApartWhateverThePrice) {
+  const TensorGraph graph = Mlp(65536, 64, 64, 64);
+  EXPECT_EQ(Connect(graph, {}).groups.size(), 1u);
+  EXPECT_EQ(
+      ConnectProfiled(graph, [](const Group&) { return 0.0199; }).groups.size(),
+      2u);
+  EXPECT_THAT(Reasons(), HasSubstr("saves only 1 %"));
+  EXPECT_TRUE(profiler_->verified.empty());
+  EXPECT_EQ(
+      ConnectProfiled(graph, [](const Group&) { return 0.022; }).groups.size(),
+      2u);
+  EXPECT_THAT(Reasons(), HasSubstr("takes 10 % longer"));
+}
+
+TEST_F(WeighJoinTest, WhatThePriceThinksNeutralIsMeasured) {
+  const TensorGraph graph = Mlp(512, 256, 256, 256);
+  ASSERT_EQ(Connect(graph, {}).groups.size(), 2u);
+  EXPECT_EQ(
+      ConnectProfiled(graph, [](const Group&) { return 0.010; }).groups.size(),
+      1u);
+}
+
+TEST_F(WeighJoinTest, WhatThePriceThinksFarWorseIsNotMeasured) {
+  const TensorGraph graph = Mlp(16, 2048, 2048, 2048);
+  EXPECT_EQ(
+      ConnectProfiled(graph, [](const Group&) { return 0.001; }).groups.size(),
+      2u);
+  EXPECT_TRUE(profiler_->joined.empty());
+  EXPECT_TRUE(profiler_->apart.empty());
+  EXPECT_THAT(Reasons(), HasSubstr("longer"));
+}
+
+TEST_F(WeighJoinTest, CandidatesThatFailAreLeftOut) {
+  const TensorGraph graph = Mlp(65536, 64, 64, 64);
+  const Plan plan =
+      ConnectProfiled(graph, [&](const Group&) -> absl::StatusOr<double> {
+        if (profiler_->joined.size() != 2)
+          return absl::InternalError("wrong results");
+        return 0.012;
+      });
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[1].tile);
+  EXPECT_EQ(connected_.decisions.at(0)
+                .profiled[0]
+                .one_core_seconds.status()
+                .message(),
+            "wrong results");
+
+  EXPECT_EQ(ConnectProfiled(graph,
+                            [](const Group&) -> absl::StatusOr<double> {
+                              return absl::InternalError("signal 11");
+                            })
+                .groups.size(),
+            2u);
+  EXPECT_THAT(Reasons(), HasSubstr("no kernel for it: signal 11"));
+}
+
+TEST_F(WeighJoinTest, TheFastestThatIsRightIsTaken) {
+  const TensorGraph graph = Mlp(65536, 64, 64, 64);
+  const auto slower_each_time = [&](const Group&) {
+    return 0.010 + 0.002 * static_cast<double>(profiler_->joined.size());
+  };
+  const Plan plan = ConnectProfiled(graph, slower_each_time, {}, /*wrong=*/2);
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[2].tile);
+  EXPECT_EQ(profiler_->verified.size(), 3u);
+  EXPECT_EQ(profiler_->joined.size(), 6u);
+  // 0.020 and more save nothing.
+  EXPECT_EQ(
+      ConnectProfiled(graph, slower_each_time, {}, /*wrong=*/4).groups.size(),
+      2u);
+  EXPECT_THAT(Reasons(), HasSubstr("saves only 0 %"));
+  EXPECT_EQ(ConnectProfiled(
+                graph, [](const Group&) { return 0.010; }, {}, /*wrong=*/6)
+                .groups.size(),
+            2u);
+  EXPECT_THAT(Reasons(), HasSubstr("no kernel for it: wrong results"));
+}
+
+// The product of three, and that of its first two, both save; the first two
+// become a part of the whole and are not verified.
+TEST_F(WeighJoinTest, OnlyWhatIsTakenInTheEndIsVerified) {
+  const TensorGraph graph =
+      Products(65536, 64, {"T = A B", "U = T B'", "Y = U B"}, "Y");
+  const Plan plan = ConnectProfiled(graph, [](const Group&) { return 0.012; });
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].stages.size(), 3u);
+  EXPECT_EQ(profiler_->verified.size(), 1u);
+}
+
+TEST_F(WeighJoinTest, WhatHasNoScheduleIsNotMeasured) {
+  WeighOptions weigh;
+  int asked = 0;
+  weigh.expressible = [&](const Group&, const Plan&) {
+    return ++asked == 1 ? absl::UnimplementedError("not today")
+                        : absl::OkStatus();
+  };
+  const Plan plan = ConnectProfiled(
+      Mlp(65536, 64, 64, 64), [](const Group&) { return 0.010; }, weigh);
+  EXPECT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(profiler_->joined.size(), 5u);
+}
+
+TEST_F(WeighJoinTest, APartWithoutATimeIsNotJoined) {
+  FakeProfiler profiler([](const Group& group) -> absl::StatusOr<double> {
+    if (group.stages.empty()) return absl::UnavailableError("no workers");
+    return 0.001;
+  });
+  ConnectPlanOptions options;
+  options.weigh.profiler = &profiler;
+  EXPECT_EQ(Connect(Mlp(65536, 64, 64, 64), options).groups.size(), 2u);
+  EXPECT_THAT(Reasons(), HasSubstr("R apart: no workers"));
+}
+
+TEST_F(WeighJoinTest, EqualGroupsAreMeasuredOnce) {
+  const Plan plan = ConnectProfiled(
+      Products(65536, 64, {"T = A B", "Y = T B", "U = C B", "Z = U B"}, "Y, Z"),
+      [](const Group&) { return 0.015; });
+  EXPECT_EQ(plan.groups.size(), 2u);
+  EXPECT_EQ(profiler_->joined.size(), 6u);
+  // All four are one kernel.
+  EXPECT_LE(profiler_->apart.size(), 2u);
+}
+
+TEST_F(WeighJoinTest, WhatComesAfterTheLastMeasurementStaysApart) {
+  WeighOptions weigh;
+  weigh.most_profiled = 4;
+  const Plan plan = ConnectProfiled(
+      Mlp(65536, 64, 64, 64), [](const Group&) { return 0.015; }, weigh);
+  EXPECT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(profiler_->apart.size() + profiler_->joined.size(), 4u);
+  weigh.most_profiled = 1;
+  ConnectProfiled(
+      Mlp(65536, 64, 64, 64), [](const Group&) { return 0.015; }, weigh);
+  EXPECT_THAT(Reasons(), HasSubstr("not profiled: 1 other"));
+}
+
+}  // namespace
+}  // namespace tilewright
