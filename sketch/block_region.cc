@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "sketch/tree_edit.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::sketch {
 
@@ -156,11 +157,8 @@ absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
 
 std::vector<Expr> InitPredicates(const Block& block) {
   std::set<int> reduce_loops;
-  for (size_t r = 0; r < block.reduce_axes.size(); ++r) {
-    Visit(ReduceBinding(block, r), [&](const Expr& e) {
-      if (e.op() == Op::kVar) reduce_loops.insert(e.var_id());
-    });
-  }
+  for (size_t r = 0; r < block.reduce_axes.size(); ++r)
+    reduce_loops.merge(VarsOf(ReduceBinding(block, r)));
   return FixedPredicates(block,
                          [&](int var) { return reduce_loops.count(var) != 0; });
 }

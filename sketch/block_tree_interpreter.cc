@@ -7,18 +7,11 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "sketch/block_region.h"
+#include "tilegraph/expr_vars.h"
 #include "tilegraph/interpreter.h"
 
 namespace tilewright::sketch {
 namespace {
-
-bool Mentions(const Expr& expr, int var) {
-  bool found = false;
-  Visit(expr, [&](const Expr& e) {
-    found = found || (e.op() == Op::kVar && e.var_id() == var);
-  });
-  return found;
-}
 
 // Leaves that stand for the two sides of a combiner: loads of no buffer.
 Expr Side(int side, int component, DType dtype) {

@@ -11,6 +11,7 @@
 #include "sketch/coverage.h"
 #include "sketch/dataflow.h"
 #include "sketch/tree_edit.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::sketch {
 namespace {

@@ -15,6 +15,7 @@
 #include "sketch/reduce_loops.h"
 #include "sketch/register_tile.h"
 #include "tilegraph/access.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::sketch {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "sketch/mixed_radix.h"
 #include "sketch/tree_edit.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::sketch {
 namespace {

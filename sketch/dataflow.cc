@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "sketch/block_region.h"
 #include "sketch/tree_edit.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::sketch {
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tilegraph/access.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::sketch {
 namespace {

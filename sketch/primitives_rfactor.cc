@@ -12,23 +12,10 @@
 #include "sketch/block_region.h"
 #include "sketch/coverage.h"
 #include "sketch/replayer.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::sketch {
 namespace {
-
-bool MentionsAny(const Expr& expr, const std::set<int>& vars) {
-  bool found = false;
-  Visit(expr, [&](const Expr& e) {
-    found = found || (e.op() == Op::kVar && vars.count(e.var_id()) != 0);
-  });
-  return found;
-}
-
-void CollectVars(const Expr& expr, std::set<int>& vars) {
-  Visit(expr, [&](const Expr& e) {
-    if (e.op() == Op::kVar) vars.insert(e.var_id());
-  });
-}
 
 // How the reduce axes of a block fall apart: those that share no loop with the
 // factored one stay, the others are replaced by their loops.
@@ -50,7 +37,7 @@ Division Divide(const Block& block, int factor,
       if (division.replaced[r] || !MentionsAny(binding, division.vars))
         continue;
       division.replaced[r] = grows = true;
-      CollectVars(binding, division.vars);
+      division.vars.merge(VarsOf(binding));
     }
   }
   for (const Loop* loop : around) {
@@ -134,7 +121,7 @@ absl::StatusOr<Block> Partial(const Block& block, const Loop& factor,
       continue;
     }
     std::set<int> vars;
-    CollectVars(p, vars);
+    vars.merge(VarsOf(p));
     for (int var : vars) {
       if (division.vars.count(var) == 0)
         return absl::InvalidArgumentError(

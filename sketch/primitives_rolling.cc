@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "sketch/replayer.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::sketch {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -181,14 +182,6 @@ std::vector<int> LoadedBuffers(const Block& block) {
     buffers.erase(block.dst[0]);
   }
   return {buffers.begin(), buffers.end()};
-}
-
-bool Mentions(const Expr& expr, int var) {
-  bool found = false;
-  Visit(expr, [&](const Expr& e) {
-    found = found || (e.op() == Op::kVar && e.var_id() == var);
-  });
-  return found;
 }
 
 bool WritesTo(const Block& block, int buffer) {

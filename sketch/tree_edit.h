@@ -58,7 +58,6 @@ void SubstituteLoopVars(BlockTree& tree,
 RangeOf LoopRanges(const BlockTree& tree);
 // Buffer ids the block loads, ascending; not what it reduces into.
 std::vector<int> LoadedBuffers(const Block& block);
-bool Mentions(const Expr& expr, int var);
 bool WritesTo(const Block& block, int buffer);
 // Binding of reduce axis `i` of the block.
 inline const Expr& ReduceBinding(const Block& block, size_t i) {

@@ -12,6 +12,7 @@
 #include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
 #include "sketch/window_tile.h"
+#include "tilegraph/expr_vars.h"
 #include "tilegraph/index_eval.h"
 #include "tilegraph/simplify.h"
 
@@ -38,15 +39,6 @@ RangeOf AxisRanges(const Compute& compute) {
         var < spatial ? compute.axes[var] : compute.reduce_axes[var - spatial];
     return Range{0, axis.extent.value() - 1};
   };
-}
-
-// The variables of an index.
-std::set<int> VarsOf(const Expr& index) {
-  std::set<int> vars;
-  Visit(index, [&](const Expr& e) {
-    if (e.op() == Op::kVar) vars.insert(e.var_id());
-  });
-  return vars;
 }
 
 class Builder {

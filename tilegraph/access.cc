@@ -81,14 +81,6 @@ bool IsZero(const Expr& expr) {
 
 }  // namespace
 
-bool Mentions(const Expr& expr, int var) {
-  bool found = false;
-  Visit(expr, [&](const Expr& e) {
-    found |= e.op() == Op::kVar && e.var_id() == var;
-  });
-  return found;
-}
-
 bool ReadsElementwise(const TensorGraph& graph, TensorId consumer,
                       TensorId source) {
   const Tensor& tensor = graph.tensor(consumer);

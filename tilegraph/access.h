@@ -11,9 +11,6 @@
 
 namespace tilewright {
 
-// Whether `var` occurs in it.
-bool Mentions(const Expr& expr, int var);
-
 // Every load of `source` by `consumer` is at the consumer's own spatial index,
 // and the shapes are equal.
 bool ReadsElementwise(const TensorGraph& graph, TensorId consumer,

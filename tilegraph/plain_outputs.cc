@@ -8,6 +8,7 @@
 
 #include "tilegraph/access.h"
 #include "tilegraph/bands.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright {
 namespace {

@@ -1,5 +1,6 @@
 #include "absl/strings/str_cat.h"
 #include "tilegraph/access.h"
+#include "tilegraph/expr_vars.h"
 #include "tilegraph/plan_draft.h"
 #include "tilegraph/simplify.h"
 

@@ -7,6 +7,7 @@
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/lowering/block_access.h"
 #include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/expr_vars.h"
 #include "tilegraph/intrinsics.h"
 
 namespace tilewright::lowering {

@@ -9,6 +9,7 @@
 #include "backends/lowering/lower.h"
 #include "backends/lowering/tile_rewrite.h"
 #include "base/status_macros.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::lowering {
 

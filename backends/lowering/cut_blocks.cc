@@ -9,6 +9,7 @@
 #include "backends/lowering/access_cost.h"
 #include "backends/lowering/kernel_ranges.h"
 #include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::lowering {
 

@@ -6,6 +6,7 @@
 #include "backends/lowering/tile_op_emitter.h"
 #include "backends/lowering/tile_rewrite.h"
 #include "base/check.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::lowering {
 

@@ -6,6 +6,7 @@
 #include "backends/lowering/access_cost.h"
 #include "backends/lowering/tile_op_emitter.h"
 #include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/expr_vars.h"
 #include "tilegraph/interval.h"
 
 namespace tilewright::lowering {

@@ -5,6 +5,7 @@
 
 #include "backends/lowering/tile_op_emitter.h"
 #include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::lowering {
 

@@ -8,6 +8,7 @@
 #include "backends/lowering/tile_op_emitter.h"
 #include "backends/lowering/tile_rewrite.h"
 #include "base/ceil_div.h"
+#include "tilegraph/expr_vars.h"
 #include "tilegraph/interval.h"
 
 namespace tilewright::lowering {

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::lowering {
 

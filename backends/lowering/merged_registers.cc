@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::lowering {
 

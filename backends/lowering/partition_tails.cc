@@ -17,6 +17,7 @@
 
 #include "backends/lowering/lower.h"
 #include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/expr_vars.h"
 #include "tilegraph/interval.h"
 
 namespace tilewright::lowering {

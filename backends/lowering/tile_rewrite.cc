@@ -103,14 +103,6 @@ std::optional<VarBound> AsVarBound(const Expr& condition) {
   return VarBound{a.var_id(), below, b.int_value() + (next ? 1 : 0)};
 }
 
-bool Mentions(const Expr& expr, int var) {
-  bool found = false;
-  Visit(expr, [&](const Expr& e) {
-    found |= e.op() == Op::kVar && e.var_id() == var;
-  });
-  return found;
-}
-
 void ShiftVar(TileOp& op, const TileAxis& axis, int64_t by) {
   ReplaceInOp(op, {{axis.var, Expr::Var(axis.var, axis.name) + Expr::Int(by)}});
 }

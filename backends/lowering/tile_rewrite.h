@@ -43,8 +43,6 @@ struct VarBound {
   int64_t bound;
 };
 std::optional<VarBound> AsVarBound(const Expr& condition);
-// Whether the variable occurs anywhere in the expression.
-bool Mentions(const Expr& expr, int var);
 
 // Simplifies index, bodies and predicate of an operation whose loop variables
 // `scope` knows; box axes of extent 1 go away, and those that the predicate

@@ -7,6 +7,7 @@
 
 #include "backends/lowering/merged_registers.h"
 #include "backends/lowering/tile_rewrite.h"
+#include "tilegraph/expr_vars.h"
 
 namespace tilewright::lowering {
 
