@@ -1,7 +1,7 @@
 // Gives the inputs of a model their types, with what the caller says about
 // dimensions and values.
-#ifndef FRONTENDS_ONNX_BIND_INPUTS_H_
-#define FRONTENDS_ONNX_BIND_INPUTS_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_BIND_INPUTS_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_BIND_INPUTS_H_
 
 #include <vector>
 
@@ -21,4 +21,4 @@ absl::Status BindInputs(OnnxGraph& graph, const ImportOptions& options,
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_BIND_INPUTS_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_BIND_INPUTS_H_

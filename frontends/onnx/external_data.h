@@ -1,6 +1,6 @@
 // Reads the files beside a model that hold its weights, and no others.
-#ifndef FRONTENDS_ONNX_EXTERNAL_DATA_H_
-#define FRONTENDS_ONNX_EXTERNAL_DATA_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_EXTERNAL_DATA_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_EXTERNAL_DATA_H_
 
 #include <cstdint>
 #include <string>
@@ -42,4 +42,4 @@ class ExternalData {
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_EXTERNAL_DATA_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_EXTERNAL_DATA_H_

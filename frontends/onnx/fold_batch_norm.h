@@ -1,6 +1,6 @@
 // BatchNormalization into the weights before it.
-#ifndef FRONTENDS_ONNX_FOLD_BATCH_NORM_H_
-#define FRONTENDS_ONNX_FOLD_BATCH_NORM_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_FOLD_BATCH_NORM_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_FOLD_BATCH_NORM_H_
 
 #include <vector>
 
@@ -16,4 +16,4 @@ void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos);
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_FOLD_BATCH_NORM_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_FOLD_BATCH_NORM_H_

@@ -1,6 +1,6 @@
 // Evaluates nodes whose inputs are known.
-#ifndef FRONTENDS_ONNX_FOLD_CONSTANTS_H_
-#define FRONTENDS_ONNX_FOLD_CONSTANTS_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_FOLD_CONSTANTS_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_FOLD_CONSTANTS_H_
 
 #include <cstdint>
 
@@ -31,4 +31,4 @@ class Folder {
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_FOLD_CONSTANTS_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_FOLD_CONSTANTS_H_

@@ -1,6 +1,6 @@
 // Turns one node into computes of the graph.
-#ifndef FRONTENDS_ONNX_IMPORT_CONTEXT_H_
-#define FRONTENDS_ONNX_IMPORT_CONTEXT_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_IMPORT_CONTEXT_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_IMPORT_CONTEXT_H_
 
 #include <functional>
 #include <string>
@@ -99,4 +99,4 @@ Expr Highest(DType dtype);
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_IMPORT_CONTEXT_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_IMPORT_CONTEXT_H_

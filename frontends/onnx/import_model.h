@@ -1,6 +1,6 @@
 // ONNX in, TensorGraph out.
-#ifndef FRONTENDS_ONNX_IMPORT_MODEL_H_
-#define FRONTENDS_ONNX_IMPORT_MODEL_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_IMPORT_MODEL_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_IMPORT_MODEL_H_
 
 #include <cstdint>
 #include <string>
@@ -49,4 +49,4 @@ absl::StatusOr<ImportedModel> ImportModelProto(
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_IMPORT_MODEL_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_IMPORT_MODEL_H_

@@ -1,6 +1,6 @@
 // What the caller decides about an import.
-#ifndef FRONTENDS_ONNX_IMPORT_OPTIONS_H_
-#define FRONTENDS_ONNX_IMPORT_OPTIONS_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_IMPORT_OPTIONS_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_IMPORT_OPTIONS_H_
 
 #include <cstdint>
 #include <map>
@@ -33,4 +33,4 @@ struct ImportOptions {
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_IMPORT_OPTIONS_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_IMPORT_OPTIONS_H_

@@ -1,6 +1,6 @@
 // Dtype and shape of every value, and the values that are known.
-#ifndef FRONTENDS_ONNX_INFER_SHAPES_H_
-#define FRONTENDS_ONNX_INFER_SHAPES_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_INFER_SHAPES_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_INFER_SHAPES_H_
 
 #include <vector>
 
@@ -21,4 +21,4 @@ absl::StatusOr<std::vector<ValueInfo>> InferShapes(
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_INFER_SHAPES_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_INFER_SHAPES_H_

@@ -1,6 +1,6 @@
 // Loads an ONNX model that nobody vouches for.
-#ifndef FRONTENDS_ONNX_LOAD_MODEL_H_
-#define FRONTENDS_ONNX_LOAD_MODEL_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_LOAD_MODEL_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_LOAD_MODEL_H_
 
 #include <cstdint>
 #include <string>
@@ -31,4 +31,4 @@ absl::StatusOr<onnx::ModelProto> ParseModel(absl::string_view bytes,
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_LOAD_MODEL_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_LOAD_MODEL_H_

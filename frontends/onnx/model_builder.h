@@ -1,6 +1,6 @@
 // Builds ONNX models in tests and benchmarks.
-#ifndef FRONTENDS_ONNX_MODEL_BUILDER_H_
-#define FRONTENDS_ONNX_MODEL_BUILDER_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_MODEL_BUILDER_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_MODEL_BUILDER_H_
 
 #include <cstdint>
 #include <string>
@@ -149,4 +149,4 @@ class ModelBuilder {
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_MODEL_BUILDER_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_MODEL_BUILDER_H_

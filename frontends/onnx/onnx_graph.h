@@ -1,6 +1,6 @@
 // An ONNX graph in memory: nodes in topological order, values by number.
-#ifndef FRONTENDS_ONNX_ONNX_GRAPH_H_
-#define FRONTENDS_ONNX_ONNX_GRAPH_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_ONNX_GRAPH_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_ONNX_GRAPH_H_
 
 #include <cstdint>
 #include <map>
@@ -96,4 +96,4 @@ void DropUnreadOutputs(OnnxGraph& graph);
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_ONNX_GRAPH_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_ONNX_GRAPH_H_

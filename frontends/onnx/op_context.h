@@ -1,6 +1,6 @@
 // What the inference and the import of one node see of it.
-#ifndef FRONTENDS_ONNX_OP_CONTEXT_H_
-#define FRONTENDS_ONNX_OP_CONTEXT_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OP_CONTEXT_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OP_CONTEXT_H_
 
 #include <cstdint>
 #include <memory>
@@ -110,4 +110,4 @@ class OpContext {
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_OP_CONTEXT_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OP_CONTEXT_H_

@@ -1,6 +1,6 @@
 // One form of an operator: what its inference and its import are.
-#ifndef FRONTENDS_ONNX_OP_DEF_H_
-#define FRONTENDS_ONNX_OP_DEF_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OP_DEF_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OP_DEF_H_
 
 #include "absl/status/status.h"
 #include "frontends/onnx/import_context.h"
@@ -30,4 +30,4 @@ constexpr int kAnyNumber = 1 << 30;
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_OP_DEF_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OP_DEF_H_

@@ -1,6 +1,6 @@
 // Which operators exist, and what is done with each.
-#ifndef FRONTENDS_ONNX_OP_TABLE_H_
-#define FRONTENDS_ONNX_OP_TABLE_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OP_TABLE_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OP_TABLE_H_
 
 #include <cstdint>
 #include <map>
@@ -35,4 +35,4 @@ class OpTable {
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_OP_TABLE_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OP_TABLE_H_

@@ -1,6 +1,6 @@
 // TensorProto and its element types, as the rest of the project sees them.
-#ifndef FRONTENDS_ONNX_TENSOR_PROTO_H_
-#define FRONTENDS_ONNX_TENSOR_PROTO_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_TENSOR_PROTO_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_TENSOR_PROTO_H_
 
 #include <cstdint>
 #include <optional>
@@ -42,4 +42,4 @@ std::string Quoted(absl::string_view name);
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_TENSOR_PROTO_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_TENSOR_PROTO_H_

@@ -1,7 +1,7 @@
 // A folder in the style of ONNX's backend tests: model.onnx and, under
 // test_data_set_0, input_K.pb and output_K.pb.
-#ifndef FRONTENDS_ONNX_TEST_CASE_H_
-#define FRONTENDS_ONNX_TEST_CASE_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_TEST_CASE_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_TEST_CASE_H_
 
 #include <cstdint>
 #include <string>
@@ -42,4 +42,4 @@ std::vector<std::string> FindTestCases(const std::string& root);
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_TEST_CASE_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_TEST_CASE_H_

@@ -1,6 +1,6 @@
 // What the operator families share.
-#ifndef FRONTENDS_ONNX_OPS_COMMON_H_
-#define FRONTENDS_ONNX_OPS_COMMON_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_COMMON_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OPS_COMMON_H_
 
 #include <functional>
 #include <string>
@@ -79,4 +79,4 @@ int64_t Product(const Shape& shape, size_t begin, size_t end);
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_OPS_COMMON_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OPS_COMMON_H_

@@ -1,6 +1,6 @@
 // What Conv, ConvTranspose and the integer convolutions share.
-#ifndef FRONTENDS_ONNX_OPS_CONVOLUTION_H_
-#define FRONTENDS_ONNX_OPS_CONVOLUTION_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_H_
 
 #include <cstdint>
 #include <vector>
@@ -38,4 +38,4 @@ void EmitConvolution(ImportContext& in, const std::vector<WindowDim>& window,
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_OPS_CONVOLUTION_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_H_

@@ -1,6 +1,6 @@
 // The operators by family, one source file each; op_table.h joins them.
-#ifndef FRONTENDS_ONNX_OPS_FAMILIES_H_
-#define FRONTENDS_ONNX_OPS_FAMILIES_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_FAMILIES_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OPS_FAMILIES_H_
 
 #include "absl/types/span.h"
 
@@ -31,4 +31,4 @@ absl::Span<const OpDef> LossOps();
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_OPS_FAMILIES_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OPS_FAMILIES_H_

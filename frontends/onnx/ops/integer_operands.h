@@ -1,6 +1,6 @@
 // Operands of 8 bits with zero points, as sums of products want them.
-#ifndef FRONTENDS_ONNX_OPS_INTEGER_OPERANDS_H_
-#define FRONTENDS_ONNX_OPS_INTEGER_OPERANDS_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_INTEGER_OPERANDS_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OPS_INTEGER_OPERANDS_H_
 
 #include <cstdint>
 #include <optional>
@@ -56,4 +56,4 @@ TensorId Widened(ImportContext& in, const Operand& operand, int dim,
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_OPS_INTEGER_OPERANDS_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OPS_INTEGER_OPERANDS_H_

@@ -1,6 +1,6 @@
 // numpy's matmul: one-dimensional operands are a row and a column.
-#ifndef FRONTENDS_ONNX_OPS_MATMUL_SHAPE_H_
-#define FRONTENDS_ONNX_OPS_MATMUL_SHAPE_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_MATMUL_SHAPE_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OPS_MATMUL_SHAPE_H_
 
 #include <cstdint>
 #include <vector>
@@ -37,4 +37,4 @@ absl::StatusOr<MatMulShape> ReadMatMul(const OpContext& op, int a, int b);
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_OPS_MATMUL_SHAPE_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OPS_MATMUL_SHAPE_H_

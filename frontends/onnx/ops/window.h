@@ -1,6 +1,6 @@
 // Sliding windows: what convolution and pooling have in common.
-#ifndef FRONTENDS_ONNX_OPS_WINDOW_H_
-#define FRONTENDS_ONNX_OPS_WINDOW_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_WINDOW_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OPS_WINDOW_H_
 
 #include <cstdint>
 #include <string>
@@ -42,4 +42,4 @@ std::string SpatialName(int dim, int count);
 
 }  // namespace tilewright
 
-#endif  // FRONTENDS_ONNX_OPS_WINDOW_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OPS_WINDOW_H_
