@@ -36,7 +36,7 @@ TensorGraph WithLeaves(const TensorGraph& graph,
 
 }  // namespace
 
-const Layout Workload::LayoutOf(TensorId id) const {
+Layout Workload::LayoutOf(TensorId id) const {
   auto it = layouts.find(id);
   return it != layouts.end()
              ? it->second

@@ -21,7 +21,7 @@ struct Workload {
   TensorGraph graph;
   std::map<TensorId, Layout> layouts;
 
-  const Layout LayoutOf(TensorId id) const;  // plain row-major where absent
+  Layout LayoutOf(TensorId id) const;  // plain row-major where absent
   // Canonical text: the graph's text form, constants by shape only, then one
   // line per layout. Equal text, equal workload.
   std::string Text() const;
