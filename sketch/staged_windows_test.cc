@@ -30,26 +30,24 @@ std::string Checked(StagedWorkload staged, std::vector<int64_t> tile,
 // depthwise convolution; the padding is written with it.
 TEST(StagedWindowsTest, HiddenRowsRoll) {
   const std::string text =
-      Checked(InvertedResidual(8, 20, 8, 13, 1), {1, 8, 1, 13});
+      Checked(InvertedResidual(8, 20, 8, 9, 1), {1, 8, 1, 9});
   EXPECT_THAT(text, HasSubstr("[d0, d1/16, d2%3, d3, d1%16]"));
-  Checked(InvertedResidual(5, 17, 8, 13, 2), {1, 8, 1, 7});
-  Checked(InvertedResidual(8, 20, 8, 12, 1, WindowLayout::kLast),
-          {1, 8, 2, 12});
-  Checked(InvertedResidual(8, 20, 8, 12, 1, WindowLayout::kPlain),
-          {1, 8, 2, 12});
+  Checked(InvertedResidual(5, 17, 8, 9, 2), {1, 8, 1, 5});
+  Checked(InvertedResidual(8, 20, 8, 8, 1, WindowLayout::kLast), {1, 8, 2, 8});
+  Checked(InvertedResidual(8, 20, 8, 8, 1, WindowLayout::kPlain), {1, 8, 2, 8});
   Checked(InvertedResidual(4, 9, 4, 7, 1), {1, 4, 7, 7});
 }
 
 TEST(StagedWindowsTest, ColumnsOfATileNeedNotBeAllOfARow) {
-  Checked(InvertedResidual(8, 16, 8, 11, 1), {1, 8, 2, 4});
-  Checked(InvertedResidual(8, 40, 24, 11, 2), {1, 16, 2, 3});
+  Checked(InvertedResidual(8, 16, 8, 9, 1), {1, 8, 2, 4});
+  Checked(InvertedResidual(8, 40, 24, 9, 2), {1, 16, 2, 3});
 }
 
 TEST(StagedWindowsTest, WindowsFollowWindows) {
   const WindowStep conv{Kind::kConv, 16, 3, 1, 1, 1};
-  Checked(WindowChain(3, 11, 8, {conv, conv}, WindowLayout::kBlocked),
+  Checked(WindowChain(3, 7, 8, {conv, conv}, WindowLayout::kBlocked),
           {1, 16, 2, 8});
-  Checked(WindowChain(3, 14, 8, {conv, conv, {Kind::kMaxPool, 0, 3, 2, 1, 0}},
+  Checked(WindowChain(3, 10, 8, {conv, conv, {Kind::kMaxPool, 0, 3, 2, 1, 0}},
                       WindowLayout::kBlocked),
           {1, 16, 1, 4});
   Checked(WindowChain(16, 12, 7,
