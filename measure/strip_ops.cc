@@ -2,28 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/check.h"
+#include "measure/bounded_functions.h"
 #include "tilegraph/host_tensor.h"
 #include "tilegraph/interpreter.h"
 
 namespace tilewright::measure::internal {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// One rounding of v. An infinite result is what it is.
-inline double Rounding(double v, double unit) {
-  const double r = unit * std::fabs(v);
-  return r < kInfinity ? r : 0;
-}
-// 0 · inf: an exact factor adds no error, however large the other is.
-inline double Scaled(double e, double by) {
-  const double r = e * std::fabs(by);
-  return r == r ? r : 0;
-}
-inline double OrInfinity(double e) { return e == e ? e : kInfinity; }
 
 // max and min as expressions define them: NaN wins, -0 is below +0.
 inline double Max(double a, double b) {
@@ -52,16 +38,6 @@ bool Compare(Op op, double a, double b) {
     default:
       return a >= b;
   }
-}
-
-// What a step function may change by when its argument moves by the error a
-// kernel is allowed.
-template <typename F>
-double Jump(F f, double v, double e) {
-  if (e == 0) return 0;
-  const double here = f(v);
-  return OrInfinity(std::max(std::fabs(f(v + kBoundFactor * e) - here),
-                             std::fabs(f(v - kBoundFactor * e) - here)));
 }
 
 void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact,
@@ -303,91 +279,6 @@ void Cast(const StripInst& inst, const OpOperands& in, bool exact, Lanes out,
 }
 
 }  // namespace
-
-// exp, log, tanh, erf and sigmoid err by at most 2 ULP, the others by 4; one
-// ULP is at most two units.
-Bounded UnaryFunction(Op op, Bounded a, double unit) {
-  const double nearest = std::max(
-      std::fabs(a.v) - a.e, 0.0);  // smallest magnitude the argument may have
-  double v, e;
-  switch (op) {
-    case Op::kNeg:
-      return {-a.v, a.e};
-    case Op::kAbs:
-      return {std::fabs(a.v), a.e};
-    case Op::kFloor:
-      return {std::floor(a.v),
-              Jump([](double x) { return std::floor(x); }, a.v, a.e)};
-    case Op::kCeil:
-      return {std::ceil(a.v),
-              Jump([](double x) { return std::ceil(x); }, a.v, a.e)};
-    case Op::kRound:
-      return {std::nearbyint(a.v),
-              Jump([](double x) { return std::nearbyint(x); }, a.v, a.e)};
-    case Op::kExp:
-      v = std::exp(a.v);
-      e = (a.e == 0 ? 0 : Scaled(std::expm1(a.e), v)) + Rounding(v, 4 * unit);
-      break;
-    case Op::kLog:
-      v = std::log(a.v);
-      e = (a.e == 0    ? 0
-           : a.v > a.e ? a.e / (a.v - a.e)
-                       : kInfinity) +
-          Rounding(v, 4 * unit);
-      break;
-    case Op::kSqrt:
-      v = std::sqrt(a.v);
-      e = (a.e == 0 ? 0 : a.e / (v + std::sqrt(std::max(a.v - a.e, 0.0)))) +
-          Rounding(v, unit);
-      break;
-    case Op::kTanh: {
-      v = std::tanh(a.v);
-      const double slope = 1 - std::tanh(nearest) * std::tanh(nearest);
-      e = Scaled(a.e, slope) + Rounding(v, 4 * unit);
-      break;
-    }
-    case Op::kErf:
-      v = std::erf(a.v);
-      e = Scaled(a.e, 2 / std::sqrt(M_PI) * std::exp(-nearest * nearest)) +
-          Rounding(v, 4 * unit);
-      break;
-    case Op::kSigmoid: {
-      const auto sigmoid = [](double x) {
-        return x >= 0 ? 1 / (1 + std::exp(-x))
-                      : std::exp(x) / (1 + std::exp(x));
-      };
-      v = sigmoid(a.v);
-      e = Scaled(a.e, sigmoid(nearest) * sigmoid(-nearest)) +
-          Rounding(v, 4 * unit);
-      break;
-    }
-    case Op::kSin:
-      v = std::sin(a.v);
-      e = a.e + Rounding(v, 8 * unit);
-      break;
-    case Op::kCos:
-      v = std::cos(a.v);
-      e = a.e + Rounding(v, 8 * unit);
-      break;
-    default:
-      TW_CHECK(false) << Name(op);
-      return {};
-  }
-  return {v, OrInfinity(e)};
-}
-
-Bounded Power(Bounded a, Bounded b, double unit) {
-  const double v = std::pow(a.v, b.v);
-  double e = Rounding(v, 8 * unit);
-  if (a.e > 0 || b.e > 0) {
-    const double room = std::fabs(a.v) - a.e;
-    if (room <= 0) return {v, kInfinity};
-    e += Scaled(std::expm1((std::fabs(b.v) + b.e) * a.e / room +
-                           std::fabs(std::log(std::fabs(a.v))) * b.e),
-                v);
-  }
-  return {v, OrInfinity(e)};
-}
 
 void RunStripOp(const StripInst& inst, const OpOperands& in, bool exact,
                 Lanes out, int n) {

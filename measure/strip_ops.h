@@ -15,9 +15,6 @@ struct Lanes {
   double* e = nullptr;   // zeros where the register is exact
 };
 
-// An element may err by this many times its bound.
-inline constexpr double kBoundFactor = 4;
-
 // `exact[k]`: operand k's bound is zero in every lane; `dst_exact`: so is the
 // result's, and is left alone.
 struct OpOperands {
@@ -26,15 +23,6 @@ struct OpOperands {
 };
 void RunStripOp(const StripInst& inst, const OpOperands& operands,
                 bool dst_exact, Lanes dst, int lanes);
-
-// Errors of single functions: the bound of f(a) in ULP and by propagation of
-// `e`. Exposed for tests.
-struct Bounded {
-  double v;
-  double e;
-};
-Bounded UnaryFunction(Op op, Bounded a, double unit);
-Bounded Power(Bounded a, Bounded b, double unit);
 
 }  // namespace tilewright::measure::internal
 

@@ -9,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "base/status_macros.h"
+#include "measure/bounded_functions.h"
 #include "measure/interpreter_check.h"
 #include "measure/isolated_run.h"
 #include "measure/judge_output.h"
 #include "measure/physical.h"
 #include "measure/planted_picks.h"
-#include "measure/strip_ops.h"
 #include "tilegraph/verifier.h"
 
 namespace tilewright::measure {

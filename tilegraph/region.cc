@@ -6,32 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "tilegraph/non_negative.h"
 #include "tilegraph/region_impl.h"
 
 namespace tilewright {
 namespace region_internal {
 namespace {
-
-// A comparison of i64 as form >= 0.
-std::optional<LinearForm> AsNonNegative(const Expr& condition,
-                                        const RangeOf& ranges) {
-  if (condition.operands().size() != 2 ||
-      condition.operand(0).dtype() != DType::kInt64)
-    return std::nullopt;
-  const Expr &a = condition.operand(0), &b = condition.operand(1);
-  switch (condition.op()) {
-    case Op::kLt:
-      return ToLinear(b - a - Expr::Int(1), ranges);
-    case Op::kLe:
-      return ToLinear(b - a, ranges);
-    case Op::kGt:
-      return ToLinear(a - b - Expr::Int(1), ranges);
-    case Op::kGe:
-      return ToLinear(a - b, ranges);
-    default:
-      return std::nullopt;
-  }
-}
 
 // form = scale · x + k with form >= 0 for every x in [0, extent).
 bool FollowsFrom(const LinearForm& form, const Expr& index, int64_t extent,

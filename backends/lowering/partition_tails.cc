@@ -19,6 +19,7 @@
 #include "backends/lowering/tile_rewrite.h"
 #include "tilegraph/expr_vars.h"
 #include "tilegraph/interval.h"
+#include "tilegraph/non_negative.h"
 
 namespace tilewright::lowering {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tilegraph/non_negative.h"
+
 namespace tilewright::lowering {
 
 using kernel_ir::For;
@@ -68,27 +70,6 @@ Expr Conjunction(const std::vector<Expr>& conditions) {
   for (const Expr& e : conditions)
     all = all ? Expr::Make(Op::kAnd, {all, e}) : e;
   return all;
-}
-
-std::optional<LinearForm> AsNonNegative(const Expr& condition,
-                                        const RangeOf& ranges) {
-  if (condition.operands().size() != 2 ||
-      condition.operand(0).dtype() != DType::kInt64)
-    return std::nullopt;
-  const Expr& a = condition.operand(0);
-  const Expr& b = condition.operand(1);
-  switch (condition.op()) {
-    case Op::kLt:
-      return ToLinear(b - a - Expr::Int(1), ranges);
-    case Op::kLe:
-      return ToLinear(b - a, ranges);
-    case Op::kGt:
-      return ToLinear(a - b - Expr::Int(1), ranges);
-    case Op::kGe:
-      return ToLinear(a - b, ranges);
-    default:
-      return std::nullopt;
-  }
 }
 
 std::optional<VarBound> AsVarBound(const Expr& condition) {

@@ -33,9 +33,6 @@ std::vector<Expr> Conjuncts(const Expr& predicate);
 // Empty for no conditions.
 Expr Conjunction(const std::vector<Expr>& conditions);
 
-// A comparison of integers as `form` >= 0; nullopt for any other condition.
-std::optional<LinearForm> AsNonNegative(const Expr& condition,
-                                        const RangeOf& ranges);
 // "var < bound" (below) or "var >= bound".
 struct VarBound {
   int var;

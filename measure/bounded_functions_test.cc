@@ -1,4 +1,4 @@
-#include "measure/strip_ops.h"
+#include "measure/bounded_functions.h"
 
 #include <cmath>
 #include <limits>
@@ -35,7 +35,7 @@ double Exact(Op op, double x) {
 
 // If the argument is off by at most its bound, the result is off by at most
 // four times its own: that is what may be asked of a kernel.
-TEST(StripOpsTest, BoundsOfFunctionsCoverErrorsOfTheirArguments) {
+TEST(BoundedFunctionsTest, BoundsOfFunctionsCoverErrorsOfTheirArguments) {
   Random random(7);
   for (const Op op : {Op::kExp, Op::kLog, Op::kSqrt, Op::kTanh, Op::kErf,
                       Op::kSigmoid, Op::kSin, Op::kCos}) {
@@ -53,7 +53,7 @@ TEST(StripOpsTest, BoundsOfFunctionsCoverErrorsOfTheirArguments) {
   }
 }
 
-TEST(StripOpsTest, BoundsOfExactArgumentsAreAFewUnits) {
+TEST(BoundedFunctionsTest, BoundsOfExactArgumentsAreAFewUnits) {
   for (const Op op : {Op::kExp, Op::kTanh, Op::kErf, Op::kSigmoid, Op::kLog,
                       Op::kSqrt, Op::kSin, Op::kCos}) {
     const Bounded r = UnaryFunction(op, {0.7, 0}, kUnit);
@@ -62,19 +62,19 @@ TEST(StripOpsTest, BoundsOfExactArgumentsAreAFewUnits) {
   }
 }
 
-TEST(StripOpsTest, OutsideADomainTheBoundIsInfinite) {
+TEST(BoundedFunctionsTest, OutsideADomainTheBoundIsInfinite) {
   EXPECT_TRUE(std::isinf(UnaryFunction(Op::kLog, {1e-9, 1e-6}, kUnit).e));
   EXPECT_TRUE(std::isinf(Power({1e-9, 1e-6}, {0.5, 0}, kUnit).e));
 }
 
-TEST(StripOpsTest, RoundingToIntegerIsCertainExceptNearAStep) {
+TEST(BoundedFunctionsTest, RoundingToIntegerIsCertainExceptNearAStep) {
   EXPECT_EQ(UnaryFunction(Op::kFloor, {2.5, 1e-6}, kUnit).e, 0);
   EXPECT_EQ(UnaryFunction(Op::kFloor, {3 - 1e-7, 1e-6}, kUnit).e, 1);
   EXPECT_EQ(UnaryFunction(Op::kRound, {2.5, 1e-6}, kUnit).e, 1);
   EXPECT_EQ(UnaryFunction(Op::kRound, {2.4, 1e-6}, kUnit).e, 0);
 }
 
-TEST(StripOpsTest, AnInfiniteValueIsNoUncertainOne) {
+TEST(BoundedFunctionsTest, AnInfiniteValueIsNoUncertainOne) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(UnaryFunction(Op::kExp, {-infinity, 0}, kUnit).v, 0);
   EXPECT_EQ(UnaryFunction(Op::kExp, {-infinity, 0}, kUnit).e, 0);
