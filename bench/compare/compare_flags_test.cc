@@ -41,7 +41,7 @@ TEST(CompareFlagsTest, MistakesAreNamed) {
       StatusIs(absl::StatusCode::kInvalidArgument, "unknown flag --thread=2"));
   EXPECT_THAT(
       ParseCompareFlags({"a", "--threads=0"}, nullptr, nullptr),
-      StatusIs(absl::StatusCode::kInvalidArgument, "'0' is no thread count"));
+      StatusIs(absl::StatusCode::kInvalidArgument, "--threads: '0' is no number"));
   EXPECT_THAT(ParseCompareFlags({"a", "--seconds=soon"}, nullptr, nullptr),
               StatusIs(absl::StatusCode::kInvalidArgument, "'soon'"));
 }

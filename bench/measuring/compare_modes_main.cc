@@ -23,15 +23,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "backends/cpu/worker/cpu_worker.h"
 #include "backends/spec/host_spec.h"
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "bench/measuring/kendall_tau.h"
 #include "bench/measuring/tuning_pass.h"
+#include "bench/options/options.h"
 #include "measure/parallel_measurer.h"
 #include "measure/worker/process_pool.h"
 #include "measure/worker/run_worker.h"
@@ -203,45 +201,24 @@ absl::Status Run(const Flags& flags) {
   return absl::OkStatus();
 }
 
-bool Parse(int argc, char** argv, Flags& flags) {
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view argument = argv[i];
-    bool ok = true;
-    if (absl::ConsumePrefix(&argument, "--candidates=")) {
-      ok = absl::SimpleAtoi(argument, &flags.candidates) &&
-           flags.candidates >= 2;
-    } else if (absl::ConsumePrefix(&argument, "--repeats=")) {
-      ok = absl::SimpleAtoi(argument, &flags.repeats) &&
-           flags.repeats >= kMinRepeats;
-    } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
-      ok = absl::SimpleAtod(argument, &flags.seconds) && flags.seconds > 0;
-    } else if (absl::ConsumePrefix(&argument, "--seed=")) {
-      ok = absl::SimpleAtoi(argument, &flags.seed);
-    } else if (argument == "--pause") {
-      flags.pause = true;
-    } else if (argument.empty() || argument[0] == '-') {
-      ok = false;
-    } else {
-      flags.files.emplace_back(argument);
-    }
-    if (!ok) return false;
-  }
-  return !flags.files.empty();
-}
+constexpr char kUsage[] =
+    "compare_modes [--candidates=N] [--repeats=N] [--seconds=S] [--seed=N] "
+    "[--pause] FILE...";
 
-int Main(int argc, char** argv) {
+int Main(const std::vector<std::string>& arguments) {
   Flags flags;
-  if (!Parse(argc, argv, flags)) {
-    std::fprintf(stderr,
-                 "usage: compare_modes [--candidates=N] [--repeats=N] "
-                 "[--seconds=S] [--seed=N] [--pause] FILE...\n");
-    return 2;
-  }
-  const absl::Status status = Run(flags);
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "compare_modes: %s\n",
-               std::string(status.message()).c_str());
-  return 1;
+  OptionParser parser;
+  parser.Number("candidates", &flags.candidates, 2);
+  parser.Number("repeats", &flags.repeats, kMinRepeats);
+  parser.Number("seconds", &flags.seconds, 0.0);
+  parser.Number("seed", &flags.seed, 0);
+  parser.Flag("pause", &flags.pause);
+  absl::StatusOr<std::vector<std::string>> files = parser.Parse(arguments);
+  if (!files.ok()) return ReportUsage(kUsage, files.status());
+  if (files->empty())
+    return ReportUsage(kUsage, absl::InvalidArgumentError("no file was given"));
+  flags.files = *std::move(files);
+  return ReportStatus("compare_modes", Run(flags));
 }
 
 }  // namespace
@@ -250,5 +227,5 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   tilewright::measure::RunWorkerIfAsked(argc, argv,
                                         {tilewright::cpu::CpuWorker()});
-  return tilewright::bench::Main(argc, argv);
+  return tilewright::bench::Main({argv + 1, argv + argc});
 }

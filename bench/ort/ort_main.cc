@@ -16,13 +16,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
+#include "absl/strings/string_view.h"
+#include "base/status_macros.h"
 #include "bench/model/judge.h"
+#include "bench/options/options.h"
 #include "bench/ort/ort_session.h"
 #include "bench/ort/test_data.h"
 #include "bench/ort/timing.h"
@@ -40,43 +39,21 @@ struct Flags {
   std::vector<std::string> folders;
 };
 
-// Relative paths are relative to where the user is, also under `bazel run`.
-std::string UserPath(absl::string_view path) {
-  const char* base = std::getenv("BUILD_WORKING_DIRECTORY");
-  if (base == nullptr || absl::StartsWith(path, "/")) return std::string(path);
-  return absl::StrCat(base, "/", path);
-}
-
-absl::StatusOr<Flags> Parse(int argc, char** argv) {
+absl::StatusOr<Flags> Parse(const std::vector<std::string>& arguments) {
   Flags flags;
   if (const char* path = std::getenv("TILEWRIGHT_ORT")) flags.ort = path;
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view argument = argv[i];
-    if (absl::ConsumePrefix(&argument, "--ort=")) {
-      flags.ort = UserPath(argument);
-    } else if (absl::ConsumePrefix(&argument, "--threads=")) {
-      flags.threads.clear();
-      for (absl::string_view part : absl::StrSplit(argument, ',')) {
-        int threads;
-        if (!absl::SimpleAtoi(part, &threads) || threads < 1) {
-          return absl::InvalidArgumentError(
-              absl::StrCat("--threads: '", part, "' is not a thread count"));
-        }
-        flags.threads.push_back(threads);
-      }
-    } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
-      if (!absl::SimpleAtod(argument, &flags.seconds)) {
-        return absl::InvalidArgumentError("--seconds needs a number");
-      }
-    } else if (argument == "--record") {
-      flags.record = true;
-    } else if (absl::StartsWith(argument, "-")) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unknown flag ", argument));
-    } else {
-      flags.folders.push_back(UserPath(argument));
-    }
-  }
+  const char* working_directory = std::getenv("BUILD_WORKING_DIRECTORY");
+  OptionParser parser;
+  parser.Value("ort", [&](absl::string_view path) {
+    flags.ort = UserPath(path, working_directory);
+    return absl::OkStatus();
+  });
+  parser.List("threads", &flags.threads, 1);
+  parser.Number("seconds", &flags.seconds, 0.0);
+  parser.Flag("record", &flags.record);
+  TW_ASSIGN_OR_RETURN(flags.folders, parser.Parse(arguments));
+  for (std::string& folder : flags.folders)
+    folder = UserPath(folder, working_directory);
   if (flags.folders.empty()) {
     return absl::InvalidArgumentError("no folder with a model.onnx was given");
   }
@@ -144,8 +121,8 @@ absl::Status Process(const Flags& flags, const std::string& folder) {
   return absl::OkStatus();
 }
 
-int Main(int argc, char** argv) {
-  absl::StatusOr<Flags> flags = Parse(argc, argv);
+int Main(const std::vector<std::string>& arguments) {
+  absl::StatusOr<Flags> flags = Parse(arguments);
   if (!flags.ok()) {
     absl::FPrintF(stderr, "ort_main: %s\n", flags.status().message());
     return 2;
@@ -164,4 +141,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace tilewright::bench
 
-int main(int argc, char** argv) { return tilewright::bench::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return tilewright::bench::Main({argv + 1, argv + argc});
+}

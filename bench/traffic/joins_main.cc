@@ -18,15 +18,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
 #include "base/status_macros.h"
 #include "bench/measuring/kendall_tau.h"
+#include "bench/options/options.h"
 #include "bench/traffic/kernel_chain.h"
 #include "compiler/compile.h"
 #include "compiler/group_workload.h"
@@ -318,43 +316,28 @@ absl::Status Run(const Options& options) {
   return absl::OkStatus();
 }
 
-bool Parse(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view argument = argv[i];
-    if (argument == "--refused") {
-      options.refused = true;
-    } else if (argument == "--kernels") {
-      options.kernels = true;
-    } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
-      if (!absl::SimpleAtod(argument, &options.seconds)) return false;
-    } else if (absl::ConsumePrefix(&argument, "--threads=")) {
-      if (!absl::SimpleAtoi(argument, &options.threads) || options.threads < 1)
-        return false;
-    } else if (argument.empty() || argument[0] == '-') {
-      return false;
-    } else {
-      options.dirs.emplace_back(argument);
-    }
-  }
-  return !options.dirs.empty();
+constexpr char kUsage[] =
+    "joins [--threads=N] [--seconds=S] [--refused] [--kernels] MODEL_DIR...";
+
+int Main(const std::vector<std::string>& arguments) {
+  Options options;
+  bench::OptionParser parser;
+  parser.Flag("refused", &options.refused);
+  parser.Flag("kernels", &options.kernels);
+  parser.Number("seconds", &options.seconds, 0.0);
+  parser.Number("threads", &options.threads, 1);
+  absl::StatusOr<std::vector<std::string>> dirs = parser.Parse(arguments);
+  if (!dirs.ok()) return bench::ReportUsage(kUsage, dirs.status());
+  if (dirs->empty())
+    return bench::ReportUsage(kUsage,
+                              absl::InvalidArgumentError("no model was given"));
+  options.dirs = *std::move(dirs);
+  return bench::ReportStatus("joins", Run(options));
 }
 
 }  // namespace
 }  // namespace tilewright
 
 int main(int argc, char** argv) {
-  tilewright::Options options;
-  if (!tilewright::Parse(argc, argv, options)) {
-    std::fprintf(
-        stderr,
-        "usage: joins [--threads=N] [--seconds=S] [--refused] [--kernels] "
-        "MODEL_DIR...\n");
-    return 2;
-  }
-  const absl::Status status = tilewright::Run(options);
-  if (!status.ok()) {
-    std::fprintf(stderr, "%s\n", status.ToString().c_str());
-    return 1;
-  }
-  return 0;
+  return tilewright::Main({argv + 1, argv + argc});
 }

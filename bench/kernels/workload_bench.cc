@@ -17,9 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "backends/codegen.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
@@ -28,11 +26,12 @@
 #include "backends/lowering/lower.h"
 #include "base/file.h"
 #include "base/status_macros.h"
+#include "bench/options/options.h"
 #include "sketch/default_schedule.h"
 #include "sketch/replay.h"
 #include "sketch/workload.h"
 
-namespace tilewright::cpu {
+namespace tilewright::bench {
 namespace {
 
 constexpr int64_t kColdBytes = int64_t{256} << 20;
@@ -154,17 +153,18 @@ class Peak {
  public:
   static absl::StatusOr<Peak> Create() {
     Peak peak;
-    CpuDeviceOptions options;
+    cpu::CpuDeviceOptions options;
     options.num_threads = 1;
-    TW_ASSIGN_OR_RETURN(peak.device_, CreateCpuDevice(options));
+    TW_ASSIGN_OR_RETURN(peak.device_, cpu::CreateCpuDevice(options));
     TW_ASSIGN_OR_RETURN(const auto codegen,
-                        CreateCpuCodegen(peak.device_->spec()));
+                        cpu::CreateCpuCodegen(peak.device_->spec()));
     TW_ASSIGN_OR_RETURN(peak.stream_, peak.device_->CreateStream());
     peak.loop_.lanes =
         static_cast<int>(peak.device_->spec().unit().vector_bytes() / 4);
     peak.loop_.accumulators = peak.loop_.lanes == 16 ? 24 : 12;
-    TW_ASSIGN_OR_RETURN(peak.loaded_, Load(*codegen, *peak.device_,
-                                           MakePeakLoop(peak.loop_), false));
+    TW_ASSIGN_OR_RETURN(
+        peak.loaded_,
+        Load(*codegen, *peak.device_, cpu::MakePeakLoop(peak.loop_), false));
     return peak;
   }
   absl::Status Sample() { return Time(*device_, *stream_, loaded_); }
@@ -176,7 +176,7 @@ class Peak {
  private:
   std::unique_ptr<backends::Device> device_;
   std::unique_ptr<backends::Stream> stream_;
-  PeakLoop loop_;
+  cpu::PeakLoop loop_;
   Loaded loaded_;
 };
 
@@ -226,10 +226,11 @@ absl::Status Measure(const std::string& path, const Options& options,
 }
 
 absl::Status Run(const Options& options) {
-  CpuDeviceOptions device_options;
+  cpu::CpuDeviceOptions device_options;
   device_options.num_threads = options.threads;
-  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice(device_options));
-  TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(device->spec()));
+  TW_ASSIGN_OR_RETURN(const auto device, cpu::CreateCpuDevice(device_options));
+  TW_ASSIGN_OR_RETURN(const auto codegen,
+                      cpu::CreateCpuCodegen(device->spec()));
   TW_ASSIGN_OR_RETURN(Peak peak, Peak::Create());
   for (const std::string& file : options.files) {
     const absl::Status status = Measure(file, options, *codegen, *device, peak);
@@ -240,43 +241,33 @@ absl::Status Run(const Options& options) {
   return absl::OkStatus();
 }
 
-bool Parse(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view argument = argv[i];
-    if (argument == "--cold") {
-      options.cold = true;
-    } else if (absl::ConsumePrefix(&argument, "--show=")) {
-      options.show = std::string(argument);
-      if (options.show != "scalar" && options.show != "source") return false;
-    } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
-      if (!absl::SimpleAtod(argument, &options.seconds)) return false;
-    } else if (absl::ConsumePrefix(&argument, "--threads=")) {
-      if (!absl::SimpleAtoi(argument, &options.threads) || options.threads < 1)
-        return false;
-    } else if (argument.empty() || argument[0] == '-') {
-      return false;
-    } else {
-      options.files.emplace_back(argument);
-    }
-  }
-  return !options.files.empty();
+constexpr char kUsage[] =
+    "workload_bench [--seconds=S] [--threads=N] [--cold] "
+    "[--show=scalar|source] FILE...";
+
+int Main(const std::vector<std::string>& arguments) {
+  Options options;
+  OptionParser parser;
+  parser.Flag("cold", &options.cold);
+  parser.Value("show", [&](absl::string_view what) {
+    options.show = std::string(what);
+    return what == "scalar" || what == "source"
+               ? absl::OkStatus()
+               : absl::InvalidArgumentError("give scalar or source");
+  });
+  parser.Number("seconds", &options.seconds, 0.0);
+  parser.Number("threads", &options.threads, 1);
+  absl::StatusOr<std::vector<std::string>> files = parser.Parse(arguments);
+  if (!files.ok()) return ReportUsage(kUsage, files.status());
+  if (files->empty())
+    return ReportUsage(kUsage, absl::InvalidArgumentError("no file was given"));
+  options.files = *std::move(files);
+  return ReportStatus("workload_bench", Run(options));
 }
 
 }  // namespace
-}  // namespace tilewright::cpu
+}  // namespace tilewright::bench
 
 int main(int argc, char** argv) {
-  tilewright::cpu::Options options;
-  if (!tilewright::cpu::Parse(argc, argv, options)) {
-    std::fprintf(stderr,
-                 "usage: workload_bench [--seconds=S] [--threads=N] [--cold] "
-                 "[--show=scalar|source] FILE...\n");
-    return 2;
-  }
-  const absl::Status status = tilewright::cpu::Run(options);
-  if (!status.ok()) {
-    std::fprintf(stderr, "%s\n", status.ToString().c_str());
-    return 1;
-  }
-  return 0;
+  return tilewright::bench::Main({argv + 1, argv + argc});
 }

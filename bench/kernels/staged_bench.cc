@@ -17,25 +17,22 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "backends/codegen.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
 #include "backends/device.h"
 #include "backends/lowering/lower.h"
 #include "base/status_macros.h"
+#include "bench/options/options.h"
 #include "sketch/default_schedule.h"
 #include "sketch/replay.h"
 #include "sketch/staged_outputs.h"
 #include "sketch/staged_schedule.h"
 #include "sketch/staged_workloads.h"
 
-namespace tilewright::cpu {
+namespace tilewright::bench {
 namespace {
 
 using sketch::GiveOut;
@@ -300,10 +297,11 @@ absl::Status Measure(const Probe& probe, const Options& options,
 }
 
 absl::Status Run(const Options& options) {
-  CpuDeviceOptions device_options;
+  cpu::CpuDeviceOptions device_options;
   device_options.num_threads = options.threads;
-  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice(device_options));
-  TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(device->spec()));
+  TW_ASSIGN_OR_RETURN(const auto device, cpu::CreateCpuDevice(device_options));
+  TW_ASSIGN_OR_RETURN(const auto codegen,
+                      cpu::CreateCpuCodegen(device->spec()));
   for (const Probe& probe : Probes()) {
     if (!options.probes.empty() &&
         std::find(options.probes.begin(), options.probes.end(), probe.name) ==
@@ -316,51 +314,27 @@ absl::Status Run(const Options& options) {
   return absl::OkStatus();
 }
 
-bool Parse(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view argument = argv[i];
-    if (argument == "--show") {
-      options.show = true;
-    } else if (absl::ConsumePrefix(&argument, "--tile=")) {
-      for (const absl::string_view extent : absl::StrSplit(argument, ',')) {
-        if (!absl::SimpleAtoi(extent, &options.tile.emplace_back()))
-          return false;
-      }
-    } else if (absl::ConsumePrefix(&argument, "--steps=")) {
-      options.steps.clear();
-      for (const absl::string_view steps : absl::StrSplit(argument, ',')) {
-        if (!absl::SimpleAtoi(steps, &options.steps.emplace_back()))
-          return false;
-      }
-    } else if (absl::ConsumePrefix(&argument, "--seconds=")) {
-      if (!absl::SimpleAtod(argument, &options.seconds)) return false;
-    } else if (absl::ConsumePrefix(&argument, "--threads=")) {
-      if (!absl::SimpleAtoi(argument, &options.threads) || options.threads < 1)
-        return false;
-    } else if (argument.empty() || argument[0] == '-') {
-      return false;
-    } else {
-      options.probes.emplace_back(argument);
-    }
-  }
-  return true;
+constexpr char kUsage[] =
+    "staged_bench [--seconds=S] [--threads=N] [--tile=16,64] [--steps=0,128] "
+    "[--show] [PROBE...]";
+
+int Main(const std::vector<std::string>& arguments) {
+  Options options;
+  OptionParser parser;
+  parser.Flag("show", &options.show);
+  parser.List("tile", &options.tile, 1);
+  parser.List("steps", &options.steps, 0);
+  parser.Number("seconds", &options.seconds, 0.0);
+  parser.Number("threads", &options.threads, 1);
+  absl::StatusOr<std::vector<std::string>> probes = parser.Parse(arguments);
+  if (!probes.ok()) return ReportUsage(kUsage, probes.status());
+  options.probes = *std::move(probes);
+  return ReportStatus("staged_bench", Run(options));
 }
 
 }  // namespace
-}  // namespace tilewright::cpu
+}  // namespace tilewright::bench
 
 int main(int argc, char** argv) {
-  tilewright::cpu::Options options;
-  if (!tilewright::cpu::Parse(argc, argv, options)) {
-    std::fprintf(stderr,
-                 "usage: staged_bench [--seconds=S] [--threads=N] "
-                 "[--tile=16,64] [--steps=0,128] [--show] [PROBE...]\n");
-    return 2;
-  }
-  const absl::Status status = tilewright::cpu::Run(options);
-  if (!status.ok()) {
-    std::fprintf(stderr, "%s\n", status.ToString().c_str());
-    return 1;
-  }
-  return 0;
+  return tilewright::bench::Main({argv + 1, argv + argc});
 }
