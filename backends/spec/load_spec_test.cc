@@ -16,11 +16,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(LoadSpecTest, EveryCommittedSpecLoadsUnderItsFileName) {
-  EXPECT_THAT(BuiltinSpecNames(),
-              ElementsAre("a100", "cpu_x86_64_v2", "cpu_x86_64_v3",
-                          "cpu_x86_64_v4", "cpu_x86_64_v4_amx",
-                          "cpu_x86_64_v4_bf16", "cpu_x86_64_v4_vnni", "h100",
-                          "h200", "mi210", "mi300x", "t4", "unit", "v100"));
+  EXPECT_THAT(
+      BuiltinSpecNames(),
+      ElementsAre("a100", "cpu_x86_64_v2", "cpu_x86_64_v3", "cpu_x86_64_v4",
+                  "cpu_x86_64_v4_amx", "cpu_x86_64_v4_bf16",
+                  "cpu_x86_64_v4_vnni", "h100", "h200", "mi210", "mi300x",
+                  "mi50", "t4", "unit", "v100"));
   for (const std::string& name : BuiltinSpecNames()) {
     TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(name));
     EXPECT_EQ(spec.name(), name);
@@ -31,6 +32,7 @@ TEST(LoadSpecTest, ATargetNamesItsFirstSpec) {
   EXPECT_EQ(LoadSpec("cuda:sm_70")->name(), "v100");
   EXPECT_EQ(LoadSpec("cuda:sm_90a")->name(), "h100");
   EXPECT_EQ(LoadSpec("hip:gfx942")->name(), "mi300x");
+  EXPECT_EQ(LoadSpec("hip:gfx906")->name(), "mi50");
   EXPECT_EQ(LoadSpec("cuda:sm_12").status().code(),
             absl::StatusCode::kNotFound);
 }
@@ -42,10 +44,10 @@ TEST(LoadSpecTest, SpecsOfGpusAddUpToTheirDataSheets) {
     const char* name;
     double f32, f16_matrix, memory;  // 1e12 a second
   } kSheets[] = {
-      {"v100", 15.7, 125, 0.9},       {"t4", 8.1, 65, 0.32},
-      {"a100", 19.5, 312, 1.555},     {"h100", 66.9, 989.4, 3.352},
-      {"h200", 66.9, 989.4, 4.8},     {"mi210", 22.6, 181, 1.6384},
-      {"mi300x", 163.4, 1307.4, 5.3},
+      {"v100", 15.7, 125, 0.9},   {"t4", 8.1, 65, 0.32},
+      {"a100", 19.5, 312, 1.555}, {"h100", 66.9, 989.4, 3.352},
+      {"h200", 66.9, 989.4, 4.8}, {"mi210", 22.6, 181, 1.6384},
+      {"mi50", 13.4, 0, 1.024},   {"mi300x", 163.4, 1307.4, 5.3},
   };
   for (const auto& sheet : kSheets) {
     TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(sheet.name));

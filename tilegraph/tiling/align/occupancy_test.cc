@@ -44,6 +44,9 @@ TEST(OccupancyTest, CountsByHand) {
   ExpectOccupancy("a100", {1056, 16, 0}, 0, Limit::kThreads);
   // MI210: 128 registers * 64 lanes = 8192 of 32768 of a SIMD: 4 waves, 16 a
   // compute unit; 64 KiB of LDS.
+  // 16 blocks of 4 waves would be 64; 40 fit.
+  ExpectOccupancy("mi50", {256, 24, 0}, 10, Limit::kThreads);
+  ExpectOccupancy("mi50", {256, 128, 0}, 2, Limit::kRegisters);
   ExpectOccupancy("mi210", {256, 128, 0}, 4, Limit::kRegisters);
   ExpectOccupancy("mi210", {256, 32, 20 * 1024}, 3, Limit::kScratchpad);
 }
@@ -84,7 +87,8 @@ int64_t CountByPlacing(const ComputeUnit& unit, const BlockResources& block) {
 
 TEST(OccupancyTest, EqualsPlacingBlocksOneByOne) {
   Random random(1);
-  for (const char* name : {"v100", "t4", "a100", "h100", "mi210", "mi300x"}) {
+  for (const char* name :
+       {"v100", "t4", "a100", "h100", "mi50", "mi210", "mi300x"}) {
     const ComputeUnit unit = UnitOf(name);
     for (int i = 0; i < 2000; ++i) {
       const BlockResources block = {
