@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -12,15 +11,13 @@
 #include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
 #include "tilegraph/tiling/core_levels.h"
+#include "tilegraph/tiling/grow_tiles.h"
 #include "tilegraph/tiling/subtiles.h"
 
 namespace tilewright {
 namespace {
 
 constexpr double kUnknownOpsPerS = 1e11;
-
-// Visits in a row without a better tile after which a level is done.
-constexpr int kPatience = 256;
 
 // What the cost needs of a spec.
 class Rates {
@@ -105,7 +102,7 @@ class Tiler {
 
  private:
   // Better tiles first: seconds and bytes, or bytes and seconds.
-  using Rank = std::pair<double, double>;
+  using Rank = GrowRank;
   Rank RankOf(double seconds, double bytes) const {
     return options_.by_traffic ? Rank{bytes, seconds} : Rank{seconds, bytes};
   }
@@ -146,56 +143,45 @@ class Tiler {
     MemTraffic traffic(graph_, part, levels_[level], levels_[level + 1],
                        options_.traffic);
     Subtiles subtiles(graph_.graph(), part, within);
-    using Ranked = std::pair<Rank, std::vector<int64_t>>;
-    std::map<Ranked, std::pair<LevelTiles, LevelCost>> found;
-    std::set<Ranked> open;  // tiles to grow further, the most promising first
-    std::set<std::vector<int64_t>> seen;
-    std::pair<LevelTiles, LevelCost> smallest;
-    int fruitless = 0;
-    const int visits =
-        std::max(1, options_.visits * best / std::max(1, options_.best));
-    const auto visit = [&](std::vector<int64_t> spatial) -> absl::Status {
-      if (!seen.insert(spatial).second) return absl::OkStatus();
-      ++fruitless;
+    std::map<std::pair<Rank, std::vector<int64_t>>,
+             std::pair<LevelTiles, LevelCost>>
+        found;
+    std::optional<std::pair<LevelTiles, LevelCost>> smallest;
+    const auto visit = [&](const std::vector<int64_t>& spatial)
+        -> absl::StatusOr<std::optional<GrowRank>> {
       TW_ASSIGN_OR_RETURN(
           const TileShape tile,
           subtiles.FitReduction(TileShape{spatial, {}}, traffic));
       TW_ASSIGN_OR_RETURN(const MemTraffic::Footprint footprint,
                           traffic.FootprintOf(tile));
-      if (!footprint.fits && seen.size() > 1) return absl::OkStatus();
+      if (!footprint.fits && smallest) return std::optional<GrowRank>();
       TW_ASSIGN_OR_RETURN(auto costed, traffic.CostInBestOrder(tile, within));
-      if (seen.size() == 1) smallest = costed;
-      if (!footprint.fits) return absl::OkStatus();
+      if (!smallest) smallest = costed;
+      if (!footprint.fits) return std::optional<GrowRank>();
       const LevelCost& cost = costed.second;
       const double busy = std::max(rates_.OpsSeconds(cost.flops),
                                    rates_.BytesSeconds(level, cost.bytes()));
-      Ranked ranked = {
-          RankOf(rates_.Seconds(busy, static_cast<double>(cost.tiles)),
-                 cost.bytes()),
-          std::move(spatial)};
-      if (found.empty() || ranked.first < found.begin()->first.first)
-        fruitless = 0;
-      open.insert(ranked);
-      found.emplace(std::move(ranked), std::move(costed));
+      const Rank rank = RankOf(
+          rates_.Seconds(busy, static_cast<double>(cost.tiles)), cost.bytes());
+      found.emplace(std::pair(rank, spatial), std::move(costed));
       if (static_cast<int>(found.size()) > best)
         found.erase(std::prev(found.end()));
-      return absl::OkStatus();
+      return std::optional<GrowRank>(rank);
     };
-    TW_RETURN_IF_ERROR(visit(subtiles.Smallest()));
-    while (!open.empty() && static_cast<int>(seen.size()) < visits &&
-           fruitless <= kPatience) {
-      const std::vector<int64_t> tile = open.begin()->second;
-      open.erase(open.begin());
-      for (const std::vector<int64_t>& larger : subtiles.Grown(tile))
-        TW_RETURN_IF_ERROR(visit(larger));
-    }
+    GrowTilesOptions grow;
+    grow.visits =
+        std::max(1, options_.visits * best / std::max(1, options_.best));
+    TW_RETURN_IF_ERROR(GrowTiles(
+        subtiles.Smallest(), grow,
+        [&](const std::vector<int64_t>& tile) { return subtiles.Grown(tile); },
+        visit));
     std::vector<TilePlan> plans;
     const auto keep = [&](std::pair<LevelTiles, LevelCost>& tiles) {
       plans.push_back(
           {level, part, std::move(tiles.first), tiles.second, {}, 1});
     };
     for (auto& [rank, tiles] : found) keep(tiles);
-    if (plans.empty()) keep(smallest);
+    if (plans.empty()) keep(*smallest);
     return plans;
   }
 

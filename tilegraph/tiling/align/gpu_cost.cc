@@ -214,8 +214,15 @@ void GpuPricer::AddCost(const GpuChoice& choice, const TileWork& work,
     operand.varies.resize(plan.grid.size(), false);
     operands.push_back(std::move(operand));
   }
-  for (const TileOperand& output : work.outputs)
-    written += output.total_moved_bytes;
+  for (const TensorId output : subgraph_.outputs) {
+    // Of blocks that compute the same tile, one writes it.
+    const TileOperand& tile = TileOf(work, output);
+    const Tensor& tensor = graph_.tensor(output);
+    written +=
+        tile.total_moved_bytes *
+        static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype)) /
+        tile.total_bytes;
+  }
   cost.l2_bytes = read + written;
   const auto cache =
       static_cast<double>(levels_.cache->capacity_bytes()) *

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "base/string_view.h"
 #include "tilegraph/expr.h"
 #include "tilegraph/tiling/align/gpu_price.h"
+#include "tilegraph/tiling/connect_search.h"
 #include "tilegraph/tiling/joined_groups.h"
 #include "tilegraph/tiling/tile_graph.h"
 
@@ -61,7 +63,7 @@ class Planner {
   // The best tiles of `group`. An error says why there are none.
   absl::StatusOr<GpuTilePlan> TilesOf(const Group& group, bool& known) {
     Subgraph part = TileGraph(graph_, group.members).SubgraphOf(group.members);
-    part.outputs = {group.output};
+    part.outputs = OutputsOf(group);
     auto [found, added] = known_.try_emplace(Signature(graph_, part));
     known = !added;
     if (added) {
@@ -103,6 +105,91 @@ class Planner {
   std::map<std::string, absl::StatusOr<GpuTilePlan>> known_;
 };
 
+// Groups as nodes: a part is what becomes one kernel.
+class Judge : public ConnectJudge {
+ public:
+  // `alone`: every group of the plan as a kernel of its own.
+  Judge(const JoinRules& rules, Planner& planner,
+        const GpuKernelsOptions& options, std::vector<GpuKernel> alone)
+      : rules_(rules), planner_(planner), options_(options) {
+    for (size_t g = 0; g < alone.size(); ++g) {
+      part_of_.push_back(static_cast<int>(g));
+      parts_[static_cast<int>(g)] = std::move(alone[g]);
+    }
+  }
+
+  void Begin(const ConnectEdge&) override { asked_.clear(); }
+
+  std::optional<double> Saved(absl::Span<const ConnectEdge> edges,
+                              int /*level*/) override {
+    const std::set<int> parts = PartsOf(edges);
+    if (parts.size() < 2) return std::nullopt;
+    const auto [asked, added] = asked_.try_emplace(parts);
+    if (added) asked->second = Joined(parts);
+    if (!asked->second) return std::nullopt;
+    return SecondsOf(parts) - asked->second->tiles->cost.seconds;
+  }
+
+  void Connect(absl::Span<const ConnectEdge> edges, int /*level*/) override {
+    const std::set<int> parts = PartsOf(edges);
+    GpuKernel joined = *std::move(asked_.at(parts));
+    for (const int part : parts) parts_.erase(part);
+    for (const int group : joined.groups) part_of_[group] = *parts.begin();
+    parts_[*parts.begin()] = std::move(joined);
+  }
+
+  std::vector<GpuKernel> Kernels() && {
+    std::vector<GpuKernel> kernels;
+    for (auto& [first, kernel] : parts_) kernels.push_back(std::move(kernel));
+    return kernels;
+  }
+
+ private:
+  std::set<int> PartsOf(absl::Span<const ConnectEdge> edges) const {
+    std::set<int> parts;
+    for (const ConnectEdge& edge : edges) {
+      parts.insert(part_of_[edge.producer]);
+      parts.insert(part_of_[edge.consumer]);
+    }
+    return parts;
+  }
+  double SecondsOf(const std::set<int>& parts) const {
+    double seconds = 0;
+    for (const int part : parts) seconds += parts_.at(part).tiles->cost.seconds;
+    return seconds;
+  }
+
+  // None if they cannot be one kernel, or that saves too little.
+  std::optional<GpuKernel> Joined(const std::set<int>& parts) {
+    GpuKernel joined;
+    for (const int part : parts) {
+      const GpuKernel& kernel = parts_.at(part);
+      if (!kernel.tiles) return std::nullopt;
+      joined.groups.insert(joined.groups.end(), kernel.groups.begin(),
+                           kernel.groups.end());
+      joined.apart_seconds += kernel.apart_seconds;
+    }
+    if (static_cast<int>(joined.groups.size()) > options_.most_groups)
+      return std::nullopt;
+    std::sort(joined.groups.begin(), joined.groups.end());
+    const absl::StatusOr<Group> group = rules_.Joined(joined.groups);
+    if (!group.ok()) return std::nullopt;
+    absl::StatusOr<GpuTilePlan> tiles = planner_.TilesOf(*group, joined.known);
+    if (!tiles.ok() ||
+        tiles->cost.seconds > (1 - options_.least_gain) * SecondsOf(parts))
+      return std::nullopt;
+    joined.tiles = *std::move(tiles);
+    return joined;
+  }
+
+  const JoinRules& rules_;
+  Planner& planner_;
+  const GpuKernelsOptions& options_;
+  std::vector<int> part_of_;        // by group: the first of its part
+  std::map<int, GpuKernel> parts_;  // by first group
+  std::map<std::set<int>, std::optional<GpuKernel>> asked_;  // about this edge
+};
+
 }  // namespace
 
 absl::StatusOr<std::vector<GpuKernel>> PlanGpuKernels(
@@ -126,45 +213,18 @@ absl::StatusOr<std::vector<GpuKernel>> PlanGpuKernels(
     }
     alone.push_back(std::move(kernel));
   }
-  std::vector<GpuKernel> kernels;
-  std::vector<bool> taken(alone.size(), false);
-  for (size_t g = 0; g < alone.size(); ++g) {
-    if (taken[g]) continue;
-    taken[g] = true;
-    GpuKernel kernel = alone[g];
-    // Along the only reader, as far as that pays; a loss may be made good by
-    // the reader after it.
-    std::vector<int> chain = kernel.groups;
-    double apart = kernel.apart_seconds;
-    while (options.join && kernel.tiles &&
-           static_cast<int>(chain.size()) < options.most_groups) {
-      const int last = chain.back();
-      const std::vector<int>& readers = rules.Readers(last);
-      if (readers.size() != 1 || rules.InMemory(last) ||
-          !rules.WhyAlone(last).empty() || taken[readers[0]] ||
-          !alone[readers[0]].tiles)
-        break;
-      chain.push_back(readers[0]);
-      apart += alone[readers[0]].apart_seconds;
-      const absl::StatusOr<Group> joined = rules.Joined(chain);
-      if (!joined.ok()) break;
-      bool known;
-      absl::StatusOr<GpuTilePlan> tiles = planner.TilesOf(*joined, known);
-      if (!tiles.ok()) break;
-      const double here =
-          kernel.tiles->cost.seconds + (apart - kernel.apart_seconds);
-      if (tiles->cost.seconds > (1 - options.least_gain) * here) {
-        if (chain.size() > kernel.groups.size() + 1) break;
-        continue;
-      }
-      kernel.groups = chain;
-      kernel.tiles = *std::move(tiles);
-      kernel.apart_seconds = apart;
-      kernel.known = known;
-    }
-    for (const int group : kernel.groups) taken[group] = true;
-    kernels.push_back(std::move(kernel));
+  std::vector<ConnectEdge> edges;
+  for (size_t g = 0; options.join && g < plan.groups.size(); ++g) {
+    for (const int reader : rules.Readers(static_cast<int>(g)))
+      edges.push_back({static_cast<int>(g), reader});
   }
+  ConnectSearchOptions how;
+  how.search = options.search;
+  how.most_nodes = options.most_groups;
+  how.meetings = 2;  // a loss may be made good by the reader after it
+  Judge judge(rules, planner, options, std::move(alone));
+  SearchConnections(edges, {}, how, judge);
+  std::vector<GpuKernel> kernels = std::move(judge).Kernels();
   // A kernel runs where its last group did.
   std::sort(kernels.begin(), kernels.end(),
             [](const GpuKernel& a, const GpuKernel& b) {

@@ -1,6 +1,7 @@
 // A whole plan on a GPU: every group with its tiles, and groups joined where
-// their result need not go through memory (Welder: GraphConnecting, grown along
-// readers as its code does). Prices are the model's; no device is needed.
+// that saves time, by the search that joins those of a CPU (GraphConnecting,
+// connect_search.h; which may be joined: joined_groups.h). Prices and what fits
+// are of gpu_tiling.h; no device is needed.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_KERNELS_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_KERNELS_H_
 
@@ -14,6 +15,7 @@
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/align/gpu_tile_plan.h"
 #include "tilegraph/tiling/align/gpu_tiling.h"
+#include "tilegraph/tiling/connect_search.h"
 
 namespace tilewright {
 
@@ -29,6 +31,7 @@ struct GpuKernel {
 struct GpuKernelsOptions {
   GpuTilingOptions tiling;
   bool join = true;
+  ConnectSearch search = ConnectSearch::kEdges;
   // Joined only if that saves this share: estimates are rough.
   double least_gain = 0.05;
   int most_groups = 8;

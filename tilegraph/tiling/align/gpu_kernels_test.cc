@@ -1,5 +1,6 @@
 #include "tilegraph/tiling/align/gpu_kernels.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -9,11 +10,13 @@
 #include "gtest/gtest.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/text_form.h"
+#include "tilegraph/tiling/test_graphs.h"
 
 namespace tilewright {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Plan PlainPlan(const TensorGraph& graph) {
   PlanOptions options;
@@ -33,8 +36,10 @@ TEST(GpuKernelsTest, EqualGroupsArePlannedOnceUnderTheirOwnNames) {
     return A, B)");
   const DeviceSpec spec = *LoadSpec("a100");
   const Plan plan = PlainPlan(graph);
+  GpuKernelsOptions apart;
+  apart.join = false;
   TW_ASSERT_OK_AND_ASSIGN(const auto kernels,
-                          PlanGpuKernels(graph, plan, spec, {}));
+                          PlanGpuKernels(graph, plan, spec, apart));
   ASSERT_EQ(kernels.size(), 2);
   EXPECT_FALSE(kernels[0].known);
   EXPECT_TRUE(kernels[1].known);
@@ -43,6 +48,42 @@ TEST(GpuKernelsTest, EqualGroupsArePlannedOnceUnderTheirOwnNames) {
   EXPECT_EQ(kernels[1].tiles->cost.seconds, kernels[0].tiles->cost.seconds);
   for (const SharedOperand& operand : kernels[1].tiles->shared)
     EXPECT_NE(operand.tensor, *graph.Find("W"));
+}
+
+// What others read too is written beside the output, each element once.
+TEST(GpuKernelsTest, ResultsThatLeaveAreWrittenByTheJoinedKernel) {
+  for (const char* device : {"v100", "a100", "mi50", "mi300x"}) {
+    const DeviceSpec spec = *LoadSpec(device);
+    const TensorGraph product =
+        Products(4096, 64, {"A = X W", "B = A V"}, "A, B");
+    const Plan plan = PlainPlan(product);
+    TW_ASSERT_OK_AND_ASSIGN(const auto kernels,
+                            PlanGpuKernels(product, plan, spec, {}));
+    ASSERT_EQ(kernels.size(), 1) << device;
+    EXPECT_THAT(kernels[0].groups, ElementsAre(0, 1));
+    const GpuTilePlan& tiles = *kernels[0].tiles;
+    EXPECT_THAT(tiles.part.outputs,
+                ElementsAre(*product.Find("A"), *product.Find("B")));
+    EXPECT_TRUE(tiles.remaps[0] && tiles.remaps[0]->partitions);
+    EXPECT_THAT(ToString(product, plan, kernels), HasSubstr("writes A too"));
+    // X comes, A and B go; A does not come back.
+    EXPECT_GE(tiles.cost.dram_bytes, 3 * 4096 * 64 * 4);
+    EXPECT_LT(tiles.cost.dram_bytes, 3.2 * 4096 * 64 * 4);
+
+    // Windows overlap: such tiles of R are never written by two blocks.
+    const TensorGraph window = TwoConvolutions("Y, R");
+    TW_ASSERT_OK_AND_ASSIGN(
+        const auto windows,
+        PlanGpuKernels(window, PlainPlan(window), spec, {}));
+    for (const GpuKernel& kernel : windows) {
+      const Subgraph& part = kernel.tiles->part;
+      for (size_t m = 0; m < part.members.size(); ++m) {
+        if (std::binary_search(part.outputs.begin(), part.outputs.end(),
+                               part.members[m]))
+          EXPECT_TRUE(kernel.tiles->remaps[m]->partitions) << device;
+      }
+    }
+  }
 }
 
 std::string Attention(int64_t tokens) {

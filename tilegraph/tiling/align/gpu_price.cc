@@ -8,6 +8,7 @@
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "tilegraph/buffer_plan.h"
+#include "tilegraph/tiling/align/block_remap.h"
 #include "tilegraph/tiling/align/block_threads.h"
 #include "tilegraph/tiling/align/extents.h"
 #include "tilegraph/tiling/align/shared_rows.h"
@@ -26,13 +27,9 @@ TileWorkOptions WorkOptions(const MemoryLevel& dram) {
   return options;
 }
 
-// Of member `m`, whose tile is among those inside or those that leave.
-const TileOperand& TileOf(const TileWork& work, TensorId id) {
-  for (const auto* list : {&work.inside, &work.outputs}) {
-    for (const TileOperand& operand : *list)
-      if (operand.tensor == id) return operand;
-  }
-  return work.outputs.back();
+Subgraph Tiled(Subgraph part) {
+  part.outputs = {part.outputs.back()};
+  return part;
 }
 
 }  // namespace
@@ -50,9 +47,10 @@ GpuPricer::GpuPricer(const TileGraph& graph, const Subgraph& part,
       subgraph_(part),
       spec_(spec),
       gpu_(AsGpuPart(graph.graph(), part)),
+      tiled_(Tiled(part)),
       levels_{&spec.levels(0), &spec.levels(0), &spec.levels(0),
               FindLevel(spec, "shared")},
-      works_(graph, part, WorkOptions(spec.levels(0))) {
+      works_(graph, tiled_, WorkOptions(spec.levels(0))) {
   // The first cache is what reuse between blocks goes by; what is next to the
   // cores gives them their bytes.
   for (const MemoryLevel& level : spec.levels()) {
@@ -68,6 +66,23 @@ absl::StatusOr<const TileWork*> GpuPricer::Work(
   if (found != known_.end()) return &found->second;
   TW_ASSIGN_OR_RETURN(TileWork work, works_.Of({tile, {}}));
   return &known_.emplace(tile, std::move(work)).first->second;
+}
+
+const TileOperand& GpuPricer::TileOf(const TileWork& work, TensorId id) {
+  for (const auto* list : {&work.inside, &work.outputs}) {
+    for (const TileOperand& operand : *list)
+      if (operand.tensor == id) return operand;
+  }
+  return work.outputs.back();
+}
+
+bool GpuPricer::Partitions(const std::vector<int64_t>& tile) const {
+  return std::all_of(subgraph_.outputs.begin(), subgraph_.outputs.end() - 1,
+                     [&](TensorId id) {
+                       const absl::StatusOr<BlockRemap> remap =
+                           RemapOf(graph_, tiled_, tile, id);
+                       return remap.ok() && remap->partitions;
+                     });
 }
 
 std::vector<int64_t> GpuPricer::AxesOf(int member, const TileWork& work,

@@ -36,7 +36,8 @@ bool IsGpu(const DeviceSpec& spec);
 // Not thread-safe: remembers what tiles touch.
 class GpuPricer {
  public:
-  // All must outlive it. REQUIRES: IsGpu(spec).
+  // All must outlive it. Tiles are of the last of part.outputs, the others are
+  // written beside it. REQUIRES: IsGpu(spec).
   GpuPricer(const TileGraph& graph, const Subgraph& part,
             const DeviceSpec& spec);
 
@@ -44,6 +45,10 @@ class GpuPricer {
 
   // Extents of members and operands; errors as of TileWorks.
   absl::StatusOr<const TileWork*> Work(const std::vector<int64_t>& tile);
+
+  // Whether blocks with this tile can write each element of the side outputs
+  // once (block_remap.h).
+  bool Partitions(const std::vector<int64_t>& tile) const;
 
   // nullopt if it does not fit: scratchpad, registers or threads. Rows lie
   // plainly in the scratchpad, blocks run in row-major order.
@@ -62,6 +67,8 @@ class GpuPricer {
   };
   absl::StatusOr<std::optional<GpuTilePlan>> Make(const GpuChoice& choice,
                                                   bool align);
+  // Of a member, whether it stays inside or leaves.
+  static const TileOperand& TileOf(const TileWork& work, TensorId id);
   // Extents of all axes of a member in one step, and how many steps it has.
   std::vector<int64_t> AxesOf(int member, const TileWork& work, int64_t step,
                               int64_t& steps) const;
@@ -79,6 +86,7 @@ class GpuPricer {
   const Subgraph& subgraph_;
   const DeviceSpec& spec_;
   const GpuPart gpu_;
+  const Subgraph tiled_;  // with the last output alone
   Levels levels_;
   TileWorks works_;
   std::map<std::vector<int64_t>, TileWork> known_;

@@ -93,6 +93,9 @@ std::string ToString(const TensorGraph& graph, const GpuTilePlan& plan) {
     out += ClusterText(graph, plan, c);
   for (const SharedOperand& operand : plan.shared)
     out += SharedText(graph, operand);
+  for (size_t i = 0; i + 1 < plan.part.outputs.size(); ++i)
+    absl::StrAppend(&out, "  writes ", graph.tensor(plan.part.outputs[i]).name,
+                    " too\n");
   absl::StrAppend(&out, "  ", plan.shared_bytes, " bytes shared, about ",
                   plan.registers_per_thread, " registers, ",
                   plan.occupancy.blocks_per_core, " blocks a core (",

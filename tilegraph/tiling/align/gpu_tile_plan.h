@@ -57,7 +57,7 @@ struct GpuCost {
 
 struct GpuTilePlan {
   Subgraph part;
-  std::vector<int64_t> tile;  // of the outputs
+  std::vector<int64_t> tile;  // of the last output
   std::vector<int64_t> grid;  // blocks along each dimension
   BlockOrder order;
   int64_t step = 0;     // along stepped axes; 0: whole

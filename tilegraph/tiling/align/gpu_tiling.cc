@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "base/status_macros.h"
 #include "tilegraph/tiling/align/block_remap.h"
 #include "tilegraph/tiling/align/gpu_price.h"
+#include "tilegraph/tiling/grow_tiles.h"
 
 namespace tilewright {
 namespace {
@@ -18,11 +18,12 @@ namespace {
 constexpr int kPatience = 128;
 constexpr int64_t kLargestPart = 4096;
 constexpr int64_t kSteps[] = {16, 32, 64};
+constexpr double kOverlapSeconds = 1e6;  // more than any tile that may be
 
-class Search {
+class Tiler {
  public:
-  Search(const TensorGraph& graph, const Subgraph& part, GpuPricer& pricer,
-         const GpuTilingOptions& options)
+  Tiler(const TensorGraph& graph, const Subgraph& part, GpuPricer& pricer,
+        const GpuTilingOptions& options)
       : graph_(graph), part_(part), pricer_(pricer), options_(options) {
     for (const int64_t extent :
          graph.tensor(part.outputs.back()).static_shape())
@@ -37,22 +38,17 @@ class Search {
   }
 
   absl::Status Run() {
-    TW_RETURN_IF_ERROR(Visit(std::vector<int64_t>(sizes_.size(), 1)));
-    while (!open_.empty() && fruitless_ <= kPatience &&
-           static_cast<int>(seen_.size()) < options_.visits) {
-      const std::vector<int64_t> tile = open_.begin()->second;
-      open_.erase(open_.begin());
-      for (size_t d = 0; d < tile.size(); ++d) {
-        const auto next =
-            std::upper_bound(sizes_[d].begin(), sizes_[d].end(), tile[d]);
-        if (next == sizes_[d].end()) continue;
-        std::vector<int64_t> larger = tile;
-        larger[d] = *next;
-        TW_RETURN_IF_ERROR(Visit(std::move(larger)));
-      }
-    }
-    return absl::OkStatus();
+    GrowTilesOptions grow;
+    grow.visits = options_.visits;
+    grow.patience = kPatience;
+    return GrowTiles(
+        std::vector<int64_t>(sizes_.size(), 1), grow,
+        [&](const std::vector<int64_t>& tile) { return Grown(tile); },
+        [&](const std::vector<int64_t>& tile) { return Visit(tile); });
   }
+
+  // Tiles that fit, but would write parts of outputs twice.
+  bool overlap() const { return overlap_; }
 
   // The best choices with their rows and blocks in order, best first.
   absl::StatusOr<std::vector<GpuTilePlan>> Best() {
@@ -80,18 +76,28 @@ class Search {
   }
 
  private:
-  // By seconds, then bytes, then the tile.
-  using Rank = std::pair<std::pair<double, double>, std::vector<int64_t>>;
+  std::vector<std::vector<int64_t>> Grown(
+      const std::vector<int64_t>& tile) const {
+    std::vector<std::vector<int64_t>> grown;
+    for (size_t d = 0; d < tile.size(); ++d) {
+      const auto next =
+          std::upper_bound(sizes_[d].begin(), sizes_[d].end(), tile[d]);
+      if (next == sizes_[d].end()) continue;
+      grown.push_back(tile);
+      grown.back()[d] = *next;
+    }
+    return grown;
+  }
 
-  // All ways to compute a tile.
-  absl::Status Visit(std::vector<int64_t> tile) {
-    if (!seen_.insert(tile).second) return absl::OkStatus();
-    ++fruitless_;
+  // All ways to compute a tile; the best one's seconds and bytes.
+  absl::StatusOr<std::optional<GrowRank>> Visit(
+      const std::vector<int64_t>& tile) {
     TW_ASSIGN_OR_RETURN(const TileWork* work, pricer_.Work(tile));
+    const bool partitions = pricer_.Partitions(tile);
     std::vector<int64_t> steps = {0};
     for (const int64_t step : kSteps)
       if (step < longest_) steps.push_back(step);
-    std::optional<std::pair<double, double>> best;
+    std::optional<GrowRank> best;
     for (const int64_t step : steps) {
       for (const int64_t threads : pricer_.ThreadsFor(*work, step)) {
         for (const bool twice : {true, false}) {
@@ -100,25 +106,23 @@ class Search {
           TW_ASSIGN_OR_RETURN(const std::optional<GpuTilePlan> plan,
                               pricer_.Price(choice));
           if (!plan) continue;
-          const std::pair<double, double> rank = {plan->cost.seconds,
-                                                  plan->cost.l2_bytes};
+          const GrowRank rank = {plan->cost.seconds, plan->cost.l2_bytes};
           if (!best || rank < *best) best = rank;
-          Keep({rank, tile}, choice);
+          if (partitions) Keep({rank, tile}, choice);
           if (twice) break;  // a second buffer fits: one would be no better
         }
       }
     }
-    if (!best) return absl::OkStatus();
-    if (*best < best_) {
-      best_ = *best;
-      fruitless_ = 0;
+    if (best && !partitions) {
+      overlap_ = true;
+      best->first += kOverlapSeconds;  // larger ones may lie side by side
     }
-    open_.emplace(*best, std::move(tile));
-    return absl::OkStatus();
+    return best;
   }
 
-  void Keep(const Rank& rank, const GpuChoice& choice) {
-    found_.emplace(rank, choice);
+  void Keep(std::pair<GrowRank, std::vector<int64_t>> rank,
+            const GpuChoice& choice) {
+    found_.emplace(std::move(rank), choice);
     // Some of them lose by bank conflicts.
     if (found_.size() > 4 * static_cast<size_t>(std::max(1, options_.best)))
       found_.erase(std::prev(found_.end()));
@@ -130,11 +134,8 @@ class Search {
   const GpuTilingOptions& options_;
   std::vector<std::vector<int64_t>> sizes_;
   int64_t longest_ = 0;  // of the stepped axes
-  std::set<std::vector<int64_t>> seen_;
-  std::set<Rank> open_;
-  std::multimap<Rank, GpuChoice> found_;
-  std::pair<double, double> best_ = {1e300, 1e300};
-  int fruitless_ = 0;
+  std::multimap<std::pair<GrowRank, std::vector<int64_t>>, GpuChoice> found_;
+  bool overlap_ = false;
 };
 
 }  // namespace
@@ -157,13 +158,17 @@ absl::StatusOr<std::vector<GpuTilePlan>> TileForGpu(
     return absl::InvalidArgumentError(
         absl::StrCat("spec '", spec.name(), "' is of no GPU"));
   GpuPricer pricer(graph, part, spec);
-  Search search(graph.graph(), part, pricer, options);
-  TW_RETURN_IF_ERROR(search.Run());
-  TW_ASSIGN_OR_RETURN(std::vector<GpuTilePlan> plans, search.Best());
+  Tiler tiler(graph.graph(), part, pricer, options);
+  TW_RETURN_IF_ERROR(tiler.Run());
+  TW_ASSIGN_OR_RETURN(std::vector<GpuTilePlan> plans, tiler.Best());
+  const std::string& output = graph.graph().tensor(part.outputs.back()).name;
+  if (plans.empty() && tiler.overlap())
+    return absl::FailedPreconditionError(
+        absl::StrCat("no tiles of '", output,
+                     "' fit that write what others read too but once"));
   if (plans.empty())
     return absl::ResourceExhaustedError(
-        absl::StrCat("not even one element at a time of '",
-                     graph.graph().tensor(part.outputs.back()).name,
+        absl::StrCat("not even one element at a time of '", output,
                      "' fits into ", spec.name()));
   return plans;
 }

@@ -1,6 +1,6 @@
 // SubGraphTiling (Welder, figure 7) for one kernel of a GPU: the tile of a
-// block, grown from one element as far as that pays, with the threads, steps,
-// buffers and instructions that serve it best.
+// block, grown from one element as far as that pays (grow_tiles.h), with the
+// threads, steps, buffers and instructions that serve it best.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_TILING_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_TILING_H_
 
@@ -24,10 +24,14 @@ struct GpuTilingOptions {
 // Sizes of tiles along a dimension: powers of two, divisors, the whole.
 std::vector<int64_t> GpuTileSizes(int64_t extent);
 
+// Tiles are of the last of part.outputs; the others are side outputs
+// (tilegraph/plan.h): a block writes its tile of them too.
+//
 // Best first, at least one; every plan fits into registers, scratchpad and
-// threads. Deterministic. InvalidArgument if the spec is of no GPU,
-// ResourceExhausted if not even one element fits, errors as of TileWorks. Plans
-// point into `spec`, which must outlive them.
+// threads and writes no element twice. Deterministic. InvalidArgument if the
+// spec is of no GPU, ResourceExhausted if not even one element fits,
+// FailedPrecondition if no tiles of side outputs that fit lie side by side,
+// errors as of TileWorks. Plans point into `spec`, which must outlive them.
 absl::StatusOr<std::vector<GpuTilePlan>> TileForGpu(
     const TileGraph& graph, const Subgraph& part, const DeviceSpec& spec,
     const GpuTilingOptions& options);

@@ -181,7 +181,7 @@ TEST(GpuTilingTest, TheSearchComesCloseToAllTiles) {
 }
 
 TEST(GpuTilingTest, PlansOfRandomGraphsFitTheMachine) {
-  for (const char* name : {"v100", "t4", "a100", "h200", "mi300x"}) {
+  for (const char* name : {"v100", "t4", "a100", "h200", "mi50", "mi300x"}) {
     const DeviceSpec spec = *LoadSpec(name);
     const ComputeUnit& unit = spec.unit();
     for (uint64_t seed = 0; seed < 25; ++seed) {
