@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -111,31 +112,38 @@ class Judge : public ConnectJudge {
   // `alone`: every group of the plan as a kernel of its own.
   Judge(const JoinRules& rules, Planner& planner,
         const GpuKernelsOptions& options, std::vector<GpuKernel> alone)
-      : rules_(rules), planner_(planner), options_(options) {
-    for (size_t g = 0; g < alone.size(); ++g) {
+      : rules_(rules),
+        planner_(planner),
+        options_(options),
+        alone_(std::move(alone)) {
+    for (size_t g = 0; g < alone_.size(); ++g) {
       part_of_.push_back(static_cast<int>(g));
-      parts_[static_cast<int>(g)] = std::move(alone[g]);
+      parts_[static_cast<int>(g)] = alone_[g];
     }
   }
 
   void Begin(const ConnectEdge&) override { asked_.clear(); }
 
-  std::optional<double> Saved(absl::Span<const ConnectEdge> edges,
-                              int /*level*/) override {
-    const std::set<int> parts = PartsOf(edges);
-    if (parts.size() < 2) return std::nullopt;
-    const auto [asked, added] = asked_.try_emplace(parts);
-    if (added) asked->second = Joined(parts);
+  std::optional<double> Saved(const ConnectMove& move, int /*level*/) override {
+    const Question question = QuestionOf(move);
+    if (question.parts.size() < 2) return std::nullopt;
+    const auto [asked, added] = asked_.try_emplace(question);
+    if (added) asked->second = Joined(question);
     if (!asked->second) return std::nullopt;
-    return SecondsOf(parts) - asked->second->tiles->cost.seconds;
+    return SecondsBefore(question) - SecondsAfter(question, *asked->second);
   }
 
-  void Connect(absl::Span<const ConnectEdge> edges, int /*level*/) override {
-    const std::set<int> parts = PartsOf(edges);
-    GpuKernel joined = *std::move(asked_.at(parts));
-    for (const int part : parts) parts_.erase(part);
-    for (const int group : joined.groups) part_of_[group] = *parts.begin();
-    parts_[*parts.begin()] = std::move(joined);
+  void Connect(const ConnectMove& move, int /*level*/) override {
+    const Question question = QuestionOf(move);
+    GpuKernel joined = *std::move(asked_.at(question));
+    for (const int part : question.parts) parts_.erase(part);
+    for (const int group : question.left_out) {
+      part_of_[group] = group;
+      parts_[group] = alone_[group];
+    }
+    const int first = joined.groups.front();
+    for (const int group : joined.groups) part_of_[group] = first;
+    parts_[first] = std::move(joined);
   }
 
   std::vector<GpuKernel> Kernels() && {
@@ -145,29 +153,47 @@ class Judge : public ConnectJudge {
   }
 
  private:
-  std::set<int> PartsOf(absl::Span<const ConnectEdge> edges) const {
-    std::set<int> parts;
-    for (const ConnectEdge& edge : edges) {
-      parts.insert(part_of_[edge.producer]);
-      parts.insert(part_of_[edge.consumer]);
+  // Parts that become one, but for groups of them.
+  struct Question {
+    std::set<int> parts, left_out;
+    friend bool operator<(const Question& a, const Question& b) {
+      return std::tie(a.parts, a.left_out) < std::tie(b.parts, b.left_out);
     }
-    return parts;
+  };
+
+  Question QuestionOf(const ConnectMove& move) const {
+    Question question;
+    for (const ConnectEdge& edge : move.connect) {
+      question.parts.insert(part_of_[edge.producer]);
+      question.parts.insert(part_of_[edge.consumer]);
+    }
+    for (const ConnectEdge& edge : move.detach)
+      question.left_out.insert(edge.producer);
+    return question;
   }
-  double SecondsOf(const std::set<int>& parts) const {
+  double SecondsBefore(const Question& question) const {
     double seconds = 0;
-    for (const int part : parts) seconds += parts_.at(part).tiles->cost.seconds;
+    for (const int part : question.parts)
+      seconds += parts_.at(part).tiles->cost.seconds;
+    return seconds;
+  }
+  double SecondsAfter(const Question& question, const GpuKernel& joined) const {
+    double seconds = joined.tiles->cost.seconds;
+    for (const int group : question.left_out)
+      seconds += alone_[group].tiles->cost.seconds;
     return seconds;
   }
 
   // None if they cannot be one kernel, or that saves too little.
-  std::optional<GpuKernel> Joined(const std::set<int>& parts) {
+  std::optional<GpuKernel> Joined(const Question& question) {
     GpuKernel joined;
-    for (const int part : parts) {
-      const GpuKernel& kernel = parts_.at(part);
-      if (!kernel.tiles) return std::nullopt;
-      joined.groups.insert(joined.groups.end(), kernel.groups.begin(),
-                           kernel.groups.end());
-      joined.apart_seconds += kernel.apart_seconds;
+    for (const int part : question.parts) {
+      if (!parts_.at(part).tiles) return std::nullopt;
+      for (const int group : parts_.at(part).groups) {
+        if (question.left_out.count(group)) continue;
+        joined.groups.push_back(group);
+        joined.apart_seconds += alone_[group].apart_seconds;
+      }
     }
     if (static_cast<int>(joined.groups.size()) > options_.most_groups)
       return std::nullopt;
@@ -175,19 +201,21 @@ class Judge : public ConnectJudge {
     const absl::StatusOr<Group> group = rules_.Joined(joined.groups);
     if (!group.ok()) return std::nullopt;
     absl::StatusOr<GpuTilePlan> tiles = planner_.TilesOf(*group, joined.known);
-    if (!tiles.ok() ||
-        tiles->cost.seconds > (1 - options_.least_gain) * SecondsOf(parts))
-      return std::nullopt;
+    if (!tiles.ok()) return std::nullopt;
     joined.tiles = *std::move(tiles);
+    if (SecondsAfter(question, joined) >
+        (1 - options_.least_gain) * SecondsBefore(question))
+      return std::nullopt;
     return joined;
   }
 
   const JoinRules& rules_;
   Planner& planner_;
   const GpuKernelsOptions& options_;
+  const std::vector<GpuKernel> alone_;
   std::vector<int> part_of_;        // by group: the first of its part
   std::map<int, GpuKernel> parts_;  // by first group
-  std::map<std::set<int>, std::optional<GpuKernel>> asked_;  // about this edge
+  std::map<Question, std::optional<GpuKernel>> asked_;  // about this edge
 };
 
 }  // namespace
