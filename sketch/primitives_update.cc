@@ -11,45 +11,15 @@
 #include "base/status_macros.h"
 #include "sketch/block_nest.h"
 #include "sketch/block_region.h"
+#include "sketch/repaired_sums.h"
 #include "sketch/replayer.h"
 #include "sketch/rolling_repair.h"
 
 namespace tilewright::sketch {
 namespace {
 
-std::vector<Expr> AxisVars(const std::vector<Axis>& axes) {
-  std::vector<Expr> vars;
-  for (size_t i = 0; i < axes.size(); ++i)
-    vars.push_back(Expr::Var(static_cast<int>(i), axes[i].name));
-  return vars;
-}
-
-// A buffer in scratch for what `held` says.
-int AddScratch(BlockTree& tree, const std::string& name, DType dtype,
-               const std::vector<HeldDim>& held) {
-  Buffer buffer;
-  buffer.id = static_cast<int>(tree.buffers.size());
-  buffer.name = UniqueBufferName(tree, name);
-  buffer.tensor = -1;
-  buffer.dtype = dtype;
-  buffer.level = MemLevel::kScratch;
-  HoldRegion(buffer, held);
-  tree.buffers.push_back(std::move(buffer));
-  return tree.buffers.back().id;
-}
-
-bool Reads(const Block& block, int buffer) {
-  const std::vector<int> loaded = LoadedBuffers(block);
-  return std::find(loaded.begin(), loaded.end(), buffer) != loaded.end();
-}
-
-bool IsPlainSum(const Block& block) {
-  return block.combiner && block.combiner->kind() == Combiner::Kind::kSum &&
-         block.combiner->arity() == 1 && !block.guard &&
-         block.intrinsic.empty() && !block.rolling && !block.repair;
-}
-
-// One reduction that joins a loop over blocks of its steps.
+// One reduction that joins a loop over blocks of its steps, of those along its
+// first axis.
 class Update {
  public:
   Update(Replayer& replayer, Block block, int loop_var, const Decision& split)
@@ -64,7 +34,9 @@ class Update {
     HoldRegion(tree_.buffers[result_], held_);
     Remove(tree_, FindBlock(tree_, block_.name));
     MakePartial();
-    TW_RETURN_IF_ERROR(RepairSums());
+    if (!readers_.empty()) {
+      TW_ASSIGN_OR_RETURN(repair_, RepairSums(tree_, Running()));
+    }
     Insert();
     return Results{HandleValue::OfBlock(partial_.name)};
   }
@@ -113,14 +85,18 @@ class Update {
     partial_ = block_;
     partial_.name = UniqueBlockName(tree_, block_.name + ".rf");
     partial_.axes.push_back({loop.name, Dim(loop.extent)});
-    partial_.reduce_axes = {
-        {absl::StrCat(block_.reduce_axes[0].name, ".1"), Dim(split_.value[1])}};
+    partial_.reduce_axes[0] = {absl::StrCat(block_.reduce_axes[0].name, ".1"),
+                               Dim(split_.value[1])};
     const Expr step =
         Expr::Var(spatial, loop.name) * Expr::Int(split_.value[1]) +
         Expr::Var(spatial + 1, partial_.reduce_axes[0].name);
     partial_.body[0] = Substitute(block_.body[0], [&](int axis) {
-      return axis == spatial ? step : Expr();
+      if (axis < spatial) return Expr();
+      if (axis == spatial) return step;
+      return Expr::Var(axis + 1, block_.reduce_axes[axis - spatial].name);
     });
+    for (size_t r = 1; r < block_.reduce_axes.size(); ++r)
+      other_steps_ *= block_.reduce_axes[r].extent.value();
     if (split_.value[0] * split_.value[1] > split_.extent)
       partial_.guard = Expr::Make(Op::kLt, {step, Expr::Int(split_.extent)});
     partial_.dst_index = AxisVars(partial_.axes);
@@ -134,139 +110,10 @@ class Update {
     partial_held_ = std::move(held);
   }
 
-  // The body of a block, with the maps of the loop that read the result
-  // inlined.
-  Expr Inlined(const Expr& body) {
-    return Rewrite(body, [&](const Expr& e) {
-      if (e.op() != Op::kLoad || e.source() == result_) return Expr();
-      for (const std::string& name : readers_) {
-        const Block& map = *FindBlock(tree_, name).back().node().block;
-        if (map.combiner || map.dst[0] != e.source()) continue;
-        const DType dtype = tree_.buffers[map.dst[0]].dtype;
-        const Expr value = map.body[0].dtype() == dtype
-                               ? map.body[0]
-                               : Expr::Cast(dtype, map.body[0]);
-        return Substitute(value, [&](int axis) { return e.operand(axis); });
-      }
-      return Expr();
-    });
-  }
-
-  // Finds the sums in the loop that hang on the result, and has them follow it.
-  absl::Status RepairSums() {
-    if (readers_.empty()) return absl::OkStatus();
-    std::vector<std::string> names;
-    for (const std::string& name : BlocksBelow(loop().body))
-      names.push_back(name);
-    for (const std::string& name : names) {
-      Block& step = *FindBlock(tree_, name).back().node().block;
-      const bool map = !step.combiner.has_value();
-      if (map && tree_.buffers[step.dst[0]].level == MemLevel::kGlobal &&
-          Reads(step, result_))
-        return Refuse(
-            absl::StrCat(" is not final where ", name, " leaves the group"));
-      if (map) {
-        TW_RETURN_IF_ERROR(CheckReaders(step, names));
-        continue;
-      }
-      if (step.dst.size() != 1) continue;
-      const Expr body = Inlined(step.body[0]);
-      Expr load;
-      Visit(body, [&](const Expr& e) {
-        if (e.op() == Op::kLoad && e.source() == result_) load = e;
-      });
-      if (!load) continue;
-      TW_RETURN_IF_ERROR(RepairSum(step, body, load));
-    }
-    return absl::OkStatus();
-  }
-
-  // What maps of the loop make of a result that is not final is read there
-  // only, by sums that are repaired or by maps of which the same holds.
-  absl::Status CheckReaders(const Block& map,
-                            const std::vector<std::string>& below) {
-    if (!Reads(map, result_)) return absl::OkStatus();
-    for (const Block* reader : AllBlocks(tree_)) {
-      if (!Reads(*reader, map.dst[0])) continue;
-      const bool inside =
-          std::find(below.begin(), below.end(), reader->name) != below.end();
-      if (!inside || !reader->combiner)
-        return Refuse(absl::StrCat(" is not final where ", reader->name,
-                                   " reads ", map.name));
-    }
-    return absl::OkStatus();
-  }
-
-  // `step`: one block of steps of a sum; `body`: with maps inlined.
-  absl::Status RepairSum(Block& step, const Expr& body, const Expr& load) {
-    Block* total = nullptr;
-    int readers = 0;
-    ForEachBlock(tree_.roots, [&](Block& block) {
-      if (!Reads(block, step.dst[0])) return;
-      total = &block;
-      ++readers;
-    });
-    const size_t spatial = block_.axes.size();
-    const bool whole = readers == 1 && IsPlainSum(*total) &&
-                       total->reduce_axes.size() == 1 &&
-                       ReduceBinding(*total, 0).op() == Op::kVar &&
-                       ReduceBinding(*total, 0).var_id() == loop_var_ &&
-                       total->body[0].op() == Op::kLoad &&
-                       step.axes.size() == total->axes.size() + 1;
-    if (!whole)
-      return Refuse(absl::StrCat(" cannot be followed by ", step.name,
-                                 ", which is no block of steps of a sum"));
-    const int blocks_axis = static_cast<int>(total->axes.size());
-    const auto reduces = [&](const Expr& x, const Expr& of) {
-      std::map<int, Expr> bound;
-      for (size_t i = 0; i < spatial; ++i)
-        bound.emplace(static_cast<int>(i), of.operand(static_cast<int>(i)));
-      if (!Matches(partial_.body[0], x, bound)) return false;
-      const auto same_block = bound.find(static_cast<int>(spatial));
-      return same_block != bound.end() && same_block->second.op() == Op::kVar &&
-             same_block->second.var_id() == blocks_axis;
-    };
-    const RepairRule* rule = FindRepairRule(*block_.combiner, *step.combiner,
-                                            body, result_, reduces);
-    bool fixed = true;  // over the axes of the sum alone
-    for (const Expr& index : load.operands()) {
-      Visit(index, [&](const Expr& e) {
-        fixed &= e.op() != Op::kVar || e.var_id() < blocks_axis;
-      });
-    }
-    if (rule == nullptr || !fixed || (rule_ != nullptr && rule_ != rule))
-      return Refuse(absl::StrCat(" cannot be followed by ", step.name,
-                                 ": there is no repair of a sum of ",
-                                 body.ToString()));
-    rule_ = rule;
-    if (factor_ < 0)
-      factor_ = AddScratch(tree_, tree_.buffers[result_].name + ".repair",
-                           tree_.buffers[result_].dtype, held_);
-    const std::vector<Expr> index(load.operands().begin(),
-                                  load.operands().end());
-    const DType dtype = tree_.buffers[result_].dtype;
-    const int sums = total->dst[0];
-    total->repair = Expr::Make(
-        Op::kMul,
-        {Expr::Load(sums, tree_.buffers[sums].dtype, AxisVars(total->axes)),
-         Expr::Load(factor_, dtype, index)});
-    // Behind the loop, what is read is what the rule makes of it in the end.
-    const std::vector<std::string> below = BlocksBelow(loop().body);
-    ForEachBlock(tree_.roots, [&](Block& reader) {
-      if (std::find(below.begin(), below.end(), reader.name) != below.end())
-        return;
-      for (Expr& one : reader.body) {
-        one = Rewrite(one, [&](const Expr& e) {
-          if (e.op() != Op::kLoad || e.source() != sums) return Expr();
-          std::vector<Expr> at;
-          for (const Expr& i : index)
-            at.push_back(
-                Substitute(i, [&](int axis) { return e.operand(axis); }));
-          return rule->settled(Expr::Load(result_, dtype, at), e);
-        });
-      }
-    });
-    return absl::OkStatus();
+  RunningResult Running() const {
+    return {block_.name, *block_.combiner, partial_,
+            result_,     loop_var_,        split_.extent * other_steps_,
+            held_,       readers_};
   }
 
   // A map over the part of the result that is held.
@@ -289,9 +136,12 @@ class Update {
     const Expr now = Expr::Load(result_, dtype, axes);
     std::vector<NodePtr> nests;
     nests.push_back(NestOverRegion(tree_, partial_, partial_held_, {}));
-    if (rule_ != nullptr) {
-      const int reference =
-          AddScratch(tree_, tree_.buffers[result_].name + ".now", dtype, held_);
+    if (repair_.rule != nullptr) {
+      const auto scratch = [&](const char* suffix) {
+        return AddScratch(tree_, tree_.buffers[result_].name + suffix, dtype,
+                          held_);
+      };
+      const int reference = scratch(".now"), before = scratch(".before");
       for (const std::string& reader : readers_) {
         for (Expr& body : FindBlock(tree_, reader).back().node().block->body) {
           body = Rewrite(body, [&](const Expr& e) {
@@ -301,17 +151,17 @@ class Update {
           });
         }
       }
-      const int before = AddScratch(
-          tree_, tree_.buffers[result_].name + ".before", dtype, held_);
       const auto add = [&](const char* suffix, int dst, Expr body) {
         nests.push_back(NestOverRegion(
             tree_, Map(name + suffix, dst, std::move(body)), held_, {}));
       };
+      Progress progress = {Expr::Load(before, dtype, axes), now, Expr(), Expr(),
+                           split_.extent * other_steps_};
       add(".before", before, now);
       nests.push_back(Total());
-      add(".repair", factor_,
-          rule_->factor(Expr::Load(before, dtype, axes), now));
-      add(".now", reference, rule_->reference(now));
+      if (repair_.rule->counts) CountSteps(nests, progress);
+      add(".repair", repair_.correction, repair_.rule->correction(progress));
+      add(".now", reference, repair_.rule->reference(progress));
     } else {
       nests.push_back(Total());
     }
@@ -337,6 +187,39 @@ class Update {
     return std::find(names.begin(), names.end(), name) != names.end();
   }
 
+  // How many steps were taken, from a count of blocks that the loop keeps.
+  void CountSteps(std::vector<NodePtr>& nests, Progress& progress) {
+    const DType dtype = tree_.buffers[result_].dtype;
+    const std::string& of = tree_.buffers[result_].name;
+    const auto number = [&](int64_t value) {
+      return Expr::Float(static_cast<double>(value), dtype);
+    };
+    Block count;
+    count.name = UniqueBlockName(tree_, block_.name + ".count");
+    count.combiner = Combiner(Combiner::Kind::kSum, dtype);
+    count.reduce_axes = block_.reduce_axes;
+    count.body = {number(1)};
+    count.dst = {AddScratch(tree_, of + ".count", dtype, {})};
+    count.bindings = {Expr::Var(loop_var_, "block")};
+    const int counted = count.dst[0];
+    nests.push_back(std::make_unique<Node>());
+    nests.back()->block = std::move(count);
+    Block blocks;
+    blocks.name = UniqueBlockName(tree_, block_.name + ".blocks");
+    blocks.dst = {AddScratch(tree_, of + ".blocks", dtype, {})};
+    blocks.body = {Expr::Load(counted, dtype, {})};
+    blocks.running = counted;
+    const Expr taken = Expr::Load(blocks.dst[0], dtype, {});
+    nests.push_back(std::make_unique<Node>());
+    nests.back()->block = std::move(blocks);
+    const Expr per_block = number(split_.value[1] * other_steps_);
+    progress.steps_before = Expr::Make(
+        Op::kMul, {Expr::Make(Op::kSub, {taken, number(1)}), per_block});
+    progress.steps_now = Expr::Make(
+        Op::kMin,
+        {Expr::Make(Op::kMul, {taken, per_block}), number(progress.steps)});
+  }
+
   NodePtr Total() {
     Block total = block_;
     total.reduce_axes.clear();
@@ -356,8 +239,8 @@ class Update {
   std::vector<HeldDim> held_, partial_held_;
   std::vector<std::string> readers_;  // in the loop
   Block partial_;
-  const RepairRule* rule_ = nullptr;
-  int factor_ = -1;
+  Repair repair_;
+  int64_t other_steps_ = 1;  // along the axes that are not split
 };
 
 }  // namespace
@@ -374,10 +257,9 @@ absl::StatusOr<Results> ApplyRollingUpdate(Replayer& replayer,
   const auto refused = [&](const std::string& what) {
     return absl::InvalidArgumentError(absl::StrCat(block.name, what));
   };
-  if (!block.combiner || block.combiner->arity() != 1 ||
-      block.reduce_axes.size() != 1 || block.guard || block.repair ||
-      !block.intrinsic.empty() || block.rolling)
-    return refused(" is no reduction of one value along one axis");
+  if (!block.combiner || block.combiner->arity() != 1 || block.guard ||
+      block.repair || !block.intrinsic.empty() || block.rolling)
+    return refused(" is no reduction of one value");
   if (tree.buffers[block.dst[0]].level == MemLevel::kGlobal ||
       tree.buffers[block.dst[0]].dtype != block.combiner->component_dtype(0))
     return refused(" leaves the group, or is of another type than its result");

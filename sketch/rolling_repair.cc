@@ -1,5 +1,6 @@
 #include "sketch/rolling_repair.h"
 
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -35,16 +36,51 @@ Expr Zero(const Expr& like) { return Expr::Float(0, like.dtype()); }
 // the rest stays. Where all x are -inf, exp(x - A) is NaN.
 constexpr RepairRule kExpOfDifference = {
     "exp(x - max x)",
-    [](const Expr& before, const Expr& now) {
+    Op::kMul,
+    [](const Progress& a) {
       return Select(
-          IsLeast(before), Zero(before),
-          Expr::Make(Op::kExp, {Expr::Make(Op::kSub, {before, now})}));
+          IsLeast(a.before), Zero(a.before),
+          Expr::Make(Op::kExp, {Expr::Make(Op::kSub, {a.before, a.now})}));
     },
-    [](const Expr& now) { return Select(IsLeast(now), Zero(now), now); },
+    [](const Progress& a) {
+      return Select(IsLeast(a.now), Zero(a.now), a.now);
+    },
     [](const Expr& result, const Expr& sums) {
       return Select(IsLeast(result), Expr::Make(Op::kSub, {result, result}),
                     sums);
-    }};
+    },
+    /*counts=*/false};
+
+Expr Div(Expr a, Expr b) {
+  return Expr::Make(Op::kDiv, {std::move(a), std::move(b)});
+}
+
+Expr Mul(Expr a, Expr b) {
+  return Expr::Make(Op::kMul, {std::move(a), std::move(b)});
+}
+
+// f(x, A) = (x - A / n)², A the sum of all n x. Steps use the mean so far. What
+// is summed over n1 steps around their mean m1 is n1 · (m1 - m2)² more around
+// m2: never negative, so nothing cancels.
+constexpr RepairRule kSquareOfDifference = {
+    "(x - mean x)^2",
+    Op::kAdd,
+    [](const Progress& a) {
+      const Expr one = Expr::Float(1, a.before.dtype());
+      const Expr moved = Expr::Make(
+          Op::kSub, {Div(a.before, Expr::Make(Op::kMax, {a.steps_before, one})),
+                     Div(a.now, a.steps_now)});
+      // Without steps before, `moved` may overflow.
+      return Select(Expr::Make(Op::kLt, {a.steps_before, one}), Zero(a.before),
+                    Mul(Mul(a.steps_before, moved), moved));
+    },
+    [](const Progress& a) {
+      const Expr steps =
+          Expr::Float(static_cast<double>(a.steps), a.now.dtype());
+      return Mul(a.now, Div(steps, a.steps_now));
+    },
+    [](const Expr&, const Expr& sums) { return sums; },
+    /*counts=*/true};
 
 // Whether `step` is a product with one factor exp(x - A), x what A reduces.
 bool IsExpOfDifference(
@@ -65,18 +101,53 @@ bool IsExpOfDifference(
          reduces(x, load);
 }
 
+// The load of `a` of which `expr` is the mean over `steps` values; else empty.
+Expr SumOfMean(const Expr& expr, int a, int64_t steps) {
+  if (expr.op() != Op::kDiv && expr.op() != Op::kMul) return Expr();
+  for (const int of : {0, 1}) {
+    const Expr &load = expr.operand(of), &by = expr.operand(1 - of);
+    if (load.op() != Op::kLoad || load.source() != a || by.op() != Op::kConst ||
+        (of == 1 && expr.op() == Op::kDiv))
+      continue;
+    const double count =
+        expr.op() == Op::kDiv ? by.float_value() : 1 / by.float_value();
+    // One over it is rounded.
+    const double wanted = static_cast<double>(steps);
+    if (std::abs(count - wanted) <= 1e-7 * wanted) return load;
+  }
+  return Expr();
+}
+
+// Whether `step` is the square of what x, that `a` sums, differs from its mean.
+bool IsSquareOfDifference(
+    const Expr& step, int a, int64_t steps,
+    const std::function<bool(const Expr& x, const Expr& load)>& reduces) {
+  if (step.op() != Op::kMul || step.operand(0) != step.operand(1) ||
+      step.operand(0).op() != Op::kSub)
+    return false;
+  for (const int of : {0, 1}) {
+    const Expr& x = step.operand(0).operand(of);
+    const Expr load = SumOfMean(step.operand(0).operand(1 - of), a, steps);
+    if (load && !LoadsFrom(x, a) && reduces(x, load)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 const RepairRule* FindRepairRule(
     const Combiner& a_combiner, const Combiner& b_combiner, const Expr& step,
-    int a,
+    int a, int64_t steps,
     const std::function<bool(const Expr& x, const Expr& load)>& reduces) {
   const bool floats =
       IsFloat(a_combiner.component_dtype(0)) && IsFloat(step.dtype());
-  if (floats && a_combiner.kind() == Combiner::Kind::kMax &&
-      b_combiner.kind() == Combiner::Kind::kSum &&
+  if (!floats || b_combiner.kind() != Combiner::Kind::kSum) return nullptr;
+  if (a_combiner.kind() == Combiner::Kind::kMax &&
       IsExpOfDifference(step, a, reduces))
     return &kExpOfDifference;
+  if (a_combiner.kind() == Combiner::Kind::kSum &&
+      IsSquareOfDifference(step, a, steps, reduces))
+    return &kSquareOfDifference;
   return nullptr;
 }
 

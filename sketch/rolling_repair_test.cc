@@ -46,11 +46,23 @@ double Evaluate(const Expr& e, const std::map<int, double>& values) {
   return IsFloat(e.dtype()) ? result.f : static_cast<double>(result.i);
 }
 
+constexpr int64_t kSteps = 48;
+
 const RepairRule* RuleFor(const Expr& step, const Combiner& a = kMax,
                           const Combiner& b = kSum) {
-  return FindRepairRule(a, b, step, kA, [](const Expr& x, const Expr& load) {
-    return x == Load(kX) && load == Load(kA);
-  });
+  return FindRepairRule(a, b, step, kA, kSteps,
+                        [](const Expr& x, const Expr& load) {
+                          return x == Load(kX) && load == Load(kA);
+                        });
+}
+
+Progress ProgressOf(double before, double now, double steps_before = 0,
+                    double steps_now = 0) {
+  const auto number = [](double value) {
+    return Expr::Float(value, DType::kFloat64);
+  };
+  return {number(before), number(now), number(steps_before), number(steps_now),
+          kSteps};
 }
 
 TEST(RollingRepairTest, ExpOfDifference) {
@@ -73,7 +85,7 @@ TEST(RollingRepairTest, ExpOfDifference) {
       const double want = Evaluate(step, at);
       at[kA] = before;
       const double factor =
-          Evaluate(rule->factor(Expr::Float(before), Expr::Float(now)), {});
+          Evaluate(rule->correction(ProgressOf(before, now)), {});
       EXPECT_NEAR(factor * Evaluate(step, at), want, 1e-12 * std::abs(want));
     }
   }
@@ -83,7 +95,7 @@ TEST(RollingRepairTest, WhereNothingHasBeenSeen) {
   const RepairRule* rule = RuleFor(Exp(Make(Op::kSub, Load(kX), Load(kA))));
   ASSERT_NE(rule, nullptr);
   const auto factor = [&](double before, double now) {
-    return Evaluate(rule->factor(Expr::Float(before), Expr::Float(now)), {});
+    return Evaluate(rule->correction(ProgressOf(before, now)), {});
   };
   EXPECT_EQ(factor(-kInf, 3), 0);
   EXPECT_EQ(factor(-kInf, -kInf), 0);
@@ -92,7 +104,7 @@ TEST(RollingRepairTest, WhereNothingHasBeenSeen) {
   EXPECT_TRUE(std::isnan(factor(3, std::nan(""))));
   EXPECT_TRUE(std::isnan(factor(std::nan(""), std::nan(""))));
   const auto reference = [&](double now) {
-    return Evaluate(rule->reference(Expr::Float(now)), {});
+    return Evaluate(rule->reference(ProgressOf(0, now)), {});
   };
   EXPECT_EQ(reference(-kInf), 0);
   EXPECT_EQ(reference(-2), -2);
@@ -118,6 +130,98 @@ TEST(RollingRepairTest, NoRuleNoRepair) {
       RuleFor(Exp(difference), Combiner(Combiner::Kind::kMin, DType::kFloat32)),
       nullptr);
   EXPECT_EQ(RuleFor(Exp(difference), kMax, kMax), nullptr);
+}
+
+const Expr kMean = Make(Op::kDiv, Load(kA), Expr::Float(kSteps));
+
+Expr Square(const Expr& e) { return Make(Op::kMul, e, e); }
+
+// What B is when it follows A over `x` in blocks of `block`, in float64.
+double FollowedSquares(const std::vector<double>& x, size_t block) {
+  const Expr step = Square(Make(Op::kSub, Load(kX), kMean));
+  const RepairRule* rule = RuleFor(step, kSum);
+  EXPECT_NE(rule, nullptr);
+  if (rule == nullptr) return 0;
+  EXPECT_EQ(rule->repairs, Op::kAdd);
+  EXPECT_TRUE(rule->counts);
+  double sum = 0, squares = 0;
+  for (size_t from = 0; from < x.size(); from += block) {
+    const size_t to = std::min(from + block, x.size());
+    const double before = sum;
+    for (size_t i = from; i < to; ++i) sum += x[i];
+    const Progress progress = ProgressOf(before, sum, static_cast<double>(from),
+                                         static_cast<double>(to));
+    squares += Evaluate(rule->correction(progress), {});
+    const double reference = Evaluate(rule->reference(progress), {});
+    for (size_t i = from; i < to; ++i)
+      squares += Evaluate(step, {{kX, x[i]}, {kA, reference}});
+  }
+  return Evaluate(rule->settled(Expr::Float(sum, DType::kFloat64),
+                                Expr::Float(squares, DType::kFloat64)),
+                  {});
+}
+
+double Squares(const std::vector<double>& x) {
+  double mean = 0, squares = 0;
+  for (const double value : x) mean += value / static_cast<double>(x.size());
+  for (const double value : x) squares += (value - mean) * (value - mean);
+  return squares;
+}
+
+TEST(RollingRepairTest, SquareOfDifferenceFromTheMean) {
+  Random random(11);
+  for (int i = 0; i < 100; ++i) {
+    std::vector<double> x(kSteps);
+    const double offset = i % 3 == 0 ? 1e6 : 0, scale = i % 2 == 0 ? 1 : 1e-3;
+    for (double& value : x) value = offset + scale * random.Normal();
+    const double want = Squares(x);
+    for (const size_t block : {1, 5, 16, 47, 48})
+      EXPECT_NEAR(FollowedSquares(x, block), want,
+                  (offset == 0 ? 1e-12 : 1e-5) * want)
+          << "row " << i << ", blocks of " << block;
+  }
+}
+
+TEST(RollingRepairTest, SquaresOfHardRows) {
+  const std::vector<double> row(kSteps, 3);
+  for (const size_t block : {1, 16, 20}) {
+    EXPECT_EQ(FollowedSquares(row, block), 0);  // all equal
+    std::vector<double> one = row;
+    one.front() = 3 + kSteps;
+    EXPECT_NEAR(FollowedSquares(one, block), kSteps * (kSteps - 1.0), 1e-9);
+    std::vector<double> large(kSteps, 1e160);  // whose squares overflow
+    EXPECT_LT(FollowedSquares(large, block), kInf);
+    for (const double odd : {kInf, -kInf, std::nan("")}) {
+      for (const size_t at : {0, 17, 47}) {
+        std::vector<double> x = row;
+        x[at] = odd;
+        EXPECT_TRUE(std::isnan(FollowedSquares(x, block)));
+      }
+    }
+  }
+}
+
+TEST(RollingRepairTest, SquaresOfWhatIsNoMean) {
+  const Expr difference = Make(Op::kSub, Load(kX), kMean);
+  for (const Expr& mean :
+       {kMean, Make(Op::kMul, Load(kA), Expr::Float(1.0 / kSteps)),
+        Make(Op::kMul, Expr::Float(1.0F / kSteps), Load(kA))}) {
+    EXPECT_NE(RuleFor(Square(Make(Op::kSub, Load(kX), mean)), kSum), nullptr);
+    EXPECT_NE(RuleFor(Square(Make(Op::kSub, mean, Load(kX))), kSum), nullptr);
+  }
+  for (const Expr& step :
+       {Square(Make(Op::kSub, Load(kX), Load(kA))),
+        Square(Make(Op::kSub, Load(kX),
+                    Make(Op::kDiv, Load(kA), Expr::Float(kSteps - 1)))),
+        Square(Make(Op::kSub, Load(kX),
+                    Make(Op::kDiv, Expr::Float(kSteps), Load(kA)))),
+        Square(Make(Op::kSub, Load(kB), kMean)), difference,
+        Make(Op::kMul, Square(difference), Load(kB)),
+        Square(Make(Op::kAdd, Load(kX), kMean)),
+        Make(Op::kMul, difference, Make(Op::kSub, kMean, Load(kX)))})
+    EXPECT_EQ(RuleFor(step, kSum), nullptr) << step.ToString();
+  EXPECT_EQ(RuleFor(Square(difference), kMax), nullptr);
+  EXPECT_EQ(RuleFor(Square(difference), kSum, kMax), nullptr);
 }
 
 TEST(RollingRepairTest, FactorsThatStayComeOutOfTheSum) {

@@ -93,9 +93,9 @@ enum class Primitive : uint8_t {
   // sum -> block of the sums, T.sum, without the factors that are the same in
   // all steps: the tensor's own block becomes a map that multiplies by those
   kFactorOut,
-  // reduction along one axis, serial loop that reduces another one block by
-  // block; a decision that splits its axis into blocks of that loop -> block of
-  // a block's result, T.rf. It is reduced in that loop before what reads it
+  // reduction, serial loop that reduces another one block by block; a decision
+  // that splits its first axis into blocks of that loop -> block of a block's
+  // result, T.rf. It is reduced in that loop before what reads it
   // there; sums of the loop that read it are repaired when it changes
   // (rolling_repair.h). Readers first; what it reads is placed later
   kRollingUpdate,
