@@ -13,10 +13,12 @@ constexpr double kUnknownOpsPerS = 1e11;
 // Shares of a core's peak: products of matrices and dense convolutions, whose
 // operands are used from registers again; depthwise convolutions and pooling,
 // which load an operand per operation; sums along rows; everything else.
-constexpr double kContractionShare = 0.93, kWindowShare = 0.9, kRowShare = 0.65,
-                 kMapShare = 0.28;
-// A sum this long spends half its time in starting and storing.
-constexpr double kShortSum = 2;
+constexpr double kContractionShare = 0.93, kWindowShare = 1, kRowShare = 0.65,
+                 kMapShare = 0.37;
+// A sum this long spends half its time in starting and storing: of products;
+// of others whose terms lie one after the other, which lanes have to be added
+// of. Windows are unrolled.
+constexpr double kShortSum = 2, kShortRow = 150;
 
 double FunctionOperations(Op op) {
   switch (op) {
@@ -93,6 +95,21 @@ bool ReusesOperands(const Compute& compute) {
   return false;
 }
 
+// Whether terms of a sum are neighbours in memory.
+bool SumsAlongMemory(const Compute& compute) {
+  bool along = false;
+  for (const Expr& body : compute.body) {
+    Visit(body, [&](const Expr& load) {
+      if (load.op() != Op::kLoad || load.operands().empty()) return;
+      Visit(load.operands().back(), [&](const Expr& e) {
+        along |= e.op() == Op::kVar &&
+                 static_cast<size_t>(e.var_id()) >= compute.axes.size();
+      });
+    });
+  }
+  return along;
+}
+
 double PeakFor(DType dtype, const DeviceSpec& spec) {
   const bool bytes = dtype == DType::kInt8 || dtype == DType::kUInt8;
   const std::string_view name = bytes                       ? "i8"
@@ -117,6 +134,7 @@ ComputeRate RateOf(const TensorGraph& graph, TensorId id,
     if (SizeBytes(read) < SizeBytes(dtype)) dtype = read;
   }
   if (!compute.combiner) {
+    rate.is_map = true;
     rate.ops_per_s = kMapShare * PeakFor(tensor.dtype, spec);
     return rate;
   }
@@ -124,11 +142,17 @@ ComputeRate RateOf(const TensorGraph& graph, TensorId id,
   for (const Axis& axis : compute.reduce_axes)
     terms *= static_cast<double>(axis.extent.value());
   const bool reuses = ReusesOperands(compute);
-  rate.ops_per_s =
-      (reuses ? kContractionShare * PeakFor(dtype, spec)
-              : (SlidesWindow(compute) ? kWindowShare : kRowShare) *
-                    PeakFor(tensor.dtype, spec)) *
-      terms / (terms + kShortSum);
+  if (reuses) {
+    rate.ops_per_s =
+        kContractionShare * PeakFor(dtype, spec) * terms / (terms + kShortSum);
+  } else if (SlidesWindow(compute)) {
+    rate.ops_per_s = kWindowShare * PeakFor(tensor.dtype, spec);
+  } else {
+    const double is_short = SumsAlongMemory(compute) ? kShortRow : kShortSum;
+    rate.ops_per_s =
+        kRowShare * PeakFor(tensor.dtype, spec) * terms / (terms + is_short);
+  }
+  rate.hides_maps = reuses || SlidesWindow(compute);
   rate.rows_wanted = reuses ? 0.8 : 0;
   rate.along_output = reuses;
   return rate;

@@ -19,6 +19,9 @@ struct ComputeRate {
   // Vectors lie along its output. Sums without reuse have them along their
   // terms where that serves better.
   bool along_output = true;
+  // No reduction; and a reduction beside which maps cost less than on their
+  // own.
+  bool is_map = false, hides_maps = false;
 };
 ComputeRate RateOf(const TensorGraph& graph, TensorId id,
                    const DeviceSpec& spec);

@@ -22,11 +22,12 @@ namespace {
 // Share of a private cache that what a task keeps there may fill.
 constexpr double kTaskShare = 0.75;
 // Of transfers from and to the outermost level, beside arithmetic: what
-// prefetching does not hide.
+// prefetching does not hide. Measured: perceptrons of 32 MiB per layer, apart
+// and joined (docs/results/joins.md).
 constexpr double kExposed = 0.8;
 // Of all transfers, however well they are hidden: of two plans that take as
-// long the one that moves less is better.
-constexpr double kHidden = 0.02;
+// long the one that moves less is better. Nothing was measured to be gained.
+constexpr double kHidden = 0.005;
 constexpr double kTaskSeconds = 100e-9;   // to start one
 constexpr double kStageSeconds = 300e-9;  // each stage of it
 // Of all, for a full private cache: it holds less than it could.
@@ -177,25 +178,36 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
   return cost;
 }
 
-// Stages come one after the other: what one waits for, no other hides.
+// Stages come one after the other: what one waits for, no other hides. A byte
+// takes as long as the level that it is read from needs: a spec's rates are of
+// reading sets of that size, all the way to registers. Lines to be written are
+// read first (group_traffic.h) and written back beside that, but for those that
+// go out. Where runs are short, prefetching waits for the first line of each.
 void GroupPricer::AddStages(const std::vector<double>& work_seconds,
                             const GroupTraffic::ByStage& bytes,
                             GroupCost& cost) const {
   cost.levels.resize(bytes[0].size());
   for (size_t stage = 0; stage < bytes.size(); ++stage) {
-    double slowest = 0, hidden = 0, exposed = 0;
+    double streamed = 0, slowest_write = 0, outermost = 0, closer = 0;
     for (size_t i = 0; i < bytes[stage].size(); ++i) {
       const LevelBytes& across = bytes[stage][i];
-      const double read = across.read / ReadBytesPerS(levels_[i]),
-                   write = across.written / WriteBytesPerS(levels_[i]);
-      slowest = std::max({slowest, read, write});
-      hidden += kHidden * (read + write);
-      if (i == 0) exposed = kExposed * (read + write);
+      const double write = across.written / WriteBytesPerS(levels_[i]);
+      streamed +=
+          std::max(0.0, across.read - closer) / ReadBytesPerS(levels_[i]);
+      closer = std::max(closer, across.read);
+      if (i == 0) {
+        streamed += write + across.short_runs * levels_[0].latency_ns() * 1e-9;
+        outermost = streamed;
+      } else {
+        slowest_write = std::max(slowest_write, write);
+      }
       cost.levels[i] += across;
     }
+    const double transfer = std::max(streamed, slowest_write);
     const double work = work_seconds[stage];
     cost.work_seconds += work;
-    cost.transfer_seconds += std::max(slowest, work + exposed) + hidden - work;
+    cost.transfer_seconds += std::max(transfer, work + kExposed * outermost) +
+                             kHidden * transfer - work;
   }
   if (cost.levels.empty()) return;
   cost.memory_bytes = cost.levels[0].both();

@@ -103,6 +103,45 @@ TEST_F(GroupCostTest, WhatPassesBetweenStagesStaysNear) {
   EXPECT_EQ(cost.recompute, 1);
 }
 
+// 1 MiB of T stays in the caches anyway; 16 MiB do not.
+TEST_F(GroupCostTest, JoinsSaveWhatCrossesTheOutermostLevel) {
+  const auto saved = [&](int rows) -> double {
+    Products(rows, 64);
+    const GroupPricer pricer(graph_, plan_, spec_);
+    double apart = 0;
+    for (const TensorId id : {3, 4}) {
+      Group one;
+      one.members = {id};
+      one.inputs = graph_.Inputs(id);
+      one.output = id;
+      apart += pricer.Best(one)->one_core_seconds;
+    }
+    return 1 - pricer.Best(group_)->one_core_seconds / apart;
+  };
+  EXPECT_LT(saved(4096), 0.01);
+  EXPECT_GT(saved(65536), 0.1);
+}
+
+// Columns of a tensor in memory: a row of 64 floats of each is a run.
+TEST_F(GroupCostTest, ShortRunsWaitForTheirFirstLine) {
+  TW_ASSERT_OK_AND_ASSIGN(graph_, ParseText(R"(
+    X: f32[4096, 4096] = placeholder
+    Y: f32[4096, 4096] = compute (m: 4096, n: 4096) { X[m, n] + X[m, n] }
+    return Y
+  )"));
+  Group group;
+  group.members = {1};
+  group.inputs = {0};
+  group.output = 1;
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost rows, pricer.Cost(group, {16, 4096}));
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost columns,
+                          pricer.Cost(group, {1024, 64}));
+  EXPECT_EQ(rows.levels[0].short_runs, 0);
+  EXPECT_EQ(columns.levels[0].short_runs, 4096 * 64);
+  EXPECT_GT(columns.transfer_seconds, rows.transfer_seconds);
+}
+
 // A sum of all rows that scales each row: every tile sums anew, and reads all
 // rows, which fit into no private cache, once for that and once to scale.
 TEST_F(GroupCostTest, WhatAllTilesNeedIsComputedForEach) {

@@ -7,9 +7,12 @@
 #include "base/status_macros.h"
 #include "tilegraph/tiling/core_levels.h"
 #include "tilegraph/tiling/loop_orders.h"
+#include "tilegraph/tiling/transactions.h"
 
 namespace tilewright {
 namespace {
+
+constexpr double kPageBytes = 4096;
 
 TrafficOptions OptionsFor(const Subgraph& part, const TensorHomes& homes,
                           std::set<TensorId> in_registers,
@@ -40,7 +43,9 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
                            int private_level, int closest_level,
                            std::set<TensorId> in_registers,
                            ReduceSteps reduce_steps)
-    : part_(PartOf(graph, group)),
+    : graph_(graph.graph()),
+      homes_(homes),
+      part_(PartOf(graph, group)),
       whole_(graph.graph().tensor(group.output).static_shape()),
       staged_(!group.stages.empty()),
       private_level_(private_level) {
@@ -84,6 +89,15 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
   }
 }
 
+double GroupTraffic::RunBytes(size_t input, const TileOperand& region) const {
+  const Tensor& tensor = graph_.tensor(part_.inputs[input]);
+  // Constants are packed as the kernel reads them.
+  if (tensor.kind == TensorKind::kConstant) return kPageBytes;
+  return static_cast<double>(RunElements(region.extents, tensor.static_shape(),
+                                         homes_.LayoutOf(tensor.id)) *
+                             SizeBytes(tensor.dtype));
+}
+
 absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
     int level, const LevelTiles& tiles) {
   std::vector<LevelBytes> bytes(stages_);
@@ -106,17 +120,20 @@ absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
     if (!passes(input_homes_[i])) continue;
     const bool stays =
         static_cast<double>(work->inputs[i].step_bytes) <= kept_bytes_[level];
+    const double run_bytes =
+        input_homes_[i] == level ? RunBytes(i, work->inputs[i]) : kPageBytes;
     for (const size_t stage : input_stages_[i]) {
       bytes[stage].read += traffic.inputs[i];
+      if (run_bytes < kPageBytes)
+        bytes[stage].short_runs += traffic.inputs[i] / run_bytes;
       if (stays) break;
     }
   }
   for (size_t i = 0; i < output_homes_.size(); ++i) {
     if (!passes(output_homes_[i])) continue;
     bytes.back().written += traffic.outputs[i];
-    // What goes to memory is streamed there, what is in reach already owned.
-    if (output_homes_[i] > 0 && output_homes_[i] < private_level_)
-      bytes.back().read += traffic.outputs[i];
+    // What goes to memory is streamed there; other lines are read first.
+    if (output_homes_[i] > 0) bytes.back().read += traffic.outputs[i];
   }
   // Scratch is used again and again: it is in the private level.
   if (!scratch) return bytes;

@@ -23,10 +23,14 @@ namespace tilewright {
 
 struct LevelBytes {
   double read = 0, written = 0;
+  // Runs of neighbours that are read, of those shorter than a page: prefetching
+  // begins anew with each.
+  double short_runs = 0;
   double both() const { return read + written; }
   LevelBytes& operator+=(const LevelBytes& other) {
     read += other.read;
     written += other.written;
+    short_runs += other.short_runs;
     return *this;
   }
 };
@@ -64,6 +68,11 @@ class GroupTraffic {
   absl::StatusOr<std::vector<LevelBytes>> Across(int level,
                                                  const LevelTiles& tiles);
 
+  // From one gap in memory to the next, of a region of an input.
+  double RunBytes(size_t input, const TileOperand& region) const;
+
+  const TensorGraph& graph_;
+  const TensorHomes& homes_;
   const Subgraph part_;
   const std::vector<int64_t> whole_;  // the output
   const bool staged_;

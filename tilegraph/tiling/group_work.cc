@@ -10,6 +10,10 @@
 namespace tilewright {
 namespace {
 
+// Of maps beside a product or a window in the same stage, over those on their
+// own: their loads and stores are there anyway, and chains of them overlap.
+constexpr double kMapsBeside = 0.45;
+
 int ReadersOf(const TensorGraph& graph, const Group& group, TensorId tensor) {
   int readers = 0;
   for (const TensorId member : group.members) {
@@ -79,7 +83,10 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
     member.shape = tensor.static_shape();
     if (id != group.output) in_registers_.insert(id);
   }
-  if (group.stages.empty()) return;
+  if (group.stages.empty()) {
+    SpeedUpMapsBeside();
+    return;
+  }
   stage_outputs_.clear();
   for (const Stage& stage : group.stages) {
     const TensorId output = stage.members.back();
@@ -95,6 +102,18 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
       kept_.erase(zeros->source);
   }
   for (const TensorId id : kept_) in_registers_.erase(id);
+  SpeedUpMapsBeside();
+}
+
+void GroupWork::SpeedUpMapsBeside() {
+  std::set<size_t> hiding;  // stages
+  for (const auto& [id, member] : members_) {
+    if (member.rate.hides_maps) hiding.insert(member.stage);
+  }
+  for (auto& [id, member] : members_) {
+    if (member.rate.is_map && hiding.count(member.stage))
+      member.rate.ops_per_s /= kMapsBeside;
+  }
 }
 
 GroupWork::Cost GroupWork::Of(const TileWork& tile,

@@ -53,6 +53,7 @@ class GroupWork {
     std::vector<bool> row_axes;
     size_t stage = 0;
   };
+  void SpeedUpMapsBeside();
   double OpsPerSecond(const Member& member,
                       const std::vector<int64_t>& extents) const;
 

@@ -86,6 +86,27 @@ Rounding TransactionRounding(const TileBox& box,
   return rounding;
 }
 
+int64_t RunElements(const std::vector<int64_t>& extents,
+                    const std::vector<int64_t>& shape, const Layout* layout) {
+  int64_t run = 1;
+  if (layout == nullptr) {
+    for (size_t d = shape.size(); d-- > 0;) {
+      run *= std::min(extents[d], shape[d]);
+      if (extents[d] < shape[d]) break;
+    }
+    return run;
+  }
+  for (size_t i = layout->digits().size(); i-- > 0;) {
+    const Layout::Digit& digit = layout->digits()[i];
+    if (digit.extent > 1 && layout->stride(static_cast<int>(i)) != run) break;
+    const int64_t covered =
+        std::min(digit.extent, CeilDiv(extents[digit.dim], digit.div));
+    run *= covered;
+    if (covered < digit.extent) break;
+  }
+  return run;
+}
+
 int MovedDigit(const Layout& layout, int dim, int64_t elements) {
   if (elements == 0) return -1;
   for (size_t i = 0; i < layout.digits().size(); ++i) {

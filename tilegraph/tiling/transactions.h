@@ -24,6 +24,10 @@ Rounding TransactionRounding(const TileBox& box,
                              const Layout& layout, int64_t element_bytes,
                              int64_t transaction_bytes);
 
+// Elements of a region that lie side by side, from one gap to the next.
+int64_t RunElements(const std::vector<int64_t>& extents,
+                    const std::vector<int64_t>& shape, const Layout* layout);
+
 // The digit of `layout` that a region enters as it moves: the outermost that
 // one move along `dim` by `elements` changes, -1 if it does not move.
 int MovedDigit(const Layout& layout, int dim, int64_t elements);

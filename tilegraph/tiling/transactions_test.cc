@@ -52,5 +52,16 @@ TEST(TransactionsTest, RunsMoveTheTransactionsTheyTouch) {
       TransactionRounding({Span(8, 8), Span(1, 1)}, shape, rows, 4, 32)[0], 8);
 }
 
+TEST(TransactionsTest, RunsEndAtTheFirstGap) {
+  const std::vector<int64_t> shape = {1, 64, 8, 32};
+  EXPECT_EQ(RunElements({1, 64, 8, 32}, shape, nullptr), 64 * 8 * 32);
+  EXPECT_EQ(RunElements({1, 4, 3, 32}, shape, nullptr), 3 * 32);
+  EXPECT_EQ(RunElements({1, 4, 8, 5}, shape, nullptr), 5);
+  // Channels in blocks of 16: the pixels of a block lie in a row.
+  const Layout blocks = Layout::BlockedLast(shape, 1, 16);
+  EXPECT_EQ(RunElements({1, 64, 8, 5}, shape, &blocks), 5 * 16);
+  EXPECT_EQ(RunElements({1, 32, 8, 32}, shape, &blocks), 32 * 8 * 32);
+}
+
 }  // namespace
 }  // namespace tilewright
