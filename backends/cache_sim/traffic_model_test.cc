@@ -141,7 +141,7 @@ TEST(TrafficModelTest, PredictsWhatRandomPlansMove) {
 
 // Seeds that nobody has looked at while the model was made.
 TEST(TrafficModelTest, PredictsWhatOtherPlansMove) {
-  TW_ASSERT_OK_AND_ASSIGN(const std::vector<Compared> all, RandomPlans(100000));
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<Compared> all, RandomPlans(200000));
   ASSERT_EQ(all.size(), 200);
   EXPECT_GE(Close(all), 180);
 }
