@@ -44,6 +44,7 @@ absl::StatusOr<BlockRemap> RemapOf(const TensorGraph& graph,
       needs[part.inputs.size() + (found - part.members.begin())];
   const Tensor& tensor = graph.tensor(member);
   const std::vector<int64_t> shape = tensor.static_shape();
+  if (need.box.size() != shape.size()) return NoRemap(tensor, "are empty");
   BlockRemap remap;
   remap.partitions = need.conditions.empty();
   std::set<int> used;
@@ -51,6 +52,7 @@ absl::StatusOr<BlockRemap> RemapOf(const TensorGraph& graph,
     const TileSpan& span = need.box[i];
     if (!span.others.empty()) return NoRemap(tensor, "move in no affine way");
     const int64_t extent = std::min(span.extent, shape[i]);
+    if (extent <= 0) return NoRemap(tensor, "are empty");
     BlockRemap::Dim dim;
     for (size_t d = 0; d < span.moves.size(); ++d) {
       if (span.moves[d] == 0 || trips[d] == 1) continue;
@@ -71,7 +73,9 @@ absl::StatusOr<BlockRemap> RemapOf(const TensorGraph& graph,
     if (span.constant != 0) return NoRemap(tensor, "are shifted");
     remap.partitions &=
         span.step == 1 &&
-        (dim.grid_dim >= 0 ? dim.blocks == 1 : extent == shape[i]);
+        (dim.grid_dim >= 0
+             ? dim.blocks == 1 && trips[dim.grid_dim] * extent >= shape[i]
+             : extent == shape[i]);
     remap.dims.push_back(dim);
     remap.tile.push_back(extent);
   }

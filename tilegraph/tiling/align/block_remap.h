@@ -21,10 +21,10 @@ struct BlockRemap {
   };
   std::vector<Dim> dims;      // of the member
   std::vector<int64_t> tile;  // of the member
-  // Whether tiles of different blocks neither overlap nor leave gaps: then the
-  // member can be written to memory from here, each element once. Blocks
-  // along grid dims that move nothing compute the same tile again; the one at
-  // index 0 writes.
+  // Whether tiles of different blocks neither overlap nor leave gaps, up to the
+  // member's end: then it can be written to memory from here, each element
+  // once. Blocks along grid dims that move nothing compute the same tile again;
+  // the one at index 0 writes.
   bool partitions = true;
 };
 

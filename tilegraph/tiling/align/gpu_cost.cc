@@ -218,10 +218,10 @@ void GpuPricer::AddCost(const GpuChoice& choice, const TileWork& work,
     // Of blocks that compute the same tile, one writes it.
     const TileOperand& tile = TileOf(work, output);
     const Tensor& tensor = graph_.tensor(output);
-    written +=
-        tile.total_moved_bytes *
-        static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype)) /
-        tile.total_bytes;
+    const auto whole =
+        static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+    written += tile.total_moved_bytes *
+               (tile.total_bytes > whole ? whole / tile.total_bytes : 1);
   }
   cost.l2_bytes = read + written;
   const auto cache =

@@ -70,6 +70,14 @@ TEST(GpuKernelsTest, ResultsThatLeaveAreWrittenByTheJoinedKernel) {
     EXPECT_GE(tiles.cost.dram_bytes, 3 * 4096 * 64 * 4);
     EXPECT_LT(tiles.cost.dram_bytes, 3.2 * 4096 * 64 * 4);
 
+    // Nobody would compute the second half of S.
+    const TensorGraph half = Products(512, 64, {"S = A B", R"(
+    Y: f32[256, 64] = compute (m: 256, n: 64) { max(S[m, n], 0.0) })"},
+                                      "S, Y");
+    TW_ASSERT_OK_AND_ASSIGN(const auto halves,
+                            PlanGpuKernels(half, PlainPlan(half), spec, {}));
+    EXPECT_EQ(halves.size(), 2);
+
     // Windows overlap: such tiles of R are never written by two blocks.
     const TensorGraph window = TwoConvolutions("Y, R");
     TW_ASSERT_OK_AND_ASSIGN(
