@@ -9,6 +9,22 @@
 
 namespace tilewright {
 
+std::string ComputeSignature(const Compute& compute,
+                             const std::function<std::string(int)>& source) {
+  std::string text;
+  for (const Axis& axis : compute.reduce_axes)
+    absl::StrAppend(&text, " over ", axis.extent.value());
+  if (compute.combiner)
+    absl::StrAppend(&text, " ", compute.combiner->ToString(), " ",
+                    compute.result);
+  for (const Expr& body : compute.body) {
+    absl::StrAppend(&text, " ", PrintExpr(body, source, [](const Expr& var) {
+      return absl::StrCat("v", var.var_id());
+    }));
+  }
+  return text;
+}
+
 std::string GroupSignature(const TensorGraph& graph, const TensorHomes& homes,
                            const Group& group) {
   std::map<TensorId, int> local;
@@ -33,19 +49,9 @@ std::string GroupSignature(const TensorGraph& graph, const TensorHomes& homes,
   for (const TensorId member : group.members) {
     const Compute& compute = graph.tensor(member).compute;
     describe(member);
-    for (const Axis& axis : compute.reduce_axes)
-      absl::StrAppend(&text, " over ", axis.extent.value());
-    if (compute.combiner)
-      absl::StrAppend(&text, " ", compute.combiner->ToString(), " ",
-                      compute.result);
-    for (const Expr& body : compute.body) {
-      absl::StrAppend(
-          &text, " ",
-          PrintExpr(
-              body,
-              [&](int source) { return absl::StrCat("%", local.at(source)); },
-              [](const Expr& var) { return absl::StrCat("v", var.var_id()); }));
-    }
+    text += ComputeSignature(compute, [&](int source) {
+      return absl::StrCat("%", local.at(source));
+    });
     text += "\n";
   }
   for (const Stage& stage : group.stages) {

@@ -1,5 +1,6 @@
 #include "tilegraph/tiling/grow_tiles.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/status_macros.h"
@@ -7,9 +8,8 @@
 namespace tilewright {
 
 absl::Status GrowTiles(
-    std::vector<int64_t> smallest, const GrowTilesOptions& options,
-    const std::function<std::vector<std::vector<int64_t>>(
-        const std::vector<int64_t>& tile)>& grown,
+    const std::vector<std::vector<int64_t>>& sizes,
+    const GrowTilesOptions& options,
     const std::function<absl::StatusOr<std::optional<GrowRank>>(
         const std::vector<int64_t>& tile)>& visit) {
   std::set<std::pair<GrowRank, std::vector<int64_t>>> open;
@@ -28,13 +28,22 @@ absl::Status GrowTiles(
     open.emplace(*rank, std::move(tile));
     return absl::OkStatus();
   };
+  std::vector<int64_t> smallest;
+  for (const std::vector<int64_t>& of_dim : sizes)
+    smallest.push_back(of_dim.front());
   TW_RETURN_IF_ERROR(look_at(std::move(smallest)));
   while (!open.empty() && static_cast<int>(seen.size()) < options.visits &&
          fruitless <= options.patience) {
     const std::vector<int64_t> tile = open.begin()->second;
     open.erase(open.begin());
-    for (std::vector<int64_t>& larger : grown(tile))
+    for (size_t d = 0; d < tile.size(); ++d) {
+      const auto next =
+          std::upper_bound(sizes[d].begin(), sizes[d].end(), tile[d]);
+      if (next == sizes[d].end()) continue;
+      std::vector<int64_t> larger = tile;
+      larger[d] = *next;
       TW_RETURN_IF_ERROR(look_at(std::move(larger)));
+    }
   }
   return absl::OkStatus();
 }

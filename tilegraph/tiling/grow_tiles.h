@@ -24,13 +24,13 @@ struct GrowTilesOptions {
   int patience = 256;  // that many in a row without a better one end it
 };
 
-// `visit` is asked once about every tile that comes by, `smallest` first; tiles
-// that it gives no rank are not grown further. `grown`: the next larger tiles.
-// Errors of `visit` are passed on. Deterministic.
+// `sizes`: what each dimension may have, ascending. `visit` is asked once about
+// every tile that comes by, that of the first sizes before the others; tiles
+// that it gives no rank are not grown further. Errors of `visit` are passed on.
+// Deterministic.
 absl::Status GrowTiles(
-    std::vector<int64_t> smallest, const GrowTilesOptions& options,
-    const std::function<std::vector<std::vector<int64_t>>(
-        const std::vector<int64_t>& tile)>& grown,
+    const std::vector<std::vector<int64_t>>& sizes,
+    const GrowTilesOptions& options,
     const std::function<absl::StatusOr<std::optional<GrowRank>>(
         const std::vector<int64_t>& tile)>& visit);
 

@@ -171,10 +171,7 @@ class Tiler {
     GrowTilesOptions grow;
     grow.visits =
         std::max(1, options_.visits * best / std::max(1, options_.best));
-    TW_RETURN_IF_ERROR(GrowTiles(
-        subtiles.Smallest(), grow,
-        [&](const std::vector<int64_t>& tile) { return subtiles.Grown(tile); },
-        visit));
+    TW_RETURN_IF_ERROR(GrowTiles(subtiles.sizes(), grow, visit));
     std::vector<TilePlan> plans;
     const auto keep = [&](std::pair<LevelTiles, LevelCost>& tiles) {
       plans.push_back(

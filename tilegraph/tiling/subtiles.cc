@@ -39,23 +39,6 @@ Subtiles::Subtiles(const TensorGraph& graph, const Subgraph& part,
   for (const int64_t extent : within) sizes_.push_back(TileSizes(extent));
 }
 
-std::vector<int64_t> Subtiles::Smallest() const {
-  return std::vector<int64_t>(sizes_.size(), 1);
-}
-
-std::vector<std::vector<int64_t>> Subtiles::Grown(
-    const std::vector<int64_t>& tile) const {
-  std::vector<std::vector<int64_t>> grown;
-  for (size_t d = 0; d < tile.size(); ++d) {
-    const auto next =
-        std::upper_bound(sizes_[d].begin(), sizes_[d].end(), tile[d]);
-    if (next == sizes_[d].end()) continue;
-    grown.push_back(tile);
-    grown.back()[d] = *next;
-  }
-  return grown;
-}
-
 absl::StatusOr<TileShape> Subtiles::FitReduction(TileShape tile,
                                                  MemTraffic& traffic) const {
   TW_ASSIGN_OR_RETURN(MemTraffic::Footprint best, traffic.FootprintOf(tile));

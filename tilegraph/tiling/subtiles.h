@@ -22,11 +22,8 @@ class Subtiles {
   Subtiles(const TensorGraph& graph, const Subgraph& part,
            const std::vector<int64_t>& within);
 
-  // One element.
-  std::vector<int64_t> Smallest() const;
-  // With one dimension at its next size.
-  std::vector<std::vector<int64_t>> Grown(
-      const std::vector<int64_t>& tile) const;
+  // Of each dimension: TileSizes within it.
+  const std::vector<std::vector<int64_t>>& sizes() const { return sizes_; }
 
   // Cuts the reductions of `tile` into steps until it fits, halving at each
   // turn the axis that saves most. The last one tried if none does.

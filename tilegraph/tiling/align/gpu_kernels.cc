@@ -11,9 +11,9 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "base/string_view.h"
-#include "tilegraph/expr.h"
 #include "tilegraph/tiling/align/gpu_price.h"
 #include "tilegraph/tiling/connect_search.h"
+#include "tilegraph/tiling/group_signature.h"
 #include "tilegraph/tiling/joined_groups.h"
 #include "tilegraph/tiling/tile_graph.h"
 
@@ -40,15 +40,7 @@ std::string Signature(const TensorGraph& graph, const Subgraph& part) {
   for (const TensorId id : part.inputs) add(id);
   for (const TensorId id : part.members) {
     add(id);
-    const Compute& compute = graph.tensor(id).compute;
-    if (compute.combiner) text += compute.combiner->ToString();
-    for (const Axis& axis : compute.reduce_axes)
-      absl::StrAppend(&text, "/", axis.extent.value());
-    for (const Expr& body : compute.body) {
-      text += PrintExpr(body, name, [](const Expr& var) {
-        return absl::StrCat("v", var.var_id());
-      });
-    }
+    text += ComputeSignature(graph.tensor(id).compute, name);
     text += ";";
   }
   for (const TensorId id : part.outputs) text += name(id);

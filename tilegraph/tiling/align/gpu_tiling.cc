@@ -41,10 +41,9 @@ class Tiler {
     GrowTilesOptions grow;
     grow.visits = options_.visits;
     grow.patience = kPatience;
-    return GrowTiles(
-        std::vector<int64_t>(sizes_.size(), 1), grow,
-        [&](const std::vector<int64_t>& tile) { return Grown(tile); },
-        [&](const std::vector<int64_t>& tile) { return Visit(tile); });
+    return GrowTiles(sizes_, grow, [&](const std::vector<int64_t>& tile) {
+      return Visit(tile);
+    });
   }
 
   // Tiles that fit, but would write parts of outputs twice.
@@ -76,19 +75,6 @@ class Tiler {
   }
 
  private:
-  std::vector<std::vector<int64_t>> Grown(
-      const std::vector<int64_t>& tile) const {
-    std::vector<std::vector<int64_t>> grown;
-    for (size_t d = 0; d < tile.size(); ++d) {
-      const auto next =
-          std::upper_bound(sizes_[d].begin(), sizes_[d].end(), tile[d]);
-      if (next == sizes_[d].end()) continue;
-      grown.push_back(tile);
-      grown.back()[d] = *next;
-    }
-    return grown;
-  }
-
   // All ways to compute a tile; the best one's seconds and bytes.
   absl::StatusOr<std::optional<GrowRank>> Visit(
       const std::vector<int64_t>& tile) {
