@@ -1,5 +1,6 @@
 #include "compiler/group_profiler.h"
 
+#include "base/status_macros.h"
 #include "compiler/group_workload.h"
 
 namespace tilewright {
@@ -24,6 +25,18 @@ std::vector<absl::StatusOr<double>> GroupProfiler::OneCoreSeconds(
       times_.OneCoreSeconds(kernels);
   for (size_t i = 0; i < places.size(); ++i) result[places[i]] = seconds[i];
   return result;
+}
+
+absl::StatusOr<std::vector<double>> GroupProfiler::InTurns(
+    absl::Span<const GroupOfPlan> groups) {
+  std::vector<const CompiledKernel*> kernels;
+  for (const GroupOfPlan& one : groups) {
+    const absl::StatusOr<CompiledKernel>& kernel =
+        maker_.Make(MakeGroupWorkload(graph_, *one.plan, *one.group));
+    TW_RETURN_IF_ERROR(kernel.status());
+    kernels.push_back(&*kernel);
+  }
+  return times_.InTurns(kernels);
 }
 
 absl::Status GroupProfiler::Verify(const Plan& plan, const Group& variant) {

@@ -24,6 +24,8 @@ class GroupProfiler : public PlanProfiler {
 
   std::vector<absl::StatusOr<double>> OneCoreSeconds(
       const Plan& plan, absl::Span<const Group> variants) override;
+  absl::StatusOr<std::vector<double>> InTurns(
+      absl::Span<const GroupOfPlan> groups) override;
   absl::Status Verify(const Plan& plan, const Group& variant) override;
 
  private:

@@ -1,5 +1,6 @@
 #include "compiler/kernel_times.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -31,6 +32,19 @@ std::string KeyOf(const CompiledKernel& kernel) {
   return KeyOf(kernel.schedule.ToProto(), KernelFingerprint(kernel));
 }
 
+// How often kernels that are measured in turns have theirs.
+constexpr int kRounds = 3;
+
+// Of kernels that are measured in turns; their order counts.
+std::string TurnsOf(absl::Span<const CompiledKernel* const> kernels) {
+  std::string all;
+  for (const CompiledKernel* kernel : kernels)
+    absl::StrAppend(
+        &all, measure::MakeWorkloadKey(kernel->workload.workload).fingerprint(),
+        Fingerprint::Of(KeyOf(*kernel)).ToString(), " ");
+  return Fingerprint::Of(all).ToString();
+}
+
 // What a measurement says of its kernel; only of what IsAboutTheKernel.
 absl::StatusOr<double> SecondsOf(const Measurement& measurement) {
   if (measurement.outcome() == Measurement::OK)
@@ -54,9 +68,10 @@ KernelTimes::KernelTimes(const DeviceSpec& spec, KernelTimesOptions options)
       structure_fingerprint_(StructureFingerprint(spec).ToString()),
       store_(options.store),
       on_progress_(std::move(options.on_progress)),
-      measurer_{std::move(options.measurer),
+      clock_(options.clock),
+      measurer_{std::move(options.measurer), options.most_measuring_seconds,
                 absl::UnavailableError("nobody measures")},
-      verifier_{std::move(options.verifier),
+      verifier_{std::move(options.verifier), options.most_verifying_seconds,
                 absl::UnavailableError("nobody verifies")} {}
 
 void KernelTimes::Trouble(const absl::Status& status) {
@@ -76,7 +91,9 @@ bool KernelTimes::IsUsable(const Record& record) const {
 // The first time stands, so that plans stay as they are; what is wrong once is
 // wrong.
 void KernelTimes::Learn(const Record& record, KnownKernels& known) {
-  const std::string key = KeyOf(record.schedule(), record.versions().kernel());
+  const std::string key =
+      absl::StrCat(KeyOf(record.schedule(), record.versions().kernel()),
+                   record.measurement().method().turns());
   absl::StatusOr<double> seconds = SecondsOf(record.measurement());
   const bool failed = !seconds.ok();
   const auto [found, added] = known.try_emplace(key, Known{seconds});
@@ -99,42 +116,128 @@ KernelTimes::KnownKernels& KernelTimes::KnownOf(
   return known;
 }
 
-absl::Status KernelTimes::Measure(
+absl::StatusOr<std::vector<Measurement>> KernelTimes::Ask(
     Who& who, const measure::WorkloadKey& workload,
-    const std::vector<const CompiledKernel*>& kernels, KnownKernels& known) {
+    absl::Span<const sketch::ScheduleProto> schedules) {
   if (!who.asked && who.make) who.measurer = who.make();
   who.asked = true;
   TW_RETURN_IF_ERROR(who.measurer.status());
+  const double spent_s = 1e-9 * static_cast<double>(who.spent_ns);
+  if (spent_s >= who.most_seconds)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the ", who.most_seconds, " s for that are over"));
+  const int64_t before_ns = clock_->WallNs();
+  absl::StatusOr<std::vector<Measurement>> measurements =
+      (*who.measurer)->Measure(workload, schedules);
+  who.spent_ns += clock_->WallNs() - before_ns;
+  if (!measurements.ok()) who.measurer = measurements.status();
+  return measurements;
+}
+
+Record KernelTimes::RecordOf(const CompiledKernel& kernel,
+                             const measure::WorkloadKey& workload,
+                             Measurement measurement) const {
+  Record record;
+  *record.mutable_workload() = workload;
+  record.mutable_device()->set_spec(device_name_);
+  record.mutable_device()->set_structure_fingerprint(structure_fingerprint_);
+  record.mutable_versions()->set_code_generation(kCodeGeneration);
+  record.mutable_versions()->set_kernel(KernelFingerprint(kernel));
+  *record.mutable_schedule() = kernel.schedule.ToProto();
+  *record.mutable_measurement() = std::move(measurement);
+  record.set_unix_ns(clock_->UnixNs());
+  return record;
+}
+
+absl::Status KernelTimes::Measure(
+    Who& who, const measure::WorkloadKey& workload,
+    const std::vector<const CompiledKernel*>& kernels, KnownKernels& known) {
   std::vector<sketch::ScheduleProto> schedules;
   for (const CompiledKernel* kernel : kernels)
     schedules.push_back(kernel->schedule.ToProto());
-  absl::StatusOr<std::vector<Measurement>> measurements =
-      (*who.measurer)->Measure(workload, schedules);
-  if (!measurements.ok()) {
-    who.measurer = measurements.status();
-    return measurements.status();
-  }
+  TW_ASSIGN_OR_RETURN(std::vector<Measurement> measurements,
+                      Ask(who, workload, schedules));
   std::vector<Record> records;
   for (size_t i = 0; i < kernels.size(); ++i) {
-    Measurement& measurement = (*measurements)[i];
-    if (!IsAboutTheKernel(measurement)) {
-      known.try_emplace(KeyOf(*kernels[i]),
-                        Known{absl::UnavailableError(measurement.message())});
+    if (!IsAboutTheKernel(measurements[i])) {
+      known.try_emplace(
+          KeyOf(*kernels[i]),
+          Known{absl::UnavailableError(measurements[i].message())});
       continue;
     }
-    Record& record = records.emplace_back();
-    *record.mutable_workload() = workload;
-    record.mutable_device()->set_spec(device_name_);
-    record.mutable_device()->set_structure_fingerprint(structure_fingerprint_);
-    record.mutable_versions()->set_code_generation(kCodeGeneration);
-    record.mutable_versions()->set_kernel(KernelFingerprint(*kernels[i]));
-    *record.mutable_schedule() = std::move(schedules[i]);
-    *record.mutable_measurement() = std::move(measurement);
-    record.set_unix_ns(RealClock()->UnixNs());
-    Learn(record, known);
+    records.push_back(
+        RecordOf(*kernels[i], workload, std::move(measurements[i])));
+    Learn(records.back(), known);
   }
   if (store_ != nullptr) Trouble(store_->Append(records));
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
+    absl::Span<const CompiledKernel* const> kernels) {
+  struct Turn {
+    measure::WorkloadKey workload;
+    std::vector<sketch::ScheduleProto> schedule;
+    KnownKernels* known;
+    std::string key;
+    std::vector<Measurement> found;  // by round
+  };
+  const std::string turns = TurnsOf(kernels);
+  std::map<std::string, Turn> turn_of;
+  std::vector<Turn*> order;  // of all, equal ones once
+  std::vector<const CompiledKernel*> distinct;
+  for (const CompiledKernel* kernel : kernels) {
+    const std::string text = kernel->workload.workload.Text();
+    const auto [added, is_new] =
+        turn_of.try_emplace(absl::StrCat(text, KeyOf(*kernel)));
+    Turn& turn = added->second;
+    if (!is_new) continue;
+    turn.workload = measure::MakeWorkloadKey(kernel->workload.workload);
+    turn.schedule = {kernel->schedule.ToProto()};
+    turn.known = &KnownOf(turn.workload);
+    turn.key = absl::StrCat(KeyOf(*kernel), turns);
+    order.push_back(&turn);
+    distinct.push_back(kernel);
+  }
+  if (std::any_of(order.begin(), order.end(), [](const Turn* turn) {
+        return turn->known->count(turn->key) == 0;
+      })) {
+    for (int round = 0; round < kRounds; ++round) {
+      for (Turn* turn : order) {
+        TW_ASSIGN_OR_RETURN(std::vector<Measurement> found,
+                            Ask(measurer_, turn->workload, turn->schedule));
+        TW_RETURN_IF_ERROR(IsAboutTheKernel(found[0])
+                               ? SecondsOf(found[0]).status()
+                               : absl::UnavailableError(found[0].message()));
+        turn->found.push_back(std::move(found[0]));
+      }
+    }
+    std::vector<Record> records;
+    for (size_t i = 0; i < order.size(); ++i) {
+      Turn& turn = *order[i];
+      std::sort(turn.found.begin(), turn.found.end(),
+                [](const Measurement& a, const Measurement& b) {
+                  return *SecondsOf(a) < *SecondsOf(b);
+                });
+      Measurement& median = turn.found[kRounds / 2];
+      median.mutable_method()->set_turns(turns);
+      records.push_back(
+          RecordOf(*distinct[i], turn.workload, std::move(median)));
+      turn.known->insert_or_assign(
+          turn.key, Known{SecondsOf(records.back().measurement())});
+    }
+    if (store_ != nullptr) Trouble(store_->Append(records));
+    ++in_turns_;
+    if (on_progress_) on_progress_();
+  }
+  std::vector<double> seconds;
+  for (const CompiledKernel* kernel : kernels) {
+    const Turn& turn = turn_of.at(
+        absl::StrCat(kernel->workload.workload.Text(), KeyOf(*kernel)));
+    TW_ASSIGN_OR_RETURN(const double own, turn.known->at(turn.key).seconds);
+    seconds.push_back(own);
+  }
+  return seconds;
 }
 
 std::vector<absl::StatusOr<double>> KernelTimes::OneCoreSeconds(
@@ -157,10 +260,13 @@ std::vector<absl::StatusOr<double>> KernelTimes::OneCoreSeconds(
   }
   if (!unknown.empty()) {
     const absl::Status status = Measure(measurer_, workload, unknown, known);
-    Trouble(status);
+    if (!absl::IsResourceExhausted(status)) Trouble(status);
     if (status.ok()) measured_ += static_cast<int>(unknown.size());
     for (const std::string& key : keys)
-      known.try_emplace(key, Known{absl::UnavailableError(status.message())});
+      known.try_emplace(key,
+                        Known{absl::IsResourceExhausted(status)
+                                  ? status
+                                  : absl::UnavailableError(status.message())});
   }
   std::vector<absl::StatusOr<double>> result;
   for (const std::string& key : keys) result.push_back(known.at(key).seconds);
@@ -180,8 +286,9 @@ absl::Status KernelTimes::Verify(const CompiledKernel& kernel) {
   };
   if (now().verified || !now().seconds.ok()) return now().seconds.status();
   const absl::Status status = Measure(verifier_, workload, {&kernel}, known);
-  Trouble(status);
   if (on_progress_) on_progress_();
+  if (absl::IsResourceExhausted(status)) return status;
+  Trouble(status);
   if (!status.ok()) return absl::UnavailableError(status.message());
   ++verified_;
   if (now().verified || !now().seconds.ok()) return now().seconds.status();

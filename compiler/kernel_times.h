@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
+#include "base/clock.h"
 #include "compiler/kernel_maker.h"
 #include "measure/measurer.h"
 #include "measure/record.pb.h"
@@ -31,6 +32,11 @@ struct KernelTimesOptions {
   MeasurerMaker measurer, verifier;
   // Called when any of the counts changed.
   std::function<void()> on_progress;
+  // Wall time that measuring, and verifying, may take: what has not been begun
+  // by then has no time, and is not right. The records of another run go on
+  // from there.
+  double most_measuring_seconds = 150, most_verifying_seconds = 90;
+  Clock* clock = RealClock();
 };
 
 // Not thread-safe.
@@ -45,6 +51,11 @@ class KernelTimes {
   std::vector<absl::StatusOr<double>> OneCoreSeconds(
       absl::Span<const CompiledKernel* const> kernels);
 
+  // Of each of `kernels`, measured one after the other, several rounds of them:
+  // the medians. Recorded for these kernels together. The first error of any.
+  absl::StatusOr<std::vector<double>> InTurns(
+      absl::Span<const CompiledKernel* const> kernels);
+
   // Whether its results are right. Errors as above.
   absl::Status Verify(const CompiledKernel& kernel);
 
@@ -53,6 +64,7 @@ class KernelTimes {
   int recorded() const { return recorded_; }  // already, in the store
   int failed() const { return failed_; }      // of both: have no time
   int verified() const { return verified_; }  // now
+  int in_turns() const { return in_turns_; }  // comparisons, now
   // What was wrong with the store, the first time; it is used on as far as it
   // goes. Or why nothing could be measured.
   const absl::Status& trouble() const { return trouble_; }
@@ -65,13 +77,23 @@ class KernelTimes {
   using KnownKernels = std::map<std::string, Known>;
   struct Who {
     const KernelTimesOptions::MeasurerMaker make;
+    const double most_seconds;
     absl::StatusOr<measure::Measurer*> measurer;
     bool asked = false;
+    int64_t spent_ns = 0;
   };
 
   KnownKernels& KnownOf(const measure::WorkloadKey& workload);
   bool IsUsable(const measure::Record& record) const;
   static void Learn(const measure::Record& record, KnownKernels& known);
+  // Unavailable if nothing can be measured, ResourceExhausted if the time for
+  // it is over.
+  absl::StatusOr<std::vector<measure::Measurement>> Ask(
+      Who& who, const measure::WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules);
+  measure::Record RecordOf(const CompiledKernel& kernel,
+                           const measure::WorkloadKey& workload,
+                           measure::Measurement measurement) const;
   // Learns and records what was found; an error says that nothing was.
   absl::Status Measure(Who& who, const measure::WorkloadKey& workload,
                        const std::vector<const CompiledKernel*>& kernels,
@@ -81,9 +103,10 @@ class KernelTimes {
   const std::string device_name_, structure_fingerprint_;
   measure::Store* const store_;
   const std::function<void()> on_progress_;
+  Clock* const clock_;
   Who measurer_, verifier_;
   std::map<std::string, KnownKernels> known_;  // by workload text
-  int measured_ = 0, recorded_ = 0, failed_ = 0, verified_ = 0;
+  int measured_ = 0, recorded_ = 0, failed_ = 0, verified_ = 0, in_turns_ = 0;
   absl::Status trouble_;
 };
 

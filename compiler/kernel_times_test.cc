@@ -14,6 +14,7 @@
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/spec_fingerprint.h"
+#include "base/clock.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -28,6 +29,7 @@ using measure::Measurement;
 using measure::Method;
 using measure::Record;
 using measure::Store;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -276,6 +278,82 @@ TEST_F(KernelTimesTest, WithoutAMeasurerNothingHasATime) {
   EXPECT_THAT(std::string(times.trouble().message()),
               HasSubstr("no processes"));
   EXPECT_EQ(times.measured(), 0);
+}
+
+TEST_F(KernelTimesTest, KernelsInTurnsHaveTheirMediansAndKeepThem) {
+  // Round by round: kernel 0 and kernel 1.
+  const std::vector<double> ns = {1000, 2000, 1300, 2600, 1100, 2100};
+  FakeMeasurer first([&](int i) { return Took(i < 1 ? 5000 : ns[i - 1]); });
+  {
+    const auto store = Open();
+    KernelTimes times = Times(store.get(), first);
+    times.OneCoreSeconds({&kernels_[0]});
+    for (int twice = 0; twice < 2; ++twice) {
+      // Equal kernels have one turn.
+      TW_ASSERT_OK_AND_ASSIGN(
+          const std::vector<double> seconds,
+          times.InTurns({&kernels_[0], &kernels_[1], &kernels_[0]}));
+      EXPECT_THAT(seconds, ElementsAre(1e-9 * 1100, 1e-9 * 2100, 1e-9 * 1100));
+    }
+    EXPECT_EQ(times.in_turns(), 1);
+    EXPECT_EQ(first.measured, 7);
+    EXPECT_THAT(Records(*store), SizeIs(3));
+  }
+  // The next run makes the same of it, and times alone stay what they were.
+  const auto store = Open();
+  FakeMeasurer second([](int) { return Took(1); });
+  KernelTimes times = Times(store.get(), second);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const std::vector<double> seconds,
+      times.InTurns({&kernels_[0], &kernels_[1], &kernels_[0]}));
+  EXPECT_EQ(seconds[1], 1e-9 * 2100);
+  EXPECT_EQ(*times.OneCoreSeconds({&kernels_[0]})[0], 1e-9 * 5000);
+  EXPECT_EQ(second.measured, 0);
+  // Beside others it is another comparison.
+  TW_EXPECT_OK(times.InTurns({&kernels_[1], &kernels_[0]}).status());
+  EXPECT_EQ(second.measured, 6);
+}
+
+TEST_F(KernelTimesTest, AFailureInTurnsIsPassedOn) {
+  FakeMeasurer measurer([](int i) {
+    return i == 3 ? Failed(Measurement::CANDIDATE, "signal 11") : Took(1000);
+  });
+  KernelTimes times = Times(nullptr, measurer);
+  EXPECT_THAT(times.InTurns({&kernels_[0], &kernels_[1]}).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "signal 11"));
+}
+
+TEST_F(KernelTimesTest, NothingIsBegunWhenTheTimeForItIsOver) {
+  FakeClock clock;
+  FakeMeasurer measurer([&](int) {
+    clock.AdvanceIdle(4'000'000'000);
+    return Took(1000);
+  });
+  FakeMeasurer verifier([&](int) {
+    clock.AdvanceIdle(7'000'000'000);
+    Measurement measurement = Took(1000);
+    measurement.mutable_verification()->set_verified(true);
+    measurement.mutable_verification()->set_reference("the test");
+    return measurement;
+  });
+  KernelTimesOptions options;
+  options.measurer = [&] { return &measurer; };
+  options.verifier = [&] { return &verifier; };
+  options.most_measuring_seconds = 5;
+  options.most_verifying_seconds = 6;
+  options.clock = &clock;
+  KernelTimes times(spec_, options);
+  TW_EXPECT_OK(times.OneCoreSeconds({&kernels_[0]})[0].status());
+  TW_EXPECT_OK(times.OneCoreSeconds({&kernels_[1]})[0].status());
+  EXPECT_THAT(times.OneCoreSeconds({&kernels_[2]})[0].status(),
+              StatusIs(absl::StatusCode::kResourceExhausted, "5 s"));
+  EXPECT_EQ(measurer.measured, 2);
+  // Known all the same.
+  TW_EXPECT_OK(times.OneCoreSeconds({&kernels_[0]})[0].status());
+  TW_EXPECT_OK(times.Verify(kernels_[0]));
+  EXPECT_THAT(times.Verify(kernels_[1]),
+              StatusIs(absl::StatusCode::kResourceExhausted, "6 s"));
+  TW_EXPECT_OK(times.trouble());
 }
 
 // The compiler is killed while the second workload is measured.

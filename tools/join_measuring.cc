@@ -93,9 +93,9 @@ void JoinMeasuring::Report(bool last) {
   const double spent_s = 1e-9 * static_cast<double>(now_ns - start_ns_);
   std::string text = absl::StrFormat(
       "joins: %d of %d edges, %d kernels measured, %d known from the records, "
-      "%d failed; %.0f s",
+      "%d failed, %d joins compared in turns; %.0f s",
       done_, all_, times_.measured(), times_.recorded(), times_.failed(),
-      spent_s);
+      times_.in_turns(), spent_s);
   if (!last && done_ > 0)
     absl::StrAppendFormat(&text, ", about %.0f s left",
                           spent_s / done_ * (all_ - done_));

@@ -25,10 +25,13 @@ std::string CostText(const GroupCost& cost) {
 
 std::string TaskText(const GroupCost& cost) {
   return absl::StrFormat(
-      "[%s], %.0f tasks, %.2f times the arithmetic, %d KiB "
+      "[%s]%s, %.0f tasks, %.2f times the arithmetic, %d KiB "
       "between stages",
-      absl::StrJoin(cost.tile, ", "), cost.tasks, cost.recompute,
-      cost.scratch_bytes / 1024);
+      absl::StrJoin(cost.tile, ", "),
+      cost.reduce_step > 0
+          ? absl::StrCat(", ", cost.reduce_step, " steps at a time")
+          : "",
+      cost.tasks, cost.recompute, cost.scratch_bytes / 1024);
 }
 
 std::string Names(const CompiledModel& compiled, const std::vector<int>& groups,
@@ -49,7 +52,8 @@ int Reductions(const TensorGraph& graph, const Group& group) {
 void AppendCost(const GroupCost& cost, Json& json) {
   json.Open('{').Key("tile").Open('[');
   for (const int64_t size : cost.tile) json.Int(size);
-  json.Close(']').Key("tasks").Number(cost.tasks);
+  json.Close(']').Key("reduce_step").Int(cost.reduce_step);
+  json.Key("tasks").Number(cost.tasks);
   json.Key("flops").Number(cost.flops).Key("recompute").Number(cost.recompute);
   json.Key("memory_bytes").Number(cost.memory_bytes);
   json.Key("shared_bytes").Number(cost.shared_bytes);
@@ -62,7 +66,11 @@ void AppendCost(const GroupCost& cost, Json& json) {
 
 std::string ProfiledText(const ProfiledTile& tile) {
   return absl::StrCat(
-      "[", absl::StrJoin(tile.tile, ", "), "]: ",
+      "[", absl::StrJoin(tile.tile, ", "), "]",
+      tile.reduce_step > 0
+          ? absl::StrCat(", ", tile.reduce_step, " steps at a time")
+          : "",
+      ": ",
       tile.one_core_seconds.ok()
           ? absl::StrFormat("%.1f us on one core", *tile.one_core_seconds * 1e6)
           : std::string(tile.one_core_seconds.status().message()));
@@ -77,7 +85,7 @@ void AppendProfiled(const JoinDecision& decision, Json& json) {
   for (const ProfiledTile& tile : decision.profiled) {
     json.Open('{').Key("tile").Open('[');
     for (const int64_t size : tile.tile) json.Int(size);
-    json.Close(']');
+    json.Close(']').Key("reduce_step").Int(tile.reduce_step);
     if (tile.one_core_seconds.ok()) {
       json.Key("one_core_s").Number(*tile.one_core_seconds);
     } else {

@@ -12,6 +12,7 @@
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/connect_search.h"
 #include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/tiling/join_decision.h"
 #include "tilegraph/tiling/joined_groups.h"
 #include "tilegraph/tiling/weigh_join.h"
 

@@ -10,6 +10,12 @@
 
 namespace tilewright {
 
+// A group and the plan that it belongs to.
+struct GroupOfPlan {
+  const Plan* plan;
+  const Group* group;
+};
+
 // What groups really take: asked where prices of a model are not enough.
 class PlanProfiler {
  public:
@@ -21,6 +27,11 @@ class PlanProfiler {
   // to be wrong.
   virtual std::vector<absl::StatusOr<double>> OneCoreSeconds(
       const Plan& plan, absl::Span<const Group> variants) = 0;
+
+  // One core's seconds of each, measured in turns: whatever else the machine
+  // does is the same for all. Equal questions, equal answers.
+  virtual absl::StatusOr<std::vector<double>> InTurns(
+      absl::Span<const GroupOfPlan> groups) = 0;
 
   // Whether the results of a variant that has a time are right: dearer, so
   // asked only of what is taken in the end.

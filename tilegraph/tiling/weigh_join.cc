@@ -2,80 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
 namespace tilewright {
 namespace {
 
-double FarBytes(const GroupCost& cost) {
-  return cost.memory_bytes + cost.shared_bytes;
-}
-
-std::string Percent(double share) {
-  return absl::StrFormat("%.0f %%", 100 * share);
-}
-
-std::string Kib(double bytes) {
-  return absl::StrFormat("%.0f KiB", bytes / 1024);
-}
-
-// "12 KiB less".
-std::string LessOrMore(double bytes) {
-  return absl::StrCat(Kib(std::abs(bytes)), bytes < 0 ? " more" : " less");
-}
-
-// "[1, 32, 64], 256 steps at a time".
-std::string TileText(const std::vector<int64_t>& tile, int64_t reduce_step) {
-  std::string text = absl::StrCat("[", absl::StrJoin(tile, ", "), "]");
-  if (reduce_step > 0)
-    absl::StrAppend(&text, ", ", reduce_step, " steps at a time");
-  return text;
-}
-std::string TileText(const GroupCost& cost) {
-  return TileText(cost.tile, cost.reduce_step);
-}
-
 Group InTiles(Group group, const GroupCost& cost) {
   group.tile = cost.tile;
   group.stages.back().reduce_step = cost.reduce_step;
   return group;
-}
-
-// What makes a join lose by price, or gain too little.
-std::string WhyNot(const JoinDecision& decision) {
-  const GroupCost& joined = decision.joined;
-  if (!joined.covers) return "tiles of what others read too would overlap";
-  if (!joined.fits)
-    return absl::StrCat("the smallest tiles keep ",
-                        Kib(static_cast<double>(joined.scratch_bytes)),
-                        " between stages, more than a core's cache holds");
-  const double ratio = (joined.core_seconds + decision.left_core_seconds) /
-                       decision.apart_core_seconds;
-  std::string why =
-      ratio > 1 ? absl::StrCat("would take ", Percent(ratio - 1), " longer")
-                : absl::StrCat("would save only ", Percent(1 - ratio));
-  absl::StrAppend(&why, " in tiles of ", TileText(joined));
-  const double more = FarBytes(joined) - decision.apart_bytes;
-  if (joined.recompute > 1.02)
-    absl::StrAppend(&why, ", computes ",
-                    absl::StrFormat("%.2f", joined.recompute),
-                    " times as much");
-  absl::StrAppend(&why, ", moves ", LessOrMore(-more),
-                  more > 0 ? ": what stays apart is read once" : "");
-  return why;
-}
-
-// "0.412 ms measured, 0.450 apart".
-std::string Times(const JoinDecision& decision) {
-  return absl::StrFormat("%.3f ms measured on one core, %.3f apart",
-                         1e3 * (*decision.joined_one_core_seconds +
-                                decision.left_one_core_seconds),
-                         1e3 * *decision.apart_one_core_seconds);
 }
 
 }  // namespace
@@ -106,7 +47,8 @@ absl::StatusOr<std::vector<GroupCost>> JoinWeigher::Price(const Group& group) {
 }
 
 std::string JoinWeigher::Key(const Group& group) const {
-  return absl::StrCat(TileText(group.tile, 0), "\n", pricer_.Signature(group));
+  return absl::StrCat(absl::StrJoin(group.tile, "x"), "\n",
+                      pricer_.Signature(group));
 }
 
 absl::Status JoinWeigher::Express(const Plan& joined, const Group& group) {
@@ -173,7 +115,7 @@ JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts,
       options_.profiler ? options_.most_loss : -options_.least_gain;
   if (!decision.joined.fits ||
       core_seconds > decision.apart_core_seconds * (1 + most_change))
-    return because(WhyNot(decision));
+    return because(WhyNotByPrice(decision));
   if (core_seconds >= left_out.most_core_seconds)
     return because("it would take longer than with it inside");
   // With the layouts of its stages.
@@ -203,9 +145,7 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
     const double one_core = cost.one_core_seconds + left_one_core;
     if (!SavesOnOneCore(one_core, apart_one_core)) {
       if (decision.why.empty())
-        decision.why = absl::StrCat(
-            "would take ", Percent(one_core / apart_one_core),
-            " of the time on one core in tiles of ", TileText(cost));
+        decision.why = WhyNotOnOneCore(cost, one_core / apart_one_core);
       continue;
     }
     const absl::Status made = Express(joined, InTiles(group, cost));
@@ -217,10 +157,7 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
     decision.joined = cost;
     decision.taken = true;
     decision.saved_core_seconds = saved;
-    decision.why =
-        absl::StrCat("in tiles of ", TileText(cost), ": saves ",
-                     Percent(saved / decision.apart_core_seconds), ", moves ",
-                     LessOrMore(decision.apart_bytes - FarBytes(cost)));
+    decision.why = GainByPrice(decision);
     return;
   }
 }
@@ -260,6 +197,44 @@ absl::Status JoinWeigher::ProfilePart(PlanPart& part) {
                                      " apart: ", seconds.status().message()));
   part.one_core_seconds = *seconds;
   return absl::OkStatus();
+}
+
+std::optional<JoinWeigher::InTurns> JoinWeigher::ProfileInTurns(
+    const Plan& joined, const Group& variant, absl::Span<PlanPart* const> parts,
+    absl::Span<const PlanPart> left) {
+  std::deque<Plan> plans;  // of parts that are joined themselves
+  std::vector<GroupOfPlan> groups = {{&joined, &variant}};
+  for (const PlanPart& part : left)
+    groups.push_back({&plan_, &plan_.groups[part.groups[0]]});
+  const size_t together = groups.size();
+  for (const PlanPart* part : parts) {
+    if (part->groups.size() == 1) {
+      groups.push_back({&plan_, &plan_.groups[part->groups[0]]});
+      continue;
+    }
+    plans.push_back(WithJoins(
+        graph_, plan_,
+        {Join{part->groups, part->cost.tile, "", part->cost.reduce_step}}));
+    const std::vector<Group>& all = plans.back().groups;
+    groups.push_back({&plans.back(), &*std::find_if(all.begin(), all.end(),
+                                                    [](const Group& g) {
+                                                      return !g.stages.empty();
+                                                    })});
+  }
+  std::string key;
+  for (const GroupOfPlan& one : groups) key += Key(*one.group) + "\n";
+  const auto known = in_turns_.find(key);
+  if (known != in_turns_.end()) return known->second;
+  std::optional<InTurns>& result = in_turns_[key];
+  if (static_cast<int>(in_turns_.size()) > options_.most_in_turns)
+    return result;
+  const absl::StatusOr<std::vector<double>> seconds =
+      options_.profiler->InTurns(groups);
+  if (!seconds.ok()) return result;
+  const auto middle = seconds->begin() + static_cast<int64_t>(together);
+  result = {std::accumulate(seconds->begin(), middle, 0.0),
+            std::accumulate(middle, seconds->end(), 0.0)};
+  return result;
 }
 
 void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
@@ -315,13 +290,15 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
     left_apart += CoreSeconds(part.cost, *part.one_core_seconds);
   }
   decision.apart_one_core_seconds = apart_one_core;
-  std::optional<double> best;
+  std::optional<size_t> best;
+  double joined_seconds = 0;
   for (size_t i = 0; i < variants.size(); ++i) {
     const auto& one_core = decision.profiled[first + i].one_core_seconds;
     if (!one_core.ok()) continue;
     const double seconds = CoreSeconds(*variant_costs[i], *one_core);
-    if (best && seconds >= *best) continue;
-    best = seconds;
+    if (best && seconds >= joined_seconds) continue;
+    best = i;
+    joined_seconds = seconds;
     decision.joined = *variant_costs[i];
     decision.joined_one_core_seconds = *one_core;
   }
@@ -331,24 +308,25 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
         decision.profiled.front().one_core_seconds.status().message());
     return;
   }
-  const double one_core =
+  double one_core =
       *decision.joined_one_core_seconds + decision.left_one_core_seconds;
-  decision.saved_core_seconds = apart - *best - left_apart;
+  if (std::abs(one_core / apart_one_core - (1 - options_.least_gain)) <=
+      options_.close_gain) {
+    if (const auto again =
+            ProfileInTurns(joined, variants[*best], parts, left)) {
+      // The parts take what others were compared with.
+      one_core = apart_one_core * again->together / again->apart;
+      decision.joined_one_core_seconds =
+          one_core - decision.left_one_core_seconds;
+      joined_seconds =
+          CoreSeconds(decision.joined, *decision.joined_one_core_seconds);
+      decision.in_turns = true;
+    }
+  }
+  decision.saved_core_seconds = apart - joined_seconds - left_apart;
   decision.taken = decision.saved_core_seconds >= options_.least_gain * apart &&
                    SavesOnOneCore(one_core, apart_one_core);
-  const std::string tiles =
-      absl::StrCat("in tiles of ", TileText(decision.joined));
-  if (decision.taken) {
-    decision.why = absl::StrCat(
-        tiles, ": ", Times(decision), ", moves ",
-        LessOrMore(decision.apart_bytes - FarBytes(decision.joined)));
-  } else {
-    const double ratio = one_core / apart_one_core;
-    decision.why = absl::StrCat(
-        ratio > 1 ? absl::StrCat("takes ", Percent(ratio - 1), " longer ")
-                  : absl::StrCat("saves only ", Percent(1 - ratio), " "),
-        tiles, ": ", Times(decision));
-  }
+  decision.why = OutcomeByTime(decision);
 }
 
 bool JoinWeigher::Verify(absl::Span<const Join> joins) {

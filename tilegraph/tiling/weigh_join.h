@@ -21,6 +21,7 @@
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/tiling/join_decision.h"
 #include "tilegraph/tiling/joined_groups.h"
 #include "tilegraph/tiling/plan_profiler.h"
 
@@ -44,13 +45,11 @@ struct WeighOptions {
   double most_loss = 0.15;
   // Candidates profiled in all, equal ones once. What comes later stays apart.
   int most_profiled = 650;
-};
-
-// A tile of a join that was profiled.
-struct ProfiledTile {
-  std::vector<int64_t> tile;
-  int64_t reduce_step = 0;  // of the last stage (plan.h)
-  absl::StatusOr<double> one_core_seconds;
+  // Where what is saved on one core differs from least_gain by no more than
+  // this, the join and its parts are profiled again, in turns, and that
+  // decides: times of different moments are not that close. So often in all.
+  double close_gain = 0.04;
+  int most_in_turns = 24;
 };
 
 // A kernel of the plan as it stands: a group of the register plan, or several.
@@ -66,25 +65,6 @@ struct LeftOut {
   std::vector<int> groups;  // ascending
   // Weighed only if it takes less than that, by price and with those.
   double most_core_seconds = std::numeric_limits<double>::infinity();
-};
-
-// A join that was weighed.
-struct JoinDecision {
-  std::vector<int> groups;    // of the register plan
-  std::vector<int> left_out;  // of the parts: these stay apart (again)
-  bool taken = false;         // while it is weighed: it saves enough
-  std::string why;            // one line, for people
-  GroupCost joined;  // of the chosen tile, or of the best by price; empty if it
-                     // never came to a price
-  double left_core_seconds = 0;   // by price, of what is left out
-  double apart_core_seconds = 0;  // by price, of the parts it would be made of
-  double apart_bytes = 0;         // that leave the private caches
-  double saved_core_seconds = 0;  // measured if it was profiled
-
-  // With a profiler: as far as it came to that.
-  std::vector<ProfiledTile> profiled;
-  std::optional<double> joined_one_core_seconds, apart_one_core_seconds;
-  double left_one_core_seconds = 0;
 };
 
 class JoinWeigher {
@@ -120,6 +100,16 @@ class JoinWeigher {
                     const Group& group, absl::Span<PlanPart* const> parts,
                     absl::Span<PlanPart> left, JoinDecision& decision);
   absl::Status ProfilePart(PlanPart& part);
+  // Of what a join is made of and of what it becomes, `variant` of `joined` and
+  // groups that are left: seconds of one core, in turns; nothing if that cannot
+  // be told.
+  struct InTurns {
+    double together, apart;
+  };
+  std::optional<InTurns> ProfileInTurns(const Plan& joined,
+                                        const Group& variant,
+                                        absl::Span<PlanPart* const> parts,
+                                        absl::Span<const PlanPart> left);
   // Seconds of cores, the mean of one and of all at work, as the price has it.
   double CoreSeconds(const GroupCost& cost, double one_core_seconds) const;
   bool SavesOnOneCore(double joined_seconds, double apart_seconds) const;
@@ -135,6 +125,7 @@ class JoinWeigher {
   std::map<std::string, absl::StatusOr<std::vector<GroupCost>>> priced_;
   std::map<std::string, absl::Status> expressed_;
   std::map<std::string, absl::StatusOr<double>> profiled_;
+  std::map<std::string, std::optional<InTurns>> in_turns_;  // by all of them
 };
 
 }  // namespace tilewright

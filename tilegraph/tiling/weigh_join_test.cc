@@ -38,6 +38,12 @@ class FakeProfiler : public PlanProfiler {
     return result;
   }
 
+  absl::StatusOr<std::vector<double>> InTurns(
+      absl::Span<const GroupOfPlan> groups) override {
+    if (!in_turns) return absl::UnavailableError("once is enough");
+    return in_turns(groups);
+  }
+
   absl::Status Verify(const Plan&, const Group& variant) override {
     verified.push_back(variant);
     return verified.size() <= wrong ? absl::InternalError("wrong results")
@@ -46,6 +52,9 @@ class FakeProfiler : public PlanProfiler {
 
   std::vector<Group> apart, joined, verified;
   size_t wrong = 0;  // of those verified: the first ones
+  std::function<absl::StatusOr<std::vector<double>>(
+      absl::Span<const GroupOfPlan>)>
+      in_turns;
 
  private:
   Answer answer_;
