@@ -18,6 +18,7 @@
 #include "tools/model_source.h"
 #include "tools/profile/print.h"
 #include "tools/profile/profile.h"
+#include "tools/usage.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

@@ -12,6 +12,7 @@
 #include "tools/commands.h"
 #include "tools/json.h"
 #include "tools/model_source.h"
+#include "tools/usage.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

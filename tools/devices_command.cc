@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "tools/commands.h"
 #include "tools/json.h"
+#include "tools/usage.h"
 
 namespace tilewright::tools {
 

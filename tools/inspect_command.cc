@@ -20,6 +20,7 @@
 #include "tools/plan_report.h"
 #include "tools/profile/print.h"
 #include "tools/profile/profile.h"
+#include "tools/usage.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

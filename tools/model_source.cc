@@ -17,6 +17,7 @@
 #include "compiler/rewrite_model.h"
 #include "tools/join_measuring.h"
 #include "tools/tensor_files.h"
+#include "tools/usage.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {
@@ -33,8 +34,8 @@ absl::StatusOr<std::pair<std::string, std::string>> NameAndValue(
     const std::string& flag, const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--", flag, "=", text, ": expected --", flag, "=NAME=VALUE"));
+    return Usage(absl::StrCat("--", flag, "=", text, ": expected --", flag,
+                              "=NAME=VALUE"));
   }
   return std::make_pair(text.substr(0, equals), text.substr(equals + 1));
 }
@@ -47,8 +48,8 @@ absl::StatusOr<ImportOptions> ImportOptionsFrom(const CommandLine& line) {
     TW_ASSIGN_OR_RETURN(const auto dim, NameAndValue("dim", text));
     int64_t value;
     if (!absl::SimpleAtoi(dim.second, &value) || value < 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--dim=", text, ": the value must be a positive integer"));
+      return Usage(absl::StrCat("--dim=", text,
+                                ": the value must be a positive integer"));
     }
     options.dims[dim.first] = value;
   }
@@ -81,8 +82,8 @@ absl::StatusOr<int64_t> CapBytes(absl::string_view text) {
   }
   if (!dram || !absl::SimpleAtoi(number, &value) || value < 1 ||
       value > (int64_t{1} << 40) / unit) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--level-cap=", text, ": expected dram:BYTES, as dram:64M"));
+    return Usage(absl::StrCat("--level-cap=", text,
+                              ": expected dram:BYTES, as dram:64M"));
   }
   return value * unit;
 }
@@ -94,22 +95,21 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   const std::string connect = line.Get("connect", "register");
   const std::optional<PlanOptions::Connect> parsed = ParseConnect(connect);
   if (!parsed)
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--connect=", connect, ": expected tilegraph, register or none"));
+    return Usage(absl::StrCat("--connect=", connect,
+                              ": expected tilegraph, register or none"));
   options.plan.connect = *parsed;
   const std::string search = line.Get("connect-search", "paper");
   if (search == "greedy") {
     options.connect.search = ConnectSearch::kGreedy;
   } else if (search != "paper") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--connect-search=", search, ": expected paper or greedy"));
+    return Usage(absl::StrCat("--connect-search=", search,
+                              ": expected paper or greedy"));
   }
   const std::string cost = line.Get("cost", "time");
   if (cost == "traffic") {
     options.connect.weigh.cost_key = CostKey::kTraffic;
   } else if (cost != "time") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--cost=", cost, ": expected time or traffic"));
+    return Usage(absl::StrCat("--cost=", cost, ": expected time or traffic"));
   }
   if (line.Has("level-cap")) {
     TW_ASSIGN_OR_RETURN(options.cap.arena_bytes,
@@ -121,9 +121,8 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
     for (const absl::string_view name :
          absl::StrSplit(list, ',', absl::SkipWhitespace())) {
       if (name != kAllowWinograd4 && name != kAllowBf16) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--allow=", name, ": expected ", kAllowWinograd4,
-                         " or ", kAllowBf16));
+        return Usage(absl::StrCat("--allow=", name, ": expected ",
+                                  kAllowWinograd4, " or ", kAllowBf16));
       }
       options.allow.emplace_back(name);
     }
@@ -135,7 +134,7 @@ absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
     const CommandLine& line) {
   const std::string target = line.Get("target", "cpu");
   if (target != "cpu" && !absl::StartsWith(target, "cpu:")) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return Usage(absl::StrCat(
         "--target=", target,
         ": this build has only cpu[:x86-64-v2|v3|v4|v4-vnni|v4-bf16|v4-amx]"));
   }
@@ -153,7 +152,7 @@ absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
     std::replace(name.begin(), name.end(), '-', '_');
     const absl::StatusOr<DeviceSpec> committed = LoadSpec(name);
     if (!committed.ok())
-      return absl::InvalidArgumentError(absl::StrCat(
+      return Usage(absl::StrCat(
           "--target=", target,
           ": expected cpu[:x86-64-v2|v3|v4|v4-vnni|v4-bf16|v4-amx]"));
     spec = *committed;
@@ -165,8 +164,7 @@ absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(
     const CommandLine& line, cpu::TaskLog* log) {
   const int64_t threads = line.GetInt("threads", 0);
   if (threads < 0 || threads > 4096)
-    return absl::InvalidArgumentError(
-        absl::StrCat("--threads=", threads, ": expected 1 to 4096"));
+    return Usage(absl::StrCat("--threads=", threads, ": expected 1 to 4096"));
   cpu::CpuDeviceOptions options;
   options.num_threads = static_cast<int>(threads);
   options.task_log = log;

@@ -20,6 +20,7 @@
 #include "tools/json.h"
 #include "tools/model_source.h"
 #include "tools/record_groups.h"
+#include "tools/usage.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

@@ -20,6 +20,7 @@
 #include "tools/model_io.h"
 #include "tools/model_source.h"
 #include "tools/tensor_files.h"
+#include "tools/usage.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

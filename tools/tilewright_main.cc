@@ -10,6 +10,7 @@
 #include "measure/worker/run_worker.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
+#include "tools/usage.h"
 
 namespace tilewright::tools {
 namespace {

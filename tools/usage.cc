@@ -1,6 +1,7 @@
+#include "tools/usage.h"
+
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
-#include "tools/commands.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {
