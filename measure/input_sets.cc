@@ -218,27 +218,33 @@ InputSet DrawExactSet(const TensorGraph& graph, int64_t largest,
               });
 }
 
-InputSet DrawRealSet(const TensorGraph& graph, Random& random) {
+InputSet DrawRealSet(const TensorGraph& graph, Random& random,
+                     const std::map<TensorId, Spread>& spreads) {
   constexpr int64_t kLargestInteger = 100;
-  return Draw(graph, random,
-              [&](const Tensor& tensor, const Uses& uses, HostTensor& values) {
-                const auto terms = uses.sum_terms.find(tensor.id);
-                const double scale =
-                    terms == uses.sum_terms.end()
-                        ? 1
-                        : 1 / std::sqrt(static_cast<double>(terms->second));
-                const bool positive = uses.positive.count(tensor.id) > 0;
-                for (int64_t k = 0; k < values.num_elements(); ++k) {
-                  if (!IsFloat(tensor.dtype)) {
-                    values.Set(k, {0, DrawInteger(tensor.dtype, kLargestInteger,
-                                                  random)});
-                  } else {
-                    values.Set(k, {positive ? random.Uniform(0.5, 1.5)
-                                            : scale * random.Normal(),
-                                   0});
-                  }
-                }
-              });
+  return Draw(
+      graph, random,
+      [&](const Tensor& tensor, const Uses& uses, HostTensor& values) {
+        const auto terms = uses.sum_terms.find(tensor.id);
+        const double scale =
+            terms == uses.sum_terms.end()
+                ? 1
+                : 1 / std::sqrt(static_cast<double>(terms->second));
+        const auto given = spreads.find(tensor.id);
+        const Spread spread =
+            given == spreads.end() ? Spread{0, scale} : given->second;
+        const bool positive = uses.positive.count(tensor.id) > 0;
+        for (int64_t k = 0; k < values.num_elements(); ++k) {
+          if (!IsFloat(tensor.dtype)) {
+            values.Set(k,
+                       {0, DrawInteger(tensor.dtype, kLargestInteger, random)});
+          } else {
+            values.Set(
+                k, {positive ? random.Uniform(0.5, 1.5)
+                             : spread.mean + spread.deviation * random.Normal(),
+                    0});
+          }
+        }
+      });
 }
 
 std::map<TensorId, int64_t> IndexExtents(const TensorGraph& graph) {

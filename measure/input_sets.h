@@ -5,7 +5,9 @@
 //   accumulator dtype, whatever the order real   normal values, inputs of sums
 //   scaled so that outputs are of unit size positive
 //          for graphs that clip (max or min of values): no float is below zero,
-//          so that no term of a sum hides behind a clipped output
+//          so that no term of a sum hides behind a clipped output; reals, where
+//          they are clipped from above too, such that nothing is
+//          (clip_spreads.h)
 //
 // Values that are read as indices come from the valid range of what they index.
 // Values that reach a logarithm, a square root, a divisor or the base of a
@@ -32,7 +34,12 @@ bool IsExactOnIntegers(const TensorGraph& graph);
 // Integers in [-largest, largest], floats included. REQUIRES: largest >= 1.
 InputSet DrawExactSet(const TensorGraph& graph, int64_t largest,
                       Random& random);
-InputSet DrawRealSet(const TensorGraph& graph, Random& random);
+// `spreads`: of floats that are drawn in another way.
+struct Spread {
+  double mean, deviation;
+};
+InputSet DrawRealSet(const TensorGraph& graph, Random& random,
+                     const std::map<TensorId, Spread>& spreads = {});
 
 // Makes all floats positive; zeros become one.
 void MakePositive(InputSet& set);

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
+#include "measure/clip_spreads.h"
 #include "measure/planted_picks.h"
 #include "measure/reference.h"
 #include "measure/test_kernels.h"
@@ -110,6 +111,42 @@ TEST(InputSetsTest, IntegerConstantsKeepTheirValuesAndFloatsAreDrawn) {
 
 // Over the turns, every step of the selection is where some output's winner
 // stands, for every output.
+// Of a chain of clipped products, the share of values at an end of 0..6.
+double ClippedShare(const TensorGraph& graph, const InputSet& inputs) {
+  const auto result = EvaluateReference(graph, inputs, {});
+  EXPECT_THAT(result.status(), IsOk());
+  int64_t clipped = 0, all = 0;
+  for (const auto& [id, output] : result->outputs) {
+    for (const double value : output.value) {
+      clipped += value <= 0 || value >= 6;
+      ++all;
+    }
+  }
+  return static_cast<double>(clipped) / static_cast<double>(all);
+}
+
+TEST(ClipSpreadsTest, NearlyNothingIsClippedHoweverOften) {
+  const TensorGraph graph = Graph(R"(
+      X: f32[40, 16] = placeholder
+      A: f32[16, 100] = placeholder
+      a: f32[100] = placeholder
+      B: f32[100, 30] = placeholder
+      C: f32[30, 20] = placeholder
+      S: f32[40, 100] = compute (m: 40, n: 100) reduce (k: 16) sum:f32 { X[m, k] * A[k, n] }
+      T: f32[40, 100] = compute (m: 40, n: 100) { min(max(S[m, n] + a[n], 0.0), 6.0) }
+      U: f32[40, 30] = compute (m: 40, n: 30) reduce (k: 100) sum:f32 { T[m, k] * B[k, n] }
+      V: f32[40, 30] = compute (m: 40, n: 30) { max(min(U[m, n], 6.0), 0.0) }
+      W: f32[40, 20] = compute (m: 40, n: 20) reduce (k: 30) sum:f32 { V[m, k] * C[k, n] }
+      Y: f32[40, 20] = compute (m: 40, n: 20) { min(max(2.0 * W[m, n] + 3.0, 0.0), 6.0) }
+      return T, V, Y
+  )");
+  Random random(3);
+  EXPECT_GT(ClippedShare(graph, DrawRealSet(graph, random)), 0.25);
+  EXPECT_LT(ClippedShare(graph,
+                         DrawRealSet(graph, random, SpreadsInsideClips(graph))),
+            0.01);
+}
+
 TEST(PlantedPicksTest, EveryStepWinsForEveryOutput) {
   const TensorGraph graph = TestWorkload("argmax").graph;
   std::vector<std::vector<bool>> won(9, std::vector<bool>(33, false));

@@ -74,6 +74,16 @@ struct StagedCase {
   std::vector<int64_t> tile;
 };
 
+// Windows that all clip to 0..6, over inputs of 10 x 9 pixels.
+StagedWorkload ClippedWindows(int count, sketch::WindowLayout layout) {
+  const sketch::WindowStep step = {
+      sketch::WindowStep::Kind::kConv, 4, 3, 1, 1, 1};
+  return sketch::WindowChain(
+      3, 10, 9,
+      std::vector<sketch::WindowStep>(static_cast<size_t>(count), step),
+      layout);
+}
+
 // Tiles in scratch, rows that roll from tile to tile of a task, paddings
 // written with values, a softmax between products.
 std::vector<StagedCase> StagedCases() {
@@ -87,6 +97,10 @@ std::vector<StagedCase> StagedCases() {
       {"last",
        sketch::InvertedResidual(4, 8, 4, 6, 1, sketch::WindowLayout::kLast),
        {1, 4, 2, 6}},
+      {"clips", ClippedWindows(3, sketch::WindowLayout::kPlain), {1, 4, 2, 9}},
+      {"more clips",
+       ClippedWindows(5, sketch::WindowLayout::kLast),
+       {1, 4, 3, 4}},
   };
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "measure/bounded_functions.h"
+#include "measure/clip_spreads.h"
 #include "measure/interpreter_check.h"
 #include "measure/isolated_run.h"
 #include "measure/judge_output.h"
@@ -112,7 +114,8 @@ absl::Status Verifier::AddSets() {
        ++turn) {
     if (turn == kPlain) continue;
     if (exact) TW_RETURN_IF_ERROR(AddExactSet(turn).status());
-    // Integers that are all positive soon lie above what clips them.
+    // Integers that are all positive soon lie above what clips them; reals can
+    // be drawn that do not.
     if (!exact || (turn == kPositive && HasCeiling(graph_)))
       TW_RETURN_IF_ERROR(AddRealSet(turn));
   }
@@ -150,8 +153,14 @@ absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
 absl::Status Verifier::AddRealSet(int turn) {
   constexpr double kMargin = 4;
   Random random(SeedOf(options_.seed, turn) + 1);
-  Set set{SetName("real", turn), false, DrawRealSet(graph_, random), {}};
-  if (turn == kPositive) MakePositive(set.inputs);
+  const bool inside = turn == kPositive && HasCeiling(graph_);
+  Set set{SetName("real", turn),
+          false,
+          DrawRealSet(graph_, random,
+                      inside ? SpreadsInsideClips(graph_)
+                             : std::map<TensorId, Spread>()),
+          {}};
+  if (turn == kPositive && !inside) MakePositive(set.inputs);
   if (turn >= 0)
     PlantPicks(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin,
                random, set.inputs);
