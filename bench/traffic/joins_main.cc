@@ -57,10 +57,6 @@ struct Row {
   bench::ChainTimes apart, joined;
 };
 
-double FarBytes(const GroupCost& cost) {
-  return cost.memory_bytes + cost.shared_bytes;
-}
-
 // Sums, maxima of rows and the like.
 int Reductions(const TensorGraph& graph, const Group& group) {
   return static_cast<int>(std::count_if(
@@ -113,7 +109,8 @@ class ModelJoins {
       if (!group.ok()) continue;
       const absl::StatusOr<GroupCost> best = pricer_.Best(*group);
       if (!best.ok() || !best->fits) continue;
-      const absl::Status added = add({decision.groups, best->tile, "", best->reduce_step}, false);
+      const absl::Status added =
+          add({decision.groups, best->tile, "", best->reduce_step}, false);
       if (!added.ok())
         std::printf("  %s: %s\n",
                     model_.graph.tensor(group->output).name.c_str(),

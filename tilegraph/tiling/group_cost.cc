@@ -92,6 +92,10 @@ TileRank Rank(const GroupCost& cost) {
 
 }  // namespace
 
+double FarBytes(const GroupCost& cost) {
+  return cost.memory_bytes + cost.shared_bytes;
+}
+
 // What the tiles of one group have in common.
 struct GroupPricer::Prepared {
   Prepared(const GroupPricer& pricer, const Group& own)
@@ -258,9 +262,8 @@ void GroupPricer::AddTimes(const Group& group, const std::vector<int64_t>& task,
 // As if arithmetic, tasks and the levels apart took no time; of equal traffic
 // the shorter time is better.
 void GroupPricer::OnlyTraffic(GroupCost& cost) const {
-  cost.core_seconds =
-      kTieShare * cost.core_seconds +
-      (cost.memory_bytes + cost.shared_bytes) / ReadBytesPerS(levels_.front());
+  cost.core_seconds = kTieShare * cost.core_seconds +
+                      FarBytes(cost) / ReadBytesPerS(levels_.front());
   cost.one_core_seconds = cost.core_seconds;
   cost.seconds = cost.core_seconds / static_cast<double>(spec_.unit().cores());
 }

@@ -52,6 +52,9 @@ struct GroupCost {
   double core_seconds = 0;
 };
 
+// What leaves and enters the private caches.
+double FarBytes(const GroupCost& cost);
+
 // By what plans are compared: by time, or by the bytes that leave the private
 // caches, as if nothing else took any (the paper's key).
 enum class CostKey { kTime, kTraffic };

@@ -41,10 +41,6 @@ std::string Times(const JoinDecision& decision) {
 
 }  // namespace
 
-double FarBytes(const GroupCost& cost) {
-  return cost.memory_bytes + cost.shared_bytes;
-}
-
 std::string WhyNotByPrice(const JoinDecision& decision) {
   const GroupCost& joined = decision.joined;
   if (!joined.covers) return "tiles of what others read too would overlap";

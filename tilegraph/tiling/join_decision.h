@@ -39,9 +39,6 @@ struct JoinDecision {
   bool in_turns = false;  // those were measured in turns
 };
 
-// That leave and enter the private caches.
-double FarBytes(const GroupCost& cost);
-
 // One line each. Why it loses by price, or gains too little.
 std::string WhyNotByPrice(const JoinDecision& decision);
 // The same of a single core, of which `share` of the time would be left.

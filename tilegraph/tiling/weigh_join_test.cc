@@ -39,9 +39,8 @@ class FakeProfiler : public PlanProfiler {
   }
 
   absl::StatusOr<std::vector<double>> InTurns(
-      absl::Span<const GroupOfPlan> groups) override {
-    if (!in_turns) return absl::UnavailableError("once is enough");
-    return in_turns(groups);
+      absl::Span<const GroupOfPlan>) override {
+    return absl::UnavailableError("once is enough");
   }
 
   absl::Status Verify(const Plan&, const Group& variant) override {
@@ -52,9 +51,6 @@ class FakeProfiler : public PlanProfiler {
 
   std::vector<Group> apart, joined, verified;
   size_t wrong = 0;  // of those verified: the first ones
-  std::function<absl::StatusOr<std::vector<double>>(
-      absl::Span<const GroupOfPlan>)>
-      in_turns;
 
  private:
   Answer answer_;
