@@ -225,15 +225,19 @@ class Finder {
            id != result_.output;
   }
 
-  // Of an access at plain indices, the stride of each axis; locals hold whole
+  // Of an access at plain indices in `compute`, the stride of each axis along
+  // which anything moves: a stage takes one step along some. Locals hold whole
   // rows, row-major.
-  Strides StridesOf(TensorId tensor, absl::Span<const Expr> index) const {
+  Strides StridesOf(const Compute& compute, TensorId tensor,
+                    absl::Span<const Expr> index) const {
     const Layout layout =
         IsLocal(tensor) ? Layout::RowMajor(graph_.tensor(tensor).static_shape())
                         : workload_.LayoutOf(tensor);
     Strides strides;
     for (int d = 0; d < static_cast<int>(index.size()); ++d) {
-      if (index[d].op() != Op::kVar || layout.shape()[d] == 1) continue;
+      if (index[d].op() != Op::kVar || layout.shape()[d] == 1 ||
+          AxisAt(compute, index[d].var_id()).extent == 1)
+        continue;
       for (int i = 0; i < static_cast<int>(layout.digits().size()); ++i) {
         const Layout::Digit& digit = layout.digits()[i];
         if (digit.dim != d || digit.div != 1) continue;
@@ -246,15 +250,15 @@ class Finder {
 
   void ForEachAccess(TensorId id,
                      const std::function<void(const Strides&)>& fn) const {
-    ForEachLoad(bodies_.at(id), [&](const Expr& load) {
-      fn(StridesOf(load.source(), load.operands()));
-    });
     const Compute& compute = graph_.tensor(id).compute;
+    ForEachLoad(bodies_.at(id), [&](const Expr& load) {
+      fn(StridesOf(compute, load.source(), load.operands()));
+    });
     if (compute.combiner) return;
     std::vector<Expr> index;
     for (size_t i = 0; i < compute.axes.size(); ++i)
       index.push_back(Expr::Var(static_cast<int>(i), compute.axes[i].name));
-    fn(StridesOf(id, index));
+    fn(StridesOf(compute, id, index));
   }
 
   // The axis along which most of what it touches is contiguous; -1: none.

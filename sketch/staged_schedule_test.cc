@@ -47,6 +47,13 @@ TEST(StagedScheduleTest, RowsOfScoresAreAStage) {
   Checked(Attention(3, 5, 33, 16, true), {2, 5, 16});
 }
 
+// Neighbours of both products are elements of their output, not terms.
+TEST(StagedScheduleTest, ASingleRowHasLanesAlongTheOutput) {
+  const std::string text = Checked(Attention(2, 10, 64, 32), {1, 1, 32});
+  EXPECT_THAT(text, HasSubstr("t7.acc: f32 registers (1, 1, 32)"));
+  EXPECT_THAT(text, Not(HasSubstr("t7.acc.rf: f32 registers (1, 1, 1, ")));
+}
+
 TEST(StagedScheduleTest, BlockedChannelsStayBlocked) {
   Checked(Pointwise(5, 6, {16, 32, 24}), {1, 24, 2, 6});
   Checked(Pointwise(4, 7, {32, 48, 32}), {1, 16, 2, 3});

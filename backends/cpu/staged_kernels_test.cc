@@ -55,6 +55,7 @@ TEST(StagedKernelsTest, GroupsOfModels) {
                {sketch::Attention(2, 64, 128, 64), {1, 32, 64}},
                {sketch::Attention(6, 49, 49, 32, true), {3, 49, 32}},
                {sketch::Attention(1, 16, 512, 64), {1, 16, 64}},
+               {sketch::Attention(2, 3, 70, 64), {1, 1, 64}},
                {sketch::Pointwise(7, 8, {32, 64, 48}), {1, 48, 2, 8}},
                {sketch::InvertedResidual(32, 64, 32, 14, 1), {1, 32, 1, 14}},
                {sketch::InvertedResidual(16, 48, 24, 15, 2), {1, 32, 2, 8}},
