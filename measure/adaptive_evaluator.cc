@@ -36,8 +36,17 @@ AdaptiveEvaluatorOptions AdaptiveEvaluatorOptions::Fixed(int repeats) {
   return options;
 }
 
-AdaptiveEvaluatorOptions AdaptiveEvaluatorOptions::AsPublished() {
+AdaptiveEvaluatorOptions AdaptiveEvaluatorOptions::AsInPaper() {
   AdaptiveEvaluatorOptions options;
+  options.max_repeats = 500;
+  options.micro_batch = 50;
+  options.min_micro_batches = 3;
+  options.threshold = 0.1;
+  return options;
+}
+
+AdaptiveEvaluatorOptions AdaptiveEvaluatorOptions::AsPublished() {
+  AdaptiveEvaluatorOptions options = AsInPaper();
   options.performance = Performance::kMicroBatch;
   options.adaptive_from_repeats = 300;
   return options;

@@ -37,6 +37,10 @@ struct AdaptiveEvaluatorOptions {
 
   // Always `repeats` executions.
   static AdaptiveEvaluatorOptions Fixed(int repeats);
+  // As AdaTune's paper has it (sections 4.1 and 5): n = 500, B = 50, 10 %. It
+  // names no smallest number of micro-batches, and one alone has a CV of 0:
+  // three, as its code.
+  static AdaptiveEvaluatorOptions AsInPaper();
   // As AdaTune's published code does it.
   static AdaptiveEvaluatorOptions AsPublished();
 };

@@ -71,7 +71,7 @@ TEST(AdaptiveEvaluatorTest, AFourthMicroBatchByHand) {
 }
 
 TEST(AdaptiveEvaluatorTest, NeverStopsBeforeThreeMicroBatches) {
-  AdaptiveEvaluator steady({});
+  AdaptiveEvaluator steady(AdaptiveEvaluatorOptions::AsInPaper());
   EXPECT_EQ(RepeatsUsed(steady, {7}), 150);
   EXPECT_TRUE(steady.stopped_early());
   EXPECT_EQ(steady.variation(), 0);
@@ -82,7 +82,7 @@ TEST(AdaptiveEvaluatorTest, NeverStopsBeforeThreeMicroBatches) {
 // as i: 1 2 3 ... 10. For the first i of them CV = sqrt((i - 1) / (3 (i + 1))):
 // 0.33 for two, more for more.
 TEST(AdaptiveEvaluatorTest, AnUnsteadyCandidateUsesAllRepeats) {
-  AdaptiveEvaluator evaluator({});
+  AdaptiveEvaluator evaluator(AdaptiveEvaluatorOptions::AsInPaper());
   EXPECT_EQ(RepeatsUsed(evaluator, {1e3, 1e-6}), 500);
   EXPECT_FALSE(evaluator.stopped_early());
   EXPECT_GT(evaluator.variation(), 0.1);
@@ -94,7 +94,7 @@ TEST(AdaptiveEvaluatorTest, AnUnsteadyCandidateUsesAllRepeats) {
 // 29.16 54.76 sum to 255.2, CV = sqrt(51.04) / 42.6 = 0.168. It falls slowly;
 // the first one alone stays out of reach of the others.
 TEST(AdaptiveEvaluatorTest, AColdStartIsOutlived) {
-  AdaptiveEvaluatorOptions options;
+  AdaptiveEvaluatorOptions options = AdaptiveEvaluatorOptions::AsInPaper();
   options.threshold = 0.1675;
   AdaptiveEvaluator evaluator(options);
   EXPECT_EQ(RepeatsUsed(evaluator, {2, 1}), 150);

@@ -81,7 +81,9 @@ std::vector<CalibratedLatency> Calibrate(
     absl::Span<const Remeasurement> remeasured, std::optional<double> delta,
     const CalibratorOptions& options) {
   const double scale =
-      delta.has_value() && *delta < options.scaling_limit ? 1 - *delta : 1;
+      delta.has_value() && *delta < std::min(options.scaling_limit, 1.0)
+          ? 1 - *delta
+          : 1;
   std::vector<CalibratedLatency> calibrated;
   for (const ParallelMeasurement& measurement : round) {
     calibrated.push_back({measurement.latency_ns * scale, false, scale});

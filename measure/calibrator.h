@@ -24,7 +24,8 @@ struct CalibratorOptions {
   double sample_share = 0.2;  // zeta
   double outlier_threshold = 3;
   // Values are scaled only below this delta: above, the mean says too little
-  // about one of them.
+  // about one of them. DOPpler's published code has this limit, its paper none:
+  // infinity.
   double scaling_limit = 0.25;
   // RoundDelta needs as many.
   int min_remeasured = 1;
@@ -63,9 +64,9 @@ std::vector<int> ChooseRemeasured(absl::Span<const ParallelMeasurement> round,
                                   Random& random,
                                   absl::Span<const int> also = {});
 
-// Equation 4: the mean of |alone - parallel| / parallel; none if fewer than
-// min_remeasured can be compared.
-// The median if median_delta.
+// Equation 4: the mean (or with median_delta the median) of
+// |alone - parallel| / parallel; none if fewer than min_remeasured can be
+// compared.
 std::optional<double> RoundDelta(absl::Span<const ParallelMeasurement> round,
                                  absl::Span<const Remeasurement> remeasured,
                                  const CalibratorOptions& options);
@@ -78,7 +79,8 @@ struct CalibratedLatency {
 
 // Equation 5, by index: l_i / v_i (v_i - v_i delta) = l_i (1 - delta) while
 // delta < scaling_limit, l_i otherwise and without a delta; what was repeated
-// has its repeated value.
+// has its repeated value. From delta 1 on equation 5 has no positive latency:
+// l_i there, whatever the limit.
 std::vector<CalibratedLatency> Calibrate(
     absl::Span<const ParallelMeasurement> round,
     absl::Span<const Remeasurement> remeasured, std::optional<double> delta,

@@ -153,6 +153,18 @@ TEST(CalibrateTest, FromTheLimitOnOrWithoutADeltaNothingIsScaled) {
   }
 }
 
+// Equation 5 without a limit: two thirds are taken off. A delta of 1 and more
+// would leave no latency.
+TEST(CalibrateTest, AsInThePaperThereIsNoLimit) {
+  CalibratorOptions options;
+  options.scaling_limit = kInfinity;
+  EXPECT_DOUBLE_EQ(Calibrate({{300, 1}}, {}, 2.0 / 3, options)[0].latency_ns,
+                   100);
+  for (const double delta : {1.0, 1.5}) {
+    EXPECT_EQ(Calibrate({{300, 1}}, {}, delta, options)[0].latency_ns, 300);
+  }
+}
+
 TEST(CalibrateTest, ARepeatedValueReplacesAlsoAFasterOne) {
   EXPECT_EQ(Calibrate({{100, 1}}, {{0, 110}}, 0.1, {})[0].latency_ns, 110);
   const CalibratedLatency published = Calibrate(

@@ -53,13 +53,27 @@ absl::StatusOr<LatencySummary> SummarizeLatencies(
 }
 
 double ComparedNs(const LatencySummary& summary, Compared compared) {
-  return compared == Compared::kMedian ? summary.median_ns : summary.low_ns;
+  switch (compared) {
+    case Compared::kMedian:
+      break;
+    case Compared::kLow:
+      return summary.low_ns;
+    case Compared::kMean:
+      return summary.mean_ns;
+  }
+  return summary.median_ns;
 }
 
 double ComparedNs(const LatencySummaryProto& summary, Compared compared) {
-  return compared == Compared::kMedian || summary.low_ns() == 0
-             ? summary.median_ns()
-             : summary.low_ns();
+  switch (compared) {
+    case Compared::kMedian:
+      break;
+    case Compared::kLow:
+      return summary.low_ns() == 0 ? summary.median_ns() : summary.low_ns();
+    case Compared::kMean:
+      return summary.mean_ns();
+  }
+  return summary.median_ns();
 }
 
 }  // namespace tilewright::measure

@@ -27,6 +27,9 @@ enum class Compared : uint8_t {
   // neighbours on a shared host do. The minimum is no such value: thread time
   // has samples that are too short.
   kLow,
+  // What DOPpler (section 4.3) and AdaTune compare: single disturbances move
+  // it.
+  kMean,
 };
 
 // InvalidArgument if there is no latency, or one is negative or not finite.
@@ -34,7 +37,7 @@ absl::StatusOr<LatencySummary> SummarizeLatencies(
     absl::Span<const double> latencies_ns);
 
 double ComparedNs(const LatencySummary& summary, Compared compared);
-// Of a record that has no low_ns: the median.
+// kLow of a record that has no low_ns: the median.
 double ComparedNs(const LatencySummaryProto& summary, Compared compared);
 
 }  // namespace tilewright::measure

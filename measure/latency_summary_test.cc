@@ -45,6 +45,18 @@ TEST(LatencySummaryTest, ATenthIsNotAboveTheLowOne) {
   EXPECT_EQ(summary.low_ns, 3);
   EXPECT_EQ(ComparedNs(summary, Compared::kLow), 3);
   EXPECT_EQ(ComparedNs(summary, Compared::kMedian), 11);
+  EXPECT_EQ(ComparedNs(summary, Compared::kMean), 11);
+}
+
+TEST(LatencySummaryTest, OneDisturbanceMovesTheMeanOnly) {
+  TW_ASSERT_OK_AND_ASSIGN(const LatencySummary summary,
+                          SummarizeLatencies({10, 10, 40}));
+  EXPECT_EQ(ComparedNs(summary, Compared::kMean), 20);
+  EXPECT_EQ(ComparedNs(summary, Compared::kMedian), 10);
+  LatencySummaryProto proto;
+  proto.set_mean_ns(20);
+  proto.set_median_ns(10);
+  EXPECT_EQ(ComparedNs(proto, Compared::kMean), 20);
 }
 
 TEST(LatencySummaryTest, OldRecordsHaveOnlyTheirMedian) {

@@ -67,33 +67,6 @@ struct ParallelMeasurer::Round {
   std::optional<double> delta;
 };
 
-ParallelMeasurerOptions ParallelMeasurerOptions::AsInPaper() {
-  ParallelMeasurerOptions options;
-  options.overlap_builds = false;
-  options.react.backoff_rounds = 0;
-  options.react.decrease_by_delta = false;
-  options.prepare_ahead = false;
-  options.alone_share = 1;
-  options.repeat_promising = false;
-  options.repeat_unscalable = false;
-  options.smallest_round = 1;
-  options.calibrator.signed_delta = false;
-  return options;
-}
-
-ParallelMeasurerOptions ParallelMeasurerOptions::ForCores(int cores) {
-  ParallelMeasurerOptions options;
-  options.react.initial_degree = cores;
-  options.react.max_degree = options.react.initial_max = cores;
-  options.react.tau = options.calibrator.scaling_limit;
-  options.smallest_round = 8 * cores;
-  options.visits = 2;
-  options.compared = Compared::kLow;
-  options.calibrator.median_delta = true;
-  options.calibrator.keep_faster = true;
-  return options;
-}
-
 ParallelMeasurer::ParallelMeasurer(WorkerPool* pool,
                                    const ParallelMeasurerOptions& options)
     : pool_(pool), options_(options), random_(options.seed) {}
@@ -228,7 +201,7 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
     const int most_measured = flow.most_measured();
     for (const int index : ended) {
       const CandidateFlow::Candidate& candidate = flow.candidate(index);
-      if (candidate.disturbed ||
+      if (candidate.disturbed || options_.calibrate_undisturbed ||
           (degree > 1 && candidate.event.kind == PoolEvent::Kind::kPrepared)) {
         round.members.push_back(index);
         continue;
@@ -254,7 +227,8 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
             : round.delta.value_or(std::numeric_limits<double>::quiet_NaN());
     const bool too_much = !(delta <= options_.react.tau) ||
                           round.report.failures > options_.react.tau * degree;
-    if (too_much || most_measured >= degree) {
+    if (too_much || most_measured >= degree ||
+        options_.partial_rounds_increase) {
       program.react.Update(delta, round.report.failures);
     }
   }

@@ -22,70 +22,12 @@
 #include "measure/adaptive_timeout.h"
 #include "measure/calibrator.h"
 #include "measure/candidate_flow.h"
-#include "measure/latency_summary.h"
 #include "measure/measurer.h"
+#include "measure/parallel_measurer_options.h"
 #include "measure/react.h"
 #include "measure/worker_pool.h"
 
 namespace tilewright::measure {
-
-enum class MeasureMode : uint8_t {
-  // One candidate after the other, from being prepared to being released.
-  kSerial,
-  // `naive_degree` at a time, their latency what the host's clock shows:
-  // DOPpler's NPM.
-  kNaive,
-  // Rounds of as many candidates as REACT says, which are measured at the same
-  // time while workers prepare the next ones; values calibrated.
-  kPrecise,
-};
-
-struct ParallelMeasurerOptions {
-  MeasureMode mode = MeasureMode::kPrecise;
-  AdaptiveEvaluatorOptions repeats;
-  // Candidates are measured as soon as they are built; else when all are.
-  bool overlap_builds = true;
-  int naive_degree = 16;
-  AdaptiveTimeoutOptions timeout;
-  // Executions of a candidate are split into so many visits, the later ones
-  // once all of a round had one: what disturbs for longer than one, and is none
-  // of ours, spoils a part of them.
-  int visits = 1;
-  Compared compared = Compared::kMedian;
-  uint64_t seed = 1;  // of the samples that are repeated
-
-  // kPrecise.
-  ReactOptions react;
-  CalibratorOptions calibrator;
-  // Workers prepare candidates while others are measured; else at most
-  // degree() candidates are under way.
-  bool prepare_ahead = true;
-  // A repetition alone executes this share of what `repeats` says.
-  double alone_share = 0.25;
-  // What may be the best, were its value too large by the degree of
-  // parallelism, is repeated.
-  bool repeat_promising = true;
-  // From calibrator.scaling_limit on all of a round is repeated.
-  bool repeat_unscalable = true;
-  // Where more than one is measured at a time, a round has at least so many
-  // candidates: two say little about how much they disturb each other. Also the
-  // size of a round where there are several visits.
-  int smallest_round = 6;
-
-  // Our defaults; backs off from degrees that were too much.
-  ParallelMeasurerOptions() {
-    react.backoff_rounds = 32;
-    react.decrease_by_delta = true;
-    calibrator.signed_delta = true;
-  }
-  // DOPpler as its paper describes it.
-  static ParallelMeasurerOptions AsInPaper();
-  // For cores that have little in common (own first and second level caches),
-  // on a host that others use as well: as many at a time as there are cores, as
-  // long as values can be scaled; visits, low values, and what resists a
-  // repetition that was disturbed.
-  static ParallelMeasurerOptions ForCores(int cores);
-};
 
 // One round, for reports.
 struct RoundReport {

@@ -43,6 +43,7 @@ void React::Update(double mean_delta, int failures) {
     }
     rounds_to_wait_ = backoff_length_;
     raised_ = false;
+    if (options_.increase_after_decrease) Increase();
   } else if (rounds_to_wait_ > 0) {
     --rounds_to_wait_;
   } else {

@@ -19,6 +19,10 @@ struct ReactOptions {
   // would have had the device for themselves: no rounds on the way down to
   // them.
   bool decrease_by_delta = false;
+  // Algorithm 2 to the letter: lines 15 and 16 follow a decrease as well. Else
+  // a round that decreases does not also increase, as in DOPpler's published
+  // code.
+  bool increase_after_decrease = false;
   // 0: every good round increases, as in the paper. Otherwise, when an increase
   // was followed by a decrease, as many good rounds pass before the next
   // increase; twice as many each time that it fails again, and none any more
@@ -49,14 +53,15 @@ class React {
   //   if mean_delta > tau, or failures > tau d_p:           (decrease)
   //     A   <- floor(d_p (2 - beta) / 2) if d_p < A, else d_p
   //     d_p <- floor(d_p (1 - beta))
-  //   otherwise:                                            (increase)
+  //   otherwise, or with increase_after_decrease in any case: (increase)
   //     gamma <- (A - d_p) / 2 if d_p < A, else d_p - A; into [gamma_min,
   //              gamma_max]
   //     d_p <- floor(d_p + gamma)
   //
   // and d_p stays within [1, max_degree]. Rounding down makes sure that a
-  // decrease decreases. A mean_delta of NaN (nothing could be repeated) counts
-  // as too large.
+  // decrease decreases. A keeps its value between rounds: algorithm 2 sets it
+  // to alpha in each (line 11), which section 4.3 ("initialized by") does not.
+  // A mean_delta of NaN (nothing could be repeated) counts as too large.
   void Update(double mean_delta, int failures);
 
  private:

@@ -96,6 +96,23 @@ TEST(ReactTest, ARoundThatDecreasesDoesNotIncrease) {
   EXPECT_EQ(react.degree(), 8);  // not 8 + (9 - 8)/2, at least 2
 }
 
+// Algorithm 2, lines 12 to 16, to the letter: it does not get below 8 with
+// workers for 16, whatever the rounds say.
+TEST(ReactTest, AsInAlgorithm2ARoundThatDecreasesAlsoIncreases) {
+  ReactOptions options;
+  options.initial_max = 16;
+  options.increase_after_decrease = true;
+  React react(options);
+  ExpectTrace(react, {
+                         {kGood, 0, 8, 16},  // gamma = 15/2: 8.5
+                         {kBad, 0, 8, 7},    // A 7.2, d 6.4, gamma 0.5 -> 2
+                         {kBad, 0, 8, 8},    // not below A: A = 8; 6, 1 -> 2
+                         {kBad, 0, 8, 8},
+                         {0.9, 8, 8, 8},
+                         {kGood, 0, 10, 8},
+                     });
+}
+
 TEST(ReactTest, WhatCouldNotBeComparedIsTooMuch) {
   for (const double unknown : {std::numeric_limits<double>::quiet_NaN(),
                                std::numeric_limits<double>::infinity()}) {

@@ -114,6 +114,10 @@ absl::StatusOr<PoolEvent> ScriptedPool::Wait() {
           pending.beside_others ? candidate.in_parallel_ns : candidate.alone_ns;
       if (event.outcome == Measurement::OK) {
         event.latencies_ns = {ns, ns, ns};
+        if (pending.beside_others &&
+            !candidate.in_parallel_samples_ns.empty()) {
+          event.latencies_ns = candidate.in_parallel_samples_ns;
+        }
         event.duration_ns = 4 * ns;
         event.executions = 3;
         event.verification.set_verified(true);

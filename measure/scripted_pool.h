@@ -20,6 +20,8 @@ struct ScriptedCandidate {
   bool blamed = false;  // the pool has tried it alone already
   double alone_ns = 1000;
   double in_parallel_ns = 1000;
+  // If not empty: the executions, in place of three of in_parallel_ns.
+  std::vector<double> in_parallel_samples_ns;
 };
 
 // Counts what happens, and checks that the calls are allowed.

@@ -3,26 +3,39 @@
 //   bazel run //measure/simulation:simulate -- [PROGRAMS] [SEEDS]
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "backends/fake/device/fake_program.h"
 #include "base/check.h"
+#include "measure/adaptive_evaluator.h"
+#include "measure/latency_summary.h"
 #include "measure/median.h"
+#include "measure/parallel_measurer.h"
 #include "measure/simulation/simulate_tuning.h"
 
 namespace tilewright::measure {
 namespace {
 
+constexpr int kSettledAfter = 128;  // candidates
+
 // What the table says about one contender in one setting.
 struct Column {
   std::vector<double> time_s, saved_percent, worse_percent, repeated, degree;
-  std::vector<double> settled_degree;  // the largest after 128 candidates
+  std::vector<double> settled_degree;  // the largest then
 };
 
 double Smallest(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
+}
+double Mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) /
+         static_cast<double>(values.size());
 }
 double Largest(const std::vector<double>& values) {
   return *std::max_element(values.begin(), values.end());
@@ -36,7 +49,8 @@ void Add(const TuningResult& result, const TuningResult& serial,
                                  (result.chosen_ns / serial.chosen_ns - 1));
   double repeated = 0, weighted = 0, candidates = 0, settled = 0;
   for (const RoundReport& round : result.rounds) {
-    if (candidates >= 128) settled = std::max<double>(settled, round.degree);
+    if (candidates >= kSettledAfter)
+      settled = std::max<double>(settled, round.degree);
     repeated += round.repeated;
     weighted += round.degree * round.candidates;
     candidates += round.candidates;
@@ -80,37 +94,118 @@ const char kHeader[] =
     "worst %% | mean DP | settled DP at most | repeated |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n";
 
-// Against serial that overlaps builds with measuring, or does not. If workers
-// stay, all but that serial one have contexts that are started once.
+// Calls `use` with every program, of the setting, and its seed.
+template <typename Use>
+void ForEachSession(const fake::Setting& setting, int programs, int seeds,
+                    const Use& use) {
+  for (int p = 0; p < programs; ++p) {
+    for (int s = 0; s < seeds; ++s) {
+      const auto seed = static_cast<uint64_t>(s);
+      use(fake::DrawProgram(setting, TuningOptions().trials,
+                            static_cast<uint64_t>(p), seed),
+          seed);
+    }
+  }
+}
+
+// How many candidates of sessions were measured at which degree.
+struct Degrees {
+  int sessions = 0, sessions_above_3 = 0;
+  double one = 0, up_to_3 = 0, above_3 = 0, largest = 0;
+};
+
+// Of what comes after 128 candidates.
+void Add(const TuningResult& result, Degrees& degrees) {
+  int candidates = 0;
+  bool above = false;
+  for (const RoundReport& round : result.rounds) {
+    candidates += round.candidates;
+    if (candidates - round.candidates < kSettledAfter) continue;
+    degrees.largest = std::max<double>(degrees.largest, round.degree);
+    above = above || round.degree > 3;
+    (round.degree == 1   ? degrees.one
+     : round.degree <= 3 ? degrees.up_to_3
+                         : degrees.above_3) += round.candidates;
+  }
+  ++degrees.sessions;
+  degrees.sessions_above_3 += above;
+}
+
+void Print(const std::string& setting, const std::string& name,
+           const Degrees& degrees) {
+  const double all = degrees.one + degrees.up_to_3 + degrees.above_3;
+  if (all == 0) return;
+  std::printf("| %s | %s | %.1f | %.1f | %.1f | %.0f | %d of %d |\n",
+              setting.c_str(), name.c_str(), 100 * degrees.one / all,
+              100 * degrees.up_to_3 / all, 100 * degrees.above_3 / all,
+              degrees.largest, degrees.sessions_above_3, degrees.sessions);
+}
+
+// All with the same overlap of builds with measuring, serial as well.
 void PrintTable(const std::vector<fake::Setting>& settings, bool overlap_builds,
-                bool serial_overlaps, int programs, int seeds,
-                bool workers_stay = false) {
+                int programs, int seeds) {
   std::printf(kHeader);
   const std::vector<Contender> contenders = Contenders(overlap_builds);
-  const ParallelMeasurerOptions serial_options =
-      Contenders(serial_overlaps)[0].options;
+  std::vector<Degrees> degrees_of_no_gain(contenders.size());
   for (const fake::Setting& setting : settings) {
-    fake::Setting of_contenders = setting;
-    if (workers_stay) of_contenders.new_context_per_candidate = false;
     std::vector<Column> columns(contenders.size());
-    for (int p = 0; p < programs; ++p) {
-      for (int s = 0; s < seeds; ++s) {
-        const fake::FakeProgram program = fake::DrawProgram(
-            setting, TuningOptions().trials, static_cast<uint64_t>(p),
-            static_cast<uint64_t>(s));
-        const uint64_t seed = static_cast<uint64_t>(s);
-        const TuningResult serial =
-            Tune(setting, program, serial_options, seed);
-        for (size_t i = 0; i < contenders.size(); ++i) {
-          Add(Tune(of_contenders, program, contenders[i].options, seed), serial,
-              columns[i]);
-        }
-      }
-    }
+    ForEachSession(setting, programs, seeds,
+                   [&](const fake::FakeProgram& program, uint64_t seed) {
+                     const TuningResult serial =
+                         Tune(setting, program, contenders[0].options, seed);
+                     for (size_t i = 0; i < contenders.size(); ++i) {
+                       const TuningResult result =
+                           i == 0 ? serial
+                                  : Tune(setting, program,
+                                         contenders[i].options, seed);
+                       Add(result, serial, columns[i]);
+                       if (setting.fills_device)
+                         Add(result, degrees_of_no_gain[i]);
+                     }
+                   });
     for (size_t i = 0; i < contenders.size(); ++i) {
       Print(setting.name, contenders[i].name, columns[i]);
     }
   }
+  std::printf(
+      "\nOf the candidates after the first %d, by degree of parallelism:\n\n"
+      "| setting | measured | 1 %% | 2 and 3 %% | above 3 %% | largest | "
+      "sessions above 3 |\n|---|---|---|---|---|---|---|\n",
+      kSettledAfter);
+  for (size_t i = 0; i < contenders.size(); ++i) {
+    Print("no gain", contenders[i].name, degrees_of_no_gain[i]);
+  }
+}
+
+// Precise against a serial rival that does less at a time than it could: what
+// DOPpler's paper compares with.
+void PrintOtherRival(const char* rival, const fake::Setting& serial_setting,
+                     bool serial_overlaps, const fake::Setting& setting,
+                     bool overlap_builds, int programs, int seeds) {
+  Column column;
+  ForEachSession(setting, programs, seeds,
+                 [&](const fake::FakeProgram& program, uint64_t seed) {
+                   Add(Tune(setting, program,
+                            ContenderNamed("precise", overlap_builds), seed),
+                       Tune(serial_setting, program,
+                            ContenderNamed("serial", serial_overlaps), seed),
+                       column);
+                 });
+  std::printf("| %s | %s | %.1f | %.1f to %.1f |\n", setting.name.c_str(),
+              rival, Median(column.saved_percent),
+              Smallest(column.saved_percent), Largest(column.saved_percent));
+}
+
+void PrintOtherRivals(int programs, int seeds) {
+  std::printf(
+      "| setting | serial | precise saves %% | range |\n|---|---|---|---|\n");
+  const fake::Setting start_up = fake::StartUpSetting();
+  PrintOtherRival("builds a batch first; precise does not", start_up, false,
+                  start_up, true, programs, seeds);
+  fake::Setting workers_stay = start_up;
+  workers_stay.new_context_per_candidate = false;
+  PrintOtherRival("has a process per candidate; precise does not", start_up,
+                  false, workers_stay, false, programs, seeds);
 }
 
 // The degree over time, one line for each demand.
@@ -121,7 +216,7 @@ void PrintDegrees() {
         fake::DrawProgram(setting, TuningOptions().trials, 0, 0);
     program.demand = {demand, demand};
     const TuningResult result =
-        Tune(setting, program, Contenders(false)[4].options, 0);
+        Tune(setting, program, ContenderNamed("precise", false), 0);
     std::printf("u = v = %.1f:", demand);
     int degree = 0, rounds = 0;
     const auto flush = [&] {
@@ -142,38 +237,67 @@ void PrintDegrees() {
   }
 }
 
-// Fixed and adaptive numbers of repeats, of 500.
-void PrintAdaptive(int programs) {
+struct Repeats {
+  std::string name;
+  AdaptiveEvaluatorOptions options;
+};
+
+// Micro-batches of ten: never fewer than 30.
+Repeats Stops(double threshold) {
+  Repeats repeats;
+  repeats.options = AdaptiveEvaluatorOptions::AsInPaper();
+  repeats.options.micro_batch = 10;
+  repeats.options.threshold = threshold;
+  repeats.name = absl::StrCat("by 10, CV below ", threshold);
+  return repeats;
+}
+
+// Fixed and adaptive numbers of repeats, of 500, compared by median and by
+// mean: how far the chosen candidate's true latency is above the smallest one.
+void PrintRepeats(int programs) {
+  const std::vector<Repeats> rows = {
+      {"500", AdaptiveEvaluatorOptions::Fixed(500)},
+      {"150", AdaptiveEvaluatorOptions::Fixed(150)},
+      {"AdaTune: by 50, CV below 0.1", AdaptiveEvaluatorOptions::AsInPaper()},
+      {"30", AdaptiveEvaluatorOptions::Fixed(30)},
+      Stops(0.1),
+      Stops(0.03),
+      Stops(0.01)};
   std::printf(
-      "| setting | measured | repeats | time s | saved %% | range | best worse "
-      "by > 2 %% | worst %% |\n|---|---|---|---|---|---|---|---|\n");
+      "| setting | measured | repeats | executions | time s | saved %% | range "
+      "| error %% | worst | by mean: error %% | worst |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const fake::Setting& setting :
        {fake::StartUpSetting(), fake::KernelSetting()}) {
-    for (const size_t contender : {size_t{0}, size_t{4}}) {
-      for (const bool adaptive : {false, true}) {
-        Column column;
-        for (int p = 0; p < programs; ++p) {
-          const fake::FakeProgram program = fake::DrawProgram(
-              setting, TuningOptions().trials, static_cast<uint64_t>(p), 0);
-          ParallelMeasurerOptions serial = Contenders(false)[0].options;
-          serial.repeats = AdaptiveEvaluatorOptions::Fixed(500);
-          ParallelMeasurerOptions options =
-              Contenders(false)[contender].options;
-          options.repeats = adaptive ? AdaptiveEvaluatorOptions()
-                                     : AdaptiveEvaluatorOptions::Fixed(500);
-          Add(Tune(setting, program, options, 0),
-              Tune(setting, program, serial, 0), column);
-        }
-        int wrong = 0;
-        for (const double percent : column.worse_percent) wrong += percent > 2;
+    std::vector<double> serial_s;
+    for (const char* const contender : {"serial", "precise"}) {
+      for (const Repeats& row : rows) {
+        std::vector<double> time_s, saved_percent, executions, error, by_mean;
+        ForEachSession(
+            setting, programs, 1,
+            [&](const fake::FakeProgram& program, uint64_t seed) {
+              ParallelMeasurerOptions options =
+                  ContenderNamed(contender, /*overlap_builds=*/true);
+              options.repeats = row.options;
+              const TuningResult result = Tune(setting, program, options, seed);
+              options.compared = Compared::kMean;
+              const TuningResult means = Tune(setting, program, options, seed);
+              const size_t session = time_s.size();
+              if (session == serial_s.size()) serial_s.push_back(result.time_s);
+              time_s.push_back(result.time_s);
+              saved_percent.push_back(100 *
+                                      (1 - result.time_s / serial_s[session]));
+              executions.push_back(result.executions);
+              error.push_back(100 * (result.chosen_ns / result.best_ns - 1));
+              by_mean.push_back(100 * (means.chosen_ns / means.best_ns - 1));
+            });
         std::printf(
-            "| %s | %s | %s | %.0f | %.1f | %.1f to %.1f | %d of %d | "
-            "%.1f |\n",
-            setting.name.c_str(), Contenders(false)[contender].name.c_str(),
-            adaptive ? "adaptive" : "500", Median(column.time_s),
-            Median(column.saved_percent), Smallest(column.saved_percent),
-            Largest(column.saved_percent), wrong, programs,
-            Largest(column.worse_percent));
+            "| %s | %s | %s | %.0f | %.0f | %.1f | %.1f to %.1f | %.2f | %.1f "
+            "| %.2f | %.1f |\n",
+            setting.name.c_str(), contender, row.name.c_str(), Mean(executions),
+            Median(time_s), Median(saved_percent), Smallest(saved_percent),
+            Largest(saved_percent), Mean(error), Largest(error), Mean(by_mean),
+            Largest(by_mean));
       }
     }
   }
@@ -194,21 +318,17 @@ int Main(int argc, char** argv) {
       fake::StartUpSetting(), fake::KernelSetting(), fake::BuildSetting(),
       fake::NoGainSetting()};
   std::printf("%d programs x %d seeds, 500 trials each\n\n", programs, seeds);
-  std::printf("A batch is built, then measured:\n\n");
-  PrintTable(settings, false, false, programs, seeds);
-  std::printf("\nMeasured as soon as built, serial too:\n\n");
-  PrintTable(settings, true, true, programs, seeds);
-  std::printf(
-      "\nMeasured as soon as built, but serial builds a batch first:\n\n");
-  PrintTable({fake::StartUpSetting()}, true, false, programs, seeds);
-  std::printf(
-      "\nBuilt first, serial with a process per candidate, the others with "
-      "workers that stay:\n\n");
-  PrintTable({fake::StartUpSetting()}, false, false, programs, seeds, true);
+  std::printf("Measured as soon as built, serial too:\n\n");
+  PrintTable(settings, true, programs, seeds);
+  std::printf("\nA batch is built, then measured, for serial too:\n\n");
+  PrintTable(settings, false, programs, seeds);
+  std::printf("\nAgainst a serial rival that does less at a time:\n\n");
+  PrintOtherRivals(programs, seeds);
   std::printf("\nDegrees of parallelism, kernel setting:\n\n");
   PrintDegrees();
-  std::printf("\nRepeats, a batch built first, against serial with 500:\n\n");
-  PrintAdaptive(programs);
+  std::printf(
+      "\nRepeats, measured as soon as built, against serial with 500:\n\n");
+  PrintRepeats(programs);
   return 0;
 }
 

@@ -22,7 +22,9 @@ struct TuningOptions {
 
 struct TuningResult {
   double time_s = 0;
-  double chosen_ns = 0;  // true latency, alone, of what was named the best
+  double chosen_ns = 0;   // true latency, alone, of what was named the best
+  double best_ns = 0;     // the smallest true latency
+  double executions = 0;  // of a candidate's value, on average
   std::vector<RoundReport> rounds;
 };
 
@@ -32,8 +34,11 @@ struct Contender {
   ParallelMeasurerOptions options;
 };
 // Serial, naive and precise, with 60 repeats (design: measuring.md):
-// `overlap_builds` for all of them.
+// `overlap_builds` for all of them, so that serial is a fair rival.
 std::vector<Contender> Contenders(bool overlap_builds);
+// The one of that name. REQUIRES: there is one.
+ParallelMeasurerOptions ContenderNamed(const std::string& name,
+                                       bool overlap_builds);
 
 // Rank selection where values are not of the device alone.
 absl::StatusOr<TuningResult> SimulateTuning(const fake::Setting& setting,
