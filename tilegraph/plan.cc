@@ -52,6 +52,7 @@ Plan MakePlan(const TensorGraph& graph, const PlanOptions& options) {
         draft.plan.views[id] = draft.Root(id);
       for (const auto& [id, place] : draft.places)
         draft.plan.views[id] = place.source;
+      draft.plan.zeros = FindKnownZeros(graph, {});
       return std::move(draft.plan);
     }
     apart.insert(draft.misfits.begin(), draft.misfits.end());

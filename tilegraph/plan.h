@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tilegraph/known_zeros.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/tensor_graph.h"
 
@@ -60,6 +61,9 @@ struct Plan {
   // be read where they lie, paddings that the source's zero halo already holds,
   // and what groups write as a part of a concatenation. Chains are resolved.
   std::map<TensorId, TensorId> views;
+  // Of every tensor of the graph: what stands around the source of a padding,
+  // whether a kernel writes it or it is a view of the source's zero halo.
+  std::map<TensorId, KnownZeros> zeros;
 };
 
 struct PlanOptions {

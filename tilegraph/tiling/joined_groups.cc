@@ -200,6 +200,7 @@ Plan WithJoins(const TensorGraph& graph, const Plan& plan,
   Plan result;
   result.layouts = plan.layouts;
   result.views = plan.views;
+  result.zeros = plan.zeros;
   std::map<int, const Join*> join_of;
   for (const Join& join : joins) {
     for (const int g : join.groups) TW_CHECK(join_of.insert({g, &join}).second);
