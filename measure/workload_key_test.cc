@@ -43,6 +43,18 @@ TEST(WorkloadKeyTest, ShapesAndLayoutsMakeADifference) {
   EXPECT_NE(MakeWorkloadKey(blocked).fingerprint(), key.fingerprint());
 }
 
+TEST(WorkloadKeyTest, KnownZerosMakeADifference) {
+  sketch::Workload padded = Relu(4);
+  padded.zeros[0] = {{1, 0}, {1, 0}};
+  const WorkloadKey key = MakeWorkloadKey(padded);
+  EXPECT_NE(key.fingerprint(), MakeWorkloadKey(Relu(4)).fingerprint());
+  TW_ASSERT_OK_AND_ASSIGN(const WorkloadKey parsed,
+                          ParseWorkloadKey(key.text()));
+  EXPECT_EQ(parsed.fingerprint(), key.fingerprint());
+  EXPECT_THAT(ParseWorkloadKey(Relu(4).Text() + "#zeros X (0,0|0,0)\n"),
+              StatusIs(absl::StatusCode::kInvalidArgument, "not canonical"));
+}
+
 TEST(WorkloadKeyTest, ACanonicalTextRoundTrips) {
   const WorkloadKey key = MakeWorkloadKey(Relu(4));
   TW_ASSERT_OK_AND_ASSIGN(const WorkloadKey parsed,

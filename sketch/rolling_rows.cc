@@ -307,6 +307,9 @@ Workload RollingPart(const Workload& workload, const Workload& part,
       const auto layout = part.layouts.find(tensor.id);
       if (layout != part.layouts.end())
         result.layouts.insert_or_assign(id, layout->second);
+      const auto zeros = part.zeros.find(tensor.id);
+      if (zeros != part.zeros.end())
+        result.zeros.insert_or_assign(id, zeros->second);
       continue;
     }
     Compute compute = tensor.compute;

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "base/ceil_div.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "tilegraph/known_zeros.h"
 #include "tilegraph/region.h"
 
 namespace tilewright::sketch {
@@ -52,6 +54,47 @@ absl::StatusOr<std::map<TensorId, std::vector<int64_t>>> ExtentsOf(
     }
   }
   return extents;
+}
+
+// By tensor, the dimensions along which the stage's elements are others where
+// the box lies elsewhere in the output: those that the box cuts, and what they
+// are indices of.
+std::map<TensorId, std::set<int>> MovingDims(
+    const TensorGraph& graph, const std::vector<TensorId>& members,
+    const std::vector<int64_t>& box) {
+  std::map<TensorId, std::set<int>> moving;
+  const TensorId output = members.back();
+  for (size_t d = 0; d < box.size(); ++d) {
+    if (box[d] < graph.tensor(output).shape[d].value())
+      moving[output].insert(static_cast<int>(d));
+  }
+  for (auto member = members.rbegin(); member != members.rend(); ++member) {
+    const std::set<int> axes = moving[*member];
+    for (const Expr& body : graph.tensor(*member).compute.body) {
+      Visit(body, [&](const Expr& load) {
+        if (load.op() != Op::kLoad) return;
+        for (size_t d = 0; d < load.operands().size(); ++d) {
+          Visit(load.operand(static_cast<int>(d)), [&](const Expr& e) {
+            if (e.op() == Op::kVar && axes.count(e.var_id()))
+              moving[load.source()].insert(static_cast<int>(d));
+          });
+        }
+      });
+    }
+  }
+  return moving;
+}
+
+// What is known of `id` wherever the box lies.
+KnownZeros ZerosOf(TensorId id, const std::map<TensorId, KnownZeros>& zeros,
+                   const std::map<TensorId, std::set<int>>& moving) {
+  const auto known = zeros.find(id);
+  if (known == zeros.end()) return {};
+  KnownZeros fixed = known->second;
+  const auto dims = moving.find(id);
+  if (dims == moving.end()) return fixed;
+  for (const int d : dims->second) fixed.before[d] = fixed.after[d] = 0;
+  return fixed;
 }
 
 std::vector<Layout::Digit> DigitsOfBox(const Layout& whole,
@@ -108,6 +151,10 @@ absl::StatusOr<Workload> StageWorkload(const Workload& workload,
   const TensorGraph& graph = workload.graph;
   const std::vector<TensorId>& members = plan.stages[stage].members;
   TW_ASSIGN_OR_RETURN(auto extents, ExtentsOf(graph, members, layout.shape()));
+  const std::map<TensorId, KnownZeros> zeros =
+      FindKnownZeros(graph, workload.zeros);
+  const std::map<TensorId, std::set<int>> moving =
+      MovingDims(graph, members, layout.shape());
   Workload result;
   std::map<TensorId, TensorId> renamed;
   const auto add_input = [&](TensorId id) {
@@ -119,6 +166,8 @@ absl::StatusOr<Workload> StageWorkload(const Workload& workload,
     }
     renamed[id] =
         result.graph.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
+    if (KnownZeros known = ZerosOf(id, zeros, moving); !known.empty())
+      result.zeros[renamed[id]] = std::move(known);
     if (tensor.kind == TensorKind::kPlaceholder || LeavesGroup(graph, id)) {
       result.layouts[renamed[id]] = workload.LayoutOf(id);
       return;

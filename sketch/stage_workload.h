@@ -14,6 +14,8 @@ namespace tilewright::sketch {
 // Its output is as large as `layout`, which says how it lies; its other
 // computes as large as that needs. Tensors keep their names. What it reads is
 // whole: results of other stages are placeholders, laid out as `plan` says.
+// Zeros are known along the dimensions that are read alike wherever in the
+// output the box lies.
 absl::StatusOr<Workload> StageWorkload(const Workload& workload,
                                        const StagePlan& plan, size_t stage,
                                        const Layout& layout);

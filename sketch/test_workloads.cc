@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "sketch/block_tree_interpreter.h"
 #include "tilegraph/interpreter.h"
+#include "tilegraph/known_zeros.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -262,6 +263,7 @@ absl::Status CheckTree(const BlockTree& tree, const Workload& workload,
     }
     inputs.emplace(tensor.id, std::move(value));
   }
+  FillKnownZeros(workload.zeros, inputs);
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Interpreter> reference,
                       Interpreter::Create(workload.graph, inputs, {}));
   for (bool last_task_first : {false, true}) {

@@ -14,6 +14,7 @@ namespace {
 // Lines after the graph; no line of the graph's text form begins like this.
 constexpr std::string_view kConstantPrefix = "#constant ";
 constexpr std::string_view kLayoutPrefix = "#layout ";
+constexpr std::string_view kZerosPrefix = "#zeros ";
 
 // The same tensors with the same ids; those in `constants` become constants of
 // zeros, all other leaves placeholders.
@@ -32,6 +33,30 @@ TensorGraph WithLeaves(const TensorGraph& graph,
   }
   copy.SetOutputs({graph.outputs().begin(), graph.outputs().end()});
   return copy;
+}
+
+// `line`: "NAME (b0,b1|a0,a1)".
+absl::Status AddZeros(std::string_view line, Workload& workload) {
+  const size_t space = line.rfind(' ');
+  if (space == std::string_view::npos)
+    return absl::InvalidArgumentError(
+        "a line of known zeros needs a tensor and its zeros");
+  const std::string name(line.substr(0, space));
+  const std::optional<TensorId> id = workload.graph.Find(name);
+  if (!id || workload.graph.tensor(*id).kind != TensorKind::kPlaceholder) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "known zeros of '", name, "', which is no placeholder of the graph"));
+  }
+  absl::StatusOr<KnownZeros> zeros = KnownZeros::Parse(
+      line.substr(space + 1), workload.graph.tensor(*id).static_shape());
+  if (!zeros.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "known zeros of '", name, "': ", zeros.status().message()));
+  }
+  if (!workload.zeros.emplace(*id, *std::move(zeros)).second)
+    return absl::InvalidArgumentError(
+        absl::StrCat("known zeros of '", name, "' are given twice"));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -56,6 +81,11 @@ std::string Workload::Text() const {
                       " ", layout.ToString(), "\n");
     }
   }
+  for (const auto& [id, known] : zeros) {
+    if (!known.empty())
+      absl::StrAppend(&text, std::string(kZerosPrefix), graph.tensor(id).name,
+                      " ", known.ToString(), "\n");
+  }
   return text;
 }
 
@@ -63,6 +93,7 @@ absl::StatusOr<Workload> ParseWorkload(std::string_view text) {
   std::string graph_text;
   std::set<std::string> constants;
   std::vector<std::pair<std::string, Layout>> layouts;
+  std::vector<std::string_view> zeros;
   while (!text.empty()) {
     size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
@@ -78,6 +109,8 @@ absl::StatusOr<Workload> ParseWorkload(std::string_view text) {
       TW_ASSIGN_OR_RETURN(Layout layout, Layout::Parse(rest.substr(space + 1)));
       layouts.emplace_back(std::string(rest.substr(0, space)),
                            std::move(layout));
+    } else if (line.substr(0, kZerosPrefix.size()) == kZerosPrefix) {
+      zeros.push_back(line.substr(kZerosPrefix.size()));
     } else {
       graph_text.append(line);
       graph_text += '\n';
@@ -104,6 +137,8 @@ absl::StatusOr<Workload> ParseWorkload(std::string_view text) {
     }
     workload.layouts.emplace(*id, std::move(layout));
   }
+  for (const std::string_view line : zeros)
+    TW_RETURN_IF_ERROR(AddZeros(line, workload));
   return workload;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "tilegraph/known_zeros.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/tensor_graph.h"
 
@@ -16,14 +17,18 @@ namespace tilewright::sketch {
 // `graph`: placeholders and constants are the group's inputs, computes its
 // members, outputs what leaves it. `layouts`: how the tensors that cross the
 // group's boundary lie in memory, plain where absent; those of constants are
-// the schedule's choice (set_layout) and not here.
+// the schedule's choice (set_layout) and not here. `zeros`: which elements of
+// placeholders are zero whenever the kernel runs; a schedule may leave out what
+// is multiplied by them.
 struct Workload {
   TensorGraph graph;
   std::map<TensorId, Layout> layouts;
+  std::map<TensorId, KnownZeros> zeros = {};
 
   Layout LayoutOf(TensorId id) const;  // plain row-major where absent
   // Canonical text: the graph's text form, constants by shape only, then one
-  // line per layout. Equal text, equal workload.
+  // line per layout, then one per placeholder with known zeros. Equal text,
+  // equal workload.
   std::string Text() const;
 };
 

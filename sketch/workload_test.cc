@@ -1,9 +1,12 @@
 #include "sketch/workload.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/random.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -54,6 +57,95 @@ TEST(WorkloadTest, ValuesOfConstantsDoNotMatterButLayoutsDo) {
   Workload explicit_plain = plain;
   explicit_plain.layouts[0] = plain.LayoutOf(0);
   EXPECT_EQ(explicit_plain.Text(), plain.Text());
+}
+
+TEST(WorkloadTest, KnownZerosArePartOfTheText) {
+  Workload padded = Example(3);
+  padded.zeros[0] = {{0, 0, 1, 1}, {0, 0, 2, 0}};
+  const std::string text = padded.Text();
+  EXPECT_EQ(text, Example(3).Text() + "#zeros X (0,0,1,1|0,0,2,0)\n");
+  TW_ASSERT_OK_AND_ASSIGN(const Workload back, ParseWorkload(text));
+  EXPECT_EQ(back.zeros, padded.zeros);
+  EXPECT_EQ(back.Text(), text);
+  // No zeros say nothing.
+  Workload none = Example(3);
+  none.zeros[0] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+  EXPECT_EQ(none.Text(), Example(3).Text());
+}
+
+TEST(WorkloadTest, BadKnownZerosAreRefused) {
+  const std::string text = Example(3).Text();
+  const auto refused = [&](const std::string& line, const std::string& why) {
+    EXPECT_THAT(ParseWorkload(text + line).status(),
+                StatusIs(StatusCode::kInvalidArgument, why))
+        << line;
+  };
+  refused("#zeros X\n", "a tensor and its zeros");
+  refused("#zeros Q (0,0,1,1|0,0,1,1)\n", "'Q', which is no placeholder");
+  refused("#zeros W (1|1)\n", "'W', which is no placeholder");
+  refused("#zeros Y (0,0,1,1|0,0,1,1)\n", "'Y', which is no placeholder");
+  refused("#zeros X 1\n", "'X': '1' are no known zeros");
+  refused("#zeros X (0,0,1|0,0,1)\n", "4 dimensions");
+  refused("#zeros X (0,0,-1,1|0,0,1,1)\n", "does not fit dimension 2");
+  refused("#zeros X (0,0,1,3|0,0,1,3)\n", "does not fit dimension 3");
+  refused("#zeros X (0,0,1,1|0,0,1,1)\n#zeros X (0,0,1,1|0,0,1,1)\n",
+          "'X' are given twice");
+}
+
+// Any text gives a workload or InvalidArgument; what parses prints a text that
+// parses to itself.
+TEST(WorkloadTest, DamagedTextIsReadOrRefused) {
+  Workload padded = Example(3);
+  padded.zeros[0] = {{0, 0, 1, 1}, {0, 0, 2, 0}};
+  const std::string text = padded.Text();
+  const std::string letters = "0123456789-,|()# \nXWYzerosconstantlayout[]:{}";
+  Random random(1);
+  int parsed = 0, refused = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string damaged = text;
+    for (int64_t edits = random.UniformInt(1, 3); edits > 0; --edits) {
+      // The last line as often as all the others.
+      const int64_t from =
+          random.Bernoulli(0.5) ? static_cast<int64_t>(text.rfind('#')) : 0;
+      const int64_t last = static_cast<int64_t>(damaged.size()) - 1;
+      const auto at =
+          static_cast<size_t>(random.UniformInt(std::min(from, last), last));
+      const char letter = letters[random.Index(letters.size())];
+      switch (random.Index(4)) {
+        case 0:
+          damaged[at] = letter;
+          break;
+        case 1:
+          damaged.insert(at, 1, letter);
+          break;
+        case 2:
+          damaged.erase(at, 1);
+          break;
+        default:
+          damaged += damaged.substr(at);  // lines stand twice
+      }
+    }
+    const absl::StatusOr<Workload> workload = ParseWorkload(damaged);
+    if (!workload.ok()) {
+      ASSERT_THAT(workload.status(), StatusIs(StatusCode::kInvalidArgument))
+          << damaged;
+      ++refused;
+      continue;
+    }
+    ++parsed;
+    for (const auto& [id, known] : workload->zeros) {
+      const std::vector<int64_t> shape =
+          workload->graph.tensor(id).static_shape();
+      ASSERT_EQ(known.before.size(), shape.size()) << damaged;
+      for (size_t d = 0; d < shape.size(); ++d)
+        ASSERT_LE(known.before[d] + known.after[d], shape[d]) << damaged;
+    }
+    TW_ASSERT_OK_AND_ASSIGN(const Workload again,
+                            ParseWorkload(workload->Text()));
+    ASSERT_EQ(again.Text(), workload->Text()) << damaged;
+  }
+  EXPECT_GT(parsed, 500);
+  EXPECT_GT(refused, 5000);
 }
 
 TEST(WorkloadTest, BadTextIsRefused) {
