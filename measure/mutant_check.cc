@@ -20,6 +20,7 @@
 #include "measure/physical.h"
 #include "measure/test_kernels.h"
 #include "sketch/replay.h"
+#include "tilegraph/known_zeros.h"
 
 namespace tilewright::measure {
 namespace {
@@ -139,9 +140,10 @@ absl::StatusOr<std::string> Difference(const ScalarCase& one,
   std::string difference;
   for (uint64_t draw = 0; draw < kDraws; ++draw) {
     Random random(1000 + draw);
-    const InputSet inputs = draw % 2 == 0
-                                ? DrawRealSet(one.workload.graph, random)
-                                : DrawExactSet(one.workload.graph, 8, random);
+    InputSet inputs = draw % 2 == 0
+                          ? DrawRealSet(one.workload.graph, random)
+                          : DrawExactSet(one.workload.graph, 8, random);
+    FillKnownZeros(one.workload.zeros, inputs);
     const auto expected = Outputs(one, one.kernel, inputs),
                found = Outputs(one, mutant, inputs);
     TW_RETURN_IF_ERROR(expected.status());

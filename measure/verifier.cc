@@ -17,6 +17,7 @@
 #include "measure/judge_output.h"
 #include "measure/physical.h"
 #include "measure/planted_picks.h"
+#include "tilegraph/known_zeros.h"
 #include "tilegraph/verifier.h"
 
 namespace tilewright::measure {
@@ -90,6 +91,7 @@ Verifier::Verifier(const sketch::Workload& workload,
                    const VerifierOptions& options)
     : graph_(workload.graph),
       layouts_(workload.layouts),
+      zeros_(workload.zeros),
       options_(options),
       zero_signs_free_(HasFloatSum(workload.graph)) {}
 
@@ -135,6 +137,7 @@ absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
     if (turn >= 0)
       PlantPicks(graph_, turn, 2.0 * static_cast<double>(largest) + 1, random,
                  set.inputs);
+    FillKnownZeros(zeros_, set.inputs);
     ReferenceOptions reference;
     reference.exact = true;
     reference.threads = options_.threads;
@@ -164,6 +167,7 @@ absl::Status Verifier::AddRealSet(int turn) {
   if (turn >= 0)
     PlantPicks(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin,
                random, set.inputs);
+  FillKnownZeros(zeros_, set.inputs);
   ReferenceOptions reference;
   reference.unit = options_.unit;
   reference.threads = options_.threads;

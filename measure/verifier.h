@@ -30,6 +30,7 @@
 #include "measure/input_sets.h"
 #include "measure/reference.h"
 #include "sketch/workload.h"
+#include "tilegraph/known_zeros.h"
 
 namespace tilewright::measure {
 
@@ -109,6 +110,7 @@ class Verifier {
 
   TensorGraph graph_;
   std::map<TensorId, Layout> layouts_;
+  std::map<TensorId, KnownZeros> zeros_;  // in every set of inputs
   VerifierOptions options_;
   bool zero_signs_free_ =
       false;  // sums may be taken in any order, and 0 + -0 is 0

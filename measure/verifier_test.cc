@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "measure/interpreted_candidate.h"
 #include "measure/test_kernels.h"
+#include "sketch/workload.h"
 #include "tilegraph/text_form.h"
 
 namespace tilewright::measure {
@@ -232,6 +233,81 @@ TEST(VerifierTest, PaddingThatMustStayZeroIsWatched) {
 
 // Where no exact set exists, bounds must be tight enough to see a small error
 // and wide enough for honest rounding.
+// A convolution over a halo of known zeros, and a kernel that leaves the taps
+// in the halo out.
+constexpr char kHalo[] = R"(
+P: f32[12] = placeholder
+W: f32[3] = placeholder
+Y: f32[10] = compute (i: 10) reduce (k: 3) sum:f32 { P[i + k] * W[k] }
+return Y
+)";
+constexpr char kShortened[] = R"(
+P: f32[12] = placeholder
+W: f32[3] = placeholder
+Y: f32[10] = compute (i: 10) reduce (k: 3) sum:f32 { select(i + k >= 1 && i + k < 11, P[i + k] * W[k], 0.0) }
+return Y
+)";
+
+TEST(VerifierTest, TapsInKnownZerosMayBeLeftOut) {
+  TW_ASSERT_OK_AND_ASSIGN(sketch::Workload workload,
+                          sketch::ParseWorkload(kHalo));
+  TW_ASSERT_OK_AND_ASSIGN(const sketch::Workload shortened,
+                          sketch::ParseWorkload(kShortened));
+  const PlainKernel kernel = LowerPlainly(shortened),
+                    full = LowerPlainly(workload);
+  const auto judge = [&](const PlainKernel& plain) {
+    const auto verifier = Verifier::Create(workload, {});
+    EXPECT_THAT(verifier.status(), IsOk());
+    const auto verdict =
+        (*verifier)->Check(plain.arguments, InterpretedCandidate(plain.kernel),
+                           Isolation::kInProcess);
+    EXPECT_THAT(verdict.status(), IsOk());
+    return *verdict;
+  };
+  EXPECT_FALSE(judge(kernel).ok);
+  workload.zeros[*workload.graph.Find("P")] = {{1}, {1}};
+  EXPECT_TRUE(judge(kernel).ok) << judge(kernel).reason;
+  EXPECT_TRUE(judge(full).ok) << judge(full).reason;
+  // One zero less is known than is left out.
+  workload.zeros[*workload.graph.Find("P")] = {{1}, {0}};
+  EXPECT_FALSE(judge(kernel).ok);
+}
+
+// Picks and positive values are planted beside known zeros, never there: the
+// reference is of the same values, and a kernel that writes there is found.
+TEST(VerifierTest, KnownZerosAreZeroInEverySet) {
+  TW_ASSERT_OK_AND_ASSIGN(
+      sketch::Workload workload,
+      sketch::ParseWorkload(
+          "P: f32[4, 8] = placeholder\n"
+          "M: f32[4] = compute (r: 4) reduce (k: 8) max:f32 { P[r, k] }\n"
+          "Y: f32[4] = compute (r: 4) { max(M[r], 0.5) }\n"
+          "return Y\n#zeros P (0,2|0,1)\n"));
+  TW_ASSERT_OK_AND_ASSIGN(const auto verifier, Verifier::Create(workload, {}));
+  const PlainKernel plain = LowerPlainly(workload);
+  int runs = 0, nonzero = 0;
+  const Candidate right = InterpretedCandidate(plain.kernel);
+  TW_ASSERT_OK_AND_ASSIGN(const Verdict verdict,
+                          verifier->Check(
+                              plain.arguments,
+                              [&](const CandidateRun& run) {
+                                const auto* p =
+                                    static_cast<const float*>(run.args[0]);
+                                for (int r = 0; r < 4; ++r) {
+                                  for (const int k : {0, 1, 7})
+                                    EXPECT_EQ(p[r * 8 + k], 0);
+                                  for (int k = 2; k < 7; ++k)
+                                    nonzero += p[r * 8 + k] != 0;
+                                }
+                                ++runs;
+                                return right(run);
+                              },
+                              Isolation::kInProcess));
+  EXPECT_TRUE(verdict.ok) << verdict.reason;
+  EXPECT_GT(runs, 8);
+  EXPECT_GT(nonzero, 10 * runs);
+}
+
 TEST(VerifierTest, RealValuesAloneRejectAnErrorOfAHundredRoundings) {
   const sketch::Workload workload = TestWorkload("softmax");
   TW_ASSERT_OK_AND_ASSIGN(const auto verifier, Verifier::Create(workload, {}));

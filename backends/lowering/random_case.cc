@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "sketch/random_schedule.h"
 #include "sketch/replay.h"
+#include "tilegraph/known_zeros.h"
 #include "tilegraph/random_graph.h"
 
 namespace tilewright::lowering {
@@ -53,8 +54,9 @@ absl::Status PrepareCase(RandomCase& c, bool exact) {
   }
   c.kernel = *std::move(kernel);
 
-  const std::map<TensorId, HostTensor> inputs =
+  std::map<TensorId, HostTensor> inputs =
       RandomInputs(c.workload.graph, c.seed, exact);
+  FillKnownZeros(c.workload.zeros, inputs);
   TW_ASSIGN_OR_RETURN(c.expected, EvaluateWithBounds(c.workload.graph, inputs));
 
   // The kernel's arguments are the tree's global buffers, in order.

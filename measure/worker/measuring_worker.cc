@@ -19,6 +19,7 @@
 #include "measure/worker/confinement.h"
 #include "measure/worker/loaded_candidate.h"
 #include "sketch/workload.h"
+#include "tilegraph/known_zeros.h"
 
 namespace tilewright::measure {
 namespace {
@@ -166,6 +167,7 @@ absl::StatusOr<WorkloadState*> MeasuringWorker::State(const std::string& text) {
   TW_ASSIGN_OR_RETURN(sketch::Workload workload, sketch::ParseWorkload(text));
   Random random(setup_.input_seed());
   InputSet inputs = DrawRealSet(workload.graph, random);
+  FillKnownZeros(workload.zeros, inputs);
   workloads_.push_front(
       {text, std::move(workload), PackedInputs(std::move(inputs)), nullptr});
   if (workloads_.size() > kWorkloadsKept) workloads_.pop_back();
