@@ -129,7 +129,7 @@ class CpuCodegen : public Codegen {
 
  private:
   // Emits the kernels and runs `work` on them. What LLVM had in hand when it
-  // gave up is lost with the memory it takes.
+  // gave up stays with the thread that is lost.
   absl::Status WithLlvm(
       absl::Span<const ScalarKernel> kernels,
       const std::function<absl::Status(llvm::Module&)>& work) const {

@@ -1,5 +1,7 @@
 #include "backends/cpu/codegen/fatal_errors.h"
 
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -67,22 +69,72 @@ TEST(FatalErrorsTest, WhatTheBackEndCannotSelectIsAStatus) {
 
 TEST(FatalErrorsTest, EveryThreadRecoversItsOwn) {
   std::string messages[4];
+  absl::Status after[4];
   std::thread threads[4];
   for (int t = 0; t < 4; ++t) {
-    threads[t] = std::thread([t, &messages] {
+    threads[t] = std::thread([t, &messages, &after] {
       absl::Status status;
+      auto* lost = new Job;
+      EXPECT_FALSE(RunToFatalError([&] { return lost->Run(true); }, status));
       RunToFatalError(
           [t]() -> absl::Status {
             llvm::report_fatal_error(llvm::Twine("number ") + llvm::Twine(t));
           },
           status);
       messages[t] = std::string(status.message());
+      Job good;
+      RunToFatalError([&] { return good.Run(false); }, after[t]);
     });
   }
   for (int t = 0; t < 4; ++t) {
     threads[t].join();
     EXPECT_THAT(messages[t], HasSubstr("number " + std::to_string(t)));
+    TW_EXPECT_OK(after[t]);
   }
+}
+
+// An object on the stack of work that gives up.
+struct Canary {
+  explicit Canary(bool* destroyed) : destroyed(destroyed) {}
+  ~Canary() { *destroyed = true; }
+  const uint64_t word = 0x0123456789abcdef;
+  bool* const destroyed;
+};
+
+TEST(FatalErrorsTest, NoFrameIsUnwoundAndNoneIsReused) {
+  bool destroyed = false;
+  const Canary* canary = nullptr;
+  absl::Status status;
+  EXPECT_FALSE(RunToFatalError(
+      [&]() -> absl::Status {
+        const Canary here(&destroyed);
+        canary = &here;
+        llvm::report_fatal_error("in the middle");
+      },
+      status));
+  for (int i = 0; i < 3; ++i) {  // would overwrite a stack that was given up
+    Job good;
+    EXPECT_TRUE(RunToFatalError([&] { return good.Run(false); }, status));
+    TW_EXPECT_OK(status);
+    TW_EXPECT_OK(Job().Run(false));
+  }
+  ASSERT_NE(canary, nullptr);
+  EXPECT_EQ(canary->word, 0x0123456789abcdef);
+  EXPECT_EQ(canary->destroyed, &destroyed);
+  EXPECT_FALSE(destroyed);
+}
+
+TEST(FatalErrorsTest, WorkMayUseMoreStackThanTheCallerHas) {
+  absl::Status status;
+  EXPECT_TRUE(RunToFatalError(
+      [] {
+        volatile char deep[12 << 20];
+        for (size_t i = 0; i < sizeof deep; i += 4096) deep[i] = 1;
+        return deep[sizeof deep - 4096] == 1 ? absl::OkStatus()
+                                             : absl::InternalError("lost");
+      },
+      status));
+  TW_EXPECT_OK(status);
 }
 
 TEST(FatalErrorsTest, TheStatusOfTheWorkIsPassedOn) {
@@ -90,6 +142,29 @@ TEST(FatalErrorsTest, TheStatusOfTheWorkIsPassedOn) {
   EXPECT_TRUE(RunToFatalError([] { return absl::AbortedError("own business"); },
                               status));
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kAborted, "own business"));
+}
+
+// In a process of its own: afterwards nothing can be compiled there.
+TEST(FatalErrorsDeathTest, TooManyFatalErrorsAreRefused) {
+  const auto give_up_until_refused = [] {
+    absl::Status status;
+    for (int i = 0; i < kMostFatalErrors; ++i) {
+      if (RunToFatalError(
+              []() -> absl::Status { llvm::report_fatal_error("again"); },
+              status))
+        return 1;
+    }
+    bool begun = false;
+    const bool finished = RunToFatalError(
+        [&] {
+          begun = true;
+          return absl::OkStatus();
+        },
+        status);
+    return finished && !begun && absl::IsResourceExhausted(status) ? 0 : 2;
+  };
+  EXPECT_EXIT(std::_Exit(give_up_until_refused()), ::testing::ExitedWithCode(0),
+              "");
 }
 
 TEST(FatalErrorsDeathTest, WithoutRecoveryTheProcessEnds) {
