@@ -2,10 +2,13 @@
 
 #include <optional>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "base/status_macros.h"
 #include "base/string_view.h"
 #include "bench/options/options.h"
+#include "compiler/rewrite_model.h"
 
 namespace tilewright::bench {
 
@@ -27,6 +30,23 @@ absl::StatusOr<CompareFlags> ParseCompareFlags(
     if (!connect)
       return absl::InvalidArgumentError("give tilegraph, register or none");
     flags.connect = *connect;
+    return absl::OkStatus();
+  });
+  parser.Value("allow", [&](absl::string_view list) {
+    for (const absl::string_view name :
+         absl::StrSplit(list, ',', absl::SkipWhitespace())) {
+      if (name != kAllowWinograd4 && name != kAllowBf16) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("give ", kAllowWinograd4, " or ", kAllowBf16));
+      }
+      flags.allow.emplace_back(name);
+    }
+    return absl::OkStatus();
+  });
+  parser.Value("huge-pages", [&](absl::string_view which) {
+    const std::optional<HugePages> parsed = ParseHugePages(ToStd(which));
+    if (!parsed) return absl::InvalidArgumentError("give both, none or own");
+    flags.huge_pages = *parsed;
     return absl::OkStatus();
   });
   parser.Flag("judge", &flags.judge);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "bench/compare/huge_pages.h"
 #include "tilegraph/plan.h"
 
 namespace tilewright::bench {
@@ -15,10 +16,13 @@ struct CompareFlags {
       folders;      // each with a model.onnx and a test_data_set_0
   std::string ort;  // empty: no peer
   std::vector<int> threads = {1, 2};
-  double seconds = 3;  // measured for each side and thread count
+  double seconds = 3;  // measured for each side and thread count, at least
   bool judge = false;  // print errors, exit 1 above the limit
   bool json = false;
+  // As `tilewright compile` has them.
   PlanOptions::Connect connect = PlanOptions::Connect::kRegister;
+  std::vector<std::string> allow;  // less exact kernels
+  HugePages huge_pages = HugePages::kBoth;
 };
 
 // InvalidArgument says which flag is wrong, and how. `environment_ort`:

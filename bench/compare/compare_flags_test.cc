@@ -33,15 +33,40 @@ TEST(CompareFlagsTest, ThePeerComesFromTheEnvironmentUnlessGiven) {
   EXPECT_EQ(given.ort, "/y.so");
 }
 
+TEST(CompareFlagsTest, DefaultsAreThoseOfTheCompilerAndEqualMemory) {
+  TW_ASSERT_OK_AND_ASSIGN(const CompareFlags flags,
+                          ParseCompareFlags({"a"}, nullptr, nullptr));
+  EXPECT_EQ(flags.connect, PlanOptions::Connect::kRegister);
+  EXPECT_TRUE(flags.allow.empty());
+  EXPECT_EQ(flags.huge_pages, HugePages::kBoth);
+  EXPECT_GE(flags.seconds, 3);
+  EXPECT_THAT(flags.threads, ElementsAre(1, 2));
+}
+
+TEST(CompareFlagsTest, WhatIsAllowedIsAList) {
+  TW_ASSERT_OK_AND_ASSIGN(
+      const CompareFlags flags,
+      ParseCompareFlags({"a", "--allow=winograd4,bf16", "--huge-pages=none"},
+                        nullptr, nullptr));
+  EXPECT_THAT(flags.allow, ElementsAre("winograd4", "bf16"));
+  EXPECT_EQ(flags.huge_pages, HugePages::kNone);
+}
+
 TEST(CompareFlagsTest, MistakesAreNamed) {
+  EXPECT_THAT(
+      ParseCompareFlags({"a", "--allow=fast"}, nullptr, nullptr),
+      StatusIs(absl::StatusCode::kInvalidArgument, "give winograd4 or bf16"));
+  EXPECT_THAT(
+      ParseCompareFlags({"a", "--huge-pages=some"}, nullptr, nullptr),
+      StatusIs(absl::StatusCode::kInvalidArgument, "give both, none or own"));
   EXPECT_THAT(ParseCompareFlags({}, nullptr, nullptr),
               StatusIs(absl::StatusCode::kInvalidArgument, "no folder"));
   EXPECT_THAT(
       ParseCompareFlags({"a", "--thread=2"}, nullptr, nullptr),
       StatusIs(absl::StatusCode::kInvalidArgument, "unknown flag --thread=2"));
-  EXPECT_THAT(
-      ParseCompareFlags({"a", "--threads=0"}, nullptr, nullptr),
-      StatusIs(absl::StatusCode::kInvalidArgument, "--threads: '0' is no number"));
+  EXPECT_THAT(ParseCompareFlags({"a", "--threads=0"}, nullptr, nullptr),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--threads: '0' is no number"));
   EXPECT_THAT(ParseCompareFlags({"a", "--seconds=soon"}, nullptr, nullptr),
               StatusIs(absl::StatusCode::kInvalidArgument, "'soon'"));
 }

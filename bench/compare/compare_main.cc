@@ -2,7 +2,7 @@
 // the same threads, windows of the two alternating.
 //
 //   compare MODEL_DIR... [--ort=LIB] [--threads=1,2] [--seconds=S] [--judge]
-//   [--json]
+//   [--huge-pages=both|none|own] [--connect=HOW] [--allow=LIST] [--json]
 //
 // Prints, and after several models a table with the geometric mean of the
 // speeds; never asserts, but for --judge: exit status 1 if an error against the
@@ -10,6 +10,8 @@
 // output.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -20,8 +22,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "bench/compare/compare_flags.h"
+#include "bench/compare/huge_pages.h"
 #include "bench/compare/summary.h"
 #include "bench/model/judge.h"
 #include "bench/model/own_model.h"
@@ -29,6 +33,7 @@
 #include "bench/ort/test_data.h"
 #include "bench/ort/timing.h"
 #include "measure/peak/fma_peak.h"
+#include "tilegraph/plan.h"
 
 namespace tilewright::bench {
 namespace {
@@ -37,6 +42,9 @@ constexpr double kWindowSeconds = 0.25;
 // The peer's pool spins after a run; so long after it nothing of ours is
 // measured.
 constexpr double kSpinSeconds = 1;
+// Where wall times are quoted, windows are repeated until half of those asked
+// for were quiet on both sides, up to so many times what was asked for.
+constexpr int kMostRepeats = 3;
 
 struct Errors {
   double own = 0;
@@ -56,8 +64,23 @@ struct Comparison {
   Timing own;
   std::optional<Timing> peer;
   std::string peer_version;
+  // What each side has in huge pages after its first run.
+  int64_t own_huge_bytes = 0;
+  int64_t peer_huge_bytes = 0;
   std::optional<Errors> errors;
 };
+
+const char* ConnectName(PlanOptions::Connect connect) {
+  switch (connect) {
+    case PlanOptions::Connect::kNone:
+      return "none";
+    case PlanOptions::Connect::kRegister:
+      return "register";
+    case PlanOptions::Connect::kTileGraph:
+      return "tilegraph";
+  }
+  return "?";
+}
 
 void Wait(double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); }
 
@@ -80,6 +103,13 @@ absl::StatusOr<Errors> Judge(
   return errors;
 }
 
+int QuietWindows(const std::vector<Window>& windows) {
+  return static_cast<int>(
+      std::count_if(windows.begin(), windows.end(), [](const Window& window) {
+        return window.foreign_percent < kQuietPercent;
+      }));
+}
+
 // A B A B: windows alternate, the peak is sampled between them.
 absl::Status Measure(const CompareFlags& flags, OwnModel& own, OrtSession* peer,
                      Comparison& comparison) {
@@ -94,7 +124,13 @@ absl::Status Measure(const CompareFlags& flags, OwnModel& own, OrtSession* peer,
   const int rounds =
       std::max(1, static_cast<int>(flags.seconds / kWindowSeconds + 0.5));
   const int peak_samples = std::max(1, (50 + rounds - 1) / rounds);
-  for (int round = 0; round < rounds; ++round) {
+  const auto enough = [&](int round) {
+    if (round < rounds) return false;
+    if (comparison.threads == 1 || round >= kMostRepeats * rounds) return true;
+    return 2 * QuietWindows(own_windows) >= rounds &&
+           (peer == nullptr || 2 * QuietWindows(peer_windows) >= rounds);
+  };
+  for (int round = 0; !enough(round); ++round) {
     if (peer != nullptr && comparison.threads > 1) Wait(kSpinSeconds);
     for (int i = 0; i < peak_samples; ++i) peak.Sample();
     TW_ASSIGN_OR_RETURN(Window own_window,
@@ -121,11 +157,14 @@ absl::StatusOr<Comparison> CompareOnce(const CompareFlags& flags,
   comparison.threads = threads;
   comparison.compile_cpu_s = compiled.compile_cpu_s;
   comparison.load_ms = load_s * 1e3;
+  const int64_t huge_before = HugePageBytes();
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<OwnModel> own,
                       OwnModel::Load(compiled.tw, threads));
   comparison.flops = own->flops();
   TW_RETURN_IF_ERROR(own->Bind(data.inputs));
   TW_RETURN_IF_ERROR(own->Run());
+  const int64_t huge_with_own = HugePageBytes();
+  comparison.own_huge_bytes = std::max<int64_t>(0, huge_with_own - huge_before);
   std::unique_ptr<OrtSession> peer;
   std::optional<std::vector<OrtTensor>> peer_outputs;
   if (!flags.ort.empty()) {
@@ -133,6 +172,8 @@ absl::StatusOr<Comparison> CompareOnce(const CompareFlags& flags,
         peer, OrtSession::Open(flags.ort, folder + "/model.onnx", {threads}));
     comparison.peer_version = peer->version();
     TW_ASSIGN_OR_RETURN(peer_outputs, peer->Run(data.inputs));
+    comparison.peer_huge_bytes =
+        std::max<int64_t>(0, HugePageBytes() - huge_with_own);
   }
   if (flags.judge) {
     TW_ASSIGN_OR_RETURN(
@@ -149,9 +190,11 @@ double Quoted(const Timing& timing, int threads) {
   return threads == 1 ? timing.min_cpu_ms : timing.min_wall_ms;
 }
 
-SummaryRow RowOf(const Comparison& c) {
+SummaryRow RowOf(const CompareFlags& flags, const Comparison& c) {
   SummaryRow row;
   row.model = std::filesystem::path(c.folder).filename().string();
+  if (!flags.allow.empty())
+    absl::StrAppend(&row.model, " (", absl::StrJoin(flags.allow, ", "), ")");
   row.threads = c.threads;
   row.own_ms = Quoted(c.own, c.threads);
   if (c.peer) row.peer_ms = Quoted(*c.peer, c.threads);
@@ -172,11 +215,17 @@ std::string TimingJson(const Timing& t) {
       t.quiet_windows, t.windows);
 }
 
-void PrintJson(const Comparison& c) {
+void PrintJson(const CompareFlags& flags, const Comparison& c) {
   std::string line = absl::StrFormat(
-      "{\"model\": \"%s\", \"threads\": %d, \"gflop\": %.6f, "
+      "{\"model\": \"%s\", \"threads\": %d, \"allow\": \"%s\", "
+      "\"connect\": \"%s\", \"huge_pages\": \"%s\", "
+      "\"huge_bytes\": %d, \"onnxruntime_huge_bytes\": %d, "
+      "\"onnxruntime_version\": \"%s\", \"gflop\": %.6f, "
       "\"compile_cpu_s\": %.3f, \"load_ms\": %.2f",
-      c.folder, c.threads, c.flops * 1e-9, c.compile_cpu_s, c.load_ms);
+      c.folder, c.threads, absl::StrJoin(flags.allow, ","),
+      ConnectName(flags.connect), HugePagesName(flags.huge_pages),
+      c.own_huge_bytes, c.peer_huge_bytes, c.peer_version, c.flops * 1e-9,
+      c.compile_cpu_s, c.load_ms);
   if (c.own.runs > 0) {
     const double ms = Quoted(c.own, c.threads);
     absl::StrAppendFormat(&line,
@@ -209,12 +258,16 @@ void PrintTiming(const char* who, const Timing& t) {
       t.quiet_windows == 0 ? " (none: wall times are from all)" : "");
 }
 
-void PrintText(const Comparison& c) {
+void PrintText(const CompareFlags& flags, const Comparison& c) {
   std::printf(
       "%s, %d thread%s: %.3f GFLOP, compiled in %.2f s of CPU, loads in %.1f "
       "ms\n",
       c.folder.c_str(), c.threads, c.threads == 1 ? "" : "s", c.flops * 1e-9,
       c.compile_cpu_s, c.load_ms);
+  std::printf("  huge pages: %s; MiB in them: tilewright %.0f",
+              HugePagesName(flags.huge_pages), c.own_huge_bytes * 0x1p-20);
+  if (c.peer) std::printf(", ONNX Runtime %.0f", c.peer_huge_bytes * 0x1p-20);
+  std::printf("\n");
   if (c.own.runs > 0) {
     const double ms = Quoted(c.own, c.threads);
     PrintTiming("tilewright", c.own);
@@ -244,6 +297,7 @@ absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder,
                       ReadTestData(folder + "/test_data_set_0"));
   CompileOptions options;
   options.plan.connect = flags.connect;
+  options.allow = flags.allow;
   TW_ASSIGN_OR_RETURN(const CompiledBytes compiled,
                       CompileForHost(folder + "/model.onnx", options));
   TW_ASSIGN_OR_RETURN(const double load_s, LoadSeconds(compiled.tw));
@@ -251,8 +305,8 @@ absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder,
     TW_ASSIGN_OR_RETURN(
         const Comparison comparison,
         CompareOnce(flags, folder, compiled, load_s, data, threads));
-    flags.json ? PrintJson(comparison) : PrintText(comparison);
-    summary.push_back(RowOf(comparison));
+    flags.json ? PrintJson(flags, comparison) : PrintText(flags, comparison);
+    summary.push_back(RowOf(flags, comparison));
     std::fflush(stdout);
     judged_ok = judged_ok && (!comparison.errors || comparison.errors->ok());
     // Its pool has ended with the session, but not at once.
@@ -269,6 +323,12 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "compare: %s\n",
                  std::string(flags.status().message()).c_str());
     return 2;
+  }
+  if (const absl::Status memory = ArrangeHugePages(flags->huge_pages, argv);
+      !memory.ok()) {
+    std::fprintf(stderr, "compare: %s\n",
+                 std::string(memory.message()).c_str());
+    return 1;
   }
   bool ok = true;
   std::vector<SummaryRow> summary;
