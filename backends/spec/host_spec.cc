@@ -116,9 +116,15 @@ absl::StatusOr<DeviceSpec> CpuSpec(std::string_view cpu_class,
 }
 
 absl::StatusOr<DeviceSpec> HostSpec() {
+  return HostSpecWithCores(QueryHostStructure().cores);
+}
+
+absl::StatusOr<DeviceSpec> HostSpecWithCores(int64_t cores) {
   TW_ASSIGN_OR_RETURN(const std::string cpu_class,
                       BestCpuClass(HostCpuFeatures()));
-  return CpuSpec(cpu_class, QueryHostStructure());
+  HostStructure host = QueryHostStructure();
+  host.cores = cores;
+  return CpuSpec(cpu_class, host);
 }
 
 }  // namespace tilewright

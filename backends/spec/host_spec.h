@@ -36,6 +36,10 @@ absl::StatusOr<DeviceSpec> CpuSpec(std::string_view cpu_class,
 // x86-64-v2.
 absl::StatusOr<DeviceSpec> HostSpec();
 
+// The host as if the process might use `cores` hardware threads of it.
+// REQUIRES: cores >= 1.
+absl::StatusOr<DeviceSpec> HostSpecWithCores(int64_t cores);
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_BACKENDS_SPEC_HOST_SPEC_H_
