@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/allocation.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/tensor_proto.h"
 #include "tilegraph/dtype.h"
@@ -198,7 +200,14 @@ absl::Status ExternalData::Resolve(onnx::TensorProto& tensor) {
         " of the memory limit for weights are left; raise the limit"));
   }
   budget_bytes_ -= *bytes;
-  std::string data(static_cast<size_t>(*bytes), '\0');
+  const std::string purpose = absl::StrCat("tensor ", Quoted(tensor.name()));
+  TW_RETURN_IF_ERROR(CheckMemory(*bytes, purpose));
+  std::string data;
+  try {
+    data.resize(static_cast<size_t>(*bytes));
+  } catch (const std::bad_alloc&) {
+    return CannotAllocate(*bytes, purpose);
+  }
   for (int64_t done = 0; done < *bytes;) {
     const ssize_t got =
         pread(file, data.data() + done, static_cast<size_t>(*bytes - done),

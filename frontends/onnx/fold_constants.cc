@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "frontends/onnx/check_sizes.h"
 #include "frontends/onnx/import_context.h"
 #include "frontends/onnx/tensor_proto.h"
 #include "tilegraph/interpreter.h"
@@ -134,6 +135,7 @@ absl::StatusOr<bool> Folder::Fold(OpContext& op, const OpDef& def) {
   }
   if (!all_empty) {
     TW_RETURN_IF_ERROR(def.import(in));
+    TW_RETURN_IF_ERROR(CheckSizes(op, graph, 0));
     bool interpret = false;
     for (int i = 0; i < op.num_outputs(); ++i) {
       if (!op.has_output(i) || values[i] != nullptr) continue;

@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/allocation.h"
 #include "base/status_macros.h"
+#include "frontends/onnx/check_attributes.h"
+#include "frontends/onnx/check_sizes.h"
 #include "frontends/onnx/fold_batch_norm.h"
 #include "frontends/onnx/import_context.h"
 #include "frontends/onnx/infer_shapes.h"
@@ -16,6 +19,7 @@
 #include "frontends/onnx/op_context.h"
 #include "frontends/onnx/op_def.h"
 #include "frontends/onnx/op_table.h"
+#include "frontends/onnx/tensor_proto.h"
 
 namespace tilewright {
 namespace {
@@ -81,8 +85,10 @@ class Converter {
     }
     ImportContext in(op, model_.graph,
                      [this](ValueId id) { return TensorOf(id); });
+    const int before = model_.graph.size();
     TW_RETURN_IF_ERROR(def->import(in));
     TW_RETURN_IF_ERROR(op.status());
+    TW_RETURN_IF_ERROR(CheckSizes(op, model_.graph, before));
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kNoValue) continue;
       tensors_[node.outputs[i]] = in.outputs()[i];
@@ -138,20 +144,13 @@ class Converter {
   ImportedModel model_;
 };
 
-}  // namespace
-
-absl::StatusOr<ImportedModel> ImportModel(const std::string& path,
-                                          const ImportOptions& options) {
-  TW_ASSIGN_OR_RETURN(onnx::ModelProto model, LoadModel(path, options.limits));
-  return ImportModelProto(std::move(model), options);
-}
-
-absl::StatusOr<ImportedModel> ImportModelProto(onnx::ModelProto model,
-                                               const ImportOptions& options) {
+absl::StatusOr<ImportedModel> ImportLoaded(onnx::ModelProto model,
+                                           const ImportOptions& options) {
   TW_ASSIGN_OR_RETURN(OnnxGraph graph, BuildOnnxGraph(std::move(model)));
   RemoveDeadNodes(graph);
   const OpTable table;
   TW_RETURN_IF_ERROR(table.CheckSupported(graph));
+  TW_RETURN_IF_ERROR(CheckAttributes(graph));
   UseIntegerContractions(graph);
   RemoveDeadNodes(graph);
   TW_ASSIGN_OR_RETURN(std::vector<ValueInfo> infos,
@@ -163,6 +162,24 @@ absl::StatusOr<ImportedModel> ImportModelProto(onnx::ModelProto model,
                       Converter(graph, infos, table).Convert());
   InlineDequantize(imported);
   return imported;
+}
+
+}  // namespace
+
+absl::StatusOr<ImportedModel> ImportModel(const std::string& path,
+                                          const ImportOptions& options) {
+  absl::StatusOr<onnx::ModelProto> model =
+      CatchExceptions(absl::StrCat("loading model ", Quoted(path)),
+                      [&] { return LoadModel(path, options.limits); });
+  TW_RETURN_IF_ERROR(model.status());
+  return ImportModelProto(*std::move(model), options);
+}
+
+absl::StatusOr<ImportedModel> ImportModelProto(onnx::ModelProto model,
+                                               const ImportOptions& options) {
+  return CatchExceptions("importing the model", [&] {
+    return ImportLoaded(std::move(model), options);
+  });
 }
 
 }  // namespace tilewright

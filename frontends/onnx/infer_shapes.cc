@@ -1,9 +1,11 @@
 #include "frontends/onnx/infer_shapes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
@@ -79,6 +81,15 @@ absl::Status CheckSize(const OpContext& op, const ValueInfo& info) {
   return absl::OkStatus();
 }
 
+// Operators whose further inputs are lists, which may be empty.
+bool TakesLists(const std::string& op) {
+  static constexpr absl::string_view kOps[] = {
+      "Concat", "Expand",  "Pad",  "Reshape",   "Resize",  "Slice",
+      "Split",  "Squeeze", "Tile", "Unsqueeze", "Upsample"};
+  return absl::StartsWith(op, "Reduce") ||
+         std::count(std::begin(kOps), std::end(kOps), op) > 0;
+}
+
 // Computes work on elements; a tensor without any only passes through those
 // that are known.
 absl::Status CheckNotEmpty(const OpContext& op, const OnnxGraph& graph) {
@@ -87,7 +98,7 @@ absl::Status CheckNotEmpty(const OpContext& op, const OnnxGraph& graph) {
   };
   for (int i = 0; i < op.num_inputs(); ++i) {
     if (op.has_input(i) && empty(op.shape(i)) &&
-        op.input(i).constant == nullptr) {
+        (op.input(i).constant == nullptr || !TakesLists(op.node().op))) {
       return op.Unsupported("tensor ", Quoted(graph.name(op.node().inputs[i])),
                             " of shape ", ShapeText(op.shape(i)),
                             " without elements");

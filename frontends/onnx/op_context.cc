@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/tensor_proto.h"
+#include "tilegraph/new_tensor.h"
 
 namespace tilewright {
 
@@ -34,6 +35,13 @@ absl::Status OpContext::UnsupportedText(const std::string& text) const {
   return absl::UnimplementedError(
       absl::StrCat(graph_.Label(node_), ": ", text,
                    " is not supported; export the model without it"));
+}
+
+absl::StatusOr<HostTensor> OpContext::NewTensor(DType dtype,
+                                                Shape shape) const {
+  return tilewright::NewTensor(
+      dtype, std::move(shape),
+      absl::StrCat("a table of ", graph_.Label(node_)));
 }
 
 const Attribute* OpContext::Find(absl::string_view name, Attribute::Type type,

@@ -78,6 +78,9 @@ class OpContext {
   const ValueInfo& output(int i) const { return outputs_[i]; }
   std::vector<ValueInfo>& outputs() { return outputs_; }
 
+  // A tensor of zeros that is needed when compiling; errors name the node.
+  absl::StatusOr<HostTensor> NewTensor(DType dtype, Shape shape) const;
+
   // InvalidArgument: "node 'fc' (Gemm): ...", with what to do if that is not
   // said.
   template <typename... Args>

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "tilegraph/new_tensor.h"
 
 namespace tilewright {
 namespace {
@@ -180,7 +181,9 @@ absl::StatusOr<HostTensor> ToHostTensor(const onnx::TensorProto& proto) {
       return WrongSize(proto, *dtype, *bytes, static_cast<int64_t>(raw.size()),
                        "bytes");
     }
-    HostTensor tensor(*dtype, std::move(shape));
+    TW_ASSIGN_OR_RETURN(
+        HostTensor tensor,
+        NewTensor(*dtype, std::move(shape), absl::StrCat("tensor ", name)));
     if (*bytes > 0) std::memcpy(tensor.data(), raw.data(), raw.size());
     if (*dtype == DType::kBool) {
       for (char& value : tensor.as<char>()) value = value != 0;
@@ -192,7 +195,9 @@ absl::StatusOr<HostTensor> ToHostTensor(const onnx::TensorProto& proto) {
                        proto.uint64_data_size() + proto.double_data_size();
   const int64_t wanted = *bytes / SizeBytes(*dtype);
   if (held != wanted) return WrongSize(proto, *dtype, wanted, held, "values");
-  HostTensor tensor(*dtype, std::move(shape));
+  TW_ASSIGN_OR_RETURN(
+      HostTensor tensor,
+      NewTensor(*dtype, std::move(shape), absl::StrCat("tensor ", name)));
   TW_RETURN_IF_ERROR(TakeTyped(proto, tensor));
   if (*dtype == DType::kBool) {
     for (char& value : tensor.as<char>()) value = value != 0;

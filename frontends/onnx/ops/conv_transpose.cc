@@ -8,6 +8,7 @@
 // dilation beside a stride the taps of an output are spread too; there the
 // input is, with zeros between.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -24,6 +25,7 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 20;
+constexpr int64_t kMostOrdered = int64_t{1} << 24;  // weights
 
 absl::StatusOr<std::vector<int64_t>> ReadInts(const OpContext& op,
                                               const char* name, size_t count,
@@ -175,10 +177,23 @@ Phases PhasesOf(const WindowDim& dim) {
   return phases;
 }
 
+// How many weights there are when ordered, taps that the kernel does not have
+// included.
+double OrderedElements(const Shape& weights,
+                       const std::vector<WindowDim>& window) {
+  double count =
+      static_cast<double>(weights[0]) * static_cast<double>(weights[1]);
+  for (const WindowDim& dim : window)
+    count *= static_cast<double>(dim.stride * PhasesOf(dim).taps);
+  return count;
+}
+
 // The weights [ic, oc, kernel...] by rest, tap and channels:
 // [r, tap, r, tap, ..., ic, oc], zero where the kernel has no such tap.
-HostTensor OrderWeights(const HostTensor& w,
-                        const std::vector<WindowDim>& window, int64_t groups) {
+absl::StatusOr<HostTensor> OrderWeights(const OpContext& op,
+                                        const std::vector<WindowDim>& window,
+                                        int64_t groups) {
+  const HostTensor& w = *op.input(1).constant;
   const int64_t channels_in = w.shape()[0] / groups,
                 channels_out = w.shape()[1];
   Shape shape;
@@ -188,7 +203,7 @@ HostTensor OrderWeights(const HostTensor& w,
   }
   shape.push_back(channels_in);
   shape.push_back(channels_out * groups);
-  HostTensor ordered(w.dtype(), shape);
+  TW_ASSIGN_OR_RETURN(HostTensor ordered, op.NewTensor(w.dtype(), shape));
   Shape at(shape.size(), 0);
   for (int64_t i = 0; i < ordered.num_elements(); ++i) {
     int64_t rest = i;
@@ -209,15 +224,21 @@ HostTensor OrderWeights(const HostTensor& w,
   return ordered;
 }
 
-// Whether the taps of an output follow each other, and can be ordered now.
+// Whether the taps of an output follow each other, and can be ordered now. With
+// strides far above the kernel nearly all phases would be zeros.
 bool HasPhases(const ImportContext& in, const std::vector<WindowDim>& window) {
-  return in.op().input(1).constant != nullptr &&
+  const auto& w = in.op().input(1).constant;
+  return w != nullptr &&
+         OrderedElements(w->shape(), window) <=
+             static_cast<double>(
+                 std::max<int64_t>(kMostOrdered, 4 * w->num_elements())) &&
          std::all_of(window.begin(), window.end(),
                      [](const WindowDim& dim) { return dim.dilation == 1; });
 }
 
-void EmitByPhases(ImportContext& in, const std::vector<WindowDim>& window,
-                  int64_t groups) {
+absl::Status EmitByPhases(ImportContext& in,
+                          const std::vector<WindowDim>& window,
+                          int64_t groups) {
   const Shape& w_shape = in.op().shape(1);
   const int64_t channels_in = w_shape[0] / groups, channels_out = w_shape[1];
   const DType acc = Combiner::DefaultAccumulator(in.op().dtype(0));
@@ -229,9 +250,9 @@ void EmitByPhases(ImportContext& in, const std::vector<WindowDim>& window,
     dim.pad_after = phases.after;
   }
   const TensorId x = PadWithZeros(in, taps);
-  const TensorId w =
-      in.Constant(in.Name(0, "weights"),
-                  OrderWeights(*in.op().input(1).constant, window, groups));
+  TW_ASSIGN_OR_RETURN(HostTensor ordered,
+                      OrderWeights(in.op(), window, groups));
+  const TensorId w = in.Constant(in.Name(0, "weights"), std::move(ordered));
   EmitConvolution(
       in, taps, channels_out * groups, channels_in,
       [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
@@ -251,6 +272,7 @@ void EmitByPhases(ImportContext& in, const std::vector<WindowDim>& window,
         return Binary(Op::kMul, CastTo(acc, in.At(x, std::move(at))),
                       CastTo(acc, in.At(w, std::move(tap))));
       });
+  return absl::OkStatus();
 }
 
 void EmitBySpreading(ImportContext& in, const std::vector<WindowDim>& window,
@@ -287,10 +309,9 @@ absl::Status ImportConvTranspose(ImportContext& in) {
                       ReadTransposed(in.op()));
   const int64_t groups = in.op().Int("group", 1);
   if (HasPhases(in, window)) {
-    EmitByPhases(in, window, groups);
-  } else {
-    EmitBySpreading(in, window, groups);
+    return EmitByPhases(in, window, groups);
   }
+  EmitBySpreading(in, window, groups);
   return absl::OkStatus();
 }
 

@@ -340,7 +340,8 @@ constexpr OpDef kOps[] = {
     {"IsNaN", 9, 1, 1, InferIsNumber, ImportUnary<Apply<Op::kIsNan>>},
     {"IsInf", 10, 1, 1, InferIsNumber, ImportIsInf},
     {"Where", 9, 3, 3, InferWhere, ImportWhere},
-    {"Clip", 6, 1, 3, InferClip, ImportClip},
+    {"Clip", 6, 1, 1, InferClip, ImportClip},
+    {"Clip", 11, 1, 3, InferClip, ImportClip},
     {"Cast", 6, 1, 1, InferCast, ImportCast},
     {"CastLike", 15, 2, 2, InferCastLike, ImportCast},
 };

@@ -116,7 +116,8 @@ absl::Status ImportMatMul(ImportContext& in) {
 }
 
 constexpr OpDef kOps[] = {
-    {"Gemm", 6, 2, 3, InferGemm, ImportGemm},
+    {"Gemm", 6, 3, 3, InferGemm, ImportGemm},
+    {"Gemm", 11, 2, 3, InferGemm, ImportGemm},
     {"MatMul", 6, 2, 2, InferMatMul, ImportMatMul},
 };
 

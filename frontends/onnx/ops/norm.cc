@@ -49,8 +49,8 @@ absl::Status ImportBatchNorm(ImportContext& in) {
   for (int i = 1; i <= 4; ++i) known &= op.input(i).constant != nullptr;
   if (known) {
     // Two channel vectors, in double: y = a * x + b.
-    HostTensor a(acc, op.shape(1));
-    HostTensor b(acc, op.shape(1));
+    TW_ASSIGN_OR_RETURN(HostTensor a, op.NewTensor(acc, op.shape(1)));
+    TW_ASSIGN_OR_RETURN(HostTensor b, op.NewTensor(acc, op.shape(1)));
     for (int64_t c = 0; c < a.num_elements(); ++c) {
       const auto value = [&](int i) { return op.input(i).constant->Get(c).f; };
       const double factor = value(1) / std::sqrt(value(4) + epsilon);

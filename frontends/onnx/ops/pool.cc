@@ -143,7 +143,8 @@ absl::Status EmitAverage(ImportContext& in,
       same *= static_cast<double>(count[0]);
       continue;
     }
-    HostTensor table(acc, {window[d].output});
+    TW_ASSIGN_OR_RETURN(HostTensor table,
+                        in.op().NewTensor(acc, {window[d].output}));
     for (size_t o = 0; o < count.size(); ++o) {
       table.Set(static_cast<int64_t>(o),
                 Scalar{static_cast<double>(count[o]), 0});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -242,8 +243,11 @@ absl::Status InferResize(OpContext& op) {
   return absl::OkStatus();
 }
 
-HostTensor IntTable(const std::vector<int64_t>& values, Shape shape) {
-  HostTensor tensor(DType::kInt64, std::move(shape));
+absl::StatusOr<HostTensor> IntTable(const OpContext& op,
+                                    const std::vector<int64_t>& values,
+                                    Shape shape) {
+  TW_ASSIGN_OR_RETURN(HostTensor tensor,
+                      op.NewTensor(DType::kInt64, std::move(shape)));
   std::copy(values.begin(), values.end(), tensor.as<int64_t>().begin());
   return tensor;
 }
@@ -277,8 +281,10 @@ absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
     if (is_whole) {
       factor[d] = whole;
     } else {
-      tables[d] = in.Constant(in.Name(0, absl::StrCat("from", d)),
-                              IntTable(position, {spec.shape[d]}));
+      TW_ASSIGN_OR_RETURN(HostTensor table,
+                          IntTable(in.op(), position, {spec.shape[d]}));
+      tables[d] =
+          in.Constant(in.Name(0, absl::StrCat("from", d)), std::move(table));
     }
   }
   return EmitMove(in, false, [&](absl::Span<const Expr> index) {
@@ -309,18 +315,21 @@ struct Interpolation {
   }
 };
 
-Interpolation InterpolationOf(ImportContext& in, const ResizeSpec& spec, int d,
-                              DType acc) {
+absl::StatusOr<Interpolation> InterpolationOf(ImportContext& in,
+                                              const ResizeSpec& spec, int d,
+                                              DType acc) {
   const int64_t extent = in.op().shape(0)[d], output = spec.shape[d];
   const Table table = TableOf(spec, d, extent);
-  HostTensor weights(acc, {output, table.taps});
+  TW_ASSIGN_OR_RETURN(HostTensor weights,
+                      in.op().NewTensor(acc, {output, table.taps}));
   for (size_t k = 0; k < table.weight.size(); ++k) {
     weights.Set(static_cast<int64_t>(k), Scalar{table.weight[k], 0});
   }
+  TW_ASSIGN_OR_RETURN(HostTensor positions,
+                      IntTable(in.op(), table.position, {output, table.taps}));
   const TensorId position =
-      in.Constant(in.Name(0, absl::StrCat("from", d)),
-                  IntTable(table.position, {output, table.taps}));
-  return {
+      in.Constant(in.Name(0, absl::StrCat("from", d)), std::move(positions));
+  return Interpolation{
       d, extent, table.taps, position,
       in.Constant(in.Name(0, absl::StrCat("weight", d)), std::move(weights))};
 }
@@ -330,7 +339,10 @@ Interpolation InterpolationOf(ImportContext& in, const ResizeSpec& spec, int d,
 absl::Status ImportTogether(ImportContext& in, const ResizeSpec& spec,
                             const std::vector<int>& axes, DType acc) {
   std::vector<Interpolation> along;
-  for (const int d : axes) along.push_back(InterpolationOf(in, spec, d, acc));
+  for (const int d : axes) {
+    TW_ASSIGN_OR_RETURN(Interpolation one, InterpolationOf(in, spec, d, acc));
+    along.push_back(std::move(one));
+  }
   in.EmitElementwise(0, "resize", [&](absl::Span<const Expr> index) {
     const std::function<Expr(size_t, std::vector<Expr>)> sum =
         [&](size_t step, std::vector<Expr> at) {
@@ -374,7 +386,8 @@ absl::Status ImportResize(ImportContext& in) {
   for (size_t step = 0; step < axes.size(); ++step) {
     const int d = axes[step];
     const bool is_last = step + 1 == axes.size();
-    const Interpolation along = InterpolationOf(in, spec, d, acc);
+    TW_ASSIGN_OR_RETURN(const Interpolation along,
+                        InterpolationOf(in, spec, d, acc));
     shape[d] = spec.shape[d];
     std::vector<NamedAxis> out;
     for (size_t k = 0; k < shape.size(); ++k) {
@@ -397,8 +410,10 @@ absl::Status ImportResize(ImportContext& in) {
 }
 
 constexpr OpDef kOps[] = {
-    {"Resize", 10, 1, 4, InferResize, ImportResize},
-    {"Upsample", 7, 1, 2, InferResize, ImportResize},
+    {"Resize", 10, 2, 2, InferResize, ImportResize},
+    {"Resize", 11, 1, 4, InferResize, ImportResize},
+    {"Upsample", 7, 1, 1, InferResize, ImportResize},
+    {"Upsample", 9, 2, 2, InferResize, ImportResize},
 };
 
 }  // namespace

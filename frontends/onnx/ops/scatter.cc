@@ -4,6 +4,7 @@
 // positions are known when compiling, so is the answer; else a reduction finds
 // it.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -174,10 +175,12 @@ Expr UpdateOf(const ImportContext& in, const ScatterSpec& spec,
 }
 
 // Which candidate hits last, by element of spec.target; -1: none does.
-HostTensor LastHits(const OpContext& op, const ScatterSpec& spec) {
+absl::StatusOr<HostTensor> LastHits(const OpContext& op,
+                                    const ScatterSpec& spec) {
   const HostTensor& indices = *op.input(1).constant;
   const Shape& shape = op.shape(1);
-  HostTensor last(DType::kInt64, spec.target);
+  TW_ASSIGN_OR_RETURN(HostTensor last,
+                      op.NewTensor(DType::kInt64, spec.target));
   const absl::Span<int64_t> slots = last.as<int64_t>();
   std::fill(slots.begin(), slots.end(), -1);
   const auto wrap = [](int64_t at, int64_t extent) {
@@ -231,7 +234,8 @@ absl::Status ImportReplacing(ImportContext& in, const ScatterSpec& spec) {
   const OpContext& op = in.op();
   TensorId last = -1;
   if (op.input(1).constant != nullptr) {
-    last = in.Constant(in.Name(0, "last"), LastHits(op, spec));
+    TW_ASSIGN_OR_RETURN(HostTensor hits, LastHits(op, spec));
+    last = in.Constant(in.Name(0, "last"), std::move(hits));
   } else {
     const TensorId indices = in.input(1);
     last = in.Reduction(in.Name(0, "last"), DType::kInt64, AxesOf(spec.target),

@@ -112,6 +112,9 @@ absl::Status InferSqueeze(OpContext& op) {
 
 absl::Status InferUnsqueeze(OpContext& op) {
   TW_ASSIGN_OR_RETURN(const std::vector<int64_t> given, AxesOf(op));
+  constexpr size_t kMostAxes = 64;
+  if (given.size() > kMostAxes)
+    return op.Error("there are ", given.size(), " axes to add");
   const int rank = op.rank(0) + static_cast<int>(given.size());
   TW_ASSIGN_OR_RETURN(const std::vector<int> axes, op.Axes(given, rank));
   Shape shape = op.shape(0);
@@ -248,7 +251,9 @@ absl::Status InferRange(OpContext& op) {
                     number(2), " has no end or more than ", kLongestRange,
                     " elements");
   }
-  HostTensor range(op.dtype(0), {static_cast<int64_t>(std::max(0.0, steps))});
+  TW_ASSIGN_OR_RETURN(
+      HostTensor range,
+      op.NewTensor(op.dtype(0), {static_cast<int64_t>(std::max(0.0, steps))}));
   for (int64_t i = 0; i < range.num_elements(); ++i) {
     range.Set(i, Scalar{values[0].f + static_cast<double>(i) * values[2].f,
                         values[0].i + i * values[2].i});
@@ -286,10 +291,13 @@ absl::Status ImportEyeLike(ImportContext& in) {
 constexpr OpDef kOps[] = {
     {"Reshape", 6, 2, 2, InferReshape, ImportReshape},
     {"Flatten", 6, 1, 1, InferFlatten, ImportReshape},
-    {"Squeeze", 6, 1, 2, InferSqueeze, ImportReshape},
-    {"Unsqueeze", 6, 1, 2, InferUnsqueeze, ImportReshape},
+    {"Squeeze", 6, 1, 1, InferSqueeze, ImportReshape},
+    {"Squeeze", 13, 1, 2, InferSqueeze, ImportReshape},
+    {"Unsqueeze", 6, 1, 1, InferUnsqueeze, ImportReshape},
+    {"Unsqueeze", 13, 2, 2, InferUnsqueeze, ImportReshape},
     {"Identity", 6, 1, 1, InferSame, ImportIdentity},
-    {"Dropout", 6, 1, 3, InferDropout, ImportDropout},
+    {"Dropout", 6, 1, 1, InferDropout, ImportDropout},
+    {"Dropout", 12, 1, 3, InferDropout, ImportDropout},
     {"Shape", 6, 1, 1, InferShapeOf, nullptr},
     {"Size", 6, 1, 1, InferSize, nullptr},
     {"Constant", 6, 0, 0, InferConstant, nullptr},

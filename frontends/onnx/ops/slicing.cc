@@ -301,9 +301,13 @@ absl::Status ImportPad(ImportContext& in) {
 }
 
 constexpr OpDef kOps[] = {
-    {"Slice", 6, 1, 5, InferSlice, ImportSlice},
-    {"Split", 6, 1, 2, InferSplit, ImportSplit},
-    {"Pad", 6, 1, 4, InferPad, ImportPad},
+    {"Slice", 6, 1, 1, InferSlice, ImportSlice},
+    {"Slice", 10, 3, 5, InferSlice, ImportSlice},
+    {"Split", 6, 1, 1, InferSplit, ImportSplit},
+    {"Split", 13, 1, 2, InferSplit, ImportSplit},
+    {"Pad", 6, 1, 1, InferPad, ImportPad},
+    {"Pad", 11, 2, 3, InferPad, ImportPad},
+    {"Pad", 18, 2, 4, InferPad, ImportPad},
 };
 
 }  // namespace
