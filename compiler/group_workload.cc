@@ -79,6 +79,9 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
     record(input, out.AddPlaceholder(absl::StrCat("i", names++), tensor.dtype,
                                      tensor.shape));
     lay_out(input);
+    const auto known = plan.zeros.find(input);
+    if (known != plan.zeros.end())
+      result.workload.zeros[renamed.at(input)] = known->second;
   }
   names = 0;
   for (const TensorId input : inputs) {

@@ -25,7 +25,8 @@ struct GroupWorkload {
   std::optional<sketch::StagePlan> stages;
 };
 
-// REQUIRES: `plan` was made for `graph`.
+// Inputs have the layouts and the known zeros that the plan says. REQUIRES:
+// `plan` was made for `graph`.
 GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
                                 const Group& group);
 
