@@ -62,7 +62,7 @@ class Builder {
   void ChooseTask() {
     const int64_t bands =
         CeilDiv(Extent(kY), std::max<int64_t>(1, kTilesPerTask / Extent(kX)));
-    const int64_t rows = CeilDiv(Extent(kY), bands);
+    int64_t rows = CeilDiv(Extent(kY), bands);
     const int64_t vectors = CeilDiv(Extent(kChannel), lanes_);
     int64_t block = std::min(vectors, kChannelsPerTask / lanes_);
     const int64_t wanted = 2 * std::max<int64_t>(1, spec_.unit().cores());
@@ -72,6 +72,9 @@ class Builder {
         {block, Extent(kX), rows,
          static_cast<int>(spec_.unit().vector_registers()), 1});
     block = CeilDiv(block, tile.vectors) * tile.vectors;
+    // Only the last band may end inside a register tile.
+    rows =
+        std::min(Extent(kY), CeilDiv(rows, tile.outer_rows) * tile.outer_rows);
 
     product_tiles_.shape = {Extent(kA), Extent(kB), 1,
                             rows,       Extent(kX), block * lanes_};

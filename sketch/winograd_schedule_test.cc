@@ -1,6 +1,7 @@
 #include "sketch/winograd_schedule.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,8 +23,9 @@ namespace {
 using ::testing::HasSubstr;
 
 // The convolution by F(m, 3), its result with channels in blocks.
-void ExpectEqualResults(Workload workload, int m) {
-  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+void ExpectEqualResults(Workload workload, int m,
+                        std::string_view spec_name = "cpu_x86_64_v4") {
+  const DeviceSpec spec = *LoadSpec(spec_name);
   workload.graph = RewriteWinograd(workload.graph, [&](const WinogradCase&) {
                      return m;
                    }).graph;
@@ -41,6 +43,15 @@ TEST(WinogradScheduleTest, BlocksOfTilesComputeTheConvolution) {
   ExpectEqualResults(ConvPadRelu(3, 16, 6, 6, 3, 1, 1), 2);
   ExpectEqualResults(ConvPadRelu(16, 24, 5, 7, 3, 1, 1), 2);
   ExpectEqualResults(ConvPadRelu(5, 40, 3, 33, 3, 1, 1), 2);
+}
+
+// With 16 registers several rows of tiles are in a register tile, and bands of
+// seven rows are no multiple of it.
+TEST(WinogradScheduleTest, BandsAreWholeRegisterTiles) {
+  for (const char* spec : {"cpu_x86_64_v2", "cpu_x86_64_v3"}) {
+    ExpectEqualResults(ConvPadRelu(2, 16, 28, 8, 3, 1, 1), 2, spec);
+    ExpectEqualResults(ConvPadRelu(1, 16, 22, 12, 3, 1, 1), 2, spec);
+  }
 }
 
 TEST(WinogradScheduleTest, LargeTilesReadStoredData) {
