@@ -1,8 +1,11 @@
+#include <map>
 #include <set>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "tilegraph/access.h"
 #include "tilegraph/bands.h"
+#include "tilegraph/operations.h"
 #include "tilegraph/plain_outputs.h"
 #include "tilegraph/plan_draft.h"
 #include "tilegraph/row_groups.h"
@@ -28,6 +31,11 @@ void PlanDraft::AddGroup(std::vector<TensorId> members, std::string why) {
 namespace {
 
 constexpr size_t kMaxContinuation = 32;  // maps joined in one step
+// A group of more members, or of more operations per element of its output with
+// all maps written into what reads them, is cut: compilers take time that grows
+// with the square of straight code, and what is read twice is written twice.
+constexpr size_t kMaxMembers = 64;
+constexpr double kMaxOperations = 512;
 
 // Whether `next` may follow `region` in registers; otherwise why not.
 bool CanJoin(const PlanDraft& draft, TensorId next,
@@ -93,6 +101,39 @@ std::vector<TensorId> Start(const PlanDraft& draft, const Tensor& tensor) {
   return {input, tensor.id, output};
 }
 
+// How large a group becomes as it grows.
+class GroupSize {
+ public:
+  explicit GroupSize(const TensorGraph& graph) : graph_(graph) {}
+
+  // Counts `members`, in ascending order, as following those before.
+  void Add(absl::Span<const TensorId> members) {
+    for (const TensorId id : members) {
+      const Compute& compute = graph_.tensor(id).compute;
+      double count = static_cast<double>(OperationsPerPoint(compute));
+      for (const Expr& body : compute.body) {
+        Visit(body, [&](const Expr& e) {
+          const auto source = e.op() == Op::kLoad ? operations_.find(e.source())
+                                                  : operations_.end();
+          if (source != operations_.end()) count += source->second;
+        });
+      }
+      // The result of a reduction is kept: reading it costs nothing.
+      operations_[id] = compute.combiner ? 0 : count;
+      last_ = count;
+    }
+  }
+  bool IsTooLarge() const {
+    return operations_.size() > kMaxMembers || last_ > kMaxOperations;
+  }
+
+ private:
+  const TensorGraph& graph_;
+  // By member: of one element, with the maps that it reads.
+  std::map<TensorId, double> operations_;
+  double last_ = 0;
+};
+
 // Chains: one compute, perhaps a reduction, followed by elementwise maps.
 // Reductions first: what follows them in registers should not start a group of
 // its own.
@@ -101,11 +142,19 @@ void FormChains(PlanDraft& draft) {
     for (const Tensor& tensor : draft.graph.tensors()) {
       if (!draft.IsFree(tensor.id) || draft.IsMap(tensor.id) != maps) continue;
       std::vector<TensorId> members = Start(draft, tensor);
+      GroupSize size(draft.graph);
+      // The transforms of a Winograd convolution are a start of any size.
+      size.Add({members.back()});
       std::string why;
       for (;;) {
         const std::vector<TensorId> more =
             Continuation(draft, members.back(), why);
         if (more.empty()) break;
+        size.Add(more);
+        if (size.IsTooLarge()) {
+          why = "it is as large as groups become";
+          break;
+        }
         members.insert(members.end(), more.begin(), more.end());
       }
       draft.AddGroup(std::move(members), std::move(why));

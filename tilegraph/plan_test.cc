@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -352,6 +354,36 @@ TEST_F(PlanTest, WhatOnlyLooksLikePaddingIsNone) {
     if (graph.size() == 0) continue;
     EXPECT_FALSE(AsZeroPadding(graph, *graph.Find("P")).has_value()) << body;
   }
+}
+
+// `count` maps one after the other, each `body` with its operand for $0.
+std::string ChainText(int count, const std::string& body) {
+  std::string text = "t0: f32[4, 33] = placeholder\n";
+  for (int i = 1; i <= count; ++i)
+    absl::StrAppend(&text, "t", i, ": f32[4, 33] = compute (i: 4, j: 33) { ",
+                    absl::Substitute(body, absl::StrCat("t", i - 1, "[i, j]")),
+                    " }\n");
+  return absl::StrCat(text, "return t", count, "\n");
+}
+
+TEST_F(PlanTest, LongChainsAreCutIntoGroupsOfEqualSize) {
+  const TensorGraph graph = Parse(ChainText(300, "sigmoid($0)"));
+  const Plan plan = MakePlan(graph, {});
+  ASSERT_EQ(plan.groups.size(), 5);
+  for (size_t g = 0; g + 1 < plan.groups.size(); ++g) {
+    EXPECT_EQ(plan.groups[g].members.size(), 64);
+    EXPECT_EQ(plan.groups[g].why, "it is as large as groups become");
+  }
+  EXPECT_EQ(plan.groups.back().members.size(), 300 - 4 * 64);
+}
+
+// Written out, n of them are 2^n operations.
+TEST_F(PlanTest, WhatIsReadTwiceCountsTwice) {
+  const TensorGraph graph = Parse(ChainText(40, "$0 * sigmoid($0)"));
+  const Plan plan = MakePlan(graph, {});
+  for (const Group& group : plan.groups)
+    EXPECT_LE(group.members.size(), 8) << group.why;
+  EXPECT_EQ(plan.groups.size(), 5);
 }
 
 }  // namespace
