@@ -1,5 +1,6 @@
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "compiler/version.h"
 #include "runtime/format/tw_file.h"
 #include "tilegraph/tiling/core_levels.h"
+#include "tilegraph/winograd.h"
 
 namespace tilewright {
 namespace {
@@ -61,6 +63,8 @@ KernelInfo Info(const CompiledKernel& kernel, std::string label) {
   info.set_code_bytes(kernel.report.code_bytes);
   info.set_spills(kernel.report.spills);
   info.set_label(std::move(label));
+  info.set_generator(kernel.generator);
+  for (const std::string& refused : kernel.refused) info.add_refused(refused);
   return info;
 }
 
@@ -70,10 +74,52 @@ struct GroupPart {
   std::optional<BandMove> move;
 };
 
+// Convolutions that are not computed as Winograd convolutions, by name, and why
+// that was refused.
+using DirectConvolutions = std::map<std::string, std::string>;
+
+void AddConvolutions(const TensorGraph& graph, const Group& group,
+                     const std::string& why, DirectConvolutions& direct) {
+  for (const TensorId member : group.members) {
+    const std::optional<std::string> convolution =
+        WinogradConvolution(graph.tensor(member));
+    if (convolution) direct.insert({*convolution, why});
+  }
+}
+
+// The module of all kernels. One that the backend does not emit is made by
+// another generator.
+absl::StatusOr<backends::Module> Emit(const backends::Codegen& codegen,
+                                      KernelMaker& maker,
+                                      std::vector<CompiledKernel>& kernels) {
+  for (;;) {
+    std::vector<kernel_ir::ScalarKernel> scalars;
+    for (const CompiledKernel& kernel : kernels)
+      scalars.push_back(kernel.scalar);
+    absl::StatusOr<backends::Module> module = codegen.Emit(scalars);
+    if (module.ok()) return module;
+    bool changed = false;
+    for (CompiledKernel& kernel : kernels) {
+      const absl::Status status = codegen.Emit({kernel.scalar}).status();
+      if (status.ok()) continue;
+      absl::StatusOr<CompiledKernel> other =
+          maker.MakeAnother(kernel.workload, status);
+      if (!other.ok()) return Annotate(status, kernel.scalar.name);
+      other->workload = kernel.workload;
+      other->tile.name = other->scalar.name = kernel.scalar.name;
+      kernel = *std::move(other);
+      changed = true;
+    }
+    if (!changed) return module;
+  }
+}
+
 // Kernels of all groups of the plan. Groups that share one get the same.
+// Winograd convolutions for which their family has none are added to `direct`.
 absl::Status CompileKernels(const TensorGraph& graph,
                             const backends::Codegen& codegen,
-                            KernelMaker& maker, CompiledModel& compiled,
+                            KernelMaker& maker, DirectConvolutions& direct,
+                            CompiledModel& compiled,
                             std::vector<GroupPart>& parts) {
   compiled.kernels.clear();
   compiled.kernel_of_group.clear();
@@ -93,19 +139,26 @@ absl::Status CompileKernels(const TensorGraph& graph,
     compiled.kernel_of_group.push_back(known->second);
     if (!added) continue;
     absl::StatusOr<CompiledKernel> kernel = maker.Make(part.workload);
-    if (!kernel.ok())
+    if (!kernel.ok()) {
+      AddConvolutions(graph, group, std::string(kernel.status().message()),
+                      direct);
       return Annotate(kernel.status(),
                       absl::StrCat("group '", Label(graph, group), "'"));
+    }
     // Of this group, not of one that was weighed and dropped.
     kernel->workload = part.workload;
     kernel->tile.name = kernel->scalar.name =
         absl::StrCat("k", compiled.kernels.size());
     compiled.kernels.push_back(*std::move(kernel));
   }
-  std::vector<kernel_ir::ScalarKernel> scalars;
-  for (const CompiledKernel& kernel : compiled.kernels)
-    scalars.push_back(kernel.scalar);
-  TW_ASSIGN_OR_RETURN(backends::Module module, codegen.Emit(scalars));
+  TW_ASSIGN_OR_RETURN(backends::Module module,
+                      Emit(codegen, maker, compiled.kernels));
+  for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
+    const int kernel = compiled.kernel_of_group[g];
+    if (kernel >= 0 && !compiled.kernels[kernel].refused.empty())
+      AddConvolutions(graph, compiled.plan.groups[g],
+                      compiled.kernels[kernel].refused[0], direct);
+  }
   for (size_t i = 0; i < module.kernels.size(); ++i)
     compiled.kernels[i].report = std::move(module.kernels[i]);
   compiled.module = std::move(module.bytes);
@@ -126,13 +179,26 @@ absl::Status InBlocks(const DeviceSpec& spec, const Group& group,
                    kernel.scalar.scratch_bytes / 1024, " KiB"));
 }
 
+// Groups that would be fused, had they a kernel together, by their output.
+using ApartGroups = std::map<TensorId, ApartGroup>;
+
+ApartGroup Apart(const TensorGraph& graph, const Group& group,
+                 const absl::Status& why) {
+  ApartGroup apart;
+  apart.set_computes(Label(graph, group));
+  apart.set_why(std::string(why.message()));
+  return apart;
+}
+
 // Joins groups that have a kernel together.
 void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
-                   KernelTimes* times, KernelMaker& maker,
+                   KernelTimes* times, KernelMaker& maker, ApartGroups& apart,
                    CompiledModel& compiled) {
   options.weigh.expressible = [&](const Group& group, const Plan& plan) {
     const absl::StatusOr<CompiledKernel>& kernel =
         maker.Make(MakeGroupWorkload(compiled.graph, plan, group));
+    if (!kernel.ok())
+      apart[group.output] = Apart(compiled.graph, group, kernel.status());
     return kernel.ok() ? InBlocks(codegen.spec(), group, *kernel)
                        : kernel.status();
   };
@@ -149,7 +215,7 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
 // Takes joined groups apart that the backend does not emit. False if there is
 // none.
 bool TakeFailuresApart(const backends::Codegen& codegen, KernelMaker& maker,
-                       CompiledModel& compiled) {
+                       ApartGroups& apart, CompiledModel& compiled) {
   std::map<TensorId, const Group*> joined;
   for (const Group& group : compiled.plan.groups) {
     if (!group.stages.empty()) joined[group.output] = &group;
@@ -158,8 +224,9 @@ bool TakeFailuresApart(const backends::Codegen& codegen, KernelMaker& maker,
   for (Join& join : compiled.connected.joins) {
     const TensorId output =
         compiled.register_plan.groups[join.groups.back()].output;
-    absl::StatusOr<CompiledKernel> kernel = maker.Make(
-        MakeGroupWorkload(compiled.graph, compiled.plan, *joined.at(output)));
+    const Group& group = *joined.at(output);
+    absl::StatusOr<CompiledKernel> kernel =
+        maker.Make(MakeGroupWorkload(compiled.graph, compiled.plan, group));
     absl::Status status = kernel.status();
     if (kernel.ok()) {
       kernel->scalar.name = "k";
@@ -169,6 +236,7 @@ bool TakeFailuresApart(const backends::Codegen& codegen, KernelMaker& maker,
       kept.push_back(std::move(join));
       continue;
     }
+    apart[output] = Apart(compiled.graph, group, status);
     for (JoinDecision& decision : compiled.connected.decisions) {
       if (decision.groups != join.groups || !decision.taken) continue;
       decision.taken = false;
@@ -180,6 +248,31 @@ bool TakeFailuresApart(const backends::Codegen& codegen, KernelMaker& maker,
   compiled.plan =
       JoinedPlan(compiled.graph, compiled.register_plan, compiled.connected);
   return true;
+}
+
+// Convolutions that another rewrite would have computed otherwise say so.
+void ReportDirect(const DirectConvolutions& direct, CompiledModel& compiled) {
+  for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
+    const int kernel = compiled.kernel_of_group[g];
+    for (const TensorId member : compiled.plan.groups[g].members) {
+      const auto found = direct.find(compiled.graph.tensor(member).name);
+      if (kernel < 0 || found == direct.end()) continue;
+      std::vector<std::string>& refused = compiled.kernels[kernel].refused;
+      if (std::find(refused.begin(), refused.end(), found->second) ==
+          refused.end())
+        refused.insert(refused.begin(), found->second);
+    }
+  }
+}
+
+void ReportApart(const ApartGroups& apart, CompiledModel& compiled) {
+  std::set<TensorId> fused;
+  for (const Group& group : compiled.plan.groups) {
+    if (!group.stages.empty()) fused.insert(group.output);
+  }
+  for (const auto& [output, group] : apart) {
+    if (!fused.count(output)) *compiled.program.add_apart() = group;
+  }
 }
 
 std::vector<TensorId> Tensors(const std::vector<Port>& boundary) {
@@ -196,23 +289,32 @@ std::string CompiledModel::Serialize() const {
 
 namespace {
 
-absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
-                                            const backends::Codegen& codegen,
-                                            const CompileOptions& options) {
+// Where a Winograd convolution in it turns out to have no kernel of its family,
+// `direct` grows.
+absl::StatusOr<CompiledModel> CompileOnce(const ImportedModel& imported,
+                                          const backends::Codegen& codegen,
+                                          const CompileOptions& options,
+                                          DirectConvolutions& direct) {
   CompiledModel compiled;
-  const ImportedModel model =
-      RewriteModel(imported, codegen.spec(), options.plan, options.allow);
+  std::set<std::string> direct_names;
+  for (const auto& [name, why] : direct) direct_names.insert(name);
+  const ImportedModel model = RewriteModel(
+      imported, codegen.spec(), options.plan, options.allow, direct_names);
   compiled.graph = model.graph;
   compiled.plan = MakePlan(model.graph, options.plan);
-  KernelMaker maker(codegen);
+  KernelMaker maker(codegen, options.admit);
+  ApartGroups apart;
   if (options.plan.connect == PlanOptions::Connect::kTileGraph)
-    ConnectGroups(codegen, options.connect, options.times, maker, compiled);
+    ConnectGroups(codegen, options.connect, options.times, maker, apart,
+                  compiled);
   std::vector<GroupPart> parts;
   absl::Status made =
-      CompileKernels(model.graph, codegen, maker, compiled, parts);
-  if (!made.ok() && TakeFailuresApart(codegen, maker, compiled))
-    made = CompileKernels(model.graph, codegen, maker, compiled, parts);
+      CompileKernels(model.graph, codegen, maker, direct, compiled, parts);
+  if (!made.ok() && TakeFailuresApart(codegen, maker, apart, compiled))
+    made = CompileKernels(model.graph, codegen, maker, direct, compiled, parts);
   TW_RETURN_IF_ERROR(made);
+  ReportDirect(direct, compiled);
+  ReportApart(apart, compiled);
 
   Describe(model, codegen, options, compiled.program);
   std::vector<std::string> labels(compiled.kernels.size());
@@ -239,6 +341,18 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
   AddLaunchPlan(model.graph, compiled.plan, launches, Tensors(model.inputs),
                 Tensors(model.outputs), compiled.program, compiled.constants);
   return compiled;
+}
+
+absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
+                                            const backends::Codegen& codegen,
+                                            const CompileOptions& options) {
+  DirectConvolutions direct;
+  for (;;) {
+    const size_t known = direct.size();
+    absl::StatusOr<CompiledModel> compiled =
+        CompileOnce(imported, codegen, options, direct);
+    if (direct.size() == known) return compiled;
+  }
 }
 
 // Halos, blocks and the gaps between buffers take more than bands are chosen

@@ -29,6 +29,7 @@ struct CompileOptions {
   KernelTimes* times = nullptr;
   std::vector<std::string> allow;  // reduced precisions, recorded in the file
   CapOptions cap;
+  KernelMaker::Admit admit;  // of generators of schedules; null: all
 };
 
 struct CompiledModel {
@@ -49,6 +50,10 @@ struct CompiledModel {
   std::string Serialize() const;
 };
 
+// A group whose schedule is refused gets a simpler one, a fused group is taken
+// apart, and a Winograd convolution becomes a direct one; the program says so
+// (KernelInfo.refused, Program.apart).
+//
 // Unimplemented names what cannot be expressed, ResourceExhausted what does not
 // fit under the cap; anything a backend reports is passed on with the group's
 // name.

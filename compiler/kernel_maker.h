@@ -1,12 +1,20 @@
 // Kernels of groups: scheduled, lowered and legalized. Groups of equal workload
 // and stages share one.
+//
+// A group has several generators of schedules (sketch/default_schedule.h): the
+// kernel is the first one's whose schedule replays, lowers and is legal, so
+// that every group that can be expressed gets one. A fused group has a single
+// generator, "fused": without a kernel it is taken apart.
 #ifndef TILEWRIGHT_COMPILER_KERNEL_MAKER_H_
 #define TILEWRIGHT_COMPILER_KERNEL_MAKER_H_
 
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
 #include "backends/kernel_ir/scalar_ir.h"
@@ -20,6 +28,9 @@ namespace tilewright {
 struct CompiledKernel {
   GroupWorkload workload;  // of the first group that needs it
   sketch::Schedule schedule;
+  std::string generator;  // that made the schedule
+  // Of the generators before it, why each was refused: "contraction: ...".
+  std::vector<std::string> refused;
   kernel_ir::Kernel tile;
   kernel_ir::ScalarKernel scalar;
   std::vector<Layout> arg_layouts;    // by argument
@@ -29,18 +40,33 @@ struct CompiledKernel {
 
 class KernelMaker {
  public:
-  // `codegen` must outlive it.
-  explicit KernelMaker(const backends::Codegen& codegen) : codegen_(codegen) {}
+  // Says why the generator of that name shall not be used; for tests of what
+  // happens when one fails.
+  using Admit = std::function<absl::Status(const std::string& generator)>;
+
+  // `codegen` must outlive it. Without `admit` all generators are used.
+  explicit KernelMaker(const backends::Codegen& codegen, Admit admit = nullptr)
+      : codegen_(codegen), admit_(std::move(admit)) {}
 
   // The kernel of this workload, without name and report; made once per Key.
-  // Errors of its schedule, of lowering and of the backend are passed on.
+  // If all generators are refused, the error of the first.
   const absl::StatusOr<CompiledKernel>& Make(const GroupWorkload& workload);
+  // Of the generators behind the one that Make has used, because its kernel
+  // came to nothing in the end: `why`, e.g. Emit's error. Make gives it, too,
+  // from now on.
+  const absl::StatusOr<CompiledKernel>& MakeAnother(
+      const GroupWorkload& workload, const absl::Status& why);
 
   // Equal for workloads that share a kernel.
   static std::string Key(const GroupWorkload& workload);
 
  private:
+  absl::StatusOr<CompiledKernel> FromGenerators(
+      const GroupWorkload& group, std::vector<std::string> refused,
+      absl::Status error) const;
+
   const backends::Codegen& codegen_;
+  const Admit admit_;
   std::map<std::string, absl::StatusOr<CompiledKernel>> made_;
 };
 

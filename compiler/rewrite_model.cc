@@ -92,7 +92,8 @@ ImportedModel WithGraph(const ImportedModel& model, RewrittenGraph rewritten) {
 
 ImportedModel RewriteModel(const ImportedModel& imported,
                            const DeviceSpec& spec, const PlanOptions& plan,
-                           const std::vector<std::string>& allow) {
+                           const std::vector<std::string>& allow,
+                           const std::set<std::string>& direct) {
   const ImportedModel model =
       Allows(allow, kAllowBf16) && MultipliesBf16(spec)
           ? WithGraph(imported, RoundContractionsToBf16(imported.graph))
@@ -106,7 +107,7 @@ ImportedModel RewriteModel(const ImportedModel& imported,
       model, RewriteWinograd(model.graph, [&](const WinogradCase& shape) {
         if (shape.in_channels % plan.channel_block != 0 ||
             shape.out_channels % plan.channel_block != 0 ||
-            shape.in_channels > kMostChannels)
+            shape.in_channels > kMostChannels || direct.count(shape.name) > 0)
           return 0;
         int best = 0;
         double limit = EstimatedSeconds(shape, 1, spec) / kLeastGain;

@@ -5,6 +5,7 @@
 #ifndef TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 #define TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,12 @@ inline constexpr char kAllowBf16[] = "bf16";
 double EstimatedSeconds(const WinogradCase& shape, int m,
                         const DeviceSpec& spec);
 
-// The model to plan. Its inputs and outputs are those of `model`.
+// The model to plan. Its inputs and outputs are those of `model`. The
+// convolutions named in `direct` stay as they are.
 ImportedModel RewriteModel(const ImportedModel& model, const DeviceSpec& spec,
                            const PlanOptions& plan,
-                           const std::vector<std::string>& allow);
+                           const std::vector<std::string>& allow,
+                           const std::set<std::string>& direct = {});
 
 }  // namespace tilewright
 

@@ -10,6 +10,7 @@
 #include "sketch/group_chain.h"
 #include "sketch/map_schedule.h"
 #include "sketch/move_schedule.h"
+#include "sketch/plain_schedule.h"
 #include "sketch/row_schedule.h"
 #include "sketch/window_schedule.h"
 #include "sketch/winograd_schedule.h"
@@ -38,7 +39,25 @@ std::optional<Handle> WriteChain(const Workload& workload,
   return std::nullopt;
 }
 
+std::string Family(const Workload& workload) {
+  if (IsRowGroup(workload)) return "row reduction";
+  const absl::StatusOr<Chain> chain = FindChain(workload.graph);
+  if (!chain.ok()) return "no family";
+  if (IsWinograd(workload, *chain)) return "winograd";
+  if (!chain->reduction)
+    return FindCrossing(workload, *chain) ? "transpose or gather"
+                                          : "elementwise";
+  return IsWindow(workload, *chain) ? "sliding window" : "contraction";
+}
+
 }  // namespace
+
+std::vector<Generator> Generators(const Workload& workload) {
+  return {{Family(workload), DefaultSchedule},
+          {"tasks", TasksSchedule},
+          {"plain",
+           [](const Workload&, const DeviceSpec&) { return PlainSchedule(); }}};
+}
 
 absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec) {

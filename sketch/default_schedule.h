@@ -5,11 +5,20 @@
 //
 //   row_schedule          reductions over the same rows, and maps
 //   map_schedule          maps only
-//   contraction_schedule  one reduction, maps before and behind it
+//   move_schedule         maps that read across memory: transposes, gathers
+//   window_schedule       one reduction by a sliding window: pooling, depthwise
+//   winograd_schedule     Winograd convolutions
+//   contraction_schedule  one other reduction, maps before and behind it
+//
+// A rule may be refused: what it wrote cannot be replayed or lowered. Every
+// group therefore has several generators, down to one that always holds.
 #ifndef TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_
 
+#include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,7 +29,18 @@
 
 namespace tilewright::sketch {
 
-// InvalidArgument if the group is of no family.
+// One way to schedule a group.
+struct Generator {
+  std::string name;  // "contraction", ..., "tasks", "plain": for reports
+  std::function<absl::StatusOr<Schedule>(const Workload&, const DeviceSpec&)>
+      make;
+};
+
+// The generators of a group, the best first: the rule of its family, then those
+// of plain_schedule.h. "no family" stands first for a group that is of none.
+std::vector<Generator> Generators(const Workload& workload);
+
+// What the family's rule writes; InvalidArgument if the group is of no family.
 absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec);
 

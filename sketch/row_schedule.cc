@@ -287,17 +287,25 @@ class Writer {
   int64_t rows_ = 1;      // in a task
 };
 
-}  // namespace
-
-bool WriteRows(const Workload& workload, const DeviceSpec& spec,
-               const Place& place) {
-  const TensorGraph& graph = workload.graph;
-  if (graph.outputs().size() != 1) return false;
+// Of all its computes; nullopt if they are no row group with one output.
+std::optional<RowSpace> RowsOf(const TensorGraph& graph) {
+  if (graph.outputs().size() != 1) return std::nullopt;
   std::vector<TensorId> members;
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind == TensorKind::kCompute) members.push_back(tensor.id);
   }
-  const std::optional<RowSpace> rows = FindRows(graph, members);
+  return FindRows(graph, members);
+}
+
+}  // namespace
+
+bool IsRowGroup(const Workload& workload) {
+  return RowsOf(workload.graph).has_value();
+}
+
+bool WriteRows(const Workload& workload, const DeviceSpec& spec,
+               const Place& place) {
+  const std::optional<RowSpace> rows = RowsOf(workload.graph);
   if (!rows) return false;
   Writer(workload, spec, FindRowBlocks(workload, *rows), place).Run();
   return true;

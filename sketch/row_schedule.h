@@ -18,6 +18,9 @@
 
 namespace tilewright::sketch {
 
+// Whether the workload is a row group with one output.
+bool IsRowGroup(const Workload& workload);
+
 // False, and nothing written, if the workload is no row group with one output.
 bool WriteRows(const Workload& workload, const DeviceSpec& spec,
                const Place& place);

@@ -12,6 +12,10 @@
 namespace tilewright {
 namespace {
 
+// Appended to the convolution's name.
+constexpr char kInputSuffix[] = ".input";
+constexpr char kProductsSuffix[] = ".products";
+
 using Matrix = std::vector<std::vector<double>>;
 
 struct Transforms {
@@ -155,8 +159,8 @@ class WinogradRewriter {
 
   RewrittenGraph Run() {
     for (const Tensor& tensor : old_.tensors()) {
-      const std::optional<Convolution> convolution =
-          AsConvolution(old_, tensor);
+      std::optional<Convolution> convolution = AsConvolution(old_, tensor);
+      if (convolution) convolution->shape.name = tensor.name;
       const int m = convolution ? choose_(convolution->shape) : 0;
       ids_.push_back(m == 0 ? CopyTensor(tensor, ids_, new_)
                             : AddFiltering(tensor, *convolution, m));
@@ -186,8 +190,8 @@ class WinogradRewriter {
                                   Var(4, "x") * Expr::Int(m) + Expr::Int(x)});
         })};
     const TensorId v =
-        new_.AddCompute(absl::StrCat(tensor.name, ".input"), DType::kFloat32,
-                        std::move(input), kWinogradInputHint);
+        new_.AddCompute(absl::StrCat(tensor.name, kInputSuffix),
+                        DType::kFloat32, std::move(input), kWinogradInputHint);
 
     Compute products;
     products.axes = {{"a", Dim(t)},           {"b", Dim(t)},
@@ -201,8 +205,8 @@ class WinogradRewriter {
                    new_.Load(weights, {Var(0, "a"), Var(1, "b"), Var(5, "o"),
                                        Var(6, "c")})})};
     const TensorId products_id =
-        new_.AddCompute(absl::StrCat(tensor.name, ".products"), DType::kFloat32,
-                        std::move(products), kWinogradHint);
+        new_.AddCompute(absl::StrCat(tensor.name, kProductsSuffix),
+                        DType::kFloat32, std::move(products), kWinogradHint);
 
     Compute output;
     output.axes = tensor.compute.axes;
@@ -292,6 +296,16 @@ class WinogradRewriter {
 };
 
 }  // namespace
+
+std::optional<std::string> WinogradConvolution(const Tensor& tensor) {
+  const auto without = [&](const std::string& suffix) {
+    return tensor.name.substr(0, tensor.name.size() - suffix.size());
+  };
+  if (tensor.hint == kWinogradInputHint) return without(kInputSuffix);
+  if (tensor.hint == kWinogradHint) return without(kProductsSuffix);
+  if (tensor.hint == kWinogradOutputHint) return tensor.name;
+  return std::nullopt;
+}
 
 RewrittenGraph RewriteWinograd(
     const TensorGraph& graph,

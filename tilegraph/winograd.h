@@ -14,6 +14,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "tilegraph/graph_rewrite.h"
 #include "tilegraph/tensor_graph.h"
@@ -27,11 +29,16 @@ inline constexpr char kWinogradOutputHint[] = "winograd_output";
 // A convolution that could be rewritten.
 struct WinogradCase {
   int64_t batch, in_channels, out_channels, height, width;  // of the output
+  std::string name = {};                                    // of the output
 
   int64_t tiles(int64_t m) const {
     return batch * ((height + m - 1) / m) * ((width + m - 1) / m);
   }
 };
+
+// The name of the convolution that a tensor with one of those hints is part of;
+// nullopt: it is part of none.
+std::optional<std::string> WinogradConvolution(const Tensor& tensor);
 
 // Rewrites every convolution for which `choose` gives m = 2 or 4; 0 leaves it
 // alone. Errors of F(2, 3) are those of the direct form, of F(4, 3) 4 to 10

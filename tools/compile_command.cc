@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "runtime/format/moved_bytes.h"
 #include "tools/commands.h"
+#include "tools/fallbacks.h"
 #include "tools/json.h"
 #include "tools/model_source.h"
 #include "tools/usage.h"
@@ -70,6 +71,7 @@ absl::Status CompileCommand(const CommandLine& line) {
         .Int(static_cast<int64_t>(compiled.constants.size()))
         .Key("file_bytes")
         .Int(static_cast<int64_t>(bytes.size()));
+    AppendFallbacks(compiled.program, json.Key("fallbacks"));
     json.Key("compile_cpu_s")
         .Number(source.compile_cpu_s)
         .Key("peak_rss_bytes")
@@ -86,6 +88,7 @@ absl::Status CompileCommand(const CommandLine& line) {
       static_cast<double>(compiled.constants.size()) * 1e-6,
       static_cast<double>(compiled.program.arena_bytes()) * 1e-6,
       source.compile_cpu_s);
+  std::fputs(FallbackText(compiled.program).c_str(), stdout);
   if (line.Has("level-cap"))
     std::printf(
         "%.1f MB on the host, %.1f MB between host and arena in a run\n",

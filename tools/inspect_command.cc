@@ -13,6 +13,7 @@
 #include "sketch/replay.h"
 #include "tilegraph/text_form.h"
 #include "tools/commands.h"
+#include "tools/fallbacks.h"
 #include "tools/gpu_report.h"
 #include "tools/json.h"
 #include "tools/model_source.h"
@@ -81,8 +82,11 @@ std::string DescribeProgram(const Program& program) {
                     kernel.label(), "\n  schedule from ", kernel.record(), ", ",
                     kernel.code_bytes(), " bytes of code, ", kernel.spills(),
                     " spills, ", kernel.scratch_bytes(),
-                    " bytes of scratch a thread\n");
+                    " bytes of scratch a thread\n", FallbackText(kernel));
   }
+  for (const ApartGroup& group : program.apart())
+    absl::StrAppend(&out, "\nnot fused ", group.computes(), ": ", group.why(),
+                    "\n");
   return out;
 }
 
@@ -105,11 +109,14 @@ absl::StatusOr<std::string> DescribeKernel(const Source& source,
     return absl::InvalidArgumentError(
         absl::StrCat("group ", group, " is a copy between host and device"));
   const CompiledKernel& kernel = source.compiled->kernels[number];
+  const std::string fallback =
+      FallbackText(source.compiled->program.kernels(number));
   if (what == "schedule")
-    return absl::StrCat(kernel.workload.workload.Text(), "\n",
+    return absl::StrCat(fallback, kernel.workload.workload.Text(), "\n",
                         kernel.schedule.ToString());
   if (what == "kernel")
-    return absl::StrCat(kernel.tile.ToString(), "\n", kernel.scalar.ToString());
+    return absl::StrCat(fallback, kernel.tile.ToString(), "\n",
+                        kernel.scalar.ToString());
   return codegen.Source(kernel.scalar);
 }
 
@@ -122,7 +129,9 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
   if (what == "graph") return PrintText(source.imported->graph);
   if (what == "plan" || what == "why")
     plan = ReportPlan(*source.compiled, codegen->spec());
-  if (what == "plan") return PlanText(*source.compiled, *plan);
+  if (what == "plan")
+    return absl::StrCat(PlanText(*source.compiled, *plan),
+                        FallbackText(source.compiled->program));
   if (what != "why" && what != "schedule" && what != "kernel" &&
       what != "source") {
     return Usage(absl::StrCat(
@@ -204,6 +213,8 @@ absl::Status InspectCommand(const CommandLine& line) {
     json.Open('{').Key("what").Text(what).Key("text").Text(text);
     if (roofline) AppendProfile(*roofline, json.Key("roofline"));
     if (plan) AppendPlan(*source.compiled, *plan, json.Key("plan"));
+    if (source.compiled)
+      AppendFallbacks(source.compiled->program, json.Key("fallbacks"));
     text = json.Close('}').text() + "\n";
   }
   std::fputs(text.c_str(), stdout);

@@ -1,0 +1,54 @@
+// A model with inputs and what a right compiler makes of them, to within what
+// rounding may do.
+//
+// The reference is the imported graph in float64. What rounding does to a
+// network depends on the network, so it is sampled: the same graph is evaluated
+// with every tensor stored in fp32 (or bf16), each compute still in float64.
+// That is the error of a flawless implementation that rounds once per tensor;
+// sums in fp32 round once per term, with errors of either sign.
+#ifndef TILEWRIGHT_COMPILER_JUDGED_NETWORK_H_
+#define TILEWRIGHT_COMPILER_JUDGED_NETWORK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "frontends/onnx/import_model.h"
+#include "tilegraph/host_tensor.h"
+
+namespace tilewright {
+
+// How far results may be off, as a multiple of the sampled error.
+inline constexpr double kErrorFactor = 16;
+// F(4, 3) of --allow=winograd4 errs up to 10 times as much as the direct form
+// (tilegraph/winograd.h).
+inline constexpr double kWinograd4Factor = 16;
+// Samples of few tensors may happen to be nearly exact.
+inline constexpr double kLeastLimit = 2e-6;
+
+class JudgedNetwork {
+ public:
+  // Draws inputs: normal floats, indices from the range of what they index.
+  static absl::StatusOr<JudgedNetwork> Create(ImportedModel model,
+                                              uint64_t seed);
+
+  const ImportedModel& model() const { return model_; }
+  const std::vector<HostTensor>& inputs() const { return inputs_; }
+
+  // By output: max|y - r| / max|r|, infinite where y is NaN and r is not.
+  std::vector<double> Errors(absl::Span<const HostTensor> outputs) const;
+  // What they may be at most; `allow` as in CompileOptions.
+  std::vector<double> Limits(const std::vector<std::string>& allow) const;
+
+ private:
+  ImportedModel model_;
+  std::vector<HostTensor> inputs_;
+  std::vector<std::vector<double>> expected_;  // by output, then the same
+  std::vector<double> fp32_errors_, bf16_errors_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_COMPILER_JUDGED_NETWORK_H_
