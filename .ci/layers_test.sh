@@ -1,5 +1,4 @@
 #!/bin/bash
 # Runs layers_test.py on the source tree that the given WORKSPACE file belongs to.
 set -euo pipefail
-if [[ "${2:-}" == --self ]]; then exec python3 .ci/layers_test.py --self; fi
 exec python3 .ci/layers_test.py "$(dirname "$(readlink -f "$1")")"
