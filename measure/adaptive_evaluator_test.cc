@@ -78,6 +78,19 @@ TEST(AdaptiveEvaluatorTest, NeverStopsBeforeThreeMicroBatches) {
   EXPECT_EQ(steady.latency_ns(), 7);
 }
 
+// One of 30 executions takes three times as long as the others: the mean of a
+// micro-batch is 1.2 where the others have 1. Perf_1..3 is 1, 1, 30/32, CV
+// 0.0301; with a fourth micro-batch of 1 it is 1, 1, 30/32, 40/42, CV 0.0288.
+TEST(AdaptiveEvaluatorTest, ByDefaultOneOutlierIsEnoughToGoOn) {
+  AdaptiveEvaluator steady({});
+  EXPECT_EQ(RepeatsUsed(steady, {1}), 30);
+  AdaptiveEvaluator disturbed({});
+  EXPECT_EQ(RepeatsUsed(disturbed, {1, 1, 1.2, 1}), 40);
+  EXPECT_TRUE(disturbed.stopped_early());
+  AdaptiveEvaluator paper(AdaptiveEvaluatorOptions::AsInPaper());
+  EXPECT_EQ(RepeatsUsed(paper, {1, 1, 1.2, 1}), 150);
+}
+
 // After a very slow first micro-batch Time(i) hardly grows, so that Perf_i does
 // as i: 1 2 3 ... 10. For the first i of them CV = sqrt((i - 1) / (3 (i + 1))):
 // 0.33 for two, more for more.

@@ -50,7 +50,8 @@ std::vector<int> ChooseRemeasured(absl::Span<const ParallelMeasurement> round,
   }
   random.Shuffle(absl::MakeSpan(others));
   const size_t wanted = static_cast<size_t>(
-      ShareOf(options.sample_share, static_cast<int>(round.size())));
+      std::max(options.smallest_sample,
+               ShareOf(options.sample_share, static_cast<int>(round.size()))));
   while (chosen.size() < wanted && !others.empty()) {
     chosen.push_back(others.back());
     others.pop_back();

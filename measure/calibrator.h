@@ -22,6 +22,9 @@ namespace tilewright::measure {
 
 struct CalibratorOptions {
   double sample_share = 0.2;  // zeta
+  // So many are repeated at least, where there are as many: a single one may
+  // have had the device for itself. The paper: 1.
+  int smallest_sample = 1;
   double outlier_threshold = 3;
   // Values are scaled only below this delta: above, the mean says too little
   // about one of them. DOPpler's published code has this limit, its paper none:
@@ -58,7 +61,8 @@ struct Remeasurement {
 
 // Equation 3: the outliers of l_i / v_i (double MAD, modified z-scores) and
 // those of `also` (which the paper does not have); if they are fewer than
-// ceil(zeta n), others drawn at random. Indices, ascending.
+// max(ceil(zeta n), smallest_sample), others drawn at random. Indices,
+// ascending.
 std::vector<int> ChooseRemeasured(absl::Span<const ParallelMeasurement> round,
                                   const CalibratorOptions& options,
                                   Random& random,

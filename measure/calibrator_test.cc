@@ -42,6 +42,16 @@ TEST(ChooseRemeasuredTest, AFifthOfTheRoundRoundedUp) {
   EXPECT_THAT(ChooseRemeasured({}, {}, random), IsEmpty());
 }
 
+TEST(ChooseRemeasuredTest, ButNotFewerThanAskedForIfThereAreAsMany) {
+  CalibratorOptions options;
+  options.smallest_sample = 2;
+  Random random(1);
+  EXPECT_THAT(ChooseRemeasured(Round(5), options, random), SizeIs(2));
+  EXPECT_THAT(ChooseRemeasured(Round(15), options, random), SizeIs(3));
+  EXPECT_THAT(ChooseRemeasured(Round(1), options, random), ElementsAre(0));
+  EXPECT_THAT(ChooseRemeasured({}, options, random), IsEmpty());
+}
+
 TEST(ChooseRemeasuredTest, OutliersAreAlwaysAmongThem) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);

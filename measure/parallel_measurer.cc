@@ -219,16 +219,19 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
     for (const int index : ended) flow.Release(index);
     if (on_round_) on_round_(round.report);
 
-    // A round with fewer at a time than it might have had (the end of a batch,
-    // slow builds) says something against its degree, and nothing for it.
+    // A round with fewer candidates than it might have had, or fewer at a time
+    // (the end of a batch, slow builds), says something against its degree, and
+    // nothing for it: of two or three the slowest one has the device for itself
+    // most of the time.
+    const bool full = most_measured >= degree &&
+                      static_cast<int>(ended.size()) >= limits.quota;
     const double delta =
         round.values.empty()
             ? 0
             : round.delta.value_or(std::numeric_limits<double>::quiet_NaN());
     const bool too_much = !(delta <= options_.react.tau) ||
                           round.report.failures > options_.react.tau * degree;
-    if (too_much || most_measured >= degree ||
-        options_.partial_rounds_increase) {
+    if (too_much || full || options_.partial_rounds_increase) {
       program.react.Update(delta, round.report.failures);
     }
   }

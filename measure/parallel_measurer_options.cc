@@ -8,6 +8,7 @@ ParallelMeasurerOptions::ParallelMeasurerOptions() {
   react.backoff_rounds = 32;
   react.decrease_by_delta = true;
   calibrator.signed_delta = true;
+  calibrator.smallest_sample = 2;
 }
 
 ParallelMeasurerOptions ParallelMeasurerOptions::AsInPaper() {
@@ -18,6 +19,7 @@ ParallelMeasurerOptions ParallelMeasurerOptions::AsInPaper() {
   options.react.decrease_by_delta = false;
   options.react.increase_after_decrease = true;
   options.calibrator.signed_delta = false;
+  options.calibrator.smallest_sample = 1;
   options.calibrator.scaling_limit = std::numeric_limits<double>::infinity();
   options.prepare_ahead = false;
   options.alone_share = 1;

@@ -55,8 +55,9 @@ struct ParallelMeasurerOptions {
   // may be repeated, and is scaled. Every round has a sample then, also one of
   // a single candidate. Else its value is final.
   bool calibrate_undisturbed = false;
-  // A round in which fewer were measured at a time than its degree allows (the
-  // end of a batch, slow builds) can raise the degree. Else it only lowers it.
+  // A round with fewer candidates, or fewer at a time, than it might have had
+  // (the end of a batch, slow builds) can raise the degree. Else it only lowers
+  // it.
   bool partial_rounds_increase = false;
   // Where more than one is measured at a time, a round has at least so many
   // candidates: two say little about how much they disturb each other. Also the

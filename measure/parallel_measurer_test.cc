@@ -24,6 +24,7 @@ ParallelMeasurerOptions FourAtATime() {
   options.repeats = AdaptiveEvaluatorOptions::Fixed(3);
   options.react.initial_degree = 4;
   options.alone_share = 1;
+  options.calibrator.smallest_sample = 1;
   options.repeat_promising = false;
   options.smallest_round = 1;
   return options;
@@ -294,6 +295,24 @@ TEST(ParallelMeasurerTest, ARoundThatIsNotFullProvesNothing) {
     TW_ASSERT_OK(measurer.Measure(KeyOfText("w"), pool.AllSchedules()));
   }
   EXPECT_THAT(degrees, ElementsAre(4, 10, 10));
+}
+
+// Degree 4, rounds of 6: 5 candidates are too few.
+TEST(ParallelMeasurerTest, NorDoesOneWithFewerCandidatesThanItAsksFor) {
+  ParallelMeasurerOptions options = FourAtATime();
+  options.smallest_round = 6;
+  for (const int candidates : {5, 6}) {
+    const auto n = static_cast<size_t>(candidates);
+    ScriptedPool pool(16, std::vector<ScriptedCandidate>(n));
+    ParallelMeasurer measurer(&pool, options);
+    std::vector<int> degrees;
+    measurer.set_on_round(
+        [&](const RoundReport& round) { degrees.push_back(round.degree); });
+    for (int batch = 0; batch < 2; ++batch) {
+      TW_ASSERT_OK(measurer.Measure(KeyOfText("w"), pool.AllSchedules()));
+    }
+    EXPECT_THAT(degrees, ElementsAre(4, candidates == 5 ? 4 : 10));
+  }
 }
 
 TEST(ParallelMeasurerTest, AsInThePaperItRaisesTheDegreeAllTheSame) {

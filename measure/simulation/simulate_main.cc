@@ -149,20 +149,18 @@ void PrintTable(const std::vector<fake::Setting>& settings, bool overlap_builds,
   std::vector<Degrees> degrees_of_no_gain(contenders.size());
   for (const fake::Setting& setting : settings) {
     std::vector<Column> columns(contenders.size());
-    ForEachSession(setting, programs, seeds,
-                   [&](const fake::FakeProgram& program, uint64_t seed) {
-                     const TuningResult serial =
-                         Tune(setting, program, contenders[0].options, seed);
-                     for (size_t i = 0; i < contenders.size(); ++i) {
-                       const TuningResult result =
-                           i == 0 ? serial
-                                  : Tune(setting, program,
-                                         contenders[i].options, seed);
-                       Add(result, serial, columns[i]);
-                       if (setting.fills_device)
-                         Add(result, degrees_of_no_gain[i]);
-                     }
-                   });
+    const auto measure = [&](const fake::FakeProgram& program, uint64_t seed) {
+      const TuningResult serial =
+          Tune(setting, program, contenders[0].options, seed);
+      for (size_t i = 0; i < contenders.size(); ++i) {
+        const TuningResult result =
+            i == 0 ? serial
+                   : Tune(setting, program, contenders[i].options, seed);
+        Add(result, serial, columns[i]);
+        if (setting.fills_device) Add(result, degrees_of_no_gain[i]);
+      }
+    };
+    ForEachSession(setting, programs, seeds, measure);
     for (size_t i = 0; i < contenders.size(); ++i) {
       Print(setting.name, contenders[i].name, columns[i]);
     }
@@ -254,13 +252,14 @@ Repeats Stops(double threshold) {
 
 // Fixed and adaptive numbers of repeats, of 500, compared by median and by
 // mean: how far the chosen candidate's true latency is above the smallest one.
-void PrintRepeats(int programs) {
+void PrintRepeats(int programs, int seeds) {
   const std::vector<Repeats> rows = {
       {"500", AdaptiveEvaluatorOptions::Fixed(500)},
       {"150", AdaptiveEvaluatorOptions::Fixed(150)},
       {"AdaTune: by 50, CV below 0.1", AdaptiveEvaluatorOptions::AsInPaper()},
       {"30", AdaptiveEvaluatorOptions::Fixed(30)},
       Stops(0.1),
+      {"65", AdaptiveEvaluatorOptions::Fixed(65)},
       Stops(0.03),
       Stops(0.01)};
   std::printf(
@@ -274,7 +273,7 @@ void PrintRepeats(int programs) {
       for (const Repeats& row : rows) {
         std::vector<double> time_s, saved_percent, executions, error, by_mean;
         ForEachSession(
-            setting, programs, 1,
+            setting, programs, seeds,
             [&](const fake::FakeProgram& program, uint64_t seed) {
               ParallelMeasurerOptions options =
                   ContenderNamed(contender, /*overlap_builds=*/true);
@@ -328,7 +327,7 @@ int Main(int argc, char** argv) {
   PrintDegrees();
   std::printf(
       "\nRepeats, measured as soon as built, against serial with 500:\n\n");
-  PrintRepeats(programs);
+  PrintRepeats(programs, seeds);
   return 0;
 }
 
