@@ -1,13 +1,18 @@
 // Measures the same candidates of real workloads on this CPU in every mode:
-// serial twice, two at a time with the calibrator, adaptive, and both together.
+// serial twice, two at a time with the calibrator, with fewer executions (fixed
+// or adaptive), and with both. Serial is measured by the same workers.
 //
 //   compare_modes [--candidates=200] [--repeats=500] [--seconds=10] [--seed=1]
-//                 [--pause] FILE...
+//                 [--micro_batches=50] [--cv_percent=10,3,1] [--pause] FILE...
 //
 // A file holds a workload in text form. Candidates are the default schedule
 // with one to three decisions changed, kept if right and at most three times
 // slower; all are built and verified before the clock starts. Where `repeats`
 // executions of all of them would take longer than `seconds`, there are fewer.
+// Adaptive rows: AdaTune's (a tenth of the repeats in a micro-batch, CV below
+// 10 %), then one for each of --cv_percent with so many micro-batches; then
+// two at a time with our threshold. Beside each kind stands the fixed number
+// that is its floor of three micro-batches.
 // With --pause it waits for a line on standard input once all are prepared:
 // until the machine is quiet.
 // Prints rows of the tables in docs/results/parallel_measuring.md.
@@ -23,6 +28,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/worker/cpu_worker.h"
 #include "backends/spec/host_spec.h"
 #include "base/file.h"
@@ -30,6 +36,7 @@
 #include "bench/measuring/kendall_tau.h"
 #include "bench/measuring/tuning_pass.h"
 #include "bench/options/options.h"
+#include "measure/adaptive_evaluator.h"
 #include "measure/parallel_measurer.h"
 #include "measure/worker/process_pool.h"
 #include "measure/worker/run_worker.h"
@@ -59,19 +66,67 @@ struct Flags {
   int repeats = 500;
   double seconds = 10;
   int64_t seed = 1;
+  int micro_batches = 50;
+  std::vector<int> cv_percent = {10, 3, 1};
   bool pause = false;
 };
 
-ParallelMeasurerOptions Mode(bool precise, bool adaptive, int repeats) {
+struct Pass {
+  std::string name;
+  bool precise;
+  AdaptiveEvaluatorOptions repeats;
+  PassResult result;
+};
+
+// Of `repeats`, in so many micro-batches.
+AdaptiveEvaluatorOptions Adaptive(int repeats, int micro_batches,
+                                  double threshold) {
+  AdaptiveEvaluatorOptions options = AdaptiveEvaluatorOptions::AsInPaper();
+  options.max_repeats = repeats;
+  options.micro_batch = std::max(1, repeats / micro_batches);
+  options.threshold = threshold;
+  return options;
+}
+
+// As many as an adaptive one executes at least.
+AdaptiveEvaluatorOptions Floor(const AdaptiveEvaluatorOptions& adaptive) {
+  return AdaptiveEvaluatorOptions::Fixed(adaptive.min_micro_batches *
+                                         adaptive.micro_batch);
+}
+
+std::vector<Pass> Passes(const Flags& flags, int repeats) {
+  const auto fixed = AdaptiveEvaluatorOptions::Fixed(repeats);
+  const AdaptiveEvaluatorOptions adatune =
+      Adaptive(repeats, /*micro_batches=*/10, /*threshold=*/0.1);
+  std::vector<Pass> passes = {
+      {"serial", false, fixed, {}},
+      {"two at a time", true, fixed, {}},
+      {"fixed, as few as AdaTune's", false, Floor(adatune), {}},
+      {"adaptive as AdaTune's", false, adatune, {}},
+      {"fixed, few",
+       false,
+       Floor(Adaptive(repeats, flags.micro_batches, 0)),
+       {}}};
+  for (const int percent : flags.cv_percent) {
+    passes.push_back({absl::StrCat("adaptive, ", percent, " %"),
+                      false,
+                      Adaptive(repeats, flags.micro_batches, 0.01 * percent),
+                      {}});
+  }
+  passes.push_back({"both",
+                    true,
+                    Adaptive(repeats, flags.micro_batches,
+                             AdaptiveEvaluatorOptions().threshold),
+                    {}});
+  passes.push_back({"serial again", false, fixed, {}});
+  return passes;
+}
+
+ParallelMeasurerOptions ModeOf(const Pass& pass) {
   ParallelMeasurerOptions options =
       ParallelMeasurerOptions::ForCores(kMeasuredAtATime);
-  options.mode = precise ? MeasureMode::kPrecise : MeasureMode::kSerial;
-  options.repeats = AdaptiveEvaluatorOptions::Fixed(repeats);
-  if (adaptive) {
-    options.repeats = AdaptiveEvaluatorOptions();
-    options.repeats.max_repeats = repeats;
-    options.repeats.micro_batch = std::max(1, repeats / 10);
-  }
+  options.mode = pass.precise ? MeasureMode::kPrecise : MeasureMode::kSerial;
+  options.repeats = pass.repeats;
   return options;
 }
 
@@ -125,23 +180,12 @@ absl::Status Compare(const Subject& subject, const Flags& flags,
   const int affordable = static_cast<int>(
       flags.seconds * 1e9 / (candidates.mean_ns * flags.candidates));
   const int repeats = std::clamp(affordable, kMinRepeats, flags.repeats);
-  struct Pass {
-    const char* name;
-    bool precise, adaptive;
-    PassResult result;
-  };
-  std::vector<Pass> passes = {{"serial", false, false, {}},
-                              {"two at a time", true, false, {}},
-                              {"adaptive", false, true, {}},
-                              {"both", true, true, {}},
-                              {"serial again", false, false, {}}};
+  std::vector<Pass> passes = Passes(flags, repeats);
   std::vector<int> chosen;
   for (Pass& pass : passes) {
     for (int tries = 0; tries < kTries; ++tries) {
-      TW_ASSIGN_OR_RETURN(
-          PassResult result,
-          RunPass(candidates, Mode(pass.precise, pass.adaptive, repeats),
-                  pool));
+      TW_ASSIGN_OR_RETURN(PassResult result,
+                          RunPass(candidates, ModeOf(pass), pool));
       if (tries == 0 || result.foreign_percent < pass.result.foreign_percent) {
         pass.result = std::move(result);
       }
@@ -161,7 +205,7 @@ absl::Status Compare(const Subject& subject, const Flags& flags,
     std::printf(
         "| %s | %s | %.0f | %.2f | %.1f | %d | %.3f | %.3f | #%d | %+.1f | "
         "%.1f |\n",
-        subject.name.c_str(), passes[i].name, one.samples, one.wall_s,
+        subject.name.c_str(), passes[i].name.c_str(), one.samples, one.wall_s,
         100 * (1 - one.wall_s / serial.wall_s), one.repeated,
         KendallTau(serial.latencies_ns, one.latencies_ns),
         KendallTau(serial.latencies_ns, one.latencies_ns, noise), one.chosen,
@@ -203,7 +247,7 @@ absl::Status Run(const Flags& flags) {
 
 constexpr char kUsage[] =
     "compare_modes [--candidates=N] [--repeats=N] [--seconds=S] [--seed=N] "
-    "[--pause] FILE...";
+    "[--micro_batches=N] [--cv_percent=N,N...] [--pause] FILE...";
 
 int Main(const std::vector<std::string>& arguments) {
   Flags flags;
@@ -212,6 +256,8 @@ int Main(const std::vector<std::string>& arguments) {
   parser.Number("repeats", &flags.repeats, kMinRepeats);
   parser.Number("seconds", &flags.seconds, 0.0);
   parser.Number("seed", &flags.seed, 0);
+  parser.Number("micro_batches", &flags.micro_batches, 1);
+  parser.List("cv_percent", &flags.cv_percent, 0);
   parser.Flag("pause", &flags.pause);
   absl::StatusOr<std::vector<std::string>> files = parser.Parse(arguments);
   if (!files.ok()) return ReportUsage(kUsage, files.status());
