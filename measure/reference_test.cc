@@ -1,5 +1,6 @@
 #include "measure/reference.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -153,6 +154,46 @@ TEST(ReferenceTest, StoringToHalfAddsOneRoundingOfHalf) {
     EXPECT_GE(c.bound[k], 0x1p-11 * std::fabs(c.value[k]));
     EXPECT_LE(c.bound[k], 0x1p-11 * std::fabs(c.value[k]) + 1e-4);
   }
+}
+
+// As far from a clip as errors can reach, its end is exact; casts to a wider
+// integer keep the error of one to a narrower.
+TEST(ReferenceTest, ClipsAndCastsOfIntegersKeepBoundsFinite) {
+  TensorGraph graph;
+  const TensorId x = graph.AddPlaceholder("x", DType::kFloat32, {4});
+  const Expr scaled =
+      Expr::Make(Op::kMul, {graph.Load(x, {V(0)}), Expr::Float(3)});
+  const Expr clipped = Expr::Make(
+      Op::kMin,
+      {Expr::Make(Op::kMax, {scaled, Expr::Float(0)}), Expr::Float(255)});
+  const auto add = [&](const char* name, DType dtype, const Expr& body) {
+    Compute compute;
+    compute.axes = {{"i", 4}};
+    compute.body = {body};
+    return graph.AddCompute(name, dtype, compute);
+  };
+  const TensorId y = add("y", DType::kFloat32, clipped);
+  const TensorId z = add(
+      "z", DType::kInt32,
+      Expr::Cast(DType::kInt32,
+                 Expr::Cast(DType::kUInt8, Expr::Make(Op::kRound, {clipped}))));
+  graph.SetOutputs({y, z});
+  HostTensor values(DType::kFloat32, {4});
+  const float given[] = {-1, 1e6, 10.1f, 0.5f};  // 1.5 rounds either way
+  std::copy_n(given, 4, values.as<float>().begin());
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
+                          EvaluateReference(graph, {{x, values}}, {}));
+  const std::vector<double>& e = result.outputs.at(y).bound;
+  EXPECT_EQ(e[0], 0);
+  EXPECT_EQ(e[1], 0);
+  EXPECT_GT(e[2], 0);
+  EXPECT_LT(e[2], 1e-4);
+  const std::vector<double>& f = result.outputs.at(z).bound;
+  EXPECT_EQ(f[0], 0);
+  EXPECT_EQ(f[1], 0);
+  EXPECT_EQ(f[2], 0);
+  EXPECT_GT(f[3], 0);
+  EXPECT_LT(f[3], 32);
 }
 
 // round(x * 3) at x = 1/6: half an ulp decides, so either neighbour is right;

@@ -23,6 +23,16 @@ inline double Min(double a, double b) {
   return a < b ? a : b;
 }
 
+// The bound of max(a, b), or, with `sign` -1, of min: one side alone decides
+// where the errors that a kernel is allowed cannot make the other one win.
+inline double SelectedBound(double sign, double a, double ea, double b,
+                            double eb) {
+  const double apart = sign * (a - b), reach = kBoundFactor * (ea + eb);
+  if (apart > reach) return ea;
+  if (-apart > reach) return eb;
+  return std::max(ea, eb);
+}
+
 bool Compare(Op op, double a, double b) {
   switch (op) {
     case Op::kEq:
@@ -84,12 +94,14 @@ void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact,
     case Op::kMax:
       for (int l = 0; l < n; ++l) v[l] = Max(a[l], b[l]);
       if (!exact)
-        for (int l = 0; l < n; ++l) e[l] = std::max(ea[l], eb[l]);
+        for (int l = 0; l < n; ++l)
+          e[l] = SelectedBound(1, a[l], ea[l], b[l], eb[l]);
       return;
     case Op::kMin:
       for (int l = 0; l < n; ++l) v[l] = Min(a[l], b[l]);
       if (!exact)
-        for (int l = 0; l < n; ++l) e[l] = std::max(ea[l], eb[l]);
+        for (int l = 0; l < n; ++l)
+          e[l] = SelectedBound(-1, a[l], ea[l], b[l], eb[l]);
       return;
     default:
       TW_CHECK(false) << Name(inst.op);
@@ -237,6 +249,15 @@ void IntegerBounds(const StripInst& inst, const OpOperands& in, Lanes out,
   }
 }
 
+// Whether an integer type holds all integers near `value`.
+bool Holds(DType dtype, double value) {
+  const int bits = 8 * static_cast<int>(SizeBytes(dtype));
+  const bool is_unsigned = dtype >= DType::kUInt8 && dtype <= DType::kUInt64;
+  return dtype != DType::kBool &&
+         value > (is_unsigned ? -1 : -std::ldexp(1.0, bits - 1)) &&
+         value < std::ldexp(1.0, is_unsigned ? bits : bits - 1);
+}
+
 void Cast(const StripInst& inst, const OpOperands& in, bool exact, Lanes out,
           int n) {
   const bool from_float = IsFloat(inst.operand_dtype),
@@ -272,7 +293,12 @@ void Cast(const StripInst& inst, const OpOperands& in, bool exact, Lanes out,
       out.i[l] = EvaluateOp(Op::kCast, inst.dtype, inst.operand_dtype,
                             absl::MakeConstSpan(&operand, 1), false)
                      .i;
-      e = ea == 0 ? 0 : kInfinity;
+      // Where no value that it may be is cut off, the error stays what it is.
+      const double v = static_cast<double>(a.i[l]);
+      e = ea == 0 || (Holds(inst.dtype, v - kBoundFactor * ea) &&
+                      Holds(inst.dtype, v + kBoundFactor * ea))
+              ? ea
+              : kInfinity;
     }
     if (!exact) out.e[l] = OrInfinity(e);
   }
