@@ -220,7 +220,6 @@ InputSet DrawExactSet(const TensorGraph& graph, int64_t largest,
 
 InputSet DrawRealSet(const TensorGraph& graph, Random& random,
                      const std::map<TensorId, Spread>& spreads) {
-  constexpr int64_t kLargestInteger = 100;
   return Draw(
       graph, random,
       [&](const Tensor& tensor, const Uses& uses, HostTensor& values) {

@@ -38,6 +38,8 @@ InputSet DrawExactSet(const TensorGraph& graph, int64_t largest,
 struct Spread {
   double mean, deviation;
 };
+// Integers in [-kLargestInteger, kLargestInteger].
+inline constexpr int64_t kLargestInteger = 100;
 InputSet DrawRealSet(const TensorGraph& graph, Random& random,
                      const std::map<TensorId, Spread>& spreads = {});
 

@@ -12,12 +12,12 @@ namespace tilewright::measure {
 struct OutputJudgement {
   std::string reason;        // empty: right
   double largest_error = 0;  // in units of the bound, of the elements judged
-  int64_t unjudged = 0;      // elements whose bound is infinite
 };
 
 // `data`: the physical bytes. `bound_factor`: how many bounds an element may
 // err by. Exact elements (bound zero) must match bit for bit, NaN equals NaN;
-// with `zero_signs_free`, -0 equals 0.
+// with `zero_signs_free`, -0 equals 0. Elements of infinite bounds may be
+// anything: unbounded_share.h counts them.
 OutputJudgement JudgeOutput(const ReferenceTensor& expected,
                             const Layout& layout, const char* data,
                             double bound_factor, bool zero_signs_free);

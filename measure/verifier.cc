@@ -8,22 +8,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/random.h"
+#include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "measure/bounded_functions.h"
-#include "measure/clip_spreads.h"
-#include "measure/interpreter_check.h"
 #include "measure/isolated_run.h"
 #include "measure/judge_output.h"
 #include "measure/physical.h"
-#include "measure/planted_picks.h"
-#include "tilegraph/known_zeros.h"
+#include "measure/unbounded_share.h"
 #include "tilegraph/verifier.h"
 
 namespace tilewright::measure {
 namespace {
-
-constexpr int64_t kLargestInteger = 8;
 
 void Reject(Verdict& verdict, std::string reason) {
   if (!verdict.ok) return;
@@ -44,34 +39,6 @@ bool HasFloatSum(const TensorGraph& graph) {
       return true;
   }
   return false;
-}
-
-bool HasFloats(const TensorGraph& graph) {
-  return std::any_of(graph.tensors().begin(), graph.tensors().end(),
-                     [](const Tensor& t) { return IsFloat(t.dtype); });
-}
-
-// Elements of `expected` that no bound can judge, as a share.
-double UnjudgedShare(const ReferenceTensor& expected) {
-  if (expected.bound.empty()) return 0;
-  const auto infinite =
-      std::count_if(expected.bound.begin(), expected.bound.end(),
-                    [](double e) { return !std::isfinite(e); });
-  return static_cast<double>(infinite) /
-         static_cast<double>(expected.bound.size());
-}
-
-// Sets that are no turn.
-constexpr int kPlain = -1, kPositive = -2;
-
-std::string SetName(const char* kind, int turn) {
-  if (turn == kPlain) return kind;
-  return turn == kPositive ? absl::StrCat(kind, ", positive")
-                           : absl::StrCat(kind, ", turn ", turn + 1);
-}
-
-uint64_t SeedOf(uint64_t seed, int turn) {
-  return seed + 2 * static_cast<uint64_t>(turn + 2);
 }
 
 }  // namespace
@@ -101,91 +68,6 @@ absl::StatusOr<std::unique_ptr<Verifier>> Verifier::Create(
   std::unique_ptr<Verifier> verifier(new Verifier(workload, options));
   TW_RETURN_IF_ERROR(verifier->AddSets());
   return verifier;
-}
-
-absl::Status Verifier::AddSets() {
-  const bool reduced_precision =
-      options_.unit > 0x1p-24 || options_.bound_scale > 1;
-  bool exact =
-      IsExactOnIntegers(graph_) && !(reduced_precision && HasFloats(graph_));
-  if (exact) {
-    TW_ASSIGN_OR_RETURN(exact, AddExactSet(kPlain));
-  }
-  TW_RETURN_IF_ERROR(AddRealSet(kPlain));
-  for (int turn = HasClipping(graph_) ? kPositive : 0; turn < NumTurns(graph_);
-       ++turn) {
-    if (turn == kPlain) continue;
-    if (exact) TW_RETURN_IF_ERROR(AddExactSet(turn).status());
-    // Integers that are all positive soon lie above what clips them; reals can
-    // be drawn that do not.
-    if (!exact || (turn == kPositive && HasCeiling(graph_)))
-      TW_RETURN_IF_ERROR(AddRealSet(turn));
-  }
-  return absl::OkStatus();
-}
-
-// Smaller integers until no partial sum can round.
-absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
-  const double limit = ExactLimit(graph_);
-  for (int64_t largest = kLargestInteger; largest >= 1; largest /= 2) {
-    Random random(SeedOf(options_.seed, turn));
-    Set set{SetName("exact", turn),
-            true,
-            DrawExactSet(graph_, largest, random),
-            {}};
-    if (turn == kPositive) MakePositive(set.inputs);
-    if (turn >= 0)
-      PlantPicks(graph_, turn, 2.0 * static_cast<double>(largest) + 1, random,
-                 set.inputs);
-    FillKnownZeros(zeros_, set.inputs);
-    ReferenceOptions reference;
-    reference.exact = true;
-    reference.threads = options_.threads;
-    TW_ASSIGN_OR_RETURN(ReferenceResult result,
-                        EvaluateReference(graph_, set.inputs, reference));
-    if (result.largest_magnitude > limit) continue;
-    set.expected = std::move(result.outputs);
-    TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected,
-                                              reference.unit, random));
-    sets_.push_back(std::move(set));
-    return true;
-  }
-  return false;  // no integers are small enough: real values alone must do
-}
-
-absl::Status Verifier::AddRealSet(int turn) {
-  constexpr double kMargin = 4;
-  Random random(SeedOf(options_.seed, turn) + 1);
-  const bool inside = turn == kPositive && HasCeiling(graph_);
-  Set set{SetName("real", turn),
-          false,
-          DrawRealSet(graph_, random,
-                      inside ? SpreadsInsideClips(graph_)
-                             : std::map<TensorId, Spread>()),
-          {}};
-  if (turn == kPositive && !inside) MakePositive(set.inputs);
-  if (turn >= 0)
-    PlantPicks(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin,
-               random, set.inputs);
-  FillKnownZeros(zeros_, set.inputs);
-  ReferenceOptions reference;
-  reference.unit = options_.unit;
-  reference.threads = options_.threads;
-  TW_ASSIGN_OR_RETURN(ReferenceResult result,
-                      EvaluateReference(graph_, set.inputs, reference));
-  set.expected = std::move(result.outputs);
-  TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected,
-                                            reference.unit, random));
-  for (const auto& [id, expected] : set.expected) {
-    if (turn == kPlain && UnjudgedShare(expected) > 0.5) {
-      return absl::InternalError(
-          absl::StrCat("most of output '", graph_.tensor(id).name,
-                       "' cannot be judged: its error bounds are infinite; "
-                       "inputs from a smaller domain are needed"));
-    }
-  }
-  sets_.push_back(std::move(set));
-  return absl::OkStatus();
 }
 
 absl::Status Verifier::CheckArguments(const Arguments& arguments) const {
@@ -261,6 +143,15 @@ absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments,
                                         Isolation isolation) const {
   TW_RETURN_IF_ERROR(CheckArguments(arguments));
   Verdict verdict;
+  verdict.unbounded_share = unbounded_share_;
+  if (unbounded_share_ > kMostUnboundedShare) {
+    Reject(verdict,
+           absl::StrFormat(
+               "%.1f %% of output '%s' cannot be verified, as error "
+               "bounds say nothing there; at most %.0f %% may be so",
+               100 * unbounded_share_, graph_.tensor(least_bounded_).name,
+               100 * kMostUnboundedShare));
+  }
   // The first set that finds something ends it.
   for (size_t i = 0; i < sets_.size() && verdict.ok; ++i) {
     verdict.exact_checked = verdict.exact_checked || sets_[i].exact;

@@ -7,9 +7,11 @@
 //   bound; what picks by
 //      value (max, argmax, indices) is also run with picks planted everywhere
 //      in turn
-//   3. the reference is the expressions as plain float64 loops, itself compared
+//   3. elements whose error bound is infinite, or as large as the output, are
+//   counted; where more than 3 % of an output are, nothing is verified
+//   4. the reference is the expressions as plain float64 loops, itself compared
 //   with the interpreter
-//   4. buffers end, in one run, and begin, in the other, at an inaccessible
+//   5. buffers end, in one run, and begin, in the other, at an inaccessible
 //   page; outputs start as NaN; inputs are compared afterwards;
 //      one run with 1 thread and one with N agree bitwise; a crash or a hang is
 //      a verdict
@@ -53,6 +55,9 @@ struct Verdict {
                        // what was found, what was expected, on which set
   double largest_error =
       0;  // of the real set, in units of the bound; up to 4 is right
+  // Of the output where it is largest: the share of elements that no error
+  // bound says anything about (unbounded_share.h). Above 3 % nothing is right.
+  double unbounded_share = 0;
   bool exact_checked = false;  // rule 1 applied
   bool ran = true;             // else it failed to, and:
   bool timed_out = false;
@@ -92,6 +97,7 @@ class Verifier {
   absl::StatusOr<bool> AddExactSet(int turn);
   absl::Status AddRealSet(int turn);
   absl::Status AddSets();
+  void CountUnbounded(const Set& real);
   absl::Status CheckArguments(const Arguments& arguments) const;
   absl::StatusOr<Run> PrepareRun(const Arguments& arguments, const Set& set,
                                  int threads, GuardSide side) const;
@@ -115,6 +121,8 @@ class Verifier {
   bool zero_signs_free_ =
       false;  // sums may be taken in any order, and 0 + -0 is 0
   std::vector<Set> sets_;
+  double unbounded_share_ = 0;
+  TensorId least_bounded_ = -1;  // the output that has this share
 };
 
 }  // namespace tilewright::measure

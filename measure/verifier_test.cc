@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -350,6 +351,36 @@ TEST(VerifierTest, ReducedPrecisionIsAcceptedOnlyWhereAllowed) {
   const Verdict verdict = gemm.Check(bf16, allowed);
   EXPECT_TRUE(verdict.ok) << verdict.reason;
   EXPECT_FALSE(verdict.exact_checked);
+}
+
+// In the first rows nothing is left of X but rounding errors.
+Verdict CheckCancelling(int rows) {
+  absl::StatusOr<TensorGraph> graph = ParseText(absl::StrCat(
+      "X: f32[100, 8] = placeholder\nY: f32[100, 8] = compute (r: 100, c: 8) { "
+      "select(r < ",
+      rows, ", X[r, c] + 1e9 - 1e9, X[r, c] * 0.3) }\nreturn Y\n"));
+  EXPECT_THAT(graph.status(), IsOk());
+  const sketch::Workload workload{*std::move(graph), {}};
+  const auto verifier = Verifier::Create(workload, {});
+  EXPECT_THAT(verifier.status(), IsOk());
+  const PlainKernel plain = LowerPlainly(workload);
+  const absl::StatusOr<Verdict> verdict =
+      (*verifier)->Check(plain.arguments, InterpretedCandidate(plain.kernel),
+                         Isolation::kInProcess);
+  EXPECT_THAT(verdict.status(), IsOk());
+  return *verdict;
+}
+
+TEST(VerifierTest, WhatErrorBoundsSayNothingAboutIsCountedAndRejected) {
+  Verdict verdict = CheckCancelling(2);
+  EXPECT_TRUE(verdict.ok) << verdict.reason;
+  EXPECT_FLOAT_EQ(verdict.unbounded_share, 0.02);
+  verdict = CheckCancelling(4);
+  EXPECT_FALSE(verdict.ok);
+  EXPECT_FLOAT_EQ(verdict.unbounded_share, 0.04);
+  EXPECT_THAT(verdict.reason,
+              HasSubstr("4.0 % of output 'Y' cannot be verified"));
+  EXPECT_EQ(Gemm().Check(Gemm::Run).unbounded_share, 0);
 }
 
 TEST(VerifierTest, ArgumentsThatDoNotFitTheWorkloadAreRefused) {

@@ -36,13 +36,14 @@ int Main(int argc, char** argv) {
     std::printf("%s\n", path.c_str());
     for (const JudgedKernel& kernel : *judged) {
       std::printf(
-          "  %-5s %-8s %6.2f s  %s  largest error %.2f bounds (4 allowed)  "
-          "%s%s%s\n",
+          "  %-5s %-8s %6.2f s  %s  largest error %.2f bounds (4 allowed), "
+          "%.2f %% unbounded (3 allowed)  %s%s%s\n",
           kernel.name.c_str(), kernel.verdict.ok ? "ok" : "REJECTED",
           kernel.seconds,
           kernel.verdict.exact_checked ? "exact+real" : "real only ",
-          kernel.verdict.largest_error, kernel.label.c_str(),
-          kernel.verdict.ok ? "" : ": ", kernel.verdict.reason.c_str());
+          kernel.verdict.largest_error, 100 * kernel.verdict.unbounded_share,
+          kernel.label.c_str(), kernel.verdict.ok ? "" : ": ",
+          kernel.verdict.reason.c_str());
       ok = ok && kernel.verdict.ok;
     }
   }

@@ -1,0 +1,135 @@
+// What a verifier runs candidates on: inputs and their references.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "measure/bounded_functions.h"
+#include "measure/clip_spreads.h"
+#include "measure/interpreter_check.h"
+#include "measure/planted_picks.h"
+#include "measure/unbounded_share.h"
+#include "measure/verifier.h"
+#include "tilegraph/known_zeros.h"
+
+namespace tilewright::measure {
+namespace {
+
+constexpr int64_t kLargestExact = 8;
+
+bool HasFloats(const TensorGraph& graph) {
+  return std::any_of(graph.tensors().begin(), graph.tensors().end(),
+                     [](const Tensor& t) { return IsFloat(t.dtype); });
+}
+
+// Sets that are no turn.
+constexpr int kPlain = -1, kPositive = -2;
+
+std::string SetName(const char* kind, int turn) {
+  if (turn == kPlain) return kind;
+  return turn == kPositive ? absl::StrCat(kind, ", positive")
+                           : absl::StrCat(kind, ", turn ", turn + 1);
+}
+
+uint64_t SeedOf(uint64_t seed, int turn) {
+  return seed + 2 * static_cast<uint64_t>(turn + 2);
+}
+
+}  // namespace
+
+absl::Status Verifier::AddSets() {
+  const bool reduced_precision =
+      options_.unit > 0x1p-24 || options_.bound_scale > 1;
+  bool exact =
+      IsExactOnIntegers(graph_) && !(reduced_precision && HasFloats(graph_));
+  if (exact) {
+    TW_ASSIGN_OR_RETURN(exact, AddExactSet(kPlain));
+  }
+  TW_RETURN_IF_ERROR(AddRealSet(kPlain));
+  for (int turn = HasClipping(graph_) ? kPositive : 0; turn < NumTurns(graph_);
+       ++turn) {
+    if (turn == kPlain) continue;
+    if (exact) TW_RETURN_IF_ERROR(AddExactSet(turn).status());
+    // Integers that are all positive soon lie above what clips them; reals can
+    // be drawn that do not.
+    if (!exact || (turn == kPositive && HasCeiling(graph_)))
+      TW_RETURN_IF_ERROR(AddRealSet(turn));
+  }
+  return absl::OkStatus();
+}
+
+// Smaller integers until no partial sum can round.
+absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
+  const double limit = ExactLimit(graph_);
+  for (int64_t largest = kLargestExact; largest >= 1; largest /= 2) {
+    Random random(SeedOf(options_.seed, turn));
+    Set set{SetName("exact", turn),
+            true,
+            DrawExactSet(graph_, largest, random),
+            {}};
+    if (turn == kPositive) MakePositive(set.inputs);
+    if (turn >= 0)
+      PlantPicks(graph_, turn, 2.0 * static_cast<double>(largest) + 1, random,
+                 set.inputs);
+    FillKnownZeros(zeros_, set.inputs);
+    ReferenceOptions reference;
+    reference.exact = true;
+    reference.threads = options_.threads;
+    TW_ASSIGN_OR_RETURN(ReferenceResult result,
+                        EvaluateReference(graph_, set.inputs, reference));
+    if (result.largest_magnitude > limit) continue;
+    set.expected = std::move(result.outputs);
+    TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected,
+                                              reference.unit, random));
+    sets_.push_back(std::move(set));
+    return true;
+  }
+  return false;  // no integers are small enough: real values alone must do
+}
+
+absl::Status Verifier::AddRealSet(int turn) {
+  constexpr double kMargin = 4;
+  Random random(SeedOf(options_.seed, turn) + 1);
+  const bool inside = turn == kPositive && HasCeiling(graph_);
+  Set set{SetName("real", turn),
+          false,
+          DrawRealSet(graph_, random,
+                      inside ? SpreadsInsideClips(graph_)
+                             : std::map<TensorId, Spread>()),
+          {}};
+  if (turn == kPositive && !inside) MakePositive(set.inputs);
+  if (turn >= 0)
+    PlantPicks(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin,
+               random, set.inputs);
+  FillKnownZeros(zeros_, set.inputs);
+  ReferenceOptions reference;
+  reference.unit = options_.unit;
+  reference.threads = options_.threads;
+  TW_ASSIGN_OR_RETURN(ReferenceResult result,
+                      EvaluateReference(graph_, set.inputs, reference));
+  set.expected = std::move(result.outputs);
+  TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected,
+                                            reference.unit, random));
+  if (turn == kPlain) CountUnbounded(set);
+  sets_.push_back(std::move(set));
+  return absl::OkStatus();
+}
+
+// Elements that integers compare exactly need no bound.
+void Verifier::CountUnbounded(const Set& real) {
+  const bool exact = std::any_of(sets_.begin(), sets_.end(),
+                                 [](const Set& set) { return set.exact; });
+  if (exact) return;
+  for (const auto& [id, expected] : real.expected) {
+    const double share =
+        UnboundedShare(expected, internal::kBoundFactor * options_.bound_scale);
+    if (share <= unbounded_share_) continue;
+    unbounded_share_ = share;
+    least_bounded_ = id;
+  }
+}
+
+}  // namespace tilewright::measure
