@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace tilewright::measure {
 namespace {
@@ -28,17 +29,23 @@ struct Clip {
   }
 };
 
-bool IsFloatConstant(const Expr& e) {
-  return e.op() == Op::kConst && IsFloat(e.dtype()) &&
-         std::isfinite(e.float_value());
+// A finite one, or an integer cast to float.
+std::optional<double> ConstantOf(const Expr& e) {
+  if (!IsFloat(e.dtype())) return std::nullopt;
+  if (e.op() == Op::kCast && e.operand(0).op() == Op::kConst &&
+      !IsFloat(e.operand(0).dtype()))
+    return static_cast<double>(e.operand(0).int_value());
+  if (e.op() != Op::kConst || !std::isfinite(e.float_value()))
+    return std::nullopt;
+  return e.float_value();
 }
 
 // The operand that is no constant, of a max or min with one; else nullopt.
 std::optional<std::pair<Expr, double>> WithConstant(const Expr& e, Op op) {
   if (e.op() != op) return std::nullopt;
   for (const int i : {0, 1}) {
-    if (IsFloatConstant(e.operand(i)))
-      return std::make_pair(e.operand(1 - i), e.operand(i).float_value());
+    if (const std::optional<double> constant = ConstantOf(e.operand(i)))
+      return std::make_pair(e.operand(1 - i), *constant);
   }
   return std::nullopt;
 }
@@ -85,6 +92,7 @@ class Finder {
   std::optional<Affine> AffineOf(const Expr& expr) {
     switch (expr.op()) {
       case Op::kCast:
+      case Op::kRound:
         return AffineOf(expr.operand(0));
       case Op::kLoad:
         if (IsComputed(expr.source())) return Affine{expr.source()};
@@ -105,8 +113,8 @@ class Finder {
       std::optional<Affine> of = AffineOf(expr.operand(i));
       if (!of) continue;
       const Expr& other = expr.operand(1 - i);
-      if (IsFloatConstant(other)) {
-        const double value = other.float_value();
+      if (const std::optional<double> constant = ConstantOf(other)) {
+        const double value = *constant;
         if (expr.op() == Op::kAdd) of->offset += value;
         if (expr.op() == Op::kMul) of->factor *= value, of->offset *= value;
         if (i == 1 && expr.op() != Op::kAdd && expr.op() != Op::kMul)
@@ -119,8 +127,9 @@ class Finder {
         of->factor = -of->factor, of->offset = -of->offset;
       if (expr.op() == Op::kDiv && i == 1) return std::nullopt;
       Visit(other, [&](const Expr& e) {
-        if (e.op() == Op::kLoad && !IsComputed(e.source()))
-          drawn_.emplace(e.source(), sum ? kOffset : kFactor);
+        if (e.op() != Op::kLoad || IsComputed(e.source())) return;
+        drawn_.emplace(e.source(), sum ? kOffset : kFactor);
+        if (!sum) factors_.push_back(e.source());
       });
       return of;
     }
@@ -132,6 +141,7 @@ class Finder {
     if (tensor.compute.combiner) return;
     const std::optional<Clip> clip = FindClip(tensor.compute.body[0]);
     if (!clip) return;
+    factors_.clear();
     std::optional<Affine> of = AffineOf(clip->argument);
     while (of && !graph_.tensor(of->tensor).compute.combiner) {
       const std::optional<Affine> next =
@@ -142,9 +152,33 @@ class Finder {
     }
     if (!of || of->factor == 0) return;
     const Spread wanted = clip->spread();
+    const double integers = IntegerDeviation(graph_.tensor(of->tensor));
+    if (integers > 0) {
+      // Its operands are what they are: what it is multiplied by has to do.
+      if (factors_.empty()) return;
+      const double scale = wanted.deviation / (std::abs(of->factor) * integers);
+      drawn_[factors_[0]] = {scale * kFactor.mean, scale * kFactor.deviation};
+      return;
+    }
     targets_.emplace(of->tensor,
                      Spread{(wanted.mean - of->offset) / of->factor,
                             wanted.deviation / std::abs(of->factor)});
+  }
+
+  // Of a sum of products of integers, which are drawn evenly up to
+  // kLargestInteger; 0 if it is none.
+  double IntegerDeviation(const Tensor& tensor) const {
+    if (!tensor.compute.combiner || IsFloat(tensor.dtype) ||
+        tensor.compute.combiner->kind() != Combiner::Kind::kSum)
+      return 0;
+    double square = 1;
+    for (const Axis& axis : tensor.compute.reduce_axes)
+      square *= static_cast<double>(axis.extent.value());
+    Visit(tensor.compute.body[0], [&](const Expr& e) {
+      if (e.op() == Op::kLoad)
+        square *= kLargestInteger * kLargestInteger / 3.0;
+    });
+    return std::sqrt(square);
   }
 
   Spread SpreadOf(TensorId id) {
@@ -202,6 +236,7 @@ class Finder {
 
   const TensorGraph& graph_;
   std::map<TensorId, Spread> targets_;  // of sums
+  std::vector<TensorId> factors_;       // on the way to a target
   std::map<TensorId, Spread> computed_, drawn_;
 };
 

@@ -14,7 +14,8 @@ namespace tilewright::measure {
 
 // How the floats of placeholders and constants are to be drawn: an operand of
 // every sum that reaches a clip such that the sum's mean is the middle of the
-// clip's range and four deviations reach its ends; data around 1, offsets
+// clip's range and four deviations reach its ends (of a sum of integers, a
+// factor that it is multiplied by); data around 1, offsets
 // around 0, factors around 1. What has no entry does not matter to a clip.
 std::map<TensorId, Spread> SpreadsInsideClips(const TensorGraph& graph);
 
