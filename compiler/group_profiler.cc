@@ -39,10 +39,4 @@ absl::StatusOr<std::vector<double>> GroupProfiler::InTurns(
   return times_.InTurns(kernels);
 }
 
-absl::Status GroupProfiler::Verify(const Plan& plan, const Group& variant) {
-  const absl::StatusOr<CompiledKernel>& kernel =
-      maker_.Make(MakeGroupWorkload(graph_, plan, variant));
-  return kernel.ok() ? times_.Verify(*kernel) : kernel.status();
-}
-
 }  // namespace tilewright

@@ -26,7 +26,6 @@ class GroupProfiler : public PlanProfiler {
       const Plan& plan, absl::Span<const Group> variants) override;
   absl::StatusOr<std::vector<double>> InTurns(
       absl::Span<const GroupOfPlan> groups) override;
-  absl::Status Verify(const Plan& plan, const Group& variant) override;
 
  private:
   const TensorGraph& graph_;

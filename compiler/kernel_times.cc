@@ -69,9 +69,11 @@ KernelTimes::KernelTimes(const DeviceSpec& spec, KernelTimesOptions options)
       store_(options.store),
       on_progress_(std::move(options.on_progress)),
       clock_(options.clock),
-      measurer_{std::move(options.measurer), options.most_measuring_seconds,
+      measurer_{"measuring", std::move(options.measurer),
+                options.most_measuring_seconds,
                 absl::UnavailableError("nobody measures")},
-      verifier_{std::move(options.verifier), options.most_verifying_seconds,
+      verifier_{"verifying", std::move(options.verifier),
+                options.most_verifying_seconds,
                 absl::UnavailableError("nobody verifies")} {}
 
 void KernelTimes::Trouble(const absl::Status& status) {
@@ -85,20 +87,20 @@ bool KernelTimes::IsUsable(const Record& record) const {
     return false;
   if (measurement.outcome() != Measurement::OK) return true;
   const Method& method = measurement.method();
-  return method.threads() == 1 && method.cache() == Method::WARM;
+  return measurement.verification().verified() && method.threads() == 1 &&
+         method.cache() == Method::WARM;
 }
 
 // The first time stands, so that plans stay as they are; what is wrong once is
 // wrong.
 void KernelTimes::Learn(const Record& record, KnownKernels& known) {
-  const std::string key =
-      absl::StrCat(KeyOf(record.schedule(), record.versions().kernel()),
-                   record.measurement().method().turns());
+  Known& one =
+      known[absl::StrCat(KeyOf(record.schedule(), record.versions().kernel()),
+                         record.measurement().method().turns())];
   absl::StatusOr<double> seconds = SecondsOf(record.measurement());
-  const bool failed = !seconds.ok();
-  const auto [found, added] = known.try_emplace(key, Known{seconds});
-  if (failed) found->second.seconds = std::move(seconds);
-  found->second.verified |= record.measurement().verification().verified();
+  if (!one.seconds || !seconds.ok()) one.seconds = std::move(seconds);
+  if (!one.verification.verified())
+    one.verification = record.measurement().verification();
 }
 
 KernelTimes::KnownKernels& KernelTimes::KnownOf(
@@ -116,16 +118,20 @@ KernelTimes::KnownKernels& KernelTimes::KnownOf(
   return known;
 }
 
+absl::Status KernelTimes::HasTimeLeft(const Who& who) {
+  if (1e-9 * static_cast<double>(who.spent_ns) < who.most_seconds)
+    return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the ", who.most_seconds, " s for ", who.what, " are over"));
+}
+
 absl::StatusOr<std::vector<Measurement>> KernelTimes::Ask(
     Who& who, const measure::WorkloadKey& workload,
     absl::Span<const sketch::ScheduleProto> schedules) {
   if (!who.asked && who.make) who.measurer = who.make();
   who.asked = true;
   TW_RETURN_IF_ERROR(who.measurer.status());
-  const double spent_s = 1e-9 * static_cast<double>(who.spent_ns);
-  if (spent_s >= who.most_seconds)
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the ", who.most_seconds, " s for that are over"));
+  TW_RETURN_IF_ERROR(HasTimeLeft(who));
   const int64_t before_ns = clock_->WallNs();
   absl::StatusOr<std::vector<Measurement>> measurements =
       (*who.measurer)->Measure(workload, schedules);
@@ -149,24 +155,50 @@ Record KernelTimes::RecordOf(const CompiledKernel& kernel,
   return record;
 }
 
+absl::Status KernelTimes::Verify(const CompiledKernel& kernel,
+                                 const measure::WorkloadKey& workload,
+                                 KnownKernels& known) {
+  Known& one = known[KeyOf(kernel)];
+  if (one.seconds && !one.seconds->ok()) return one.seconds->status();
+  if (one.verification.verified()) return absl::OkStatus();
+  const absl::StatusOr<std::vector<Measurement>> found =
+      Ask(verifier_, workload, {kernel.schedule.ToProto()});
+  if (on_progress_) on_progress_();
+  TW_RETURN_IF_ERROR(found.status());
+  const Measurement& measurement = found->front();
+  if (!IsAboutTheKernel(measurement))
+    return absl::UnavailableError(measurement.message());
+  if (measurement.outcome() != Measurement::OK) {
+    if (store_ != nullptr)
+      Trouble(store_->Append({RecordOf(kernel, workload, measurement)}));
+    return SecondsOf(measurement).status();
+  }
+  if (!measurement.verification().verified())
+    return absl::UnavailableError("it could not be verified");
+  one.verification = measurement.verification();
+  ++verified_;
+  return absl::OkStatus();
+}
+
 absl::Status KernelTimes::Measure(
-    Who& who, const measure::WorkloadKey& workload,
+    const measure::WorkloadKey& workload,
     const std::vector<const CompiledKernel*>& kernels, KnownKernels& known) {
   std::vector<sketch::ScheduleProto> schedules;
   for (const CompiledKernel* kernel : kernels)
     schedules.push_back(kernel->schedule.ToProto());
   TW_ASSIGN_OR_RETURN(std::vector<Measurement> measurements,
-                      Ask(who, workload, schedules));
+                      Ask(measurer_, workload, schedules));
   std::vector<Record> records;
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (!IsAboutTheKernel(measurements[i])) {
-      known.try_emplace(
-          KeyOf(*kernels[i]),
-          Known{absl::UnavailableError(measurements[i].message())});
+    Known& one = known.at(KeyOf(*kernels[i]));
+    Measurement& measurement = measurements[i];
+    if (!IsAboutTheKernel(measurement)) {
+      one.seconds = absl::UnavailableError(measurement.message());
       continue;
     }
-    records.push_back(
-        RecordOf(*kernels[i], workload, std::move(measurements[i])));
+    if (measurement.outcome() == Measurement::OK)
+      *measurement.mutable_verification() = one.verification;
+    records.push_back(RecordOf(*kernels[i], workload, std::move(measurement)));
     Learn(records.back(), known);
   }
   if (store_ != nullptr) Trouble(store_->Append(records));
@@ -176,6 +208,7 @@ absl::Status KernelTimes::Measure(
 absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
     absl::Span<const CompiledKernel* const> kernels) {
   struct Turn {
+    const CompiledKernel* kernel;
     measure::WorkloadKey workload;
     std::vector<sketch::ScheduleProto> schedule;
     KnownKernels* known;
@@ -185,23 +218,24 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
   const std::string turns = TurnsOf(kernels);
   std::map<std::string, Turn> turn_of;
   std::vector<Turn*> order;  // of all, equal ones once
-  std::vector<const CompiledKernel*> distinct;
   for (const CompiledKernel* kernel : kernels) {
     const std::string text = kernel->workload.workload.Text();
     const auto [added, is_new] =
         turn_of.try_emplace(absl::StrCat(text, KeyOf(*kernel)));
     Turn& turn = added->second;
     if (!is_new) continue;
+    turn.kernel = kernel;
     turn.workload = measure::MakeWorkloadKey(kernel->workload.workload);
     turn.schedule = {kernel->schedule.ToProto()};
     turn.known = &KnownOf(turn.workload);
     turn.key = absl::StrCat(KeyOf(*kernel), turns);
     order.push_back(&turn);
-    distinct.push_back(kernel);
   }
   if (std::any_of(order.begin(), order.end(), [](const Turn* turn) {
         return turn->known->count(turn->key) == 0;
       })) {
+    for (Turn* turn : order)
+      TW_RETURN_IF_ERROR(Verify(*turn->kernel, turn->workload, *turn->known));
     for (int round = 0; round < kRounds; ++round) {
       for (Turn* turn : order) {
         TW_ASSIGN_OR_RETURN(std::vector<Measurement> found,
@@ -213,18 +247,19 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
       }
     }
     std::vector<Record> records;
-    for (size_t i = 0; i < order.size(); ++i) {
-      Turn& turn = *order[i];
-      std::sort(turn.found.begin(), turn.found.end(),
+    for (Turn* turn : order) {
+      std::sort(turn->found.begin(), turn->found.end(),
                 [](const Measurement& a, const Measurement& b) {
                   return *SecondsOf(a) < *SecondsOf(b);
                 });
-      Measurement& median = turn.found[kRounds / 2];
+      Measurement& median = turn->found[kRounds / 2];
       median.mutable_method()->set_turns(turns);
+      *median.mutable_verification() =
+          turn->known->at(KeyOf(*turn->kernel)).verification;
       records.push_back(
-          RecordOf(*distinct[i], turn.workload, std::move(median)));
-      turn.known->insert_or_assign(
-          turn.key, Known{SecondsOf(records.back().measurement())});
+          RecordOf(*turn->kernel, turn->workload, std::move(median)));
+      turn->known->erase(turn->key);
+      Learn(records.back(), *turn->known);
     }
     if (store_ != nullptr) Trouble(store_->Append(records));
     ++in_turns_;
@@ -234,7 +269,7 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
   for (const CompiledKernel* kernel : kernels) {
     const Turn& turn = turn_of.at(
         absl::StrCat(kernel->workload.workload.Text(), KeyOf(*kernel)));
-    TW_ASSIGN_OR_RETURN(const double own, turn.known->at(turn.key).seconds);
+    TW_ASSIGN_OR_RETURN(const double own, *turn.known->at(turn.key).seconds);
     seconds.push_back(own);
   }
   return seconds;
@@ -246,53 +281,41 @@ std::vector<absl::StatusOr<double>> KernelTimes::OneCoreSeconds(
   const measure::WorkloadKey workload =
       measure::MakeWorkloadKey(kernels[0]->workload.workload);
   KnownKernels& known = KnownOf(workload);
+  // What cannot be told now cannot be told later in this run either.
+  const auto give_up = [&](const std::string& key, const absl::Status& status) {
+    known[key].seconds = status;
+    if (absl::IsUnavailable(status)) Trouble(status);
+  };
   std::vector<std::string> keys;
-  std::vector<const CompiledKernel*> unknown;
+  std::vector<const CompiledKernel*> right;
   std::set<std::string> asked;
   for (const CompiledKernel* kernel : kernels) {
     keys.push_back(KeyOf(*kernel));
     if (!asked.insert(keys.back()).second) continue;
-    if (known.count(keys.back())) {
+    if (known[keys.back()].seconds) {
       ++recorded_;
+      continue;
+    }
+    absl::Status status = HasTimeLeft(measurer_);
+    if (status.ok()) status = Verify(*kernel, workload, known);
+    if (status.ok()) {
+      right.push_back(kernel);
     } else {
-      unknown.push_back(kernel);
+      give_up(keys.back(), status);
     }
   }
-  if (!unknown.empty()) {
-    const absl::Status status = Measure(measurer_, workload, unknown, known);
-    if (!absl::IsResourceExhausted(status)) Trouble(status);
-    if (status.ok()) measured_ += static_cast<int>(unknown.size());
-    for (const std::string& key : keys)
-      known.try_emplace(key,
-                        Known{absl::IsResourceExhausted(status)
-                                  ? status
-                                  : absl::UnavailableError(status.message())});
+  if (!right.empty()) {
+    const absl::Status status = Measure(workload, right, known);
+    if (status.ok()) measured_ += static_cast<int>(right.size());
+    for (const CompiledKernel* kernel : right) {
+      if (!status.ok()) give_up(KeyOf(*kernel), status);
+    }
   }
   std::vector<absl::StatusOr<double>> result;
-  for (const std::string& key : keys) result.push_back(known.at(key).seconds);
-  for (const std::string& key : asked) failed_ += !known.at(key).seconds.ok();
+  for (const std::string& key : keys) result.push_back(*known.at(key).seconds);
+  for (const std::string& key : asked) failed_ += !known.at(key).seconds->ok();
   if (on_progress_) on_progress_();
   return result;
-}
-
-absl::Status KernelTimes::Verify(const CompiledKernel& kernel) {
-  const measure::WorkloadKey workload =
-      measure::MakeWorkloadKey(kernel.workload.workload);
-  KnownKernels& known = KnownOf(workload);
-  const std::string key = KeyOf(kernel);
-  const auto now = [&] {
-    const auto found = known.find(key);
-    return found == known.end() ? Known{0.0} : found->second;
-  };
-  if (now().verified || !now().seconds.ok()) return now().seconds.status();
-  const absl::Status status = Measure(verifier_, workload, {&kernel}, known);
-  if (on_progress_) on_progress_();
-  if (absl::IsResourceExhausted(status)) return status;
-  Trouble(status);
-  if (!status.ok()) return absl::UnavailableError(status.message());
-  ++verified_;
-  if (now().verified || !now().seconds.ok()) return now().seconds.status();
-  return absl::UnavailableError("it could not be verified");
 }
 
 }  // namespace tilewright

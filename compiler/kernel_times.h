@@ -1,11 +1,15 @@
 // How long kernels take on one core of this machine: what the records tell,
 // and what they do not is measured and recorded at once, so that nothing that
 // was measured is lost when the process ends.
+//
+// Only verified kernels have a time: each is verified once, before it is
+// measured, and records without a verification are passed over.
 #ifndef TILEWRIGHT_COMPILER_KERNEL_TIMES_H_
 #define TILEWRIGHT_COMPILER_KERNEL_TIMES_H_
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,16 +29,15 @@ struct KernelTimesOptions {
   // Must outlive it; null: nothing is kept. Records count if workload, device,
   // schedule, and what the schedule was lowered to are the same.
   measure::Store* store = nullptr;
-  // Who measures kernels with one thread on warm caches, without verifying
-  // them, and who verifies. Each is asked for once, when something has to be
-  // done; they must outlive it.
+  // Who measures kernels with one thread on warm caches, and who verifies them
+  // (the times that it finds are not used). Each is asked for once, when
+  // something has to be done; they must outlive it.
   using MeasurerMaker = std::function<absl::StatusOr<measure::Measurer*>()>;
   MeasurerMaker measurer, verifier;
   // Called when any of the counts changed.
   std::function<void()> on_progress;
   // Wall time that measuring, and verifying, may take: what has not been begun
-  // by then has no time, and is not right. The records of another run go on
-  // from there.
+  // by then has no time. The records of another run go on from there.
   double most_measuring_seconds = 150, most_verifying_seconds = 90;
   Clock* clock = RealClock();
 };
@@ -45,9 +48,10 @@ class KernelTimes {
   KernelTimes(const DeviceSpec& spec, KernelTimesOptions options);
 
   // Of kernels of one workload, in their order: seconds, the lower decile of
-  // the executions when it was measured first. An error is the kernel's (it
-  // crashes, is known to be wrong) or, as Unavailable, that nothing could be
-  // measured.
+  // the executions when it was measured first. They are verified in that order
+  // too. An error is the kernel's (it crashes, its results are wrong), as
+  // ResourceExhausted that the time for it was over or, as Unavailable, that it
+  // could not be verified or measured.
   std::vector<absl::StatusOr<double>> OneCoreSeconds(
       absl::Span<const CompiledKernel* const> kernels);
 
@@ -56,14 +60,11 @@ class KernelTimes {
   absl::StatusOr<std::vector<double>> InTurns(
       absl::Span<const CompiledKernel* const> kernels);
 
-  // Whether its results are right. Errors as above.
-  absl::Status Verify(const CompiledKernel& kernel);
-
   // Of kernels asked for, each once.
   int measured() const { return measured_; }
   int recorded() const { return recorded_; }  // already, in the store
-  int failed() const { return failed_; }      // of both: have no time
-  int verified() const { return verified_; }  // now
+  int failed() const { return failed_; }      // have no time
+  int verified() const { return verified_; }  // now, and right
   int in_turns() const { return in_turns_; }  // comparisons, now
   // What was wrong with the store, the first time; it is used on as far as it
   // goes. Or why nothing could be measured.
@@ -71,11 +72,13 @@ class KernelTimes {
 
  private:
   struct Known {
-    absl::StatusOr<double> seconds;
-    bool verified = false;
+    // None: it has not been measured yet. Of an OK one `verification` is.
+    std::optional<absl::StatusOr<double>> seconds;
+    measure::Verification verification;
   };
   using KnownKernels = std::map<std::string, Known>;
   struct Who {
+    const char* const what;  // it does
     const KernelTimesOptions::MeasurerMaker make;
     const double most_seconds;
     absl::StatusOr<measure::Measurer*> measurer;
@@ -86,16 +89,22 @@ class KernelTimes {
   KnownKernels& KnownOf(const measure::WorkloadKey& workload);
   bool IsUsable(const measure::Record& record) const;
   static void Learn(const measure::Record& record, KnownKernels& known);
-  // Unavailable if nothing can be measured, ResourceExhausted if the time for
-  // it is over.
+  // ResourceExhausted if the time for it is over.
+  static absl::Status HasTimeLeft(const Who& who);
+  // Also Unavailable if nothing can be measured.
   absl::StatusOr<std::vector<measure::Measurement>> Ask(
       Who& who, const measure::WorkloadKey& workload,
       absl::Span<const sketch::ScheduleProto> schedules);
   measure::Record RecordOf(const CompiledKernel& kernel,
                            const measure::WorkloadKey& workload,
                            measure::Measurement measurement) const;
-  // Learns and records what was found; an error says that nothing was.
-  absl::Status Measure(Who& who, const measure::WorkloadKey& workload,
+  // Unless that is known. What is wrong with the kernel is recorded.
+  absl::Status Verify(const CompiledKernel& kernel,
+                      const measure::WorkloadKey& workload,
+                      KnownKernels& known);
+  // Learns and records what was found of verified kernels; an error says that
+  // nothing was.
+  absl::Status Measure(const measure::WorkloadKey& workload,
                        const std::vector<const CompiledKernel*>& kernels,
                        KnownKernels& known);
   void Trouble(const absl::Status& status);

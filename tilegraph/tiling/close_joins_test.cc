@@ -43,9 +43,6 @@ class TwoTimes : public PlanProfiler {
     ++asked;
     return seconds;
   }
-  absl::Status Verify(const Plan&, const Group&) override {
-    return absl::OkStatus();
-  }
 
   int asked = 0;
   std::vector<size_t> stages;  // of the groups that were last asked about

@@ -177,13 +177,11 @@ ConnectedGroups ConnectPlan(const TensorGraph& graph, const Plan& plan,
   how.most_nodes = options.most_groups;
   how.meetings = 2;
   how.on_progress = options.on_progress;
-  while (true) {
-    GroupJudge judge(groups, options.most_groups, weigher);
-    SearchConnections(edges, {}, how, judge);
-    ConnectedGroups connected = std::move(judge).Finish();
-    KeepFirstOfEqual(connected.decisions);
-    if (weigher.Verify(connected.joins)) return connected;
-  }
+  GroupJudge judge(groups, options.most_groups, weigher);
+  SearchConnections(edges, {}, how, judge);
+  ConnectedGroups connected = std::move(judge).Finish();
+  KeepFirstOfEqual(connected.decisions);
+  return connected;
 }
 
 Plan JoinedPlan(const TensorGraph& graph, const Plan& plan,

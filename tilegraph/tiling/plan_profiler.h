@@ -16,15 +16,16 @@ struct GroupOfPlan {
   const Group* group;
 };
 
-// What groups really take: asked where prices of a model are not enough.
+// What groups really take: asked where prices of a model are not enough. Only
+// groups whose kernels were verified have a time.
 class PlanProfiler {
  public:
   virtual ~PlanProfiler() = default;
 
   // `variants` are one group of `plan` in different tiles: the seconds of one
   // core that does it all, in their order. An error says in one line why a
-  // variant has none: no kernel can be made, it crashes, its results are known
-  // to be wrong.
+  // variant has none: no kernel can be made, it crashes, its results are wrong,
+  // the time for verifying was over.
   virtual std::vector<absl::StatusOr<double>> OneCoreSeconds(
       const Plan& plan, absl::Span<const Group> variants) = 0;
 
@@ -32,10 +33,6 @@ class PlanProfiler {
   // does is the same for all. Equal questions, equal answers.
   virtual absl::StatusOr<std::vector<double>> InTurns(
       absl::Span<const GroupOfPlan> groups) = 0;
-
-  // Whether the results of a variant that has a time are right: dearer, so
-  // asked only of what is taken in the end.
-  virtual absl::Status Verify(const Plan& plan, const Group& variant) = 0;
 };
 
 }  // namespace tilewright

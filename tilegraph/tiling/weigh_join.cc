@@ -329,20 +329,4 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   decision.why = OutcomeByTime(decision);
 }
 
-bool JoinWeigher::Verify(absl::Span<const Join> joins) {
-  if (!options_.profiler) return true;
-  const Plan joined = WithJoins(graph_, plan_, joins);
-  bool right = true;
-  for (const Group& group : joined.groups) {
-    if (group.stages.empty()) continue;
-    absl::StatusOr<double>& seconds = profiled_.at(Key(group));
-    if (!seconds.ok()) continue;  // equal to one that was wrong
-    const absl::Status status = options_.profiler->Verify(joined, group);
-    if (status.ok()) continue;
-    seconds = status;
-    right = false;
-  }
-  return right;
-}
-
 }  // namespace tilewright

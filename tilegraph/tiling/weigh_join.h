@@ -2,8 +2,9 @@
 // kernels (group_cost.h) and, with a profiler, by what kernels take.
 //
 // The price only prunes then: the best few tiles of a join that it does not
-// think far worse than its parts are profiled, and so are the parts. What no
-// kernel is right or fast enough for stays apart.
+// think far worse than its parts are profiled, and so are the parts, each
+// verified before it is measured (plan_profiler.h). What no kernel is right or
+// fast enough for stays apart.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_WEIGH_JOIN_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_WEIGH_JOIN_H_
 
@@ -81,10 +82,6 @@ class JoinWeigher {
   // apart. Fills in times of parts.
   JoinDecision Weigh(absl::Span<PlanPart* const> parts,
                      const LeftOut& left_out = {});
-
-  // Has the profiler verify what was decided. False if a tile turns out wrong:
-  // it has no time any more, and all is to be weighed again.
-  bool Verify(absl::Span<const Join> joins);
 
  private:
   absl::StatusOr<std::vector<GroupCost>> Price(const Group& group);

@@ -43,14 +43,7 @@ class FakeProfiler : public PlanProfiler {
     return absl::UnavailableError("once is enough");
   }
 
-  absl::Status Verify(const Plan&, const Group& variant) override {
-    verified.push_back(variant);
-    return verified.size() <= wrong ? absl::InternalError("wrong results")
-                                    : absl::OkStatus();
-  }
-
-  std::vector<Group> apart, joined, verified;
-  size_t wrong = 0;  // of those verified: the first ones
+  std::vector<Group> apart, joined;
 
  private:
   Answer answer_;
@@ -61,11 +54,10 @@ class WeighJoinTest : public ConnectTest {
   // As Connect, every group apart taking 10 ms.
   Plan ConnectProfiled(const TensorGraph& graph,
                        const FakeProfiler::Answer& joined,
-                       const WeighOptions& weigh = {}, size_t wrong = 0) {
+                       const WeighOptions& weigh = {}) {
     profiler_.emplace([joined](const Group& group) -> absl::StatusOr<double> {
       return group.stages.empty() ? 0.010 : joined(group);
     });
-    profiler_->wrong = wrong;
     ConnectPlanOptions options;
     options.weigh = weigh;
     options.weigh.profiler = &*profiler_;
@@ -85,8 +77,6 @@ TEST_F(WeighJoinTest, WhatMeasuresFasterIsJoinedInItsFastestTile) {
   ASSERT_EQ(profiler_->apart.size(), 2u);
   ASSERT_EQ(profiler_->joined.size(), 6u);
   EXPECT_EQ(plan.groups[0].tile, profiler_->joined[2].tile);
-  ASSERT_EQ(profiler_->verified.size(), 1u);
-  EXPECT_EQ(profiler_->verified[0].tile, plan.groups[0].tile);
   EXPECT_THAT(plan.groups[0].why, HasSubstr("15.000 ms"));
   const JoinDecision& decision = connected_.decisions.at(0);
   EXPECT_EQ(decision.profiled.size(), 6u);
@@ -101,7 +91,6 @@ TEST_F(WeighJoinTest, WhatMeasuresNoFasterStaysApartWhateverThePrice) {
       ConnectProfiled(graph, [](const Group&) { return 0.0199; }).groups.size(),
       2u);
   EXPECT_THAT(Reasons(), HasSubstr("saves only 1 %"));
-  EXPECT_TRUE(profiler_->verified.empty());
   EXPECT_EQ(
       ConnectProfiled(graph, [](const Group&) { return 0.022; }).groups.size(),
       2u);
@@ -153,35 +142,23 @@ TEST_F(WeighJoinTest, CandidatesThatFailAreLeftOut) {
 
 TEST_F(WeighJoinTest, TheFastestThatIsRightIsTaken) {
   const TensorGraph graph = Mlp(65536, 64, 64, 64);
-  const auto slower_each_time = [&](const Group&) {
-    return 0.010 + 0.002 * static_cast<double>(profiler_->joined.size());
+  // Slower each time, the first `wrong` of them wrong.
+  const auto answer = [&](size_t wrong) {
+    return [this, wrong](const Group&) -> absl::StatusOr<double> {
+      const size_t asked = profiler_->joined.size();
+      if (asked <= wrong) return absl::InternalError("wrong results");
+      return 0.010 + 0.002 * static_cast<double>(asked);
+    };
   };
-  const Plan plan = ConnectProfiled(graph, slower_each_time, {}, /*wrong=*/2);
+  const Plan plan = ConnectProfiled(graph, answer(2));
   ASSERT_EQ(plan.groups.size(), 1u);
   EXPECT_EQ(plan.groups[0].tile, profiler_->joined[2].tile);
-  EXPECT_EQ(profiler_->verified.size(), 3u);
   EXPECT_EQ(profiler_->joined.size(), 6u);
   // 0.020 and more save nothing.
-  EXPECT_EQ(
-      ConnectProfiled(graph, slower_each_time, {}, /*wrong=*/4).groups.size(),
-      2u);
+  EXPECT_EQ(ConnectProfiled(graph, answer(4)).groups.size(), 2u);
   EXPECT_THAT(Reasons(), HasSubstr("saves only 0 %"));
-  EXPECT_EQ(ConnectProfiled(
-                graph, [](const Group&) { return 0.010; }, {}, /*wrong=*/6)
-                .groups.size(),
-            2u);
+  EXPECT_EQ(ConnectProfiled(graph, answer(6)).groups.size(), 2u);
   EXPECT_THAT(Reasons(), HasSubstr("no kernel for it: wrong results"));
-}
-
-// The product of three, and that of its first two, both save; the first two
-// become a part of the whole and are not verified.
-TEST_F(WeighJoinTest, OnlyWhatIsTakenInTheEndIsVerified) {
-  const TensorGraph graph =
-      Products(65536, 64, {"T = A B", "U = T B'", "Y = U B"}, "Y");
-  const Plan plan = ConnectProfiled(graph, [](const Group&) { return 0.012; });
-  ASSERT_EQ(plan.groups.size(), 1u);
-  EXPECT_EQ(plan.groups[0].stages.size(), 3u);
-  EXPECT_EQ(profiler_->verified.size(), 1u);
 }
 
 TEST_F(WeighJoinTest, WhatHasNoScheduleIsNotMeasured) {
