@@ -65,6 +65,13 @@ OrtTensor EmptyTensor(const TensorSpec& spec) {
 
 }  // namespace
 
+CompileOptions FuseEverything() {
+  CompileOptions options;
+  options.plan.connect = PlanOptions::Connect::kTileGraph;
+  options.connect.weigh.least_gain = -1e9;
+  return options;
+}
+
 absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path,
                                              const CompileOptions& options) {
   TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
@@ -77,6 +84,9 @@ absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path,
   CompiledBytes result;
   result.tw = compiled.Serialize();
   result.compile_cpu_s = ProcessCpuSeconds() - start;
+  result.fused_groups = static_cast<int>(
+      std::count_if(compiled.plan.groups.begin(), compiled.plan.groups.end(),
+                    [](const Group& group) { return !group.stages.empty(); }));
   return result;
 }
 

@@ -20,7 +20,11 @@ namespace tilewright::bench {
 struct CompiledBytes {
   std::string tw;            // the bytes of the .tw
   double compile_cpu_s = 0;  // import and compilation, all threads
+  int fused_groups = 0;      // of operators that pass tiles on (Group::stages)
 };
+
+// Fuses whatever has a kernel, whether that pays or not: for correctness.
+CompileOptions FuseEverything();
 
 // For the CPU this runs on.
 absl::StatusOr<CompiledBytes> CompileForHost(

@@ -45,11 +45,7 @@ class TestdataJudgeTest
 TEST_P(TestdataJudgeTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
   const auto& [folder, joined] = GetParam();
   const std::string data_folder = folder + "/test_data_set_0";
-  CompileOptions options;
-  if (joined) {
-    options.plan.connect = PlanOptions::Connect::kTileGraph;
-    options.connect.weigh.least_gain = -1e9;
-  }
+  const CompileOptions options = joined ? FuseEverything() : CompileOptions();
   TW_ASSERT_OK_AND_ASSIGN(const TestData data, ReadTestData(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const PeerJudgement peer, ReadJudgement(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const CompiledBytes compiled,
