@@ -69,23 +69,28 @@ class FakeMeasurer : public measure::Measurer {
   explicit FakeMeasurer(std::function<measure::Measurement(int)> find)
       : find_(std::move(find)) {}
 
-  absl::StatusOr<std::vector<measure::Measurement>> Measure(
-      const measure::WorkloadKey&,
-      absl::Span<const sketch::ScheduleProto> schedules) override {
-    std::vector<measure::Measurement> found;
-    for (size_t i = 0; i < schedules.size(); ++i)
-      found.push_back(find_(measured++));
-    return found;
-  }
-  absl::StatusOr<std::vector<measure::Measurement>> MeasureAlone(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules) override {
-    return Measure(workload, schedules);
-  }
-
   int measured = 0;
 
  private:
+  absl::StatusOr<std::vector<measure::Measurement>> DoMeasure(
+      const measure::WorkloadKey&,
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const measure::MeasureOptions& options) override {
+    std::vector<measure::Measurement> found;
+    for (size_t i = 0; i < schedules.size(); ++i) {
+      found.push_back(find_(measured++));
+      if (options.on_result)
+        options.on_result(static_cast<int>(i), found.back());
+    }
+    return found;
+  }
+  absl::StatusOr<std::vector<measure::Measurement>> DoMeasureAlone(
+      const measure::WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const measure::MeasureOptions& options) override {
+    return DoMeasure(workload, schedules, options);
+  }
+
   std::function<measure::Measurement(int)> find_;
 };
 

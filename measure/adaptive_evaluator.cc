@@ -52,8 +52,22 @@ AdaptiveEvaluatorOptions AdaptiveEvaluatorOptions::AsPublished() {
   return options;
 }
 
-AdaptiveEvaluator::AdaptiveEvaluator(const AdaptiveEvaluatorOptions& options)
+AdaptiveEvaluatorOptions AdaptiveEvaluatorOptions::Share(double share) const {
+  const auto part = [share](int n) {
+    return std::max(1, static_cast<int>(std::lround(n * share)));
+  };
+  AdaptiveEvaluatorOptions options = *this;
+  options.max_repeats = part(max_repeats);
+  options.micro_batch = part(micro_batch);
+  options.most_seconds *= share;
+  return options;
+}
+
+AdaptiveEvaluator::AdaptiveEvaluator(const AdaptiveEvaluatorOptions& options,
+                                     Clock* clock)
     : options_(options),
+      clock_(clock),
+      start_ns_(clock->WallNs()),
       next_repeats_(std::min(options.max_repeats, options.micro_batch)),
       variation_(std::numeric_limits<double>::quiet_NaN()) {
   TW_CHECK_GT(options.max_repeats, 0);
@@ -61,8 +75,21 @@ AdaptiveEvaluator::AdaptiveEvaluator(const AdaptiveEvaluatorOptions& options)
   TW_CHECK_GT(options.min_micro_batches, 0);
 }
 
+bool AdaptiveEvaluator::IsLate() const {
+  return static_cast<double>(clock_->WallNs() - start_ns_) * 1e-9 >=
+         options_.most_seconds;
+}
+
+bool AdaptiveEvaluator::IsTimeOver(int executed) const {
+  return static_cast<int>(latencies_ns_.size()) + executed >=
+             options_.min_repeats &&
+         IsLate();
+}
+
 absl::Status AdaptiveEvaluator::Add(absl::Span<const double> latencies_ns) {
-  if (latencies_ns.size() != static_cast<size_t>(next_repeats_)) {
+  const size_t due = static_cast<size_t>(next_repeats_);
+  const bool some = !latencies_ns.empty() && latencies_ns.size() < due;
+  if (latencies_ns.size() != due && !(some && IsLate())) {
     return absl::InvalidArgumentError(
         absl::StrCat("a micro-batch of ", next_repeats_,
                      " latencies was due, and ", latencies_ns.size(), " came"));
@@ -100,6 +127,10 @@ void AdaptiveEvaluator::Decide() {
       options_.max_repeats >= options_.adaptive_from_repeats &&
       performance_.size() >= static_cast<size_t>(options_.min_micro_batches) &&
       variation_ < options_.threshold) {
+    stopped_early_ = true;
+    next_repeats_ = 0;
+  }
+  if (next_repeats_ > 0 && IsTimeOver(0)) {
     stopped_early_ = true;
     next_repeats_ = 0;
   }

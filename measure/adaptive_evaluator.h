@@ -1,19 +1,25 @@
 // How often one candidate is executed: AdaTune's adaptive evaluator (section
 // 4.1). The executions come in micro-batches; it stops when the coefficient of
-// variation (CV) of the performance falls below a threshold.
+// variation (CV) of the performance falls below a threshold, or when the time
+// is over.
 //
-//   AdaptiveEvaluator evaluator(options);
+//   AdaptiveEvaluator evaluator(options, clock);
 //   while (int repeats = evaluator.NextRepeats()) {
 //     TW_RETURN_IF_ERROR(evaluator.Add(Execute(repeats)));  // each one's ns
 //   }
+//
+// Where a micro-batch may take long, whoever executes asks IsTimeOver within
+// it.
 #ifndef TILEWRIGHT_MEASURE_ADAPTIVE_EVALUATOR_H_
 #define TILEWRIGHT_MEASURE_ADAPTIVE_EVALUATOR_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "base/clock.h"
 
 namespace tilewright::measure {
 
@@ -37,6 +43,10 @@ struct AdaptiveEvaluatorOptions {
   Performance performance = Performance::kCumulative;
   // With a smaller max_repeats nothing stops early.
   int adaptive_from_repeats = 0;
+  // Wall time, with all that lies between executions. Once it is over none
+  // begins, but there are at least min_repeats.
+  double most_seconds = std::numeric_limits<double>::infinity();
+  int min_repeats = 3;
 
   // Always `repeats` executions.
   static AdaptiveEvaluatorOptions Fixed(int repeats);
@@ -46,24 +56,33 @@ struct AdaptiveEvaluatorOptions {
   static AdaptiveEvaluatorOptions AsInPaper();
   // As AdaTune's published code does it.
   static AdaptiveEvaluatorOptions AsPublished();
+
+  // With that share of the executions, a micro-batch's too, and of the time.
+  AdaptiveEvaluatorOptions Share(double share) const;
 };
 
 class AdaptiveEvaluator {
  public:
-  // REQUIRES: max_repeats, micro_batch and min_micro_batches are positive.
-  explicit AdaptiveEvaluator(const AdaptiveEvaluatorOptions& options);
+  // Its time begins now. REQUIRES: max_repeats, micro_batch and
+  // min_micro_batches are positive; `clock` outlives it.
+  explicit AdaptiveEvaluator(const AdaptiveEvaluatorOptions& options,
+                             Clock* clock = RealClock());
 
   // The size of the micro-batch to execute now; 0 when there is nothing left
   // to learn.
   int NextRepeats() const { return next_repeats_; }
+  // Whether the micro-batch that is being executed ends now, with so many
+  // executions.
+  bool IsTimeOver(int executed) const;
   // The latencies of that micro-batch. InvalidArgument if they are not
-  // NextRepeats() many, or one is negative or not finite; nothing is added
-  // then.
+  // NextRepeats() many (fewer, but some, once the time is over), or one is
+  // negative or not finite; nothing is added then.
   absl::Status Add(absl::Span<const double> latencies_ns);
 
   // Of the performance so far. NaN before the first micro-batch, and while the
   // clock is too coarse to see one: nothing stops early then.
   double variation() const { return variation_; }
+  // Before max_repeats.
   bool stopped_early() const { return stopped_early_; }
   // What was measured: the mean latency. REQUIRES: a micro-batch was added.
   double latency_ns() const;
@@ -72,8 +91,11 @@ class AdaptiveEvaluator {
 
  private:
   void Decide();
+  bool IsLate() const;
 
   AdaptiveEvaluatorOptions options_;
+  Clock* clock_;
+  int64_t start_ns_;
   int next_repeats_;
   double elapsed_ns_ = 0;
   std::vector<double> latencies_ns_;

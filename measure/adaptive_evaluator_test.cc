@@ -179,5 +179,55 @@ TEST(AdaptiveEvaluatorTest, WhatIsNoMicroBatchIsRefusedAndNotAdded) {
               StatusIs(absl::StatusCode::kInvalidArgument, "of 0 latencies"));
 }
 
+// 20 ms each, as the clock sees them, in half a second.
+TEST(AdaptiveEvaluatorTest, NothingBeginsOnceTheTimeIsOver) {
+  AdaptiveEvaluatorOptions options = AdaptiveEvaluatorOptions::Fixed(500);
+  options.most_seconds = 0.5;
+  FakeClock clock;
+  AdaptiveEvaluator evaluator(options, &clock);
+  ASSERT_EQ(evaluator.NextRepeats(), options.micro_batch);
+  std::vector<double> batch;
+  while (static_cast<int>(batch.size()) < evaluator.NextRepeats() &&
+         !evaluator.IsTimeOver(static_cast<int>(batch.size()))) {
+    clock.AdvanceBusy(20'000'000);
+    batch.push_back(20e6);
+  }
+  EXPECT_EQ(batch.size(), 25);
+  TW_EXPECT_OK(evaluator.Add(batch));
+  EXPECT_EQ(evaluator.NextRepeats(), 0);
+  EXPECT_TRUE(evaluator.stopped_early());
+  EXPECT_EQ(evaluator.latency_ns(), 20e6);
+}
+
+TEST(AdaptiveEvaluatorTest, AFewExecutionsAreHadWhateverTheyTake) {
+  AdaptiveEvaluatorOptions options;
+  options.most_seconds = 0.5;
+  options.min_repeats = 3;
+  FakeClock clock;
+  AdaptiveEvaluator evaluator(options, &clock);
+  clock.AdvanceBusy(1'000'000'000);
+  EXPECT_FALSE(evaluator.IsTimeOver(2));
+  EXPECT_TRUE(evaluator.IsTimeOver(3));
+  TW_EXPECT_OK(evaluator.Add({1e9, 1e9, 1e9}));
+  EXPECT_EQ(evaluator.NextRepeats(), 0);
+}
+
+// Between micro-batches too; one that is cut short needs a reason.
+TEST(AdaptiveEvaluatorTest, TheTimeEndsWithAMicroBatch) {
+  AdaptiveEvaluatorOptions options = InTwos(20);
+  options.threshold = 0;
+  options.most_seconds = 1;
+  FakeClock clock;
+  AdaptiveEvaluator evaluator(options, &clock);
+  EXPECT_THAT(evaluator.Add({1}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "of 2 latencies"));
+  TW_EXPECT_OK(evaluator.Add({1, 2}));
+  TW_EXPECT_OK(evaluator.Add({2, 1}));
+  EXPECT_EQ(evaluator.NextRepeats(), 2);
+  clock.AdvanceIdle(1'000'000'000);
+  TW_EXPECT_OK(evaluator.Add({1, 2}));
+  EXPECT_EQ(evaluator.NextRepeats(), 0);
+}
+
 }  // namespace
 }  // namespace tilewright::measure

@@ -45,18 +45,44 @@ absl::Status CandidateFlow::WaitForBuilds() {
 }
 
 absl::Status CandidateFlow::TakeEvent() {
-  TW_ASSIGN_OR_RETURN(PoolEvent event, pool_->Wait());
-  const auto found = index_of_id_.find(event.candidate);
+  absl::StatusOr<PoolEvent> event =
+      watch_.cancellation == nullptr ? pool_->Wait()
+                                     : pool_->WaitUnless(*watch_.cancellation);
+  if (absl::IsCancelled(event.status())) {
+    TW_RETURN_IF_ERROR(AbandonAll());
+  }
+  TW_RETURN_IF_ERROR(event.status());
+  const auto found = index_of_id_.find(event->candidate);
   TW_CHECK(found != index_of_id_.end())
-      << "event about an unknown candidate " << event.candidate;
-  const int index = found->second;
+      << "event about an unknown candidate " << event->candidate;
+  Take(found->second, *std::move(event));
+  return absl::OkStatus();
+}
+
+void CandidateFlow::TakeBuilt(int index, PoolEvent& event) {
+  Entry& entry = this->entry(index);
+  --building_;
+  entry.candidate.build_ns = event.build_ns;
+  entry.candidate.spills = event.spills;
+  const bool ok = event.outcome == Measurement::OK;
+  if (ok && (!watch_.wanted || watch_.wanted(index))) {
+    built_.push_back(index);
+    return;
+  }
+  if (ok) {
+    event.outcome = Measurement::NOT_MEASURED;
+    event.message = "it was not wanted once it was built";
+  }
+  entry.candidate.event = event;
+  if (watch_.on_end) watch_.on_end(index);
+}
+
+void CandidateFlow::Take(int index, PoolEvent event) {
   Entry& entry = this->entry(index);
   const bool ok = event.outcome == Measurement::OK;
   switch (event.kind) {
     case PoolEvent::Kind::kBuilt:
-      --building_;
-      entry.candidate.build_ns = event.build_ns;
-      if (ok) built_.push_back(index);
+      TakeBuilt(index, event);
       break;
     case PoolEvent::Kind::kPrepared:
       --preparing_;
@@ -83,6 +109,14 @@ absl::Status CandidateFlow::TakeEvent() {
       break;
   }
   entry.candidate.event = std::move(event);
+}
+
+absl::Status CandidateFlow::AbandonAll() {
+  watch_ = Watch();
+  for (const Entry& entry : entries_) pool_->Abandon(entry.id);
+  while (building_ + preparing_ + measuring_ > 0) {
+    TW_RETURN_IF_ERROR(TakeEvent());
+  }
   return absl::OkStatus();
 }
 
@@ -153,10 +187,12 @@ void CandidateFlow::Measure(int index, const AdaptiveEvaluatorOptions& repeats,
 
 absl::StatusOr<std::vector<int>> CandidateFlow::Pass(const Limits& limits) {
   most_measured_ = 0;
-  size_t released = 0;  // of ended_
+  size_t seen = 0;  // of ended_
   while (true) {
-    for (; released < ended_.size() && !limits.keep; ++released) {
-      Release(ended_[released]);
+    for (; seen < ended_.size(); ++seen) {
+      const int index = ended_[seen];
+      if (!limits.keep) Release(index);
+      if (watch_.on_end) watch_.on_end(index);
     }
     const auto quota_left = [&] {
       return static_cast<int>(ended_.size()) + visited_ < limits.quota;

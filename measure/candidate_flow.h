@@ -5,14 +5,18 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/cancellation.h"
 #include "measure/adaptive_evaluator.h"
 #include "measure/record.pb.h"
 #include "measure/worker_pool.h"
@@ -21,12 +25,13 @@
 namespace tilewright::measure {
 
 // Candidates are named by their index in the batch. After an error (which is
-// the pool's) it is of no more use.
+// the pool's, or Cancelled) it is of no more use.
 class CandidateFlow {
  public:
   struct Candidate {
     PoolEvent event;  // the last one about it
     double build_ns = 0;
+    std::optional<int> spills;
     // Another one was measured at the same time, if only for a moment.
     bool disturbed = false;
   };
@@ -50,6 +55,21 @@ class CandidateFlow {
   ~CandidateFlow();
   CandidateFlow(const CandidateFlow&) = delete;
   CandidateFlow& operator=(const CandidateFlow&) = delete;
+
+  // All are optional, and set before Start.
+  struct Watch {
+    // Whether one that is built is to be prepared. What is not ends there, as
+    // NOT_MEASURED.
+    std::function<bool(int index)> wanted;
+    // Called when a candidate has come to an end: as soon as it could not be
+    // built or was not wanted, while it waits for others (its event is kBuilt,
+    // and Pass does not return it); or when Pass is through with it.
+    std::function<void(int index)> on_end;
+    // Once it is cancelled, whatever waits abandons all that is under way, and
+    // returns Cancelled.
+    const Cancellation* cancellation = nullptr;
+  };
+  void set_watch(Watch watch) { watch_ = std::move(watch); }
 
   // Starts all builds.
   absl::Status Start(const WorkloadKey& workload,
@@ -103,9 +123,14 @@ class CandidateFlow {
                int timeout_s);
   // Waits for one event. What ended a candidate's way goes to ended_.
   absl::Status TakeEvent();
+  void Take(int index, PoolEvent event);
+  void TakeBuilt(int index, PoolEvent& event);
+  // Until nothing is under way.
+  absl::Status AbandonAll();
 
   WorkerPool* pool_;
   AdaptiveEvaluatorOptions repeats_;
+  Watch watch_;
   std::vector<Entry> entries_;
   std::map<int, int> index_of_id_;
   std::vector<bool> worker_taken_;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/cancellation.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -198,6 +199,51 @@ TEST(CandidateFlowTest, VisitsOfSeveralAtATime) {
       EXPECT_EQ(pool.prepared_now(), 0);
     }
   }
+}
+
+// Failed builds and what is not wanted never pass; the others pass once.
+TEST(CandidateFlowTest, WhoWatchesHearsOfEveryEndOnce) {
+  std::vector<ScriptedCandidate> script(6);
+  script[1].build = Measurement::BUILD_ERROR;
+  for (int i = 0; i < 6; ++i) script[i].spills = 10 * i;
+  script[3].prepare = Measurement::OUT_OF_MEMORY;
+  ScriptedPool pool(8, script);
+  CandidateFlow flow(&pool, kThrice);
+  std::vector<int> ended;
+  CandidateFlow::Watch watch;
+  watch.wanted = [&](int index) { return *flow.candidate(index).spills < 40; };
+  watch.on_end = [&](int index) { ended.push_back(index); };
+  flow.set_watch(watch);
+  TW_ASSERT_OK(flow.Start({}, pool.AllSchedules()));
+  TW_ASSERT_OK(flow.WaitForBuilds());
+  EXPECT_THAT(ended, ElementsAre(1, 4, 5));
+  EXPECT_EQ(flow.candidate(4).event.outcome, Measurement::NOT_MEASURED);
+  EXPECT_THAT(flow.Pass(AtMost(8, 2)), IsOkAndHolds(SizeIs(3)));
+  EXPECT_THAT(ended, UnorderedElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(pool.measured, UnorderedElementsAre(0, 2));
+  EXPECT_TRUE(flow.done());
+}
+
+TEST(CandidateFlowTest, CancelledItLeavesNothingUnderWay) {
+  ScriptedPool pool(4, std::vector<ScriptedCandidate>(9));
+  Cancellation cancellation;
+  {
+    CandidateFlow flow(&pool, kThrice);
+    CandidateFlow::Watch watch;
+    watch.cancellation = &cancellation;
+    std::vector<int> ended;
+    watch.on_end = [&](int index) {
+      ended.push_back(index);
+      if (ended.size() == 2) cancellation.Cancel();
+    };
+    flow.set_watch(watch);
+    TW_ASSERT_OK(flow.Start({}, pool.AllSchedules()));
+    EXPECT_THAT(flow.Pass(AtMost(4, 2)),
+                StatusIs(absl::StatusCode::kCancelled));
+    EXPECT_THAT(ended, SizeIs(2));
+    EXPECT_EQ(pool.pending_now(), 0);
+  }
+  EXPECT_EQ(pool.prepared_now(), 0);
 }
 
 }  // namespace

@@ -64,6 +64,9 @@ absl::Status CheckRecord(const Record& record) {
       !Measurement::Outcome_IsValid(measurement.outcome())) {
     return Bad("outcome", "is missing or unknown");
   }
+  if (measurement.outcome() == Measurement::NOT_MEASURED) {
+    return Bad("outcome", "says that nothing was measured");
+  }
   if (measurement.outcome() == Measurement::OK) {
     TW_RETURN_IF_ERROR(CheckLatency(measurement.latency()));
     TW_RETURN_IF_ERROR(CheckMethod(measurement.method()));

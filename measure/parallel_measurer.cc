@@ -43,16 +43,6 @@ bool MayBeDueToParallelism(const PoolEvent& event) {
          event.outcome != Measurement::WRONG_ANSWER && !event.alone;
 }
 
-AdaptiveEvaluatorOptions ShareOfRepeats(AdaptiveEvaluatorOptions repeats,
-                                        double share) {
-  const auto part = [share](int n) {
-    return std::max(1, static_cast<int>(std::lround(n * share)));
-  };
-  repeats.max_repeats = part(repeats.max_repeats);
-  repeats.micro_batch = part(repeats.micro_batch);
-  return repeats;
-}
-
 }  // namespace
 
 // Candidates of one round, by index in the batch. Member i was measured beside
@@ -71,31 +61,45 @@ ParallelMeasurer::ParallelMeasurer(WorkerPool* pool,
                                    const ParallelMeasurerOptions& options)
     : pool_(pool), options_(options), random_(options.seed) {}
 
-absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::Measure(
+absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::DoMeasure(
     const WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules) {
-  switch (options_.mode) {
-    case MeasureMode::kSerial:
-      return MeasureAlone(workload, schedules);
-    case MeasureMode::kNaive:
-      return MeasureAtFixedDegree(workload, schedules, options_.naive_degree,
-                                  /*by_host_clock=*/true);
-    case MeasureMode::kPrecise:
-      break;
+    absl::Span<const sketch::ScheduleProto> schedules,
+    const MeasureOptions& how) {
+  if (options_.mode == MeasureMode::kSerial) {
+    return DoMeasureAlone(workload, schedules, how);
   }
-  return MeasurePrecisely(workload, schedules);
+  ResultList results(schedules.size(), how);
+  return results.Take(
+      options_.mode == MeasureMode::kNaive
+          ? MeasureAtFixedDegree(workload, schedules, how,
+                                 options_.naive_degree,
+                                 /*by_host_clock=*/true, results)
+          : MeasurePrecisely(workload, schedules, how, results));
 }
 
-absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasureAlone(
+absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::DoMeasureAlone(
     const WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules) {
-  return MeasureAtFixedDegree(workload, schedules, /*degree=*/1,
-                              /*by_host_clock=*/false);
+    absl::Span<const sketch::ScheduleProto> schedules,
+    const MeasureOptions& how) {
+  ResultList results(schedules.size(), how);
+  return results.Take(MeasureAtFixedDegree(workload, schedules, how,
+                                           /*degree=*/1,
+                                           /*by_host_clock=*/false, results));
 }
 
 absl::Status ParallelMeasurer::StartFlow(
     CandidateFlow& flow, const WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules) {
+    absl::Span<const sketch::ScheduleProto> schedules,
+    const MeasureOptions& how, std::function<void(int)> on_end) {
+  CandidateFlow::Watch watch;
+  watch.cancellation = how.cancellation;
+  watch.on_end = std::move(on_end);
+  if (how.wanted) {
+    watch.wanted = [&flow, &how](int index) {
+      return how.wanted(index, {flow.candidate(index).spills});
+    };
+  }
+  flow.set_watch(std::move(watch));
   TW_RETURN_IF_ERROR(flow.Start(workload, schedules));
   return options_.overlap_builds ? absl::OkStatus() : flow.WaitForBuilds();
 }
@@ -124,6 +128,7 @@ Measurement ParallelMeasurer::MakeMeasurement(
   measurement.set_signal(event.signal);
   measurement.set_fault(event.fault);
   measurement.set_build_ns(static_cast<int64_t>(candidate.build_ns));
+  if (candidate.spills) measurement.set_spills(*candidate.spills);
   if (event.outcome == Measurement::OK) {
     measurement.set_duration_ns(static_cast<int64_t>(event.duration_ns));
     *measurement.mutable_verification() = event.verification;
@@ -135,46 +140,48 @@ Measurement ParallelMeasurer::MakeMeasurement(
   return measurement;
 }
 
-absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasureAtFixedDegree(
+absl::Status ParallelMeasurer::MeasureAtFixedDegree(
     const WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules, int degree,
-    bool by_host_clock) {
+    absl::Span<const sketch::ScheduleProto> schedules,
+    const MeasureOptions& how, int degree, bool by_host_clock,
+    ResultList& results) {
   CandidateFlow flow(pool_, VisitRepeats());
-  TW_RETURN_IF_ERROR(StartFlow(flow, workload, schedules));
   CandidateFlow::Limits limits;
   limits.under_way = limits.measured = std::min(degree, pool_->workers());
   limits.timeout_s = TimeoutSeconds(1);
   limits.visits = options_.visits;
   if (options_.visits > 1) limits.quota = options_.smallest_round;
-  while (!flow.done()) TW_RETURN_IF_ERROR(flow.Pass(limits).status());
-  std::vector<Measurement> results;
-  for (size_t i = 0; i < schedules.size(); ++i) {
-    const CandidateFlow::Candidate& candidate =
-        flow.candidate(static_cast<int>(i));
-    results.push_back(MakeMeasurement(candidate));
-    Measurement& result = results.back();
-    if (result.outcome() != Measurement::OK) continue;
-    result.mutable_method()->set_degree_of_parallelism(limits.measured);
-    if (by_host_clock) {
-      result.mutable_method()->set_timer(Method::WALL_CLOCK);
-      SetLatency({ValueOf(candidate.event).duration_ns}, 1, result);
-      result.mutable_latency()->set_n(candidate.event.executions);
+  const auto conclude = [&](int index) {
+    const CandidateFlow::Candidate& candidate = flow.candidate(index);
+    Measurement& result = results.at(index);
+    result = MakeMeasurement(candidate);
+    if (result.outcome() == Measurement::OK) {
+      result.mutable_method()->set_degree_of_parallelism(limits.measured);
+      if (by_host_clock) {
+        result.mutable_method()->set_timer(Method::WALL_CLOCK);
+        SetLatency({ValueOf(candidate.event).duration_ns}, 1, result);
+        result.mutable_latency()->set_n(candidate.event.executions);
+      }
     }
-  }
-  return results;
+    results.Finish(index);
+  };
+  TW_RETURN_IF_ERROR(StartFlow(flow, workload, schedules, how, conclude));
+  while (!flow.done()) TW_RETURN_IF_ERROR(flow.Pass(limits).status());
+  return absl::OkStatus();
 }
 
 AdaptiveEvaluatorOptions ParallelMeasurer::AloneRepeats() const {
-  return ShareOfRepeats(options_.repeats, options_.alone_share);
+  return options_.repeats.Share(options_.alone_share);
 }
 
 AdaptiveEvaluatorOptions ParallelMeasurer::VisitRepeats() const {
-  return ShareOfRepeats(options_.repeats, 1.0 / options_.visits);
+  return options_.repeats.Share(1.0 / options_.visits);
 }
 
-absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
+absl::Status ParallelMeasurer::MeasurePrecisely(
     const WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules) {
+    absl::Span<const sketch::ScheduleProto> schedules,
+    const MeasureOptions& how, ResultList& results) {
   ReactOptions react = options_.react;
   react.max_degree = std::min(react.max_degree, pool_->workers());
   react.initial_max = std::min(react.initial_max, react.max_degree);
@@ -182,8 +189,13 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
       programs_.try_emplace(workload.text(), Program{React(react)})
           .first->second;
   CandidateFlow flow(pool_, VisitRepeats());
-  TW_RETURN_IF_ERROR(StartFlow(flow, workload, schedules));
-  std::vector<Measurement> results(schedules.size());
+  TW_RETURN_IF_ERROR(StartFlow(flow, workload, schedules, how, [&](int index) {
+    const CandidateFlow::Candidate& candidate = flow.candidate(index);
+    // What did not pass. Others are not final before the end of their round.
+    if (candidate.event.kind != PoolEvent::Kind::kBuilt) return;
+    results.at(index) = MakeMeasurement(candidate);
+    results.Finish(index);
+  }));
   while (!flow.done()) {
     const int degree = program.react.degree();
     CandidateFlow::Limits limits;
@@ -206,7 +218,7 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
         round.members.push_back(index);
         continue;
       }
-      Measurement& result = results[static_cast<size_t>(index)];
+      Measurement& result = results.at(index);
       result = MakeMeasurement(candidate);
       if (result.outcome() == Measurement::OK) {
         program.best_ns = std::min(
@@ -217,6 +229,7 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
     TW_RETURN_IF_ERROR(RepeatSample(flow, program, round));
     Conclude(flow, round, program, results);
     for (const int index : ended) flow.Release(index);
+    for (const int index : ended) results.Finish(index);
     if (on_round_) on_round_(round.report);
 
     // A round with fewer candidates than it might have had, or fewer at a time
@@ -235,18 +248,12 @@ absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::MeasurePrecisely(
       program.react.Update(delta, round.report.failures);
     }
   }
-  // What was never built did not pass.
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].outcome() == Measurement::OUTCOME_UNSPECIFIED) {
-      results[i] = MakeMeasurement(flow.candidate(static_cast<int>(i)));
-    }
-  }
-  return results;
+  return absl::OkStatus();
 }
 
 // Algorithm 2, line 5. What succeeds now failed because of the parallelism.
 absl::Status ParallelMeasurer::RepeatFailed(CandidateFlow& flow, Round& round,
-                                            std::vector<Measurement>& results) {
+                                            ResultList& results) {
   std::vector<int> succeeded;
   for (const int index : round.members) {
     const PoolEvent event = flow.candidate(index).event;
@@ -261,7 +268,7 @@ absl::Status ParallelMeasurer::RepeatFailed(CandidateFlow& flow, Round& round,
       TW_RETURN_IF_ERROR(
           flow.MeasureAlone(index, options_.repeats, TimeoutSeconds(1)));
     }
-    Measurement& result = results[static_cast<size_t>(index)];
+    Measurement& result = results.at(index);
     result = MakeMeasurement(flow.candidate(index));
     if (result.outcome() == Measurement::OK) {
       result.mutable_method()->set_remeasured(true);
@@ -341,8 +348,7 @@ absl::Status ParallelMeasurer::RepeatSample(CandidateFlow& flow,
 
 // Algorithm 2, line 9.
 void ParallelMeasurer::Conclude(const CandidateFlow& flow, const Round& round,
-                                Program& program,
-                                std::vector<Measurement>& results) {
+                                Program& program, ResultList& results) {
   const std::vector<CalibratedLatency> calibrated =
       Calibrate(round.values, round.repeated, round.delta, options_.calibrator);
   for (size_t member = 0; member < round.members.size(); ++member) {
@@ -351,7 +357,7 @@ void ParallelMeasurer::Conclude(const CandidateFlow& flow, const Round& round,
     const bool use_repeated = calibrated[member].remeasured;
     CandidateFlow::Candidate candidate = flow.candidate(index);
     candidate.event = use_repeated ? repeated->second : round.events[member];
-    Measurement& result = results[static_cast<size_t>(index)];
+    Measurement& result = results.at(index);
     result = MakeMeasurement(candidate);
     if (result.outcome() != Measurement::OK) continue;
     SetLatency(candidate.event.latencies_ns, calibrated[member].scale, result);

@@ -25,6 +25,7 @@
 #include "measure/measurer.h"
 #include "measure/parallel_measurer_options.h"
 #include "measure/react.h"
+#include "measure/result_list.h"
 #include "measure/worker_pool.h"
 
 namespace tilewright::measure {
@@ -43,16 +44,19 @@ class ParallelMeasurer : public Measurer {
   // `pool` must outlive it.
   ParallelMeasurer(WorkerPool* pool, const ParallelMeasurerOptions& options);
 
-  absl::StatusOr<std::vector<Measurement>> Measure(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules) override;
-  absl::StatusOr<std::vector<Measurement>> MeasureAlone(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules) override;
-
   void set_on_round(std::function<void(const RoundReport&)> on_round) {
     on_round_ = std::move(on_round);
   }
+
+ protected:
+  absl::StatusOr<std::vector<Measurement>> DoMeasure(
+      const WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const MeasureOptions& options) override;
+  absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
+      const WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const MeasureOptions& options) override;
 
  private:
   // What is known about a program from its earlier batches.
@@ -67,23 +71,30 @@ class ParallelMeasurer : public Measurer {
   };
   struct Round;
 
-  absl::StatusOr<std::vector<Measurement>> MeasureAtFixedDegree(
+  // Measures in one way or the other; the results are whoever's calls it, also
+  // after an error.
+  absl::Status MeasureAtFixedDegree(
       const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules, int degree,
-      bool by_host_clock);
-  absl::StatusOr<std::vector<Measurement>> MeasurePrecisely(
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const MeasureOptions& how, int degree, bool by_host_clock,
+      ResultList& results);
+  absl::Status MeasurePrecisely(
       const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules);
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const MeasureOptions& how, ResultList& results);
+  // `on_end` as in CandidateFlow::Watch.
   absl::Status StartFlow(CandidateFlow& flow, const WorkloadKey& workload,
-                         absl::Span<const sketch::ScheduleProto> schedules);
+                         absl::Span<const sketch::ScheduleProto> schedules,
+                         const MeasureOptions& how,
+                         std::function<void(int)> on_end);
 
   // The steps of a round, in order.
   absl::Status RepeatFailed(CandidateFlow& flow, Round& round,
-                            std::vector<Measurement>& results);
+                            ResultList& results);
   absl::Status RepeatSample(CandidateFlow& flow, Program& program,
                             Round& round);
   void Conclude(const CandidateFlow& flow, const Round& round, Program& program,
-                std::vector<Measurement>& results);
+                ResultList& results);
   absl::Status Repeat(CandidateFlow& flow, const std::vector<int>& members,
                       Round& round);
 

@@ -93,7 +93,7 @@ struct ParallelMeasurerOptions {
   // For cores that have little in common (own first and second level caches),
   // on a host that others use as well: as many at a time as there are cores, as
   // long as values can be scaled; visits, low values, and what resists a
-  // repetition that was disturbed.
+  // repetition that was disturbed; executions for 0.15 s at most.
   static ParallelMeasurerOptions ForCores(int cores);
 };
 

@@ -4,18 +4,22 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/cancellation.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "measure/check_record.h"
+#include "measure/measurer.h"
 #include "measure/scripted_pool.h"
 #include "measure/test_records.h"
 
 namespace tilewright::measure {
 namespace {
 
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 // Degree 4 from the start, three executions; alone as many.
@@ -440,6 +444,131 @@ TEST(ParallelMeasurerTest, ABrokenPoolIsAnError) {
   ParallelMeasurer measurer(&pool, FourAtATime());
   EXPECT_THAT(measurer.Measure(KeyOfText("w"), pool.AllSchedules()),
               StatusIs(absl::StatusCode::kUnavailable));
+}
+
+// What of a batch has its result, and how many were measured by then.
+struct Heard {
+  std::vector<int> order, measured_before;
+  std::vector<Measurement> measurements;
+};
+
+MeasureOptions Hearing(Heard& heard, const ScriptedPool& pool) {
+  MeasureOptions options;
+  options.on_result = [&heard, &pool](int index, const Measurement& result) {
+    heard.order.push_back(index);
+    heard.measured_before.push_back(static_cast<int>(pool.measured.size()));
+    heard.measurements.push_back(result);
+  };
+  return options;
+}
+
+void ExpectSame(const Heard& heard, const std::vector<Measurement>& results) {
+  ASSERT_EQ(heard.order.size(), results.size());
+  for (size_t i = 0; i < heard.order.size(); ++i) {
+    EXPECT_EQ(heard.measurements[i].SerializeAsString(),
+              results[static_cast<size_t>(heard.order[i])].SerializeAsString());
+  }
+}
+
+TEST(ParallelMeasurerTest, AloneEachResultIsHeardOfBeforeTheNextBegins) {
+  std::vector<ScriptedCandidate> script(5);
+  script[3].build = Measurement::BUILD_ERROR;
+  script[1].alone = Measurement::RUN_ERROR;
+  ScriptedPool pool(8, script);
+  ParallelMeasurerOptions options = FourAtATime();
+  options.mode = MeasureMode::kSerial;
+  options.overlap_builds = false;
+  ParallelMeasurer measurer(&pool, options);
+  Heard heard;
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> results,
+                          measurer.Measure(KeyOfText("w"), pool.AllSchedules(),
+                                           Hearing(heard, pool)));
+  EXPECT_THAT(heard.order, ElementsAre(3, 0, 1, 2, 4));
+  EXPECT_THAT(heard.measured_before, ElementsAre(0, 1, 2, 3, 4));
+  ExpectSame(heard, results);
+}
+
+// Rounds of 4 and 3, whose values are scaled at their end.
+TEST(ParallelMeasurerTest, InRoundsResultsAreHeardOfWhenTheyAreFinal) {
+  std::vector<ScriptedCandidate> script(7);
+  for (ScriptedCandidate& candidate : script) candidate.in_parallel_ns = 1100;
+  ScriptedPool pool(16, script);
+  ParallelMeasurer measurer(&pool, FourAtATime());
+  int rounds = 0;
+  size_t heard_by_first = 0;
+  Heard heard;
+  measurer.set_on_round([&](const RoundReport& round) {
+    if (rounds++ == 0) heard_by_first = heard.order.size();
+    EXPECT_GT(round.repeated, 0);
+  });
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> results,
+                          measurer.Measure(KeyOfText("w"), pool.AllSchedules(),
+                                           Hearing(heard, pool)));
+  EXPECT_EQ(heard_by_first, 4);
+  ExpectSame(heard, results);
+}
+
+TEST(ParallelMeasurerTest, CancelledItKeepsWhatWasDone) {
+  for (const MeasureMode mode : {MeasureMode::kSerial, MeasureMode::kPrecise}) {
+    ScriptedPool pool(8, std::vector<ScriptedCandidate>(12));
+    ParallelMeasurerOptions options = FourAtATime();
+    options.mode = mode;
+    ParallelMeasurer measurer(&pool, options);
+    Cancellation cancellation;
+    MeasureOptions how;
+    how.cancellation = &cancellation;
+    int heard = 0, done = 0;
+    how.on_result = [&](int, const Measurement& result) {
+      ++heard;
+      done += result.outcome() == Measurement::OK;
+      if (heard == 3) cancellation.Cancel();
+    };
+    TW_ASSERT_OK_AND_ASSIGN(
+        const std::vector<Measurement> results,
+        measurer.Measure(KeyOfText("w"), pool.AllSchedules(), how));
+    ASSERT_THAT(results, SizeIs(12));
+    EXPECT_EQ(heard, 12);
+    EXPECT_GE(done, 3);
+    EXPECT_LT(done, 12);
+    for (const Measurement& result : results) {
+      done -= result.outcome() == Measurement::OK;
+      if (result.outcome() == Measurement::OK) continue;
+      EXPECT_EQ(result.outcome(), Measurement::NOT_MEASURED);
+      EXPECT_EQ(result.message(), "measuring was cancelled");
+      Record record = TestRecord("w", 1);
+      *record.mutable_measurement() = result;
+      EXPECT_FALSE(CheckRecord(record).ok());
+    }
+    EXPECT_EQ(done, 0);
+    EXPECT_EQ(pool.prepared_now(), 0);
+    EXPECT_EQ(pool.pending_now(), 0);
+    // The pool is as good as before.
+    for (const Measurement& result : Measure(measurer, pool)) {
+      EXPECT_EQ(result.outcome(), Measurement::OK);
+    }
+  }
+}
+
+TEST(ParallelMeasurerTest, WhatSpillsNeedNotBeMeasured) {
+  std::vector<ScriptedCandidate> script(3);
+  script[0].spills = 0;
+  script[1].spills = 12;
+  ScriptedPool pool(8, script);
+  ParallelMeasurerOptions options = FourAtATime();
+  ParallelMeasurer measurer(&pool, options);
+  MeasureOptions how;
+  how.wanted = [](int, const BuildReport& report) {
+    return report.spills.value_or(0) < 10;
+  };
+  TW_ASSERT_OK_AND_ASSIGN(
+      const std::vector<Measurement> results,
+      measurer.Measure(KeyOfText("w"), pool.AllSchedules(), how));
+  EXPECT_THAT(pool.measured, Not(Contains(1)));
+  EXPECT_EQ(results[0].outcome(), Measurement::OK);
+  EXPECT_TRUE(results[0].has_spills());
+  EXPECT_EQ(results[1].outcome(), Measurement::NOT_MEASURED);
+  EXPECT_EQ(results[1].spills(), 12);
+  EXPECT_FALSE(results[2].has_spills());
 }
 
 }  // namespace

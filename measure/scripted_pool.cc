@@ -37,6 +37,7 @@ void ScriptedPool::Build(int candidate) {
   pending.event.candidate = candidate;
   pending.event.outcome = Of(candidate).build;
   pending.event.build_ns = 5;
+  pending.event.spills = Of(candidate).spills;
   pending_.push_back(pending);
 }
 
@@ -79,6 +80,7 @@ void ScriptedPool::Release(int candidate) {
 }
 
 void ScriptedPool::Forget(int candidate) {
+  if (fresh_.erase(candidate) == 1) --under_way_;
   prepared_.erase(candidate);
   built_.erase(candidate);
 }
@@ -92,6 +94,8 @@ absl::StatusOr<PoolEvent> ScriptedPool::Wait() {
   pending_.pop_front();
   PoolEvent& event = pending.event;
   const ScriptedCandidate& candidate = Of(event.candidate);
+  const bool abandoned = abandoned_.count(event.candidate) == 1;
+  if (abandoned) event.outcome = Measurement::NOT_MEASURED;
   switch (event.kind) {
     case PoolEvent::Kind::kBuilt:
       if (event.outcome == Measurement::OK) built_.insert(event.candidate);
@@ -108,8 +112,9 @@ absl::StatusOr<PoolEvent> ScriptedPool::Wait() {
       --measuring_;
       // Measured again, it has its worker already.
       if (fresh_.erase(event.candidate) == 1) --under_way_;
-      event.outcome =
-          pending.beside_others ? candidate.in_parallel : candidate.alone;
+      event.outcome = abandoned               ? Measurement::NOT_MEASURED
+                      : pending.beside_others ? candidate.in_parallel
+                                              : candidate.alone;
       const double ns =
           pending.beside_others ? candidate.in_parallel_ns : candidate.alone_ns;
       if (event.outcome == Measurement::OK) {

@@ -4,6 +4,7 @@
 #define TILEWRIGHT_MEASURE_SCRIPTED_POOL_H_
 
 #include <deque>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct ScriptedCandidate {
   Measurement::Outcome prepare = Measurement::OK;
   Measurement::Outcome alone = Measurement::OK;
   Measurement::Outcome in_parallel = Measurement::OK;
+  std::optional<int> spills;
   bool blamed = false;  // the pool has tried it alone already
   double alone_ns = 1000;
   double in_parallel_ns = 1000;
@@ -44,6 +46,7 @@ class ScriptedPool : public WorkerPool {
   void Release(int candidate) override;
   void Forget(int candidate) override;
   absl::StatusOr<PoolEvent> Wait() override;
+  void Abandon(int candidate) override { abandoned_.insert(candidate); }
   Method method() const override;
 
   // The next Wait, and all after it, fail.
@@ -57,6 +60,7 @@ class ScriptedPool : public WorkerPool {
   // By call of Measure.
   std::vector<int> timeouts_s, repeats;
   int prepared_now() const { return static_cast<int>(prepared_.size()); }
+  int pending_now() const { return static_cast<int>(pending_.size()); }
 
  private:
   struct Pending {
@@ -69,7 +73,7 @@ class ScriptedPool : public WorkerPool {
   std::vector<ScriptedCandidate> script_;
   std::vector<int> ids_;  // index in the script
   std::deque<Pending> pending_;
-  std::set<int> built_, prepared_, fresh_;
+  std::set<int> built_, prepared_, fresh_, abandoned_;
   int under_way_ = 0, measuring_ = 0;
   bool broken_ = false;
 };

@@ -30,7 +30,9 @@
 #include "absl/status/statusor.h"
 #include "measure/candidate.h"
 #include "measure/input_sets.h"
+#include "measure/packed_tensors.h"
 #include "measure/reference.h"
+#include "measure/spare_buffers.h"
 #include "sketch/workload.h"
 #include "tilegraph/known_zeros.h"
 
@@ -47,6 +49,9 @@ struct VerifierOptions {
   // F(4,3).
   double unit = 0x1p-24;
   double bound_scale = 1;
+  // Of inputs in memory order, and of buffers for runs, each: as many are kept
+  // from candidate to candidate.
+  int64_t kept_bytes = int64_t{128} << 20;
 };
 
 struct Verdict {
@@ -62,6 +67,9 @@ struct Verdict {
   bool ran = true;             // else it failed to, and:
   bool timed_out = false;
   int signal = 0;  // that ended it, if any
+  // CPU time that judging it took: filling buffers, the runs with what they
+  // need around them, and comparing.
+  int64_t packing_ns = 0, running_ns = 0, comparing_ns = 0;
 };
 
 enum class Isolation : uint8_t {
@@ -82,6 +90,9 @@ class Verifier {
                                 const Candidate& candidate,
                                 Isolation isolation) const;
 
+  // What it keeps, now: inputs, references, and what kept_bytes says.
+  int64_t size_bytes() const;
+
  private:
   struct Set {
     std::string name;
@@ -98,7 +109,6 @@ class Verifier {
   absl::Status AddRealSet(int turn);
   absl::Status AddSets();
   void CountUnbounded(const Set& real);
-  absl::Status CheckArguments(const Arguments& arguments) const;
   absl::StatusOr<Run> PrepareRun(const Arguments& arguments, const Set& set,
                                  int threads, GuardSide side) const;
   absl::Status Execute(const Arguments& arguments, const Candidate& candidate,
@@ -123,6 +133,8 @@ class Verifier {
   std::vector<Set> sets_;
   double unbounded_share_ = 0;
   TensorId least_bounded_ = -1;  // the output that has this share
+  mutable PackedTensors packed_;
+  mutable SpareBuffers spare_;
 };
 
 }  // namespace tilewright::measure

@@ -3,11 +3,13 @@
 #define TILEWRIGHT_MEASURE_WORKER_POOL_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/cancellation.h"
 #include "measure/adaptive_evaluator.h"
 #include "measure/record.pb.h"
 #include "sketch/schedule.pb.h"
@@ -30,6 +32,7 @@ struct PoolEvent {
   bool alone = false;
 
   double build_ns = 0;               // kBuilt
+  std::optional<int> spills;         // kBuilt: where the builder counts them
   std::vector<double> latencies_ns;  // kMeasured: on the device's clock
   // kMeasured: v, on the host's clock, of so many executions. A latency may be
   // the mean of several of them.
@@ -72,6 +75,16 @@ class WorkerPool {
   // Waits for the next event. An error is the infrastructure's: no more events
   // will come.
   virtual absl::StatusOr<PoolEvent> Wait() = 0;
+  // The same until `cancellation` is cancelled: Cancelled, soon, and nothing
+  // else happens. A pool whose events are never far may look at it once.
+  virtual absl::StatusOr<PoolEvent> WaitUnless(
+      const Cancellation& cancellation) {
+    if (cancellation.cancelled()) return absl::CancelledError("cancelled");
+    return Wait();
+  }
+  // Lets what is under way for it, if anything is, end soon; its event comes as
+  // ever, NOT_MEASURED if nothing else. A pool that cannot hurry lets it go on.
+  virtual void Abandon(int) {}
 
   // What the latencies are: Method's timer, cache and threads.
   virtual Method method() const = 0;

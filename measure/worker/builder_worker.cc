@@ -5,6 +5,7 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "measure/cpu_spent.h"
 #include "measure/worker/confinement.h"
 #include "sketch/workload.h"
 
@@ -45,6 +46,7 @@ absl::Status ServeBuilds(MessageChannel& channel, const WorkerBackend& backend,
     WorkerRequest request;
     TW_RETURN_IF_ERROR(channel.Receive(request));
     const int64_t start_ns = RealClock()->WallNs();
+    const int64_t before_ns = CpuSpentNs();
     absl::StatusOr<BuiltCandidate> built = Build(*build, request.build());
     WorkerReply reply;
     if (built.ok()) {
@@ -53,6 +55,7 @@ absl::Status ServeBuilds(MessageChannel& channel, const WorkerBackend& backend,
     } else {
       reply = Failure(Measurement::CANDIDATE, built.status());
     }
+    reply.mutable_spent()->set_building_ns(CpuSpentNs() - before_ns);
     TW_RETURN_IF_ERROR(channel.SendAll(reply));
   }
 }

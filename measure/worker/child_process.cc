@@ -84,6 +84,10 @@ absl::StatusOr<ChildProcess> ChildProcess::Start() {
   return ChildProcess(pid, sockets[0]);
 }
 
+void ChildProcess::Signal(int signal) {
+  if (pid_ > 0) kill(pid_, signal);
+}
+
 Ending ChildProcess::End(double grace_s) {
   if (socket_ >= 0) close(std::exchange(socket_, -1));
   Ending ending;

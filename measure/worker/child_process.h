@@ -42,6 +42,8 @@ class ChildProcess {
   // This process's end, which does not wait. The caller takes it over.
   int TakeSocket() { return std::exchange(socket_, -1); }
 
+  void Signal(int signal);
+
   // Waits for the end of one that is ending, at most `grace_s`, then kills it.
   Ending End(double grace_s = 0);
 

@@ -32,6 +32,7 @@ absl::StatusOr<BuiltCandidate> Build(const backends::Codegen& codegen,
   built.set_kernel(kKernelName);
   built.set_num_tasks(scalar.num_tasks);
   built.set_scratch_bytes(scalar.scratch_bytes);
+  if (!module.kernels.empty()) built.set_spills(module.kernels[0].spills);
   for (const sketch::Buffer& buffer : tree.buffers) {
     if (buffer.level != sketch::MemLevel::kGlobal) continue;
     BuiltCandidate::Argument& argument = *built.add_arguments();

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "measure/physical.h"
 
 namespace tilewright::measure {
 namespace {
@@ -32,25 +31,7 @@ absl::StatusOr<Arguments> ParseArguments(const BuiltCandidate& built,
 
 constexpr int64_t kAlignment = 256;
 
-std::string Unpacked(const Tensor& tensor, const Layout& layout) {
-  return std::string(
-      static_cast<size_t>(layout.physical_elements() * SizeBytes(tensor.dtype)),
-      '\0');
-}
-
 }  // namespace
-
-const std::string& PackedInputs::Get(const Tensor& tensor,
-                                     const Layout& layout) {
-  std::map<std::string, std::string>& known = packed_[tensor.id];
-  const std::string key = layout.ToString();
-  const auto found = known.find(key);
-  if (found != known.end()) return found->second;
-  if (known.size() >= kKept) known.clear();
-  std::string bytes = Unpacked(tensor, layout);
-  FillPhysical(layout, inputs_.at(tensor.id), bytes.data());
-  return known[key] = std::move(bytes);
-}
 
 ModuleKernel LoadedCandidate::module_kernel() const {
   return {built_.module(), built_.target(), built_.kernel(), built_.num_tasks(),
@@ -82,22 +63,20 @@ absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(
 }
 
 absl::Status LoadedCandidate::Place(void* memory, const TensorGraph& graph,
-                                    PackedInputs& inputs) {
+                                    const InputSet& inputs,
+                                    PackedTensors& packed) {
   args_.clear();
   for (size_t i = 0; i < arguments_.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensor(arguments_.tensors[i]);
     const Layout& layout = arguments_.layouts[i];
-    std::string unwritten;
-    if (tensor.kind == TensorKind::kCompute) {
-      unwritten = Unpacked(tensor, layout);
-      FillUnwritten(layout, tensor.dtype, unwritten.data());
-    }
-    const std::string& bytes = tensor.kind == TensorKind::kCompute
-                                   ? unwritten
-                                   : inputs.Get(tensor, layout);
+    const PackedTensors::Bytes bytes =
+        tensor.kind == TensorKind::kCompute
+            ? packed.Unwritten(layout, tensor.dtype)
+            : packed.Packed(absl::StrCat(tensor.id), layout,
+                            inputs.at(tensor.id));
     args_.push_back(static_cast<char*>(memory) + offsets_[i]);
-    TW_RETURN_IF_ERROR(stream_->Copy(args_.back(), bytes.data(),
-                                     static_cast<int64_t>(bytes.size())));
+    TW_RETURN_IF_ERROR(stream_->Copy(args_.back(), bytes->data(),
+                                     static_cast<int64_t>(bytes->size())));
     TW_RETURN_IF_ERROR(stream_->Synchronize());
   }
   return absl::OkStatus();

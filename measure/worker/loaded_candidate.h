@@ -2,10 +2,7 @@
 #ifndef TILEWRIGHT_MEASURE_WORKER_LOADED_CANDIDATE_H_
 #define TILEWRIGHT_MEASURE_WORKER_LOADED_CANDIDATE_H_
 
-#include <cstddef>
-#include <map>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,25 +12,11 @@
 #include "measure/candidate.h"
 #include "measure/device_candidate.h"
 #include "measure/input_sets.h"
+#include "measure/packed_tensors.h"
 #include "measure/worker/protocol.pb.h"
 #include "tilegraph/tensor_graph.h"
 
 namespace tilewright::measure {
-
-// The values of a workload's inputs, in memory order; the same layout is packed
-// once.
-class PackedInputs {
- public:
-  explicit PackedInputs(InputSet inputs) : inputs_(std::move(inputs)) {}
-  const std::string& Get(const Tensor& tensor, const Layout& layout);
-
- private:
-  // Beyond so many layouts of a tensor, as constants may have, all are packed
-  // again.
-  static constexpr size_t kKept = 4;
-  InputSet inputs_;
-  std::map<TensorId, std::map<std::string, std::string>> packed_;  // by layout
-};
 
 class LoadedCandidate {
  public:
@@ -46,9 +29,10 @@ class LoadedCandidate {
   // Of all arguments, one after the other.
   int64_t argument_bytes() const { return argument_bytes_; }
   // Where arguments lie from now on, at least argument_bytes(), which outlives
-  // it: placeholders and constants get their values, outputs nothing.
+  // it: placeholders and constants get their values, outputs nothing. `packed`
+  // is of these inputs alone.
   absl::Status Place(void* memory, const TensorGraph& graph,
-                     PackedInputs& inputs);
+                     const InputSet& inputs, PackedTensors& packed);
 
   // REQUIRES: placed, and nothing else since.
   absl::Status Launch() {

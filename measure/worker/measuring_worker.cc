@@ -4,22 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/clock.h"
-#include "base/random.h"
 #include "base/status_macros.h"
 #include "measure/adaptive_evaluator.h"
+#include "measure/cpu_spent.h"
 #include "measure/verifier.h"
 #include "measure/worker/cold_cache.h"
 #include "measure/worker/confinement.h"
+#include "measure/worker/kept_workloads.h"
 #include "measure/worker/loaded_candidate.h"
+#include "measure/worker/repeats.h"
 #include "sketch/workload.h"
-#include "tilegraph/known_zeros.h"
 
 namespace tilewright::measure {
 namespace {
@@ -29,37 +29,17 @@ using backends::TimerMethod;
 constexpr double kSliceNs = 20e6;  // between two signs of progress
 constexpr int kMaxLaunchesPerSample = 10000;
 constexpr int64_t kProbeBytes = 64;
-constexpr size_t kWorkloadsKept = 2;
 // From here on the CPU's memory has huge pages.
 constexpr int64_t kLeastBytes = int64_t{2} << 20;
-
-AdaptiveEvaluatorOptions FromProto(const Repeats& proto) {
-  AdaptiveEvaluatorOptions options;
-  options.max_repeats = std::max(1, proto.max_repeats());
-  options.micro_batch = std::max(1, proto.micro_batch());
-  options.min_micro_batches = std::max(1, proto.min_micro_batches());
-  options.threshold = proto.threshold();
-  options.performance =
-      proto.per_micro_batch()
-          ? AdaptiveEvaluatorOptions::Performance::kMicroBatch
-          : AdaptiveEvaluatorOptions::Performance::kCumulative;
-  options.adaptive_from_repeats = proto.adaptive_from_repeats();
-  return options;
-}
-
-// What is known about a workload whose candidates come now.
-struct WorkloadState {
-  std::string text;
-  sketch::Workload workload;
-  PackedInputs inputs;
-  std::unique_ptr<Verifier> verifier;
-};
 
 class MeasuringWorker {
  public:
   MeasuringWorker(MessageChannel& channel, const WorkerBackend& backend,
                   const WorkerSetup& setup)
-      : channel_(channel), backend_(backend), setup_(setup) {}
+      : channel_(channel),
+        backend_(backend),
+        setup_(setup),
+        workloads_(setup.kept_bytes(), setup.input_seed()) {}
 
   absl::Status Serve();
 
@@ -74,16 +54,25 @@ class MeasuringWorker {
   absl::Status Reply(const WorkerReply& reply) {
     return channel_.SendAll(reply);
   }
+  // The reply that ends a request.
+  absl::Status ReplyLast(WorkerReply& reply) {
+    *reply.mutable_spent() = std::exchange(spent_, {});
+    return Reply(reply);
+  }
+  // CPU time since it was asked last.
+  int64_t TakeCpuNs() {
+    const int64_t before_ns = std::exchange(cpu_ns_, CpuSpentNs());
+    return cpu_ns_ - before_ns;
+  }
   absl::Status ReplyFailed(const Failure& failure);
 
-  absl::StatusOr<WorkloadState*> State(const std::string& text);
   absl::Status Prepare(WorkerRequest::Prepare& request);
   // Memory for arguments of so many bytes.
   absl::Status Reserve(int64_t size_bytes);
   absl::Status Measure(const WorkerRequest::Measure& request);
   // None: it is right.
   absl::StatusOr<std::optional<Failure>> Verify(const LoadedCandidate& loaded,
-                                                WorkloadState& state,
+                                                KeptWorkload& state,
                                                 Verification& verification);
   struct Executed {
     int64_t duration_ns = 0;
@@ -105,7 +94,7 @@ class MeasuringWorker {
   std::unique_ptr<backends::Timer> timer_;
   std::unique_ptr<backends::DeviceBuffer> probe_;
   std::optional<CacheFlusher> flusher_;
-  std::deque<WorkloadState> workloads_;  // the latest first
+  KeptWorkloads workloads_;
   struct Held {
     std::string workload;
     std::unique_ptr<LoadedCandidate> loaded;
@@ -116,6 +105,8 @@ class MeasuringWorker {
   // of the latency: all candidates of this worker have the same ones.
   std::unique_ptr<backends::DeviceBuffer> memory_;
   const LoadedCandidate* placed_ = nullptr;
+  Spent spent_;  // on the request that is being served
+  int64_t cpu_ns_ = 0;
 };
 
 absl::Status MeasuringWorker::SetUp() {
@@ -156,22 +147,7 @@ absl::Status MeasuringWorker::ReplyFailed(const Failure& failure) {
   failed.set_signal(failure.signal);
   failed.set_context_lost(!Probe().ok());
   if (failed.context_lost()) failed.set_outcome(Measurement::RUN_ERROR);
-  return Reply(reply);
-}
-
-absl::StatusOr<WorkloadState*> MeasuringWorker::State(const std::string& text) {
-  const auto found =
-      std::find_if(workloads_.begin(), workloads_.end(),
-                   [&](const WorkloadState& s) { return s.text == text; });
-  if (found != workloads_.end()) return &*found;
-  TW_ASSIGN_OR_RETURN(sketch::Workload workload, sketch::ParseWorkload(text));
-  Random random(setup_.input_seed());
-  InputSet inputs = DrawRealSet(workload.graph, random);
-  FillKnownZeros(workload.zeros, inputs);
-  workloads_.push_front(
-      {text, std::move(workload), PackedInputs(std::move(inputs)), nullptr});
-  if (workloads_.size() > kWorkloadsKept) workloads_.pop_back();
-  return &workloads_.front();
+  return ReplyLast(reply);
 }
 
 Measurement::Outcome OutcomeOf(const absl::Status& status) {
@@ -191,7 +167,8 @@ absl::Status MeasuringWorker::Reserve(int64_t size_bytes) {
 }
 
 absl::Status MeasuringWorker::Prepare(WorkerRequest::Prepare& request) {
-  const absl::StatusOr<WorkloadState*> state = State(request.workload());
+  const absl::StatusOr<KeptWorkload*> state =
+      workloads_.Get(request.workload());
   if (!state.ok()) {
     return ReplyFailed({Measurement::RUN_ERROR, state.status()});
   }
@@ -207,11 +184,12 @@ absl::Status MeasuringWorker::Prepare(WorkerRequest::Prepare& request) {
   held_[request.candidate()] = {request.workload(), *std::move(loaded)};
   WorkerReply reply;
   reply.mutable_prepared();
-  return Reply(reply);
+  spent_.set_loading_ns(TakeCpuNs());
+  return ReplyLast(reply);
 }
 
 absl::StatusOr<std::optional<MeasuringWorker::Failure>> MeasuringWorker::Verify(
-    const LoadedCandidate& loaded, WorkloadState& state,
+    const LoadedCandidate& loaded, KeptWorkload& state,
     Verification& verification) {
   WorkerReply progress;
   progress.mutable_verifying();
@@ -221,12 +199,14 @@ absl::StatusOr<std::optional<MeasuringWorker::Failure>> MeasuringWorker::Verify(
     options.seed = setup_.input_seed();
     options.threads = std::max(1, setup_.verify_threads());
     options.timeout_seconds = setup_.verify_limit_s();
+    options.kept_bytes = std::min(options.kept_bytes, setup_.kept_bytes());
     absl::StatusOr<std::unique_ptr<Verifier>> verifier =
         Verifier::Create(state.workload, options);
     if (!verifier.ok()) {
       return Failure{Measurement::RUN_ERROR, verifier.status()};
     }
     state.verifier = *std::move(verifier);
+    spent_.set_reference_ns(TakeCpuNs());
     TW_RETURN_IF_ERROR(Reply(progress));
   }
   const bool in_child = backend_.verifying_device != nullptr;
@@ -244,6 +224,9 @@ absl::StatusOr<std::optional<MeasuringWorker::Failure>> MeasuringWorker::Verify(
   if (!verdict.ok()) {
     return Failure{OutcomeOf(verdict.status()), verdict.status()};
   }
+  spent_.set_packing_ns(verdict->packing_ns);
+  spent_.set_verifying_ns(verdict->running_ns);
+  spent_.set_comparing_ns(verdict->comparing_ns);
   if (!verdict->ok) {
     const Measurement::Outcome outcome =
         verdict->ran         ? Measurement::WRONG_ANSWER
@@ -291,7 +274,9 @@ MeasuringWorker::Execute(LoadedCandidate& loaded, const Repeats& repeats) {
   const int64_t start_ns = RealClock()->WallNs();
   while (const int wanted = evaluator.NextRepeats()) {
     std::vector<double> batch;
-    while (static_cast<int>(batch.size()) < wanted) {
+    while (static_cast<int>(batch.size()) < wanted &&
+           (batch.empty() ||
+            !evaluator.IsTimeOver(static_cast<int>(batch.size())))) {
       const int n =
           std::min(per_slice, wanted - static_cast<int>(batch.size()));
       const absl::StatusOr<std::vector<double>> samples =
@@ -321,8 +306,8 @@ absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
   WorkerReply executing;
   executing.mutable_executing();
   if (request.verify()) {
-    TW_ASSIGN_OR_RETURN(WorkloadState* const state,
-                        State(held->second.workload));
+    TW_ASSIGN_OR_RETURN(KeptWorkload* const state,
+                        workloads_.Get(held->second.workload));
     TW_ASSIGN_OR_RETURN(
         const std::optional<Failure> failure,
         Verify(loaded, *state,
@@ -330,17 +315,22 @@ absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
     if (failure) return ReplyFailed(*failure);
   }
   if (placed_ != &loaded) {
-    TW_ASSIGN_OR_RETURN(WorkloadState* const state,
-                        State(held->second.workload));
+    TW_ASSIGN_OR_RETURN(KeptWorkload* const state,
+                        workloads_.Get(held->second.workload));
     placed_ = nullptr;
+    (void)TakeCpuNs();
     const absl::Status placed =
-        loaded.Place(memory_->address(), state->workload.graph, state->inputs);
+        loaded.Place(memory_->address(), state->workload.graph, state->inputs,
+                     state->packed);
     if (!placed.ok()) return ReplyFailed({OutcomeOf(placed), placed});
     placed_ = &loaded;
+    spent_.set_placing_ns(TakeCpuNs());
   }
+  workloads_.Shrink();
   TW_RETURN_IF_ERROR(Reply(executing));
   TW_ASSIGN_OR_RETURN(const absl::StatusOr<Executed> executed,
                       Execute(loaded, request.repeats()));
+  spent_.set_executing_ns(TakeCpuNs());
   if (!executed.ok()) {
     return ReplyFailed({OutcomeOf(executed.status()), executed.status()});
   }
@@ -353,7 +343,7 @@ absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
   WorkerReply reply;
   reply.mutable_measured()->set_duration_ns(executed->duration_ns);
   reply.mutable_measured()->set_executions(executed->executions);
-  return Reply(reply);
+  return ReplyLast(reply);
 }
 
 absl::Status MeasuringWorker::Serve() {
@@ -374,6 +364,7 @@ absl::Status MeasuringWorker::Serve() {
   while (true) {
     WorkerRequest request;
     TW_RETURN_IF_ERROR(channel_.Receive(request));
+    (void)TakeCpuNs();
     if (request.has_prepare()) {
       TW_RETURN_IF_ERROR(Prepare(*request.mutable_prepare()));
     } else if (request.has_measure()) {

@@ -11,6 +11,7 @@ void ProcessPool::Dispatch() {
   if (broken_) return FailEverything();
   DispatchBuilds();
   DispatchMeasurements();
+  PauseBuilders();
 }
 
 void ProcessPool::StartIfNeeded(Worker& worker) {
@@ -31,10 +32,8 @@ void ProcessPool::DispatchBuilds() {
   for (const auto& builder : builders_) {
     // What is known ends at once.
     while (!build_queue_.empty() && build_queue_.front().build->done) {
-      PoolEvent event;
+      PoolEvent event = BuiltEvent(*build_queue_.front().build);
       event.candidate = build_queue_.front().candidate;
-      event.build_ns =
-          static_cast<double>(build_queue_.front().build->build_ns);
       build_queue_.pop_front();
       Emit(std::move(event));
     }
@@ -109,6 +108,7 @@ void ProcessPool::Run(Worker& worker, Job job) {
           ? job.candidate
           : kSeveral;
   worker.latencies_ns.clear();
+  worker.executing = false;
   worker.job = std::move(job);
   if (worker.job->kind == PoolEvent::Kind::kMeasured &&
       worker.loaded.count(worker.job->candidate) == 1) {

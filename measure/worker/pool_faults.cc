@@ -27,6 +27,13 @@ PoolEvent ProcessPool::FailedEvent(const Job& job,
   return event;
 }
 
+PoolEvent ProcessPool::BuiltEvent(const measure::Build& build) {
+  PoolEvent event;
+  event.build_ns = static_cast<double>(build.build_ns);
+  if (build.built.has_spills()) event.spills = build.built.spills();
+  return event;
+}
+
 void ProcessPool::Emit(PoolEvent event) {
   const auto found = candidates_.find(event.candidate);
   if (found != candidates_.end() && event.kind != PoolEvent::Kind::kBuilt) {

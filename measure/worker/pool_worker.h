@@ -47,6 +47,8 @@ struct PoolWorker {
   int64_t start_not_before_ns = 0;
   int64_t deadline_ns = 0;  // of the start, or of the job's current step
   std::optional<PoolJob> job;
+  bool executing = false;      // the candidate that it measures: it counts
+  int64_t paused_with_ns = 0;  // of a builder: until its deadline; 0: it is not
   std::deque<PoolJob> queue;   // of a measurer
   std::set<int> loaded;        // candidates
   int only_candidate = kNone;  // that it has executed; or kSeveral

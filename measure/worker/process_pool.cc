@@ -11,8 +11,17 @@
 #include "base/clock.h"
 #include "measure/worker/confinement.h"
 #include "measure/worker/pool_time.h"
+#include "measure/worker/repeats.h"
 
 namespace tilewright::measure {
+namespace {
+
+// Nothing waits for longer than this, even if nobody set a limit.
+constexpr int64_t kLongestWaitNs = int64_t{1} << 30;
+// How often somebody who may cancel is asked.
+constexpr int64_t kCancelledWithinNs = 20000000;
+
+}  // namespace
 
 ProcessPool::ProcessPool(const ProcessPoolOptions& options)
     : options_(options), cache_(options.build_cache_bytes) {
@@ -33,7 +42,7 @@ absl::StatusOr<std::unique_ptr<ProcessPool>> ProcessPool::Create(
   while (!pool->broken_ && std::none_of(pool->measurers_.begin(),
                                         pool->measurers_.end(), works)) {
     pool->Dispatch();
-    pool->PollOnce();
+    pool->PollOnce(kLongestWaitNs);
   }
   if (pool->broken_) return absl::UnavailableError(pool->broken_->message);
   return pool;
@@ -52,6 +61,7 @@ WorkerSetup ProcessPool::SetupOf(const Worker& worker) const {
   setup.set_input_seed(options_.input_seed);
   setup.set_verify_threads(options_.verify_threads);
   setup.set_verify_limit_s(options_.verify_limit_s);
+  setup.set_kept_bytes(options_.kept_bytes);
   return setup;
 }
 
@@ -95,14 +105,7 @@ void ProcessPool::Measure(int candidate,
   job.kind = PoolEvent::Kind::kMeasured;
   job.candidate = candidate;
   job.build = known.build;
-  job.repeats.set_max_repeats(repeats.max_repeats);
-  job.repeats.set_micro_batch(repeats.micro_batch);
-  job.repeats.set_min_micro_batches(repeats.min_micro_batches);
-  job.repeats.set_threshold(repeats.threshold);
-  job.repeats.set_per_micro_batch(
-      repeats.performance ==
-      AdaptiveEvaluatorOptions::Performance::kMicroBatch);
-  job.repeats.set_adaptive_from_repeats(repeats.adaptive_from_repeats);
+  job.repeats = ToProto(repeats);
   job.limit_s = options_.progress_limit_override_s > 0
                     ? options_.progress_limit_override_s
                     : timeout_s;
@@ -129,8 +132,19 @@ void ProcessPool::Forget(int candidate) {
   candidates_.erase(candidate);
 }
 
-absl::StatusOr<PoolEvent> ProcessPool::Wait() {
+absl::StatusOr<PoolEvent> ProcessPool::Wait() { return WaitOr(nullptr); }
+
+absl::StatusOr<PoolEvent> ProcessPool::WaitUnless(
+    const Cancellation& cancellation) {
+  return WaitOr(&cancellation);
+}
+
+absl::StatusOr<PoolEvent> ProcessPool::WaitOr(
+    const Cancellation* cancellation) {
   while (true) {
+    if (cancellation != nullptr && cancellation->cancelled()) {
+      return absl::CancelledError("cancelled");
+    }
     Dispatch();
     while (!events_.empty()) {
       PoolEvent event = std::move(events_.front());
@@ -141,7 +155,7 @@ absl::StatusOr<PoolEvent> ProcessPool::Wait() {
     if (under_way_ == 0) {
       return absl::FailedPreconditionError("nothing is under way");
     }
-    PollOnce();
+    PollOnce(cancellation == nullptr ? kLongestWaitNs : kCancelledWithinNs);
   }
 }
 
@@ -159,8 +173,8 @@ int64_t ProcessPool::NextDeadlineNs() const {
   return next_ns;
 }
 
-// Waits for a child to say something, or for a limit to pass.
-void ProcessPool::PollOnce() {
+// Waits for a child to say something, or for a limit to pass, at most so long.
+void ProcessPool::PollOnce(int64_t longest_ns) {
   std::vector<Worker*> polled;
   std::vector<pollfd> descriptors;
   for (auto* workers : {&builders_, &measurers_}) {
@@ -174,10 +188,8 @@ void ProcessPool::PollOnce() {
       descriptors.push_back(descriptor);
     }
   }
-  // Nothing waits for longer than this, even if nobody set a limit.
-  constexpr int64_t kLongestNs = int64_t{1} << 30;
   const int64_t wait_ns =
-      std::clamp<int64_t>(NextDeadlineNs() - NowNs(), 0, kLongestNs);
+      std::clamp<int64_t>(NextDeadlineNs() - NowNs(), 0, longest_ns);
   const int wait_ms = static_cast<int>((wait_ns + 999999) / 1000000);
   (void)poll(descriptors.data(), descriptors.size(), wait_ms);
   for (size_t i = 0; i < polled.size(); ++i) {
@@ -212,7 +224,23 @@ void ProcessPool::HandleReady(Worker& worker, const WorkerReply::Ready& ready) {
   }
 }
 
+namespace {
+
+void Add(const Spent& more, Spent& all) {
+  all.set_building_ns(all.building_ns() + more.building_ns());
+  all.set_loading_ns(all.loading_ns() + more.loading_ns());
+  all.set_reference_ns(all.reference_ns() + more.reference_ns());
+  all.set_packing_ns(all.packing_ns() + more.packing_ns());
+  all.set_verifying_ns(all.verifying_ns() + more.verifying_ns());
+  all.set_comparing_ns(all.comparing_ns() + more.comparing_ns());
+  all.set_placing_ns(all.placing_ns() + more.placing_ns());
+  all.set_executing_ns(all.executing_ns() + more.executing_ns());
+}
+
+}  // namespace
+
 void ProcessPool::Handle(Worker& worker, WorkerReply& reply) {
+  if (reply.has_spent()) measure::Add(reply.spent(), stats_.spent);
   if (reply.has_ready()) return HandleReady(worker, reply.ready());
   if (!worker.job) {
     if (reply.has_failed()) {
@@ -227,9 +255,7 @@ void ProcessPool::Handle(Worker& worker, WorkerReply& reply) {
     job.build->build_ns = built.build_ns();
     job.build->done = true;
     cache_.Grown(*job.build);
-    PoolEvent event;
-    event.build_ns = static_cast<double>(built.build_ns());
-    FinishJob(worker, std::move(event));
+    FinishJob(worker, BuiltEvent(*job.build));
   } else if (reply.has_prepared()) {
     worker.loaded.insert(job.candidate);
     if (job.kind == PoolEvent::Kind::kMeasured) return SendMeasure(worker);
@@ -239,6 +265,7 @@ void ProcessPool::Handle(Worker& worker, WorkerReply& reply) {
     worker.deadline_ns = DeadlineNs(2 * options_.verify_limit_s);
   } else if (reply.has_executing()) {
     worker.deadline_ns = DeadlineNs(job.limit_s);
+    worker.executing = true;
     if (reply.executing().has_verification()) {
       job.build->verification = reply.executing().verification();
     }

@@ -24,46 +24,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/cancellation.h"
 #include "measure/worker/build_cache.h"
 #include "measure/worker/pool_worker.h"
+#include "measure/worker/process_pool_options.h"
 #include "measure/worker_pool.h"
 
 namespace tilewright::measure {
-
-struct ProcessPoolOptions {
-  std::string backend;  // one that this binary passes to RunWorkerIfAsked
-  std::string backend_options;
-  int workers = 2;
-  int builders = 2;
-  // Threads of a candidate, and what is to be measured; the rest is set by the
-  // worker. Unspecified: 1, the device's own timer, warm.
-  Method method;
-
-  // Candidates are verified before their time counts. Else whoever compares
-  // them verifies the one that is chosen.
-  bool verify = true;
-
-  // How long each may take. What executes has Measure's limit.
-  double build_limit_s = 60;
-  double start_limit_s = 60;
-  double prepare_limit_s = 60;
-  double verify_limit_s = 60;  // on a set of inputs; in all, twice that
-  double progress_limit_override_s = 0;  // if set: instead of Measure's
-
-  // Of a child; 0: no limit.
-  int64_t builder_address_space_bytes = int64_t{8} << 30;
-  int64_t worker_address_space_bytes = 0;
-  uint64_t input_seed = 1;
-  int verify_threads = 2;
-  int64_t build_cache_bytes = int64_t{256} << 20;
-};
-
-// What became of the workers, for reports.
-struct PoolStats {
-  int64_t worker_restarts = 0;
-  int64_t builder_restarts = 0;
-  int64_t retried_alone = 0;
-};
 
 // All calls on the thread that made it: children end with that thread.
 class ProcessPool : public WorkerPool {
@@ -84,6 +51,10 @@ class ProcessPool : public WorkerPool {
   void Release(int candidate) override;
   void Forget(int candidate) override;
   absl::StatusOr<PoolEvent> Wait() override;
+  absl::StatusOr<PoolEvent> WaitUnless(
+      const Cancellation& cancellation) override;
+  // A measurer is started again; what a builder is at ends there.
+  void Abandon(int candidate) override;
   Method method() const override { return method_; }
 
   const PoolStats& stats() const { return stats_; }
@@ -111,13 +82,23 @@ class ProcessPool : public WorkerPool {
   bool AnyMeasuring() const;
 
   // process_pool.cc: what comes back.
-  void PollOnce();
+  absl::StatusOr<PoolEvent> WaitOr(const Cancellation* cancellation);
+  void PollOnce(int64_t longest_ns);
   int64_t NextDeadlineNs() const;
   void Handle(Worker& worker, WorkerReply& reply);
   void HandleReady(Worker& worker, const WorkerReply::Ready& ready);
   void HandleEnd(Worker& worker);
   void HandleDeadline(Worker& worker);
   void FinishJob(Worker& worker, PoolEvent event);
+
+  // pool_pause.cc
+  void PauseBuilders();
+  void Pause(Worker& builder);
+  void Resume(Worker& builder);
+
+  // pool_abandon.cc
+  void AbandonQueued(std::deque<Job>& queue, int candidate);
+  void AbandonMeasurer(Worker& worker, int candidate);
 
   // pool_faults.cc: whose fault it is.
   void FailJob(Worker& worker, const Failure& failure);
@@ -126,6 +107,7 @@ class ProcessPool : public WorkerPool {
   void BreakDown(Measurement::Fault fault, const std::string& message);
   void FailEverything();
   PoolEvent FailedEvent(const Job& job, const Failure& failure) const;
+  static PoolEvent BuiltEvent(const measure::Build& build);
   void Emit(PoolEvent event);
 
   WorkerSetup SetupOf(const Worker& worker) const;

@@ -36,6 +36,8 @@ class WorkerProcess {
   // running.
   Ending End();
   void Kill();
+  // REQUIRES: running.
+  void Signal(int signal) { child_->Signal(signal); }
 
  private:
   std::unique_ptr<ChildProcess> child_;

@@ -11,6 +11,7 @@
 
 #include "backends/fake/worker/fake_worker.h"
 #include "backends/fake/worker/processes.h"
+#include "base/cancellation.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -331,6 +332,76 @@ TEST_P(ProcessPoolTest, LeavesNothingBehind) {
   }
   EXPECT_TRUE(fake::WorkersEnd(getpid(), 10));
   EXPECT_EQ(fake::OpenDescriptors(), descriptors);
+}
+
+TEST_P(ProcessPoolTest, WhatIsAbandonedEndsAtOnceAndWorkersGoOn) {
+  ProcessPoolOptions options;
+  options.workers = 2;
+  options.builders = 1;
+  const auto pool = Pool(options);
+  const int hangs = Add(*pool, Faulty(Fault::kHang, kLater));
+  const int good = Add(*pool, Good(1));
+  FakeSchedule slow_build = Good(2);
+  slow_build.build_fault = BuildFault::kHang;
+  const int unbuilt = Add(*pool, slow_build), queued = Add(*pool, Good(3));
+  for (const int id : {hangs, good}) {
+    pool->Build(id);
+    (void)Next(*pool);
+    pool->Prepare(id, 0);
+    (void)Next(*pool);
+  }
+  pool->Build(unbuilt);
+  pool->Build(queued);
+  for (const int id : {hangs, good}) {
+    pool->Measure(id, AdaptiveEvaluatorOptions::Fixed(kRepeats), kTimeoutS);
+  }
+  Cancellation cancellation;
+  cancellation.Cancel();
+  EXPECT_THAT(pool->WaitUnless(cancellation),
+              StatusIs(absl::StatusCode::kCancelled));
+  for (const int id : {hangs, unbuilt, queued}) {
+    pool->Abandon(id);
+    const PoolEvent event = Next(*pool);
+    EXPECT_EQ(event.candidate, id);
+    EXPECT_EQ(event.outcome, Measurement::NOT_MEASURED);
+    EXPECT_EQ(event.kind, id == hangs ? Kind::kMeasured : Kind::kBuilt);
+    pool->Forget(id);
+  }
+  // It waited in the worker that was lost.
+  const PoolEvent event = Next(*pool);
+  EXPECT_EQ(event.candidate, good);
+  ExpectGood(event);
+  pool->Abandon(good);  // nothing is under way
+  EXPECT_EQ(pool->stats().retried_alone, 0);
+}
+
+// Its limit of time stands still meanwhile, and goes on afterwards.
+TEST_P(ProcessPoolTest, BuildersAreStoppedWhileACandidateIsExecuted) {
+  ProcessPoolOptions options;
+  options.workers = options.builders = options.cores = 1;
+  options.build_limit_s = 3;
+  options.progress_limit_override_s = 1;
+  const auto pool = Pool(options);
+  const int hangs = Add(*pool, Faulty(Fault::kHang, kLater));
+  pool->Build(hangs);
+  (void)Next(*pool);
+  pool->Prepare(hangs, 0);
+  (void)Next(*pool);
+  FakeSchedule slow_build = Good(2);
+  slow_build.build_fault = BuildFault::kHang;
+  const int unbuilt = Add(*pool, slow_build);
+  pool->Measure(hangs, AdaptiveEvaluatorOptions::Fixed(kRepeats), kTimeoutS);
+  pool->Build(unbuilt);
+  PoolEvent built, measured;
+  for (int i = 0; i < 2; ++i) {
+    const PoolEvent event = Next(*pool);
+    (event.kind == Kind::kBuilt ? built : measured) = event;
+  }
+  EXPECT_EQ(measured.outcome, Measurement::TIMEOUT);
+  EXPECT_EQ(built.outcome, Measurement::BUILD_ERROR);
+  EXPECT_THAT(built.message, HasSubstr("not built within 3 s"));
+  EXPECT_GE(pool->stats().builder_pauses, 1);
+  ExpectGood(Pass(*pool, Good(3)));
 }
 
 }  // namespace

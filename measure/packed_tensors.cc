@@ -1,0 +1,50 @@
+#include "measure/packed_tensors.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "measure/physical.h"
+
+namespace tilewright::measure {
+
+PackedTensors::Bytes PackedTensors::Get(
+    const std::string& key, int64_t size_bytes,
+    const std::function<void(char*)>& fill) {
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) {
+    uses_.splice(uses_.begin(), uses_, found->second.use);
+    return found->second.bytes;
+  }
+  ++packed_;
+  auto bytes =
+      std::make_shared<std::string>(static_cast<size_t>(size_bytes), '\0');
+  fill(bytes->data());
+  uses_.push_front(key);
+  entries_[key] = {bytes, uses_.begin()};
+  size_bytes_ += size_bytes;
+  while (size_bytes_ > most_bytes_) {
+    const auto oldest = entries_.find(uses_.back());
+    size_bytes_ -= static_cast<int64_t>(oldest->second.bytes->size());
+    entries_.erase(oldest);
+    uses_.pop_back();
+  }
+  return bytes;
+}
+
+PackedTensors::Bytes PackedTensors::Packed(const std::string& name,
+                                           const Layout& layout,
+                                           const HostTensor& values) {
+  return Get(absl::StrCat(name, " ", layout.ToString()),
+             layout.physical_elements() * SizeBytes(values.dtype()),
+             [&](char* data) { FillPhysical(layout, values, data); });
+}
+
+PackedTensors::Bytes PackedTensors::Unwritten(const Layout& layout,
+                                              DType dtype) {
+  return Get(
+      absl::StrCat("unwritten ", std::string(Name(dtype)), layout.ToString()),
+      layout.physical_elements() * SizeBytes(dtype),
+      [&](char* data) { FillUnwritten(layout, dtype, data); });
+}
+
+}  // namespace tilewright::measure
