@@ -127,14 +127,15 @@ absl::Status KernelTimes::HasTimeLeft(const Who& who) {
 
 absl::StatusOr<std::vector<Measurement>> KernelTimes::Ask(
     Who& who, const measure::WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules) {
+    absl::Span<const sketch::ScheduleProto> schedules,
+    const measure::MeasureOptions& how) {
   if (!who.asked && who.make) who.measurer = who.make();
   who.asked = true;
   TW_RETURN_IF_ERROR(who.measurer.status());
   TW_RETURN_IF_ERROR(HasTimeLeft(who));
   const int64_t before_ns = clock_->WallNs();
   absl::StatusOr<std::vector<Measurement>> measurements =
-      (*who.measurer)->Measure(workload, schedules);
+      (*who.measurer)->Measure(workload, schedules, how);
   who.spent_ns += clock_->WallNs() - before_ns;
   if (!measurements.ok()) who.measurer = measurements.status();
   return measurements;
@@ -186,23 +187,22 @@ absl::Status KernelTimes::Measure(
   std::vector<sketch::ScheduleProto> schedules;
   for (const CompiledKernel* kernel : kernels)
     schedules.push_back(kernel->schedule.ToProto());
-  TW_ASSIGN_OR_RETURN(std::vector<Measurement> measurements,
-                      Ask(measurer_, workload, schedules));
-  std::vector<Record> records;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    Known& one = known.at(KeyOf(*kernels[i]));
-    Measurement& measurement = measurements[i];
+  measure::MeasureOptions how;
+  // Each is on the disk before the next one is measured.
+  how.on_result = [&](int index, Measurement measurement) {
+    const CompiledKernel& kernel = *kernels[static_cast<size_t>(index)];
+    Known& one = known.at(KeyOf(kernel));
     if (!IsAboutTheKernel(measurement)) {
       one.seconds = absl::UnavailableError(measurement.message());
-      continue;
+      return;
     }
     if (measurement.outcome() == Measurement::OK)
       *measurement.mutable_verification() = one.verification;
-    records.push_back(RecordOf(*kernels[i], workload, std::move(measurement)));
-    Learn(records.back(), known);
-  }
-  if (store_ != nullptr) Trouble(store_->Append(records));
-  return absl::OkStatus();
+    const Record record = RecordOf(kernel, workload, std::move(measurement));
+    Learn(record, known);
+    if (store_ != nullptr) Trouble(store_->Append(record));
+  };
+  return Ask(measurer_, workload, schedules, how).status();
 }
 
 absl::StatusOr<std::vector<double>> KernelTimes::InTurns(

@@ -94,7 +94,8 @@ class KernelTimes {
   // Also Unavailable if nothing can be measured.
   absl::StatusOr<std::vector<measure::Measurement>> Ask(
       Who& who, const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules);
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const measure::MeasureOptions& how = {});
   measure::Record RecordOf(const CompiledKernel& kernel,
                            const measure::WorkloadKey& workload,
                            measure::Measurement measurement) const;
@@ -102,8 +103,8 @@ class KernelTimes {
   absl::Status Verify(const CompiledKernel& kernel,
                       const measure::WorkloadKey& workload,
                       KnownKernels& known);
-  // Learns and records what was found of verified kernels; an error says that
-  // nothing was.
+  // Learns and records what is found of verified kernels, each at once; an
+  // error says that not all was.
   absl::Status Measure(const measure::WorkloadKey& workload,
                        const std::vector<const CompiledKernel*>& kernels,
                        KnownKernels& known);

@@ -51,6 +51,31 @@ TEST_F(KernelTimesTest, WhatWasMeasuredIsKnownToTheNextRun) {
   EXPECT_EQ(times.recorded(), 2);
 }
 
+// Of three that are measured together, each is in the file before the next one
+// begins, as another process sees it: one that is killed loses no more than the
+// one it was at.
+TEST_F(KernelTimesTest, EachResultIsOnTheDiskBeforeTheNextBegins) {
+  kernels_.push_back(kernels_[2]);
+  sketch::Decision decision;
+  decision.name = "yet another";
+  kernels_.back().schedule.decisions.push_back(decision);
+  const std::unique_ptr<Store> store = Open();
+  ASSERT_NE(store, nullptr);
+  std::vector<int64_t> there;
+  FakeMeasurer measurer([&](int i) {
+    const std::unique_ptr<Store> other = Open();
+    const absl::StatusOr<measure::StoreStats> stats = other->Stats();
+    EXPECT_TRUE(stats.ok());
+    there.push_back(stats.ok() ? stats->records : -1);
+    return Took(1000 + i);
+  });
+  KernelTimes times = Times(store.get(), measurer);
+  times.OneCoreSeconds({&kernels_[0], &kernels_[2], &kernels_[3]});
+  EXPECT_THAT(there, ElementsAre(0, 1, 2));
+  EXPECT_EQ(times.measured(), 3);
+  EXPECT_TRUE(times.trouble().ok()) << times.trouble();
+}
+
 TEST_F(KernelTimesTest, OnlyRecordsOfTheSameKernelOnTheSameDeviceCount) {
   const auto store = Open();
   FakeMeasurer measurer([](int) { return Took(1000); });
