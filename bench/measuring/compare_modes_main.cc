@@ -3,7 +3,8 @@
 // or adaptive), and with both. Serial is measured by the same workers.
 //
 //   compare_modes [--candidates=200] [--repeats=500] [--seconds=10] [--seed=1]
-//                 [--micro_batches=50] [--cv_percent=10,3,1] [--pause] FILE...
+//                 [--micro_batches=50] [--cv_percent=10,3,1] [--build-beside]
+//                 [--pause] FILE...
 //
 // A file holds a workload in text form. Candidates are the default schedule
 // with one to three decisions changed, kept if right and at most three times
@@ -13,6 +14,10 @@
 // 10 %), then one for each of --cv_percent with so many micro-batches; then
 // two at a time with our threshold. Beside each kind stands the fixed number
 // that is its floor of three micro-batches.
+// With --build-beside there are rows of passes that begin with nothing built or
+// verified: serial, which builds each batch first, and two at a time with
+// builders beside them, which run on or are stopped while candidates are
+// executed. What they save is against that serial pass.
 // With --pause it waits for a line on standard input once all are prepared:
 // until the machine is quiet.
 // Prints rows of the tables in docs/results/parallel_measuring.md.
@@ -68,14 +73,20 @@ struct Flags {
   int64_t seed = 1;
   int micro_batches = 50;
   std::vector<int> cv_percent = {10, 3, 1};
+  bool build_beside = false;
   bool pause = false;
 };
+
+enum class Beside { kAllBuilt, kBuildsFirst, kBuilders, kStoppedBuilders };
+
+constexpr char kSerialAgain[] = "serial again";
 
 struct Pass {
   std::string name;
   bool precise;
   AdaptiveEvaluatorOptions repeats;
   PassResult result;
+  Beside beside = Beside::kAllBuilt;
 };
 
 // Of `repeats`, in so many micro-batches.
@@ -118,7 +129,15 @@ std::vector<Pass> Passes(const Flags& flags, int repeats) {
                     Adaptive(repeats, flags.micro_batches,
                              AdaptiveEvaluatorOptions().threshold),
                     {}});
-  passes.push_back({"serial again", false, fixed, {}});
+  passes.push_back({kSerialAgain, false, fixed, {}});
+  if (flags.build_beside) {
+    passes.push_back(
+        {"serial, builds first", false, fixed, {}, Beside::kBuildsFirst});
+    passes.push_back(
+        {"two, builders beside", true, fixed, {}, Beside::kBuilders});
+    passes.push_back(
+        {"two, builders stopped", true, fixed, {}, Beside::kStoppedBuilders});
+  }
   return passes;
 }
 
@@ -127,6 +146,14 @@ ParallelMeasurerOptions ModeOf(const Pass& pass) {
       ParallelMeasurerOptions::ForCores(kMeasuredAtATime);
   options.mode = pass.precise ? MeasureMode::kPrecise : MeasureMode::kSerial;
   options.repeats = pass.repeats;
+  return options;
+}
+
+measure::ProcessPoolOptions PoolOptions(bool stop_builders) {
+  measure::ProcessPoolOptions options;
+  options.backend = "cpu";
+  options.workers = kMeasuredAtATime;
+  if (stop_builders) options.cores = kMeasuredAtATime;
   return options;
 }
 
@@ -174,6 +201,19 @@ double Noise(const PassResult& one, const PassResult& again) {
   return *place;
 }
 
+// `warm`: in which everything is built and verified.
+absl::StatusOr<PassResult> RunPassBeside(const CandidateSet& candidates,
+                                         ParallelMeasurerOptions options,
+                                         Beside beside,
+                                         measure::WorkerPool* warm) {
+  if (beside == Beside::kAllBuilt) return RunPass(candidates, options, warm);
+  options.overlap_builds = beside != Beside::kBuildsFirst;
+  TW_ASSIGN_OR_RETURN(const auto pool,
+                      measure::ProcessPool::Create(
+                          PoolOptions(beside == Beside::kStoppedBuilders)));
+  return RunPass(candidates, options, pool.get());
+}
+
 absl::Status Compare(const Subject& subject, const Flags& flags,
                      measure::WorkerPool* pool) {
   const CandidateSet& candidates = subject.candidates;
@@ -184,8 +224,9 @@ absl::Status Compare(const Subject& subject, const Flags& flags,
   std::vector<int> chosen;
   for (Pass& pass : passes) {
     for (int tries = 0; tries < kTries; ++tries) {
-      TW_ASSIGN_OR_RETURN(PassResult result,
-                          RunPass(candidates, ModeOf(pass), pool));
+      TW_ASSIGN_OR_RETURN(
+          PassResult result,
+          RunPassBeside(candidates, ModeOf(pass), pass.beside, pool));
       if (tries == 0 || result.foreign_percent < pass.result.foreign_percent) {
         pass.result = std::move(result);
       }
@@ -197,16 +238,21 @@ absl::Status Compare(const Subject& subject, const Flags& flags,
       const std::vector<double> alone_ns,
       MeasureInTurns(candidates, chosen, kTurns, repeats, pool));
   const PassResult& serial = passes[0].result;
-  const double noise = Noise(serial, passes.back().result);
+  const auto again =
+      std::find_if(passes.begin(), passes.end(),
+                   [](const Pass& pass) { return pass.name == kSerialAgain; });
+  const double noise = Noise(serial, again->result);
+  double serial_s = serial.wall_s;
   std::fprintf(stderr, "%s: noise %.1f %%\n", subject.name.c_str(),
                100 * noise);
   for (size_t i = 0; i < passes.size(); ++i) {
     const PassResult& one = passes[i].result;
+    if (passes[i].beside == Beside::kBuildsFirst) serial_s = one.wall_s;
     std::printf(
         "| %s | %s | %.0f | %.2f | %.1f | %d | %.3f | %.3f | #%d | %+.1f | "
         "%.1f |\n",
         subject.name.c_str(), passes[i].name.c_str(), one.samples, one.wall_s,
-        100 * (1 - one.wall_s / serial.wall_s), one.repeated,
+        100 * (1 - one.wall_s / serial_s), one.repeated,
         KendallTau(serial.latencies_ns, one.latencies_ns),
         KendallTau(serial.latencies_ns, one.latencies_ns, noise), one.chosen,
         100 * (alone_ns[i] / alone_ns[0] - 1), one.foreign_percent);
@@ -216,10 +262,8 @@ absl::Status Compare(const Subject& subject, const Flags& flags,
 }
 
 absl::Status Run(const Flags& flags) {
-  measure::ProcessPoolOptions options;
-  options.backend = "cpu";
-  options.workers = kMeasuredAtATime;
-  TW_ASSIGN_OR_RETURN(const auto pool, measure::ProcessPool::Create(options));
+  TW_ASSIGN_OR_RETURN(const auto pool,
+                      measure::ProcessPool::Create(PoolOptions(false)));
   std::vector<Subject> subjects;
   for (const std::string& file : flags.files) {
     absl::StatusOr<Subject> subject = Draw(file, flags, pool.get());
@@ -247,7 +291,8 @@ absl::Status Run(const Flags& flags) {
 
 constexpr char kUsage[] =
     "compare_modes [--candidates=N] [--repeats=N] [--seconds=S] [--seed=N] "
-    "[--micro_batches=N] [--cv_percent=N,N...] [--pause] FILE...";
+    "[--micro_batches=N] [--cv_percent=N,N...] [--build-beside] [--pause] "
+    "FILE...";
 
 int Main(const std::vector<std::string>& arguments) {
   Flags flags;
@@ -258,6 +303,7 @@ int Main(const std::vector<std::string>& arguments) {
   parser.Number("seed", &flags.seed, 0);
   parser.Number("micro_batches", &flags.micro_batches, 1);
   parser.List("cv_percent", &flags.cv_percent, 0);
+  parser.Flag("build-beside", &flags.build_beside);
   parser.Flag("pause", &flags.pause);
   absl::StatusOr<std::vector<std::string>> files = parser.Parse(arguments);
   if (!files.ok()) return ReportUsage(kUsage, files.status());

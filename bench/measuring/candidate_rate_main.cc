@@ -1,0 +1,236 @@
+// How many candidates a second this CPU builds, verifies and measures, in a
+// search over several workloads that takes them in turns.
+//
+//   candidate_rate [--candidates=48] [--batch=16] [--workers=2] [--builders=2]
+//                  [--repeats=500] [--most-seconds=0.15] [--stop-builders]
+//                  [--kept-mib=1024] [--seed=1] FILE...
+//
+// A file holds a workload in text form. Candidates are the default schedule
+// with one to three decisions changed that replay, each once; nothing is built
+// or known before the clock starts. A batch of a workload is measured, then one
+// of the next. With --stop-builders they stop while candidates are executed;
+// with --kept-mib=0 nothing is kept of one workload while the next is measured,
+// nor anything packed. Prints a row per workload, and where the CPU time went.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/cpu/worker/cpu_worker.h"
+#include "backends/spec/host_spec.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "bench/measuring/foreign_load.h"
+#include "bench/measuring/mutate_decisions.h"
+#include "bench/options/options.h"
+#include "measure/median.h"
+#include "measure/parallel_measurer.h"
+#include "measure/worker/process_pool.h"
+#include "measure/worker/run_worker.h"
+#include "measure/workload_key.h"
+#include "sketch/default_schedule.h"
+#include "sketch/replay.h"
+#include "sketch/workload.h"
+
+namespace tilewright::bench {
+namespace {
+
+using measure::Measurement;
+
+constexpr int kTriesPerCandidate = 50;
+
+struct Flags {
+  std::vector<std::string> files;
+  int candidates = 48;
+  int batch = 16;
+  int workers = 2;
+  int builders = 2;
+  int repeats = 500;
+  double most_seconds = 0.15;
+  bool stop_builders = false;
+  int64_t kept_mib = 1024;
+  int64_t seed = 1;
+};
+
+struct Subject {
+  std::string name;
+  measure::WorkloadKey workload;
+  std::vector<sketch::ScheduleProto> schedules;
+  std::vector<double> latencies_ns;
+  int failed = 0;
+  double wall_s = 0;
+};
+
+std::string BaseName(const std::string& path) {
+  const std::string file = path.substr(path.rfind('/') + 1);
+  return file.substr(0, file.rfind('.'));
+}
+
+absl::StatusOr<Subject> Draw(const std::string& path, const Flags& flags) {
+  TW_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, int64_t{1} << 20));
+  TW_ASSIGN_OR_RETURN(const sketch::Workload workload,
+                      sketch::ParseWorkload(text));
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
+  TW_ASSIGN_OR_RETURN(const sketch::Schedule schedule,
+                      sketch::DefaultSchedule(workload, spec));
+  Subject subject;
+  subject.name = BaseName(path);
+  subject.workload = measure::MakeWorkloadKey(workload);
+  subject.schedules.push_back(schedule.ToProto());
+  std::set<std::string> seen = {schedule.ToString()};
+  Random random(static_cast<uint64_t>(flags.seed));
+  for (int tries = 0;
+       tries < kTriesPerCandidate * flags.candidates &&
+       static_cast<int>(subject.schedules.size()) < flags.candidates;
+       ++tries) {
+    const sketch::Schedule mutated = MutateDecisions(schedule, random);
+    if (!seen.insert(mutated.ToString()).second ||
+        !sketch::Replay(workload, mutated).ok()) {
+      continue;
+    }
+    subject.schedules.push_back(mutated.ToProto());
+  }
+  return subject;
+}
+
+absl::Status MeasureBatch(Subject& subject, size_t begin, size_t size,
+                          measure::Measurer& measurer) {
+  const int64_t start_ns = RealClock()->WallNs();
+  TW_ASSIGN_OR_RETURN(
+      const std::vector<Measurement> measurements,
+      measurer.Measure(
+          subject.workload,
+          absl::MakeConstSpan(subject.schedules).subspan(begin, size)));
+  subject.wall_s +=
+      static_cast<double>(RealClock()->WallNs() - start_ns) * 1e-9;
+  for (const Measurement& measurement : measurements) {
+    if (measurement.outcome() == Measurement::OK) {
+      subject.latencies_ns.push_back(measurement.latency().median_ns());
+    } else {
+      ++subject.failed;
+    }
+  }
+  return absl::OkStatus();
+}
+
+void PrintShares(const measure::Spent& spent, int candidates) {
+  const std::pair<const char*, int64_t> parts[] = {
+      {"building", spent.building_ns()},
+      {"loading", spent.loading_ns()},
+      {"references", spent.reference_ns()},
+      {"packing", spent.packing_ns()},
+      {"verifying", spent.verifying_ns()},
+      {"comparing", spent.comparing_ns()},
+      {"placing", spent.placing_ns()},
+      {"executing", spent.executing_ns()}};
+  int64_t all_ns = 1;
+  for (const auto& part : parts) all_ns += part.second;
+  std::printf("\n| part | CPU ms a candidate | %% |\n|---|---|---|\n");
+  for (const auto& [name, ns] : parts) {
+    std::printf("| %s | %.1f | %.1f |\n", name,
+                static_cast<double>(ns) * 1e-6 / candidates,
+                100 * static_cast<double>(ns) / static_cast<double>(all_ns));
+  }
+}
+
+absl::Status Run(const Flags& flags) {
+  std::vector<Subject> subjects;
+  for (const std::string& file : flags.files) {
+    TW_ASSIGN_OR_RETURN(Subject subject, Draw(file, flags));
+    subjects.push_back(std::move(subject));
+  }
+  measure::ProcessPoolOptions pool_options;
+  pool_options.backend = "cpu";
+  pool_options.workers = flags.workers;
+  pool_options.builders = flags.builders;
+  if (flags.stop_builders) pool_options.cores = flags.workers;
+  pool_options.kept_bytes = flags.kept_mib << 20;
+  TW_ASSIGN_OR_RETURN(const auto pool,
+                      measure::ProcessPool::Create(pool_options));
+  measure::ParallelMeasurerOptions options =
+      measure::ParallelMeasurerOptions::ForCores(flags.workers);
+  options.repeats.max_repeats = flags.repeats;
+  options.repeats.most_seconds = flags.most_seconds;
+  measure::ParallelMeasurer measurer(pool.get(), options);
+
+  const ForeignLoad load;
+  const int64_t start_ns = RealClock()->WallNs();
+  int candidates = 0;
+  bool more = true;
+  for (size_t begin = 0; more; begin += static_cast<size_t>(flags.batch)) {
+    more = false;
+    for (Subject& subject : subjects) {
+      if (begin >= subject.schedules.size()) continue;
+      const size_t size = std::min(static_cast<size_t>(flags.batch),
+                                   subject.schedules.size() - begin);
+      TW_RETURN_IF_ERROR(MeasureBatch(subject, begin, size, measurer));
+      candidates += static_cast<int>(size);
+      more = true;
+    }
+  }
+  const double wall_s =
+      static_cast<double>(RealClock()->WallNs() - start_ns) * 1e-9;
+
+  std::printf(
+      "| workload | median us | candidates | failed | wall s | a second |\n"
+      "|---|---|---|---|---|---|\n");
+  for (const Subject& subject : subjects) {
+    std::printf("| %s | %.1f | %zu | %d | %.2f | %.1f |\n",
+                subject.name.c_str(),
+                subject.latencies_ns.empty()
+                    ? 0
+                    : measure::Median(subject.latencies_ns) * 1e-3,
+                subject.schedules.size(), subject.failed, subject.wall_s,
+                static_cast<double>(subject.schedules.size()) / subject.wall_s);
+  }
+  std::printf("| all | | %d | | %.2f | %.1f |\n", candidates, wall_s,
+              candidates / wall_s);
+  PrintShares(pool->stats().spent, candidates);
+  std::printf("\nothers had %.0f %% of the cores; %lld workers restarted\n",
+              load.Percent(),
+              static_cast<long long>(pool->stats().worker_restarts));
+  return absl::OkStatus();
+}
+
+constexpr char kUsage[] =
+    "candidate_rate [--candidates=N] [--batch=N] [--workers=N] [--builders=N] "
+    "[--repeats=N] [--most-seconds=S] [--stop-builders] [--kept-mib=N] "
+    "[--seed=N] FILE...";
+
+int Main(const std::vector<std::string>& arguments) {
+  Flags flags;
+  OptionParser parser;
+  parser.Number("candidates", &flags.candidates, 1);
+  parser.Number("batch", &flags.batch, 1);
+  parser.Number("workers", &flags.workers, 1);
+  parser.Number("builders", &flags.builders, 1);
+  parser.Number("repeats", &flags.repeats, 1);
+  parser.Number("most-seconds", &flags.most_seconds, 0.0);
+  parser.Flag("stop-builders", &flags.stop_builders);
+  parser.Number("kept-mib", &flags.kept_mib, 0);
+  parser.Number("seed", &flags.seed, 0);
+  absl::StatusOr<std::vector<std::string>> files = parser.Parse(arguments);
+  if (!files.ok()) return ReportUsage(kUsage, files.status());
+  if (files->empty())
+    return ReportUsage(kUsage, absl::InvalidArgumentError("no file was given"));
+  flags.files = *std::move(files);
+  return ReportStatus("candidate_rate", Run(flags));
+}
+
+}  // namespace
+}  // namespace tilewright::bench
+
+int main(int argc, char** argv) {
+  tilewright::measure::RunWorkerIfAsked(argc, argv,
+                                        {tilewright::cpu::CpuWorker()});
+  return tilewright::bench::Main({argv + 1, argv + argc});
+}
