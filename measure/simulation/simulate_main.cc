@@ -261,6 +261,7 @@ void PrintRepeats(int programs, int seeds) {
       Stops(0.1),
       {"65", AdaptiveEvaluatorOptions::Fixed(65)},
       Stops(0.03),
+      {"175", AdaptiveEvaluatorOptions::Fixed(175)},
       Stops(0.01)};
   std::printf(
       "| setting | measured | repeats | executions | time s | saved %% | range "
