@@ -61,6 +61,11 @@ bool IsAboutTheKernel(const Measurement& measurement) {
          measurement.fault() == Measurement::CANDIDATE;
 }
 
+// The time for it is over, or it was never meant to be done.
+bool IsNoTrouble(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsNotFound(status);
+}
+
 }  // namespace
 
 KernelTimes::KernelTimes(const DeviceSpec& spec, KernelTimesOptions options)
@@ -71,7 +76,7 @@ KernelTimes::KernelTimes(const DeviceSpec& spec, KernelTimesOptions options)
       clock_(options.clock),
       measurer_{"measuring", std::move(options.measurer),
                 options.most_measuring_seconds,
-                absl::UnavailableError("nobody measures")},
+                absl::NotFoundError("no record of it, and nobody measures")},
       verifier_{"verifying", std::move(options.verifier),
                 options.most_verifying_seconds,
                 absl::UnavailableError("nobody verifies")} {}
@@ -118,7 +123,8 @@ KernelTimes::KnownKernels& KernelTimes::KnownOf(
   return known;
 }
 
-absl::Status KernelTimes::HasTimeLeft(const Who& who) {
+absl::Status KernelTimes::MayAsk(const Who& who) {
+  if (!who.make) return who.measurer.status();
   if (1e-9 * static_cast<double>(who.spent_ns) < who.most_seconds)
     return absl::OkStatus();
   return absl::ResourceExhaustedError(
@@ -129,10 +135,10 @@ absl::StatusOr<std::vector<Measurement>> KernelTimes::Ask(
     Who& who, const measure::WorkloadKey& workload,
     absl::Span<const sketch::ScheduleProto> schedules,
     const measure::MeasureOptions& how) {
-  if (!who.asked && who.make) who.measurer = who.make();
+  TW_RETURN_IF_ERROR(MayAsk(who));
+  if (!who.asked) who.measurer = who.make();
   who.asked = true;
   TW_RETURN_IF_ERROR(who.measurer.status());
-  TW_RETURN_IF_ERROR(HasTimeLeft(who));
   const int64_t before_ns = clock_->WallNs();
   absl::StatusOr<std::vector<Measurement>> measurements =
       (*who.measurer)->Measure(workload, schedules, how);
@@ -234,6 +240,7 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
   if (std::any_of(order.begin(), order.end(), [](const Turn* turn) {
         return turn->known->count(turn->key) == 0;
       })) {
+    TW_RETURN_IF_ERROR(MayAsk(measurer_));
     for (Turn* turn : order)
       TW_RETURN_IF_ERROR(Verify(*turn->kernel, turn->workload, *turn->known));
     for (int round = 0; round < kRounds; ++round) {
@@ -296,7 +303,7 @@ std::vector<absl::StatusOr<double>> KernelTimes::OneCoreSeconds(
       ++recorded_;
       continue;
     }
-    absl::Status status = HasTimeLeft(measurer_);
+    absl::Status status = MayAsk(measurer_);
     if (status.ok()) status = Verify(*kernel, workload, known);
     if (status.ok()) {
       right.push_back(kernel);

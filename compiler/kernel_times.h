@@ -31,7 +31,8 @@ struct KernelTimesOptions {
   measure::Store* store = nullptr;
   // Who measures kernels with one thread on warm caches, and who verifies them
   // (the times that it finds are not used). Each is asked for once, when
-  // something has to be done; they must outlive it.
+  // something has to be done; they must outlive it. Without a measurer records
+  // alone tell.
   using MeasurerMaker = std::function<absl::StatusOr<measure::Measurer*>()>;
   MeasurerMaker measurer, verifier;
   // Called when any of the counts changed.
@@ -50,8 +51,9 @@ class KernelTimes {
   // Of kernels of one workload, in their order: seconds, the lower decile of
   // the executions when it was measured first. They are verified in that order
   // too. An error is the kernel's (it crashes, its results are wrong), as
-  // ResourceExhausted that the time for it was over or, as Unavailable, that it
-  // could not be verified or measured.
+  // ResourceExhausted that the time for it was over, as Unavailable that it
+  // could not be verified or measured or, as NotFound, that there is no record
+  // and nobody measures.
   std::vector<absl::StatusOr<double>> OneCoreSeconds(
       absl::Span<const CompiledKernel* const> kernels);
 
@@ -89,8 +91,9 @@ class KernelTimes {
   KnownKernels& KnownOf(const measure::WorkloadKey& workload);
   bool IsUsable(const measure::Record& record) const;
   static void Learn(const measure::Record& record, KnownKernels& known);
-  // ResourceExhausted if the time for it is over.
-  static absl::Status HasTimeLeft(const Who& who);
+  // The status of nobody if there is nobody to ask, ResourceExhausted if the
+  // time for it is over.
+  static absl::Status MayAsk(const Who& who);
   // Also Unavailable if nothing can be measured.
   absl::StatusOr<std::vector<measure::Measurement>> Ask(
       Who& who, const measure::WorkloadKey& workload,

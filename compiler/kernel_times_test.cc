@@ -218,6 +218,31 @@ TEST_F(KernelTimesTest, WithoutAMeasurerNothingHasATime) {
   EXPECT_EQ(times.measured(), 0);
 }
 
+TEST_F(KernelTimesTest, WithoutAMeasurerRecordsTellAndTheRestIsNotKnown) {
+  {
+    auto store = Open();
+    FakeMeasurer measurer([](int) { return Took(1000); });
+    Times(store.get(), measurer).OneCoreSeconds({&kernels_[0]});
+  }
+  measure::StoreOptions read_only;
+  read_only.read_only = true;
+  auto store = Open(read_only);
+  KernelTimesOptions options;
+  options.store = store.get();
+  KernelTimes times(spec_, options);
+  const auto seconds = times.OneCoreSeconds({&kernels_[0], &kernels_[2]});
+  EXPECT_THAT(seconds[0], IsOkAndHolds(1e-9 * 1000));
+  EXPECT_THAT(seconds[1].status(), StatusIs(absl::StatusCode::kNotFound,
+                                            HasSubstr("nobody measures")));
+  EXPECT_THAT(times.OneCoreSeconds({&kernels_[1]})[0].status(),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(times.InTurns({&kernels_[0], &kernels_[1]}).status(),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(times.recorded(), 1);
+  EXPECT_EQ(times.measured(), 0);
+  TW_EXPECT_OK(times.trouble());
+}
+
 // The compiler is killed while the second workload is measured.
 TEST_F(KernelTimesTest, WhatWasMeasuredBeforeTheProcessIsKilledIsKept) {
   const pid_t child = fork();

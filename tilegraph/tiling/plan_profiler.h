@@ -23,7 +23,8 @@ class PlanProfiler {
   virtual ~PlanProfiler() = default;
 
   // `variants` are one group of `plan` in different tiles: the seconds of one
-  // core that does it all, in their order. An error says in one line why a
+  // core that does it all, in their order. NotFound: nothing is known of it,
+  // and the cost model is to decide. Another error says in one line why a
   // variant has none: no kernel can be made, it crashes, its results are wrong,
   // the time for verifying was over.
   virtual std::vector<absl::StatusOr<double>> OneCoreSeconds(

@@ -142,6 +142,14 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
     const double saved = decision.apart_core_seconds - cost.core_seconds -
                          decision.left_core_seconds;
     if (saved < decision.apart_core_seconds * options_.least_gain) break;
+    const auto profiled = profiled_.find(Key(InTiles(group, cost)));
+    if (profiled != profiled_.end() && !profiled->second.ok() &&
+        !absl::IsNotFound(profiled->second.status())) {
+      if (decision.why.empty())
+        decision.why = absl::StrCat("no kernel for it: ",
+                                    profiled->second.status().message());
+      continue;
+    }
     const double one_core = cost.one_core_seconds + left_one_core;
     if (!SavesOnOneCore(one_core, apart_one_core)) {
       if (decision.why.empty())
@@ -160,6 +168,7 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
     decision.why = GainByPrice(decision);
     return;
   }
+  if (decision.why.empty()) decision.why = WhyNotByPrice(decision);
 }
 
 std::vector<absl::StatusOr<double>> JoinWeigher::Profile(
@@ -169,7 +178,7 @@ std::vector<absl::StatusOr<double>> JoinWeigher::Profile(
     const std::string key = Key(variant);
     if (profiled_.count(key)) continue;
     const bool spent =
-        static_cast<int>(profiled_.size()) >= options_.most_profiled;
+        told_ + static_cast<int>(unknown.size()) >= options_.most_profiled;
     profiled_.emplace(key, absl::ResourceExhaustedError(absl::StrCat(
                                "not profiled: ", options_.most_profiled,
                                " other candidates were")));
@@ -178,8 +187,10 @@ std::vector<absl::StatusOr<double>> JoinWeigher::Profile(
   if (!unknown.empty()) {
     std::vector<absl::StatusOr<double>> seconds =
         options_.profiler->OneCoreSeconds(plan, unknown);
-    for (size_t i = 0; i < unknown.size(); ++i)
+    for (size_t i = 0; i < unknown.size(); ++i) {
+      told_ += !absl::IsNotFound(seconds[i].status());
       profiled_.insert_or_assign(Key(unknown[i]), std::move(seconds[i]));
+    }
   }
   std::vector<absl::StatusOr<double>> result;
   for (const Group& variant : variants)
@@ -259,20 +270,31 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   }
   const size_t first = decision.profiled.size();
   if (!variants.empty()) {
-    for (PlanPart* const part : parts) {
-      const absl::Status timed = ProfilePart(*part);
-      if (timed.ok()) continue;
-      decision.why = std::string(timed.message());
-      return;
+    std::vector<PlanPart*> both(parts.begin(), parts.end());
+    for (PlanPart& part : left) both.push_back(&part);
+    absl::Status timed;
+    for (PlanPart* const part : both) {
+      timed = ProfilePart(*part);
+      if (!timed.ok()) break;
     }
-    for (PlanPart& part : left) {
-      const absl::Status timed = ProfilePart(part);
-      if (timed.ok()) continue;
+    if (!timed.ok() && !absl::IsNotFound(timed)) {
       decision.why = std::string(timed.message());
       return;
     }
     const std::vector<absl::StatusOr<double>> seconds =
         Profile(joined, variants);
+    // What is not known of both sides cannot be compared.
+    const auto is_known = [](const auto& one) { return one.ok(); };
+    const auto is_unknown = [](const auto& one) {
+      return absl::IsNotFound(one.status());
+    };
+    if (!timed.ok() ||
+        (std::none_of(seconds.begin(), seconds.end(), is_known) &&
+         std::any_of(seconds.begin(), seconds.end(), is_unknown))) {
+      decision.profiled.clear();
+      DecideByPrice(costs, joined, group, parts, left, decision);
+      return;
+    }
     for (size_t i = 0; i < variants.size(); ++i)
       decision.profiled.push_back({variants[i].tile,
                                    variants[i].stages.back().reduce_step,

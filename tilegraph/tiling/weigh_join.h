@@ -38,13 +38,15 @@ struct WeighOptions {
   // says why not. Asked before a join is taken. Empty: all can.
   std::function<absl::Status(const Group&, const Plan&)> expressible;
 
-  // Must outlive the weigher; null: the price decides.
+  // Must outlive the weigher; null: the price decides, as it does where the
+  // profiler knows nothing of a join or of a part of it.
   PlanProfiler* profiler = nullptr;
   // Tiles of a join, best by price first, that are profiled.
   int most_tiles = 6;
   // Not profiled if the price says that it takes longer by more.
   double most_loss = 0.15;
-  // Candidates profiled in all, equal ones once. What comes later stays apart.
+  // Candidates profiled in all, equal ones once, but for those of which nothing
+  // is known. What comes later stays apart.
   int most_profiled = 650;
   // Where what is saved on one core differs from least_gain by no more than
   // this, the join and its parts are profiled again, in turns, and that
@@ -122,6 +124,7 @@ class JoinWeigher {
   std::map<std::string, absl::StatusOr<std::vector<GroupCost>>> priced_;
   std::map<std::string, absl::Status> expressed_;
   std::map<std::string, absl::StatusOr<double>> profiled_;
+  int told_ = 0;  // of profiled_: the profiler knows of it
   std::map<std::string, std::optional<InTurns>> in_turns_;  // by all of them
 };
 

@@ -185,6 +185,48 @@ TEST_F(WeighJoinTest, APartWithoutATimeIsNotJoined) {
   EXPECT_THAT(Reasons(), HasSubstr("R apart: no workers"));
 }
 
+TEST_F(WeighJoinTest, WhatIsNotKnownOfBothSidesIsDecidedByPrice) {
+  const auto not_known = absl::NotFoundError("no record");
+  const TensorGraph cheaper = Mlp(65536, 64, 64, 64),
+                    neutral = Mlp(512, 256, 256, 256);
+  for (const bool parts_are_known : {true, false}) {
+    FakeProfiler profiler([&](const Group& group) -> absl::StatusOr<double> {
+      // One side alone, and that much slower or faster.
+      if (group.stages.empty() != parts_are_known) return not_known;
+      return group.stages.empty() ? 1e-9 : 1.0;
+    });
+    ConnectPlanOptions options;
+    options.weigh.profiler = &profiler;
+    EXPECT_EQ(ToString(Connect(cheaper, options), cheaper),
+              ToString(Connect(cheaper, {}), cheaper));
+    EXPECT_EQ(Connect(neutral, options).groups.size(), 2u);
+    EXPECT_FALSE(Reasons().empty());
+  }
+}
+
+TEST_F(WeighJoinTest, OfTilesThoseThatAreKnownAreCompared) {
+  const Plan plan = ConnectProfiled(
+      Mlp(65536, 64, 64, 64), [&](const Group&) -> absl::StatusOr<double> {
+        if (profiler_->joined.size() != 4)
+          return absl::NotFoundError("no record");
+        return 0.015;
+      });
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[3].tile);
+}
+
+TEST_F(WeighJoinTest, WhatIsKnownToBeWrongIsNotTakenByPrice) {
+  // The best by price is wrong, nothing is known of the others.
+  const Plan plan = ConnectProfiled(
+      Mlp(65536, 64, 64, 64), [&](const Group&) -> absl::StatusOr<double> {
+        if (profiler_->joined.size() == 1)
+          return absl::InternalError("wrong results");
+        return absl::NotFoundError("no record");
+      });
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[1].tile);
+}
+
 TEST_F(WeighJoinTest, EqualGroupsAreMeasuredOnce) {
   const Plan plan = ConnectProfiled(
       Products(65536, 64, {"T = A B", "Y = T B", "U = C B", "Z = U B"}, "Y, Z"),
