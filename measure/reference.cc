@@ -6,25 +6,29 @@
 #include "measure/reference_compute.h"
 
 namespace tilewright::measure {
-namespace {
 
-ReferenceTensor FromHost(const HostTensor& host) {
-  ReferenceTensor tensor{host.dtype(), host.shape(), {}, {}, {}};
-  const int64_t count = host.num_elements();
-  if (host.dtype() == DType::kFloat32) {
-    const auto values = host.as<float>();
+ReferenceTensor ExactReference(const HostTensor& value) {
+  ReferenceTensor tensor{value.dtype(), value.shape(), {}, {}, {}};
+  const int64_t count = value.num_elements();
+  if (value.dtype() == DType::kFloat32) {
+    const auto values = value.as<float>();
     tensor.value.assign(values.begin(), values.end());
-  } else if (IsFloat(host.dtype())) {
+  } else if (IsFloat(value.dtype())) {
     tensor.value.resize(count);
-    for (int64_t k = 0; k < count; ++k) tensor.value[k] = host.Get(k).f;
+    for (int64_t k = 0; k < count; ++k) tensor.value[k] = value.Get(k).f;
   } else {
     tensor.integer.resize(count);
-    for (int64_t k = 0; k < count; ++k) tensor.integer[k] = host.Get(k).i;
+    for (int64_t k = 0; k < count; ++k) tensor.integer[k] = value.Get(k).i;
   }
   return tensor;
 }
 
-}  // namespace
+ReferenceTensor EvaluateTensor(
+    const Tensor& tensor, const std::map<TensorId, ReferenceTensor>& sources,
+    const ReferenceOptions& options) {
+  double magnitude = 0;
+  return internal::EvaluateCompute(tensor, sources, options, magnitude);
+}
 
 absl::StatusOr<ReferenceResult> EvaluateReference(
     const TensorGraph& graph, const std::map<TensorId, HostTensor>& inputs,
@@ -47,7 +51,7 @@ absl::StatusOr<ReferenceResult> EvaluateReference(
       return absl::InvalidArgumentError(absl::StrCat(
           "the value for '", tensor.name, "' has another dtype or shape"));
     }
-    tensors[tensor.id] = FromHost(given->second);
+    tensors[tensor.id] = ExactReference(given->second);
   }
   for (const TensorId output : graph.outputs())
     result.outputs[output] = tensors.at(output);

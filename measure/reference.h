@@ -52,6 +52,13 @@ absl::StatusOr<ReferenceResult> EvaluateReference(
     const TensorGraph& graph, const std::map<TensorId, HostTensor>& inputs,
     const ReferenceOptions& options);
 
+// The same for one compute of a graph, from all that it loads.
+ReferenceTensor EvaluateTensor(
+    const Tensor& tensor, const std::map<TensorId, ReferenceTensor>& sources,
+    const ReferenceOptions& options);
+// A value without error.
+ReferenceTensor ExactReference(const HostTensor& value);
+
 }  // namespace tilewright::measure
 
 #endif  // TILEWRIGHT_MEASURE_REFERENCE_H_
