@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_TOOLS_PROFILE_PRINT_H_
 #define TILEWRIGHT_TOOLS_PROFILE_PRINT_H_
 
+#include <limits>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -10,9 +11,10 @@
 
 namespace tilewright::tools {
 
-// A line per kernel, the longest first, then totals. Without times where
-// nothing was run.
-std::string ProfileTable(const Profile& profile);
+// A line per kernel in 120 columns, the longest first, of `most_kernels` at
+// most, then totals. Without times, of all kernels, where nothing was run.
+std::string ProfileTable(const Profile& profile,
+                         int most_kernels = std::numeric_limits<int>::max());
 
 // Appends one object with all that a Profile holds, but the trace.
 void AppendProfile(const Profile& profile, Json& json);

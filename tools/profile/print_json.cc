@@ -33,6 +33,7 @@ void AppendKernel(const Profile& profile, const KernelProfile& kernel,
                   Json& json) {
   json.Open('{').Key("kernel").Text(kernel.name);
   json.Key("label").Text(kernel.label);
+  json.Key("short_name").Text(kernel.short_name);
   json.Key("operators").Text(kernel.operators);
   json.Key("summary").Text(kernel.shape_and_schedule);
   json.Key("schedule").Text(kernel.schedule);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tools/profile/print.h"
+#include "tools/profile/short_names.h"
 
 namespace tilewright::tools {
 namespace {
@@ -24,27 +25,47 @@ std::string LimitsLine(const Profile& profile) {
   return line + "\n";
 }
 
-std::string What(const KernelProfile& kernel) {
-  return absl::StrCat(kernel.operators, kernel.operators.empty() ? "" : " ",
-                      kernel.shape_and_schedule,
-                      kernel.label.empty() ? "" : "  = ", kernel.label);
+constexpr int kMostColumns = 120;
+
+// `columns` of figures, then of what the kernel computes as much as fits: the
+// name that tells it apart, the operators, the shape.
+std::string Line(const std::string& figures, const KernelProfile& kernel) {
+  const int room = std::max(1, kMostColumns - Columns(figures) - 2);
+  std::string what = LastColumns(kernel.short_name, room);
+  for (const std::string& more :
+       {kernel.operators, kernel.shape_and_schedule}) {
+    const std::string longer =
+        absl::StrCat(what, what.empty() || more.empty() ? "" : "  ", more);
+    if (Columns(longer) > room) break;
+    what = longer;
+  }
+  return absl::StrCat(figures, what.empty() ? "" : "  ", what, "\n");
+}
+
+// The last line of a table that has not all of `kernels`.
+std::string More(size_t kernels, size_t shown) {
+  return shown < kernels
+             ? absl::StrCat("and ", kernels - shown, " more: --profile=all\n")
+             : "";
 }
 
 std::string BoundsTable(const Profile& profile) {
-  std::string out = absl::StrFormat("%-6s %4s %11s %11s %9s %11s %8s  %s\n",
-                                    "kernel", "x", "MFLOP", "KB", "FLOP/B",
-                                    "us at least", "bound by", "computes");
+  std::string out =
+      absl::StrFormat("%-5s %3s %11s %11s %9s %11s %-8s %s\n", "", "x", "MFLOP",
+                      "KB", "FLOP/B", "us at least", "bound by", "computes");
   for (const KernelProfile& kernel : profile.kernels) {
-    absl::StrAppendFormat(
-        &out, "%-6s %4d %11.3f %11.1f %9.2f %11.2f %8s  %s\n", kernel.name,
-        kernel.launches, kernel.work.flops * 1e-6, kernel.work.bytes * 1e-3,
-        kernel.work.bytes > 0 ? kernel.work.flops / kernel.work.bytes : 0,
-        kernel.bound.us, kernel.bound.by, What(kernel));
+    out += Line(
+        absl::StrFormat(
+            "%-5s %3d %11.3f %11.1f %9.2f %11.2f %-7s", kernel.name,
+            kernel.launches, kernel.work.flops * 1e-6, kernel.work.bytes * 1e-3,
+            kernel.work.bytes > 0 ? kernel.work.flops / kernel.work.bytes : 0,
+            kernel.bound.us, kernel.bound.by),
+        kernel);
   }
   return out;
 }
 
-std::string TimesTable(const Profile& profile) {
+std::string TimesTable(const Profile& profile, int most_kernels) {
   std::vector<const KernelProfile*> sorted;
   double all_us = 0;
   for (const KernelProfile& kernel : profile.kernels) {
@@ -55,24 +76,28 @@ std::string TimesTable(const Profile& profile) {
                    [&](const KernelProfile* a, const KernelProfile* b) {
                      return QuotedUs(profile, *a) > QuotedUs(profile, *b);
                    });
-  std::string out = absl::StrFormat(
-      "%-6s %4s %10s %10s %10s %6s %9s %8s %9s %8s %5s  %s\n", "kernel", "x",
-      "us min", "median", "CPU us", "time", "GFLOP/s", "GB/s", "roofline",
-      "bound by", "busy", "computes");
+  const size_t all = sorted.size();
+  sorted.resize(std::min(all, static_cast<size_t>(most_kernels)));
+  std::string out =
+      absl::StrFormat("%-5s %3s %8s %8s %8s %6s %7s %6s %5s %-8s%4s  %s\n", "",
+                      "x", "us min", "median", "CPU us", "time", "GFLOP/s",
+                      "GB/s", "roof", "bound", "busy", "computes");
   for (const KernelProfile* kernel : sorted) {
     const double us = QuotedUs(profile, *kernel);
     // A copy of a few bytes may take no time that a clock sees.
     const double per_us = us > 0 ? 1 / us : 0;
-    absl::StrAppendFormat(
-        &out,
-        "%-6s %4d %10.1f %10.1f %10.1f %5.1f%% %9.1f %8.1f %8.0f%% %8s %4.0f%% "
-        " %s\n",
-        kernel->name, kernel->launches, kernel->wall_us.min,
-        kernel->wall_us.median, kernel->cpu_us.min, 100 * us / all_us,
-        kernel->work.flops * per_us * 1e-3, kernel->work.bytes * per_us * 1e-3,
-        RooflinePercent(profile, *kernel), kernel->bound.by,
-        kernel->busy_percent, What(*kernel));
+    out += Line(absl::StrFormat(
+                    "%-5s %3d %8.1f %8.1f %8.1f %5.1f%% %7.1f %6.1f %4.0f%% "
+                    "%-7s %3.0f%%",
+                    kernel->name, kernel->launches, kernel->wall_us.min,
+                    kernel->wall_us.median, kernel->cpu_us.min,
+                    100 * us / all_us, kernel->work.flops * per_us * 1e-3,
+                    kernel->work.bytes * per_us * 1e-3,
+                    RooflinePercent(profile, *kernel), kernel->bound.by,
+                    kernel->busy_percent),
+                *kernel);
   }
+  out += More(all, sorted.size());
   absl::StrAppendFormat(
       &out,
       "a run of %d: min %.1f us, median %.1f us, %.1f GFLOP/s; threads busy "
@@ -84,10 +109,10 @@ std::string TimesTable(const Profile& profile) {
 
 }  // namespace
 
-std::string ProfileTable(const Profile& profile) {
+std::string ProfileTable(const Profile& profile, int most_kernels) {
   std::string out = LimitsLine(profile);
-  absl::StrAppend(
-      &out, profile.runs > 0 ? TimesTable(profile) : BoundsTable(profile));
+  absl::StrAppend(&out, profile.runs > 0 ? TimesTable(profile, most_kernels)
+                                         : BoundsTable(profile));
   const auto share = [&](double us) {
     return profile.runs > 0 ? absl::StrFormat(" (%.0f%% of it reached)",
                                               100 * us / profile.wall_us.min)
@@ -95,8 +120,9 @@ std::string ProfileTable(const Profile& profile) {
   };
   absl::StrAppendFormat(
       &out,
-      "the kernels' rooflines add up to %.1f us%s; the model's own, %.3f "
-      "GFLOP and %.3f MB once, is %.1f us%s, bound by %s\n",
+      "the kernels' rooflines add up to %.1f us%s\n"
+      "the model's own, %.3f GFLOP and %.3f MB once, is %.1f us%s, bound by "
+      "%s\n",
       profile.kernels_bound_us, share(profile.kernels_bound_us),
       profile.work.flops * 1e-9, profile.work.bytes * 1e-6, profile.bound.us,
       share(profile.bound.us), profile.bound.by);

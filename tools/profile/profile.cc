@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "tools/profile/kernel_summary.h"
+#include "tools/profile/short_names.h"
 
 namespace tilewright::tools {
 namespace {
@@ -30,6 +31,22 @@ KernelProfile Describe(const KernelInfo& info) {
   return kernel;
 }
 
+KernelProfile Copies() {
+  KernelProfile copies;
+  copies.name = "copy";
+  return copies;
+}
+
+// What tells the rows apart.
+void AddShortNames(Profile& profile) {
+  std::vector<std::string> last;
+  for (const KernelProfile& kernel : profile.kernels)
+    last.push_back(kernel.label.substr(kernel.label.rfind(' ') + 1));
+  const std::vector<std::string> names = ShortNames(last);
+  for (size_t i = 0; i < names.size(); ++i)
+    profile.kernels[i].short_name = names[i];
+}
+
 // Which row each step counts for: a zero fill for the launch that it prepares.
 // Adds the rows.
 std::vector<int> RowsOfSteps(const Program& program, Profile& profile) {
@@ -44,9 +61,8 @@ std::vector<int> RowsOfSteps(const Program& program, Profile& profile) {
     const auto [known, added] = row_of_kernel.insert(
         {rows[i], static_cast<int>(profile.kernels.size())});
     if (added) {
-      profile.kernels.push_back(rows[i] >= 0
-                                    ? Describe(program.kernels(rows[i]))
-                                    : KernelProfile{"copy"});
+      profile.kernels.push_back(
+          rows[i] >= 0 ? Describe(program.kernels(rows[i])) : Copies());
     }
     rows[i] = known->second;
     if (program.steps(i).has_zero()) continue;
@@ -54,6 +70,7 @@ std::vector<int> RowsOfSteps(const Program& program, Profile& profile) {
     kernel.work = kernel.work + WorkOfStep(program, i);
     ++kernel.launches;
   }
+  AddShortNames(profile);
   return rows;
 }
 

@@ -23,8 +23,9 @@ Spread SpreadOf(std::vector<double> samples);
 
 // One kernel with all its launches in a run, or all copies.
 struct KernelProfile {
-  std::string name;                           // "k3", "copy"
-  std::string label;                          // the model's tensors it computes
+  std::string name;        // "k3", "copy"
+  std::string label;       // the model's tensors it computes
+  std::string short_name;  // of the last of them (short_names.h)
   std::string operators, shape_and_schedule;  // kernel_summary.h
   std::string schedule;                       // in full
   int launches = 0;

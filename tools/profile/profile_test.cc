@@ -3,6 +3,8 @@
 #include <map>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
 #include "backends/spec/host_spec.h"
@@ -15,6 +17,7 @@
 #include "runtime/session.h"
 #include "tools/json.h"
 #include "tools/profile/print.h"
+#include "tools/profile/short_names.h"
 
 namespace tilewright::tools {
 namespace {
@@ -127,6 +130,55 @@ TEST_F(ProfileTest, PrintsNameEveryKernel) {
   EXPECT_THAT(page, HasSubstr("a <\\/script> b"));
   EXPECT_THAT(page, Not(HasSubstr("@PROFILE@")));
   EXPECT_THAT(page, Not(HasSubstr("http")));
+}
+
+// 30 kernels, the later the longer, of names that are longer than a line.
+Profile LongProfile() {
+  Profile profile;
+  profile.runs = 3;
+  profile.threads = 2;
+  profile.wall_us = {1e6, 2e6};
+  profile.limits.source = "measured in this run";
+  profile.limits.levels = {{"dram", 1e300, 123.4},
+                           {"l3", 1e8, 1234.5},
+                           {"l2", 1e7, 1234.5},
+                           {"l1", 1e6, 12345.6}};
+  profile.bound = {1e6, "compute"};
+  for (int i = 0; i < 30; ++i) {
+    KernelProfile kernel;
+    kernel.name = absl::StrCat("k", i);
+    kernel.short_name =
+        absl::StrCat(std::string(150, 'x'), "/layer", i, "/Relu");
+    kernel.operators = "conv+bias+relu";
+    kernel.shape_and_schedule = "[1, 64, 56, 56], reduces 64·3·3";
+    kernel.wall_us = {100.0 + i, 200.0 + i};
+    kernel.bound = {1, "compute"};
+    if (i % 2 == 0) kernel.short_name = absl::StrCat("layer", i, "/Relu");
+    profile.kernels.push_back(kernel);
+  }
+  return profile;
+}
+
+TEST(ProfileTableTest, TheLongestKernelsStandInLinesOf120Columns) {
+  const Profile profile = LongProfile();
+  const std::string table = ProfileTable(profile, 20);
+  EXPECT_THAT(table, HasSubstr("\nk29 "));
+  EXPECT_THAT(table, HasSubstr("\nk10 "));
+  EXPECT_THAT(table, Not(HasSubstr("\nk9 ")));
+  EXPECT_LT(table.find("\nk29 "), table.find("\nk28 "));
+  EXPECT_THAT(table, HasSubstr("\nand 10 more: --profile=all\n"));
+  // Its end tells a name apart; what fits is added.
+  EXPECT_THAT(table, HasSubstr("xxx/layer29/Relu\n"));
+  EXPECT_THAT(table, HasSubstr("  layer28/Relu  conv+bias+relu\n"));
+  const std::string all = ProfileTable(profile);
+  EXPECT_THAT(all, HasSubstr("\nk0 "));
+  EXPECT_THAT(all, Not(HasSubstr("more")));
+  Profile bounds = profile;
+  bounds.runs = 0;
+  for (const std::string& text : {table, all, ProfileTable(bounds)}) {
+    for (const absl::string_view line : absl::StrSplit(text, '\n'))
+      EXPECT_LE(Columns(line), 120) << line;
+  }
 }
 
 TEST_F(ProfileTest, BoundsNeedNoRun) {
