@@ -41,6 +41,8 @@ void Describe(const ImportedModel& model, const backends::Codegen& codegen,
   program.set_producer(absl::StrCat("tilewright ", kVersion));
   program.set_target(codegen.spec().target());
   program.set_spec_structure(StructureFingerprint(codegen.spec()).ToString());
+  program.set_planned_threads(
+      static_cast<int32_t>(codegen.spec().unit().cores()));
   for (const std::string& allow : options.allow) program.add_allow(allow);
   for (const Port& input : model.inputs)
     *program.add_inputs() =

@@ -69,13 +69,6 @@ bool Allows(const std::vector<std::string>& allow, const char* name) {
   return std::find(allow.begin(), allow.end(), name) != allow.end();
 }
 
-bool MultipliesBf16(const DeviceSpec& spec) {
-  const auto& units = spec.unit().matrix_units();
-  return std::any_of(units.begin(), units.end(), [](const MatrixUnit& unit) {
-    return unit.name() == "dot2_bf16_f32";
-  });
-}
-
 ImportedModel WithGraph(const ImportedModel& model, RewrittenGraph rewritten) {
   ImportedModel result;
   result.graph = std::move(rewritten.graph);
@@ -89,6 +82,13 @@ ImportedModel WithGraph(const ImportedModel& model, RewrittenGraph rewritten) {
 }
 
 }  // namespace
+
+bool MultipliesBf16(const DeviceSpec& spec) {
+  const auto& units = spec.unit().matrix_units();
+  return std::any_of(units.begin(), units.end(), [](const MatrixUnit& unit) {
+    return unit.name() == "dot2_bf16_f32";
+  });
+}
 
 ImportedModel RewriteModel(const ImportedModel& imported,
                            const DeviceSpec& spec, const PlanOptions& plan,

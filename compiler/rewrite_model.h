@@ -27,6 +27,9 @@ inline constexpr char kAllowBf16[] = "bf16";
 double EstimatedSeconds(const WinogradCase& shape, int m,
                         const DeviceSpec& spec);
 
+// Whether the device has the products that kAllowBf16 is for.
+bool MultipliesBf16(const DeviceSpec& spec);
+
 // The model to plan. Its inputs and outputs are those of `model`. The
 // convolutions named in `direct` stay as they are.
 ImportedModel RewriteModel(const ImportedModel& model, const DeviceSpec& spec,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ namespace tilewright::tools {
 namespace {
 
 constexpr int kMinRuns = 5;
+constexpr int kMostKernels = 20;  // that --profile prints
 
 double ProcessCpuMs() {
   struct timespec time;
@@ -47,7 +49,7 @@ struct Boundary {
 
 struct Latencies {
   std::vector<double> wall_ms, cpu_ms;  // sorted
-  int threads = 1;
+  int threads = 1, planned_threads = 0;
   double flops = 0;
   double roofline_percent = 0;
 
@@ -78,6 +80,7 @@ absl::StatusOr<Latencies> MeasureLatencies(Session& session,
   const Program& program = session.model().program();
   const Work work = WorkOfModel(program);
   latencies.threads = session.model().device().num_threads();
+  latencies.planned_threads = program.planned_threads();
   latencies.flops = work.flops;
   latencies.roofline_percent =
       BoundOf(work, ResidentBytes(program), sampler.limits()).us /
@@ -94,6 +97,7 @@ void Append(const Latencies& latencies, Json& json) {
   json.Key("gflops").Number(latencies.gflops());
   json.Key("roofline_percent").Number(latencies.roofline_percent);
   json.Key("threads").Int(latencies.threads);
+  json.Key("planned_threads").Int(latencies.planned_threads);
   json.Key("runs").Int(static_cast<int64_t>(latencies.wall_ms.size()));
 }
 
@@ -135,6 +139,7 @@ absl::Status BenchmarkCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(const std::string path, OnlyModel(line));
   cpu::TaskLog log;
   TW_ASSIGN_OR_RETURN(const Source source, LoadSource(line, path, {}, &log));
+  TellPlannedForFewer(source);
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                       Session::Create(source.model));
   Boundary boundary;
@@ -167,8 +172,12 @@ absl::Status BenchmarkCommand(const CommandLine& line) {
     std::printf("%s\n", json.Close('}').text().c_str());
   } else {
     Print(latencies);
-    if (line.Has("profile"))
-      std::printf("\n%s", ProfileTable(*profile).c_str());
+    if (line.Has("profile")) {
+      const int kernels = line.Get("profile") == "all"
+                              ? std::numeric_limits<int>::max()
+                              : kMostKernels;
+      std::printf("\n%s", ProfileTable(*profile, kernels).c_str());
+    }
   }
   return profile ? WriteProfile(line, path, *profile) : absl::OkStatus();
 }

@@ -59,6 +59,7 @@ expect_ok run "$work/good.tw" --data="$testdata/tiny/gemm_relu/test_data_set_0" 
 [[ -n $(find "$work/out" -name '*.npy') ]] || fail "--output-dir stays empty"
 expect_ok run "$model" --check
 expect_output 'largest error'
+expect_error 2 "--check .onnx" run "$work/good.tw" --check
 expect_ok inspect "$work/good.tw"
 expect_output 'launch k0 tasks='
 for what in graph plan why schedule kernel source roofline; do
@@ -74,7 +75,7 @@ expect_ok inspect "$testdata/mlp64_small/model.onnx" --connect=tilegraph --conne
 python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["plan"]["groups"]' "$work/stdout" ||
   fail "inspect --json has no groups"
 expect_error 2 "expected time or traffic" inspect "$model" --cost=bytes
-expect_error 2 "expected paper or greedy" inspect "$model" --connect-search=edges
+expect_error 2 "expected paper or greedy" inspect "$model" --connect=tilegraph --connect-search=edges
 expect_ok inspect "$model" --spec=cuda:sm_80
 expect_output 'for a100 .*'
 expect_output 'threads'
@@ -82,6 +83,9 @@ expect_ok benchmark "$model" --seconds=0.1 --json
 expect_output '"min_ms": .*"median_ms": .*"p90_ms": .*"p99_ms": .*"cpu_ms": .*"gflops": .*"roofline_percent": .*"threads": .*"runs": '
 expect_ok benchmark "$work/good.tw" --seconds=0.1 --profile
 expect_output '^k0 .* compute|^k0 .* l[123]|^k0 .* dram'
+expect_ok benchmark "$testdata/mlp64_small/model.onnx" --connect=none --seconds=0 --profile
+(($(grep -cE '^k[0-9]' "$work/stdout") <= 20)) || fail "--profile prints more than 20 kernels"
+expect_error 2 "--profile=most all" benchmark "$model" --profile=most
 expect_ok benchmark "$model" --seconds=0.1 --threads=2 --json --trace="$work/trace.json" --report="$work/report.html"
 expect_output '"profile": .*"limits": .*"kernels": .*"roofline_percent"'
 python3 -c 'import json, sys; json.load(open(sys.argv[1])); json.load(open(sys.argv[2]))' "$work/stdout" "$work/trace.json" ||
@@ -131,22 +135,60 @@ expect_error 1 "$(basename "$model")" records stats "$model"
 echo '{"seed": "1"}' >"$work/bad.jsonl"
 expect_error 1 "bad.jsonl line 1" records import "$db" "$work/bad.jsonl"
 
-# Joins that are measured, once.
+# Fused by what was measured, once; then by the records alone.
 readonly mlp="$testdata/mlp_odd/model.onnx" joins="$work/joins.db"
-expect_ok compile "$mlp" -o "$work/first.tw" --connect=tilegraph --records="$joins"
+fuse() { # OUT ARGS...
+  expect_ok compile "$mlp" -o "$1" --connect=tilegraph --records="$joins" "${@:2}"
+}
+expect_error 1 "joins.db" compile "$mlp" -o "$work/x.tw" --connect=tilegraph --records="$joins"
+[[ ! -e "$joins" ]] || fail "compile without --measure makes a store"
+fuse "$work/first.tw" --measure
 grep -qE '^joins: ([0-9]+) of \1 edges, [1-9][0-9]* kernels measured, 0 known' "$work/stderr" ||
-  fail "compile --records measures nothing: $(cat "$work/stderr")"
+  fail "compile --measure measures nothing: $(cat "$work/stderr")"
 expect_ok records stats "$joins" --json
 expect_output '"records": [1-9]'
-expect_ok compile "$mlp" -o "$work/second.tw" --connect=tilegraph --records="$joins"
-grep -qE ' 0 kernels measured, [1-9][0-9]* known' "$work/stderr" ||
-  fail "what was measured is measured again: $(cat "$work/stderr")"
-cmp -s "$work/first.tw" "$work/second.tw" || fail "equal records give another plan"
+cp "$work/stdout" "$work/stats"
+for measure in "" --measure; do
+  fuse "$work/second.tw" $measure
+  grep -qE ' 0 kernels measured, [1-9][0-9]* known' "$work/stderr" ||
+    fail "what was measured is measured again: $(cat "$work/stderr")"
+  cmp -s "$work/first.tw" "$work/second.tw" || fail "equal records give another plan"
+done
 expect_ok run "$mlp" --check --connect=tilegraph --records="$joins"
-expect_ok compile "$mlp" -o "$work/x.tw" --connect=tilegraph --no-measure --records="$joins"
-[[ ! -s "$work/stderr" ]] || fail "--no-measure measures"
-expect_error 1 "--no-measure" compile "$mlp" -o "$work/x.tw" --connect=tilegraph --target=cpu:x86-64-v3 --records="$joins"
+# The cost model decides where there is no record.
+expect_ok records import "$work/empty.db" - </dev/null
+expect_ok compile "$mlp" -o "$work/empty.tw" --connect=tilegraph --records="$work/empty.db"
+expect_ok compile "$mlp" -o "$work/model.tw" --connect=tilegraph
+cmp -s "$work/empty.tw" "$work/model.tw" || fail "an empty store gives another plan than none"
+expect_ok compile "$mlp" -o "$work/x.tw" --connect=tilegraph --target=cpu:x86-64-v3 --records="$joins"
+expect_ok records stats "$joins" --json
+cmp -s "$work/stdout" "$work/stats" || fail "compile without --measure writes records"
 expect_error 1 "$(basename "$mlp")" compile "$mlp" -o "$work/x.tw" --connect=tilegraph --records="$mlp"
+
+# Plans for a number of threads.
+readonly rows="$testdata/mlp64_small/model.onnx"
+for threads in 1 1 64; do
+  expect_ok compile "$rows" -o "$work/for$threads.tw" --threads=$threads --json
+  expect_output "\"planned_threads\": $threads,"
+  [[ ! -e "$work/before" ]] || [[ $threads == 64 ]] || cmp -s "$work/before" "$work/for1.tw" || fail "two plans for 1 thread differ"
+  cp "$work/for$threads.tw" "$work/before"
+done
+tasks() { "$tilewright" inspect "$1" | sed -nE 's/^(launch|beside) .* tasks=([0-9]+) .*/\2/p' | awk '{ all += $1 } END { print all }'; }
+(($(tasks "$work/for64.tw") > $(tasks "$work/for1.tw"))) || fail "a plan for 64 threads has no more tasks than one for 1"
+expect_ok inspect "$work/for64.tw"
+expect_output 'planned for 64 threads'
+expect_ok run "$work/for1.tw" --threads=3 --output-dir="$work/threads3"
+[[ $(cat "$work/stderr") == "tilewright: planned for 1 thread, run with 3: compile with --threads=3" ]] ||
+  fail "run does not tell that a .tw was planned for fewer threads: $(cat "$work/stderr")"
+expect_ok run "$work/for1.tw" --threads=2 --output-dir="$work/threads2"
+[[ ! -s "$work/stderr" ]] || fail "2 threads for 1 are not far fewer: $(cat "$work/stderr")"
+diff -r "$work/threads2" "$work/threads3" || fail "bits depend on the number of threads"
+expect_ok benchmark "$work/for1.tw" --threads=3 --seconds=0 --json
+expect_output '"threads": 3, "planned_threads": 1,'
+grep -q 'compile with --threads=3' "$work/stderr" || fail "benchmark does not tell of fewer threads"
+expect_ok benchmark "$rows" --threads=3 --seconds=0 --json
+expect_output '"threads": 3, "planned_threads": 3,'
+[[ ! -s "$work/stderr" ]] || fail "an .onnx is not planned for its threads: $(cat "$work/stderr")"
 
 # Bad usage.
 expect_error 2 "benhcmark benchmark" benhcmark "$model"
@@ -154,6 +196,35 @@ expect_error 2 "--thread --threads" run "$model" --thread=2
 expect_error 2 "--daemon" compile "$model" -o "$work/x.tw" --daemon=unix:x
 expect_error 2 "-o" compile "$model"
 expect_error 2 "one model" run
+expect_error 2 ".onnx" compile "$work/good.tw" -o "$work/x.tw"
+
+printf '\x93NUMPY\x01\x00\x46\x00' >"$work/given.npy"
+printf "%-69s\n" "{'descr': '<f4', 'fortran_order': False, 'shape': (64, 32), }" >>"$work/given.npy"
+head -c 8192 /dev/zero >>"$work/given.npy"
+expect_ok run "$model" --input=A="$work/given.npy"
+
+# Flags that would do nothing. Those that hang on the command line alone are in command_line_test.
+for flag in --records=x.db --cost=traffic --connect-search=greedy; do
+  expect_error 2 "${flag%%=*} --connect=tilegraph" compile "$model" -o "$work/x.tw" $flag
+done
+for flag in --target=cpu --spec=unit --connect=none --dim=n=1 --bind=A=1 --allow=winograd4 --level-cap=dram:1M; do
+  expect_error 2 "${flag%%=*} no effect .tw" run "$work/good.tw" $flag
+  expect_error 2 "${flag%%=*} no effect .tw" benchmark "$work/good.tw" $flag
+done
+expect_error 2 "--threads=-7 1 to 4096" compile "$model" -o "$work/x.tw" --threads=-7
+expect_error 2 "--threads=0 1 to 4096" run "$model" --threads=0
+expect_error 2 "--seconds=-1 0 to" benchmark "$model" --seconds=-1
+expect_error 2 "--seed every input" run "$model" --seed=1 --input=A="$work/given.npy"
+expect_error 2 "--group --what=why" inspect "$model" --group=0
+expect_error 1 "--group=7 0 to 0" inspect "$model" --what=why --group=7
+expect_error 2 "--allow=bf16 cpu:x86-64-v4 products --target=cpu:x86-64-v4-bf16" compile "$model" -o "$work/x.tw" --target=cpu:x86-64-v4 --allow=bf16
+expect_ok compile "$model" -o "$work/x.tw" --target=cpu:x86-64-v4-bf16 --allow=bf16
+expect_error 2 "--allow=winograd2 winograd4" compile "$model" -o "$work/x.tw" --allow=winograd2
+expect_error 2 "v4-amx AMX v4-bf16" compile "$model" -o "$work/x.tw" --target=cpu:x86-64-v4-amx
+expect_error 2 "--target=cuda cpu:x86-64-v2" compile "$model" -o "$work/x.tw" --target=cuda
+for flag in --threads=2 --allow=winograd4 --cost=traffic --level-cap=dram:1M --what=why; do
+  expect_error 2 "${flag%%=*} no effect cuda:sm_80" inspect "$model" --spec=cuda:sm_80 --connect=tilegraph $flag
+done
 
 # Bad inputs of a good model.
 expect_error 1 "nosuch A" run "$model" --input=nosuch="$work/out/$(ls "$work/out" | head -1)"
@@ -181,7 +252,7 @@ cp "$work/good.tw" "$work/version.tw"
 printf '\x07' | dd of="$work/version.tw" bs=1 seek=8 conv=notrunc status=none
 expect_error 1 "version 7" run "$work/version.tw"
 if ! grep -qw amx_tile /proc/cpuinfo; then
-  expect_ok compile "$model" -o "$work/amx.tw" --target=cpu:x86-64-v4-amx
+  expect_ok compile "$model" -o "$work/amx.tw" --spec=cpu_x86_64_v4_amx
   expect_error 1 "amx" run "$work/amx.tw"
 fi
 

@@ -14,9 +14,10 @@ namespace tilewright::tools {
 
 class CommandLine {
  public:
-  // InvalidArgument (exit status 2) for an unknown command or flag, with the
-  // nearest known one; a missing or superfluous value; a number that is none; a
-  // flag of a part that does not exist yet.
+  // InvalidArgument (exit status 2) for an unknown command, flag or value, with
+  // the nearest known one; a missing or superfluous value; a number that is
+  // none or out of range; a flag of a part that does not exist yet; a flag that
+  // would have no effect (flag_effects.h).
   static absl::StatusOr<CommandLine> Parse(
       const std::vector<std::string>& args);
 

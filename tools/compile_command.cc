@@ -42,8 +42,7 @@ absl::Status CompileCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(const std::string path, OnlyModel(line));
   if (!line.Has("output")) return Usage("'compile' needs -o OUT.tw");
   if (!absl::EndsWith(path, ".onnx"))
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": 'compile' takes an .onnx file"));
+    return Usage(absl::StrCat(path, ": 'compile' takes an .onnx file"));
   TW_ASSIGN_OR_RETURN(const Source source, CompileOnnx(line, path));
   const CompiledModel& compiled = *source.compiled;
   const std::string bytes = compiled.Serialize();
@@ -54,7 +53,9 @@ absl::Status CompileCommand(const CommandLine& line) {
         .Key("output")
         .Text(line.Get("output"))
         .Key("target")
-        .Text(compiled.program.target());
+        .Text(compiled.program.target())
+        .Key("planned_threads")
+        .Int(compiled.program.planned_threads());
     json.Key("kernels")
         .Int(compiled.program.kernels_size())
         .Key("launches")
@@ -81,10 +82,11 @@ absl::Status CompileCommand(const CommandLine& line) {
     return absl::OkStatus();
   }
   std::printf(
-      "%s: %d kernels in %zu launches for %s, %.1f MB constants, %.1f MB "
-      "arena, compiled in %.2f s of CPU\n",
+      "%s: %d kernels in %zu launches for %s with %d threads, %.1f MB "
+      "constants, %.1f MB arena, compiled in %.2f s of CPU\n",
       line.Get("output").c_str(), compiled.program.kernels_size(),
       compiled.kernel_of_group.size(), compiled.program.target().c_str(),
+      compiled.program.planned_threads(),
       static_cast<double>(compiled.constants.size()) * 1e-6,
       static_cast<double>(compiled.program.arena_bytes()) * 1e-6,
       source.compile_cpu_s);

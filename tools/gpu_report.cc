@@ -9,6 +9,7 @@
 #include "tilegraph/tiling/align/gpu_kernels.h"
 #include "tilegraph/tiling/align/gpu_price.h"
 #include "tools/model_source.h"
+#include "tools/usage.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {
@@ -22,6 +23,20 @@ std::optional<DeviceSpec> GpuSpecFrom(const CommandLine& line) {
       LoadSpec(file ? UserPath(name) : name);
   if (!spec.ok() || !IsGpu(*spec)) return std::nullopt;
   return *spec;
+}
+
+absl::Status CheckGpuFlags(const CommandLine& line) {
+  const auto usage = [&](absl::string_view flag) {
+    return Usage(absl::StrCat("--", flag,
+                              " has no effect with --spec=", line.Get("spec"),
+                              ": of a GPU there is only the plan"));
+  };
+  if (line.Get("what", "plan") != "plan") return usage("what");
+  for (const char* flag : {"threads", "allow", "records", "measure",
+                           "connect-search", "cost", "level-cap", "report"}) {
+    if (line.Has(flag)) return usage(flag);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> GpuPlanText(const CommandLine& line,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
 #include "tools/command_line.h"
@@ -14,6 +15,9 @@ namespace tilewright::tools {
 
 // The spec that --spec names, if it is of a GPU.
 std::optional<DeviceSpec> GpuSpecFrom(const CommandLine& line);
+
+// Bad usage names the first flag that has no effect on a plan for a GPU.
+absl::Status CheckGpuFlags(const CommandLine& line);
 
 // The kernels of the .onnx at `path` on that GPU, as PlanGpuKernels makes them;
 // --connect=register leaves groups apart, --connect=none operators.

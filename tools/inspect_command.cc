@@ -47,8 +47,9 @@ std::string DescribePlace(const Program& program, const Place& place) {
 std::string DescribeProgram(const Program& program) {
   std::string out =
       absl::StrCat("made by ", program.producer(), " for ", program.target(),
-                   "; arena ", program.arena_bytes(), " bytes, at least ",
-                   program.least_arena_bytes(), "\n");
+                   ", planned for ", program.planned_threads(),
+                   " threads; arena ", program.arena_bytes(),
+                   " bytes, at least ", program.least_arena_bytes(), "\n");
   for (const TensorSpec& input : program.inputs())
     absl::StrAppend(&out, "input  ", input.name(), ": ", ToString(input), "\n");
   for (const TensorSpec& output : program.outputs())
@@ -132,15 +133,9 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
   if (what == "plan")
     return absl::StrCat(PlanText(*source.compiled, *plan),
                         FallbackText(source.compiled->program));
-  if (what != "why" && what != "schedule" && what != "kernel" &&
-      what != "source") {
-    return Usage(absl::StrCat(
-        "--what=", what,
-        ": expected graph, plan, why, schedule, kernel, source or roofline"));
-  }
   const int groups = static_cast<int>(source.compiled->plan.groups.size());
   const int64_t only = line.GetInt("group", -1);
-  if (line.Has("group") && (only < 0 || only >= groups)) {
+  if (line.Has("group") && only >= groups) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--group=", only, ": the plan has groups 0 to ", groups - 1));
   }
@@ -180,12 +175,8 @@ absl::Status InspectCommand(const CommandLine& line) {
   std::optional<Profile> roofline;
   std::optional<PlanReport> plan;
   Source source;
-  if (line.Has("report") && (!is_onnx || (what != "plan" && what != "why")))
-    return Usage("--report draws the plan of an .onnx: --what=plan or why");
   if (const auto gpu = GpuSpecFrom(line); gpu && is_onnx) {
-    if (what != "plan" || line.Has("report"))
-      return Usage(absl::StrCat("--spec=", line.Get("spec"),
-                                ": of a GPU there is only --what=plan"));
+    TW_RETURN_IF_ERROR(CheckGpuFlags(line));
     TW_ASSIGN_OR_RETURN(text, GpuPlanText(line, path, *gpu));
   } else if (is_onnx) {
     TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path));
@@ -198,13 +189,8 @@ absl::Status InspectCommand(const CommandLine& line) {
     TW_ASSIGN_OR_RETURN(const auto file, TwFile::Open(path));
     if (what == "roofline") {
       TW_ASSIGN_OR_RETURN(roofline, Roofline(line, file->view().program));
-    } else if (what == "program") {
-      text = DescribeProgram(file->view().program);
     } else {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": --what=", what,
-                       " needs the .onnx; a .tw shows its launch plan and "
-                       "provenance, or --what=roofline"));
+      text = DescribeProgram(file->view().program);
     }
   }
   if (roofline) text = ProfileTable(*roofline);

@@ -25,17 +25,13 @@ constexpr double kSecondsBetweenUpdates = 0.2;  // of a line on a terminal
 
 absl::StatusOr<std::unique_ptr<JoinMeasuring>> JoinMeasuring::From(
     const CommandLine& line, const DeviceSpec& spec, CompileOptions& options) {
-  if (!line.Has("records") || line.Has("no-measure") ||
-      options.plan.connect != PlanOptions::Connect::kTileGraph)
-    return nullptr;
-  if (line.Has("spec") || line.Get("target", "cpu") != "cpu")
-    return absl::InvalidArgumentError(
-        "--records: another machine's kernels cannot be measured on this one; "
-        "add --no-measure");
+  if (!line.Has("records")) return nullptr;
+  measure::StoreOptions how;
+  how.read_only = !line.Has("measure");
   TW_ASSIGN_OR_RETURN(std::unique_ptr<measure::Store> store,
-                      measure::Store::Open(UserPath(line.Get("records"))));
-  std::unique_ptr<JoinMeasuring> measuring(
-      new JoinMeasuring(std::move(store), spec, line.Has("json")));
+                      measure::Store::Open(UserPath(line.Get("records")), how));
+  std::unique_ptr<JoinMeasuring> measuring(new JoinMeasuring(
+      std::move(store), spec, line.Has("measure"), line.Has("json")));
   JoinMeasuring* const self = measuring.get();
   options.times = &self->times_;
   options.connect.on_progress = [self](int done, int all) {
@@ -45,18 +41,26 @@ absl::StatusOr<std::unique_ptr<JoinMeasuring>> JoinMeasuring::From(
   return measuring;
 }
 
+KernelTimesOptions JoinMeasuring::TimesOptions(int cores, bool measure) {
+  KernelTimesOptions options;
+  options.store = store_.get();
+  options.on_progress = [this] { Report(/*last=*/false); };
+  if (!measure) return options;
+  options.measurer = [this, cores] {
+    return Start(std::clamp(cores, 1, kMostWorkers), /*verify=*/false,
+                 measuring_);
+  };
+  options.verifier = [this] {
+    return Start(/*workers=*/1, /*verify=*/true, verifying_);
+  };
+  return options;
+}
+
 JoinMeasuring::JoinMeasuring(std::unique_ptr<measure::Store> store,
-                             const DeviceSpec& spec, bool quiet)
+                             const DeviceSpec& spec, bool measure, bool quiet)
     : store_(std::move(store)),
-      times_(spec, {store_.get(),
-                    [this, cores = static_cast<int>(spec.unit().cores())] {
-                      return Start(std::clamp(cores, 1, kMostWorkers),
-                                   /*verify=*/false, measuring_);
-                    },
-                    [this] {
-                      return Start(/*workers=*/1, /*verify=*/true, verifying_);
-                    },
-                    [this] { Report(/*last=*/false); }}),
+      times_(spec,
+             TimesOptions(static_cast<int>(spec.unit().cores()), measure)),
       quiet_(quiet),
       start_ns_(RealClock()->WallNs()),
       reported_ns_(start_ns_) {}
@@ -93,7 +97,7 @@ void JoinMeasuring::Report(bool last) {
   const double spent_s = 1e-9 * static_cast<double>(now_ns - start_ns_);
   std::string text = absl::StrFormat(
       "joins: %d of %d edges, %d kernels measured, %d known from the records, "
-      "%d failed, %d joins compared in turns; %.0f s",
+      "%d without a time, %d joins compared in turns; %.0f s",
       done_, all_, times_.measured(), times_.recorded(), times_.failed(),
       times_.in_turns(), spent_s);
   if (!last && done_ > 0)

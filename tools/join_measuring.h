@@ -1,5 +1,5 @@
-// Measuring while a model is compiled, for --records=DB: the records, workers
-// of this binary, and lines about the progress on stderr.
+// Kernels' times while a model is compiled, for --records=DB: the records, with
+// --measure workers of this binary too, and lines about the progress on stderr.
 #ifndef TILEWRIGHT_TOOLS_JOIN_MEASURING_H_
 #define TILEWRIGHT_TOOLS_JOIN_MEASURING_H_
 
@@ -20,9 +20,10 @@ namespace tilewright::tools {
 
 class JoinMeasuring {
  public:
-  // Null, if these flags ask for none: without --records, with --no-measure,
-  // where nothing is joined. Errors of the store. REQUIRES: the binary's main
-  // begins with RunWorkerIfAsked for the CPU.
+  // Null without --records. `spec` is the machine that the records are of; with
+  // --measure this one. The store is written with --measure alone, and must be
+  // there without. Errors of the store. REQUIRES: the binary's main begins with
+  // RunWorkerIfAsked for the CPU.
   static absl::StatusOr<std::unique_ptr<JoinMeasuring>> From(
       const CommandLine& line, const DeviceSpec& spec, CompileOptions& options);
 
@@ -31,7 +32,9 @@ class JoinMeasuring {
 
  private:
   JoinMeasuring(std::unique_ptr<measure::Store> store, const DeviceSpec& spec,
-                bool quiet);
+                bool measure, bool quiet);
+  // Without `measure` nobody measures or verifies.
+  KernelTimesOptions TimesOptions(int cores, bool measure);
   // Processes that measure, or verify and measure.
   struct Workers {
     std::unique_ptr<measure::WorkerPool> pool;

@@ -3,19 +3,27 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
+#include "backends/spec/cpu_features.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
+#include "backends/spec/with_cores.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "compiler/rewrite_model.h"
+#include "runtime/format/program.pb.h"
 #include "tools/join_measuring.h"
 #include "tools/tensor_files.h"
 #include "tools/usage.h"
@@ -23,6 +31,10 @@
 
 namespace tilewright::tools {
 namespace {
+
+constexpr char kAmxTarget[] = "cpu:x86-64-v4-amx";
+// Tasks are several for each thread, so that a few more threads have work too.
+constexpr int kFarFewer = 2;
 
 // CPU time of all threads, because LLVM works on one of its own.
 int64_t ProcessCpuNs() {
@@ -100,25 +112,14 @@ absl::StatusOr<int64_t> CapBytes(absl::string_view text) {
 
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   CompileOptions options;
-  const std::string connect = line.Get("connect", "register");
-  const std::optional<PlanOptions::Connect> parsed = ParseConnect(connect);
-  if (!parsed)
-    return Usage(absl::StrCat("--connect=", connect,
-                              ": expected tilegraph, register or none"));
-  options.plan.connect = *parsed;
-  const std::string search = line.Get("connect-search", "paper");
-  if (search == "greedy") {
+  const std::optional<PlanOptions::Connect> connect =
+      ParseConnect(line.Get("connect", "register"));
+  TW_CHECK(connect.has_value()) << "the flag table has another choice";
+  options.plan.connect = *connect;
+  if (line.Get("connect-search") == "greedy")
     options.connect.search = ConnectSearch::kGreedy;
-  } else if (search != "paper") {
-    return Usage(absl::StrCat("--connect-search=", search,
-                              ": expected paper or greedy"));
-  }
-  const std::string cost = line.Get("cost", "time");
-  if (cost == "traffic") {
+  if (line.Get("cost") == "traffic")
     options.connect.weigh.cost_key = CostKey::kTraffic;
-  } else if (cost != "time") {
-    return Usage(absl::StrCat("--cost=", cost, ": expected time or traffic"));
-  }
   if (line.Has("level-cap")) {
     TW_ASSIGN_OR_RETURN(options.cap.arena_bytes,
                         CapBytes(line.Get("level-cap")));
@@ -126,55 +127,72 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
         options.plan.connect == PlanOptions::Connect::kNone;
   }
   for (const std::string& list : line.All("allow")) {
-    for (const absl::string_view name :
-         absl::StrSplit(list, ',', absl::SkipWhitespace())) {
-      if (name != kAllowWinograd4 && name != kAllowBf16) {
-        return Usage(absl::StrCat("--allow=", name, ": expected ",
-                                  kAllowWinograd4, " or ", kAllowBf16));
-      }
+    for (const absl::string_view name : absl::StrSplit(list, ','))
       options.allow.emplace_back(name);
-    }
   }
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
-    const CommandLine& line) {
-  const std::string target = line.Get("target", "cpu");
-  if (target != "cpu" && !absl::StartsWith(target, "cpu:")) {
-    return Usage(absl::StrCat(
-        "--target=", target,
-        ": this build has only cpu[:x86-64-v2|v3|v4|v4-vnni|v4-bf16|v4-amx]"));
-  }
-  DeviceSpec spec;
+absl::StatusOr<DeviceSpec> SpecFrom(const CommandLine& line) {
   if (line.Has("spec")) {
     const std::string name = line.Get("spec");
-    TW_ASSIGN_OR_RETURN(spec, LoadSpec(absl::StrContains(name, '/') ||
-                                               absl::StrContains(name, '.')
-                                           ? UserPath(name)
-                                           : name));
-  } else if (target == "cpu") {
-    TW_ASSIGN_OR_RETURN(spec, HostSpec());
-  } else {
-    std::string name = absl::StrCat("cpu_", target.substr(4));
-    std::replace(name.begin(), name.end(), '-', '_');
-    const absl::StatusOr<DeviceSpec> committed = LoadSpec(name);
-    if (!committed.ok())
-      return Usage(absl::StrCat(
-          "--target=", target,
-          ": expected cpu[:x86-64-v2|v3|v4|v4-vnni|v4-bf16|v4-amx]"));
-    spec = *committed;
+    return LoadSpec(absl::StrContains(name, '/') || absl::StrContains(name, '.')
+                        ? UserPath(name)
+                        : name);
+  }
+  const std::string target = line.Get("target", "cpu");
+  if (target == "cpu") return HostSpec();
+  if (target == kAmxTarget)
+    return Usage(absl::StrCat(
+        "--target=", target,
+        ": nothing is emitted for AMX yet: --target=cpu:x86-64-v4-bf16 has the "
+        "same code, for more machines"));
+  std::vector<std::string> known = {"cpu"};
+  for (const std::string& cpu_class : CpuClasses()) {
+    const std::string name = absl::StrCat("cpu:", cpu_class);
+    if (name == target)
+      return LoadSpec(
+          absl::StrCat("cpu_", absl::StrReplaceAll(cpu_class, {{"-", "_"}})));
+    if (name != kAmxTarget) known.push_back(name);
+  }
+  return Usage(absl::StrCat("--target=", target, ": expected ",
+                            absl::StrJoin(known, ", ")));
+}
+
+namespace {
+
+absl::Status CheckAllow(const CommandLine& line, const DeviceSpec& spec) {
+  for (const std::string& list : line.All("allow")) {
+    if (!absl::StrContains(list, kAllowBf16) || MultipliesBf16(spec)) continue;
+    return Usage(absl::StrCat(
+        "--allow=", kAllowBf16, " has no effect on ", spec.target(),
+        ", which has no products of bf16: leave it out, or compile for one "
+        "that has, as --target=cpu:x86-64-v4-bf16"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
+    const CommandLine& line) {
+  TW_ASSIGN_OR_RETURN(DeviceSpec spec, SpecFrom(line));
+  TW_RETURN_IF_ERROR(CheckAllow(line, spec));
+  if (line.Has("threads")) {
+    const int64_t threads = line.GetInt("threads", 1);
+    if (line.Has("spec") || line.Get("target", "cpu") != "cpu") {
+      spec = WithCores(std::move(spec), threads);
+    } else {
+      TW_ASSIGN_OR_RETURN(spec, HostSpecWithCores(threads));
+    }
   }
   return cpu::CreateCpuCodegen(spec);
 }
 
 absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(
     const CommandLine& line, cpu::TaskLog* log) {
-  const int64_t threads = line.GetInt("threads", 0);
-  if (threads < 0 || threads > 4096)
-    return Usage(absl::StrCat("--threads=", threads, ": expected 1 to 4096"));
   cpu::CpuDeviceOptions options;
-  options.num_threads = static_cast<int>(threads);
+  options.num_threads = static_cast<int>(line.GetInt("threads", 0));
   options.task_log = log;
   TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device,
                       cpu::CreateCpuDevice(options));
@@ -189,9 +207,9 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
   TW_ASSIGN_OR_RETURN(CompileOptions compile_options, CompileOptionsFrom(line));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
                       CodegenFrom(line));
-  TW_ASSIGN_OR_RETURN(
-      const std::unique_ptr<JoinMeasuring> measuring,
-      JoinMeasuring::From(line, codegen->spec(), compile_options));
+  TW_ASSIGN_OR_RETURN(const DeviceSpec machine, SpecFrom(line));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<JoinMeasuring> measuring,
+                      JoinMeasuring::From(line, machine, compile_options));
   const int64_t start_ns = ProcessCpuNs();
   Source source;
   absl::StatusOr<ImportedModel> imported = ImportModel(path, import_options);
@@ -221,6 +239,16 @@ absl::StatusOr<Source> LoadSource(const CommandLine& line,
     TW_ASSIGN_OR_RETURN(source.model, Model::Load(path, device));
   }
   return source;
+}
+
+void TellPlannedForFewer(const Source& source) {
+  const int planned = source.model->program().planned_threads();
+  const int threads = source.model->device().num_threads();
+  if (planned == 0 || planned * kFarFewer >= threads) return;
+  std::fprintf(stderr,
+               "tilewright: planned for %d thread%s, run with %d: compile with "
+               "--threads=%d\n",
+               planned, planned == 1 ? "" : "s", threads, threads);
 }
 
 }  // namespace tilewright::tools

@@ -12,6 +12,7 @@
 #include "backends/codegen.h"
 #include "backends/cpu/device/task_log.h"
 #include "backends/device.h"
+#include "backends/spec/device_spec.pb.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/model.h"
@@ -22,9 +23,12 @@ namespace tilewright::tools {
 
 // From --dim and --bind.
 absl::StatusOr<ImportOptions> ImportOptionsFrom(const CommandLine& line);
-// From --connect, --allow.
+// From --connect and its search, --level-cap, --allow.
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line);
-// From --target and --spec.
+// The machine of --target and --spec.
+absl::StatusOr<DeviceSpec> SpecFrom(const CommandLine& line);
+// For that machine with the cores of --threads, if they are given. Bad usage if
+// something of --allow has no effect there.
 absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
     const CommandLine& line);
 // From --threads: this machine's CPU. `log` must outlive it, if there is one.
@@ -52,6 +56,10 @@ absl::StatusOr<Source> LoadSource(const CommandLine& line,
                                   const std::string& path,
                                   const BoundInputs& bound = {},
                                   cpu::TaskLog* log = nullptr);
+
+// On stderr, one line: that the tasks of a loaded model are cut for far fewer
+// threads than it runs with, and what to do. Nothing if they are not.
+void TellPlannedForFewer(const Source& source);
 
 }  // namespace tilewright::tools
 

@@ -152,13 +152,13 @@ void Print(const TensorSpec& spec, const HostTensor& tensor) {
 absl::Status RunCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(const std::string path, OnlyModel(line));
   TW_ASSIGN_OR_RETURN(const Source source, LoadSource(line, path));
-  if (line.Has("check") && !source.imported) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path,
-        ": --check needs the .onnx; a .tw no longer holds the expressions"));
-  }
+  TellPlannedForFewer(source);
   const Program& program = source.model->program();
   TW_ASSIGN_OR_RETURN(auto given, GivenInputs(line, program));
+  if (line.Has("seed") &&
+      static_cast<int>(given.size()) == program.inputs_size())
+    return Usage(
+        "--seed has no effect where every input is given: leave it out");
   TW_ASSIGN_OR_RETURN(
       const std::vector<HostTensor> inputs,
       MakeInputs(program, std::move(given),

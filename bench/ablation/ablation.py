@@ -95,7 +95,7 @@ def flags_of(args, mode):
     if mode == "before":
         return []
     if mode == "measured":
-        return ["--connect=tilegraph", f"--records={args.records}",
+        return ["--connect=tilegraph", f"--records={args.records}", "--measure",
                 *shlex.split(args.flags)]
     return [f"--connect={mode}", *shlex.split(args.flags)]
 
