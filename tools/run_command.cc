@@ -2,19 +2,18 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "base/random.h"
 #include "base/status_macros.h"
 #include "runtime/format/element_type.h"
 #include "runtime/session.h"
-#include "tilegraph/interpreter.h"
+#include "tools/check_run.h"
 #include "tools/commands.h"
 #include "tools/json.h"
 #include "tools/model_io.h"
@@ -25,10 +24,6 @@
 
 namespace tilewright::tools {
 namespace {
-
-constexpr int kCheckedPoints = 256;  // per output
-constexpr double kCheckTolerance =
-    1e-4;  // of the output's largest value at the checked points
 
 absl::StatusOr<std::map<std::string, HostTensor>> GivenInputs(
     const CommandLine& line, const Program& program) {
@@ -76,65 +71,6 @@ absl::Status WriteOutputs(const std::string& folder, const Program& program,
   return absl::OkStatus();
 }
 
-// Corners and random points; all of them where there are few.
-std::vector<int64_t> PointsToCheck(int64_t elements) {
-  std::vector<int64_t> points;
-  if (elements <= kCheckedPoints) {
-    for (int64_t i = 0; i < elements; ++i) points.push_back(i);
-    return points;
-  }
-  points = {0, elements - 1};
-  Random random(1);
-  while (static_cast<int>(points.size()) < kCheckedPoints)
-    points.push_back(random.UniformInt(0, elements - 1));
-  return points;
-}
-
-// Against the reference interpreter. DataLoss if an output differs.
-absl::Status CheckOutputs(const ImportedModel& model,
-                          const std::vector<HostTensor>& inputs,
-                          const std::vector<HostTensor>& outputs) {
-  std::map<TensorId, HostTensor> by_tensor;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    by_tensor[model.inputs[i].tensor] = inputs[i];
-  TW_ASSIGN_OR_RETURN(const auto reference,
-                      Interpreter::Create(model.graph, by_tensor, {}));
-  for (size_t o = 0; o < outputs.size(); ++o) {
-    const std::vector<int64_t>& shape = outputs[o].shape();
-    const bool is_float = IsFloat(outputs[o].dtype());
-    double largest = 0, error = 0;
-    for (const int64_t point : PointsToCheck(outputs[o].num_elements())) {
-      std::vector<int64_t> index(shape.size());
-      int64_t rest = point;
-      for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d)
-        index[d] = rest % shape[d], rest /= shape[d];
-      TW_ASSIGN_OR_RETURN(const Scalar want,
-                          reference->At(model.outputs[o].tensor, index));
-      const Scalar got = outputs[o].Get(point);
-      if (!is_float) {
-        error = std::max(error, got.i == want.i ? 0.0 : 1.0);
-      } else if (!(std::isnan(got.f) && std::isnan(want.f)) &&
-                 got.f != want.f) {
-        error = std::isfinite(got.f - want.f)
-                    ? std::max(error, std::abs(got.f - want.f))
-                    : INFINITY;
-      }
-      if (std::isfinite(want.f)) largest = std::max(largest, std::abs(want.f));
-    }
-    std::printf(
-        "check %s: largest error %.3g at %lld points, largest value %.3g\n",
-        model.outputs[o].name.c_str(), error,
-        static_cast<long long>(PointsToCheck(outputs[o].num_elements()).size()),
-        largest);
-    if (error > (is_float ? kCheckTolerance * largest : 0)) {
-      return absl::DataLossError(
-          absl::StrCat("output '", model.outputs[o].name,
-                       "' differs from the reference by ", error));
-    }
-  }
-  return absl::OkStatus();
-}
-
 void Print(const TensorSpec& spec, const HostTensor& tensor) {
   std::string values;
   for (int64_t i = 0; i < std::min<int64_t>(tensor.num_elements(), 4); ++i) {
@@ -145,6 +81,18 @@ void Print(const TensorSpec& spec, const HostTensor& tensor) {
   }
   std::printf("%s: %s  %s%s\n", spec.name().c_str(), ToString(spec).c_str(),
               values.c_str(), tensor.num_elements() > 4 ? " ..." : "");
+}
+
+void AppendOutputs(const Program& program, Json& json) {
+  json.Open('[');
+  for (const TensorSpec& spec : program.outputs()) {
+    json.Open('{').Key("name").Text(spec.name());
+    json.Key("type").Text(Name(spec.element_type()));
+    json.Key("shape").Open('[');
+    for (const int64_t extent : spec.shape()) json.Int(extent);
+    json.Close(']').Close('}');
+  }
+  json.Close(']');
 }
 
 }  // namespace
@@ -170,24 +118,24 @@ absl::Status RunCommand(const CommandLine& line) {
   if (line.Has("output-dir"))
     TW_RETURN_IF_ERROR(
         WriteOutputs(UserPath(line.Get("output-dir")), program, outputs));
-  Json json;
-  json.Open('[');
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const TensorSpec& spec = program.outputs(static_cast<int>(i));
-    if (!line.Has("json")) Print(spec, outputs[i]);
-    json.Open('{')
-        .Key("name")
-        .Text(spec.name())
-        .Key("type")
-        .Text(Name(spec.element_type()))
-        .Key("shape")
-        .Open('[');
-    for (const int64_t extent : spec.shape()) json.Int(extent);
-    json.Close(']').Close('}');
+  std::optional<measure::RunJudgement> check;
+  if (line.Has("check")) {
+    TW_ASSIGN_OR_RETURN(check, CheckRun(source, *session, inputs, outputs));
   }
-  if (line.Has("json")) std::printf("%s\n", json.Close(']').text().c_str());
-  return line.Has("check") ? CheckOutputs(*source.imported, inputs, outputs)
-                           : absl::OkStatus();
+  if (line.Has("json")) {
+    Json json;
+    if (check) json.Open('{').Key("outputs");
+    AppendOutputs(program, json);
+    if (check) AppendCheck(*check, json.Key("check"));
+    if (check) json.Close('}');
+    std::printf("%s\n", json.text().c_str());
+  } else {
+    for (size_t i = 0; i < outputs.size(); ++i)
+      Print(program.outputs(static_cast<int>(i)), outputs[i]);
+    if (check) std::printf("%s", CheckText(*check).c_str());
+  }
+  if (!check || check->reason.empty()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(path, ": --check: ", check->reason));
 }
 
 }  // namespace tilewright::tools

@@ -1,0 +1,118 @@
+#include "tools/check_run.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/spec/cpu_features.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/session.h"
+#include "tools/command_line.h"
+#include "tools/model_io.h"
+#include "tools/model_source.h"
+
+namespace tilewright::tools {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class CheckRunTest : public testing::Test {
+ protected:
+  void Load(const std::string& model, std::vector<std::string> flags = {}) {
+    const std::string path = "testdata/" + model + "/model.onnx";
+    flags.insert(flags.begin(), {"run", path});
+    TW_ASSERT_OK_AND_ASSIGN(const CommandLine line, CommandLine::Parse(flags));
+    TW_ASSERT_OK_AND_ASSIGN(source_, LoadSource(line, path));
+    TW_ASSERT_OK_AND_ASSIGN(session_, Session::Create(source_.model));
+    TW_ASSERT_OK_AND_ASSIGN(inputs_,
+                            MakeInputs(source_.model->program(), {}, 1));
+    TW_ASSERT_OK_AND_ASSIGN(outputs_, RunOnce(*session_, inputs_));
+  }
+  measure::RunJudgement Check() {
+    absl::StatusOr<measure::RunJudgement> judgement =
+        CheckRun(source_, *session_, inputs_, outputs_);
+    EXPECT_TRUE(judgement.ok()) << judgement.status();
+    return judgement.ok() ? *std::move(judgement) : measure::RunJudgement();
+  }
+
+  Source source_;
+  std::unique_ptr<Session> session_;
+  std::vector<HostTensor> inputs_, outputs_;
+};
+
+// What the kernels compute is what was imported, whatever became of the graph.
+TEST_F(CheckRunTest, EveryKernelsResultIsJudged) {
+  for (const std::vector<std::string>& flags :
+       std::vector<std::vector<std::string>>{{},
+                                             {"--connect=none"},
+                                             {"--connect=tilegraph"},
+                                             {"--allow=winograd4"},
+                                             {"--level-cap=dram:1M"}}) {
+    Load("resnet18_small", flags);
+    const measure::RunJudgement judgement = Check();
+    EXPECT_EQ(judgement.reason, "") << testing::PrintToString(flags);
+    EXPECT_LE(judgement.largest_error, judgement.limit);
+    EXPECT_EQ(judgement.unjudged, 0);
+    if (flags.empty()) {
+      // A tensor for every group, or nearly.
+      EXPECT_GE(judgement.tensors, 20);
+      EXPECT_EQ(judgement.wide, 0);
+      EXPECT_EQ(judgement.limit, 4);
+    }
+  }
+}
+
+TEST_F(CheckRunTest, OperandsRoundedToBf16AreJudgedAsTheTensorsTheyWere) {
+  TW_ASSERT_OK_AND_ASSIGN(
+      const std::vector<std::string> missing,
+      MissingCpuFeatures("x86-64-v4-bf16", HostCpuFeatures()));
+  if (!missing.empty()) GTEST_SKIP() << "this CPU has no products of bf16";
+  Load("resnet18_small",
+       {"--allow=bf16", "--target=cpu:x86-64-v4-bf16", "--connect=none"});
+  const measure::RunJudgement judgement = Check();
+  EXPECT_EQ(judgement.reason, "");
+  EXPECT_GT(judgement.tensors, 20);
+}
+
+TEST_F(CheckRunTest, AModelThatComputesSomethingElseIsNamedByItsFirstTensor) {
+  Load("resnet18_small");
+  // As if a kernel had another weight than the model.
+  TensorGraph& graph = source_.imported->graph;
+  TensorGraph other;
+  int constants = 0;
+  std::string changed;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kPlaceholder) {
+      other.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
+    } else if (tensor.kind == TensorKind::kCompute) {
+      other.AddCompute(tensor.name, tensor.dtype, tensor.compute, tensor.hint);
+    } else {
+      auto value = std::make_shared<HostTensor>(*tensor.value);
+      if (++constants == 9) {
+        for (float& weight : value->as<float>()) weight *= 1.001F;
+        changed = tensor.name;
+      }
+      other.AddConstant(tensor.name, value);
+    }
+  }
+  other.SetOutputs({graph.outputs().begin(), graph.outputs().end()});
+  graph = std::move(other);
+  const measure::RunJudgement judgement = Check();
+  EXPECT_THAT(judgement.reason, HasSubstr("expected")) << changed;
+  EXPECT_LT(judgement.tensors, 20);
+  EXPECT_THAT(CheckText(judgement), HasSubstr("check: wrong: '"));
+}
+
+TEST_F(CheckRunTest, RunsThatDifferAreWrong) {
+  Load("mlp_odd");
+  EXPECT_THAT(Check().reason, IsEmpty());
+  outputs_[0].data()[0] ^= 1;
+  EXPECT_THAT(Check().reason, HasSubstr("two runs"));
+}
+
+}  // namespace
+}  // namespace tilewright::tools
