@@ -61,11 +61,6 @@ bool IsAboutTheKernel(const Measurement& measurement) {
          measurement.fault() == Measurement::CANDIDATE;
 }
 
-// The time for it is over, or it was never meant to be done.
-bool IsNoTrouble(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) || absl::IsNotFound(status);
-}
-
 }  // namespace
 
 KernelTimes::KernelTimes(const DeviceSpec& spec, KernelTimesOptions options)
