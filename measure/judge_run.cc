@@ -85,11 +85,13 @@ void JudgeWide(const Tensor& tensor, const ReferenceTensor& expected,
 }
 
 // Counts what was judged of `tensor`.
-void Add(const Tensor& tensor, const OutputJudgement& one,
-         RunJudgement& judgement) {
+void Add(const Tensor& tensor, const ReferenceTensor& expected,
+         const OutputJudgement& one, RunJudgement& judgement) {
   ++judgement.tensors;
   judgement.elements += tensor.num_elements();
-  judgement.unjudged += one.unjudged;
+  judgement.unjudged +=
+      std::count_if(expected.bound.begin(), expected.bound.end(),
+                    [](double bound) { return !std::isfinite(bound); });
   if (!one.reason.empty())
     judgement.reason = absl::StrCat("'", tensor.name, "': ", one.reason);
   if (one.largest_error <= judgement.largest_error && one.reason.empty())
@@ -132,7 +134,7 @@ absl::StatusOr<RunJudgement> JudgeRun(
     if (observed.count(tensor.id)) {
       TW_ASSIGN_OR_RETURN(const HostTensor* const value,
                           ValueOf(tensor, observed));
-      Add(tensor,
+      Add(tensor, known[tensor.id],
           JudgeOutput(known[tensor.id], Layout::RowMajor(value->shape()),
                       value->data(), judgement.limit, /*zero_signs_free=*/true),
           judgement);
