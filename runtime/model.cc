@@ -4,28 +4,38 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/allocation.h"
 #include "base/status_macros.h"
 
 namespace tilewright {
 
 absl::StatusOr<std::shared_ptr<const Model>> Model::Load(
     const std::string& path, std::shared_ptr<backends::Device> device) {
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<TwFile> file, TwFile::Open(path));
-  std::shared_ptr<Model> model(new Model);
-  const absl::Status status = model->Init(file->view(), std::move(device));
-  if (!status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat(path, ": ", status.message()));
-  }
-  return model;
+  return CatchExceptions(
+      absl::StrCat("loading ", path),
+      [&]() -> absl::StatusOr<std::shared_ptr<const Model>> {
+        TW_ASSIGN_OR_RETURN(const std::unique_ptr<TwFile> file,
+                            TwFile::Open(path));
+        std::shared_ptr<Model> model(new Model);
+        const absl::Status status =
+            model->Init(file->view(), std::move(device));
+        if (!status.ok()) {
+          return absl::Status(status.code(),
+                              absl::StrCat(path, ": ", status.message()));
+        }
+        return model;
+      });
 }
 
 absl::StatusOr<std::shared_ptr<const Model>> Model::FromBytes(
     std::string_view bytes, std::shared_ptr<backends::Device> device) {
-  TW_ASSIGN_OR_RETURN(const TwView view, ParseTw(bytes));
-  std::shared_ptr<Model> model(new Model);
-  TW_RETURN_IF_ERROR(model->Init(view, std::move(device)));
-  return model;
+  return CatchExceptions(
+      "loading a model", [&]() -> absl::StatusOr<std::shared_ptr<const Model>> {
+        TW_ASSIGN_OR_RETURN(const TwView view, ParseTw(bytes));
+        std::shared_ptr<Model> model(new Model);
+        TW_RETURN_IF_ERROR(model->Init(view, std::move(device)));
+        return model;
+      });
 }
 
 absl::Status Model::Init(const TwView& view,
@@ -37,9 +47,9 @@ absl::Status Model::Init(const TwView& view,
         " has memory of its own, which the runtime cannot fill yet"));
   }
   program_ = view.program;
-  TW_ASSIGN_OR_RETURN(
-      constants_,
-      device_->Allocate(static_cast<int64_t>(view.constants.size())));
+  const int64_t constants_bytes = static_cast<int64_t>(view.constants.size());
+  TW_RETURN_IF_ERROR(CheckMemory(constants_bytes, "the model's constants"));
+  TW_ASSIGN_OR_RETURN(constants_, device_->Allocate(constants_bytes));
   std::copy(view.constants.begin(), view.constants.end(),
             static_cast<char*>(constants_->address()));
   TW_ASSIGN_OR_RETURN(loaded_module_,

@@ -1,8 +1,10 @@
 #include "runtime/session.h"
 
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/allocation.h"
 #include "base/status_macros.h"
 #include "runtime/format/moved_bytes.h"
 
@@ -44,63 +46,70 @@ constexpr size_t kHostAlignment = 64;
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(
     std::shared_ptr<const Model> model) {
-  std::unique_ptr<Session> session(new Session);
-  const Program& program = model->program();
-  backends::Device& device = model->device();
-  TW_ASSIGN_OR_RETURN(session->arena_, device.Allocate(program.arena_bytes()));
-  TW_ASSIGN_OR_RETURN(session->stream_, device.CreateStream());
-  if (program.host_bytes() > 0) {
-    session->host_.reset(static_cast<char*>(std::aligned_alloc(
-        kHostAlignment,
-        (static_cast<size_t>(program.host_bytes()) + kHostAlignment - 1) /
-            kHostAlignment * kHostAlignment)));
-    if (session->host_ == nullptr)
-      return absl::ResourceExhaustedError(
-          absl::StrCat("no ", program.host_bytes(), " bytes of host memory"));
-  }
-  // Constants are only ever read: VerifyProgram has refused steps that write
-  // them.
-  char* const constants = const_cast<char*>(model->constants());
-  for (const ProgramBuffer& buffer : program.buffers()) {
-    char* base = nullptr;
-    if (buffer.kind() == ProgramBuffer::CONSTANT)
-      base = constants + buffer.offset_bytes();
-    if (buffer.kind() == ProgramBuffer::ARENA)
-      base = static_cast<char*>(session->arena_->address()) +
-             buffer.offset_bytes();
-    if (buffer.kind() == ProgramBuffer::HOST)
-      base = session->host_.get() + buffer.offset_bytes();
-    session->bases_.push_back(base);
-  }
-  for (const Step& step : program.steps()) {
-    Prepared prepared;
-    backends::KernelLaunch launch;
-    if (step.has_launch()) {
-      const KernelInfo& info = program.kernels(step.launch().kernel());
-      launch.kernel = &model->kernel(step.launch().kernel());
-      launch.num_tasks = info.num_tasks();
-      launch.scratch_bytes = info.scratch_bytes();
-      for (const Place& arg : step.launch().args()) {
-        if (AtBoundary(program.buffers(arg.buffer()))) {
-          prepared.boundary_args.emplace_back(
-              static_cast<int>(prepared.args.size()), arg.buffer());
-          prepared.args.push_back(nullptr);
-        } else {
-          prepared.args.push_back(session->Address(arg));
+  return CatchExceptions(
+      "creating a session", [&]() -> absl::StatusOr<std::unique_ptr<Session>> {
+        std::unique_ptr<Session> session(new Session);
+        const Program& program = model->program();
+        backends::Device& device = model->device();
+        TW_RETURN_IF_ERROR(
+            CheckMemory(program.arena_bytes(), "the arena of a session"));
+        TW_ASSIGN_OR_RETURN(session->arena_,
+                            device.Allocate(program.arena_bytes()));
+        TW_ASSIGN_OR_RETURN(session->stream_, device.CreateStream());
+        if (program.host_bytes() > 0) {
+          constexpr std::string_view kPurpose = "the host memory of a session";
+          TW_RETURN_IF_ERROR(CheckMemory(program.host_bytes(), kPurpose));
+          session->host_.reset(static_cast<char*>(std::aligned_alloc(
+              kHostAlignment,
+              (static_cast<size_t>(program.host_bytes()) + kHostAlignment - 1) /
+                  kHostAlignment * kHostAlignment)));
+          if (session->host_ == nullptr)
+            return CannotAllocate(program.host_bytes(), kPurpose);
         }
-      }
-    }
-    session->prepared_.push_back(std::move(prepared));
-    launch.args = session->prepared_.back().args;
-    session->launches_.push_back(launch);
-    if (step.launch().beside_previous()) {
-      ++session->together_.back();
-    } else {
-      session->together_.push_back(1);
-    }
-  }
-  session->model_ = std::move(model);
-  return session;
+        // Constants are only ever read: VerifyProgram has refused steps that
+        // write them.
+        char* const constants = const_cast<char*>(model->constants());
+        for (const ProgramBuffer& buffer : program.buffers()) {
+          char* base = nullptr;
+          if (buffer.kind() == ProgramBuffer::CONSTANT)
+            base = constants + buffer.offset_bytes();
+          if (buffer.kind() == ProgramBuffer::ARENA)
+            base = static_cast<char*>(session->arena_->address()) +
+                   buffer.offset_bytes();
+          if (buffer.kind() == ProgramBuffer::HOST)
+            base = session->host_.get() + buffer.offset_bytes();
+          session->bases_.push_back(base);
+        }
+        for (const Step& step : program.steps()) {
+          Prepared prepared;
+          backends::KernelLaunch launch;
+          if (step.has_launch()) {
+            const KernelInfo& info = program.kernels(step.launch().kernel());
+            launch.kernel = &model->kernel(step.launch().kernel());
+            launch.num_tasks = info.num_tasks();
+            launch.scratch_bytes = info.scratch_bytes();
+            for (const Place& arg : step.launch().args()) {
+              if (AtBoundary(program.buffers(arg.buffer()))) {
+                prepared.boundary_args.emplace_back(
+                    static_cast<int>(prepared.args.size()), arg.buffer());
+                prepared.args.push_back(nullptr);
+              } else {
+                prepared.args.push_back(session->Address(arg));
+              }
+            }
+          }
+          session->prepared_.push_back(std::move(prepared));
+          launch.args = session->prepared_.back().args;
+          session->launches_.push_back(launch);
+          if (step.launch().beside_previous()) {
+            ++session->together_.back();
+          } else {
+            session->together_.push_back(1);
+          }
+        }
+        session->model_ = std::move(model);
+        return session;
+      });
 }
 
 absl::Status Session::Bind(absl::Span<const void* const> inputs,

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/allocation.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/load_model.h"
 #include "runtime/session.h"
@@ -181,7 +182,12 @@ Result RunCaseAlone(const CommandLine& line, const fs::path& folder) {
   if (child == 0) {
     close(pipe_fds[0]);
     alarm(kCaseSeconds);
-    const Result result = RunCase(line, folder);
+    Result result;
+    const absl::Status status = CatchExceptions("running the case", [&] {
+      result = RunCase(line, folder);
+      return absl::OkStatus();
+    });
+    if (!status.ok()) result = FromStatus(status);
     const std::string text = absl::StrCat(
         result.status, "\n", result.max_abs_error, "\n", result.reason);
     size_t written = 0;

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "compiler/element_types.h"
 #include "runtime/format/element_type.h"
+#include "tilegraph/new_tensor.h"
 #include "tools/tensor_files.h"
 
 namespace tilewright::tools {
@@ -26,12 +27,18 @@ double AsDouble(DType dtype, Scalar value) {
   return IsFloat(dtype) ? value.f : static_cast<double>(value.i);
 }
 
+absl::StatusOr<HostTensor> TensorFor(const TensorSpec& spec,
+                                     absl::string_view what) {
+  return NewTensor(
+      ToDType(spec.element_type()), {spec.shape().begin(), spec.shape().end()},
+      absl::StrCat(what, " '", spec.name(), "' of ", ToString(spec)));
+}
+
 }  // namespace
 
-HostTensor RandomTensor(const TensorSpec& spec, uint64_t seed) {
+absl::StatusOr<HostTensor> RandomTensor(const TensorSpec& spec, uint64_t seed) {
   Random random(seed);
-  HostTensor tensor(ToDType(spec.element_type()),
-                    {spec.shape().begin(), spec.shape().end()});
+  TW_ASSIGN_OR_RETURN(HostTensor tensor, TensorFor(spec, "input"));
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     if (IsFloat(tensor.dtype())) {
       tensor.Set(i, {random.Normal(), 0});
@@ -60,7 +67,9 @@ absl::StatusOr<std::vector<HostTensor>> MakeInputs(
   for (const TensorSpec& spec : program.inputs()) {
     const auto found = given.find(spec.name());
     if (found == given.end()) {
-      inputs.push_back(RandomTensor(spec, seed + inputs.size()));
+      TW_ASSIGN_OR_RETURN(HostTensor tensor,
+                          RandomTensor(spec, seed + inputs.size()));
+      inputs.push_back(std::move(tensor));
       continue;
     }
     TW_RETURN_IF_ERROR(CheckTensor(spec, found->second));
@@ -95,9 +104,8 @@ absl::StatusOr<std::vector<HostTensor>> RunOnce(
   for (const HostTensor& input : inputs) from.push_back(input.data());
   std::vector<HostTensor> outputs;
   for (const TensorSpec& spec : session.model().program().outputs()) {
-    outputs.emplace_back(
-        ToDType(spec.element_type()),
-        std::vector<int64_t>(spec.shape().begin(), spec.shape().end()));
+    TW_ASSIGN_OR_RETURN(HostTensor tensor, TensorFor(spec, "output"));
+    outputs.push_back(std::move(tensor));
   }
   std::vector<void*> to;
   for (HostTensor& output : outputs) to.push_back(output.data());

@@ -16,8 +16,8 @@
 namespace tilewright::tools {
 
 // Normal values for floats, small integers, random bools. Same seed, same
-// values.
-HostTensor RandomTensor(const TensorSpec& spec, uint64_t seed);
+// values. ResourceExhausted names an input that there is no memory for.
+absl::StatusOr<HostTensor> RandomTensor(const TensorSpec& spec, uint64_t seed);
 
 // InvalidArgument names input, what it should be and what it is.
 absl::Status CheckTensor(const TensorSpec& spec, const HostTensor& tensor);
@@ -33,7 +33,8 @@ absl::StatusOr<std::vector<HostTensor>> MakeInputs(
 absl::StatusOr<std::vector<HostTensor>> ReadDataSet(const std::string& folder,
                                                     const std::string& prefix);
 
-// Runs once; the outputs in the program's order.
+// Runs once; the outputs in the program's order. ResourceExhausted names one
+// that there is no memory for.
 absl::StatusOr<std::vector<HostTensor>> RunOnce(
     Session& session, const std::vector<HostTensor>& inputs);
 

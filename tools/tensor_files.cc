@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/tensor_proto.h"
+#include "tilegraph/new_tensor.h"
 
 namespace tilewright::tools {
 namespace {
@@ -128,7 +129,8 @@ absl::StatusOr<HostTensor> ParseNpy(const std::string& bytes) {
           absl::StrCat("its header promises ", size_bytes,
                        " bytes of data, it has ", bytes.size() - data_at));
     }
-    HostTensor tensor(type.dtype, shape);
+    TW_ASSIGN_OR_RETURN(HostTensor tensor,
+                        NewTensor(type.dtype, shape, "its data"));
     std::copy(bytes.begin() + static_cast<int64_t>(data_at), bytes.end(),
               tensor.data());
     return tensor;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
+#include "base/allocation.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/status_macros.h"
@@ -169,9 +170,10 @@ int Main(int argc, char** argv) {
   }
   const std::string command =
       absl::StrJoin(std::vector<std::string>(argv + 1, argv + argc), " ");
-  const absl::Status status =
-      RunAll(flags, command.empty() ? "tilewright_bench"
-                                    : "tilewright_bench " + command);
+  const absl::Status status = CatchExceptions("measuring", [&] {
+    return RunAll(flags, command.empty() ? "tilewright_bench"
+                                         : "tilewright_bench " + command);
+  });
   if (status.ok()) return 0;
   std::fprintf(stderr, "tilewright_bench: %s\n",
                std::string(status.message()).c_str());

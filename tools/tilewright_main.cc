@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/worker/cpu_worker.h"
+#include "base/allocation.h"
 #include "compiler/version.h"
 #include "google/protobuf/stubs/logging.h"
 #include "measure/worker/run_worker.h"
@@ -35,7 +37,10 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<CommandLine> line =
       CommandLine::Parse(std::vector<std::string>(argv + 1, argv + argc));
   const absl::Status status =
-      line.ok() ? Dispatch(*line) : Usage(line.status().message());
+      line.ok()
+          ? CatchExceptions(absl::StrCat("running '", line->command(), "'"),
+                            [&] { return Dispatch(*line); })
+          : Usage(line.status().message());
   if (status.ok()) return 0;
   std::fprintf(stderr, "tilewright: %s\n",
                std::string(status.message()).c_str());
@@ -45,8 +50,15 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace tilewright::tools
 
+// Nothing is thrown out of it, whatever a command or its arguments ask for.
 int main(int argc, char** argv) {
-  tilewright::measure::RunWorkerIfAsked(argc, argv,
-                                        {tilewright::cpu::CpuWorker()});
-  return tilewright::tools::Main(argc, argv);
+  try {
+    tilewright::measure::RunWorkerIfAsked(argc, argv,
+                                          {tilewright::cpu::CpuWorker()});
+    return tilewright::tools::Main(argc, argv);
+  } catch (...) {
+    std::fputs("tilewright: out of memory; give the process more memory\n",
+               stderr);
+    return 1;
+  }
 }
