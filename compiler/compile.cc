@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/spec/spec_fingerprint.h"
+#include "base/allocation.h"
 #include "base/status_macros.h"
 #include "compiler/element_types.h"
 #include "compiler/group_profiler.h"
@@ -17,6 +18,7 @@
 #include "compiler/rewrite_model.h"
 #include "compiler/version.h"
 #include "runtime/format/tw_file.h"
+#include "tilegraph/dtype.h"
 #include "tilegraph/tiling/core_levels.h"
 #include "tilegraph/winograd.h"
 
@@ -67,6 +69,12 @@ KernelInfo Info(const CompiledKernel& kernel, std::string label) {
   info.set_label(std::move(label));
   info.set_generator(kernel.generator);
   for (const std::string& refused : kernel.refused) info.add_refused(refused);
+  for (const kernel_ir::ScalarBuffer& buffer : kernel.scalar.buffers) {
+    if (buffer.role == kernel_ir::Role::kLocal) continue;
+    KernelArg* arg = info.add_args();
+    arg->set_size_bytes(buffer.elements * SizeBytes(buffer.dtype));
+    arg->set_written(buffer.role == kernel_ir::Role::kOutput);
+  }
   return info;
 }
 
@@ -361,11 +369,9 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
 // by: with smaller bands it fits.
 constexpr double kShareOfCap[] = {0.9, 0.75, 0.6, 0.45, 0.3};
 
-}  // namespace
-
-absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
-                                      const backends::Codegen& codegen,
-                                      const CompileOptions& options) {
+absl::StatusOr<CompiledModel> CompileUnderCap(const ImportedModel& imported,
+                                              const backends::Codegen& codegen,
+                                              const CompileOptions& options) {
   const int64_t cap_bytes = options.cap.arena_bytes;
   if (cap_bytes == 0) return CompileAsItIs(imported, codegen, options);
   for (const double share : kShareOfCap) {
@@ -386,6 +392,16 @@ absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
   }
   return absl::ResourceExhaustedError(absl::StrCat(
       "its bands do not fit into ", cap_bytes, " bytes; raise the cap"));
+}
+
+}  // namespace
+
+absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
+                                      const backends::Codegen& codegen,
+                                      const CompileOptions& options) {
+  return CatchExceptions("compiling the model", [&] {
+    return CompileUnderCap(imported, codegen, options);
+  });
 }
 
 }  // namespace tilewright

@@ -25,7 +25,7 @@
 
 namespace tilewright {
 
-inline constexpr uint32_t kTwFormatVersion = 1;
+inline constexpr uint32_t kTwFormatVersion = 2;
 
 // The bytes of the file. Same arguments, same bytes.
 std::string SerializeTw(const Program& program, std::string_view module,
@@ -44,8 +44,10 @@ struct TwView {
 // sense. Never reads outside `bytes`.
 absl::StatusOr<TwView> ParseTw(std::string_view bytes);
 
-// Every buffer inside its section or the arena, every step inside its buffers,
-// every index in range, sizes that cannot overflow.
+// Every buffer inside its section or the arena, every step and every argument
+// of a launch inside its buffer, every index in range, sizes that cannot
+// overflow, copies and zeros that write no byte twice, names that are text on
+// one line. What is left to trust is the code, and that `kernels` describes it.
 absl::Status VerifyProgram(const Program& program, int64_t constants_bytes);
 
 // A mapped file; the views live as long as this object.

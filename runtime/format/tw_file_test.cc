@@ -108,6 +108,21 @@ TEST(TwFileTest, OpenNamesThePath) {
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("truncated")));
 }
 
+// With one argument.
+void AddKernel(Program& program, int64_t size_bytes, bool written) {
+  KernelInfo* kernel = program.add_kernels();
+  kernel->set_name("k");
+  kernel->add_args()->set_size_bytes(size_bytes);
+  kernel->mutable_args(0)->set_written(written);
+}
+
+TEST(VerifyProgramTest, AcceptsALaunchWithinItsBuffers) {
+  Program program = SmallProgram();
+  AddKernel(program, 16, true);
+  program.add_steps()->mutable_launch()->add_args()->set_buffer(2);
+  TW_EXPECT_OK(VerifyProgram(program, 16));
+}
+
 struct BadProgram {
   const char* what;
   void (*damage)(Program&);
@@ -151,10 +166,53 @@ TEST(VerifyProgramTest, RefusesWhatWouldTouchForeignMemory) {
        }},
       {"launch on host memory",
        [](Program& p) {
-         p.add_kernels()->set_name("k");
+         AddKernel(p, 16, false);
          p.set_host_bytes(64);
          p.mutable_buffers(2)->set_kind(ProgramBuffer::HOST);
          p.add_steps()->mutable_launch()->add_args()->set_buffer(2);
+       }},
+      {"argument larger than its buffer",
+       [](Program& p) {
+         AddKernel(p, 17, false);
+         p.add_steps()->mutable_launch()->add_args()->set_buffer(2);
+       }},
+      {"argument that leaves its buffer",
+       [](Program& p) {
+         AddKernel(p, 16, false);
+         Place* place = p.add_steps()->mutable_launch()->add_args();
+         place->set_buffer(2);
+         place->set_offset_bytes(1);
+       }},
+      {"argument of negative size",
+       [](Program& p) {
+         AddKernel(p, -1, false);
+         p.add_steps()->mutable_launch()->add_args()->set_buffer(2);
+       }},
+      {"kernel that writes a constant",
+       [](Program& p) {
+         AddKernel(p, 16, true);
+         p.add_steps()->mutable_launch()->add_args()->set_buffer(3);
+       }},
+      {"argument too few",
+       [](Program& p) {
+         AddKernel(p, 16, false);
+         p.add_steps()->mutable_launch();
+       }},
+      {"kernel whose name is no text",
+       [](Program& p) { p.add_kernels()->set_name("a\nb"); }},
+      {"target of two lines", [](Program& p) { p.set_target("cpu\n"); }},
+      {"copy that never ends",
+       [](Program& p) {
+         Copy::Repeat* repeat =
+             p.mutable_steps(0)->mutable_copy()->add_repeats();
+         repeat->set_count(int64_t{1} << 40);
+       }},
+      {"copy of nothing that never ends",
+       [](Program& p) {
+         p.mutable_steps(0)->mutable_copy()->set_size_bytes(0);
+         Copy::Repeat* repeat =
+             p.mutable_steps(0)->mutable_copy()->add_repeats();
+         repeat->set_count(int64_t{1} << 40);
        }},
       {"unknown buffer",
        [](Program& p) {

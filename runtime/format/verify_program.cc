@@ -2,6 +2,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "runtime/format/element_type.h"
@@ -12,6 +13,13 @@ namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 46;
 constexpr int kMaxRepeats = 4;
+
+bool IsPlainText(const std::string& name) {
+  for (const char c : name) {
+    if (c < ' ' || c > '~') return false;
+  }
+  return name.size() < 1024;
+}
 
 absl::Status Broken(std::string what) {
   return absl::InvalidArgumentError(absl::StrCat(
@@ -91,13 +99,29 @@ absl::Status Repeat(int64_t count, int64_t stride_bytes, int64_t& reach) {
   return absl::OkStatus();
 }
 
+// A step that repeats writes every byte at most once: it ends, and its bytes
+// can be counted. `repeats` have counts that Repeat accepts.
+template <typename Repeats>
+absl::Status CheckWork(const Program& program, const Place& to,
+                       int64_t size_bytes, const Repeats& repeats) {
+  int64_t bytes = size_bytes;
+  for (const auto& repeat : repeats) {
+    if (size_bytes < 1 ||
+        __builtin_mul_overflow(bytes, repeat.count(), &bytes) ||
+        bytes > program.buffers(to.buffer()).size_bytes())
+      return Broken("a step repeats more than its buffer holds");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckZero(const Program& program, const Zero& zero) {
   if (zero.repeats_size() > kMaxRepeats)
     return Broken("a zero step repeats too deeply");
   int64_t reach = zero.size_bytes();
   for (const Zero::Repeat& repeat : zero.repeats())
     TW_RETURN_IF_ERROR(Repeat(repeat.count(), repeat.stride_bytes(), reach));
-  return CheckPlace(program, zero.to(), reach, true);
+  TW_RETURN_IF_ERROR(CheckPlace(program, zero.to(), reach, true));
+  return CheckWork(program, zero.to(), zero.size_bytes(), zero.repeats());
 }
 
 absl::Status CheckCopy(const Program& program, const Copy& copy) {
@@ -111,14 +135,20 @@ absl::Status CheckCopy(const Program& program, const Copy& copy) {
         Repeat(repeat.count(), repeat.from_stride_bytes(), from));
   }
   TW_RETURN_IF_ERROR(CheckPlace(program, copy.to(), to, true));
-  return CheckPlace(program, copy.from(), from, false);
+  TW_RETURN_IF_ERROR(CheckPlace(program, copy.from(), from, false));
+  return CheckWork(program, copy.to(), copy.size_bytes(), copy.repeats());
 }
 
 absl::Status CheckLaunch(const Program& program, const Launch& launch) {
   if (launch.kernel() < 0 || launch.kernel() >= program.kernels_size())
     return Broken("a launch names no kernel");
-  for (const Place& arg : launch.args()) {
-    TW_RETURN_IF_ERROR(CheckPlace(program, arg, 0, false));
+  const KernelInfo& kernel = program.kernels(launch.kernel());
+  if (launch.args_size() != kernel.args_size())
+    return Broken("a launch has another number of arguments than its kernel");
+  for (int i = 0; i < launch.args_size(); ++i) {
+    const Place& arg = launch.args(i);
+    TW_RETURN_IF_ERROR(CheckPlace(program, arg, kernel.args(i).size_bytes(),
+                                  kernel.args(i).written()));
     if (program.buffers(arg.buffer()).kind() == ProgramBuffer::HOST)
       return Broken("a launch uses host memory");
   }
@@ -148,13 +178,17 @@ absl::Status VerifyProgram(const Program& program, int64_t constants_bytes) {
   for (const auto* tensors : {&program.inputs(), &program.outputs()}) {
     for (const TensorSpec& tensor : *tensors) {
       if (TensorBytes(tensor) < 0)
-        return Broken(absl::StrCat("tensor '", tensor.name(),
+        return Broken(absl::StrCat("tensor '",
+                                   absl::Utf8SafeCEscape(tensor.name()),
                                    "' has no sane type or shape"));
     }
   }
   for (int i = 0; i < program.buffers_size(); ++i)
     TW_RETURN_IF_ERROR(CheckBuffer(program, i, constants_bytes));
+  if (!IsPlainText(program.target())) return Broken("its target is no name");
   for (const KernelInfo& kernel : program.kernels()) {
+    if (!IsPlainText(kernel.name()))
+      return Broken("a kernel has no plain name");
     if (kernel.num_tasks() < 0 || kernel.num_tasks() > kMaxBytes ||
         kernel.scratch_bytes() < 0 || kernel.scratch_bytes() > kMaxBytes) {
       return Broken(
