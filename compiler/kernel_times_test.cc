@@ -21,6 +21,7 @@ namespace {
 using measure::Measurement;
 using measure::Record;
 using measure::Store;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
