@@ -21,24 +21,6 @@ PhysicalOffsets::PhysicalOffsets(const Layout& layout) {
   }
 }
 
-void PhysicalOffsets::ForEach(
-    const std::function<void(int64_t, int64_t)>& fn) const {
-  if (parts_.empty()) return fn(0, scalar_);
-  const int last = static_cast<int>(parts_.size()) - 1;
-  std::vector<size_t> index(parts_.size(), 0);
-  int64_t position = 0;
-  for (bool more = true; more;) {
-    int64_t base = 0;
-    for (int d = 0; d < last; ++d) base += parts_[d][index[d]];
-    for (const int64_t part : parts_[last]) fn(position++, base + part);
-    more = false;
-    for (int d = last - 1; d >= 0 && !more; --d) {
-      more = ++index[d] < parts_[d].size();
-      if (!more) index[d] = 0;
-    }
-  }
-}
-
 void FillUndefined(DType dtype, char* data, int64_t size_bytes) {
   // All bits set is NaN in every float type. For integers, an unlikely value
   // that is not -1.

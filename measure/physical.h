@@ -2,8 +2,8 @@
 #ifndef TILEWRIGHT_MEASURE_PHYSICAL_H_
 #define TILEWRIGHT_MEASURE_PHYSICAL_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,12 +20,31 @@ class PhysicalOffsets {
   explicit PhysicalOffsets(const Layout& layout);
   // Calls `fn(row-major position, physical offset)` for every element, in
   // row-major order.
-  void ForEach(const std::function<void(int64_t, int64_t)>& fn) const;
+  template <typename Function>
+  void ForEach(const Function& fn) const;
 
  private:
   std::vector<std::vector<int64_t>> parts_;  // by dimension and index
   int64_t scalar_ = 0;  // where the one element of a tensor of rank 0 lies
 };
+
+template <typename Function>
+void PhysicalOffsets::ForEach(const Function& fn) const {
+  if (parts_.empty()) return fn(0, scalar_);
+  const size_t last = parts_.size() - 1;
+  std::vector<size_t> index(parts_.size(), 0);
+  int64_t position = 0;
+  for (bool more = true; more;) {
+    int64_t base = 0;
+    for (size_t d = 0; d < last; ++d) base += parts_[d][index[d]];
+    for (const int64_t part : parts_[last]) fn(position++, base + part);
+    more = false;
+    for (size_t d = last; d > 0 && !more; --d) {
+      more = ++index[d - 1] < parts_[d - 1].size();
+      if (!more) index[d - 1] = 0;
+    }
+  }
+}
 
 // Every float NaN, every integer a value nobody computes: what memory holds
 // that must not be read.
