@@ -6,8 +6,10 @@
 
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
+#include "backends/spec/cpu_features.h"
 #include "backends/spec/host_spec.h"
 #include "base/status_macros.h"
+#include "measure/device_candidate.h"
 #include "measure/worker/codegen_builder.h"
 
 namespace tilewright::cpu {
@@ -27,12 +29,16 @@ absl::StatusOr<std::unique_ptr<backends::Device>> Device(const std::string&,
   return CreateCpuDevice(options);
 }
 
-absl::StatusOr<std::unique_ptr<backends::Device>> GuardedDevice(
-    int threads, measure::GuardSide side) {
-  CpuDeviceOptions options;
-  options.num_threads = threads;
-  options.scratch_guard = side;
-  return CreateCpuDevice(options);
+// CPUID is slow on virtual machines: it is asked once, and not by every child
+// that verifies.
+measure::DeviceFactory GuardedDevices() {
+  return [features = HostCpuFeatures()](int threads, measure::GuardSide side) {
+    CpuDeviceOptions options;
+    options.num_threads = threads;
+    options.pretend_features = features;
+    options.scratch_guard = side;
+    return CreateCpuDevice(options);
+  };
 }
 
 }  // namespace
@@ -43,7 +49,7 @@ measure::WorkerBackend CpuWorker() {
   backend.builder = Builder;
   backend.device = Device;
   backend.timer = measure::MakeTimer;
-  backend.verifying_device = GuardedDevice;
+  backend.verifying_device = GuardedDevices();
   return backend;
 }
 
