@@ -10,7 +10,8 @@
 // or known before the clock starts. A batch of a workload is measured, then one
 // of the next. With --stop-builders they stop while candidates are executed;
 // with --kept-mib=0 nothing is kept of one workload while the next is measured,
-// nor anything packed. Prints a row per workload, and where the CPU time went.
+// nor anything packed. Prints a row per workload, and the CPU time that each
+// part of a candidate's way took.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -61,6 +62,31 @@ struct Flags {
   int64_t seed = 1;
 };
 
+// CPU time, ns.
+struct Parts {
+  int64_t building = 0, loading = 0, references = 0, verifying = 0,
+          executing = 0;
+  int64_t all() const {
+    return building + loading + references + verifying + executing;
+  }
+};
+
+Parts PartsOf(const measure::Spent& spent) {
+  return {spent.building_ns(), spent.loading_ns() + spent.placing_ns(),
+          spent.reference_ns(),
+          spent.packing_ns() + spent.verifying_ns() + spent.comparing_ns(),
+          spent.executing_ns()};
+}
+
+// What lies between the two, added to `sum`.
+void AddDifference(const Parts& before, const Parts& after, Parts& sum) {
+  sum.building += after.building - before.building;
+  sum.loading += after.loading - before.loading;
+  sum.references += after.references - before.references;
+  sum.verifying += after.verifying - before.verifying;
+  sum.executing += after.executing - before.executing;
+}
+
 struct Subject {
   std::string name;
   measure::WorkloadKey workload;
@@ -68,6 +94,7 @@ struct Subject {
   std::vector<double> latencies_ns;
   int failed = 0;
   double wall_s = 0;
+  Parts parts;
 };
 
 std::string BaseName(const std::string& path) {
@@ -103,7 +130,9 @@ absl::StatusOr<Subject> Draw(const std::string& path, const Flags& flags) {
 }
 
 absl::Status MeasureBatch(Subject& subject, size_t begin, size_t size,
-                          measure::Measurer& measurer) {
+                          measure::Measurer& measurer,
+                          const measure::ProcessPool& pool) {
+  const Parts before = PartsOf(pool.stats().spent);
   const int64_t start_ns = RealClock()->WallNs();
   TW_ASSIGN_OR_RETURN(
       const std::vector<Measurement> measurements,
@@ -112,6 +141,7 @@ absl::Status MeasureBatch(Subject& subject, size_t begin, size_t size,
           absl::MakeConstSpan(subject.schedules).subspan(begin, size)));
   subject.wall_s +=
       static_cast<double>(RealClock()->WallNs() - start_ns) * 1e-9;
+  AddDifference(before, PartsOf(pool.stats().spent), subject.parts);
   for (const Measurement& measurement : measurements) {
     if (measurement.outcome() == Measurement::OK) {
       subject.latencies_ns.push_back(measurement.latency().median_ns());
@@ -122,24 +152,16 @@ absl::Status MeasureBatch(Subject& subject, size_t begin, size_t size,
   return absl::OkStatus();
 }
 
-void PrintShares(const measure::Spent& spent, int candidates) {
-  const std::pair<const char*, int64_t> parts[] = {
-      {"building", spent.building_ns()},
-      {"loading", spent.loading_ns()},
-      {"references", spent.reference_ns()},
-      {"packing", spent.packing_ns()},
-      {"verifying", spent.verifying_ns()},
-      {"comparing", spent.comparing_ns()},
-      {"placing", spent.placing_ns()},
-      {"executing", spent.executing_ns()}};
-  int64_t all_ns = 1;
-  for (const auto& part : parts) all_ns += part.second;
-  std::printf("\n| part | CPU ms a candidate | %% |\n|---|---|---|\n");
-  for (const auto& [name, ns] : parts) {
-    std::printf("| %s | %.1f | %.1f |\n", name,
-                static_cast<double>(ns) * 1e-6 / candidates,
-                100 * static_cast<double>(ns) / static_cast<double>(all_ns));
+void PrintRow(const std::string& name, double median_us, size_t candidates,
+              int failed, double wall_s, const Parts& parts) {
+  const double count = static_cast<double>(candidates);
+  std::printf("| %s | %.1f | %zu | %d | %.2f | %.1f |", name.c_str(), median_us,
+              candidates, failed, wall_s, count / wall_s);
+  for (const int64_t ns : {parts.building, parts.loading, parts.references,
+                           parts.verifying, parts.executing, parts.all()}) {
+    std::printf(" %.1f |", static_cast<double>(ns) * 1e-6 / count);
   }
+  std::printf("\n");
 }
 
 absl::Status Run(const Flags& flags) {
@@ -164,7 +186,7 @@ absl::Status Run(const Flags& flags) {
 
   const ForeignLoad load;
   const int64_t start_ns = RealClock()->WallNs();
-  int candidates = 0;
+  size_t candidates = 0;
   bool more = true;
   for (size_t begin = 0; more; begin += static_cast<size_t>(flags.batch)) {
     more = false;
@@ -172,8 +194,8 @@ absl::Status Run(const Flags& flags) {
       if (begin >= subject.schedules.size()) continue;
       const size_t size = std::min(static_cast<size_t>(flags.batch),
                                    subject.schedules.size() - begin);
-      TW_RETURN_IF_ERROR(MeasureBatch(subject, begin, size, measurer));
-      candidates += static_cast<int>(size);
+      TW_RETURN_IF_ERROR(MeasureBatch(subject, begin, size, measurer, *pool));
+      candidates += size;
       more = true;
     }
   }
@@ -181,20 +203,22 @@ absl::Status Run(const Flags& flags) {
       static_cast<double>(RealClock()->WallNs() - start_ns) * 1e-9;
 
   std::printf(
-      "| workload | median us | candidates | failed | wall s | a second |\n"
-      "|---|---|---|---|---|---|\n");
+      "| workload | median us | candidates | failed | wall s | a second | "
+      "building ms | loading | references | verifying | executing | all |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  Parts sum;
+  int failed = 0;
   for (const Subject& subject : subjects) {
-    std::printf("| %s | %.1f | %zu | %d | %.2f | %.1f |\n",
-                subject.name.c_str(),
-                subject.latencies_ns.empty()
-                    ? 0
-                    : measure::Median(subject.latencies_ns) * 1e-3,
-                subject.schedules.size(), subject.failed, subject.wall_s,
-                static_cast<double>(subject.schedules.size()) / subject.wall_s);
+    PrintRow(subject.name,
+             subject.latencies_ns.empty()
+                 ? 0
+                 : measure::Median(subject.latencies_ns) * 1e-3,
+             subject.schedules.size(), subject.failed, subject.wall_s,
+             subject.parts);
+    AddDifference({}, subject.parts, sum);
+    failed += subject.failed;
   }
-  std::printf("| all | | %d | | %.2f | %.1f |\n", candidates, wall_s,
-              candidates / wall_s);
-  PrintShares(pool->stats().spent, candidates);
+  PrintRow("all", 0, candidates, failed, wall_s, sum);
   std::printf("\nothers had %.0f %% of the cores; %lld workers restarted\n",
               load.Percent(),
               static_cast<long long>(pool->stats().worker_restarts));
