@@ -16,15 +16,14 @@ PackedTensors::Bytes PackedTensors::Get(
     return found->second.bytes;
   }
   ++packed_;
-  auto bytes =
-      std::make_shared<std::string>(static_cast<size_t>(size_bytes), '\0');
+  auto bytes = std::make_shared<HiddenBytes>(size_bytes);
   fill(bytes->data());
   uses_.push_front(key);
   entries_[key] = {bytes, uses_.begin()};
   size_bytes_ += size_bytes;
   while (size_bytes_ > most_bytes_) {
     const auto oldest = entries_.find(uses_.back());
-    size_bytes_ -= static_cast<int64_t>(oldest->second.bytes->size());
+    size_bytes_ -= oldest->second.bytes->size_bytes();
     entries_.erase(oldest);
     uses_.pop_back();
   }
@@ -33,10 +32,10 @@ PackedTensors::Bytes PackedTensors::Get(
 
 PackedTensors::Bytes PackedTensors::Packed(const std::string& name,
                                            const Layout& layout,
-                                           const HostTensor& values) {
+                                           const HiddenTensor& values) {
   return Get(absl::StrCat(name, " ", layout.ToString()),
              layout.physical_elements() * SizeBytes(values.dtype()),
-             [&](char* data) { FillPhysical(layout, values, data); });
+             [&](char* data) { FillPhysical(layout, values.Get(), data); });
 }
 
 PackedTensors::Bytes PackedTensors::Unwritten(const Layout& layout,

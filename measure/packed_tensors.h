@@ -1,5 +1,5 @@
 // Values in the memory order of layouts, each packed once as long as there is
-// room for it.
+// room for it. Forked children do not have them.
 #ifndef TILEWRIGHT_MEASURE_PACKED_TENSORS_H_
 #define TILEWRIGHT_MEASURE_PACKED_TENSORS_H_
 
@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "measure/hidden_bytes.h"
 #include "tilegraph/dtype.h"
-#include "tilegraph/host_tensor.h"
 #include "tilegraph/layout.h"
 
 namespace tilewright::measure {
@@ -19,7 +19,7 @@ namespace tilewright::measure {
 // Not thread-safe.
 class PackedTensors {
  public:
-  using Bytes = std::shared_ptr<const std::string>;
+  using Bytes = std::shared_ptr<const HiddenBytes>;
 
   // Forgets what was used longest ago beyond so many bytes.
   explicit PackedTensors(int64_t most_bytes) : most_bytes_(most_bytes) {}
@@ -27,7 +27,7 @@ class PackedTensors {
   // As FillPhysical. `name` stands for the values: the same name, the same
   // values.
   Bytes Packed(const std::string& name, const Layout& layout,
-               const HostTensor& values);
+               const HiddenTensor& values);
   // As FillUnwritten.
   Bytes Unwritten(const Layout& layout, DType dtype);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "measure/hidden_bytes.h"
 #include "measure/physical.h"
 #include "tilegraph/dtype.h"
 #include "tilegraph/host_tensor.h"
@@ -21,25 +22,29 @@ HostTensor Counting(float first) {
   return tensor;
 }
 
-std::string PackedAnew(const Layout& layout, const HostTensor& values) {
+std::string PackedAnew(const Layout& layout, const HiddenTensor& values) {
   std::string bytes(static_cast<size_t>(layout.physical_elements()) * 4, 'x');
-  FillPhysical(layout, values, bytes.data());
+  FillPhysical(layout, values.Get(), bytes.data());
   return bytes;
+}
+
+std::string Text(const PackedTensors::Bytes& bytes) {
+  return {bytes->data(), static_cast<size_t>(bytes->size_bytes())};
 }
 
 TEST(PackedTensorsTest, EachIsPackedOnceAndAsEver) {
   PackedTensors packed(int64_t{1} << 20);
-  const HostTensor a = Counting(1), b = Counting(100);
+  const HiddenTensor a(Counting(1)), b(Counting(100));
   const Layout rows = Layout::RowMajor(kShape),
                blocks = Layout::BlockedLast(kShape, 0, 4);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(*packed.Packed("a", rows, a), PackedAnew(rows, a));
-    EXPECT_EQ(*packed.Packed("a", blocks, a), PackedAnew(blocks, a));
-    EXPECT_EQ(*packed.Packed("b", rows, b), PackedAnew(rows, b));
+    EXPECT_EQ(Text(packed.Packed("a", rows, a)), PackedAnew(rows, a));
+    EXPECT_EQ(Text(packed.Packed("a", blocks, a)), PackedAnew(blocks, a));
+    EXPECT_EQ(Text(packed.Packed("b", rows, b)), PackedAnew(rows, b));
     std::string unwritten(15 * 4, 'x');
     FillUnwritten(rows, DType::kFloat32, unwritten.data());
-    EXPECT_EQ(*packed.Unwritten(rows, DType::kFloat32), unwritten);
-    EXPECT_NE(*packed.Unwritten(rows, DType::kInt32), unwritten);
+    EXPECT_EQ(Text(packed.Unwritten(rows, DType::kFloat32)), unwritten);
+    EXPECT_NE(Text(packed.Unwritten(rows, DType::kInt32)), unwritten);
   }
   EXPECT_EQ(packed.packed(), 5);
   EXPECT_EQ(packed.size_bytes(), (4 * 15 + 24) * 4);
@@ -48,7 +53,7 @@ TEST(PackedTensorsTest, EachIsPackedOnceAndAsEver) {
 TEST(PackedTensorsTest, WhatWasUsedLongestAgoIsForgotten) {
   constexpr int64_t kOne = 15 * 4;
   PackedTensors packed(2 * kOne);
-  const HostTensor a = Counting(1), b = Counting(100), c = Counting(200);
+  const HiddenTensor a(Counting(1)), b(Counting(100)), c(Counting(200));
   const Layout rows = Layout::RowMajor(kShape);
   (void)packed.Packed("a", rows, a);
   const PackedTensors::Bytes held = packed.Packed("b", rows, b);
@@ -60,15 +65,15 @@ TEST(PackedTensorsTest, WhatWasUsedLongestAgoIsForgotten) {
   EXPECT_EQ(packed.packed(), 3);
   (void)packed.Packed("b", rows, b);
   EXPECT_EQ(packed.packed(), 4);
-  EXPECT_EQ(*held, PackedAnew(rows, b));
+  EXPECT_EQ(Text(held), PackedAnew(rows, b));
 }
 
 TEST(PackedTensorsTest, WithoutRoomAllIsPackedAgain) {
   PackedTensors packed(0);
-  const HostTensor a = Counting(1);
+  const HiddenTensor a(Counting(1));
   const Layout rows = Layout::RowMajor(kShape);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(*packed.Packed("a", rows, a), PackedAnew(rows, a));
+    EXPECT_EQ(Text(packed.Packed("a", rows, a)), PackedAnew(rows, a));
   }
   EXPECT_EQ(packed.packed(), 2);
   EXPECT_EQ(packed.size_bytes(), 0);

@@ -45,7 +45,7 @@ bool HasFloatSum(const TensorGraph& graph) {
 }  // namespace
 
 struct Verifier::Run {
-  const Set* set;
+  const KeptSet* set;
   int threads;
   GuardSide side;
   std::vector<GuardedBuffer> buffers;        // by argument
@@ -68,15 +68,20 @@ Verifier::Verifier(const sketch::Workload& workload,
 
 int64_t Verifier::size_bytes() const {
   int64_t bytes = packed_.size_bytes() + spare_.size_bytes();
-  for (const Set& set : sets_) {
+  for (const KeptSet& set : sets_) {
     for (const auto& [id, input] : set.inputs) bytes += input.size_bytes();
-    for (const auto& [id, one] : set.expected) {
-      bytes += static_cast<int64_t>(sizeof(double)) *
-               static_cast<int64_t>(one.value.size() + one.integer.size() +
-                                    one.bound.size());
-    }
+    for (const auto& [id, one] : set.expected) bytes += one.size_bytes();
   }
   return bytes;
+}
+
+void Verifier::Keep(const Set& set) {
+  KeptSet& kept = sets_.emplace_back();
+  kept.name = set.name;
+  kept.exact = set.exact;
+  kept.inputs = Hide(set.inputs);
+  for (const auto& [id, tensor] : set.expected)
+    kept.expected.try_emplace(id, tensor);
 }
 
 absl::StatusOr<std::unique_ptr<Verifier>> Verifier::Create(
@@ -88,7 +93,8 @@ absl::StatusOr<std::unique_ptr<Verifier>> Verifier::Create(
 }
 
 absl::StatusOr<Verifier::Run> Verifier::PrepareRun(const Arguments& arguments,
-                                                   const Set& set, int threads,
+                                                   const KeptSet& set,
+                                                   int threads,
                                                    GuardSide side) const {
   Run run{&set, threads, side, {}, {}};
   for (size_t i = 0; i < arguments.tensors.size(); ++i) {
@@ -99,11 +105,12 @@ absl::StatusOr<Verifier::Run> Verifier::PrepareRun(const Arguments& arguments,
             ? packed_.Unwritten(layout, tensor.dtype)
             : packed_.Packed(absl::StrCat(&set - sets_.data(), " ", tensor.id),
                              layout, set.inputs.at(tensor.id));
-    TW_ASSIGN_OR_RETURN(
-        GuardedBuffer buffer,
-        spare_.Take(static_cast<int64_t>(before->size()), side));
-    if (!before->empty())
-      std::memcpy(buffer.data(), before->data(), before->size());
+    TW_ASSIGN_OR_RETURN(GuardedBuffer buffer,
+                        spare_.Take(before->size_bytes(), side));
+    if (before->size_bytes() > 0) {
+      std::memcpy(buffer.data(), before->data(),
+                  static_cast<size_t>(before->size_bytes()));
+    }
     run.buffers.push_back(std::move(buffer));
     run.before.push_back(before);
   }
@@ -227,8 +234,10 @@ void Verifier::JudgeMemory(const Arguments& arguments, const Run& run,
                          byte, " (", run.name(), ")"));
       continue;
     }
-    const std::string& before = *run.before[i];
-    if (std::memcmp(before.data(), buffer.data(), before.size()) != 0)
+    const HiddenBytes& before = *run.before[i];
+    if (before.size_bytes() > 0 &&
+        std::memcmp(before.data(), buffer.data(),
+                    static_cast<size_t>(before.size_bytes())) != 0)
       Reject(verdict, absl::StrCat("writes to input '", tensor.name, "' (",
                                    run.name(), ")"));
   }
@@ -241,8 +250,8 @@ void Verifier::JudgeOutputs(const Arguments& arguments, const Run& run,
     if (!IsOutput(id)) continue;
     const double factor = internal::kBoundFactor * options_.bound_scale;
     const OutputJudgement judged = JudgeOutput(
-        run.set->expected.at(id), arguments.layouts[i], run.buffers[i].data(),
-        factor, zero_signs_free_ || !run.set->exact);
+        run.set->expected.at(id).Get(), arguments.layouts[i],
+        run.buffers[i].data(), factor, zero_signs_free_ || !run.set->exact);
     verdict.largest_error =
         std::max(verdict.largest_error, judged.largest_error);
     if (!judged.reason.empty())
@@ -257,7 +266,7 @@ void Verifier::JudgeAgreement(const Arguments& arguments, const Run& one,
     const Tensor& tensor = graph_.tensor(arguments.tensors[i]);
     if (!IsOutput(tensor.id)) continue;
     if (std::memcmp(one.buffers[i].data(), many.buffers[i].data(),
-                    one.before[i]->size()) == 0)
+                    static_cast<size_t>(one.buffers[i].size_bytes())) == 0)
       continue;
     const int64_t size = SizeBytes(tensor.dtype);
     int64_t different = 0;

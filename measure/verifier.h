@@ -29,6 +29,7 @@
 
 #include "absl/status/statusor.h"
 #include "measure/candidate.h"
+#include "measure/hidden_bytes.h"
 #include "measure/input_sets.h"
 #include "measure/packed_tensors.h"
 #include "measure/reference.h"
@@ -100,6 +101,12 @@ class Verifier {
     InputSet inputs;
     std::map<TensorId, ReferenceTensor> expected;
   };
+  struct KeptSet {
+    std::string name;
+    bool exact = false;
+    HiddenInputs inputs;
+    std::map<TensorId, HiddenReference> expected;
+  };
   struct Run;  // buffers of one run
 
   Verifier(const sketch::Workload& workload, const VerifierOptions& options);
@@ -109,7 +116,8 @@ class Verifier {
   absl::Status AddRealSet(int turn);
   absl::Status AddSets();
   void CountUnbounded(const Set& real);
-  absl::StatusOr<Run> PrepareRun(const Arguments& arguments, const Set& set,
+  void Keep(const Set& set);
+  absl::StatusOr<Run> PrepareRun(const Arguments& arguments, const KeptSet& set,
                                  int threads, GuardSide side) const;
   absl::Status Execute(const Arguments& arguments, const Candidate& candidate,
                        Isolation isolation, const std::vector<Run>& runs,
@@ -130,7 +138,7 @@ class Verifier {
   VerifierOptions options_;
   bool zero_signs_free_ =
       false;  // sums may be taken in any order, and 0 + -0 is 0
-  std::vector<Set> sets_;
+  std::vector<KeptSet> sets_;
   double unbounded_share_ = 0;
   TensorId least_bounded_ = -1;  // the output that has this share
   mutable PackedTensors packed_;

@@ -84,7 +84,7 @@ absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
     set.expected = std::move(result.outputs);
     TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected,
                                               reference.unit, random));
-    sets_.push_back(std::move(set));
+    Keep(set);
     return true;
   }
   return false;  // no integers are small enough: real values alone must do
@@ -114,14 +114,14 @@ absl::Status Verifier::AddRealSet(int turn) {
   TW_RETURN_IF_ERROR(CompareWithInterpreter(graph_, set.inputs, set.expected,
                                             reference.unit, random));
   if (turn == kPlain) CountUnbounded(set);
-  sets_.push_back(std::move(set));
+  Keep(set);
   return absl::OkStatus();
 }
 
 // Elements that integers compare exactly need no bound.
 void Verifier::CountUnbounded(const Set& real) {
   const bool exact = std::any_of(sets_.begin(), sets_.end(),
-                                 [](const Set& set) { return set.exact; });
+                                 [](const KeptSet& set) { return set.exact; });
   if (exact) return;
   for (const auto& [id, expected] : real.expected) {
     const double share =

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "base/status_macros.h"
+#include "measure/input_sets.h"
 #include "tilegraph/known_zeros.h"
 
 namespace tilewright::measure {
@@ -28,8 +29,9 @@ absl::StatusOr<KeptWorkload*> KeptWorkloads::Get(const std::string& text) {
   Random random(input_seed_);
   KeptWorkload& kept = workloads_.emplace_front();
   kept.text = text;
-  kept.inputs = DrawRealSet(workload.graph, random);
-  FillKnownZeros(workload.zeros, kept.inputs);
+  InputSet inputs = DrawRealSet(workload.graph, random);
+  FillKnownZeros(workload.zeros, inputs);
+  kept.inputs = Hide(inputs);
   kept.workload = std::move(workload);
   Shrink();
   return &kept;

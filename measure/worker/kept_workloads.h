@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "measure/input_sets.h"
+#include "measure/hidden_bytes.h"
 #include "measure/packed_tensors.h"
 #include "measure/verifier.h"
 #include "sketch/workload.h"
@@ -18,7 +18,7 @@ namespace tilewright::measure {
 struct KeptWorkload {
   std::string text;
   sketch::Workload workload;
-  InputSet inputs;  // that candidates are measured with
+  HiddenInputs inputs;  // that candidates are measured with
   PackedTensors packed{kMostPackedBytes};
   std::unique_ptr<Verifier> verifier;  // once there is one
 

@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(
 }
 
 absl::Status LoadedCandidate::Place(void* memory, const TensorGraph& graph,
-                                    const InputSet& inputs,
+                                    const HiddenInputs& inputs,
                                     PackedTensors& packed) {
   args_.clear();
   for (size_t i = 0; i < arguments_.tensors.size(); ++i) {
@@ -75,8 +75,8 @@ absl::Status LoadedCandidate::Place(void* memory, const TensorGraph& graph,
             : packed.Packed(absl::StrCat(tensor.id), layout,
                             inputs.at(tensor.id));
     args_.push_back(static_cast<char*>(memory) + offsets_[i]);
-    TW_RETURN_IF_ERROR(stream_->Copy(args_.back(), bytes->data(),
-                                     static_cast<int64_t>(bytes->size())));
+    TW_RETURN_IF_ERROR(
+        stream_->Copy(args_.back(), bytes->data(), bytes->size_bytes()));
     TW_RETURN_IF_ERROR(stream_->Synchronize());
   }
   return absl::OkStatus();

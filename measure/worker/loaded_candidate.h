@@ -11,7 +11,7 @@
 #include "backends/device.h"
 #include "measure/candidate.h"
 #include "measure/device_candidate.h"
-#include "measure/input_sets.h"
+#include "measure/hidden_bytes.h"
 #include "measure/packed_tensors.h"
 #include "measure/worker/protocol.pb.h"
 #include "tilegraph/tensor_graph.h"
@@ -32,7 +32,7 @@ class LoadedCandidate {
   // it: placeholders and constants get their values, outputs nothing. `packed`
   // is of these inputs alone.
   absl::Status Place(void* memory, const TensorGraph& graph,
-                     const InputSet& inputs, PackedTensors& packed);
+                     const HiddenInputs& inputs, PackedTensors& packed);
 
   // REQUIRES: placed, and nothing else since.
   absl::Status Launch() {

@@ -1,5 +1,6 @@
 #include "measure/worker/measuring_worker.h"
 
+#include <malloc.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -29,6 +30,7 @@ using backends::TimerMethod;
 constexpr double kSliceNs = 20e6;  // between two signs of progress
 constexpr int kMaxLaunchesPerSample = 10000;
 constexpr int64_t kProbeBytes = 64;
+constexpr int kLargeBlockBytes = 1 << 20;
 // From here on the CPU's memory has huge pages.
 constexpr int64_t kLeastBytes = int64_t{2} << 20;
 
@@ -347,6 +349,10 @@ absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
 }
 
 absl::Status MeasuringWorker::Serve() {
+  // What is freed goes back to the system, so that children are not forked with
+  // it (hidden_bytes.h).
+  mallopt(M_MMAP_THRESHOLD, kLargeBlockBytes);
+  mallopt(M_TRIM_THRESHOLD, kLargeBlockBytes);
   WorkerReply reply;
   const absl::Status set_up = SetUp();
   if (!set_up.ok()) {
