@@ -88,6 +88,7 @@ TEST(ConfinementTest, ChildrenThreadsAndMemoryAreAllowed) {
 }
 
 TEST(ConfinementTest, RunningOutOfAddressSpaceIsAnExitStatus) {
+  if (!kLimitsAddressSpace) GTEST_SKIP() << "not in builds with this sanitizer";
   const IsolatedOutcome outcome = RunIsolated(
       [] {
         ExitWhenOutOfMemory();
