@@ -1,10 +1,13 @@
 #include "compiler/group_workload.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "tilegraph/access.h"
 #include "tilegraph/operations.h"
 
 namespace tilewright {
@@ -24,6 +27,22 @@ std::vector<TensorId> InputsInOrder(const TensorGraph& graph,
     }
   }
   return inputs;
+}
+
+// Whether `input` is no padding, or a kernel writes it, or it lies in a halo of
+// zeros.
+[[maybe_unused]] bool HoldsZeros(const TensorGraph& graph, const Plan& plan,
+                                 TensorId input) {
+  if (!AsZeroPadding(graph, input)) return true;
+  for (const Group& group : plan.groups) {
+    if (std::binary_search(group.members.begin(), group.members.end(), input))
+      return true;
+  }
+  const auto view = plan.views.find(input);
+  if (view == plan.views.end()) return false;
+  const auto layout = plan.layouts.find(view->second);
+  return layout != plan.layouts.end() &&
+         layout->second.fill() == Layout::Fill::kZero;
 }
 
 Compute WithSources(Compute compute,
@@ -80,8 +99,9 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
                                      tensor.shape));
     lay_out(input);
     const auto known = plan.zeros.find(input);
-    if (known != plan.zeros.end())
-      result.workload.zeros[renamed.at(input)] = known->second;
+    if (known == plan.zeros.end()) continue;
+    TW_DCHECK(HoldsZeros(graph, plan, input)) << tensor.name;
+    result.workload.zeros[renamed.at(input)] = known->second;
   }
   names = 0;
   for (const TensorId input : inputs) {
