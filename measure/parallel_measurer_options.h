@@ -71,12 +71,13 @@ struct ParallelMeasurerOptions {
   //
   // - Algorithm 2 increases d_p after each round, also after one that decreased
   //   it (lines 12 to 16), and so does this (react.increase_after_decrease).
-  //   A d_p of 6 to 10 then never decreases, and a larger one not below 10,
+  //   A d_p of 10 or less then never decreases, and a larger one not below 10,
   //   which sections 4.3 ("possibly d_p = 1") and 5.4 ("DP 1-3") contradict;
   //   the published code increases only after rounds that do not decrease.
   // - Algorithm 2 sets A to alpha in every round (line 11); section 4.3 says
   //   "initialized by", and so does this: else equation 6 had no memory.
-  // - The first d_p: 1, as the code. alpha: 64, the max_dp of section 4.2.
+  // - The first d_p: 1, as the code. alpha: max_dp (section 4.2), 64, or
+  //   the number of workers if there are fewer.
   // - |x| in equation 6 and line 16: rounded down, never below 1, never more
   //   than there are workers.
   // - Equation 5 where delta >= 1 has no positive latency: not scaled.
@@ -87,7 +88,8 @@ struct ParallelMeasurerOptions {
   //   code; those with wrong answers, which DOPpler does not look for, and what
   //   the pool repeated already are not.
   // - v_i is the duration divided by the number of executions.
-  // - The z-score from which something is an outlier: 3, as the code.
+  // - The z-score from which something is an outlier: 3, as the code. Where a
+  //   MAD is 0, all that differs from the median on that side is one.
   // - phi: 0.03. The timeout is one without progress.
   static ParallelMeasurerOptions AsInPaper();
   // For cores that have little in common (own first and second level caches),

@@ -9,7 +9,7 @@ namespace tilewright::measure {
 
 struct RankSelectionOptions {
   double share = 0.01;  // K, of the candidates; DOPpler's published code: 0.1
-  int at_least = 3;
+  int at_least = 3;     // the paper: none
 };
 
 // Which candidates are measured again alone when tuning ends, so that the best
