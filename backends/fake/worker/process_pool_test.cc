@@ -404,5 +404,25 @@ TEST_P(ProcessPoolTest, BuildersAreStoppedWhileACandidateIsExecuted) {
   ExpectGood(Pass(*pool, Good(3)));
 }
 
+// No time at all: a few executions, which is less than a micro-batch. The
+// device says that they take 5 ms, so that workers look after every fourth.
+TEST_P(ProcessPoolTest, ExecutionsEndWhenTheirTimeIsOver) {
+  const auto pool = Pool();
+  FakeSchedule slow = Good();
+  slow.module.latency_ns = 5000000;
+  const int id = Add(*pool, slow);
+  pool->Build(id);
+  (void)Next(*pool);
+  pool->Prepare(id, 0);
+  (void)Next(*pool);
+  AdaptiveEvaluatorOptions repeats = AdaptiveEvaluatorOptions::Fixed(500);
+  repeats.most_seconds = 0;
+  pool->Measure(id, repeats, kTimeoutS);
+  const PoolEvent event = Next(*pool);
+  EXPECT_EQ(event.outcome, Measurement::OK) << event.message;
+  EXPECT_GE(event.latencies_ns.size(), 3);
+  EXPECT_LE(event.latencies_ns.size(), 7);
+}
+
 }  // namespace
 }  // namespace tilewright::measure
