@@ -182,6 +182,7 @@ TEST(AdaptiveEvaluatorTest, WhatIsNoMicroBatchIsRefusedAndNotAdded) {
 // 20 ms each, as the clock sees them, in half a second.
 TEST(AdaptiveEvaluatorTest, NothingBeginsOnceTheTimeIsOver) {
   AdaptiveEvaluatorOptions options = AdaptiveEvaluatorOptions::Fixed(500);
+  options.micro_batch = 50;
   options.most_seconds = 0.5;
   FakeClock clock;
   AdaptiveEvaluator evaluator(options, &clock);
