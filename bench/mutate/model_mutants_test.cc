@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
     Models, ModelMutantsTest,
     testing::Combine(testing::Values("resnet18_small", "mlp64_small",
                                      "mobilenet_v2_small", "bert_small",
-                                     "convnext_small", "unet_small"),
+                                     "unet_small", "nafnet_small"),
                      testing::Bool()),
     [](const testing::TestParamInfo<std::tuple<std::string, bool>>& info) {
       return std::get<0>(info.param) +
