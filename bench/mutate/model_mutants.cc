@@ -59,11 +59,9 @@ void WriteLogical(const LaunchOutput& output, const std::string& values,
 }
 
 // Channel c takes what channel c - 1 had.
-std::string RotateChannels(const LaunchOutput& output,
-                           const std::string& values) {
+std::string Rotate(const LaunchOutput& output, size_t channel,
+                   const std::string& values) {
   const std::vector<int64_t>& shape = output.layout.shape();
-  if (shape.empty()) return values;
-  const size_t channel = shape.size() >= 3 ? 1 : shape.size() - 1;
   int64_t inner = SizeBytes(output.dtype);
   for (size_t d = channel + 1; d < shape.size(); ++d) inner *= shape[d];
   const int64_t group = inner * shape[channel];
@@ -78,6 +76,15 @@ std::string RotateChannels(const LaunchOutput& output,
   return rotated;
 }
 
+std::string Harmed(const LaunchOutput& output, Harm harm,
+                   const std::string& values) {
+  const size_t rank = output.layout.shape().size();
+  if (harm == Harm::kZero) return std::string(values.size(), '\0');
+  if (rank == 0) return values;
+  const std::string rotated = Rotate(output, rank - 1, values);
+  return rank >= 3 ? Rotate(output, 1, rotated) : rotated;
+}
+
 absl::Status JudgeMutant(OwnModel& model, const LaunchOutput& output,
                          const std::vector<OrtTensor>& references,
                          double error_limit, ModelMutant& mutant) {
@@ -86,9 +93,7 @@ absl::Status JudgeMutant(OwnModel& model, const LaunchOutput& output,
     if (step != mutant.step) return;
     char* const data = model.session().Address(output.place);
     const std::string before = ReadLogical(output, data);
-    const std::string after = mutant.harm == Harm::kZero
-                                  ? std::string(before.size(), '\0')
-                                  : RotateChannels(output, before);
+    const std::string after = Harmed(output, mutant.harm, before);
     changed = after != before;
     WriteLogical(output, after, data);
   }));
@@ -99,6 +104,18 @@ absl::Status JudgeMutant(OwnModel& model, const LaunchOutput& output,
 }
 
 }  // namespace
+
+const char* Name(Harm harm) {
+  switch (harm) {
+    case Harm::kNone:
+      return "not harmed";
+    case Harm::kZero:
+      return "zeroed";
+    case Harm::kRotateChannels:
+      return "channels rotated";
+  }
+  return "";
+}
 
 absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(
     OwnModel& model, const std::vector<OrtTensor>& references,

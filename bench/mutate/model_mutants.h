@@ -14,6 +14,7 @@
 namespace tilewright::bench {
 
 enum class Harm { kNone, kZero, kRotateChannels };
+const char* Name(Harm harm);  // "zeroed", ...
 
 struct ModelMutant {
   int step = 0;
@@ -27,7 +28,9 @@ struct ModelMutant {
 };
 
 // Runs the model once for every output of a launch and harm. Channels are
-// dimension 1 of tensors with three or more, else the last one. A harm that
+// dimension 1 or the last one, so both are rotated where there are three or
+// more, else the last one: pixels alone may move without a trace where nothing
+// but a mean over them follows. A harm that
 // changes no element (a tensor of one channel, say) is excused. `model` must be
 // bound to inputs.
 absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(

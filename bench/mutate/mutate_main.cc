@@ -48,8 +48,7 @@ absl::StatusOr<bool> Process(const std::string& folder, bool fuse, bool all) {
     if (mutant.rejected && !all) continue;
     std::printf("%s: step %d (%s), %s: error %.2e, limit %.2e: %s\n",
                 folder.c_str(), mutant.step, mutant.label.c_str(),
-                mutant.harm == Harm::kZero ? "zeroed" : "channels rotated",
-                mutant.error, peer.error_limit,
+                Name(mutant.harm), mutant.error, peer.error_limit,
                 mutant.rejected         ? "rejected"
                 : mutant.excuse.empty() ? "NOT REJECTED"
                                         : mutant.excuse.c_str());
