@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/fingerprint.h"
@@ -174,6 +175,19 @@ std::string KindOfMessage(const std::string& message) {
       const size_t close = message.find(c, i + 1);
       if (close != std::string::npos) {
         absl::StrAppend(&kind, "'.'");
+        i = close;
+        continue;
+      }
+    }
+    // Shapes and operators too; the latter stand behind a node's name.
+    const bool is_operator = c == '(' && absl::EndsWith(kind, "'.' ");
+    if (c == '[' || c == '{' || is_operator) {
+      const size_t close = message.find(c == '['   ? ']'
+                                        : c == '{' ? '}'
+                                                   : ')',
+                                        i + 1);
+      if (close != std::string::npos) {
+        kind += is_operator ? "(op)" : "[]";
         i = close;
         continue;
       }

@@ -33,8 +33,8 @@ int64_t ElementBytes(int32_t data_type);
 std::string Difference(const std::vector<OrtTensor>& ours,
                        const std::vector<OrtTensor>& theirs);
 
-// The message without names and numbers, so that messages of one kind are
-// equal.
+// The message without names, shapes and numbers, so that messages of one kind
+// are equal.
 std::string KindOfMessage(const std::string& message);
 
 }  // namespace tilewright::bench

@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace tilewright::bench {
 namespace {
@@ -68,9 +69,14 @@ void FuzzReport::Add(int64_t index, const std::string& about,
 }
 
 void FuzzReport::AddDifference(const std::string& kind,
+                               const std::string& about,
                                const std::string& first) {
   Group& group = differences_[kind];
   if (group.count++ == 0) group.first = first;
+  // "test_conv_with_pads/model.onnx: ..." -> "conv".
+  std::string origin = about.substr(0, about.find('/'));
+  if (absl::StartsWith(origin, "test_")) origin = origin.substr(5);
+  group.origins.insert(origin.substr(0, origin.find('_')));
 }
 
 void FuzzReport::AddPeer(int64_t index, const std::string& about,
@@ -89,7 +95,7 @@ void FuzzReport::AddPeer(int64_t index, const std::string& about,
       ++peer_counts_["we refuse, they accept"];
       AddDifference(absl::StrCat("WE REFUSE (", ours.stage,
                                  "): ", KindOfMessage(ours.message)),
-                    absl::StrCat(what, " ", OneLine(ours.message)));
+                    about, absl::StrCat(what, " ", OneLine(ours.message)));
     }
     return;
   }
@@ -99,7 +105,7 @@ void FuzzReport::AddPeer(int64_t index, const std::string& about,
         end.kind != Kind::kAnswered ? ProblemOf(end, theirs) : theirs.message;
     AddDifference(absl::StrCat("THEY REFUSE (", theirs.stage,
                                "): ", KindOfMessage(message)),
-                  absl::StrCat(what, " ", OneLine(message)));
+                  about, absl::StrCat(what, " ", OneLine(message)));
     return;
   }
   if (ours.verdict != "ran" || theirs.verdict != "ran") {
@@ -112,7 +118,7 @@ void FuzzReport::AddPeer(int64_t index, const std::string& about,
   if (difference.empty()) return;
   // By operator: the origin names it.
   AddDifference(
-      absl::StrCat("OUTPUTS DIFFER: ", about.substr(0, about.find(':'))),
+      absl::StrCat("OUTPUTS DIFFER: ", about.substr(0, about.find(':'))), about,
       absl::StrCat(what, " ", difference));
 }
 
@@ -130,7 +136,9 @@ std::string FuzzReport::Text() const {
   for (const auto& [what, count] : peer_counts_)
     absl::StrAppend(&text, count, "\t", what, "\n");
   for (const auto& [kind, group] : differences_)
-    absl::StrAppend(&text, group.count, "\t", kind, "\n\t", group.first, "\n");
+    absl::StrAppend(&text, group.count, "\t", kind, "\n\t",
+                    absl::StrJoin(group.origins, " "), "\n\t", group.first,
+                    "\n");
   for (const std::string& problem : problems_)
     absl::StrAppend(&text, "PROBLEM ", problem, "\n");
   return text;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,10 @@ class FuzzReport {
   struct Group {
     int64_t count = 0;
     std::string first;
+    std::set<std::string> origins;  // families of seeds: what comes before '_'
   };
-  void AddDifference(const std::string& kind, const std::string& first);
+  void AddDifference(const std::string& kind, const std::string& about,
+                     const std::string& first);
 
   std::map<std::string, int64_t> counts_;
   std::map<std::string, int64_t> peer_counts_;

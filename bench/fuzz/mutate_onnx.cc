@@ -481,13 +481,24 @@ Mutation AnyMutation(Random& random) {
   return MutateAttribute;
 }
 
+// Takes the types of outputs and intermediate values away.
+void Undeclare(onnx::GraphProto& graph) {
+  graph.clear_value_info();
+  for (onnx::ValueInfoProto& output : *graph.mutable_output())
+    output.clear_type();
+}
+
 }  // namespace
 
 std::string MutateOnnx(onnx::ModelProto& model, Random& random) {
+  // What the model says of its values would give most changes away before any
+  // operator sees them.
+  const bool undeclared = random.Bernoulli(0.6);
+  if (undeclared) Undeclare(*model.mutable_graph());
   // Mostly one change: what a message is about is then known.
   const int changes =
       random.Bernoulli(0.75) ? 1 : static_cast<int>(random.UniformInt(2, 3));
-  std::string text;
+  std::string text = undeclared ? "undeclared; " : "";
   for (int done = 0, tries = 0; done < changes && tries < 20; ++tries) {
     const std::string change = AnyMutation(random)(model, random);
     if (change.empty()) continue;

@@ -77,7 +77,8 @@ TEST(FuzzAnswerTest, WhatIsEncodedIsDecoded) {
   EXPECT_EQ(back.stage, "import");
   EXPECT_EQ(back.message, answer.message);
   EXPECT_EQ(KindOfMessage("node 'a12' has 30 of [2, 3]"),
-            "node '.' has # of [#, #]");
+            "node '.' has # of []");
+  EXPECT_EQ(KindOfMessage("node 'a' (Conv): (b)"), "node '.' (op): (b)");
 }
 
 TEST(FuzzAnswerTest, DifferencesAreFoundAndRoundingIsNone) {

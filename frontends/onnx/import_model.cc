@@ -91,6 +91,7 @@ class Converter {
     TW_RETURN_IF_ERROR(CheckSizes(op, model_.graph, before));
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kNoValue) continue;
+      if (in.outputs()[i] < 0) return op.Unsupported("output ", i);
       tensors_[node.outputs[i]] = in.outputs()[i];
     }
     return absl::OkStatus();

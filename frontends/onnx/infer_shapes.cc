@@ -44,6 +44,34 @@ std::string DeclaredText(const std::vector<DeclaredDim>& dims) {
   return absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
 }
 
+bool Fits(const std::vector<DeclaredDim>& declared, const Shape& shape) {
+  bool fits = declared.size() == shape.size();
+  for (size_t d = 0; fits && d < shape.size(); ++d) {
+    const auto& dim = declared[d].value;
+    fits = !dim.has_value() || *dim == shape[d];
+  }
+  return fits;
+}
+
+// The same of an initializer, which may be declared as an input too.
+absl::Status CheckInitializer(const OnnxValue& value) {
+  if (!value.declared.has_value()) return absl::OkStatus();
+  const DeclaredType& declared = *value.declared;
+  const HostTensor& tensor = *value.constant;
+  const bool same_type = declared.element_type == 0 ||
+                         FromOnnxType(declared.element_type) == tensor.dtype();
+  if (declared.is_tensor && same_type &&
+      (!declared.shape.has_value() || Fits(*declared.shape, tensor.shape()))) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "initializer ", Quoted(value.name), " is ", DTypeText(tensor.dtype()),
+      " ", ShapeText(tensor.shape()), " but the model declares ",
+      OnnxTypeName(declared.element_type), " ",
+      declared.shape.has_value() ? DeclaredText(*declared.shape) : "",
+      "; export it again"));
+}
+
 // What the model says about a value must not contradict what it is.
 absl::Status CheckDeclared(const OpContext& op, const OnnxValue& value,
                            const ValueInfo& info) {
@@ -59,13 +87,8 @@ absl::Status CheckDeclared(const OpContext& op, const OnnxValue& value,
                     " but the model declares ",
                     OnnxTypeName(declared.element_type), "; export it again");
   }
-  if (!declared.shape.has_value()) return absl::OkStatus();
-  bool fits = declared.shape->size() == info.shape.size();
-  for (size_t d = 0; fits && d < info.shape.size(); ++d) {
-    const auto& dim = (*declared.shape)[d].value;
-    fits = !dim.has_value() || *dim == info.shape[d];
-  }
-  if (fits) return absl::OkStatus();
+  if (!declared.shape.has_value() || Fits(*declared.shape, info.shape))
+    return absl::OkStatus();
   return op.Error("value ", Quoted(value.name), " has shape ",
                   ShapeText(info.shape), " but the model declares ",
                   DeclaredText(*declared.shape), "; export it again");
@@ -131,6 +154,7 @@ absl::StatusOr<std::vector<ValueInfo>> InferShapes(
           "tensor ", Quoted(graph.values[id].name), " has ",
           constant->shape().size(), " dimensions, more than ", kMostDims));
     }
+    TW_RETURN_IF_ERROR(CheckInitializer(graph.values[id]));
   }
   TW_RETURN_IF_ERROR(BindInputs(graph, options, infos));
   for (const ValueId id : graph.inputs) {

@@ -22,13 +22,14 @@ absl::Status InferPool(OpContext& op, TypeClass wanted) {
                       ReadWindow(op, op.shape(0), {}));
   Shape shape = {op.shape(0)[0], op.shape(0)[1]};
   for (const WindowDim& dim : window) shape.push_back(dim.output);
-  op.SetOutput(0, op.dtype(0), shape);
-  op.SetOutput(1, DType::kInt64, std::move(shape));
+  op.SetOutput(0, op.dtype(0), std::move(shape));
   return absl::OkStatus();
 }
 
 absl::Status InferMaxPool(OpContext& op) {
-  return InferPool(op, TypeClass::kNumeric);
+  TW_RETURN_IF_ERROR(InferPool(op, TypeClass::kNumeric));
+  op.SetOutput(1, DType::kInt64, op.output(0).shape);
+  return absl::OkStatus();
 }
 absl::Status InferAveragePool(OpContext& op) {
   return InferPool(op, TypeClass::kFloat);
