@@ -1,19 +1,27 @@
 #include "sketch/winograd_schedule.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "backends/spec/load_spec.h"
+#include "base/random.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sketch/default_schedule.h"
 #include "sketch/replay.h"
 #include "sketch/test_workloads.h"
+#include "tilegraph/combiner.h"
+#include "tilegraph/dtype.h"
+#include "tilegraph/expr.h"
+#include "tilegraph/host_tensor.h"
 #include "tilegraph/layout.h"
+#include "tilegraph/tensor_graph.h"
 #include "tilegraph/text_form.h"
 #include "tilegraph/winograd.h"
 
@@ -23,20 +31,49 @@ namespace {
 using ::testing::HasSubstr;
 
 // The convolution by F(m, 3), its result with channels in blocks.
-void ExpectEqualResults(Workload workload, int m,
-                        std::string_view spec_name = "cpu_x86_64_v4") {
-  const DeviceSpec spec = *LoadSpec(spec_name);
+Workload ByWinograd(Workload workload, int m) {
   workload.graph = RewriteWinograd(workload.graph, [&](const WinogradCase&) {
                      return m;
                    }).graph;
   const TensorId output = workload.graph.outputs()[0];
   workload.layouts[output] =
       Layout::BlockedLast(workload.graph.tensor(output).static_shape(), 1, 16);
+  return workload;
+}
+
+void ExpectEqualResults(Workload workload, int m,
+                        std::string_view spec_name = "cpu_x86_64_v4") {
+  workload = ByWinograd(std::move(workload), m);
   TW_ASSERT_OK_AND_ASSIGN(const Schedule schedule,
-                          DefaultSchedule(workload, spec));
+                          DefaultSchedule(workload, *LoadSpec(spec_name)));
   EXPECT_THAT(schedule.ToString(), HasSubstr("in.c"));
   TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, schedule));
   EXPECT_THAT(CheckTree(tree, workload, 5), IsOk()) << schedule.ToString();
+}
+
+// A convolution of 3x3 whose data lies in memory with its padding.
+Workload StoredConvolution(int64_t in, int64_t out, int64_t height,
+                           int64_t width) {
+  Workload workload;
+  TensorGraph& graph = workload.graph;
+  const TensorId x = graph.AddPlaceholder("X", DType::kFloat32,
+                                          {1, in, height + 2, width + 2});
+  const TensorId weights = graph.AddConstant(
+      "W", std::make_shared<HostTensor>(DType::kFloat32,
+                                        std::vector<int64_t>{out, in, 3, 3}));
+  Compute compute;
+  compute.axes = {{"n", 1}, {"o", out}, {"h", height}, {"w", width}};
+  compute.reduce_axes = {{"c", in}, {"i", 3}, {"j", 3}};
+  compute.combiner = Combiner(Combiner::Kind::kSum, DType::kFloat32);
+  const auto var = [](int id, const char* name) { return Expr::Var(id, name); };
+  const Expr o = var(1, "o"), c = var(4, "c"), i = var(5, "i"), j = var(6, "j");
+  compute.body = {Expr::Make(
+      Op::kMul,
+      {graph.Load(x, {var(0, "n"), c, var(2, "h") + i, var(3, "w") + j}),
+       graph.Load(weights, {o, c, i, j})})};
+  graph.SetOutputs(
+      {graph.AddCompute("C", DType::kFloat32, std::move(compute), "conv")});
+  return workload;
 }
 
 TEST(WinogradScheduleTest, BlocksOfTilesComputeTheConvolution) {
@@ -51,6 +88,32 @@ TEST(WinogradScheduleTest, BandsAreWholeRegisterTiles) {
   for (const char* spec : {"cpu_x86_64_v2", "cpu_x86_64_v3"}) {
     ExpectEqualResults(ConvPadRelu(2, 16, 28, 8, 3, 1, 1), 2, spec);
     ExpectEqualResults(ConvPadRelu(1, 16, 22, 12, 3, 1, 1), 2, spec);
+  }
+}
+
+TEST(WinogradScheduleTest, EverySizeReplays) {
+  Random random(1);
+  for (int i = 0; i < 25; ++i) {
+    const int64_t height = random.UniformInt(1, 60),
+                  width = random.UniformInt(1, 60),
+                  channels = 16 * random.UniformInt(1, 6);
+    // F(4, 3) of whole tiles: paddings are stored (winograd_schedule.h).
+    const Workload small =
+        ByWinograd(ConvPadRelu(16, channels, height, width, 3, 1, 1), 2);
+    const Workload large =
+        ByWinograd(StoredConvolution(16, channels, 4 * (height / 4 + 1),
+                                     4 * (width / 4 + 1)),
+                   4);
+    for (const char* name :
+         {"cpu_x86_64_v2", "cpu_x86_64_v3", "cpu_x86_64_v4"}) {
+      const DeviceSpec spec = *LoadSpec(name);
+      SCOPED_TRACE(absl::StrCat(name, " ", height, "x", width, ", ", channels));
+      for (const Workload* workload : {&small, &large}) {
+        TW_ASSERT_OK_AND_ASSIGN(const Schedule schedule,
+                                DefaultSchedule(*workload, spec));
+        EXPECT_THAT(Replay(*workload, schedule).status(), IsOk());
+      }
+    }
   }
 }
 

@@ -174,12 +174,14 @@ absl::Status InspectCommand(const CommandLine& line) {
   std::string text;
   std::optional<Profile> roofline;
   std::optional<PlanReport> plan;
+  std::optional<Program> program;  // none of a GPU
   Source source;
   if (const auto gpu = GpuSpecFrom(line); gpu && is_onnx) {
     TW_RETURN_IF_ERROR(CheckGpuFlags(line));
     TW_ASSIGN_OR_RETURN(text, GpuPlanText(line, path, *gpu));
   } else if (is_onnx) {
     TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path));
+    program = source.compiled->program;
     if (what == "roofline") {
       TW_ASSIGN_OR_RETURN(roofline, Roofline(line, source.compiled->program));
     } else {
@@ -187,6 +189,7 @@ absl::Status InspectCommand(const CommandLine& line) {
     }
   } else {
     TW_ASSIGN_OR_RETURN(const auto file, TwFile::Open(path));
+    program = file->view().program;
     if (what == "roofline") {
       TW_ASSIGN_OR_RETURN(roofline, Roofline(line, file->view().program));
     } else {
@@ -199,8 +202,7 @@ absl::Status InspectCommand(const CommandLine& line) {
     json.Open('{').Key("what").Text(what).Key("text").Text(text);
     if (roofline) AppendProfile(*roofline, json.Key("roofline"));
     if (plan) AppendPlan(*source.compiled, *plan, json.Key("plan"));
-    if (source.compiled)
-      AppendFallbacks(source.compiled->program, json.Key("fallbacks"));
+    if (program) AppendFallbacks(*program, json.Key("fallbacks"));
     text = json.Close('}').text() + "\n";
   }
   std::fputs(text.c_str(), stdout);

@@ -120,6 +120,10 @@ Value InvertedResidual(NetworkDraft& net, const Value& x) {
 }
 
 Value Pooling(NetworkDraft& net, const Value& x) {
+  if (net.Chance(0.15))  // the brightest pixel, and the others beside it
+    return net.Binary(
+        "Sub", x,
+        net.Node("GlobalMaxPool", {x.name}, {x.shape[0], x.shape[1], 1, 1}));
   const int64_t side = SmallerSide(x);
   ConvShape shape = Same(net.Pick({2, 3, 3, 5}));
   if (shape.kernel_h == 2 || side < 4) shape.pads = {0, 0, 0, 0};
@@ -161,6 +165,37 @@ Value SpatialAttention(NetworkDraft& net, const Value& x) {
       net.Unary("Sigmoid", net.Conv(both, 1, Same(net.Pick({3, 7})))));
 }
 
+// Every layer reads all before it.
+Value DenseBlock(NetworkDraft& net, const Value& x) {
+  Value all = x;
+  const int64_t growth = net.Pick({4, 8, 16, 5});
+  for (int layer = 0; layer < 3; ++layer) {
+    const Value y =
+        net.Conv(Finish(net, all), growth, Same(net.Pick({1, 3, 3})));
+    all = net.Concat({all, y}, 1);
+  }
+  return all;
+}
+
+// Down, something, up again, beside what there was.
+Value UShape(NetworkDraft& net, const Value& x) {
+  if (SmallerSide(x) < 4) return PlainConv(net, x);
+  ConvShape half;
+  half.kernel_h = half.kernel_w = half.stride = 2;
+  Value y = net.Chance(0.5) ? net.Pool("MaxPool", x, half)
+                            : net.Conv(x, RandomChannels(net), half);
+  y = Finish(net, net.Conv(y, RandomChannels(net), Same(3)));
+  const std::vector<int64_t> shape = {x.shape[0], y.shape[1], x.shape[2],
+                                      x.shape[3]};
+  const bool linear = net.Chance(0.5);
+  y = net.Node("Resize", {y.name, "", "", net.Ints(shape)}, shape,
+               [&](NodeBuilder node) {
+                 node.String("mode", linear ? "linear" : "nearest");
+               });
+  return Finish(net, net.Conv(net.Concat({x, y}, 1), RandomChannels(net),
+                              Same(net.Pick({1, 3}))));
+}
+
 // Its pixels as tokens, and back.
 Value PixelTokens(NetworkDraft& net, const Value& x) {
   const int64_t pixels = x.shape[2] * x.shape[3];
@@ -178,10 +213,16 @@ int64_t RandomChannels(NetworkDraft& net) {
 }
 
 Value RandomImageBlock(NetworkDraft& net, const Value& x) {
-  switch (net.random.UniformInt(0, 15)) {
+  switch (net.random.UniformInt(0, 19)) {
     case 0:
     case 1:
       return Residual(net, x);
+    case 12:
+      return DenseBlock(net, x);
+    case 13:
+      return UShape(net, x);
+    case 14:
+      return RandomChain(net, x);
     case 2:
     case 3:
       return InvertedResidual(net, x);

@@ -108,7 +108,10 @@ Value ChannelsLastNorm(NetworkDraft& net, const Value& x) {
 
 Value RandomImageNorm(NetworkDraft& net, const Value& x) {
   const int64_t c = x.shape[1];
-  const int choice = static_cast<int>(net.random.UniformInt(0, 9));
+  const int choice = static_cast<int>(net.random.UniformInt(0, 10));
+  if (choice == 10)
+    return net.Node("LRN", {x.name}, x.shape,
+                    [](NodeBuilder node) { node.Int("size", 5); });
   if (choice == 0 && c > 3) return ChannelsLastNorm(net, x);
   if (choice <= 2 && x.shape[2] * x.shape[3] > 8) {
     for (const int64_t groups : {4, 3, 2, 1}) {
@@ -133,7 +136,10 @@ Value RandomImageMove(NetworkDraft& net, const Value& x) {
       }
       return Pad(net, x);
     case 1:
-      if (c % 4 == 0 && small) return DepthToSpace(net, x);
+      if (small)
+        return DepthToSpace(
+            net,
+            c % 4 == 0 ? x : net.Conv(x, 4 * net.random.UniformInt(1, 8), {}));
       if (h % 2 == 0 && w % 2 == 0 && c <= 16) return SpaceToDepth(net, x);
       return Crop(net, x);
     case 2:

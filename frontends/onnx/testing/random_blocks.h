@@ -19,6 +19,9 @@ Value RandomImageNorm(NetworkDraft& net, const Value& x);
 // Rearranges or resizes an image: shuffles, slices, paddings, upsampling.
 Value RandomImageMove(NetworkDraft& net, const Value& x);
 
+// A long chain of elementwise operators, of those that read a value twice too.
+Value RandomChain(NetworkDraft& net, const Value& x);
+
 // Tokens to tokens: attention, MLPs, norms, shifts.
 Value RandomTokenBlock(NetworkDraft& net, const Value& x);
 

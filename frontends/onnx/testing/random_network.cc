@@ -14,11 +14,16 @@ namespace {
 constexpr int64_t kEnoughMultiplyAdds = int64_t{1} << 21;
 constexpr int64_t kMostChannels = 80;
 
+int64_t Side(NetworkDraft& net) {
+  return net.Chance(0.1) ? net.random.UniformInt(1, 4)
+                         : net.random.UniformInt(5, 31);
+}
+
 Value ImageInput(NetworkDraft& net) {
   const std::vector<int64_t> shape = {
       net.Pick({1, 1, 1, 1, 2, 3}),
-      net.Chance(0.4) ? net.Pick({1, 3, 3, 4}) : RandomChannels(net),
-      net.random.UniformInt(4, 31), net.random.UniformInt(4, 31)};
+      net.Chance(0.4) ? net.Pick({1, 3, 3, 4}) : RandomChannels(net), Side(net),
+      Side(net)};
   net.builder.Input("x", shape);
   return {"x", shape};
 }
@@ -58,6 +63,9 @@ Value Head(NetworkDraft& net, const Value& x) {
                      {n, classes},
                      [](NodeBuilder node) { node.Int("transB", 1); })
           : net.Linear(pooled, classes);
+  if (net.Chance(0.2))
+    return net.Node("LogSoftmax", {scores.name}, scores.shape,
+                    [](NodeBuilder node) { node.Int("axis", 1); });
   return net.Chance(0.4) ? net.Softmax(scores, 1) : scores;
 }
 

@@ -134,11 +134,60 @@ Value TokenMixer(NetworkDraft& net, const Value& x) {
   return net.Transpose(Mlp(net, net.Transpose(x, {0, 2, 1})), {0, 2, 1});
 }
 
+// A convolution along the tokens, perhaps depthwise, as Conformer has it.
+Value TokenConvolution(NetworkDraft& net, const Value& x) {
+  const int64_t n = x.shape[0], t = x.shape[1], d = x.shape[2];
+  const bool depthwise = net.Chance(0.5);
+  const int64_t kernel = net.Pick({1, 3, 5, 9}), inputs = depthwise ? 1 : d;
+  const double terms = static_cast<double>(inputs * kernel);
+  const Value rows = net.Transpose(x, {0, 2, 1});
+  net.multiply_adds += n * t * d * inputs * kernel;
+  const Value y = net.Node(
+      "Conv",
+      {rows.name, net.Normal({d, inputs, kernel}, std::sqrt(1 / terms)),
+       net.Normal({d}, 0.1)},
+      {n, d, t}, [&](NodeBuilder node) {
+        node.Ints("pads", {kernel / 2, kernel / 2})
+            .Int("group", depthwise ? d : 1);
+      });
+  return net.Transpose(net.Activation(y), {0, 2, 1});
+}
+
+// Attention without a softmax: keys and values are multiplied first.
+Value LinearAttention(NetworkDraft& net, const Value& x) {
+  const int64_t n = x.shape[0], t = x.shape[1], d = x.shape[2];
+  const auto positive = [&](const Value& v) {
+    return net.Scalar("Add", net.Unary("Elu", v), 1);
+  };
+  const Value q = positive(net.Linear(x, d)), k = positive(net.Linear(x, d)),
+              v = net.Linear(x, d);
+  net.multiply_adds += 2 * n * t * d * d;
+  const Value state = net.Node(
+      "Einsum", {k.name, v.name}, {n, d, d},
+      [](NodeBuilder node) { node.String("equation", "ntd,nte->nde"); });
+  const Value sums = net.Reduce("ReduceSumSquare", k, {1});
+  const Value mixed = net.Node(
+      "Einsum", {q.name, state.name}, {n, t, d},
+      [](NodeBuilder node) { node.String("equation", "ntd,nde->nte"); });
+  return net.Linear(net.Binary("Div", mixed, net.Scalar("Add", sums, 1)), d);
+}
+
+// Each token as long as every other.
+Value UnitTokens(NetworkDraft& net, const Value& x) {
+  const Value length = net.Unary(
+      "Sqrt", net.Scalar("Add", net.Reduce("ReduceSumSquare", x, {2}), 0.1F));
+  return net.Scalar("Mul", net.Binary("Div", x, length), 3);
+}
+
 }  // namespace
 
 Value RandomTokenBlock(NetworkDraft& net, const Value& x) {
-  const int choice = static_cast<int>(net.random.UniformInt(0, 9));
+  const int choice = static_cast<int>(net.random.UniformInt(0, 14));
   if (choice == 0) return Roll(net, x);
+  if (choice == 10) return UnitTokens(net, x);
+  if (choice == 11) return net.Binary("Add", x, TokenConvolution(net, x));
+  if (choice == 12) return net.Binary("Add", x, LinearAttention(net, x));
+  if (choice == 13) return RandomChain(net, x);
   const bool first = net.Chance(0.6);  // norm before, or behind
   const Value in = first ? Norm(net, x) : x;
   Value y = choice <= 5   ? Attention(net, in)
