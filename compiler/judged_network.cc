@@ -92,6 +92,10 @@ bool Allows(const std::vector<std::string>& allow, const char* name) {
 
 }  // namespace
 
+double LeastLimit(int64_t terms) {
+  return 4 * 0x1p-24 * (std::sqrt(static_cast<double>(terms)) + 8);
+}
+
 absl::StatusOr<JudgedNetwork> JudgedNetwork::Create(ImportedModel model,
                                                     uint64_t seed) {
   JudgedNetwork network;
@@ -107,6 +111,10 @@ absl::StatusOr<JudgedNetwork> JudgedNetwork::Create(ImportedModel model,
   }
   for (const Tensor& tensor : model.graph.tensors()) {
     if (tensor.kind == TensorKind::kConstant) values[tensor.id] = *tensor.value;
+    int64_t terms = 1;
+    for (const Axis& axis : tensor.compute.reduce_axes)
+      terms *= axis.extent.value();
+    network.most_terms_ = std::max(network.most_terms_, terms);
   }
   TW_ASSIGN_OR_RETURN(const measure::ReferenceResult reference,
                       measure::EvaluateReference(model.graph, values, {}));
@@ -148,7 +156,7 @@ std::vector<double> JudgedNetwork::Limits(
   for (size_t o = 0; o < fp32_errors_.size(); ++o) {
     double sampled = fp32_errors_[o];
     if (Allows(allow, kAllowBf16)) sampled = std::max(sampled, bf16_errors_[o]);
-    limits.push_back(std::max(kLeastLimit, factor * sampled));
+    limits.push_back(std::max(LeastLimit(most_terms_), factor * sampled));
   }
   return limits;
 }

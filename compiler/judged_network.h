@@ -25,8 +25,10 @@ inline constexpr double kErrorFactor = 16;
 // F(4, 3) of --allow=winograd4 errs up to 10 times as much as the direct form
 // (tilegraph/winograd.h).
 inline constexpr double kWinograd4Factor = 16;
-// Samples of few tensors may happen to be nearly exact.
-inline constexpr double kLeastLimit = 2e-6;
+// A sample may happen to be nearly exact, and says nothing of what happens
+// inside a sum: a limit is at least what one kernel with a sum of that many
+// terms may err by, 4 u (sqrt(terms) + 8) (design: numerics.md).
+double LeastLimit(int64_t terms);
 
 class JudgedNetwork {
  public:
@@ -47,6 +49,7 @@ class JudgedNetwork {
   std::vector<HostTensor> inputs_;
   std::vector<std::vector<double>> expected_;  // by output, then the same
   std::vector<double> fp32_errors_, bf16_errors_;
+  int64_t most_terms_ = 1;  // of a sum in the model
 };
 
 }  // namespace tilewright

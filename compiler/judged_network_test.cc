@@ -59,7 +59,8 @@ TEST(JudgedNetworkTest, ErrorsAreRelativeToTheLargestElement) {
     largest = std::max(largest, std::abs(value));
   }
   EXPECT_EQ(network.Errors({output})[0], 0);
-  EXPECT_EQ(network.Limits({})[0], kLeastLimit);
+  EXPECT_EQ(network.Limits({})[0], LeastLimit(1));
+  EXPECT_NEAR(LeastLimit(1), 2.1e-6, 1e-7);
   output.Set(1, {output.Get(1).f + 0.25 * largest, 0});
   EXPECT_NEAR(network.Errors({output})[0], 0.25, 1e-6);
   output.Set(0, {std::nan(""), 0});
