@@ -220,8 +220,7 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
   if (measuring) measuring->Finish();
   if (!compiled.ok()) return WithPath(compiled.status(), path);
   source.compiled = *std::move(compiled);
-  source.compile_cpu_s =
-      static_cast<double>(ProcessCpuNs() - start_ns) * 1e-9;
+  source.compile_cpu_s = static_cast<double>(ProcessCpuNs() - start_ns) * 1e-9;
   return source;
 }
 
