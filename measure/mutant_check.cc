@@ -1,5 +1,6 @@
 #include "measure/mutant_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -8,7 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "backends/kernel_ir/interpreter.h"
 #include "backends/kernel_ir/mutate.h"
@@ -17,6 +20,7 @@
 #include "base/status_macros.h"
 #include "measure/input_sets.h"
 #include "measure/interpreted_candidate.h"
+#include "measure/kernel_proof.h"
 #include "measure/physical.h"
 #include "measure/test_kernels.h"
 #include "sketch/replay.h"
@@ -130,9 +134,31 @@ bool Rounds(const TensorGraph& graph) {
   return true;
 }
 
-// What tells a mutant from its kernel; empty if both compute the same.
-absl::StatusOr<std::string> Difference(const ScalarCase& one,
-                                       const kernel_ir::ScalarKernel& mutant) {
+// The first line of `mutant` that is another one than in `kernel`, and that.
+std::string FirstChange(const kernel_ir::ScalarKernel& kernel,
+                        const kernel_ir::ScalarKernel& mutant) {
+  const std::vector<std::string> before =
+                                     absl::StrSplit(kernel.ToString(), '\n'),
+                                 after =
+                                     absl::StrSplit(mutant.ToString(), '\n');
+  for (size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+    if (before[i] != after[i])
+      return absl::StrCat(absl::StripAsciiWhitespace(before[i]), " -> ",
+                          absl::StripAsciiWhitespace(after[i]));
+  }
+  return "";
+}
+
+// "last step skipped" of "instruction 17: last step skipped".
+std::string KindOf(const std::string& name) {
+  const size_t colon = name.rfind(": ");
+  return colon == std::string::npos ? name : name.substr(colon + 2);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> SampledDifference(
+    const ScalarCase& one, const kernel_ir::ScalarKernel& mutant) {
   const ScalarCase right = InDouble(one, one.kernel),
                    wrong = InDouble(one, mutant);
   const bool rounds =
@@ -159,14 +185,6 @@ absl::StatusOr<std::string> Difference(const ScalarCase& one,
   }
   return "";
 }
-
-// "last step skipped" of "instruction 17: last step skipped".
-std::string KindOf(const std::string& name) {
-  const size_t colon = name.rfind(": ");
-  return colon == std::string::npos ? name : name.substr(colon + 2);
-}
-
-}  // namespace
 
 absl::StatusOr<ScalarCase> MakeScalarCase(
     std::string name, const sketch::Workload& workload,
@@ -203,12 +221,21 @@ absl::StatusOr<std::vector<std::string>> CheckMutants(const ScalarCase& one,
       ++sum.kinds[KindOf(mutant.name)];
       continue;
     }
-    TW_ASSIGN_OR_RETURN(const std::string difference,
-                        Difference(one, mutant.kernel));
-    if (difference.empty())
+    TW_ASSIGN_OR_RETURN(const KernelProof proof,
+                        ProveSame(one.workload.graph, one.arguments, one.kernel,
+                                  mutant.kernel));
+    if (proof.result == KernelProof::Result::kBits) {
       ++sum.same;
-    else
-      accepted.push_back(absl::StrCat(mutant.name, " (", difference, ")"));
+    } else if (proof.result == KernelProof::Result::kRounding) {
+      ++sum.rounding;
+    } else {
+      TW_ASSIGN_OR_RETURN(const std::string difference,
+                          SampledDifference(one, mutant.kernel));
+      accepted.push_back(absl::StrCat(
+          mutant.name, " (", FirstChange(one.kernel, mutant.kernel), "; ",
+          proof.gap, "; ",
+          difference.empty() ? "no draw tells them apart" : difference, ")"));
+    }
   }
   return accepted;
 }

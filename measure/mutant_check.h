@@ -1,13 +1,10 @@
 // Whether the judge rejects the mutants of a right kernel, for tests.
 //
 // A mutant that computes the same function as its kernel is no wrong kernel.
-// Whether it does is decided without the verifier, bounds or references: both
-// run on random draws of all inputs, and every bit of every output must agree,
-// or, both rewritten to double, 12 digits (a sum in another order is the same
-// function, and so is the softmax of a row minus anything but its maximum; that
-// it must not overflow is the verifier's business). Two different functions of
-// this kind agree on random draws with negligible probability. All other
-// mutants must be rejected.
+// That is proved, for every input and without the verifier, bounds or
+// references (kernel_proof.h): both run on symbols, and every element of every
+// output is the same term, or the same sum in another order. All other mutants
+// must be rejected.
 #ifndef TILEWRIGHT_MEASURE_MUTANT_CHECK_H_
 #define TILEWRIGHT_MEASURE_MUTANT_CHECK_H_
 
@@ -37,15 +34,21 @@ absl::StatusOr<ScalarCase> MakeScalarCase(std::string name,
                                           const sketch::Schedule& schedule,
                                           const lowering::VectorTarget& target);
 
+// What tells a mutant from its kernel on random draws of all inputs, in double
+// where sums are rounded; empty if nothing does.
+absl::StatusOr<std::string> SampledDifference(
+    const ScalarCase& one, const kernel_ir::ScalarKernel& mutant);
+
 struct MutantCount {
   int kernels = 0, rejected = 0;
-  int same = 0;                      // accepted, since they are right
+  int same = 0;      // accepted, and proved to be right, bit for bit
+  int rounding = 0;  // or but for rounding
   std::map<std::string, int> kinds;  // of what was rejected
 };
 
 // Adds what the verifier says of `count` mutants of a kernel. The names of
-// those that it accepted wrongly, and what tells them. Internal if it rejects
-// the kernel itself.
+// those that it accepted without a proof, with the element that has none and
+// what tells them. Internal if it rejects the kernel itself.
 absl::StatusOr<std::vector<std::string>> CheckMutants(const ScalarCase& one,
                                                       int count, uint64_t seed,
                                                       MutantCount& sum);

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "measure/bounded_functions.h"
 #include "measure/clip_spreads.h"
+#include "measure/hard_inputs.h"
 #include "measure/interpreter_check.h"
 #include "measure/planted_picks.h"
 #include "measure/unbounded_share.h"
@@ -25,13 +26,21 @@ bool HasFloats(const TensorGraph& graph) {
                      [](const Tensor& t) { return IsFloat(t.dtype); });
 }
 
-// Sets that are no turn.
-constexpr int kPlain = -1, kPositive = -2;
+// Sets that are no turn of planted picks. From kOutOfRange down they are real
+// ones (hard_inputs.h): turns with infinities and NaN, then turns with wide
+// rows.
+constexpr int kPlain = -1, kPositive = -2, kOutOfRange = -3, kSpecial = -1000,
+              kWide = -2000;
 
 std::string SetName(const char* kind, int turn) {
+  if (turn >= 0) return absl::StrCat(kind, ", turn ", turn + 1);
   if (turn == kPlain) return kind;
-  return turn == kPositive ? absl::StrCat(kind, ", positive")
-                           : absl::StrCat(kind, ", turn ", turn + 1);
+  if (turn == kPositive) return absl::StrCat(kind, ", positive");
+  if (turn == kOutOfRange) return absl::StrCat(kind, ", indices out of range");
+  if (turn > kWide)
+    return absl::StrCat(kind, ", infinities and NaN, turn ",
+                        kSpecial - turn + 1);
+  return absl::StrCat(kind, ", wide rows, turn ", kWide - turn + 1);
 }
 
 uint64_t SeedOf(uint64_t seed, int turn) {
@@ -58,6 +67,11 @@ absl::Status Verifier::AddSets() {
     if (!exact || (turn == kPositive && HasCeiling(graph_)))
       TW_RETURN_IF_ERROR(AddRealSet(turn));
   }
+  if (ClampsIndices(graph_)) TW_RETURN_IF_ERROR(AddRealSet(kOutOfRange));
+  for (int turn = 0; turn < NumSpecialTurns(graph_); ++turn)
+    TW_RETURN_IF_ERROR(AddRealSet(kSpecial - turn));
+  for (int turn = 0; turn < NumWideTurns(graph_); ++turn)
+    TW_RETURN_IF_ERROR(AddRealSet(kWide - turn));
   return absl::OkStatus();
 }
 
@@ -104,6 +118,12 @@ absl::Status Verifier::AddRealSet(int turn) {
   if (turn >= 0)
     PlantPicks(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin,
                random, set.inputs);
+  if (turn == kOutOfRange) PlantIndicesOutOfRange(graph_, random, set.inputs);
+  if (turn <= kWide) {
+    WidenRows(graph_, kWide - turn, random, set.inputs);
+  } else if (turn <= kSpecial) {
+    PlantInfinitiesAndNans(graph_, kSpecial - turn, random, set.inputs);
+  }
   FillKnownZeros(zeros_, set.inputs);
   ReferenceOptions reference;
   reference.unit = options_.unit;
