@@ -36,8 +36,11 @@ int RepeatsNeeded(double spread) {
 }
 
 TEST(AdaptiveEvaluatorExampleTest, ANoisyKernelIsRepeatedMoreOften) {
-  EXPECT_EQ(RepeatsNeeded(0.01), 150);
-  EXPECT_GT(RepeatsNeeded(0.5), 150);
+  // The floor: three micro-batches.
+  const AdaptiveEvaluatorOptions defaults;
+  const int fewest = defaults.min_micro_batches * defaults.micro_batch;
+  EXPECT_EQ(RepeatsNeeded(0.01), fewest);
+  EXPECT_GT(RepeatsNeeded(0.5), fewest);
 }
 
 }  // namespace
