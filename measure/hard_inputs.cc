@@ -176,7 +176,7 @@ void WidenRows(const TensorGraph& graph, int turn, Random& random,
       const int64_t step = k / inner % extent;
       double value = before.Get(k).f;
       if (turn / 2 == apart) {
-        value += most * before.Get(k - step * inner).f;
+        value += 4 * most * before.Get(k - step * inner).f;
       } else if (step % apart == turn / 2) {
         value *= most * signs[static_cast<size_t>(step)];
       }

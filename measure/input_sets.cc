@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "measure/positive_values.h"
+
 namespace tilewright::measure {
 namespace {
 
@@ -50,12 +52,13 @@ struct Uses {
   std::map<TensorId, int64_t> index_extent;  // read as an index of a dimension
                                              // of this extent (the smallest)
   std::set<TensorId> positive;               // reaches a function with a domain
+  std::set<TensorId> flags;                  // integers that are zero or one
   std::map<TensorId, int64_t> sum_terms;  // to be divided by the root of this
 };
 
 class UseFinder {
  public:
-  explicit UseFinder(const TensorGraph& graph) : graph_(graph) {
+  explicit UseFinder(const TensorGraph& graph) : graph_(graph), signs_(graph) {
     for (const Tensor& tensor : graph.tensors()) {
       if (tensor.kind == TensorKind::kCompute) Look(tensor);
     }
@@ -67,10 +70,12 @@ class UseFinder {
     for (const Expr& body : tensor.compute.body) {
       Visit(body, [&](const Expr& e) {
         if (e.op() == Op::kLoad) LookAtIndices(e);
-        if (e.op() == Op::kLog || e.op() == Op::kSqrt || e.op() == Op::kPow)
-          MarkPositive(e.operand(0));
+        if (e.op() == Op::kSqrt) MarkPositive(e.operand(0), false);
+        if (e.op() == Op::kLog || e.op() == Op::kPow)
+          MarkPositive(e.operand(0), true);
         if (e.op() == Op::kDiv && IsFloat(e.dtype()))
-          MarkPositive(e.operand(1));
+          MarkPositive(e.operand(1), true);
+        if (e.op() == Op::kMul) LookAtMask(e);
       });
     }
     if (tensor.compute.combiner &&
@@ -94,7 +99,31 @@ class UseFinder {
     for (const TensorId source : graph_.Inputs(id)) MarkIndex(source, extent);
   }
 
-  void MarkPositive(const Expr& e) {
+  // Zero or one times the lowest number masks what it is added to; any other
+  // integer overflows.
+  void LookAtMask(const Expr& product) {
+    constexpr double kHuge = 1e30;
+    for (const int i : {0, 1}) {
+      const Expr& factor = product.operand(1 - i);
+      if (factor.op() == Op::kConst && IsFloat(factor.dtype()) &&
+          std::fabs(factor.float_value()) >= kHuge)
+        MarkFlags(product.operand(i));
+    }
+  }
+  void MarkFlags(const Expr& e) {
+    Visit(e, [&](const Expr& node) {
+      if (node.op() != Op::kLoad) return;
+      const Tensor& source = graph_.tensor(node.source());
+      if (source.kind == TensorKind::kCompute) {
+        if (!source.compute.combiner) MarkFlags(source.compute.body[0]);
+      } else if (!IsFloat(source.dtype)) {
+        uses_.flags.insert(source.id);
+      }
+    });
+  }
+
+  void MarkPositive(const Expr& e, bool strictly) {
+    if (signs_.IsPositive(e, strictly)) return;
     Visit(e, [&](const Expr& node) {
       if (node.op() == Op::kLoad) MarkPositive(node.source());
     });
@@ -122,6 +151,7 @@ class UseFinder {
   }
 
   const TensorGraph& graph_;
+  PositiveValues signs_;
   Uses uses_;
 };
 
@@ -147,7 +177,7 @@ bool DrawCommon(const Tensor& tensor, const Uses& uses, Random& random,
     }
     return true;
   }
-  if (tensor.dtype == DType::kBool) {
+  if (tensor.dtype == DType::kBool || uses.flags.count(tensor.id) > 0) {
     for (int64_t k = 0; k < count; ++k)
       out.Set(k, {0, random.UniformInt(0, 1)});
     return true;

@@ -11,8 +11,11 @@
 //
 // Values that are read as indices come from the valid range of what they index.
 // Values that reach a logarithm, a square root, a divisor or the base of a
-// power are drawn from [0.5, 1.5]. Integer constants keep the values they have
-// in the graph: they are shapes and indices.
+// power are drawn from [0.5, 1.5], unless what does cannot be negative anyway,
+// as a variance or a sum of exponentials: inputs of one sign would cancel.
+// Integers that reach a product with a huge constant, as masks do, are 0 or 1.
+// Integer constants keep the values they have in the graph: they are shapes
+// and indices.
 #ifndef TILEWRIGHT_MEASURE_INPUT_SETS_H_
 #define TILEWRIGHT_MEASURE_INPUT_SETS_H_
 

@@ -1,10 +1,13 @@
 #include "measure/input_sets.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
@@ -168,6 +171,41 @@ TEST(PlantedPicksTest, EveryStepWinsForEveryOutput) {
 TEST(PlantedPicksTest, GraphsThatPickNothingNeedNoTurns) {
   EXPECT_EQ(NumTurns(TestWorkload("gemm").graph), 0);
   EXPECT_EQ(NumTurns(TestWorkload("maxpool").graph), 9 + 2);
+}
+
+// A variance is none the worse for inputs of both signs, a logarithm is.
+TEST(DrawRealSetTest, OnlyWhatMayBeNegativeIsDrawnPositive) {
+  const auto smallest = [](const std::string& body) {
+    const absl::StatusOr<TensorGraph> graph = ParseText(absl::StrCat(
+        "X: f32[9, 24] = placeholder\n"
+        "S: f32[9] = compute (r: 9) reduce (k: 24) sum:f32 { ",
+        body, "(X[r, k]) * ", body,
+        "(X[r, k]) }\n"
+        "Y: f32[9, 24] = compute (r: 9, c: 24) { X[r, c] / sqrt(S[r] + "
+        "0.00001) }\nreturn Y\n"));
+    EXPECT_THAT(graph.status(), IsOk());
+    Random random(1);
+    const InputSet set = DrawRealSet(*graph, random);
+    const auto values = set.begin()->second.as<float>();
+    return *std::min_element(values.begin(), values.end());
+  };
+  EXPECT_LT(smallest("abs"), 0);
+  EXPECT_GE(smallest("log"), 0.5);
+}
+
+TEST(DrawRealSetTest, MasksAreZeroOrOne) {
+  TW_ASSERT_OK_AND_ASSIGN(const TensorGraph graph, ParseText(R"(
+M: i64[40] = placeholder
+X: f32[40] = placeholder
+F: f32[40] = compute (i: 40) { 1.0 - cast:f32(M[i]) }
+Y: f32[40] = compute (i: 40) { X[i] + F[i] * -3.4028235e+38 }
+return Y
+)"));
+  Random random(1);
+  const InputSet set = DrawRealSet(graph, random);
+  const auto values = set.begin()->second.as<int64_t>();
+  EXPECT_EQ(*std::min_element(values.begin(), values.end()), 0);
+  EXPECT_EQ(*std::max_element(values.begin(), values.end()), 1);
 }
 
 }  // namespace
