@@ -22,7 +22,7 @@ struct CompareFlags {
   // As `tilewright compile` has them.
   PlanOptions::Connect connect = PlanOptions::Connect::kRegister;
   std::vector<std::string> allow;  // less exact kernels
-  HugePages huge_pages = HugePages::kBoth;
+  HugePages huge_pages = HugePages::kNone;
 };
 
 // InvalidArgument says which flag is wrong, and how. `environment_ort`:

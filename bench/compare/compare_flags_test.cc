@@ -38,7 +38,7 @@ TEST(CompareFlagsTest, DefaultsAreThoseOfTheCompilerAndEqualMemory) {
                           ParseCompareFlags({"a"}, nullptr, nullptr));
   EXPECT_EQ(flags.connect, PlanOptions::Connect::kRegister);
   EXPECT_TRUE(flags.allow.empty());
-  EXPECT_EQ(flags.huge_pages, HugePages::kBoth);
+  EXPECT_EQ(flags.huge_pages, HugePages::kNone);
   EXPECT_GE(flags.seconds, 3);
   EXPECT_THAT(flags.threads, ElementsAre(1, 2));
 }
@@ -46,10 +46,10 @@ TEST(CompareFlagsTest, DefaultsAreThoseOfTheCompilerAndEqualMemory) {
 TEST(CompareFlagsTest, WhatIsAllowedIsAList) {
   TW_ASSERT_OK_AND_ASSIGN(
       const CompareFlags flags,
-      ParseCompareFlags({"a", "--allow=winograd4,bf16", "--huge-pages=none"},
+      ParseCompareFlags({"a", "--allow=winograd4,bf16", "--huge-pages=own"},
                         nullptr, nullptr));
   EXPECT_THAT(flags.allow, ElementsAre("winograd4", "bf16"));
-  EXPECT_EQ(flags.huge_pages, HugePages::kNone);
+  EXPECT_EQ(flags.huge_pages, HugePages::kOwn);
 }
 
 TEST(CompareFlagsTest, MistakesAreNamed) {

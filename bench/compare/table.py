@@ -305,7 +305,7 @@ def main(arguments):
                         help=f"models to run with it as well, default {','.join(WINOGRAD4)}")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--huge-pages", default="both", choices=["both", "none", "own"])
+    parser.add_argument("--huge-pages", default="none", choices=["both", "none", "own"])
     parser.add_argument("--compare", help="a built bench/compare, instead of building it")
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("--write", action="store_true")
