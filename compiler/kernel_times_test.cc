@@ -57,9 +57,7 @@ TEST_F(KernelTimesTest, WhatWasMeasuredIsKnownToTheNextRun) {
 // one it was at.
 TEST_F(KernelTimesTest, EachResultIsOnTheDiskBeforeTheNextBegins) {
   kernels_.push_back(kernels_[2]);
-  sketch::Decision decision;
-  decision.name = "yet another";
-  kernels_.back().schedule.decisions.push_back(decision);
+  kernels_.back().schedule.decisions.push_back({"yet another", "1"});
   const std::unique_ptr<Store> store = Open();
   ASSERT_NE(store, nullptr);
   std::vector<int64_t> there;

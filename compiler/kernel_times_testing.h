@@ -115,9 +115,7 @@ class KernelTimesTest : public testing::Test {
     }
     // The first one, scheduled in another way.
     kernels_.push_back(kernels_[0]);
-    sketch::Decision decision;
-    decision.name = "another";
-    kernels_.back().schedule.decisions.push_back(decision);
+    kernels_.back().schedule.decisions.push_back({"another", "1"});
   }
 
   std::unique_ptr<measure::Store> Open(

@@ -3,13 +3,15 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "base/check.h"
 
 namespace tilewright::measure {
 
 sketch::ScheduleProto ScriptedPool::Schedule(int i) {
   sketch::ScheduleProto schedule;
-  schedule.add_decisions()->add_value(i);
+  schedule.add_decisions()->set_value(absl::StrCat(i));
   return schedule;
 }
 
@@ -27,7 +29,9 @@ const ScriptedCandidate& ScriptedPool::Of(int candidate) const {
 
 absl::StatusOr<int> ScriptedPool::Add(const WorkloadKey&,
                                       const sketch::ScheduleProto& schedule) {
-  ids_.push_back(static_cast<int>(schedule.decisions(0).value(0)));
+  int id = 0;
+  TW_CHECK(absl::SimpleAtoi(schedule.decisions(0).value(), &id));
+  ids_.push_back(id);
   return static_cast<int>(ids_.size()) - 1;
 }
 

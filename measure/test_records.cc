@@ -26,8 +26,7 @@ Record FailedTestRecord(std::string_view workload_text,
   versions.set_features(2);
   sketch::DecisionProto& decision = *record.mutable_schedule()->add_decisions();
   decision.set_name("tile_m");
-  decision.add_value(4);
-  decision.add_value(16);
+  decision.set_value("4x16");
   sketch::InstructionProto& instruction =
       *record.mutable_schedule()->add_instructions();
   instruction.set_primitive("split");

@@ -18,8 +18,7 @@ using absl::StatusCode;
 BlockTree Tiled(const Workload& workload) {
   ScheduleWriter w;
   Handle t = w.Block("T"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile(
-      {y}, {SplitDecision("m", 7, {3, 3}), SplitDecision("n", 5, {1, 5})});
+  std::vector<Handle> tasks = w.GroupTile({y}, {Factors{3, 3}, Factors{1, 5}});
   w.ComputeAt(t, tasks[1]);
   return *Replay(workload, std::move(w).Finish());
 }

@@ -210,10 +210,7 @@ class Builder {
       } else if (factors.size() == 1) {
         handles = {writer_.Loop(block, axes[r].name)};
       } else {
-        handles = writer_.Split(
-            writer_.Loop(block, axes[r].name),
-            SplitDecision(absl::StrCat(factored ? "partial." : "reduce.", r),
-                          axes[r].extent.value(), factors));
+        handles = writer_.Split(writer_.Loop(block, axes[r].name), factors);
       }
     }
     return parts;
@@ -231,8 +228,8 @@ class Builder {
 
   // All terms in one go, in registers.
   void Reduce(Handle block, bool whole_task) {
-    const Nest nest = CutSpatial(writer_, tiles_, block,
-                                 reduction_.compute.axes, whole_task, "acc.");
+    const Nest nest =
+        CutSpatial(writer_, tiles_, block, reduction_.compute.axes, whole_task);
     const auto parts = ReduceParts(block, false);
     std::vector<Handle> order = nest.steps;
     for (const ReduceLoops::Part& part : loops_.order)
@@ -261,9 +258,7 @@ class Builder {
     std::vector<Handle> order;
     const std::vector<Handle> cut = writer_.Split(
         writer_.Loop(block, reduction_.compute.reduce_axes[first.axis].name),
-        SplitDecision(absl::StrCat("reduce.", first.axis),
-                      reduction_.compute.reduce_axes[first.axis].extent.value(),
-                      loops_.factors[first.axis]));
+        loops_.factors[first.axis]);
     order.push_back(cut[0]);
     for (const Axis& axis : names)
       order.push_back(writer_.Loop(block, axis.name));
@@ -278,15 +273,14 @@ class Builder {
 
     const Handle blocks = writer_.Loop(block, first_name);
     blocks_ = blocks;
-    const Nest sums = CutSpatial(writer_, tiles_, block, names, true, "sum.");
+    const Nest sums = CutSpatial(writer_, tiles_, block, names, true);
     order = {blocks};
     order.insert(order.end(), sums.steps.begin(), sums.steps.end());
     order.insert(order.end(), sums.tile.begin(), sums.tile.end());
     Arrange(writer_, order, sums.tile.front());
 
     writer_.ComputeAt(partial, sums.steps.empty() ? blocks : sums.steps.back());
-    const Nest nest =
-        CutSpatial(writer_, tiles_, partial, names, false, "acc.");
+    const Nest nest = CutSpatial(writer_, tiles_, partial, names, false);
     const auto parts = ReduceParts(partial, true);
     order = nest.steps;
     order.push_back(writer_.Loop(partial, first_name));

@@ -29,28 +29,20 @@ GrowingSchedule::GrowingSchedule(Replayer replayer, int64_t work_floor,
       max_work_(work_floor + work_factor * Work(replayer_.tree())) {}
 
 bool GrowingSchedule::Try(Primitive primitive, std::vector<Handle> operands,
-                          const std::vector<Decision>& decisions,
-                          std::string text, size_t results, Must must) {
+                          std::vector<Factors> factors, std::string text,
+                          size_t results, Must must) {
   Instruction instruction;
   instruction.primitive = primitive;
   instruction.operands = std::move(operands);
   instruction.text = std::move(text);
-  size_t old_decisions = schedule_.decisions.size();
-  for (const Decision& decision : decisions) {
-    instruction.decisions.push_back(
-        static_cast<int>(schedule_.decisions.size()));
-    schedule_.decisions.push_back(decision);
-  }
+  instruction.factors = std::move(factors);
   for (size_t i = 0; i < results; ++i)
     instruction.results.push_back(
         static_cast<int>(replayer_.handles().size() + i));
   Replayer trial = replayer_.Clone();
-  if (!trial.Apply(schedule_, instruction).ok() ||
-      Work(trial.tree()) > max_work_ ||
-      (must == Must::kFinish && !trial.Clone().Finish().ok())) {
-    schedule_.decisions.resize(old_decisions);
+  if (!trial.Apply(instruction).ok() || Work(trial.tree()) > max_work_ ||
+      (must == Must::kFinish && !trial.Clone().Finish().ok()))
     return false;
-  }
   replayer_ = std::move(trial);
   last_results_ = instruction.results;
   schedule_.instructions.push_back(std::move(instruction));

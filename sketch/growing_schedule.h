@@ -27,13 +27,12 @@ class GrowingSchedule {
   };
   // Whether the instruction is in; it has `results` results.
   bool Try(Primitive primitive, std::vector<Handle> operands,
-           const std::vector<Decision>& decisions, std::string text,
-           size_t results = 0, Must must = Must::kReplay);
+           std::vector<Factors> factors, std::string text, size_t results = 0,
+           Must must = Must::kReplay);
   // Of the last instruction that is in.
   const std::vector<Handle>& last_results() const { return last_results_; }
 
   BlockTree& tree() { return replayer_.tree(); }
-  size_t num_decisions() const { return schedule_.decisions.size(); }
   std::vector<std::string> BlockNames();
   // The blocks that load what block `name` writes.
   std::vector<std::string> ReadersOf(const std::string& name);

@@ -124,15 +124,14 @@ void WriteRuns(ScheduleWriter& writer, const Tensor& output, const Runs& runs,
   const int64_t extent = shape[runs.order[cut]];
   const int64_t tasks = CeilDiv(
       extent, std::min(extent, std::max<int64_t>(1, per_task / inside)));
-  std::vector<Decision> split;
+  std::vector<Factors> split;
   for (size_t i = 0; i < shape.size(); ++i) {
     const auto at =
         std::find(runs.order.begin(), runs.order.end(), static_cast<int>(i));
     int64_t part = shape[i];
     if (at < runs.order.begin() + cut) part = 1;
     if (at == runs.order.begin() + cut) part = CeilDiv(extent, tasks);
-    split.push_back(SplitDecision(absl::StrCat("task.", i), shape[i],
-                                  {CeilDiv(shape[i], part), part}));
+    split.push_back(Factors{CeilDiv(shape[i], part), part});
   }
   writer.GroupTile({block}, split);
   std::vector<Handle> order;
@@ -148,14 +147,13 @@ void WriteRuns(ScheduleWriter& writer, const Tensor& output, const Runs& runs,
     order.push_back(loop);
     if (i < cut || i < runs.first) continue;
     run.push_back(loop);
-    run_extent *= split[runs.order[i]].value[1];
+    run_extent *= split[runs.order[i]][1];
   }
   if (order.size() > 1) writer.Reorder(order);
   const Handle along = run.size() > 1 ? writer.Fuse(run) : run[0];
   const int64_t tile = std::min(run_extent, kVectors * lanes);
-  const std::vector<Handle> parts = writer.Split(
-      along,
-      SplitDecision("lanes", run_extent, {CeilDiv(run_extent, tile), tile}));
+  const std::vector<Handle> parts =
+      writer.Split(along, Factors{CeilDiv(run_extent, tile), tile});
   writer.Annotate(parts[1], "tile");
 }
 

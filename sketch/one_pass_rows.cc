@@ -88,8 +88,7 @@ class Writer {
     const std::vector<int64_t> factors = {CeilDiv(along.extent, steps_),
                                           steps_};
     const Handle blocks =
-        writer_.Split(writer_.Loop(second, along.name),
-                      SplitDecision("blocks", along.extent, factors))[0];
+        writer_.Split(writer_.Loop(second, along.name), factors)[0];
     const std::vector<Axis>& spatial =
         graph_.tensor(parts_.second->tensor).compute.axes;
     std::vector<Handle> order = {blocks};
@@ -103,10 +102,7 @@ class Writer {
       order.push_back(writer_.Loop(second, axis.name));
     if (order.size() > 1) writer_.Reorder(order);
     writer_.ComputeAt(squares, loop);
-    const Handle sums = writer_.RollingUpdate(
-        first, loop,
-        SplitDecision(absl::StrCat(parts_.first->name, ".blocks"),
-                      parts_.first->inner[0].extent, factors));
+    const Handle sums = writer_.RollingUpdate(first, loop, factors);
     CutSum(*parts_.second, squares);
     CutSum(*parts_.first, sums);
     writer_.Annotate(
@@ -119,14 +115,13 @@ class Writer {
   Handle WriteTasks(Handle output) {
     const Tensor& tensor = graph_.tensor(parts_.output->tensor);
     const std::vector<int64_t> shape = tensor.static_shape();
-    std::vector<Decision> tasks;
+    std::vector<Factors> tasks;
     for (size_t i = 0; i < shape.size(); ++i) {
       bool of_row = false;
       for (const RowAxis& axis : parts_.output->rows)
         of_row |= axis.name == tensor.compute.axes[i].name;
       const int64_t per_task = of_row ? 1 : shape[i];
-      tasks.push_back(SplitDecision(absl::StrCat("task.", i), shape[i],
-                                    {shape[i] / per_task, per_task}));
+      tasks.push_back(Factors{shape[i] / per_task, per_task});
     }
     return writer_.GroupTile({output}, tasks).back();
   }
@@ -157,9 +152,7 @@ class Writer {
                (block.row_elements() / block.inner[0].extent);
     }
     const int64_t size = std::min(kVectors * lanes_, extent);
-    return writer_.Split(
-        along, SplitDecision(absl::StrCat("lanes.", block.name), extent,
-                             {CeilDiv(extent, size), size}))[1];
+    return writer_.Split(along, Factors{CeilDiv(extent, size), size})[1];
   }
 
   // The sum of a block of steps: partial sums in vectors, joined in the end.

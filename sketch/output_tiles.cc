@@ -107,11 +107,10 @@ void TakeSteps(OutputTiles& tiles, int axis, TaskBudget& budget) {
 
 Handle WriteTasks(ScheduleWriter& writer, const OutputTiles& tiles,
                   Handle last) {
-  std::vector<Decision> tasks;
+  std::vector<Factors> tasks;
   for (size_t i = 0; i < tiles.shape.size(); ++i) {
     const int64_t extent = tiles.TaskExtent(static_cast<int>(i));
-    tasks.push_back(SplitDecision(absl::StrCat("task.", i), tiles.shape[i],
-                                  {CeilDiv(tiles.shape[i], extent), extent}));
+    tasks.push_back(Factors{CeilDiv(tiles.shape[i], extent), extent});
   }
   return writer.GroupTile({last}, tasks).back();
 }
@@ -129,8 +128,7 @@ void TakeWhole(OutputTiles& tiles) {
 }
 
 Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
-                absl::Span<const Axis> names, bool whole_task,
-                const std::string& prefix) {
+                absl::Span<const Axis> names, bool whole_task) {
   const size_t rank = tiles.shape.size();
   std::vector<Handle> step(rank, -1), inner(rank, -1), vectors(rank, -1);
   for (size_t i = 0; i < rank; ++i) {
@@ -138,17 +136,15 @@ Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
     Handle loop = writer.Loop(block, names[i].name);
     int64_t left = tiles.TaskExtent(static_cast<int>(i));
     if (!whole_task) left = std::min(left, axis.vectors * axis.tile);
-    const auto split = [&](const char* what, int64_t extent) {
+    const auto split = [&](int64_t extent) {
       const std::vector<Handle> parts =
-          writer.Split(loop, SplitDecision(absl::StrCat(prefix, what, i), left,
-                                           {CeilDiv(left, extent), extent}));
+          writer.Split(loop, Factors{CeilDiv(left, extent), extent});
       left = extent;
       loop = parts[1];
       return parts[0];
     };
-    if (whole_task && axis.steps > 1)
-      step[i] = split("step.", axis.vectors * axis.tile);
-    if (axis.vectors > 1) vectors[i] = split("vectors.", axis.tile);
+    if (whole_task && axis.steps > 1) step[i] = split(axis.vectors * axis.tile);
+    if (axis.vectors > 1) vectors[i] = split(axis.tile);
     inner[i] = loop;
   }
   Nest nest;
@@ -183,8 +179,7 @@ void Arrange(ScheduleWriter& writer, const std::vector<Handle>& order,
 
 Nest TileMap(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
              absl::Span<const Axis> names, bool whole_task) {
-  const Nest nest = CutSpatial(writer, tiles, block, names, whole_task,
-                               whole_task ? "out." : "copy.");
+  const Nest nest = CutSpatial(writer, tiles, block, names, whole_task);
   std::vector<Handle> order = nest.steps;
   order.insert(order.end(), nest.tile.begin(), nest.tile.end());
   Arrange(writer, order, nest.tile.front());

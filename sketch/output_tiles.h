@@ -103,10 +103,8 @@ struct Nest {
 
 // Cuts the loops of `block` over `names` (the output's axes, in order).
 // `whole_task`: they cover a task, steps included; otherwise one tile.
-// Decisions are named PREFIX + "step.0", ...
 Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
-                absl::Span<const Axis> names, bool whole_task,
-                const std::string& prefix);
+                absl::Span<const Axis> names, bool whole_task);
 
 // Puts loops in this order and makes the ones from `first_of_tile` on a tile.
 void Arrange(ScheduleWriter& writer, const std::vector<Handle>& order,

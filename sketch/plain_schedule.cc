@@ -74,8 +74,7 @@ absl::StatusOr<Schedule> TasksSchedule(const Workload& workload,
   }
   const std::vector<Handle> parts = writer.Split(
       writer.Loop(last, output.compute.axes[tiles.vector_axis].name),
-      SplitDecision("lanes", vectors.tile,
-                    {CeilDiv(vectors.tile, lanes), lanes}));
+      Factors{CeilDiv(vectors.tile, lanes), lanes});
   order.insert(order.end(), parts.begin(), parts.end());
   writer.Reorder(order);
   writer.Annotate(parts.back(), "tile");

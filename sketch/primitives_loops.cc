@@ -12,25 +12,21 @@ namespace tilewright::sketch {
 namespace {
 
 // Far above any useful schedule; bounds what a garbage trace can cost.
-constexpr int kMaxParts = 16;
+constexpr size_t kMaxParts = 16;
 constexpr int64_t kMaxExtent = int64_t{1} << 48;
 
 }  // namespace
 
 absl::StatusOr<Results> ApplySplit(Replayer& replayer, const Arguments& args) {
   TW_ASSIGN_OR_RETURN(Path path, replayer.FindLoopOf(args.operands[0]));
-  const Decision& split = *args.decisions[0];
+  const Factors& factors = args.factors[0];
   Node& node = path.back().node();
   Loop& old = *node.loop;
   if (old.kind == LoopKind::kTask)
     return absl::InvalidArgumentError(
         "task loops are made by group_tile and cannot be split");
-  if (split.extent != old.extent) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("decision '", split.name, "' splits ", split.extent,
-                     ", the loop has ", old.extent));
-  }
-  if (split.parts > kMaxParts)
+  TW_RETURN_IF_ERROR(CheckFactors(factors, old.extent));
+  if (factors.size() > kMaxParts)
     return absl::InvalidArgumentError(
         absl::StrCat("more than ", kMaxParts, " parts"));
 
@@ -38,11 +34,11 @@ absl::StatusOr<Results> ApplySplit(Replayer& replayer, const Arguments& args) {
   Results results;
   Expr value;
   int64_t product = 1;
-  for (size_t i = 0; i < split.value.size(); ++i) {
+  for (size_t i = 0; i < factors.size(); ++i) {
     Loop part;
     part.var = replayer.NewVar();
     part.name = absl::StrCat(old.name, ".", i);
-    part.extent = split.value[i];
+    part.extent = factors[i];
     part.kind = old.kind;
     Expr var = Expr::Var(part.var, part.name);
     value = i == 0 ? var : value * Expr::Int(part.extent) + var;

@@ -26,7 +26,7 @@ absl::Status CheckOwnNest(const Path& path) {
 // new bindings.
 NodePtr InnerNest(Replayer& replayer, Block block,
                   const std::vector<Loop>& tasks,
-                  const std::vector<const Decision*>& decisions) {
+                  const std::vector<Factors>& tiles) {
   std::vector<Loop> loops;
   block.predicates.clear();
   for (size_t i = 0; i < block.bindings.size(); ++i) {
@@ -36,7 +36,7 @@ NodePtr InnerNest(Replayer& replayer, Block block,
     Loop loop;
     loop.var = replayer.NewVar();
     loop.name = axis.name;
-    loop.extent = reduce ? axis.extent.value() : decisions[i]->value[1];
+    loop.extent = reduce ? axis.extent.value() : tiles[i][1];
     Expr value = Expr::Var(loop.var, loop.name);
     if (!reduce) {
       value = Expr::Var(tasks[i].var, tasks[i].name) * Expr::Int(loop.extent) +
@@ -83,27 +83,29 @@ absl::StatusOr<Results> ApplyGroupTile(Replayer& replayer,
           block.name,
           " has another shape than the first output; they share no tiles"));
   }
-  if (args.decisions.size() != axes->size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", args.decisions.size(), " decisions for ",
-                     axes->size(), " axes"));
+  if (args.factors.size() != axes->size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "splits ", args.factors.size(), " of ", axes->size(), " axes"));
   }
   Results results;
   std::vector<Loop> tasks;
   for (size_t i = 0; i < axes->size(); ++i) {
-    const Decision& d = *args.decisions[i];
-    if (d.parts != 2)
+    const Axis& axis = (*axes)[i];
+    const Factors& factors = args.factors[i];
+    if (factors.size() != 2) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "decision '", d.name, "' must have two parts: tasks and their tile"));
-    if (d.extent != (*axes)[i].extent.value()) {
+          "axis ", axis.name, " has ", factors.size(),
+          " factors, not two: its tasks, and the elements of a task"));
+    }
+    const absl::Status covers = CheckFactors(factors, axis.extent.value());
+    if (!covers.ok()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("decision '", d.name, "' splits ", d.extent, ", axis ",
-                       (*axes)[i].name, " has ", (*axes)[i].extent.value()));
+          absl::StrCat("axis ", axis.name, ": ", covers.message()));
     }
     Loop task;
     task.var = replayer.NewVar();
-    task.name = (*axes)[i].name + ".task";
-    task.extent = d.value[0];
+    task.name = axis.name + ".task";
+    task.extent = factors[0];
     task.kind = LoopKind::kTask;
     results.push_back(HandleValue::OfLoop(task.var));
     tasks.push_back(std::move(task));
@@ -119,7 +121,7 @@ absl::StatusOr<Results> ApplyGroupTile(Replayer& replayer,
     Node* node = tree.roots[root].get();
     while (node->loop) node = node->loop->body[0].get();
     nests.push_back(
-        InnerNest(replayer, std::move(*node->block), tasks, args.decisions));
+        InnerNest(replayer, std::move(*node->block), tasks, args.factors));
   }
   for (auto it = roots.rbegin(); it != roots.rend(); ++it)
     tree.roots.erase(tree.roots.begin() + static_cast<std::ptrdiff_t>(*it));

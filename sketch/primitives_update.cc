@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "sketch/block_nest.h"
 #include "sketch/block_region.h"
@@ -22,11 +23,13 @@ namespace {
 // first axis.
 class Update {
  public:
-  Update(Replayer& replayer, Block block, int loop_var, const Decision& split)
+  Update(Replayer& replayer, Block block, int loop_var, const Factors& blocks)
       : tree_(replayer.tree()),
         block_(std::move(block)),
         loop_var_(loop_var),
-        split_(split),
+        blocks_(blocks[0]),
+        steps_(blocks[1]),
+        extent_(block_.reduce_axes[0].extent.value()),
         result_(block_.dst[0]) {}
 
   absl::StatusOr<Results> Run() {
@@ -86,10 +89,9 @@ class Update {
     partial_.name = UniqueBlockName(tree_, block_.name + ".rf");
     partial_.axes.push_back({loop.name, Dim(loop.extent)});
     partial_.reduce_axes[0] = {absl::StrCat(block_.reduce_axes[0].name, ".1"),
-                               Dim(split_.value[1])};
-    const Expr step =
-        Expr::Var(spatial, loop.name) * Expr::Int(split_.value[1]) +
-        Expr::Var(spatial + 1, partial_.reduce_axes[0].name);
+                               Dim(steps_)};
+    const Expr step = Expr::Var(spatial, loop.name) * Expr::Int(steps_) +
+                      Expr::Var(spatial + 1, partial_.reduce_axes[0].name);
     partial_.body[0] = Substitute(block_.body[0], [&](int axis) {
       if (axis < spatial) return Expr();
       if (axis == spatial) return step;
@@ -97,8 +99,8 @@ class Update {
     });
     for (size_t r = 1; r < block_.reduce_axes.size(); ++r)
       other_steps_ *= block_.reduce_axes[r].extent.value();
-    if (split_.value[0] * split_.value[1] > split_.extent)
-      partial_.guard = Expr::Make(Op::kLt, {step, Expr::Int(split_.extent)});
+    if (blocks_ * steps_ > extent_)
+      partial_.guard = Expr::Make(Op::kLt, {step, Expr::Int(extent_)});
     partial_.dst_index = AxisVars(partial_.axes);
     std::vector<HeldDim> held = held_;
     held.push_back({Expr::Var(loop.var, loop.name), 1});
@@ -111,9 +113,8 @@ class Update {
   }
 
   RunningResult Running() const {
-    return {block_.name, *block_.combiner, partial_,
-            result_,     loop_var_,        split_.extent * other_steps_,
-            held_,       readers_};
+    return {block_.name, *block_.combiner,       partial_, result_,
+            loop_var_,   extent_ * other_steps_, held_,    readers_};
   }
 
   // A map over the part of the result that is held.
@@ -156,7 +157,7 @@ class Update {
             tree_, Map(name + suffix, dst, std::move(body)), held_, {}));
       };
       Progress progress = {Expr::Load(before, dtype, axes), now, Expr(), Expr(),
-                           split_.extent * other_steps_};
+                           extent_ * other_steps_};
       add(".before", before, now);
       nests.push_back(Total());
       if (repair_.rule->counts) CountSteps(nests, progress);
@@ -212,7 +213,7 @@ class Update {
     const Expr taken = Expr::Load(blocks.dst[0], dtype, {});
     nests.push_back(std::make_unique<Node>());
     nests.back()->block = std::move(blocks);
-    const Expr per_block = number(split_.value[1] * other_steps_);
+    const Expr per_block = number(steps_ * other_steps_);
     progress.steps_before = Expr::Make(
         Op::kMul, {Expr::Make(Op::kSub, {taken, number(1)}), per_block});
     progress.steps_now = Expr::Make(
@@ -234,7 +235,8 @@ class Update {
   BlockTree& tree_;
   Block block_;  // the reduction, in the end that over blocks
   const int loop_var_;
-  const Decision& split_;
+  // Of the first reduce axis: blocks, steps of one, and all steps.
+  const int64_t blocks_, steps_, extent_;
   const int result_;
   std::vector<HeldDim> held_, partial_held_;
   std::vector<std::string> readers_;  // in the loop
@@ -252,7 +254,7 @@ absl::StatusOr<Results> ApplyRollingUpdate(Replayer& replayer,
                       replayer.FindLoopOf(args.operands[1]));
   const Block& block = *path.back().node().block;
   const Loop& loop = *loop_path.back().node().loop;
-  const Decision& split = *args.decisions[0];
+  const Factors& blocks = args.factors[0];
   BlockTree& tree = replayer.tree();
   const auto refused = [&](const std::string& what) {
     return absl::InvalidArgumentError(absl::StrCat(block.name, what));
@@ -265,16 +267,17 @@ absl::StatusOr<Results> ApplyRollingUpdate(Replayer& replayer,
     return refused(" leaves the group, or is of another type than its result");
   if (loop.kind != LoopKind::kSerial || CommonDepth(path, loop_path) != 0)
     return refused(absl::StrCat(" cannot join loop ", loop.name));
-  if (split.parts != 2 || split.extent != block.reduce_axes[0].extent.value() ||
-      split.value[0] != loop.extent)
-    return refused(absl::StrCat(": '", split.name, "' does not split its ",
-                                block.reduce_axes[0].extent.value(),
-                                " steps into ", loop.extent, " blocks"));
+  const int64_t steps = block.reduce_axes[0].extent.value();
+  if (blocks.size() != 2 || !CheckFactors(blocks, steps).ok() ||
+      blocks[0] != loop.extent)
+    return refused(absl::StrCat(": [", absl::StrJoin(blocks, ", "),
+                                "] does not split its ", steps, " steps into ",
+                                loop.extent, " blocks"));
   for (const int loaded : LoadedBuffers(block)) {
     if (!HoldsWholeTensor(tree, tree.buffers[loaded]))
       return refused(" reads what is placed already; move it first");
   }
-  return Update(replayer, block, loop.var, split).Run();
+  return Update(replayer, block, loop.var, blocks).Run();
 }
 
 }  // namespace tilewright::sketch

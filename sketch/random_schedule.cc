@@ -43,8 +43,8 @@ class Drawer {
  private:
   BlockTree& tree() { return grown_.tree(); }
 
-  Decision DrawSplit(int64_t extent, int parts) {
-    std::vector<int64_t> factors(parts, 1);
+  Factors DrawSplit(int64_t extent, int parts) {
+    Factors factors(parts, 1);
     int64_t rest = extent;
     for (int i = parts - 1; i > 0; --i) {
       int64_t factor = random_.UniformInt(1, rest);
@@ -62,9 +62,7 @@ class Drawer {
       product -= product / factors[0];
       --factors[0];
     }
-    return SplitDecision(
-        absl::StrCat("d", grown_.num_decisions(), "_", next_name_++), extent,
-        factors);
+    return factors;
   }
 
   void GroupTile() {
@@ -76,7 +74,7 @@ class Drawer {
     }
     std::string last = outputs.back();
     std::vector<Handle> handles;
-    std::vector<Decision> decisions;
+    std::vector<Factors> tiles;
     const Block final_block = *FindBlock(tree(), last).back().node().block;
     for (const std::string& name : outputs) {
       const Block& block = *FindBlock(tree(), name).back().node().block;
@@ -88,8 +86,9 @@ class Drawer {
       if (handle) handles.push_back(*handle);
     }
     for (const Axis& axis : final_block.axes)
-      decisions.push_back(DrawSplit(axis.extent.value(), 2));
-    grown_.Try(Primitive::kGroupTile, handles, decisions, "", decisions.size());
+      tiles.push_back(DrawSplit(axis.extent.value(), 2));
+    const size_t results = tiles.size();
+    grown_.Try(Primitive::kGroupTile, handles, std::move(tiles), "", results);
   }
 
   // Attaches or inlines what is not under the task loops, consumers before
@@ -311,7 +310,6 @@ class Drawer {
   GrowingSchedule grown_;
   const bool may_tile_;
   Random random_;
-  int next_name_ = 0;
 };
 
 }  // namespace

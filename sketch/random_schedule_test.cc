@@ -1,11 +1,14 @@
 #include "sketch/random_schedule.h"
 
 #include <cstdlib>
+#include <functional>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/ceil_div.h"
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
@@ -82,13 +85,12 @@ Schedule Mutate(Schedule schedule, Random& random) {
       }
       break;
     case 1:
-      if (!schedule.decisions.empty()) {
-        Decision& decision =
-            schedule.decisions[random.Index(schedule.decisions.size())];
-        int64_t inner = random.UniformInt(1, decision.extent);
-        decision.value.assign(decision.parts, 1);
-        decision.value.back() = inner;
-        decision.value[0] = (decision.extent + inner - 1) / inner;
+      for (Factors& factors : instruction.factors) {
+        const int64_t covered = std::accumulate(
+            factors.begin(), factors.end(), int64_t{1}, std::multiplies<>());
+        factors.assign(factors.size(), 1);
+        factors.back() = random.UniformInt(1, covered);
+        factors[0] = CeilDiv(covered, factors.back());
       }
       break;
     case 2:

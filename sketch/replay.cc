@@ -23,7 +23,7 @@ absl::StatusOr<BlockTree> Replay(const Workload& workload,
                                  const Schedule& schedule) {
   TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(workload));
   for (size_t i = 0; i < schedule.instructions.size(); ++i) {
-    absl::Status status = replayer.Apply(schedule, schedule.instructions[i]);
+    absl::Status status = replayer.Apply(schedule.instructions[i]);
     if (!status.ok()) return WithPlace(status, i, schedule.instructions[i]);
   }
   absl::Status finished = replayer.Finish();

@@ -50,11 +50,10 @@ TEST(ReplayTest, GemmWithRegisterAccumulatorAndTails) {
   Workload workload = GemmRelu(60, 48, 33);
   ScheduleWriter w;
   Handle t = w.Block("T"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile(
-      {y}, {SplitDecision("mt", 60, {8, 8}), SplitDecision("nt", 48, {1, 48})});
+  std::vector<Handle> tasks = w.GroupTile({y}, {Factors{8, 8}, Factors{1, 48}});
   w.ComputeAt(t, tasks[1]);
   Handle m = w.Loop(t, "m"), n = w.Loop(t, "n"), k = w.Loop(t, "k");
-  std::vector<Handle> ks = w.Split(k, SplitDecision("kt", 33, {5, 8}));
+  std::vector<Handle> ks = w.Split(k, Factors{5, 8});
   w.Reorder({ks[0], ks[1], m, n});
   w.SetLevel(t, "registers");
   w.Annotate(m, "tile");
@@ -69,8 +68,7 @@ TEST(ReplayTest, ConvolutionComputesItsPaddedInputInTiles) {
   ScheduleWriter w;
   Handle p = w.Block("P"), c = w.Block("C"), y = w.Block("Y");
   std::vector<Handle> tasks = w.GroupTile(
-      {y}, {SplitDecision("n", 1, {1, 1}), SplitDecision("oc", 5, {2, 3}),
-            SplitDecision("oh", 5, {3, 2}), SplitDecision("ow", 4, {2, 2})});
+      {y}, {Factors{1, 1}, Factors{2, 3}, Factors{3, 2}, Factors{2, 2}});
   w.ComputeAt(c, tasks[3]);
   Handle ic = w.Loop(c, "ic"), oh = w.Loop(c, "oh"), oc = w.Loop(c, "oc");
   w.Reorder({ic, oh, oc});
@@ -88,15 +86,12 @@ struct RowSteps {
     const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
     p = w.Block("P");
     c = w.Block("C");
-    tasks =
-        w.GroupTile({w.Block("Y")}, {SplitDecision("n", 1, {1, 1}),
-                                     SplitDecision("oc", 3, {1, 3}),
-                                     SplitDecision("oh", oh, {up(oh, 5), 5}),
-                                     SplitDecision("ow", ow, {1, ow})});
+    tasks = w.GroupTile(
+        {w.Block("Y")},
+        {Factors{1, 1}, Factors{1, 3}, Factors{up(oh, 5), 5}, Factors{1, ow}});
     w.ComputeAt(c, tasks[3]);
     steps = w.Split(w.Loop(c, "oh"),
-                    SplitDecision("rows", std::min<int64_t>(5, oh),
-                                  {up(std::min<int64_t>(5, oh), step), step}));
+                    Factors{up(std::min<int64_t>(5, oh), step), step});
     w.ComputeAt(p, steps[0]);
   }
   Workload workload;
@@ -136,8 +131,7 @@ TEST(ReplayTest, RollingBlocksAreScheduledLikeOthers) {
   RowSteps rows(3, 1, 2);
   ScheduleWriter& w = rows.w;
   w.Rolling(rows.p, rows.steps[0]);
-  const std::vector<Handle> h =
-      w.Split(w.Loop(rows.p, "h"), SplitDecision("cut", 4, {2, 3}));
+  const std::vector<Handle> h = w.Split(w.Loop(rows.p, "h"), Factors{2, 3});
   const Handle c = w.Loop(rows.p, "c"), x = w.Loop(rows.p, "w");
   w.Reorder({h[1], c, h[0], x});
   w.SetLevel(rows.c, "registers");
@@ -172,7 +166,7 @@ TEST(ReplayTest, RollingIsRefusedWhereStepsLeaveGaps) {
   });
   refused("no longer around it", [](RowSteps& rows, ScheduleWriter& w) {
     w.Rolling(rows.p, rows.steps[0]);
-    w.Split(rows.steps[0], SplitDecision("more", 3, {2, 2}));
+    w.Split(rows.steps[0], Factors{2, 2});
   });
   refused("does not keep its region", [](RowSteps& rows, ScheduleWriter& w) {
     w.Rolling(rows.p, rows.steps[0]);
@@ -211,9 +205,7 @@ TEST(ReplayTest, PaddingIsInlined) {
     w.ComputeInline(p);
     int64_t oh = (9 + 2 * pad - 3) / 2 + 1, ow = (8 + 2 * pad - 3) / 2 + 1;
     std::vector<Handle> tasks = w.GroupTile(
-        {y},
-        {SplitDecision("n", 1, {1, 1}), SplitDecision("c", 5, {1, 5}),
-         SplitDecision("oh", oh, {oh, 1}), SplitDecision("ow", ow, {1, ow})});
+        {y}, {Factors{1, 1}, Factors{1, 5}, Factors{oh, 1}, Factors{1, ow}});
     w.ComputeAt(m, tasks[3]);
     ExpectCorrect(workload, std::move(w));
   }
@@ -223,8 +215,7 @@ TEST(ReplayTest, CacheWriteCopiesOutOnceAndTakesTheEpilogue) {
   Workload workload = GemmRelu(13, 17, 8);
   ScheduleWriter w;
   Handle t = w.Block("T"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile(
-      {y}, {SplitDecision("mt", 13, {3, 5}), SplitDecision("nt", 17, {2, 16})});
+  std::vector<Handle> tasks = w.GroupTile({y}, {Factors{3, 5}, Factors{2, 16}});
   w.ComputeAt(t, tasks[1]);
   w.Reorder({w.Loop(t, "k"), w.Loop(t, "m"), w.Loop(t, "n")});
   w.CacheWrite(t, "registers");
@@ -244,17 +235,15 @@ TEST(ReplayTest, RFactorSplitsARowIntoLanes) {
     Handle m = w.Block("M"), e = w.Block("E"), s = w.Block("S"),
            y = w.Block("Y");
     std::vector<Handle> tasks =
-        w.GroupTile({y}, {SplitDecision("rt", 3, {2, 2}),
-                          SplitDecision("ct", columns, {1, columns})});
+        w.GroupTile({y}, {Factors{2, 2}, Factors{1, columns}});
     Handle row = w.Loop(y, "r");
     (void)tasks;
     w.ComputeAt(s, row);
     w.ComputeAt(e, row);
     w.ComputeAt(m, row);
     for (Handle block : {m, s}) {
-      std::vector<Handle> parts = w.Split(
-          w.Loop(block, "k"), SplitDecision(block == m ? "m" : "s", columns,
-                                            {(columns + 15) / 16, 16}));
+      std::vector<Handle> parts =
+          w.Split(w.Loop(block, "k"), Factors{(columns + 15) / 16, 16});
       Handle partial = w.RFactor(block, parts[1]);
       w.SetLevel(partial, "registers");
       w.SetLevel(block, "registers");
@@ -269,15 +258,13 @@ TEST(ReplayTest, RFactorBlocksTheReductionOfAGemm) {
   Workload workload = GemmRelu(13, 17, 33);
   ScheduleWriter w;
   Handle t = w.Block("T"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile(
-      {y}, {SplitDecision("mt", 13, {3, 5}), SplitDecision("nt", 17, {2, 16})});
+  std::vector<Handle> tasks = w.GroupTile({y}, {Factors{3, 5}, Factors{2, 16}});
   w.ComputeAt(t, tasks[1]);
-  std::vector<Handle> k =
-      w.Split(w.Loop(t, "k"), SplitDecision("kt", 33, {3, 12}));
+  std::vector<Handle> k = w.Split(w.Loop(t, "k"), Factors{3, 12});
   w.Reorder({k[0], w.Loop(t, "m"), w.Loop(t, "n"), k[1]});
   Handle partial = w.RFactor(t, k[0]);
   Handle outer = w.Loop(t, "k.0"), m = w.Loop(t, "m"), n = w.Loop(t, "n");
-  std::vector<Handle> rows = w.Split(m, SplitDecision("m", 5, {2, 3}));
+  std::vector<Handle> rows = w.Split(m, Factors{2, 3});
   w.Reorder({outer, rows[0], rows[1], n});
   w.ComputeAt(partial, rows[0]);
   w.Reorder({w.Loop(partial, "k.1"), w.Loop(partial, "m")});
@@ -291,8 +278,7 @@ TEST(ReplayTest, RFactorOfTuplesAndOfOneLoopAmongSeveral) {
   Workload arg_max = ArgMax(5, 17);
   ScheduleWriter a;
   Handle i = a.Block("I");
-  std::vector<Handle> parts =
-      a.Split(a.Loop(i, "k"), SplitDecision("c", 17, {3, 6}));
+  std::vector<Handle> parts = a.Split(a.Loop(i, "k"), Factors{3, 6});
   a.RFactor(i, parts[1]);
   ExpectCorrect(arg_max, std::move(a));
 
@@ -326,11 +312,10 @@ TEST(ReplayTest, CacheReadPacksAPanel) {
   Workload workload = GemmRelu(13, 17, 8);
   ScheduleWriter w;
   Handle t = w.Block("T"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile(
-      {y}, {SplitDecision("mt", 13, {3, 5}), SplitDecision("nt", 17, {2, 16})});
+  std::vector<Handle> tasks = w.GroupTile({y}, {Factors{3, 5}, Factors{2, 16}});
   w.ComputeAt(t, tasks[1]);
   Handle k = w.Loop(t, "k"), m = w.Loop(t, "m");
-  std::vector<Handle> ks = w.Split(k, SplitDecision("kt", 8, {3, 3}));
+  std::vector<Handle> ks = w.Split(k, Factors{3, 3});
   w.Reorder({ks[0], m});
   w.CacheRead(t, ks[0], "A", "scratch");
   w.SetLayout("A.local",
@@ -343,7 +328,7 @@ TEST(ReplayTest, FuseAndSplitAgainKeepsEveryElement) {
   ScheduleWriter w;
   Handle y = w.Block("Y");
   Handle fused = w.Fuse({w.Loop(y, "m"), w.Loop(y, "n")});
-  w.Split(fused, SplitDecision("s", 104, {7, 16}));
+  w.Split(fused, Factors{7, 16});
   ExpectCorrect(workload, std::move(w));
 }
 
@@ -351,8 +336,8 @@ TEST(ReplayTest, OutputsOfOneShapeShareTheirTasks) {
   Workload workload = TwoOutputs(13, 8);
   ScheduleWriter w;
   Handle u = w.Block("U"), v = w.Block("V"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile(
-      {v, y}, {SplitDecision("m", 13, {4, 4}), SplitDecision("n", 8, {1, 8})});
+  std::vector<Handle> tasks =
+      w.GroupTile({v, y}, {Factors{4, 4}, Factors{1, 8}});
   w.ComputeAt(u, tasks[1]);
   ExpectCorrect(workload, std::move(w));
 }
@@ -361,8 +346,7 @@ TEST(ReplayTest, OutputIsComputedAtItsConsumerWhereTilesPartitionIt) {
   Workload workload = TwoOutputs(13, 8);
   ScheduleWriter w;
   Handle u = w.Block("U"), v = w.Block("V"), y = w.Block("Y");
-  std::vector<Handle> tasks = w.GroupTile(
-      {y}, {SplitDecision("m", 13, {4, 4}), SplitDecision("n", 8, {1, 8})});
+  std::vector<Handle> tasks = w.GroupTile({y}, {Factors{4, 4}, Factors{1, 8}});
   w.ComputeAt(v, tasks[1]);
   w.ComputeInline(u);
   ExpectCorrect(workload, std::move(w));
@@ -373,7 +357,7 @@ TEST(ReplayTest, ConsumerMovesIntoItsProducer) {
   ScheduleWriter w;
   Handle u = w.Block("U"), v = w.Block("V");
   Handle m = w.Loop(u, "m");
-  std::vector<Handle> ms = w.Split(m, SplitDecision("m", 13, {4, 4}));
+  std::vector<Handle> ms = w.Split(m, Factors{4, 4});
   w.ReverseComputeAt(v, ms[0]);
   ExpectCorrect(workload, std::move(w));
 }
@@ -382,8 +366,7 @@ TEST(ReplayTest, FusedGemmsRecomputeNothingBetweenTasks) {
   Workload workload = TwoGemms(13, 16, 7, 8);
   ScheduleWriter w;
   Handle t1 = w.Block("T1"), t2 = w.Block("T2");
-  std::vector<Handle> tasks = w.GroupTile(
-      {t2}, {SplitDecision("m", 13, {4, 4}), SplitDecision("p", 8, {1, 8})});
+  std::vector<Handle> tasks = w.GroupTile({t2}, {Factors{4, 4}, Factors{1, 8}});
   w.ComputeAt(t1, tasks[1]);
   ExpectCorrect(workload, std::move(w));
 }
@@ -394,8 +377,7 @@ TEST(ReplayTest, TupleAndNarrowReductionsCopyOut) {
     ScheduleWriter w;
     Handle reduction = w.Block(name), copy = w.Block(name + ".out"),
            y = w.Block("Y");
-    std::vector<Handle> tasks =
-        w.GroupTile({y}, {SplitDecision("r", 7, {2, 4})});
+    std::vector<Handle> tasks = w.GroupTile({y}, {Factors{2, 4}});
     w.ComputeInline(copy);
     w.ComputeAt(reduction, tasks[0]);
     w.SetLevel(reduction, "registers");
@@ -412,15 +394,13 @@ TEST(ReplayTest, RefusalsNameInstructionAndReason) {
   }
   {
     ScheduleWriter w;
-    w.Split(w.Loop(w.Block("T"), "m"), SplitDecision("d", 8, {2, 3}));
-    ExpectRefused(gemm, std::move(w),
-                  "#2 split: decision 'd': the factors cover 6 of 8");
+    w.Split(w.Loop(w.Block("T"), "m"), Factors{2, 3});
+    ExpectRefused(gemm, std::move(w), "#2 split: the factors cover 6 of 8");
   }
   {
     ScheduleWriter w;
     Handle y = w.Block("Y");
-    w.GroupTile({y},
-                {SplitDecision("m", 8, {2, 4}), SplitDecision("n", 8, {2, 4})});
+    w.GroupTile({y}, {Factors{2, 4}, Factors{2, 4}});
     ExpectRefused(gemm, std::move(w), "T stands outside the task loops");
   }
   {
@@ -468,8 +448,7 @@ TEST(ReplayTest, EndlessFusingAndSplittingIsRefusedInTime) {
   Handle y = w.Block("Y");
   Handle m = w.Loop(y, "m"), n = w.Loop(y, "n");
   for (int i = 0; i < 60; ++i) {
-    std::vector<Handle> parts =
-        w.Split(w.Fuse({m, n}), SplitDecision("s", 35, {5, 7}));
+    std::vector<Handle> parts = w.Split(w.Fuse({m, n}), Factors{5, 7});
     m = parts[0];
     n = parts[1];
   }
@@ -477,18 +456,8 @@ TEST(ReplayTest, EndlessFusingAndSplittingIsRefusedInTime) {
                 "the index expressions of Y would become too large");
 }
 
-TEST(ReplayTest, OpenDecisionIsAFailedPrecondition) {
-  ScheduleWriter w;
-  Decision open = SplitDecision("mt", 8, {2, 4});
-  open.open = true;
-  w.Split(w.Loop(w.Block("T"), "m"), open);
-  EXPECT_THAT(Replay(GemmRelu(8, 8, 8), std::move(w).Finish()).status(),
-              StatusIs(StatusCode::kFailedPrecondition,
-                       "#2 split: decision 'mt' is open"));
-}
-
 // Garbage: any primitive, handles around the valid ones, wrong counts, wrong
-// decisions, texts that mean something elsewhere.
+// factors, texts that mean something elsewhere.
 TEST(ReplayTest, GarbageTracesAreRefusedOrCorrect) {
   int accepted = 0;
   for (uint64_t seed = 0; seed < 1500; ++seed) {
@@ -519,14 +488,9 @@ TEST(ReplayTest, GarbageTracesAreRefusedOrCorrect) {
            d > 0 && instruction.primitive != Primitive::kLoop &&
            instruction.primitive != Primitive::kBlock;
            --d) {
-        instruction.decisions.push_back(static_cast<int>(random.UniformInt(
-            0, static_cast<int64_t>(schedule.decisions.size()))));
-        Decision decision =
-            SplitDecision("d", random.UniformInt(-1, 17),
-                          {random.UniformInt(0, 5), random.UniformInt(-1, 5)});
-        decision.kind =
-            static_cast<Decision::Kind>(random.UniformInt(0, 3) / 3);
-        schedule.decisions.push_back(decision);
+        Factors& factors = instruction.factors.emplace_back();
+        for (int64_t f = random.UniformInt(1, 3); f > 0; --f)
+          factors.push_back(random.UniformInt(-1, 5));
       }
       instruction.text = texts[random.Index(texts.size())];
       int results = instruction.primitive == Primitive::kSplit ||

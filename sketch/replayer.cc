@@ -10,11 +10,10 @@
 namespace tilewright::sketch {
 namespace {
 
-// What an instruction takes; -1: any number but none. `results` -1: one per
-// decision or part.
+// What an instruction takes; -1: any number but none, -2: any number.
 struct Signature {
   int operands;
-  int decisions;
+  int splits;
   absl::StatusOr<Results> (*apply)(Replayer&, const Arguments&);
 };
 
@@ -167,31 +166,16 @@ absl::StatusOr<Path> Replayer::FindLoopOf(Handle handle) {
   return path;
 }
 
-absl::Status Replayer::Apply(const Schedule& schedule,
-                             const Instruction& instruction) {
+absl::Status Replayer::Apply(const Instruction& instruction) {
   const Signature* signature = SignatureOf(instruction.primitive);
   if (signature == nullptr)
     return absl::InvalidArgumentError("unknown primitive");
   TW_RETURN_IF_ERROR(
       CheckCount("operands", signature->operands, instruction.operands.size()));
-  TW_RETURN_IF_ERROR(CheckCount("decisions", signature->decisions,
-                                instruction.decisions.size()));
-  Arguments args{instruction.operands, {}, instruction.text};
-  for (int index : instruction.decisions) {
-    if (index < 0 || index >= static_cast<int>(schedule.decisions.size())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("there is no decision #", index));
-    }
-    const Decision& decision = schedule.decisions[index];
-    if (decision.open)
-      return absl::FailedPreconditionError(
-          absl::StrCat("decision '", decision.name, "' is open"));
-    if (decision.kind != Decision::Kind::kSplit)
-      return absl::InvalidArgumentError(
-          absl::StrCat("decision '", decision.name, "' is no split"));
-    TW_RETURN_IF_ERROR(decision.Check());
-    args.decisions.push_back(&decision);
-  }
+  TW_RETURN_IF_ERROR(
+      CheckCount("splits", signature->splits, instruction.factors.size()));
+  const Arguments args{instruction.operands, instruction.factors,
+                       instruction.text};
   TW_ASSIGN_OR_RETURN(Results results, signature->apply(*this, args));
   TW_RETURN_IF_ERROR(CheckSizes(tree_));
   if (results.size() != instruction.results.size()) {

@@ -35,9 +35,9 @@ class Replayer {
   static absl::StatusOr<Replayer> Create(const Workload& workload);
   Replayer Clone() const;
 
-  // Applies one instruction of `schedule`. After an error the tree is in no
-  // useful state. Errors name the reason, not the instruction.
-  absl::Status Apply(const Schedule& schedule, const Instruction& instruction);
+  // Applies one instruction. After an error the tree is in no useful state.
+  // Errors name the reason, not the instruction.
+  absl::Status Apply(const Instruction& instruction);
   // What must hold at the end: with task loops, every block stands inside all
   // of them; what is read was written before.
   absl::Status Finish();
@@ -61,11 +61,11 @@ class Replayer {
   std::vector<HandleValue> handles_;
 };
 
-// The operands of one instruction, checked for number and kind of decisions.
-// Each primitive returns the values of its results.
+// The parameters of one instruction, checked for number. Each primitive returns
+// the values of its results.
 struct Arguments {
   const std::vector<Handle>& operands;
-  std::vector<const Decision*> decisions;
+  const std::vector<Factors>& factors;
   const std::string& text;
 };
 using Results = std::vector<HandleValue>;

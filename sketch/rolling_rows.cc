@@ -63,10 +63,8 @@ class RowsWriter {
       const RollingRows::Part& part = rows_.parts[i];
       const Handle block = writer_.Block(graph_.tensor(part.tensor).name);
       if (part.kind == Kind::kReduction) {
-        Decision split = place_.split;
-        split.name = absl::StrCat(graph_.tensor(part.tensor).name, ".blocks");
         partial_[part.tensor] =
-            writer_.RollingUpdate(block, place_.blocks, split);
+            writer_.RollingUpdate(block, place_.blocks, place_.split);
       } else {
         writer_.ComputeAt(
             block, part.kind == Kind::kRow ? place_.inside : place_.blocks);
@@ -98,13 +96,11 @@ class RowsWriter {
   }
 
   // The loop of the axis, cut into steps of at most `size`: outer and inner.
-  absl::StatusOr<std::pair<Handle, Handle>> Cut(Handle loop,
-                                                const std::string& what,
-                                                int64_t size) {
+  absl::StatusOr<std::pair<Handle, Handle>> Cut(Handle loop, int64_t size) {
     TW_ASSIGN_OR_RETURN(const int64_t extent, ExtentOf(loop));
     size = std::min(size, extent);
-    const std::vector<Handle> parts = writer_.Split(
-        loop, SplitDecision(what, extent, {CeilDiv(extent, size), size}));
+    const std::vector<Handle> parts =
+        writer_.Split(loop, Factors{CeilDiv(extent, size), size});
     return std::make_pair(parts[0], parts[1]);
   }
 
@@ -133,8 +129,8 @@ class RowsWriter {
   absl::Status CutRow(const RollingRows::Part& part, const std::string& name) {
     const Handle block = writer_.Block(name);
     const Handle row = writer_.Loop(block, Axes(part)[part.row_axis].name);
-    TW_ASSIGN_OR_RETURN(const auto rows, Cut(row, absl::StrCat(name, ".rows"),
-                                             kAccumulators * place_.lanes));
+    TW_ASSIGN_OR_RETURN(const auto rows,
+                        Cut(row, kAccumulators * place_.lanes));
     std::vector<Handle> order = Others(part, block, {part.row_axis});
     order.push_back(rows.first);
     Arrange(std::move(order), {rows.second});
@@ -155,8 +151,7 @@ class RowsWriter {
     const int last = static_cast<int>(Axes(part).size()) - 1;
     const Handle along = writer_.Loop(block, Axes(part)[last].name);
     TW_ASSIGN_OR_RETURN(const auto lanes,
-                        Cut(along, absl::StrCat(name, ".lanes"),
-                            kFunctionVectors * place_.lanes));
+                        Cut(along, kFunctionVectors * place_.lanes));
     std::vector<Handle> order = Others(part, block, {last});
     order.push_back(lanes.first);
     Arrange(std::move(order), {lanes.second});
@@ -170,14 +165,10 @@ class RowsWriter {
     const std::string row_name = Axes(part)[part.row_axis].name,
                       along_name = absl::StrCat(
                           tensor.compute.reduce_axes[0].name, ".1");
-    TW_ASSIGN_OR_RETURN(
-        const auto rows,
-        Cut(writer_.Loop(block, row_name),
-            absl::StrCat(tensor.name, ".together"), kRowsTogether));
-    TW_ASSIGN_OR_RETURN(
-        const auto lanes,
-        Cut(writer_.Loop(block, along_name),
-            absl::StrCat(tensor.name, ".lanes"), kAccumulators * place_.lanes));
+    TW_ASSIGN_OR_RETURN(const auto rows,
+                        Cut(writer_.Loop(block, row_name), kRowsTogether));
+    TW_ASSIGN_OR_RETURN(const auto lanes, Cut(writer_.Loop(block, along_name),
+                                              kAccumulators * place_.lanes));
     std::vector<Handle> order = Others(part, block, {part.row_axis});
     order.push_back(rows.first);
     order.push_back(lanes.first);

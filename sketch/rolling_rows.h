@@ -64,7 +64,7 @@ struct RollingPlace {
   std::function<absl::Status()> catch_up;
   Handle inside;
   Handle blocks;
-  Decision split;
+  Factors split;
   int64_t lanes;
 };
 absl::Status WriteRollingRows(const Workload& workload, const RollingRows& rows,

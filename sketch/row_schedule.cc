@@ -105,15 +105,14 @@ class Writer {
   // Task loops around the last block; returns the innermost.
   Handle WriteTasks() {
     const std::vector<RowAxis>& rows = last().rows;
-    std::vector<Decision> tasks;
+    std::vector<Factors> tasks;
     for (size_t i = 0; i < shape_.size(); ++i) {
       int64_t per_task = shape_[i];
       for (size_t r = 0; r < rows.size(); ++r) {
         if (rows[r].name == axes_[i].name)
           per_task = r == tiled_row_ ? rows_ : 1;
       }
-      tasks.push_back(SplitDecision(absl::StrCat("task.", i), shape_[i],
-                                    {CeilDiv(shape_[i], per_task), per_task}));
+      tasks.push_back(Factors{CeilDiv(shape_[i], per_task), per_task});
     }
     return writer_.GroupTile({handles_.back()}, tasks).back();
   }
@@ -125,9 +124,8 @@ class Writer {
     Handle place = place_.inside ? *place_.inside : WriteTasks();
     if (!rows.empty()) {
       const Handle row = writer_.Loop(handles_.back(), rows[tiled_row_].name);
-      const std::vector<Handle> parts = writer_.Split(
-          row,
-          SplitDecision("rows", rows_, {CeilDiv(rows_, row_tile_), row_tile_}));
+      const std::vector<Handle> parts =
+          writer_.Split(row, Factors{CeilDiv(rows_, row_tile_), row_tile_});
       place = parts[0];
       // In a task of its own, only loops of one step stand around the loop
       // over rows.
@@ -182,8 +180,7 @@ class Writer {
         const int64_t extent = block.inner.back().extent;
         const std::vector<Handle> parts = writer_.Split(
             inner.back(),
-            SplitDecision(absl::StrCat("parts.", block.name), extent,
-                          {CeilDiv(extent, kAccumulators), kAccumulators}));
+            Factors{CeilDiv(extent, kAccumulators), kAccumulators});
         inner.back() = parts[0];
         loops.factor = parts[1];
         loops.factor_name = block.inner.back().name + ".1";
@@ -222,9 +219,7 @@ class Writer {
             : std::min(in_row, vectors);
     loops.whole_row = inner.empty() && together == in_row;
     const std::vector<Handle> parts = writer_.Split(
-        along,
-        SplitDecision(absl::StrCat("lanes.", block.name), extent,
-                      {CeilDiv(extent, together * lanes_), together * lanes_}));
+        along, Factors{CeilDiv(extent, together * lanes_), together * lanes_});
     loops.steps = std::move(inner);
     loops.steps.push_back(parts[0]);
     loops.factor = parts[1];

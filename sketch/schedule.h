@@ -1,10 +1,11 @@
-// A Schedule is a trace: instructions over one group plus a table of named
-// decisions (design: ir.md, "Schedules"). Replaying it builds a block tree. A
-// sketch has open decisions, a template is a function that writes a trace, a
-// tile plan has all decisions set; mutation edits the table and replays.
+// A Schedule is a trace: instructions over one group, whose replay builds a
+// block tree (design: ir.md, "Schedules and decisions"). Results and operands
+// are handles (blocks, loops, buffers), numbered in order of creation; nothing
+// is addressed by position. Every other parameter is a literal, so that replay
+// needs nothing but the workload.
 //
-// Results and operands are handles (blocks, loops, buffers), numbered in order
-// of creation; nothing is addressed by position.
+// What wrote the trace is a generator (generator.h); which one, and what it
+// decided, stands beside the instructions.
 #ifndef TILEWRIGHT_SKETCH_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_SCHEDULE_H_
 
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sketch/schedule.pb.h"
 
@@ -21,38 +23,19 @@ namespace tilewright::sketch {
 
 using Handle = int;
 
-struct Decision {
-  enum class Kind : uint8_t { kSplit, kChoice, kPermutation, kLocation };
-
-  std::string name;  // unique in the schedule
-  Kind kind = Kind::kSplit;
-  bool open = false;  // not decided yet: replay refuses it
-  // kSplit: `value` holds `parts` factors, outermost first. Without tails their
-  // product is `extent`; with tails it may exceed it, by less than the product
-  // of the inner factors. kChoice: value[0] indexes `options`. kPermutation: an
-  // order of 0..parts-1. kLocation: value[0] is a loop handle, -1 for root, -2
-  // for inline.
-  std::vector<int64_t> value;
-  // Constraints: the space.
-  int64_t extent = 0;
-  int parts = 0;
-  bool tails = true;
-  int64_t innermost_cap = 0;  // 0: none
-  std::vector<std::string> options;
-
-  // InvalidArgument with the name and the constraint broken.
-  absl::Status Check() const;
-};
+// Of a split loop, outermost first. Their product may exceed the extent, by
+// less than the product of the inner ones.
+using Factors = std::vector<int64_t>;
 
 enum class Primitive : uint8_t {
   // text: tensor name -> block
   kBlock,
   // block; text: axis name -> the innermost loop over that axis
   kLoop,
-  // output blocks (of one shape); one split decision per axis -> one task loop
-  // per axis
+  // output blocks (of one shape); per axis, factors [tasks, elements of a task]
+  // -> one task loop per axis
   kGroupTile,
-  // loop; one split decision -> the parts, outermost first
+  // loop; its factors -> the parts, outermost first
   kSplit,
   // neighbouring loops, outermost first, all or none reducing -> loop
   kFuse,
@@ -93,8 +76,8 @@ enum class Primitive : uint8_t {
   // sum -> block of the sums, T.sum, without the factors that are the same in
   // all steps: the tensor's own block becomes a map that multiplies by those
   kFactorOut,
-  // reduction, serial loop that reduces another one block by block; a decision
-  // that splits its first axis into blocks of that loop -> block of a block's
+  // reduction, serial loop that reduces another one block by block; factors
+  // [blocks, steps of a block] of its first axis -> block of a block's
   // result, T.rf. It is reduced in that loop before what reads it
   // there; sums of the loop that read it are repaired when it changes
   // (rolling_repair.h). Readers first; what it reads is placed later
@@ -112,17 +95,24 @@ std::string_view Name(Primitive primitive);
 struct Instruction {
   Primitive primitive;
   std::vector<Handle> operands;
-  std::vector<int> decisions;  // indices into Schedule::decisions
+  std::vector<Factors> factors;
   std::string text;
   std::vector<Handle> results;
 };
 
+// A decision as text (tilegraph/decision): "tile.rows", "14".
+struct NamedDecision {
+  std::string name;
+  std::string value;
+};
+
 struct Schedule {
-  std::vector<Decision> decisions;
+  std::string generator;  // that wrote it; empty if none did
+  std::vector<NamedDecision> decisions;
   std::vector<Instruction> instructions;
 
-  // One line per decision and instruction, as in docs: "%3, %4 = split %2 by
-  // kt". Equal text, equal schedule.
+  // One line per decision, "tile.rows = 14", and instruction, "%3, %4 = split
+  // %2 by [3, 16]". Equal text, equal schedule.
   std::string ToString() const;
   ScheduleProto ToProto() const;
   // InvalidArgument names what the proto holds that no schedule can; handles
@@ -139,10 +129,9 @@ class ScheduleWriter {
  public:
   Handle Block(std::string tensor);
   Handle Loop(Handle block, std::string axis);
-  // Decisions: factors, outermost first.
   std::vector<Handle> GroupTile(std::vector<Handle> outputs,
-                                const std::vector<Decision>& tiles);
-  std::vector<Handle> Split(Handle loop, Decision split);
+                                std::vector<Factors> tiles);
+  std::vector<Handle> Split(Handle loop, Factors factors);
   Handle Fuse(std::vector<Handle> loops);
   void Reorder(std::vector<Handle> loops);
   void Annotate(Handle loop, std::string kind);
@@ -158,27 +147,22 @@ class ScheduleWriter {
   void Tensorize(Handle block, Handle loop, std::string intrinsic);
   Handle RFactor(Handle block, Handle loop);
   Handle FactorOut(Handle block);
-  Handle RollingUpdate(Handle block, Handle loop, Decision split);
+  Handle RollingUpdate(Handle block, Handle loop, Factors blocks);
   void Rolling(Handle block, Handle loop);
-
-  // Decisions that follow are named PREFIX + their name.
-  void NameDecisions(std::string prefix) { prefix_ = std::move(prefix); }
 
   const Schedule& written() const { return schedule_; }
   Schedule Finish() && { return std::move(schedule_); }
 
  private:
   std::vector<Handle> Emit(Primitive primitive, std::vector<Handle> operands,
-                           const std::vector<Decision>& decisions,
-                           std::string text, int results);
+                           std::vector<Factors> factors, std::string text,
+                           int results);
   Schedule schedule_;
-  std::string prefix_;
   int next_handle_ = 0;
 };
 
-// A split decision with all factors set.
-Decision SplitDecision(std::string name, int64_t extent,
-                       std::vector<int64_t> factors, bool tails = true);
+// InvalidArgument says what is wrong with them as factors of a loop.
+absl::Status CheckFactors(const Factors& factors, int64_t extent);
 
 }  // namespace tilewright::sketch
 

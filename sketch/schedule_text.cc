@@ -32,8 +32,6 @@ constexpr std::array<const char*, 20> kPrimitiveNames = {
     "rolling_update",
     "rolling",
 };
-constexpr std::array<const char*, 4> kKindNames = {"split", "choice",
-                                                   "permutation", "location"};
 
 std::optional<Primitive> ParsePrimitive(const std::string& name) {
   for (size_t i = 0; i < kPrimitiveNames.size(); ++i) {
@@ -52,21 +50,6 @@ std::string Handles(const std::vector<Handle>& handles) {
   });
 }
 
-std::string DecisionLine(const Decision& d) {
-  std::string line = absl::StrCat(Quoted(d.name), ": ",
-                                  kKindNames[static_cast<size_t>(d.kind)], " ");
-  if (d.open) line += "open ";
-  absl::StrAppend(&line, "[", absl::StrJoin(d.value, ", "), "]");
-  if (d.extent != 0) absl::StrAppend(&line, " of ", d.extent);
-  if (d.parts != 0) absl::StrAppend(&line, " parts ", d.parts);
-  if (d.innermost_cap != 0)
-    absl::StrAppend(&line, " innermost <= ", d.innermost_cap);
-  if (!d.tails) line += " no tails";
-  for (const std::string& option : d.options)
-    absl::StrAppend(&line, " | ", Quoted(option));
-  return line;
-}
-
 }  // namespace
 
 std::string_view Name(Primitive primitive) {
@@ -76,20 +59,15 @@ std::string_view Name(Primitive primitive) {
 
 std::string Schedule::ToString() const {
   std::string out;
-  for (const Decision& d : decisions)
-    absl::StrAppend(&out, DecisionLine(d), "\n");
+  for (const NamedDecision& d : decisions)
+    absl::StrAppend(&out, d.name, " = ", d.value, "\n");
   for (const Instruction& i : instructions) {
     if (!i.results.empty()) absl::StrAppend(&out, Handles(i.results), " = ");
     out += Name(i.primitive);
     if (!i.operands.empty()) absl::StrAppend(&out, " ", Handles(i.operands));
-    if (!i.decisions.empty()) {
-      absl::StrAppend(
-          &out, " by ",
-          absl::StrJoin(i.decisions, ", ", [&](std::string* text, int d) {
-            bool known = d >= 0 && d < static_cast<int>(decisions.size());
-            absl::StrAppend(
-                text, known ? Quoted(decisions[d].name) : absl::StrCat("#", d));
-          }));
+    for (size_t f = 0; f < i.factors.size(); ++f) {
+      absl::StrAppend(&out, f == 0 ? " by [" : " [",
+                      absl::StrJoin(i.factors[f], ", "), "]");
     }
     if (!i.text.empty()) absl::StrAppend(&out, " ", Quoted(i.text));
     out += "\n";
@@ -99,23 +77,20 @@ std::string Schedule::ToString() const {
 
 ScheduleProto Schedule::ToProto() const {
   ScheduleProto proto;
-  for (const Decision& d : decisions) {
+  proto.set_generator(generator);
+  for (const NamedDecision& d : decisions) {
     DecisionProto& p = *proto.add_decisions();
     p.set_name(d.name);
-    p.set_kind(static_cast<DecisionProto::Kind>(d.kind));
-    p.set_open(d.open);
-    for (int64_t v : d.value) p.add_value(v);
-    p.set_extent(d.extent);
-    p.set_parts(d.parts);
-    p.set_tails(d.tails);
-    p.set_innermost_cap(d.innermost_cap);
-    for (const std::string& option : d.options) p.add_options(option);
+    p.set_value(d.value);
   }
   for (const Instruction& i : instructions) {
     InstructionProto& p = *proto.add_instructions();
     p.set_primitive(std::string(Name(i.primitive)));
     for (Handle h : i.operands) p.add_operands(h);
-    for (int d : i.decisions) p.add_decisions(d);
+    for (const Factors& factors : i.factors) {
+      FactorsProto& f = *p.add_factors();
+      for (const int64_t factor : factors) f.add_factor(factor);
+    }
     p.set_text(i.text);
     for (Handle h : i.results) p.add_results(h);
   }
@@ -124,24 +99,9 @@ ScheduleProto Schedule::ToProto() const {
 
 absl::StatusOr<Schedule> Schedule::FromProto(const ScheduleProto& proto) {
   Schedule schedule;
-  for (const DecisionProto& p : proto.decisions()) {
-    if (!DecisionProto::Kind_IsValid(p.kind())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("decision '", p.name(), "' has unknown kind ", p.kind(),
-                       "; was it written by a newer version?"));
-    }
-    Decision d;
-    d.name = p.name();
-    d.kind = static_cast<Decision::Kind>(p.kind());
-    d.open = p.open();
-    d.value.assign(p.value().begin(), p.value().end());
-    d.extent = p.extent();
-    d.parts = p.parts();
-    d.tails = p.tails();
-    d.innermost_cap = p.innermost_cap();
-    d.options.assign(p.options().begin(), p.options().end());
-    schedule.decisions.push_back(std::move(d));
-  }
+  schedule.generator = proto.generator();
+  for (const DecisionProto& p : proto.decisions())
+    schedule.decisions.push_back({p.name(), p.value()});
   for (const InstructionProto& p : proto.instructions()) {
     std::optional<Primitive> primitive = ParsePrimitive(p.primitive());
     if (!primitive) {
@@ -152,7 +112,8 @@ absl::StatusOr<Schedule> Schedule::FromProto(const ScheduleProto& proto) {
     Instruction i;
     i.primitive = *primitive;
     i.operands.assign(p.operands().begin(), p.operands().end());
-    i.decisions.assign(p.decisions().begin(), p.decisions().end());
+    for (const FactorsProto& f : p.factors())
+      i.factors.emplace_back(f.factor().begin(), f.factor().end());
     i.text = p.text();
     i.results.assign(p.results().begin(), p.results().end());
     schedule.instructions.push_back(std::move(i));

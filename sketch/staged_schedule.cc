@@ -58,8 +58,6 @@ class Builder {
     for (size_t stage = plan_.stages.size(); stage-- > 0;) {
       const TensorId output = plan_.stages[stage].members.back();
       const bool last = stage + 1 == plan_.stages.size();
-      writer_.NameDecisions(
-          last ? "" : absl::StrCat(graph_.tensor(output).name, "."));
       if (rolling_ && rolling_->stage == stage) {
         TW_RETURN_IF_ERROR(RollRows());
         continue;
@@ -193,8 +191,7 @@ class Builder {
   absl::Status RollRows() {
     const int64_t extent =
         graph_.tensor(rolling_->product).compute.reduce_axes[0].extent.value();
-    const Decision split = SplitDecision(
-        "blocks", extent, {CeilDiv(extent, rolling_steps_), rolling_steps_});
+    const Factors split = {CeilDiv(extent, rolling_steps_), rolling_steps_};
     return WriteRollingRows(
         workload_, *rolling_,
         {writer_, replayer_, [this] { return CatchUp(); }, rolling_inside_,
@@ -209,7 +206,7 @@ class Builder {
     Replayer trial = replayer_.Clone();
     const Instruction compute_at = {
         Primitive::kComputeAt, {block, loop}, {}, "", {}};
-    if (!trial.Apply(writer_.written(), compute_at).ok()) return std::nullopt;
+    if (!trial.Apply(compute_at).ok()) return std::nullopt;
     TW_ASSIGN_OR_RETURN(
         const Workload part,
         StageWorkload(workload_, plan_, stage, LayoutOfStage(trial, stage)));
@@ -271,15 +268,13 @@ class Builder {
   void WriteTasks(TensorId output, Handle block) {
     const std::vector<int64_t> shape = graph_.tensor(output).static_shape();
     const std::vector<int64_t> tile = Tile(output);
-    std::vector<Decision> tasks;
+    std::vector<Factors> tasks;
     std::vector<int64_t> extents = tile;  // of a task
     if (steps_)
       extents[steps_->axis] =
           std::min(shape[steps_->axis], steps_->tiles * tile[steps_->axis]);
     for (size_t i = 0; i < shape.size(); ++i) {
-      tasks.push_back(
-          SplitDecision(absl::StrCat("task.", i), shape[i],
-                        {CeilDiv(shape[i], extents[i]), extents[i]}));
+      tasks.push_back(Factors{CeilDiv(shape[i], extents[i]), extents[i]});
     }
     inside_ = writer_.GroupTile({block}, tasks).back();
     if (!steps_) return;
@@ -288,9 +283,7 @@ class Builder {
       return writer_.Loop(block, graph_.tensor(output).compute.axes[i].name);
     };
     inside_ = writer_.Split(
-        loop(axis),
-        SplitDecision("step", extents[axis],
-                      {CeilDiv(extents[axis], tile[axis]), tile[axis]}))[0];
+        loop(axis), Factors{CeilDiv(extents[axis], tile[axis]), tile[axis]})[0];
     std::vector<Handle> order = {inside_};
     for (int i = 0; i < axis; ++i) order.push_back(loop(i));
     if (order.size() > 1) writer_.Reorder(order);
@@ -305,7 +298,7 @@ class Builder {
     Replayer trial = replayer_.Clone();
     const Instruction rolling = {
         Primitive::kRolling, {block, inside_}, {}, "", {}};
-    if (!trial.Apply(writer_.written(), rolling).ok()) return rolls;
+    if (!trial.Apply(rolling).ok()) return rolls;
     TW_ASSIGN_OR_RETURN(const Path path, trial.FindBlockOf(block));
     const int dim = path.back().node().block->rolling->dim;
     // Lanes are computed together.
@@ -319,8 +312,7 @@ class Builder {
   absl::Status CatchUp() {
     const Schedule& schedule = writer_.written();
     for (; replayed_ < schedule.instructions.size(); ++replayed_) {
-      TW_RETURN_IF_ERROR(
-          replayer_.Apply(schedule, schedule.instructions[replayed_]));
+      TW_RETURN_IF_ERROR(replayer_.Apply(schedule.instructions[replayed_]));
     }
     return absl::OkStatus();
   }

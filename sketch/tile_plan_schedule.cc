@@ -13,7 +13,7 @@ namespace {
 
 // Steps outermost, then the tile, then what a step reduces.
 void CutReduction(ScheduleWriter& writer, Handle block, const Compute& compute,
-                  const std::vector<int64_t>& steps, const std::string& name) {
+                  const std::vector<int64_t>& steps) {
   std::vector<Handle> outer, inner;
   for (size_t r = 0; r < compute.reduce_axes.size(); ++r) {
     const Axis& axis = compute.reduce_axes[r];
@@ -23,9 +23,7 @@ void CutReduction(ScheduleWriter& writer, Handle block, const Compute& compute,
       continue;
     }
     const std::vector<Handle> parts = writer.Split(
-        loop,
-        SplitDecision(absl::StrCat("step.", name, ".", r), axis.extent.value(),
-                      {CeilDiv(axis.extent.value(), steps[r]), steps[r]}));
+        loop, Factors{CeilDiv(axis.extent.value(), steps[r]), steps[r]});
     outer.push_back(parts[0]);
     inner.push_back(parts[1]);
   }
@@ -46,11 +44,10 @@ Schedule TilePlanSchedule(const TensorGraph& graph, const Subgraph& part,
     outputs.push_back(writer.Block(graph.tensor(output).name));
   const std::vector<int64_t> shape =
       graph.tensor(part.outputs.back()).static_shape();
-  std::vector<Decision> tasks;
+  std::vector<Factors> tasks;
   for (size_t d = 0; d < shape.size(); ++d) {
     const int64_t extent = std::min(tiles.tile.spatial[d], shape[d]);
-    tasks.push_back(SplitDecision(absl::StrCat("task.", d), shape[d],
-                                  {CeilDiv(shape[d], extent), extent}));
+    tasks.push_back(Factors{CeilDiv(shape[d], extent), extent});
   }
   const std::vector<Handle> loops = writer.GroupTile(outputs, tasks);
   std::vector<Handle> ordered;
@@ -70,7 +67,7 @@ Schedule TilePlanSchedule(const TensorGraph& graph, const Subgraph& part,
     }
     const auto steps = tiles.tile.reduce.find(*member);
     if (steps != tiles.tile.reduce.end())
-      CutReduction(writer, block, tensor.compute, steps->second, tensor.name);
+      CutReduction(writer, block, tensor.compute, steps->second);
   }
   return std::move(writer).Finish();
 }

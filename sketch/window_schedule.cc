@@ -225,8 +225,7 @@ class Builder {
 
   void TileReduction(Handle block, const std::vector<Axis>& names,
                      bool whole_task) {
-    const Nest nest =
-        CutSpatial(writer_, tiles_, block, names, whole_task, "acc.");
+    const Nest nest = CutSpatial(writer_, tiles_, block, names, whole_task);
     std::vector<Handle> order = nest.steps;
     std::vector<std::pair<int64_t, Handle>> unrolled;  // by stride
     const std::vector<Axis>& axes = reduction_.compute.reduce_axes;
@@ -234,9 +233,8 @@ class Builder {
       Handle loop = writer_.Loop(block, axes[i].name);
       const int64_t extent = axes[i].extent.value(), part = laid_out_[i];
       if (part < extent && part > 1) {
-        const std::vector<Handle> parts = writer_.Split(
-            loop, SplitDecision(absl::StrCat("reduce.", i), extent,
-                                {CeilDiv(extent, part), part}));
+        const std::vector<Handle> parts =
+            writer_.Split(loop, Factors{CeilDiv(extent, part), part});
         order.push_back(parts[0]);
         loop = parts[1];
       }

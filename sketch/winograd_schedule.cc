@@ -120,19 +120,16 @@ class Builder {
     if (layout.ok()) writer_.SetLayout(filters_.name, layout->ToString());
   }
 
-  std::vector<Handle> Cut(Handle block, const std::string& axis,
-                          const std::string& name, int64_t extent,
+  std::vector<Handle> Cut(Handle block, const std::string& axis, int64_t extent,
                           int64_t inner) {
-    return writer_.Split(
-        writer_.Loop(block, axis),
-        SplitDecision(name, extent, {CeilDiv(extent, inner), inner}));
+    return writer_.Split(writer_.Loop(block, axis),
+                         Factors{CeilDiv(extent, inner), inner});
   }
 
   void OutputTransform(Handle last) {
     const std::vector<Axis>& axes = output_.compute.axes;
     const auto cut = [&](int axis, int64_t inner) {
-      return Cut(last, axes[axis].name, absl::StrCat("out.", axis),
-                 task_.TaskExtent(axis), inner);
+      return Cut(last, axes[axis].name, task_.TaskExtent(axis), inner);
     };
     const std::vector<Handle> o = cut(1, lanes_), h = cut(2, m_),
                               w = cut(3, m_);
@@ -145,8 +142,7 @@ class Builder {
     const Handle block = writer_.Block(products_.name);
     writer_.ComputeAt(block, task);
     const std::vector<Axis>& axes = products_.compute.axes;
-    const Nest nest =
-        CutSpatial(writer_, product_tiles_, block, axes, true, "acc.");
+    const Nest nest = CutSpatial(writer_, product_tiles_, block, axes, true);
     std::vector<Handle> order = nest.steps;
     order.push_back(writer_.Loop(block, products_.compute.reduce_axes[0].name));
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
@@ -159,9 +155,8 @@ class Builder {
     const Handle block = writer_.Block(input_.name);
     writer_.ComputeAt(block, task);
     const std::vector<Axis>& axes = input_.compute.axes;
-    const std::vector<Handle> c =
-        Cut(block, axes[kChannel].name, "in.c", InChannels(),
-            std::min(lanes_, InChannels()));
+    const std::vector<Handle> c = Cut(block, axes[kChannel].name, InChannels(),
+                                      std::min(lanes_, InChannels()));
     const auto loop = [&](int axis) {
       return writer_.Loop(block, axes[axis].name);
     };

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
 
@@ -47,21 +49,21 @@ sketch::ScheduleProto StreamPool::ScheduleOf(int index) {
   sketch::ScheduleProto schedule;
   sketch::DecisionProto& decision = *schedule.add_decisions();
   decision.set_name(kDecision);
-  decision.add_value(index);
+  decision.set_value(absl::StrCat(index));
   return schedule;
 }
 
 absl::StatusOr<int> StreamPool::Add(const measure::WorkloadKey&,
                                     const sketch::ScheduleProto& schedule) {
+  int index = 0;
   if (schedule.decisions_size() != 1 ||
       schedule.decisions(0).name() != kDecision ||
-      schedule.decisions(0).value_size() != 1 ||
-      schedule.decisions(0).value(0) < 0 ||
-      schedule.decisions(0).value(0) >= static_cast<int64_t>(kernels_.size())) {
+      !absl::SimpleAtoi(schedule.decisions(0).value(), &index) || index < 0 ||
+      index >= static_cast<int>(kernels_.size())) {
     return absl::InvalidArgumentError("a schedule that names no kernel");
   }
   candidates_.emplace_back();
-  candidates_.back().kernel = static_cast<int>(schedule.decisions(0).value(0));
+  candidates_.back().kernel = index;
   return static_cast<int>(candidates_.size()) - 1;
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "base/check.h"
 
 namespace tilewright::measure {
@@ -16,7 +18,7 @@ sketch::ScheduleProto SimulatedSchedule(int candidate) {
   sketch::ScheduleProto schedule;
   sketch::DecisionProto& decision = *schedule.add_decisions();
   decision.set_name("candidate");
-  decision.add_value(candidate);
+  decision.set_value(absl::StrCat(candidate));
   return schedule;
 }
 
@@ -32,14 +34,12 @@ SimulatedPool::SimulatedPool(const fake::Setting& setting,
 
 absl::StatusOr<int> SimulatedPool::Add(const WorkloadKey&,
                                        const sketch::ScheduleProto& schedule) {
+  int index = 0;
   if (schedule.decisions_size() != 1 ||
-      schedule.decisions(0).value_size() != 1 ||
-      schedule.decisions(0).value(0) < 0 ||
-      schedule.decisions(0).value(0) >=
-          static_cast<int64_t>(program_->candidates.size())) {
+      !absl::SimpleAtoi(schedule.decisions(0).value(), &index) || index < 0 ||
+      index >= static_cast<int>(program_->candidates.size())) {
     return absl::InvalidArgumentError("no schedule of the simulated program");
   }
-  const int index = static_cast<int>(schedule.decisions(0).value(0));
   known_.push_back({&program_->candidates[static_cast<size_t>(index)], index});
   return static_cast<int>(known_.size()) - 1;
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace tilewright::measure {
@@ -15,7 +16,7 @@ WorkloadKey Workload(const std::string& text) {
 
 sketch::ScheduleProto Schedule(int i) {
   sketch::ScheduleProto schedule;
-  schedule.add_decisions()->add_value(i);
+  schedule.add_decisions()->set_value(absl::StrCat(i));
   return schedule;
 }
 
@@ -23,7 +24,7 @@ TEST(BuildCacheTest, TheSameCandidateIsTheSameBuild) {
   BuildCache cache(1 << 20);
   const auto build = cache.Get(Workload("w"), Schedule(1));
   EXPECT_EQ(build->workload, "w");
-  EXPECT_EQ(build->schedule.decisions(0).value(0), 1);
+  EXPECT_EQ(build->schedule.decisions(0).value(), "1");
   EXPECT_EQ(cache.Get(Workload("w"), Schedule(1)), build);
   EXPECT_NE(cache.Get(Workload("w"), Schedule(2)), build);
   EXPECT_NE(cache.Get(Workload("v"), Schedule(1)), build);

@@ -38,21 +38,12 @@ std::string Digits(const Layout& layout) {
   return digits;
 }
 
-// "task.2 4·14" of the line `"task.2": split [4, 14] of 56 parts 2`; empty if
-// nothing is divided.
+// "tile.rows 14" of the line "tile.rows = 14"; empty of an instruction.
 std::string Decision(absl::string_view line) {
-  const size_t quote = line.find('"', 1), begin = line.find('['),
-               end = line.find(']');
-  if (!absl::StartsWith(line, "\"") || end == absl::string_view::npos ||
-      begin > end)
+  const size_t equals = line.find(" = ");
+  if (line.empty() || line[0] == '%' || equals == absl::string_view::npos)
     return "";
-  const std::vector<std::string> factors = absl::StrSplit(
-      line.substr(begin + 1, end - begin - 1), ", ", absl::SkipEmpty());
-  int above_one = 0;
-  for (const std::string& factor : factors) above_one += factor != "1";
-  return above_one < 2 ? ""
-                       : absl::StrCat(line.substr(1, quote - 1), " ",
-                                      absl::StrJoin(factors, "·"));
+  return absl::StrCat(line.substr(0, equals), " ", line.substr(equals + 3));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "backends/fake/device/fake_device.h"
 #include "base/check.h"
@@ -20,9 +21,9 @@ using sketch::ScheduleProto;
 
 int64_t Value(const ScheduleProto& schedule, const char* name) {
   for (const sketch::DecisionProto& decision : schedule.decisions()) {
-    if (decision.name() == name && decision.value_size() == 1) {
-      return decision.value(0);
-    }
+    int64_t value = 0;
+    if (decision.name() == name && absl::SimpleAtoi(decision.value(), &value))
+      return value;
   }
   return 0;
 }
@@ -90,7 +91,7 @@ ScheduleProto FakeSchedule::ToProto() const {
   const auto add = [&proto](const char* name, int64_t value) {
     sketch::DecisionProto& decision = *proto.add_decisions();
     decision.set_name(name);
-    decision.add_value(value);
+    decision.set_value(absl::StrCat(value));
   };
   add("id", id);
   add("factor", static_cast<int64_t>(module.factor));
