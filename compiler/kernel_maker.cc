@@ -16,10 +16,7 @@ namespace {
 
 std::vector<sketch::Generator> GeneratorsOf(const GroupWorkload& group) {
   if (!group.stages) return sketch::Generators(group.workload);
-  return {{"fused",
-           [&group](const sketch::Workload& workload, const DeviceSpec& spec) {
-             return sketch::StagedSchedule(workload, spec, *group.stages);
-           }}};
+  return {sketch::FusedGenerator(*group.stages)};
 }
 
 // Schedule, block tree, tile tier, scalar tier.
@@ -29,8 +26,9 @@ absl::StatusOr<CompiledKernel> MakeKernel(const GroupWorkload& workload,
   CompiledKernel kernel;
   kernel.workload = workload;
   kernel.generator = generator.name;
-  TW_ASSIGN_OR_RETURN(kernel.schedule,
-                      generator.make(workload.workload, codegen.spec()));
+  TW_ASSIGN_OR_RETURN(
+      kernel.schedule,
+      sketch::GeneratePreferred(generator, workload.workload, codegen.spec()));
   TW_ASSIGN_OR_RETURN(
       const sketch::BlockTree tree,
       sketch::Replay(kernel.workload.workload, kernel.schedule));

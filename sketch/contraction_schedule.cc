@@ -14,6 +14,7 @@
 #include "sketch/packed_operands.h"
 #include "sketch/reduce_loops.h"
 #include "sketch/register_tile.h"
+#include "sketch/tile_decisions.h"
 #include "tilegraph/access.h"
 #include "tilegraph/expr_vars.h"
 
@@ -139,11 +140,6 @@ class Builder {
 
   int64_t Extent(int axis) const { return axis < 0 ? 1 : tiles_.shape[axis]; }
 
-  // Whether tiles of `size` stay inside the part of an axis that a task has.
-  bool Divides(int axis, int64_t size) const {
-    return place_.Allows(axis, size, Extent(axis));
-  }
-
   void ChooseTile() {
     const int64_t lanes = Lanes(graph_, spec_);
     const VectorUnit unit = UnitOf(workload_, chain_.output, lanes);
@@ -155,17 +151,22 @@ class Builder {
     space.registers_per_unit = static_cast<int>(CeilDiv(unit.elements, lanes));
     space.rows_far_apart = RowsFarApart();
     if (place_.inside) {
-      space.allowed = [&](const RegisterTile& tile) {
-        return Divides(tiles_.vector_axis, tile.vectors * unit.elements) &&
-               Divides(tiles_.row_axis, tile.rows) &&
-               Divides(tiles_.outer_row_axis, tile.outer_rows);
+      // By value: spaces of decisions outlive this run.
+      space.allowed = [bounds = place_.bounds, tiles = tiles_,
+                       elements = unit.elements](const RegisterTile& tile) {
+        const auto allow = [&](int axis, int64_t size) {
+          return axis < 0 || bounds.Allow(axis, size, tiles.shape[axis]);
+        };
+        return allow(tiles.vector_axis, tile.vectors * elements) &&
+               allow(tiles.row_axis, tile.rows) &&
+               allow(tiles.outer_row_axis, tile.outer_rows);
       };
     }
     if (dot_) {
       space.registers_per_load = dot_->registers_per_load;
       space.registers_beside = dot_->registers_beside;
     }
-    const RegisterTile tile = ChooseRegisterTile(space);
+    const RegisterTile tile = DecideRegisterTile(place_.decider, space);
     SetVectors(tiles_, unit, tile.vectors);
     if (tiles_.row_axis >= 0) tiles_.axes[tiles_.row_axis].tile = tile.rows;
     if (tiles_.outer_row_axis >= 0)
@@ -188,9 +189,8 @@ class Builder {
       budget.wanted = std::max({budget.wanted, l2_bytes / 2 / row_bytes,
                                 blocks * l2_bytes / 4 / row_bytes});
     }
-    for (const int axis : {tiles_.row_axis, tiles_.outer_row_axis}) {
-      if (axis >= 0) TakeSteps(tiles_, axis, budget);
-    }
+    DecideSteps(place_.decider, tiles_, spec_,
+                {tiles_.row_axis, tiles_.outer_row_axis}, budget);
   }
 
   // The loops over the parts of all reduce axes, split where they are not yet;

@@ -23,7 +23,8 @@ std::optional<Handle> WriteChain(const Workload& workload,
                                  const Place& place) {
   if (!chain.reduction) {
     // A ring is written row by row, in no tiles that cross.
-    const bool rolls = std::count(place.rolls.begin(), place.rolls.end(), true);
+    const bool rolls =
+        std::count(place.bounds.rolls.begin(), place.bounds.rolls.end(), true);
     const std::optional<Crossing> crossing =
         rolls ? std::nullopt : FindCrossing(workload, chain);
     if (crossing) {
@@ -37,6 +38,18 @@ std::optional<Handle> WriteChain(const Workload& workload,
     return WriteContraction(workload, spec, chain, place);
   }
   return std::nullopt;
+}
+
+absl::StatusOr<Schedule> WriteFamily(const Workload& workload,
+                                     const DeviceSpec& spec, Decider& decider) {
+  ScheduleWriter writer;
+  const Place kernel = {writer, decider, std::nullopt, {}};
+  if (WriteRows(workload, spec, kernel)) return std::move(writer).Finish();
+  TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
+  if (IsWinograd(workload, chain))
+    return WinogradSchedule(workload, spec, chain, decider);
+  WriteChain(workload, spec, chain, kernel);
+  return std::move(writer).Finish();
 }
 
 std::string Family(const Workload& workload) {
@@ -53,22 +66,17 @@ std::string Family(const Workload& workload) {
 }  // namespace
 
 std::vector<Generator> Generators(const Workload& workload) {
-  return {{Family(workload), DefaultSchedule},
-          {"tasks", TasksSchedule},
-          {"plain",
-           [](const Workload&, const DeviceSpec&) { return PlainSchedule(); }}};
+  return {{Family(workload), WriteFamily},
+          {"tasks", [](const Workload& group, const DeviceSpec& spec,
+                       Decider&) { return TasksSchedule(group, spec); }},
+          {"plain", [](const Workload&, const DeviceSpec&, Decider&) {
+             return PlainSchedule();
+           }}};
 }
 
 absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec) {
-  ScheduleWriter writer;
-  const Place kernel = {writer, std::nullopt, {}};
-  if (WriteRows(workload, spec, kernel)) return std::move(writer).Finish();
-  TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
-  if (IsWinograd(workload, chain))
-    return WinogradSchedule(workload, spec, chain);
-  WriteChain(workload, spec, chain, kernel);
-  return std::move(writer).Finish();
+  return GeneratePreferred(Generators(workload).front(), workload, spec);
 }
 
 absl::StatusOr<std::optional<Handle>> WriteStage(const Workload& workload,

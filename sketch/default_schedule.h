@@ -15,32 +15,23 @@
 #ifndef TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_DEFAULT_SCHEDULE_H_
 
-#include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/generator.h"
 #include "sketch/place.h"
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
 
 namespace tilewright::sketch {
 
-// One way to schedule a group.
-struct Generator {
-  std::string name;  // "contraction", ..., "tasks", "plain": for reports
-  std::function<absl::StatusOr<Schedule>(const Workload&, const DeviceSpec&)>
-      make;
-};
-
 // The generators of a group, the best first: the rule of its family, then those
 // of plain_schedule.h. "no family" stands first for a group that is of none.
 std::vector<Generator> Generators(const Workload& workload);
 
-// What the family's rule writes; InvalidArgument if the group is of no family.
+// What the first of them prefers; InvalidArgument if the group is of no family.
 absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec);
 

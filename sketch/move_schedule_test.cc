@@ -11,6 +11,8 @@
 #include "gtest/gtest.h"
 #include "sketch/replay.h"
 #include "sketch/schedule.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
 #include "tilegraph/text_form.h"
 
 namespace tilewright::sketch {
@@ -85,8 +87,11 @@ TEST(MoveScheduleTest, TheTileSpansLinesOfBothSides) {
   const Workload workload = Parse(kTransposition);
   const Chain chain = *FindChain(workload.graph);
   ScheduleWriter writer;
+  PreferredPolicy policy;
+  Decider decider(policy);
   WriteMove(workload, *LoadSpec("cpu_x86_64_v4"), chain,
-            *FindCrossing(workload, chain), {writer, std::nullopt, {}});
+            *FindCrossing(workload, chain),
+            {writer, decider, std::nullopt, {}});
   const Schedule schedule = std::move(writer).Finish();
   TW_EXPECT_OK(Replay(workload, schedule).status());
   EXPECT_THAT(schedule.ToString(), HasSubstr("\"tile\""));

@@ -8,22 +8,41 @@
 #include <vector>
 
 #include "sketch/schedule.h"
+#include "tilegraph/decision/decider.h"
 
 namespace tilewright::sketch {
 
+// What tiles of a stage must keep to, by dimension of its output.
+struct TileBounds {
+  // Whether other tasks compute other parts of the dimension. Tiles divide
+  // those, for only the end of a tensor stops one.
+  std::vector<bool> cut;
+  // Whether only some of its elements are computed, one by one; may be empty.
+  std::vector<bool> rolls = {};
+
+  // Whether tiles of `size` elements out of `extent` along `dim` may be: they
+  // stay inside what is computed there.
+  bool Allow(int dim, int64_t size, int64_t extent) const {
+    if (dim < 0 || cut.empty()) return true;
+    if (!rolls.empty() && rolls[dim]) return size == 1;
+    if (!cut[dim] || size >= extent || extent % size == 0) return true;
+    // With a halo an extent may be 29: a little more is computed instead.
+    for (int64_t divisor = 4; divisor <= 14; ++divisor) {
+      if (extent % divisor == 0) return false;
+    }
+    return extent > 14 && (size - extent % size) * 8 <= extent;
+  }
+};
+
 struct Place {
   ScheduleWriter& writer;
+  Decider& decider;
   // Unset: a kernel; the family cuts the output into tasks. Set: the block that
   // writes the output stands in that loop already, in one loop per axis over
-  // the whole of it, and all other blocks of the group go into that loop too.
+  // the whole of it, and all other blocks of the group go into that loop too,
+  // in tiles within `bounds`.
   std::optional<Handle> inside;
-  // By dimension of the output, then: whether other tasks compute other parts
-  // of it. Tiles divide those, for only the end of a tensor stops one.
-  std::vector<bool> cut;
-
-  // By dimension, then: whether only some of its elements are computed there,
-  // one by one.
-  std::vector<bool> rolls = {};
+  TileBounds bounds = {};
 
   // Steps of one reduce axis that are taken at a time, around all tiles.
   struct ReduceBlocks {
@@ -31,19 +50,6 @@ struct Place {
     int64_t steps;
   };
   std::optional<ReduceBlocks> blocks = {};
-
-  bool IsCut(int dim) const { return inside && dim >= 0 && cut[dim]; }
-  // Whether tiles of `size` elements out of `extent` along `dim` may be: they
-  // stay inside what is computed there.
-  bool Allows(int dim, int64_t size, int64_t extent) const {
-    if (inside && dim >= 0 && !rolls.empty() && rolls[dim]) return size == 1;
-    if (!IsCut(dim) || size >= extent || extent % size == 0) return true;
-    // With a halo an extent may be 29: a little more is computed instead.
-    for (int64_t divisor = 4; divisor <= 14; ++divisor) {
-      if (extent % divisor == 0) return false;
-    }
-    return extent > 14 && (size - extent % size) * 8 <= extent;
-  }
 };
 
 }  // namespace tilewright::sketch

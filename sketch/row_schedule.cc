@@ -9,6 +9,7 @@
 #include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
 #include "sketch/row_blocks.h"
+#include "tilegraph/decision/policies.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -309,7 +310,9 @@ bool WriteRows(const Workload& workload, const DeviceSpec& spec,
 std::optional<Schedule> RowSchedule(const Workload& workload,
                                     const DeviceSpec& spec) {
   ScheduleWriter writer;
-  if (!WriteRows(workload, spec, {writer, std::nullopt, {}}))
+  PreferredPolicy policy;
+  Decider decider(policy);
+  if (!WriteRows(workload, spec, {writer, decider, std::nullopt, {}}))
     return std::nullopt;
   return std::move(writer).Finish();
 }

@@ -33,12 +33,14 @@ namespace {
 class Builder {
  public:
   Builder(const Workload& workload, const DeviceSpec& spec,
-          const StagePlan& plan, Replayer replayer, bool may_roll)
+          const StagePlan& plan, Decider& decider, Replayer replayer,
+          bool may_roll)
       : workload_(workload),
         may_roll_(may_roll),
         graph_(workload.graph),
         spec_(spec),
         plan_(MovePaddings(workload.graph, plan)),
+        decider_(decider),
         replayer_(std::move(replayer)) {}
 
   absl::StatusOr<Schedule> Run() {
@@ -86,9 +88,10 @@ class Builder {
                                                        std::move(layout)));
       const bool product = rolling_ && rolling_inside_ < 0;
       if (product) part = RollingPart(workload_, part, *rolling_);
-      Place place = {writer_, inside, CutOf(output, part)};
+      Place place = {writer_, decider_, inside, {CutOf(output, part)}};
+      const Decider::Scope scope(decider_, graph_.tensor(output).name);
       if (!last && !LeavesGroup(graph_, output)) {
-        TW_ASSIGN_OR_RETURN(place.rolls, Roll(part, block));
+        TW_ASSIGN_OR_RETURN(place.bounds.rolls, Roll(part, block));
       }
       if (plan_.stages[stage].reduce_step > 0) {
         TW_ASSIGN_OR_RETURN(place.blocks, BlocksOf(stage, part));
@@ -322,6 +325,7 @@ class Builder {
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
   const StagePlan plan_;
+  Decider& decider_;
   Replayer replayer_;
   size_t replayed_ = 0;
   ScheduleWriter writer_;
@@ -358,18 +362,37 @@ absl::Status CheckPlan(const TensorGraph& graph, const StagePlan& plan) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<Schedule> WriteStages(const Workload& workload,
+                                     const DeviceSpec& spec,
+                                     const StagePlan& plan, Decider& decider) {
+  TW_RETURN_IF_ERROR(CheckPlan(workload.graph, plan));
+  TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(workload));
+  {
+    Decider::Trial trial(decider);
+    Builder rolling(workload, spec, plan, decider, replayer.Clone(), true);
+    absl::StatusOr<Schedule> schedule = rolling.Run();
+    if (schedule.ok()) trial.Keep();
+    if (schedule.ok() || !rolling.rolls()) return schedule;
+  }
+  // There is no repair of what its rows make.
+  return Builder(workload, spec, plan, decider, std::move(replayer), false)
+      .Run();
+}
+
 }  // namespace
+
+Generator FusedGenerator(StagePlan plan) {
+  return {"fused",
+          [plan = std::move(plan)](const Workload& workload,
+                                   const DeviceSpec& spec, Decider& decider) {
+            return WriteStages(workload, spec, plan, decider);
+          }};
+}
 
 absl::StatusOr<Schedule> StagedSchedule(const Workload& workload,
                                         const DeviceSpec& spec,
                                         const StagePlan& plan) {
-  TW_RETURN_IF_ERROR(CheckPlan(workload.graph, plan));
-  TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(workload));
-  Builder rolling(workload, spec, plan, replayer.Clone(), true);
-  absl::StatusOr<Schedule> schedule = rolling.Run();
-  if (schedule.ok() || !rolling.rolls()) return schedule;
-  // There is no repair of what its rows make.
-  return Builder(workload, spec, plan, std::move(replayer), false).Run();
+  return GeneratePreferred(FusedGenerator(plan), workload, spec);
 }
 
 }  // namespace tilewright::sketch

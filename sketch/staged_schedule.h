@@ -9,13 +9,18 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/generator.h"
 #include "sketch/schedule.h"
 #include "sketch/stage_plan.h"
 #include "sketch/workload.h"
 
 namespace tilewright::sketch {
 
-// REQUIRES: the stages of `plan` partition the computes of `workload`.
+// "fused": the generator of a group with these stages.
+Generator FusedGenerator(StagePlan plan);
+
+// What it prefers. REQUIRES: the stages of `plan` partition the computes of
+// `workload`.
 // InvalidArgument if an output is no stage's result, a stage is of no family
 // that can be one, a tile of it cannot be cut out of its tensor, or tasks would
 // compute elements of an output twice, or not at all.

@@ -143,7 +143,7 @@ class Builder {
     }
     if (place_.inside) {
       const auto allows = [&](int axis, int64_t size) {
-        return place_.Allows(axis, size, Extent(axis));
+        return place_.bounds.Allow(axis, size, Extent(axis));
       };
       space.allowed = [&, allows](const WindowTile& tile) {
         const int64_t outputs = tile.vectors * tile.rows * tile.outer_rows *

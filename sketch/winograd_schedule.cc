@@ -192,7 +192,7 @@ bool IsWinograd(const Workload& workload, const Chain& chain) {
 }
 
 Schedule WinogradSchedule(const Workload& workload, const DeviceSpec& spec,
-                          const Chain& chain) {
+                          const Chain& chain, Decider&) {
   return Builder(workload, spec, chain).Run();
 }
 

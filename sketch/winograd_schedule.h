@@ -13,6 +13,7 @@
 #include "sketch/group_chain.h"
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
+#include "tilegraph/decision/decider.h"
 
 namespace tilewright::sketch {
 
@@ -22,7 +23,7 @@ bool IsWinograd(const Workload& workload, const Chain& chain);
 // REQUIRES: IsWinograd. Padding in the same group is inlined into the input
 // transform; for F(4, 3) that would be too large an expression: store it.
 Schedule WinogradSchedule(const Workload& workload, const DeviceSpec& spec,
-                          const Chain& chain);
+                          const Chain& chain, Decider& decider);
 
 }  // namespace tilewright::sketch
 

@@ -31,7 +31,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "bench/measuring/foreign_load.h"
-#include "bench/measuring/mutate_decisions.h"
+#include "bench/measuring/near_default.h"
 #include "bench/options/options.h"
 #include "measure/median.h"
 #include "measure/parallel_measurer.h"
@@ -119,12 +119,13 @@ absl::StatusOr<Subject> Draw(const std::string& path, const Flags& flags) {
        tries < kTriesPerCandidate * flags.candidates &&
        static_cast<int>(subject.schedules.size()) < flags.candidates;
        ++tries) {
-    const sketch::Schedule mutated = MutateDecisions(schedule, random);
-    if (!seen.insert(mutated.ToString()).second ||
-        !sketch::Replay(workload, mutated).ok()) {
+    const absl::StatusOr<sketch::Schedule> near =
+        NearDefault(workload, spec, random);
+    if (!near.ok() || !seen.insert(near->ToString()).second ||
+        !sketch::Replay(workload, *near).ok()) {
       continue;
     }
-    subject.schedules.push_back(mutated.ToProto());
+    subject.schedules.push_back(near->ToProto());
   }
   return subject;
 }

@@ -173,13 +173,10 @@ absl::StatusOr<Subject> Draw(const std::string& path, const Flags& flags,
   TW_ASSIGN_OR_RETURN(const sketch::Workload workload,
                       sketch::ParseWorkload(text));
   TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
-  TW_ASSIGN_OR_RETURN(const sketch::Schedule schedule,
-                      sketch::DefaultSchedule(workload, spec));
   Subject subject{BaseName(path), {}};
-  TW_ASSIGN_OR_RETURN(
-      subject.candidates,
-      DrawCandidates(workload, schedule, flags.candidates, kSlowest,
-                     static_cast<uint64_t>(flags.seed), pool));
+  TW_ASSIGN_OR_RETURN(subject.candidates,
+                      DrawCandidates(workload, spec, flags.candidates, kSlowest,
+                                     static_cast<uint64_t>(flags.seed), pool));
   std::fprintf(stderr, "%s: default %.1f us, mean %.1f us, %d drawn\n",
                subject.name.c_str(), subject.candidates.default_ns * 1e-3,
                subject.candidates.mean_ns * 1e-3, subject.candidates.drawn);

@@ -12,11 +12,12 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "bench/measuring/foreign_load.h"
-#include "bench/measuring/mutate_decisions.h"
+#include "bench/measuring/near_default.h"
 #include "measure/latency_summary.h"
 #include "measure/median.h"
 #include "measure/rank_selection.h"
 #include "measure/workload_key.h"
+#include "sketch/default_schedule.h"
 
 namespace tilewright::bench {
 namespace {
@@ -43,9 +44,8 @@ double LatencyNs(const Measurement& measurement,
 }  // namespace
 
 absl::StatusOr<CandidateSet> DrawCandidates(const sketch::Workload& workload,
-                                            const sketch::Schedule& schedule,
-                                            int count, double slowest,
-                                            uint64_t seed,
+                                            const DeviceSpec& spec, int count,
+                                            double slowest, uint64_t seed,
                                             measure::WorkerPool* pool) {
   CandidateSet set;
   set.workload = measure::MakeWorkloadKey(workload);
@@ -56,6 +56,8 @@ absl::StatusOr<CandidateSet> DrawCandidates(const sketch::Workload& workload,
   options.repeats = AdaptiveEvaluatorOptions::Fixed(kDrawRepeats);
   ParallelMeasurer measurer(pool, options);
   Random random(seed);
+  TW_ASSIGN_OR_RETURN(const sketch::Schedule schedule,
+                      sketch::DefaultSchedule(workload, spec));
   std::set<std::string> seen = {schedule.ToString()};
   std::vector<sketch::ScheduleProto> batch = {schedule.ToProto()};
   double sum_ns = 0;
@@ -63,10 +65,10 @@ absl::StatusOr<CandidateSet> DrawCandidates(const sketch::Workload& workload,
     for (int tries = 0; static_cast<int>(batch.size()) < kBatch &&
                         tries < kBatch * kMaxDrawsPerCandidate;
          ++tries) {
-      const sketch::Schedule mutated = MutateDecisions(schedule, random);
-      if (seen.insert(mutated.ToString()).second) {
-        batch.push_back(mutated.ToProto());
-      }
+      const absl::StatusOr<sketch::Schedule> near =
+          NearDefault(workload, spec, random);
+      if (near.ok() && seen.insert(near->ToString()).second)
+        batch.push_back(near->ToProto());
     }
     set.drawn += static_cast<int>(batch.size());
     if (batch.empty() || set.drawn > count * kMaxDrawsPerCandidate) {

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "backends/spec/device_spec.pb.h"
 #include "measure/parallel_measurer.h"
 #include "measure/record.pb.h"
 #include "measure/worker_pool.h"
@@ -28,9 +29,8 @@ struct CandidateSet {
 // The default schedule and `count` - 1 schedules near it that are right and at
 // most `slowest` times slower. All are built and verified in `pool` then.
 absl::StatusOr<CandidateSet> DrawCandidates(const sketch::Workload& workload,
-                                            const sketch::Schedule& schedule,
-                                            int count, double slowest,
-                                            uint64_t seed,
+                                            const DeviceSpec& spec, int count,
+                                            double slowest, uint64_t seed,
                                             measure::WorkerPool* pool);
 
 struct PassResult {

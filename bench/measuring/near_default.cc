@@ -1,0 +1,26 @@
+#include "bench/measuring/near_default.h"
+
+#include "base/status_macros.h"
+#include "sketch/default_schedule.h"
+#include "sketch/generator.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
+#include "tilegraph/decision/table.h"
+
+namespace tilewright::bench {
+
+absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Workload& workload,
+                                             const DeviceSpec& spec,
+                                             Random& random) {
+  const sketch::Generator generator = sketch::Generators(workload).front();
+  PreferredPolicy preferred;
+  Decider rule(preferred);
+  TW_RETURN_IF_ERROR(
+      sketch::Generate(generator, workload, spec, rule).status());
+  const int changes = 1 + static_cast<int>(random.Index(3));
+  TablePolicy table(Mutate(rule.decisions(), changes, random), preferred);
+  Decider decider(table);
+  return sketch::Generate(generator, workload, spec, decider);
+}
+
+}  // namespace tilewright::bench

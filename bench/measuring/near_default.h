@@ -1,0 +1,22 @@
+// Schedules near the default one: candidates for benchmarks of measuring.
+#ifndef TILEWRIGHT_BENCH_MEASURING_NEAR_DEFAULT_H_
+#define TILEWRIGHT_BENCH_MEASURING_NEAR_DEFAULT_H_
+
+#include "absl/status/statusor.h"
+#include "backends/spec/device_spec.pb.h"
+#include "base/random.h"
+#include "sketch/schedule.h"
+#include "sketch/workload.h"
+
+namespace tilewright::bench {
+
+// What the workload's first generator writes with one to three of its preferred
+// decisions changed. An error if it refuses them; whether the schedule replays
+// is for the caller to see.
+absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Workload& workload,
+                                             const DeviceSpec& spec,
+                                             Random& random);
+
+}  // namespace tilewright::bench
+
+#endif  // TILEWRIGHT_BENCH_MEASURING_NEAR_DEFAULT_H_

@@ -1,0 +1,92 @@
+#include "sketch/tile_decisions.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
+
+namespace tilewright::sketch {
+namespace {
+
+constexpr int64_t kLeastTasksPerCore = 4;
+
+const char* RoleOf(const OutputTiles& tiles, int axis) {
+  if (axis == tiles.vector_axis) return "vectors";
+  return axis == tiles.row_axis ? "rows" : "outer_rows";
+}
+
+int64_t Tasks(const OutputTiles& tiles) {
+  int64_t tasks = 1;
+  for (size_t i = 0; i < tiles.shape.size(); ++i)
+    tasks *= CeilDiv(tiles.shape[i], tiles.TaskExtent(static_cast<int>(i)));
+  return tasks;
+}
+
+// The most steps of `axis` that leave at least `least` tasks.
+int64_t MostSteps(OutputTiles tiles, int axis, int64_t least) {
+  tiles.axes[axis].steps = 1;
+  const int64_t left = tiles.TilesLeft(axis);
+  const int64_t others = Tasks(tiles) / std::max<int64_t>(1, left);
+  const int64_t here = CeilDiv(least, std::max<int64_t>(1, others));
+  return here <= 1 ? left : std::max<int64_t>(1, (left - 1) / (here - 1));
+}
+
+}  // namespace
+
+RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space) {
+  const RegisterTile rule = ChooseRegisterTile(space);
+  const int64_t registers = space.registers;
+  // The rule may take all vectors of a stage, more than there are registers,
+  // but then of one row.
+  const bool wide = rule.vectors > registers;
+  const auto most = [&](int64_t extent) {
+    return wide ? int64_t{1} : std::clamp<int64_t>(extent, 1, registers);
+  };
+  // By value: the table keeps the space.
+  const auto admits = [space, rule, wide](const DecisionValue& value) {
+    const RegisterTile tile{value[0], value[1], value[2]};
+    if (tile.vectors == rule.vectors && tile.rows == rule.rows &&
+        tile.outer_rows == rule.outer_rows)
+      return true;
+    const int64_t held = tile.vectors * space.registers_per_unit;
+    const bool fits =
+        held * (tile.rows * tile.outer_rows + space.registers_per_load) +
+            space.registers_beside <=
+        space.registers;
+    return fits && !wide && (!space.allowed || space.allowed(tile));
+  };
+  const DecisionValue value = decider.Decide(
+      "tile",
+      Space::Composite(
+          {{"vectors",
+            Space::Integers(1, wide ? rule.vectors : most(space.vectors))},
+           {"rows", Space::Integers(1, most(space.rows))},
+           {"outer_rows", Space::Integers(1, most(space.outer_rows))}},
+          admits),
+      [&] {
+        return DecisionValue{rule.vectors, rule.rows, rule.outer_rows};
+      });
+  return {value[0], value[1], value[2]};
+}
+
+void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
+                 const std::vector<int>& axes, TaskBudget budget) {
+  OutputTiles rule = tiles;
+  for (const int axis : axes) {
+    if (axis >= 0) TakeSteps(rule, axis, budget);
+  }
+  const int64_t cores = std::max<int64_t>(1, spec.unit().cores());
+  const int64_t least = std::min(Tasks(rule), kLeastTasksPerCore * cores);
+  // Axes that come later take one step at least: the first ones may take all
+  // that is left over.
+  for (const int axis : axes) {
+    if (axis < 0) continue;
+    const int64_t most = MostSteps(tiles, axis, least);
+    tiles.axes[axis].steps = decider.DecideNumber(
+        absl::StrCat("task.", RoleOf(tiles, axis)), Space::Integers(1, most),
+        [&] { return std::min(rule.axes[axis].steps, most); });
+  }
+}
+
+}  // namespace tilewright::sketch

@@ -1,0 +1,32 @@
+// The decisions that all families over output tiles share.
+//
+//   tile             vectors, rows and outer rows of one register tile
+//   task.rows,       tiles of a task along these axes; those of the vector axis
+//   task.outer_rows, where the family's tasks take several
+//   task.vectors
+#ifndef TILEWRIGHT_SKETCH_TILE_DECISIONS_H_
+#define TILEWRIGHT_SKETCH_TILE_DECISIONS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/spec/device_spec.pb.h"
+#include "sketch/output_tiles.h"
+#include "sketch/register_tile.h"
+#include "tilegraph/decision/decider.h"
+
+namespace tilewright::sketch {
+
+// "tile": any that fits the registers and is allowed; the preferred one is
+// ChooseRegisterTile's.
+RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space);
+
+// "task.rows" and so on: steps of a task along `axes` (absent ones are -1), the
+// first ones first. Preferred is what `budget` gives them in turn. No answer
+// leaves fewer tasks than that, or fewer than four a core, whichever is less.
+void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
+                 const std::vector<int>& axes, TaskBudget budget);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_TILE_DECISIONS_H_
