@@ -56,6 +56,8 @@ class Space {
   // REQUIRES: as for options, without parentheses; names of parts likewise.
   static Space Permutation(std::vector<std::string> names);
   // What belongs together: values of all parts that `admits`, if it is set.
+  // It is kept with the space, in tables: it captures by value, and is a pure
+  // function.
   // REQUIRES: some value is admitted; without `admits`, of any size, with it of
   // at most 2^20 values before it. Both are checked where values are listed.
   struct Part;
