@@ -61,7 +61,7 @@ KernelInfo Info(const CompiledKernel& kernel, std::string label) {
   info.set_scratch_bytes(kernel.scalar.scratch_bytes);
   info.set_workload(kernel.workload.workload.Text());
   info.set_schedule(kernel.schedule.ToString());
-  info.set_record("default");
+  info.set_source(kernel.source);
   info.set_flops(CountFlops(kernel.workload.workload.graph));
   info.set_compulsory_bytes(CompulsoryBytes(kernel.workload.workload.graph));
   info.set_code_bytes(kernel.report.code_bytes);
@@ -312,7 +312,7 @@ absl::StatusOr<CompiledModel> CompileOnce(const ImportedModel& imported,
       imported, codegen.spec(), options.plan, options.allow, direct_names);
   compiled.graph = model.graph;
   compiled.plan = MakePlan(model.graph, options.plan);
-  KernelMaker maker(codegen, options.admit);
+  KernelMaker maker(codegen, options.admit, options.schedules);
   ApartGroups apart;
   if (options.plan.connect == PlanOptions::Connect::kTileGraph)
     ConnectGroups(codegen, options.connect, options.times, maker, apart,

@@ -13,6 +13,7 @@
 #include "compiler/cap_memory.h"
 #include "compiler/kernel_maker.h"
 #include "compiler/kernel_times.h"
+#include "compiler/schedule_source.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/format/program.pb.h"
 #include "tilegraph/plan.h"
@@ -30,6 +31,9 @@ struct CompileOptions {
   std::vector<std::string> allow;  // reduced precisions, recorded in the file
   CapOptions cap;
   KernelMaker::Admit admit;  // of generators of schedules; null: all
+  // Asked before the rules for the schedule of each kernel; null: the rules
+  // decide. Must outlive the call.
+  ScheduleSource* schedules = nullptr;
 };
 
 struct CompiledModel {

@@ -8,8 +8,11 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "sketch/default_schedule.h"
+#include "sketch/generator.h"
 #include "sketch/replay.h"
 #include "sketch/staged_schedule.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
 
 namespace tilewright {
 namespace {
@@ -19,16 +22,9 @@ std::vector<sketch::Generator> GeneratorsOf(const GroupWorkload& group) {
   return {sketch::FusedGenerator(*group.stages)};
 }
 
-// Schedule, block tree, tile tier, scalar tier.
-absl::StatusOr<CompiledKernel> MakeKernel(const GroupWorkload& workload,
-                                          const sketch::Generator& generator,
-                                          const backends::Codegen& codegen) {
-  CompiledKernel kernel;
-  kernel.workload = workload;
-  kernel.generator = generator.name;
-  TW_ASSIGN_OR_RETURN(
-      kernel.schedule,
-      sketch::GeneratePreferred(generator, workload.workload, codegen.spec()));
+// Block tree, tile tier, scalar tier of its schedule.
+absl::Status LowerKernel(const backends::Codegen& codegen,
+                         CompiledKernel& kernel) {
   TW_ASSIGN_OR_RETURN(
       const sketch::BlockTree tree,
       sketch::Replay(kernel.workload.workload, kernel.schedule));
@@ -39,8 +35,27 @@ absl::StatusOr<CompiledKernel> MakeKernel(const GroupWorkload& workload,
     kernel.arg_tensors.push_back(buffer.tensor);
     kernel.arg_layouts.push_back(buffer.layout);
   }
+  return absl::OkStatus();
+}
+
+// As the generator prefers it.
+absl::StatusOr<CompiledKernel> MakeKernel(const GroupWorkload& workload,
+                                          const sketch::Generator& generator,
+                                          const backends::Codegen& codegen) {
+  CompiledKernel kernel;
+  kernel.workload = workload;
+  kernel.generator = generator.name;
+  PreferredPolicy preferred;
+  Decider decider(preferred);
+  TW_ASSIGN_OR_RETURN(
+      kernel.schedule,
+      sketch::Generate(generator, workload.workload, codegen.spec(), decider));
+  kernel.decisions = decider.decisions();
+  TW_RETURN_IF_ERROR(LowerKernel(codegen, kernel));
   return kernel;
 }
+
+constexpr char kRules[] = "rules";
 
 std::string Refusal(const std::string& generator, const absl::Status& why) {
   return absl::StrCat(generator, ": ", why.message());
@@ -58,48 +73,79 @@ std::string KernelMaker::Key(const GroupWorkload& group) {
   return key;
 }
 
-// Those of the first `refused.size()` generators are refused already; `error`
-// is the first of them.
-absl::StatusOr<CompiledKernel> KernelMaker::FromGenerators(
-    const GroupWorkload& group, std::vector<std::string> refused,
-    absl::Status error) const {
+absl::StatusOr<std::optional<CompiledKernel>> KernelMaker::FromSource(
+    const GroupWorkload& group, std::vector<std::string>& refused) const {
+  if (source_ == nullptr) return std::nullopt;
+  const sketch::Generator generator = GeneratorsOf(group).front();
+  TW_ASSIGN_OR_RETURN(
+      std::optional<SourcedSchedule> found,
+      source_->Find(group.workload, generator, codegen_.spec()));
+  if (!found) return std::nullopt;
+  CompiledKernel kernel;
+  kernel.workload = group;
+  kernel.generator = generator.name;
+  kernel.schedule = std::move(found->schedule);
+  kernel.decisions = std::move(found->decisions);
+  kernel.source = std::move(found->source);
+  const absl::Status status = LowerKernel(codegen_, kernel);
+  if (status.ok()) return kernel;
+  const std::string why = Refusal(kernel.source, status);
+  if (found->required) return absl::Status(status.code(), why);
+  refused.push_back(why);
+  return std::nullopt;
+}
+
+void KernelMaker::MakeNext(const GroupWorkload& group, Made& made) const {
+  if (!made.asked_source) {
+    made.asked_source = true;
+    absl::StatusOr<std::optional<CompiledKernel>> found =
+        FromSource(group, made.refused);
+    if (!found.ok()) {
+      made.kernel = found.status();
+      return;
+    }
+    if (found->has_value()) {
+      made.kernel = **std::move(found);
+      made.kernel->refused = made.refused;
+      return;
+    }
+  }
   const std::vector<sketch::Generator> generators = GeneratorsOf(group);
-  while (refused.size() < generators.size()) {
-    const sketch::Generator& generator = generators[refused.size()];
+  while (made.generators < generators.size()) {
+    const sketch::Generator& generator = generators[made.generators++];
     absl::Status status = admit_ ? admit_(generator.name) : absl::OkStatus();
     if (status.ok()) {
-      absl::StatusOr<CompiledKernel> kernel =
-          MakeKernel(group, generator, codegen_);
-      if (kernel.ok()) {
-        kernel->refused = std::move(refused);
-        return kernel;
+      made.kernel = MakeKernel(group, generator, codegen_);
+      if (made.kernel.ok()) {
+        made.kernel->refused = made.refused;
+        return;
       }
-      status = kernel.status();
+      status = made.kernel.status();
     }
-    error.Update(status);
-    refused.push_back(Refusal(generator.name, status));
+    made.error.Update(status);
+    made.refused.push_back(Refusal(generator.name, status));
   }
-  return error;
+  made.kernel = made.error;
 }
 
 const absl::StatusOr<CompiledKernel>& KernelMaker::Make(
     const GroupWorkload& workload) {
-  const std::string key = Key(workload);
-  const auto known = made_.find(key);
-  if (known != made_.end()) return known->second;
-  return made_.emplace(key, FromGenerators(workload, {}, absl::OkStatus()))
-      .first->second;
+  const auto [made, is_new] = made_.try_emplace(Key(workload));
+  if (is_new) MakeNext(workload, made->second);
+  return made->second.kernel;
 }
 
 const absl::StatusOr<CompiledKernel>& KernelMaker::MakeAnother(
     const GroupWorkload& workload, const absl::Status& why) {
   TW_CHECK(!why.ok());
-  absl::StatusOr<CompiledKernel>& made = made_.at(Key(workload));
-  if (!made.ok()) return made;
-  std::vector<std::string> refused = made->refused;
-  refused.push_back(Refusal(made->generator, why));
-  made = FromGenerators(workload, std::move(refused), why);
-  return made;
+  Made& made = made_.at(Key(workload));
+  if (!made.kernel.ok()) return made.kernel;
+  const CompiledKernel& before = *made.kernel;
+  made.refused.push_back(
+      Refusal(before.source == kRules ? before.generator : before.source, why));
+  made.error.Update(why);
+  MakeNext(workload, made);
+  return made.kernel;
 }
 
 }  // namespace tilewright

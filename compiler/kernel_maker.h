@@ -4,12 +4,14 @@
 // A group has several generators of schedules (sketch/default_schedule.h): the
 // kernel is the first one's whose schedule replays, lowers and is legal, so
 // that every group that can be expressed gets one. A fused group has a single
-// generator, "fused": without a kernel it is taken apart.
+// generator, "fused": without a kernel it is taken apart. A source of schedules
+// (a person's decisions, records) comes before the rules.
 #ifndef TILEWRIGHT_COMPILER_KERNEL_MAKER_H_
 #define TILEWRIGHT_COMPILER_KERNEL_MAKER_H_
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +22,9 @@
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "compiler/group_workload.h"
+#include "compiler/schedule_source.h"
 #include "sketch/schedule.h"
+#include "tilegraph/decision/table.h"
 
 namespace tilewright {
 
@@ -28,7 +32,10 @@ namespace tilewright {
 struct CompiledKernel {
   GroupWorkload workload;  // of the first group that needs it
   sketch::Schedule schedule;
-  std::string generator;  // that made the schedule
+  DecisionTable decisions;  // of its generator, for that schedule
+  std::string generator;    // that made the schedule
+  // What decided it: "rules", or as the source of schedules says.
+  std::string source = "rules";
   // Of the generators before it, why each was refused: "contraction: ...".
   std::vector<std::string> refused;
   kernel_ir::Kernel tile;
@@ -44,9 +51,11 @@ class KernelMaker {
   // happens when one fails.
   using Admit = std::function<absl::Status(const std::string& generator)>;
 
-  // `codegen` must outlive it. Without `admit` all generators are used.
-  explicit KernelMaker(const backends::Codegen& codegen, Admit admit = nullptr)
-      : codegen_(codegen), admit_(std::move(admit)) {}
+  // `codegen` and `source` must outlive it. Without `admit` all generators are
+  // used; without `source` the rules decide.
+  explicit KernelMaker(const backends::Codegen& codegen, Admit admit = nullptr,
+                       ScheduleSource* source = nullptr)
+      : codegen_(codegen), admit_(std::move(admit)), source_(source) {}
 
   // The kernel of this workload, without name and report; made once per Key.
   // If all generators are refused, the error of the first.
@@ -61,13 +70,26 @@ class KernelMaker {
   static std::string Key(const GroupWorkload& workload);
 
  private:
-  absl::StatusOr<CompiledKernel> FromGenerators(
-      const GroupWorkload& group, std::vector<std::string> refused,
-      absl::Status error) const;
+  // Of one workload, as far as it was tried.
+  struct Made {
+    absl::StatusOr<CompiledKernel> kernel = absl::UnknownError("not made yet");
+    bool asked_source = false;
+    size_t generators = 0;  // that were tried
+    std::vector<std::string> refused;
+    absl::Status error;  // of the first that was refused
+  };
+
+  // By what was not tried yet: the source of schedules, then the generators.
+  void MakeNext(const GroupWorkload& group, Made& made) const;
+  // What the source of schedules knows of the workload; nullopt if that is
+  // nothing, or was refused. An error if somebody wants it and has to know.
+  absl::StatusOr<std::optional<CompiledKernel>> FromSource(
+      const GroupWorkload& group, std::vector<std::string>& refused) const;
 
   const backends::Codegen& codegen_;
   const Admit admit_;
-  std::map<std::string, absl::StatusOr<CompiledKernel>> made_;
+  ScheduleSource* const source_;
+  std::map<std::string, Made> made_;
 };
 
 }  // namespace tilewright

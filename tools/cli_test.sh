@@ -65,7 +65,7 @@ python3 -c 'import json, sys; run = json.load(open(sys.argv[1])); assert run["ch
 expect_error 2 "--check .onnx" run "$work/good.tw" --check
 expect_ok inspect "$work/good.tw"
 expect_output 'launch k0 tasks='
-for what in graph plan why schedule kernel source roofline; do
+for what in graph plan why decisions schedule kernel source roofline; do
   expect_ok inspect "$model" --what=$what
   [[ -s "$work/stdout" ]] || fail "inspect --what=$what prints nothing"
 done
@@ -102,6 +102,34 @@ expect_ok devices
 expect_ok --version
 expect_output '^tilewright [0-9]'
 
+# Decisions: what is printed reads back; edited, it changes the kernel, and the results stay right.
+expect_ok inspect "$model" --what=decisions
+cp "$work/stdout" "$work/decisions.txt"
+expect_ok inspect "$model" --what=kernel
+cp "$work/stdout" "$work/kernel.txt"
+expect_ok inspect "$model" --what=kernel --decisions="$work/decisions.txt"
+cmp -s "$work/stdout" "$work/kernel.txt" || fail "printed decisions give another kernel"
+sed 's/^tile = .*/tile = vectors 1, rows 5, outer_rows 1/' "$work/decisions.txt" >"$work/edited.txt"
+expect_ok inspect "$model" --what=kernel --decisions="$work/edited.txt"
+cmp -s "$work/stdout" "$work/kernel.txt" && fail "another tile gives the same kernel"
+expect_ok run "$model" --check --decisions="$work/edited.txt"
+expect_ok compile "$model" -o "$work/edited.tw" --decisions="$work/edited.txt"
+expect_ok compile "$model" -o "$work/edited2.tw" --decisions="$work/edited.txt"
+cmp -s "$work/edited.tw" "$work/edited2.tw" || fail "two compilations with decisions differ"
+expect_ok inspect "$work/edited.tw"
+expect_output 'schedule from .*edited.txt'
+expect_ok inspect "$model" --what=decisions --json
+python3 -c 'import json, sys; kernels = json.load(open(sys.argv[1]))["kernels"]; assert kernels[0]["decisions"][0]["size"] > 1, kernels' "$work/stdout" ||
+  fail "inspect --what=decisions --json has no sizes"
+sed 's/^tile = .*/tile = vectors 9, rows 9, outer_rows 1/' "$work/decisions.txt" >"$work/wrong.txt"
+expect_error 1 "wrong.txt tile vectors rows 9" compile "$model" -o "$work/x.tw" --decisions="$work/wrong.txt"
+sed 's/^tile = /tiel = /' "$work/decisions.txt" >"$work/wrong.txt"
+expect_error 1 "wrong.txt 'tiel' no decision contraction tile" compile "$model" -o "$work/x.tw" --decisions="$work/wrong.txt"
+echo 'tile = 1' >"$work/wrong.txt"
+expect_error 1 "wrong.txt:1 FINGERPRINT" compile "$model" -o "$work/x.tw" --decisions="$work/wrong.txt"
+expect_error 1 "nowhere.txt" compile "$model" -o "$work/x.tw" --decisions="$work/nowhere.txt"
+expect_error 1 "nowhere.db" compile "$model" -o "$work/x.tw" --records="$work/nowhere.db"
+
 # Tuning records.
 readonly lines="$PWD/tools/records.jsonl"
 readonly db="$work/a.db"
@@ -114,7 +142,7 @@ expect_output '^[0-9a-f]{12} +cpu_x86_64_v4 +3 +2 +1 +12.3 us  .*\[64, 32\].*red
 readonly workload=$(sed -n 2p "$work/stdout" | cut -c 1-8)
 expect_ok records best "$db" --workload="$workload"
 expect_output 'median 12.3 us'
-expect_output '^    .*split'
+expect_output '^    .*group_tile %0 by \[5, 13\]'
 [[ $(grep -c ' on cpu' "$work/stdout") == 1 ]] || fail "'records best --workload' shows others too"
 expect_ok records ls "$db" --json
 expect_output '"verified": 2, "failed": 1, "best_median_ns": 12345, '
@@ -207,7 +235,7 @@ head -c 8192 /dev/zero >>"$work/given.npy"
 expect_ok run "$model" --input=A="$work/given.npy"
 
 # Flags that would do nothing. Those that hang on the command line alone are in command_line_test.
-for flag in --records=x.db --cost=traffic --connect-search=greedy; do
+for flag in --cost=traffic --connect-search=greedy; do
   expect_error 2 "${flag%%=*} --connect=tilegraph" compile "$model" -o "$work/x.tw" $flag
 done
 for flag in --target=cpu --spec=unit --connect=none --dim=n=1 --bind=A=1 --allow=winograd4 --level-cap=dram:1M; do

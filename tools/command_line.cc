@@ -28,7 +28,7 @@ constexpr Command kCommands[] = {
     {"benchmark", "MODEL", "latencies, GFLOP/s and share of the roofline",
      nullptr},
     {"inspect", "MODEL",
-     "--what=graph|plan|why|schedule|kernel|source|roofline", nullptr},
+     "--what=graph|plan|why|decisions|schedule|kernel|source|roofline", nullptr},
     {"conformance", "DIR...",
      "run every */model.onnx against its test_data_set_*", nullptr},
     {"devices", "", "the devices of this machine and what they can do",
@@ -149,11 +149,13 @@ How to compile (every command that takes an .onnx):
   --dim=NAME=VALUE                       value of a dynamic dimension
   --bind=NAME=VALUE|FILE                 makes an input a constant
   --allow=winograd4,bf16                 less exact kernels: larger Winograd tiles, products of bf16
+  --decisions=FILE                       schedules as FILE says: 'inspect --what=decisions', edited
+  --records=DB                           schedules that were measured to be faster than the rules'
 With --connect=tilegraph:
   --connect-search=paper|greedy          edge by edge (default), or groups grown one by one
   --cost=time|traffic                    what is compared: time (default), or the bytes that leave the
                                          caches of a core
-  --records=DB                           fuses where it was measured to pay, by the times in DB;
+  --records=DB                           fuses where it was measured to pay, too, by the times in DB;
                                          elsewhere the cost model decides
   --measure                              what DB does not have is measured, and kept there
 run:       --data=DIR | --input=NAME=FILE  --output-dir=DIR  --check  --seed=N
@@ -163,7 +165,7 @@ benchmark: --seconds=S  --seed=N
                                          kernels, or of all
            --trace=FILE.json             launches and tasks of every thread, for Perfetto
            --report=FILE.html            the profile as a page that needs nothing else
-inspect:   --what=...  --group=N         one group, with why, schedule, kernel or source
+inspect:   --what=...  --group=N         one group, with why, decisions, schedule, kernel or source
            --report=FILE.html|FILE.svg   the plan as a picture; as a page it says of every box why
 records:   --workload=FINGERPRINT        of ls and best: its first digits are enough
            -o FILE  --verified           of export: not to stdout; only what is verified

@@ -41,12 +41,13 @@ struct Rule {
 
 constexpr Rule kRules[] = {
     // A .tw is compiled, and holds no expressions.
-    {"target spec connect dim bind allow records measure connect-search cost "
-     "level-cap",
+    {"target spec connect dim bind allow decisions records measure "
+     "connect-search cost level-cap",
      "run benchmark", IsOnnx,
      "has no effect on a .tw, which is compiled already: give it to "
      "'tilewright compile'"},
-    {"connect dim bind allow records measure connect-search cost level-cap",
+    {"connect dim bind allow decisions records measure connect-search cost "
+     "level-cap",
      "inspect", IsOnnx,
      "has no effect on a .tw, which is compiled already: inspect the .onnx"},
     {"target spec threads", "inspect",
@@ -69,8 +70,8 @@ constexpr Rule kRules[] = {
     {"check", "run", IsOnnx,
      "needs the .onnx: a .tw no longer holds the expressions"},
     // The model as it was imported.
-    {"target spec connect threads allow records measure connect-search cost "
-     "level-cap",
+    {"target spec connect threads allow decisions records measure "
+     "connect-search cost level-cap",
      "inspect",
      [](const CommandLine& line) {
        return !IsOnnx(line) || What(line) != "graph";
@@ -81,7 +82,7 @@ constexpr Rule kRules[] = {
     {"target", "", [](const CommandLine& line) { return !line.Has("spec"); },
      "has no effect beside --spec, which names the target: leave one of them "
      "out"},
-    {"records measure connect-search cost", "",
+    {"measure connect-search cost", "",
      [](const CommandLine& line) { return line.Get("connect") == "tilegraph"; },
      "has no effect without --connect=tilegraph: add that, or leave it out"},
     {"measure", "", [](const CommandLine& line) { return line.Has("records"); },
@@ -107,9 +108,11 @@ constexpr Rule kRules[] = {
      "out"},
     {"group", "inspect",
      [](const CommandLine& line) {
-       return IsOneOf(What(line), {"why", "schedule", "kernel", "source"});
+       return IsOneOf(What(line),
+                      {"why", "decisions", "schedule", "kernel", "source"});
      },
-     "has no effect but with --what=why, schedule, kernel or source: add one "
+     "has no effect but with --what=why, decisions, schedule, kernel or "
+     "source: add one "
      "of these"},
     {"report", "inspect",
      [](const CommandLine& line) {

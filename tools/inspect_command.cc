@@ -13,6 +13,7 @@
 #include "sketch/replay.h"
 #include "tilegraph/text_form.h"
 #include "tools/commands.h"
+#include "tools/decision_report.h"
 #include "tools/fallbacks.h"
 #include "tools/gpu_report.h"
 #include "tools/json.h"
@@ -80,7 +81,7 @@ std::string DescribeProgram(const Program& program) {
   }
   for (const KernelInfo& kernel : program.kernels()) {
     absl::StrAppend(&out, "\nkernel ", kernel.name(), "  computes ",
-                    kernel.label(), "\n  schedule from ", kernel.record(), ", ",
+                    kernel.label(), "\n  schedule from ", kernel.source(), ", ",
                     kernel.code_bytes(), " bytes of code, ", kernel.spills(),
                     " spills, ", kernel.scratch_bytes(),
                     " bytes of scratch a thread\n", FallbackText(kernel));
@@ -141,6 +142,8 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
   }
   if (what == "why")
     return WhyText(*source.compiled, *plan, static_cast<int>(only));
+  if (what == "decisions")
+    return DecisionsText(*source.compiled, static_cast<int>(only));
   std::string out;
   for (int g = 0; g < groups; ++g) {
     if (line.Has("group") && g != only) continue;
@@ -201,6 +204,10 @@ absl::Status InspectCommand(const CommandLine& line) {
     Json json;
     json.Open('{').Key("what").Text(what).Key("text").Text(text);
     if (roofline) AppendProfile(*roofline, json.Key("roofline"));
+    if (what == "decisions")
+      AppendDecisions(*source.compiled,
+                      static_cast<int>(line.GetInt("group", -1)),
+                      json.Key("kernels"));
     if (plan) AppendPlan(*source.compiled, *plan, json.Key("plan"));
     if (program) AppendFallbacks(*program, json.Key("fallbacks"));
     text = json.Close('}').text() + "\n";

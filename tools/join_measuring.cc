@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "measure/parallel_measurer.h"
 #include "measure/worker/process_pool.h"
+#include "tilegraph/plan.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {
@@ -25,7 +26,9 @@ constexpr double kSecondsBetweenUpdates = 0.2;  // of a line on a terminal
 
 absl::StatusOr<std::unique_ptr<JoinMeasuring>> JoinMeasuring::From(
     const CommandLine& line, const DeviceSpec& spec, CompileOptions& options) {
-  if (!line.Has("records")) return nullptr;
+  if (!line.Has("records") ||
+      options.plan.connect != PlanOptions::Connect::kTileGraph)
+    return nullptr;
   measure::StoreOptions how;
   how.read_only = !line.Has("measure");
   TW_ASSIGN_OR_RETURN(std::unique_ptr<measure::Store> store,

@@ -20,7 +20,7 @@ namespace tilewright::tools {
 
 class JoinMeasuring {
  public:
-  // Null without --records. `spec` is the machine that the records are of; with
+  // Null without --records, or where groups are not fused tile by tile. `spec` is the machine that the records are of; with
   // --measure this one. The store is written with --measure alone, and must be
   // there without. Errors of the store. REQUIRES: the binary's main begins with
   // RunWorkerIfAsked for the CPU.

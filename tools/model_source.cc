@@ -25,6 +25,7 @@
 #include "compiler/rewrite_model.h"
 #include "runtime/format/program.pb.h"
 #include "tools/join_measuring.h"
+#include "tools/schedule_sources.h"
 #include "tools/tensor_files.h"
 #include "tools/usage.h"
 #include "tools/user_path.h"
@@ -210,6 +211,9 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
   TW_ASSIGN_OR_RETURN(const DeviceSpec machine, SpecFrom(line));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<JoinMeasuring> measuring,
                       JoinMeasuring::From(line, machine, compile_options));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<ScheduleSources> schedules,
+                      ScheduleSources::From(line));
+  compile_options.schedules = schedules.get();
   const int64_t start_ns = ProcessCpuNs();
   Source source;
   absl::StatusOr<ImportedModel> imported = ImportModel(path, import_options);
@@ -218,6 +222,8 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
   absl::StatusOr<CompiledModel> compiled =
       Compile(*source.imported, *codegen, compile_options);
   if (measuring) measuring->Finish();
+  for (const std::string& note : schedules->Notes())
+    std::fprintf(stderr, "tilewright: note: %s\n", note.c_str());
   if (!compiled.ok()) return WithPath(compiled.status(), path);
   source.compiled = *std::move(compiled);
   source.compile_cpu_s = static_cast<double>(ProcessCpuNs() - start_ns) * 1e-9;

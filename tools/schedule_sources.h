@@ -1,0 +1,41 @@
+// What decides schedules besides the rules: --decisions=FILE, then the records
+// of --records=DB.
+#ifndef TILEWRIGHT_TOOLS_SCHEDULE_SOURCES_H_
+#define TILEWRIGHT_TOOLS_SCHEDULE_SOURCES_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/decision_file.h"
+#include "compiler/record_source.h"
+#include "compiler/schedule_source.h"
+#include "measure/store.h"
+#include "tools/command_line.h"
+
+namespace tilewright::tools {
+
+class ScheduleSources : public ScheduleSource {
+ public:
+  // Errors of reading the file or opening the store, which must be there.
+  static absl::StatusOr<std::unique_ptr<ScheduleSources>> From(
+      const CommandLine& line);
+
+  absl::StatusOr<std::optional<SourcedSchedule>> Find(
+      const sketch::Workload& workload, const sketch::Generator& generator,
+      const DeviceSpec& spec) override;
+  std::vector<std::string> Notes() const override;
+
+ private:
+  ScheduleSources() = default;
+
+  std::optional<DecisionFile> file_;
+  std::unique_ptr<measure::Store> store_;
+  std::optional<RecordSource> records_;
+};
+
+}  // namespace tilewright::tools
+
+#endif  // TILEWRIGHT_TOOLS_SCHEDULE_SOURCES_H_
