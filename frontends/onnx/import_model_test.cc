@@ -397,6 +397,19 @@ TEST(ImportModelTest, EmptyTensorsAreRefused) {
             "the model with another");
 }
 
+TEST(ImportModelTest, OfWhatCastLikeIsLikeOnlyTheTypeMatters) {
+  ModelBuilder b;
+  b.Input("x", {2, 3}, onnx::TensorProto::INT32).Input("like", {0});
+  b.Node("CastLike", {"x", "like"}, {"y"});
+  b.Output("y", {-2}, onnx::TensorProto::FLOAT);
+  ImportOptions options;
+  options.bind_tensors["like"] = Floats({0}, {});
+  const ImportedModel model = Import(b, options);
+  EXPECT_EQ(model.inputs.size(), 1);
+  EXPECT_EQ(model.outputs[0].dtype, DType::kFloat32);
+  EXPECT_EQ(model.outputs[0].shape, (std::vector<int64_t>{2, 3}));
+}
+
 TEST(ImportModelTest, TheSameModelGivesTheSameGraph) {
   ModelBuilder b = ConvThenNorm(true);
   EXPECT_EQ(PrintText(Import(b).graph, 0), PrintText(Import(b).graph, 0));

@@ -113,6 +113,13 @@ bool TakesLists(const std::string& op) {
          std::count(std::begin(kOps), std::end(kOps), op) > 0;
 }
 
+// Whether a constant without elements may be input `i`: it is a list, or only
+// its type matters.
+bool MayBeEmpty(const OpContext& op, int i) {
+  if (op.input(i).constant == nullptr) return false;
+  return TakesLists(op.node().op) || (op.node().op == "CastLike" && i == 1);
+}
+
 // Computes work on elements; a tensor without any only passes through those
 // that are known.
 absl::Status CheckNotEmpty(const OpContext& op, const OnnxGraph& graph) {
@@ -120,8 +127,7 @@ absl::Status CheckNotEmpty(const OpContext& op, const OnnxGraph& graph) {
     return std::count(shape.begin(), shape.end(), 0) > 0;
   };
   for (int i = 0; i < op.num_inputs(); ++i) {
-    if (op.has_input(i) && empty(op.shape(i)) &&
-        (op.input(i).constant == nullptr || !TakesLists(op.node().op))) {
+    if (op.has_input(i) && empty(op.shape(i)) && !MayBeEmpty(op, i)) {
       return op.Unsupported("tensor ", Quoted(graph.name(op.node().inputs[i])),
                             " of shape ", ShapeText(op.shape(i)),
                             " without elements");
