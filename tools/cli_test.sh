@@ -74,11 +74,12 @@ grep -q 'data-groups="0"' "$work/plan.html" || fail "inspect --report draws no g
 expect_ok inspect "$model" --what=why --report="$work/plan.svg"
 python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/plan.svg" || fail "plan.svg is no XML"
 expect_error 2 "--what=plan" inspect "$model" --what=kernel --report="$work/x.html"
+expect_ok inspect "$testdata/mlp64_small/model.onnx" --connect=tilegraph --connect-search=edges --json
 expect_ok inspect "$testdata/mlp64_small/model.onnx" --connect=tilegraph --connect-search=greedy --cost=traffic --json
 python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["plan"]["groups"]' "$work/stdout" ||
   fail "inspect --json has no groups"
 expect_error 2 "expected time or traffic" inspect "$model" --cost=bytes
-expect_error 2 "expected paper or greedy" inspect "$model" --connect=tilegraph --connect-search=edges
+expect_error 2 "expected edges or greedy" inspect "$model" --connect=tilegraph --connect-search=paper
 expect_ok inspect "$model" --spec=cuda:sm_80
 expect_output 'for a100 .*'
 expect_output 'threads'

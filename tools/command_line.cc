@@ -152,7 +152,7 @@ How to compile (every command that takes an .onnx):
   --decisions=FILE                       schedules as FILE says: 'inspect --what=decisions', edited
   --records=DB                           schedules that were measured to be faster than the rules'
 With --connect=tilegraph:
-  --connect-search=paper|greedy          edge by edge (default), or groups grown one by one
+  --connect-search=edges|greedy          edge by edge (default), or groups grown one by one
   --cost=time|traffic                    what is compared: time (default), or the bytes that leave the
                                          caches of a core
   --records=DB                           fuses where it was measured to pay, too, by the times in DB;

@@ -100,7 +100,7 @@ TEST(CommandLineTest, AFlagWithoutEffectIsAnErrorThatSaysWhy) {
       // One flag beside another.
       {{"run", "m.onnx", "--target=cpu", "--spec=a100"}, "beside --spec"},
       {{"compile", "m.onnx", "--cost=traffic"}, "--cost has no effect"},
-      {{"compile", "m.onnx", "--connect-search=paper"}, "--connect-search has"},
+      {{"compile", "m.onnx", "--connect-search=edges"}, "--connect-search has"},
       {{"compile", "m.onnx", "--measure"}, "without --connect=tilegraph"},
       {{"compile", "m.onnx", "--connect=tilegraph", "--measure"},
        "--measure needs --records=DB"},

@@ -29,7 +29,7 @@ constexpr Flag kFlags[] = {
     {"decisions", Value::kText, "onnx"},
     {"records", Value::kText, "onnx"},
     {"measure", Value::kNone, "onnx"},
-    {"connect-search", Value::kText, "onnx", "paper greedy"},
+    {"connect-search", Value::kText, "onnx", "edges greedy"},
     {"cost", Value::kText, "onnx", "time traffic"},
     {"level-cap", Value::kText, "onnx"},
     {"daemon", Value::kText, "onnx", "", 0, 0, "the tuning daemon"},
