@@ -24,6 +24,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "bench/compare/allowed_limit.h"
 #include "bench/compare/compare_flags.h"
 #include "bench/compare/huge_pages.h"
 #include "bench/compare/summary.h"
@@ -48,9 +49,10 @@ constexpr int kMostRepeats = 3;
 
 struct Errors {
   double own = 0;
-  double peer = -1;  // -1: not known
-  double limit = 0;
-  std::string source;  // of the peer's error
+  double peer = -1;        // -1: not known
+  double plain_limit = 0;  // of kernels of the model's own class
+  double limit = 0;        // with what --allow= permits
+  std::string source;      // of the peer's error
   bool ok() const { return own <= limit; }
 };
 
@@ -85,8 +87,8 @@ const char* ConnectName(PlanOptions::Connect connect) {
 void Wait(double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); }
 
 absl::StatusOr<Errors> Judge(
-    const std::string& data_folder, const TestData& data,
-    const std::vector<OrtTensor>& own,
+    const CompareFlags& flags, const std::string& data_folder,
+    const TestData& data, const std::vector<OrtTensor>& own,
     const std::optional<std::vector<OrtTensor>>& peer) {
   Errors errors;
   TW_ASSIGN_OR_RETURN(errors.own, Error(own, data.references));
@@ -99,7 +101,9 @@ absl::StatusOr<Errors> Judge(
     errors.peer = recorded.peer_error;
     errors.source = absl::StrCat("recorded, ", recorded.version);
   }
-  TW_ASSIGN_OR_RETURN(errors.limit, ModelErrorLimit(data_folder, errors.peer));
+  TW_ASSIGN_OR_RETURN(errors.plain_limit,
+                      ModelErrorLimit(data_folder, errors.peer));
+  errors.limit = AllowedFactor(flags.allow) * errors.plain_limit;
   return errors;
 }
 
@@ -176,9 +180,9 @@ absl::StatusOr<Comparison> CompareOnce(const CompareFlags& flags,
         std::max<int64_t>(0, HugePageBytes() - huge_with_own);
   }
   if (flags.judge) {
-    TW_ASSIGN_OR_RETURN(
-        comparison.errors,
-        Judge(folder + "/test_data_set_0", data, own->Outputs(), peer_outputs));
+    TW_ASSIGN_OR_RETURN(comparison.errors,
+                        Judge(flags, folder + "/test_data_set_0", data,
+                              own->Outputs(), peer_outputs));
   }
   if (flags.seconds > 0)
     TW_RETURN_IF_ERROR(Measure(flags, *own, peer.get(), comparison));
@@ -242,8 +246,10 @@ void PrintJson(const CompareFlags& flags, const Comparison& c) {
   if (c.errors) {
     absl::StrAppendFormat(&line,
                           ", \"error\": %.3e, \"onnxruntime_error\": %.3e, "
-                          "\"error_limit\": %.3e, \"judged_ok\": %s",
+                          "\"error_limit\": %.3e, \"plain_error_limit\": "
+                          "%.3e, \"judged_ok\": %s",
                           c.errors->own, c.errors->peer, c.errors->limit,
+                          c.errors->plain_limit,
                           c.errors->ok() ? "true" : "false");
   }
   std::printf("%s}\n", line.c_str());
@@ -285,9 +291,14 @@ void PrintText(const CompareFlags& flags, const Comparison& c) {
     std::printf("\n");
   }
   if (c.errors) {
-    std::printf("  error %.2e, ONNX Runtime %.2e (%s), limit %.2e: %s\n",
+    const std::string allowed =
+        flags.allow.empty()
+            ? ""
+            : absl::StrFormat(" (%.2e without --allow)", c.errors->plain_limit);
+    std::printf("  error %.2e, ONNX Runtime %.2e (%s), limit %.2e%s: %s\n",
                 c.errors->own, c.errors->peer, c.errors->source.c_str(),
-                c.errors->limit, c.errors->ok() ? "ok" : "TOO LARGE");
+                c.errors->limit, allowed.c_str(),
+                c.errors->ok() ? "ok" : "TOO LARGE");
   }
 }
 
