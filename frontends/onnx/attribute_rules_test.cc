@@ -1,13 +1,11 @@
 // The table beside the operator schemas of the ONNX library that is installed.
 #include "frontends/onnx/attribute_rules.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
 
-#include "frontends/onnx/op_table.h"
+#include "frontends/onnx/schema_testing.h"
 #include "gtest/gtest.h"
-#include "onnx/defs/schema.h"
 
 namespace tilewright {
 namespace {
@@ -33,40 +31,9 @@ Attribute::Type TypeOf(onnx::AttributeProto::AttributeType type) {
   }
 }
 
-int LastOpsetOfLibrary() {
-  return onnx::OpSchemaRegistry::DomainToVersionRange::Instance()
-      .Map()
-      .at("")
-      .second;
-}
-
-class SchemaTest : public testing::Test {
- protected:
-  // Calls `check` for every operator and opset that both know.
-  template <typename F>
-  void ForEach(F check) {
-    const OpTable table;
-    int compared = 0;
-    const int last = std::min<int>(LastOpsetOfLibrary(), kMaxOpset);
-    for (const std::string& name : table.names()) {
-      for (int opset = kMinOpset; opset <= last; ++opset) {
-        const OpDef* def = table.Find("", name, opset);
-        const onnx::OpSchema* schema =
-            onnx::OpSchemaRegistry::Schema(name, opset, "");
-        if (def == nullptr || schema == nullptr || schema->Deprecated())
-          continue;
-        ++compared;
-        SCOPED_TRACE(name + " in opset " + std::to_string(opset));
-        check(name, opset, *def, *schema);
-      }
-    }
-    EXPECT_GT(compared, 1000);
-  }
-};
-
-TEST_F(SchemaTest, AttributesAreThoseOfTheDefinitions) {
-  ForEach([](const std::string& name, int opset, const OpDef&,
-             const onnx::OpSchema& schema) {
+TEST(SchemaTest, AttributesAreThoseOfTheDefinitions) {
+  ForEachSchema([](const std::string& name, int opset, const OpDef&,
+                   const onnx::OpSchema& schema) {
     std::map<std::string, const AttributeRule*> rules;
     for (const AttributeRule* rule : RulesOf(name, opset)) {
       EXPECT_TRUE(rules.emplace(rule->name, rule).second) << rule->name;
@@ -87,9 +54,9 @@ TEST_F(SchemaTest, AttributesAreThoseOfTheDefinitions) {
   });
 }
 
-TEST_F(SchemaTest, CountsOfInputsAreThoseOfTheDefinitions) {
-  ForEach([](const std::string& name, int, const OpDef& def,
-             const onnx::OpSchema& schema) {
+TEST(SchemaTest, CountsOfInputsAreThoseOfTheDefinitions) {
+  ForEachSchema([](const std::string& name, int, const OpDef& def,
+                   const onnx::OpSchema& schema) {
     // Exporters leave out the regions that no mode of ours reads.
     if (name != "Resize") EXPECT_EQ(def.min_inputs, schema.min_input());
     // "Any number" is bounded here.

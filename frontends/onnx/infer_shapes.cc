@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/bind_inputs.h"
+#include "frontends/onnx/check_types.h"
 #include "frontends/onnx/fold_constants.h"
 #include "frontends/onnx/op_def.h"
 #include "frontends/onnx/tensor_proto.h"
@@ -189,6 +190,7 @@ absl::StatusOr<std::vector<ValueInfo>> InferShapes(
     const OpDef* def = table.Find(node.domain, node.op, version);
     if (def == nullptr) return op.Unsupported("the operator");
     TW_RETURN_IF_ERROR(CheckInputs(op, *def));
+    if (!node.is_rewritten) TW_RETURN_IF_ERROR(CheckTypes(op));
     TW_RETURN_IF_ERROR(def->infer(op));
     TW_RETURN_IF_ERROR(op.status());
     bool folded = op.num_outputs() > 0 && op.output(0).constant != nullptr;

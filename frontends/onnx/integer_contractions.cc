@@ -88,6 +88,7 @@ class Rewriter {
     if (output == kNoValue)
       output = AddValue(graph_.name(from.outputs[0]) + suffix);
     node.outputs = {output};
+    node.is_rewritten = true;
     Emit(std::move(node));
     return output;
   }
@@ -142,6 +143,7 @@ class Rewriter {
     OnnxNode moved = node;
     moved.inputs[0] = x->value;
     moved.outputs[0] = AddValue(graph_.name(node.outputs[0]) + ".q");
+    moved.is_rewritten = true;
     OnnxNode back = from;
     back.inputs[0] = moved.outputs[0];
     back.outputs = node.outputs;

@@ -48,6 +48,9 @@ struct OnnxNode {
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   std::map<std::string, Attribute> attributes;
+  // Not of the model but of a rewrite, which may give an operator types that
+  // the model's opset does not allow.
+  bool is_rewritten = false;
 };
 
 // What the model says about a value. A dimension is a number, a name, or
