@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,29 +24,34 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: fuzz --kind=onnx|tw [--models=N] [--first=INDEX] "
-    "[--seeds=DIR,DIR] [--ort=LIB] [--save=FILE] [--max-bytes=N]";
+    "[--seeds=DIR,DIR] [--networks=N] [--ort=LIB] [--save=FILE] "
+    "[--max-bytes=N]";
 
 absl::Status Run(int argc, char** argv) {
   std::string kind = "onnx", seeds, save;
   FuzzRunOptions options;
-  int64_t max_bytes = 1 << 18;
+  int64_t max_bytes = 1 << 18, networks = 0;
   OptionParser parser;
   parser.Text("kind", &kind);
   parser.Number("models", &options.models, int64_t{1});
   parser.Number("first", &options.first, int64_t{0});
   parser.Number("max-bytes", &max_bytes, int64_t{1});
   parser.Text("seeds", &seeds);
+  parser.Number("networks", &networks, int64_t{0});
   parser.Text("ort", &options.ort_library);
   parser.Text("save", &save);
   TW_RETURN_IF_ERROR(
       parser.Parse(std::vector<std::string>(argv + 1, argv + argc)).status());
-  if ((kind != "onnx" && kind != "tw") || seeds.empty())
-    return absl::InvalidArgumentError("--kind or --seeds is missing");
+  if ((kind != "onnx" && kind != "tw") || (seeds.empty() && networks == 0))
+    return absl::InvalidArgumentError(
+        "--kind, or both --seeds and --networks, is missing");
   std::vector<std::string> folders;
   for (const std::string& folder :
-       std::vector<std::string>(absl::StrSplit(seeds, ',')))
+       std::vector<std::string>(absl::StrSplit(seeds, ',', absl::SkipEmpty())))
     folders.push_back(UserPath(folder, getenv("BUILD_WORKING_DIRECTORY")));
-  const std::vector<FuzzSeed> models = ReadFuzzSeeds(folders, max_bytes);
+  std::vector<FuzzSeed> models = ReadFuzzSeeds(folders, max_bytes);
+  for (FuzzSeed& network : RandomNetworkSeeds(networks))
+    models.push_back(std::move(network));
   if (models.empty())
     return absl::NotFoundError("there are no models to change; see --seeds");
   std::printf("%zu seeds\n", models.size());

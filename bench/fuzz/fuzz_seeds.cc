@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "bench/fuzz/mutate_onnx.h"
 #include "frontends/onnx/import_model.h"
 #include "frontends/onnx/load_model.h"
+#include "frontends/onnx/testing/random_network.h"
 
 namespace tilewright::bench {
 namespace {
@@ -42,6 +44,15 @@ std::vector<FuzzSeed> ReadFuzzSeeds(const std::vector<std::string>& folders,
       if (!model.ok() || !ImportModelProto(*model).ok()) continue;
       seeds.push_back({fs::relative(file, folder).string(), *std::move(model)});
     }
+  }
+  return seeds;
+}
+
+std::vector<FuzzSeed> RandomNetworkSeeds(int64_t count) {
+  std::vector<FuzzSeed> seeds;
+  for (int64_t k = 0; k < count; ++k) {
+    seeds.push_back(
+        {absl::StrCat("network ", k), RandomNetwork(static_cast<uint64_t>(k))});
   }
   return seeds;
 }

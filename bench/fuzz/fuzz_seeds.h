@@ -11,7 +11,7 @@
 namespace tilewright::bench {
 
 struct FuzzSeed {
-  std::string name;  // path below the folder
+  std::string name;  // path below the folder, or "network 17"
   onnx::ModelProto model;
 };
 
@@ -20,6 +20,10 @@ struct FuzzSeed {
 // exist are passed over.
 std::vector<FuzzSeed> ReadFuzzSeeds(const std::vector<std::string>& folders,
                                     int64_t max_bytes);
+
+// Drawn networks, of the blocks that models are made of
+// (frontends/onnx/testing/random_network.h). Equal arguments, equal networks.
+std::vector<FuzzSeed> RandomNetworkSeeds(int64_t count);
 
 struct FuzzMutant {
   onnx::ModelProto model;

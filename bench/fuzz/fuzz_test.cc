@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/fuzz/fuzz_runs.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int kParts = 4;
 constexpr int64_t kMostSeedBytes = 1 << 18;
+constexpr int64_t kNetworks = 200;
 
 int64_t FromEnvironment(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -27,8 +29,11 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
 const std::vector<FuzzSeed>& Seeds() {
   static const std::vector<FuzzSeed>& seeds = *[] {
     google::protobuf::SetLogHandler(nullptr);
-    return new std::vector<FuzzSeed>(ReadFuzzSeeds(
+    auto* seeds = new std::vector<FuzzSeed>(ReadFuzzSeeds(
         {"testdata", "/usr/share/libonnx-testdata/data/node"}, kMostSeedBytes));
+    for (FuzzSeed& network : RandomNetworkSeeds(kNetworks))
+      seeds->push_back(std::move(network));
+    return seeds;
   }();
   return seeds;
 }
