@@ -196,7 +196,21 @@ class Finder {
       return {of->factor * from.mean + of->offset,
               std::abs(of->factor) * from.deviation};
     }
-    return kFree;
+    return OfInputs(body);
+  }
+
+  // Of a map that reads no computed tensor, such as the padding of an input.
+  Spread OfInputs(const Expr& body) {
+    Spread last = kFree;
+    bool moves = true;
+    Visit(body, [&](const Expr& e) {
+      moves = moves && (!IsFloat(e.dtype()) || e.op() == Op::kLoad ||
+                        e.op() == Op::kSelect || e.op() == Op::kCast ||
+                        e.op() == Op::kConst);
+      if (e.op() == Op::kLoad && IsFloat(e.dtype()) && !IsComputed(e.source()))
+        last = SpreadOf(e.source());
+    });
+    return moves ? last : kFree;
   }
 
   // A sum of products is what its smallest operand that is not computed makes

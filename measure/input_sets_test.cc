@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -112,8 +113,6 @@ TEST(InputSetsTest, IntegerConstantsKeepTheirValuesAndFloatsAreDrawn) {
   EXPECT_NE(set.at(*graph.Find("f")).as<float>()[0], 9);
 }
 
-// Over the turns, every step of the selection is where some output's winner
-// stands, for every output.
 // Of a chain of clipped products, the share of values at an end of 0..6.
 double ClippedShare(const TensorGraph& graph, const InputSet& inputs) {
   const auto result = EvaluateReference(graph, inputs, {});
@@ -150,6 +149,29 @@ TEST(ClipSpreadsTest, NearlyNothingIsClippedHoweverOften) {
             0.01);
 }
 
+// The sum is near the middle of 0..6 also where its data come from a padding.
+TEST(ClipSpreadsTest, PaddingsDoNotHideWhatDataAreDrawnAs) {
+  const TensorGraph graph = Graph(R"(
+      X: f32[40, 14] = placeholder
+      A: f32[16, 50] = placeholder
+      P: f32[40, 16] = compute (m: 40, k: 16) { select(k >= 1 && k < 15, X[m, k - 1], 0.0) }
+      S: f32[40, 50] = compute (m: 40, n: 50) reduce (k: 16) sum:f32 { P[m, k] * A[k, n] }
+      Y: f32[40, 50] = compute (m: 40, n: 50) { min(max(S[m, n], 0.0), 6.0) }
+      return Y
+  )");
+  Random random(3);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const ReferenceResult result,
+      EvaluateReference(
+          graph, DrawRealSet(graph, random, SpreadsInsideClips(graph)), {}));
+  const std::vector<double>& values = result.outputs.begin()->second.value;
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) /
+                      static_cast<double>(values.size());
+  EXPECT_NEAR(mean, 3 * 14 / 16.0, 0.5);
+}
+
+// Over the turns, every step of the selection is where some output's winner
+// stands, for every output.
 TEST(PlantedPicksTest, EveryStepWinsForEveryOutput) {
   const TensorGraph graph = TestWorkload("argmax").graph;
   std::vector<std::vector<bool>> won(9, std::vector<bool>(33, false));
