@@ -54,6 +54,7 @@ struct Uses {
   std::set<TensorId> positive;               // reaches a function with a domain
   std::set<TensorId> flags;                  // integers that are zero or one
   std::map<TensorId, int64_t> sum_terms;  // to be divided by the root of this
+  std::map<TensorId, double> small;       // to be multiplied by this
 };
 
 class UseFinder {
@@ -70,7 +71,10 @@ class UseFinder {
     for (const Expr& body : tensor.compute.body) {
       Visit(body, [&](const Expr& e) {
         if (e.op() == Op::kLoad) LookAtIndices(e);
-        if (e.op() == Op::kSqrt) MarkPositive(e.operand(0), false);
+        if (e.op() == Op::kSqrt) {
+          MarkPositive(e.operand(0), false);
+          LookAtEpsilon(e.operand(0));
+        }
         if (e.op() == Op::kLog || e.op() == Op::kPow)
           MarkPositive(e.operand(0), true);
         if (e.op() == Op::kDiv && IsFloat(e.dtype()))
@@ -120,6 +124,38 @@ class UseFinder {
         uses_.flags.insert(source.id);
       }
     });
+  }
+
+  // What is added to a variance shows if the variance is not much larger: 64
+  // times it.
+  void LookAtEpsilon(const Expr& sum) {
+    constexpr double kLeast = 1e-7, kMost = 1e-3;
+    if (sum.op() != Op::kAdd) return;
+    for (const int i : {0, 1}) {
+      const Expr &epsilon = sum.operand(i), &variance = sum.operand(1 - i);
+      if (epsilon.op() != Op::kConst || !IsFloat(epsilon.dtype()) ||
+          epsilon.float_value() < kLeast || epsilon.float_value() > kMost)
+        continue;
+      Visit(variance, [&](const Expr& e) {
+        if (e.op() == Op::kLoad)
+          MarkSmall(e.source(), 8 * std::sqrt(epsilon.float_value()));
+      });
+    }
+  }
+  // Of factors that are summed up, the first.
+  void MarkSmall(TensorId id, double factor) {
+    const Tensor& tensor = graph_.tensor(id);
+    if (!IsFloat(tensor.dtype) || tensor.kind == TensorKind::kConstant ||
+        !uses_.small.emplace(id, factor).second)
+      return;
+    bool found = false;
+    for (const Expr& body : tensor.compute.body) {
+      Visit(body, [&](const Expr& e) {
+        if (e.op() != Op::kLoad || (found && tensor.compute.combiner)) return;
+        found = true;
+        MarkSmall(e.source(), factor);
+      });
+    }
   }
 
   void MarkPositive(const Expr& e, bool strictly) {
@@ -258,9 +294,13 @@ InputSet DrawRealSet(const TensorGraph& graph, Random& random,
             terms == uses.sum_terms.end()
                 ? 1
                 : 1 / std::sqrt(static_cast<double>(terms->second));
+        const auto small = uses.small.find(tensor.id);
         const auto given = spreads.find(tensor.id);
         const Spread spread =
-            given == spreads.end() ? Spread{0, scale} : given->second;
+            given != spreads.end()
+                ? given->second
+                : Spread{0, small == uses.small.end() ? scale
+                                                      : scale * small->second};
         const bool positive = uses.positive.count(tensor.id) > 0;
         for (int64_t k = 0; k < values.num_elements(); ++k) {
           if (!IsFloat(tensor.dtype)) {

@@ -215,6 +215,29 @@ TEST(DrawRealSetTest, OnlyWhatMayBeNegativeIsDrawnPositive) {
   EXPECT_GE(smallest("log"), 0.5);
 }
 
+// What is added to a variance is one of 64 parts of it, also where a product
+// is normalized: one of its factors is small then.
+TEST(DrawRealSetTest, VariancesAreNotFarAboveWhatIsAddedToThem) {
+  TW_ASSERT_OK_AND_ASSIGN(const TensorGraph graph, ParseText(R"(
+X: f32[9, 20] = placeholder
+R: f32[9, 240] = placeholder
+W: f32[20, 240] = placeholder
+P: f32[9, 240] = compute (r: 9, c: 240) reduce (k: 20) sum:f32 { X[r, k] * W[k, c] }
+A: f32[9, 240] = compute (r: 9, c: 240) { P[r, c] + R[r, c] }
+V: f32[9] = compute (r: 9) reduce (k: 240) sum:f32 { A[r, k] * A[r, k] }
+Y: f32[9, 240] = compute (r: 9, c: 240) { A[r, c] / sqrt(V[r] / 240.0 + 0.00001) }
+return V, Y
+)"));
+  Random random(1);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const ReferenceResult result,
+      EvaluateReference(graph, DrawRealSet(graph, random), {}));
+  for (const double sum : result.outputs.at(*graph.Find("V")).value) {
+    EXPECT_GT(sum / 240, 32 * 0.00001);
+    EXPECT_LT(sum / 240, 256 * 0.00001);
+  }
+}
+
 TEST(DrawRealSetTest, MasksAreZeroOrOne) {
   TW_ASSERT_OK_AND_ASSIGN(const TensorGraph graph, ParseText(R"(
 M: i64[40] = placeholder
