@@ -142,10 +142,23 @@ void CanonicalTerms::Multiply(Term term, Product& product) {
   }
 }
 
+bool CanonicalTerms::IsZero(const Product& product) const {
+  bool zero = false, inputs = true;
+  for (const auto& [factor, times] : product.powers) {
+    const auto value = terms_.Value(factor);
+    zero = zero || (value && value->f == 0);
+    inputs = inputs && (value ? std::isfinite(value->f)
+                              : terms_.node(factor).kind == TermKind::kInput);
+  }
+  return zero && inputs;
+}
+
 Term CanonicalTerms::FromProduct(const Product& product) {
   if (product.powers.size() == 1 && product.powers.begin()->second == 1)
     return product.powers.begin()->first;
   if (product.powers.empty()) return terms_.Const(DType::kFloat32, {1, 0});
+  if (IsZero(product))
+    return terms_.Const(terms_.dtype(product.powers.begin()->first), {});
   return terms_.Make(TermKind::kProduct,
                      terms_.dtype(product.powers.begin()->first),
                      Keys(product.powers), Times(product.powers));
@@ -173,7 +186,8 @@ void CanonicalTerms::Add(Term term, bool negative, Sum& sum) {
       rest.push_back({node.operands[2], minus});
       Product product;
       Multiply(node.operands[0], product), Multiply(node.operands[1], product);
-      sum[FromProduct(product)] += product.negative != minus ? -1 : 1;
+      if (!IsZero(product))
+        sum[FromProduct(product)] += product.negative != minus ? -1 : 1;
       continue;
     }
     const auto [own, addend] = SignOf(Of(next));

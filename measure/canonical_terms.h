@@ -16,6 +16,7 @@ namespace tilewright::measure {
 
 // One term for all that are the same by these laws: sums and products of floats
 // in any order; x - y is x + -y, and minus signs move out of products and sums;
+// an input times zero is zero, as every input that reaches a product is finite;
 // max and min in any order, equal operands once, also where they are a
 // comparison and a select; comparisons of the same two values as one, those of
 // integers decided by all the values that selects leave them. Equal results of
@@ -58,6 +59,7 @@ class CanonicalTerms {
   std::pair<bool, Term> SignOf(Term canonical);
   Term Negated(bool negative, Term canonical);
   Term FromProduct(const Product& product);
+  bool IsZero(const Product& product) const;
 
   Terms& terms_;
   std::map<Term, Term> known_;

@@ -51,6 +51,15 @@ TEST_F(CanonicalTermsTest, SumsAreTheSameInAnyOrder) {
       Same(one, terms_.Fma(kF32, x_, z_, terms_.Fma(kF32, y_, z_, z_))));
 }
 
+// Weights are finite, exponentials may overflow.
+TEST_F(CanonicalTermsTest, InputsTimesZeroAreNothing) {
+  EXPECT_TRUE(Same(terms_.Fma(kF32, Number(0), x_, z_),
+                   terms_.Fma(kF32, Number(-0.0), y_, z_)));
+  EXPECT_TRUE(Same(Make(Op::kMul, Number(0), x_), Number(0)));
+  EXPECT_FALSE(Same(Make(Op::kMul, Number(0), Make(Op::kExp, x_)), Number(0)));
+  EXPECT_FALSE(Same(Make(Op::kMul, Number(INFINITY), x_), Number(0)));
+}
+
 TEST_F(CanonicalTermsTest, MinusSignsMove) {
   const Term d = Make(Op::kSub, x_, y_), e = Make(Op::kSub, y_, x_);
   EXPECT_FALSE(Same(d, e));

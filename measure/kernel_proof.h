@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "measure/candidate.h"
-#include "tilegraph/tensor_graph.h"
+#include "sketch/workload.h"
 
 namespace tilewright::measure {
 
@@ -25,10 +25,10 @@ struct KernelProof {
   std::string gap;
 };
 
-// Of all elements of the outputs of `graph`, and their padding where it has to
-// stay zero. Both kernels take `arguments`. Error: `kernel` itself does not run
-// on symbols.
-absl::StatusOr<KernelProof> ProveSame(const TensorGraph& graph,
+// Of all elements of the outputs of `workload`, and their padding where it has
+// to stay zero, whatever the inputs are but for its known zeros. Both kernels
+// take `arguments`. Error: `kernel` itself does not run on symbols.
+absl::StatusOr<KernelProof> ProveSame(const sketch::Workload& workload,
                                       const Arguments& arguments,
                                       const kernel_ir::ScalarKernel& kernel,
                                       const kernel_ir::ScalarKernel& other);

@@ -28,7 +28,7 @@ ScalarCase CaseOf(const NamedWorkload& one, uint64_t seed) {
 
 KernelProof Prove(const ScalarCase& one, const kernel_ir::ScalarKernel& other) {
   const absl::StatusOr<KernelProof> proof =
-      ProveSame(one.workload.graph, one.arguments, one.kernel, other);
+      ProveSame(one.workload, one.arguments, one.kernel, other);
   EXPECT_THAT(proof.status(), IsOk());
   return *proof;
 }

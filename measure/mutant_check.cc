@@ -222,7 +222,7 @@ absl::StatusOr<std::vector<std::string>> CheckMutants(const ScalarCase& one,
       continue;
     }
     TW_ASSIGN_OR_RETURN(const KernelProof proof,
-                        ProveSame(one.workload.graph, one.arguments, one.kernel,
+                        ProveSame(one.workload, one.arguments, one.kernel,
                                   mutant.kernel));
     if (proof.result == KernelProof::Result::kBits) {
       ++sum.same;
