@@ -33,9 +33,11 @@ Candidate InterpretedCandidate(const kernel_ir::ScalarKernel& kernel) {
       TW_RETURN_IF_ERROR(kernel_ir::InterpretScalarKernel(
           kernel, absl::MakeSpan(bytes), 0, kernel.num_tasks));
     } else {
+      // Undefined integers lie above all others in one run, below in the other.
       for (int64_t task = kernel.num_tasks - 1; task >= 0; --task) {
         TW_RETURN_IF_ERROR(kernel_ir::InterpretScalarKernel(
-            kernel, absl::MakeSpan(bytes), task, task + 1));
+            kernel, absl::MakeSpan(bytes), task, task + 1, nullptr,
+            -kernel_ir::kWildInteger));
       }
     }
     CopyOut(bytes, run);

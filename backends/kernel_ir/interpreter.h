@@ -30,10 +30,13 @@ absl::Status InterpretTileKernel(const Kernel& kernel,
 // the cache simulator).
 using AccessCallback = std::function<void(int buffer, int64_t offset_bytes,
                                           int64_t size_bytes, bool is_store)>;
+// `undefined_integer`: what loads of integers that are undefined give.
+inline constexpr int64_t kWildInteger = 0x5a5a5a5a5a5a5a5a;
 absl::Status InterpretScalarKernel(const ScalarKernel& kernel,
                                    absl::Span<std::string> args,
                                    int64_t task_begin, int64_t task_end,
-                                   const AccessCallback& on_access = nullptr);
+                                   const AccessCallback& on_access = nullptr,
+                                   int64_t undefined_integer = kWildInteger);
 
 }  // namespace tilewright::kernel_ir
 

@@ -278,7 +278,8 @@ class Compiler {
 absl::Status InterpretScalarKernel(const ScalarKernel& kernel,
                                    absl::Span<std::string> args,
                                    int64_t task_begin, int64_t task_end,
-                                   const AccessCallback& on_access) {
+                                   const AccessCallback& on_access,
+                                   int64_t undefined_integer) {
   TW_RETURN_IF_ERROR(VerifyScalarKernel(kernel));
   if (task_begin < 0 || task_end > kernel.num_tasks) {
     return absl::InvalidArgumentError(
@@ -289,6 +290,7 @@ absl::Status InterpretScalarKernel(const ScalarKernel& kernel,
   compiler.Compile();
 
   FullMachine machine;
+  machine.undefined_integer = undefined_integer;
   std::vector<char> scratch(kernel.scratch_bytes);
   size_t next_arg = 0;
   for (const ScalarBuffer& b : kernel.buffers) {

@@ -11,8 +11,8 @@ namespace {
 // What stands in memory that this task has not written. Loads of it are legal
 // as long as nothing comes of them: padded lanes, and the side of a select that
 // is not taken.
-Scalar Undefined() {
-  return {std::numeric_limits<double>::quiet_NaN(), 0x5a5a5a5a5a5a5a5a};
+Scalar Undefined(const FullMachine& m) {
+  return {std::numeric_limits<double>::quiet_NaN(), m.undefined_integer};
 }
 
 const Code* Stop(FullMachine& m, const Code* c, int64_t element,
@@ -57,7 +57,7 @@ const Code* LoadStep(Machine& machine, const Code* c) {
     if (mem.tracked) {
       for (int i = 0; i < c->lanes; ++i) {
         if (mem.written[first + i] != m.task_mark)
-          WriteLane(dst, dtype, i, Undefined());
+          WriteLane(dst, dtype, i, Undefined(m));
       }
     }
     if (m.on_access != nullptr)
@@ -75,7 +75,7 @@ const Code* LoadStep(Machine& machine, const Code* c) {
     const bool defined = !mem.tracked || mem.written[first + i] == m.task_mark;
     WriteLane(dst, c->dtype, i,
               defined ? ReadLane(mem.data + (first + i) * size, dtype, 0)
-                      : Undefined());
+                      : Undefined(m));
     if (m.on_access != nullptr)
       (*m.on_access)(c->aux, (first + i) * size, size, false);
   }

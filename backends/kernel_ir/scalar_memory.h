@@ -25,6 +25,7 @@ struct FullMachine : Machine {
   std::vector<Memory> memory;
   int32_t task_mark = 0;  // 1 + number of the running task in this run
   const AccessCallback* on_access = nullptr;
+  int64_t undefined_integer = 0;
   absl::Status status;
 };
 

@@ -131,7 +131,10 @@ absl::Status RunWithGuardedScratch(const CpuKernel& kernel,
   for (int64_t i = 0; i < end - begin; ++i) {
     const int64_t task =
         side == GuardedBuffer::Side::kBegin ? end - 1 - i : begin + i;
-    std::memset(scratch.data(), 0xFF, static_cast<size_t>(rounded));
+    // Integers below all others, and NaN; or integers above, and huge floats.
+    std::memset(scratch.data(),
+                side == GuardedBuffer::Side::kBegin ? 0x7F : 0xFF,
+                static_cast<size_t>(rounded));
     TW_RETURN_IF_ERROR(StatusOfKernel(
         kernel.name(),
         kernel.function()(&args, task, task + 1, scratch.data())));
