@@ -9,6 +9,7 @@
 
 #include "measure/strip_machine.h"
 #include "measure/strip_program.h"
+#include "measure/wide_vectors.h"
 
 namespace tilewright::measure::internal {
 namespace {
@@ -41,6 +42,15 @@ StripLoops PlanLoops(const Compute& compute) {
   for (int axis = spatial; axis < loops.levels; ++axis)
     loops.position[axis] = position++;
   return loops;
+}
+
+TILEWRIGHT_WIDE_VECTORS
+void AddTerms(const double* terms, int count, double* __restrict sum,
+              double* __restrict absolute) {
+  for (int l = 0; l < count; ++l) {
+    sum[l] += terms[l];
+    absolute[l] += std::fabs(terms[l]);
+  }
 }
 
 // One compute: its programs and where its result goes.
@@ -85,8 +95,7 @@ class ComputeTask {
     if (!ResultExact()) out.bound.resize(count);
     for (const auto axis : OuterAxes())
       outer_.push_back({axis, tensor_.shape[axis].value()});
-    int64_t iterations = StripsPerRow();
-    for (const auto& [axis, extent] : outer_) iterations *= extent;
+    const int64_t iterations = StripsPerRow() * NumRows();
     // Enough work for a thread to be worth its start.
     const int threads =
         count > 4 * kStripLanes
@@ -187,6 +196,12 @@ class ComputeTask {
     return (StripExtent() + kStripLanes - 1) / kStripLanes;
   }
 
+  int64_t NumRows() const {
+    int64_t rows = 1;
+    for (const auto& [axis, extent] : outer_) rows *= extent;
+    return rows;
+  }
+
   struct Worker {
     Worker(const StripProgram& body, const StripProgram& combine,
            std::function<SourceData(int)> source)
@@ -210,12 +225,15 @@ class ComputeTask {
     worker.axes.assign(loops_.levels, 0);
     worker.sum.resize(kStripLanes), worker.sum_bound.resize(kStripLanes),
         worker.sum_abs.resize(kStripLanes);
+    const int64_t rows = NumRows();
     for (int64_t at = begin; at < end; ++at) {
       // Position in the odometer; which of its digits changed decides what must
-      // run again.
-      int64_t rest = at / StripsPerRow();
-      int changed = at == begin ? -1 : static_cast<int>(outer_.size());
-      const int64_t strip = at % StripsPerRow();
+      // run again. The strip changes last: what a sum reads beside it stays in
+      // the caches.
+      int64_t rest = at % rows;
+      const int64_t strip = at / rows;
+      int changed =
+          at == begin || rest == 0 ? -1 : static_cast<int>(outer_.size());
       for (int k = static_cast<int>(outer_.size()) - 1; k >= 0; --k) {
         const int64_t value = rest % outer_[k].second;
         rest /= outer_[k].second;
@@ -279,8 +297,7 @@ class ComputeTask {
       const Lanes term = worker.body.lanes(body_.results[0]);
       double *sum = worker.sum.data(), *bound = worker.sum_bound.data(),
              *absolute = worker.sum_abs.data();
-      for (int l = 0; l < lanes; ++l) sum[l] += term.v[l];
-      for (int l = 0; l < lanes; ++l) absolute[l] += std::fabs(term.v[l]);
+      AddTerms(term.v, lanes, sum, absolute);
       if (!options_.exact && !body_.regs[body_.results[0]].exact) {
         for (int l = 0; l < lanes; ++l) bound[l] += term.e[l];
       }

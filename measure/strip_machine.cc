@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "measure/strip_ops.h"
+#include "measure/wide_vectors.h"
 
 namespace tilewright::measure::internal {
 namespace {
@@ -27,6 +28,18 @@ int64_t Step(const AffineForm& form, int strip_axis) {
   return strip_axis < 0 ? 0 : form.coefficient[strip_axis];
 }
 
+// The largest finite magnitude of these, in lanes of its own: no element waits
+// for the one before it. `most` has kStripLanes elements.
+TILEWRIGHT_WIDE_VECTORS
+void TakeMagnitudes(const double* values, int count, double* most) {
+  for (int l = 0; l < count; ++l) {
+    const double size = std::fabs(values[l]);
+    const double finite =
+        size <= std::numeric_limits<double>::max() ? size : 0.0;
+    most[l] = finite > most[l] ? finite : most[l];
+  }
+}
+
 }  // namespace
 
 StripMachine::StripMachine(const StripProgram& program,
@@ -45,6 +58,7 @@ StripMachine::StripMachine(const StripProgram& program,
     lanes.e = &floats_[(2 * r + 1) * kStripLanes];
     regs_.push_back(lanes);
   }
+  own_ = regs_;
   for (const StripInst& inst : program.insts)
     sources_.push_back(inst.kind == StripKind::kLoad ? source(inst.source)
                                                      : SourceData());
@@ -78,10 +92,7 @@ void StripMachine::Run(absl::Span<const int64_t> axes, int strip_axis,
         break;
     }
     if (track_ && inst.kind != StripKind::kSplat && IsFloat(inst.dtype)) {
-      for (int l = 0; l < active; ++l) {
-        const double size = std::fabs(regs_[inst.dst].v[l]);
-        if (size > magnitude_ && std::isfinite(size)) magnitude_ = size;
-      }
+      TakeMagnitudes(regs_[inst.dst].v, active, magnitudes_.data());
     }
   }
 }
@@ -131,7 +142,20 @@ void StripMachine::RunLoad(const StripInst& inst,
   first = std::min<int64_t>(first, lanes),
   last = std::min<int64_t>(last, lanes);
   const SourceData& source = sources_[&inst - program_.insts.data()];
-  const Lanes out = regs_[inst.dst];
+  const bool exact = program_.regs[inst.dst].exact;
+  Lanes& out = regs_[inst.dst];
+  out = own_[inst.dst];
+  if ((step == 1 || lanes == 1) && first == 0 && last == lanes) {
+    // All of it lies side by side: read where it is. Nothing but loads writes
+    // to the register of a load.
+    if (source.value != nullptr) {
+      out.v = const_cast<double*>(source.value) + offset;
+    } else {
+      out.i = const_cast<int64_t*>(source.integer) + offset;
+    }
+    if (!exact) out.e = const_cast<double*>(source.bound) + offset;
+    return;
+  }
   const auto copy = [&](const auto* from, auto* to, auto outside) {
     std::fill(to, to + first, outside);
     if (step == 1) {
@@ -146,7 +170,7 @@ void StripMachine::RunLoad(const StripInst& inst,
   } else {
     copy(source.integer, out.i, int64_t{0});
   }
-  if (!program_.regs[inst.dst].exact) copy(source.bound, out.e, 0.0);
+  if (!exact) copy(source.bound, out.e, 0.0);
 }
 
 void StripMachine::RunGather(const StripInst& inst,

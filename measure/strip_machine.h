@@ -6,6 +6,7 @@
 #ifndef TILEWRIGHT_MEASURE_STRIP_MACHINE_H_
 #define TILEWRIGHT_MEASURE_STRIP_MACHINE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -29,6 +30,7 @@ class StripMachine {
   StripMachine(const StripProgram& program,
                std::function<SourceData(int)> source);
 
+  // Valid until Run. Of a load: not to be written to.
   Lanes lanes(int reg) { return regs_[reg]; }
   // Runs the instructions of level `from_level` and deeper. `axes`: the value
   // of every axis in lane 0; `strip_axis`: -1, or the axis that grows by one a
@@ -38,8 +40,14 @@ class StripMachine {
 
   // Largest absolute value of any float result so far; kept while `track` is
   // set.
-  void TrackMagnitude() { track_ = true; }
-  double magnitude() const { return magnitude_; }
+  void TrackMagnitude() {
+    track_ = true;
+    magnitudes_.assign(kStripLanes, 0.0);
+  }
+  double magnitude() const {
+    return track_ ? *std::max_element(magnitudes_.begin(), magnitudes_.end())
+                  : 0;
+  }
 
  private:
   void RunAffine(const StripInst& inst, absl::Span<const int64_t> axes,
@@ -56,10 +64,11 @@ class StripMachine {
   const StripProgram& program_;
   std::vector<double> floats_;
   std::vector<int64_t> integers_;
-  std::vector<Lanes> regs_;
+  std::vector<Lanes> own_;   // where each register has room
+  std::vector<Lanes> regs_;  // where it is: a load's may lie in its source
   std::vector<SourceData> sources_;  // by instruction
   bool track_ = false;
-  double magnitude_ = 0;
+  std::vector<double> magnitudes_;  // of each lane, so far
 };
 
 }  // namespace tilewright::measure::internal

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "measure/bounded_functions.h"
+#include "measure/wide_vectors.h"
 #include "tilegraph/host_tensor.h"
 #include "tilegraph/interpreter.h"
 
@@ -50,6 +51,16 @@ bool Compare(Op op, double a, double b) {
   }
 }
 
+TILEWRIGHT_WIDE_VECTORS
+void Multiply(const double* a, const double* b, int count, double* product) {
+  for (int l = 0; l < count; ++l) product[l] = a[l] * b[l];
+}
+
+TILEWRIGHT_WIDE_VECTORS
+void RoundingOf(const double* values, double unit, int count, double* bounds) {
+  for (int l = 0; l < count; ++l) bounds[l] = Rounding(values[l], unit);
+}
+
 void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact,
                 Lanes out, int n) {
   const double *a = in.lanes[0].v, *b = in.lanes[1].v, *ea = in.lanes[0].e,
@@ -68,10 +79,10 @@ void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact,
         for (int l = 0; l < n; ++l) e[l] = ea[l] + eb[l] + Rounding(v[l], u);
       return;
     case Op::kMul:
-      for (int l = 0; l < n; ++l) v[l] = a[l] * b[l];
+      Multiply(a, b, n, v);
       if (exact) return;
       if (in.exact[0] && in.exact[1]) {
-        for (int l = 0; l < n; ++l) e[l] = Rounding(v[l], u);
+        RoundingOf(v, u, n, e);
       } else {
         for (int l = 0; l < n; ++l)
           e[l] = Scaled(eb[l], a[l]) + Scaled(ea[l], b[l]) + ea[l] * eb[l] +

@@ -21,7 +21,7 @@
 
 namespace tilewright::measure::internal {
 
-inline constexpr int kStripLanes = 128;
+inline constexpr int kStripLanes = 256;
 // A load with no index and source kRegisterLeaf + r stands for register r.
 inline constexpr int kRegisterLeaf = 1 << 28;
 
