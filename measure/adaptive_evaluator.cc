@@ -86,10 +86,19 @@ bool AdaptiveEvaluator::IsTimeOver(int executed) const {
          IsLate();
 }
 
+bool AdaptiveEvaluator::IsTooSlow(absl::Span<const double> latencies_ns) const {
+  const auto too_slow = [this](double ns) {
+    return ns > options_.give_up_above_ns;
+  };
+  return std::all_of(latencies_ns_.begin(), latencies_ns_.end(), too_slow) &&
+         std::all_of(latencies_ns.begin(), latencies_ns.end(), too_slow);
+}
+
 absl::Status AdaptiveEvaluator::Add(absl::Span<const double> latencies_ns) {
   const size_t due = static_cast<size_t>(next_repeats_);
   const bool some = !latencies_ns.empty() && latencies_ns.size() < due;
-  if (latencies_ns.size() != due && !(some && IsLate())) {
+  if (latencies_ns.size() != due &&
+      !(some && (IsLate() || IsTooSlow(latencies_ns)))) {
     return absl::InvalidArgumentError(
         absl::StrCat("a micro-batch of ", next_repeats_,
                      " latencies was due, and ", latencies_ns.size(), " came"));
@@ -130,7 +139,7 @@ void AdaptiveEvaluator::Decide() {
     stopped_early_ = true;
     next_repeats_ = 0;
   }
-  if (next_repeats_ > 0 && IsTimeOver(0)) {
+  if (next_repeats_ > 0 && (IsTimeOver(0) || IsTooSlow({}))) {
     stopped_early_ = true;
     next_repeats_ = 0;
   }

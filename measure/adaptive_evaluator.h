@@ -47,6 +47,9 @@ struct AdaptiveEvaluatorOptions {
   // begins, but there are at least min_repeats.
   double most_seconds = std::numeric_limits<double>::infinity();
   int min_repeats = 3;
+  // A candidate all of whose executions took longer is given up, after one
+  // already: it is not the fastest, and one says how slow it is.
+  double give_up_above_ns = std::numeric_limits<double>::infinity();
 
   // Always `repeats` executions.
   static AdaptiveEvaluatorOptions Fixed(int repeats);
@@ -74,9 +77,11 @@ class AdaptiveEvaluator {
   // Whether the micro-batch that is being executed ends now, with so many
   // executions.
   bool IsTimeOver(int executed) const;
+  // Whether all so far, and `latencies_ns`, are above give_up_above_ns.
+  bool IsTooSlow(absl::Span<const double> latencies_ns) const;
   // The latencies of that micro-batch. InvalidArgument if they are not
-  // NextRepeats() many (fewer, but some, once the time is over), or one is
-  // negative or not finite; nothing is added then.
+  // NextRepeats() many (fewer, but some, once the time is over or if it is too
+  // slow), or one is negative or not finite; nothing is added then.
   absl::Status Add(absl::Span<const double> latencies_ns);
 
   // Of the performance so far. NaN before the first micro-batch, and while the

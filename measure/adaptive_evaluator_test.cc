@@ -214,6 +214,29 @@ TEST(AdaptiveEvaluatorTest, AFewExecutionsAreHadWhateverTheyTake) {
 }
 
 // Between micro-batches too; one that is cut short needs a reason.
+TEST(AdaptiveEvaluatorTest, WhatIsTooSlowIsGivenUpAfterOne) {
+  AdaptiveEvaluatorOptions options;
+  options.give_up_above_ns = 100;
+  AdaptiveEvaluator evaluator(options);
+  EXPECT_TRUE(evaluator.IsTooSlow({101}));
+  EXPECT_FALSE(evaluator.IsTooSlow({101, 100}));
+  EXPECT_FALSE(evaluator.Add({100}).ok());  // not too slow: a batch is due
+  TW_ASSERT_OK(evaluator.Add({101}));
+  EXPECT_EQ(evaluator.NextRepeats(), 0);
+  EXPECT_TRUE(evaluator.stopped_early());
+  EXPECT_EQ(evaluator.latency_ns(), 101);
+}
+
+// One execution that is fast enough is proof that it is not too slow.
+TEST(AdaptiveEvaluatorTest, WhatIsSlowAtTimesIsNotGivenUp) {
+  AdaptiveEvaluatorOptions options = InTwos(6);
+  options.give_up_above_ns = 100;
+  AdaptiveEvaluator evaluator(options);
+  TW_ASSERT_OK(evaluator.Add({500, 99}));
+  EXPECT_FALSE(evaluator.IsTooSlow({500}));
+  EXPECT_EQ(evaluator.NextRepeats(), 2);
+}
+
 TEST(AdaptiveEvaluatorTest, TheTimeEndsWithAMicroBatch) {
   AdaptiveEvaluatorOptions options = InTwos(20);
   options.threshold = 0;

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "measure/median.h"
 
 namespace tilewright::measure {
 
@@ -97,8 +98,11 @@ void CandidateFlow::Take(int index, PoolEvent event) {
       --measuring_;
       entry.measuring = false;
       entry.prepared = ok;
+      if (ok && !event.latencies_ns.empty()) {
+        fastest_ns_ = std::min(fastest_ns_, Median(event.latencies_ns));
+      }
       if (ok) Join(entry.earlier, event);
-      if (ok && entry.visits_left > 0) {
+      if (ok && entry.visits_left > 0 && !IsGivenUp(event)) {
         entry.earlier = event;
         FreeWorker(entry);
         Release(index);
@@ -133,6 +137,16 @@ void CandidateFlow::End(int index) {
 void CandidateFlow::FreeWorker(Entry& entry) {
   if (!std::exchange(entry.holds_worker, false)) return;
   worker_taken_[static_cast<size_t>(entry.worker)] = false;
+}
+
+double CandidateFlow::GiveUpAboveNs() const {
+  return give_up_factor_ * fastest_ns_;
+}
+
+// All that is known of it is too slow.
+bool CandidateFlow::IsGivenUp(const PoolEvent& event) const {
+  return std::all_of(event.latencies_ns.begin(), event.latencies_ns.end(),
+                     [&](double ns) { return ns > GiveUpAboveNs(); });
 }
 
 void CandidateFlow::Prepare(int index, int worker) {
@@ -182,11 +196,14 @@ void CandidateFlow::Measure(int index, const AdaptiveEvaluatorOptions& repeats,
   ++measuring_;
   entry.measuring = true;
   most_measured_ = std::max(most_measured_, measuring_);
-  pool_->Measure(entry.id, repeats, timeout_s);
+  AdaptiveEvaluatorOptions how_often = repeats;
+  how_often.give_up_above_ns = GiveUpAboveNs();
+  pool_->Measure(entry.id, how_often, timeout_s);
 }
 
 absl::StatusOr<std::vector<int>> CandidateFlow::Pass(const Limits& limits) {
   most_measured_ = 0;
+  give_up_factor_ = limits.give_up_factor;
   size_t seen = 0;  // of ended_
   while (true) {
     for (; seen < ended_.size(); ++seen) {

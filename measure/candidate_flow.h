@@ -44,6 +44,9 @@ class CandidateFlow {
     // The executions of a candidate in so many parts, in different workers if
     // there are; between two of them others have theirs.
     int visits = 1;
+    // What takes longer than so many times the fastest one is given up
+    // (adaptive_evaluator.h), and has one visit.
+    double give_up_factor = std::numeric_limits<double>::infinity();
     bool keep = false;  // prepared, once measured
   };
 
@@ -94,6 +97,10 @@ class CandidateFlow {
   const Candidate& candidate(int index) const {
     return entries_[static_cast<size_t>(index)].candidate;
   }
+  // The median of the fastest candidate so far, here or, as a flow before this
+  // one knew, elsewhere; infinity if there is none.
+  double fastest_ns() const { return fastest_ns_; }
+  void set_fastest_ns(double fastest_ns) { fastest_ns_ = fastest_ns; }
   // How many were measured at the same time during the last Pass, at most.
   int most_measured() const { return most_measured_; }
 
@@ -117,6 +124,9 @@ class CandidateFlow {
   void FreeWorker(Entry& entry);
   // How many are prepared, or being so, and had no visit.
   int Fresh() const;
+  // What takes longer is given up.
+  double GiveUpAboveNs() const;
+  bool IsGivenUp(const PoolEvent& event) const;
   // Prepares the next one of a queue that has a worker; whether there was one.
   bool PrepareNextOf(std::deque<int>& queue);
   void Measure(int index, const AdaptiveEvaluatorOptions& repeats,
@@ -139,6 +149,8 @@ class CandidateFlow {
   int building_ = 0, preparing_ = 0, measuring_ = 0;
   int visited_ = 0;  // had a visit, and did not end
   int most_measured_ = 0;
+  double fastest_ns_ = std::numeric_limits<double>::infinity();
+  double give_up_factor_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace tilewright::measure

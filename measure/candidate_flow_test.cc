@@ -1,5 +1,6 @@
 #include "measure/candidate_flow.h"
 
+#include <limits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,6 +19,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const AdaptiveEvaluatorOptions kThrice = AdaptiveEvaluatorOptions::Fixed(3);
 
 CandidateFlow::Limits AtMost(int under_way, int measured) {
@@ -86,6 +88,26 @@ TEST(CandidateFlowTest, WhatFailsOnItsWayEndsThere) {
   EXPECT_EQ(flow.candidate(2).event.outcome, Measurement::RUN_ERROR);
   EXPECT_EQ(flow.candidate(3).event.outcome, Measurement::OK);
   EXPECT_TRUE(flow.done());
+}
+
+// Candidate 1 takes five times as long as candidate 0, candidate 2 four times.
+TEST(CandidateFlowTest, WhatIsTooSlowHasOneVisit) {
+  std::vector<ScriptedCandidate> script(3);
+  script[1].alone_ns = 5000;
+  script[2].alone_ns = 4000;
+  ScriptedPool pool(1, script);
+  CandidateFlow flow(&pool, kThrice);
+  TW_ASSERT_OK(flow.Start({}, pool.AllSchedules()));
+  CandidateFlow::Limits limits = AtMost(1, 1);
+  limits.visits = 2;
+  limits.give_up_factor = 4;
+  EXPECT_THAT(flow.Pass(limits), IsOkAndHolds(UnorderedElementsAre(0, 1, 2)));
+  EXPECT_THAT(pool.measured, ElementsAre(0, 1, 2, 0, 2));
+  EXPECT_EQ(flow.fastest_ns(), 1000);
+  EXPECT_EQ(pool.give_up_above_ns[0], kInfinity);  // nothing to compare with
+  EXPECT_EQ(pool.give_up_above_ns[1], 4000);
+  EXPECT_EQ(flow.candidate(1).event.latencies_ns.size(), 3);
+  EXPECT_EQ(flow.candidate(2).event.latencies_ns.size(), 6);
 }
 
 // What was kept is measured again as it is; what failed is prepared again.

@@ -189,6 +189,7 @@ absl::Status ParallelMeasurer::MeasurePrecisely(
       programs_.try_emplace(workload.text(), Program{React(react)})
           .first->second;
   CandidateFlow flow(pool_, VisitRepeats());
+  flow.set_fastest_ns(program.fastest_ns);
   TW_RETURN_IF_ERROR(StartFlow(flow, workload, schedules, how, [&](int index) {
     const CandidateFlow::Candidate& candidate = flow.candidate(index);
     // What did not pass. Others are not final before the end of their round.
@@ -204,8 +205,10 @@ absl::Status ParallelMeasurer::MeasurePrecisely(
     limits.quota = degree == 1 ? 1 : std::max(degree, options_.smallest_round);
     limits.timeout_s = TimeoutSeconds(degree);
     limits.visits = options_.visits;
+    limits.give_up_factor = options_.give_up_factor;
     limits.keep = true;
     TW_ASSIGN_OR_RETURN(const std::vector<int> ended, flow.Pass(limits));
+    program.fastest_ns = flow.fastest_ns();
 
     Round round;
     round.report.degree = degree;

@@ -63,6 +63,8 @@ class ParallelMeasurer : public Measurer {
   struct Program {
     React react;
     double best_ns = std::numeric_limits<double>::infinity();  // alone
+    // Beside others or alone: CandidateFlow::fastest_ns.
+    double fastest_ns = std::numeric_limits<double>::infinity();
     // By how many were measured at a time: how many times slower than alone,
     // the latest ones.
     std::map<int, std::deque<double>> slowdowns;

@@ -37,6 +37,7 @@ ParallelMeasurerOptions ParallelMeasurerOptions::ForCores(int cores) {
   options.react.max_degree = options.react.initial_max = cores;
   options.react.tau = options.calibrator.scaling_limit;
   options.repeats.most_seconds = 0.15;
+  options.give_up_factor = 4;
   options.smallest_round = 8 * cores;
   options.visits = 2;
   options.compared = Compared::kLow;

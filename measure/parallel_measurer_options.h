@@ -4,6 +4,7 @@
 #define TILEWRIGHT_MEASURE_PARALLEL_MEASURER_OPTIONS_H_
 
 #include <cstdint>
+#include <limits>
 
 #include "measure/adaptive_evaluator.h"
 #include "measure/adaptive_timeout.h"
@@ -36,6 +37,9 @@ struct ParallelMeasurerOptions {
   // of ours, spoils a part of them.
   int visits = 1;
   Compared compared = Compared::kMedian;
+  // A candidate that takes so many times as long as the fastest one of its
+  // workload has one execution in one visit (adaptive_evaluator.h).
+  double give_up_factor = std::numeric_limits<double>::infinity();
   uint64_t seed = 1;  // of the samples that are repeated
 
   // kPrecise.
@@ -95,7 +99,9 @@ struct ParallelMeasurerOptions {
   // For cores that have little in common (own first and second level caches),
   // on a host that others use as well: as many at a time as there are cores, as
   // long as values can be scaled; visits, low values, and what resists a
-  // repetition that was disturbed; executions for 0.15 s at most.
+  // repetition that was disturbed; executions for 0.15 s at most, and one of
+  // what takes four times as long as the fastest: others here and on the host
+  // together slow down a candidate less.
   static ParallelMeasurerOptions ForCores(int cores);
 };
 

@@ -1,6 +1,7 @@
 #include "measure/parallel_measurer.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -181,6 +182,20 @@ TEST(ParallelMeasurerTest, WhatMayBeTheBestIsRepeated) {
   Rounds(pool, options, &results);
   EXPECT_EQ(results[5].latency().median_ns(), 900);
   EXPECT_TRUE(results[5].method().remeasured());
+}
+
+// The second batch of a workload knows the first one's fastest; another
+// workload knows nothing.
+TEST(ParallelMeasurerTest, WhatIsTooSlowIsJudgedByEarlierBatches) {
+  ScriptedPool pool(16, std::vector<ScriptedCandidate>(1));
+  ParallelMeasurerOptions options = FourAtATime();
+  options.give_up_factor = 4;
+  ParallelMeasurer measurer(&pool, options);
+  for (const char* const workload : {"w", "w", "v"}) {
+    TW_ASSERT_OK(measurer.Measure(KeyOfText(workload), pool.AllSchedules()));
+  }
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(pool.give_up_above_ns, ElementsAre(kNone, 4000, kNone));
 }
 
 TEST(ParallelMeasurerTest, FailuresOfTheParallelismAreFoundAndCounted) {

@@ -65,6 +65,7 @@ void ScriptedPool::Measure(int candidate,
   measured.push_back(ids_[static_cast<size_t>(candidate)]);
   timeouts_s.push_back(timeout_s);
   repeats.push_back(how_often.max_repeats);
+  give_up_above_ns.push_back(how_often.give_up_above_ns);
   ++measuring_;
   most_measured = std::max(most_measured, measuring_);
   Pending pending;

@@ -59,6 +59,7 @@ class ScriptedPool : public WorkerPool {
   std::vector<int> workers_used;
   // By call of Measure.
   std::vector<int> timeouts_s, repeats;
+  std::vector<double> give_up_above_ns;
   int prepared_now() const { return static_cast<int>(prepared_.size()); }
   int pending_now() const { return static_cast<int>(pending_.size()); }
 

@@ -271,16 +271,20 @@ MeasuringWorker::Execute(LoadedCandidate& loaded, const Repeats& repeats) {
   const int per_slice =
       static_cast<int>(std::clamp(kSliceNs / std::max(sample_ns, 1.0), 1.0,
                                   static_cast<double>(repeats.max_repeats())));
-  AdaptiveEvaluator evaluator(FromProto(repeats));
+  const AdaptiveEvaluatorOptions options = FromProto(repeats);
+  // What seems too slow at first is looked at after one execution.
+  const int first_slice = *launch_ns > options.give_up_above_ns ? 1 : per_slice;
+  AdaptiveEvaluator evaluator(options);
   Executed executed;
   const int64_t start_ns = RealClock()->WallNs();
   while (const int wanted = evaluator.NextRepeats()) {
     std::vector<double> batch;
     while (static_cast<int>(batch.size()) < wanted &&
            (batch.empty() ||
-            !evaluator.IsTimeOver(static_cast<int>(batch.size())))) {
-      const int n =
-          std::min(per_slice, wanted - static_cast<int>(batch.size()));
+            !(evaluator.IsTimeOver(static_cast<int>(batch.size())) ||
+              evaluator.IsTooSlow(batch)))) {
+      const int n = std::min(executed.executions == 0 ? first_slice : per_slice,
+                             wanted - static_cast<int>(batch.size()));
       const absl::StatusOr<std::vector<double>> samples =
           timer_->Sample(*stream_, work, n);
       if (!samples.ok()) return absl::StatusOr<Executed>(samples.status());

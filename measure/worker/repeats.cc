@@ -16,6 +16,7 @@ Repeats ToProto(const AdaptiveEvaluatorOptions& options) {
   proto.set_adaptive_from_repeats(options.adaptive_from_repeats);
   proto.set_most_seconds(options.most_seconds);
   proto.set_min_repeats(options.min_repeats);
+  proto.set_give_up_above_ns(options.give_up_above_ns);
   return proto;
 }
 
@@ -30,6 +31,7 @@ AdaptiveEvaluatorOptions FromProto(const Repeats& proto) {
   options.adaptive_from_repeats = proto.adaptive_from_repeats();
   options.most_seconds = proto.most_seconds();
   options.min_repeats = proto.min_repeats();
+  options.give_up_above_ns = proto.give_up_above_ns();
   return options;
 }
 

@@ -424,5 +424,25 @@ TEST_P(ProcessPoolTest, ExecutionsEndWhenTheirTimeIsOver) {
   EXPECT_LE(event.latencies_ns.size(), 7);
 }
 
+TEST_P(ProcessPoolTest, WhatIsTooSlowIsExecutedOnce) {
+  const auto pool = Pool();
+  FakeSchedule slow = Good();
+  slow.module.latency_ns = 5000000;
+  const int id = Add(*pool, slow);
+  pool->Build(id);
+  (void)Next(*pool);
+  AdaptiveEvaluatorOptions repeats = AdaptiveEvaluatorOptions::Fixed(10);
+  for (const double give_up_above_ns : {1e6, 1e9}) {
+    pool->Prepare(id, 0);
+    (void)Next(*pool);
+    repeats.give_up_above_ns = give_up_above_ns;
+    pool->Measure(id, repeats, kTimeoutS);
+    const PoolEvent event = Next(*pool);
+    EXPECT_EQ(event.outcome, Measurement::OK) << event.message;
+    EXPECT_EQ(event.latencies_ns.size(), give_up_above_ns == 1e6 ? 1 : 10);
+    pool->Release(id);
+  }
+}
+
 }  // namespace
 }  // namespace tilewright::measure
