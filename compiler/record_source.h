@@ -1,10 +1,5 @@
-// Schedules that records of measurements found better than the rules'.
-//
-// Times compare only between records of equal code generation, device and
-// method (threads, cache, timer), and only verified ones count. A schedule is
-// taken if the same store has the rules' own schedule of that workload,
-// measured likewise, and it is at least 2 % faster. One that cuts the work into
-// other tasks also has to be faster with all cores (design: ir.md, "Records").
+// Schedules that records of measurements found better than the rules'
+// (record_choice.h).
 #ifndef TILEWRIGHT_COMPILER_RECORD_SOURCE_H_
 #define TILEWRIGHT_COMPILER_RECORD_SOURCE_H_
 

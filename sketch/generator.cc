@@ -28,4 +28,11 @@ absl::StatusOr<Schedule> GeneratePreferred(const Generator& generator,
   return Generate(generator, workload, spec, decider);
 }
 
+Answers AnswersOf(const Schedule& schedule) {
+  Answers answers;
+  for (const NamedDecision& decision : schedule.decisions)
+    answers.emplace(decision.name, decision.value);
+  return answers;
+}
+
 }  // namespace tilewright::sketch

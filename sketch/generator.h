@@ -13,6 +13,7 @@
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
 #include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/table.h"
 
 namespace tilewright::sketch {
 
@@ -35,6 +36,9 @@ absl::StatusOr<Schedule> Generate(const Generator& generator,
 absl::StatusOr<Schedule> GeneratePreferred(const Generator& generator,
                                            const Workload& workload,
                                            const DeviceSpec& spec);
+
+// What the decisions beside a trace ask of its generator's next run.
+Answers AnswersOf(const Schedule& schedule);
 
 }  // namespace tilewright::sketch
 

@@ -98,6 +98,11 @@ struct Instruction {
   std::vector<Factors> factors;
   std::string text;
   std::vector<Handle> results;
+
+  friend bool operator==(const Instruction& a, const Instruction& b) {
+    return a.primitive == b.primitive && a.operands == b.operands &&
+           a.factors == b.factors && a.text == b.text && a.results == b.results;
+  }
 };
 
 // A decision as text (tilegraph/decision): "tile.rows", "14".

@@ -151,6 +151,7 @@ How to compile (every command that takes an .onnx):
   --allow=winograd4,bf16                 less exact kernels: larger Winograd tiles, products of bf16
   --decisions=FILE                       schedules as FILE says: 'inspect --what=decisions', edited
   --records=DB                           schedules that were measured to be faster than the rules'
+  --nearest                              where DB has none, what it decided for the nearest shape
 With --connect=tilegraph:
   --connect-search=edges|greedy          edge by edge (default), or groups grown one by one
   --cost=time|traffic                    what is compared: time (default), or the bytes that leave the

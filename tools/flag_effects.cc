@@ -41,13 +41,13 @@ struct Rule {
 
 constexpr Rule kRules[] = {
     // A .tw is compiled, and holds no expressions.
-    {"target spec connect dim bind allow decisions records measure "
+    {"target spec connect dim bind allow decisions records nearest measure "
      "connect-search cost level-cap",
      "run benchmark", IsOnnx,
      "has no effect on a .tw, which is compiled already: give it to "
      "'tilewright compile'"},
-    {"connect dim bind allow decisions records measure connect-search cost "
-     "level-cap",
+    {"connect dim bind allow decisions records nearest measure connect-search "
+     "cost level-cap",
      "inspect", IsOnnx,
      "has no effect on a .tw, which is compiled already: inspect the .onnx"},
     {"target spec threads", "inspect",
@@ -70,7 +70,7 @@ constexpr Rule kRules[] = {
     {"check", "run", IsOnnx,
      "needs the .onnx: a .tw no longer holds the expressions"},
     // The model as it was imported.
-    {"target spec connect threads allow decisions records measure "
+    {"target spec connect threads allow decisions records nearest measure "
      "connect-search cost level-cap",
      "inspect",
      [](const CommandLine& line) {
@@ -87,6 +87,8 @@ constexpr Rule kRules[] = {
      "has no effect without --connect=tilegraph: add that, or leave it out"},
     {"measure", "", [](const CommandLine& line) { return line.Has("records"); },
      "needs --records=DB, where what it measures is kept: add that"},
+    {"nearest", "", [](const CommandLine& line) { return line.Has("records"); },
+     "needs --records=DB, whose tables it lends: add that"},
     {"measure", "",
      [](const CommandLine& line) {
        return !line.Has("spec") && line.Get("target", "cpu") == "cpu";

@@ -28,6 +28,7 @@ constexpr Flag kFlags[] = {
     {"allow", Value::kList, "onnx", "winograd4 bf16"},
     {"decisions", Value::kText, "onnx"},
     {"records", Value::kText, "onnx"},
+    {"nearest", Value::kNone, "onnx"},
     {"measure", Value::kNone, "onnx"},
     {"connect-search", Value::kText, "onnx", "edges greedy"},
     {"cost", Value::kText, "onnx", "time traffic"},

@@ -26,6 +26,7 @@ absl::StatusOr<std::unique_ptr<ScheduleSources>> ScheduleSources::From(
     TW_ASSIGN_OR_RETURN(sources->store_,
                         measure::Store::Open(path, {/*read_only=*/true, ""}));
     sources->records_.emplace(*sources->store_, path);
+    if (line.Has("nearest")) sources->nearest_.emplace(*sources->store_, path);
   }
   return sources;
 }
@@ -38,7 +39,12 @@ absl::StatusOr<std::optional<SourcedSchedule>> ScheduleSources::Find(
                         file_->Find(workload, generator, spec));
     if (found) return found;
   }
-  if (records_) return records_->Find(workload, generator, spec);
+  if (records_) {
+    TW_ASSIGN_OR_RETURN(std::optional<SourcedSchedule> found,
+                        records_->Find(workload, generator, spec));
+    if (found) return found;
+  }
+  if (nearest_) return nearest_->Find(workload, generator, spec);
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
 // What decides schedules besides the rules: --decisions=FILE, then the records
-// of --records=DB.
+// of --records=DB, with --nearest those of the nearest shape.
 #ifndef TILEWRIGHT_TOOLS_SCHEDULE_SOURCES_H_
 #define TILEWRIGHT_TOOLS_SCHEDULE_SOURCES_H_
 
@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/decision_file.h"
+#include "compiler/nearest_source.h"
 #include "compiler/record_source.h"
 #include "compiler/schedule_source.h"
 #include "measure/store.h"
@@ -34,6 +35,7 @@ class ScheduleSources : public ScheduleSource {
   std::optional<DecisionFile> file_;
   std::unique_ptr<measure::Store> store_;
   std::optional<RecordSource> records_;
+  std::optional<NearestSource> nearest_;
 };
 
 }  // namespace tilewright::tools
