@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
 
@@ -74,7 +73,7 @@ void OnFault(int signal, siginfo_t* info, void* context) {
   report->code = static_cast<int>(status.code());
   const size_t size =
       std::min(status.message().size(), sizeof(report->message) - 1);
-  std::memcpy(report->message, status.message().data(), size);
+  std::copy_n(status.message().begin(), size, report->message);
   report->message[size] = '\0';
   report->finished = 1;
   _exit(0);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/sanitizers.h"
 
 namespace tilewright::bench {
 namespace {
@@ -70,7 +71,7 @@ void FuzzWorker::ServeInChild(int from, int to) {
   rlimit limit = {};
   limit.rlim_cur = limit.rlim_max =
       static_cast<rlim_t>(limits_.address_space_bytes);
-  setrlimit(RLIMIT_AS, &limit);
+  if (!kHasShadowMemory) setrlimit(RLIMIT_AS, &limit);
   limit.rlim_cur = limit.rlim_max = 0;
   setrlimit(RLIMIT_CORE, &limit);
   int64_t index = 0;

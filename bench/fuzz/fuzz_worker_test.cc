@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/sanitizers.h"
 #include "gtest/gtest.h"
 
 namespace tilewright::bench {
@@ -52,6 +53,7 @@ TEST(FuzzWorkerTest, EveryWayToEndIsToldApartAndTheNextCaseRuns) {
 }
 
 TEST(FuzzWorkerTest, TheChildsMemoryIsLimited) {
+  if (kHasShadowMemory) GTEST_SKIP() << "not in builds with this sanitizer";
   FuzzLimits limits;
   limits.address_space_bytes = int64_t{1} << 30;
   FuzzWorker worker(

@@ -16,13 +16,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/sanitizers.h"
 
 namespace tilewright::measure {
 
 void LimitResources(int64_t address_space_bytes) {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  if (kLimitsAddressSpace && address_space_bytes > 0) {
+  if (!kHasShadowMemory && address_space_bytes > 0) {
     const rlim_t bytes = static_cast<rlim_t>(address_space_bytes);
     const rlimit limit{bytes, bytes};
     setrlimit(RLIMIT_AS, &limit);

@@ -8,20 +8,8 @@
 
 namespace tilewright::measure {
 
-// False in builds with a sanitizer whose shadow memory alone is larger than any
-// limit.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool kLimitsAddressSpace = false;
-#else
-inline constexpr bool kLimitsAddressSpace = true;
-#endif
-#else
-inline constexpr bool kLimitsAddressSpace = true;
-#endif
-
 // Limits of this process and its children: no core files, and at most so much
-// address space; 0, or where kLimitsAddressSpace is false: no limit.
+// address space; 0, or where kHasShadowMemory: no limit.
 void LimitResources(int64_t address_space_bytes);
 
 // From now on this process and its children may not execute programs, reach the

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/sanitizers.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -88,7 +89,7 @@ TEST(ConfinementTest, ChildrenThreadsAndMemoryAreAllowed) {
 }
 
 TEST(ConfinementTest, RunningOutOfAddressSpaceIsAnExitStatus) {
-  if (!kLimitsAddressSpace) GTEST_SKIP() << "not in builds with this sanitizer";
+  if (kHasShadowMemory) GTEST_SKIP() << "not in builds with this sanitizer";
   const IsolatedOutcome outcome = RunIsolated(
       [] {
         ExitWhenOutOfMemory();
