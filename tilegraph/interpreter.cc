@@ -5,7 +5,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/status_macros.h"
 #include "tilegraph/interpreter_program.h"
+#include "tilegraph/new_tensor.h"
 #include "tilegraph/zeroed_array.h"
 
 namespace tilewright {
@@ -352,8 +354,10 @@ absl::StatusOr<HostTensor> Interpreter::Evaluate(TensorId tensor) {
   const TensorGraph& graph = impl_->graph();
   if (tensor < 0 || tensor >= graph.size())
     return absl::InvalidArgumentError(absl::StrCat("no tensor ", tensor));
-  HostTensor result(graph.tensor(tensor).dtype,
-                    graph.tensor(tensor).static_shape());
+  TW_ASSIGN_OR_RETURN(
+      HostTensor result,
+      NewTensor(graph.tensor(tensor).dtype, graph.tensor(tensor).static_shape(),
+                absl::StrCat("tensor '", graph.tensor(tensor).name, "'")));
   for (int64_t i = 0; i < result.num_elements(); ++i) {
     absl::StatusOr<Scalar> value = impl_->At(tensor, i);
     if (!value.ok()) return value.status();

@@ -642,5 +642,17 @@ TEST(EvaluateOpTest, FunctionsReachTheirLimits) {
   EXPECT_EQ(EvalF(Op::kDiv, 1, 0), kInf);
 }
 
+TEST(InterpreterTest, AResultThatNoMemoryHoldsIsAStatus) {
+  TensorGraph graph;
+  const TensorId y =
+      graph.AddCompute("Y", DType::kFloat32, Map({int64_t{1} << 40}, F(1)));
+  TW_ASSERT_OK_AND_ASSIGN(const auto interpreter,
+                          Interpreter::Create(graph, {}, {}));
+  EXPECT_THAT(interpreter->Evaluate(y),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       "cannot allocate 4398046511104 bytes (4.0 TiB) for "
+                       "tensor 'Y'"));
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -17,8 +17,9 @@
 namespace tilewright {
 namespace {
 
-HostTensor Filled(DType dtype, const Shape& shape, Scalar value) {
-  HostTensor tensor(dtype, shape);
+absl::StatusOr<HostTensor> Filled(const OpContext& op, DType dtype,
+                                  const Shape& shape, Scalar value) {
+  TW_ASSIGN_OR_RETURN(HostTensor tensor, op.NewTensor(dtype, shape));
   if (tensor.num_elements() == 0) return tensor;
   tensor.Set(0, value);
   const size_t size = static_cast<size_t>(SizeBytes(dtype));
@@ -47,15 +48,16 @@ std::optional<std::vector<int>> PlainIndices(const Expr& load) {
 }
 
 // A transposition or broadcast, as a strided copy.
-HostTensor Moved(const HostTensor& from, const std::vector<int>& axes,
-                 const Shape& shape) {
+absl::StatusOr<HostTensor> Moved(const OpContext& op, const HostTensor& from,
+                                 const std::vector<int>& axes,
+                                 const Shape& shape) {
   std::vector<int64_t> stride(shape.size(), 0);
   int64_t step = 1;
   for (size_t d = axes.size(); d-- > 0;) {
     if (axes[d] >= 0) stride[axes[d]] += step;
     step *= from.shape()[d];
   }
-  HostTensor to(from.dtype(), shape);
+  TW_ASSIGN_OR_RETURN(HostTensor to, op.NewTensor(from.dtype(), shape));
   const size_t size = static_cast<size_t>(SizeBytes(from.dtype()));
   std::vector<int64_t> at(shape.size(), 0);
   int64_t source = 0;
@@ -151,24 +153,27 @@ absl::StatusOr<bool> Folder::Fold(OpContext& op, const OpDef& def) {
         const Scalar value = IsFloat(body.dtype())
                                  ? Scalar{body.float_value(), 0}
                                  : Scalar{0, body.int_value()};
-        values[i] =
-            std::make_shared<HostTensor>(Filled(tensor.dtype, shape, value));
+        TW_ASSIGN_OR_RETURN(HostTensor filled,
+                            Filled(op, tensor.dtype, shape, value));
+        values[i] = std::make_shared<HostTensor>(std::move(filled));
         continue;
       }
       if (tensor.hint == "reshape" && op.num_outputs() == 1 &&
           tensor.num_elements() == op.input(0).constant->num_elements() &&
           tensor.dtype == op.dtype(0)) {
-        auto copy = std::make_shared<HostTensor>(tensor.dtype, shape);
-        std::memcpy(copy->data(), op.input(0).constant->data(),
-                    static_cast<size_t>(copy->size_bytes()));
-        values[i] = std::move(copy);
+        TW_ASSIGN_OR_RETURN(HostTensor copy, op.NewTensor(tensor.dtype, shape));
+        std::memcpy(copy.data(), op.input(0).constant->data(),
+                    static_cast<size_t>(copy.size_bytes()));
+        values[i] = std::make_shared<HostTensor>(std::move(copy));
         continue;
       }
       if (tensor.compute.reduce_axes.empty() && body.op() == Op::kLoad &&
           graph.tensor(body.source()).kind == TensorKind::kConstant) {
         if (const auto axes = PlainIndices(body); axes.has_value()) {
-          values[i] = std::make_shared<HostTensor>(
-              Moved(*graph.tensor(body.source()).value, *axes, shape));
+          TW_ASSIGN_OR_RETURN(
+              HostTensor moved,
+              Moved(op, *graph.tensor(body.source()).value, *axes, shape));
+          values[i] = std::make_shared<HostTensor>(std::move(moved));
           continue;
         }
       }
