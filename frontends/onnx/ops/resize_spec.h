@@ -1,0 +1,34 @@
+// What a Resize or Upsample node asks for, in any opset.
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_RESIZE_SPEC_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OPS_RESIZE_SPEC_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "frontends/onnx/op_context.h"
+
+namespace tilewright {
+
+// Of an output dimension, and of a table.
+constexpr double kLargestResize = 1 << 22;
+
+enum class ResizeMode { kNearest, kLinear, kCubic };
+
+struct ResizeSpec {
+  ResizeMode mode = ResizeMode::kNearest;
+  std::string coordinates;  // coordinate_transformation_mode
+  std::string rounding;     // nearest_mode
+  bool antialias = false;
+  bool exclude_outside = false;
+  double cubic_a = -0.75;
+  std::vector<double> scale;  // per dimension
+  Shape shape;                // of the output
+};
+
+// InvalidArgument or Unimplemented says which attribute or input is wrong.
+absl::StatusOr<ResizeSpec> ReadResize(const OpContext& op);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OPS_RESIZE_SPEC_H_

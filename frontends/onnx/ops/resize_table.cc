@@ -1,0 +1,92 @@
+#include "frontends/onnx/ops/resize_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilewright {
+namespace {
+
+// Where output position `o` lies in the input.
+double Source(const ResizeSpec& spec, double scale, int64_t input,
+              int64_t output, int64_t o) {
+  const double x = static_cast<double>(o);
+  const double half_pixel = (x + 0.5) / scale - 0.5;
+  const double in = static_cast<double>(input);
+  const double out = static_cast<double>(output);
+  if (spec.coordinates == "asymmetric") return x / scale;
+  if (spec.coordinates == "align_corners") {
+    // As ONNX's reference, with the length before it is rounded down.
+    return in * scale == 1 ? 0 : x * (in - 1) / (in * scale - 1);
+  }
+  if (spec.coordinates == "pytorch_half_pixel") {
+    return output == 1 ? 0 : half_pixel;
+  }
+  if (spec.coordinates == "half_pixel_symmetric") {
+    return in / 2 * (1 - out / (in * scale)) + half_pixel;
+  }
+  return half_pixel;
+}
+
+int64_t Nearest(const ResizeSpec& spec, double x, int64_t input) {
+  double at = std::floor(x);
+  if (spec.rounding == "ceil") {
+    at = std::ceil(x);
+  } else if (spec.rounding == "round_prefer_floor") {
+    at = std::ceil(x - 0.5);
+  } else if (spec.rounding == "round_prefer_ceil") {
+    at = std::floor(x + 0.5);
+  }
+  return std::clamp<int64_t>(static_cast<int64_t>(at), 0, input - 1);
+}
+
+double CubicWeight(double a, double distance) {
+  const double x = std::abs(distance);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  return 0;
+}
+
+}  // namespace
+
+int64_t NearestPosition(const ResizeSpec& spec, int d, int64_t input,
+                        int64_t o) {
+  return Nearest(spec, Source(spec, spec.scale[d], input, spec.shape[d], o),
+                 input);
+}
+
+ResizeTable TableOf(const ResizeSpec& spec, int d, int64_t input) {
+  const int64_t output = spec.shape[d];
+  const double scale = spec.scale[d];
+  const double shrink = spec.antialias ? std::min(scale, 1.0) : 1;
+  const double reach = spec.mode == ResizeMode::kCubic ? 2 : 1;
+  const int64_t start = static_cast<int64_t>(std::floor(-reach / shrink)) + 1;
+  ResizeTable table;
+  table.taps = static_cast<int64_t>(2 * (1 - start));
+  for (int64_t o = 0; o < output; ++o) {
+    const double x = Source(spec, scale, input, output, o);
+    const double base = std::ceil(x) - 1;
+    std::vector<double> weight;
+    double sum = 0;
+    for (int64_t k = 0; k < table.taps; ++k) {
+      const double at = base + static_cast<double>(start + k);
+      const double distance = (at - x) * shrink;
+      double w = spec.mode == ResizeMode::kCubic
+                     ? CubicWeight(spec.cubic_a, distance)
+                     : std::max(0.0, 1 - std::abs(distance));
+      if (spec.exclude_outside &&
+          (at < 0 || at >= static_cast<double>(input))) {
+        w = 0;
+      }
+      weight.push_back(w);
+      sum += w;
+      table.position.push_back(
+          std::clamp<int64_t>(static_cast<int64_t>(at), 0, input - 1));
+    }
+    for (const double w : weight) {
+      table.weight.push_back(sum == 0 ? 0 : w / sum);
+    }
+  }
+  return table;
+}
+
+}  // namespace tilewright
