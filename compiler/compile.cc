@@ -1,16 +1,15 @@
 #include "compiler/compile.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "backends/spec/spec_fingerprint.h"
 #include "base/allocation.h"
 #include "base/status_macros.h"
+#include "compiler/compile_fallbacks.h"
 #include "compiler/element_types.h"
 #include "compiler/group_profiler.h"
 #include "compiler/kernel_maker.h"
@@ -20,7 +19,6 @@
 #include "runtime/format/tw_file.h"
 #include "tilegraph/dtype.h"
 #include "tilegraph/tiling/core_levels.h"
-#include "tilegraph/winograd.h"
 
 namespace tilewright {
 namespace {
@@ -29,13 +27,6 @@ absl::Status Annotate(const absl::Status& status, absl::string_view what) {
   return status.ok() ? status
                      : absl::Status(status.code(),
                                     absl::StrCat(what, ": ", status.message()));
-}
-
-// "conv1 relu1": the model's tensors that a group computes.
-std::string Label(const TensorGraph& graph, const Group& group) {
-  return absl::StrJoin(group.members, " ", [&](std::string* text, TensorId id) {
-    text->append(graph.tensor(id).name);
-  });
 }
 
 void Describe(const ImportedModel& model, const backends::Codegen& codegen,
@@ -84,46 +75,6 @@ struct GroupPart {
   std::optional<BandMove> move;
 };
 
-// Convolutions that are not computed as Winograd convolutions, by name, and why
-// that was refused.
-using DirectConvolutions = std::map<std::string, std::string>;
-
-void AddConvolutions(const TensorGraph& graph, const Group& group,
-                     const std::string& why, DirectConvolutions& direct) {
-  for (const TensorId member : group.members) {
-    const std::optional<std::string> convolution =
-        WinogradConvolution(graph.tensor(member));
-    if (convolution) direct.insert({*convolution, why});
-  }
-}
-
-// The module of all kernels. One that the backend does not emit is made by
-// another generator.
-absl::StatusOr<backends::Module> Emit(const backends::Codegen& codegen,
-                                      KernelMaker& maker,
-                                      std::vector<CompiledKernel>& kernels) {
-  for (;;) {
-    std::vector<kernel_ir::ScalarKernel> scalars;
-    for (const CompiledKernel& kernel : kernels)
-      scalars.push_back(kernel.scalar);
-    absl::StatusOr<backends::Module> module = codegen.Emit(scalars);
-    if (module.ok()) return module;
-    bool changed = false;
-    for (CompiledKernel& kernel : kernels) {
-      const absl::Status status = codegen.Emit({kernel.scalar}).status();
-      if (status.ok()) continue;
-      absl::StatusOr<CompiledKernel> other =
-          maker.MakeAnother(kernel.workload, status);
-      if (!other.ok()) return Annotate(status, kernel.scalar.name);
-      other->workload = kernel.workload;
-      other->tile.name = other->scalar.name = kernel.scalar.name;
-      kernel = *std::move(other);
-      changed = true;
-    }
-    if (!changed) return module;
-  }
-}
-
 // Kernels of all groups of the plan. Groups that share one get the same.
 // Winograd convolutions for which their family has none are added to `direct`.
 absl::Status CompileKernels(const TensorGraph& graph,
@@ -162,7 +113,7 @@ absl::Status CompileKernels(const TensorGraph& graph,
     compiled.kernels.push_back(*std::move(kernel));
   }
   TW_ASSIGN_OR_RETURN(backends::Module module,
-                      Emit(codegen, maker, compiled.kernels));
+                      EmitOrMakeAnother(codegen, maker, compiled.kernels));
   for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
     const int kernel = compiled.kernel_of_group[g];
     if (kernel >= 0 && !compiled.kernels[kernel].refused.empty())
@@ -189,17 +140,6 @@ absl::Status InBlocks(const DeviceSpec& spec, const Group& group,
                    kernel.scalar.scratch_bytes / 1024, " KiB"));
 }
 
-// Groups that would be fused, had they a kernel together, by their output.
-using ApartGroups = std::map<TensorId, ApartGroup>;
-
-ApartGroup Apart(const TensorGraph& graph, const Group& group,
-                 const absl::Status& why) {
-  ApartGroup apart;
-  apart.set_computes(Label(graph, group));
-  apart.set_why(std::string(why.message()));
-  return apart;
-}
-
 // Joins groups that have a kernel together.
 void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
                    KernelTimes* times, KernelMaker& maker, ApartGroups& apart,
@@ -220,69 +160,6 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
       ConnectPlan(compiled.graph, compiled.plan, codegen.spec(), options);
   compiled.plan =
       JoinedPlan(compiled.graph, compiled.register_plan, compiled.connected);
-}
-
-// Takes joined groups apart that the backend does not emit. False if there is
-// none.
-bool TakeFailuresApart(const backends::Codegen& codegen, KernelMaker& maker,
-                       ApartGroups& apart, CompiledModel& compiled) {
-  std::map<TensorId, const Group*> joined;
-  for (const Group& group : compiled.plan.groups) {
-    if (!group.stages.empty()) joined[group.output] = &group;
-  }
-  std::vector<Join> kept;
-  for (Join& join : compiled.connected.joins) {
-    const TensorId output =
-        compiled.register_plan.groups[join.groups.back()].output;
-    const Group& group = *joined.at(output);
-    absl::StatusOr<CompiledKernel> kernel =
-        maker.Make(MakeGroupWorkload(compiled.graph, compiled.plan, group));
-    absl::Status status = kernel.status();
-    if (kernel.ok()) {
-      kernel->scalar.name = "k";
-      status = codegen.Emit({kernel->scalar}).status();
-    }
-    if (status.ok()) {
-      kept.push_back(std::move(join));
-      continue;
-    }
-    apart[output] = Apart(compiled.graph, group, status);
-    for (JoinDecision& decision : compiled.connected.decisions) {
-      if (decision.groups != join.groups || !decision.taken) continue;
-      decision.taken = false;
-      decision.why = absl::StrCat("no kernel for it: ", status.message());
-    }
-  }
-  if (kept.size() == compiled.connected.joins.size()) return false;
-  compiled.connected.joins = std::move(kept);
-  compiled.plan =
-      JoinedPlan(compiled.graph, compiled.register_plan, compiled.connected);
-  return true;
-}
-
-// Convolutions that another rewrite would have computed otherwise say so.
-void ReportDirect(const DirectConvolutions& direct, CompiledModel& compiled) {
-  for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
-    const int kernel = compiled.kernel_of_group[g];
-    for (const TensorId member : compiled.plan.groups[g].members) {
-      const auto found = direct.find(compiled.graph.tensor(member).name);
-      if (kernel < 0 || found == direct.end()) continue;
-      std::vector<std::string>& refused = compiled.kernels[kernel].refused;
-      if (std::find(refused.begin(), refused.end(), found->second) ==
-          refused.end())
-        refused.insert(refused.begin(), found->second);
-    }
-  }
-}
-
-void ReportApart(const ApartGroups& apart, CompiledModel& compiled) {
-  std::set<TensorId> fused;
-  for (const Group& group : compiled.plan.groups) {
-    if (!group.stages.empty()) fused.insert(group.output);
-  }
-  for (const auto& [output, group] : apart) {
-    if (!fused.count(output)) *compiled.program.add_apart() = group;
-  }
 }
 
 std::vector<TensorId> Tensors(const std::vector<Port>& boundary) {

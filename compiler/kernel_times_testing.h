@@ -2,8 +2,6 @@
 #ifndef TILEWRIGHT_COMPILER_KERNEL_TIMES_TESTING_H_
 #define TILEWRIGHT_COMPILER_KERNEL_TIMES_TESTING_H_
 
-#include <unistd.h>
-
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,57 +9,27 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/spec/device_spec.pb.h"
-#include "backends/spec/host_spec.h"
 #include "base/status_matchers.h"
-#include "compiler/group_workload.h"
 #include "compiler/kernel_maker.h"
 #include "compiler/kernel_times.h"
 #include "gtest/gtest.h"
 #include "measure/measurer.h"
 #include "measure/record.pb.h"
 #include "measure/store.h"
-#include "measure/test_records.h"
 #include "sketch/schedule.h"
 #include "sketch/schedule.pb.h"
-#include "sketch/workload.h"
 
 namespace tilewright {
 
-inline measure::Measurement Took(double ns) {
-  measure::Measurement measurement = measure::TestRecord("", ns).measurement();
-  measurement.clear_verification();
-  measurement.mutable_latency()->set_low_ns(ns);
-  measurement.mutable_method()->set_cache(measure::Method::WARM);
-  return measurement;
-}
-
-inline measure::Measurement Verified(double ns) {
-  measure::Measurement measurement = Took(ns);
-  measurement.mutable_verification()->set_verified(true);
-  measurement.mutable_verification()->set_reference("the test");
-  return measurement;
-}
-
-inline measure::Measurement Wrong(const std::string& message) {
-  measure::Measurement measurement;
-  measurement.set_outcome(measure::Measurement::WRONG_ANSWER);
-  measurement.set_fault(measure::Measurement::CANDIDATE);
-  measurement.set_message(message);
-  return measurement;
-}
-
-inline measure::Measurement Failed(measure::Measurement::Fault fault,
-                                   const std::string& message) {
-  measure::Measurement measurement;
-  measurement.set_outcome(measure::Measurement::RUN_ERROR);
-  measurement.set_fault(fault);
-  measurement.set_message(message);
-  return measurement;
-}
+// What a measurer finds: a time, one that was verified too, a wrong answer, a
+// failure that is somebody's fault.
+measure::Measurement Took(double ns);
+measure::Measurement Verified(double ns);
+measure::Measurement Wrong(const std::string& message);
+measure::Measurement Failed(measure::Measurement::Fault fault,
+                            const std::string& message);
 
 // Finds what the test says, candidate by candidate.
 class FakeMeasurer : public measure::Measurer {
@@ -96,27 +64,7 @@ class FakeMeasurer : public measure::Measurer {
 
 class KernelTimesTest : public testing::Test {
  protected:
-  void SetUp() override {
-    path_ = absl::StrCat(testing::TempDir(), "/kernel_times", getpid(), ".db");
-    for (const char* suffix : {"", "-wal", "-shm"})
-      unlink((path_ + suffix).c_str());
-    TW_ASSERT_OK_AND_ASSIGN(spec_, HostSpec());
-    TW_ASSERT_OK_AND_ASSIGN(const auto codegen, cpu::CreateCpuCodegen(spec_));
-    KernelMaker maker(*codegen);
-    for (const int size : {16, 32}) {
-      GroupWorkload group;
-      TW_ASSERT_OK_AND_ASSIGN(
-          group.workload,
-          sketch::ParseWorkload(absl::StrCat(
-              "A: f32[", size, "] = placeholder\nY: f32[", size,
-              "] = compute (i: ", size, ") { tanh(A[i]) }\nreturn Y\n")));
-      TW_ASSERT_OK_AND_ASSIGN(const CompiledKernel kernel, maker.Make(group));
-      kernels_.push_back(kernel);
-    }
-    // The first one, scheduled in another way.
-    kernels_.push_back(kernels_[0]);
-    kernels_.back().schedule.decisions.push_back({"another", "1"});
-  }
+  void SetUp() override;
 
   std::unique_ptr<measure::Store> Open(
       const measure::StoreOptions& options = {}) {

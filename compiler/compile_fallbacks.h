@@ -1,0 +1,55 @@
+// What Compile falls back to where a kernel cannot be made or emitted: a
+// Winograd convolution to the direct one, a kernel to one of another generator,
+// a fused group to its parts. Each fallback is told in the compiled model.
+#ifndef TILEWRIGHT_COMPILER_COMPILE_FALLBACKS_H_
+#define TILEWRIGHT_COMPILER_COMPILE_FALLBACKS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/codegen.h"
+#include "compiler/compile.h"
+#include "compiler/kernel_maker.h"
+#include "runtime/format/program.pb.h"
+#include "tilegraph/plan.h"
+#include "tilegraph/tensor_graph.h"
+
+namespace tilewright {
+
+// "conv1 relu1": the model's tensors that a group computes.
+std::string Label(const TensorGraph& graph, const Group& group);
+
+// Convolutions that are not computed as Winograd convolutions, by name, and why
+// that was refused.
+using DirectConvolutions = std::map<std::string, std::string>;
+
+// Adds the Winograd convolutions that the group computes.
+void AddConvolutions(const TensorGraph& graph, const Group& group,
+                     const std::string& why, DirectConvolutions& direct);
+// Convolutions that another rewrite would have computed otherwise say so.
+void ReportDirect(const DirectConvolutions& direct, CompiledModel& compiled);
+
+// The module of all kernels. One that the backend does not emit is made by
+// another generator, and replaced in `kernels`.
+absl::StatusOr<backends::Module> EmitOrMakeAnother(
+    const backends::Codegen& codegen, KernelMaker& maker,
+    std::vector<CompiledKernel>& kernels);
+
+// Groups that would be fused, had they a kernel together, by their output.
+using ApartGroups = std::map<TensorId, ApartGroup>;
+
+ApartGroup Apart(const TensorGraph& graph, const Group& group,
+                 const absl::Status& why);
+// Takes fused groups apart that the backend does not emit. False if there is
+// none.
+bool TakeFailuresApart(const backends::Codegen& codegen, KernelMaker& maker,
+                       ApartGroups& apart, CompiledModel& compiled);
+// Lists those that are not fused after all.
+void ReportApart(const ApartGroups& apart, CompiledModel& compiled);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_COMPILER_COMPILE_FALLBACKS_H_
