@@ -155,10 +155,13 @@ void OpEmitter::Loops() {
     const int64_t full = extent_ / plan_.lanes;
     const int unroll = static_cast<int>(std::max<int64_t>(
         1, std::min<int64_t>(full, kUnrolledMemoryVectors / 4 / positions_)));
-    Open(chunk_var_, full, op_.box[plan_.axis].name, unroll);
-    chunks_ = {-1};  // the loop's
-    Positions();
-    Close(chunk_var_);
+    if (full > 0) {
+      Open(chunk_var_, full, op_.box[plan_.axis].name, unroll);
+      forms_.clear();  // the chunk is no position now
+      chunks_ = {-1};  // the loop's
+      Positions();
+      Close(chunk_var_);
+    }
     if (extent_ % plan_.lanes != 0) {
       chunks_ = {full};
       Positions();
