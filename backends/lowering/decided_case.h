@@ -32,8 +32,7 @@ absl::StatusOr<DecidedCase> DecideCase(const sketch::SampleGroup& group,
 class Refusals {
  public:
   void Add(const sketch::SampleGroup& group, const absl::Status& status);
-  // One line per generator and reason: "  12 x contraction: ##
-  // split: ...".
+  // One line per generator and reason, "  12 x contraction: ## split: ...".
   std::string ToString() const;
   int64_t count() const { return count_; }
 
