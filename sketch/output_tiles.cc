@@ -1,7 +1,6 @@
 #include "sketch/output_tiles.h"
 
 #include <algorithm>
-#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
@@ -13,6 +12,15 @@ int64_t OutputTiles::TilesLeft(int axis) const {
 
 int64_t OutputTiles::TaskExtent(int axis) const {
   return std::min(axes[axis].per_task(), shape[axis]);
+}
+
+std::vector<int> OutputTiles::StepOrder() const {
+  if (!step_order.empty()) return step_order;
+  std::vector<int> order = {vector_axis, outer_row_axis, row_axis};
+  if (vectors_inside)
+    std::rotate(order.begin(), order.begin() + 1, order.end());
+  order.erase(std::remove(order.begin(), order.end(), -1), order.end());
+  return order;
 }
 
 Contiguous FindContiguous(const Workload& workload, TensorId tensor) {
@@ -157,13 +165,7 @@ Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
         axis != tiles.outer_row_axis)
       nest.steps.push_back(inner[i]);
   }
-  std::array<int, 3> order = {tiles.vector_axis, tiles.outer_row_axis,
-                              tiles.row_axis};
-  if (tiles.vectors_inside)
-    std::rotate(order.begin(), order.begin() + 1, order.end());
-  for (const int axis : order) {
-    if (axis >= 0) add(nest.steps, step[axis]);
-  }
+  for (const int axis : tiles.StepOrder()) add(nest.steps, step[axis]);
   if (tiles.outer_row_axis >= 0) add(nest.tile, inner[tiles.outer_row_axis]);
   add(nest.tile, vectors[tiles.vector_axis]);
   if (tiles.row_axis >= 0) add(nest.tile, inner[tiles.row_axis]);

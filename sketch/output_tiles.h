@@ -38,11 +38,15 @@ struct OutputTiles {
   // Steps along the vector axis innermost: memory is passed through as it lies.
   // Otherwise outermost: what the vector axis alone moves is used again.
   bool vectors_inside = false;
+  // Axes with several steps, outermost first; empty: as that says.
+  std::vector<int> step_order = {};
 
   // Tiles along `axis` that no task has taken yet.
   int64_t TilesLeft(int axis) const;
   // Elements of `axis` in one task.
   int64_t TaskExtent(int axis) const;
+  // The axes above that there are, as their steps nest, outermost first.
+  std::vector<int> StepOrder() const;
 };
 
 // The dimension of `tensor` whose neighbours lie side by side, and how many of
