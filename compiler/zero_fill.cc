@@ -1,6 +1,7 @@
 #include "compiler/zero_fill.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace tilewright {
@@ -8,18 +9,38 @@ namespace {
 
 constexpr int kMaxLevels = 4;  // repeats a Zero step may have
 
+// What each position of dimension `d` adds to the offset of an element: every
+// digit reads one dimension.
+std::vector<int64_t> PartOfOffset(const Layout& layout, size_t d) {
+  std::vector<int64_t> part(layout.shape()[d], 0);
+  for (size_t i = 0; i < layout.digits().size(); ++i) {
+    const Layout::Digit& digit = layout.digits()[i];
+    if (digit.dim != static_cast<int>(d)) continue;
+    for (size_t x = 0; x < part.size(); ++x) {
+      part[x] += (static_cast<int64_t>(x) + layout.pad_before()[d]) /
+                 digit.div % digit.extent * layout.stride(static_cast<int>(i));
+    }
+  }
+  return part;
+}
+
 // Which elements of the physical buffer hold a logical one.
 std::vector<bool> Covered(const Layout& layout) {
   std::vector<bool> covered(layout.physical_elements(), false);
-  std::vector<int64_t> index(layout.shape().size(), 0);
-  for (bool more = true; more;) {
-    covered[layout.Offset(absl::MakeConstSpan(index))] = true;
-    more = false;
-    for (int i = static_cast<int>(index.size()) - 1; i >= 0 && !more; --i) {
-      more = ++index[i] < layout.shape()[i];
-      if (!more) index[i] = 0;
+  std::vector<std::vector<int64_t>> parts;
+  for (size_t d = 0; d < layout.shape().size(); ++d)
+    parts.push_back(PartOfOffset(layout, d));
+  const std::function<void(size_t, int64_t)> cover = [&](size_t d,
+                                                         int64_t offset) {
+    if (d == parts.size()) {
+      covered[offset] = true;
+    } else if (d + 1 == parts.size()) {
+      for (const int64_t part : parts[d]) covered[offset + part] = true;
+    } else {
+      for (const int64_t part : parts[d]) cover(d + 1, offset + part);
     }
-  }
+  };
+  cover(0, layout.base());
   return covered;
 }
 
