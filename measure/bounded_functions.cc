@@ -3,6 +3,12 @@
 #include "base/check.h"
 
 namespace tilewright::measure::internal {
+namespace {
+
+// Of numbers so small, fp32 keeps fewer digits.
+constexpr double kSubnormal = 0x1p-149;
+
+}  // namespace
 
 // exp, log, tanh, erf and sigmoid err by at most 2 ULP, the others by 4; one
 // ULP is at most two units.
@@ -27,6 +33,7 @@ Bounded UnaryFunction(Op op, Bounded a, double unit) {
     case Op::kExp:
       v = std::exp(a.v);
       e = (a.e == 0 ? 0 : Scaled(std::expm1(a.e), v)) + Rounding(v, 4 * unit);
+      if (v > 0 && v < kInfinity) e += kSubnormal;
       break;
     case Op::kLog:
       v = std::log(a.v);

@@ -74,6 +74,15 @@ TEST(BoundedFunctionsTest, RoundingToIntegerIsCertainExceptNearAStep) {
   EXPECT_EQ(UnaryFunction(Op::kRound, {2.4, 1e-6}, kUnit).e, 0);
 }
 
+// fp32 keeps few digits of what is nearly zero.
+TEST(BoundedFunctionsTest,
+     ExponentialsNearZeroAreMultiplesOfTheSmallestNumber) {
+  const Bounded tiny = UnaryFunction(Op::kExp, {-100, 0}, kUnit);
+  const double nearest = static_cast<double>(static_cast<float>(tiny.v));
+  EXPECT_NE(nearest, tiny.v);
+  EXPECT_GE(tiny.e, std::fabs(nearest - tiny.v));
+}
+
 TEST(BoundedFunctionsTest, AnInfiniteValueIsNoUncertainOne) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(UnaryFunction(Op::kExp, {-infinity, 0}, kUnit).v, 0);

@@ -60,6 +60,10 @@ std::map<TensorId, int64_t> IndexExtents(const TensorGraph& graph);
 // A margin that makes an exponential overflow if it is not shifted by its own
 // maximum.
 inline constexpr double kOverflowMargin = 150;
+// One with which it overflows in fp32 if it is not, and with which the others,
+// if it is, are numbers above zero still: a sum that overflowed makes them
+// zero.
+inline constexpr double kSmallOverflowMargin = 95;
 // Whether there is an exponential in `graph`.
 bool HasExponential(const TensorGraph& graph);
 

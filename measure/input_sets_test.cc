@@ -190,6 +190,25 @@ TEST(PlantedPicksTest, EveryStepWinsForEveryOutput) {
   }
 }
 
+// The winner of a softmax overflows alone, and most of the others do not vanish
+// beside it.
+TEST(PlantedPicksTest, OthersOfASoftmaxAreNotZero) {
+  const TensorGraph graph = TestWorkload("softmax").graph;
+  Random random(1);
+  InputSet set = DrawRealSet(graph, random);
+  PlantPicks(graph, 0, kOverflowMargin, random, set);
+  TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
+                          EvaluateReference(graph, set, {}));
+  int rows = 0;
+  const std::vector<double>& values = result.outputs.begin()->second.value;
+  for (int row = 0; row < 5; ++row) {
+    const double least = *std::min_element(values.begin() + 31 * row,
+                                           values.begin() + 31 * (row + 1));
+    rows += least > 0x1p-149 && least < 0x1p-127;
+  }
+  EXPECT_GE(rows, 2);
+}
+
 TEST(PlantedPicksTest, GraphsThatPickNothingNeedNoTurns) {
   EXPECT_EQ(NumTurns(TestWorkload("gemm").graph), 0);
   EXPECT_EQ(NumTurns(TestWorkload("maxpool").graph), 9 + 2);

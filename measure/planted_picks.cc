@@ -17,7 +17,8 @@ int64_t WinningStep(int64_t steps, int64_t output, int turn, int num_turns,
 }
 
 void PlantOne(const Compute& compute, const Expr& load, int turn, int num_turns,
-              double margin, Random& random, HostTensor& values) {
+              double margin, bool exponential, Random& random,
+              HostTensor& values) {
   const int64_t steps = StepsOf(compute);
   const bool ties = turn % 2 == 1 && compute.combiner->arity() == 2 &&
                     compute.combiner->kind() != Combiner::Kind::kMaxSumExp;
@@ -25,8 +26,11 @@ void PlantOne(const Compute& compute, const Expr& load, int turn, int num_turns,
   ForEachOutput(compute, [&](std::vector<int64_t>& axes) {
     const int64_t step = WinningStep(steps, output, turn, num_turns, random),
                   other = random.UniformInt(step, steps - 1);
-    const double raise = Direction(compute) * margin *
-                         static_cast<double>(random.UniformInt(1, 4));
+    const int64_t times = random.UniformInt(1, 4);
+    const double raise =
+        Direction(compute) * (exponential && times < 4
+                                  ? kSmallOverflowMargin
+                                  : margin * static_cast<double>(times));
     SetStep(compute, step, axes);
     if (const int64_t at = PositionOf(load, values.shape(), axes); at >= 0) {
       Scalar value = values.Get(at);
@@ -94,7 +98,8 @@ void PlantPicks(const TensorGraph& graph, int turn, double margin,
     for (const Expr& load : SelectedLoads(graph, tensor)) {
       HostTensor& values = set.at(load.source());
       if (turn < winners) {
-        PlantOne(tensor.compute, load, turn, winners, margin, random, values);
+        PlantOne(tensor.compute, load, turn, winners, margin,
+                 HasExponential(graph), random, values);
       } else {
         PlantRamp(tensor.compute, load, turn == winners ? margin : -margin,
                   values);
