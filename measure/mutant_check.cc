@@ -221,9 +221,9 @@ absl::StatusOr<std::vector<std::string>> CheckMutants(const ScalarCase& one,
       ++sum.kinds[KindOf(mutant.name)];
       continue;
     }
-    TW_ASSIGN_OR_RETURN(const KernelProof proof,
-                        ProveSame(one.workload, one.arguments, one.kernel,
-                                  mutant.kernel));
+    TW_ASSIGN_OR_RETURN(
+        const KernelProof proof,
+        ProveSame(one.workload, one.arguments, one.kernel, mutant.kernel));
     if (proof.result == KernelProof::Result::kBits) {
       ++sum.same;
     } else if (proof.result == KernelProof::Result::kRounding) {
