@@ -74,6 +74,10 @@ absl::Status CheckRecord(const Record& record) {
     return Bad("latency", "is there although the outcome is not OK");
   }
   const Verification& verification = measurement.verification();
+  const double share = verification.unbounded_share();
+  if (!(share >= 0 && share <= 1)) {
+    return Bad("verification.unbounded_share", "is no share: not in [0, 1]");
+  }
   if (verification.verified()) {
     if (measurement.outcome() != Measurement::OK) {
       return Bad("verification", "is positive although the outcome is not OK");

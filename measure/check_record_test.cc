@@ -42,6 +42,21 @@ TEST(CheckRecordTest, EveryRuleRefusesWhatBreaksIt) {
          r.mutable_measurement()->set_outcome(
              static_cast<Measurement::Outcome>(99));
        }},
+      {"verification.unbounded_share",
+       [](Record& r) {
+         r.mutable_measurement()->mutable_verification()->set_unbounded_share(
+             1.001);
+       }},
+      {"verification.unbounded_share",
+       [](Record& r) {
+         r.mutable_measurement()->mutable_verification()->set_unbounded_share(
+             -0.001);
+       }},
+      {"verification.unbounded_share",
+       [=](Record& r) {
+         r.mutable_measurement()->mutable_verification()->set_unbounded_share(
+             kNaN);
+       }},
       {"latency.n",
        [](Record& r) { r.mutable_measurement()->clear_latency(); }},
       {"latency",
