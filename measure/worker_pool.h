@@ -84,7 +84,7 @@ class WorkerPool {
   }
   // Lets what is under way for it, if anything is, end soon; its event comes as
   // ever, NOT_MEASURED if nothing else. A pool that cannot hurry lets it go on.
-  virtual void Abandon(int) {}
+  virtual void Abandon(int candidate) = 0;
 
   // What the latencies are: Method's timer, cache and threads.
   virtual Method method() const = 0;

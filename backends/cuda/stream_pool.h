@@ -38,6 +38,9 @@ class StreamPool : public measure::WorkerPool {
   void Release(int candidate) override;
   void Forget(int candidate) override { Release(candidate); }
   absl::StatusOr<measure::PoolEvent> Wait() override;
+  // Goes on: kernels of a stream cannot be stopped, and those of a check are
+  // short.
+  void Abandon(int) override {}
   measure::Method method() const override;
 
  private:
