@@ -19,6 +19,10 @@ namespace {
 
 // A join has so many candidates at a time.
 constexpr int kMostWorkers = 6;
+// Kernels of milliseconds: fewer executions than usual tell whether one saves a
+// few percent. Verifying needs none.
+constexpr int kRepeats = 100;
+constexpr int kRepeatsVerifying = 10;
 constexpr double kSecondsBetweenLines = 10;
 constexpr double kSecondsBetweenUpdates = 0.2;  // of a line on a terminal
 
@@ -44,49 +48,42 @@ absl::StatusOr<std::unique_ptr<JoinMeasuring>> JoinMeasuring::From(
   return measuring;
 }
 
-KernelTimesOptions JoinMeasuring::TimesOptions(int cores, bool measure) {
+KernelTimesOptions JoinMeasuring::TimesOptions(bool measure) {
   KernelTimesOptions options;
   options.store = store_.get();
   options.on_progress = [this] { Report(/*last=*/false); };
   if (!measure) return options;
-  options.measurer = [this, cores] {
-    return Start(std::clamp(cores, 1, kMostWorkers), /*verify=*/false,
-                 measuring_);
-  };
-  options.verifier = [this] {
-    return Start(/*workers=*/1, /*verify=*/true, verifying_);
-  };
+  options.measurer = [this] { return Measurer(kRepeats); };
+  options.verifier = [this] { return Measurer(kRepeatsVerifying); };
   return options;
 }
 
 JoinMeasuring::JoinMeasuring(std::unique_ptr<measure::Store> store,
                              const DeviceSpec& spec, bool measure, bool quiet)
     : store_(std::move(store)),
-      times_(spec,
-             TimesOptions(static_cast<int>(spec.unit().cores()), measure)),
+      workers_(
+          std::clamp(static_cast<int>(spec.unit().cores()), 1, kMostWorkers)),
+      times_(spec, TimesOptions(measure)),
       quiet_(quiet),
       start_ns_(RealClock()->WallNs()),
       reported_ns_(start_ns_) {}
 
-absl::StatusOr<measure::Measurer*> JoinMeasuring::Start(int workers,
-                                                        bool verify,
-                                                        Workers& started) {
-  measure::ProcessPoolOptions options;
-  options.backend = "cpu";
-  options.workers = options.builders = workers;
-  options.method.set_threads(1);
-  options.method.set_cache(measure::Method::WARM);
-  options.verify = verify;
-  TW_ASSIGN_OR_RETURN(started.pool, measure::ProcessPool::Create(options));
-  auto how = measure::ParallelMeasurerOptions::ForCores(workers);
-  // Kernels of milliseconds: fewer executions than usual tell whether one saves
-  // a few percent.
-  how.repeats.max_repeats = verify ? 10 : 100;
+absl::StatusOr<measure::Measurer*> JoinMeasuring::Measurer(int max_repeats) {
+  if (pool_ == nullptr) {
+    measure::ProcessPoolOptions options;
+    options.backend = "cpu";
+    options.workers = options.builders = workers_;
+    options.method.set_threads(1);
+    options.method.set_cache(measure::Method::WARM);
+    TW_ASSIGN_OR_RETURN(pool_, measure::ProcessPool::Create(options));
+  }
+  auto how = measure::ParallelMeasurerOptions::ForCores(workers_);
+  how.repeats.max_repeats = max_repeats;
   how.repeats.micro_batch = 10;
   how.repeats.threshold = 0.03;
-  started.measurer =
-      std::make_unique<measure::ParallelMeasurer>(started.pool.get(), how);
-  return started.measurer.get();
+  measurers_.push_back(
+      std::make_unique<measure::ParallelMeasurer>(pool_.get(), how));
+  return measurers_.back().get();
 }
 
 void JoinMeasuring::Report(bool last) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
@@ -34,18 +35,16 @@ class JoinMeasuring {
   JoinMeasuring(std::unique_ptr<measure::Store> store, const DeviceSpec& spec,
                 bool measure, bool quiet);
   // Without `measure` nobody measures or verifies.
-  KernelTimesOptions TimesOptions(int cores, bool measure);
-  // Processes that measure, or verify and measure.
-  struct Workers {
-    std::unique_ptr<measure::WorkerPool> pool;
-    std::unique_ptr<measure::Measurer> measurer;
-  };
-  static absl::StatusOr<measure::Measurer*> Start(int workers, bool verify,
-                                                  Workers& started);
+  KernelTimesOptions TimesOptions(bool measure);
+  // One that executes so often, by the processes of all of them: what one had
+  // built and verified is that for the others, too.
+  absl::StatusOr<measure::Measurer*> Measurer(int max_repeats);
   void Report(bool last);
 
   const std::unique_ptr<measure::Store> store_;
-  Workers measuring_, verifying_;
+  const int workers_;
+  std::unique_ptr<measure::WorkerPool> pool_;  // once it is needed
+  std::vector<std::unique_ptr<measure::Measurer>> measurers_;
   KernelTimes times_;
   const bool quiet_;
   int done_ = 0, all_ = 0;  // edges between groups
