@@ -18,23 +18,32 @@ const char* RoleOf(const OutputTiles& tiles, int axis) {
   return axis == tiles.row_axis ? "rows" : "outer_rows";
 }
 
-int64_t Tasks(const OutputTiles& tiles) {
+// The most steps of `axis` that leave at least `least` tasks.
+int64_t MostSteps(OutputTiles tiles, int axis, int64_t least) {
+  tiles.axes[axis].steps = 1;
+  const int64_t left = tiles.TilesLeft(axis);
+  return MostStepsOfATask(left, TasksOf(tiles) / std::max<int64_t>(1, left),
+                          least);
+}
+
+}  // namespace
+
+int64_t LeastTasks(const DeviceSpec& spec, int64_t by_rule) {
+  const int64_t cores = std::max<int64_t>(1, spec.unit().cores());
+  return std::min(by_rule, kLeastTasksPerCore * cores);
+}
+
+int64_t MostStepsOfATask(int64_t left, int64_t others, int64_t least) {
+  const int64_t here = CeilDiv(least, std::max<int64_t>(1, others));
+  return here <= 1 ? left : std::max<int64_t>(1, (left - 1) / (here - 1));
+}
+
+int64_t TasksOf(const OutputTiles& tiles) {
   int64_t tasks = 1;
   for (size_t i = 0; i < tiles.shape.size(); ++i)
     tasks *= CeilDiv(tiles.shape[i], tiles.TaskExtent(static_cast<int>(i)));
   return tasks;
 }
-
-// The most steps of `axis` that leave at least `least` tasks.
-int64_t MostSteps(OutputTiles tiles, int axis, int64_t least) {
-  tiles.axes[axis].steps = 1;
-  const int64_t left = tiles.TilesLeft(axis);
-  const int64_t others = Tasks(tiles) / std::max<int64_t>(1, left);
-  const int64_t here = CeilDiv(least, std::max<int64_t>(1, others));
-  return here <= 1 ? left : std::max<int64_t>(1, (left - 1) / (here - 1));
-}
-
-}  // namespace
 
 RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space) {
   return DecideRegisterTile(decider, space, ChooseRegisterTile(space));
@@ -87,8 +96,7 @@ void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
 
 void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
                  const std::vector<int>& axes, const OutputTiles& rule) {
-  const int64_t cores = std::max<int64_t>(1, spec.unit().cores());
-  const int64_t least = std::min(Tasks(rule), kLeastTasksPerCore * cores);
+  const int64_t least = LeastTasks(spec, TasksOf(rule));
   // Axes that come later take one step at least: the first ones may take all
   // that is left over.
   for (const int axis : axes) {

@@ -34,6 +34,15 @@ void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
 void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
                  const std::vector<int>& axes, const OutputTiles& rule);
 
+// Tasks that every answer leaves, where the rule leaves `by_rule`: those, or
+// four a core, whichever is less.
+int64_t LeastTasks(const DeviceSpec& spec, int64_t by_rule);
+// The most of `left` steps that a task may take so that at least `least` tasks
+// are left, of `others` for each of them.
+int64_t MostStepsOfATask(int64_t left, int64_t others, int64_t least);
+// Tasks that the output is cut into.
+int64_t TasksOf(const OutputTiles& tiles);
+
 // "order": any of the axes with several steps, the others outside of them.
 // Preferred is what vectors_inside says.
 void DecideStepOrder(Decider& decider, OutputTiles& tiles);
