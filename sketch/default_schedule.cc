@@ -25,12 +25,12 @@ std::optional<Handle> WriteChain(const Workload& workload,
     // A ring is written row by row, in no tiles that cross.
     const bool rolls =
         std::count(place.bounds.rolls.begin(), place.bounds.rolls.end(), true);
-    const std::optional<Crossing> crossing =
-        rolls ? std::nullopt : FindCrossing(workload, chain);
-    if (crossing) {
-      WriteMove(workload, spec, chain, *crossing, place);
-    } else {
+    const std::vector<Crossing> crossings =
+        rolls ? std::vector<Crossing>() : FindCrossings(workload, chain);
+    if (crossings.empty()) {
       WriteMap(workload, spec, chain, place);
+    } else {
+      WriteMove(workload, spec, chain, crossings, place);
     }
   } else if (IsWindow(workload, chain)) {
     WriteWindow(workload, spec, chain, place);
@@ -58,8 +58,8 @@ std::string Family(const Workload& workload) {
   if (!chain.ok()) return "no family";
   if (IsWinograd(workload, *chain)) return "winograd";
   if (!chain->reduction)
-    return FindCrossing(workload, *chain) ? "transpose or gather"
-                                          : "elementwise";
+    return FindCrossings(workload, *chain).empty() ? "elementwise"
+                                                   : "transpose or gather";
   return IsWindow(workload, *chain) ? "sliding window" : "contraction";
 }
 

@@ -3,9 +3,9 @@
 // here, by the shape of its expressions alone; each family is a file of its
 // own.
 //
-//   row_schedule          reductions over the same rows, and maps
-//   map_schedule          maps only
-//   move_schedule         maps that read across memory: transposes, gathers
+//   row_schedule          reductions over the same rows, elementwise between
+//   map_schedule          elementwise only
+//   move_schedule         transposes and gathers, which read across memory
 //   window_schedule       one reduction by a sliding window: pooling, depthwise
 //   winograd_schedule     Winograd convolutions
 //   contraction_schedule  one other reduction, maps before and behind it

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "absl/types/span.h"
 #include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
+#include "sketch/tile_decisions.h"
+#include "tilegraph/decision/space.h"
 #include "tilegraph/simplify.h"
 
 namespace tilewright::sketch {
@@ -17,6 +20,7 @@ namespace {
 
 // Vectors of one tile: independent work for the units, without long code.
 constexpr int64_t kVectors = 4;
+constexpr int64_t kMostVectors = 16;
 constexpr int64_t kOperationsPerElement = 2;
 
 // How far apart neighbours along each axis lie in one access; 0: no plain
@@ -104,34 +108,92 @@ std::optional<Runs> FindRuns(const Workload& workload, TensorId output,
   return runs;
 }
 
-// Loops that pass through memory as it lies: a task is a piece of it.
-void WriteRuns(ScheduleWriter& writer, const Tensor& output, const Runs& runs,
-               Handle block, int64_t lanes, const DeviceSpec& spec) {
-  const std::vector<int64_t> shape = output.static_shape();
+// How runs are cut into tasks.
+struct RunTask {
+  size_t cut = 0;      // of the order of memory: the axis that is cut
+  int64_t extent = 1;  // of that axis, in a task
+};
+
+// Steps of the axes of `runs` around the one at `at`, and inside of it.
+int64_t Outside(const std::vector<int64_t>& shape, const Runs& runs,
+                size_t at) {
+  int64_t steps = 1;
+  for (size_t i = 0; i < at; ++i) steps *= shape[runs.order[i]];
+  return steps;
+}
+int64_t Inside(const std::vector<int64_t>& shape, const Runs& runs, size_t at) {
+  int64_t steps = 1;
+  for (size_t i = at + 1; i < runs.order.size(); ++i)
+    steps *= shape[runs.order[i]];
+  return steps;
+}
+
+// Elements of the axis at `cut` that tasks of about `per_task` elements have,
+// all alike.
+int64_t TaskExtentByRule(const std::vector<int64_t>& shape, const Runs& runs,
+                         size_t cut, int64_t per_task) {
+  const int64_t extent = shape[runs.order[cut]];
+  const int64_t inside = Inside(shape, runs, cut);
+  const int64_t tasks = CeilDiv(
+      extent, std::min(extent, std::max<int64_t>(1, per_task / inside)));
+  return CeilDiv(extent, tasks);
+}
+
+RunTask DecideRunTask(Decider& decider, const std::vector<int64_t>& shape,
+                      const Runs& runs, int64_t lanes, const DeviceSpec& spec) {
   int64_t elements = 1;
   for (const int64_t extent : shape) elements *= extent;
   const int64_t cores = std::max<int64_t>(1, spec.unit().cores());
   const int64_t per_task = std::max(
       lanes * kVectors, std::min(kOperationsPerTask / kOperationsPerElement,
                                  elements / (kTasksPerCore * cores)));
-  // Tasks cut this axis and take one step of those around it.
-  size_t cut = 0;
-  int64_t inside = elements / shape[runs.order[0]];
-  while (cut + 1 < runs.order.size() && inside > per_task) {
-    ++cut;
-    inside /= shape[runs.order[cut]];
+  size_t rule_cut = 0;
+  while (rule_cut + 1 < runs.order.size() &&
+         Inside(shape, runs, rule_cut) > per_task)
+    ++rule_cut;
+  const int64_t rule_extent = TaskExtentByRule(shape, runs, rule_cut, per_task);
+  const int64_t least =
+      LeastTasks(spec, Outside(shape, runs, rule_cut) *
+                           CeilDiv(shape[runs.order[rule_cut]], rule_extent));
+  // Axes whose steps are enough for the tasks, and not less than a vector each.
+  std::vector<size_t> cuts;
+  std::vector<std::string> names;
+  int64_t rule_option = 0;
+  for (size_t cut = 0; cut < runs.order.size(); ++cut) {
+    const int64_t extent = shape[runs.order[cut]];
+    const bool may = Outside(shape, runs, cut) * extent >= least &&
+                     extent * Inside(shape, runs, cut) >= lanes;
+    if (!may && cut != rule_cut) continue;
+    if (cut == rule_cut) rule_option = static_cast<int64_t>(cuts.size());
+    cuts.push_back(cut);
+    names.push_back(absl::StrCat("axis", runs.order[cut]));
   }
-  const int64_t extent = shape[runs.order[cut]];
-  const int64_t tasks = CeilDiv(
-      extent, std::min(extent, std::max<int64_t>(1, per_task / inside)));
+  RunTask task;
+  task.cut = cuts[decider.DecideNumber("task.axis", Space::OneOf(names),
+                                       [&] { return rule_option; })];
+  const int64_t most = MostStepsOfATask(shape[runs.order[task.cut]],
+                                        Outside(shape, runs, task.cut), least);
+  const int64_t preferred =
+      std::min(most, TaskExtentByRule(shape, runs, task.cut, per_task));
+  const int64_t vector = CeilDiv(lanes, Inside(shape, runs, task.cut));
+  task.extent = decider.DecideNumber(
+      "task.extent", Space::Integers(std::min(preferred, vector), most),
+      [&] { return preferred; });
+  return task;
+}
+
+// Loops that pass through memory as it lies: a task is a piece of it.
+void WriteRuns(const Place& place, const Tensor& output, const Runs& runs,
+               Handle block, int64_t lanes, const DeviceSpec& spec) {
+  ScheduleWriter& writer = place.writer;
+  const std::vector<int64_t> shape = output.static_shape();
+  const RunTask task = DecideRunTask(place.decider, shape, runs, lanes, spec);
   std::vector<Factors> split;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    const auto at =
-        std::find(runs.order.begin(), runs.order.end(), static_cast<int>(i));
-    int64_t part = shape[i];
-    if (at < runs.order.begin() + cut) part = 1;
-    if (at == runs.order.begin() + cut) part = CeilDiv(extent, tasks);
-    split.push_back(Factors{CeilDiv(shape[i], part), part});
+  for (const int64_t extent : shape) split.push_back(Factors{1, extent});
+  for (size_t i = 0; i <= task.cut; ++i) {
+    const int64_t part = i < task.cut ? 1 : task.extent;
+    Factors& factors = split[runs.order[i]];
+    factors = {CeilDiv(shape[runs.order[i]], part), part};
   }
   writer.GroupTile({block}, split);
   std::vector<Handle> order;
@@ -145,54 +207,80 @@ void WriteRuns(ScheduleWriter& writer, const Tensor& output, const Runs& runs,
     const Handle loop =
         writer.Loop(block, output.compute.axes[runs.order[i]].name);
     order.push_back(loop);
-    if (i < cut || i < runs.first) continue;
+    if (i < task.cut || i < runs.first) continue;
     run.push_back(loop);
     run_extent *= split[runs.order[i]][1];
   }
   if (order.size() > 1) writer.Reorder(order);
   const Handle along = run.size() > 1 ? writer.Fuse(run) : run[0];
-  const int64_t tile = std::min(run_extent, kVectors * lanes);
+  const int64_t most = std::min(kMostVectors, CeilDiv(run_extent, lanes));
+  const int64_t vectors =
+      place.decider.DecideNumber("vectors", Space::Integers(1, most),
+                                 [&] { return std::min(kVectors, most); });
+  const int64_t tile = std::min(run_extent, vectors * lanes);
   const std::vector<Handle> parts =
       writer.Split(along, Factors{CeilDiv(run_extent, tile), tile});
   writer.Annotate(parts[1], "tile");
 }
 
-// Tiles along the vector axis or, of blocked layouts, along the axis whose
-// neighbours lie behind a block.
-void WriteTiles(ScheduleWriter& writer, const Workload& workload,
+// "tile": what is unrolled together, along the vector axis or, of blocked
+// layouts, by preference along the axis whose neighbours lie behind a block.
+void DecideTile(const Place& place, OutputTiles& tiles, const VectorUnit& unit,
+                int64_t lanes, const DeviceSpec& spec) {
+  const int64_t registers = CeilDiv(unit.elements, lanes);
+  const int64_t units = CeilDiv(tiles.shape[tiles.vector_axis], unit.elements);
+  const int64_t rows = tiles.row_axis < 0 ? 1 : tiles.shape[tiles.row_axis];
+  const int64_t together = std::max<int64_t>(1, kVectors / registers);
+  const bool along_rows = unit.blocked && tiles.row_axis >= 0;
+  const auto with = [tiles, unit](int64_t vectors, int64_t tile_rows) {
+    OutputTiles result = tiles;
+    SetVectors(result, unit, vectors);
+    if (result.row_axis >= 0) result.axes[result.row_axis].tile = tile_rows;
+    return result;
+  };
+  const DecisionValue rule = {along_rows ? 1 : std::min(units, together),
+                              along_rows ? std::min(together, rows) : 1};
+  const int64_t least = LeastTasks(spec, TasksOf(with(rule[0], rule[1])));
+  const auto admits = [=, inside = place.inside.has_value(),
+                       bounds = place.bounds](const DecisionValue& value) {
+    if (value == rule) return true;
+    if (value[0] * value[1] * registers > kMostVectors) return false;
+    if (!inside) return TasksOf(with(value[0], value[1])) >= least;
+    return bounds.Allow(tiles.vector_axis, value[0] * unit.elements,
+                        tiles.shape[tiles.vector_axis]) &&
+           bounds.Allow(tiles.row_axis, value[1], rows);
+  };
+  const int64_t most = std::max(together, kMostVectors / registers);
+  const DecisionValue tile = place.decider.Decide(
+      "tile",
+      Space::Composite({{"vectors", Space::Integers(1, std::min(units, most))},
+                        {"rows", Space::Integers(1, std::min(rows, most))}},
+                       admits),
+      [&] { return rule; });
+  tiles = with(tile[0], tile[1]);
+  tiles.vectors_inside = !along_rows;
+}
+
+void WriteTiles(const Place& place, const Workload& workload,
                 const Tensor& output, Handle block, int64_t lanes,
-                const DeviceSpec& spec, bool whole) {
+                const DeviceSpec& spec) {
   OutputTiles tiles = StartTiles(workload, output.id);
-  const VectorUnit unit = UnitOf(workload, output.id, lanes);
-  const int64_t vectors =
-      std::max<int64_t>(1, kVectors / CeilDiv(unit.elements, lanes));
-  if (unit.blocked && tiles.row_axis >= 0) {
-    SetVectors(tiles, unit, 1);
-    tiles.axes[tiles.row_axis].tile =
-        std::min(vectors, tiles.shape[tiles.row_axis]);
-  } else {
-    SetVectors(tiles, unit,
-               std::min(CeilDiv(tiles.shape[tiles.vector_axis], unit.elements),
-                        vectors));
-    tiles.vectors_inside = true;
-  }
-  if (whole) {
+  DecideTile(place, tiles, UnitOf(workload, output.id, lanes), lanes, spec);
+  if (place.inside) {
     TakeWhole(tiles);
-    TileMap(writer, tiles, block, output.compute.axes, true);
-    return;
+  } else {
+    const std::vector<int> axes =
+        tiles.vectors_inside
+            ? std::vector<int>{tiles.vector_axis, tiles.row_axis,
+                               tiles.outer_row_axis}
+            : std::vector<int>{tiles.row_axis, tiles.outer_row_axis,
+                               tiles.vector_axis};
+    DecideSteps(place.decider, tiles, spec, axes,
+                BudgetOf(tiles, spec, kOperationsPerElement));
   }
-  TaskBudget budget = BudgetOf(tiles, spec, kOperationsPerElement);
-  const std::vector<int> axes =
-      tiles.vectors_inside
-          ? std::vector<int>{tiles.vector_axis, tiles.row_axis,
-                             tiles.outer_row_axis}
-          : std::vector<int>{tiles.row_axis, tiles.outer_row_axis,
-                             tiles.vector_axis};
-  for (const int axis : axes) {
-    if (axis >= 0) TakeSteps(tiles, axis, budget);
-  }
-  WriteTasks(writer, tiles, block);
-  TileMap(writer, tiles, block, output.compute.axes, true);
+  DecideStepOrder(place.decider, tiles);
+  if (!place.inside) WriteTasks(place.writer, tiles, block);
+  TileMap(place.writer, tiles, block, output.compute.axes, true);
 }
 
 }  // namespace
@@ -207,14 +295,19 @@ void WriteMap(const Workload& workload, const DeviceSpec& spec,
   const Handle last = writer.Block(chain.last);
   if (output.shape.empty()) return;
   const int64_t lanes = Lanes(graph, spec);
-  if (place.inside)
-    return WriteTiles(writer, workload, output, last, lanes, spec, true);
+  // The stages of a fused group follow the axes of their tile.
   const std::optional<Runs> runs =
-      FindRuns(workload, chain.output, InlinedBody(graph, chain.output));
-  if (runs && runs->joins()) {
-    WriteRuns(writer, output, *runs, last, lanes, spec);
+      place.inside
+          ? std::nullopt
+          : FindRuns(workload, chain.output, InlinedBody(graph, chain.output));
+  const bool as_runs =
+      runs && runs->order.size() > 1 &&
+      place.decider.DecideNumber("loops", Space::OneOf({"tiles", "runs"}),
+                                 [&] { return runs->joins() ? 1 : 0; }) == 1;
+  if (as_runs) {
+    WriteRuns(place, output, *runs, last, lanes, spec);
   } else {
-    WriteTiles(writer, workload, output, last, lanes, spec, false);
+    WriteTiles(place, workload, output, last, lanes, spec);
   }
 }
 

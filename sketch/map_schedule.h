@@ -1,5 +1,16 @@
-// The default schedule of groups that only map: every compute but the last is
-// inlined, tasks and vector tiles over the output.
+// Elementwise groups: every compute but the last is inlined; tasks and vector
+// tiles cover the output. They decide
+//
+//   loops        "runs" pass through memory as it lies, "tiles" follow the
+//   axes;
+//                asked where both can be
+//   of runs:
+//   task.axis    the axis that tasks cut; they take one step of those around it
+//   task.extent  elements of that axis in a task
+//   vectors      that are unrolled together
+//   of tiles, in kernels and in stages of fused groups:
+//   tile         vectors and rows that are unrolled together
+//   task.*       and order, as in tile_decisions.h
 #ifndef TILEWRIGHT_SKETCH_MAP_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_MAP_SCHEDULE_H_
 

@@ -1,11 +1,16 @@
 #include "sketch/move_schedule.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
+#include "sketch/tile_decisions.h"
+#include "tilegraph/decision/space.h"
 #include "tilegraph/simplify.h"
 
 namespace tilewright::sketch {
@@ -17,6 +22,8 @@ constexpr int64_t kLineBytes = 64;
 constexpr int64_t kSideBytes = 1024;
 // Of a tile: both sides stay in the second-level cache.
 constexpr int64_t kTileBytes = int64_t{256} << 10;
+// Lines beside each other that may be decided for.
+constexpr int64_t kMostLines = 64;
 
 // The offset of a load at one point of the output.
 std::optional<int64_t> OffsetAt(const Expr& offset, int axis, int64_t at) {
@@ -42,39 +49,109 @@ int64_t RunAlong(const Expr& offset, int axis, int64_t extent) {
 
 }  // namespace
 
-std::optional<Crossing> FindCrossing(const Workload& workload,
-                                     const Chain& chain) {
+std::vector<Crossing> FindCrossings(const Workload& workload,
+                                    const Chain& chain) {
   const TensorGraph& graph = workload.graph;
   const std::vector<int64_t> shape = graph.tensor(chain.output).static_shape();
-  if (shape.empty()) return std::nullopt;
+  std::vector<Crossing> found;
+  if (shape.empty()) return found;
   const int vector_axis = FindContiguous(workload, chain.output).dim;
-  std::optional<Crossing> found;
   int64_t largest = 0;
   ForEachLoad(InlinedBody(graph, chain.output), [&](const Expr& load) {
     const Tensor& source = graph.tensor(load.source());
     const Layout layout = workload.LayoutOf(load.source());
     const int64_t bytes = layout.physical_elements() * SizeBytes(source.dtype);
-    if (bytes <= largest) return;
     const Expr offset = layout.Offset(load.operands());
     const std::optional<int64_t> here = OffsetAt(offset, vector_axis, 0),
                                  next = OffsetAt(offset, vector_axis, 1);
     // Nothing moves along the vectors, or it is contiguous there.
     if (!here || !next || *here == *next || *next == *here + 1) return;
-    Crossing crossing{-1, 1};
+    std::vector<Crossing> axes;  // the longest run first
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
       const int64_t run =
           RunAlong(offset, axis, std::min<int64_t>(shape[axis], kSideBytes));
-      if (axis != vector_axis && run > crossing.run) crossing = {axis, run};
+      if (axis != vector_axis && run > 1) axes.push_back({axis, run});
     }
-    if (crossing.axis < 0) return;
-    largest = bytes;
-    found = crossing;
+    if (axes.empty()) return;
+    std::stable_sort(
+        axes.begin(), axes.end(),
+        [](const Crossing& a, const Crossing& b) { return a.run > b.run; });
+    found.insert(bytes > largest ? found.begin() : found.end(), axes.begin(),
+                 axes.end());
+    largest = std::max(largest, bytes);
   });
-  return found;
+  std::vector<Crossing> distinct;
+  for (const Crossing& crossing : found) {
+    if (std::none_of(
+            distinct.begin(), distinct.end(),
+            [&](const Crossing& one) { return one.axis == crossing.axis; }))
+      distinct.push_back(crossing);
+  }
+  return distinct;
 }
 
+namespace {
+
+Crossing DecideCrossing(Decider& decider,
+                        const std::vector<Crossing>& crossings) {
+  std::vector<std::string> axes;
+  for (const Crossing& crossing : crossings)
+    axes.push_back(absl::StrCat("axis", crossing.axis));
+  return crossings[decider.DecideNumber("across", Space::OneOf(std::move(axes)),
+                                        [] { return 0; })];
+}
+
+// "tile". REQUIRES: the crossing axis is the row axis.
+void DecideTile(const Place& place, OutputTiles& tiles, const VectorUnit& unit,
+                const Crossing& crossing, int64_t bytes,
+                const DeviceSpec& spec) {
+  const int64_t line = std::max<int64_t>(1, kLineBytes / bytes);
+  const int64_t extent = tiles.shape[crossing.axis];
+  const int64_t units = CeilDiv(tiles.shape[tiles.vector_axis], unit.elements);
+  const int64_t side = std::min(extent, kSideBytes / bytes);
+  const int64_t columns =
+      std::min(kSideBytes / bytes, kTileBytes / bytes / side);
+  // Runs shorter than a line are powers of two, or the whole axis.
+  const int64_t piece = std::min(crossing.run, line);
+  const DecisionValue rule = {
+      std::min(units, std::max<int64_t>(1, columns / unit.elements)),
+      CeilDiv(std::min(crossing.run, side), piece)};
+  const auto with = [tiles, unit, piece](const DecisionValue& value) {
+    OutputTiles result = tiles;
+    SetVectors(result, unit, value[0]);
+    result.axes[result.row_axis].tile =
+        std::min(value[1] * piece, result.shape[result.row_axis]);
+    return result;
+  };
+  const int64_t least = LeastTasks(spec, TasksOf(with(rule)));
+  const auto admits = [=, inside = place.inside.has_value(),
+                       bounds = place.bounds](const DecisionValue& value) {
+    if (value == rule) return true;
+    const OutputTiles result = with(value);
+    const int64_t rows = result.axes[result.row_axis].tile;
+    const int64_t width = value[0] * unit.elements;
+    if (width * rows * bytes > kTileBytes) return false;
+    if (!inside) return TasksOf(result) >= least;
+    return bounds.Allow(tiles.vector_axis, width,
+                        tiles.shape[tiles.vector_axis]) &&
+           bounds.Allow(tiles.row_axis, rows, extent);
+  };
+  const auto most = [](int64_t pieces, int64_t by_rule) {
+    return std::min(pieces, std::max(kMostLines, by_rule));
+  };
+  tiles = with(place.decider.Decide(
+      "tile",
+      Space::Composite(
+          {{"columns", Space::Integers(1, most(units, rule[0]))},
+           {"rows", Space::Integers(1, most(CeilDiv(extent, piece), rule[1]))}},
+          admits),
+      [&] { return rule; }));
+}
+
+}  // namespace
+
 void WriteMove(const Workload& workload, const DeviceSpec& spec,
-               const Chain& chain, const Crossing& crossing,
+               const Chain& chain, const std::vector<Crossing>& crossings,
                const Place& place) {
   const TensorGraph& graph = workload.graph;
   const Tensor& output = graph.tensor(chain.output);
@@ -83,6 +160,7 @@ void WriteMove(const Workload& workload, const DeviceSpec& spec,
     writer.ComputeInline(writer.Block(block));
   const Handle last = writer.Block(chain.last);
   OutputTiles tiles = StartTiles(workload, chain.output);
+  const Crossing crossing = DecideCrossing(place.decider, crossings);
   // The crossing axis inside, whatever else there is around.
   if (tiles.row_axis != crossing.axis) {
     tiles.outer_row_axis = tiles.row_axis;
@@ -91,23 +169,16 @@ void WriteMove(const Workload& workload, const DeviceSpec& spec,
   const int64_t bytes = SizeBytes(output.dtype);
   const VectorUnit unit =
       UnitOf(workload, chain.output, std::max<int64_t>(1, kLineBytes / bytes));
-  const int64_t rows = std::min(tiles.shape[crossing.axis], kSideBytes / bytes);
-  const int64_t columns =
-      std::min(kSideBytes / bytes, kTileBytes / bytes / rows);
-  SetVectors(tiles, unit,
-             std::min(CeilDiv(tiles.shape[tiles.vector_axis], unit.elements),
-                      std::max<int64_t>(1, columns / unit.elements)));
-  tiles.axes[crossing.axis].tile = crossing.run >= rows ? rows : crossing.run;
+  DecideTile(place, tiles, unit, crossing, bytes, spec);
   if (place.inside) {
     TakeWhole(tiles);
   } else {
-    TaskBudget budget = BudgetOf(tiles, spec, 2);
-    for (const int axis :
-         {tiles.row_axis, tiles.vector_axis, tiles.outer_row_axis}) {
-      if (axis >= 0) TakeSteps(tiles, axis, budget);
-    }
-    WriteTasks(writer, tiles, last);
+    DecideSteps(place.decider, tiles, spec,
+                {tiles.row_axis, tiles.vector_axis, tiles.outer_row_axis},
+                BudgetOf(tiles, spec, 2));
   }
+  DecideStepOrder(place.decider, tiles);
+  if (!place.inside) WriteTasks(writer, tiles, last);
   TileMap(writer, tiles, last, output.compute.axes, true);
 }
 

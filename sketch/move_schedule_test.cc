@@ -1,14 +1,20 @@
 #include "sketch/move_schedule.h"
 
+#include <cstdint>
+#include <iostream>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sketch/decision_testing.h"
+#include "sketch/default_schedule.h"
+#include "sketch/move_workloads.h"
 #include "sketch/replay.h"
 #include "sketch/schedule.h"
 #include "tilegraph/decision/decider.h"
@@ -19,6 +25,8 @@ namespace tilewright::sketch {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 Workload Parse(const std::string& text,
                const std::map<std::string, Layout>& layouts = {}) {
@@ -30,8 +38,8 @@ Workload Parse(const std::string& text,
   return workload;
 }
 
-std::optional<Crossing> Find(const Workload& workload) {
-  return FindCrossing(workload, *FindChain(workload.graph));
+std::vector<Crossing> Find(const Workload& workload) {
+  return FindCrossings(workload, *FindChain(workload.graph));
 }
 
 constexpr char kTransposition[] =
@@ -39,48 +47,50 @@ constexpr char kTransposition[] =
     "Y: f32[200, 300] = compute (i: 200, j: 300) { X[j, i] }\n"
     "return Y\n";
 
-TEST(FindCrossingTest, OfATranspositionIsTheInputsContiguousAxis) {
-  const std::optional<Crossing> crossing = Find(Parse(kTransposition));
-  ASSERT_TRUE(crossing.has_value());
-  EXPECT_EQ(crossing->axis, 0);
-  EXPECT_EQ(crossing->run, 200);
+TEST(FindCrossingsTest, OfATranspositionIsTheInputsContiguousAxis) {
+  const std::vector<Crossing> crossings = Find(Parse(kTransposition));
+  ASSERT_FALSE(crossings.empty());
+  EXPECT_EQ(crossings[0].axis, 0);
+  EXPECT_EQ(crossings[0].run, 200);
 }
 
-TEST(FindCrossingTest, OfBlockedChannelsEndsWithTheBlock) {
-  const std::optional<Crossing> crossing =
+TEST(FindCrossingsTest, OfBlockedChannelsEndsWithTheBlock) {
+  const std::vector<Crossing> crossings =
       Find(Parse("X: f32[64, 50] = placeholder\n"
                  "Y: f32[64, 50] = compute (c: 64, p: 50) { max(X[c, p], 0) }\n"
                  "return Y\n",
                  {{"X", Layout::BlockedLast({64, 50}, 0, 16)}}));
-  ASSERT_TRUE(crossing.has_value());
-  EXPECT_EQ(crossing->axis, 0);
-  EXPECT_EQ(crossing->run, 16);
+  ASSERT_FALSE(crossings.empty());
+  EXPECT_EQ(crossings[0].axis, 0);
+  EXPECT_EQ(crossings[0].run, 16);
 }
 
-TEST(FindCrossingTest, ThereIsNoneWhereVectorsAreContiguousOrRepeated) {
-  EXPECT_FALSE(Find(Parse("X: f32[64, 50] = placeholder\n"
-                          "b: f32[64] = placeholder\n"
-                          "Y: f32[64, 50] = compute (c: 64, p: 50)"
-                          " { X[c, p] + b[c] }\n"
-                          "return Y\n"))
-                   .has_value());
+TEST(FindCrossingsTest, ThereIsNoneWhereVectorsAreContiguousOrRepeated) {
+  EXPECT_TRUE(Find(Parse("X: f32[64, 50] = placeholder\n"
+                         "b: f32[64] = placeholder\n"
+                         "Y: f32[64, 50] = compute (c: 64, p: 50)"
+                         " { X[c, p] + b[c] }\n"
+                         "return Y\n"))
+                  .empty());
   // Rows of heads move whole.
-  EXPECT_FALSE(Find(Parse("X: f32[8, 4, 64] = placeholder\n"
-                          "Y: f32[4, 8, 64] = compute (h: 4, s: 8, d: 64)"
-                          " { X[s, h, d] }\n"
-                          "return Y\n"))
-                   .has_value());
+  EXPECT_TRUE(Find(Parse("X: f32[8, 4, 64] = placeholder\n"
+                         "Y: f32[4, 8, 64] = compute (h: 4, s: 8, d: 64)"
+                         " { X[s, h, d] }\n"
+                         "return Y\n"))
+                  .empty());
 }
 
-TEST(FindCrossingTest, TheLargestInputDecides) {
-  const std::optional<Crossing> crossing =
+TEST(FindCrossingsTest, TheLargestInputsComeFirst) {
+  const std::vector<Crossing> crossings =
       Find(Parse("X: f32[64, 50, 8] = placeholder\n"
                  "b: f32[50, 64] = placeholder\n"
                  "Y: f32[8, 64, 50] = compute (n: 8, c: 64, p: 50)"
                  " { X[c, p, n] + b[p, c] }\n"
                  "return Y\n"));
-  ASSERT_TRUE(crossing.has_value());
-  EXPECT_EQ(crossing->axis, 0);
+  ASSERT_FALSE(crossings.empty());
+  EXPECT_EQ(crossings[0].axis, 0);
+  ASSERT_EQ(crossings.size(), 2u);
+  EXPECT_EQ(crossings[1].axis, 1);
 }
 
 TEST(MoveScheduleTest, TheTileSpansLinesOfBothSides) {
@@ -90,11 +100,32 @@ TEST(MoveScheduleTest, TheTileSpansLinesOfBothSides) {
   PreferredPolicy policy;
   Decider decider(policy);
   WriteMove(workload, *LoadSpec("cpu_x86_64_v4"), chain,
-            *FindCrossing(workload, chain),
+            FindCrossings(workload, chain),
             {writer, decider, std::nullopt, {}});
   const Schedule schedule = std::move(writer).Finish();
   TW_EXPECT_OK(Replay(workload, schedule).status());
   EXPECT_THAT(schedule.ToString(), HasSubstr("\"tile\""));
+}
+
+// Both families that have no reduction.
+TEST(MoveScheduleTest, AnyDecisionsComputeTheSame) {
+  std::map<std::string, DecisionCounts> counts;  // by generator
+  for (uint64_t seed = 0; seed < 220; ++seed) {
+    const Workload workload = DrawMove(seed);
+    const DeviceSpec spec =
+        *LoadSpec(seed % 2 == 0 ? "cpu_x86_64_v4" : "cpu_x86_64_v2");
+    ASSERT_THAT(CheckDecisions(workload, spec, seed,
+                               counts[Generators(workload).front().name]),
+                IsOk())
+        << "seed " << seed;
+  }
+  for (const char* family : {"elementwise", "transpose or gather"}) {
+    const std::string text = counts[family].ToString();
+    std::cout << family << ": " << text;
+    EXPECT_GT(counts[family].accepted, 50) << family;
+    EXPECT_THAT(counts[family].refused, IsEmpty()) << family;
+    EXPECT_THAT(text, Not(HasSubstr("never taken"))) << family;
+  }
 }
 
 }  // namespace
