@@ -1,22 +1,27 @@
 #include "sketch/one_pass_rows.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
+#include "sketch/group_chain.h"
 #include "sketch/output_tiles.h"
-#include "sketch/replay.h"
-#include "sketch/row_blocks.h"
-#include "tilegraph/row_space.h"
+#include "sketch/rolling_repair.h"
+#include "sketch/row_decisions.h"
+#include "sketch/schedule.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/space.h"
+#include "tilegraph/tensor_graph.h"
 
 namespace tilewright::sketch {
 namespace {
 
-// Vectors of partial results, or of a map, laid out together.
-constexpr int64_t kVectors = 4;
+constexpr int64_t kMostVectors = 16;
+constexpr int64_t kDefaultL1Bytes = int64_t{32} << 10;
 
 // What the group consists of, in order.
 struct Parts {
@@ -49,12 +54,51 @@ std::optional<Parts> FindParts(const RowBlocks& blocks) {
   return parts;
 }
 
-// Blocks along the outermost axis of a row, of at most `most` elements, and all
-// alike if there is such a size that is not much smaller. 0: there are none.
-int64_t StepsOfABlock(const RowBlock& sum, int64_t most) {
+// Whether the sum follows the other one, as far as the graph tells.
+bool HasRepair(const TensorGraph& graph, const Parts& parts) {
+  const Compute& a = graph.tensor(parts.first->tensor).compute;
+  const Compute& b = graph.tensor(parts.second->tensor).compute;
+  const size_t spatial = a.axes.size(), first = b.axes.size();
+  if (a.combiner->arity() != 1 || b.combiner->arity() != 1 ||
+      a.reduce_axes.size() != b.reduce_axes.size())
+    return false;
+  // rolling_update cuts the first axis into blocks.
+  if (a.reduce_axes[0].name != parts.first->inner[0].name ||
+      b.reduce_axes[0].name != parts.second->inner[0].name)
+    return false;
+  int64_t steps = 1;
+  for (size_t i = 0; i < a.reduce_axes.size(); ++i) {
+    if (a.reduce_axes[i].extent.value() != b.reduce_axes[i].extent.value())
+      return false;
+    steps *= a.reduce_axes[i].extent.value();
+  }
+  const Expr value = InlinedBody(graph, parts.first->tensor)[0];
+  // In the same steps.
+  const auto reduces = [&](const Expr& x, const Expr& load) {
+    std::map<int, Expr> bound;
+    for (size_t i = 0; i < spatial; ++i)
+      bound.emplace(static_cast<int>(i), load.operand(static_cast<int>(i)));
+    for (size_t i = 0; i < a.reduce_axes.size(); ++i) {
+      bound.emplace(
+          static_cast<int>(spatial + i),
+          Expr::Var(static_cast<int>(first + i), b.reduce_axes[i].name));
+    }
+    return Matches(value, x, bound);
+  };
+  return FindRepairRule(*a.combiner, *b.combiner,
+                        InlinedBody(graph, parts.second->tensor)[0],
+                        parts.first->tensor, steps, reduces) != nullptr;
+}
+
+// Steps of a block along the outermost axis of a row: the longest that stays in
+// the first-level cache, all alike if there is such a number that is not much
+// smaller.
+int64_t StepsOfABlock(const RowBlock& sum, int64_t bytes_per_element,
+                      const DeviceSpec& spec) {
   const int64_t extent = sum.inner[0].extent;
-  const int64_t longest = most / (sum.row_elements() / extent);
-  if (longest >= extent) return 0;
+  const int64_t bytes = sum.row_elements() / extent * bytes_per_element;
+  const int64_t longest = std::clamp<int64_t>(
+      CacheBytes(spec, "l1", kDefaultL1Bytes) / 2 / bytes, 1, extent - 1);
   for (int64_t steps = longest; steps > longest / 2; --steps) {
     if (extent % steps == 0) return steps;
   }
@@ -64,14 +108,21 @@ int64_t StepsOfABlock(const RowBlock& sum, int64_t most) {
 class Writer {
  public:
   Writer(const Workload& workload, const DeviceSpec& spec,
-         const RowBlocks& blocks, const Parts& parts, int64_t steps)
+         const RowBlocks& blocks, const Parts& parts, int64_t steps,
+         const Place& place)
       : graph_(workload.graph),
         parts_(parts),
         steps_(steps),
         lanes_(Lanes(graph_, spec)),
-        inlined_(blocks.inlined) {}
+        inlined_(blocks.inlined),
+        decider_(place.decider),
+        writer_(place.writer) {}
 
-  Schedule Run() {
+  void Run() {
+    partials_ = DecideVectors("reduce.partials", LanesExtent(*parts_.second),
+                              Bits::kMayChange);
+    vectors_ = DecideVectors("elementwise.vectors", LanesExtent(*parts_.output),
+                             Bits::kSame);
     for (const std::string& name : inlined_)
       writer_.ComputeInline(writer_.Block(name));
     for (const RowBlock* block : parts_.between)
@@ -107,7 +158,6 @@ class Writer {
     CutSum(*parts_.first, sums);
     writer_.Annotate(
         CutLanes(*parts_.output, output, parts_.output->inner[0].name), "tile");
-    return std::move(writer_).Finish();
   }
 
  private:
@@ -124,6 +174,28 @@ class Writer {
       tasks.push_back(Factors{shape[i] / per_task, per_task});
     }
     return writer_.GroupTile({output}, tasks).back();
+  }
+
+  // Whether the axes of a row are one loop.
+  static bool TakesWhole(const RowBlock& block) {
+    return block.inner.size() > 1 && block.fusible == 0;
+  }
+
+  // Elements of the loop along a row, or along a block of it, that is cut into
+  // vectors.
+  int64_t LanesExtent(const RowBlock& block) const {
+    const int64_t outermost = block.reduces ? steps_ : block.inner[0].extent;
+    if (block.inner.size() == 1) return outermost;
+    return TakesWhole(block)
+               ? outermost * (block.row_elements() / block.inner[0].extent)
+               : block.inner.back().extent;
+  }
+
+  int64_t DecideVectors(const char* name, int64_t extent, Bits bits) {
+    const int64_t most = std::min(kMostVectors, CeilDiv(extent, lanes_));
+    return decider_.DecideNumber(
+        name, Space::Integers(1, most),
+        [&] { return std::min(kRowVectors, most); }, bits);
   }
 
   // The loops along a row, the outermost named `outermost`, cut into vectors
@@ -143,15 +215,10 @@ class Writer {
       order.push_back(writer_.Loop(handle, axis.name));
     order.insert(order.end(), loops.begin(), loops.end());
     if (order.size() > 1) writer_.Reorder(order);
-    int64_t extent =
-        block.reduces && loops.size() == 1 ? steps_ : block.inner.back().extent;
-    Handle along = loops.back();
-    if (loops.size() > 1 && block.fusible == 0) {
-      along = writer_.Fuse(loops);
-      extent = (block.reduces ? steps_ : block.inner[0].extent) *
-               (block.row_elements() / block.inner[0].extent);
-    }
-    const int64_t size = std::min(kVectors * lanes_, extent);
+    const Handle along = TakesWhole(block) ? writer_.Fuse(loops) : loops.back();
+    const int64_t extent = LanesExtent(block);
+    const int64_t size =
+        std::min((block.reduces ? partials_ : vectors_) * lanes_, extent);
     return writer_.Split(along, Factors{CeilDiv(extent, size), size})[1];
   }
 
@@ -168,30 +235,32 @@ class Writer {
   const int64_t steps_;
   const int64_t lanes_;
   const std::vector<std::string>& inlined_;
-  ScheduleWriter writer_;
+  Decider& decider_;
+  ScheduleWriter& writer_;
+  int64_t partials_ = 1;
+  int64_t vectors_ = 1;  // of the output
 };
 
 }  // namespace
 
-std::optional<Schedule> OnePassRowSchedule(const Workload& workload,
-                                           const DeviceSpec& spec,
-                                           int64_t block_elements) {
-  if (workload.graph.outputs().size() != 1) return std::nullopt;
-  std::vector<TensorId> members;
-  for (const Tensor& tensor : workload.graph.tensors()) {
-    if (tensor.kind == TensorKind::kCompute) members.push_back(tensor.id);
-  }
-  const std::optional<RowSpace> rows = FindRows(workload.graph, members);
-  if (!rows) return std::nullopt;
-  const RowBlocks blocks = FindRowBlocks(workload, *rows);
+bool WriteOnePassRows(const Workload& workload, const DeviceSpec& spec,
+                      const RowBlocks& blocks, const Place& place) {
+  if (place.inside) return false;
   const std::optional<Parts> parts = FindParts(blocks);
-  if (!parts) return std::nullopt;
-  const int64_t steps = StepsOfABlock(*parts->second, block_elements);
-  if (steps == 0) return std::nullopt;
-  Schedule schedule = Writer(workload, spec, blocks, *parts, steps).Run();
-  // Whether there is a repair is for the rules to say.
-  if (!Replay(workload, schedule).ok()) return std::nullopt;
-  return schedule;
+  if (!parts) return false;
+  const RowBlock& sum = *parts->second;
+  const int64_t extent = sum.inner[0].extent;
+  if (extent == 1 || !HasRepair(workload.graph, *parts)) return false;
+  const bool one = place.decider.DecideNumber(
+                       "passes", Space::OneOf({"one", "two"}), [] { return 1; },
+                       Bits::kMayChange) == 0;
+  if (!one) return false;
+  const int64_t steps = place.decider.DecideNumber(
+      "passes.block", Space::Integers(1, extent - 1),
+      [&] { return StepsOfABlock(sum, LaneBytes(workload.graph), spec); },
+      Bits::kMayChange);
+  Writer(workload, spec, blocks, *parts, steps, place).Run();
+  return true;
 }
 
 }  // namespace tilewright::sketch

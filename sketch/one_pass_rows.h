@@ -1,25 +1,28 @@
-// Row groups whose rows are longer than a private cache, and whose second
-// reduction follows the first (rolling_update): a norm's variance follows its
-// mean. Both are taken in one pass, block by block, so a row comes in from
-// memory once for them, not twice.
+// Row groups whose second reduction can follow the first (rolling_update): a
+// norm's variance follows its mean. Both are taken in one pass, block by block,
+// so a row that is longer than a private cache comes in from memory once for
+// them, not twice. Internal to sketch. They decide
+//
+//   passes               "two", which is preferred, or "one"
+//   passes.block         of one: steps of a block, along the outermost axis of
+//                        a row
+//   reduce.partials, elementwise.vectors   as in row_decisions.h
 #ifndef TILEWRIGHT_SKETCH_ONE_PASS_ROWS_H_
 #define TILEWRIGHT_SKETCH_ONE_PASS_ROWS_H_
 
-#include <cstdint>
-#include <optional>
-
 #include "backends/spec/device_spec.pb.h"
-#include "sketch/schedule.h"
+#include "sketch/place.h"
+#include "sketch/row_blocks.h"
 #include "sketch/workload.h"
 
 namespace tilewright::sketch {
 
-// nullopt if the group is not of that kind: two sums, one of them repaired
-// when the other grows, values of a row, and a map over rows in the end; or if
-// no part of a row has at most `block_elements`.
-std::optional<Schedule> OnePassRowSchedule(const Workload& workload,
-                                           const DeviceSpec& spec,
-                                           int64_t block_elements);
+// Decides how many passes a group of that kind takes: two sums, one of them
+// repaired when the other grows, values of a row, and an elementwise block over
+// rows in the end. False, and nothing written, if it takes two, is of another
+// kind or a stage.
+bool WriteOnePassRows(const Workload& workload, const DeviceSpec& spec,
+                      const RowBlocks& blocks, const Place& place);
 
 }  // namespace tilewright::sketch
 

@@ -3,16 +3,21 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "sketch/group_chain.h"
+#include "tilegraph/decision/space.h"
 
 namespace tilewright::sketch {
 namespace {
 
-// Operations per element up to which a map with several readers is computed
-// anew for each.
+// Operations per element up to which an elementwise compute with several
+// readers is computed anew for each: by rule, and at most.
 constexpr double kCheap = 5;
+constexpr double kMostRecomputed = 100;
 
 double CostOf(const Expr& e) {
   switch (e.op()) {
@@ -45,8 +50,11 @@ using Strides = std::map<int, AxisStride>;
 
 class Finder {
  public:
-  Finder(const Workload& workload, const RowSpace& rows)
-      : workload_(workload), graph_(workload.graph), rows_(rows) {}
+  Finder(const Workload& workload, const RowSpace& rows, Decider& decider)
+      : workload_(workload),
+        graph_(workload.graph),
+        rows_(rows),
+        decider_(decider) {}
 
   RowBlocks Run() {
     result_.output = graph_.outputs()[0];
@@ -120,14 +128,19 @@ class Finder {
   }
 
   // Values of a row are kept for the loops over it; in a row, what is read once
-  // or cheap is inlined.
+  // is inlined, of the rest what is decided.
   void ChooseInlined() {
+    for (const Tensor& tensor : graph_.tensors()) {
+      if (IsMap(tensor.id) && tensor.id != result_.output &&
+          readers_.count(tensor.id) && IsInRow(tensor.id))
+        numbers_.emplace(tensor.id, static_cast<int>(numbers_.size()) + 1);
+    }
     for (TensorId id = graph_.size() - 1; id >= 0; --id) {
       if (!IsMap(id) || id == result_.output || !readers_.count(id)) continue;
       const std::vector<TensorId>& readers = readers_.at(id);
       const bool inlines =
           IsInRow(id)
-              ? Evaluations(id) == 1 || Cost(id) <= kCheap
+              ? Evaluations(id) == 1 || DecideRecomputed(id)
               : std::all_of(readers.begin(), readers.end(), [&](TensorId r) {
                   return IsMap(r) && !IsInRow(r) && Evaluations(id) == 1;
                 });
@@ -135,6 +148,18 @@ class Finder {
     }
     for (const TensorId id : inlined_)
       result_.inlined.push_back(graph_.tensor(id).name);
+  }
+
+  // Where it becomes part of others, a product and a sum may become one fused
+  // multiply-add.
+  bool DecideRecomputed(TensorId id) {
+    const double cost = Cost(id);
+    std::vector<std::string> options = {"kept"};
+    if (cost <= kMostRecomputed) options.emplace_back("recomputed");
+    return decider_.DecideNumber(
+               absl::StrCat("intermediate.", numbers_.at(id)),
+               Space::OneOf(std::move(options)),
+               [&] { return cost <= kCheap ? 1 : 0; }, Bits::kMayChange) == 1;
   }
 
   std::vector<Expr> Body(TensorId id) const {
@@ -159,6 +184,7 @@ class Finder {
     block.name = tensor.name;
     block.tensor = tensor.id;
     block.reduces = compute.combiner.has_value();
+    if (numbers_.count(tensor.id)) block.intermediate = numbers_.at(tensor.id);
     for (const int axis : rows) block.rows.push_back(AxisAt(compute, axis));
     std::vector<int> inner;
     const int spatial = static_cast<int>(compute.axes.size());
@@ -302,7 +328,9 @@ class Finder {
   const Workload& workload_;
   const TensorGraph& graph_;
   const RowSpace& rows_;
+  Decider& decider_;
   std::map<TensorId, std::vector<TensorId>> readers_;
+  std::map<TensorId, int> numbers_;  // of what may be kept
   std::set<TensorId> inlined_;
   std::map<TensorId, std::vector<Expr>> bodies_;  // with maps inlined
   bool decided_ = false;
@@ -317,8 +345,9 @@ int64_t RowBlock::row_elements() const {
   return elements;
 }
 
-RowBlocks FindRowBlocks(const Workload& workload, const RowSpace& rows) {
-  return Finder(workload, rows).Run();
+RowBlocks FindRowBlocks(const Workload& workload, const RowSpace& rows,
+                        Decider& decider) {
+  return Finder(workload, rows, decider).Run();
 }
 
 }  // namespace tilewright::sketch

@@ -1,6 +1,10 @@
-// The computes of a row group (tilegraph/row_space.h) as a default schedule
-// sees them: which are written out, and along which axes each runs inside a
-// row. Internal to sketch.
+// The computes of a row group (tilegraph/row_space.h) as its schedule sees
+// them: which are written out, and along which axes each runs inside a row.
+// Internal to sketch. It decides
+//
+//   intermediate.N  "kept" or "recomputed": the N-th elementwise compute of the
+//                   elements of a row, counted from 1, where several others
+//                   would evaluate it
 #ifndef TILEWRIGHT_SKETCH_ROW_BLOCKS_H_
 #define TILEWRIGHT_SKETCH_ROW_BLOCKS_H_
 
@@ -10,6 +14,7 @@
 #include <vector>
 
 #include "sketch/workload.h"
+#include "tilegraph/decision/decider.h"
 #include "tilegraph/row_space.h"
 
 namespace tilewright::sketch {
@@ -31,6 +36,7 @@ struct RowBlock {
   // per row. Those from `fusible` on lie side by side in all it touches.
   std::vector<RowAxis> inner;
   size_t fusible = 0;
+  int intermediate = 0;  // its number in decisions, if it is one that is kept
 
   int64_t row_elements() const;
 };
@@ -45,7 +51,8 @@ struct RowBlocks {
 };
 
 // `rows`: FindRows of all computes of the graph, which has one output.
-RowBlocks FindRowBlocks(const Workload& workload, const RowSpace& rows);
+RowBlocks FindRowBlocks(const Workload& workload, const RowSpace& rows,
+                        Decider& decider);
 
 }  // namespace tilewright::sketch
 

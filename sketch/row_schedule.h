@@ -1,11 +1,12 @@
-// The default schedule of row groups: softmax, norms, and plain reductions.
+// Row reductions: softmax, norms, and plain reductions.
 //
 // Tasks run over rows. A row, or a few short ones at a time, goes through every
 // compute of the group in order: statistics in several vectors of partial
-// results that are joined once per row, values of a row in registers, maps
-// that are dear and read more than once in a buffer of the row, all else
-// computed anew. Where rows, not their elements, lie side by side in memory, a
-// lane is a row.
+// results that are added up once per row, values of a row in registers; of
+// elementwise computes that are read more than once some are kept in a buffer
+// of the row, the others computed anew. Where rows, not their elements, lie
+// side by side in memory, a lane is a row. The decisions stand in row_blocks.h,
+// one_pass_rows.h and row_decisions.h.
 #ifndef TILEWRIGHT_SKETCH_ROW_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_ROW_SCHEDULE_H_
 

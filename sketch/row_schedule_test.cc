@@ -1,6 +1,9 @@
 #include "sketch/row_schedule.h"
 
+#include <cstdint>
+#include <iostream>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +14,8 @@
 #include "gtest/gtest.h"
 #include "sketch/block_tree.h"
 #include "sketch/block_tree_verifier.h"
+#include "sketch/decision_testing.h"
+#include "sketch/norm_workloads.h"
 #include "sketch/replay.h"
 #include "sketch/row_workloads.h"
 #include "sketch/schedule.h"
@@ -21,6 +26,7 @@ namespace tilewright::sketch {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 // The schedule's text, once its tree was found to compute the right thing.
@@ -71,6 +77,24 @@ TEST(RowScheduleTest, WhatIsDearIsKeptAndTheRestComputedAnew) {
               Not(HasSubstr("scratch")));
   EXPECT_THAT(Checked(MakeRows(RowFamily::kLayerNorm, 4, 200), "cpu_x86_64_v4"),
               Not(HasSubstr("scratch")));
+}
+
+TEST(RowScheduleTest, AnyDecisionsComputeTheSame) {
+  DecisionCounts counts;
+  for (uint64_t seed = 0; seed < 160; ++seed) {
+    Workload workload = DrawRows(seed);
+    if (seed % 5 == 1) workload = LayerNorm(1 + seed % 7, 2 + seed % 150);
+    if (seed % 10 == 2)
+      workload = InstanceNorm(1 + seed % 3, 2 + seed % 7, 1 + seed % 37);
+    const DeviceSpec spec =
+        *LoadSpec(seed % 2 == 0 ? "cpu_x86_64_v4" : "cpu_x86_64_v2");
+    ASSERT_THAT(CheckDecisions(workload, spec, seed, counts), IsOk())
+        << "seed " << seed;
+  }
+  std::cout << counts.ToString();
+  EXPECT_THAT(counts.refused, IsEmpty());
+  EXPECT_THAT(counts.ToString(), Not(HasSubstr("never taken")));
+  EXPECT_EQ(counts.taken["passes"].size(), 2u);
 }
 
 TEST(RowScheduleTest, ProductsWindowsAndMapsAreOtherFamilies) {

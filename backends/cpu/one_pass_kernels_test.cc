@@ -4,21 +4,25 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/case_runner.h"
 #include "backends/cpu/hard_inputs.h"
 #include "backends/lowering/random_case.h"
 #include "base/random.h"
+#include "base/status_macros.h"
 #include "gtest/gtest.h"
+#include "sketch/default_schedule.h"
+#include "sketch/generator.h"
 #include "sketch/norm_workloads.h"
-#include "sketch/one_pass_rows.h"
 #include "sketch/row_workloads.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -28,15 +32,21 @@ using sketch::InstanceNorm;
 using sketch::LayerNorm;
 using sketch::Workload;
 
-absl::StatusOr<RandomCase> OnePassCase(Workload workload, int64_t block,
+// `steps`: of a block, along the outermost axis of a row.
+absl::StatusOr<RandomCase> OnePassCase(Workload workload, int64_t steps,
                                        const DeviceSpec& spec, uint64_t seed) {
   RandomCase c;
   c.seed = seed;
   c.workload = std::move(workload);
-  std::optional<sketch::Schedule> schedule =
-      sketch::OnePassRowSchedule(c.workload, spec, block);
-  if (!schedule) return absl::InvalidArgumentError(c.workload.Text());
-  c.schedule = *std::move(schedule);
+  PreferredPolicy rest;
+  TablePolicy policy({{"passes", "one"}, {"passes.block", absl::StrCat(steps)}},
+                     rest);
+  Decider decider(policy);
+  TW_ASSIGN_OR_RETURN(c.schedule,
+                      sketch::Generate(sketch::Generators(c.workload).front(),
+                                       c.workload, spec, decider));
+  if (!policy.Rounded().empty() || !policy.Unused().empty())
+    return absl::InvalidArgumentError(c.workload.Text());
   const absl::Status status = lowering::PrepareCase(c, /*exact=*/false);
   if (!status.ok()) return status;
   return c;
@@ -54,15 +64,15 @@ TEST(OnePassKernelsTest, ComputeWhatTheReferenceComputes) {
                   height = random.UniformInt(2, 9),
                   width = kWidths[random.Index(std::size(kWidths))];
     Workload workload = LayerNorm(rows, elements);
-    int64_t block = random.UniformInt(1, elements - 1);
+    int64_t steps = random.UniformInt(1, elements - 1);
     if (seed % 4 == 1 || seed % 4 == 2) {
       workload = InstanceNorm(rows, height, width, /*halves=*/seed % 4 == 2);
-      block = width * random.UniformInt(1, height - 1);
+      steps = random.UniformInt(1, height - 1);
     } else if (seed % 4 == 3) {
       workload = MakeRows(sketch::RowFamily::kLogSoftmax, rows, elements);
     }
     absl::StatusOr<RandomCase> made =
-        OnePassCase(std::move(workload), block, runner->spec(), seed);
+        OnePassCase(std::move(workload), steps, runner->spec(), seed);
     ASSERT_TRUE(made.ok()) << seed << ": " << made.status();
     batch.push_back(*std::move(made));
   }
