@@ -5,12 +5,12 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
+#include "sketch/tile_decisions.h"
+#include "sketch/window_decisions.h"
 #include "sketch/window_tile.h"
 #include "tilegraph/expr_vars.h"
 #include "tilegraph/index_eval.h"
@@ -61,12 +61,14 @@ class Builder {
       writer_.ComputeInline(writer_.Block(block));
     const Handle last = writer_.Block(chain_.last);
     tiles_ = StartTiles(workload_, chain_.output);
-    ChooseTile();
+    DecideTile();
     if (place_.inside) {
       TakeWhole(tiles_);
     } else {
-      ChooseTasks();
+      DecideTasks();
     }
+    DecideStepOrder(place_.decider, tiles_);
+    OrderReduction();
     PackConstants();
     const Handle task =
         place_.inside ? *place_.inside : WriteTasks(writer_, tiles_, last);
@@ -123,7 +125,7 @@ class Builder {
     return access;
   }
 
-  void ChooseTile() {
+  void DecideTile() {
     const int64_t lanes = Lanes(graph_, spec_);
     const VectorUnit unit = UnitOf(workload_, chain_.output, lanes);
     WindowSpace space;
@@ -142,61 +144,106 @@ class Builder {
       space.temporaries = kExtremeTemporaries;
     }
     if (place_.inside) {
-      const auto allows = [&](int axis, int64_t size) {
-        return place_.bounds.Allow(axis, size, Extent(axis));
-      };
-      space.allowed = [&, allows](const WindowTile& tile) {
-        const int64_t outputs = tile.vectors * tile.rows * tile.outer_rows *
-                                space.registers_per_unit;
-        return (outputs <= kMostOutputs || tile.rows * tile.outer_rows == 1) &&
-               allows(tiles_.vector_axis, tile.vectors * unit.elements) &&
-               allows(tiles_.row_axis, tile.rows) &&
-               allows(tiles_.outer_row_axis, tile.outer_rows);
+      space.most_outputs = kMostOutputs;
+      // By value: spaces of decisions outlive this run.
+      space.allowed = [bounds = place_.bounds, tiles = tiles_,
+                       elements = unit.elements](const WindowTile& tile) {
+        const auto allow = [&](int axis, int64_t size) {
+          return axis < 0 || bounds.Allow(axis, size, tiles.shape[axis]);
+        };
+        return allow(tiles.vector_axis, tile.vectors * elements) &&
+               allow(tiles.row_axis, tile.rows) &&
+               allow(tiles.outer_row_axis, tile.outer_rows);
       };
     }
-    const WindowTile tile = ChooseWindowTile(space);
-    laid_out_ = tile.laid_out;
+    const WindowTile tile = DecideWindowTile(place_.decider, space);
+    unrolled_ = tile.unrolled;
+    unit_ = unit;
+    wide_ = tile.vectors > 1;
     SetVectors(tiles_, unit, tile.vectors);
     if (tiles_.row_axis >= 0) tiles_.axes[tiles_.row_axis].tile = tile.rows;
     if (tiles_.outer_row_axis >= 0)
       tiles_.axes[tiles_.outer_row_axis].tile = tile.outer_rows;
   }
 
-  void ChooseTasks() {
+  void DecideTasks() {
     int64_t operations = 2;
     for (const Axis& axis : reduction_.compute.reduce_axes)
       operations *= axis.extent.value();
-    TaskBudget budget = BudgetOf(tiles_, spec_, operations);
-    for (const int axis : {tiles_.row_axis, tiles_.outer_row_axis}) {
-      if (axis >= 0) TakeSteps(tiles_, axis, budget);
+    DecideSteps(place_.decider, tiles_, spec_,
+                {tiles_.row_axis, tiles_.outer_row_axis},
+                BudgetOf(tiles_, spec_, operations));
+    // Nothing is used again along the vector axis: one tile, by preference.
+    const OutputTiles rule = tiles_;
+    DecideSteps(place_.decider, tiles_, spec_, {tiles_.vector_axis}, rule);
+  }
+
+  // The loops over steps of reduce axes, and the unrolled ones.
+  void OrderReduction() {
+    const std::vector<Axis>& axes = reduction_.compute.reduce_axes;
+    std::vector<int> looped;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const int axis = static_cast<int>(i);
+      if (unrolled_[i] > 1) taps_.push_back(axis);
+      if (unrolled_[i] < axes[i].extent.value()) looped.push_back(axis);
+    }
+    // In the order of what they read: so each window sees it in this order
+    // too.
+    std::stable_sort(taps_.begin(), taps_.end(), [&](int a, int b) {
+      return StrideOf(spatial_ + a) > StrideOf(spatial_ + b);
+    });
+    looped = DecideReduceOrder(place_.decider, "reduce.order", looped);
+    taps_ = DecideReduceOrder(place_.decider, "taps.order", taps_);
+    // Axes of one step stay where they are.
+    auto next = looped.begin();
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const int64_t extent = axes[i].extent.value();
+      if (extent == 1) loops_.push_back(static_cast<int>(i));
+      if (unrolled_[i] < extent) loops_.push_back(*next++);
     }
   }
 
-  // Constants that vary along the vector axis lie in panels as wide as the
-  // tile, window positions side by side.
+  // The dimension of a load's source that the vector axis alone indexes, -1 if
+  // there is none.
+  int PanelDim(const Expr& load) const {
+    int panel = -1;
+    for (size_t d = 0; d < load.operands().size(); ++d) {
+      const Expr& index = load.operand(static_cast<int>(d));
+      if (index.op() == Op::kVar && index.var_id() == tiles_.vector_axis)
+        panel = static_cast<int>(d);
+    }
+    return panel;
+  }
+
+  // Panels of constants that vary along the vector axis, window positions side
+  // by side.
   void PackConstants() {
+    bool any = false;
+    ForEachLoad(body_, [&](const Expr& load) {
+      any |= graph_.tensor(load.source()).kind == TensorKind::kConstant &&
+             PanelDim(load) >= 0;
+    });
+    if (!any) return;
+    const WindowPack pack = DecideWindowPack(place_.decider, wide_);
+    if (pack == WindowPack::kPlain) return;
     const AxisTile& vector = tiles_.axes[tiles_.vector_axis];
-    const int64_t width = vector.vectors * vector.tile;
+    const int64_t width = pack == WindowPack::kVector
+                              ? unit_.elements
+                              : vector.vectors * vector.tile;
     std::set<TensorId> done;
     ForEachLoad(body_, [&](const Expr& load) {
       const Tensor& constant = graph_.tensor(load.source());
       if (constant.kind != TensorKind::kConstant ||
           !done.insert(constant.id).second)
         return;
-      const std::vector<int64_t> shape = constant.static_shape();
-      std::vector<Layout::Digit> digits;
-      int panel = -1;
-      for (size_t d = 0; d < shape.size(); ++d) {
-        const Expr& index = load.operand(static_cast<int>(d));
-        const int dim = static_cast<int>(d);
-        if (index.op() == Op::kVar && index.var_id() == tiles_.vector_axis) {
-          panel = dim;
-          digits.insert(digits.begin(), {dim, width, CeilDiv(shape[d], width)});
-        } else {
-          digits.push_back({dim, 1, shape[d]});
-        }
-      }
+      const int panel = PanelDim(load);
       if (panel < 0) return;
+      const std::vector<int64_t> shape = constant.static_shape();
+      std::vector<Layout::Digit> digits = {
+          {panel, width, CeilDiv(shape[panel], width)}};
+      for (int dim = 0; dim < static_cast<int>(shape.size()); ++dim) {
+        if (dim != panel) digits.push_back({dim, 1, shape[dim]});
+      }
       digits.push_back({panel, 1, width});
       const std::vector<int64_t> none(shape.size(), 0);
       const absl::StatusOr<Layout> layout =
@@ -226,34 +273,23 @@ class Builder {
   void TileReduction(Handle block, const std::vector<Axis>& names,
                      bool whole_task) {
     const Nest nest = CutSpatial(writer_, tiles_, block, names, whole_task);
-    std::vector<Handle> order = nest.steps;
-    std::vector<std::pair<int64_t, Handle>> unrolled;  // by stride
     const std::vector<Axis>& axes = reduction_.compute.reduce_axes;
+    std::vector<Handle> loop(axes.size()), taps(axes.size());  // by axis
     for (size_t i = 0; i < axes.size(); ++i) {
-      Handle loop = writer_.Loop(block, axes[i].name);
-      const int64_t extent = axes[i].extent.value(), part = laid_out_[i];
-      if (part < extent && part > 1) {
-        const std::vector<Handle> parts =
-            writer_.Split(loop, Factors{CeilDiv(extent, part), part});
-        order.push_back(parts[0]);
-        loop = parts[1];
-      }
-      if (part > 1) {
-        unrolled.emplace_back(-StrideOf(spatial_ + static_cast<int>(i)), loop);
-      } else {
-        order.push_back(loop);
-      }
+      loop[i] = taps[i] = writer_.Loop(block, axes[i].name);
+      const int64_t extent = axes[i].extent.value(), part = unrolled_[i];
+      if (part == 1 || part == extent) continue;
+      const std::vector<Handle> parts =
+          writer_.Split(loop[i], Factors{CeilDiv(extent, part), part});
+      loop[i] = parts[0];
+      taps[i] = parts[1];
     }
-    // In the order of what they read: so each window sees it in this order
-    // too.
-    std::stable_sort(
-        unrolled.begin(), unrolled.end(),
-        [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [stride, loop] : unrolled) order.push_back(loop);
+    std::vector<Handle> order = nest.steps;
+    for (const int axis : loops_) order.push_back(loop[axis]);
+    for (const int axis : taps_) order.push_back(taps[axis]);
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
     if (order.size() > 1) writer_.Reorder(order);
-    for (const auto& [stride, loop] : unrolled)
-      writer_.Annotate(loop, "unroll");
+    for (const int axis : taps_) writer_.Annotate(taps[axis], "unroll");
     writer_.Annotate(nest.tile.front(), "tile");
   }
 
@@ -268,7 +304,10 @@ class Builder {
   const int spatial_;             // axes of the output
   const std::vector<Expr> body_;  // of the reduction, prologue inlined
   OutputTiles tiles_;
-  std::vector<int64_t> laid_out_;  // by reduce axis: steps inside the tile
+  VectorUnit unit_ = {};
+  bool wide_ = false;              // a tile has several vectors
+  std::vector<int64_t> unrolled_;  // by reduce axis: steps inside the tile
+  std::vector<int> loops_, taps_;  // reduce axes, outermost first
 };
 
 }  // namespace

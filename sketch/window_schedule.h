@@ -3,8 +3,9 @@
 // number of dimensions. Every load but those of constants moves with every
 // axis of the output, so nothing is broadcast: what there is to reuse are the
 // elements that neighbouring windows share and, along rows, the weights. The
-// innermost window axes are laid out inside the register tile, where lowering
-// loads each shared element once.
+// innermost window axes are unrolled inside the register tile, where lowering
+// loads each shared element once. What is decided: window_decisions.h; in tasks
+// of their own, also the steps of tile_decisions.h.
 #ifndef TILEWRIGHT_SKETCH_WINDOW_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_WINDOW_SCHEDULE_H_
 

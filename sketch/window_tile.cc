@@ -20,8 +20,8 @@ constexpr double kTileCost = 6;
 constexpr double kStoreCost = 2;
 // Fewer accumulators than this leave the units waiting for each other.
 constexpr double kAccumulatorsToHideLatency = 8;
-// Multiply-adds laid out in a row: more is long code for no gain.
-constexpr int64_t kMostLaidOut = 176;
+// Unrolled multiply-adds: more is long code for no gain.
+constexpr int64_t kMostUnrolled = 176;
 constexpr int64_t kMostTaps = 49;
 // Of reduce axes longer than this, parts are tried too.
 constexpr int64_t kLongAxis = 8;
@@ -51,16 +51,32 @@ class Chooser {
   explicit Chooser(const WindowSpace& space) : space_(space) {}
 
   WindowTile Run() {
-    WindowTile tile;
-    tile.laid_out.assign(space_.reduce.size(), 1);
-    best_ = tile;
-    LayOut(0, 1, tile);
+    best_.unrolled.assign(space_.reduce.size(), 1);
+    WindowTile tile = best_;
+    UnrollFrom(0, 1, tile);
     return best_;
   }
 
+  WindowTile Run(const std::vector<int64_t>& unrolled) {
+    best_.unrolled = unrolled;
+    TryTiles(best_);
+    return best_;
+  }
+
+  bool Fits(const WindowTile& tile) {
+    const std::vector<int64_t> extents =
+        Extents(tile.vectors, tile.rows, tile.outer_rows, tile.unrolled);
+    int64_t live = Outputs(tile) + tile.vectors;  // of the epilogue, or on its
+                                                  // way
+    for (const WindowAccess& access : space_.accesses)
+      live += Shared(access) ? Distinct(access, extents) : 0;
+    return live * space_.registers_per_unit + space_.temporaries + 2 <=
+           space_.registers;
+  }
+
  private:
-  // Tries to lay out none, a part or all of the reduce axes from `axis` on.
-  void LayOut(size_t axis, int64_t taps, WindowTile& tile) {
+  // Tries to unroll none, a part or all of the reduce axes from `axis` on.
+  void UnrollFrom(size_t axis, int64_t taps, WindowTile& tile) {
     if (axis == space_.reduce.size()) {
       TryTiles(tile);
       return;
@@ -71,10 +87,10 @@ class Chooser {
     if (whole > 1) parts.push_back(whole);
     for (const int64_t part : parts) {
       if (taps * part > kMostTaps) continue;
-      tile.laid_out[axis] = part;
-      LayOut(axis + 1, taps * part, tile);
+      tile.unrolled[axis] = part;
+      UnrollFrom(axis + 1, taps * part, tile);
     }
-    tile.laid_out[axis] = 1;
+    tile.unrolled[axis] = 1;
   }
 
   void TryTiles(WindowTile tile) {
@@ -87,8 +103,8 @@ class Chooser {
           tile.vectors = vectors;
           tile.rows = rows;
           tile.outer_rows = outer;
-          if (!Fits(tile)) break;
-          if (space_.allowed && !space_.allowed(tile)) continue;
+          if (IsLong(tile) || !Fits(tile)) break;
+          if (!IsPreferable(tile)) continue;
           const double cost = Cost(tile);
           if (cost < least_) best_ = tile, least_ = cost;
         }
@@ -135,9 +151,9 @@ class Chooser {
   }
 
   std::vector<int64_t> Extents(int64_t vectors, int64_t rows, int64_t outer,
-                               const std::vector<int64_t>& laid_out) const {
+                               const std::vector<int64_t>& unrolled) const {
     std::vector<int64_t> extents = {vectors, rows, outer};
-    extents.insert(extents.end(), laid_out.begin(), laid_out.end());
+    extents.insert(extents.end(), unrolled.begin(), unrolled.end());
     return extents;
   }
 
@@ -146,26 +162,29 @@ class Chooser {
     return !Moves(access, kRowAxis) && !Moves(access, kOuterRowAxis);
   }
 
-  bool Fits(const WindowTile& tile) {
-    const std::vector<int64_t> extents =
-        Extents(tile.vectors, tile.rows, tile.outer_rows, tile.laid_out);
+  static int64_t Outputs(const WindowTile& tile) {
+    return tile.vectors * tile.rows * tile.outer_rows;
+  }
+
+  static bool IsLong(const WindowTile& tile) {
     int64_t taps = 1;
-    for (const int64_t n : tile.laid_out) taps *= n;
-    const int64_t outputs = tile.vectors * tile.rows * tile.outer_rows;
-    if (taps > 1 && outputs * taps > kMostLaidOut) return false;
-    int64_t live = outputs + tile.vectors;  // of the epilogue, or on its way
-    for (const WindowAccess& access : space_.accesses)
-      live += Shared(access) ? Distinct(access, extents) : 0;
-    return live * space_.registers_per_unit + space_.temporaries + 2 <=
-           space_.registers;
+    for (const int64_t n : tile.unrolled) taps *= n;
+    return taps > 1 && Outputs(tile) * taps > kMostUnrolled;
+  }
+
+  bool IsPreferable(const WindowTile& tile) const {
+    const bool fills_much =
+        tile.rows * tile.outer_rows > 1 &&
+        Outputs(tile) * space_.registers_per_unit > space_.most_outputs;
+    return !fills_much && (!space_.allowed || space_.allowed(tile));
   }
 
   // Time over the whole output, in multiply-adds.
   double Cost(const WindowTile& tile) {
     double steps = 1, taps = 1;
     for (size_t i = 0; i < space_.reduce.size(); ++i) {
-      steps *= static_cast<double>(CeilDiv(space_.reduce[i], tile.laid_out[i]));
-      taps *= static_cast<double>(tile.laid_out[i]);
+      steps *= static_cast<double>(CeilDiv(space_.reduce[i], tile.unrolled[i]));
+      taps *= static_cast<double>(tile.unrolled[i]);
     }
     const double unit = space_.registers_per_unit;
     double cost = 0;
@@ -174,7 +193,7 @@ class Chooser {
         for (const Cut& o : Pieces(space_.outer_rows, tile.outer_rows)) {
           if (v.count * r.count * o.count == 0) continue;
           const std::vector<int64_t> extents =
-              Extents(v.size, r.size, o.size, tile.laid_out);
+              Extents(v.size, r.size, o.size, tile.unrolled);
           double loads = 0;
           for (const WindowAccess& access : space_.accesses) {
             const int64_t distinct = Distinct(access, extents);
@@ -203,8 +222,17 @@ class Chooser {
 
 }  // namespace
 
+bool FitsRegisters(const WindowSpace& space, const WindowTile& tile) {
+  return Chooser(space).Fits(tile);
+}
+
 WindowTile ChooseWindowTile(const WindowSpace& space) {
   return Chooser(space).Run();
+}
+
+WindowTile ChooseWindowTile(const WindowSpace& space,
+                            const std::vector<int64_t>& unrolled) {
+  return Chooser(space).Run(unrolled);
 }
 
 }  // namespace tilewright::sketch

@@ -1,6 +1,6 @@
 // The choice of a register tile for sliding windows: how many outputs are
-// accumulated side by side, and how many window positions are laid out in a
-// row, so that overlapping windows share what they load.
+// accumulated side by side, and how many window positions (taps) are unrolled,
+// so that overlapping windows share what they load.
 #ifndef TILEWRIGHT_SKETCH_WINDOW_TILE_H_
 #define TILEWRIGHT_SKETCH_WINDOW_TILE_H_
 
@@ -33,8 +33,8 @@ struct WindowTile {
   int64_t vectors = 1;
   int64_t rows = 1;
   int64_t outer_rows = 1;
-  // By reduce axis, how many of its steps are laid out: 1, a part or all.
-  std::vector<int64_t> laid_out;
+  // By reduce axis, how many of its steps are unrolled: 1, a part or all.
+  std::vector<int64_t> unrolled;
 };
 
 struct WindowSpace {
@@ -49,11 +49,20 @@ struct WindowSpace {
   double operations = 1;  // instructions of one combination
   // Whether a tile may be; unset: all may.
   std::function<bool(const WindowTile&)> allowed;
+  // Registers of outputs that the choice fills at most, of several rows.
+  int64_t most_outputs = INT64_MAX;
 };
 
-// The tile with the least estimated time per output whose accumulators, and
-// the operands that all its rows share, fit the registers.
+// Whether the tile's accumulators, and the operands that all its rows share,
+// fit the registers.
+bool FitsRegisters(const WindowSpace& space, const WindowTile& tile);
+
+// The tile with the least estimated time per output, of those that fit and are
+// allowed; if there is none, one unit wide without unrolled taps.
 WindowTile ChooseWindowTile(const WindowSpace& space);
+// The same where so many taps are unrolled.
+WindowTile ChooseWindowTile(const WindowSpace& space,
+                            const std::vector<int64_t>& unrolled);
 
 }  // namespace tilewright::sketch
 

@@ -24,9 +24,9 @@ WindowSpace Depthwise(int64_t channels, int64_t size, int64_t kernel,
   return space;
 }
 
-TEST(WindowTileTest, SmallWindowsAreLaidOutWhole) {
+TEST(WindowTileTest, SmallWindowsAreUnrolledWhole) {
   const WindowTile tile = ChooseWindowTile(Depthwise(24, 14, 3, 1, 32));
-  EXPECT_EQ(tile.laid_out, (std::vector<int64_t>{3, 3}));
+  EXPECT_EQ(tile.unrolled, (std::vector<int64_t>{3, 3}));
   EXPECT_EQ(tile.vectors, 1);
   EXPECT_GE(tile.rows * tile.outer_rows, 10);
 }
@@ -34,7 +34,7 @@ TEST(WindowTileTest, SmallWindowsAreLaidOutWhole) {
 TEST(WindowTileTest, OfLargeWindowsOneRow) {
   for (const int64_t kernel : {5, 7}) {
     const WindowTile tile = ChooseWindowTile(Depthwise(24, 14, kernel, 1, 32));
-    EXPECT_EQ(tile.laid_out, (std::vector<int64_t>{1, kernel})) << kernel;
+    EXPECT_EQ(tile.unrolled, (std::vector<int64_t>{1, kernel})) << kernel;
     EXPECT_GE(tile.rows * tile.outer_rows, 10) << kernel;
   }
 }
@@ -48,8 +48,8 @@ TEST(WindowTileTest, OfALongWindowAPart) {
       {{{{kVectorAxis, 1}}, {{kRowAxis, 1}, {kFirstReduceAxis, 1}}}},
       {{{{kVectorAxis, 1}}, {{kFirstReduceAxis, 1}}}}};
   const WindowTile tile = ChooseWindowTile(space);
-  EXPECT_GT(tile.laid_out[0], 1);
-  EXPECT_LT(tile.laid_out[0], 31);
+  EXPECT_GT(tile.unrolled[0], 1);
+  EXPECT_LT(tile.unrolled[0], 31);
 }
 
 TEST(WindowTileTest, AccumulatorsAndWeightsFitTheRegisters) {
@@ -60,7 +60,7 @@ TEST(WindowTileTest, AccumulatorsAndWeightsFitTheRegisters) {
           const WindowTile tile =
               ChooseWindowTile(Depthwise(3, size, kernel, stride, registers));
           int64_t taps = 1;
-          for (const int64_t n : tile.laid_out) taps *= n;
+          for (const int64_t n : tile.unrolled) taps *= n;
           EXPECT_LE(tile.vectors * (tile.rows * tile.outer_rows + taps) + 1,
                     registers);
           EXPECT_LE(tile.rows, size);

@@ -1,0 +1,139 @@
+#include "sketch/checked_decisions.h"
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+#include "sketch/block_tree.h"
+#include "sketch/block_tree_interpreter.h"
+#include "sketch/block_tree_verifier.h"
+#include "sketch/replay.h"
+#include "sketch/test_workloads.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
+#include "tilegraph/host_tensor.h"
+#include "tilegraph/known_zeros.h"
+
+namespace tilewright::sketch {
+namespace {
+
+// Numbers so far apart that most sums of them lose bits even in double: every
+// order of terms gives another result.
+absl::StatusOr<std::map<TensorId, HostTensor>> RunOnDistantNumbers(
+    const Workload& workload, const Schedule& schedule, uint64_t seed) {
+  TW_ASSIGN_OR_RETURN(const BlockTree tree, Replay(workload, schedule));
+  Random random(seed);
+  std::map<TensorId, HostTensor> inputs;
+  for (const Tensor& tensor : workload.graph.tensors()) {
+    if (tensor.kind != TensorKind::kPlaceholder) continue;
+    HostTensor value(tensor.dtype, tensor.static_shape());
+    for (int64_t i = 0; i < value.num_elements(); ++i) {
+      const double sign = random.Bernoulli(0.5) ? 1 : -1;
+      const auto exponent = static_cast<int>(random.UniformInt(0, 2)) * 35;
+      value.Set(i, Scalar{std::ldexp(sign * static_cast<double>(
+                                                random.UniformInt(1, 1 << 20)),
+                                     exponent),
+                          random.UniformInt(-4, 4)});
+    }
+    inputs.emplace(tensor.id, std::move(value));
+  }
+  FillKnownZeros(workload.zeros, inputs);
+  return RunBlockTree(tree, workload, inputs, {});
+}
+
+// Elements that differ in their bits.
+int64_t Differences(const std::map<TensorId, HostTensor>& a,
+                    const std::map<TensorId, HostTensor>& b) {
+  int64_t count = 0;
+  for (const auto& [id, tensor] : a) {
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+      const Scalar x = tensor.Get(i), y = b.at(id).Get(i);
+      count += std::memcmp(&x.f, &y.f, sizeof(x.f)) != 0 || x.i != y.i ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+// Random answers, but the preferred ones to what may change bits.
+void CheckBits(const Generator& generator, const Workload& workload,
+               const DeviceSpec& spec, uint64_t seed) {
+  PreferredPolicy preferred;
+  Decider by_rule(preferred);
+  const absl::StatusOr<Schedule> rule =
+      Generate(generator, workload, spec, by_rule);
+  ASSERT_THAT(rule.status(), IsOk());
+  DecisionTable kept;
+  for (const Decision& decision : by_rule.decisions()) {
+    if (decision.bits == Bits::kMayChange) kept.push_back(decision);
+  }
+  RandomPolicy random(seed);
+  TablePolicy policy(AnswersOf(kept), random);
+  Decider decider(policy);
+  const absl::StatusOr<Schedule> schedule =
+      Generate(generator, workload, spec, decider);
+  EXPECT_EQ(policy.Rounded(), std::vector<std::string>());
+  if (!schedule.ok() || !Replay(workload, *schedule).ok()) return;
+  const auto expected = RunOnDistantNumbers(workload, *rule, seed);
+  const auto results = RunOnDistantNumbers(workload, *schedule, seed);
+  ASSERT_THAT(expected.status(), IsOk());
+  ASSERT_THAT(results.status(), IsOk());
+  EXPECT_EQ(Differences(*expected, *results), 0)
+      << rule->ToString() << schedule->ToString();
+}
+
+}  // namespace
+
+std::string DecisionTally::ToString() const {
+  std::string text = absl::StrCat(schedules, " schedules\n");
+  for (const auto& [reason, count] : refusals)
+    absl::StrAppend(&text, count, " refused: ", reason, "\n");
+  for (const auto& [name, taken] : values)
+    absl::StrAppend(&text, name, ": ", taken.size(), " values\n");
+  return text;
+}
+
+void CheckDecisions(const Generator& generator, const Workload& workload,
+                    const DeviceSpec& spec, uint64_t seed,
+                    DecisionTally& tally) {
+  SCOPED_TRACE(absl::StrCat("seed ", seed, "\n", workload.Text()));
+  RandomPolicy random(seed);
+  Decider decider(random);
+  const absl::StatusOr<Schedule> schedule =
+      Generate(generator, workload, spec, decider);
+  absl::Status status = schedule.status();
+  if (schedule.ok()) {
+    PreferredPolicy preferred;
+    TablePolicy table(AnswersOf(decider.decisions()), preferred);
+    Decider again(table);
+    const absl::StatusOr<Schedule> same =
+        Generate(generator, workload, spec, again);
+    ASSERT_THAT(same.status(), IsOk());
+    EXPECT_EQ(same->ToString(), schedule->ToString());
+    EXPECT_EQ(table.Rounded(), std::vector<std::string>());
+    EXPECT_EQ(table.Unused(), std::vector<std::string>());
+    const absl::StatusOr<BlockTree> tree = Replay(workload, *schedule);
+    status = tree.status();
+    if (tree.ok()) {
+      ++tally.schedules;
+      for (const NamedDecision& decision : schedule->decisions)
+        tally.values[decision.name].insert(decision.value);
+      EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << schedule->ToString();
+      EXPECT_THAT(CheckTree(*tree, workload, seed), IsOk())
+          << schedule->ToString() << tree->ToString();
+    }
+  }
+  if (!status.ok()) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    ++tally.refusals[std::string(status.message())];
+  }
+  CheckBits(generator, workload, spec, seed);
+}
+
+}  // namespace tilewright::sketch
