@@ -240,12 +240,12 @@ void DecideTile(const Place& place, OutputTiles& tiles, const VectorUnit& unit,
   };
   const DecisionValue rule = {along_rows ? 1 : std::min(units, together),
                               along_rows ? std::min(together, rows) : 1};
-  const int64_t least = LeastTasks(spec, TasksOf(with(rule[0], rule[1])));
+  const int64_t least = LeastTasks(spec, with(rule[0], rule[1]).Tasks());
   const auto admits = [=, inside = place.inside.has_value(),
                        bounds = place.bounds](const DecisionValue& value) {
     if (value == rule) return true;
     if (value[0] * value[1] * registers > kMostVectors) return false;
-    if (!inside) return TasksOf(with(value[0], value[1])) >= least;
+    if (!inside) return with(value[0], value[1]).Tasks() >= least;
     return bounds.Allow(tiles.vector_axis, value[0] * unit.elements,
                         tiles.shape[tiles.vector_axis]) &&
            bounds.Allow(tiles.row_axis, value[1], rows);

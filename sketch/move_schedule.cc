@@ -123,7 +123,7 @@ void DecideTile(const Place& place, OutputTiles& tiles, const VectorUnit& unit,
         std::min(value[1] * piece, result.shape[result.row_axis]);
     return result;
   };
-  const int64_t least = LeastTasks(spec, TasksOf(with(rule)));
+  const int64_t least = LeastTasks(spec, with(rule).Tasks());
   const auto admits = [=, inside = place.inside.has_value(),
                        bounds = place.bounds](const DecisionValue& value) {
     if (value == rule) return true;
@@ -131,7 +131,7 @@ void DecideTile(const Place& place, OutputTiles& tiles, const VectorUnit& unit,
     const int64_t rows = result.axes[result.row_axis].tile;
     const int64_t width = value[0] * unit.elements;
     if (width * rows * bytes > kTileBytes) return false;
-    if (!inside) return TasksOf(result) >= least;
+    if (!inside) return result.Tasks() >= least;
     return bounds.Allow(tiles.vector_axis, width,
                         tiles.shape[tiles.vector_axis]) &&
            bounds.Allow(tiles.row_axis, rows, extent);

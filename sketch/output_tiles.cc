@@ -6,12 +6,20 @@
 #include "base/ceil_div.h"
 
 namespace tilewright::sketch {
+
 int64_t OutputTiles::TilesLeft(int axis) const {
   return CeilDiv(shape[axis], axes[axis].per_task());
 }
 
 int64_t OutputTiles::TaskExtent(int axis) const {
   return std::min(axes[axis].per_task(), shape[axis]);
+}
+
+int64_t OutputTiles::Tasks() const {
+  int64_t tasks = 1;
+  for (size_t i = 0; i < shape.size(); ++i)
+    tasks *= TilesLeft(static_cast<int>(i));
+  return tasks;
 }
 
 std::vector<int> OutputTiles::StepOrder() const {

@@ -43,6 +43,7 @@ struct OutputTiles {
 
   // Tiles along `axis` that no task has taken yet.
   int64_t TilesLeft(int axis) const;
+  int64_t Tasks() const;
   // Elements of `axis` in one task.
   int64_t TaskExtent(int axis) const;
   // The axes above that there are, as their steps nest, outermost first.

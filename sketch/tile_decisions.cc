@@ -22,7 +22,7 @@ const char* RoleOf(const OutputTiles& tiles, int axis) {
 int64_t MostSteps(OutputTiles tiles, int axis, int64_t least) {
   tiles.axes[axis].steps = 1;
   const int64_t left = tiles.TilesLeft(axis);
-  return MostStepsOfATask(left, TasksOf(tiles) / std::max<int64_t>(1, left),
+  return MostStepsOfATask(left, tiles.Tasks() / std::max<int64_t>(1, left),
                           least);
 }
 
@@ -36,13 +36,6 @@ int64_t LeastTasks(const DeviceSpec& spec, int64_t by_rule) {
 int64_t MostStepsOfATask(int64_t left, int64_t others, int64_t least) {
   const int64_t here = CeilDiv(least, std::max<int64_t>(1, others));
   return here <= 1 ? left : std::max<int64_t>(1, (left - 1) / (here - 1));
-}
-
-int64_t TasksOf(const OutputTiles& tiles) {
-  int64_t tasks = 1;
-  for (size_t i = 0; i < tiles.shape.size(); ++i)
-    tasks *= CeilDiv(tiles.shape[i], tiles.TaskExtent(static_cast<int>(i)));
-  return tasks;
 }
 
 RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space) {
@@ -96,7 +89,7 @@ void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
 
 void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
                  const std::vector<int>& axes, const OutputTiles& rule) {
-  const int64_t least = LeastTasks(spec, TasksOf(rule));
+  const int64_t least = LeastTasks(spec, rule.Tasks());
   // Axes that come later take one step at least: the first ones may take all
   // that is left over.
   for (const int axis : axes) {

@@ -27,7 +27,7 @@ RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
 
 // "task.rows" and so on: steps of a task along `axes` (absent ones are -1), the
 // first ones first. Preferred is what `budget` gives them in turn. No answer
-// leaves fewer tasks than that, or fewer than four a core, whichever is less.
+// leaves fewer tasks than that, or than LeastTasks, whichever is less.
 void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
                  const std::vector<int>& axes, TaskBudget budget);
 // The same where the steps of `rule` are preferred; else it equals `tiles`.
@@ -40,8 +40,6 @@ int64_t LeastTasks(const DeviceSpec& spec, int64_t by_rule);
 // The most of `left` steps that a task may take so that at least `least` tasks
 // are left, of `others` for each of them.
 int64_t MostStepsOfATask(int64_t left, int64_t others, int64_t least);
-// Tasks that the output is cut into.
-int64_t TasksOf(const OutputTiles& tiles);
 
 // "order": any of the axes with several steps, the others outside of them.
 // Preferred is what vectors_inside says.

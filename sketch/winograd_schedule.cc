@@ -1,6 +1,9 @@
 #include "sketch/winograd_schedule.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
 #include "sketch/register_tile.h"
+#include "sketch/tile_decisions.h"
 #include "tilegraph/winograd.h"
 
 namespace tilewright::sketch {
@@ -25,10 +29,12 @@ enum : int { kA, kB, kN, kY, kX, kChannel, kRank };
 
 class Builder {
  public:
-  Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain)
+  Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
+          Decider& decider)
       : graph_(workload.graph),
         spec_(spec),
         chain_(chain),
+        decider_(decider),
         output_(graph_.tensor(chain.output)),
         products_(graph_.tensor(*chain.reduction)),
         input_(graph_.tensor(graph_.Inputs(products_.id)[0])),
@@ -40,12 +46,12 @@ class Builder {
     for (const std::string& block : chain_.inlined) {
       if (block != input_.name) writer_.ComputeInline(writer_.Block(block));
     }
-    ChooseTask();
+    DecideTasks();
+    DecideOrder();
     const Handle last = writer_.Block(chain_.last);
-    SetFilterLayout();
+    PackFilters();
     const Handle task = WriteTasks(writer_, task_, last);
-    OutputTransform(last);
-    Products(task);
+    Products(OutputTransform(last).value_or(task));
     InputTransform(task);
     return std::move(writer_).Finish();
   }
@@ -58,65 +64,156 @@ class Builder {
     return products_.compute.reduce_axes[0].extent.value();
   }
 
-  // Tasks over [n, o, h, w] of the output, tiles over M of one task.
-  void ChooseTask() {
+  // What a task takes: rows of tiles, and vectors of channels.
+  struct Task {
+    int64_t rows, vectors;
+  };
+  Task ChooseTask() const {
     const int64_t bands =
         CeilDiv(Extent(kY), std::max<int64_t>(1, kTilesPerTask / Extent(kX)));
-    int64_t rows = CeilDiv(Extent(kY), bands);
     const int64_t vectors = CeilDiv(Extent(kChannel), lanes_);
     int64_t block = std::min(vectors, kChannelsPerTask / lanes_);
     const int64_t wanted = 2 * std::max<int64_t>(1, spec_.unit().cores());
     while (block > 1 && bands * Extent(kN) * CeilDiv(vectors, block) < wanted)
       block = CeilDiv(block, 2);
-    const RegisterTile tile = ChooseRegisterTile(
-        {block, Extent(kX), rows,
-         static_cast<int>(spec_.unit().vector_registers()), 1});
-    block = CeilDiv(block, tile.vectors) * tile.vectors;
-    // Only the last band may end inside a register tile.
-    rows =
-        std::min(Extent(kY), CeilDiv(rows, tile.outer_rows) * tile.outer_rows);
-
-    product_tiles_.shape = {Extent(kA), Extent(kB), 1,
-                            rows,       Extent(kX), block * lanes_};
-    product_tiles_.axes.assign(kRank, {});
-    product_tiles_.vector_axis = kChannel;
-    product_tiles_.row_axis = kX;
-    product_tiles_.outer_row_axis = kY;
-    const auto cut = [&](int axis, int64_t size) {
-      product_tiles_.axes[axis].tile = size;
-      product_tiles_.axes[axis].steps =
-          CeilDiv(product_tiles_.shape[axis], size);
-    };
-    product_tiles_.axes[kA].tile = Extent(kA);
-    product_tiles_.axes[kB].tile = Extent(kB);
-    cut(kChannel, tile.vectors * lanes_);
-    cut(kX, tile.rows);
-    cut(kY, tile.outer_rows);
-    // The channels there are may be fewer than whole tiles.
-    product_tiles_.shape[kChannel] = std::min(block * lanes_, Extent(kChannel));
-
-    task_.shape = output_.static_shape();
-    task_.axes.assign(4, {});
-    task_.axes[1].tile = block * lanes_;
-    task_.axes[2].tile = rows * m_;
-    task_.axes[3].tile = task_.shape[3];
+    return {CeilDiv(Extent(kY), bands), block};
   }
 
-  // In the order in which tasks and loops read them.
-  void SetFilterLayout() {
-    const int64_t block = task_.axes[1].tile,
-                  panel = product_tiles_.axes[kChannel].tile;
+  // Over all of M, in no tiles yet.
+  OutputTiles WholeProducts() const {
+    OutputTiles tiles;
+    for (int axis = 0; axis < kRank; ++axis)
+      tiles.shape.push_back(Extent(axis));
+    tiles.axes.assign(kRank, {});
+    tiles.vector_axis = kChannel;
+    tiles.row_axis = kX;
+    tiles.outer_row_axis = kY;
+    tiles.axes[kA].tile = Extent(kA);
+    tiles.axes[kB].tile = Extent(kB);
+    return tiles;
+  }
+
+  static void SetTile(OutputTiles& tiles, const RegisterTile& tile,
+                      int64_t lanes) {
+    tiles.axes[kChannel].tile = tile.vectors * lanes;
+    tiles.axes[kX].tile = tile.rows;
+    tiles.axes[kY].tile = tile.outer_rows;
+  }
+
+  // All columns, and of the rest as many whole tiles as `task` holds.
+  static void SetSteps(OutputTiles& tiles, const RegisterTile& tile,
+                       const Task& task) {
+    const auto take = [&](int axis, int64_t steps) {
+      tiles.axes[axis].steps =
+          std::clamp<int64_t>(steps, 1, tiles.TilesLeft(axis));
+    };
+    take(kX, tiles.TilesLeft(kX));
+    take(kY, task.rows / tile.outer_rows);
+    take(kChannel, task.vectors / tile.vectors);
+  }
+
+  RegisterTile DecideTile(Task& task) {
+    TileSpace space{task.vectors, Extent(kX), task.rows,
+                    static_cast<int>(spec_.unit().vector_registers()), 1};
+    const RegisterTile rule = ChooseRegisterTile(space);
+    // Only the last band may end inside a register tile.
+    task.rows = CeilDiv(task.rows, rule.outer_rows) * rule.outer_rows;
+    task.vectors = CeilDiv(task.vectors, rule.vectors) * rule.vectors;
+    space.vectors = CeilDiv(Extent(kChannel), lanes_);
+    space.outer_rows = Extent(kY);
+    const auto tasks = [whole = WholeProducts(), task,
+                        lanes = lanes_](const RegisterTile& tile) {
+      OutputTiles tiles = whole;
+      SetTile(tiles, tile, lanes);
+      SetSteps(tiles, tile, task);
+      return tiles.Tasks();
+    };
+    const int64_t least = LeastTasks(spec_, tasks(rule));
+    space.allowed = [tasks, least](const RegisterTile& tile) {
+      return tasks(tile) >= least;
+    };
+    return DecideRegisterTile(decider_, space, rule);
+  }
+
+  // Tasks over [n, o, h, w] of the output, tiles over M of one block of
+  // products.
+  void DecideTasks() {
+    Task task = ChooseTask();
+    const RegisterTile tile = DecideTile(task);
+    tiles_ = WholeProducts();
+    SetTile(tiles_, tile, lanes_);
+    OutputTiles rule = tiles_;
+    SetSteps(rule, tile, task);
+    DecideSteps(decider_, tiles_, spec_, {kChannel, kY, kX}, rule);
+
+    AxisTile& channels = tiles_.axes[kChannel];
+    task_.shape = output_.static_shape();
+    task_.axes.assign(4, {});
+    task_.axes[1].tile = channels.per_task();
+    task_.axes[2].tile = tiles_.TaskExtent(kY) * m_;
+    task_.axes[3].tile = tiles_.TaskExtent(kX) * m_;
+
+    const int64_t all = channels.steps;
+    channels.steps = decider_.DecideNumber(
+        "block.vectors", Space::Integers(1, all), [&] { return all; });
+    tiles_.shape[kN] = 1;
+    for (const int axis : {kY, kX, kChannel})
+      tiles_.shape[axis] = tiles_.TaskExtent(axis);
+  }
+
+  void DecideOrder() {
+    std::vector<int> axes = {kA};  // stands for all that no task cuts
+    std::vector<std::string> roles = {"positions"};
+    for (const int axis : tiles_.StepOrder()) {
+      if (tiles_.axes[axis].steps == 1) continue;
+      axes.push_back(axis);
+      roles.push_back(axis == kChannel ? "vectors"
+                      : axis == kY     ? "outer_rows"
+                                       : "rows");
+    }
+    const DecisionValue order =
+        decider_.Decide("order", Space::Permutation(std::move(roles)), [&] {
+          DecisionValue as_they_are(axes.size());
+          std::iota(as_they_are.begin(), as_they_are.end(), 0);
+          return as_they_are;
+        });
+    for (const int64_t i : order) order_.push_back(axes[i]);
+  }
+
+  // Filters as wide as a register tile side by side, all terms of a tile one
+  // after the other.
+  void PackFilters() {
     const std::vector<int64_t> shape = filters_.static_shape();
+    const int64_t panel = tiles_.axes[kChannel].tile,
+                  block = tiles_.axes[kChannel].per_task();
+    using Digit = Layout::Digit;
+    const Digit a = {0, 1, shape[0]}, b = {1, 1, shape[1]},
+                c = {3, 1, shape[3]}, lane = {2, 1, panel},
+                panels = {2, panel, CeilDiv(shape[2], panel)};
+    std::vector<Digit> digits;
+    switch (decider_.DecideNumber(
+        "pack", Space::OneOf({"blocks", "positions", "panels", "plain"}),
+        [] { return 0; })) {
+      case 0:  // in the order in which tasks and loops read them
+        digits = {{2, block, CeilDiv(shape[2], block)},
+                  a,
+                  b,
+                  {2, panel, block / panel},
+                  c,
+                  lane};
+        break;
+      case 1:
+        digits = {a, b, panels, c, lane};
+        break;
+      case 2:
+        digits = {panels, a, b, c, lane};
+        break;
+      default:
+        return;
+    }
     const std::vector<int64_t> none(4, 0);
     const absl::StatusOr<Layout> layout =
-        Layout::Create(shape, none, none,
-                       {{2, block, CeilDiv(shape[2], block)},
-                        {0, 1, shape[0]},
-                        {1, 1, shape[1]},
-                        {2, panel, block / panel},
-                        {3, 1, shape[3]},
-                        {2, 1, panel}},
-                       Layout::Fill::kUndefined);
+        Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
     if (layout.ok()) writer_.SetLayout(filters_.name, layout->ToString());
   }
 
@@ -126,29 +223,55 @@ class Builder {
                          Factors{CeilDiv(extent, inner), inner});
   }
 
-  void OutputTransform(Handle last) {
+  // The loop over blocks of channels, if a task has several.
+  std::optional<Handle> OutputTransform(Handle last) {
     const std::vector<Axis>& axes = output_.compute.axes;
     const auto cut = [&](int axis, int64_t inner) {
       return Cut(last, axes[axis].name, task_.TaskExtent(axis), inner);
     };
-    const std::vector<Handle> o = cut(1, lanes_), h = cut(2, m_),
+    const int64_t channels = task_.TaskExtent(1),
+                  block = tiles_.axes[kChannel].per_task();
+    const Factors by_vector = {CeilDiv(std::min(channels, block), lanes_),
+                               lanes_};
+    std::optional<Handle> blocks;
+    Handle o = writer_.Loop(last, axes[1].name);
+    if (block < channels) {
+      const std::vector<Handle> parts =
+          writer_.Split(o, {CeilDiv(channels, block), block});
+      blocks = parts[0];
+      o = parts[1];
+    }
+    const std::vector<Handle> v = writer_.Split(o, by_vector), h = cut(2, m_),
                               w = cut(3, m_);
-    writer_.Reorder(
-        {writer_.Loop(last, axes[0].name), o[0], h[0], w[0], h[1], w[1], o[1]});
+    std::vector<Handle> order = {writer_.Loop(last, axes[0].name)};
+    if (blocks) order.push_back(*blocks);
+    order.insert(order.end(), {v[0], h[0], w[0], h[1], w[1], v[1]});
+    writer_.Reorder(order);
     writer_.Annotate(h[1], "tile");
+    return blocks;
   }
 
-  void Products(Handle task) {
+  void Products(Handle at) {
     const Handle block = writer_.Block(products_.name);
-    writer_.ComputeAt(block, task);
+    writer_.ComputeAt(block, at);
     const std::vector<Axis>& axes = products_.compute.axes;
-    const Nest nest = CutSpatial(writer_, product_tiles_, block, axes, true);
-    std::vector<Handle> order = nest.steps;
+    const Nest nest = CutSpatial(writer_, tiles_, block, axes, true);
+    // First the loops over positions and images, then the steps.
+    const auto positions = nest.steps.begin() + 3;
+    auto next = positions;
+    std::map<int, std::vector<Handle>> loops;  // by axis in order_
+    loops[kA].assign(nest.steps.begin(), positions);
+    for (const int axis : tiles_.StepOrder()) {
+      if (tiles_.axes[axis].steps > 1) loops[axis] = {*next++};
+    }
+    std::vector<Handle> order;
+    for (const int axis : order_)
+      order.insert(order.end(), loops[axis].begin(), loops[axis].end());
     order.push_back(writer_.Loop(block, products_.compute.reduce_axes[0].name));
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
     Arrange(writer_, order, nest.tile.front());
-    TileMap(writer_, product_tiles_, writer_.CacheWrite(block, "registers"),
-            axes, false);
+    TileMap(writer_, tiles_, writer_.CacheWrite(block, "registers"), axes,
+            false);
   }
 
   void InputTransform(Handle task) {
@@ -168,9 +291,12 @@ class Builder {
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
   const Chain& chain_;
+  Decider& decider_;
   const Tensor &output_, &products_, &input_, &filters_;
   const int64_t lanes_, m_;
-  OutputTiles task_, product_tiles_;
+  OutputTiles task_;        // over the output
+  OutputTiles tiles_;       // over the products of a block
+  std::vector<int> order_;  // of the loops around a register tile
   ScheduleWriter writer_;
 };
 
@@ -192,8 +318,8 @@ bool IsWinograd(const Workload& workload, const Chain& chain) {
 }
 
 Schedule WinogradSchedule(const Workload& workload, const DeviceSpec& spec,
-                          const Chain& chain, Decider&) {
-  return Builder(workload, spec, chain).Run();
+                          const Chain& chain, Decider& decider) {
+  return Builder(workload, spec, chain, decider).Run();
 }
 
 }  // namespace tilewright::sketch

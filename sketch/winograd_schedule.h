@@ -1,11 +1,19 @@
-// The default schedule of a convolution by Winograd's minimal filtering
+// The default schedule of a convolution by Winograd
 // (tilegraph/winograd.h): input transform, products and output transform with
 // its epilogue run for one block of tiles after the other, so that what passes
 // between them stays in the second-level cache.
 //
-// A task is a few rows of tiles times a block of output channels. Everything is
+// A task is a few rows of tiles times some output channels. Everything is
 // vectorised along channels; the products are register-tiled like any
-// contraction.
+// contraction. Decided are, beside "tile" (columns of tiles are its rows, rows
+// of tiles its outer rows) and the steps of a task (tile_decisions.h):
+//
+//   block.vectors  register tiles along the channels whose products are there
+//                  at a time; the input is transformed once for all of a task
+//   order          loops of the products over the steps of a block, and over
+//                  all positions in transformed tiles
+//   pack           how the transformed filters lie: by block of channels, in
+//                  panels of a register tile of each position, of all, plain
 #ifndef TILEWRIGHT_SKETCH_WINOGRAD_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_WINOGRAD_SCHEDULE_H_
 

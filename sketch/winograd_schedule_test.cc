@@ -1,5 +1,6 @@
 #include "sketch/winograd_schedule.h"
 
+#include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sketch/checked_decisions.h"
 #include "sketch/default_schedule.h"
 #include "sketch/replay.h"
 #include "sketch/test_workloads.h"
@@ -28,7 +30,9 @@
 namespace tilewright::sketch {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::Gt;
+using ::testing::SizeIs;
 
 // The convolution by F(m, 3), its result with channels in blocks.
 Workload ByWinograd(Workload workload, int m) {
@@ -58,9 +62,11 @@ Workload StoredConvolution(int64_t in, int64_t out, int64_t height,
   TensorGraph& graph = workload.graph;
   const TensorId x = graph.AddPlaceholder("X", DType::kFloat32,
                                           {1, in, height + 2, width + 2});
-  const TensorId weights = graph.AddConstant(
-      "W", std::make_shared<HostTensor>(DType::kFloat32,
-                                        std::vector<int64_t>{out, in, 3, 3}));
+  auto filters = std::make_shared<HostTensor>(
+      DType::kFloat32, std::vector<int64_t>{out, in, 3, 3});
+  for (int64_t i = 0; i < filters->num_elements(); ++i)
+    filters->Set(i, Scalar{static_cast<double>(i * 7 % 5 - 2), 0});
+  const TensorId weights = graph.AddConstant("W", std::move(filters));
   Compute compute;
   compute.axes = {{"n", 1}, {"o", out}, {"h", height}, {"w", width}};
   compute.reduce_axes = {{"c", in}, {"i", 3}, {"j", 3}};
@@ -135,6 +141,39 @@ TEST(WinogradScheduleTest, LargeTilesReadStoredData) {
   Workload workload;
   TW_ASSERT_OK_AND_ASSIGN(workload.graph, ParseText(text));
   ExpectEqualResults(std::move(workload), 4);
+}
+
+TEST(WinogradScheduleTest, RandomAnswersComputeTheConvolution) {
+  const char* const specs[] = {"cpu_x86_64_v4", "cpu_x86_64_v3",
+                               "cpu_x86_64_v2"};
+  DecisionTally tally;
+  for (uint64_t seed = 0; seed < 48 && !HasFailure(); ++seed) {
+    Random random(seed);
+    const int64_t in = random.UniformInt(1, 3),
+                  out = 16 * random.UniformInt(1, 3),
+                  height = random.UniformInt(1, 12),
+                  width = random.UniformInt(1, 9);
+    const bool large = seed % 2 == 0;
+    const Workload workload =
+        large ? ByWinograd(StoredConvolution(in, out, 4 * (height / 4 + 1),
+                                             4 * (width / 4 + 1)),
+                           4)
+              : ByWinograd(ConvPadRelu(in, out, height, width, 3, 1, 1), 2);
+    DeviceSpec spec = *LoadSpec(specs[seed % 3]);
+    // With one core tasks may take many tiles.
+    if (seed % 4 < 2) spec.mutable_unit()->set_cores(1);
+    const Generator generator = Generators(workload).front();
+    ASSERT_EQ(generator.name, "winograd");
+    CheckDecisions(generator, workload, spec, seed, tally);
+  }
+  std::cout << tally.ToString();
+  EXPECT_TRUE(tally.refusals.empty());
+  EXPECT_THAT(tally.values["pack"],
+              ElementsAre("blocks", "panels", "plain", "positions"));
+  for (const char* name : {"tile", "task.rows", "task.outer_rows",
+                           "task.vectors", "block.vectors", "order"}) {
+    EXPECT_THAT(tally.values[name], SizeIs(Gt(2u))) << name;
+  }
 }
 
 TEST(WinogradScheduleTest, OtherContractionsAreNone) {
