@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include "absl/types/span.h"
+
 namespace tilewright::measure {
 namespace {
 
@@ -27,11 +29,10 @@ void Put(const std::vector<T>& values, char*& at) {
 }
 
 template <typename T>
-std::vector<T> TakeFrom(int64_t count, const char*& at) {
-  std::vector<T> values(static_cast<size_t>(count));
-  const size_t size = values.size() * sizeof(T);
-  if (size > 0) std::memcpy(values.data(), at, size);
-  at += size;
+absl::Span<const T> TakeFrom(int64_t count, const char*& at) {
+  const size_t size = static_cast<size_t>(count);
+  const absl::Span<const T> values(reinterpret_cast<const T*>(at), size);
+  at += size * sizeof(T);
   return values;
 }
 
@@ -106,13 +107,11 @@ HiddenReference::HiddenReference(const ReferenceTensor& tensor)
   Put(tensor.bound, at);
 }
 
-ReferenceTensor HiddenReference::Get() const {
+ReferenceView HiddenReference::View() const {
   const char* at = bytes_.data();
-  ReferenceTensor tensor{dtype_, shape_, {}, {}, {}};
-  tensor.value = TakeFrom<double>(values_, at);
-  tensor.integer = TakeFrom<int64_t>(integers_, at);
-  tensor.bound = TakeFrom<double>(bounds_, at);
-  return tensor;
+  const absl::Span<const double> values = TakeFrom<double>(values_, at);
+  const absl::Span<const int64_t> integers = TakeFrom<int64_t>(integers_, at);
+  return {dtype_, shape_, values, integers, TakeFrom<double>(bounds_, at)};
 }
 
 }  // namespace tilewright::measure

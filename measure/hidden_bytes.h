@@ -53,7 +53,7 @@ HiddenInputs Hide(const std::map<TensorId, HostTensor>& inputs);
 class HiddenReference {
  public:
   explicit HiddenReference(const ReferenceTensor& tensor);
-  ReferenceTensor Get() const;  // a copy
+  ReferenceView View() const;  // valid as long as this lives
   int64_t size_bytes() const { return bytes_.size_bytes(); }
 
  private:

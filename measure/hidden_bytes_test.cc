@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "measure/isolated_run.h"
 #include "measure/reference.h"
@@ -14,6 +15,8 @@
 
 namespace tilewright::measure {
 namespace {
+
+using ::testing::ElementsAreArray;
 
 TEST(HiddenBytesTest, ChildrenDoNotHaveThem) {
   HiddenBytes bytes(10000);
@@ -57,12 +60,12 @@ TEST(HiddenBytesTest, ReferencesComeBackAsTheyWere) {
   const ReferenceTensor integers{DType::kInt64, {1, 2}, {}, {INT64_MIN, 7}, {}};
   for (const ReferenceTensor& tensor : {floats, integers}) {
     const HiddenReference hidden(tensor);
-    const ReferenceTensor got = hidden.Get();
+    const ReferenceView got = hidden.View();
     EXPECT_EQ(got.dtype, tensor.dtype);
-    EXPECT_EQ(got.shape, tensor.shape);
-    EXPECT_EQ(got.value, tensor.value);
-    EXPECT_EQ(got.integer, tensor.integer);
-    EXPECT_EQ(got.bound, tensor.bound);
+    EXPECT_THAT(got.shape, ElementsAreArray(tensor.shape));
+    EXPECT_THAT(got.value, ElementsAreArray(tensor.value));
+    EXPECT_THAT(got.integer, ElementsAreArray(tensor.integer));
+    EXPECT_THAT(got.bound, ElementsAreArray(tensor.bound));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "measure/physical.h"
 
 namespace tilewright::measure {
@@ -79,7 +80,7 @@ double Largest(DType dtype) {
   }
 }
 
-std::string Index(const std::vector<int64_t>& shape, int64_t position) {
+std::string Index(absl::Span<const int64_t> shape, int64_t position) {
   std::vector<int64_t> index(shape.size());
   for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d) {
     index[d] = position % shape[d];
@@ -90,7 +91,7 @@ std::string Index(const std::vector<int64_t>& shape, int64_t position) {
 
 class OutputJudge {
  public:
-  OutputJudge(const ReferenceTensor& expected, const char* data, double factor,
+  OutputJudge(const ReferenceView& expected, const char* data, double factor,
               bool zero_signs_free)
       : expected_(expected),
         data_(data),
@@ -151,7 +152,7 @@ class OutputJudge {
       absl::StrAppendFormat(&result_.reason, " within %.3g", factor_ * e);
   }
 
-  const ReferenceTensor& expected_;
+  const ReferenceView expected_;
   const char* const data_;
   const double factor_;
   const bool zero_signs_free_;
@@ -161,9 +162,9 @@ class OutputJudge {
 
 }  // namespace
 
-OutputJudgement JudgeOutput(const ReferenceTensor& expected,
-                            const Layout& layout, const char* data,
-                            double bound_factor, bool zero_signs_free) {
+OutputJudgement JudgeOutput(const ReferenceView& expected, const Layout& layout,
+                            const char* data, double bound_factor,
+                            bool zero_signs_free) {
   OutputJudge judge(expected, data, bound_factor, zero_signs_free);
   const PhysicalOffsets offsets(layout);
   if (IsFloat(expected.dtype)) {

@@ -18,9 +18,9 @@ struct OutputJudgement {
 // err by. Exact elements (bound zero) must match bit for bit, NaN equals NaN;
 // with `zero_signs_free`, -0 equals 0. Elements of infinite bounds may be
 // anything: unbounded_share.h counts them.
-OutputJudgement JudgeOutput(const ReferenceTensor& expected,
-                            const Layout& layout, const char* data,
-                            double bound_factor, bool zero_signs_free);
+OutputJudgement JudgeOutput(const ReferenceView& expected, const Layout& layout,
+                            const char* data, double bound_factor,
+                            bool zero_signs_free);
 
 }  // namespace tilewright::measure
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "tilegraph/host_tensor.h"
 #include "tilegraph/tensor_graph.h"
 
@@ -27,6 +28,31 @@ struct ReferenceTensor {
   std::vector<double> value;     // floats, row-major, not rounded to dtype
   std::vector<int64_t> integer;  // integers and bool
   std::vector<double> bound;     // empty: zero everywhere
+};
+
+// One that lies elsewhere, as it is passed to functions.
+struct ReferenceView {
+  ReferenceView(const ReferenceTensor& tensor)
+      : dtype(tensor.dtype),
+        shape(tensor.shape),
+        value(tensor.value),
+        integer(tensor.integer),
+        bound(tensor.bound) {}
+  ReferenceView(DType dtype, absl::Span<const int64_t> shape,
+                absl::Span<const double> value,
+                absl::Span<const int64_t> integer,
+                absl::Span<const double> bound)
+      : dtype(dtype),
+        shape(shape),
+        value(value),
+        integer(integer),
+        bound(bound) {}
+
+  DType dtype;
+  absl::Span<const int64_t> shape;
+  absl::Span<const double> value;
+  absl::Span<const int64_t> integer;
+  absl::Span<const double> bound;
 };
 
 struct ReferenceOptions {

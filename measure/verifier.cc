@@ -255,7 +255,7 @@ void Verifier::JudgeOutputs(const Arguments& arguments, const Run& run,
     if (!IsOutput(id)) continue;
     const double factor = internal::kBoundFactor * options_.bound_scale;
     const OutputJudgement judged = JudgeOutput(
-        run.set->expected.at(id).Get(), arguments.layouts[i],
+        run.set->expected.at(id).View(), arguments.layouts[i],
         run.buffers[i].data(), factor, zero_signs_free_ || !run.set->exact);
     verdict.largest_error =
         std::max(verdict.largest_error, judged.largest_error);
