@@ -18,6 +18,7 @@
 #include "llvm/IR/OptBisect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Scalar.h"
+#include "llvm/Transforms/Utils.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -71,12 +72,25 @@ char FrameReader::id_ = 0;
 // accumulators are spilled; with 32 registers the order in which instructions
 // stand here needs no better one, with 16 it does. (The command-line options
 // that turn passes off are global, and LLD resets them.)
+
+// A pass that is skipped costs what it wants to know about loops, a tenth of
+// all: this one is not there, but for the form of loops that it asks for.
+class PassesButStrengthReduction : public llvm::legacy::PassManager {
+ public:
+  void add(llvm::Pass* pass) override {
+    if (pass->getPassName() == "Loop Strength Reduction") {
+      delete pass;
+      pass = llvm::createLoopSimplifyPass();
+    }
+    PassManager::add(pass);
+  }
+};
+
 class SkippedPasses : public llvm::OptPassGate {
  public:
   explicit SkippedPasses(bool schedule) : schedule_(schedule) {}
   bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) override {
-    return pass != "Loop Strength Reduction" &&
-           (schedule_ || pass != "Machine Instruction Scheduler");
+    return schedule_ || pass != "Machine Instruction Scheduler";
   }
   bool isEnabled() const override { return true; }
 
@@ -98,7 +112,7 @@ absl::Status Compile(const CpuTarget& target, llvm::Module& module,
   // printer.
   auto& llvm_machine = static_cast<llvm::LLVMTargetMachine&>(*machine);
   llvm::raw_svector_ostream out(*output);
-  llvm::legacy::PassManager passes;
+  PassesButStrengthReduction passes;
   llvm::TargetLibraryInfoImpl no_library(machine->getTargetTriple());
   no_library.disableAllFunctions();
   passes.add(new llvm::TargetLibraryInfoWrapperPass(no_library));
