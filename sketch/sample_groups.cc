@@ -90,6 +90,15 @@ Workload DrawWinograd(Random& random) {
   return workload;
 }
 
+// Data movement; most is elementwise, some crosses dimensions.
+Workload DrawCrossing(uint64_t seed) {
+  Workload workload = DrawMove(seed);
+  for (uint64_t i = 1;
+       i < 6 && Generators(workload).front().name == "elementwise"; ++i)
+    workload = DrawMove(seed + (i << 32));
+  return workload;
+}
+
 // A stage of a fused group as a group of its own.
 Workload DrawStage(Random& random, uint64_t seed) {
   std::vector<Workload> stages = Unstaged(DrawStaged(seed));
@@ -131,7 +140,7 @@ SampleGroup DrawSampleGroup(uint64_t seed) {
   if (source == "dot") group.workload = DrawDot(seed);
   if (source == "window") group.workload = DrawWindow(seed);
   if (source == "rows") group.workload = DrawRows(seed);
-  if (source == "move") group.workload = DrawMove(seed);
+  if (source == "move") group.workload = DrawCrossing(seed);
   if (source == "map") group.workload = DrawMap(random);
   if (source == "winograd") group.workload = DrawWinograd(random);
   if (source == "stages") group.workload = DrawStage(random, seed);

@@ -25,9 +25,9 @@ inline constexpr const char* kSampleSources[] = {
     "product",  "dot",    "window", "rows",          "move",         "map",
     "winograd", "stages", "fused",  "fused windows", "fused outputs"};
 
-// Same seed, same group. Generators write a schedule with preferred answers for
-// every one, but those of "fused outputs": tiles of outputs may overlap, which
-// is InvalidArgument.
+// Same seed, same group. Preferred answers are never refused, but for some
+// fused groups: the tiles of "fused outputs" may overlap, and a stage that
+// takes its steps in blocks may have tiles that do not divide its part.
 SampleGroup DrawSampleGroup(uint64_t seed);
 
 }  // namespace tilewright::sketch
