@@ -198,7 +198,9 @@ RowCut RowCuts::Of(const RowBlock& block) {
 }
 
 RowCut RowCuts::Decide(const RowBlock& block) {
-  const Bits bits = block.reduces ? Bits::kMayChange : Bits::kSame;
+  // Of elementwise blocks, too: where a kept value lives follows from its
+  // vectors, and sums that read it were seen to differ in their last bits.
+  const Bits bits = Bits::kMayChange;
   const int64_t vectors =
       !block.reduces && block.expensive ? kFunctionVectors : kRowVectors;
   int64_t extent = block.inner.back().extent;
@@ -253,7 +255,7 @@ std::string DecideLevel(Decider& decider, const RowBlock& block,
   return levels[decider.DecideNumber(
       absl::StrCat("intermediate.", block.intermediate, ".level"),
       Space::OneOf(unrolled ? levels : std::vector<std::string>{"scratch"}),
-      [&] { return unrolled ? 1 : 0; })];
+      [&] { return unrolled ? 1 : 0; }, Bits::kMayChange)];
 }
 
 }  // namespace tilewright::sketch

@@ -81,7 +81,7 @@ TEST(RowScheduleTest, WhatIsDearIsKeptAndTheRestComputedAnew) {
 
 TEST(RowScheduleTest, AnyDecisionsComputeTheSame) {
   DecisionCounts counts;
-  for (uint64_t seed = 0; seed < 160; ++seed) {
+  for (uint64_t seed = 0; seed < 320; ++seed) {
     Workload workload = DrawRows(seed);
     if (seed % 5 == 1) workload = LayerNorm(1 + seed % 7, 2 + seed % 150);
     if (seed % 10 == 2)

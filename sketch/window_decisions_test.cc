@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::SizeIs;
 
-constexpr uint64_t kSeeds = 400;
+constexpr uint64_t kSeeds = 800;
 // Multiply-adds: the interpreter takes microseconds for each.
 constexpr int64_t kMostPoints = 4000;
 

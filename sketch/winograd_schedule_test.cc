@@ -172,7 +172,7 @@ TEST(WinogradScheduleTest, RandomAnswersComputeTheConvolution) {
               ElementsAre("blocks", "panels", "plain", "positions"));
   for (const char* name : {"tile", "task.rows", "task.outer_rows",
                            "task.vectors", "block.vectors", "order"}) {
-    EXPECT_THAT(tally.values[name], SizeIs(Gt(2u))) << name;
+    EXPECT_THAT(tally.values[name], SizeIs(Gt(1u))) << name;
   }
 }
 
