@@ -23,6 +23,9 @@ namespace {
 constexpr int64_t kTilesPerTask = 28;
 // Output channels of one task: the input transform is done once for them.
 constexpr int64_t kChannelsPerTask = 64;
+// With more cores than these, tasks have fewer tiles rather than leave cores
+// without any.
+constexpr int64_t kFewCores = 8;
 
 // Axes of V (the last is c) and of M (the last is o).
 enum : int { kA, kB, kN, kY, kX, kChannel, kRank };
@@ -69,14 +72,21 @@ class Builder {
     int64_t rows, vectors;
   };
   Task ChooseTask() const {
-    const int64_t bands =
+    int64_t bands =
         CeilDiv(Extent(kY), std::max<int64_t>(1, kTilesPerTask / Extent(kX)));
+    int64_t rows = CeilDiv(Extent(kY), bands);
     const int64_t vectors = CeilDiv(Extent(kChannel), lanes_);
     int64_t block = std::min(vectors, kChannelsPerTask / lanes_);
-    const int64_t wanted = 2 * std::max<int64_t>(1, spec_.unit().cores());
+    const int64_t cores = std::max<int64_t>(1, spec_.unit().cores());
+    const int64_t wanted = 2 * cores;
     while (block > 1 && bands * Extent(kN) * CeilDiv(vectors, block) < wanted)
       block = CeilDiv(block, 2);
-    return {CeilDiv(Extent(kY), bands), block};
+    const int64_t other_tasks = Extent(kN) * CeilDiv(vectors, block);
+    if (cores > kFewCores && bands * other_tasks < wanted) {
+      bands = std::min(Extent(kY), CeilDiv(wanted, other_tasks));
+      rows = Extent(kY) / bands;
+    }
+    return {rows, block};
   }
 
   // Over all of M, in no tiles yet.

@@ -176,6 +176,32 @@ TEST(WinogradScheduleTest, RandomAnswersComputeTheConvolution) {
   }
 }
 
+int64_t Tasks(const Schedule& schedule) {
+  int64_t tasks = 1;
+  for (const Instruction& instruction : schedule.instructions) {
+    if (instruction.primitive != Primitive::kGroupTile) continue;
+    for (const Factors& factors : instruction.factors) tasks *= factors[0];
+  }
+  return tasks;
+}
+
+// 7 x 7 tiles of F(4, 3) and four vectors of channels.
+TEST(WinogradScheduleTest, ManyCoresGetSmallerBands) {
+  const Workload workload = ByWinograd(StoredConvolution(16, 64, 28, 28), 4);
+  DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  const auto tasks = [&](int cores) {
+    spec.mutable_unit()->set_cores(cores);
+    const absl::StatusOr<Schedule> schedule = DefaultSchedule(workload, spec);
+    EXPECT_THAT(schedule.status(), IsOk());
+    EXPECT_THAT(Replay(workload, *schedule).status(), IsOk());
+    return Tasks(*schedule);
+  };
+  EXPECT_EQ(tasks(1), 2);
+  EXPECT_EQ(tasks(8), 8);
+  EXPECT_GE(tasks(12), 24);
+  EXPECT_EQ(tasks(64), 28);
+}
+
 TEST(WinogradScheduleTest, OtherContractionsAreNone) {
   const Workload workload = ConvPadRelu(3, 16, 6, 6, 3, 1, 1);
   TW_ASSERT_OK_AND_ASSIGN(const Chain chain, FindChain(workload.graph));
