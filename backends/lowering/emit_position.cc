@@ -167,15 +167,16 @@ void OpEmitter::Put(int component, Reg value) {
 // anything.
 Reg OpEmitter::MergeMask() {
   const Reg merge = mask_;
-  const bool merged = std::any_of(op_.dst.begin(), op_.dst.end(), [&](int dst) {
-    return c_.plan.merged.count(dst) > 0;
-  });
-  if (!merged || active_ == lanes_) return merge;
-  const auto plan = c_.plan.registers.find(op_.dst[0]);
-  const int64_t shape =
-      c_.kernel.buffers[op_.dst[0]].layout.shape()[plan->second.dim];
-  const int64_t first =
-      RegisterIndex(op_.dst[0], dst_index_)[plan->second.dim] * lanes_;
+  // Of several components some may lie in memory.
+  const auto merged =
+      std::find_if(op_.dst.begin(), op_.dst.end(), [&](int dst) {
+        return c_.plan.merged.count(dst) > 0 &&
+               c_.plan.registers.count(dst) > 0;
+      });
+  if (merged == op_.dst.end() || active_ == lanes_) return merge;
+  const int dim = c_.plan.registers.at(*merged).dim;
+  const int64_t shape = c_.kernel.buffers[*merged].layout.shape()[dim];
+  const int64_t first = RegisterIndex(*merged, dst_index_)[dim] * lanes_;
   if (std::min<int64_t>(lanes_, shape - first) <= active_) return merge;
   return And(merge, b_.Emit(Op::kLt, {Iota(), b_.Int(active_)}));
 }
