@@ -17,6 +17,7 @@ NodePtr CloneNode(const Node& node) {
     loop.name = node.loop->name;
     loop.extent = node.loop->extent;
     loop.kind = node.loop->kind;
+    loop.hints = node.loop->hints;
     for (const NodePtr& child : node.loop->body)
       loop.body.push_back(CloneNode(*child));
     copy->loop = std::move(loop);
@@ -36,6 +37,12 @@ const char* KindName(LoopKind kind) {
       return "tile";
   }
   return "?";
+}
+
+std::string HintsText(const LoopHints& hints) {
+  return absl::StrCat(
+      hints.unroll > 0 ? absl::StrCat(" unroll ", hints.unroll) : "",
+      hints.prefetch >= 0 ? absl::StrCat(" prefetch ", hints.prefetch) : "");
 }
 
 const char* LevelName(MemLevel level) {
@@ -93,7 +100,8 @@ void AppendNodes(const std::vector<NodePtr>& nodes, const std::string& indent,
     if (node->loop) {
       const Loop& loop = *node->loop;
       absl::StrAppend(&out, indent, KindName(loop.kind), " ", loop.name, "#",
-                      loop.var, " in 0..", loop.extent, "\n");
+                      loop.var, " in 0..", loop.extent, HintsText(loop.hints),
+                      "\n");
       AppendNodes(loop.body, indent + "  ", out);
     }
     if (node->block) AppendBlock(*node->block, indent, out);

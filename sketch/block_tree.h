@@ -35,6 +35,8 @@ struct Buffer {
   std::vector<Expr> origin;  // element `index` of the tensor is at index -
                              // origin; over loop variables; all 0 for kGlobal
   Layout layout;  // of the local extent; its shape is the logical extent held
+  // Whether stores of an output go past the caches; unset: lowering decides.
+  std::optional<bool> streamed = {};
 };
 
 enum class LoopKind : uint8_t {
@@ -49,11 +51,19 @@ enum class LoopKind : uint8_t {
 struct Node;
 using NodePtr = std::unique_ptr<Node>;
 
+// What annotations ask of lowering where it could decide itself.
+struct LoopHints {
+  int unroll = 0;     // copies of the body in a row; 0: lowering decides
+  int prefetch = -1;  // steps of the loop that an update brings what it reads
+                      // closer ahead of its use, 0: none; -1: lowering decides
+};
+
 struct Loop {
   int var;  // unique in the tree
   std::string name;
   int64_t extent;
   LoopKind kind = LoopKind::kSerial;
+  LoopHints hints = {};
   std::vector<NodePtr> body;
 };
 

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
+#include "sketch/annotations.h"
 #include "sketch/dot_choice.h"
 #include "sketch/output_tiles.h"
 #include "sketch/packed_operands.h"
@@ -220,6 +221,10 @@ class Builder {
   // and from there on become the tile.
   void ArrangeSums(Handle block, const std::vector<Handle>& order,
                    const Nest& nest) {
+    const size_t inside = nest.tile.size() + (dot_ ? 1 : 0);
+    if (loops_.order.size() > (dot_ ? 1 : 0))
+      DecideReduceAnnotations(place_.decider, writer_,
+                              order[order.size() - inside - 1]);
     if (!dot_) return Arrange(writer_, order, nest.tile.front());
     writer_.Reorder(order);
     writer_.Tensorize(block, order[order.size() - nest.tile.size() - 1],

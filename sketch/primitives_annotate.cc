@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -69,14 +70,61 @@ absl::Status CheckDot(const DotIntrinsic& dot, const Loop& outermost,
   return absl::OkStatus();
 }
 
+// The most copies in a row and the farthest steps ahead that make any sense.
+constexpr int kMostUnrolled = 64, kFarthest = 1024;
+
+// "unroll=N" or "prefetch=N", what only lowering can do.
+absl::Status SetHint(absl::string_view text, Loop& loop) {
+  const bool unroll = absl::ConsumePrefix(&text, "unroll=");
+  const int least = unroll ? 1 : 0, most = unroll ? kMostUnrolled : kFarthest;
+  if (!unroll) absl::ConsumePrefix(&text, "prefetch=");
+  int value = 0;
+  if (!absl::SimpleAtoi(text, &value) || value < least || value > most) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text, "' is no number from ", least, " to ", most));
+  }
+  if (loop.kind == LoopKind::kTile) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("loop ", loop.name, " is part of a tile"));
+  }
+  (unroll ? loop.hints.unroll : loop.hints.prefetch) = value;
+  return absl::OkStatus();
+}
+
+// "stream=yes" or "stream=no": of the output that the block stores.
+absl::StatusOr<Results> AnnotateStream(Replayer& replayer,
+                                       const Arguments& args) {
+  TW_ASSIGN_OR_RETURN(Path path, replayer.FindBlockOf(args.operands[0]));
+  if (args.text != "stream=yes" && args.text != "stream=no") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown annotation '", args.text, "': stream=yes or no"));
+  }
+  for (const int id : path.back().node().block->dst) {
+    Buffer& buffer = replayer.tree().buffers[id];
+    if (buffer.level != MemLevel::kGlobal) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          buffer.name, " does not leave the group: only outputs are streamed"));
+    }
+    buffer.streamed = args.text == "stream=yes";
+  }
+  return Results{};
+}
+
 }  // namespace
 
 absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer,
                                       const Arguments& args) {
+  const absl::string_view text = args.text;
+  if (absl::StartsWith(text, "stream=")) return AnnotateStream(replayer, args);
   TW_ASSIGN_OR_RETURN(Path path, replayer.FindLoopOf(args.operands[0]));
   Loop& loop = *path.back().node().loop;
   if (loop.kind == LoopKind::kTask)
     return absl::InvalidArgumentError("task loops cannot be annotated");
+  if (absl::StartsWith(text, "unroll=") ||
+      absl::StartsWith(text, "prefetch=")) {
+    TW_RETURN_IF_ERROR(SetHint(text, loop));
+    return Results{};
+  }
   if (args.text == "tile") {
     Block* block = nullptr;
     TW_ASSIGN_OR_RETURN(std::vector<Loop*> loops, TileLoops(loop, 0, &block));
@@ -84,8 +132,10 @@ absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer,
     return Results{};
   }
   if (args.text != "serial" && args.text != "unroll") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "unknown annotation '", args.text, "': serial, unroll or tile"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown annotation '", args.text,
+                     "': serial, unroll, tile, unroll=N, "
+                     "prefetch=N, or of a block stream=yes or no"));
   }
   if (path.size() > 1 &&
       path[path.size() - 2].node().loop->kind == LoopKind::kTile) {

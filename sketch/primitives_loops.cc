@@ -164,10 +164,12 @@ absl::StatusOr<Results> ApplyReorder(Replayer& replayer,
     std::string name;
     int64_t extent;
     LoopKind kind;
+    LoopHints hints;
   };
   std::map<int, Head> heads;
   for (Loop* loop : chain)
-    heads[loop->var] = Head{loop->var, loop->name, loop->extent, loop->kind};
+    heads[loop->var] =
+        Head{loop->var, loop->name, loop->extent, loop->kind, loop->hints};
   std::vector<Head> reordered;
   size_t next = 0;
   for (Loop* loop : chain)
@@ -188,6 +190,7 @@ absl::StatusOr<Results> ApplyReorder(Replayer& replayer,
     chain[i]->name = reordered[i].name;
     chain[i]->extent = reordered[i].extent;
     chain[i]->kind = reordered[i].kind;
+    chain[i]->hints = reordered[i].hints;
   }
   return Results{};
 }

@@ -1,6 +1,7 @@
 #include "sketch/replay.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -385,6 +386,49 @@ TEST(ReplayTest, TupleAndNarrowReductionsCopyOut) {
   }
 }
 
+TEST(ReplayTest, HintsForLoweringStayWithTheirLoops) {
+  ScheduleWriter w;
+  const Handle t = w.Block("T"), y = w.Block("Y");
+  const Handle m = w.Loop(t, "m"), n = w.Loop(t, "n"), k = w.Loop(t, "k");
+  w.Annotate(k, "unroll=8");
+  w.Annotate(k, "prefetch=0");
+  w.Reorder({k, m, n});
+  w.Annotate(y, "stream=no");
+  const Workload gemm = GemmRelu(8, 16, 32);
+  TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree,
+                          Replay(gemm, std::move(w).Finish()));
+  EXPECT_THAT(CheckTree(tree, gemm, 7), IsOk());
+  EXPECT_THAT(tree.ToString(), HasSubstr("in 0..32 unroll 8 prefetch 0\n"));
+  EXPECT_EQ(tree.Clone().ToString(), tree.ToString());
+  for (const Buffer& buffer : tree.buffers)
+    EXPECT_EQ(buffer.streamed.has_value(), buffer.name == "Y") << buffer.name;
+}
+
+TEST(ReplayTest, HintsThatMeanNothingAreRefused) {
+  const Workload gemm = GemmRelu(8, 16, 32);
+  for (const auto& [text, message] : std::map<std::string, std::string>{
+           {"unroll=0", "'0' is no number from 1 to 64"},
+           {"unroll=65", "'65' is no number from 1 to 64"},
+           {"unroll=", "'' is no number from 1 to 64"},
+           {"prefetch=-1", "'-1' is no number from 0 to 1024"},
+           {"vectorise=4", "unknown annotation 'vectorise=4'"}}) {
+    ScheduleWriter w;
+    w.Annotate(w.Loop(w.Block("T"), "k"), text);
+    ExpectRefused(gemm, std::move(w), message);
+  }
+  ScheduleWriter inside;
+  const Handle m = inside.Loop(inside.Block("Y"), "m");
+  inside.Annotate(m, "tile");
+  inside.Annotate(m, "unroll=2");
+  ExpectRefused(gemm, std::move(inside), "loop m is part of a tile");
+  ScheduleWriter local;
+  local.Annotate(local.Block("T"), "stream=yes");
+  ExpectRefused(gemm, std::move(local), "T does not leave the group");
+  ScheduleWriter maybe;
+  maybe.Annotate(maybe.Block("Y"), "stream=maybe");
+  ExpectRefused(gemm, std::move(maybe), "unknown annotation 'stream=maybe'");
+}
+
 TEST(ReplayTest, RefusalsNameInstructionAndReason) {
   Workload gemm = GemmRelu(8, 8, 8);
   {
@@ -465,10 +509,11 @@ TEST(ReplayTest, GarbageTracesAreRefusedOrCorrect) {
     Workload workload = DrawWorkload(seed % 50);
     Schedule schedule;
     const std::vector<std::string> texts = {
-        "T",         "Y",           "C",      "P",         "S",
-        "m",         "n",           "k",      "oh",        "r",
-        "c",         "tile",        "unroll", "registers", "scratch",
-        "A scratch", "X registers", "",       "B ",        "x y z"};
+        "unroll=2", "prefetch=1", "stream=yes", "T",         "Y",
+        "C",        "P",          "S",          "m",         "n",
+        "k",        "oh",         "r",          "c",         "tile",
+        "unroll",   "registers",  "scratch",    "A scratch", "X registers",
+        "",         "B ",         "x y z"};
     int next = 0;
     for (int64_t i = random.UniformInt(1, 12); i > 0; --i) {
       Instruction instruction;

@@ -9,6 +9,7 @@
 #define TILEWRIGHT_BACKENDS_KERNEL_IR_SCALAR_IR_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -175,6 +176,7 @@ struct ScalarBuffer {
   Role role;
   int64_t elements;                   // physical
   int64_t scratch_offset_bytes = -1;  // kLocal only; multiple of 64
+  std::optional<bool> streamed = {};  // of the tile tier's buffer
 };
 
 // Run for every task in [task_begin, task_end); `task` holds its number at the

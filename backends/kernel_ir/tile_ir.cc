@@ -82,8 +82,14 @@ class Printer {
     const char* kind = loop.kind == For::Kind::kTask     ? "task "
                        : loop.kind == For::Kind::kUnroll ? "unroll "
                                                          : "";
+    const std::string hints = absl::StrCat(
+        loop.hints.unroll > 0 ? absl::StrCat(" unroll ", loop.hints.unroll)
+                              : "",
+        loop.hints.prefetch >= 0
+            ? absl::StrCat(" prefetch ", loop.hints.prefetch)
+            : "");
     Line(depth, absl::StrCat(kind, "for ", VarName(loop.var, loop.name),
-                             " in 0..", loop.extent, ":"));
+                             " in 0..", loop.extent, hints, ":"));
     Body(loop.body, depth + 1);
   }
   void One(const If& branch, int depth) {

@@ -33,7 +33,9 @@ struct Buffer {
   DType dtype;
   Level level;
   Role role;
-  Layout layout;  // shape = logical extents held here
+  Layout layout;                      // shape = logical extents held here
+  std::optional<bool> streamed = {};  // of an output: whether stores go past
+                                      // the caches; unset: its size decides
 };
 
 struct Stmt;
@@ -46,6 +48,12 @@ struct For {
   int64_t extent;
   Kind kind = Kind::kSerial;  // kTask loops are the outermost, perfectly nested
   std::vector<Stmt> body;
+  // What the schedule asks for (sketch/block_tree.h: LoopHints).
+  struct Hints {
+    int unroll = 0;
+    int prefetch = -1;
+  };
+  Hints hints = {};
 };
 
 struct If {

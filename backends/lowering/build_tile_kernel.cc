@@ -63,6 +63,7 @@ class Builder {
                       : written.count(b.id) > 0 ? kernel_ir::Role::kOutput
                                                 : kernel_ir::Role::kInput;
         buffer.layout = b.layout;
+        buffer.streamed = b.streamed;
         ids_[b.id] = buffer.id;
         kernel_.buffers.push_back(std::move(buffer));
       }
@@ -112,6 +113,7 @@ class Builder {
                       : loop.kind == sketch::LoopKind::kUnroll
                           ? For::Kind::kUnroll
                           : For::Kind::kSerial;
+        result.hints = {loop.hints.unroll, loop.hints.prefetch};
         TW_RETURN_IF_ERROR(Nodes(loop.body, result.body));
         SkipKept(loop, result.body);
         if (loop.extent > 0) out.push_back({std::move(result)});

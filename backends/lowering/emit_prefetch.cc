@@ -1,6 +1,7 @@
 // Prefetching of what the next steps of an update read from buffers too large
 // for the cache.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -37,11 +38,69 @@ int64_t LinesInARow(const Reads& reads, int64_t line) {
 }  // namespace
 
 void OpEmitter::PrefetchNext() {
-  if (c_.target.prefetch_above_bytes == 0 ||
-      op_.phase != TileOp::Phase::kUpdate || plan_.axis < 0)
-    return;
+  if (op_.phase != TileOp::Phase::kUpdate || plan_.axis < 0) return;
+  ForgetClosedLoops(vector_reads_);
+  ForgetClosedLoops(scalar_reads_);
+  if (PrefetchAsAsked() || c_.target.prefetch_above_bytes == 0) return;
   PrefetchNextShare();
   PrefetchNextBlock();
+}
+
+// What was read in a loop over the vectors of a row is addressed by that loop,
+// which has ended.
+void OpEmitter::ForgetClosedLoops(Reads& reads_of) {
+  for (auto& [buffer, reads] : reads_of) {
+    for (auto read = reads.begin(); read != reads.end();) {
+      const bool closed = std::any_of(
+          read->second.terms.begin(), read->second.terms.end(),
+          [&](const auto& term) { return Mentions(term.first, chunk_var_); });
+      read = closed ? reads.erase(read) : std::next(read);
+    }
+  }
+  for (auto of = reads_of.begin(); of != reads_of.end();)
+    of = of->second.empty() ? reads_of.erase(of) : std::next(of);
+}
+
+void OpEmitter::Prefetch(int buffer, const LinearForm& next, int64_t more,
+                         int level) {
+  at_.clear();
+  known_.clear();
+  const Reg offset = OffsetOf(next);
+  b_.Prefetch(c_.memory[buffer], offset, next.constant + more, level);
+  ++c_.report.prefetches;
+}
+
+// The lines that the step reads so many steps of a loop later, if the schedule
+// says how many; false if it leaves that to lowering.
+bool OpEmitter::PrefetchAsAsked() {
+  const LoopValue* asked = nullptr;
+  int asked_var = -1;
+  for (const auto& [var, value] : c_.loops) {
+    if (value.prefetch < 0) continue;
+    if (asked == nullptr || value.depth > asked->depth)
+      asked = &value, asked_var = var;
+  }
+  if (asked == nullptr) return false;
+  if (asked->prefetch == 0) return true;
+  for (const auto* reads_of : {&vector_reads_, &scalar_reads_}) {
+    for (const auto& [buffer, reads] : *reads_of) {
+      const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
+      if (b.level != kernel_ir::Level::kGlobal) continue;
+      std::set<int64_t> lines;
+      for (const auto& [constant, form] : reads) {
+        const int64_t ahead = asked->prefetch * form.CoefficientOf(asked_var);
+        const int64_t line =
+            FloorDivide(constant, kLineBytes / SizeBytes(b.dtype));
+        // Where addresses are data, reads may be guarded: they stay.
+        const bool data = std::any_of(
+            form.terms.begin(), form.terms.end(),
+            [&](const auto& term) { return HoldsLoad(term.first); });
+        if (ahead != 0 && !data && lines.insert(line).second)
+          Prefetch(buffer, form, ahead, 0);
+      }
+    }
+  }
+  return true;
 }
 
 // A buffer is read in shares, one per iteration of a task loop, and each share
@@ -100,8 +159,10 @@ void OpEmitter::PrefetchNextShare() {
     at_.clear();
     known_.clear();
     const Reg offset = OffsetOf(next);
-    for (int64_t i = 0; i < per_step; i += line)
+    for (int64_t i = 0; i < per_step; i += line) {
       b_.Prefetch(c_.memory[buffer], offset, next.constant + i, 1);
+      ++c_.report.prefetches;
+    }
   }
 }
 
@@ -136,9 +197,7 @@ void OpEmitter::PrefetchNextBlock() {
         coefficient = CeilDiv(n * line, steps);
     }
     next.constant += kBlocksAhead * first.CoefficientOf(block);
-    at_.clear();
-    known_.clear();
-    b_.Prefetch(c_.memory[buffer], OffsetOf(next), next.constant, 0);
+    Prefetch(buffer, next, 0, 0);
   }
 }
 

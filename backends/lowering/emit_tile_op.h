@@ -23,6 +23,7 @@ struct LoopValue {
   kernel_ir::Reg reg = kernel_ir::kNoReg;
   int64_t constant = 0;
   int64_t task_extent = 0;  // set if it counts tasks
+  int prefetch = -1;        // For::Hints
   int depth = 0;  // of its loop: addresses are summed outermost first, so that
                   // what does not change is outside
 };

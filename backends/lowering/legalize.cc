@@ -159,7 +159,8 @@ class Legalizer {
       LoopValue value;
       value.depth = depth;
       value.reg =
-          c_.builder.BeginFor(0, loop.extent, 1, UnrollHint(loop), loop.name);
+          c_.builder.BeginFor(0, loop.extent, 1, Unrolled(loop), loop.name);
+      value.prefetch = loop.hints.prefetch;
       c_.loops[loop.var] = value;
       Stmts(loop.body, depth + 1);
       c_.builder.EndFor();
@@ -167,14 +168,22 @@ class Legalizer {
     c_.loops.erase(loop.var);
   }
 
-  // Loops around a group of terms are long enough as they are, and further
-  // copies would hold more values at once.
-  int UnrollHint(const For& loop) const {
-    if (loop.body.size() != 1) return 1;
-    const auto* op = std::get_if<TileOp>(&loop.body[0].node);
-    if (op == nullptr || op->phase != TileOp::Phase::kUpdate) return 1;
-    return static_cast<int>(
-        std::min<int64_t>(loop.extent, std::max(1, c_.target.unroll_reduce)));
+  // Copies of the body in a row: what the schedule asks for, else some of what
+  // stands directly around an update. Loops around a group of terms are long
+  // enough as they are, and further copies would hold more values at once.
+  int Unrolled(const For& loop) {
+    const auto* op = loop.body.size() == 1
+                         ? std::get_if<TileOp>(&loop.body[0].node)
+                         : nullptr;
+    const bool update = op != nullptr && op->phase == TileOp::Phase::kUpdate;
+    int wanted = update ? std::max(1, c_.target.unroll_reduce) : 1;
+    if (loop.hints.unroll > 0) wanted = loop.hints.unroll;
+    const int copies = static_cast<int>(std::min<int64_t>(loop.extent, wanted));
+    if (update || loop.hints.unroll > 0) {
+      int& most = c_.report.unrolled[loop.name];
+      most = std::max(most, copies);
+    }
+    return copies;
   }
 
   void Branch(const If& branch, int depth) {
@@ -231,7 +240,12 @@ ScalarKernel Build(
     used->variables = std::move(context.variables);
     used->report = std::move(context.report);
   }
-  return std::move(builder).Finish();
+  ScalarKernel scalar = std::move(builder).Finish();
+  for (const kernel_ir::Buffer& b : kernel.buffers) {
+    if (context.memory[b.id] >= 0)
+      scalar.buffers[context.memory[b.id]].streamed = b.streamed;
+  }
+  return scalar;
 }
 
 }  // namespace

@@ -272,6 +272,7 @@ class Partitioner {
       For piece;
       piece.name = loop.name;
       piece.kind = loop.kind;
+      piece.hints = loop.hints;
       piece.extent = end - begin;
       piece.var = num_vars_++;
       const Expr value = piece.extent == 1 ? Expr::Int(begin)

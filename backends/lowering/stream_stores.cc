@@ -1,8 +1,11 @@
 #include "backends/lowering/stream_stores.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <numeric>
+#include <set>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -82,21 +85,28 @@ int64_t Bytes(const ScalarBuffer& buffer) {
 
 }  // namespace
 
-void StreamStores(ScalarKernel& kernel, const StreamOptions& options) {
-  if (options.cache_bytes == 0) return;
+std::vector<std::string> StreamStores(ScalarKernel& kernel,
+                                      const StreamOptions& options) {
   int64_t total_bytes = 0;
-  std::vector<bool> streamed;
   for (const ScalarBuffer& buffer : kernel.buffers) {
     if (buffer.role != Role::kLocal) total_bytes += Bytes(buffer);
-    streamed.push_back(buffer.role == Role::kOutput &&
-                       2 * Bytes(buffer) > options.cache_bytes);
   }
-  if (total_bytes <= options.cache_bytes) return;
+  const bool exceeds =
+      options.cache_bytes > 0 && total_bytes > options.cache_bytes;
+  std::vector<bool> streamed;
+  for (const ScalarBuffer& buffer : kernel.buffers) {
+    const bool by_size = exceeds && 2 * Bytes(buffer) > options.cache_bytes;
+    streamed.push_back(buffer.role == Role::kOutput &&
+                       buffer.streamed.value_or(by_size));
+  }
+  if (std::find(streamed.begin(), streamed.end(), true) == streamed.end())
+    return {};
   ForEach(kernel.body, [&](Inst& inst) {
     if (const auto* load = std::get_if<LoadInst>(&inst.node))
       streamed[load->buffer] = false;
   });
   Divisors divisors(kernel);
+  std::set<std::string> marked;
   ForEach(kernel.body, [&](Inst& inst) {
     divisors.See(inst);
     auto* store = std::get_if<StoreInst>(&inst.node);
@@ -109,7 +119,9 @@ void StreamStores(ScalarKernel& kernel, const StreamOptions& options) {
     const int64_t divisor =
         std::gcd(divisors.Of(store->offset), std::abs(store->constant_offset));
     store->streaming = bytes == options.vector_bytes && divisor % lanes == 0;
+    if (store->streaming) marked.insert(kernel.buffers[store->buffer].name);
   });
+  return {marked.begin(), marked.end()};
 }
 
 }  // namespace tilewright::lowering

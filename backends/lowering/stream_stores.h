@@ -5,6 +5,8 @@
 #define TILEWRIGHT_BACKENDS_LOWERING_STREAM_STORES_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "backends/kernel_ir/scalar_ir.h"
 
@@ -17,9 +19,11 @@ struct StreamOptions {
 
 // Marks stores of whole vectors, proven to lie at multiples of their size, into
 // outputs of more than half the cache that the kernel only stores to, if all
-// its arguments together exceed the cache.
-void StreamStores(kernel_ir::ScalarKernel& kernel,
-                  const StreamOptions& options);
+// its arguments together exceed the cache. What a schedule asks for
+// (ScalarBuffer::streamed) goes before sizes. The names of the outputs of which
+// some store is marked.
+std::vector<std::string> StreamStores(kernel_ir::ScalarKernel& kernel,
+                                      const StreamOptions& options);
 
 }  // namespace tilewright::lowering
 

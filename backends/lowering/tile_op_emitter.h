@@ -138,6 +138,11 @@ class OpEmitter {
 
   // --- Prefetching.
   void PrefetchNext();
+  // Buffer -> constant offset -> the whole offset.
+  using Reads = std::map<int, std::map<int64_t, LinearForm>>;
+  void ForgetClosedLoops(Reads& reads_of);
+  bool PrefetchAsAsked();
+  void Prefetch(int buffer, const LinearForm& next, int64_t more, int level);
   void PrefetchNextShare();
   void PrefetchNextBlock();
 
@@ -244,9 +249,8 @@ class OpEmitter {
            std::optional<BlockAccess>>
       block_accesses_;
 
-  // Buffer -> constant offset -> the whole offset, of the vectors read so far.
-  // And of what was broadcast.
-  std::map<int, std::map<int64_t, LinearForm>> vector_reads_, scalar_reads_;
+  // Of the vectors read so far, and of what was broadcast.
+  Reads vector_reads_, scalar_reads_;
 
   // The current block of rows: its first one, what was loaded for all of them,
   // what is still to be stored.

@@ -172,6 +172,7 @@ std::vector<Stmt> CloneStmts(const std::vector<Stmt>& stmts,
       copy.name = loop->name;
       copy.extent = loop->extent;
       copy.kind = loop->kind;
+      copy.hints = loop->hints;
       std::map<int, Expr> inner = values;
       inner[loop->var] = Expr::Var(copy.var, copy.name);
       copy.body = CloneStmts(loop->body, std::move(inner), num_vars);

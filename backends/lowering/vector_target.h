@@ -4,6 +4,7 @@
 #define TILEWRIGHT_BACKENDS_LOWERING_VECTOR_TARGET_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,12 @@ struct VectorTarget {
 struct LegalizeReport {
   std::vector<std::string> demoted;
   int max_live_accumulators = 0;
-  int gathers = 0;          // lane-by-lane loads emitted
-  int dots = 0;             // vectors of sums that an intrinsic updates
+  int gathers = 0;  // lane-by-lane loads emitted
+  int dots = 0;     // vectors of sums that an intrinsic updates
+  // Loops around updates, by name -> copies of the body in a row (the most of
+  // all pieces that tails cut them into), asked for or not.
+  std::map<std::string, int> unrolled;
+  int prefetches = 0;       // lines that steps of updates bring closer
   int lane_reductions = 0;  // reductions of vectors over their lanes, as trees:
                             // the one place where terms change their order
 };
