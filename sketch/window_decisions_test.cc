@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::Gt;
 using ::testing::SizeIs;
 
-constexpr uint64_t kSeeds = 800;
+constexpr uint64_t kSeeds = 300;
 // Multiply-adds: the interpreter takes microseconds for each.
 constexpr int64_t kMostPoints = 4000;
 
@@ -51,6 +51,17 @@ TEST(WindowDecisionsTest, RandomAnswersComputeTheWindow) {
     const Generator generator = Generators(workload).front();
     if (generator.name != "sliding window") continue;
     CheckDecisions(generator, workload, spec, seed, tally);
+  }
+  // Several vectors of channels.
+  const Workload wide = *ParseWorkload(R"(X: f32[4, 4, 64] = placeholder
+W: f32[64, 3, 3] = placeholder
+Y: f32[2, 2, 64] = compute (h: 2, w: 2, c: 64) reduce (i: 3, j: 3) sum:f32 { X[h + i, w + j, c] * W[c, i, j] }
+return Y
+#constant W
+)");
+  for (uint64_t seed = 0; seed < 12 && !HasFailure(); ++seed) {
+    CheckDecisions(Generators(wide).front(), wide, *LoadSpec("cpu_x86_64_v4"),
+                   seed, tally);
   }
   std::cout << tally.ToString();
   EXPECT_GT(tally.schedules, 80);
