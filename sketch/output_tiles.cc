@@ -1,7 +1,6 @@
 #include "sketch/output_tiles.h"
 
 #include <algorithm>
-#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
@@ -13,6 +12,19 @@ int64_t OutputTiles::TilesLeft(int axis) const {
 
 int64_t OutputTiles::TaskExtent(int axis) const {
   return std::min(axes[axis].per_task(), shape[axis]);
+}
+
+int64_t OutputTiles::Tasks(int axis) const {
+  return CeilDiv(shape[axis], TaskExtent(axis));
+}
+
+std::vector<int> OutputTiles::StepOrder() const {
+  if (!step_order.empty()) return step_order;
+  std::vector<int> order = {vector_axis, outer_row_axis, row_axis};
+  if (vectors_inside)
+    std::rotate(order.begin(), order.begin() + 1, order.end());
+  order.erase(std::remove(order.begin(), order.end(), -1), order.end());
+  return order;
 }
 
 Contiguous FindContiguous(const Workload& workload, TensorId tensor) {
@@ -53,7 +65,13 @@ OutputTiles StartTiles(const Workload& workload, TensorId output) {
   OutputTiles tiles;
   tiles.shape = workload.graph.tensor(output).static_shape();
   tiles.axes.assign(tiles.shape.size(), {});
-  tiles.vector_axis = FindContiguous(workload, output).dim;
+  SetVectorAxis(tiles, FindContiguous(workload, output).dim);
+  return tiles;
+}
+
+void SetVectorAxis(OutputTiles& tiles, int axis) {
+  tiles.vector_axis = axis;
+  tiles.row_axis = tiles.outer_row_axis = -1;
   for (int i = static_cast<int>(tiles.shape.size()) - 1; i >= 0; --i) {
     if (i == tiles.vector_axis || tiles.shape[i] == 1) continue;
     if (tiles.row_axis < 0) {
@@ -62,7 +80,6 @@ OutputTiles StartTiles(const Workload& workload, TensorId output) {
       tiles.outer_row_axis = i;
     }
   }
-  return tiles;
 }
 
 VectorUnit UnitOf(const Workload& workload, TensorId output, int64_t lanes) {
@@ -109,10 +126,19 @@ Handle WriteTasks(ScheduleWriter& writer, const OutputTiles& tiles,
                   Handle last) {
   std::vector<Factors> tasks;
   for (size_t i = 0; i < tiles.shape.size(); ++i) {
-    const int64_t extent = tiles.TaskExtent(static_cast<int>(i));
-    tasks.push_back(Factors{CeilDiv(tiles.shape[i], extent), extent});
+    const int axis = static_cast<int>(i);
+    tasks.push_back(Factors{tiles.Tasks(axis), tiles.TaskExtent(axis)});
   }
-  return writer.GroupTile({last}, tasks).back();
+  const std::vector<Handle> loops = writer.GroupTile({last}, tasks);
+  std::vector<int> ordered = tiles.task_order;
+  std::sort(ordered.begin(), ordered.end());
+  if (ordered == tiles.task_order) return loops.back();
+  // Those of one task stay where they are.
+  std::vector<Handle> order;
+  for (const int axis : tiles.task_order) order.push_back(loops[axis]);
+  writer.Reorder(order);
+  const int innermost = static_cast<int>(tiles.shape.size()) - 1;
+  return tiles.Tasks(innermost) > 1 ? order.back() : loops.back();
 }
 
 void TakeWhole(OutputTiles& tiles) {
@@ -157,13 +183,7 @@ Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
         axis != tiles.outer_row_axis)
       nest.steps.push_back(inner[i]);
   }
-  std::array<int, 3> order = {tiles.vector_axis, tiles.outer_row_axis,
-                              tiles.row_axis};
-  if (tiles.vectors_inside)
-    std::rotate(order.begin(), order.begin() + 1, order.end());
-  for (const int axis : order) {
-    if (axis >= 0) add(nest.steps, step[axis]);
-  }
+  for (const int axis : tiles.StepOrder()) add(nest.steps, step[axis]);
   if (tiles.outer_row_axis >= 0) add(nest.tile, inner[tiles.outer_row_axis]);
   add(nest.tile, vectors[tiles.vector_axis]);
   if (tiles.row_axis >= 0) add(nest.tile, inner[tiles.row_axis]);

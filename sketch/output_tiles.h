@@ -38,11 +38,21 @@ struct OutputTiles {
   // Steps along the vector axis innermost: memory is passed through as it lies.
   // Otherwise outermost: what the vector axis alone moves is used again.
   bool vectors_inside = false;
+  // Instead of that rule: the vector axis, the row axis and the outer row axis
+  // that there are, by their steps, outermost first.
+  std::vector<int> step_order;
+  // Task loops, outermost first, of all axes that have several tasks; empty: in
+  // the order of the axes.
+  std::vector<int> task_order;
 
   // Tiles along `axis` that no task has taken yet.
   int64_t TilesLeft(int axis) const;
   // Elements of `axis` in one task.
   int64_t TaskExtent(int axis) const;
+  int64_t Tasks(int axis) const;
+  // The vector axis, the row axis and the outer row axis that there are, by
+  // their steps, outermost first.
+  std::vector<int> StepOrder() const;
 };
 
 // The dimension of `tensor` whose neighbours lie side by side, and how many of
@@ -66,6 +76,8 @@ int64_t CacheBytes(const DeviceSpec& spec, const std::string& level,
 // One-element tiles over `output`, its vector axis the contiguous one.
 // REQUIRES: `output` has a dimension.
 OutputTiles StartTiles(const Workload& workload, TensorId output);
+// The innermost other axes above 1 become the row axes.
+void SetVectorAxis(OutputTiles& tiles, int axis);
 
 // Makes `vectors` units of the vector axis the tile: blocks of the layout where
 // it is blocked, else vectors.
@@ -88,7 +100,7 @@ TaskBudget BudgetOf(const OutputTiles& tiles, const DeviceSpec& spec,
 // them from it.
 void TakeSteps(OutputTiles& tiles, int axis, TaskBudget& budget);
 
-// Writes the task loops around `last`; returns the innermost.
+// Writes the task loops around `last`, in their order; returns the innermost.
 Handle WriteTasks(ScheduleWriter& writer, const OutputTiles& tiles,
                   Handle last);
 
