@@ -48,7 +48,7 @@ class Builder {
     dot_ = ChooseDot(workload_, spec_, reduction_, body_, tiles_.vector_axis);
     GivenBlocks given;
     if (place_.blocks) given = {place_.blocks->axis, place_.blocks->steps};
-    loops_ = ChooseReduceLoops(workload_, reduction_, body_,
+    loops_ = DecideReduceLoops(place_.decider, workload_, reduction_, body_,
                                dot_ ? dot_->group : TermGroup(), given);
     ChooseTile();
     if (place_.inside) {
