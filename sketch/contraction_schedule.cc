@@ -56,7 +56,8 @@ class Builder {
     } else {
       ChooseTasks();
     }
-    PackConstants(writer_, graph_, reduction_, body_, tiles_, loops_);
+    PackConstants(writer_, place_.decider, workload_, reduction_, body_, tiles_,
+                  loops_);
     task_ = place_.inside ? *place_.inside : WriteTasks(writer_, tiles_, last);
     const bool alone = reduction_.name == chain_.last;
     if (alone && loops_.blocked) {
