@@ -1,0 +1,110 @@
+#include "sketch/tile_order.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "tilegraph/decision/space.h"
+
+namespace tilewright::sketch {
+namespace {
+
+std::string RoleOf(const OutputTiles& tiles, int axis) {
+  if (axis == tiles.vector_axis) return "vectors";
+  if (axis == tiles.row_axis) return "rows";
+  if (axis == tiles.outer_row_axis) return "outer_rows";
+  return absl::StrCat("axis", axis);
+}
+
+// An order of `axes`, ascending; nothing is asked about a single one.
+std::vector<int> DecideOrder(Decider& decider, const char* name,
+                             const OutputTiles& tiles,
+                             const std::vector<int>& axes,
+                             const std::vector<int>& preferred) {
+  if (axes.size() < 2) return axes;
+  std::vector<std::string> names;
+  for (const int axis : axes) names.push_back(RoleOf(tiles, axis));
+  const DecisionValue value =
+      decider.Decide(name, Space::Permutation(names), [&] {
+        DecisionValue rule;
+        for (const int axis : preferred)
+          rule.push_back(std::find(axes.begin(), axes.end(), axis) -
+                         axes.begin());
+        return rule;
+      });
+  std::vector<int> order;
+  for (const int64_t i : value) order.push_back(axes[i]);
+  return order;
+}
+
+}  // namespace
+
+void DecideLanes(Decider& decider, OutputTiles& tiles,
+                 absl::Span<const Axis> names) {
+  std::vector<int> axes;
+  std::vector<std::string> options;
+  for (int axis = 0; axis < static_cast<int>(tiles.shape.size()); ++axis) {
+    if (axis != tiles.vector_axis && tiles.shape[axis] == 1) continue;
+    axes.push_back(axis);
+    options.push_back(names[axis].name);
+  }
+  const int64_t chosen =
+      decider.DecideNumber("lanes", Space::OneOf(options), [&]() -> int64_t {
+        return std::find(axes.begin(), axes.end(), tiles.vector_axis) -
+               axes.begin();
+      });
+  if (axes[chosen] != tiles.vector_axis) SetVectorAxis(tiles, axes[chosen]);
+}
+
+void DecideRows(Decider& decider, OutputTiles& tiles,
+                absl::Span<const Axis> names) {
+  std::vector<std::pair<int, int>> pairs;
+  std::vector<std::string> options;
+  const int rank = static_cast<int>(tiles.shape.size());
+  const auto candidate = [&](int axis) {
+    return axis != tiles.vector_axis && tiles.shape[axis] > 1;
+  };
+  for (int row = 0; row < rank; ++row) {
+    for (int outer = 0; outer < rank; ++outer) {
+      if (row == outer || !candidate(row) || !candidate(outer)) continue;
+      pairs.emplace_back(row, outer);
+      options.push_back(absl::StrCat(names[row].name, "*", names[outer].name));
+    }
+  }
+  if (pairs.empty()) return;
+  const int64_t chosen =
+      decider.DecideNumber("rows", Space::OneOf(options), [&]() -> int64_t {
+        const auto rule =
+            std::find(pairs.begin(), pairs.end(),
+                      std::pair(tiles.row_axis, tiles.outer_row_axis));
+        TW_CHECK(rule != pairs.end());
+        return rule - pairs.begin();
+      });
+  std::tie(tiles.row_axis, tiles.outer_row_axis) = pairs[chosen];
+}
+
+void DecideStepOrder(Decider& decider, OutputTiles& tiles) {
+  const std::vector<int> all = tiles.StepOrder();
+  std::vector<int> rule, stay;
+  for (const int axis : all)
+    (tiles.axes[axis].steps > 1 ? rule : stay).push_back(axis);
+  std::vector<int> axes = rule;
+  std::sort(axes.begin(), axes.end());
+  tiles.step_order = DecideOrder(decider, "order", tiles, axes, rule);
+  tiles.step_order.insert(tiles.step_order.end(), stay.begin(), stay.end());
+}
+
+void DecideTaskOrder(Decider& decider, OutputTiles& tiles) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < static_cast<int>(tiles.shape.size()); ++axis) {
+    if (tiles.Tasks(axis) > 1) axes.push_back(axis);
+  }
+  tiles.task_order = DecideOrder(decider, "task.order", tiles, axes, axes);
+}
+
+}  // namespace tilewright::sketch
