@@ -6,6 +6,7 @@
 #include "base/ceil_div.h"
 
 namespace tilewright::sketch {
+
 int64_t OutputTiles::TilesLeft(int axis) const {
   return CeilDiv(shape[axis], axes[axis].per_task());
 }
@@ -14,8 +15,11 @@ int64_t OutputTiles::TaskExtent(int axis) const {
   return std::min(axes[axis].per_task(), shape[axis]);
 }
 
-int64_t OutputTiles::Tasks(int axis) const {
-  return CeilDiv(shape[axis], TaskExtent(axis));
+int64_t OutputTiles::Tasks() const {
+  int64_t tasks = 1;
+  for (size_t i = 0; i < shape.size(); ++i)
+    tasks *= TilesLeft(static_cast<int>(i));
+  return tasks;
 }
 
 std::vector<int> OutputTiles::StepOrder() const {
@@ -126,8 +130,8 @@ Handle WriteTasks(ScheduleWriter& writer, const OutputTiles& tiles,
                   Handle last) {
   std::vector<Factors> tasks;
   for (size_t i = 0; i < tiles.shape.size(); ++i) {
-    const int axis = static_cast<int>(i);
-    tasks.push_back(Factors{tiles.Tasks(axis), tiles.TaskExtent(axis)});
+    const int64_t extent = tiles.TaskExtent(static_cast<int>(i));
+    tasks.push_back(Factors{CeilDiv(tiles.shape[i], extent), extent});
   }
   const std::vector<Handle> loops = writer.GroupTile({last}, tasks);
   std::vector<int> ordered = tiles.task_order;
@@ -137,8 +141,7 @@ Handle WriteTasks(ScheduleWriter& writer, const OutputTiles& tiles,
   std::vector<Handle> order;
   for (const int axis : tiles.task_order) order.push_back(loops[axis]);
   writer.Reorder(order);
-  const int innermost = static_cast<int>(tiles.shape.size()) - 1;
-  return tiles.Tasks(innermost) > 1 ? order.back() : loops.back();
+  return tasks.back()[0] > 1 ? order.back() : loops.back();
 }
 
 void TakeWhole(OutputTiles& tiles) {

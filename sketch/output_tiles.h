@@ -35,23 +35,21 @@ struct OutputTiles {
   int vector_axis = -1;
   int row_axis = -1;        // the innermost other axis above 1, if any
   int outer_row_axis = -1;  // the next one
+  // Task loops, outermost first, of all axes that have several tasks; empty: in
+  // the order of the axes.
+  std::vector<int> task_order = {};
   // Steps along the vector axis innermost: memory is passed through as it lies.
   // Otherwise outermost: what the vector axis alone moves is used again.
   bool vectors_inside = false;
-  // Instead of that rule: the vector axis, the row axis and the outer row axis
-  // that there are, by their steps, outermost first.
-  std::vector<int> step_order;
-  // Task loops, outermost first, of all axes that have several tasks; empty: in
-  // the order of the axes.
-  std::vector<int> task_order;
+  // Axes with several steps, outermost first; empty: as that says.
+  std::vector<int> step_order = {};
 
   // Tiles along `axis` that no task has taken yet.
   int64_t TilesLeft(int axis) const;
+  int64_t Tasks() const;
   // Elements of `axis` in one task.
   int64_t TaskExtent(int axis) const;
-  int64_t Tasks(int axis) const;
-  // The vector axis, the row axis and the outer row axis that there are, by
-  // their steps, outermost first.
+  // The axes above that there are, as their steps nest, outermost first.
   std::vector<int> StepOrder() const;
 };
 

@@ -1,7 +1,9 @@
 #include "sketch/tile_decisions.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
@@ -16,26 +18,32 @@ const char* RoleOf(const OutputTiles& tiles, int axis) {
   return axis == tiles.row_axis ? "rows" : "outer_rows";
 }
 
-int64_t Tasks(const OutputTiles& tiles) {
-  int64_t tasks = 1;
-  for (size_t i = 0; i < tiles.shape.size(); ++i)
-    tasks *= CeilDiv(tiles.shape[i], tiles.TaskExtent(static_cast<int>(i)));
-  return tasks;
-}
-
 // The most steps of `axis` that leave at least `least` tasks.
 int64_t MostSteps(OutputTiles tiles, int axis, int64_t least) {
   tiles.axes[axis].steps = 1;
   const int64_t left = tiles.TilesLeft(axis);
-  const int64_t others = Tasks(tiles) / std::max<int64_t>(1, left);
-  const int64_t here = CeilDiv(least, std::max<int64_t>(1, others));
-  return here <= 1 ? left : std::max<int64_t>(1, (left - 1) / (here - 1));
+  return MostStepsOfATask(left, tiles.Tasks() / std::max<int64_t>(1, left),
+                          least);
 }
 
 }  // namespace
 
+int64_t LeastTasks(const DeviceSpec& spec, int64_t by_rule) {
+  const int64_t cores = std::max<int64_t>(1, spec.unit().cores());
+  return std::min(by_rule, kLeastTasksPerCore * cores);
+}
+
+int64_t MostStepsOfATask(int64_t left, int64_t others, int64_t least) {
+  const int64_t here = CeilDiv(least, std::max<int64_t>(1, others));
+  return here <= 1 ? left : std::max<int64_t>(1, (left - 1) / (here - 1));
+}
+
 RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space) {
-  const RegisterTile rule = ChooseRegisterTile(space);
+  return DecideRegisterTile(decider, space, ChooseRegisterTile(space));
+}
+
+RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
+                                const RegisterTile& rule) {
   const int64_t registers = space.registers;
   // The rule may take all vectors of a stage, more than there are registers,
   // but then of one row.
@@ -76,8 +84,12 @@ void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
   for (const int axis : axes) {
     if (axis >= 0) TakeSteps(rule, axis, budget);
   }
-  const int64_t cores = std::max<int64_t>(1, spec.unit().cores());
-  const int64_t least = std::min(Tasks(rule), kLeastTasksPerCore * cores);
+  DecideSteps(decider, tiles, spec, axes, rule);
+}
+
+void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
+                 const std::vector<int>& axes, const OutputTiles& rule) {
+  const int64_t least = LeastTasks(spec, rule.Tasks());
   // Axes that come later take one step at least: the first ones may take all
   // that is left over.
   for (const int axis : axes) {
@@ -87,6 +99,24 @@ void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
         absl::StrCat("task.", RoleOf(tiles, axis)), Space::Integers(1, most),
         [&] { return std::min(rule.axes[axis].steps, most); });
   }
+}
+
+void DecideStepOrder(Decider& decider, OutputTiles& tiles) {
+  std::vector<int> axes;
+  std::vector<std::string> roles;
+  for (const int axis : tiles.StepOrder()) {
+    if (tiles.axes[axis].steps == 1) continue;
+    axes.push_back(axis);
+    roles.push_back(RoleOf(tiles, axis));
+  }
+  if (axes.size() < 2) return;
+  const DecisionValue order =
+      decider.Decide("order", Space::Permutation(std::move(roles)), [&] {
+        DecisionValue as_it_is(axes.size());
+        std::iota(as_it_is.begin(), as_it_is.end(), 0);
+        return as_it_is;
+      });
+  for (const int64_t i : order) tiles.step_order.push_back(axes[i]);
 }
 
 }  // namespace tilewright::sketch

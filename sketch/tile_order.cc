@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -19,27 +20,6 @@ std::string RoleOf(const OutputTiles& tiles, int axis) {
   if (axis == tiles.row_axis) return "rows";
   if (axis == tiles.outer_row_axis) return "outer_rows";
   return absl::StrCat("axis", axis);
-}
-
-// An order of `axes`, ascending; nothing is asked about a single one.
-std::vector<int> DecideOrder(Decider& decider, const char* name,
-                             const OutputTiles& tiles,
-                             const std::vector<int>& axes,
-                             const std::vector<int>& preferred) {
-  if (axes.size() < 2) return axes;
-  std::vector<std::string> names;
-  for (const int axis : axes) names.push_back(RoleOf(tiles, axis));
-  const DecisionValue value =
-      decider.Decide(name, Space::Permutation(names), [&] {
-        DecisionValue rule;
-        for (const int axis : preferred)
-          rule.push_back(std::find(axes.begin(), axes.end(), axis) -
-                         axes.begin());
-        return rule;
-      });
-  std::vector<int> order;
-  for (const int64_t i : value) order.push_back(axes[i]);
-  return order;
 }
 
 }  // namespace
@@ -88,23 +68,22 @@ void DecideRows(Decider& decider, OutputTiles& tiles,
   std::tie(tiles.row_axis, tiles.outer_row_axis) = pairs[chosen];
 }
 
-void DecideStepOrder(Decider& decider, OutputTiles& tiles) {
-  const std::vector<int> all = tiles.StepOrder();
-  std::vector<int> rule, stay;
-  for (const int axis : all)
-    (tiles.axes[axis].steps > 1 ? rule : stay).push_back(axis);
-  std::vector<int> axes = rule;
-  std::sort(axes.begin(), axes.end());
-  tiles.step_order = DecideOrder(decider, "order", tiles, axes, rule);
-  tiles.step_order.insert(tiles.step_order.end(), stay.begin(), stay.end());
-}
-
 void DecideTaskOrder(Decider& decider, OutputTiles& tiles) {
   std::vector<int> axes;
+  std::vector<std::string> names;
   for (int axis = 0; axis < static_cast<int>(tiles.shape.size()); ++axis) {
-    if (tiles.Tasks(axis) > 1) axes.push_back(axis);
+    if (tiles.TilesLeft(axis) <= 1) continue;
+    axes.push_back(axis);
+    names.push_back(RoleOf(tiles, axis));
   }
-  tiles.task_order = DecideOrder(decider, "task.order", tiles, axes, axes);
+  if (axes.size() < 2) return;
+  const DecisionValue order =
+      decider.Decide("task.order", Space::Permutation(std::move(names)), [&] {
+        DecisionValue as_it_is(axes.size());
+        std::iota(as_it_is.begin(), as_it_is.end(), 0);
+        return as_it_is;
+      });
+  for (const int64_t i : order) tiles.task_order.push_back(axes[i]);
 }
 
 }  // namespace tilewright::sketch

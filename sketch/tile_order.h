@@ -1,17 +1,15 @@
-// Decisions about the axes of output tiles and the order of their loops, which
-// all families over output tiles can ask. None changes bits.
+// Decisions about the axes of output tiles and the order of tasks, which all
+// families over output tiles can ask. None changes bits.
 //
 //   lanes       the axis that is cut into vectors: the contiguous one, or
 //               another, whose results are shuffled into place as they are
 //               written
 //   rows        the axes along which the rows of a register tile run and its
 //               outer rows, "oh*oc"
-//   order       steps of a task, outermost first: what stands still inside the
-//               outermost one is used again by all its steps
 //   task.order  the loops over tasks, outermost first: neighbouring tasks share
 //               what the innermost one does not move
 //
-// The axes of the last two are called by their roles: vectors, rows,
+// The axes of the last one are called by their roles: vectors, rows,
 // outer_rows; any other axis N of the output is axisN.
 #ifndef TILEWRIGHT_SKETCH_TILE_ORDER_H_
 #define TILEWRIGHT_SKETCH_TILE_ORDER_H_
@@ -31,9 +29,6 @@ void DecideLanes(Decider& decider, OutputTiles& tiles,
 // "rows", where several axes could be; preferred is what `tiles` says.
 void DecideRows(Decider& decider, OutputTiles& tiles,
                 absl::Span<const Axis> names);
-
-// "order", once all steps are chosen; preferred is StepOrder().
-void DecideStepOrder(Decider& decider, OutputTiles& tiles);
 
 // "task.order", once all tasks are chosen; preferred is the order of the axes.
 void DecideTaskOrder(Decider& decider, OutputTiles& tiles);
