@@ -16,6 +16,7 @@
 #include "sketch/reduce_loops.h"
 #include "sketch/register_tile.h"
 #include "sketch/tile_decisions.h"
+#include "sketch/tile_order.h"
 #include "tilegraph/access.h"
 #include "tilegraph/expr_vars.h"
 
@@ -45,19 +46,26 @@ class Builder {
     const Handle last = writer_.Block(chain_.last);
     if (output_.shape.empty()) return std::nullopt;
     tiles_ = StartTiles(workload_, chain_.output);
+    // Bounds of a stage are made for vectors along the contiguous axis.
+    if (!place_.inside)
+      DecideLanes(place_.decider, tiles_, reduction_.compute.axes);
     ShareVectors();
-    dot_ = ChooseDot(workload_, spec_, reduction_, body_, tiles_.vector_axis);
+    DecideRows(place_.decider, tiles_, reduction_.compute.axes);
+    DecideDot();
     GivenBlocks given;
     if (place_.blocks) given = {place_.blocks->axis, place_.blocks->steps};
-    loops_ = ChooseReduceLoops(workload_, reduction_, body_,
+    loops_ = DecideReduceLoops(place_.decider, workload_, reduction_, body_,
                                dot_ ? dot_->group : TermGroup(), given);
     ChooseTile();
     if (place_.inside) {
       TakeWhole(tiles_);
     } else {
       ChooseTasks();
+      DecideTaskOrder(place_.decider, tiles_);
     }
-    PackConstants(writer_, graph_, reduction_, body_, tiles_, loops_);
+    DecideStepOrder(place_.decider, tiles_);
+    PackConstants(writer_, place_.decider, workload_, reduction_, body_, tiles_,
+                  loops_);
     task_ = place_.inside ? *place_.inside : WriteTasks(writer_, tiles_, last);
     const bool alone = reduction_.name == chain_.last;
     if (alone && loops_.blocked) {
@@ -139,11 +147,24 @@ class Builder {
     return far;
   }
 
+  void DecideDot() {
+    dot_ = ChooseDot(workload_, spec_, reduction_, body_, tiles_.vector_axis);
+    if (!dot_) return;
+    const Bits bits =
+        IsFloat(dot_->intrinsic->acc) ? Bits::kMayChange : Bits::kSame;
+    if (!place_.decider.DecideWhether(
+            "dot", [] { return true; }, bits))
+      dot_.reset();
+  }
+
   int64_t Extent(int axis) const { return axis < 0 ? 1 : tiles_.shape[axis]; }
 
   void ChooseTile() {
     const int64_t lanes = Lanes(graph_, spec_);
-    const VectorUnit unit = UnitOf(workload_, chain_.output, lanes);
+    const VectorUnit unit =
+        FindContiguous(workload_, chain_.output).dim == tiles_.vector_axis
+            ? UnitOf(workload_, chain_.output, lanes)
+            : VectorUnit{std::min(lanes, Extent(tiles_.vector_axis)), false};
     TileSpace space;
     space.vectors = CeilDiv(Extent(tiles_.vector_axis), unit.elements);
     space.rows = Extent(tiles_.row_axis);
@@ -174,7 +195,8 @@ class Builder {
       tiles_.axes[tiles_.outer_row_axis].tile = tile.outer_rows;
   }
 
-  // Rows first: what a task loads for the vector axis serves all of them.
+  // Rows first: what a task loads for the vector axis serves all of them. The
+  // rule takes one tile along that one.
   void ChooseTasks() {
     TaskBudget budget = BudgetOf(tiles_, spec_, 2 * ReducedExtent());
     // Where rows come before vectors in the order of tasks, each task sees the
@@ -192,6 +214,7 @@ class Builder {
     }
     DecideSteps(place_.decider, tiles_, spec_,
                 {tiles_.row_axis, tiles_.outer_row_axis}, budget);
+    DecideSteps(place_.decider, tiles_, spec_, {tiles_.vector_axis}, {1, 1});
   }
 
   // The loops over the parts of all reduce axes, split where they are not yet;

@@ -4,6 +4,10 @@
 // The vector axis is the one that is contiguous in the output; rows of the
 // register tile come from the axes inside it. Constants become panels as wide
 // as the tile (design: backends.md "CPU").
+//
+// It asks, in this order: tile_order.h's "lanes" and "rows"; "dot" (whether
+// narrow numbers run on the machine's dot intrinsic); reduce_loops.h;
+// tile_decisions.h; tile_order.h's "task.order"; packed_operands.h.
 #ifndef TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
 

@@ -69,7 +69,13 @@ OutputTiles StartTiles(const Workload& workload, TensorId output) {
   OutputTiles tiles;
   tiles.shape = workload.graph.tensor(output).static_shape();
   tiles.axes.assign(tiles.shape.size(), {});
-  tiles.vector_axis = FindContiguous(workload, output).dim;
+  SetVectorAxis(tiles, FindContiguous(workload, output).dim);
+  return tiles;
+}
+
+void SetVectorAxis(OutputTiles& tiles, int axis) {
+  tiles.vector_axis = axis;
+  tiles.row_axis = tiles.outer_row_axis = -1;
   for (int i = static_cast<int>(tiles.shape.size()) - 1; i >= 0; --i) {
     if (i == tiles.vector_axis || tiles.shape[i] == 1) continue;
     if (tiles.row_axis < 0) {
@@ -78,7 +84,6 @@ OutputTiles StartTiles(const Workload& workload, TensorId output) {
       tiles.outer_row_axis = i;
     }
   }
-  return tiles;
 }
 
 VectorUnit UnitOf(const Workload& workload, TensorId output, int64_t lanes) {
@@ -128,7 +133,15 @@ Handle WriteTasks(ScheduleWriter& writer, const OutputTiles& tiles,
     const int64_t extent = tiles.TaskExtent(static_cast<int>(i));
     tasks.push_back(Factors{CeilDiv(tiles.shape[i], extent), extent});
   }
-  return writer.GroupTile({last}, tasks).back();
+  const std::vector<Handle> loops = writer.GroupTile({last}, tasks);
+  std::vector<int> ordered = tiles.task_order;
+  std::sort(ordered.begin(), ordered.end());
+  if (ordered == tiles.task_order) return loops.back();
+  // Those of one task stay where they are.
+  std::vector<Handle> order;
+  for (const int axis : tiles.task_order) order.push_back(loops[axis]);
+  writer.Reorder(order);
+  return tasks.back()[0] > 1 ? order.back() : loops.back();
 }
 
 void TakeWhole(OutputTiles& tiles) {

@@ -35,6 +35,9 @@ struct OutputTiles {
   int vector_axis = -1;
   int row_axis = -1;        // the innermost other axis above 1, if any
   int outer_row_axis = -1;  // the next one
+  // Task loops, outermost first, of all axes that have several tasks; empty: in
+  // the order of the axes.
+  std::vector<int> task_order = {};
   // Steps along the vector axis innermost: memory is passed through as it lies.
   // Otherwise outermost: what the vector axis alone moves is used again.
   bool vectors_inside = false;
@@ -71,6 +74,8 @@ int64_t CacheBytes(const DeviceSpec& spec, const std::string& level,
 // One-element tiles over `output`, its vector axis the contiguous one.
 // REQUIRES: `output` has a dimension.
 OutputTiles StartTiles(const Workload& workload, TensorId output);
+// The innermost other axes above 1 become the row axes.
+void SetVectorAxis(OutputTiles& tiles, int axis);
 
 // Makes `vectors` units of the vector axis the tile: blocks of the layout where
 // it is blocked, else vectors.
@@ -93,7 +98,7 @@ TaskBudget BudgetOf(const OutputTiles& tiles, const DeviceSpec& spec,
 // them from it.
 void TakeSteps(OutputTiles& tiles, int axis, TaskBudget& budget);
 
-// Writes the task loops around `last`; returns the innermost.
+// Writes the task loops around `last`, in their order; returns the innermost.
 Handle WriteTasks(ScheduleWriter& writer, const OutputTiles& tiles,
                   Handle last);
 

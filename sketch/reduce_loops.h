@@ -7,6 +7,11 @@
 // number of terms (Higham, "Accuracy and Stability of Numerical Algorithms",
 // 4.2), and one block's panel of the loaded operand stays in a cache while all
 // rows of a task pass over it.
+//
+//   reduce        whole or blocked: in one piece, or block by block
+//   reduce.axis   the axis that is cut into blocks
+//   reduce.block  steps of one block; a step is what the operands keep together
+//   reduce.order  the loops over the terms (of a block), outermost first
 #ifndef TILEWRIGHT_SKETCH_REDUCE_LOOPS_H_
 #define TILEWRIGHT_SKETCH_REDUCE_LOOPS_H_
 
@@ -15,6 +20,7 @@
 
 #include "absl/types/span.h"
 #include "sketch/workload.h"
+#include "tilegraph/decision/decider.h"
 #include "tilegraph/expr.h"
 #include "tilegraph/tensor_graph.h"
 
@@ -53,8 +59,10 @@ struct GivenBlocks {
   int64_t terms = 0;
 };
 
-// `body`: of the reduction, its prologue inlined.
-ReduceLoops ChooseReduceLoops(const Workload& workload, const Tensor& reduction,
+// Nothing is asked about blocks that are given; only sums are cut. `body`: of
+// the reduction, its prologue inlined.
+ReduceLoops DecideReduceLoops(Decider& decider, const Workload& workload,
+                              const Tensor& reduction,
                               absl::Span<const Expr> body,
                               const TermGroup& group = {},
                               const GivenBlocks& given = {});

@@ -5,6 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "sketch/group_chain.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
 #include "tilegraph/text_form.h"
 
 namespace tilewright::sketch {
@@ -22,8 +24,10 @@ std::string Order(const std::string& graph_text, bool* blocked = nullptr,
     workload.layouts[x] = Layout::BlockedLast(
         workload.graph.tensor(x).static_shape(), 1, layout_block);
   const Tensor& reduction = workload.graph.tensor(*workload.graph.Find("T"));
-  const ReduceLoops loops = ChooseReduceLoops(
-      workload, reduction, InlinedBody(workload.graph, reduction.id));
+  PreferredPolicy policy;
+  Decider decider(policy);
+  const ReduceLoops loops = DecideReduceLoops(
+      decider, workload, reduction, InlinedBody(workload.graph, reduction.id));
   if (blocked != nullptr) *blocked = loops.blocked;
   std::string text;
   for (const ReduceLoops::Part& part : loops.order) {

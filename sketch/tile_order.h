@@ -1,0 +1,38 @@
+// Decisions about the axes of output tiles and the order of tasks, which all
+// families over output tiles can ask. None changes bits.
+//
+//   lanes       the axis that is cut into vectors: the contiguous one, or
+//               another, whose results are shuffled into place as they are
+//               written
+//   rows        the axes along which the rows of a register tile run and its
+//               outer rows, "oh*oc"
+//   task.order  the loops over tasks, outermost first: neighbouring tasks share
+//               what the innermost one does not move
+//
+// The axes of the last one are called by their roles: vectors, rows,
+// outer_rows; any other axis N of the output is axisN.
+#ifndef TILEWRIGHT_SKETCH_TILE_ORDER_H_
+#define TILEWRIGHT_SKETCH_TILE_ORDER_H_
+
+#include "absl/types/span.h"
+#include "sketch/output_tiles.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/tensor_graph.h"
+
+namespace tilewright::sketch {
+
+// "lanes", where several axes could be; preferred is what `tiles` says. Another
+// axis has other row axes. `names`: of the output's axes.
+void DecideLanes(Decider& decider, OutputTiles& tiles,
+                 absl::Span<const Axis> names);
+
+// "rows", where several axes could be; preferred is what `tiles` says.
+void DecideRows(Decider& decider, OutputTiles& tiles,
+                absl::Span<const Axis> names);
+
+// "task.order", once all tasks are chosen; preferred is the order of the axes.
+void DecideTaskOrder(Decider& decider, OutputTiles& tiles);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_TILE_ORDER_H_
