@@ -79,7 +79,6 @@ void Verifier::Keep(const Set& set) {
   KeptSet& kept = sets_.emplace_back();
   kept.name = set.name;
   kept.exact = set.exact;
-  kept.alone_too = set.alone_too || !IndexExtents(graph_).empty();
   kept.inputs = Hide(set.inputs);
   for (const auto& [id, tensor] : set.expected)
     kept.expected.try_emplace(id, tensor);
@@ -137,22 +136,18 @@ absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments,
     verdict.exact_checked = verdict.exact_checked || sets_[i].exact;
     const int64_t start_ns = CpuSpentNs();
     std::vector<Run> runs;
-    if (sets_[i].alone_too) {
-      TW_ASSIGN_OR_RETURN(Run alone,
-                          PrepareRun(arguments, sets_[i], 1, GuardSide::kEnd));
-      runs.push_back(std::move(alone));
-    }
+    TW_ASSIGN_OR_RETURN(Run one,
+                        PrepareRun(arguments, sets_[i], 1, GuardSide::kEnd));
     TW_ASSIGN_OR_RETURN(
         Run many,
         PrepareRun(arguments, sets_[i], options_.threads, GuardSide::kBegin));
-    runs.push_back(std::move(many));
+    runs.push_back(std::move(one)), runs.push_back(std::move(many));
     const int64_t packed_ns = CpuSpentNs();
     TW_RETURN_IF_ERROR(Execute(arguments, candidate, isolation, runs, verdict));
     const int64_t ran_ns = CpuSpentNs();
     for (const Run& run : runs) JudgeMemory(arguments, run, verdict);
     JudgeOutputs(arguments, runs[0], verdict);
-    if (sets_[i].alone_too)
-      JudgeAgreement(arguments, runs[0], runs[1], verdict);
+    JudgeAgreement(arguments, runs[0], runs[1], verdict);
     for (Run& run : runs) {
       for (GuardedBuffer& buffer : run.buffers)
         spare_.Give(std::move(buffer), run.side);

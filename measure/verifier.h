@@ -11,12 +11,10 @@
 //   counted; where more than 3 % of an output are, nothing is verified
 //   4. the reference is the expressions as plain float64 loops, itself compared
 //   with the interpreter
-//   5. every set runs with N threads and buffers that begin at an inaccessible
-//   page; where something may differ in another run, it runs with 1 thread,
-//   too, and buffers that end at one: both agree bitwise. That is on plain real
-//   values, where the order of a sum shows, as it does not on integers; and on
-//   every set where addresses depend on values. Outputs start as NaN; inputs
-//   are compared afterwards; a crash or a hang is a verdict
+//   5. buffers end, in one run, and begin, in the other, at an inaccessible
+//   page; outputs start as NaN; inputs are compared afterwards;
+//      one run with 1 thread and one with N agree bitwise; a crash or a hang is
+//      a verdict
 //
 // A verifier is made once per workload and judges any number of candidates, one
 // at a time.
@@ -43,7 +41,7 @@ namespace tilewright::measure {
 
 struct VerifierOptions {
   uint64_t seed = 1;
-  int threads = 2;  // N; also used for the reference
+  int threads = 2;  // of the second run; also used for the reference
   double timeout_seconds =
       60;  // of both runs on one set of inputs, in a child process
   // Kernels under --allow: relative error of one operation (2^-9 for bf16,
@@ -100,14 +98,12 @@ class Verifier {
   struct Set {
     std::string name;
     bool exact = false;
-    bool alone_too = false;  // runs with 1 thread, too
     InputSet inputs;
     std::map<TensorId, ReferenceTensor> expected;
   };
   struct KeptSet {
     std::string name;
     bool exact = false;
-    bool alone_too = false;
     HiddenInputs inputs;
     std::map<TensorId, HiddenReference> expected;
   };

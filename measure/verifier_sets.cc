@@ -82,7 +82,6 @@ absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
     Random random(SeedOf(options_.seed, turn));
     Set set{SetName("exact", turn),
             true,
-            false,
             DrawExactSet(graph_, largest, random),
             {}};
     if (turn == kPositive) MakePositive(set.inputs);
@@ -111,7 +110,6 @@ absl::Status Verifier::AddRealSet(int turn) {
   const bool inside = turn == kPositive && HasCeiling(graph_);
   Set set{SetName("real", turn),
           false,
-          turn == kPlain,
           DrawRealSet(graph_, random,
                       inside ? SpreadsInsideClips(graph_)
                              : std::map<TensorId, Spread>()),
