@@ -21,6 +21,11 @@ void Join(const PoolEvent& earlier, PoolEvent& event) {
   event.alone = event.alone || earlier.alone;
 }
 
+bool AllAbove(double limit_ns, const PoolEvent& event) {
+  return std::all_of(event.latencies_ns.begin(), event.latencies_ns.end(),
+                     [&](double ns) { return ns > limit_ns; });
+}
+
 }  // namespace
 
 CandidateFlow::~CandidateFlow() {
@@ -102,7 +107,7 @@ void CandidateFlow::Take(int index, PoolEvent event) {
         fastest_ns_ = std::min(fastest_ns_, Median(event.latencies_ns));
       }
       if (ok) Join(entry.earlier, event);
-      if (ok && entry.visits_left > 0 && !IsGivenUp(event)) {
+      if (ok && entry.visits_left > 0 && !AllAbove(GiveUpAboveNs(), event)) {
         entry.earlier = event;
         FreeWorker(entry);
         Release(index);
@@ -137,16 +142,6 @@ void CandidateFlow::End(int index) {
 void CandidateFlow::FreeWorker(Entry& entry) {
   if (!std::exchange(entry.holds_worker, false)) return;
   worker_taken_[static_cast<size_t>(entry.worker)] = false;
-}
-
-double CandidateFlow::GiveUpAboveNs() const {
-  return give_up_factor_ * fastest_ns_;
-}
-
-// All that is known of it is too slow.
-bool CandidateFlow::IsGivenUp(const PoolEvent& event) const {
-  return std::all_of(event.latencies_ns.begin(), event.latencies_ns.end(),
-                     [&](double ns) { return ns > GiveUpAboveNs(); });
 }
 
 void CandidateFlow::Prepare(int index, int worker) {

@@ -41,11 +41,10 @@ class CandidateFlow {
     int measured = 1;   // at the same time
     int quota = std::numeric_limits<int>::max();
     int timeout_s = 4;
-    // The executions of a candidate in so many parts, in different workers if
-    // there are; between two of them others have theirs.
+    // Executions in so many parts, in different workers if there are; between
+    // two of them others have theirs.
     int visits = 1;
-    // What takes longer than so many times the fastest one is given up
-    // (adaptive_evaluator.h), and has one visit.
+    // What is so many times slower than the fastest one is given up.
     double give_up_factor = std::numeric_limits<double>::infinity();
     bool keep = false;  // prepared, once measured
   };
@@ -64,9 +63,9 @@ class CandidateFlow {
     // Whether one that is built is to be prepared. What is not ends there, as
     // NOT_MEASURED.
     std::function<bool(int index)> wanted;
-    // Called when a candidate has come to an end: as soon as it could not be
-    // built or was not wanted, while it waits for others (its event is kBuilt,
-    // and Pass does not return it); or when Pass is through with it.
+    // Called when a candidate has come to an end: as soon as it is not built or
+    // not wanted (its event is kBuilt, and Pass does not return it), or when
+    // Pass is through with it.
     std::function<void(int index)> on_end;
     // Once it is cancelled, whatever waits abandons all that is under way, and
     // returns Cancelled.
@@ -97,8 +96,7 @@ class CandidateFlow {
   const Candidate& candidate(int index) const {
     return entries_[static_cast<size_t>(index)].candidate;
   }
-  // The median of the fastest candidate so far, here or, as a flow before this
-  // one knew, elsewhere; infinity if there is none.
+  // The median of the fastest one so far, also of an earlier flow; or infinity.
   double fastest_ns() const { return fastest_ns_; }
   void set_fastest_ns(double fastest_ns) { fastest_ns_ = fastest_ns; }
   // How many were measured at the same time during the last Pass, at most.
@@ -124,9 +122,7 @@ class CandidateFlow {
   void FreeWorker(Entry& entry);
   // How many are prepared, or being so, and had no visit.
   int Fresh() const;
-  // What takes longer is given up.
-  double GiveUpAboveNs() const;
-  bool IsGivenUp(const PoolEvent& event) const;
+  double GiveUpAboveNs() const { return give_up_factor_ * fastest_ns_; }
   // Prepares the next one of a queue that has a worker; whether there was one.
   bool PrepareNextOf(std::deque<int>& queue);
   void Measure(int index, const AdaptiveEvaluatorOptions& repeats,
@@ -146,11 +142,10 @@ class CandidateFlow {
   std::vector<bool> worker_taken_;
   std::deque<int> built_, revisited_, prepared_;  // that wait
   std::vector<int> ended_;                        // since Pass returned some
-  int building_ = 0, preparing_ = 0, measuring_ = 0;
+  int building_ = 0, preparing_ = 0, measuring_ = 0, most_measured_ = 0;
   int visited_ = 0;  // had a visit, and did not end
-  int most_measured_ = 0;
+  double give_up_factor_ = 1;
   double fastest_ns_ = std::numeric_limits<double>::infinity();
-  double give_up_factor_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace tilewright::measure
