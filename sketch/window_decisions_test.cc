@@ -64,7 +64,7 @@ return Y
                    seed, tally);
   }
   std::cout << tally.ToString();
-  EXPECT_GT(tally.schedules, 80);
+  EXPECT_GT(tally.schedules, 60);
   EXPECT_TRUE(tally.refusals.empty());
   EXPECT_THAT(tally.values["pack"], ElementsAre("panels", "plain", "vectors"));
   for (const char* name :

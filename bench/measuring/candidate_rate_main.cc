@@ -24,23 +24,20 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "backends/cpu/worker/cpu_worker.h"
-#include "backends/spec/host_spec.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "bench/measuring/foreign_load.h"
+#include "bench/measuring/named_workload.h"
 #include "bench/measuring/near_default.h"
+#include "bench/measuring/workload_main.h"
 #include "bench/options/options.h"
 #include "measure/median.h"
 #include "measure/parallel_measurer.h"
 #include "measure/worker/process_pool.h"
-#include "measure/worker/run_worker.h"
 #include "measure/workload_key.h"
-#include "sketch/default_schedule.h"
 #include "sketch/replay.h"
-#include "sketch/workload.h"
+#include "sketch/schedule.h"
 
 namespace tilewright::bench {
 namespace {
@@ -50,7 +47,6 @@ using measure::Measurement;
 constexpr int kTriesPerCandidate = 50;
 
 struct Flags {
-  std::vector<std::string> files;
   int candidates = 48;
   int batch = 16;
   int workers = 2;
@@ -97,21 +93,12 @@ struct Subject {
   Parts parts;
 };
 
-std::string BaseName(const std::string& path) {
-  const std::string file = path.substr(path.rfind('/') + 1);
-  return file.substr(0, file.rfind('.'));
-}
-
 absl::StatusOr<Subject> Draw(const std::string& path, const Flags& flags) {
-  TW_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, int64_t{1} << 20));
-  TW_ASSIGN_OR_RETURN(const sketch::Workload workload,
-                      sketch::ParseWorkload(text));
-  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
-  TW_ASSIGN_OR_RETURN(const sketch::Schedule schedule,
-                      sketch::DefaultSchedule(workload, spec));
+  TW_ASSIGN_OR_RETURN(const NamedWorkload named, ReadWorkload(path));
+  const sketch::Schedule& schedule = named.schedule;
   Subject subject;
-  subject.name = BaseName(path);
-  subject.workload = measure::MakeWorkloadKey(workload);
+  subject.name = named.name;
+  subject.workload = measure::MakeWorkloadKey(named.workload);
   subject.schedules.push_back(schedule.ToProto());
   std::set<std::string> seen = {schedule.ToString()};
   Random random(static_cast<uint64_t>(flags.seed));
@@ -120,9 +107,9 @@ absl::StatusOr<Subject> Draw(const std::string& path, const Flags& flags) {
        static_cast<int>(subject.schedules.size()) < flags.candidates;
        ++tries) {
     const absl::StatusOr<sketch::Schedule> near =
-        NearDefault(workload, spec, random);
+        NearDefault(named.workload, named.spec, random);
     if (!near.ok() || !seen.insert(near->ToString()).second ||
-        !sketch::Replay(workload, *near).ok()) {
+        !sketch::Replay(named.workload, *near).ok()) {
       continue;
     }
     subject.schedules.push_back(near->ToProto());
@@ -165,9 +152,9 @@ void PrintRow(const std::string& name, double median_us, size_t candidates,
   std::printf("\n");
 }
 
-absl::Status Run(const Flags& flags) {
+absl::Status Run(const Flags& flags, const std::vector<std::string>& files) {
   std::vector<Subject> subjects;
-  for (const std::string& file : flags.files) {
+  for (const std::string& file : files) {
     TW_ASSIGN_OR_RETURN(Subject subject, Draw(file, flags));
     subjects.push_back(std::move(subject));
   }
@@ -227,35 +214,27 @@ absl::Status Run(const Flags& flags) {
 }
 
 constexpr char kUsage[] =
-    "candidate_rate [--candidates=N] [--batch=N] [--workers=N] [--builders=N] "
-    "[--repeats=N] [--most-seconds=S] [--stop-builders] [--kept-mib=N] "
-    "[--seed=N] FILE...";
+    "[--candidates=N] [--batch=N] [--workers=N] [--builders=N] [--repeats=N] "
+    "[--most-seconds=S] [--stop-builders] [--kept-mib=N] [--seed=N]";
 
-int Main(const std::vector<std::string>& arguments) {
+int Main(int argc, char** argv) {
   Flags flags;
-  OptionParser parser;
-  parser.Number("candidates", &flags.candidates, 1);
-  parser.Number("batch", &flags.batch, 1);
-  parser.Number("workers", &flags.workers, 1);
-  parser.Number("builders", &flags.builders, 1);
-  parser.Number("repeats", &flags.repeats, 1);
-  parser.Number("most-seconds", &flags.most_seconds, 0.0);
-  parser.Flag("stop-builders", &flags.stop_builders);
-  parser.Number("kept-mib", &flags.kept_mib, 0);
-  parser.Number("seed", &flags.seed, 0);
-  absl::StatusOr<std::vector<std::string>> files = parser.Parse(arguments);
-  if (!files.ok()) return ReportUsage(kUsage, files.status());
-  if (files->empty())
-    return ReportUsage(kUsage, absl::InvalidArgumentError("no file was given"));
-  flags.files = *std::move(files);
-  return ReportStatus("candidate_rate", Run(flags));
+  OptionParser options;
+  options.Number("candidates", &flags.candidates, 1);
+  options.Number("batch", &flags.batch, 1);
+  options.Number("workers", &flags.workers, 1);
+  options.Number("builders", &flags.builders, 1);
+  options.Number("repeats", &flags.repeats, 1);
+  options.Number("most-seconds", &flags.most_seconds, 0.0);
+  options.Flag("stop-builders", &flags.stop_builders);
+  options.Number("kept-mib", &flags.kept_mib, 0);
+  options.Number("seed", &flags.seed, 0);
+  return RunOnFiles(
+      argc, argv, "candidate_rate", kUsage, options,
+      [&](const std::vector<std::string>& files) { return Run(flags, files); });
 }
 
 }  // namespace
 }  // namespace tilewright::bench
 
-int main(int argc, char** argv) {
-  tilewright::measure::RunWorkerIfAsked(argc, argv,
-                                        {tilewright::cpu::CpuWorker()});
-  return tilewright::bench::Main({argv + 1, argv + argc});
-}
+int main(int argc, char** argv) { return tilewright::bench::Main(argc, argv); }

@@ -34,20 +34,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/worker/cpu_worker.h"
-#include "backends/spec/host_spec.h"
-#include "base/file.h"
 #include "base/status_macros.h"
 #include "bench/measuring/kendall_tau.h"
+#include "bench/measuring/named_workload.h"
 #include "bench/measuring/tuning_pass.h"
+#include "bench/measuring/workload_main.h"
 #include "bench/options/options.h"
 #include "measure/adaptive_evaluator.h"
 #include "measure/parallel_measurer.h"
 #include "measure/worker/process_pool.h"
-#include "measure/worker/run_worker.h"
 #include "measure/worker_pool.h"
-#include "sketch/default_schedule.h"
-#include "sketch/workload.h"
 
 namespace tilewright::bench {
 namespace {
@@ -66,7 +62,6 @@ constexpr double kQuietPercent = 5;
 constexpr int kTries = 3;
 
 struct Flags {
-  std::vector<std::string> files;
   int candidates = 200;
   int repeats = 500;
   double seconds = 10;
@@ -157,11 +152,6 @@ measure::ProcessPoolOptions PoolOptions(bool stop_builders) {
   return options;
 }
 
-std::string BaseName(const std::string& path) {
-  const std::string file = path.substr(path.rfind('/') + 1);
-  return file.substr(0, file.rfind('.'));
-}
-
 struct Subject {
   std::string name;
   CandidateSet candidates;
@@ -169,14 +159,12 @@ struct Subject {
 
 absl::StatusOr<Subject> Draw(const std::string& path, const Flags& flags,
                              measure::WorkerPool* pool) {
-  TW_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, int64_t{1} << 20));
-  TW_ASSIGN_OR_RETURN(const sketch::Workload workload,
-                      sketch::ParseWorkload(text));
-  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
-  Subject subject{BaseName(path), {}};
-  TW_ASSIGN_OR_RETURN(subject.candidates,
-                      DrawCandidates(workload, spec, flags.candidates, kSlowest,
-                                     static_cast<uint64_t>(flags.seed), pool));
+  TW_ASSIGN_OR_RETURN(const NamedWorkload named, ReadWorkload(path));
+  Subject subject{named.name, {}};
+  TW_ASSIGN_OR_RETURN(
+      subject.candidates,
+      DrawCandidates(named.workload, named.spec, flags.candidates, kSlowest,
+                     static_cast<uint64_t>(flags.seed), pool));
   std::fprintf(stderr, "%s: default %.1f us, mean %.1f us, %d drawn\n",
                subject.name.c_str(), subject.candidates.default_ns * 1e-3,
                subject.candidates.mean_ns * 1e-3, subject.candidates.drawn);
@@ -258,11 +246,11 @@ absl::Status Compare(const Subject& subject, const Flags& flags,
   return absl::OkStatus();
 }
 
-absl::Status Run(const Flags& flags) {
+absl::Status Run(const Flags& flags, const std::vector<std::string>& files) {
   TW_ASSIGN_OR_RETURN(const auto pool,
                       measure::ProcessPool::Create(PoolOptions(false)));
   std::vector<Subject> subjects;
-  for (const std::string& file : flags.files) {
+  for (const std::string& file : files) {
     absl::StatusOr<Subject> subject = Draw(file, flags, pool.get());
     if (!subject.ok()) {
       std::fprintf(stderr, "%s: %s\n", file.c_str(),
@@ -287,34 +275,26 @@ absl::Status Run(const Flags& flags) {
 }
 
 constexpr char kUsage[] =
-    "compare_modes [--candidates=N] [--repeats=N] [--seconds=S] [--seed=N] "
-    "[--micro_batches=N] [--cv_percent=N,N...] [--build-beside] [--pause] "
-    "FILE...";
+    "[--candidates=N] [--repeats=N] [--seconds=S] [--seed=N] "
+    "[--micro_batches=N] [--cv_percent=N,N...] [--build-beside] [--pause]";
 
-int Main(const std::vector<std::string>& arguments) {
+int Main(int argc, char** argv) {
   Flags flags;
-  OptionParser parser;
-  parser.Number("candidates", &flags.candidates, 2);
-  parser.Number("repeats", &flags.repeats, kMinRepeats);
-  parser.Number("seconds", &flags.seconds, 0.0);
-  parser.Number("seed", &flags.seed, 0);
-  parser.Number("micro_batches", &flags.micro_batches, 1);
-  parser.List("cv_percent", &flags.cv_percent, 0);
-  parser.Flag("build-beside", &flags.build_beside);
-  parser.Flag("pause", &flags.pause);
-  absl::StatusOr<std::vector<std::string>> files = parser.Parse(arguments);
-  if (!files.ok()) return ReportUsage(kUsage, files.status());
-  if (files->empty())
-    return ReportUsage(kUsage, absl::InvalidArgumentError("no file was given"));
-  flags.files = *std::move(files);
-  return ReportStatus("compare_modes", Run(flags));
+  OptionParser options;
+  options.Number("candidates", &flags.candidates, 2);
+  options.Number("repeats", &flags.repeats, kMinRepeats);
+  options.Number("seconds", &flags.seconds, 0.0);
+  options.Number("seed", &flags.seed, 0);
+  options.Number("micro_batches", &flags.micro_batches, 1);
+  options.List("cv_percent", &flags.cv_percent, 0);
+  options.Flag("build-beside", &flags.build_beside);
+  options.Flag("pause", &flags.pause);
+  return RunOnFiles(
+      argc, argv, "compare_modes", kUsage, options,
+      [&](const std::vector<std::string>& files) { return Run(flags, files); });
 }
 
 }  // namespace
 }  // namespace tilewright::bench
 
-int main(int argc, char** argv) {
-  tilewright::measure::RunWorkerIfAsked(argc, argv,
-                                        {tilewright::cpu::CpuWorker()});
-  return tilewright::bench::Main({argv + 1, argv + argc});
-}
+int main(int argc, char** argv) { return tilewright::bench::Main(argc, argv); }

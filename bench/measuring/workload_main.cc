@@ -1,0 +1,28 @@
+#include "bench/measuring/workload_main.h"
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/worker/cpu_worker.h"
+#include "base/string_view.h"
+#include "measure/worker/run_worker.h"
+
+namespace tilewright::bench {
+
+int RunOnFiles(
+    int argc, char** argv, std::string_view program, std::string_view usage,
+    const OptionParser& options,
+    const std::function<absl::Status(const std::vector<std::string>&)>& run) {
+  measure::RunWorkerIfAsked(argc, argv, {cpu::CpuWorker()});
+  const std::string whole_usage =
+      absl::StrCat(ToAbsl(program), " ", ToAbsl(usage), " FILE...");
+  const absl::StatusOr<std::vector<std::string>> files =
+      options.Parse(std::vector<std::string>(argv + 1, argv + argc));
+  if (!files.ok()) return ReportUsage(whole_usage, files.status());
+  if (files->empty()) {
+    return ReportUsage(whole_usage,
+                       absl::InvalidArgumentError("no file was given"));
+  }
+  return ReportStatus(ToAbsl(program), run(*files));
+}
+
+}  // namespace tilewright::bench
