@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -339,33 +338,11 @@ class Builder {
   int64_t rolling_steps_ = 0;
 };
 
-absl::Status CheckPlan(const TensorGraph& graph, const StagePlan& plan) {
-  std::set<TensorId> results;
-  for (const StagePlan::Stage& stage : plan.stages)
-    results.insert(stage.members.back());
-  for (const TensorId output : graph.outputs()) {
-    if (!results.count(output))
-      return absl::InvalidArgumentError(
-          absl::StrCat(graph.tensor(output).name,
-                       " leaves the group and is no stage's "
-                       "result"));
-  }
-  if (plan.stages.empty() ||
-      !LeavesGroup(graph, plan.stages.back().members.back()))
-    return absl::InvalidArgumentError(
-        "a staged schedule ends with an output of its group");
-  const Tensor& output = graph.tensor(plan.stages.back().members.back());
-  if (output.shape.empty() || plan.tile.size() != output.shape.size())
-    return absl::InvalidArgumentError(
-        absl::StrCat("a tile of ", output.name, " has ", output.shape.size(),
-                     " extents, at least one, not ", plan.tile.size()));
-  return absl::OkStatus();
-}
-
 absl::StatusOr<Schedule> WriteStages(const Workload& workload,
                                      const DeviceSpec& spec,
-                                     const StagePlan& plan, Decider& decider) {
-  TW_RETURN_IF_ERROR(CheckPlan(workload.graph, plan));
+                                     const FusedWishes& wishes,
+                                     Decider& decider) {
+  TW_ASSIGN_OR_RETURN(const StagePlan plan, WishedPlan(workload, wishes));
   TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(workload));
   {
     Decider::Trial trial(decider);
@@ -381,18 +358,18 @@ absl::StatusOr<Schedule> WriteStages(const Workload& workload,
 
 }  // namespace
 
-Generator FusedGenerator(StagePlan plan) {
-  return {"fused",
-          [plan = std::move(plan)](const Workload& workload,
-                                   const DeviceSpec& spec, Decider& decider) {
-            return WriteStages(workload, spec, plan, decider);
+Generator FusedGenerator(FusedWishes wishes) {
+  return {"fused", [wishes = std::move(wishes)](const Workload& workload,
+                                                const DeviceSpec& spec,
+                                                Decider& decider) {
+            return WriteStages(workload, spec, wishes, decider);
           }};
 }
 
 absl::StatusOr<Schedule> StagedSchedule(const Workload& workload,
                                         const DeviceSpec& spec,
-                                        const StagePlan& plan) {
-  return GeneratePreferred(FusedGenerator(plan), workload, spec);
+                                        const FusedWishes& wishes) {
+  return GeneratePreferred(FusedGenerator(wishes), workload, spec);
 }
 
 }  // namespace tilewright::sketch
