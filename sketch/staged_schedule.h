@@ -4,6 +4,11 @@
 // is an output of the group itself: such tiles go to memory, where later stages
 // read them while they are still in a cache. Inside a task every stage runs as
 // its family's rules say for a group of that size.
+//
+// Which computes are a stage is part of the workload. All else is decided: of
+// the group (staged_decisions.h), where stages stand and what they keep
+// (staged_places.h), and of each stage, by its family, within the name of its
+// result.
 #ifndef TILEWRIGHT_SKETCH_STAGED_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_STAGED_SCHEDULE_H_
 
