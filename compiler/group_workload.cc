@@ -123,14 +123,14 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
   }
   out.SetOutputs(std::move(outputs));
   if (group.stages.empty()) return result;
-  result.stages.emplace();
-  result.stages->tile = group.tile;
+  result.wishes.emplace();
+  result.wishes->tile = group.tile;
   for (const Stage& stage : group.stages) {
-    sketch::StagePlan::Stage& local = result.stages->stages.emplace_back();
+    std::vector<TensorId>& local = result.workload.stages.emplace_back();
     for (const TensorId member : stage.members)
-      local.members.push_back(renamed.at(member));
-    local.layout = plan.layouts.at(stage.members.back());
-    local.reduce_step = stage.reduce_step;
+      local.push_back(renamed.at(member));
+    result.wishes->stages.push_back(
+        {plan.layouts.at(stage.members.back()), stage.reduce_step});
   }
   return result;
 }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "sketch/stage_plan.h"
+#include "sketch/fused_wishes.h"
 #include "sketch/workload.h"
 #include "tilegraph/plan.h"
 
@@ -21,8 +21,8 @@ struct GroupWorkload {
   // differ only in the place of a part are one kernel.
   std::vector<TensorId> model_tensor;
   std::vector<int64_t> offset_bytes;
-  // Of a group with stages.
-  std::optional<sketch::StagePlan> stages;
+  // Of a group with stages: what the plan says of them.
+  std::optional<sketch::FusedWishes> wishes;
 };
 
 // Inputs have the layouts and the known zeros that the plan says. REQUIRES:

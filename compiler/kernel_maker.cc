@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "backends/lowering/lower.h"
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -18,8 +17,8 @@ namespace tilewright {
 namespace {
 
 std::vector<sketch::Generator> GeneratorsOf(const GroupWorkload& group) {
-  if (!group.stages) return sketch::Generators(group.workload);
-  return {sketch::FusedGenerator(*group.stages)};
+  if (!group.wishes) return sketch::Generators(group.workload);
+  return {sketch::FusedGenerator(*group.wishes)};
 }
 
 // Block tree, tile tier, scalar tier of its schedule.
@@ -64,13 +63,8 @@ std::string Refusal(const std::string& generator, const absl::Status& why) {
 }  // namespace
 
 std::string KernelMaker::Key(const GroupWorkload& group) {
-  std::string key = group.workload.Text();
-  if (!group.stages) return key;
-  absl::StrAppend(&key, "tile ", absl::StrJoin(group.stages->tile, "x"), "\n");
-  for (const sketch::StagePlan::Stage& stage : group.stages->stages)
-    absl::StrAppend(&key, "stage ", absl::StrJoin(stage.members, " "), " ",
-                    stage.layout.ToString(), " by ", stage.reduce_step, "\n");
-  return key;
+  const std::string key = group.workload.Text();
+  return group.wishes ? absl::StrCat(key, group.wishes->ToString()) : key;
 }
 
 absl::StatusOr<std::optional<CompiledKernel>> KernelMaker::FromSource(

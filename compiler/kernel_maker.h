@@ -1,5 +1,5 @@
 // Kernels of groups: scheduled, lowered and legalized. Groups of equal workload
-// and stages share one.
+// share one; fused groups only if the plan wishes the same of them, too.
 //
 // A group has several generators of schedules (sketch/default_schedule.h): the
 // kernel is the first one's whose schedule replays, lowers and is legal, so

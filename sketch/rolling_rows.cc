@@ -11,6 +11,7 @@
 #include "sketch/rolling_repair.h"
 #include "sketch/stage_workload.h"
 #include "sketch/tree_edit.h"
+#include "tilegraph/decision/space.h"
 #include "tilegraph/dtype.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/row_space.h"
@@ -25,6 +26,10 @@ constexpr int64_t kAccumulators = 4;
 constexpr int64_t kFunctionVectors = 2;
 // Rows reduced together.
 constexpr int64_t kRowsTogether = 2;
+
+// Of what is laid out together: more is never kept in registers.
+constexpr int64_t kMostVectors = 8;
+constexpr int64_t kMostPartials = 16;
 
 // Body of `id` with the maps among `inlined` in it.
 Expr BodyOf(const TensorGraph& graph, TensorId id,
@@ -58,6 +63,7 @@ class RowsWriter {
         writer_(place.writer) {}
 
   absl::Status Run() {
+    Decide();
     // Readers first.
     for (size_t i = rows_.parts.size(); i-- > 0;) {
       const RollingRows::Part& part = rows_.parts[i];
@@ -89,6 +95,28 @@ class RowsWriter {
   }
 
  private:
+  void Decide() {
+    Decider& decider = place_.decider;
+    const Space vectors = Space::Integers(1, kMostVectors);
+    row_vectors_ = decider.DecideNumber("row.vectors", vectors,
+                                        [] { return kAccumulators; });
+    element_vectors_ = decider.DecideNumber("element.vectors", vectors,
+                                            [] { return kFunctionVectors; });
+    const DecisionValue partial = decider.Decide(
+        "partial",
+        Space::Composite(
+            {{"rows", Space::Integers(1, kMostVectors)}, {"vectors", vectors}},
+            [](const DecisionValue& value) {
+              return value[0] * value[1] <= kMostPartials;
+            }),
+        [] {
+          return DecisionValue{kRowsTogether, kAccumulators};
+        },
+        Bits::kMayChange);
+    partial_rows_ = partial[0];
+    partial_vectors_ = partial[1];
+  }
+
   absl::StatusOr<int64_t> ExtentOf(Handle loop) {
     TW_RETURN_IF_ERROR(place_.catch_up());
     TW_ASSIGN_OR_RETURN(const Path path, place_.replayer.FindLoopOf(loop));
@@ -129,8 +157,7 @@ class RowsWriter {
   absl::Status CutRow(const RollingRows::Part& part, const std::string& name) {
     const Handle block = writer_.Block(name);
     const Handle row = writer_.Loop(block, Axes(part)[part.row_axis].name);
-    TW_ASSIGN_OR_RETURN(const auto rows,
-                        Cut(row, kAccumulators * place_.lanes));
+    TW_ASSIGN_OR_RETURN(const auto rows, Cut(row, row_vectors_ * place_.lanes));
     std::vector<Handle> order = Others(part, block, {part.row_axis});
     order.push_back(rows.first);
     Arrange(std::move(order), {rows.second});
@@ -151,7 +178,7 @@ class RowsWriter {
     const int last = static_cast<int>(Axes(part).size()) - 1;
     const Handle along = writer_.Loop(block, Axes(part)[last].name);
     TW_ASSIGN_OR_RETURN(const auto lanes,
-                        Cut(along, kFunctionVectors * place_.lanes));
+                        Cut(along, element_vectors_ * place_.lanes));
     std::vector<Handle> order = Others(part, block, {last});
     order.push_back(lanes.first);
     Arrange(std::move(order), {lanes.second});
@@ -166,9 +193,9 @@ class RowsWriter {
                       along_name = absl::StrCat(
                           tensor.compute.reduce_axes[0].name, ".1");
     TW_ASSIGN_OR_RETURN(const auto rows,
-                        Cut(writer_.Loop(block, row_name), kRowsTogether));
+                        Cut(writer_.Loop(block, row_name), partial_rows_));
     TW_ASSIGN_OR_RETURN(const auto lanes, Cut(writer_.Loop(block, along_name),
-                                              kAccumulators * place_.lanes));
+                                              partial_vectors_ * place_.lanes));
     std::vector<Handle> order = Others(part, block, {part.row_axis});
     order.push_back(rows.first);
     order.push_back(lanes.first);
@@ -190,16 +217,17 @@ class RowsWriter {
   const RollingPlace& place_;
   ScheduleWriter& writer_;
   std::map<TensorId, Handle> partial_;
+  int64_t row_vectors_ = 1, element_vectors_ = 1;
+  int64_t partial_rows_ = 1, partial_vectors_ = 1;
 };
 
-}  // namespace
-
-std::optional<RollingRows> FindRollingRows(const Workload& workload,
-                                           const StagePlan& plan,
-                                           size_t stage) {
+// The row group whose output is a factor of the product of that stage.
+std::optional<RollingRows> FindRowsOf(const Workload& workload,
+                                      const StagePlan& plan, size_t stage) {
   const TensorGraph& graph = workload.graph;
   const auto readers = ReadersOf(graph);
   RollingRows result;
+  result.product_stage = stage;
   std::optional<RowSpace> space;
   for (size_t s = 0; s < stage && !space; ++s) {
     const std::vector<TensorId>& members = plan.stages[s].members;
@@ -256,6 +284,21 @@ std::optional<RollingRows> FindRollingRows(const Workload& workload,
                 Expr::Load(-1, graph.tensor(result.product).dtype, {}))
           .has_value();
   return result;
+}
+
+}  // namespace
+
+std::optional<RollingRows> FindRollingRows(const Workload& workload,
+                                           const StagePlan& plan) {
+  for (size_t stage = plan.stages.size(); stage-- > 0;) {
+    if (plan.stages[stage].reduce_step == 0) continue;
+    std::optional<RollingRows> rows = FindRowsOf(workload, plan, stage);
+    // What others read too has to be right when it is written.
+    if (rows &&
+        !LeavesGroup(workload.graph, plan.stages[rows->stage].members.back()))
+      return rows;
+  }
+  return std::nullopt;
 }
 
 Workload RollingPart(const Workload& workload, const Workload& part,

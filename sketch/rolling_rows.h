@@ -17,6 +17,7 @@
 #include "sketch/schedule.h"
 #include "sketch/stage_plan.h"
 #include "sketch/workload.h"
+#include "tilegraph/decision/decider.h"
 
 namespace tilewright::sketch {
 
@@ -33,17 +34,20 @@ struct RollingRows {
     int row_axis;  // the innermost axis over rows
   };
 
-  size_t stage;  // the row group
+  size_t stage;          // the row group
+  size_t product_stage;  // that of the product
   TensorId product;
   std::vector<TensorId> inlined;  // maps, ascending
   std::vector<Part> parts;        // ascending
   bool factored = false;          // the product has factors per row
 };
 
-// The row group whose output is a factor of the product of that stage; nullopt
-// if there is none, or not all reductions of it run over the product's steps.
+// From the last stage on, the first product that takes its steps in blocks and
+// has a factor which is the output of a row group whose reductions all run over
+// the product's steps, and which does not leave the group; nullopt if there is
+// none.
 std::optional<RollingRows> FindRollingRows(const Workload& workload,
-                                           const StagePlan& plan, size_t stage);
+                                           const StagePlan& plan);
 
 // The stage of the product, `part` (stage_workload.h), as it is once what
 // `rows` has inlined is inlined, and factors per row are taken out of the sum.
@@ -58,8 +62,15 @@ void WriteRollingInlines(const Workload& workload, const RollingRows& rows,
 // Writes the row group: into `blocks`, the product's loop over `split`, and for
 // what is known in the end, into `inside`. `replayer` replays what is written
 // when asked to.
+//
+//   row.vectors      vectors of rows that are computed together, of values that
+//                    are one per row
+//   element.vectors  the same of elements of a row
+//   partial          rows whose blocks are reduced together, and vectors of
+//                    partial results of each
 struct RollingPlace {
   ScheduleWriter& writer;
+  Decider& decider;
   Replayer& replayer;
   std::function<absl::Status()> catch_up;
   Handle inside;

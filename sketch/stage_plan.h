@@ -1,12 +1,17 @@
-// What a plan says of a group that is computed tile by tile, in the ids of its
-// workload: tilegraph's Group::stages, ready to be scheduled.
+// How a fused group is computed tile by tile: its stages and what is decided of
+// them before any loop is written, in the ids of its workload.
 #ifndef TILEWRIGHT_SKETCH_STAGE_PLAN_H_
 #define TILEWRIGHT_SKETCH_STAGE_PLAN_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "sketch/fused_wishes.h"
+#include "sketch/workload.h"
 #include "tilegraph/layout.h"
+#include "tilegraph/task_steps.h"
 #include "tilegraph/tensor_graph.h"
 
 namespace tilewright::sketch {
@@ -15,18 +20,24 @@ struct StagePlan {
   struct Stage {
     // Ascending; the last is its output.
     std::vector<TensorId> members;
-    // How the whole output would lie in memory; a tile of it lies alike.
+    // As FusedWishes says.
     Layout layout;
-    // Steps of its reduction that are taken at a time, 0 for all
-    // (tilegraph/plan.h); rounded up to what its operands keep together.
     int64_t reduce_step = 0;
   };
   // In an order in which they can run; the last computes the workload's last
   // output, stages before it the others.
   std::vector<Stage> stages;
-  // Of the last output, per dimension: what a task computes.
+  // Of the last output, per dimension: what is computed at a time.
   std::vector<int64_t> tile;
+  // Tiles that a task computes one after another, if not one alone.
+  std::optional<TaskSteps> steps = {};
 };
+
+// The stages of the workload as wished for. InvalidArgument if an output is no
+// stage's result, a stage reads what a later one computes, or the wishes are
+// those of other stages.
+absl::StatusOr<StagePlan> WishedPlan(const Workload& workload,
+                                     const FusedWishes& wishes);
 
 }  // namespace tilewright::sketch
 

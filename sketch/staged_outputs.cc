@@ -12,18 +12,18 @@ StagedWorkload GiveOut(StagedWorkload staged, const std::vector<size_t>& stages,
                        bool halo) {
   std::vector<TensorId> outputs;
   for (const size_t stage : stages) {
-    StagePlan::Stage& given = staged.plan.stages[stage];
-    const size_t rank = given.layout.shape().size();
+    Layout& layout = staged.plan.stages[stage].layout;
+    const size_t rank = layout.shape().size();
     if (halo) {
       std::vector<int64_t> before(rank, 0), after(rank, 0);
       before.back() = 1;
       after.back() = 2;
-      given.layout = given.layout.WithHalo(before, after, Layout::Fill::kZero);
+      layout = layout.WithHalo(before, after, Layout::Fill::kZero);
     }
-    outputs.push_back(given.members.back());
-    staged.workload.layouts[outputs.back()] = given.layout;
+    outputs.push_back(staged.workload.stages[stage].back());
+    staged.workload.layouts[outputs.back()] = layout;
   }
-  outputs.push_back(staged.plan.stages.back().members.back());
+  outputs.push_back(staged.workload.stages.back().back());
   staged.workload.graph.SetOutputs(std::move(outputs));
   return staged;
 }

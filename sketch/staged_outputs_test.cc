@@ -97,7 +97,7 @@ TEST(StagedOutputsTest, TilesThatLeaveGapsAreRefused) {
 TEST(StagedOutputsTest, AnOutputInsideAStageIsRefused) {
   StagedWorkload staged = AddNorm(16, 16, 24, 0);
   staged.workload.graph.SetOutputs(
-      {staged.plan.stages[0].members[0], staged.plan.stages[1].members.back()});
+      {staged.workload.stages[0][0], staged.workload.stages[1].back()});
   const absl::Status status = Refused(staged, {8, 24});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("no stage's result"));

@@ -1,10 +1,9 @@
 #include "sketch/staged_schedule.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,17 +12,16 @@
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "sketch/default_schedule.h"
-#include "sketch/group_chain.h"
 #include "sketch/output_tiles.h"
 #include "sketch/place.h"
 #include "sketch/replayer.h"
 #include "sketch/rolling_rows.h"
 #include "sketch/stage_paddings.h"
+#include "sketch/stage_plan.h"
 #include "sketch/stage_workload.h"
+#include "sketch/staged_decisions.h"
+#include "sketch/staged_places.h"
 #include "sketch/tree_edit.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/plan.h"
-#include "tilegraph/task_steps.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -32,231 +30,135 @@ namespace {
 // reads it is. What a task needs of a stage is what replay finds it needs.
 class Builder {
  public:
+  // `rows`: those that follow the blocks of their product; may be null.
   Builder(const Workload& workload, const DeviceSpec& spec,
-          const StagePlan& plan, Decider& decider, Replayer replayer,
-          bool may_roll)
+          const StagePlan& plan, const RollingRows* rows, Decider& decider,
+          Replayer replayer)
       : workload_(workload),
-        may_roll_(may_roll),
         graph_(workload.graph),
         spec_(spec),
-        plan_(MovePaddings(workload.graph, plan)),
+        plan_(plan),
+        rows_(rows),
         decider_(decider),
         replayer_(std::move(replayer)) {}
 
   absl::StatusOr<Schedule> Run() {
-    std::vector<tilewright::Stage> stages;
-    for (const StagePlan::Stage& stage : plan_.stages)
-      stages.push_back({stage.members});
-    const TensorId result = plan_.stages.back().members.back();
-    const bool in_blocks =
-        std::any_of(plan_.stages.begin(), plan_.stages.end(),
-                    [](const auto& stage) { return stage.reduce_step > 0; });
-    if (!in_blocks) {
-      TW_ASSIGN_OR_RETURN(steps_,
-                          ChooseTaskSteps(graph_, stages, plan_.tile,
-                                          FindContiguous(workload_, result).dim,
-                                          spec_.unit().cores()));
-    }
     for (size_t stage = plan_.stages.size(); stage-- > 0;) {
-      const TensorId output = plan_.stages[stage].members.back();
-      const bool last = stage + 1 == plan_.stages.size();
-      if (rolling_ && rolling_->stage == stage) {
+      if (rows_ && rows_->stage == stage) {
         TW_RETURN_IF_ERROR(RollRows());
-        continue;
-      }
-      TW_RETURN_IF_ERROR(FindRolling(stage));
-      const Handle block = writer_.Block(WriterOf(output));
-      Handle inside = inside_;
-      Layout layout;
-      if (last) {
-        WriteTasks(output, block);
-        inside = inside_;
-        TW_RETURN_IF_ERROR(CatchUp());
-        layout = LayoutOfBox(workload_.LayoutOf(output), Tile(output));
-      } else if (LeavesGroup(graph_, output)) {
-        writer_.ComputeAt(block, inside_);
-        TW_RETURN_IF_ERROR(CatchUp());
-        layout = LayoutOfBox(workload_.LayoutOf(output), LoopExtents(output));
       } else {
-        TW_ASSIGN_OR_RETURN(inside, PlaceOf(stage, block));
-        writer_.ComputeAt(block, inside);
-        TW_RETURN_IF_ERROR(CatchUp());
-        layout = LayoutOfStage(replayer_, stage);
-        writer_.SetLayout(graph_.tensor(output).name, layout.ToString());
+        TW_RETURN_IF_ERROR(Write(stage));
       }
-      TW_ASSIGN_OR_RETURN(Workload part, StageWorkload(workload_, plan_, stage,
-                                                       std::move(layout)));
-      const bool product = rolling_ && rolling_inside_ < 0;
-      if (product) part = RollingPart(workload_, part, *rolling_);
-      Place place = {writer_, decider_, inside, {CutOf(output, part)}};
-      const Decider::Scope scope(decider_, graph_.tensor(output).name);
-      if (!last && !LeavesGroup(graph_, output)) {
-        TW_ASSIGN_OR_RETURN(place.bounds.rolls, Roll(part, block));
-      }
-      if (plan_.stages[stage].reduce_step > 0) {
-        TW_ASSIGN_OR_RETURN(place.blocks, BlocksOf(stage, part));
-      }
-      TW_ASSIGN_OR_RETURN(const std::optional<Handle> blocks,
-                          WriteStage(part, spec_, place));
-      if (blocks) blocks_.push_back(*blocks);
-      if (!product) continue;
-      if (!blocks)
-        return absl::InvalidArgumentError(
-            absl::StrCat(graph_.tensor(output).name,
-                         " takes all its steps at once: nothing rolls"));
-      rolling_inside_ = inside;
-      rolling_steps_ = place.blocks->steps;
     }
-    if (rolling_) {
+    if (rows_) {
       TW_RETURN_IF_ERROR(CatchUp());
       TW_RETURN_IF_ERROR(replayer_.Finish());
     }
     return std::move(writer_).Finish();
   }
 
-  bool rolls() const { return rolling_.has_value(); }
-
  private:
-  const Buffer& BufferOf(Replayer& replayer, TensorId tensor) {
-    const std::vector<Buffer>& buffers = replayer.tree().buffers;
-    return *std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& b) {
-      return b.name == graph_.tensor(tensor).name;
-    });
+  // Of the product that rows follow: the loop that it stands in, that over its
+  // blocks, and steps of a block.
+  struct Product {
+    Handle inside, blocks;
+    int64_t steps;
+  };
+
+  absl::Status Write(size_t stage) {
+    const bool product = rows_ && rows_->product_stage == stage;
+    if (product) {
+      WriteRollingInlines(workload_, *rows_, writer_);
+      TW_RETURN_IF_ERROR(CatchUp());
+    }
+    const TensorId output = plan_.stages[stage].members.back();
+    const Handle block = writer_.Block(WriterOf(output));
+    const Decider::Scope scope(decider_, graph_.tensor(output).name);
+    TW_ASSIGN_OR_RETURN(const Placed placed, PutInTask(stage, block));
+    TW_ASSIGN_OR_RETURN(Workload part,
+                        StageWorkload(workload_, plan_, stage, placed.layout));
+    if (product) part = RollingPart(workload_, part, *rows_);
+    Place place = {writer_, decider_, placed.inside, {CutOf(output, part)}};
+    if (plan_.steps && placed.held && placed.inside == loops_[0].loop) {
+      TW_RETURN_IF_ERROR(CatchUp());
+      // Lanes are computed together.
+      const int lanes = FindContiguous(part, part.graph.outputs()[0]).dim;
+      TW_ASSIGN_OR_RETURN(
+          const std::optional<int> dim,
+          DecideRoll(block, placed.inside, lanes, replayer_, decider_));
+      place.bounds.rolls.resize(place.bounds.cut.size(), false);
+      if (dim) {
+        writer_.Rolling(block, placed.inside);
+        place.bounds.rolls[*dim] = true;
+      }
+    }
+    if (plan_.stages[stage].reduce_step > 0) {
+      TW_ASSIGN_OR_RETURN(const int axis, BlockedAxis(workload_, part));
+      place.blocks = Place::ReduceBlocks{axis, plan_.stages[stage].reduce_step};
+    }
+    TW_ASSIGN_OR_RETURN(const std::optional<Handle> blocks,
+                        WriteStage(part, spec_, place));
+    if (blocks) loops_.push_back({graph_.tensor(output).name, *blocks});
+    if (!product) return absl::OkStatus();
+    if (!blocks)
+      return absl::InvalidArgumentError(
+          absl::StrCat(graph_.tensor(output).name,
+                       " takes all its steps at once: nothing rolls"));
+    product_ = Product{placed.inside, *blocks, place.blocks->steps};
+    return absl::OkStatus();
+  }
+
+  struct Placed {
+    Handle inside;  // the loop that it stands in
+    Layout layout;  // of the part of it that is computed there
+    bool held;      // in scratch
+  };
+  absl::StatusOr<Placed> PutInTask(size_t stage, Handle block) {
+    const TensorId output = plan_.stages[stage].members.back();
+    if (stage + 1 == plan_.stages.size()) {
+      WriteTasks(output, block);
+      TW_RETURN_IF_ERROR(CatchUp());
+      return Placed{loops_[0].loop,
+                    LayoutOfBox(workload_.LayoutOf(output), plan_.tile), false};
+    }
+    if (LeavesGroup(graph_, output)) {
+      writer_.ComputeAt(block, loops_[0].loop);
+      TW_RETURN_IF_ERROR(CatchUp());
+      return Placed{
+          loops_[0].loop,
+          LayoutOfBox(workload_.LayoutOf(output), LoopExtents(output)), false};
+    }
+    TW_RETURN_IF_ERROR(CatchUp());
+    TW_ASSIGN_OR_RETURN(const Handle inside,
+                        DecidePlace({workload_, plan_, stage, block, replayer_},
+                                    loops_, decider_));
+    writer_.ComputeAt(block, inside);
+    TW_RETURN_IF_ERROR(CatchUp());
+    Layout layout = LayoutOfStage(replayer_.tree(), workload_, plan_, stage);
+    writer_.SetLayout(graph_.tensor(output).name, layout.ToString());
+    return Placed{inside, std::move(layout), true};
   }
 
   // The block that writes a tensor: of accumulators of another type, the copy
   // out of them.
   std::string WriterOf(TensorId tensor) {
-    return FindWriter(replayer_.tree(), BufferOf(replayer_, tensor).id)
-        .back()
-        .node()
-        .block->name;
+    return PathToWriterOf(tensor).back().node().block->name;
   }
 
-  // Of the part of it that is kept where it stands.
-  Layout LayoutOfStage(Replayer& replayer, size_t stage) {
-    const Buffer& buffer =
-        BufferOf(replayer, plan_.stages[stage].members.back());
-    return LayoutInScratch(plan_.stages[stage].layout, buffer.layout.shape(),
-                           SizeBytes(buffer.dtype));
-  }
-
-  // The reduce axis of a stage over what others before it compute.
-  absl::StatusOr<Place::ReduceBlocks> BlocksOf(size_t stage,
-                                               const Workload& part) {
-    TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(part.graph));
-    const Tensor& output = part.graph.tensor(part.graph.outputs()[0]);
-    const auto refused = [&](const std::string& why) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          output.name, " ", why, ": no steps of it can be taken at a time"));
-    };
-    const std::string none = "does not reduce what stages before it compute";
-    if (!chain.reduction) return refused(none);
-    const Tensor& reduction = part.graph.tensor(*chain.reduction);
-    if (reduction.static_shape() != output.static_shape())
-      return refused("is of another shape than its sums");
-    const int spatial = static_cast<int>(reduction.compute.axes.size());
-    std::optional<int> axis;
-    ForEachLoad(InlinedBody(part.graph, reduction.id), [&](const Expr& load) {
-      if (!IsComputed(part.graph.tensor(load.source()).name)) return;
-      for (const Expr& index : load.operands()) {
-        if (index.op() == Op::kVar && index.var_id() >= spatial)
-          axis = index.var_id() - spatial;
-      }
-    });
-    if (!axis) return refused(none);
-    return Place::ReduceBlocks{*axis, plan_.stages[stage].reduce_step};
-  }
-
-  // Whether the group computes it.
-  bool IsComputed(const std::string& name) const {
-    return std::any_of(
-        graph_.tensors().begin(), graph_.tensors().end(), [&](const Tensor& t) {
-          return t.name == name && t.kind == TensorKind::kCompute;
-        });
-  }
-
-  // Looks for rows whose reductions can follow the blocks of a stage's steps,
-  // and makes what that needs of it.
-  absl::Status FindRolling(size_t stage) {
-    if (!may_roll_ || rolling_ || plan_.stages[stage].reduce_step == 0)
-      return absl::OkStatus();
-    rolling_ = FindRollingRows(workload_, plan_, stage);
-    // What others read too has to be right when it is written.
-    if (rolling_ &&
-        LeavesGroup(graph_, plan_.stages[rolling_->stage].members.back()))
-      rolling_.reset();
-    if (!rolling_) return absl::OkStatus();
-    WriteRollingInlines(workload_, *rolling_, writer_);
-    return CatchUp();
-  }
-
-  absl::Status RollRows() {
-    const int64_t extent =
-        graph_.tensor(rolling_->product).compute.reduce_axes[0].extent.value();
-    const Factors split = {CeilDiv(extent, rolling_steps_), rolling_steps_};
-    return WriteRollingRows(
-        workload_, *rolling_,
-        {writer_, replayer_, [this] { return CatchUp(); }, rolling_inside_,
-         blocks_.back(), split, Lanes(graph_, spec_)});
-  }
-
-  // How many elements the reductions of a stage have, or else its output, if it
-  // is computed in that loop; nullopt: it cannot be.
-  absl::StatusOr<std::optional<std::vector<int64_t>>> ElementsIn(Handle loop,
-                                                                 size_t stage,
-                                                                 Handle block) {
-    Replayer trial = replayer_.Clone();
-    const Instruction compute_at = {
-        Primitive::kComputeAt, {block, loop}, {}, "", {}};
-    if (!trial.Apply(compute_at).ok()) return std::nullopt;
-    TW_ASSIGN_OR_RETURN(
-        const Workload part,
-        StageWorkload(workload_, plan_, stage, LayoutOfStage(trial, stage)));
-    std::vector<int64_t> elements;
-    for (const Tensor& tensor : part.graph.tensors()) {
-      if (tensor.kind == TensorKind::kCompute && tensor.compute.combiner)
-        elements.push_back(tensor.num_elements());
-    }
-    if (elements.empty())
-      elements.push_back(
-          part.graph.tensor(part.graph.outputs()[0]).num_elements());
-    return elements;
-  }
-
-  // The innermost loop over blocks in which nothing of the stage is computed
-  // more often than in the loop of the task; else that one.
-  absl::StatusOr<Handle> PlaceOf(size_t stage, Handle block) {
-    if (blocks_.empty()) return inside_;
-    TW_RETURN_IF_ERROR(CatchUp());
-    TW_ASSIGN_OR_RETURN(const auto whole, ElementsIn(inside_, stage, block));
-    for (size_t i = blocks_.size(); whole && i-- > 0;) {
-      TW_ASSIGN_OR_RETURN(const auto part,
-                          ElementsIn(blocks_[i], stage, block));
-      if (part && std::equal(part->begin(), part->end(), whole->begin(),
-                             whole->end(), std::less<>()))
-        return blocks_[i];
-    }
-    return inside_;
+  Path PathToWriterOf(TensorId tensor) {
+    BlockTree& tree = replayer_.tree();
+    return FindWriter(tree, BufferOf(tree, graph_.tensor(tensor)).id);
   }
 
   // Of the loops over the axes of a stage's result that was just placed.
   std::vector<int64_t> LoopExtents(TensorId output) {
-    const Path path =
-        FindWriter(replayer_.tree(), BufferOf(replayer_, output).id);
+    const Path path = PathToWriterOf(output);
     const Block& block = *path.back().node().block;
     const size_t first = path.size() - 1 - block.bindings.size();
     std::vector<int64_t> extents;
     for (size_t i = 0; i < block.axes.size(); ++i)
       extents.push_back(path[first + i].node().loop->extent);
     return extents;
-  }
-
-  std::vector<int64_t> Tile(TensorId output) const {
-    std::vector<int64_t> tile = graph_.tensor(output).static_shape();
-    for (size_t i = 0; i < tile.size(); ++i)
-      tile[i] = std::min(tile[i], plan_.tile[i]);
-    return tile;
   }
 
   std::vector<bool> CutOf(TensorId output, const Workload& part) const {
@@ -270,45 +172,42 @@ class Builder {
 
   void WriteTasks(TensorId output, Handle block) {
     const std::vector<int64_t> shape = graph_.tensor(output).static_shape();
-    const std::vector<int64_t> tile = Tile(output);
+    const std::vector<int64_t>& tile = plan_.tile;
+    const std::optional<TaskSteps>& steps = plan_.steps;
     std::vector<Factors> tasks;
     std::vector<int64_t> extents = tile;  // of a task
-    if (steps_)
-      extents[steps_->axis] =
-          std::min(shape[steps_->axis], steps_->tiles * tile[steps_->axis]);
+    if (steps)
+      extents[steps->axis] =
+          std::min(shape[steps->axis], steps->tiles * tile[steps->axis]);
     for (size_t i = 0; i < shape.size(); ++i) {
       tasks.push_back(Factors{CeilDiv(shape[i], extents[i]), extents[i]});
     }
-    inside_ = writer_.GroupTile({block}, tasks).back();
-    if (!steps_) return;
-    const int axis = steps_->axis;
-    const auto loop = [&](int i) {
-      return writer_.Loop(block, graph_.tensor(output).compute.axes[i].name);
-    };
-    inside_ = writer_.Split(
-        loop(axis), Factors{CeilDiv(extents[axis], tile[axis]), tile[axis]})[0];
-    std::vector<Handle> order = {inside_};
-    for (int i = 0; i < axis; ++i) order.push_back(loop(i));
-    if (order.size() > 1) writer_.Reorder(order);
+    Handle task = writer_.GroupTile({block}, tasks).back();
+    if (steps) {
+      const int axis = steps->axis;
+      const auto loop = [&](int i) {
+        return writer_.Loop(block, graph_.tensor(output).compute.axes[i].name);
+      };
+      task = writer_.Split(
+          loop(axis),
+          Factors{CeilDiv(extents[axis], tile[axis]), tile[axis]})[0];
+      std::vector<Handle> order = {task};
+      for (int i = 0; i < axis; ++i) order.push_back(loop(i));
+      if (order.size() > 1) writer_.Reorder(order);
+    }
+    loops_ = {{"task", task}};
   }
 
-  // Lets the stage keep what steps share of it; says which dimension rolls.
-  absl::StatusOr<std::vector<bool>> Roll(const Workload& part, Handle block) {
-    if (!steps_) return std::vector<bool>();
-    TW_RETURN_IF_ERROR(CatchUp());
-    const TensorId output = part.graph.outputs()[0];
-    std::vector<bool> rolls(part.graph.tensor(output).shape.size(), false);
-    Replayer trial = replayer_.Clone();
-    const Instruction rolling = {
-        Primitive::kRolling, {block, inside_}, {}, "", {}};
-    if (!trial.Apply(rolling).ok()) return rolls;
-    TW_ASSIGN_OR_RETURN(const Path path, trial.FindBlockOf(block));
-    const int dim = path.back().node().block->rolling->dim;
-    // Lanes are computed together.
-    if (dim == FindContiguous(part, output).dim) return rolls;
-    writer_.Rolling(block, inside_);
-    rolls[dim] = true;
-    return rolls;
+  absl::Status RollRows() {
+    const int64_t extent =
+        graph_.tensor(rows_->product).compute.reduce_axes[0].extent.value();
+    const Factors split = {CeilDiv(extent, product_->steps), product_->steps};
+    const TensorId output = plan_.stages[rows_->stage].members.back();
+    const Decider::Scope scope(decider_, graph_.tensor(output).name);
+    return WriteRollingRows(
+        workload_, *rows_,
+        {writer_, decider_, replayer_, [this] { return CatchUp(); },
+         product_->inside, product_->blocks, split, Lanes(graph_, spec_)});
   }
 
   // Replays what has been written since.
@@ -321,78 +220,68 @@ class Builder {
   }
 
   const Workload& workload_;
-  const bool may_roll_;
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
-  const StagePlan plan_;
+  const StagePlan& plan_;
+  const RollingRows* const rows_;
   Decider& decider_;
   Replayer replayer_;
   size_t replayed_ = 0;
   ScheduleWriter writer_;
-  std::optional<TaskSteps> steps_;
-  Handle inside_ = -1;  // the loop of a task that all stages stand in
-  // In that one or in each other: those over blocks of a stage's reduction.
-  std::vector<Handle> blocks_;
-  // Rows that follow the last of those, and the loop that it stands in.
-  std::optional<RollingRows> rolling_;
-  Handle rolling_inside_ = -1;
-  int64_t rolling_steps_ = 0;
+  // That of a task, which all stages stand in, and in it or in each other those
+  // over blocks of a stage's reduction.
+  std::vector<TaskLoop> loops_;
+  std::optional<Product> product_;
 };
-
-absl::Status CheckPlan(const TensorGraph& graph, const StagePlan& plan) {
-  std::set<TensorId> results;
-  for (const StagePlan::Stage& stage : plan.stages)
-    results.insert(stage.members.back());
-  for (const TensorId output : graph.outputs()) {
-    if (!results.count(output))
-      return absl::InvalidArgumentError(
-          absl::StrCat(graph.tensor(output).name,
-                       " leaves the group and is no stage's "
-                       "result"));
-  }
-  if (plan.stages.empty() ||
-      !LeavesGroup(graph, plan.stages.back().members.back()))
-    return absl::InvalidArgumentError(
-        "a staged schedule ends with an output of its group");
-  const Tensor& output = graph.tensor(plan.stages.back().members.back());
-  if (output.shape.empty() || plan.tile.size() != output.shape.size())
-    return absl::InvalidArgumentError(
-        absl::StrCat("a tile of ", output.name, " has ", output.shape.size(),
-                     " extents, at least one, not ", plan.tile.size()));
-  return absl::OkStatus();
-}
 
 absl::StatusOr<Schedule> WriteStages(const Workload& workload,
                                      const DeviceSpec& spec,
-                                     const StagePlan& plan, Decider& decider) {
-  TW_RETURN_IF_ERROR(CheckPlan(workload.graph, plan));
-  TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(workload));
-  {
-    Decider::Trial trial(decider);
-    Builder rolling(workload, spec, plan, decider, replayer.Clone(), true);
-    absl::StatusOr<Schedule> schedule = rolling.Run();
-    if (schedule.ok()) trial.Keep();
-    if (schedule.ok() || !rolling.rolls()) return schedule;
+                                     const FusedWishes& wishes,
+                                     Decider& decider) {
+  TW_ASSIGN_OR_RETURN(StagePlan plan, WishedPlan(workload, wishes));
+  plan = MovePaddings(workload.graph, std::move(plan));
+  TW_RETURN_IF_ERROR(DecideReduceSteps(workload, plan, decider));
+  TW_RETURN_IF_ERROR(DecideTasks(workload, spec, plan, decider));
+  const std::optional<RollingRows> rows = FindRollingRows(workload, plan);
+  for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    if (!rows || rows->stage != stage)
+      DecideScratch(workload, stage, plan, decider);
   }
-  // There is no repair of what its rows make.
-  return Builder(workload, spec, plan, decider, std::move(replayer), false)
+  TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(workload));
+  bool holds = false;
+  if (rows) {
+    Decider::Trial trial(decider);
+    absl::StatusOr<Schedule> schedule =
+        Builder(workload, spec, plan, &*rows, decider, replayer.Clone()).Run();
+    holds = schedule.ok();
+    if (DecideRolling(workload, plan, rows->stage, holds, decider)) {
+      trial.Keep();
+      return schedule;
+    }
+  }
+  if (rows) {
+    // The answer is as it was in the trial, and stands in the table now.
+    DecideRolling(workload, plan, rows->stage, holds, decider);
+    DecideScratch(workload, rows->stage, plan, decider);
+  }
+  return Builder(workload, spec, plan, nullptr, decider, std::move(replayer))
       .Run();
 }
 
 }  // namespace
 
-Generator FusedGenerator(StagePlan plan) {
-  return {"fused",
-          [plan = std::move(plan)](const Workload& workload,
-                                   const DeviceSpec& spec, Decider& decider) {
-            return WriteStages(workload, spec, plan, decider);
+Generator FusedGenerator(FusedWishes wishes) {
+  return {"fused", [wishes = std::move(wishes)](const Workload& workload,
+                                                const DeviceSpec& spec,
+                                                Decider& decider) {
+            return WriteStages(workload, spec, wishes, decider);
           }};
 }
 
 absl::StatusOr<Schedule> StagedSchedule(const Workload& workload,
                                         const DeviceSpec& spec,
-                                        const StagePlan& plan) {
-  return GeneratePreferred(FusedGenerator(plan), workload, spec);
+                                        const FusedWishes& wishes) {
+  return GeneratePreferred(FusedGenerator(wishes), workload, spec);
 }
 
 }  // namespace tilewright::sketch

@@ -4,29 +4,33 @@
 // is an output of the group itself: such tiles go to memory, where later stages
 // read them while they are still in a cache. Inside a task every stage runs as
 // its family's rules say for a group of that size.
+//
+// Which computes are a stage is part of the workload. All else is decided: of
+// the group (staged_decisions.h), where stages stand and what they keep
+// (staged_places.h), and of each stage, by its family, within the name of its
+// result.
 #ifndef TILEWRIGHT_SKETCH_STAGED_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_STAGED_SCHEDULE_H_
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/fused_wishes.h"
 #include "sketch/generator.h"
 #include "sketch/schedule.h"
-#include "sketch/stage_plan.h"
 #include "sketch/workload.h"
 
 namespace tilewright::sketch {
 
-// "fused": the generator of a group with these stages.
-Generator FusedGenerator(StagePlan plan);
+// "fused": the generator of workloads with stages; `wishes` are what it
+// prefers. InvalidArgument if an output is no stage's result, a stage is of no
+// family that can be one, a tile of it cannot be cut out of its tensor, or
+// tasks would compute elements of an output twice, or not at all.
+Generator FusedGenerator(FusedWishes wishes);
 
-// What it prefers. REQUIRES: the stages of `plan` partition the computes of
-// `workload`.
-// InvalidArgument if an output is no stage's result, a stage is of no family
-// that can be one, a tile of it cannot be cut out of its tensor, or tasks would
-// compute elements of an output twice, or not at all.
+// What it prefers.
 absl::StatusOr<Schedule> StagedSchedule(const Workload& workload,
                                         const DeviceSpec& spec,
-                                        const StagePlan& plan);
+                                        const FusedWishes& wishes);
 
 }  // namespace tilewright::sketch
 

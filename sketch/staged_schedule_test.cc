@@ -136,6 +136,7 @@ TEST(StagedScheduleTest, DrawnGroupsAndTiles) {
 
 TEST(StagedScheduleTest, PlansOfOtherOutputsAreRefused) {
   StagedWorkload staged = Mlp(8, {8, 8, 8});
+  staged.workload.stages.pop_back();
   staged.plan.stages.pop_back();
   EXPECT_EQ(
       StagedSchedule(staged.workload, *LoadSpec("cpu_x86_64_v4"), staged.plan)

@@ -48,8 +48,8 @@ class Builder {
         x = Map(Shape(x),
                 Make(Op::kAdd, Load(x, Identity()), Load(input, Identity())));
       }
-      staged_.plan.stages.push_back(
-          {std::move(members_), LayoutOf(layout_, Shape(x))});
+      staged_.plan.stages.push_back({LayoutOf(layout_, Shape(x))});
+      staged_.workload.stages.push_back(std::move(members_));
       members_.clear();
     }
     staged_.workload.layouts[x] = LayoutOf(layout_, Shape(x));

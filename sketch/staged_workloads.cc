@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/random.h"
+#include "sketch/stage_plan.h"
 #include "sketch/stage_workload.h"
 #include "tilegraph/layout.h"
 
@@ -69,14 +70,15 @@ class Builder {
   // What was computed since the last one is a stage.
   void EndStage() {
     const TensorId output = stage_.back();
-    staged_.plan.stages.push_back(
-        {std::move(stage_), Layout::RowMajor(Shape(output))});
+    staged_.plan.stages.push_back({Layout::RowMajor(Shape(output))});
+    staged_.workload.stages.push_back(std::move(stage_));
     stage_.clear();
   }
   void EndStage(Layout layout) {
     const TensorId output = stage_.back();
     staged_.workload.layouts[output] = layout;
-    staged_.plan.stages.push_back({std::move(stage_), std::move(layout)});
+    staged_.plan.stages.push_back({std::move(layout)});
+    staged_.workload.stages.push_back(std::move(stage_));
     stage_.clear();
   }
 
@@ -85,13 +87,12 @@ class Builder {
   }
 
   StagedWorkload Finish() && {
-    const TensorId output = staged_.plan.stages.back().members.back();
+    const TensorId output = staged_.workload.stages.back().back();
     staged_.plan.tile = Shape(output);
     graph().SetOutputs({output});
     // Of what crosses the boundary only.
-    for (const StagePlan::Stage& stage : staged_.plan.stages) {
-      if (stage.members.back() != output)
-        staged_.workload.layouts.erase(stage.members.back());
+    for (const std::vector<TensorId>& stage : staged_.workload.stages) {
+      if (stage.back() != output) staged_.workload.layouts.erase(stage.back());
     }
     return std::move(staged_);
   }
@@ -301,24 +302,22 @@ StagedWorkload Pointwise(int64_t h, int64_t w,
 void DrawReduceSteps(StagedWorkload& staged, Random& random) {
   const TensorGraph& graph = staged.workload.graph;
   for (size_t s = 1; s < staged.plan.stages.size(); ++s) {
-    StagePlan::Stage& stage = staged.plan.stages[s];
-    const auto of = [&](size_t i) {
-      return staged.plan.stages[i].members.back();
-    };
+    const std::vector<std::vector<TensorId>>& stages = staged.workload.stages;
+    const auto of = [&](size_t i) { return stages[i].back(); };
     // Of a product, over what the stage right before it gives, without padding
     // behind it.
-    if (s + 1 < staged.plan.stages.size() &&
-        !graph.tensor(staged.plan.stages[s + 1].members[0]).compute.combiner)
+    if (s + 1 < stages.size() &&
+        !graph.tensor(stages[s + 1][0]).compute.combiner)
       continue;
-    const Compute& first = graph.tensor(stage.members[0]).compute;
-    const std::vector<TensorId> inputs = graph.Inputs(stage.members[0]);
+    const Compute& first = graph.tensor(stages[s][0]).compute;
+    const std::vector<TensorId> inputs = graph.Inputs(stages[s][0]);
     if (!first.combiner || first.combiner->kind() != Combiner::Kind::kSum ||
         first.reduce_axes[0].extent.value() == 1 ||
         first.body[0].op() != Op::kMul ||
         std::find(inputs.begin(), inputs.end(), of(s - 1)) == inputs.end() ||
         random.Bernoulli(0.6))
       continue;
-    stage.reduce_step =
+    staged.plan.stages[s].reduce_step =
         random.UniformInt(1, first.reduce_axes[0].extent.value());
   }
 }
@@ -361,11 +360,13 @@ StagedWorkload DrawStaged(uint64_t seed) {
 }
 
 std::vector<Workload> Unstaged(const StagedWorkload& staged) {
+  const absl::StatusOr<StagePlan> plan =
+      WishedPlan(staged.workload, staged.plan);
+  TW_CHECK(plan.ok());
   std::vector<Workload> groups;
-  for (size_t i = 0; i < staged.plan.stages.size(); ++i) {
-    const StagePlan::Stage& stage = staged.plan.stages[i];
+  for (size_t i = 0; i < plan->stages.size(); ++i) {
     absl::StatusOr<Workload> group =
-        StageWorkload(staged.workload, staged.plan, i, stage.layout);
+        StageWorkload(staged.workload, *plan, i, plan->stages[i].layout);
     TW_CHECK(group.ok());
     groups.push_back(*std::move(group));
   }

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "base/random.h"
-#include "sketch/stage_plan.h"
+#include "sketch/fused_wishes.h"
 #include "sketch/workload.h"
 
 namespace tilewright::sketch {
 
 struct StagedWorkload {
   Workload workload;
-  StagePlan plan;  // its tile the whole output
+  FusedWishes plan;  // its tile the whole output
 };
 
 // X: f32[rows, widths[0]];  one product with bias per further width, relu

@@ -1,11 +1,15 @@
 #include "sketch/workload.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "base/string_view.h"
 #include "tilegraph/text_form.h"
 
 namespace tilewright::sketch {
@@ -15,6 +19,7 @@ namespace {
 constexpr std::string_view kConstantPrefix = "#constant ";
 constexpr std::string_view kLayoutPrefix = "#layout ";
 constexpr std::string_view kZerosPrefix = "#zeros ";
+constexpr std::string_view kStagePrefix = "#stage ";
 
 // The same tensors with the same ids; those in `constants` become constants of
 // zeros, all other leaves placeholders.
@@ -59,6 +64,43 @@ absl::Status AddZeros(std::string_view line, Workload& workload) {
   return absl::OkStatus();
 }
 
+// `line`: "NAME NAME ...".
+absl::Status AddStage(std::string_view line, Workload& workload) {
+  std::vector<TensorId> stage;
+  const auto refused = [](const std::string& name, const std::string& what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", name, "' of a stage ", what));
+  };
+  for (const absl::string_view piece : absl::StrSplit(ToAbsl(line), ' ')) {
+    const std::string name(piece);
+    const std::optional<TensorId> id = workload.graph.Find(name);
+    if (!id || workload.graph.tensor(*id).kind != TensorKind::kCompute)
+      return refused(name, "is no compute of the graph");
+    for (const std::vector<TensorId>& other : workload.stages) {
+      if (std::find(other.begin(), other.end(), *id) != other.end())
+        return refused(name, "is in another one too");
+    }
+    if (!stage.empty() && stage.back() >= *id)
+      return refused(name, "stands behind a later compute");
+    stage.push_back(*id);
+  }
+  workload.stages.push_back(std::move(stage));
+  return absl::OkStatus();
+}
+
+absl::Status CheckStages(const Workload& workload) {
+  if (workload.stages.empty()) return absl::OkStatus();
+  std::set<TensorId> members;
+  for (const std::vector<TensorId>& stage : workload.stages)
+    members.insert(stage.begin(), stage.end());
+  for (const Tensor& tensor : workload.graph.tensors()) {
+    if (tensor.kind == TensorKind::kCompute && members.count(tensor.id) == 0)
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", tensor.name, "' is in no stage, others are"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Layout Workload::LayoutOf(TensorId id) const {
@@ -86,6 +128,14 @@ std::string Workload::Text() const {
       absl::StrAppend(&text, std::string(kZerosPrefix), graph.tensor(id).name,
                       " ", known.ToString(), "\n");
   }
+  for (const std::vector<TensorId>& stage : stages) {
+    absl::StrAppend(&text, std::string(kStagePrefix),
+                    absl::StrJoin(stage, " ",
+                                  [&](std::string* out, TensorId id) {
+                                    absl::StrAppend(out, graph.tensor(id).name);
+                                  }),
+                    "\n");
+  }
   return text;
 }
 
@@ -93,7 +143,7 @@ absl::StatusOr<Workload> ParseWorkload(std::string_view text) {
   std::string graph_text;
   std::set<std::string> constants;
   std::vector<std::pair<std::string, Layout>> layouts;
-  std::vector<std::string_view> zeros;
+  std::vector<std::string_view> zeros, stages;
   while (!text.empty()) {
     size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
@@ -111,6 +161,8 @@ absl::StatusOr<Workload> ParseWorkload(std::string_view text) {
                            std::move(layout));
     } else if (line.substr(0, kZerosPrefix.size()) == kZerosPrefix) {
       zeros.push_back(line.substr(kZerosPrefix.size()));
+    } else if (line.substr(0, kStagePrefix.size()) == kStagePrefix) {
+      stages.push_back(line.substr(kStagePrefix.size()));
     } else {
       graph_text.append(line);
       graph_text += '\n';
@@ -139,6 +191,9 @@ absl::StatusOr<Workload> ParseWorkload(std::string_view text) {
   }
   for (const std::string_view line : zeros)
     TW_RETURN_IF_ERROR(AddZeros(line, workload));
+  for (const std::string_view line : stages)
+    TW_RETURN_IF_ERROR(AddStage(line, workload));
+  TW_RETURN_IF_ERROR(CheckStages(workload));
   return workload;
 }
 

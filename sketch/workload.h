@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "tilegraph/known_zeros.h"
@@ -19,16 +20,20 @@ namespace tilewright::sketch {
 // group's boundary lie in memory, plain where absent; those of constants are
 // the schedule's choice (set_layout) and not here. `zeros`: which elements of
 // placeholders are zero whenever the kernel runs; a schedule may leave out what
-// is multiplied by them.
+// is multiplied by them. `stages`: empty, or a fused group's computes in parts,
+// in an order in which they can run: each ascending and ending with its result,
+// each compute in one of them. They say what is computed tile by tile with
+// what, all else about them is decided (staged_schedule.h).
 struct Workload {
   TensorGraph graph;
   std::map<TensorId, Layout> layouts;
   std::map<TensorId, KnownZeros> zeros = {};
+  std::vector<std::vector<TensorId>> stages = {};
 
   Layout LayoutOf(TensorId id) const;  // plain row-major where absent
   // Canonical text: the graph's text form, constants by shape only, then one
-  // line per layout, then one per placeholder with known zeros. Equal text,
-  // equal workload.
+  // line per layout, one per placeholder with known zeros, one per stage. Equal
+  // text, equal workload.
   std::string Text() const;
 };
 

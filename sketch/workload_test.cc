@@ -92,11 +92,48 @@ TEST(WorkloadTest, BadKnownZerosAreRefused) {
           "'X' are given twice");
 }
 
+// T = sum X·X,  Y = T + 1,  Z = max(Y, 0), in stages {T, Y} and {Z}.
+constexpr char kStaged[] = R"(
+X: f32[4, 8] = placeholder
+T: f32[4] = compute (i: 4) reduce (k: 8) sum:f32 { X[i, k] * X[i, k] }
+Y: f32[4] = compute (i: 4) { T[i] + 1.0 }
+Z: f32[4] = compute (i: 4) { max(Y[i], 0.0) }
+return Z
+)";
+
+TEST(WorkloadTest, StagesArePartOfTheText) {
+  TW_ASSERT_OK_AND_ASSIGN(Workload workload, ParseWorkload(kStaged));
+  const std::string alone = workload.Text();
+  EXPECT_TRUE(workload.stages.empty());
+  workload.stages = {{1, 2}, {3}};
+  const std::string text = workload.Text();
+  EXPECT_EQ(text, alone + "#stage T Y\n#stage Z\n");
+  TW_ASSERT_OK_AND_ASSIGN(const Workload back, ParseWorkload(text));
+  EXPECT_EQ(back.stages, workload.stages);
+  EXPECT_EQ(back.Text(), text);
+}
+
+TEST(WorkloadTest, BadStagesAreRefused) {
+  const auto refused = [&](const std::string& lines, const std::string& why) {
+    EXPECT_THAT(ParseWorkload(kStaged + lines).status(),
+                StatusIs(StatusCode::kInvalidArgument, why))
+        << lines;
+  };
+  refused("#stage T Y\n", "'Z' is in no stage");
+  refused("#stage T Y\n#stage Y Z\n", "'Y' of a stage is in another one");
+  refused("#stage Y T\n#stage Z\n", "'T' of a stage stands behind a later");
+  refused("#stage T T\n", "'T' of a stage stands behind a later");
+  refused("#stage X T Y Z\n", "'X' of a stage is no compute");
+  refused("#stage T Y Q\n", "'Q' of a stage is no compute");
+  refused("#stage \n", "'' of a stage is no compute");
+}
+
 // Any text gives a workload or InvalidArgument; what parses prints a text that
 // parses to itself.
 TEST(WorkloadTest, DamagedTextIsReadOrRefused) {
   Workload padded = Example(3);
   padded.zeros[0] = {{0, 0, 1, 1}, {0, 0, 2, 0}};
+  padded.stages = {{2}};
   const std::string text = padded.Text();
   const std::string letters = "0123456789-,|()# \nXWYzerosconstantlayout[]:{}";
   Random random(1);
@@ -104,9 +141,9 @@ TEST(WorkloadTest, DamagedTextIsReadOrRefused) {
   for (int round = 0; round < 20000; ++round) {
     std::string damaged = text;
     for (int64_t edits = random.UniformInt(1, 3); edits > 0; --edits) {
-      // The last line as often as all the others.
+      // The last lines as often as all the others.
       const int64_t from =
-          random.Bernoulli(0.5) ? static_cast<int64_t>(text.rfind('#')) : 0;
+          random.Bernoulli(0.5) ? static_cast<int64_t>(text.find("#zeros")) : 0;
       const int64_t last = static_cast<int64_t>(damaged.size()) - 1;
       const auto at =
           static_cast<size_t>(random.UniformInt(std::min(from, last), last));

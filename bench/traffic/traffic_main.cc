@@ -63,7 +63,8 @@ StagedWorkload ScoresSoftmax() {
   TW_CHECK(graph.ok()) << graph.status();
   staged.workload.graph = *graph;
   const Layout rows = Layout::RowMajor({2048, 512});
-  staged.plan.stages = {{{2}, rows}, {{3, 4, 5, 6}, rows}};
+  staged.workload.stages = {{2}, {3, 4, 5, 6}};
+  staged.plan.stages = {{rows}, {rows}};
   return staged;
 }
 
@@ -113,9 +114,10 @@ Plan PlanOf(const StagedWorkload& staged) {
         .push_back(tensor.id);
   }
   group.output = graph.outputs()[0];
-  for (const sketch::StagePlan::Stage& stage : staged.plan.stages) {
-    group.stages.push_back({stage.members});
-    plan.layouts.emplace(stage.members.back(), stage.layout);
+  for (size_t s = 0; s < staged.workload.stages.size(); ++s) {
+    const std::vector<TensorId>& members = staged.workload.stages[s];
+    group.stages.push_back({members});
+    plan.layouts.emplace(members.back(), staged.plan.stages[s].layout);
   }
   group.tile = staged.plan.tile;
   return plan;

@@ -1,0 +1,36 @@
+// What a planner wishes of a fused group, beside which computes are its stages
+// (Workload::stages): the preferred answers of its generator
+// (staged_schedule.h).
+#ifndef TILEWRIGHT_SKETCH_FUSED_WISHES_H_
+#define TILEWRIGHT_SKETCH_FUSED_WISHES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tilegraph/layout.h"
+
+namespace tilewright::sketch {
+
+struct FusedWishes {
+  struct Stage {
+    // How the whole result would lie in memory; a tile of it lies alike.
+    Layout layout;
+    // Steps of its reduction that are taken at a time, 0 for all
+    // (tilegraph/plan.h); rounded up to what its operands keep together.
+    int64_t reduce_step = 0;
+  };
+  // One per stage of the workload. Empty: results are row-major, reductions
+  // take all their steps.
+  std::vector<Stage> stages;
+  // Of the last stage's result, per dimension: what a task computes. Empty: all
+  // of it.
+  std::vector<int64_t> tile;
+
+  // Equal text, equal wishes: one line for the tile, one per stage.
+  std::string ToString() const;
+};
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_FUSED_WISHES_H_
