@@ -40,6 +40,8 @@ namespace {
 using ::testing::IsEmpty;
 
 constexpr uint64_t kSeeds = 30;  // of each workload
+// Trees that are only looked at: enough of them for every option.
+constexpr uint64_t kReplayedSeeds = 20 * kSeeds;
 
 Workload BlockedConv() {
   Workload workload = ConvPadRelu(32, 16, 3, 5, 2, 1, 1);
@@ -117,7 +119,7 @@ TEST(ContractionDecisionsTest, AllTreesComputeWhatTheGraphMeans) {
   std::map<std::string, int> refused;
   int draws = 0, refusals = 0;
   for (const auto& [name, workload] : Workloads()) {
-    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (uint64_t seed = 0; seed < kReplayedSeeds; ++seed) {
       RandomPolicy policy(seed);
       const Drawn drawn = Draw(workload, policy);
       const std::string where = name + ", seed " + std::to_string(seed) + "\n" +
@@ -132,7 +134,9 @@ TEST(ContractionDecisionsTest, AllTreesComputeWhatTheGraphMeans) {
         continue;
       }
       ASSERT_THAT(VerifyBlockTree(*drawn.tree), IsOk()) << where;
-      ASSERT_THAT(CheckTree(*drawn.tree, workload, seed), IsOk()) << where;
+      if (seed < kSeeds) {
+        ASSERT_THAT(CheckTree(*drawn.tree, workload, seed), IsOk()) << where;
+      }
       for (const Decision& decision : drawn.table) {
         if (decision.space.kind() != Space::Kind::kOneOf) continue;
         const std::vector<std::string>& options = decision.space.options();
