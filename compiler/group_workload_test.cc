@@ -98,7 +98,7 @@ class KnownZerosTest : public testing::Test {
                              " is not zero where it is known to be\n",
                              workload.Text());
       ++seen.zeros;
-      seen.joined += kernel.workload.stages.has_value();
+      seen.joined += kernel.workload.wishes.has_value();
     }
   }
 

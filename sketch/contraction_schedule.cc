@@ -188,7 +188,10 @@ class Builder {
       space.registers_per_load = dot_->registers_per_load;
       space.registers_beside = dot_->registers_beside;
     }
-    const RegisterTile tile = DecideRegisterTile(place_.decider, space);
+    // In a task's loop over blocks of terms, tiles of one row were seen to add
+    // up in another order.
+    const RegisterTile tile = DecideRegisterTile(
+        place_.decider, space, place_.inside ? Bits::kMayChange : Bits::kSame);
     SetVectors(tiles_, unit, tile.vectors);
     if (tiles_.row_axis >= 0) tiles_.axes[tiles_.row_axis].tile = tile.rows;
     if (tiles_.outer_row_axis >= 0)

@@ -38,12 +38,13 @@ int64_t MostStepsOfATask(int64_t left, int64_t others, int64_t least) {
   return here <= 1 ? left : std::max<int64_t>(1, (left - 1) / (here - 1));
 }
 
-RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space) {
-  return DecideRegisterTile(decider, space, ChooseRegisterTile(space));
+RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
+                                Bits bits) {
+  return DecideRegisterTile(decider, space, ChooseRegisterTile(space), bits);
 }
 
 RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
-                                const RegisterTile& rule) {
+                                const RegisterTile& rule, Bits bits) {
   const int64_t registers = space.registers;
   // The rule may take all vectors of a stage, more than there are registers,
   // but then of one row.
@@ -74,7 +75,8 @@ RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
           admits),
       [&] {
         return DecisionValue{rule.vectors, rule.rows, rule.outer_rows};
-      });
+      },
+      bits);
   return {value[0], value[1], value[2]};
 }
 

@@ -15,15 +15,18 @@
 #include "sketch/output_tiles.h"
 #include "sketch/register_tile.h"
 #include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/table.h"
 
 namespace tilewright::sketch {
 
 // "tile": any that fits the registers and is allowed; the preferred one is
 // ChooseRegisterTile's.
-RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space);
+RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
+                                Bits bits = Bits::kSame);
 // The same of a family with a rule of its own.
 RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
-                                const RegisterTile& rule);
+                                const RegisterTile& rule,
+                                Bits bits = Bits::kSame);
 
 // "task.rows" and so on: steps of a task along `axes` (absent ones are -1), the
 // first ones first. Preferred is what `budget` gives them in turn. No answer
