@@ -261,7 +261,7 @@ bool DecideRolling(const Workload& workload, const StagePlan& plan, size_t rows,
   if (holds) options.emplace_back("rolling");
   const Decider::Scope scope(decider, NameOf(workload, plan, rows));
   return decider.DecideNumber(
-             "rows", Space::OneOf(std::move(options)),
+             "online", Space::OneOf(std::move(options)),
              [&] { return holds ? 1 : 0; }, Bits::kMayChange) == 1;
 }
 

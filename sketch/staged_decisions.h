@@ -8,7 +8,7 @@
 //   task.axis          the dimension along which a task takes several tiles,
 //                      one after another, or "none"
 //   task.steps         how many
-//   STAGE.rows         whether rows between two products are "whole", or
+//   STAGE.online       whether rows between two products are "whole", or
 //                      "rolling": they follow the blocks of the second one
 //   STAGE.scratch.order  how its result lies if it does not leave the group
 //   STAGE.scratch.block  and is held at all: its dimensions, outermost first,

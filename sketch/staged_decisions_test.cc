@@ -176,7 +176,7 @@ TEST(StagedDecisionsTest, DrawnTablesAreRightOrRefused) {
   for (const auto& [why, count] : refused)
     std::cout << "refused " << count << " times: " << why << "\n";
   EXPECT_GT(accepted, drawn / 2);
-  for (const char* role : {"at", "roll", "rows", "block", "axis"}) {
+  for (const char* role : {"at", "roll", "online", "block", "axis"}) {
     EXPECT_EQ(taken[role], options[role]) << role;
     EXPECT_GT(options[role].size(), 1u) << role;
   }
@@ -271,7 +271,7 @@ TEST(StagedDecisionsTest, AnswersHaveRoles) {
   const std::string text = ToString(decider.decisions());
   for (const char* line :
        {"tile.d1 = 4 ", "t8.reduce.step = 8 ", "t2.at = t8 ",
-        "t7.rows = rolling ", "t2.scratch.order = (d0, d1, d2) ",
+        "t7.online = rolling ", "t2.scratch.order = (d0, d1, d2) ",
         "t2.scratch.block = none "})
     EXPECT_THAT(text, HasSubstr(line));
 }
