@@ -54,7 +54,8 @@ TEST(DecisionFileTest, WhatASectionLeavesOutTheRulesDecide) {
   EXPECT_TRUE(found->required);
   const sketch::Schedule& schedule = found->schedule;
   EXPECT_EQ(schedule.generator, "contraction");
-  EXPECT_EQ(schedule.decisions[0].value, "vectors 2, rows 8, outer_rows 1");
+  EXPECT_EQ(sketch::AnswersOf(schedule).at("tile"),
+            "vectors 2, rows 8, outer_rows 1");
   EXPECT_GT(schedule.decisions.size(), 1u);
   EXPECT_THAT(file.Notes(), IsEmpty());
 }

@@ -137,14 +137,16 @@ class TaskDecisions {
       options.push_back(absl::StrCat("d", i));
       most.push_back({static_cast<int>(i), steps});
     }
-    const int64_t axis =
-        decider_.DecideNumber("task.axis", Space::OneOf(std::move(options)),
-                              [&] { return preferred; });
+    // Stages that keep rows from tile to tile compute fewer at a time, and
+    // lowering may then add up in another order.
+    const int64_t axis = decider_.DecideNumber(
+        "task.axis", Space::OneOf(std::move(options)),
+        [&] { return preferred; }, Bits::kMayChange);
     if (axis == 0) return;
     const int64_t wished = rule && axis == preferred ? rule->tiles : 2;
     const int64_t steps = decider_.DecideNumber(
         "task.steps", Space::Integers(2, most[axis].tiles),
-        [&] { return std::min(wished, most[axis].tiles); });
+        [&] { return std::min(wished, most[axis].tiles); }, Bits::kMayChange);
     plan_.steps = TaskSteps{most[axis].axis, steps};
   }
 

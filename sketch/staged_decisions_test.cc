@@ -182,7 +182,7 @@ TEST(StagedDecisionsTest, DrawnTablesAreRightOrRefused) {
   }
 }
 
-// Draws what may not change bits, and prefers the rest.
+// Draws what changes no bits of a tree, and prefers the rest.
 class SameBitsPolicy : public DecisionPolicy {
  public:
   explicit SameBitsPolicy(uint64_t seed) : random_(seed) {}

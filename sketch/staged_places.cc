@@ -95,7 +95,8 @@ absl::StatusOr<std::optional<int>> DecideRoll(Handle block, Handle loop,
   std::vector<std::string> options = {"no"};
   if (holds) options.emplace_back("yes");
   const int64_t answer = decider.DecideNumber(
-      "roll", Space::OneOf(std::move(options)), [&] { return holds ? 1 : 0; });
+      "roll", Space::OneOf(std::move(options)), [&] { return holds ? 1 : 0; },
+      Bits::kMayChange);
   return answer == 1 ? dim : std::nullopt;
 }
 
