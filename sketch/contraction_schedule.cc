@@ -50,7 +50,7 @@ class Builder {
     if (!place_.inside)
       DecideLanes(place_.decider, tiles_, reduction_.compute.axes);
     ShareVectors();
-    DecideRows(place_.decider, tiles_, reduction_.compute.axes);
+    DecideRows(place_.decider, tiles_, reduction_.compute.axes, TileBits());
     DecideDot();
     GivenBlocks given;
     if (place_.blocks) given = {place_.blocks->axis, place_.blocks->steps};
@@ -93,6 +93,12 @@ class Builder {
   }
 
  private:
+  // In a task of a fused group, tiles of one row were seen to add up in another
+  // order.
+  Bits TileBits() const {
+    return place_.inside ? Bits::kMayChange : Bits::kSame;
+  }
+
   int64_t ReducedExtent() const {
     int64_t extent = 1;
     for (const Axis& axis : reduction_.compute.reduce_axes)
@@ -188,10 +194,8 @@ class Builder {
       space.registers_per_load = dot_->registers_per_load;
       space.registers_beside = dot_->registers_beside;
     }
-    // In a task's loop over blocks of terms, tiles of one row were seen to add
-    // up in another order.
-    const RegisterTile tile = DecideRegisterTile(
-        place_.decider, space, place_.inside ? Bits::kMayChange : Bits::kSame);
+    const RegisterTile tile =
+        DecideRegisterTile(place_.decider, space, TileBits());
     SetVectors(tiles_, unit, tile.vectors);
     if (tiles_.row_axis >= 0) tiles_.axes[tiles_.row_axis].tile = tile.rows;
     if (tiles_.outer_row_axis >= 0)

@@ -42,7 +42,7 @@ void DecideLanes(Decider& decider, OutputTiles& tiles,
 }
 
 void DecideRows(Decider& decider, OutputTiles& tiles,
-                absl::Span<const Axis> names) {
+                absl::Span<const Axis> names, Bits bits) {
   std::vector<std::pair<int, int>> pairs;
   std::vector<std::string> options;
   const int rank = static_cast<int>(tiles.shape.size());
@@ -57,14 +57,16 @@ void DecideRows(Decider& decider, OutputTiles& tiles,
     }
   }
   if (pairs.empty()) return;
-  const int64_t chosen =
-      decider.DecideNumber("rows", Space::OneOf(options), [&]() -> int64_t {
+  const int64_t chosen = decider.DecideNumber(
+      "rows", Space::OneOf(options),
+      [&]() -> int64_t {
         const auto rule =
             std::find(pairs.begin(), pairs.end(),
                       std::pair(tiles.row_axis, tiles.outer_row_axis));
         TW_CHECK(rule != pairs.end());
         return rule - pairs.begin();
-      });
+      },
+      bits);
   std::tie(tiles.row_axis, tiles.outer_row_axis) = pairs[chosen];
 }
 

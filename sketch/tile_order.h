@@ -17,6 +17,7 @@
 #include "absl/types/span.h"
 #include "sketch/output_tiles.h"
 #include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/table.h"
 #include "tilegraph/tensor_graph.h"
 
 namespace tilewright::sketch {
@@ -28,7 +29,7 @@ void DecideLanes(Decider& decider, OutputTiles& tiles,
 
 // "rows", where several axes could be; preferred is what `tiles` says.
 void DecideRows(Decider& decider, OutputTiles& tiles,
-                absl::Span<const Axis> names);
+                absl::Span<const Axis> names, Bits bits);
 
 // "task.order", once all tasks are chosen; preferred is the order of the axes.
 void DecideTaskOrder(Decider& decider, OutputTiles& tiles);
