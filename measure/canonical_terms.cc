@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "measure/comparison_outcomes.h"
+
 namespace tilewright::measure {
 namespace {
 
@@ -24,33 +26,6 @@ std::vector<Term> Keys(const std::map<Term, int>& times) {
   std::vector<Term> keys;
   for (const auto& [term, count] : times) keys.push_back(term);
   return keys;
-}
-
-// What a comparison of two values may find, and which of it makes it true.
-constexpr int kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8;
-
-int OutcomesOf(Op op) {
-  switch (op) {
-    case Op::kEq:
-      return kEqual;
-    case Op::kNe:
-      return kLess | kGreater | kUnordered;
-    case Op::kLt:
-      return kLess;
-    case Op::kLe:
-      return kLess | kEqual;
-    case Op::kGt:
-      return kGreater;
-    default:
-      return kGreater | kEqual;
-  }
-}
-
-// Of b with a, if those are of a with b.
-int Turned(int outcomes) {
-  return (outcomes & (kEqual | kUnordered)) |
-         ((outcomes & kLess) != 0 ? kGreater : 0) |
-         ((outcomes & kGreater) != 0 ? kLess : 0);
 }
 
 }  // namespace
@@ -295,7 +270,7 @@ Term CanonicalTerms::Compared(Term a, Term b, int outcomes) {
 Term CanonicalTerms::OfComparison(Op op, DType dtype, Term a, Term b) {
   if (terms_.Value(a) && terms_.Value(b))
     return terms_.Apply(op, DType::kBool, dtype, {a, b});
-  int outcomes = OutcomesOf(op);
+  int outcomes = *OutcomesOf(op);
   if (!IsFloat(dtype) && dtype != DType::kUInt64) {
     const auto left = ValuesOf(a), right = ValuesOf(b);
     int found = 0;

@@ -10,39 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "measure/comparison_outcomes.h"
+
 namespace tilewright::measure {
 namespace {
 
-// What a comparison may find.
-constexpr int kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8;
 constexpr int kOrdered = kLess | kEqual | kGreater;
-
-// What makes it true; nullopt of other operations.
-std::optional<int> OutcomesOf(Op op) {
-  switch (op) {
-    case Op::kEq:
-      return kEqual;
-    case Op::kNe:
-      return kLess | kGreater | kUnordered;
-    case Op::kLt:
-      return kLess;
-    case Op::kLe:
-      return kLess | kEqual;
-    case Op::kGt:
-      return kGreater;
-    case Op::kGe:
-      return kGreater | kEqual;
-    default:
-      return std::nullopt;
-  }
-}
-
-// Of b with a, if those are of a with b.
-int Turned(int outcomes) {
-  return (outcomes & (kEqual | kUnordered)) |
-         ((outcomes & kLess) != 0 ? kGreater : 0) |
-         ((outcomes & kGreater) != 0 ? kLess : 0);
-}
 
 bool IsOp(const TermNode& node, Op op) {
   return node.kind == TermKind::kOp && node.op == op;
