@@ -33,10 +33,4 @@ void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
   }
 }
 
-void DecideStreaming(Decider& decider, ScheduleWriter& writer, Handle block) {
-  const std::string stream =
-      DecideOption(decider, "stream", {"auto", "no", "yes"});
-  if (stream != "auto") writer.Annotate(block, absl::StrCat("stream=", stream));
-}
-
 }  // namespace tilewright::sketch

@@ -4,7 +4,6 @@
 //   unroll    copies in a row of the body of a tile's innermost reduce loop
 //   prefetch  steps of that loop that the update brings what it reads closer
 //             ahead of its use; "none"
-//   stream    whether stores of the output go past the caches
 #ifndef TILEWRIGHT_SKETCH_ANNOTATIONS_H_
 #define TILEWRIGHT_SKETCH_ANNOTATIONS_H_
 
@@ -17,9 +16,6 @@ namespace tilewright::sketch {
 // register tile.
 void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
                              Handle loop);
-
-// "stream" of the output that `block` stores. REQUIRES: it is in memory.
-void DecideStreaming(Decider& decider, ScheduleWriter& writer, Handle block);
 
 }  // namespace tilewright::sketch
 

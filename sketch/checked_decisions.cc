@@ -18,30 +18,42 @@
 #include "sketch/test_workloads.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
+#include "tilegraph/decision/space.h"
 #include "tilegraph/host_tensor.h"
 #include "tilegraph/known_zeros.h"
 
 namespace tilewright::sketch {
 namespace {
 
+using Draw = Scalar (*)(Random&);
+
 // Numbers so far apart that most sums of them lose bits even in double: every
 // order of terms gives another result.
-absl::StatusOr<std::map<TensorId, HostTensor>> RunOnDistantNumbers(
-    const Workload& workload, const Schedule& schedule, uint64_t seed) {
+Scalar DrawDistant(Random& random) {
+  const double sign = random.Bernoulli(0.5) ? 1 : -1;
+  const auto exponent = static_cast<int>(random.UniformInt(0, 2)) * 35;
+  const auto digits = static_cast<double>(random.UniformInt(1, 1 << 20));
+  return {std::ldexp(sign * digits, exponent), random.UniformInt(-4, 4)};
+}
+
+// Fractions, whose functions neither overflow nor vanish.
+Scalar DrawFraction(Random& random) {
+  const int64_t drawn = random.UniformInt(-3000, 3000);
+  return {static_cast<double>(drawn) / 1000, drawn % 5};
+}
+
+absl::StatusOr<std::map<TensorId, HostTensor>> RunOn(Draw draw,
+                                                     const Workload& workload,
+                                                     const Schedule& schedule,
+                                                     uint64_t seed) {
   TW_ASSIGN_OR_RETURN(const BlockTree tree, Replay(workload, schedule));
   Random random(seed);
   std::map<TensorId, HostTensor> inputs;
   for (const Tensor& tensor : workload.graph.tensors()) {
     if (tensor.kind != TensorKind::kPlaceholder) continue;
     HostTensor value(tensor.dtype, tensor.static_shape());
-    for (int64_t i = 0; i < value.num_elements(); ++i) {
-      const double sign = random.Bernoulli(0.5) ? 1 : -1;
-      const auto exponent = static_cast<int>(random.UniformInt(0, 2)) * 35;
-      value.Set(i, Scalar{std::ldexp(sign * static_cast<double>(
-                                                random.UniformInt(1, 1 << 20)),
-                                     exponent),
-                          random.UniformInt(-4, 4)});
-    }
+    for (int64_t i = 0; i < value.num_elements(); ++i)
+      value.Set(i, draw(random));
     inputs.emplace(tensor.id, std::move(value));
   }
   FillKnownZeros(workload.zeros, inputs);
@@ -80,12 +92,14 @@ void CheckBits(const Generator& generator, const Workload& workload,
       Generate(generator, workload, spec, decider);
   EXPECT_EQ(policy.Rounded(), std::vector<std::string>());
   if (!schedule.ok() || !Replay(workload, *schedule).ok()) return;
-  const auto expected = RunOnDistantNumbers(workload, *rule, seed);
-  const auto results = RunOnDistantNumbers(workload, *schedule, seed);
-  ASSERT_THAT(expected.status(), IsOk());
-  ASSERT_THAT(results.status(), IsOk());
-  EXPECT_EQ(Differences(*expected, *results), 0)
-      << rule->ToString() << schedule->ToString();
+  for (const Draw draw : {DrawDistant, DrawFraction}) {
+    const auto expected = RunOn(draw, workload, *rule, seed);
+    const auto results = RunOn(draw, workload, *schedule, seed);
+    ASSERT_THAT(expected.status(), IsOk());
+    ASSERT_THAT(results.status(), IsOk());
+    EXPECT_EQ(Differences(*expected, *results), 0)
+        << rule->ToString() << schedule->ToString();
+  }
 }
 
 }  // namespace
@@ -96,7 +110,20 @@ std::string DecisionTally::ToString() const {
     absl::StrAppend(&text, count, " refused: ", reason, "\n");
   for (const auto& [name, taken] : values)
     absl::StrAppend(&text, name, ": ", taken.size(), " values\n");
+  for (const std::string& option : NeverTaken())
+    absl::StrAppend(&text, option, " was never taken\n");
   return text;
+}
+
+std::vector<std::string> DecisionTally::NeverTaken() const {
+  std::vector<std::string> never;
+  for (const auto& [name, all] : options) {
+    for (const std::string& option : all) {
+      if (values.at(name).count(option) == 0)
+        never.push_back(absl::StrCat(name, " = ", option));
+    }
+  }
+  return never;
 }
 
 void CheckDecisions(const Generator& generator, const Workload& workload,
@@ -109,8 +136,8 @@ void CheckDecisions(const Generator& generator, const Workload& workload,
       Generate(generator, workload, spec, decider);
   absl::Status status = schedule.status();
   if (schedule.ok()) {
-    PreferredPolicy preferred;
-    TablePolicy table(AnswersOf(decider.decisions()), preferred);
+    RandomPolicy rest(~seed);
+    TablePolicy table(AnswersOf(decider.decisions()), rest);
     Decider again(table);
     const absl::StatusOr<Schedule> same =
         Generate(generator, workload, spec, again);
@@ -122,8 +149,13 @@ void CheckDecisions(const Generator& generator, const Workload& workload,
     status = tree.status();
     if (tree.ok()) {
       ++tally.schedules;
-      for (const NamedDecision& decision : schedule->decisions)
-        tally.values[decision.name].insert(decision.value);
+      for (const Decision& decision : decider.decisions()) {
+        tally.values[decision.name].insert(
+            decision.space.Print(decision.value));
+        if (decision.space.kind() != Space::Kind::kOneOf) continue;
+        const std::vector<std::string>& options = decision.space.options();
+        tally.options[decision.name].insert(options.begin(), options.end());
+      }
       EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << schedule->ToString();
       EXPECT_THAT(CheckTree(*tree, workload, seed), IsOk())
           << schedule->ToString() << tree->ToString();

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/generator.h"
@@ -17,10 +18,13 @@ namespace tilewright::sketch {
 struct DecisionTally {
   int schedules = 0;                    // that replayed
   std::map<std::string, int> refusals;  // by message
-  // By decision, the values that were taken, in schedules that replayed.
-  std::map<std::string, std::set<std::string>> values;
+  // By decision, in schedules that replayed: the values that were taken, and
+  // of one-of the options there were.
+  std::map<std::string, std::set<std::string>> values, options;
 
-  // One line per refusal and decision.
+  // "NAME = OPTION" of those that were never taken.
+  std::vector<std::string> NeverTaken() const;
+  // One line per refusal, decision, and option that was never taken.
   std::string ToString() const;
 };
 

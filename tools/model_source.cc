@@ -222,8 +222,10 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
   absl::StatusOr<CompiledModel> compiled =
       Compile(*source.imported, *codegen, compile_options);
   if (measuring) measuring->Finish();
-  for (const std::string& note : schedules->Notes())
-    std::fprintf(stderr, "tilewright: note: %s\n", note.c_str());
+  if (schedules) {
+    for (const std::string& note : schedules->Notes())
+      std::fprintf(stderr, "tilewright: note: %s\n", note.c_str());
+  }
   if (!compiled.ok()) return WithPath(compiled.status(), path);
   source.compiled = *std::move(compiled);
   source.compile_cpu_s = static_cast<double>(ProcessCpuNs() - start_ns) * 1e-9;

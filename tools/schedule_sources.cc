@@ -15,6 +15,7 @@ constexpr int64_t kMostFileBytes = int64_t{64} << 20;
 
 absl::StatusOr<std::unique_ptr<ScheduleSources>> ScheduleSources::From(
     const CommandLine& line) {
+  if (!line.Has("decisions") && !line.Has("records")) return nullptr;
   std::unique_ptr<ScheduleSources> sources(new ScheduleSources);
   if (line.Has("decisions")) {
     const std::string path = UserPath(line.Get("decisions"));

@@ -20,7 +20,8 @@ namespace tilewright::tools {
 
 class ScheduleSources : public ScheduleSource {
  public:
-  // Errors of reading the file or opening the store, which must be there.
+  // Null without any of these flags. Errors of reading the file or opening the
+  // store, which must be there.
   static absl::StatusOr<std::unique_ptr<ScheduleSources>> From(
       const CommandLine& line);
 
