@@ -5,10 +5,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "sketch/output_tiles.h"
 #include "tilegraph/decision/space.h"
+#include "tilegraph/dtype.h"
+#include "tilegraph/tensor_graph.h"
 
 namespace tilewright::sketch {
 namespace {
+
+// Where the spec has no such level.
+constexpr int64_t kInnermostCacheBytes = 32 << 10;
 
 // The option taken. "auto" is the first.
 std::string DecideOption(Decider& decider, const char* name,
@@ -30,6 +36,25 @@ void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
   if (prefetch != "auto") {
     writer.Annotate(
         loop, absl::StrCat("prefetch=", prefetch == "none" ? "0" : prefetch));
+  }
+}
+
+void DecideStreaming(Decider& decider, ScheduleWriter& writer,
+                     const Workload& workload, const DeviceSpec& spec) {
+  int64_t output_bytes = 0;
+  for (const TensorId output : workload.graph.outputs()) {
+    const Tensor& tensor = workload.graph.tensor(output);
+    int64_t bytes = SizeBytes(tensor.dtype);
+    for (const int64_t extent : tensor.static_shape()) bytes *= extent;
+    output_bytes += bytes;
+  }
+  if (output_bytes <= CacheBytes(spec, "l1", kInnermostCacheBytes)) return;
+  const std::string stream =
+      DecideOption(decider, "stream", {"auto", "no", "yes"});
+  if (stream == "auto") return;
+  for (const TensorId output : workload.graph.outputs()) {
+    writer.Annotate(writer.Block(workload.graph.tensor(output).name),
+                    absl::StrCat("stream=", stream));
   }
 }
 

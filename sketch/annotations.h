@@ -4,10 +4,14 @@
 //   unroll    copies in a row of the body of a tile's innermost reduce loop
 //   prefetch  steps of that loop that the update brings what it reads closer
 //             ahead of its use; "none"
+//   stream    whether stores of what the kernel returns go past the caches,
+//             where they are whole vectors
 #ifndef TILEWRIGHT_SKETCH_ANNOTATIONS_H_
 #define TILEWRIGHT_SKETCH_ANNOTATIONS_H_
 
+#include "backends/spec/device_spec.pb.h"
 #include "sketch/schedule.h"
+#include "sketch/workload.h"
 #include "tilegraph/decision/decider.h"
 
 namespace tilewright::sketch {
@@ -16,6 +20,12 @@ namespace tilewright::sketch {
 // register tile.
 void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
                              Handle loop);
+
+// "stream" of a kernel whose outputs exceed the innermost cache: what is
+// smaller is still there when it is read next. REQUIRES: nothing is written
+// yet.
+void DecideStreaming(Decider& decider, ScheduleWriter& writer,
+                     const Workload& workload, const DeviceSpec& spec);
 
 }  // namespace tilewright::sketch
 

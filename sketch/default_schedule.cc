@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "sketch/annotations.h"
 #include "sketch/contraction_schedule.h"
 #include "sketch/group_chain.h"
 #include "sketch/map_schedule.h"
@@ -43,6 +44,7 @@ std::optional<Handle> WriteChain(const Workload& workload,
 absl::StatusOr<Schedule> WriteFamily(const Workload& workload,
                                      const DeviceSpec& spec, Decider& decider) {
   ScheduleWriter writer;
+  DecideStreaming(decider, writer, workload, spec);
   const Place kernel = {writer, decider, std::nullopt, {}};
   if (WriteRows(workload, spec, kernel)) return std::move(writer).Finish();
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));

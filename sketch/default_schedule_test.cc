@@ -1,10 +1,18 @@
 #include "sketch/default_schedule.h"
 
+#include <optional>
+#include <string>
+
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sketch/block_tree.h"
+#include "sketch/generator.h"
 #include "sketch/replay.h"
+#include "sketch/test_workloads.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/text_form.h"
 
@@ -12,6 +20,7 @@ namespace tilewright::sketch {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // The schedule's text, once it has replayed.
 std::string ScheduleText(std::string_view graph_text,
@@ -152,6 +161,61 @@ TEST(DefaultScheduleTest, EveryKindOfSmallGroupReplays) {
       "2, b: 33, c: 3, d: 17) { X[a, c, b, d] }\nreturn Y\n",
   };
   for (const char* graph : graphs) ScheduleText(graph);
+}
+
+// The output's buffer if the answer to "stream" is `answer`; nothing if nobody
+// asks.
+std::optional<Buffer> StreamedOutput(const std::string& graph,
+                                     const std::string& answer) {
+  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  const Workload workload{*ParseText(graph), {}};
+  PreferredPolicy rest;
+  TablePolicy policy({{"stream", answer}}, rest);
+  Decider decider(policy);
+  const absl::StatusOr<Schedule> schedule =
+      Generate(Generators(workload).front(), workload, spec, decider);
+  EXPECT_TRUE(schedule.ok()) << schedule.status();
+  EXPECT_THAT(policy.Rounded(), IsEmpty());
+  if (!schedule.ok() || !policy.Unused().empty()) return std::nullopt;
+  const absl::StatusOr<BlockTree> tree = Replay(workload, *schedule);
+  EXPECT_TRUE(tree.ok()) << tree.status() << "\n" << schedule->ToString();
+  if (!tree.ok()) return std::nullopt;
+  EXPECT_THAT(CheckTree(*tree, workload, 7), IsOk());
+  for (const Buffer& buffer : tree->buffers) {
+    if (buffer.name == "Y") return buffer;
+  }
+  return std::nullopt;
+}
+
+TEST(DefaultScheduleTest, StoresOfLargeOutputsStreamWhereDecided) {
+  const std::string families[] = {
+      "X: f32[160, 128] = placeholder\nY: f32[160, 128] = compute (i: 160, j: "
+      "128) { max(X[i, j], 0) }\nreturn Y\n",
+      "X: f32[128, 160] = placeholder\nY: f32[160, 128] = compute (i: 160, j: "
+      "128) { X[j, i] }\nreturn Y\n",
+      "A: f32[160, 8] = placeholder\nB: f32[8, 128] = placeholder\n"
+      "Y: f32[160, 128] = compute (i: 160, j: 128) reduce (k: 8) sum:f32 { "
+      "A[i, "
+      "k] * B[k, j] }\nreturn Y\n",
+      "X: f32[160, 128] = placeholder\nM: f32[160] = compute (i: 160) reduce "
+      "(k: 128) max:f32 { X[i, k] }\nY: f32[160, 128] = compute (i: 160, j: "
+      "128) { X[i, j] - M[i] }\nreturn Y\n",
+  };
+  for (const std::string& family : families) {
+    const auto yes = StreamedOutput(family, "yes");
+    ASSERT_TRUE(yes.has_value()) << family;
+    EXPECT_EQ(yes->streamed, true) << family;
+    EXPECT_EQ(StreamedOutput(family, "no")->streamed, false) << family;
+    EXPECT_EQ(StreamedOutput(family, "auto")->streamed, std::nullopt) << family;
+  }
+}
+
+TEST(DefaultScheduleTest, StoresThatTheInnermostCacheHoldsAreNotAskedFor) {
+  EXPECT_EQ(StreamedOutput("X: f32[16, 128] = placeholder\nY: f32[16, 128] = "
+                           "compute (i: 16, j: 128) { max(X[i, j], 0) }\n"
+                           "return Y\n",
+                           "yes"),
+            std::nullopt);
 }
 
 }  // namespace
