@@ -14,8 +14,9 @@ namespace {
 using namespace legalize_testing;  // NOLINT: the writer and its checks
 
 // Channels of the broadcast operand lie in blocks of 16, a plane of rows each:
-// with 64 rows a page, with 48 less.
-Kernel BlockedRows(int64_t rows) {
+// with 64 rows a page, with 48 less. The loop around the update asks for
+// prefetches so many steps ahead.
+Kernel BlockedRows(int64_t rows, int ahead = -1) {
   const int64_t channels = 64, outputs = 32, tile = 6;
   Writer w;
   const int a = w.Buffer(
@@ -38,8 +39,9 @@ Kernel BlockedRows(int64_t rows) {
       TileOp::Phase::kUpdate,
       {Writer::Axis(mu, tile), Writer::Axis(nu, outputs)}, acc, {mu, nu},
       {Mul(w.Load(a, {m0 * I(tile) + mu, k}), w.Load(b, {k, nu}))});
-  body.push_back(Writer::Loop(outer, channels / 16,
-                              {Writer::Loop(inner, 16, {std::move(update)})}));
+  Stmt steps = Writer::Loop(inner, 16, {std::move(update)});
+  std::get<For>(steps.node).hints.prefetch = ahead;
+  body.push_back(Writer::Loop(outer, channels / 16, {std::move(steps)}));
   body.push_back(Writer::Op(
       TileOp::Phase::kMap, {Writer::Axis(me, tile), Writer::Axis(ne, outputs)},
       y, {m0 * I(tile) + me, ne}, {w.Load(acc, {me, ne})}));
@@ -68,6 +70,12 @@ TEST(Legalize, BroadcastsFromPagesFurtherOnArePrefetchedBlocksAhead) {
   EXPECT_EQ(prefetches(BlockedRows(64)), 0);
   target.prefetch_above_bytes = 1;
   EXPECT_EQ(prefetches(BlockedRows(48)), 0);
+  // What a schedule asks for goes before sizes and pages: none, or the lines of
+  // six rows of a and of a row of b.
+  EXPECT_EQ(prefetches(BlockedRows(64, 0)), 0);
+  EXPECT_EQ(prefetches(BlockedRows(48, 2)), 6 + 2);
+  target.prefetch_above_bytes = 0;
+  EXPECT_EQ(prefetches(BlockedRows(48, 2)), 6 + 2);
 }
 
 }  // namespace
