@@ -106,6 +106,8 @@ expect_output '^tilewright [0-9]'
 # Decisions: what is printed reads back; edited, it changes the kernel, and the results stay right.
 expect_ok inspect "$model" --what=decisions
 cp "$work/stdout" "$work/decisions.txt"
+expect_output '^unroll = auto .*, became [1-9]'
+expect_output '^prefetch = auto .*, became (none|[0-9]+ lines)$'
 expect_ok inspect "$model" --what=kernel
 cp "$work/stdout" "$work/kernel.txt"
 expect_ok inspect "$model" --what=kernel --decisions="$work/decisions.txt"
@@ -122,6 +124,11 @@ expect_output 'schedule from .*edited.txt'
 expect_ok inspect "$model" --what=decisions --json
 python3 -c 'import json, sys; kernels = json.load(open(sys.argv[1]))["kernels"]; assert kernels[0]["decisions"][0]["size"] > 1, kernels' "$work/stdout" ||
   fail "inspect --what=decisions --json has no sizes"
+python3 -c 'import json, sys; kernels = json.load(open(sys.argv[1]))["kernels"]; assert [int(d["became"]) for d in kernels[0]["decisions"] if d["name"] == "unroll"][0] > 0, kernels' "$work/stdout" ||
+  fail "inspect --what=decisions --json does not say what auto became"
+sed 's/^unroll = auto/unroll = 2/' "$work/decisions.txt" >"$work/edited.txt"
+expect_ok inspect "$model" --what=decisions --decisions="$work/edited.txt"
+expect_output '^unroll = 2 .* values$'
 sed 's/^tile = .*/tile = vectors 9, rows 9, outer_rows 1/' "$work/decisions.txt" >"$work/wrong.txt"
 expect_error 1 "wrong.txt tile vectors rows 9" compile "$model" -o "$work/x.tw" --decisions="$work/wrong.txt"
 sed 's/^tile = /tiel = /' "$work/decisions.txt" >"$work/wrong.txt"
