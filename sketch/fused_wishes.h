@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "tilegraph/layout.h"
 
 namespace tilewright::sketch {
@@ -29,6 +31,8 @@ struct FusedWishes {
 
   // Equal text, equal wishes: one line for the tile, one per stage.
   std::string ToString() const;
+  // The inverse of ToString. InvalidArgument says which line does not parse.
+  static absl::StatusOr<FusedWishes> Parse(std::string_view text);
 };
 
 }  // namespace tilewright::sketch

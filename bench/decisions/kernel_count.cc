@@ -10,9 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-#include "backends/lowering/lower.h"
 #include "base/fingerprint.h"
-#include "sketch/replay.h"
+#include "bench/decisions/kernel_of.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
 #include "tilegraph/decision/table.h"
@@ -20,23 +19,13 @@
 namespace tilewright::bench {
 namespace {
 
-absl::Status At(absl::string_view stage, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat(stage, ": ", status.message()));
-}
-
-absl::StatusOr<Fingerprint> KernelOf(
+absl::StatusOr<Fingerprint> KernelOfOrRefusal(
     const sketch::Workload& workload,
     const absl::StatusOr<sketch::Schedule>& schedule,
     const backends::Codegen& codegen) {
-  if (!schedule.ok()) return At("generator", schedule.status());
-  const auto tree = sketch::Replay(workload, *schedule);
-  if (!tree.ok()) return At("replay", tree.status());
-  const auto tile = lowering::Lower(*tree, "kernel");
-  if (!tile.ok()) return At("lower", tile.status());
-  const auto scalar = codegen.Legalize(*tile);
-  if (!scalar.ok()) return At("legalize", scalar.status());
-  return Fingerprint::Of(scalar->ToString());
+  if (schedule.ok()) return KernelOf(workload, *schedule, codegen);
+  return absl::Status(schedule.status().code(),
+                      absl::StrCat("generator: ", schedule.status().message()));
 }
 
 std::string WithoutNumbers(absl::string_view text) {
@@ -67,7 +56,7 @@ KernelCount CountKernels(const sketch::Workload& workload,
         sketch::Generate(generator, workload, codegen.spec(), decider);
     count.tables += EstimateTables(decider.decisions());
     const absl::StatusOr<Fingerprint> kernel =
-        KernelOf(workload, schedule, codegen);
+        KernelOfOrRefusal(workload, schedule, codegen);
     if (kernel.ok()) {
       ++count.kernels;
       distinct.insert(*kernel);

@@ -107,7 +107,7 @@ absl::StatusOr<Subject> Draw(const std::string& path, const Flags& flags) {
        static_cast<int>(subject.schedules.size()) < flags.candidates;
        ++tries) {
     const absl::StatusOr<sketch::Schedule> near =
-        NearDefault(named.workload, named.spec, random);
+        NearDefault(named.generator, named.workload, named.spec, random);
     if (!near.ok() || !seen.insert(near->ToString()).second ||
         !sketch::Replay(named.workload, *near).ok()) {
       continue;

@@ -9,10 +9,10 @@
 
 namespace tilewright::bench {
 
-absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Workload& workload,
+absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Generator& generator,
+                                             const sketch::Workload& workload,
                                              const DeviceSpec& spec,
                                              Random& random) {
-  const sketch::Generator generator = sketch::Generators(workload).front();
   PreferredPolicy preferred;
   Decider rule(preferred);
   TW_RETURN_IF_ERROR(
@@ -21,6 +21,13 @@ absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Workload& workload,
   TablePolicy table(Mutate(rule.decisions(), changes, random), preferred);
   Decider decider(table);
   return sketch::Generate(generator, workload, spec, decider);
+}
+
+absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Workload& workload,
+                                             const DeviceSpec& spec,
+                                             Random& random) {
+  return NearDefault(sketch::Generators(workload).front(), workload, spec,
+                     random);
 }
 
 }  // namespace tilewright::bench

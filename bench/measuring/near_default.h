@@ -5,14 +5,20 @@
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
 #include "base/random.h"
+#include "sketch/generator.h"
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
 
 namespace tilewright::bench {
 
-// What the workload's first generator writes with one to three of its preferred
-// decisions changed. An error if it refuses them; whether the schedule replays
-// is for the caller to see.
+// What the generator writes with one to three of its preferred decisions
+// changed. An error if it refuses them; whether the schedule replays is for the
+// caller to see.
+absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Generator& generator,
+                                             const sketch::Workload& workload,
+                                             const DeviceSpec& spec,
+                                             Random& random);
+// Of the workload's first generator.
 absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Workload& workload,
                                              const DeviceSpec& spec,
                                              Random& random);

@@ -15,8 +15,11 @@
 namespace tilewright::cpu {
 namespace {
 
-absl::StatusOr<measure::BuildFunction> Builder(const std::string&) {
-  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
+absl::StatusOr<measure::BuildFunction> Builder(const std::string& cpu_class) {
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec,
+                      cpu_class.empty()
+                          ? HostSpec()
+                          : CpuSpec(cpu_class, QueryHostStructure()));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Codegen> codegen,
                       CreateCpuCodegen(spec));
   return measure::CodegenBuilder(std::move(codegen));

@@ -6,8 +6,9 @@
 
 namespace tilewright::cpu {
 
-// "cpu": candidates are built for this host. With one thread the device's own
-// timer is the thread's CPU time, with more the wall clock. No options.
+// "cpu": candidates are built for this host, or for the class of CPU that the
+// options name ("x86-64-v3"). With one thread the device's own timer is the
+// thread's CPU time, with more the wall clock.
 measure::WorkerBackend CpuWorker();
 
 }  // namespace tilewright::cpu

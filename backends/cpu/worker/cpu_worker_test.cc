@@ -118,6 +118,28 @@ TEST(CpuWorkerTest, ASchedulesMistakeIsABuildError) {
   EXPECT_THAT(measurements[4].message(), HasSubstr("nonsense"));
 }
 
+TEST(CpuWorkerTest, CandidatesAreBuiltForTheClassThatIsAskedFor) {
+  TW_ASSERT_OK_AND_ASSIGN(const sketch::Workload workload,
+                          sketch::ParseWorkload(kGemm));
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<sketch::ScheduleProto> schedules,
+                          Schedules(workload));
+  measure::ProcessPoolOptions options;
+  options.backend = "cpu";
+  for (const char* cpu_class : {"x86-64-v2", "x86-64-v9"}) {
+    options.backend_options = cpu_class;
+    TW_ASSERT_OK_AND_ASSIGN(const auto pool,
+                            measure::ProcessPool::Create(options));
+    measure::ParallelMeasurerOptions how;
+    how.repeats = AdaptiveEvaluatorOptions::Fixed(5);
+    measure::ParallelMeasurer measurer(pool.get(), how);
+    const absl::StatusOr<std::vector<Measurement>> found =
+        measurer.Measure(measure::MakeWorkloadKey(workload), schedules);
+    const bool exists = std::string(cpu_class) == "x86-64-v2";
+    ASSERT_EQ(found.ok() && (*found)[0].outcome() == Measurement::OK, exists)
+        << cpu_class;
+  }
+}
+
 TEST(CpuWorkerTest, ATimerThatTheDeviceHasNotIsAnError) {
   Method method;
   method.set_timer(Method::PROFILER_ACTIVITY);
