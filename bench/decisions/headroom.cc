@@ -199,6 +199,80 @@ absl::StatusOr<Schedule> Prune(const Searched& searched,
   return pruned;
 }
 
+// The best of each source's finalists, and the better one of both pruned.
+absl::Status Final(const Searched& searched, const HeadroomOptions& options,
+                   absl::Span<const Schedule* const> random,
+                   absl::Span<const Schedule* const> mutated,
+                   const NewMeasurer& new_measurer, Headroom& headroom) {
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<measure::Measurer> measurer,
+                      new_measurer(options.comparing));
+  std::vector<const Schedule*> finalists = {&headroom.rule};
+  finalists.insert(finalists.end(), random.begin(), random.end());
+  finalists.insert(finalists.end(), mutated.begin(), mutated.end());
+  TW_ASSIGN_OR_RETURN(
+      const Turns finals,
+      MeasureInTurns(searched, finalists, options.turns, *measurer));
+  const absl::Span<const std::vector<double>> others =
+      absl::MakeConstSpan(finals).subspan(1);
+  const Winner best_random =
+      Best(random, others.subspan(0, random.size()), finals[0]);
+  const Winner best_mutated =
+      Best(mutated, others.subspan(random.size()), finals[0]);
+  const Winner& best =
+      best_random.ratio > best_mutated.ratio ? best_random : best_mutated;
+  if (best.schedule != nullptr) {
+    TW_ASSIGN_OR_RETURN(headroom.pruned, Prune(searched, options, headroom.rule,
+                                               *best.schedule, *measurer));
+  }
+  if (best_random.schedule != nullptr)
+    headroom.random.best = *best_random.schedule;
+  if (best_mutated.schedule != nullptr)
+    headroom.mutated.best = *best_mutated.schedule;
+  return absl::OkStatus();
+}
+
+// Rule, winners and pruned table in turns, in new processes.
+absl::Status Compare(const Searched& searched, const HeadroomOptions& options,
+                     const NewMeasurer& new_measurer, Headroom& headroom) {
+  // The rule's kernel begins and ends every turn.
+  std::vector<const Schedule*> compared = {&headroom.rule};
+  std::vector<std::optional<Speedup>*> speedups;
+  const auto add = [&](const std::optional<Schedule>& schedule,
+                       std::optional<Speedup>& speedup) {
+    if (!schedule) return;
+    compared.push_back(&*schedule);
+    speedups.push_back(&speedup);
+  };
+  add(headroom.random.best, headroom.random.speedup);
+  add(headroom.mutated.best, headroom.mutated.speedup);
+  add(headroom.pruned, headroom.pruned_speedup);
+  compared.push_back(&headroom.rule);
+
+  std::vector<std::vector<double>> medians(compared.size());
+  std::vector<double> rules_ns;
+  for (int process = 0; process < options.processes; ++process) {
+    TW_ASSIGN_OR_RETURN(const std::unique_ptr<measure::Measurer> fresh,
+                        new_measurer(options.comparing));
+    TW_ASSIGN_OR_RETURN(
+        const Turns turns,
+        MeasureInTurns(searched, compared, options.turns, *fresh));
+    std::vector<double> rule_ns;
+    for (size_t turn = 0; turn < turns[0].size(); ++turn)
+      rule_ns.push_back((turns.front()[turn] + turns.back()[turn]) / 2);
+    rules_ns.push_back(measure::Median(rule_ns));
+    for (size_t i = 1; i < compared.size(); ++i) {
+      const bool is_rule = i + 1 == compared.size();
+      medians[i].push_back(
+          MedianRatio(is_rule ? turns.front() : rule_ns, turns[i]));
+    }
+  }
+  headroom.rule_us = measure::Median(std::move(rules_ns)) * 1e-3;
+  for (size_t i = 0; i < speedups.size(); ++i)
+    *speedups[i] = SpeedupOf(medians[i + 1]);
+  headroom.again = SpeedupOf(medians.back());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Speedup SpeedupOf(std::vector<double> medians) {
@@ -232,69 +306,9 @@ absl::StatusOr<Headroom> FindHeadroom(const Searched& searched,
   std::vector<const Schedule*> random, mutated;
   TW_RETURN_IF_ERROR(Screen(searched, drawn, options, new_measurer, headroom,
                             random, mutated));
-
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<measure::Measurer> measurer,
-                      new_measurer(options.comparing));
-  std::vector<const Schedule*> finalists = {&headroom.rule};
-  finalists.insert(finalists.end(), random.begin(), random.end());
-  finalists.insert(finalists.end(), mutated.begin(), mutated.end());
-  TW_ASSIGN_OR_RETURN(
-      const Turns finals,
-      MeasureInTurns(searched, finalists, options.turns, *measurer));
-  const absl::Span<const std::vector<double>> others =
-      absl::MakeConstSpan(finals).subspan(1);
-  const Winner best_random =
-      Best(random, others.subspan(0, random.size()), finals[0]);
-  const Winner best_mutated =
-      Best(mutated, others.subspan(random.size()), finals[0]);
-  const Winner& best =
-      best_random.ratio > best_mutated.ratio ? best_random : best_mutated;
-  if (best.schedule != nullptr) {
-    TW_ASSIGN_OR_RETURN(headroom.pruned, Prune(searched, options, headroom.rule,
-                                               *best.schedule, *measurer));
-  }
-
-  // The rule's kernel begins and ends every turn.
-  std::vector<const Schedule*> compared = {&headroom.rule};
-  std::vector<std::optional<Speedup>*> speedups;
-  const auto compare = [&](const Schedule* schedule,
-                           std::optional<Speedup>* speedup) {
-    compared.push_back(schedule);
-    speedups.push_back(speedup);
-  };
-  if (best_random.schedule != nullptr) {
-    headroom.random.best = *best_random.schedule;
-    compare(best_random.schedule, &headroom.random.speedup);
-  }
-  if (best_mutated.schedule != nullptr) {
-    headroom.mutated.best = *best_mutated.schedule;
-    compare(best_mutated.schedule, &headroom.mutated.speedup);
-  }
-  if (headroom.pruned) compare(&*headroom.pruned, &headroom.pruned_speedup);
-  compared.push_back(&headroom.rule);
-
-  std::vector<std::vector<double>> medians(compared.size());
-  std::vector<double> rules_ns;
-  for (int process = 0; process < options.processes; ++process) {
-    TW_ASSIGN_OR_RETURN(const std::unique_ptr<measure::Measurer> fresh,
-                        new_measurer(options.comparing));
-    TW_ASSIGN_OR_RETURN(
-        const Turns turns,
-        MeasureInTurns(searched, compared, options.turns, *fresh));
-    std::vector<double> rule_ns;
-    for (size_t turn = 0; turn < turns[0].size(); ++turn)
-      rule_ns.push_back((turns.front()[turn] + turns.back()[turn]) / 2);
-    rules_ns.push_back(measure::Median(rule_ns));
-    for (size_t i = 1; i < compared.size(); ++i) {
-      const bool is_rule = i + 1 == compared.size();
-      medians[i].push_back(
-          MedianRatio(is_rule ? turns.front() : rule_ns, turns[i]));
-    }
-  }
-  headroom.rule_us = measure::Median(std::move(rules_ns)) * 1e-3;
-  for (size_t i = 0; i < speedups.size(); ++i)
-    *speedups[i] = SpeedupOf(medians[i + 1]);
-  headroom.again = SpeedupOf(medians.back());
+  TW_RETURN_IF_ERROR(
+      Final(searched, options, random, mutated, new_measurer, headroom));
+  TW_RETURN_IF_ERROR(Compare(searched, options, new_measurer, headroom));
   return headroom;
 }
 
