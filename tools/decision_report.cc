@@ -30,6 +30,7 @@ bool IsShown(const CompiledModel& compiled, int group, size_t kernel) {
 struct Resolved {
   std::map<std::string, int> copies;  // above 1, by name of the loop
   int prefetches = 0;
+  bool streams = false;
 };
 
 void Collect(const kernel_ir::ScalarKernel& kernel,
@@ -47,6 +48,9 @@ void Collect(const kernel_ir::ScalarKernel& kernel,
       Collect(kernel, branch->else_body, resolved);
     } else if (std::holds_alternative<kernel_ir::PrefetchInst>(inst.node)) {
       ++resolved.prefetches;
+    } else if (const auto* store =
+                   std::get_if<kernel_ir::StoreInst>(&inst.node)) {
+      resolved.streams |= store->streaming;
     }
   }
 }
@@ -83,6 +87,8 @@ std::map<std::string, std::string> WhatBecame(const CompiledKernel& kernel) {
                                   ? "none"
                                   : absl::StrCat(resolved.prefetches, " lines");
     }
+    if (IsCalled(decision, "stream"))
+      became[decision.name] = resolved.streams ? "yes" : "no";
   }
   return became;
 }

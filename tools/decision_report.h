@@ -1,7 +1,8 @@
 // What every kernel of a model decided, and what else it could be: text that
 // --decisions takes, edited or not, and JSON. Where a decision was left to
 // lowering ("auto"), what became of it stands beside: "became 4", copies of a
-// loop in a row, or "became 14 lines", prefetches of one pass through the code.
+// loop in a row, "became 14 lines", prefetches of one pass through the code, or
+// "became no", whether stores go past the caches.
 // Stages of a fused group have one kernel: there copies are those of the loops
 // in it, by name, "became k 4".
 #ifndef TILEWRIGHT_TOOLS_DECISION_REPORT_H_
