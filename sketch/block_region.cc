@@ -81,9 +81,10 @@ RegionDim IteratedRegion(const Expr& binding, int64_t extent,
   return region;
 }
 
-absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
-                                    int buffer, const IsInner& is_inner,
-                                    const RangeOf& ranges) {
+absl::StatusOr<std::map<int, Region>> NeededRegions(const BlockTree& tree,
+                                                    const Block& block,
+                                                    const IsInner& is_inner,
+                                                    const RangeOf& ranges) {
   // The block as a compute of a graph of its own, whose loop variables are
   // numbered apart from its axes.
   constexpr int kShift = 1 << 20;
@@ -101,9 +102,6 @@ absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
         absl::StrCat("b", loaded), tree.buffers[loaded].dtype,
         std::vector<Dim>(shape.begin(), shape.end()));
   }
-  if (ids.count(buffer) == 0)
-    return absl::NotFoundError(
-        absl::StrCat(block.name, " does not read ", tree.buffers[buffer].name));
   Compute compute;
   compute.axes = block.axes;
   compute.reduce_axes = block.reduce_axes;
@@ -146,13 +144,27 @@ absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
     return ranges(var - kShift);
   };
   TW_ASSIGN_OR_RETURN(auto regions, PropagateOne(graph, id, axes, shifted));
-  auto it = regions.find(ids[buffer]);
+  std::map<int, Region> needed;
+  for (const auto& [loaded, tensor] : ids) {
+    const auto it = regions.find(tensor);
+    if (it == regions.end()) continue;
+    Region& region =
+        needed.emplace(loaded, std::move(it->second)).first->second;
+    for (RegionDim& dim : region) dim.base = shift(dim.base, -kShift);
+  }
+  return needed;
+}
+
+absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
+                                    int buffer, const IsInner& is_inner,
+                                    const RangeOf& ranges) {
+  TW_ASSIGN_OR_RETURN(const auto regions,
+                      NeededRegions(tree, block, is_inner, ranges));
+  const auto it = regions.find(buffer);
   if (it == regions.end())
     return absl::NotFoundError(
-        absl::StrCat("no region of ", tree.buffers[buffer].name));
-  Region region = it->second;
-  for (RegionDim& dim : region) dim.base = shift(dim.base, -kShift);
-  return region;
+        absl::StrCat(block.name, " does not read ", tree.buffers[buffer].name));
+  return it->second;
 }
 
 std::vector<Expr> InitPredicates(const Block& block) {

@@ -4,6 +4,7 @@
 #ifndef TILEWRIGHT_SKETCH_BLOCK_REGION_H_
 #define TILEWRIGHT_SKETCH_BLOCK_REGION_H_
 
+#include <map>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,8 +22,13 @@ RegionDim IteratedRegion(const Expr& binding, int64_t extent,
                          const std::vector<Expr>& predicates,
                          const IsInner& is_inner, const RangeOf& ranges);
 
-// What `block` loads of `buffer` in there, per dimension of the tensor;
-// Propagate answers. NotFound if it does not load it.
+// What `block` loads of each buffer in there, per dimension of the tensor;
+// Propagate answers.
+absl::StatusOr<std::map<int, Region>> NeededRegions(const BlockTree& tree,
+                                                    const Block& block,
+                                                    const IsInner& is_inner,
+                                                    const RangeOf& ranges);
+// Of one of them. NotFound if the block does not load it.
 absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
                                     int buffer, const IsInner& is_inner,
                                     const RangeOf& ranges);

@@ -1,6 +1,7 @@
 #include "sketch/dataflow.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -85,10 +86,13 @@ absl::Status CheckPredicates(const Block& writer, const Block& reader,
   return absl::OkStatus();
 }
 
-absl::Status CheckRead(BlockTree& tree, const Block& reader, int buffer,
-                       const RangeOf& ranges) {
+// What one block needs of all that it reads, by how many loops are around.
+using NeededAtDepth = std::map<size_t, std::map<int, Region>>;
+
+absl::Status CheckRead(BlockTree& tree, const Block& reader,
+                       const Path& reader_path, int buffer,
+                       const RangeOf& ranges, NeededAtDepth& needed_at) {
   const Buffer& held = tree.buffers[buffer];
-  Path reader_path = FindBlock(tree, reader.name);
   Path writer_path = FindWriter(tree, buffer);
   if (writer_path.empty()) {
     if (held.level == MemLevel::kGlobal) return absl::OkStatus();
@@ -126,9 +130,18 @@ absl::Status CheckRead(BlockTree& tree, const Block& reader, int buffer,
       CheckPredicates(writer, reader, LoopsFrom(writer_path, common), ranges));
   Region written =
       WrittenRegion(writer, LoopsFrom(writer_path, common), ranges);
-  TW_ASSIGN_OR_RETURN(Region needed,
-                      NeededRegion(tree, reader, buffer,
-                                   LoopsFrom(reader_path, common), ranges));
+  const auto [at_depth, is_new] = needed_at.try_emplace(common);
+  if (is_new) {
+    TW_ASSIGN_OR_RETURN(
+        at_depth->second,
+        NeededRegions(tree, reader, LoopsFrom(reader_path, common), ranges));
+  }
+  const auto found = at_depth->second.find(buffer);
+  if (found == at_depth->second.end()) {
+    return absl::NotFoundError(
+        absl::StrCat("no region of ", held.name, " for ", reader.name));
+  }
+  const Region& needed = found->second;
   std::vector<int64_t> shape = LogicalShape(tree, buffer);
   for (size_t i = 0; i < shape.size(); ++i) {
     if (!written[i].exact) {
@@ -293,8 +306,11 @@ absl::Status CheckDataflow(const BlockTree& const_tree) {
   BlockTree tree = const_tree.Clone();  // paths are for trees that may change
   RangeOf ranges = LoopRanges(tree);
   for (const Block* block : AllBlocks(tree)) {
+    const Path path = FindBlock(tree, block->name);
+    NeededAtDepth needed_at;
     for (int buffer : LoadedBuffers(*block))
-      TW_RETURN_IF_ERROR(CheckRead(tree, *block, buffer, ranges));
+      TW_RETURN_IF_ERROR(
+          CheckRead(tree, *block, path, buffer, ranges, needed_at));
     for (int buffer : block->dst)
       TW_RETURN_IF_ERROR(CheckWrite(tree, *block, buffer, ranges));
     TW_RETURN_IF_ERROR(CheckRolling(tree, *block, ranges));

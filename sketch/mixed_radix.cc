@@ -65,6 +65,7 @@ int64_t CountNodes(const Expr& e) {
 }
 
 RangeOf WithTails(const RangeOf& ranges, const std::vector<TailVar>& tails) {
+  if (tails.empty()) return ranges;
   std::map<int, int64_t> extents;
   for (const TailVar& tail : tails) extents[tail.var] = tail.extent;
   return [ranges, extents](int var) -> std::optional<Range> {
@@ -89,6 +90,7 @@ Folded FoldTails(std::vector<Expr> bindings,
   constexpr int kFirstTailVar = 1 << 28;
   Folded folded;
   folded.bindings = std::move(bindings);
+  folded.ranges = ranges;
   std::vector<Expr> pending = predicates;
   // What is inside another value comes first.
   std::stable_sort(pending.begin(), pending.end(),
@@ -100,7 +102,6 @@ Folded FoldTails(std::vector<Expr> bindings,
     bool is_tail = p.op() == Op::kLt && p.operand(1).op() == Op::kConst &&
                    p.operand(0).op() != Op::kVar &&
                    p.operand(0).op() != Op::kConst;
-    folded.ranges = WithTails(ranges, folded.tails);
     if (is_tail) {
       Visit(p.operand(0), [&](const Expr& e) {
         if (e.op() == Op::kVar && e.var_id() < kFirstTailVar &&
@@ -132,11 +133,11 @@ Folded FoldTails(std::vector<Expr> bindings,
     for (size_t j = i + 1; j < pending.size(); ++j) replace(pending[j]);
     if (occurs) {
       folded.tails.push_back(std::move(tail));
+      folded.ranges = WithTails(ranges, folded.tails);
     } else {
       folded.predicates.push_back(p);
     }
   }
-  folded.ranges = WithTails(ranges, folded.tails);
   return folded;
 }
 

@@ -1,7 +1,8 @@
 #include "sketch/tree_edit.h"
 
 #include <algorithm>
-#include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -158,14 +159,18 @@ void SubstituteLoopVars(BlockTree& tree,
 }
 
 RangeOf LoopRanges(const BlockTree& tree) {
-  std::map<int, Range> ranges;
+  // Shared, because whoever adds variables to a RangeOf copies it.
+  const auto ranges = std::make_shared<std::vector<std::optional<Range>>>();
   VisitNodes(tree.roots, [&](const Node& node) {
-    if (node.loop) ranges[node.loop->var] = Range{0, node.loop->extent - 1};
+    if (!node.loop) return;
+    const size_t var = static_cast<size_t>(node.loop->var);
+    if (var >= ranges->size()) ranges->resize(var + 1);
+    (*ranges)[var] = Range{0, node.loop->extent - 1};
   });
-  return [ranges = std::move(ranges)](int var) -> std::optional<Range> {
-    auto it = ranges.find(var);
-    if (it == ranges.end()) return std::nullopt;
-    return it->second;
+  return [ranges](int var) -> std::optional<Range> {
+    if (var < 0 || static_cast<size_t>(var) >= ranges->size())
+      return std::nullopt;
+    return (*ranges)[static_cast<size_t>(var)];
   };
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "absl/container/inlined_vector.h"
 #include "base/check.h"
 #include "tilegraph/expr_node.h"
 
@@ -128,9 +129,22 @@ Expr Expr::FromNode(Node node) {
 
 Expr Expr::Int(int64_t value, DType dtype) {
   TW_CHECK(!IsFloat(dtype)) << "an integer constant of dtype " << Name(dtype);
-  Node node{Op::kConst, dtype};
-  node.i = RoundTo(dtype, Scalar{0, value}).i;
-  return FromNode(std::move(node));
+  const auto make = [](int64_t i, DType of) {
+    Node node{Op::kConst, of};
+    node.i = RoundTo(of, Scalar{0, i}).i;
+    return FromNode(std::move(node));
+  };
+  // Index arithmetic makes these over and over.
+  constexpr int64_t kShared = 65;
+  static const std::vector<Expr>& shared = *[&] {
+    auto* constants = new std::vector<Expr>;
+    for (int64_t i = 0; i < kShared; ++i)
+      constants->push_back(make(i, DType::kInt64));
+    return constants;
+  }();
+  if (dtype == DType::kInt64 && value >= 0 && value < kShared)
+    return shared[static_cast<size_t>(value)];
+  return make(value, dtype);
 }
 
 Expr Expr::Float(double value, DType dtype) {
@@ -159,7 +173,7 @@ Expr Expr::Load(int source, DType dtype, std::vector<Expr> indices) {
 }
 
 Expr Expr::Make(Op op, std::vector<Expr> operands) {
-  std::vector<DType> dtypes;
+  absl::InlinedVector<DType, 3> dtypes;
   for (const Expr& operand : operands) {
     TW_CHECK(static_cast<bool>(operand))
         << "empty operand of " << tilewright::Name(op);
@@ -335,11 +349,18 @@ class Rewriter {
       if (const auto found = done_.find(expr.node_.get()); found != done_.end())
         return found->second;
     }
-    std::vector<Expr> operands;
+    const absl::Span<const Expr> before = expr.operands();
+    std::vector<Expr> operands;  // from the first one on that changes, all
     bool changed = false;
-    for (const Expr& operand : expr.operands()) {
-      operands.push_back(Run(operand));
-      changed |= operands.back().node_ != operand.node_;
+    for (size_t i = 0; i < before.size(); ++i) {
+      Expr operand = Run(before[i]);
+      if (!changed) {
+        if (operand.node_ == before[i].node_) continue;
+        changed = true;
+        operands.reserve(before.size());
+        operands.assign(before.begin(), before.begin() + i);
+      }
+      operands.push_back(std::move(operand));
     }
     Expr result = changed ? WithOperands(expr, std::move(operands)) : expr;
     if (Expr replaced = fn_(result)) result = std::move(replaced);

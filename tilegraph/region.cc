@@ -239,13 +239,23 @@ absl::StatusOr<std::map<TensorId, Region>> PropagateOne(
   for (const Expr& body : compute.body) CollectLoads(body, guards, loads);
   TileOfAxes tile{axes, ranges};
   std::map<TensorId, Region> regions;
-  for (const GuardedLoad& load : loads) {
-    std::vector<int64_t> shape =
-        graph.tensor(load.load.source()).static_shape();
-    Region region = RegionOfLoad(load.load.operands(), shape, tile);
-    std::string why =
-        WhyGuarded(load.guards, load.load.operands(), shape, extents, tile);
-    if (!why.empty()) MarkHull(region, why);
+  std::vector<Region> of_loads;
+  for (size_t i = 0; i < loads.size(); ++i) {
+    const GuardedLoad& load = loads[i];
+    const auto region_of = [&] {
+      for (size_t j = 0; j < i; ++j) {
+        if (loads[j].load == load.load && loads[j].guards == load.guards)
+          return of_loads[j];
+      }
+      const std::vector<int64_t> shape =
+          graph.tensor(load.load.source()).static_shape();
+      Region region = RegionOfLoad(load.load.operands(), shape, tile);
+      const std::string why =
+          WhyGuarded(load.guards, load.load.operands(), shape, extents, tile);
+      if (!why.empty()) MarkHull(region, why);
+      return region;
+    };
+    const Region& region = of_loads.emplace_back(region_of());
     auto [known, inserted] = regions.emplace(load.load.source(), region);
     if (!inserted) known->second = Join(known->second, region, ranges);
   }

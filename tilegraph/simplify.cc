@@ -174,15 +174,15 @@ Interval Simplifier::RangeOfNode(const Expr& e) {
     return IsFloat(e.dtype()) ? Interval{} : Interval::Point(e.int_value());
   if (e.dtype() != DType::kInt64) return RangeOfDType(e.dtype());
   if (e.op() == Op::kLoad) return {};
+  if (e.op() == Op::kVar) {
+    const std::optional<Range> known = ranges_(e.var_id());
+    return known ? Interval{known->min, known->max} : Interval{};
+  }
   auto found = interval_.find(e);
   if (found != interval_.end()) return found->second;
   auto range = [&](int i) { return RangeOfTree(e.operand(i)); };
   Interval r;
   switch (e.op()) {
-    case Op::kVar:
-      if (std::optional<Range> known = ranges_(e.var_id()))
-        r = {known->min, known->max};
-      break;
     case Op::kFloorDiv:
     case Op::kFloorMod:
     case Op::kDiv: {
