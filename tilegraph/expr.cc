@@ -134,12 +134,13 @@ Expr Expr::Int(int64_t value, DType dtype) {
     node.i = RoundTo(of, Scalar{0, i}).i;
     return FromNode(std::move(node));
   };
-  // Index arithmetic makes these over and over.
+  // Index arithmetic makes these over and over; each thread has its own, for
+  // counts of references that all threads change would slow them down.
   constexpr int64_t kShared = 65;
-  static const std::vector<Expr>& shared = *[&] {
-    auto* constants = new std::vector<Expr>;
+  static thread_local const std::vector<Expr> shared = [&] {
+    std::vector<Expr> constants;
     for (int64_t i = 0; i < kShared; ++i)
-      constants->push_back(make(i, DType::kInt64));
+      constants.push_back(make(i, DType::kInt64));
     return constants;
   }();
   if (dtype == DType::kInt64 && value >= 0 && value < kShared)
