@@ -76,11 +76,9 @@ struct GroupPart {
 };
 
 // Kernels of all groups of the plan. Groups that share one get the same.
-// Winograd convolutions for which their family has none are added to `direct`.
 absl::Status CompileKernels(const TensorGraph& graph,
                             const backends::Codegen& codegen,
-                            KernelMaker& maker, DirectConvolutions& direct,
-                            CompiledModel& compiled,
+                            KernelMaker& maker, CompiledModel& compiled,
                             std::vector<GroupPart>& parts) {
   compiled.kernels.clear();
   compiled.kernel_of_group.clear();
@@ -101,8 +99,6 @@ absl::Status CompileKernels(const TensorGraph& graph,
     if (!added) continue;
     absl::StatusOr<CompiledKernel> kernel = maker.Make(part.workload);
     if (!kernel.ok()) {
-      AddConvolutions(graph, group, std::string(kernel.status().message()),
-                      direct);
       return Annotate(kernel.status(),
                       absl::StrCat("group '", Label(graph, group), "'"));
     }
@@ -114,12 +110,6 @@ absl::Status CompileKernels(const TensorGraph& graph,
   }
   TW_ASSIGN_OR_RETURN(backends::Module module,
                       EmitOrMakeAnother(codegen, maker, compiled.kernels));
-  for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
-    const int kernel = compiled.kernel_of_group[g];
-    if (kernel >= 0 && !compiled.kernels[kernel].refused.empty())
-      AddConvolutions(graph, compiled.plan.groups[g],
-                      compiled.kernels[kernel].refused[0], direct);
-  }
   for (size_t i = 0; i < module.kernels.size(); ++i)
     compiled.kernels[i].report = std::move(module.kernels[i]);
   compiled.module = std::move(module.bytes);
@@ -176,17 +166,12 @@ std::string CompiledModel::Serialize() const {
 
 namespace {
 
-// Where a Winograd convolution in it turns out to have no kernel of its family,
-// `direct` grows.
-absl::StatusOr<CompiledModel> CompileOnce(const ImportedModel& imported,
-                                          const backends::Codegen& codegen,
-                                          const CompileOptions& options,
-                                          DirectConvolutions& direct) {
+absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
+                                            const backends::Codegen& codegen,
+                                            const CompileOptions& options) {
   CompiledModel compiled;
-  std::set<std::string> direct_names;
-  for (const auto& [name, why] : direct) direct_names.insert(name);
-  const ImportedModel model = RewriteModel(
-      imported, codegen.spec(), options.plan, options.allow, direct_names);
+  const ImportedModel model =
+      RewriteModel(imported, codegen.spec(), options.plan, options.allow);
   compiled.graph = model.graph;
   compiled.plan = MakePlan(model.graph, options.plan);
   KernelMaker maker(codegen, options.admit, options.schedules);
@@ -196,11 +181,10 @@ absl::StatusOr<CompiledModel> CompileOnce(const ImportedModel& imported,
                   compiled);
   std::vector<GroupPart> parts;
   absl::Status made =
-      CompileKernels(model.graph, codegen, maker, direct, compiled, parts);
+      CompileKernels(model.graph, codegen, maker, compiled, parts);
   if (!made.ok() && TakeFailuresApart(codegen, maker, apart, compiled))
-    made = CompileKernels(model.graph, codegen, maker, direct, compiled, parts);
+    made = CompileKernels(model.graph, codegen, maker, compiled, parts);
   TW_RETURN_IF_ERROR(made);
-  ReportDirect(direct, compiled);
   ReportApart(apart, compiled);
 
   Describe(model, codegen, options, compiled.program);
@@ -209,13 +193,18 @@ absl::StatusOr<CompiledModel> CompileOnce(const ImportedModel& imported,
   for (size_t g = 0; g < parts.size(); ++g) {
     const int kernel = compiled.kernel_of_group[g];
     if (const std::optional<BandMove>& move = parts[g].move) {
-      launches.push_back({kernel, {move->to, move->from}, {}, {}, move->copy});
+      launches.push_back(
+          {kernel, {move->to, move->from}, {}, {}, {}, move->copy});
       continue;
     }
     if (labels[kernel].empty())
       labels[kernel] = Label(model.graph, compiled.plan.groups[g]);
-    GroupLaunch launch{
-        kernel, {}, compiled.kernels[kernel].arg_layouts, {}, {}};
+    GroupLaunch launch{kernel,
+                       {},
+                       compiled.kernels[kernel].arg_layouts,
+                       {},
+                       compiled.kernels[kernel].arg_winograd,
+                       {}};
     for (const TensorId arg : compiled.kernels[kernel].arg_tensors) {
       launch.args.push_back(parts[g].workload.model_tensor[arg]);
       launch.offset_bytes.push_back(parts[g].workload.offset_bytes[arg]);
@@ -228,18 +217,6 @@ absl::StatusOr<CompiledModel> CompileOnce(const ImportedModel& imported,
   AddLaunchPlan(model.graph, compiled.plan, launches, Tensors(model.inputs),
                 Tensors(model.outputs), compiled.program, compiled.constants);
   return compiled;
-}
-
-absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
-                                            const backends::Codegen& codegen,
-                                            const CompileOptions& options) {
-  DirectConvolutions direct;
-  for (;;) {
-    const size_t known = direct.size();
-    absl::StatusOr<CompiledModel> compiled =
-        CompileOnce(imported, codegen, options, direct);
-    if (direct.size() == known) return compiled;
-  }
 }
 
 // Halos, blocks and the gaps between buffers take more than bands are chosen

@@ -55,7 +55,7 @@ struct CompiledModel {
 };
 
 // A group whose schedule is refused gets a simpler one, a fused group is taken
-// apart, and a Winograd convolution becomes a direct one; the program says so
+// apart; the program says so
 // (KernelInfo.refused, Program.apart).
 //
 // Unimplemented names what cannot be expressed, ResourceExhausted what does not

@@ -9,7 +9,6 @@
 #include "absl/strings/str_join.h"
 #include "compiler/group_workload.h"
 #include "tilegraph/tiling/connect_plan.h"
-#include "tilegraph/winograd.h"
 
 namespace tilewright {
 
@@ -17,29 +16,6 @@ std::string Label(const TensorGraph& graph, const Group& group) {
   return absl::StrJoin(group.members, " ", [&](std::string* text, TensorId id) {
     text->append(graph.tensor(id).name);
   });
-}
-
-void AddConvolutions(const TensorGraph& graph, const Group& group,
-                     const std::string& why, DirectConvolutions& direct) {
-  for (const TensorId member : group.members) {
-    const std::optional<std::string> convolution =
-        WinogradConvolution(graph.tensor(member));
-    if (convolution) direct.insert({*convolution, why});
-  }
-}
-
-void ReportDirect(const DirectConvolutions& direct, CompiledModel& compiled) {
-  for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
-    const int kernel = compiled.kernel_of_group[g];
-    for (const TensorId member : compiled.plan.groups[g].members) {
-      const auto found = direct.find(compiled.graph.tensor(member).name);
-      if (kernel < 0 || found == direct.end()) continue;
-      std::vector<std::string>& refused = compiled.kernels[kernel].refused;
-      if (std::find(refused.begin(), refused.end(), found->second) ==
-          refused.end())
-        refused.insert(refused.begin(), found->second);
-    }
-  }
 }
 
 absl::StatusOr<backends::Module> EmitOrMakeAnother(

@@ -1,6 +1,6 @@
-// What Compile falls back to where a kernel cannot be made or emitted: a
-// Winograd convolution to the direct one, a kernel to one of another generator,
-// a fused group to its parts. Each fallback is told in the compiled model.
+// What Compile falls back to where a kernel cannot be made or emitted: a kernel
+// to one of another generator, a fused group to its parts. Each fallback is
+// told in the compiled model.
 #ifndef TILEWRIGHT_COMPILER_COMPILE_FALLBACKS_H_
 #define TILEWRIGHT_COMPILER_COMPILE_FALLBACKS_H_
 
@@ -21,16 +21,6 @@ namespace tilewright {
 
 // "conv1 relu1": the model's tensors that a group computes.
 std::string Label(const TensorGraph& graph, const Group& group);
-
-// Convolutions that are not computed as Winograd convolutions, by name, and why
-// that was refused.
-using DirectConvolutions = std::map<std::string, std::string>;
-
-// Adds the Winograd convolutions that the group computes.
-void AddConvolutions(const TensorGraph& graph, const Group& group,
-                     const std::string& why, DirectConvolutions& direct);
-// Convolutions that another rewrite would have computed otherwise say so.
-void ReportDirect(const DirectConvolutions& direct, CompiledModel& compiled);
 
 // The module of all kernels. One that the backend does not emit is made by
 // another generator, and replaced in `kernels`.

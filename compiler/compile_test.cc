@@ -2,6 +2,7 @@
 // interpreter computes.
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -215,8 +216,13 @@ TEST_F(CompileTest, ConvolutionsBecomeMinimalFiltering) {
       if (large) options.allow = {kAllowWinograd4};
       TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
                               Compile(model, *HostCodegen(), options));
-      EXPECT_NE(PrintText(compiled.graph).find(kWinogradHint),
-                std::string::npos);
+      EXPECT_THAT(PrintText(compiled.graph),
+                  HasSubstr(large ? kWinograd4Hint : kWinograd2Hint));
+      EXPECT_TRUE(std::any_of(
+          compiled.program.kernels().begin(), compiled.program.kernels().end(),
+          [](const KernelInfo& kernel) {
+            return kernel.generator() == "winograd" && kernel.refused().empty();
+          }));
       ExpectLikeTheInterpreter(model, options);
     }
   }

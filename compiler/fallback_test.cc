@@ -215,7 +215,13 @@ TEST_F(FallbackTest, AWinogradConvolutionBecomesADirectOne) {
     ASSERT_THAT(kernels, SizeIs(1));
     ASSERT_THAT(kernels[0].refused(), SizeIs(1));
     EXPECT_EQ(kernels[0].refused(0), "winograd: made to fail");
-    EXPECT_THAT(kernels[0].workload(), Not(HasSubstr("winograd")));
+    EXPECT_THAT(kernels[0].schedule(), Not(HasSubstr("winograd")));
+    // The same group, and the same key of its records.
+    const Program by_winograd = CompileAndJudge(family.graph, {});
+    const std::vector<KernelInfo> others = KernelsBy(by_winograd, "winograd");
+    ASSERT_THAT(others, SizeIs(1));
+    EXPECT_THAT(others[0].schedule(), HasSubstr("winograd %0 by [2]"));
+    EXPECT_EQ(others[0].workload(), kernels[0].workload());
   }
 }
 

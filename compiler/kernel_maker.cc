@@ -33,6 +33,7 @@ absl::Status LowerKernel(const backends::Codegen& codegen,
     if (buffer.level != sketch::MemLevel::kGlobal) continue;
     kernel.arg_tensors.push_back(buffer.tensor);
     kernel.arg_layouts.push_back(buffer.layout);
+    kernel.arg_winograd.push_back(buffer.winograd);
   }
   return absl::OkStatus();
 }

@@ -42,6 +42,7 @@ struct CompiledKernel {
   kernel_ir::ScalarKernel scalar;
   std::vector<Layout> arg_layouts;    // by argument
   std::vector<TensorId> arg_tensors;  // by argument: tensor id of the workload
+  std::vector<int> arg_winograd;      // by argument: Buffer::winograd
   backends::KernelReport report;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -10,6 +11,7 @@
 #include "compiler/zero_fill.h"
 #include "tilegraph/bands.h"
 #include "tilegraph/buffer_plan.h"
+#include "tilegraph/winograd.h"
 
 namespace tilewright {
 namespace {
@@ -139,12 +141,14 @@ class LaunchPlanner {
         size_bytes);
   }
 
-  int ConstantBuffer(TensorId id, const Layout& layout) {
-    const auto key = std::make_pair(id, layout.ToString());
+  int ConstantBuffer(TensorId id, const Layout& layout, int winograd) {
+    const auto key = std::make_tuple(id, layout.ToString(), winograd);
     if (const auto known = constant_buffer_.find(key);
         known != constant_buffer_.end())
       return known->second;
-    const std::string packed = layout.Pack(*graph_.tensor(id).value);
+    const HostTensor& value = *graph_.tensor(id).value;
+    const std::string packed =
+        layout.Pack(winograd == 0 ? value : WinogradFilters(value, winograd));
     const auto [same, added] = constant_by_bytes_.insert(
         {Fingerprint::Of(packed).ToString(), program_.buffers_size()});
     if (added) {
@@ -167,8 +171,9 @@ class LaunchPlanner {
     for (size_t i = 0; i < group.args.size(); ++i) {
       const TensorId root = Root(group.args[i]);
       const bool constant = graph_.tensor(root).kind == TensorKind::kConstant;
-      const int buffer = constant ? ConstantBuffer(root, group.layouts[i])
-                                  : buffer_of_.at(root);
+      const int buffer =
+          constant ? ConstantBuffer(root, group.layouts[i], group.winograd[i])
+                   : buffer_of_.at(root);
       Place* arg = launch->add_args();
       arg->set_buffer(buffer);
       arg->set_offset_bytes(group.offset_bytes[i]);
@@ -203,9 +208,10 @@ class LaunchPlanner {
       const TensorId id = outputs[i];
       const bool constant = graph_.tensor(id).kind == TensorKind::kConstant;
       const int from =
-          constant ? ConstantBuffer(
-                         id, Layout::RowMajor(graph_.tensor(id).static_shape()))
-                   : buffer_of_.at(id);
+          constant
+              ? ConstantBuffer(
+                    id, Layout::RowMajor(graph_.tensor(id).static_shape()), 0)
+              : buffer_of_.at(id);
       if (from == output_buffer_[i]) continue;
       Copy* copy = program_.add_steps()->mutable_copy();
       copy->mutable_to()->set_buffer(output_buffer_[i]);
@@ -262,8 +268,8 @@ class LaunchPlanner {
   std::map<TensorId, int> buffer_of_;  // inputs, and where groups write
   std::set<TensorId> on_host_;         // roots
   std::set<TensorId> prepared_;        // written by some group already
-  std::map<std::pair<TensorId, std::string>, int>
-      constant_buffer_;  // by tensor and layout
+  std::map<std::tuple<TensorId, std::string, int>, int>
+      constant_buffer_;  // by tensor, layout and m of Winograd
   std::map<std::string, int>
       constant_by_bytes_;  // by fingerprint of the packed bytes
   std::set<int> touched_;

@@ -17,10 +17,12 @@ namespace tilewright {
 struct GroupLaunch {
   int kernel;  // index in Program::kernels; -1: it only moves
   // By argument: the model's tensor, what it is packed to if it is a constant,
-  // and where in the tensor's buffer it begins.
+  // where in the tensor's buffer it begins, and, of constants, m if the kernel
+  // takes the filters of F(m, 3) for it (tilegraph/winograd.h); else 0.
   std::vector<TensorId> args;
   std::vector<Layout> layouts;
   std::vector<int64_t> offset_bytes;
+  std::vector<int> winograd;
   // Without a kernel: the copy from args[1] to args[0], in elements of their
   // buffers.
   BoxCopy move;

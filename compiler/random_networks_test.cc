@@ -128,9 +128,12 @@ class RandomNetworksTest : public ::testing::TestWithParam<int> {
       const Case& one, const CompiledModel& compiled) {
     std::vector<std::string> reduced;
     for (const std::string& allow : one.options.allow) {
-      const char* const sign = allow == kAllowBf16 ? "bf16[" : "(a: 6, b: 6,";
       for (const KernelInfo& kernel : compiled.program.kernels()) {
-        if (!absl::StrContains(kernel.workload(), sign)) continue;
+        const bool used =
+            allow == kAllowBf16
+                ? absl::StrContains(kernel.workload(), "bf16[")
+                : absl::StrContains(kernel.schedule(), "winograd %0 by [4]");
+        if (!used) continue;
         reduced.push_back(allow);
         break;
       }

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "measure/record.pb.h"
 #include "sketch/schedule.h"
+#include "sketch/workload.h"
 
 namespace tilewright {
 namespace {
@@ -19,6 +20,7 @@ using measure::Record;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class RecordSourceTest : public RecordsTest {
  protected:
@@ -109,6 +111,42 @@ TEST_F(RecordSourceTest, ATraceThatNoLongerReplaysIsPassedOver) {
   Keep(broken);
   EXPECT_FALSE(Found().has_value());
   EXPECT_THAT(source_.Notes(), ElementsAre(HasSubstr("no longer replays")));
+}
+
+class ConvolutionRecordsTest : public RecordsTest {
+ protected:
+  ConvolutionRecordsTest() : RecordsTest(Convolution()) {}
+  static sketch::Workload Convolution() {
+    return *sketch::ParseWorkload(
+        "i0: f32[1, 64, 58, 58] = placeholder\n"
+        "c0: f32[64, 64, 3, 3] = placeholder\n"
+        "t0: f32[1, 64, 56, 56] = compute (n: 1, o: 64, h: 56, w: 56) "
+        "reduce (c: 64, i: 3, j: 3) sum:f32 "
+        "{ i0[n, c, h + i, w + j] * c0[o, c, i, j] } hint winograd2\n"
+        "return t0\n"
+        "#constant c0\n");
+  }
+};
+
+// Records of both forms are of one workload.
+TEST_F(ConvolutionRecordsTest, TheDirectFormIsTakenWhereItIsFaster) {
+  ASSERT_EQ(generator_.name, "winograd");
+  const sketch::Schedule direct = With({{"form", "direct"}});
+  EXPECT_THAT(Rules().ToString(), HasSubstr("winograd %0 by [2]"));
+  EXPECT_THAT(direct.ToString(), Not(HasSubstr("winograd %0")));
+  const int cores = static_cast<int>(spec_.unit().cores());
+  RecordSource source(*store_, "DB");
+  Keep(RecordOf(Rules(), 1000, cores));
+  Keep(RecordOf(direct, 990, cores));
+  TW_ASSERT_OK_AND_ASSIGN(const std::optional<SourcedSchedule> close,
+                          source.Find(workload_, generator_, spec_));
+  EXPECT_FALSE(close.has_value());
+  Keep(RecordOf(direct, 900, cores));
+  TW_ASSERT_OK_AND_ASSIGN(const std::optional<SourcedSchedule> found,
+                          source.Find(workload_, generator_, spec_));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->schedule, direct);
+  EXPECT_EQ(found->decisions.front().name, "form");
 }
 
 }  // namespace

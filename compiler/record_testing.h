@@ -42,8 +42,8 @@ class RecordsTest : public ::testing::Test {
         m, k, n));
   }
 
-  RecordsTest()
-      : workload_(Gemm(128, 96, 256)),
+  explicit RecordsTest(sketch::Workload workload = Gemm(128, 96, 256))
+      : workload_(std::move(workload)),
         spec_(*LoadSpec("cpu_x86_64_v4")),
         generator_(sketch::Generators(workload_).front()),
         store_(*measure::Store::Open(NewPath())) {}

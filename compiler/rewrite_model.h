@@ -1,18 +1,16 @@
 // Rewrites of a model's graph that depend on the device and on what the user
 // allows: contractions with operands in bf16 (tilegraph/bf16_contractions.h),
-// convolutions of 3x3 as minimal filtering (tilegraph/winograd.h) where that is
+// convolutions of 3x3 marked for Winograd (tilegraph/winograd.h) where that is
 // faster, those that end the model with a copy (tilegraph/plain_outputs.h).
 #ifndef TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 #define TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 
-#include <set>
 #include <string>
 #include <vector>
 
 #include "backends/spec/device_spec.pb.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/plan.h"
-#include "tilegraph/winograd.h"
 
 namespace tilewright {
 
@@ -22,20 +20,13 @@ inline constexpr char kAllowWinograd4[] = "winograd4";
 // Operands of contractions rounded to bf16, where the device multiplies those.
 inline constexpr char kAllowBf16[] = "bf16";
 
-// How long the convolution takes on one core whose figures are in the spec,
-// with tiles of m x m outputs, m = 2 or 4; m = 1: the direct form.
-double EstimatedSeconds(const WinogradCase& shape, int m,
-                        const DeviceSpec& spec);
-
 // Whether the device has the products that kAllowBf16 is for.
 bool MultipliesBf16(const DeviceSpec& spec);
 
-// The model to plan. Its inputs and outputs are those of `model`. The
-// convolutions named in `direct` stay as they are.
+// The model to plan. Its inputs and outputs are those of `model`.
 ImportedModel RewriteModel(const ImportedModel& model, const DeviceSpec& spec,
                            const PlanOptions& plan,
-                           const std::vector<std::string>& allow,
-                           const std::set<std::string>& direct = {});
+                           const std::vector<std::string>& allow);
 
 }  // namespace tilewright
 

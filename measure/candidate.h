@@ -22,6 +22,13 @@ using GuardSide = backends::GuardedBuffer::Side;
 struct Arguments {
   std::vector<TensorId> tensors;
   std::vector<Layout> layouts;
+  // Empty, or by argument: m where the kernel takes for a constant the filters
+  // of F(m, 3) that are made of it (tilegraph/winograd.h), else 0.
+  std::vector<int> winograd = {};
+
+  int WinogradOf(size_t argument) const {
+    return winograd.empty() ? 0 : winograd[argument];
+  }
 };
 
 // One run that a candidate is asked for.

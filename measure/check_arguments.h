@@ -11,6 +11,11 @@
 
 namespace tilewright::measure {
 
+// InvalidArgument if no kernel takes that tensor so: the layout is of another
+// shape than the tensor, or than its filters of F(winograd, 3).
+absl::Status CheckArgument(const TensorGraph& graph, TensorId tensor,
+                           const Layout& layout, int winograd);
+
 // InvalidArgument if they are not the inputs that it takes and all outputs of
 // `graph`, each once and of its shape; or if one that is no constant does not
 // lie as `layouts` says (row-major where they say nothing).

@@ -19,10 +19,9 @@ namespace {
 std::vector<bool> ZerosOf(const sketch::Workload& workload,
                           const Tensor& tensor) {
   std::vector<bool> zero;
-  if (tensor.kind == TensorKind::kCompute) return zero;
-  zero.resize(static_cast<size_t>(tensor.num_elements()));
   const auto found = workload.zeros.find(tensor.id);
   if (found == workload.zeros.end()) return zero;
+  zero.resize(static_cast<size_t>(tensor.num_elements()));
   HostTensor others(DType::kBool, tensor.static_shape());
   for (int64_t k = 0; k < others.num_elements(); ++k) others.Set(k, {1, 1});
   FillKnownZeros(found->second, others);
@@ -49,8 +48,9 @@ std::vector<std::vector<Term>> Before(const sketch::Workload& workload,
     PhysicalOffsets(layout).ForEach([&](int64_t position, int64_t offset) {
       elements.back()[offset] =
           tensor.kind == TensorKind::kCompute ? terms.Undefined(dtype)
-          : zero[position]                    ? terms.Const(dtype, {})
-                           : terms.Input(dtype, static_cast<int>(i), offset);
+          : !zero.empty() && zero[position]
+              ? terms.Const(dtype, {})
+              : terms.Input(dtype, static_cast<int>(i), offset);
     });
   }
   return elements;

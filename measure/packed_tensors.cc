@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "measure/physical.h"
+#include "tilegraph/winograd.h"
 
 namespace tilewright::measure {
 
@@ -32,10 +33,16 @@ PackedTensors::Bytes PackedTensors::Get(
 
 PackedTensors::Bytes PackedTensors::Packed(const std::string& name,
                                            const Layout& layout,
-                                           const HiddenTensor& values) {
-  return Get(absl::StrCat(name, " ", layout.ToString()),
-             layout.physical_elements() * SizeBytes(values.dtype()),
-             [&](char* data) { FillPhysical(layout, values.Get(), data); });
+                                           const HiddenTensor& values,
+                                           int winograd) {
+  return Get(
+      absl::StrCat(name, " ", winograd, " ", layout.ToString()),
+      layout.physical_elements() * SizeBytes(values.dtype()), [&](char* data) {
+        FillPhysical(layout,
+                     winograd == 0 ? values.Get()
+                                   : WinogradFilters(values.Get(), winograd),
+                     data);
+      });
 }
 
 PackedTensors::Bytes PackedTensors::Unwritten(const Layout& layout,

@@ -25,9 +25,9 @@ class PackedTensors {
   explicit PackedTensors(int64_t most_bytes) : most_bytes_(most_bytes) {}
 
   // As FillPhysical. `name` stands for the values: the same name, the same
-  // values.
+  // values. `winograd`: as Arguments has it.
   Bytes Packed(const std::string& name, const Layout& layout,
-               const HiddenTensor& values);
+               const HiddenTensor& values, int winograd = 0);
   // As FillUnwritten.
   Bytes Unwritten(const Layout& layout, DType dtype);
 

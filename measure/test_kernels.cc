@@ -147,6 +147,7 @@ Arguments ArgumentsOf(const sketch::BlockTree& tree) {
     if (buffer.level != sketch::MemLevel::kGlobal) continue;
     arguments.tensors.push_back(buffer.tensor);
     arguments.layouts.push_back(buffer.layout);
+    arguments.winograd.push_back(buffer.winograd);
   }
   return arguments;
 }

@@ -15,6 +15,9 @@
 //   page; outputs start as NaN; inputs are compared afterwards;
 //      one run with 1 thread and one with N agree bitwise; a crash or a hang is
 //      a verdict
+//   6. a convolution by Winograd is compared with the convolution itself:
+//      F(2, 3) like any kernel, F(4, 3) by rule 2 alone with 16 times the
+//      bounds
 //
 // A verifier is made once per workload and judges any number of candidates, one
 // at a time.

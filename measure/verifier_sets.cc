@@ -15,6 +15,7 @@
 #include "measure/unbounded_share.h"
 #include "measure/verifier.h"
 #include "tilegraph/known_zeros.h"
+#include "tilegraph/winograd.h"
 
 namespace tilewright::measure {
 namespace {
@@ -64,7 +65,9 @@ absl::Status Verifier::AddSets() {
     if (exact) TW_RETURN_IF_ERROR(AddExactSet(turn).status());
     // Integers that are all positive soon lie above what clips them; reals can
     // be drawn that do not.
-    if (!exact || (turn == kPositive && HasCeiling(graph_)))
+    // Large tiles of Winograd are compared on reals only.
+    if (!exact || MayHaveLargeTiles(graph_) ||
+        (turn == kPositive && HasCeiling(graph_)))
       TW_RETURN_IF_ERROR(AddRealSet(turn));
   }
   if (ClampsIndices(graph_)) TW_RETURN_IF_ERROR(AddRealSet(kOutOfRange));
@@ -142,7 +145,7 @@ absl::Status Verifier::AddRealSet(int turn) {
 void Verifier::CountUnbounded(const Set& real) {
   const bool exact = std::any_of(sets_.begin(), sets_.end(),
                                  [](const KeptSet& set) { return set.exact; });
-  if (exact) return;
+  if (exact && !MayHaveLargeTiles(graph_)) return;
   for (const auto& [id, expected] : real.expected) {
     const double share =
         UnboundedShare(expected, internal::kBoundFactor * options_.bound_scale);

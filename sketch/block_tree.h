@@ -29,7 +29,7 @@ struct Buffer {
   int id;  // index in BlockTree::buffers
   std::string name;
   TensorId tensor;  // of the workload's graph; -1 for further components of a
-                    // tuple reduction
+                    // tuple reduction, and what is no tensor there
   DType dtype;
   MemLevel level;
   std::vector<Expr> origin;  // element `index` of the tensor is at index -
@@ -37,6 +37,9 @@ struct Buffer {
   Layout layout;  // of the local extent; its shape is the logical extent held
   // Whether stores of an output go past the caches; unset: lowering decides.
   std::optional<bool> streamed = {};
+  // m: of a constant, the filters that F(m, 3) takes for it, as
+  // WinogradFilters makes them (tilegraph/winograd.h); 0: the tensor itself.
+  int winograd = 0;
 };
 
 enum class LoopKind : uint8_t {

@@ -9,6 +9,7 @@
 #include "sketch/block_region.h"
 #include "tilegraph/expr_vars.h"
 #include "tilegraph/interpreter.h"
+#include "tilegraph/winograd.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -75,6 +76,11 @@ class Machine {
       const Tensor& tensor = workload_.graph.tensor(buffer.tensor);
       if (tensor.kind == TensorKind::kCompute) continue;
       const HostTensor* value = tensor.value.get();
+      HostTensor filters;
+      if (buffer.winograd != 0) {
+        filters = WinogradFilters(*value, buffer.winograd);
+        value = &filters;
+      }
       if (tensor.kind == TensorKind::kPlaceholder) {
         auto it = inputs.find(tensor.id);
         if (it == inputs.end())

@@ -48,17 +48,21 @@ absl::StatusOr<Schedule> WriteFamily(const Workload& workload,
   const Place kernel = {writer, decider, std::nullopt, {}};
   if (WriteRows(workload, spec, kernel)) return std::move(writer).Finish();
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
-  if (IsWinograd(workload, chain))
-    return WinogradSchedule(workload, spec, chain, decider);
   WriteChain(workload, spec, chain, kernel);
   return std::move(writer).Finish();
+}
+
+absl::StatusOr<Schedule> WriteConvolution(const Workload& workload,
+                                          const DeviceSpec& spec,
+                                          Decider& decider) {
+  return DecideWinograd(decider) ? WinogradSchedule(workload, spec, decider)
+                                 : WriteFamily(workload, spec, decider);
 }
 
 std::string Family(const Workload& workload) {
   if (IsRowGroup(workload)) return "row reduction";
   const absl::StatusOr<Chain> chain = FindChain(workload.graph);
   if (!chain.ok()) return "no family";
-  if (IsWinograd(workload, *chain)) return "winograd";
   if (!chain->reduction)
     return FindCrossings(workload, *chain).empty() ? "elementwise"
                                                    : "transpose or gather";
@@ -68,12 +72,16 @@ std::string Family(const Workload& workload) {
 }  // namespace
 
 std::vector<Generator> Generators(const Workload& workload) {
-  return {{Family(workload), WriteFamily},
-          {"tasks", [](const Workload& group, const DeviceSpec& spec,
-                       Decider&) { return TasksSchedule(group, spec); }},
-          {"plain", [](const Workload&, const DeviceSpec&, Decider&) {
-             return PlainSchedule();
-           }}};
+  std::vector<Generator> generators = {
+      {Family(workload), WriteFamily},
+      {"tasks", [](const Workload& group, const DeviceSpec& spec,
+                   Decider&) { return TasksSchedule(group, spec); }},
+      {"plain", [](const Workload&, const DeviceSpec&, Decider&) {
+         return PlainSchedule();
+       }}};
+  if (OffersWinograd(workload))
+    generators.insert(generators.begin(), {"winograd", WriteConvolution});
+  return generators;
 }
 
 absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
@@ -89,10 +97,6 @@ absl::StatusOr<std::optional<Handle>> WriteStage(const Workload& workload,
   if (place.blocks && (!chain.reduction || IsWindow(workload, chain))) {
     return absl::InvalidArgumentError(absl::StrCat(
         chain.last, ": only contractions take their steps in blocks"));
-  }
-  if (IsWinograd(workload, chain)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(chain.last, ": Winograd convolutions are no stages"));
   }
   return WriteChain(workload, spec, chain, place);
 }

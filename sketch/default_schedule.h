@@ -7,8 +7,9 @@
 //   map_schedule          elementwise only
 //   move_schedule         transposes and gathers, which read across memory
 //   window_schedule       one reduction by a sliding window: pooling, depthwise
-//   winograd_schedule     Winograd convolutions
 //   contraction_schedule  one other reduction, maps before and behind it
+//   winograd_schedule     of these, convolutions that Winograd may compute: a
+//                         generator of its own, which decides whether it does
 //
 // A rule may be refused: what it wrote cannot be replayed or lowered. Every
 // group therefore has several generators, down to one that always holds.

@@ -173,6 +173,10 @@ class Builder {
 
 absl::StatusOr<BlockTree> InitialTree(const Workload& workload) {
   TW_RETURN_IF_ERROR(VerifyGraph(workload.graph));
+  return InitialTreeOfRewritten(workload);
+}
+
+absl::StatusOr<BlockTree> InitialTreeOfRewritten(const Workload& workload) {
   return Builder(workload).Build();
 }
 

@@ -15,6 +15,10 @@ namespace tilewright::sketch {
 // tensor's gets local accumulators (T.acc) and a copy out (block T.out).
 absl::StatusOr<BlockTree> InitialTree(const Workload& workload);
 
+// The same, once VerifyGraph has passed the graph that the workload's was made
+// of by a rewrite; constants need no values.
+absl::StatusOr<BlockTree> InitialTreeOfRewritten(const Workload& workload);
+
 }  // namespace tilewright::sketch
 
 #endif  // TILEWRIGHT_SKETCH_INITIAL_TREE_H_

@@ -37,7 +37,8 @@ const Signature* SignatureOf(Primitive primitive) {
                          kRFactor = {2, 0, ApplyRFactor},
                          kFactorOut = {1, 0, ApplyFactorOut},
                          kRollingUpdate = {2, 1, ApplyRollingUpdate},
-                         kRolling = {2, 0, ApplyRolling};
+                         kRolling = {2, 0, ApplyRolling},
+                         kWinograd = {1, 1, ApplyWinograd};
   switch (primitive) {
     case Primitive::kBlock:
       return &kBlock;
@@ -79,6 +80,8 @@ const Signature* SignatureOf(Primitive primitive) {
       return &kRollingUpdate;
     case Primitive::kRolling:
       return &kRolling;
+    case Primitive::kWinograd:
+      return &kWinograd;
   }
   return nullptr;
 }
@@ -131,7 +134,16 @@ absl::StatusOr<Replayer> Replayer::Create(const Workload& workload) {
 Replayer Replayer::Clone() const {
   Replayer copy(*workload_, tree_.Clone());
   copy.handles_ = handles_;
+  copy.is_initial_ = is_initial_;
+  copy.form_ = form_;
   return copy;
+}
+
+absl::Status Replayer::Become(WinogradForm form) {
+  form_ = std::make_shared<const WinogradForm>(std::move(form));
+  workload_ = &form_->workload;
+  TW_ASSIGN_OR_RETURN(tree_, InitialTreeOfRewritten(*workload_));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> Replayer::BlockName(Handle handle) const {
@@ -177,6 +189,7 @@ absl::Status Replayer::Apply(const Instruction& instruction) {
   const Arguments args{instruction.operands, instruction.factors,
                        instruction.text};
   TW_ASSIGN_OR_RETURN(Results results, signature->apply(*this, args));
+  is_initial_ = is_initial_ && instruction.primitive == Primitive::kBlock;
   TW_RETURN_IF_ERROR(CheckSizes(tree_));
   if (results.size() != instruction.results.size()) {
     return absl::InvalidArgumentError(absl::StrCat("has ", results.size(),
@@ -196,7 +209,15 @@ absl::Status Replayer::Apply(const Instruction& instruction) {
 
 absl::Status Replayer::Finish() {
   TW_RETURN_IF_ERROR(CheckTasks(tree_));
-  return CheckDataflow(tree_);
+  TW_RETURN_IF_ERROR(CheckDataflow(tree_));
+  if (form_ == nullptr) return absl::OkStatus();
+  for (Buffer& buffer : tree_.buffers) {
+    if (buffer.tensor < 0) continue;
+    if (buffer.tensor == form_->filters && buffer.level == MemLevel::kGlobal)
+      buffer.winograd = form_->m;
+    buffer.tensor = form_->originals[buffer.tensor];
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace tilewright::sketch

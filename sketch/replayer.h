@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_SKETCH_REPLAYER_H_
 #define TILEWRIGHT_SKETCH_REPLAYER_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "sketch/block_tree.h"
 #include "sketch/schedule.h"
 #include "sketch/tree_edit.h"
+#include "sketch/winograd_form.h"
 #include "sketch/workload.h"
 
 namespace tilewright::sketch {
@@ -39,10 +41,12 @@ class Replayer {
   // Errors name the reason, not the instruction.
   absl::Status Apply(const Instruction& instruction);
   // What must hold at the end: with task loops, every block stands inside all
-  // of them; what is read was written before.
+  // of them; what is read was written before. Buffers are then of the workload
+  // that was given, whatever form it took.
   absl::Status Finish();
 
   BlockTree& tree() { return tree_; }
+  // As the form it took has it.
   const Workload& workload() const { return *workload_; }
   const std::vector<HandleValue>& handles() const { return handles_; }
 
@@ -51,6 +55,10 @@ class Replayer {
   absl::StatusOr<Path> FindBlockOf(Handle handle);
   absl::StatusOr<Path> FindLoopOf(Handle handle);
   int NewVar() { return tree_.num_vars++; }
+  // Whether there were no instructions but `block`.
+  bool is_initial() const { return is_initial_; }
+  // Begins anew with the tree of that form. REQUIRES: is_initial().
+  absl::Status Become(WinogradForm form);
 
  private:
   Replayer(const Workload& workload, BlockTree tree)
@@ -59,6 +67,8 @@ class Replayer {
   const Workload* workload_;
   BlockTree tree_;
   std::vector<HandleValue> handles_;
+  bool is_initial_ = true;
+  std::shared_ptr<const WinogradForm> form_;  // that workload_ is of, if any
 };
 
 // The parameters of one instruction, checked for number. Each primitive returns
@@ -111,6 +121,9 @@ absl::StatusOr<Results> ApplyFactorOut(Replayer& replayer,
                                        const Arguments& args);
 absl::StatusOr<Results> ApplyRollingUpdate(Replayer& replayer,
                                            const Arguments& args);
+// primitives_winograd.cc
+absl::StatusOr<Results> ApplyWinograd(Replayer& replayer,
+                                      const Arguments& args);
 // primitives_rfactor.cc
 absl::StatusOr<Results> ApplyRFactor(Replayer& replayer, const Arguments& args);
 

@@ -76,14 +76,15 @@ Workload DrawMap(Random& random) {
   return *std::move(workload);
 }
 
-// A convolution by F(2, 3).
+// A convolution that F(2, 3) may compute.
 Workload DrawWinograd(Random& random) {
   Workload workload =
       ConvPadRelu(OneOf(random, {1, 3, 8, 16}), OneOf(random, {16, 24, 32}),
                   random.UniformInt(2, 8), random.UniformInt(2, 10), 3, 1, 1);
-  workload.graph = RewriteWinograd(workload.graph, [](const WinogradCase&) {
-                     return 2;
-                   }).graph;
+  workload.graph =
+      MarkWinograd(workload.graph, kWinograd2Hint, [](const WinogradCase&) {
+        return 2;
+      }).graph;
   const TensorId output = workload.graph.outputs()[0];
   workload.layouts[output] =
       Layout::BlockedLast(workload.graph.tensor(output).static_shape(), 1, 16);

@@ -126,5 +126,8 @@ Handle ScheduleWriter::RollingUpdate(Handle block, Handle loop,
 void ScheduleWriter::Rolling(Handle block, Handle loop) {
   Emit(Primitive::kRolling, {block, loop}, {}, "", 0);
 }
+void ScheduleWriter::Winograd(Handle block, int64_t m) {
+  Emit(Primitive::kWinograd, {block}, {{m}}, "", 0);
+}
 
 }  // namespace tilewright::sketch

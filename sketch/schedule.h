@@ -88,6 +88,10 @@ enum class Primitive : uint8_t {
   // one before has not, and the block's buffers keep the rest (one axis moves
   // with the loop, by less than the region's extent)
   kRolling,
+  // block of a convolution marked for it; factors [m], before all but `block`:
+  // the tree begins anew with the convolution as F(m, 3), in blocks T.input,
+  // T.products and T (tilegraph/winograd.h)
+  kWinograd,
 };
 
 // "group_tile", "compute_at", ...: the names of the text form and of the
@@ -156,6 +160,7 @@ class ScheduleWriter {
   Handle FactorOut(Handle block);
   Handle RollingUpdate(Handle block, Handle loop, Factors blocks);
   void Rolling(Handle block, Handle loop);
+  void Winograd(Handle block, int64_t m);
 
   const Schedule& written() const { return schedule_; }
   Schedule Finish() && { return std::move(schedule_); }

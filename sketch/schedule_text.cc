@@ -10,7 +10,7 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr std::array<const char*, 20> kPrimitiveNames = {
+constexpr std::array<const char*, 21> kPrimitiveNames = {
     "block",
     "loop",
     "group_tile",
@@ -31,6 +31,7 @@ constexpr std::array<const char*, 20> kPrimitiveNames = {
     "factor_out",
     "rolling_update",
     "rolling",
+    "winograd",
 };
 
 std::optional<Primitive> ParsePrimitive(const std::string& name) {

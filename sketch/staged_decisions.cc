@@ -16,7 +16,6 @@
 #include "sketch/scratch_layouts.h"
 #include "sketch/stage_workload.h"
 #include "sketch/window_schedule.h"
-#include "sketch/winograd_schedule.h"
 #include "tilegraph/decision/space.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/plan.h"
@@ -170,8 +169,7 @@ absl::StatusOr<int> BlockedAxis(const Workload& group, const Workload& part) {
   };
   const std::string none = "does not reduce what stages before it compute";
   if (!chain.reduction) return refused(none);
-  if (IsWindow(part, chain) || IsWinograd(part, chain))
-    return refused("is no contraction");
+  if (IsWindow(part, chain)) return refused("is no contraction");
   const Tensor& reduction = part.graph.tensor(*chain.reduction);
   if (reduction.static_shape() != output.static_shape())
     return refused("is of another shape than its sums");

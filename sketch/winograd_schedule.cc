@@ -10,10 +10,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
+#include "base/status_macros.h"
+#include "sketch/group_chain.h"
 #include "sketch/output_tiles.h"
 #include "sketch/register_tile.h"
 #include "sketch/tile_decisions.h"
+#include "sketch/winograd_form.h"
+#include "tilegraph/decision/space.h"
 #include "tilegraph/winograd.h"
+#include "tilegraph/winograd_cost.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -45,7 +50,8 @@ class Builder {
         lanes_(Lanes(graph_, spec)),
         m_(products_.compute.axes[kA].extent.value() - 2) {}
 
-  Schedule Run() {
+  Schedule Run(const std::string& convolution) {
+    writer_.Winograd(writer_.Block(convolution), m_);
     for (const std::string& block : chain_.inlined) {
       if (block != input_.name) writer_.ComputeInline(writer_.Block(block));
     }
@@ -310,26 +316,55 @@ class Builder {
   ScheduleWriter writer_;
 };
 
-}  // namespace
-
-bool IsWinograd(const Workload& workload, const Chain& chain) {
-  const TensorGraph& graph = workload.graph;
-  if (!chain.reduction) return false;
-  const Tensor& products = graph.tensor(*chain.reduction);
-  if (products.hint != kWinogradHint || products.compute.axes.size() != kRank ||
-      products.compute.reduce_axes.size() != 1)
-    return false;
-  const std::vector<TensorId> inputs = graph.Inputs(products.id);
-  return inputs.size() == 2 &&
-         graph.tensor(inputs[0]).kind == TensorKind::kCompute &&
-         graph.tensor(inputs[0]).compute.axes.size() == kRank &&
-         graph.tensor(inputs[1]).kind == TensorKind::kConstant &&
-         graph.tensor(chain.output).shape.size() == 4;
+int DecideTiles(const TensorGraph& graph,
+                const WinogradConvolution& convolution, const DeviceSpec& spec,
+                Decider& decider) {
+  const std::vector<int> tiles = WinogradTiles(graph, convolution);
+  std::vector<std::string> options;
+  for (const int m : tiles) options.push_back(absl::StrCat(m));
+  const int64_t taken = decider.DecideNumber(
+      "winograd.m", Space::OneOf(std::move(options)),
+      [&] {
+        const auto faster = [&](int a, int b) {
+          return EstimatedSeconds(convolution.shape, a, spec) <
+                 EstimatedSeconds(convolution.shape, b, spec);
+        };
+        return std::min_element(tiles.begin(), tiles.end(), faster) -
+               tiles.begin();
+      },
+      Bits::kMayChange);
+  return tiles[taken];
 }
 
-Schedule WinogradSchedule(const Workload& workload, const DeviceSpec& spec,
-                          const Chain& chain, Decider& decider) {
-  return Builder(workload, spec, chain, decider).Run();
+}  // namespace
+
+bool OffersWinograd(const Workload& workload) {
+  const std::optional<WinogradConvolution> convolution =
+      FindWinograd(workload.graph);
+  if (!convolution || !workload.stages.empty() ||
+      WinogradTiles(workload.graph, *convolution).empty())
+    return false;
+  const absl::StatusOr<Chain> chain = FindChain(workload.graph);
+  return chain.ok() && chain->reduction == convolution->output &&
+         workload.graph.tensor(chain->output).shape.size() == 4;
+}
+
+bool DecideWinograd(Decider& decider) {
+  const int64_t form = decider.DecideNumber(
+      "form", Space::OneOf({"direct", "winograd"}), [] { return 1; },
+      Bits::kMayChange);
+  return form == 1;
+}
+
+absl::StatusOr<Schedule> WinogradSchedule(const Workload& workload,
+                                          const DeviceSpec& spec,
+                                          Decider& decider) {
+  const WinogradConvolution convolution = *FindWinograd(workload.graph);
+  const int m = DecideTiles(workload.graph, convolution, spec, decider);
+  const WinogradForm form = MakeWinogradForm(workload, convolution, m);
+  TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(form.workload.graph));
+  return Builder(form.workload, spec, chain, decider)
+      .Run(workload.graph.tensor(convolution.output).name);
 }
 
 }  // namespace tilewright::sketch

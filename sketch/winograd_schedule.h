@@ -3,6 +3,12 @@
 // its epilogue run for one block of tiles after the other, so that what passes
 // between them stays in the second-level cache.
 //
+// Of a convolution that is marked for it two decisions come first, which may
+// change bits:
+//
+//   form        direct or winograd; the mark stands where that is faster
+//   winograd.m  rows and columns of a tile of outputs, by estimated time
+//
 // A task is a few rows of tiles times some output channels. Everything is
 // vectorised along channels; the products are register-tiled like any
 // contraction. Decided are, beside "tile" (columns of tiles are its rows, rows
@@ -17,21 +23,26 @@
 #ifndef TILEWRIGHT_SKETCH_WINOGRAD_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_WINOGRAD_SCHEDULE_H_
 
+#include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
-#include "sketch/group_chain.h"
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
 #include "tilegraph/decision/decider.h"
 
 namespace tilewright::sketch {
 
-// Whether the group is one.
-bool IsWinograd(const Workload& workload, const Chain& chain);
+// Whether the group has one: it is a chain around a convolution that is marked
+// and has room for tiles.
+bool OffersWinograd(const Workload& workload);
 
-// REQUIRES: IsWinograd. Padding in the same group is inlined into the input
-// transform; for F(4, 3) that would be too large an expression: store it.
-Schedule WinogradSchedule(const Workload& workload, const DeviceSpec& spec,
-                          const Chain& chain, Decider& decider);
+// Decides the form. REQUIRES: OffersWinograd.
+bool DecideWinograd(Decider& decider);
+
+// Padding in the same group is inlined into the input transform; for F(4, 3)
+// that would be too large an expression: store it. REQUIRES: OffersWinograd.
+absl::StatusOr<Schedule> WinogradSchedule(const Workload& workload,
+                                          const DeviceSpec& spec,
+                                          Decider& decider);
 
 }  // namespace tilewright::sketch
 

@@ -16,9 +16,12 @@
 #include "gtest/gtest.h"
 #include "sketch/checked_decisions.h"
 #include "sketch/default_schedule.h"
+#include "sketch/generator.h"
 #include "sketch/replay.h"
 #include "sketch/test_workloads.h"
 #include "tilegraph/combiner.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
 #include "tilegraph/dtype.h"
 #include "tilegraph/expr.h"
 #include "tilegraph/host_tensor.h"
@@ -32,27 +35,55 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Gt;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// The convolution by F(m, 3), its result with channels in blocks.
-Workload ByWinograd(Workload workload, int m) {
-  workload.graph = RewriteWinograd(workload.graph, [&](const WinogradCase&) {
-                     return m;
-                   }).graph;
+// The convolution with room for tiles of m, its result with channels in blocks.
+Workload Marked(Workload workload, int m) {
+  workload.graph =
+      MarkWinograd(workload.graph, m == 2 ? kWinograd2Hint : kWinograd4Hint,
+                   [&](const WinogradCase&) { return m; })
+          .graph;
   const TensorId output = workload.graph.outputs()[0];
   workload.layouts[output] =
       Layout::BlockedLast(workload.graph.tensor(output).static_shape(), 1, 16);
   return workload;
 }
 
+// As the generator decides with these answers, else by rule.
+absl::StatusOr<Schedule> ScheduleWith(const Answers& answers,
+                                      const Workload& workload,
+                                      const DeviceSpec& spec) {
+  PreferredPolicy rest;
+  TablePolicy table(answers, rest);
+  Decider decider(table);
+  absl::StatusOr<Schedule> schedule =
+      Generate(Generators(workload).front(), workload, spec, decider);
+  EXPECT_EQ(table.Rounded(), std::vector<std::string>());
+  return schedule;
+}
+
+absl::StatusOr<Schedule> ScheduleOf(const Workload& workload, int m,
+                                    const DeviceSpec& spec) {
+  return ScheduleWith({{"winograd.m", absl::StrCat(m)}}, workload, spec);
+}
+
 void ExpectEqualResults(Workload workload, int m,
                         std::string_view spec_name = "cpu_x86_64_v4") {
-  workload = ByWinograd(std::move(workload), m);
+  workload = Marked(std::move(workload), m);
   TW_ASSERT_OK_AND_ASSIGN(const Schedule schedule,
-                          DefaultSchedule(workload, *LoadSpec(spec_name)));
+                          ScheduleOf(workload, m, *LoadSpec(spec_name)));
   EXPECT_EQ(schedule.generator, "winograd");
+  EXPECT_EQ(schedule.instructions[1].primitive, Primitive::kWinograd);
   TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, schedule));
   EXPECT_THAT(CheckTree(tree, workload, 5), IsOk()) << schedule.ToString();
+  // What the kernel takes are the workload's tensors, and filters of them.
+  for (const Buffer& buffer : tree.buffers) {
+    if (buffer.level != MemLevel::kGlobal) continue;
+    const Tensor& tensor = workload.graph.tensor(buffer.tensor);
+    EXPECT_EQ(buffer.name, tensor.name);
+    EXPECT_EQ(buffer.winograd, tensor.name == "W" ? m : 0);
+  }
 }
 
 // A convolution of 3x3 whose data lies in memory with its padding.
@@ -105,18 +136,19 @@ TEST(WinogradScheduleTest, EverySizeReplays) {
                   channels = 16 * random.UniformInt(1, 6);
     // F(4, 3) of whole tiles: paddings are stored (winograd_schedule.h).
     const Workload small =
-        ByWinograd(ConvPadRelu(16, channels, height, width, 3, 1, 1), 2);
+        Marked(ConvPadRelu(16, channels, height, width, 3, 1, 1), 2);
     const Workload large =
-        ByWinograd(StoredConvolution(16, channels, 4 * (height / 4 + 1),
-                                     4 * (width / 4 + 1)),
-                   4);
+        Marked(StoredConvolution(16, channels, 4 * (height / 4 + 1),
+                                 4 * (width / 4 + 1)),
+               4);
     for (const char* name :
          {"cpu_x86_64_v2", "cpu_x86_64_v3", "cpu_x86_64_v4"}) {
       const DeviceSpec spec = *LoadSpec(name);
       SCOPED_TRACE(absl::StrCat(name, " ", height, "x", width, ", ", channels));
       for (const Workload* workload : {&small, &large}) {
-        TW_ASSERT_OK_AND_ASSIGN(const Schedule schedule,
-                                DefaultSchedule(*workload, spec));
+        TW_ASSERT_OK_AND_ASSIGN(
+            const Schedule schedule,
+            ScheduleOf(*workload, workload == &small ? 2 : 4, spec));
         EXPECT_THAT(Replay(*workload, schedule).status(), IsOk());
       }
     }
@@ -155,10 +187,10 @@ TEST(WinogradScheduleTest, RandomAnswersComputeTheConvolution) {
                   width = random.UniformInt(1, 9);
     const bool large = seed % 2 == 0;
     const Workload workload =
-        large ? ByWinograd(StoredConvolution(in, out, 4 * (height / 4 + 1),
-                                             4 * (width / 4 + 1)),
-                           4)
-              : ByWinograd(ConvPadRelu(in, out, height, width, 3, 1, 1), 2);
+        large ? Marked(StoredConvolution(in, out, 4 * (height / 4 + 1),
+                                         4 * (width / 4 + 1)),
+                       4)
+              : Marked(ConvPadRelu(in, out, height, width, 3, 1, 1), 2);
     DeviceSpec spec = *LoadSpec(specs[seed % 3]);
     // With one core tasks may take many tiles.
     if (seed % 4 < 2) spec.mutable_unit()->set_cores(1);
@@ -168,6 +200,8 @@ TEST(WinogradScheduleTest, RandomAnswersComputeTheConvolution) {
   }
   std::cout << tally.ToString();
   EXPECT_TRUE(tally.refusals.empty());
+  EXPECT_THAT(tally.values["form"], ElementsAre("direct", "winograd"));
+  EXPECT_THAT(tally.values["winograd.m"], ElementsAre("2", "4"));
   EXPECT_THAT(tally.values["pack"],
               ElementsAre("blocks", "panels", "plain", "positions"));
   for (const char* name : {"tile", "task.rows", "task.outer_rows",
@@ -187,11 +221,11 @@ int64_t Tasks(const Schedule& schedule) {
 
 // 7 x 7 tiles of F(4, 3) and four vectors of channels.
 TEST(WinogradScheduleTest, ManyCoresGetSmallerBands) {
-  const Workload workload = ByWinograd(StoredConvolution(16, 64, 28, 28), 4);
+  const Workload workload = Marked(StoredConvolution(16, 64, 28, 28), 4);
   DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
   const auto tasks = [&](int cores) {
     spec.mutable_unit()->set_cores(cores);
-    const absl::StatusOr<Schedule> schedule = DefaultSchedule(workload, spec);
+    const absl::StatusOr<Schedule> schedule = ScheduleOf(workload, 4, spec);
     EXPECT_THAT(schedule.status(), IsOk());
     EXPECT_THAT(Replay(workload, *schedule).status(), IsOk());
     return Tasks(*schedule);
@@ -202,10 +236,74 @@ TEST(WinogradScheduleTest, ManyCoresGetSmallerBands) {
   EXPECT_EQ(tasks(64), 28);
 }
 
+// One workload: the direct form is a decision beside the others.
+TEST(WinogradScheduleTest, TheDirectFormIsAContraction) {
+  Workload workload = Marked(ConvPadRelu(3, 16, 6, 6, 3, 1, 1), 2);
+  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  TW_ASSERT_OK_AND_ASSIGN(const Schedule direct,
+                          ScheduleWith({{"form", "direct"}}, workload, spec));
+  const std::vector<Generator> generators = Generators(workload);
+  EXPECT_EQ(generators[1].name, "contraction");
+  TW_ASSERT_OK_AND_ASSIGN(const Schedule contraction,
+                          GeneratePreferred(generators[1], workload, spec));
+  EXPECT_EQ(direct.instructions, contraction.instructions);
+  TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, direct));
+  EXPECT_THAT(CheckTree(tree, workload, 5), IsOk());
+}
+
+// By estimated time: weights of large tiles are read from memory.
+TEST(WinogradScheduleTest, TilesAreChosenByTime) {
+  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  const auto tiles = [&](int64_t channels, int64_t extent) {
+    const Workload workload =
+        Marked(StoredConvolution(channels, channels, extent, extent), 4);
+    const absl::StatusOr<Schedule> schedule =
+        GeneratePreferred(Generators(workload).front(), workload, spec);
+    EXPECT_THAT(schedule.status(), IsOk());
+    return AnswersOf(*schedule).at("winograd.m");
+  };
+  EXPECT_EQ(tiles(64, 56), "4");
+  EXPECT_EQ(tiles(512, 4), "2");
+}
+
 TEST(WinogradScheduleTest, OtherContractionsAreNone) {
   const Workload workload = ConvPadRelu(3, 16, 6, 6, 3, 1, 1);
-  TW_ASSERT_OK_AND_ASSIGN(const Chain chain, FindChain(workload.graph));
-  EXPECT_FALSE(IsWinograd(workload, chain));
+  EXPECT_FALSE(OffersWinograd(workload));
+  EXPECT_TRUE(OffersWinograd(Marked(workload, 2)));
+}
+
+absl::Status Replayed(const Workload& workload, const ScheduleWriter& writer) {
+  return Replay(workload, writer.written()).status();
+}
+
+TEST(WinogradScheduleTest, ThePrimitiveIsRefusedWhereItIsNone) {
+  const Workload plain = StoredConvolution(2, 16, 6, 6),
+                 marked = Marked(plain, 2);
+  ScheduleWriter writer;
+  const Handle block = writer.Block("C");
+  ScheduleWriter good = writer, late = writer;
+  good.Winograd(block, 2);
+  EXPECT_THAT(Replayed(marked, good), IsOk());
+  EXPECT_THAT(Replayed(plain, good),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("#1 winograd: C is no convolution that is "
+                                 "marked for it")));
+  good.Winograd(block, 2);
+  EXPECT_THAT(Replayed(marked, good),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("only 'block' may stand before it")));
+  for (const int64_t m : {-1, 0, 3, 4}) {
+    ScheduleWriter other = writer;
+    other.Winograd(block, m);
+    EXPECT_THAT(Replayed(marked, other),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("tiles of that size")));
+  }
+  late.Annotate(late.Loop(block, "h"), "unroll");
+  late.Winograd(block, 2);
+  EXPECT_THAT(Replayed(marked, late),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("only 'block' may stand before it")));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "tilegraph/plain_outputs.h"
 #include "tilegraph/plan_draft.h"
 #include "tilegraph/row_groups.h"
-#include "tilegraph/winograd.h"
 
 namespace tilewright {
 
@@ -84,23 +83,6 @@ std::vector<TensorId> Continuation(const PlanDraft& draft, TensorId last,
   return why = "nothing reads it", std::vector<TensorId>();
 }
 
-// What a chain starts with: one compute, or the three of a Winograd product,
-// whose transforms are far cheaper in a cache than in memory.
-std::vector<TensorId> Start(const PlanDraft& draft, const Tensor& tensor) {
-  const std::vector<TensorId> alone = {tensor.id};
-  if (tensor.hint != kWinogradHint || draft.consumers[tensor.id].size() != 1 ||
-      draft.options.connect == PlanOptions::Connect::kNone)
-    return alone;
-  const TensorId input = draft.graph.Inputs(tensor.id)[0],
-                 output = draft.consumers[tensor.id][0];
-  if (draft.graph.tensor(input).hint != kWinogradInputHint ||
-      draft.graph.tensor(output).hint != kWinogradOutputHint ||
-      draft.consumers[input].size() != 1 || !draft.IsFree(input) ||
-      !draft.IsFree(output) || draft.is_output[tensor.id])
-    return alone;
-  return {input, tensor.id, output};
-}
-
 // How large a group becomes as it grows.
 class GroupSize {
  public:
@@ -141,10 +123,9 @@ void FormChains(PlanDraft& draft) {
   for (const bool maps : {false, true}) {
     for (const Tensor& tensor : draft.graph.tensors()) {
       if (!draft.IsFree(tensor.id) || draft.IsMap(tensor.id) != maps) continue;
-      std::vector<TensorId> members = Start(draft, tensor);
+      std::vector<TensorId> members = {tensor.id};
       GroupSize size(draft.graph);
-      // The transforms of a Winograd convolution are a start of any size.
-      size.Add({members.back()});
+      size.Add(members);
       std::string why;
       for (;;) {
         const std::vector<TensorId> more =

@@ -82,8 +82,8 @@ class LayoutChooser {
     const bool whole = shape[1] % block == 0;
     const Layout blocked = Layout::BlockedLast(shape, 1, block);
     const int64_t padded = (shape[1] + block - 1) / block * block;
-    const std::string& hint = draft_.graph.tensor(group.members[0]).hint;
-    if (hint == "conv" || hint == kWinogradInputHint) {
+    const Tensor& first = draft_.graph.tensor(group.members[0]);
+    if (first.hint == "conv" || MayBeWinograd(first)) {
       if (shape[1] > 1 && EndsInChannels(output.id, last))
         return {last, blocked};
       if (whole) return {blocked, last};
@@ -207,7 +207,7 @@ class LayoutChooser {
     const std::vector<TensorId>& consumers = draft_.consumers[id];
     return std::any_of(
         consumers.begin(), consumers.end(), [&](TensorId consumer) {
-          return draft_.graph.tensor(consumer).hint == kWinogradInputHint ||
+          return MayBeWinograd(draft_.graph.tensor(consumer)) ||
                  (draft_.IsView(consumer) && FeedsWinograd(consumer));
         });
   }

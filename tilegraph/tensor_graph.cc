@@ -59,6 +59,16 @@ TensorId TensorGraph::AddConstant(std::string name,
   return Add(std::move(tensor));
 }
 
+TensorId TensorGraph::AddConstant(std::string name, DType dtype,
+                                  absl::Span<const int64_t> shape) {
+  Tensor tensor;
+  tensor.name = std::move(name);
+  tensor.dtype = dtype;
+  tensor.shape.assign(shape.begin(), shape.end());
+  tensor.kind = TensorKind::kConstant;
+  return Add(std::move(tensor));
+}
+
 TensorId TensorGraph::AddCompute(std::string name, DType dtype, Compute compute,
                                  std::string hint) {
   Tensor tensor;

@@ -68,6 +68,9 @@ class TensorGraph {
                           std::vector<Dim> shape);
   TensorId AddConstant(std::string name,
                        std::shared_ptr<const HostTensor> value);
+  // One whose value the graph does not hold: VerifyGraph refuses it.
+  TensorId AddConstant(std::string name, DType dtype,
+                       absl::Span<const int64_t> shape);
   // The shape is that of `compute.axes`.
   TensorId AddCompute(std::string name, DType dtype, Compute compute,
                       std::string hint = "");

@@ -1,6 +1,6 @@
 #include "tilegraph/winograd.h"
 
-#include <memory>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,10 +11,6 @@
 
 namespace tilewright {
 namespace {
-
-// Appended to the convolution's name.
-constexpr char kInputSuffix[] = ".input";
-constexpr char kProductsSuffix[] = ".products";
 
 using Matrix = std::vector<std::vector<double>>;
 
@@ -97,13 +93,6 @@ Expr Transformed(const Matrix& matrix, const Expr& row, const Expr& column,
   });
 }
 
-// A convolution's parts: data [n, c, h, w] with nothing outside it read,
-// weights [o, c, 3, 3].
-struct Convolution {
-  TensorId data, weights;
-  WinogradCase shape;
-};
-
 bool IsVar(const Expr& e, int id) {
   return e.op() == Op::kVar && e.var_id() == id;
 }
@@ -114,8 +103,8 @@ bool IsSum(const Expr& e, int a, int b) {
 }
 
 // Axes n, o, h, w and c, kh, kw.
-std::optional<Convolution> AsConvolution(const TensorGraph& graph,
-                                         const Tensor& tensor) {
+std::optional<WinogradConvolution> AsConvolution(const TensorGraph& graph,
+                                                 const Tensor& tensor) {
   const Compute& compute = tensor.compute;
   if (tensor.kind != TensorKind::kCompute || !compute.combiner ||
       compute.combiner->kind() != Combiner::Kind::kSum ||
@@ -132,16 +121,17 @@ std::optional<Convolution> AsConvolution(const TensorGraph& graph,
   for (const int first : {0, 1}) {
     const Expr &data = body.operand(first), &weights = body.operand(1 - first);
     const Tensor& constant = graph.tensor(weights.source());
-    if (constant.kind != TensorKind::kConstant || constant.value == nullptr ||
-        data.operands().size() != 4 || weights.operands().size() != 4 ||
-        data.dtype() != DType::kFloat32 || weights.dtype() != DType::kFloat32)
+    if (constant.kind != TensorKind::kConstant || data.operands().size() != 4 ||
+        weights.operands().size() != 4 || data.dtype() != DType::kFloat32 ||
+        weights.dtype() != DType::kFloat32)
       continue;
     if (!IsVar(weights.operand(0), 1) || !IsVar(weights.operand(1), 4) ||
         !IsVar(weights.operand(2), 5) || !IsVar(weights.operand(3), 6) ||
         !IsVar(data.operand(0), 0) || !IsVar(data.operand(1), 4) ||
         !IsSum(data.operand(2), 2, 5) || !IsSum(data.operand(3), 3, 6))
       continue;
-    return Convolution{
+    return WinogradConvolution{
+        tensor.id,
         data.source(),
         weights.source(),
         {compute.axes[0].extent.value(), compute.reduce_axes[0].extent.value(),
@@ -151,166 +141,220 @@ std::optional<Convolution> AsConvolution(const TensorGraph& graph,
   return std::nullopt;
 }
 
-class WinogradRewriter {
- public:
-  WinogradRewriter(const TensorGraph& graph,
-                   const std::function<int(const WinogradCase&)>& choose)
-      : old_(graph), choose_(choose) {}
+// What `m` of tiles take of data along an output's extent.
+int64_t DataFor(int64_t extent, int64_t m) {
+  return (extent + m - 1) / m * m + 2;
+}
 
-  RewrittenGraph Run() {
-    for (const Tensor& tensor : old_.tensors()) {
-      std::optional<Convolution> convolution = AsConvolution(old_, tensor);
-      if (convolution) convolution->shape.name = tensor.name;
-      const int m = convolution ? choose_(convolution->shape) : 0;
-      ids_.push_back(m == 0 ? CopyTensor(tensor, ids_, new_)
-                            : AddFiltering(tensor, *convolution, m));
-    }
-    return FinishRewrite(old_, std::move(new_), std::move(ids_));
+// The convolution's data with at least that many rows and columns: zeros that
+// only outputs beyond the last see. `ids`: of the old graph's tensors in
+// `graph`.
+TensorId Padded(const TensorGraph& old, TensorId data_id, int64_t rows,
+                int64_t columns, absl::Span<const TensorId> ids,
+                TensorGraph& graph) {
+  const Tensor& data = old.tensor(data_id);
+  const std::vector<int64_t> have = data.static_shape();
+  const std::vector<int64_t> more = {0, 0, std::max<int64_t>(0, rows - have[2]),
+                                     std::max<int64_t>(0, columns - have[3])};
+  if (more[2] == 0 && more[3] == 0) return ids[data.id];
+  // More of the padding there is, or padding of its own.
+  std::optional<ZeroPadding> padding = AsZeroPadding(old, data.id);
+  if (!padding) padding = ZeroPadding{data.id, {0, 0, 0, 0}, {0, 0, 0, 0}};
+  const std::vector<int64_t> inside =
+      old.tensor(padding->source).static_shape();
+  Compute compute;
+  std::vector<Expr> index;
+  Expr condition;
+  for (int d = 0; d < 4; ++d) {
+    const char* const names[] = {"n", "c", "h", "w"};
+    const int64_t before = padding->before[d],
+                  after = padding->after[d] + more[d];
+    compute.axes.push_back({names[d], Dim(before + inside[d] + after)});
+    const Expr at = Var(d, names[d]) - Expr::Int(before);
+    index.push_back(at);
+    const auto require = [&](const Expr& holds) {
+      condition = condition ? Expr::Make(Op::kAnd, {condition, holds}) : holds;
+    };
+    if (before > 0) require(Expr::Make(Op::kGe, {at, Expr::Int(0)}));
+    if (after > 0) require(Expr::Make(Op::kLt, {at, Expr::Int(inside[d])}));
   }
+  compute.body = {Expr::Make(
+      Op::kSelect,
+      {condition, graph.Load(ids[padding->source], index), Expr::Float(0)})};
+  return graph.AddCompute(absl::StrCat(data.name, ".tiles"), DType::kFloat32,
+                          std::move(compute), "pad");
+}
 
- private:
-  TensorId AddFiltering(const Tensor& tensor, const Convolution& convolution,
-                        int m) {
-    const WinogradCase& shape = convolution.shape;
-    const Transforms transforms = TransformsOf(m);
-    const int64_t t = m + 2;
-    const int64_t rows = (shape.height + m - 1) / m,
-                  columns = (shape.width + m - 1) / m;
-    const TensorId data = Padded(convolution, m * rows + 2, m * columns + 2);
-    const TensorId weights = Filters(tensor.name, convolution, transforms);
+// `tensor` with what it loads of `from` loaded of `to`, and marked.
+TensorId AddMarked(const Tensor& tensor, const char* hint, TensorId from,
+                   TensorId to, std::vector<TensorId> ids, TensorGraph& graph) {
+  ids[from] = to;
+  Tensor marked = tensor;
+  marked.hint = hint;
+  return CopyTensor(marked, ids, graph);
+}
 
-    Compute input;
-    input.axes = {{"a", Dim(t)},           {"b", Dim(t)},
-                  {"n", Dim(shape.batch)}, {"y", Dim(rows)},
-                  {"x", Dim(columns)},     {"c", Dim(shape.in_channels)}};
-    input.body = {Transformed(
-        transforms.input, Var(0, "a"), Var(1, "b"), [&](int y, int x) {
-          return new_.Load(data, {Var(2, "n"), Var(5, "c"),
-                                  Var(3, "y") * Expr::Int(m) + Expr::Int(y),
-                                  Var(4, "x") * Expr::Int(m) + Expr::Int(x)});
-        })};
-    const TensorId v =
-        new_.AddCompute(absl::StrCat(tensor.name, kInputSuffix),
-                        DType::kFloat32, std::move(input), kWinogradInputHint);
+// V, M and Y of the convolution `tensor`, whose data and U have these ids in
+// `graph`; the id of Y.
+TensorId AddFiltering(const Tensor& tensor, const WinogradCase& shape, int m,
+                      TensorId data, TensorId filters, TensorGraph& graph) {
+  const Transforms transforms = TransformsOf(m);
+  const int64_t t = m + 2;
+  const int64_t rows = (shape.height + m - 1) / m,
+                columns = (shape.width + m - 1) / m;
+  Compute input;
+  input.axes = {{"a", Dim(t)},           {"b", Dim(t)},
+                {"n", Dim(shape.batch)}, {"y", Dim(rows)},
+                {"x", Dim(columns)},     {"c", Dim(shape.in_channels)}};
+  input.body = {Transformed(
+      transforms.input, Var(0, "a"), Var(1, "b"), [&](int y, int x) {
+        return graph.Load(data, {Var(2, "n"), Var(5, "c"),
+                                 Var(3, "y") * Expr::Int(m) + Expr::Int(y),
+                                 Var(4, "x") * Expr::Int(m) + Expr::Int(x)});
+      })};
+  const TensorId v = graph.AddCompute(absl::StrCat(tensor.name, ".input"),
+                                      DType::kFloat32, std::move(input));
 
-    Compute products;
-    products.axes = {{"a", Dim(t)},           {"b", Dim(t)},
-                     {"n", Dim(shape.batch)}, {"y", Dim(rows)},
-                     {"x", Dim(columns)},     {"o", Dim(shape.out_channels)}};
-    products.reduce_axes = {{"c", Dim(shape.in_channels)}};
-    products.combiner = Combiner(Combiner::Kind::kSum, DType::kFloat32);
-    products.body = {Expr::Make(
-        Op::kMul, {new_.Load(v, {Var(0, "a"), Var(1, "b"), Var(2, "n"),
-                                 Var(3, "y"), Var(4, "x"), Var(6, "c")}),
-                   new_.Load(weights, {Var(0, "a"), Var(1, "b"), Var(5, "o"),
-                                       Var(6, "c")})})};
-    const TensorId products_id =
-        new_.AddCompute(absl::StrCat(tensor.name, kProductsSuffix),
-                        DType::kFloat32, std::move(products), kWinogradHint);
+  Compute products;
+  products.axes = {{"a", Dim(t)},           {"b", Dim(t)},
+                   {"n", Dim(shape.batch)}, {"y", Dim(rows)},
+                   {"x", Dim(columns)},     {"o", Dim(shape.out_channels)}};
+  products.reduce_axes = {{"c", Dim(shape.in_channels)}};
+  products.combiner = Combiner(Combiner::Kind::kSum, DType::kFloat32);
+  products.body = {Expr::Make(
+      Op::kMul, {graph.Load(v, {Var(0, "a"), Var(1, "b"), Var(2, "n"),
+                                Var(3, "y"), Var(4, "x"), Var(6, "c")}),
+                 graph.Load(filters, {Var(0, "a"), Var(1, "b"), Var(5, "o"),
+                                      Var(6, "c")})})};
+  const TensorId products_id =
+      graph.AddCompute(absl::StrCat(tensor.name, ".products"), DType::kFloat32,
+                       std::move(products));
 
-    Compute output;
-    output.axes = tensor.compute.axes;
-    const Expr h = Var(2, "h"), w = Var(3, "w"), step = Expr::Int(m);
-    output.body = {Transformed(
-        transforms.output, FloorMod(h, step), FloorMod(w, step),
-        [&](int a, int b) {
-          return new_.Load(products_id,
-                           {Expr::Int(a), Expr::Int(b), Var(0, "n"),
-                            FloorDiv(h, step), FloorDiv(w, step), Var(1, "o")});
-        })};
-    return new_.AddCompute(tensor.name, DType::kFloat32, std::move(output),
-                           kWinogradOutputHint);
-  }
-
-  // The convolution's data with at least that many rows and columns: zeros that
-  // only outputs beyond the last see.
-  TensorId Padded(const Convolution& convolution, int64_t rows,
-                  int64_t columns) {
-    const Tensor& data = old_.tensor(convolution.data);
-    const std::vector<int64_t> have = data.static_shape();
-    const std::vector<int64_t> more = {0, 0, rows - have[2], columns - have[3]};
-    if (more[2] == 0 && more[3] == 0) return ids_[data.id];
-    // More of the padding there is, or padding of its own.
-    std::optional<ZeroPadding> padding = AsZeroPadding(old_, data.id);
-    if (!padding) padding = ZeroPadding{data.id, {0, 0, 0, 0}, {0, 0, 0, 0}};
-    const std::vector<int64_t> inside =
-        old_.tensor(padding->source).static_shape();
-    Compute compute;
-    std::vector<Expr> index;
-    Expr condition;
-    for (int d = 0; d < 4; ++d) {
-      const char* const names[] = {"n", "c", "h", "w"};
-      const int64_t before = padding->before[d],
-                    after = padding->after[d] + more[d];
-      compute.axes.push_back({names[d], Dim(before + inside[d] + after)});
-      const Expr at = Var(d, names[d]) - Expr::Int(before);
-      index.push_back(at);
-      const auto require = [&](const Expr& holds) {
-        condition =
-            condition ? Expr::Make(Op::kAnd, {condition, holds}) : holds;
-      };
-      if (before > 0) require(Expr::Make(Op::kGe, {at, Expr::Int(0)}));
-      if (after > 0) require(Expr::Make(Op::kLt, {at, Expr::Int(inside[d])}));
-    }
-    compute.body = {Expr::Make(
-        Op::kSelect,
-        {condition, new_.Load(ids_[padding->source], index), Expr::Float(0)})};
-    return new_.AddCompute(absl::StrCat(data.name, ".tiles"), DType::kFloat32,
-                           std::move(compute), "pad");
-  }
-
-  // U = G W G^T, rounded once.
-  TensorId Filters(const std::string& name, const Convolution& convolution,
-                   const Transforms& transforms) {
-    const HostTensor& weights = *old_.tensor(convolution.weights).value;
-    const Matrix& g = transforms.filter;
-    const int64_t t = static_cast<int64_t>(g.size()),
-                  filters = convolution.shape.out_channels *
-                            convolution.shape.in_channels;
-    auto result = std::make_shared<HostTensor>(
-        DType::kFloat32,
-        std::vector<int64_t>{t, t, convolution.shape.out_channels,
-                             convolution.shape.in_channels});
-    const absl::Span<const float> from = weights.as<float>();
-    const absl::Span<float> to = result->as<float>();
-    for (int64_t f = 0; f < filters; ++f) {
-      for (int64_t a = 0; a < t; ++a) {
-        for (int64_t b = 0; b < t; ++b) {
-          double sum = 0;
-          for (int i = 0; i < 3; ++i) {
-            for (int j = 0; j < 3; ++j)
-              sum += g[a][i] * g[b][j] *
-                     static_cast<double>(from[f * 9 + i * 3 + j]);
-          }
-          to[(a * t + b) * filters + f] = static_cast<float>(sum);
-        }
-      }
-    }
-    return new_.AddConstant(absl::StrCat(name, ".filters"), std::move(result));
-  }
-
-  const TensorGraph& old_;
-  const std::function<int(const WinogradCase&)>& choose_;
-  TensorGraph new_;
-  std::vector<TensorId> ids_;
-};
+  Compute output;
+  output.axes = tensor.compute.axes;
+  const Expr h = Var(2, "h"), w = Var(3, "w"), step = Expr::Int(m);
+  output.body = {Transformed(
+      transforms.output, FloorMod(h, step), FloorMod(w, step),
+      [&](int a, int b) {
+        return graph.Load(products_id,
+                          {Expr::Int(a), Expr::Int(b), Var(0, "n"),
+                           FloorDiv(h, step), FloorDiv(w, step), Var(1, "o")});
+      })};
+  return graph.AddCompute(tensor.name, DType::kFloat32, std::move(output));
+}
 
 }  // namespace
 
-std::optional<std::string> WinogradConvolution(const Tensor& tensor) {
-  const auto without = [&](const std::string& suffix) {
-    return tensor.name.substr(0, tensor.name.size() - suffix.size());
-  };
-  if (tensor.hint == kWinogradInputHint) return without(kInputSuffix);
-  if (tensor.hint == kWinogradHint) return without(kProductsSuffix);
-  if (tensor.hint == kWinogradOutputHint) return tensor.name;
-  return std::nullopt;
+bool MayBeWinograd(const Tensor& tensor) {
+  return tensor.hint == kWinograd2Hint || tensor.hint == kWinograd4Hint;
 }
 
-RewrittenGraph RewriteWinograd(
-    const TensorGraph& graph,
+bool MayHaveLargeTiles(const TensorGraph& graph) {
+  return std::any_of(
+      graph.tensors().begin(), graph.tensors().end(),
+      [](const Tensor& tensor) { return tensor.hint == kWinograd4Hint; });
+}
+
+RewrittenGraph MarkWinograd(
+    const TensorGraph& old, const char* hint,
     const std::function<int(const WinogradCase&)>& choose) {
-  return WinogradRewriter(graph, choose).Run();
+  TensorGraph graph;
+  std::vector<TensorId> ids;
+  for (const Tensor& tensor : old.tensors()) {
+    const std::optional<WinogradConvolution> convolution =
+        AsConvolution(old, tensor);
+    const int m = convolution ? choose(convolution->shape) : 0;
+    if (m == 0) {
+      ids.push_back(CopyTensor(tensor, ids, graph));
+      continue;
+    }
+    const WinogradCase& shape = convolution->shape;
+    const TensorId data =
+        Padded(old, convolution->data, DataFor(shape.height, m),
+               DataFor(shape.width, m), ids, graph);
+    ids.push_back(AddMarked(tensor, hint, convolution->data, data, ids, graph));
+  }
+  return FinishRewrite(old, std::move(graph), std::move(ids));
+}
+
+std::optional<WinogradConvolution> FindWinograd(const TensorGraph& graph) {
+  std::optional<WinogradConvolution> found;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (!MayBeWinograd(tensor)) continue;
+    if (found) return std::nullopt;
+    found = AsConvolution(graph, tensor);
+  }
+  if (!found || found->data == found->weights ||
+      graph.Consumers()[found->weights].size() != 1)
+    return std::nullopt;
+  return found;
+}
+
+std::vector<int> WinogradTiles(const TensorGraph& graph,
+                               const WinogradConvolution& convolution) {
+  const WinogradCase& shape = convolution.shape;
+  const std::vector<int64_t> data =
+      graph.tensor(convolution.data).static_shape();
+  std::vector<int> tiles;
+  for (const int m : {2, 4}) {
+    const bool allowed =
+        m == 2 || graph.tensor(convolution.output).hint == kWinograd4Hint;
+    if (allowed && data[2] >= DataFor(shape.height, m) &&
+        data[3] >= DataFor(shape.width, m))
+      tiles.push_back(m);
+  }
+  return tiles;
+}
+
+RewrittenGraph ToWinograd(const TensorGraph& old,
+                          const WinogradConvolution& convolution, int m) {
+  RewrittenGraph result;
+  TensorGraph& graph = result.graph;
+  std::vector<TensorId>& ids = result.ids;
+  for (const Tensor& tensor : old.tensors()) {
+    if (tensor.id == convolution.weights) {
+      ids.push_back(
+          graph.AddConstant(tensor.name, tensor.dtype,
+                            WinogradFilterShape(tensor.static_shape(), m)));
+    } else if (tensor.id == convolution.output) {
+      ids.push_back(AddFiltering(tensor, convolution.shape, m,
+                                 ids[convolution.data],
+                                 ids[convolution.weights], graph));
+    } else {
+      ids.push_back(CopyTensor(tensor, ids, graph));
+    }
+  }
+  std::vector<TensorId> outputs;
+  for (const TensorId output : old.outputs()) outputs.push_back(ids[output]);
+  graph.SetOutputs(std::move(outputs));
+  return result;
+}
+
+HostTensor WinogradFilters(const HostTensor& weights, int m) {
+  const Matrix g = TransformsOf(m).filter;
+  const int64_t t = m + 2, filters = weights.num_elements() / 9;
+  HostTensor result(DType::kFloat32, WinogradFilterShape(weights.shape(), m));
+  const absl::Span<const float> from = weights.as<float>();
+  const absl::Span<float> to = result.as<float>();
+  for (int64_t f = 0; f < filters; ++f) {
+    for (int64_t a = 0; a < t; ++a) {
+      for (int64_t b = 0; b < t; ++b) {
+        double sum = 0;
+        for (int i = 0; i < 3; ++i) {
+          for (int j = 0; j < 3; ++j)
+            sum += g[a][i] * g[b][j] *
+                   static_cast<double>(from[f * 9 + i * 3 + j]);
+        }
+        to[(a * t + b) * filters + f] = static_cast<float>(sum);
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<int64_t> WinogradFilterShape(absl::Span<const int64_t> weights,
+                                         int m) {
+  return {m + 2, m + 2, weights[0], weights[1]};
 }
 
 }  // namespace tilewright

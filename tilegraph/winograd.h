@@ -3,49 +3,78 @@
 // computes m x m outputs from tiles of t x t inputs, t = m + 2, with t^2
 // products instead of 9 m^2. A convolution becomes
 //
-//   U[a, b, o, c]          = (G W G^T)[a, b]    a constant, made here
+//   U[a, b, o, c]          = (G W G^T)[a, b]    of constant weights
 //   V[a, b, n, y, x, c]    = (B^T d B)[a, b]    of the tile at (m y, m x)
 //   M[a, b, n, y, x, o]    = sum over c of U * V
 //   Y[n, o, h, w]          = (A^T M A)[h mod m, w mod m] of its tile
 //
-// with hints "winograd_input", "winograd" and "winograd_output".
+// In a model's graph it stays a convolution, marked as one that may be computed
+// so; the schedule of its group decides whether it is, and makes it one of
+// these (sketch/winograd_form.h).
 #ifndef TILEWRIGHT_TILEGRAPH_WINOGRAD_H_
 #define TILEWRIGHT_TILEGRAPH_WINOGRAD_H_
 
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "tilegraph/graph_rewrite.h"
+#include "tilegraph/host_tensor.h"
 #include "tilegraph/tensor_graph.h"
 
 namespace tilewright {
 
-inline constexpr char kWinogradInputHint[] = "winograd_input";
-inline constexpr char kWinogradHint[] = "winograd";
-inline constexpr char kWinogradOutputHint[] = "winograd_output";
+// Marks of convolutions, with which errors in mind: F(2, 3) errs as the direct
+// form does, F(4, 3) 4 to 10 times as much. The second allows both.
+inline constexpr char kWinograd2Hint[] = "winograd2";
+inline constexpr char kWinograd4Hint[] = "winograd4";
+bool MayBeWinograd(const Tensor& tensor);
+// Whether F(4, 3) may compute one of the graph's convolutions.
+bool MayHaveLargeTiles(const TensorGraph& graph);
 
-// A convolution that could be rewritten.
 struct WinogradCase {
   int64_t batch, in_channels, out_channels, height, width;  // of the output
-  std::string name = {};                                    // of the output
 
   int64_t tiles(int64_t m) const {
     return batch * ((height + m - 1) / m) * ((width + m - 1) / m);
   }
 };
 
-// The name of the convolution that a tensor with one of those hints is part of;
-// nullopt: it is part of none.
-std::optional<std::string> WinogradConvolution(const Tensor& tensor);
-
-// Rewrites every convolution for which `choose` gives m = 2 or 4; 0 leaves it
-// alone. Errors of F(2, 3) are those of the direct form, of F(4, 3) 4 to 10
-// times as large.
-RewrittenGraph RewriteWinograd(
-    const TensorGraph& graph,
+// Gives `hint`, one of the marks, to every convolution for which `choose` gives
+// m = 2 or 4, and makes its data large enough for whole tiles of F(m, 3): by
+// more zeros of the padding that there is, or one of its own. 0 leaves it
+// alone.
+RewrittenGraph MarkWinograd(
+    const TensorGraph& graph, const char* hint,
     const std::function<int(const WinogradCase&)>& choose);
+
+// A convolution of 3x3 with stride 1 that reads nothing outside its data
+// [n, c, h, w], with constant weights [o, c, 3, 3].
+struct WinogradConvolution {
+  TensorId output, data, weights;
+  WinogradCase shape;
+};
+
+// The marked convolution, if nothing else reads its weights; nullopt if there
+// is none, or several.
+std::optional<WinogradConvolution> FindWinograd(const TensorGraph& graph);
+// The m that its mark allows and its data is large enough for, ascending.
+std::vector<int> WinogradTiles(const TensorGraph& graph,
+                               const WinogradConvolution& convolution);
+
+// The graph with the convolution as F(m, 3): V and M are named as the
+// convolution with ".input" and ".products", Y as it was. U has the name of the
+// weights, in their place, and no value: that is WinogradFilters of theirs.
+// REQUIRES: FindWinograd has found it, and m is one of WinogradTiles.
+RewrittenGraph ToWinograd(const TensorGraph& graph,
+                          const WinogradConvolution& convolution, int m);
+
+// U of weights [o, c, 3, 3] of f32, rounded once.
+HostTensor WinogradFilters(const HostTensor& weights, int m);
+std::vector<int64_t> WinogradFilterShape(absl::Span<const int64_t> weights,
+                                         int m);
 
 }  // namespace tilewright
 

@@ -2,11 +2,16 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/random.h"
 #include "base/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tilegraph/interpreter.h"
 #include "tilegraph/text_form.h"
@@ -14,6 +19,9 @@
 
 namespace tilewright {
 namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
 
 struct Case {
   int64_t batch, in_channels, out_channels, height, width, padding;
@@ -53,6 +61,29 @@ std::string ConvolutionText(const Case& c, Random& random) {
   return text;
 }
 
+// The marked graph with its convolution as F(m, 3), filters and all.
+TensorGraph Filtering(const TensorGraph& marked, int m) {
+  const std::optional<WinogradConvolution> convolution = FindWinograd(marked);
+  EXPECT_TRUE(convolution.has_value());
+  const RewrittenGraph rewritten = ToWinograd(marked, *convolution, m);
+  EXPECT_EQ(rewritten.ids.size(), static_cast<size_t>(marked.size()));
+  const TensorId filters = rewritten.ids[convolution->weights];
+  EXPECT_FALSE(VerifyGraph(rewritten.graph).ok()) << "the filters are not made";
+  TensorGraph graph;
+  std::vector<TensorId> ids;
+  for (const Tensor& tensor : rewritten.graph.tensors()) {
+    if (tensor.id == filters) {
+      ids.push_back(graph.AddConstant(
+          tensor.name, std::make_shared<HostTensor>(WinogradFilters(
+                           *marked.tensor(convolution->weights).value, m))));
+    } else {
+      ids.push_back(CopyTensor(tensor, ids, graph));
+    }
+  }
+  graph.SetOutputs({rewritten.graph.outputs()[0]});
+  return graph;
+}
+
 HostTensor Evaluated(const TensorGraph& graph, const HostTensor& input) {
   auto interpreter =
       Interpreter::Create(graph, {{*graph.Find("X"), input}}, {});
@@ -81,20 +112,28 @@ TEST(WinogradTest, ComputesWhatTheConvolutionDoes) {
     const HostTensor wanted = Evaluated(*graph, input);
     for (const int m : {2, 4}) {
       int seen = 0;
-      const RewrittenGraph rewritten =
-          RewriteWinograd(*graph, [&](const WinogradCase& shape) {
-            ++seen;
-            EXPECT_EQ(shape.in_channels, c.in_channels);
-            EXPECT_EQ(shape.out_channels, c.out_channels);
-            return m;
-          });
+      const RewrittenGraph marked =
+          MarkWinograd(*graph, m == 2 ? kWinograd2Hint : kWinograd4Hint,
+                       [&](const WinogradCase& shape) {
+                         ++seen;
+                         EXPECT_EQ(shape.in_channels, c.in_channels);
+                         EXPECT_EQ(shape.out_channels, c.out_channels);
+                         return m;
+                       });
       EXPECT_EQ(seen, 1);
-      ASSERT_THAT(VerifyGraph(rewritten.graph), IsOk());
-      EXPECT_EQ(rewritten.ids[*graph->Find("Y")], *rewritten.graph.Find("Y"));
-      EXPECT_EQ(rewritten.ids[*graph->Find("W")], -1);
-      EXPECT_EQ(rewritten.graph.tensor(*rewritten.graph.Find("T")).hint,
-                kWinogradOutputHint);
-      const HostTensor given = Evaluated(rewritten.graph, input);
+      ASSERT_THAT(VerifyGraph(marked.graph), IsOk());
+      const Tensor& convolution =
+          marked.graph.tensor(marked.ids[*graph->Find("T")]);
+      EXPECT_EQ(convolution.name, "T");
+      EXPECT_EQ(convolution.hint, m == 2 ? kWinograd2Hint : kWinograd4Hint);
+      EXPECT_THAT(WinogradTiles(marked.graph, *FindWinograd(marked.graph)),
+                  Contains(m));
+      const HostTensor direct = Evaluated(marked.graph, input);
+      for (int64_t i = 0; i < wanted.num_elements(); ++i)
+        EXPECT_EQ(direct.Get(i).f, wanted.Get(i).f);
+      const TensorGraph filtering = Filtering(marked.graph, m);
+      ASSERT_THAT(VerifyGraph(filtering), IsOk());
+      const HostTensor given = Evaluated(filtering, input);
       for (int64_t i = 0; i < wanted.num_elements(); ++i) {
         // Quarters of small integers are exact; sixths and their like are not.
         const double limit =
@@ -110,8 +149,8 @@ TEST(WinogradTest, LeavesAloneWhatIsNotChosenOrFits) {
   const absl::StatusOr<TensorGraph> graph =
       ParseText(ConvolutionText(kCases[1], random));
   ASSERT_THAT(graph, IsOk());
-  const RewrittenGraph same =
-      RewriteWinograd(*graph, [](const WinogradCase&) { return 0; });
+  const RewrittenGraph same = MarkWinograd(
+      *graph, kWinograd4Hint, [](const WinogradCase&) { return 0; });
   EXPECT_EQ(PrintText(same.graph), PrintText(*graph));
 
   const char* others[] = {
@@ -128,16 +167,36 @@ TEST(WinogradTest, LeavesAloneWhatIsNotChosenOrFits) {
       "compute (n: 1, o: 2, h: 3, w: 3) reduce (c: 1, i: 3, j: 3) sum:f32 { "
       "X[n, o, h + i, w + j] * W[o, c, i, j] }\nreturn T\n",
   };
+  // Marked by hand, it is none still.
   for (const char* text : others) {
+    const absl::StatusOr<TensorGraph> marked = ParseText(absl::StrReplaceAll(
+        text, {{" }\nreturn", " } hint winograd4\nreturn"}}));
+    ASSERT_THAT(marked, IsOk());
+    EXPECT_TRUE(MayHaveLargeTiles(*marked));
+    EXPECT_FALSE(FindWinograd(*marked).has_value());
     const absl::StatusOr<TensorGraph> other = ParseText(text);
     ASSERT_THAT(other, IsOk());
     const RewrittenGraph rewritten =
-        RewriteWinograd(*other, [](const WinogradCase&) {
+        MarkWinograd(*other, kWinograd2Hint, [](const WinogradCase&) {
           ADD_FAILURE();
           return 2;
         });
     EXPECT_EQ(PrintText(rewritten.graph), PrintText(*other));
   }
+}
+
+// Without room for tiles of 4 the mark alone allows none.
+TEST(WinogradTest, TilesNeedRoom) {
+  Random random(9);
+  const absl::StatusOr<TensorGraph> graph = ParseText(absl::StrReplaceAll(
+      ConvolutionText(kCases[1], random), {{"hint conv", "hint winograd4"}}));
+  ASSERT_THAT(graph, IsOk());
+  EXPECT_THAT(WinogradTiles(*graph, *FindWinograd(*graph)), ElementsAre(2));
+  const TensorGraph wide =
+      MarkWinograd(*graph, kWinograd4Hint, [](const WinogradCase&) {
+        return 4;
+      }).graph;
+  EXPECT_THAT(WinogradTiles(wide, *FindWinograd(wide)), ElementsAre(2, 4));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "sketch/replay.h"
 #include "tilegraph/known_zeros.h"
 #include "tilegraph/random_graph.h"
+#include "tilegraph/winograd.h"
 
 namespace tilewright::lowering {
 namespace {
@@ -68,8 +69,10 @@ absl::Status PrepareCase(RandomCase& c, bool exact) {
       c.args.emplace_back(b.layout.physical_elements() * SizeBytes(b.dtype),
                           '\xff');
     } else {
+      const HostTensor& value =
+          t.kind == TensorKind::kConstant ? *t.value : inputs.at(t.id);
       c.args.push_back(b.layout.Pack(
-          t.kind == TensorKind::kConstant ? *t.value : inputs.at(t.id)));
+          b.winograd == 0 ? value : WinogradFilters(value, b.winograd)));
     }
   }
   return absl::OkStatus();

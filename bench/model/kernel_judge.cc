@@ -49,10 +49,10 @@ absl::StatusOr<std::vector<JudgedKernel>> JudgeKernels(
     JudgedKernel result;
     result.name = kernel.scalar.name;
     result.label = compiled.program.kernels(static_cast<int>(k)).label();
-    TW_ASSIGN_OR_RETURN(
-        result.verdict,
-        verifier->Check({kernel.arg_tensors, kernel.arg_layouts}, candidate,
-                        measure::Isolation::kChild));
+    TW_ASSIGN_OR_RETURN(result.verdict,
+                        verifier->Check({kernel.arg_tensors, kernel.arg_layouts,
+                                         kernel.arg_winograd},
+                                        candidate, measure::Isolation::kChild));
     result.seconds =
         static_cast<double>(RealClock()->WallNs() - start_ns) * 1e-9;
     judged.push_back(std::move(result));

@@ -38,6 +38,7 @@ absl::StatusOr<BuiltCandidate> Build(const backends::Codegen& codegen,
     BuiltCandidate::Argument& argument = *built.add_arguments();
     argument.set_tensor(buffer.tensor);
     argument.set_layout(buffer.layout.ToString());
+    argument.set_winograd(buffer.winograd);
   }
   return built;
 }

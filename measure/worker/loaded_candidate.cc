@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "measure/check_arguments.h"
 
 namespace tilewright::measure {
 namespace {
@@ -13,18 +14,12 @@ absl::StatusOr<Arguments> ParseArguments(const BuiltCandidate& built,
                                          const TensorGraph& graph) {
   Arguments arguments;
   for (const BuiltCandidate::Argument& argument : built.arguments()) {
-    if (argument.tensor() < 0 || argument.tensor() >= graph.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the workload has no tensor ", argument.tensor()));
-    }
     TW_ASSIGN_OR_RETURN(Layout layout, Layout::Parse(argument.layout()));
-    if (layout.shape() != graph.tensor(argument.tensor()).static_shape()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the layout of '", graph.tensor(argument.tensor()).name,
-                       "' has another shape than the tensor"));
-    }
+    TW_RETURN_IF_ERROR(
+        CheckArgument(graph, argument.tensor(), layout, argument.winograd()));
     arguments.tensors.push_back(argument.tensor());
     arguments.layouts.push_back(std::move(layout));
+    arguments.winograd.push_back(argument.winograd());
   }
   return arguments;
 }
@@ -73,7 +68,7 @@ absl::Status LoadedCandidate::Place(void* memory, const TensorGraph& graph,
         tensor.kind == TensorKind::kCompute
             ? packed.Unwritten(layout, tensor.dtype)
             : packed.Packed(absl::StrCat(tensor.id), layout,
-                            inputs.at(tensor.id));
+                            inputs.at(tensor.id), arguments_.WinogradOf(i));
     args_.push_back(static_cast<char*>(memory) + offsets_[i]);
     TW_RETURN_IF_ERROR(
         stream_->Copy(args_.back(), bytes->data(), bytes->size_bytes()));

@@ -20,10 +20,8 @@ std::string WhyIsAlone(const TensorGraph& graph, const Group& group) {
   if (IsBandMove(graph.tensor(group.output)))
     return "it moves between host and device";
   for (const TensorId member : group.members) {
-    const std::string& hint = graph.tensor(member).hint;
-    if (hint == kWinogradHint || hint == kWinogradInputHint ||
-        hint == kWinogradOutputHint)
-      return "a Winograd product has stages of its own";
+    if (MayBeWinograd(graph.tensor(member)))
+      return "a Winograd convolution has stages of its own";
     // Tiles of it are made of parts of tiles.
     if (AsConcatenation(graph, member)) return "it puts tensors together";
   }

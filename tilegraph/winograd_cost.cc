@@ -1,0 +1,56 @@
+#include "tilegraph/winograd_cost.h"
+
+#include <algorithm>
+
+#include "backends/spec/load_spec.h"
+
+namespace tilewright {
+namespace {
+
+// Figures of specs that do not say.
+constexpr double kUnknownOpsPerS = 1e11;
+constexpr double kUnknownBytesPerS = 1e10;
+
+double PeakOpsPerS(const DeviceSpec& spec) {
+  const double peak = CorePeak(spec, "f32", PeakRate::VECTOR);
+  return peak > 0 ? peak : kUnknownOpsPerS;
+}
+
+double MemoryBytesPerS(const DeviceSpec& spec) {
+  for (const MemoryLevel& level : spec.levels()) {
+    if (level.kind() == MemoryLevel::MEMORY && level.read_bytes_per_s() > 0)
+      return level.read_bytes_per_s();
+  }
+  return kUnknownBytesPerS;
+}
+
+// Loads, stores and arithmetic of the transforms, in vector instructions per
+// tile and vector of channels.
+struct TransformCost {
+  double input, output;
+};
+TransformCost CostOfTransforms(int m) {
+  return m == 2 ? TransformCost{64, 44} : TransformCost{210, 150};
+}
+
+}  // namespace
+
+double EstimatedSeconds(const WinogradCase& shape, int m,
+                        const DeviceSpec& spec) {
+  const double in = static_cast<double>(shape.in_channels),
+               out = static_cast<double>(shape.out_channels),
+               tiles = static_cast<double>(shape.tiles(m));
+  const int t = m + 2;
+  const double filters = m == 1 ? 9 : t * t;
+  double operations = 2 * tiles * filters * in * out;
+  if (m > 1) {
+    const TransformCost cost = CostOfTransforms(m);
+    // An instruction takes the place of a multiply-add.
+    operations += 2 * tiles * (in * cost.input + out * cost.output);
+  }
+  // Weights come from memory, beside the arithmetic.
+  return std::max(operations / PeakOpsPerS(spec),
+                  filters * in * out * 4 / MemoryBytesPerS(spec));
+}
+
+}  // namespace tilewright
