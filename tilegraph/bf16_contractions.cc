@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tilegraph/intrinsics.h"
+#include "tilegraph/new_tensor.h"
 
 namespace tilewright {
 namespace {
@@ -100,7 +102,9 @@ class Rounder {
     const std::string name = tensor.name + ".bf16";
     TensorId id;
     if (tensor.kind == TensorKind::kConstant) {
-      auto value = std::make_shared<HostTensor>(kNarrow, tensor.static_shape());
+      auto value = std::make_shared<HostTensor>(
+          NewTensorOrThrow(kNarrow, tensor.static_shape(),
+                           absl::StrCat("constant '", name, "'")));
       for (int64_t i = 0; i < value->num_elements(); ++i)
         value->Set(i, tensor.value->Get(i));
       id = new_.AddConstant(name, std::move(value));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/allocation.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "base/string_view.h"
 
@@ -32,6 +33,14 @@ absl::StatusOr<HostTensor> NewTensor(DType dtype, std::vector<int64_t> shape,
   } catch (const std::length_error&) {
     return CannotAllocate(bytes, what);
   }
+}
+
+HostTensor NewTensorOrThrow(DType dtype, std::vector<int64_t> shape,
+                            std::string_view what) {
+  absl::StatusOr<HostTensor> tensor = NewTensor(dtype, std::move(shape), what);
+  if (tensor.ok()) return *std::move(tensor);
+  TW_CHECK(absl::IsResourceExhausted(tensor.status())) << tensor.status();
+  throw AllocationError(tensor.status());
 }
 
 }  // namespace tilewright

@@ -18,6 +18,12 @@ namespace tilewright {
 absl::StatusOr<HostTensor> NewTensor(DType dtype, std::vector<int64_t> shape,
                                      std::string_view what);
 
+// The same for rewrites, which have no status to return: their callers' border
+// (CatchExceptions of base/allocation.h) makes it one. Throws AllocationError
+// with that message. REQUIRES: the shape has a size.
+HostTensor NewTensorOrThrow(DType dtype, std::vector<int64_t> shape,
+                            std::string_view what);
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_TILEGRAPH_NEW_TENSOR_H_

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include "base/allocation.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -25,6 +26,19 @@ TEST(NewTensorTest, WhatCannotBeAllocatedSaysHowMuchAndWhatFor) {
       StatusIs(absl::StatusCode::kResourceExhausted,
                HasSubstr("cannot allocate 1152921504606846976 bytes (1.0 EiB) "
                          "for input 'x'; ")));
+}
+
+TEST(NewTensorTest, OfARewriteTheBorderGivesTheStatus) {
+  const absl::Status status =
+      CatchExceptions("compiling the model", []() -> absl::Status {
+        NewTensorOrThrow(DType::kInt8, {int64_t{1} << 58}, "weights 'w.i8'");
+        return absl::OkStatus();
+      });
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("cannot allocate 288230376151711744 bytes "
+                                 "(256.0 PiB) for weights 'w.i8'; ")));
+  EXPECT_EQ(NewTensorOrThrow(DType::kInt8, {3}, "three").num_elements(), 3);
 }
 
 TEST(NewTensorTest, ShapesWithoutASizeAreInvalid) {

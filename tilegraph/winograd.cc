@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "tilegraph/access.h"
+#include "tilegraph/new_tensor.h"
 
 namespace tilewright {
 namespace {
@@ -333,7 +334,9 @@ RewrittenGraph ToWinograd(const TensorGraph& old,
 HostTensor WinogradFilters(const HostTensor& weights, int m) {
   const Matrix g = TransformsOf(m).filter;
   const int64_t t = m + 2, filters = weights.num_elements() / 9;
-  HostTensor result(DType::kFloat32, WinogradFilterShape(weights.shape(), m));
+  HostTensor result =
+      NewTensorOrThrow(DType::kFloat32, WinogradFilterShape(weights.shape(), m),
+                       "transformed filters of a Winograd convolution");
   const absl::Span<const float> from = weights.as<float>();
   const absl::Span<float> to = result.as<float>();
   for (int64_t f = 0; f < filters; ++f) {

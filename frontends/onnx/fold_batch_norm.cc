@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "tilegraph/host_tensor.h"
+#include "tilegraph/new_tensor.h"
 
 namespace tilewright {
 namespace {
@@ -59,8 +61,9 @@ std::optional<Affine> AffineOf(const OnnxGraph& graph, const OnnxNode& norm,
 // Multiplies the elements that belong to an output channel: element i belongs
 // to channel (i / inner) % channels.
 HostTensor Scaled(const HostTensor& weights, const std::vector<double>& factor,
-                  int64_t inner) {
-  HostTensor result(weights.dtype(), weights.shape());
+                  int64_t inner, const std::string& name) {
+  HostTensor result = NewTensorOrThrow(weights.dtype(), weights.shape(),
+                                       absl::StrCat("constant '", name, "'"));
   const int64_t channels = static_cast<int64_t>(factor.size());
   if (weights.dtype() == DType::kFloat32) {
     const auto from = weights.as<float>();
@@ -155,8 +158,8 @@ void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos) {
               : old_bias->Get(old_bias->num_elements() == 1 ? 0 : c).f;
       bias.Set(c, Scalar{before * affine->factor[c] + affine->shift[c], 0});
     }
-    HostTensor scaled = Scaled(weights, affine->factor, target->inner);
     const std::string base = graph.name(node.inputs[1]) + ".folded";
+    HostTensor scaled = Scaled(weights, affine->factor, target->inner, base);
     node.inputs.resize(3, kNoValue);
     node.inputs[1] = AddConstant(graph, infos, base, std::move(scaled));
     node.inputs[2] = AddConstant(graph, infos, base + "_bias", std::move(bias));

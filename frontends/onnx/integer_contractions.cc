@@ -10,7 +10,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "tilegraph/host_tensor.h"
+#include "tilegraph/new_tensor.h"
 
 namespace tilewright {
 namespace {
@@ -176,7 +178,9 @@ class Rewriter {
     int64_t inner = 1;
     for (size_t d = static_cast<size_t>(channel) + 1; d < shape.size(); ++d)
       inner *= shape[d];
-    auto centred = std::make_shared<HostTensor>(DType::kInt8, shape);
+    auto centred = std::make_shared<HostTensor>(NewTensorOrThrow(
+        DType::kInt8, shape,
+        absl::StrCat("integer weights '", graph_.name(w.value), "'")));
     std::vector<int64_t> magnitude(channels, 0);
     for (int64_t i = 0; i < values->num_elements(); ++i) {
       const int64_t c = i / inner % channels;
@@ -311,8 +315,9 @@ class Rewriter {
     Constant b = weights->centred;
     if (transposed) {
       const int64_t terms = values->shape()[1];
-      auto turned = std::make_shared<HostTensor>(
-          DType::kInt8, std::vector<int64_t>{terms, channels});
+      auto turned = std::make_shared<HostTensor>(NewTensorOrThrow(
+          DType::kInt8, {terms, channels},
+          absl::StrCat("integer weights '", graph_.name(w->value), "'")));
       for (int64_t i = 0; i < b->num_elements(); ++i)
         turned->Set(i, b->Get(i % channels * terms + i / channels));
       b = std::move(turned);

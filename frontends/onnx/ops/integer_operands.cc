@@ -1,7 +1,9 @@
 #include "frontends/onnx/ops/integer_operands.h"
 
+#include "absl/strings/str_cat.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/tensor_proto.h"
+#include "tilegraph/new_tensor.h"
 
 namespace tilewright {
 
@@ -37,7 +39,10 @@ std::optional<HostTensor> Centred(const OpContext& op, const Operand& operand,
     return std::nullopt;
   const int64_t inner =
       Product(w->shape(), static_cast<size_t>(dim) + 1, w->shape().size());
-  HostTensor centred(DType::kInt8, w->shape());
+  HostTensor centred = NewTensorOrThrow(
+      DType::kInt8, w->shape(),
+      absl::StrCat("integer weights '",
+                   op.value_name(op.node().inputs[operand.value]), "'"));
   for (int64_t i = 0; i < w->num_elements(); ++i) {
     int64_t value = w->Get(i).i;
     if (zero != nullptr) {
@@ -61,7 +66,8 @@ HostTensor Filled(const HostTensor& w, int dim) {
   if (shape[dim] == from) return w;
   const int64_t inner =
       Product(shape, static_cast<size_t>(dim) + 1, shape.size());
-  HostTensor filled(w.dtype(), shape);
+  HostTensor filled =
+      NewTensorOrThrow(w.dtype(), shape, "weights in whole groups of terms");
   for (int64_t i = 0; i < filled.num_elements(); ++i) {
     const int64_t k = i / inner % shape[dim];
     const int64_t outer = i / inner / shape[dim];
