@@ -34,7 +34,7 @@ NodePtr NestOverRegion(BlockTree& tree, Block block,
     block.bindings.push_back(std::move(value));
     loops.push_back(std::move(loop));
   }
-  return Nest(std::move(loops), MakeBlockNode(std::move(block)));
+  return NestLoops(std::move(loops), MakeBlockNode(std::move(block)));
 }
 
 void HoldRegion(Buffer& buffer, const std::vector<HeldDim>& region) {

@@ -114,7 +114,7 @@ class Builder {
       loops.push_back(std::move(loop));
     }
     tree_.roots.push_back(
-        Nest(std::move(loops), MakeBlockNode(std::move(block))));
+        NestLoops(std::move(loops), MakeBlockNode(std::move(block))));
   }
 
   void AddCompute(const Tensor& tensor) {

@@ -49,7 +49,7 @@ NodePtr InnerNest(Replayer& replayer, Block block,
     block.bindings[i] = value;
     loops.push_back(std::move(loop));
   }
-  return Nest(std::move(loops), MakeBlockNode(std::move(block)));
+  return NestLoops(std::move(loops), MakeBlockNode(std::move(block)));
 }
 
 }  // namespace
@@ -128,7 +128,8 @@ absl::StatusOr<Results> ApplyGroupTile(Replayer& replayer,
   tasks.back().body = std::move(nests);
   Loop innermost = std::move(tasks.back());
   tasks.pop_back();
-  NodePtr nest = Nest(std::move(tasks), MakeLoopNode(std::move(innermost)));
+  NodePtr nest =
+      NestLoops(std::move(tasks), MakeLoopNode(std::move(innermost)));
   size_t place = roots.back() + 1 - roots.size();
   tree.roots.insert(tree.roots.begin() + static_cast<std::ptrdiff_t>(place),
                     std::move(nest));

@@ -102,7 +102,7 @@ NodePtr MakeBlockNode(Block block) {
   return node;
 }
 
-NodePtr Nest(std::vector<Loop> loops, NodePtr inner) {
+NodePtr NestLoops(std::vector<Loop> loops, NodePtr inner) {
   while (!loops.empty()) {
     Loop loop = std::move(loops.back());
     loops.pop_back();

@@ -40,7 +40,7 @@ size_t CommonDepth(const Path& a, const Path& b);
 NodePtr MakeLoopNode(Loop loop);
 NodePtr MakeBlockNode(Block block);
 // `loops` outermost first around `inner`.
-NodePtr Nest(std::vector<Loop> loops, NodePtr inner);
+NodePtr NestLoops(std::vector<Loop> loops, NodePtr inner);
 // Takes the last node of `path` out of the tree, with every loop around it that
 // would be left empty.
 NodePtr Remove(BlockTree& tree, Path path);
