@@ -119,7 +119,8 @@ class UseFinder {
       if (node.op() != Op::kLoad) return;
       const Tensor& source = graph_.tensor(node.source());
       if (source.kind == TensorKind::kCompute) {
-        if (!source.compute.combiner) MarkFlags(source.compute.body[0]);
+        if (!source.compute.combiner && masked_.insert(source.id).second)
+          MarkFlags(source.compute.body[0]);
       } else if (!IsFloat(source.dtype)) {
         uses_.flags.insert(source.id);
       }
@@ -188,6 +189,7 @@ class UseFinder {
 
   const TensorGraph& graph_;
   PositiveValues signs_;
+  std::set<TensorId> masked_;  // computes that were looked at for flags
   Uses uses_;
 };
 
@@ -318,6 +320,23 @@ InputSet DrawRealSet(const TensorGraph& graph, Random& random,
 
 std::map<TensorId, int64_t> IndexExtents(const TensorGraph& graph) {
   return UseFinder(graph).Take().index_extent;
+}
+
+std::map<TensorId, IntegerRange> IntegerRanges(const TensorGraph& graph) {
+  const Uses uses = UseFinder(graph).Take();
+  std::map<TensorId, IntegerRange> ranges;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind != TensorKind::kPlaceholder || IsFloat(tensor.dtype) ||
+        tensor.dtype == DType::kBool)
+      continue;
+    const auto index = uses.index_extent.find(tensor.id);
+    if (index != uses.index_extent.end()) {
+      ranges[tensor.id] = {0, std::max<int64_t>(0, index->second - 1)};
+    } else if (uses.flags.count(tensor.id) > 0) {
+      ranges[tensor.id] = {0, 1};
+    }
+  }
+  return ranges;
 }
 
 void MakePositive(InputSet& set) {

@@ -57,6 +57,13 @@ bool HasCeiling(const TensorGraph& graph);
 // they index.
 std::map<TensorId, int64_t> IndexExtents(const TensorGraph& graph);
 
+// Of integer placeholders, what the graph can make sense of: indices of what is
+// indexed, and of a mask 0 and 1. Those of any value are not named.
+struct IntegerRange {
+  int64_t least, most;
+};
+std::map<TensorId, IntegerRange> IntegerRanges(const TensorGraph& graph);
+
 // A margin that makes an exponential overflow if it is not shifted by its own
 // maximum.
 inline constexpr double kOverflowMargin = 150;

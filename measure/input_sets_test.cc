@@ -257,6 +257,29 @@ return V, Y
   }
 }
 
+// As an exporter writes attention: words of a table, and a mask of integers,
+// through two tensors.
+TEST(IntegerRangesTest, OfIndicesAndMasksNotOfOtherIntegers) {
+  const TensorGraph graph = Graph(R"(
+    words: i64[5] = placeholder
+    mask: i64[5] = placeholder
+    counts: i64[5] = placeholder
+    scores: f32[5] = placeholder
+    table: f32[300] = placeholder
+    word: f32[5] = compute (i: 5) { table[words[i]] }
+    ones: f32[5] = compute (i: 5) { cast:f32(mask[i]) }
+    off: f32[5] = compute (i: 5) { (1.0 - ones[i]) * -3.4e38 }
+    Y: f32[5] = compute (i: 5) { word[i] + scores[i] + off[i] + cast:f32(counts[i]) }
+    return Y
+)");
+  const auto ranges = IntegerRanges(graph);
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges.at(*graph.Find("words")).least, 0);
+  EXPECT_EQ(ranges.at(*graph.Find("words")).most, 299);
+  EXPECT_EQ(ranges.at(*graph.Find("mask")).least, 0);
+  EXPECT_EQ(ranges.at(*graph.Find("mask")).most, 1);
+}
+
 TEST(DrawRealSetTest, MasksAreZeroOrOne) {
   TW_ASSERT_OK_AND_ASSIGN(const TensorGraph graph, ParseText(R"(
 M: i64[40] = placeholder
