@@ -28,6 +28,34 @@ TEST(RegisterTileTest, DivisibilityFirstThenLoadsPerMultiplyAdd) {
   }
 }
 
+// Without broadcasts inside multiply-adds a tile of one vector is bound by its
+// loads, however many rows it has.
+TEST(RegisterTileTest, SixteenRegistersWantFewLoadsPerMultiplyAdd) {
+  const Case cases[] = {
+      {"channels of 56 x 56", {8, 56, 56, 16, 1}, {2, 6, 1}},
+      {"channels of 14 x 14", {32, 14, 14, 16, 1}, {3, 4, 1}},
+      {"channels of 7 x 7", {64, 7, 7, 16, 1}, {3, 4, 1}},
+      {"blocks of two vectors, 14 x 14", {16, 14, 14, 16, 2}, {1, 5, 1}},
+      {"blocks of two vectors, 7 x 7", {32, 7, 7, 16, 2}, {1, 4, 1}},
+  };
+  for (const Case& c : cases) {
+    const RegisterTile tile = ChooseRegisterTile(c.space);
+    EXPECT_EQ(tile.vectors, c.tile.vectors) << c.what;
+    EXPECT_EQ(tile.rows, c.tile.rows) << c.what;
+    EXPECT_EQ(tile.outer_rows, c.tile.outer_rows) << c.what;
+  }
+}
+
+// Eight blocks would fill all registers with sums of a single row.
+TEST(RegisterTileTest, UnitsOfSeveralRegistersStillFit) {
+  for (int64_t vectors = 1; vectors <= 20; ++vectors) {
+    for (const int64_t rows : {1, 2, 5, 7, 14}) {
+      const RegisterTile tile = ChooseRegisterTile({vectors, rows, 7, 16, 2});
+      EXPECT_LE(2 * tile.vectors * (tile.rows * tile.outer_rows + 1) + 1, 16);
+    }
+  }
+}
+
 TEST(RegisterTileTest, AccumulatorsAndOperandsFitTheRegisters) {
   for (const int registers : {16, 32}) {
     for (int64_t vectors = 1; vectors <= 20; ++vectors) {
