@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/spec/spec_fingerprint.h"
 #include "base/allocation.h"
+#include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "compiler/compile_fallbacks.h"
 #include "compiler/element_types.h"
@@ -18,7 +19,11 @@
 #include "compiler/rewrite_model.h"
 #include "compiler/version.h"
 #include "runtime/format/tw_file.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
 #include "tilegraph/dtype.h"
+#include "tilegraph/plan_decisions.h"
+#include "tilegraph/text_form.h"
 #include "tilegraph/tiling/core_levels.h"
 #include "tilegraph/winograd.h"
 
@@ -261,14 +266,43 @@ absl::StatusOr<CompiledModel> CompileUnderCap(const ImportedModel& imported,
       "its bands do not fit into ", cap_bytes, " bytes; raise the cap"));
 }
 
+absl::StatusOr<SourcedPlan> DecideAboveGroups(const ImportedModel& model,
+                                              const DeviceSpec& spec,
+                                              const CompileOptions& options) {
+  if (options.schedules != nullptr) {
+    TW_ASSIGN_OR_RETURN(std::optional<SourcedPlan> found,
+                        options.schedules->FindPlan(ModelFingerprint(model),
+                                                    options.plan, spec));
+    if (found) return *std::move(found);
+  }
+  PreferredPolicy preferred;
+  Decider decider(preferred);
+  const PlanOptions decided = DecidePlan(options.plan, spec, decider);
+  return SourcedPlan{decided, decider.decisions(), "rules"};
+}
+
 }  // namespace
+
+std::string ModelFingerprint(const ImportedModel& model) {
+  return Fingerprint::Of(PrintText(model.graph)).ToString();
+}
 
 absl::StatusOr<CompiledModel> Compile(const ImportedModel& imported,
                                       const backends::Codegen& codegen,
                                       const CompileOptions& options) {
-  return CatchExceptions("compiling the model", [&] {
-    return CompileUnderCap(imported, codegen, options);
-  });
+  return CatchExceptions(
+      "compiling the model", [&]() -> absl::StatusOr<CompiledModel> {
+        TW_ASSIGN_OR_RETURN(
+            SourcedPlan plan,
+            DecideAboveGroups(imported, codegen.spec(), options));
+        CompileOptions decided = options;
+        decided.plan = plan.options;
+        TW_ASSIGN_OR_RETURN(CompiledModel compiled,
+                            CompileUnderCap(imported, codegen, decided));
+        compiled.plan_decisions = std::move(plan.decisions);
+        compiled.plan_source = std::move(plan.source);
+        return compiled;
+      });
 }
 
 }  // namespace tilewright

@@ -16,6 +16,7 @@
 #include "compiler/schedule_source.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/format/program.pb.h"
+#include "tilegraph/decision/table.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/connect_plan.h"
@@ -44,6 +45,10 @@ struct CompiledModel {
   // What inspect shows.
   TensorGraph graph;  // the model's, rewritten for the device: what was planned
   Plan plan;
+  // Above groups (tilegraph/plan_decisions.h): what the options left open, and
+  // who answered: "rules" or a source's name.
+  DecisionTable plan_decisions;
+  std::string plan_source;
   // With Connect::kTileGraph: what was joined of which groups, and why.
   Plan register_plan;
   ConnectedGroups connected;
@@ -53,6 +58,9 @@ struct CompiledModel {
   // The bytes of the .tw.
   std::string Serialize() const;
 };
+
+// By which sources of schedules know a model: of its graph and constants.
+std::string ModelFingerprint(const ImportedModel& model);
 
 // A group whose schedule is refused gets a simpler one, a fused group is taken
 // apart; the program says so

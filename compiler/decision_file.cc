@@ -12,6 +12,7 @@
 #include "sketch/decision_names.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
+#include "tilegraph/plan_decisions.h"
 
 namespace tilewright {
 namespace {
@@ -38,11 +39,11 @@ absl::StatusOr<DecisionFile> DecisionFile::Parse(std::string name,
       const std::string key(line.substr(1, line.find(']') - 1));
       if (line.back() != ']' || !Fingerprint::FromString(key).ok())
         return AtLine(name, i,
-                      "expected [FINGERPRINT] of a workload, as 'inspect "
-                      "--what=decisions' prints it");
+                      "expected [FINGERPRINT] of the model or a workload, as "
+                      "'inspect --what=decisions' prints it");
       const auto [place, is_new] = sections.try_emplace(key);
       if (!is_new)
-        return AtLine(name, i, "this workload has a section already");
+        return AtLine(name, i, "this fingerprint has a section already");
       section = &place->second;
       continue;
     }
@@ -59,6 +60,27 @@ absl::StatusOr<DecisionFile> DecisionFile::Parse(std::string name,
     }
   }
   return DecisionFile(std::move(name), std::move(sections));
+}
+
+absl::StatusOr<std::optional<SourcedPlan>> DecisionFile::FindPlan(
+    const std::string& model, const PlanOptions& options,
+    const DeviceSpec& spec) {
+  const auto section = sections_.find(model);
+  if (section == sections_.end()) return std::nullopt;
+  used_.insert(model);
+  PreferredPolicy preferred;
+  TablePolicy table(section->second, preferred);
+  Decider decider(table);
+  const PlanOptions decided = DecidePlan(options, spec, decider);
+  const std::vector<std::string> rounded = table.Rounded(),
+                                 unused = table.Unused();
+  if (rounded.empty() && unused.empty())
+    return SourcedPlan{decided, decider.decisions(), name_};
+  return absl::InvalidArgumentError(absl::StrCat(
+      name_, ": [", model, "] ",
+      rounded.empty()
+          ? absl::StrCat("'", unused.front(), "' is no decision about a model")
+          : rounded.front()));
 }
 
 absl::StatusOr<std::optional<SourcedSchedule>> DecisionFile::Find(
@@ -98,8 +120,8 @@ std::vector<std::string> DecisionFile::Notes() const {
   std::vector<std::string> notes(notes_.begin(), notes_.end());
   for (const auto& [key, section] : sections_) {
     if (used_.count(key) == 0)
-      notes.push_back(
-          absl::StrCat(name_, ": [", key, "] is no workload of this model"));
+      notes.push_back(absl::StrCat(
+          name_, ": [", key, "] is neither this model nor a workload of it"));
   }
   return notes;
 }

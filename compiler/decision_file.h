@@ -1,7 +1,9 @@
 // Decisions that a person wrote: what `inspect --what=decisions` prints,
 // edited.
 //
-//   [5e1f0c...]                              # the workload's fingerprint
+//   [77ab01...]                              # the model's fingerprint
+//   channel.block = 16
+//   [5e1f0c...]                              # a workload's fingerprint
 //   tile = vectors 2, rows 12, outer_rows 1
 //   task.rows = 4
 //
@@ -19,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/schedule_source.h"
 #include "tilegraph/decision/table.h"
+#include "tilegraph/plan.h"
 
 namespace tilewright {
 
@@ -28,6 +31,10 @@ class DecisionFile : public ScheduleSource {
   // section nor a decision, or that says something twice.
   static absl::StatusOr<DecisionFile> Parse(std::string name,
                                             std::string_view text);
+
+  absl::StatusOr<std::optional<SourcedPlan>> FindPlan(
+      const std::string& model, const PlanOptions& options,
+      const DeviceSpec& spec) override;
 
   // InvalidArgument for a name that the workload's generator never asks for, a
   // value that is not in its space, or a schedule that the generator refuses.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/spec/load_spec.h"
 #include "base/fingerprint.h"
+#include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "compiler/schedule_source.h"
 #include "gmock/gmock.h"
@@ -74,6 +75,37 @@ TEST(DecisionFileTest, APrintedTableReadsBack) {
   EXPECT_EQ(found->schedule, rules);
 }
 
+constexpr char kModel[] = "00112233445566778899aabbccddeeff";
+
+absl::StatusOr<std::optional<SourcedPlan>> FindPlanIn(
+    const std::string& section, const std::string& model = kModel) {
+  TW_ASSIGN_OR_RETURN(
+      DecisionFile file,
+      DecisionFile::Parse("my.txt", absl::StrCat("[", kModel, "]\n", section)));
+  return file.FindPlan(model, {}, *LoadSpec("cpu_x86_64_v3"));
+}
+
+TEST(DecisionFileTest, AModelsSectionDecidesWhatStandsAboveGroups) {
+  TW_ASSERT_OK_AND_ASSIGN(const auto wide,
+                          FindPlanIn("channel.block = 16  # of 8 and 16\n"));
+  ASSERT_TRUE(wide.has_value());
+  EXPECT_EQ(wide->options.channel_block, 16);
+  EXPECT_EQ(wide->source, "my.txt");
+  TW_ASSERT_OK_AND_ASSIGN(const auto rules, FindPlanIn(""));
+  EXPECT_EQ(rules->options.channel_block, 8);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const auto other, FindPlanIn("channel.block = 16", std::string(32, '1')));
+  EXPECT_FALSE(other.has_value());
+}
+
+TEST(DecisionFileTest, WhatCannotBeDecidedAboveGroupsIsSaid) {
+  EXPECT_THAT(FindPlanIn("channel.block = 12"),
+              StatusIs(absl::StatusCode::kInvalidArgument, "channel.block"));
+  EXPECT_THAT(FindPlanIn("tile = vectors 2, rows 8, outer_rows 1"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "'tile' is no decision about a model"));
+}
+
 TEST(DecisionFileTest, OtherWorkloadsAreLeftToTheRules) {
   TW_ASSERT_OK_AND_ASSIGN(
       DecisionFile file,
@@ -81,8 +113,9 @@ TEST(DecisionFileTest, OtherWorkloadsAreLeftToTheRules) {
                                                  "]\ntask.rows = 1\n")));
   TW_ASSERT_OK_AND_ASSIGN(const auto found, FindIn(file));
   EXPECT_FALSE(found.has_value());
-  EXPECT_THAT(file.Notes(),
-              ElementsAre(HasSubstr("is no workload of this model")));
+  EXPECT_THAT(
+      file.Notes(),
+      ElementsAre(HasSubstr("is neither this model nor a workload of it")));
 }
 
 TEST(DecisionFileTest, WhatCannotBeIsOneClearLine) {
@@ -108,7 +141,7 @@ TEST(DecisionFileTest, LinesThatAreNoneAreNamed) {
       {"\n[k3]\n", "my.txt:2: expected [FINGERPRINT]"},
       {section + "tile\n", "my.txt:2: expected NAME = VALUE"},
       {section + "a = 1\na = 2\n", "my.txt:3: 'a' has a value already"},
-      {section + section, "my.txt:2: this workload has a section already"},
+      {section + section, "my.txt:2: this fingerprint has a section already"},
   };
   for (const auto& [text, message] : wrong) {
     EXPECT_THAT(DecisionFile::Parse("my.txt", text).status(),

@@ -96,8 +96,10 @@ class RandomNetworksTest : public ::testing::TestWithParam<int> {
     one.options.plan.connect = connects[take(3)];
     if (take(2) == 1) one.options.allow.push_back(kAllowWinograd4);
     if (take(2) == 1) one.options.allow.push_back(kAllowBf16);
-    if (random.Bernoulli(0.2))
-      one.options.plan.channel_block = random.Bernoulli(0.5) ? 8 : 0;
+    if (random.Bernoulli(0.2)) {
+      constexpr int kBlocks[] = {0, 8, 16};
+      one.options.plan.channel_block = kBlocks[random.Index(3)];
+    }
     // Small tensors gain nothing: half of the time, fuse whatever can be.
     if (random.Bernoulli(0.5)) one.options.connect.weigh.least_gain = -1e9;
     if (random.Bernoulli(0.3))

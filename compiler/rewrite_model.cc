@@ -52,15 +52,15 @@ ImportedModel RewriteModel(const ImportedModel& imported,
           : imported;
   // Unfused or without channels in blocks the transforms cost more than they
   // save.
-  if (plan.connect == PlanOptions::Connect::kNone || plan.channel_block == 0)
-    return model;
+  const int64_t block = plan.channel_block_or_default();
+  if (plan.connect == PlanOptions::Connect::kNone || block == 0) return model;
   const bool large_tiles = Allows(allow, kAllowWinograd4);
   const ImportedModel marked = WithGraph(
       model, MarkWinograd(
                  model.graph, large_tiles ? kWinograd4Hint : kWinograd2Hint,
                  [&](const WinogradCase& shape) {
-                   if (shape.in_channels % plan.channel_block != 0 ||
-                       shape.out_channels % plan.channel_block != 0 ||
+                   if (shape.in_channels % block != 0 ||
+                       shape.out_channels % block != 0 ||
                        shape.in_channels > kMostChannels)
                      return 0;
                    int best = 0;
@@ -72,8 +72,7 @@ ImportedModel RewriteModel(const ImportedModel& imported,
                    }
                    return best;
                  }));
-  return WithGraph(marked,
-                   CopyConvolvedOutputs(marked.graph, plan.channel_block));
+  return WithGraph(marked, CopyConvolvedOutputs(marked.graph, block));
 }
 
 }  // namespace tilewright

@@ -13,6 +13,7 @@
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
 #include "tilegraph/decision/table.h"
+#include "tilegraph/plan.h"
 
 namespace tilewright {
 
@@ -25,9 +26,24 @@ struct SourcedSchedule {
   bool required = false;
 };
 
+// What stands above groups (tilegraph/plan_decisions.h).
+struct SourcedPlan {
+  PlanOptions options;
+  DecisionTable decisions;
+  std::string source;
+};
+
 class ScheduleSource {
  public:
   virtual ~ScheduleSource() = default;
+
+  // Of the model with this fingerprint (ModelFingerprint, compile.h). nullopt:
+  // nothing is known of it. An error ends the compilation.
+  virtual absl::StatusOr<std::optional<SourcedPlan>> FindPlan(
+      const std::string& /*model*/, const PlanOptions& /*options*/,
+      const DeviceSpec& /*spec*/) {
+    return std::nullopt;
+  }
 
   // `generator`: the workload's first, of the rules. nullopt: nothing is known
   // of the workload. An error ends the compilation.

@@ -74,8 +74,13 @@ struct PlanOptions {
   enum class Connect { kNone, kRegister, kTileGraph };
   Connect connect = Connect::kRegister;
   // Channels per block of the layouts chosen for convolution outputs; 0 keeps
-  // every layout plain.
-  int channel_block = 16;
+  // every layout plain. Unset: who knows the device decides
+  // (plan_decisions.h); without one it is kDefaultChannelBlock.
+  static constexpr int kDefaultChannelBlock = 16;
+  std::optional<int> channel_block;
+  int channel_block_or_default() const {
+    return channel_block.value_or(kDefaultChannelBlock);
+  }
 };
 
 // "none", "register" or "tilegraph"; nullopt for anything else.

@@ -70,7 +70,7 @@ class LayoutChooser {
   // In order of preference; plain if none of them suits.
   std::vector<Layout> Preferred(const Group& group) const {
     const Tensor& output = draft_.graph.tensor(draft_.Root(group.output));
-    const int64_t block = draft_.options.channel_block;
+    const int64_t block = draft_.options.channel_block_or_default();
     if (block == 0 || draft_.is_output[output.id]) return {};
     if (const std::optional<Layout> moved = Moved(group, output))
       return {*moved};

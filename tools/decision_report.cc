@@ -109,10 +109,32 @@ std::string TableText(const CompiledKernel& kernel) {
   return text;
 }
 
+// `became` (WhatBecame) of some of them; may be empty.
+void AppendTable(const DecisionTable& decisions,
+                 const std::map<std::string, std::string>& became, Json& json) {
+  json.Key("decisions").Open('[');
+  for (const Decision& decision : decisions) {
+    json.Open('{').Key("name").Text(decision.name);
+    json.Key("value").Text(decision.space.Print(decision.value));
+    json.Key("space").Text(decision.space.ToString());
+    json.Key("size").Number(decision.space.size());
+    json.Key("may_change_bits").Bool(decision.bits == Bits::kMayChange);
+    if (const auto found = became.find(decision.name); found != became.end())
+      json.Key("became").Text(found->second);
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
 }  // namespace
 
-std::string DecisionsText(const CompiledModel& compiled, int group) {
+std::string DecisionsText(const ImportedModel& model,
+                          const CompiledModel& compiled, int group) {
   std::string out;
+  if (group < 0 && !compiled.plan_decisions.empty())
+    absl::StrAppend(&out, "# the model, from ", compiled.plan_source, "\n[",
+                    ModelFingerprint(model), "]\n",
+                    ToString(compiled.plan_decisions));
   std::set<std::string> printed;
   for (size_t k = 0; k < compiled.kernels.size(); ++k) {
     if (!IsShown(compiled, group, k)) continue;
@@ -128,6 +150,14 @@ std::string DecisionsText(const CompiledModel& compiled, int group) {
   return out;
 }
 
+void AppendModelDecisions(const ImportedModel& model,
+                          const CompiledModel& compiled, Json& json) {
+  json.Open('{').Key("model").Text(ModelFingerprint(model));
+  json.Key("source").Text(compiled.plan_source);
+  AppendTable(compiled.plan_decisions, {}, json);
+  json.Close('}');
+}
+
 void AppendDecisions(const CompiledModel& compiled, int group, Json& json) {
   json.Open('[');
   for (size_t k = 0; k < compiled.kernels.size(); ++k) {
@@ -139,19 +169,8 @@ void AppendDecisions(const CompiledModel& compiled, int group, Json& json) {
         .Text(compiled.program.kernels(static_cast<int>(k)).label());
     json.Key("generator").Text(kernel.generator);
     json.Key("source").Text(kernel.source);
-    const std::map<std::string, std::string> became = WhatBecame(kernel);
-    json.Key("decisions").Open('[');
-    for (const Decision& decision : kernel.decisions) {
-      json.Open('{').Key("name").Text(decision.name);
-      json.Key("value").Text(decision.space.Print(decision.value));
-      json.Key("space").Text(decision.space.ToString());
-      json.Key("size").Number(decision.space.size());
-      json.Key("may_change_bits").Bool(decision.bits == Bits::kMayChange);
-      if (const auto found = became.find(decision.name); found != became.end())
-        json.Key("became").Text(found->second);
-      json.Close('}');
-    }
-    json.Close(']').Close('}');
+    AppendTable(kernel.decisions, WhatBecame(kernel), json);
+    json.Close('}');
   }
   json.Close(']');
 }

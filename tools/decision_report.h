@@ -1,8 +1,8 @@
-// What every kernel of a model decided, and what else it could be: text that
-// --decisions takes, edited or not, and JSON. Where a decision was left to
-// lowering ("auto"), what became of it stands beside: "became 4", copies of a
-// loop in a row, "became 14 lines", prefetches of one pass through the code, or
-// "became no", whether stores go past the caches.
+// What was decided above groups and for every kernel of a model, and what else
+// it could be: text that --decisions takes, edited or not, and JSON. Where a
+// decision was left to lowering ("auto"), what became of it stands beside:
+// "became 4", copies of a loop in a row, "became 14 lines", prefetches of one
+// pass through the code, or "became no", whether stores go past the caches.
 // Stages of a fused group have one kernel: there copies are those of the loops
 // in it, by name, "became k 4".
 #ifndef TILEWRIGHT_TOOLS_DECISION_REPORT_H_
@@ -11,13 +11,18 @@
 #include <string>
 
 #include "compiler/compile.h"
+#include "frontends/onnx/import_model.h"
 #include "tools/json.h"
 
 namespace tilewright::tools {
 
-// A section a workload, in the order of the kernels; of one group's kernel if
-// `group` is not negative.
-std::string DecisionsText(const CompiledModel& compiled, int group);
+// A section of the model and one a workload, in the order of the kernels; of
+// one group's kernel alone if `group` is not negative.
+std::string DecisionsText(const ImportedModel& model,
+                          const CompiledModel& compiled, int group);
+// Of the model an object, of the kernels an array.
+void AppendModelDecisions(const ImportedModel& model,
+                          const CompiledModel& compiled, Json& json);
 void AppendDecisions(const CompiledModel& compiled, int group, Json& json);
 
 }  // namespace tilewright::tools

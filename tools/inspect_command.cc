@@ -143,7 +143,8 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
   if (what == "why")
     return WhyText(*source.compiled, *plan, static_cast<int>(only));
   if (what == "decisions")
-    return DecisionsText(*source.compiled, static_cast<int>(only));
+    return DecisionsText(*source.imported, *source.compiled,
+                         static_cast<int>(only));
   std::string out;
   for (int g = 0; g < groups; ++g) {
     if (line.Has("group") && g != only) continue;
@@ -204,6 +205,9 @@ absl::Status InspectCommand(const CommandLine& line) {
     Json json;
     json.Open('{').Key("what").Text(what).Key("text").Text(text);
     if (roofline) AppendProfile(*roofline, json.Key("roofline"));
+    if (what == "decisions" && !line.Has("group"))
+      AppendModelDecisions(*source.imported, *source.compiled,
+                           json.Key("model"));
     if (what == "decisions")
       AppendDecisions(*source.compiled,
                       static_cast<int>(line.GetInt("group", -1)),

@@ -32,6 +32,13 @@ absl::StatusOr<std::unique_ptr<ScheduleSources>> ScheduleSources::From(
   return sources;
 }
 
+absl::StatusOr<std::optional<SourcedPlan>> ScheduleSources::FindPlan(
+    const std::string& model, const PlanOptions& options,
+    const DeviceSpec& spec) {
+  if (!file_) return std::nullopt;
+  return file_->FindPlan(model, options, spec);
+}
+
 absl::StatusOr<std::optional<SourcedSchedule>> ScheduleSources::Find(
     const sketch::Workload& workload, const sketch::Generator& generator,
     const DeviceSpec& spec) {

@@ -25,6 +25,9 @@ class ScheduleSources : public ScheduleSource {
   static absl::StatusOr<std::unique_ptr<ScheduleSources>> From(
       const CommandLine& line);
 
+  absl::StatusOr<std::optional<SourcedPlan>> FindPlan(
+      const std::string& model, const PlanOptions& options,
+      const DeviceSpec& spec) override;
   absl::StatusOr<std::optional<SourcedSchedule>> Find(
       const sketch::Workload& workload, const sketch::Generator& generator,
       const DeviceSpec& spec) override;
