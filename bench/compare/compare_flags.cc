@@ -49,6 +49,11 @@ absl::StatusOr<CompareFlags> ParseCompareFlags(
     flags.huge_pages = *parsed;
     return absl::OkStatus();
   });
+  parser.Value("target", [&](absl::string_view name) {
+    const absl::StatusOr<TargetClass> target = ParseTargetClass(ToStd(name));
+    if (target.ok()) flags.target = *target;
+    return target.status();
+  });
   parser.Flag("judge", &flags.judge);
   parser.Flag("json", &flags.json);
   TW_ASSIGN_OR_RETURN(flags.folders, parser.Parse(arguments));

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "bench/compare/huge_pages.h"
+#include "bench/options/target_class.h"
 #include "tilegraph/plan.h"
 
 namespace tilewright::bench {
@@ -23,6 +24,7 @@ struct CompareFlags {
   PlanOptions::Connect connect = PlanOptions::Connect::kRegister;
   std::vector<std::string> allow;  // less exact kernels
   HugePages huge_pages = HugePages::kNone;
+  TargetClass target;  // of ours, and of the peak; the peer is not limited
 };
 
 // InvalidArgument says which flag is wrong, and how. `environment_ort`:

@@ -52,6 +52,21 @@ TEST(CompareFlagsTest, WhatIsAllowedIsAList) {
   EXPECT_EQ(flags.huge_pages, HugePages::kOwn);
 }
 
+TEST(CompareFlagsTest, TheTargetIsTheHostUnlessGiven) {
+  TW_ASSERT_OK_AND_ASSIGN(const CompareFlags host,
+                          ParseCompareFlags({"a"}, nullptr, nullptr));
+  EXPECT_FALSE(host.target.limits());
+  EXPECT_EQ(host.target.vector_bytes, 64);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const CompareFlags limited,
+      ParseCompareFlags({"a", "--target=x86-64-v3"}, nullptr, nullptr));
+  EXPECT_EQ(limited.target.name, "x86-64-v3");
+  EXPECT_EQ(limited.target.vector_bytes, 32);
+  EXPECT_THAT(ParseCompareFlags({"a", "--target=v9"}, nullptr, nullptr),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--target: give x86-64-v2, x86-64-v3 or x86-64-v4"));
+}
+
 TEST(CompareFlagsTest, MistakesAreNamed) {
   EXPECT_THAT(
       ParseCompareFlags({"a", "--allow=fast"}, nullptr, nullptr),

@@ -2,7 +2,8 @@
 // the same threads, windows of the two alternating.
 //
 //   compare MODEL_DIR... [--ort=LIB] [--threads=1,2] [--seconds=S] [--judge]
-//   [--huge-pages=both|none|own] [--connect=HOW] [--allow=LIST] [--json]
+//   [--huge-pages=both|none|own] [--connect=HOW] [--allow=LIST]
+//   [--target=x86-64-v3] [--json]
 //
 // Prints, and after several models a table with the geometric mean of the
 // speeds; never asserts, but for --judge: exit status 1 if an error against the
@@ -119,7 +120,7 @@ absl::Status Measure(const CompareFlags& flags, OwnModel& own, OrtSession* peer,
                      Comparison& comparison) {
   const auto run_own = [&] { return own.Run(); };
   const auto run_peer = [&] { return peer->RunBound(); };
-  measure::FmaPeak peak(comparison.threads);
+  measure::FmaPeak peak(comparison.threads, flags.target.vector_bytes);
   std::vector<Window> own_windows, peer_windows;
   TW_RETURN_IF_ERROR(
       MeasureWindow(run_own, kWindowSeconds).status());  // warm up
@@ -222,11 +223,11 @@ std::string TimingJson(const Timing& t) {
 void PrintJson(const CompareFlags& flags, const Comparison& c) {
   std::string line = absl::StrFormat(
       "{\"model\": \"%s\", \"threads\": %d, \"allow\": \"%s\", "
-      "\"connect\": \"%s\", \"huge_pages\": \"%s\", "
+      "\"target\": \"%s\", \"connect\": \"%s\", \"huge_pages\": \"%s\", "
       "\"huge_bytes\": %d, \"onnxruntime_huge_bytes\": %d, "
       "\"onnxruntime_version\": \"%s\", \"gflop\": %.6f, "
       "\"compile_cpu_s\": %.3f, \"load_ms\": %.2f",
-      c.folder, c.threads, absl::StrJoin(flags.allow, ","),
+      c.folder, c.threads, absl::StrJoin(flags.allow, ","), flags.target.name,
       ConnectName(flags.connect), HugePagesName(flags.huge_pages),
       c.own_huge_bytes, c.peer_huge_bytes, c.peer_version, c.flops * 1e-9,
       c.compile_cpu_s, c.load_ms);
@@ -282,7 +283,8 @@ void PrintText(const CompareFlags& flags, const Comparison& c) {
         "  %.1f GFLOP/s, %.0f %% of the peak of %.1f GFLOP/s (%s, best of this "
         "run)",
         c.flops / ms * 1e-6, 100 * c.flops / ms * 1e-6 / c.peak_gflops,
-        c.peak_gflops, measure::FmaPeakInstructions().c_str());
+        c.peak_gflops,
+        measure::FmaPeakInstructions(flags.target.vector_bytes).c_str());
     if (c.peer) {
       std::printf("; %.2f x the speed of ONNX Runtime %s by %s time",
                   Quoted(*c.peer, c.threads) / ms, c.peer_version.c_str(),
@@ -309,8 +311,9 @@ absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder,
   CompileOptions options;
   options.plan.connect = flags.connect;
   options.allow = flags.allow;
-  TW_ASSIGN_OR_RETURN(const CompiledBytes compiled,
-                      CompileForHost(folder + "/model.onnx", options));
+  TW_ASSIGN_OR_RETURN(
+      const CompiledBytes compiled,
+      CompileForHost(folder + "/model.onnx", options, flags.target));
   TW_ASSIGN_OR_RETURN(const double load_s, LoadSeconds(compiled.tw));
   for (const int threads : flags.threads) {
     TW_ASSIGN_OR_RETURN(
@@ -340,6 +343,12 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "compare: %s\n",
                  std::string(memory.message()).c_str());
     return 1;
+  }
+  if (flags->target.limits() && !flags->ort.empty()) {
+    std::fprintf(stderr,
+                 "compare: ONNX Runtime takes what CPUID offers; only "
+                 "Tilewright is held to %s\n",
+                 flags->target.name.c_str());
   }
   bool ok = true;
   std::vector<SummaryRow> summary;

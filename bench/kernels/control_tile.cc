@@ -30,14 +30,15 @@ cpu::GemmPanel PanelFor(const DeviceSpec& spec) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ControlTile>> ControlTile::Create() {
+absl::StatusOr<std::unique_ptr<ControlTile>> ControlTile::Create(
+    const TargetClass& target) {
   std::unique_ptr<ControlTile> tile(new ControlTile);
   cpu::CpuDeviceOptions options;
   options.num_threads = 1;
   TW_ASSIGN_OR_RETURN(tile->device_, cpu::CreateCpuDevice(options));
-  TW_ASSIGN_OR_RETURN(const auto codegen,
-                      cpu::CreateCpuCodegen(tile->device_->spec()));
-  const cpu::GemmPanel panel = PanelFor(tile->device_->spec());
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, SpecOf(target));
+  TW_ASSIGN_OR_RETURN(const auto codegen, cpu::CreateCpuCodegen(spec));
+  const cpu::GemmPanel panel = PanelFor(spec);
   const kernel_ir::ScalarKernel kernel = cpu::MakeGemmPanel(panel);
   TW_ASSIGN_OR_RETURN(const backends::Module module, codegen->Emit({kernel}));
   TW_ASSIGN_OR_RETURN(tile->module_,

@@ -9,12 +9,14 @@
 
 #include "absl/status/statusor.h"
 #include "backends/device.h"
+#include "bench/options/target_class.h"
 
 namespace tilewright::bench {
 
 class ControlTile {
  public:
-  static absl::StatusOr<std::unique_ptr<ControlTile>> Create();
+  static absl::StatusOr<std::unique_ptr<ControlTile>> Create(
+      const TargetClass& target = {});
 
   // Runs for about a millisecond on this thread: GFLOP/s by its CPU time, the
   // best of several runs.

@@ -2,7 +2,7 @@
 // what the machine reaches in the same run, and beside other libraries.
 //
 //   kernels [--family=gemm,conv] [--case=TEXT] [--threads=1] [--seconds=0.5]
-//           [--ort=LIB] [--no-peers] [--no-check]
+//           [--target=x86-64-v3] [--ort=LIB] [--no-peers] [--no-check]
 //
 // README.md says what is timed. Prints, never asserts, but for wrong results.
 #include <algorithm>
@@ -28,6 +28,7 @@
 #include "bench/kernels/own_case.h"
 #include "bench/kernels/peer.h"
 #include "bench/kernels/targets.h"
+#include "bench/options/target_class.h"
 #include "measure/peak/fma_peak.h"
 
 namespace tilewright::bench {
@@ -38,6 +39,7 @@ struct Flags {
   std::string name;                   // part of the case's name
   int threads = 1;
   double seconds = 0.5;  // for each case and library
+  TargetClass target;
   std::string ort;
   bool peers = true;
   bool check = true;
@@ -55,6 +57,13 @@ absl::StatusOr<Flags> ParseFlags(const std::vector<std::string>& arguments) {
       flags.name = flag.second;
     } else if (flag.first == "--ort") {
       flags.ort = flag.second;
+    } else if (flag.first == "--target") {
+      const absl::StatusOr<TargetClass> target = ParseTargetClass(flag.second);
+      if (!target.ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(argument, ": ", target.status().message()));
+      }
+      flags.target = *target;
     } else if (flag.first == "--no-peers") {
       flags.peers = false;
     } else if (flag.first == "--no-check") {
@@ -71,7 +80,7 @@ absl::StatusOr<Flags> ParseFlags(const std::vector<std::string>& arguments) {
       return absl::InvalidArgumentError(
           absl::StrCat("unknown argument ", argument,
                        "; expected --family= --case= --threads= --seconds= "
-                       "--ort= --no-peers --no-check"));
+                       "--target= --ort= --no-peers --no-check"));
     }
   }
   return flags;
@@ -140,12 +149,14 @@ std::string PeakText(const Measured& measured, const Shares& shares,
 
 absl::Status RunCase(const Case& one, const Flags& flags, ControlTile* control,
                      const std::vector<std::unique_ptr<Peer>>& peers) {
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<OwnCase> own,
-                      OwnCase::Create(CaseModel(one.op), flags.threads));
+  TW_ASSIGN_OR_RETURN(
+      const std::unique_ptr<OwnCase> own,
+      OwnCase::Create(CaseModel(one.op), flags.threads, flags.target));
   if (flags.check) TW_RETURN_IF_ERROR(own->Check());
   TW_ASSIGN_OR_RETURN(
       const Measured measured,
-      MeasureCase(one, *own, control, peers, {flags.threads, flags.seconds}));
+      MeasureCase(one, *own, control, peers,
+                  {flags.threads, flags.seconds, flags.target.vector_bytes}));
   const double best_us = measured.own.min();
   Shares shares = measured.SharesOf(one.op);
   for (size_t i = 0; i < peers.size(); ++i) {
@@ -185,9 +196,15 @@ std::vector<std::unique_ptr<Peer>> OpenPeers(const Flags& flags) {
       std::printf("%s.\n", std::string(peer.status().message()).c_str());
     }
   };
+  LimitPeers(flags.target);
   add(OpenOneDnn(flags.threads));
   add(OpenOpenBlas(flags.threads));
-  add(OpenOnnxRuntime(flags.ort, flags.threads));
+  if (flags.target.limits()) {
+    std::printf("%s takes what CPUID offers: left out of --target=%s.\n",
+                kOnnxRuntimeName, flags.target.name.c_str());
+  } else {
+    add(OpenOnnxRuntime(flags.ort, flags.threads));
+  }
   return peers;
 }
 
@@ -202,7 +219,7 @@ int Main(int argc, char** argv) {
   std::unique_ptr<ControlTile> control;
   if (flags->threads == 1) {
     absl::StatusOr<std::unique_ptr<ControlTile>> created =
-        ControlTile::Create();
+        ControlTile::Create(flags->target);
     if (created.ok()) control = *std::move(created);
   }
   std::printf(
@@ -210,7 +227,7 @@ int Main(int argc, char** argv) {
       "over that and bytes over the best of loops that move as many. Other "
       "libraries: us, min / median: how many times as long as ours, by the "
       "minimum.\n",
-      measure::FmaPeakInstructions().c_str());
+      measure::FmaPeakInstructions(flags->target.vector_bytes).c_str());
   bool ok = true;
   std::string family;
   for (const Case& one : Cases()) {

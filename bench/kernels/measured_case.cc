@@ -59,7 +59,7 @@ class Measurement {
         options_(options),
         window_seconds_(options.threads == 1 ? kWindowSeconds
                                              : kSharedWindowSeconds),
-        fma_peak_(options.threads),
+        fma_peak_(options.threads, options.most_vector_bytes),
         memory_peak_(options.threads,
                      static_cast<int64_t>(CompulsoryBytes(one.op))) {}
 

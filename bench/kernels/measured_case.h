@@ -42,7 +42,8 @@ struct Measured {
 
 struct MeasureOptions {
   int threads = 1;
-  double seconds = 0.5;  // for each side
+  double seconds = 0.5;        // for each side
+  int most_vector_bytes = 64;  // of the peak
 };
 
 // `control` is null with several threads.

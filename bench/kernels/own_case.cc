@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
-#include "backends/spec/host_spec.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/status_macros.h"
@@ -61,11 +60,11 @@ bool IsFrame(absl::string_view label) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<OwnCase>> OwnCase::Create(
-    const onnx::ModelProto& model, int threads) {
+    const onnx::ModelProto& model, int threads, const TargetClass& target) {
   std::unique_ptr<OwnCase> own(new OwnCase);
   own->threads_ = threads;
   TW_ASSIGN_OR_RETURN(own->imported_, ImportModelProto(model));
-  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, SpecOf(target));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
                       cpu::CreateCpuCodegen(spec));
   // The frame must stay out of the case's kernels.

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "bench/model/own_model.h"
+#include "bench/options/target_class.h"
 #include "frontends/onnx/import_model.h"
 
 namespace tilewright::bench {
@@ -18,7 +19,8 @@ namespace tilewright::bench {
 class OwnCase {
  public:
   static absl::StatusOr<std::unique_ptr<OwnCase>> Create(
-      const onnx::ModelProto& model, int threads);
+      const onnx::ModelProto& model, int threads,
+      const TargetClass& target = {});
 
   // Runs once and compares with the reference interpreter at some points of
   // every output: DataLoss if one is wrong.

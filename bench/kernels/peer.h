@@ -36,8 +36,9 @@ class Peer {
 
 inline constexpr char kOnnxRuntimeName[] = "ONNX Runtime";
 
-// Opened at run time, so that nothing here depends on them: NotFound, with a
-// hint, where a library is absent or of another interface.
+// Opened at run time, after LimitPeers if they are to be limited, so that
+// nothing here depends on them: NotFound, with a hint, where a library is
+// absent or of another interface.
 absl::StatusOr<std::unique_ptr<Peer>> OpenOneDnn(int threads);
 absl::StatusOr<std::unique_ptr<Peer>> OpenOpenBlas(int threads);
 absl::StatusOr<std::unique_ptr<Peer>> OpenOnnxRuntime(

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
-#include "backends/spec/host_spec.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/status_macros.h"
@@ -73,8 +72,9 @@ CompileOptions FuseEverything() {
 }
 
 absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path,
-                                             const CompileOptions& options) {
-  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
+                                             const CompileOptions& options,
+                                             const TargetClass& target) {
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, SpecOf(target));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
                       cpu::CreateCpuCodegen(spec));
   const double start = ProcessCpuSeconds();

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/device.h"
+#include "bench/options/target_class.h"
 #include "bench/ort/ort_session.h"
 #include "compiler/compile.h"
 #include "runtime/session.h"
@@ -26,9 +27,10 @@ struct CompiledBytes {
 // Fuses whatever has a kernel, whether that pays or not: for correctness.
 CompileOptions FuseEverything();
 
-// For the CPU this runs on.
-absl::StatusOr<CompiledBytes> CompileForHost(
-    const std::string& onnx_path, const CompileOptions& options = {});
+// For the CPU this runs on, or its kind of `target`.
+absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path,
+                                             const CompileOptions& options = {},
+                                             const TargetClass& target = {});
 
 class OwnModel {
  public:

@@ -23,7 +23,7 @@ double Seconds(clockid_t clock) {
 }  // namespace
 
 double FmaPeak::Sample(double seconds) {
-  const PeakLoop loop = PeakLoops().front();
+  const PeakLoop loop = PeakLoops(most_vector_bytes_).front();
   const clockid_t clock =
       threads_ == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
   std::atomic<int64_t> batches{0};
@@ -65,6 +65,8 @@ double FmaPeak::Best(int samples) {
   return best_gflops_;
 }
 
-std::string FmaPeakInstructions() { return PeakLoops().front().instructions; }
+std::string FmaPeakInstructions(int most_vector_bytes) {
+  return PeakLoops(most_vector_bytes).front().instructions;
+}
 
 }  // namespace tilewright::measure

@@ -1,5 +1,5 @@
 // What this machine can do at most, right now: multiply-adds in registers, 14
-// accumulators, the widest vectors there are.
+// accumulators, the widest vectors there are or that are asked for.
 #ifndef TILEWRIGHT_MEASURE_PEAK_FMA_PEAK_H_
 #define TILEWRIGHT_MEASURE_PEAK_FMA_PEAK_H_
 
@@ -10,8 +10,9 @@ namespace tilewright::measure {
 // Samples the peak; interleave it with what is measured and take the best.
 class FmaPeak {
  public:
-  // `threads` loops run side by side.
-  explicit FmaPeak(int threads) : threads_(threads) {}
+  // `threads` loops run side by side, of vectors of at most so many bytes.
+  explicit FmaPeak(int threads, int most_vector_bytes = 64)
+      : threads_(threads), most_vector_bytes_(most_vector_bytes) {}
 
   // Runs for about `seconds`. A single thread is timed by its CPU time, several
   // by the wall clock. Returns GFLOP/s and remembers the best.
@@ -22,11 +23,12 @@ class FmaPeak {
 
  private:
   int threads_;
+  int most_vector_bytes_;
   double best_gflops_ = 0;
 };
 
 // "AVX-512", "AVX2", "SSE2 (no FMA)": what the loop uses.
-std::string FmaPeakInstructions();
+std::string FmaPeakInstructions(int most_vector_bytes = 64);
 
 }  // namespace tilewright::measure
 

@@ -14,6 +14,13 @@ TEST(FmaPeakTest, IsAPlausibleRateAndRemembersTheBest) {
   EXPECT_EQ(peak.best_gflops(), peak.Best(0));
 }
 
+TEST(FmaPeakTest, NarrowerVectorsAreNamedAndDoFewerAtATime) {
+  EXPECT_EQ(FmaPeakInstructions(16), "SSE2 (no FMA)");
+  EXPECT_NE(FmaPeakInstructions(32), "AVX-512");
+  FmaPeak narrow(1, 16);
+  EXPECT_GT(narrow.Sample(0.005), 1);
+}
+
 TEST(FmaPeakTest, ManyThreadsEndAndCountTogether) {
   FmaPeak peak(2);
   EXPECT_GT(peak.Sample(0.005), 1);

@@ -71,10 +71,11 @@ PeakLoop Loop(const char* dtype, const char* instructions, float (*batch)(),
 
 }  // namespace
 
-std::vector<PeakLoop> PeakLoops() {
-  const bool avx512 = __builtin_cpu_supports("avx512f");
-  const bool avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+std::vector<PeakLoop> PeakLoops(int most_vector_bytes) {
+  const bool avx512 =
+      most_vector_bytes >= 64 && __builtin_cpu_supports("avx512f");
+  const bool avx2 = most_vector_bytes >= 32 && __builtin_cpu_supports("avx2") &&
+                    __builtin_cpu_supports("fma");
   std::vector<PeakLoop> loops;
   if (avx512) {
     loops = {Loop("f32", "AVX-512", F32Avx512, 32),

@@ -18,7 +18,8 @@ struct PeakLoop {
 };
 
 // What this CPU can run, the widest instructions of each type; f32 first.
-std::vector<PeakLoop> PeakLoops();
+// `most_vector_bytes`: 32 leaves AVX-512 out, 16 AVX2 and FMA too.
+std::vector<PeakLoop> PeakLoops(int most_vector_bytes = 64);
 
 }  // namespace tilewright::measure
 
