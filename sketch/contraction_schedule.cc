@@ -47,8 +47,11 @@ class Builder {
     if (output_.shape.empty()) return std::nullopt;
     tiles_ = StartTiles(workload_, chain_.output);
     // Bounds of a stage are made for vectors along the contiguous axis.
-    if (!place_.inside)
-      DecideLanes(place_.decider, tiles_, reduction_.compute.axes);
+    if (!place_.inside) {
+      FollowRule();
+      DecideLanes(place_.decider, tiles_, reduction_.compute.axes,
+                  [&](int axis) { return MostTasks(axis) >= least_tasks_; });
+    }
     ShareVectors();
     DecideRows(place_.decider, tiles_, reduction_.compute.axes, TileBits());
     DecideDot();
@@ -153,6 +156,27 @@ class Builder {
     return far;
   }
 
+  // What the rule does by itself: the tasks that all answers leave.
+  void FollowRule() {
+    const OutputTiles start = tiles_;
+    ShareVectors();
+    dot_ = ChooseDot(workload_, spec_, reduction_, body_, tiles_.vector_axis);
+    const TileSpace space = SpaceOfTile();
+    const RegisterTile tile = ChooseRegisterTile(space, TasksOf(space));
+    const int64_t tasks = CountTiles(space, tile) * TasksOf(space).others;
+    least_tasks_ = LeastTasks(spec_, tasks);
+    rule_ = Rule{tiles_, dot_, tile};
+    tiles_ = start;
+  }
+
+  // Tasks of the smallest tiles, with vectors along `axis`.
+  int64_t MostTasks(int axis) const {
+    int64_t tasks = CeilDiv(tiles_.shape[axis], UnitAlong(axis).elements);
+    for (size_t i = 0; i < tiles_.shape.size(); ++i)
+      if (static_cast<int>(i) != axis) tasks *= tiles_.shape[i];
+    return tasks;
+  }
+
   void DecideDot() {
     dot_ = ChooseDot(workload_, spec_, reduction_, body_, tiles_.vector_axis);
     if (!dot_) return;
@@ -165,19 +189,53 @@ class Builder {
 
   int64_t Extent(int axis) const { return axis < 0 ? 1 : tiles_.shape[axis]; }
 
-  void ChooseTile() {
+  VectorUnit UnitAlong(int axis) const {
     const int64_t lanes = Lanes(graph_, spec_);
-    const VectorUnit unit =
-        FindContiguous(workload_, chain_.output).dim == tiles_.vector_axis
-            ? UnitOf(workload_, chain_.output, lanes)
-            : VectorUnit{std::min(lanes, Extent(tiles_.vector_axis)), false};
+    return FindContiguous(workload_, chain_.output).dim == axis
+               ? UnitOf(workload_, chain_.output, lanes)
+               : VectorUnit{std::min(lanes, Extent(axis)), false};
+  }
+
+  // With the axes of tiles_ and dot_ as they are.
+  TileSpace SpaceOfTile() const {
+    const VectorUnit unit = UnitAlong(tiles_.vector_axis);
     TileSpace space;
     space.vectors = CeilDiv(Extent(tiles_.vector_axis), unit.elements);
     space.rows = Extent(tiles_.row_axis);
     space.outer_rows = Extent(tiles_.outer_row_axis);
     space.registers = static_cast<int>(spec_.unit().vector_registers());
-    space.registers_per_unit = static_cast<int>(CeilDiv(unit.elements, lanes));
+    space.registers_per_unit =
+        static_cast<int>(CeilDiv(unit.elements, Lanes(graph_, spec_)));
     space.rows_far_apart = RowsFarApart();
+    if (dot_) {
+      space.registers_per_load = dot_->registers_per_load;
+      space.registers_beside = dot_->registers_beside;
+    }
+    return space;
+  }
+
+  TileTasks TasksOf(const TileSpace& space) const {
+    TileTasks tasks;
+    tasks.others = MostTasks(tiles_.vector_axis) /
+                   (space.vectors * space.rows * space.outer_rows);
+    tasks.cores = spec_.unit().cores();
+    tasks.steps = ReducedExtent() / (dot_ ? dot_->intrinsic->group : 1);
+    return tasks;
+  }
+
+  // Of these axes.
+  RegisterTile TileByRule(const TileSpace& space) const {
+    if (place_.inside) return ChooseRegisterTile(space);
+    const bool same = rule_->tiles.vector_axis == tiles_.vector_axis &&
+                      rule_->tiles.row_axis == tiles_.row_axis &&
+                      rule_->tiles.outer_row_axis == tiles_.outer_row_axis &&
+                      rule_->dot.has_value() == dot_.has_value();
+    return same ? rule_->tile : ChooseRegisterTile(space, TasksOf(space));
+  }
+
+  void ChooseTile() {
+    const VectorUnit unit = UnitAlong(tiles_.vector_axis);
+    TileSpace space = SpaceOfTile();
     if (place_.inside) {
       // By value: spaces of decisions outlive this run.
       space.allowed = [bounds = place_.bounds, tiles = tiles_,
@@ -189,13 +247,11 @@ class Builder {
                allow(tiles.row_axis, tile.rows) &&
                allow(tiles.outer_row_axis, tile.outer_rows);
       };
+    } else {
+      space.least_tiles = CeilDiv(least_tasks_, TasksOf(space).others);
     }
-    if (dot_) {
-      space.registers_per_load = dot_->registers_per_load;
-      space.registers_beside = dot_->registers_beside;
-    }
-    const RegisterTile tile =
-        DecideRegisterTile(place_.decider, space, TileBits());
+    const RegisterTile tile = DecideRegisterTile(place_.decider, space,
+                                                 TileByRule(space), TileBits());
     SetVectors(tiles_, unit, tile.vectors);
     if (tiles_.row_axis >= 0) tiles_.axes[tiles_.row_axis].tile = tile.rows;
     if (tiles_.outer_row_axis >= 0)
@@ -338,6 +394,15 @@ class Builder {
   std::optional<DotChoice> dot_;
   ReduceLoops loops_;
   OutputTiles tiles_;
+  // Of a kernel: its axes, dot and tile if the rule answers alone, and the
+  // tasks that all answers leave.
+  struct Rule {
+    OutputTiles tiles;
+    std::optional<DotChoice> dot;
+    RegisterTile tile;
+  };
+  std::optional<Rule> rule_;
+  int64_t least_tasks_ = 1;
   Handle task_ = -1;              // the loop around all others
   std::optional<Handle> blocks_;  // the loop over blocks of terms
 };

@@ -139,34 +139,59 @@ int64_t TaskExtentByRule(const std::vector<int64_t>& shape, const Runs& runs,
   return CeilDiv(extent, tasks);
 }
 
-RunTask DecideRunTask(Decider& decider, const std::vector<int64_t>& shape,
-                      const Runs& runs, int64_t lanes, const DeviceSpec& spec) {
+// Elements of a task, about.
+int64_t ElementsOfTask(const std::vector<int64_t>& shape, int64_t lanes,
+                       const DeviceSpec& spec) {
   int64_t elements = 1;
   for (const int64_t extent : shape) elements *= extent;
   const int64_t cores = std::max<int64_t>(1, spec.unit().cores());
-  const int64_t per_task = std::max(
-      lanes * kVectors, std::min(kOperationsPerTask / kOperationsPerElement,
-                                 elements / (kTasksPerCore * cores)));
-  size_t rule_cut = 0;
-  while (rule_cut + 1 < runs.order.size() &&
-         Inside(shape, runs, rule_cut) > per_task)
-    ++rule_cut;
-  const int64_t rule_extent = TaskExtentByRule(shape, runs, rule_cut, per_task);
-  const int64_t least =
-      LeastTasks(spec, Outside(shape, runs, rule_cut) *
-                           CeilDiv(shape[runs.order[rule_cut]], rule_extent));
-  // Axes whose steps are enough for the tasks, and not less than a vector each.
+  return std::max(lanes * kVectors,
+                  std::min(kOperationsPerTask / kOperationsPerElement,
+                           elements / (kTasksPerCore * cores)));
+}
+
+RunTask RunTaskByRule(const std::vector<int64_t>& shape, const Runs& runs,
+                      int64_t per_task) {
+  RunTask task;
+  while (task.cut + 1 < runs.order.size() &&
+         Inside(shape, runs, task.cut) > per_task)
+    ++task.cut;
+  task.extent = TaskExtentByRule(shape, runs, task.cut, per_task);
+  return task;
+}
+
+int64_t TasksOf(const std::vector<int64_t>& shape, const Runs& runs,
+                const RunTask& task) {
+  return Outside(shape, runs, task.cut) *
+         CeilDiv(shape[runs.order[task.cut]], task.extent);
+}
+
+// The axes whose steps are enough for the tasks, and not less than a vector
+// each; at least the rule's, if that has enough.
+std::vector<size_t> CutsOf(const std::vector<int64_t>& shape, const Runs& runs,
+                           const RunTask& rule, int64_t lanes, int64_t least) {
   std::vector<size_t> cuts;
-  std::vector<std::string> names;
-  int64_t rule_option = 0;
   for (size_t cut = 0; cut < runs.order.size(); ++cut) {
     const int64_t extent = shape[runs.order[cut]];
-    const bool may = Outside(shape, runs, cut) * extent >= least &&
-                     extent * Inside(shape, runs, cut) >= lanes;
-    if (!may && cut != rule_cut) continue;
-    if (cut == rule_cut) rule_option = static_cast<int64_t>(cuts.size());
-    cuts.push_back(cut);
-    names.push_back(absl::StrCat("axis", runs.order[cut]));
+    if (Outside(shape, runs, cut) * extent >= least &&
+        (extent * Inside(shape, runs, cut) >= lanes || cut == rule.cut))
+      cuts.push_back(cut);
+  }
+  return cuts;
+}
+
+// REQUIRES: some cut leaves `least` tasks.
+RunTask DecideRunTask(Decider& decider, const std::vector<int64_t>& shape,
+                      const Runs& runs, int64_t lanes, int64_t least,
+                      const DeviceSpec& spec) {
+  const int64_t per_task = ElementsOfTask(shape, lanes, spec);
+  const RunTask rule = RunTaskByRule(shape, runs, per_task);
+  const std::vector<size_t> cuts = CutsOf(shape, runs, rule, lanes, least);
+  std::vector<std::string> names;
+  int64_t rule_option = 0;
+  for (size_t i = 0; i < cuts.size(); ++i) {
+    if (cuts[i] == rule.cut) rule_option = static_cast<int64_t>(i);
+    names.push_back(absl::StrCat("axis", runs.order[cuts[i]]));
   }
   RunTask task;
   task.cut = cuts[decider.DecideNumber("task.axis", Space::OneOf(names),
@@ -184,10 +209,12 @@ RunTask DecideRunTask(Decider& decider, const std::vector<int64_t>& shape,
 
 // Loops that pass through memory as it lies: a task is a piece of it.
 void WriteRuns(const Place& place, const Tensor& output, const Runs& runs,
-               Handle block, int64_t lanes, const DeviceSpec& spec) {
+               Handle block, int64_t lanes, int64_t least,
+               const DeviceSpec& spec) {
   ScheduleWriter& writer = place.writer;
   const std::vector<int64_t> shape = output.static_shape();
-  const RunTask task = DecideRunTask(place.decider, shape, runs, lanes, spec);
+  const RunTask task =
+      DecideRunTask(place.decider, shape, runs, lanes, least, spec);
   std::vector<Factors> split;
   for (const int64_t extent : shape) split.push_back(Factors{1, extent});
   for (size_t i = 0; i <= task.cut; ++i) {
@@ -223,49 +250,73 @@ void WriteRuns(const Place& place, const Tensor& output, const Runs& runs,
   writer.Annotate(parts[1], "tile");
 }
 
-// "tile": what is unrolled together, along the vector axis or, of blocked
-// layouts, by preference along the axis whose neighbours lie behind a block.
-void DecideTile(const Place& place, OutputTiles& tiles, const VectorUnit& unit,
-                int64_t lanes, const DeviceSpec& spec) {
-  const int64_t registers = CeilDiv(unit.elements, lanes);
-  const int64_t units = CeilDiv(tiles.shape[tiles.vector_axis], unit.elements);
-  const int64_t rows = tiles.row_axis < 0 ? 1 : tiles.shape[tiles.row_axis];
-  const int64_t together = std::max<int64_t>(1, kVectors / registers);
-  const bool along_rows = unit.blocked && tiles.row_axis >= 0;
-  const auto with = [tiles, unit](int64_t vectors, int64_t tile_rows) {
-    OutputTiles result = tiles;
-    SetVectors(result, unit, vectors);
-    if (result.row_axis >= 0) result.axes[result.row_axis].tile = tile_rows;
-    return result;
-  };
-  const DecisionValue rule = {along_rows ? 1 : std::min(units, together),
-                              along_rows ? std::min(together, rows) : 1};
-  const int64_t least = LeastTasks(spec, with(rule[0], rule[1]).Tasks());
-  const auto admits = [=, inside = place.inside.has_value(),
-                       bounds = place.bounds](const DecisionValue& value) {
-    if (value == rule) return true;
-    if (value[0] * value[1] * registers > kMostVectors) return false;
-    if (!inside) return with(value[0], value[1]).Tasks() >= least;
-    return bounds.Allow(tiles.vector_axis, value[0] * unit.elements,
-                        tiles.shape[tiles.vector_axis]) &&
-           bounds.Allow(tiles.row_axis, value[1], rows);
-  };
-  const int64_t most = std::max(together, kMostVectors / registers);
-  const DecisionValue tile = place.decider.Decide(
-      "tile",
-      Space::Composite({{"vectors", Space::Integers(1, std::min(units, most))},
-                        {"rows", Space::Integers(1, std::min(rows, most))}},
-                       admits),
-      [&] { return rule; });
-  tiles = with(tile[0], tile[1]);
-  tiles.vectors_inside = !along_rows;
-}
+// The tiles of a map: what is unrolled together, along the vector axis or, of
+// blocked layouts, by preference along the axis whose neighbours lie behind a
+// block.
+class MapTiles {
+ public:
+  MapTiles(const Workload& workload, const Tensor& output, int64_t lanes)
+      : start_(StartTiles(workload, output.id)),
+        unit_(UnitOf(workload, output.id, lanes)),
+        registers_(CeilDiv(unit_.elements, lanes)),
+        units_(CeilDiv(start_.shape[start_.vector_axis], unit_.elements)),
+        rows_(start_.row_axis < 0 ? 1 : start_.shape[start_.row_axis]),
+        together_(std::max<int64_t>(1, kVectors / registers_)),
+        along_rows_(unit_.blocked && start_.row_axis >= 0) {}
 
-void WriteTiles(const Place& place, const Workload& workload,
-                const Tensor& output, Handle block, int64_t lanes,
-                const DeviceSpec& spec) {
-  OutputTiles tiles = StartTiles(workload, output.id);
-  DecideTile(place, tiles, UnitOf(workload, output.id, lanes), lanes, spec);
+  // Tiles that `rule` leaves, and the smallest one.
+  int64_t CountByRule() const { return With(Rule()).Tasks(); }
+  int64_t MostTiles() const { return With({1, 1}).Tasks(); }
+
+  // "tile". `least`: tiles that are left at least.
+  OutputTiles Decide(const Place& place, int64_t least) const {
+    DecisionValue rule = Rule();
+    if (With(rule).Tasks() < least) rule = {1, 1};
+    const auto admits = [*this, rule, least, inside = place.inside.has_value(),
+                         bounds = place.bounds](const DecisionValue& value) {
+      if (value == rule) return true;
+      if (value[0] * value[1] * registers_ > kMostVectors) return false;
+      if (!inside) return With(value).Tasks() >= least;
+      return bounds.Allow(start_.vector_axis, value[0] * unit_.elements,
+                          start_.shape[start_.vector_axis]) &&
+             bounds.Allow(start_.row_axis, value[1], rows_);
+    };
+    const int64_t most = std::max(together_, kMostVectors / registers_);
+    OutputTiles tiles = With(place.decider.Decide(
+        "tile",
+        Space::Composite(
+            {{"vectors", Space::Integers(1, std::min(units_, most))},
+             {"rows", Space::Integers(1, std::min(rows_, most))}},
+            admits),
+        [&] { return rule; }));
+    tiles.vectors_inside = !along_rows_;
+    return tiles;
+  }
+
+ private:
+  DecisionValue Rule() const {
+    return {along_rows_ ? 1 : std::min(units_, together_),
+            along_rows_ ? std::min(together_, rows_) : 1};
+  }
+
+  OutputTiles With(const DecisionValue& value) const {
+    OutputTiles result = start_;
+    SetVectors(result, unit_, value[0]);
+    if (result.row_axis >= 0) result.axes[result.row_axis].tile = value[1];
+    return result;
+  }
+
+  OutputTiles start_;
+  VectorUnit unit_;
+  int64_t registers_;  // of a unit
+  int64_t units_, rows_;
+  int64_t together_;  // units of a tile by rule
+  bool along_rows_;
+};
+
+void WriteTiles(const Place& place, const Tensor& output, const MapTiles& map,
+                Handle block, int64_t least, const DeviceSpec& spec) {
+  OutputTiles tiles = map.Decide(place, least);
   if (place.inside) {
     TakeWhole(tiles);
   } else {
@@ -283,6 +334,37 @@ void WriteTiles(const Place& place, const Workload& workload,
   TileMap(place.writer, tiles, block, output.compute.axes, true);
 }
 
+// Whether loops pass through runs, and the tasks that all answers leave.
+struct LoopChoice {
+  bool as_runs = false;
+  int64_t least = 1;
+};
+
+// "loops", where both ways are.
+LoopChoice DecideLoops(Decider& decider, const std::vector<int64_t>& shape,
+                       const std::optional<Runs>& runs, const MapTiles& map,
+                       int64_t lanes, const DeviceSpec& spec) {
+  if (!runs || runs->order.size() < 2)
+    return {false, LeastTasks(spec, map.CountByRule())};
+  const RunTask rule =
+      RunTaskByRule(shape, *runs, ElementsOfTask(shape, lanes, spec));
+  LoopChoice choice;
+  choice.least = LeastTasks(
+      spec, runs->joins() ? TasksOf(shape, *runs, rule) : map.CountByRule());
+  std::vector<std::string> options;
+  if (!runs->joins() || map.MostTiles() >= choice.least)
+    options.emplace_back("tiles");
+  if (runs->joins() || !CutsOf(shape, *runs, rule, lanes, choice.least).empty())
+    options.emplace_back("runs");
+  const std::string wanted = runs->joins() ? "runs" : "tiles";
+  choice.as_runs =
+      options[decider.DecideNumber("loops", Space::OneOf(options), [&] {
+        return std::find(options.begin(), options.end(), wanted) -
+               options.begin();
+      })] == "runs";
+  return choice;
+}
+
 }  // namespace
 
 void WriteMap(const Workload& workload, const DeviceSpec& spec,
@@ -295,19 +377,17 @@ void WriteMap(const Workload& workload, const DeviceSpec& spec,
   const Handle last = writer.Block(chain.last);
   if (output.shape.empty()) return;
   const int64_t lanes = Lanes(graph, spec);
+  const MapTiles map(workload, output, lanes);
   // The stages of a fused group follow the axes of their tile.
+  if (place.inside) return WriteTiles(place, output, map, last, 1, spec);
   const std::optional<Runs> runs =
-      place.inside
-          ? std::nullopt
-          : FindRuns(workload, chain.output, InlinedBody(graph, chain.output));
-  const bool as_runs =
-      runs && runs->order.size() > 1 &&
-      place.decider.DecideNumber("loops", Space::OneOf({"tiles", "runs"}),
-                                 [&] { return runs->joins() ? 1 : 0; }) == 1;
-  if (as_runs) {
-    WriteRuns(place, output, *runs, last, lanes, spec);
+      FindRuns(workload, chain.output, InlinedBody(graph, chain.output));
+  const LoopChoice choice =
+      DecideLoops(place.decider, output.static_shape(), runs, map, lanes, spec);
+  if (choice.as_runs) {
+    WriteRuns(place, output, *runs, last, lanes, choice.least, spec);
   } else {
-    WriteTiles(place, workload, output, last, lanes, spec);
+    WriteTiles(place, output, map, last, choice.least, spec);
   }
 }
 

@@ -92,60 +92,92 @@ std::vector<Crossing> FindCrossings(const Workload& workload,
 
 namespace {
 
-Crossing DecideCrossing(Decider& decider,
-                        const std::vector<Crossing>& crossings) {
-  std::vector<std::string> axes;
-  for (const Crossing& crossing : crossings)
-    axes.push_back(absl::StrCat("axis", crossing.axis));
-  return crossings[decider.DecideNumber("across", Space::OneOf(std::move(axes)),
-                                        [] { return 0; })];
-}
+// The tiles of a move whose vectors cross `crossing`, inside of whatever else
+// there is: so many units of the vector axis, and pieces of that one.
+class MoveTiles {
+ public:
+  MoveTiles(const OutputTiles& start, const VectorUnit& unit,
+            const Crossing& crossing, int64_t bytes)
+      : start_(start), unit_(unit), bytes_(bytes) {
+    if (start_.row_axis != crossing.axis) {
+      start_.outer_row_axis = start_.row_axis;
+      start_.row_axis = crossing.axis;
+    }
+    const int64_t line = std::max<int64_t>(1, kLineBytes / bytes);
+    const int64_t extent = start_.shape[crossing.axis];
+    const int64_t side = std::min(extent, kSideBytes / bytes);
+    const int64_t columns =
+        std::min(kSideBytes / bytes, kTileBytes / bytes / side);
+    // Runs shorter than a line are powers of two, or the whole axis.
+    piece_ = std::min(crossing.run, line);
+    units_ = CeilDiv(start_.shape[start_.vector_axis], unit.elements);
+    pieces_ = CeilDiv(extent, piece_);
+    rule_ = {std::min(units_, std::max<int64_t>(1, columns / unit.elements)),
+             CeilDiv(std::min(crossing.run, side), piece_)};
+  }
 
-// "tile". REQUIRES: the crossing axis is the row axis.
-void DecideTile(const Place& place, OutputTiles& tiles, const VectorUnit& unit,
-                const Crossing& crossing, int64_t bytes,
-                const DeviceSpec& spec) {
-  const int64_t line = std::max<int64_t>(1, kLineBytes / bytes);
-  const int64_t extent = tiles.shape[crossing.axis];
-  const int64_t units = CeilDiv(tiles.shape[tiles.vector_axis], unit.elements);
-  const int64_t side = std::min(extent, kSideBytes / bytes);
-  const int64_t columns =
-      std::min(kSideBytes / bytes, kTileBytes / bytes / side);
-  // Runs shorter than a line are powers of two, or the whole axis.
-  const int64_t piece = std::min(crossing.run, line);
-  const DecisionValue rule = {
-      std::min(units, std::max<int64_t>(1, columns / unit.elements)),
-      CeilDiv(std::min(crossing.run, side), piece)};
-  const auto with = [tiles, unit, piece](const DecisionValue& value) {
-    OutputTiles result = tiles;
-    SetVectors(result, unit, value[0]);
+  // Tiles that the rule leaves, and the smallest one.
+  int64_t CountByRule() const { return With(rule_).Tasks(); }
+  int64_t MostTiles() const { return With({1, 1}).Tasks(); }
+
+  // "tile". `least`: tiles that are left at least.
+  OutputTiles Decide(const Place& place, int64_t least) const {
+    const DecisionValue rule =
+        CountByRule() < least ? DecisionValue{1, 1} : rule_;
+    const auto admits = [*this, rule, least, inside = place.inside.has_value(),
+                         bounds = place.bounds](const DecisionValue& value) {
+      if (value == rule) return true;
+      const OutputTiles tiles = With(value);
+      const int64_t rows = tiles.axes[tiles.row_axis].tile;
+      const int64_t width = value[0] * unit_.elements;
+      if (width * rows * bytes_ > kTileBytes) return false;
+      if (!inside) return tiles.Tasks() >= least;
+      return bounds.Allow(tiles.vector_axis, width,
+                          tiles.shape[tiles.vector_axis]) &&
+             bounds.Allow(tiles.row_axis, rows, tiles.shape[tiles.row_axis]);
+    };
+    const auto most = [](int64_t all, int64_t by_rule) {
+      return std::min(all, std::max(kMostLines, by_rule));
+    };
+    return With(place.decider.Decide(
+        "tile",
+        Space::Composite(
+            {{"columns", Space::Integers(1, most(units_, rule[0]))},
+             {"rows", Space::Integers(1, most(pieces_, rule[1]))}},
+            admits),
+        [&] { return rule; }));
+  }
+
+ private:
+  OutputTiles With(const DecisionValue& value) const {
+    OutputTiles result = start_;
+    SetVectors(result, unit_, value[0]);
     result.axes[result.row_axis].tile =
-        std::min(value[1] * piece, result.shape[result.row_axis]);
+        std::min(value[1] * piece_, result.shape[result.row_axis]);
     return result;
-  };
-  const int64_t least = LeastTasks(spec, with(rule).Tasks());
-  const auto admits = [=, inside = place.inside.has_value(),
-                       bounds = place.bounds](const DecisionValue& value) {
-    if (value == rule) return true;
-    const OutputTiles result = with(value);
-    const int64_t rows = result.axes[result.row_axis].tile;
-    const int64_t width = value[0] * unit.elements;
-    if (width * rows * bytes > kTileBytes) return false;
-    if (!inside) return result.Tasks() >= least;
-    return bounds.Allow(tiles.vector_axis, width,
-                        tiles.shape[tiles.vector_axis]) &&
-           bounds.Allow(tiles.row_axis, rows, extent);
-  };
-  const auto most = [](int64_t pieces, int64_t by_rule) {
-    return std::min(pieces, std::max(kMostLines, by_rule));
-  };
-  tiles = with(place.decider.Decide(
-      "tile",
-      Space::Composite(
-          {{"columns", Space::Integers(1, most(units, rule[0]))},
-           {"rows", Space::Integers(1, most(CeilDiv(extent, piece), rule[1]))}},
-          admits),
-      [&] { return rule; }));
+  }
+
+  OutputTiles start_;
+  VectorUnit unit_;
+  int64_t bytes_;  // of an element
+  int64_t piece_;  // elements of the crossing axis that are moved together
+  int64_t units_, pieces_;
+  DecisionValue rule_;
+};
+
+// "across": those of the crossings that can leave `least` tasks; the first one
+// by preference.
+size_t DecideCrossing(Decider& decider, const std::vector<Crossing>& crossings,
+                      const std::vector<MoveTiles>& tiles, int64_t least) {
+  std::vector<size_t> options;
+  std::vector<std::string> axes;
+  for (size_t i = 0; i < crossings.size(); ++i) {
+    if (tiles[i].MostTiles() < least) continue;
+    options.push_back(i);
+    axes.push_back(absl::StrCat("axis", crossings[i].axis));
+  }
+  return options[decider.DecideNumber("across", Space::OneOf(std::move(axes)),
+                                      [] { return 0; })];
 }
 
 }  // namespace
@@ -159,17 +191,18 @@ void WriteMove(const Workload& workload, const DeviceSpec& spec,
   for (const std::string& block : chain.inlined)
     writer.ComputeInline(writer.Block(block));
   const Handle last = writer.Block(chain.last);
-  OutputTiles tiles = StartTiles(workload, chain.output);
-  const Crossing crossing = DecideCrossing(place.decider, crossings);
-  // The crossing axis inside, whatever else there is around.
-  if (tiles.row_axis != crossing.axis) {
-    tiles.outer_row_axis = tiles.row_axis;
-    tiles.row_axis = crossing.axis;
-  }
   const int64_t bytes = SizeBytes(output.dtype);
   const VectorUnit unit =
       UnitOf(workload, chain.output, std::max<int64_t>(1, kLineBytes / bytes));
-  DecideTile(place, tiles, unit, crossing, bytes, spec);
+  const OutputTiles start = StartTiles(workload, chain.output);
+  std::vector<MoveTiles> across;
+  for (const Crossing& crossing : crossings)
+    across.emplace_back(start, unit, crossing, bytes);
+  const int64_t least =
+      place.inside ? 1 : LeastTasks(spec, across[0].CountByRule());
+  OutputTiles tiles =
+      across[DecideCrossing(place.decider, crossings, across, least)].Decide(
+          place, least);
   if (place.inside) {
     TakeWhole(tiles);
   } else {

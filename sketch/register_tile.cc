@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/ceil_div.h"
+
 namespace tilewright::sketch {
 namespace {
 
@@ -35,8 +37,12 @@ std::array<Cut, 2> Pieces(int64_t extent, int64_t tile) {
   return {{{extent / tile, tile}, {extent % tile == 0 ? 0 : 1, extent % tile}}};
 }
 
-// Of one step of the reduction over one tile, in multiply-adds.
-double TileCost(const TileSpace& space, double rows, double vectors) {
+// Multiply-adds' worth of time that one step of the reduction takes for one
+// tile.
+double StepCostOfTile(const TileSpace& space, const RegisterTile& tile) {
+  const double rows = static_cast<double>(tile.rows * tile.outer_rows),
+               vectors =
+                   static_cast<double>(tile.vectors * space.registers_per_unit);
   const double least = std::max(rows * vectors, kAccumulatorsToHideLatency);
   if (space.registers < kManyRegisters) {
     const double loads = rows + vectors;
@@ -48,27 +54,23 @@ double TileCost(const TileSpace& space, double rows, double vectors) {
   return least + broadcast * rows + kVectorLoadCost * vectors + kStepCost;
 }
 
-// Multiply-adds' worth of time that one step of the reduction takes over the
-// whole space.
+// The same over the whole space, one tile after the other.
 double StepCost(const TileSpace& space, const RegisterTile& tile) {
   double cost = 0;
   for (const Cut& v : Pieces(space.vectors, tile.vectors)) {
     for (const Cut& r : Pieces(space.rows, tile.rows)) {
       for (const Cut& o : Pieces(space.outer_rows, tile.outer_rows)) {
-        const double rows = static_cast<double>(r.size * o.size),
-                     vectors =
-                         static_cast<double>(v.size * space.registers_per_unit);
         cost += static_cast<double>(v.count * r.count * o.count) *
-                TileCost(space, rows, vectors);
+                StepCostOfTile(space, {v.size, r.size, o.size});
       }
     }
   }
   return cost;
 }
 
-}  // namespace
-
-RegisterTile ChooseRegisterTile(const TileSpace& space) {
+// The tile with the least cost, of those that fit and are allowed.
+template <typename Cost>
+RegisterTile Cheapest(const TileSpace& space, Cost cost_of) {
   RegisterTile best;
   double least_cost = std::numeric_limits<double>::infinity();
   std::vector<int64_t> widths = {8, 6, 4, 3, 2, 1};
@@ -89,13 +91,44 @@ RegisterTile ChooseRegisterTile(const TileSpace& space) {
           rows == space.rows ? std::min(most_rows / rows, space.outer_rows) : 1;
       for (int64_t outer = 1; outer <= most_outer; ++outer) {
         const RegisterTile tile{vectors, rows, outer};
-        if (space.allowed && !space.allowed(tile)) continue;
-        const double cost = StepCost(space, tile);
+        if (CountTiles(space, tile) < space.least_tiles ||
+            (space.allowed && !space.allowed(tile)))
+          continue;
+        const double cost = cost_of(tile);
         if (cost < least_cost) best = tile, least_cost = cost;
       }
     }
   }
   return best;
+}
+
+}  // namespace
+
+int64_t CountTiles(const TileSpace& space, const RegisterTile& tile) {
+  return CeilDiv(space.vectors, tile.vectors) * CeilDiv(space.rows, tile.rows) *
+         CeilDiv(space.outer_rows, tile.outer_rows);
+}
+
+RegisterTile ChooseRegisterTile(const TileSpace& space) {
+  return Cheapest(
+      space, [&](const RegisterTile& tile) { return StepCost(space, tile); });
+}
+
+RegisterTile ChooseRegisterTile(const TileSpace& space,
+                                const TileTasks& tasks) {
+  const RegisterTile alone = ChooseRegisterTile(space);
+  if (tasks.cores <= kFewCores ||
+      CountTiles(space, alone) * tasks.others >= tasks.cores)
+    return alone;
+  // Until the last core is done.
+  const auto time_of = [&](const RegisterTile& tile) {
+    const int64_t count = CountTiles(space, tile) * tasks.others;
+    return static_cast<double>(CeilDiv(count, tasks.cores) * tasks.steps) *
+               StepCostOfTile(space, tile) +
+           (count > 1 ? kWakeCost : 0);
+  };
+  const RegisterTile many = Cheapest(space, time_of);
+  return time_of(many) < time_of(alone) ? many : alone;
 }
 
 }  // namespace tilewright::sketch

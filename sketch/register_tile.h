@@ -31,9 +31,29 @@ struct TileSpace {
   int registers_beside = 1;
   // Whether a tile may be; unset: all may. All vectors × one row always may.
   std::function<bool(const RegisterTile&)> allowed;
+  int64_t least_tiles = 1;  // that a tile cuts the space into
 };
 
+int64_t CountTiles(const TileSpace& space, const RegisterTile& tile);
+
+// The tile with the least modelled time over the whole space.
 RegisterTile ChooseRegisterTile(const TileSpace& space);
+
+// Who computes the tiles of a kernel, all of which may be tasks.
+struct TileTasks {
+  int64_t others = 1;  // tiles along axes that the space does not have
+  int64_t cores = 1;
+  int64_t steps = 1;  // of the reduction
+};
+// With more cores than these, a kernel is cut up rather than leave cores
+// without work.
+inline constexpr int64_t kFewCores = 8;
+// What beginning a parallel kernel costs, in multiply-adds of vectors: about
+// half a microsecond.
+inline constexpr double kWakeCost = 4000;
+// The same; but where it leaves some of many cores without a tile, the one with
+// the least modelled time until the last core is done.
+RegisterTile ChooseRegisterTile(const TileSpace& space, const TileTasks& tasks);
 
 }  // namespace tilewright::sketch
 

@@ -71,5 +71,26 @@ TEST(RegisterTileTest, AccumulatorsAndOperandsFitTheRegisters) {
   }
 }
 
+// Of a product with 1000 columns and one row.
+TEST(RegisterTileTest, ManyCoresGetTilesOfTheirOwn) {
+  const TileSpace space = {63, 1, 1, 32, 1};
+  for (const int64_t cores : {1, 2, 8})
+    EXPECT_EQ(ChooseRegisterTile(space, {1, cores, 2048}).vectors, 8);
+  EXPECT_EQ(CountTiles(space, ChooseRegisterTile(space, {1, 64, 2048})), 63);
+  EXPECT_EQ(CountTiles(space, ChooseRegisterTile(space, {1, 24, 2048})), 21);
+  // Tiles of other axes are enough, or there is too little to do.
+  EXPECT_EQ(ChooseRegisterTile(space, {8, 64, 2048}).vectors, 8);
+  EXPECT_EQ(CountTiles({8, 1, 1, 32, 1},
+                       ChooseRegisterTile({8, 1, 1, 32, 1}, {1, 64, 16})),
+            1);
+}
+
+TEST(RegisterTileTest, LeavesAsManyTilesAsItHasTo) {
+  TileSpace space = {4, 56, 56, 32, 1};
+  EXPECT_EQ(CountTiles(space, ChooseRegisterTile(space)), 2 * 4 * 56);
+  space.least_tiles = 1000;
+  EXPECT_GE(CountTiles(space, ChooseRegisterTile(space)), 1000);
+}
+
 }  // namespace
 }  // namespace tilewright::sketch

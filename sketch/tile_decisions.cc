@@ -28,19 +28,17 @@ int64_t MostSteps(OutputTiles tiles, int axis, int64_t least) {
 
 }  // namespace
 
+int64_t LeastTasks(int64_t cores, int64_t by_rule) {
+  return std::min(by_rule, kLeastTasksPerCore * std::max<int64_t>(1, cores));
+}
+
 int64_t LeastTasks(const DeviceSpec& spec, int64_t by_rule) {
-  const int64_t cores = std::max<int64_t>(1, spec.unit().cores());
-  return std::min(by_rule, kLeastTasksPerCore * cores);
+  return LeastTasks(spec.unit().cores(), by_rule);
 }
 
 int64_t MostStepsOfATask(int64_t left, int64_t others, int64_t least) {
   const int64_t here = CeilDiv(least, std::max<int64_t>(1, others));
   return here <= 1 ? left : std::max<int64_t>(1, (left - 1) / (here - 1));
-}
-
-RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
-                                Bits bits) {
-  return DecideRegisterTile(decider, space, ChooseRegisterTile(space), bits);
 }
 
 RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
@@ -63,7 +61,8 @@ RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
         held * (tile.rows * tile.outer_rows + space.registers_per_load) +
             space.registers_beside <=
         space.registers;
-    return fits && !wide && (!space.allowed || space.allowed(tile));
+    return fits && !wide && CountTiles(space, tile) >= space.least_tiles &&
+           (!space.allowed || space.allowed(tile));
   };
   const DecisionValue value = decider.Decide(
       "tile",

@@ -19,11 +19,8 @@
 
 namespace tilewright::sketch {
 
-// "tile": any that fits the registers and is allowed; the preferred one is
-// ChooseRegisterTile's.
-RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
-                                Bits bits = Bits::kSame);
-// The same of a family with a rule of its own.
+// "tile": any that fits the registers, is allowed and leaves enough tiles; the
+// preferred one is `rule`.
 RegisterTile DecideRegisterTile(Decider& decider, const TileSpace& space,
                                 const RegisterTile& rule,
                                 Bits bits = Bits::kSame);
@@ -39,6 +36,7 @@ void DecideSteps(Decider& decider, OutputTiles& tiles, const DeviceSpec& spec,
 
 // Tasks that every answer leaves, where the rule leaves `by_rule`: those, or
 // four a core, whichever is less.
+int64_t LeastTasks(int64_t cores, int64_t by_rule);
 int64_t LeastTasks(const DeviceSpec& spec, int64_t by_rule);
 // The most of `left` steps that a task may take so that at least `least` tasks
 // are left, of `others` for each of them.

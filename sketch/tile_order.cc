@@ -25,11 +25,13 @@ std::string RoleOf(const OutputTiles& tiles, int axis) {
 }  // namespace
 
 void DecideLanes(Decider& decider, OutputTiles& tiles,
-                 absl::Span<const Axis> names) {
+                 absl::Span<const Axis> names,
+                 absl::FunctionRef<bool(int axis)> may) {
   std::vector<int> axes;
   std::vector<std::string> options;
   for (int axis = 0; axis < static_cast<int>(tiles.shape.size()); ++axis) {
-    if (axis != tiles.vector_axis && tiles.shape[axis] == 1) continue;
+    if (axis != tiles.vector_axis && (tiles.shape[axis] == 1 || !may(axis)))
+      continue;
     axes.push_back(axis);
     options.push_back(names[axis].name);
   }

@@ -14,6 +14,7 @@
 #ifndef TILEWRIGHT_SKETCH_TILE_ORDER_H_
 #define TILEWRIGHT_SKETCH_TILE_ORDER_H_
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "sketch/output_tiles.h"
 #include "tilegraph/decision/decider.h"
@@ -23,9 +24,11 @@
 namespace tilewright::sketch {
 
 // "lanes", where several axes could be; preferred is what `tiles` says. Another
-// axis has other row axes. `names`: of the output's axes.
+// axis has other row axes. `names`: of the output's axes. `may`: whether
+// another axis leaves enough tasks.
 void DecideLanes(Decider& decider, OutputTiles& tiles,
-                 absl::Span<const Axis> names);
+                 absl::Span<const Axis> names,
+                 absl::FunctionRef<bool(int axis)> may);
 
 // "rows", where several axes could be; preferred is what `tiles` says.
 void DecideRows(Decider& decider, OutputTiles& tiles,

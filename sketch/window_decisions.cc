@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
+#include "sketch/tile_decisions.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -45,10 +47,14 @@ int64_t MostTaps(const WindowSpace& space, std::vector<int64_t> unrolled,
 
 }  // namespace
 
-WindowTile DecideWindowTile(Decider& decider, const WindowSpace& space) {
+WindowTile DecideWindowTile(Decider& decider, WindowSpace space,
+                            const std::optional<TileTasks>& tasks) {
+  const auto shared = [&](const WindowTile& tile) {
+    return tasks ? ShareWindowTiles(space, *tasks, tile) : tile;
+  };
   std::optional<WindowTile> rule;
   const auto prefer = [&]() -> const WindowTile& {
-    if (!rule) rule = ChooseWindowTile(space);
+    if (!rule) rule = shared(ChooseWindowTile(space));
     return *rule;
   };
   std::vector<int64_t> unrolled(space.reduce.size(), 1);
@@ -61,9 +67,14 @@ WindowTile DecideWindowTile(Decider& decider, const WindowSpace& space) {
         [&] { return std::min(most, prefer().unrolled[axis]); },
         Bits::kMayChange);
   }
+  if (tasks) {
+    const int64_t least =
+        LeastTasks(tasks->cores, CountTiles(space, prefer()) * tasks->others);
+    space.least_tiles = CeilDiv(least, tasks->others);
+  }
   const WindowTile best = rule && rule->unrolled == unrolled
                               ? *rule
-                              : ChooseWindowTile(space, unrolled);
+                              : shared(ChooseWindowTile(space, unrolled));
   const auto tile_of = [unrolled](const DecisionValue& value) {
     return WindowTile{value[0], value[1], value[2], unrolled};
   };
@@ -74,7 +85,8 @@ WindowTile DecideWindowTile(Decider& decider, const WindowSpace& space) {
     if (tile.vectors == best.vectors && tile.rows == best.rows &&
         tile.outer_rows == best.outer_rows)
       return true;
-    return Fits(space, tile) && (!space.allowed || space.allowed(tile));
+    return Fits(space, tile) && CountTiles(space, tile) >= space.least_tiles &&
+           (!space.allowed || space.allowed(tile));
   };
   const auto up_to = [&](int64_t extent) {
     return Space::Integers(

@@ -12,9 +12,11 @@
 #define TILEWRIGHT_SKETCH_WINDOW_DECISIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sketch/register_tile.h"
 #include "sketch/window_tile.h"
 #include "tilegraph/decision/decider.h"
 
@@ -22,9 +24,11 @@ namespace tilewright::sketch {
 
 // "taps.rN" and "tile": any that fit the registers and are allowed; preferred
 // is ChooseWindowTile's. Taps come first, so that equal answers to what may
-// change bits give equal bits, whatever the tile. REQUIRES: `space.allowed`
+// change bits give equal bits, whatever the tile. Of a kernel with `tasks`, no
+// answer leaves too few of them (tile_decisions.h). REQUIRES: `space.allowed`
 // captures by value.
-WindowTile DecideWindowTile(Decider& decider, const WindowSpace& space);
+WindowTile DecideWindowTile(Decider& decider, WindowSpace space,
+                            const std::optional<TileTasks>& tasks = {});
 
 // `name`: an order of these reduce axes, outermost first; preferred is the one
 // they are in.

@@ -9,6 +9,7 @@
 
 #include "base/ceil_div.h"
 #include "sketch/output_tiles.h"
+#include "sketch/register_tile.h"
 #include "sketch/tile_decisions.h"
 #include "sketch/window_decisions.h"
 #include "sketch/window_tile.h"
@@ -156,7 +157,17 @@ class Builder {
                allow(tiles.outer_row_axis, tile.outer_rows);
       };
     }
-    const WindowTile tile = DecideWindowTile(place_.decider, space);
+    std::optional<TileTasks> tasks;
+    if (!place_.inside) {
+      tasks = TileTasks{1, spec_.unit().cores(), 1};
+      for (size_t i = 0; i < tiles_.shape.size(); ++i) {
+        const int axis = static_cast<int>(i);
+        if (axis != tiles_.vector_axis && axis != tiles_.row_axis &&
+            axis != tiles_.outer_row_axis)
+          tasks->others *= tiles_.shape[i];
+      }
+    }
+    const WindowTile tile = DecideWindowTile(place_.decider, space, tasks);
     unrolled_ = tile.unrolled;
     unit_ = unit;
     wide_ = tile.vectors > 1;

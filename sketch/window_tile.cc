@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -63,6 +64,15 @@ class Chooser {
     return best_;
   }
 
+  // The time that counts is the one until the last core is done.
+  WindowTile Share(const TileTasks& tasks, const WindowTile& tile) {
+    tasks_ = tasks;
+    best_ = tile;
+    least_ = Cost(tile);
+    TryTiles(tile);
+    return best_;
+  }
+
   bool Fits(const WindowTile& tile) {
     const std::vector<int64_t> extents =
         Extents(tile.vectors, tile.rows, tile.outer_rows, tile.unrolled);
@@ -104,7 +114,9 @@ class Chooser {
           tile.rows = rows;
           tile.outer_rows = outer;
           if (IsLong(tile) || !Fits(tile)) break;
-          if (!IsPreferable(tile)) continue;
+          if (CountTiles(space_, tile) < space_.least_tiles ||
+              !IsPreferable(tile))
+            continue;
           const double cost = Cost(tile);
           if (cost < least_) best_ = tile, least_ = cost;
         }
@@ -179,48 +191,66 @@ class Chooser {
     return !fills_much && (!space_.allowed || space_.allowed(tile));
   }
 
-  // Time over the whole output, in multiply-adds.
+  // Time over the whole output, in multiply-adds: of one tile after the other,
+  // or of cores that take tiles at once.
   double Cost(const WindowTile& tile) {
-    double steps = 1, taps = 1;
-    for (size_t i = 0; i < space_.reduce.size(); ++i) {
-      steps *= static_cast<double>(CeilDiv(space_.reduce[i], tile.unrolled[i]));
-      taps *= static_cast<double>(tile.unrolled[i]);
+    if (tasks_) {
+      const int64_t count = CountTiles(space_, tile) * tasks_->others;
+      return static_cast<double>(CeilDiv(count, tasks_->cores)) *
+                 CostOfTile(tile, tile.vectors, tile.rows, tile.outer_rows) +
+             (count > 1 ? kWakeCost : 0);
     }
-    const double unit = space_.registers_per_unit;
     double cost = 0;
     for (const Cut& v : Pieces(space_.vectors, tile.vectors)) {
       for (const Cut& r : Pieces(space_.rows, tile.rows)) {
         for (const Cut& o : Pieces(space_.outer_rows, tile.outer_rows)) {
           if (v.count * r.count * o.count == 0) continue;
-          const std::vector<int64_t> extents =
-              Extents(v.size, r.size, o.size, tile.unrolled);
-          double loads = 0;
-          for (const WindowAccess& access : space_.accesses) {
-            const int64_t distinct = Distinct(access, extents);
-            if (steps > 1 || !Shared(access) || distinct > kMostHeld)
-              loads += static_cast<double>(distinct) * unit * access.work;
-          }
-          const double outputs =
-              static_cast<double>(v.size * r.size * o.size) * unit;
-          const double one =
-              steps * (std::max(outputs, kAccumulatorsToHideLatency) * taps *
-                           space_.operations +
-                       kLoadCost * loads + (steps > 1 ? kStepCost : 0)) +
-              kTileCost + kStoreCost * outputs;
-          cost += static_cast<double>(v.count * r.count * o.count) * one;
+          cost += static_cast<double>(v.count * r.count * o.count) *
+                  CostOfTile(tile, v.size, r.size, o.size);
         }
       }
     }
     return cost;
   }
 
+  // Of one that ends after so many vectors, rows and outer rows.
+  double CostOfTile(const WindowTile& tile, int64_t vectors, int64_t rows,
+                    int64_t outer_rows) {
+    double steps = 1, taps = 1;
+    for (size_t i = 0; i < space_.reduce.size(); ++i) {
+      steps *= static_cast<double>(CeilDiv(space_.reduce[i], tile.unrolled[i]));
+      taps *= static_cast<double>(tile.unrolled[i]);
+    }
+    const double unit = space_.registers_per_unit;
+    const std::vector<int64_t> extents =
+        Extents(vectors, rows, outer_rows, tile.unrolled);
+    double loads = 0;
+    for (const WindowAccess& access : space_.accesses) {
+      const int64_t distinct = Distinct(access, extents);
+      if (steps > 1 || !Shared(access) || distinct > kMostHeld)
+        loads += static_cast<double>(distinct) * unit * access.work;
+    }
+    const double outputs =
+        static_cast<double>(vectors * rows * outer_rows) * unit;
+    return steps * (std::max(outputs, kAccumulatorsToHideLatency) * taps *
+                        space_.operations +
+                    kLoadCost * loads + (steps > 1 ? kStepCost : 0)) +
+           kTileCost + kStoreCost * outputs;
+  }
+
   const WindowSpace& space_;
+  std::optional<TileTasks> tasks_;  // of cores that take tiles at once
   std::map<Sum, int64_t> values_;
   WindowTile best_;
   double least_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
+
+int64_t CountTiles(const WindowSpace& space, const WindowTile& tile) {
+  return CeilDiv(space.vectors, tile.vectors) * CeilDiv(space.rows, tile.rows) *
+         CeilDiv(space.outer_rows, tile.outer_rows);
+}
 
 bool FitsRegisters(const WindowSpace& space, const WindowTile& tile) {
   return Chooser(space).Fits(tile);
@@ -233,6 +263,14 @@ WindowTile ChooseWindowTile(const WindowSpace& space) {
 WindowTile ChooseWindowTile(const WindowSpace& space,
                             const std::vector<int64_t>& unrolled) {
   return Chooser(space).Run(unrolled);
+}
+
+WindowTile ShareWindowTiles(const WindowSpace& space, const TileTasks& tasks,
+                            const WindowTile& tile) {
+  if (tasks.cores <= kFewCores ||
+      CountTiles(space, tile) * tasks.others >= tasks.cores)
+    return tile;
+  return Chooser(space).Share(tasks, tile);
 }
 
 }  // namespace tilewright::sketch

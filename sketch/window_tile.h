@@ -8,6 +8,8 @@
 #include <functional>
 #include <vector>
 
+#include "sketch/register_tile.h"
+
 namespace tilewright::sketch {
 
 // What a load of the reduction depends on: for each dimension of its index the
@@ -51,7 +53,11 @@ struct WindowSpace {
   std::function<bool(const WindowTile&)> allowed;
   // Registers of outputs that the choice fills at most, of several rows.
   int64_t most_outputs = INT64_MAX;
+  int64_t least_tiles = 1;  // that a tile cuts the space into
 };
+
+// Of tiles with such vectors, rows and outer rows.
+int64_t CountTiles(const WindowSpace& space, const WindowTile& tile);
 
 // Whether the tile's accumulators, and the operands that all its rows share,
 // fit the registers.
@@ -63,6 +69,11 @@ WindowTile ChooseWindowTile(const WindowSpace& space);
 // The same where so many taps are unrolled.
 WindowTile ChooseWindowTile(const WindowSpace& space,
                             const std::vector<int64_t>& unrolled);
+// `tile`, the choice so far; but where it leaves some of many cores without a
+// tile, the one with the same taps and the least estimated time until the last
+// core is done.
+WindowTile ShareWindowTiles(const WindowSpace& space, const TileTasks& tasks,
+                            const WindowTile& tile);
 
 }  // namespace tilewright::sketch
 

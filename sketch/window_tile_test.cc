@@ -52,6 +52,19 @@ TEST(WindowTileTest, OfALongWindowAPart) {
   EXPECT_LT(tile.unrolled[0], 31);
 }
 
+TEST(WindowTileTest, ManyCoresGetTilesOfTheirOwn) {
+  // A mean over 7 x 7 pixels of 2048 channels.
+  WindowSpace space = Depthwise(128, 1, 7, 1, 32);
+  space.accesses.pop_back();
+  const WindowTile tile = ChooseWindowTile(space);
+  EXPECT_EQ(CountTiles(space, tile), 16);
+  EXPECT_EQ(CountTiles(space, ShareWindowTiles(space, {1, 8, 1}, tile)), 16);
+  EXPECT_EQ(CountTiles(space, ShareWindowTiles(space, {4, 64, 1}, tile)), 16);
+  const WindowTile shared = ShareWindowTiles(space, {1, 64, 1}, tile);
+  EXPECT_EQ(CountTiles(space, shared), 64);
+  EXPECT_EQ(shared.unrolled, tile.unrolled);
+}
+
 TEST(WindowTileTest, AccumulatorsAndWeightsFitTheRegisters) {
   for (const int registers : {16, 32}) {
     for (const int64_t kernel : {1, 2, 3, 5, 7, 11}) {

@@ -28,9 +28,6 @@ namespace {
 constexpr int64_t kTilesPerTask = 28;
 // Output channels of one task: the input transform is done once for them.
 constexpr int64_t kChannelsPerTask = 64;
-// With more cores than these, tasks have fewer tiles rather than leave cores
-// without any.
-constexpr int64_t kFewCores = 8;
 
 // Axes of V (the last is c) and of M (the last is o).
 enum : int { kA, kB, kN, kY, kX, kChannel, kRank };
