@@ -105,6 +105,17 @@ bool SameBits(const HostTensor& a, const HostTensor& b) {
 
 }  // namespace
 
+std::map<std::string, measure::IntegerRange> DrawnFrom(
+    const ImportedModel& model) {
+  const auto ranges = measure::IntegerRanges(model.graph);
+  std::map<std::string, measure::IntegerRange> drawn;
+  for (const auto& input : model.inputs) {
+    const auto found = ranges.find(input.tensor);
+    if (found != ranges.end()) drawn[input.name] = found->second;
+  }
+  return drawn;
+}
+
 absl::StatusOr<RunJudgement> CheckRun(const Source& source, Session& session,
                                       const std::vector<HostTensor>& inputs,
                                       const std::vector<HostTensor>& outputs) {
@@ -151,10 +162,10 @@ absl::StatusOr<RunJudgement> CheckRun(const Source& source, Session& session,
                                      session.model().device().num_threads()));
 }
 
-std::string CheckText(const RunJudgement& judgement) {
+std::string CheckText(const RunJudgement& judgement, bool capped) {
   if (!judgement.reason.empty())
     return absl::StrCat("check: wrong: ", judgement.reason, "\n");
-  return absl::StrFormat(
+  std::string text = absl::StrFormat(
       "check: right: %d elements of %d tensors, largest error %.3g of its "
       "bound%s (up to %g is right); %d with bounds wider than the values, %d "
       "without\n",
@@ -162,6 +173,14 @@ std::string CheckText(const RunJudgement& judgement) {
       judgement.worst.empty() ? ""
                               : absl::StrCat(" in '", judgement.worst, "'"),
       judgement.limit, judgement.wide, judgement.unjudged);
+  if (capped) {
+    absl::StrAppend(
+        &text,
+        "check: weak: with --level-cap tensors lie in bands, and only those "
+        "that are whole in memory are judged, with bounds that run through all "
+        "before them\n");
+  }
+  return text;
 }
 
 void AppendCheck(const RunJudgement& judgement, Json& json) {

@@ -3,10 +3,13 @@
 #ifndef TILEWRIGHT_TOOLS_CHECK_RUN_H_
 #define TILEWRIGHT_TOOLS_CHECK_RUN_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "frontends/onnx/import_model.h"
+#include "measure/input_sets.h"
 #include "measure/judge_run.h"
 #include "runtime/session.h"
 #include "tilegraph/host_tensor.h"
@@ -14,6 +17,10 @@
 #include "tools/model_source.h"
 
 namespace tilewright::tools {
+
+// What inputs that are not given are drawn from, by name: masks and indices.
+std::map<std::string, measure::IntegerRange> DrawnFrom(
+    const ImportedModel& model);
 
 // Runs `session`, of source's model, once more on `inputs`, and compares its
 // outputs with those of the first run too, bit for bit. REQUIRES: source has
@@ -23,8 +30,9 @@ absl::StatusOr<measure::RunJudgement> CheckRun(
     const std::vector<HostTensor>& inputs,
     const std::vector<HostTensor>& outputs);
 
-// In one line for people.
-std::string CheckText(const measure::RunJudgement& judgement);
+// In one line for people; with a cap on a level, a second one that says what it
+// leaves to judge.
+std::string CheckText(const measure::RunJudgement& judgement, bool capped);
 // As one object.
 void AppendCheck(const measure::RunJudgement& judgement, Json& json);
 

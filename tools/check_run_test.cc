@@ -29,7 +29,8 @@ class CheckRunTest : public testing::Test {
     TW_ASSERT_OK_AND_ASSIGN(source_, LoadSource(line, path));
     TW_ASSERT_OK_AND_ASSIGN(session_, Session::Create(source_.model));
     TW_ASSERT_OK_AND_ASSIGN(inputs_,
-                            MakeInputs(source_.model->program(), {}, 1));
+                            MakeInputs(source_.model->program(), {}, 1,
+                                       DrawnFrom(*source_.imported)));
     TW_ASSERT_OK_AND_ASSIGN(outputs_, RunOnce(*session_, inputs_));
   }
   measure::RunJudgement Check() {
@@ -64,6 +65,15 @@ TEST_F(CheckRunTest, EveryKernelsResultIsJudged) {
       EXPECT_EQ(judgement.limit, 4);
     }
   }
+}
+
+// A mask is drawn as one and words are words of the table: nothing overflows.
+TEST_F(CheckRunTest, OfInputsThatAreMasksEverythingIsJudged) {
+  Load("bert_small");
+  EXPECT_FALSE(DrawnFrom(*source_.imported).empty());
+  const measure::RunJudgement judgement = Check();
+  EXPECT_EQ(judgement.reason, "");
+  EXPECT_EQ(judgement.unjudged, 0);
 }
 
 TEST_F(CheckRunTest, OperandsRoundedToBf16AreJudgedAsTheTensorsTheyWere) {
@@ -104,7 +114,7 @@ TEST_F(CheckRunTest, AModelThatComputesSomethingElseIsNamedByItsFirstTensor) {
   const measure::RunJudgement judgement = Check();
   EXPECT_THAT(judgement.reason, HasSubstr("expected")) << changed;
   EXPECT_LT(judgement.tensors, 20);
-  EXPECT_THAT(CheckText(judgement), HasSubstr("check: wrong: '"));
+  EXPECT_THAT(CheckText(judgement, false), HasSubstr("check: wrong: '"));
 }
 
 TEST_F(CheckRunTest, RunsThatDifferAreWrong) {
@@ -112,6 +122,13 @@ TEST_F(CheckRunTest, RunsThatDifferAreWrong) {
   EXPECT_THAT(Check().reason, IsEmpty());
   outputs_[0].data()[0] ^= 1;
   EXPECT_THAT(Check().reason, HasSubstr("two runs"));
+}
+
+TEST_F(CheckRunTest, TheTextSaysWhatACapWeakens) {
+  const measure::RunJudgement right;
+  EXPECT_THAT(CheckText(right, /*capped=*/true), HasSubstr("check: weak: "));
+  EXPECT_THAT(CheckText(right, /*capped=*/false),
+              testing::Not(HasSubstr("weak")));
 }
 
 }  // namespace

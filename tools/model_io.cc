@@ -36,15 +36,16 @@ absl::StatusOr<HostTensor> TensorFor(const TensorSpec& spec,
 
 }  // namespace
 
-absl::StatusOr<HostTensor> RandomTensor(const TensorSpec& spec, uint64_t seed) {
+absl::StatusOr<HostTensor> RandomTensor(const TensorSpec& spec, uint64_t seed,
+                                        measure::IntegerRange range) {
+  if (spec.element_type() == ToElementType(DType::kBool)) range = {0, 1};
   Random random(seed);
   TW_ASSIGN_OR_RETURN(HostTensor tensor, TensorFor(spec, "input"));
   for (int64_t i = 0; i < tensor.num_elements(); ++i) {
     if (IsFloat(tensor.dtype())) {
       tensor.Set(i, {random.Normal(), 0});
     } else {
-      tensor.Set(
-          i, {0, random.UniformInt(0, tensor.dtype() == DType::kBool ? 1 : 7)});
+      tensor.Set(i, {0, random.UniformInt(range.least, range.most)});
     }
   }
   return tensor;
@@ -62,13 +63,16 @@ absl::Status CheckTensor(const TensorSpec& spec, const HostTensor& tensor) {
 
 absl::StatusOr<std::vector<HostTensor>> MakeInputs(
     const Program& program, std::map<std::string, HostTensor> given,
-    uint64_t seed) {
+    uint64_t seed, const std::map<std::string, measure::IntegerRange>& ranges) {
   std::vector<HostTensor> inputs;
   for (const TensorSpec& spec : program.inputs()) {
     const auto found = given.find(spec.name());
     if (found == given.end()) {
-      TW_ASSIGN_OR_RETURN(HostTensor tensor,
-                          RandomTensor(spec, seed + inputs.size()));
+      const auto range = ranges.find(spec.name());
+      TW_ASSIGN_OR_RETURN(
+          HostTensor tensor,
+          RandomTensor(spec, seed + inputs.size(),
+                       range == ranges.end() ? kSmallIntegers : range->second));
       inputs.push_back(std::move(tensor));
       continue;
     }

@@ -9,24 +9,30 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "measure/input_sets.h"
 #include "runtime/format/program.pb.h"
 #include "runtime/session.h"
 #include "tilegraph/host_tensor.h"
 
 namespace tilewright::tools {
 
-// Normal values for floats, small integers, random bools. Same seed, same
+// Normal values for floats, integers of a range, random bools. Same seed, same
 // values. ResourceExhausted names an input that there is no memory for.
-absl::StatusOr<HostTensor> RandomTensor(const TensorSpec& spec, uint64_t seed);
+inline constexpr measure::IntegerRange kSmallIntegers = {0, 7};
+absl::StatusOr<HostTensor> RandomTensor(
+    const TensorSpec& spec, uint64_t seed,
+    measure::IntegerRange range = kSmallIntegers);
 
 // InvalidArgument names input, what it should be and what it is.
 absl::Status CheckTensor(const TensorSpec& spec, const HostTensor& tensor);
 
 // One tensor per input of the program: those in `given` (by name; an unknown
-// name is an error that lists the known ones), the rest from the seed.
+// name is an error that lists the known ones), the rest from the seed; integers
+// of the `ranges`, by name, or small ones.
 absl::StatusOr<std::vector<HostTensor>> MakeInputs(
     const Program& program, std::map<std::string, HostTensor> given,
-    uint64_t seed);
+    uint64_t seed,
+    const std::map<std::string, measure::IntegerRange>& ranges = {});
 
 // input_0.pb, input_1.pb, ... (or output_...) of a test_data_set folder, as
 // many as there are.

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "measure/input_sets.h"
 #include "runtime/format/element_type.h"
 #include "runtime/session.h"
 #include "tools/check_run.h"
@@ -107,10 +108,14 @@ absl::Status RunCommand(const CommandLine& line) {
       static_cast<int>(given.size()) == program.inputs_size())
     return Usage(
         "--seed has no effect where every input is given: leave it out");
+  std::map<std::string, measure::IntegerRange> ranges;
+  // Only the graph knows them, and a .tw has none: without --check both draw
+  // the same.
+  if (line.Has("check")) ranges = DrawnFrom(*source.imported);
   TW_ASSIGN_OR_RETURN(
       const std::vector<HostTensor> inputs,
       MakeInputs(program, std::move(given),
-                 static_cast<uint64_t>(line.GetInt("seed", 0))));
+                 static_cast<uint64_t>(line.GetInt("seed", 0)), ranges));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                       Session::Create(source.model));
   TW_ASSIGN_OR_RETURN(const std::vector<HostTensor> outputs,
@@ -132,7 +137,8 @@ absl::Status RunCommand(const CommandLine& line) {
   } else {
     for (size_t i = 0; i < outputs.size(); ++i)
       Print(program.outputs(static_cast<int>(i)), outputs[i]);
-    if (check) std::printf("%s", CheckText(*check).c_str());
+    if (check)
+      std::printf("%s", CheckText(*check, line.Has("level-cap")).c_str());
   }
   if (!check || check->reason.empty()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(path, ": --check: ", check->reason));
