@@ -49,11 +49,11 @@ class Builder {
     // Bounds of a stage are made for vectors along the contiguous axis.
     if (!place_.inside) {
       FollowRule();
-      DecideLanes(place_.decider, tiles_, reduction_.compute.axes,
+      DecideLanes(place_.decider, tiles_,
                   [&](int axis) { return MostTasks(axis) >= least_tasks_; });
     }
     ShareVectors();
-    DecideRows(place_.decider, tiles_, reduction_.compute.axes, TileBits());
+    DecideRows(place_.decider, tiles_, TileBits());
     DecideDot();
     GivenBlocks given;
     if (place_.blocks) given = {place_.blocks->axis, place_.blocks->steps};

@@ -161,6 +161,8 @@ class LoopDecider {
     return CeilDiv(Steps(axis), Grain(axis)) - 1;
   }
 
+  static std::string RoleOf(int axis) { return absl::StrCat("r", axis); }
+
   Blocks DecideBlocks() {
     if (!sums_ || terms_ == 0) return {};
     std::vector<int> axes;
@@ -168,7 +170,7 @@ class LoopDecider {
     for (int axis = 0; axis < rank_; ++axis) {
       if (LeastGrains(axis) > MostGrains(axis)) continue;
       axes.push_back(axis);
-      names.push_back(axes_[axis].name);
+      names.push_back(RoleOf(axis));
     }
     if (axes.empty()) return {};
     const Blocks rule = BlocksByRule();
@@ -251,8 +253,7 @@ class LoopDecider {
           uses_[part.axis].layout_block > 1 &&
           part.part + 1 == static_cast<int>(loops_.factors[part.axis].size());
       places.push_back(i);
-      names.push_back(
-          absl::StrCat(axes_[part.axis].name, inner ? ".inner" : ""));
+      names.push_back(absl::StrCat(RoleOf(part.axis), inner ? ".inner" : ""));
     }
     if (places.size() < 2) return;
     // Sorted: the space does not depend on the rule.

@@ -12,6 +12,9 @@
 //   reduce.axis   the axis that is cut into blocks
 //   reduce.block  steps of one block; a step is what the operands keep together
 //   reduce.order  the loops over the terms (of a block), outermost first
+//
+// Reduce axes are called r0, r1, ... as the graph has them; rN.inner runs over
+// what the operands' layouts keep together.
 #ifndef TILEWRIGHT_SKETCH_REDUCE_LOOPS_H_
 #define TILEWRIGHT_SKETCH_REDUCE_LOOPS_H_
 

@@ -15,17 +15,18 @@
 namespace tilewright::sketch {
 namespace {
 
+std::string NameOf(int axis) { return absl::StrCat("axis", axis); }
+
 std::string RoleOf(const OutputTiles& tiles, int axis) {
   if (axis == tiles.vector_axis) return "vectors";
   if (axis == tiles.row_axis) return "rows";
   if (axis == tiles.outer_row_axis) return "outer_rows";
-  return absl::StrCat("axis", axis);
+  return NameOf(axis);
 }
 
 }  // namespace
 
 void DecideLanes(Decider& decider, OutputTiles& tiles,
-                 absl::Span<const Axis> names,
                  absl::FunctionRef<bool(int axis)> may) {
   std::vector<int> axes;
   std::vector<std::string> options;
@@ -33,7 +34,7 @@ void DecideLanes(Decider& decider, OutputTiles& tiles,
     if (axis != tiles.vector_axis && (tiles.shape[axis] == 1 || !may(axis)))
       continue;
     axes.push_back(axis);
-    options.push_back(names[axis].name);
+    options.push_back(NameOf(axis));
   }
   const int64_t chosen =
       decider.DecideNumber("lanes", Space::OneOf(options), [&]() -> int64_t {
@@ -43,8 +44,7 @@ void DecideLanes(Decider& decider, OutputTiles& tiles,
   if (axes[chosen] != tiles.vector_axis) SetVectorAxis(tiles, axes[chosen]);
 }
 
-void DecideRows(Decider& decider, OutputTiles& tiles,
-                absl::Span<const Axis> names, Bits bits) {
+void DecideRows(Decider& decider, OutputTiles& tiles, Bits bits) {
   std::vector<std::pair<int, int>> pairs;
   std::vector<std::string> options;
   const int rank = static_cast<int>(tiles.shape.size());
@@ -55,7 +55,7 @@ void DecideRows(Decider& decider, OutputTiles& tiles,
     for (int outer = 0; outer < rank; ++outer) {
       if (row == outer || !candidate(row) || !candidate(outer)) continue;
       pairs.emplace_back(row, outer);
-      options.push_back(absl::StrCat(names[row].name, "*", names[outer].name));
+      options.push_back(absl::StrCat(NameOf(row), "*", NameOf(outer)));
     }
   }
   if (pairs.empty()) return;

@@ -5,34 +5,29 @@
 //               another, whose results are shuffled into place as they are
 //               written
 //   rows        the axes along which the rows of a register tile run and its
-//               outer rows, "oh*oc"
+//               outer rows, "axis2*axis1"
 //   task.order  the loops over tasks, outermost first: neighbouring tasks share
 //               what the innermost one does not move
 //
-// The axes of the last one are called by their roles: vectors, rows,
-// outer_rows; any other axis N of the output is axisN.
+// Axis N of the output is called axisN; in the order of tasks those of a tile
+// by their roles: vectors, rows, outer_rows.
 #ifndef TILEWRIGHT_SKETCH_TILE_ORDER_H_
 #define TILEWRIGHT_SKETCH_TILE_ORDER_H_
 
 #include "absl/functional/function_ref.h"
-#include "absl/types/span.h"
 #include "sketch/output_tiles.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/table.h"
-#include "tilegraph/tensor_graph.h"
 
 namespace tilewright::sketch {
 
 // "lanes", where several axes could be; preferred is what `tiles` says. Another
-// axis has other row axes. `names`: of the output's axes. `may`: whether
-// another axis leaves enough tasks.
+// axis has other row axes. `may`: whether another axis leaves enough tasks.
 void DecideLanes(Decider& decider, OutputTiles& tiles,
-                 absl::Span<const Axis> names,
                  absl::FunctionRef<bool(int axis)> may);
 
 // "rows", where several axes could be; preferred is what `tiles` says.
-void DecideRows(Decider& decider, OutputTiles& tiles,
-                absl::Span<const Axis> names, Bits bits);
+void DecideRows(Decider& decider, OutputTiles& tiles, Bits bits);
 
 // "task.order", once all tasks are chosen; preferred is the order of the axes.
 void DecideTaskOrder(Decider& decider, OutputTiles& tiles);
