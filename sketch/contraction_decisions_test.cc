@@ -89,8 +89,11 @@ std::map<std::string, Workload> Workloads() {
 }
 
 DeviceSpec Spec() {
-  // With both dot intrinsics.
-  return *LoadSpec("cpu_x86_64_v4_bf16");
+  // With both dot intrinsics; of one core, so that tasks may take several
+  // steps.
+  DeviceSpec spec = *LoadSpec("cpu_x86_64_v4_bf16");
+  spec.mutable_unit()->set_cores(1);
+  return spec;
 }
 
 struct Drawn {
