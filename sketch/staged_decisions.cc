@@ -54,32 +54,41 @@ int64_t MostTogether(int64_t count, int64_t least) {
   return least <= 1 ? count : std::max<int64_t>(1, (count - 1) / (least - 1));
 }
 
+int64_t CoresOf(const DeviceSpec& spec) {
+  return std::max<int64_t>(1, spec.unit().cores());
+}
+
+// Where blocks of a reduction are around all tiles, nothing is kept from tile
+// to tile.
+absl::StatusOr<std::optional<TaskSteps>> StepsByRule(const Workload& workload,
+                                                     const DeviceSpec& spec,
+                                                     const StagePlan& plan) {
+  std::vector<tilewright::Stage> stages;
+  for (const StagePlan::Stage& stage : plan.stages) {
+    if (stage.reduce_step > 0) return std::optional<TaskSteps>();
+    stages.push_back({stage.members});
+  }
+  const TensorId output = plan.stages.back().members.back();
+  return ChooseTaskSteps(workload.graph, stages, plan.tile,
+                         FindContiguous(workload, output).dim, CoresOf(spec));
+}
+
 class TaskDecisions {
  public:
   TaskDecisions(const Workload& workload, const DeviceSpec& spec,
-                StagePlan& plan, Decider& decider)
+                int64_t wished, StagePlan& plan, Decider& decider)
       : workload_(workload),
-        cores_(std::max<int64_t>(1, spec.unit().cores())),
+        spec_(spec),
         plan_(plan),
         decider_(decider),
         output_(plan.stages.back().members.back()),
-        shape_(workload.graph.tensor(output_).static_shape()) {}
+        shape_(workload.graph.tensor(output_).static_shape()),
+        least_(std::min(wished, kLeastTasksPerCore * CoresOf(spec))) {}
 
   absl::Status Run() {
-    TW_ASSIGN_OR_RETURN(std::optional<TaskSteps> rule, StepsByRule());
-    int64_t tasks = 1;
-    for (size_t i = 0; i < shape_.size(); ++i) {
-      const int64_t tiles = Tiles(i);
-      tasks *= rule && rule->axis == static_cast<int>(i)
-                   ? CeilDiv(tiles, rule->tiles)
-                   : tiles;
-    }
-    least_ = std::min(tasks, kLeastTasksPerCore * cores_);
-    const std::vector<int64_t> wished = plan_.tile;
     DecideTile();
-    if (plan_.tile != wished) {
-      TW_ASSIGN_OR_RETURN(rule, StepsByRule());
-    }
+    TW_ASSIGN_OR_RETURN(const std::optional<TaskSteps> rule,
+                        StepsByRule(workload_, spec_, plan_));
     DecideSteps(rule);
     return absl::OkStatus();
   }
@@ -87,18 +96,6 @@ class TaskDecisions {
  private:
   int64_t Tiles(size_t dim) const {
     return CeilDiv(shape_[dim], plan_.tile[dim]);
-  }
-
-  // Where blocks of a reduction are around all tiles, nothing is kept from tile
-  // to tile.
-  absl::StatusOr<std::optional<TaskSteps>> StepsByRule() const {
-    std::vector<tilewright::Stage> stages;
-    for (const StagePlan::Stage& stage : plan_.stages) {
-      if (stage.reduce_step > 0) return std::optional<TaskSteps>();
-      stages.push_back({stage.members});
-    }
-    return ChooseTaskSteps(workload_.graph, stages, plan_.tile,
-                           FindContiguous(workload_, output_).dim, cores_);
   }
 
   // The first dimensions may take all that the others leave over.
@@ -150,12 +147,12 @@ class TaskDecisions {
   }
 
   const Workload& workload_;
-  const int64_t cores_;
+  const DeviceSpec& spec_;
   StagePlan& plan_;
   Decider& decider_;
   const TensorId output_;
   const std::vector<int64_t> shape_;
-  int64_t least_ = 1;  // tasks
+  const int64_t least_;  // tasks
 };
 
 }  // namespace
@@ -219,8 +216,24 @@ absl::Status DecideReduceSteps(const Workload& workload, StagePlan& plan,
 }
 
 absl::Status DecideTasks(const Workload& workload, const DeviceSpec& spec,
-                         StagePlan& plan, Decider& decider) {
-  return TaskDecisions(workload, spec, plan, decider).Run();
+                         int64_t wished, StagePlan& plan, Decider& decider) {
+  return TaskDecisions(workload, spec, wished, plan, decider).Run();
+}
+
+absl::StatusOr<int64_t> TasksOf(const Workload& workload,
+                                const DeviceSpec& spec, const StagePlan& plan) {
+  const std::vector<int64_t> shape =
+      workload.graph.tensor(plan.stages.back().members.back()).static_shape();
+  TW_ASSIGN_OR_RETURN(const std::optional<TaskSteps> rule,
+                      StepsByRule(workload, spec, plan));
+  int64_t tasks = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int64_t tiles = CeilDiv(shape[i], plan.tile[i]);
+    tasks *= rule && rule->axis == static_cast<int>(i)
+                 ? CeilDiv(tiles, rule->tiles)
+                 : tiles;
+  }
+  return tasks;
 }
 
 void DecideScratch(const Workload& workload, size_t stage, StagePlan& plan,

@@ -20,6 +20,7 @@
 #define TILEWRIGHT_SKETCH_STAGED_DECISIONS_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,8 +39,12 @@ absl::StatusOr<int> BlockedAxis(const Workload& group, const Workload& part);
 // In `plan`, which holds what is preferred.
 absl::Status DecideReduceSteps(const Workload& workload, StagePlan& plan,
                                Decider& decider);
+// `wished`: tasks by the wishes alone.
 absl::Status DecideTasks(const Workload& workload, const DeviceSpec& spec,
-                         StagePlan& plan, Decider& decider);
+                         int64_t wished, StagePlan& plan, Decider& decider);
+// Tasks of `plan`, with the steps that are preferred there.
+absl::StatusOr<int64_t> TasksOf(const Workload& workload,
+                                const DeviceSpec& spec, const StagePlan& plan);
 void DecideScratch(const Workload& workload, size_t stage, StagePlan& plan,
                    Decider& decider);
 

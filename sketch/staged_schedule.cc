@@ -240,8 +240,9 @@ absl::StatusOr<Schedule> WriteStages(const Workload& workload,
                                      Decider& decider) {
   TW_ASSIGN_OR_RETURN(StagePlan plan, WishedPlan(workload, wishes));
   plan = MovePaddings(workload.graph, std::move(plan));
+  TW_ASSIGN_OR_RETURN(const int64_t wished, TasksOf(workload, spec, plan));
   TW_RETURN_IF_ERROR(DecideReduceSteps(workload, plan, decider));
-  TW_RETURN_IF_ERROR(DecideTasks(workload, spec, plan, decider));
+  TW_RETURN_IF_ERROR(DecideTasks(workload, spec, wished, plan, decider));
   const std::optional<RollingRows> rows = FindRollingRows(workload, plan);
   for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
     if (!rows || rows->stage != stage)
