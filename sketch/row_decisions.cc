@@ -19,10 +19,26 @@ namespace {
 constexpr int64_t kVectorsInARow = 8;
 constexpr int64_t kMostVectorsInARow = 32;
 constexpr int64_t kMostRows = 16;
+// Rows whose lanes are joined at the same time, so that none waits for the
+// shuffles of another: so many, or up to twice as many if those divide the
+// rows. They are to keep no more than so many elements in the first-level
+// cache.
+constexpr int64_t kRowsJoined = 4;
+constexpr int64_t kElementsJoined = 4096;
 // Functions unrolled side by side: their temporaries share the registers.
 constexpr int64_t kFunctionVectors = 2;
 // Operations per element of a row, roughly.
 constexpr int64_t kOperationsPerElement = 8;
+
+// Elements of a row, and of what is kept of one.
+int64_t ElementsOfARow(const RowBlocks& blocks) {
+  int64_t most = 1, kept = 0;
+  for (const RowBlock& block : blocks.blocks) {
+    most = std::max(most, block.row_elements());
+    if (block.intermediate > 0) kept += block.row_elements();
+  }
+  return most + kept;
+}
 
 int64_t LongestRow(const RowBlocks& blocks) {
   int64_t elements = 1;
@@ -49,6 +65,7 @@ class TileRule {
       : rows_(blocks.blocks.back().rows),
         lanes_(lanes),
         longest_(LongestRow(blocks)),
+        elements_(ElementsOfARow(blocks)),
         operations_(longest_ * kOperationsPerElement *
                     static_cast<int64_t>(blocks.blocks.size())),
         cores_(std::max<int64_t>(1, spec.unit().cores())),
@@ -64,10 +81,15 @@ class TileRule {
   int64_t Together(size_t axis) const {
     const int64_t extent = rows_[axis].extent;
     if (lanes_are_rows_) return std::min(extent, kRowVectors * lanes_);
-    const int64_t vectors = CeilDiv(longest_, lanes_);
-    return vectors < kVectorsInARow
-               ? DivideRows(extent, kVectorsInARow / vectors, inside_)
-               : 1;
+    const int64_t most =
+        std::max<int64_t>(1, kVectorsInARow / CeilDiv(longest_, lanes_));
+    if (most < kRowsJoined && MayJoin(kRowsJoined)) {
+      for (int64_t rows = kRowsJoined; rows <= 2 * kRowsJoined; ++rows) {
+        if (extent % rows == 0 && MayJoin(rows)) return rows;
+      }
+      if (!inside_) return std::min(extent, kRowsJoined);
+    }
+    return DivideRows(extent, most, inside_);
   }
 
   // Steps of a task.
@@ -86,9 +108,16 @@ class TileRule {
   }
 
  private:
+  // Whether so many rows stay in the cache and leave enough tasks.
+  bool MayJoin(int64_t rows) const {
+    return rows * elements_ <= kElementsJoined &&
+           (inside_ || Rows() / rows >= kTasksPerCore * cores_);
+  }
+
   const std::vector<RowAxis>& rows_;
   const int64_t lanes_;
   const int64_t longest_;
+  const int64_t elements_;
   const int64_t operations_;
   const int64_t cores_;
   const bool lanes_are_rows_;

@@ -80,6 +80,27 @@ TEST(RowScheduleTest, WhatIsDearIsKeptAndTheRestComputedAnew) {
               Not(HasSubstr("scratch")));
 }
 
+std::string RowsTogether(RowFamily family, int64_t rows, int64_t elements) {
+  const Workload workload = MakeRows(family, rows, elements);
+  const absl::StatusOr<Schedule> schedule = GeneratePreferred(
+      Generators(workload).front(), workload, *LoadSpec("cpu_x86_64_v4"));
+  return schedule.ok() ? AnswersOf(*schedule)["rows.together"]
+                       : schedule.status().ToString();
+}
+
+TEST(RowScheduleTest, LanesOfSeveralRowsAreJoinedWhereTheyStayInACache) {
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4096, 128), "rows 4");
+  EXPECT_EQ(RowsTogether(RowFamily::kLayerNorm, 4096, 768), "rows 4");
+  // Seven divide these rows, and stay there, too.
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4907, 49), "rows 7");
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4907, 300), "rows 4");
+  // Of exp, which is kept, there are as many elements again.
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4096, 768), "rows 1");
+  EXPECT_EQ(RowsTogether(RowFamily::kLayerNorm, 4096, 1536), "rows 1");
+  // Too few tasks would be left.
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 16, 128), "rows 1");
+}
+
 TEST(RowScheduleTest, AnyDecisionsComputeTheSame) {
   DecisionTally tally;
   for (uint64_t seed = 0; seed < 320 && !HasFailure(); ++seed) {
