@@ -47,10 +47,13 @@ absl::Status CheckArgument(const TensorGraph& graph, TensorId id,
 absl::Status CheckArguments(const TensorGraph& graph,
                             const std::map<TensorId, Layout>& layouts,
                             const Arguments& arguments) {
-  if (arguments.tensors.size() != arguments.layouts.size() ||
-      (!arguments.winograd.empty() &&
-       arguments.winograd.size() != arguments.tensors.size()))
+  if (arguments.tensors.size() != arguments.layouts.size())
     return absl::InvalidArgumentError("one layout per argument is needed");
+  if (!arguments.winograd.empty() &&
+      arguments.winograd.size() != arguments.tensors.size()) {
+    return absl::InvalidArgumentError(
+        "one size of Winograd's tiles per argument is needed");
+  }
   std::set<TensorId> given;
   for (size_t i = 0; i < arguments.tensors.size(); ++i) {
     const TensorId id = arguments.tensors[i];

@@ -389,6 +389,7 @@ TEST(VerifierTest, ArgumentsThatDoNotFitTheWorkloadAreRefused) {
                           Verifier::Create(gemm.workload, {}));
   Arguments missing = gemm.arguments;
   missing.tensors.pop_back(), missing.layouts.pop_back();
+  missing.winograd.pop_back();
   EXPECT_THAT(verifier->Check(missing, Gemm::Run, Isolation::kChild),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "output 'Y' is no argument"));

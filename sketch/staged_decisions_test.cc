@@ -176,7 +176,8 @@ TEST(StagedDecisionsTest, DrawnTablesAreRightOrRefused) {
   for (const auto& [why, count] : refused)
     std::cout << "refused " << count << " times: " << why << "\n";
   EXPECT_GT(accepted, drawn / 2);
-  for (const char* role : {"at", "roll", "online", "block", "axis"}) {
+  // Axes are named by their place; decision_coverage_test draws enough of them.
+  for (const char* role : {"at", "roll", "online", "block"}) {
     EXPECT_EQ(taken[role], options[role]) << role;
     EXPECT_GT(options[role].size(), 1u) << role;
   }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -214,10 +215,15 @@ absl::Status CheckBits(const SampleGroup& group, const DecidedCase& decided,
 }
 
 // Whatever is decided leaves as many tasks as the rule by itself, or four a
-// core, whichever is less.
+// core, whichever is less. A convolution in another form is other work: there
+// the rule of that form counts.
 absl::Status CheckTasks(const SampleGroup& group, const DecidedCase& decided) {
+  Answers form = AnswersOf(decided.table);
+  for (auto answer = form.begin(); answer != form.end();)
+    answer = answer->first == "form" ? std::next(answer) : form.erase(answer);
   PreferredPolicy preferred;
-  Decider decider(preferred);
+  TablePolicy policy(form, preferred);
+  Decider decider(policy);
   const absl::StatusOr<sketch::Schedule> rule =
       Generate(group.generator, group.workload, group.spec, decider);
   const absl::StatusOr<sketch::BlockTree> tree =
