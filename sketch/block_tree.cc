@@ -72,6 +72,8 @@ void AppendBlock(const Block& block, const std::string& indent,
                   block.combiner ? block.combiner->ToString() + " " : "",
                   Exprs(block.body));
   if (block.guard) absl::StrAppend(&out, " where ", block.guard.ToString());
+  if (block.nonzero)
+    absl::StrAppend(&out, " nonzero where ", block.nonzero.ToString());
   if (block.repair)
     absl::StrAppend(&out, " repaired ", block.repair.ToString());
   if (!block.intrinsic.empty())

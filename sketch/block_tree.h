@@ -88,6 +88,8 @@ struct Block {
                            // ids, indices logical (before `origin`)
   Expr guard;  // bool over Var(axis ordinal), without loads; may be empty. Of a
                // reduction: steps where it is false combine nothing (rfactor)
+  Expr nonzero;  // likewise, of a sum: where it is false, a known zero is
+                 // multiplied, and the step is left out (skip_zeros)
   std::vector<Expr> bindings;  // axis ordinal -> expression over loop variables
   std::vector<Expr> predicates;  // over loop variables, all must hold: tails
                                  // and clipped regions
@@ -106,6 +108,7 @@ struct Block {
   // far as that has come (rolling_update); -1: none.
   int running = -1;
 
+  bool LeavesStepsOut() const { return guard || nonzero; }
   // Bool over loop variables: whether a rolling block computes what its
   // bindings say, or has done so before. Empty: it does not roll.
   Expr RollingCondition() const;

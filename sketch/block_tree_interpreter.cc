@@ -237,8 +237,9 @@ class Machine {
   absl::Status Update(const Block& block) {
     TW_ASSIGN_OR_RETURN(bool active, Enter(block));
     if (!active) return absl::OkStatus();
-    if (block.guard) {
-      TW_ASSIGN_OR_RETURN(Scalar holds, Evaluate(block.guard));
+    for (const Expr& condition : {block.guard, block.nonzero}) {
+      if (!condition) continue;
+      TW_ASSIGN_OR_RETURN(Scalar holds, Evaluate(condition));
       if (holds.i == 0) return absl::OkStatus();
     }
     std::vector<Scalar> values;

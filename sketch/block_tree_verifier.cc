@@ -98,13 +98,18 @@ class ShapeVerifier {
   }
 
   absl::Status VerifyGuard(const Block& block, int num_axes) {
-    if (!block.guard) return absl::OkStatus();
+    if (!block.LeavesStepsOut()) return absl::OkStatus();
     if (!block.combiner) return Fault(block.name, "guards but does not reduce");
-    bool fits = block.guard.dtype() == DType::kBool;
-    Visit(block.guard, [&](const Expr& e) {
-      fits = fits && e.op() != Op::kLoad &&
-             (e.op() != Op::kVar || (e.var_id() >= 0 && e.var_id() < num_axes));
-    });
+    bool fits = true;
+    for (const Expr& condition : {block.guard, block.nonzero}) {
+      if (!condition) continue;
+      fits = fits && condition.dtype() == DType::kBool;
+      Visit(condition, [&](const Expr& e) {
+        fits =
+            fits && e.op() != Op::kLoad &&
+            (e.op() != Op::kVar || (e.var_id() >= 0 && e.var_id() < num_axes));
+      });
+    }
     return fits ? absl::OkStatus()
                 : Fault(block.name, "its guard is no condition on its axes");
   }

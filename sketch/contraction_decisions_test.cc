@@ -82,6 +82,8 @@ std::map<std::string, Workload> Workloads() {
   workloads.emplace("gemm", GemmRelu(13, 40, 34));
   workloads.emplace("conv", ConvPadRelu(3, 6, 5, 11, 3, 1, 1));
   workloads.emplace("blocked conv", BlockedConv());
+  workloads.emplace("halo conv", HaloConvRelu(2, 6, 5, 9, 3, 2, 1, 1, 1));
+  workloads.emplace("wide halo", HaloConvRelu(2, 5, 4, 6, 5, 1, 1, 2, 3));
   workloads.emplace("batched product", BatchedProduct());
   workloads.emplace("bytes", NarrowGemm(DType::kUInt8, 5, 24, 40));
   workloads.emplace("bf16", NarrowGemm(DType::kBFloat16, 5, 24, 40));
@@ -166,7 +168,7 @@ TEST(ContractionDecisionsTest, AllTreesComputeWhatTheGraphMeans) {
   }
   EXPECT_EQ(taken, offered);
   for (const char* name :
-       {"lanes", "rows", "dot", "reduce", "pack.b", "pack.a"})
+       {"lanes", "rows", "dot", "reduce", "edges", "pack.b", "pack.a"})
     EXPECT_GT(offered[name].size(), 1u) << name;
 }
 
@@ -230,12 +232,12 @@ TEST(ContractionDecisionsTest, AsksForAllThatIsDocumented) {
         asked.insert(decision.name);
     }
   }
-  EXPECT_THAT(asked,
-              ::testing::UnorderedElementsAre(
-                  "lanes", "rows", "dot", "reduce", "reduce.axis",
-                  "reduce.block", "reduce.order", "tile", "task.rows",
-                  "task.outer_rows", "task.vectors", "task.order", "order",
-                  "pack.b", "pack.b.width", "pack.a", "unroll", "prefetch"));
+  EXPECT_THAT(asked, ::testing::UnorderedElementsAre(
+                         "lanes", "rows", "dot", "reduce", "reduce.axis",
+                         "reduce.block", "reduce.order", "tile", "task.rows",
+                         "task.outer_rows", "task.vectors", "task.order",
+                         "order", "pack.b", "pack.b.width", "pack.a", "unroll",
+                         "prefetch", "edges"));
 }
 
 }  // namespace

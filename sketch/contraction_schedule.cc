@@ -11,6 +11,7 @@
 #include "base/ceil_div.h"
 #include "sketch/annotations.h"
 #include "sketch/dot_choice.h"
+#include "sketch/edges.h"
 #include "sketch/output_tiles.h"
 #include "sketch/packed_operands.h"
 #include "sketch/reduce_loops.h"
@@ -25,6 +26,11 @@ namespace {
 
 constexpr int64_t kDefaultL2Bytes = int64_t{1} << 20;
 constexpr int64_t kPageBytes = 4096;
+// Borders of fewer steps, or of windows of more taps, get no loops of their
+// own: inside a network, where constants and code come from far, those of one
+// row in 84 were seen to gain nothing.
+constexpr double kLeastShare = 0.02;
+constexpr int64_t kMostTaps = 3;
 
 class Builder {
  public:
@@ -67,6 +73,9 @@ class Builder {
       DecideTaskOrder(place_.decider, tiles_);
     }
     DecideStepOrder(place_.decider, tiles_);
+    if (!place_.inside)
+      skipped_ = DecideEdges(place_.decider, workload_, reduction_, body_,
+                             [&](const Edge& edge) { return Pays(edge); });
     PackConstants(writer_, place_.decider, workload_, reduction_, body_, tiles_,
                   loops_);
     task_ = place_.inside ? *place_.inside : WriteTasks(writer_, tiles_, last);
@@ -280,6 +289,19 @@ class Builder {
     DecideSteps(place_.decider, tiles_, spec_, {tiles_.vector_axis}, {1, 1});
   }
 
+  // Whether fewer steps make up for the loops of their own that tiles at a
+  // border take: one for each tap there.
+  bool Pays(const Edge& edge) const {
+    const int spatial = static_cast<int>(tiles_.shape.size());
+    int64_t taps = 1;
+    for (const int axis : VarsOf(edge.index)) {
+      if (axis >= spatial)
+        taps *= reduction_.compute.reduce_axes[axis - spatial].extent.value();
+    }
+    return edge.share >= kLeastShare && taps <= kMostTaps &&
+           !Mentions(edge.index, tiles_.vector_axis);
+  }
+
   // The loops over the parts of all reduce axes, split where they are not yet;
   // `first` parts of the blocked axis are gone.
   std::vector<std::vector<Handle>> ReduceParts(Handle block, bool factored) {
@@ -307,6 +329,7 @@ class Builder {
   // and from there on become the tile.
   void ArrangeSums(Handle block, const std::vector<Handle>& order,
                    const Nest& nest) {
+    SkipZeros(writer_, block, skipped_);
     const size_t inside = nest.tile.size() + (dot_ ? 1 : 0);
     if (loops_.order.size() > (dot_ ? 1 : 0))
       DecideReduceAnnotations(place_.decider, writer_,
@@ -403,7 +426,8 @@ class Builder {
   };
   std::optional<Rule> rule_;
   int64_t least_tasks_ = 1;
-  Handle task_ = -1;              // the loop around all others
+  Handle task_ = -1;  // the loop around all others
+  std::vector<SkippedZeros> skipped_;
   std::optional<Handle> blocks_;  // the loop over blocks of terms
 };
 

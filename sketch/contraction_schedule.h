@@ -7,7 +7,8 @@
 //
 // It asks, in this order: tile_order.h's "lanes" and "rows"; "dot" (whether
 // narrow numbers run on the machine's dot intrinsic); reduce_loops.h;
-// tile_decisions.h; tile_order.h's "task.order"; packed_operands.h.
+// tile_decisions.h; tile_order.h's "task.order"; in kernels of their own
+// edges.h; packed_operands.h.
 #ifndef TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
 

@@ -19,8 +19,8 @@ absl::StatusOr<Results> ApplyFactorOut(Replayer& replayer,
   Block& block = *path.back().node().block;
   const bool sum = block.combiner &&
                    block.combiner->kind() == Combiner::Kind::kSum &&
-                   !block.guard && block.intrinsic.empty() && !block.repair &&
-                   !block.rolling;
+                   !block.LeavesStepsOut() && block.intrinsic.empty() &&
+                   !block.repair && !block.rolling;
   if (!sum || !HoldsWholeTensor(tree, tree.buffers[block.dst[0]]))
     return absl::InvalidArgumentError(
         absl::StrCat(block.name, " is no sum, or is placed already"));

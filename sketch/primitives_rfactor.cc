@@ -113,6 +113,7 @@ absl::StatusOr<Block> Partial(const Block& block, const Loop& factor,
   };
   for (const Expr& body : block.body) partial.body.push_back(renumbered(body));
   if (block.guard) partial.guard = renumbered(block.guard);
+  if (block.nonzero) partial.nonzero = renumbered(block.nonzero);
   // What keeps a replaced axis below its extent is part of what is computed
   // from now on: its loops are axes of their own.
   for (const Expr& p : block.predicates) {
@@ -227,7 +228,7 @@ absl::StatusOr<Results> ApplyRFactor(Replayer& replayer,
     tree.buffers.push_back(std::move(buffer));
   }
   last.reduce_axes = {partial.axes.back()};
-  last.guard = Expr();
+  last.guard = last.nonzero = Expr();
 
   node.block = std::move(partial);
   const std::string last_name = last.name;

@@ -259,8 +259,9 @@ absl::StatusOr<Results> ApplyRollingUpdate(Replayer& replayer,
   const auto refused = [&](const std::string& what) {
     return absl::InvalidArgumentError(absl::StrCat(block.name, what));
   };
-  if (!block.combiner || block.combiner->arity() != 1 || block.guard ||
-      block.repair || !block.intrinsic.empty() || block.rolling)
+  if (!block.combiner || block.combiner->arity() != 1 ||
+      block.LeavesStepsOut() || block.repair || !block.intrinsic.empty() ||
+      block.rolling)
     return refused(" is no reduction of one value");
   if (tree.buffers[block.dst[0]].level == MemLevel::kGlobal ||
       tree.buffers[block.dst[0]].dtype != block.combiner->component_dtype(0))

@@ -1,16 +1,20 @@
 #include "sketch/random_schedule.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "sketch/growing_schedule.h"
 #include "sketch/replayer.h"
 #include "sketch/tree_edit.h"
+#include "tilegraph/known_zeros.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -26,7 +30,9 @@ class Drawer {
   // `may_tile`: whether to try task loops; not every group has a common tiling
   // of its outputs.
   Drawer(Replayer replayer, bool may_tile, uint64_t seed)
-      : grown_(std::move(replayer), kWorkFloor, kWorkFactor),
+      : workload_(replayer.workload()),
+        zeros_(FindKnownZeros(workload_.graph, workload_.zeros)),
+        grown_(std::move(replayer), kWorkFloor, kWorkFactor),
         may_tile_(may_tile),
         random_(seed) {}
 
@@ -195,6 +201,7 @@ class Drawer {
     std::optional<Handle> block = grown_.HandleOf(name);
     if (!block || FindBlock(tree(), name).empty()) return;
     Transform(name);
+    SkipZeros(name, *block);
     if (random_.Bernoulli(0.4)) RFactor(name, *block);
     if (random_.Bernoulli(0.3)) CacheRead(name, *block);
     if (random_.Bernoulli(0.3) &&
@@ -229,6 +236,26 @@ class Drawer {
       if (grown_.Try(Primitive::kRolling, {*block, loop}, {}, "", 0,
                      GrowingSchedule::Must::kFinish))
         return;
+    }
+  }
+
+  // Along some dimensions of what the block reads and is known to be zero.
+  void SkipZeros(const std::string& name, Handle block) {
+    std::set<TensorId> read;
+    for (const int loaded :
+         LoadedBuffers(*FindBlock(tree(), name).back().node().block))
+      read.insert(tree().buffers[loaded].tensor);
+    for (const auto& [tensor, zeros] : zeros_) {
+      if (read.count(tensor) == 0 || random_.Bernoulli(0.3)) continue;
+      std::vector<size_t> dims;
+      for (size_t dim = 0; dim < zeros.before.size(); ++dim) {
+        if (zeros.before[dim] + zeros.after[dim] > 0 && random_.Bernoulli(0.7))
+          dims.push_back(dim);
+      }
+      if (dims.empty()) continue;
+      const std::string source = workload_.graph.tensor(tensor).name;
+      grown_.Try(Primitive::kSkipZeros, {block}, {},
+                 absl::StrCat(source, " ", absl::StrJoin(dims, ",")));
     }
   }
 
@@ -307,6 +334,8 @@ class Drawer {
     }
   }
 
+  const Workload& workload_;
+  const std::map<TensorId, KnownZeros> zeros_;
   GrowingSchedule grown_;
   const bool may_tile_;
   Random random_;

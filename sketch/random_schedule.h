@@ -13,8 +13,9 @@ namespace tilewright::sketch {
 
 // Draws group tiles, attach points, inlining, splits with tails, reorders,
 // unrolling, register and scratch accumulators, partial results of reductions,
-// cache reads and writes, constant layouts and tile loops. The result replays
-// without error on `workload`. Same seed, same schedule.
+// known zeros left out, cache reads and writes, constant layouts and tile
+// loops. The result replays without error on `workload`. Same seed, same
+// schedule.
 absl::StatusOr<Schedule> RandomSchedule(const Workload& workload,
                                         uint64_t seed);
 

@@ -17,7 +17,7 @@ namespace {
 
 bool IsPlainSum(const Block& block) {
   return block.combiner && block.combiner->kind() == Combiner::Kind::kSum &&
-         block.combiner->arity() == 1 && !block.guard &&
+         block.combiner->arity() == 1 && !block.LeavesStepsOut() &&
          block.intrinsic.empty() && !block.rolling && !block.repair;
 }
 

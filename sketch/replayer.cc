@@ -38,7 +38,8 @@ const Signature* SignatureOf(Primitive primitive) {
                          kFactorOut = {1, 0, ApplyFactorOut},
                          kRollingUpdate = {2, 1, ApplyRollingUpdate},
                          kRolling = {2, 0, ApplyRolling},
-                         kWinograd = {1, 1, ApplyWinograd};
+                         kWinograd = {1, 1, ApplyWinograd},
+                         kSkipZeros = {1, 0, ApplySkipZeros};
   switch (primitive) {
     case Primitive::kBlock:
       return &kBlock;
@@ -82,6 +83,8 @@ const Signature* SignatureOf(Primitive primitive) {
       return &kRolling;
     case Primitive::kWinograd:
       return &kWinograd;
+    case Primitive::kSkipZeros:
+      return &kSkipZeros;
   }
   return nullptr;
 }

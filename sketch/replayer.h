@@ -124,6 +124,9 @@ absl::StatusOr<Results> ApplyRollingUpdate(Replayer& replayer,
 // primitives_winograd.cc
 absl::StatusOr<Results> ApplyWinograd(Replayer& replayer,
                                       const Arguments& args);
+// primitives_zeros.cc
+absl::StatusOr<Results> ApplySkipZeros(Replayer& replayer,
+                                       const Arguments& args);
 // primitives_rfactor.cc
 absl::StatusOr<Results> ApplyRFactor(Replayer& replayer, const Arguments& args);
 

@@ -36,6 +36,28 @@ Layout DrawLayout(Random& random, const std::vector<int64_t>& shape) {
                                : Layout::RowMajor(shape);
 }
 
+// A convolution of an input whose halo is known to be zero.
+Workload DrawHaloConv(Random& random) {
+  const int64_t kernel = OneOf(random, {1, 2, 3, 3, 5, 7}),
+                dilation = kernel > 3 ? 1 : OneOf(random, {1, 1, 2}),
+                span = (kernel - 1) * dilation;
+  const int64_t before = random.UniformInt(0, span),
+                after = random.UniformInt(0, span);
+  const auto size = [&] {
+    return random.UniformInt(std::max<int64_t>(1, span + 1 - before - after),
+                             9);
+  };
+  Workload workload = HaloConvRelu(
+      OneOf(random, {1, 3, 16}), OneOf(random, {1, 5, 8, 16, 24}), size(),
+      size(), kernel, random.UniformInt(1, 3), dilation, before, after);
+  for (const char* name : {"X", "Y"}) {
+    const TensorId id = *workload.graph.Find(name);
+    workload.layouts[id] =
+        DrawLayout(random, workload.graph.tensor(id).static_shape());
+  }
+  return workload;
+}
+
 // A product of matrices or a convolution, of f32, with what surrounds it.
 Workload DrawProduct(Random& random) {
   if (random.Bernoulli(0.5)) {
@@ -44,6 +66,7 @@ Workload DrawProduct(Random& random) {
     const int64_t most = std::max<int64_t>(1, 24000 / (m * n));
     return GemmRelu(m, n, std::min(most, random.UniformInt(1, 400)));
   }
+  if (random.Bernoulli(0.5)) return DrawHaloConv(random);
   const int64_t kernel = OneOf(random, {1, 1, 2, 3});
   Workload workload = ConvPadRelu(
       OneOf(random, {1, 3, 8, 16}), OneOf(random, {1, 5, 8, 16, 24}),

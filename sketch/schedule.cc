@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -128,6 +129,11 @@ void ScheduleWriter::Rolling(Handle block, Handle loop) {
 }
 void ScheduleWriter::Winograd(Handle block, int64_t m) {
   Emit(Primitive::kWinograd, {block}, {{m}}, "", 0);
+}
+void ScheduleWriter::SkipZeros(Handle block, std::string tensor,
+                               std::vector<int> dims) {
+  Emit(Primitive::kSkipZeros, {block}, {},
+       absl::StrCat(tensor, " ", absl::StrJoin(dims, ",")), 0);
 }
 
 }  // namespace tilewright::sketch

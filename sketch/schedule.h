@@ -92,6 +92,9 @@ enum class Primitive : uint8_t {
   // the tree begins anew with the convolution as F(m, 3), in blocks T.input,
   // T.products and T (tilegraph/winograd.h)
   kWinograd,
+  // sum; text: "tensor 2,3": steps that multiply by what is known to be a zero
+  // of the tensor, by its index along these dimensions, combine nothing
+  kSkipZeros,
 };
 
 // "group_tile", "compute_at", ...: the names of the text form and of the
@@ -161,6 +164,7 @@ class ScheduleWriter {
   Handle RollingUpdate(Handle block, Handle loop, Factors blocks);
   void Rolling(Handle block, Handle loop);
   void Winograd(Handle block, int64_t m);
+  void SkipZeros(Handle block, std::string tensor, std::vector<int> dims);
 
   const Schedule& written() const { return schedule_; }
   Schedule Finish() && { return std::move(schedule_); }

@@ -10,7 +10,7 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr std::array<const char*, 21> kPrimitiveNames = {
+constexpr std::array<const char*, 22> kPrimitiveNames = {
     "block",
     "loop",
     "group_tile",
@@ -32,6 +32,7 @@ constexpr std::array<const char*, 21> kPrimitiveNames = {
     "rolling_update",
     "rolling",
     "winograd",
+    "skip_zeros",
 };
 
 std::optional<Primitive> ParsePrimitive(const std::string& name) {

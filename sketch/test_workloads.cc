@@ -123,6 +123,37 @@ Workload ConvPadRelu(int64_t ic, int64_t oc, int64_t h, int64_t w,
   return workload;
 }
 
+Workload HaloConvRelu(int64_t ic, int64_t oc, int64_t h, int64_t w,
+                      int64_t kernel, int64_t stride, int64_t dilation,
+                      int64_t before, int64_t after) {
+  const int64_t rows = h + before + after, columns = w + before + after,
+                span = (kernel - 1) * dilation + 1;
+  Workload workload;
+  TensorGraph& g = workload.graph;
+  TensorId x = g.AddPlaceholder("X", DType::kFloat32, {1, ic, rows, columns});
+  if (before + after > 0)
+    workload.zeros[x] = {{0, 0, before, before}, {0, 0, after, after}};
+  TensorId weights =
+      g.AddConstant("W", DrawConstant({oc, ic, kernel, kernel}, 3));
+  std::vector<Axis> out = {{"n", 1},
+                           {"oc", oc},
+                           {"oh", (rows - span) / stride + 1},
+                           {"ow", (columns - span) / stride + 1}};
+  const auto at = [&](int output, int tap) {
+    return V(output) * Expr::Int(stride) + V(tap) * Expr::Int(dilation);
+  };
+  TensorId c = g.AddCompute(
+      "C", DType::kFloat32,
+      Reduce(out, {{"ic", ic}, {"kh", kernel}, {"kw", kernel}}, kSum,
+             {Make(Op::kMul, g.Load(x, {V(0), V(4), at(2, 5), at(3, 6)}),
+                   g.Load(weights, {V(1), V(4), V(5), V(6)}))}));
+  TensorId y = g.AddCompute(
+      "Y", DType::kFloat32,
+      Map(out, Make(Op::kMax, g.Load(c, {V(0), V(1), V(2), V(3)}), F(0))));
+  g.SetOutputs({y});
+  return workload;
+}
+
 Workload MaxPool(int64_t c, int64_t h, int64_t w, int64_t kernel,
                  int64_t stride, int64_t pad) {
   Workload workload;

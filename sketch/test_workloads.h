@@ -20,6 +20,11 @@ Workload GemmRelu(int64_t m, int64_t n, int64_t k);
 // P·W,  Y = max(C, 0).
 Workload ConvPadRelu(int64_t ic, int64_t oc, int64_t h, int64_t w,
                      int64_t kernel, int64_t stride, int64_t pad);
+// The halo of X: f32[1, ic, h + before + after, w + before + after] is known to
+// be zero, W: constant [oc, ic, kernel, kernel];  C = sum X·W,  Y = max(C, 0).
+Workload HaloConvRelu(int64_t ic, int64_t oc, int64_t h, int64_t w,
+                      int64_t kernel, int64_t stride, int64_t dilation,
+                      int64_t before, int64_t after);
 // X: f32[1, c, h, w];  P = -inf padded,  M = max over a window,  Y = M · 2.
 Workload MaxPool(int64_t c, int64_t h, int64_t w, int64_t kernel,
                  int64_t stride, int64_t pad);

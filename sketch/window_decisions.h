@@ -1,5 +1,6 @@
-// The decisions of sliding windows, beside those of tile_decisions.h. Reduce
-// axes are named r0, r1, ...: outermost first, as the graph has them.
+// The decisions of sliding windows, beside those of tile_decisions.h, and in
+// kernels of their own edges.h. Reduce axes are named r0, r1, ...: outermost
+// first, as the graph has them.
 //
 //   taps.rN        steps of a reduce axis that are unrolled around the tile,
 //                  the innermost axis asked first; may change bits

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ceil_div.h"
+#include "sketch/edges.h"
 #include "sketch/output_tiles.h"
 #include "sketch/register_tile.h"
 #include "sketch/tile_decisions.h"
@@ -70,6 +71,9 @@ class Builder {
     }
     DecideStepOrder(place_.decider, tiles_);
     OrderReduction();
+    if (!place_.inside)
+      skipped_ = DecideEdges(place_.decider, workload_, reduction_, body_,
+                             [&](const Edge& edge) { return IsFree(edge); });
     PackConstants();
     const Handle task =
         place_.inside ? *place_.inside : WriteTasks(writer_, tiles_, last);
@@ -214,6 +218,23 @@ class Builder {
     }
   }
 
+  // Whether leaving out steps takes no code of its own: all outputs and taps
+  // along the edge are laid out in a row, or none are, and a loop skips them.
+  bool IsFree(const Edge& edge) const {
+    bool row = true, loop = true;
+    for (const int axis : VarsOf(edge.index)) {
+      const int64_t extent =
+          axis < spatial_
+              ? tiles_.shape[axis]
+              : reduction_.compute.reduce_axes[axis - spatial_].extent.value();
+      const int64_t tile =
+          axis < spatial_ ? tiles_.axes[axis].tile : unrolled_[axis - spatial_];
+      row &= tile == extent;
+      loop &= tile == 1;
+    }
+    return (row || loop) && !Mentions(edge.index, tiles_.vector_axis);
+  }
+
   // The dimension of a load's source that the vector axis alone indexes, -1 if
   // there is none.
   int PanelDim(const Expr& load) const {
@@ -300,6 +321,7 @@ class Builder {
     for (const int axis : taps_) order.push_back(taps[axis]);
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
     if (order.size() > 1) writer_.Reorder(order);
+    SkipZeros(writer_, block, skipped_);
     for (const int axis : taps_) writer_.Annotate(taps[axis], "unroll");
     writer_.Annotate(nest.tile.front(), "tile");
   }
@@ -319,6 +341,7 @@ class Builder {
   bool wide_ = false;              // a tile has several vectors
   std::vector<int64_t> unrolled_;  // by reduce axis: steps inside the tile
   std::vector<int> loops_, taps_;  // reduce axes, outermost first
+  std::vector<SkippedZeros> skipped_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
+#include "tilegraph/known_zeros.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -94,6 +95,17 @@ class Drawer {
     return id;
   }
 
+  // The halo of a tensor of the padded shape.
+  void SetZeros(TensorId x) {
+    KnownZeros zeros;
+    zeros.before = zeros.after = {0, 0};
+    for (const Slide& slide : slides_) {
+      zeros.before.push_back(slide.before);
+      zeros.after.push_back(slide.after);
+    }
+    if (!zeros.empty()) workload_.zeros[x] = std::move(zeros);
+  }
+
   TensorId Constant(std::string name, std::vector<int64_t> shape) {
     auto value = std::make_shared<HostTensor>(DType::kFloat32, shape);
     for (int64_t i = 0; i < value->num_elements(); ++i)
@@ -125,6 +137,7 @@ class Drawer {
     TensorGraph& g = workload_.graph;
     const TensorId x =
         Placeholder("X", InputShape(groups_ * per_group_in_, true));
+    SetZeros(x);
     std::vector<int64_t> weights = {groups_ * per_group_out_, per_group_in_};
     Compute compute;
     compute.axes = OutputAxes();

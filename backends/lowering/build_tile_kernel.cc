@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/lowering/deciding_loops.h"
 #include "backends/lowering/lower.h"
 #include "backends/lowering/tile_rewrite.h"
 #include "base/status_macros.h"
@@ -123,23 +124,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // The loop that decides last whether a rolling block computes anything there;
-  // -1 if its tile does.
-  int DecidingLoop(const sketch::Block& block) const {
-    const Expr moves =
-        ToLinear(block.bindings[block.rolling->dim] - block.rolling->from,
-                 [](int) { return std::nullopt; })
-            .ToExpr();
-    int deciding = block.rolling->loop_var;
-    for (const sketch::Loop* loop : loops_) {
-      if (loop->extent == 1 || !Mentions(moves, loop->var)) continue;
-      if (loop->kind == sketch::LoopKind::kTile) return -1;
-      deciding = loop->var;
-    }
-    return deciding;
-  }
-
-  // Leaves out what `body` of the loop would compute again.
+  // Leaves out what `body` of the loop need not compute.
   void SkipKept(const sketch::Loop& loop, std::vector<Stmt>& body) {
     const auto kept = kept_.find(loop.var);
     if (kept == kept_.end()) return;
@@ -288,21 +273,38 @@ class Builder {
     }
     std::vector<Expr> conditions = block.predicates;
     if (block.rolling) {
-      const int deciding = DecidingLoop(block);
+      const int deciding = LoopThatRolls(block, loops_);
       if (deciding < 0) {
         conditions.push_back(block.RollingCondition());
       } else {
-        std::map<int, Expr> none;  // loops of the tile that take one step
-        for (const sketch::Loop* loop : loops_) {
-          if (loop->extent == 1) none[loop->var] = Expr::Int(0);
-        }
-        kept_[deciding] = Rename(block.RollingCondition(), none);
+        kept_[deciding] = WithoutOnes(block.RollingCondition());
       }
     }
     if (block.guard) conditions.push_back(Bind(block, block.guard, {}));
+    if (block.nonzero) SkipZeros(block, conditions);
     op.predicate = Conjunction(conditions);
     Wrap({std::move(op)}, std::move(around), out);
     return absl::OkStatus();
+  }
+
+  // Steps that add zeros: where a loop decides that, its body is left out; the
+  // other conditions become the operation's.
+  void SkipZeros(const sketch::Block& block, std::vector<Expr>& conditions) {
+    const Expr nonzero = WithoutOnes(Bind(block, block.nonzero, {}));
+    for (const Expr& condition : Conjuncts(nonzero)) {
+      const int deciding = LoopThatSkips(condition, block, loops_);
+      Expr& kept = deciding < 0 ? conditions.emplace_back() : kept_[deciding];
+      kept = kept ? Expr::Make(Op::kAnd, {kept, condition}) : condition;
+    }
+  }
+
+  // Loops that take one step, those of the tile too, are where they start.
+  Expr WithoutOnes(const Expr& condition) const {
+    std::map<int, Expr> none;
+    for (const sketch::Loop* loop : loops_) {
+      if (loop->extent == 1) none[loop->var] = Expr::Int(0);
+    }
+    return Rename(condition, none);
   }
 
   static void Wrap(Stmt stmt, std::vector<For> loops, std::vector<Stmt>& out) {
@@ -380,7 +382,7 @@ class Builder {
   Kernel kernel_;
   std::map<int, int> ids_;  // buffer of the tree -> of the kernel
   std::vector<const sketch::Loop*> loops_;  // around the current node
-  // By the loop that decides it: where its body computes something new.
+  // By the loop that decides it: where its body computes anything.
   std::map<int, Expr> kept_;
 };
 

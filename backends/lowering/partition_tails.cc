@@ -34,6 +34,9 @@ namespace {
 
 int64_t CeilDivide(int64_t a, int64_t b) { return -FloorDivide(-a, b); }
 
+// Iterations in a row that are cut one by one.
+constexpr int64_t kMostUndecided = 8;
+
 class Partitioner {
  public:
   Partitioner(Kernel& kernel, int max_statements)
@@ -69,12 +72,7 @@ class Partitioner {
   std::vector<int64_t> Cuts(int var, Range range,
                             const std::vector<Stmt>& body) {
     std::set<int64_t> cuts;
-    CollectCuts(var, range, body, cuts);
-    return {cuts.begin(), cuts.end()};
-  }
-  void CollectCuts(int var, Range range, const std::vector<Stmt>& stmts,
-                   std::set<int64_t>& cuts) {
-    ForEachOpInScope(stmts, [&](const TileOp& op) {
+    ForEachOpInScope(body, [&](const TileOp& op) {
       for (const Expr& condition : Conjuncts(op.predicate)) {
         const std::optional<Decided> at = DecidedAt(var, condition);
         if (!at.has_value()) continue;
@@ -83,6 +81,32 @@ class Partitioner {
         }
       }
     });
+    return {cuts.begin(), cuts.end()};
+  }
+  // Of a loop, also between these places where boxes decide, of other elements
+  // in each iteration: a window's taps at a border. What is unrolled stands
+  // side by side with the box, each step in its own place.
+  std::vector<int64_t> LoopCuts(const For& loop) {
+    const Range range = {0, loop.extent - 1};
+    std::set<int64_t> cuts;
+    ForEachOpInScope(loop.body, [&](const TileOp& op) {
+      for (const Expr& condition : Conjuncts(op.predicate)) {
+        const bool boxes = std::any_of(op.box.begin(), op.box.end(),
+                                       [&](const TileAxis& axis) {
+                                         return Mentions(condition, axis.var);
+                                       });
+        if (boxes && loop.kind == For::Kind::kUnroll) continue;
+        const std::optional<Decided> at = DecidedAt(loop.var, condition);
+        if (!at.has_value()) continue;
+        const auto [least, most] = std::minmax(at->holds, at->fails);
+        if (!boxes || most - least > kMostUndecided) {
+          cuts.insert({least, most});
+        } else {
+          for (int64_t t = least; t <= most; ++t) cuts.insert(t);
+        }
+      }
+    });
+    return {cuts.upper_bound(range.min), cuts.upper_bound(range.max)};
   }
   // Calls `fn` with the ranges of all variables around the operation known, and
   // those inside `stmts` in inner_.
@@ -257,7 +281,7 @@ class Partitioner {
   }
 
   void ProcessLoop(For loop, std::vector<Stmt>& out) {
-    std::vector<int64_t> cuts = Cuts(loop.var, {0, loop.extent - 1}, loop.body);
+    std::vector<int64_t> cuts = LoopCuts(loop);
     if (cuts.empty() || !Afford(static_cast<int>(cuts.size()), loop.body)) {
       scope_.Set(loop.var, {0, loop.extent - 1});
       names_[loop.var] = loop.name;
