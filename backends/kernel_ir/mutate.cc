@@ -215,7 +215,7 @@ std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
     if (uses.initial.count(constant->dst) > 0) {
       out.push_back(Of<ConstInst>("initial value changed", [](ConstInst& c) {
         c.f = c.f == 0 ? 1 : -c.f;
-        c.i += 1;
+        c.i = static_cast<int64_t>(static_cast<uint64_t>(c.i) + 1);
       }));
     }
   } else if (std::holds_alternative<FmaInst>(inst.node)) {
