@@ -86,9 +86,11 @@ TEST(GpuKernelsTest, ResultsThatLeaveAreWrittenByTheJoinedKernel) {
     for (const GpuKernel& kernel : windows) {
       const Subgraph& part = kernel.tiles->part;
       for (size_t m = 0; m < part.members.size(); ++m) {
-        if (std::binary_search(part.outputs.begin(), part.outputs.end(),
-                               part.members[m]))
-          EXPECT_TRUE(kernel.tiles->remaps[m]->partitions) << device;
+        if (!std::binary_search(part.outputs.begin(), part.outputs.end(),
+                                part.members[m]))
+          continue;
+        ASSERT_TRUE(kernel.tiles->remaps[m]) << device;
+        EXPECT_TRUE(kernel.tiles->remaps[m]->partitions) << device;
       }
     }
   }

@@ -42,6 +42,8 @@ class GpuPricer {
             const DeviceSpec& spec);
 
   const GpuPart& part() const { return gpu_; }
+  // The part with its last output alone, whose tiles the blocks are.
+  const Subgraph& tiled() const { return tiled_; }
 
   // Extents of members and operands; errors as of TileWorks.
   absl::StatusOr<const TileWork*> Work(const std::vector<int64_t>& tile);

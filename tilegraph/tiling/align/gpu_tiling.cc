@@ -66,7 +66,7 @@ class Tiler {
     for (GpuTilePlan& plan : plans) {
       for (const TensorId member : part_.members) {
         absl::StatusOr<BlockRemap> remap =
-            RemapOf(graph_, part_, plan.tile, member);
+            RemapOf(graph_, pricer_.tiled(), plan.tile, member);
         plan.remaps.emplace_back();
         if (remap.ok()) plan.remaps.back() = *std::move(remap);
       }
