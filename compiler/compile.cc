@@ -25,6 +25,7 @@
 #include "tilegraph/plan_decisions.h"
 #include "tilegraph/text_form.h"
 #include "tilegraph/tiling/core_levels.h"
+#include "tilegraph/tiling/group_cost.h"
 #include "tilegraph/winograd.h"
 
 namespace tilewright {
@@ -150,8 +151,8 @@ absl::Status InBlocks(const DeviceSpec& spec, const Group& group,
 
 // Joins groups that have a kernel together.
 void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
-                   KernelTimes* times, KernelMaker& maker, ApartGroups& apart,
-                   CompiledModel& compiled) {
+                   CostKey key, KernelTimes* times, KernelMaker& maker,
+                   ApartGroups& apart, CompiledModel& compiled) {
   options.weigh.expressible = [&](const Group& group, const Plan& plan) {
     const absl::StatusOr<CompiledKernel>& kernel =
         maker.Make(MakeGroupWorkload(compiled.graph, plan, group));
@@ -164,8 +165,9 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
   if (times != nullptr)
     options.weigh.profiler = &profiler.emplace(compiled.graph, maker, *times);
   compiled.register_plan = compiled.plan;
+  const GroupPricer model(compiled.graph, compiled.plan, codegen.spec(), key);
   compiled.connected =
-      ConnectPlan(compiled.graph, compiled.plan, codegen.spec(), options);
+      ConnectPlan(compiled.graph, compiled.plan, model, options);
   compiled.plan =
       JoinedPlan(compiled.graph, compiled.register_plan, compiled.connected);
 }
@@ -195,8 +197,8 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
   KernelMaker maker(codegen, options.admit, options.schedules);
   ApartGroups apart;
   if (options.plan.connect == PlanOptions::Connect::kTileGraph)
-    ConnectGroups(codegen, options.connect, options.times, maker, apart,
-                  compiled);
+    ConnectGroups(codegen, options.connect, options.cost_key, options.times,
+                  maker, apart, compiled);
   std::vector<GroupPart> parts;
   absl::Status made =
       CompileKernels(model.graph, codegen, maker, compiled, parts);

@@ -20,6 +20,7 @@
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/connect_plan.h"
+#include "tilegraph/tiling/group_cost.h"
 
 namespace tilewright {
 
@@ -27,6 +28,7 @@ struct CompileOptions {
   PlanOptions plan;
   // With Connect::kTileGraph; `expressible` and `profiler` are set by Compile.
   ConnectPlanOptions connect;
+  CostKey cost_key = CostKey::kTime;  // what plans are compared by
   // Joins are decided by these times, of codegen's target; null: by price.
   KernelTimes* times = nullptr;
   std::vector<std::string> allow;  // reduced precisions, recorded in the file

@@ -120,7 +120,7 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   if (line.Get("connect-search") == "greedy")
     options.connect.search = ConnectSearch::kGreedy;
   if (line.Get("cost") == "traffic")
-    options.connect.weigh.cost_key = CostKey::kTraffic;
+    options.cost_key = CostKey::kTraffic;
   if (line.Has("level-cap")) {
     TW_ASSIGN_OR_RETURN(options.cap.arena_bytes,
                         CapBytes(line.Get("level-cap")));

@@ -12,6 +12,7 @@
 #include "tilegraph/plan.h"
 #include "tilegraph/text_form.h"
 #include "tilegraph/tiling/connect_plan.h"
+#include "tilegraph/tiling/group_cost.h"
 #include "tilegraph/tiling/plan_profiler.h"
 
 namespace tilewright {
@@ -87,8 +88,9 @@ std::pair<size_t, JoinDecision> Connect(const std::string& text,
   ConnectPlanOptions options;
   options.weigh = weigh;
   options.weigh.profiler = &profiler;
+  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
   const ConnectedGroups connected =
-      ConnectPlan(graph, plan, *LoadSpec("cpu_x86_64_v4"), options);
+      ConnectPlan(graph, plan, GroupPricer(graph, plan, spec), options);
   return {JoinedPlan(graph, plan, connected).groups.size(),
           connected.decisions.at(0)};
 }

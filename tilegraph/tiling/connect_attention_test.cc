@@ -14,6 +14,7 @@
 #include "tilegraph/plan.h"
 #include "tilegraph/text_form.h"
 #include "tilegraph/tiling/connect_plan.h"
+#include "tilegraph/tiling/group_cost.h"
 
 namespace tilewright {
 namespace {
@@ -59,7 +60,7 @@ class ConnectAttentionTest : public testing::Test {
     PlanOptions options;
     options.connect = PlanOptions::Connect::kTileGraph;
     const Plan plan = MakePlan(graph, options);
-    connected_ = ConnectPlan(graph, plan, spec, {});
+    connected_ = ConnectPlan(graph, plan, GroupPricer(graph, plan, spec), {});
     return JoinedPlan(graph, plan, connected_);
   }
   ConnectedGroups connected_;
@@ -96,7 +97,8 @@ TEST_F(ConnectAttentionTest, IsCloseToTheBestOfAllJoins) {
     ASSERT_EQ(plan.groups.size(), 4u);
     WeighOptions weigh;
     weigh.least_gain = -1e9;
-    JoinWeigher weigher(graph, plan, spec, weigh);
+    const GroupPricer model(graph, plan, spec);
+    JoinWeigher weigher(graph, plan, model, weigh);
     std::map<std::vector<int>, double> prices;
     const auto price = [&](const std::vector<int>& groups) {
       const auto known = prices.find(groups);

@@ -75,9 +75,9 @@ class GroupJudge : public ConnectJudge {
     }
     const int first = decision.groups.front();
     for (const int g : decision.groups) part_of_[g] = first;
-    parts_[first] = {
-        {decision.groups, decision.joined, decision.joined_one_core_seconds},
-        number};
+    parts_[first] = {{decision.groups, decision.joined, "",
+                      decision.joined_one_core_seconds},
+                     number};
   }
 
   ConnectedGroups Finish() && {
@@ -163,9 +163,9 @@ void KeepFirstOfEqual(std::vector<JoinDecision>& decisions) {
 }  // namespace
 
 ConnectedGroups ConnectPlan(const TensorGraph& graph, const Plan& plan,
-                            const DeviceSpec& spec,
+                            const GroupCostModel& model,
                             const ConnectPlanOptions& options) {
-  JoinWeigher weigher(graph, plan, spec, options.weigh);
+  JoinWeigher weigher(graph, plan, model, options.weigh);
   const int groups = static_cast<int>(plan.groups.size());
   std::vector<ConnectEdge> edges;
   for (int g = 0; g < groups; ++g) {

@@ -1,17 +1,16 @@
 // GraphConnecting (connect_search.h) for the groups of a plan: neighbours are
-// joined into staged groups where that costs less than the tensor between them
-// in memory, by price or as measured (weigh_join.h).
+// fused where that costs less than the tensor between them in memory, by the
+// cost model of the device or as measured (weigh_join.h).
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_CONNECT_PLAN_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_CONNECT_PLAN_H_
 
 #include <functional>
 #include <vector>
 
-#include "backends/spec/device_spec.pb.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/connect_search.h"
-#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/tiling/group_cost_model.h"
 #include "tilegraph/tiling/join_decision.h"
 #include "tilegraph/tiling/joined_groups.h"
 #include "tilegraph/tiling/weigh_join.h"
@@ -31,14 +30,14 @@ struct ConnectedGroups {
   std::vector<Join> joins;
   std::vector<JoinDecision> decisions;  // what was weighed, in that order
   std::vector<GroupCost> costs;         // of the register groups; empty where
-                                        // a group has no price
+                                        // there is no estimate
 };
 
 // A result with several readers is kept inside only together with all of them.
 // REQUIRES: `plan` was made for `graph` with Connect::kTileGraph or kRegister.
 // Equal arguments and equal answers of the profiler, equal result.
 ConnectedGroups ConnectPlan(const TensorGraph& graph, const Plan& plan,
-                            const DeviceSpec& spec,
+                            const GroupCostModel& model,
                             const ConnectPlanOptions& options);
 
 // `plan` with these joins, and in every group's `why` what was weighed.

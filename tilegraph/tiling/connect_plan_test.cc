@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tilegraph/tiling/connect_testing.h"
+#include "tilegraph/tiling/group_cost.h"
 #include "tilegraph/tiling/test_graphs.h"
 
 namespace tilewright {
@@ -112,7 +113,8 @@ TEST_F(ConnectPlanTest, IsCloseToTheBestOfAllJoinsOfAChain) {
     ASSERT_EQ(plan.groups.size(), static_cast<size_t>(kGroups));
     WeighOptions weigh;
     weigh.least_gain = -1e9;
-    JoinWeigher weigher(graph, plan, spec_, weigh);
+    const GroupPricer model(graph, plan, spec_);
+    JoinWeigher weigher(graph, plan, model, weigh);
     const auto price = [&](int first, int last) {
       std::vector<PlanPart> parts;
       std::vector<PlanPart*> pointers;

@@ -2,6 +2,7 @@
 
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
+#include "tilegraph/tiling/group_cost.h"
 
 namespace tilewright {
 
@@ -15,7 +16,8 @@ Plan ConnectTest::Connect(const TensorGraph& graph,
   PlanOptions plan_options;
   plan_options.connect = PlanOptions::Connect::kTileGraph;
   const Plan plan = MakePlan(graph, plan_options);
-  connected_ = ConnectPlan(graph, plan, spec_, options);
+  connected_ =
+      ConnectPlan(graph, plan, GroupPricer(graph, plan, spec_), options);
   return JoinedPlan(graph, plan, connected_);
 }
 

@@ -92,10 +92,6 @@ TileRank Rank(const GroupCost& cost) {
 
 }  // namespace
 
-double FarBytes(const GroupCost& cost) {
-  return cost.memory_bytes + cost.shared_bytes;
-}
-
 // What the tiles of one group have in common.
 struct GroupPricer::Prepared {
   Prepared(const GroupPricer& pricer, const Group& own)

@@ -14,26 +14,13 @@
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/plan.h"
+#include "tilegraph/tiling/level_bytes.h"
 #include "tilegraph/tiling/mem_traffic.h"
 #include "tilegraph/tiling/reduce_blocks.h"
 #include "tilegraph/tiling/tensor_homes.h"
 #include "tilegraph/tiling/tile_graph.h"
 
 namespace tilewright {
-
-struct LevelBytes {
-  double read = 0, written = 0;
-  // Runs of neighbours that are read, of those shorter than a page: prefetching
-  // begins anew with each.
-  double short_runs = 0;
-  double both() const { return read + written; }
-  LevelBytes& operator+=(const LevelBytes& other) {
-    read += other.read;
-    written += other.written;
-    short_runs += other.short_runs;
-    return *this;
-  }
-};
 
 class GroupTraffic {
  public:

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/tiling/group_cost_model.h"
 
 namespace tilewright {
 

@@ -19,36 +19,46 @@ Group InTiles(Group group, const GroupCost& cost) {
   return group;
 }
 
+// What is compared, of a kernel whose seconds on one core were measured: all
+// cores are as much faster as the model has it.
+double CoreSeconds(const GroupCost& cost, double one_core_seconds) {
+  return one_core_seconds * cost.core_seconds / cost.one_core_seconds;
+}
+
 }  // namespace
 
 JoinWeigher::JoinWeigher(const TensorGraph& graph, const Plan& plan,
-                         const DeviceSpec& spec, const WeighOptions& options)
+                         const GroupCostModel& model,
+                         const WeighOptions& options)
     : graph_(graph),
       plan_(plan),
       options_(options),
       rules_(graph, plan),
-      pricer_(graph, plan, spec, options.cost_key),
-      cores_(static_cast<double>(std::max<int64_t>(1, spec.unit().cores()))) {}
+      model_(model) {}
 
 PlanPart JoinWeigher::Alone(int group) {
   PlanPart part;
   part.groups = {group};
   absl::StatusOr<std::vector<GroupCost>> costs = Price(plan_.groups[group]);
-  if (costs.ok()) part.cost = std::move(costs->front());
+  if (costs.ok()) {
+    part.cost = std::move(costs->front());
+  } else {
+    part.no_cost = std::string(costs.status().message());
+  }
   return part;
 }
 
 absl::StatusOr<std::vector<GroupCost>> JoinWeigher::Price(const Group& group) {
-  const std::string key = pricer_.Signature(group);
+  const std::string key = model_.Signature(group);
   const auto known = priced_.find(key);
   if (known != priced_.end()) return known->second;
   const int tiles = group.stages.empty() ? 1 : std::max(1, options_.most_tiles);
-  return priced_.emplace(key, pricer_.BestFew(group, tiles)).first->second;
+  return priced_.emplace(key, model_.BestFew(group, tiles)).first->second;
 }
 
 std::string JoinWeigher::Key(const Group& group) const {
   return absl::StrCat(absl::StrJoin(group.tile, "x"), "\n",
-                      pricer_.Signature(group));
+                      model_.Signature(group));
 }
 
 absl::Status JoinWeigher::Express(const Plan& joined, const Group& group) {
@@ -57,12 +67,6 @@ absl::Status JoinWeigher::Express(const Plan& joined, const Group& group) {
   const auto known = expressed_.find(key);
   if (known != expressed_.end()) return known->second;
   return expressed_[key] = options_.expressible(group, joined);
-}
-
-double JoinWeigher::CoreSeconds(const GroupCost& cost,
-                                double one_core_seconds) const {
-  return one_core_seconds *
-         (1 + cores_ * cost.seconds / cost.one_core_seconds) / 2;
 }
 
 // What all cores share is modelled roughly: nothing is joined for that alone.
@@ -81,10 +85,10 @@ JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts,
                               g))
         decision.groups.push_back(g);
     }
-    if (part->cost.one_core_seconds <= 0)
+    if (!part->no_cost.empty())
       decision.why = absl::StrCat(
-          "what ", graph_.tensor(plan_.groups[part->groups.back()].output).name,
-          " reads of a tile cannot be told");
+          graph_.tensor(plan_.groups[part->groups.back()].output).name, ": ",
+          part->no_cost);
     decision.apart_core_seconds += part->cost.core_seconds;
     decision.apart_bytes += FarBytes(part->cost);
   }
@@ -118,9 +122,11 @@ JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts,
     return because(WhyNotByPrice(decision));
   if (core_seconds >= left_out.most_core_seconds)
     return because("it would take longer than with it inside");
-  // With the layouts of its stages.
-  const Plan joined = WithJoins(
-      graph_, plan_, {Join{decision.groups, costs->front().tile, ""}});
+  // With the layouts of its stages, for those who make kernels of it.
+  Plan joined;
+  if (options_.profiler || options_.expressible)
+    joined = WithJoins(graph_, plan_,
+                       {Join{decision.groups, costs->front().tile, ""}});
   if (options_.profiler) {
     DecideByTime(*costs, joined, *group, parts, absl::MakeSpan(left), decision);
   } else {

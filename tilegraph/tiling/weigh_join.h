@@ -1,5 +1,5 @@
-// What it saves to join groups of a plan into one: by the price of whole
-// kernels (group_cost.h) and, with a profiler, by what kernels take.
+// What it saves to fuse groups of a plan into one: by the cost model
+// (group_cost_model.h) and, with a profiler, by what kernels take.
 //
 // The price only prunes then: the best few tiles of a join that it does not
 // think far worse than its parts are profiled, and so are the parts, each
@@ -18,10 +18,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "backends/spec/device_spec.pb.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
-#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/tiling/group_cost_model.h"
 #include "tilegraph/tiling/join_decision.h"
 #include "tilegraph/tiling/joined_groups.h"
 #include "tilegraph/tiling/plan_profiler.h"
@@ -32,8 +31,6 @@ struct WeighOptions {
   // Joined only if that saves this share, of the price or as measured: prices
   // are rough, times are noisy.
   double least_gain = 0.03;
-  // What prices are of.
-  CostKey cost_key = CostKey::kTime;
   // Whether a group with stages and tile can be made on this device; an error
   // says why not. Asked before a join is taken. Empty: all can.
   std::function<absl::Status(const Group&, const Plan&)> expressible;
@@ -58,7 +55,8 @@ struct WeighOptions {
 // A kernel of the plan as it stands: a group of the register plan, or several.
 struct PlanPart {
   std::vector<int> groups;  // ascending
-  GroupCost cost;           // of no seconds: it has no price
+  GroupCost cost;           // the model's estimate, if it has one
+  std::string no_cost;      // why not
   // One core's, measured.
   std::optional<double> one_core_seconds;
 };
@@ -74,7 +72,7 @@ class JoinWeigher {
  public:
   // All must outlive it.
   JoinWeigher(const TensorGraph& graph, const Plan& plan,
-              const DeviceSpec& spec, const WeighOptions& options);
+              const GroupCostModel& model, const WeighOptions& options);
 
   const JoinRules& rules() const { return rules_; }
 
@@ -109,8 +107,6 @@ class JoinWeigher {
                                         const Group& variant,
                                         absl::Span<PlanPart* const> parts,
                                         absl::Span<const PlanPart> left);
-  // Seconds of cores, the mean of one and of all at work, as the price has it.
-  double CoreSeconds(const GroupCost& cost, double one_core_seconds) const;
   bool SavesOnOneCore(double joined_seconds, double apart_seconds) const;
   std::string Key(const Group& group) const;
 
@@ -118,8 +114,7 @@ class JoinWeigher {
   const Plan& plan_;
   const WeighOptions& options_;
   const JoinRules rules_;
-  const GroupPricer pricer_;
-  const double cores_;
+  const GroupCostModel& model_;
   // By signature; all but prices with the tile.
   std::map<std::string, absl::StatusOr<std::vector<GroupCost>>> priced_;
   std::map<std::string, absl::Status> expressed_;

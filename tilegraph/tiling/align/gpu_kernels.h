@@ -1,7 +1,6 @@
-// A whole plan on a GPU: every group with its tiles, and groups joined where
-// that saves time, by the search that joins those of a CPU (GraphConnecting,
-// connect_search.h; which may be joined: joined_groups.h). Prices and what fits
-// are of gpu_tiling.h; no device is needed.
+// A whole plan on a GPU: every group with its tiles, and groups fused where
+// that saves time, by the search that fuses those of a CPU (connect_plan.h)
+// with the cost model of a GPU (gpu_cost_model.h). No device is needed.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_KERNELS_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_KERNELS_H_
 
@@ -20,19 +19,18 @@
 namespace tilewright {
 
 struct GpuKernel {
-  std::vector<int> groups;  // of the plan, ascending; several: joined
+  std::vector<int> groups;  // of the plan, ascending; several: fused
   // Of this kernel, or, if nothing of it fits the machine, why.
   std::optional<GpuTilePlan> tiles;
   std::string why_not;
   double apart_seconds = 0;  // of its groups as kernels of their own
-  bool known = false;        // equal to an earlier kernel, planned once
 };
 
 struct GpuKernelsOptions {
   GpuTilingOptions tiling;
   bool join = true;
   ConnectSearch search = ConnectSearch::kEdges;
-  // Joined only if that saves this share: estimates are rough.
+  // Fused only if that saves this share: estimates are rough.
   double least_gain = 0.05;
   int most_groups = 8;
 };
