@@ -37,8 +37,8 @@ double Evaluate(const Expr& e, const std::map<int, double>& values) {
   std::vector<Scalar> operands;
   for (const Expr& operand : e.operands()) {
     const double value = Evaluate(operand, values);
-    operands.push_back(
-        {value, static_cast<int64_t>(std::isfinite(value) ? value : 0)});
+    const bool fits = std::abs(value) < 0x1p63;
+    operands.push_back({value, static_cast<int64_t>(fits ? value : 0)});
   }
   const DType from = e.operand(e.op() == Op::kSelect ? 1 : 0).dtype();
   const Scalar result =

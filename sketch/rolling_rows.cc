@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "sketch/rolling_repair.h"
 #include "sketch/stage_workload.h"
@@ -316,18 +317,29 @@ Workload RollingPart(const Workload& workload, const Workload& part,
   const auto renamed = [&](const TensorGraph& from, const Expr& body) {
     return Rewrite(body, [&](const Expr& e) {
       if (e.op() != Op::kLoad) return Expr();
-      return Expr::Load(*find(from.tensor(e.source()).name), e.dtype(),
+      const std::optional<TensorId> source = find(from.tensor(e.source()).name);
+      TW_CHECK(source.has_value()) << from.tensor(e.source()).name;
+      return Expr::Load(*source, e.dtype(),
                         {e.operands().begin(), e.operands().end()});
     });
   };
   const std::string& product = workload.graph.tensor(rows.product).name;
   const Expr product_body = BodyOf(workload.graph, rows.product, inlined);
-  // What the rows hand over is read as a whole.
+  // What the rows hand over is read as a whole. What they read of the group's
+  // arguments the product reads now.
   Visit(product_body, [&](const Expr& e) {
     if (e.op() != Op::kLoad) return;
     const Tensor& tensor = workload.graph.tensor(e.source());
-    if (tensor.kind == TensorKind::kCompute && !find(tensor.name))
+    if (find(tensor.name)) return;
+    if (tensor.kind == TensorKind::kCompute) {
       out.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
+    } else if (!part.graph.Find(tensor.name)) {
+      const TensorId id =
+          tensor.kind == TensorKind::kConstant
+              ? out.AddConstant(tensor.name, tensor.value)
+              : out.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
+      result.layouts.insert_or_assign(id, workload.LayoutOf(tensor.id));
+    }
   });
   for (const Tensor& tensor : part.graph.tensors()) {
     if (tensor.kind != TensorKind::kCompute) {
