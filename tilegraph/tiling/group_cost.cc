@@ -9,12 +9,12 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/task_steps.h"
-#include "tilegraph/tiling/climb_tiles.h"
 #include "tilegraph/tiling/core_levels.h"
 #include "tilegraph/tiling/group_signature.h"
 #include "tilegraph/tiling/group_traffic.h"
 #include "tilegraph/tiling/group_work.h"
 #include "tilegraph/tiling/reduce_blocks.h"
+#include "tilegraph/tiling/search_tiles.h"
 
 namespace tilewright {
 namespace {
@@ -37,6 +37,8 @@ constexpr double kBlockSeconds = 300e-9;
 // Blocks are tried if what a task keeps is more than this share of what fits:
 // below, tiles are as large as they want to be.
 constexpr double kRoomy = 0.5;
+// Tiles in a row that are no better end a search.
+constexpr int kPatience = 24;
 // Of the time, where plans are compared by traffic.
 constexpr double kTieShare = 1e-3;
 // Bytes that an overlap counts as: worse than any that do not fit.
@@ -85,9 +87,9 @@ int64_t BlocksOf(const TensorGraph& graph, const ReduceSteps& steps) {
 }
 
 TileRank Rank(const GroupCost& cost) {
-  return cost.fits ? TileRank{false, cost.core_seconds}
-                   : TileRank{true, static_cast<double>(cost.scratch_bytes) +
-                                        (cost.covers ? 0 : kOverlaps)};
+  return cost.fits ? TileRank{0, cost.core_seconds}
+                   : TileRank{1, static_cast<double>(cost.scratch_bytes) +
+                                     (cost.covers ? 0 : kOverlaps)};
 }
 
 }  // namespace
@@ -272,24 +274,29 @@ double GroupPricer::KeptRoom() const {
   return kTaskShare * CapacityBytes(levels_[private_]);
 }
 
-absl::StatusOr<std::vector<GroupCost>> GroupPricer::Climb(
+absl::StatusOr<std::vector<GroupCost>> GroupPricer::SearchFor(
     const Group& group) const {
   const std::vector<int64_t> shape = graph_.tensor(group.output).static_shape();
   const int vector_dim = homes_.VectorDim(group.output);
   std::vector<std::vector<int64_t>> sizes;
+  std::vector<int64_t> row;
   for (size_t d = 0; d < shape.size(); ++d) {
-    sizes.push_back(DividingSizes(
-        shape[d], static_cast<int>(d) == vector_dim ? Lanes() : 1));
+    const bool lanes = static_cast<int>(d) == vector_dim;
+    sizes.push_back(DividingSizes(shape[d], lanes ? Lanes() : 1));
+    row.push_back(lanes ? shape[d] : sizes.back().front());
   }
   Prepared prepared(*this, group);
   std::vector<GroupCost> costs;
-  TW_RETURN_IF_ERROR(ClimbTiles(
-      sizes, vector_dim,
-      [&](const std::vector<int64_t>& tile) -> absl::StatusOr<TileRank> {
-        TW_ASSIGN_OR_RETURN(GroupCost cost, Cost(prepared, tile));
-        costs.push_back(std::move(cost));
-        return Rank(costs.back());
-      }));
+  SearchTilesOptions search;
+  search.patience = kPatience;
+  TW_RETURN_IF_ERROR(
+      SearchTiles(sizes, {shape, row}, search,
+                  [&](const std::vector<int64_t>& tile)
+                      -> absl::StatusOr<std::optional<TileRank>> {
+                    TW_ASSIGN_OR_RETURN(GroupCost cost, Cost(prepared, tile));
+                    costs.push_back(std::move(cost));
+                    return Rank(costs.back());
+                  }));
   std::stable_sort(
       costs.begin(), costs.end(),
       [](const GroupCost& a, const GroupCost& b) { return Rank(a) < Rank(b); });
@@ -299,7 +306,7 @@ absl::StatusOr<std::vector<GroupCost>> GroupPricer::Climb(
 absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
                                                             int count) const {
   TW_CHECK_GE(count, 1);
-  TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs, Climb(group));
+  TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs, SearchFor(group));
   std::vector<GroupCost> few = {costs[0]},
                          others(costs.begin() + 1, costs.end());
   if (!group.stages.empty() && costs[0].covers &&
@@ -307,7 +314,7 @@ absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
     Group variant = group;
     for (const int64_t step : ReduceStepsWorthTrying(graph_, group, Lanes())) {
       variant.stages.back().reduce_step = step;
-      TW_ASSIGN_OR_RETURN(costs, Climb(variant));
+      TW_ASSIGN_OR_RETURN(costs, SearchFor(variant));
       few.push_back(costs[0]);
       others.insert(others.end(), costs.begin() + 1, costs.end());
     }

@@ -60,8 +60,8 @@ class GroupPricer : public GroupCostModel {
   struct Prepared;
   absl::StatusOr<GroupCost> Cost(Prepared& prepared,
                                  const std::vector<int64_t>& tile) const;
-  // Of all tiles that the climb comes by.
-  absl::StatusOr<std::vector<GroupCost>> Climb(const Group& group) const;
+  // All tiles that a search comes by, best first.
+  absl::StatusOr<std::vector<GroupCost>> SearchFor(const Group& group) const;
   void AddStages(const std::vector<double>& work_seconds,
                  const GroupTraffic::ByStage& bytes, GroupCost& cost) const;
   double Bytes(TensorId id) const;

@@ -10,7 +10,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tilegraph/text_form.h"
-#include "tilegraph/tiling/climb_tiles.h"
 #include "tilegraph/tiling/core_levels.h"
 
 namespace tilewright {
@@ -74,9 +73,10 @@ TEST_F(GroupCostTest, TheBestFewAreDistinctAndBestFirst) {
   EXPECT_EQ(best.tile, few[0].tile);
 }
 
-// A row of what is between the products is 8 MiB.
+// A vector of what is between the products is 64 bytes.
 TEST_F(GroupCostTest, OneTileIsReturnedIfNoneFits) {
-  Products(4, 1 << 21);
+  Products(4, 64);
+  spec_.mutable_levels(PrivateLevel(spec_))->set_capacity_bytes(64);
   const GroupPricer pricer(graph_, plan_, spec_);
   TW_ASSERT_OK_AND_ASSIGN(const std::vector<GroupCost> few,
                           pricer.BestFew(group_, 6));
@@ -178,43 +178,6 @@ TEST_F(GroupCostTest, TrafficAloneCanBeThePrice) {
   TW_ASSERT_OK_AND_ASSIGN(const GroupCost fast, by_time.Best(group_));
   TW_ASSERT_OK_AND_ASSIGN(const GroupCost lean, by_traffic.Best(group_));
   EXPECT_LE(FarBytes(lean), FarBytes(fast));
-}
-
-TEST(ClimbTilesTest, SizesDivideOrAreWhole) {
-  EXPECT_THAT(DividingSizes(12, 1), ElementsAre(1, 2, 3, 4, 6, 12));
-  EXPECT_THAT(DividingSizes(13, 1), ElementsAre(1, 2, 4, 8, 13));
-  EXPECT_THAT(DividingSizes(48, 16), ElementsAre(16, 48));
-  EXPECT_THAT(DividingSizes(40, 16), ElementsAre(40));
-}
-
-// The valley runs diagonally: one dimension alone leads no further.
-TEST(ClimbTilesTest, ReachesTheLowestAlongDiagonals) {
-  std::vector<int64_t> sizes;
-  for (int64_t size = 1; size <= 64; ++size) sizes.push_back(size);
-  std::vector<int64_t> lowest;
-  double least = 1e9;
-  std::set<std::vector<int64_t>> asked;
-  TW_ASSERT_OK(ClimbTiles(
-      {sizes, sizes}, -1,
-      [&](const std::vector<int64_t>& tile) -> absl::StatusOr<TileRank> {
-        EXPECT_TRUE(asked.insert(tile).second);
-        const double a = static_cast<double>(tile[0]);
-        const double b = static_cast<double>(tile[1]);
-        const double rank = 10 * std::abs(a + b - 40) + std::abs(a - 31);
-        if (rank < least) least = rank, lowest = tile;
-        return TileRank{false, rank};
-      }));
-  EXPECT_THAT(lowest, ElementsAre(31, 9));
-}
-
-TEST(ClimbTilesTest, PassesErrorsOn) {
-  EXPECT_EQ(ClimbTiles({{1, 2}}, 0,
-                       [](const std::vector<int64_t>&) {
-                         return absl::StatusOr<TileRank>(
-                             absl::InternalError("no price"));
-                       })
-                .code(),
-            absl::StatusCode::kInternal);
 }
 
 }  // namespace

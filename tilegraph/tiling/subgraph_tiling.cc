@@ -11,7 +11,7 @@
 #include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
 #include "tilegraph/tiling/core_levels.h"
-#include "tilegraph/tiling/grow_tiles.h"
+#include "tilegraph/tiling/search_tiles.h"
 #include "tilegraph/tiling/subtiles.h"
 
 namespace tilewright {
@@ -102,7 +102,7 @@ class Tiler {
 
  private:
   // Better tiles first: seconds and bytes, or bytes and seconds.
-  using Rank = GrowRank;
+  using Rank = TileRank;
   Rank RankOf(double seconds, double bytes) const {
     return options_.by_traffic ? Rank{bytes, seconds} : Rank{seconds, bytes};
   }
@@ -148,16 +148,16 @@ class Tiler {
         found;
     std::optional<std::pair<LevelTiles, LevelCost>> smallest;
     const auto visit = [&](const std::vector<int64_t>& spatial)
-        -> absl::StatusOr<std::optional<GrowRank>> {
+        -> absl::StatusOr<std::optional<TileRank>> {
       TW_ASSIGN_OR_RETURN(
           const TileShape tile,
           subtiles.FitReduction(TileShape{spatial, {}}, traffic));
       TW_ASSIGN_OR_RETURN(const MemTraffic::Footprint footprint,
                           traffic.FootprintOf(tile));
-      if (!footprint.fits && smallest) return std::optional<GrowRank>();
+      if (!footprint.fits && smallest) return std::optional<TileRank>();
       TW_ASSIGN_OR_RETURN(auto costed, traffic.CostInBestOrder(tile, within));
       if (!smallest) smallest = costed;
-      if (!footprint.fits) return std::optional<GrowRank>();
+      if (!footprint.fits) return std::optional<TileRank>();
       const LevelCost& cost = costed.second;
       const double busy = std::max(rates_.OpsSeconds(cost.flops),
                                    rates_.BytesSeconds(level, cost.bytes()));
@@ -166,12 +166,15 @@ class Tiler {
       found.emplace(std::pair(rank, spatial), std::move(costed));
       if (static_cast<int>(found.size()) > best)
         found.erase(std::prev(found.end()));
-      return std::optional<GrowRank>(rank);
+      return std::optional<TileRank>(rank);
     };
-    GrowTilesOptions grow;
-    grow.visits =
+    SearchTilesOptions search;
+    search.visits =
         std::max(1, options_.visits * best / std::max(1, options_.best));
-    TW_RETURN_IF_ERROR(GrowTiles(subtiles.sizes(), grow, visit));
+    std::vector<int64_t> one;
+    for (const std::vector<int64_t>& sizes : subtiles.sizes())
+      one.push_back(sizes.front());
+    TW_RETURN_IF_ERROR(SearchTiles(subtiles.sizes(), {one}, search, visit));
     std::vector<TilePlan> plans;
     const auto keep = [&](std::pair<LevelTiles, LevelCost>& tiles) {
       plans.push_back(

@@ -66,8 +66,7 @@ TensorGraph Matmul(int64_t m, int64_t k, int64_t n) {
 }
 
 TensorGraph Mlp(int64_t rows, int64_t in, int64_t hidden, int64_t out,
-                const std::string& outputs,
-                const std::string& combiner) {
+                const std::string& outputs, const std::string& combiner) {
   return Parse(absl::Substitute(R"(
     A: f32[$0, $1] = placeholder
     B: f32[$1, $2] = placeholder

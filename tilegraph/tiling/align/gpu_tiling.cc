@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "tilegraph/tiling/align/block_remap.h"
 #include "tilegraph/tiling/align/gpu_price.h"
-#include "tilegraph/tiling/grow_tiles.h"
+#include "tilegraph/tiling/search_tiles.h"
 
 namespace tilewright {
 namespace {
@@ -38,12 +38,15 @@ class Tiler {
   }
 
   absl::Status Run() {
-    GrowTilesOptions grow;
-    grow.visits = options_.visits;
-    grow.patience = kPatience;
-    return GrowTiles(sizes_, grow, [&](const std::vector<int64_t>& tile) {
-      return Visit(tile);
-    });
+    SearchTilesOptions search;
+    search.visits = options_.visits;
+    search.patience = kPatience;
+    std::vector<int64_t> smallest;
+    for (const std::vector<int64_t>& sizes : sizes_)
+      smallest.push_back(sizes.front());
+    return SearchTiles(
+        sizes_, {smallest}, search,
+        [&](const std::vector<int64_t>& tile) { return Visit(tile); });
   }
 
   // Tiles that fit, but would write parts of outputs twice.
@@ -76,14 +79,14 @@ class Tiler {
 
  private:
   // All ways to compute a tile; the best one's seconds and bytes.
-  absl::StatusOr<std::optional<GrowRank>> Visit(
+  absl::StatusOr<std::optional<TileRank>> Visit(
       const std::vector<int64_t>& tile) {
     TW_ASSIGN_OR_RETURN(const TileWork* work, pricer_.Work(tile));
     const bool partitions = pricer_.Partitions(tile);
     std::vector<int64_t> steps = {0};
     for (const int64_t step : kSteps)
       if (step < longest_) steps.push_back(step);
-    std::optional<GrowRank> best;
+    std::optional<TileRank> best;
     for (const int64_t step : steps) {
       for (const int64_t threads : pricer_.ThreadsFor(*work, step)) {
         for (const bool twice : {true, false}) {
@@ -92,7 +95,7 @@ class Tiler {
           TW_ASSIGN_OR_RETURN(const std::optional<GpuTilePlan> plan,
                               pricer_.Price(choice));
           if (!plan) continue;
-          const GrowRank rank = {plan->cost.seconds, plan->cost.l2_bytes};
+          const TileRank rank = {plan->cost.seconds, plan->cost.l2_bytes};
           if (!best || rank < *best) best = rank;
           if (partitions) Keep({rank, tile}, choice);
           if (twice) break;  // a second buffer fits: one would be no better
@@ -106,7 +109,7 @@ class Tiler {
     return best;
   }
 
-  void Keep(std::pair<GrowRank, std::vector<int64_t>> rank,
+  void Keep(std::pair<TileRank, std::vector<int64_t>> rank,
             const GpuChoice& choice) {
     found_.emplace(std::move(rank), choice);
     // Some of them lose by bank conflicts.
@@ -120,7 +123,7 @@ class Tiler {
   const GpuTilingOptions& options_;
   std::vector<std::vector<int64_t>> sizes_;
   int64_t longest_ = 0;  // of the stepped axes
-  std::multimap<std::pair<GrowRank, std::vector<int64_t>>, GpuChoice> found_;
+  std::multimap<std::pair<TileRank, std::vector<int64_t>>, GpuChoice> found_;
   bool overlap_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SubGraphTiling (Welder, figure 7) for one kernel of a GPU: the tile of a
-// block, grown from one element as far as that pays (grow_tiles.h), with the
+// block, searched from one element (search_tiles.h), with the
 // threads, steps, buffers and instructions that serve it best.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_TILING_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_TILING_H_
