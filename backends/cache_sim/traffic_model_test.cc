@@ -1,7 +1,9 @@
 // The traffic model (tilegraph/tiling) against what kernels of its plans really
 // move through the caches of the spec "unit".
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "backends/lowering/legalize.h"
 #include "backends/lowering/lower.h"
 #include "backends/spec/load_spec.h"
+#include "base/ceil_div.h"
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
@@ -22,11 +25,24 @@
 #include "sketch/workload.h"
 #include "tilegraph/random_graph.h"
 #include "tilegraph/tiling/mem_traffic.h"
-#include "tilegraph/tiling/subtiles.h"
 #include "tilegraph/tiling/tile_graph.h"
 
 namespace tilewright::cache_sim {
 namespace {
+
+// Sizes of tiles within `extent`, ascending: the smallest ones, its divisors,
+// powers of two, and those that cut it evenly into 2^i or 3 * 2^i tiles.
+std::vector<int64_t> TileSizes(int64_t extent) {
+  std::set<int64_t> sizes;
+  for (int64_t size = 1; size <= std::min<int64_t>(extent, 10); ++size)
+    sizes.insert(size);
+  for (int64_t size = 1; size <= extent; ++size) {
+    if (extent % size == 0) sizes.insert(size);
+  }
+  for (int64_t power = 1; power < extent; power *= 2)
+    sizes.insert({power, CeilDiv(extent, power), CeilDiv(extent, 3 * power)});
+  return {sizes.begin(), sizes.end()};
+}
 
 // One cache of `capacity_bytes` in front of memory.
 DeviceSpec OneCache(int64_t capacity_bytes) {

@@ -1,18 +1,20 @@
-// How long the search over tiles and connections of whole models takes, by the
-// model alone: plan_time DIR... [levels]
-#include <algorithm>
+// How long the search over groups and tiles of whole models takes, by the cost
+// model alone: plan_time DIR... [--gpu=SPEC]
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
-#include <vector>
 
+#include "absl/strings/strip.h"
 #include "backends/spec/host_spec.h"
+#include "backends/spec/load_spec.h"
 #include "base/check.h"
 #include "compiler/rewrite_model.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/plan.h"
-#include "tilegraph/tiling/graph_connecting.h"
-#include "tilegraph/tiling/tile_work.h"
+#include "tilegraph/tiling/align/gpu_kernels.h"
+#include "tilegraph/tiling/connect_plan.h"
+#include "tilegraph/tiling/group_cost.h"
 
 namespace tilewright {
 namespace {
@@ -23,67 +25,45 @@ double Seconds() {
       .count();
 }
 
-void Run(const std::string& dir) {
+// Kernels of the model.
+size_t PlanFor(const TensorGraph& graph, const DeviceSpec& spec, bool gpu) {
+  PlanOptions options;
+  options.connect = PlanOptions::Connect::kTileGraph;
+  if (gpu) options.channel_block = 0;
+  const Plan plan = MakePlan(graph, options);
+  if (gpu) {
+    const auto kernels = PlanGpuKernels(graph, plan, spec, {});
+    TW_CHECK(kernels.ok()) << kernels.status();
+    return kernels->size();
+  }
+  const ConnectedGroups connected =
+      ConnectPlan(graph, plan, GroupPricer(graph, plan, spec), {});
+  return JoinedPlan(graph, plan, connected).groups.size();
+}
+
+void Run(const std::string& dir, const DeviceSpec& spec, bool gpu) {
   const absl::StatusOr<ImportedModel> imported =
       ImportModel(dir + "/model.onnx");
   TW_CHECK(imported.ok()) << imported.status();
-  const DeviceSpec spec = *HostSpec();
   const ImportedModel model = RewriteModel(*imported, spec, {}, {});
-  const Plan plan = MakePlan(model.graph, {});
-  std::vector<TensorId> members;
-  std::vector<int> group_of(model.graph.size(), -1);
-  for (size_t g = 0; g < plan.groups.size(); ++g) {
-    for (const TensorId id : plan.groups[g].members) {
-      members.push_back(id);
-      group_of[id] = static_cast<int>(g);
-    }
-  }
-  std::sort(members.begin(), members.end());
-  members.erase(std::unique(members.begin(), members.end()), members.end());
-  TileGraph tiles(model.graph, members);
-  ConnectOptions options;
-  options.tiling.traffic.layouts = plan.layouts;
-  const int levels = PlannedLevels(spec, options.tiling);
-  const auto all = tiles.edges();
-  int open = 0;
-  for (const auto& [edge, level] : all) {
-    if (group_of[edge.producer] == group_of[edge.consumer])
-      tiles.SetConnect(edge, levels);
-    else
-      ++open;
-  }
-  // Work of tiles alone.
-  double count = 0;
   const double before = Seconds();
-  const auto parts = tiles.Parts(0);
-  TW_CHECK(parts.ok()) << parts.status();
-  for (const Subgraph& part : *parts) {
-    TileWorks all_works(tiles, part, {});
-    const std::vector<int64_t> shape =
-        model.graph.tensor(part.outputs.back()).static_shape();
-    for (int i = 1; i <= 50; ++i) {
-      TileShape tile;
-      for (const int64_t extent : shape)
-        tile.spatial.push_back(std::min<int64_t>(extent, i));
-      const auto work = all_works.Of(tile);
-      if (work.ok()) ++count;
-    }
-  }
-  const double between = Seconds();
-  const auto connected = ConnectGraph(tiles, spec, options);
-  const double after = Seconds();
-  std::printf(
-      "%s: %zu groups, %d edges between them, %.2f us per tile, connected in "
-      "%.2f s: %s, %zu parts\n",
-      dir.c_str(), plan.groups.size(), open, (between - before) / count * 1e6,
-      after - between,
-      connected.ok() ? "ok" : connected.status().ToString().c_str(),
-      connected.ok() ? connected->parts.size() : 0);
+  const size_t kernels = PlanFor(model.graph, spec, gpu);
+  std::printf("%s: %zu kernels, planned in %.2f s\n", dir.c_str(), kernels,
+              Seconds() - before);
 }
 
 }  // namespace
 }  // namespace tilewright
 
 int main(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) tilewright::Run(argv[i]);
+  std::optional<std::string> gpu;
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view name = argv[i];
+    if (absl::ConsumePrefix(&name, "--gpu=")) gpu = std::string(name);
+  }
+  const auto spec = gpu ? tilewright::LoadSpec(*gpu) : tilewright::HostSpec();
+  TW_CHECK(spec.ok()) << spec.status();
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] != '-') tilewright::Run(argv[i], *spec, gpu.has_value());
+  }
 }

@@ -1,5 +1,5 @@
 // GraphConnecting (Welder, figure 7), whatever is connected: computes at levels
-// of memory (graph_connecting.h), groups of a plan (connect_plan.h).
+// of memory, groups of a plan (connect_plan.h).
 //
 // Edges are decided in topological order, each against what is decided already:
 // alone, and together with all edges of all paths up to where these meet again,

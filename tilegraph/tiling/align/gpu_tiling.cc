@@ -15,7 +15,6 @@
 namespace tilewright {
 namespace {
 
-constexpr int kPatience = 128;
 constexpr int64_t kLargestPart = 4096;
 constexpr int64_t kSteps[] = {16, 32, 64};
 constexpr double kOverlapSeconds = 1e6;  // more than any tile that may be
@@ -40,7 +39,7 @@ class Tiler {
   absl::Status Run() {
     SearchTilesOptions search;
     search.visits = options_.visits;
-    search.patience = kPatience;
+    search.patience = options_.patience;
     std::vector<int64_t> smallest;
     for (const std::vector<int64_t>& sizes : sizes_)
       smallest.push_back(sizes.front());

@@ -16,8 +16,8 @@ namespace tilewright {
 
 struct GpuTilingOptions {
   int best = 4;  // plans returned
-  // Tiles looked at; 128 in a row that are no better end the search.
-  int visits = 1000;
+  // Tiles looked at; so many in a row that are no better end the search.
+  int visits = 1000, patience = 128;
   bool matrix = true;  // matrix units, where an instruction has the very dtypes
 };
 
