@@ -148,7 +148,8 @@ class LaunchPlanner {
       return known->second;
     const HostTensor& value = *graph_.tensor(id).value;
     const std::string packed =
-        layout.Pack(winograd == 0 ? value : WinogradFilters(value, winograd));
+        winograd == 0 ? layout.Pack(value)
+                      : layout.Pack(WinogradFilters(value, winograd));
     const auto [same, added] = constant_by_bytes_.insert(
         {Fingerprint::Of(packed).ToString(), program_.buffers_size()});
     if (added) {
