@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -53,18 +52,21 @@ void Describe(const ImportedModel& model, const backends::Codegen& codegen,
         ToTensorSpec(output.name, model.graph.tensor(output.tensor));
 }
 
-// What the kernel computes: a convolution by Winograd has fewer products than
-// its workload, and larger filters.
-TensorGraph ComputedGraph(const CompiledKernel& kernel) {
+// What a kernel by Winograd computes: fewer products than its workload, and
+// larger filters. None for all other kernels, which compute their workload.
+std::optional<TensorGraph> WinogradGraph(const CompiledKernel& kernel) {
   const TensorGraph& graph = kernel.workload.workload.graph;
   int m = 0;
   for (const int of_argument : kernel.arg_winograd)
     m = std::max(m, of_argument);
-  return m == 0 ? graph : ToWinograd(graph, *FindWinograd(graph), m).graph;
+  if (m == 0) return std::nullopt;
+  return ToWinograd(graph, *FindWinograd(graph), m).graph;
 }
 
 KernelInfo Info(const CompiledKernel& kernel, std::string label) {
-  const TensorGraph computed = ComputedGraph(kernel);
+  const std::optional<TensorGraph> by_winograd = WinogradGraph(kernel);
+  const TensorGraph& computed =
+      by_winograd ? *by_winograd : kernel.workload.workload.graph;
   KernelInfo info;
   info.set_name(kernel.scalar.name);
   info.set_num_tasks(kernel.scalar.num_tasks);

@@ -1,7 +1,6 @@
 #include "compiler/compile_fallbacks.h"
 
-#include <algorithm>
-#include <optional>
+#include <map>
 #include <set>
 #include <utility>
 
