@@ -13,9 +13,6 @@
 namespace tilewright::sketch {
 namespace {
 
-// Where the spec has no such level.
-constexpr int64_t kInnermostCacheBytes = 32 << 10;
-
 // The option taken. "auto" is the first.
 std::string DecideOption(Decider& decider, const char* name,
                          std::vector<std::string> options) {
@@ -44,11 +41,9 @@ void DecideStreaming(Decider& decider, ScheduleWriter& writer,
   int64_t output_bytes = 0;
   for (const TensorId output : workload.graph.outputs()) {
     const Tensor& tensor = workload.graph.tensor(output);
-    int64_t bytes = SizeBytes(tensor.dtype);
-    for (const int64_t extent : tensor.static_shape()) bytes *= extent;
-    output_bytes += bytes;
+    output_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
   }
-  if (output_bytes <= CacheBytes(spec, "l1", kInnermostCacheBytes)) return;
+  if (output_bytes <= CacheBytes(spec, "l1", kDefaultL1Bytes)) return;
   const std::string stream =
       DecideOption(decider, "stream", {"auto", "no", "yes"});
   if (stream == "auto") return;

@@ -21,7 +21,6 @@ namespace tilewright::sketch {
 namespace {
 
 constexpr int64_t kMostVectors = 16;
-constexpr int64_t kDefaultL1Bytes = int64_t{32} << 10;
 
 // What the group consists of, in order.
 struct Parts {

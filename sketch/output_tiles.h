@@ -70,6 +70,8 @@ int64_t Lanes(const TensorGraph& graph, const DeviceSpec& spec);
 // Capacity of the spec's level of that name, `fallback` if it has none.
 int64_t CacheBytes(const DeviceSpec& spec, const std::string& level,
                    int64_t fallback);
+// The fallback for "l1".
+inline constexpr int64_t kDefaultL1Bytes = int64_t{32} << 10;
 
 // One-element tiles over `output`, its vector axis the contiguous one.
 // REQUIRES: `output` has a dimension.
