@@ -48,11 +48,13 @@ struct TileTasks {
 // With more cores than these, a kernel is cut up rather than leave cores
 // without work.
 inline constexpr int64_t kFewCores = 8;
-// What beginning a parallel kernel costs, in multiply-adds of vectors: about
-// half a microsecond.
-inline constexpr double kWakeCost = 4000;
-// The same; but where it leaves some of many cores without a tile, the one with
-// the least modelled time until the last core is done.
+// Whether so many tiles of the space leave some of many cores without work.
+bool LeavesCoresIdle(int64_t tiles, const TileTasks& tasks);
+// Multiply-adds of vectors until the last core is done, where one tile of the
+// space takes `tasks.steps` times `step_cost`.
+double CostOnCores(int64_t tiles, const TileTasks& tasks, double step_cost);
+// The tile with the least modelled time; but where that leaves some of many
+// cores without a tile, the one with the least time until the last core is done.
 RegisterTile ChooseRegisterTile(const TileSpace& space, const TileTasks& tasks);
 
 }  // namespace tilewright::sketch

@@ -1,5 +1,7 @@
 #include "sketch/register_tile.h"
 
+#include <vector>
+
 #include "gtest/gtest.h"
 
 namespace tilewright::sketch {
@@ -11,15 +13,7 @@ struct Case {
   RegisterTile tile;
 };
 
-TEST(RegisterTileTest, DivisibilityFirstThenLoadsPerMultiplyAdd) {
-  const Case cases[] = {
-      {"GEMM 1024^3", {64, 1024, 1, 32, 1, true}, {4, 6, 1}},
-      {"MLP of width 64", {4, 65536, 1, 32, 1}, {4, 6, 1}},
-      {"convolution 64true56", {4, 56, 56, 32, 1}, {2, 14, 1}},
-      {"convolution 256true14", {16, 14, 14, 32, 1}, {2, 14, 1}},
-      {"convolution 512true7", {32, 7, 7, 32, 1}, {2, 7, 2}},
-      {"one row", {63, 1, 1, 32, 1}, {8, 1, 1}},
-  };
+void ExpectTiles(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     const RegisterTile tile = ChooseRegisterTile(c.space);
     EXPECT_EQ(tile.vectors, c.tile.vectors) << c.what;
@@ -28,22 +22,27 @@ TEST(RegisterTileTest, DivisibilityFirstThenLoadsPerMultiplyAdd) {
   }
 }
 
+TEST(RegisterTileTest, DivisibilityFirstThenLoadsPerMultiplyAdd) {
+  ExpectTiles({
+      {"GEMM 1024^3", {64, 1024, 1, 32, 1, true}, {4, 6, 1}},
+      {"MLP of width 64", {4, 65536, 1, 32, 1}, {4, 6, 1}},
+      {"convolution 64x56", {4, 56, 56, 32, 1}, {2, 14, 1}},
+      {"convolution 256x14", {16, 14, 14, 32, 1}, {2, 14, 1}},
+      {"convolution 512x7", {32, 7, 7, 32, 1}, {2, 7, 2}},
+      {"one row", {63, 1, 1, 32, 1}, {8, 1, 1}},
+  });
+}
+
 // Without broadcasts inside multiply-adds a tile of one vector is bound by its
 // loads, however many rows it has.
 TEST(RegisterTileTest, SixteenRegistersWantFewLoadsPerMultiplyAdd) {
-  const Case cases[] = {
+  ExpectTiles({
       {"channels of 56 x 56", {8, 56, 56, 16, 1}, {2, 6, 1}},
       {"channels of 14 x 14", {32, 14, 14, 16, 1}, {3, 4, 1}},
       {"channels of 7 x 7", {64, 7, 7, 16, 1}, {3, 4, 1}},
       {"blocks of two vectors, 14 x 14", {16, 14, 14, 16, 2}, {1, 5, 1}},
       {"blocks of two vectors, 7 x 7", {32, 7, 7, 16, 2}, {1, 4, 1}},
-  };
-  for (const Case& c : cases) {
-    const RegisterTile tile = ChooseRegisterTile(c.space);
-    EXPECT_EQ(tile.vectors, c.tile.vectors) << c.what;
-    EXPECT_EQ(tile.rows, c.tile.rows) << c.what;
-    EXPECT_EQ(tile.outer_rows, c.tile.outer_rows) << c.what;
-  }
+  });
 }
 
 // Eight blocks would fill all registers with sums of a single row.

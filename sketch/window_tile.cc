@@ -195,10 +195,9 @@ class Chooser {
   // or of cores that take tiles at once.
   double Cost(const WindowTile& tile) {
     if (tasks_) {
-      const int64_t count = CountTiles(space_, tile) * tasks_->others;
-      return static_cast<double>(CeilDiv(count, tasks_->cores)) *
-                 CostOfTile(tile, tile.vectors, tile.rows, tile.outer_rows) +
-             (count > 1 ? kWakeCost : 0);
+      return CostOnCores(
+          CountTiles(space_, tile), *tasks_,
+          CostOfTile(tile, tile.vectors, tile.rows, tile.outer_rows));
     }
     double cost = 0;
     for (const Cut& v : Pieces(space_.vectors, tile.vectors)) {
@@ -267,9 +266,7 @@ WindowTile ChooseWindowTile(const WindowSpace& space,
 
 WindowTile ShareWindowTiles(const WindowSpace& space, const TileTasks& tasks,
                             const WindowTile& tile) {
-  if (tasks.cores <= kFewCores ||
-      CountTiles(space, tile) * tasks.others >= tasks.cores)
-    return tile;
+  if (!LeavesCoresIdle(CountTiles(space, tile), tasks)) return tile;
   return Chooser(space).Share(tasks, tile);
 }
 
