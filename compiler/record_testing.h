@@ -24,8 +24,6 @@
 #include "sketch/generator.h"
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
-#include "tilegraph/decision/decider.h"
-#include "tilegraph/decision/policies.h"
 #include "tilegraph/decision/table.h"
 
 namespace tilewright {
@@ -59,10 +57,7 @@ class RecordsTest : public ::testing::Test {
   }
 
   sketch::Schedule With(const Answers& answers) const {
-    PreferredPolicy preferred;
-    TablePolicy table(answers, preferred);
-    Decider decider(table);
-    return *sketch::Generate(generator_, workload_, spec_, decider);
+    return *sketch::GenerateWith(generator_, workload_, spec_, answers);
   }
   sketch::Schedule Rules() const { return With({}); }
   // The same tasks as the rules', twice as many tiles of half the rows.

@@ -25,9 +25,6 @@
 #include "sketch/generator.h"
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
-#include "tilegraph/decision/decider.h"
-#include "tilegraph/decision/policies.h"
-#include "tilegraph/decision/table.h"
 #include "tilegraph/host_tensor.h"
 
 namespace tilewright {
@@ -57,14 +54,8 @@ class RecordedKernelsTest : public RecordsTest {
   // For the kernel as the compiler names its tensors: OtherTile's decisions.
   sketch::Schedule Other() const {
     const sketch::Workload& workload = rules_.kernels[0].workload.workload;
-    Answers answers;
-    for (const sketch::NamedDecision& decision : OtherTile().decisions)
-      answers[decision.name] = decision.value;
-    PreferredPolicy preferred;
-    TablePolicy table(answers, preferred);
-    Decider decider(table);
-    return *sketch::Generate(sketch::Generators(workload).front(), workload,
-                             spec_, decider);
+    return *sketch::GenerateWith(sketch::Generators(workload).front(), workload,
+                                 spec_, sketch::AnswersOf(OtherTile()));
   }
 
   // With what the store holds now.

@@ -19,8 +19,6 @@
 #include "sketch/generator.h"
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
-#include "tilegraph/decision/decider.h"
-#include "tilegraph/decision/policies.h"
 #include "tilegraph/decision/table.h"
 
 namespace tilewright::measure {
@@ -45,12 +43,9 @@ ScalarCase CaseOf(const Answers& answers) {
   const absl::StatusOr<sketch::Workload> workload =
       sketch::ParseWorkload(kConvolution);
   EXPECT_THAT(workload.status(), IsOk());
-  PreferredPolicy rest;
-  TablePolicy table(answers, rest);
-  Decider decider(table);
   const absl::StatusOr<sketch::Schedule> schedule =
-      sketch::Generate(sketch::Generators(*workload).front(), *workload,
-                       *LoadSpec("cpu_x86_64_v4"), decider);
+      sketch::GenerateWith(sketch::Generators(*workload).front(), *workload,
+                           *LoadSpec("cpu_x86_64_v4"), answers);
   EXPECT_THAT(schedule.status(), IsOk());
   absl::StatusOr<ScalarCase> made =
       MakeScalarCase("convolution", *workload, *schedule, {});

@@ -28,6 +28,16 @@ absl::StatusOr<Schedule> GeneratePreferred(const Generator& generator,
   return Generate(generator, workload, spec, decider);
 }
 
+absl::StatusOr<Schedule> GenerateWith(const Generator& generator,
+                                      const Workload& workload,
+                                      const DeviceSpec& spec,
+                                      const Answers& answers) {
+  PreferredPolicy preferred;
+  TablePolicy policy(answers, preferred);
+  Decider decider(policy);
+  return Generate(generator, workload, spec, decider);
+}
+
 Answers AnswersOf(const Schedule& schedule) {
   Answers answers;
   for (const NamedDecision& decision : schedule.decisions)

@@ -37,6 +37,13 @@ absl::StatusOr<Schedule> GeneratePreferred(const Generator& generator,
                                            const Workload& workload,
                                            const DeviceSpec& spec);
 
+// With the answers that the generator prefers where `answers` have none, or the
+// nearest there is in a space.
+absl::StatusOr<Schedule> GenerateWith(const Generator& generator,
+                                      const Workload& workload,
+                                      const DeviceSpec& spec,
+                                      const Answers& answers);
+
 // What the decisions beside a trace ask of its generator's next run.
 Answers AnswersOf(const Schedule& schedule);
 

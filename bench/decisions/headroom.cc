@@ -13,8 +13,8 @@
 #include "measure/latency_summary.h"
 #include "measure/median.h"
 #include "measure/workload_key.h"
-#include "tilegraph/decision/decider.h"
-#include "tilegraph/decision/policies.h"
+#include "sketch/generator.h"
+#include "tilegraph/decision/table.h"
 
 namespace tilewright::bench {
 namespace {
@@ -148,11 +148,8 @@ std::optional<Schedule> WithRules(const Searched& searched,
   answers.erase(name);
   const auto given = by_rule.find(name);
   if (given != by_rule.end()) answers.insert(*given);
-  PreferredPolicy preferred;
-  TablePolicy table(std::move(answers), preferred);
-  Decider decider(table);
-  absl::StatusOr<Schedule> changed = sketch::Generate(
-      searched.generator, searched.workload, searched.codegen.spec(), decider);
+  absl::StatusOr<Schedule> changed = sketch::GenerateWith(
+      searched.generator, searched.workload, searched.codegen.spec(), answers);
   if (!changed.ok() ||
       !KernelOf(searched.workload, *changed, searched.codegen).ok()) {
     return std::nullopt;

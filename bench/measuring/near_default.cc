@@ -18,9 +18,8 @@ absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Generator& generator,
   TW_RETURN_IF_ERROR(
       sketch::Generate(generator, workload, spec, rule).status());
   const int changes = 1 + static_cast<int>(random.Index(3));
-  TablePolicy table(Mutate(rule.decisions(), changes, random), preferred);
-  Decider decider(table);
-  return sketch::Generate(generator, workload, spec, decider);
+  return sketch::GenerateWith(generator, workload, spec,
+                              Mutate(rule.decisions(), changes, random));
 }
 
 absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Workload& workload,
