@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "bench/decisions/drawn_tables.h"
 #include "bench/decisions/headroom_table.h"
 #include "bench/decisions/kernel_of.h"
+#include "bench/decisions/splits_generator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "measure/measurer.h"
@@ -26,27 +26,6 @@ namespace {
 using measure::Measurement;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-
-constexpr char kMap[] = R"(X: f32[64] = placeholder
-Y: f32[64] = compute (i: 64) { X[i] + 1 }
-return Y
-)";
-
-// Of 1 to 8 parts those that leave no tail become kernels: 1, the rule's, 2, 4
-// and 8. `useless` changes nothing.
-sketch::Generator Splits() {
-  return {"splits",
-          [](const sketch::Workload&, const DeviceSpec&,
-             Decider& decider) -> absl::StatusOr<sketch::Schedule> {
-            const int64_t parts = decider.DecideNumber(
-                "parts", Space::Integers(1, 8), [] { return 1; });
-            decider.DecideWhether("useless", [] { return false; });
-            if (64 % parts != 0) return absl::InvalidArgumentError("a tail");
-            sketch::ScheduleWriter writer;
-            writer.GroupTile({writer.Block("Y")}, {{parts, 64 / parts}});
-            return std::move(writer).Finish();
-          }};
-}
 
 // What a kernel of so many parts takes, and whether it is right. The first
 // time that one is measured it seems to take `luck` times as long.
@@ -98,7 +77,6 @@ class FakeMeasurer : public measure::Measurer {
 class HeadroomTest : public testing::Test {
  protected:
   void SetUp() override {
-    TW_ASSERT_OK_AND_ASSIGN(workload_, sketch::ParseWorkload(kMap));
     TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("cpu_x86_64_v4"));
     TW_ASSERT_OK_AND_ASSIGN(codegen_, cpu::CreateCpuCodegen(spec));
   }
@@ -122,8 +100,9 @@ class HeadroomTest : public testing::Test {
     return *KernelOf(workload_, *rule, *codegen_);
   }
 
-  sketch::Workload workload_;
-  const sketch::Generator generator_ = Splits();
+  const sketch::Workload workload_ = SplitsWorkload();
+  // Kernels of 1 part, the rule's, 2, 4 and 8.
+  const sketch::Generator generator_ = SplitsGenerator(8);
   std::unique_ptr<backends::Codegen> codegen_;
 };
 
