@@ -1,4 +1,4 @@
-// winograd: a convolution as minimal filtering.
+// winograd: a convolution by Winograd.
 #include <algorithm>
 #include <optional>
 
