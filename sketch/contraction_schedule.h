@@ -5,10 +5,8 @@
 // register tile come from the axes inside it. Constants become panels as wide
 // as the tile (design: backends.md "CPU").
 //
-// It asks, in this order: tile_order.h's "lanes" and "rows"; "dot" (whether
-// narrow numbers run on the machine's dot intrinsic); reduce_loops.h;
-// tile_decisions.h; tile_order.h's "task.order"; in kernels of their own
-// edges.h; packed_operands.h.
+// It asks, in this order: contraction_decisions.h; in kernels of their own
+// edges.h; packed_operands.h; annotations.h.
 #ifndef TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_CONTRACTION_SCHEDULE_H_
 
