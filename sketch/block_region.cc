@@ -81,10 +81,9 @@ RegionDim IteratedRegion(const Expr& binding, int64_t extent,
   return region;
 }
 
-absl::StatusOr<std::map<int, Region>> NeededRegions(const BlockTree& tree,
-                                                    const Block& block,
-                                                    const IsInner& is_inner,
-                                                    const RangeOf& ranges) {
+absl::StatusOr<std::map<int, Region>> NeededRegions(
+    const BlockTree& tree, const Block& block, const std::set<int>& buffers,
+    const IsInner& is_inner, const RangeOf& ranges) {
   // The block as a compute of a graph of its own, whose loop variables are
   // numbered apart from its axes.
   constexpr int kShift = 1 << 20;
@@ -96,11 +95,13 @@ absl::StatusOr<std::map<int, Region>> NeededRegions(const BlockTree& tree,
   };
   TensorGraph graph;
   std::map<int, TensorId> ids;
+  std::set<TensorId> sources;
   for (int loaded : LoadedBuffers(block)) {
     std::vector<int64_t> shape = LogicalShape(tree, loaded);
     ids[loaded] = graph.AddPlaceholder(
         absl::StrCat("b", loaded), tree.buffers[loaded].dtype,
         std::vector<Dim>(shape.begin(), shape.end()));
+    if (buffers.count(loaded)) sources.insert(ids[loaded]);
   }
   Compute compute;
   compute.axes = block.axes;
@@ -143,7 +144,8 @@ absl::StatusOr<std::map<int, Region>> NeededRegions(const BlockTree& tree,
     if (var < kShift) return std::nullopt;
     return ranges(var - kShift);
   };
-  TW_ASSIGN_OR_RETURN(auto regions, PropagateOne(graph, id, axes, shifted));
+  TW_ASSIGN_OR_RETURN(auto regions,
+                      PropagateTo(graph, id, axes, sources, shifted));
   std::map<int, Region> needed;
   for (const auto& [loaded, tensor] : ids) {
     const auto it = regions.find(tensor);
@@ -159,7 +161,7 @@ absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
                                     int buffer, const IsInner& is_inner,
                                     const RangeOf& ranges) {
   TW_ASSIGN_OR_RETURN(const auto regions,
-                      NeededRegions(tree, block, is_inner, ranges));
+                      NeededRegions(tree, block, {buffer}, is_inner, ranges));
   const auto it = regions.find(buffer);
   if (it == regions.end())
     return absl::NotFoundError(

@@ -5,6 +5,7 @@
 #define TILEWRIGHT_SKETCH_BLOCK_REGION_H_
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,12 +23,11 @@ RegionDim IteratedRegion(const Expr& binding, int64_t extent,
                          const std::vector<Expr>& predicates,
                          const IsInner& is_inner, const RangeOf& ranges);
 
-// What `block` loads of each buffer in there, per dimension of the tensor;
-// Propagate answers.
-absl::StatusOr<std::map<int, Region>> NeededRegions(const BlockTree& tree,
-                                                    const Block& block,
-                                                    const IsInner& is_inner,
-                                                    const RangeOf& ranges);
+// What `block` loads in there of each of `buffers` that it loads, per dimension
+// of the tensor; Propagate answers.
+absl::StatusOr<std::map<int, Region>> NeededRegions(
+    const BlockTree& tree, const Block& block, const std::set<int>& buffers,
+    const IsInner& is_inner, const RangeOf& ranges);
 // Of one of them. NotFound if the block does not load it.
 absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
                                     int buffer, const IsInner& is_inner,

@@ -86,14 +86,17 @@ absl::Status CheckPredicates(const Block& writer, const Block& reader,
   return absl::OkStatus();
 }
 
-// What one block needs of all that it reads, by how many loops are around.
-using NeededAtDepth = std::map<size_t, std::map<int, Region>>;
+// What one block reads, by how many loops are around it and the writer.
+struct ReadsAtDepth {
+  std::set<int> buffers;
+  std::optional<std::map<int, Region>> needed;  // once a check asks for them
+};
 
 absl::Status CheckRead(BlockTree& tree, const Block& reader,
                        const Path& reader_path, int buffer,
-                       const RangeOf& ranges, NeededAtDepth& needed_at) {
+                       const Path& writer_path, const RangeOf& ranges,
+                       ReadsAtDepth& reads) {
   const Buffer& held = tree.buffers[buffer];
-  Path writer_path = FindWriter(tree, buffer);
   if (writer_path.empty()) {
     if (held.level == MemLevel::kGlobal) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(
@@ -130,14 +133,13 @@ absl::Status CheckRead(BlockTree& tree, const Block& reader,
       CheckPredicates(writer, reader, LoopsFrom(writer_path, common), ranges));
   Region written =
       WrittenRegion(writer, LoopsFrom(writer_path, common), ranges);
-  const auto [at_depth, is_new] = needed_at.try_emplace(common);
-  if (is_new) {
-    TW_ASSIGN_OR_RETURN(
-        at_depth->second,
-        NeededRegions(tree, reader, LoopsFrom(reader_path, common), ranges));
+  if (!reads.needed) {
+    TW_ASSIGN_OR_RETURN(reads.needed,
+                        NeededRegions(tree, reader, reads.buffers,
+                                      LoopsFrom(reader_path, common), ranges));
   }
-  const auto found = at_depth->second.find(buffer);
-  if (found == at_depth->second.end()) {
+  const auto found = reads.needed->find(buffer);
+  if (found == reads.needed->end()) {
     return absl::NotFoundError(
         absl::StrCat("no region of ", held.name, " for ", reader.name));
   }
@@ -155,6 +157,24 @@ absl::Status CheckRead(BlockTree& tree, const Block& reader,
           " computes there: ", ToString(Region{needed[i]}), " of ",
           ToString(Region{written[i]}), " in dimension ", i));
     }
+  }
+  return absl::OkStatus();
+}
+
+// Regions of what stands in the same loops are found together.
+absl::Status CheckReads(BlockTree& tree, const Block& reader,
+                        const Path& reader_path, const RangeOf& ranges) {
+  const std::vector<int> loaded = LoadedBuffers(reader);
+  std::vector<Path> writers;
+  std::map<size_t, ReadsAtDepth> at_depth;
+  for (const int buffer : loaded) {
+    writers.push_back(FindWriter(tree, buffer));
+    at_depth[CommonDepth(writers.back(), reader_path)].buffers.insert(buffer);
+  }
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    TW_RETURN_IF_ERROR(
+        CheckRead(tree, reader, reader_path, loaded[i], writers[i], ranges,
+                  at_depth[CommonDepth(writers[i], reader_path)]));
   }
   return absl::OkStatus();
 }
@@ -307,10 +327,7 @@ absl::Status CheckDataflow(const BlockTree& const_tree) {
   RangeOf ranges = LoopRanges(tree);
   for (const Block* block : AllBlocks(tree)) {
     const Path path = FindBlock(tree, block->name);
-    NeededAtDepth needed_at;
-    for (int buffer : LoadedBuffers(*block))
-      TW_RETURN_IF_ERROR(
-          CheckRead(tree, *block, path, buffer, ranges, needed_at));
+    TW_RETURN_IF_ERROR(CheckReads(tree, *block, path, ranges));
     for (int buffer : block->dst)
       TW_RETURN_IF_ERROR(CheckWrite(tree, *block, buffer, ranges));
     TW_RETURN_IF_ERROR(CheckRolling(tree, *block, ranges));

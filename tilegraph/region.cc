@@ -210,9 +210,12 @@ Region RegionOfIndices(absl::Span<const Expr> indices,
   return RegionOfLoad(indices, shape, TileOfAxes{axes, ranges});
 }
 
-absl::StatusOr<std::map<TensorId, Region>> PropagateOne(
+namespace {
+
+// Of the tensors in `sources`; null: of all that the compute loads.
+absl::StatusOr<std::map<TensorId, Region>> RegionsOfLoads(
     const TensorGraph& graph, TensorId id, absl::Span<const RegionDim> axes,
-    const RangeOf& ranges) {
+    const std::set<TensorId>* sources, const RangeOf& ranges) {
   if (id < 0 || id >= graph.size() ||
       graph.tensor(id).kind != TensorKind::kCompute) {
     return absl::InvalidArgumentError(
@@ -237,6 +240,13 @@ absl::StatusOr<std::map<TensorId, Region>> PropagateOne(
   std::vector<GuardedLoad> loads;
   std::vector<Expr> guards;
   for (const Expr& body : compute.body) CollectLoads(body, guards, loads);
+  if (sources != nullptr) {
+    loads.erase(std::remove_if(loads.begin(), loads.end(),
+                               [&](const GuardedLoad& load) {
+                                 return sources->count(load.load.source()) == 0;
+                               }),
+                loads.end());
+  }
   TileOfAxes tile{axes, ranges};
   std::map<TensorId, Region> regions;
   std::vector<Region> of_loads;
@@ -260,6 +270,20 @@ absl::StatusOr<std::map<TensorId, Region>> PropagateOne(
     if (!inserted) known->second = Join(known->second, region, ranges);
   }
   return regions;
+}
+
+}  // namespace
+
+absl::StatusOr<std::map<TensorId, Region>> PropagateOne(
+    const TensorGraph& graph, TensorId id, absl::Span<const RegionDim> axes,
+    const RangeOf& ranges) {
+  return RegionsOfLoads(graph, id, axes, nullptr, ranges);
+}
+
+absl::StatusOr<std::map<TensorId, Region>> PropagateTo(
+    const TensorGraph& graph, TensorId id, absl::Span<const RegionDim> axes,
+    const std::set<TensorId>& sources, const RangeOf& ranges) {
+  return RegionsOfLoads(graph, id, axes, &sources, ranges);
 }
 
 absl::StatusOr<std::map<TensorId, Region>> Propagate(

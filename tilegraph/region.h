@@ -5,6 +5,7 @@
 #define TILEWRIGHT_TILEGRAPH_REGION_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ using Region = std::vector<RegionDim>;
 absl::StatusOr<std::map<TensorId, Region>> PropagateOne(
     const TensorGraph& graph, TensorId id, absl::Span<const RegionDim> axes,
     const RangeOf& ranges);
+// The same of those tensors alone that are in `sources`.
+absl::StatusOr<std::map<TensorId, Region>> PropagateTo(
+    const TensorGraph& graph, TensorId id, absl::Span<const RegionDim> axes,
+    const std::set<TensorId>& sources, const RangeOf& ranges);
 
 // What a load at `indices` (over such axes) of a tensor of `shape` reads,
 // whatever guards it.
