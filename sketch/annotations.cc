@@ -8,7 +8,6 @@
 #include "sketch/output_tiles.h"
 #include "tilegraph/decision/space.h"
 #include "tilegraph/dtype.h"
-#include "tilegraph/tensor_graph.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -37,18 +36,20 @@ void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
 }
 
 void DecideStreaming(Decider& decider, ScheduleWriter& writer,
-                     const Workload& workload, const DeviceSpec& spec) {
+                     const TensorGraph& graph,
+                     absl::Span<const TensorId> outputs,
+                     const DeviceSpec& spec) {
   int64_t output_bytes = 0;
-  for (const TensorId output : workload.graph.outputs()) {
-    const Tensor& tensor = workload.graph.tensor(output);
+  for (const TensorId output : outputs) {
+    const Tensor& tensor = graph.tensor(output);
     output_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
   }
   if (output_bytes <= CacheBytes(spec, "l1", kDefaultL1Bytes)) return;
   const std::string stream =
       DecideOption(decider, "stream", {"auto", "no", "yes"});
   if (stream == "auto") return;
-  for (const TensorId output : workload.graph.outputs()) {
-    writer.Annotate(writer.Block(workload.graph.tensor(output).name),
+  for (const TensorId output : outputs) {
+    writer.Annotate(writer.Block(graph.tensor(output).name),
                     absl::StrCat("stream=", stream));
   }
 }

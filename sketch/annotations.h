@@ -9,10 +9,11 @@
 #ifndef TILEWRIGHT_SKETCH_ANNOTATIONS_H_
 #define TILEWRIGHT_SKETCH_ANNOTATIONS_H_
 
+#include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/schedule.h"
-#include "sketch/workload.h"
 #include "tilegraph/decision/decider.h"
+#include "tilegraph/tensor_graph.h"
 
 namespace tilewright::sketch {
 
@@ -21,11 +22,13 @@ namespace tilewright::sketch {
 void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
                              Handle loop);
 
-// "stream" of a kernel whose outputs exceed the innermost cache: what is
-// smaller is still there when it is read next. REQUIRES: nothing is written
-// yet.
+// "stream" of these outputs of the graph, if they exceed the innermost cache
+// together: what is smaller is still there when it is read next. REQUIRES: no
+// loop of theirs is written yet.
 void DecideStreaming(Decider& decider, ScheduleWriter& writer,
-                     const Workload& workload, const DeviceSpec& spec);
+                     const TensorGraph& graph,
+                     absl::Span<const TensorId> outputs,
+                     const DeviceSpec& spec);
 
 }  // namespace tilewright::sketch
 

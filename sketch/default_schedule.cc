@@ -44,7 +44,8 @@ std::optional<Handle> WriteChain(const Workload& workload,
 absl::StatusOr<Schedule> WriteFamily(const Workload& workload,
                                      const DeviceSpec& spec, Decider& decider) {
   ScheduleWriter writer;
-  DecideStreaming(decider, writer, workload, spec);
+  DecideStreaming(decider, writer, workload.graph, workload.graph.outputs(),
+                  spec);
   const Place kernel = {writer, decider, std::nullopt, {}};
   if (WriteRows(workload, spec, kernel)) return std::move(writer).Finish();
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));

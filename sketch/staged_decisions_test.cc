@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -275,6 +276,36 @@ TEST(StagedDecisionsTest, AnswersHaveRoles) {
         "t7.online = rolling ", "t2.scratch.order = (d0, d1, d2) ",
         "t2.scratch.block = none "})
     EXPECT_THAT(text, HasSubstr(line));
+}
+
+// Of two results that leave the group, the first is read again in the task.
+TEST(StagedDecisionsTest, WhatTheLastStageStoresMayBeStreamed) {
+  const StagedWorkload staged = GiveOut(Mlp(3000, {2, 2, 3}), {0});
+  const TensorId last = staged.workload.graph.outputs().back();
+  const std::string name =
+      absl::StrCat(staged.workload.graph.tensor(last).name, ".stream");
+  for (const char* answer : {"auto", "no", "yes"}) {
+    TW_ASSERT_OK_AND_ASSIGN(
+        const Schedule schedule,
+        GenerateWith(FusedGenerator(staged.plan), staged.workload, Spec(),
+                     {{name, answer}}));
+    EXPECT_EQ(AnswersOf(schedule)[name], answer);
+    TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree,
+                            Replay(staged.workload, schedule));
+    for (const Buffer& buffer : tree.buffers) {
+      const std::optional<bool> streamed =
+          buffer.tensor == last && std::string(answer) != "auto"
+              ? std::optional<bool>(std::string(answer) == "yes")
+              : std::nullopt;
+      EXPECT_EQ(buffer.streamed, streamed) << buffer.name;
+    }
+  }
+  const StagedWorkload small = Mlp(8, {8, 8, 8});
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Schedule schedule,
+      GeneratePreferred(FusedGenerator(small.plan), small.workload, Spec()));
+  for (const NamedDecision& decision : schedule.decisions)
+    EXPECT_NE(RoleOf(decision.name), "stream");
 }
 
 TEST(StagedDecisionsTest, WishesOfOtherStagesAreRefused) {

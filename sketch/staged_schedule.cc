@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
+#include "sketch/annotations.h"
 #include "sketch/default_schedule.h"
 #include "sketch/output_tiles.h"
 #include "sketch/place.h"
@@ -43,6 +44,7 @@ class Builder {
         replayer_(std::move(replayer)) {}
 
   absl::StatusOr<Schedule> Run() {
+    AskForStreaming();
     for (size_t stage = plan_.stages.size(); stage-- > 0;) {
       if (rows_ && rows_->stage == stage) {
         TW_RETURN_IF_ERROR(RollRows());
@@ -64,6 +66,13 @@ class Builder {
     Handle inside, blocks;
     int64_t steps;
   };
+
+  // Outputs before the last are read again while they are in a cache.
+  void AskForStreaming() {
+    const TensorId output = plan_.stages.back().members.back();
+    const Decider::Scope scope(decider_, graph_.tensor(output).name);
+    DecideStreaming(decider_, writer_, graph_, {output}, spec_);
+  }
 
   absl::Status Write(size_t stage) {
     const bool product = rows_ && rows_->product_stage == stage;

@@ -8,7 +8,7 @@
 // Which computes are a stage is part of the workload. All else is decided: of
 // the group (staged_decisions.h), where stages stand and what they keep
 // (staged_places.h), and of each stage, by its family, within the name of its
-// result.
+// result; there too "stream" (annotations.h) of the last one.
 #ifndef TILEWRIGHT_SKETCH_STAGED_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_STAGED_SCHEDULE_H_
 
