@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
+#include "sketch/given_out_tiles.h"
 #include "sketch/group_chain.h"
 #include "sketch/output_tiles.h"
 #include "sketch/scratch_layouts.h"
@@ -86,7 +87,7 @@ class TaskDecisions {
         least_(std::min(wished, kLeastTasksPerCore * CoresOf(spec))) {}
 
   absl::Status Run() {
-    DecideTile();
+    TW_RETURN_IF_ERROR(DecideTile());
     TW_ASSIGN_OR_RETURN(const std::optional<TaskSteps> rule,
                         StepsByRule(workload_, spec_, plan_));
     DecideSteps(rule);
@@ -99,8 +100,13 @@ class TaskDecisions {
   }
 
   // The first dimensions may take all that the others leave over.
-  void DecideTile() {
-    const std::vector<int64_t> blocks = BlocksOf(workload_.LayoutOf(output_));
+  absl::Status DecideTile() {
+    std::vector<int64_t> blocks = BlocksOf(workload_.LayoutOf(output_));
+    TW_ASSIGN_OR_RETURN(const std::vector<bool> may_cut,
+                        MayCut(workload_, plan_, blocks));
+    for (size_t i = 0; i < shape_.size(); ++i) {
+      if (!may_cut[i] && plan_.tile[i] == shape_[i]) blocks[i] = shape_[i];
+    }
     int64_t others = 1;  // tiles along dimensions before, units behind
     for (size_t i = 0; i < shape_.size(); ++i)
       others *= CeilDiv(shape_[i], blocks[i]);
@@ -116,6 +122,7 @@ class TaskDecisions {
       plan_.tile[i] = std::min(shape_[i], taken * blocks[i]);
       others *= Tiles(i);
     }
+    return absl::OkStatus();
   }
 
   void DecideSteps(const std::optional<TaskSteps>& rule) {

@@ -4,7 +4,9 @@
 //   STAGE.reduce.step  steps of its reduction that are taken at a time, 0 for
 //                      all; of contractions over what stages before it compute
 //   tile.d0, ...       what is computed at a time along a dimension of the
-//                      group's last output: elements, or blocks of its layout
+//                      group's last output: elements, or blocks of its layout;
+//                      one, of all of them, where the wishes take all and tasks
+//                      that share them would compute another output twice
 //   task.axis          the dimension along which a task takes several tiles,
 //                      one after another, or "none"
 //   task.steps         how many
