@@ -260,6 +260,28 @@ TEST(StagedDecisionsTest, WishesAreNotNeeded) {
   }
 }
 
+// Sums of whole rows leave the group: tasks that share rows would compute them
+// twice.
+TEST(StagedDecisionsTest, NoAnswerCutsWhatAnotherOutputNeedsWhole) {
+  const auto tiles = [](const StagedWorkload& staged) {
+    PreferredPolicy policy;
+    Decider decider(policy);
+    EXPECT_THAT(
+        Generate(FusedGenerator(staged.plan), staged.workload, Spec(), decider)
+            .status(),
+        IsOk());
+    std::map<std::string, double> sizes;
+    for (const Decision& decision : decider.decisions())
+      sizes[decision.name] = decision.space.size();
+    return std::make_pair(sizes["tile.d0"], sizes["tile.d1"]);
+  };
+  const StagedWorkload staged = InTiles(AddNorm(12, 9, 16, 10), {4, 10});
+  EXPECT_GT(tiles(staged).second, 1);
+  const auto [rows, columns] = tiles(GiveOut(staged, {0}));
+  EXPECT_GT(rows, 1);
+  EXPECT_EQ(columns, 1);
+}
+
 // What a person may write into a file.
 TEST(StagedDecisionsTest, AnswersHaveRoles) {
   const StagedWorkload staged =
