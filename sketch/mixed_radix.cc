@@ -5,6 +5,8 @@
 #include <numeric>
 #include <optional>
 
+#include "tilegraph/expr_vars.h"
+
 namespace tilewright::sketch {
 namespace {
 
@@ -19,6 +21,17 @@ void DropZeroTerms(LinearForm& form, const RangeOf& ranges) {
       form.terms.end());
 }
 
+// Whether `predicate` is about all variables of the terms: only then can it say
+// what their sum may be.
+bool MentionsAll(const Expr& predicate, const Terms& terms) {
+  std::set<int> missing;
+  for (const auto& [term, coefficient] : terms) missing.merge(VarsOf(term));
+  Visit(predicate, [&](const Expr& e) {
+    if (e.op() == Op::kVar) missing.erase(e.var_id());
+  });
+  return missing.empty();
+}
+
 // The largest value of the sum of `terms` that some predicate admits; the
 // predicates that say so are added to `used`.
 std::optional<int64_t> UpperBound(const Terms& terms,
@@ -28,6 +41,7 @@ std::optional<int64_t> UpperBound(const Terms& terms,
   std::optional<int64_t> bound;
   for (size_t i = 0; i < predicates.size(); ++i) {
     const Expr& p = predicates[i];
+    if (!MentionsAll(p, terms)) continue;
     Expr difference;  // predicate: difference + slack <= 0
     int64_t slack = 0;
     switch (p.op()) {
@@ -64,6 +78,12 @@ int64_t CountNodes(const Expr& e) {
   return count;
 }
 
+bool Contains(const Expr& whole, const Expr& part) {
+  if (whole == part) return true;
+  return std::any_of(whole.operands().begin(), whole.operands().end(),
+                     [&](const Expr& e) { return Contains(e, part); });
+}
+
 RangeOf WithTails(const RangeOf& ranges, const std::vector<TailVar>& tails) {
   if (tails.empty()) return ranges;
   std::map<int, int64_t> extents;
@@ -93,10 +113,12 @@ Folded FoldTails(std::vector<Expr> bindings,
   folded.ranges = ranges;
   std::vector<Expr> pending = predicates;
   // What is inside another value comes first.
-  std::stable_sort(pending.begin(), pending.end(),
-                   [](const Expr& a, const Expr& b) {
-                     return CountNodes(a) < CountNodes(b);
-                   });
+  if (pending.size() > 1) {
+    std::stable_sort(pending.begin(), pending.end(),
+                     [](const Expr& a, const Expr& b) {
+                       return CountNodes(a) < CountNodes(b);
+                     });
+  }
   for (size_t i = 0; i < pending.size(); ++i) {
     const Expr p = pending[i];
     bool is_tail = p.op() == Op::kLt && p.operand(1).op() == Op::kConst &&
@@ -110,6 +132,16 @@ Folded FoldTails(std::vector<Expr> bindings,
       });
     }
     if (is_tail) {
+      const auto occurs_in = [&](const Expr& where) {
+        return Contains(where, p.operand(0));
+      };
+      is_tail =
+          std::any_of(folded.bindings.begin(), folded.bindings.end(),
+                      occurs_in) ||
+          std::any_of(pending.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                      pending.end(), occurs_in);
+    }
+    if (is_tail) {
       std::optional<Range> range = RangeOfExpr(p.operand(0), folded.ranges);
       is_tail = range && range->min == 0 && p.operand(1).int_value() >= 1 &&
                 range->max >= p.operand(1).int_value();
@@ -121,22 +153,14 @@ Folded FoldTails(std::vector<Expr> bindings,
     TailVar tail{kFirstTailVar + static_cast<int>(folded.tails.size()),
                  p.operand(0), p.operand(1).int_value()};
     const Expr var = Expr::Var(tail.var, "tail");
-    bool occurs = false;
     auto replace = [&](Expr& where) {
-      where = Rewrite(where, [&](const Expr& e) {
-        if (e != tail.value) return Expr();
-        occurs = true;
-        return var;
-      });
+      where = Rewrite(
+          where, [&](const Expr& e) { return e == tail.value ? var : Expr(); });
     };
     for (Expr& binding : folded.bindings) replace(binding);
     for (size_t j = i + 1; j < pending.size(); ++j) replace(pending[j]);
-    if (occurs) {
-      folded.tails.push_back(std::move(tail));
-      folded.ranges = WithTails(ranges, folded.tails);
-    } else {
-      folded.predicates.push_back(p);
-    }
+    folded.tails.push_back(std::move(tail));
+    folded.ranges = WithTails(ranges, folded.tails);
   }
   return folded;
 }

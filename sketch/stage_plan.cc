@@ -71,6 +71,7 @@ absl::StatusOr<StagePlan> WishedPlan(const Workload& workload,
     stage.layout = wishes.stages[s].layout;
     stage.reduce_step = wishes.stages[s].reduce_step;
   }
+  plan.zeros = FindKnownZeros(graph, workload.zeros);
   plan.tile = shape;
   for (size_t i = 0; i < wishes.tile.size(); ++i)
     plan.tile[i] = std::clamp<int64_t>(wishes.tile[i], 1, shape[i]);

@@ -4,12 +4,14 @@
 #define TILEWRIGHT_SKETCH_STAGE_PLAN_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "sketch/fused_wishes.h"
 #include "sketch/workload.h"
+#include "tilegraph/known_zeros.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/task_steps.h"
 #include "tilegraph/tensor_graph.h"
@@ -31,6 +33,8 @@ struct StagePlan {
   std::vector<int64_t> tile;
   // Tiles that a task computes one after another, if not one alone.
   std::optional<TaskSteps> steps = {};
+  // Of all tensors of the workload: FindKnownZeros.
+  std::map<TensorId, KnownZeros> zeros = {};
 };
 
 // The stages of the workload as wished for. InvalidArgument if an output is no

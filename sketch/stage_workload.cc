@@ -151,8 +151,6 @@ absl::StatusOr<Workload> StageWorkload(const Workload& workload,
   const TensorGraph& graph = workload.graph;
   const std::vector<TensorId>& members = plan.stages[stage].members;
   TW_ASSIGN_OR_RETURN(auto extents, ExtentsOf(graph, members, layout.shape()));
-  const std::map<TensorId, KnownZeros> zeros =
-      FindKnownZeros(graph, workload.zeros);
   const std::map<TensorId, std::set<int>> moving =
       MovingDims(graph, members, layout.shape());
   Workload result;
@@ -166,7 +164,7 @@ absl::StatusOr<Workload> StageWorkload(const Workload& workload,
     }
     renamed[id] =
         result.graph.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
-    if (KnownZeros known = ZerosOf(id, zeros, moving); !known.empty())
+    if (KnownZeros known = ZerosOf(id, plan.zeros, moving); !known.empty())
       result.zeros[renamed[id]] = std::move(known);
     if (tensor.kind == TensorKind::kPlaceholder || LeavesGroup(graph, id)) {
       result.layouts[renamed[id]] = workload.LayoutOf(id);

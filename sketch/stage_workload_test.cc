@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "sketch/stage_plan.h"
 #include "sketch/workload.h"
+#include "tilegraph/known_zeros.h"
 #include "tilegraph/layout.h"
 
 namespace tilewright::sketch {
@@ -34,6 +35,7 @@ std::string Zeros(size_t stage, const std::vector<int64_t>& box) {
   const TensorId a = *graph.Find("A"), p = *graph.Find("P"),
                  y = *graph.Find("Y");
   StagePlan plan;
+  plan.zeros = FindKnownZeros(graph, workload->zeros);
   plan.stages.push_back(
       {{a, p}, Layout::RowMajor(graph.tensor(p).static_shape())});
   plan.stages.push_back(

@@ -13,8 +13,9 @@
 namespace tilewright::sketch {
 namespace {
 
-bool FindNode(std::vector<NodePtr>& nodes,
-              const std::function<bool(const Node&)>& is_wanted, Path& path) {
+template <typename IsWanted>
+bool FindNode(std::vector<NodePtr>& nodes, const IsWanted& is_wanted,
+              Path& path) {
   for (size_t i = 0; i < nodes.size(); ++i) {
     path.push_back({&nodes, i});
     if (is_wanted(*nodes[i])) return true;
@@ -25,7 +26,8 @@ bool FindNode(std::vector<NodePtr>& nodes,
   return false;
 }
 
-Path Find(BlockTree& tree, const std::function<bool(const Node&)>& is_wanted) {
+template <typename IsWanted>
+Path Find(BlockTree& tree, const IsWanted& is_wanted) {
   Path path;
   FindNode(tree.roots, is_wanted, path);
   return path;
