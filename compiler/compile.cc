@@ -104,7 +104,7 @@ absl::Status CompileKernels(const TensorGraph& graph,
   compiled.kernels.clear();
   compiled.kernel_of_group.clear();
   parts.clear();
-  std::map<std::string, int> kernel_of_key;
+  std::map<KernelMaker::Key, int> kernel_of_key;
   for (const Group& group : compiled.plan.groups) {
     GroupPart& part = parts.emplace_back();
     TW_ASSIGN_OR_RETURN(part.move, FindBandMove(graph, compiled.plan, group));
@@ -114,7 +114,7 @@ absl::Status CompileKernels(const TensorGraph& graph,
     }
     part.workload = MakeGroupWorkload(graph, compiled.plan, group);
     const auto [known, added] =
-        kernel_of_key.insert({KernelMaker::Key(part.workload),
+        kernel_of_key.insert({KernelMaker::KeyOf(part.workload),
                               static_cast<int>(compiled.kernels.size())});
     compiled.kernel_of_group.push_back(known->second);
     if (!added) continue;

@@ -12,6 +12,7 @@
 #include "sketch/decision_names.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
+#include "tilegraph/kernel_key.h"
 #include "tilegraph/plan_decisions.h"
 
 namespace tilewright {
@@ -86,7 +87,7 @@ absl::StatusOr<std::optional<SourcedPlan>> DecisionFile::FindPlan(
 absl::StatusOr<std::optional<SourcedSchedule>> DecisionFile::Find(
     const sketch::Workload& workload, const sketch::Generator& generator,
     const DeviceSpec& spec) {
-  const std::string key = Fingerprint::Of(workload.Text()).ToString();
+  const std::string key = KernelKey(workload.Text()).fingerprint().ToString();
   const auto section = sections_.find(key);
   if (section == sections_.end()) return std::nullopt;
   used_.insert(key);

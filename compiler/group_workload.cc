@@ -3,31 +3,16 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "tilegraph/access.h"
+#include "tilegraph/canonical_group.h"
 #include "tilegraph/operations.h"
 
 namespace tilewright {
 namespace {
-
-// Tensors that members load and do not compute, in order of first appearance:
-// the order must not depend on the model's numbering.
-std::vector<TensorId> InputsInOrder(const TensorGraph& graph,
-                                    const Group& group) {
-  const std::set<TensorId> members(group.members.begin(), group.members.end());
-  std::vector<TensorId> inputs;
-  std::set<TensorId> seen;
-  for (const TensorId member : group.members) {
-    for (const TensorId input : graph.Inputs(member)) {
-      if (!members.count(input) && seen.insert(input).second)
-        inputs.push_back(input);
-    }
-  }
-  return inputs;
-}
 
 // Whether `input` is no padding, or a kernel writes it, or it lies in a halo of
 // zeros.
@@ -57,71 +42,43 @@ Compute WithSources(Compute compute,
   return compute;
 }
 
-// What buffers are aligned to, and so parts of them that kernels get.
-constexpr int64_t kAlignmentBytes = 64;
-
-// Where a part of a larger buffer begins for the kernel.
-int64_t FirstElement(const Layout& layout, DType dtype) {
-  const int64_t unit = kAlignmentBytes / SizeBytes(dtype);
-  return layout.base() / unit * unit;
-}
-
 }  // namespace
 
 GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
                                 const Group& group) {
+  CanonicalGroup canonical = Canonicalize(graph, plan, group);
   GroupWorkload result;
   TensorGraph& out = result.workload.graph;
   std::map<TensorId, TensorId> renamed;
-  const auto record = [&](TensorId model, TensorId local) {
-    renamed[model] = local;
-    result.model_tensor.push_back(model);
-    result.offset_bytes.push_back(0);
-  };
-  const auto lay_out = [&](TensorId model) {
-    const TensorId local = renamed.at(model);
-    Layout layout = plan.layouts.at(model);
-    const DType dtype = graph.tensor(model).dtype;
-    if (!layout.is_dense()) {
-      const int64_t first = FirstElement(layout, dtype);
-      result.offset_bytes[local] = first * SizeBytes(dtype);
-      layout = layout.From(first);
+  for (const TensorId id : canonical.tensors) {
+    const int place = static_cast<int>(renamed.size());
+    const Tensor& tensor = graph.tensor(id);
+    std::string name = canonical.Name(place);
+    if (place < canonical.arguments) {
+      out.AddPlaceholder(std::move(name), tensor.dtype, tensor.shape);
+      const auto known = plan.zeros.find(id);
+      if (known != plan.zeros.end()) {
+        TW_DCHECK(HoldsZeros(graph, plan, id)) << tensor.name;
+        result.workload.zeros[place] = known->second;
+      }
+    } else if (place < canonical.arguments + canonical.constants) {
+      out.AddConstant(std::move(name), tensor.value);
+    } else {
+      out.AddCompute(std::move(name), tensor.dtype,
+                     WithSources(tensor.compute, renamed), tensor.hint);
     }
-    if (!layout.is_row_major())
-      result.workload.layouts[local] = std::move(layout);
-  };
-  const std::vector<TensorId> inputs = InputsInOrder(graph, group);
-  int names = 0;
-  for (const TensorId input : inputs) {
-    const Tensor& tensor = graph.tensor(input);
-    if (tensor.kind == TensorKind::kConstant) continue;
-    record(input, out.AddPlaceholder(absl::StrCat("i", names++), tensor.dtype,
-                                     tensor.shape));
-    lay_out(input);
-    const auto known = plan.zeros.find(input);
-    if (known == plan.zeros.end()) continue;
-    TW_DCHECK(HoldsZeros(graph, plan, input)) << tensor.name;
-    result.workload.zeros[renamed.at(input)] = known->second;
+    renamed[id] = place;
+    const auto offset = canonical.offset_bytes.find(id);
+    result.offset_bytes.push_back(
+        offset == canonical.offset_bytes.end() ? 0 : offset->second);
   }
-  names = 0;
-  for (const TensorId input : inputs) {
-    const Tensor& tensor = graph.tensor(input);
-    if (tensor.kind != TensorKind::kConstant) continue;
-    record(input, out.AddConstant(absl::StrCat("c", names++), tensor.value));
-  }
-  names = 0;
-  for (const TensorId member : group.members) {
-    const Tensor& tensor = graph.tensor(member);
-    record(member,
-           out.AddCompute(absl::StrCat("t", names++), tensor.dtype,
-                          WithSources(tensor.compute, renamed), tensor.hint));
-  }
+  for (auto& [id, layout] : canonical.layouts)
+    result.workload.layouts[renamed.at(id)] = std::move(layout);
   std::vector<TensorId> outputs;
-  for (const TensorId output : OutputsOf(group)) {
+  for (const TensorId output : OutputsOf(group))
     outputs.push_back(renamed.at(output));
-    lay_out(output);
-  }
   out.SetOutputs(std::move(outputs));
+  result.model_tensor = std::move(canonical.tensors);
   if (group.stages.empty()) return result;
   result.wishes.emplace();
   result.wishes->tile = group.tile;

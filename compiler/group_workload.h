@@ -1,5 +1,6 @@
-// From a group of the plan to a workload with canonical names, so that groups
-// of equal shape share schedule, kernel and records.
+// From a group of the plan to the workload that its KernelKey
+// (tilegraph/canonical_group.h) is the text of, so that groups of equal shape
+// share schedule, kernel and records.
 #ifndef TILEWRIGHT_COMPILER_GROUP_WORKLOAD_H_
 #define TILEWRIGHT_COMPILER_GROUP_WORKLOAD_H_
 

@@ -21,6 +21,7 @@
 #include "gtest/gtest.h"
 #include "runtime/model.h"
 #include "runtime/session.h"
+#include "tilegraph/canonical_group.h"
 #include "tilegraph/dtype.h"
 #include "tilegraph/host_tensor.h"
 #include "tilegraph/known_zeros.h"
@@ -106,7 +107,18 @@ class KnownZerosTest : public testing::Test {
                                        const CompileOptions& options) {
     TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
                         Compile(model, *codegen_, options));
+    CheckKeys(compiled);
     return CheckZeros(model, compiled);
+  }
+
+  // The planner's keys of groups are those of their workloads.
+  static void CheckKeys(const CompiledModel& compiled) {
+    for (const Plan* plan : {&compiled.plan, &compiled.register_plan}) {
+      for (const Group& group : plan->groups)
+        EXPECT_EQ(
+            KernelKeyOf(compiled.graph, *plan, group).text(),
+            MakeGroupWorkload(compiled.graph, *plan, group).workload.Text());
+    }
   }
 
   // With every join that can be, gain or no gain.

@@ -63,9 +63,9 @@ std::string Refusal(const std::string& generator, const absl::Status& why) {
 
 }  // namespace
 
-std::string KernelMaker::Key(const GroupWorkload& group) {
-  const std::string key = group.workload.Text();
-  return group.wishes ? absl::StrCat(key, group.wishes->ToString()) : key;
+KernelMaker::Key KernelMaker::KeyOf(const GroupWorkload& group) {
+  return {KernelKey(group.workload.Text()),
+          group.wishes ? group.wishes->ToString() : ""};
 }
 
 absl::StatusOr<std::optional<CompiledKernel>> KernelMaker::FromSource(
@@ -125,7 +125,7 @@ void KernelMaker::MakeNext(const GroupWorkload& group, Made& made) const {
 
 const absl::StatusOr<CompiledKernel>& KernelMaker::Make(
     const GroupWorkload& workload) {
-  const auto [made, is_new] = made_.try_emplace(Key(workload));
+  const auto [made, is_new] = made_.try_emplace(KeyOf(workload));
   if (is_new) MakeNext(workload, made->second);
   return made->second.kernel;
 }
@@ -133,7 +133,7 @@ const absl::StatusOr<CompiledKernel>& KernelMaker::Make(
 const absl::StatusOr<CompiledKernel>& KernelMaker::MakeAnother(
     const GroupWorkload& workload, const absl::Status& why) {
   TW_CHECK(!why.ok());
-  Made& made = made_.at(Key(workload));
+  Made& made = made_.at(KeyOf(workload));
   if (!made.kernel.ok()) return made.kernel;
   const CompiledKernel& before = *made.kernel;
   made.refused.push_back(

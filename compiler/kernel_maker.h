@@ -25,6 +25,7 @@
 #include "compiler/schedule_source.h"
 #include "sketch/schedule.h"
 #include "tilegraph/decision/table.h"
+#include "tilegraph/kernel_key.h"
 
 namespace tilewright {
 
@@ -67,8 +68,10 @@ class KernelMaker {
   const absl::StatusOr<CompiledKernel>& MakeAnother(
       const GroupWorkload& workload, const absl::Status& why);
 
-  // Equal for workloads that share a kernel.
-  static std::string Key(const GroupWorkload& workload);
+  // Equal for workloads that share a kernel: its key, and of a fused group what
+  // the plan wishes, as text.
+  using Key = std::pair<KernelKey, std::string>;
+  static Key KeyOf(const GroupWorkload& workload);
 
  private:
   // Of one workload, as far as it was tried.
@@ -90,7 +93,7 @@ class KernelMaker {
   const backends::Codegen& codegen_;
   const Admit admit_;
   ScheduleSource* const source_;
-  std::map<std::string, Made> made_;
+  std::map<Key, Made> made_;
 };
 
 }  // namespace tilewright

@@ -24,12 +24,17 @@ std::string KernelFingerprint(const CompiledKernel& kernel) {
   return Fingerprint::Of(kernel.scalar.ToString()).ToString();
 }
 
-std::string KeyOf(const sketch::ScheduleProto& schedule,
-                  const std::string& kernel_fingerprint) {
+// Which of a workload's candidates: its schedule, and what that was lowered to.
+std::string CandidateOf(const sketch::ScheduleProto& schedule,
+                        const std::string& kernel_fingerprint) {
   return absl::StrCat(kernel_fingerprint, schedule.SerializeAsString());
 }
-std::string KeyOf(const CompiledKernel& kernel) {
-  return KeyOf(kernel.schedule.ToProto(), KernelFingerprint(kernel));
+std::string CandidateOf(const CompiledKernel& kernel) {
+  return CandidateOf(kernel.schedule.ToProto(), KernelFingerprint(kernel));
+}
+
+KernelKey KeyOf(const CompiledKernel& kernel) {
+  return KernelKey(kernel.workload.workload.Text());
 }
 
 // How often kernels that are measured in turns have theirs.
@@ -39,9 +44,8 @@ constexpr int kRounds = 3;
 std::string TurnsOf(absl::Span<const CompiledKernel* const> kernels) {
   std::string all;
   for (const CompiledKernel* kernel : kernels)
-    absl::StrAppend(
-        &all, measure::MakeWorkloadKey(kernel->workload.workload).fingerprint(),
-        Fingerprint::Of(KeyOf(*kernel)).ToString(), " ");
+    absl::StrAppend(&all, KeyOf(*kernel).fingerprint().ToString(),
+                    Fingerprint::Of(CandidateOf(*kernel)).ToString(), " ");
   return Fingerprint::Of(all).ToString();
 }
 
@@ -94,22 +98,21 @@ bool KernelTimes::IsUsable(const Record& record) const {
 // The first time stands, so that plans stay as they are; what is wrong once is
 // wrong.
 void KernelTimes::Learn(const Record& record, KnownKernels& known) {
-  Known& one =
-      known[absl::StrCat(KeyOf(record.schedule(), record.versions().kernel()),
-                         record.measurement().method().turns())];
+  Known& one = known[absl::StrCat(
+      CandidateOf(record.schedule(), record.versions().kernel()),
+      record.measurement().method().turns())];
   absl::StatusOr<double> seconds = SecondsOf(record.measurement());
   if (!one.seconds || !seconds.ok()) one.seconds = std::move(seconds);
   if (!one.verification.verified())
     one.verification = record.measurement().verification();
 }
 
-KernelTimes::KnownKernels& KernelTimes::KnownOf(
-    const measure::WorkloadKey& workload) {
-  const auto [found, added] = known_.try_emplace(workload.text());
+KernelTimes::KnownKernels& KernelTimes::KnownOf(const KernelKey& key) {
+  const auto [found, added] = known_.try_emplace(key);
   KnownKernels& known = found->second;
   if (!added || store_ == nullptr) return known;
   measure::StoreQuery query;
-  query.workload = workload;
+  query.workload = measure::MakeWorkloadKey(key);
   query.structure_fingerprint = structure_fingerprint_;
   Trouble(store_->ForEach(query, [&](const Record& record) {
     if (IsUsable(record)) Learn(record, known);
@@ -160,7 +163,7 @@ Record KernelTimes::RecordOf(const CompiledKernel& kernel,
 absl::Status KernelTimes::Verify(const CompiledKernel& kernel,
                                  const measure::WorkloadKey& workload,
                                  KnownKernels& known) {
-  Known& one = known[KeyOf(kernel)];
+  Known& one = known[CandidateOf(kernel)];
   if (one.seconds && !one.seconds->ok()) return one.seconds->status();
   if (one.verification.verified()) return absl::OkStatus();
   const absl::StatusOr<std::vector<Measurement>> found =
@@ -192,7 +195,7 @@ absl::Status KernelTimes::Measure(
   // Each is on the disk before the next one is measured.
   how.on_result = [&](int index, Measurement measurement) {
     const CompiledKernel& kernel = *kernels[static_cast<size_t>(index)];
-    Known& one = known.at(KeyOf(kernel));
+    Known& one = known.at(CandidateOf(kernel));
     if (!IsAboutTheKernel(measurement)) {
       one.seconds = absl::UnavailableError(measurement.message());
       return;
@@ -217,19 +220,20 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
     std::vector<Measurement> found;  // by round
   };
   const std::string turns = TurnsOf(kernels);
-  std::map<std::string, Turn> turn_of;
+  // By workload and candidate.
+  std::map<std::pair<KernelKey, std::string>, Turn> turn_of;
   std::vector<Turn*> order;  // of all, equal ones once
   for (const CompiledKernel* kernel : kernels) {
-    const std::string text = kernel->workload.workload.Text();
     const auto [added, is_new] =
-        turn_of.try_emplace(absl::StrCat(text, KeyOf(*kernel)));
+        turn_of.try_emplace({KeyOf(*kernel), CandidateOf(*kernel)});
+    const auto& [key, candidate] = added->first;
     Turn& turn = added->second;
     if (!is_new) continue;
     turn.kernel = kernel;
-    turn.workload = measure::MakeWorkloadKey(kernel->workload.workload);
+    turn.workload = measure::MakeWorkloadKey(key);
     turn.schedule = {kernel->schedule.ToProto()};
-    turn.known = &KnownOf(turn.workload);
-    turn.key = absl::StrCat(KeyOf(*kernel), turns);
+    turn.known = &KnownOf(key);
+    turn.key = absl::StrCat(candidate, turns);
     order.push_back(&turn);
   }
   if (std::any_of(order.begin(), order.end(), [](const Turn* turn) {
@@ -257,7 +261,7 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
       Measurement& median = turn->found[kRounds / 2];
       median.mutable_method()->set_turns(turns);
       *median.mutable_verification() =
-          turn->known->at(KeyOf(*turn->kernel)).verification;
+          turn->known->at(CandidateOf(*turn->kernel)).verification;
       records.push_back(
           RecordOf(*turn->kernel, turn->workload, std::move(median)));
       turn->known->erase(turn->key);
@@ -269,8 +273,7 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
   }
   std::vector<double> seconds;
   for (const CompiledKernel* kernel : kernels) {
-    const Turn& turn = turn_of.at(
-        absl::StrCat(kernel->workload.workload.Text(), KeyOf(*kernel)));
+    const Turn& turn = turn_of.at({KeyOf(*kernel), CandidateOf(*kernel)});
     TW_ASSIGN_OR_RETURN(const double own, *turn.known->at(turn.key).seconds);
     seconds.push_back(own);
   }
@@ -280,21 +283,22 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
 std::vector<absl::StatusOr<double>> KernelTimes::OneCoreSeconds(
     absl::Span<const CompiledKernel* const> kernels) {
   if (kernels.empty()) return {};
-  const measure::WorkloadKey workload =
-      measure::MakeWorkloadKey(kernels[0]->workload.workload);
-  KnownKernels& known = KnownOf(workload);
+  const KernelKey key = KeyOf(*kernels[0]);
+  const measure::WorkloadKey workload = measure::MakeWorkloadKey(key);
+  KnownKernels& known = KnownOf(key);
   // What cannot be told now cannot be told later in this run either.
-  const auto give_up = [&](const std::string& key, const absl::Status& status) {
-    known[key].seconds = status;
+  const auto give_up = [&](const std::string& candidate,
+                           const absl::Status& status) {
+    known[candidate].seconds = status;
     if (absl::IsUnavailable(status)) Trouble(status);
   };
-  std::vector<std::string> keys;
+  std::vector<std::string> candidates;
   std::vector<const CompiledKernel*> right;
   std::set<std::string> asked;
   for (const CompiledKernel* kernel : kernels) {
-    keys.push_back(KeyOf(*kernel));
-    if (!asked.insert(keys.back()).second) continue;
-    if (known[keys.back()].seconds) {
+    candidates.push_back(CandidateOf(*kernel));
+    if (!asked.insert(candidates.back()).second) continue;
+    if (known[candidates.back()].seconds) {
       ++recorded_;
       continue;
     }
@@ -303,19 +307,20 @@ std::vector<absl::StatusOr<double>> KernelTimes::OneCoreSeconds(
     if (status.ok()) {
       right.push_back(kernel);
     } else {
-      give_up(keys.back(), status);
+      give_up(candidates.back(), status);
     }
   }
   if (!right.empty()) {
     const absl::Status status = Measure(workload, right, known);
     if (status.ok()) measured_ += static_cast<int>(right.size());
     for (const CompiledKernel* kernel : right) {
-      if (!status.ok()) give_up(KeyOf(*kernel), status);
+      if (!status.ok()) give_up(CandidateOf(*kernel), status);
     }
   }
   std::vector<absl::StatusOr<double>> result;
-  for (const std::string& key : keys) result.push_back(*known.at(key).seconds);
-  for (const std::string& key : asked) failed_ += !known.at(key).seconds->ok();
+  for (const std::string& one : candidates)
+    result.push_back(*known.at(one).seconds);
+  for (const std::string& one : asked) failed_ += !known.at(one).seconds->ok();
   if (on_progress_) on_progress_();
   return result;
 }

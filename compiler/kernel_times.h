@@ -22,6 +22,7 @@
 #include "measure/measurer.h"
 #include "measure/record.pb.h"
 #include "measure/store.h"
+#include "tilegraph/kernel_key.h"
 
 namespace tilewright {
 
@@ -78,7 +79,7 @@ class KernelTimes {
     std::optional<absl::StatusOr<double>> seconds;
     measure::Verification verification;
   };
-  using KnownKernels = std::map<std::string, Known>;
+  using KnownKernels = std::map<std::string, Known>;  // by candidate
   struct Who {
     const char* const what;  // it does
     const KernelTimesOptions::MeasurerMaker make;
@@ -88,7 +89,7 @@ class KernelTimes {
     int64_t spent_ns = 0;
   };
 
-  KnownKernels& KnownOf(const measure::WorkloadKey& workload);
+  KnownKernels& KnownOf(const KernelKey& key);
   bool IsUsable(const measure::Record& record) const;
   static void Learn(const measure::Record& record, KnownKernels& known);
   // The status of nobody if there is nobody to ask, ResourceExhausted if the
@@ -118,7 +119,7 @@ class KernelTimes {
   const std::function<void()> on_progress_;
   Clock* const clock_;
   Who measurer_, verifier_;
-  std::map<std::string, KnownKernels> known_;  // by workload text
+  std::map<KernelKey, KnownKernels> known_;
   int measured_ = 0, recorded_ = 0, failed_ = 0, verified_ = 0, in_turns_ = 0;
   absl::Status trouble_;
 };

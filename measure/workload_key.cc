@@ -1,19 +1,21 @@
 #include "measure/workload_key.h"
 
-#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "base/fingerprint.h"
 #include "base/status_macros.h"
 
 namespace tilewright::measure {
 
+WorkloadKey MakeWorkloadKey(const KernelKey& key) {
+  WorkloadKey result;
+  result.set_text(key.text());
+  result.set_fingerprint(key.fingerprint().ToString());
+  return result;
+}
+
 WorkloadKey MakeWorkloadKey(const sketch::Workload& workload) {
-  WorkloadKey key;
-  key.set_text(workload.Text());
-  key.set_fingerprint(Fingerprint::Of(key.text()).ToString());
-  return key;
+  return MakeWorkloadKey(KernelKey(workload.Text()));
 }
 
 absl::StatusOr<WorkloadKey> ParseWorkloadKey(std::string_view text) {

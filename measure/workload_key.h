@@ -6,11 +6,12 @@
 #include "absl/status/statusor.h"
 #include "measure/record.pb.h"
 #include "sketch/workload.h"
+#include "tilegraph/kernel_key.h"
 
 namespace tilewright::measure {
 
-// What records of a workload are found by: its canonical text, and the
-// fingerprint of that.
+// What records of a workload are found by: its key's text and fingerprint.
+WorkloadKey MakeWorkloadKey(const KernelKey& key);
 WorkloadKey MakeWorkloadKey(const sketch::Workload& workload);
 
 // The same of a text that somebody else wrote. InvalidArgument if it is no

@@ -6,23 +6,17 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "base/string_view.h"
 #include "tilegraph/text_form.h"
+#include "tilegraph/workload_text.h"
 
 namespace tilewright::sketch {
 namespace {
 
-// Lines after the graph; no line of the graph's text form begins like this.
-constexpr std::string_view kConstantPrefix = "#constant ";
-constexpr std::string_view kLayoutPrefix = "#layout ";
-constexpr std::string_view kZerosPrefix = "#zeros ";
-constexpr std::string_view kStagePrefix = "#stage ";
-
-// The same tensors with the same ids; those in `constants` become constants of
-// zeros, all other leaves placeholders.
+// The same tensors with the same ids; those placeholders in `constants` become
+// constants of zeros.
 TensorGraph WithLeaves(const TensorGraph& graph,
                        const std::set<std::string>& constants) {
   TensorGraph copy;
@@ -111,32 +105,22 @@ Layout Workload::LayoutOf(TensorId id) const {
 }
 
 std::string Workload::Text() const {
-  std::string text = PrintText(WithLeaves(graph, {}));
-  if (!text.empty() && text.back() != '\n') text += '\n';
+  WorkloadText text(graph, [&](TensorId id) { return graph.tensor(id).name; });
   for (const Tensor& tensor : graph.tensors()) {
-    if (tensor.kind == TensorKind::kConstant)
-      absl::StrAppend(&text, std::string(kConstantPrefix), tensor.name, "\n");
-  }
-  for (const auto& [id, layout] : layouts) {
-    if (layout != Layout::RowMajor(graph.tensor(id).static_shape())) {
-      absl::StrAppend(&text, std::string(kLayoutPrefix), graph.tensor(id).name,
-                      " ", layout.ToString(), "\n");
+    if (tensor.kind == TensorKind::kCompute) {
+      text.AddCompute(tensor.id);
+    } else {
+      text.AddLeaf(tensor.id);
     }
   }
-  for (const auto& [id, known] : zeros) {
-    if (!known.empty())
-      absl::StrAppend(&text, std::string(kZerosPrefix), graph.tensor(id).name,
-                      " ", known.ToString(), "\n");
+  text.AddOutputs(graph.outputs());
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kConstant) text.AddConstant(tensor.id);
   }
-  for (const std::vector<TensorId>& stage : stages) {
-    absl::StrAppend(&text, std::string(kStagePrefix),
-                    absl::StrJoin(stage, " ",
-                                  [&](std::string* out, TensorId id) {
-                                    absl::StrAppend(out, graph.tensor(id).name);
-                                  }),
-                    "\n");
-  }
-  return text;
+  for (const auto& [id, layout] : layouts) text.AddLayout(id, layout);
+  for (const auto& [id, known] : zeros) text.AddZeros(id, known);
+  for (const std::vector<TensorId>& stage : stages) text.AddStage(stage);
+  return std::move(text).Text();
 }
 
 absl::StatusOr<Workload> ParseWorkload(std::string_view text) {

@@ -1,4 +1,4 @@
-// Words of the text form, with their place. Private to text_form.
+// Words of the text form, with their place.
 #ifndef TILEWRIGHT_TILEGRAPH_TEXT_LEXER_H_
 #define TILEWRIGHT_TILEGRAPH_TEXT_LEXER_H_
 

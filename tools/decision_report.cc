@@ -11,14 +11,14 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "backends/kernel_ir/scalar_ir.h"
-#include "base/fingerprint.h"
 #include "tilegraph/decision/table.h"
+#include "tilegraph/kernel_key.h"
 
 namespace tilewright::tools {
 namespace {
 
 std::string WorkloadFingerprint(const CompiledKernel& kernel) {
-  return Fingerprint::Of(kernel.workload.workload.Text()).ToString();
+  return KernelKey(kernel.workload.workload.Text()).fingerprint().ToString();
 }
 
 bool IsShown(const CompiledModel& compiled, int group, size_t kernel) {

@@ -63,7 +63,7 @@ std::vector<std::string> ModelsOf(const std::vector<std::string>& arguments) {
 
 // Adds the times of what no model before had; `known` are KernelMaker's keys.
 absl::Status TimeModel(const std::string& path, const DeviceSpec& spec,
-                       const Flags& flags, std::set<std::string>& known,
+                       const Flags& flags, std::set<KernelMaker::Key>& known,
                        std::vector<PlanningTime>& times) {
   TW_ASSIGN_OR_RETURN(const auto codegen, cpu::CreateCpuCodegen(spec));
   CompileOptions options;
@@ -74,7 +74,7 @@ absl::Status TimeModel(const std::string& path, const DeviceSpec& spec,
                       Compile(imported, *codegen, options));
   for (size_t i = 0; i < compiled.kernels.size(); ++i) {
     const GroupWorkload& workload = compiled.kernels[i].workload;
-    if (!known.insert(KernelMaker::Key(workload)).second) continue;
+    if (!known.insert(KernelMaker::KeyOf(workload)).second) continue;
     const std::string name =
         absl::StrCat(fs::path(path).parent_path().filename().string(), " ",
                      compiled.kernels[i].scalar.name);
@@ -96,7 +96,7 @@ absl::Status Run(const std::vector<std::string>& arguments,
                       flags.cpu_class.empty()
                           ? HostSpec()
                           : CpuSpec(flags.cpu_class, QueryHostStructure()));
-  std::set<std::string> known;
+  std::set<KernelMaker::Key> known;
   std::vector<PlanningTime> times;
   for (const std::string& path : ModelsOf(arguments)) {
     const absl::Status status = TimeModel(path, spec, flags, known, times);

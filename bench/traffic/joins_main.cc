@@ -79,17 +79,17 @@ class ModelJoins {
 
   // Best first as the planner sees them.
   absl::StatusOr<std::vector<Row>> Run() {
-    std::map<std::string, size_t> row_of;
+    std::map<std::pair<bool, KernelMaker::Key>, size_t> row_of;
     std::vector<Row> rows;
     const auto add = [&](const Join& join, bool taken) -> absl::Status {
       const Plan joined = WithJoins(model_.graph, plan_, {join});
       const Group& group =
           *std::find_if(joined.groups.begin(), joined.groups.end(),
                         [](const Group& one) { return !one.stages.empty(); });
-      const std::string key = absl::StrCat(
-          taken,
-          KernelMaker::Key(MakeGroupWorkload(model_.graph, joined, group)));
-      const auto [known, added] = row_of.insert({key, rows.size()});
+      const auto [known, added] = row_of.insert(
+          {{taken,
+            KernelMaker::KeyOf(MakeGroupWorkload(model_.graph, joined, group))},
+           rows.size()});
       if (!added) {
         ++rows[known->second].count;
         return absl::OkStatus();
@@ -122,11 +122,11 @@ class ModelJoins {
   // Predicts and measures each distinct kernel without joins.
   absl::Status RunKernels() {
     std::vector<double> predicted, measured;
-    std::set<std::string> seen;
+    std::set<KernelMaker::Key> seen;
     for (const Group& group : plan_.groups) {
       const GroupWorkload workload =
           MakeGroupWorkload(model_.graph, plan_, group);
-      if (!seen.insert(KernelMaker::Key(workload)).second) continue;
+      if (!seen.insert(KernelMaker::KeyOf(workload)).second) continue;
       const absl::StatusOr<GroupCost> cost = pricer_.Best(group);
       if (!cost.ok()) continue;
       TW_ASSIGN_OR_RETURN(const ChainKernel kernel,

@@ -286,10 +286,10 @@ TEST(ExhaustivePlanTest, PlansOfGpusAreCloseToTheBestOfAll) {
       const DeviceSpec spec = SmallGpu(capacity, random);
       GpuTilingOptions searched, every_tile;
       every_tile.visits = every_tile.patience = 1 << 20;
-      GpuTilePlans plans(one->graph, spec, searched);
-      GpuTilePlans all_plans(one->graph, spec, every_tile);
-      const GpuCostModel model(one->graph, plans);
-      const GpuCostModel of_all_tiles(one->graph, all_plans);
+      GpuTilePlans plans(one->graph, one->plan, spec, searched);
+      GpuTilePlans all_plans(one->graph, one->plan, spec, every_tile);
+      const GpuCostModel model(one->graph, one->plan, plans);
+      const GpuCostModel of_all_tiles(one->graph, one->plan, all_plans);
       const Exhaustive all(one->graph, one->plan, OnGpu(of_all_tiles));
       if (!all.any()) break;
       if (!all.mixed() && capacity * 2 / 3 >= 256) continue;

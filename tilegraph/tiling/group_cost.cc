@@ -10,7 +10,6 @@
 #include "base/status_macros.h"
 #include "tilegraph/task_steps.h"
 #include "tilegraph/tiling/core_levels.h"
-#include "tilegraph/tiling/group_signature.h"
 #include "tilegraph/tiling/group_traffic.h"
 #include "tilegraph/tiling/group_work.h"
 #include "tilegraph/tiling/reduce_blocks.h"
@@ -354,8 +353,8 @@ const MemoryLevel& GroupPricer::LevelOf(Home home) const {
                                  : levels_[0];
 }
 
-std::string GroupPricer::Signature(const Group& group) const {
-  return GroupSignature(graph_, homes_, group);
+EstimateKey GroupPricer::KeyOf(const Group& group) const {
+  return EstimateKeyOf(graph_, homes_, group);
 }
 
 }  // namespace tilewright

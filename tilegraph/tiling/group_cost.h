@@ -12,7 +12,6 @@
 #define TILEWRIGHT_TILEGRAPH_TILING_GROUP_COST_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -47,7 +46,7 @@ class GroupPricer : public GroupCostModel {
                                                  int count) const override;
   absl::StatusOr<GroupCost> Best(const Group& group) const;
 
-  std::string Signature(const Group& group) const override;
+  EstimateKey KeyOf(const Group& group) const override;
 
   const TensorHomes& homes() const { return homes_; }
   // Where a tensor lies between kernels: in the cache of a core, in one around

@@ -8,11 +8,11 @@
 #define TILEWRIGHT_TILEGRAPH_TILING_GROUP_COST_MODEL_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "tilegraph/plan.h"
+#include "tilegraph/tiling/estimate_key.h"
 #include "tilegraph/tiling/level_bytes.h"
 
 namespace tilewright {
@@ -60,8 +60,9 @@ class GroupCostModel {
   // is no estimate. Deterministic.
   virtual absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                          int count) const = 0;
-  // What BestFew depends on, and nothing else: equal texts, equal costs.
-  virtual std::string Signature(const Group& group) const = 0;
+  // What BestFew depends on, and nothing else; of a group with a tile what its
+  // cost in that does. Equal keys, equal costs.
+  virtual EstimateKey KeyOf(const Group& group) const = 0;
 };
 
 }  // namespace tilewright

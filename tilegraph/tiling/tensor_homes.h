@@ -25,6 +25,8 @@ class TensorHomes {
   // scalar.
   int VectorDim(TensorId id) const;
 
+  const Plan& plan() const { return plan_; }
+
  private:
   const TensorGraph& graph_;
   const Plan& plan_;

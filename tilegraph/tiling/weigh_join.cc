@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 namespace tilewright {
 namespace {
@@ -49,21 +48,16 @@ PlanPart JoinWeigher::Alone(int group) {
 }
 
 absl::StatusOr<std::vector<GroupCost>> JoinWeigher::Price(const Group& group) {
-  const std::string key = model_.Signature(group);
+  const EstimateKey key = model_.KeyOf(group);
   const auto known = priced_.find(key);
   if (known != priced_.end()) return known->second;
   const int tiles = group.stages.empty() ? 1 : std::max(1, options_.most_tiles);
   return priced_.emplace(key, model_.BestFew(group, tiles)).first->second;
 }
 
-std::string JoinWeigher::Key(const Group& group) const {
-  return absl::StrCat(absl::StrJoin(group.tile, "x"), "\n",
-                      model_.Signature(group));
-}
-
 absl::Status JoinWeigher::Express(const Plan& joined, const Group& group) {
   if (!options_.expressible) return absl::OkStatus();
-  const std::string key = Key(group);
+  const EstimateKey key = model_.KeyOf(group);
   const auto known = expressed_.find(key);
   if (known != expressed_.end()) return known->second;
   return expressed_[key] = options_.expressible(group, joined);
@@ -148,7 +142,7 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
     const double saved = decision.apart_core_seconds - cost.core_seconds -
                          decision.left_core_seconds;
     if (saved < decision.apart_core_seconds * options_.least_gain) break;
-    const auto profiled = profiled_.find(Key(InTiles(group, cost)));
+    const auto profiled = profiled_.find(model_.KeyOf(InTiles(group, cost)));
     if (profiled != profiled_.end() && !profiled->second.ok() &&
         !absl::IsNotFound(profiled->second.status())) {
       if (decision.why.empty())
@@ -180,27 +174,29 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
 std::vector<absl::StatusOr<double>> JoinWeigher::Profile(
     const Plan& plan, absl::Span<const Group> variants) {
   std::vector<Group> unknown;
+  std::vector<EstimateKey> keys, unknown_keys;
   for (const Group& variant : variants) {
-    const std::string key = Key(variant);
-    if (profiled_.count(key)) continue;
+    keys.push_back(model_.KeyOf(variant));
+    if (profiled_.count(keys.back())) continue;
     const bool spent =
         told_ + static_cast<int>(unknown.size()) >= options_.most_profiled;
-    profiled_.emplace(key, absl::ResourceExhaustedError(absl::StrCat(
-                               "not profiled: ", options_.most_profiled,
-                               " other candidates were")));
-    if (!spent) unknown.push_back(variant);
+    profiled_.emplace(keys.back(), absl::ResourceExhaustedError(absl::StrCat(
+                                       "not profiled: ", options_.most_profiled,
+                                       " other candidates were")));
+    if (spent) continue;
+    unknown.push_back(variant);
+    unknown_keys.push_back(keys.back());
   }
   if (!unknown.empty()) {
     std::vector<absl::StatusOr<double>> seconds =
         options_.profiler->OneCoreSeconds(plan, unknown);
     for (size_t i = 0; i < unknown.size(); ++i) {
       told_ += !absl::IsNotFound(seconds[i].status());
-      profiled_.insert_or_assign(Key(unknown[i]), std::move(seconds[i]));
+      profiled_.insert_or_assign(unknown_keys[i], std::move(seconds[i]));
     }
   }
   std::vector<absl::StatusOr<double>> result;
-  for (const Group& variant : variants)
-    result.push_back(profiled_.at(Key(variant)));
+  for (const EstimateKey& key : keys) result.push_back(profiled_.at(key));
   return result;
 }
 
@@ -238,8 +234,8 @@ std::optional<JoinWeigher::InTurns> JoinWeigher::ProfileInTurns(
                                                       return !g.stages.empty();
                                                     })});
   }
-  std::string key;
-  for (const GroupOfPlan& one : groups) key += Key(*one.group) + "\n";
+  std::vector<EstimateKey> key;
+  for (const GroupOfPlan& one : groups) key.push_back(model_.KeyOf(*one.group));
   const auto known = in_turns_.find(key);
   if (known != in_turns_.end()) return known->second;
   std::optional<InTurns>& result = in_turns_[key];

@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
+#include "tilegraph/tiling/estimate_key.h"
 #include "tilegraph/tiling/group_cost_model.h"
 #include "tilegraph/tiling/join_decision.h"
 #include "tilegraph/tiling/joined_groups.h"
@@ -108,19 +109,19 @@ class JoinWeigher {
                                         absl::Span<PlanPart* const> parts,
                                         absl::Span<const PlanPart> left);
   bool SavesOnOneCore(double joined_seconds, double apart_seconds) const;
-  std::string Key(const Group& group) const;
 
   const TensorGraph& graph_;
   const Plan& plan_;
   const WeighOptions& options_;
   const JoinRules rules_;
   const GroupCostModel& model_;
-  // By signature; all but prices with the tile.
-  std::map<std::string, absl::StatusOr<std::vector<GroupCost>>> priced_;
-  std::map<std::string, absl::Status> expressed_;
-  std::map<std::string, absl::StatusOr<double>> profiled_;
+  // All but prices are of groups with a tile.
+  std::map<EstimateKey, absl::StatusOr<std::vector<GroupCost>>> priced_;
+  std::map<EstimateKey, absl::Status> expressed_;
+  std::map<EstimateKey, absl::StatusOr<double>> profiled_;
   int told_ = 0;  // of profiled_: the profiler knows of it
-  std::map<std::string, std::optional<InTurns>> in_turns_;  // by all of them
+  // By all of them.
+  std::map<std::vector<EstimateKey>, std::optional<InTurns>> in_turns_;
 };
 
 }  // namespace tilewright

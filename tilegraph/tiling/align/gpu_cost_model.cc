@@ -1,86 +1,53 @@
 #include "tilegraph/tiling/align/gpu_cost_model.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "base/string_view.h"
-#include "tilegraph/tiling/group_signature.h"
+#include "tilegraph/canonical_group.h"
 #include "tilegraph/tiling/tile_graph.h"
 
 namespace tilewright {
 namespace {
 
-Subgraph PartOf(const TensorGraph& graph, const Group& group) {
-  Subgraph part = TileGraph(graph, group.members).SubgraphOf(group.members);
-  part.outputs = OutputsOf(group);
-  return part;
-}
-
-// Equal for parts that differ in names alone. Tensors are told apart by their
-// order in the part.
-std::string SignatureOf(const TensorGraph& graph, const Subgraph& part) {
-  std::string text;
-  const auto name = [&](TensorId id) {
-    const auto place = [&](const std::vector<TensorId>& list) {
-      return std::lower_bound(list.begin(), list.end(), id) - list.begin();
-    };
-    if (std::binary_search(part.members.begin(), part.members.end(), id))
-      return absl::StrCat("m", place(part.members));
-    return absl::StrCat("i", place(part.inputs));
-  };
-  const auto add = [&](TensorId id) {
-    const Tensor& tensor = graph.tensor(id);
-    absl::StrAppend(&text, name(id), ":", ToAbsl(Name(tensor.dtype)), "[",
-                    absl::StrJoin(tensor.static_shape(), ","), "]");
-  };
-  for (const TensorId id : part.inputs) add(id);
-  for (const TensorId id : part.members) {
-    add(id);
-    text += ComputeSignature(graph.tensor(id).compute, name);
-    text += ";";
-  }
-  for (const TensorId id : part.outputs) text += name(id);
-  return text;
-}
-
-// Of an equal part: the same with this one's tensors.
-void Rename(const Subgraph& part, GpuTilePlan& plan) {
+// Both in canonical order: of a group of equal key the same with this one's
+// tensors.
+void Rename(const std::vector<TensorId>& from, const std::vector<TensorId>& to,
+            GpuTilePlan& plan) {
   std::map<TensorId, TensorId> name;
-  for (size_t i = 0; i < part.inputs.size(); ++i)
-    name[plan.part.inputs[i]] = part.inputs[i];
-  for (size_t i = 0; i < part.members.size(); ++i)
-    name[plan.part.members[i]] = part.members[i];
+  for (size_t i = 0; i < from.size(); ++i) name[from[i]] = to[i];
   for (GpuMember& member : plan.members.members) {
     member.id = name.at(member.id);
     for (GpuLoad& load : member.loads) load.tensor = name.at(load.tensor);
   }
   for (GpuInput& input : plan.members.inputs) input.id = name.at(input.id);
+  std::sort(plan.members.inputs.begin(), plan.members.inputs.end(),
+            [](const GpuInput& a, const GpuInput& b) { return a.id < b.id; });
   for (SharedOperand& operand : plan.shared)
     operand.tensor = name.at(operand.tensor);
-  plan.part = part;
 }
 
 }  // namespace
 
 absl::StatusOr<GpuTilePlan> GpuTilePlans::Of(const Group& group) {
-  const Subgraph part = PartOf(graph_, group);
-  const std::string signature = SignatureOf(graph_, part);
-  auto found = known_.find(signature);
+  const CanonicalGroup canonical = Canonicalize(graph_, plan_, group);
+  const KernelKey key = KernelKeyOf(graph_, plan_, group, canonical);
+  const TileGraph tiles(graph_, group.members);
+  Subgraph part = tiles.SubgraphOf(group.members);
+  part.outputs = OutputsOf(group);
+  auto found = known_.find(key);
   if (found == known_.end()) {
-    const TileGraph tiles(graph_, group.members);
     absl::StatusOr<std::vector<GpuTilePlan>> plans =
         TileForGpu(tiles, part, spec_, options_);
-    found = known_
-                .emplace(signature, plans.ok() ? absl::StatusOr<GpuTilePlan>(
-                                                     std::move((*plans)[0]))
-                                               : plans.status())
-                .first;
+    Known known{canonical.tensors,
+                plans.ok() ? absl::StatusOr<GpuTilePlan>(std::move((*plans)[0]))
+                           : plans.status()};
+    found = known_.emplace(key, std::move(known)).first;
   }
-  TW_ASSIGN_OR_RETURN(GpuTilePlan plan, found->second);
-  Rename(part, plan);
+  TW_ASSIGN_OR_RETURN(GpuTilePlan plan, found->second.plan);
+  Rename(found->second.tensors, canonical.tensors, plan);
+  plan.part = std::move(part);
   return plan;
 }
 
@@ -103,8 +70,8 @@ absl::StatusOr<std::vector<GroupCost>> GpuCostModel::BestFew(
   return std::vector<GroupCost>{std::move(cost)};
 }
 
-std::string GpuCostModel::Signature(const Group& group) const {
-  return SignatureOf(graph_, PartOf(graph_, group));
+EstimateKey GpuCostModel::KeyOf(const Group& group) const {
+  return {KernelKeyOf(graph_, plan_, group), {}, ""};
 }
 
 }  // namespace tilewright

@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "tilegraph/kernel_key.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/align/gpu_tile_plan.h"
@@ -22,9 +22,9 @@ namespace tilewright {
 class GpuTilePlans {
  public:
   // All must outlive it and what it returns. REQUIRES: IsGpu(spec).
-  GpuTilePlans(const TensorGraph& graph, const DeviceSpec& spec,
-               const GpuTilingOptions& options)
-      : graph_(graph), spec_(spec), options_(options) {}
+  GpuTilePlans(const TensorGraph& graph, const Plan& plan,
+               const DeviceSpec& spec, const GpuTilingOptions& options)
+      : graph_(graph), plan_(plan), spec_(spec), options_(options) {}
 
   // Under the group's own names. Errors as of TileForGpu.
   absl::StatusOr<GpuTilePlan> Of(const Group& group);
@@ -32,24 +32,32 @@ class GpuTilePlans {
   size_t planned() const { return known_.size(); }
 
  private:
+  // Of the first group of its key.
+  struct Known {
+    std::vector<TensorId> tensors;  // in canonical order
+    absl::StatusOr<GpuTilePlan> plan;
+  };
+
   const TensorGraph& graph_;
+  const Plan& plan_;
   const DeviceSpec& spec_;
   const GpuTilingOptions& options_;
-  std::map<std::string, absl::StatusOr<GpuTilePlan>> known_;
+  std::map<KernelKey, Known> known_;
 };
 
 class GpuCostModel : public GroupCostModel {
  public:
   // All must outlive it.
-  GpuCostModel(const TensorGraph& graph, GpuTilePlans& plans)
-      : graph_(graph), plans_(plans) {}
+  GpuCostModel(const TensorGraph& graph, const Plan& plan, GpuTilePlans& plans)
+      : graph_(graph), plan_(plan), plans_(plans) {}
 
   absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                  int count) const override;
-  std::string Signature(const Group& group) const override;
+  EstimateKey KeyOf(const Group& group) const override;
 
  private:
   const TensorGraph& graph_;
+  const Plan& plan_;
   GpuTilePlans& plans_;
 };
 

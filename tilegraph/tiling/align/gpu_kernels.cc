@@ -39,13 +39,13 @@ absl::StatusOr<std::vector<GpuKernel>> PlanGpuKernels(
   if (!IsGpu(spec))
     return absl::InvalidArgumentError(
         absl::StrCat("spec '", spec.name(), "' is of no GPU"));
-  GpuTilePlans plans(graph, spec, options.tiling);
+  GpuTilePlans plans(graph, plan, spec, options.tiling);
   ConnectPlanOptions connect;
   connect.search = options.search;
   connect.weigh.least_gain = options.least_gain;
   connect.most_groups = options.join ? options.most_groups : 1;
   const ConnectedGroups connected =
-      ConnectPlan(graph, plan, GpuCostModel(graph, plans), connect);
+      ConnectPlan(graph, plan, GpuCostModel(graph, plan, plans), connect);
   std::vector<GpuKernel> kernels;
   std::set<int> fused;
   const JoinRules rules(graph, plan);

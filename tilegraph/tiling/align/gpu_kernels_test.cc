@@ -42,7 +42,7 @@ TEST(GpuKernelsTest, EqualGroupsArePlannedOnceUnderTheirOwnNames) {
   TW_ASSERT_OK_AND_ASSIGN(const auto kernels,
                           PlanGpuKernels(graph, plan, spec, apart));
   ASSERT_EQ(kernels.size(), 2);
-  GpuTilePlans plans(graph, spec, apart.tiling);
+  GpuTilePlans plans(graph, plan, spec, apart.tiling);
   for (const Group& group : plan.groups) EXPECT_TRUE(plans.Of(group).ok());
   EXPECT_EQ(plans.planned(), 1u);
   EXPECT_THAT(kernels[1].tiles->part.inputs,
