@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tilegraph/families.h"
 #include "tilegraph/intrinsics.h"
 #include "tilegraph/new_tensor.h"
 
@@ -67,10 +68,13 @@ class Rounder {
   // Whether whole groups of terms lie side by side in the data, and the
   // constant has a dimension for them.
   bool Fits(const Tensor& tensor, const Product& product) const {
-    const bool image = tensor.hint == "conv";
+    const std::optional<ConvolutionRoles> roles =
+        AsConvolution(old_, tensor.id);
+    const bool image = roles && roles->data.source() == product.data.source();
     const int rank = static_cast<int>(product.data.operands().size());
     if (rank < 2) return false;
-    const Expr& index = product.data.operand(image ? 1 : rank - 1);
+    const Expr& index =
+        product.data.operand(image ? roles->data_channels : rank - 1);
     const int spatial = static_cast<int>(tensor.compute.axes.size());
     if (index.op() != Op::kVar || index.var_id() < spatial) return false;
     const int64_t terms =
@@ -108,7 +112,7 @@ class Rounder {
       for (int64_t i = 0; i < value->num_elements(); ++i)
         value->Set(i, tensor.value->Get(i));
       id = new_.AddConstant(name, std::move(value));
-    } else if (tensor.hint == "pad" && !tensor.compute.combiner) {
+    } else if (IsFrame(tensor)) {
       Compute compute = tensor.compute;
       compute.body = {NarrowBody(compute.body[0])};
       id = new_.AddCompute(name, kNarrow, std::move(compute), tensor.hint);
@@ -128,7 +132,24 @@ class Rounder {
     return id;
   }
 
-  // A padding: loads, constants and selects between them.
+  // What puts elements of another tensor among zeros, wherever they lie: it is
+  // rounded as it is written.
+  static bool IsFrame(const Tensor& tensor) {
+    if (tensor.kind != TensorKind::kCompute || tensor.compute.combiner)
+      return false;
+    const Expr& body = tensor.compute.body[0];
+    if (!IsFloat(body.dtype()) || body.op() != Op::kSelect ||
+        body.operand(1).op() != Op::kLoad ||
+        body.operand(2).op() != Op::kConst ||
+        body.operand(2).float_value() != 0)
+      return false;
+    bool loads = false;
+    Visit(body.operand(0),
+          [&](const Expr& e) { loads |= e.op() == Op::kLoad; });
+    return !loads;
+  }
+
+  // Loads, constants and selects between them.
   Expr NarrowBody(const Expr& e) {
     if (e.op() == Op::kLoad) {
       return Expr::Load(Narrow(Source(e)), kNarrow,

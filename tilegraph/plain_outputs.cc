@@ -8,31 +8,18 @@
 
 #include "tilegraph/access.h"
 #include "tilegraph/bands.h"
-#include "tilegraph/expr_vars.h"
+#include "tilegraph/families.h"
 
 namespace tilewright {
 namespace {
-
-constexpr int kChannels = 1;  // their dimension
-
-// Whether every output channel sums over the same input.
-bool IsDenseConvolution(const Tensor& tensor) {
-  if (tensor.hint != "conv" || !tensor.compute.combiner) return false;
-  bool shared = false;
-  for (const Expr& body : tensor.compute.body) {
-    Visit(body, [&](const Expr& e) {
-      shared |= e.op() == Op::kLoad && !Mentions(e, kChannels);
-    });
-  }
-  return shared;
-}
 
 // Back through elementwise maps of one shape. What moves to the host is a copy
 // already.
 bool EndsConvolution(const TensorGraph& graph, TensorId id) {
   const Tensor& tensor = graph.tensor(id);
   if (tensor.kind != TensorKind::kCompute || IsBandMove(tensor)) return false;
-  if (IsDenseConvolution(tensor)) return true;
+  if (const auto roles = AsConvolution(graph, id); roles && roles->dense)
+    return true;
   if (tensor.compute.combiner || tensor.compute.body.size() != 1) return false;
   const std::vector<TensorId> inputs = graph.Inputs(id);
   return std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
@@ -43,7 +30,7 @@ bool EndsConvolution(const TensorGraph& graph, TensorId id) {
 // At most a quarter of the lanes would be empty.
 bool FillsBlocks(const Tensor& tensor, int64_t block) {
   if (tensor.shape.size() < 3) return false;
-  const int64_t channels = tensor.static_shape()[kChannels];
+  const int64_t channels = tensor.static_shape()[ConvolutionRoles::kChannels];
   const int64_t padded = (channels + block - 1) / block * block;
   return 3 * padded <= 4 * channels;
 }

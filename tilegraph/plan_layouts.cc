@@ -4,6 +4,7 @@
 
 #include "tilegraph/access.h"
 #include "tilegraph/bands.h"
+#include "tilegraph/families.h"
 #include "tilegraph/layout_view.h"
 #include "tilegraph/plan_draft.h"
 #include "tilegraph/row_space.h"
@@ -82,8 +83,7 @@ class LayoutChooser {
     const bool whole = shape[1] % block == 0;
     const Layout blocked = Layout::BlockedLast(shape, 1, block);
     const int64_t padded = (shape[1] + block - 1) / block * block;
-    const Tensor& first = draft_.graph.tensor(group.members[0]);
-    if (first.hint == "conv" || MayBeWinograd(first)) {
+    if (AsConvolution(draft_.graph, group.members[0])) {
       if (shape[1] > 1 && EndsInChannels(output.id, last))
         return {last, blocked};
       if (whole) return {blocked, last};

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "base/status_macros.h"
+#include "frontends/onnx/check_roles.h"
 #include "frontends/onnx/import_model.h"
 #include "frontends/onnx/load_model.h"
 #include "frontends/onnx/test_case.h"
@@ -88,6 +89,7 @@ absl::Status RunCase(const std::string& folder, bool has_answer,
     TW_RETURN_IF_ERROR(model.status());
   }
   TW_RETURN_IF_ERROR(VerifyGraph(model->graph));
+  TW_RETURN_IF_ERROR(CheckRoles(model->graph).status());
   if (!has_answer || InterpreterWork(model->graph) > kMostWork) {
     return absl::OkStatus();
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/spec/load_spec.h"
+#include "tilegraph/families.h"
 
 namespace tilewright {
 namespace {
@@ -54,47 +55,6 @@ double Operations(const Expr& body) {
                                         : count + FunctionOperations(body.op());
 }
 
-// Axes that the indices of a load move with.
-std::vector<bool> AxesOf(const Expr& load, size_t axes) {
-  std::vector<bool> used(axes, false);
-  for (const Expr& index : load.operands()) {
-    Visit(index, [&](const Expr& e) {
-      if (e.op() == Op::kVar) used[e.var_id()] = true;
-    });
-  }
-  return used;
-}
-
-// Of every load.
-std::vector<std::vector<bool>> LoadedAxes(const Compute& compute) {
-  std::vector<std::vector<bool>> loads;
-  const size_t axes = compute.axes.size() + compute.reduce_axes.size();
-  for (const Expr& body : compute.body) {
-    Visit(body, [&](const Expr& e) {
-      if (e.op() == Op::kLoad) loads.push_back(AxesOf(e, axes));
-    });
-  }
-  return loads;
-}
-
-// Whether two operands are each used again along an axis of the other.
-bool ReusesOperands(const Compute& compute) {
-  const std::vector<std::vector<bool>> loads = LoadedAxes(compute);
-  const auto lacks = [&](const std::vector<bool>& a,
-                         const std::vector<bool>& b) {
-    for (size_t d = 0; d < compute.axes.size(); ++d) {
-      if (!a[d] && b[d] && compute.axes[d].extent.value() > 1) return true;
-    }
-    return false;
-  };
-  for (const auto& a : loads) {
-    for (const auto& b : loads) {
-      if (lacks(a, b) && lacks(b, a)) return true;
-    }
-  }
-  return false;
-}
-
 // Whether terms of a sum are neighbours in memory.
 bool SumsAlongMemory(const Compute& compute) {
   bool along = false;
@@ -141,20 +101,26 @@ ComputeRate RateOf(const TensorGraph& graph, TensorId id,
   double terms = 1;
   for (const Axis& axis : compute.reduce_axes)
     terms *= static_cast<double>(axis.extent.value());
-  const bool reuses = ReusesOperands(compute);
-  if (reuses) {
-    rate.ops_per_s =
-        kContractionShare * PeakFor(dtype, spec) * terms / (terms + kShortSum);
-  } else if (SlidesWindow(compute)) {
-    rate.ops_per_s = kWindowShare * PeakFor(tensor.dtype, spec);
-  } else {
-    const double is_short = SumsAlongMemory(compute) ? kShortRow : kShortSum;
-    rate.ops_per_s =
-        kRowShare * PeakFor(tensor.dtype, spec) * terms / (terms + is_short);
+  switch (FamilyOf(graph, id)) {
+    case ComputeFamily::kConvolution:
+    case ComputeFamily::kContraction:
+      rate.ops_per_s = kContractionShare * PeakFor(dtype, spec) * terms /
+                       (terms + kShortSum);
+      rate.rows_wanted = 0.8;
+      rate.hides_maps = true;
+      return rate;
+    case ComputeFamily::kDepthwise:
+    case ComputeFamily::kPooling:
+      rate.ops_per_s = kWindowShare * PeakFor(tensor.dtype, spec);
+      rate.hides_maps = true;
+      break;
+    default: {
+      const double is_short = SumsAlongMemory(compute) ? kShortRow : kShortSum;
+      rate.ops_per_s =
+          kRowShare * PeakFor(tensor.dtype, spec) * terms / (terms + is_short);
+    }
   }
-  rate.hides_maps = reuses || SlidesWindow(compute);
-  rate.rows_wanted = reuses ? 0.8 : 0;
-  rate.along_output = reuses;
+  rate.along_output = false;
   return rate;
 }
 
@@ -165,31 +131,6 @@ std::vector<bool> RowAxes(const Compute& compute, int vector_dim) {
     for (size_t d = 0; d < rows.size(); ++d) rows[d] = rows[d] && !load[d];
   }
   return rows;
-}
-
-bool SlidesWindow(const Compute& compute) {
-  bool slides = false;
-  for (const Expr& body : compute.body) {
-    Visit(body, [&](const Expr& load) {
-      if (load.op() != Op::kLoad) return;
-      for (const Expr& index : load.operands()) {
-        bool spatial = false, reduced = false;
-        Visit(index, [&](const Expr& e) {
-          if (e.op() != Op::kVar) return;
-          const size_t axis = static_cast<size_t>(e.var_id());
-          if (axis < compute.axes.size()) {
-            spatial = true;
-          } else {
-            reduced |=
-                compute.reduce_axes[axis - compute.axes.size()].extent.value() >
-                1;
-          }
-        });
-        slides |= spatial && reduced;
-      }
-    });
-  }
-  return slides;
 }
 
 double WeightedOperations(const Compute& compute) {

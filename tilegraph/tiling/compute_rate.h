@@ -1,5 +1,5 @@
-// How fast the computes of a kernel run once their operands are near: what the
-// schedule families reach of a core's peak.
+// How fast the computes of a kernel run once their operands are near: what
+// their families (tilegraph/families.h) reach of a core's peak.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_COMPUTE_RATE_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_COMPUTE_RATE_H_
 
@@ -30,9 +30,6 @@ ComputeRate RateOf(const TensorGraph& graph, TensorId id,
 // several positions of it, which can be rows of a register tile. Heads and
 // batches of a product of matrices are none.
 std::vector<bool> RowAxes(const Compute& compute, int vector_dim);
-
-// Whether neighbouring results read overlapping windows of an operand.
-bool SlidesWindow(const Compute& compute);
 
 // OperationsPerPoint, with functions (exp, tanh, ...) as the several operations
 // that they are.

@@ -5,6 +5,7 @@
 
 #include "tilegraph/access.h"
 #include "tilegraph/dtype.h"
+#include "tilegraph/families.h"
 #include "tilegraph/operations.h"
 
 namespace tilewright {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "tilegraph/families.h"
 #include "tilegraph/tensor_graph.h"
-#include "tilegraph/tiling/align/contraction_axes.h"
 #include "tilegraph/tiling/tile_graph.h"
 
 namespace tilewright {
@@ -23,7 +23,7 @@ struct GpuLoad {
 
 struct GpuMember {
   TensorId id = 0;
-  std::optional<ContractionAxes> contraction;
+  std::optional<ContractionRoles> contraction;
   std::vector<GpuLoad> loads;  // of tensors, not of its own cluster's registers
   double operations = 0;       // of a term, or of an element without terms
   // The reduce axis that is computed in steps: its longest, if all its terms'

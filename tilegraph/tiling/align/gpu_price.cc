@@ -152,7 +152,7 @@ ClusterTile GpuPricer::Divide(const GpuCluster& cluster, const TileWork& work,
   ClusterTile tile;
   const ThreadWork threads = ThreadWorkOf(cluster.root, axes);
   if (root.contraction && choice.matrix) {
-    const ContractionAxes& product = *root.contraction;
+    const ContractionRoles& product = *root.contraction;
     const std::vector<MatrixForm> forms =
         MatrixForms(spec_.unit(), Name(product.dtype),
                     {Covered(axes, product.rows),
