@@ -6,8 +6,15 @@
 //
 // Padding guards, selects in bodies, get one If as well: where all of them that
 // a spatial loop decides hold, a copy without them.
+//
+// Copies multiply: a border task, in it a first row, in that a narrow end.
+// Where there is no room for all of them, stages are cut apart: each gets
+// branches of its own, for the tasks and steps that matter to it, and is copied
+// alone.
 #include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,11 +22,11 @@
 #include <utility>
 #include <vector>
 
+#include "backends/lowering/decided_at.h"
 #include "backends/lowering/lower.h"
+#include "backends/lowering/register_runs.h"
 #include "backends/lowering/tile_rewrite.h"
 #include "tilegraph/expr_vars.h"
-#include "tilegraph/interval.h"
-#include "tilegraph/non_negative.h"
 
 namespace tilewright::lowering {
 
@@ -32,16 +39,19 @@ using kernel_ir::TileOp;
 
 namespace {
 
-int64_t CeilDivide(int64_t a, int64_t b) { return -FloorDivide(-a, b); }
-
 // Iterations in a row that are cut one by one.
 constexpr int64_t kMostUndecided = 8;
 
 class Partitioner {
  public:
-  Partitioner(Kernel& kernel, int max_statements)
-      : num_vars_(kernel.num_vars),
-        budget_(max_statements - CountStmts(kernel.body)) {}
+  Partitioner(Kernel& kernel, int max_statements, bool stages_apart)
+      : kernel_(kernel),
+        num_vars_(kernel.num_vars),
+        budget_(max_statements - CountStmts(kernel.body)),
+        stages_apart_(stages_apart) {}
+
+  // Whether there was room for every copy that was asked for.
+  bool had_room() const { return had_room_; }
 
   std::vector<Stmt> Process(std::vector<Stmt> stmts) {
     std::vector<Stmt> out;
@@ -205,48 +215,14 @@ class Partitioner {
     return out;
   }
 
-  // Where a condition gets decided along `var`, whatever loops further in do.
-  // Nullopt: nowhere, or not by `var` alone.
-  struct Decided {
-    bool rising;  // holds from `holds` on and fails below `fails`; falling:
-                  // holds below `holds` and fails from `fails` on
-    int64_t holds;
-    int64_t fails;
-  };
   std::optional<Decided> DecidedAt(int var, const Expr& condition) {
-    // Simplified first: 3·i + j < 3 with j < 3 is i < 1, also where j is a loop
-    // further out.
-    std::optional<LinearForm> form =
-        AsNonNegative(Simplify(condition, scope_.ranges()), scope_.ranges());
-    if (!form.has_value()) return std::nullopt;
-    const int64_t c = form->CoefficientOf(var);
-    if (c == 0) return std::nullopt;
-    LinearForm rest = *form;
-    rest.terms.clear();
-    for (const auto& term : form->terms) {
-      if (term.first.op() == Op::kVar && term.first.var_id() == var) continue;
-      if (Mentions(term.first, var)) return std::nullopt;
-      rest.terms.push_back(term);
-    }
-    // A bound that moves with a loop further out is no place to cut.
-    bool moves = false;
-    Visit(rest.ToExpr(), [&](const Expr& e) {
-      moves |= e.op() == Op::kVar && inner_.count(e.var_id()) == 0;
-    });
-    const std::optional<Range> r =
-        moves ? std::nullopt : RangeOfExpr(rest.ToExpr(), scope_.ranges());
-    if (!r.has_value()) return std::nullopt;
-    // c > 0: holds from ceil(-min / c) on, fails below ceil(-max / c). c < 0:
-    // holds up to floor(min / -c), fails above floor(max / -c).
-    if (c > 0)
-      return Decided{true, CeilDivide(-r->min, c), CeilDivide(-r->max, c)};
-    return Decided{false, FloorDivide(r->min, -c) + 1,
-                   FloorDivide(r->max, -c) + 1};
+    return lowering::DecidedAt(var, condition, scope_, inner_);
   }
 
   // Room for `copies` more of `body`? Takes it if so.
   bool Afford(int copies, const std::vector<Stmt>& body) {
     const int cost = copies * (CountStmts(body) + 1);
+    had_room_ &= cost <= budget_;
     if (cost > budget_) return false;
     budget_ -= cost;
     return true;
@@ -317,7 +293,8 @@ class Partitioner {
     }
   }
 
-  // Task loops nest perfectly; the branches stand inside the innermost one.
+  // Task loops nest perfectly; the branches stand inside the innermost one, or
+  // inside the loop over the steps of a task.
   void ProcessTasks(For loop, std::vector<int> outer, std::vector<Stmt>& out) {
     scope_.Set(loop.var, {0, loop.extent - 1});
     outer.push_back(loop.var);
@@ -325,14 +302,28 @@ class Partitioner {
     std::vector<Stmt> body;
     For* inner =
         loop.body.size() == 1 ? std::get_if<For>(&loop.body[0].node) : nullptr;
-    if (inner != nullptr && inner->kind == For::Kind::kTask) {
+    if (inner != nullptr &&
+        (inner->kind == For::Kind::kTask || HoldsStages(*inner))) {
       ProcessTasks(std::move(*inner), outer, body);
+    } else if (stages_apart_) {
+      auto begin = std::make_move_iterator(loop.body.begin());
+      size_t done = 0;
+      for (const size_t end : EndsOfRegisterRuns(kernel_.buffers, loop.body)) {
+        AppendTo(body, Branches({begin + done, begin + end}, outer, 0));
+        done = end;
+      }
     } else {
       body = Branches(std::move(loop.body), outer, 0);
     }
     loop.body = std::move(body);
     scope_.Forget(loop.var);
     if (!loop.body.empty()) out.push_back({std::move(loop)});
+  }
+
+  // Whether stages that are cut apart follow each other in it.
+  bool HoldsStages(const For& loop) const {
+    if (!stages_apart_ || loop.kind != For::Kind::kSerial) return false;
+    return EndsOfRegisterRuns(kernel_.buffers, loop.body).size() > 1;
   }
 
   // Cuts the task variables from number `next` on.
@@ -378,8 +369,11 @@ class Partitioner {
     return best;
   }
 
+  const Kernel& kernel_;
   int& num_vars_;
   int budget_;
+  const bool stages_apart_;
+  bool had_room_ = true;
   Scope scope_;
   std::set<int>
       inner_;  // variables defined inside the loop that is being looked at
@@ -389,8 +383,13 @@ class Partitioner {
 }  // namespace
 
 void PartitionTails(Kernel& kernel, int max_statements) {
-  Partitioner partitioner(kernel, max_statements);
-  kernel.body = partitioner.Process(std::move(kernel.body));
+  Kernel copy = kernel;
+  Partitioner together(kernel, max_statements, /*stages_apart=*/false);
+  kernel.body = together.Process(std::move(kernel.body));
+  if (together.had_room()) return;
+  Partitioner apart(copy, max_statements, /*stages_apart=*/true);
+  copy.body = apart.Process(std::move(copy.body));
+  kernel = std::move(copy);
 }
 
 }  // namespace tilewright::lowering

@@ -209,18 +209,20 @@ int CountStmts(const std::vector<Stmt>& stmts) {
   return count;
 }
 
+void ForEachOp(const Stmt& stmt, const std::function<void(const TileOp&)>& fn) {
+  if (const For* loop = std::get_if<For>(&stmt.node)) {
+    ForEachOp(loop->body, fn);
+  } else if (const If* branch = std::get_if<If>(&stmt.node)) {
+    ForEachOp(branch->then_body, fn);
+    ForEachOp(branch->else_body, fn);
+  } else {
+    fn(std::get<TileOp>(stmt.node));
+  }
+}
+
 void ForEachOp(const std::vector<Stmt>& stmts,
                const std::function<void(const TileOp&)>& fn) {
-  for (const Stmt& stmt : stmts) {
-    if (const For* loop = std::get_if<For>(&stmt.node)) {
-      ForEachOp(loop->body, fn);
-    } else if (const If* branch = std::get_if<If>(&stmt.node)) {
-      ForEachOp(branch->then_body, fn);
-      ForEachOp(branch->else_body, fn);
-    } else {
-      fn(std::get<TileOp>(stmt.node));
-    }
-  }
+  for (const Stmt& stmt : stmts) ForEachOp(stmt, fn);
 }
 
 }  // namespace tilewright::lowering

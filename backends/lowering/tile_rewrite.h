@@ -60,6 +60,8 @@ std::vector<kernel_ir::Stmt> CloneStmts(
 // Number of statements, nested ones included.
 int CountStmts(const std::vector<kernel_ir::Stmt>& stmts);
 // Every operation, in order.
+void ForEachOp(const kernel_ir::Stmt& stmt,
+               const std::function<void(const kernel_ir::TileOp&)>& fn);
 void ForEachOp(const std::vector<kernel_ir::Stmt>& stmts,
                const std::function<void(const kernel_ir::TileOp&)>& fn);
 
