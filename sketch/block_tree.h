@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "sketch/rolled_part.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/tensor_graph.h"
 
@@ -77,6 +78,7 @@ struct Rolling {
   int loop_var;  // the first iteration computes all of its region
   int dim;       // the spatial axis along which regions follow each other
   Expr from;     // over loop variables: what later iterations begin with
+  RolledPart part;
 };
 
 struct Block {

@@ -24,10 +24,9 @@ std::optional<Handle> WriteChain(const Workload& workload,
                                  const Place& place) {
   if (!chain.reduction) {
     // A ring is written row by row, in no tiles that cross.
-    const bool rolls =
-        std::count(place.bounds.rolls.begin(), place.bounds.rolls.end(), true);
     const std::vector<Crossing> crossings =
-        rolls ? std::vector<Crossing>() : FindCrossings(workload, chain);
+        place.bounds.AnyRolls() ? std::vector<Crossing>()
+                                : FindCrossings(workload, chain);
     if (crossings.empty()) {
       WriteMap(workload, spec, chain, place);
     } else {

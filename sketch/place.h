@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "sketch/rolled_part.h"
 #include "sketch/schedule.h"
 #include "tilegraph/decision/decider.h"
 
@@ -17,14 +18,23 @@ struct TileBounds {
   // Whether other tasks compute other parts of the dimension. Tiles divide
   // those, for only the end of a tensor stops one.
   std::vector<bool> cut;
-  // Whether only some of its elements are computed, one by one; may be empty.
-  std::vector<bool> rolls = {};
+  // What is computed of it anew; may be empty.
+  std::vector<RolledPart> rolls = {};
+
+  // Whether it does along any dimension.
+  bool AnyRolls() const {
+    for (const RolledPart& part : rolls) {
+      if (part.rolls()) return true;
+    }
+    return false;
+  }
 
   // Whether tiles of `size` elements out of `extent` along `dim` may be: they
   // stay inside what is computed there.
   bool Allow(int dim, int64_t size, int64_t extent) const {
     if (dim < 0 || cut.empty()) return true;
-    if (!rolls.empty() && rolls[dim]) return size == 1;
+    if (!rolls.empty() && rolls[dim].rolls() && !rolls[dim].FitsTiles(size))
+      return false;
     if (!cut[dim] || size >= extent || extent % size == 0) return true;
     // With a halo an extent may be 29: a little more is computed instead.
     for (int64_t divisor = 4; divisor <= 14; ++divisor) {

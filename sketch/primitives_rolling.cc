@@ -73,8 +73,10 @@ absl::StatusOr<Results> ApplyRolling(Replayer& replayer,
         "the parts of ", block.name, " that the iterations of loop ", loop.name,
         " need do not overlap in steps"));
   block.rolling =
-      Rolling{loop.var, dim,
-              Simplify(first.origin[dim] + Expr::Int(held - step), ranges)};
+      Rolling{loop.var,
+              dim,
+              Simplify(first.origin[dim] + Expr::Int(held - step), ranges),
+              {held - step, step}};
   for (const int dst : block.dst) {
     Buffer& buffer = tree.buffers[dst];
     if (buffer.level != MemLevel::kScratch || !MayRoll(buffer.layout, dim))

@@ -124,16 +124,11 @@ class TileRule {
   const bool inside_;
 };
 
-bool Rolls(const Place& place) {
-  const std::vector<bool>& rolls = place.bounds.rolls;
-  return std::count(rolls.begin(), rolls.end(), true) > 0;
-}
-
 size_t DecideAxis(const Place& place, const RowBlocks& blocks) {
   // Vectors lie along the rows that are neighbours.
   if (blocks.contiguous_row) return *blocks.contiguous_row;
   const size_t rows = blocks.blocks.back().rows.size();
-  if (Rolls(place)) return rows - 1;
+  if (place.bounds.AnyRolls()) return rows - 1;
   std::vector<std::string> names;
   for (size_t i = 0; i < rows; ++i) names.push_back(absl::StrCat("axis", i));
   return place.decider.DecideNumber(
@@ -146,12 +141,13 @@ size_t DecideAxis(const Place& place, const RowBlocks& blocks) {
 int64_t DecideTogether(const Place& place, int64_t extent, int64_t most,
                        int64_t lanes, int64_t rule) {
   // By value: the table keeps the space.
-  const auto admits = [=, inside = place.inside.has_value(),
-                       rolls = Rolls(place)](const DecisionValue& value) {
-    if (value[0] == rule) return true;
-    return (value[0] % lanes == 0 || value[0] == extent) && !rolls &&
-           (!inside || extent % value[0] == 0);
-  };
+  const auto admits =
+      [=, inside = place.inside.has_value(),
+       rolls = place.bounds.AnyRolls()](const DecisionValue& value) {
+        if (value[0] == rule) return true;
+        return (value[0] % lanes == 0 || value[0] == extent) && !rolls &&
+               (!inside || extent % value[0] == 0);
+      };
   most = std::min(most, lanes > 1 ? 2 * kRowVectors * lanes : kMostRows);
   return place.decider.DecideNumber(
       "rows.together",

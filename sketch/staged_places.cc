@@ -80,24 +80,25 @@ absl::StatusOr<Handle> DecidePlace(const StageToPlace& stage,
       Bits::kMayChange)];
 }
 
-absl::StatusOr<std::optional<int>> DecideRoll(Handle block, Handle loop,
-                                              int lanes,
-                                              const Replayer& replayer,
-                                              Decider& decider) {
+absl::StatusOr<std::optional<RolledDim>> DecideRoll(Handle block, Handle loop,
+                                                    int lanes,
+                                                    const Replayer& replayer,
+                                                    Decider& decider) {
   Replayer trial = replayer.Clone();
   const Instruction rolling = {Primitive::kRolling, {block, loop}, {}, "", {}};
-  std::optional<int> dim;
+  std::optional<RolledDim> rolled;
   if (trial.Apply(rolling).ok()) {
     TW_ASSIGN_OR_RETURN(const Path path, trial.FindBlockOf(block));
-    dim = path.back().node().block->rolling->dim;
+    const Rolling& rolling = *path.back().node().block->rolling;
+    rolled = RolledDim{rolling.dim, rolling.part};
   }
-  const bool holds = dim && *dim != lanes;
+  const bool holds = rolled && rolled->dim != lanes;
   std::vector<std::string> options = {"no"};
   if (holds) options.emplace_back("yes");
   const int64_t answer = decider.DecideNumber(
       "roll", Space::OneOf(std::move(options)), [&] { return holds ? 1 : 0; },
       Bits::kMayChange);
-  return answer == 1 ? dim : std::nullopt;
+  return answer == 1 ? rolled : std::nullopt;
 }
 
 }  // namespace tilewright::sketch

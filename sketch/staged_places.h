@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "sketch/replayer.h"
+#include "sketch/rolled_part.h"
 #include "sketch/schedule.h"
 #include "sketch/stage_plan.h"
 #include "sketch/workload.h"
@@ -51,10 +52,14 @@ absl::StatusOr<Handle> DecidePlace(const StageToPlace& stage,
 
 // The dimension along which the result of a stage rolls, which `block` writes
 // in `loop`, if it does: preferred where it can. Never `lanes`, if that is one.
-absl::StatusOr<std::optional<int>> DecideRoll(Handle block, Handle loop,
-                                              int lanes,
-                                              const Replayer& replayer,
-                                              Decider& decider);
+struct RolledDim {
+  int dim;
+  RolledPart part;
+};
+absl::StatusOr<std::optional<RolledDim>> DecideRoll(Handle block, Handle loop,
+                                                    int lanes,
+                                                    const Replayer& replayer,
+                                                    Decider& decider);
 
 // Of the part of a stage's result that is held where it stands in `tree`.
 Layout LayoutOfStage(const BlockTree& tree, const Workload& workload,

@@ -93,12 +93,12 @@ class Builder {
       // Lanes are computed together.
       const int lanes = FindContiguous(part, part.graph.outputs()[0]).dim;
       TW_ASSIGN_OR_RETURN(
-          const std::optional<int> dim,
+          const std::optional<RolledDim> rolled,
           DecideRoll(block, placed.inside, lanes, replayer_, decider_));
-      place.bounds.rolls.resize(place.bounds.cut.size(), false);
-      if (dim) {
+      place.bounds.rolls.resize(place.bounds.cut.size());
+      if (rolled) {
         writer_.Rolling(block, placed.inside);
-        place.bounds.rolls[*dim] = true;
+        place.bounds.rolls[rolled->dim] = rolled->part;
       }
     }
     if (plan_.stages[stage].reduce_step > 0) {

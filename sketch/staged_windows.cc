@@ -36,11 +36,13 @@ class Builder {
   explicit Builder(WindowLayout layout) : layout_(layout) {}
 
   StagedWorkload Run(int64_t channels, int64_t h, int64_t w,
-                     const std::vector<WindowStep>& steps, bool residual) {
-    TensorId x =
-        graph().AddPlaceholder("X", DType::kFloat32, {1, channels, h, w});
+                     const std::vector<WindowStep>& steps, bool residual,
+                     bool norm = false) {
+    TensorId x = norm ? NormedPixels(channels, h, w)
+                      : graph().AddPlaceholder("X", DType::kFloat32,
+                                               {1, channels, h, w});
     const TensorId input = x;
-    staged_.workload.layouts[x] = LayoutOf(layout_, Shape(x));
+    if (!norm) staged_.workload.layouts[x] = LayoutOf(layout_, Shape(x));
     for (const WindowStep& step : steps) {
       if (step.before + step.after > 0) x = Pad(x, step);
       x = step.kind == Kind::kMaxPool ? Pool(x, step) : Convolve(x, step);
@@ -84,6 +86,49 @@ class Builder {
     compute.axes = Axes(shape);
     compute.body = {std::move(body)};
     return Add(std::move(compute));
+  }
+
+  // A stage, and in the next one what makes an image of it.
+  TensorId NormedPixels(int64_t channels, int64_t h, int64_t w) {
+    const TensorId x =
+        graph().AddPlaceholder("X", DType::kFloat32, {1, h * w, channels});
+    const std::vector<Expr> element = {V(0), V(1), V(2)};
+    const std::vector<Expr> row = {V(0), V(1), Expr::Int(0)};
+    const Expr count = Expr::Float(static_cast<double>(channels));
+    const auto axes = [&](int64_t innermost) {
+      return std::vector<Axis>{{"n", 1}, {"p", h * w}, {"c", innermost}};
+    };
+    const auto sum = [&](Expr term) {
+      Compute compute;
+      compute.axes = axes(1);
+      compute.reduce_axes = {{"k", channels}};
+      compute.combiner = Combiner(Combiner::Kind::kSum, DType::kFloat32);
+      compute.body = {std::move(term)};
+      return Add(std::move(compute));
+    };
+    const auto map = [&](int64_t innermost, Expr body) {
+      Compute compute;
+      compute.axes = axes(innermost);
+      compute.body = {std::move(body)};
+      return Add(std::move(compute));
+    };
+    const std::vector<Expr> term = {V(0), V(1), V(3)};
+    const TensorId total = sum(Load(x, term));
+    const TensorId centred =
+        map(channels, Make(Op::kSub, Load(x, element),
+                           Make(Op::kDiv, Load(total, row), count)));
+    const TensorId squares =
+        sum(Make(Op::kMul, Load(centred, term), Load(centred, term)));
+    const Expr variance = Make(Op::kDiv, Load(squares, row), count);
+    const Expr deviation =
+        Expr::Make(Op::kSqrt, {Make(Op::kAdd, variance, Expr::Float(1e-5))});
+    const TensorId normed =
+        map(channels, Make(Op::kDiv, Load(centred, element), deviation));
+    staged_.plan.stages.push_back({Layout::RowMajor(Shape(normed))});
+    staged_.workload.stages.push_back(std::move(members_));
+    members_.clear();
+    return Map({1, channels, h, w},
+               Load(normed, {V(0), V(2) * Expr::Int(w) + V(3), V(1)}));
   }
 
   TensorId Pad(TensorId x, const WindowStep& step) {
@@ -185,6 +230,28 @@ StagedWorkload InvertedResidual(int64_t channels, int64_t hidden, int64_t out,
                       {Kind::kDepthwise, hidden, 3, stride, 1, 1},
                       {Kind::kConv, out, 1, 1, 0, 0, false}},
                      layout, stride == 1 && channels == out);
+}
+
+StagedWorkload NormedWindow(int64_t h, int64_t w, int64_t channels,
+                            int64_t out) {
+  return Builder(WindowLayout::kLast)
+      .Run(channels, h, w,
+           {{Kind::kConv, out, 1, 1, 0, 0, false},
+            {Kind::kDepthwise, out, 3, 1, 1, 1}},
+           /*residual=*/false, /*norm=*/true);
+}
+
+StagedWorkload DrawNormedWindow(uint64_t seed) {
+  Random random(seed);
+  StagedWorkload staged =
+      NormedWindow(random.UniformInt(1, 12), random.UniformInt(1, 20),
+                   random.UniformInt(1, 40), random.UniformInt(1, 40));
+  std::vector<int64_t>& tile = staged.plan.tile;
+  for (size_t d = 1; d < 4; ++d) {
+    if (random.Bernoulli(d == 2 ? 0.85 : 0.3))
+      tile[d] = random.UniformInt(1, std::min<int64_t>(tile[d], 6));
+  }
+  return staged;
 }
 
 StagedWorkload DrawWindowChain(uint64_t seed) {

@@ -37,6 +37,13 @@ StagedWorkload InvertedResidual(int64_t channels, int64_t hidden, int64_t out,
                                 int64_t size, int64_t stride,
                                 WindowLayout layout = WindowLayout::kBlocked);
 
+// X: f32[1, h * w, channels];  layer norm of every pixel, 1x1 convolution to
+// `out` channels and depthwise 3x3 convolution, channels innermost throughout.
+StagedWorkload NormedWindow(int64_t h, int64_t w, int64_t channels,
+                            int64_t out);
+// One of odd sizes, with a tile drawn too.
+StagedWorkload DrawNormedWindow(uint64_t seed);
+
 // A chain of two to four windows with odd sizes, strides and paddings, in any
 // layout, with a tile drawn too. Same seed, same chain.
 StagedWorkload DrawWindowChain(uint64_t seed);

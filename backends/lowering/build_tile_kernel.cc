@@ -219,8 +219,14 @@ class Builder {
           });
       if (known) conditions.push_back(Rename(p, renamed));
     }
-    if (block.rolling)
-      conditions.push_back(Rename(block.RollingCondition(), renamed));
+    if (block.rolling) {
+      LoopsAroundBlock around = loops_;
+      around.insert(around.end(), inside.begin(), inside.end());
+      const RollingGuard guard = GuardOfRolling(block, around);
+      // A loop that decides it leaves this out too.
+      if (!IsAround(guard.loop_var))
+        conditions.push_back(Rename(guard.holds, renamed));
+    }
     for (size_t i = 0; i < block.axes.size(); ++i) {
       const Expr value = Rename(block.bindings[i], renamed);
       conditions.push_back(Expr::Make(Op::kGe, {value, Expr::Int(0)}));
@@ -273,11 +279,11 @@ class Builder {
     }
     std::vector<Expr> conditions = block.predicates;
     if (block.rolling) {
-      const int deciding = LoopThatRolls(block, loops_);
-      if (deciding < 0) {
-        conditions.push_back(block.RollingCondition());
+      const RollingGuard guard = GuardOfRolling(block, loops_);
+      if (guard.loop_var < 0) {
+        conditions.push_back(guard.holds);
       } else {
-        kept_[deciding] = WithoutOnes(block.RollingCondition());
+        kept_[guard.loop_var] = WithoutOnes(guard.holds);
       }
     }
     if (block.guard) conditions.push_back(Bind(block, block.guard, {}));
@@ -296,6 +302,13 @@ class Builder {
       Expr& kept = deciding < 0 ? conditions.emplace_back() : kept_[deciding];
       kept = kept ? Expr::Make(Op::kAnd, {kept, condition}) : condition;
     }
+  }
+
+  // Whether the loop with this variable is around the current node.
+  bool IsAround(int var) const {
+    return std::any_of(
+        loops_.begin(), loops_.end(),
+        [var](const sketch::Loop* loop) { return loop->var == var; });
   }
 
   // Loops that take one step, those of the tile too, are where they start.

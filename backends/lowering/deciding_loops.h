@@ -12,9 +12,18 @@ namespace tilewright::lowering {
 // `loops`: around the block, outermost first.
 using LoopsAroundBlock = std::vector<const sketch::Loop*>;
 
-// Of a rolling block: the variable of the loop that decides last whether it
-// computes anything; -1 if its tile does.
-int LoopThatRolls(const sketch::Block& block, const LoopsAroundBlock& loops);
+// What a rolling block leaves out of what it has computed before.
+struct RollingGuard {
+  int loop_var;  // of the loop that decides last; -1: every element does
+  Expr holds;    // over loop variables: where anything is computed
+};
+
+// Where a tile holds what is new beside what is not, its loop decides for all
+// of it if others stand in that loop too (sums of a row, which nothing else
+// would leave out), or if little is computed again (RolledPart::FitsTiles):
+// that gives what is there.
+RollingGuard GuardOfRolling(const sketch::Block& block,
+                            const LoopsAroundBlock& loops);
 
 // Of a reduction: the variable of the innermost loop that `condition`, over
 // loop variables, speaks of, if nothing but steps of the block stands inside;
