@@ -71,6 +71,10 @@ absl::StatusOr<std::optional<TaskSteps>> ChooseTaskSteps(
   }
   for (size_t i = 0; i < shape.size(); ++i) {
     if (tiles[i] == 1 || static_cast<int>(i) == vector_dim) continue;
+    // Beside vectors of another dimension, the innermost one lies in registers:
+    // where parts of it are kept, every register has a place of its own in the
+    // ring, and to find that costs more than to compute them twice.
+    if (i + 1 == shape.size() && vector_dim >= 0 && i > 1) break;
     TW_ASSIGN_OR_RETURN(const bool share,
                         Share(graph, stages, tile, i, tiles[i]));
     if (!share) continue;

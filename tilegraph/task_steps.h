@@ -19,9 +19,10 @@ struct TaskSteps {
   int64_t tiles;  // of one task along it; above 1
 };
 
-// Along the outermost axis, but for `vector_dim`, along which neighbouring
-// tiles of the last stage's output need the same of an earlier one: as many
-// tiles as leave each of the cores some tasks. Nullopt: there is none such.
+// Along the outermost axis, but for `vector_dim` and the columns of an image
+// whose channels it is, along which neighbouring tiles of the last stage's
+// output need the same of an earlier one: as many tiles as leave each of the
+// cores some tasks. Nullopt: there is none such.
 // REQUIRES: one extent of `tile` per dimension of the output.
 absl::StatusOr<std::optional<TaskSteps>> ChooseTaskSteps(
     const TensorGraph& graph, const std::vector<Stage>& stages,
