@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/ceil_div.h"
@@ -38,6 +39,8 @@ constexpr double kBlockSeconds = 300e-9;
 constexpr double kRoomy = 0.5;
 // Tiles in a row that are no better end a search.
 constexpr int kPatience = 24;
+// Times of tiles that differ by this share are the same.
+constexpr double kSameTime = 0.02;
 // Of the time, where plans are compared by traffic.
 constexpr double kTieShare = 1e-3;
 // Bytes that an overlap counts as: worse than any that do not fit.
@@ -318,8 +321,19 @@ absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
       others.insert(others.end(), costs.begin() + 1, costs.end());
     }
   }
-  const auto better = [](const GroupCost& a, const GroupCost& b) {
-    return Rank(a) < Rank(b);
+  // Of tiles whose times are too close to tell apart, the one that moves less:
+  // caches that others use too keep less than the estimate says.
+  const GroupCost& fastest = *std::min_element(
+      few.begin(), few.end(),
+      [](const GroupCost& a, const GroupCost& b) { return Rank(a) < Rank(b); });
+  const double same =
+      fastest.core_seconds * (group.stages.empty() ? 1 : 1 + kSameTime);
+  const auto rank = [same](const GroupCost& cost) {
+    const bool best = cost.fits && cost.core_seconds <= same;
+    return std::tuple(!best, best ? FarBytes(cost) : 0, Rank(cost));
+  };
+  const auto better = [&](const GroupCost& a, const GroupCost& b) {
+    return rank(a) < rank(b);
   };
   std::stable_sort(few.begin(), few.end(), better);
   std::stable_sort(others.begin(), others.end(), better);

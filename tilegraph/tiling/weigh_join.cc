@@ -106,7 +106,11 @@ JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts,
   if (!group.ok()) return because(std::string(group.status().message()));
   const absl::StatusOr<std::vector<GroupCost>> costs = Price(*group);
   if (!costs.ok()) return because(std::string(costs.status().message()));
-  decision.joined = costs->front();
+  decision.joined = *std::min_element(
+      costs->begin(), costs->end(), [](const GroupCost& a, const GroupCost& b) {
+        return std::pair(!a.fits, a.core_seconds) <
+               std::pair(!b.fits, b.core_seconds);
+      });
   const double core_seconds =
       decision.joined.core_seconds + decision.left_core_seconds;
   const double most_change =
@@ -141,7 +145,7 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
   for (const GroupCost& cost : costs) {
     const double saved = decision.apart_core_seconds - cost.core_seconds -
                          decision.left_core_seconds;
-    if (saved < decision.apart_core_seconds * options_.least_gain) break;
+    if (saved < decision.apart_core_seconds * options_.least_gain) continue;
     const auto profiled = profiled_.find(model_.KeyOf(InTiles(group, cost)));
     if (profiled != profiled_.end() && !profiled->second.ok() &&
         !absl::IsNotFound(profiled->second.status())) {
@@ -154,6 +158,14 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
     if (!SavesOnOneCore(one_core, apart_one_core)) {
       if (decision.why.empty())
         decision.why = WhyNotOnOneCore(cost, one_core / apart_one_core);
+      continue;
+    }
+    if (FarBytes(cost) > decision.apart_bytes) {
+      if (decision.why.empty())
+        decision.why = absl::StrCat(
+            "would move ",
+            std::llround((FarBytes(cost) - decision.apart_bytes) / 1024),
+            " KiB more");
       continue;
     }
     const absl::Status made = Express(joined, InTiles(group, cost));
@@ -260,7 +272,7 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   for (const GroupCost& cost : costs) {
     if (cost.core_seconds + decision.left_core_seconds >
         decision.apart_core_seconds * (1 + options_.most_loss))
-      break;
+      continue;
     Group variant = InTiles(group, cost);
     const absl::Status made = Express(joined, variant);
     if (!made.ok()) {
