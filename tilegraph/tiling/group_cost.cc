@@ -40,7 +40,7 @@ constexpr double kRoomy = 0.5;
 // Tiles in a row that are no better end a search.
 constexpr int kPatience = 24;
 // Times of tiles that differ by this share are the same.
-constexpr double kSameTime = 0.02;
+constexpr double kSameTime = 0.04;
 // Of the time, where plans are compared by traffic.
 constexpr double kTieShare = 1e-3;
 // Bytes that an overlap counts as: worse than any that do not fit.
