@@ -59,6 +59,15 @@ std::vector<bool> AxesOf(const Expr& load, size_t axes) {
   return moves;
 }
 
+// The same but for remainders, which only choose among a few, as among the taps
+// of a transposed convolution.
+void AddAxesBeyondRemainders(const Expr& index, std::vector<bool>& moves) {
+  if (index.op() == Op::kFloorMod) return;
+  if (index.op() == Op::kVar) moves[index.var_id()] = true;
+  for (const Expr& operand : index.operands())
+    AddAxesBeyondRemainders(operand, moves);
+}
+
 size_t AxesIn(const Compute& compute) {
   return compute.axes.size() + compute.reduce_axes.size();
 }
@@ -181,7 +190,10 @@ std::vector<std::vector<bool>> LoadedAxes(const Compute& compute) {
   std::vector<std::vector<bool>> loads;
   for (const Expr& body : compute.body) {
     Visit(body, [&](const Expr& e) {
-      if (e.op() == Op::kLoad) loads.push_back(AxesOf(e, AxesIn(compute)));
+      if (e.op() != Op::kLoad) return;
+      std::vector<bool>& moves = loads.emplace_back(AxesIn(compute), false);
+      for (const Expr& index : e.operands())
+        AddAxesBeyondRemainders(index, moves);
     });
   }
   return loads;

@@ -37,7 +37,7 @@ ComputeFamily FamilyOf(const TensorGraph& graph, TensorId id);
 std::string_view Name(ComputeFamily family);
 
 // By load of the bodies, in order, then by axis, the spatial ones first:
-// whether an index moves with it.
+// whether an index moves with it, beyond a remainder.
 std::vector<std::vector<bool>> LoadedAxes(const Compute& compute);
 // Whether two operands are each used again along an axis of the other.
 bool ReusesOperands(const Compute& compute);

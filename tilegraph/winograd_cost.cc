@@ -1,27 +1,19 @@
 #include "tilegraph/winograd_cost.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "backends/spec/load_spec.h"
 
 namespace tilewright {
 namespace {
 
-// Figures of specs that do not say.
-constexpr double kUnknownOpsPerS = 1e11;
-constexpr double kUnknownBytesPerS = 1e10;
-
-double PeakOpsPerS(const DeviceSpec& spec) {
-  const double peak = CorePeak(spec, "f32", PeakRate::VECTOR);
-  return peak > 0 ? peak : kUnknownOpsPerS;
-}
-
 double MemoryBytesPerS(const DeviceSpec& spec) {
   for (const MemoryLevel& level : spec.levels()) {
     if (level.kind() == MemoryLevel::MEMORY && level.read_bytes_per_s() > 0)
       return level.read_bytes_per_s();
   }
-  return kUnknownBytesPerS;
+  return std::numeric_limits<double>::infinity();
 }
 
 // Loads, stores and arithmetic of the transforms, in vector instructions per
@@ -29,8 +21,11 @@ double MemoryBytesPerS(const DeviceSpec& spec) {
 struct TransformCost {
   double input, output;
 };
-TransformCost CostOfTransforms(int m) {
-  return m == 2 ? TransformCost{64, 44} : TransformCost{210, 150};
+TransformCost CostOfTransforms(int m, const CostModel& model) {
+  return m == 2 ? TransformCost{model.winograd2_input_operations(),
+                                model.winograd2_output_operations()}
+                : TransformCost{model.winograd4_input_operations(),
+                                model.winograd4_output_operations()};
 }
 
 }  // namespace
@@ -44,12 +39,12 @@ double EstimatedSeconds(const WinogradCase& shape, int m,
   const double filters = m == 1 ? 9 : t * t;
   double operations = 2 * tiles * filters * in * out;
   if (m > 1) {
-    const TransformCost cost = CostOfTransforms(m);
+    const TransformCost cost = CostOfTransforms(m, CostModelOf(spec));
     // An instruction takes the place of a multiply-add.
     operations += 2 * tiles * (in * cost.input + out * cost.output);
   }
   // Weights come from memory, beside the arithmetic.
-  return std::max(operations / PeakOpsPerS(spec),
+  return std::max(operations / CorePeak(spec, "f32", PeakRate::VECTOR),
                   filters * in * out * 4 / MemoryBytesPerS(spec));
 }
 

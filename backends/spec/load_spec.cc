@@ -4,9 +4,11 @@
 #include <set>
 #include <sstream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/spec/builtin_specs.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/io/tokenizer.h"
@@ -117,6 +119,35 @@ absl::Status CheckLevels(const DeviceSpec& spec) {
   return absl::OkStatus();
 }
 
+// Whether the cost model of CPUs goes by this spec.
+bool NeedsCostModel(const DeviceSpec& spec) {
+  return absl::StartsWith(spec.target(), "cpu:");
+}
+
+// Nothing may be left out but what a machine can do without: a fitted constant
+// may be 0.
+absl::Status CheckCostModel(const DeviceSpec& spec) {
+  if (!spec.has_cost_model()) {
+    if (!NeedsCostModel(spec)) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "a spec of a CPU needs a cost_model: take that of cpu_x86_64_v4_bf16, "
+        "or fit one to the machine (bench/cost:fit)");
+  }
+  const CostModel& model = spec.cost_model();
+  std::set<std::string> set;
+  std::vector<const FieldDescriptor*> fields;
+  model.GetReflection()->ListFields(model, &fields);
+  for (const FieldDescriptor* field : fields) set.insert(field->name());
+  for (int i = 0; i < model.GetDescriptor()->field_count(); ++i) {
+    const std::string& name = model.GetDescriptor()->field(i)->name();
+    if (absl::EndsWith(name, "_peak_share") && set.count(name) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cost_model.", name, " must be more than 0"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ValidateSpec(const DeviceSpec& spec) {
@@ -133,6 +164,7 @@ absl::Status ValidateSpec(const DeviceSpec& spec) {
                        spec.features(i), "' is out of place"));
     }
   }
+  TW_RETURN_IF_ERROR(CheckCostModel(spec));
   return CheckNumbers(spec, "");
 }
 
@@ -195,6 +227,11 @@ const MemoryLevel* FindLevel(const DeviceSpec& spec, std::string_view name) {
     if (level.name() == name) return &level;
   }
   return nullptr;
+}
+
+const CostModel& CostModelOf(const DeviceSpec& spec) {
+  TW_CHECK(spec.has_cost_model());
+  return spec.cost_model();
 }
 
 double CorePeak(const DeviceSpec& spec, std::string_view dtype,

@@ -24,8 +24,8 @@ absl::StatusOr<DeviceSpec> ParseSpec(std::string_view text,
 
 // InvalidArgument unless there is a name, a target, a memory level first,
 // register level last, levels with kind, scope and distinct names, at least one
-// core, sorted distinct features, no negative number, and a source for every
-// number that is set.
+// core, sorted distinct features, no negative number, a source for every number
+// that is set, and for a CPU a cost model.
 absl::Status ValidateSpec(const DeviceSpec& spec);
 
 // Text format, as people write it: for --spec-out and for messages.
@@ -36,6 +36,9 @@ std::vector<std::string> BuiltinSpecNames();
 
 // Level `name`, or null.
 const MemoryLevel* FindLevel(const DeviceSpec& spec, std::string_view name);
+
+// REQUIRES: it has one, as specs of CPUs do.
+const CostModel& CostModelOf(const DeviceSpec& spec);
 
 // Peak operations per second of one core for operands of `dtype` ("f32"), 0 if
 // the spec names none.

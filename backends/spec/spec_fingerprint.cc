@@ -25,7 +25,8 @@ const std::set<std::string>& MeasuredFields() {
                                 "latency_ns",
                                 "core_ops_per_s",
                                 "launch_ns",
-                                "barrier_ns"};
+                                "barrier_ns",
+                                "cost_model"};
   return *fields;
 }
 

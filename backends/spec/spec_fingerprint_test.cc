@@ -26,6 +26,7 @@ TEST_F(SpecFingerprintTest, MeasuredFiguresChangeOnlyTheFullOne) {
   TW_ASSERT_OK_AND_ASSIGN(spec_, LoadSpec("cpu_x86_64_v4_amx"));
   spec_.mutable_unit()->mutable_peaks(0)->set_core_ops_per_s(1);
   spec_.mutable_unit()->set_launch_ns(1);
+  spec_.mutable_cost_model()->set_task_ns(1);
   spec_.set_name("another");
   EXPECT_EQ(StructureFingerprint(spec_), structure_);
   EXPECT_NE(FullFingerprint(spec_), full_);

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "backends/spec/load_spec.h"
 #include "base/ceil_div.h"
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -19,21 +20,9 @@
 namespace tilewright {
 namespace {
 
-// Share of a private cache that what a task keeps there may fill.
-constexpr double kTaskShare = 0.75;
-// Of transfers from and to the outermost level, beside arithmetic: what
-// prefetching does not hide. Measured: perceptrons of 32 MiB per layer, apart
-// and joined (docs/results/joins.md).
-constexpr double kExposed = 0.8;
-// Of all transfers, however well they are hidden: of two plans that take as
-// long the one that moves less is better. Nothing was measured to be gained.
-constexpr double kHidden = 0.005;
-constexpr double kTaskSeconds = 100e-9;   // to start one
-constexpr double kStageSeconds = 300e-9;  // each stage of it
-// Of all, for a full private cache: it holds less than it could.
+// Rules of the search, not properties of a machine. For a full private cache,
+// of all: it holds less than it could.
 constexpr double kCrowding = 0.01;
-// To begin one of the last stage's blocks.
-constexpr double kBlockSeconds = 300e-9;
 // Blocks are tried if what a task keeps is more than this share of what fits:
 // below, tiles are as large as they want to be.
 constexpr double kRoomy = 0.5;
@@ -102,8 +91,8 @@ struct GroupPricer::Prepared {
       : group(own),
         work(pricer.graph_, own, pricer.homes_, pricer.spec_),
         traffic(pricer.tile_graph_, own, pricer.homes_, pricer.levels_,
-                pricer.private_, pricer.closest_, work.in_registers(),
-                StepsOf(pricer.graph_, own)),
+                pricer.private_, pricer.closest_, CostModelOf(pricer.spec_),
+                work.in_registers(), StepsOf(pricer.graph_, own)),
         blocks(BlocksOf(pricer.graph_, StepsOf(pricer.graph_, own))) {}
 
   const Group& group;
@@ -121,7 +110,8 @@ GroupPricer::GroupPricer(const TensorGraph& graph, const Plan& plan,
       tile_graph_(graph, Computes(graph)),
       levels_(LevelsOfCore(spec)),
       private_(PrivateLevel(spec)),
-      closest_(ClosestLevel(spec)) {}
+      closest_(ClosestLevel(spec)),
+      timer_(spec) {}
 
 absl::StatusOr<GroupCost> GroupPricer::Cost(
     const Group& group, const std::vector<int64_t>& tile) const {
@@ -129,28 +119,43 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
   return Cost(prepared, tile);
 }
 
+absl::StatusOr<KernelFeatures> GroupPricer::Features(
+    const Group& group, const std::vector<int64_t>& tile) const {
+  Prepared prepared(*this, group);
+  GroupCost cost;
+  return Features(prepared, tile, cost);
+}
+
 absl::StatusOr<GroupCost> GroupPricer::Cost(
     Prepared& prepared, const std::vector<int64_t>& tile) const {
+  GroupCost cost;
+  TW_ASSIGN_OR_RETURN(const KernelFeatures features,
+                      Features(prepared, tile, cost));
+  AddTimes(prepared.group, features, cost);
+  return cost;
+}
+
+absl::StatusOr<KernelFeatures> GroupPricer::Features(
+    Prepared& prepared, const std::vector<int64_t>& tile,
+    GroupCost& cost) const {
   const Group& group = prepared.group;
   TW_ASSIGN_OR_RETURN(const TileWork* const work,
                       prepared.traffic.WorkOf(tile));
   std::optional<TaskSteps> steps;
-  std::vector<int64_t> task = tile;
+  cost.task = cost.tile = tile;
   if (!group.stages.empty() && prepared.blocks == 1) {
     TW_ASSIGN_OR_RETURN(steps, ChooseTaskSteps(graph_, group.stages, tile,
                                                homes_.VectorDim(group.output),
                                                spec_.unit().cores()));
-    if (steps) task[steps->axis] *= steps->tiles;
+    if (steps) cost.task[steps->axis] *= steps->tiles;
   }
   TW_ASSIGN_OR_RETURN(const TileWork* const whole,
-                      prepared.traffic.WorkOf(task));
-  GroupCost cost;
-  cost.tile = tile;
+                      prepared.traffic.WorkOf(cost.task));
   cost.reduce_step = ReduceStepOf(group);
   cost.tasks = static_cast<double>(whole->tiles);
-  GroupWork::Cost arithmetic = prepared.work.Of(*work, *whole);
-  cost.flops = arithmetic.flops;
-  cost.recompute = arithmetic.recompute;
+  GroupWork::Amount amount = prepared.work.Of(*work, *whole);
+  cost.flops = amount.flops;
+  cost.recompute = amount.recompute;
   for (const TileOperand& operand : work->inside) {
     if (prepared.work.kept().count(operand.tensor))
       cost.scratch_bytes += operand.step_bytes;
@@ -158,16 +163,14 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
                            operand.tensor))
       cost.covers &= operand.total_bytes == Bytes(operand.tensor);
   }
+  KernelFeatures features;
+  features.is_staged = !group.stages.empty();
+  features.tasks = cost.tasks;
   if (prepared.blocks > 1) {
-    // The sums go to scratch and come again, beside the arithmetic.
     const int64_t sums_bytes = work->outputs[0].step_bytes;
-    const double block_seconds =
-        kBlockSeconds + static_cast<double>(sums_bytes) *
-                            (1 / ReadBytesPerS(levels_[private_]) +
-                             1 / WriteBytesPerS(levels_[private_]));
     cost.scratch_bytes += sums_bytes;
-    arithmetic.stage_seconds.back() +=
-        block_seconds * static_cast<double>(prepared.blocks) * cost.tasks;
+    features.blocks = static_cast<double>(prepared.blocks);
+    features.sums_bytes = static_cast<double>(sums_bytes);
   }
   TW_ASSIGN_OR_RETURN(const std::vector<int64_t> input_bytes,
                       prepared.traffic.InputBytes(tile));
@@ -175,43 +178,38 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(
       static_cast<double>(cost.scratch_bytes) + MovingBytes(*work, input_bytes);
   cost.fits =
       group.stages.empty() || (cost.covers && cost.kept_bytes <= KeptRoom());
-  TW_ASSIGN_OR_RETURN(const GroupTraffic::ByStage bytes,
+  TW_ASSIGN_OR_RETURN(GroupTraffic::ByStage bytes,
                       prepared.traffic.Of(tile, steps ? steps->axis : -1));
-  AddStages(arithmetic.stage_seconds, bytes, cost);
-  AddTimes(group, task, cost);
-  return cost;
+  AddFilterBytes(group, amount, bytes);
+  AddBytes(bytes, cost);
+  for (size_t stage = 0; stage < bytes.size(); ++stage)
+    features.stages.push_back(
+        {std::move(amount.computes[stage]), std::move(bytes[stage])});
+  return features;
 }
 
-// Stages come one after the other: what one waits for, no other hides. A byte
-// takes as long as the level that it is read from needs: a spec's rates are of
-// reading sets of that size, all the way to registers. Lines to be written are
-// read first (group_traffic.h) and written back beside that, but for those that
-// go out. Where runs are short, prefetching waits for the first line of each.
-void GroupPricer::AddStages(const std::vector<double>& work_seconds,
-                            const GroupTraffic::ByStage& bytes,
-                            GroupCost& cost) const {
+// By Winograd, filters have (m + 2)^2 taps instead of 9.
+void GroupPricer::AddFilterBytes(const Group& group,
+                                 const GroupWork::Amount& amount,
+                                 GroupTraffic::ByStage& bytes) const {
+  double growth = 0;
+  for (const ComputeFeatures& compute : amount.computes[0]) {
+    const double taps = compute.winograd_m + 2;
+    if (compute.kind == ComputeKind::kWinograd) growth = taps * taps / 9 - 1;
+  }
+  if (growth == 0) return;
+  for (const TensorId input : group.inputs) {
+    if (graph_.tensor(input).kind != TensorKind::kConstant) continue;
+    for (size_t i = homes_.Of(input); i < bytes[0].size(); ++i)
+      bytes[0][i].read += growth * Bytes(input);
+  }
+}
+
+void GroupPricer::AddBytes(const GroupTraffic::ByStage& bytes,
+                           GroupCost& cost) const {
   cost.levels.resize(bytes[0].size());
-  for (size_t stage = 0; stage < bytes.size(); ++stage) {
-    double streamed = 0, slowest_write = 0, outermost = 0, closer = 0;
-    for (size_t i = 0; i < bytes[stage].size(); ++i) {
-      const LevelBytes& across = bytes[stage][i];
-      const double write = across.written / WriteBytesPerS(levels_[i]);
-      streamed +=
-          std::max(0.0, across.read - closer) / ReadBytesPerS(levels_[i]);
-      closer = std::max(closer, across.read);
-      if (i == 0) {
-        streamed += write + across.short_runs * levels_[0].latency_ns() * 1e-9;
-        outermost = streamed;
-      } else {
-        slowest_write = std::max(slowest_write, write);
-      }
-      cost.levels[i] += across;
-    }
-    const double transfer = std::max(streamed, slowest_write);
-    const double work = work_seconds[stage];
-    cost.work_seconds += work;
-    cost.transfer_seconds += std::max(transfer, work + kExposed * outermost) +
-                             kHidden * transfer - work;
+  for (const std::vector<LevelBytes>& stage : bytes) {
+    for (size_t i = 0; i < stage.size(); ++i) cost.levels[i] += stage[i];
   }
   if (cost.levels.empty()) return;
   cost.memory_bytes = cost.levels[0].both();
@@ -229,22 +227,21 @@ double GroupPricer::Bytes(TensorId id) const {
   return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
 }
 
-void GroupPricer::AddTimes(const Group& group, const std::vector<int64_t>& task,
+void GroupPricer::AddTimes(const Group& group, const KernelFeatures& features,
                            GroupCost& cost) const {
   const double cores =
       static_cast<double>(std::max<int64_t>(1, spec_.unit().cores()));
-  const double launch = spec_.unit().launch_ns() * 1e-9;
+  const KernelSeconds seconds = timer_.Of(features);
   // Of the core with most to do, over the mean; the last tiles may be partial.
   double uneven = std::ceil(cost.tasks / cores) * cores;
   const std::vector<int64_t> whole = graph_.tensor(group.output).static_shape();
-  for (size_t d = 0; d < task.size(); ++d)
-    uneven *= static_cast<double>(std::min(task[d], whole[d])) /
+  for (size_t d = 0; d < cost.task.size(); ++d)
+    uneven *= static_cast<double>(std::min(cost.task[d], whole[d])) /
               static_cast<double>(whole[d]);
-  const double busy =
-      cost.work_seconds + cost.transfer_seconds +
-      cost.tasks * (kTaskSeconds +
-                    kStageSeconds * static_cast<double>(group.stages.size()));
-  cost.one_core_seconds = busy + launch;
+  cost.work_seconds = seconds.work;
+  cost.transfer_seconds = seconds.transfer;
+  cost.one_core_seconds = seconds.total();
+  const double busy = cost.one_core_seconds - seconds.launch;
   // What all cores want of a level that they share.
   double shared_seconds = 0;
   for (int i = 0; i < private_; ++i)
@@ -252,7 +249,8 @@ void GroupPricer::AddTimes(const Group& group, const std::vector<int64_t>& task,
         std::max(shared_seconds,
                  cost.levels[i].read / AllReadBytesPerS(levels_[i]) +
                      cost.levels[i].written / AllWriteBytesPerS(levels_[i]));
-  cost.seconds = std::max(busy / cores * uneven, shared_seconds) + launch;
+  cost.seconds =
+      std::max(busy / cores * uneven, shared_seconds) + seconds.launch;
   cost.core_seconds = (cost.one_core_seconds + cores * cost.seconds) / 2 *
                       (1 + kCrowding * static_cast<double>(cost.scratch_bytes) /
                                CapacityBytes(levels_[private_]));
@@ -273,7 +271,8 @@ int64_t GroupPricer::Lanes() const {
 }
 
 double GroupPricer::KeptRoom() const {
-  return kTaskShare * CapacityBytes(levels_[private_]);
+  return CostModelOf(spec_).planned_cache_share() *
+         CapacityBytes(levels_[private_]);
 }
 
 absl::StatusOr<std::vector<GroupCost>> GroupPricer::SearchFor(

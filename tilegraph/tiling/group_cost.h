@@ -2,12 +2,9 @@
 // computed in tiles of a given shape, a task taking one or several of them
 // (task_steps.h).
 //
-// A stage takes as long as its arithmetic, at the rate that its kind reaches,
-// or as the slowest of its transfers between memory levels, whichever is
-// longer (design: planning.md); of what crosses the outermost level a part
-// comes on top. Stages come one after the other, tasks have their overhead.
-// Tiles of stages live in the private cache (or scratchpad) of a core: what
-// does not fit there has no price.
+// The times of one core are those of kernel_seconds.h. Tiles of stages live in
+// the private cache (or scratchpad) of a core: what does not fit there has no
+// price.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_GROUP_COST_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_GROUP_COST_H_
 
@@ -20,6 +17,9 @@
 #include "tilegraph/tensor_graph.h"
 #include "tilegraph/tiling/group_cost_model.h"
 #include "tilegraph/tiling/group_traffic.h"
+#include "tilegraph/tiling/group_work.h"
+#include "tilegraph/tiling/kernel_features.h"
+#include "tilegraph/tiling/kernel_seconds.h"
 #include "tilegraph/tiling/tensor_homes.h"
 #include "tilegraph/tiling/tile_graph.h"
 
@@ -45,6 +45,9 @@ class GroupPricer : public GroupCostModel {
   absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                  int count) const override;
   absl::StatusOr<GroupCost> Best(const Group& group) const;
+  // What Cost makes its times of. Errors as of Cost.
+  absl::StatusOr<KernelFeatures> Features(
+      const Group& group, const std::vector<int64_t>& tile) const;
 
   EstimateKey KeyOf(const Group& group) const override;
 
@@ -61,12 +64,17 @@ class GroupPricer : public GroupCostModel {
                                  const std::vector<int64_t>& tile) const;
   // All tiles that a search comes by, best first.
   absl::StatusOr<std::vector<GroupCost>> SearchFor(const Group& group) const;
-  void AddStages(const std::vector<double>& work_seconds,
-                 const GroupTraffic::ByStage& bytes, GroupCost& cost) const;
+  // The counts, and what they are made of beside times.
+  absl::StatusOr<KernelFeatures> Features(Prepared& prepared,
+                                          const std::vector<int64_t>& tile,
+                                          GroupCost& cost) const;
+  void AddFilterBytes(const Group& group, const GroupWork::Amount& amount,
+                      GroupTraffic::ByStage& bytes) const;
+  void AddBytes(const GroupTraffic::ByStage& bytes, GroupCost& cost) const;
   double Bytes(TensorId id) const;
   double KeptRoom() const;  // for that
   int64_t Lanes() const;    // f32 in a vector
-  void AddTimes(const Group& group, const std::vector<int64_t>& task,
+  void AddTimes(const Group& group, const KernelFeatures& features,
                 GroupCost& cost) const;
   void OnlyTraffic(GroupCost& cost) const;
 
@@ -77,6 +85,7 @@ class GroupPricer : public GroupCostModel {
   const TileGraph tile_graph_;
   const std::vector<MemoryLevel> levels_;  // of a core
   const int private_, closest_;            // of them
+  const KernelTimer timer_;
 };
 
 }  // namespace tilewright

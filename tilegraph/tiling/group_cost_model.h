@@ -13,14 +13,15 @@
 #include "absl/status/statusor.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tiling/estimate_key.h"
-#include "tilegraph/tiling/level_bytes.h"
+#include "tilegraph/tiling/kernel_features.h"
 
 namespace tilewright {
 
 // One kernel in one tile.
 struct GroupCost {
   std::vector<int64_t> tile;
-  int64_t reduce_step = 0;  // of the last stage (plan.h)
+  std::vector<int64_t> task;  // the tiles that a task takes, as one
+  int64_t reduce_step = 0;    // of the last stage (plan.h)
   double tasks = 1;
   double flops = 0;      // with what overlapping tiles compute repeatedly
   double recompute = 1;  // flops over those of computing everything once

@@ -12,8 +12,6 @@
 namespace tilewright {
 namespace {
 
-constexpr double kPageBytes = 4096;
-
 TrafficOptions OptionsFor(const Subgraph& part, const TensorHomes& homes,
                           std::set<TensorId> in_registers,
                           ReduceSteps reduce_steps) {
@@ -41,6 +39,7 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
                            const TensorHomes& homes,
                            const std::vector<MemoryLevel>& levels,
                            int private_level, int closest_level,
+                           const CostModel& model,
                            std::set<TensorId> in_registers,
                            ReduceSteps reduce_steps)
     : graph_(graph.graph()),
@@ -48,10 +47,11 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
       part_(PartOf(graph, group)),
       whole_(graph.graph().tensor(group.output).static_shape()),
       staged_(!group.stages.empty()),
-      private_level_(private_level) {
+      private_level_(private_level),
+      page_bytes_(model.prefetch_page_bytes()) {
   levels_.reserve(closest_level);
   for (int level = 0; level < closest_level; ++level) {
-    kept_bytes_.push_back(kPlannedCacheShare *
+    kept_bytes_.push_back(model.planned_cache_share() *
                           CapacityBytes(levels[level + 1]));
     if (level == 0) {
       levels_.emplace_back(graph, part_, levels[0], levels[1],
@@ -92,7 +92,7 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
 double GroupTraffic::RunBytes(size_t input, const TileOperand& region) const {
   const Tensor& tensor = graph_.tensor(part_.inputs[input]);
   // Constants are packed as the kernel reads them.
-  if (tensor.kind == TensorKind::kConstant) return kPageBytes;
+  if (tensor.kind == TensorKind::kConstant) return page_bytes_;
   return static_cast<double>(RunElements(region.extents, tensor.static_shape(),
                                          homes_.LayoutOf(tensor.id)) *
                              SizeBytes(tensor.dtype));
@@ -121,10 +121,10 @@ absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
     const bool stays =
         static_cast<double>(work->inputs[i].step_bytes) <= kept_bytes_[level];
     const double run_bytes =
-        input_homes_[i] == level ? RunBytes(i, work->inputs[i]) : kPageBytes;
+        input_homes_[i] == level ? RunBytes(i, work->inputs[i]) : page_bytes_;
     for (const size_t stage : input_stages_[i]) {
       bytes[stage].read += traffic.inputs[i];
-      if (run_bytes < kPageBytes)
+      if (run_bytes < page_bytes_)
         bytes[stage].short_runs += traffic.inputs[i] / run_bytes;
       if (stays) break;
     }

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/plan.h"
-#include "tilegraph/tiling/level_bytes.h"
+#include "tilegraph/tiling/kernel_features.h"
 #include "tilegraph/tiling/mem_traffic.h"
 #include "tilegraph/tiling/reduce_blocks.h"
 #include "tilegraph/tiling/tensor_homes.h"
@@ -26,10 +26,10 @@ class GroupTraffic {
  public:
   // `in_registers`: members whose tiles are never in memory. `reduce_steps`:
   // what a block of the last stage's steps takes of members' reductions. All
-  // must outlive it but those.
+  // must outlive it but those and `model`.
   GroupTraffic(const TileGraph& graph, const Group& group,
                const TensorHomes& homes, const std::vector<MemoryLevel>& levels,
-               int private_level, int closest_level,
+               int private_level, int closest_level, const CostModel& model,
                std::set<TensorId> in_registers, ReduceSteps reduce_steps = {});
   GroupTraffic(const GroupTraffic&) = delete;
 
@@ -64,6 +64,7 @@ class GroupTraffic {
   const std::vector<int64_t> whole_;  // the output
   const bool staged_;
   const int private_level_;
+  const double page_bytes_;
   size_t stages_ = 1;
   std::vector<int> input_homes_, output_homes_;
   // Home and bytes, by stage that writes it; inside the private level its tiles

@@ -7,13 +7,14 @@
 #include "tilegraph/dtype.h"
 #include "tilegraph/families.h"
 #include "tilegraph/operations.h"
+#include "tilegraph/tiling/compute_features.h"
+#include "tilegraph/winograd.h"
+#include "tilegraph/winograd_cost.h"
 
 namespace tilewright {
 namespace {
 
-// Of maps beside a product or a window in the same stage, over those on their
-// own: their loads and stores are there anyway, and chains of them overlap.
-constexpr double kMapsBeside = 0.45;
+constexpr int64_t kWinogradTaps = 9;  // of its filters
 
 int ReadersOf(const TensorGraph& graph, const Group& group, TensorId tensor) {
   int readers = 0;
@@ -45,6 +46,29 @@ std::vector<int64_t> ExtentsPerTile(const TileOperand& operand, int vector_dim,
   return extents;
 }
 
+bool Pads(const ZeroPadding& padding, int dim) {
+  return dim >= 0 && (padding.before[dim] > 0 || padding.after[dim] > 0);
+}
+
+// By Winograd, as its group's schedule will decide it.
+void MakeWinograd(const Tensor& tensor, const DeviceSpec& spec,
+                  ComputeFeatures& compute) {
+  const std::vector<int64_t> shape = tensor.static_shape();
+  const auto in = static_cast<int64_t>(compute.terms) / kWinogradTaps;
+  const WinogradCase convolution{shape[0], in, shape[1], shape[2], shape[3]};
+  int m = 2;
+  if (tensor.hint == kWinograd4Hint &&
+      EstimatedSeconds(convolution, 4, spec) <
+          EstimatedSeconds(convolution, 2, spec))
+    m = 4;
+  const auto tiles = static_cast<double>(convolution.tiles(m));
+  compute.kind = ComputeKind::kWinograd;
+  compute.winograd_m = m;
+  compute.terms = static_cast<double>(in);
+  compute.input_tiles = tiles * static_cast<double>(in);
+  compute.output_tiles = tiles * static_cast<double>(shape[1]);
+}
+
 // Whether steps of a task share what they need of it: its region grows along
 // one dimension, in which lanes do not lie.
 bool Rolls(const TileOperand& tile, const TileOperand& task, int vector_dim) {
@@ -70,14 +94,26 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
     for (const Axis& axis : tensor.compute.reduce_axes)
       member.points *= static_cast<double>(axis.extent.value());
     member.flops = static_cast<double>(OperationsPerPoint(tensor.compute));
+    member.vector_dim = homes.VectorDim(id);
+    std::vector<int> input_dims;
+    for (const TensorId input : graph.Inputs(id))
+      input_dims.push_back(homes.VectorDim(input));
+    member.features = FeaturesOf(graph, id, member.vector_dim, input_dims);
     // Paddings only move elements, whatever they compare on the way.
-    member.operations =
-        AsZeroPadding(graph, id) ? 1 : WeightedOperations(tensor.compute);
+    const auto padding = AsZeroPadding(graph, id);
+    if (padding) {
+      member.features.operations = {};
+      member.features.operations.simple = 1;
+      // Vectors at the border are put together of elements.
+      if (Pads(*padding, member.vector_dim))
+        member.features.operations.scattered_loads = 1;
+    }
+    if (group.stages.empty() && MayBeWinograd(tensor))
+      MakeWinograd(tensor, spec, member.features);
     member.elements = static_cast<double>(tensor.num_elements());
     member.element_bytes = static_cast<double>(SizeBytes(tensor.dtype));
-    member.vector_dim = homes.VectorDim(id);
-    member.rate = RateOf(graph, id, spec);
     member.row_axes = RowAxes(tensor.compute, member.vector_dim);
+    member.lane_axes = LaneAxes(tensor.compute);
     const Layout* const layout = homes.LayoutOf(id);
     member.merges = (layout == nullptr || layout->is_row_major()) &&
                     !SlidesWindow(tensor.compute);
@@ -85,7 +121,7 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
     if (id != group.output) in_registers_.insert(id);
   }
   if (group.stages.empty()) {
-    SpeedUpMapsBeside();
+    MarkFused();
     return;
   }
   stage_outputs_.clear();
@@ -103,29 +139,34 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
       kept_.erase(zeros->source);
   }
   for (const TensorId id : kept_) in_registers_.erase(id);
-  SpeedUpMapsBeside();
+  MarkFused();
 }
 
-void GroupWork::SpeedUpMapsBeside() {
+// Elementwise computes beside a contraction or a window: their loads and stores
+// are there anyway, and chains of them overlap.
+void GroupWork::MarkFused() {
   std::set<size_t> hiding;  // stages
   for (const auto& [id, member] : members_) {
-    if (member.rate.hides_maps) hiding.insert(member.stage);
+    const ComputeKind kind = member.features.kind;
+    if (kind != ComputeKind::kElementwise && kind != ComputeKind::kRow)
+      hiding.insert(member.stage);
   }
   for (auto& [id, member] : members_) {
-    if (member.rate.is_map && hiding.count(member.stage))
-      member.rate.ops_per_s /= kMapsBeside;
+    member.features.is_fused =
+        member.features.kind == ComputeKind::kElementwise &&
+        hiding.count(member.stage) != 0;
   }
 }
 
-GroupWork::Cost GroupWork::Of(const TileWork& tile,
-                              const TileWork& task) const {
+GroupWork::Amount GroupWork::Of(const TileWork& tile,
+                                const TileWork& task) const {
   std::map<TensorId, std::pair<const TileOperand*, const TileOperand*>> of;
   for (size_t i = 0; i < tile.inside.size(); ++i)
     of[tile.inside[i].tensor] = {&tile.inside[i], &task.inside[i]};
   for (size_t i = 0; i < tile.outputs.size(); ++i)
     of[tile.outputs[i].tensor] = {&tile.outputs[i], &task.outputs[i]};
-  Cost cost;
-  cost.stage_seconds.assign(stage_outputs_.size(), 0);
+  Amount amount;
+  amount.computes.resize(stage_outputs_.size());
   std::vector<bool> rolls;  // by stage
   for (const TensorId output : stage_outputs_) {
     const auto& [by_tile, by_task] = of.at(output);
@@ -139,25 +180,32 @@ GroupWork::Cost GroupWork::Of(const TileWork& tile,
         (rolls[member.stage] ? by_task : by_tile)->total_bytes /
         member.element_bytes;
     const double computed = member.points * elements;
-    cost.flops += computed * member.flops;
+    amount.flops += computed * member.flops;
     once += member.points * member.elements * member.flops;
-    cost.stage_seconds[member.stage] +=
-        computed * member.operations /
-        OpsPerSecond(member, ExtentsPerTile(*by_tile, member.vector_dim,
-                                            elements / tiles));
+    ComputeFeatures& compute =
+        amount.computes[member.stage].emplace_back(member.features);
+    compute.points = computed;
+    AddExtents(member,
+               ExtentsPerTile(*by_tile, member.vector_dim, elements / tiles),
+               compute);
   }
-  if (once > 0) cost.recompute = cost.flops / once;
-  return cost;
+  if (once > 0) amount.recompute = amount.flops / once;
+  return amount;
 }
 
-double GroupWork::OpsPerSecond(const Member& member,
-                               const std::vector<int64_t>& extents) const {
-  double run = 1, rows = 1;
+double GroupWork::FilledLanes(double run) const {
+  return run / (std::ceil(run / lanes_) * lanes_);
+}
+
+void GroupWork::AddExtents(const Member& member,
+                           const std::vector<int64_t>& extents,
+                           ComputeFeatures& compute) const {
+  double run = 1;
   for (size_t d = 0; d < extents.size(); ++d) {
     if (static_cast<int>(d) == member.vector_dim) {
       run = static_cast<double>(extents[d]);
     } else if (member.row_axes[d]) {
-      rows *= static_cast<double>(extents[d]);
+      compute.rows *= static_cast<double>(extents[d]);
     }
   }
   // Where dimensions lie one after the other, vectors run on.
@@ -165,11 +213,23 @@ double GroupWork::OpsPerSecond(const Member& member,
     if (extents[d] < member.shape[d] || member.row_axes[d - 1]) break;
     run *= static_cast<double>(extents[d - 1]);
   }
-  const double filled =
-      member.rate.along_output ? run / (std::ceil(run / lanes_) * lanes_) : 1;
-  // Register tiles want several rows.
-  return member.rate.ops_per_s * filled * rows * rows /
-         (rows * rows + member.rate.rows_wanted);
+  compute.filled_lanes = FilledLanes(run);
+  if (compute.kind == ComputeKind::kWinograd) {
+    // Of products: those of a tile instead of nine for each of its outputs;
+    // lanes lie along channels.
+    const double m = compute.winograd_m;
+    compute.points *=
+        (m + 2) * (m + 2) / (m * m * static_cast<double>(kWinogradTaps));
+    compute.filled_lanes = 1;
+  }
+  if (compute.kind != ComputeKind::kContraction) return;
+  // Lanes lie where they are filled best.
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const double filled = FilledLanes(static_cast<double>(extents[d]));
+    if (!member.lane_axes[d] || filled <= compute.filled_lanes) continue;
+    compute.filled_lanes = filled;
+    compute.operations.scattered_loads = 0;
+  }
 }
 
 }  // namespace tilewright

@@ -1,6 +1,5 @@
-// The arithmetic of a group whose output is computed in tiles: how much of it
-// there is, with what overlapping tiles compute repeatedly, and how long one
-// core takes for it at the rates that its kinds reach (compute_rate.h).
+// The arithmetic of a group whose output is computed in tiles: of what kinds,
+// and how much of each, with what overlapping tiles compute repeatedly.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_GROUP_WORK_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_GROUP_WORK_H_
 
@@ -12,7 +11,7 @@
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
-#include "tilegraph/tiling/compute_rate.h"
+#include "tilegraph/tiling/kernel_features.h"
 #include "tilegraph/tiling/tensor_homes.h"
 #include "tilegraph/tiling/tile_work.h"
 
@@ -24,15 +23,16 @@ class GroupWork {
   GroupWork(const TensorGraph& graph, const Group& group,
             const TensorHomes& homes, const DeviceSpec& spec);
 
-  struct Cost {
+  struct Amount {
     double flops = 0;
     double recompute = 1;  // flops over those of computing everything once
-    std::vector<double> stage_seconds;  // one if it has no stages
+    // By stage (one if it has none), in the order of members.
+    std::vector<std::vector<ComputeFeatures>> computes;
   };
   // `task`: the tiles that a task takes in a row, as one tile. Stages whose
   // region grows along one dimension from the one to the other roll; others are
   // computed for every tile (sketch/schedule.h, rolling).
-  Cost Of(const TileWork& tile, const TileWork& task) const;
+  Amount Of(const TileWork& tile, const TileWork& task) const;
 
   // Results of stages but the last, whose tiles lie in scratch.
   const std::set<TensorId>& kept() const { return kept_; }
@@ -41,21 +41,22 @@ class GroupWork {
 
  private:
   struct Member {
-    double points = 1;  // per element
-    double flops = 1;   // per point
-    double operations = 1;
-    double elements = 1;  // of the whole tensor
+    ComputeFeatures features;  // but those that depend on tiles
+    double points = 1;         // per element
+    double flops = 1;          // per point
+    double elements = 1;       // of the whole tensor
     double element_bytes = 4;
     std::vector<int64_t> shape;
     int vector_dim = -1;
     bool merges = false;  // dimensions around it lie in one run of memory
-    ComputeRate rate;
-    std::vector<bool> row_axes;
+    std::vector<bool> row_axes, lane_axes;
     size_t stage = 0;
   };
-  void SpeedUpMapsBeside();
-  double OpsPerSecond(const Member& member,
-                      const std::vector<int64_t>& extents) const;
+  void MarkFused();
+  double FilledLanes(double run) const;  // share of 1
+  // Rows and lanes of tiles of these extents.
+  void AddExtents(const Member& member, const std::vector<int64_t>& extents,
+                  ComputeFeatures& compute) const;
 
   double lanes_;  // f32 in a vector
   std::map<TensorId, Member> members_;

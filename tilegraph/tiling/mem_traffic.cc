@@ -251,7 +251,7 @@ absl::StatusOr<LevelTraffic> MemTraffic::CacheTraffic(
   std::reverse(loops.begin(), loops.end());
   const TileWork& work = covered[0]->work;
   const double inside = covered[0]->inside_line_bytes;
-  const double room = kHeldCacheShare * Capacity(inner_);
+  const double room = Capacity(inner_);
   CacheLoops nest(work, loops, room - inside);
   // A tile that does not fit drives out what the next one would use again.
   double touched = inside;

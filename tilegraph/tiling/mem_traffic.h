@@ -62,11 +62,9 @@ struct TrafficOptions {
   bool streaming_stores = false;
 };
 
-// Share of a cache that tiles may fill: the rest is for what comes by.
+// Share of a cache that tiles may fill, of whatever device: the rest is for
+// what comes by. A rule of the design (planning.md).
 inline constexpr double kPlannedCacheShare = 0.75;
-// What is used again after at most this share of the capacity has come by is
-// still there.
-inline constexpr double kHeldCacheShare = 1.0;
 
 // Results of one subgraph between two levels; remembers what tiles touch, so
 // that many tiles are compared quickly. Not thread-safe.

@@ -2,15 +2,12 @@
 
 #include <limits>
 
+#include "backends/spec/load_spec.h"
 #include "tilegraph/dtype.h"
 #include "tilegraph/tiling/core_levels.h"
 
 namespace tilewright {
 namespace {
-
-// A tensor up to this share of a level is still there when the next kernel
-// reads it.
-constexpr double kPrivateShare = 0.5, kSharedShare = 0.4;
 
 double Bytes(const Tensor& tensor) {
   return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
@@ -23,13 +20,15 @@ TensorHomes::TensorHomes(const TensorGraph& graph, const Plan& plan,
     : graph_(graph), plan_(plan) {
   const std::vector<MemoryLevel> levels = LevelsOfCore(spec);
   const int own = PrivateLevel(spec);
+  const CostModel& model = CostModelOf(spec);
   for (int level = 0; level <= own; ++level) {
     const bool holds = level == 0 || levels[level].kind() == MemoryLevel::CACHE;
-    held_bytes_.push_back(
-        level == 0 ? std::numeric_limits<double>::infinity()
-        : holds    ? CapacityBytes(levels[level]) *
-                      (level == own ? kPrivateShare : kSharedShare)
-                : 0);
+    held_bytes_.push_back(level == 0 ? std::numeric_limits<double>::infinity()
+                          : holds
+                              ? CapacityBytes(levels[level]) *
+                                    (level == own ? model.kept_private_share()
+                                                  : model.kept_shared_share())
+                              : 0);
   }
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind == TensorKind::kConstant) constant_bytes_ += Bytes(tensor);
