@@ -1,0 +1,249 @@
+// Runs models kernel by kernel on one core and prints what each distinct kernel
+// took there, beside the counts that the cost model makes its estimate of.
+//
+//   collect [--spec=FILE] [--seconds=S] MODEL_DIR... > samples.txt
+//
+// Times are the least of all runs: tensors lie where the kernels before have
+// left them. Kernels of the plan without fused stages, then those that
+// --connect=tilegraph has beside them.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cpu/device/cpu_device.h"
+#include "backends/spec/host_spec.h"
+#include "backends/spec/load_spec.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "bench/cost/kernel_sample.h"
+#include "bench/options/options.h"
+#include "compiler/compile.h"
+#include "frontends/onnx/import_model.h"
+#include "runtime/format/element_type.h"
+#include "runtime/model.h"
+#include "runtime/session.h"
+#include "tilegraph/access.h"
+#include "tilegraph/tiling/group_cost.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int kLeastRuns = 5;
+// 0x3c3c3c3c is 0.0115 as f32, 0x3c3c 1.06 as fp16.
+constexpr char kFloatByte = 0x3c;
+
+struct Options {
+  std::string spec;
+  double seconds = 1;  // of every model and plan
+  std::vector<std::string> dirs;
+};
+
+bool IsFloat(ElementType type) {
+  return type == FLOAT32 || type == FLOAT16 || type == FLOAT64 ||
+         type == BFLOAT16;
+}
+
+// The boundary of a model in memory of the device.
+struct Boundary {
+  std::vector<std::unique_ptr<backends::DeviceBuffer>> buffers;
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+};
+
+absl::StatusOr<Boundary> MakeBoundary(const Model& model) {
+  Boundary boundary;
+  const auto add = [&](const TensorSpec& spec) -> absl::StatusOr<char*> {
+    TW_ASSIGN_OR_RETURN(auto buffer, model.device().Allocate(SizeBytes(spec)));
+    char* const address = static_cast<char*>(buffer->address());
+    std::memset(address, IsFloat(spec.element_type()) ? kFloatByte : 0,
+                static_cast<size_t>(SizeBytes(spec)));
+    boundary.buffers.push_back(std::move(buffer));
+    return address;
+  };
+  for (const TensorSpec& input : model.program().inputs()) {
+    TW_ASSIGN_OR_RETURN(boundary.inputs.emplace_back(), add(input));
+  }
+  for (const TensorSpec& output : model.program().outputs()) {
+    TW_ASSIGN_OR_RETURN(boundary.outputs.emplace_back(), add(output));
+  }
+  return boundary;
+}
+
+// The least of each step, in microseconds.
+absl::StatusOr<std::vector<double>> StepTimes(const CompiledModel& compiled,
+                                              double seconds) {
+  cpu::CpuDeviceOptions options;
+  options.num_threads = 1;
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device,
+                      cpu::CreateCpuDevice(options));
+  TW_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const Model> model,
+      Model::FromBytes(compiled.Serialize(),
+                       std::shared_ptr<backends::Device>(std::move(device))));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                      Session::Create(model));
+  TW_ASSIGN_OR_RETURN(const Boundary boundary, MakeBoundary(*model));
+  std::vector<double> least(model->program().steps_size(),
+                            std::numeric_limits<double>::infinity());
+  Clock& clock = *RealClock();
+  const int64_t start_ns = clock.WallNs();
+  for (int run = 0;
+       run <= kLeastRuns ||
+       static_cast<double>(clock.WallNs() - start_ns) < seconds * 1e9;
+       ++run) {
+    int64_t last_ns = clock.WallNs();
+    TW_RETURN_IF_ERROR(
+        session->RunSteps(boundary.inputs, boundary.outputs, [&](int step) {
+          const int64_t now_ns = clock.WallNs();
+          if (run > 0)
+            least[step] = std::min(
+                least[step], static_cast<double>(now_ns - last_ns) * 1e-3);
+          last_ns = clock.WallNs();
+        }));
+  }
+  return least;
+}
+
+// Of each group, what its launch took; infinite where it has none.
+std::vector<double> GroupTimes(const CompiledModel& compiled,
+                               const std::vector<double>& step_us) {
+  std::map<int, std::vector<double>> of_kernel;  // in the order of launches
+  for (int i = 0; i < compiled.program.steps_size(); ++i) {
+    const Step& step = compiled.program.steps(i);
+    if (step.has_launch())
+      of_kernel[step.launch().kernel()].push_back(step_us[i]);
+  }
+  std::map<int, size_t> next;
+  std::vector<double> times;
+  for (const int kernel : compiled.kernel_of_group) {
+    const std::vector<double>& own = of_kernel[kernel];
+    size_t& launch = next[kernel];
+    times.push_back(launch < own.size()
+                        ? own[launch++]
+                        : std::numeric_limits<double>::infinity());
+  }
+  return times;
+}
+
+std::string FamilyOf(const CompiledModel& compiled, const Group& group,
+                     const CompiledKernel& kernel) {
+  if (!group.stages.empty()) return "fused";
+  const auto winograd = kernel.arg_winograd;
+  if (std::any_of(winograd.begin(), winograd.end(),
+                  [](int m) { return m > 0; }))
+    return "winograd";
+  bool moves = true, resizes = false, pools = false;
+  for (const TensorId id : group.members) {
+    const Tensor& tensor = compiled.graph.tensor(id);
+    moves &= AsMove(compiled.graph, id).has_value() || tensor.hint == "gather";
+    resizes |= tensor.hint == "resize";
+    pools |= tensor.hint == "pool";
+  }
+  if (resizes) return "resize";
+  if (pools) return "pooling";
+  if (moves) return "move";
+  return absl::StrReplaceAll(kernel.generator, {{" ", "_"}});
+}
+
+// Adds each distinct kernel of the model; of those with fused stages alone if
+// `only_fused`.
+absl::Status Collect(const std::string& dir, const ImportedModel& imported,
+                     const backends::Codegen& codegen,
+                     PlanOptions::Connect connect, bool only_fused,
+                     double seconds,
+                     std::vector<bench::KernelSample>& samples) {
+  CompileOptions options;
+  options.plan.connect = connect;
+  TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
+                      Compile(imported, codegen, options));
+  TW_ASSIGN_OR_RETURN(const std::vector<double> step_us,
+                      StepTimes(compiled, seconds));
+  const std::vector<double> group_us = GroupTimes(compiled, step_us);
+  const GroupPricer pricer(compiled.graph, compiled.plan, codegen.spec());
+  const std::string model = dir.substr(dir.rfind('/') + 1);
+  std::map<std::pair<int, std::string>, size_t> sample_of;
+  for (size_t i = 0; i < compiled.plan.groups.size(); ++i) {
+    const Group& group = compiled.plan.groups[i];
+    const int kernel = compiled.kernel_of_group[i];
+    if (kernel < 0 || (only_fused && group.stages.empty())) continue;
+    if (group_us[i] > 1e9) continue;
+    const auto [known, added] =
+        sample_of.insert({{kernel, pricer.Signature(group)}, samples.size()});
+    if (!added) {
+      bench::KernelSample& same = samples[known->second];
+      same.us = (same.us * same.launches + group_us[i]) / (same.launches + 1);
+      ++same.launches;
+      continue;
+    }
+    std::vector<int64_t> tile = group.tile;
+    if (group.stages.empty()) {
+      const absl::StatusOr<GroupCost> best = pricer.Best(group);
+      if (!best.ok()) continue;
+      tile = best->tile;
+    }
+    TW_ASSIGN_OR_RETURN(KernelFeatures features, pricer.Features(group, tile));
+    samples.push_back(
+        {model,
+         absl::StrReplaceAll(compiled.graph.tensor(group.output).name,
+                             {{" ", "_"}}),
+         FamilyOf(compiled, group, compiled.kernels[kernel]), 1, group_us[i],
+         std::move(features)});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(const Options& options) {
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, options.spec.empty()
+                                                 ? HostSpecWithCores(1)
+                                                 : LoadSpec(options.spec));
+  TW_ASSIGN_OR_RETURN(const auto codegen, cpu::CreateCpuCodegen(spec));
+  std::vector<bench::KernelSample> samples;
+  for (const std::string& dir : options.dirs) {
+    TW_ASSIGN_OR_RETURN(const ImportedModel imported,
+                        ImportModel(dir + "/model.onnx"));
+    using Connect = PlanOptions::Connect;
+    TW_RETURN_IF_ERROR(Collect(dir, imported, *codegen, Connect::kRegister,
+                               false, options.seconds, samples));
+    TW_RETURN_IF_ERROR(Collect(dir, imported, *codegen, Connect::kTileGraph,
+                               true, options.seconds, samples));
+    std::fprintf(stderr, "%s: %zu kernels so far\n", dir.c_str(),
+                 samples.size());
+  }
+  std::printf("%s", bench::ToText(samples).c_str());
+  return absl::OkStatus();
+}
+
+constexpr char kUsage[] = "collect [--spec=FILE] [--seconds=S] MODEL_DIR...";
+
+int Main(const std::vector<std::string>& arguments) {
+  Options options;
+  bench::OptionParser parser;
+  parser.Text("spec", &options.spec);
+  parser.Number("seconds", &options.seconds, 0.0);
+  absl::StatusOr<std::vector<std::string>> dirs = parser.Parse(arguments);
+  if (!dirs.ok()) return bench::ReportUsage(kUsage, dirs.status());
+  if (dirs->empty())
+    return bench::ReportUsage(kUsage,
+                              absl::InvalidArgumentError("no model was given"));
+  options.dirs = *std::move(dirs);
+  return bench::ReportStatus("collect", Run(options));
+}
+
+}  // namespace
+}  // namespace tilewright
+
+int main(int argc, char** argv) {
+  return tilewright::Main({argv + 1, argv + argc});
+}
