@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "base/check.h"
 #include "tilegraph/combiner.h"
 #include "tilegraph/dim.h"
 #include "tilegraph/expr.h"
@@ -79,7 +80,10 @@ class TensorGraph {
   }
 
   int size() const { return static_cast<int>(tensors_.size()); }
-  const Tensor& tensor(TensorId id) const { return tensors_[id]; }
+  const Tensor& tensor(TensorId id) const {
+    TW_DCHECK_LT(static_cast<size_t>(id), tensors_.size());
+    return tensors_[id];
+  }
   absl::Span<const Tensor> tensors() const { return tensors_; }
   absl::Span<const TensorId> outputs() const { return outputs_; }
   std::optional<TensorId> Find(std::string_view name) const;
