@@ -20,9 +20,9 @@ using ::testing::HasSubstr;
 
 // Kernels of one compute, large and small, that take what `spec` says.
 std::vector<KernelSample> Synthetic(const DeviceSpec& spec) {
-  constexpr ComputeKind kKinds[] = {ComputeKind::kContraction,
-                                    ComputeKind::kWindow, ComputeKind::kRow,
-                                    ComputeKind::kElementwise};
+  constexpr ArithmeticKind kKinds[] = {
+      ArithmeticKind::kContraction, ArithmeticKind::kWindow,
+      ArithmeticKind::kRow, ArithmeticKind::kElementwise};
   Random random(3);
   const KernelTimer timer(spec);
   std::vector<KernelSample> samples;
@@ -104,7 +104,7 @@ TEST(KernelSampleTest, SamplesReadBackAsTheyWere) {
   std::vector<KernelSample> samples = Synthetic(spec);
   samples[1].features.is_staged = true;
   ComputeFeatures& compute = samples[1].features.stages[0].computes[0];
-  compute.kind = ComputeKind::kWinograd;
+  compute.kind = ArithmeticKind::kWinograd;
   compute.winograd_m = 4;
   compute.input_tiles = 12;
   compute.is_fused = compute.terms_are_neighbours = true;
@@ -114,7 +114,7 @@ TEST(KernelSampleTest, SamplesReadBackAsTheyWere) {
   EXPECT_EQ(ToText(read), text);
   ASSERT_EQ(read.size(), samples.size());
   const ComputeFeatures& same = read[1].features.stages[0].computes[0];
-  EXPECT_EQ(same.kind, ComputeKind::kWinograd);
+  EXPECT_EQ(same.kind, ArithmeticKind::kWinograd);
   EXPECT_EQ(same.winograd_m, 4);
   EXPECT_EQ(same.input_tiles, 12);
   EXPECT_TRUE(same.is_fused && same.terms_are_neighbours);

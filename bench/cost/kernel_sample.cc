@@ -54,7 +54,7 @@ bool Read(std::istringstream& line, ComputeFeatures& c) {
   c.dtype = *type;
   for (size_t i = 0; i < std::size(kKinds); ++i) {
     if (kind != kKinds[i]) continue;
-    c.kind = static_cast<ComputeKind>(i);
+    c.kind = static_cast<ArithmeticKind>(i);
     return Ended(line);
   }
   return false;

@@ -148,7 +148,7 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
   switch (FamilyOf(graph, id)) {
     case ComputeFamily::kConvolution:
     case ComputeFamily::kContraction:
-      features.kind = ComputeKind::kContraction;
+      features.kind = ArithmeticKind::kContraction;
       for (const TensorId input : inputs) {
         const DType read = graph.tensor(input).dtype;
         if (SizeBytes(read) < SizeBytes(features.dtype)) features.dtype = read;
@@ -156,11 +156,12 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
       break;
     case ComputeFamily::kDepthwise:
     case ComputeFamily::kPooling:
-      features.kind = SkipsBetweenWindows(compute) ? ComputeKind::kStridedWindow
-                                                   : ComputeKind::kWindow;
+      features.kind = SkipsBetweenWindows(compute)
+                          ? ArithmeticKind::kStridedWindow
+                          : ArithmeticKind::kWindow;
       break;
     default:
-      features.kind = ComputeKind::kRow;
+      features.kind = ArithmeticKind::kRow;
       features.terms_are_neighbours = SumsAlongMemory(compute);
   }
   return features;

@@ -195,7 +195,7 @@ void GroupPricer::AddFilterBytes(const Group& group,
   double growth = 0;
   for (const ComputeFeatures& compute : amount.computes[0]) {
     const double taps = compute.winograd_m + 2;
-    if (compute.kind == ComputeKind::kWinograd) growth = taps * taps / 9 - 1;
+    if (compute.kind == ArithmeticKind::kWinograd) growth = taps * taps / 9 - 1;
   }
   if (growth == 0) return;
   for (const TensorId input : group.inputs) {

@@ -62,7 +62,7 @@ void MakeWinograd(const Tensor& tensor, const DeviceSpec& spec,
           EstimatedSeconds(convolution, 2, spec))
     m = 4;
   const auto tiles = static_cast<double>(convolution.tiles(m));
-  compute.kind = ComputeKind::kWinograd;
+  compute.kind = ArithmeticKind::kWinograd;
   compute.winograd_m = m;
   compute.terms = static_cast<double>(in);
   compute.input_tiles = tiles * static_cast<double>(in);
@@ -147,13 +147,13 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
 void GroupWork::MarkFused() {
   std::set<size_t> hiding;  // stages
   for (const auto& [id, member] : members_) {
-    const ComputeKind kind = member.features.kind;
-    if (kind != ComputeKind::kElementwise && kind != ComputeKind::kRow)
+    const ArithmeticKind kind = member.features.kind;
+    if (kind != ArithmeticKind::kElementwise && kind != ArithmeticKind::kRow)
       hiding.insert(member.stage);
   }
   for (auto& [id, member] : members_) {
     member.features.is_fused =
-        member.features.kind == ComputeKind::kElementwise &&
+        member.features.kind == ArithmeticKind::kElementwise &&
         hiding.count(member.stage) != 0;
   }
 }
@@ -214,7 +214,7 @@ void GroupWork::AddExtents(const Member& member,
     run *= static_cast<double>(extents[d - 1]);
   }
   compute.filled_lanes = FilledLanes(run);
-  if (compute.kind == ComputeKind::kWinograd) {
+  if (compute.kind == ArithmeticKind::kWinograd) {
     // Of products: those of a tile instead of nine for each of its outputs;
     // lanes lie along channels.
     const double m = compute.winograd_m;
@@ -222,7 +222,7 @@ void GroupWork::AddExtents(const Member& member,
         (m + 2) * (m + 2) / (m * m * static_cast<double>(kWinogradTaps));
     compute.filled_lanes = 1;
   }
-  if (compute.kind != ComputeKind::kContraction) return;
+  if (compute.kind != ArithmeticKind::kContraction) return;
   // Lanes lie where they are filled best.
   for (size_t d = 0; d < extents.size(); ++d) {
     const double filled = FilledLanes(static_cast<double>(extents[d]));

@@ -12,7 +12,7 @@
 
 namespace tilewright {
 
-enum class ComputeKind : uint8_t {
+enum class ArithmeticKind : uint8_t {
   kContraction,  // two operands, each used again along an axis of the other
   kWinograd,     // such a convolution by Winograd (winograd.h)
   kWindow,       // neighbouring results read overlapping windows
@@ -33,7 +33,7 @@ struct OperationCounts {
 
 // One compute of a stage.
 struct ComputeFeatures {
-  ComputeKind kind = ComputeKind::kElementwise;
+  ArithmeticKind kind = ArithmeticKind::kElementwise;
   DType dtype = DType::kFloat32;  // whose peak counts
   OperationCounts operations;
   double points = 0;  // evaluations, with what overlapping tiles repeat

@@ -69,9 +69,9 @@ double KernelTimer::Operations(const ComputeFeatures& compute) const {
 double KernelTimer::OpsPerSecond(const ComputeFeatures& compute) const {
   const double peak = PeakFor(compute.dtype);
   switch (compute.kind) {
-    case ComputeKind::kContraction:
-    case ComputeKind::kWinograd: {
-      const double share = compute.kind == ComputeKind::kWinograd
+    case ArithmeticKind::kContraction:
+    case ArithmeticKind::kWinograd: {
+      const double share = compute.kind == ArithmeticKind::kWinograd
                                ? model_.winograd_peak_share()
                                : model_.contraction_peak_share();
       const double rate = share * peak * compute.terms /
@@ -81,18 +81,18 @@ double KernelTimer::OpsPerSecond(const ComputeFeatures& compute) const {
       return rate * compute.filled_lanes * square /
              (square + model_.single_row_slowdown());
     }
-    case ComputeKind::kWindow:
+    case ArithmeticKind::kWindow:
       return model_.window_peak_share() * peak;
-    case ComputeKind::kStridedWindow:
+    case ArithmeticKind::kStridedWindow:
       return model_.strided_window_peak_share() * peak;
-    case ComputeKind::kRow: {
+    case ArithmeticKind::kRow: {
       const double half = compute.terms_are_neighbours
                               ? model_.row_half_terms()
                               : model_.contraction_half_terms();
       return model_.row_peak_share() * peak * compute.terms /
              (compute.terms + half);
     }
-    case ComputeKind::kElementwise:
+    case ArithmeticKind::kElementwise:
       return (compute.is_fused ? model_.fused_elementwise_peak_share()
                                : model_.elementwise_peak_share()) *
              peak * compute.filled_lanes;
@@ -102,7 +102,7 @@ double KernelTimer::OpsPerSecond(const ComputeFeatures& compute) const {
 
 double KernelTimer::Seconds(const ComputeFeatures& compute) const {
   double seconds = compute.points * Operations(compute) / OpsPerSecond(compute);
-  if (compute.kind == ComputeKind::kWinograd) {
+  if (compute.kind == ArithmeticKind::kWinograd) {
     // An operation of a transform takes the place of a multiply-add.
     const bool small = compute.winograd_m == 2;
     const double input = small ? model_.winograd2_input_operations()
@@ -114,7 +114,7 @@ double KernelTimer::Seconds(const ComputeFeatures& compute) const {
                PeakFor(compute.dtype);
   }
   // A register tile loads an element once for all of its rows.
-  const double uses = compute.kind == ComputeKind::kContraction
+  const double uses = compute.kind == ArithmeticKind::kContraction
                           ? std::min(compute.rows, most_rows_)
                           : 1;
   seconds += compute.points / uses * compute.operations.scattered_loads *

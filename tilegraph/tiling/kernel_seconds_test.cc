@@ -71,7 +71,7 @@ TEST_F(KernelSecondsTest, TasksAndTheirStagesHaveToBeStarted) {
 }
 
 TEST_F(KernelSecondsTest, WinogradPaysForItsTransforms) {
-  compute_.kind = ComputeKind::kWinograd;
+  compute_.kind = ArithmeticKind::kWinograd;
   compute_.winograd_m = 2;
   Put();
   const double products = Seconds().work;
