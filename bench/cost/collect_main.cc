@@ -35,6 +35,7 @@
 #include "runtime/model.h"
 #include "runtime/session.h"
 #include "tilegraph/access.h"
+#include "tilegraph/tiling/estimate_key.h"
 #include "tilegraph/tiling/group_cost.h"
 
 namespace tilewright {
@@ -173,14 +174,14 @@ absl::Status Collect(const std::string& dir, const ImportedModel& imported,
   const std::vector<double> group_us = GroupTimes(compiled, step_us);
   const GroupPricer pricer(compiled.graph, compiled.plan, codegen.spec());
   const std::string model = dir.substr(dir.rfind('/') + 1);
-  std::map<std::pair<int, std::string>, size_t> sample_of;
+  std::map<std::pair<int, EstimateKey>, size_t> sample_of;
   for (size_t i = 0; i < compiled.plan.groups.size(); ++i) {
     const Group& group = compiled.plan.groups[i];
     const int kernel = compiled.kernel_of_group[i];
     if (kernel < 0 || (only_fused && group.stages.empty())) continue;
     if (group_us[i] > 1e9) continue;
     const auto [known, added] =
-        sample_of.insert({{kernel, pricer.Signature(group)}, samples.size()});
+        sample_of.insert({{kernel, pricer.KeyOf(group)}, samples.size()});
     if (!added) {
       bench::KernelSample& same = samples[known->second];
       same.us = (same.us * same.launches + group_us[i]) / (same.launches + 1);
