@@ -160,7 +160,7 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
         decision.why = WhyNotOnOneCore(cost, one_core / apart_one_core);
       continue;
     }
-    if (FarBytes(cost) > decision.apart_bytes) {
+    if (!options_.may_move_more && FarBytes(cost) > decision.apart_bytes) {
       if (decision.why.empty())
         decision.why = absl::StrCat(
             "would move ",

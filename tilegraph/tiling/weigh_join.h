@@ -32,6 +32,9 @@ struct WeighOptions {
   // Joined only if that saves this share, of the price or as measured: prices
   // are rough, times are noisy.
   double least_gain = 0.03;
+  // Whether a fused group may move more beyond the private levels than its
+  // parts. On CPUs what others leave of a shared cache is not known.
+  bool may_move_more = false;
   // Whether a group with stages and tile can be made on this device; an error
   // says why not. Asked before a join is taken. Empty: all can.
   std::function<absl::Status(const Group&, const Plan&)> expressible;

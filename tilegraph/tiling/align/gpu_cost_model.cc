@@ -51,8 +51,6 @@ absl::StatusOr<GpuTilePlan> GpuTilePlans::Of(const Group& group) {
   return plan;
 }
 
-// The cache that all cores share is the kernel's alone: what leaves it is what
-// fused groups are to save.
 absl::StatusOr<std::vector<GroupCost>> GpuCostModel::BestFew(
     const Group& group, int /*count*/) const {
   TW_ASSIGN_OR_RETURN(const GpuTilePlan plan, plans_.Of(group));
@@ -61,7 +59,8 @@ absl::StatusOr<std::vector<GroupCost>> GpuCostModel::BestFew(
   cost.tasks = static_cast<double>(plan.blocks());
   cost.flops = plan.cost.operations;
   cost.memory_bytes = plan.cost.dram_bytes;
-  cost.private_bytes = plan.cost.l2_bytes + plan.cost.shared_bytes;
+  cost.shared_bytes = std::max(0.0, plan.cost.l2_bytes - plan.cost.dram_bytes);
+  cost.private_bytes = plan.cost.shared_bytes;
   cost.scratch_bytes = plan.shared_bytes;
   cost.kept_bytes = static_cast<double>(plan.shared_bytes);
   cost.work_seconds = plan.cost.compute_seconds;

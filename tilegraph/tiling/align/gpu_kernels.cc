@@ -43,6 +43,7 @@ absl::StatusOr<std::vector<GpuKernel>> PlanGpuKernels(
   ConnectPlanOptions connect;
   connect.search = options.search;
   connect.weigh.least_gain = options.least_gain;
+  connect.weigh.may_move_more = true;
   connect.most_groups = options.join ? options.most_groups : 1;
   const ConnectedGroups connected =
       ConnectPlan(graph, plan, GpuCostModel(graph, plan, plans), connect);
