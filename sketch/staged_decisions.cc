@@ -250,6 +250,7 @@ void DecideScratch(const Workload& workload, size_t stage, StagePlan& plan,
   Layout& layout = plan.stages[stage].layout;
   const std::vector<int64_t> shape =
       workload.graph.tensor(result).static_shape();
+  if (shape.empty()) return;  // a scalar has no order
   const ScratchOrder preferred = OrderOf(layout);
   std::vector<std::string> dims;
   dims.reserve(shape.size());

@@ -260,6 +260,21 @@ TEST(StagedDecisionsTest, WishesAreNotNeeded) {
   }
 }
 
+// As the range that dynamic quantization divides by.
+TEST(StagedDecisionsTest, AScalarBetweenStagesHasNoOrder) {
+  TW_ASSERT_OK_AND_ASSIGN(Workload workload, ParseWorkload(R"(
+    X: f32[33] = placeholder
+    S: f32[] = compute () reduce (i: 33) sum:f32 { X[i] }
+    Y: f32[33] = compute (i: 33) { X[i] * S[] }
+    return Y)"));
+  workload.stages = {{1}, {2}};
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Schedule schedule,
+      GeneratePreferred(FusedGenerator({}), workload, Spec()));
+  TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, schedule));
+  EXPECT_THAT(CheckTree(tree, workload, 3), IsOk());
+}
+
 // Sums of whole rows leave the group: tasks that share rows would compute them
 // twice.
 TEST(StagedDecisionsTest, NoAnswerCutsWhatAnotherOutputNeedsWhole) {
