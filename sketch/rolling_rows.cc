@@ -325,6 +325,11 @@ Workload RollingPart(const Workload& workload, const Workload& part,
   };
   const std::string& product = workload.graph.tensor(rows.product).name;
   const Expr product_body = BodyOf(workload.graph, rows.product, inlined);
+  const auto add_input = [&](const Tensor& tensor) {
+    return tensor.kind == TensorKind::kConstant
+               ? out.AddConstant(tensor.name, tensor.value)
+               : out.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
+  };
   // What the rows hand over is read as a whole. What they read of the group's
   // arguments the product reads now.
   Visit(product_body, [&](const Expr& e) {
@@ -334,11 +339,8 @@ Workload RollingPart(const Workload& workload, const Workload& part,
     if (tensor.kind == TensorKind::kCompute) {
       out.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
     } else if (!part.graph.Find(tensor.name)) {
-      const TensorId id =
-          tensor.kind == TensorKind::kConstant
-              ? out.AddConstant(tensor.name, tensor.value)
-              : out.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
-      result.layouts.insert_or_assign(id, workload.LayoutOf(tensor.id));
+      result.layouts.insert_or_assign(add_input(tensor),
+                                      workload.LayoutOf(tensor.id));
     }
   });
   for (const Tensor& tensor : part.graph.tensors()) {
@@ -346,10 +348,7 @@ Workload RollingPart(const Workload& workload, const Workload& part,
       if (tensor.name == workload.graph.tensor(rows.inlined.back()).name ||
           find(tensor.name))
         continue;
-      const TensorId id =
-          tensor.kind == TensorKind::kConstant
-              ? out.AddConstant(tensor.name, tensor.value)
-              : out.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
+      const TensorId id = add_input(tensor);
       const auto layout = part.layouts.find(tensor.id);
       if (layout != part.layouts.end())
         result.layouts.insert_or_assign(id, layout->second);

@@ -88,13 +88,19 @@ TEST(LoadSpecTest, ATypingErrorIsReportedWithItsLine) {
                        HasSubstr("f.textproto:2:")));
 }
 
-// `edit` breaks the unit spec; ValidateSpec must say `message`.
+// `edit` breaks the spec `name`; ValidateSpec must say `message`.
 template <typename Edit>
-void ExpectInvalid(Edit edit, const std::string& message) {
-  TW_ASSERT_OK_AND_ASSIGN(DeviceSpec spec, LoadSpec("unit"));
+void ExpectInvalid(Edit edit, const std::string& message,
+                   const char* name = "unit") {
+  TW_ASSERT_OK_AND_ASSIGN(DeviceSpec spec, LoadSpec(name));
   edit(spec);
   EXPECT_THAT(ValidateSpec(spec),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
+}
+
+template <typename Edit>
+void ExpectInvalidCpu(Edit edit, const std::string& message) {
+  ExpectInvalid(edit, message, "cpu_x86_64_v3");
 }
 
 TEST(ValidateSpecTest, RefusesWhatIsMissingOrContradicts) {
@@ -132,24 +138,14 @@ TEST(ValidateSpecTest, EveryNumberNeedsASource) {
       "'speed', which is no field");
 }
 
-// `edit` breaks the spec of a CPU; ValidateSpec must say `message`.
-template <typename Edit>
-void ExpectInvalidCpu(Edit edit, const std::string& message) {
-  TW_ASSERT_OK_AND_ASSIGN(DeviceSpec spec, LoadSpec("cpu_x86_64_v3"));
-  edit(spec);
-  EXPECT_THAT(ValidateSpec(spec),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
-}
-
 TEST(ValidateSpecTest, ACpuNeedsACostModelWhoseNumbersHaveSources) {
   ExpectInvalidCpu([](DeviceSpec& s) { s.clear_cost_model(); },
                    "a spec of a CPU needs a cost_model");
   ExpectInvalidCpu(
       [](DeviceSpec& s) { s.mutable_cost_model()->clear_row_peak_share(); },
       "cost_model.row_peak_share must be more than 0");
-  ExpectInvalidCpu(
-      [](DeviceSpec& s) { s.mutable_cost_model()->set_row_ns(2); },
-      "cost_model.row_ns has no source");
+  ExpectInvalidCpu([](DeviceSpec& s) { s.mutable_cost_model()->set_row_ns(2); },
+                   "cost_model.row_ns has no source");
   // GPUs are planned by another model.
   EXPECT_FALSE(LoadSpec("a100")->has_cost_model());
 }

@@ -246,9 +246,18 @@ class Tally {
   int compared_ = 0, close_ = 0, mixed_ = 0;
 };
 
-// Caches are those for which neither all nor nothing is best to fuse, if there
+// What is compared of one case on a device whose innermost shared room is of
+// `capacity` bytes.
+struct Compared {
+  Exhaustive all;
+  double found;
+};
+using Compare =
+    std::function<Compared(const Case& one, int64_t capacity, Random& random)>;
+
+// Rooms are those for which neither all nor nothing is best to fuse, if there
 // are such.
-void CompareOnCores(const char* name) {
+void CompareCases(const Compare& compare) {
   Tally tally;
   for (uint64_t seed = 0; tally.compared() < kGraphs; ++seed) {
     const std::optional<Case> one = DrawCase(seed);
@@ -256,17 +265,24 @@ void CompareOnCores(const char* name) {
     for (int64_t capacity = 16384; capacity >= 256;
          capacity = capacity * 2 / 3) {
       Random random(seed);
-      const DeviceSpec spec = SmallMachine(name, capacity, random);
-      const GroupPricer model(one->graph, one->plan, spec);
-      const Exhaustive all(one->graph, one->plan,
-                           OnCores(one->graph, model, spec));
-      if (!all.any()) break;
-      if (!all.mixed() && capacity * 2 / 3 >= 256) continue;
-      tally.Add(seed, Found(*one, model), all);
+      const Compared compared = compare(*one, capacity, random);
+      if (!compared.all.any()) break;
+      if (!compared.all.mixed() && capacity * 2 / 3 >= 256) continue;
+      tally.Add(seed, compared.found, compared.all);
       break;
     }
   }
   tally.Check();
+}
+
+void CompareOnCores(const char* name) {
+  CompareCases([&](const Case& one, int64_t capacity, Random& random) {
+    const DeviceSpec spec = SmallMachine(name, capacity, random);
+    const GroupPricer model(one.graph, one.plan, spec);
+    return Compared{
+        Exhaustive(one.graph, one.plan, OnCores(one.graph, model, spec)),
+        Found(one, model)};
+  });
 }
 
 TEST(ExhaustivePlanTest, PlansOfTwoCachesAreCloseToTheBestOfAll) {
@@ -278,28 +294,17 @@ TEST(ExhaustivePlanTest, PlansOfThreeCachesAreCloseToTheBestOfAll) {
 }
 
 TEST(ExhaustivePlanTest, PlansOfGpusAreCloseToTheBestOfAll) {
-  Tally tally;
-  for (uint64_t seed = 0; tally.compared() < kGraphs; ++seed) {
-    const std::optional<Case> one = DrawCase(seed);
-    if (!one) continue;
-    for (int64_t capacity = 16384; capacity >= 256;
-         capacity = capacity * 2 / 3) {
-      Random random(seed);
-      const DeviceSpec spec = SmallGpu(capacity, random);
-      GpuTilingOptions searched, every_tile;
-      every_tile.visits = every_tile.patience = 1 << 20;
-      GpuTilePlans plans(one->graph, one->plan, spec, searched);
-      GpuTilePlans all_plans(one->graph, one->plan, spec, every_tile);
-      const GpuCostModel model(one->graph, one->plan, plans);
-      const GpuCostModel of_all_tiles(one->graph, one->plan, all_plans);
-      const Exhaustive all(one->graph, one->plan, OnGpu(of_all_tiles));
-      if (!all.any()) break;
-      if (!all.mixed() && capacity * 2 / 3 >= 256) continue;
-      tally.Add(seed, Found(*one, model, /*may_move_more=*/true), all);
-      break;
-    }
-  }
-  tally.Check();
+  CompareCases([](const Case& one, int64_t capacity, Random& random) {
+    const DeviceSpec spec = SmallGpu(capacity, random);
+    GpuTilingOptions searched, every_tile;
+    every_tile.visits = every_tile.patience = 1 << 20;
+    GpuTilePlans plans(one.graph, one.plan, spec, searched);
+    GpuTilePlans all_plans(one.graph, one.plan, spec, every_tile);
+    const GpuCostModel model(one.graph, one.plan, plans);
+    const GpuCostModel of_all_tiles(one.graph, one.plan, all_plans);
+    return Compared{Exhaustive(one.graph, one.plan, OnGpu(of_all_tiles)),
+                    Found(one, model, /*may_move_more=*/true)};
+  });
 }
 
 }  // namespace
