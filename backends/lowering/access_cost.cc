@@ -121,8 +121,10 @@ double AccessCosts::Cost(const OpAccesses& op, const TileAccess& access,
   const int row_var = plan.row < 0 ? -1 : op.op->box[plan.row].var;
   const int active =
       static_cast<int>(std::min<int64_t>(axis.extent, plan.lanes));
+  // Those of whole vectors: a last one that is partly active ends where the
+  // axis does, which ranges of all lanes would not know.
   const RangeOf ranges =
-      ranges_.ranges((axis.extent + plan.lanes - 1) / plan.lanes, active);
+      ranges_.ranges(std::max<int64_t>(1, axis.extent / plan.lanes), active);
   std::vector<Expr> index;
   bool varies = false;
   for (const Expr& i : access.index) {

@@ -13,14 +13,6 @@ namespace tilewright::lowering {
 using kernel_ir::TileAxis;
 using kernel_ir::TileOp;
 
-namespace {
-
-// Vectors laid out in a row by operations that keep nothing in registers:
-// enough to overlap, small code.
-constexpr int64_t kUnrolledMemoryVectors = 16;
-
-}  // namespace
-
 void OpEmitter::Run() {
   std::vector<Expr> scalar;
   if (!Predicates(scalar)) return;
@@ -123,8 +115,8 @@ void OpEmitter::ChooseUnrolled() {
   }
   const int64_t limit = registers
                             ? c_.target.max_unrolled_vectors
-                            : std::min<int64_t>(c_.target.max_unrolled_vectors,
-                                                kUnrolledMemoryVectors);
+                            : std::min(c_.target.max_unrolled_vectors,
+                                       c_.target.max_unrolled_memory_vectors);
   for (int i : inner_first) {
     if (unrolled_[i]) continue;
     if (product * Steps(i) > limit) break;
@@ -154,7 +146,8 @@ void OpEmitter::Loops() {
   } else {
     const int64_t full = extent_ / plan_.lanes;
     const int unroll = static_cast<int>(std::max<int64_t>(
-        1, std::min<int64_t>(full, kUnrolledMemoryVectors / 4 / positions_)));
+        1, std::min<int64_t>(
+               full, c_.target.max_unrolled_memory_vectors / 4 / positions_)));
     if (full > 0) {
       Open(chunk_var_, full, op_.box[plan_.axis].name, unroll);
       forms_.clear();  // the chunk is no position now
@@ -217,7 +210,11 @@ Expr EmitContext::BindLoops(const Expr& expr) const {
 
 void EmitTileOp(const TileOp& op, EmitContext& context,
                 const LoopsAround& around) {
+  LegalizeReport& report = context.report;
+  const int before = report.gathers;
   OpEmitter(op, context, around).Run();
+  report.gathers_at_once =
+      std::max(report.gathers_at_once, report.gathers - before);
 }
 
 }  // namespace tilewright::lowering

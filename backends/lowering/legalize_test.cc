@@ -71,6 +71,21 @@ TEST(Legalize, GemmTileHasOneBroadcastPerRowAndOneLoadPerVector) {
       << scalar.ToString();
 }
 
+// Columns of a panel need no whole number of vectors: lanes of the last one that
+// lie beyond the panel are asked for by nobody.
+TEST(Legalize, PanelsMayEndWithinAVector) {
+  const Kernel kernel =
+      Gemm(16, 72, 20, 8, 36,
+           *Layout::Create({20, 72}, {0, 0}, {0, 0},
+                           {{1, 36, 2}, {0, 1, 20}, {1, 1, 36}},
+                           Layout::Fill::kUndefined));
+  LegalizeReport report;
+  const ScalarKernel scalar = ExpectSame(kernel, &report);
+  EXPECT_TRUE(report.demoted.empty());
+  EXPECT_EQ(report.gathers, 0) << scalar.ToString();
+  EXPECT_EQ(report.max_live_accumulators, 24);
+}
+
 TEST(Legalize, EveryTileOfGemmThatFitsRegisters) {
   for (int64_t mt : {1, 2, 3, 5}) {
     for (int64_t nt : {1, 2, 3, 7, 8, 16, 17, 31, 33})

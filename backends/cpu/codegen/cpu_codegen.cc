@@ -43,15 +43,21 @@ lowering::FunctionOptions FunctionOptionsOf(const DeviceSpec& spec,
   return options;
 }
 
-// Unrolls less where a kernel gathers a lot.
+// Unrolls operations less where one gathers a lot: first those between buffers
+// in memory, then, if that does not help, what keeps its results in registers.
 absl::StatusOr<ScalarKernel> LegalizeWithin(const kernel_ir::Kernel& kernel,
                                             lowering::VectorTarget vectors) {
+  struct Unrolled {
+    int vectors, memory_vectors;
+  };
+  const int most = vectors.max_unrolled_vectors;
   lowering::LegalizeReport report;
   TW_ASSIGN_OR_RETURN(ScalarKernel scalar,
                       lowering::Legalize(kernel, vectors, &report));
-  for (const int unrolled : {4, 1}) {
-    if (report.gathers <= kMaxGathers) break;
-    vectors.max_unrolled_vectors = unrolled;
+  for (const Unrolled less : {Unrolled{most, 4}, {most, 1}, {4, 4}, {1, 1}}) {
+    if (report.gathers_at_once <= kMaxGathers) break;
+    vectors.max_unrolled_vectors = less.vectors;
+    vectors.max_unrolled_memory_vectors = less.memory_vectors;
     report = {};
     TW_ASSIGN_OR_RETURN(scalar, lowering::Legalize(kernel, vectors, &report));
   }
