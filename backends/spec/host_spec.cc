@@ -7,7 +7,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "backends/spec/cpu_features.h"
 #include "backends/spec/load_spec.h"
 #include "backends/spec/set_source.h"
@@ -46,6 +45,31 @@ std::vector<CacheInfo> QueryCaches() {
   return caches;
 }
 
+// "AuthenticAMD 26".
+std::string QueryFamily() {
+  uint32_t a, b, c, d;
+  if (!__get_cpuid(0, &a, &b, &c, &d)) return "";
+  const uint32_t words[] = {b, d, c};
+  const std::string vendor(reinterpret_cast<const char*>(words), sizeof(words));
+  if (!__get_cpuid(1, &a, &b, &c, &d)) return "";
+  const uint32_t base = a >> 8 & 0xf, extended = a >> 20 & 0xff;
+  return absl::StrCat(vendor, " ", base == 0xf ? base + extended : base);
+}
+
+// The committed spec for hosts of such a family whose modules are built for
+// `target`: that of the family if there is one, else that of the class.
+absl::StatusOr<DeviceSpec> CommittedSpec(const std::string& target,
+                                         const std::string& family) {
+  for (const std::string& name : BuiltinSpecNames()) {
+    TW_ASSIGN_OR_RETURN(DeviceSpec spec, LoadSpec(name));
+    const auto& families = spec.cpu_families();
+    if (spec.target() == target &&
+        std::find(families.begin(), families.end(), family) != families.end())
+      return spec;
+  }
+  return LoadSpec(target);
+}
+
 // Rates of one core stay those of the class; aggregates follow the core count.
 void ScaleAggregates(MemoryLevel& level, double factor) {
   level.set_aggregate_read_bytes_per_s(level.aggregate_read_bytes_per_s() *
@@ -58,6 +82,7 @@ void ScaleAggregates(MemoryLevel& level, double factor) {
 
 HostStructure QueryHostStructure() {
   HostStructure host;
+  host.family = QueryFamily();
   host.caches = QueryCaches();
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -72,8 +97,7 @@ absl::StatusOr<DeviceSpec> CpuSpec(std::string_view cpu_class,
   TW_RETURN_IF_ERROR(CpuClassFeatures(cpu_class));
   TW_ASSIGN_OR_RETURN(
       DeviceSpec spec,
-      LoadSpec(absl::StrCat(
-          "cpu_", absl::StrReplaceAll(std::string(cpu_class), {{"-", "_"}}))));
+      CommittedSpec(absl::StrCat("cpu:", std::string(cpu_class)), host.family));
   spec.set_name("cpu");
   const double factor = static_cast<double>(host.cores) /
                         static_cast<double>(spec.unit().cores());

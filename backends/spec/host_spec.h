@@ -1,9 +1,11 @@
-// The spec of the CPU that runs this program: CPUID structure plus the
-// committed figures of its feature class. Nothing is measured.
+// The spec of the CPU that runs this program: CPUID structure plus committed
+// figures, those of its family where one was measured, else those of its
+// feature class. Nothing is measured here.
 #ifndef TILEWRIGHT_BACKENDS_SPEC_HOST_SPEC_H_
 #define TILEWRIGHT_BACKENDS_SPEC_HOST_SPEC_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,13 +24,14 @@ struct CacheInfo {
 
 // What the machine tells about itself.
 struct HostStructure {
+  std::string family;  // CPUID's vendor and family: "AuthenticAMD 26"
   std::vector<CacheInfo> caches;
   int64_t cores = 1;  // hardware threads this process may run on
 };
 HostStructure QueryHostStructure();
 
-// The committed spec of `cpu_class`, its caches and cores replaced by those of
-// `host`. The name becomes "cpu"; deterministic.
+// The committed spec for hosts of this family and `cpu_class`, its caches and
+// cores replaced by those of `host`. The name becomes "cpu"; deterministic.
 absl::StatusOr<DeviceSpec> CpuSpec(std::string_view cpu_class,
                                    const HostStructure& host);
 

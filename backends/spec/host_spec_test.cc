@@ -15,6 +15,7 @@ namespace tilewright {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 TEST(CpuFeaturesTest, CommittedSpecsNameTheFeaturesOfTheirClass) {
@@ -67,6 +68,30 @@ TEST(HostSpecTest, StructureReplacesCachesAndCores) {
   EXPECT_EQ(FindLevel(spec, "l3")->capacity_bytes(), 25165824);
   EXPECT_EQ(FindLevel(spec, "l3")->cores_sharing(), 8);
   EXPECT_EQ(spec.unit().vector_bytes(), 64);
+}
+
+TEST(HostSpecTest, AFamilyThatWasMeasuredTakesItsOwnFigures) {
+  HostStructure host;
+  host.cores = 4;
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec of_class,
+                          CpuSpec("x86-64-v4-bf16", host));
+  host.family = "AuthenticAMD 26";
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec of_family,
+                          CpuSpec("x86-64-v4-bf16", host));
+  // The core of a Zen 5 has twice the vector units of a Zen 4's.
+  EXPECT_GT(CorePeak(of_family, "f32", PeakRate::VECTOR),
+            1.5 * CorePeak(of_class, "f32", PeakRate::VECTOR));
+  EXPECT_EQ(of_family.name(), "cpu");
+  EXPECT_EQ(of_family.target(), of_class.target());
+  EXPECT_EQ(of_family.unit().cores(), 4);
+  // Kernels may use the same instructions.
+  EXPECT_THAT(of_family.features(), ElementsAreArray(of_class.features()));
+  // Where no such host was measured, and by its target, the class counts.
+  host.family = "AuthenticAMD 23";
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec of_another,
+                          CpuSpec("x86-64-v4-bf16", host));
+  EXPECT_EQ(SpecText(of_another), SpecText(of_class));
+  EXPECT_THAT(LoadSpec("cpu:x86-64-v4-bf16")->name(), "cpu_x86_64_v4_bf16");
 }
 
 TEST(HostSpecTest, OneCoreHasNoMoreBandwidthThanItsOwn) {

@@ -145,6 +145,10 @@ absl::Status CheckCostModel(const DeviceSpec& spec) {
           absl::StrCat("cost_model.", name, " must be more than 0"));
     }
   }
+  if (!(model.overlap_exponent() >= 1)) {
+    return absl::InvalidArgumentError(
+        "cost_model.overlap_exponent must be at least 1");
+  }
   return absl::OkStatus();
 }
 
@@ -194,7 +198,9 @@ absl::StatusOr<DeviceSpec> LoadSpec(std::string_view name_or_path) {
   if (name_or_path.find(':') != std::string_view::npos) {
     for (const BuiltinSpec& builtin : BuiltinSpecs()) {
       absl::StatusOr<DeviceSpec> spec = ParseSpec(builtin.text, builtin.name);
-      if (spec.ok() && spec->target() == name_or_path) return spec;
+      if (spec.ok() && spec->target() == name_or_path &&
+          spec->cpu_families().empty())
+        return spec;
     }
   }
   const std::string path(name_or_path);

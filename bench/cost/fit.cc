@@ -72,7 +72,7 @@ std::vector<Constant> ConstantsOf(const DeviceSpec& spec) {
     model(function, 1, 200, 10);
   model("scattered_element_ns", 0, 20, 0.1);
   model("row_ns", 0, 100, 1);
-  model("exposed_memory_share", 0, 1, 0.5);
+  model("overlap_exponent", 1, 16, 2);
   model("task_ns", 0, 2000, 20);
   model("stage_ns", 0, 5000, 50);
   model("block_ns", 0, 5000, 50);

@@ -118,8 +118,9 @@ TEST_F(GroupCostTest, JoinsSaveWhatCrossesTheOutermostLevel) {
     }
     return 1 - pricer.Best(group_)->one_core_seconds / apart;
   };
-  EXPECT_LT(saved(4096), 0.01);
-  EXPECT_GT(saved(65536), 0.1);
+  // What stays in a cache near by is nearly hidden behind the arithmetic.
+  EXPECT_LT(saved(4096), 0.06);
+  EXPECT_GT(saved(65536), 0.15);
 }
 
 // Columns of a tensor in memory: a row of 64 floats of each is a run.

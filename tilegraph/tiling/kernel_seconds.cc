@@ -1,6 +1,7 @@
 #include "tilegraph/tiling/kernel_seconds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "backends/spec/load_spec.h"
@@ -142,7 +143,7 @@ double KernelTimer::BlockSeconds(const KernelFeatures& kernel) const {
 // go out. Where runs are short, prefetching waits for the first line of each.
 void KernelTimer::AddTransfers(const std::vector<LevelBytes>& levels,
                                double work, KernelSeconds& seconds) const {
-  double streamed = 0, slowest_write = 0, outermost = 0, closer = 0;
+  double streamed = 0, slowest_write = 0, closer = 0;
   for (size_t i = 0; i < levels.size(); ++i) {
     const LevelBytes& across = levels[i];
     const double write = across.written / WriteBytesPerS(levels_[i]);
@@ -150,16 +151,26 @@ void KernelTimer::AddTransfers(const std::vector<LevelBytes>& levels,
     closer = std::max(closer, across.read);
     if (i == 0) {
       streamed += write + across.short_runs * levels_[0].latency_ns() / kSecond;
-      outermost = streamed;
     } else {
       slowest_write = std::max(slowest_write, write);
     }
   }
-  const double transfer = std::max(streamed, slowest_write);
   seconds.work += work;
-  seconds.transfer +=
-      std::max(transfer, work + model_.exposed_memory_share() * outermost) +
-      kTieShare * transfer - work;
+  seconds.transfer += Overlapped(work, streamed, slowest_write) - work +
+                      kTieShare * std::max(streamed, slowest_write);
+}
+
+// The norm of order p: of times that differ much the longest, of equal ones
+// more, for none hides the others perfectly.
+double KernelTimer::Overlapped(double work, double streamed,
+                               double written) const {
+  const double longest = std::max({work, streamed, written});
+  if (longest <= 0) return 0;
+  const double p = model_.overlap_exponent();
+  double sum = 0;
+  for (const double part : {work, streamed, written})
+    sum += std::pow(part / longest, p);
+  return longest * std::pow(sum, 1 / p);
 }
 
 }  // namespace tilewright

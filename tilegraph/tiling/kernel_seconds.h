@@ -1,10 +1,10 @@
 // How long a core takes for a kernel, from its counts and a device spec.
 //
-// A stage takes as long as its arithmetic, at the rate that its kind reaches,
-// or as the slowest of its transfers between memory levels, whichever is
-// longer (design: planning.md); of what crosses the outermost level a part
-// comes on top.
-// Stages come one after the other, tasks have their overhead.
+// The arithmetic of a stage, at the rate that its kind reaches, its reads and
+// its writes between memory levels overlap: together they take the norm of the
+// three times whose order the spec has, which is little more than the longest
+// of them where they differ (design: planning.md has the longest). Stages come
+// one after the other, tasks have their overhead.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_KERNEL_SECONDS_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_KERNEL_SECONDS_H_
 
@@ -39,6 +39,8 @@ class KernelTimer {
   double BlockSeconds(const KernelFeatures& kernel) const;
   void AddTransfers(const std::vector<LevelBytes>& levels, double work,
                     KernelSeconds& seconds) const;
+  // Seconds in which these three are done side by side.
+  double Overlapped(double work, double streamed, double written) const;
   double PeakFor(DType dtype) const { return peaks_[static_cast<int>(dtype)]; }
 
   const CostModel& model_;

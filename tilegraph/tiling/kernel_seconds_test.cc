@@ -44,20 +44,22 @@ TEST_F(KernelSecondsTest, FunctionsCountAsManyOperations) {
   EXPECT_DOUBLE_EQ(Seconds().work, 21e6 / peak());
 }
 
-TEST_F(KernelSecondsTest, OfHiddenTransfersTheExposedShareIsAdded) {
+TEST_F(KernelSecondsTest, TransfersOverlapWithArithmetic) {
   CostModel& model = *spec_.mutable_cost_model();
   model.set_elementwise_peak_share(1);
-  const double work = 1e6 / peak();
-  // Half as long as the arithmetic.
-  Put(work / 2 * spec_.levels(0).read_bytes_per_s());
-  model.set_exposed_memory_share(0);
-  EXPECT_LT(Seconds().transfer, 0.01 * work);
-  model.set_exposed_memory_share(0.8);
-  EXPECT_NEAR(Seconds().transfer, 0.4 * work, 0.01 * work);
-  // What takes longer than the arithmetic is not hidden anyway.
-  Put(work * 10 * spec_.levels(0).read_bytes_per_s());
-  model.set_exposed_memory_share(0);
-  EXPECT_NEAR(Seconds().transfer, 9 * work, 0.1 * work);
+  const double work = 1e6 / peak(), rate = spec_.levels(0).read_bytes_per_s();
+  const auto added = [&](double exponent, double transfer) {
+    model.set_overlap_exponent(exponent);
+    Put(transfer * rate);
+    return Seconds().transfer;
+  };
+  // Nothing is hidden.
+  EXPECT_NEAR(added(1, work / 2), work / 2, 0.01 * work);
+  // Pythagoras.
+  EXPECT_NEAR(added(2, work * 3 / 4), work / 4, 0.01 * work);
+  // Nearly all that is shorter is hidden.
+  EXPECT_LT(added(16, work / 2), 0.01 * work);
+  EXPECT_NEAR(added(16, work * 10), 9 * work, 0.1 * work);
 }
 
 TEST_F(KernelSecondsTest, TasksAndTheirStagesHaveToBeStarted) {
