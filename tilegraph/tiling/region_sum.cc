@@ -82,7 +82,7 @@ class Summation {
     return factors_[d].any ? 1 : static_cast<double>(factors_[d].span->extent);
   }
 
-  int64_t At(size_t d, const std::vector<int64_t>& tile) const {
+  int64_t BaseAt(size_t d, const std::vector<int64_t>& tile) const {
     const TileSpan& span = *factors_[d].span;
     int64_t base = span.constant;
     for (size_t v = 0; v < tile.size(); ++v) base += span.moves[v] * tile[v];
@@ -90,9 +90,14 @@ class Summation {
       base += coefficient * EvalIndex(regions_.Term(term), [&](int var) {
                 return tile[var - kTileVar];
               });
-    const int64_t elements =
-        Inside(base, span.extent, span.step, factors_[d].size);
-    return factors_[d].any ? elements > 0 : elements;
+    return base;
+  }
+
+  int64_t At(size_t d, const std::vector<int64_t>& tile) const {
+    const Factor& factor = factors_[d];
+    const int64_t elements = Inside(BaseAt(d, tile), factor.span->extent,
+                                    factor.span->step, factor.size);
+    return factor.any ? elements > 0 : elements;
   }
 
   double Product(const Dims& dims, const std::vector<int64_t>& tile) const {
@@ -101,23 +106,53 @@ class Summation {
     return elements;
   }
 
-  // Tiles [first, end) along `var` in which nothing of dimension d is clipped.
-  // REQUIRES: it moves with `var` alone, linearly.
-  void Unclipped(size_t d, size_t var, int64_t& first, int64_t& end) const {
+  // Tiles [first, end) along `var`, the others as in `tile`, in which nothing
+  // of dimension d is clipped.
+  // REQUIRES: it moves with `var`, linearly; tile[var] is 0.
+  void Unclipped(size_t d, size_t var, const std::vector<int64_t>& tile,
+                 int64_t& first, int64_t& end) const {
     const TileSpan& span = *factors_[d].span;
-    const int64_t move = span.moves[var];
-    const int64_t last = span.constant + (span.extent - 1) * span.step;
-    // 0 <= constant + move * t, last + move * t < size
+    const int64_t move = span.moves[var], base = BaseAt(d, tile);
+    const int64_t last = base + (span.extent - 1) * span.step;
+    // 0 <= base + move * t, last + move * t < size
     if (move > 0) {
-      first =
-          std::max(first, CeilDiv(std::max<int64_t>(0, -span.constant), move));
+      first = std::max(first, CeilDiv(std::max<int64_t>(0, -base), move));
       end = std::min(end, FloorDiv(factors_[d].size - 1 - last, move) + 1);
     } else {
       first = std::max(
           first,
           CeilDiv(std::max<int64_t>(0, last - factors_[d].size + 1), -move));
-      end = std::min(end, FloorDiv(span.constant, -move) + 1);
+      end = std::min(end, FloorDiv(base, -move) + 1);
     }
+  }
+
+  // Over all tiles along `var`, the others as in `tile`. Only those that are
+  // clipped are looked at.
+  // REQUIRES: all move linearly; tile[var] is 0, and is again afterwards.
+  double SumAlong(size_t var, const Dims& dims,
+                  std::vector<int64_t>& tile) const {
+    double fixed = 1, whole = 1;
+    int64_t first = 0, end = trips_[var];
+    Dims moving;
+    for (const size_t d : dims) {
+      if (factors_[d].span->moves[var] == 0) {
+        fixed *= static_cast<double>(At(d, tile));
+        continue;
+      }
+      moving.push_back(d);
+      whole *= Whole(d);
+      Unclipped(d, var, tile, first, end);
+    }
+    if (fixed == 0) return 0;
+    if (first >= end) first = end = 0;
+    double sum = static_cast<double>(end - first) * whole;
+    int64_t& t = tile[var];
+    for (; t < trips_[var]; ++t) {
+      if (t == first) t = end;
+      if (t < trips_[var]) sum += Product(moving, tile);
+    }
+    t = 0;
+    return fixed * sum;
   }
 
   double SumOver(const Dims& dims, uint32_t moving) const {
@@ -138,37 +173,30 @@ class Summation {
     }
     std::vector<int64_t> tile(trips_.size(), 0);
     if (vars.empty()) return Product(dims, tile);
-    double sum = 0;
-    if (vars.size() == 1 &&
-        std::all_of(dims.begin(), dims.end(), [&](size_t d) {
-          return factors_[d].span->others.empty();
-        })) {
-      const size_t var = vars[0];
-      int64_t first = 0, end = trips_[var];
-      for (const size_t d : dims) Unclipped(d, var, first, end);
-      if (first < end) {
-        sum = static_cast<double>(end - first);
-        for (const size_t d : dims) sum *= Whole(d);
-      } else {
-        first = end = 0;
-      }
-      for (int64_t& t = tile[var]; t < trips_[var]; ++t) {
-        if (t == first) t = end;
-        if (t < trips_[var]) sum += Product(dims, tile);
-      }
-      return sum;
-    }
-    if (tiles > static_cast<double>(kMostEnumerated)) {
+    const bool linear = std::all_of(dims.begin(), dims.end(), [&](size_t d) {
+      return factors_[d].span->others.empty();
+    });
+    // Along the longest there is nothing to look at but its ends.
+    const auto longest = std::max_element(
+        vars.begin(), vars.end(),
+        [&](size_t a, size_t b) { return trips_[a] < trips_[b]; });
+    const size_t inner = *longest;
+    if (linear) {
+      vars.erase(longest);
+    } else if (tiles > static_cast<double>(kMostEnumerated)) {
       for (const size_t var : vars) tile[var] = trips_[var] / 2;
       return Product(dims, tile) * tiles;
     }
-    for (int64_t i = 0; i < static_cast<int64_t>(tiles); ++i) {
+    int64_t count = 1;
+    for (const size_t var : vars) count *= trips_[var];
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
       int64_t rest = i;
       for (const size_t var : vars) {
         tile[var] = rest % trips_[var];
         rest /= trips_[var];
       }
-      sum += Product(dims, tile);
+      sum += linear ? SumAlong(inner, dims, tile) : Product(dims, tile);
     }
     return sum;
   }
