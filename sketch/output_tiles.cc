@@ -164,7 +164,11 @@ Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
     const AxisTile& axis = tiles.axes[i];
     Handle loop = writer.Loop(block, names[i].name);
     int64_t left = tiles.TaskExtent(static_cast<int>(i));
-    if (!whole_task) left = std::min(left, axis.vectors * axis.tile);
+    // Of what is padded behind it there may be less than the padding's tile.
+    if (!whole_task) {
+      left =
+          std::min({left, axis.vectors * axis.tile, names[i].extent.value()});
+    }
     const auto split = [&](int64_t extent) {
       const std::vector<Handle> parts =
           writer.Split(loop, Factors{CeilDiv(left, extent), extent});
