@@ -142,6 +142,7 @@ class Builder {
     ForEachLoad(body_, [&](const Expr& load) {
       space.accesses.push_back(AccessOf(load, unit));
     });
+    for (const Expr& value : body_) space.guarded |= value.op() == Op::kSelect;
     space.registers = static_cast<int>(spec_.unit().vector_registers());
     space.registers_per_unit = static_cast<int>(CeilDiv(unit.elements, lanes));
     if (reduction_.compute.combiner->kind() != Combiner::Kind::kSum) {

@@ -28,6 +28,15 @@ constexpr int64_t kMostTaps = 49;
 constexpr int64_t kLongAxis = 8;
 // Shared operands that stay in registers from tile to tile.
 constexpr int64_t kMostHeld = 10;
+// Of windows without weights, which are soon bound by memory: what another row
+// of the image costs a tile, where it may lie outside too, and a line that
+// comes from or goes to the outermost cache (64 bytes at 25 a cycle).
+constexpr double kImageRowCost = 4;
+constexpr double kGuardedRowCost = 12;
+constexpr double kLineCost = 5.5;
+// Elements (vectors) that such a tile loads. While it combines more of them,
+// the loads of the next tile do not begin: units and memory take turns.
+constexpr int64_t kMostLoaded = 27;
 
 // Full pieces and the rest when an extent is cut.
 struct Cut {
@@ -47,6 +56,18 @@ bool Moves(const WindowAccess& access, int axis) {
   return false;
 }
 
+// Whether a dimension is indexed by outputs and window together: weights have
+// none.
+bool Slides(const WindowAccess& access) {
+  for (const auto& dim : access.dims) {
+    bool output = false, window = false;
+    for (const WindowAccess::Term& term : dim)
+      (term.axis < kFirstReduceAxis ? output : window) = true;
+    if (output && window) return true;
+  }
+  return false;
+}
+
 class Chooser {
  public:
   explicit Chooser(const WindowSpace& space) : space_(space) {}
@@ -55,13 +76,13 @@ class Chooser {
     best_.unrolled.assign(space_.reduce.size(), 1);
     WindowTile tile = best_;
     UnrollFrom(0, 1, tile);
-    return best_;
+    return Stream(best_);
   }
 
   WindowTile Run(const std::vector<int64_t>& unrolled) {
     best_.unrolled = unrolled;
     TryTiles(best_);
-    return best_;
+    return Stream(best_);
   }
 
   // The time that counts is the one until the last core is done.
@@ -85,6 +106,20 @@ class Chooser {
   }
 
  private:
+  // `tile`; but of windows without weights that are unrolled whole, the one
+  // with the same taps that passes through memory best.
+  WindowTile Stream(const WindowTile& tile) {
+    streams_ = tile.unrolled == space_.reduce;
+    for (const WindowAccess& access : space_.accesses)
+      streams_ &= Slides(access);
+    if (!streams_) return tile;
+    memory_cost_ = MemoryCost();
+    best_ = tile;
+    least_ = std::numeric_limits<double>::infinity();
+    TryTiles(tile);
+    return best_;
+  }
+
   // Tries to unroll none, a part or all of the reduce axes from `axis` on.
   void UnrollFrom(size_t axis, int64_t taps, WindowTile& tile) {
     if (axis == space_.reduce.size()) {
@@ -184,15 +219,38 @@ class Chooser {
     return taps > 1 && Outputs(tile) * taps > kMostUnrolled;
   }
 
-  bool IsPreferable(const WindowTile& tile) const {
+  bool IsPreferable(const WindowTile& tile) {
     const bool fills_much =
         tile.rows * tile.outer_rows > 1 &&
         Outputs(tile) * space_.registers_per_unit > space_.most_outputs;
-    return !fills_much && (!space_.allowed || space_.allowed(tile));
+    return !fills_much && !LoadsMuch(tile) &&
+           (!space_.allowed || space_.allowed(tile));
+  }
+
+  bool LoadsMuch(const WindowTile& tile) {
+    return streams_ && Loaded(Extents(tile.vectors, tile.rows, tile.outer_rows,
+                                      tile.unrolled)) > kMostLoaded;
+  }
+
+  // Different elements (vectors) of all accesses.
+  int64_t Loaded(const std::vector<int64_t>& extents) {
+    int64_t loaded = 0;
+    for (const WindowAccess& access : space_.accesses)
+      loaded += Distinct(access, extents);
+    return loaded;
+  }
+
+  // What reading and writing everything once takes.
+  double MemoryCost() {
+    const int64_t outputs = space_.vectors * space_.rows * space_.outer_rows;
+    const int64_t loaded = Loaded(
+        Extents(space_.vectors, space_.rows, space_.outer_rows, space_.reduce));
+    return kLineCost * static_cast<double>(outputs + loaded);
   }
 
   // Time over the whole output, in multiply-adds: of one tile after the other,
-  // or of cores that take tiles at once.
+  // or of cores that take tiles at once. Not less than memory takes: of the
+  // tiles that are as fast, the first and smallest is preferred.
   double Cost(const WindowTile& tile) {
     if (tasks_) {
       return CostOnCores(
@@ -209,7 +267,7 @@ class Chooser {
         }
       }
     }
-    return cost;
+    return std::max(cost, memory_cost_);
   }
 
   // Of one that ends after so many vectors, rows and outer rows.
@@ -231,13 +289,35 @@ class Chooser {
     }
     const double outputs =
         static_cast<double>(vectors * rows * outer_rows) * unit;
-    return steps * (std::max(outputs, kAccumulatorsToHideLatency) * taps *
-                        space_.operations +
-                    kLoadCost * loads + (steps > 1 ? kStepCost : 0)) +
-           kTileCost + kStoreCost * outputs;
+    // Tiles without weights and steps do not wait for each other.
+    const double busy =
+        streams_ ? outputs : std::max(outputs, kAccumulatorsToHideLatency);
+    return steps * (busy * taps * space_.operations + kLoadCost * loads +
+                    (steps > 1 ? kStepCost : 0)) +
+           kTileCost + kStoreCost * outputs +
+           (streams_ ? RowCost() * ImageRows(extents) : 0);
+  }
+
+  double RowCost() const {
+    return space_.guarded ? kGuardedRowCost : kImageRowCost;
+  }
+
+  // Rows of images that a tile without weights reads in.
+  double ImageRows(std::vector<int64_t> extents) {
+    extents[kVectorAxis] = 1;
+    int64_t rows = 0;
+    for (WindowAccess access : space_.accesses) {
+      for (auto& dim : access.dims) {
+        if (Moves({{dim}}, kRowAxis)) dim.clear();
+      }
+      rows += Distinct(access, extents);
+    }
+    return static_cast<double>(rows);
   }
 
   const WindowSpace& space_;
+  bool streams_ = false;            // choosing for windows without weights
+  double memory_cost_ = 0;          // of the whole output, if so
   std::optional<TileTasks> tasks_;  // of cores that take tiles at once
   std::map<Sum, int64_t> values_;
   WindowTile best_;

@@ -47,6 +47,7 @@ struct WindowSpace {
   std::vector<WindowAccess> accesses;
   int registers = 32;          // architectural vector registers
   int registers_per_unit = 1;  // that one unit of `vectors` fills
+  bool guarded = false;        // what lies outside the image is asked for
   int temporaries = 0;    // registers that one combination needs for itself
   double operations = 1;  // instructions of one combination
   // Whether a tile may be; unset: all may.

@@ -163,8 +163,11 @@ std::vector<Case> Cases() {
       {"transpose", Transpose{{8, 96, 112, 112}, {0, 2, 3, 1}}},
       {"transpose", Transpose{{8, 112, 112, 96}, {0, 3, 1, 2}}},
 
+      {"pooling", Pool{"MaxPool", 64, 256, 2, 2}},
+      {"pooling", Pool{"MaxPool", 256, 64, 2, 2}},
       {"pooling", Pool{"MaxPool", 64, 112, 3, 2}},
       {"pooling", Pool{"MaxPool", 512, 112, 3, 2}},
+      {"pooling", Pool{"AveragePool", 256, 64, 2, 2}},
       {"pooling", Pool{"AveragePool", 128, 56, 3, 1}},
       {"pooling", Pool{"AveragePool", 512, 112, 3, 1}},
       {"pooling", Pool{"GlobalAveragePool", 2048, 7}},

@@ -2,13 +2,15 @@
 // machine code: how fast, how large, how many spills. For people who work on
 // rules, lowering or the code generator.
 //
-//   workload_bench [--seconds=S] [--threads=N] [--cold] FILE...
+//   workload_bench [--seconds=S] [--threads=N] [--cold] [--decisions=FILE]
+//                  FILE...
 //   workload_bench --show=scalar|source FILE
 //
 // prints one line of figures per file, beside the register-only peak of one
 // core in the same run; or the schedule, tile tier and scalar tier, or the
 // assembly. Cold: every run takes other copies of the arguments, 256 MiB of
-// them in turn.
+// them in turn. Decisions: lines "NAME = VALUE" (docs/decisions.md) that
+// overrule the default schedule's.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -28,8 +30,10 @@
 #include "base/status_macros.h"
 #include "bench/options/options.h"
 #include "sketch/default_schedule.h"
+#include "sketch/generator.h"
 #include "sketch/replay.h"
 #include "sketch/workload.h"
+#include "tilegraph/decision/table.h"
 
 namespace tilewright::bench {
 namespace {
@@ -42,6 +46,7 @@ struct Options {
   double seconds = 1;
   int threads = 1;
   bool cold = false;
+  Answers answers;
 };
 
 // A kernel on a device, ready to be launched on any of its sets of arguments.
@@ -129,19 +134,21 @@ double Flops(const TensorGraph& graph) {
 
 absl::StatusOr<kernel_ir::ScalarKernel> Compile(
     const backends::Codegen& codegen, const sketch::Workload& workload,
-    const std::string& show) {
-  TW_ASSIGN_OR_RETURN(const sketch::Schedule schedule,
-                      sketch::DefaultSchedule(workload, codegen.spec()));
+    const Options& options) {
+  TW_ASSIGN_OR_RETURN(
+      const sketch::Schedule schedule,
+      sketch::GenerateWith(sketch::Generators(workload).front(), workload,
+                           codegen.spec(), options.answers));
   TW_ASSIGN_OR_RETURN(const sketch::BlockTree tree,
                       sketch::Replay(workload, schedule));
   TW_ASSIGN_OR_RETURN(const kernel_ir::Kernel tiles,
                       lowering::Lower(tree, "kernel"));
   TW_ASSIGN_OR_RETURN(kernel_ir::ScalarKernel scalar, codegen.Legalize(tiles));
-  if (show == "scalar") {
+  if (options.show == "scalar") {
     std::printf("%s\n%s\n%s\n", schedule.ToString().c_str(),
                 tiles.ToString().c_str(), scalar.ToString().c_str());
   }
-  if (show == "source") {
+  if (options.show == "source") {
     TW_ASSIGN_OR_RETURN(const std::string source, codegen.Source(scalar));
     std::printf("%s", source.c_str());
   }
@@ -193,7 +200,7 @@ absl::Status Measure(const std::string& path, const Options& options,
                       sketch::ParseWorkload(text));
   TW_ASSIGN_OR_RETURN(const auto stream, device.CreateStream());
   TW_ASSIGN_OR_RETURN(kernel_ir::ScalarKernel scalar,
-                      Compile(codegen, workload, options.show));
+                      Compile(codegen, workload, options));
   if (!options.show.empty()) return absl::OkStatus();
   TW_ASSIGN_OR_RETURN(const int64_t build_ns, device.TimeNs(*stream, [&] {
     return codegen.Emit({scalar}).status();
@@ -241,8 +248,13 @@ absl::Status Run(const Options& options) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<Answers> ReadAnswers(const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, int64_t{1} << 20));
+  return ParseAnswers(text);
+}
+
 constexpr char kUsage[] =
-    "workload_bench [--seconds=S] [--threads=N] [--cold] "
+    "workload_bench [--seconds=S] [--threads=N] [--cold] [--decisions=FILE] "
     "[--show=scalar|source] FILE...";
 
 int Main(const std::vector<std::string>& arguments) {
@@ -254,6 +266,11 @@ int Main(const std::vector<std::string>& arguments) {
     return what == "scalar" || what == "source"
                ? absl::OkStatus()
                : absl::InvalidArgumentError("give scalar or source");
+  });
+  parser.Value("decisions", [&](absl::string_view path) {
+    absl::StatusOr<Answers> answers = ReadAnswers(std::string(path));
+    if (answers.ok()) options.answers = *std::move(answers);
+    return answers.status();
   });
   parser.Number("seconds", &options.seconds, 0.0);
   parser.Number("threads", &options.threads, 1);
