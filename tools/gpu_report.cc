@@ -7,7 +7,7 @@
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tiling/align/gpu_kernels.h"
-#include "tilegraph/tiling/align/gpu_price.h"
+#include "tilegraph/tiling/align/gpu_levels.h"
 #include "tools/model_source.h"
 #include "tools/usage.h"
 #include "tools/user_path.h"
@@ -21,7 +21,7 @@ std::optional<DeviceSpec> GpuSpecFrom(const CommandLine& line) {
       absl::StrContains(name, '/') || absl::EndsWith(name, ".textproto");
   const absl::StatusOr<DeviceSpec> spec =
       LoadSpec(file ? UserPath(name) : name);
-  if (!spec.ok() || !IsGpu(*spec)) return std::nullopt;
+  if (!spec.ok() || !GpuLevelsOf(*spec)) return std::nullopt;
   return *spec;
 }
 

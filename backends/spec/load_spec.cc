@@ -127,8 +127,8 @@ bool NeedsCostModel(const DeviceSpec& spec) {
 // Nothing may be left out but what a machine can do without: a fitted constant
 // may be 0.
 absl::Status CheckCostModel(const DeviceSpec& spec) {
+  if (!NeedsCostModel(spec)) return absl::OkStatus();
   if (!spec.has_cost_model()) {
-    if (!NeedsCostModel(spec)) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "a spec of a CPU needs a cost_model: take that of cpu_x86_64_v4_bf16, "
         "or fit one to the machine (bench/cost:fit)");

@@ -20,8 +20,8 @@ TEST(LoadSpecTest, EveryCommittedSpecLoadsUnderItsFileName) {
       BuiltinSpecNames(),
       ElementsAre("a100", "cpu_x86_64_v2", "cpu_x86_64_v3", "cpu_x86_64_v4",
                   "cpu_x86_64_v4_amx", "cpu_x86_64_v4_bf16",
-                  "cpu_x86_64_v4_vnni", "cpu_zen5", "h100", "h200", "mi210",
-                  "mi300x", "mi50", "t4", "unit", "v100"));
+                  "cpu_x86_64_v4_vnni", "cpu_zen5", "h100", "h200", "ipu_mk2",
+                  "mi210", "mi300x", "mi50", "t4", "unit", "v100"));
   for (const std::string& name : BuiltinSpecNames()) {
     TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(name));
     EXPECT_EQ(spec.name(), name);
@@ -65,6 +65,19 @@ TEST(LoadSpecTest, SpecsOfGpusAddUpToTheirDataSheets) {
       EXPECT_GT(CorePeak(spec, unit.operand_dtype(), PeakRate::MATRIX), 0)
           << sheet.name << " " << unit.name();
   }
+}
+
+// What Graphcore says of the whole GC200.
+TEST(LoadSpecTest, TheSpecOfTheIpuAddsUpToItsDataSheet) {
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("ipu_mk2"));
+  const double cores = static_cast<double>(spec.unit().cores()) * 1e-12;
+  EXPECT_NEAR(cores * CorePeak(spec, "f16", PeakRate::MATRIX), 250, 0.1);
+  EXPECT_NEAR(cores * CorePeak(spec, "f32", PeakRate::MATRIX), 62.5, 0.1);
+  const MemoryLevel& tiles = *FindLevel(spec, "shared");
+  EXPECT_EQ(tiles.instances() * tiles.capacity_bytes(), 1472 * 624 * 1024);
+  EXPECT_NEAR(tiles.read_bytes_per_s() * cores, 47.5, 0.01);
+  for (const MemoryLevel& level : spec.levels())
+    EXPECT_NE(level.kind(), MemoryLevel::CACHE);
 }
 
 TEST(LoadSpecTest, AFileLoadsAsItsTextWasPrinted) {
@@ -146,8 +159,8 @@ TEST(ValidateSpecTest, ACpuNeedsACostModelWhoseNumbersHaveSources) {
       "cost_model.row_peak_share must be more than 0");
   ExpectInvalidCpu([](DeviceSpec& s) { s.mutable_cost_model()->set_row_ns(2); },
                    "cost_model.row_ns has no source");
-  // GPUs are planned by another model.
-  EXPECT_FALSE(LoadSpec("a100")->has_cost_model());
+  // GPUs are planned by another model, which knows one of these numbers.
+  EXPECT_EQ(LoadSpec("a100")->cost_model().row_peak_share(), 0);
 }
 
 TEST(LoadSpecTest, LevelsAndPeaksAreFoundByName) {

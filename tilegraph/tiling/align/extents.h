@@ -1,4 +1,4 @@
-// Elements of boxes; internal to the prices.
+// Elements of boxes; internal to the evaluator.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_ALIGN_EXTENTS_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_ALIGN_EXTENTS_H_
 

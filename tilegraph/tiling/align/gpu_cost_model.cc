@@ -58,8 +58,9 @@ absl::StatusOr<std::vector<GroupCost>> GpuCostModel::BestFew(
   cost.tile = plan.tile;
   cost.tasks = static_cast<double>(plan.blocks());
   cost.flops = plan.cost.operations;
-  cost.memory_bytes = plan.cost.dram_bytes;
-  cost.shared_bytes = std::max(0.0, plan.cost.l2_bytes - plan.cost.dram_bytes);
+  cost.memory_bytes = plan.cost.memory_bytes;
+  cost.shared_bytes =
+      std::max(0.0, plan.cost.near_bytes - plan.cost.memory_bytes);
   cost.private_bytes = plan.cost.shared_bytes;
   cost.scratch_bytes = plan.shared_bytes;
   cost.kept_bytes = static_cast<double>(plan.shared_bytes);

@@ -21,7 +21,7 @@ namespace tilewright {
 // The best tiles of groups, equal ones planned once. Not thread-safe.
 class GpuTilePlans {
  public:
-  // All must outlive it and what it returns. REQUIRES: IsGpu(spec).
+  // All must outlive it and what it returns. REQUIRES: GpuLevelsOf(spec).
   GpuTilePlans(const TensorGraph& graph, const Plan& plan,
                const DeviceSpec& spec, const GpuTilingOptions& options)
       : graph_(graph), plan_(plan), spec_(spec), options_(options) {}

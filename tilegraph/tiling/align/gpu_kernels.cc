@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "tilegraph/tiling/align/gpu_cost_model.h"
-#include "tilegraph/tiling/align/gpu_price.h"
+#include "tilegraph/tiling/align/gpu_levels.h"
 #include "tilegraph/tiling/connect_plan.h"
 #include "tilegraph/tiling/joined_groups.h"
 
@@ -36,9 +36,9 @@ GpuKernel KernelOf(std::vector<int> groups, const Group& group,
 absl::StatusOr<std::vector<GpuKernel>> PlanGpuKernels(
     const TensorGraph& graph, const Plan& plan, const DeviceSpec& spec,
     const GpuKernelsOptions& options) {
-  if (!IsGpu(spec))
+  if (!GpuLevelsOf(spec))
     return absl::InvalidArgumentError(
-        absl::StrCat("spec '", spec.name(), "' is of no GPU"));
+        absl::StrCat("spec '", spec.name(), "' has no cores with scratchpads"));
   GpuTilePlans plans(graph, plan, spec, options.tiling);
   ConnectPlanOptions connect;
   connect.search = options.search;
@@ -90,7 +90,7 @@ std::string ToString(const TensorGraph& graph, const Plan& plan,
     out += "\n" + ToString(graph, *kernel.tiles);
     seconds += kernel.tiles->cost.seconds;
     apart += kernel.apart_seconds;
-    bytes += kernel.tiles->cost.dram_bytes;
+    bytes += kernel.tiles->cost.memory_bytes;
   }
   absl::StrAppendFormat(&out,
                         "%d kernels, %d of them joined: %.1f us, %.2f MB of "

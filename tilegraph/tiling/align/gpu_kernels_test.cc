@@ -69,8 +69,8 @@ TEST(GpuKernelsTest, ResultsThatLeaveAreWrittenByTheJoinedKernel) {
     EXPECT_TRUE(tiles.remaps[0] && tiles.remaps[0]->partitions);
     EXPECT_THAT(ToString(product, plan, kernels), HasSubstr("writes A too"));
     // X comes, A and B go; A does not come back.
-    EXPECT_GE(tiles.cost.dram_bytes, 3 * 4096 * 64 * 4);
-    EXPECT_LT(tiles.cost.dram_bytes, 3.2 * 4096 * 64 * 4);
+    EXPECT_GE(tiles.cost.memory_bytes, 3 * 4096 * 64 * 4);
+    EXPECT_LT(tiles.cost.memory_bytes, 3.2 * 4096 * 64 * 4);
 
     // Nobody would compute the second half of S.
     const TensorGraph half = Products(512, 64, {"S = A B", R"(
@@ -140,7 +140,7 @@ TEST(GpuKernelsTest, AttentionBecomesOneKernel) {
       EXPECT_DOUBLE_EQ(joined[0].apart_seconds, seconds);
       EXPECT_LT(joined[0].tiles->cost.seconds, seconds);
       // Scores and weights stay inside: 2 * 12 * n * n f16 less each way.
-      EXPECT_LT(joined[0].tiles->cost.dram_bytes,
+      EXPECT_LT(joined[0].tiles->cost.memory_bytes,
                 4.0 * 12 * 64 * static_cast<double>(tokens) * 2 * 2);
     }
   }

@@ -1,6 +1,8 @@
 #include "tilegraph/tiling/align/gpu_tile_plan.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -72,12 +74,83 @@ int64_t GpuTilePlan::blocks() const {
   return product;
 }
 
-std::string BoundOf(const GpuCost& cost) {
-  const double most = std::max({cost.compute_seconds, cost.shared_seconds,
-                                cost.l2_seconds, cost.dram_seconds});
-  if (most == cost.compute_seconds) return "compute";
-  if (most == cost.shared_seconds) return "shared";
-  return most == cost.l2_seconds ? "l2" : "dram";
+GpuLimit LimitOf(const GpuTilePlan& plan) {
+  using Kind = GpuLimit::Kind;
+  const GpuCost& cost = plan.cost;
+  const auto of_level = [](double seconds, double bytes,
+                           const MemoryLevel& level) {
+    const double rate = level.aggregate_read_bytes_per_s();
+    return GpuLimit{Kind::kBandwidth, level.name(), seconds,
+                    rate > 0 && seconds > 0 ? bytes / rate / seconds : 1};
+  };
+  const GpuLimit rates[] = {
+      {Kind::kPeak, "peak", cost.compute_seconds,
+       cost.compute_seconds > 0
+           ? cost.busy_compute_seconds / cost.compute_seconds
+           : 1},
+      of_level(cost.shared_seconds, cost.shared_bytes, *plan.levels.scratchpad),
+      of_level(cost.near_seconds, cost.near_bytes, *plan.levels.near),
+      of_level(cost.memory_seconds, cost.memory_bytes, *plan.levels.memory)};
+  GpuLimit limit = *std::max_element(std::begin(rates), std::end(rates),
+                                     [](const GpuLimit& a, const GpuLimit& b) {
+                                       return a.seconds < b.seconds;
+                                     });
+  const double fixed =
+      cost.seconds -
+      (cost.overlaps ? limit.seconds
+                     : std::max(cost.compute_seconds, cost.shared_seconds) +
+                           std::max(cost.near_seconds, cost.memory_seconds));
+  if (fixed > limit.seconds) return {Kind::kLaunch, "launch", fixed, 1};
+  if (limit.reached < 0.5) {
+    limit.kind = Kind::kOccupancy;
+    limit.name = plan.blocks() < cost.blocks_at_once
+                     ? "grid"
+                     : std::string(Name(plan.occupancy.limit));
+  }
+  return limit;
+}
+
+std::string ToString(const GpuTilePlan& plan, const GpuLimit& limit) {
+  const std::string of_all = absl::StrFormat(
+      "%.1f of %.1f us", limit.seconds * 1e6, plan.cost.seconds * 1e6);
+  const std::string reached =
+      absl::StrFormat("at %.0f %%", 100 * limit.reached);
+  switch (limit.kind) {
+    case GpuLimit::Kind::kLaunch:
+      return absl::StrCat("launch and barriers (", of_all, ")");
+    case GpuLimit::Kind::kOccupancy:
+      return absl::StrCat("occupancy by ", limit.name, " (",
+                          plan.occupancy.blocks_per_core,
+                          " resident on a core, ", plan.blocks(), " blocks; ",
+                          of_all, ", ", reached, ")");
+    case GpuLimit::Kind::kPeak:
+      return absl::StrCat("peak (", of_all, ", ", reached, ")");
+    case GpuLimit::Kind::kBandwidth:
+      return absl::StrCat(limit.name, " bandwidth (", of_all, ", ", reached,
+                          ")");
+  }
+  return "";
+}
+
+std::vector<LevelOfEdge> LevelsOfEdges(const TensorGraph& graph,
+                                       const GpuTilePlan& plan) {
+  std::vector<LevelOfEdge> edges;
+  for (const GpuMember& member : plan.members.members) {
+    std::set<TensorId> read;
+    for (const GpuLoad& load : member.loads) {
+      if (graph.tensor(load.tensor).kind != TensorKind::kCompute ||
+          !read.insert(load.tensor).second)
+        continue;
+      const bool inside = std::binary_search(
+          plan.part.members.begin(), plan.part.members.end(), load.tensor);
+      edges.push_back(
+          {load.tensor, member.id,
+           !inside       ? &LevelBetweenKernels(graph, load.tensor, plan.levels)
+           : load.shared ? plan.levels.scratchpad
+                         : plan.levels.registers});
+    }
+  }
+  return edges;
 }
 
 std::string ToString(const TensorGraph& graph, const GpuTilePlan& plan) {
@@ -102,13 +175,17 @@ std::string ToString(const TensorGraph& graph, const GpuTilePlan& plan) {
                   ToAbsl(Name(plan.occupancy.limit)), "), ", plan.cost.waves,
                   plan.cost.waves == 1 ? " wave\n" : " waves\n");
   absl::StrAppendFormat(
-      &out,
-      "  %.1f us, bound by %s: compute %.1f, shared %.1f, l2 %.1f (%.2f MB), "
-      "dram %.1f (%.2f MB)\n",
-      plan.cost.seconds * 1e6, BoundOf(plan.cost),
-      plan.cost.compute_seconds * 1e6, plan.cost.shared_seconds * 1e6,
-      plan.cost.l2_seconds * 1e6, plan.cost.l2_bytes * 1e-6,
-      plan.cost.dram_seconds * 1e6, plan.cost.dram_bytes * 1e-6);
+      &out, "  %.1f us: compute %.1f, %s %.1f", plan.cost.seconds * 1e6,
+      plan.cost.compute_seconds * 1e6, plan.levels.scratchpad->name(),
+      plan.cost.shared_seconds * 1e6);
+  if (plan.levels.shares())
+    absl::StrAppendFormat(&out, ", %s %.1f (%.2f MB)", plan.levels.near->name(),
+                          plan.cost.near_seconds * 1e6,
+                          plan.cost.near_bytes * 1e-6);
+  absl::StrAppendFormat(&out, ", %s %.1f (%.2f MB)", plan.levels.memory->name(),
+                        plan.cost.memory_seconds * 1e6,
+                        plan.cost.memory_bytes * 1e-6);
+  absl::StrAppend(&out, "; limited by ", ToString(plan, LimitOf(plan)), "\n");
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "tilegraph/tiling/align/bank_layout.h"
 #include "tilegraph/tiling/align/block_order.h"
 #include "tilegraph/tiling/align/block_remap.h"
+#include "tilegraph/tiling/align/gpu_levels.h"
 #include "tilegraph/tiling/align/gpu_part.h"
 #include "tilegraph/tiling/align/matrix_forms.h"
 #include "tilegraph/tiling/align/occupancy.h"
@@ -43,20 +44,25 @@ struct ClusterTile {
 // What is predicted of all blocks on the whole device.
 struct GpuCost {
   double operations = 0;    // idle lanes and padded fragments included
-  double dram_bytes = 0;    // from and to memory, with reuse in the caches
-  double l2_bytes = 0;      // from and to the cores
+  double memory_bytes = 0;  // from and to memory, with what is found nearer
+  double near_bytes = 0;    // from and to the cores
   double shared_bytes = 0;  // through the banks
   int64_t waves = 1;
+  int64_t blocks_at_once = 1;  // on all cores, resident
   // Each with its quantisation; what takes longest counts, all where a core has
-  // neither a second block nor a second buffer.
-  double compute_seconds = 0, shared_seconds = 0, l2_seconds = 0,
-         dram_seconds = 0;
+  // neither a second block nor a second buffer. `near`: from what is next to
+  // the cores.
+  double compute_seconds = 0, shared_seconds = 0, near_seconds = 0,
+         memory_seconds = 0;
+  double busy_compute_seconds = 0;  // of compute_seconds, with all cores busy
+  bool overlaps = true;     // a second block or buffer: else parts add up
   double sync_seconds = 0;  // barriers of blocks
   double seconds = 0;       // with the launch
 };
 
 struct GpuTilePlan {
   Subgraph part;
+  GpuLevels levels;           // point into the spec
   std::vector<int64_t> tile;  // of the last output
   std::vector<int64_t> grid;  // blocks along each dimension
   BlockOrder order;
@@ -76,8 +82,36 @@ struct GpuTilePlan {
   int64_t blocks() const;
 };
 
-// The largest of the parts of the time: "compute", "shared", "l2", "dram".
-std::string BoundOf(const GpuCost& cost);
+// What keeps a kernel from being faster.
+struct GpuLimit {
+  enum class Kind {
+    kLaunch,     // and barriers
+    kOccupancy,  // less than half of a rate is reached: too little in flight
+    kPeak,
+    kBandwidth
+  };
+  Kind kind = Kind::kLaunch;
+  // "launch", "peak"; of bandwidth the level; of occupancy what keeps more
+  // blocks from being resident, "grid" where there are no more.
+  std::string name;
+  double seconds = 0;  // that it accounts for
+  double reached = 1;  // share of the peak or bandwidth
+};
+GpuLimit LimitOf(const GpuTilePlan& plan);
+// "l2 bandwidth (12.1 of 16.4 us, at 80 %)".
+std::string ToString(const GpuTilePlan& plan, const GpuLimit& limit);
+
+// A read of what some compute makes: at which level of memory it passes to its
+// reader, a member of this kernel.
+struct LevelOfEdge {
+  TensorId tensor = 0, reader = 0;
+  const MemoryLevel* level = nullptr;
+};
+// Registers where the reader's thread has the element, the scratchpad for what
+// else the kernel makes itself; of other kernels' results where they lie
+// between kernels. In the order of the members.
+std::vector<LevelOfEdge> LevelsOfEdges(const TensorGraph& graph,
+                                       const GpuTilePlan& plan);
 
 // For people; a line each for the grid, clusters, scratchpad and cost.
 std::string ToString(const TensorGraph& graph, const GpuTilePlan& plan);

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "tilegraph/tiling/align/block_remap.h"
-#include "tilegraph/tiling/align/gpu_price.h"
+#include "tilegraph/tiling/align/gpu_tile_evaluator.h"
 #include "tilegraph/tiling/search_tiles.h"
 
 namespace tilewright {
@@ -21,13 +21,13 @@ constexpr double kOverlapSeconds = 1e6;  // more than any tile that may be
 
 class Tiler {
  public:
-  Tiler(const TensorGraph& graph, const Subgraph& part, GpuPricer& pricer,
-        const GpuTilingOptions& options)
-      : graph_(graph), part_(part), pricer_(pricer), options_(options) {
+  Tiler(const TensorGraph& graph, const Subgraph& part,
+        GpuTileEvaluator& evaluator, const GpuTilingOptions& options)
+      : graph_(graph), part_(part), evaluator_(evaluator), options_(options) {
     for (const int64_t extent :
          graph.tensor(part.outputs.back()).static_shape())
       sizes_.push_back(GpuTileSizes(extent));
-    for (const GpuMember& member : pricer.part().members) {
+    for (const GpuMember& member : evaluator.part().members) {
       if (member.stepped_axis < 0) continue;
       longest_ =
           std::max(longest_, graph.tensor(member.id)
@@ -54,9 +54,9 @@ class Tiler {
   // The best choices with their rows and blocks in order, best first.
   absl::StatusOr<std::vector<GpuTilePlan>> Best() {
     std::vector<GpuTilePlan> plans;
-    for (const auto& [rank, choice] : found_) {
+    for (const auto& [rank, decision] : found_) {
       TW_ASSIGN_OR_RETURN(std::optional<GpuTilePlan> plan,
-                          pricer_.Align(choice));
+                          evaluator_.Align(decision));
       if (plan) plans.push_back(*std::move(plan));
     }
     std::stable_sort(plans.begin(), plans.end(),
@@ -68,7 +68,7 @@ class Tiler {
     for (GpuTilePlan& plan : plans) {
       for (const TensorId member : part_.members) {
         absl::StatusOr<BlockRemap> remap =
-            RemapOf(graph_, pricer_.tiled(), plan.tile, member);
+            RemapOf(graph_, evaluator_.tiled(), plan.tile, member);
         plan.remaps.emplace_back();
         if (remap.ok()) plan.remaps.back() = *std::move(remap);
       }
@@ -80,23 +80,24 @@ class Tiler {
   // All ways to compute a tile; the best one's seconds and bytes.
   absl::StatusOr<std::optional<TileRank>> Visit(
       const std::vector<int64_t>& tile) {
-    TW_ASSIGN_OR_RETURN(const TileWork* work, pricer_.Work(tile));
-    const bool partitions = pricer_.Partitions(tile);
+    TW_ASSIGN_OR_RETURN(const TileWork* work, evaluator_.Work(tile));
+    const bool partitions = evaluator_.Partitions(tile);
     std::vector<int64_t> steps = {0};
     for (const int64_t step : kSteps)
       if (step < longest_) steps.push_back(step);
     std::optional<TileRank> best;
     for (const int64_t step : steps) {
-      for (const int64_t threads : pricer_.ThreadsFor(*work, step)) {
+      for (const int64_t threads : evaluator_.ThreadsFor(*work, step)) {
         for (const bool twice : {true, false}) {
           if (twice && step == 0) continue;
-          const GpuChoice choice{tile, step, threads, twice, options_.matrix};
+          const GpuTileDecision decision{tile, step, threads, twice,
+                                         options_.matrix};
           TW_ASSIGN_OR_RETURN(const std::optional<GpuTilePlan> plan,
-                              pricer_.Price(choice));
+                              evaluator_.Evaluate(decision));
           if (!plan) continue;
-          const TileRank rank = {plan->cost.seconds, plan->cost.l2_bytes};
+          const TileRank rank = {plan->cost.seconds, plan->cost.near_bytes};
           if (!best || rank < *best) best = rank;
-          if (partitions) Keep({rank, tile}, choice);
+          if (partitions) Keep({rank, tile}, decision);
           if (twice) break;  // a second buffer fits: one would be no better
         }
       }
@@ -109,8 +110,8 @@ class Tiler {
   }
 
   void Keep(std::pair<TileRank, std::vector<int64_t>> rank,
-            const GpuChoice& choice) {
-    found_.emplace(std::move(rank), choice);
+            const GpuTileDecision& decision) {
+    found_.emplace(std::move(rank), decision);
     // Some of them lose by bank conflicts.
     if (found_.size() > 4 * static_cast<size_t>(std::max(1, options_.best)))
       found_.erase(std::prev(found_.end()));
@@ -118,11 +119,12 @@ class Tiler {
 
   const TensorGraph& graph_;
   const Subgraph& part_;
-  GpuPricer& pricer_;
+  GpuTileEvaluator& evaluator_;
   const GpuTilingOptions& options_;
   std::vector<std::vector<int64_t>> sizes_;
   int64_t longest_ = 0;  // of the stepped axes
-  std::multimap<std::pair<TileRank, std::vector<int64_t>>, GpuChoice> found_;
+  std::multimap<std::pair<TileRank, std::vector<int64_t>>, GpuTileDecision>
+      found_;
   bool overlap_ = false;
 };
 
@@ -142,11 +144,11 @@ std::vector<int64_t> GpuTileSizes(int64_t extent) {
 absl::StatusOr<std::vector<GpuTilePlan>> TileForGpu(
     const TileGraph& graph, const Subgraph& part, const DeviceSpec& spec,
     const GpuTilingOptions& options) {
-  if (!IsGpu(spec))
+  if (!GpuLevelsOf(spec))
     return absl::InvalidArgumentError(
-        absl::StrCat("spec '", spec.name(), "' is of no GPU"));
-  GpuPricer pricer(graph, part, spec);
-  Tiler tiler(graph.graph(), part, pricer, options);
+        absl::StrCat("spec '", spec.name(), "' has no cores with scratchpads"));
+  GpuTileEvaluator evaluator(graph, part, spec);
+  Tiler tiler(graph.graph(), part, evaluator, options);
   TW_RETURN_IF_ERROR(tiler.Run());
   TW_ASSIGN_OR_RETURN(std::vector<GpuTilePlan> plans, tiler.Best());
   const std::string& output = graph.graph().tensor(part.outputs.back()).name;

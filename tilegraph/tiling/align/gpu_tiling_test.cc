@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "tilegraph/random_graph.h"
 #include "tilegraph/text_form.h"
-#include "tilegraph/tiling/align/gpu_price.h"
+#include "tilegraph/tiling/align/gpu_tile_evaluator.h"
 #include "tilegraph/tiling/align/shared_rows.h"
 #include "tilegraph/tiling/test_graphs.h"
 
@@ -41,21 +41,21 @@ struct Whole {
   Subgraph part;
 };
 
-TEST(GpuPriceTest, WeldersTrafficOfMatmulAndSoftmaxOnV100) {
+TEST(GpuTileEvaluatorTest, WeldersTrafficOfMatmulAndSoftmaxOnV100) {
   const DeviceSpec spec = *LoadSpec("v100");
   const Whole whole(MatmulSoftmax(98304, 64, 128));
-  GpuPricer pricer(whole.tiles, whole.part, spec);
+  GpuTileEvaluator evaluator(whole.tiles, whole.part, spec);
   // [4, 128]: 1 KiB of A, 32 KiB of B, 2 KiB of results, 24,576 times.
-  TW_ASSERT_OK_AND_ASSIGN(const auto small, pricer.Price({{4, 128}}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto small, evaluator.Evaluate({{4, 128}}));
   ASSERT_TRUE(small);
   EXPECT_EQ(small->blocks(), 24576);
-  EXPECT_EQ(small->cost.l2_bytes, 840 * kMiB);
+  EXPECT_EQ(small->cost.near_bytes, 840 * kMiB);
   // [16, 128]: 44 KiB, 6,144 times.
-  TW_ASSERT_OK_AND_ASSIGN(const auto large, pricer.Price({{16, 128}}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto large, evaluator.Evaluate({{16, 128}}));
   ASSERT_TRUE(large);
-  EXPECT_EQ(large->cost.l2_bytes, 264 * kMiB);
+  EXPECT_EQ(large->cost.near_bytes, 264 * kMiB);
   // B stays in the L2: A and the results once, B once.
-  EXPECT_EQ(large->cost.dram_bytes, 24 * kMiB + 48 * kMiB + 32 * 1024);
+  EXPECT_EQ(large->cost.memory_bytes, 24 * kMiB + 48 * kMiB + 32 * 1024);
   // Scratchpad: A, B and the product's tile at the same time: 4 + 32 + 8 KiB;
   // what the softmax needs later takes the place of A and B.
   EXPECT_EQ(large->shared_bytes, 44 * 1024);
@@ -64,19 +64,19 @@ TEST(GpuPriceTest, WeldersTrafficOfMatmulAndSoftmaxOnV100) {
   // 80 * 2 blocks at a time.
   EXPECT_EQ(large->cost.waves, 39);
   // The search does at least as well as the paper's tile.
-  TW_ASSERT_OK_AND_ASSIGN(const auto aligned, pricer.Align({{16, 128}}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto aligned, evaluator.Align({{16, 128}}));
   TW_ASSERT_OK_AND_ASSIGN(const auto plans,
                           TileForGpu(whole.tiles, whole.part, spec, {}));
   EXPECT_LE(plans[0].cost.seconds, aligned->cost.seconds);
 }
 
-TEST(GpuPriceTest, StepsAndBuffersByHand) {
+TEST(GpuTileEvaluatorTest, StepsAndBuffersByHand) {
   const DeviceSpec spec = *LoadSpec("a100");
   const Whole whole(Matmul(1024, 512, 1024));
-  GpuPricer pricer(whole.tiles, whole.part, spec);
+  GpuTileEvaluator evaluator(whole.tiles, whole.part, spec);
   // [128, 64] in steps of 16: A 128 * 16, B 16 * 64 f32, each twice.
   TW_ASSERT_OK_AND_ASSIGN(const auto plan,
-                          pricer.Price({{128, 64}, 16, 256, true}));
+                          evaluator.Evaluate({{128, 64}, 16, 256, true}));
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->shared_bytes, 2 * (128 * 16 + 16 * 64) * 4);
   EXPECT_THAT(plan->grid, ElementsAre(8, 16));
@@ -85,20 +85,22 @@ TEST(GpuPriceTest, StepsAndBuffersByHand) {
   EXPECT_EQ(plan->registers_per_thread, 24 + 32 + 12);
   EXPECT_EQ(plan->cost.operations, 2.0 * 1024 * 512 * 1024);
   // A block loads (128 + 64) * 512 f32.
-  EXPECT_EQ(plan->cost.l2_bytes, 128 * 192 * 512 * 4 + 1024 * 1024 * 4);
+  EXPECT_EQ(plan->cost.near_bytes, 128 * 192 * 512 * 4 + 1024 * 1024 * 4);
   // Through the banks: 12 operands for 32 products, and what is staged.
   EXPECT_EQ(plan->cost.shared_bytes,
             128.0 * (256 * 12 * 512 * 4 + 192 * 512 * 4));
   // Steps of 4 elements would take sectors twice: 16 bytes of 32.
   TW_ASSERT_OK_AND_ASSIGN(const auto narrow,
-                          pricer.Price({{128, 64}, 4, 256, true}));
-  EXPECT_EQ(narrow->cost.l2_bytes - plan->cost.l2_bytes, 128 * 128 * 512 * 4);
+                          evaluator.Evaluate({{128, 64}, 4, 256, true}));
+  EXPECT_EQ(narrow->cost.near_bytes - plan->cost.near_bytes,
+            128 * 128 * 512 * 4);
   // Whole rows do not fit: 192 * 512 f32.
-  TW_ASSERT_OK_AND_ASSIGN(const auto all, pricer.Price({{128, 64}, 0, 256}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto all,
+                          evaluator.Evaluate({{128, 64}, 0, 256}));
   EXPECT_FALSE(all);
 }
 
-TEST(GpuPriceTest, ConflictsArePaddedOrSwizzledAway) {
+TEST(GpuTileEvaluatorTest, ConflictsArePaddedOrSwizzledAway) {
   const DeviceSpec spec = *LoadSpec("a100");
   const Whole whole(*ParseText(R"(
     A: f16[512, 512] = placeholder
@@ -106,9 +108,9 @@ TEST(GpuPriceTest, ConflictsArePaddedOrSwizzledAway) {
     C: f32[512, 512] = compute (m: 512, n: 512) reduce (k: 512) sum:f32 {
       cast:f32(A[m, k]) * cast:f32(B[n, k]) }
     return C)"));
-  GpuPricer pricer(whole.tiles, whole.part, spec);
+  GpuTileEvaluator evaluator(whole.tiles, whole.part, spec);
   TW_ASSERT_OK_AND_ASSIGN(const auto plan,
-                          pricer.Align({{128, 128}, 64, 128, true}));
+                          evaluator.Align({{128, 128}, 64, 128, true}));
   ASSERT_TRUE(plan);
   ASSERT_TRUE(plan->clusters[0].matrix);
   EXPECT_EQ(plan->clusters[0].matrix->unit->name(), "mma_m16n8k16_f16");
@@ -127,7 +129,7 @@ TEST(GpuPriceTest, ConflictsArePaddedOrSwizzledAway) {
 // The least seconds over all tiles, steps, threads and buffers.
 double LeastSeconds(const Whole& whole, const DeviceSpec& spec,
                     std::string& best) {
-  GpuPricer pricer(whole.tiles, whole.part, spec);
+  GpuTileEvaluator evaluator(whole.tiles, whole.part, spec);
   std::vector<std::vector<int64_t>> tiles = {{}};
   for (const int64_t extent :
        whole.graph.tensor(whole.part.outputs[0]).static_shape()) {
@@ -143,10 +145,10 @@ double LeastSeconds(const Whole& whole, const DeviceSpec& spec,
   double least = std::numeric_limits<double>::infinity();
   for (const auto& tile : tiles) {
     for (const int64_t step : {0, 16, 32, 64}) {
-      for (int64_t threads = spec.unit().warp_size(); threads <= 1024;
-           threads *= 2) {
+      for (int64_t threads = spec.unit().warp_size();
+           threads <= spec.unit().max_threads_per_block(); threads *= 2) {
         for (const bool twice : {false, true}) {
-          const auto plan = pricer.Price({tile, step, threads, twice});
+          const auto plan = evaluator.Evaluate({tile, step, threads, twice});
           EXPECT_TRUE(plan.ok()) << plan.status();
           if (!plan.ok() || !*plan || (*plan)->cost.seconds >= least) continue;
           least = (*plan)->cost.seconds;
@@ -160,7 +162,7 @@ double LeastSeconds(const Whole& whole, const DeviceSpec& spec,
 
 TEST(GpuTilingTest, TheSearchComesCloseToAllTiles) {
   // Launches aside, which are most of so small kernels.
-  for (const char* name : {"v100", "mi210"}) {
+  for (const char* name : {"v100", "mi210", "ipu_mk2"}) {
     DeviceSpec spec = *LoadSpec(name);
     spec.mutable_unit()->set_launch_ns(0);
     spec.mutable_unit()->set_cores(4);
@@ -181,7 +183,8 @@ TEST(GpuTilingTest, TheSearchComesCloseToAllTiles) {
 }
 
 TEST(GpuTilingTest, PlansOfRandomGraphsFitTheMachine) {
-  for (const char* name : {"v100", "t4", "a100", "h200", "mi50", "mi300x"}) {
+  for (const char* name :
+       {"v100", "t4", "a100", "h200", "mi50", "mi300x", "ipu_mk2"}) {
     const DeviceSpec spec = *LoadSpec(name);
     const ComputeUnit& unit = spec.unit();
     for (uint64_t seed = 0; seed < 25; ++seed) {
@@ -210,15 +213,50 @@ TEST(GpuTilingTest, PlansOfRandomGraphsFitTheMachine) {
           EXPECT_LE(operand.offset_bytes + operand.bytes, plan.shared_bytes);
           EXPECT_GE(operand.conflicts, 1);
         }
-        EXPECT_LE(plan.cost.dram_bytes, plan.cost.l2_bytes * (1 + 1e-9));
+        EXPECT_LE(plan.cost.memory_bytes, plan.cost.near_bytes * (1 + 1e-9));
         EXPECT_GT(plan.cost.seconds, unit.launch_ns() * 1e-9);
         const double longest =
             std::max({plan.cost.compute_seconds, plan.cost.shared_seconds,
-                      plan.cost.l2_seconds, plan.cost.dram_seconds});
+                      plan.cost.near_seconds, plan.cost.memory_seconds});
         EXPECT_GE(plan.cost.seconds, longest);
       }
     }
   }
+}
+
+// Blocks load for themselves where nothing keeps what others loaded.
+TEST(GpuTilingTest, WithoutACacheEverythingComesFromMemory) {
+  const Whole whole(Matmul(1024, 512, 1024));
+  DeviceSpec spec = *LoadSpec("v100");
+  spec.mutable_levels()->erase(spec.mutable_levels()->begin() + 1);
+  TW_ASSERT_OK(ValidateSpec(spec));
+  TW_ASSERT_OK_AND_ASSIGN(const auto plans,
+                          TileForGpu(whole.tiles, whole.part, spec, {}));
+  EXPECT_EQ(plans[0].cost.memory_bytes, plans[0].cost.near_bytes);
+  EXPECT_GT(plans[0].cost.memory_bytes, 8e6);
+  // Then tiles are worth more: the least traffic that fits, not the best share
+  // of a core.
+  TW_ASSERT_OK_AND_ASSIGN(const auto cached, TileForGpu(whole.tiles, whole.part,
+                                                        *LoadSpec("v100"), {}));
+  EXPECT_LE(plans[0].cost.near_bytes, cached[0].cost.near_bytes);
+}
+
+// A tile's scratchpad holds its operands and sums; others' tiles have the rest.
+TEST(GpuTilingTest, ScratchpadsOfAnIpuHoldSumsToo) {
+  const Whole whole(Matmul(1024, 512, 1024));
+  const DeviceSpec spec = *LoadSpec("ipu_mk2");
+  GpuTileEvaluator evaluator(whole.tiles, whole.part, spec);
+  TW_ASSERT_OK_AND_ASSIGN(const auto plan,
+                          evaluator.Evaluate({{32, 32}, 0, 6}));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->shared_bytes, 2 * 32 * 512 * 4 + 32 * 32 * 4);
+  // Operands and result are given: once through the DRAM, for each tile through
+  // the exchange.
+  EXPECT_EQ(plan->cost.memory_bytes, (2 * 1024 * 512 + 1024 * 1024) * 4);
+  EXPECT_EQ(plan->cost.near_bytes, 1024 * (2 * 32 * 512 + 32 * 32) * 4);
+  TW_ASSERT_OK_AND_ASSIGN(const auto large,
+                          evaluator.Evaluate({{128, 512}, 0, 6}));
+  EXPECT_FALSE(large);  // 1.3 MB of operands
 }
 
 TEST(GpuTilingTest, BlocksBehindATranspositionHaveOtherIndices) {
@@ -251,9 +289,9 @@ TEST(GpuTilingTest, BlocksBehindATranspositionHaveOtherIndices) {
 TEST(GpuTilingTest, AccessesOfWarpsAreThoseOfTheirElements) {
   const Whole whole(Matmul(128, 64, 96));
   const DeviceSpec spec = *LoadSpec("v100");
-  GpuPricer pricer(whole.tiles, whole.part, spec);
+  GpuTileEvaluator evaluator(whole.tiles, whole.part, spec);
   TW_ASSERT_OK_AND_ASSIGN(const auto plan,
-                          pricer.Price({{64, 32}, 16, 128, false}));
+                          evaluator.Evaluate({{64, 32}, 16, 128, false}));
   ASSERT_TRUE(plan);
   const ThreadTile& tile = plan->clusters[0].simt;
   for (const SharedOperand& operand : plan->shared) {
@@ -277,7 +315,8 @@ TEST(GpuTilingTest, SpecsOfCpusAreRefused) {
   const Whole whole(Matmul(8, 8, 8));
   EXPECT_THAT(
       TileForGpu(whole.tiles, whole.part, *LoadSpec("cpu_x86_64_v4"), {}),
-      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("of no GPU")));
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("no cores with scratchpads")));
 }
 
 TEST(GpuTilingTest, SizesArePowersOfTwoDivisorsAndTheWhole) {

@@ -15,7 +15,7 @@ int64_t ThreadsOfGroup(const ComputeUnit& unit, const MatrixUnit& matrix) {
   if (matrix.scope() == "warp") return unit.warp_size();
   if (matrix.scope() == "warpgroup")
     return kWarpsOfWarpgroup * unit.warp_size();
-  return 0;  // of a CPU
+  return 1;
 }
 
 int64_t BytesOf(std::string_view dtype) {
@@ -74,8 +74,7 @@ std::vector<MatrixForm> MatrixForms(const ComputeUnit& unit,
   std::vector<MatrixForm> forms;
   for (const MatrixUnit& matrix : unit.matrix_units()) {
     const int64_t group_threads = ThreadsOfGroup(unit, matrix);
-    if (matrix.operand_dtype() != operand_dtype || group_threads == 0 ||
-        threads % group_threads != 0)
+    if (matrix.operand_dtype() != operand_dtype || threads % group_threads != 0)
       continue;
     const int64_t groups = threads / group_threads;
     std::optional<MatrixForm> best;

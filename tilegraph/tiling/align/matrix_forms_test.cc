@@ -68,14 +68,16 @@ TEST(MatrixFormsTest, WarpgroupsKeepOnlySumsInRegisters) {
 
 TEST(MatrixFormsTest, FragmentsCoverTheTile) {
   Random random(11);
-  for (const char* name : {"v100", "t4", "a100", "h200", "mi210", "mi300x"}) {
+  for (const char* name :
+       {"v100", "t4", "a100", "h200", "mi210", "mi300x", "ipu_mk2"}) {
     const ComputeUnit unit = LoadSpec(name)->unit();
     for (int i = 0; i < 100; ++i) {
       const ProductTile tile = {random.UniformInt(1, 300),
                                 random.UniformInt(1, 300),
                                 random.UniformInt(1, 128)};
       const int64_t threads =
-          unit.warp_size() * random.UniformInt(1, 1024 / unit.warp_size());
+          unit.warp_size() *
+          random.UniformInt(1, unit.max_threads_per_block() / unit.warp_size());
       for (const char* dtype : {"f16", "i8", "f32", "f64"}) {
         for (const MatrixForm& form :
              MatrixForms(unit, dtype, tile, threads, 0)) {

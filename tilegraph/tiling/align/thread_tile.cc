@@ -9,7 +9,7 @@
 namespace tilewright {
 namespace {
 
-constexpr int64_t kVectorBytes = 16, kSectorBytes = 32;
+constexpr int64_t kVectorBytes = 16;
 
 int64_t PowerOfTwoFrom(int64_t value) {
   int64_t power = 1;
@@ -24,7 +24,8 @@ double StoreWaste(const ThreadWork& work, const ThreadTile& tile) {
   const int64_t run =
       std::min(tile.threads.back() * tile.vector, work.extents.back()) *
       work.element_bytes;
-  return static_cast<double>(CeilDiv(run, kSectorBytes) * kSectorBytes) /
+  return static_cast<double>(CeilDiv(run, work.sector_bytes) *
+                             work.sector_bytes) /
          static_cast<double>(run);
 }
 

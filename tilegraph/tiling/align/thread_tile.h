@@ -24,6 +24,7 @@ struct ThreadWork {
   // By load: which dimensions of the tile move it (bit d); a load that none
   // moves is free.
   std::vector<uint32_t> loads;
+  int64_t sector_bytes = 32;  // that a store takes at least
 };
 
 struct ThreadTile {
@@ -45,7 +46,7 @@ std::vector<int64_t> FirstElement(const ThreadTile& tile,
                                   absl::Span<const int64_t> extents,
                                   int64_t thread);
 
-// The fewest serial terms, then operand loads, then sectors of 32 bytes that a
+// The fewest serial terms, then operand loads, then sectors that a
 // warp stores to; threads share terms only where there are more threads than
 // elements, and at most a warp does. Vectors of up to 16 bytes. REQUIRES:
 // `threads` is a multiple of `warp_size`.

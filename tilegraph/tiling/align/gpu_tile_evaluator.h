@@ -5,8 +5,8 @@
 // A core works at its full rate only with enough in flight (Little's law):
 // independent operations for the latency of its units, loads for that of the
 // memory. Blocks that are resident at the same time add up.
-#ifndef TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_PRICE_H_
-#define TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_PRICE_H_
+#ifndef TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_TILE_EVALUATOR_H_
+#define TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_TILE_EVALUATOR_H_
 
 #include <cstdint>
 #include <map>
@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "tilegraph/tiling/align/gpu_levels.h"
 #include "tilegraph/tiling/align/gpu_tile_plan.h"
 #include "tilegraph/tiling/tile_graph.h"
 #include "tilegraph/tiling/tile_work.h"
@@ -22,7 +23,7 @@
 namespace tilewright {
 
 // What is chosen for a tile.
-struct GpuChoice {
+struct GpuTileDecision {
   std::vector<int64_t> tile;
   int64_t step = 0;  // along stepped axes; 0: whole
   int64_t threads = 128;
@@ -30,16 +31,13 @@ struct GpuChoice {
   bool matrix = true;          // matrix units where they fit
 };
 
-// Whether parts can be planned for it: a scratchpad level, warps, threads.
-bool IsGpu(const DeviceSpec& spec);
-
 // Not thread-safe: remembers what tiles touch.
-class GpuPricer {
+class GpuTileEvaluator {
  public:
   // All must outlive it. Tiles are of the last of part.outputs, the others are
-  // written beside it. REQUIRES: IsGpu(spec).
-  GpuPricer(const TileGraph& graph, const Subgraph& part,
-            const DeviceSpec& spec);
+  // written beside it. REQUIRES: GpuLevelsOf(spec).
+  GpuTileEvaluator(const TileGraph& graph, const Subgraph& part,
+                   const DeviceSpec& spec);
 
   const GpuPart& part() const { return gpu_; }
   // The part with its last output alone, whose tiles the blocks are.
@@ -54,46 +52,49 @@ class GpuPricer {
 
   // nullopt if it does not fit: scratchpad, registers or threads. Rows lie
   // plainly in the scratchpad, blocks run in row-major order.
-  absl::StatusOr<std::optional<GpuTilePlan>> Price(const GpuChoice& choice);
+  absl::StatusOr<std::optional<GpuTilePlan>> Evaluate(
+      const GpuTileDecision& decision);
 
   // The same with rows laid out against bank conflicts and blocks in their best
   // order.
-  absl::StatusOr<std::optional<GpuTilePlan>> Align(const GpuChoice& choice);
+  absl::StatusOr<std::optional<GpuTilePlan>> Align(
+      const GpuTileDecision& decision);
 
   // Threads worth trying for a tile.
   std::vector<int64_t> ThreadsFor(const TileWork& work, int64_t step) const;
 
  private:
-  struct Levels {
-    const MemoryLevel *dram, *cache, *l2, *shared;
-  };
-  absl::StatusOr<std::optional<GpuTilePlan>> Make(const GpuChoice& choice,
-                                                  bool align);
+  absl::StatusOr<std::optional<GpuTilePlan>> Make(
+      const GpuTileDecision& decision, bool align);
   // Of a member, whether it stays inside or leaves.
   static const TileOperand& TileOf(const TileWork& work, TensorId id);
+  bool InMemory(TensorId id) const {
+    return &LevelBetweenKernels(graph_, id, levels_) == levels_.memory;
+  }
   // Extents of all axes of a member in one step, and how many steps it has.
   std::vector<int64_t> AxesOf(int member, const TileWork& work, int64_t step,
                               int64_t& steps) const;
   ThreadWork ThreadWorkOf(int member, const std::vector<int64_t>& axes) const;
   ClusterTile Divide(const GpuCluster& cluster, const TileWork& work,
-                     const GpuChoice& choice) const;
+                     const GpuTileDecision& decision) const;
   // Buffers of the scratchpad, with their layouts, placed.
-  void PlaceShared(const GpuChoice& choice, const TileWork& work, bool align,
-                   GpuTilePlan& plan) const;
-  int64_t RegistersOf(const GpuChoice& choice, const GpuTilePlan& plan) const;
-  void AddCost(const GpuChoice& choice, const TileWork& work, bool align,
-               GpuTilePlan& plan) const;
+  void PlaceShared(const GpuTileDecision& decision, const TileWork& work,
+                   bool align, GpuTilePlan& plan) const;
+  int64_t RegistersOf(const GpuTileDecision& decision,
+                      const GpuTilePlan& plan) const;
+  void AddCost(const GpuTileDecision& decision, const TileWork& work,
+               bool align, GpuTilePlan& plan) const;
 
   const TensorGraph& graph_;
   const Subgraph& subgraph_;
   const DeviceSpec& spec_;
   const GpuPart gpu_;
   const Subgraph tiled_;  // with the last output alone
-  Levels levels_;
+  const GpuLevels levels_;
   TileWorks works_;
   std::map<std::vector<int64_t>, TileWork> known_;
 };
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_PRICE_H_
+#endif  // TILEWRIGHT_TILEGRAPH_TILING_ALIGN_GPU_TILE_EVALUATOR_H_

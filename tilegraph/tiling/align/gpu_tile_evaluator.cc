@@ -1,10 +1,9 @@
-#include "tilegraph/tiling/align/gpu_price.h"
+#include "tilegraph/tiling/align/gpu_tile_evaluator.h"
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-#include "backends/spec/load_spec.h"
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "tilegraph/buffer_plan.h"
@@ -18,12 +17,12 @@ namespace {
 
 // Of the scratchpad: 32 bytes for matrix units, 128 for bulk copies.
 constexpr int64_t kAlignmentBytes = 32, kBulkAlignmentBytes = 128;
-TileWorkOptions WorkOptions(const MemoryLevel& dram) {
+TileWorkOptions WorkOptions(const MemoryLevel& near) {
   TileWorkOptions options;
   options.read_transaction_bytes =
-      std::max<int64_t>(1, dram.read_transaction_bytes());
+      std::max<int64_t>(1, near.read_transaction_bytes());
   options.write_transaction_bytes =
-      std::max<int64_t>(1, dram.write_transaction_bytes());
+      std::max<int64_t>(1, near.write_transaction_bytes());
   return options;
 }
 
@@ -34,33 +33,17 @@ Subgraph Tiled(Subgraph part) {
 
 }  // namespace
 
-bool IsGpu(const DeviceSpec& spec) {
-  const MemoryLevel* shared = FindLevel(spec, "shared");
-  return spec.unit().warp_size() > 1 && shared != nullptr &&
-         shared->kind() == MemoryLevel::SCRATCHPAD &&
-         spec.unit().max_threads_per_block() > 0;
-}
-
-GpuPricer::GpuPricer(const TileGraph& graph, const Subgraph& part,
-                     const DeviceSpec& spec)
+GpuTileEvaluator::GpuTileEvaluator(const TileGraph& graph, const Subgraph& part,
+                                   const DeviceSpec& spec)
     : graph_(graph.graph()),
       subgraph_(part),
       spec_(spec),
       gpu_(AsGpuPart(graph.graph(), part)),
       tiled_(Tiled(part)),
-      levels_{&spec.levels(0), &spec.levels(0), &spec.levels(0),
-              FindLevel(spec, "shared")},
-      works_(graph, tiled_, WorkOptions(spec.levels(0))) {
-  // The first cache is what reuse between blocks goes by; what is next to the
-  // cores gives them their bytes.
-  for (const MemoryLevel& level : spec.levels()) {
-    if (level.kind() != MemoryLevel::CACHE) continue;
-    if (levels_.cache == levels_.dram) levels_.cache = &level;
-    levels_.l2 = &level;
-  }
-}
+      levels_(*GpuLevelsOf(spec)),
+      works_(graph, tiled_, WorkOptions(*levels_.near)) {}
 
-absl::StatusOr<const TileWork*> GpuPricer::Work(
+absl::StatusOr<const TileWork*> GpuTileEvaluator::Work(
     const std::vector<int64_t>& tile) {
   const auto found = known_.find(tile);
   if (found != known_.end()) return &found->second;
@@ -68,7 +51,7 @@ absl::StatusOr<const TileWork*> GpuPricer::Work(
   return &known_.emplace(tile, std::move(work)).first->second;
 }
 
-const TileOperand& GpuPricer::TileOf(const TileWork& work, TensorId id) {
+const TileOperand& GpuTileEvaluator::TileOf(const TileWork& work, TensorId id) {
   for (const auto* list : {&work.inside, &work.outputs}) {
     for (const TileOperand& operand : *list)
       if (operand.tensor == id) return operand;
@@ -76,7 +59,7 @@ const TileOperand& GpuPricer::TileOf(const TileWork& work, TensorId id) {
   return work.outputs.back();
 }
 
-bool GpuPricer::Partitions(const std::vector<int64_t>& tile) const {
+bool GpuTileEvaluator::Partitions(const std::vector<int64_t>& tile) const {
   return std::all_of(subgraph_.outputs.begin(), subgraph_.outputs.end() - 1,
                      [&](TensorId id) {
                        const absl::StatusOr<BlockRemap> remap =
@@ -85,8 +68,9 @@ bool GpuPricer::Partitions(const std::vector<int64_t>& tile) const {
                      });
 }
 
-std::vector<int64_t> GpuPricer::AxesOf(int member, const TileWork& work,
-                                       int64_t step, int64_t& steps) const {
+std::vector<int64_t> GpuTileEvaluator::AxesOf(int member, const TileWork& work,
+                                              int64_t step,
+                                              int64_t& steps) const {
   const GpuMember& of = gpu_.members[member];
   const Compute& compute = graph_.tensor(of.id).compute;
   std::vector<int64_t> extents = TileOf(work, of.id).extents;
@@ -103,8 +87,8 @@ std::vector<int64_t> GpuPricer::AxesOf(int member, const TileWork& work,
   return extents;
 }
 
-ThreadWork GpuPricer::ThreadWorkOf(int member,
-                                   const std::vector<int64_t>& axes) const {
+ThreadWork GpuTileEvaluator::ThreadWorkOf(
+    int member, const std::vector<int64_t>& axes) const {
   const GpuMember& of = gpu_.members[member];
   const size_t spatial = graph_.tensor(of.id).compute.axes.size();
   ThreadWork work;
@@ -112,12 +96,14 @@ ThreadWork GpuPricer::ThreadWorkOf(int member,
   for (size_t axis = spatial; axis < axes.size(); ++axis)
     work.terms *= axes[axis];
   work.element_bytes = SizeBytes(graph_.tensor(of.id).dtype);
+  work.sector_bytes =
+      std::max<int64_t>(1, levels_.near->write_transaction_bytes());
   for (const GpuLoad& load : of.loads) work.loads.push_back(load.dims);
   return work;
 }
 
-std::vector<int64_t> GpuPricer::ThreadsFor(const TileWork& work,
-                                           int64_t step) const {
+std::vector<int64_t> GpuTileEvaluator::ThreadsFor(const TileWork& work,
+                                                  int64_t step) const {
   std::vector<BlockWork> works;
   for (const GpuCluster& cluster : gpu_.clusters) {
     int64_t steps;
@@ -143,21 +129,22 @@ std::vector<int64_t> GpuPricer::ThreadsFor(const TileWork& work,
   return threads;
 }
 
-ClusterTile GpuPricer::Divide(const GpuCluster& cluster, const TileWork& work,
-                              const GpuChoice& choice) const {
+ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
+                                     const TileWork& work,
+                                     const GpuTileDecision& decision) const {
   int64_t steps;
   const std::vector<int64_t> axes =
-      AxesOf(cluster.root, work, choice.step, steps);
+      AxesOf(cluster.root, work, decision.step, steps);
   const GpuMember& root = gpu_.members[cluster.root];
   ClusterTile tile;
   const ThreadWork threads = ThreadWorkOf(cluster.root, axes);
-  if (root.contraction && choice.matrix) {
+  if (root.contraction && decision.matrix) {
     const ContractionRoles& product = *root.contraction;
     const std::vector<MatrixForm> forms =
         MatrixForms(spec_.unit(), Name(product.dtype),
                     {Covered(axes, product.rows),
                      Covered(axes, product.columns), threads.terms},
-                    choice.threads);
+                    decision.threads);
     const auto better = [](const MatrixForm& a, const MatrixForm& b) {
       const auto size = [](const MatrixForm& f) {
         return f.unit->m() * f.unit->n() * f.unit->k();
@@ -171,12 +158,14 @@ ClusterTile GpuPricer::Divide(const GpuCluster& cluster, const TileWork& work,
       return tile;
     }
   }
-  tile.simt = BestThreadTile(threads, choice.threads, spec_.unit().warp_size());
+  tile.simt =
+      BestThreadTile(threads, decision.threads, spec_.unit().warp_size());
   return tile;
 }
 
-void GpuPricer::PlaceShared(const GpuChoice& choice, const TileWork& work,
-                            bool align, GpuTilePlan& plan) const {
+void GpuTileEvaluator::PlaceShared(const GpuTileDecision& decision,
+                                   const TileWork& work, bool align,
+                                   GpuTilePlan& plan) const {
   std::vector<BufferLifetime> buffers;
   const auto add = [&](TensorId tensor, std::vector<int64_t> extents,
                        int64_t copies, int made) {
@@ -196,8 +185,9 @@ void GpuPricer::PlaceShared(const GpuChoice& choice, const TileWork& work,
     operand.copies = copies;
     operand.row_dims = RowDims(graph_, gpu_, tensor);
     const TileRows rows = RowsOf(graph_, operand);
-    const Banks banks{std::max<int64_t>(1, levels_.shared->banks()),
-                      std::max<int64_t>(1, levels_.shared->bank_width_bytes())};
+    const Banks banks{
+        std::max<int64_t>(1, levels_.scratchpad->banks()),
+        std::max<int64_t>(1, levels_.scratchpad->bank_width_bytes())};
     if (align) {
       const std::vector<RowAccess> accesses =
           AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
@@ -227,7 +217,7 @@ void GpuPricer::PlaceShared(const GpuChoice& choice, const TileWork& work,
     if (input.stepped_by >= 0) {
       const GpuMember& member = gpu_.members[input.stepped_by];
       const std::vector<int64_t> axes =
-          AxesOf(input.stepped_by, work, choice.step, steps);
+          AxesOf(input.stepped_by, work, decision.step, steps);
       if (steps > 1) {
         extents.assign(extents.size(), 1);
         for (const GpuLoad& load : member.loads) {
@@ -239,11 +229,14 @@ void GpuPricer::PlaceShared(const GpuChoice& choice, const TileWork& work,
         }
       }
     }
-    add(input.id, std::move(extents), steps > 1 && choice.double_buffer ? 2 : 1,
-        -1);
+    add(input.id, std::move(extents),
+        steps > 1 && decision.double_buffer ? 2 : 1, -1);
   }
+  // Without registers to speak of, sums are in the scratchpad too.
+  const bool no_registers = spec_.unit().registers_per_core() == 0;
   for (size_t m = 0; m < gpu_.members.size(); ++m) {
-    if (gpu_.members[m].shared)
+    const int root = gpu_.clusters[gpu_.members[m].cluster].root;
+    if (gpu_.members[m].shared || (no_registers && static_cast<int>(m) == root))
       add(gpu_.members[m].id, TileOf(work, gpu_.members[m].id).extents, 1,
           static_cast<int>(m));
   }
@@ -255,38 +248,39 @@ void GpuPricer::PlaceShared(const GpuChoice& choice, const TileWork& work,
   plan.shared_bytes = placed.arena_bytes;
 }
 
-absl::StatusOr<std::optional<GpuTilePlan>> GpuPricer::Make(
-    const GpuChoice& choice, bool align) {
-  TW_ASSIGN_OR_RETURN(const TileWork* work, Work(choice.tile));
+absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Make(
+    const GpuTileDecision& decision, bool align) {
+  TW_ASSIGN_OR_RETURN(const TileWork* work, Work(decision.tile));
   GpuTilePlan plan;
   plan.part = subgraph_;
-  plan.tile = choice.tile;
+  plan.levels = levels_;
+  plan.tile = decision.tile;
   plan.grid = work->trips;
   for (size_t d = 0; d < plan.grid.size(); ++d)
     plan.order.dims.push_back(static_cast<int>(d));
-  plan.step = choice.step;
-  plan.threads = choice.threads;
+  plan.step = decision.step;
+  plan.threads = decision.threads;
   plan.members = gpu_;
   for (const GpuCluster& cluster : gpu_.clusters)
-    plan.clusters.push_back(Divide(cluster, *work, choice));
-  PlaceShared(choice, *work, align, plan);
-  plan.registers_per_thread = RegistersOf(choice, plan);
+    plan.clusters.push_back(Divide(cluster, *work, decision));
+  PlaceShared(decision, *work, align, plan);
+  plan.registers_per_thread = RegistersOf(decision, plan);
   plan.occupancy =
       OccupancyOf(spec_.unit(),
                   {plan.threads, plan.registers_per_thread, plan.shared_bytes});
   if (plan.occupancy.blocks_per_core == 0) return std::optional<GpuTilePlan>();
-  AddCost(choice, *work, align, plan);
+  AddCost(decision, *work, align, plan);
   return std::optional<GpuTilePlan>(std::move(plan));
 }
 
-absl::StatusOr<std::optional<GpuTilePlan>> GpuPricer::Price(
-    const GpuChoice& choice) {
-  return Make(choice, false);
+absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Evaluate(
+    const GpuTileDecision& decision) {
+  return Make(decision, false);
 }
 
-absl::StatusOr<std::optional<GpuTilePlan>> GpuPricer::Align(
-    const GpuChoice& choice) {
-  return Make(choice, true);
+absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Align(
+    const GpuTileDecision& decision) {
+  return Make(decision, true);
 }
 
 }  // namespace tilewright

@@ -1,4 +1,4 @@
-// The predicted cost of a plan: GpuPricer::AddCost and RegistersOf.
+// The predicted cost of a plan: GpuTileEvaluator::AddCost and RegistersOf.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -6,7 +6,7 @@
 #include "base/ceil_div.h"
 #include "base/string_view.h"
 #include "tilegraph/tiling/align/extents.h"
-#include "tilegraph/tiling/align/gpu_price.h"
+#include "tilegraph/tiling/align/gpu_tile_evaluator.h"
 
 namespace tilewright {
 namespace {
@@ -38,8 +38,8 @@ double ShareOf(double in_flight, double per_s, double latency_ns) {
 
 }  // namespace
 
-int64_t GpuPricer::RegistersOf(const GpuChoice& choice,
-                               const GpuTilePlan& plan) const {
+int64_t GpuTileEvaluator::RegistersOf(const GpuTileDecision& decision,
+                                      const GpuTilePlan& plan) const {
   int64_t most = 0;
   for (size_t c = 0; c < gpu_.clusters.size(); ++c) {
     const GpuCluster& cluster = gpu_.clusters[c];
@@ -70,7 +70,8 @@ int64_t GpuPricer::RegistersOf(const GpuChoice& choice,
   }
   // Without copies that bypass registers, the next step waits there.
   int64_t prefetch = 0;
-  if (choice.double_buffer && spec_.unit().async_copy().sizes_bytes().empty()) {
+  if (decision.double_buffer &&
+      spec_.unit().async_copy().sizes_bytes().empty()) {
     for (const SharedOperand& operand : plan.shared)
       if (operand.copies > 1)
         prefetch += CeilDiv(operand.bytes / operand.copies, 4 * plan.threads);
@@ -78,8 +79,9 @@ int64_t GpuPricer::RegistersOf(const GpuChoice& choice,
   return kBaseRegisters + most + prefetch;
 }
 
-void GpuPricer::AddCost(const GpuChoice& choice, const TileWork& work,
-                        bool align, GpuTilePlan& plan) const {
+void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
+                               const TileWork& work, bool align,
+                               GpuTilePlan& plan) const {
   const ComputeUnit& unit = spec_.unit();
   const auto cores = static_cast<double>(unit.cores());
   const auto blocks = static_cast<double>(plan.blocks());
@@ -98,12 +100,16 @@ void GpuPricer::AddCost(const GpuChoice& choice, const TileWork& work,
   const PeakRate* vector = FindPeak(unit, "f32", PeakRate::VECTOR);
   const double vector_rate = vector ? Known(vector->core_ops_per_s()) : 1e11;
   const double vector_ns = vector ? vector->latency_ns() : 0;
+  const double schedulers_share =
+      std::min(1.0, static_cast<double>(plan.threads / unit.warp_size()) /
+                        static_cast<double>(
+                            std::max<int64_t>(1, unit.schedulers_per_core())));
   for (size_t c = 0; c < gpu_.clusters.size(); ++c) {
     const ClusterTile& tile = plan.clusters[c];
     for (const int m : gpu_.clusters[c].members) {
       const GpuMember& member = gpu_.members[m];
       int64_t steps;
-      const std::vector<int64_t> axes = AxesOf(m, work, choice.step, steps);
+      const std::vector<int64_t> axes = AxesOf(m, work, decision.step, steps);
       most_steps = std::max(most_steps, steps);
       const ThreadWork of = ThreadWorkOf(m, axes);
       const auto turns = static_cast<double>(steps);
@@ -124,9 +130,7 @@ void GpuPricer::AddCost(const GpuChoice& choice, const TileWork& work,
                                       form.unit->m() * form.unit->n() *
                                       form.unit->k()),
                               peak, matrix->latency_ns())
-                    : std::min(1.0, static_cast<double>(plan.threads /
-                                                        unit.warp_size()) /
-                                        4.0);
+                    : 1;
         const auto bytes =
             static_cast<double>(SizeBytes(member.contraction->dtype));
         of_block += static_cast<double>(form.operand_elements) * bytes * batch *
@@ -165,8 +169,11 @@ void GpuPricer::AddCost(const GpuChoice& choice, const TileWork& work,
               static_cast<double>(SizeBytes(graph_.tensor(load.tensor).dtype));
         }
       }
+      // A warp is on one scheduler of the core.
+      share = std::min(share, schedulers_share);
       operations *= turns;
       cost.operations += operations * blocks;
+      cost.busy_compute_seconds += operations * blocks / (peak * cores);
       cost.compute_seconds +=
           operations * blocks / (peak * cores) * waiting(share);
     }
@@ -181,7 +188,7 @@ void GpuPricer::AddCost(const GpuChoice& choice, const TileWork& work,
       in_flight += once;
       if (gpu_.inputs[i].stepped_by < 0) continue;
       int64_t steps;
-      AxesOf(gpu_.inputs[i].stepped_by, work, choice.step, steps);
+      AxesOf(gpu_.inputs[i].stepped_by, work, decision.step, steps);
       times = static_cast<double>(steps);
     }
     of_block += once * times;
@@ -189,12 +196,14 @@ void GpuPricer::AddCost(const GpuChoice& choice, const TileWork& work,
   in_flight = std::max(
       in_flight, static_cast<double>(plan.threads * kBytesInFlightPerThread));
   cost.shared_bytes = of_block * blocks;
-  cost.shared_seconds = cost.shared_bytes / Rate(*levels_.shared) * waiting(1);
+  cost.shared_seconds =
+      cost.shared_bytes / Rate(*levels_.scratchpad) * waiting(1);
 
   // Between cores and caches: regions of all tiles in whole transactions;
   // steps along rows shorter than one take it again.
-  double read = 0, written = 0;
-  std::vector<BlockOperand> operands;
+  double read = 0, written = 0;  // of all levels
+  double read_of_memory = 0, written_to_memory = 0;
+  std::vector<BlockOperand> operands;  // that lie in memory
   for (size_t i = 0; i < work.inputs.size(); ++i) {
     const TileOperand& input = work.inputs[i];
     double bytes = input.total_moved_bytes;
@@ -204,12 +213,14 @@ void GpuPricer::AddCost(const GpuChoice& choice, const TileWork& work,
           static_cast<double>(operand.extents.back() *
                               SizeBytes(graph_.tensor(input.tensor).dtype));
       const auto sector =
-          static_cast<double>(levels_.dram->read_transaction_bytes());
+          static_cast<double>(levels_.near->read_transaction_bytes());
       if (operand.extents.back() < input.extents.back())
         bytes = std::max(
             bytes, input.total_bytes * std::ceil(run / sector) * sector / run);
     }
     read += bytes;
+    if (!InMemory(input.tensor)) continue;
+    read_of_memory += bytes;
     BlockOperand operand{bytes / blocks, input.varies};
     operand.varies.resize(plan.grid.size(), false);
     operands.push_back(std::move(operand));
@@ -220,37 +231,47 @@ void GpuPricer::AddCost(const GpuChoice& choice, const TileWork& work,
     const Tensor& tensor = graph_.tensor(output);
     const auto whole =
         static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
-    written += tile.total_moved_bytes *
-               (tile.total_bytes > whole ? whole / tile.total_bytes : 1);
+    const double bytes =
+        tile.total_moved_bytes *
+        (tile.total_bytes > whole ? whole / tile.total_bytes : 1);
+    written += bytes;
+    if (InMemory(output)) written_to_memory += bytes;
   }
-  cost.l2_bytes = read + written;
-  const auto cache =
-      static_cast<double>(levels_.cache->capacity_bytes()) *
-      static_cast<double>(std::max<int64_t>(1, levels_.cache->instances()));
+  cost.near_bytes = read + written;
   const int64_t wave = resident * unit.cores();
-  if (align) plan.order = BestBlockOrder(plan.grid, operands, wave, cache);
-  cost.dram_bytes = std::min(read, BytesOfWaves(plan.order, plan.grid, operands,
-                                                wave, cache)) +
-                    written;
+  if (levels_.shares()) {
+    double cache =
+        static_cast<double>(levels_.reuse->capacity_bytes()) *
+        static_cast<double>(std::max<int64_t>(1, levels_.reuse->instances()));
+    // Scratchpads of all cores hold what blocks leave of them.
+    if (levels_.reuse->kind() == MemoryLevel::SCRATCHPAD)
+      cache -= static_cast<double>(wave * plan.shared_bytes);
+    if (align) plan.order = BestBlockOrder(plan.grid, operands, wave, cache);
+    read_of_memory =
+        std::min(read_of_memory,
+                 BytesOfWaves(plan.order, plan.grid, operands, wave, cache));
+  }
+  cost.memory_bytes = read_of_memory + written_to_memory;
   const auto seconds = [&](double bytes, const MemoryLevel& level) {
     return bytes / Rate(level) *
            waiting(ShareOf(in_flight, Rate(level) / cores, level.latency_ns()));
   };
-  cost.l2_seconds = seconds(cost.l2_bytes, *levels_.l2);
-  cost.dram_seconds = seconds(cost.dram_bytes, *levels_.dram);
+  cost.near_seconds = seconds(cost.near_bytes, *levels_.near);
+  cost.memory_seconds = seconds(cost.memory_bytes, *levels_.memory);
 
+  cost.blocks_at_once = wave;
   cost.waves = Waves(plan.blocks(), resident, unit.cores());
   const int64_t barriers =
       static_cast<int64_t>(gpu_.clusters.size()) +
-      most_steps * (choice.double_buffer || most_steps == 1 ? 1 : 2);
+      most_steps * (decision.double_buffer || most_steps == 1 ? 1 : 2);
   cost.sync_seconds =
       static_cast<double>(cost.waves * barriers) * unit.barrier_ns() * 1e-9;
   const double inside = std::max(cost.compute_seconds, cost.shared_seconds);
-  const double outside = std::max(cost.l2_seconds, cost.dram_seconds);
-  const bool overlaps =
-      resident > 1 || (choice.double_buffer && most_steps > 1);
-  cost.seconds = (overlaps ? std::max(inside, outside) : inside + outside) +
-                 cost.sync_seconds + unit.launch_ns() * 1e-9;
+  const double outside = std::max(cost.near_seconds, cost.memory_seconds);
+  cost.overlaps = resident > 1 || (decision.double_buffer && most_steps > 1);
+  cost.seconds =
+      (cost.overlaps ? std::max(inside, outside) : inside + outside) +
+      cost.sync_seconds + unit.launch_ns() * 1e-9;
 }
 
 }  // namespace tilewright
