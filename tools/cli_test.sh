@@ -83,6 +83,11 @@ expect_error 2 "expected edges or greedy" inspect "$model" --connect=tilegraph -
 expect_ok inspect "$model" --spec=cuda:sm_80
 expect_output 'for a100 .*'
 expect_output 'threads'
+expect_ok inspect "$testdata/mlp64_small/model.onnx" --spec=ipu_mk2 --what=why --group=0
+expect_output '^group 0.* in tiles of'
+expect_output 'limited by'
+expect_output 'edges in '
+expect_error 1 "--group=99 groups 0 to" inspect "$testdata/mlp64_small/model.onnx" --spec=v100 --what=why --group=99
 expect_ok benchmark "$model" --seconds=0.1 --json
 expect_output '"min_ms": .*"median_ms": .*"p90_ms": .*"p99_ms": .*"cpu_ms": .*"gflops": .*"roofline_percent": .*"threads": .*"runs": '
 expect_ok benchmark "$work/good.tw" --seconds=0.1 --profile
@@ -261,7 +266,7 @@ expect_ok compile "$model" -o "$work/x.tw" --target=cpu:x86-64-v4-bf16 --allow=b
 expect_error 2 "--allow=winograd2 winograd4" compile "$model" -o "$work/x.tw" --allow=winograd2
 expect_error 2 "v4-amx AMX v4-bf16" compile "$model" -o "$work/x.tw" --target=cpu:x86-64-v4-amx
 expect_error 2 "--target=cuda cpu:x86-64-v2" compile "$model" -o "$work/x.tw" --target=cuda
-for flag in --threads=2 --allow=winograd4 --cost=traffic --level-cap=dram:1M --what=why; do
+for flag in --threads=2 --allow=winograd4 --cost=traffic --level-cap=dram:1M --what=schedule; do
   expect_error 2 "${flag%%=*} no effect cuda:sm_80" inspect "$model" --spec=cuda:sm_80 --connect=tilegraph $flag
 done
 

@@ -27,11 +27,12 @@ std::optional<DeviceSpec> GpuSpecFrom(const CommandLine& line) {
 
 absl::Status CheckGpuFlags(const CommandLine& line) {
   const auto usage = [&](absl::string_view flag) {
-    return Usage(absl::StrCat("--", flag,
-                              " has no effect with --spec=", line.Get("spec"),
-                              ": of a GPU there is only the plan"));
+    return Usage(absl::StrCat(
+        "--", flag, " has no effect with --spec=", line.Get("spec"),
+        ": of a GPU there is only the plan, and --what=why"));
   };
-  if (line.Get("what", "plan") != "plan") return usage("what");
+  const std::string what = line.Get("what", "plan");
+  if (what != "plan" && what != "why") return usage("what");
   for (const char* flag : {"threads", "allow", "records", "measure",
                            "connect-search", "cost", "level-cap", "report"}) {
     if (line.Has(flag)) return usage(flag);
@@ -51,12 +52,21 @@ absl::StatusOr<std::string> GpuPlanText(const CommandLine& line,
   plan_options.channel_block = 0;  // layouts are a CPU's
   const Plan plan = MakePlan(model.graph, plan_options);
   GpuKernelsOptions options;
-  options.join = !line.Has("connect") ||
+  options.fuse = !line.Has("connect") ||
                  compile.plan.connect == PlanOptions::Connect::kTileGraph;
-  TW_ASSIGN_OR_RETURN(const std::vector<GpuKernel> kernels,
+  TW_ASSIGN_OR_RETURN(const GpuPlan planned,
                       PlanGpuKernels(model.graph, plan, spec, options));
-  return absl::StrCat("for ", spec.name(), " (", spec.target(), ")\n",
-                      ToString(model.graph, plan, kernels));
+  const std::string title =
+      absl::StrCat("for ", spec.name(), " (", spec.target(), ")\n");
+  if (line.Get("what", "plan") == "plan")
+    return absl::StrCat(title, ToString(model.graph, planned));
+  const int64_t group = line.GetInt("group", -1);
+  const auto groups = static_cast<int64_t>(planned.plan.groups.size());
+  if (group >= groups)
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--group=", group, ": the plan has groups 0 to ", groups - 1));
+  return absl::StrCat(title,
+                      WhyText(model.graph, planned, static_cast<int>(group)));
 }
 
 }  // namespace tilewright::tools

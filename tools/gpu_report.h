@@ -19,7 +19,8 @@ std::optional<DeviceSpec> GpuSpecFrom(const CommandLine& line);
 // Bad usage names the first flag that has no effect on a plan for a GPU.
 absl::Status CheckGpuFlags(const CommandLine& line);
 
-// The kernels of the .onnx at `path` on that GPU, as PlanGpuKernels makes them;
+// The kernels of the .onnx at `path` on that GPU, as PlanGpuKernels makes them,
+// or --what=why;
 // --connect=register leaves groups apart, --connect=none operators.
 absl::StatusOr<std::string> GpuPlanText(const CommandLine& line,
                                         const std::string& path,

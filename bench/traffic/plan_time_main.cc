@@ -32,9 +32,9 @@ size_t PlanFor(const TensorGraph& graph, const DeviceSpec& spec, bool gpu) {
   if (gpu) options.channel_block = 0;
   const Plan plan = MakePlan(graph, options);
   if (gpu) {
-    const auto kernels = PlanGpuKernels(graph, plan, spec, {});
-    TW_CHECK(kernels.ok()) << kernels.status();
-    return kernels->size();
+    const auto planned = PlanGpuKernels(graph, plan, spec, {});
+    TW_CHECK(planned.ok()) << planned.status();
+    return planned->kernels.size();
   }
   const ConnectedGroups connected =
       ConnectPlan(graph, plan, GroupPricer(graph, plan, spec), {});

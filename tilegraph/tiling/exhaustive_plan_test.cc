@@ -300,8 +300,8 @@ TEST(ExhaustivePlanTest, PlansOfGpusAreCloseToTheBestOfAll) {
     every_tile.visits = every_tile.patience = 1 << 20;
     GpuTilePlans plans(one.graph, one.plan, spec, searched);
     GpuTilePlans all_plans(one.graph, one.plan, spec, every_tile);
-    const GpuCostModel model(one.graph, one.plan, plans);
-    const GpuCostModel of_all_tiles(one.graph, one.plan, all_plans);
+    const GpuCostModel model(plans);
+    const GpuCostModel of_all_tiles(all_plans);
     return Compared{Exhaustive(one.graph, one.plan, OnGpu(of_all_tiles)),
                     Found(one, model, /*may_move_more=*/true)};
   });

@@ -30,47 +30,67 @@ void Rename(const std::vector<TensorId>& from, const std::vector<TensorId>& to,
 
 }  // namespace
 
-absl::StatusOr<GpuTilePlan> GpuTilePlans::Of(const Group& group) {
+GpuTilePlans::GpuTilePlans(const TensorGraph& graph, const Plan& plan,
+                           const DeviceSpec& spec,
+                           const GpuTilingOptions& options)
+    : graph_(graph),
+      plan_(plan),
+      spec_(spec),
+      options_(options),
+      levels_(*GpuLevelsOf(spec)) {}
+
+EstimateKey GpuTilePlans::KeyOf(const Group& group) const {
   const CanonicalGroup canonical = Canonicalize(graph_, plan_, group);
-  const KernelKey key = KernelKeyOf(graph_, plan_, group, canonical);
+  EstimateKey key{KernelKeyOf(graph_, plan_, group, canonical), {}, ""};
+  for (const TensorId id : canonical.tensors)
+    key.levels.push_back(&LevelBetweenKernels(graph_, id, levels_) !=
+                         levels_.memory);
+  return key;
+}
+
+absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Of(const Group& group) {
+  const std::vector<TensorId> tensors =
+      Canonicalize(graph_, plan_, group).tensors;
   const TileGraph tiles(graph_, group.members);
   Subgraph part = tiles.SubgraphOf(group.members);
   part.outputs = OutputsOf(group);
+  const EstimateKey key = KeyOf(group);
   auto found = known_.find(key);
-  if (found == known_.end()) {
-    absl::StatusOr<std::vector<GpuTilePlan>> plans =
-        TileForGpu(tiles, part, spec_, options_);
-    Known known{canonical.tensors,
-                plans.ok() ? absl::StatusOr<GpuTilePlan>(std::move((*plans)[0]))
-                           : plans.status()};
-    found = known_.emplace(key, std::move(known)).first;
+  if (found == known_.end())
+    found = known_
+                .emplace(key, Known{tensors,
+                                    TileForGpu(tiles, part, spec_, options_)})
+                .first;
+  absl::StatusOr<std::vector<GpuTilePlan>> plans = found->second.plans;
+  if (!plans.ok()) return plans;
+  for (GpuTilePlan& plan : *plans) {
+    Rename(found->second.tensors, tensors, plan);
+    plan.part = part;
   }
-  TW_ASSIGN_OR_RETURN(GpuTilePlan plan, found->second.plan);
-  Rename(found->second.tensors, canonical.tensors, plan);
-  plan.part = std::move(part);
-  return plan;
+  return plans;
 }
 
-absl::StatusOr<std::vector<GroupCost>> GpuCostModel::BestFew(
-    const Group& group, int /*count*/) const {
-  TW_ASSIGN_OR_RETURN(const GpuTilePlan plan, plans_.Of(group));
-  GroupCost cost;
-  cost.tile = plan.tile;
-  cost.tasks = static_cast<double>(plan.blocks());
-  cost.flops = plan.cost.operations;
-  cost.memory_bytes = plan.cost.memory_bytes;
-  cost.shared_bytes =
-      std::max(0.0, plan.cost.near_bytes - plan.cost.memory_bytes);
-  cost.private_bytes = plan.cost.shared_bytes;
-  cost.scratch_bytes = plan.shared_bytes;
-  cost.kept_bytes = static_cast<double>(plan.shared_bytes);
-  cost.work_seconds = plan.cost.compute_seconds;
-  cost.seconds = cost.core_seconds = cost.one_core_seconds = plan.cost.seconds;
-  return std::vector<GroupCost>{std::move(cost)};
-}
-
-EstimateKey GpuCostModel::KeyOf(const Group& group) const {
-  return {KernelKeyOf(graph_, plan_, group), {}, ""};
+absl::StatusOr<std::vector<GroupCost>> GpuCostModel::BestFew(const Group& group,
+                                                             int count) const {
+  TW_ASSIGN_OR_RETURN(const std::vector<GpuTilePlan> plans, plans_.Of(group));
+  std::vector<GroupCost> costs;
+  for (const GpuTilePlan& plan : plans) {
+    if (static_cast<int>(costs.size()) == count) break;
+    GroupCost& cost = costs.emplace_back();
+    cost.tile = plan.tile;
+    cost.tasks = static_cast<double>(plan.blocks());
+    cost.flops = plan.cost.operations;
+    cost.memory_bytes = plan.cost.memory_bytes;
+    cost.shared_bytes =
+        std::max(0.0, plan.cost.near_bytes - plan.cost.memory_bytes);
+    cost.private_bytes = plan.cost.shared_bytes;
+    cost.scratch_bytes = plan.shared_bytes;
+    cost.kept_bytes = static_cast<double>(plan.shared_bytes);
+    cost.work_seconds = plan.cost.compute_seconds;
+    cost.seconds = cost.core_seconds = cost.one_core_seconds =
+        plan.cost.seconds;
+  }
+  return costs;
 }
 
 }  // namespace tilewright

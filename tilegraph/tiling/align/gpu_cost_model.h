@@ -9,9 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
-#include "tilegraph/kernel_key.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
+#include "tilegraph/tiling/align/gpu_levels.h"
 #include "tilegraph/tiling/align/gpu_tile_plan.h"
 #include "tilegraph/tiling/align/gpu_tiling.h"
 #include "tilegraph/tiling/group_cost_model.h"
@@ -23,11 +23,13 @@ class GpuTilePlans {
  public:
   // All must outlive it and what it returns. REQUIRES: GpuLevelsOf(spec).
   GpuTilePlans(const TensorGraph& graph, const Plan& plan,
-               const DeviceSpec& spec, const GpuTilingOptions& options)
-      : graph_(graph), plan_(plan), spec_(spec), options_(options) {}
+               const DeviceSpec& spec, const GpuTilingOptions& options);
 
-  // Under the group's own names. Errors as of TileForGpu.
-  absl::StatusOr<GpuTilePlan> Of(const Group& group);
+  // Best first, at least one, under the group's own names. Errors as of
+  // TileForGpu.
+  absl::StatusOr<std::vector<GpuTilePlan>> Of(const Group& group);
+  // The kernel and where its operands lie.
+  EstimateKey KeyOf(const Group& group) const;
   // Distinct groups that were planned.
   size_t planned() const { return known_.size(); }
 
@@ -35,29 +37,28 @@ class GpuTilePlans {
   // Of the first group of its key.
   struct Known {
     std::vector<TensorId> tensors;  // in canonical order
-    absl::StatusOr<GpuTilePlan> plan;
+    absl::StatusOr<std::vector<GpuTilePlan>> plans;
   };
 
   const TensorGraph& graph_;
   const Plan& plan_;
   const DeviceSpec& spec_;
   const GpuTilingOptions& options_;
-  std::map<KernelKey, Known> known_;
+  const GpuLevels levels_;
+  std::map<EstimateKey, Known> known_;
 };
 
 class GpuCostModel : public GroupCostModel {
  public:
-  // All must outlive it.
-  GpuCostModel(const TensorGraph& graph, const Plan& plan, GpuTilePlans& plans)
-      : graph_(graph), plan_(plan), plans_(plans) {}
+  explicit GpuCostModel(GpuTilePlans& plans) : plans_(plans) {}
 
   absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                  int count) const override;
-  EstimateKey KeyOf(const Group& group) const override;
+  EstimateKey KeyOf(const Group& group) const override {
+    return plans_.KeyOf(group);
+  }
 
  private:
-  const TensorGraph& graph_;
-  const Plan& plan_;
   GpuTilePlans& plans_;
 };
 

@@ -18,32 +18,61 @@
 
 namespace tilewright {
 
+// Another kernel that the search compared with what it decided on.
+struct GpuAlternative {
+  std::vector<int> groups;           // that it would compute
+  std::optional<GpuTilePlan> tiles;  // none if no tile of it fits
+  double unfused_seconds = 0;        // of the kernels that it was compared with
+  std::string why;                   // it was not taken
+};
+
 struct GpuKernel {
   std::vector<int> groups;  // of the plan, ascending; several: fused
-  // Of this kernel, or, if nothing of it fits the machine, why.
-  std::optional<GpuTilePlan> tiles;
+  // Of this kernel, best first; empty if nothing of it fits the machine, which
+  // `why_not` says.
+  std::vector<GpuTilePlan> tiles;
   std::string why_not;
-  double apart_seconds = 0;  // of its groups as kernels of their own
+  std::vector<GpuTilePlan> unfused;  // its groups as kernels of their own
+  std::vector<GpuAlternative> alternatives;
+
+  double seconds() const;
+  double unfused_seconds() const;
 };
 
 struct GpuKernelsOptions {
   GpuTilingOptions tiling;
-  bool join = true;
+  bool fuse = true;
   ConnectSearch search = ConnectSearch::kEdges;
   // Fused only if that saves this share: estimates are rough.
   double least_gain = 0.05;
   int most_groups = 8;
 };
 
+struct GpuPlan {
+  // As it was given, but for groups of several reductions whose computes take
+  // less as kernels of their own, or of which nothing fits the machine: each of
+  // those computes is a group, which the search may fuse with others.
+  Plan plan;
+  std::vector<GpuKernel> kernels;
+
+  double seconds() const;
+};
+
 // REQUIRES: `plan` was made for `graph` without stages, layouts all plain.
-// InvalidArgument if the spec is of no GPU. `spec` must outlive the result.
-absl::StatusOr<std::vector<GpuKernel>> PlanGpuKernels(
-    const TensorGraph& graph, const Plan& plan, const DeviceSpec& spec,
-    const GpuKernelsOptions& options);
+// InvalidArgument if the device's cores have no scratchpads. `spec` must
+// outlive the result.
+absl::StatusOr<GpuPlan> PlanGpuKernels(const TensorGraph& graph,
+                                       const Plan& plan, const DeviceSpec& spec,
+                                       const GpuKernelsOptions& options);
 
 // Each kernel with its members and tiles, and the sum of all.
-std::string ToString(const TensorGraph& graph, const Plan& plan,
-                     const std::vector<GpuKernel>& kernels);
+std::string ToString(const TensorGraph& graph, const GpuPlan& plan);
+
+// Of the kernel with this group of the plan (of all of them if negative): what
+// limits it, at which level of memory each edge passes, and what the
+// alternatives would take and why: its next tile, its groups unfused, other
+// groups fused with it.
+std::string WhyText(const TensorGraph& graph, const GpuPlan& plan, int group);
 
 }  // namespace tilewright
 

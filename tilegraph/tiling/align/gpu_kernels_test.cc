@@ -37,18 +37,19 @@ TEST(GpuKernelsTest, EqualGroupsArePlannedOnceUnderTheirOwnNames) {
     return A, B)");
   const DeviceSpec spec = *LoadSpec("a100");
   const Plan plan = PlainPlan(graph);
-  GpuKernelsOptions apart;
-  apart.join = false;
-  TW_ASSERT_OK_AND_ASSIGN(const auto kernels,
-                          PlanGpuKernels(graph, plan, spec, apart));
-  ASSERT_EQ(kernels.size(), 2);
-  GpuTilePlans plans(graph, plan, spec, apart.tiling);
+  GpuKernelsOptions unfused;
+  unfused.fuse = false;
+  TW_ASSERT_OK_AND_ASSIGN(const GpuPlan planned,
+                          PlanGpuKernels(graph, plan, spec, unfused));
+  ASSERT_EQ(planned.kernels.size(), 2);
+  GpuTilePlans plans(graph, plan, spec, unfused.tiling);
   for (const Group& group : plan.groups) EXPECT_TRUE(plans.Of(group).ok());
   EXPECT_EQ(plans.planned(), 1u);
-  EXPECT_THAT(kernels[1].tiles->part.inputs,
+  EXPECT_THAT(planned.kernels[1].tiles[0].part.inputs,
               ElementsAre(*graph.Find("A"), *graph.Find("V")));
-  EXPECT_EQ(kernels[1].tiles->cost.seconds, kernels[0].tiles->cost.seconds);
-  for (const SharedOperand& operand : kernels[1].tiles->shared)
+  EXPECT_EQ(planned.kernels[1].tiles[0].cost.seconds,
+            planned.kernels[0].tiles[0].cost.seconds);
+  for (const SharedOperand& operand : planned.kernels[1].tiles[0].shared)
     EXPECT_NE(operand.tensor, *graph.Find("W"));
 }
 
@@ -59,15 +60,15 @@ TEST(GpuKernelsTest, ResultsThatLeaveAreWrittenByTheJoinedKernel) {
     const TensorGraph product =
         Products(4096, 64, {"A = X W", "B = A V"}, "A, B");
     const Plan plan = PlainPlan(product);
-    TW_ASSERT_OK_AND_ASSIGN(const auto kernels,
+    TW_ASSERT_OK_AND_ASSIGN(const GpuPlan planned,
                             PlanGpuKernels(product, plan, spec, {}));
-    ASSERT_EQ(kernels.size(), 1) << device;
-    EXPECT_THAT(kernels[0].groups, ElementsAre(0, 1));
-    const GpuTilePlan& tiles = *kernels[0].tiles;
+    ASSERT_EQ(planned.kernels.size(), 1) << device;
+    EXPECT_THAT(planned.kernels[0].groups, ElementsAre(0, 1));
+    const GpuTilePlan& tiles = planned.kernels[0].tiles[0];
     EXPECT_THAT(tiles.part.outputs,
                 ElementsAre(*product.Find("A"), *product.Find("B")));
     EXPECT_TRUE(tiles.remaps[0] && tiles.remaps[0]->partitions);
-    EXPECT_THAT(ToString(product, plan, kernels), HasSubstr("writes A too"));
+    EXPECT_THAT(ToString(product, planned), HasSubstr("writes A too"));
     // X comes, A and B go; A does not come back.
     EXPECT_GE(tiles.cost.memory_bytes, 3 * 4096 * 64 * 4);
     EXPECT_LT(tiles.cost.memory_bytes, 3.2 * 4096 * 64 * 4);
@@ -76,23 +77,23 @@ TEST(GpuKernelsTest, ResultsThatLeaveAreWrittenByTheJoinedKernel) {
     const TensorGraph half = Products(512, 64, {"S = A B", R"(
     Y: f32[256, 64] = compute (m: 256, n: 64) { max(S[m, n], 0.0) })"},
                                       "S, Y");
-    TW_ASSERT_OK_AND_ASSIGN(const auto halves,
+    TW_ASSERT_OK_AND_ASSIGN(const GpuPlan halves,
                             PlanGpuKernels(half, PlainPlan(half), spec, {}));
-    EXPECT_EQ(halves.size(), 2);
+    EXPECT_EQ(halves.kernels.size(), 2);
 
     // Windows overlap: such tiles of R are never written by two blocks.
     const TensorGraph window = TwoConvolutions("Y, R");
     TW_ASSERT_OK_AND_ASSIGN(
-        const auto windows,
+        const GpuPlan windows,
         PlanGpuKernels(window, PlainPlan(window), spec, {}));
-    for (const GpuKernel& kernel : windows) {
-      const Subgraph& part = kernel.tiles->part;
+    for (const GpuKernel& kernel : windows.kernels) {
+      const Subgraph& part = kernel.tiles[0].part;
       for (size_t m = 0; m < part.members.size(); ++m) {
         if (!std::binary_search(part.outputs.begin(), part.outputs.end(),
                                 part.members[m]))
           continue;
-        ASSERT_TRUE(kernel.tiles->remaps[m]) << device;
-        EXPECT_TRUE(kernel.tiles->remaps[m]->partitions) << device;
+        ASSERT_TRUE(kernel.tiles[0].remaps[m]) << device;
+        EXPECT_TRUE(kernel.tiles[0].remaps[m]->partitions) << device;
       }
     }
   }
@@ -125,22 +126,22 @@ TEST(GpuKernelsTest, AttentionBecomesOneKernel) {
       TW_ASSERT_OK_AND_ASSIGN(const TensorGraph graph,
                               ParseText(Attention(tokens)));
       const Plan plan = PlainPlan(graph);
-      TW_ASSERT_OK_AND_ASSIGN(const auto joined,
+      TW_ASSERT_OK_AND_ASSIGN(const GpuPlan fused,
                               PlanGpuKernels(graph, plan, spec, {}));
-      EXPECT_EQ(joined.size(), 1) << device << " " << tokens << "\n"
-                                  << ToString(graph, plan, joined);
-      GpuKernelsOptions apart;
-      apart.join = false;
-      TW_ASSERT_OK_AND_ASSIGN(const auto alone,
-                              PlanGpuKernels(graph, plan, spec, apart));
-      EXPECT_EQ(alone.size(), plan.groups.size());
+      EXPECT_EQ(fused.kernels.size(), 1) << device << " " << tokens << "\n"
+                                         << ToString(graph, fused);
+      GpuKernelsOptions unfused;
+      unfused.fuse = false;
+      TW_ASSERT_OK_AND_ASSIGN(const GpuPlan alone,
+                              PlanGpuKernels(graph, plan, spec, unfused));
+      EXPECT_EQ(alone.kernels.size(), plan.groups.size());
       double seconds = 0;
-      for (const GpuKernel& kernel : alone)
-        seconds += kernel.tiles->cost.seconds;
-      EXPECT_DOUBLE_EQ(joined[0].apart_seconds, seconds);
-      EXPECT_LT(joined[0].tiles->cost.seconds, seconds);
+      for (const GpuKernel& kernel : alone.kernels)
+        seconds += kernel.tiles[0].cost.seconds;
+      EXPECT_DOUBLE_EQ(fused.kernels[0].unfused_seconds(), seconds);
+      EXPECT_LT(fused.kernels[0].tiles[0].cost.seconds, seconds);
       // Scores and weights stay inside: 2 * 12 * n * n f16 less each way.
-      EXPECT_LT(joined[0].tiles->cost.memory_bytes,
+      EXPECT_LT(fused.kernels[0].tiles[0].cost.memory_bytes,
                 4.0 * 12 * 64 * static_cast<double>(tokens) * 2 * 2);
     }
   }
