@@ -25,6 +25,8 @@
 #include "tilegraph/text_form.h"
 #include "tilegraph/tiling/core_levels.h"
 #include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/tiling/join_decision.h"
+#include "tilegraph/tiling/joined_groups.h"
 #include "tilegraph/winograd.h"
 
 namespace tilewright {
@@ -158,18 +160,26 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
   options.weigh.expressible = [&](const Group& group, const Plan& plan) {
     const absl::StatusOr<CompiledKernel>& kernel =
         maker.Make(MakeGroupWorkload(compiled.graph, plan, group));
-    if (!kernel.ok())
-      apart[group.output] = Apart(compiled.graph, group, kernel.status());
     return kernel.ok() ? InBlocks(codegen.spec(), group, *kernel)
                        : kernel.status();
   };
   std::optional<GroupProfiler> profiler;
-  if (times != nullptr)
-    options.weigh.profiler = &profiler.emplace(compiled.graph, maker, *times);
+  if (times != nullptr) {
+    GroupProfiler& groups = profiler.emplace(compiled.graph, maker, *times);
+    options.weigh.measuring.profiler = &groups;
+    options.weigh.measuring.cache = &groups;
+  }
   compiled.register_plan = compiled.plan;
   const GroupPricer model(compiled.graph, compiled.plan, codegen.spec(), key);
   compiled.connected =
       ConnectPlan(compiled.graph, compiled.plan, model, options);
+  const JoinRules rules(compiled.graph, compiled.plan);
+  for (const JoinDecision& decision : compiled.connected.decisions) {
+    if (decision.no_kernel.ok()) continue;
+    const absl::StatusOr<Group> group = rules.Joined(decision.groups);
+    if (group.ok())
+      apart[group->output] = Apart(compiled.graph, *group, decision.no_kernel);
+  }
   compiled.plan =
       JoinedPlan(compiled.graph, compiled.register_plan, compiled.connected);
 }

@@ -27,7 +27,7 @@ std::vector<absl::StatusOr<double>> GroupProfiler::OneCoreSeconds(
   return result;
 }
 
-absl::StatusOr<std::vector<double>> GroupProfiler::InTurns(
+absl::StatusOr<std::vector<const CompiledKernel*>> GroupProfiler::Kernels(
     absl::Span<const GroupOfPlan> groups) {
   std::vector<const CompiledKernel*> kernels;
   for (const GroupOfPlan& one : groups) {
@@ -36,7 +36,41 @@ absl::StatusOr<std::vector<double>> GroupProfiler::InTurns(
     TW_RETURN_IF_ERROR(kernel.status());
     kernels.push_back(&*kernel);
   }
+  return kernels;
+}
+
+absl::StatusOr<std::vector<double>> GroupProfiler::InTurns(
+    absl::Span<const GroupOfPlan> groups) {
+  TW_ASSIGN_OR_RETURN(const std::vector<const CompiledKernel*> kernels,
+                      Kernels(groups));
   return times_.InTurns(kernels);
+}
+
+std::optional<absl::StatusOr<double>> GroupProfiler::Find(
+    const GroupOfPlan& group) {
+  return times_.Find(
+      KernelMaker::KeyOf(MakeGroupWorkload(graph_, *group.plan, *group.group)));
+}
+
+std::optional<std::vector<double>> GroupProfiler::FindInTurns(
+    absl::Span<const GroupOfPlan> groups) {
+  std::vector<KernelMaker::Key> keys;
+  for (const GroupOfPlan& one : groups)
+    keys.push_back(
+        KernelMaker::KeyOf(MakeGroupWorkload(graph_, *one.plan, *one.group)));
+  return times_.FindInTurns(keys);
+}
+
+void GroupProfiler::Keep(const GroupOfPlan& group,
+                         const absl::StatusOr<double>& /*seconds*/) {
+  const auto kernels = Kernels({group});
+  if (kernels.ok()) times_.Keep(*kernels);
+}
+
+void GroupProfiler::KeepInTurns(absl::Span<const GroupOfPlan> groups,
+                                const std::vector<double>& /*seconds*/) {
+  const auto kernels = Kernels(groups);
+  if (kernels.ok()) times_.Keep(*kernels);
 }
 
 }  // namespace tilewright

@@ -1,6 +1,7 @@
 #ifndef TILEWRIGHT_COMPILER_GROUP_PROFILER_H_
 #define TILEWRIGHT_COMPILER_GROUP_PROFILER_H_
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -10,12 +11,14 @@
 #include "compiler/kernel_times.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
+#include "tilegraph/tiling/plan_cache.h"
 #include "tilegraph/tiling/plan_profiler.h"
 
 namespace tilewright {
 
-// Groups take what their kernels take.
-class GroupProfiler : public PlanProfiler {
+// Groups take what their kernels take, and are known by what their kernels are
+// known by; only what records do not tell without the kernels is made.
+class GroupProfiler : public PlanProfiler, public PlanCache {
  public:
   // All must outlive it.
   GroupProfiler(const TensorGraph& graph, KernelMaker& maker,
@@ -27,7 +30,20 @@ class GroupProfiler : public PlanProfiler {
   absl::StatusOr<std::vector<double>> InTurns(
       absl::Span<const GroupOfPlan> groups) override;
 
+  std::optional<absl::StatusOr<double>> Find(const GroupOfPlan& group) override;
+  std::optional<std::vector<double>> FindInTurns(
+      absl::Span<const GroupOfPlan> groups) override;
+  // What was measured is recorded already: it is found by the group, too.
+  void Keep(const GroupOfPlan& group,
+            const absl::StatusOr<double>& seconds) override;
+  void KeepInTurns(absl::Span<const GroupOfPlan> groups,
+                   const std::vector<double>& seconds) override;
+
  private:
+  // The first error, if one cannot be made.
+  absl::StatusOr<std::vector<const CompiledKernel*>> Kernels(
+      absl::Span<const GroupOfPlan> groups);
+
   const TensorGraph& graph_;
   KernelMaker& maker_;
   KernelTimes& times_;

@@ -7,126 +7,52 @@
 #include "absl/strings/str_cat.h"
 #include "backends/spec/spec_fingerprint.h"
 #include "base/clock.h"
-#include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "compiler/kernel_times_impl.h"
 #include "compiler/version.h"
-#include "measure/latency_summary.h"
 #include "measure/workload_key.h"
 
 namespace tilewright {
 namespace {
 
 using measure::Measurement;
-using measure::Method;
 using measure::Record;
-
-std::string KernelFingerprint(const CompiledKernel& kernel) {
-  return Fingerprint::Of(kernel.scalar.ToString()).ToString();
-}
-
-// Which of a workload's candidates: its schedule, and what that was lowered to.
-std::string CandidateOf(const sketch::ScheduleProto& schedule,
-                        const std::string& kernel_fingerprint) {
-  return absl::StrCat(kernel_fingerprint, schedule.SerializeAsString());
-}
-std::string CandidateOf(const CompiledKernel& kernel) {
-  return CandidateOf(kernel.schedule.ToProto(), KernelFingerprint(kernel));
-}
-
-KernelKey KeyOf(const CompiledKernel& kernel) {
-  return KernelKey(kernel.workload.workload.Text());
-}
+using times::CandidateOf;
+using times::IsAboutTheKernel;
+using times::KernelFingerprint;
+using times::KeyOf;
+using times::SecondsOf;
+using times::TurnsOf;
 
 // How often kernels that are measured in turns have theirs.
 constexpr int kRounds = 3;
-
-// Of kernels that are measured in turns; their order counts.
-std::string TurnsOf(absl::Span<const CompiledKernel* const> kernels) {
-  std::string all;
-  for (const CompiledKernel* kernel : kernels)
-    absl::StrAppend(&all, KeyOf(*kernel).fingerprint().ToString(),
-                    Fingerprint::Of(CandidateOf(*kernel)).ToString(), " ");
-  return Fingerprint::Of(all).ToString();
-}
-
-// What a measurement says of its kernel; only of what IsAboutTheKernel.
-absl::StatusOr<double> SecondsOf(const Measurement& measurement) {
-  if (measurement.outcome() == Measurement::OK)
-    return 1e-9 *
-           measure::ComparedNs(measurement.latency(), measure::Compared::kLow);
-  return absl::FailedPreconditionError(
-      absl::StrCat(Measurement::Outcome_Name(measurement.outcome()), ": ",
-                   measurement.message()));
-}
-
-// Not of the device, nor of the processes around it.
-bool IsAboutTheKernel(const Measurement& measurement) {
-  return measurement.outcome() == Measurement::OK ||
-         measurement.fault() == Measurement::CANDIDATE;
-}
 
 }  // namespace
 
 KernelTimes::KernelTimes(const DeviceSpec& spec, KernelTimesOptions options)
     : device_name_(spec.name()),
       structure_fingerprint_(StructureFingerprint(spec).ToString()),
+      maker_(std::move(options.maker)),
       store_(options.store),
       on_progress_(std::move(options.on_progress)),
       clock_(options.clock),
-      measurer_{"measuring", std::move(options.measurer),
-                options.most_measuring_seconds,
+      most_seconds_(options.most_seconds),
+      measurer_{std::move(options.measurer),
                 absl::NotFoundError("no record of it, and nobody measures")},
-      verifier_{"verifying", std::move(options.verifier),
-                options.most_verifying_seconds,
+      verifier_{std::move(options.verifier),
                 absl::UnavailableError("nobody verifies")} {}
 
 void KernelTimes::Trouble(const absl::Status& status) {
   if (trouble_.ok()) trouble_ = status;
 }
 
-bool KernelTimes::IsUsable(const Record& record) const {
-  const Measurement& measurement = record.measurement();
-  if (record.versions().code_generation() != kCodeGeneration ||
-      record.versions().kernel().empty() || !IsAboutTheKernel(measurement))
-    return false;
-  if (measurement.outcome() != Measurement::OK) return true;
-  const Method& method = measurement.method();
-  return measurement.verification().verified() && method.threads() == 1 &&
-         method.cache() == Method::WARM;
-}
-
-// The first time stands, so that plans stay as they are; what is wrong once is
-// wrong.
-void KernelTimes::Learn(const Record& record, KnownKernels& known) {
-  Known& one = known[absl::StrCat(
-      CandidateOf(record.schedule(), record.versions().kernel()),
-      record.measurement().method().turns())];
-  absl::StatusOr<double> seconds = SecondsOf(record.measurement());
-  if (!one.seconds || !seconds.ok()) one.seconds = std::move(seconds);
-  if (!one.verification.verified())
-    one.verification = record.measurement().verification();
-}
-
-KernelTimes::KnownKernels& KernelTimes::KnownOf(const KernelKey& key) {
-  const auto [found, added] = known_.try_emplace(key);
-  KnownKernels& known = found->second;
-  if (!added || store_ == nullptr) return known;
-  measure::StoreQuery query;
-  query.workload = measure::MakeWorkloadKey(key);
-  query.structure_fingerprint = structure_fingerprint_;
-  Trouble(store_->ForEach(query, [&](const Record& record) {
-    if (IsUsable(record)) Learn(record, known);
-    return absl::OkStatus();
-  }));
-  return known;
-}
-
 absl::Status KernelTimes::MayAsk(const Who& who) {
   if (!who.make) return who.measurer.status();
-  if (1e-9 * static_cast<double>(who.spent_ns) < who.most_seconds)
+  if (!began_ns_) began_ns_ = clock_->WallNs();
+  if (1e-9 * static_cast<double>(clock_->WallNs() - *began_ns_) < most_seconds_)
     return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrCat("the ", who.most_seconds, " s for ", who.what, " are over"));
+      absl::StrCat("the ", most_seconds_, " s for measuring are over"));
 }
 
 absl::StatusOr<std::vector<Measurement>> KernelTimes::Ask(
@@ -137,10 +63,8 @@ absl::StatusOr<std::vector<Measurement>> KernelTimes::Ask(
   if (!who.asked) who.measurer = who.make();
   who.asked = true;
   TW_RETURN_IF_ERROR(who.measurer.status());
-  const int64_t before_ns = clock_->WallNs();
   absl::StatusOr<std::vector<Measurement>> measurements =
       (*who.measurer)->Measure(workload, schedules, how);
-  who.spent_ns += clock_->WallNs() - before_ns;
   if (!measurements.ok()) who.measurer = measurements.status();
   return measurements;
 }
@@ -154,33 +78,53 @@ Record KernelTimes::RecordOf(const CompiledKernel& kernel,
   record.mutable_device()->set_structure_fingerprint(structure_fingerprint_);
   record.mutable_versions()->set_code_generation(kCodeGeneration);
   record.mutable_versions()->set_kernel(KernelFingerprint(kernel));
+  record.mutable_versions()->set_maker(
+      MakerOf(KernelMaker::KeyOf(kernel.workload)));
   *record.mutable_schedule() = kernel.schedule.ToProto();
   *record.mutable_measurement() = std::move(measurement);
   record.set_unix_ns(clock_->UnixNs());
   return record;
 }
 
-absl::Status KernelTimes::Verify(const CompiledKernel& kernel,
-                                 const measure::WorkloadKey& workload,
-                                 KnownKernels& known) {
-  Known& one = known[CandidateOf(kernel)];
-  if (one.seconds && !one.seconds->ok()) return one.seconds->status();
-  if (one.verification.verified()) return absl::OkStatus();
+std::vector<absl::Status> KernelTimes::Verify(
+    absl::Span<const CompiledKernel* const> kernels,
+    const measure::WorkloadKey& workload, KnownKernels& known) {
+  std::vector<absl::Status> result;
+  std::vector<size_t> open;
+  std::vector<sketch::ScheduleProto> schedules;
+  for (const CompiledKernel* kernel : kernels) {
+    const Known& one = known[CandidateOf(*kernel)];
+    result.push_back(one.seconds ? one.seconds->status() : absl::OkStatus());
+    if (!result.back().ok() || one.verification.verified()) continue;
+    open.push_back(result.size() - 1);
+    schedules.push_back(kernel->schedule.ToProto());
+  }
+  if (open.empty()) return result;
   const absl::StatusOr<std::vector<Measurement>> found =
-      Ask(verifier_, workload, {kernel.schedule.ToProto()});
+      Ask(verifier_, workload, schedules);
   if (on_progress_) on_progress_();
-  TW_RETURN_IF_ERROR(found.status());
-  const Measurement& measurement = found->front();
+  for (size_t i = 0; i < open.size(); ++i)
+    result[open[i]] = found.ok() ? LearnVerified(*kernels[open[i]], workload,
+                                                 (*found)[i], known)
+                                 : found.status();
+  return result;
+}
+
+absl::Status KernelTimes::LearnVerified(const CompiledKernel& kernel,
+                                        const measure::WorkloadKey& workload,
+                                        const Measurement& measurement,
+                                        KnownKernels& known) {
   if (!IsAboutTheKernel(measurement))
     return absl::UnavailableError(measurement.message());
   if (measurement.outcome() != Measurement::OK) {
-    if (store_ != nullptr)
-      Trouble(store_->Append({RecordOf(kernel, workload, measurement)}));
+    const Record record = RecordOf(kernel, workload, measurement);
+    Learn(record, known);
+    if (store_ != nullptr) Trouble(store_->Append(record));
     return SecondsOf(measurement).status();
   }
   if (!measurement.verification().verified())
     return absl::UnavailableError("it could not be verified");
-  one.verification = measurement.verification();
+  known[CandidateOf(kernel)].verification = measurement.verification();
   ++verified_;
   return absl::OkStatus();
 }
@@ -219,7 +163,10 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
     std::string key;
     std::vector<Measurement> found;  // by round
   };
-  const std::string turns = TurnsOf(kernels);
+  std::vector<KernelMaker::Key> keys;
+  for (const CompiledKernel* kernel : kernels)
+    keys.push_back(KernelMaker::KeyOf(kernel->workload));
+  const std::string turns = TurnsOf(keys);
   // By workload and candidate.
   std::map<std::pair<KernelKey, std::string>, Turn> turn_of;
   std::vector<Turn*> order;  // of all, equal ones once
@@ -241,7 +188,8 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
       })) {
     TW_RETURN_IF_ERROR(MayAsk(measurer_));
     for (Turn* turn : order)
-      TW_RETURN_IF_ERROR(Verify(*turn->kernel, turn->workload, *turn->known));
+      TW_RETURN_IF_ERROR(
+          Verify({turn->kernel}, turn->workload, *turn->known)[0]);
     for (int round = 0; round < kRounds; ++round) {
       for (Turn* turn : order) {
         TW_ASSIGN_OR_RETURN(std::vector<Measurement> found,
@@ -293,7 +241,7 @@ std::vector<absl::StatusOr<double>> KernelTimes::OneCoreSeconds(
     if (absl::IsUnavailable(status)) Trouble(status);
   };
   std::vector<std::string> candidates;
-  std::vector<const CompiledKernel*> right;
+  std::vector<const CompiledKernel*> open, right;
   std::set<std::string> asked;
   for (const CompiledKernel* kernel : kernels) {
     candidates.push_back(CandidateOf(*kernel));
@@ -302,12 +250,19 @@ std::vector<absl::StatusOr<double>> KernelTimes::OneCoreSeconds(
       ++recorded_;
       continue;
     }
-    absl::Status status = MayAsk(measurer_);
-    if (status.ok()) status = Verify(*kernel, workload, known);
+    const absl::Status status = MayAsk(measurer_);
     if (status.ok()) {
-      right.push_back(kernel);
+      open.push_back(kernel);
     } else {
       give_up(candidates.back(), status);
+    }
+  }
+  const std::vector<absl::Status> verified = Verify(open, workload, known);
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (verified[i].ok()) {
+      right.push_back(open[i]);
+    } else {
+      give_up(CandidateOf(*open[i]), verified[i]);
     }
   }
   if (!right.empty()) {

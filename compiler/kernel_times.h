@@ -4,6 +4,11 @@
 //
 // Only verified kernels have a time: each is verified once, before it is
 // measured, and records without a verification are passed over.
+//
+// Records count if the device, the workload, the schedule and what that was
+// lowered to are the same. Of the kernels of a plan's groups they also tell
+// which compiler with which settings made them in which tiles: with that a time
+// is found without making the kernel (`Find`).
 #ifndef TILEWRIGHT_COMPILER_KERNEL_TIMES_H_
 #define TILEWRIGHT_COMPILER_KERNEL_TIMES_H_
 
@@ -26,10 +31,14 @@
 
 namespace tilewright {
 
+inline constexpr double kMeasuringSeconds = 180;
+
 struct KernelTimesOptions {
-  // Must outlive it; null: nothing is kept. Records count if workload, device,
-  // schedule, and what the schedule was lowered to are the same.
+  // Must outlive it; null: nothing is kept.
   measure::Store* store = nullptr;
+  // Tells compilers, and settings of theirs, apart that may make other kernels
+  // of a group; empty: kernels have to be made to know their times.
+  std::string maker;
   // Who measures kernels with one thread on warm caches, and who verifies them
   // (the times that it finds are not used). Each is asked for once, when
   // something has to be done; they must outlive it. Without a measurer records
@@ -38,9 +47,10 @@ struct KernelTimesOptions {
   MeasurerMaker measurer, verifier;
   // Called when any of the counts changed.
   std::function<void()> on_progress;
-  // Wall time that measuring, and verifying, may take: what has not been begun
-  // by then has no time. The records of another run go on from there.
-  double most_measuring_seconds = 150, most_verifying_seconds = 90;
+  // Wall time for measuring and verifying together, from the first of it on:
+  // what has not been begun by then has no time. The records of another run go
+  // on from there.
+  double most_seconds = kMeasuringSeconds;
   Clock* clock = RealClock();
 };
 
@@ -50,11 +60,10 @@ class KernelTimes {
   KernelTimes(const DeviceSpec& spec, KernelTimesOptions options);
 
   // Of kernels of one workload, in their order: seconds, the lower decile of
-  // the executions when it was measured first. They are verified in that order
-  // too. An error is the kernel's (it crashes, its results are wrong), as
-  // ResourceExhausted that the time for it was over, as Unavailable that it
-  // could not be verified or measured or, as NotFound, that there is no record
-  // and nobody measures.
+  // the executions when it was measured first. An error is the kernel's (it
+  // crashes, its results are wrong), as ResourceExhausted that the time for it
+  // was over, as Unavailable that it could not be verified or measured or, as
+  // NotFound, that there is no record and nobody measures.
   std::vector<absl::StatusOr<double>> OneCoreSeconds(
       absl::Span<const CompiledKernel* const> kernels);
 
@@ -62,6 +71,16 @@ class KernelTimes {
   // the medians. Recorded for these kernels together. The first error of any.
   absl::StatusOr<std::vector<double>> InTurns(
       absl::Span<const CompiledKernel* const> kernels);
+
+  // What OneCoreSeconds and InTurns say of the kernels that this compiler makes
+  // by these keys, as far as records tell without them. Nothing if a kernel was
+  // tuned since: its schedule may be another one now.
+  std::optional<absl::StatusOr<double>> Find(const KernelMaker::Key& key);
+  std::optional<std::vector<double>> FindInTurns(
+      absl::Span<const KernelMaker::Key> keys);
+  // Records of another compiler that are about the same kernels are found from
+  // now on, too. Nothing if there are none.
+  void Keep(absl::Span<const CompiledKernel* const> kernels);
 
   // Of kernels asked for, each once.
   int measured() const { return measured_; }
@@ -78,15 +97,14 @@ class KernelTimes {
     // None: it has not been measured yet. Of an OK one `verification` is.
     std::optional<absl::StatusOr<double>> seconds;
     measure::Verification verification;
+    std::optional<measure::Record> record;  // that says so
   };
-  using KnownKernels = std::map<std::string, Known>;  // by candidate
+  // By candidate, and by maker.
+  using KnownKernels = std::map<std::string, Known>;
   struct Who {
-    const char* const what;  // it does
     const KernelTimesOptions::MeasurerMaker make;
-    const double most_seconds;
     absl::StatusOr<measure::Measurer*> measurer;
     bool asked = false;
-    int64_t spent_ns = 0;
   };
 
   KnownKernels& KnownOf(const KernelKey& key);
@@ -94,7 +112,7 @@ class KernelTimes {
   static void Learn(const measure::Record& record, KnownKernels& known);
   // The status of nobody if there is nobody to ask, ResourceExhausted if the
   // time for it is over.
-  static absl::Status MayAsk(const Who& who);
+  absl::Status MayAsk(const Who& who);
   // Also Unavailable if nothing can be measured.
   absl::StatusOr<std::vector<measure::Measurement>> Ask(
       Who& who, const measure::WorkloadKey& workload,
@@ -103,10 +121,18 @@ class KernelTimes {
   measure::Record RecordOf(const CompiledKernel& kernel,
                            const measure::WorkloadKey& workload,
                            measure::Measurement measurement) const;
-  // Unless that is known. What is wrong with the kernel is recorded.
-  absl::Status Verify(const CompiledKernel& kernel,
-                      const measure::WorkloadKey& workload,
-                      KnownKernels& known);
+  // Unless that is known, of each. What is wrong with kernels is recorded.
+  std::vector<absl::Status> Verify(
+      absl::Span<const CompiledKernel* const> kernels,
+      const measure::WorkloadKey& workload, KnownKernels& known);
+  absl::Status LearnVerified(const CompiledKernel& kernel,
+                             const measure::WorkloadKey& workload,
+                             const measure::Measurement& measurement,
+                             KnownKernels& known);
+  // By which records tell the kernel of this key; empty if they cannot.
+  std::string MakerOf(const KernelMaker::Key& key) const;
+  std::optional<absl::StatusOr<double>> Find(const KernelMaker::Key& key,
+                                             const std::string& turns);
   // Learns and records what is found of verified kernels, each at once; an
   // error says that not all was.
   absl::Status Measure(const measure::WorkloadKey& workload,
@@ -114,10 +140,12 @@ class KernelTimes {
                        KnownKernels& known);
   void Trouble(const absl::Status& status);
 
-  const std::string device_name_, structure_fingerprint_;
+  const std::string device_name_, structure_fingerprint_, maker_;
   measure::Store* const store_;
   const std::function<void()> on_progress_;
   Clock* const clock_;
+  const double most_seconds_;
+  std::optional<int64_t> began_ns_;  // to measure and verify
   Who measurer_, verifier_;
   std::map<KernelKey, KnownKernels> known_;
   int measured_ = 0, recorded_ = 0, failed_ = 0, verified_ = 0, in_turns_ = 0;

@@ -242,6 +242,65 @@ TEST_F(KernelTimesTest, WithoutAMeasurerRecordsTellAndTheRestIsNotKnown) {
   TW_EXPECT_OK(times.trouble());
 }
 
+TEST_F(KernelTimesTest, WhatTheSameMakerMeasuredIsFoundWithoutTheKernel) {
+  const auto key = KernelMaker::KeyOf(kernels_[0].workload);
+  const auto other = KernelMaker::KeyOf(kernels_[1].workload);
+  FakeMeasurer measurer([](int i) { return Took(1000 + i); });
+  {
+    const auto store = Open();
+    KernelTimes times = Times(store.get(), measurer, nullptr, "this one");
+    EXPECT_EQ(times.Find(key), std::nullopt);
+    times.OneCoreSeconds({&kernels_[0]});
+    TW_EXPECT_OK(times.InTurns({&kernels_[0], &kernels_[1]}).status());
+    EXPECT_THAT(*times.Find(key), IsOkAndHolds(1e-9 * 1000));
+  }
+  const auto store = Open();
+  const int measured = measurer.measured;
+  KernelTimes same = Times(store.get(), measurer, nullptr, "this one");
+  EXPECT_THAT(*same.Find(key), IsOkAndHolds(1e-9 * 1000));
+  ASSERT_NE(same.FindInTurns({key, other}), std::nullopt);
+  EXPECT_EQ(same.FindInTurns({other, key}), std::nullopt);
+  EXPECT_EQ(same.recorded(), 1);
+  // Another version, other settings: the kernels tell.
+  KernelTimes changed = Times(store.get(), measurer, nullptr, "that one");
+  EXPECT_EQ(changed.Find(key), std::nullopt);
+  EXPECT_EQ(changed.FindInTurns({key, other}), std::nullopt);
+  EXPECT_THAT(changed.OneCoreSeconds({&kernels_[0]})[0],
+              IsOkAndHolds(1e-9 * 1000));
+  TW_EXPECT_OK(changed.InTurns({&kernels_[0], &kernels_[1]}).status());
+  EXPECT_EQ(measurer.measured, measured);
+  // From now on without them.
+  changed.Keep({&kernels_[0]});
+  changed.Keep({&kernels_[0], &kernels_[1]});
+  for (const char* const maker : {"this one", "that one"}) {
+    KernelTimes times = Times(store.get(), measurer, nullptr, maker);
+    EXPECT_THAT(*times.Find(key), IsOkAndHolds(1e-9 * 1000));
+    EXPECT_NE(times.FindInTurns({key, other}), std::nullopt);
+  }
+  spec_.mutable_unit()->set_cores(spec_.unit().cores() + 1);
+  for (auto& level : *spec_.mutable_levels())
+    level.set_capacity_bytes(2 * level.capacity_bytes());
+  EXPECT_EQ(Times(store.get(), measurer, nullptr, "this one").Find(key),
+            std::nullopt);
+}
+
+TEST_F(KernelTimesTest, WhatWasTunedSinceIsNotFoundWithoutTheKernel) {
+  const auto store = Open();
+  FakeMeasurer measurer([](int) { return Took(1000); });
+  Times(store.get(), measurer, nullptr, "me").OneCoreSeconds({&kernels_[0]});
+  const auto key = KernelMaker::KeyOf(kernels_[0].workload);
+  ASSERT_NE(Times(store.get(), measurer, nullptr, "me").Find(key),
+            std::nullopt);
+  Record tuned = Records(*store)[0];
+  tuned.mutable_versions()->clear_maker();
+  *tuned.mutable_schedule() = kernels_[2].schedule.ToProto();
+  TW_ASSERT_OK(store->Append(tuned));
+  KernelTimes times = Times(store.get(), measurer, nullptr, "me");
+  EXPECT_EQ(times.Find(key), std::nullopt);
+  EXPECT_THAT(times.OneCoreSeconds({&kernels_[0]})[0],
+              IsOkAndHolds(1e-9 * 1000));
+}
+
 // The compiler is killed while the second workload is measured.
 TEST_F(KernelTimesTest, WhatWasMeasuredBeforeTheProcessIsKilledIsKept) {
   const pid_t child = fork();

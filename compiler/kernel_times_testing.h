@@ -76,10 +76,12 @@ class KernelTimesTest : public testing::Test {
 
   // Without a verifier of its own, all kernels are right.
   KernelTimes Times(measure::Store* store, FakeMeasurer& measurer,
-                    FakeMeasurer* verifier = nullptr) {
+                    FakeMeasurer* verifier = nullptr,
+                    const std::string& maker = "") {
     if (verifier == nullptr) verifier = &all_right_;
     KernelTimesOptions options;
     options.store = store;
+    options.maker = maker;
     options.measurer = [&measurer] { return &measurer; };
     options.verifier = [verifier] { return verifier; };
     return KernelTimes(spec_, options);

@@ -158,7 +158,8 @@ With --connect=tilegraph:
                                          caches of a core
   --records=DB                           fuses where it was measured to pay, too, by the times in DB;
                                          elsewhere the cost model decides
-  --measure                              what DB does not have is measured, and kept there
+  --measure[=SECONDS]                    what DB does not have is measured, for so long at most (180),
+                                         and kept there
 run:       --data=DIR | --input=NAME=FILE  --output-dir=DIR  --check  --seed=N
            (a .tw takes --threads and these)
 benchmark: --seconds=S  --seed=N

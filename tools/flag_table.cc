@@ -29,7 +29,7 @@ constexpr Flag kFlags[] = {
     {"decisions", Value::kText, "onnx"},
     {"records", Value::kText, "onnx"},
     {"nearest", Value::kNone, "onnx"},
-    {"measure", Value::kNone, "onnx"},
+    {"measure", Value::kOptional, "onnx", "", 1, kMostSeconds},
     {"connect-search", Value::kText, "onnx", "edges greedy"},
     {"cost", Value::kText, "onnx", "time traffic"},
     {"level-cap", Value::kText, "onnx"},
@@ -154,6 +154,8 @@ absl::Status CheckValue(const Flag& flag, const std::string& value) {
     case Value::kDouble:
       return CheckNumber(flag, value);
     case Value::kOptional:
+      return *flag.choices != '\0' ? CheckChoice(flag, value)
+                                   : CheckNumber(flag, value);
     case Value::kText:
       return CheckChoice(flag, value);
     case Value::kList:

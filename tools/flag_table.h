@@ -15,7 +15,7 @@ namespace tilewright::tools {
 struct Flag {
   enum class Value {
     kNone,
-    kOptional,  // one of `choices`, or nothing
+    kOptional,  // one of `choices`, without these a number, or nothing
     kText,      // one of `choices`, if there are any
     kList,      // several of `choices`, separated by commas
     kInt,

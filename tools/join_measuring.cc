@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_format.h"
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "measure/parallel_measurer.h"
 #include "measure/worker/process_pool.h"
@@ -23,13 +25,30 @@ constexpr int kMostWorkers = 6;
 // few percent. Verifying needs none.
 constexpr int kRepeats = 100;
 constexpr int kRepeatsVerifying = 10;
+// Of the binary, as far as it is read.
+constexpr int64_t kMostBinaryBytes = int64_t{4} << 30;
 constexpr double kSecondsBetweenLines = 10;
 constexpr double kSecondsBetweenUpdates = 0.2;  // of a line on a terminal
+
+// What a kernel of a group depends on beside the group: this binary, the device
+// with its threads, and what is allowed. Empty where a person's decisions, or a
+// neighbour's, may say something else.
+std::string MakerOf(const CommandLine& line, const DeviceSpec& planned) {
+  if (line.Has("decisions") || line.Has("nearest")) return "";
+  const absl::StatusOr<std::string> binary =
+      ReadFile("/proc/self/exe", kMostBinaryBytes);
+  if (!binary.ok()) return "";
+  Fingerprinter maker;
+  maker.AddString(*binary).AddString(planned.SerializeAsString());
+  for (const std::string& allowed : line.All("allow")) maker.AddString(allowed);
+  return maker.Finish().ToString();
+}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<JoinMeasuring>> JoinMeasuring::From(
-    const CommandLine& line, const DeviceSpec& spec, CompileOptions& options) {
+    const CommandLine& line, const DeviceSpec& spec, const DeviceSpec& planned,
+    CompileOptions& options) {
   if (!line.Has("records") ||
       options.plan.connect != PlanOptions::Connect::kTileGraph)
     return nullptr;
@@ -37,34 +56,35 @@ absl::StatusOr<std::unique_ptr<JoinMeasuring>> JoinMeasuring::From(
   how.read_only = !line.Has("measure");
   TW_ASSIGN_OR_RETURN(std::unique_ptr<measure::Store> store,
                       measure::Store::Open(UserPath(line.Get("records")), how));
-  std::unique_ptr<JoinMeasuring> measuring(new JoinMeasuring(
-      std::move(store), spec, line.Has("measure"), line.Has("json")));
-  JoinMeasuring* const self = measuring.get();
-  options.times = &self->times_;
-  options.connect.on_progress = [self](int done, int all) {
-    self->done_ = done, self->all_ = all;
-    self->Report(/*last=*/false);
-  };
+  std::unique_ptr<JoinMeasuring> measuring(
+      new JoinMeasuring(std::move(store), spec, MakerOf(line, planned), line));
+  options.times = &measuring->times_;
   return measuring;
 }
 
-KernelTimesOptions JoinMeasuring::TimesOptions(bool measure) {
+KernelTimesOptions JoinMeasuring::TimesOptions(std::string maker,
+                                               const CommandLine& line) {
   KernelTimesOptions options;
   options.store = store_.get();
+  options.maker = std::move(maker);
+  options.most_seconds = most_seconds_;
   options.on_progress = [this] { Report(/*last=*/false); };
-  if (!measure) return options;
+  if (!line.Has("measure")) return options;
   options.measurer = [this] { return Measurer(kRepeats); };
   options.verifier = [this] { return Measurer(kRepeatsVerifying); };
   return options;
 }
 
 JoinMeasuring::JoinMeasuring(std::unique_ptr<measure::Store> store,
-                             const DeviceSpec& spec, bool measure, bool quiet)
+                             const DeviceSpec& spec, std::string maker,
+                             const CommandLine& line)
     : store_(std::move(store)),
       workers_(
           std::clamp(static_cast<int>(spec.unit().cores()), 1, kMostWorkers)),
-      times_(spec, TimesOptions(measure)),
-      quiet_(quiet),
+      most_seconds_(line.Get("measure").empty() ? kMeasuringSeconds
+                                                : line.GetDouble("measure", 0)),
+      times_(spec, TimesOptions(std::move(maker), line)),
+      quiet_(line.Has("json")),
       start_ns_(RealClock()->WallNs()),
       reported_ns_(start_ns_) {}
 
@@ -95,14 +115,11 @@ void JoinMeasuring::Report(bool last) {
     return;
   reported_ns_ = now_ns;
   const double spent_s = 1e-9 * static_cast<double>(now_ns - start_ns_);
-  std::string text = absl::StrFormat(
-      "joins: %d of %d edges, %d kernels measured, %d known from the records, "
-      "%d without a time, %d joins compared in turns; %.0f s",
-      done_, all_, times_.measured(), times_.recorded(), times_.failed(),
-      times_.in_turns(), spent_s);
-  if (!last && done_ > 0)
-    absl::StrAppendFormat(&text, ", about %.0f s left",
-                          spent_s / done_ * (all_ - done_));
+  const std::string text = absl::StrFormat(
+      "measuring: %d kernels measured, %d known from the records, %d without a "
+      "time, %d fused groups compared in turns; %.0f s of at most %.0f",
+      times_.measured(), times_.recorded(), times_.failed(), times_.in_turns(),
+      spent_s, most_seconds_);
   std::fprintf(stderr, terminal ? "\r%s\033[K%s" : "%s%s", text.c_str(),
                terminal && !last ? "" : "\n");
 }

@@ -21,21 +21,24 @@ namespace tilewright::tools {
 
 class JoinMeasuring {
  public:
-  // Null without --records, or where groups are not fused tile by tile. `spec` is the machine that the records are of; with
-  // --measure this one. The store is written with --measure alone, and must be
-  // there without. Errors of the store. REQUIRES: the binary's main begins with
-  // RunWorkerIfAsked for the CPU.
+  // Null without --records, or where groups are not fused tile by tile. `spec`
+  // is the machine that the records are of, with --measure this one; `planned`
+  // the one that kernels are made for, with the threads of --threads. The store
+  // is written with --measure alone, and must be there without. Errors of the
+  // store. REQUIRES: the binary's main begins with RunWorkerIfAsked for the
+  // CPU.
   static absl::StatusOr<std::unique_ptr<JoinMeasuring>> From(
-      const CommandLine& line, const DeviceSpec& spec, CompileOptions& options);
+      const CommandLine& line, const DeviceSpec& spec,
+      const DeviceSpec& planned, CompileOptions& options);
 
   // The last line, and what was wrong with the records. After compiling.
   void Finish();
 
  private:
   JoinMeasuring(std::unique_ptr<measure::Store> store, const DeviceSpec& spec,
-                bool measure, bool quiet);
-  // Without `measure` nobody measures or verifies.
-  KernelTimesOptions TimesOptions(bool measure);
+                std::string maker, const CommandLine& line);
+  // Without --measure nobody measures or verifies.
+  KernelTimesOptions TimesOptions(std::string maker, const CommandLine& line);
   // One that executes so often, by the processes of all of them: what one had
   // built and verified is that for the others, too.
   absl::StatusOr<measure::Measurer*> Measurer(int max_repeats);
@@ -45,9 +48,9 @@ class JoinMeasuring {
   const int workers_;
   std::unique_ptr<measure::WorkerPool> pool_;  // once it is needed
   std::vector<std::unique_ptr<measure::Measurer>> measurers_;
+  const double most_seconds_;
   KernelTimes times_;
   const bool quiet_;
-  int done_ = 0, all_ = 0;  // edges between groups
   int64_t start_ns_, reported_ns_;
 };
 

@@ -119,8 +119,7 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   options.plan.connect = *connect;
   if (line.Get("connect-search") == "greedy")
     options.connect.search = ConnectSearch::kGreedy;
-  if (line.Get("cost") == "traffic")
-    options.cost_key = CostKey::kTraffic;
+  if (line.Get("cost") == "traffic") options.cost_key = CostKey::kTraffic;
   if (line.Has("level-cap")) {
     TW_ASSIGN_OR_RETURN(options.cap.arena_bytes,
                         CapBytes(line.Get("level-cap")));
@@ -209,8 +208,9 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
                       CodegenFrom(line));
   TW_ASSIGN_OR_RETURN(const DeviceSpec machine, SpecFrom(line));
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<JoinMeasuring> measuring,
-                      JoinMeasuring::From(line, machine, compile_options));
+  TW_ASSIGN_OR_RETURN(
+      const std::unique_ptr<JoinMeasuring> measuring,
+      JoinMeasuring::From(line, machine, codegen->spec(), compile_options));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<ScheduleSources> schedules,
                       ScheduleSources::From(line));
   compile_options.schedules = schedules.get();

@@ -79,15 +79,13 @@ constexpr char kTwice[] = R"(
 
 // The groups that there are in the end, and what was weighed first.
 std::pair<size_t, JoinDecision> Connect(const std::string& text,
-                                        TwoTimes& profiler,
-                                        WeighOptions weigh = {}) {
+                                        TwoTimes& profiler) {
   const TensorGraph graph = *ParseText(text);
   PlanOptions plan_options;
   plan_options.connect = PlanOptions::Connect::kTileGraph;
   const Plan plan = MakePlan(graph, plan_options);
   ConnectPlanOptions options;
-  options.weigh = weigh;
-  options.weigh.profiler = &profiler;
+  options.weigh.measuring.profiler = &profiler;
   const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
   const ConnectedGroups connected =
       ConnectPlan(graph, plan, GroupPricer(graph, plan, spec), options);
@@ -122,17 +120,10 @@ TEST(CloseJoinsTest, WhatIsClearIsMeasuredOnce) {
   EXPECT_EQ(loss.asked, 0);
 }
 
-TEST(CloseJoinsTest, EqualOnesAreComparedOnceAndOnlySoMany) {
+TEST(CloseJoinsTest, EqualOnesAreComparedOnce) {
   TwoTimes close(0.0195, 0.0180);
   EXPECT_EQ(Connect(kTwice, close).first, 2u);
   EXPECT_LE(close.asked, 2);
-  WeighOptions never;
-  never.most_in_turns = 0;
-  TwoTimes first(0.0190, 0.0199);
-  const auto [groups, decision] = Connect(kChain, first, never);
-  EXPECT_EQ(groups, 1u);
-  EXPECT_EQ(first.asked, 0);
-  EXPECT_FALSE(decision.in_turns);
 }
 
 }  // namespace

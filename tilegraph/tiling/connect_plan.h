@@ -4,7 +4,6 @@
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_CONNECT_PLAN_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_CONNECT_PLAN_H_
 
-#include <functional>
 #include <vector>
 
 #include "tilegraph/plan.h"
@@ -22,8 +21,6 @@ struct ConnectPlanOptions {
   WeighOptions weigh;
   // Groups that become one.
   int most_groups = 8;
-  // As in ConnectSearchOptions.
-  std::function<void(int done, int all)> on_progress;
 };
 
 struct ConnectedGroups {
@@ -35,7 +32,9 @@ struct ConnectedGroups {
 
 // A result with several readers is kept inside only together with all of them.
 // REQUIRES: `plan` was made for `graph` with Connect::kTileGraph or kRegister.
-// Equal arguments and equal answers of the profiler, equal result.
+// With a profiler it measures what has most at stake and plans anew, until
+// nothing more can be measured. Equal arguments and equal known times, equal
+// result.
 ConnectedGroups ConnectPlan(const TensorGraph& graph, const Plan& plan,
                             const GroupCostModel& model,
                             const ConnectPlanOptions& options);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tilegraph/tiling/group_cost_model.h"
 
@@ -25,6 +26,9 @@ struct JoinDecision {
   std::vector<int> left_out;  // of the parts: these stay apart (again)
   bool taken = false;         // while it is weighed: it saves enough
   std::string why;            // one line, for people
+  // That no kernel can be made of it in any tiles that would save enough, or
+  // that none is right.
+  absl::Status no_kernel;
   GroupCost joined;  // of the chosen tile, or of the best by price; empty if it
                      // never came to a price
   double left_core_seconds = 0;   // by price, of what is left out

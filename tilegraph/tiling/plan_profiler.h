@@ -16,17 +16,17 @@ struct GroupOfPlan {
   const Group* group;
 };
 
-// What groups really take: asked where prices of a model are not enough. Only
-// groups whose kernels were verified have a time.
+// What groups really take: asked where estimates of a model are not enough.
+// Only groups whose kernels were verified have a time.
 class PlanProfiler {
  public:
   virtual ~PlanProfiler() = default;
 
   // `variants` are one group of `plan` in different tiles: the seconds of one
-  // core that does it all, in their order. NotFound: nothing is known of it,
-  // and the cost model is to decide. Another error says in one line why a
-  // variant has none: no kernel can be made, it crashes, its results are wrong,
-  // the time for verifying was over.
+  // core that does it all, in their order. An error says in one line why a
+  // variant has none: no kernel can be made, it crashes, its results are wrong.
+  // NotFound, Unavailable and ResourceExhausted are not about the variant:
+  // nobody measures, it could not be measured, the time for it is over.
   virtual std::vector<absl::StatusOr<double>> OneCoreSeconds(
       const Plan& plan, absl::Span<const Group> variants) = 0;
 

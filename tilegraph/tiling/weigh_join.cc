@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -24,6 +23,20 @@ double CoreSeconds(const GroupCost& cost, double one_core_seconds) {
   return one_core_seconds * cost.core_seconds / cost.one_core_seconds;
 }
 
+// Of a decision by estimate, what it may be wrong by: most where that is close,
+// nothing where it is as far off as what is not measured; some of it wherever
+// tiles are to be chosen.
+double AtStake(const JoinDecision& decision, double least_gain,
+               double most_loss) {
+  constexpr double kTiles = 0.03;
+  const double ratio =
+      (decision.joined.core_seconds + decision.left_core_seconds) /
+      decision.apart_core_seconds;
+  const double distance = std::abs(ratio - (1 - least_gain));
+  return decision.apart_core_seconds *
+         std::max(kTiles, most_loss + least_gain - distance);
+}
+
 }  // namespace
 
 JoinWeigher::JoinWeigher(const TensorGraph& graph, const Plan& plan,
@@ -33,7 +46,8 @@ JoinWeigher::JoinWeigher(const TensorGraph& graph, const Plan& plan,
       plan_(plan),
       options_(options),
       rules_(graph, plan),
-      model_(model) {}
+      model_(model),
+      times_(model, options.measuring, options.expressible) {}
 
 PlanPart JoinWeigher::Alone(int group) {
   PlanPart part;
@@ -56,7 +70,6 @@ absl::StatusOr<std::vector<GroupCost>> JoinWeigher::Price(const Group& group) {
 }
 
 absl::Status JoinWeigher::Express(const Plan& joined, const Group& group) {
-  if (!options_.expressible) return absl::OkStatus();
   const EstimateKey key = model_.KeyOf(group);
   const auto known = expressed_.find(key);
   if (known != expressed_.end()) return known->second;
@@ -114,18 +127,18 @@ JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts,
   const double core_seconds =
       decision.joined.core_seconds + decision.left_core_seconds;
   const double most_change =
-      options_.profiler ? options_.most_loss : -options_.least_gain;
+      times_.is_on() ? options_.most_loss : -options_.least_gain;
   if (!decision.joined.fits ||
       core_seconds > decision.apart_core_seconds * (1 + most_change))
     return because(WhyNotByPrice(decision));
   if (core_seconds >= left_out.most_core_seconds)
     return because("it would take longer than with it inside");
   // With the layouts of its stages, for those who make kernels of it.
-  Plan joined;
-  if (options_.profiler || options_.expressible)
-    joined = WithJoins(graph_, plan_,
-                       {Join{decision.groups, costs->front().tile, ""}});
-  if (options_.profiler) {
+  std::shared_ptr<const Plan> joined;
+  if (times_.is_on() || options_.expressible)
+    joined = std::make_shared<const Plan>(WithJoins(
+        graph_, plan_, {Join{decision.groups, costs->front().tile, ""}}));
+  if (times_.is_on()) {
     DecideByTime(*costs, joined, *group, parts, absl::MakeSpan(left), decision);
   } else {
     DecideByPrice(*costs, joined, *group, parts, left, decision);
@@ -134,7 +147,8 @@ JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts,
 }
 
 void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
-                                const Plan& joined, Group group,
+                                const std::shared_ptr<const Plan>& joined,
+                                const Group& group,
                                 absl::Span<PlanPart* const> parts,
                                 absl::Span<const PlanPart> left,
                                 JoinDecision& decision) {
@@ -146,13 +160,15 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
     const double saved = decision.apart_core_seconds - cost.core_seconds -
                          decision.left_core_seconds;
     if (saved < decision.apart_core_seconds * options_.least_gain) continue;
-    const auto profiled = profiled_.find(model_.KeyOf(InTiles(group, cost)));
-    if (profiled != profiled_.end() && !profiled->second.ok() &&
-        !absl::IsNotFound(profiled->second.status())) {
-      if (decision.why.empty())
-        decision.why = absl::StrCat("no kernel for it: ",
-                                    profiled->second.status().message());
-      continue;
+    if (times_.is_on()) {
+      const absl::Status known =
+          times_.Of({joined, InTiles(group, cost)}).status();
+      if (!known.ok() && !absl::IsNotFound(known)) {
+        if (decision.why.empty())
+          decision.why = absl::StrCat("no kernel for it: ", known.message());
+        decision.no_kernel.Update(known);
+        continue;
+      }
     }
     const double one_core = cost.one_core_seconds + left_one_core;
     if (!SavesOnOneCore(one_core, apart_one_core)) {
@@ -168,14 +184,18 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
             " KiB more");
       continue;
     }
-    const absl::Status made = Express(joined, InTiles(group, cost));
+    const absl::Status made = options_.expressible
+                                  ? Express(*joined, InTiles(group, cost))
+                                  : absl::OkStatus();
     if (!made.ok()) {
       if (decision.why.empty())
         decision.why = absl::StrCat("no schedule for it: ", made.message());
+      decision.no_kernel.Update(made);
       continue;
     }
     decision.joined = cost;
     decision.taken = true;
+    decision.no_kernel = absl::OkStatus();
     decision.saved_core_seconds = saved;
     decision.why = GainByPrice(decision);
     return;
@@ -183,136 +203,70 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
   if (decision.why.empty()) decision.why = WhyNotByPrice(decision);
 }
 
-std::vector<absl::StatusOr<double>> JoinWeigher::Profile(
-    const Plan& plan, absl::Span<const Group> variants) {
-  std::vector<Group> unknown;
-  std::vector<EstimateKey> keys, unknown_keys;
-  for (const Group& variant : variants) {
-    keys.push_back(model_.KeyOf(variant));
-    if (profiled_.count(keys.back())) continue;
-    const bool spent =
-        told_ + static_cast<int>(unknown.size()) >= options_.most_profiled;
-    profiled_.emplace(keys.back(), absl::ResourceExhaustedError(absl::StrCat(
-                                       "not profiled: ", options_.most_profiled,
-                                       " other candidates were")));
-    if (spent) continue;
-    unknown.push_back(variant);
-    unknown_keys.push_back(keys.back());
-  }
-  if (!unknown.empty()) {
-    std::vector<absl::StatusOr<double>> seconds =
-        options_.profiler->OneCoreSeconds(plan, unknown);
-    for (size_t i = 0; i < unknown.size(); ++i) {
-      told_ += !absl::IsNotFound(seconds[i].status());
-      profiled_.insert_or_assign(unknown_keys[i], std::move(seconds[i]));
-    }
-  }
-  std::vector<absl::StatusOr<double>> result;
-  for (const EstimateKey& key : keys) result.push_back(profiled_.at(key));
-  return result;
-}
-
-absl::Status JoinWeigher::ProfilePart(PlanPart& part) {
-  if (part.one_core_seconds) return absl::OkStatus();
-  const Group& group = plan_.groups[part.groups[0]];
-  const absl::StatusOr<double> seconds = Profile(plan_, {group})[0];
-  if (!seconds.ok())
-    return absl::Status(seconds.status().code(),
-                        absl::StrCat(graph_.tensor(group.output).name,
-                                     " apart: ", seconds.status().message()));
-  part.one_core_seconds = *seconds;
-  return absl::OkStatus();
-}
-
-std::optional<JoinWeigher::InTurns> JoinWeigher::ProfileInTurns(
-    const Plan& joined, const Group& variant, absl::Span<PlanPart* const> parts,
-    absl::Span<const PlanPart> left) {
-  std::deque<Plan> plans;  // of parts that are joined themselves
-  std::vector<GroupOfPlan> groups = {{&joined, &variant}};
-  for (const PlanPart& part : left)
-    groups.push_back({&plan_, &plan_.groups[part.groups[0]]});
-  const size_t together = groups.size();
-  for (const PlanPart* part : parts) {
-    if (part->groups.size() == 1) {
-      groups.push_back({&plan_, &plan_.groups[part->groups[0]]});
-      continue;
-    }
-    plans.push_back(WithJoins(
-        graph_, plan_,
-        {Join{part->groups, part->cost.tile, "", part->cost.reduce_step}}));
-    const std::vector<Group>& all = plans.back().groups;
-    groups.push_back({&plans.back(), &*std::find_if(all.begin(), all.end(),
-                                                    [](const Group& g) {
-                                                      return !g.stages.empty();
-                                                    })});
-  }
-  std::vector<EstimateKey> key;
-  for (const GroupOfPlan& one : groups) key.push_back(model_.KeyOf(*one.group));
-  const auto known = in_turns_.find(key);
-  if (known != in_turns_.end()) return known->second;
-  std::optional<InTurns>& result = in_turns_[key];
-  if (static_cast<int>(in_turns_.size()) > options_.most_in_turns)
-    return result;
-  const absl::StatusOr<std::vector<double>> seconds =
-      options_.profiler->InTurns(groups);
-  if (!seconds.ok()) return result;
-  const auto middle = seconds->begin() + static_cast<int64_t>(together);
-  result = {std::accumulate(seconds->begin(), middle, 0.0),
-            std::accumulate(middle, seconds->end(), 0.0)};
-  return result;
+PlannedGroup JoinWeigher::Planned(const PlanPart& part) const {
+  // The weigher outlives what it asks.
+  if (part.groups.size() == 1)
+    return {std::shared_ptr<const Plan>(std::shared_ptr<void>(), &plan_),
+            plan_.groups[part.groups[0]]};
+  auto plan = std::make_shared<const Plan>(WithJoins(
+      graph_, plan_,
+      {Join{part.groups, part.cost.tile, "", part.cost.reduce_step}}));
+  const Group& group =
+      *std::find_if(plan->groups.begin(), plan->groups.end(),
+                    [](const Group& g) { return !g.stages.empty(); });
+  return {plan, group};
 }
 
 void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
-                               const Plan& joined, const Group& group,
+                               std::shared_ptr<const Plan> joined,
+                               const Group& group,
                                absl::Span<PlanPart* const> parts,
                                absl::Span<PlanPart> left,
                                JoinDecision& decision) {
-  std::vector<Group> variants;
+  std::vector<PlannedGroup> variants, both;
   std::vector<const GroupCost*> variant_costs;
   for (const GroupCost& cost : costs) {
     if (cost.core_seconds + decision.left_core_seconds >
         decision.apart_core_seconds * (1 + options_.most_loss))
       continue;
-    Group variant = InTiles(group, cost);
-    const absl::Status made = Express(joined, variant);
-    if (!made.ok()) {
-      decision.profiled.push_back({cost.tile, cost.reduce_step, made});
-      continue;
-    }
-    variants.push_back(std::move(variant));
+    variants.push_back({joined, InTiles(group, cost)});
     variant_costs.push_back(&cost);
   }
-  const size_t first = decision.profiled.size();
-  if (!variants.empty()) {
-    std::vector<PlanPart*> both(parts.begin(), parts.end());
-    for (PlanPart& part : left) both.push_back(&part);
-    absl::Status timed;
-    for (PlanPart* const part : both) {
-      timed = ProfilePart(*part);
-      if (!timed.ok()) break;
-    }
-    if (!timed.ok() && !absl::IsNotFound(timed)) {
-      decision.why = std::string(timed.message());
+  std::vector<PlanPart*> all(parts.begin(), parts.end());
+  for (PlanPart& part : left) all.push_back(&part);
+  bool known = true;
+  for (PlanPart* const part : all) {
+    both.push_back(Planned(*part));
+    if (part->one_core_seconds) continue;
+    const absl::StatusOr<double> seconds = times_.Of(both.back());
+    if (seconds.ok()) {
+      part->one_core_seconds = *seconds;
+    } else if (absl::IsNotFound(seconds.status())) {
+      known = false;
+    } else {
+      decision.why = absl::StrCat(graph_.tensor(both.back().group.output).name,
+                                  " apart: ", seconds.status().message());
       return;
     }
-    const std::vector<absl::StatusOr<double>> seconds =
-        Profile(joined, variants);
-    // What is not known of both sides cannot be compared.
-    const auto is_known = [](const auto& one) { return one.ok(); };
-    const auto is_unknown = [](const auto& one) {
-      return absl::IsNotFound(one.status());
-    };
-    if (!timed.ok() ||
-        (std::none_of(seconds.begin(), seconds.end(), is_known) &&
-         std::any_of(seconds.begin(), seconds.end(), is_unknown))) {
-      decision.profiled.clear();
-      DecideByPrice(costs, joined, group, parts, left, decision);
-      return;
-    }
-    for (size_t i = 0; i < variants.size(); ++i)
-      decision.profiled.push_back({variants[i].tile,
-                                   variants[i].stages.back().reduce_step,
-                                   seconds[i]});
+  }
+  const double at_stake =
+      AtStake(decision, options_.least_gain, options_.most_loss);
+  times_.Want(both, variants, at_stake);
+  bool any = false, any_unknown = false;
+  for (const PlannedGroup& variant : variants) {
+    decision.profiled.push_back({variant.group.tile,
+                                 variant.group.stages.back().reduce_step,
+                                 times_.Of(variant)});
+    const absl::Status& status =
+        decision.profiled.back().one_core_seconds.status();
+    any = any || status.ok();
+    any_unknown = any_unknown || absl::IsNotFound(status);
+  }
+  // What is not known of both sides cannot be compared.
+  if (!known || (!any && any_unknown)) {
+    decision.profiled.clear();
+    DecideByPrice(costs, joined, group, parts, left, decision);
+    return;
   }
   double apart = 0, apart_one_core = 0, left_apart = 0;
   for (const PlanPart* part : parts) {
@@ -329,7 +283,7 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   std::optional<size_t> best;
   double joined_seconds = 0;
   for (size_t i = 0; i < variants.size(); ++i) {
-    const auto& one_core = decision.profiled[first + i].one_core_seconds;
+    const auto& one_core = decision.profiled[i].one_core_seconds;
     if (!one_core.ok()) continue;
     const double seconds = CoreSeconds(*variant_costs[i], *one_core);
     if (best && seconds >= joined_seconds) continue;
@@ -339,24 +293,33 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
     decision.joined_one_core_seconds = *one_core;
   }
   if (!best) {
-    decision.why = absl::StrCat(
-        "no kernel for it: ",
-        decision.profiled.front().one_core_seconds.status().message());
+    decision.no_kernel = decision.profiled.front().one_core_seconds.status();
+    decision.why =
+        absl::StrCat("no kernel for it: ", decision.no_kernel.message());
     return;
   }
   double one_core =
       *decision.joined_one_core_seconds + decision.left_one_core_seconds;
   if (std::abs(one_core / apart_one_core - (1 - options_.least_gain)) <=
       options_.close_gain) {
-    if (const auto again =
-            ProfileInTurns(joined, variants[*best], parts, left)) {
+    // What it becomes, then what it is made of.
+    std::vector<PlannedGroup> groups = {variants[*best]};
+    const auto left_begin = both.begin() + static_cast<int64_t>(parts.size());
+    groups.insert(groups.end(), left_begin, both.end());
+    const auto together = static_cast<int64_t>(groups.size());
+    groups.insert(groups.end(), both.begin(), left_begin);
+    if (const auto again = times_.InTurns(groups)) {
+      const auto middle = again->begin() + together;
       // The parts take what others were compared with.
-      one_core = apart_one_core * again->together / again->apart;
+      one_core = apart_one_core * std::accumulate(again->begin(), middle, 0.0) /
+                 std::accumulate(middle, again->end(), 0.0);
       decision.joined_one_core_seconds =
           one_core - decision.left_one_core_seconds;
       joined_seconds =
           CoreSeconds(decision.joined, *decision.joined_one_core_seconds);
       decision.in_turns = true;
+    } else {
+      times_.WantInTurns(groups, at_stake);
     }
   }
   decision.saved_core_seconds = apart - joined_seconds - left_apart;

@@ -1,16 +1,17 @@
 // What it saves to fuse groups of a plan into one: by the cost model
 // (group_cost_model.h) and, with a profiler, by what kernels take.
 //
-// The price only prunes then: the best few tiles of a join that it does not
-// think far worse than its parts are profiled, and so are the parts, each
-// verified before it is measured (plan_profiler.h). What no kernel is right or
-// fast enough for stays apart.
+// Of groups that the cost model does not think far slower fused, the times of
+// the best few tiles and of the parts are asked for (measured_times.h). Where
+// those of both sides are known they decide; else the cost model does, and what
+// is missing is wanted. What no kernel is right for is not fused.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_WEIGH_JOIN_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_WEIGH_JOIN_H_
 
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@
 #include "tilegraph/tiling/group_cost_model.h"
 #include "tilegraph/tiling/join_decision.h"
 #include "tilegraph/tiling/joined_groups.h"
-#include "tilegraph/tiling/plan_profiler.h"
+#include "tilegraph/tiling/measured_times.h"
 
 namespace tilewright {
 
@@ -39,21 +40,15 @@ struct WeighOptions {
   // says why not. Asked before a join is taken. Empty: all can.
   std::function<absl::Status(const Group&, const Plan&)> expressible;
 
-  // Must outlive the weigher; null: the price decides, as it does where the
-  // profiler knows nothing of a join or of a part of it.
-  PlanProfiler* profiler = nullptr;
-  // Tiles of a join, best by price first, that are profiled.
+  MeasuringOptions measuring;
+  // Tiles of a fused group, best by estimate first, that are measured.
   int most_tiles = 6;
-  // Not profiled if the price says that it takes longer by more.
+  // Not measured if the estimate says that it takes longer by more.
   double most_loss = 0.15;
-  // Candidates profiled in all, equal ones once, but for those of which nothing
-  // is known. What comes later stays apart.
-  int most_profiled = 650;
   // Where what is saved on one core differs from least_gain by no more than
-  // this, the join and its parts are profiled again, in turns, and that
-  // decides: times of different moments are not that close. So often in all.
+  // this, the fused group and its parts are measured again, in turns, and that
+  // decides: times of different moments are not that close.
   double close_gain = 0.04;
-  int most_in_turns = 24;
 };
 
 // A kernel of the plan as it stands: a group of the register plan, or several.
@@ -86,31 +81,25 @@ class JoinWeigher {
   // apart. Fills in times of parts.
   JoinDecision Weigh(absl::Span<PlanPart* const> parts,
                      const LeftOut& left_out = {});
+  // MeasuredTimes::Measure, of what was not known when it was weighed.
+  bool Measure(double all_core_seconds) {
+    return times_.Measure(all_core_seconds);
+  }
 
  private:
   absl::StatusOr<std::vector<GroupCost>> Price(const Group& group);
   absl::Status Express(const Plan& joined, const Group& group);
-  // Of variants of one group.
-  std::vector<absl::StatusOr<double>> Profile(const Plan& plan,
-                                              absl::Span<const Group> variants);
   // `left`: what stays apart, each group a part.
-  void DecideByPrice(const std::vector<GroupCost>& costs, const Plan& joined,
-                     Group group, absl::Span<PlanPart* const> parts,
+  void DecideByPrice(const std::vector<GroupCost>& costs,
+                     const std::shared_ptr<const Plan>& joined,
+                     const Group& group, absl::Span<PlanPart* const> parts,
                      absl::Span<const PlanPart> left, JoinDecision& decision);
-  void DecideByTime(const std::vector<GroupCost>& costs, const Plan& joined,
-                    const Group& group, absl::Span<PlanPart* const> parts,
+  void DecideByTime(const std::vector<GroupCost>& costs,
+                    std::shared_ptr<const Plan> joined, const Group& group,
+                    absl::Span<PlanPart* const> parts,
                     absl::Span<PlanPart> left, JoinDecision& decision);
-  absl::Status ProfilePart(PlanPart& part);
-  // Of what a join is made of and of what it becomes, `variant` of `joined` and
-  // groups that are left: seconds of one core, in turns; nothing if that cannot
-  // be told.
-  struct InTurns {
-    double together, apart;
-  };
-  std::optional<InTurns> ProfileInTurns(const Plan& joined,
-                                        const Group& variant,
-                                        absl::Span<PlanPart* const> parts,
-                                        absl::Span<const PlanPart> left);
+  // The kernel of a part, in the plan where it is one.
+  PlannedGroup Planned(const PlanPart& part) const;
   bool SavesOnOneCore(double joined_seconds, double apart_seconds) const;
 
   const TensorGraph& graph_;
@@ -118,13 +107,10 @@ class JoinWeigher {
   const WeighOptions& options_;
   const JoinRules rules_;
   const GroupCostModel& model_;
-  // All but prices are of groups with a tile.
+  MeasuredTimes times_;
+  // The second of groups with a tile.
   std::map<EstimateKey, absl::StatusOr<std::vector<GroupCost>>> priced_;
   std::map<EstimateKey, absl::Status> expressed_;
-  std::map<EstimateKey, absl::StatusOr<double>> profiled_;
-  int told_ = 0;  // of profiled_: the profiler knows of it
-  // By all of them.
-  std::map<std::vector<EstimateKey>, std::optional<InTurns>> in_turns_;
 };
 
 }  // namespace tilewright

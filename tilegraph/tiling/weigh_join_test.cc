@@ -60,7 +60,7 @@ class WeighJoinTest : public ConnectTest {
     });
     ConnectPlanOptions options;
     options.weigh = weigh;
-    options.weigh.profiler = &*profiler_;
+    options.weigh.measuring.profiler = &*profiler_;
     return Connect(graph, options);
   }
 
@@ -163,10 +163,11 @@ TEST_F(WeighJoinTest, TheFastestThatIsRightIsTaken) {
 
 TEST_F(WeighJoinTest, WhatHasNoScheduleIsNotMeasured) {
   WeighOptions weigh;
-  int asked = 0;
-  weigh.expressible = [&](const Group&, const Plan&) {
-    return ++asked == 1 ? absl::UnimplementedError("not today")
-                        : absl::OkStatus();
+  std::optional<std::vector<int64_t>> first;
+  weigh.expressible = [&](const Group& group, const Plan&) {
+    if (!first) first = group.tile;
+    return group.tile == *first ? absl::UnimplementedError("not today")
+                                : absl::OkStatus();
   };
   const Plan plan = ConnectProfiled(
       Mlp(65536, 64, 64, 64), [](const Group&) { return 0.010; }, weigh);
@@ -174,15 +175,22 @@ TEST_F(WeighJoinTest, WhatHasNoScheduleIsNotMeasured) {
   EXPECT_EQ(profiler_->joined.size(), 5u);
 }
 
-TEST_F(WeighJoinTest, APartWithoutATimeIsNotJoined) {
-  FakeProfiler profiler([](const Group& group) -> absl::StatusOr<double> {
-    if (group.stages.empty()) return absl::UnavailableError("no workers");
-    return 0.001;
-  });
-  ConnectPlanOptions options;
-  options.weigh.profiler = &profiler;
-  EXPECT_EQ(Connect(Mlp(65536, 64, 64, 64), options).groups.size(), 2u);
-  EXPECT_THAT(Reasons(), HasSubstr("R apart: no workers"));
+TEST_F(WeighJoinTest, APartThatIsWrongIsNotFusedOneThatIsUnknownIsByEstimate) {
+  for (const bool wrong : {true, false}) {
+    FakeProfiler profiler([&](const Group& group) -> absl::StatusOr<double> {
+      if (!group.stages.empty()) return 1.0;
+      return wrong ? absl::InternalError("signal 11")
+                   : absl::UnavailableError("no workers");
+    });
+    ConnectPlanOptions options;
+    options.weigh.measuring.profiler = &profiler;
+    EXPECT_EQ(Connect(Mlp(65536, 64, 64, 64), options).groups.size(),
+              wrong ? 2u : 1u);
+    if (wrong) {
+      EXPECT_THAT(Reasons(), HasSubstr("R apart: signal 11"));
+      EXPECT_TRUE(profiler.joined.empty());
+    }
+  }
 }
 
 TEST_F(WeighJoinTest, WhatIsNotKnownOfBothSidesIsDecidedByPrice) {
@@ -196,7 +204,7 @@ TEST_F(WeighJoinTest, WhatIsNotKnownOfBothSidesIsDecidedByPrice) {
       return group.stages.empty() ? 1e-9 : 1.0;
     });
     ConnectPlanOptions options;
-    options.weigh.profiler = &profiler;
+    options.weigh.measuring.profiler = &profiler;
     EXPECT_EQ(ToString(Connect(cheaper, options), cheaper),
               ToString(Connect(cheaper, {}), cheaper));
     EXPECT_EQ(Connect(neutral, options).groups.size(), 2u);
@@ -237,17 +245,20 @@ TEST_F(WeighJoinTest, EqualGroupsAreMeasuredOnce) {
   EXPECT_LE(profiler_->apart.size(), 2u);
 }
 
-TEST_F(WeighJoinTest, WhatComesAfterTheLastMeasurementStaysApart) {
+TEST_F(WeighJoinTest, WhatComesAfterTheLastMeasurementIsByEstimate) {
   WeighOptions weigh;
-  weigh.most_profiled = 4;
-  const Plan plan = ConnectProfiled(
-      Mlp(65536, 64, 64, 64), [](const Group&) { return 0.015; }, weigh);
-  EXPECT_EQ(plan.groups.size(), 1u);
+  weigh.measuring.most_measured = 4;
+  const TensorGraph graph = Mlp(65536, 64, 64, 64);
+  EXPECT_EQ(ConnectProfiled(
+                graph, [](const Group&) { return 0.025; }, weigh)
+                .groups.size(),
+            2u);
   EXPECT_EQ(profiler_->apart.size() + profiler_->joined.size(), 4u);
-  weigh.most_profiled = 1;
-  ConnectProfiled(
-      Mlp(65536, 64, 64, 64), [](const Group&) { return 0.015; }, weigh);
-  EXPECT_THAT(Reasons(), HasSubstr("not profiled: 1 other"));
+  weigh.measuring.most_measured = 1;
+  EXPECT_EQ(ToString(ConnectProfiled(
+                         graph, [](const Group&) { return 0.025; }, weigh),
+                     graph),
+            ToString(Connect(graph, {}), graph));
 }
 
 }  // namespace
