@@ -70,6 +70,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
         // write them.
         char* const constants = const_cast<char*>(model->constants());
         for (const ProgramBuffer& buffer : program.buffers()) {
+          if (AtBoundary(buffer))
+            session->boundary_buffers_.push_back(
+                static_cast<int>(session->bases_.size()));
           char* base = nullptr;
           if (buffer.kind() == ProgramBuffer::CONSTANT)
             base = constants + buffer.offset_bytes();
@@ -81,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
           session->bases_.push_back(base);
         }
         for (const Step& step : program.steps()) {
-          Prepared prepared;
+          std::vector<void*> args;
           backends::KernelLaunch launch;
           if (step.has_launch()) {
             const KernelInfo& info = program.kernels(step.launch().kernel());
@@ -90,16 +93,18 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
             launch.scratch_bytes = info.scratch_bytes();
             for (const Place& arg : step.launch().args()) {
               if (AtBoundary(program.buffers(arg.buffer()))) {
-                prepared.boundary_args.emplace_back(
-                    static_cast<int>(prepared.args.size()), arg.buffer());
-                prepared.args.push_back(nullptr);
+                session->boundary_args_.push_back(
+                    {static_cast<int>(session->args_.size()),
+                     static_cast<int>(args.size()), arg.buffer(),
+                     arg.offset_bytes()});
+                args.push_back(nullptr);
               } else {
-                prepared.args.push_back(session->Address(arg));
+                args.push_back(session->Address(arg));
               }
             }
           }
-          session->prepared_.push_back(std::move(prepared));
-          launch.args = session->prepared_.back().args;
+          session->args_.push_back(std::move(args));
+          launch.args = session->args_.back();
           session->launches_.push_back(launch);
           if (step.launch().beside_previous()) {
             ++session->together_.back();
@@ -122,24 +127,16 @@ absl::Status Session::Bind(absl::Span<const void* const> inputs,
                      program.outputs_size(), " outputs, got ", inputs.size(),
                      " and ", outputs.size()));
   }
-  for (int i = 0; i < program.buffers_size(); ++i) {
+  for (const int i : boundary_buffers_) {
     const ProgramBuffer& buffer = program.buffers(i);
-    if (buffer.kind() == ProgramBuffer::INPUT) {
-      bases_[i] =
-          static_cast<char*>(const_cast<void*>(inputs[buffer.index()])) +
-          buffer.offset_bytes();  // never written: VerifyProgram
-    } else if (buffer.kind() == ProgramBuffer::OUTPUT) {
-      bases_[i] =
-          static_cast<char*>(outputs[buffer.index()]) + buffer.offset_bytes();
-    }
+    void* const given = buffer.kind() == ProgramBuffer::INPUT
+                            ? const_cast<void*>(inputs[buffer.index()])
+                            : outputs[buffer.index()];
+    // Inputs are never written: VerifyProgram.
+    bases_[i] = static_cast<char*>(given) + buffer.offset_bytes();
   }
-  for (int i = 0; i < program.steps_size(); ++i) {
-    for (const auto& [position, buffer] : prepared_[i].boundary_args) {
-      prepared_[i].args[position] =
-          bases_[buffer] +
-          program.steps(i).launch().args(position).offset_bytes();
-    }
-  }
+  for (const BoundaryArg& arg : boundary_args_)
+    args_[arg.step][arg.position] = bases_[arg.buffer] + arg.offset_bytes;
   return absl::OkStatus();
 }
 
@@ -173,7 +170,7 @@ absl::Status Session::RunSteps(absl::Span<const void* const> inputs,
                                absl::Span<void* const> outputs,
                                const std::function<void(int step)>& on_step) {
   TW_RETURN_IF_ERROR(Bind(inputs, outputs));
-  for (int i = 0; i < static_cast<int>(prepared_.size()); ++i) {
+  for (int i = 0; i < static_cast<int>(args_.size()); ++i) {
     TW_RETURN_IF_ERROR(RunTogether(i, 1));
     TW_RETURN_IF_ERROR(stream_->Synchronize());
     on_step(i);

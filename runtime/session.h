@@ -48,12 +48,12 @@ class Session {
   }
 
  private:
-  // The arguments of a launch, with everything looked up that does not change
-  // from run to run.
-  struct Prepared {
-    std::vector<void*> args;
-    std::vector<std::pair<int, int>>
-        boundary_args;  // (position in args, buffer): set at every run
+  // An argument that lies in a buffer of the caller: set at every run.
+  struct BoundaryArg {
+    int step;
+    int position;  // in its arguments
+    int buffer;
+    int64_t offset_bytes;
   };
   Session() = default;
   absl::Status Bind(absl::Span<const void* const> inputs,
@@ -66,8 +66,10 @@ class Session {
   std::unique_ptr<backends::DeviceBuffer> arena_;
   std::unique_ptr<char, void (*)(void*)> host_{nullptr, std::free};
   std::unique_ptr<backends::Stream> stream_;
-  std::vector<char*> bases_;                      // by buffer
-  std::vector<Prepared> prepared_;                // by step
+  std::vector<char*> bases_;           // by buffer
+  std::vector<int> boundary_buffers_;  // inputs and outputs
+  std::vector<BoundaryArg> boundary_args_;
+  std::vector<std::vector<void*>> args_;          // of launches, by step
   std::vector<backends::KernelLaunch> launches_;  // by step, likewise
   int64_t moved_bytes_ = 0;
   std::vector<int> together_;  // numbers of steps that run together, in order
