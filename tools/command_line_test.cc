@@ -103,6 +103,10 @@ TEST(CommandLineTest, AFlagWithoutEffectIsAnErrorThatSaysWhy) {
       {{"compile", "m.onnx", "--connect-search=edges"}, "--connect-search has"},
       {{"compile", "m.onnx", "--measure"}, "without --connect=tilegraph"},
       {{"compile", "m.onnx", "--nearest"}, "--nearest needs --records=DB"},
+      {{"compile", "m.onnx", "--connect=tilegraph", "--measure=soon"},
+       "--measure=soon: not a number"},
+      {{"compile", "m.onnx", "--connect=tilegraph", "--measure=0"},
+       "--measure=0: expected 1 to 86400"},
       {{"compile", "m.onnx", "--connect=tilegraph", "--measure"},
        "--measure needs --records=DB"},
       {{"compile", "m.onnx", "--connect=tilegraph", "--measure",
@@ -133,8 +137,10 @@ TEST(CommandLineTest, FlagsThatHaveAnEffectAreTaken) {
   for (const std::vector<std::string>& args :
        std::vector<std::vector<std::string>>{
            {"compile", "m.onnx", "-o", "m.tw", "--connect=tilegraph",
-            "--records=a.db", "--measure", "--cost=traffic",
+            "--records=a.db", "--measure=60", "--cost=traffic",
             "--connect-search=greedy", "--threads=64", "--allow=winograd4"},
+           {"compile", "m.onnx", "--connect=tilegraph", "--records=a.db",
+            "--measure"},
            {"compile", "m.onnx", "--connect=tilegraph", "--records=a.db",
             "--target=cpu:x86-64-v3"},
            {"compile", "m.onnx", "--records=a.db", "--decisions=a.txt",

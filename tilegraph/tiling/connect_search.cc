@@ -24,15 +24,12 @@ class Search {
   }
 
   void Run() {
-    for (size_t e = 0; e < edges_.size(); ++e) {
+    for (const ConnectEdge& edge : edges_) {
       if (options_.search == ConnectSearch::kGreedy) {
-        Grow(edges_[e].producer);
-      } else if (!connected_.count(edges_[e])) {
-        Decide(edges_[e], options_.meetings);
+        Grow(edge.producer);
+      } else if (!connected_.count(edge)) {
+        Decide(edge, options_.meetings);
       }
-      if (options_.on_progress)
-        options_.on_progress(static_cast<int>(e) + 1,
-                             static_cast<int>(edges_.size()));
     }
   }
 

@@ -11,7 +11,6 @@
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_CONNECT_SEARCH_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_CONNECT_SEARCH_H_
 
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -65,9 +64,6 @@ struct ConnectSearchOptions {
   int meetings = 1;
   // Nodes that are left out again of one way, each for itself, at most.
   int most_detached = 2;
-  // Called after so many edges of all were decided about. Empty: nobody
-  // listens.
-  std::function<void(int done, int all)> on_progress;
 };
 
 // `edges` ascending; those of `connected` stay as they are. What it decides is

@@ -184,17 +184,5 @@ TEST(ConnectSearchTest, GreedyGrowthStartsAnewBehindWhatDoesNotPay) {
   EXPECT_THAT(judge.begun, ElementsAre("0-1", "1-2", "2-3", "3-4"));
 }
 
-TEST(ConnectSearchTest, ProgressEndsWithAllEdges) {
-  FakeJudge judge(Nothing);
-  std::vector<int> done;
-  ConnectSearchOptions options;
-  options.on_progress = [&](int edges, int all) {
-    EXPECT_EQ(all, 2);
-    done.push_back(edges);
-  };
-  SearchConnections({{0, 1}, {1, 2}}, {}, options, judge);
-  EXPECT_THAT(done, ElementsAre(1, 2));
-}
-
 }  // namespace
 }  // namespace tilewright
