@@ -1,6 +1,8 @@
 // The plan that is searched for against the best of all: every way to fuse the
 // groups of small graphs, each in every tile that a schedule can have, by the
 // cost model that makes kernels.
+#include "tilegraph/tiling/exhaustive_plan.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -33,10 +35,6 @@ namespace tilewright {
 namespace {
 
 constexpr int kGraphs = 300;
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-// Core seconds of a group in the best of all tiles; infinite if none fits.
-using InBestTile = std::function<double(Group)>;
 
 // On a core with caches, in blocks of the last stage's reduction too.
 InBestTile OnCores(const TensorGraph& graph, const GroupPricer& model,
@@ -63,7 +61,7 @@ InBestTile OnCores(const TensorGraph& graph, const GroupPricer& model,
       for (const int64_t step : ReduceStepsWorthTrying(graph, group, lanes))
         steps.push_back(step);
     }
-    double least = kInfinite;
+    double least = std::numeric_limits<double>::infinity();
     for (const int64_t step : steps) {
       if (step > 0) group.stages.back().reduce_step = step;
       for (const std::vector<int64_t>& tile : tiles) {
@@ -81,69 +79,10 @@ InBestTile OnGpu(const GroupCostModel& of_all_tiles) {
   return [&](const Group& group) {
     const absl::StatusOr<std::vector<GroupCost>> costs =
         of_all_tiles.BestFew(group, 1);
-    return costs.ok() ? costs->front().core_seconds : kInfinite;
+    return costs.ok() ? costs->front().core_seconds
+                      : std::numeric_limits<double>::infinity();
   };
 }
-
-class Exhaustive {
- public:
-  Exhaustive(const TensorGraph& graph, const Plan& plan,
-             InBestTile in_best_tile)
-      : plan_(plan),
-        in_best_tile_(std::move(in_best_tile)),
-        rules_(graph, plan) {
-    std::vector<std::vector<int>> parts;
-    Partition(0, parts);
-  }
-
-  double least() const { return least_; }  // core seconds of all kernels
-  bool any() const { return least_ < kInfinite; }
-  // Neither all groups in one kernel nor each in its own.
-  bool mixed() const {
-    return any() && kernels_ > 1 && kernels_ < plan_.groups.size();
-  }
-
- private:
-  double Of(const std::vector<int>& groups) {
-    const auto known = known_.find(groups);
-    if (known != known_.end()) return known->second;
-    double least = kInfinite;
-    if (groups.size() == 1) {
-      least = in_best_tile_(plan_.groups[groups[0]]);
-    } else if (const absl::StatusOr<Group> fused = rules_.Joined(groups);
-               fused.ok()) {
-      least = in_best_tile_(*fused);
-    }
-    return known_[groups] = least;
-  }
-
-  // Group g joins one of `parts`, or begins another.
-  void Partition(size_t g, std::vector<std::vector<int>>& parts) {
-    if (g == plan_.groups.size()) {
-      double seconds = 0;
-      for (const std::vector<int>& part : parts) seconds += Of(part);
-      if (seconds >= least_) return;
-      least_ = seconds;
-      kernels_ = parts.size();
-      return;
-    }
-    for (size_t p = 0; p < parts.size(); ++p) {
-      parts[p].push_back(static_cast<int>(g));
-      Partition(g + 1, parts);
-      parts[p].pop_back();
-    }
-    parts.push_back({static_cast<int>(g)});
-    Partition(g + 1, parts);
-    parts.pop_back();
-  }
-
-  const Plan& plan_;
-  const InBestTile in_best_tile_;
-  const JoinRules rules_;
-  std::map<std::vector<int>, double> known_;
-  double least_ = kInfinite;
-  size_t kernels_ = 0;
-};
 
 // A machine with caches as small as the graphs, and as slow: what starts a task
 // takes no longer than what it moves.

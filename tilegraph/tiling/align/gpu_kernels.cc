@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -92,25 +93,29 @@ Plan WithSplitGroups(const TensorGraph& graph, const Plan& plan,
     return !graph.tensor(id).compute.reduce_axes.empty();
   };
   Plan result = plan;
+  GpuTilePlans whole(graph, plan, spec, options.tiling);
+  std::map<EstimateKey, bool> splits;  // equal groups are decided once
   for (size_t g = 0; g < result.groups.size(); ++g) {
-    const std::vector<TensorId>& members = result.groups[g].members;
-    if (std::count_if(members.begin(), members.end(), reduces) < 2) continue;
-    const size_t count = members.size();
-    Plan split = Split(graph, result, g);
-    GpuTilePlans whole(graph, result, spec, options.tiling);
-    GpuTilePlans parts(graph, split, spec, options.tiling);
-    double seconds = 0;
-    for (size_t i = 0; i < count; ++i) {
-      const auto tiles = parts.Of(split.groups[g + i]);
-      seconds += tiles.ok() ? tiles->front().cost.seconds
-                            : std::numeric_limits<double>::infinity();
-    }
-    const auto tiles = whole.Of(result.groups[g]);
-    if (tiles.ok() &&
-        seconds >= tiles->front().cost.seconds * (1 - options.least_gain))
+    const Group group = result.groups[g];
+    if (std::count_if(group.members.begin(), group.members.end(), reduces) < 2)
       continue;
+    Plan split = Split(graph, result, g);
+    const auto [known, added] = splits.emplace(whole.KeyOf(group), true);
+    if (added) {
+      GpuTilePlans parts(graph, split, spec, options.tiling);
+      double seconds = 0;
+      for (size_t i = 0; i < group.members.size(); ++i) {
+        const auto tiles = parts.Of(split.groups[g + i]);
+        seconds += tiles.ok() ? tiles->front().cost.seconds
+                              : std::numeric_limits<double>::infinity();
+      }
+      const auto tiles = whole.Of(group);
+      known->second = !tiles.ok() || seconds < tiles->front().cost.seconds *
+                                                   (1 - options.least_gain);
+    }
+    if (!known->second) continue;
     result = std::move(split);
-    g += count - 1;
+    g += group.members.size() - 1;
   }
   return result;
 }

@@ -110,26 +110,30 @@ GpuLimit LimitOf(const GpuTilePlan& plan) {
   return limit;
 }
 
-std::string ToString(const GpuTilePlan& plan, const GpuLimit& limit) {
-  const std::string of_all = absl::StrFormat(
-      "%.1f of %.1f us", limit.seconds * 1e6, plan.cost.seconds * 1e6);
-  const std::string reached =
-      absl::StrFormat("at %.0f %%", 100 * limit.reached);
+std::string ShortText(const GpuLimit& limit) {
   switch (limit.kind) {
     case GpuLimit::Kind::kLaunch:
-      return absl::StrCat("launch and barriers (", of_all, ")");
+      return "launch and barriers";
     case GpuLimit::Kind::kOccupancy:
-      return absl::StrCat("occupancy by ", limit.name, " (",
-                          plan.occupancy.blocks_per_core,
-                          " resident on a core, ", plan.blocks(), " blocks; ",
-                          of_all, ", ", reached, ")");
+      return absl::StrCat("occupancy by ", limit.name);
     case GpuLimit::Kind::kPeak:
-      return absl::StrCat("peak (", of_all, ", ", reached, ")");
+      return "peak";
     case GpuLimit::Kind::kBandwidth:
-      return absl::StrCat(limit.name, " bandwidth (", of_all, ", ", reached,
-                          ")");
+      return absl::StrCat(limit.name, " bandwidth");
   }
   return "";
+}
+
+std::string ToString(const GpuTilePlan& plan, const GpuLimit& limit) {
+  std::string text =
+      absl::StrFormat("%s (%.1f of %.1f us", ShortText(limit),
+                      limit.seconds * 1e6, plan.cost.seconds * 1e6);
+  if (limit.kind != GpuLimit::Kind::kLaunch)
+    absl::StrAppendFormat(&text, ", at %.0f %%", 100 * limit.reached);
+  if (limit.kind == GpuLimit::Kind::kOccupancy)
+    absl::StrAppend(&text, ", ", plan.blocks(), " blocks, ",
+                    plan.occupancy.blocks_per_core, " resident on a core");
+  return text + ")";
 }
 
 std::vector<LevelOfEdge> LevelsOfEdges(const TensorGraph& graph,

@@ -98,6 +98,8 @@ struct GpuLimit {
   double reached = 1;  // share of the peak or bandwidth
 };
 GpuLimit LimitOf(const GpuTilePlan& plan);
+// "l2 bandwidth", "occupancy by registers", "peak".
+std::string ShortText(const GpuLimit& limit);
 // "l2 bandwidth (12.1 of 16.4 us, at 80 %)".
 std::string ToString(const GpuTilePlan& plan, const GpuLimit& limit);
 

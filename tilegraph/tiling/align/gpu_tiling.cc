@@ -21,9 +21,13 @@ constexpr double kOverlapSeconds = 1e6;  // more than any tile that may be
 
 class Tiler {
  public:
-  Tiler(const TensorGraph& graph, const Subgraph& part,
+  Tiler(const TensorGraph& graph, const Subgraph& part, const ComputeUnit& unit,
         GpuTileEvaluator& evaluator, const GpuTilingOptions& options)
-      : graph_(graph), part_(part), evaluator_(evaluator), options_(options) {
+      : graph_(graph),
+        part_(part),
+        unit_(unit),
+        evaluator_(evaluator),
+        options_(options) {
     for (const int64_t extent :
          graph.tensor(part.outputs.back()).static_shape())
       sizes_.push_back(GpuTileSizes(extent));
@@ -86,20 +90,33 @@ class Tiler {
     for (const int64_t step : kSteps)
       if (step < longest_) steps.push_back(step);
     std::optional<TileRank> best;
+    // Whether it fits.
+    const auto visit = [&](int64_t step,
+                           int64_t threads) -> absl::StatusOr<bool> {
+      for (const bool twice : {true, false}) {
+        if (twice && step == 0) continue;
+        const GpuTileDecision decision{tile, step, threads, twice,
+                                       options_.matrix};
+        TW_ASSIGN_OR_RETURN(const std::optional<GpuTilePlan> plan,
+                            evaluator_.Evaluate(decision));
+        if (!plan) continue;
+        const TileRank rank = {plan->cost.seconds, plan->cost.near_bytes};
+        if (!best || rank < *best) best = rank;
+        if (partitions) Keep({rank, tile}, decision);
+        return true;  // if with a second buffer: one would be no better
+      }
+      return false;
+    };
     for (const int64_t step : steps) {
+      bool fits = false;
       for (const int64_t threads : evaluator_.ThreadsFor(*work, step)) {
-        for (const bool twice : {true, false}) {
-          if (twice && step == 0) continue;
-          const GpuTileDecision decision{tile, step, threads, twice,
-                                         options_.matrix};
-          TW_ASSIGN_OR_RETURN(const std::optional<GpuTilePlan> plan,
-                              evaluator_.Evaluate(decision));
-          if (!plan) continue;
-          const TileRank rank = {plan->cost.seconds, plan->cost.near_bytes};
-          if (!best || rank < *best) best = rank;
-          if (partitions) Keep({rank, tile}, decision);
-          if (twice) break;  // a second buffer fits: one would be no better
-        }
+        TW_ASSIGN_OR_RETURN(const bool with_these, visit(step, threads));
+        fits |= with_these;
+      }
+      // Threads that have no use but for their registers.
+      for (int64_t threads = unit_.warp_size();
+           !fits && threads <= unit_.max_threads_per_block(); threads *= 2) {
+        TW_ASSIGN_OR_RETURN(fits, visit(step, threads));
       }
     }
     if (best && !partitions) {
@@ -119,6 +136,7 @@ class Tiler {
 
   const TensorGraph& graph_;
   const Subgraph& part_;
+  const ComputeUnit& unit_;
   GpuTileEvaluator& evaluator_;
   const GpuTilingOptions& options_;
   std::vector<std::vector<int64_t>> sizes_;
@@ -148,7 +166,7 @@ absl::StatusOr<std::vector<GpuTilePlan>> TileForGpu(
     return absl::InvalidArgumentError(
         absl::StrCat("spec '", spec.name(), "' has no cores with scratchpads"));
   GpuTileEvaluator evaluator(graph, part, spec);
-  Tiler tiler(graph.graph(), part, evaluator, options);
+  Tiler tiler(graph.graph(), part, spec.unit(), evaluator, options);
   TW_RETURN_IF_ERROR(tiler.Run());
   TW_ASSIGN_OR_RETURN(std::vector<GpuTilePlan> plans, tiler.Best());
   const std::string& output = graph.graph().tensor(part.outputs.back()).name;
