@@ -50,41 +50,35 @@ Kernel Gemm(int64_t m, int64_t n, int64_t k, int64_t mt, int64_t nt,
   return std::move(w.kernel);
 }
 
-TEST(Legalize, GemmTileHasOneBroadcastPerRowAndOneLoadPerVector) {
-  const Kernel kernel =
-      Gemm(16, 96, 20, 8, 48,
-           *Layout::Create({20, 96}, {0, 0}, {0, 0},
-                           {{1, 48, 2}, {0, 1, 20}, {1, 1, 48}},
-                           Layout::Fill::kUndefined));
+// Tiles of 8 x `width` whose B lies in panels of as many columns: all in
+// registers, nothing gathered.
+ScalarKernel PanelsInRegisters(int64_t n, int64_t width) {
   LegalizeReport report;
-  const ScalarKernel scalar = ExpectSame(kernel, &report);
+  ScalarKernel scalar = ExpectSame(
+      Gemm(16, n, 20, 8, width,
+           *Layout::Create({20, n}, {0, 0}, {0, 0},
+                           {{1, width, n / width}, {0, 1, 20}, {1, 1, width}},
+                           Layout::Fill::kUndefined)),
+      &report);
   EXPECT_EQ(report.max_live_accumulators, 24);
   EXPECT_TRUE(report.demoted.empty());
-  EXPECT_EQ(report.gathers, 0);
+  EXPECT_EQ(report.gathers, 0) << scalar.ToString();
+  return scalar;
+}
+
+TEST(Legalize, GemmTileHasOneBroadcastPerRowAndOneLoadPerVector) {
+  const ScalarKernel scalar = PanelsInRegisters(96, 48);
   EXPECT_EQ(Count<kernel_ir::FmaInst>(scalar.body, "k", scalar), 24);
   EXPECT_EQ(Count<kernel_ir::SplatInst>(scalar.body, "k", scalar), 8);
   EXPECT_EQ(Count<kernel_ir::LoadInst>(scalar.body, "k", scalar), 8 + 3);
   // The addresses: one sum for A, a product and a sum for B.
   EXPECT_LE(Count<kernel_ir::OpInst>(scalar.body, "k", scalar), 3)
       << scalar.ToString();
-  EXPECT_EQ(Count<kernel_ir::ConstInst>(scalar.body, "k", scalar), 0)
-      << scalar.ToString();
+  EXPECT_EQ(Count<kernel_ir::ConstInst>(scalar.body, "k", scalar), 0);
 }
 
-// Columns of a panel need no whole number of vectors: lanes of the last one that
-// lie beyond the panel are asked for by nobody.
-TEST(Legalize, PanelsMayEndWithinAVector) {
-  const Kernel kernel =
-      Gemm(16, 72, 20, 8, 36,
-           *Layout::Create({20, 72}, {0, 0}, {0, 0},
-                           {{1, 36, 2}, {0, 1, 20}, {1, 1, 36}},
-                           Layout::Fill::kUndefined));
-  LegalizeReport report;
-  const ScalarKernel scalar = ExpectSame(kernel, &report);
-  EXPECT_TRUE(report.demoted.empty());
-  EXPECT_EQ(report.gathers, 0) << scalar.ToString();
-  EXPECT_EQ(report.max_live_accumulators, 24);
-}
+// The last vector's lanes beyond the panel are asked for by nobody.
+TEST(Legalize, PanelsMayEndWithinAVector) { PanelsInRegisters(72, 36); }
 
 TEST(Legalize, EveryTileOfGemmThatFitsRegisters) {
   for (int64_t mt : {1, 2, 3, 5}) {
