@@ -34,7 +34,7 @@ class LaunchPlanner {
            const std::vector<TensorId>& outputs) {
     AddBoundary(inputs, outputs);
     for (const Group& group : plan_.groups) {
-      if (graph_.tensor(group.output).hint == kBandOutHint)
+      if (graph_.tensor(group.output).hint.role() == ComputeRole::kBandOut)
         on_host_.insert(Root(group.output));
     }
     for (size_t g = 0; g < launches.size();) {

@@ -56,22 +56,24 @@ ImportedModel RewriteModel(const ImportedModel& imported,
   if (plan.connect == PlanOptions::Connect::kNone || block == 0) return model;
   const bool large_tiles = Allows(allow, kAllowWinograd4);
   const ImportedModel marked = WithGraph(
-      model, MarkWinograd(
-                 model.graph, large_tiles ? kWinograd4Hint : kWinograd2Hint,
-                 [&](const WinogradCase& shape) {
-                   if (shape.in_channels % block != 0 ||
-                       shape.out_channels % block != 0 ||
-                       shape.in_channels > kMostChannels)
-                     return 0;
-                   int best = 0;
-                   double limit = EstimatedSeconds(shape, 1, spec) / kLeastGain;
-                   for (const int m : {2, 4}) {
-                     if (m > 2 && !large_tiles) continue;
-                     const double seconds = EstimatedSeconds(shape, m, spec);
-                     if (seconds < limit) best = m, limit = seconds;
-                   }
-                   return best;
-                 }));
+      model,
+      MarkWinograd(
+          model.graph,
+          large_tiles ? ComputeRole::kWinograd4 : ComputeRole::kWinograd2,
+          [&](const WinogradCase& shape) {
+            if (shape.in_channels % block != 0 ||
+                shape.out_channels % block != 0 ||
+                shape.in_channels > kMostChannels)
+              return 0;
+            int best = 0;
+            double limit = EstimatedSeconds(shape, 1, spec) / kLeastGain;
+            for (const int m : {2, 4}) {
+              if (m > 2 && !large_tiles) continue;
+              const double seconds = EstimatedSeconds(shape, m, spec);
+              if (seconds < limit) best = m, limit = seconds;
+            }
+            return best;
+          }));
   return WithGraph(marked, CopyConvolvedOutputs(marked.graph, block));
 }
 

@@ -104,10 +104,9 @@ Workload DrawWinograd(Random& random) {
   Workload workload =
       ConvPadRelu(OneOf(random, {1, 3, 8, 16}), OneOf(random, {16, 24, 32}),
                   random.UniformInt(2, 8), random.UniformInt(2, 10), 3, 1, 1);
-  workload.graph =
-      MarkWinograd(workload.graph, kWinograd2Hint, [](const WinogradCase&) {
-        return 2;
-      }).graph;
+  workload.graph = MarkWinograd(workload.graph, ComputeRole::kWinograd2,
+                                [](const WinogradCase&) { return 2; })
+                       .graph;
   const TensorId output = workload.graph.outputs()[0];
   workload.layouts[output] =
       Layout::BlockedLast(workload.graph.tensor(output).static_shape(), 1, 16);

@@ -41,7 +41,8 @@ using ::testing::SizeIs;
 // The convolution with room for tiles of m, its result with channels in blocks.
 Workload Marked(Workload workload, int m) {
   workload.graph =
-      MarkWinograd(workload.graph, m == 2 ? kWinograd2Hint : kWinograd4Hint,
+      MarkWinograd(workload.graph,
+                   m == 2 ? ComputeRole::kWinograd2 : ComputeRole::kWinograd4,
                    [&](const WinogradCase&) { return m; })
           .graph;
   const TensorId output = workload.graph.outputs()[0];

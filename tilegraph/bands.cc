@@ -68,7 +68,8 @@ class Rewriter {
                       Expr::Int(box.begin[d]));
     compute.body = {graph_.Load(ids_[tensor.id], std::move(index))};
     return graph_.AddCompute(absl::StrCat(tensor.name, ".in", band),
-                             tensor.dtype, std::move(compute), kBandInHint);
+                             tensor.dtype, std::move(compute),
+                             ComputeRole::kBandIn);
   }
 
   TensorId MoveOut(TensorId piece, std::string name) {
@@ -79,7 +80,7 @@ class Rewriter {
       index.push_back(Expr::Var(static_cast<int>(d), compute.axes[d].name));
     compute.body = {graph_.Load(piece, std::move(index))};
     return graph_.AddCompute(std::move(name), graph_.tensor(piece).dtype,
-                             std::move(compute), kBandOutHint);
+                             std::move(compute), ComputeRole::kBandOut);
   }
 
   // `tensor` over `box`, from what `here` holds.

@@ -7,9 +7,9 @@
 //
 // Of P, C -> R -> C2, in bands of the rows of C2:
 //
-//   P.in0 = the rows of P that rows [0, 8) of C2 need    hint kBandIn
+//   P.in0 = the rows of P that rows [0, 8) of C2 need    role kBandIn
 //   C.0, R.0, C2.0                                       those rows
-//   C2.out0 = C2.0                                       hint kBandOut
+//   C2.out0 = C2.0                                       role kBandOut
 //   ... the next band ...
 //   C2 = the C2.out behind each other; with one band, C2 is its kBandOut
 #ifndef TILEWRIGHT_TILEGRAPH_BANDS_H_
@@ -25,13 +25,10 @@
 
 namespace tilewright {
 
-// Moves between whole tensors and the band.
-inline constexpr char kBandInHint[] = "band_in";
-inline constexpr char kBandOutHint[] = "band_out";
-
-// Whether `tensor` is such a move.
+// Whether `tensor` is a move between whole tensors and the band.
 inline bool IsBandMove(const Tensor& tensor) {
-  return tensor.hint == kBandInHint || tensor.hint == kBandOutHint;
+  return tensor.hint.role() == ComputeRole::kBandIn ||
+         tensor.hint.role() == ComputeRole::kBandOut;
 }
 
 struct BandedPart {

@@ -150,9 +150,9 @@ TEST(BandsTest, EveryValueStaysWhatItWas) {
     ASSERT_THAT(cost, IsOk());
     int64_t moved_bytes = 0;
     for (const Tensor& tensor : bands->graph.tensors()) {
-      if (tensor.hint != kBandInHint && tensor.hint != kBandOutHint) continue;
+      if (!IsBandMove(tensor)) continue;
       moved_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
-      bands_seen += tensor.hint == kBandOutHint;
+      bands_seen += tensor.hint.role() == ComputeRole::kBandOut;
     }
     // What only guarded loads read, none of them in the band, is not moved.
     EXPECT_GE(cost->moved_bytes, moved_bytes);

@@ -45,7 +45,7 @@ TensorId AddCopy(const Tensor& tensor, TensorId source, TensorGraph& graph) {
   }
   compute.body = {graph.Load(source, std::move(index))};
   return graph.AddCompute(tensor.name + ".plain", tensor.dtype,
-                          std::move(compute), kPlainCopyHint);
+                          std::move(compute), ComputeRole::kPlainCopy);
 }
 
 }  // namespace

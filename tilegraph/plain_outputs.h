@@ -12,11 +12,9 @@
 
 namespace tilewright {
 
-// Of such copies; they are groups of their own.
-inline constexpr char kPlainCopyHint[] = "plain_copy";
-
 // Gives every output that is a dense convolution, or a chain of elementwise
-// maps behind one, a copy that leaves the graph in its place. Outputs with few
+// maps behind one, a copy that leaves the graph in its place
+// (ComputeRole::kPlainCopy) and is a group of its own. Outputs with few
 // channels, most of whose vectors would be empty, stay as they are;
 // `channel_block`: PlanOptions'.
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& graph,

@@ -46,7 +46,7 @@ RewrittenGraph Copied(const TensorGraph& graph) {
 int Copies(const TensorGraph& graph) {
   int copies = 0;
   for (const Tensor& tensor : graph.tensors())
-    copies += tensor.hint == kPlainCopyHint;
+    copies += tensor.hint.role() == ComputeRole::kPlainCopy;
   return copies;
 }
 
@@ -57,7 +57,7 @@ TEST(PlainOutputsTest, AConvolutionAtTheEndIsComputedInBlocksAndCopied) {
     const RewrittenGraph copied = Copied(graph);
     ASSERT_EQ(Copies(copied.graph), 1);
     const TensorId out = copied.graph.outputs()[0];
-    EXPECT_EQ(copied.graph.tensor(out).hint, kPlainCopyHint);
+    EXPECT_EQ(copied.graph.tensor(out).hint.role(), ComputeRole::kPlainCopy);
     EXPECT_EQ(copied.ids[graph.outputs()[0]], out);
     const Plan plan = MakePlan(copied.graph, {});
     ASSERT_EQ(plan.groups.size(), 2u) << ToString(plan, copied.graph);
@@ -75,7 +75,8 @@ TEST(PlainOutputsTest, ReadersInsideDoNotReadTheCopy) {
   EXPECT_EQ(Copies(copied.graph), 2);
   for (const Tensor& tensor : copied.graph.tensors()) {
     for (const TensorId input : copied.graph.Inputs(tensor.id))
-      EXPECT_NE(copied.graph.tensor(input).hint, kPlainCopyHint);
+      EXPECT_NE(copied.graph.tensor(input).hint.role(),
+                ComputeRole::kPlainCopy);
   }
 }
 

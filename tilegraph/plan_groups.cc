@@ -150,7 +150,8 @@ void FormGroups(PlanDraft& draft) {
   for (const Tensor& tensor : draft.graph.tensors()) {
     if (draft.IsFree(tensor.id) && IsBandMove(tensor))
       draft.AddGroup({tensor.id}, "it moves between host and device");
-    if (draft.IsFree(tensor.id) && tensor.hint == kPlainCopyHint)
+    if (draft.IsFree(tensor.id) &&
+        tensor.hint.role() == ComputeRole::kPlainCopy)
       draft.AddGroup({tensor.id}, "it makes an output of the model plain");
   }
   FormRowGroups(draft);

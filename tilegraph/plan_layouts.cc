@@ -103,7 +103,7 @@ class LayoutChooser {
   // as it is. What goes to an output of the model is plain.
   std::optional<Layout> Moved(const Group& group, const Tensor& output) const {
     const auto goes_out = [&](TensorId reader) {
-      return draft_.graph.tensor(reader).hint == kBandOutHint;
+      return draft_.graph.tensor(reader).hint.role() == ComputeRole::kBandOut;
     };
     const std::vector<TensorId>& readers = draft_.consumers[group.output];
     if (const auto out = std::find_if(readers.begin(), readers.end(), goes_out);

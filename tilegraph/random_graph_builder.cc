@@ -174,7 +174,7 @@ TensorId RandomGraphBuilder::Finish(Expr body) {
 }
 
 TensorId RandomGraphBuilder::FinishReduce(Combiner::Kind kind, Expr body,
-                                          std::string hint) {
+                                          ComputeHint hint) {
   if (reduce_axes_.empty()) return Finish(std::move(body));
   const DType dtype = body.dtype();
   const Combiner combiner(kind, Combiner::DefaultAccumulator(dtype));

@@ -63,7 +63,7 @@ class RandomGraphBuilder {
   // the tensor a select takes `outside` instead.
   Expr Read(TensorId id, absl::Span<const Index> indices, double outside = 0);
   TensorId Finish(Expr body);
-  TensorId FinishReduce(Combiner::Kind kind, Expr body, std::string hint = "");
+  TensorId FinishReduce(Combiner::Kind kind, Expr body, ComputeHint hint = {});
 
   // Adds the drawn kind, or if it would be too large or its rank does not allow
   // it, an elementwise compute.

@@ -70,7 +70,7 @@ TensorId TensorGraph::AddConstant(std::string name, DType dtype,
 }
 
 TensorId TensorGraph::AddCompute(std::string name, DType dtype, Compute compute,
-                                 std::string hint) {
+                                 ComputeHint hint) {
   Tensor tensor;
   tensor.name = std::move(name);
   tensor.dtype = dtype;

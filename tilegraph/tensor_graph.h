@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "base/check.h"
 #include "tilegraph/combiner.h"
+#include "tilegraph/compute_hint.h"
 #include "tilegraph/dim.h"
 #include "tilegraph/expr.h"
 #include "tilegraph/host_tensor.h"
@@ -56,7 +57,7 @@ struct Tensor {
   TensorKind kind = TensorKind::kPlaceholder;
   std::shared_ptr<const HostTensor> value;  // kConstant only
   Compute compute;                          // kCompute only
-  std::string hint;  // e.g. "conv", "pad": may guide defaults, never legality
+  ComputeHint hint;                         // kCompute only
 
   std::vector<int64_t> static_shape() const;  // REQUIRES: no symbols
   int64_t num_elements() const;               // REQUIRES: no symbols
@@ -74,7 +75,7 @@ class TensorGraph {
                        absl::Span<const int64_t> shape);
   // The shape is that of `compute.axes`.
   TensorId AddCompute(std::string name, DType dtype, Compute compute,
-                      std::string hint = "");
+                      ComputeHint hint = {});
   void SetOutputs(std::vector<TensorId> outputs) {
     outputs_ = std::move(outputs);
   }

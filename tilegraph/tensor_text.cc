@@ -71,8 +71,8 @@ std::string PrintCompute(const Tensor& tensor, const TensorNames& names) {
   }
   absl::StrAppend(&text, " }");
   if (compute.result != 0) absl::StrAppend(&text, " result ", compute.result);
-  if (!tensor.hint.empty())
-    absl::StrAppend(&text, " hint ", QuotedName(tensor.hint));
+  if (!tensor.hint.word().empty())
+    absl::StrAppend(&text, " hint ", QuotedName(tensor.hint.word()));
   return text;
 }
 

@@ -216,7 +216,7 @@ class Parser {
     if (reader_.TakeWordIf("hint")) {
       TW_ASSIGN_OR_RETURN(hint, reader_.TakeName("a hint"));
     }
-    graph_.AddCompute(name, dtype, std::move(compute), std::move(hint));
+    graph_.AddCompute(name, dtype, std::move(compute), hint);
     return absl::OkStatus();
   }
 

@@ -13,6 +13,40 @@ namespace {
 // Bytes of one tensor stay far from overflowing offsets.
 constexpr int64_t kMaxBytes = int64_t{1} << 48;
 
+bool IsSum(const Compute& compute) {
+  return compute.combiner && compute.combiner->kind() == Combiner::Kind::kSum;
+}
+
+// Sums over channels and 3x3 taps, for images.
+bool IsOfNineTaps(const Compute& compute) {
+  return IsSum(compute) && compute.axes.size() == 4 &&
+         compute.reduce_axes.size() == 3 &&
+         compute.reduce_axes[1].extent == Dim(3) &&
+         compute.reduce_axes[2].extent == Dim(3) &&
+         compute.body[0].op() == Op::kMul;
+}
+
+// Whether the expression can be what the role says.
+bool Holds(ComputeRole role, const Compute& compute) {
+  switch (role) {
+    case ComputeRole::kNone:
+      return true;
+    case ComputeRole::kConvolution:
+      return IsSum(compute);
+    case ComputeRole::kReshape:
+    case ComputeRole::kDequantize:
+      return !compute.combiner;
+    case ComputeRole::kWinograd2:
+    case ComputeRole::kWinograd4:
+      return IsOfNineTaps(compute);
+    case ComputeRole::kBandIn:
+    case ComputeRole::kBandOut:
+    case ComputeRole::kPlainCopy:
+      return !compute.combiner && compute.body[0].op() == Op::kLoad;
+  }
+  return false;
+}
+
 class TensorVerifier {
  public:
   TensorVerifier(const TensorGraph& graph, const Tensor& tensor)
@@ -109,6 +143,9 @@ class TensorVerifier {
       }
       TW_RETURN_IF_ERROR(VerifyExpr(compute.body[i], IndexBounds(extents_)));
     }
+    if (!Holds(tensor_.hint.role(), compute))
+      return Error(absl::StrCat("has the hint ", tensor_.hint.word(),
+                                ", which its expression is not"));
     return absl::OkStatus();
   }
 

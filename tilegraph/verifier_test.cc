@@ -82,6 +82,19 @@ TEST(VerifierTest, RefusesBodiesOfTheWrongArityOrDType) {
       StatusIs(kInvalid, "sum:bool, which has no meaning"));
 }
 
+TEST(VerifierTest, RefusesRolesThatAnExpressionCannotHave) {
+  OneCompute c;
+  const Compute copy = Map({c.graph.Load(c.x, {V(0), V(1)})});
+  c.graph.AddCompute("label", DType::kFloat32, copy, "gather");
+  c.graph.AddCompute("copy", DType::kFloat32, copy, ComputeRole::kPlainCopy);
+  EXPECT_THAT(VerifyGraph(c.graph), IsOk());
+  c.graph.AddCompute("no sum", DType::kFloat32, copy, "winograd2");
+  EXPECT_THAT(VerifyGraph(c.graph),
+              StatusIs(kInvalid,
+                       "tensor 'no sum' has the hint winograd2, "
+                       "which its expression is not"));
+}
+
 TEST(VerifierTest, RefusesLoadsThatDoNotFitTheirTensor) {
   const auto load = [](int source, DType dtype, std::vector<Expr> indices) {
     return OneCompute().With(

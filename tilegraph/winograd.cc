@@ -187,11 +187,11 @@ TensorId Padded(const TensorGraph& old, TensorId data_id, int64_t rows,
 }
 
 // `tensor` with what it loads of `from` loaded of `to`, and marked.
-TensorId AddMarked(const Tensor& tensor, const char* hint, TensorId from,
+TensorId AddMarked(const Tensor& tensor, ComputeRole role, TensorId from,
                    TensorId to, std::vector<TensorId> ids, TensorGraph& graph) {
   ids[from] = to;
   Tensor marked = tensor;
-  marked.hint = hint;
+  marked.hint = role;
   return CopyTensor(marked, ids, graph);
 }
 
@@ -247,17 +247,19 @@ TensorId AddFiltering(const Tensor& tensor, const WinogradCase& shape, int m,
 }  // namespace
 
 bool MayBeWinograd(const Tensor& tensor) {
-  return tensor.hint == kWinograd2Hint || tensor.hint == kWinograd4Hint;
+  return tensor.hint.role() == ComputeRole::kWinograd2 ||
+         tensor.hint.role() == ComputeRole::kWinograd4;
 }
 
 bool MayHaveLargeTiles(const TensorGraph& graph) {
-  return std::any_of(
-      graph.tensors().begin(), graph.tensors().end(),
-      [](const Tensor& tensor) { return tensor.hint == kWinograd4Hint; });
+  return std::any_of(graph.tensors().begin(), graph.tensors().end(),
+                     [](const Tensor& tensor) {
+                       return tensor.hint.role() == ComputeRole::kWinograd4;
+                     });
 }
 
 RewrittenGraph MarkWinograd(
-    const TensorGraph& old, const char* hint,
+    const TensorGraph& old, ComputeRole role,
     const std::function<int(const WinogradCase&)>& choose) {
   TensorGraph graph;
   std::vector<TensorId> ids;
@@ -273,7 +275,7 @@ RewrittenGraph MarkWinograd(
     const TensorId data =
         Padded(old, convolution->data, DataFor(shape.height, m),
                DataFor(shape.width, m), ids, graph);
-    ids.push_back(AddMarked(tensor, hint, convolution->data, data, ids, graph));
+    ids.push_back(AddMarked(tensor, role, convolution->data, data, ids, graph));
   }
   return FinishRewrite(old, std::move(graph), std::move(ids));
 }
@@ -299,7 +301,8 @@ std::vector<int> WinogradTiles(const TensorGraph& graph,
   std::vector<int> tiles;
   for (const int m : {2, 4}) {
     const bool allowed =
-        m == 2 || graph.tensor(convolution.output).hint == kWinograd4Hint;
+        m == 2 ||
+        graph.tensor(convolution.output).hint.role() == ComputeRole::kWinograd4;
     if (allowed && data[2] >= DataFor(shape.height, m) &&
         data[3] >= DataFor(shape.width, m))
       tiles.push_back(m);

@@ -26,10 +26,8 @@
 
 namespace tilewright {
 
-// Marks of convolutions, with which errors in mind: F(2, 3) errs as the direct
-// form does, F(4, 3) 4 to 10 times as much. The second allows both.
-inline constexpr char kWinograd2Hint[] = "winograd2";
-inline constexpr char kWinograd4Hint[] = "winograd4";
+// Whether its role is ComputeRole::kWinograd2 or kWinograd4. F(2, 3) errs as
+// the direct form does, F(4, 3) 4 to 10 times as much; the second allows both.
 bool MayBeWinograd(const Tensor& tensor);
 // Whether F(4, 3) may compute one of the graph's convolutions.
 bool MayHaveLargeTiles(const TensorGraph& graph);
@@ -42,12 +40,12 @@ struct WinogradCase {
   }
 };
 
-// Gives `hint`, one of the marks, to every convolution for which `choose` gives
+// Gives `role`, one of the two, to every convolution for which `choose` gives
 // m = 2 or 4, and makes its data large enough for whole tiles of F(m, 3): by
 // more zeros of the padding that there is, or one of its own. 0 leaves it
 // alone.
 RewrittenGraph MarkWinograd(
-    const TensorGraph& graph, const char* hint,
+    const TensorGraph& graph, ComputeRole role,
     const std::function<int(const WinogradCase&)>& choose);
 
 // A convolution of 3x3 with stride 1 that reads nothing outside its data

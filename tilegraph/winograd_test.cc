@@ -112,20 +112,21 @@ TEST(WinogradTest, ComputesWhatTheConvolutionDoes) {
     const HostTensor wanted = Evaluated(*graph, input);
     for (const int m : {2, 4}) {
       int seen = 0;
-      const RewrittenGraph marked =
-          MarkWinograd(*graph, m == 2 ? kWinograd2Hint : kWinograd4Hint,
-                       [&](const WinogradCase& shape) {
-                         ++seen;
-                         EXPECT_EQ(shape.in_channels, c.in_channels);
-                         EXPECT_EQ(shape.out_channels, c.out_channels);
-                         return m;
-                       });
+      const RewrittenGraph marked = MarkWinograd(
+          *graph, m == 2 ? ComputeRole::kWinograd2 : ComputeRole::kWinograd4,
+          [&](const WinogradCase& shape) {
+            ++seen;
+            EXPECT_EQ(shape.in_channels, c.in_channels);
+            EXPECT_EQ(shape.out_channels, c.out_channels);
+            return m;
+          });
       EXPECT_EQ(seen, 1);
       ASSERT_THAT(VerifyGraph(marked.graph), IsOk());
       const Tensor& convolution =
           marked.graph.tensor(marked.ids[*graph->Find("T")]);
       EXPECT_EQ(convolution.name, "T");
-      EXPECT_EQ(convolution.hint, m == 2 ? kWinograd2Hint : kWinograd4Hint);
+      EXPECT_EQ(convolution.hint.role(),
+                m == 2 ? ComputeRole::kWinograd2 : ComputeRole::kWinograd4);
       EXPECT_THAT(WinogradTiles(marked.graph, *FindWinograd(marked.graph)),
                   Contains(m));
       const HostTensor direct = Evaluated(marked.graph, input);
@@ -150,7 +151,7 @@ TEST(WinogradTest, LeavesAloneWhatIsNotChosenOrFits) {
       ParseText(ConvolutionText(kCases[1], random));
   ASSERT_THAT(graph, IsOk());
   const RewrittenGraph same = MarkWinograd(
-      *graph, kWinograd4Hint, [](const WinogradCase&) { return 0; });
+      *graph, ComputeRole::kWinograd4, [](const WinogradCase&) { return 0; });
   EXPECT_EQ(PrintText(same.graph), PrintText(*graph));
 
   const char* others[] = {
@@ -177,7 +178,7 @@ TEST(WinogradTest, LeavesAloneWhatIsNotChosenOrFits) {
     const absl::StatusOr<TensorGraph> other = ParseText(text);
     ASSERT_THAT(other, IsOk());
     const RewrittenGraph rewritten =
-        MarkWinograd(*other, kWinograd2Hint, [](const WinogradCase&) {
+        MarkWinograd(*other, ComputeRole::kWinograd2, [](const WinogradCase&) {
           ADD_FAILURE();
           return 2;
         });
@@ -193,7 +194,7 @@ TEST(WinogradTest, TilesNeedRoom) {
   ASSERT_THAT(graph, IsOk());
   EXPECT_THAT(WinogradTiles(*graph, *FindWinograd(*graph)), ElementsAre(2));
   const TensorGraph wide =
-      MarkWinograd(*graph, kWinograd4Hint, [](const WinogradCase&) {
+      MarkWinograd(*graph, ComputeRole::kWinograd4, [](const WinogradCase&) {
         return 4;
       }).graph;
   EXPECT_THAT(WinogradTiles(wide, *FindWinograd(wide)), ElementsAre(2, 4));

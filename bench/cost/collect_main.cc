@@ -148,8 +148,8 @@ std::string FamilyOf(const CompiledModel& compiled, const Group& group,
   bool moves = true, resizes = false, pools = false;
   for (const TensorId id : group.members) {
     const Tensor& tensor = compiled.graph.tensor(id);
-    moves &= AsMove(compiled.graph, id).has_value() || tensor.hint == "gather";
-    resizes |= tensor.hint == "resize";
+    moves &= AsMove(compiled.graph, id).has_value() || tensor.hint.word() == "gather";
+    resizes |= tensor.hint.word() == "resize";
     pools |= tensor.hint == "pool";
   }
   if (resizes) return "resize";

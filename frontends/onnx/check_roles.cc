@@ -18,7 +18,7 @@ absl::StatusOr<RoleCounts> CheckRoles(const TensorGraph& graph) {
       ++counts.convolutions;
       TW_RETURN_IF_ERROR(VerifyRoles(graph, tensor.id, *roles));
     }
-    if (tensor.hint != "conv") continue;
+    if (tensor.hint.role() != ComputeRole::kConvolution) continue;
     ++counts.imported_convolutions;
     if (!roles)
       return absl::InternalError(

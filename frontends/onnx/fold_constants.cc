@@ -158,7 +158,8 @@ absl::StatusOr<bool> Folder::Fold(OpContext& op, const OpDef& def) {
         values[i] = std::make_shared<HostTensor>(std::move(filled));
         continue;
       }
-      if (tensor.hint == "reshape" && op.num_outputs() == 1 &&
+      if (tensor.hint.role() == ComputeRole::kReshape &&
+          op.num_outputs() == 1 &&
           tensor.num_elements() == op.input(0).constant->num_elements() &&
           tensor.dtype == op.dtype(0)) {
         TW_ASSIGN_OR_RETURN(HostTensor copy, op.NewTensor(tensor.dtype, shape));

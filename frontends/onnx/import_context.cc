@@ -53,7 +53,7 @@ std::string ImportContext::Name(int i, absl::string_view suffix) const {
 }
 
 TensorId ImportContext::Elementwise(std::string name, DType dtype,
-                                    const Shape& shape, std::string hint,
+                                    const Shape& shape, ComputeHint hint,
                                     const Body& body) {
   Compute compute;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -66,7 +66,7 @@ TensorId ImportContext::Elementwise(std::string name, DType dtype,
                            std::move(hint));
 }
 
-void ImportContext::EmitElementwise(int i, std::string hint, const Body& body) {
+void ImportContext::EmitElementwise(int i, ComputeHint hint, const Body& body) {
   SetOutput(i, Elementwise(Name(i), op_.output(i).dtype, op_.output(i).shape,
                            std::move(hint), body));
 }
@@ -74,7 +74,7 @@ void ImportContext::EmitElementwise(int i, std::string hint, const Body& body) {
 TensorId ImportContext::Reduction(std::string name, DType dtype,
                                   absl::Span<const NamedAxis> axes,
                                   absl::Span<const NamedAxis> reduced,
-                                  Combiner::Kind combiner, std::string hint,
+                                  Combiner::Kind combiner, ComputeHint hint,
                                   const Terms& terms) {
   Compute compute;
   compute.axes = ToAxes(axes);

@@ -49,14 +49,14 @@ class ImportContext {
 
   // Axes are named d0, d1, ....
   TensorId Elementwise(std::string name, DType dtype, const Shape& shape,
-                       std::string hint, const Body& body);
+                       ComputeHint hint, const Body& body);
   // The last compute of output `i`, with its name, dtype and shape.
-  void EmitElementwise(int i, std::string hint, const Body& body);
+  void EmitElementwise(int i, ComputeHint hint, const Body& body);
   // Terms are cast to the accumulator's dtype.
   TensorId Reduction(std::string name, DType dtype,
                      absl::Span<const NamedAxis> axes,
                      absl::Span<const NamedAxis> reduced,
-                     Combiner::Kind combiner, std::string hint,
+                     Combiner::Kind combiner, ComputeHint hint,
                      const Terms& terms);
   TensorId Constant(std::string name, HostTensor value);
 

@@ -37,7 +37,8 @@ std::string ErrorOf(ModelBuilder& builder, const ImportOptions& options = {}) {
 std::vector<std::string> Hints(const ImportedModel& model) {
   std::vector<std::string> hints;
   for (const Tensor& tensor : model.graph.tensors()) {
-    if (tensor.kind == TensorKind::kCompute) hints.push_back(tensor.hint);
+    if (tensor.kind == TensorKind::kCompute)
+      hints.push_back(tensor.hint.word());
   }
   return hints;
 }

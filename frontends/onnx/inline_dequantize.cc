@@ -52,7 +52,8 @@ class Inliner {
       if (e.op() != Op::kLoad) return Expr();
       const TensorId id = ids_[e.source()];
       const Tensor& source = to_.tensor(id);
-      if (source.hint == "dequantize" && TakesIn(reader, source))
+      if (source.hint.role() == ComputeRole::kDequantize &&
+          TakesIn(reader, source))
         return ValueAt(source, e.operands());
       return Expr::Load(id, e.dtype(),
                         {e.operands().begin(), e.operands().end()});
@@ -69,7 +70,7 @@ class Inliner {
 void InlineDequantize(ImportedModel& model) {
   bool any = false;
   for (const Tensor& tensor : model.graph.tensors())
-    any |= tensor.hint == "dequantize";
+    any |= tensor.hint.role() == ComputeRole::kDequantize;
   if (!any) return;
   RewrittenGraph inlined = Inliner(model.graph).Run();
   for (std::vector<Port>* ports : {&model.inputs, &model.outputs}) {

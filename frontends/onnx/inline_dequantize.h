@@ -6,7 +6,7 @@
 
 namespace tilewright {
 
-// Puts the body of each compute with the hint "dequantize" into the computes
+// Puts the body of each compute with the role kDequantize into the computes
 // that read its elements about once each: maps, and reductions with no more
 // terms than it has elements. They then read 8 bits instead of 32. What is read
 // elsewhere too, or is an output, stays.

@@ -170,7 +170,9 @@ std::vector<double> Evaluate(const ImportedModel& model, const Numbers& x) {
 // Whether the model's one contraction is of bytes.
 bool HasDot(const ImportedModel& model) {
   for (const Tensor& tensor : model.graph.tensors()) {
-    if (tensor.hint != "conv" && tensor.hint != "matmul") continue;
+    if (tensor.hint.role() != ComputeRole::kConvolution &&
+        tensor.hint.word() != "matmul")
+      continue;
     const auto term =
         MatchDotTerm(*tensor.compute.combiner, tensor.compute.body[0]);
     return term && term->intrinsic->name == "dot4_u8s8_i32";
@@ -367,7 +369,7 @@ TEST(QuantizedTest, PoolsAndMovesWorkOnIntegers) {
   b.Node("Flatten", {"p"}, {"y"});
   const ImportedModel model = Import(b);
   for (const Tensor& tensor : model.graph.tensors()) {
-    if (tensor.hint == "pool") {
+    if (tensor.hint.word() == "pool") {
       EXPECT_EQ(tensor.dtype, DType::kUInt8);
     }
   }

@@ -57,7 +57,7 @@ void MakeWinograd(const Tensor& tensor, const DeviceSpec& spec,
   const auto in = static_cast<int64_t>(compute.terms) / kWinogradTaps;
   const WinogradCase convolution{shape[0], in, shape[1], shape[2], shape[3]};
   int m = 2;
-  if (tensor.hint == kWinograd4Hint &&
+  if (tensor.hint.role() == ComputeRole::kWinograd4 &&
       EstimatedSeconds(convolution, 4, spec) <
           EstimatedSeconds(convolution, 2, spec))
     m = 4;

@@ -21,9 +21,9 @@ std::string OperatorsOf(const TensorGraph& graph,
   std::vector<std::string> names;
   for (const TensorId member : members) {
     const Tensor& tensor = graph.tensor(member);
-    const std::string name = !tensor.hint.empty()      ? tensor.hint
-                             : tensor.compute.combiner ? "reduce"
-                                                       : "map";
+    const std::string name = !tensor.hint.word().empty() ? tensor.hint.word()
+                             : tensor.compute.combiner   ? "reduce"
+                                                         : "map";
     if (names.empty() || names.back() != name) names.push_back(name);
   }
   return absl::StrJoin(names, "+");

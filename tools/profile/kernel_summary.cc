@@ -55,9 +55,9 @@ std::string Operators(const KernelInfo& kernel) {
   std::vector<std::string> names;
   for (const Tensor& tensor : workload->graph.tensors()) {
     if (tensor.kind != TensorKind::kCompute) continue;
-    const std::string name = !tensor.hint.empty()      ? tensor.hint
-                             : tensor.compute.combiner ? "reduce"
-                                                       : "map";
+    const std::string name = !tensor.hint.word().empty() ? tensor.hint.word()
+                             : tensor.compute.combiner   ? "reduce"
+                                                         : "map";
     if (names.empty() || names.back() != name) names.push_back(name);
   }
   return absl::StrJoin(names, "+");

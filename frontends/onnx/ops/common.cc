@@ -97,7 +97,7 @@ absl::Status EmitMove(
 
 TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,
                     const Shape& shape, const std::vector<bool>& reduced,
-                    bool keep, Combiner::Kind combiner, std::string hint,
+                    bool keep, Combiner::Kind combiner, ComputeHint hint,
                     const Body& term) {
   std::vector<NamedAxis> axes;
   std::vector<NamedAxis> over;
@@ -187,9 +187,10 @@ absl::Status ImportReshape(ImportContext& in) {
     in.SetOutput(0, x);
     return absl::OkStatus();
   }
-  in.EmitElementwise(0, "reshape", [&](absl::Span<const Expr> index) {
-    return LoadReshaped(in, x, from, index, to);
-  });
+  in.EmitElementwise(0, ComputeRole::kReshape,
+                     [&](absl::Span<const Expr> index) {
+                       return LoadReshaped(in, x, from, index, to);
+                     });
   return absl::OkStatus();
 }
 

@@ -67,7 +67,7 @@ Expr Apply(const Expr& x) {
 // `term` gets an index into `shape`.
 TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,
                     const Shape& shape, const std::vector<bool>& reduced,
-                    bool keep, Combiner::Kind combiner, std::string hint,
+                    bool keep, Combiner::Kind combiner, ComputeHint hint,
                     const Body& term);
 
 // A float rounded to an integer (half to even), plus `zero` (a float, or

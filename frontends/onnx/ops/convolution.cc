@@ -72,7 +72,7 @@ void EmitConvolution(ImportContext& in, const std::vector<WindowDim>& window,
       in.Reduction(in.Name(0, has_bias ? "conv" : ""), has_bias ? acc : t,
                    ConvolutionAxes(op.shape(0)[0], channels_out, window),
                    ConvolutionTerms(channels_in, window), Combiner::Kind::kSum,
-                   "conv", terms);
+                   ComputeRole::kConvolution, terms);
   if (!has_bias) {
     in.SetOutput(0, conv);
     return;

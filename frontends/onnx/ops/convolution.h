@@ -29,8 +29,8 @@ Expr GroupedChannel(const Expr& oc, const Expr& ic, int64_t groups,
                     int64_t channels_in, int64_t channels_out);
 
 // Output 0 of a node with inputs x, w and perhaps a bias: the sum of `terms`
-// over (ic, kernel...) for every (n, oc, spatial...), hint "conv", then the
-// bias as a compute of its own, hint "bias". Terms have the accumulator's
+// over (ic, kernel...) for every (n, oc, spatial...), role kConvolution, then
+// the bias as a compute of its own, hint "bias". Terms have the accumulator's
 // dtype.
 void EmitConvolution(ImportContext& in, const std::vector<WindowDim>& window,
                      int64_t channels_out, int64_t channels_in,

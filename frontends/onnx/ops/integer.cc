@@ -136,7 +136,8 @@ absl::StatusOr<Sums> ConvSums(ImportContext& in, const Operands& operands) {
   sums.tensor = in.Reduction(
       SumsName(in, sums), kSum,
       ConvolutionAxes(op.shape(operands.x.value)[0], w_shape[0], window),
-      ConvolutionTerms(channels_in, window), Combiner::Kind::kSum, "conv",
+      ConvolutionTerms(channels_in, window), Combiner::Kind::kSum,
+      ComputeRole::kConvolution,
       [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
         const Expr channel =
             GroupedChannel(out[1], over[0], groups, channels_in, channels_out);

@@ -256,7 +256,8 @@ absl::Status ImportGroupNorm(ImportContext& in) {
   split.insert(split.begin() + 2, size);
   const TensorId source = in.input(0);
   const TensorId x = in.Elementwise(
-      in.Name(0, "groups"), acc, split, "reshape", [&](Index index) {
+      in.Name(0, "groups"), acc, split, ComputeRole::kReshape,
+      [&](Index index) {
         return CastTo(acc, LoadReshaped(in, source, op.shape(0), index, split));
       });
   std::vector<bool> reduced(split.size(), true);

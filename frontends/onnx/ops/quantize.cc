@@ -121,15 +121,18 @@ absl::Status ImportDequantize(ImportContext& in) {
   const TensorId x = in.input(0);
   const TensorId scale = in.input(1);
   const TensorId zero = op.has_input(2) ? in.input(2) : -1;
-  in.EmitElementwise(0, "dequantize", [&](absl::Span<const Expr> index) {
-    Expr value = CastTo(DType::kInt32, in.Load(x, index));
-    if (zero >= 0) {
-      value = Binary(Op::kSub, value,
+  in.EmitElementwise(
+      0, ComputeRole::kDequantize, [&](absl::Span<const Expr> index) {
+        Expr value = CastTo(DType::kInt32, in.Load(x, index));
+        if (zero >= 0) {
+          value =
+              Binary(Op::kSub, value,
                      CastTo(DType::kInt32, Parameter(in, zero, axis, index)));
-    }
-    return Binary(Op::kMul, CastTo(DType::kFloat32, value),
-                  CastTo(DType::kFloat32, Parameter(in, scale, axis, index)));
-  });
+        }
+        return Binary(
+            Op::kMul, CastTo(DType::kFloat32, value),
+            CastTo(DType::kFloat32, Parameter(in, scale, axis, index)));
+      });
   return absl::OkStatus();
 }
 
