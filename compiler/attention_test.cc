@@ -76,7 +76,12 @@ TEST(AttentionTest, IsOneKernelInBlocksOfKeysAndRight) {
                           Compile(model, *codegen, options));
   const Group& group = LastGroup(compiled);
   ASSERT_GE(group.stages.size(), 3u) << ToString(compiled.plan, compiled.graph);
-  EXPECT_GT(group.stages.back().reduce_step, 0);
+  EXPECT_GT(group.tile_plan.reduce_step(), 0);
+  // As the generator has decided: the rows of scores follow the blocks.
+  EXPECT_TRUE(group.tile_plan.generated);
+  EXPECT_TRUE(std::any_of(
+      group.tile_plan.stages.begin(), group.tile_plan.stages.end(),
+      [](const StageDecision& stage) { return stage.follows; }));
   EXPECT_LT(
       compiled.program.kernels(compiled.kernel_of_group.back()).scratch_bytes(),
       kCoreBytes);

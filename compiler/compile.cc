@@ -23,7 +23,6 @@
 #include "tilegraph/dtype.h"
 #include "tilegraph/plan_decisions.h"
 #include "tilegraph/text_form.h"
-#include "tilegraph/tiling/core_levels.h"
 #include "tilegraph/tiling/group_cost.h"
 #include "tilegraph/tiling/join_decision.h"
 #include "tilegraph/tiling/joined_groups.h"
@@ -139,29 +138,17 @@ absl::Status CompileKernels(const TensorGraph& graph,
   return absl::OkStatus();
 }
 
-// Blocks are planned for the room that they leave: rows whose reductions cannot
-// follow them take it.
-absl::Status InBlocks(const DeviceSpec& spec, const Group& group,
-                      const CompiledKernel& kernel) {
-  const double room_bytes =
-      CapacityBytes(LevelsOfCore(spec)[PrivateLevel(spec)]);
-  if (group.stages.back().reduce_step == 0 ||
-      static_cast<double>(kernel.scalar.scratch_bytes) <= room_bytes)
-    return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("what does not follow its blocks keeps ",
-                   kernel.scalar.scratch_bytes / 1024, " KiB"));
-}
-
 // Joins groups that have a kernel together.
 void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
                    CostKey key, KernelTimes* times, KernelMaker& maker,
                    ApartGroups& apart, CompiledModel& compiled) {
-  options.weigh.expressible = [&](const Group& group, const Plan& plan) {
+  options.weigh.generate = [&](const Group& group,
+                               const Plan& plan) -> absl::StatusOr<TilePlan> {
     const absl::StatusOr<CompiledKernel>& kernel =
         maker.Make(MakeGroupWorkload(compiled.graph, plan, group));
-    return kernel.ok() ? InBlocks(codegen.spec(), group, *kernel)
-                       : kernel.status();
+    TW_RETURN_IF_ERROR(kernel.status());
+    // Of a trace from records nobody knows what was decided.
+    return kernel->schedule.tile_plan.value_or(group.tile_plan);
   };
   std::optional<GroupProfiler> profiler;
   if (times != nullptr) {

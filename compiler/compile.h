@@ -26,7 +26,7 @@ namespace tilewright {
 
 struct CompileOptions {
   PlanOptions plan;
-  // With Connect::kTileGraph; `expressible` and `profiler` are set by Compile.
+  // With Connect::kTileGraph; `generate` and `profiler` are set by Compile.
   ConnectPlanOptions connect;
   CostKey cost_key = CostKey::kTime;  // what plans are compared by
   // Joins are decided by these times, of codegen's target; null: by price.

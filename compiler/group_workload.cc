@@ -81,13 +81,16 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
   result.model_tensor = std::move(canonical.tensors);
   if (group.stages.empty()) return result;
   result.wishes.emplace();
-  result.wishes->tile = group.tile;
-  for (const Stage& stage : group.stages) {
+  const TilePlan& tiles = group.tile_plan;
+  result.wishes->tile = tiles.tile;
+  for (size_t s = 0; s < group.stages.size(); ++s) {
+    const Stage& stage = group.stages[s];
     std::vector<TensorId>& local = result.workload.stages.emplace_back();
     for (const TensorId member : stage.members)
       local.push_back(renamed.at(member));
     result.wishes->stages.push_back(
-        {plan.layouts.at(stage.members.back()), stage.reduce_step});
+        {plan.layouts.at(stage.members.back()),
+         s < tiles.stages.size() ? tiles.stages[s].reduce_step : 0});
   }
   return result;
 }

@@ -19,9 +19,19 @@
 namespace tilewright::sketch {
 namespace {
 
-std::optional<Handle> WriteChain(const Workload& workload,
-                                 const DeviceSpec& spec, const Chain& chain,
-                                 const Place& place) {
+// Of the family that the generators of a chain take it for, or nearest to it.
+ComputeFamily FamilyOfReduction(const TensorGraph& graph, TensorId reduction,
+                                bool window) {
+  const ComputeFamily family = FamilyOf(graph, reduction);
+  if (window)
+    return family == ComputeFamily::kDepthwise ? family
+                                               : ComputeFamily::kPooling;
+  return family == ComputeFamily::kConvolution ? family
+                                               : ComputeFamily::kContraction;
+}
+
+WrittenStage WriteChain(const Workload& workload, const DeviceSpec& spec,
+                        const Chain& chain, const Place& place) {
   if (!chain.reduction) {
     // A ring is written row by row, in no tiles that cross.
     const std::vector<Crossing> crossings =
@@ -29,15 +39,20 @@ std::optional<Handle> WriteChain(const Workload& workload,
                                 : FindCrossings(workload, chain);
     if (crossings.empty()) {
       WriteMap(workload, spec, chain, place);
-    } else {
-      WriteMove(workload, spec, chain, crossings, place);
+      return {ComputeFamily::kElementwise};
     }
-  } else if (IsWindow(workload, chain)) {
+    WriteMove(workload, spec, chain, crossings, place);
+    return {ComputeFamily::kMove};
+  }
+  const bool window = IsWindow(workload, chain);
+  WrittenStage written = {
+      FamilyOfReduction(workload.graph, *chain.reduction, window)};
+  if (window) {
     WriteWindow(workload, spec, chain, place);
   } else {
-    return WriteContraction(workload, spec, chain, place);
+    written.blocks = WriteContraction(workload, spec, chain, place);
   }
-  return std::nullopt;
+  return written;
 }
 
 absl::StatusOr<Schedule> WriteFamily(const Workload& workload,
@@ -89,10 +104,11 @@ absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
   return GeneratePreferred(Generators(workload).front(), workload, spec);
 }
 
-absl::StatusOr<std::optional<Handle>> WriteStage(const Workload& workload,
-                                                 const DeviceSpec& spec,
-                                                 const Place& place) {
-  if (!place.blocks && WriteRows(workload, spec, place)) return std::nullopt;
+absl::StatusOr<WrittenStage> WriteStage(const Workload& workload,
+                                        const DeviceSpec& spec,
+                                        const Place& place) {
+  if (!place.blocks && WriteRows(workload, spec, place))
+    return WrittenStage{ComputeFamily::kRowReduction};
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
   if (place.blocks && (!chain.reduction || IsWindow(workload, chain))) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -25,6 +25,7 @@
 #include "sketch/place.h"
 #include "sketch/schedule.h"
 #include "sketch/workload.h"
+#include "tilegraph/families.h"
 
 namespace tilewright::sketch {
 
@@ -36,13 +37,20 @@ std::vector<Generator> Generators(const Workload& workload);
 absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec);
 
+// What was written of a stage.
+struct WrittenStage {
+  ComputeFamily family;
+  // Where the place asks for blocks of steps, the loop over them, if there are
+  // several.
+  std::optional<Handle> blocks = std::nullopt;
+};
 // Writes one stage of a group that is computed tile by tile; `workload` is the
-// stage's (stage_workload.h). Where the place asks for blocks of steps, the
-// loop over them, if there are several; InvalidArgument if the stage is of no
-// family that can take them. REQUIRES: place.inside is set.
-absl::StatusOr<std::optional<Handle>> WriteStage(const Workload& workload,
-                                                 const DeviceSpec& spec,
-                                                 const Place& place);
+// stage's (stage_workload.h). InvalidArgument if the stage is of no family that
+// can take its steps in the blocks that the place asks for. REQUIRES:
+// place.inside is set.
+absl::StatusOr<WrittenStage> WriteStage(const Workload& workload,
+                                        const DeviceSpec& spec,
+                                        const Place& place);
 
 }  // namespace tilewright::sketch
 

@@ -10,6 +10,7 @@
 #define TILEWRIGHT_SKETCH_SCHEDULE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sketch/schedule.pb.h"
+#include "tilegraph/tile_plan.h"
 
 namespace tilewright::sketch {
 
@@ -124,6 +126,9 @@ struct Schedule {
   std::string generator;  // that wrote it; empty if none did
   std::vector<NamedDecision> decisions;
   std::vector<Instruction> instructions;
+  // Of a fused group whose generator wrote it: what was decided of the
+  // workload's stages. Not part of the text.
+  std::optional<TilePlan> tile_plan;
 
   // One line per decision, "tile.rows = 14", and instruction, "%3, %4 = split
   // %2 by [3, 16]". Equal text, equal schedule.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +24,8 @@
 #include "sketch/staged_decisions.h"
 #include "sketch/staged_places.h"
 #include "sketch/tree_edit.h"
+#include "tilegraph/dtype.h"
+#include "tilegraph/tile_plan.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -41,7 +44,8 @@ class Builder {
         plan_(plan),
         rows_(rows),
         decider_(decider),
-        replayer_(std::move(replayer)) {}
+        replayer_(std::move(replayer)),
+        decided_(plan.stages.size()) {}
 
   absl::StatusOr<Schedule> Run() {
     AskForStreaming();
@@ -56,10 +60,34 @@ class Builder {
       TW_RETURN_IF_ERROR(CatchUp());
       TW_RETURN_IF_ERROR(replayer_.Finish());
     }
-    return std::move(writer_).Finish();
+    Schedule schedule = std::move(writer_).Finish();
+    schedule.tile_plan = Decided();
+    return schedule;
   }
 
  private:
+  // Of the workload's stages. Of a result that its padding surrounds, what is
+  // decided of that.
+  TilePlan Decided() const {
+    std::map<TensorId, size_t> stage_of;  // of the plan
+    for (size_t s = 0; s < plan_.stages.size(); ++s) {
+      for (const TensorId member : plan_.stages[s].members)
+        stage_of[member] = s;
+    }
+    TilePlan decided{plan_.tile, plan_.steps, {}, true};
+    std::vector<int> given(plan_.stages.size());  // of the workload
+    for (size_t s = 0; s < workload_.stages.size(); ++s)
+      given[stage_of.at(workload_.stages[s].back())] = static_cast<int>(s);
+    for (const std::vector<TensorId>& stage : workload_.stages) {
+      const size_t s = stage_of.at(stage.back());
+      StageDecision one = decided_[s];
+      one.held = plan_.stages[s].members.back() == stage.back();
+      if (one.in_blocks_of >= 0) one.in_blocks_of = given[one.in_blocks_of];
+      decided.stages.push_back(one);
+    }
+    return decided;
+  }
+
   // Of the product that rows follow: the loop that it stands in, that over its
   // blocks, and steps of a block.
   struct Product {
@@ -98,6 +126,7 @@ class Builder {
       place.bounds.rolls.resize(place.bounds.cut.size());
       if (rolled) {
         writer_.Rolling(block, placed.inside);
+        decided_[stage].rolls_along = rolled->dim;
         place.bounds.rolls[rolled->dim] = rolled->part;
       }
     }
@@ -105,9 +134,16 @@ class Builder {
       TW_ASSIGN_OR_RETURN(const int axis, BlockedAxis(workload_, part));
       place.blocks = Place::ReduceBlocks{axis, plan_.stages[stage].reduce_step};
     }
-    TW_ASSIGN_OR_RETURN(const std::optional<Handle> blocks,
+    TW_ASSIGN_OR_RETURN(const WrittenStage written,
                         WriteStage(part, spec_, place));
-    if (blocks) loops_.push_back({graph_.tensor(output).name, *blocks});
+    decided_[stage].family = written.family;
+    const std::optional<Handle>& blocks = written.blocks;
+    if (blocks) {
+      loops_.push_back({graph_.tensor(output).name, *blocks});
+      blocks_of_.push_back(static_cast<int>(stage));
+      decided_[stage].reduce_axis = place.blocks->axis;
+      decided_[stage].reduce_step = place.blocks->steps;
+    }
     if (!product) return absl::OkStatus();
     if (!blocks)
       return absl::InvalidArgumentError(
@@ -141,9 +177,15 @@ class Builder {
     TW_ASSIGN_OR_RETURN(const Handle inside,
                         DecidePlace({workload_, plan_, stage, block, replayer_},
                                     loops_, decider_));
+    for (size_t i = 0; i < loops_.size(); ++i) {
+      if (loops_[i].loop == inside)
+        decided_[stage].in_blocks_of = blocks_of_[i];
+    }
     writer_.ComputeAt(block, inside);
     TW_RETURN_IF_ERROR(CatchUp());
     Layout layout = LayoutOfStage(replayer_.tree(), workload_, plan_, stage);
+    decided_[stage].scratch_bytes =
+        layout.physical_elements() * SizeBytes(graph_.tensor(output).dtype);
     writer_.SetLayout(graph_.tensor(output).name, layout.ToString());
     return Placed{inside, std::move(layout), true};
   }
@@ -213,6 +255,10 @@ class Builder {
     const Factors split = {CeilDiv(extent, product_->steps), product_->steps};
     const TensorId output = plan_.stages[rows_->stage].members.back();
     const Decider::Scope scope(decider_, graph_.tensor(output).name);
+    StageDecision& decided = decided_[rows_->stage];
+    decided.family = ComputeFamily::kRowReduction;
+    decided.in_blocks_of = static_cast<int>(rows_->product_stage);
+    decided.follows = true;
     return WriteRollingRows(
         workload_, *rows_,
         {writer_, decider_, replayer_, [this] { return CatchUp(); },
@@ -240,6 +286,8 @@ class Builder {
   // That of a task, which all stages stand in, and in it or in each other those
   // over blocks of a stage's reduction.
   std::vector<TaskLoop> loops_;
+  std::vector<int> blocks_of_ = {-1};   // by loop: whose
+  std::vector<StageDecision> decided_;  // by stage of the plan
   std::optional<Product> product_;
 };
 

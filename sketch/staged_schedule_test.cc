@@ -92,6 +92,15 @@ TEST(StagedScheduleTest, SoftmaxFollowsBlocksOfKeys) {
       StagedSchedule(staged.workload, *LoadSpec("cpu_x86_64_v4"), staged.plan);
   ASSERT_TRUE(schedule.ok());
   EXPECT_THAT(schedule->ToString(), HasSubstr("rolling_update"));
+  ASSERT_TRUE(schedule->tile_plan);
+  const std::vector<StageDecision>& decided = schedule->tile_plan->stages;
+  ASSERT_EQ(decided.size(), 4u);
+  EXPECT_EQ(ToString(decided[1]), "in the blocks of stage 3");
+  EXPECT_EQ(ToString(decided[2]), "follows the blocks of stage 3");
+  EXPECT_EQ(ToString(decided[3]), "by 16 steps");
+  EXPECT_EQ(decided[1].family, ComputeFamily::kContraction);
+  EXPECT_EQ(decided[2].family, ComputeFamily::kRowReduction);
+  EXPECT_EQ(decided[1].scratch_bytes, 2 * 4 * 16 * 4);
   const auto same = Schedule::FromProto(schedule->ToProto());
   ASSERT_TRUE(same.ok());
   EXPECT_EQ(*same, *schedule);

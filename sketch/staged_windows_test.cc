@@ -7,9 +7,11 @@
 
 #include "backends/spec/device_spec.pb.h"
 #include "backends/spec/load_spec.h"
+#include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sketch/checked_stages.h"
+#include "sketch/staged_schedule.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -36,6 +38,25 @@ TEST(StagedWindowsTest, HiddenRowsRoll) {
   Checked(InvertedResidual(8, 20, 8, 8, 1, WindowLayout::kLast), {1, 8, 2, 8});
   Checked(InvertedResidual(8, 20, 8, 8, 1, WindowLayout::kPlain), {1, 8, 2, 8});
   Checked(InvertedResidual(4, 9, 4, 7, 1), {1, 4, 7, 7});
+}
+
+TEST(StagedWindowsTest, WhatRollsStandsBesideTheSchedule) {
+  StagedWorkload staged = InvertedResidual(8, 20, 8, 9, 1);
+  staged.plan.tile = {1, 8, 1, 9};
+  DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  spec.mutable_unit()->set_cores(1);
+  TW_ASSERT_OK_AND_ASSIGN(const Schedule schedule,
+                          StagedSchedule(staged.workload, spec, staged.plan));
+  ASSERT_TRUE(schedule.tile_plan);
+  EXPECT_EQ(schedule.tile_plan->ToString(),
+            "[1, 8, 1, 9], 3 tiles of d2 in a row");
+  const std::vector<StageDecision>& decided = schedule.tile_plan->stages;
+  ASSERT_EQ(decided.size(), 3u);
+  EXPECT_EQ(ToString(decided[0]),
+            "rolls along d2, goes straight into its padding");
+  EXPECT_EQ(ToString(decided[1]), "");
+  EXPECT_EQ(decided[1].family, ComputeFamily::kDepthwise);
+  EXPECT_EQ(decided[2].family, ComputeFamily::kContraction);
 }
 
 TEST(StagedWindowsTest, ColumnsOfATileNeedNotBeAllOfARow) {

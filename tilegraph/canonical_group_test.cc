@@ -75,8 +75,9 @@ TEST_F(CanonicalGroupTest, LayoutsZerosAndStagesCount) {
   const KernelKey stages = Key(0);
   EXPECT_NE(stages, zeros);
   // What may be decided about the stages does not.
-  group.tile = {4, 16};
-  group.stages[1].reduce_step = 2;
+  group.tile_plan.tile = {4, 16};
+  group.tile_plan.stages.resize(2);
+  group.tile_plan.stages[1].reduce_step = 2;
   EXPECT_EQ(Key(0), stages);
   plan_.layouts[Id("T1")] = Layout::RowMajor({8, 16});
   group.side_outputs = {Id("T1")};

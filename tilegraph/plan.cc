@@ -82,15 +82,18 @@ std::string ToString(const Plan& plan, const TensorGraph& graph) {
                       plan.layouts.at(id).ToString(), "\n");
     absl::StrAppend(&out, "  ends    ", group.why, "\n");
     if (group.stages.empty()) continue;
-    absl::StrAppend(&out, "  tile    [", absl::StrJoin(group.tile, ", "),
-                    "] of ", name(group.output), "\n");
-    for (const Stage& stage : group.stages)
+    absl::StrAppend(&out, "  tile    [",
+                    absl::StrJoin(group.tile_plan.tile, ", "), "] of ",
+                    name(group.output), "\n");
+    for (size_t s = 0; s < group.stages.size(); ++s) {
+      const Stage& stage = group.stages[s];
+      const std::string decided = s < group.tile_plan.stages.size()
+                                      ? ToString(group.tile_plan.stages[s])
+                                      : "";
       absl::StrAppend(&out, "  stage   ", join(stage.members), "  ",
                       plan.layouts.at(stage.members.back()).ToString(),
-                      stage.reduce_step > 0
-                          ? absl::StrCat(", by ", stage.reduce_step, " steps")
-                          : "",
-                      "\n");
+                      decided.empty() ? "" : ", ", decided, "\n");
+    }
   }
   for (const auto& [view, source] : plan.views)
     absl::StrAppend(&out, "view ", name(view), " of ", name(source), "\n");

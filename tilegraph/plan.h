@@ -15,6 +15,7 @@
 #include "tilegraph/known_zeros.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/tensor_graph.h"
+#include "tilegraph/tile_plan.h"
 
 namespace tilewright {
 
@@ -24,10 +25,6 @@ struct Stage {
   // Ascending; the last is its output. Views that it reads through are members
   // too.
   std::vector<TensorId> members;
-  // Steps of its reduction, along the axis over what stages before it compute,
-  // that are taken at a time: those stages compute as much in each block, and
-  // its sums stay in scratch meanwhile. 0: all.
-  int64_t reduce_step = 0;
 };
 
 // Computes that become one kernel.
@@ -42,11 +39,10 @@ struct Group {
   std::string why;  // one line: why it ends where it ends
   // Empty: one nest of loops. Otherwise its members in stages, in an order in
   // which they can run, the last with `output`: a task computes a tile of it,
-  // `tile` elements per dimension, and of the stages before what that needs,
-  // which stays in a cache or a scratchpad. Tiles of side outputs do not
-  // overlap.
+  // and of the stages before what that needs, which stays in a cache or a
+  // scratchpad. Tiles of side outputs do not overlap.
   std::vector<Stage> stages;
-  std::vector<int64_t> tile;
+  TilePlan tile_plan;  // of stages
 };
 
 // All that it writes, `output` last.

@@ -11,13 +11,9 @@
 #include "absl/status/statusor.h"
 #include "tilegraph/plan.h"
 #include "tilegraph/tensor_graph.h"
+#include "tilegraph/tile_plan.h"
 
 namespace tilewright {
-
-struct TaskSteps {
-  int axis;       // of the output
-  int64_t tiles;  // of one task along it; above 1
-};
 
 // Along the outermost axis, but for `vector_dim` and the columns of an image
 // whose channels it is, along which neighbouring tiles of the last stage's

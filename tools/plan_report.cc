@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/string_view.h"
 
 namespace tilewright::tools {
 namespace {
@@ -25,13 +26,23 @@ std::string CostText(const GroupCost& cost) {
 
 std::string TaskText(const GroupCost& cost) {
   return absl::StrFormat(
-      "[%s]%s, %.0f tasks, %.2f times the arithmetic, %d KiB "
-      "between stages",
-      absl::StrJoin(cost.tile, ", "),
-      cost.reduce_step > 0
-          ? absl::StrCat(", ", cost.reduce_step, " steps at a time")
-          : "",
-      cost.tasks, cost.recompute, cost.scratch_bytes / 1024);
+      "%s, %.0f tasks, %.2f times the arithmetic, %d KiB between stages",
+      cost.plan.ToString(), cost.tasks, cost.recompute,
+      cost.scratch_bytes / 1024);
+}
+
+// "t3 (contraction): rolls along d2", of each stage.
+std::vector<std::string> StageTexts(const TensorGraph& graph,
+                                    const Group& group) {
+  std::vector<std::string> texts;
+  for (size_t s = 0; s < group.tile_plan.stages.size(); ++s) {
+    const StageDecision& stage = group.tile_plan.stages[s];
+    const std::string decided = ToString(stage);
+    texts.push_back(absl::StrCat(
+        graph.tensor(group.stages[s].members.back()).name, " (",
+        ToAbsl(Name(stage.family)), ")", decided.empty() ? "" : ": ", decided));
+  }
+  return texts;
 }
 
 std::string Names(const CompiledModel& compiled, const std::vector<int>& groups,
@@ -51,8 +62,8 @@ int Reductions(const TensorGraph& graph, const Group& group) {
 
 void AppendCost(const GroupCost& cost, Json& json) {
   json.Open('{').Key("tile").Open('[');
-  for (const int64_t size : cost.tile) json.Int(size);
-  json.Close(']').Key("reduce_step").Int(cost.reduce_step);
+  for (const int64_t size : cost.plan.tile) json.Int(size);
+  json.Close(']').Key("reduce_step").Int(cost.plan.reduce_step());
   json.Key("tasks").Number(cost.tasks);
   json.Key("flops").Number(cost.flops).Key("recompute").Number(cost.recompute);
   json.Key("memory_bytes").Number(cost.memory_bytes);
@@ -66,11 +77,7 @@ void AppendCost(const GroupCost& cost, Json& json) {
 
 std::string ProfiledText(const ProfiledTile& tile) {
   return absl::StrCat(
-      "[", absl::StrJoin(tile.tile, ", "), "]",
-      tile.reduce_step > 0
-          ? absl::StrCat(", ", tile.reduce_step, " steps at a time")
-          : "",
-      ": ",
+      tile.plan.ToString(), ": ",
       tile.one_core_seconds.ok()
           ? absl::StrFormat("%.1f us on one core", *tile.one_core_seconds * 1e6)
           : std::string(tile.one_core_seconds.status().message()));
@@ -84,8 +91,8 @@ void AppendProfiled(const JoinDecision& decision, Json& json) {
   json.Key("measured").Open('[');
   for (const ProfiledTile& tile : decision.profiled) {
     json.Open('{').Key("tile").Open('[');
-    for (const int64_t size : tile.tile) json.Int(size);
-    json.Close(']').Key("reduce_step").Int(tile.reduce_step);
+    for (const int64_t size : tile.plan.tile) json.Int(size);
+    json.Close(']').Key("reduce_step").Int(tile.plan.reduce_step());
     if (tile.one_core_seconds.ok()) {
       json.Key("one_core_s").Number(*tile.one_core_seconds);
     } else {
@@ -118,9 +125,8 @@ PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec) {
   for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
     const Group& group = compiled.plan.groups[g];
     GroupReport& one = report.groups.emplace_back();
-    const absl::StatusOr<GroupCost> cost = group.stages.empty()
-                                               ? pricer.Best(group)
-                                               : pricer.Cost(group, group.tile);
+    const absl::StatusOr<GroupCost> cost =
+        group.stages.empty() ? pricer.Best(group) : pricer.CostOf(group);
     if (cost.ok()) one.cost = *cost;
     for (size_t r = 0; r < connected.costs.size(); ++r) {
       const TensorId output = compiled.register_plan.groups[r].output;
@@ -158,10 +164,14 @@ std::string PlanText(const CompiledModel& compiled, const PlanReport& report) {
       static_cast<int>(report.groups.size()), report.staged,
       report.distinct_staged, report.distinct_several,
       report.intermediate_bytes / 1024);
+  if (const GeneratedTiles& tiles = compiled.connected.tiles;
+      tiles.generated > 0)
+    absl::StrAppend(&out, tiles.generated, " tiles generated, ",
+                    tiles.unexpected, " otherwise than expected\n");
   absl::StrAppend(&out, ToString(compiled.plan, compiled.graph));
   for (size_t g = 0; g < report.groups.size(); ++g) {
     const GroupReport& one = report.groups[g];
-    if (one.cost.tile.empty()) continue;
+    if (one.cost.plan.tile.empty()) continue;
     absl::StrAppend(&out, "predicted ", g, ": ", CostText(one.cost), "\n");
     if (compiled.plan.groups[g].stages.empty()) continue;
     absl::StrAppend(&out, "  tiles   ", TaskText(one.cost), "\n  apart   ",
@@ -181,16 +191,18 @@ std::string WhyText(const CompiledModel& compiled, const PlanReport& report,
                     "\n");
     if (only < 0) continue;
     const GroupReport& one = report.groups[g];
-    if (!one.cost.tile.empty())
+    if (!one.cost.plan.tile.empty())
       absl::StrAppend(&out, "  predicted ", CostText(one.cost),
                       "\n  tiles     ", TaskText(one.cost), "\n");
+    for (const std::string& stage : StageTexts(compiled.graph, group))
+      absl::StrAppend(&out, "  stage     ", stage, "\n");
     for (const JoinDecision* decision : one.weighed) {
       absl::StrAppend(&out, "  weighed   ",
                       Names(compiled, decision->groups, " + "), ": ",
                       decision->why, "\n");
       for (const ProfiledTile& tile : decision->profiled)
         absl::StrAppend(&out, "    measured ", ProfiledText(tile), "\n");
-      if (decision->joined.tile.empty()) continue;
+      if (decision->joined.plan.tile.empty()) continue;
       absl::StrAppend(
           &out, "    together ", CostText(decision->joined), "\n             ",
           TaskText(decision->joined),
@@ -224,8 +236,12 @@ void AppendPlan(const CompiledModel& compiled, const PlanReport& report,
     names((json.Key("side_outputs"), group.side_outputs));
     json.Key("why").Text(group.why).Key("stages").Open('[');
     for (const Stage& stage : group.stages) names(stage.members);
-    json.Close(']');
-    if (!one.cost.tile.empty()) AppendCost(one.cost, json.Key("predicted"));
+    json.Close(']').Key("decided").Open('[');
+    for (const std::string& stage : StageTexts(compiled.graph, group))
+      json.Text(stage);
+    json.Close(']').Key("generated").Bool(group.tile_plan.generated);
+    if (!one.cost.plan.tile.empty())
+      AppendCost(one.cost, json.Key("predicted"));
     if (!group.stages.empty()) AppendCost(one.apart, json.Key("apart"));
     json.Key("weighed").Open('[');
     for (const JoinDecision* decision : one.weighed) {
@@ -235,7 +251,7 @@ void AppendPlan(const CompiledModel& compiled, const PlanReport& report,
                       .name);
       json.Close(']').Key("taken").Bool(decision->taken);
       json.Key("why").Text(decision->why);
-      if (!decision->joined.tile.empty())
+      if (!decision->joined.plan.tile.empty())
         AppendCost(decision->joined, json.Key("together"));
       if (!decision->profiled.empty()) AppendProfiled(*decision, json);
       json.Close('}');

@@ -148,7 +148,8 @@ std::string FamilyOf(const CompiledModel& compiled, const Group& group,
   bool moves = true, resizes = false, pools = false;
   for (const TensorId id : group.members) {
     const Tensor& tensor = compiled.graph.tensor(id);
-    moves &= AsMove(compiled.graph, id).has_value() || tensor.hint.word() == "gather";
+    moves &= AsMove(compiled.graph, id).has_value() ||
+             tensor.hint.word() == "gather";
     resizes |= tensor.hint.word() == "resize";
     pools |= tensor.hint == "pool";
   }
@@ -188,13 +189,13 @@ absl::Status Collect(const std::string& dir, const ImportedModel& imported,
       ++same.launches;
       continue;
     }
-    std::vector<int64_t> tile = group.tile;
+    Group in_tiles = group;
     if (group.stages.empty()) {
       const absl::StatusOr<GroupCost> best = pricer.Best(group);
       if (!best.ok()) continue;
-      tile = best->tile;
+      in_tiles.tile_plan = best->plan;
     }
-    TW_ASSIGN_OR_RETURN(KernelFeatures features, pricer.Features(group, tile));
+    TW_ASSIGN_OR_RETURN(KernelFeatures features, pricer.Features(in_tiles));
     samples.push_back(
         {model,
          absl::StrReplaceAll(compiled.graph.tensor(group.output).name,

@@ -109,8 +109,7 @@ class ModelJoins {
       if (!group.ok()) continue;
       const absl::StatusOr<GroupCost> best = pricer_.Best(*group);
       if (!best.ok() || !best->fits) continue;
-      const absl::Status added =
-          add({decision.groups, best->tile, "", best->reduce_step}, false);
+      const absl::Status added = add({decision.groups, best->plan, ""}, false);
       if (!added.ok())
         std::printf("  %s: %s\n",
                     model_.graph.tensor(group->output).name.c_str(),
@@ -140,9 +139,10 @@ class ModelJoins {
           bench::TimeInTurns(chains, device_, options_.seconds));
       predicted.push_back(Seconds(*cost));
       measured.push_back(times[0].least_seconds);
-      std::printf(
-          "| %s | %s | %.1f |", model_.graph.tensor(group.output).name.c_str(),
-          absl::StrJoin(cost->tile, "x").c_str(), cost->work_seconds * 1e6);
+      std::printf("| %s | %s | %.1f |",
+                  model_.graph.tensor(group.output).name.c_str(),
+                  absl::StrJoin(cost->plan.tile, "x").c_str(),
+                  cost->work_seconds * 1e6);
       for (const LevelBytes& level : cost->levels)
         std::printf(" %.0f + %.0f |", level.read / 1024, level.written / 1024);
       std::printf(" %.1f | %.1f | %.2f |\n", predicted.back() * 1e6,
@@ -159,11 +159,11 @@ class ModelJoins {
     Row row;
     row.groups = static_cast<int>(join.groups.size());
     row.reductions = Reductions(model_.graph, group);
-    row.tile = join.tile;
+    row.tile = join.tile_plan.tile;
     row.name = absl::StrCat(
         model_.graph.tensor(plan_.groups[join.groups.front()].output).name,
         "..", model_.graph.tensor(group.output).name);
-    TW_ASSIGN_OR_RETURN(const GroupCost cost, pricer_.Cost(group, join.tile));
+    TW_ASSIGN_OR_RETURN(const GroupCost cost, pricer_.CostOf(group));
     row.recompute = cost.recompute;
     row.predicted_joined = Seconds(cost);
     row.saved_bytes = -FarBytes(cost);

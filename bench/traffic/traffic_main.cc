@@ -119,7 +119,7 @@ Plan PlanOf(const StagedWorkload& staged) {
     group.stages.push_back({members});
     plan.layouts.emplace(members.back(), staged.plan.stages[s].layout);
   }
-  group.tile = staged.plan.tile;
+  group.tile_plan.tile = staged.plan.tile;
   return plan;
 }
 

@@ -71,7 +71,7 @@ TEST_F(ConnectAttentionTest, Of2048TokensIsOneGroupInBlocksOfKeys) {
   const Plan plan = Connect(graph);
   ASSERT_EQ(plan.groups.size(), 1u) << ToString(plan, graph);
   EXPECT_EQ(plan.groups[0].stages.size(), 3u);
-  EXPECT_THAT(plan.groups[0].stages.back().reduce_step,
+  EXPECT_THAT(plan.groups[0].tile_plan.reduce_step(),
               testing::AnyOf(128, 256, 512));
   EXPECT_THAT(plan.groups[0].why, HasSubstr("steps at a time"));
 }
@@ -142,7 +142,7 @@ TEST_F(ConnectAttentionTest, OfFewTokensKeepsWholeRows) {
   const TensorGraph graph = Attention(256, /*transposed=*/false);
   const Plan plan = Connect(graph);
   ASSERT_EQ(plan.groups.size(), 1u) << ToString(plan, graph);
-  EXPECT_EQ(plan.groups[0].stages.back().reduce_step, 0);
+  EXPECT_EQ(plan.groups[0].tile_plan.reduce_step(), 0);
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ class GroupJudge : public ConnectJudge {
     for (const auto& [first, one] : parts_) {
       if (one.part.groups.size() < 2) continue;
       const JoinDecision& decision = result_.decisions[one.decision];
-      result_.joins.push_back({one.part.groups, decision.joined.tile,
-                               decision.why, decision.joined.reduce_step});
+      result_.joins.push_back(
+          {one.part.groups, decision.joined.plan, decision.why});
     }
     return std::move(result_);
   }
@@ -131,7 +131,7 @@ class GroupJudge : public ConnectJudge {
     const auto whole = asked_.find({question.parts, {}});
     if (whole == asked_.end()) return left_out;
     const GroupCost& cost = result_.decisions[whole->second.decision].joined;
-    if (!cost.tile.empty() && cost.fits)
+    if (!cost.plan.tile.empty() && cost.fits)
       left_out.most_core_seconds = cost.core_seconds;
     return left_out;
   }
@@ -185,6 +185,7 @@ ConnectedGroups ConnectPlan(const TensorGraph& graph, const Plan& plan,
       all_core_seconds += cost.core_seconds;
     if (weigher.Measure(all_core_seconds)) continue;
     KeepFirstOfEqual(connected.decisions);
+    connected.tiles = weigher.tiles();
     return connected;
   }
 }

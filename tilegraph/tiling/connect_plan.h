@@ -28,6 +28,7 @@ struct ConnectedGroups {
   std::vector<JoinDecision> decisions;  // what was weighed, in that order
   std::vector<GroupCost> costs;         // of the register groups; empty where
                                         // there is no estimate
+  GeneratedTiles tiles;
 };
 
 // A result with several readers is kept inside only together with all of them.

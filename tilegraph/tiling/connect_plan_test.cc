@@ -31,8 +31,8 @@ TEST_F(ConnectPlanTest, NarrowProductsAreJoined) {
   EXPECT_THAT(Names(graph, group.stages[0].members), ElementsAre("T", "R"));
   EXPECT_THAT(Names(graph, group.stages[1].members), ElementsAre("Y"));
   // Whole rows of the result: otherwise the first product is computed anew.
-  EXPECT_EQ(group.tile[1], 64);
-  EXPECT_LT(group.tile[0], 65536);
+  EXPECT_EQ(group.tile_plan.tile[1], 64);
+  EXPECT_LT(group.tile_plan.tile[0], 65536);
   ASSERT_EQ(connected_.decisions.size(), 1u);
   EXPECT_TRUE(connected_.decisions[0].taken);
   EXPECT_LE(connected_.decisions[0].joined.scratch_bytes, 1 << 20);
@@ -76,7 +76,7 @@ TEST_F(ConnectPlanTest, PathsThatMeetAreJoinedTogether) {
 }
 
 TEST_F(ConnectPlanTest, WhatNoScheduleExpressesStaysApart) {
-  force_.weigh.expressible = [](const Group& group, const Plan& plan) {
+  force_.weigh.generate = [](const Group& group, const Plan& plan) {
     EXPECT_EQ(group.stages.size(), 2u);
     EXPECT_TRUE(plan.layouts.count(group.stages[0].members.back()));
     return absl::UnimplementedError("not today");

@@ -32,9 +32,8 @@ EstimateKey EstimateKeyOf(const TensorGraph& graph, const TensorHomes& homes,
       continue;
     absl::StrAppend(&key.tiles, i, " ", layout->ToString(), "\n");
   }
-  for (const Stage& stage : group.stages)
-    absl::StrAppend(&key.tiles, stage.reduce_step, " ");
-  absl::StrAppend(&key.tiles, absl::StrJoin(group.tile, "x"));
+  absl::StrAppend(&key.tiles, group.tile_plan.reduce_step(), " ",
+                  absl::StrJoin(group.tile_plan.tile, "x"));
   return key;
 }
 

@@ -64,10 +64,11 @@ TEST_F(EstimateKeyTest, LevelsSetEqualKernelsApart) {
 TEST_F(EstimateKeyTest, TilesStepsAndInnerLayoutsCount) {
   Build(64);
   const EstimateKey bare = Key();
-  group_.tile = {16, 64};
+  group_.tile_plan.tile = {16, 64};
   const EstimateKey tiled = Key();
   EXPECT_FALSE(Equal(tiled, bare));
-  group_.stages[1].reduce_step = 16;
+  group_.tile_plan.stages.resize(2);
+  group_.tile_plan.stages[1].reduce_step = 16;
   const EstimateKey blocked = Key();
   EXPECT_FALSE(Equal(blocked, tiled));
   plan_.layouts[Id("T")] = Layout::BlockedLast({64, 64}, 0, 16);

@@ -28,8 +28,8 @@
 #include "tilegraph/tiling/group_cost.h"
 #include "tilegraph/tiling/group_cost_model.h"
 #include "tilegraph/tiling/joined_groups.h"
-#include "tilegraph/tiling/reduce_blocks.h"
 #include "tilegraph/tiling/search_tiles.h"
+#include "tilegraph/tiling/stage_rules.h"
 
 namespace tilewright {
 namespace {
@@ -63,9 +63,8 @@ InBestTile OnCores(const TensorGraph& graph, const GroupPricer& model,
     }
     double least = std::numeric_limits<double>::infinity();
     for (const int64_t step : steps) {
-      if (step > 0) group.stages.back().reduce_step = step;
       for (const std::vector<int64_t>& tile : tiles) {
-        const absl::StatusOr<GroupCost> cost = model.Cost(group, tile);
+        const absl::StatusOr<GroupCost> cost = model.Cost(group, tile, step);
         if (cost.ok() && cost->fits)
           least = std::min(least, cost->core_seconds);
       }

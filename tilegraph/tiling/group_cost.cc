@@ -14,8 +14,8 @@
 #include "tilegraph/tiling/core_levels.h"
 #include "tilegraph/tiling/group_traffic.h"
 #include "tilegraph/tiling/group_work.h"
-#include "tilegraph/tiling/reduce_blocks.h"
 #include "tilegraph/tiling/search_tiles.h"
+#include "tilegraph/tiling/stage_rules.h"
 
 namespace tilewright {
 namespace {
@@ -55,13 +55,13 @@ double MovingBytes(const TileWork& tile,
   return bytes;
 }
 
-int64_t ReduceStepOf(const Group& group) {
-  return group.stages.empty() ? 0 : group.stages.back().reduce_step;
-}
-
+// What each block needs of other stages; nothing less than a tile does where
+// all of those are computed before the blocks.
 ReduceSteps StepsOf(const TensorGraph& graph, const Group& group) {
-  const int64_t step = ReduceStepOf(group);
-  return step > 0 ? ReduceStepsOf(graph, group, step) : ReduceSteps();
+  const bool any = std::any_of(
+      group.tile_plan.stages.begin(), group.tile_plan.stages.end(),
+      [](const StageDecision& stage) { return stage.in_blocks_of >= 0; });
+  return any ? ReduceStepsOf(graph, group) : ReduceSteps();
 }
 
 // Of the last stage's reduction, in which a task goes through it.
@@ -75,6 +75,12 @@ int64_t BlocksOf(const TensorGraph& graph, const ReduceSteps& steps) {
     blocks = std::max(blocks, own);
   }
   return blocks;
+}
+
+std::vector<int64_t> TaskOf(const TilePlan& plan) {
+  std::vector<int64_t> task = plan.tile;
+  if (plan.steps) task[plan.steps->axis] *= plan.steps->tiles;
+  return task;
 }
 
 TileRank Rank(const GroupCost& cost) {
@@ -93,7 +99,7 @@ struct GroupPricer::Prepared {
         traffic(pricer.tile_graph_, own, pricer.homes_, pricer.levels_,
                 pricer.private_, pricer.closest_, CostModelOf(pricer.spec_),
                 work.in_registers(), StepsOf(pricer.graph_, own)),
-        blocks(BlocksOf(pricer.graph_, StepsOf(pricer.graph_, own))) {}
+        blocks(BlocksOf(pricer.graph_, ReduceStepsOf(pricer.graph_, own))) {}
 
   const Group& group;
   const GroupWork work;
@@ -113,52 +119,84 @@ GroupPricer::GroupPricer(const TensorGraph& graph, const Plan& plan,
       closest_(ClosestLevel(spec)),
       timer_(spec) {}
 
-absl::StatusOr<GroupCost> GroupPricer::Cost(
-    const Group& group, const std::vector<int64_t>& tile) const {
+absl::StatusOr<GroupCost> GroupPricer::Cost(Group group,
+                                            const std::vector<int64_t>& tile,
+                                            int64_t reduce_step) const {
+  group.tile_plan = {};
+  group.tile_plan.stages = ExpectedStages(graph_, group, reduce_step);
   Prepared prepared(*this, group);
-  return Cost(prepared, tile);
+  TW_ASSIGN_OR_RETURN(TilePlan plan, Expected(prepared, tile));
+  return Cost(prepared, std::move(plan));
 }
 
-absl::StatusOr<KernelFeatures> GroupPricer::Features(
-    const Group& group, const std::vector<int64_t>& tile) const {
+absl::StatusOr<GroupCost> GroupPricer::CostOf(const Group& group) const {
   Prepared prepared(*this, group);
-  GroupCost cost;
-  return Features(prepared, tile, cost);
+  return Cost(prepared, group.tile_plan);
 }
 
-absl::StatusOr<GroupCost> GroupPricer::Cost(
-    Prepared& prepared, const std::vector<int64_t>& tile) const {
+absl::StatusOr<KernelFeatures> GroupPricer::Features(const Group& group) const {
+  Prepared prepared(*this, group);
   GroupCost cost;
-  TW_ASSIGN_OR_RETURN(const KernelFeatures features,
-                      Features(prepared, tile, cost));
+  cost.plan = group.tile_plan;
+  return Features(prepared, cost);
+}
+
+absl::StatusOr<GroupCost> GroupPricer::Cost(Prepared& prepared,
+                                            TilePlan plan) const {
+  GroupCost cost;
+  cost.plan = std::move(plan);
+  TW_ASSIGN_OR_RETURN(const KernelFeatures features, Features(prepared, cost));
   AddTimes(prepared.group, features, cost);
   return cost;
 }
 
-absl::StatusOr<KernelFeatures> GroupPricer::Features(
-    Prepared& prepared, const std::vector<int64_t>& tile,
-    GroupCost& cost) const {
+absl::StatusOr<TilePlan> GroupPricer::Expected(
+    Prepared& prepared, const std::vector<int64_t>& tile) const {
   const Group& group = prepared.group;
+  TilePlan plan = group.tile_plan;
+  plan.tile = tile;
+  if (group.stages.empty() || prepared.blocks > 1) return plan;
+  TW_ASSIGN_OR_RETURN(
+      plan.steps,
+      ChooseTaskSteps(graph_, group.stages, tile,
+                      homes_.VectorDim(group.output), spec_.unit().cores()));
+  if (!plan.steps) return plan;
   TW_ASSIGN_OR_RETURN(const TileWork* const work,
                       prepared.traffic.WorkOf(tile));
-  std::optional<TaskSteps> steps;
-  cost.task = cost.tile = tile;
-  if (!group.stages.empty() && prepared.blocks == 1) {
-    TW_ASSIGN_OR_RETURN(steps, ChooseTaskSteps(graph_, group.stages, tile,
-                                               homes_.VectorDim(group.output),
-                                               spec_.unit().cores()));
-    if (steps) cost.task[steps->axis] *= steps->tiles;
+  TW_ASSIGN_OR_RETURN(const TileWork* const task,
+                      prepared.traffic.WorkOf(TaskOf(plan)));
+  const std::vector<int> rolls =
+      prepared.work.Rolls(*work, *task, plan.steps->tiles);
+  const std::vector<TensorId> outputs = OutputsOf(group);
+  for (size_t s = 0; s < rolls.size(); ++s) {
+    // Only scratch is a ring.
+    if (std::find(outputs.begin(), outputs.end(),
+                  group.stages[s].members.back()) == outputs.end())
+      plan.stages[s].rolls_along = rolls[s];
   }
+  return plan;
+}
+
+absl::StatusOr<KernelFeatures> GroupPricer::Features(Prepared& prepared,
+                                                     GroupCost& cost) const {
+  const Group& group = prepared.group;
+  const TilePlan& plan = cost.plan;
+  TW_ASSIGN_OR_RETURN(const TileWork* const work,
+                      prepared.traffic.WorkOf(plan.tile));
+  cost.task = TaskOf(plan);
   TW_ASSIGN_OR_RETURN(const TileWork* const whole,
                       prepared.traffic.WorkOf(cost.task));
-  cost.reduce_step = ReduceStepOf(group);
   cost.tasks = static_cast<double>(whole->tiles);
-  GroupWork::Amount amount = prepared.work.Of(*work, *whole);
+  GroupWork::Amount amount = prepared.work.Of(*work, *whole, plan);
   cost.flops = amount.flops;
   cost.recompute = amount.recompute;
   for (const TileOperand& operand : work->inside) {
-    if (prepared.work.kept().count(operand.tensor))
-      cost.scratch_bytes += operand.step_bytes;
+    const auto kept = prepared.work.kept().find(operand.tensor);
+    if (kept != prepared.work.kept().end()) {
+      const int64_t decided_bytes = plan.stages[kept->second].scratch_bytes;
+      cost.scratch_bytes +=
+          decided_bytes > 0 ? decided_bytes : operand.step_bytes;
+    }
     if (std::binary_search(group.side_outputs.begin(), group.side_outputs.end(),
                            operand.tensor))
       cost.covers &= operand.total_bytes == Bytes(operand.tensor);
@@ -173,13 +211,14 @@ absl::StatusOr<KernelFeatures> GroupPricer::Features(
     features.sums_bytes = static_cast<double>(sums_bytes);
   }
   TW_ASSIGN_OR_RETURN(const std::vector<int64_t> input_bytes,
-                      prepared.traffic.InputBytes(tile));
+                      prepared.traffic.InputBytes(plan.tile));
   cost.kept_bytes =
       static_cast<double>(cost.scratch_bytes) + MovingBytes(*work, input_bytes);
   cost.fits =
       group.stages.empty() || (cost.covers && cost.kept_bytes <= KeptRoom());
-  TW_ASSIGN_OR_RETURN(GroupTraffic::ByStage bytes,
-                      prepared.traffic.Of(tile, steps ? steps->axis : -1));
+  TW_ASSIGN_OR_RETURN(
+      GroupTraffic::ByStage bytes,
+      prepared.traffic.Of(plan.tile, plan.steps ? plan.steps->axis : -1));
   AddFilterBytes(group, amount, bytes);
   AddBytes(bytes, cost);
   for (size_t stage = 0; stage < bytes.size(); ++stage)
@@ -276,7 +315,7 @@ double GroupPricer::KeptRoom() const {
 }
 
 absl::StatusOr<std::vector<GroupCost>> GroupPricer::SearchFor(
-    const Group& group) const {
+    Group group, int64_t reduce_step) const {
   const std::vector<int64_t> shape = graph_.tensor(group.output).static_shape();
   const int vector_dim = homes_.VectorDim(group.output);
   std::vector<std::vector<int64_t>> sizes;
@@ -286,18 +325,21 @@ absl::StatusOr<std::vector<GroupCost>> GroupPricer::SearchFor(
     sizes.push_back(DividingSizes(shape[d], lanes ? Lanes() : 1));
     row.push_back(lanes ? shape[d] : sizes.back().front());
   }
+  group.tile_plan = {};
+  group.tile_plan.stages = ExpectedStages(graph_, group, reduce_step);
   Prepared prepared(*this, group);
   std::vector<GroupCost> costs;
   SearchTilesOptions search;
   search.patience = kPatience;
-  TW_RETURN_IF_ERROR(
-      SearchTiles(sizes, {shape, row}, search,
-                  [&](const std::vector<int64_t>& tile)
-                      -> absl::StatusOr<std::optional<TileRank>> {
-                    TW_ASSIGN_OR_RETURN(GroupCost cost, Cost(prepared, tile));
-                    costs.push_back(std::move(cost));
-                    return Rank(costs.back());
-                  }));
+  TW_RETURN_IF_ERROR(SearchTiles(
+      sizes, {shape, row}, search,
+      [&](const std::vector<int64_t>& tile)
+          -> absl::StatusOr<std::optional<TileRank>> {
+        TW_ASSIGN_OR_RETURN(TilePlan plan, Expected(prepared, tile));
+        TW_ASSIGN_OR_RETURN(GroupCost cost, Cost(prepared, std::move(plan)));
+        costs.push_back(std::move(cost));
+        return Rank(costs.back());
+      }));
   std::stable_sort(
       costs.begin(), costs.end(),
       [](const GroupCost& a, const GroupCost& b) { return Rank(a) < Rank(b); });
@@ -307,15 +349,13 @@ absl::StatusOr<std::vector<GroupCost>> GroupPricer::SearchFor(
 absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
                                                             int count) const {
   TW_CHECK_GE(count, 1);
-  TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs, SearchFor(group));
+  TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs, SearchFor(group, 0));
   std::vector<GroupCost> few = {costs[0]},
                          others(costs.begin() + 1, costs.end());
   if (!group.stages.empty() && costs[0].covers &&
       costs[0].kept_bytes > kRoomy * KeptRoom()) {
-    Group variant = group;
     for (const int64_t step : ReduceStepsWorthTrying(graph_, group, Lanes())) {
-      variant.stages.back().reduce_step = step;
-      TW_ASSIGN_OR_RETURN(costs, SearchFor(variant));
+      TW_ASSIGN_OR_RETURN(costs, SearchFor(group, step));
       few.push_back(costs[0]);
       others.insert(others.end(), costs.begin() + 1, costs.end());
     }

@@ -35,19 +35,20 @@ class GroupPricer : public GroupCostModel {
   GroupPricer(const TensorGraph& graph, const Plan& plan,
               const DeviceSpec& spec, CostKey key = CostKey::kTime);
 
-  // In the blocks that its last stage asks for. REQUIRES: one size per
-  // dimension of the output. InvalidArgument if a region cannot be told.
-  absl::StatusOr<GroupCost> Cost(const Group& group,
-                                 const std::vector<int64_t>& tile) const;
+  // In the tile, its last stage in such blocks, all else as it is expected
+  // (stage_rules.h). REQUIRES: one size per dimension of the output.
+  // InvalidArgument if a region cannot be told.
+  absl::StatusOr<GroupCost> Cost(Group group, const std::vector<int64_t>& tile,
+                                 int64_t reduce_step = 0) const;
+  absl::StatusOr<GroupCost> CostOf(const Group& group) const override;
   // Tiles that a schedule can have: whole vectors where the output has them.
   // Where room is short, the last stage's reduction in blocks too, the best of
   // each kind among them.
   absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                  int count) const override;
   absl::StatusOr<GroupCost> Best(const Group& group) const;
-  // What Cost makes its times of. Errors as of Cost.
-  absl::StatusOr<KernelFeatures> Features(
-      const Group& group, const std::vector<int64_t>& tile) const;
+  // What CostOf makes its times of. Errors as of that.
+  absl::StatusOr<KernelFeatures> Features(const Group& group) const;
 
   EstimateKey KeyOf(const Group& group) const override;
 
@@ -60,13 +61,16 @@ class GroupPricer : public GroupCostModel {
 
  private:
   struct Prepared;
-  absl::StatusOr<GroupCost> Cost(Prepared& prepared,
-                                 const std::vector<int64_t>& tile) const;
+  absl::StatusOr<GroupCost> Cost(Prepared& prepared, TilePlan plan) const;
+  // What is expected of the group in that tile.
+  absl::StatusOr<TilePlan> Expected(Prepared& prepared,
+                                    const std::vector<int64_t>& tile) const;
   // All tiles that a search comes by, best first.
-  absl::StatusOr<std::vector<GroupCost>> SearchFor(const Group& group) const;
+  absl::StatusOr<std::vector<GroupCost>> SearchFor(Group group,
+                                                   int64_t reduce_step) const;
   // The counts, and what they are made of beside times.
+  // `cost.plan` is given.
   absl::StatusOr<KernelFeatures> Features(Prepared& prepared,
-                                          const std::vector<int64_t>& tile,
                                           GroupCost& cost) const;
   void AddFilterBytes(const Group& group, const GroupWork::Amount& amount,
                       GroupTraffic::ByStage& bytes) const;

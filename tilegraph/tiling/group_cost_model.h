@@ -8,6 +8,7 @@
 #define TILEWRIGHT_TILEGRAPH_TILING_GROUP_COST_MODEL_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,9 +20,8 @@ namespace tilewright {
 
 // One kernel in one tile.
 struct GroupCost {
-  std::vector<int64_t> tile;
+  TilePlan plan;              // empty: no estimate
   std::vector<int64_t> task;  // the tiles that a task takes, as one
-  int64_t reduce_step = 0;    // of the last stage (plan.h)
   double tasks = 1;
   double flops = 0;      // with what overlapping tiles compute repeatedly
   double recompute = 1;  // flops over those of computing everything once
@@ -52,6 +52,13 @@ inline double FarBytes(const GroupCost& cost) {
   return cost.memory_bytes + cost.shared_bytes;
 }
 
+// Makes a schedule of a group with stages, what its tile plan says preferred,
+// and says what became of each decision; an error says why there is none. The
+// plan has the layouts of the stages' results. Injected by who knows generators
+// (sketch): the search knows none.
+using GenerateTiles =
+    std::function<absl::StatusOr<TilePlan>(const Group&, const Plan&)>;
+
 class GroupCostModel {
  public:
   virtual ~GroupCostModel() = default;
@@ -61,6 +68,8 @@ class GroupCostModel {
   // is no estimate. Deterministic.
   virtual absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                          int count) const = 0;
+  // The group in its tile plan, as that stands. Errors alike.
+  virtual absl::StatusOr<GroupCost> CostOf(const Group& group) const = 0;
   // What BestFew depends on, and nothing else; of a group with a tile what its
   // cost in that does. Equal keys, equal costs.
   virtual EstimateKey KeyOf(const Group& group) const = 0;

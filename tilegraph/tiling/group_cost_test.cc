@@ -60,9 +60,9 @@ TEST_F(GroupCostTest, TheBestFewAreDistinctAndBestFirst) {
   std::set<std::vector<int64_t>> tiles;
   for (size_t i = 0; i < few.size(); ++i) {
     EXPECT_TRUE(few[i].fits);
-    tiles.insert(few[i].tile);
+    tiles.insert(few[i].plan.tile);
     TW_ASSERT_OK_AND_ASSIGN(const GroupCost same,
-                            pricer.Cost(group_, few[i].tile));
+                            pricer.Cost(group_, few[i].plan.tile));
     EXPECT_EQ(same.core_seconds, few[i].core_seconds);
     if (i > 0) {
       EXPECT_GE(few[i].core_seconds, few[i - 1].core_seconds);
@@ -70,7 +70,7 @@ TEST_F(GroupCostTest, TheBestFewAreDistinctAndBestFirst) {
   }
   EXPECT_EQ(tiles.size(), few.size());
   TW_ASSERT_OK_AND_ASSIGN(const GroupCost best, pricer.Best(group_));
-  EXPECT_EQ(best.tile, few[0].tile);
+  EXPECT_EQ(best.plan.tile, few[0].plan.tile);
 }
 
 // A vector of what is between the products is 64 bytes.

@@ -16,7 +16,7 @@
 #include "tilegraph/plan.h"
 #include "tilegraph/tiling/kernel_features.h"
 #include "tilegraph/tiling/mem_traffic.h"
-#include "tilegraph/tiling/reduce_blocks.h"
+#include "tilegraph/tiling/stage_rules.h"
 #include "tilegraph/tiling/tensor_homes.h"
 #include "tilegraph/tiling/tile_graph.h"
 

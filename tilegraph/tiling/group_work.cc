@@ -16,16 +16,6 @@ namespace {
 
 constexpr int64_t kWinogradTaps = 9;  // of its filters
 
-int ReadersOf(const TensorGraph& graph, const Group& group, TensorId tensor) {
-  int readers = 0;
-  for (const TensorId member : group.members) {
-    const std::vector<TensorId> inputs = graph.Inputs(member);
-    readers +=
-        static_cast<int>(std::count(inputs.begin(), inputs.end(), tensor));
-  }
-  return readers;
-}
-
 // What a tile computes of `operand`, `elements` in the mean: of its region, not
 // what the tile before has left there.
 std::vector<int64_t> ExtentsPerTile(const TileOperand& operand, int vector_dim,
@@ -69,16 +59,32 @@ void MakeWinograd(const Tensor& tensor, const DeviceSpec& spec,
   compute.output_tiles = tiles * static_cast<double>(shape[1]);
 }
 
-// Whether steps of a task share what they need of it: its region grows along
-// one dimension, in which lanes do not lie.
-bool Rolls(const TileOperand& tile, const TileOperand& task, int vector_dim) {
-  int growing = 0;
+// By tensor: its part of a tile, and of a task.
+using Operands =
+    std::map<TensorId, std::pair<const TileOperand*, const TileOperand*>>;
+Operands OperandsOf(const TileWork& tile, const TileWork& task) {
+  Operands of;
+  for (size_t i = 0; i < tile.inside.size(); ++i)
+    of[tile.inside[i].tensor] = {&tile.inside[i], &task.inside[i]};
+  for (size_t i = 0; i < tile.outputs.size(); ++i)
+    of[tile.outputs[i].tensor] = {&tile.outputs[i], &task.outputs[i]};
+  return of;
+}
+
+// Along which dimension tiles that follow each other share what they need of
+// it: its region grows along that alone, by less than a tile each, and lanes do
+// not lie there. -1: none.
+int RollsAlong(const TileOperand& tile, const TileOperand& task, int64_t tiles,
+               int vector_dim) {
+  int along = -1;
   for (size_t d = 0; d < tile.extents.size(); ++d) {
     if (task.extents[d] <= tile.extents[d]) continue;
-    if (static_cast<int>(d) == vector_dim) return false;
-    ++growing;
+    if (static_cast<int>(d) == vector_dim || along >= 0 ||
+        task.extents[d] == tiles * tile.extents[d])
+      return -1;
+    along = static_cast<int>(d);
   }
-  return growing == 1;
+  return along;
 }
 
 }  // namespace
@@ -125,20 +131,14 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
     return;
   }
   stage_outputs_.clear();
-  for (const Stage& stage : group.stages) {
-    const TensorId output = stage.members.back();
-    for (const TensorId id : stage.members)
-      members_[id].stage = stage_outputs_.size();
+  for (size_t s = 0; s < group.stages.size(); ++s) {
+    const TensorId output = group.stages[s].members.back();
+    for (const TensorId id : group.stages[s].members) members_[id].stage = s;
     stage_outputs_.push_back(output);
-    if (output != group.output) kept_.insert(output);
+    if (output != group.output && group.tile_plan.stages[s].held)
+      kept_[output] = s;
   }
-  // A padding is written together with what it surrounds.
-  for (const TensorId id : group.members) {
-    const auto zeros = AsZeroPadding(graph, id);
-    if (zeros && ReadersOf(graph, group, zeros->source) == 1)
-      kept_.erase(zeros->source);
-  }
-  for (const TensorId id : kept_) in_registers_.erase(id);
+  for (const auto& [id, stage] : kept_) in_registers_.erase(id);
   MarkFused();
 }
 
@@ -158,26 +158,32 @@ void GroupWork::MarkFused() {
   }
 }
 
-GroupWork::Amount GroupWork::Of(const TileWork& tile,
-                                const TileWork& task) const {
-  std::map<TensorId, std::pair<const TileOperand*, const TileOperand*>> of;
-  for (size_t i = 0; i < tile.inside.size(); ++i)
-    of[tile.inside[i].tensor] = {&tile.inside[i], &task.inside[i]};
-  for (size_t i = 0; i < tile.outputs.size(); ++i)
-    of[tile.outputs[i].tensor] = {&tile.outputs[i], &task.outputs[i]};
-  Amount amount;
-  amount.computes.resize(stage_outputs_.size());
-  std::vector<bool> rolls;  // by stage
+std::vector<int> GroupWork::Rolls(const TileWork& tile, const TileWork& task,
+                                  int64_t tiles) const {
+  const Operands of = OperandsOf(tile, task);
+  std::vector<int> rolls;
   for (const TensorId output : stage_outputs_) {
     const auto& [by_tile, by_task] = of.at(output);
-    rolls.push_back(Rolls(*by_tile, *by_task, members_.at(output).vector_dim));
+    rolls.push_back(
+        RollsAlong(*by_tile, *by_task, tiles, members_.at(output).vector_dim));
   }
+  return rolls;
+}
+
+GroupWork::Amount GroupWork::Of(const TileWork& tile, const TileWork& task,
+                                const TilePlan& plan) const {
+  const Operands of = OperandsOf(tile, task);
+  Amount amount;
+  amount.computes.resize(stage_outputs_.size());
+  const auto rolls = [&](size_t stage) {
+    return stage < plan.stages.size() && plan.stages[stage].rolls_along >= 0;
+  };
   double once = 0;
   const double tiles = static_cast<double>(tile.tiles);
   for (const auto& [id, member] : members_) {
     const auto& [by_tile, by_task] = of.at(id);
     const double elements =
-        (rolls[member.stage] ? by_task : by_tile)->total_bytes /
+        (rolls(member.stage) ? by_task : by_tile)->total_bytes /
         member.element_bytes;
     const double computed = member.points * elements;
     amount.flops += computed * member.flops;

@@ -29,13 +29,17 @@ class GroupWork {
     // By stage (one if it has none), in the order of members.
     std::vector<std::vector<ComputeFeatures>> computes;
   };
-  // `task`: the tiles that a task takes in a row, as one tile. Stages whose
-  // region grows along one dimension from the one to the other roll; others are
-  // computed for every tile (sketch/schedule.h, rolling).
-  Amount Of(const TileWork& tile, const TileWork& task) const;
+  // `task`: the `tiles` that a task takes in a row, as one tile. By stage, the
+  // dimension along which it is expected to roll (tile_plan.h), since tiles
+  // that follow each other along it need some of the same; -1: it does not.
+  std::vector<int> Rolls(const TileWork& tile, const TileWork& task,
+                         int64_t tiles) const;
+  // What rolls in `plan` is computed once for a task; all else for every tile.
+  Amount Of(const TileWork& tile, const TileWork& task,
+            const TilePlan& plan) const;
 
-  // Results of stages but the last, whose tiles lie in scratch.
-  const std::set<TensorId>& kept() const { return kept_; }
+  // Results whose tiles are kept for later stages, and their stages.
+  const std::map<TensorId, size_t>& kept() const { return kept_; }
   // Members whose tiles are never in memory: neither kept nor the output.
   const std::set<TensorId>& in_registers() const { return in_registers_; }
 
@@ -61,7 +65,8 @@ class GroupWork {
   double lanes_;  // f32 in a vector
   std::map<TensorId, Member> members_;
   std::vector<TensorId> stage_outputs_;
-  std::set<TensorId> kept_, in_registers_;
+  std::map<TensorId, size_t> kept_;
+  std::set<TensorId> in_registers_;
 };
 
 }  // namespace tilewright

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 
 namespace tilewright {
 namespace {
@@ -20,14 +19,6 @@ std::string Kib(double bytes) {
 // "12 KiB less".
 std::string LessOrMore(double bytes) {
   return absl::StrCat(Kib(std::abs(bytes)), bytes < 0 ? " more" : " less");
-}
-
-// "[1, 32, 64], 256 steps at a time".
-std::string TileText(const GroupCost& cost) {
-  std::string text = absl::StrCat("[", absl::StrJoin(cost.tile, ", "), "]");
-  if (cost.reduce_step > 0)
-    absl::StrAppend(&text, ", ", cost.reduce_step, " steps at a time");
-  return text;
 }
 
 // "0.412 ms measured, 0.450 apart".
@@ -53,7 +44,7 @@ std::string WhyNotByPrice(const JoinDecision& decision) {
   std::string why =
       ratio > 1 ? absl::StrCat("would take ", Percent(ratio - 1), " longer")
                 : absl::StrCat("would save only ", Percent(1 - ratio));
-  absl::StrAppend(&why, " in tiles of ", TileText(joined));
+  absl::StrAppend(&why, " in tiles of ", joined.plan.ToString());
   const double more = FarBytes(joined) - decision.apart_bytes;
   if (joined.recompute > 1.02)
     absl::StrAppend(&why, ", computes ",
@@ -67,19 +58,19 @@ std::string WhyNotByPrice(const JoinDecision& decision) {
 std::string WhyNotOnOneCore(const GroupCost& joined, double share) {
   return absl::StrCat("would take ", Percent(share),
                       " of the time on one core in tiles of ",
-                      TileText(joined));
+                      joined.plan.ToString());
 }
 
 std::string GainByPrice(const JoinDecision& decision) {
   return absl::StrCat(
-      "in tiles of ", TileText(decision.joined), ": saves ",
+      "in tiles of ", decision.joined.plan.ToString(), ": saves ",
       Percent(decision.saved_core_seconds / decision.apart_core_seconds),
       ", moves ", LessOrMore(decision.apart_bytes - FarBytes(decision.joined)));
 }
 
 std::string OutcomeByTime(const JoinDecision& decision) {
   const std::string tiles =
-      absl::StrCat("in tiles of ", TileText(decision.joined));
+      absl::StrCat("in tiles of ", decision.joined.plan.ToString());
   if (decision.taken)
     return absl::StrCat(
         tiles, ": ", Times(decision), ", moves ",

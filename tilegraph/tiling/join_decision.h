@@ -15,8 +15,7 @@ namespace tilewright {
 
 // A tile of a join that was profiled.
 struct ProfiledTile {
-  std::vector<int64_t> tile;
-  int64_t reduce_step = 0;  // of the last stage (plan.h)
+  TilePlan plan;
   absl::StatusOr<double> one_core_seconds;
 };
 

@@ -213,8 +213,7 @@ Plan WithJoins(const TensorGraph& graph, const Plan& plan,
     if (static_cast<int>(g) != join.groups.back()) continue;
     absl::StatusOr<Group> group = rules.Joined(join.groups);
     TW_CHECK(group.ok()) << group.status().message();
-    group->tile = join.tile;
-    group->stages.back().reduce_step = join.reduce_step;
+    group->tile_plan = join.tile_plan;
     group->why = absl::StrCat(group->why, "; ", join.why);
     std::set<TensorId> kept, in_memory;
     for (const Stage& stage : group->stages) kept.insert(stage.members.back());

@@ -24,10 +24,9 @@ namespace tilewright {
 
 // Groups of a plan that become one.
 struct Join {
-  std::vector<int> groups;    // ascending; tiles are of the last one's output
-  std::vector<int64_t> tile;  // of that output: what a task computes
-  std::string why;            // one line: what is gained
-  int64_t reduce_step = 0;    // of the last stage (plan.h)
+  std::vector<int> groups;  // ascending; tiles are of the last one's output
+  TilePlan tile_plan;
+  std::string why;  // one line: what is gained
 };
 
 class JoinRules {
@@ -39,8 +38,6 @@ class JoinRules {
   // The groups that read the result of `group`, through views and
   // concatenations too, ascending.
   const std::vector<int>& Readers(int group) const { return readers_[group]; }
-  // Why `group` shares a kernel with no other; empty if it may.
-  const std::string& WhyAlone(int group) const { return alone_[group]; }
   // Whether the result of `group` has to be in memory whoever reads it.
   bool InMemory(int group) const { return in_memory_[group]; }
 

@@ -25,7 +25,7 @@ TEST_F(JoinedGroupsTest, OutputsOfTheModelAreWrittenByTheirStage) {
   EXPECT_THAT(Names(graph, plan.groups[0].side_outputs), ElementsAre("R"));
   EXPECT_THAT(Names(graph, OutputsOf(plan.groups[0])), ElementsAre("R", "Y"));
   // Whole rows: nothing of R may be written twice.
-  EXPECT_EQ(plan.groups[0].tile[1], 64);
+  EXPECT_EQ(plan.groups[0].tile_plan.tile[1], 64);
 }
 
 TEST_F(JoinedGroupsTest, OneReaderIsJoinedAndOthersReadInMemory) {
@@ -48,7 +48,7 @@ TEST_F(JoinedGroupsTest, ResidualStreamsLeaveTheGroup) {
                                      "Y");
   const Plan apart = MakePlan(graph, {});
   ASSERT_EQ(apart.groups.size(), 3u);
-  const Plan plan = WithJoins(graph, apart, {Join{{0, 1}, {16, 64}, "here"}});
+  const Plan plan = WithJoins(graph, apart, {Join{{0, 1}, {{16, 64}}, "here"}});
   ASSERT_EQ(plan.groups.size(), 2u);
   EXPECT_THAT(Names(graph, plan.groups[0].side_outputs), ElementsAre("S"));
   EXPECT_EQ(plan.layouts.at(*graph.Find("S")),
@@ -98,8 +98,8 @@ TEST_F(JoinedGroupsTest, PaddingsOfSideOutputsAreStagesToo) {
   EXPECT_THAT(Names(graph, plan.groups[0].side_outputs), ElementsAre("R"));
   EXPECT_EQ(plan.groups[0].stages.size(), 3u);
   // Neighbours in height or width would overlap.
-  EXPECT_EQ(plan.groups[0].tile[2], 32);
-  EXPECT_EQ(plan.groups[0].tile[3], 32);
+  EXPECT_EQ(plan.groups[0].tile_plan.tile[2], 32);
+  EXPECT_EQ(plan.groups[0].tile_plan.tile[3], 32);
 }
 
 TEST_F(JoinedGroupsTest, PaddingsThatOthersReadForbidTheJoin) {

@@ -32,8 +32,8 @@ bool Tells(const absl::Status& status) {
 
 MeasuredTimes::MeasuredTimes(const GroupCostModel& model,
                              const MeasuringOptions& options,
-                             Expressible expressible)
-    : model_(model), options_(options), expressible_(std::move(expressible)) {}
+                             GenerateTiles generate)
+    : model_(model), options_(options), generate_(std::move(generate)) {}
 
 MeasuredTimes::Keys MeasuredTimes::KeysOf(
     absl::Span<const PlannedGroup> groups) const {
@@ -133,8 +133,8 @@ void MeasuredTimes::Ask(absl::Span<const PlannedGroup> variants) {
   for (const PlannedGroup& one : variants) {
     const EstimateKey key = model_.KeyOf(one.group);
     if (over_ || !asked_.insert({key}).second) continue;
-    const absl::Status made = expressible_ && !one.group.stages.empty()
-                                  ? expressible_(one.group, *one.plan)
+    const absl::Status made = generate_ && !one.group.stages.empty()
+                                  ? generate_(one.group, *one.plan).status()
                                   : absl::OkStatus();
     if (!made.ok()) {
       times_.insert_or_assign(key, made);

@@ -45,12 +45,9 @@ struct MeasuringOptions {
 
 class MeasuredTimes {
  public:
-  // An error says why no kernel can be made of a group with stages.
-  using Expressible = std::function<absl::Status(const Group&, const Plan&)>;
-
   // `model` and `options` must outlive it.
   MeasuredTimes(const GroupCostModel& model, const MeasuringOptions& options,
-                Expressible expressible);
+                GenerateTiles generate);
 
   bool is_on() const { return options_.profiler != nullptr; }
 
@@ -88,7 +85,7 @@ class MeasuredTimes {
 
   const GroupCostModel& model_;
   const MeasuringOptions& options_;
-  const Expressible expressible_;
+  const GenerateTiles generate_;
   std::map<EstimateKey, absl::StatusOr<double>> times_;  // NotFound: unknown
   std::map<Keys, std::optional<std::vector<double>>> in_turns_;
   std::set<Keys> asked_;  // the profiler was, of one or in turns

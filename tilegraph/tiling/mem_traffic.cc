@@ -9,7 +9,6 @@
 #include "base/status_macros.h"
 #include "tilegraph/buffer_plan.h"
 #include "tilegraph/tiling/cache_loops.h"
-#include "tilegraph/tiling/loop_orders.h"
 
 namespace tilewright {
 namespace {
@@ -166,46 +165,14 @@ absl::StatusOr<MemTraffic::Footprint> MemTraffic::FootprintOf(
 
 absl::StatusOr<LevelCost> MemTraffic::Cost(const LevelTiles& tiles,
                                            const std::vector<int64_t>& within) {
-  Covered covered(size_t{1} << within.size(), nullptr);
-  return CostInOrder(tiles, within, covered);
-}
-
-absl::StatusOr<std::pair<LevelTiles, LevelCost>> MemTraffic::CostInBestOrder(
-    const TileShape& tile, const std::vector<int64_t>& within) {
-  Covered covered(size_t{1} << within.size(), nullptr);
-  std::pair<LevelTiles, LevelCost> best;
-  bool first = true;
-  for (std::vector<int>& order : LoopOrders(tile.spatial, within)) {
-    LevelTiles tiles{tile, std::move(order)};
-    TW_ASSIGN_OR_RETURN(const LevelCost cost,
-                        CostInOrder(tiles, within, covered));
-    if (first || cost.bytes() < best.second.bytes())
-      best = {std::move(tiles), cost};
-    first = false;
-    // The order is nothing to a scratchpad.
-    if (inner_.kind() != MemoryLevel::CACHE) break;
-  }
-  return best;
-}
-
-absl::StatusOr<LevelTraffic> MemTraffic::ByOperand(
-    const LevelTiles& tiles, const std::vector<int64_t>& within) {
-  Covered covered(size_t{1} << within.size(), nullptr);
-  return TrafficInOrder(tiles, within, covered);
-}
-
-absl::StatusOr<LevelCost> MemTraffic::CostInOrder(
-    const LevelTiles& tiles, const std::vector<int64_t>& within,
-    Covered& covered) {
   TW_ASSIGN_OR_RETURN(const Footprint footprint, FootprintOf(tiles.tile));
-  TW_ASSIGN_OR_RETURN(const LevelTraffic traffic,
-                      TrafficInOrder(tiles, within, covered));
-  const TileWork& work = covered[0]->work;
+  TW_ASSIGN_OR_RETURN(const LevelTraffic traffic, ByOperand(tiles, within));
+  TW_ASSIGN_OR_RETURN(const TileWork* const work, WorkOf(tiles.tile.spatial));
   LevelCost cost;
   cost.footprint_bytes = footprint.bytes;
   cost.fits = footprint.fits;
-  cost.flops = work.flops;
-  cost.tiles = work.tiles;
+  cost.flops = work->flops;
+  cost.tiles = work->tiles;
   cost.write_bytes = Sum(traffic.outputs) + Sum(traffic.inside);
   cost.read_bytes =
       Sum(traffic.inputs) + 2 * Sum(traffic.inside) + traffic.inside_once;
@@ -214,10 +181,10 @@ absl::StatusOr<LevelCost> MemTraffic::CostInOrder(
   return cost;
 }
 
-absl::StatusOr<LevelTraffic> MemTraffic::TrafficInOrder(
-    const LevelTiles& tiles, const std::vector<int64_t>& within,
-    Covered& covered) {
+absl::StatusOr<LevelTraffic> MemTraffic::ByOperand(
+    const LevelTiles& tiles, const std::vector<int64_t>& within) {
   TW_CHECK_EQ(tiles.tile.spatial.size(), within.size());
+  Covered covered(size_t{1} << within.size(), nullptr);
   TW_ASSIGN_OR_RETURN(covered[0], part_->Work(tiles.tile.spatial));
   if (inner_.kind() == MemoryLevel::CACHE)
     return CacheTraffic(tiles, within, covered);

@@ -92,10 +92,6 @@ class MemTraffic {
   absl::StatusOr<std::vector<int64_t>> StepBytes(
       const std::vector<int64_t>& spatial);
 
-  // In the order that moves least; the first of LoopOrders among equals.
-  absl::StatusOr<std::pair<LevelTiles, LevelCost>> CostInBestOrder(
-      const TileShape& tile, const std::vector<int64_t>& within);
-
   // What Cost says of it, in whatever order tiles are computed.
   struct Footprint {
     int64_t bytes;
@@ -125,12 +121,6 @@ class MemTraffic {
   // the index for dimension d. Null as long as nobody asks.
   using Covered = std::vector<const Known*>;
 
-  absl::StatusOr<LevelCost> CostInOrder(const LevelTiles& tiles,
-                                        const std::vector<int64_t>& within,
-                                        Covered& covered);
-  absl::StatusOr<LevelTraffic> TrafficInOrder(
-      const LevelTiles& tiles, const std::vector<int64_t>& within,
-      Covered& covered);
   absl::StatusOr<LevelTraffic> CacheTraffic(const LevelTiles& tiles,
                                             const std::vector<int64_t>& within,
                                             Covered& covered);

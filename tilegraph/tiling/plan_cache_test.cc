@@ -62,7 +62,7 @@ class MemoryCache : public PlanCache {
   // "fused" or "apart", tiles, and what is computed.
   std::string Signature(const GroupOfPlan& one) const {
     return absl::StrCat(one.group->stages.empty() ? "apart " : "fused ",
-                        absl::StrJoin(one.group->tile, "x"), "\n",
+                        absl::StrJoin(one.group->tile_plan.tile, "x"), "\n",
                         KernelKeyOf(graph_, *one.plan, *one.group).text());
   }
   std::string Signature(absl::Span<const GroupOfPlan> groups) const {

@@ -2,18 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace tilewright {
 namespace {
 
+// Estimates that differ by less are the same.
+constexpr double kSameTime = 0.04;
+
 Group InTiles(Group group, const GroupCost& cost) {
-  group.tile = cost.tile;
-  group.stages.back().reduce_step = cost.reduce_step;
+  group.tile_plan = cost.plan;
   return group;
 }
 
@@ -47,7 +51,7 @@ JoinWeigher::JoinWeigher(const TensorGraph& graph, const Plan& plan,
       options_(options),
       rules_(graph, plan),
       model_(model),
-      times_(model, options.measuring, options.expressible) {}
+      times_(model, options.measuring, options.generate) {}
 
 PlanPart JoinWeigher::Alone(int group) {
   PlanPart part;
@@ -69,11 +73,23 @@ absl::StatusOr<std::vector<GroupCost>> JoinWeigher::Price(const Group& group) {
   return priced_.emplace(key, model_.BestFew(group, tiles)).first->second;
 }
 
-absl::Status JoinWeigher::Express(const Plan& joined, const Group& group) {
+absl::StatusOr<GroupCost> JoinWeigher::Generated(const Plan& joined,
+                                                 const Group& group,
+                                                 const GroupCost& expected) {
+  if (!options_.generate) return expected;
   const EstimateKey key = model_.KeyOf(group);
-  const auto known = expressed_.find(key);
-  if (known != expressed_.end()) return known->second;
-  return expressed_[key] = options_.expressible(group, joined);
+  auto known = generated_.find(key);
+  if (known == generated_.end()) {
+    known = generated_.emplace(key, options_.generate(group, joined)).first;
+    ++tiles_.generated;
+    tiles_.unexpected +=
+        known->second.ok() && !SameTiles(*known->second, expected.plan);
+  }
+  TW_RETURN_IF_ERROR(known->second.status());
+  GroupCost cost = expected;
+  cost.plan = *known->second;
+  cost.plan.generated = true;
+  return model_.CostOf(InTiles(group, cost));
 }
 
 // What all cores share is modelled roughly: nothing is joined for that alone.
@@ -135,9 +151,9 @@ JoinDecision JoinWeigher::Weigh(absl::Span<PlanPart* const> parts,
     return because("it would take longer than with it inside");
   // With the layouts of its stages, for those who make kernels of it.
   std::shared_ptr<const Plan> joined;
-  if (times_.is_on() || options_.expressible)
+  if (times_.is_on() || options_.generate)
     joined = std::make_shared<const Plan>(WithJoins(
-        graph_, plan_, {Join{decision.groups, costs->front().tile, ""}}));
+        graph_, plan_, {Join{decision.groups, costs->front().plan, ""}}));
   if (times_.is_on()) {
     DecideByTime(*costs, joined, *group, parts, absl::MakeSpan(left), decision);
   } else {
@@ -156,41 +172,58 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
   for (const PlanPart* part : parts)
     apart_one_core += part->cost.one_core_seconds;
   for (const PlanPart& part : left) left_one_core += part.cost.one_core_seconds;
-  for (const GroupCost& cost : costs) {
+  // Each as it is generated; what then costs more than others waits for them.
+  std::vector<GroupCost> open = costs;
+  for (size_t i = 0; i < open.size(); ++i) {
+    const GroupCost& cost = open[i];
+    const auto refused = [&](std::string why) {
+      if (decision.why.empty()) decision.why = std::move(why);
+    };
     const double saved = decision.apart_core_seconds - cost.core_seconds -
                          decision.left_core_seconds;
+    if (!cost.fits) {
+      refused(absl::StrCat("as generated it keeps ",
+                           std::llround(cost.kept_bytes / 1024), " KiB"));
+      continue;
+    }
     if (saved < decision.apart_core_seconds * options_.least_gain) continue;
     if (times_.is_on()) {
       const absl::Status known =
           times_.Of({joined, InTiles(group, cost)}).status();
       if (!known.ok() && !absl::IsNotFound(known)) {
-        if (decision.why.empty())
-          decision.why = absl::StrCat("no kernel for it: ", known.message());
+        refused(absl::StrCat("no kernel for it: ", known.message()));
         decision.no_kernel.Update(known);
         continue;
       }
     }
     const double one_core = cost.one_core_seconds + left_one_core;
     if (!SavesOnOneCore(one_core, apart_one_core)) {
-      if (decision.why.empty())
-        decision.why = WhyNotOnOneCore(cost, one_core / apart_one_core);
+      refused(WhyNotOnOneCore(cost, one_core / apart_one_core));
       continue;
     }
     if (!options_.may_move_more && FarBytes(cost) > decision.apart_bytes) {
-      if (decision.why.empty())
-        decision.why = absl::StrCat(
-            "would move ",
-            std::llround((FarBytes(cost) - decision.apart_bytes) / 1024),
-            " KiB more");
+      refused(absl::StrCat(
+          "would move ",
+          std::llround((FarBytes(cost) - decision.apart_bytes) / 1024),
+          " KiB more"));
       continue;
     }
-    const absl::Status made = options_.expressible
-                                  ? Express(*joined, InTiles(group, cost))
-                                  : absl::OkStatus();
-    if (!made.ok()) {
-      if (decision.why.empty())
-        decision.why = absl::StrCat("no schedule for it: ", made.message());
-      decision.no_kernel.Update(made);
+    if (options_.generate && !cost.plan.generated) {
+      absl::StatusOr<GroupCost> generated =
+          Generated(*joined, InTiles(group, cost), cost);
+      if (!generated.ok()) {
+        refused(
+            absl::StrCat("no schedule for it: ", generated.status().message()));
+        decision.no_kernel.Update(generated.status());
+        continue;
+      }
+      auto turn = open.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      if (!generated->fits ||
+          generated->core_seconds > cost.core_seconds * (1 + kSameTime))
+        turn = std::find_if(turn, open.end(), [&](const GroupCost& other) {
+          return !other.fits || other.core_seconds >= generated->core_seconds;
+        });
+      open.insert(turn, *std::move(generated));
       continue;
     }
     decision.joined = cost;
@@ -208,9 +241,8 @@ PlannedGroup JoinWeigher::Planned(const PlanPart& part) const {
   if (part.groups.size() == 1)
     return {std::shared_ptr<const Plan>(std::shared_ptr<void>(), &plan_),
             plan_.groups[part.groups[0]]};
-  auto plan = std::make_shared<const Plan>(WithJoins(
-      graph_, plan_,
-      {Join{part.groups, part.cost.tile, "", part.cost.reduce_step}}));
+  auto plan = std::make_shared<const Plan>(
+      WithJoins(graph_, plan_, {Join{part.groups, part.cost.plan, ""}}));
   const Group& group =
       *std::find_if(plan->groups.begin(), plan->groups.end(),
                     [](const Group& g) { return !g.stages.empty(); });
@@ -254,9 +286,7 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   times_.Want(both, variants, at_stake);
   bool any = false, any_unknown = false;
   for (const PlannedGroup& variant : variants) {
-    decision.profiled.push_back({variant.group.tile,
-                                 variant.group.stages.back().reduce_step,
-                                 times_.Of(variant)});
+    decision.profiled.push_back({variant.group.tile_plan, times_.Of(variant)});
     const absl::Status& status =
         decision.profiled.back().one_core_seconds.status();
     any = any || status.ok();
@@ -326,6 +356,10 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   decision.taken = decision.saved_core_seconds >= options_.least_gain * apart &&
                    SavesOnOneCore(one_core, apart_one_core);
   decision.why = OutcomeByTime(decision);
+  if (!decision.taken || joined == nullptr) return;
+  const absl::StatusOr<GroupCost> generated =
+      Generated(*joined, InTiles(group, decision.joined), decision.joined);
+  if (generated.ok()) decision.joined.plan = generated->plan;
 }
 
 }  // namespace tilewright

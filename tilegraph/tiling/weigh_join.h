@@ -8,7 +8,6 @@
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_WEIGH_JOIN_H_
 #define TILEWRIGHT_TILEGRAPH_TILING_WEIGH_JOIN_H_
 
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -36,9 +35,9 @@ struct WeighOptions {
   // Whether a fused group may move more beyond the private levels than its
   // parts. On CPUs what others leave of a shared cache is not known.
   bool may_move_more = false;
-  // Whether a group with stages and tile can be made on this device; an error
-  // says why not. Asked before a join is taken. Empty: all can.
-  std::function<absl::Status(const Group&, const Plan&)> expressible;
+  // Asked before a group is fused: it is weighed as it is generated. Empty: all
+  // tiles are as expected.
+  GenerateTiles generate;
 
   MeasuringOptions measuring;
   // Tiles of a fused group, best by estimate first, that are measured.
@@ -67,6 +66,12 @@ struct LeftOut {
   double most_core_seconds = std::numeric_limits<double>::infinity();
 };
 
+// Tiles of fused groups that a generator was asked about, equal ones once.
+struct GeneratedTiles {
+  int generated = 0;
+  int unexpected = 0;  // that it computes otherwise than the planner expected
+};
+
 class JoinWeigher {
  public:
   // All must outlive it.
@@ -74,6 +79,7 @@ class JoinWeigher {
               const GroupCostModel& model, const WeighOptions& options);
 
   const JoinRules& rules() const { return rules_; }
+  const GeneratedTiles& tiles() const { return tiles_; }
 
   // A group of the register plan, by price alone.
   PlanPart Alone(int group);
@@ -88,7 +94,9 @@ class JoinWeigher {
 
  private:
   absl::StatusOr<std::vector<GroupCost>> Price(const Group& group);
-  absl::Status Express(const Plan& joined, const Group& group);
+  // As generated, what it costs: the estimate itself if all is as expected.
+  absl::StatusOr<GroupCost> Generated(const Plan& joined, const Group& group,
+                                      const GroupCost& expected);
   // `left`: what stays apart, each group a part.
   void DecideByPrice(const std::vector<GroupCost>& costs,
                      const std::shared_ptr<const Plan>& joined,
@@ -110,7 +118,8 @@ class JoinWeigher {
   MeasuredTimes times_;
   // The second of groups with a tile.
   std::map<EstimateKey, absl::StatusOr<std::vector<GroupCost>>> priced_;
-  std::map<EstimateKey, absl::Status> expressed_;
+  std::map<EstimateKey, absl::StatusOr<TilePlan>> generated_;
+  GeneratedTiles tiles_;
 };
 
 }  // namespace tilewright

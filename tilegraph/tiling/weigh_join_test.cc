@@ -76,7 +76,7 @@ TEST_F(WeighJoinTest, WhatMeasuresFasterIsJoinedInItsFastestTile) {
   ASSERT_EQ(plan.groups.size(), 1u);
   ASSERT_EQ(profiler_->apart.size(), 2u);
   ASSERT_EQ(profiler_->joined.size(), 6u);
-  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[2].tile);
+  EXPECT_EQ(plan.groups[0].tile_plan.tile, profiler_->joined[2].tile_plan.tile);
   EXPECT_THAT(plan.groups[0].why, HasSubstr("15.000 ms"));
   const JoinDecision& decision = connected_.decisions.at(0);
   EXPECT_EQ(decision.profiled.size(), 6u);
@@ -124,7 +124,7 @@ TEST_F(WeighJoinTest, CandidatesThatFailAreLeftOut) {
         return 0.012;
       });
   ASSERT_EQ(plan.groups.size(), 1u);
-  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[1].tile);
+  EXPECT_EQ(plan.groups[0].tile_plan.tile, profiler_->joined[1].tile_plan.tile);
   EXPECT_EQ(connected_.decisions.at(0)
                 .profiled[0]
                 .one_core_seconds.status()
@@ -152,7 +152,7 @@ TEST_F(WeighJoinTest, TheFastestThatIsRightIsTaken) {
   };
   const Plan plan = ConnectProfiled(graph, answer(2));
   ASSERT_EQ(plan.groups.size(), 1u);
-  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[2].tile);
+  EXPECT_EQ(plan.groups[0].tile_plan.tile, profiler_->joined[2].tile_plan.tile);
   EXPECT_EQ(profiler_->joined.size(), 6u);
   // 0.020 and more save nothing.
   EXPECT_EQ(ConnectProfiled(graph, answer(4)).groups.size(), 2u);
@@ -164,15 +164,42 @@ TEST_F(WeighJoinTest, TheFastestThatIsRightIsTaken) {
 TEST_F(WeighJoinTest, WhatHasNoScheduleIsNotMeasured) {
   WeighOptions weigh;
   std::optional<std::vector<int64_t>> first;
-  weigh.expressible = [&](const Group& group, const Plan&) {
-    if (!first) first = group.tile;
-    return group.tile == *first ? absl::UnimplementedError("not today")
-                                : absl::OkStatus();
+  weigh.generate = [&](const Group& group,
+                       const Plan&) -> absl::StatusOr<TilePlan> {
+    if (!first) first = group.tile_plan.tile;
+    if (group.tile_plan.tile == *first)
+      return absl::UnimplementedError("not today");
+    return group.tile_plan;
   };
   const Plan plan = ConnectProfiled(
       Mlp(65536, 64, 64, 64), [](const Group&) { return 0.010; }, weigh);
   EXPECT_EQ(plan.groups.size(), 1u);
   EXPECT_EQ(profiler_->joined.size(), 5u);
+}
+
+// What generators decide counts, not what was expected of them.
+TEST_F(WeighJoinTest, TilesAreWeighedAsTheyAreGenerated) {
+  const TensorGraph graph = Mlp(65536, 64, 64, 64);
+  for (const bool all : {false, true}) {
+    std::optional<std::vector<int64_t>> first;
+    ConnectPlanOptions options = force_;
+    options.weigh.generate = [&](const Group& group,
+                                 const Plan&) -> absl::StatusOr<TilePlan> {
+      TilePlan plan = group.tile_plan;
+      if (!first) first = plan.tile;
+      if (all || plan.tile == *first)
+        plan.stages[0].scratch_bytes = int64_t{1} << 30;
+      return plan;
+    };
+    const Plan plan = Connect(graph, options);
+    ASSERT_EQ(plan.groups.size(), all ? 2u : 1u);
+    if (all) {
+      EXPECT_THAT(Reasons(), HasSubstr("as generated it keeps 10485"));
+    } else {
+      EXPECT_NE(plan.groups[0].tile_plan.tile, *first);
+      EXPECT_TRUE(plan.groups[0].tile_plan.generated);
+    }
+  }
 }
 
 TEST_F(WeighJoinTest, APartThatIsWrongIsNotFusedOneThatIsUnknownIsByEstimate) {
@@ -220,7 +247,7 @@ TEST_F(WeighJoinTest, OfTilesThoseThatAreKnownAreCompared) {
         return 0.015;
       });
   ASSERT_EQ(plan.groups.size(), 1u);
-  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[3].tile);
+  EXPECT_EQ(plan.groups[0].tile_plan.tile, profiler_->joined[3].tile_plan.tile);
 }
 
 TEST_F(WeighJoinTest, WhatIsKnownToBeWrongIsNotTakenByPrice) {
@@ -232,7 +259,7 @@ TEST_F(WeighJoinTest, WhatIsKnownToBeWrongIsNotTakenByPrice) {
         return absl::NotFoundError("no record");
       });
   ASSERT_EQ(plan.groups.size(), 1u);
-  EXPECT_EQ(plan.groups[0].tile, profiler_->joined[1].tile);
+  EXPECT_EQ(plan.groups[0].tile_plan.tile, profiler_->joined[1].tile_plan.tile);
 }
 
 TEST_F(WeighJoinTest, EqualGroupsAreMeasuredOnce) {

@@ -46,7 +46,7 @@ Limit LimitOf(GroupPricer::Home home) {
 
 // What takes the longest of a group's predicted time.
 Limit LimitOf(const GroupCost& cost, const GroupPricer& pricer) {
-  if (cost.tile.empty()) return Limit::kUnknown;
+  if (cost.plan.tile.empty()) return Limit::kUnknown;
   Limit limit = Limit::kCompute;
   double most = cost.work_seconds;
   for (const auto& [home, bytes] :
@@ -68,8 +68,8 @@ std::vector<PictureStage> StagesOf(const TensorGraph& graph,
   if (group.stages.empty()) return stages;
   std::map<TensorId, const TileOperand*> operands;
   const TileGraph tiles(graph, group.members);
-  const absl::StatusOr<TileWork> work =
-      WorkOfTiles(tiles, tiles.SubgraphOf(group.members), {group.tile, {}}, {});
+  const absl::StatusOr<TileWork> work = WorkOfTiles(
+      tiles, tiles.SubgraphOf(group.members), {group.tile_plan.tile, {}}, {});
   if (work.ok()) {
     for (const auto* list : {&work->inside, &work->outputs}) {
       for (const TileOperand& operand : *list)
@@ -299,7 +299,8 @@ class Maker {
         box.title = OperatorsOf(graph_, group.members);
       box.shape = ShapeOf(graph_.tensor(group.output));
       const GroupCost& cost = report_.groups[first].cost;
-      if (!cost.tile.empty()) box.time = SecondsText(cost.one_core_seconds);
+      if (!cost.plan.tile.empty())
+        box.time = SecondsText(cost.one_core_seconds);
       box.limit = LimitOf(cost, pricer_);
       box.stages = StagesOf(graph_, group);
       for (const TensorId id : OutputsOf(group)) {

@@ -26,7 +26,7 @@ void AppendSums(const CompiledModel& compiled, const PlanReport& report,
   GroupCost sum;
   int priced = 0;
   for (const GroupReport& group : report.groups) {
-    priced += !group.cost.tile.empty();
+    priced += !group.cost.plan.tile.empty();
     AddCost(group.cost, sum);
   }
   double apart_seconds = 0;
@@ -99,11 +99,11 @@ void AppendBox(const CompiledModel& compiled, const PlanReport& report,
                             text->append(name(member));
                           }));
   json.Key("facts").Open('[');
-  if (!first.cost.tile.empty()) {
+  if (!first.cost.plan.tile.empty()) {
     json.Text(absl::StrCat("Predicted: ", CostLine(first.cost, picture)));
     json.Text(absl::StrCat(
-        "Tiles ", TileText(first.cost.tile), ", ", first.cost.tasks, " tasks, ",
-        absl::StrFormat("%.2f", first.cost.recompute),
+        "Tiles ", TileText(first.cost.plan.tile), ", ", first.cost.tasks,
+        " tasks, ", absl::StrFormat("%.2f", first.cost.recompute),
         " times the arithmetic, ",
         BytesText(static_cast<double>(first.cost.scratch_bytes)),
         " between stages"));

@@ -77,7 +77,7 @@ absl::StatusOr<std::vector<GroupCost>> GpuCostModel::BestFew(const Group& group,
   for (const GpuTilePlan& plan : plans) {
     if (static_cast<int>(costs.size()) == count) break;
     GroupCost& cost = costs.emplace_back();
-    cost.tile = plan.tile;
+    cost.plan.tile = plan.tile;
     cost.tasks = static_cast<double>(plan.blocks());
     cost.flops = plan.cost.operations;
     cost.memory_bytes = plan.cost.memory_bytes;
@@ -91,6 +91,11 @@ absl::StatusOr<std::vector<GroupCost>> GpuCostModel::BestFew(const Group& group,
         plan.cost.seconds;
   }
   return costs;
+}
+
+absl::StatusOr<GroupCost> GpuCostModel::CostOf(const Group& group) const {
+  TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs, BestFew(group, 1));
+  return std::move(costs.front());
 }
 
 }  // namespace tilewright

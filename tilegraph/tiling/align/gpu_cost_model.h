@@ -54,6 +54,8 @@ class GpuCostModel : public GroupCostModel {
 
   absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                  int count) const override;
+  // In the best tile: its generators take that.
+  absl::StatusOr<GroupCost> CostOf(const Group& group) const override;
   EstimateKey KeyOf(const Group& group) const override {
     return plans_.KeyOf(group);
   }

@@ -1,4 +1,4 @@
-#include "tilegraph/tiling/reduce_blocks.h"
+#include "tilegraph/tiling/stage_rules.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,6 +6,8 @@
 #include <set>
 
 #include "base/ceil_div.h"
+#include "tilegraph/access.h"
+#include "tilegraph/families.h"
 #include "tilegraph/region.h"
 
 namespace tilewright {
@@ -32,6 +34,26 @@ double Elements(const Region& region) {
   for (const RegionDim& dim : region)
     elements *= static_cast<double>(dim.extent);
   return elements;
+}
+
+int ReadersOf(const TensorGraph& graph, const Group& group, TensorId tensor) {
+  int readers = 0;
+  for (const TensorId member : group.members) {
+    const std::vector<TensorId> inputs = graph.Inputs(member);
+    readers +=
+        static_cast<int>(std::count(inputs.begin(), inputs.end(), tensor));
+  }
+  return readers;
+}
+
+ComputeFamily FamilyOfStage(const TensorGraph& graph,
+                            const std::vector<TensorId>& members) {
+  std::optional<ComputeFamily> family;
+  for (const TensorId id : members) {
+    if (!graph.tensor(id).compute.combiner) continue;
+    family = family ? ComputeFamily::kRowReduction : FamilyOf(graph, id);
+  }
+  return family ? *family : FamilyOf(graph, members.back());
 }
 
 class Blocks {
@@ -77,23 +99,36 @@ class Blocks {
     return std::nullopt;
   }
 
-  // Adds the reductions of stages that a block needs a part of, but that run
-  // over all of the blocks themselves: they follow them.
-  void AddFollowers(int64_t extent, int64_t step, ReduceSteps& steps) const {
+  // Puts the stages that a block needs a part of into the last one's blocks,
+  // which go along `axis` of `reduction`. Reductions of theirs that run over
+  // all of the blocks follow them.
+  void Place(TensorId reduction, size_t axis,
+             std::vector<StageDecision>& stages) const {
+    const int64_t step = stages.back().reduce_step;
+    ReduceSteps steps = {
+        {reduction, ReduceExtents(graph_.tensor(reduction).compute)}};
+    const int64_t extent = steps[reduction][axis];
+    steps[reduction][axis] = step;
     for (size_t before = 0; before != steps.size();) {
       before = steps.size();
       const auto needed = Needed(steps);
       for (size_t s = 0; s + 1 < group_.stages.size(); ++s) {
         const std::vector<TensorId>& members = group_.stages[s].members;
         if (!Shrinks(members.back(), needed)) continue;
+        stages[s].in_blocks_of = static_cast<int>(stages.size()) - 1;
         for (const TensorId id : members) {
-          const std::vector<int64_t> own =
-              ReduceExtents(graph_.tensor(id).compute);
-          if (own == std::vector<int64_t>{extent} && !Shrinks(id, needed))
-            steps[id] = {step};
+          if (!RunsOver(id, extent) || Shrinks(id, needed)) continue;
+          steps[id] = {step};
+          stages[s].follows = true;
         }
       }
     }
+  }
+
+  // Whether its reduction has one axis, of that extent.
+  bool RunsOver(TensorId id, int64_t extent) const {
+    return ReduceExtents(graph_.tensor(id).compute) ==
+           std::vector<int64_t>{extent};
   }
 
  private:
@@ -124,19 +159,61 @@ class Blocks {
 
 }  // namespace
 
-ReduceSteps ReduceStepsOf(const TensorGraph& graph, const Group& group,
-                          int64_t step) {
+std::vector<StageDecision> ExpectedStages(const TensorGraph& graph,
+                                          const Group& group,
+                                          int64_t reduce_step) {
+  std::vector<StageDecision> stages(group.stages.size());
+  for (size_t s = 0; s < stages.size(); ++s)
+    stages[s].family = FamilyOfStage(graph, group.stages[s].members);
+  // A padding is written together with what it surrounds.
+  for (const TensorId id : group.members) {
+    const std::optional<ZeroPadding> zeros = AsZeroPadding(graph, id);
+    if (!zeros || ReadersOf(graph, group, zeros->source) != 1) continue;
+    for (size_t s = 0; s + 1 < stages.size(); ++s) {
+      if (group.stages[s].members.back() != zeros->source) continue;
+      stages[s].held = false;
+      for (size_t p = s + 1; p < stages.size(); ++p) {
+        if (group.stages[p].members == std::vector<TensorId>{id})
+          stages[p].family = stages[s].family;
+      }
+    }
+  }
+  if (reduce_step == 0) return stages;
   const Blocks blocks(graph, group);
   const std::optional<TensorId> reduction = blocks.Reduction();
-  if (!reduction) return {};
+  if (!reduction) return stages;
   const std::optional<size_t> axis = blocks.Axis(*reduction);
-  if (!axis) return {};
-  ReduceSteps steps = {
-      {*reduction, ReduceExtents(graph.tensor(*reduction).compute)}};
-  int64_t& own = steps[*reduction][*axis];
-  const int64_t extent = own;
-  own = std::min(own, step);
-  blocks.AddFollowers(extent, own, steps);
+  if (!axis) return stages;
+  stages.back().reduce_axis = static_cast<int>(*axis);
+  stages.back().reduce_step = std::min(
+      reduce_step, ReduceExtents(graph.tensor(*reduction).compute)[*axis]);
+  blocks.Place(*reduction, *axis, stages);
+  return stages;
+}
+
+ReduceSteps ReduceStepsOf(const TensorGraph& graph, const Group& group) {
+  const std::vector<StageDecision>& stages = group.tile_plan.stages;
+  ReduceSteps steps;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    const int blocks = stages[s].reduce_step > 0 ? static_cast<int>(s)
+                       : stages[s].follows       ? stages[s].in_blocks_of
+                                                 : -1;
+    if (blocks < 0) continue;
+    const StageDecision& of = stages[blocks];
+    for (const TensorId id : group.stages[blocks].members) {
+      const std::vector<int64_t> whole =
+          ReduceExtents(graph.tensor(id).compute);
+      if (whole.empty()) continue;
+      std::vector<int64_t>& own = steps[id] = whole;
+      own[of.reduce_axis] = std::min(whole[of.reduce_axis], of.reduce_step);
+      if (!stages[s].follows) continue;
+      for (const TensorId member : group.stages[s].members) {
+        if (ReduceExtents(graph.tensor(member).compute) ==
+            std::vector<int64_t>{whole[of.reduce_axis]})
+          steps[member] = {own[of.reduce_axis]};
+      }
+    }
+  }
   return steps;
 }
 

@@ -1,4 +1,4 @@
-#include "tilegraph/tiling/reduce_blocks.h"
+#include "tilegraph/tiling/stage_rules.h"
 
 #include <string>
 #include <utility>
@@ -45,17 +45,30 @@ Group Stages(std::vector<Stage> stages) {
   return group;
 }
 
-TEST(ReduceBlocksTest, ReductionsOfRowsFollowTheBlocks) {
+// What each block takes if the last stage takes `step` steps at a time.
+ReduceSteps StepsBy(const TensorGraph& graph, Group group, int64_t step) {
+  group.tile_plan.stages = ExpectedStages(graph, group, step);
+  return ReduceStepsOf(graph, group);
+}
+
+TEST(StageRulesTest, ReductionsOfRowsFollowTheBlocks) {
   const TensorGraph graph = Attention(2048);
   const Group group = Stages({{{3}}, {{4, 5, 6, 7}}, {{8}}});
-  EXPECT_THAT(ReduceStepsOf(graph, group, 256),
+  EXPECT_THAT(StepsBy(graph, group, 256),
               ElementsAre(Pair(4, ElementsAre(256)), Pair(6, ElementsAre(256)),
                           Pair(8, ElementsAre(256))));
   EXPECT_THAT(ReduceStepsWorthTrying(graph, group, 16),
               ElementsAre(128, 256, 512));
+  const std::vector<StageDecision> stages = ExpectedStages(graph, group, 256);
+  ASSERT_EQ(stages.size(), 3u);
+  EXPECT_EQ(ToString(stages[0]), "in the blocks of stage 2");
+  EXPECT_EQ(ToString(stages[1]), "follows the blocks of stage 2");
+  EXPECT_EQ(ToString(stages[2]), "by 256 steps");
+  EXPECT_EQ(stages[0].family, ComputeFamily::kContraction);
+  EXPECT_EQ(stages[1].family, ComputeFamily::kRowReduction);
 }
 
-TEST(ReduceBlocksTest, BlocksAreEvenAndOfWholeVectors) {
+TEST(StageRulesTest, BlocksAreEvenAndOfWholeVectors) {
   const Group group = Stages({{{3}}, {{4, 5, 6, 7}}, {{8}}});
   EXPECT_THAT(ReduceStepsWorthTrying(Attention(768), group, 16),
               ElementsAre(128, 256, 384));
@@ -65,7 +78,7 @@ TEST(ReduceBlocksTest, BlocksAreEvenAndOfWholeVectors) {
 }
 
 // Its own reduction is of another axis, of the same extent.
-TEST(ReduceBlocksTest, WhatABlockComputesOnceTakesItsStepsWhole) {
+TEST(StageRulesTest, WhatABlockComputesOnceTakesItsStepsWhole) {
   const TensorGraph graph = *ParseText(R"(
     A: f32[64, 1024] = placeholder
     B: f32[1024, 1024] = placeholder
@@ -76,22 +89,21 @@ TEST(ReduceBlocksTest, WhatABlockComputesOnceTakesItsStepsWhole) {
       T[m, k] * C[k, n] }
     return Y
   )");
-  EXPECT_THAT(ReduceStepsOf(graph, Stages({{{3}}, {{4}}}), 512),
+  EXPECT_THAT(StepsBy(graph, Stages({{{3}}, {{4}}}), 512),
               ElementsAre(Pair(4, ElementsAre(512))));
 }
 
-TEST(ReduceBlocksTest, OnlySumsOverWhatStagesComputeAndNobodyElseReads) {
+TEST(StageRulesTest, OnlySumsOverWhatStagesComputeAndNobodyElseReads) {
   const TensorGraph graph = Attention(2048);
   Group group = Stages({{{3}}, {{4, 5, 6, 7}}, {{8}}});
   group.side_outputs = {7};
-  EXPECT_THAT(ReduceStepsOf(graph, group, 256), IsEmpty());
+  EXPECT_THAT(StepsBy(graph, group, 256), IsEmpty());
   EXPECT_THAT(ReduceStepsWorthTrying(graph, group, 16), IsEmpty());
   group.side_outputs = {};
-  EXPECT_THAT(ReduceStepsOf(Attention(2048, "max"), group, 256), IsEmpty());
+  EXPECT_THAT(StepsBy(Attention(2048, "max"), group, 256), IsEmpty());
   // The scores come from outside, and rows do not end with a sum.
-  EXPECT_THAT(ReduceStepsOf(graph, Stages({{{8}}}), 256), IsEmpty());
-  EXPECT_THAT(ReduceStepsOf(graph, Stages({{{3}}, {{4, 5, 6, 7}}}), 256),
-              IsEmpty());
+  EXPECT_THAT(StepsBy(graph, Stages({{{8}}}), 256), IsEmpty());
+  EXPECT_THAT(StepsBy(graph, Stages({{{3}}, {{4, 5, 6, 7}}}), 256), IsEmpty());
 }
 
 }  // namespace
