@@ -1,6 +1,6 @@
 // What a planner wishes of a fused group, beside which computes are its stages
 // (Workload::stages): the preferred answers of its generator
-// (staged_schedule.h).
+// (staged_schedule.h), of which Schedule::tile_plan says what became.
 #ifndef TILEWRIGHT_SKETCH_FUSED_WISHES_H_
 #define TILEWRIGHT_SKETCH_FUSED_WISHES_H_
 

@@ -55,12 +55,12 @@ TensorGraph Attention(int tokens, bool transposed) {
 
 class ConnectAttentionTest : public testing::Test {
  protected:
-  Plan Connect(const TensorGraph& graph) {
+  Plan Connect(const TensorGraph& graph, const ConnectPlanOptions& how = {}) {
     const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
     PlanOptions options;
     options.connect = PlanOptions::Connect::kTileGraph;
     const Plan plan = MakePlan(graph, options);
-    connected_ = ConnectPlan(graph, plan, GroupPricer(graph, plan, spec), {});
+    connected_ = ConnectPlan(graph, plan, GroupPricer(graph, plan, spec), how);
     return JoinedPlan(graph, plan, connected_);
   }
   ConnectedGroups connected_;
@@ -136,6 +136,30 @@ TEST_F(ConnectAttentionTest, IsCloseToTheBestOfAllJoins) {
     // Joins that save less than 3 % are not taken.
     EXPECT_LE(sum(found), 1.05 * least) << tokens;
   }
+}
+
+// What a generator says of rows in one tile goes for all of them.
+TEST_F(ConnectAttentionTest, WhoseRowsDoNotFollowIsNotInBlocks) {
+  std::map<std::vector<TensorId>, int> asked_in_blocks;
+  ConnectPlanOptions how;
+  how.weigh.generate = [&](const Group& group,
+                           const Plan&) -> absl::StatusOr<TilePlan> {
+    TilePlan plan = group.tile_plan;
+    if (plan.reduce_step() == 0) return plan;
+    ++asked_in_blocks[group.members];
+    for (StageDecision& stage : plan.stages) {
+      stage.in_blocks_of = -1;
+      stage.follows = false;
+    }
+    return plan;
+  };
+  const TensorGraph graph = Attention(2048, /*transposed=*/false);
+  const Plan plan = Connect(graph, how);
+  for (const Group& group : plan.groups)
+    EXPECT_EQ(group.tile_plan.reduce_step(), 0) << ToString(plan, graph);
+  EXPECT_FALSE(asked_in_blocks.empty());
+  for (const auto& [members, times] : asked_in_blocks) EXPECT_EQ(times, 1);
+  EXPECT_GT(connected_.tiles.unexpected, 0);
 }
 
 TEST_F(ConnectAttentionTest, OfFewTokensKeepsWholeRows) {

@@ -130,6 +130,7 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(Group group,
 }
 
 absl::StatusOr<GroupCost> GroupPricer::CostOf(const Group& group) const {
+  TW_CHECK_EQ(group.tile_plan.stages.size(), group.stages.size());
   Prepared prepared(*this, group);
   return Cost(prepared, group.tile_plan);
 }

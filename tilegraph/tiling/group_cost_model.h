@@ -68,7 +68,8 @@ class GroupCostModel {
   // is no estimate. Deterministic.
   virtual absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                          int count) const = 0;
-  // The group in its tile plan, as that stands. Errors alike.
+  // The group in its tile plan, as that stands. REQUIRES: it says something of
+  // every stage. Errors alike.
   virtual absl::StatusOr<GroupCost> CostOf(const Group& group) const = 0;
   // What BestFew depends on, and nothing else; of a group with a tile what its
   // cost in that does. Equal keys, equal costs.

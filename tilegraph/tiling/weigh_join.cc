@@ -92,6 +92,37 @@ absl::StatusOr<GroupCost> JoinWeigher::Generated(const Plan& joined,
   return model_.CostOf(InTiles(group, cost));
 }
 
+// Which stages follow blocks, or are computed in them, does not depend on the
+// tile: others in blocks are costed by what the generator said of one.
+void JoinWeigher::ExpectLike(const GroupCost& generated, const Group& group,
+                             std::vector<GroupCost>::iterator begin,
+                             std::vector<GroupCost>::iterator end) {
+  if (generated.plan.reduce_step() == 0) return;
+  bool changed = false;
+  for (auto other = begin; other != end; ++other) {
+    if (other->plan.generated || other->plan.reduce_step() == 0) continue;
+    TilePlan plan = other->plan;
+    for (size_t s = 0; s < plan.stages.size(); ++s) {
+      const StageDecision& decided = generated.plan.stages[s];
+      plan.stages[s].family = decided.family;
+      plan.stages[s].in_blocks_of = decided.in_blocks_of;
+      plan.stages[s].follows = decided.follows;
+    }
+    if (SameTiles(plan, other->plan)) continue;
+    Group in_tiles = group;
+    in_tiles.tile_plan = std::move(plan);
+    absl::StatusOr<GroupCost> cost = model_.CostOf(in_tiles);
+    if (!cost.ok()) continue;
+    *other = *std::move(cost);
+    changed = true;
+  }
+  if (!changed) return;
+  std::stable_sort(begin, end, [](const GroupCost& a, const GroupCost& b) {
+    return std::pair(!a.fits, a.core_seconds) <
+           std::pair(!b.fits, b.core_seconds);
+  });
+}
+
 // What all cores share is modelled roughly: nothing is joined for that alone.
 bool JoinWeigher::SavesOnOneCore(double joined_seconds,
                                  double apart_seconds) const {
@@ -218,6 +249,7 @@ void JoinWeigher::DecideByPrice(const std::vector<GroupCost>& costs,
         continue;
       }
       auto turn = open.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      ExpectLike(*generated, group, turn, open.end());
       if (!generated->fits ||
           generated->core_seconds > cost.core_seconds * (1 + kSameTime))
         turn = std::find_if(turn, open.end(), [&](const GroupCost& other) {

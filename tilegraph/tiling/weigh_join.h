@@ -94,9 +94,13 @@ class JoinWeigher {
 
  private:
   absl::StatusOr<std::vector<GroupCost>> Price(const Group& group);
-  // As generated, what it costs: the estimate itself if all is as expected.
+  // What it costs as it is generated; the estimate if nobody generates.
   absl::StatusOr<GroupCost> Generated(const Plan& joined, const Group& group,
                                       const GroupCost& expected);
+  // Has the others expect of blocks what was generated.
+  void ExpectLike(const GroupCost& generated, const Group& group,
+                  std::vector<GroupCost>::iterator begin,
+                  std::vector<GroupCost>::iterator end);
   // `left`: what stays apart, each group a part.
   void DecideByPrice(const std::vector<GroupCost>& costs,
                      const std::shared_ptr<const Plan>& joined,
