@@ -1,6 +1,7 @@
 #include "tilegraph/tiling/connect_search.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -67,6 +68,15 @@ class Search {
     return ways;
   }
 
+  // The same way from behind its first node.
+  static Edges WithoutFirst(const Edges& way, int first) {
+    Edges rest;
+    std::copy_if(
+        way.begin(), way.end(), std::back_inserter(rest),
+        [&](const ConnectEdge& edge) { return edge.producer != first; });
+    return rest;
+  }
+
   // The nodes that the search has connected with the ends of `way`.
   std::set<int> NodesOf(const Edges& way) const {
     std::set<int> nodes;
@@ -126,6 +136,10 @@ class Search {
     };
     for (const Edges& way : Ways(edge, meetings)) {
       weigh({way, {}});
+      if (options_.search == ConnectSearch::kEdges) {
+        const Edges rest = WithoutFirst(way, edge.producer);
+        if (!rest.empty()) weigh({rest, {}});
+      }
       for (Edges& detach : Detached(way)) weigh({way, std::move(detach)});
     }
     if (best.connect.empty()) return {};

@@ -86,7 +86,8 @@ TEST(ConnectSearchTest, AllPathsAreTriedTogetherUntilTheyMeet) {
     return std::nullopt;
   });
   SearchConnections(kDiamond, {}, {}, judge);
-  EXPECT_THAT(judge.asked, ElementsAre("0-1 @1", "0-1 0-3 1-2 2-3 @1"));
+  EXPECT_THAT(judge.asked,
+              ElementsAre("0-1 @1", "0-1 0-3 1-2 2-3 @1", "1-2 2-3 @1"));
   EXPECT_THAT(judge.connected, ElementsAre("0-1 0-3 1-2 2-3 @1"));
   EXPECT_THAT(judge.begun, ElementsAre("0-1"));
 }
@@ -112,8 +113,19 @@ TEST(ConnectSearchTest, LooksBeyondTheFirstMeeting) {
   options.meetings = 2;
   SearchConnections({{0, 1}, {1, 2}, {2, 3}}, {}, options, judge);
   EXPECT_THAT(judge.connected, ElementsAre("0-1 1-2 @1"));
-  EXPECT_THAT(judge.asked, ElementsAre("0-1 @1", "0-1 1-2 @1", "2-3 @1",
-                                       "2-3 without 0-1 @1"));
+  EXPECT_THAT(judge.asked, ElementsAre("0-1 @1", "0-1 1-2 @1", "1-2 @1",
+                                       "2-3 @1", "2-3 without 0-1 @1"));
+}
+
+TEST(ConnectSearchTest, TheFirstNodeOfPathsMayStayApart) {
+  FakeJudge judge([](const std::string& edges, int) -> std::optional<double> {
+    if (edges == "0-1 0-3 1-2 2-3") return 1;
+    if (edges == "1-2 2-3") return 2;
+    return std::nullopt;
+  });
+  SearchConnections(kDiamond, {}, {}, judge);
+  EXPECT_THAT(judge.connected, ElementsAre("1-2 2-3 @1"));
+  EXPECT_THAT(judge.begun, ElementsAre("0-1", "0-3"));
 }
 
 TEST(ConnectSearchTest, WhatIsConnectedStays) {
