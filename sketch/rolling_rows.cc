@@ -16,6 +16,7 @@
 #include "tilegraph/dtype.h"
 #include "tilegraph/layout.h"
 #include "tilegraph/row_space.h"
+#include "tilegraph/scratch_layout.h"
 
 namespace tilewright::sketch {
 namespace {

@@ -8,18 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/ceil_div.h"
-#include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/known_zeros.h"
 #include "tilegraph/region.h"
 
 namespace tilewright::sketch {
 namespace {
-
-constexpr int64_t kLineBytes = 64;
-// Runs that lie so far apart share few sets of a first-level cache.
-constexpr int64_t kConflictBytes = 2048;
 
 // The extents of every compute of the stage once its output is a box.
 absl::StatusOr<std::map<TensorId, std::vector<int64_t>>> ExtentsOf(
@@ -97,52 +91,11 @@ KnownZeros ZerosOf(TensorId id, const std::map<TensorId, KnownZeros>& zeros,
   return fixed;
 }
 
-std::vector<Layout::Digit> DigitsOfBox(const Layout& whole,
-                                       const std::vector<int64_t>& extents) {
-  std::vector<Layout::Digit> digits;
-  for (const Layout::Digit& digit : whole.digits()) {
-    digits.push_back(
-        {digit.dim, digit.div,
-         std::min(digit.extent, CeilDiv(extents[digit.dim], digit.div))});
-  }
-  return digits;
-}
-
-Layout FromDigits(const std::vector<int64_t>& extents,
-                  const std::vector<Layout::Digit>& digits) {
-  const std::vector<int64_t> none(extents.size(), 0);
-  absl::StatusOr<Layout> layout =
-      Layout::Create(extents, none, none, digits, Layout::Fill::kUndefined);
-  TW_CHECK(layout.ok());
-  return *std::move(layout);
-}
-
 }  // namespace
 
 bool LeavesGroup(const TensorGraph& graph, TensorId id) {
   const absl::Span<const TensorId> outputs = graph.outputs();
   return std::find(outputs.begin(), outputs.end(), id) != outputs.end();
-}
-
-Layout LayoutOfBox(const Layout& whole, const std::vector<int64_t>& extents) {
-  return FromDigits(extents, DigitsOfBox(whole, extents));
-}
-
-Layout LayoutInScratch(const Layout& whole, const std::vector<int64_t>& extents,
-                       int64_t element_bytes) {
-  std::vector<Layout::Digit> digits = DigitsOfBox(whole, extents);
-  const int64_t line = std::max<int64_t>(1, kLineBytes / element_bytes);
-  // Blocks of channels are such runs; else what lies innermost is one, and the
-  // only digit of its dimension.
-  const auto run =
-      std::find_if(digits.rbegin(), digits.rend(),
-                   [](const Layout::Digit& digit) { return digit.extent > 1; });
-  if (run == digits.rend() || run->extent < extents[run->dim] ||
-      run->extent < line)
-    return FromDigits(extents, digits);
-  run->extent = CeilDiv(run->extent, line) * line;
-  if (run->extent * element_bytes % kConflictBytes == 0) run->extent += line;
-  return FromDigits(extents, digits);
 }
 
 absl::StatusOr<Workload> StageWorkload(const Workload& workload,

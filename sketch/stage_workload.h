@@ -23,15 +23,6 @@ absl::StatusOr<Workload> StageWorkload(const Workload& workload,
 // Whether `id` is an output of the graph: written to memory as it is computed.
 bool LeavesGroup(const TensorGraph& graph, TensorId id);
 
-// `whole`, the layout of a tensor, for a box of its elements: their order in
-// memory is the same, without halo.
-Layout LayoutOfBox(const Layout& whole, const std::vector<int64_t>& extents);
-
-// The same in scratch: runs of elements begin at cache lines, and not at the
-// same sets of a cache.
-Layout LayoutInScratch(const Layout& whole, const std::vector<int64_t>& extents,
-                       int64_t element_bytes);
-
 }  // namespace tilewright::sketch
 
 #endif  // TILEWRIGHT_SKETCH_STAGE_WORKLOAD_H_

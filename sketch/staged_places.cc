@@ -12,6 +12,7 @@
 #include "sketch/tree_edit.h"
 #include "tilegraph/decision/space.h"
 #include "tilegraph/dtype.h"
+#include "tilegraph/scratch_layout.h"
 
 namespace tilewright::sketch {
 namespace {

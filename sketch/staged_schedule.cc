@@ -25,6 +25,7 @@
 #include "sketch/staged_places.h"
 #include "sketch/tree_edit.h"
 #include "tilegraph/dtype.h"
+#include "tilegraph/scratch_layout.h"
 #include "tilegraph/tile_plan.h"
 
 namespace tilewright::sketch {

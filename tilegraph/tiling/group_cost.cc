@@ -10,6 +10,8 @@
 #include "base/ceil_div.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "tilegraph/dtype.h"
+#include "tilegraph/scratch_layout.h"
 #include "tilegraph/task_steps.h"
 #include "tilegraph/tiling/core_levels.h"
 #include "tilegraph/tiling/group_traffic.h"
@@ -196,7 +198,10 @@ absl::StatusOr<KernelFeatures> GroupPricer::Features(Prepared& prepared,
     if (kept != prepared.work.kept().end()) {
       const int64_t decided_bytes = plan.stages[kept->second].scratch_bytes;
       cost.scratch_bytes +=
-          decided_bytes > 0 ? decided_bytes : operand.step_bytes;
+          decided_bytes > 0
+              ? decided_bytes
+              : ScratchBytes(homes_.LayoutOf(operand.tensor), operand.extents,
+                             SizeBytes(graph_.tensor(operand.tensor).dtype));
     }
     if (std::binary_search(group.side_outputs.begin(), group.side_outputs.end(),
                            operand.tensor))
