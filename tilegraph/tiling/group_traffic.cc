@@ -12,12 +12,14 @@
 namespace tilewright {
 namespace {
 
-TrafficOptions OptionsFor(const Subgraph& part, const TensorHomes& homes,
+TrafficOptions OptionsFor(const Subgraph& part, const Group& group,
+                          const TensorHomes& homes,
                           std::set<TensorId> in_registers,
                           ReduceSteps reduce_steps) {
   TrafficOptions options;
   options.in_registers = std::move(in_registers);
   options.reduce_steps = std::move(reduce_steps);
+  options.side_outputs = {group.side_outputs.begin(), group.side_outputs.end()};
   for (const auto* tensors : {&part.inputs, &part.members}) {
     for (const TensorId id : *tensors) {
       if (const Layout* layout = homes.LayoutOf(id))
@@ -54,9 +56,10 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
     kept_bytes_.push_back(model.planned_cache_share() *
                           CapacityBytes(levels[level + 1]));
     if (level == 0) {
-      levels_.emplace_back(graph, part_, levels[0], levels[1],
-                           OptionsFor(part_, homes, std::move(in_registers),
-                                      std::move(reduce_steps)));
+      levels_.emplace_back(
+          graph, part_, levels[0], levels[1],
+          OptionsFor(part_, group, homes, std::move(in_registers),
+                     std::move(reduce_steps)));
     } else {
       levels_.emplace_back(levels_.front(), levels[level + 1]);
     }
@@ -69,13 +72,8 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
     for (const TensorId member : group.stages[stage].members)
       written_[member] = stage;
   }
-  for (const TensorId id : group.side_outputs) {
-    const Tensor& tensor = graph.graph().tensor(id);
-    side_outputs_.emplace(
-        written_.at(id),
-        std::pair(homes.Of(id), static_cast<double>(tensor.num_elements() *
-                                                    SizeBytes(tensor.dtype))));
-  }
+  for (const TensorId id : group.side_outputs)
+    side_outputs_.push_back({id, written_.at(id), homes.Of(id)});
   std::map<TensorId, std::set<size_t>> readers;
   for (const TensorId member : group.members) {
     for (const TensorId input : graph.graph().Inputs(member))
@@ -103,15 +101,11 @@ absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
   std::vector<LevelBytes> bytes(stages_);
   const auto passes = [&](int home) { return home <= level; };
   const bool scratch = level >= private_level_;
-  for (const auto& [stage, side] : side_outputs_) {
-    const auto [home, size] = side;
-    if (scratch || !passes(home)) continue;
-    bytes[stage].written += size;
-    if (home > 0) bytes[stage].read += size;
-  }
   if (!scratch &&
       std::none_of(input_homes_.begin(), input_homes_.end(), passes) &&
-      std::none_of(output_homes_.begin(), output_homes_.end(), passes))
+      std::none_of(output_homes_.begin(), output_homes_.end(), passes) &&
+      std::none_of(side_outputs_.begin(), side_outputs_.end(),
+                   [&](const SideOutput& side) { return passes(side.home); }))
     return bytes;
   TW_ASSIGN_OR_RETURN(const LevelTraffic traffic,
                       levels_[level].ByOperand(tiles, whole_));
@@ -136,7 +130,15 @@ absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
     if (output_homes_[i] > 0) bytes.back().read += traffic.outputs[i];
   }
   // Scratch is used again and again: it is in the private level.
-  if (!scratch) return bytes;
+  if (!scratch) {
+    for (const SideOutput& side : side_outputs_) {
+      if (!passes(side.home)) continue;
+      const double written = traffic.side_outputs.at(side.tensor);
+      bytes[side.stage].written += written;
+      if (side.home > 0) bytes[side.stage].read += written;
+    }
+    return bytes;
+  }
   for (size_t i = 0; i < traffic.inside.size(); ++i) {
     const TensorId id = work->inside[i].tensor;
     LevelBytes& writer = bytes[written_.at(id)];

@@ -67,9 +67,13 @@ class GroupTraffic {
   const double page_bytes_;
   size_t stages_ = 1;
   std::vector<int> input_homes_, output_homes_;
-  // Home and bytes, by stage that writes it; inside the private level its tiles
-  // are like those of other stages.
-  std::multimap<size_t, std::pair<int, double>> side_outputs_;
+  // Inside the private level its tiles are like those of other stages.
+  struct SideOutput {
+    TensorId tensor;
+    size_t stage;  // that writes it
+    int home;
+  };
+  std::vector<SideOutput> side_outputs_;
   std::vector<std::vector<size_t>> input_stages_;  // that read it, ascending
   std::map<TensorId, size_t> written_;             // by member: its stage
   std::map<TensorId, size_t> read_;  // by member: the first after that

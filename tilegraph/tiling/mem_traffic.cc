@@ -193,6 +193,10 @@ absl::StatusOr<LevelTraffic> MemTraffic::ByOperand(
     traffic.inputs.push_back(input.total_moved_bytes);
   for (const TileOperand& output : covered[0]->work.outputs)
     traffic.outputs.push_back(output.total_moved_bytes);
+  for (const TileOperand& inside : covered[0]->work.inside) {
+    if (part_->options.side_outputs.count(inside.tensor))
+      traffic.side_outputs[inside.tensor] = inside.total_moved_bytes;
+  }
   return traffic;
 }
 
@@ -234,6 +238,11 @@ absl::StatusOr<LevelTraffic> MemTraffic::CacheTraffic(
     traffic.inputs.push_back(bytes(&TileWork::inputs, i));
   for (size_t i = 0; i < work.outputs.size(); ++i)
     traffic.outputs.push_back(bytes(&TileWork::outputs, i));
+  for (size_t i = 0; i < work.inside.size(); ++i) {
+    const TensorId id = work.inside[i].tensor;
+    if (part_->options.side_outputs.count(id))
+      traffic.side_outputs[id] = bytes(&TileWork::inside, i);
+  }
   // Memory of intermediate tiles is read for ownership once and used again for
   // every tile, as long as all of it stays.
   traffic.inside.assign(work.inside.size(), 0);

@@ -49,12 +49,17 @@ struct LevelTraffic {
   // much comes in twice, to be written and to be read.
   std::vector<double> inputs, outputs, inside;
   double inside_once = 0;  // comes in: memory of those that stay
+  // By member of TrafficOptions::side_outputs: what is written of it, as of an
+  // output.
+  std::map<TensorId, double> side_outputs;
 };
 
 struct TrafficOptions {
   std::map<TensorId, Layout> layouts;  // of tensors that are not plain
   // Members of which tiles are never in memory: kernels keep them in registers.
   std::set<TensorId> in_registers;
+  // Members that are written to memory as outputs are, tile by tile.
+  std::set<TensorId> side_outputs;
   // Steps in which members' reductions are taken wherever tiles are
   // (TileShape): what is inside is no larger than a step needs.
   std::map<TensorId, std::vector<int64_t>> reduce_steps;
