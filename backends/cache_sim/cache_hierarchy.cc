@@ -91,4 +91,9 @@ void CacheHierarchy::Flush() {
   }
 }
 
+void CacheHierarchy::ResetCrossings() {
+  for (Crossing& crossing : crossings_)
+    crossing.read_bytes = crossing.write_bytes = 0;
+}
+
 }  // namespace tilewright::cache_sim

@@ -43,6 +43,8 @@ class CacheHierarchy {
   // From the outermost: memory to the largest cache first. Registers are not
   // among them.
   const std::vector<Crossing>& crossings() const { return crossings_; }
+  // Counts from here on; the caches keep what they hold.
+  void ResetCrossings();
 
  private:
   struct Line {

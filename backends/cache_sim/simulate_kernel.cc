@@ -46,12 +46,17 @@ class AddressSpace {
 
 absl::StatusOr<std::vector<Crossing>> SimulateKernel(
     const kernel_ir::ScalarKernel& kernel, absl::Span<std::string> args,
-    const DeviceSpec& spec, int64_t ways) {
+    const DeviceSpec& spec, const SimulateOptions& options) {
   int64_t line_bytes = 1;
   for (const MemoryLevel& level : spec.levels())
     line_bytes = std::max(line_bytes, level.read_transaction_bytes());
   const AddressSpace addresses(kernel, static_cast<uint64_t>(line_bytes));
-  CacheHierarchy caches(spec, ways);
+  CacheHierarchy caches(spec, options.ways);
+  if (options.is_scratch_warm && kernel.scratch_bytes > 0) {
+    caches.Access(addresses.scratch(), kernel.scratch_bytes,
+                  /*is_store=*/false);
+    caches.ResetCrossings();
+  }
   TW_RETURN_IF_ERROR(kernel_ir::InterpretScalarKernel(
       kernel, args, 0, kernel.num_tasks,
       [&](int buffer, int64_t offset_bytes, int64_t size_bytes, bool is_store) {

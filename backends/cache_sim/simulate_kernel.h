@@ -14,13 +14,21 @@
 
 namespace tilewright::cache_sim {
 
-// All tasks one after the other on one core whose caches are empty; at the end
+struct SimulateOptions {
+  int64_t ways = 0;  // as of CacheHierarchy
+  // The scratch memory was used before, as by other kernels: what of it the
+  // caches hold does not come in.
+  bool is_scratch_warm = false;
+};
+
+// All tasks one after the other on one core whose caches are empty but for
+// that; at the end
 // dirty lines are written back, but those of scratch memory, which nobody
 // reads. Arguments and scratch start at multiples of a line. Errors as of
 // InterpretScalarKernel.
 absl::StatusOr<std::vector<Crossing>> SimulateKernel(
     const kernel_ir::ScalarKernel& kernel, absl::Span<std::string> args,
-    const DeviceSpec& spec, int64_t ways = 0);
+    const DeviceSpec& spec, const SimulateOptions& options = {});
 
 }  // namespace tilewright::cache_sim
 
