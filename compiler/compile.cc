@@ -142,8 +142,10 @@ absl::Status CompileKernels(const TensorGraph& graph,
 void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
                    CostKey key, KernelTimes* times, KernelMaker& maker,
                    ApartGroups& apart, CompiledModel& compiled) {
-  options.weigh.generate = [&](const Group& group,
+  options.weigh.generate = [&, wanted = options.weigh.generate](
+                               const Group& group,
                                const Plan& plan) -> absl::StatusOr<TilePlan> {
+    if (wanted) TW_RETURN_IF_ERROR(wanted(group, plan).status());
     const absl::StatusOr<CompiledKernel>& kernel =
         maker.Make(MakeGroupWorkload(compiled.graph, plan, group));
     TW_RETURN_IF_ERROR(kernel.status());

@@ -26,7 +26,8 @@ namespace tilewright {
 
 struct CompileOptions {
   PlanOptions plan;
-  // With Connect::kTileGraph; `generate` and `profiler` are set by Compile.
+  // With Connect::kTileGraph; Compile sets `profiler` and `cache`, and asks
+  // `generate` for an error before it makes a kernel.
   ConnectPlanOptions connect;
   CostKey cost_key = CostKey::kTime;  // what plans are compared by
   // Joins are decided by these times, of codegen's target; null: by price.

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
@@ -22,18 +21,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
-#include "backends/cpu/device/cpu_device.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "bench/cost/kernel_sample.h"
+#include "bench/cost/timed_model.h"
 #include "bench/options/options.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
-#include "runtime/format/element_type.h"
-#include "runtime/model.h"
-#include "runtime/session.h"
 #include "tilegraph/access.h"
 #include "tilegraph/tiling/estimate_key.h"
 #include "tilegraph/tiling/group_cost.h"
@@ -42,8 +38,6 @@ namespace tilewright {
 namespace {
 
 constexpr int kLeastRuns = 5;
-// 0x3c3c3c3c is 0.0115 as f32, 0x3c3c 1.06 as fp16.
-constexpr char kFloatByte = 0x3c;
 
 struct Options {
   std::string spec;
@@ -51,70 +45,19 @@ struct Options {
   std::vector<std::string> dirs;
 };
 
-bool IsFloat(ElementType type) {
-  return type == FLOAT32 || type == FLOAT16 || type == FLOAT64 ||
-         type == BFLOAT16;
-}
-
-// The boundary of a model in memory of the device.
-struct Boundary {
-  std::vector<std::unique_ptr<backends::DeviceBuffer>> buffers;
-  std::vector<const void*> inputs;
-  std::vector<void*> outputs;
-};
-
-absl::StatusOr<Boundary> MakeBoundary(const Model& model) {
-  Boundary boundary;
-  const auto add = [&](const TensorSpec& spec) -> absl::StatusOr<char*> {
-    TW_ASSIGN_OR_RETURN(auto buffer, model.device().Allocate(SizeBytes(spec)));
-    char* const address = static_cast<char*>(buffer->address());
-    std::memset(address, IsFloat(spec.element_type()) ? kFloatByte : 0,
-                static_cast<size_t>(SizeBytes(spec)));
-    boundary.buffers.push_back(std::move(buffer));
-    return address;
-  };
-  for (const TensorSpec& input : model.program().inputs()) {
-    TW_ASSIGN_OR_RETURN(boundary.inputs.emplace_back(), add(input));
-  }
-  for (const TensorSpec& output : model.program().outputs()) {
-    TW_ASSIGN_OR_RETURN(boundary.outputs.emplace_back(), add(output));
-  }
-  return boundary;
-}
-
 // The least of each step, in microseconds.
 absl::StatusOr<std::vector<double>> StepTimes(const CompiledModel& compiled,
                                               double seconds) {
-  cpu::CpuDeviceOptions options;
-  options.num_threads = 1;
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device,
-                      cpu::CreateCpuDevice(options));
-  TW_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const Model> model,
-      Model::FromBytes(compiled.Serialize(),
-                       std::shared_ptr<backends::Device>(std::move(device))));
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                      Session::Create(model));
-  TW_ASSIGN_OR_RETURN(const Boundary boundary, MakeBoundary(*model));
-  std::vector<double> least(model->program().steps_size(),
-                            std::numeric_limits<double>::infinity());
+  TW_ASSIGN_OR_RETURN(bench::TimedModel model,
+                      bench::TimedModel::Create(compiled));
   Clock& clock = *RealClock();
   const int64_t start_ns = clock.WallNs();
   for (int run = 0;
        run <= kLeastRuns ||
        static_cast<double>(clock.WallNs() - start_ns) < seconds * 1e9;
-       ++run) {
-    int64_t last_ns = clock.WallNs();
-    TW_RETURN_IF_ERROR(
-        session->RunSteps(boundary.inputs, boundary.outputs, [&](int step) {
-          const int64_t now_ns = clock.WallNs();
-          if (run > 0)
-            least[step] = std::min(
-                least[step], static_cast<double>(now_ns - last_ns) * 1e-3);
-          last_ns = clock.WallNs();
-        }));
-  }
-  return least;
+       ++run)
+    TW_RETURN_IF_ERROR(model.Run());
+  return model.step_us();
 }
 
 // Of each group, what its launch took; infinite where it has none.

@@ -1,0 +1,212 @@
+// What fusing saves, as predicted and as realised: the fused groups of a model
+// are taken apart one distinct kernel at a time, everything else staying as it
+// is, and the whole model runs both ways in turn on one core.
+//
+//   savings [--seconds=S] MODEL_DIR...
+//
+// A model's time is the sum of its steps' least times. A second copy of the
+// fused model runs beside them: how far that differs is the noise.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/spec/host_spec.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "bench/cost/timed_model.h"
+#include "bench/options/options.h"
+#include "compiler/compile.h"
+#include "frontends/onnx/import_model.h"
+#include "tilegraph/tiling/group_cost.h"
+
+namespace tilewright {
+namespace {
+
+using Members = std::set<TensorId>;
+
+constexpr int kLeastRuns = 7;
+
+// Every fused group of a plan, by its members.
+std::set<Members> FusedGroups(const Plan& plan) {
+  std::set<Members> fused;
+  for (const Group& group : plan.groups) {
+    if (!group.stages.empty())
+      fused.insert({group.members.begin(), group.members.end()});
+  }
+  return fused;
+}
+
+CompileOptions TileGraphOptions() {
+  CompileOptions options;
+  options.plan.connect = PlanOptions::Connect::kTileGraph;
+  return options;
+}
+
+// The groups that share one kernel.
+struct FusedKernel {
+  std::string name;  // the first one's output
+  int launches = 0;
+  Members members;  // of all
+  double predicted_us = 0;
+};
+
+// What the cost model says that fusing saves, by kernel.
+absl::StatusOr<std::vector<FusedKernel>> Predict(const CompiledModel& compiled,
+                                                 const DeviceSpec& spec) {
+  const Plan& apart = compiled.register_plan;
+  const GroupPricer model(compiled.graph, apart, spec);
+  const JoinRules rules(compiled.graph, apart);
+  std::map<TensorId, int> kernel_of_output;
+  for (size_t g = 0; g < compiled.plan.groups.size(); ++g)
+    kernel_of_output[compiled.plan.groups[g].output] =
+        compiled.kernel_of_group[g];
+  std::map<int, FusedKernel> kernels;
+  for (const Join& join : compiled.connected.joins) {
+    TW_ASSIGN_OR_RETURN(Group fused, rules.Joined(join.groups));
+    fused.tile_plan = join.tile_plan;
+    TW_ASSIGN_OR_RETURN(const GroupCost cost, model.CostOf(fused));
+    double saved_seconds = -cost.one_core_seconds;
+    for (const int g : join.groups) {
+      TW_ASSIGN_OR_RETURN(const GroupCost own, model.Best(apart.groups[g]));
+      saved_seconds += own.one_core_seconds;
+    }
+    FusedKernel& kernel = kernels[kernel_of_output.at(fused.output)];
+    if (kernel.launches++ == 0)
+      kernel.name = compiled.graph.tensor(fused.output).name;
+    kernel.members.insert(fused.members.begin(), fused.members.end());
+    kernel.predicted_us += saved_seconds * 1e6;
+  }
+  std::vector<FusedKernel> result;
+  for (auto& [unused, kernel] : kernels) result.push_back(std::move(kernel));
+  return result;
+}
+
+// The model with no kernel that fuses any of these.
+absl::StatusOr<CompiledModel> CompileApart(const ImportedModel& imported,
+                                           const backends::Codegen& codegen,
+                                           const Members& members) {
+  CompileOptions options = TileGraphOptions();
+  options.connect.weigh.generate =
+      [&](const Group& group, const Plan&) -> absl::StatusOr<TilePlan> {
+    if (std::any_of(group.members.begin(), group.members.end(),
+                    [&](TensorId id) { return members.count(id) > 0; }))
+      return absl::FailedPreconditionError("it is taken apart");
+    return group.tile_plan;
+  };
+  return Compile(imported, codegen, options);
+}
+
+struct Sums {
+  double predicted_us = 0, realised_us = 0, noise_us = 0;
+  int kernels = 0;
+
+  void Add(const Sums& other) {
+    predicted_us += other.predicted_us;
+    realised_us += other.realised_us;
+    noise_us += other.noise_us;
+    kernels += other.kernels;
+  }
+  void Print(const std::string& name) const {
+    if (kernels > 0)
+      std::printf(
+          "\n%s: %d fused kernels, %.1f us predicted, %.1f realised: "
+          "%.2f; noise %.1f us\n",
+          name.c_str(), kernels, predicted_us, realised_us,
+          realised_us / predicted_us, noise_us);
+    std::fflush(stdout);
+  }
+};
+
+absl::StatusOr<Sums> OneModel(const std::string& dir,
+                              const backends::Codegen& codegen,
+                              double seconds) {
+  const std::string name = dir.substr(dir.rfind('/') + 1);
+  TW_ASSIGN_OR_RETURN(const ImportedModel imported,
+                      ImportModel(dir + "/model.onnx"));
+  TW_ASSIGN_OR_RETURN(const CompiledModel fused,
+                      Compile(imported, codegen, TileGraphOptions()));
+  TW_ASSIGN_OR_RETURN(const std::vector<FusedKernel> kernels,
+                      Predict(fused, codegen.spec()));
+  Sums sums;
+  for (const FusedKernel& kernel : kernels) {
+    TW_ASSIGN_OR_RETURN(const CompiledModel apart,
+                        CompileApart(imported, codegen, kernel.members));
+    // Apart from that, the plan has to be the same.
+    std::set<Members> before = FusedGroups(fused.plan);
+    const std::set<Members> after = FusedGroups(apart.plan);
+    const bool same = std::all_of(
+        after.begin(), after.end(),
+        [&](const Members& group) { return before.count(group) > 0; });
+    std::vector<bench::TimedModel> models;
+    for (const CompiledModel* model : {&fused, &apart, &fused}) {
+      TW_ASSIGN_OR_RETURN(bench::TimedModel timed,
+                          bench::TimedModel::Create(*model));
+      models.push_back(std::move(timed));
+    }
+    Clock& clock = *RealClock();
+    const int64_t start_ns = clock.WallNs();
+    for (int run = 0;
+         run <= kLeastRuns ||
+         static_cast<double>(clock.WallNs() - start_ns) < seconds * 1e9;
+         ++run) {
+      for (bench::TimedModel& model : models) TW_RETURN_IF_ERROR(model.Run());
+    }
+    const Sums own{
+        kernel.predicted_us,
+        models[1].sum_us() - (models[0].sum_us() + models[2].sum_us()) / 2,
+        std::abs(models[2].sum_us() - models[0].sum_us()), 1};
+    std::printf("| %s | %s | %d | %.1f | %.1f | %.1f | %.2f | %.1f |%s\n",
+                name.c_str(), kernel.name.c_str(), kernel.launches,
+                models[0].sum_us(), own.predicted_us, own.realised_us,
+                own.realised_us / own.predicted_us, own.noise_us,
+                same ? "" : " others are fused differently then");
+    std::fflush(stdout);
+    if (same) sums.Add(own);
+  }
+  return sums;
+}
+
+constexpr char kUsage[] = "savings [--seconds=S] MODEL_DIR...";
+
+absl::Status Run(const std::vector<std::string>& dirs, double seconds) {
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpecWithCores(1));
+  TW_ASSIGN_OR_RETURN(const auto codegen, cpu::CreateCpuCodegen(spec));
+  std::printf(
+      "| model | fused kernel | launches | model us | predicted us | realised "
+      "us | realised / predicted | noise us "
+      "|\n|---|---|---|---|---|---|---|---|"
+      "\n");
+  Sums sums;
+  for (const std::string& dir : dirs) {
+    TW_ASSIGN_OR_RETURN(const Sums own, OneModel(dir, *codegen, seconds));
+    sums.Add(own);
+  }
+  sums.Print("all");
+  return absl::OkStatus();
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  bench::OptionParser parser;
+  double seconds = 2;
+  parser.Number("seconds", &seconds, 0.0);
+  const auto dirs = parser.Parse(arguments);
+  if (!dirs.ok()) return bench::ReportUsage(kUsage, dirs.status());
+  if (dirs->empty())
+    return bench::ReportUsage(kUsage,
+                              absl::InvalidArgumentError("no model was given"));
+  return bench::ReportStatus("savings", Run(*dirs, seconds));
+}
+
+}  // namespace
+}  // namespace tilewright
+
+int main(int argc, char** argv) {
+  return tilewright::Main({argv + 1, argv + argc});
+}

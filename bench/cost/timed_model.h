@@ -1,0 +1,42 @@
+// A compiled model that runs step by step on one core, and the least time of
+// each step.
+#ifndef TILEWRIGHT_BENCH_COST_TIMED_MODEL_H_
+#define TILEWRIGHT_BENCH_COST_TIMED_MODEL_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/device.h"
+#include "compiler/compile.h"
+#include "runtime/session.h"
+
+namespace tilewright::bench {
+
+class TimedModel {
+ public:
+  static absl::StatusOr<TimedModel> Create(const CompiledModel& compiled);
+
+  // Runs it once; the first run is not counted.
+  absl::Status Run();
+
+  // By step of the program, in microseconds, the least so far: tensors lie
+  // where the steps before have left them. Infinite before the second run.
+  const std::vector<double>& step_us() const { return step_us_; }
+  double sum_us() const;
+
+ private:
+  TimedModel() = default;
+
+  std::unique_ptr<Session> session_;
+  std::vector<std::unique_ptr<backends::DeviceBuffer>> buffers_;
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+  std::vector<double> step_us_;
+  bool warm_ = false;
+};
+
+}  // namespace tilewright::bench
+
+#endif  // TILEWRIGHT_BENCH_COST_TIMED_MODEL_H_
