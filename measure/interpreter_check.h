@@ -16,6 +16,11 @@
 namespace tilewright::measure {
 
 inline constexpr int kPointsPerOutput = 256;
+// Where an element needs many others (a product of products), fewer points: no
+// more of an output once the interpreter has taken so many steps for it, but
+// not below that many.
+inline constexpr int64_t kMostSteps = int64_t{1} << 21;
+inline constexpr int kLeastPoints = 8;
 
 // Corners, edges, positions in the last tiles, random ones: at most `count`,
 // distinct only by chance.
@@ -23,8 +28,8 @@ std::vector<std::vector<int64_t>> SamplePoints(
     const std::vector<int64_t>& shape, int count, Random& random);
 
 // Internal, naming the element, if the interpreter gives another value at one
-// of kPointsPerOutput points of an output. `unit` is what the bounds of
-// `expected` were made with.
+// of the points looked at: kPointsPerOutput of an output at most. `unit` is
+// what the bounds of `expected` were made with.
 absl::Status CompareWithInterpreter(
     const TensorGraph& graph, const InputSet& inputs,
     const std::map<TensorId, ReferenceTensor>& expected, double unit,

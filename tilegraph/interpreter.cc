@@ -36,6 +36,7 @@ class Interpreter::Impl {
   }
 
   const TensorGraph& graph() const { return graph_; }
+  int64_t steps() const { return steps_; }
 
   absl::StatusOr<Scalar> At(TensorId id, int64_t flat) {
     if (states_[id].given != nullptr) return states_[id].given->Get(flat);
@@ -132,6 +133,7 @@ class Interpreter::Impl {
     const InterpreterProgram& program = state.program;
     Register* registers = state.registers.data();
     do {
+      ++steps_;
       const Outcome outcome = RunBody(program, registers);
       if (outcome != Outcome::kDone) return outcome;
       // Through `next_`: a result may be another accumulator's old value.
@@ -291,6 +293,7 @@ class Interpreter::Impl {
   const Options options_;
   std::vector<State> states_;
   std::vector<Register> next_;
+  int64_t steps_ = 0;
   // Why the last RunBody stopped early.
   TensorId missing_tensor_ = 0;
   int64_t missing_flat_ = 0;
@@ -300,6 +303,8 @@ class Interpreter::Impl {
 
 Interpreter::Interpreter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Interpreter::~Interpreter() = default;
+
+int64_t Interpreter::steps() const { return impl_->steps(); }
 
 absl::StatusOr<std::unique_ptr<Interpreter>> Interpreter::Create(
     const TensorGraph& graph, std::map<TensorId, HostTensor> inputs,
