@@ -107,6 +107,8 @@ TEST(InterpreterTest, MatmulWithBiasAndReluEqualsLoopsInDouble) {
     }
   }
   TW_ASSERT_OK_AND_ASSIGN(const HostTensor whole, interpreter->Evaluate(y));
+  // Every element once, however often it was asked for.
+  EXPECT_EQ(interpreter->steps(), kM * kN * (kK + 1));
   EXPECT_EQ(whole.shape(), (std::vector<int64_t>{kM, kN}));
   EXPECT_EQ(whole.as<float>()[kN + 2],
             static_cast<float>(FloatAt(*interpreter, y, {1, 2})));

@@ -61,7 +61,7 @@ std::optional<std::vector<double>> MeasuredTimes::InTurns(
   return known->second;
 }
 
-void MeasuredTimes::Want(absl::Span<const PlannedGroup> parts,
+bool MeasuredTimes::Want(absl::Span<const PlannedGroup> parts,
                          absl::Span<const PlannedGroup> variants,
                          double stake_seconds) {
   Keys keys;
@@ -76,7 +76,7 @@ void MeasuredTimes::Want(absl::Span<const PlannedGroup> parts,
   };
   for (const PlannedGroup& one : parts) add(one, question.parts);
   for (const PlannedGroup& one : variants) add(one, question.variants);
-  Want(std::move(question), std::move(keys));
+  return Want(std::move(question), std::move(keys));
 }
 
 void MeasuredTimes::WantInTurns(absl::Span<const PlannedGroup> groups,
@@ -87,12 +87,13 @@ void MeasuredTimes::WantInTurns(absl::Span<const PlannedGroup> groups,
        std::move(keys));
 }
 
-void MeasuredTimes::Want(Question question, Keys keys) {
-  if (keys.empty()) return;
+bool MeasuredTimes::Want(Question question, Keys keys) {
+  if (keys.empty() || over_) return false;
   const double stake_seconds = question.stake_seconds;
   const auto [known, added] =
       questions_.try_emplace(std::move(keys), std::move(question));
   if (!added) known->second.stake_seconds += stake_seconds;
+  return true;
 }
 
 bool MeasuredTimes::Measure(double all_core_seconds) {

@@ -59,8 +59,8 @@ class MeasuredTimes {
 
   // A decision with so much at stake would need the times of all of these:
   // `parts`, and of the variants of one group as many as can be had. What equal
-  // decisions have at stake adds up.
-  void Want(absl::Span<const PlannedGroup> parts,
+  // decisions have at stake adds up. False if nothing of it can become known.
+  bool Want(absl::Span<const PlannedGroup> parts,
             absl::Span<const PlannedGroup> variants, double stake_seconds);
   void WantInTurns(absl::Span<const PlannedGroup> groups, double stake_seconds);
 
@@ -78,7 +78,7 @@ class MeasuredTimes {
   };
 
   Keys KeysOf(absl::Span<const PlannedGroup> groups) const;
-  void Want(Question question, Keys keys);
+  bool Want(Question question, Keys keys);
   // The variants of one group that nobody was asked about.
   void Ask(absl::Span<const PlannedGroup> variants);
   void AskInTurns(const Keys& keys, absl::Span<const PlannedGroup> groups);

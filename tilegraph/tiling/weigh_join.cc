@@ -315,7 +315,10 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   }
   const double at_stake =
       AtStake(decision, options_.least_gain, options_.most_loss);
-  times_.Want(both, variants, at_stake);
+  const size_t first =
+      std::min<size_t>(variants.size(), std::max(1, options_.first_tiles));
+  const bool first_to_come =
+      times_.Want(both, absl::MakeConstSpan(variants).first(first), at_stake);
   bool any = false, any_unknown = false;
   for (const PlannedGroup& variant : variants) {
     decision.profiled.push_back({variant.group.tile_plan, times_.Of(variant)});
@@ -326,6 +329,7 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   }
   // What is not known of both sides cannot be compared.
   if (!known || (!any && any_unknown)) {
+    if (known && !first_to_come) times_.Want({}, variants, at_stake);
     decision.profiled.clear();
     DecideByPrice(costs, joined, group, parts, left, decision);
     return;
@@ -362,8 +366,14 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   }
   double one_core =
       *decision.joined_one_core_seconds + decision.left_one_core_seconds;
-  if (std::abs(one_core / apart_one_core - (1 - options_.least_gain)) <=
-      options_.close_gain) {
+  // Other tiles may be somewhat faster, not much.
+  const bool more_to_come =
+      one_core <=
+          apart_one_core * (1 - options_.least_gain + options_.most_spread) &&
+      times_.Want({}, variants, at_stake);
+  if (!more_to_come &&
+      std::abs(one_core / apart_one_core - (1 - options_.least_gain)) <=
+          options_.close_gain) {
     // What it becomes, then what it is made of.
     std::vector<PlannedGroup> groups = {variants[*best]};
     const auto left_begin = both.begin() + static_cast<int64_t>(parts.size());

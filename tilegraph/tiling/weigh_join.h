@@ -40,8 +40,11 @@ struct WeighOptions {
   GenerateTiles generate;
 
   MeasuringOptions measuring;
-  // Tiles of a fused group, best by estimate first, that are measured.
-  int most_tiles = 6;
+  // Tiles of a fused group, best by estimate first, that are measured: the
+  // first few, and the others too if with the best of those it takes no longer
+  // than by `most_spread` of what fusing would have to reach.
+  int first_tiles = 2, most_tiles = 6;
+  double most_spread = 0.08;
   // Not measured if the estimate says that it takes longer by more.
   double most_loss = 0.15;
   // Where what is saved on one core differs from least_gain by no more than

@@ -97,6 +97,14 @@ TEST_F(WeighJoinTest, WhatMeasuresNoFasterStaysApartWhateverThePrice) {
   EXPECT_THAT(Reasons(), HasSubstr("takes 10 % longer"));
 }
 
+TEST_F(WeighJoinTest, OtherTilesAreMeasuredWhereTheFirstComeNear) {
+  const TensorGraph graph = Mlp(65536, 64, 64, 64);
+  for (const double seconds : {0.0205, 0.025}) {
+    ConnectProfiled(graph, [&](const Group&) { return seconds; });
+    EXPECT_EQ(profiler_->joined.size(), seconds < 0.022 ? 6u : 2u);
+  }
+}
+
 TEST_F(WeighJoinTest, WhatThePriceThinksNeutralIsMeasured) {
   const TensorGraph graph = Mlp(512, 256, 256, 256);
   ASSERT_EQ(Connect(graph, {}).groups.size(), 2u);
