@@ -25,6 +25,7 @@
 #include "base/status_macros.h"
 #include "bench/measuring/kendall_tau.h"
 #include "bench/options/options.h"
+#include "bench/traffic/group_kernel.h"
 #include "bench/traffic/kernel_chain.h"
 #include "compiler/compile.h"
 #include "compiler/group_workload.h"
@@ -200,37 +201,9 @@ class ModelJoins {
     return options_.threads == 1 ? cost.one_core_seconds : cost.seconds;
   }
 
-  // Constants are packed for each kernel, everything else is shared.
   absl::StatusOr<ChainKernel> KernelOf(const Plan& plan, const Group& group,
                                        const std::string& name) {
-    TW_ASSIGN_OR_RETURN(
-        const CompiledKernel made,
-        maker_.Make(MakeGroupWorkload(model_.graph, plan, group)));
-    ChainKernel kernel;
-    kernel.scalar = made.scalar;
-    kernel.scalar.name = "kernel";
-    const GroupWorkload own = MakeGroupWorkload(model_.graph, plan, group);
-    for (size_t i = 0; i < made.arg_tensors.size(); ++i) {
-      const TensorId local = made.arg_tensors[i];
-      const TensorId id = own.model_tensor[local];
-      const int64_t offset = own.offset_bytes[local];
-      const Tensor& tensor = model_.graph.tensor(id);
-      if (tensor.kind == TensorKind::kConstant) {
-        kernel.arguments.push_back(
-            {absl::StrCat(name, " ", i),
-             made.arg_layouts[i].physical_elements() * SizeBytes(tensor.dtype),
-             0});
-        continue;
-      }
-      const auto view = plan.views.find(id);
-      const TensorId root = view == plan.views.end() ? id : view->second;
-      kernel.arguments.push_back(
-          {model_.graph.tensor(root).name,
-           plan_.layouts.at(root).physical_elements() *
-               SizeBytes(model_.graph.tensor(root).dtype),
-           offset});
-    }
-    return kernel;
+    return bench::KernelOfGroup(model_.graph, plan, group, maker_, name);
   }
 
   const CompiledModel& model_;

@@ -1,0 +1,245 @@
+// Whether the planner chooses good tiles: each distinct fused kernel of a model
+// in its tile, in those that the cost model thinks best, and in some of the
+// others that the search came by, on the same buffers and in turn.
+//
+//   tiles [--threads=N] [--best=N] [--drawn=N] [--seconds=S] [--seed=N]
+//         MODEL_DIR...
+//
+// Seconds: of each group, after a first round that leaves out what takes half
+// as long again as the chosen tile.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cpu/device/cpu_device.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "bench/measuring/kendall_tau.h"
+#include "bench/options/options.h"
+#include "bench/traffic/group_kernel.h"
+#include "bench/traffic/kernel_chain.h"
+#include "compiler/compile.h"
+#include "compiler/kernel_maker.h"
+#include "frontends/onnx/import_model.h"
+#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/tiling/joined_groups.h"
+
+namespace tilewright {
+namespace {
+
+struct Options {
+  std::vector<std::string> dirs;
+  int threads = 1, best = 30, drawn = 30;
+  int64_t seed = 1;
+  double seconds = 1;
+};
+
+constexpr int kAllTiles = 1 << 20;
+constexpr double kHopeless = 1.5;
+
+struct Tile {
+  GroupCost cost;
+  double least_seconds = 0;
+};
+
+std::string Text(const GroupCost& cost) {
+  return absl::StrCat(
+      absl::StrJoin(cost.tile, "x"),
+      cost.reduce_step > 0 ? absl::StrCat(" by ", cost.reduce_step) : "");
+}
+
+class ModelTiles {
+ public:
+  ModelTiles(const CompiledModel& model, const backends::Codegen& codegen,
+             backends::Device& device, const Options& options)
+      : model_(model),
+        plan_(model.register_plan),
+        codegen_(codegen),
+        device_(device),
+        options_(options),
+        maker_(codegen),
+        costs_(model.graph, plan_, codegen.spec()),
+        rules_(model.graph, plan_),
+        random_(static_cast<uint64_t>(options.seed)) {}
+
+  absl::Status Run() {
+    std::set<int> seen;
+    for (const Join& join : model_.connected.joins) {
+      TW_ASSIGN_OR_RETURN(const Group group, rules_.Joined(join.groups));
+      const auto planned = std::find_if(
+          model_.plan.groups.begin(), model_.plan.groups.end(),
+          [&](const Group& one) { return one.output == group.output; });
+      const int kernel =
+          model_.kernel_of_group[planned - model_.plan.groups.begin()];
+      if (!seen.insert(kernel).second) continue;
+      TW_RETURN_IF_ERROR(OneGroup(join, group));
+    }
+    return absl::OkStatus();
+  }
+
+  int groups() const { return groups_; }
+  int close() const { return close_; }
+
+ private:
+  // The chosen one first; those without a kernel left out.
+  absl::StatusOr<std::vector<Tile>> TilesOf(const Join& join,
+                                            const Group& group) {
+    TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs,
+                        costs_.BestFew(group, kAllTiles));
+    const auto chosen =
+        std::find_if(costs.begin(), costs.end(), [&](const GroupCost& cost) {
+          return cost.tile == join.tile && cost.reduce_step == join.reduce_step;
+        });
+    if (chosen == costs.end())
+      return absl::NotFoundError("the search does not come by its tile");
+    std::rotate(costs.begin(), chosen, chosen + 1);
+    const size_t best =
+        std::min(costs.size(), static_cast<size_t>(options_.best) + 1);
+    random_.Shuffle(absl::MakeSpan(costs).subspan(best));
+    costs.resize(
+        std::min(costs.size(), best + static_cast<size_t>(options_.drawn)));
+    std::vector<Tile> tiles;
+    for (GroupCost& cost : costs) tiles.push_back({std::move(cost)});
+    return tiles;
+  }
+
+  // Times all of them, in turn; those without a kernel are dropped.
+  absl::Status Measure(const Join& join, std::vector<Tile>& tiles,
+                       double seconds) {
+    bench::NamedBuffers buffers(device_);
+    std::vector<bench::KernelChain> chains;
+    std::vector<Tile> made;
+    for (Tile& tile : tiles) {
+      const Plan fused =
+          WithJoins(model_.graph, plan_,
+                    {{join.groups, tile.cost.tile, "", tile.cost.reduce_step}});
+      const Group& group =
+          *std::find_if(fused.groups.begin(), fused.groups.end(),
+                        [](const Group& one) { return !one.stages.empty(); });
+      const auto kernel =
+          bench::KernelOfGroup(model_.graph, fused, group, maker_, "tile");
+      if (!kernel.ok()) continue;
+      auto chain =
+          bench::KernelChain::Create({*kernel}, codegen_, device_, buffers);
+      if (!chain.ok()) continue;
+      chains.push_back(*std::move(chain));
+      made.push_back(std::move(tile));
+    }
+    TW_ASSIGN_OR_RETURN(const auto times,
+                        bench::TimeInTurns(chains, device_, seconds));
+    for (size_t i = 0; i < made.size(); ++i)
+      made[i].least_seconds = times[i].least_seconds;
+    tiles = std::move(made);
+    return absl::OkStatus();
+  }
+
+  absl::Status OneGroup(const Join& join, const Group& group) {
+    TW_ASSIGN_OR_RETURN(std::vector<Tile> tiles, TilesOf(join, group));
+    const size_t asked = tiles.size();
+    TW_RETURN_IF_ERROR(Measure(join, tiles, 0));
+    std::vector<double> predicted, measured;
+    for (const Tile& tile : tiles) {
+      predicted.push_back(tile.cost.one_core_seconds);
+      measured.push_back(tile.least_seconds);
+    }
+    const size_t have_kernels = tiles.size();
+    const double most = kHopeless * tiles[0].least_seconds;
+    tiles.erase(
+        std::remove_if(tiles.begin(), tiles.end(),
+                       [&](const Tile& t) { return t.least_seconds > most; }),
+        tiles.end());
+    TW_RETURN_IF_ERROR(Measure(join, tiles, options_.seconds));
+    const Tile& fastest = *std::min_element(
+        tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) {
+          return a.least_seconds < b.least_seconds;
+        });
+    const double ratio = tiles[0].least_seconds / fastest.least_seconds;
+    ++groups_;
+    close_ += ratio <= 1.05;
+    std::printf("| %s | %zu of %zu | %s | %.1f | %s | %.1f | %.3f | %.2f |\n",
+                model_.graph.tensor(group.output).name.c_str(), have_kernels,
+                asked, Text(tiles[0].cost).c_str(),
+                tiles[0].least_seconds * 1e6, Text(fastest.cost).c_str(),
+                fastest.least_seconds * 1e6, ratio,
+                bench::KendallTau(predicted, measured));
+    std::fflush(stdout);
+    return absl::OkStatus();
+  }
+
+  const CompiledModel& model_;
+  const Plan& plan_;
+  const backends::Codegen& codegen_;
+  backends::Device& device_;
+  const Options& options_;
+  KernelMaker maker_;
+  const GroupPricer costs_;
+  const JoinRules rules_;
+  Random random_;
+  int groups_ = 0, close_ = 0;
+};
+
+absl::Status Run(const Options& options) {
+  cpu::CpuDeviceOptions device_options;
+  device_options.num_threads = options.threads;
+  TW_ASSIGN_OR_RETURN(const auto device, cpu::CreateCpuDevice(device_options));
+  TW_ASSIGN_OR_RETURN(const auto codegen,
+                      cpu::CreateCpuCodegen(device->spec()));
+  CompileOptions compile;
+  compile.plan.connect = PlanOptions::Connect::kTileGraph;
+  int groups = 0, close = 0;
+  for (const std::string& dir : options.dirs) {
+    TW_ASSIGN_OR_RETURN(const ImportedModel imported,
+                        ImportModel(dir + "/model.onnx"));
+    TW_ASSIGN_OR_RETURN(const CompiledModel model,
+                        Compile(imported, *codegen, compile));
+    std::printf(
+        "\n%s\n\n| fused group | tiles with a kernel | chosen | us | fastest | "
+        "us | chosen / fastest | tau of all "
+        "|\n|---|---|---|---|---|---|---|---|"
+        "\n",
+        dir.c_str());
+    ModelTiles tiles(model, *codegen, *device, options);
+    TW_RETURN_IF_ERROR(tiles.Run());
+    groups += tiles.groups();
+    close += tiles.close();
+  }
+  std::printf("\n%d of %d groups within 5 %% of the fastest tile\n", close,
+              groups);
+  return absl::OkStatus();
+}
+
+constexpr char kUsage[] =
+    "tiles [--threads=N] [--best=N] [--drawn=N] [--seconds=S] [--seed=N] "
+    "MODEL_DIR...";
+
+int Main(const std::vector<std::string>& arguments) {
+  Options options;
+  bench::OptionParser parser;
+  parser.Number("threads", &options.threads, 1);
+  parser.Number("best", &options.best, 0);
+  parser.Number("drawn", &options.drawn, 0);
+  parser.Number("seed", &options.seed, int64_t{0});
+  parser.Number("seconds", &options.seconds, 0.0);
+  absl::StatusOr<std::vector<std::string>> dirs = parser.Parse(arguments);
+  if (!dirs.ok()) return bench::ReportUsage(kUsage, dirs.status());
+  if (dirs->empty())
+    return bench::ReportUsage(kUsage,
+                              absl::InvalidArgumentError("no model was given"));
+  options.dirs = *std::move(dirs);
+  return bench::ReportStatus("tiles", Run(options));
+}
+
+}  // namespace
+}  // namespace tilewright
+
+int main(int argc, char** argv) {
+  return tilewright::Main({argv + 1, argv + argc});
+}
