@@ -172,8 +172,7 @@ class GroupTiles {
 
   // Predicted and simulated.
   absl::StatusOr<std::pair<double, double>> Bytes(const GroupCost& cost) {
-    const Plan fused =
-        WithJoins(graph_, plan_, {{groups_, cost.tile, "", cost.reduce_step}});
+    const Plan fused = WithJoins(graph_, plan_, {{groups_, cost.plan, ""}});
     const Group& group =
         *std::find_if(fused.groups.begin(), fused.groups.end(),
                       [](const Group& one) { return !one.stages.empty(); });
@@ -276,10 +275,11 @@ class Comparison {
     const auto bytes = tiles.Bytes(cost);
     if (!bytes.ok()) return errors.Refuse();
     errors.Add(bytes->first, bytes->second,
-               absl::StrCat(
-                   name, ", tile ", absl::StrJoin(cost.tile, "x"),
-                   cost.reduce_step > 0 ? " in blocks of " : "",
-                   cost.reduce_step > 0 ? absl::StrCat(cost.reduce_step) : ""));
+               absl::StrCat(name, ", tile ", absl::StrJoin(cost.plan.tile, "x"),
+                            cost.plan.reduce_step() > 0 ? " in blocks of " : "",
+                            cost.plan.reduce_step() > 0
+                                ? absl::StrCat(cost.plan.reduce_step())
+                                : ""));
   }
 
   Random random_;

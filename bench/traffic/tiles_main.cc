@@ -51,9 +51,10 @@ struct Tile {
 };
 
 std::string Text(const GroupCost& cost) {
-  return absl::StrCat(
-      absl::StrJoin(cost.tile, "x"),
-      cost.reduce_step > 0 ? absl::StrCat(" by ", cost.reduce_step) : "");
+  return absl::StrCat(absl::StrJoin(cost.plan.tile, "x"),
+                      cost.plan.reduce_step() > 0
+                          ? absl::StrCat(" by ", cost.plan.reduce_step())
+                          : "");
 }
 
 class ModelTiles {
@@ -96,7 +97,8 @@ class ModelTiles {
                         costs_.BestFew(group, kAllTiles));
     const auto chosen =
         std::find_if(costs.begin(), costs.end(), [&](const GroupCost& cost) {
-          return cost.tile == join.tile && cost.reduce_step == join.reduce_step;
+          return cost.plan.tile == join.tile_plan.tile &&
+                 cost.plan.reduce_step() == join.tile_plan.reduce_step();
         });
     if (chosen == costs.end())
       return absl::NotFoundError("the search does not come by its tile");
@@ -119,8 +121,7 @@ class ModelTiles {
     std::vector<Tile> made;
     for (Tile& tile : tiles) {
       const Plan fused =
-          WithJoins(model_.graph, plan_,
-                    {{join.groups, tile.cost.tile, "", tile.cost.reduce_step}});
+          WithJoins(model_.graph, plan_, {{join.groups, tile.cost.plan, ""}});
       const Group& group =
           *std::find_if(fused.groups.begin(), fused.groups.end(),
                         [](const Group& one) { return !one.stages.empty(); });
