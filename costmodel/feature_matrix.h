@@ -12,8 +12,9 @@ namespace tilewright::costmodel {
 
 class FeatureMatrix {
  public:
+  FeatureMatrix() = default;
   // REQUIRES: columns >= 0.
-  explicit FeatureMatrix(int columns = 0) : columns_(columns) {
+  explicit FeatureMatrix(int columns) : columns_(columns) {
     TW_CHECK_GE(columns, 0);
   }
 
@@ -37,7 +38,7 @@ class FeatureMatrix {
   absl::Span<const float> values() const { return values_; }
 
  private:
-  int columns_;
+  int columns_ = 0;
   int rows_ = 0;
   std::vector<float> values_;
 };

@@ -132,8 +132,8 @@ absl::StatusOr<RandomForest> RandomForest::Train(
 absl::Status RandomForest::CheckColumns(const FeatureMatrix& features) const {
   if (features.columns() != columns_) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the forest was trained on ", columns_, " features, not on ",
-        features.columns(), ": train it again"));
+        "the random forest was fitted to ", columns_, " features, not to ",
+        features.columns(), ": fit it again"));
   }
   return absl::OkStatus();
 }

@@ -184,7 +184,7 @@ TEST(RandomForestTest, WhatCannotBeLearnedIsRefusedWithTheReason) {
       Train(MakeSyntheticData("friedman1", 8, 10), options);
   EXPECT_THAT(forest.Predict(FeatureMatrix(3)),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "trained on 10 features, not on 3"));
+                       "fitted to 10 features, not to 3"));
 }
 
 }  // namespace

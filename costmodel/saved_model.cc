@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/fingerprint.h"
@@ -46,11 +47,6 @@ std::string SaveModel(std::string_view kind, int version,
   saved.set_payload(Serialize(payload));
   saved.set_fingerprint(Fingerprint::Of(saved.payload()).ToString());
   return Serialize(saved);
-}
-
-absl::StatusOr<std::string> KindOfModel(std::string_view bytes) {
-  TW_ASSIGN_OR_RETURN(const SavedModelProto saved, Open(bytes));
-  return saved.kind();
 }
 
 absl::Status LoadModel(std::string_view bytes, std::string_view kind,

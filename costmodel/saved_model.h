@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "google/protobuf/message_lite.h"
 
 namespace tilewright::costmodel {
@@ -15,9 +14,6 @@ namespace tilewright::costmodel {
 // `payload` in its envelope; equal messages give equal bytes.
 std::string SaveModel(std::string_view kind, int version,
                       const google::protobuf::MessageLite& payload);
-
-// What kind of model the bytes hold. DataLoss if they are no saved model.
-absl::StatusOr<std::string> KindOfModel(std::string_view bytes);
 
 // The inverse of SaveModel. DataLoss if the bytes are damaged; InvalidArgument
 // if they hold a model of another kind or version.
