@@ -147,13 +147,16 @@ class Fitting {
                            options_.seed + round)
             : SquaredError(predicted, measured_.scores,
                            options_.weigh_by_score);
-    // A candidate's score is a sum: it has its derivatives by every row.
+    // A candidate's score is a sum: it has the same first derivative by every
+    // row. All rows may move at once, by as much together as one would alone:
+    // (sum of n steps)^2 <= n sum of steps^2, so that n times the second
+    // derivative bounds what they do to the loss.
     std::vector<float> first, second;
     for (int i = 0; i < measured_.candidates.size(); ++i) {
       const int rows = measured_.candidates.row_count(i);
       first.insert(first.end(), rows, static_cast<float>(derivatives[i].first));
       second.insert(second.end(), rows,
-                    static_cast<float>(derivatives[i].second));
+                    static_cast<float>(rows * derivatives[i].second));
     }
     return model.Boost(training, std::move(first), std::move(second));
   }

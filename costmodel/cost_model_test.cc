@@ -81,6 +81,22 @@ TEST(BoostedTreesTest, LearnsScoresThatAreSumsOverRows) {
             0.35 * StandardDeviation(test.scores));
 }
 
+TEST(BoostedTreesTest, ManyRowsDoNotOvershoot) {
+  // With a step for each of 20 rows a learning rate of 0.2 would be one of 4.
+  MeasuredCandidates many{{FeatureMatrix(1), {}, {}}, {}, {}};
+  for (int i = 0; i < 100; ++i) {
+    for (int row = 0; row < 20; ++row) {
+      many.candidates.rows.AddRow({static_cast<float>(i % 10)});
+    }
+    many.candidates.row_counts.push_back(20);
+    many.scores.push_back(0.1 * (i % 10));
+  }
+  BoostedTrees model(AnsorWithFewRounds());
+  TW_ASSERT_OK(model.Fit(many));
+  EXPECT_LT(RootMeanSquaredError(Scores(model, many.candidates), many.scores),
+            0.2 * StandardDeviation(many.scores));
+}
+
 TEST(BoostedTreesTest, RanksCandidatesOfTasksWhoseScoresDoNotCompare) {
   MeasuredCandidates train = Draw(600, 3, 1);
   for (int i = 0; i < 600; ++i) {
