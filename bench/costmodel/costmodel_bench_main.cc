@@ -70,7 +70,13 @@ absl::Status Run(const std::vector<std::string>& files, const Flags& flags) {
                      static_cast<uint64_t>(flags.seed), candidates);
     const std::vector<std::string> parts = absl::StrSplit(file, '/');
     std::printf("%-34s %s\n", parts.back().c_str(), times.ToString().c_str());
+    if (times.refused > 0) {
+      std::printf("    refused: %s\n", times.first_refusal.c_str());
+    }
     all.Add(times);
+  }
+  if (candidates.size() == 0) {
+    return absl::InvalidArgumentError("no candidate was accepted");
   }
   std::printf("%-34s %s\n", "all", all.ToString().c_str());
   const costmodel::CandidateFeatures learned = Select(candidates, flags.learn);

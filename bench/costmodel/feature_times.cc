@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "base/random.h"
 #include "bench/costmodel/thread_time.h"
@@ -22,6 +22,27 @@
 #include "tilegraph/decision/table.h"
 
 namespace tilewright::bench {
+namespace {
+
+// The generator whose preferred schedule is not refused, as compiling takes it.
+sketch::Generator FirstThatServes(const sketch::Workload& workload,
+                                  const DeviceSpec& spec) {
+  const std::vector<sketch::Generator> generators =
+      sketch::Generators(workload);
+  for (const sketch::Generator& generator : generators) {
+    const auto schedule = GeneratePreferred(generator, workload, spec);
+    if (schedule.ok() && sketch::Replay(workload, *schedule).ok()) {
+      return generator;
+    }
+  }
+  return generators.front();
+}
+
+}  // namespace
+
+void FeatureTimes::Refuse(const absl::Status& reason) {
+  if (refused++ == 0) first_refusal = std::string(reason.message());
+}
 
 void FeatureTimes::Add(const FeatureTimes& other) {
   candidates += other.candidates;
@@ -50,7 +71,7 @@ std::string FeatureTimes::ToString() const {
 FeatureTimes TimeFeatures(const sketch::Workload& workload,
                           const DeviceSpec& spec, int draws, uint64_t seed,
                           costmodel::CandidateFeatures& candidates) {
-  const sketch::Generator generator = sketch::Generators(workload).front();
+  const sketch::Generator generator = FirstThatServes(workload, spec);
   FeatureTimes times;
   std::vector<DecisionTable> tables;
   // What the rules decide, for mutation.
@@ -69,13 +90,13 @@ FeatureTimes TimeFeatures(const sketch::Workload& workload,
       return Generate(generator, workload, spec, decider);
     });
     if (!schedule.ok()) {
-      ++times.refused;
+      times.Refuse(schedule.status());
       continue;
     }
     const auto tree =
         Timed(replay_ns, [&] { return sketch::Replay(workload, *schedule); });
     if (!tree.ok()) {
-      ++times.refused;
+      times.Refuse(tree.status());
       continue;
     }
     ++times.candidates;

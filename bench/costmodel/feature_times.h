@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "backends/spec/device_spec.pb.h"
 #include "costmodel/cost_model.h"
 #include "sketch/workload.h"
@@ -14,9 +15,11 @@ namespace tilewright::bench {
 // CPU time of one thread, over all candidates.
 struct FeatureTimes {
   int candidates = 0, refused = 0, blocks = 0;
+  std::string first_refusal;
   double generate_ns = 0, replay_ns = 0, store_ns = 0, loop_ns = 0,
          curve_ns = 0, decision_ns = 0;
 
+  void Refuse(const absl::Status& reason);
   void Add(const FeatureTimes& other);
   // One line: means by candidate, in microseconds.
   std::string ToString() const;
