@@ -1,0 +1,209 @@
+#include "backends/emulator/device/emulator_device.h"
+
+#include <time.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "backends/cpu/device/module_loader.h"
+#include "backends/cpu/kernel_abi.h"
+#include "backends/emulator/device/device_memory.h"
+#include "backends/emulator/module_abi.h"
+#include "backends/guarded_buffer.h"
+#include "base/status_macros.h"
+
+namespace tilewright::emulator {
+namespace {
+
+using namespace backends;  // NOLINT: the interface implemented here
+using cpu::SharedObject;
+
+class EmulatorModule : public DeviceModule {
+ public:
+  explicit EmulatorModule(std::unique_ptr<SharedObject> object)
+      : object_(std::move(object)) {}
+  template <typename Function>
+  Function Find(const std::string& name) const {
+    return reinterpret_cast<Function>(object_->Find(name));
+  }
+
+ private:
+  const std::unique_ptr<SharedObject> object_;
+};
+
+struct EmulatorKernel : DeviceKernel {
+  std::string name;
+  cpu::KernelFunction run = nullptr;
+  OutsideAccessFunction outside = nullptr;
+  const char* text = nullptr;
+};
+
+std::string LineOf(const char* text, int64_t line) {
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  if (line < 1 || line > static_cast<int64_t>(lines.size())) return "";
+  return std::string(absl::StripAsciiWhitespace(lines[line - 1]));
+}
+
+absl::Status Outside(const EmulatorKernel& kernel) {
+  const OutsideAccess& access = *kernel.outside();
+  return absl::OutOfRangeError(
+      absl::StrCat("kernel ", kernel.name, ", line ", access.line, ", block ",
+                   access.block, ": element ", access.index, " of a buffer of ",
+                   access.elements, ": ", LineOf(kernel.text, access.line)));
+}
+
+class EmulatorStream : public Stream {
+ public:
+  EmulatorStream(std::shared_ptr<DeviceMemory> memory, int64_t shared_bytes)
+      : memory_(std::move(memory)), shared_bytes_(shared_bytes) {}
+
+  absl::Status Launch(const DeviceKernel& kernel, absl::Span<void* const> args,
+                      int64_t num_tasks, int64_t scratch_bytes) override {
+    const auto& resolved = static_cast<const EmulatorKernel&>(kernel);
+    if (scratch_bytes > shared_bytes_) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "kernel ", resolved.name, " wants ", scratch_bytes,
+          " bytes of shared memory, a block has at most ", shared_bytes_));
+    }
+    std::vector<void*> buffers;
+    for (void* const arg : args) {
+      TW_ASSIGN_OR_RETURN(void* const buffer, memory_->Resolve(arg, 0));
+      buffers.push_back(buffer);
+    }
+    TW_ASSIGN_OR_RETURN(const GuardedBuffer shared,
+                        GuardedBuffer::Create((scratch_bytes + 63) / 64 * 64,
+                                              GuardedBuffer::Side::kEnd));
+    const cpu::KernelArgs kernel_args = {buffers.data(), nullptr};
+    int32_t result = cpu::kKernelOk;
+    const absl::Status fault = TrapFaults([&] {
+      for (int64_t block = 0; block < num_tasks && result == cpu::kKernelOk;
+           ++block) {
+        std::memset(shared.data(), 0xff,
+                    static_cast<size_t>(shared.size_bytes()));
+        result = resolved.run(&kernel_args, block, block + 1, shared.data());
+      }
+      return absl::OkStatus();
+    });
+    if (!fault.ok()) {
+      return absl::Status(fault.code(),
+                          absl::StrCat("kernel ", resolved.name, ": ",
+                                       std::string(fault.message())));
+    }
+    return result == cpu::kKernelOk ? absl::OkStatus() : Outside(resolved);
+  }
+
+  absl::Status Copy(void* to, const void* from, int64_t size_bytes) override {
+    if (size_bytes <= 0) return absl::OkStatus();
+    TW_ASSIGN_OR_RETURN(char* const target, OnEitherSide(to, size_bytes));
+    TW_ASSIGN_OR_RETURN(const char* const source,
+                        OnEitherSide(from, size_bytes));
+    std::memmove(target, source, static_cast<size_t>(size_bytes));
+    return absl::OkStatus();
+  }
+
+  absl::Status Fill(void* to, int byte, int64_t size_bytes) override {
+    if (size_bytes <= 0) return absl::OkStatus();
+    TW_ASSIGN_OR_RETURN(char* const target, memory_->Resolve(to, size_bytes));
+    std::memset(target, byte, static_cast<size_t>(size_bytes));
+    return absl::OkStatus();
+  }
+
+  absl::Status Synchronize() override { return absl::OkStatus(); }
+
+ private:
+  absl::StatusOr<char*> OnEitherSide(const void* address,
+                                     int64_t size_bytes) const {
+    if (DeviceMemory::IsDevice(address))
+      return memory_->Resolve(address, size_bytes);
+    return static_cast<char*>(const_cast<void*>(address));
+  }
+
+  const std::shared_ptr<DeviceMemory> memory_;
+  const int64_t shared_bytes_;
+};
+
+class EmulatorDevice : public Device {
+ public:
+  explicit EmulatorDevice(const DeviceSpec& spec) : spec_(spec) {}
+
+  std::string_view name() const override { return "emulator"; }
+  const DeviceSpec& spec() const override { return spec_; }
+  int num_threads() const override { return 1; }
+  bool unified_memory() const override { return false; }
+
+  absl::StatusOr<std::unique_ptr<DeviceBuffer>> Allocate(
+      int64_t size_bytes) override {
+    return memory_->Allocate(size_bytes);
+  }
+
+  absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
+      std::string_view bytes, std::string_view target) override {
+    if (target.rfind(kTargetPrefix, 0) != 0) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the module is for ", std::string(target),
+                       ", the emulator runs emulator:cuda and emulator:hip"));
+    }
+    TW_ASSIGN_OR_RETURN(std::unique_ptr<SharedObject> object,
+                        SharedObject::Load(bytes));
+    auto module = std::make_unique<EmulatorModule>(std::move(object));
+    if (module->Find<OutsideAccessFunction>(kOutsideAccessSymbol) == nullptr)
+      return absl::InvalidArgumentError("no module of the emulator");
+    return module;
+  }
+
+  absl::StatusOr<std::unique_ptr<DeviceKernel>> GetKernel(
+      const DeviceModule& module, std::string_view name) override {
+    const auto& loaded = static_cast<const EmulatorModule&>(module);
+    auto kernel = std::make_unique<EmulatorKernel>();
+    kernel->name = std::string(name);
+    kernel->run = loaded.Find<cpu::KernelFunction>(kRunPrefix + kernel->name);
+    kernel->outside = loaded.Find<OutsideAccessFunction>(kOutsideAccessSymbol);
+    kernel->text = loaded.Find<const char*>(kTextSymbol);
+    if (kernel->run == nullptr) {
+      return absl::NotFoundError(
+          absl::StrCat("the module has no kernel '", kernel->name, "'"));
+    }
+    return kernel;
+  }
+
+  absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override {
+    return std::make_unique<EmulatorStream>(
+        memory_, spec_.unit().scratchpad_bytes_per_block());
+  }
+
+  TimerMethod timer_method() const override {
+    return TimerMethod::kThreadCpuTime;
+  }
+  absl::StatusOr<int64_t> TimeNs(
+      Stream& stream, const std::function<absl::Status()>& work) override {
+    const int64_t start = ThreadCpuNs();
+    TW_RETURN_IF_ERROR(work());
+    TW_RETURN_IF_ERROR(stream.Synchronize());
+    return ThreadCpuNs() - start;
+  }
+
+ private:
+  static int64_t ThreadCpuNs() {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
+  }
+
+  const DeviceSpec spec_;
+  const std::shared_ptr<DeviceMemory> memory_ =
+      std::make_shared<DeviceMemory>();
+};
+
+}  // namespace
+
+std::unique_ptr<Device> CreateEmulatorDevice(const DeviceSpec& spec) {
+  return std::make_unique<EmulatorDevice>(spec);
+}
+
+}  // namespace tilewright::emulator

@@ -1,0 +1,147 @@
+// Loads, stores and control flow.
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "backends/gpu_text/kernel_printer.h"
+
+namespace tilewright::gpu_text {
+
+using namespace kernel_ir;  // NOLINT: its instructions are what is printed
+
+Piece KernelPrinter::Index(int buffer, Reg offset, int64_t constant_offset) {
+  (void)buffer;
+  if (offset == kNoReg) return {absl::StrCat(constant_offset)};
+  if (const ConstInst* constant = ConstantOf(offset))
+    return {absl::StrCat(constant->i + constant_offset)};
+  Piece at = Use(offset);
+  if (constant_offset == 0) return at;
+  const Interval sum = ranges_.of(offset) + Interval::Point(constant_offset);
+  if (dtype(offset) == DType::kInt32 && !ValueRanges::Fits(sum, DType::kInt32))
+    at = CastTo(DType::kInt64, DType::kInt32, at);
+  return constant_offset > 0
+             ? Infix("+", Level::kSum, at, {absl::StrCat(constant_offset)})
+             : Infix("-", Level::kSum, at, {absl::StrCat(-constant_offset)});
+}
+
+Piece KernelPrinter::Element(int buffer, const Piece& index) const {
+  return {absl::StrCat(buffers_[buffer], "[", index.text, "]")};
+}
+
+void KernelPrinter::One(const LoadInst& n) {
+  const ScalarBuffer& buffer = k_.buffers[n.buffer];
+  const bool widens = RegisterType(buffer.dtype) != buffer.dtype;
+  const bool bits = widens && dtype(n.dst) == DType::kUInt16;
+  const Piece index = Index(n.buffer, n.offset, n.constant_offset);
+  Piece value;
+  if (lanes(n.dst) == 1) {
+    value = Element(n.buffer, index);
+    if (bits) {
+      value.text += ".bits";
+    } else if (widens) {
+      value = Call("tw_float", {value});
+    }
+    if (n.mask != kNoReg) {
+      const Piece mask = Use(n.mask);
+      value = Conditional(mask, value,
+                          n.other == kNoReg ? Literal(dtype(n.dst), 0, 0, false)
+                                            : Use(n.other, false));
+    }
+  } else {
+    std::vector<Piece> arguments = {{buffers_[n.buffer]}, index};
+    const int active = n.active == 0 ? lanes(n.dst) : n.active;
+    if (active != lanes(n.dst) || n.mask != kNoReg)
+      arguments.push_back({absl::StrCat(active)});
+    if (n.mask != kNoReg) arguments.push_back(UseLoosely(n.mask));
+    if (n.other != kNoReg) {
+      if (n.mask == kNoReg) {
+        if (active == lanes(n.dst)) arguments.push_back({absl::StrCat(active)});
+        arguments.push_back({"true"});
+      }
+      arguments.push_back(UseLoosely(n.other));
+    }
+    if (bits && arguments.size() > 3)
+      status_.Update(absl::UnimplementedError("no text for masked bits"));
+    value = Call(
+        absl::StrCat(bits ? "tw_load_bits<" : "tw_load<", lanes(n.dst), ">"),
+        arguments);
+  }
+  depends_.memory = true;
+  Define(n.dst, value, buffers_[n.buffer] + "_");
+}
+
+void KernelPrinter::One(const StoreInst& n) {
+  const ScalarBuffer& buffer = k_.buffers[n.buffer];
+  const Piece index = Index(n.buffer, n.offset, n.constant_offset);
+  Piece value = Use(n.value, lanes(n.value) > 1);
+  if (lanes(n.value) == 1) {
+    if (RegisterType(buffer.dtype) != buffer.dtype)
+      value = Call("tw_" + TypeName(buffer.dtype), {value});
+    const std::string mask =
+        n.mask == kNoReg ? "" : absl::StrCat("if (", Use(n.mask).text, ") ");
+    Flush([](const Depends& d) { return d.memory; });
+    Line(absl::StrCat(mask, Element(n.buffer, index).text, " = ", value.text,
+                      ";"));
+    return;
+  }
+  std::vector<Piece> arguments = {{buffers_[n.buffer]}, index, value};
+  const int active = n.active == 0 ? lanes(n.value) : n.active;
+  if (active != lanes(n.value) || n.mask != kNoReg)
+    arguments.push_back({absl::StrCat(active)});
+  if (n.mask != kNoReg) arguments.push_back(UseLoosely(n.mask));
+  Flush([](const Depends& d) { return d.memory; });
+  Line(absl::StrCat(Call("tw_store", arguments).text, ";"));
+}
+
+// A loop reads its bounds once, C++ an end at every turn.
+std::string KernelPrinter::Bound(Reg reg, int64_t constant, bool may_change) {
+  if (reg == kNoReg) return absl::StrCat(constant);
+  depends_ = {};
+  const Piece bound = Use(reg, false);
+  if (!may_change || (!depends_.memory && depends_.variables.empty()))
+    return bound.Within(Level::kSum);
+  const std::string name = names_.Number("end");
+  Line(absl::StrCat("const ", TypeName(dtype(reg)), " ", name, " = ",
+                    bound.text, ";"));
+  return name;
+}
+
+void KernelPrinter::One(const ForInst& n) {
+  const std::string begin = Bound(n.begin, n.constant_begin, false);
+  const std::string end = Bound(n.end, n.constant_end, true);
+  Flush([](const Depends& d) { return d.memory || !d.variables.empty(); });
+  if (n.unroll > 1) Line(absl::StrCat("#pragma unroll ", n.unroll));
+  names_.Open();
+  const std::string& name = k_.regs[n.var].name;
+  const std::string i = names_.Take(name.empty() ? "i" : name);
+  named_[n.var] = i;
+  Line(absl::StrCat(
+      "for (", TypeName(dtype(n.var)), " ", i, " = ", begin, "; ", i, " < ",
+      end, "; ",
+      n.step == 1 ? absl::StrCat("++", i) : absl::StrCat(i, " += ", n.step),
+      ") {"));
+  ++depth_;
+  Body(n.body);
+  --depth_;
+  names_.Close();
+  Line("}");
+}
+
+void KernelPrinter::One(const IfInst& n) {
+  const Piece condition = Use(n.condition);
+  Flush([](const Depends& d) { return d.memory || !d.variables.empty(); });
+  Line(absl::StrCat("if (", condition.text, ") {"));
+  for (const gpu_text::Body* body : {&n.then_body, &n.else_body}) {
+    if (body == &n.else_body) {
+      if (n.else_body.empty()) break;
+      Line("} else {");
+    }
+    names_.Open();
+    ++depth_;
+    Body(*body);
+    --depth_;
+    names_.Close();
+  }
+  Line("}");
+}
+
+}  // namespace tilewright::gpu_text

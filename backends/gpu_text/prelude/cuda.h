@@ -1,0 +1,30 @@
+TW_FN float tw_fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+TW_FN double tw_fma(double a, double b, double c) { return __fma_rn(a, b, c); }
+TW_FN float tw_sqrt(float a) { return __fsqrt_rn(a); }
+TW_FN double tw_sqrt(double a) { return __dsqrt_rn(a); }
+TW_FN float tw_floor(float a) { return floorf(a); }
+TW_FN double tw_floor(double a) { return floor(a); }
+TW_FN float tw_ceil(float a) { return ceilf(a); }
+TW_FN double tw_ceil(double a) { return ceil(a); }
+TW_FN float tw_round(float a) { return rintf(a); }
+TW_FN double tw_round(double a) { return rint(a); }
+TW_FN float tw_abs(float a) { return fabsf(a); }
+TW_FN double tw_abs(double a) { return fabs(a); }
+TW_FN float tw_ldexp(float a, int n) { return ldexpf(a, n); }
+TW_FN double tw_ldexp(double a, int n) { return ldexp(a, n); }
+#ifndef TW_EMULATED
+TW_FN float tw_float(fp16 h) {
+  float f;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits));
+  return f;
+}
+TW_FN fp16 tw_fp16(float f) {
+  fp16 h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h.bits) : "f"(f));
+  return h;
+}
+TW_FN u8* tw_shared() {
+  extern __shared__ __align__(64) u8 tw_shared_bytes[];
+  return tw_shared_bytes;
+}
+#endif

@@ -1,0 +1,32 @@
+// The scalar tier as the text of GPU kernels. One text serves every dialect and
+// the emulator; it includes nothing and leans on what prelude.h defines.
+//
+// A kernel is an extern "C" __global__ function of its own name that takes the
+// address of each argument buffer, in order. A task is a block of one thread,
+// its number blockIdx.x; scratch is the block's shared memory. Vectors are
+// short arrays. Values that are read once are written where they are read; the
+// others get names: of the buffer they were loaded from, "at" for index
+// arithmetic, "t" for the rest. Prefetches and hints of streaming are left out.
+#ifndef TILEWRIGHT_BACKENDS_GPU_TEXT_TEXT_H_
+#define TILEWRIGHT_BACKENDS_GPU_TEXT_TEXT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/kernel_ir/scalar_ir.h"
+
+namespace tilewright::gpu_text {
+
+// Without prelude. Unimplemented names an operation that has no text: functions
+// that lowering:expand_functions replaces. REQUIRES: verified.
+absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel);
+
+// All kernels of a module, without prelude. InvalidArgument if a name is no
+// identifier or used twice.
+absl::StatusOr<std::string> ModuleText(
+    absl::Span<const kernel_ir::ScalarKernel> kernels);
+
+}  // namespace tilewright::gpu_text
+
+#endif  // TILEWRIGHT_BACKENDS_GPU_TEXT_TEXT_H_

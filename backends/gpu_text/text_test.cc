@@ -1,0 +1,191 @@
+#include "backends/gpu_text/text.h"
+
+#include <string>
+#include <utility>
+
+#include "backends/gpu_text/prelude.h"
+#include "backends/kernel_ir/builder.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::gpu_text {
+namespace {
+
+using kernel_ir::kNoReg;
+using kernel_ir::Reg;
+using kernel_ir::Role;
+using kernel_ir::ScalarBuilder;
+using kernel_ir::ScalarKernel;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string TextOf(ScalarBuilder builder) {
+  const ScalarKernel kernel = std::move(builder).Finish();
+  TW_EXPECT_OK(VerifyScalarKernel(kernel)) << kernel.ToString();
+  const absl::StatusOr<std::string> text = KernelText(kernel);
+  TW_EXPECT_OK(text.status());
+  return text.ok() ? *text : "";
+}
+
+// A row of a product of matrices with a bias and ReLU, columns in vectors of
+// four; the last rows of columns are masked.
+TEST(TextTest, ReadsLikeAKernelThatAPersonWrote) {
+  ScalarBuilder b("dense", 24);
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 12 * 40);
+  const int w = b.AddArgument("w", DType::kFloat16, Role::kConstant, 40 * 8);
+  const int bias = b.AddArgument("bias", DType::kFloat32, Role::kConstant, 8);
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 12 * 8);
+  const int row = b.AddScratch("row", DType::kFloat32, 40);
+  const Reg m = b.Emit(Op::kFloorDiv, {b.task(), b.Int(2)});
+  const Reg n = b.Mul(b.Emit(Op::kFloorMod, {b.task(), b.Int(2)}), b.Int(4));
+  const Reg i = b.BeginFor(0, 40, 1, 1, "i");
+  b.Store(row, i, 0, b.Load(x, b.Add(b.Mul(m, b.Int(40)), i), 0));
+  b.EndFor();
+  const Reg sum = b.Variable(DType::kFloat32, 4, "sum");
+  b.Assign(sum, b.Load(bias, n, 0, 4));
+  const Reg k = b.BeginFor(0, 40, 1, 4, "k");
+  b.AssignFma(sum, b.Splat(b.Load(row, k, 0), 4),
+              b.Load(w, b.Add(b.Mul(k, b.Int(8)), n), 0, 4), sum);
+  b.EndFor();
+  const Reg inside = b.Emit(Op::kLt, {m, b.Int(11)});
+  b.Store(y, b.Add(b.Mul(m, b.Int(8)), n), 0,
+          b.Max(sum, b.Float(0, DType::kFloat32, 4)), 0, inside);
+  EXPECT_EQ(TextOf(std::move(b)),
+            R"(// dense: 24 tasks, 192 bytes of scratch
+extern "C" __global__ void __launch_bounds__(1)
+dense(
+    tw_in<float, 480> x,
+    tw_in<fp16, 320> w,
+    tw_in<float, 8> bias,
+    tw_out<float, 96> y) {
+  const auto row = tw_scratch<float, 40>(0);
+  const i64 task = blockIdx.x;
+  const i64 at1 = task / 2;
+  const i64 at2 = task % 2 * 4;
+  for (i64 i = 0; i < 40; ++i) {
+    row[i] = x[at1 * 40 + i];
+  }
+  Vec<float, 4> sum = tw_load<4>(bias, at2);
+  #pragma unroll 4
+  for (i64 k = 0; k < 40; ++k) {
+    sum = tw_fma(tw_load<4>(w, k * 8 + at2), row[k], sum);
+  }
+  tw_store(y, at1 * 8 + at2, tw_max(sum, 0.0f), 4, at1 < 11);
+}
+)");
+}
+
+TEST(TextTest, SignedArithmeticThatMayOverflowWraps) {
+  ScalarBuilder b("wrap", 4);
+  const int in = b.AddArgument("in", DType::kInt32, Role::kInput, 4);
+  const int narrow = b.AddArgument("narrow", DType::kUInt8, Role::kInput, 4);
+  const int out = b.AddArgument("out", DType::kInt32, Role::kOutput, 12);
+  const Reg value = b.Load(in, b.task(), 0);
+  b.Store(out, b.task(), 0, b.Mul(value, b.Int(3, DType::kInt32)));
+  const Reg byte = b.Cast(DType::kInt32, b.Load(narrow, b.task(), 0));
+  b.Store(out, b.task(), 4, b.Mul(byte, b.Int(3, DType::kInt32)));
+  b.Store(out, b.task(), 8,
+          b.Emit(Op::kFloorDiv, {value, b.Int(3, DType::kInt32)}));
+  const std::string text = TextOf(std::move(b));
+  EXPECT_THAT(text, HasSubstr("out[task] = tw_mul(in_1, 3);"));
+  EXPECT_THAT(text, HasSubstr("out[task + 4] = (i32)narrow[task] * 3;"));
+  EXPECT_THAT(text, HasSubstr("out[task + 8] = tw_floordiv(in_1, 3);"));
+}
+
+// What is read once is written where it is read, unless that would read
+// something else.
+TEST(TextTest, LoadsAndVariablesAreReadBeforeTheyChange) {
+  ScalarBuilder b("order");
+  const int in = b.AddArgument("in", DType::kFloat32, Role::kInput, 8);
+  const int out = b.AddArgument("out", DType::kFloat32, Role::kOutput, 8);
+  b.Store(out, kNoReg, 0, b.Load(in, kNoReg, 0));
+  const Reg before = b.Load(out, kNoReg, 0);
+  b.Store(out, kNoReg, 0, b.Load(in, kNoReg, 1));
+  b.Store(out, kNoReg, 1, before);
+  const Reg v = b.Variable(DType::kFloat32, 1, "v");
+  b.Assign(v, b.Load(in, kNoReg, 2));
+  const Reg twice = b.Add(v, v);
+  b.Assign(v, b.Load(in, kNoReg, 3));
+  b.Store(out, kNoReg, 2, b.Mul(twice, v));
+  EXPECT_THAT(TextOf(std::move(b)), HasSubstr(R"(  out[0] = in[0];
+  const float out_1 = out[0];
+  out[0] = in[1];
+  out[1] = out_1;
+  float v = in[2];
+  const float t1 = v + v;
+  v = in[3];
+  out[2] = t1 * v;
+)"));
+}
+
+// A variable of an inner body stands there; one that outlives it stands before.
+TEST(TextTest, VariablesAreDeclaredWhereTheyLive) {
+  ScalarBuilder b("scopes");
+  const int out = b.AddArgument("out", DType::kInt64, Role::kOutput, 8);
+  const Reg outer = b.Variable(DType::kInt64, 1, "outer");
+  const Reg i = b.BeginFor(0, 8, 1, 1, "i");
+  const Reg inner = b.Variable(DType::kInt64, 1, "inner");
+  b.BeginIf(b.Emit(Op::kLt, {i, b.Int(4)}));
+  b.Assign(inner, i);
+  b.Assign(outer, b.Int(1));
+  b.BeginElse();
+  b.Assign(inner, b.Int(7));
+  b.Assign(outer, b.Int(2));
+  b.EndIf();
+  b.Store(out, i, 0, b.Emit(Op::kXor, {inner, outer}));
+  b.EndFor();
+  b.Assign(outer, b.Int(3));
+  EXPECT_THAT(TextOf(std::move(b)), HasSubstr(R"(  i64 outer;
+  for (i64 i = 0; i < 8; ++i) {
+    i64 inner;
+    if (i < 4) {
+      inner = i;
+      outer = 1;
+    } else {
+      inner = 7;
+      outer = 2;
+    }
+    out[i] = inner ^ outer;
+  }
+  outer = 3;
+)"));
+}
+
+TEST(TextTest, NamesThatCxxOrThePreludeKnowGetANumber) {
+  ScalarBuilder b("names");
+  const int in = b.AddArgument("float", DType::kFloat32, Role::kInput, 8);
+  const int out = b.AddArgument("a.b", DType::kFloat32, Role::kOutput, 8);
+  b.Store(out, kNoReg, 0, b.Load(in, kNoReg, 0));
+  EXPECT_THAT(TextOf(std::move(b)), HasSubstr("a_b[0] = float_1[0];"));
+}
+
+TEST(TextTest, FunctionsMustBeExpandedBefore) {
+  ScalarBuilder b("e");
+  const int out = b.AddArgument("out", DType::kFloat32, Role::kOutput, 1);
+  b.Store(out, kNoReg, 0, b.Emit(Op::kExp, {b.Float(1)}));
+  EXPECT_THAT(KernelText(std::move(b).Finish()),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("exp")));
+}
+
+TEST(TextTest, KernelsOfAModuleHaveNamesOfTheirOwn) {
+  ScalarBuilder a("a"), again("a"), strange("a-b");
+  const ScalarKernel first = std::move(a).Finish();
+  EXPECT_THAT(ModuleText({first, std::move(again).Finish()}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'a'")));
+  EXPECT_THAT(ModuleText({std::move(strange).Finish()}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a-b")));
+}
+
+TEST(PreludeTest, DialectsShareAllButWhatHardwareDoes) {
+  const std::string cuda = Prelude(Dialect::kCuda),
+                    hip = Prelude(Dialect::kHip);
+  EXPECT_THAT(cuda, HasSubstr("__fmaf_rn"));
+  EXPECT_THAT(hip, Not(HasSubstr("__fmaf_rn")));
+  const size_t shared = cuda.find("// The rest is the same");
+  ASSERT_NE(shared, std::string::npos);
+  EXPECT_EQ(cuda.substr(shared), hip.substr(hip.find("// The rest is the")));
+}
+
+}  // namespace
+}  // namespace tilewright::gpu_text

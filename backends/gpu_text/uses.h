@@ -1,0 +1,54 @@
+// Where the registers of a kernel are set and read: what decides which values
+// get a name in the text, and where variables are declared.
+#ifndef TILEWRIGHT_BACKENDS_GPU_TEXT_USES_H_
+#define TILEWRIGHT_BACKENDS_GPU_TEXT_USES_H_
+
+#include <map>
+#include <vector>
+
+#include "backends/kernel_ir/scalar_ir.h"
+
+namespace tilewright::gpu_text {
+
+using Body = std::vector<kernel_ir::Inst>;
+
+// Registers that an instruction reads; of loops and ifs the bounds and the
+// condition.
+std::vector<kernel_ir::Reg> Reads(const kernel_ir::Inst& inst);
+// The register that it sets, loop variables included, or kNoReg.
+kernel_ir::Reg Sets(const kernel_ir::Inst& inst);
+
+class Uses {
+ public:
+  explicit Uses(const kernel_ir::ScalarKernel& kernel);
+
+  int reads(kernel_ir::Reg reg) const { return reads_[reg]; }
+  // Whether a value is read once, in the very body that sets it.
+  bool ReadOnceNearby(kernel_ir::Reg reg) const {
+    return reads_[reg] == 1 && set_in_[reg] == read_in_[reg];
+  }
+  // Variables whose first mention, in the innermost body around all mentions,
+  // is in that instruction of it.
+  const std::vector<kernel_ir::Reg>& DeclaredAt(
+      const kernel_ir::Inst* inst) const;
+
+ private:
+  struct Position {
+    const Body* body;
+    size_t index;  // of the instruction in it
+  };
+  void Walk(const Body& body);
+  void Mention(kernel_ir::Reg reg);
+
+  const kernel_ir::ScalarKernel& kernel_;
+  std::vector<Position> path_;  // to the instruction being looked at
+  std::vector<int> reads_;
+  std::vector<const Body*> set_in_, read_in_;
+  // Of variables: where they must be declared, as far as was seen.
+  std::vector<std::vector<Position>> declared_;
+  std::map<const kernel_ir::Inst*, std::vector<kernel_ir::Reg>> declared_at_;
+};
+
+}  // namespace tilewright::gpu_text
+
+#endif  // TILEWRIGHT_BACKENDS_GPU_TEXT_USES_H_
