@@ -41,17 +41,20 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::FromBytes(
 absl::Status Model::Init(const TwView& view,
                          std::shared_ptr<backends::Device> device) {
   device_ = std::move(device);
-  if (!device_->unified_memory()) {
-    return absl::UnimplementedError(absl::StrCat(
-        "device ", std::string(device_->name()),
-        " has memory of its own, which the runtime cannot fill yet"));
-  }
   program_ = view.program;
   const int64_t constants_bytes = static_cast<int64_t>(view.constants.size());
   TW_RETURN_IF_ERROR(CheckMemory(constants_bytes, "the model's constants"));
   TW_ASSIGN_OR_RETURN(constants_, device_->Allocate(constants_bytes));
-  std::copy(view.constants.begin(), view.constants.end(),
-            static_cast<char*>(constants_->address()));
+  if (device_->unified_memory()) {
+    std::copy(view.constants.begin(), view.constants.end(),
+              static_cast<char*>(constants_->address()));
+  } else {
+    TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Stream> stream,
+                        device_->CreateStream());
+    TW_RETURN_IF_ERROR(stream->Copy(constants_->address(),
+                                    view.constants.data(), constants_bytes));
+    TW_RETURN_IF_ERROR(stream->Synchronize());
+  }
   TW_ASSIGN_OR_RETURN(loaded_module_,
                       device_->LoadModule(view.module, program_.target()));
   for (const KernelInfo& kernel : program_.kernels()) {

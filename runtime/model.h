@@ -34,6 +34,7 @@ class Model {
       std::string_view bytes, std::shared_ptr<backends::Device> device);
 
   const Program& program() const { return program_; }
+  // The device's address.
   const char* constants() const {
     return static_cast<const char*>(constants_->address());
   }

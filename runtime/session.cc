@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/allocation.h"
 #include "base/status_macros.h"
+#include "runtime/format/element_type.h"
 #include "runtime/format/moved_bytes.h"
 
 namespace tilewright {
@@ -113,22 +114,33 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
           }
         }
         session->model_ = std::move(model);
+        if (!device.unified_memory()) TW_RETURN_IF_ERROR(session->Mirror());
         return session;
       });
 }
 
-absl::Status Session::Bind(absl::Span<const void* const> inputs,
-                           absl::Span<void* const> outputs) {
+absl::Status Session::Mirror() {
   const Program& program = model_->program();
-  if (static_cast<int>(inputs.size()) != program.inputs_size() ||
-      static_cast<int>(outputs.size()) != program.outputs_size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the model has ", program.inputs_size(), " inputs and ",
-                     program.outputs_size(), " outputs, got ", inputs.size(),
-                     " and ", outputs.size()));
-  }
+  const auto allocate = [&](const auto& tensors, auto& buffers,
+                            std::vector<void*>& addresses) -> absl::Status {
+    for (const TensorSpec& tensor : tensors) {
+      TW_ASSIGN_OR_RETURN(buffers.emplace_back(),
+                          model_->device().Allocate(SizeBytes(tensor)));
+      addresses.push_back(buffers.back()->address());
+    }
+    return absl::OkStatus();
+  };
+  std::vector<void*> inputs, outputs;
+  TW_RETURN_IF_ERROR(allocate(program.inputs(), inputs_, inputs));
+  TW_RETURN_IF_ERROR(allocate(program.outputs(), outputs_, outputs));
+  Bind(std::vector<const void*>(inputs.begin(), inputs.end()), outputs);
+  return absl::OkStatus();
+}
+
+void Session::Bind(absl::Span<const void* const> inputs,
+                   absl::Span<void* const> outputs) {
   for (const int i : boundary_buffers_) {
-    const ProgramBuffer& buffer = program.buffers(i);
+    const ProgramBuffer& buffer = model_->program().buffers(i);
     void* const given = buffer.kind() == ProgramBuffer::INPUT
                             ? const_cast<void*>(inputs[buffer.index()])
                             : outputs[buffer.index()];
@@ -137,7 +149,38 @@ absl::Status Session::Bind(absl::Span<const void* const> inputs,
   }
   for (const BoundaryArg& arg : boundary_args_)
     args_[arg.step][arg.position] = bases_[arg.buffer] + arg.offset_bytes;
+}
+
+absl::Status Session::Begin(absl::Span<const void* const> inputs,
+                            absl::Span<void* const> outputs) {
+  const Program& program = model_->program();
+  if (static_cast<int>(inputs.size()) != program.inputs_size() ||
+      static_cast<int>(outputs.size()) != program.outputs_size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the model has ", program.inputs_size(), " inputs and ",
+                     program.outputs_size(), " outputs, got ", inputs.size(),
+                     " and ", outputs.size()));
+  }
+  if (model_->device().unified_memory()) {
+    Bind(inputs, outputs);
+    return absl::OkStatus();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    TW_RETURN_IF_ERROR(stream_->Copy(inputs_[i]->address(), inputs[i],
+                                     inputs_[i]->size_bytes()));
   return absl::OkStatus();
+}
+
+absl::Status Session::End(absl::Span<void* const> outputs) {
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    TW_RETURN_IF_ERROR(stream_->Copy(outputs[i], outputs_[i]->address(),
+                                     outputs_[i]->size_bytes()));
+  return stream_->Synchronize();
+}
+
+absl::Status Session::Read(const Place& place, int64_t size_bytes, void* to) {
+  TW_RETURN_IF_ERROR(stream_->Copy(to, Address(place), size_bytes));
+  return stream_->Synchronize();
 }
 
 absl::Status Session::RunCopy(const Copy& copy) {
@@ -157,25 +200,25 @@ absl::Status Session::RunTogether(int i, int count) {
 
 absl::Status Session::Run(absl::Span<const void* const> inputs,
                           absl::Span<void* const> outputs) {
-  TW_RETURN_IF_ERROR(Bind(inputs, outputs));
+  TW_RETURN_IF_ERROR(Begin(inputs, outputs));
   int step = 0;
   for (const int count : together_) {
     TW_RETURN_IF_ERROR(RunTogether(step, count));
     step += count;
   }
-  return stream_->Synchronize();
+  return End(outputs);
 }
 
 absl::Status Session::RunSteps(absl::Span<const void* const> inputs,
                                absl::Span<void* const> outputs,
                                const std::function<void(int step)>& on_step) {
-  TW_RETURN_IF_ERROR(Bind(inputs, outputs));
+  TW_RETURN_IF_ERROR(Begin(inputs, outputs));
   for (int i = 0; i < static_cast<int>(args_.size()); ++i) {
     TW_RETURN_IF_ERROR(RunTogether(i, 1));
     TW_RETURN_IF_ERROR(stream_->Synchronize());
     on_step(i);
   }
-  return absl::OkStatus();
+  return End(outputs);
 }
 
 }  // namespace tilewright

@@ -1,5 +1,6 @@
-// Runs a loaded model. A session owns the arena and a stream; it is used by one
-// thread at a time. Sessions over one model run concurrently and share its
+// Runs a loaded model. A session owns the arena and a stream, and on a device
+// with memory of its own copies of inputs and outputs; it is used by one thread
+// at a time. Sessions over one model run concurrently and share its
 // constants and the device's threads.
 #ifndef TILEWRIGHT_RUNTIME_SESSION_H_
 #define TILEWRIGHT_RUNTIME_SESSION_H_
@@ -41,11 +42,14 @@ class Session {
 
   const Model& model() const { return *model_; }
   int64_t arena_bytes() const { return model_->program().arena_bytes(); }
-  // Where a step of the program reads or writes; boundary tensors only within
-  // RunSteps. For tools that look at what lies between steps.
+  // Where a step of the program reads or writes, on the device; boundary
+  // tensors only within RunSteps. For tools that look at what lies between
+  // steps.
   char* Address(const Place& place) const {
     return bases_[place.buffer()] + place.offset_bytes();
   }
+  // Copies what lies there to the host.
+  absl::Status Read(const Place& place, int64_t size_bytes, void* to);
 
  private:
   // An argument that lies in a buffer of the caller: set at every run.
@@ -56,8 +60,15 @@ class Session {
     int64_t offset_bytes;
   };
   Session() = default;
-  absl::Status Bind(absl::Span<const void* const> inputs,
-                    absl::Span<void* const> outputs);
+  // Has kernels read and write these, where they can be reached from.
+  void Bind(absl::Span<const void* const> inputs,
+            absl::Span<void* const> outputs);
+  // Buffers for inputs and outputs on a device with memory of its own.
+  absl::Status Mirror();
+  // Around the steps of a run.
+  absl::Status Begin(absl::Span<const void* const> inputs,
+                     absl::Span<void* const> outputs);
+  absl::Status End(absl::Span<void* const> outputs);
   absl::Status RunCopy(const Copy& copy);
   // Steps [i, i + count): one, or launches that run together.
   absl::Status RunTogether(int i, int count);
@@ -66,6 +77,7 @@ class Session {
   std::unique_ptr<backends::DeviceBuffer> arena_;
   std::unique_ptr<char, void (*)(void*)> host_{nullptr, std::free};
   std::unique_ptr<backends::Stream> stream_;
+  std::vector<std::unique_ptr<backends::DeviceBuffer>> inputs_, outputs_;
   std::vector<char*> bases_;           // by buffer
   std::vector<int> boundary_buffers_;  // inputs and outputs
   std::vector<BoundaryArg> boundary_args_;

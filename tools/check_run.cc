@@ -133,20 +133,24 @@ absl::StatusOr<RunJudgement> CheckRun(const Source& source, Session& session,
     to.push_back(output.data());
   }
   const std::map<int, std::vector<Written>> written = WrittenBySteps(source);
+  absl::Status read;
   TW_RETURN_IF_ERROR(session.RunSteps(from, to, [&](int step) {
     const auto found = written.find(step);
     if (found == written.end()) return;
     for (const Written& one : found->second) {
-      HostTensor value = one.layout.Unpack(
-          one.dtype, {session.Address(one.place),
-                      static_cast<size_t>(one.layout.physical_elements() *
-                                          SizeBytes(one.dtype))});
+      std::string physical(static_cast<size_t>(one.layout.physical_elements() *
+                                               SizeBytes(one.dtype)),
+                           '\0');
+      read.Update(session.Read(one.place, static_cast<int64_t>(physical.size()),
+                               &physical[0]));
+      HostTensor value = one.layout.Unpack(one.dtype, physical);
       const DType dtype = model.graph.tensor(one.tensor).dtype;
       // Rounded for products, beside the tensor itself.
       if (one.dtype != dtype && observed.count(one.tensor)) continue;
       observed[one.tensor] = As(dtype, std::move(value));
     }
   }));
+  TW_RETURN_IF_ERROR(read);
   RunJudgement judgement;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!SameBits(again[i], outputs[i])) {

@@ -1,5 +1,6 @@
 // The CUDA device conforms, timed by events and by records. There may be no
-// GPU here: the driver is a fake, and modules hold the CPU's code.
+// GPU here: the driver is a fake, and modules hold the CPU's code, or the
+// emulator's of CUDA text.
 #include "backends/cts/conformance.h"
 
 #include <memory>
@@ -14,10 +15,13 @@
 #include "backends/cuda/device/cuda_device.h"
 #include "backends/cuda/device/fake_driver_handle.h"
 #include "backends/cuda/device/fake_image.h"
+#include "backends/device.h"
+#include "backends/emulator/codegen/emulator_codegen.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "backends/spec/device_spec.pb.h"
 #include "backends/spec/host_spec.h"
+#include "backends/spec/load_spec.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "gtest/gtest.h"
@@ -25,20 +29,23 @@
 namespace tilewright::cuda {
 namespace {
 
-// The CPU's kernels as modules of the fake driver.
+using backends::Device;
+
+// Kernels of another generator, which the host can run, as modules of the fake
+// driver.
 class FakeCodegen : public backends::Codegen {
  public:
-  FakeCodegen(std::unique_ptr<backends::Codegen> cpu, DeviceSpec spec)
-      : cpu_(std::move(cpu)), spec_(std::move(spec)) {}
+  FakeCodegen(std::unique_ptr<backends::Codegen> host, DeviceSpec spec)
+      : host_(std::move(host)), spec_(std::move(spec)) {}
 
   const DeviceSpec& spec() const override { return spec_; }
   absl::StatusOr<kernel_ir::ScalarKernel> Legalize(
       const kernel_ir::Kernel& kernel) const override {
-    return cpu_->Legalize(kernel);
+    return host_->Legalize(kernel);
   }
   absl::StatusOr<backends::Module> Emit(
       absl::Span<const kernel_ir::ScalarKernel> kernels) const override {
-    TW_ASSIGN_OR_RETURN(backends::Module module, cpu_->Emit(kernels));
+    TW_ASSIGN_OR_RETURN(backends::Module module, host_->Emit(kernels));
     std::vector<FakeKernel> fakes;
     for (const kernel_ir::ScalarKernel& kernel : kernels) {
       FakeKernel fake;
@@ -54,22 +61,26 @@ class FakeCodegen : public backends::Codegen {
   }
   absl::StatusOr<std::string> Source(
       const kernel_ir::ScalarKernel& kernel) const override {
-    return cpu_->Source(kernel);
+    return host_->Source(kernel);
   }
 
  private:
-  const std::unique_ptr<backends::Codegen> cpu_;
+  const std::unique_ptr<backends::Codegen> host_;
   const DeviceSpec spec_;
 };
 
-cts::Backend FakeCudaBackend(bool use_profiler) {
-  cts::Backend backend;
-  backend.name =
-      use_profiler ? "CudaOnFakeDriverByRecords" : "CudaOnFakeDriverByEvents";
+CudaDeviceOptions OnFakeDriver(bool use_profiler) {
   CudaDeviceOptions options;
   options.driver_library = std::string("./") + kFakeDriver;
   options.cupti_library = options.driver_library;
   options.use_profiler = use_profiler;
+  return options;
+}
+
+cts::Backend CpuCodeOnFakeDriver(bool use_profiler) {
+  cts::Backend backend;
+  backend.name =
+      use_profiler ? "CudaOnFakeDriverByRecords" : "CudaOnFakeDriverByEvents";
   const absl::StatusOr<DeviceSpec> host = HostSpec();
   TW_CHECK_OK(host);
   backend.codegen =
@@ -79,14 +90,31 @@ cts::Backend FakeCudaBackend(bool use_profiler) {
     spec.set_target("cuda:sm_90a");
     return std::make_unique<FakeCodegen>(std::move(cpu), std::move(spec));
   };
-  backend.device =
-      [options](int) -> absl::StatusOr<std::unique_ptr<backends::Device>> {
+  backend.device = [options = OnFakeDriver(use_profiler)](
+                       int) -> absl::StatusOr<std::unique_ptr<Device>> {
     return CreateCudaDevice(options);
   };
   if (!host->unit().fma()) {
     backend.unsupported["FmaRoundsOnce"] =
         "the host, which runs the kernels, has no fused multiply-add";
   }
+  return backend;
+}
+
+cts::Backend TextOnFakeDriver() {
+  const absl::StatusOr<DeviceSpec> spec = LoadSpec("h100");
+  TW_CHECK_OK(spec);
+  cts::Backend backend;
+  backend.name = "CudaTextOnFakeDriver";
+  backend.codegen =
+      [spec = *spec]() -> absl::StatusOr<std::unique_ptr<backends::Codegen>> {
+    return std::make_unique<FakeCodegen>(emulator::CreateEmulatorCodegen(spec),
+                                         spec);
+  };
+  backend.device = [options = OnFakeDriver(false)](
+                       int) -> absl::StatusOr<std::unique_ptr<Device>> {
+    return CreateCudaDevice(options);
+  };
   return backend;
 }
 
@@ -97,7 +125,9 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   for (const bool use_profiler : {false, true}) {
     tilewright::cts::RegisterConformanceTests(
-        tilewright::cuda::FakeCudaBackend(use_profiler));
+        tilewright::cuda::CpuCodeOnFakeDriver(use_profiler));
   }
+  tilewright::cts::RegisterConformanceTests(
+      tilewright::cuda::TextOnFakeDriver());
   return RUN_ALL_TESTS();
 }

@@ -21,7 +21,7 @@ struct FakeKernel {
 //   fake_hang_ms   runs for as many milliseconds as its buffer's first int says
 std::string FakeImage(const std::vector<FakeKernel>& kernels);
 
-// The kernels of a module of the CPU backend, with its ABI.
+// The kernels of a module of the CPU backend, or of the emulator.
 std::string FakeImageOfCpuModule(std::string module,
                                  const std::vector<FakeKernel>& kernels);
 

@@ -14,6 +14,7 @@
 #include "backends/cpu/kernel_abi.h"
 #include "backends/cuda/device/fake_device.h"
 #include "backends/cuda/device/fake_driver.h"
+#include "backends/emulator/module_abi.h"
 
 namespace tilewright::cuda::fake {
 namespace {
@@ -54,9 +55,11 @@ Run BuiltIn(const std::string& name) {
   return nullptr;
 }
 
+// A kernel of the CPU's, or of the emulator's.
 Run OfCpu(void* object, const std::string& name) {
-  const auto function =
-      reinterpret_cast<KernelFunction>(dlsym(object, name.c_str()));
+  void* symbol = dlsym(object, (emulator::kRunPrefix + name).c_str());
+  if (symbol == nullptr) symbol = dlsym(object, name.c_str());
+  const auto function = reinterpret_cast<KernelFunction>(symbol);
   if (function == nullptr) return nullptr;
   return [function](void* const* buffers, int64_t block, void* shared) {
     const KernelArgs args = {buffers, nullptr};

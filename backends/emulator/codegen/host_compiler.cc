@@ -44,7 +44,7 @@ class WorkFolder {
     std::error_code error;
     if (!path_.empty()) fs::remove_all(path_, error);
   }
-  std::string File(const char* name) const { return path_ + "/" + name; }
+  std::string File(const std::string& name) const { return path_ + "/" + name; }
 
  private:
   explicit WorkFolder(std::string path) : path_(std::move(path)) {}
@@ -103,21 +103,20 @@ std::vector<std::string> Flags() {
 
 }  // namespace
 
-absl::StatusOr<std::string> CompileSharedObject(
-    const std::string& source, const HostCompilerOptions& options) {
+absl::StatusOr<std::string> RunCompiler(
+    const std::vector<std::string>& programs,
+    const std::vector<std::string>& flags, const std::string& file_name,
+    const std::string& source) {
   TW_ASSIGN_OR_RETURN(const WorkFolder folder, WorkFolder::Create());
-  const std::string input = folder.File("kernels.cc"),
-                    output = folder.File("kernels.so"),
-                    log = folder.File("log");
+  const std::string input = folder.File(file_name),
+                    output = folder.File("output"), log = folder.File("log");
   if (!(std::ofstream(input, std::ios::binary) << source).flush()) {
     return absl::ResourceExhaustedError(
         absl::StrCat("cannot write ", source.size(), " bytes to ", input));
   }
-  for (const std::string& program : options.programs) {
+  for (const std::string& program : programs) {
     std::vector<std::string> command = {program};
-    const std::vector<std::string> flags = Flags();
     command.insert(command.end(), flags.begin(), flags.end());
-    command.insert(command.end(), options.flags.begin(), options.flags.end());
     command.insert(command.end(), {input, "-o", output});
     const int status = Run(command, log);
     if (status == -ENOENT || status == 127) continue;  // no such program
@@ -136,8 +135,15 @@ absl::StatusOr<std::string> CompileSharedObject(
     return Contents(output);
   }
   return absl::FailedPreconditionError(
-      absl::StrCat("no C++ compiler for the emulator: install one of ",
-                   absl::StrJoin(options.programs, ", ")));
+      absl::StrCat("no C++ compiler for GPU text: install one of ",
+                   absl::StrJoin(programs, ", ")));
+}
+
+absl::StatusOr<std::string> CompileSharedObject(
+    const std::string& source, const HostCompilerOptions& options) {
+  std::vector<std::string> flags = Flags();
+  flags.insert(flags.end(), options.flags.begin(), options.flags.end());
+  return RunCompiler(options.programs, flags, "kernels.cc", source);
 }
 
 }  // namespace tilewright::emulator

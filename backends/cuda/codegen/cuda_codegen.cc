@@ -1,0 +1,91 @@
+#include "backends/cuda/codegen/cuda_codegen.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "backends/cuda/nvrtc/nvrtc.h"
+#include "backends/gpu_text/function_bytes.h"
+#include "backends/gpu_text/prelude.h"
+#include "backends/gpu_text/text.h"
+#include "backends/lowering/gpu_thread.h"
+#include "base/status_macros.h"
+
+namespace tilewright::cuda {
+namespace {
+
+using ::tilewright::backends::KernelReport;
+using ::tilewright::backends::Module;
+using ::tilewright::kernel_ir::ScalarKernel;
+
+constexpr char kPrefix[] = "cuda:";
+
+class CudaCodegen : public backends::Codegen {
+ public:
+  CudaCodegen(DeviceSpec spec, std::unique_ptr<Nvrtc> nvrtc)
+      : spec_(std::move(spec)), nvrtc_(std::move(nvrtc)) {}
+
+  const DeviceSpec& spec() const override { return spec_; }
+
+  absl::StatusOr<ScalarKernel> Legalize(
+      const kernel_ir::Kernel& kernel) const override {
+    return lowering::LegalizeForGpuThread(kernel);
+  }
+
+  absl::StatusOr<Module> Emit(
+      absl::Span<const ScalarKernel> kernels) const override {
+    const int64_t shared_bytes = spec_.unit().scratchpad_bytes_per_block();
+    for (const ScalarKernel& kernel : kernels) {
+      if (kernel.scratch_bytes <= shared_bytes) continue;
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "kernel ", kernel.name, " wants ", kernel.scratch_bytes,
+          " bytes of shared memory, a block has at most ", shared_bytes));
+    }
+    TW_ASSIGN_OR_RETURN(const std::string text, gpu_text::ModuleText(kernels));
+    Module module;
+    module.target = spec_.target();
+    // Line numbers are the text's own.
+    TW_ASSIGN_OR_RETURN(
+        module.bytes,
+        nvrtc_->Compile(
+            absl::StrCat(gpu_text::Prelude(gpu_text::Dialect::kCuda),
+                         "#line 1 \"kernels\"\n", text),
+            "kernels.cu",
+            std::string(absl::StripPrefix(spec_.target(), kPrefix))));
+    const std::map<std::string, int64_t> bytes =
+        gpu_text::FunctionBytes(module.bytes);
+    for (const ScalarKernel& kernel : kernels) {
+      KernelReport report;
+      report.name = kernel.name;
+      const auto found = bytes.find(kernel.name);
+      if (found != bytes.end()) report.code_bytes = found->second;
+      module.kernels.push_back(std::move(report));
+    }
+    return module;
+  }
+
+  absl::StatusOr<std::string> Source(
+      const ScalarKernel& kernel) const override {
+    return gpu_text::KernelText(kernel);
+  }
+
+ private:
+  const DeviceSpec spec_;
+  const std::unique_ptr<Nvrtc> nvrtc_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<backends::Codegen>> CreateCudaCodegen(
+    const DeviceSpec& spec, const std::string& nvrtc_library) {
+  if (spec.target().rfind(kPrefix, 0) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        spec.name(), " is for ", spec.target(), ", not for an NVIDIA GPU"));
+  }
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Nvrtc> nvrtc, Nvrtc::Open(nvrtc_library));
+  return std::make_unique<CudaCodegen>(spec, std::move(nvrtc));
+}
+
+}  // namespace tilewright::cuda

@@ -1,0 +1,137 @@
+// Texts of random kernels are CUDA and HIP to the compilers of both: clang for
+// PTX and GCN (which needs no toolkit), NVRTC where it is installed.
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "backends/codegen.h"
+#include "backends/cuda/codegen/cuda_codegen.h"
+#include "backends/emulator/codegen/host_compiler.h"
+#include "backends/gpu_text/prelude.h"
+#include "backends/gpu_text/text.h"
+#include "backends/kernel_ir/scalar_ir.h"
+#include "backends/lowering/default_case.h"
+#include "backends/lowering/gpu_thread.h"
+#include "backends/lowering/random_case.h"
+#include "backends/spec/load_spec.h"
+#include "base/check.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::emulator {
+namespace {
+
+using gpu_text::Dialect;
+using kernel_ir::ScalarKernel;
+using ::testing::HasSubstr;
+
+// Any schedules, and the default ones of every family.
+std::vector<ScalarKernel> Kernels() {
+  const absl::StatusOr<DeviceSpec> spec = LoadSpec("h100");
+  TW_CHECK_OK(spec);
+  std::vector<lowering::RandomCase> cases;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    absl::StatusOr<lowering::RandomCase> drawn = lowering::DrawCase(seed);
+    TW_CHECK_OK(drawn);
+    cases.push_back(*std::move(drawn));
+    if (seed > 8) continue;
+    for (const lowering::Family& family : lowering::kFamilies) {
+      drawn = lowering::DefaultCase(family.draw(seed), *spec, seed);
+      TW_CHECK_OK(drawn);
+      cases.push_back(*std::move(drawn));
+    }
+  }
+  std::vector<ScalarKernel> kernels;
+  for (const lowering::RandomCase& drawn : cases) {
+    absl::StatusOr<ScalarKernel> kernel =
+        lowering::LegalizeForGpuThread(drawn.kernel);
+    TW_CHECK_OK(kernel);
+    kernel->name = absl::StrCat("k", kernels.size());
+    if (kernel->scratch_bytes > spec->unit().scratchpad_bytes_per_block())
+      continue;
+    kernels.push_back(*std::move(kernel));
+  }
+  return kernels;
+}
+
+// Assembly of the kernels by clang alone.
+absl::StatusOr<std::string> ByClang(Dialect dialect,
+                                    const std::vector<ScalarKernel>& kernels) {
+  const bool cuda = dialect == Dialect::kCuda;
+  std::ifstream header(absl::StrCat("backends/emulator/testdata/",
+                                    std::string(gpu_text::Name(dialect)),
+                                    "_without_toolkit.h"));
+  const std::string declarations(std::istreambuf_iterator<char>(header), {});
+  const absl::StatusOr<std::string> text = gpu_text::ModuleText(kernels);
+  if (!text.ok()) return text.status();
+  std::vector<std::string> flags = {
+      "-std=c++17",
+      "-O1",
+      "-S",
+      "--cuda-device-only",
+      "-nogpulib",
+      "-ffp-contract=off",
+      "-x",
+      cuda ? "cuda" : "hip",
+      "-Wno-unknown-cuda-version",
+      "-nogpuinc",
+      cuda ? "--offload-arch=sm_80" : "--offload-arch=gfx906"};
+  return RunCompiler(
+      {"clang++", "clang++-19", "clang++-14"}, flags,
+      cuda ? "kernels.cu" : "kernels.hip",
+      absl::StrCat(declarations, gpu_text::Prelude(dialect), *text));
+}
+
+class DialectTest : public ::testing::TestWithParam<Dialect> {};
+
+TEST_P(DialectTest, ClangMakesAssemblyOfIt) {
+  const std::vector<ScalarKernel> kernels = Kernels();
+  ASSERT_GT(kernels.size(), 30u);
+  const absl::StatusOr<std::string> assembly = ByClang(GetParam(), kernels);
+  if (absl::IsFailedPrecondition(assembly.status()))
+    GTEST_SKIP() << assembly.status().message();
+  TW_ASSERT_OK(assembly.status());
+  for (const ScalarKernel& kernel : kernels) {
+    EXPECT_THAT(*assembly, HasSubstr(kernel.name));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dialects, DialectTest,
+                         ::testing::Values(Dialect::kCuda, Dialect::kHip));
+
+TEST(CudaCodegenTest, NvrtcMakesCubinsForEveryArchitecture) {
+  std::vector<ScalarKernel> kernels = Kernels();
+  kernels.resize(12);  // half a second each
+  for (const char* gpu : {"t4", "a100", "h100"}) {
+    TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(gpu));
+    const auto codegen = cuda::CreateCudaCodegen(spec);
+    if (absl::IsFailedPrecondition(codegen.status()))
+      GTEST_SKIP() << codegen.status().message();
+    TW_ASSERT_OK(codegen.status());
+    TW_ASSERT_OK_AND_ASSIGN(const backends::Module module,
+                            (*codegen)->Emit(kernels));
+    EXPECT_EQ(module.target, spec.target());
+    for (const backends::KernelReport& report : module.kernels)
+      EXPECT_GT(report.code_bytes, 0) << report.name << " for " << gpu;
+  }
+}
+
+TEST(CudaCodegenTest, SaysWhatItIsNotFor) {
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("mi210"));
+  EXPECT_THAT(cuda::CreateCudaCodegen(spec),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("mi210")));
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec gpu, LoadSpec("h100"));
+  EXPECT_THAT(cuda::CreateCudaCodegen(gpu, "/nowhere/libnvrtc.so"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("/nowhere/libnvrtc.so")));
+}
+
+}  // namespace
+}  // namespace tilewright::emulator

@@ -1,0 +1,36 @@
+// What clang lacks of CUDA without NVIDIA's headers: enough for GPU text.
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __shared__ __attribute__((shared))
+#define __align__(n) __attribute__((aligned(n)))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __launch_bounds__(n) __attribute__((launch_bounds(n)))
+struct BlockIndex {
+  struct X {
+    __device__ operator unsigned() const {
+      return __nvvm_read_ptx_sreg_ctaid_x();
+    }
+  } x;
+};
+static const __device__ BlockIndex blockIdx = {};
+
+#define FN static __device__ __forceinline__
+FN float __fmaf_rn(float a, float b, float c) {
+  return __nvvm_fma_rn_f(a, b, c);
+}
+FN double __fma_rn(double a, double b, double c) {
+  return __nvvm_fma_rn_d(a, b, c);
+}
+FN float __fsqrt_rn(float a) { return __nvvm_sqrt_rn_f(a); }
+FN double __dsqrt_rn(double a) { return __nvvm_sqrt_rn_d(a); }
+FN float floorf(float a) { return __builtin_floorf(a); }
+FN double floor(double a) { return __builtin_floor(a); }
+FN float ceilf(float a) { return __builtin_ceilf(a); }
+FN double ceil(double a) { return __builtin_ceil(a); }
+FN float rintf(float a) { return __builtin_rintf(a); }
+FN double rint(double a) { return __builtin_rint(a); }
+FN float fabsf(float a) { return __builtin_fabsf(a); }
+FN double fabs(double a) { return __builtin_fabs(a); }
+#undef FN
+__device__ float ldexpf(float a, int n);
+__device__ double ldexp(double a, int n);
