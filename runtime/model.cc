@@ -11,14 +11,25 @@ namespace tilewright {
 
 absl::StatusOr<std::shared_ptr<const Model>> Model::Load(
     const std::string& path, std::shared_ptr<backends::Device> device) {
+  return Load(
+      path,
+      [&](const Program&) -> absl::StatusOr<std::shared_ptr<backends::Device>> {
+        return std::move(device);
+      });
+}
+
+absl::StatusOr<std::shared_ptr<const Model>> Model::Load(
+    const std::string& path, const DeviceChoice& device) {
   return CatchExceptions(
       absl::StrCat("loading ", path),
       [&]() -> absl::StatusOr<std::shared_ptr<const Model>> {
         TW_ASSIGN_OR_RETURN(const std::unique_ptr<TwFile> file,
                             TwFile::Open(path));
+        TW_ASSIGN_OR_RETURN(std::shared_ptr<backends::Device> chosen,
+                            device(file->view().program));
         std::shared_ptr<Model> model(new Model);
         const absl::Status status =
-            model->Init(file->view(), std::move(device));
+            model->Init(file->view(), std::move(chosen));
         if (!status.ok()) {
           return absl::Status(status.code(),
                               absl::StrCat(path, ": ", status.message()));

@@ -9,6 +9,7 @@
 #ifndef TILEWRIGHT_RUNTIME_MODEL_H_
 #define TILEWRIGHT_RUNTIME_MODEL_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,12 @@ class Model {
   // that the file needs and `device` lacks.
   static absl::StatusOr<std::shared_ptr<const Model>> Load(
       const std::string& path, std::shared_ptr<backends::Device> device);
+  // The same on the device that `device` chooses, by the program's target.
+  using DeviceChoice =
+      std::function<absl::StatusOr<std::shared_ptr<backends::Device>>(
+          const Program& program)>;
+  static absl::StatusOr<std::shared_ptr<const Model>> Load(
+      const std::string& path, const DeviceChoice& device);
   // The same from the bytes of a .tw, for programs that compile on the fly.
   static absl::StatusOr<std::shared_ptr<const Model>> FromBytes(
       std::string_view bytes, std::shared_ptr<backends::Device> device);

@@ -14,8 +14,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "backends/cpu/codegen/cpu_codegen.h"
-#include "backends/cpu/device/cpu_device.h"
 #include "backends/spec/cpu_features.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
@@ -24,6 +22,7 @@
 #include "base/status_macros.h"
 #include "compiler/rewrite_model.h"
 #include "runtime/format/program.pb.h"
+#include "tools/backends.h"
 #include "tools/join_measuring.h"
 #include "tools/schedule_sources.h"
 #include "tools/tensor_files.h"
@@ -155,6 +154,10 @@ absl::StatusOr<DeviceSpec> SpecFrom(const CommandLine& line) {
           absl::StrCat("cpu_", absl::StrReplaceAll(cpu_class, {{"-", "_"}})));
     if (name != kAmxTarget) known.push_back(name);
   }
+  for (const std::string& gpu : GpuTargets()) {
+    if (gpu == target) return GpuSpec(target);
+    known.push_back(gpu);
+  }
   return Usage(absl::StrCat("--target=", target, ": expected ",
                             absl::StrJoin(known, ", ")));
 }
@@ -186,17 +189,7 @@ absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
       TW_ASSIGN_OR_RETURN(spec, HostSpecWithCores(threads));
     }
   }
-  return cpu::CreateCpuCodegen(spec);
-}
-
-absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(
-    const CommandLine& line, cpu::TaskLog* log) {
-  cpu::CpuDeviceOptions options;
-  options.num_threads = static_cast<int>(line.GetInt("threads", 0));
-  options.task_log = log;
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device,
-                      cpu::CreateCpuDevice(options));
-  return std::shared_ptr<backends::Device>(std::move(device));
+  return CodegenFor(spec);
 }
 
 absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
@@ -235,16 +228,21 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
 absl::StatusOr<Source> LoadSource(const CommandLine& line,
                                   const std::string& path,
                                   const BoundInputs& bound, cpu::TaskLog* log) {
-  TW_ASSIGN_OR_RETURN(const std::shared_ptr<backends::Device> device,
-                      DeviceFrom(line, log));
+  const auto device = [&](const Program& program) {
+    return DeviceFor(program.target(),
+                     static_cast<int>(line.GetInt("threads", 0)), log);
+  };
   Source source;
-  if (absl::EndsWith(path, ".onnx")) {
-    TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path, bound));
-    TW_ASSIGN_OR_RETURN(source.model,
-                        Model::FromBytes(source.compiled->Serialize(), device));
-  } else {
+  if (!absl::EndsWith(path, ".onnx")) {
     TW_ASSIGN_OR_RETURN(source.model, Model::Load(path, device));
+    return source;
   }
+  TW_ASSIGN_OR_RETURN(source, CompileOnnx(line, path, bound));
+  TW_ASSIGN_OR_RETURN(std::shared_ptr<backends::Device> runs,
+                      device(source.compiled->program));
+  TW_ASSIGN_OR_RETURN(
+      source.model,
+      Model::FromBytes(source.compiled->Serialize(), std::move(runs)));
   return source;
 }
 

@@ -11,7 +11,6 @@
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
 #include "backends/cpu/device/task_log.h"
-#include "backends/device.h"
 #include "backends/spec/device_spec.pb.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
@@ -31,9 +30,6 @@ absl::StatusOr<DeviceSpec> SpecFrom(const CommandLine& line);
 // something of --allow has no effect there.
 absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFrom(
     const CommandLine& line);
-// From --threads: this machine's CPU. `log` must outlive it, if there is one.
-absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFrom(
-    const CommandLine& line, cpu::TaskLog* log = nullptr);
 
 // An .onnx through all stages; what a .tw does not have is not there.
 struct Source {
@@ -50,8 +46,9 @@ using BoundInputs = std::map<std::string, HostTensor>;
 absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
                                    const std::string& path,
                                    const BoundInputs& bound = {});
-// The same for .onnx, plus loading onto DeviceFrom(line, log); only loading for
-// .tw.
+// The same for .onnx, plus loading onto a device for the program's target, a
+// CPU with --threads; only loading for .tw. `log` must outlive the model, if
+// there is one.
 absl::StatusOr<Source> LoadSource(const CommandLine& line,
                                   const std::string& path,
                                   const BoundInputs& bound = {},

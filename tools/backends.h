@@ -1,0 +1,33 @@
+// The backends that the command line offers, by target.
+#ifndef TILEWRIGHT_TOOLS_BACKENDS_H_
+#define TILEWRIGHT_TOOLS_BACKENDS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/codegen.h"
+#include "backends/cpu/device/task_log.h"
+#include "backends/device.h"
+#include "backends/spec/device_spec.pb.h"
+
+namespace tilewright::tools {
+
+// What --target takes beside the CPU's: "emulator:cuda", "emulator:hip" and the
+// targets of the NVIDIA GPUs that specs are committed of.
+std::vector<std::string> GpuTargets();
+// Of one of these. The emulator's specs are of the H100 and the MI210.
+absl::StatusOr<DeviceSpec> GpuSpec(const std::string& target);
+
+// By spec.target(). Errors as of the generators.
+absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFor(
+    const DeviceSpec& spec);
+
+// A device that runs modules for `target`. `threads` and `log` are for the CPU.
+absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFor(
+    const std::string& target, int threads, cpu::TaskLog* log);
+
+}  // namespace tilewright::tools
+
+#endif  // TILEWRIGHT_TOOLS_BACKENDS_H_
