@@ -6,19 +6,15 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "backends/codegen.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
+#include "backends/cuda/codegen_for_fake_driver.h"
 #include "backends/cuda/device/cuda_device.h"
 #include "backends/cuda/device/fake_driver_handle.h"
-#include "backends/cuda/device/fake_image.h"
 #include "backends/device.h"
 #include "backends/emulator/codegen/emulator_codegen.h"
-#include "backends/kernel_ir/scalar_ir.h"
-#include "backends/kernel_ir/tile_ir.h"
 #include "backends/spec/device_spec.pb.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
@@ -30,44 +26,6 @@ namespace tilewright::cuda {
 namespace {
 
 using backends::Device;
-
-// Kernels of another generator, which the host can run, as modules of the fake
-// driver.
-class FakeCodegen : public backends::Codegen {
- public:
-  FakeCodegen(std::unique_ptr<backends::Codegen> host, DeviceSpec spec)
-      : host_(std::move(host)), spec_(std::move(spec)) {}
-
-  const DeviceSpec& spec() const override { return spec_; }
-  absl::StatusOr<kernel_ir::ScalarKernel> Legalize(
-      const kernel_ir::Kernel& kernel) const override {
-    return host_->Legalize(kernel);
-  }
-  absl::StatusOr<backends::Module> Emit(
-      absl::Span<const kernel_ir::ScalarKernel> kernels) const override {
-    TW_ASSIGN_OR_RETURN(backends::Module module, host_->Emit(kernels));
-    std::vector<FakeKernel> fakes;
-    for (const kernel_ir::ScalarKernel& kernel : kernels) {
-      FakeKernel fake;
-      fake.name = kernel.name;
-      for (const kernel_ir::ScalarBuffer& buffer : kernel.buffers) {
-        fake.buffers += buffer.scratch_offset_bytes < 0;
-      }
-      fakes.push_back(std::move(fake));
-    }
-    module.bytes = FakeImageOfCpuModule(std::move(module.bytes), fakes);
-    module.target = spec_.target();
-    return module;
-  }
-  absl::StatusOr<std::string> Source(
-      const kernel_ir::ScalarKernel& kernel) const override {
-    return host_->Source(kernel);
-  }
-
- private:
-  const std::unique_ptr<backends::Codegen> host_;
-  const DeviceSpec spec_;
-};
 
 CudaDeviceOptions OnFakeDriver(bool use_profiler) {
   CudaDeviceOptions options;
@@ -88,7 +46,7 @@ cts::Backend CpuCodeOnFakeDriver(bool use_profiler) {
     TW_ASSIGN_OR_RETURN(auto cpu, cpu::CreateCpuCodegen(host));
     DeviceSpec spec = host;
     spec.set_target("cuda:sm_90a");
-    return std::make_unique<FakeCodegen>(std::move(cpu), std::move(spec));
+    return CodegenForFakeDriver(std::move(cpu), std::move(spec));
   };
   backend.device = [options = OnFakeDriver(use_profiler)](
                        int) -> absl::StatusOr<std::unique_ptr<Device>> {
@@ -108,8 +66,7 @@ cts::Backend TextOnFakeDriver() {
   backend.name = "CudaTextOnFakeDriver";
   backend.codegen =
       [spec = *spec]() -> absl::StatusOr<std::unique_ptr<backends::Codegen>> {
-    return std::make_unique<FakeCodegen>(emulator::CreateEmulatorCodegen(spec),
-                                         spec);
+    return CodegenForFakeDriver(emulator::CreateEmulatorCodegen(spec), spec);
   };
   backend.device = [options = OnFakeDriver(false)](
                        int) -> absl::StatusOr<std::unique_ptr<Device>> {
