@@ -1,7 +1,8 @@
 // Bytes into a core's cache as the planner's cost model predicts them, and as
 // the simulator counts them for the very kernels: for tiles that the planner
-// considered of the groups it fused or thought of fusing, and for tiles drawn
-// at random beside them.
+// considered of the groups it fused or thought of fusing, by what it expected
+// of them; for the fused ones as it took them, by what was written back; and
+// for tiles drawn at random beside them.
 //
 //   considered --seed=HEX [--tiles=N] [--print]
 //
@@ -162,13 +163,13 @@ class GroupTiles {
  public:
   GroupTiles(const TensorGraph& graph, const Plan& plan,
              const std::vector<int>& groups, const DeviceSpec& spec,
-             const GroupPricer& model)
+             const GroupPricer& model, KernelMaker& maker)
       : graph_(graph),
         plan_(plan),
         groups_(groups),
-        codegen_(spec),
-        maker_(codegen_),
-        model_(model) {}
+        spec_(spec),
+        model_(model),
+        maker_(maker) {}
 
   // Predicted and simulated.
   absl::StatusOr<std::pair<double, double>> Bytes(const GroupCost& cost) {
@@ -180,9 +181,8 @@ class GroupTiles {
         maker_.Make(MakeGroupWorkload(graph_, fused, group));
     TW_RETURN_IF_ERROR(kernel.status());
     TW_ASSIGN_OR_RETURN(const double simulated,
-                        SimulatedBytes(kernel->scalar, codegen_.spec()));
-    return std::pair(cost.levels[PrivateLevel(codegen_.spec()) - 1].both(),
-                     simulated);
+                        SimulatedBytes(kernel->scalar, spec_));
+    return std::pair(cost.levels[PrivateLevel(spec_) - 1].both(), simulated);
   }
 
   // A tile of whatever sizes divide the output, if it fits.
@@ -194,7 +194,7 @@ class GroupTiles {
       const bool vectors =
           static_cast<int>(d) == model_.homes().VectorDim(group.output);
       const std::vector<int64_t> sizes = DividingSizes(
-          shape[d], vectors ? codegen_.spec().unit().vector_bytes() / 4 : 1);
+          shape[d], vectors ? spec_.unit().vector_bytes() / 4 : 1);
       tile.push_back(sizes[random.Index(sizes.size())]);
     }
     absl::StatusOr<GroupCost> cost = model_.Cost(group, tile);
@@ -206,9 +206,9 @@ class GroupTiles {
   const TensorGraph& graph_;
   const Plan& plan_;
   const std::vector<int>& groups_;
-  const SimulatedCodegen codegen_;
-  KernelMaker maker_;
+  const DeviceSpec& spec_;
   const GroupPricer& model_;
+  KernelMaker& maker_;
 };
 
 class Comparison {
@@ -247,6 +247,15 @@ class Comparison {
     const GroupPricer model(graph, plan, spec);
     ConnectPlanOptions connect;
     connect.weigh.least_gain = 0;
+    const SimulatedCodegen codegen(spec);
+    KernelMaker maker(codegen);
+    connect.weigh.generate =
+        [&](const Group& group, const Plan& fused) -> absl::StatusOr<TilePlan> {
+      const absl::StatusOr<CompiledKernel>& kernel =
+          maker.Make(MakeGroupWorkload(graph, fused, group));
+      TW_RETURN_IF_ERROR(kernel.status());
+      return kernel->schedule.tile_plan.value_or(group.tile_plan);
+    };
     const ConnectedGroups connected = ConnectPlan(graph, plan, model, connect);
     const JoinRules rules(graph, plan);
     for (const JoinDecision& decision : connected.decisions) {
@@ -255,11 +264,11 @@ class Comparison {
       absl::StatusOr<std::vector<GroupCost>> costs =
           model.BestFew(*group, kAllTiles);
       if (!costs.ok() || !costs->front().fits) continue;
-      GroupTiles tiles(graph, plan, decision.groups, spec, model);
+      GroupTiles tiles(graph, plan, decision.groups, spec, model, maker);
       const std::string name = absl::StrCat(
           "graph ", seed, ", groups ", absl::StrJoin(decision.groups, "+"),
           ", cache of ", spec.levels(PrivateLevel(spec)).capacity_bytes());
-      if (decision.taken) Compare(tiles, costs->front(), name, taken_);
+      if (decision.taken) Compare(tiles, decision.joined, name, taken_);
       random_.Shuffle(absl::MakeSpan(*costs));
       for (size_t i = 0; i < costs->size() && i < kTilesOfAGroup; ++i)
         Compare(tiles, (*costs)[i], name, considered_);
