@@ -79,9 +79,9 @@ TEST(AttentionTest, IsOneKernelInBlocksOfKeysAndRight) {
   EXPECT_GT(group.tile_plan.reduce_step(), 0);
   // As the generator has decided: the rows of scores follow the blocks.
   EXPECT_TRUE(group.tile_plan.generated);
-  EXPECT_TRUE(std::any_of(
-      group.tile_plan.stages.begin(), group.tile_plan.stages.end(),
-      [](const StageDecision& stage) { return stage.follows; }));
+  EXPECT_TRUE(
+      std::any_of(group.tile_plan.stages.begin(), group.tile_plan.stages.end(),
+                  [](const StageDecision& stage) { return stage.follows; }));
   EXPECT_LT(
       compiled.program.kernels(compiled.kernel_of_group.back()).scratch_bytes(),
       kCoreBytes);

@@ -7,15 +7,12 @@
 #include <utility>
 
 #include "backends/spec/load_spec.h"
-#include "base/ceil_div.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/dtype.h"
 #include "tilegraph/scratch_layout.h"
 #include "tilegraph/task_steps.h"
 #include "tilegraph/tiling/core_levels.h"
-#include "tilegraph/tiling/group_traffic.h"
-#include "tilegraph/tiling/group_work.h"
 #include "tilegraph/tiling/search_tiles.h"
 #include "tilegraph/tiling/stage_rules.h"
 
@@ -66,19 +63,6 @@ ReduceSteps StepsOf(const TensorGraph& graph, const Group& group) {
   return any ? ReduceStepsOf(graph, group) : ReduceSteps();
 }
 
-// Of the last stage's reduction, in which a task goes through it.
-int64_t BlocksOf(const TensorGraph& graph, const ReduceSteps& steps) {
-  int64_t blocks = 1;
-  for (const auto& [id, extents] : steps) {
-    const std::vector<Axis>& axes = graph.tensor(id).compute.reduce_axes;
-    int64_t own = 1;
-    for (size_t i = 0; i < axes.size(); ++i)
-      own *= CeilDiv(axes[i].extent.value(), extents[i]);
-    blocks = std::max(blocks, own);
-  }
-  return blocks;
-}
-
 std::vector<int64_t> TaskOf(const TilePlan& plan) {
   std::vector<int64_t> task = plan.tile;
   if (plan.steps) task[plan.steps->axis] *= plan.steps->tiles;
@@ -101,7 +85,7 @@ struct GroupPricer::Prepared {
         traffic(pricer.tile_graph_, own, pricer.homes_, pricer.levels_,
                 pricer.private_, pricer.closest_, CostModelOf(pricer.spec_),
                 work.in_registers(), StepsOf(pricer.graph_, own)),
-        blocks(BlocksOf(pricer.graph_, ReduceStepsOf(pricer.graph_, own))) {}
+        blocks(ReduceBlocksOf(pricer.graph_, own)) {}
 
   const Group& group;
   const GroupWork work;

@@ -217,6 +217,18 @@ ReduceSteps ReduceStepsOf(const TensorGraph& graph, const Group& group) {
   return steps;
 }
 
+int64_t ReduceBlocksOf(const TensorGraph& graph, const Group& group) {
+  int64_t blocks = 1;
+  for (const auto& [id, extents] : ReduceStepsOf(graph, group)) {
+    const std::vector<Axis>& axes = graph.tensor(id).compute.reduce_axes;
+    int64_t own = 1;
+    for (size_t i = 0; i < axes.size(); ++i)
+      own *= CeilDiv(axes[i].extent.value(), extents[i]);
+    blocks = std::max(blocks, own);
+  }
+  return blocks;
+}
+
 std::vector<int64_t> ReduceStepsWorthTrying(const TensorGraph& graph,
                                             const Group& group, int64_t lanes) {
   const Blocks blocks(graph, group);

@@ -29,6 +29,9 @@ using ReduceSteps = std::map<TensorId, std::vector<int64_t>>;
 // As the group's tile plan has decided.
 ReduceSteps ReduceStepsOf(const TensorGraph& graph, const Group& group);
 
+// In how many blocks a task goes through the last stage's reduction.
+int64_t ReduceBlocksOf(const TensorGraph& graph, const Group& group);
+
 // Steps worth trying for the last stage, ascending: blocks about as long as
 // each other, of multiples of `lanes`. Empty if there are none.
 std::vector<int64_t> ReduceStepsWorthTrying(const TensorGraph& graph,
