@@ -63,6 +63,13 @@ expect_ok run "$model" --check --json
 python3 -c 'import json, sys; run = json.load(open(sys.argv[1])); assert run["check"]["right"] and run["outputs"][0]["name"], run' "$work/stdout" ||
   fail "run --check --json is not one object: $(cat "$work/stdout")"
 expect_error 2 "--check .onnx" run "$work/good.tw" --check
+# GPU text, run without a GPU; a .tw says where it wants to run.
+for dialect in cuda hip; do
+  expect_ok run "$model" --check --target="emulator:$dialect"
+  expect_output '^check: right: [0-9]+ elements of 1 tensors, largest error'
+done
+expect_ok compile "$model" -o "$work/emulated.tw" --target=emulator:cuda
+expect_ok run "$work/emulated.tw" --data="$testdata/tiny/gemm_relu/test_data_set_0"
 expect_ok inspect "$work/good.tw"
 expect_output 'launch k0 tasks='
 for what in graph plan why decisions schedule kernel source roofline; do
