@@ -69,7 +69,8 @@ absl::StatusOr<std::string> ByClang(Dialect dialect,
                                     std::string(gpu_text::Name(dialect)),
                                     "_without_toolkit.h"));
   const std::string declarations(std::istreambuf_iterator<char>(header), {});
-  const absl::StatusOr<std::string> text = gpu_text::ModuleText(kernels);
+  const absl::StatusOr<std::string> text =
+      gpu_text::ModuleText(kernels, 1 << 20);
   if (!text.ok()) return text.status();
   std::vector<std::string> flags = {
       "-std=c++17",

@@ -84,7 +84,7 @@ class KernelPrinter {
   Piece Use(Reg reg, bool typed = true);
   // The scalar of a broadcast, other registers as they are.
   Piece UseLoosely(Reg reg);
-  Piece Index(int buffer, Reg offset, int64_t constant_offset);
+  Piece Index(Reg offset, int64_t constant_offset);
   Piece Element(int buffer, const Piece& index) const;
   std::string Bound(Reg reg, int64_t constant, bool may_change);
 

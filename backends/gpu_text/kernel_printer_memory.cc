@@ -8,8 +8,7 @@ namespace tilewright::gpu_text {
 
 using namespace kernel_ir;  // NOLINT: its instructions are what is printed
 
-Piece KernelPrinter::Index(int buffer, Reg offset, int64_t constant_offset) {
-  (void)buffer;
+Piece KernelPrinter::Index(Reg offset, int64_t constant_offset) {
   if (offset == kNoReg) return {absl::StrCat(constant_offset)};
   if (const ConstInst* constant = ConstantOf(offset))
     return {absl::StrCat(constant->i + constant_offset)};
@@ -31,7 +30,7 @@ void KernelPrinter::One(const LoadInst& n) {
   const ScalarBuffer& buffer = k_.buffers[n.buffer];
   const bool widens = RegisterType(buffer.dtype) != buffer.dtype;
   const bool bits = widens && dtype(n.dst) == DType::kUInt16;
-  const Piece index = Index(n.buffer, n.offset, n.constant_offset);
+  const Piece index = Index(n.offset, n.constant_offset);
   Piece value;
   if (lanes(n.dst) == 1) {
     value = Element(n.buffer, index);
@@ -71,7 +70,7 @@ void KernelPrinter::One(const LoadInst& n) {
 
 void KernelPrinter::One(const StoreInst& n) {
   const ScalarBuffer& buffer = k_.buffers[n.buffer];
-  const Piece index = Index(n.buffer, n.offset, n.constant_offset);
+  const Piece index = Index(n.offset, n.constant_offset);
   Piece value = Use(n.value, lanes(n.value) > 1);
   if (lanes(n.value) == 1) {
     if (RegisterType(buffer.dtype) != buffer.dtype)

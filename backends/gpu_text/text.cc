@@ -27,7 +27,7 @@ absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel) {
 }
 
 absl::StatusOr<std::string> ModuleText(
-    absl::Span<const kernel_ir::ScalarKernel> kernels) {
+    absl::Span<const kernel_ir::ScalarKernel> kernels, int64_t shared_bytes) {
   std::set<std::string> names;
   std::string text;
   for (const kernel_ir::ScalarKernel& kernel : kernels) {
@@ -35,6 +35,11 @@ absl::StatusOr<std::string> ModuleText(
       return absl::InvalidArgumentError(
           absl::StrCat("kernel name '", kernel.name,
                        "' is no identifier or used twice in a module"));
+    }
+    if (kernel.scratch_bytes > shared_bytes) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "kernel ", kernel.name, " wants ", kernel.scratch_bytes,
+          " bytes of shared memory, a block has at most ", shared_bytes));
     }
     TW_ASSIGN_OR_RETURN(const std::string one, KernelText(kernel));
     absl::StrAppend(&text, text.empty() ? "" : "\n", one);

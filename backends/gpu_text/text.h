@@ -10,6 +10,7 @@
 #ifndef TILEWRIGHT_BACKENDS_GPU_TEXT_TEXT_H_
 #define TILEWRIGHT_BACKENDS_GPU_TEXT_TEXT_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -23,9 +24,10 @@ namespace tilewright::gpu_text {
 absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel);
 
 // All kernels of a module, without prelude. InvalidArgument if a name is no
-// identifier or used twice.
+// identifier or used twice; ResourceExhausted if a kernel wants more scratch
+// than the shared memory of a block.
 absl::StatusOr<std::string> ModuleText(
-    absl::Span<const kernel_ir::ScalarKernel> kernels);
+    absl::Span<const kernel_ir::ScalarKernel> kernels, int64_t shared_bytes);
 
 }  // namespace tilewright::gpu_text
 

@@ -171,10 +171,20 @@ TEST(TextTest, FunctionsMustBeExpandedBefore) {
 TEST(TextTest, KernelsOfAModuleHaveNamesOfTheirOwn) {
   ScalarBuilder a("a"), again("a"), strange("a-b");
   const ScalarKernel first = std::move(a).Finish();
-  EXPECT_THAT(ModuleText({first, std::move(again).Finish()}),
+  EXPECT_THAT(ModuleText({first, std::move(again).Finish()}, 0),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'a'")));
-  EXPECT_THAT(ModuleText({std::move(strange).Finish()}),
+  EXPECT_THAT(ModuleText({std::move(strange).Finish()}, 0),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a-b")));
+}
+
+TEST(TextTest, ScratchFitsTheSharedMemoryOfABlock) {
+  ScalarBuilder b("big");
+  b.AddScratch("row", DType::kFloat32, 16);
+  const ScalarKernel kernel = std::move(b).Finish();
+  TW_EXPECT_OK(ModuleText({kernel}, 64).status());
+  EXPECT_THAT(ModuleText({kernel}, 63),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("big wants 64 bytes")));
 }
 
 TEST(PreludeTest, DialectsShareAllButWhatHardwareDoes) {

@@ -1,6 +1,5 @@
 #include "backends/cuda/codegen/cuda_codegen.h"
 
-#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -36,14 +35,10 @@ class CudaCodegen : public backends::Codegen {
 
   absl::StatusOr<Module> Emit(
       absl::Span<const ScalarKernel> kernels) const override {
-    const int64_t shared_bytes = spec_.unit().scratchpad_bytes_per_block();
-    for (const ScalarKernel& kernel : kernels) {
-      if (kernel.scratch_bytes <= shared_bytes) continue;
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "kernel ", kernel.name, " wants ", kernel.scratch_bytes,
-          " bytes of shared memory, a block has at most ", shared_bytes));
-    }
-    TW_ASSIGN_OR_RETURN(const std::string text, gpu_text::ModuleText(kernels));
+    TW_ASSIGN_OR_RETURN(
+        const std::string text,
+        gpu_text::ModuleText(kernels,
+                             spec_.unit().scratchpad_bytes_per_block()));
     Module module;
     module.target = spec_.target();
     // Line numbers are the text's own.

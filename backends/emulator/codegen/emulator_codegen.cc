@@ -36,7 +36,10 @@ class EmulatorCodegen : public backends::Codegen {
 
   absl::StatusOr<Module> Emit(
       absl::Span<const ScalarKernel> kernels) const override {
-    TW_ASSIGN_OR_RETURN(const std::string text, gpu_text::ModuleText(kernels));
+    TW_ASSIGN_OR_RETURN(
+        const std::string text,
+        gpu_text::ModuleText(kernels,
+                             spec_.unit().scratchpad_bytes_per_block()));
     // Line numbers are the text's own.
     std::string source = absl::StrCat(
         options_.checked ? "#define TW_CHECKED\n" : "", kBefore,
