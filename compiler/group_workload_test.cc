@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -221,9 +222,12 @@ TEST_F(KnownZerosTest, ZerosOfNetworksAreTrue) {
         ImportModel(absl::StrCat("testdata/", name, "/model.onnx")));
     CompileOptions rounded;
     rounded.allow = {kAllowWinograd4, kAllowBf16};
-    for (const CompileOptions& options : {rounded, Joined()}) {
+    // Fused groups pad inside: fewer tensors between kernels have halos.
+    const std::pair<CompileOptions, int> kCases[] = {{rounded, 3},
+                                                     {Joined(), 1}};
+    for (const auto& [options, least] : kCases) {
       TW_ASSERT_OK_AND_ASSIGN(const Seen seen, CompileAndCheck(model, options));
-      EXPECT_GE(seen.zeros, 3) << name;
+      EXPECT_GE(seen.zeros, least) << name;
     }
   }
 }
