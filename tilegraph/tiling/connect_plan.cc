@@ -176,6 +176,7 @@ ConnectedGroups ConnectPlan(const TensorGraph& graph, const Plan& plan,
   how.search = options.search;
   how.most_nodes = options.most_groups;
   how.meetings = 2;
+  how.may_leave_first = options.may_leave_first;
   for (;;) {
     GroupJudge judge(groups, options.most_groups, weigher);
     SearchConnections(edges, {}, how, judge);

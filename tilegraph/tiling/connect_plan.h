@@ -21,6 +21,9 @@ struct ConnectPlanOptions {
   WeighOptions weigh;
   // Groups that become one.
   int most_groups = 8;
+  // As of ConnectSearchOptions. Not on CPUs: of more ways to fuse, more that
+  // are estimated too well are taken (docs/results/connect.md).
+  bool may_leave_first = false;
 };
 
 struct ConnectedGroups {

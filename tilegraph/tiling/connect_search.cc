@@ -136,7 +136,7 @@ class Search {
     };
     for (const Edges& way : Ways(edge, meetings)) {
       weigh({way, {}});
-      if (options_.search == ConnectSearch::kEdges) {
+      if (options_.may_leave_first) {
         const Edges rest = WithoutFirst(way, edge.producer);
         if (!rest.empty()) weigh({rest, {}});
       }

@@ -4,9 +4,9 @@
 // Edges are decided in topological order, each against what is decided already:
 // alone, and together with all edges of all paths up to where these meet again,
 // since a result that somebody else needs as well is seldom worth joining
-// otherwise; these also without the first node, which stays apart then. What is
-// decided is not final: a way is also tried with a node that begins a part left
-// out of it again, as it may stand in the way of more.
+// otherwise; these, if asked for, also without the first node, which stays
+// apart then. What is decided is not final: a way is also tried with a node
+// that begins a part left out of it again, as it may stand in the way of more.
 // Greedy growth, as in Welder's code, grows a part along its last
 // node's readers as far as that pays and starts anew behind it.
 #ifndef TILEWRIGHT_TILEGRAPH_TILING_CONNECT_SEARCH_H_
@@ -63,6 +63,8 @@ struct ConnectSearchOptions {
   int most_nodes = 8;  // on paths that are connected together
   // How often paths are followed on from where they meet; greedily once.
   int meetings = 1;
+  // Whether ways along paths are tried without their first node too.
+  bool may_leave_first = false;
   // Nodes that are left out again of one way, each for itself, at most.
   int most_detached = 2;
 };

@@ -143,6 +143,7 @@ absl::StatusOr<GpuPlan> PlanGpuKernels(const TensorGraph& graph,
   connect.search = options.search;
   connect.weigh.least_gain = options.least_gain;
   connect.weigh.may_move_more = true;
+  connect.may_leave_first = options.search == ConnectSearch::kEdges;
   connect.most_groups = options.fuse ? options.most_groups : 1;
   const ConnectedGroups connected =
       ConnectPlan(graph, plan, GpuCostModel(plans), connect);
