@@ -1,12 +1,11 @@
 #include "backends/cuda/codegen/cuda_codegen.h"
 
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "backends/cuda/nvrtc/nvrtc.h"
-#include "backends/gpu_text/function_bytes.h"
+#include "backends/gpu_text/kernel_reports.h"
 #include "backends/gpu_text/prelude.h"
 #include "backends/gpu_text/text.h"
 #include "backends/lowering/gpu_thread.h"
@@ -49,15 +48,7 @@ class CudaCodegen : public backends::Codegen {
                          "#line 1 \"kernels\"\n", text),
             "kernels.cu",
             std::string(absl::StripPrefix(spec_.target(), kPrefix))));
-    const std::map<std::string, int64_t> bytes =
-        gpu_text::FunctionBytes(module.bytes);
-    for (const ScalarKernel& kernel : kernels) {
-      KernelReport report;
-      report.name = kernel.name;
-      const auto found = bytes.find(kernel.name);
-      if (found != bytes.end()) report.code_bytes = found->second;
-      module.kernels.push_back(std::move(report));
-    }
+    module.kernels = gpu_text::KernelReports(kernels, module.bytes);
     return module;
   }
 

@@ -1,13 +1,12 @@
 #include "backends/emulator/codegen/emulator_codegen.h"
 
-#include <map>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "backends/emulator/codegen/shim_files.h"
 #include "backends/emulator/module_abi.h"
-#include "backends/gpu_text/function_bytes.h"
+#include "backends/gpu_text/kernel_reports.h"
 #include "backends/gpu_text/text.h"
 #include "backends/lowering/gpu_thread.h"
 #include "base/status_macros.h"
@@ -56,15 +55,7 @@ class EmulatorCodegen : public backends::Codegen {
     Module module;
     module.target = spec_.target();
     TW_ASSIGN_OR_RETURN(module.bytes, CompileSharedObject(source, compiler));
-    const std::map<std::string, int64_t> bytes =
-        gpu_text::FunctionBytes(module.bytes);
-    for (const ScalarKernel& kernel : kernels) {
-      KernelReport report;
-      report.name = kernel.name;
-      const auto found = bytes.find(kernel.name);
-      if (found != bytes.end()) report.code_bytes = found->second;
-      module.kernels.push_back(std::move(report));
-    }
+    module.kernels = gpu_text::KernelReports(kernels, module.bytes);
     return module;
   }
 
