@@ -274,7 +274,7 @@ SELF_TABLE = '''
 3 codegen = //backends:codegen* : sketch
 4 cpu = //backends/cpu : device ; tests codegen
 4 measure = //measure : codegen
-5 search = //search : //measure:store
+5 search = //search : //measure/record:store
 7 tools = //tools : * ; top
 7 docs = //docs : ; top
 7 root = //: : ; top
@@ -306,7 +306,7 @@ SELF_CASES = [
     ({'backends/cpu': lib('c', ['//backends:codegen'])}, 'must not'),
     ({'backends/cpu': lib('c', ['//backends:codegen'], 'cc_test')}, None),
     ({'backends/cpu': lib('c', ['//sketch:s'], more='testonly = True')}, None),
-    ({'search': lib('s', ['//measure:store', '//graph:g'])}, None),
+    ({'search': lib('s', ['//measure/record:store', '//graph:g'])}, None),
     ({'search': lib('s', ['//measure:worker'])}, 'must not depend on //measure:worker'),
     ({'measure': lib('m', ['//search:s'])}, 'must not'),
     ({'graph': lib('g', ['//data:d'])}, 'must not'),

@@ -36,10 +36,10 @@ class Codegen {
   // The spec this generator was made for.
   virtual const DeviceSpec& spec() const = 0;
   // Tile tier -> scalar tier as this target likes it:
-  // backends/lowering:legalize with the target's VectorTarget, then the passes
-  // that the target asks for (streaming stores, expanded functions). The
-  // scalar tier that comes out is all there is: Emit, the interpreter and the
-  // cache simulator read it. Unimplemented names what the target cannot
+  // backends/lowering/vectorize:legalize with the target's VectorTarget, then
+  // the passes that the target asks for (streaming stores, expanded functions).
+  // The scalar tier that comes out is all there is: Emit, the interpreter and
+  // the cache simulator read it. Unimplemented names what the target cannot
   // express.
   virtual absl::StatusOr<kernel_ir::ScalarKernel> Legalize(
       const kernel_ir::Kernel& kernel) const = 0;

@@ -17,8 +17,8 @@
 #include "compiler/test_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/text_form.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {

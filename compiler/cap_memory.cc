@@ -6,10 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "tilegraph/access.h"
-#include "tilegraph/bands.h"
-#include "tilegraph/choose_bands.h"
-#include "tilegraph/simplify.h"
+#include "tilegraph/analysis/access.h"
+#include "tilegraph/expr/simplify.h"
+#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/choose_bands.h"
 
 namespace tilewright {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "frontends/onnx/import_model.h"
-#include "tilegraph/box_copy.h"
-#include "tilegraph/plan.h"
+#include "tilegraph/plan/plan.h"
+#include "tilegraph/rewrite/box_copy.h"
 
 namespace tilewright {
 
@@ -21,7 +21,8 @@ struct CapOptions {
   bool operator_by_operator = false;
 };
 
-// `model` in bands (tilegraph/choose_bands.h). Errors as of ChooseBands.
+// `model` in bands (tilegraph/rewrite/choose_bands.h). Errors as of
+// ChooseBands.
 absl::StatusOr<ImportedModel> CapMemory(const ImportedModel& model,
                                         const CapOptions& options);
 

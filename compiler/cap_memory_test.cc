@@ -16,9 +16,9 @@
 #include "gtest/gtest.h"
 #include "runtime/model.h"
 #include "runtime/session.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/random_graph.h"
-#include "tilegraph/text_form.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/testing/random_graph.h"
+#include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {

@@ -12,15 +12,15 @@
 #include "backends/codegen.h"
 #include "compiler/cap_memory.h"
 #include "compiler/kernel_maker.h"
-#include "compiler/kernel_times.h"
+#include "compiler/records/kernel_times.h"
 #include "compiler/schedule_source.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/format/program.pb.h"
+#include "tilegraph/cost/group_cost.h"
 #include "tilegraph/decision/table.h"
-#include "tilegraph/plan.h"
-#include "tilegraph/tensor_graph.h"
-#include "tilegraph/tiling/connect_plan.h"
-#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/fuse/connect_plan.h"
+#include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/plan/plan.h"
 
 namespace tilewright {
 
@@ -48,8 +48,8 @@ struct CompiledModel {
   // What inspect shows.
   TensorGraph graph;  // the model's, rewritten for the device: what was planned
   Plan plan;
-  // Above groups (tilegraph/plan_decisions.h): what the options left open, and
-  // who answered: "rules" or a source's name.
+  // Above groups (tilegraph/plan/plan_decisions.h): what the options left open,
+  // and who answered: "rules" or a source's name.
   DecisionTable plan_decisions;
   std::string plan_source;
   // With Connect::kTileGraph: what was joined of which groups, and why.

@@ -14,8 +14,8 @@
 #include "compiler/compile.h"
 #include "compiler/kernel_maker.h"
 #include "runtime/format/program.pb.h"
-#include "tilegraph/plan.h"
-#include "tilegraph/tensor_graph.h"
+#include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/plan/plan.h"
 
 namespace tilewright {
 

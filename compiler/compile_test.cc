@@ -23,10 +23,10 @@
 #include "gtest/gtest.h"
 #include "runtime/model.h"
 #include "runtime/session.h"
-#include "tilegraph/bf16_contractions.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/text_form.h"
-#include "tilegraph/winograd.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/rewrite/bf16_contractions.h"
+#include "tilegraph/rewrite/winograd.h"
+#include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {

@@ -9,11 +9,11 @@
 #include "absl/strings/str_split.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
-#include "sketch/decision_names.h"
+#include "sketch/rules/shared/decision_names.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
-#include "tilegraph/kernel_key.h"
-#include "tilegraph/plan_decisions.h"
+#include "tilegraph/plan/kernel_key.h"
+#include "tilegraph/plan/plan_decisions.h"
 
 namespace tilewright {
 namespace {

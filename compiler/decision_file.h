@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "compiler/schedule_source.h"
 #include "tilegraph/decision/table.h"
-#include "tilegraph/plan.h"
+#include "tilegraph/plan/plan.h"
 
 namespace tilewright {
 

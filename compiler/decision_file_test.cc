@@ -14,9 +14,9 @@
 #include "compiler/schedule_source.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "sketch/default_schedule.h"
-#include "sketch/generator.h"
-#include "sketch/workload.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/rules/generator.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "runtime/format/program.pb.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/tensor_graph.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {
 

@@ -14,7 +14,7 @@
 #include "compiler/test_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tilegraph/text_form.h"
+#include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {

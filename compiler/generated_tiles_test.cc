@@ -12,10 +12,10 @@
 #include "compiler/group_workload.h"
 #include "compiler/kernel_maker.h"
 #include "gtest/gtest.h"
-#include "tilegraph/plan.h"
-#include "tilegraph/random_graph.h"
-#include "tilegraph/tiling/connect_plan.h"
-#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/cost/group_cost.h"
+#include "tilegraph/fuse/connect_plan.h"
+#include "tilegraph/plan/plan.h"
+#include "tilegraph/testing/random_graph.h"
 
 namespace tilewright {
 namespace {

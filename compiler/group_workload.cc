@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/check.h"
-#include "tilegraph/access.h"
-#include "tilegraph/canonical_group.h"
-#include "tilegraph/operations.h"
+#include "tilegraph/analysis/access.h"
+#include "tilegraph/ir/operations.h"
+#include "tilegraph/plan/canonical_group.h"
 
 namespace tilewright {
 namespace {

@@ -1,6 +1,6 @@
 // From a group of the plan to the workload that its KernelKey
-// (tilegraph/canonical_group.h) is the text of, so that groups of equal shape
-// share schedule, kernel and records.
+// (tilegraph/plan/canonical_group.h) is the text of, so that groups of equal
+// shape share schedule, kernel and records.
 #ifndef TILEWRIGHT_COMPILER_GROUP_WORKLOAD_H_
 #define TILEWRIGHT_COMPILER_GROUP_WORKLOAD_H_
 
@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "sketch/fused_wishes.h"
-#include "sketch/workload.h"
-#include "tilegraph/plan.h"
+#include "sketch/trace/fused_wishes.h"
+#include "sketch/trace/workload.h"
+#include "tilegraph/plan/plan.h"
 
 namespace tilewright {
 

@@ -22,12 +22,12 @@
 #include "gtest/gtest.h"
 #include "runtime/model.h"
 #include "runtime/session.h"
-#include "tilegraph/canonical_group.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/host_tensor.h"
-#include "tilegraph/known_zeros.h"
-#include "tilegraph/random_graph.h"
-#include "tilegraph/text_form.h"
+#include "tilegraph/analysis/known_zeros.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/plan/canonical_group.h"
+#include "tilegraph/testing/random_graph.h"
+#include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {

@@ -9,8 +9,8 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "compiler/rewrite_model.h"
-#include "measure/input_sets.h"
-#include "measure/reference.h"
+#include "measure/inputs/input_sets.h"
+#include "tilegraph/reference/reference.h"
 
 namespace tilewright {
 namespace {

@@ -16,14 +16,14 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "frontends/onnx/import_model.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {
 
 // How far results may be off, as a multiple of the sampled error.
 inline constexpr double kErrorFactor = 16;
 // F(4, 3) of --allow=winograd4 errs up to 10 times as much as the direct form
-// (tilegraph/winograd.h).
+// (tilegraph/rewrite/winograd.h).
 inline constexpr double kWinograd4Factor = 16;
 // A sample may happen to be nearly exact, and says nothing of what happens
 // inside a sum: a limit is at least what one kernel with a sum of that many

@@ -11,7 +11,7 @@
 #include "compiler/test_model.h"
 #include "frontends/onnx/testing/random_network.h"
 #include "gtest/gtest.h"
-#include "tilegraph/text_form.h"
+#include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {

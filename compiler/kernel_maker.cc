@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "backends/lowering/lower.h"
+#include "backends/lowering/tile/lower.h"
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "sketch/default_schedule.h"
-#include "sketch/generator.h"
-#include "sketch/replay.h"
-#include "sketch/staged_schedule.h"
+#include "sketch/fused/staged_schedule.h"
+#include "sketch/replay/replay.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/rules/generator.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
 

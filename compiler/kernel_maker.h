@@ -1,11 +1,12 @@
 // Kernels of groups: scheduled, lowered and legalized. Groups of equal workload
 // share one; fused groups only if the plan wishes the same of them, too.
 //
-// A group has several generators of schedules (sketch/default_schedule.h): the
-// kernel is the first one's whose schedule replays, lowers and is legal, so
-// that every group that can be expressed gets one. A fused group has a single
-// generator, "fused": without a kernel it is taken apart. A source of schedules
-// (a person's decisions, records) comes before the rules.
+// A group has several generators of schedules
+// (sketch/rules/default_schedule.h): the kernel is the first one's whose
+// schedule replays, lowers and is legal, so that every group that can be
+// expressed gets one. A fused group has a single generator, "fused": without a
+// kernel it is taken apart. A source of schedules (a person's decisions,
+// records) comes before the rules.
 #ifndef TILEWRIGHT_COMPILER_KERNEL_MAKER_H_
 #define TILEWRIGHT_COMPILER_KERNEL_MAKER_H_
 
@@ -23,9 +24,9 @@
 #include "backends/kernel_ir/tile_ir.h"
 #include "compiler/group_workload.h"
 #include "compiler/schedule_source.h"
-#include "sketch/schedule.h"
+#include "sketch/trace/schedule.h"
 #include "tilegraph/decision/table.h"
-#include "tilegraph/kernel_key.h"
+#include "tilegraph/plan/kernel_key.h"
 
 namespace tilewright {
 

@@ -9,9 +9,9 @@
 #include "base/check.h"
 #include "base/fingerprint.h"
 #include "compiler/zero_fill.h"
-#include "tilegraph/bands.h"
-#include "tilegraph/buffer_plan.h"
-#include "tilegraph/winograd.h"
+#include "tilegraph/ir/buffer_plan.h"
+#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/winograd.h"
 
 namespace tilewright {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/format/program.pb.h"
-#include "tilegraph/box_copy.h"
-#include "tilegraph/plan.h"
+#include "tilegraph/plan/plan.h"
+#include "tilegraph/rewrite/box_copy.h"
 
 namespace tilewright {
 
@@ -18,7 +18,7 @@ struct GroupLaunch {
   int kernel;  // index in Program::kernels; -1: it only moves
   // By argument: the model's tensor, what it is packed to if it is a constant,
   // where in the tensor's buffer it begins, and, of constants, m if the kernel
-  // takes the filters of F(m, 3) for it (tilegraph/winograd.h); else 0.
+  // takes the filters of F(m, 3) for it (tilegraph/rewrite/winograd.h); else 0.
   std::vector<TensorId> args;
   std::vector<Layout> layouts;
   std::vector<int64_t> offset_bytes;

@@ -18,9 +18,9 @@
 #include "compiler/compile.h"
 #include "compiler/test_model.h"
 #include "gtest/gtest.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/random_graph.h"
-#include "tilegraph/text_form.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/testing/random_graph.h"
+#include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "tilegraph/bf16_contractions.h"
-#include "tilegraph/graph_rewrite.h"
-#include "tilegraph/plain_outputs.h"
-#include "tilegraph/winograd.h"
-#include "tilegraph/winograd_cost.h"
+#include "tilegraph/ir/graph_rewrite.h"
+#include "tilegraph/rewrite/bf16_contractions.h"
+#include "tilegraph/rewrite/plain_outputs.h"
+#include "tilegraph/rewrite/winograd.h"
+#include "tilegraph/rewrite/winograd_cost.h"
 
 namespace tilewright {
 namespace {
@@ -15,7 +15,8 @@ namespace {
 // Winograd must be faster by this much: estimates are rough, and weights grow.
 constexpr double kLeastGain = 1.15;
 // Longer sums of products would have to be blocked, for their rounding
-// (sketch/reduce_loops.h): UNet's of 1024 still err as little as direct ones.
+// (sketch/rules/shared/reduce_loops.h): UNet's of 1024 still err as little as
+// direct ones.
 constexpr int64_t kMostChannels = 1024;
 
 bool Allows(const std::vector<std::string>& allow, const char* name) {

@@ -1,7 +1,8 @@
 // Rewrites of a model's graph that depend on the device and on what the user
-// allows: contractions with operands in bf16 (tilegraph/bf16_contractions.h),
-// convolutions of 3x3 marked for Winograd (tilegraph/winograd.h) where that is
-// faster, those that end the model with a copy (tilegraph/plain_outputs.h).
+// allows: contractions with operands in bf16
+// (tilegraph/rewrite/bf16_contractions.h), convolutions of 3x3 marked for
+// Winograd (tilegraph/rewrite/winograd.h) where that is faster, those that end
+// the model with a copy (tilegraph/rewrite/plain_outputs.h).
 #ifndef TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 #define TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 
@@ -10,7 +11,7 @@
 
 #include "backends/spec/device_spec.pb.h"
 #include "frontends/onnx/import_model.h"
-#include "tilegraph/plan.h"
+#include "tilegraph/plan/plan.h"
 
 namespace tilewright {
 

@@ -9,11 +9,11 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
-#include "sketch/generator.h"
-#include "sketch/schedule.h"
-#include "sketch/workload.h"
+#include "sketch/rules/generator.h"
+#include "sketch/trace/schedule.h"
+#include "sketch/trace/workload.h"
 #include "tilegraph/decision/table.h"
-#include "tilegraph/plan.h"
+#include "tilegraph/plan/plan.h"
 
 namespace tilewright {
 
@@ -26,7 +26,7 @@ struct SourcedSchedule {
   bool required = false;
 };
 
-// What stands above groups (tilegraph/plan_decisions.h).
+// What stands above groups (tilegraph/plan/plan_decisions.h).
 struct SourcedPlan {
   PlanOptions options;
   DecisionTable decisions;

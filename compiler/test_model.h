@@ -10,8 +10,8 @@
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/session.h"
-#include "tilegraph/host_tensor.h"
-#include "tilegraph/tensor_graph.h"
+#include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/format/program.pb.h"
-#include "tilegraph/layout.h"
+#include "tilegraph/ir/layout.h"
 
 namespace tilewright {
 

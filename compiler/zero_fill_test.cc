@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "gtest/gtest.h"
-#include "tilegraph/layout.h"
+#include "tilegraph/ir/layout.h"
 
 namespace tilewright {
 namespace {

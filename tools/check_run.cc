@@ -15,7 +15,7 @@
 #include "base/status_macros.h"
 #include "compiler/group_workload.h"
 #include "compiler/rewrite_model.h"
-#include "tilegraph/layout.h"
+#include "tilegraph/ir/layout.h"
 
 namespace tilewright::tools {
 namespace {
@@ -24,7 +24,7 @@ using measure::JudgeRunOptions;
 using measure::RunJudgement;
 
 // Relative error of an operation on bf16, and how much wider bounds of large
-// Winograd tiles are (measure/verifier.h).
+// Winograd tiles are (measure/verify/verifier.h).
 constexpr double kBf16Unit = 0x1p-9;
 constexpr double kWinograd4Scale = 16;
 

@@ -1,5 +1,6 @@
 // run --check: one run of a compiled model, every tensor that its kernels leave
-// in memory judged against the model as it was imported (measure/judge_run.h).
+// in memory judged against the model as it was imported
+// (measure/verify/judge_run.h).
 #ifndef TILEWRIGHT_TOOLS_CHECK_RUN_H_
 #define TILEWRIGHT_TOOLS_CHECK_RUN_H_
 
@@ -9,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "frontends/onnx/import_model.h"
-#include "measure/input_sets.h"
-#include "measure/judge_run.h"
+#include "measure/inputs/input_sets.h"
+#include "measure/verify/judge_run.h"
 #include "runtime/session.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/host_tensor.h"
 #include "tools/json.h"
 #include "tools/model_source.h"
 

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/session.h"
-#include "tools/command_line.h"
+#include "tools/commands/command_line.h"
 #include "tools/model_io.h"
 #include "tools/model_source.h"
 

@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "tilegraph/decision/table.h"
-#include "tilegraph/kernel_key.h"
+#include "tilegraph/plan/kernel_key.h"
 
 namespace tilewright::tools {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
-#include "tools/command_line.h"
+#include "tools/commands/command_line.h"
 
 namespace tilewright::tools {
 

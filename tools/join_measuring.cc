@@ -11,9 +11,9 @@
 #include "base/file.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
-#include "measure/parallel_measurer.h"
+#include "measure/parallel/parallel_measurer.h"
 #include "measure/worker/process_pool.h"
-#include "tilegraph/plan.h"
+#include "tilegraph/plan/plan.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

@@ -11,11 +11,11 @@
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
 #include "compiler/compile.h"
-#include "compiler/kernel_times.h"
-#include "measure/measurer.h"
-#include "measure/store.h"
-#include "measure/worker_pool.h"
-#include "tools/command_line.h"
+#include "compiler/records/kernel_times.h"
+#include "measure/parallel/measurer.h"
+#include "measure/parallel/worker_pool.h"
+#include "measure/record/store.h"
+#include "tools/commands/command_line.h"
 
 namespace tilewright::tools {
 

@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "compiler/element_types.h"
 #include "runtime/format/element_type.h"
-#include "tilegraph/new_tensor.h"
+#include "tilegraph/expr/new_tensor.h"
 #include "tools/tensor_files.h"
 
 namespace tilewright::tools {

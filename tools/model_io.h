@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "measure/input_sets.h"
+#include "measure/inputs/input_sets.h"
 #include "runtime/format/program.pb.h"
 #include "runtime/session.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright::tools {
 

@@ -15,8 +15,8 @@
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/model.h"
-#include "tilegraph/host_tensor.h"
-#include "tools/command_line.h"
+#include "tilegraph/expr/host_tensor.h"
+#include "tools/commands/command_line.h"
 
 namespace tilewright::tools {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "measure/record.pb.h"
-#include "measure/store.h"
+#include "measure/record/record.pb.h"
+#include "measure/record/store.h"
 
 namespace tilewright::tools {
 

@@ -8,7 +8,7 @@
 
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "measure/test_records.h"
+#include "measure/record/test_records.h"
 
 namespace tilewright::tools {
 namespace {

@@ -10,11 +10,11 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/decision_file.h"
-#include "compiler/nearest_source.h"
-#include "compiler/record_source.h"
+#include "compiler/records/nearest_source.h"
+#include "compiler/records/record_source.h"
 #include "compiler/schedule_source.h"
-#include "measure/store.h"
-#include "tools/command_line.h"
+#include "measure/record/store.h"
+#include "tools/commands/command_line.h"
 
 namespace tilewright::tools {
 

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/tensor_proto.h"
-#include "tilegraph/new_tensor.h"
+#include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright::tools {
 namespace {

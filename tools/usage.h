@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "tools/command_line.h"
+#include "tools/commands/command_line.h"
 
 namespace tilewright::tools {
 

@@ -5,7 +5,7 @@
 
 #include "backends/kernel_ir/interpreter.h"
 #include "base/status_macros.h"
-#include "tilegraph/dtype.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::cache_sim {
 namespace {

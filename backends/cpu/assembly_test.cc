@@ -19,7 +19,7 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tilegraph/expr.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::cpu {
 namespace {

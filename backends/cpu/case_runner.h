@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
 #include "backends/device.h"
-#include "backends/lowering/random_case.h"
+#include "backends/lowering/testing/random_case.h"
 
 namespace tilewright::cpu {
 

@@ -13,10 +13,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/cpu/case_runner.h"
-#include "backends/lowering/decided_case.h"
-#include "backends/lowering/random_case.h"
+#include "backends/lowering/testing/decided_case.h"
+#include "backends/lowering/testing/random_case.h"
 #include "gtest/gtest.h"
-#include "sketch/sample_groups.h"
+#include "sketch/testing/sample_groups.h"
 #include "tilegraph/decision/policies.h"
 
 namespace tilewright::cpu {

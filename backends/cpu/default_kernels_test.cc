@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/case_runner.h"
-#include "backends/lowering/default_case.h"
+#include "backends/lowering/testing/default_case.h"
 #include "gtest/gtest.h"
 
 namespace tilewright::cpu {

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "backends/cpu/codegen/cpu_codegen.h"
-#include "backends/lowering/lower.h"
+#include "backends/lowering/tile/lower.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "sketch/default_schedule.h"
-#include "sketch/dot_workloads.h"
-#include "sketch/replay.h"
+#include "sketch/replay/replay.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/testing/dot_workloads.h"
 
 namespace tilewright::cpu {
 namespace {

@@ -19,8 +19,8 @@
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/intrinsics.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/ir/intrinsics.h"
 
 namespace tilewright::cpu {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "backends/cpu/case_runner.h"
-#include "backends/lowering/default_case.h"
+#include "backends/lowering/testing/default_case.h"
 #include "gtest/gtest.h"
-#include "sketch/dot_workloads.h"
+#include "sketch/testing/dot_workloads.h"
 
 namespace tilewright::cpu {
 namespace {

@@ -10,8 +10,8 @@
 #include "backends/cpu/device/cpu_device.h"
 #include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/scalar_ir.h"
-#include "backends/lowering/expand_functions.h"
-#include "backends/lowering/function_oracle.h"
+#include "backends/lowering/passes/expand_functions.h"
+#include "backends/lowering/testing/function_oracle.h"
 #include "base/status_macros.h"
 
 namespace tilewright::cpu {

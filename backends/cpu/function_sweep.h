@@ -1,5 +1,5 @@
-// Runs the functions of lowering:expand_functions through the CPU backend over
-// many floats and compares them with the oracle.
+// Runs the functions of backends/lowering/passes:expand_functions through the
+// CPU backend over many floats and compares them with the oracle.
 #ifndef TILEWRIGHT_BACKENDS_CPU_FUNCTION_SWEEP_H_
 #define TILEWRIGHT_BACKENDS_CPU_FUNCTION_SWEEP_H_
 
@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "backends/device.h"
 #include "backends/spec/device_spec.pb.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/expr.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::cpu {
 

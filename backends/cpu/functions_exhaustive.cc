@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "backends/cpu/function_sweep.h"
-#include "backends/lowering/function_oracle.h"
+#include "backends/lowering/testing/function_oracle.h"
 #include "backends/spec/cpu_features.h"
 #include "backends/spec/host_spec.h"
 #include "base/status_macros.h"
-#include "tilegraph/dtype.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::cpu {
 namespace {

@@ -12,13 +12,13 @@
 #include "backends/cpu/function_sweep.h"
 #include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/interpreter.h"
-#include "backends/lowering/function_oracle.h"
+#include "backends/lowering/testing/function_oracle.h"
 #include "backends/spec/cpu_features.h"
 #include "backends/spec/host_spec.h"
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "tilegraph/dtype.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::cpu {
 namespace {

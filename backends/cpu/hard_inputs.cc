@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "backends/lowering/error_bound.h"
+#include "backends/lowering/testing/error_bound.h"
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "tilegraph/host_tensor.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/tensor_graph.h"
+#include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::cpu {
 

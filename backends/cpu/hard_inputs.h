@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "backends/lowering/random_case.h"
+#include "backends/lowering/testing/random_case.h"
 
 namespace tilewright::cpu {
 

@@ -13,14 +13,14 @@
 #include "absl/strings/strip.h"
 #include "backends/codegen.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
-#include "backends/lowering/lower.h"
+#include "backends/lowering/tile/lower.h"
 #include "backends/spec/device_spec.pb.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "sketch/default_schedule.h"
-#include "sketch/replay.h"
-#include "sketch/workload.h"
+#include "sketch/replay/replay.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::cpu {
 namespace {

@@ -11,12 +11,12 @@
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
 #include "backends/device.h"
-#include "backends/lowering/lower.h"
+#include "backends/lowering/tile/lower.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "sketch/default_schedule.h"
-#include "sketch/replay.h"
-#include "sketch/workload.h"
+#include "sketch/replay/replay.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/builder.h"
 #include "base/check.h"
-#include "tilegraph/dtype.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::cpu {
 namespace {

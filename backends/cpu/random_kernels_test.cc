@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backends/cpu/case_runner.h"
-#include "backends/lowering/random_case.h"
+#include "backends/lowering/testing/random_case.h"
 #include "gtest/gtest.h"
 
 namespace tilewright::cpu {

@@ -10,12 +10,12 @@
 
 #include "backends/cpu/case_runner.h"
 #include "backends/cpu/hard_inputs.h"
-#include "backends/lowering/default_case.h"
+#include "backends/lowering/testing/default_case.h"
 #include "backends/spec/device_spec.pb.h"
 #include "gtest/gtest.h"
-#include "sketch/staged_outputs.h"
-#include "sketch/staged_windows.h"
-#include "sketch/staged_workloads.h"
+#include "sketch/testing/staged_outputs.h"
+#include "sketch/testing/staged_windows.h"
+#include "sketch/testing/staged_workloads.h"
 
 namespace tilewright::cpu {
 namespace {

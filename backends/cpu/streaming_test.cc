@@ -10,7 +10,7 @@
 #include "backends/device.h"
 #include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/scalar_ir.h"
-#include "backends/lowering/stream_stores.h"
+#include "backends/lowering/passes/stream_stores.h"
 #include "backends/spec/host_spec.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"

@@ -8,11 +8,11 @@
 #include "backends/cts/compare.h"
 #include "backends/cts/values.h"
 #include "backends/kernel_ir/builder.h"
-#include "backends/lowering/expand_functions.h"
+#include "backends/lowering/passes/expand_functions.h"
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "tilegraph/expr.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::cts {
 namespace {

@@ -12,8 +12,8 @@
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright::cts {
 namespace {

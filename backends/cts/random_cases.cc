@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "tilegraph/expr.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::cts {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright::cts {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright::gpu_text {
 namespace {

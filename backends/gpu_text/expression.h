@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tilegraph/dtype.h"
-#include "tilegraph/expr.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::gpu_text {
 

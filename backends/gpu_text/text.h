@@ -20,7 +20,7 @@
 namespace tilewright::gpu_text {
 
 // Without prelude. Unimplemented names an operation that has no text: functions
-// that lowering:expand_functions replaces. REQUIRES: verified.
+// that backends/lowering/passes:expand_functions replaces. REQUIRES: verified.
 absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel);
 
 // All kernels of a module, without prelude. InvalidArgument if a name is no

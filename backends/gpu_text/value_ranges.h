@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backends/kernel_ir/scalar_ir.h"
-#include "tilegraph/interval.h"
+#include "tilegraph/expr/interval.h"
 
 namespace tilewright::gpu_text {
 

@@ -21,7 +21,7 @@
 
 #include "absl/types/span.h"
 #include "backends/kernel_ir/scalar_ir.h"
-#include "tilegraph/expr.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::kernel_ir {
 

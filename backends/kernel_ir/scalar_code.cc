@@ -6,8 +6,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "tilegraph/interpreter.h"
-#include "tilegraph/interval.h"
+#include "tilegraph/expr/interval.h"
+#include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright::kernel_ir::internal {
 namespace {
@@ -23,7 +23,7 @@ void Put(char* p, int lane, T value) {
   std::memcpy(p + lane * sizeof(T), &value, sizeof(T));
 }
 
-// Any operation, by the definition of tilegraph/interpreter.h.
+// Any operation, by the definition of tilegraph/interpret/interpreter.h.
 const Code* Slow(Machine& m, const Code* c) {
   const int operands = c->op == Op::kSelect ? 3 : c->op >= Op::kAdd ? 2 : 1;
   Scalar in[3];

@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "tilegraph/expr.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/expr.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright::kernel_ir::internal {
 

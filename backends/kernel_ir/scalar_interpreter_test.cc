@@ -9,8 +9,8 @@
 #include "backends/kernel_ir/scalar_ir.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "tilegraph/host_tensor.h"
-#include "tilegraph/interpreter.h"
+#include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright::kernel_ir {
 namespace {

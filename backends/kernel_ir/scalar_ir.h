@@ -16,9 +16,9 @@
 
 #include "absl/status/status.h"
 #include "backends/kernel_ir/tile_ir.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/expr.h"
-#include "tilegraph/intrinsics.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/expr.h"
+#include "tilegraph/ir/intrinsics.h"
 
 namespace tilewright::kernel_ir {
 
@@ -33,8 +33,8 @@ struct RegType {
   std::string name;  // for listings, may be empty
 };
 
-// dst = op(operands): arithmetic of tilegraph/expr.h on equal lanes (kSelect,
-// kCast, ... included; never kVar or kLoad).
+// dst = op(operands): arithmetic of tilegraph/expr/expr.h on equal lanes
+// (kSelect, kCast, ... included; never kVar or kLoad).
 struct OpInst {
   Reg dst;
   Op op;
@@ -67,10 +67,10 @@ struct LookupInst {
   Reg dst, source;
   std::vector<float> values;
 };
-// dst = acc + sums of short groups of products (tilegraph/intrinsics.h): lane i
-// adds a[g] * b[i * group + g] over g. The dtype of `a` tells which: u8 with s8
-// and i32 sums, groups of four; u16, the bits of bf16, with f32 sums, groups of
-// two. `a` has `group` lanes, `b` group * lanes.
+// dst = acc + sums of short groups of products (tilegraph/ir/intrinsics.h):
+// lane i adds a[g] * b[i * group + g] over g. The dtype of `a` tells which: u8
+// with s8 and i32 sums, groups of four; u16, the bits of bf16, with f32 sums,
+// groups of two. `a` has `group` lanes, `b` group * lanes.
 struct DotInst {
   Reg dst, acc, a, b;
 };

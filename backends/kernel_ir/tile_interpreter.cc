@@ -10,8 +10,8 @@
 #include "backends/kernel_ir/scalar_code.h"
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/interval.h"
+#include "tilegraph/expr/interval.h"
+#include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright::kernel_ir {
 namespace {

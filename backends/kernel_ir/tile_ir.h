@@ -1,7 +1,7 @@
 // Kernel IR, tile tier: loops over tiles and operations on whole tiles. It
 // knows buffers, layouts and tails; it knows no vector width, no register and
 // no instruction. Replaying a schedule yields this tier and nothing else does
-// (backends/lowering:lower).
+// (backends/lowering/tile:lower).
 //
 // All extents are constants: lowering has partitioned loops so that interior
 // tiles carry no predicate and edge tiles are smaller boxes, wherever that is
@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "tilegraph/combiner.h"
-#include "tilegraph/expr.h"
-#include "tilegraph/layout.h"
+#include "tilegraph/expr/expr.h"
+#include "tilegraph/ir/combiner.h"
+#include "tilegraph/ir/layout.h"
 
 namespace tilewright::kernel_ir {
 
@@ -48,7 +48,7 @@ struct For {
   int64_t extent;
   Kind kind = Kind::kSerial;  // kTask loops are the outermost, perfectly nested
   std::vector<Stmt> body;
-  // What the schedule asks for (sketch/block_tree.h: LoopHints).
+  // What the schedule asks for (sketch/tree/block_tree.h: LoopHints).
   struct Hints {
     int unroll = 0;
     int prefetch = -1;

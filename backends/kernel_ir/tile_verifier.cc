@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "base/status_macros.h"
-#include "tilegraph/interval.h"
-#include "tilegraph/simplify.h"
+#include "tilegraph/expr/interval.h"
+#include "tilegraph/expr/simplify.h"
 
 namespace tilewright::kernel_ir {
 namespace {

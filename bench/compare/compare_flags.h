@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "bench/compare/huge_pages.h"
 #include "bench/options/target_class.h"
-#include "tilegraph/plan.h"
+#include "tilegraph/plan/plan.h"
 
 namespace tilewright::bench {
 

@@ -34,8 +34,8 @@
 #include "bench/ort/ort_session.h"
 #include "bench/ort/test_data.h"
 #include "bench/ort/timing.h"
-#include "measure/peak/fma_peak.h"
-#include "tilegraph/plan.h"
+#include "measure/machine/fma_peak.h"
+#include "tilegraph/plan/plan.h"
 
 namespace tilewright::bench {
 namespace {

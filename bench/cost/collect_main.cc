@@ -30,9 +30,9 @@
 #include "bench/options/options.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
-#include "tilegraph/access.h"
-#include "tilegraph/tiling/estimate_key.h"
-#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/analysis/access.h"
+#include "tilegraph/cost/estimate_key.h"
+#include "tilegraph/cost/group_cost.h"
 
 namespace tilewright {
 namespace {

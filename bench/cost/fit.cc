@@ -12,7 +12,7 @@
 #include "base/fingerprint.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
-#include "tilegraph/tiling/kernel_seconds.h"
+#include "tilegraph/cost/kernel_seconds.h"
 
 namespace tilewright::bench {
 namespace {

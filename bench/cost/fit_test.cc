@@ -11,7 +11,7 @@
 #include "bench/cost/kernel_sample.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tilegraph/tiling/kernel_seconds.h"
+#include "tilegraph/cost/kernel_seconds.h"
 
 namespace tilewright::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "base/string_view.h"
-#include "tilegraph/dtype.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "tilegraph/tiling/kernel_features.h"
+#include "tilegraph/cost/kernel_features.h"
 
 namespace tilewright::bench {
 

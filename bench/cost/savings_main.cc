@@ -24,7 +24,7 @@
 #include "bench/options/options.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
-#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/cost/group_cost.h"
 
 namespace tilewright {
 namespace {

@@ -22,7 +22,7 @@
 #include "bench/options/options.h"
 #include "costmodel/cost_model.h"
 #include "costmodel/feature_matrix.h"
-#include "sketch/workload.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 namespace {

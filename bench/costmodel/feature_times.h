@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "backends/spec/device_spec.pb.h"
 #include "costmodel/cost_model.h"
-#include "sketch/workload.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 

@@ -9,7 +9,7 @@
 #include "costmodel/cost_model.h"
 #include "costmodel/feature_matrix.h"
 #include "gtest/gtest.h"
-#include "sketch/workload.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 namespace {

@@ -21,8 +21,8 @@
 #include "base/status_macros.h"
 #include "bench/decisions/kernel_count.h"
 #include "bench/options/options.h"
-#include "sketch/default_schedule.h"
-#include "sketch/workload.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 namespace {

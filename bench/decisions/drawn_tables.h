@@ -7,9 +7,9 @@
 
 #include "backends/codegen.h"
 #include "base/fingerprint.h"
-#include "sketch/generator.h"
-#include "sketch/schedule.h"
-#include "sketch/workload.h"
+#include "sketch/rules/generator.h"
+#include "sketch/trace/schedule.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 

@@ -10,10 +10,10 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "bench/decisions/kernel_of.h"
-#include "measure/latency_summary.h"
-#include "measure/median.h"
-#include "measure/workload_key.h"
-#include "sketch/generator.h"
+#include "measure/record/workload_key.h"
+#include "measure/stats/latency_summary.h"
+#include "measure/stats/median.h"
+#include "sketch/rules/generator.h"
 #include "tilegraph/decision/table.h"
 
 namespace tilewright::bench {

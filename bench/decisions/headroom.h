@@ -21,9 +21,9 @@
 
 #include "absl/status/statusor.h"
 #include "bench/decisions/drawn_tables.h"
-#include "measure/adaptive_evaluator.h"
-#include "measure/measurer.h"
-#include "sketch/schedule.h"
+#include "measure/parallel/adaptive_evaluator.h"
+#include "measure/parallel/measurer.h"
+#include "sketch/trace/schedule.h"
 
 namespace tilewright::bench {
 

@@ -17,8 +17,8 @@
 #include "bench/decisions/splits_generator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "measure/measurer.h"
-#include "sketch/workload.h"
+#include "measure/parallel/measurer.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
-#include "sketch/generator.h"
-#include "sketch/workload.h"
+#include "sketch/rules/generator.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 

@@ -3,8 +3,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "backends/lowering/lower.h"
-#include "sketch/replay.h"
+#include "backends/lowering/tile/lower.h"
+#include "sketch/replay/replay.h"
 
 namespace tilewright::bench {
 namespace {

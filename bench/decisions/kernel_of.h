@@ -5,8 +5,8 @@
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
 #include "base/fingerprint.h"
-#include "sketch/schedule.h"
-#include "sketch/workload.h"
+#include "sketch/trace/schedule.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 

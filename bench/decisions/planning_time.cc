@@ -8,12 +8,12 @@
 #include "absl/strings/str_format.h"
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "measure/median.h"
-#include "sketch/block_tree_verifier.h"
-#include "sketch/default_schedule.h"
-#include "sketch/generator.h"
-#include "sketch/replay.h"
-#include "sketch/staged_schedule.h"
+#include "measure/stats/median.h"
+#include "sketch/fused/staged_schedule.h"
+#include "sketch/replay/replay.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/rules/generator.h"
+#include "sketch/tree/block_tree_verifier.h"
 
 namespace tilewright::bench {
 namespace {

@@ -5,8 +5,8 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "sketch/staged_workloads.h"
-#include "sketch/workload.h"
+#include "sketch/testing/staged_workloads.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 namespace {

@@ -30,7 +30,7 @@
 #include "bench/measuring/named_workload.h"
 #include "bench/measuring/workload_main.h"
 #include "bench/options/options.h"
-#include "measure/parallel_measurer.h"
+#include "measure/parallel/parallel_measurer.h"
 #include "measure/worker/process_pool.h"
 
 namespace tilewright::bench {

@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "sketch/schedule.h"
+#include "sketch/trace/schedule.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/space.h"
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "sketch/generator.h"
-#include "sketch/workload.h"
+#include "sketch/rules/generator.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 

@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "bench/ort/test_data.h"
 #include "onnx/onnx_pb.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright::bench {
 namespace {

@@ -15,8 +15,8 @@
 #include "runtime/format/element_type.h"
 #include "runtime/model.h"
 #include "runtime/session.h"
-#include "tilegraph/tensor_graph.h"
-#include "tilegraph/verifier.h"
+#include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/ir/verifier.h"
 
 namespace tilewright::bench {
 namespace {

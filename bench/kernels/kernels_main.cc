@@ -29,7 +29,7 @@
 #include "bench/kernels/peer.h"
 #include "bench/kernels/targets.h"
 #include "bench/options/target_class.h"
-#include "measure/peak/fma_peak.h"
+#include "measure/machine/fma_peak.h"
 
 namespace tilewright::bench {
 namespace {

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "bench/ort/timing.h"
-#include "measure/peak/fma_peak.h"
-#include "measure/peak/memory_peak.h"
+#include "measure/machine/fma_peak.h"
+#include "measure/machine/memory_peak.h"
 
 namespace tilewright::bench {
 namespace {

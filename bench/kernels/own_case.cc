@@ -14,7 +14,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "compiler/compile.h"
-#include "tilegraph/interpreter.h"
+#include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright::bench {
 namespace {

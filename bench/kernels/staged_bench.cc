@@ -23,14 +23,14 @@
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
 #include "backends/device.h"
-#include "backends/lowering/lower.h"
+#include "backends/lowering/tile/lower.h"
 #include "base/status_macros.h"
 #include "bench/options/options.h"
-#include "sketch/default_schedule.h"
-#include "sketch/replay.h"
-#include "sketch/staged_outputs.h"
-#include "sketch/staged_schedule.h"
-#include "sketch/staged_workloads.h"
+#include "sketch/fused/staged_schedule.h"
+#include "sketch/replay/replay.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/testing/staged_outputs.h"
+#include "sketch/testing/staged_workloads.h"
 
 namespace tilewright::bench {
 namespace {

@@ -32,12 +32,12 @@
 #include "bench/measuring/near_default.h"
 #include "bench/measuring/workload_main.h"
 #include "bench/options/options.h"
-#include "measure/median.h"
-#include "measure/parallel_measurer.h"
+#include "measure/parallel/parallel_measurer.h"
+#include "measure/record/workload_key.h"
+#include "measure/stats/median.h"
 #include "measure/worker/process_pool.h"
-#include "measure/workload_key.h"
-#include "sketch/replay.h"
-#include "sketch/schedule.h"
+#include "sketch/replay/replay.h"
+#include "sketch/trace/schedule.h"
 
 namespace tilewright::bench {
 namespace {

@@ -40,10 +40,10 @@
 #include "bench/measuring/tuning_pass.h"
 #include "bench/measuring/workload_main.h"
 #include "bench/options/options.h"
-#include "measure/adaptive_evaluator.h"
-#include "measure/parallel_measurer.h"
+#include "measure/parallel/adaptive_evaluator.h"
+#include "measure/parallel/parallel_measurer.h"
+#include "measure/parallel/worker_pool.h"
 #include "measure/worker/process_pool.h"
-#include "measure/worker_pool.h"
 
 namespace tilewright::bench {
 namespace {

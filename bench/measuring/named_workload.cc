@@ -10,9 +10,9 @@
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "base/string_view.h"
-#include "sketch/default_schedule.h"
-#include "sketch/fused_wishes.h"
-#include "sketch/staged_schedule.h"
+#include "sketch/fused/staged_schedule.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/trace/fused_wishes.h"
 
 namespace tilewright::bench {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
-#include "sketch/generator.h"
-#include "sketch/schedule.h"
-#include "sketch/workload.h"
+#include "sketch/rules/generator.h"
+#include "sketch/trace/schedule.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 

@@ -1,8 +1,8 @@
 #include "bench/measuring/near_default.h"
 
 #include "base/status_macros.h"
-#include "sketch/default_schedule.h"
-#include "sketch/generator.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/rules/generator.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
 #include "tilegraph/decision/table.h"

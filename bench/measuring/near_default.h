@@ -5,9 +5,9 @@
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
 #include "base/random.h"
-#include "sketch/generator.h"
-#include "sketch/schedule.h"
-#include "sketch/workload.h"
+#include "sketch/rules/generator.h"
+#include "sketch/trace/schedule.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 

@@ -6,8 +6,8 @@
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "sketch/replay.h"
-#include "sketch/workload.h"
+#include "sketch/replay/replay.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 namespace {

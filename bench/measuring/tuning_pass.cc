@@ -13,11 +13,11 @@
 #include "base/status_macros.h"
 #include "bench/measuring/foreign_load.h"
 #include "bench/measuring/near_default.h"
-#include "measure/latency_summary.h"
-#include "measure/median.h"
-#include "measure/rank_selection.h"
-#include "measure/workload_key.h"
-#include "sketch/default_schedule.h"
+#include "measure/record/workload_key.h"
+#include "measure/stats/latency_summary.h"
+#include "measure/stats/median.h"
+#include "measure/stats/rank_selection.h"
+#include "sketch/rules/default_schedule.h"
 
 namespace tilewright::bench {
 namespace {

@@ -8,12 +8,12 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
-#include "measure/parallel_measurer.h"
-#include "measure/record.pb.h"
-#include "measure/worker_pool.h"
-#include "sketch/schedule.h"
-#include "sketch/schedule.pb.h"
-#include "sketch/workload.h"
+#include "measure/parallel/parallel_measurer.h"
+#include "measure/parallel/worker_pool.h"
+#include "measure/record/record.pb.h"
+#include "sketch/trace/schedule.h"
+#include "sketch/trace/schedule.pb.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 

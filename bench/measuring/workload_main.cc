@@ -2,8 +2,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/worker/cpu_worker.h"
 #include "base/string_view.h"
+#include "measure/worker/cpu/cpu_worker.h"
 #include "measure/worker/run_worker.h"
 
 namespace tilewright::bench {

@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
-#include "measure/device_candidate.h"
+#include "measure/verify/device_candidate.h"
 
 namespace tilewright::bench {
 namespace {

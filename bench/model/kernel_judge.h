@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "measure/verifier.h"
+#include "measure/verify/verifier.h"
 
 namespace tilewright::bench {
 

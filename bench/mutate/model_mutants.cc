@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "bench/ort/test_data.h"
-#include "measure/physical.h"
-#include "sketch/workload.h"
+#include "measure/verify/physical.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
 namespace {

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "compiler/group_workload.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/layout.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/ir/layout.h"
 
 namespace tilewright::bench {
 

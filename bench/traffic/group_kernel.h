@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "bench/traffic/kernel_chain.h"
 #include "compiler/kernel_maker.h"
-#include "tilegraph/plan.h"
-#include "tilegraph/tensor_graph.h"
+#include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/plan/plan.h"
 
 namespace tilewright::bench {
 

@@ -31,8 +31,8 @@
 #include "compiler/group_workload.h"
 #include "compiler/kernel_maker.h"
 #include "frontends/onnx/import_model.h"
-#include "tilegraph/tiling/group_cost.h"
-#include "tilegraph/tiling/joined_groups.h"
+#include "tilegraph/cost/group_cost.h"
+#include "tilegraph/fuse/joined_groups.h"
 
 namespace tilewright {
 namespace {

@@ -11,10 +11,10 @@
 #include "base/check.h"
 #include "compiler/rewrite_model.h"
 #include "frontends/onnx/import_model.h"
-#include "tilegraph/plan.h"
-#include "tilegraph/tiling/align/gpu_kernels.h"
-#include "tilegraph/tiling/connect_plan.h"
-#include "tilegraph/tiling/group_cost.h"
+#include "tilegraph/cost/group_cost.h"
+#include "tilegraph/fuse/connect_plan.h"
+#include "tilegraph/gpu/gpu_kernels.h"
+#include "tilegraph/plan/plan.h"
 
 namespace tilewright {
 namespace {

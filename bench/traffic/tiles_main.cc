@@ -29,8 +29,8 @@
 #include "compiler/compile.h"
 #include "compiler/kernel_maker.h"
 #include "frontends/onnx/import_model.h"
-#include "tilegraph/tiling/group_cost.h"
-#include "tilegraph/tiling/joined_groups.h"
+#include "tilegraph/cost/group_cost.h"
+#include "tilegraph/fuse/joined_groups.h"
 
 namespace tilewright {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tilegraph/dtype.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::costmodel {
 

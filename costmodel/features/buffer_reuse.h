@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "costmodel/features/statements.h"
-#include "sketch/block_tree.h"
+#include "sketch/tree/block_tree.h"
 
 namespace tilewright::costmodel {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "tilegraph/expr.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::costmodel {
 

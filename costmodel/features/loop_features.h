@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "sketch/block_tree.h"
+#include "sketch/tree/block_tree.h"
 
 namespace tilewright::costmodel {
 

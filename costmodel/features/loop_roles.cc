@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "tilegraph/expr_vars.h"
+#include "tilegraph/expr/expr_vars.h"
 
 namespace tilewright::costmodel {
 namespace {

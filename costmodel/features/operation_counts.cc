@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "tilegraph/combiner.h"
-#include "tilegraph/dtype.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/ir/combiner.h"
 
 namespace tilewright::costmodel {
 namespace {

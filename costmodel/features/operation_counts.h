@@ -3,8 +3,8 @@
 #ifndef TILEWRIGHT_COSTMODEL_FEATURES_OPERATION_COUNTS_H_
 #define TILEWRIGHT_COSTMODEL_FEATURES_OPERATION_COUNTS_H_
 
-#include "sketch/block_tree.h"
-#include "tilegraph/expr.h"
+#include "sketch/tree/block_tree.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::costmodel {
 

@@ -8,7 +8,7 @@
 
 #include "absl/types/span.h"
 #include "costmodel/features/index_form.h"
-#include "tilegraph/expr.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::costmodel {
 

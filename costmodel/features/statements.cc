@@ -8,7 +8,7 @@
 
 #include "absl/types/span.h"
 #include "costmodel/features/share_of_steps.h"
-#include "tilegraph/layout.h"
+#include "tilegraph/ir/layout.h"
 
 namespace tilewright::costmodel {
 namespace {

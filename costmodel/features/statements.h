@@ -9,7 +9,7 @@
 
 #include "costmodel/features/index_form.h"
 #include "costmodel/features/operation_counts.h"
-#include "sketch/block_tree.h"
+#include "sketch/tree/block_tree.h"
 
 namespace tilewright::costmodel {
 

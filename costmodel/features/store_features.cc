@@ -13,7 +13,7 @@
 #include "costmodel/features/buffer_reuse.h"
 #include "costmodel/features/loop_roles.h"
 #include "costmodel/features/statements.h"
-#include "tilegraph/dtype.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::costmodel {
 namespace {

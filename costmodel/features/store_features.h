@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "costmodel/feature_matrix.h"
-#include "sketch/block_tree.h"
+#include "sketch/tree/block_tree.h"
 
 namespace tilewright::costmodel {
 

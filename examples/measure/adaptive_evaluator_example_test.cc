@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "measure/adaptive_evaluator.h"
+#include "measure/parallel/adaptive_evaluator.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "measure/outliers.h"
+#include "measure/stats/outliers.h"
 
 namespace {
 

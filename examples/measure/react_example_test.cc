@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "gtest/gtest.h"
-#include "measure/react.h"
+#include "measure/parallel/react.h"
 
 namespace {
 

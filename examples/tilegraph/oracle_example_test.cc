@@ -12,12 +12,12 @@
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "tilegraph/combiner.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/expr.h"
-#include "tilegraph/host_tensor.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/tensor_graph.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/expr.h"
+#include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/ir/combiner.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "tilegraph/families.h"
+#include "tilegraph/analysis/families.h"
 
 namespace tilewright {
 

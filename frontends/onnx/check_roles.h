@@ -2,12 +2,12 @@
 #define TILEWRIGHT_FRONTENDS_ONNX_CHECK_ROLES_H_
 
 #include "absl/status/statusor.h"
-#include "tilegraph/tensor_graph.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {
 
-// Computes of an imported graph with roles (tilegraph/families.h), and what the
-// importer says are convolutions.
+// Computes of an imported graph with roles (tilegraph/analysis/families.h), and
+// what the importer says are convolutions.
 struct RoleCounts {
   int contractions = 0, convolutions = 0, imported_convolutions = 0;
 };

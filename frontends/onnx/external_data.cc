@@ -20,7 +20,7 @@
 #include "base/allocation.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/tensor_proto.h"
-#include "tilegraph/dtype.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright {
 namespace {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "frontends/onnx/check_sizes.h"
 #include "frontends/onnx/import_context.h"
+#include "frontends/onnx/schema/check_sizes.h"
 #include "frontends/onnx/tensor_proto.h"
-#include "tilegraph/interpreter.h"
+#include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright {
 namespace {

@@ -9,9 +9,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "frontends/onnx/op_context.h"
-#include "tilegraph/combiner.h"
-#include "tilegraph/expr.h"
-#include "tilegraph/tensor_graph.h"
+#include "tilegraph/expr/expr.h"
+#include "tilegraph/ir/combiner.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {
 

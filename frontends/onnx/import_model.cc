@@ -7,8 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/allocation.h"
 #include "base/status_macros.h"
-#include "frontends/onnx/check_attributes.h"
-#include "frontends/onnx/check_sizes.h"
 #include "frontends/onnx/fold_batch_norm.h"
 #include "frontends/onnx/import_context.h"
 #include "frontends/onnx/infer_shapes.h"
@@ -19,6 +17,8 @@
 #include "frontends/onnx/op_context.h"
 #include "frontends/onnx/op_def.h"
 #include "frontends/onnx/op_table.h"
+#include "frontends/onnx/schema/check_attributes.h"
+#include "frontends/onnx/schema/check_sizes.h"
 #include "frontends/onnx/tensor_proto.h"
 
 namespace tilewright {

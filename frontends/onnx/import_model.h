@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "frontends/onnx/import_options.h"
 #include "onnx/onnx_pb.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/tensor_graph.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {
 

@@ -15,7 +15,7 @@
 #include "frontends/onnx/load_model.h"
 #include "frontends/onnx/op_table.h"
 #include "google/protobuf/stubs/logging.h"
-#include "tilegraph/verifier.h"
+#include "tilegraph/ir/verifier.h"
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   google::protobuf::SetLogHandler(nullptr);

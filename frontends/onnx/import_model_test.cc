@@ -10,9 +10,9 @@
 
 #include "frontends/onnx/model_builder.h"
 #include "gtest/gtest.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/text_form.h"
-#include "tilegraph/verifier.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/ir/verifier.h"
+#include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "frontends/onnx/load_model.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {
 

@@ -10,9 +10,9 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/bind_inputs.h"
-#include "frontends/onnx/check_types.h"
 #include "frontends/onnx/fold_constants.h"
 #include "frontends/onnx/op_def.h"
+#include "frontends/onnx/schema/check_types.h"
 #include "frontends/onnx/tensor_proto.h"
 
 namespace tilewright {

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "tilegraph/graph_rewrite.h"
+#include "tilegraph/ir/graph_rewrite.h"
 
 namespace tilewright {
 namespace {

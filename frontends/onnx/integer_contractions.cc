@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tilegraph/host_tensor.h"
-#include "tilegraph/new_tensor.h"
+#include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright {
 namespace {

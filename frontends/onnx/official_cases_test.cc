@@ -17,7 +17,7 @@
 #include "frontends/onnx/load_model.h"
 #include "frontends/onnx/test_case.h"
 #include "gtest/gtest.h"
-#include "tilegraph/verifier.h"
+#include "tilegraph/ir/verifier.h"
 
 namespace tilewright {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "onnx/onnx_pb.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {
 

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/tensor_proto.h"
-#include "tilegraph/new_tensor.h"
+#include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright {
 

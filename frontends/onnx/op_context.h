@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "frontends/onnx/onnx_graph.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {
 

@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "frontends/onnx/import_model.h"
 #include "gtest/gtest.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/verifier.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/ir/verifier.h"
 
 namespace tilewright {
 namespace {

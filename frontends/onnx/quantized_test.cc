@@ -13,9 +13,9 @@
 #include "frontends/onnx/import_model.h"
 #include "frontends/onnx/model_builder.h"
 #include "gtest/gtest.h"
-#include "tilegraph/interpreter.h"
-#include "tilegraph/intrinsics.h"
-#include "tilegraph/verifier.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/ir/intrinsics.h"
+#include "tilegraph/ir/verifier.h"
 
 namespace tilewright {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "tilegraph/new_tensor.h"
+#include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "onnx/onnx_pb.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {
 

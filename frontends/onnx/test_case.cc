@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "frontends/onnx/tensor_proto.h"
 #include "onnx/onnx_pb.h"
-#include "tilegraph/interpreter.h"
+#include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "frontends/onnx/import_model.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {
 

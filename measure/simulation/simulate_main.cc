@@ -13,11 +13,11 @@
 #include "absl/strings/str_cat.h"
 #include "backends/fake/device/fake_program.h"
 #include "base/check.h"
-#include "measure/adaptive_evaluator.h"
-#include "measure/latency_summary.h"
-#include "measure/median.h"
-#include "measure/parallel_measurer.h"
+#include "measure/parallel/adaptive_evaluator.h"
+#include "measure/parallel/parallel_measurer.h"
 #include "measure/simulation/simulate_tuning.h"
+#include "measure/stats/latency_summary.h"
+#include "measure/stats/median.h"
 
 namespace tilewright::measure {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "measure/latency_summary.h"
-#include "measure/rank_selection.h"
 #include "measure/simulation/simulated_pool.h"
+#include "measure/stats/latency_summary.h"
+#include "measure/stats/rank_selection.h"
 
 namespace tilewright::measure {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/fake/device/fake_program.h"
-#include "measure/parallel_measurer.h"
+#include "measure/parallel/parallel_measurer.h"
 
 namespace tilewright::measure {
 

@@ -11,8 +11,8 @@
 #include "backends/fake/device/fake_program.h"
 #include "backends/fake/device/shared_device.h"
 #include "base/random.h"
-#include "measure/adaptive_evaluator.h"
-#include "measure/worker_pool.h"
+#include "measure/parallel/adaptive_evaluator.h"
+#include "measure/parallel/worker_pool.h"
 
 namespace tilewright::measure {
 

@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 
-#include "measure/record.pb.h"
+#include "measure/record/record.pb.h"
 #include "measure/worker/protocol.pb.h"
-#include "sketch/schedule.pb.h"
+#include "sketch/trace/schedule.pb.h"
 
 namespace tilewright::measure {
 

@@ -5,9 +5,9 @@
 #include "absl/status/statusor.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
-#include "measure/cpu_spent.h"
+#include "measure/verify/cpu_spent.h"
 #include "measure/worker/confinement.h"
-#include "sketch/workload.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::measure {
 namespace {

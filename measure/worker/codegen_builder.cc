@@ -3,11 +3,11 @@
 #include <string>
 #include <utility>
 
-#include "backends/lowering/lower.h"
+#include "backends/lowering/tile/lower.h"
 #include "base/status_macros.h"
-#include "sketch/block_tree.h"
-#include "sketch/replay.h"
-#include "sketch/schedule.h"
+#include "sketch/replay/replay.h"
+#include "sketch/trace/schedule.h"
+#include "sketch/tree/block_tree.h"
 
 namespace tilewright::measure {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "measure/isolated_run.h"
+#include "measure/verify/isolated_run.h"
 
 namespace tilewright::measure {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/random.h"
 #include "base/status_macros.h"
-#include "measure/input_sets.h"
-#include "tilegraph/known_zeros.h"
+#include "measure/inputs/input_sets.h"
+#include "tilegraph/analysis/known_zeros.h"
 
 namespace tilewright::measure {
 

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "measure/hidden_bytes.h"
-#include "measure/packed_tensors.h"
-#include "measure/verifier.h"
-#include "sketch/workload.h"
+#include "measure/verify/hidden_bytes.h"
+#include "measure/verify/packed_tensors.h"
+#include "measure/verify/verifier.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::measure {
 

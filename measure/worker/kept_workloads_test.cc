@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "measure/verifier.h"
+#include "measure/verify/verifier.h"
 
 namespace tilewright::measure {
 namespace {

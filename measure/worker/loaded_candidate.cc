@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "measure/check_arguments.h"
+#include "measure/verify/check_arguments.h"
 
 namespace tilewright::measure {
 namespace {

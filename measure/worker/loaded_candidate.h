@@ -9,12 +9,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/device.h"
-#include "measure/candidate.h"
-#include "measure/device_candidate.h"
-#include "measure/hidden_bytes.h"
-#include "measure/packed_tensors.h"
+#include "measure/verify/candidate.h"
+#include "measure/verify/device_candidate.h"
+#include "measure/verify/hidden_bytes.h"
+#include "measure/verify/packed_tensors.h"
 #include "measure/worker/protocol.pb.h"
-#include "tilegraph/tensor_graph.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::measure {
 

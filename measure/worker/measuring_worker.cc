@@ -12,15 +12,15 @@
 
 #include "base/clock.h"
 #include "base/status_macros.h"
-#include "measure/adaptive_evaluator.h"
-#include "measure/cpu_spent.h"
-#include "measure/verifier.h"
+#include "measure/parallel/adaptive_evaluator.h"
+#include "measure/verify/cpu_spent.h"
+#include "measure/verify/verifier.h"
 #include "measure/worker/cold_cache.h"
 #include "measure/worker/confinement.h"
 #include "measure/worker/kept_workloads.h"
 #include "measure/worker/loaded_candidate.h"
 #include "measure/worker/repeats.h"
-#include "sketch/workload.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::measure {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "measure/parallel/worker_pool.h"
 #include "measure/worker/build_cache.h"
 #include "measure/worker/protocol.pb.h"
 #include "measure/worker/worker_process.h"
-#include "measure/worker_pool.h"
 
 namespace tilewright::measure {
 

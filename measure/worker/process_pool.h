@@ -25,10 +25,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/cancellation.h"
+#include "measure/parallel/worker_pool.h"
 #include "measure/worker/build_cache.h"
 #include "measure/worker/pool_worker.h"
 #include "measure/worker/process_pool_options.h"
-#include "measure/worker_pool.h"
 
 namespace tilewright::measure {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "measure/record.pb.h"
+#include "measure/record/record.pb.h"
 #include "measure/worker/protocol.pb.h"
 
 namespace tilewright::measure {

@@ -2,7 +2,7 @@
 #ifndef TILEWRIGHT_MEASURE_WORKER_REPEATS_H_
 #define TILEWRIGHT_MEASURE_WORKER_REPEATS_H_
 
-#include "measure/adaptive_evaluator.h"
+#include "measure/parallel/adaptive_evaluator.h"
 #include "measure/worker/protocol.pb.h"
 
 namespace tilewright::measure {

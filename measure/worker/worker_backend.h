@@ -9,10 +9,10 @@
 #include "absl/status/statusor.h"
 #include "backends/device.h"
 #include "backends/device_timer.h"
-#include "measure/device_candidate.h"
+#include "measure/verify/device_candidate.h"
 #include "measure/worker/protocol.pb.h"
-#include "sketch/schedule.pb.h"
-#include "sketch/workload.h"
+#include "sketch/trace/schedule.pb.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::measure {
 

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/string_view.h"
-#include "tilegraph/tiling/group_cost.h"
-#include "tilegraph/tiling/tile_graph.h"
-#include "tilegraph/tiling/tile_work.h"
+#include "tilegraph/cost/group_cost.h"
+#include "tilegraph/traffic/tile_graph.h"
+#include "tilegraph/traffic/tile_work.h"
 #include "tools/plan/picture_text.h"
 #include "tools/plan/plan_picture.h"
 

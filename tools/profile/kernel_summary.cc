@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "sketch/workload.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::tools {
 namespace {

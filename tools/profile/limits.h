@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "backends/spec/device_spec.pb.h"
-#include "measure/peak/fma_peak.h"
-#include "measure/peak/memory_peak.h"
+#include "measure/machine/fma_peak.h"
+#include "measure/machine/memory_peak.h"
 
 namespace tilewright::tools {
 

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
-#include "backends/lowering/expand_functions.h"
+#include "backends/lowering/passes/expand_functions.h"
 #include "backends/spec/device_spec.pb.h"
 
 namespace tilewright::cpu {

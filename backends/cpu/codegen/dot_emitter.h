@@ -4,7 +4,7 @@
 
 #include "backends/cpu/codegen/cpu_target.h"
 #include "llvm/IR/IRBuilder.h"
-#include "tilegraph/intrinsics.h"
+#include "tilegraph/ir/intrinsics.h"
 
 namespace tilewright::cpu {
 

@@ -6,13 +6,13 @@
 #include "absl/types/span.h"
 #include "backends/cpu/codegen/cpu_target.h"
 #include "llvm/IR/IRBuilder.h"
-#include "tilegraph/expr.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::cpu {
 
-// `op` with the semantics of tilegraph/expr.h on registers of `operand_dtype`
-// (for kSelect that of the branches), giving a register of `dtype`. No call
-// remains in the code. Unimplemented for functions that
+// `op` with the semantics of tilegraph/expr/expr.h on registers of
+// `operand_dtype` (for kSelect that of the branches), giving a register of
+// `dtype`. No call remains in the code. Unimplemented for functions that
 // lowering:ExpandFunctions should have replaced.
 absl::StatusOr<llvm::Value*> EmitOp(llvm::IRBuilderBase& b,
                                     const CpuTarget& target, Op op, DType dtype,

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "backends/kernel_ir/scalar_ir.h"
-#include "tilegraph/dtype.h"
-#include "tilegraph/expr.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/expr.h"
 
 namespace tilewright::lowering::functions {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "tilegraph/host_tensor.h"
-#include "tilegraph/interpreter.h"
+#include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright::costmodel {
 namespace {

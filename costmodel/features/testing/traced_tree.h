@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "sketch/block_tree.h"
+#include "sketch/tree/block_tree.h"
 
 namespace tilewright::costmodel {
 

@@ -6,7 +6,7 @@
 // zero point of the other operand leaves the sum:
 //   sum of (x - zx) * w  =  sum of x * w  -  zx * sum of w,
 // with x as u8, so that the sum is one that machines have an instruction for
-// (tilegraph/intrinsics.h); terms are filled up to whole groups of them.
+// (tilegraph/ir/intrinsics.h); terms are filled up to whole groups of them.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/tensor_proto.h"
-#include "tilegraph/new_tensor.h"
+#include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright {
 

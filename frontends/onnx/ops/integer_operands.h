@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "frontends/onnx/import_context.h"
 #include "frontends/onnx/op_context.h"
-#include "tilegraph/host_tensor.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {
 
@@ -32,7 +32,7 @@ absl::Status CheckOperand(const OpContext& op, const Operand& operand, int dim);
 std::optional<HostTensor> Centred(const OpContext& op, const Operand& operand,
                                   int dim);
 
-// Terms that an instruction sums (tilegraph/intrinsics.h), and the next
+// Terms that an instruction sums (tilegraph/ir/intrinsics.h), and the next
 // multiple.
 inline constexpr int64_t kTermGroup = 4;
 int64_t RoundUpToGroup(int64_t terms);

@@ -8,7 +8,7 @@
 #include "frontends/onnx/import_model.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tilegraph/verifier.h"
+#include "tilegraph/ir/verifier.h"
 
 namespace tilewright {
 namespace {

@@ -1,0 +1,107 @@
+#include "backends/lowering/testing/random_case.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/lowering/tile/lower.h"
+#include "base/status_macros.h"
+#include "sketch/replay/replay.h"
+#include "sketch/testing/random_schedule.h"
+#include "tilegraph/analysis/known_zeros.h"
+#include "tilegraph/rewrite/winograd.h"
+#include "tilegraph/testing/random_graph.h"
+
+namespace tilewright::lowering {
+namespace {
+
+absl::Status With(absl::Status status, const std::string& more) {
+  return absl::Status(status.code(),
+                      absl::StrCat(std::string(status.message()), "\n", more));
+}
+
+}  // namespace
+
+std::string RandomCase::ToString() const {
+  return absl::StrCat("seed ", seed, "\n", workload.Text(), "\n",
+                      schedule.ToString(), "\n", tree.ToString(), "\n",
+                      kernel.ToString());
+}
+
+absl::StatusOr<RandomCase> DrawCase(uint64_t seed) {
+  RandomCase c;
+  c.seed = seed;
+  const bool exact = seed % 2 == 0;
+  RandomGraphOptions options;
+  options.exact_only = exact;
+  c.workload.graph = RandomGraph(seed, options);
+  TW_ASSIGN_OR_RETURN(c.schedule, sketch::RandomSchedule(c.workload, seed));
+  TW_RETURN_IF_ERROR(PrepareCase(c, exact));
+  return c;
+}
+
+absl::Status PrepareCase(RandomCase& c, bool exact) {
+  absl::StatusOr<sketch::BlockTree> tree =
+      sketch::Replay(c.workload, c.schedule);
+  if (!tree.ok())
+    return With(tree.status(),
+                absl::StrCat(c.workload.Text(), c.schedule.ToString()));
+  c.tree = *std::move(tree);
+  absl::StatusOr<kernel_ir::Kernel> kernel = Lower(c.tree, "k");
+  if (!kernel.ok()) {
+    absl::StatusOr<kernel_ir::Kernel> built = BuildTileKernel(c.tree, "k");
+    return With(
+        kernel.status(),
+        absl::StrCat(c.ToString(), built.ok() ? built->ToString() : ""));
+  }
+  c.kernel = *std::move(kernel);
+
+  std::map<TensorId, HostTensor> inputs =
+      RandomInputs(c.workload.graph, c.seed, exact);
+  FillKnownZeros(c.workload.zeros, inputs);
+  TW_ASSIGN_OR_RETURN(c.expected, EvaluateWithBounds(c.workload.graph, inputs));
+
+  // The kernel's arguments are the tree's global buffers, in order.
+  for (const sketch::Buffer& b : c.tree.buffers) {
+    if (b.level != sketch::MemLevel::kGlobal) continue;
+    const Tensor& t = c.workload.graph.tensor(b.tensor);
+    c.tensors.push_back(b.tensor);
+    if (t.kind == TensorKind::kCompute) {
+      c.args.emplace_back(b.layout.physical_elements() * SizeBytes(b.dtype),
+                          '\xff');
+    } else {
+      const HostTensor& value =
+          t.kind == TensorKind::kConstant ? *t.value : inputs.at(t.id);
+      c.args.push_back(b.layout.Pack(
+          b.winograd == 0 ? value : WinogradFilters(value, b.winograd)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckResults(const RandomCase& c,
+                          absl::Span<const std::string> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Tensor& t = c.workload.graph.tensor(c.tensors[i]);
+    if (t.kind != TensorKind::kCompute) {
+      if (args[i] != c.args[i])
+        return absl::InternalError(
+            absl::StrCat("the input ", t.name, " was changed"));
+      continue;
+    }
+    const HostTensor got = c.kernel.buffers[i].layout.Unpack(t.dtype, args[i]);
+    const std::vector<BoundedValue>& want = c.expected.at(t.id);
+    for (int64_t e = 0; e < got.num_elements(); ++e) {
+      const Scalar g = got.Get(e);
+      if (Agrees(t.dtype, want[e], g)) continue;
+      return absl::InternalError(absl::StrCat(
+          "output ", t.name, " element ", e, " is ",
+          IsFloat(t.dtype) ? absl::StrCat(g.f) : absl::StrCat(g.i), ", not ",
+          IsFloat(t.dtype) ? absl::StrCat(want[e].value.f)
+                           : absl::StrCat(want[e].value.i),
+          " +- ", 4 * want[e].error));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tilewright::lowering

@@ -1,0 +1,204 @@
+// Prefetching of what the next steps of an update read from buffers too large
+// for the cache.
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "backends/lowering/tile/tile_rewrite.h"
+#include "backends/lowering/vectorize/tile_op_emitter.h"
+#include "base/ceil_div.h"
+#include "tilegraph/expr/expr_vars.h"
+#include "tilegraph/expr/interval.h"
+
+namespace tilewright::lowering {
+
+using kernel_ir::TileOp;
+
+namespace {
+
+constexpr int64_t kLineBytes = 64;
+// Hardware follows no stream beyond it.
+constexpr int64_t kPageBytes = 4096;
+// Blocks that a prefetched line comes before its use.
+constexpr int64_t kBlocksAhead = 2;
+
+// The lines that hold the elements of `reads`, if they follow each other; else
+// 0.
+template <typename Reads>
+int64_t LinesInARow(const Reads& reads, int64_t line) {
+  std::set<int64_t> lines;
+  for (const auto& [constant, form] : reads)
+    lines.insert(FloorDivide(constant, line));
+  const int64_t n = static_cast<int64_t>(lines.size());
+  return *lines.rbegin() - *lines.begin() == n - 1 ? n : 0;
+}
+
+}  // namespace
+
+void OpEmitter::PrefetchNext() {
+  if (op_.phase != TileOp::Phase::kUpdate || plan_.axis < 0) return;
+  ForgetClosedLoops(vector_reads_);
+  ForgetClosedLoops(scalar_reads_);
+  if (PrefetchAsAsked() || c_.target.prefetch_above_bytes == 0) return;
+  PrefetchNextShare();
+  PrefetchNextBlock();
+}
+
+// What was read in a loop over the vectors of a row is addressed by that loop,
+// which has ended.
+void OpEmitter::ForgetClosedLoops(Reads& reads_of) {
+  for (auto& [buffer, reads] : reads_of) {
+    for (auto read = reads.begin(); read != reads.end();) {
+      const bool closed = std::any_of(
+          read->second.terms.begin(), read->second.terms.end(),
+          [&](const auto& term) { return Mentions(term.first, chunk_var_); });
+      read = closed ? reads.erase(read) : std::next(read);
+    }
+  }
+  for (auto of = reads_of.begin(); of != reads_of.end();)
+    of = of->second.empty() ? reads_of.erase(of) : std::next(of);
+}
+
+void OpEmitter::Prefetch(int buffer, const LinearForm& next, int64_t more,
+                         int level) {
+  at_.clear();
+  known_.clear();
+  const Reg offset = OffsetOf(next);
+  b_.Prefetch(c_.memory[buffer], offset, next.constant + more, level);
+  ++c_.report.prefetches;
+}
+
+// The lines that the step reads so many steps of a loop later, if the schedule
+// says how many; false if it leaves that to lowering.
+bool OpEmitter::PrefetchAsAsked() {
+  const LoopValue* asked = nullptr;
+  int asked_var = -1;
+  for (const auto& [var, value] : c_.loops) {
+    if (value.prefetch < 0) continue;
+    if (asked == nullptr || value.depth > asked->depth)
+      asked = &value, asked_var = var;
+  }
+  if (asked == nullptr) return false;
+  if (asked->prefetch == 0) return true;
+  for (const auto* reads_of : {&vector_reads_, &scalar_reads_}) {
+    for (const auto& [buffer, reads] : *reads_of) {
+      const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
+      if (b.level != kernel_ir::Level::kGlobal) continue;
+      std::set<int64_t> lines;
+      for (const auto& [constant, form] : reads) {
+        const int64_t ahead = asked->prefetch * form.CoefficientOf(asked_var);
+        const int64_t line =
+            FloorDivide(constant, kLineBytes / SizeBytes(b.dtype));
+        // Where addresses are data, reads may be guarded: they stay.
+        const bool data = std::any_of(
+            form.terms.begin(), form.terms.end(),
+            [&](const auto& term) { return HoldsLoad(term.first); });
+        if (ahead != 0 && !data && lines.insert(line).second)
+          Prefetch(buffer, form, ahead, 0);
+      }
+    }
+  }
+  return true;
+}
+
+// A buffer is read in shares, one per iteration of a task loop, and each share
+// by all iterations of a task loop inside. Every one of these brings its part
+// of the next share closer, evenly over its steps: memory is slower than a core
+// that asks for all at once.
+void OpEmitter::PrefetchNextShare() {
+  for (const auto& [buffer, reads] : vector_reads_) {
+    const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
+    const LinearForm& first = reads.begin()->second;
+    const int64_t bytes = SizeBytes(b.dtype);
+    if (b.layout.physical_elements() * bytes <= c_.target.prefetch_above_bytes)
+      continue;
+    // The innermost task loop that moves the reads, and the next one inside
+    // it, which does not.
+    const LoopValue *share = nullptr, *reader = nullptr;
+    int64_t share_elements = 0;
+    int reader_var = -1;
+    for (const auto& [var, value] : c_.loops) {
+      if (value.task_extent <= 1) continue;
+      const bool moves = std::any_of(
+          first.terms.begin(), first.terms.end(),
+          [v = var](const auto& t) { return Mentions(t.first, v); });
+      if (moves && (share == nullptr || value.depth > share->depth)) {
+        share = &value;
+        share_elements = first.CoefficientOf(var);
+      }
+      if (!moves && (reader == nullptr || value.depth > reader->depth)) {
+        reader = &value;
+        reader_var = var;
+      }
+    }
+    if (share == nullptr || reader == nullptr || share_elements <= 0 ||
+        reader->depth < share->depth)
+      continue;
+    // Each step of the innermost loop reads the neighbours of what the step
+    // before read, in whole cache lines.
+    const int64_t line = kLineBytes / bytes;
+    const int64_t n = LinesInARow(reads, line);
+    int step_var = -1, depth = -1;
+    for (const auto& [var, value] : c_.loops) {
+      if (value.reg != kNoReg && value.depth > depth)
+        step_var = var, depth = value.depth;
+    }
+    if (n == 0 || first.CoefficientOf(step_var) != n * line) continue;
+    const int64_t per_step =
+        (n * line + reader->task_extent - 1) / reader->task_extent;
+    LinearForm next;
+    next.constant = reads.begin()->first + share_elements;
+    for (const auto& [term, coefficient] : first.terms) {
+      const bool step = term.op() == Op::kVar && term.var_id() == step_var;
+      next.terms.emplace_back(term, step ? per_step : coefficient);
+    }
+    next.terms.emplace_back(Expr::Var(reader_var, "reader"),
+                            per_step * c_.ranges.extent(step_var));
+    at_.clear();
+    known_.clear();
+    const Reg offset = OffsetOf(next);
+    for (int64_t i = 0; i < per_step; i += line) {
+      b_.Prefetch(c_.memory[buffer], offset, next.constant + i, 1);
+      ++c_.report.prefetches;
+    }
+  }
+}
+
+// Steps of the innermost loop broadcast neighbours, a line of each row in all
+// of them; the next block of steps finds its lines pages away, one stream for
+// each block. Every step brings a line of a block further on closer.
+void OpEmitter::PrefetchNextBlock() {
+  std::vector<std::pair<int, int>> by_depth;  // depth, variable
+  for (const auto& [var, value] : c_.loops) {
+    if (value.reg != kNoReg && value.task_extent == 0)
+      by_depth.emplace_back(value.depth, var);
+  }
+  if (by_depth.size() < 2) return;
+  std::sort(by_depth.rbegin(), by_depth.rend());
+  const int step = by_depth[0].second, block = by_depth[1].second;
+  const int64_t steps = c_.ranges.extent(step),
+                blocks = c_.ranges.extent(block);
+  for (const auto& [buffer, reads] : scalar_reads_) {
+    const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
+    const LinearForm& first = reads.begin()->second;
+    const int64_t bytes = SizeBytes(b.dtype), line = kLineBytes / bytes;
+    if (b.layout.physical_elements() * bytes <=
+            c_.target.prefetch_above_bytes ||
+        blocks < 2 * kBlocksAhead || first.CoefficientOf(step) != 1 ||
+        first.CoefficientOf(block) * bytes < kPageBytes)
+      continue;
+    const int64_t n = LinesInARow(reads, line);
+    if (n == 0 || n > steps || steps > line) continue;
+    LinearForm next = first;
+    for (auto& [term, coefficient] : next.terms) {
+      if (term.op() == Op::kVar && term.var_id() == step)
+        coefficient = CeilDiv(n * line, steps);
+    }
+    next.constant += kBlocksAhead * first.CoefficientOf(block);
+    Prefetch(buffer, next, 0, 0);
+  }
+}
+
+}  // namespace tilewright::lowering

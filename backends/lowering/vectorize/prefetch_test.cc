@@ -1,0 +1,82 @@
+// Which steps of an update prefetch what; the results stay the same.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/lowering/testing/legalize_testing.h"
+#include "backends/lowering/vectorize/legalize.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::lowering {
+namespace {
+
+using namespace legalize_testing;  // NOLINT: the writer and its checks
+
+// Channels of the broadcast operand lie in blocks of 16, a plane of rows each:
+// with 64 rows a page, with 48 less. The loop around the update asks for
+// prefetches so many steps ahead.
+Kernel BlockedRows(int64_t rows, int ahead = -1) {
+  const int64_t channels = 64, outputs = 32, tile = 6;
+  Writer w;
+  const int a = w.Buffer(
+      "a", Level::kGlobal, Role::kInput,
+      *Layout::Create({rows, channels}, {0, 0}, {0, 0},
+                      {{1, 16, channels / 16}, {0, 1, rows}, {1, 1, 16}},
+                      Layout::Fill::kUndefined));
+  const int b = w.Input("b", {channels, outputs});
+  const int y = w.Output("y", {rows / tile * tile, outputs});
+  const int acc = w.Registers("acc", {tile, outputs});
+  Expr m0 = w.Var("m0"), outer = w.Var("k.0"), inner = w.Var("k.1");
+  Expr mi = w.Var("mi"), ni = w.Var("ni"), mu = w.Var("mu"), nu = w.Var("nu"),
+       me = w.Var("me"), ne = w.Var("ne");
+  const Expr k = outer * I(16) + inner;
+  std::vector<Stmt> body;
+  body.push_back(Writer::Op(TileOp::Phase::kInit,
+                            {Writer::Axis(mi, tile), Writer::Axis(ni, outputs)},
+                            acc, {mi, ni}, {}));
+  Stmt update = Writer::Op(
+      TileOp::Phase::kUpdate,
+      {Writer::Axis(mu, tile), Writer::Axis(nu, outputs)}, acc, {mu, nu},
+      {Mul(w.Load(a, {m0 * I(tile) + mu, k}), w.Load(b, {k, nu}))});
+  Stmt steps = Writer::Loop(inner, 16, {std::move(update)});
+  std::get<For>(steps.node).hints.prefetch = ahead;
+  body.push_back(Writer::Loop(outer, channels / 16, {std::move(steps)}));
+  body.push_back(Writer::Op(
+      TileOp::Phase::kMap, {Writer::Axis(me, tile), Writer::Axis(ne, outputs)},
+      y, {m0 * I(tile) + me, ne}, {w.Load(acc, {me, ne})}));
+  w.kernel.body.push_back(
+      Writer::Loop(m0, rows / tile, std::move(body), For::Kind::kTask));
+  return std::move(w.kernel);
+}
+
+TEST(Legalize, BroadcastsFromPagesFurtherOnArePrefetchedBlocksAhead) {
+  VectorTarget target;
+  const auto prefetches = [&](const Kernel& kernel) -> int64_t {
+    const absl::StatusOr<ScalarKernel> scalar = Legalize(kernel, target);
+    if (!scalar.ok()) return -1;
+    std::vector<std::string> args = Arguments(kernel), expected = args;
+    TW_EXPECT_OK(InterpretScalarKernel(*scalar, absl::MakeSpan(args), 0,
+                                       scalar->num_tasks));
+    TW_EXPECT_OK(InterpretTileKernel(kernel, absl::MakeSpan(expected)));
+    EXPECT_TRUE(args == expected);
+    return Count<kernel_ir::PrefetchInst>(scalar->body, "k.1", *scalar);
+  };
+  EXPECT_EQ(prefetches(BlockedRows(64)), 0);
+  target.prefetch_above_bytes = 64 * 64 * 4 - 1;
+  // One in every step: six lines in sixteen steps.
+  EXPECT_EQ(prefetches(BlockedRows(64)), 1);
+  target.prefetch_above_bytes = 64 * 64 * 4;
+  EXPECT_EQ(prefetches(BlockedRows(64)), 0);
+  target.prefetch_above_bytes = 1;
+  EXPECT_EQ(prefetches(BlockedRows(48)), 0);
+  // What a schedule asks for goes before sizes and pages: none, or the lines of
+  // six rows of a and of a row of b.
+  EXPECT_EQ(prefetches(BlockedRows(64, 0)), 0);
+  EXPECT_EQ(prefetches(BlockedRows(48, 2)), 6 + 2);
+  target.prefetch_above_bytes = 0;
+  EXPECT_EQ(prefetches(BlockedRows(48, 2)), 6 + 2);
+}
+
+}  // namespace
+}  // namespace tilewright::lowering

@@ -1,0 +1,140 @@
+// The logic of gpu_check on the fake driver: the kernels are references on the
+// host.
+#include "bench/gpu/gpu_report.h"
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/device/cuda_device.h"
+#include "backends/cuda/device/fake_driver_handle.h"
+#include "backends/cuda/device/fake_image.h"
+#include "base/status_matchers.h"
+#include "bench/gpu/check_kernels.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::cuda {
+namespace {
+
+const CheckKernel& KernelOf(const std::string& name) {
+  static const auto* kernels = new std::vector<CheckKernel>(CheckKernels());
+  for (const CheckKernel& kernel : *kernels) {
+    if (kernel.name == name) return kernel;
+  }
+  return kernels->front();
+}
+
+double extra = 0;  // that every element is wrong by
+
+// The elements of the output that a block writes, one after the other: the
+// tests do not ask which those are.
+void Reference(const char* name, void* const* buffers, int64_t block) {
+  const CheckKernel& kernel = KernelOf(name);
+  std::vector<std::vector<float>> inputs;
+  for (size_t i = 0; i + 1 < kernel.elements.size(); ++i) {
+    const auto* values = static_cast<const float*>(buffers[i]);
+    inputs.emplace_back(values, values + kernel.elements[i]);
+  }
+  auto* const output = static_cast<float*>(buffers[inputs.size()]);
+  const int64_t per_block = kernel.elements.back() / kernel.num_tasks;
+  for (int64_t i = block * per_block; i < (block + 1) * per_block; ++i) {
+    output[i] = static_cast<float>(kernel.expected(inputs, i) + extra);
+  }
+}
+
+class GpuReportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    FakeSymbol<FakeCudaSetHostKernel>("FakeCuda_SetHostKernel")(Reference);
+    CudaDeviceOptions options;
+    options.driver_library = std::string("./") + kFakeDriver;
+    options.use_profiler = false;
+    auto device = CreateCudaDevice(options);
+    TW_ASSERT_OK(device);
+    device_ = *std::move(device);
+    std::vector<FakeKernel> fakes;
+    for (const CheckKernel& kernel : CheckKernels()) {
+      fakes.push_back(
+          {kernel.name, static_cast<int>(kernel.elements.size()), 256});
+    }
+    auto module = device_->LoadModule(FakeImage(fakes), "cuda:sm_90");
+    TW_ASSERT_OK(module);
+    module_ = *std::move(module);
+    extra = 0;
+  }
+  // The smaller ones of a family.
+  std::vector<CheckKernel> Small(const std::string& family) {
+    std::vector<CheckKernel> kernels;
+    for (const CheckKernel& kernel : CheckKernels()) {
+      if (kernel.family == family && kernel.bytes < 3e5 && kernel.flops < 1e6) {
+        kernels.push_back(kernel);
+      }
+    }
+    return kernels;
+  }
+
+  std::unique_ptr<CudaDevice> device_;
+  std::unique_ptr<backends::DeviceModule> module_;
+};
+
+TEST_F(GpuReportTest, JudgesAndTimesKernels) {
+  for (const char* family : {"copy", "reduce", "gemm"}) {
+    ASSERT_FALSE(Small(family).empty()) << family;
+    for (const CheckKernel& kernel : Small(family)) {
+      TW_ASSERT_OK_AND_ASSIGN(const KernelTimes times,
+                              TimeKernel(device_.get(), *module_, kernel, 3));
+      EXPECT_LE(times.error, 1) << kernel.name;
+      EXPECT_GT(times.median_ns, 0);
+      EXPECT_LE(times.min_ns, times.median_ns);
+    }
+  }
+}
+
+TEST_F(GpuReportTest, WrongResultsAreFound) {
+  for (const char* family : {"copy", "reduce", "gemm"}) {
+    for (const double wrong : {0.01, std::nan("")}) {
+      extra = wrong;
+      TW_ASSERT_OK_AND_ASSIGN(
+          const KernelTimes times,
+          TimeKernel(device_.get(), *module_, Small(family).front(), 1));
+      EXPECT_GT(times.error, 1) << family;
+    }
+  }
+}
+
+TEST_F(GpuReportTest, SlowdownsAreAgainstAlone) {
+  TW_ASSERT_OK_AND_ASSIGN(
+      const auto slowdowns,
+      SlowdownByDegree(device_.get(), *module_, Small("copy").front(),
+                       {1, 2, 4}, 3));
+  ASSERT_EQ(slowdowns.size(), 3u);
+  EXPECT_EQ(slowdowns.at(1), 1);
+  EXPECT_GT(slowdowns.at(4), 0);
+}
+
+TEST_F(GpuReportTest, EveryModeMeasuresEveryKernel) {
+  const std::vector<CheckKernel> family = Small("copy");
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<ModeResult> results,
+                          CompareModes(device_.get(), *module_, family, 4, 4));
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_EQ(results.front().best_worse, 0);
+  for (const ModeResult& result : results) {
+    EXPECT_EQ(result.failed, 0) << result.mode;
+    EXPECT_GT(result.seconds, 0);
+    EXPECT_FALSE(result.best.empty());
+  }
+}
+
+TEST_F(GpuReportTest, WrongCandidatesFailInEveryMode) {
+  extra = 0.01;
+  const std::vector<CheckKernel> family = {Small("copy").front(),
+                                           Small("copy").back()};
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<ModeResult> results,
+                          CompareModes(device_.get(), *module_, family, 2, 2));
+  for (const ModeResult& result : results) EXPECT_EQ(result.failed, 2);
+}
+
+}  // namespace
+}  // namespace tilewright::cuda

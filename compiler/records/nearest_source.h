@@ -1,0 +1,58 @@
+// Schedules of workloads that have no records, by what the records of the
+// nearest shape decided: the nearest workload of the same structure that has a
+// schedule better than the rules' (record_choice.h) lends its table, every
+// decision rounded to the space that it has here.
+#ifndef TILEWRIGHT_COMPILER_RECORDS_NEAREST_SOURCE_H_
+#define TILEWRIGHT_COMPILER_RECORDS_NEAREST_SOURCE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compiler/schedule_source.h"
+#include "measure/record/store.h"
+#include "tilegraph/decision/table.h"
+
+namespace tilewright {
+
+// A workload's text without its integers, and those.
+struct Structure {
+  std::string text;
+  std::vector<int64_t> integers;
+};
+Structure StructureOf(std::string_view workload_text);
+
+class NearestSource : public ScheduleSource {
+ public:
+  // `store` must outlive it; `name` stands in reports.
+  NearestSource(measure::Store& store, std::string name)
+      : store_(store), name_(std::move(name)) {}
+
+  // Errors are those of reading the store.
+  absl::StatusOr<std::optional<SourcedSchedule>> Find(
+      const sketch::Workload& workload, const sketch::Generator& generator,
+      const DeviceSpec& spec) override;
+  std::vector<std::string> Notes() const override { return {}; }
+
+ private:
+  struct Neighbour {
+    std::string fingerprint;
+    std::vector<int64_t> integers;
+    Answers answers;
+  };
+  absl::Status ReadStore(const DeviceSpec& spec);
+
+  measure::Store& store_;
+  const std::string name_;
+  bool read_ = false;
+  std::multimap<std::string, Neighbour> neighbours_;  // by structure
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_COMPILER_RECORDS_NEAREST_SOURCE_H_

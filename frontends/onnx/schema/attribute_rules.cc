@@ -1,0 +1,227 @@
+#include "frontends/onnx/schema/attribute_rules.h"
+
+#include <map>
+#include <set>
+
+#include "absl/strings/str_split.h"
+
+namespace tilewright {
+namespace {
+
+using Type = Attribute::Type;
+
+constexpr Presence kRequired = Presence::kRequired;
+constexpr int kEver = 1000;
+
+constexpr AttributeDomain kInt = {Type::kInt};
+constexpr AttributeDomain kPositive = {Type::kInt, 1};
+constexpr AttributeDomain kNatural = {Type::kInt, 0};
+constexpr AttributeDomain kFlag = {Type::kInt, 0, 1};
+constexpr AttributeDomain kInts = {Type::kInts};
+constexpr AttributeDomain kPositives = {Type::kInts, 1};
+constexpr AttributeDomain kNaturals = {Type::kInts, 0};
+constexpr AttributeDomain kFloat = {Type::kFloat};
+constexpr AttributeDomain kFloats = {Type::kFloats};
+constexpr AttributeDomain kText = {Type::kString};
+constexpr AttributeDomain kTensor = {Type::kTensor};
+constexpr AttributeDomain kOther = {Type::kOther};
+constexpr AttributeDomain Words(const char* words) {
+  return {Type::kString, INT64_MIN, INT64_MAX, words};
+}
+
+constexpr const char* kConvolutions =
+    "Conv ConvInteger QLinearConv ConvTranspose";
+constexpr const char* kPools = "AveragePool LpPool MaxPool";
+constexpr const char* kReductions =
+    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean "
+    "ReduceMin ReduceProd ReduceSumSquare";
+
+// `op` and `name` may be several, separated by spaces.
+constexpr AttributeRule kRules[] = {
+    // Windows.
+    {kConvolutions, "auto_pad", Words("NOTSET SAME_UPPER SAME_LOWER VALID")},
+    {kConvolutions, "dilations", kPositives},
+    {kConvolutions, "group", kPositive},
+    {kConvolutions, "kernel_shape", kPositives},
+    {kConvolutions, "pads", kNaturals},
+    {kConvolutions, "strides", kPositives},
+    {"ConvTranspose", "output_padding", kNaturals},
+    {"ConvTranspose", "output_shape", kNaturals},
+    {kPools, "auto_pad", Words("NOTSET SAME_UPPER SAME_LOWER VALID")},
+    {kPools, "kernel_shape", kPositives, 2, kEver, kRequired},
+    {kPools, "pads", kNaturals},
+    {kPools, "strides", kPositives},
+    {"AveragePool", "count_include_pad", kFlag, 7},
+    {"AveragePool", "ceil_mode", kFlag, 10},
+    {"AveragePool", "dilations", kPositives, 19},
+    {"LpPool", "p", kPositive, 2},
+    {"LpPool", "ceil_mode", kFlag, 18},
+    {"LpPool", "dilations", kPositives, 18},
+    {"MaxPool", "storage_order", kFlag, 8},
+    {"MaxPool", "ceil_mode", kFlag, 10},
+    {"MaxPool", "dilations", kPositives, 10},
+
+    // Reductions and positions.
+    {kReductions, "keepdims", kFlag},
+    {kReductions, "axes", kInts, 1, 18},
+    {kReductions, "noop_with_empty_axes", kFlag, 18},
+    {"ReduceSum", "keepdims", kFlag},
+    {"ReduceSum", "axes", kInts, 1, 13},
+    {"ReduceSum", "noop_with_empty_axes", kFlag, 13},
+    {"ArgMax ArgMin", "axis", kInt},
+    {"ArgMax ArgMin", "keepdims", kFlag},
+    {"ArgMax ArgMin", "select_last_index", kFlag, 12},
+    {"CumSum", "exclusive reverse", kFlag},
+    {"Softmax LogSoftmax Hardmax", "axis", kInt},
+
+    // Normalisations and losses.
+    {"BatchNormalization", "epsilon momentum", kFloat},
+    {"BatchNormalization", "is_test", kFlag, 1, 7},
+    {"BatchNormalization", "spatial", kFlag, 1, 9},
+    {"BatchNormalization", "training_mode", kFlag, 14},
+    {"InstanceNormalization", "epsilon", kFloat},
+    {"LayerNormalization RMSNormalization", "axis stash_type", kInt},
+    {"LayerNormalization RMSNormalization", "epsilon", kFloat},
+    {"GroupNormalization", "epsilon", kFloat},
+    {"GroupNormalization", "num_groups", kPositive, 18, kEver, kRequired},
+    {"GroupNormalization", "stash_type", kInt, 21},
+    {"LRN", "alpha beta bias", kFloat},
+    {"LRN", "size", kPositive, 1, kEver, kRequired},
+    {"LpNormalization", "axis", kInt},
+    {"LpNormalization", "p", {Type::kInt, 1, 2}},
+    {"NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "ignore_index", kInt},
+    {"NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "reduction",
+     Words("none sum mean")},
+
+    // Elementwise.
+    {"Add Sub Mul Div And Or Xor", "axis", kInt, 1, 7},
+    {"Add Sub Mul Div And Or Xor", "broadcast", kFlag, 1, 7},
+    {"Mod", "fmod", kFlag},
+    {"IsInf", "detect_negative detect_positive", kFlag},
+    {"Clip", "min max", kFloat, 1, 11},
+    {"Celu Elu LeakyRelu Swish ThresholdedRelu", "alpha", kFloat},
+    {"HardSigmoid", "alpha beta", kFloat},
+    {"Selu", "alpha gamma", kFloat},
+    {"Shrink", "bias lambd", kFloat},
+    {"Gelu", "approximate", Words("none tanh")},
+    {"Cast", "to", kInt, 6, kEver, kRequired},
+    {"Cast CastLike", "saturate", kFlag, 19},
+    {"Cast CastLike", "round_mode", Words("up down nearest"), 24},
+    {"Dropout", "ratio", kFloat, 1, 12},
+    {"Dropout", "is_test", kFlag, 1, 7},
+    {"Dropout", "seed", kInt, 12},
+    {"QuantizeLinear DequantizeLinear", "axis", kInt, 13},
+    {"QuantizeLinear DequantizeLinear", "block_size", kNatural, 21},
+    {"QuantizeLinear", "saturate", kFlag, 19},
+    {"QuantizeLinear", "output_dtype", kNatural, 21},
+    {"QuantizeLinear", "precision", kNatural, 23},
+    {"DequantizeLinear", "output_dtype", kNatural, 23},
+
+    // Products.
+    {"Gemm", "alpha beta", kFloat},
+    {"Gemm", "transA transB", kFlag},
+    {"Gemm", "broadcast", kFlag, 1, 7},
+    {"Einsum", "equation", kText, 12, kEver, kRequired},
+
+    // Shapes and moves.
+    {"Concat", "axis", kInt, 4, kEver, kRequired},
+    {"Flatten Gather GatherElements OneHot Scatter ScatterElements Split",
+     "axis", kInt},
+    {"GatherND", "batch_dims", kNatural, 12},
+    {"ScatterElements ScatterND", "reduction", Words("none add mul"), 16, 18},
+    {"ScatterElements ScatterND", "reduction", Words("none add mul max min"),
+     18},
+    {"Reshape", "allowzero", kFlag, 14},
+    {"Shape", "start end", kInt, 15},
+    {"Squeeze", "axes", kInts, 1, 13},
+    {"Unsqueeze", "axes", kInts, 1, 13, kRequired},
+    {"Transpose", "perm", kNaturals},
+    {"Trilu", "upper", kFlag},
+    {"EyeLike", "dtype k", kInt},
+    {"DepthToSpace SpaceToDepth", "blocksize", kPositive, 1, kEver, kRequired},
+    {"DepthToSpace", "mode", Words("DCR CRD"), 11},
+    {"Slice", "starts ends", kInts, 1, 10, kRequired},
+    {"Slice", "axes", kInts, 1, 10},
+    {"Split", "split", kNaturals, 1, 13},
+    {"Split", "num_outputs", kPositive, 18},
+    {"Pad", "mode", Words("constant reflect edge"), 1, 19},
+    {"Pad", "mode", Words("constant reflect edge wrap"), 19},
+    {"Pad", "pads", kInts, 2, 11, kRequired},
+    {"Pad", "value", kFloat, 1, 11},
+    {"Upsample", "mode", Words("nearest linear bilinear")},
+    {"Upsample", "scales", kFloats, 7, 9, kRequired},
+    {"Resize", "mode", Words("nearest linear"), 10, 11},
+    {"Resize", "mode", Words("nearest linear cubic"), 11},
+    {"Resize", "coordinate_transformation_mode",
+     Words("half_pixel pytorch_half_pixel align_corners asymmetric "
+           "tf_half_pixel_for_nn tf_crop_and_resize"),
+     11, 13},
+    {"Resize", "coordinate_transformation_mode",
+     Words("half_pixel pytorch_half_pixel align_corners asymmetric "
+           "tf_crop_and_resize"),
+     13, 19},
+    {"Resize", "coordinate_transformation_mode",
+     Words("half_pixel half_pixel_symmetric pytorch_half_pixel align_corners "
+           "asymmetric tf_crop_and_resize"),
+     19},
+    {"Resize", "nearest_mode",
+     Words("round_prefer_floor round_prefer_ceil floor ceil"), 11},
+    {"Resize", "cubic_coeff_a extrapolation_value", kFloat, 11},
+    {"Resize", "exclude_outside", kFlag, 11},
+    {"Resize", "antialias", kFlag, 18},
+    {"Resize", "axes", kInts, 18},
+    {"Resize", "keep_aspect_ratio_policy",
+     Words("stretch not_larger not_smaller"), 18},
+    {"Constant", "value", kTensor, 1, 11, kRequired},
+    {"Constant", "value", kTensor, 11},
+    {"Constant", "sparse_value", kOther, 11},
+    {"Constant", "value_float", kFloat, 12},
+    {"Constant", "value_floats", kFloats, 12},
+    {"Constant", "value_int", kInt, 12},
+    {"Constant", "value_ints", kInts, 12},
+    {"Constant", "value_string", kText, 12},
+    {"Constant", "value_strings", {Type::kStrings}, 12},
+    {"ConstantOfShape", "value", kTensor},
+};
+
+std::vector<std::string> Split(const char* names) {
+  return absl::StrSplit(names, ' ');
+}
+
+using RulesByOp = std::map<std::string, std::vector<AttributeRule>>;
+
+// A rule for each operator and attribute that those above name together.
+RulesByOp SplitRules() {
+  RulesByOp result;
+  auto& names = *new std::set<std::string>;  // live for ever
+  const auto keep = [&](const std::string& name) {
+    return names.insert(name).first->c_str();
+  };
+  for (const AttributeRule& rule : kRules) {
+    for (const std::string& op : Split(rule.op)) {
+      for (const std::string& name : Split(rule.name)) {
+        AttributeRule one = rule;
+        one.op = keep(op);
+        one.name = keep(name);
+        result[op].push_back(one);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<const AttributeRule*> RulesOf(const std::string& op,
+                                          int64_t opset) {
+  static const RulesByOp& rules = *new RulesByOp(SplitRules());
+  std::vector<const AttributeRule*> result;
+  const auto at = rules.find(op);
+  if (at == rules.end()) return result;
+  for (const AttributeRule& rule : at->second) {
+    if (opset >= rule.since && opset < rule.until) result.push_back(&rule);
+  }
+  return result;
+}
+
+}  // namespace tilewright

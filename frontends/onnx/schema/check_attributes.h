@@ -1,0 +1,19 @@
+// Refuses attributes that the operators' definitions exclude.
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_SCHEMA_CHECK_ATTRIBUTES_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_SCHEMA_CHECK_ATTRIBUTES_H_
+
+#include "absl/status/status.h"
+#include "frontends/onnx/onnx_graph.h"
+
+namespace tilewright {
+
+// InvalidArgument names node, attribute and value and says what is allowed: an
+// attribute that the operator does not have in the model's opset, one of
+// another type, a value outside its definition, a required one that is missing.
+// What depends on shapes (axes, lengths of lists) is left to the inference.
+// REQUIRES: all operators are known (OpTable::CheckSupported).
+absl::Status CheckAttributes(const OnnxGraph& graph);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_SCHEMA_CHECK_ATTRIBUTES_H_

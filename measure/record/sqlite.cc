@@ -1,0 +1,176 @@
+#include "measure/record/sqlite.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "base/string_view.h"
+
+namespace tilewright::measure {
+namespace {
+
+// How long to wait for another process that is writing.
+constexpr int kBusyMilliseconds = 10'000;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(
+    const std::string& path, bool read_only, const std::string& vfs) {
+  std::unique_ptr<Database> database(new Database(path, read_only));
+  const int flags = read_only ? SQLITE_OPEN_READONLY
+                              : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  if (sqlite3_open_v2(path.c_str(), &database->handle_, flags,
+                      vfs.empty() ? nullptr : vfs.c_str()) != SQLITE_OK) {
+    return database->Error();
+  }
+  sqlite3_extended_result_codes(database->handle_, 1);
+  sqlite3_busy_timeout(database->handle_, kBusyMilliseconds);
+  return database;
+}
+
+Database::~Database() { sqlite3_close_v2(handle_); }
+
+absl::Status Database::Execute(const char* sql) {
+  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return Error();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> Database::Int(const char* sql) {
+  TW_ASSIGN_OR_RETURN(Statement statement, Statement::Prepare(*this, sql));
+  TW_ASSIGN_OR_RETURN(const bool row, statement.Step());
+  return row ? statement.Int(0) : 0;
+}
+
+absl::StatusOr<std::string> Database::Text(const char* sql) {
+  TW_ASSIGN_OR_RETURN(Statement statement, Statement::Prepare(*this, sql));
+  TW_ASSIGN_OR_RETURN(const bool row, statement.Step());
+  return row ? std::string(statement.Bytes(0)) : std::string();
+}
+
+std::string Database::About(std::string_view what) const {
+  return absl::StrCat("record store ", path_, ": ", ToAbsl(what));
+}
+
+absl::Status Database::Error() const {
+  const int code = sqlite3_extended_errcode(handle_);
+  const std::string reason = sqlite3_errmsg(handle_);
+  if (code == SQLITE_IOERR_SHMSIZE) {
+    return absl::ResourceExhaustedError(
+        About("the disk is full; free some space and try again"));
+  }
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return absl::ResourceExhaustedError(
+          About("the disk is full; free some space and try again"));
+    case SQLITE_NOMEM:
+      return absl::ResourceExhaustedError(About("out of memory"));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return absl::UnavailableError(
+          About("another process is writing to it; try again later"));
+    case SQLITE_NOTADB:
+      return absl::InvalidArgumentError(
+          About("the file is no record store; give another path"));
+    case SQLITE_CORRUPT:
+      return absl::DataLossError(
+          About(absl::StrCat("the file is damaged (", reason,
+                             "); export what can be read, or take a copy")));
+    case SQLITE_CANTOPEN:
+      return absl::NotFoundError(About(
+          read_only_ ? "cannot be opened; check that it exists"
+                     : "cannot be opened; check that its folder exists and "
+                       "may be written to"));
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return absl::PermissionDeniedError(About("may not be written to"));
+    case SQLITE_TOOBIG:
+      return absl::InvalidArgumentError(About("a record is too large"));
+    default:
+      return absl::UnavailableError(About(reason));
+  }
+}
+
+absl::StatusOr<Statement> Statement::Prepare(Database& database,
+                                             std::string_view sql) {
+  sqlite3_stmt* handle = nullptr;
+  if (sqlite3_prepare_v2(database.handle(), sql.data(),
+                         static_cast<int>(sql.size()), &handle,
+                         nullptr) != SQLITE_OK) {
+    return database.Error();
+  }
+  return Statement(&database, handle);
+}
+
+Statement::Statement(Statement&& other) noexcept
+    : database_(other.database_),
+      handle_(std::exchange(other.handle_, nullptr)) {}
+
+Statement::~Statement() { sqlite3_finalize(handle_); }
+
+void Statement::Bind(int parameter, int64_t value) {
+  sqlite3_bind_int64(handle_, parameter + 1, value);
+}
+
+void Statement::Bind(int parameter, double value) {
+  sqlite3_bind_double(handle_, parameter + 1, value);
+}
+
+void Statement::BindText(int parameter, std::string_view value) {
+  sqlite3_bind_text64(handle_, parameter + 1, value.data(), value.size(),
+                      SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void Statement::BindBlob(int parameter, std::string_view value) {
+  sqlite3_bind_blob64(handle_, parameter + 1, value.data(), value.size(),
+                      SQLITE_STATIC);
+}
+
+absl::StatusOr<bool> Statement::Step() {
+  switch (sqlite3_step(handle_)) {
+    case SQLITE_ROW:
+      return true;
+    case SQLITE_DONE:
+      return false;
+    default:
+      return database_->Error();
+  }
+}
+
+void Statement::Reset() { sqlite3_reset(handle_); }
+
+int64_t Statement::Int(int column) const {
+  return sqlite3_column_int64(handle_, column);
+}
+
+std::string_view Statement::Bytes(int column) const {
+  const void* data = sqlite3_column_blob(handle_, column);
+  const int size = sqlite3_column_bytes(handle_, column);
+  if (data == nullptr) return {};
+  return {static_cast<const char*>(data), static_cast<size_t>(size)};
+}
+
+absl::StatusOr<Transaction> Transaction::Begin(Database& database) {
+  TW_RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
+  return Transaction(&database);
+}
+
+Transaction::Transaction(Transaction&& other) noexcept
+    : database_(std::exchange(other.database_, nullptr)) {}
+
+Transaction::~Transaction() {
+  // SQLite may have rolled back already, after a full disk for example.
+  if (database_ != nullptr && !sqlite3_get_autocommit(database_->handle())) {
+    (void)database_->Execute("ROLLBACK");
+  }
+}
+
+absl::Status Transaction::Commit() {
+  TW_RETURN_IF_ERROR(database_->Execute("COMMIT"));
+  database_ = nullptr;
+  return absl::OkStatus();
+}
+
+}  // namespace tilewright::measure

@@ -1,0 +1,182 @@
+#include "measure/verify/judge_output.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "measure/verify/physical.h"
+
+namespace tilewright::measure {
+namespace {
+
+template <typename T>
+T Read(const char* data, int64_t offset) {
+  T value;
+  std::memcpy(&value, data + offset * static_cast<int64_t>(sizeof(T)),
+              sizeof(T));
+  return value;
+}
+
+double ReadFloat(DType dtype, const char* data, int64_t offset) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return Read<float>(data, offset);
+    case DType::kFloat64:
+      return Read<double>(data, offset);
+    case DType::kFloat16:
+      return HalfToFloat(Read<uint16_t>(data, offset));
+    default:
+      return BFloat16ToFloat(Read<uint16_t>(data, offset));
+  }
+}
+
+int64_t ReadInteger(DType dtype, const char* data, int64_t offset) {
+  switch (dtype) {
+    case DType::kInt8:
+      return Read<int8_t>(data, offset);
+    case DType::kInt16:
+      return Read<int16_t>(data, offset);
+    case DType::kInt32:
+      return Read<int32_t>(data, offset);
+    case DType::kUInt16:
+      return Read<uint16_t>(data, offset);
+    case DType::kUInt32:
+      return Read<uint32_t>(data, offset);
+    case DType::kInt64:
+    case DType::kUInt64:
+      return Read<int64_t>(data, offset);
+    default:
+      return Read<uint8_t>(data, offset);
+  }
+}
+
+// Half the distance of the smallest numbers: what underflow may take away, in a
+// few operations.
+double Smallest(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return 0x1p-24;
+    case DType::kFloat64:
+      return 0;
+    default:
+      return 0x1p-148;
+  }
+}
+
+// Largest finite value: beyond it, infinity is right.
+double Largest(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return 65504;
+    case DType::kFloat64:
+      return std::numeric_limits<double>::max();
+    default:
+      return std::numeric_limits<float>::max();
+  }
+}
+
+std::string Index(absl::Span<const int64_t> shape, int64_t position) {
+  std::vector<int64_t> index(shape.size());
+  for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d) {
+    index[d] = position % shape[d];
+    position /= shape[d];
+  }
+  return absl::StrCat("[", absl::StrJoin(index, ", "), "]");
+}
+
+class OutputJudge {
+ public:
+  OutputJudge(const ReferenceView& expected, const char* data, double factor,
+              bool zero_signs_free)
+      : expected_(expected),
+        data_(data),
+        factor_(factor),
+        zero_signs_free_(zero_signs_free) {}
+
+  void JudgeFloat(int64_t position, int64_t offset) {
+    const double r = expected_.value[position],
+                 e = expected_.bound.empty() ? 0 : expected_.bound[position];
+    const double y = ReadFloat(expected_.dtype, data_, offset);
+    if (e == 0) {
+      const double rounded = RoundTo(expected_.dtype, Scalar{r, 0}).f;
+      const bool equal =
+          std::isnan(r) ? std::isnan(y)
+                        : y == rounded && (zero_signs_free_ || y != 0 ||
+                                           std::signbit(y) == std::signbit(r));
+      if (!equal) Reject(position, y, r, 0);
+      return;
+    }
+    if (!std::isfinite(e)) return;
+    if (std::isnan(r) ? std::isnan(y) : y == r) return;
+    const double error = std::fabs(y - r);
+    const double allowed = factor_ * e + Smallest(expected_.dtype);
+    // Too large for the dtype, or nearly: infinity is a correctly rounded
+    // answer.
+    if (std::isinf(y) && std::fabs(r) + allowed > Largest(expected_.dtype) &&
+        std::signbit(y) == std::signbit(r))
+      return;
+    if (!(error <= allowed)) Reject(position, y, r, e);
+    const double share = factor_ * error / allowed;
+    if (share > result_.largest_error && std::isfinite(share))
+      result_.largest_error = share;
+  }
+
+  void JudgeInteger(int64_t position, int64_t offset) {
+    const double e = expected_.bound.empty() ? 0 : expected_.bound[position];
+    const int64_t y = ReadInteger(expected_.dtype, data_, offset),
+                  r = expected_.integer[position];
+    if (std::isfinite(e) && y != r &&
+        !(std::fabs(static_cast<double>(y) - static_cast<double>(r)) <=
+          factor_ * e)) {
+      Reject(position, static_cast<double>(y), static_cast<double>(r), e);
+    }
+  }
+
+  OutputJudgement Take() {
+    if (wrong_ > 1)
+      absl::StrAppend(&result_.reason, "; ", wrong_, " elements are wrong");
+    return std::move(result_);
+  }
+
+ private:
+  void Reject(int64_t position, double y, double r, double e) {
+    if (wrong_++ > 0) return;
+    result_.reason = absl::StrFormat("%s is %.9g, expected %.9g",
+                                     Index(expected_.shape, position), y, r);
+    if (e > 0)
+      absl::StrAppendFormat(&result_.reason, " within %.3g", factor_ * e);
+  }
+
+  const ReferenceView expected_;
+  const char* const data_;
+  const double factor_;
+  const bool zero_signs_free_;
+  int64_t wrong_ = 0;
+  OutputJudgement result_;
+};
+
+}  // namespace
+
+OutputJudgement JudgeOutput(const ReferenceView& expected, const Layout& layout,
+                            const char* data, double bound_factor,
+                            bool zero_signs_free) {
+  OutputJudge judge(expected, data, bound_factor, zero_signs_free);
+  const PhysicalOffsets offsets(layout);
+  if (IsFloat(expected.dtype)) {
+    offsets.ForEach([&](int64_t position, int64_t offset) {
+      judge.JudgeFloat(position, offset);
+    });
+  } else {
+    offsets.ForEach([&](int64_t position, int64_t offset) {
+      judge.JudgeInteger(position, offset);
+    });
+  }
+  return judge.Take();
+}
+
+}  // namespace tilewright::measure

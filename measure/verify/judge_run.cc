@@ -1,0 +1,153 @@
+#include "measure/verify/judge_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "measure/verify/judge_output.h"
+#include "tilegraph/ir/layout.h"
+#include "tilegraph/reference/bounded_functions.h"
+#include "tilegraph/reference/reference.h"
+
+namespace tilewright::measure {
+namespace {
+
+// Of a value that is stored; a kernel may go on with what it was before.
+double Rounding(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return 0x1p-11;
+    case DType::kBFloat16:
+      return 0x1p-8;
+    case DType::kFloat64:
+      return 0x1p-53;
+    default:
+      return 0x1p-24;
+  }
+}
+
+absl::StatusOr<const HostTensor*> ValueOf(
+    const Tensor& tensor, const std::map<TensorId, HostTensor>& values) {
+  const auto found = values.find(tensor.id);
+  if (found == values.end())
+    return absl::InvalidArgumentError(
+        absl::StrCat("no value for '", tensor.name, "'"));
+  if (found->second.dtype() != tensor.dtype ||
+      found->second.shape() != tensor.static_shape())
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the value for '", tensor.name, "' has another dtype or shape"));
+  return &found->second;
+}
+
+// What was found, to go on with.
+ReferenceTensor Found(const HostTensor& value, double unit) {
+  ReferenceTensor found = ExactReference(value);
+  const double rounding = std::max(unit, Rounding(value.dtype()));
+  for (const double v : found.value)
+    found.bound.push_back(std::isfinite(v) ? rounding * std::fabs(v) : 0);
+  return found;
+}
+
+// Of the largest value, where bounds say nothing.
+double Tolerance(const TensorGraph& graph, const JudgeRunOptions& options) {
+  bool reduced = options.unit > 0x1p-24;
+  for (const Tensor& tensor : graph.tensors())
+    reduced |= tensor.dtype != DType::kBool && SizeBytes(tensor.dtype) < 4;
+  return reduced ? 0.05 : 1e-4 * options.bound_scale;
+}
+
+// Counts elements whose bound is wider than the values, and judges them by
+// `tolerance`.
+void JudgeWide(const Tensor& tensor, const ReferenceTensor& expected,
+               const HostTensor& value, double tolerance,
+               RunJudgement& judgement) {
+  double largest = 0;
+  for (const double r : expected.value) {
+    if (std::isfinite(r)) largest = std::max(largest, std::fabs(r));
+  }
+  if (largest == 0) return;
+  for (size_t i = 0; i < expected.bound.size(); ++i) {
+    const double bound = judgement.limit * expected.bound[i];
+    if (!std::isfinite(bound) || bound <= largest) continue;
+    ++judgement.wide;
+    const double y = value.Get(static_cast<int64_t>(i)).f,
+                 error = std::fabs(y - expected.value[i]);
+    if (!(error > tolerance * largest) || !judgement.reason.empty()) continue;
+    judgement.worst = tensor.name;
+    judgement.reason =
+        absl::StrCat("'", tensor.name, "': element ", i, " is ", y,
+                     ", expected ", expected.value[i], "; it may err by ",
+                     tolerance, " of the largest value, ", largest);
+  }
+}
+
+// Counts what was judged of `tensor`.
+void Add(const Tensor& tensor, const ReferenceTensor& expected,
+         const OutputJudgement& one, RunJudgement& judgement) {
+  ++judgement.tensors;
+  judgement.elements += tensor.num_elements();
+  judgement.unjudged +=
+      std::count_if(expected.bound.begin(), expected.bound.end(),
+                    [](double bound) { return !std::isfinite(bound); });
+  if (!one.reason.empty())
+    judgement.reason = absl::StrCat("'", tensor.name, "': ", one.reason);
+  if (one.largest_error <= judgement.largest_error && one.reason.empty())
+    return;
+  judgement.largest_error =
+      std::max(judgement.largest_error, one.largest_error);
+  judgement.worst = tensor.name;
+}
+
+}  // namespace
+
+absl::StatusOr<RunJudgement> JudgeRun(
+    const TensorGraph& graph, const std::map<TensorId, HostTensor>& inputs,
+    const std::map<TensorId, HostTensor>& observed,
+    const JudgeRunOptions& options) {
+  for (const TensorId output : graph.outputs()) {
+    if (graph.tensor(output).kind == TensorKind::kCompute)
+      TW_RETURN_IF_ERROR(ValueOf(graph.tensor(output), observed).status());
+  }
+  ReferenceOptions how;
+  how.unit = options.unit;
+  how.threads = options.threads;
+  RunJudgement judgement;
+  judgement.limit = internal::kBoundFactor * options.bound_scale;
+  const double tolerance = Tolerance(graph, options);
+  const std::vector<std::vector<TensorId>> readers = graph.Consumers();
+  std::map<TensorId, ReferenceTensor> known;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind != TensorKind::kCompute) {
+      if (tensor.kind == TensorKind::kConstant) {
+        known[tensor.id] = ExactReference(*tensor.value);
+        continue;
+      }
+      TW_ASSIGN_OR_RETURN(const HostTensor* const value,
+                          ValueOf(tensor, inputs));
+      known[tensor.id] = ExactReference(*value);
+      continue;
+    }
+    known[tensor.id] = EvaluateTensor(tensor, known, how);
+    if (observed.count(tensor.id)) {
+      TW_ASSIGN_OR_RETURN(const HostTensor* const value,
+                          ValueOf(tensor, observed));
+      Add(tensor, known[tensor.id],
+          JudgeOutput(known[tensor.id], Layout::RowMajor(value->shape()),
+                      value->data(), judgement.limit, /*zero_signs_free=*/true),
+          judgement);
+      if (judgement.reason.empty())
+        JudgeWide(tensor, known[tensor.id], *value, tolerance, judgement);
+      if (!judgement.reason.empty()) return judgement;
+      known[tensor.id] = Found(*value, options.unit);
+    }
+    for (const TensorId source : graph.Inputs(tensor.id)) {
+      if (readers[source].back() == tensor.id) known.erase(source);
+    }
+  }
+  return judgement;
+}
+
+}  // namespace tilewright::measure

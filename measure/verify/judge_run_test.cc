@@ -1,0 +1,158 @@
+#include "measure/verify/judge_run.h"
+
+#include <cmath>
+#include <string>
+
+#include "absl/status/status.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tilegraph/text/text_form.h"
+
+namespace tilewright::measure {
+namespace {
+
+using ::testing::HasSubstr;
+using Values = std::map<TensorId, HostTensor>;
+
+constexpr int kLayers = 12;
+constexpr int64_t kSize = 64;
+
+// A product of W after the other: bounds over all of them would be wider than
+// the values.
+TensorGraph Chain() {
+  std::string text = "X: f32[64] = placeholder\nW: f32[64, 64] = placeholder\n";
+  std::string before = "X";
+  for (int layer = 0; layer < kLayers; ++layer) {
+    const std::string name = "T" + std::to_string(layer);
+    text += name +
+            ": f32[64] = compute (i: 64) reduce (k: 64) sum:f32 { W[i, k] * " +
+            before + "[k] }\n";
+    before = name;
+  }
+  return ParseText(text + "return " + before + "\n").value();
+}
+
+TensorId Id(const TensorGraph& graph, const std::string& name) {
+  return *graph.Find(name);
+}
+
+// Values without a pattern, sums of products of about unit size.
+HostTensor Filled(const std::vector<int64_t>& shape, double size) {
+  HostTensor tensor(DType::kFloat32, shape);
+  for (int64_t i = 0; i < tensor.num_elements(); ++i)
+    tensor.Set(i,
+               {size * std::sin(1.7 * static_cast<double>(i * i % 1009)), 0});
+  return tensor;
+}
+
+// What the chain computes, in float.
+void RunChain(const TensorGraph& graph, Values& inputs, Values& observed) {
+  inputs[Id(graph, "X")] = Filled({kSize}, 1);
+  inputs[Id(graph, "W")] = Filled({kSize, kSize}, 0.2);
+  const HostTensor* before = &inputs[Id(graph, "X")];
+  for (int layer = 0; layer < kLayers; ++layer) {
+    HostTensor& after = observed[Id(graph, "T" + std::to_string(layer))];
+    after = HostTensor(DType::kFloat32, {kSize});
+    for (int64_t i = 0; i < kSize; ++i) {
+      float sum = 0;
+      for (int64_t k = 0; k < kSize; ++k)
+        sum += inputs[Id(graph, "W")].as<float>()[i * kSize + k] *
+               before->as<float>()[k];
+      after.as<float>()[i] = sum;
+    }
+    before = &after;
+  }
+}
+
+class JudgeRunTest : public testing::Test {
+ protected:
+  void SetUp() override { RunChain(graph_, inputs_, observed_); }
+  absl::StatusOr<RunJudgement> Judge() {
+    return JudgeRun(graph_, inputs_, observed_, {});
+  }
+  float& Element(const std::string& name, int64_t i) {
+    return observed_[Id(graph_, name)].as<float>()[i];
+  }
+
+  const TensorGraph graph_ = Chain();
+  Values inputs_, observed_;
+};
+
+TEST_F(JudgeRunTest, WhatWasComputedIsRight) {
+  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement judgement, Judge());
+  EXPECT_EQ(judgement.reason, "");
+  EXPECT_EQ(judgement.tensors, kLayers);
+  EXPECT_EQ(judgement.elements, kLayers * kSize);
+  EXPECT_EQ(judgement.unjudged, 0);
+  EXPECT_GT(judgement.largest_error, 0);
+  EXPECT_LE(judgement.largest_error, judgement.limit);
+  EXPECT_EQ(judgement.limit, 4);
+  EXPECT_EQ(judgement.worst.substr(0, 1), "T");
+}
+
+TEST_F(JudgeRunTest, AnErrorIsToldWhereItArises) {
+  Element("T7", 3) += 1e-3F;
+  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement judgement, Judge());
+  EXPECT_THAT(judgement.reason, HasSubstr("'T7'"));
+  EXPECT_THAT(judgement.reason, HasSubstr("[3]"));
+  EXPECT_GT(judgement.largest_error, judgement.limit);
+  EXPECT_EQ(judgement.worst, "T7");
+}
+
+TEST_F(JudgeRunTest, BoundsStayThoseOfAKernelHoweverDeepTheModelIs) {
+  const float right = Element("T11", 0);
+  Element("T11", 0) *= 1 + 3e-5F;
+  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement narrow, Judge());
+  EXPECT_THAT(narrow.reason, HasSubstr("'T11'"));
+  // Where nothing between is observed, bounds are those of all layers.
+  HostTensor last = observed_[Id(graph_, "T11")];
+  observed_ = {{Id(graph_, "T11"), last}};
+  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement wide, Judge());
+  EXPECT_EQ(wide.reason, "");
+  EXPECT_EQ(wide.tensors, 1);
+  EXPECT_EQ(wide.wide, kSize);
+  EXPECT_EQ(narrow.wide, 0);
+  // What is far off shows still.
+  Element("T11", 0) = 2 * right + 1;
+  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement far, Judge());
+  EXPECT_THAT(far.reason, HasSubstr("of the largest value"));
+}
+
+TEST_F(JudgeRunTest, AResultThatReachesTheWrongReaderShows) {
+  // As if T5 had read X: every sum is right, of the wrong terms.
+  observed_[Id(graph_, "T5")] = observed_[Id(graph_, "T0")];
+  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement judgement, Judge());
+  EXPECT_THAT(judgement.reason, HasSubstr("'T5'"));
+}
+
+TEST_F(JudgeRunTest, LessExactClassesHaveWiderBounds) {
+  Element("T7", 3) *= 1 + 1e-3F;
+  JudgeRunOptions options;
+  options.unit = 0x1p-9;
+  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement judgement,
+                          JudgeRun(graph_, inputs_, observed_, options));
+  EXPECT_EQ(judgement.reason, "");
+  options = {};
+  options.bound_scale = 16;
+  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement scaled,
+                          JudgeRun(graph_, inputs_, observed_, options));
+  EXPECT_EQ(scaled.limit, 64);
+}
+
+TEST_F(JudgeRunTest, WhatIsMissingOrDoesNotFitIsAnError) {
+  Values without = observed_;
+  without.erase(Id(graph_, "T11"));
+  EXPECT_THAT(JudgeRun(graph_, inputs_, without, {}).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no value for 'T11'")));
+  EXPECT_THAT(JudgeRun(graph_, {}, observed_, {}).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no value for 'X'")));
+  observed_[Id(graph_, "T2")] = HostTensor(DType::kFloat32, {kSize + 1});
+  EXPECT_THAT(Judge().status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'T2'")));
+}
+
+}  // namespace
+}  // namespace tilewright::measure

@@ -1,0 +1,220 @@
+#include "sketch/rules/contraction_schedule.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "sketch/rules/contraction_decisions.h"
+#include "sketch/rules/shared/annotations.h"
+#include "sketch/rules/shared/edges.h"
+#include "sketch/rules/shared/output_tiles.h"
+#include "sketch/rules/shared/packed_operands.h"
+#include "sketch/rules/shared/reduce_loops.h"
+#include "tilegraph/expr/expr_vars.h"
+#include "tilegraph/ir/tensor_graph.h"
+
+namespace tilewright::sketch {
+namespace {
+
+// Borders of fewer steps, or of windows of more taps, get no loops of their
+// own: inside a network, where constants and code come from far, those of one
+// row in 84 were seen to gain nothing.
+constexpr double kLeastShare = 0.02;
+constexpr int64_t kMostTaps = 3;
+
+class Builder {
+ public:
+  Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
+          const Place& place)
+      : workload_(workload),
+        graph_(workload.graph),
+        spec_(spec),
+        chain_(chain),
+        place_(place),
+        writer_(place.writer),
+        output_(graph_.tensor(chain.output)),
+        reduction_(graph_.tensor(*chain.reduction)),
+        body_(InlinedBody(graph_, *chain.reduction)) {}
+
+  std::optional<Handle> Run() {
+    for (const std::string& block : chain_.inlined)
+      writer_.ComputeInline(writer_.Block(block));
+    const Handle last = writer_.Block(chain_.last);
+    if (output_.shape.empty()) return std::nullopt;
+    loops_ = DecideContraction(workload_, spec_, chain_, place_, body_);
+    if (!place_.inside)
+      skipped_ = DecideEdges(place_.decider, workload_, reduction_, body_,
+                             [&](const Edge& edge) { return Pays(edge); });
+    PackConstants(writer_, place_.decider, workload_, reduction_, body_,
+                  loops_.tiles, loops_.reduce);
+    task_ = place_.inside ? *place_.inside
+                          : WriteTasks(writer_, loops_.tiles, last);
+    const bool alone = reduction_.name == chain_.last;
+    if (alone && loops_.reduce.blocked) {
+      ReduceByBlocks(last);
+    } else if (alone) {
+      Reduce(last, true);
+      TileMap(writer_, loops_.tiles, writer_.CacheWrite(last, "registers"),
+              output_.compute.axes, false);
+    } else {
+      const Nest nest =
+          TileMap(writer_, loops_.tiles, last, output_.compute.axes, true);
+      const Handle block = writer_.Block(reduction_.name);
+      if (loops_.reduce.blocked) {
+        writer_.ComputeAt(block, task_);
+        ReduceByBlocks(block);
+        writer_.SetLayout(reduction_.name, OrderOfSums());
+      } else {
+        writer_.ComputeAt(block,
+                          nest.steps.empty() ? task_ : nest.steps.back());
+        Reduce(block, false);
+        writer_.SetLevel(block, "registers");
+      }
+    }
+    return place_.blocks ? blocks_ : std::nullopt;
+  }
+
+ private:
+  // Whether fewer steps make up for the loops of their own that tiles at a
+  // border take: one for each tap there.
+  bool Pays(const Edge& edge) const {
+    const int spatial = static_cast<int>(loops_.tiles.shape.size());
+    int64_t taps = 1;
+    for (const int axis : VarsOf(edge.index)) {
+      if (axis >= spatial)
+        taps *= reduction_.compute.reduce_axes[axis - spatial].extent.value();
+    }
+    return edge.share >= kLeastShare && taps <= kMostTaps &&
+           !Mentions(edge.index, loops_.tiles.vector_axis);
+  }
+
+  // The loops over the parts of all reduce axes, split where they are not yet;
+  // `first` parts of the blocked axis are gone.
+  std::vector<std::vector<Handle>> ReduceParts(Handle block, bool factored) {
+    const std::vector<Axis>& axes = reduction_.compute.reduce_axes;
+    std::vector<std::vector<Handle>> parts;
+    for (size_t r = 0; r < axes.size(); ++r) {
+      const std::vector<int64_t>& factors = loops_.reduce.factors[r];
+      const bool cut =
+          factored && static_cast<int>(r) == loops_.reduce.order[0].axis;
+      std::vector<Handle>& handles = parts.emplace_back();
+      if (cut) {
+        handles.push_back(-1);
+        for (size_t i = 1; i < factors.size(); ++i)
+          handles.push_back(
+              writer_.Loop(block, absl::StrCat(axes[r].name, ".", i)));
+      } else if (factors.size() == 1) {
+        handles = {writer_.Loop(block, axes[r].name)};
+      } else {
+        handles = writer_.Split(writer_.Loop(block, axes[r].name), factors);
+      }
+    }
+    return parts;
+  }
+
+  // Puts the loops of a tile's sums in order; those over the terms of a group
+  // and from there on become the tile.
+  void ArrangeSums(Handle block, const std::vector<Handle>& order,
+                   const Nest& nest) {
+    SkipZeros(writer_, block, skipped_);
+    const size_t inside = nest.tile.size() + (loops_.dot ? 1 : 0);
+    if (loops_.reduce.order.size() > (loops_.dot ? 1 : 0))
+      DecideReduceAnnotations(place_.decider, writer_,
+                              order[order.size() - inside - 1]);
+    if (!loops_.dot) return Arrange(writer_, order, nest.tile.front());
+    writer_.Reorder(order);
+    writer_.Tensorize(block, order[order.size() - nest.tile.size() - 1],
+                      std::string(loops_.dot->intrinsic->name));
+  }
+
+  // All terms in one go, in registers.
+  void Reduce(Handle block, bool whole_task) {
+    const Nest nest = CutSpatial(writer_, loops_.tiles, block,
+                                 reduction_.compute.axes, whole_task);
+    const auto parts = ReduceParts(block, false);
+    std::vector<Handle> order = nest.steps;
+    for (const ReduceLoops::Part& part : loops_.reduce.order)
+      order.push_back(parts[part.axis][part.part]);
+    order.insert(order.end(), nest.tile.begin(), nest.tile.end());
+    ArrangeSums(block, order, nest);
+  }
+
+  // Of the sums of a task: neighbours along the vector axis side by side.
+  std::string OrderOfSums() const {
+    std::string order = "order ";
+    for (int i = 0; i < static_cast<int>(loops_.tiles.shape.size()); ++i) {
+      if (i != loops_.tiles.vector_axis) absl::StrAppend(&order, i, ",");
+    }
+    return absl::StrCat(order, loops_.tiles.vector_axis);
+  }
+
+  // Block by block over all tiles of a task: the sums of a block in registers,
+  // added to what the blocks before gave. REQUIRES: the loops of `block` cover
+  // a task.
+  void ReduceByBlocks(Handle block) {
+    const std::vector<Axis>& names = reduction_.compute.axes;
+    const ReduceLoops::Part first = loops_.reduce.order[0];
+    const std::string first_name = absl::StrCat(
+        reduction_.compute.reduce_axes[first.axis].name, ".", first.part);
+    std::vector<Handle> order;
+    const std::vector<Handle> cut = writer_.Split(
+        writer_.Loop(block, reduction_.compute.reduce_axes[first.axis].name),
+        loops_.reduce.factors[first.axis]);
+    order.push_back(cut[0]);
+    for (const Axis& axis : names)
+      order.push_back(writer_.Loop(block, axis.name));
+    order.insert(order.end(), cut.begin() + 1, cut.end());
+    for (size_t r = 0; r < reduction_.compute.reduce_axes.size(); ++r) {
+      if (static_cast<int>(r) != first.axis)
+        order.push_back(
+            writer_.Loop(block, reduction_.compute.reduce_axes[r].name));
+    }
+    writer_.Reorder(order);
+    const Handle partial = writer_.RFactor(block, cut[0]);
+
+    const Handle blocks = writer_.Loop(block, first_name);
+    blocks_ = blocks;
+    const Nest sums = CutSpatial(writer_, loops_.tiles, block, names, true);
+    order = {blocks};
+    order.insert(order.end(), sums.steps.begin(), sums.steps.end());
+    order.insert(order.end(), sums.tile.begin(), sums.tile.end());
+    Arrange(writer_, order, sums.tile.front());
+
+    writer_.ComputeAt(partial, sums.steps.empty() ? blocks : sums.steps.back());
+    const Nest nest = CutSpatial(writer_, loops_.tiles, partial, names, false);
+    const auto parts = ReduceParts(partial, true);
+    order = nest.steps;
+    order.push_back(writer_.Loop(partial, first_name));
+    for (size_t i = 1; i < loops_.reduce.order.size(); ++i)
+      order.push_back(
+          parts[loops_.reduce.order[i].axis][loops_.reduce.order[i].part]);
+    order.insert(order.end(), nest.tile.begin(), nest.tile.end());
+    ArrangeSums(partial, order, nest);
+    writer_.SetLevel(partial, "registers");
+  }
+
+  const Workload& workload_;
+  const TensorGraph& graph_;
+  const DeviceSpec& spec_;
+  const Chain& chain_;
+  const Place place_;
+  ScheduleWriter& writer_;
+  const Tensor& output_;
+  const Tensor& reduction_;
+  const std::vector<Expr> body_;  // of the reduction, prologue inlined
+  ContractionLoops loops_;
+  Handle task_ = -1;  // the loop around all others
+  std::vector<SkippedZeros> skipped_;
+  std::optional<Handle> blocks_;  // the loop over blocks of terms
+};
+
+}  // namespace
+
+std::optional<Handle> WriteContraction(const Workload& workload,
+                                       const DeviceSpec& spec,
+                                       const Chain& chain, const Place& place) {
+  return Builder(workload, spec, chain, place).Run();
+}
+
+}  // namespace tilewright::sketch

@@ -1,0 +1,263 @@
+#include "sketch/rules/row_schedule.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
+#include "sketch/rules/one_pass_rows.h"
+#include "sketch/rules/row_decisions.h"
+#include "sketch/rules/shared/output_tiles.h"
+#include "sketch/rules/shared/row_blocks.h"
+#include "tilegraph/decision/policies.h"
+
+namespace tilewright::sketch {
+namespace {
+
+class Writer {
+ public:
+  Writer(const Workload& workload, const DeviceSpec& spec, RowBlocks blocks,
+         const Place& place)
+      : spec_(spec),
+        place_(place),
+        writer_(place.writer),
+        blocks_(std::move(blocks)),
+        shape_(workload.graph.tensor(blocks_.output).static_shape()),
+        axes_(workload.graph.tensor(blocks_.output).compute.axes),
+        lanes_(Lanes(workload.graph, spec)) {}
+
+  void Run() {
+    for (const std::string& block : blocks_.inlined)
+      writer_.ComputeInline(writer_.Block(block));
+    for (const RowBlock& block : blocks_.blocks)
+      handles_.push_back(writer_.Block(block.name));
+    if (!last().rows.empty())
+      tile_ = DecideRowTile(place_, blocks_, lanes_, spec_);
+    cuts_.emplace(place_.decider, lanes_, tile_.together);
+    PlaceBlocks();
+    for (size_t i = 0; i < blocks_.blocks.size(); ++i) {
+      const RowBlock& block = blocks_.blocks[i];
+      const bool last = i + 1 == blocks_.blocks.size();
+      if (block.reduces) {
+        WriteReduction(block, handles_[i], last);
+      } else {
+        WriteMap(block, handles_[i], last);
+      }
+    }
+  }
+
+ private:
+  const RowBlock& last() const { return blocks_.blocks.back(); }
+  bool lanes_are_rows() const { return blocks_.contiguous_row.has_value(); }
+
+  // Task loops around the last block; returns the innermost.
+  Handle WriteTasks() {
+    const std::vector<RowAxis>& rows = last().rows;
+    std::vector<Factors> tasks;
+    for (size_t i = 0; i < shape_.size(); ++i) {
+      int64_t per_task = shape_[i];
+      for (size_t r = 0; r < rows.size(); ++r) {
+        if (rows[r].name != axes_[i].name) continue;
+        per_task = r == tile_.axis         ? tile_.in_task
+                   : r == tile_.outer_axis ? tile_.outer_in_task
+                                           : 1;
+      }
+      tasks.push_back(Factors{CeilDiv(shape_[i], per_task), per_task});
+    }
+    return writer_.GroupTile({handles_.back()}, tasks).back();
+  }
+
+  // The other blocks go into the loops of the last.
+  void PlaceBlocks() {
+    if (shape_.empty()) return;  // no loops to be in
+    const std::vector<RowAxis>& rows = last().rows;
+    Handle place = place_.inside ? *place_.inside : WriteTasks();
+    if (!rows.empty()) {
+      const Handle row = writer_.Loop(handles_.back(), rows[tile_.axis].name);
+      const std::vector<Handle> parts = writer_.Split(
+          row, Factors{CeilDiv(tile_.in_task, tile_.together), tile_.together});
+      place = parts[0];
+      std::vector<Handle> order = OuterLoops(last(), handles_.back());
+      order.insert(order.end(), parts.begin(), parts.end());
+      for (const RowAxis& axis : last().inner)
+        order.push_back(writer_.Loop(handles_.back(), axis.name));
+      writer_.Reorder(order);
+    }
+    for (size_t i = blocks_.blocks.size() - 1; i-- > 0;)
+      writer_.ComputeAt(handles_[i], place);
+  }
+
+  // Over axes of extent 1, and rows that are done one after another.
+  std::vector<Handle> OuterLoops(const RowBlock& block, Handle handle) {
+    std::vector<Handle> loops;
+    for (const RowAxis& axis : block.single)
+      loops.push_back(writer_.Loop(handle, axis.name));
+    for (size_t r = 0; r < block.rows.size(); ++r) {
+      if (r != tile_.axis)
+        loops.push_back(writer_.Loop(handle, block.rows[r].name));
+    }
+    return loops;
+  }
+
+  // The loops of one block inside the loop over rows, each kind from the
+  // outside to the inside.
+  struct Loops {
+    std::vector<Handle> outer;  // around rows done together
+    std::vector<Handle> steps;  // over a row
+    std::vector<Handle> tile;   // rows and elements done together
+    Handle factor = -1;         // the last of the tile, if it is inside a row
+    std::string factor_name;
+    bool whole_row = false;  // the tile takes it at once
+  };
+
+  Loops CutRow(const RowBlock& block, Handle handle) {
+    Loops loops;
+    const bool is_last = handle == handles_.back();
+    if (!is_last || block.rows.empty()) loops.outer = OuterLoops(block, handle);
+    if (!block.rows.empty())
+      loops.tile.push_back(writer_.Loop(handle, block.rows[tile_.axis].name));
+    std::vector<Handle> inner;
+    for (const RowAxis& axis : block.inner)
+      inner.push_back(writer_.Loop(handle, axis.name));
+    if (inner.empty()) return loops;
+    if (lanes_are_rows()) {
+      const int64_t partials = block.reduces ? cuts_->PartialsAcross(block) : 1;
+      if (partials > 1) {
+        const int64_t extent = block.inner.back().extent;
+        const std::vector<Handle> parts = writer_.Split(
+            inner.back(), Factors{CeilDiv(extent, partials), partials});
+        inner.back() = parts[0];
+        loops.factor = parts[1];
+        loops.factor_name = block.inner.back().name + ".1";
+        loops.tile.push_back(parts[1]);
+      }
+      loops.steps = inner;
+      return loops;
+    }
+    std::vector<Handle> order = loops.outer;
+    order.insert(order.end(), loops.tile.begin(), loops.tile.end());
+    order.insert(order.end(), inner.begin(), inner.end());
+    if (order.size() > 1) writer_.Reorder(order);
+    const RowCut cut = cuts_->Of(block);
+    int64_t extent = block.inner.back().extent;
+    Handle along = inner.back();
+    loops.factor_name = block.inner.back().name;
+    if (cut.fused) {
+      extent = 1;
+      loops.factor_name.clear();
+      for (size_t i = block.fusible; i < inner.size(); ++i) {
+        extent *= block.inner[i].extent;
+        absl::StrAppend(&loops.factor_name, i == block.fusible ? "" : "_",
+                        block.inner[i].name);
+      }
+      along = writer_.Fuse(
+          {inner.begin() + static_cast<std::ptrdiff_t>(block.fusible),
+           inner.end()});
+      inner.resize(block.fusible);
+    } else {
+      inner.pop_back();
+    }
+    const int64_t in_row = CeilDiv(extent, lanes_);
+    loops.whole_row = inner.empty() && cut.vectors == in_row;
+    const std::vector<Handle> parts = writer_.Split(
+        along,
+        Factors{CeilDiv(extent, cut.vectors * lanes_), cut.vectors * lanes_});
+    loops.steps = std::move(inner);
+    loops.steps.push_back(parts[0]);
+    loops.factor = parts[1];
+    loops.factor_name += ".1";
+    loops.tile.push_back(parts[1]);
+    return loops;
+  }
+
+  void Arrange(const std::vector<std::vector<Handle>>& parts) {
+    std::vector<Handle> order;
+    for (const std::vector<Handle>& part : parts)
+      order.insert(order.end(), part.begin(), part.end());
+    if (order.size() > 1) writer_.Reorder(order);
+  }
+  void Tile(const std::vector<Handle>& tile) {
+    if (!tile.empty()) writer_.Annotate(tile.front(), "tile");
+  }
+
+  void WriteMap(const RowBlock& block, Handle handle, bool is_last) {
+    const Loops loops = CutRow(block, handle);
+    Arrange({loops.outer, loops.steps, loops.tile});
+    Tile(loops.tile);
+    if (is_last) return;
+    writer_.SetLevel(handle,
+                     DecideLevel(place_.decider, block, loops.whole_row));
+  }
+
+  // Partial results per lane where a row has lanes; then the lanes are joined,
+  // for all rows of the tile.
+  void WriteReduction(const RowBlock& block, Handle handle, bool is_last) {
+    const Loops loops = CutRow(block, handle);
+    Arrange({loops.outer, loops.steps, loops.tile});
+    if (is_last) {
+      const Handle copy = writer_.CacheWrite(handle, "registers");
+      if (!block.rows.empty())
+        Tile({writer_.Loop(copy, block.rows[tile_.axis].name)});
+    } else {
+      writer_.SetLevel(handle, "registers");
+    }
+    if (loops.factor < 0) return Tile(loops.tile);
+    writer_.SetLevel(writer_.RFactor(handle, loops.factor), "registers");
+    Tile(loops.tile);
+    if (block.rows.empty()) return;
+    const Handle rows = writer_.Loop(handle, block.rows[tile_.axis].name);
+    writer_.Reorder({writer_.Loop(handle, loops.factor_name), rows});
+    Tile({rows});
+  }
+
+  const DeviceSpec& spec_;
+  const Place place_;
+  ScheduleWriter& writer_;
+  const RowBlocks blocks_;
+  const std::vector<int64_t> shape_;
+  const std::vector<Axis> axes_;
+  const int64_t lanes_;
+  std::vector<Handle> handles_;  // by block
+  RowTile tile_;
+  std::optional<RowCuts> cuts_;
+};
+
+// Of all its computes; nullopt if they are no row group with one output.
+std::optional<RowSpace> RowsOf(const TensorGraph& graph) {
+  if (graph.outputs().size() != 1) return std::nullopt;
+  std::vector<TensorId> members;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kCompute) members.push_back(tensor.id);
+  }
+  return FindRows(graph, members);
+}
+
+}  // namespace
+
+bool IsRowGroup(const Workload& workload) {
+  return RowsOf(workload.graph).has_value();
+}
+
+bool WriteRows(const Workload& workload, const DeviceSpec& spec,
+               const Place& place) {
+  const std::optional<RowSpace> rows = RowsOf(workload.graph);
+  if (!rows) return false;
+  RowBlocks blocks = FindRowBlocks(workload, *rows, place.decider);
+  if (WriteOnePassRows(workload, spec, blocks, place)) return true;
+  Writer(workload, spec, std::move(blocks), place).Run();
+  return true;
+}
+
+std::optional<Schedule> RowSchedule(const Workload& workload,
+                                    const DeviceSpec& spec) {
+  ScheduleWriter writer;
+  PreferredPolicy policy;
+  Decider decider(policy);
+  if (!WriteRows(workload, spec, {writer, decider, std::nullopt, {}}))
+    return std::nullopt;
+  return std::move(writer).Finish();
+}
+
+}  // namespace tilewright::sketch

@@ -1,0 +1,140 @@
+#include "sketch/rules/row_schedule.h"
+
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/spec/load_spec.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sketch/replay/replay.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/testing/checked_decisions.h"
+#include "sketch/testing/norm_workloads.h"
+#include "sketch/testing/row_workloads.h"
+#include "sketch/testing/test_workloads.h"
+#include "sketch/trace/schedule.h"
+#include "sketch/tree/block_tree.h"
+#include "sketch/tree/block_tree_verifier.h"
+#include "tilegraph/ir/layout.h"
+
+namespace tilewright::sketch {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// The schedule's text, once its tree was found to compute the right thing.
+std::string Checked(const Workload& workload, const std::string& spec) {
+  const std::optional<Schedule> schedule =
+      RowSchedule(workload, *LoadSpec(spec));
+  EXPECT_TRUE(schedule.has_value()) << workload.Text();
+  if (!schedule) return "";
+  const absl::StatusOr<BlockTree> tree = Replay(workload, *schedule);
+  EXPECT_THAT(tree.status(), IsOk()) << workload.Text() << schedule->ToString();
+  if (!tree.ok()) return "";
+  EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << tree->ToString();
+  EXPECT_THAT(CheckTree(*tree, workload, 5), IsOk()) << tree->ToString();
+  return schedule->ToString();
+}
+
+TEST(RowScheduleTest, ComputesEveryFamilyAtEveryLength) {
+  for (int family = 0; family < kRowFamilies; ++family) {
+    for (const auto& [rows, elements] :
+         std::vector<std::pair<int64_t, int64_t>>{
+             {3, 1}, {1, 2}, {13, 5}, {6, 16}, {5, 49}, {3, 100}, {2, 131}}) {
+      for (const char* spec : {"cpu_x86_64_v4", "cpu_x86_64_v2"})
+        Checked(MakeRows(static_cast<RowFamily>(family), rows, elements), spec);
+    }
+  }
+}
+
+TEST(RowScheduleTest, BlockedChannelsAreElementsOrRows) {
+  const std::vector<int64_t> norm = {1, 48, 3, 7}, instance = {2, 32, 5, 7};
+  Workload over_channels = MakeRows(RowFamily::kChannelNorm, 7, 48);
+  for (const char* name : {"X", "Y"})
+    over_channels.layouts[*over_channels.graph.Find(name)] =
+        Layout::BlockedLast(norm, 1, 16);
+  EXPECT_THAT(Checked(over_channels, "cpu_x86_64_v4"), HasSubstr("rfactor"));
+  Workload over_pixels = MakeRows(RowFamily::kInstanceNorm, 32, 7);
+  for (const char* name : {"X", "Y"})
+    over_pixels.layouts[*over_pixels.graph.Find(name)] =
+        Layout::BlockedLast(instance, 1, 16);
+  Checked(over_pixels, "cpu_x86_64_v4");
+}
+
+TEST(RowScheduleTest, WhatIsDearIsKeptAndTheRestComputedAnew) {
+  const std::string text =
+      Checked(MakeRows(RowFamily::kSoftmax, 4, 200), "cpu_x86_64_v4");
+  EXPECT_THAT(text, HasSubstr("\"scratch\""));  // E
+  EXPECT_THAT(text, HasSubstr("compute_inline"));
+  EXPECT_THAT(Checked(MakeRows(RowFamily::kSoftmax, 4, 49), "cpu_x86_64_v4"),
+              Not(HasSubstr("scratch")));
+  EXPECT_THAT(Checked(MakeRows(RowFamily::kLayerNorm, 4, 200), "cpu_x86_64_v4"),
+              Not(HasSubstr("scratch")));
+}
+
+std::string RowsTogether(RowFamily family, int64_t rows, int64_t elements) {
+  const Workload workload = MakeRows(family, rows, elements);
+  const absl::StatusOr<Schedule> schedule = GeneratePreferred(
+      Generators(workload).front(), workload, *LoadSpec("cpu_x86_64_v4"));
+  return schedule.ok() ? AnswersOf(*schedule)["rows.together"]
+                       : schedule.status().ToString();
+}
+
+TEST(RowScheduleTest, LanesOfSeveralRowsAreJoinedWhereTheyStayInACache) {
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4096, 128), "rows 4");
+  EXPECT_EQ(RowsTogether(RowFamily::kLayerNorm, 4096, 768), "rows 4");
+  // Seven divide these rows, and stay there, too.
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4907, 49), "rows 7");
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4907, 300), "rows 4");
+  // Of exp, which is kept, there are as many elements again.
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4096, 768), "rows 1");
+  EXPECT_EQ(RowsTogether(RowFamily::kLayerNorm, 4096, 1536), "rows 1");
+  // Too few tasks would be left.
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 16, 128), "rows 1");
+}
+
+TEST(RowScheduleTest, AnyDecisionsComputeTheSame) {
+  DecisionTally tally;
+  for (uint64_t seed = 0; seed < 320 && !HasFailure(); ++seed) {
+    Workload workload = DrawRows(seed);
+    if (seed % 5 == 1) workload = LayerNorm(1 + seed % 7, 2 + seed % 150);
+    if (seed % 10 == 2)
+      workload = InstanceNorm(1 + seed % 3, 2 + seed % 7, 1 + seed % 37);
+    const DeviceSpec spec =
+        *LoadSpec(seed % 2 == 0 ? "cpu_x86_64_v4" : "cpu_x86_64_v2");
+    CheckDecisions(Generators(workload).front(), workload, spec, seed, tally);
+  }
+  std::cout << tally.ToString();
+  EXPECT_THAT(tally.refusals, IsEmpty());
+  EXPECT_THAT(tally.NeverTaken(), IsEmpty());
+  EXPECT_EQ(tally.values["passes"].size(), 2u);
+}
+
+TEST(RowScheduleTest, ProductsWindowsAndMapsAreOtherFamilies) {
+  for (const char* text : {R"(
+      A: f32[8, 4] = placeholder
+      B: f32[4, 6] = placeholder
+      T: f32[8, 6] = compute (m: 8, n: 6) reduce (k: 4) sum:f32 { A[m, k] * B[k, n] }
+      return T)",
+                           R"(
+      X: f32[9] = placeholder
+      T: f32[8] = compute (m: 8) reduce (k: 2) max:f32 { X[m + k] }
+      return T)",
+                           R"(
+      X: f32[9] = placeholder
+      T: f32[9] = compute (m: 9) { X[m] + X[m] }
+      return T)"}) {
+    EXPECT_FALSE(RowSchedule(*ParseWorkload(text), *LoadSpec("cpu_x86_64_v4")));
+  }
+}
+
+}  // namespace
+}  // namespace tilewright::sketch

@@ -1,0 +1,57 @@
+#include "sketch/rules/shared/annotations.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "sketch/rules/shared/output_tiles.h"
+#include "tilegraph/decision/space.h"
+#include "tilegraph/expr/dtype.h"
+
+namespace tilewright::sketch {
+namespace {
+
+// The option taken. "auto" is the first.
+std::string DecideOption(Decider& decider, const char* name,
+                         std::vector<std::string> options) {
+  const int64_t option = decider.DecideNumber(name, Space::OneOf(options),
+                                              [] { return int64_t{0}; });
+  return options[option];
+}
+
+}  // namespace
+
+void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
+                             Handle loop) {
+  const std::string unroll =
+      DecideOption(decider, "unroll", {"auto", "1", "2", "4", "8"});
+  if (unroll != "auto") writer.Annotate(loop, absl::StrCat("unroll=", unroll));
+  const std::string prefetch = DecideOption(
+      decider, "prefetch", {"auto", "none", "1", "2", "4", "8", "16"});
+  if (prefetch != "auto") {
+    writer.Annotate(
+        loop, absl::StrCat("prefetch=", prefetch == "none" ? "0" : prefetch));
+  }
+}
+
+void DecideStreaming(Decider& decider, ScheduleWriter& writer,
+                     const TensorGraph& graph,
+                     absl::Span<const TensorId> outputs,
+                     const DeviceSpec& spec) {
+  int64_t output_bytes = 0;
+  for (const TensorId output : outputs) {
+    const Tensor& tensor = graph.tensor(output);
+    output_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
+  }
+  if (output_bytes <= CacheBytes(spec, "l1", kDefaultL1Bytes)) return;
+  const std::string stream =
+      DecideOption(decider, "stream", {"auto", "no", "yes"});
+  if (stream == "auto") return;
+  for (const TensorId output : outputs) {
+    writer.Annotate(writer.Block(graph.tensor(output).name),
+                    absl::StrCat("stream=", stream));
+  }
+}
+
+}  // namespace tilewright::sketch

@@ -1,0 +1,22 @@
+// Which decisions a generator asks for.
+#ifndef TILEWRIGHT_SKETCH_RULES_SHARED_DECISION_NAMES_H_
+#define TILEWRIGHT_SKETCH_RULES_SHARED_DECISION_NAMES_H_
+
+#include <set>
+#include <string>
+
+#include "backends/spec/device_spec.pb.h"
+#include "sketch/rules/generator.h"
+#include "sketch/trace/workload.h"
+
+namespace tilewright::sketch {
+
+// Of this workload, with the preferred answers and with a hundred random
+// tables: what one branch alone asks for is there if some of them took it.
+std::set<std::string> DecisionNames(const Generator& generator,
+                                    const Workload& workload,
+                                    const DeviceSpec& spec);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_RULES_SHARED_DECISION_NAMES_H_

@@ -1,0 +1,63 @@
+// The choice of a register tile: rows × vectors of accumulators of a reduction,
+// which loads vectors of one operand and broadcasts the other.
+#ifndef TILEWRIGHT_SKETCH_RULES_SHARED_REGISTER_TILE_H_
+#define TILEWRIGHT_SKETCH_RULES_SHARED_REGISTER_TILE_H_
+
+#include <cstdint>
+#include <functional>
+
+namespace tilewright::sketch {
+
+struct RegisterTile {
+  int64_t vectors = 1;
+  int64_t rows = 1;
+  int64_t outer_rows = 1;  // above 1 only if rows == TileSpace::rows
+};
+
+// What there is to tile. Extents of absent axes are 1.
+struct TileSpace {
+  int64_t vectors;     // along the vector axis, in units of one vector (or one
+                       // channel block)
+  int64_t rows;        // extent of the axis that gives rows first
+  int64_t outer_rows;  // extent of the axis that gives further rows once `rows`
+                       // is taken whole
+  int registers;       // architectural vector registers
+  int registers_per_unit;  // vector registers that one unit of `vectors` fills
+  bool rows_far_apart = false;  // neighbouring rows of the broadcast operand
+                                // lie a page or more apart
+  // Vectors held for each vector of the loaded operand, and for what is
+  // broadcast and computed beside it.
+  int registers_per_load = 1;
+  int registers_beside = 1;
+  // Whether a tile may be; unset: all may. All vectors × one row always may.
+  std::function<bool(const RegisterTile&)> allowed;
+  int64_t least_tiles = 1;  // that a tile cuts the space into
+};
+
+int64_t CountTiles(const TileSpace& space, const RegisterTile& tile);
+
+// The tile with the least modelled time over the whole space.
+RegisterTile ChooseRegisterTile(const TileSpace& space);
+
+// Who computes the tiles of a kernel, all of which may be tasks.
+struct TileTasks {
+  int64_t others = 1;  // tiles along axes that the space does not have
+  int64_t cores = 1;
+  int64_t steps = 1;  // of the reduction
+};
+// With more cores than these, a kernel is cut up rather than leave cores
+// without work.
+inline constexpr int64_t kFewCores = 8;
+// Whether so many tiles of the space leave some of many cores without work.
+bool LeavesCoresIdle(int64_t tiles, const TileTasks& tasks);
+// Multiply-adds of vectors until the last core is done, where one tile of the
+// space takes `tasks.steps` times `step_cost`.
+double CostOnCores(int64_t tiles, const TileTasks& tasks, double step_cost);
+// The tile with the least modelled time; but where that leaves some of many
+// cores without a tile, the one with the least time until the last core is
+// done.
+RegisterTile ChooseRegisterTile(const TileSpace& space, const TileTasks& tasks);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_RULES_SHARED_REGISTER_TILE_H_

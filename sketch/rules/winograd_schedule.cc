@@ -1,0 +1,367 @@
+#include "sketch/rules/winograd_schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
+#include "base/status_macros.h"
+#include "sketch/rules/shared/group_chain.h"
+#include "sketch/rules/shared/output_tiles.h"
+#include "sketch/rules/shared/register_tile.h"
+#include "sketch/rules/shared/tile_decisions.h"
+#include "sketch/rules/winograd_form.h"
+#include "tilegraph/decision/space.h"
+#include "tilegraph/rewrite/winograd.h"
+#include "tilegraph/rewrite/winograd_cost.h"
+
+namespace tilewright::sketch {
+namespace {
+
+// Tiles of one task: enough rows for the products to run at full speed, few
+// enough for V and M of a task to stay in the second-level cache.
+constexpr int64_t kTilesPerTask = 28;
+// Output channels of one task: the input transform is done once for them.
+constexpr int64_t kChannelsPerTask = 64;
+
+// Axes of V (the last is c) and of M (the last is o).
+enum : int { kA, kB, kN, kY, kX, kChannel, kRank };
+
+class Builder {
+ public:
+  Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
+          Decider& decider)
+      : graph_(workload.graph),
+        spec_(spec),
+        chain_(chain),
+        decider_(decider),
+        output_(graph_.tensor(chain.output)),
+        products_(graph_.tensor(*chain.reduction)),
+        input_(graph_.tensor(graph_.Inputs(products_.id)[0])),
+        filters_(graph_.tensor(graph_.Inputs(products_.id)[1])),
+        lanes_(Lanes(graph_, spec)),
+        m_(products_.compute.axes[kA].extent.value() - 2) {}
+
+  Schedule Run(const std::string& convolution) {
+    writer_.Winograd(writer_.Block(convolution), m_);
+    for (const std::string& block : chain_.inlined) {
+      if (block != input_.name) writer_.ComputeInline(writer_.Block(block));
+    }
+    DecideTasks();
+    DecideOrder();
+    const Handle last = writer_.Block(chain_.last);
+    PackFilters();
+    const Handle task = WriteTasks(writer_, task_, last);
+    Products(OutputTransform(last).value_or(task));
+    InputTransform(task);
+    return std::move(writer_).Finish();
+  }
+
+ private:
+  int64_t Extent(int axis) const {
+    return products_.compute.axes[axis].extent.value();
+  }
+  int64_t InChannels() const {
+    return products_.compute.reduce_axes[0].extent.value();
+  }
+
+  // What a task takes: rows of tiles, and vectors of channels.
+  struct Task {
+    int64_t rows, vectors;
+  };
+  Task ChooseTask() const {
+    int64_t bands =
+        CeilDiv(Extent(kY), std::max<int64_t>(1, kTilesPerTask / Extent(kX)));
+    int64_t rows = CeilDiv(Extent(kY), bands);
+    const int64_t vectors = CeilDiv(Extent(kChannel), lanes_);
+    int64_t block = std::min(vectors, kChannelsPerTask / lanes_);
+    const int64_t cores = std::max<int64_t>(1, spec_.unit().cores());
+    const int64_t wanted = 2 * cores;
+    while (block > 1 && bands * Extent(kN) * CeilDiv(vectors, block) < wanted)
+      block = CeilDiv(block, 2);
+    const int64_t other_tasks = Extent(kN) * CeilDiv(vectors, block);
+    if (cores > kFewCores && bands * other_tasks < wanted) {
+      bands = std::min(Extent(kY), CeilDiv(wanted, other_tasks));
+      rows = Extent(kY) / bands;
+    }
+    return {rows, block};
+  }
+
+  // Over all of M, in no tiles yet.
+  OutputTiles WholeProducts() const {
+    OutputTiles tiles;
+    for (int axis = 0; axis < kRank; ++axis)
+      tiles.shape.push_back(Extent(axis));
+    tiles.axes.assign(kRank, {});
+    tiles.vector_axis = kChannel;
+    tiles.row_axis = kX;
+    tiles.outer_row_axis = kY;
+    tiles.axes[kA].tile = Extent(kA);
+    tiles.axes[kB].tile = Extent(kB);
+    return tiles;
+  }
+
+  static void SetTile(OutputTiles& tiles, const RegisterTile& tile,
+                      int64_t lanes) {
+    tiles.axes[kChannel].tile = tile.vectors * lanes;
+    tiles.axes[kX].tile = tile.rows;
+    tiles.axes[kY].tile = tile.outer_rows;
+  }
+
+  // All columns, and of the rest as many whole tiles as `task` holds.
+  static void SetSteps(OutputTiles& tiles, const RegisterTile& tile,
+                       const Task& task) {
+    const auto take = [&](int axis, int64_t steps) {
+      tiles.axes[axis].steps =
+          std::clamp<int64_t>(steps, 1, tiles.TilesLeft(axis));
+    };
+    take(kX, tiles.TilesLeft(kX));
+    take(kY, task.rows / tile.outer_rows);
+    take(kChannel, task.vectors / tile.vectors);
+  }
+
+  RegisterTile DecideTile(Task& task) {
+    TileSpace space{task.vectors, Extent(kX), task.rows,
+                    static_cast<int>(spec_.unit().vector_registers()), 1};
+    const RegisterTile rule = ChooseRegisterTile(space);
+    // Only the last band may end inside a register tile.
+    task.rows = CeilDiv(task.rows, rule.outer_rows) * rule.outer_rows;
+    task.vectors = CeilDiv(task.vectors, rule.vectors) * rule.vectors;
+    space.vectors = CeilDiv(Extent(kChannel), lanes_);
+    space.outer_rows = Extent(kY);
+    const auto tasks = [whole = WholeProducts(), task,
+                        lanes = lanes_](const RegisterTile& tile) {
+      OutputTiles tiles = whole;
+      SetTile(tiles, tile, lanes);
+      SetSteps(tiles, tile, task);
+      return tiles.Tasks();
+    };
+    const int64_t least = LeastTasks(spec_, tasks(rule));
+    space.allowed = [tasks, least](const RegisterTile& tile) {
+      return tasks(tile) >= least;
+    };
+    return DecideRegisterTile(decider_, space, rule);
+  }
+
+  // Tasks over [n, o, h, w] of the output, tiles over M of one block of
+  // products.
+  void DecideTasks() {
+    Task task = ChooseTask();
+    const RegisterTile tile = DecideTile(task);
+    tiles_ = WholeProducts();
+    SetTile(tiles_, tile, lanes_);
+    OutputTiles rule = tiles_;
+    SetSteps(rule, tile, task);
+    DecideSteps(decider_, tiles_, spec_, {kChannel, kY, kX}, rule);
+
+    AxisTile& channels = tiles_.axes[kChannel];
+    task_.shape = output_.static_shape();
+    task_.axes.assign(4, {});
+    task_.axes[1].tile = channels.per_task();
+    task_.axes[2].tile = tiles_.TaskExtent(kY) * m_;
+    task_.axes[3].tile = tiles_.TaskExtent(kX) * m_;
+
+    const int64_t all = channels.steps;
+    channels.steps = decider_.DecideNumber(
+        "block.vectors", Space::Integers(1, all), [&] { return all; });
+    tiles_.shape[kN] = 1;
+    for (const int axis : {kY, kX, kChannel})
+      tiles_.shape[axis] = tiles_.TaskExtent(axis);
+  }
+
+  void DecideOrder() {
+    std::vector<int> axes = {kA};  // stands for all that no task cuts
+    std::vector<std::string> roles = {"positions"};
+    for (const int axis : tiles_.StepOrder()) {
+      if (tiles_.axes[axis].steps == 1) continue;
+      axes.push_back(axis);
+      roles.push_back(axis == kChannel ? "vectors"
+                      : axis == kY     ? "outer_rows"
+                                       : "rows");
+    }
+    const DecisionValue order =
+        decider_.Decide("order", Space::Permutation(std::move(roles)), [&] {
+          DecisionValue as_they_are(axes.size());
+          std::iota(as_they_are.begin(), as_they_are.end(), 0);
+          return as_they_are;
+        });
+    for (const int64_t i : order) order_.push_back(axes[i]);
+  }
+
+  // Filters as wide as a register tile side by side, all terms of a tile one
+  // after the other.
+  void PackFilters() {
+    const std::vector<int64_t> shape = filters_.static_shape();
+    const int64_t panel = tiles_.axes[kChannel].tile,
+                  block = tiles_.axes[kChannel].per_task();
+    using Digit = Layout::Digit;
+    const Digit a = {0, 1, shape[0]}, b = {1, 1, shape[1]},
+                c = {3, 1, shape[3]}, lane = {2, 1, panel},
+                panels = {2, panel, CeilDiv(shape[2], panel)};
+    std::vector<Digit> digits;
+    switch (decider_.DecideNumber(
+        "pack", Space::OneOf({"blocks", "positions", "panels", "plain"}),
+        [] { return 0; })) {
+      case 0:  // in the order in which tasks and loops read them
+        digits = {{2, block, CeilDiv(shape[2], block)},
+                  a,
+                  b,
+                  {2, panel, block / panel},
+                  c,
+                  lane};
+        break;
+      case 1:
+        digits = {a, b, panels, c, lane};
+        break;
+      case 2:
+        digits = {panels, a, b, c, lane};
+        break;
+      default:
+        return;
+    }
+    const std::vector<int64_t> none(4, 0);
+    const absl::StatusOr<Layout> layout =
+        Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
+    if (layout.ok()) writer_.SetLayout(filters_.name, layout->ToString());
+  }
+
+  std::vector<Handle> Cut(Handle block, const std::string& axis, int64_t extent,
+                          int64_t inner) {
+    return writer_.Split(writer_.Loop(block, axis),
+                         Factors{CeilDiv(extent, inner), inner});
+  }
+
+  // The loop over blocks of channels, if a task has several.
+  std::optional<Handle> OutputTransform(Handle last) {
+    const std::vector<Axis>& axes = output_.compute.axes;
+    const auto cut = [&](int axis, int64_t inner) {
+      return Cut(last, axes[axis].name, task_.TaskExtent(axis), inner);
+    };
+    const int64_t channels = task_.TaskExtent(1),
+                  block = tiles_.axes[kChannel].per_task();
+    const Factors by_vector = {CeilDiv(std::min(channels, block), lanes_),
+                               lanes_};
+    std::optional<Handle> blocks;
+    Handle o = writer_.Loop(last, axes[1].name);
+    if (block < channels) {
+      const std::vector<Handle> parts =
+          writer_.Split(o, {CeilDiv(channels, block), block});
+      blocks = parts[0];
+      o = parts[1];
+    }
+    const std::vector<Handle> v = writer_.Split(o, by_vector), h = cut(2, m_),
+                              w = cut(3, m_);
+    std::vector<Handle> order = {writer_.Loop(last, axes[0].name)};
+    if (blocks) order.push_back(*blocks);
+    order.insert(order.end(), {v[0], h[0], w[0], h[1], w[1], v[1]});
+    writer_.Reorder(order);
+    writer_.Annotate(h[1], "tile");
+    return blocks;
+  }
+
+  void Products(Handle at) {
+    const Handle block = writer_.Block(products_.name);
+    writer_.ComputeAt(block, at);
+    const std::vector<Axis>& axes = products_.compute.axes;
+    const Nest nest = CutSpatial(writer_, tiles_, block, axes, true);
+    // First the loops over positions and images, then the steps.
+    const auto positions = nest.steps.begin() + 3;
+    auto next = positions;
+    std::map<int, std::vector<Handle>> loops;  // by axis in order_
+    loops[kA].assign(nest.steps.begin(), positions);
+    for (const int axis : tiles_.StepOrder()) {
+      if (tiles_.axes[axis].steps > 1) loops[axis] = {*next++};
+    }
+    std::vector<Handle> order;
+    for (const int axis : order_)
+      order.insert(order.end(), loops[axis].begin(), loops[axis].end());
+    order.push_back(writer_.Loop(block, products_.compute.reduce_axes[0].name));
+    order.insert(order.end(), nest.tile.begin(), nest.tile.end());
+    Arrange(writer_, order, nest.tile.front());
+    TileMap(writer_, tiles_, writer_.CacheWrite(block, "registers"), axes,
+            false);
+  }
+
+  void InputTransform(Handle task) {
+    const Handle block = writer_.Block(input_.name);
+    writer_.ComputeAt(block, task);
+    const std::vector<Axis>& axes = input_.compute.axes;
+    const std::vector<Handle> c = Cut(block, axes[kChannel].name, InChannels(),
+                                      std::min(lanes_, InChannels()));
+    const auto loop = [&](int axis) {
+      return writer_.Loop(block, axes[axis].name);
+    };
+    const Handle a = loop(kA);
+    writer_.Reorder({loop(kN), loop(kY), loop(kX), c[0], a, loop(kB), c[1]});
+    writer_.Annotate(a, "tile");
+  }
+
+  const TensorGraph& graph_;
+  const DeviceSpec& spec_;
+  const Chain& chain_;
+  Decider& decider_;
+  const Tensor &output_, &products_, &input_, &filters_;
+  const int64_t lanes_, m_;
+  OutputTiles task_;        // over the output
+  OutputTiles tiles_;       // over the products of a block
+  std::vector<int> order_;  // of the loops around a register tile
+  ScheduleWriter writer_;
+};
+
+int DecideTiles(const TensorGraph& graph,
+                const WinogradConvolution& convolution, const DeviceSpec& spec,
+                Decider& decider) {
+  const std::vector<int> tiles = WinogradTiles(graph, convolution);
+  std::vector<std::string> options;
+  for (const int m : tiles) options.push_back(absl::StrCat(m));
+  const int64_t taken = decider.DecideNumber(
+      "winograd.m", Space::OneOf(std::move(options)),
+      [&] {
+        const auto faster = [&](int a, int b) {
+          return EstimatedSeconds(convolution.shape, a, spec) <
+                 EstimatedSeconds(convolution.shape, b, spec);
+        };
+        return std::min_element(tiles.begin(), tiles.end(), faster) -
+               tiles.begin();
+      },
+      Bits::kMayChange);
+  return tiles[taken];
+}
+
+}  // namespace
+
+bool OffersWinograd(const Workload& workload) {
+  const std::optional<WinogradConvolution> convolution =
+      FindWinograd(workload.graph);
+  if (!convolution || !workload.stages.empty() ||
+      WinogradTiles(workload.graph, *convolution).empty())
+    return false;
+  const absl::StatusOr<Chain> chain = FindChain(workload.graph);
+  return chain.ok() && chain->reduction == convolution->output &&
+         workload.graph.tensor(chain->output).shape.size() == 4;
+}
+
+bool DecideWinograd(Decider& decider) {
+  const int64_t form = decider.DecideNumber(
+      "form", Space::OneOf({"direct", "winograd"}), [] { return 1; },
+      Bits::kMayChange);
+  return form == 1;
+}
+
+absl::StatusOr<Schedule> WinogradSchedule(const Workload& workload,
+                                          const DeviceSpec& spec,
+                                          Decider& decider) {
+  const WinogradConvolution convolution = *FindWinograd(workload.graph);
+  const int m = DecideTiles(workload.graph, convolution, spec, decider);
+  const WinogradForm form = MakeWinogradForm(workload, convolution, m);
+  TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(form.workload.graph));
+  return Builder(form.workload, spec, chain, decider)
+      .Run(workload.graph.tensor(convolution.output).name);
+}
+
+}  // namespace tilewright::sketch

@@ -1,0 +1,24 @@
+// Legal schedules drawn at random: what the correctness tests of everything
+// below feed on, and the start of every search.
+#ifndef TILEWRIGHT_SKETCH_TESTING_RANDOM_SCHEDULE_H_
+#define TILEWRIGHT_SKETCH_TESTING_RANDOM_SCHEDULE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "sketch/trace/schedule.h"
+#include "sketch/trace/workload.h"
+
+namespace tilewright::sketch {
+
+// Draws group tiles, attach points, inlining, splits with tails, reorders,
+// unrolling, register and scratch accumulators, partial results of reductions,
+// known zeros left out, cache reads and writes, constant layouts and tile
+// loops. The result replays without error on `workload`. Same seed, same
+// schedule.
+absl::StatusOr<Schedule> RandomSchedule(const Workload& workload,
+                                        uint64_t seed);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_TESTING_RANDOM_SCHEDULE_H_

@@ -1,0 +1,187 @@
+#include "tilegraph/cost/compute_features.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "tilegraph/analysis/families.h"
+#include "tilegraph/expr/dtype.h"
+
+namespace tilewright {
+namespace {
+
+// How results and loads lie in memory: the dimension along which neighbours are
+// neighbours there. Constants are packed as they are read and not listed.
+struct VectorDims {
+  int output;
+  std::map<TensorId, int> of_input;
+};
+
+// Whether results that are neighbours load neighbours, or all the same.
+bool LoadsNeighbours(const Expr& load, const VectorDims& dims) {
+  const auto input = dims.of_input.find(load.source());
+  if (input == dims.of_input.end()) return true;
+  for (size_t d = 0; d < load.operands().size(); ++d) {
+    bool moves = false, jumps = false;
+    Visit(load.operand(static_cast<int>(d)), [&](const Expr& e) {
+      moves |= e.op() == Op::kVar && e.var_id() == dims.output;
+      jumps |= e.op() == Op::kMul || e.op() == Op::kFloorDiv;
+    });
+    if (moves && (static_cast<int>(d) != input->second || jumps)) return false;
+  }
+  return true;
+}
+
+void Add(const OperationCounts& from, OperationCounts& to) {
+  to.simple += from.simple;
+  to.exps += from.exps;
+  to.erfs += from.erfs;
+  to.tanhs += from.tanhs;
+  to.pows += from.pows;
+  to.divisions += from.divisions;
+  to.scattered_loads += from.scattered_loads;
+}
+
+double Sum(const OperationCounts& counts) {
+  return counts.simple + counts.exps + counts.erfs + counts.tanhs +
+         counts.pows + counts.divisions;
+}
+
+double& CountOf(Op op, OperationCounts& counts) {
+  switch (op) {
+    case Op::kExp:
+    case Op::kLog:
+    case Op::kSin:
+    case Op::kCos:
+      return counts.exps;
+    case Op::kErf:
+      return counts.erfs;
+    case Op::kTanh:
+    case Op::kSigmoid:
+      return counts.tanhs;
+    case Op::kPow:
+      return counts.pows;
+    case Op::kDiv:
+    case Op::kSqrt:
+      return counts.divisions;
+    default:
+      return counts.simple;
+  }
+}
+
+OperationCounts Operations(const Expr& body, const VectorDims& dims) {
+  OperationCounts counts;
+  if (body.op() == Op::kLoad) {
+    counts.scattered_loads = LoadsNeighbours(body, dims) ? 0 : 1;
+    return counts;
+  }
+  if (body.op() == Op::kSelect) {
+    counts = Operations(body.operand(0), dims);
+    const OperationCounts then = Operations(body.operand(1), dims),
+                          otherwise = Operations(body.operand(2), dims);
+    Add(Sum(then) < Sum(otherwise) ? otherwise : then, counts);
+    counts.simple += 1;
+    return counts;
+  }
+  for (const Expr& operand : body.operands())
+    Add(Operations(operand, dims), counts);
+  const bool leaf = body.op() == Op::kConst || body.op() == Op::kVar;
+  if (!leaf && body.op() != Op::kCast) CountOf(body.op(), counts) += 1;
+  return counts;
+}
+
+// Whether terms of a sum are neighbours in memory.
+bool SumsAlongMemory(const Compute& compute) {
+  bool along = false;
+  for (const Expr& body : compute.body) {
+    Visit(body, [&](const Expr& load) {
+      if (load.op() != Op::kLoad || load.operands().empty()) return;
+      Visit(load.operands().back(), [&](const Expr& e) {
+        along |= e.op() == Op::kVar &&
+                 static_cast<size_t>(e.var_id()) >= compute.axes.size();
+      });
+    });
+  }
+  return along;
+}
+
+// Whether windows move by more than one from a result to the next.
+bool SkipsBetweenWindows(const Compute& compute) {
+  bool skips = false;
+  for (const Expr& body : compute.body) {
+    Visit(body, [&](const Expr& load) {
+      if (load.op() != Op::kLoad) return;
+      for (const Expr& index : load.operands()) {
+        Visit(index, [&](const Expr& product) {
+          if (product.op() != Op::kMul) return;
+          Visit(product, [&](const Expr& e) {
+            skips |= e.op() == Op::kVar &&
+                     static_cast<size_t>(e.var_id()) < compute.axes.size();
+          });
+        });
+      }
+    });
+  }
+  return skips;
+}
+
+}  // namespace
+
+ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
+                           int vector_dim, const std::vector<int>& input_dims) {
+  const Tensor& tensor = graph.tensor(id);
+  const Compute& compute = tensor.compute;
+  VectorDims dims{vector_dim, {}};
+  const std::vector<TensorId> inputs = graph.Inputs(id);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (graph.tensor(inputs[i]).kind != TensorKind::kConstant)
+      dims.of_input[inputs[i]] = input_dims[i];
+  }
+  ComputeFeatures features;
+  features.dtype = tensor.dtype;
+  if (compute.combiner) features.operations.simple = 1;
+  for (const Expr& body : compute.body)
+    Add(Operations(body, dims), features.operations);
+  if (!compute.combiner) return features;
+  for (const Axis& axis : compute.reduce_axes)
+    features.terms *= static_cast<double>(axis.extent.value());
+  switch (FamilyOf(graph, id)) {
+    case ComputeFamily::kConvolution:
+    case ComputeFamily::kContraction:
+      features.kind = ArithmeticKind::kContraction;
+      for (const TensorId input : inputs) {
+        const DType read = graph.tensor(input).dtype;
+        if (SizeBytes(read) < SizeBytes(features.dtype)) features.dtype = read;
+      }
+      break;
+    case ComputeFamily::kDepthwise:
+    case ComputeFamily::kPooling:
+      features.kind = SkipsBetweenWindows(compute)
+                          ? ArithmeticKind::kStridedWindow
+                          : ArithmeticKind::kWindow;
+      break;
+    default:
+      features.kind = ArithmeticKind::kRow;
+      features.terms_are_neighbours = SumsAlongMemory(compute);
+  }
+  return features;
+}
+
+std::vector<bool> RowAxes(const Compute& compute, int vector_dim) {
+  std::vector<bool> rows(compute.axes.size(), true);
+  for (const std::vector<bool>& load : LoadedAxes(compute)) {
+    if (vector_dim < 0 || !load[vector_dim]) continue;
+    for (size_t d = 0; d < rows.size(); ++d) rows[d] = rows[d] && !load[d];
+  }
+  return rows;
+}
+
+std::vector<bool> LaneAxes(const Compute& compute) {
+  std::vector<bool> lanes(compute.axes.size(), false);
+  for (const std::vector<bool>& load : LoadedAxes(compute)) {
+    for (size_t d = 0; d < lanes.size(); ++d) lanes[d] = lanes[d] || !load[d];
+  }
+  return lanes;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,403 @@
+#include "tilegraph/cost/group_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "backends/spec/load_spec.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "tilegraph/cost/core_levels.h"
+#include "tilegraph/cost/stage_rules.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/fuse/search_tiles.h"
+#include "tilegraph/ir/scratch_layout.h"
+#include "tilegraph/plan/task_steps.h"
+
+namespace tilewright {
+namespace {
+
+// Rules of the search, not properties of a machine. For a full private cache,
+// of all: it holds less than it could.
+constexpr double kCrowding = 0.01;
+// Blocks are tried if what a task keeps is more than this share of what fits:
+// below, tiles are as large as they want to be.
+constexpr double kRoomy = 0.5;
+// Tiles in a row that are no better end a search.
+constexpr int kPatience = 24;
+// Times of tiles that differ by this share are the same.
+constexpr double kSameTime = 0.04;
+// Of the time, where plans are compared by traffic.
+constexpr double kTieShare = 1e-3;
+// Bytes that an overlap counts as: worse than any that do not fit.
+constexpr double kOverlaps = 1e15;
+
+std::vector<TensorId> Computes(const TensorGraph& graph) {
+  std::vector<TensorId> computes;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kCompute) computes.push_back(tensor.id);
+  }
+  return computes;
+}
+
+// Input regions that change with every task, of one task or block.
+double MovingBytes(const TileWork& tile,
+                   const std::vector<int64_t>& input_bytes) {
+  double bytes = 0;
+  for (size_t i = 0; i < tile.inputs.size(); ++i) {
+    const std::vector<bool>& varies = tile.inputs[i].varies;
+    if (std::find(varies.begin(), varies.end(), true) != varies.end())
+      bytes += static_cast<double>(input_bytes[i]);
+  }
+  return bytes;
+}
+
+// What each block needs of other stages; nothing less than a tile does where
+// all of those are computed before the blocks.
+ReduceSteps StepsOf(const TensorGraph& graph, const Group& group) {
+  const bool any = std::any_of(
+      group.tile_plan.stages.begin(), group.tile_plan.stages.end(),
+      [](const StageDecision& stage) { return stage.in_blocks_of >= 0; });
+  return any ? ReduceStepsOf(graph, group) : ReduceSteps();
+}
+
+std::vector<int64_t> TaskOf(const TilePlan& plan) {
+  std::vector<int64_t> task = plan.tile;
+  if (plan.steps) task[plan.steps->axis] *= plan.steps->tiles;
+  return task;
+}
+
+TileRank Rank(const GroupCost& cost) {
+  return cost.fits ? TileRank{0, cost.core_seconds}
+                   : TileRank{1, static_cast<double>(cost.scratch_bytes) +
+                                     (cost.covers ? 0 : kOverlaps)};
+}
+
+}  // namespace
+
+// What the tiles of one group have in common.
+struct GroupPricer::Prepared {
+  Prepared(const GroupPricer& pricer, const Group& own)
+      : group(own),
+        work(pricer.graph_, own, pricer.homes_, pricer.spec_),
+        traffic(pricer.tile_graph_, own, pricer.homes_, pricer.levels_,
+                pricer.private_, pricer.closest_, CostModelOf(pricer.spec_),
+                work.in_registers(), StepsOf(pricer.graph_, own)),
+        blocks(ReduceBlocksOf(pricer.graph_, own)) {}
+
+  const Group& group;
+  const GroupWork work;
+  GroupTraffic traffic;
+  const int64_t blocks;  // of the last stage's reduction
+};
+
+GroupPricer::GroupPricer(const TensorGraph& graph, const Plan& plan,
+                         const DeviceSpec& spec, CostKey key)
+    : graph_(graph),
+      spec_(spec),
+      key_(key),
+      homes_(graph, plan, spec),
+      tile_graph_(graph, Computes(graph)),
+      levels_(LevelsOfCore(spec)),
+      private_(PrivateLevel(spec)),
+      closest_(ClosestLevel(spec)),
+      timer_(spec) {}
+
+absl::StatusOr<GroupCost> GroupPricer::Cost(Group group,
+                                            const std::vector<int64_t>& tile,
+                                            int64_t reduce_step) const {
+  group.tile_plan = {};
+  group.tile_plan.stages = ExpectedStages(graph_, group, reduce_step);
+  Prepared prepared(*this, group);
+  TW_ASSIGN_OR_RETURN(TilePlan plan, Expected(prepared, tile));
+  return Cost(prepared, std::move(plan));
+}
+
+absl::StatusOr<GroupCost> GroupPricer::CostOf(const Group& group) const {
+  TW_CHECK_EQ(group.tile_plan.stages.size(), group.stages.size());
+  Prepared prepared(*this, group);
+  return Cost(prepared, group.tile_plan);
+}
+
+absl::StatusOr<KernelFeatures> GroupPricer::Features(const Group& group) const {
+  Prepared prepared(*this, group);
+  GroupCost cost;
+  cost.plan = group.tile_plan;
+  return Features(prepared, cost);
+}
+
+absl::StatusOr<GroupCost> GroupPricer::Cost(Prepared& prepared,
+                                            TilePlan plan) const {
+  GroupCost cost;
+  cost.plan = std::move(plan);
+  TW_ASSIGN_OR_RETURN(const KernelFeatures features, Features(prepared, cost));
+  AddTimes(prepared.group, features, cost);
+  return cost;
+}
+
+absl::StatusOr<TilePlan> GroupPricer::Expected(
+    Prepared& prepared, const std::vector<int64_t>& tile) const {
+  const Group& group = prepared.group;
+  TilePlan plan = group.tile_plan;
+  plan.tile = tile;
+  if (group.stages.empty() || prepared.blocks > 1) return plan;
+  TW_ASSIGN_OR_RETURN(
+      plan.steps,
+      ChooseTaskSteps(graph_, group.stages, tile,
+                      homes_.VectorDim(group.output), spec_.unit().cores()));
+  if (!plan.steps) return plan;
+  TW_ASSIGN_OR_RETURN(const TileWork* const work,
+                      prepared.traffic.WorkOf(tile));
+  TW_ASSIGN_OR_RETURN(const TileWork* const task,
+                      prepared.traffic.WorkOf(TaskOf(plan)));
+  const std::vector<int> rolls =
+      prepared.work.Rolls(*work, *task, plan.steps->tiles);
+  const std::vector<TensorId> outputs = OutputsOf(group);
+  for (size_t s = 0; s < rolls.size(); ++s) {
+    // Only scratch is a ring.
+    if (std::find(outputs.begin(), outputs.end(),
+                  group.stages[s].members.back()) == outputs.end())
+      plan.stages[s].rolls_along = rolls[s];
+  }
+  return plan;
+}
+
+absl::StatusOr<KernelFeatures> GroupPricer::Features(Prepared& prepared,
+                                                     GroupCost& cost) const {
+  const Group& group = prepared.group;
+  const TilePlan& plan = cost.plan;
+  TW_ASSIGN_OR_RETURN(const TileWork* const work,
+                      prepared.traffic.WorkOf(plan.tile));
+  cost.task = TaskOf(plan);
+  TW_ASSIGN_OR_RETURN(const TileWork* const whole,
+                      prepared.traffic.WorkOf(cost.task));
+  cost.tasks = static_cast<double>(whole->tiles);
+  GroupWork::Amount amount = prepared.work.Of(*work, *whole, plan);
+  cost.flops = amount.flops;
+  cost.recompute = amount.recompute;
+  for (const TileOperand& operand : work->inside) {
+    const auto kept = prepared.work.kept().find(operand.tensor);
+    if (kept != prepared.work.kept().end()) {
+      const int64_t decided_bytes = plan.stages[kept->second].scratch_bytes;
+      cost.scratch_bytes +=
+          decided_bytes > 0
+              ? decided_bytes
+              : ScratchBytes(homes_.LayoutOf(operand.tensor), operand.extents,
+                             SizeBytes(graph_.tensor(operand.tensor).dtype));
+    }
+    if (std::binary_search(group.side_outputs.begin(), group.side_outputs.end(),
+                           operand.tensor))
+      cost.covers &= operand.total_bytes == Bytes(operand.tensor);
+  }
+  KernelFeatures features;
+  features.is_staged = !group.stages.empty();
+  features.tasks = cost.tasks;
+  if (prepared.blocks > 1) {
+    const int64_t sums_bytes = work->outputs[0].step_bytes;
+    cost.scratch_bytes += sums_bytes;
+    features.blocks = static_cast<double>(prepared.blocks);
+    features.sums_bytes = static_cast<double>(sums_bytes);
+  }
+  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> input_bytes,
+                      prepared.traffic.InputBytes(plan.tile));
+  cost.kept_bytes =
+      static_cast<double>(cost.scratch_bytes) + MovingBytes(*work, input_bytes);
+  cost.fits =
+      group.stages.empty() || (cost.covers && cost.kept_bytes <= KeptRoom());
+  TW_ASSIGN_OR_RETURN(
+      GroupTraffic::ByStage bytes,
+      prepared.traffic.Of(plan.tile, plan.steps ? plan.steps->axis : -1));
+  AddFilterBytes(group, amount, bytes);
+  AddBytes(bytes, cost);
+  for (size_t stage = 0; stage < bytes.size(); ++stage)
+    features.stages.push_back(
+        {std::move(amount.computes[stage]), std::move(bytes[stage])});
+  return features;
+}
+
+// By Winograd, filters have (m + 2)^2 taps instead of 9.
+void GroupPricer::AddFilterBytes(const Group& group,
+                                 const GroupWork::Amount& amount,
+                                 GroupTraffic::ByStage& bytes) const {
+  double growth = 0;
+  for (const ComputeFeatures& compute : amount.computes[0]) {
+    const double taps = compute.winograd_m + 2;
+    if (compute.kind == ArithmeticKind::kWinograd) growth = taps * taps / 9 - 1;
+  }
+  if (growth == 0) return;
+  for (const TensorId input : group.inputs) {
+    if (graph_.tensor(input).kind != TensorKind::kConstant) continue;
+    for (size_t i = homes_.Of(input); i < bytes[0].size(); ++i)
+      bytes[0][i].read += growth * Bytes(input);
+  }
+}
+
+void GroupPricer::AddBytes(const GroupTraffic::ByStage& bytes,
+                           GroupCost& cost) const {
+  cost.levels.resize(bytes[0].size());
+  for (const std::vector<LevelBytes>& stage : bytes) {
+    for (size_t i = 0; i < stage.size(); ++i) cost.levels[i] += stage[i];
+  }
+  if (cost.levels.empty()) return;
+  cost.memory_bytes = cost.levels[0].both();
+  for (size_t i = 0; i < cost.levels.size(); ++i) {
+    const int inner = static_cast<int>(i) + 1;
+    if (inner == private_)
+      cost.shared_bytes =
+          std::max(0.0, cost.levels[i].both() - cost.memory_bytes);
+    if (inner > private_) cost.private_bytes += cost.levels[i].both();
+  }
+}
+
+double GroupPricer::Bytes(TensorId id) const {
+  const Tensor& tensor = graph_.tensor(id);
+  return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+}
+
+void GroupPricer::AddTimes(const Group& group, const KernelFeatures& features,
+                           GroupCost& cost) const {
+  const double cores =
+      static_cast<double>(std::max<int64_t>(1, spec_.unit().cores()));
+  const KernelSeconds seconds = timer_.Of(features);
+  // Of the core with most to do, over the mean; the last tiles may be partial.
+  double uneven = std::ceil(cost.tasks / cores) * cores;
+  const std::vector<int64_t> whole = graph_.tensor(group.output).static_shape();
+  for (size_t d = 0; d < cost.task.size(); ++d)
+    uneven *= static_cast<double>(std::min(cost.task[d], whole[d])) /
+              static_cast<double>(whole[d]);
+  cost.work_seconds = seconds.work;
+  cost.transfer_seconds = seconds.transfer;
+  cost.one_core_seconds = seconds.total();
+  const double busy = cost.one_core_seconds - seconds.launch;
+  // What all cores want of a level that they share.
+  double shared_seconds = 0;
+  for (int i = 0; i < private_; ++i)
+    shared_seconds =
+        std::max(shared_seconds,
+                 cost.levels[i].read / AllReadBytesPerS(levels_[i]) +
+                     cost.levels[i].written / AllWriteBytesPerS(levels_[i]));
+  cost.seconds =
+      std::max(busy / cores * uneven, shared_seconds) + seconds.launch;
+  cost.core_seconds = (cost.one_core_seconds + cores * cost.seconds) / 2 *
+                      (1 + kCrowding * static_cast<double>(cost.scratch_bytes) /
+                               CapacityBytes(levels_[private_]));
+  if (key_ == CostKey::kTraffic) OnlyTraffic(cost);
+}
+
+// As if arithmetic, tasks and the levels apart took no time; of equal traffic
+// the shorter time is better.
+void GroupPricer::OnlyTraffic(GroupCost& cost) const {
+  cost.core_seconds = kTieShare * cost.core_seconds +
+                      FarBytes(cost) / ReadBytesPerS(levels_.front());
+  cost.one_core_seconds = cost.core_seconds;
+  cost.seconds = cost.core_seconds / static_cast<double>(spec_.unit().cores());
+}
+
+int64_t GroupPricer::Lanes() const {
+  return std::max<int64_t>(1, spec_.unit().vector_bytes() / 4);
+}
+
+double GroupPricer::KeptRoom() const {
+  return CostModelOf(spec_).planned_cache_share() *
+         CapacityBytes(levels_[private_]);
+}
+
+absl::StatusOr<std::vector<GroupCost>> GroupPricer::SearchFor(
+    Group group, int64_t reduce_step) const {
+  const std::vector<int64_t> shape = graph_.tensor(group.output).static_shape();
+  const int vector_dim = homes_.VectorDim(group.output);
+  std::vector<std::vector<int64_t>> sizes;
+  std::vector<int64_t> row;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const bool lanes = static_cast<int>(d) == vector_dim;
+    sizes.push_back(DividingSizes(shape[d], lanes ? Lanes() : 1));
+    row.push_back(lanes ? shape[d] : sizes.back().front());
+  }
+  group.tile_plan = {};
+  group.tile_plan.stages = ExpectedStages(graph_, group, reduce_step);
+  Prepared prepared(*this, group);
+  std::vector<GroupCost> costs;
+  SearchTilesOptions search;
+  search.patience = kPatience;
+  TW_RETURN_IF_ERROR(SearchTiles(
+      sizes, {shape, row}, search,
+      [&](const std::vector<int64_t>& tile)
+          -> absl::StatusOr<std::optional<TileRank>> {
+        TW_ASSIGN_OR_RETURN(TilePlan plan, Expected(prepared, tile));
+        TW_ASSIGN_OR_RETURN(GroupCost cost, Cost(prepared, std::move(plan)));
+        costs.push_back(std::move(cost));
+        return Rank(costs.back());
+      }));
+  std::stable_sort(
+      costs.begin(), costs.end(),
+      [](const GroupCost& a, const GroupCost& b) { return Rank(a) < Rank(b); });
+  return costs;
+}
+
+absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
+                                                            int count) const {
+  TW_CHECK_GE(count, 1);
+  TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs, SearchFor(group, 0));
+  std::vector<GroupCost> few = {costs[0]},
+                         others(costs.begin() + 1, costs.end());
+  if (!group.stages.empty() && costs[0].covers &&
+      costs[0].kept_bytes > kRoomy * KeptRoom()) {
+    for (const int64_t step : ReduceStepsWorthTrying(graph_, group, Lanes())) {
+      TW_ASSIGN_OR_RETURN(costs, SearchFor(group, step));
+      few.push_back(costs[0]);
+      others.insert(others.end(), costs.begin() + 1, costs.end());
+    }
+  }
+  // Of tiles whose times are too close to tell apart, the one that moves less:
+  // caches that others use too keep less than the estimate says.
+  const GroupCost& fastest = *std::min_element(
+      few.begin(), few.end(),
+      [](const GroupCost& a, const GroupCost& b) { return Rank(a) < Rank(b); });
+  const double same =
+      fastest.core_seconds * (group.stages.empty() ? 1 : 1 + kSameTime);
+  const auto rank = [same](const GroupCost& cost) {
+    const bool best = cost.fits && cost.core_seconds <= same;
+    return std::tuple(!best, best ? FarBytes(cost) : 0, Rank(cost));
+  };
+  const auto better = [&](const GroupCost& a, const GroupCost& b) {
+    return rank(a) < rank(b);
+  };
+  std::stable_sort(few.begin(), few.end(), better);
+  std::stable_sort(others.begin(), others.end(), better);
+  few.insert(few.end(), others.begin(), others.end());
+  // One that overflows is returned only if all do.
+  size_t kept = 1;
+  while (kept < few.size() && kept < static_cast<size_t>(count)) ++kept;
+  few.resize(kept);
+  few.erase(std::remove_if(few.begin() + 1, few.end(),
+                           [](const GroupCost& cost) { return !cost.fits; }),
+            few.end());
+  std::stable_sort(few.begin(), few.end(), better);
+  return few;
+}
+
+absl::StatusOr<GroupCost> GroupPricer::Best(const Group& group) const {
+  TW_ASSIGN_OR_RETURN(const std::vector<GroupCost> best, BestFew(group, 1));
+  return best[0];
+}
+
+GroupPricer::Home GroupPricer::HomeOf(TensorId id) const {
+  const int level = homes_.Of(id);
+  return level == private_ ? Home::kPrivate
+         : level > 0       ? Home::kShared
+                           : Home::kMemory;
+}
+
+const MemoryLevel& GroupPricer::LevelOf(Home home) const {
+  return home == Home::kPrivate  ? levels_[private_]
+         : home == Home::kShared ? levels_[std::max(0, private_ - 1)]
+                                 : levels_[0];
+}
+
+EstimateKey GroupPricer::KeyOf(const Group& group) const {
+  return EstimateKeyOf(graph_, homes_, group);
+}
+
+}  // namespace tilewright

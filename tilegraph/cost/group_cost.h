@@ -1,0 +1,97 @@
+// The cost model of a core with caches: what a group costs if its output is
+// computed in tiles of a given shape, a task taking one or several of them
+// (task_steps.h).
+//
+// The times of one core are those of kernel_seconds.h. Tiles of stages live in
+// the private cache (or scratchpad) of a core: what does not fit there has no
+// price.
+#ifndef TILEWRIGHT_TILEGRAPH_COST_GROUP_COST_H_
+#define TILEWRIGHT_TILEGRAPH_COST_GROUP_COST_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/cost/group_cost_model.h"
+#include "tilegraph/cost/group_traffic.h"
+#include "tilegraph/cost/group_work.h"
+#include "tilegraph/cost/kernel_features.h"
+#include "tilegraph/cost/kernel_seconds.h"
+#include "tilegraph/cost/tensor_homes.h"
+#include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/plan/plan.h"
+#include "tilegraph/traffic/tile_graph.h"
+
+namespace tilewright {
+
+// By what plans are compared: by time, or by the bytes that leave the private
+// caches, as if nothing else took any (the paper's key).
+enum class CostKey { kTime, kTraffic };
+
+class GroupPricer : public GroupCostModel {
+ public:
+  // All must outlive it.
+  GroupPricer(const TensorGraph& graph, const Plan& plan,
+              const DeviceSpec& spec, CostKey key = CostKey::kTime);
+
+  // In the tile, its last stage in such blocks, all else as it is expected
+  // (stage_rules.h). REQUIRES: one size per dimension of the output.
+  // InvalidArgument if a region cannot be told.
+  absl::StatusOr<GroupCost> Cost(Group group, const std::vector<int64_t>& tile,
+                                 int64_t reduce_step = 0) const;
+  absl::StatusOr<GroupCost> CostOf(const Group& group) const override;
+  // Tiles that a schedule can have: whole vectors where the output has them.
+  // Where room is short, the last stage's reduction in blocks too, the best of
+  // each kind among them.
+  absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
+                                                 int count) const override;
+  absl::StatusOr<GroupCost> Best(const Group& group) const;
+  // What CostOf makes its times of. Errors as of that.
+  absl::StatusOr<KernelFeatures> Features(const Group& group) const;
+
+  EstimateKey KeyOf(const Group& group) const override;
+
+  const TensorHomes& homes() const { return homes_; }
+  // Where a tensor lies between kernels: in the cache of a core, in one around
+  // it, or outside of all.
+  enum class Home { kPrivate, kShared, kMemory };
+  Home HomeOf(TensorId id) const;
+  const MemoryLevel& LevelOf(Home home) const;
+
+ private:
+  struct Prepared;
+  absl::StatusOr<GroupCost> Cost(Prepared& prepared, TilePlan plan) const;
+  // What is expected of the group in that tile.
+  absl::StatusOr<TilePlan> Expected(Prepared& prepared,
+                                    const std::vector<int64_t>& tile) const;
+  // All tiles that a search comes by, best first.
+  absl::StatusOr<std::vector<GroupCost>> SearchFor(Group group,
+                                                   int64_t reduce_step) const;
+  // The counts, and what they are made of beside times.
+  // `cost.plan` is given.
+  absl::StatusOr<KernelFeatures> Features(Prepared& prepared,
+                                          GroupCost& cost) const;
+  void AddFilterBytes(const Group& group, const GroupWork::Amount& amount,
+                      GroupTraffic::ByStage& bytes) const;
+  void AddBytes(const GroupTraffic::ByStage& bytes, GroupCost& cost) const;
+  double Bytes(TensorId id) const;
+  double KeptRoom() const;  // for that
+  int64_t Lanes() const;    // f32 in a vector
+  void AddTimes(const Group& group, const KernelFeatures& features,
+                GroupCost& cost) const;
+  void OnlyTraffic(GroupCost& cost) const;
+
+  const TensorGraph& graph_;
+  const DeviceSpec& spec_;
+  const CostKey key_;
+  const TensorHomes homes_;
+  const TileGraph tile_graph_;
+  const std::vector<MemoryLevel> levels_;  // of a core
+  const int private_, closest_;            // of them
+  const KernelTimer timer_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_COST_GROUP_COST_H_

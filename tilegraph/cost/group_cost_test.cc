@@ -1,0 +1,185 @@
+#include "tilegraph/cost/group_cost.h"
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/spec/load_spec.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tilegraph/cost/core_levels.h"
+#include "tilegraph/text/text_form.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Two products, the first a stage of the second.
+class GroupCostTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    TW_ASSERT_OK_AND_ASSIGN(spec_, LoadSpec("cpu_x86_64_v4"));
+    Products(4096, 64);
+  }
+
+  void Products(int rows, int width) {
+    const std::string x = std::to_string(width);
+    const std::string m = std::to_string(rows);
+    const auto product = [&](const std::string& name, const std::string& of,
+                             const std::string& by) {
+      return name + ": f32[" + m + ", " + x + "] = compute (m: " + m +
+             ", n: " + x + ") reduce (k: " + x + ") sum:f32 { " + of +
+             "[m, k] * " + by + "[k, n] }\n";
+    };
+    const std::string square = ": f32[" + x + ", " + x + "] = placeholder\n";
+    TW_ASSERT_OK_AND_ASSIGN(
+        graph_, ParseText("A: f32[" + m + ", " + x + "] = placeholder\nB" +
+                          square + "C" + square + product("T", "A", "B") +
+                          product("Y", "T", "C") + "return Y\n"));
+    group_ = {};
+    group_.members = {3, 4};
+    group_.inputs = {0, 1, 2};
+    group_.output = 4;
+    group_.stages = {{{3}}, {{4}}};
+  }
+
+  DeviceSpec spec_;
+  TensorGraph graph_;
+  Plan plan_;
+  Group group_;
+};
+
+TEST_F(GroupCostTest, TheBestFewAreDistinctAndBestFirst) {
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<GroupCost> few,
+                          pricer.BestFew(group_, 6));
+  ASSERT_EQ(few.size(), 6u);
+  std::set<std::vector<int64_t>> tiles;
+  for (size_t i = 0; i < few.size(); ++i) {
+    EXPECT_TRUE(few[i].fits);
+    tiles.insert(few[i].plan.tile);
+    TW_ASSERT_OK_AND_ASSIGN(const GroupCost same,
+                            pricer.Cost(group_, few[i].plan.tile));
+    EXPECT_EQ(same.core_seconds, few[i].core_seconds);
+    if (i > 0) {
+      EXPECT_GE(few[i].core_seconds, few[i - 1].core_seconds);
+    }
+  }
+  EXPECT_EQ(tiles.size(), few.size());
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost best, pricer.Best(group_));
+  EXPECT_EQ(best.plan.tile, few[0].plan.tile);
+}
+
+// A vector of what is between the products is 64 bytes.
+TEST_F(GroupCostTest, OneTileIsReturnedIfNoneFits) {
+  Products(4, 64);
+  spec_.mutable_levels(PrivateLevel(spec_))->set_capacity_bytes(64);
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<GroupCost> few,
+                          pricer.BestFew(group_, 6));
+  ASSERT_EQ(few.size(), 1u);
+  EXPECT_FALSE(few[0].fits);
+}
+
+// A and Y are 16 MiB, B and C small enough to stay near.
+TEST_F(GroupCostTest, WhatPassesBetweenStagesStaysNear) {
+  constexpr double kMiB = 1 << 20;
+  Products(65536, 64);
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost, pricer.Cost(group_, {64, 64}));
+  ASSERT_EQ(cost.levels.size(), 3u);  // into l3, l2, l1
+  for (const size_t level : {0, 1}) {
+    EXPECT_EQ(cost.levels[level].read, 16 * kMiB);
+    EXPECT_EQ(cost.levels[level].written, 16 * kMiB);
+  }
+  // Into l1 come B, C, and T in its tile, which lies in l2, too.
+  EXPECT_EQ(cost.scratch_bytes, 64 * 64 * 4);
+  EXPECT_GT(cost.levels[2].read, 16 * kMiB);
+  EXPECT_EQ(cost.memory_bytes, 32 * kMiB);
+  EXPECT_EQ(cost.shared_bytes, 0);
+  EXPECT_EQ(cost.recompute, 1);
+}
+
+// 1 MiB of T stays in the caches anyway; 16 MiB do not.
+TEST_F(GroupCostTest, JoinsSaveWhatCrossesTheOutermostLevel) {
+  const auto saved = [&](int rows) -> double {
+    Products(rows, 64);
+    const GroupPricer pricer(graph_, plan_, spec_);
+    double apart = 0;
+    for (const TensorId id : {3, 4}) {
+      Group one;
+      one.members = {id};
+      one.inputs = graph_.Inputs(id);
+      one.output = id;
+      apart += pricer.Best(one)->one_core_seconds;
+    }
+    return 1 - pricer.Best(group_)->one_core_seconds / apart;
+  };
+  // What stays in a cache near by is nearly hidden behind the arithmetic.
+  EXPECT_LT(saved(4096), 0.06);
+  EXPECT_GT(saved(65536), 0.15);
+}
+
+// Columns of a tensor in memory: a row of 64 floats of each is a run.
+TEST_F(GroupCostTest, ShortRunsWaitForTheirFirstLine) {
+  TW_ASSERT_OK_AND_ASSIGN(graph_, ParseText(R"(
+    X: f32[4096, 4096] = placeholder
+    Y: f32[4096, 4096] = compute (m: 4096, n: 4096) { X[m, n] + X[m, n] }
+    return Y
+  )"));
+  Group group;
+  group.members = {1};
+  group.inputs = {0};
+  group.output = 1;
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost rows, pricer.Cost(group, {16, 4096}));
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost columns,
+                          pricer.Cost(group, {1024, 64}));
+  EXPECT_EQ(rows.levels[0].short_runs, 0);
+  EXPECT_EQ(columns.levels[0].short_runs, 4096 * 64);
+  EXPECT_GT(columns.transfer_seconds, rows.transfer_seconds);
+}
+
+// A sum of all rows that scales each row: every tile sums anew, and reads all
+// rows, which fit into no private cache, once for that and once to scale.
+TEST_F(GroupCostTest, WhatAllTilesNeedIsComputedForEach) {
+  TW_ASSERT_OK_AND_ASSIGN(graph_, ParseText(R"(
+    X: f32[8192, 64] = placeholder
+    P: f32[64] = compute (n: 64) reduce (m: 8192) sum:f32 { X[m, n] }
+    Y: f32[8192, 64] = compute (m: 8192, n: 64) { X[m, n] * P[n] }
+    return Y
+  )"));
+  Group group;
+  group.members = {1, 2};
+  group.inputs = {0};
+  group.output = 2;
+  group.stages = {{{1}}, {{2}}};
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost whole,
+                          pricer.Cost(group, {8192, 64}));
+  EXPECT_EQ(whole.recompute, 1);
+  EXPECT_EQ(whole.levels[1].read, 3 * (2 << 20));  // and Y before it is written
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost quarters,
+                          pricer.Cost(group, {2048, 64}));
+  EXPECT_EQ(quarters.recompute, 2.5);
+}
+
+// The paper's key: 32 MiB cross memory, whatever is computed meanwhile.
+TEST_F(GroupCostTest, TrafficAloneCanBeThePrice) {
+  Products(65536, 64);
+  const GroupPricer by_time(graph_, plan_, spec_);
+  const GroupPricer by_traffic(graph_, plan_, spec_, CostKey::kTraffic);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost,
+                          by_traffic.Cost(group_, {64, 64}));
+  const double seconds = (32 << 20) / ReadBytesPerS(spec_.levels(0));
+  EXPECT_NEAR(cost.core_seconds, seconds, 0.01 * seconds);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost fast, by_time.Best(group_));
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost lean, by_traffic.Best(group_));
+  EXPECT_LE(FarBytes(lean), FarBytes(fast));
+}
+
+}  // namespace
+}  // namespace tilewright

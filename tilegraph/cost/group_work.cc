@@ -1,0 +1,241 @@
+#include "tilegraph/cost/group_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tilegraph/analysis/access.h"
+#include "tilegraph/analysis/families.h"
+#include "tilegraph/cost/compute_features.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/ir/operations.h"
+#include "tilegraph/rewrite/winograd.h"
+#include "tilegraph/rewrite/winograd_cost.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int64_t kWinogradTaps = 9;  // of its filters
+
+// What a tile computes of `operand`, `elements` in the mean: of its region, not
+// what the tile before has left there.
+std::vector<int64_t> ExtentsPerTile(const TileOperand& operand, int vector_dim,
+                                    double elements) {
+  std::vector<int64_t> extents = operand.extents;
+  double region = 1;
+  int longest = -1;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    region *= static_cast<double>(extents[d]);
+    if (static_cast<int>(d) != vector_dim &&
+        (longest < 0 || extents[d] > extents[longest]))
+      longest = static_cast<int>(d);
+  }
+  if (longest >= 0 && elements < region)
+    extents[longest] = std::max<int64_t>(
+        1, std::llround(static_cast<double>(extents[longest]) * elements /
+                        region));
+  return extents;
+}
+
+bool Pads(const ZeroPadding& padding, int dim) {
+  return dim >= 0 && (padding.before[dim] > 0 || padding.after[dim] > 0);
+}
+
+// By Winograd, as its group's schedule will decide it.
+void MakeWinograd(const Tensor& tensor, const DeviceSpec& spec,
+                  ComputeFeatures& compute) {
+  const std::vector<int64_t> shape = tensor.static_shape();
+  const auto in = static_cast<int64_t>(compute.terms) / kWinogradTaps;
+  const WinogradCase convolution{shape[0], in, shape[1], shape[2], shape[3]};
+  int m = 2;
+  if (tensor.hint.role() == ComputeRole::kWinograd4 &&
+      EstimatedSeconds(convolution, 4, spec) <
+          EstimatedSeconds(convolution, 2, spec))
+    m = 4;
+  const auto tiles = static_cast<double>(convolution.tiles(m));
+  compute.kind = ArithmeticKind::kWinograd;
+  compute.winograd_m = m;
+  compute.terms = static_cast<double>(in);
+  compute.input_tiles = tiles * static_cast<double>(in);
+  compute.output_tiles = tiles * static_cast<double>(shape[1]);
+}
+
+// By tensor: its part of a tile, and of a task.
+using Operands =
+    std::map<TensorId, std::pair<const TileOperand*, const TileOperand*>>;
+Operands OperandsOf(const TileWork& tile, const TileWork& task) {
+  Operands of;
+  for (size_t i = 0; i < tile.inside.size(); ++i)
+    of[tile.inside[i].tensor] = {&tile.inside[i], &task.inside[i]};
+  for (size_t i = 0; i < tile.outputs.size(); ++i)
+    of[tile.outputs[i].tensor] = {&tile.outputs[i], &task.outputs[i]};
+  return of;
+}
+
+// Along which dimension tiles that follow each other share what they need of
+// it: its region grows along that alone, by less than a tile each, and lanes do
+// not lie there. -1: none.
+int RollsAlong(const TileOperand& tile, const TileOperand& task, int64_t tiles,
+               int vector_dim) {
+  int along = -1;
+  for (size_t d = 0; d < tile.extents.size(); ++d) {
+    if (task.extents[d] <= tile.extents[d]) continue;
+    if (static_cast<int>(d) == vector_dim || along >= 0 ||
+        task.extents[d] == tiles * tile.extents[d])
+      return -1;
+    along = static_cast<int>(d);
+  }
+  return along;
+}
+
+}  // namespace
+
+GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
+                     const TensorHomes& homes, const DeviceSpec& spec)
+    : lanes_(static_cast<double>(
+          std::max<int64_t>(1, spec.unit().vector_bytes() / 4))),
+      stage_outputs_({group.output}) {
+  for (const TensorId id : group.members) {
+    const Tensor& tensor = graph.tensor(id);
+    Member& member = members_[id];
+    for (const Axis& axis : tensor.compute.reduce_axes)
+      member.points *= static_cast<double>(axis.extent.value());
+    member.flops = static_cast<double>(OperationsPerPoint(tensor.compute));
+    member.vector_dim = homes.VectorDim(id);
+    std::vector<int> input_dims;
+    for (const TensorId input : graph.Inputs(id))
+      input_dims.push_back(homes.VectorDim(input));
+    member.features = FeaturesOf(graph, id, member.vector_dim, input_dims);
+    // Paddings only move elements, whatever they compare on the way.
+    const auto padding = AsZeroPadding(graph, id);
+    if (padding) {
+      member.features.operations = {};
+      member.features.operations.simple = 1;
+      // Vectors at the border are put together of elements.
+      if (Pads(*padding, member.vector_dim))
+        member.features.operations.scattered_loads = 1;
+    }
+    if (group.stages.empty() && MayBeWinograd(tensor))
+      MakeWinograd(tensor, spec, member.features);
+    member.elements = static_cast<double>(tensor.num_elements());
+    member.element_bytes = static_cast<double>(SizeBytes(tensor.dtype));
+    member.row_axes = RowAxes(tensor.compute, member.vector_dim);
+    member.lane_axes = LaneAxes(tensor.compute);
+    const Layout* const layout = homes.LayoutOf(id);
+    member.merges = (layout == nullptr || layout->is_row_major()) &&
+                    !SlidesWindow(tensor.compute);
+    member.shape = tensor.static_shape();
+    if (id != group.output) in_registers_.insert(id);
+  }
+  if (group.stages.empty()) {
+    MarkFused();
+    return;
+  }
+  stage_outputs_.clear();
+  for (size_t s = 0; s < group.stages.size(); ++s) {
+    const TensorId output = group.stages[s].members.back();
+    for (const TensorId id : group.stages[s].members) members_[id].stage = s;
+    stage_outputs_.push_back(output);
+    if (output != group.output && group.tile_plan.stages[s].held)
+      kept_[output] = s;
+  }
+  for (const auto& [id, stage] : kept_) in_registers_.erase(id);
+  MarkFused();
+}
+
+// Elementwise computes beside a contraction or a window: their loads and stores
+// are there anyway, and chains of them overlap.
+void GroupWork::MarkFused() {
+  std::set<size_t> hiding;  // stages
+  for (const auto& [id, member] : members_) {
+    const ArithmeticKind kind = member.features.kind;
+    if (kind != ArithmeticKind::kElementwise && kind != ArithmeticKind::kRow)
+      hiding.insert(member.stage);
+  }
+  for (auto& [id, member] : members_) {
+    member.features.is_fused =
+        member.features.kind == ArithmeticKind::kElementwise &&
+        hiding.count(member.stage) != 0;
+  }
+}
+
+std::vector<int> GroupWork::Rolls(const TileWork& tile, const TileWork& task,
+                                  int64_t tiles) const {
+  const Operands of = OperandsOf(tile, task);
+  std::vector<int> rolls;
+  for (const TensorId output : stage_outputs_) {
+    const auto& [by_tile, by_task] = of.at(output);
+    rolls.push_back(
+        RollsAlong(*by_tile, *by_task, tiles, members_.at(output).vector_dim));
+  }
+  return rolls;
+}
+
+GroupWork::Amount GroupWork::Of(const TileWork& tile, const TileWork& task,
+                                const TilePlan& plan) const {
+  const Operands of = OperandsOf(tile, task);
+  Amount amount;
+  amount.computes.resize(stage_outputs_.size());
+  const auto rolls = [&](size_t stage) {
+    return stage < plan.stages.size() && plan.stages[stage].rolls_along >= 0;
+  };
+  double once = 0;
+  const double tiles = static_cast<double>(tile.tiles);
+  for (const auto& [id, member] : members_) {
+    const auto& [by_tile, by_task] = of.at(id);
+    const double elements =
+        (rolls(member.stage) ? by_task : by_tile)->total_bytes /
+        member.element_bytes;
+    const double computed = member.points * elements;
+    amount.flops += computed * member.flops;
+    once += member.points * member.elements * member.flops;
+    ComputeFeatures& compute =
+        amount.computes[member.stage].emplace_back(member.features);
+    compute.points = computed;
+    AddExtents(member,
+               ExtentsPerTile(*by_tile, member.vector_dim, elements / tiles),
+               compute);
+  }
+  if (once > 0) amount.recompute = amount.flops / once;
+  return amount;
+}
+
+double GroupWork::FilledLanes(double run) const {
+  return run / (std::ceil(run / lanes_) * lanes_);
+}
+
+void GroupWork::AddExtents(const Member& member,
+                           const std::vector<int64_t>& extents,
+                           ComputeFeatures& compute) const {
+  double run = 1;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    if (static_cast<int>(d) == member.vector_dim) {
+      run = static_cast<double>(extents[d]);
+    } else if (member.row_axes[d]) {
+      compute.rows *= static_cast<double>(extents[d]);
+    }
+  }
+  // Where dimensions lie one after the other, vectors run on.
+  for (int d = member.vector_dim; member.merges && d > 0; --d) {
+    if (extents[d] < member.shape[d] || member.row_axes[d - 1]) break;
+    run *= static_cast<double>(extents[d - 1]);
+  }
+  compute.filled_lanes = FilledLanes(run);
+  if (compute.kind == ArithmeticKind::kWinograd) {
+    // Of products: those of a tile instead of nine for each of its outputs;
+    // lanes lie along channels.
+    const double m = compute.winograd_m;
+    compute.points *=
+        (m + 2) * (m + 2) / (m * m * static_cast<double>(kWinogradTaps));
+    compute.filled_lanes = 1;
+  }
+  if (compute.kind != ArithmeticKind::kContraction) return;
+  // Lanes lie where they are filled best.
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const double filled = FilledLanes(static_cast<double>(extents[d]));
+    if (!member.lane_axes[d] || filled <= compute.filled_lanes) continue;
+    compute.filled_lanes = filled;
+    compute.operations.scattered_loads = 0;
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,42 @@
+// What the planner expects of the stages of a group before a generator of
+// schedules has decided it (tile_plan.h). Whether the reduction that ends the
+// group may take its steps in blocks, the stages before it computing as much as
+// a block needs, and which reductions of theirs then follow the blocks, as
+// those of softmax do (sketch/trace/schedule.h, rolling_update).
+#ifndef TILEWRIGHT_TILEGRAPH_COST_STAGE_RULES_H_
+#define TILEWRIGHT_TILEGRAPH_COST_STAGE_RULES_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/plan/plan.h"
+
+namespace tilewright {
+
+// By stage, the last in blocks of `reduce_step` steps, 0: all; nothing rolls.
+// It takes all if its reduction does not run over what stages before compute,
+// or what a block needs a part of is written for others.
+std::vector<StageDecision> ExpectedStages(const TensorGraph& graph,
+                                          const Group& group,
+                                          int64_t reduce_step);
+
+// By member: extents of its reduce axes in one block. Members that are not
+// listed take theirs whole.
+using ReduceSteps = std::map<TensorId, std::vector<int64_t>>;
+
+// As the group's tile plan has decided.
+ReduceSteps ReduceStepsOf(const TensorGraph& graph, const Group& group);
+
+// In how many blocks a task goes through the last stage's reduction.
+int64_t ReduceBlocksOf(const TensorGraph& graph, const Group& group);
+
+// Steps worth trying for the last stage, ascending: blocks about as long as
+// each other, of multiples of `lanes`. Empty if there are none.
+std::vector<int64_t> ReduceStepsWorthTrying(const TensorGraph& graph,
+                                            const Group& group, int64_t lanes);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_COST_STAGE_RULES_H_

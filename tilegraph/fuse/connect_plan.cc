@@ -1,0 +1,222 @@
+#include "tilegraph/fuse/connect_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace tilewright {
+namespace {
+
+// Groups of the register plan as nodes: a part is what becomes one kernel.
+class GroupJudge : public ConnectJudge {
+ public:
+  GroupJudge(int groups, int most_groups, JoinWeigher& weigher)
+      : most_groups_(most_groups), weigher_(weigher) {
+    for (int g = 0; g < groups; ++g) {
+      part_of_.push_back(g);
+      parts_[g].part = weigher_.Alone(g);
+      result_.costs.push_back(parts_[g].part.cost);
+    }
+  }
+
+  void Begin(const ConnectEdge&) override { asked_.clear(); }
+
+  std::optional<double> Saved(const ConnectMove& move, int /*level*/) override {
+    const Question question = QuestionOf(move);
+    if (question.parts.size() < 2) return std::nullopt;
+    const auto known = asked_.find(question);
+    if (known != asked_.end()) return known->second.saved;
+    std::vector<PlanPart*> parts;
+    size_t groups = 0;
+    for (const int part : question.parts) {
+      parts.push_back(&parts_.at(part).part);
+      groups += parts.back()->groups.size();
+    }
+    groups -= question.left_out.size();
+    JoinDecision decision;
+    if (static_cast<int>(groups) > most_groups_) {
+      for (const PlanPart* part : parts)
+        decision.groups.insert(decision.groups.end(), part->groups.begin(),
+                               part->groups.end());
+      decision.left_out = question.left_out;
+      decision.why = absl::StrCat("more than ", most_groups_, " groups");
+    } else {
+      decision = weigher_.Weigh(parts, LeftOutOf(question));
+    }
+    Asked asked;
+    asked.decision = static_cast<int>(result_.decisions.size());
+    if (decision.taken) asked.saved = decision.saved_core_seconds;
+    decision.taken = false;  // not yet
+    result_.decisions.push_back(std::move(decision));
+    return asked_.emplace(question, asked).first->second.saved;
+  }
+
+  void Connect(const ConnectMove& move, int /*level*/) override {
+    const Question question = QuestionOf(move);
+    const int number = asked_.at(question).decision;
+    for (const auto& [others, asked] : asked_) {
+      JoinDecision& decision = result_.decisions[asked.decision];
+      decision.taken = asked.decision == number;
+      if (asked.saved)
+        decision.why = absl::StrCat(
+            decision.taken ? "joined " : "another join saves more: ",
+            decision.why);
+    }
+    const JoinDecision& decision = result_.decisions[number];
+    for (const int part : question.parts) parts_.erase(part);
+    for (const int g : decision.left_out) {
+      part_of_[g] = g;
+      parts_[g].part = weigher_.Alone(g);
+    }
+    const int first = decision.groups.front();
+    for (const int g : decision.groups) part_of_[g] = first;
+    parts_[first] = {{decision.groups, decision.joined, "",
+                      decision.joined_one_core_seconds},
+                     number};
+  }
+
+  ConnectedGroups Finish() && {
+    for (const auto& [first, one] : parts_) {
+      if (one.part.groups.size() < 2) continue;
+      const JoinDecision& decision = result_.decisions[one.decision];
+      result_.joins.push_back(
+          {one.part.groups, decision.joined.plan, decision.why});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Decided {
+    PlanPart part;
+    int decision = -1;  // that made it of others
+  };
+  struct Asked {
+    int decision = 0;
+    std::optional<double> saved;
+  };
+
+  // Parts that become one, but for groups of them.
+  struct Question {
+    std::set<int> parts;
+    std::vector<int> left_out;  // ascending
+    friend bool operator<(const Question& a, const Question& b) {
+      return std::tie(a.parts, a.left_out) < std::tie(b.parts, b.left_out);
+    }
+  };
+
+  Question QuestionOf(const ConnectMove& move) const {
+    Question question;
+    for (const ConnectEdge& edge : move.connect) {
+      question.parts.insert(part_of_[edge.producer]);
+      question.parts.insert(part_of_[edge.consumer]);
+    }
+    for (const ConnectEdge& edge : move.detach) {
+      if (question.left_out.empty() ||
+          question.left_out.back() != edge.producer)
+        question.left_out.push_back(edge.producer);
+    }
+    return question;
+  }
+
+  // Leaving groups out has to be better than the same join with all of them, if
+  // there is such a one.
+  LeftOut LeftOutOf(const Question& question) const {
+    LeftOut left_out{question.left_out};
+    if (question.left_out.empty()) return left_out;
+    const auto whole = asked_.find({question.parts, {}});
+    if (whole == asked_.end()) return left_out;
+    const GroupCost& cost = result_.decisions[whole->second.decision].joined;
+    if (!cost.plan.tile.empty() && cost.fits)
+      left_out.most_core_seconds = cost.core_seconds;
+    return left_out;
+  }
+
+  const int most_groups_;
+  JoinWeigher& weigher_;
+  std::vector<int> part_of_;         // by group: the first of its part
+  std::map<int, Decided> parts_;     // by first group
+  std::map<Question, Asked> asked_;  // about this edge
+  ConnectedGroups result_;
+};
+
+// Equal ones once.
+void KeepFirstOfEqual(std::vector<JoinDecision>& decisions) {
+  std::map<std::vector<int>, size_t> kept;
+  std::vector<JoinDecision> result;
+  for (JoinDecision& decision : decisions) {
+    const auto [found, added] =
+        kept.try_emplace(decision.groups, result.size());
+    if (added) {
+      result.push_back(std::move(decision));
+    } else if (decision.taken) {
+      result[found->second] = std::move(decision);
+    }
+  }
+  decisions = std::move(result);
+}
+
+}  // namespace
+
+ConnectedGroups ConnectPlan(const TensorGraph& graph, const Plan& plan,
+                            const GroupCostModel& model,
+                            const ConnectPlanOptions& options) {
+  JoinWeigher weigher(graph, plan, model, options.weigh);
+  const int groups = static_cast<int>(plan.groups.size());
+  std::vector<ConnectEdge> edges;
+  for (int g = 0; g < groups; ++g) {
+    for (const int reader : weigher.rules().Readers(g))
+      edges.push_back({g, reader});
+  }
+  ConnectSearchOptions how;
+  how.search = options.search;
+  how.most_nodes = options.most_groups;
+  how.meetings = 2;
+  how.may_leave_first = options.may_leave_first;
+  for (;;) {
+    GroupJudge judge(groups, options.most_groups, weigher);
+    SearchConnections(edges, {}, how, judge);
+    ConnectedGroups connected = std::move(judge).Finish();
+    double all_core_seconds = 0;
+    for (const GroupCost& cost : connected.costs)
+      all_core_seconds += cost.core_seconds;
+    if (weigher.Measure(all_core_seconds)) continue;
+    KeepFirstOfEqual(connected.decisions);
+    connected.tiles = weigher.tiles();
+    return connected;
+  }
+}
+
+Plan JoinedPlan(const TensorGraph& graph, const Plan& plan,
+                const ConnectedGroups& connected) {
+  Plan annotated = plan;
+  std::map<int, const Join*> join_of;
+  for (const Join& join : connected.joins) {
+    for (const int g : join.groups) join_of[g] = &join;
+  }
+  for (const JoinDecision& decision : connected.decisions) {
+    if (decision.taken) continue;
+    // The last of the groups that could have stayed inside, or the kernel that
+    // it is in: of that, what more it could have been.
+    int place = decision.groups.front();
+    const auto join = join_of.find(place);
+    if (join != join_of.end()) {
+      const std::vector<int>& inside = join->second->groups;
+      if (std::includes(inside.begin(), inside.end(), decision.groups.begin(),
+                        decision.groups.end()))
+        continue;
+      place = inside.back();
+    }
+    absl::StrAppend(
+        &annotated.groups[place].why, "; not joined with ",
+        graph.tensor(plan.groups[decision.groups.back()].output).name, ": ",
+        decision.why);
+  }
+  return WithJoins(graph, annotated, connected.joins);
+}
+
+}  // namespace tilewright

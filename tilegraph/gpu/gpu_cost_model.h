@@ -1,0 +1,69 @@
+// The cost model of a GPU (group_cost_model.h): kernels in the tiles that
+// TileForGpu finds for them.
+#ifndef TILEWRIGHT_TILEGRAPH_GPU_GPU_COST_MODEL_H_
+#define TILEWRIGHT_TILEGRAPH_GPU_GPU_COST_MODEL_H_
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/cost/group_cost_model.h"
+#include "tilegraph/gpu/gpu_levels.h"
+#include "tilegraph/gpu/gpu_tile_plan.h"
+#include "tilegraph/gpu/gpu_tiling.h"
+#include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/plan/plan.h"
+
+namespace tilewright {
+
+// The best tiles of groups, equal ones planned once. Not thread-safe.
+class GpuTilePlans {
+ public:
+  // All must outlive it and what it returns. REQUIRES: GpuLevelsOf(spec).
+  GpuTilePlans(const TensorGraph& graph, const Plan& plan,
+               const DeviceSpec& spec, const GpuTilingOptions& options);
+
+  // Best first, at least one, under the group's own names. Errors as of
+  // TileForGpu.
+  absl::StatusOr<std::vector<GpuTilePlan>> Of(const Group& group);
+  // The kernel and where its operands lie.
+  EstimateKey KeyOf(const Group& group) const;
+  // Distinct groups that were planned.
+  size_t planned() const { return known_.size(); }
+
+ private:
+  // Of the first group of its key.
+  struct Known {
+    std::vector<TensorId> tensors;  // in canonical order
+    absl::StatusOr<std::vector<GpuTilePlan>> plans;
+  };
+
+  const TensorGraph& graph_;
+  const Plan& plan_;
+  const DeviceSpec& spec_;
+  const GpuTilingOptions& options_;
+  const GpuLevels levels_;
+  std::map<EstimateKey, Known> known_;
+};
+
+class GpuCostModel : public GroupCostModel {
+ public:
+  explicit GpuCostModel(GpuTilePlans& plans) : plans_(plans) {}
+
+  absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
+                                                 int count) const override;
+  // In the best tile: its generators take that.
+  absl::StatusOr<GroupCost> CostOf(const Group& group) const override;
+  EstimateKey KeyOf(const Group& group) const override {
+    return plans_.KeyOf(group);
+  }
+
+ private:
+  GpuTilePlans& plans_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_GPU_GPU_COST_MODEL_H_

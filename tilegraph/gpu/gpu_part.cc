@@ -1,0 +1,214 @@
+#include "tilegraph/gpu/gpu_part.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "tilegraph/analysis/access.h"
+#include "tilegraph/expr/index_eval.h"
+#include "tilegraph/ir/operations.h"
+
+namespace tilewright {
+namespace {
+
+// Steps of fewer terms are taken whole.
+constexpr int64_t kShortestSteppedAxis = 16;
+
+size_t AxesOf(const Compute& compute) {
+  return compute.axes.size() + compute.reduce_axes.size();
+}
+
+uint32_t DimsOf(const Compute& compute, const Expr& load) {
+  uint32_t dims = 0;
+  for (const Expr& index : load.operands()) {
+    Visit(index, [&](const Expr& e) {
+      if (e.op() == Op::kVar &&
+          e.var_id() < static_cast<int>(compute.axes.size()))
+        dims |= 1u << e.var_id();
+    });
+  }
+  return dims;
+}
+
+double OperationsOf(const Compute& compute) {
+  return std::max(1.0, static_cast<double>(OperationsPerPoint(compute)));
+}
+
+double WorkOf(const TensorGraph& graph, const GpuMember& member) {
+  const Tensor& tensor = graph.tensor(member.id);
+  double terms = static_cast<double>(tensor.num_elements());
+  for (const Axis& axis : tensor.compute.reduce_axes)
+    terms *= static_cast<double>(axis.extent.value());
+  return terms * member.operations;
+}
+
+// The last dimension of what is read does not move with the last axis: lanes
+// side by side would read far apart.
+bool Transposes(const Compute& compute, const Expr& load) {
+  if (compute.axes.size() < 2 || load.operands().size() < 2) return false;
+  const int last = static_cast<int>(compute.axes.size()) - 1;
+  if (compute.axes[last].extent.value() == 1) return false;
+  const std::vector<int64_t> moves = MovesOf(compute, load, last);
+  const bool moved =
+      std::any_of(moves.begin(), moves.end(), [](int64_t m) { return m != 0; });
+  return moved && moves.back() == 0;
+}
+
+}  // namespace
+
+std::vector<int64_t> MovesOf(const Compute& compute, const Expr& load,
+                             int axis) {
+  const size_t axes = AxesOf(compute);
+  std::vector<int64_t> at(axes, 0), next(axes, 0), far(axes, 0);
+  const size_t spatial = compute.axes.size();
+  const int64_t extent =
+      (static_cast<size_t>(axis) < spatial
+           ? compute.axes[axis]
+           : compute.reduce_axes[static_cast<size_t>(axis) - spatial])
+          .extent.value();
+  next[axis] = 1;
+  far[axis] = extent - 1;
+  const LoadAt nothing = [](const Expr&, absl::Span<const int64_t>) {
+    return int64_t{0};
+  };
+  std::vector<int64_t> moves;
+  for (const Expr& index : load.operands()) {
+    const int64_t base = EvalIndex(index, at, nothing);
+    const int64_t move = EvalIndex(index, next, nothing) - base;
+    const bool affine =
+        EvalIndex(index, far, nothing) - base == move * (extent - 1);
+    moves.push_back(affine ? move : 0);
+  }
+  return moves;
+}
+
+std::vector<int64_t> ExtentsOf(const TensorGraph& graph, const Compute& compute,
+                               const Expr& load,
+                               const std::vector<int64_t>& extents) {
+  const std::vector<int64_t> shape = graph.tensor(load.source()).static_shape();
+  std::vector<int64_t> box(shape.size(), 1);
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    if (extents[axis] == 1) continue;
+    const std::vector<int64_t> moves =
+        MovesOf(compute, load, static_cast<int>(axis));
+    for (size_t d = 0; d < shape.size(); ++d) {
+      bool used = false;
+      Visit(load.operand(static_cast<int>(d)), [&](const Expr& e) {
+        used |= e.op() == Op::kLoad ||
+                (e.op() == Op::kVar && e.var_id() == static_cast<int>(axis));
+      });
+      if (!used) continue;
+      box[d] = moves[d] == 0
+                   ? shape[d]
+                   : box[d] + std::abs(moves[d]) * (extents[axis] - 1);
+    }
+  }
+  for (size_t d = 0; d < shape.size(); ++d) box[d] = std::min(box[d], shape[d]);
+  return box;
+}
+
+GpuPart AsGpuPart(const TensorGraph& graph, const Subgraph& part) {
+  GpuPart gpu;
+  std::map<TensorId, int> index;
+  std::map<TensorId, std::vector<int>> readers;
+  for (const TensorId id : part.members) {
+    GpuMember member;
+    member.id = id;
+    member.contraction = AsContraction(graph, id);
+    const Compute& compute = graph.tensor(id).compute;
+    // Guards of a product's operands are seen to while they are staged.
+    member.operations = member.contraction ? 2 : OperationsOf(compute);
+    member.output =
+        std::binary_search(part.outputs.begin(), part.outputs.end(), id);
+    member.cluster = static_cast<int>(gpu.members.size());
+    for (const Expr& body : compute.body) {
+      Visit(body, [&](const Expr& e) {
+        if (e.op() == Op::kLoad)
+          member.loads.push_back({e.source(), e, DimsOf(compute, e)});
+      });
+    }
+    for (const TensorId read : graph.Inputs(id))
+      readers[read].push_back(static_cast<int>(gpu.members.size()));
+    index[id] = static_cast<int>(gpu.members.size());
+    gpu.members.push_back(std::move(member));
+  }
+  // Clusters: what reads a member element by element joins it.
+  for (const GpuMember& member : gpu.members) {
+    for (const int r : readers[member.id]) {
+      GpuMember& reader = gpu.members[r];
+      const bool map = graph.tensor(reader.id).compute.reduce_axes.empty();
+      GpuMember& self = gpu.members[index[member.id]];
+      if (!map || !ReadsElementwise(graph, reader.id, member.id)) {
+        self.shared = true;
+        continue;
+      }
+      const int from = reader.cluster, to = self.cluster;
+      for (GpuMember& other : gpu.members)
+        if (other.cluster == from || other.cluster == to)
+          other.cluster = std::min(from, to);
+    }
+  }
+  std::map<int, int> number;
+  for (size_t m = 0; m < gpu.members.size(); ++m) {
+    GpuMember& member = gpu.members[m];
+    const auto [found, added] =
+        number.emplace(member.cluster, static_cast<int>(gpu.clusters.size()));
+    if (added) gpu.clusters.push_back({static_cast<int>(m), {}});
+    member.cluster = found->second;
+    GpuCluster& cluster = gpu.clusters[member.cluster];
+    cluster.members.push_back(static_cast<int>(m));
+    if (WorkOf(graph, member) > WorkOf(graph, gpu.members[cluster.root]))
+      cluster.root = static_cast<int>(m);
+  }
+  for (const TensorId id : part.inputs) {
+    GpuInput input{id};
+    for (const int r : readers[id]) {
+      const Compute& compute = graph.tensor(gpu.members[r].id).compute;
+      input.staged |= !compute.reduce_axes.empty();
+      for (const GpuLoad& load : gpu.members[r].loads)
+        input.staged |= load.tensor == id && Transposes(compute, load.load);
+    }
+    if (readers[id].size() == 1) input.stepped_by = readers[id][0];
+    gpu.inputs.push_back(input);
+  }
+  // Steps along the longest reduce axis.
+  for (size_t m = 0; m < gpu.members.size(); ++m) {
+    GpuMember& member = gpu.members[m];
+    const Compute& compute = graph.tensor(member.id).compute;
+    bool own_operand = false, others = false;
+    for (GpuInput& input : gpu.inputs) {
+      const auto& who = readers[input.id];
+      if (std::find(who.begin(), who.end(), static_cast<int>(m)) == who.end())
+        continue;
+      (who.size() == 1 ? own_operand : others) = true;
+    }
+    for (size_t axis = 0; axis < compute.reduce_axes.size(); ++axis) {
+      const int64_t extent = compute.reduce_axes[axis].extent.value();
+      if (!own_operand || others || extent < kShortestSteppedAxis) continue;
+      if (member.stepped_axis < 0 ||
+          extent > compute.reduce_axes[member.stepped_axis].extent.value())
+        member.stepped_axis = static_cast<int>(axis);
+    }
+  }
+  for (GpuInput& input : gpu.inputs) {
+    if (input.stepped_by >= 0 && gpu.members[input.stepped_by].stepped_axis < 0)
+      input.stepped_by = -1;
+  }
+  // Which loads go to the scratchpad.
+  for (GpuMember& member : gpu.members) {
+    auto& loads = member.loads;
+    for (GpuLoad& load : loads) {
+      const auto found = index.find(load.tensor);
+      if (found != index.end()) {
+        load.shared = gpu.members[found->second].cluster != member.cluster;
+      } else {
+        const auto input = std::lower_bound(part.inputs.begin(),
+                                            part.inputs.end(), load.tensor);
+        load.shared = gpu.inputs[input - part.inputs.begin()].staged;
+      }
+    }
+  }
+  return gpu;
+}
+
+}  // namespace tilewright

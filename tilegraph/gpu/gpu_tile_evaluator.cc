@@ -1,0 +1,286 @@
+#include "tilegraph/gpu/gpu_tile_evaluator.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/ceil_div.h"
+#include "base/status_macros.h"
+#include "tilegraph/gpu/block_remap.h"
+#include "tilegraph/gpu/block_threads.h"
+#include "tilegraph/gpu/extents.h"
+#include "tilegraph/gpu/shared_rows.h"
+#include "tilegraph/ir/buffer_plan.h"
+
+namespace tilewright {
+namespace {
+
+// Of the scratchpad: 32 bytes for matrix units, 128 for bulk copies.
+constexpr int64_t kAlignmentBytes = 32, kBulkAlignmentBytes = 128;
+TileWorkOptions WorkOptions(const MemoryLevel& near) {
+  TileWorkOptions options;
+  options.read_transaction_bytes =
+      std::max<int64_t>(1, near.read_transaction_bytes());
+  options.write_transaction_bytes =
+      std::max<int64_t>(1, near.write_transaction_bytes());
+  return options;
+}
+
+Subgraph Tiled(Subgraph part) {
+  part.outputs = {part.outputs.back()};
+  return part;
+}
+
+}  // namespace
+
+GpuTileEvaluator::GpuTileEvaluator(const TileGraph& graph, const Subgraph& part,
+                                   const DeviceSpec& spec)
+    : graph_(graph.graph()),
+      subgraph_(part),
+      spec_(spec),
+      gpu_(AsGpuPart(graph.graph(), part)),
+      tiled_(Tiled(part)),
+      levels_(*GpuLevelsOf(spec)),
+      works_(graph, tiled_, WorkOptions(*levels_.near)) {}
+
+absl::StatusOr<const TileWork*> GpuTileEvaluator::Work(
+    const std::vector<int64_t>& tile) {
+  const auto found = known_.find(tile);
+  if (found != known_.end()) return &found->second;
+  TW_ASSIGN_OR_RETURN(TileWork work, works_.Of({tile, {}}));
+  return &known_.emplace(tile, std::move(work)).first->second;
+}
+
+const TileOperand& GpuTileEvaluator::TileOf(const TileWork& work, TensorId id) {
+  for (const auto* list : {&work.inside, &work.outputs}) {
+    for (const TileOperand& operand : *list)
+      if (operand.tensor == id) return operand;
+  }
+  return work.outputs.back();
+}
+
+bool GpuTileEvaluator::Partitions(const std::vector<int64_t>& tile) const {
+  return std::all_of(subgraph_.outputs.begin(), subgraph_.outputs.end() - 1,
+                     [&](TensorId id) {
+                       const absl::StatusOr<BlockRemap> remap =
+                           RemapOf(graph_, tiled_, tile, id);
+                       return remap.ok() && remap->partitions;
+                     });
+}
+
+std::vector<int64_t> GpuTileEvaluator::AxesOf(int member, const TileWork& work,
+                                              int64_t step,
+                                              int64_t& steps) const {
+  const GpuMember& of = gpu_.members[member];
+  const Compute& compute = graph_.tensor(of.id).compute;
+  std::vector<int64_t> extents = TileOf(work, of.id).extents;
+  steps = 1;
+  for (size_t axis = 0; axis < compute.reduce_axes.size(); ++axis) {
+    int64_t extent = compute.reduce_axes[axis].extent.value();
+    if (static_cast<int>(axis) == of.stepped_axis && step > 0 &&
+        step < extent) {
+      steps = CeilDiv(extent, step);
+      extent = step;
+    }
+    extents.push_back(extent);
+  }
+  return extents;
+}
+
+ThreadWork GpuTileEvaluator::ThreadWorkOf(
+    int member, const std::vector<int64_t>& axes) const {
+  const GpuMember& of = gpu_.members[member];
+  const size_t spatial = graph_.tensor(of.id).compute.axes.size();
+  ThreadWork work;
+  work.extents.assign(axes.begin(), axes.begin() + spatial);
+  for (size_t axis = spatial; axis < axes.size(); ++axis)
+    work.terms *= axes[axis];
+  work.element_bytes = SizeBytes(graph_.tensor(of.id).dtype);
+  work.sector_bytes =
+      std::max<int64_t>(1, levels_.near->write_transaction_bytes());
+  for (const GpuLoad& load : of.loads) work.loads.push_back(load.dims);
+  return work;
+}
+
+std::vector<int64_t> GpuTileEvaluator::ThreadsFor(const TileWork& work,
+                                                  int64_t step) const {
+  std::vector<BlockWork> works;
+  for (const GpuCluster& cluster : gpu_.clusters) {
+    int64_t steps;
+    const std::vector<int64_t> axes = AxesOf(cluster.root, work, step, steps);
+    const ThreadWork of = ThreadWorkOf(cluster.root, axes);
+    const int64_t elements = Product(of.extents);
+    // Warps share sums of few elements.
+    int64_t shared = 1;
+    while (shared * 2 <= std::min(of.terms, spec_.unit().warp_size()))
+      shared *= 2;
+    works.push_back(
+        {elements * shared, static_cast<double>(elements * of.terms * steps) *
+                                gpu_.members[cluster.root].operations});
+  }
+  std::vector<int64_t> threads;
+  for (const BlockThreads& size :
+       CommonBlockThreads(works, spec_.unit(), 0.7)) {
+    const int64_t warps = size.threads / spec_.unit().warp_size();
+    if (threads.empty() || (warps & (warps - 1)) == 0)
+      threads.push_back(size.threads);
+    if (threads.size() == 5) break;
+  }
+  return threads;
+}
+
+ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
+                                     const TileWork& work,
+                                     const GpuTileDecision& decision) const {
+  int64_t steps;
+  const std::vector<int64_t> axes =
+      AxesOf(cluster.root, work, decision.step, steps);
+  const GpuMember& root = gpu_.members[cluster.root];
+  ClusterTile tile;
+  const ThreadWork threads = ThreadWorkOf(cluster.root, axes);
+  if (root.contraction && decision.matrix) {
+    const ContractionRoles& product = *root.contraction;
+    const std::vector<MatrixForm> forms =
+        MatrixForms(spec_.unit(), Name(product.dtype),
+                    {Covered(axes, product.rows),
+                     Covered(axes, product.columns), threads.terms},
+                    decision.threads);
+    const auto better = [](const MatrixForm& a, const MatrixForm& b) {
+      const auto size = [](const MatrixForm& f) {
+        return f.unit->m() * f.unit->n() * f.unit->k();
+      };
+      return std::make_tuple(-a.useful, a.operand_elements, -size(a)) <
+             std::make_tuple(-b.useful, b.operand_elements, -size(b));
+    };
+    const auto best = std::min_element(forms.begin(), forms.end(), better);
+    if (best != forms.end()) {
+      tile.matrix = *best;
+      return tile;
+    }
+  }
+  tile.simt =
+      BestThreadTile(threads, decision.threads, spec_.unit().warp_size());
+  return tile;
+}
+
+void GpuTileEvaluator::PlaceShared(const GpuTileDecision& decision,
+                                   const TileWork& work, bool align,
+                                   GpuTilePlan& plan) const {
+  std::vector<BufferLifetime> buffers;
+  const auto add = [&](TensorId tensor, std::vector<int64_t> extents,
+                       int64_t copies, int made) {
+    BufferLifetime lifetime{0, made, std::max(made, 0)};
+    bool read = false;
+    for (size_t m = 0; m < gpu_.members.size(); ++m) {
+      for (const GpuLoad& load : gpu_.members[m].loads) {
+        if (load.tensor != tensor) continue;
+        if (made < 0 && !read) lifetime.first = static_cast<int>(m);
+        lifetime.last = static_cast<int>(m);
+        read = true;
+      }
+    }
+    SharedOperand operand;
+    operand.tensor = tensor;
+    operand.extents = std::move(extents);
+    operand.copies = copies;
+    operand.row_dims = RowDims(graph_, gpu_, tensor);
+    const TileRows rows = RowsOf(graph_, operand);
+    const Banks banks{
+        std::max<int64_t>(1, levels_.scratchpad->banks()),
+        std::max<int64_t>(1, levels_.scratchpad->bank_width_bytes())};
+    if (align) {
+      const std::vector<RowAccess> accesses =
+          AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
+      operand.layout = BestBankLayout(
+          rows, accesses, ChunkElements(graph_, plan, tensor), banks);
+      if (!accesses.empty()) {
+        operand.conflicts = static_cast<double>(PassesOf(rows, operand.layout,
+                                                         accesses, banks)) /
+                            static_cast<double>(std::max<int64_t>(
+                                1, LeastPassesOf(rows, accesses, banks)));
+      }
+    }
+    const int64_t alignment = spec_.unit().async_copy().bulk()
+                                  ? kBulkAlignmentBytes
+                                  : kAlignmentBytes;
+    operand.bytes =
+        CeilDiv(operand.layout.Bytes(rows), alignment) * alignment * copies;
+    lifetime.size_bytes = operand.bytes;
+    buffers.push_back(lifetime);
+    plan.shared.push_back(std::move(operand));
+  };
+  for (size_t i = 0; i < gpu_.inputs.size(); ++i) {
+    const GpuInput& input = gpu_.inputs[i];
+    if (!input.staged) continue;
+    int64_t steps = 1;
+    std::vector<int64_t> extents = work.inputs[i].extents;
+    if (input.stepped_by >= 0) {
+      const GpuMember& member = gpu_.members[input.stepped_by];
+      const std::vector<int64_t> axes =
+          AxesOf(input.stepped_by, work, decision.step, steps);
+      if (steps > 1) {
+        extents.assign(extents.size(), 1);
+        for (const GpuLoad& load : member.loads) {
+          if (load.tensor != input.id) continue;
+          const std::vector<int64_t> box = ExtentsOf(
+              graph_, graph_.tensor(member.id).compute, load.load, axes);
+          for (size_t d = 0; d < box.size(); ++d)
+            extents[d] = std::max(extents[d], box[d]);
+        }
+      }
+    }
+    add(input.id, std::move(extents),
+        steps > 1 && decision.double_buffer ? 2 : 1, -1);
+  }
+  // Without registers to speak of, sums are in the scratchpad too.
+  const bool no_registers = spec_.unit().registers_per_core() == 0;
+  for (size_t m = 0; m < gpu_.members.size(); ++m) {
+    const int root = gpu_.clusters[gpu_.members[m].cluster].root;
+    if (gpu_.members[m].shared || (no_registers && static_cast<int>(m) == root))
+      add(gpu_.members[m].id, TileOf(work, gpu_.members[m].id).extents, 1,
+          static_cast<int>(m));
+  }
+  const BufferPlacement placed = PlaceBuffers(
+      buffers,
+      spec_.unit().async_copy().bulk() ? kBulkAlignmentBytes : kAlignmentBytes);
+  for (size_t i = 0; i < buffers.size(); ++i)
+    plan.shared[i].offset_bytes = placed.offset_bytes[i];
+  plan.shared_bytes = placed.arena_bytes;
+}
+
+absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Make(
+    const GpuTileDecision& decision, bool align) {
+  TW_ASSIGN_OR_RETURN(const TileWork* work, Work(decision.tile));
+  GpuTilePlan plan;
+  plan.part = subgraph_;
+  plan.levels = levels_;
+  plan.tile = decision.tile;
+  plan.grid = work->trips;
+  for (size_t d = 0; d < plan.grid.size(); ++d)
+    plan.order.dims.push_back(static_cast<int>(d));
+  plan.step = decision.step;
+  plan.threads = decision.threads;
+  plan.members = gpu_;
+  for (const GpuCluster& cluster : gpu_.clusters)
+    plan.clusters.push_back(Divide(cluster, *work, decision));
+  PlaceShared(decision, *work, align, plan);
+  plan.registers_per_thread = RegistersOf(decision, plan);
+  plan.occupancy =
+      OccupancyOf(spec_.unit(),
+                  {plan.threads, plan.registers_per_thread, plan.shared_bytes});
+  if (plan.occupancy.blocks_per_core == 0) return std::optional<GpuTilePlan>();
+  AddCost(decision, *work, align, plan);
+  return std::optional<GpuTilePlan>(std::move(plan));
+}
+
+absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Evaluate(
+    const GpuTileDecision& decision) {
+  return Make(decision, false);
+}
+
+absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Align(
+    const GpuTileDecision& decision) {
+  return Make(decision, true);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,100 @@
+// What a tile of a part costs on a GPU: T = max(operations / peak, bytes_l /
+// bandwidth_l over the levels l), each times what waves and lanes leave idle,
+// plus barriers and the launch (design: planning.md, "Cost").
+//
+// A core works at its full rate only with enough in flight (Little's law):
+// independent operations for the latency of its units, loads for that of the
+// memory. Blocks that are resident at the same time add up.
+#ifndef TILEWRIGHT_TILEGRAPH_GPU_GPU_TILE_EVALUATOR_H_
+#define TILEWRIGHT_TILEGRAPH_GPU_GPU_TILE_EVALUATOR_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/gpu/gpu_levels.h"
+#include "tilegraph/gpu/gpu_tile_plan.h"
+#include "tilegraph/traffic/tile_graph.h"
+#include "tilegraph/traffic/tile_work.h"
+
+namespace tilewright {
+
+// What is chosen for a tile.
+struct GpuTileDecision {
+  std::vector<int64_t> tile;
+  int64_t step = 0;  // along stepped axes; 0: whole
+  int64_t threads = 128;
+  bool double_buffer = false;  // of what comes step by step
+  bool matrix = true;          // matrix units where they fit
+};
+
+// Not thread-safe: remembers what tiles touch.
+class GpuTileEvaluator {
+ public:
+  // All must outlive it. Tiles are of the last of part.outputs, the others are
+  // written beside it. REQUIRES: GpuLevelsOf(spec).
+  GpuTileEvaluator(const TileGraph& graph, const Subgraph& part,
+                   const DeviceSpec& spec);
+
+  const GpuPart& part() const { return gpu_; }
+  // The part with its last output alone, whose tiles the blocks are.
+  const Subgraph& tiled() const { return tiled_; }
+
+  // Extents of members and operands; errors as of TileWorks.
+  absl::StatusOr<const TileWork*> Work(const std::vector<int64_t>& tile);
+
+  // Whether blocks with this tile can write each element of the side outputs
+  // once (block_remap.h).
+  bool Partitions(const std::vector<int64_t>& tile) const;
+
+  // nullopt if it does not fit: scratchpad, registers or threads. Rows lie
+  // plainly in the scratchpad, blocks run in row-major order.
+  absl::StatusOr<std::optional<GpuTilePlan>> Evaluate(
+      const GpuTileDecision& decision);
+
+  // The same with rows laid out against bank conflicts and blocks in their best
+  // order.
+  absl::StatusOr<std::optional<GpuTilePlan>> Align(
+      const GpuTileDecision& decision);
+
+  // Threads worth trying for a tile.
+  std::vector<int64_t> ThreadsFor(const TileWork& work, int64_t step) const;
+
+ private:
+  absl::StatusOr<std::optional<GpuTilePlan>> Make(
+      const GpuTileDecision& decision, bool align);
+  // Of a member, whether it stays inside or leaves.
+  static const TileOperand& TileOf(const TileWork& work, TensorId id);
+  bool InMemory(TensorId id) const {
+    return &LevelBetweenKernels(graph_, id, levels_) == levels_.memory;
+  }
+  // Extents of all axes of a member in one step, and how many steps it has.
+  std::vector<int64_t> AxesOf(int member, const TileWork& work, int64_t step,
+                              int64_t& steps) const;
+  ThreadWork ThreadWorkOf(int member, const std::vector<int64_t>& axes) const;
+  ClusterTile Divide(const GpuCluster& cluster, const TileWork& work,
+                     const GpuTileDecision& decision) const;
+  // Buffers of the scratchpad, with their layouts, placed.
+  void PlaceShared(const GpuTileDecision& decision, const TileWork& work,
+                   bool align, GpuTilePlan& plan) const;
+  int64_t RegistersOf(const GpuTileDecision& decision,
+                      const GpuTilePlan& plan) const;
+  void AddCost(const GpuTileDecision& decision, const TileWork& work,
+               bool align, GpuTilePlan& plan) const;
+
+  const TensorGraph& graph_;
+  const Subgraph& subgraph_;
+  const DeviceSpec& spec_;
+  const GpuPart gpu_;
+  const Subgraph tiled_;  // with the last output alone
+  const GpuLevels levels_;
+  TileWorks works_;
+  std::map<std::vector<int64_t>, TileWork> known_;
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_GPU_GPU_TILE_EVALUATOR_H_

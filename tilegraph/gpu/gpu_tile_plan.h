@@ -1,0 +1,123 @@
+// How a GPU computes one part of a tile-graph: the grid, the tile of a block,
+// its threads and what each of them computes, the scratchpad with its paddings
+// and swizzles, matrix instructions, and what that is predicted to cost.
+#ifndef TILEWRIGHT_TILEGRAPH_GPU_GPU_TILE_PLAN_H_
+#define TILEWRIGHT_TILEGRAPH_GPU_GPU_TILE_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilegraph/gpu/bank_layout.h"
+#include "tilegraph/gpu/block_order.h"
+#include "tilegraph/gpu/block_remap.h"
+#include "tilegraph/gpu/gpu_levels.h"
+#include "tilegraph/gpu/gpu_part.h"
+#include "tilegraph/gpu/matrix_forms.h"
+#include "tilegraph/gpu/occupancy.h"
+#include "tilegraph/gpu/thread_tile.h"
+#include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/traffic/tile_graph.h"
+
+namespace tilewright {
+
+// A tile in the scratchpad.
+struct SharedOperand {
+  TensorId tensor = 0;
+  std::vector<int64_t> extents;  // of one step
+  int row_dims = 1;              // dimensions, the last ones, that make a row
+  BankLayout layout;             // of its rows
+  int64_t copies = 1;            // 2: one is filled while the other is used
+  int64_t offset_bytes = 0;
+  int64_t bytes = 0;     // of all copies
+  double conflicts = 1;  // turns of the banks over the least there could be
+};
+
+// Computes that share one division among the threads.
+struct ClusterTile {
+  // In threads, unless matrix units compute its root.
+  ThreadTile simt;
+  std::optional<MatrixForm> matrix;  // points into the spec
+};
+
+// What is predicted of all blocks on the whole device.
+struct GpuCost {
+  double operations = 0;    // idle lanes and padded fragments included
+  double memory_bytes = 0;  // from and to memory, with what is found nearer
+  double near_bytes = 0;    // from and to the cores
+  double shared_bytes = 0;  // through the banks
+  int64_t waves = 1;
+  int64_t blocks_at_once = 1;  // on all cores, resident
+  // Each with its quantisation; what takes longest counts, all where a core has
+  // neither a second block nor a second buffer. `near`: from what is next to
+  // the cores.
+  double compute_seconds = 0, shared_seconds = 0, near_seconds = 0,
+         memory_seconds = 0;
+  double busy_compute_seconds = 0;  // of compute_seconds, with all cores busy
+  bool overlaps = true;     // a second block or buffer: else parts add up
+  double sync_seconds = 0;  // barriers of blocks
+  double seconds = 0;       // with the launch
+};
+
+struct GpuTilePlan {
+  Subgraph part;
+  GpuLevels levels;           // point into the spec
+  std::vector<int64_t> tile;  // of the last output
+  std::vector<int64_t> grid;  // blocks along each dimension
+  BlockOrder order;
+  int64_t step = 0;     // along stepped axes; 0: whole
+  int64_t threads = 0;  // of a block
+  GpuPart members;
+  std::vector<ClusterTile> clusters;  // as members.clusters
+  // By member: which of its tiles a block computes; none where tiles lie at no
+  // multiples of an index.
+  std::vector<std::optional<BlockRemap>> remaps;
+  std::vector<SharedOperand> shared;
+  int64_t shared_bytes = 0;          // of a block
+  int64_t registers_per_thread = 0;  // estimate
+  Occupancy occupancy;
+  GpuCost cost;
+
+  int64_t blocks() const;
+};
+
+// What keeps a kernel from being faster.
+struct GpuLimit {
+  enum class Kind {
+    kLaunch,     // and barriers
+    kOccupancy,  // less than half of a rate is reached: too little in flight
+    kPeak,
+    kBandwidth
+  };
+  Kind kind = Kind::kLaunch;
+  // "launch", "peak"; of bandwidth the level; of occupancy what keeps more
+  // blocks from being resident, "grid" where there are no more.
+  std::string name;
+  double seconds = 0;  // that it accounts for
+  double reached = 1;  // share of the peak or bandwidth
+};
+GpuLimit LimitOf(const GpuTilePlan& plan);
+// "l2 bandwidth", "occupancy by registers", "peak".
+std::string ShortText(const GpuLimit& limit);
+// "l2 bandwidth (12.1 of 16.4 us, at 80 %)".
+std::string ToString(const GpuTilePlan& plan, const GpuLimit& limit);
+
+// A read of what some compute makes: at which level of memory it passes to its
+// reader, a member of this kernel.
+struct LevelOfEdge {
+  TensorId tensor = 0, reader = 0;
+  const MemoryLevel* level = nullptr;
+};
+// Registers where the reader's thread has the element, the scratchpad for what
+// else the kernel makes itself; of other kernels' results where they lie
+// between kernels. In the order of the members.
+std::vector<LevelOfEdge> LevelsOfEdges(const TensorGraph& graph,
+                                       const GpuTilePlan& plan);
+
+// For people; a line each for the grid, clusters, scratchpad and cost.
+std::string ToString(const TensorGraph& graph, const GpuTilePlan& plan);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_GPU_GPU_TILE_PLAN_H_

@@ -1,0 +1,330 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tilegraph/analysis/access.h"
+#include "tilegraph/analysis/families.h"
+#include "tilegraph/analysis/row_space.h"
+#include "tilegraph/ir/layout_view.h"
+#include "tilegraph/plan/plan_draft.h"
+#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/winograd.h"
+
+namespace tilewright {
+
+RangeOf RangesOf(const Compute& compute) {
+  return [&compute](int var) -> std::optional<Range> {
+    const size_t spatial = compute.axes.size(), axis = static_cast<size_t>(var);
+    return Range{0, (axis < spatial ? compute.axes[axis]
+                                    : compute.reduce_axes[axis - spatial])
+                            .extent.value() -
+                        1};
+  };
+}
+
+namespace {
+
+class LayoutChooser {
+ public:
+  explicit LayoutChooser(PlanDraft& draft) : draft_(draft) {
+    for (const auto* views : {&draft.views, &draft.places}) {
+      for (const auto& [id, view] : *views)
+        views_of_[view.source].push_back(id);
+    }
+  }
+
+  void Run() {
+    for (const Tensor& tensor : draft_.graph.tensors()) {
+      if (tensor.kind == TensorKind::kPlaceholder)
+        Place(tensor.id, Layout::RowMajor(tensor.static_shape()));
+    }
+    for (const Group& group : draft_.plan.groups) {
+      // The first part decides for the whole it is written into.
+      const TensorId root = draft_.Root(group.output);
+      if (draft_.plan.layouts.count(root)) continue;
+      const std::vector<int64_t> shape =
+          draft_.graph.tensor(root).static_shape();
+      Layout layout = Layout::RowMajor(shape);
+      for (const Layout& wanted : Preferred(group)) {
+        if (!SuitsViews(root, wanted)) continue;
+        layout = wanted;
+        break;
+      }
+      Place(root, WithHalo(root, layout));
+    }
+  }
+
+ private:
+  // How the elements of one pixel lie: in blocks, or all side by side.
+  enum class Channels { kBlocked, kLast };
+
+  static Layout ChannelsLast(const std::vector<int64_t>& shape) {
+    std::vector<Layout::Digit> digits;
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+      if (d != 1) digits.push_back({d, 1, shape[d]});
+    }
+    digits.push_back({1, 1, shape[1]});
+    const std::vector<int64_t> none(shape.size(), 0);
+    return *Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
+  }
+
+  // In order of preference; plain if none of them suits.
+  std::vector<Layout> Preferred(const Group& group) const {
+    const Tensor& output = draft_.graph.tensor(draft_.Root(group.output));
+    const int64_t block = draft_.options.channel_block_or_default();
+    if (block == 0 || draft_.is_output[output.id]) return {};
+    if (const std::optional<Layout> moved = Moved(group, output))
+      return {*moved};
+    // Copies are in the order in which they are read.
+    if (draft_.apart.count(group.members[0])) return {};
+    if (output.shape.size() < 3) return FollowedIfAny(group, output);
+    const std::vector<int64_t> shape = output.static_shape();
+    const Layout last = ChannelsLast(shape);
+    const bool whole = shape[1] % block == 0;
+    const Layout blocked = Layout::BlockedLast(shape, 1, block);
+    const int64_t padded = (shape[1] + block - 1) / block * block;
+    if (AsConvolution(draft_.graph, group.members[0])) {
+      if (shape[1] > 1 && EndsInChannels(output.id, last))
+        return {last, blocked};
+      if (whole) return {blocked, last};
+      // Lanes beyond the channels compute nothing.
+      if (3 * padded <= 4 * shape[1]) return {last};
+    }
+    if (whole && FeedsWinograd(output.id)) return {blocked, last};
+    std::vector<Layout> followed = FollowedIfAny(group, output);
+    if (!followed.empty()) return followed;
+    const std::optional<Channels> read = ChannelsRead(group);
+    if (!read) return {};
+    if (*read == Channels::kBlocked && whole) return {blocked, last};
+    return {last};
+  }
+
+  // What moves between host and device lies alike on both sides: it is copied
+  // as it is. What goes to an output of the model is plain.
+  std::optional<Layout> Moved(const Group& group, const Tensor& output) const {
+    const auto goes_out = [&](TensorId reader) {
+      return draft_.graph.tensor(reader).hint.role() == ComputeRole::kBandOut;
+    };
+    const std::vector<TensorId>& readers = draft_.consumers[group.output];
+    if (const auto out = std::find_if(readers.begin(), readers.end(), goes_out);
+        out != readers.end() && draft_.is_output[draft_.Root(*out)])
+      return Layout::RowMajor(output.static_shape());
+    if (!IsBandMove(draft_.graph.tensor(group.output))) return std::nullopt;
+    const auto source = draft_.plan.layouts.find(group.inputs[0]);
+    if (source == draft_.plan.layouts.end()) return std::nullopt;
+    return Alike(source->second, output.static_shape());
+  }
+
+  // The dense layout of `shape` with the digits of `layout` in their order.
+  static std::optional<Layout> Alike(const Layout& layout,
+                                     const std::vector<int64_t>& shape) {
+    const std::optional<Layout> dense = DenseInOrder(layout);
+    if (!dense || layout.shape().size() != shape.size()) return std::nullopt;
+    std::vector<Layout::Digit> digits = dense->digits();
+    std::vector<int64_t> block(shape.size(), 1);
+    for (const Layout::Digit& digit : digits)
+      block[digit.dim] = std::max(block[digit.dim], digit.div);
+    for (Layout::Digit& digit : digits) {
+      if (digit.div == block[digit.dim])
+        digit.extent = (shape[digit.dim] + digit.div - 1) / digit.div;
+    }
+    const std::vector<int64_t> none(shape.size(), 0);
+    absl::StatusOr<Layout> alike =
+        Layout::Create(shape, none, none, std::move(digits), layout.fill());
+    return alike.ok() ? std::optional<Layout>(*std::move(alike)) : std::nullopt;
+  }
+
+  // Whether its computes are maps and reductions of rows, without reuse.
+  bool KeepsToRows(const Group& group) const {
+    return std::all_of(
+        group.members.begin(), group.members.end(), [&](TensorId member) {
+          return draft_.IsMap(member) || IsRowReduction(draft_.graph, member);
+        });
+  }
+
+  std::vector<Layout> FollowedIfAny(const Group& group,
+                                    const Tensor& output) const {
+    if (!KeepsToRows(group)) return {};
+    std::optional<Layout> followed = Followed(group, output);
+    if (!followed) return {};
+    return {*std::move(followed)};
+  }
+
+  // Groups without reuse write in the order in which they read: that of the
+  // longest runs of neighbours among what they read of their output's shape.
+  // nullopt if plain serves as well.
+  std::optional<Layout> Followed(const Group& group,
+                                 const Tensor& output) const {
+    const std::vector<int64_t> shape = output.static_shape();
+    std::optional<Layout> best;
+    for (const TensorId input : group.inputs) {
+      const auto found = draft_.plan.layouts.find(input);
+      if (found == draft_.plan.layouts.end() ||
+          found->second.shape() != shape ||
+          std::none_of(group.members.begin(), group.members.end(),
+                       [&](TensorId member) {
+                         return ReadsElementwise(draft_.graph, member, input) &&
+                                Reads(member, input);
+                       }))
+        continue;
+      std::optional<Layout> dense = DenseInOrder(found->second);
+      if (!dense || EndsAsPlain(*dense)) continue;
+      if (!best || RunLength(*best) < RunLength(*dense))
+        best = std::move(dense);
+    }
+    return best;
+  }
+
+  // Neighbours in memory that are neighbours along one dimension.
+  static int64_t RunLength(const Layout& dense) {
+    for (auto digit = dense.digits().rbegin(); digit != dense.digits().rend();
+         ++digit) {
+      if (digit->extent > 1) return digit->extent;
+    }
+    return 1;
+  }
+
+  // Whether rows of the last dimension stay whole.
+  static bool EndsAsPlain(const Layout& dense) {
+    int last = static_cast<int>(dense.shape().size()) - 1;
+    while (last >= 0 && dense.shape()[last] == 1) --last;
+    for (auto digit = dense.digits().rbegin(); digit != dense.digits().rend();
+         ++digit) {
+      if (digit->extent > 1)
+        return digit->dim == last && digit->extent == dense.shape()[last];
+    }
+    return true;
+  }
+
+  bool Reads(TensorId member, TensorId input) const {
+    const std::vector<TensorId> inputs = draft_.graph.Inputs(member);
+    return std::find(inputs.begin(), inputs.end(), input) != inputs.end();
+  }
+
+  // Whether a Winograd input transform, which computes vectors of channels,
+  // reads `id` or a view of it.
+  bool FeedsWinograd(TensorId id) const {
+    const std::vector<TensorId>& consumers = draft_.consumers[id];
+    return std::any_of(
+        consumers.begin(), consumers.end(), [&](TensorId consumer) {
+          return MayBeWinograd(draft_.graph.tensor(consumer)) ||
+                 (draft_.IsView(consumer) && FeedsWinograd(consumer));
+        });
+  }
+
+  // Whether some view of `id`, if it has this layout, has the channels as its
+  // last dimension, side by side.
+  bool EndsInChannels(TensorId id, const Layout& layout) const {
+    const auto views = views_of_.find(id);
+    if (views == views_of_.end()) return false;
+    return std::any_of(
+        views->second.begin(), views->second.end(), [&](TensorId view) {
+          const std::optional<Layout> own = LayoutOfView(view, layout);
+          if (!own) return false;
+          const int last = static_cast<int>(own->shape().size()) - 1;
+          for (size_t i = 0; i < own->digits().size(); ++i) {
+            const Layout::Digit& digit = own->digits()[i];
+            if (digit.dim == last && digit.extent > 1 &&
+                digit.extent == own->shape()[last] &&
+                own->stride(static_cast<int>(i)) == 1)
+              return true;
+          }
+          return EndsInChannels(view, *own);
+        });
+  }
+
+  // Whether `source` can be the image that `output` works on channel by
+  // channel: of its rank and channels, and broadcast along no dimension.
+  static bool HasPixelsOf(const Tensor& source, const Tensor& output) {
+    if (source.shape.size() != output.shape.size() ||
+        source.shape[1] != output.shape[1] || source.dtype != output.dtype)
+      return false;
+    for (size_t d = 2; d < source.shape.size(); ++d) {
+      if (source.shape[d] == Dim(1) && output.shape[d] != Dim(1)) return false;
+    }
+    return source.shape.size() >= 3;
+  }
+
+  // How the group reads tensors of other groups in whose memory neighbouring
+  // channels of its own output lie side by side; nullopt if it reads none such.
+  std::optional<Channels> ChannelsRead(const Group& group) const {
+    const Tensor& output = draft_.graph.tensor(group.output);
+    std::optional<Channels> read;
+    for (const TensorId member : group.members) {
+      const Tensor& tensor = draft_.graph.tensor(member);
+      if (tensor.shape != output.shape) continue;
+      for (const Expr& body : tensor.compute.body) {
+        Visit(body, [&](const Expr& e) {
+          if (e.op() != Op::kLoad) return;
+          const auto layout = draft_.plan.layouts.find(e.source());
+          if (layout == draft_.plan.layouts.end() ||
+              !HasPixelsOf(draft_.graph.tensor(e.source()), output))
+            return;
+          const LinearForm offset = ToLinear(
+              layout->second.Offset(e.operands()), RangesOf(tensor.compute));
+          for (const auto& [term, coefficient] : offset.terms) {
+            if (coefficient != 1) continue;
+            if (term.op() == Op::kVar && term.var_id() == 1)
+              read = Channels::kLast;
+            if (term.op() == Op::kFloorMod &&
+                term.operand(0).op() == Op::kVar &&
+                term.operand(0).var_id() == 1 && !read)
+              read = Channels::kBlocked;
+          }
+        });
+      }
+    }
+    return read;
+  }
+
+  Layout WithHalo(TensorId id, Layout layout) const {
+    const auto halo = draft_.halos.find(id);
+    if (halo == draft_.halos.end()) return layout;
+    return layout.WithHalo(halo->second.before, halo->second.after,
+                           Layout::Fill::kZero);
+  }
+
+  std::optional<Layout> LayoutOfView(TensorId id, const Layout& source) const {
+    const auto view = draft_.views.find(id);
+    return ViewLayout(source,
+                      view != draft_.views.end() ? view->second.index
+                                                 : draft_.places.at(id).index,
+                      draft_.graph.tensor(id).static_shape());
+  }
+
+  // Whether all views of `id`, and theirs, have a layout if it has this one.
+  bool SuitsViews(TensorId id, const Layout& layout) const {
+    const auto views = views_of_.find(id);
+    if (views == views_of_.end()) return true;
+    const Layout whole = draft_.Root(id) == id ? WithHalo(id, layout) : layout;
+    return std::all_of(
+        views->second.begin(), views->second.end(), [&](TensorId view) {
+          const std::optional<Layout> own = LayoutOfView(view, whole);
+          return own && SuitsViews(view, *own);
+        });
+  }
+
+  void Place(TensorId id, Layout layout) {
+    const auto views = views_of_.find(id);
+    if (views != views_of_.end()) {
+      for (const TensorId view : views->second) {
+        std::optional<Layout> own = LayoutOfView(view, layout);
+        if (own) {
+          Place(view, *std::move(own));
+        } else {
+          draft_.misfits[view] = "no layout expresses it";
+        }
+      }
+    }
+    draft_.plan.layouts[id] = std::move(layout);
+  }
+
+  PlanDraft& draft_;
+  std::map<TensorId, std::vector<TensorId>> views_of_;
+};
+
+}  // namespace
+
+void ChooseLayouts(PlanDraft& draft) { LayoutChooser(draft).Run(); }
+
+}  // namespace tilewright

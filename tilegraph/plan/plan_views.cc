@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tilegraph/analysis/access.h"
+#include "tilegraph/expr/simplify.h"
+#include "tilegraph/plan/plan_draft.h"
+#include "tilegraph/rewrite/bands.h"
+
+namespace tilewright {
+namespace {
+
+bool MayBeView(const PlanDraft& draft, TensorId id) {
+  return draft.IsCompute(id) && !draft.is_output[id] && !draft.IsView(id) &&
+         !draft.apart.count(id) && !IsBandMove(draft.graph.tensor(id));
+}
+
+void ViewMoves(PlanDraft& draft) {
+  for (const Tensor& tensor : draft.graph.tensors()) {
+    if (!MayBeView(draft, tensor.id)) continue;
+    std::optional<Move> move = AsMove(draft.graph, tensor.id);
+    // Constants are packed as their readers want them.
+    if (!move || draft.graph.tensor(draft.Root(move->source)).kind ==
+                     TensorKind::kConstant)
+      continue;
+    draft.views[tensor.id] = {move->source, std::move(move->index)};
+  }
+}
+
+// The dimension of the view that `index`, an index of its source, is up to a
+// constant; -1 if it is something else.
+int DimensionOf(const Expr& index, const std::vector<int64_t>& shape,
+                int64_t* constant) {
+  const LinearForm form = ToLinear(index, [&](int var) {
+    return Range{0, shape[var] - 1};
+  });
+  *constant = form.constant;
+  if (form.terms.size() != 1 || form.terms[0].second != 1 ||
+      form.terms[0].first.op() != Op::kVar)
+    return -1;
+  return form.terms[0].first.var_id();
+}
+
+// The halo that the source of `id`'s view needs for `id` to have `halo`;
+// nullopt if the view does not reach to an end where there is one, or mixes
+// such a dimension with others.
+std::optional<Halo> HaloOfSource(const PlanDraft& draft, TensorId id,
+                                 const Halo& halo) {
+  const View& view = draft.views.at(id);
+  const std::vector<int64_t> shape = draft.graph.tensor(id).static_shape();
+  const std::vector<int64_t> source =
+      draft.graph.tensor(view.source).static_shape();
+  Halo wanted{std::vector<int64_t>(source.size(), 0),
+              std::vector<int64_t>(source.size(), 0)};
+  std::vector<bool> found(shape.size(), false);
+  for (size_t d = 0; d < source.size(); ++d) {
+    int64_t first;
+    const int dim = DimensionOf(view.index[d], shape, &first);
+    if (dim < 0) continue;
+    const int64_t beyond = first + shape[dim] - source[d];
+    if ((halo.before[dim] > 0 && first > 0) ||
+        (halo.after[dim] > 0 && beyond < 0))
+      return std::nullopt;
+    found[dim] = true;
+    if (halo.before[dim] > 0) wanted.before[d] = halo.before[dim] - first;
+    if (halo.after[dim] > 0) wanted.after[d] = halo.after[dim] + beyond;
+  }
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (halo.before[d] + halo.after[d] > 0 && !found[d]) return std::nullopt;
+  }
+  return wanted;
+}
+
+// Whether every view of `id` takes the dimensions that get a halo as they are;
+// the others would be torn apart by it.
+bool ViewsAllow(const PlanDraft& draft, TensorId id, const Halo& halo) {
+  for (const TensorId consumer : draft.consumers[id]) {
+    const auto view = draft.views.find(consumer);
+    if (view == draft.views.end()) continue;
+    const std::vector<int64_t> shape =
+        draft.graph.tensor(consumer).static_shape();
+    for (size_t d = 0; d < halo.before.size(); ++d) {
+      int64_t constant;
+      if (halo.before[d] + halo.after[d] > 0 &&
+          DimensionOf(view->second.index[d], shape, &constant) < 0)
+        return false;
+    }
+  }
+  return true;
+}
+
+// The halo of the tensor in whose memory `id` lies, if it can have one.
+std::optional<std::pair<TensorId, Halo>> HaloOfRoot(const PlanDraft& draft,
+                                                    TensorId id, Halo halo) {
+  while (ViewsAllow(draft, id, halo)) {
+    if (!draft.IsView(id)) {
+      if (!draft.IsCompute(id) || draft.is_output[id]) return std::nullopt;
+      return std::make_pair(id, std::move(halo));
+    }
+    std::optional<Halo> wanted = HaloOfSource(draft, id, halo);
+    if (!wanted) return std::nullopt;
+    halo = *std::move(wanted);
+    id = draft.views.at(id).source;
+  }
+  return std::nullopt;
+}
+
+void ViewPaddings(PlanDraft& draft) {
+  for (const Tensor& tensor : draft.graph.tensors()) {
+    if (!MayBeView(draft, tensor.id)) continue;
+    const std::optional<ZeroPadding> padding =
+        AsZeroPadding(draft.graph, tensor.id);
+    if (!padding) continue;
+    const std::optional<std::pair<TensorId, Halo>> root =
+        HaloOfRoot(draft, padding->source, {padding->before, padding->after});
+    if (!root) continue;
+    View view{padding->source, {}, /*padding=*/true};
+    for (size_t d = 0; d < padding->before.size(); ++d)
+      view.index.push_back(
+          Expr::Var(static_cast<int>(d), tensor.compute.axes[d].name) -
+          Expr::Int(padding->before[d]));
+    draft.views[tensor.id] = std::move(view);
+    auto [it, added] = draft.halos.insert(*root);
+    if (added) continue;
+    Halo& halo = it->second;
+    for (size_t i = 0; i < halo.before.size(); ++i) {
+      halo.before[i] = std::max(halo.before[i], root->second.before[i]);
+      halo.after[i] = std::max(halo.after[i], root->second.after[i]);
+    }
+  }
+}
+
+// Whether a group can write `id` into a part of a larger buffer.
+bool MayBePlaced(const PlanDraft& draft, TensorId id) {
+  return draft.IsCompute(id) && !draft.IsView(id) && !draft.is_output[id] &&
+         !draft.halos.count(id) && !draft.places.count(id) &&
+         !draft.parts_of.count(id);
+}
+
+void PlaceParts(PlanDraft& draft) {
+  for (const Tensor& tensor : draft.graph.tensors()) {
+    if (!draft.IsCompute(tensor.id) || draft.places.count(tensor.id)) continue;
+    const std::optional<Concatenation> whole =
+        AsConcatenation(draft.graph, tensor.id);
+    if (!whole) continue;
+    std::vector<TensorId> parts;
+    for (const Concatenation::Part& part : whole->parts) {
+      if (MayBePlaced(draft, part.source) &&
+          std::find(parts.begin(), parts.end(), part.source) == parts.end())
+        parts.push_back(part.source);
+    }
+    if (parts.size() != whole->parts.size()) continue;
+    for (const Concatenation::Part& part : whole->parts) {
+      View place{tensor.id, {}};
+      for (size_t d = 0; d < tensor.shape.size(); ++d) {
+        const Expr own =
+            Expr::Var(static_cast<int>(d), tensor.compute.axes[d].name);
+        place.index.push_back(static_cast<int>(d) == whole->axis
+                                  ? own + Expr::Int(part.offset)
+                                  : own);
+      }
+      draft.places[part.source] = std::move(place);
+    }
+    draft.parts_of[tensor.id] = std::move(parts);
+  }
+}
+
+}  // namespace
+
+void ChooseViews(PlanDraft& draft) {
+  ViewMoves(draft);
+  ViewPaddings(draft);
+  PlaceParts(draft);
+}
+
+}  // namespace tilewright

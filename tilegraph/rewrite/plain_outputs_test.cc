@@ -1,0 +1,130 @@
+#include "tilegraph/rewrite/plain_outputs.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/random.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/ir/verifier.h"
+#include "tilegraph/plan/plan.h"
+#include "tilegraph/text/text_form.h"
+
+namespace tilewright {
+namespace {
+
+// A convolution of 4 channels to CHANNELS, and what follows it.
+std::string Text(int64_t channels, const std::string& rest) {
+  return absl::StrReplaceAll(
+      absl::StrCat("X: f32[1, 4, 5, 6] = placeholder\n"
+                   "W: f32[CHANNELS, 4] = placeholder\n"
+                   "T: f32[1, CHANNELS, 5, 6] = compute (n: 1, o: CHANNELS, "
+                   "h: 5, w: 6) reduce (c: 4) sum:f32 "
+                   "{ X[n, c, h, w] * W[o, c] } hint conv\n",
+                   rest),
+      {{"CHANNELS", absl::StrCat(channels)}});
+}
+
+constexpr char kRelu[] =
+    "Y: f32[1, CHANNELS, 5, 6] = compute (n: 1, o: CHANNELS, h: 5, w: 6) "
+    "{ max(T[n, o, h, w], 0.0) }\n";
+
+TensorGraph Parsed(const std::string& text) {
+  absl::StatusOr<TensorGraph> graph = ParseText(text);
+  EXPECT_THAT(graph, IsOk());
+  return *std::move(graph);
+}
+
+RewrittenGraph Copied(const TensorGraph& graph) {
+  RewrittenGraph rewritten = CopyConvolvedOutputs(graph, 16);
+  EXPECT_THAT(VerifyGraph(rewritten.graph), IsOk());
+  return rewritten;
+}
+
+int Copies(const TensorGraph& graph) {
+  int copies = 0;
+  for (const Tensor& tensor : graph.tensors())
+    copies += tensor.hint.role() == ComputeRole::kPlainCopy;
+  return copies;
+}
+
+TEST(PlainOutputsTest, AConvolutionAtTheEndIsComputedInBlocksAndCopied) {
+  for (const std::string& rest :
+       {std::string("return T\n"), absl::StrCat(kRelu, "return Y\n")}) {
+    const TensorGraph graph = Parsed(Text(32, rest));
+    const RewrittenGraph copied = Copied(graph);
+    ASSERT_EQ(Copies(copied.graph), 1);
+    const TensorId out = copied.graph.outputs()[0];
+    EXPECT_EQ(copied.graph.tensor(out).hint.role(), ComputeRole::kPlainCopy);
+    EXPECT_EQ(copied.ids[graph.outputs()[0]], out);
+    const Plan plan = MakePlan(copied.graph, {});
+    ASSERT_EQ(plan.groups.size(), 2u) << ToString(plan, copied.graph);
+    EXPECT_EQ(plan.layouts.at(plan.groups[0].output),
+              Layout::BlockedLast({1, 32, 5, 6}, 1, 16));
+    EXPECT_TRUE(plan.layouts.at(out).is_row_major());
+  }
+}
+
+// Who reads the result inside reads it where it was computed.
+TEST(PlainOutputsTest, ReadersInsideDoNotReadTheCopy) {
+  const TensorGraph graph =
+      Parsed(Text(16, absl::StrCat(kRelu, "return T, Y\n")));
+  const RewrittenGraph copied = Copied(graph);
+  EXPECT_EQ(Copies(copied.graph), 2);
+  for (const Tensor& tensor : copied.graph.tensors()) {
+    for (const TensorId input : copied.graph.Inputs(tensor.id))
+      EXPECT_NE(copied.graph.tensor(input).hint.role(),
+                ComputeRole::kPlainCopy);
+  }
+}
+
+TEST(PlainOutputsTest, WhatGainsNothingStays) {
+  // Few channels, each channel by itself, a softmax behind it.
+  const std::string depthwise =
+      "X: f32[1, 16, 5, 6] = placeholder\n"
+      "W: f32[16, 2] = placeholder\n"
+      "T: f32[1, 16, 5, 5] = compute (n: 1, o: 16, h: 5, w: 5) "
+      "reduce (k: 2) sum:f32 { X[n, o, h, w + k] * W[o, k] } hint conv\n"
+      "return T\n";
+  const std::string reduced =
+      "M: f32[1, 5, 6] = compute (n: 1, h: 5, w: 6) reduce (o: 16) max:f32 "
+      "{ T[n, o, h, w] }\nreturn M\n";
+  for (const std::string& text :
+       {Text(3, "return T\n"), depthwise, Text(16, reduced)})
+    EXPECT_EQ(Copies(Copied(Parsed(text)).graph), 0) << text;
+}
+
+TEST(PlainOutputsTest, ResultsStayTheSame) {
+  const TensorGraph graph =
+      Parsed(Text(16, absl::StrCat(kRelu, "return Y, T\n")));
+  const RewrittenGraph copied = Copied(graph);
+  Random random(3);
+  HostTensor x(DType::kFloat32, {1, 4, 5, 6}), w(DType::kFloat32, {16, 4});
+  for (HostTensor* tensor : {&x, &w}) {
+    for (int64_t i = 0; i < tensor->num_elements(); ++i)
+      tensor->Set(i, {random.Normal(), 0});
+  }
+  const auto outputs = [&](const TensorGraph& g) {
+    auto interpreter =
+        Interpreter::Create(g, {{*g.Find("X"), x}, {*g.Find("W"), w}}, {});
+    EXPECT_THAT(interpreter, IsOk());
+    std::vector<HostTensor> results;
+    for (const TensorId id : g.outputs()) {
+      auto result = (*interpreter)->Evaluate(id);
+      EXPECT_THAT(result, IsOk());
+      results.push_back(*std::move(result));
+    }
+    return results;
+  };
+  const auto want = outputs(graph), got = outputs(copied.graph);
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    for (int64_t e = 0; e < want[i].num_elements(); ++e)
+      ASSERT_EQ(got[i].Get(e).f, want[i].Get(e).f);
+  }
+}
+
+}  // namespace
+}  // namespace tilewright

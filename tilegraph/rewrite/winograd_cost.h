@@ -1,0 +1,17 @@
+// What a convolution costs, directly and by Winograd.
+#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_WINOGRAD_COST_H_
+#define TILEWRIGHT_TILEGRAPH_REWRITE_WINOGRAD_COST_H_
+
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/rewrite/winograd.h"
+
+namespace tilewright {
+
+// How long the convolution takes on one core whose figures are in the spec,
+// with tiles of m x m outputs, m = 2 or 4; m = 1: the direct form.
+double EstimatedSeconds(const WinogradCase& shape, int m,
+                        const DeviceSpec& spec);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_WINOGRAD_COST_H_

@@ -1,0 +1,185 @@
+// tilewright benchmark MODEL
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/device/task_log.h"
+#include "backends/spec/host_spec.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/status_macros.h"
+#include "runtime/session.h"
+#include "tools/commands/commands.h"
+#include "tools/json.h"
+#include "tools/model_io.h"
+#include "tools/model_source.h"
+#include "tools/profile/print.h"
+#include "tools/profile/profile.h"
+#include "tools/usage.h"
+#include "tools/user_path.h"
+
+namespace tilewright::tools {
+namespace {
+
+constexpr int kMinRuns = 5;
+constexpr int kMostKernels = 20;  // that --profile prints
+
+double ProcessCpuMs() {
+  struct timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 +
+         static_cast<double>(time.tv_nsec) * 1e-6;
+}
+
+double Quantile(const std::vector<double>& sorted, double q) {
+  return sorted[std::min(
+      sorted.size() - 1,
+      static_cast<size_t>(q * static_cast<double>(sorted.size())))];
+}
+
+struct Boundary {
+  std::vector<HostTensor> inputs, outputs;
+  std::vector<const void*> from;
+  std::vector<void*> to;
+};
+
+struct Latencies {
+  std::vector<double> wall_ms, cpu_ms;  // sorted
+  int threads = 1, planned_threads = 0;
+  double flops = 0;
+  double roofline_percent = 0;
+
+  double gflops() const { return flops / wall_ms[0] * 1e-6; }
+};
+
+absl::StatusOr<Latencies> MeasureLatencies(Session& session,
+                                           const Boundary& boundary,
+                                           LimitSampler& sampler,
+                                           double seconds) {
+  Latencies latencies;
+  sampler.Sample();
+  TW_RETURN_IF_ERROR(session.Run(boundary.from, boundary.to));
+  const int64_t start_ns = RealClock()->WallNs();
+  while (static_cast<int>(latencies.wall_ms.size()) < kMinRuns ||
+         static_cast<double>(RealClock()->WallNs() - start_ns) <
+             seconds * 1e9) {
+    const double cpu_before = ProcessCpuMs();
+    const int64_t before_ns = RealClock()->WallNs();
+    TW_RETURN_IF_ERROR(session.Run(boundary.from, boundary.to));
+    latencies.wall_ms.push_back(
+        static_cast<double>(RealClock()->WallNs() - before_ns) * 1e-6);
+    latencies.cpu_ms.push_back(ProcessCpuMs() - cpu_before);
+  }
+  std::sort(latencies.wall_ms.begin(), latencies.wall_ms.end());
+  std::sort(latencies.cpu_ms.begin(), latencies.cpu_ms.end());
+  sampler.Sample();
+  const Program& program = session.model().program();
+  const Work work = WorkOfModel(program);
+  latencies.threads = session.model().device().num_threads();
+  latencies.planned_threads = program.planned_threads();
+  latencies.flops = work.flops;
+  latencies.roofline_percent =
+      BoundOf(work, ResidentBytes(program), sampler.limits()).us /
+      latencies.wall_ms[0] * 0.1;
+  return latencies;
+}
+
+void Append(const Latencies& latencies, Json& json) {
+  json.Key("min_ms").Number(latencies.wall_ms[0]);
+  json.Key("median_ms").Number(Quantile(latencies.wall_ms, 0.5));
+  json.Key("p90_ms").Number(Quantile(latencies.wall_ms, 0.9));
+  json.Key("p99_ms").Number(Quantile(latencies.wall_ms, 0.99));
+  json.Key("cpu_ms").Number(latencies.cpu_ms[0]);
+  json.Key("gflops").Number(latencies.gflops());
+  json.Key("roofline_percent").Number(latencies.roofline_percent);
+  json.Key("threads").Int(latencies.threads);
+  json.Key("planned_threads").Int(latencies.planned_threads);
+  json.Key("runs").Int(static_cast<int64_t>(latencies.wall_ms.size()));
+}
+
+void Print(const Latencies& latencies) {
+  std::printf(
+      "%zu runs on %d threads: min %.3f ms, median %.3f, p90 %.3f, p99 %.3f; "
+      "CPU %.3f ms\n",
+      latencies.wall_ms.size(), latencies.threads, latencies.wall_ms[0],
+      Quantile(latencies.wall_ms, 0.5), Quantile(latencies.wall_ms, 0.9),
+      Quantile(latencies.wall_ms, 0.99), latencies.cpu_ms[0]);
+  std::printf(
+      "%.3f GFLOP, %.1f GFLOP/s, %.0f %% of the roofline measured in this "
+      "run\n",
+      latencies.flops * 1e-9, latencies.gflops(), latencies.roofline_percent);
+}
+
+bool WantsProfile(const CommandLine& line) {
+  return line.Has("profile") || line.Has("trace") || line.Has("report");
+}
+
+// Trace and page, where asked for.
+absl::Status WriteProfile(const CommandLine& line, const std::string& path,
+                          const Profile& profile) {
+  const std::string title = TitleOf(path);
+  if (line.Has("trace")) {
+    TW_RETURN_IF_ERROR(WriteFileAtomically(UserPath(line.Get("trace")),
+                                           ProfileTrace(profile, title)));
+  }
+  if (line.Has("report")) {
+    TW_RETURN_IF_ERROR(WriteFileAtomically(UserPath(line.Get("report")),
+                                           ProfilePage(profile, title)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status BenchmarkCommand(const CommandLine& line) {
+  TW_ASSIGN_OR_RETURN(const std::string path, OnlyModel(line));
+  cpu::TaskLog log;
+  TW_ASSIGN_OR_RETURN(const Source source, LoadSource(line, path, {}, &log));
+  TellPlannedForFewer(source);
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                      Session::Create(source.model));
+  Boundary boundary;
+  TW_ASSIGN_OR_RETURN(
+      boundary.inputs,
+      MakeInputs(source.model->program(), {},
+                 static_cast<uint64_t>(line.GetInt("seed", 0))));
+  TW_ASSIGN_OR_RETURN(boundary.outputs, RunOnce(*session, boundary.inputs));
+  for (const HostTensor& input : boundary.inputs)
+    boundary.from.push_back(input.data());
+  for (HostTensor& output : boundary.outputs)
+    boundary.to.push_back(output.data());
+
+  const double seconds = line.GetDouble("seconds", 3);
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
+  LimitSampler sampler(spec, source.model->device().num_threads());
+  TW_ASSIGN_OR_RETURN(const Latencies latencies,
+                      MeasureLatencies(*session, boundary, sampler, seconds));
+  std::optional<Profile> profile;
+  if (WantsProfile(line)) {
+    TW_ASSIGN_OR_RETURN(
+        profile, MeasureProfile(*session, boundary.from, boundary.to, log,
+                                sampler, seconds));
+  }
+  if (line.Has("json")) {
+    Json json;
+    json.Open('{');
+    Append(latencies, json);
+    if (profile) AppendProfile(*profile, json.Key("profile"));
+    std::printf("%s\n", json.Close('}').text().c_str());
+  } else {
+    Print(latencies);
+    if (line.Has("profile")) {
+      const int kernels = line.Get("profile") == "all"
+                              ? std::numeric_limits<int>::max()
+                              : kMostKernels;
+      std::printf("\n%s", ProfileTable(*profile, kernels).c_str());
+    }
+  }
+  return profile ? WriteProfile(line, path, *profile) : absl::OkStatus();
+}
+
+}  // namespace tilewright::tools

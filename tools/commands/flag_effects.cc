@@ -1,0 +1,163 @@
+#include "tools/commands/flag_effects.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace tilewright::tools {
+namespace {
+
+bool IsOnnx(const CommandLine& line) {
+  return line.command() == "conformance" || line.positional().empty() ||
+         absl::EndsWith(line.positional()[0], ".onnx");
+}
+
+// Of inspect.
+std::string What(const CommandLine& line) {
+  return line.Get("what", IsOnnx(line) ? "plan" : "program");
+}
+
+bool IsOneOf(const std::string& text, std::initializer_list<const char*> all) {
+  return std::find(all.begin(), all.end(), text) != all.end();
+}
+
+// Of records: what is done with the store.
+bool ActionIs(const CommandLine& line,
+              std::initializer_list<const char*> actions) {
+  return line.positional().empty() || IsOneOf(line.positional()[0], actions);
+}
+
+struct Rule {
+  const char* flags;     // space-separated
+  const char* commands;  // space-separated; empty: all that take the flag
+  bool (*has_effect)(const CommandLine& line);
+  const char* otherwise;  // after "--FLAG "
+};
+
+constexpr Rule kRules[] = {
+    // A .tw is compiled, and holds no expressions.
+    {"target spec connect dim bind allow decisions records nearest measure "
+     "connect-search cost level-cap",
+     "run benchmark", IsOnnx,
+     "has no effect on a .tw, which is compiled already: give it to "
+     "'tilewright compile'"},
+    {"connect dim bind allow decisions records nearest measure connect-search "
+     "cost level-cap",
+     "inspect", IsOnnx,
+     "has no effect on a .tw, which is compiled already: inspect the .onnx"},
+    {"target spec threads", "inspect",
+     [](const CommandLine& line) {
+       return IsOnnx(line) || What(line) == "roofline";
+     },
+     "has no effect on a .tw but with --what=roofline: add that, or inspect "
+     "the .onnx"},
+    {"what", "inspect",
+     [](const CommandLine& line) {
+       return IsOnnx(line) || IsOneOf(What(line), {"program", "roofline"});
+     },
+     "of a .tw is program or roofline, all that it still knows: inspect the "
+     ".onnx"},
+    {"what", "inspect",
+     [](const CommandLine& line) {
+       return !IsOnnx(line) || What(line) != "program";
+     },
+     "=program is of a .tw: compile the .onnx first, or leave it out"},
+    {"check", "run", IsOnnx,
+     "needs the .onnx: a .tw no longer holds the expressions"},
+    // The model as it was imported.
+    {"target spec connect threads allow decisions records nearest measure "
+     "connect-search cost level-cap",
+     "inspect",
+     [](const CommandLine& line) {
+       return !IsOnnx(line) || What(line) != "graph";
+     },
+     "has no effect with --what=graph, the model before it is compiled: leave "
+     "it out"},
+    // One flag beside another.
+    {"target", "", [](const CommandLine& line) { return !line.Has("spec"); },
+     "has no effect beside --spec, which names the target: leave one of them "
+     "out"},
+    {"measure connect-search cost", "",
+     [](const CommandLine& line) { return line.Get("connect") == "tilegraph"; },
+     "has no effect without --connect=tilegraph: add that, or leave it out"},
+    {"measure", "", [](const CommandLine& line) { return line.Has("records"); },
+     "needs --records=DB, where what it measures is kept: add that"},
+    {"nearest", "", [](const CommandLine& line) { return line.Has("records"); },
+     "needs --records=DB, whose tables it lends: add that"},
+    {"measure", "",
+     [](const CommandLine& line) {
+       return !line.Has("spec") && line.Get("target", "cpu") == "cpu";
+     },
+     "needs the machine that is compiled for: leave out --target and --spec, "
+     "or --measure, which uses what --records has of that machine"},
+    {"allow", "",
+     [](const CommandLine& line) {
+       const std::vector<std::string> all = line.All("allow");
+       return line.Get("connect") != "none" ||
+              std::none_of(all.begin(), all.end(), [](const auto& list) {
+                return absl::StrContains(list, "winograd4");
+              });
+     },
+     "=winograd4 has no effect with --connect=none, which has no Winograd "
+     "kernels: leave one of them out"},
+    {"seed", "run", [](const CommandLine& line) { return !line.Has("data"); },
+     "has no effect beside --data, which gives every input: leave one of them "
+     "out"},
+    {"group", "inspect",
+     [](const CommandLine& line) {
+       return IsOneOf(What(line),
+                      {"why", "decisions", "schedule", "kernel", "source"});
+     },
+     "has no effect but with --what=why, decisions, schedule, kernel or "
+     "source: add one "
+     "of these"},
+    {"report", "inspect",
+     [](const CommandLine& line) {
+       return IsOnnx(line) && IsOneOf(What(line), {"plan", "why"});
+     },
+     "draws the plan of an .onnx: --what=plan or why"},
+    // What is done with a store.
+    {"output verified", "records",
+     [](const CommandLine& line) { return ActionIs(line, {"export"}); },
+     "has an effect on 'records export' alone: leave it out"},
+    {"workload", "records",
+     [](const CommandLine& line) {
+       return ActionIs(line, {"ls", "best"});
+     },
+     "has an effect on 'records ls' and 'records best' alone: leave it out"},
+    {"json", "records",
+     [](const CommandLine& line) {
+       return line.positional().empty() || line.positional()[0] != "export";
+     },
+     "has no effect on 'records export', which prints JSON lines: leave it "
+     "out"},
+};
+
+bool Applies(const Rule& rule, const std::string& command) {
+  const std::vector<std::string> commands =
+      absl::StrSplit(rule.commands, ' ', absl::SkipEmpty());
+  return commands.empty() ||
+         std::find(commands.begin(), commands.end(), command) != commands.end();
+}
+
+}  // namespace
+
+absl::Status CheckEffects(const CommandLine& line) {
+  for (const Rule& rule : kRules) {
+    if (!Applies(rule, line.command())) continue;
+    for (const absl::string_view flag : absl::StrSplit(rule.flags, ' ')) {
+      if (!line.Has(std::string(flag)) || rule.has_effect(line)) continue;
+      const char* const space = *rule.otherwise == '=' ? "" : " ";
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", flag, space, rule.otherwise));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tilewright::tools
