@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "compiler/group_workload.h"
+#include "compiler/kernels/group_workload.h"
 #include "tilegraph/fuse/connect_plan.h"
 
 namespace tilewright {

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
 #include "compiler/compile.h"
-#include "compiler/kernel_maker.h"
+#include "compiler/kernels/kernel_maker.h"
 #include "runtime/format/program.pb.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/plan.h"

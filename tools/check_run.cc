@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
-#include "compiler/group_workload.h"
+#include "compiler/kernels/group_workload.h"
 #include "compiler/rewrite_model.h"
 #include "tilegraph/ir/layout.h"
 

@@ -14,8 +14,8 @@
 #include "measure/verify/judge_run.h"
 #include "runtime/session.h"
 #include "tilegraph/expr/host_tensor.h"
-#include "tools/json.h"
-#include "tools/model_source.h"
+#include "tools/commands/model_source.h"
+#include "tools/page/json.h"
 
 namespace tilewright::tools {
 

@@ -11,8 +11,8 @@
 #include "gtest/gtest.h"
 #include "runtime/session.h"
 #include "tools/commands/command_line.h"
+#include "tools/commands/model_source.h"
 #include "tools/model_io.h"
-#include "tools/model_source.h"
 
 namespace tilewright::tools {
 namespace {

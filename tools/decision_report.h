@@ -12,7 +12,7 @@
 
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
-#include "tools/json.h"
+#include "tools/page/json.h"
 
 namespace tilewright::tools {
 

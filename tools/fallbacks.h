@@ -6,7 +6,7 @@
 #include <string>
 
 #include "runtime/format/program.pb.h"
-#include "tools/json.h"
+#include "tools/page/json.h"
 
 namespace tilewright::tools {
 

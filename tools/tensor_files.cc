@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "base/file.h"
 #include "base/status_macros.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 #include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright::tools {

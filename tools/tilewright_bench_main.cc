@@ -18,13 +18,13 @@
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "benchmark/benchmark.h"
-#include "compiler/version.h"
+#include "compiler/kernels/version.h"
 #include "tools/host/host_benchmarks.h"
 #include "tools/host/host_facts.h"
 #include "tools/host/host_page.h"
 #include "tools/host/host_reporter.h"
 #include "tools/host/measured_spec.h"
-#include "tools/json.h"
+#include "tools/page/json.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

@@ -6,13 +6,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/allocation.h"
-#include "compiler/version.h"
+#include "compiler/kernels/version.h"
 #include "google/protobuf/stubs/logging.h"
 #include "measure/worker/cpu/cpu_worker.h"
 #include "measure/worker/run_worker.h"
 #include "tools/commands/command_line.h"
 #include "tools/commands/commands.h"
-#include "tools/usage.h"
+#include "tools/commands/usage.h"
 
 namespace tilewright::tools {
 namespace {

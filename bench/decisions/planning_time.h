@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
 #include "base/clock.h"
-#include "compiler/group_workload.h"
+#include "compiler/kernels/group_workload.h"
 
 namespace tilewright::bench {
 

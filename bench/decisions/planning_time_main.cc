@@ -28,7 +28,7 @@
 #include "bench/model/own_model.h"
 #include "bench/options/options.h"
 #include "compiler/compile.h"
-#include "compiler/kernel_maker.h"
+#include "compiler/kernels/kernel_maker.h"
 #include "frontends/onnx/import_model.h"
 
 namespace tilewright::bench {

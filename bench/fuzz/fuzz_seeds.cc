@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "bench/fuzz/mutate_onnx.h"
+#include "frontends/onnx/graph/load_model.h"
 #include "frontends/onnx/import_model.h"
-#include "frontends/onnx/load_model.h"
 #include "frontends/onnx/testing/random_network.h"
 
 namespace tilewright::bench {

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "bench/fuzz/mutations.h"
 #include "bench/fuzz/odd_values.h"
-#include "frontends/onnx/op_table.h"
+#include "frontends/onnx/ops/op_table.h"
 
 namespace tilewright::bench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "compiler/group_workload.h"
+#include "compiler/kernels/group_workload.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/layout.h"
 

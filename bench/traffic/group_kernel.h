@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "bench/traffic/kernel_chain.h"
-#include "compiler/kernel_maker.h"
+#include "compiler/kernels/kernel_maker.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/plan.h"
 

@@ -27,7 +27,7 @@
 #include "bench/traffic/group_kernel.h"
 #include "bench/traffic/kernel_chain.h"
 #include "compiler/compile.h"
-#include "compiler/kernel_maker.h"
+#include "compiler/kernels/kernel_maker.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/cost/group_cost.h"
 #include "tilegraph/fuse/joined_groups.h"

@@ -1,7 +1,7 @@
 #include "compiler/records/group_profiler.h"
 
 #include "base/status_macros.h"
-#include "compiler/group_workload.h"
+#include "compiler/kernels/group_workload.h"
 
 namespace tilewright {
 

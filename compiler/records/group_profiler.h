@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "compiler/kernel_maker.h"
+#include "compiler/kernels/kernel_maker.h"
 #include "compiler/records/kernel_times.h"
 #include "tilegraph/fuse/plan_cache.h"
 #include "tilegraph/fuse/plan_profiler.h"

@@ -8,8 +8,8 @@
 #include "backends/spec/spec_fingerprint.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "compiler/kernels/version.h"
 #include "compiler/records/kernel_times_impl.h"
-#include "compiler/version.h"
 #include "measure/record/workload_key.h"
 
 namespace tilewright {

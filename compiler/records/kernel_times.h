@@ -23,7 +23,7 @@
 #include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
 #include "base/clock.h"
-#include "compiler/kernel_maker.h"
+#include "compiler/kernels/kernel_maker.h"
 #include "measure/parallel/measurer.h"
 #include "measure/record/record.pb.h"
 #include "measure/record/store.h"

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "compiler/kernel_maker.h"
+#include "compiler/kernels/kernel_maker.h"
 #include "measure/record/record.pb.h"
 #include "sketch/trace/schedule.pb.h"
 #include "tilegraph/plan/kernel_key.h"

@@ -6,9 +6,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
+#include "compiler/kernels/version.h"
 #include "compiler/records/kernel_times.h"
 #include "compiler/records/kernel_times_impl.h"
-#include "compiler/version.h"
 #include "measure/record/workload_key.h"
 #include "measure/stats/latency_summary.h"
 

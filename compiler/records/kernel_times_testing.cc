@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/spec/host_spec.h"
-#include "compiler/group_workload.h"
+#include "compiler/kernels/group_workload.h"
 #include "measure/record/test_records.h"
 #include "sketch/trace/workload.h"
 

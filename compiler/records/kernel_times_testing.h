@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
 #include "base/status_matchers.h"
-#include "compiler/kernel_maker.h"
+#include "compiler/kernels/kernel_maker.h"
 #include "compiler/records/kernel_times.h"
 #include "gtest/gtest.h"
 #include "measure/parallel/measurer.h"

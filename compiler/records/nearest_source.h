@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "compiler/schedule_source.h"
+#include "compiler/kernels/schedule_source.h"
 #include "measure/record/store.h"
 #include "tilegraph/decision/table.h"
 

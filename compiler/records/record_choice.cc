@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "compiler/version.h"
+#include "compiler/kernels/version.h"
 #include "measure/stats/latency_summary.h"
 #include "sketch/replay/replay.h"
 

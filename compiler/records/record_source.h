@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "compiler/schedule_source.h"
+#include "compiler/kernels/schedule_source.h"
 #include "measure/record/store.h"
 
 namespace tilewright {

@@ -4,9 +4,9 @@
 
 #include "absl/status/statusor.h"
 #include "base/status_matchers.h"
+#include "compiler/kernels/schedule_source.h"
+#include "compiler/kernels/version.h"
 #include "compiler/records/record_testing.h"
-#include "compiler/schedule_source.h"
-#include "compiler/version.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "measure/record/record.pb.h"

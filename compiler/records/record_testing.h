@@ -14,7 +14,7 @@
 #include "backends/spec/load_spec.h"
 #include "backends/spec/spec_fingerprint.h"
 #include "base/status_matchers.h"
-#include "compiler/version.h"
+#include "compiler/kernels/version.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "measure/record/record.pb.h"

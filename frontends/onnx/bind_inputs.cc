@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 
 namespace tilewright {
 namespace {

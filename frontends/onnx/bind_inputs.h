@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "frontends/onnx/graph/onnx_graph.h"
+#include "frontends/onnx/graph/op_context.h"
 #include "frontends/onnx/import_options.h"
-#include "frontends/onnx/onnx_graph.h"
-#include "frontends/onnx/op_context.h"
 
 namespace tilewright {
 

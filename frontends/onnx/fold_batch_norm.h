@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "frontends/onnx/onnx_graph.h"
-#include "frontends/onnx/op_context.h"
+#include "frontends/onnx/graph/onnx_graph.h"
+#include "frontends/onnx/graph/op_context.h"
 
 namespace tilewright {
 

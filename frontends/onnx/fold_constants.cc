@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "frontends/onnx/import_context.h"
+#include "frontends/onnx/graph/import_context.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/schema/check_sizes.h"
-#include "frontends/onnx/tensor_proto.h"
 #include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright {

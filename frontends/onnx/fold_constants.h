@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "frontends/onnx/graph/op_context.h"
+#include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/import_options.h"
-#include "frontends/onnx/op_context.h"
-#include "frontends/onnx/op_def.h"
 
 namespace tilewright {
 

@@ -11,9 +11,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "base/check.h"
+#include "frontends/onnx/graph/load_model.h"
 #include "frontends/onnx/import_model.h"
-#include "frontends/onnx/load_model.h"
-#include "frontends/onnx/op_table.h"
+#include "frontends/onnx/ops/op_table.h"
 #include "google/protobuf/stubs/logging.h"
 #include "tilegraph/ir/verifier.h"
 

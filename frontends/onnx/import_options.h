@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "frontends/onnx/load_model.h"
+#include "frontends/onnx/graph/load_model.h"
 #include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {

@@ -11,9 +11,9 @@
 #include "base/status_macros.h"
 #include "frontends/onnx/bind_inputs.h"
 #include "frontends/onnx/fold_constants.h"
-#include "frontends/onnx/op_def.h"
+#include "frontends/onnx/graph/op_def.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/schema/check_types.h"
-#include "frontends/onnx/tensor_proto.h"
 
 namespace tilewright {
 namespace {

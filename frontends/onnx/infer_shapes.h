@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "frontends/onnx/graph/onnx_graph.h"
+#include "frontends/onnx/graph/op_context.h"
 #include "frontends/onnx/import_options.h"
-#include "frontends/onnx/onnx_graph.h"
-#include "frontends/onnx/op_context.h"
-#include "frontends/onnx/op_table.h"
+#include "frontends/onnx/ops/op_table.h"
 
 namespace tilewright {
 

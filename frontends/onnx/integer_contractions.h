@@ -3,7 +3,7 @@
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_INTEGER_CONTRACTIONS_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_INTEGER_CONTRACTIONS_H_
 
-#include "frontends/onnx/onnx_graph.h"
+#include "frontends/onnx/graph/onnx_graph.h"
 
 namespace tilewright {
 

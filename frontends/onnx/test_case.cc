@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 #include "onnx/onnx_pb.h"
 #include "tilegraph/interpret/interpreter.h"
 

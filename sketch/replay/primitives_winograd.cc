@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "sketch/replay/replayer.h"
-#include "sketch/rules/winograd_form.h"
+#include "sketch/replay/winograd_form.h"
 #include "tilegraph/rewrite/winograd.h"
 
 namespace tilewright::sketch {

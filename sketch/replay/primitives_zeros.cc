@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "sketch/replay/replayer.h"
-#include "sketch/rules/shared/zero_steps.h"
+#include "sketch/replay/zero_steps.h"
 #include "tilegraph/analysis/known_zeros.h"
 
 namespace tilewright::sketch {

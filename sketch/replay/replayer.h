@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "sketch/rules/winograd_form.h"
+#include "sketch/replay/winograd_form.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/trace/workload.h"
 #include "sketch/tree/block_tree.h"

@@ -10,9 +10,9 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/cost/core_levels.h"
+#include "tilegraph/cost/search_tiles.h"
 #include "tilegraph/cost/stage_rules.h"
 #include "tilegraph/expr/dtype.h"
-#include "tilegraph/fuse/search_tiles.h"
 #include "tilegraph/ir/scratch_layout.h"
 #include "tilegraph/plan/task_steps.h"
 

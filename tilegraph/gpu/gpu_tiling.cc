@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "tilegraph/fuse/search_tiles.h"
+#include "tilegraph/cost/search_tiles.h"
 #include "tilegraph/gpu/block_remap.h"
 #include "tilegraph/gpu/gpu_tile_evaluator.h"
 

@@ -10,7 +10,7 @@
 //
 // In a model's graph it stays a convolution, marked as one that may be computed
 // so; the schedule of its group decides whether it is, and makes it one of
-// these (sketch/rules/winograd_form.h).
+// these (sketch/replay/winograd_form.h).
 #ifndef TILEWRIGHT_TILEGRAPH_REWRITE_WINOGRAD_H_
 #define TILEWRIGHT_TILEGRAPH_REWRITE_WINOGRAD_H_
 

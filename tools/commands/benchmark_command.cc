@@ -14,12 +14,12 @@
 #include "base/status_macros.h"
 #include "runtime/session.h"
 #include "tools/commands/commands.h"
-#include "tools/json.h"
+#include "tools/commands/model_source.h"
+#include "tools/commands/usage.h"
 #include "tools/model_io.h"
-#include "tools/model_source.h"
+#include "tools/page/json.h"
 #include "tools/profile/print.h"
 #include "tools/profile/profile.h"
-#include "tools/usage.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

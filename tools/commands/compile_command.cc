@@ -10,10 +10,10 @@
 #include "base/status_macros.h"
 #include "runtime/format/moved_bytes.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/model_source.h"
+#include "tools/commands/usage.h"
 #include "tools/fallbacks.h"
-#include "tools/json.h"
-#include "tools/model_source.h"
-#include "tools/usage.h"
+#include "tools/page/json.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

@@ -15,14 +15,14 @@
 #include "absl/strings/str_split.h"
 #include "base/allocation.h"
 #include "base/status_macros.h"
-#include "frontends/onnx/load_model.h"
+#include "frontends/onnx/graph/load_model.h"
 #include "runtime/session.h"
 #include "tilegraph/expr/dtype.h"
 #include "tools/commands/commands.h"
-#include "tools/json.h"
+#include "tools/commands/model_source.h"
+#include "tools/commands/usage.h"
 #include "tools/model_io.h"
-#include "tools/model_source.h"
-#include "tools/usage.h"
+#include "tools/page/json.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

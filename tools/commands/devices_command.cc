@@ -7,8 +7,8 @@
 #include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
 #include "tools/commands/commands.h"
-#include "tools/json.h"
-#include "tools/usage.h"
+#include "tools/commands/usage.h"
+#include "tools/page/json.h"
 
 namespace tilewright::tools {
 

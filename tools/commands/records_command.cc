@@ -17,10 +17,10 @@
 #include "measure/record/store_json.h"
 #include "sketch/trace/schedule.h"
 #include "tools/commands/commands.h"
-#include "tools/json.h"
-#include "tools/model_source.h"
+#include "tools/commands/model_source.h"
+#include "tools/commands/usage.h"
+#include "tools/page/json.h"
 #include "tools/record_groups.h"
-#include "tools/usage.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

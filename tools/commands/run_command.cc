@@ -16,11 +16,11 @@
 #include "runtime/session.h"
 #include "tools/check_run.h"
 #include "tools/commands/commands.h"
-#include "tools/json.h"
+#include "tools/commands/model_source.h"
+#include "tools/commands/usage.h"
 #include "tools/model_io.h"
-#include "tools/model_source.h"
+#include "tools/page/json.h"
 #include "tools/tensor_files.h"
-#include "tools/usage.h"
 #include "tools/user_path.h"
 
 namespace tilewright::tools {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/json.h"
+#include "tools/page/json.h"
 
 namespace tilewright::tools {
 

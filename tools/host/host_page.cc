@@ -1,8 +1,8 @@
 #include "tools/host/host_page.h"
 
 #include "tools/host/page_template.h"
-#include "tools/json.h"
 #include "tools/page/fill_page.h"
+#include "tools/page/json.h"
 
 namespace tilewright::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tools/host/host_facts.h"
-#include "tools/json.h"
+#include "tools/page/json.h"
 
 namespace tilewright::tools {
 namespace {

@@ -12,8 +12,8 @@
 #include "absl/strings/string_view.h"
 #include "backends/spec/device_spec.pb.h"
 #include "compiler/compile.h"
+#include "tools/plan/plan_report.h"
 #include "tools/plan/repeats.h"
-#include "tools/plan_report.h"
 
 namespace tilewright::tools {
 

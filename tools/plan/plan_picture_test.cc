@@ -19,7 +19,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tools/plan/picture_text.h"
-#include "tools/plan_report.h"
+#include "tools/plan/plan_report.h"
 
 namespace tilewright::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "tools/json.h"
+#include "tools/page/json.h"
 #include "tools/profile/profile.h"
 
 namespace tilewright::tools {

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "runtime/model.h"
 #include "runtime/session.h"
-#include "tools/json.h"
+#include "tools/page/json.h"
 #include "tools/profile/print.h"
 #include "tools/profile/short_names.h"
 

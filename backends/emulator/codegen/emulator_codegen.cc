@@ -8,7 +8,7 @@
 #include "backends/emulator/module_abi.h"
 #include "backends/gpu_text/kernel_reports.h"
 #include "backends/gpu_text/text.h"
-#include "backends/lowering/passes/gpu_thread.h"
+#include "backends/lowering/vectorize/gpu_thread.h"
 #include "base/status_macros.h"
 
 namespace tilewright::emulator {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "frontends/onnx/import_context.h"
+#include "frontends/onnx/graph/import_context.h"
 #include "frontends/onnx/ops/window.h"
 
 namespace tilewright {

@@ -1,8 +1,8 @@
 #include "frontends/onnx/ops/integer_operands.h"
 
 #include "absl/strings/str_cat.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
-#include "frontends/onnx/tensor_proto.h"
 #include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright {

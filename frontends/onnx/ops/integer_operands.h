@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "frontends/onnx/import_context.h"
-#include "frontends/onnx/op_context.h"
+#include "frontends/onnx/graph/import_context.h"
+#include "frontends/onnx/graph/op_context.h"
 #include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {

@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
-#include "frontends/onnx/tensor_proto.h"
 
 namespace tilewright {
 

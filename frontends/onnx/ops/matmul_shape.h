@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "frontends/onnx/import_context.h"
-#include "frontends/onnx/op_context.h"
+#include "frontends/onnx/graph/import_context.h"
+#include "frontends/onnx/graph/op_context.h"
 
 namespace tilewright {
 

@@ -4,10 +4,10 @@
 
 #include "absl/types/span.h"
 #include "base/status_macros.h"
-#include "frontends/onnx/op_def.h"
+#include "frontends/onnx/graph/op_def.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
-#include "frontends/onnx/tensor_proto.h"
 
 namespace tilewright {
 namespace {

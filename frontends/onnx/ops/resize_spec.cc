@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "base/status_macros.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
-#include "frontends/onnx/tensor_proto.h"
 
 namespace tilewright {
 namespace {

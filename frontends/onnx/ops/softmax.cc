@@ -4,7 +4,7 @@
 
 #include "absl/types/span.h"
 #include "base/status_macros.h"
-#include "frontends/onnx/op_def.h"
+#include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 
 namespace tilewright {
 namespace {

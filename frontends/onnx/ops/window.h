@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "frontends/onnx/op_context.h"
+#include "frontends/onnx/graph/op_context.h"
 
 namespace tilewright {
 

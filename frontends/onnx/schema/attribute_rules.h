@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/onnx_graph.h"
+#include "frontends/onnx/graph/onnx_graph.h"
 
 namespace tilewright {
 

@@ -8,8 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/schema/attribute_rules.h"
-#include "frontends/onnx/tensor_proto.h"
 
 namespace tilewright {
 namespace {

@@ -3,7 +3,7 @@
 #define TILEWRIGHT_FRONTENDS_ONNX_SCHEMA_CHECK_ATTRIBUTES_H_
 
 #include "absl/status/status.h"
-#include "frontends/onnx/onnx_graph.h"
+#include "frontends/onnx/graph/onnx_graph.h"
 
 namespace tilewright {
 

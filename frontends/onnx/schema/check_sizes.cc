@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "frontends/onnx/tensor_proto.h"
+#include "frontends/onnx/graph/tensor_proto.h"
 
 namespace tilewright {
 namespace {

@@ -3,7 +3,7 @@
 #define TILEWRIGHT_FRONTENDS_ONNX_SCHEMA_CHECK_SIZES_H_
 
 #include "absl/status/status.h"
-#include "frontends/onnx/op_context.h"
+#include "frontends/onnx/graph/op_context.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {

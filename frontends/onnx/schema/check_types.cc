@@ -3,9 +3,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "frontends/onnx/op_table.h"
+#include "frontends/onnx/graph/tensor_proto.h"
+#include "frontends/onnx/ops/op_table.h"
 #include "frontends/onnx/schema/type_rules.h"
-#include "frontends/onnx/tensor_proto.h"
 
 namespace tilewright {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "frontends/onnx/op_table.h"
+#include "frontends/onnx/ops/op_table.h"
 #include "gtest/gtest.h"
 
 namespace tilewright {

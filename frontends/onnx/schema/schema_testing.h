@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "frontends/onnx/op_def.h"
+#include "frontends/onnx/graph/op_def.h"
 #include "onnx/defs/schema.h"
 
 namespace tilewright {

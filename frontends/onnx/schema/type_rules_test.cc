@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "frontends/onnx/op_table.h"
+#include "frontends/onnx/ops/op_table.h"
 #include "frontends/onnx/schema/schema_testing.h"
 #include "gtest/gtest.h"
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "sketch/replay/zero_steps.h"
 #include "sketch/rules/shared/group_chain.h"
-#include "sketch/rules/shared/zero_steps.h"
 #include "tilegraph/analysis/known_zeros.h"
 #include "tilegraph/expr/simplify.h"
 

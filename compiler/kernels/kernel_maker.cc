@@ -1,0 +1,146 @@
+#include "compiler/kernels/kernel_maker.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/lowering/tile/lower.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "sketch/fused/staged_schedule.h"
+#include "sketch/replay/replay.h"
+#include "sketch/rules/default_schedule.h"
+#include "sketch/rules/generator.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
+
+namespace tilewright {
+namespace {
+
+std::vector<sketch::Generator> GeneratorsOf(const GroupWorkload& group) {
+  if (!group.wishes) return sketch::Generators(group.workload);
+  return {sketch::FusedGenerator(*group.wishes)};
+}
+
+// Block tree, tile tier, scalar tier of its schedule.
+absl::Status LowerKernel(const backends::Codegen& codegen,
+                         CompiledKernel& kernel) {
+  TW_ASSIGN_OR_RETURN(
+      const sketch::BlockTree tree,
+      sketch::Replay(kernel.workload.workload, kernel.schedule));
+  TW_ASSIGN_OR_RETURN(kernel.tile, lowering::Lower(tree, "kernel"));
+  TW_ASSIGN_OR_RETURN(kernel.scalar, codegen.Legalize(kernel.tile));
+  for (const sketch::Buffer& buffer : tree.buffers) {
+    if (buffer.level != sketch::MemLevel::kGlobal) continue;
+    kernel.arg_tensors.push_back(buffer.tensor);
+    kernel.arg_layouts.push_back(buffer.layout);
+    kernel.arg_winograd.push_back(buffer.winograd);
+  }
+  return absl::OkStatus();
+}
+
+// As the generator prefers it.
+absl::StatusOr<CompiledKernel> MakeKernel(const GroupWorkload& workload,
+                                          const sketch::Generator& generator,
+                                          const backends::Codegen& codegen) {
+  CompiledKernel kernel;
+  kernel.workload = workload;
+  kernel.generator = generator.name;
+  PreferredPolicy preferred;
+  Decider decider(preferred);
+  TW_ASSIGN_OR_RETURN(
+      kernel.schedule,
+      sketch::Generate(generator, workload.workload, codegen.spec(), decider));
+  kernel.decisions = decider.decisions();
+  TW_RETURN_IF_ERROR(LowerKernel(codegen, kernel));
+  return kernel;
+}
+
+constexpr char kRules[] = "rules";
+
+std::string Refusal(const std::string& generator, const absl::Status& why) {
+  return absl::StrCat(generator, ": ", why.message());
+}
+
+}  // namespace
+
+KernelMaker::Key KernelMaker::KeyOf(const GroupWorkload& group) {
+  return {KernelKey(group.workload.Text()),
+          group.wishes ? group.wishes->ToString() : ""};
+}
+
+absl::StatusOr<std::optional<CompiledKernel>> KernelMaker::FromSource(
+    const GroupWorkload& group, std::vector<std::string>& refused) const {
+  if (source_ == nullptr) return std::nullopt;
+  const sketch::Generator generator = GeneratorsOf(group).front();
+  TW_ASSIGN_OR_RETURN(
+      std::optional<SourcedSchedule> found,
+      source_->Find(group.workload, generator, codegen_.spec()));
+  if (!found) return std::nullopt;
+  CompiledKernel kernel;
+  kernel.workload = group;
+  kernel.generator = generator.name;
+  kernel.schedule = std::move(found->schedule);
+  kernel.decisions = std::move(found->decisions);
+  kernel.source = std::move(found->source);
+  const absl::Status status = LowerKernel(codegen_, kernel);
+  if (status.ok()) return kernel;
+  const std::string why = Refusal(kernel.source, status);
+  if (found->required) return absl::Status(status.code(), why);
+  refused.push_back(why);
+  return std::nullopt;
+}
+
+void KernelMaker::MakeNext(const GroupWorkload& group, Made& made) const {
+  if (!made.asked_source) {
+    made.asked_source = true;
+    absl::StatusOr<std::optional<CompiledKernel>> found =
+        FromSource(group, made.refused);
+    if (!found.ok()) {
+      made.kernel = found.status();
+      return;
+    }
+    if (found->has_value()) {
+      made.kernel = **std::move(found);
+      made.kernel->refused = made.refused;
+      return;
+    }
+  }
+  const std::vector<sketch::Generator> generators = GeneratorsOf(group);
+  while (made.generators < generators.size()) {
+    const sketch::Generator& generator = generators[made.generators++];
+    absl::Status status = admit_ ? admit_(generator.name) : absl::OkStatus();
+    if (status.ok()) {
+      made.kernel = MakeKernel(group, generator, codegen_);
+      if (made.kernel.ok()) {
+        made.kernel->refused = made.refused;
+        return;
+      }
+      status = made.kernel.status();
+    }
+    made.error.Update(status);
+    made.refused.push_back(Refusal(generator.name, status));
+  }
+  made.kernel = made.error;
+}
+
+const absl::StatusOr<CompiledKernel>& KernelMaker::Make(
+    const GroupWorkload& workload) {
+  const auto [made, is_new] = made_.try_emplace(KeyOf(workload));
+  if (is_new) MakeNext(workload, made->second);
+  return made->second.kernel;
+}
+
+const absl::StatusOr<CompiledKernel>& KernelMaker::MakeAnother(
+    const GroupWorkload& workload, const absl::Status& why) {
+  TW_CHECK(!why.ok());
+  Made& made = made_.at(KeyOf(workload));
+  if (!made.kernel.ok()) return made.kernel;
+  const CompiledKernel& before = *made.kernel;
+  made.refused.push_back(
+      Refusal(before.source == kRules ? before.generator : before.source, why));
+  made.error.Update(why);
+  MakeNext(workload, made);
+  return made.kernel;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,102 @@
+// An ONNX graph in memory: nodes in topological order, values by number.
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_GRAPH_ONNX_GRAPH_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_GRAPH_ONNX_GRAPH_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "onnx/onnx_pb.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/host_tensor.h"
+
+namespace tilewright {
+
+// Index into OnnxGraph::values; kNoValue for an input or output left out.
+using ValueId = int;
+constexpr ValueId kNoValue = -1;
+
+struct Attribute {
+  enum class Type {
+    kInt,
+    kFloat,
+    kString,
+    kTensor,
+    kInts,
+    kFloats,
+    kStrings,
+    kOther,  // graphs, sparse tensors, types: no supported operator has them
+  };
+  Type type = Type::kOther;
+  int64_t i = 0;
+  float f = 0;
+  std::string s;
+  std::shared_ptr<const HostTensor> tensor;
+  std::vector<int64_t> ints;
+  std::vector<float> floats;
+  std::vector<std::string> strings;
+};
+
+struct OnnxNode {
+  std::string name;
+  std::string domain;  // "" for ai.onnx
+  std::string op;
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  std::map<std::string, Attribute> attributes;
+  // Not of the model but of a rewrite, which may give an operator types that
+  // the model's opset does not allow.
+  bool is_rewritten = false;
+};
+
+// What the model says about a value. A dimension is a number, a name, or
+// unknown (both empty).
+struct DeclaredDim {
+  std::optional<int64_t> value;
+  std::string name;
+};
+struct DeclaredType {
+  bool is_tensor = false;
+  int element_type = 0;  // TensorProto::DataType; 0 if not said
+  std::optional<std::vector<DeclaredDim>> shape;
+};
+
+struct OnnxValue {
+  std::string name;
+  int producer = -1;  // index into nodes
+  std::shared_ptr<const HostTensor> constant;
+  std::optional<DeclaredType> declared;
+};
+
+struct OnnxGraph {
+  std::map<std::string, int64_t> opsets;  // by domain, "" for ai.onnx
+  std::vector<OnnxValue> values;
+  std::vector<OnnxNode> nodes;
+  std::vector<ValueId> inputs;  // without those that have an initialiser
+  std::vector<ValueId> outputs;
+
+  // For messages: "node 'fc' (Gemm)".
+  std::string Label(const OnnxNode& node) const;
+  const std::string& name(ValueId value) const { return values[value].name; }
+};
+
+// InvalidArgument, naming what it found: a name that nothing defines, a value
+// or input defined twice, a cycle, a damaged tensor. Takes the weights out of
+// `model` as it goes, so that they are held once.
+absl::StatusOr<OnnxGraph> BuildOnnxGraph(onnx::ModelProto model);
+
+// Removes the nodes no output needs. Values stay, so ValueIds stay valid.
+void RemoveDeadNodes(OnnxGraph& graph);
+
+// Makes outputs after a node's first that nobody reads kNoValue, so that
+// nothing is computed for them (the mask of a Dropout). Not before types are
+// inferred: to some operators it means something that an output is there.
+void DropUnreadOutputs(OnnxGraph& graph);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_GRAPH_ONNX_GRAPH_H_

@@ -1,0 +1,56 @@
+// Drops what nothing reads.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/graph/onnx_graph.h"
+
+namespace tilewright {
+
+void RemoveDeadNodes(OnnxGraph& graph) {
+  std::vector<bool> live(graph.values.size(), false);
+  for (const ValueId id : graph.outputs) live[id] = true;
+  std::vector<bool> keep(graph.nodes.size(), false);
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    const OnnxNode& node = graph.nodes[n];
+    keep[n] =
+        std::any_of(node.outputs.begin(), node.outputs.end(),
+                    [&](ValueId id) { return id != kNoValue && live[id]; });
+    if (!keep[n]) continue;
+    for (const ValueId id : node.inputs) {
+      if (id != kNoValue) live[id] = true;
+    }
+  }
+  for (OnnxValue& value : graph.values) value.producer = -1;
+  std::vector<OnnxNode> nodes;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (!keep[n]) continue;
+    for (const ValueId id : graph.nodes[n].outputs) {
+      if (id != kNoValue) {
+        graph.values[id].producer = static_cast<int>(nodes.size());
+      }
+    }
+    nodes.push_back(std::move(graph.nodes[n]));
+  }
+  graph.nodes = std::move(nodes);
+}
+
+void DropUnreadOutputs(OnnxGraph& graph) {
+  std::vector<bool> read(graph.values.size(), false);
+  for (const ValueId id : graph.outputs) read[id] = true;
+  for (const OnnxNode& node : graph.nodes) {
+    for (const ValueId id : node.inputs) {
+      if (id != kNoValue) read[id] = true;
+    }
+  }
+  for (OnnxNode& node : graph.nodes) {
+    for (size_t i = 1; i < node.outputs.size(); ++i) {
+      ValueId& id = node.outputs[i];
+      if (id == kNoValue || read[id]) continue;
+      graph.values[id].producer = -1;
+      id = kNoValue;
+    }
+  }
+}
+
+}  // namespace tilewright

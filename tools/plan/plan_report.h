@@ -1,0 +1,50 @@
+// What inspect says of a plan: what each kernel is made of, what it is
+// predicted to cost, and why it ends where it does.
+#ifndef TILEWRIGHT_TOOLS_PLAN_PLAN_REPORT_H_
+#define TILEWRIGHT_TOOLS_PLAN_PLAN_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "backends/spec/device_spec.pb.h"
+#include "compiler/compile.h"
+#include "tools/page/json.h"
+
+namespace tilewright::tools {
+
+// Predictions for one group of a plan. A group without stages has the tiles
+// that cost least, which its schedule need not have.
+struct GroupReport {
+  GroupCost cost;   // tile empty: no prediction, e.g. of a scalar
+  GroupCost apart;  // of a group with stages: the sum of its register groups
+  // Joins that it, or a group in it, was weighed for; the one taken last.
+  std::vector<const JoinDecision*> weighed;
+};
+
+struct PlanReport {
+  std::vector<GroupReport> groups;  // as in the plan
+  double intermediate_bytes = 0;    // of what groups write and others read
+  int staged = 0;                   // groups with stages
+  int distinct_staged = 0;          // kernels of such
+  int distinct_several = 0;         // of those, with two or more reductions
+};
+
+// What runs one after the other.
+void AddCost(const GroupCost& one, GroupCost& sum);
+
+// `compiled` must outlive it.
+PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec);
+
+// ToString(plan), with the predictions.
+std::string PlanText(const CompiledModel& compiled, const PlanReport& report);
+// Of all groups a line each, or all that was weighed for one. REQUIRES: -1 or
+// an index of a group.
+std::string WhyText(const CompiledModel& compiled, const PlanReport& report,
+                    int only);
+// An object with all of it.
+void AppendPlan(const CompiledModel& compiled, const PlanReport& report,
+                Json& json);
+
+}  // namespace tilewright::tools
+
+#endif  // TILEWRIGHT_TOOLS_PLAN_PLAN_REPORT_H_
