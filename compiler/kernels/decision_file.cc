@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
-#include "sketch/rules/shared/decision_names.h"
+#include "sketch/rules/decision_names.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
 #include "tilegraph/plan/kernel_key.h"

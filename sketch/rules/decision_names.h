@@ -1,6 +1,6 @@
 // Which decisions a generator asks for.
-#ifndef TILEWRIGHT_SKETCH_RULES_SHARED_DECISION_NAMES_H_
-#define TILEWRIGHT_SKETCH_RULES_SHARED_DECISION_NAMES_H_
+#ifndef TILEWRIGHT_SKETCH_RULES_DECISION_NAMES_H_
+#define TILEWRIGHT_SKETCH_RULES_DECISION_NAMES_H_
 
 #include <set>
 #include <string>
@@ -19,4 +19,4 @@ std::set<std::string> DecisionNames(const Generator& generator,
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_RULES_SHARED_DECISION_NAMES_H_
+#endif  // TILEWRIGHT_SKETCH_RULES_DECISION_NAMES_H_

@@ -1,4 +1,4 @@
-#include "sketch/rules/shared/decision_names.h"
+#include "sketch/rules/decision_names.h"
 
 #include <cstdint>
 
