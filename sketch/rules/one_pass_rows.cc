@@ -97,7 +97,7 @@ int64_t StepsOfABlock(const RowBlock& sum, int64_t bytes_per_element,
   const int64_t extent = sum.inner[0].extent;
   const int64_t bytes = sum.row_elements() / extent * bytes_per_element;
   const int64_t longest = std::clamp<int64_t>(
-      CacheBytes(spec, "l1", kDefaultL1Bytes) / 2 / bytes, 1, extent - 1);
+      L1Bytes(spec) / 2 / bytes, 1, extent - 1);
   for (int64_t steps = longest; steps > longest / 2; --steps) {
     if (extent % steps == 0) return steps;
   }

@@ -8,17 +8,19 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/codegen/cpu_target.h"
-#include "backends/cpu/codegen/fatal_errors.h"
-#include "backends/cpu/codegen/kernel_emitter.h"
-#include "backends/cpu/codegen/link.h"
-#include "backends/cpu/codegen/llvm_status.h"
-#include "backends/cpu/codegen/machine_code.h"
+#include "backends/cpu/codegen/llvm/cpu_target.h"
+#include "backends/cpu/codegen/llvm/fatal_errors.h"
+#include "backends/cpu/codegen/llvm/kernel_emitter.h"
+#include "backends/cpu/codegen/llvm/link.h"
+#include "backends/cpu/codegen/llvm/llvm_status.h"
+#include "backends/cpu/codegen/llvm/machine_code.h"
+#include "backends/cpu/codegen/x86/x86_target.h"
 #include "backends/cpu/kernel_abi.h"
 #include "backends/lowering/passes/expand_functions.h"
 #include "backends/lowering/passes/stream_stores.h"
 #include "backends/lowering/vectorize/legalize.h"
 #include "backends/lowering/vectorize/vector_target.h"
+#include "backends/spec/caches.h"
 #include "base/status_macros.h"
 #include "llvm/IR/LLVMContext.h"
 
@@ -81,13 +83,9 @@ class CpuCodegen : public Codegen {
       vectors.intrinsics.push_back(unit.name());
     lowering::StreamOptions stream;
     stream.vector_bytes = vectors.vector_bytes;
-    for (const MemoryLevel& level : spec_.levels()) {
-      if (level.name() == "l2") {
-        vectors.prefetch_above_bytes = level.capacity_bytes();
-      } else if (level.name() == "l3") {
-        stream.cache_bytes = level.capacity_bytes();
-      }
-    }
+    if (const auto bytes = PrivateCacheBytes(spec_))
+      vectors.prefetch_above_bytes = *bytes;
+    if (const auto bytes = SharedCacheBytes(spec_)) stream.cache_bytes = *bytes;
     TW_ASSIGN_OR_RETURN(ScalarKernel scalar, LegalizeWithin(kernel, vectors));
     lowering::StreamStores(scalar, stream);
     lowering::ExpandFunctions(scalar, FunctionOptionsOf(spec_, target_));
@@ -186,13 +184,13 @@ class CpuCodegen : public Codegen {
 
 absl::StatusOr<std::unique_ptr<Codegen>> CreateCpuCodegen(
     const DeviceSpec& spec) {
-  TW_ASSIGN_OR_RETURN(CpuTarget target, CpuTargetOf(spec));
+  TW_ASSIGN_OR_RETURN(CpuTarget target, X86TargetOf(spec));
   return std::make_unique<CpuCodegen>(spec, std::move(target));
 }
 
 absl::StatusOr<lowering::FunctionOptions> CpuFunctionOptions(
     const DeviceSpec& spec) {
-  TW_ASSIGN_OR_RETURN(const CpuTarget target, CpuTargetOf(spec));
+  TW_ASSIGN_OR_RETURN(const CpuTarget target, X86TargetOf(spec));
   return FunctionOptionsOf(spec, target);
 }
 

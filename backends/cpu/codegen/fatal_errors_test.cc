@@ -1,4 +1,4 @@
-#include "backends/cpu/codegen/fatal_errors.h"
+#include "backends/cpu/codegen/llvm/fatal_errors.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "backends/cpu/codegen/cpu_target.h"
-#include "backends/cpu/codegen/machine_code.h"
+#include "backends/cpu/codegen/x86/x86_target.h"
+#include "backends/cpu/codegen/llvm/machine_code.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 struct Job {
   absl::Status Run(bool impossible) {
     TW_ASSIGN_OR_RETURN(const DeviceSpec spec, LoadSpec("cpu_x86_64_v2"));
-    TW_ASSIGN_OR_RETURN(const CpuTarget target, CpuTargetOf(spec));
+    TW_ASSIGN_OR_RETURN(const CpuTarget target, X86TargetOf(spec));
     TW_ASSIGN_OR_RETURN(const auto machine, CreateTargetMachine(target));
     module.setTargetTriple(machine->getTargetTriple().str());
     module.setDataLayout(machine->createDataLayout());

@@ -1,10 +1,10 @@
-#include "backends/cpu/codegen/link.h"
+#include "backends/cpu/codegen/llvm/link.h"
 
 #include <memory>
 #include <string>
 
-#include "backends/cpu/codegen/cpu_target.h"
-#include "backends/cpu/codegen/machine_code.h"
+#include "backends/cpu/codegen/x86/x86_target.h"
+#include "backends/cpu/codegen/llvm/machine_code.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 // An object with a function `f` that calls `callee`, if not empty.
 absl::StatusOr<MachineCode> ObjectThatCalls(const std::string& callee) {
   const absl::StatusOr<DeviceSpec> spec = LoadSpec("cpu_x86_64_v2");
-  const absl::StatusOr<CpuTarget> target = CpuTargetOf(*spec);
+  const absl::StatusOr<CpuTarget> target = X86TargetOf(*spec);
   llvm::LLVMContext context;
   llvm::Module module("test", context);
   auto machine = CreateTargetMachine(*target);

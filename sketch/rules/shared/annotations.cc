@@ -44,7 +44,7 @@ void DecideStreaming(Decider& decider, ScheduleWriter& writer,
     const Tensor& tensor = graph.tensor(output);
     output_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
   }
-  if (output_bytes <= CacheBytes(spec, "l1", kDefaultL1Bytes)) return;
+  if (output_bytes <= L1Bytes(spec)) return;
   const std::string stream =
       DecideOption(decider, "stream", {"auto", "no", "yes"});
   if (stream == "auto") return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "backends/spec/caches.h"
 #include "base/ceil_div.h"
 
 namespace tilewright::sketch {
@@ -56,13 +57,9 @@ int64_t Lanes(const TensorGraph& graph, const DeviceSpec& spec) {
   return std::max<int64_t>(1, spec.unit().vector_bytes() / LaneBytes(graph));
 }
 
-int64_t CacheBytes(const DeviceSpec& spec, const std::string& level,
-                   int64_t fallback) {
-  for (const MemoryLevel& one : spec.levels()) {
-    if (one.name() == level && one.capacity_bytes() > 0)
-      return one.capacity_bytes();
-  }
-  return fallback;
+int64_t L1Bytes(const DeviceSpec& spec) {
+  constexpr int64_t kDefault = int64_t{32} << 10;
+  return FirstCacheBytes(spec).value_or(kDefault);
 }
 
 OutputTiles StartTiles(const Workload& workload, TensorId output) {

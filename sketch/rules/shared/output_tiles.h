@@ -67,11 +67,8 @@ int64_t LaneBytes(const TensorGraph& graph);
 // Elements per vector register.
 int64_t Lanes(const TensorGraph& graph, const DeviceSpec& spec);
 
-// Capacity of the spec's level of that name, `fallback` if it has none.
-int64_t CacheBytes(const DeviceSpec& spec, const std::string& level,
-                   int64_t fallback);
-// The fallback for "l1".
-inline constexpr int64_t kDefaultL1Bytes = int64_t{32} << 10;
+// Capacity of the cache closest to a core, 32 KiB if the spec has none.
+int64_t L1Bytes(const DeviceSpec& spec);
 
 // One-element tiles over `output`, its vector axis the contiguous one.
 // REQUIRES: `output` has a dimension.

@@ -1,0 +1,424 @@
+#include "backends/cpu/codegen/llvm/kernel_emitter.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/codegen/llvm/convert.h"
+#include "backends/cpu/codegen/llvm/dot_emitter.h"
+#include "backends/cpu/codegen/llvm/memory_emitter.h"
+#include "backends/cpu/codegen/llvm/op_emitter.h"
+#include "backends/cpu/kernel_abi.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Transforms/Scalar.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+namespace tilewright::cpu {
+namespace {
+
+using ::llvm::BasicBlock;
+using ::llvm::Value;
+using namespace kernel_ir;  // NOLINT: the instructions
+
+class KernelEmitter {
+ public:
+  KernelEmitter(const ScalarKernel& kernel, const CpuTarget& target,
+                llvm::Module& module)
+      : kernel_(kernel),
+        target_(target),
+        module_(module),
+        b_(module.getContext(),
+           llvm::InstSimplifyFolder(module.getDataLayout())) {}
+
+  absl::Status Run() {
+    CreateFunction();
+    CreateVariables();
+    MemoryEmitter memory(b_, target_, kernel_, function_->getArg(0),
+                         function_->getArg(3));
+    memory_ = &memory;
+    llvm::Type* type = LlvmType(kernel_.task);
+    Value* begin = b_.CreateTrunc(function_->getArg(1), type);
+    Value* end = b_.CreateTrunc(function_->getArg(2), type);
+    if (const std::vector<int> streamed = StreamedBuffers(kernel_.body);
+        !streamed.empty()) {
+      // Arguments promise no more than the alignment of an element.
+      BasicBlock* past_caches = NewBlock("past_caches");
+      BasicBlock* as_usual = NewBlock("as_usual");
+      b_.CreateCondBr(memory.AreVectorAligned(streamed), past_caches, as_usual);
+      b_.SetInsertPoint(past_caches);
+      memory.set_streams(true);
+      TW_RETURN_IF_ERROR(Tasks(begin, end));
+      memory.EmitFence();
+      b_.CreateRet(b_.getInt32(kKernelOk));
+      as_usual->moveAfter(b_.GetInsertBlock());
+      b_.SetInsertPoint(as_usual);
+      memory.set_streams(false);
+    }
+    TW_RETURN_IF_ERROR(Tasks(begin, end));
+    b_.CreateRet(b_.getInt32(kKernelOk));
+    PromoteVariables();
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Tasks(Value* begin, Value* end) {
+    return Loop(begin, end, 1,
+                [&](Value* task) {
+                  values_[kernel_.task] = task;
+                  return Body(kernel_.body);
+                })
+        .status();
+  }
+
+  // Buffers with a streaming store, each once.
+  static std::vector<int> StreamedBuffers(const std::vector<Inst>& body) {
+    std::vector<int> buffers;
+    const auto add = [&](const std::vector<int>& more) {
+      for (const int buffer : more) {
+        if (std::find(buffers.begin(), buffers.end(), buffer) == buffers.end())
+          buffers.push_back(buffer);
+      }
+    };
+    for (const Inst& inst : body) {
+      if (const auto* store = std::get_if<StoreInst>(&inst.node)) {
+        if (store->streaming) add({store->buffer});
+      } else if (const auto* loop = std::get_if<ForInst>(&inst.node)) {
+        add(StreamedBuffers(loop->body));
+      } else if (const auto* branch = std::get_if<IfInst>(&inst.node)) {
+        add(StreamedBuffers(branch->then_body));
+        add(StreamedBuffers(branch->else_body));
+      }
+    }
+    return buffers;
+  }
+
+  llvm::Type* LlvmType(Reg reg) {
+    return RegisterLlvmType(b_.getContext(), kernel_.regs[reg].dtype,
+                            kernel_.regs[reg].lanes);
+  }
+
+  void CreateFunction() {
+    llvm::Type* pointer = b_.getPtrTy();
+    auto* type = llvm::FunctionType::get(
+        b_.getInt32Ty(), {pointer, b_.getInt64Ty(), b_.getInt64Ty(), pointer},
+        false);
+    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                       kernel_.name, module_);
+    function_->setDSOLocal(true);
+    function_->setAlignment(llvm::Align(64));
+    SetFunctionAttributes(target_, *function_);
+    function_->addParamAttr(0, llvm::Attribute::NoAlias);
+    function_->addParamAttr(0, llvm::Attribute::ReadOnly);
+    function_->addParamAttr(3, llvm::Attribute::NoAlias);
+    function_->addParamAttr(
+        3, llvm::Attribute::getWithAlignment(b_.getContext(), llvm::Align(64)));
+    b_.SetInsertPoint(NewBlock("entry"));
+  }
+
+  BasicBlock* NewBlock(const std::string& name) {
+    return BasicBlock::Create(b_.getContext(), name, function_);
+  }
+
+  void CreateVariables() {
+    values_.assign(kernel_.regs.size(), nullptr);
+    variables_.assign(kernel_.regs.size(), nullptr);
+    for (size_t i = 0; i < kernel_.regs.size(); ++i) {
+      if (!kernel_.regs[i].is_variable) continue;
+      variables_[i] =
+          NewVariable(LlvmType(static_cast<Reg>(i)), kernel_.regs[i].name);
+    }
+  }
+
+  llvm::AllocaInst* NewVariable(llvm::Type* type, const std::string& name) {
+    llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    BasicBlock& entry = function_->getEntryBlock();
+    b_.SetInsertPoint(&entry, entry.begin());
+    allocas_.push_back(b_.CreateAlloca(type, nullptr, name));
+    return allocas_.back();
+  }
+
+  void PromoteVariables() {
+    for (llvm::AllocaInst* variable : allocas_) {
+      TW_CHECK(llvm::isAllocaPromotable(variable));
+    }
+    if (allocas_.empty()) return;
+    llvm::DominatorTree dominators(*function_);
+    llvm::PromoteMemToReg(allocas_, dominators);
+  }
+
+  Value* Get(Reg reg) {
+    if (variables_[reg] != nullptr) {
+      return b_.CreateLoad(variables_[reg]->getAllocatedType(),
+                           variables_[reg]);
+    }
+    TW_CHECK(values_[reg] != nullptr) << kernel_.name << ": register " << reg;
+    return values_[reg];
+  }
+  Value* GetOrNull(Reg reg) { return reg == kNoReg ? nullptr : Get(reg); }
+  void Set(Reg reg, Value* value) {
+    if (variables_[reg] != nullptr) {
+      b_.CreateStore(value, variables_[reg]);
+    } else {
+      values_[reg] = value;
+    }
+  }
+  int Lanes(Reg reg) const { return kernel_.regs[reg].lanes; }
+
+  absl::Status Body(const std::vector<Inst>& body) {
+    for (const Inst& inst : body) {
+      TW_RETURN_IF_ERROR(
+          std::visit([&](const auto& node) { return One(node); }, inst.node));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status One(const OpInst& n) {
+    std::vector<Value*> operands;
+    for (Reg reg : n.operands) operands.push_back(Get(reg));
+    TW_ASSIGN_OR_RETURN(
+        Value * result,
+        EmitOp(b_, target_, n.op, kernel_.regs[n.dst].dtype,
+               kernel_.regs[n.operands.back()].dtype, operands));
+    Set(n.dst, result);
+    return absl::OkStatus();
+  }
+  absl::Status One(const ConstInst& n) {
+    llvm::Type* type = LlvmType(n.dst);
+    const DType dtype = kernel_.regs[n.dst].dtype;
+    if (IsFloat(dtype)) {
+      Set(n.dst, llvm::ConstantFP::get(type, n.f));
+    } else {
+      const int64_t value = dtype == DType::kBool ? n.i != 0 : n.i;
+      Set(n.dst, llvm::ConstantInt::getSigned(type, value));
+    }
+    return absl::OkStatus();
+  }
+  absl::Status One(const CopyInst& n) {
+    Set(n.dst, Get(n.source));
+    return absl::OkStatus();
+  }
+  absl::Status One(const SplatInst& n) {
+    Value* source = Get(n.source);
+    Set(n.dst, Lanes(n.dst) == 1 ? source
+                                 : b_.CreateVectorSplat(Lanes(n.dst), source));
+    return absl::OkStatus();
+  }
+  absl::Status One(const FmaInst& n) {
+    if (!target_.fma) {
+      return absl::UnimplementedError(
+          absl::StrCat("kernel ", kernel_.name, ": ", target_.cpu_class,
+                       " has no fused multiply-add: legalize with "
+                       "VectorTarget::fma = false"));
+    }
+    Value* a = Get(n.a);
+    Set(n.dst, b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()},
+                                  {a, Get(n.b), Get(n.c)}));
+    return absl::OkStatus();
+  }
+  absl::Status One(const ScaleInst& n) {
+    if (!target_.scale) {
+      return absl::UnimplementedError(absl::StrCat(
+          "kernel ", kernel_.name, ": ", target_.cpu_class,
+          " cannot scale by a power of two: FunctionOptions::scale = false"));
+    }
+    Set(n.dst, target_.instructions->Scale(b_, Get(n.a), Get(n.n)));
+    return absl::OkStatus();
+  }
+  absl::Status One(const LookupInst& n) {
+    if (!target_.lookup) {
+      return absl::UnimplementedError(
+          absl::StrCat("kernel ", kernel_.name, ": ", target_.cpu_class,
+                       " reads no tables: FunctionOptions::lookup = false"));
+    }
+    Set(n.dst, target_.instructions->Lookup(b_, Get(n.source), n.values));
+    return absl::OkStatus();
+  }
+  absl::Status One(const DotInst& n) {
+    Set(n.dst, EmitDot(b_, target_, *DotOf(kernel_.regs[n.a].dtype), Get(n.acc),
+                       Get(n.a), Get(n.b)));
+    return absl::OkStatus();
+  }
+  absl::Status One(const LaneInst& n) {
+    Value* source = Get(n.source);
+    Set(n.dst, Lanes(n.source) == 1 ? source
+                                    : b_.CreateExtractElement(source, n.lane));
+    return absl::OkStatus();
+  }
+  absl::Status One(const InsertInst& n) {
+    Value* value = Get(n.value);
+    Set(n.dst, Lanes(n.dst) == 1
+                   ? value
+                   : b_.CreateInsertElement(Get(n.source), value, n.lane));
+    return absl::OkStatus();
+  }
+  absl::Status One(const ShuffleInst& n) {
+    Set(n.dst, b_.CreateShuffleVector(Get(n.a), Get(n.b), n.lanes));
+    return absl::OkStatus();
+  }
+  absl::Status One(const BitcastInst& n) {
+    Set(n.dst, b_.CreateBitCast(Get(n.source), LlvmType(n.dst)));
+    return absl::OkStatus();
+  }
+  absl::Status One(const AnyInst& n) {
+    Value* source = Get(n.source);
+    Set(n.dst, Lanes(n.source) == 1 ? source : b_.CreateOrReduce(source));
+    return absl::OkStatus();
+  }
+  absl::Status One(const LoadInst& n) {
+    Set(n.dst, memory_->Load(n, kernel_.regs[n.dst], GetOrNull(n.offset),
+                             GetOrNull(n.mask), GetOrNull(n.other)));
+    return absl::OkStatus();
+  }
+  absl::Status One(const StoreInst& n) {
+    memory_->Store(n, Lanes(n.value), Get(n.value), GetOrNull(n.offset),
+                   GetOrNull(n.mask));
+    return absl::OkStatus();
+  }
+  absl::Status One(const PrefetchInst& n) {
+    memory_->Prefetch(n, GetOrNull(n.offset));
+    return absl::OkStatus();
+  }
+
+  absl::Status One(const IfInst& n) {
+    Value* condition = Get(n.condition);
+    if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
+      return Body(known->isOne() ? n.then_body : n.else_body);
+    }
+    BasicBlock* then_block = NewBlock("then");
+    BasicBlock* else_block = n.else_body.empty() ? nullptr : NewBlock("else");
+    BasicBlock* end_block = NewBlock("end");
+    b_.CreateCondBr(condition, then_block, else_block ? else_block : end_block);
+    b_.SetInsertPoint(then_block);
+    TW_RETURN_IF_ERROR(Body(n.then_body));
+    b_.CreateBr(end_block);
+    if (else_block != nullptr) {
+      b_.SetInsertPoint(else_block);
+      TW_RETURN_IF_ERROR(Body(n.else_body));
+      b_.CreateBr(end_block);
+    }
+    end_block->moveAfter(b_.GetInsertBlock());
+    b_.SetInsertPoint(end_block);
+    return absl::OkStatus();
+  }
+
+  absl::Status One(const ForInst& n) {
+    llvm::Type* type = LlvmType(n.var);
+    const auto constant = [&](int64_t value) {
+      return llvm::ConstantInt::getSigned(type, value);
+    };
+    const auto iteration = [&](Value* var) {
+      values_[n.var] = var;
+      return Body(n.body);
+    };
+    Value* begin =
+        n.begin == kNoReg ? constant(n.constant_begin) : Get(n.begin);
+    Value* end = n.end == kNoReg ? constant(n.constant_end) : Get(n.end);
+    auto* known_begin = llvm::dyn_cast<llvm::ConstantInt>(begin);
+    auto* known_end = llvm::dyn_cast<llvm::ConstantInt>(end);
+    if (known_begin != nullptr && known_end != nullptr) {
+      return ConstantFor(n, known_begin->getSExtValue(),
+                         known_end->getSExtValue(), constant, iteration);
+    }
+    if (n.unroll > 1) {
+      // Rounds of `unroll` iterations while a whole round fits, then the rest.
+      Value* rounds_end = b_.CreateSub(end, constant((n.unroll - 1) * n.step));
+      TW_ASSIGN_OR_RETURN(
+          begin, Loop(begin, rounds_end, n.unroll * n.step, [&](Value* var) {
+            return Round(n, var, constant, iteration);
+          }));
+    }
+    return Loop(begin, end, n.step, iteration).status();
+  }
+
+  template <typename Constant, typename Iteration>
+  absl::Status Round(const ForInst& n, Value* var, const Constant& constant,
+                     const Iteration& iteration) {
+    for (int i = 0; i < n.unroll; ++i) {
+      TW_RETURN_IF_ERROR(
+          iteration(i == 0 ? var : b_.CreateNSWAdd(var, constant(i * n.step))));
+    }
+    return absl::OkStatus();
+  }
+
+  template <typename Constant, typename Iteration>
+  absl::Status ConstantFor(const ForInst& n, int64_t begin, int64_t end,
+                           const Constant& constant,
+                           const Iteration& iteration) {
+    const int64_t trips = begin < end ? (end - begin + n.step - 1) / n.step : 0;
+    const int64_t rounds = trips / n.unroll;
+    const int64_t rest = trips % n.unroll;
+    int64_t next = begin;
+    if (rounds == 1) {
+      TW_RETURN_IF_ERROR(Round(n, constant(next), constant, iteration));
+    } else if (rounds > 1) {
+      const int64_t round_step = n.unroll * n.step;
+      TW_RETURN_IF_ERROR(
+          Loop(constant(next), constant(next + rounds * round_step), round_step,
+               [&](Value* var) { return Round(n, var, constant, iteration); })
+              .status());
+    }
+    next += rounds * n.unroll * n.step;
+    if (rest == 1) return iteration(constant(next));
+    if (rest == 0) return absl::OkStatus();
+    return Loop(constant(next), constant(end), n.step, iteration).status();
+  }
+
+  // for (v = begin; v < end; v += step) body(v), tested at the bottom. Returns
+  // the first v that is not below `end`. The counter is a variable like any
+  // other: a phi with one value so far would be simplified to that value.
+  absl::StatusOr<Value*> Loop(Value* begin, Value* end, int64_t step,
+                              const std::function<absl::Status(Value*)>& body) {
+    llvm::Type* type = begin->getType();
+    Value* enters = b_.CreateICmpSLT(begin, end);
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(enters);
+    if (known != nullptr && known->isZero()) return begin;
+    llvm::AllocaInst* counter = NewVariable(type, "i");
+    b_.CreateStore(begin, counter);
+    BasicBlock* head = NewBlock("loop");
+    BasicBlock* exit = NewBlock("exit");
+    if (known != nullptr) {
+      // No edge around the loop: it would hide from the code generator that
+      // accumulators pass through.
+      b_.CreateBr(head);
+    } else {
+      b_.CreateCondBr(enters, head, exit);
+    }
+    b_.SetInsertPoint(head);
+    Value* var = b_.CreateLoad(type, counter);
+    TW_RETURN_IF_ERROR(body(var));
+    Value* next =
+        b_.CreateNSWAdd(var, llvm::ConstantInt::getSigned(type, step));
+    b_.CreateStore(next, counter);
+    b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, exit);
+    exit->moveAfter(b_.GetInsertBlock());
+    b_.SetInsertPoint(exit);
+    return b_.CreateLoad(type, counter);
+  }
+
+  const ScalarKernel& kernel_;
+  const CpuTarget& target_;
+  llvm::Module& module_;
+  Builder b_;
+  llvm::Function* function_ = nullptr;
+  MemoryEmitter* memory_ = nullptr;
+  std::vector<Value*> values_;                // by register
+  std::vector<llvm::AllocaInst*> variables_;  // by register, null for values
+  std::vector<llvm::AllocaInst*> allocas_;    // all
+};
+
+}  // namespace
+
+absl::Status EmitKernel(const ScalarKernel& kernel, const CpuTarget& target,
+                        llvm::Module& module) {
+  return KernelEmitter(kernel, target, module).Run();
+}
+
+}  // namespace tilewright::cpu

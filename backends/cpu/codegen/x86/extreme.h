@@ -1,0 +1,18 @@
+// max and min of floats as LLVM IR: NaN if either side is NaN, -0 below +0.
+#ifndef TILEWRIGHT_BACKENDS_CPU_CODEGEN_X86_EXTREME_H_
+#define TILEWRIGHT_BACKENDS_CPU_CODEGEN_X86_EXTREME_H_
+
+#include "llvm/IR/IRBuilder.h"
+
+namespace tilewright::cpu {
+
+// Two instructions for relu, three with AVX-512DQ, whose RANGE orders zeros;
+// otherwise what LLVM makes of its intrinsic, five or six.
+llvm::Value* EmitMax(llvm::IRBuilderBase& b, bool range,
+                     llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitMin(llvm::IRBuilderBase& b, bool range,
+                     llvm::Value* x, llvm::Value* y);
+
+}  // namespace tilewright::cpu
+
+#endif  // TILEWRIGHT_BACKENDS_CPU_CODEGEN_X86_EXTREME_H_
