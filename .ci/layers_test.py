@@ -352,7 +352,7 @@ def self_check():
 def main():
     if sys.argv[1:] == ['--self']:
         failures = self_check()
-        print('\n'.join(failures) or f'{len(SELF_CASES)} workspaces judged rightly')
+        print('\n'.join(failures) or f'{len(SELF_CASES)} workspaces verified rightly')
         return 1 if failures else 0
     errors, targets, edges = check(sys.argv[1])
     print('\n'.join(errors) or f'{targets} targets, {edges} edges, all allowed')

@@ -10,8 +10,8 @@
 #include "backends/spec/host_spec.h"
 #include "base/status_matchers.h"
 #include "compiler/compile.h"
-#include "compiler/judged_network.h"
 #include "compiler/test_model.h"
+#include "compiler/verified_network.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tilegraph/text/text_form.h"
@@ -117,18 +117,18 @@ class FallbackTest : public ::testing::Test {
   }
 
   // The program for `text`, once it has computed what the reference computes.
-  Program CompileAndJudge(const std::string& text,
-                          const CompileOptions& options) {
+  Program CompileAndVerify(const std::string& text,
+                           const CompileOptions& options) {
     const absl::StatusOr<TensorGraph> graph = ParseText(text);
     EXPECT_TRUE(graph.ok()) << graph.status();
     if (!graph.ok()) return {};
-    return CompileAndJudge(*graph, *codegen_, options);
+    return CompileAndVerify(*graph, *codegen_, options);
   }
-  Program CompileAndJudge(const TensorGraph& graph,
-                          const backends::Codegen& codegen,
-                          const CompileOptions& options) {
-    const absl::StatusOr<JudgedNetwork> network =
-        JudgedNetwork::Create(ModelOf(graph), 1);
+  Program CompileAndVerify(const TensorGraph& graph,
+                           const backends::Codegen& codegen,
+                           const CompileOptions& options) {
+    const absl::StatusOr<VerifiedNetwork> network =
+        VerifiedNetwork::Create(ModelOf(graph), 1);
     EXPECT_TRUE(network.ok()) << network.status();
     const absl::StatusOr<CompiledModel> compiled =
         Compile(network->model(), codegen, options);
@@ -172,7 +172,7 @@ CompileOptions Refusing(const std::vector<std::string>& generators) {
 TEST_F(FallbackTest, NothingIsAFallbackByItself) {
   for (const Family& family : Families()) {
     SCOPED_TRACE(family.what);
-    const Program program = CompileAndJudge(family.graph, {});
+    const Program program = CompileAndVerify(family.graph, {});
     EXPECT_THAT(KernelsBy(program, family.generator), Not(IsEmpty()));
     for (const KernelInfo& kernel : program.kernels())
       EXPECT_THAT(kernel.refused(), IsEmpty());
@@ -184,7 +184,7 @@ TEST_F(FallbackTest, AGroupWhoseRuleFailsIsScheduledAsTasks) {
     if (std::string(family.generator) == "winograd") continue;
     SCOPED_TRACE(family.what);
     const Program program =
-        CompileAndJudge(family.graph, Refusing({family.generator}));
+        CompileAndVerify(family.graph, Refusing({family.generator}));
     EXPECT_THAT(KernelsBy(program, family.generator), IsEmpty());
     const std::vector<KernelInfo> kernels = KernelsBy(program, "tasks");
     ASSERT_THAT(kernels, Not(IsEmpty()));
@@ -199,7 +199,7 @@ TEST_F(FallbackTest, WhereThatFailsTooEveryComputeHasLoopsOfItsOwn) {
     if (std::string(family.generator) == "winograd") continue;
     SCOPED_TRACE(family.what);
     const Program program =
-        CompileAndJudge(family.graph, Refusing({family.generator, "tasks"}));
+        CompileAndVerify(family.graph, Refusing({family.generator, "tasks"}));
     const std::vector<KernelInfo> kernels = KernelsBy(program, "plain");
     ASSERT_THAT(kernels, Not(IsEmpty()));
     EXPECT_THAT(kernels[0].refused(), SizeIs(2));
@@ -210,14 +210,14 @@ TEST_F(FallbackTest, AWinogradConvolutionBecomesADirectOne) {
   for (const Family& family : Families()) {
     if (std::string(family.generator) != "winograd") continue;
     const Program program =
-        CompileAndJudge(family.graph, Refusing({"winograd"}));
+        CompileAndVerify(family.graph, Refusing({"winograd"}));
     const std::vector<KernelInfo> kernels = KernelsBy(program, "contraction");
     ASSERT_THAT(kernels, SizeIs(1));
     ASSERT_THAT(kernels[0].refused(), SizeIs(1));
     EXPECT_EQ(kernels[0].refused(0), "winograd: made to fail");
     EXPECT_THAT(kernels[0].schedule(), Not(HasSubstr("winograd")));
     // The same group, and the same key of its records.
-    const Program by_winograd = CompileAndJudge(family.graph, {});
+    const Program by_winograd = CompileAndVerify(family.graph, {});
     const std::vector<KernelInfo> others = KernelsBy(by_winograd, "winograd");
     ASSERT_THAT(others, SizeIs(1));
     EXPECT_THAT(others[0].schedule(), HasSubstr("winograd %0 by [2]"));
@@ -252,10 +252,10 @@ TEST_F(FallbackTest, AFusedGroupFallsApart) {
   CompileOptions options;
   options.plan.connect = PlanOptions::Connect::kTileGraph;
   options.connect.weigh.least_gain = -1e9;
-  EXPECT_THAT(KernelsBy(CompileAndJudge(kTwoConvolutions, options), "fused"),
+  EXPECT_THAT(KernelsBy(CompileAndVerify(kTwoConvolutions, options), "fused"),
               SizeIs(1));
   options.admit = Refusing({"fused"}).admit;
-  const Program program = CompileAndJudge(kTwoConvolutions, options);
+  const Program program = CompileAndVerify(kTwoConvolutions, options);
   EXPECT_THAT(program.kernels(), SizeIs(2));
   ASSERT_THAT(program.apart(), SizeIs(1));
   EXPECT_EQ(program.apart(0).computes(), "A Y");
@@ -295,7 +295,7 @@ TEST_F(FallbackTest, AKernelThatIsNotEmittedIsMadeInAnotherWay) {
       if (std::string(family.what) != what) continue;
       SCOPED_TRACE(what);
       TW_ASSERT_OK_AND_ASSIGN(const TensorGraph graph, ParseText(family.graph));
-      const Program program = CompileAndJudge(graph, codegen, {});
+      const Program program = CompileAndVerify(graph, codegen, {});
       ASSERT_THAT(program.kernels(), SizeIs(1));
       EXPECT_EQ(program.kernels(0).generator(), "plain");
       ASSERT_THAT(program.kernels(0).refused(), SizeIs(2));

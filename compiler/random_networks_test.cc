@@ -1,8 +1,8 @@
 // Random networks as ONNX models through the whole compiler, on the CPU: every
 // one compiles, for every class of CPUs that the host can run, every way to
 // fuse and every reduced precision, and computes what the float64 reference
-// computes, within the limits of judged_network.h. No kernel is a fallback, but
-// where the test forces it to be.
+// computes, within the limits of verified_network.h. No kernel is a fallback,
+// but where the test forces it to be.
 //
 // TILEWRIGHT_RANDOM_NETWORKS sets the number of networks over all shards (128
 // by default), TILEWRIGHT_RANDOM_SEED the first seed, TILEWRIGHT_RANDOM_CASES
@@ -25,9 +25,9 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "compiler/compile.h"
-#include "compiler/judged_network.h"
 #include "compiler/rewrite_model.h"
 #include "compiler/test_model.h"
+#include "compiler/verified_network.h"
 #include "frontends/onnx/testing/random_network.h"
 #include "gtest/gtest.h"
 
@@ -143,7 +143,7 @@ class RandomNetworksTest : public ::testing::TestWithParam<int> {
     return reduced;
   }
 
-  absl::Status RunCase(const JudgedNetwork& network, const Case& one) {
+  absl::Status RunCase(const VerifiedNetwork& network, const Case& one) {
     ++runs_;
     TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
                         Compile(network.model(), *one.codegen, one.options));
@@ -209,8 +209,8 @@ TEST_P(RandomNetworksTest, CompileForEveryClassAndMatchTheReference) {
     const uint64_t seed = static_cast<uint64_t>(seed_);
     absl::StatusOr<ImportedModel> model = ImportModelProto(RandomNetwork(seed));
     ASSERT_TRUE(model.ok()) << "seed " << seed << ": " << model.status();
-    const absl::StatusOr<JudgedNetwork> network =
-        JudgedNetwork::Create(*std::move(model), seed);
+    const absl::StatusOr<VerifiedNetwork> network =
+        VerifiedNetwork::Create(*std::move(model), seed);
     ASSERT_TRUE(network.ok()) << "seed " << seed << ": " << network.status();
     for (int64_t number = 0; number < cases; ++number) {
       const Case one = DrawCase(seed, static_cast<uint64_t>(number));

@@ -20,8 +20,8 @@
 namespace tilewright::tools {
 namespace {
 
-using measure::JudgeRunOptions;
-using measure::RunJudgement;
+using measure::RunVerdict;
+using measure::VerifyRunOptions;
 
 // Relative error of an operation on bf16, and how much wider bounds of large
 // Winograd tiles are (measure/verify/verifier.h).
@@ -45,7 +45,7 @@ std::optional<TensorId> Imported(const TensorGraph& imported,
 }
 
 // By step. Tensors keep their names when a graph is rewritten; what only the
-// rewritten graph has is not judged.
+// rewritten graph has is not verified.
 std::map<int, std::vector<Written>> WrittenBySteps(const Source& source) {
   const CompiledModel& compiled = *source.compiled;
   const TensorGraph& imported = source.imported->graph;
@@ -79,8 +79,8 @@ std::map<int, std::vector<Written>> WrittenBySteps(const Source& source) {
   return written;
 }
 
-JudgeRunOptions OptionsOf(const Program& program, int threads) {
-  JudgeRunOptions options;
+VerifyRunOptions OptionsOf(const Program& program, int threads) {
+  VerifyRunOptions options;
   options.threads = threads;
   for (const std::string& allow : program.allow()) {
     if (allow == kAllowBf16) options.unit = kBf16Unit;
@@ -116,9 +116,9 @@ std::map<std::string, measure::IntegerRange> DrawnFrom(
   return drawn;
 }
 
-absl::StatusOr<RunJudgement> CheckRun(const Source& source, Session& session,
-                                      const std::vector<HostTensor>& inputs,
-                                      const std::vector<HostTensor>& outputs) {
+absl::StatusOr<RunVerdict> CheckRun(const Source& source, Session& session,
+                                    const std::vector<HostTensor>& inputs,
+                                    const std::vector<HostTensor>& outputs) {
   const ImportedModel& model = *source.imported;
   std::vector<const void*> from;
   std::map<TensorId, HostTensor> given, observed;
@@ -151,52 +151,52 @@ absl::StatusOr<RunJudgement> CheckRun(const Source& source, Session& session,
     }
   }));
   TW_RETURN_IF_ERROR(read);
-  RunJudgement judgement;
+  RunVerdict verdict;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!SameBits(again[i], outputs[i])) {
-      judgement.worst = model.outputs[i].name;
-      judgement.reason = absl::StrCat("'", model.outputs[i].name,
-                                      "': two runs give other bits");
-      return judgement;
+      verdict.worst = model.outputs[i].name;
+      verdict.reason = absl::StrCat("'", model.outputs[i].name,
+                                    "': two runs give other bits");
+      return verdict;
     }
     observed[model.outputs[i].tensor] = std::move(again[i]);
   }
-  return measure::JudgeRun(model.graph, given, observed,
-                           OptionsOf(source.compiled->program,
-                                     session.model().device().num_threads()));
+  return measure::VerifyRun(model.graph, given, observed,
+                            OptionsOf(source.compiled->program,
+                                      session.model().device().num_threads()));
 }
 
-std::string CheckText(const RunJudgement& judgement, bool capped) {
-  if (!judgement.reason.empty())
-    return absl::StrCat("check: wrong: ", judgement.reason, "\n");
+std::string CheckText(const RunVerdict& verdict, bool capped) {
+  if (!verdict.reason.empty())
+    return absl::StrCat("check: wrong: ", verdict.reason, "\n");
   std::string text = absl::StrFormat(
       "check: right: %d elements of %d tensors, largest error %.3g of its "
       "bound%s (up to %g is right); %d with bounds wider than the values, %d "
       "without\n",
-      judgement.elements, judgement.tensors, judgement.largest_error,
-      judgement.worst.empty() ? ""
-                              : absl::StrCat(" in '", judgement.worst, "'"),
-      judgement.limit, judgement.wide, judgement.unjudged);
+      verdict.elements, verdict.tensors, verdict.largest_error,
+      verdict.worst.empty() ? "" : absl::StrCat(" in '", verdict.worst, "'"),
+      verdict.limit, verdict.wide, verdict.unverified);
   if (capped) {
     absl::StrAppend(
         &text,
         "check: weak: with --level-cap tensors lie in bands, and only those "
-        "that are whole in memory are judged, with bounds that run through all "
+        "that are whole in memory are verified, with bounds that run through "
+        "all "
         "before them\n");
   }
   return text;
 }
 
-void AppendCheck(const RunJudgement& judgement, Json& json) {
-  json.Open('{').Key("right").Bool(judgement.reason.empty());
-  json.Key("reason").Text(judgement.reason);
-  json.Key("tensors").Int(judgement.tensors);
-  json.Key("elements").Int(judgement.elements);
-  json.Key("wide_bound").Int(judgement.wide);
-  json.Key("without_bound").Int(judgement.unjudged);
-  json.Key("largest_error").Number(judgement.largest_error);
-  json.Key("limit").Number(judgement.limit);
-  json.Key("worst").Text(judgement.worst).Close('}');
+void AppendCheck(const RunVerdict& verdict, Json& json) {
+  json.Open('{').Key("right").Bool(verdict.reason.empty());
+  json.Key("reason").Text(verdict.reason);
+  json.Key("tensors").Int(verdict.tensors);
+  json.Key("elements").Int(verdict.elements);
+  json.Key("wide_bound").Int(verdict.wide);
+  json.Key("without_bound").Int(verdict.unverified);
+  json.Key("largest_error").Number(verdict.largest_error);
+  json.Key("limit").Number(verdict.limit);
+  json.Key("worst").Text(verdict.worst).Close('}');
 }
 
 }  // namespace tilewright::tools

@@ -1,6 +1,6 @@
 // run --check: one run of a compiled model, every tensor that its kernels leave
-// in memory judged against the model as it was imported
-// (measure/verify/judge_run.h).
+// in memory verified against the model as it was imported
+// (measure/verify/verify_run.h).
 #ifndef TILEWRIGHT_TOOLS_CHECK_RUN_H_
 #define TILEWRIGHT_TOOLS_CHECK_RUN_H_
 
@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "frontends/onnx/import_model.h"
 #include "measure/inputs/input_sets.h"
-#include "measure/verify/judge_run.h"
+#include "measure/verify/verify_run.h"
 #include "runtime/session.h"
 #include "tilegraph/expr/host_tensor.h"
 #include "tools/commands/model_source.h"
@@ -26,16 +26,16 @@ std::map<std::string, measure::IntegerRange> DrawnFrom(
 // Runs `session`, of source's model, once more on `inputs`, and compares its
 // outputs with those of the first run too, bit for bit. REQUIRES: source has
 // what was imported and compiled.
-absl::StatusOr<measure::RunJudgement> CheckRun(
+absl::StatusOr<measure::RunVerdict> CheckRun(
     const Source& source, Session& session,
     const std::vector<HostTensor>& inputs,
     const std::vector<HostTensor>& outputs);
 
 // In one line for people; with a cap on a level, a second one that says what it
-// leaves to judge.
-std::string CheckText(const measure::RunJudgement& judgement, bool capped);
+// leaves to verify.
+std::string CheckText(const measure::RunVerdict& verdict, bool capped);
 // As one object.
-void AppendCheck(const measure::RunJudgement& judgement, Json& json);
+void AppendCheck(const measure::RunVerdict& verdict, Json& json);
 
 }  // namespace tilewright::tools
 

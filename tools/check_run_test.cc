@@ -33,11 +33,11 @@ class CheckRunTest : public testing::Test {
                                        DrawnFrom(*source_.imported)));
     TW_ASSERT_OK_AND_ASSIGN(outputs_, RunOnce(*session_, inputs_));
   }
-  measure::RunJudgement Check() {
-    absl::StatusOr<measure::RunJudgement> judgement =
+  measure::RunVerdict Check() {
+    absl::StatusOr<measure::RunVerdict> verdict =
         CheckRun(source_, *session_, inputs_, outputs_);
-    EXPECT_TRUE(judgement.ok()) << judgement.status();
-    return judgement.ok() ? *std::move(judgement) : measure::RunJudgement();
+    EXPECT_TRUE(verdict.ok()) << verdict.status();
+    return verdict.ok() ? *std::move(verdict) : measure::RunVerdict();
   }
 
   Source source_;
@@ -46,7 +46,7 @@ class CheckRunTest : public testing::Test {
 };
 
 // What the kernels compute is what was imported, whatever became of the graph.
-TEST_F(CheckRunTest, EveryKernelsResultIsJudged) {
+TEST_F(CheckRunTest, EveryKernelsResultIsVerified) {
   for (const std::vector<std::string>& flags :
        std::vector<std::vector<std::string>>{{},
                                              {"--connect=none"},
@@ -54,38 +54,38 @@ TEST_F(CheckRunTest, EveryKernelsResultIsJudged) {
                                              {"--allow=winograd4"},
                                              {"--level-cap=dram:1M"}}) {
     Load("resnet18_small", flags);
-    const measure::RunJudgement judgement = Check();
-    EXPECT_EQ(judgement.reason, "") << testing::PrintToString(flags);
-    EXPECT_LE(judgement.largest_error, judgement.limit);
-    EXPECT_EQ(judgement.unjudged, 0);
+    const measure::RunVerdict verdict = Check();
+    EXPECT_EQ(verdict.reason, "") << testing::PrintToString(flags);
+    EXPECT_LE(verdict.largest_error, verdict.limit);
+    EXPECT_EQ(verdict.unverified, 0);
     if (flags.empty()) {
       // A tensor for every group, or nearly.
-      EXPECT_GE(judgement.tensors, 20);
-      EXPECT_EQ(judgement.wide, 0);
-      EXPECT_EQ(judgement.limit, 4);
+      EXPECT_GE(verdict.tensors, 20);
+      EXPECT_EQ(verdict.wide, 0);
+      EXPECT_EQ(verdict.limit, 4);
     }
   }
 }
 
 // A mask is drawn as one and words are words of the table: nothing overflows.
-TEST_F(CheckRunTest, OfInputsThatAreMasksEverythingIsJudged) {
+TEST_F(CheckRunTest, OfInputsThatAreMasksEverythingIsVerified) {
   Load("bert_small");
   EXPECT_FALSE(DrawnFrom(*source_.imported).empty());
-  const measure::RunJudgement judgement = Check();
-  EXPECT_EQ(judgement.reason, "");
-  EXPECT_EQ(judgement.unjudged, 0);
+  const measure::RunVerdict verdict = Check();
+  EXPECT_EQ(verdict.reason, "");
+  EXPECT_EQ(verdict.unverified, 0);
 }
 
-TEST_F(CheckRunTest, OperandsRoundedToBf16AreJudgedAsTheTensorsTheyWere) {
+TEST_F(CheckRunTest, OperandsRoundedToBf16AreVerifiedAsTheTensorsTheyWere) {
   TW_ASSERT_OK_AND_ASSIGN(
       const std::vector<std::string> missing,
       MissingCpuFeatures("x86-64-v4-bf16", HostCpuFeatures()));
   if (!missing.empty()) GTEST_SKIP() << "this CPU has no products of bf16";
   Load("resnet18_small",
        {"--allow=bf16", "--target=cpu:x86-64-v4-bf16", "--connect=none"});
-  const measure::RunJudgement judgement = Check();
-  EXPECT_EQ(judgement.reason, "");
-  EXPECT_GT(judgement.tensors, 20);
+  const measure::RunVerdict verdict = Check();
+  EXPECT_EQ(verdict.reason, "");
+  EXPECT_GT(verdict.tensors, 20);
 }
 
 TEST_F(CheckRunTest, AModelThatComputesSomethingElseIsNamedByItsFirstTensor) {
@@ -111,10 +111,10 @@ TEST_F(CheckRunTest, AModelThatComputesSomethingElseIsNamedByItsFirstTensor) {
   }
   other.SetOutputs({graph.outputs().begin(), graph.outputs().end()});
   graph = std::move(other);
-  const measure::RunJudgement judgement = Check();
-  EXPECT_THAT(judgement.reason, HasSubstr("expected")) << changed;
-  EXPECT_LT(judgement.tensors, 20);
-  EXPECT_THAT(CheckText(judgement, false), HasSubstr("check: wrong: '"));
+  const measure::RunVerdict verdict = Check();
+  EXPECT_THAT(verdict.reason, HasSubstr("expected")) << changed;
+  EXPECT_LT(verdict.tensors, 20);
+  EXPECT_THAT(CheckText(verdict, false), HasSubstr("check: wrong: '"));
 }
 
 TEST_F(CheckRunTest, RunsThatDifferAreWrong) {
@@ -125,7 +125,7 @@ TEST_F(CheckRunTest, RunsThatDifferAreWrong) {
 }
 
 TEST_F(CheckRunTest, TheTextSaysWhatACapWeakens) {
-  const measure::RunJudgement right;
+  const measure::RunVerdict right;
   EXPECT_THAT(CheckText(right, /*capped=*/true), HasSubstr("check: weak: "));
   EXPECT_THAT(CheckText(right, /*capped=*/false),
               testing::Not(HasSubstr("weak")));

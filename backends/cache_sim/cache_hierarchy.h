@@ -1,5 +1,5 @@
 // Caches of one core, exact in lines: what crosses between memory levels for a
-// sequence of accesses. The judge of the traffic model (tilegraph/tiling).
+// sequence of accesses. The oracle of the traffic model (tilegraph/traffic).
 //
 // Every CACHE level of a DeviceSpec is a write-back, write-allocate cache that
 // replaces the line used least recently. A miss asks the next outer level; a

@@ -1,5 +1,5 @@
-// The traffic model (tilegraph/tiling) against what kernels of its plans really
-// move through the caches of the spec "unit".
+// The traffic model (tilegraph/traffic) against what kernels of its plans
+// really move through the caches of the spec "unit".
 #include <algorithm>
 #include <cmath>
 #include <map>

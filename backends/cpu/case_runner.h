@@ -25,7 +25,7 @@ class CaseRunner {
 
   const DeviceSpec& spec() const { return codegen_->spec(); }
 
-  // Compiles the cases into one module and judges each; the message names the
+  // Compiles the cases into one module and verifies each; the message names the
   // seed and holds the case.
   absl::Status RunBatch(std::vector<lowering::RandomCase> cases);
 

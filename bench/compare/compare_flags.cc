@@ -54,7 +54,7 @@ absl::StatusOr<CompareFlags> ParseCompareFlags(
     if (target.ok()) flags.target = *target;
     return target.status();
   });
-  parser.Flag("judge", &flags.judge);
+  parser.Flag("verify", &flags.verify);
   parser.Flag("json", &flags.json);
   TW_ASSIGN_OR_RETURN(flags.folders, parser.Parse(arguments));
   if (flags.folders.empty())

@@ -18,7 +18,7 @@ struct CompareFlags {
   std::string ort;  // empty: no peer
   std::vector<int> threads = {1, 2};
   double seconds = 3;  // measured for each side and thread count, at least
-  bool judge = false;  // print errors, exit 1 above the limit
+  bool verify = false;  // print errors, exit 1 above the limit
   bool json = false;
   // As `tilewright compile` has them.
   PlanOptions::Connect connect = PlanOptions::Connect::kRegister;

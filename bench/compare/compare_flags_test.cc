@@ -12,14 +12,14 @@ using ::testing::ElementsAre;
 TEST(CompareFlagsTest, PathsAreRelativeToTheUser) {
   TW_ASSERT_OK_AND_ASSIGN(
       const CompareFlags flags,
-      ParseCompareFlags(
-          {"a", "/b", "--ort=lib", "--threads=1,4", "--seconds=0.5", "--judge"},
-          nullptr, "/home"));
+      ParseCompareFlags({"a", "/b", "--ort=lib", "--threads=1,4",
+                         "--seconds=0.5", "--verify"},
+                        nullptr, "/home"));
   EXPECT_THAT(flags.folders, ElementsAre("/home/a", "/b"));
   EXPECT_EQ(flags.ort, "/home/lib");
   EXPECT_THAT(flags.threads, ElementsAre(1, 4));
   EXPECT_EQ(flags.seconds, 0.5);
-  EXPECT_TRUE(flags.judge);
+  EXPECT_TRUE(flags.verify);
   EXPECT_FALSE(flags.json);
 }
 

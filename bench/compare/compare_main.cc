@@ -1,14 +1,14 @@
 // Tilewright beside ONNX Runtime, in one run: the same model, the same input,
 // the same threads, windows of the two alternating.
 //
-//   compare MODEL_DIR... [--ort=LIB] [--threads=1,2] [--seconds=S] [--judge]
+//   compare MODEL_DIR... [--ort=LIB] [--threads=1,2] [--seconds=S] [--verify]
 //   [--huge-pages=both|none|own] [--connect=HOW] [--allow=LIST]
 //   [--target=x86-64-v3] [--json]
 //
 // Prints, and after several models a table with the geometric mean of the
-// speeds; never asserts, but for --judge: exit status 1 if an error against the
-// float64 reference is above its limit. docs/measuring.md says how to read the
-// output.
+// speeds; never asserts, but for --verify: exit status 1 if an error against
+// the float64 reference is above its limit. docs/measuring.md says how to read
+// the output.
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@
 #include "bench/compare/compare_flags.h"
 #include "bench/compare/huge_pages.h"
 #include "bench/compare/summary.h"
-#include "bench/model/judge.h"
+#include "bench/model/error_limit.h"
 #include "bench/model/own_model.h"
 #include "bench/ort/ort_session.h"
 #include "bench/ort/test_data.h"
@@ -87,7 +87,7 @@ const char* ConnectName(PlanOptions::Connect connect) {
 
 void Wait(double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); }
 
-absl::StatusOr<Errors> Judge(
+absl::StatusOr<Errors> Verify(
     const CompareFlags& flags, const std::string& data_folder,
     const TestData& data, const std::vector<OrtTensor>& own,
     const std::optional<std::vector<OrtTensor>>& peer) {
@@ -97,8 +97,7 @@ absl::StatusOr<Errors> Judge(
     TW_ASSIGN_OR_RETURN(errors.peer, Error(*peer, data.references));
     errors.source = "measured";
   } else {
-    TW_ASSIGN_OR_RETURN(const PeerJudgement recorded,
-                        ReadJudgement(data_folder));
+    TW_ASSIGN_OR_RETURN(const PeerError recorded, ReadPeerError(data_folder));
     errors.peer = recorded.peer_error;
     errors.source = absl::StrCat("recorded, ", recorded.version);
   }
@@ -180,10 +179,10 @@ absl::StatusOr<Comparison> CompareOnce(const CompareFlags& flags,
     comparison.peer_huge_bytes =
         std::max<int64_t>(0, HugePageBytes() - huge_with_own);
   }
-  if (flags.judge) {
+  if (flags.verify) {
     TW_ASSIGN_OR_RETURN(comparison.errors,
-                        Judge(flags, folder + "/test_data_set_0", data,
-                              own->Outputs(), peer_outputs));
+                        Verify(flags, folder + "/test_data_set_0", data,
+                               own->Outputs(), peer_outputs));
   }
   if (flags.seconds > 0)
     TW_RETURN_IF_ERROR(Measure(flags, *own, peer.get(), comparison));
@@ -248,7 +247,7 @@ void PrintJson(const CompareFlags& flags, const Comparison& c) {
     absl::StrAppendFormat(&line,
                           ", \"error\": %.3e, \"onnxruntime_error\": %.3e, "
                           "\"error_limit\": %.3e, \"plain_error_limit\": "
-                          "%.3e, \"judged_ok\": %s",
+                          "%.3e, \"verified_ok\": %s",
                           c.errors->own, c.errors->peer, c.errors->limit,
                           c.errors->plain_limit,
                           c.errors->ok() ? "true" : "false");
@@ -305,7 +304,8 @@ void PrintText(const CompareFlags& flags, const Comparison& c) {
 }
 
 absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder,
-                           bool& judged_ok, std::vector<SummaryRow>& summary) {
+                           bool& verified_ok,
+                           std::vector<SummaryRow>& summary) {
   TW_ASSIGN_OR_RETURN(const TestData data,
                       ReadTestData(folder + "/test_data_set_0"));
   CompileOptions options;
@@ -322,7 +322,8 @@ absl::Status CompareFolder(const CompareFlags& flags, const std::string& folder,
     flags.json ? PrintJson(flags, comparison) : PrintText(flags, comparison);
     summary.push_back(RowOf(flags, comparison));
     std::fflush(stdout);
-    judged_ok = judged_ok && (!comparison.errors || comparison.errors->ok());
+    verified_ok =
+        verified_ok && (!comparison.errors || comparison.errors->ok());
     // Its pool has ended with the session, but not at once.
     if (!flags.ort.empty() && threads > 1) Wait(kSpinSeconds);
   }

@@ -14,10 +14,10 @@ const char* VerdictText(SummaryRow::Verdict verdict) {
       return "ok";
     case SummaryRow::Verdict::kTooLarge:
       return "TOO LARGE";
-    case SummaryRow::Verdict::kNotJudged:
+    case SummaryRow::Verdict::kNotVerified:
       break;
   }
-  return "not judged";
+  return "not verified";
 }
 
 struct Mean {

@@ -13,10 +13,10 @@ struct SummaryRow {
   double own_ms = 0;
   double peer_ms = 0;  // 0: not measured
   enum class Verdict {
-    kNotJudged,
+    kNotVerified,
     kOk,
     kTooLarge
-  } verdict = Verdict::kNotJudged;
+  } verdict = Verdict::kNotVerified;
 
   double speed() const { return peer_ms / own_ms; }  // 1: as fast as the peer
 };

@@ -27,12 +27,12 @@ TEST(SummaryTest, MeanIsGeometricAndPerThreadCount) {
       << text;
 }
 
-TEST(SummaryTest, RowsSayHowTheyWereJudged) {
+TEST(SummaryTest, RowsSayHowTheyWereVerified) {
   const std::string text = SummaryText({{"a", 1, 1, 1, Verdict::kTooLarge},
-                                        {"b", 1, 1, 1, Verdict::kNotJudged}});
+                                        {"b", 1, 1, 1, Verdict::kNotVerified}});
   EXPECT_TRUE(Has(text, "| a | 1 | 1.000 | 1.000 | 1.00 x | TOO LARGE |\n"))
       << text;
-  EXPECT_TRUE(Has(text, "| b | 1 | 1.000 | 1.000 | 1.00 x | not judged |\n"))
+  EXPECT_TRUE(Has(text, "| b | 1 | 1.000 | 1.000 | 1.00 x | not verified |\n"))
       << text;
 }
 

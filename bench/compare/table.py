@@ -119,7 +119,7 @@ def build(args):
 def measure(args, binary, model, allow):
     command = [binary, os.path.join(args.zoo, model), f"--ort={args.ort}",
                f"--threads={args.threads}", f"--seconds={args.seconds}",
-               f"--huge-pages={args.huge_pages}", "--judge", "--json"]
+               f"--huge-pages={args.huge_pages}", "--verify", "--json"]
     if allow:
         command.append(f"--allow={allow}")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -232,7 +232,7 @@ def limit_text(line):
     """The limit, that without --allow, and whether it was kept."""
     plain = line.get("plain_error_limit", line["error_limit"])
     return (f"{line['error_limit']:.2e}" + (f" ({plain:.2e})" if line["allow"] else "")
-            + ("" if line["judged_ok"] else " EXCEEDED"))
+            + ("" if line["verified_ok"] else " EXCEEDED"))
 
 
 def readme_table(lines, threads):
@@ -285,7 +285,7 @@ def texts(lines, threads):
     command = (f"    bench/compare/table.py --zoo=DIR --ort=LIB --runs=RUNS.jsonl --threads={stamp['threads']} "
                f"--seconds={stamp['seconds']:g} --huge-pages={stamp['huge_pages']} --write")
     readme = ["Milliseconds beside ONNX Runtime in the same run; quiet is the share of windows in which others used less than 5 % of the machine.",
-              *head, "", *readme_table(lines, threads), "", means, "All outputs are judged against float64. Made, with `docs/results/zoo.md`, by", "", command]
+              *head, "", *readme_table(lines, threads), "", means, "All outputs are verified against float64. Made, with `docs/results/zoo.md`, by", "", command]
     zoo = [*head, "Minimum / median. Errors are the largest difference from the float64 reference over its largest element; limits without `--allow` in brackets.", "", command,
            "", means, *details_table(lines, threads)]
     return "\n".join(readme), "\n".join(zoo)
@@ -334,7 +334,7 @@ def main(arguments):
     if args.write:
         replace(args.readme, readme)
         replace(args.details, details)
-    return 0 if all(line["judged_ok"] for line in lines) else 1
+    return 0 if all(line["verified_ok"] for line in lines) else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// What gpu_check prints: the kernels of check_kernels.h judged and timed on a
+// What gpu_check prints: the kernels of check_kernels.h verified and timed on a
 // device, alone and side by side.
 #ifndef TILEWRIGHT_BENCH_GPU_GPU_REPORT_H_
 #define TILEWRIGHT_BENCH_GPU_GPU_REPORT_H_

@@ -79,7 +79,7 @@ class GpuReportTest : public testing::Test {
   std::unique_ptr<backends::DeviceModule> module_;
 };
 
-TEST_F(GpuReportTest, JudgesAndTimesKernels) {
+TEST_F(GpuReportTest, VerifiesAndTimesKernels) {
   for (const char* family : {"copy", "reduce", "gemm"}) {
     ASSERT_FALSE(Small(family).empty()) << family;
     for (const CheckKernel& kernel : Small(family)) {

@@ -171,7 +171,7 @@ absl::Status RunCase(const Case& one, const Flags& flags, ControlTile* control,
       computes ? PeakText(measured, shares, flags.threads)
                : absl::StrFormat("%.0f %% of %.1f", 100 * shares.memcpy,
                                  measured.memcpy_gbytes_per_s),
-      100 * shares.roofline, Text(Judge(one, shares, CacheBytes())),
+      100 * shares.roofline, Text(CompareToTarget(one, shares, CacheBytes())),
       measured.counted, measured.windows, own->num_kernels(), own->spills());
   for (const Times& times : measured.peers) {
     if (times.empty()) {

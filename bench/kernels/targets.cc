@@ -19,7 +19,8 @@ bool IsSmall(const Gemm& g) { return g.m == g.n && g.m == g.k && g.m <= 1024; }
 
 }  // namespace
 
-Verdict Judge(const Case& one, const Shares& shares, int64_t cache_bytes) {
+Verdict CompareToTarget(const Case& one, const Shares& shares,
+                        int64_t cache_bytes) {
   if (const Gemm* gemm = std::get_if<Gemm>(&one.op))
     return AtLeast(shares.peak, IsSmall(*gemm) ? kSmallGemm : kLargeGemm);
   if (one.family == "depthwise") {

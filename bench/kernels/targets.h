@@ -20,8 +20,9 @@ struct Shares {
 
 enum class Verdict { kNone, kMet, kMissed };
 
-// `cache_bytes`: of the outermost cache; movers are judged beyond it only.
-Verdict Judge(const Case& one, const Shares& shares, int64_t cache_bytes);
+// `cache_bytes`: of the outermost cache; movers are verified beyond it only.
+Verdict CompareToTarget(const Case& one, const Shares& shares,
+                        int64_t cache_bytes);
 // "at least 90 % of the peak", for the head of a family's table; empty if none.
 std::string TargetText(const std::string& family);
 

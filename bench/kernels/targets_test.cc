@@ -13,26 +13,30 @@ TEST(TargetsTest, SharesOfThePeakForWhatComputes) {
       strided{"conv", Conv{64, 128, 56, 3, 2}},
       conv{"conv", Conv{64, 64, 56, 3}};
   const Shares shares{0.85, 0.85, 0, 0};
-  EXPECT_EQ(Judge(small, shares, kCacheBytes), Verdict::kMissed);
-  EXPECT_EQ(Judge(large, shares, kCacheBytes), Verdict::kMet);
-  EXPECT_EQ(Judge(strided, shares, kCacheBytes), Verdict::kMet);
-  EXPECT_EQ(Judge(conv, shares, kCacheBytes), Verdict::kMissed);
+  EXPECT_EQ(CompareToTarget(small, shares, kCacheBytes), Verdict::kMissed);
+  EXPECT_EQ(CompareToTarget(large, shares, kCacheBytes), Verdict::kMet);
+  EXPECT_EQ(CompareToTarget(strided, shares, kCacheBytes), Verdict::kMet);
+  EXPECT_EQ(CompareToTarget(conv, shares, kCacheBytes), Verdict::kMissed);
 }
 
 TEST(TargetsTest, DepthwiseHasTwoWaysToMeetItsTarget) {
   const Case one{"depthwise", Conv{32, 32, 56, 3, 1, 32}};
-  EXPECT_EQ(Judge(one, {0.3, 0.59, 0, 1.9}, kCacheBytes), Verdict::kMissed);
-  EXPECT_EQ(Judge(one, {0.3, 0.61, 0, 0}, kCacheBytes), Verdict::kMet);
-  EXPECT_EQ(Judge(one, {0.3, 0.4, 0, 2.1}, kCacheBytes), Verdict::kMet);
+  EXPECT_EQ(CompareToTarget(one, {0.3, 0.59, 0, 1.9}, kCacheBytes),
+            Verdict::kMissed);
+  EXPECT_EQ(CompareToTarget(one, {0.3, 0.61, 0, 0}, kCacheBytes),
+            Verdict::kMet);
+  EXPECT_EQ(CompareToTarget(one, {0.3, 0.4, 0, 2.1}, kCacheBytes),
+            Verdict::kMet);
 }
 
-TEST(TargetsTest, MoversAreJudgedBeyondTheCache) {
+TEST(TargetsTest, MoversAreVerifiedBeyondTheCache) {
   const Case inside{"softmax", Softmax{16, 16}},
       beyond{"softmax", Softmax{4096, 1024}};
   const Shares shares{0, 0.5, 0.7, 0};
-  EXPECT_EQ(Judge(inside, shares, kCacheBytes), Verdict::kNone);
-  EXPECT_EQ(Judge(beyond, shares, kCacheBytes), Verdict::kMissed);
-  EXPECT_EQ(Judge(beyond, {0, 0.5, 0.8, 0}, kCacheBytes), Verdict::kMet);
+  EXPECT_EQ(CompareToTarget(inside, shares, kCacheBytes), Verdict::kNone);
+  EXPECT_EQ(CompareToTarget(beyond, shares, kCacheBytes), Verdict::kMissed);
+  EXPECT_EQ(CompareToTarget(beyond, {0, 0.5, 0.8, 0}, kCacheBytes),
+            Verdict::kMet);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 `class.json` is there for models of another class than fp32 and says how much the
 class itself errs: 4 times that is the limit of the model's error.
 
-`judge.json`, with the error of ONNX Runtime, is added by //bench/ort:ort_main.
+`peer_error.json`, with the error of ONNX Runtime, is added by //bench/ort:ort_main.
 """
 
 import os

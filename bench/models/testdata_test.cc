@@ -103,7 +103,8 @@ TEST(TestdataTest, EveryOutputIsTheReferenceRoundedToFloat32) {
 
 TEST(TestdataTest, EveryReferenceHasThePeersErrorAndTheLimitThatFollows) {
   for (const fs::path& folder : ModelFolders()) {
-    const std::string json = ReadFile(folder / "test_data_set_0/judge.json");
+    const std::string json =
+        ReadFile(folder / "test_data_set_0/peer_error.json");
     const double error = JsonNumber(json, "onnxruntime_error");
     EXPECT_GE(error, 0) << folder;
     const fs::path class_file = folder / "test_data_set_0/class.json";

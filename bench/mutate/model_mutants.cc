@@ -85,9 +85,9 @@ std::string Harmed(const LaunchOutput& output, Harm harm,
   return rank >= 3 ? Rotate(output, 1, rotated) : rotated;
 }
 
-absl::Status JudgeMutant(OwnModel& model, const LaunchOutput& output,
-                         const std::vector<OrtTensor>& references,
-                         double error_limit, ModelMutant& mutant) {
+absl::Status VerifyMutant(OwnModel& model, const LaunchOutput& output,
+                          const std::vector<OrtTensor>& references,
+                          double error_limit, ModelMutant& mutant) {
   bool changed = false;
   TW_RETURN_IF_ERROR(model.RunSteps([&](int step) {
     if (step != mutant.step) return;
@@ -117,7 +117,7 @@ const char* Name(Harm harm) {
   return "";
 }
 
-absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(
+absl::StatusOr<std::vector<ModelMutant>> VerifyMutants(
     OwnModel& model, const std::vector<OrtTensor>& references,
     double error_limit) {
   TW_RETURN_IF_ERROR(model.RunSteps([](int) {}));
@@ -140,7 +140,7 @@ absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(
           absl::StrAppend(&mutant.label, " (", output.name, ")");
         mutant.harm = harm;
         TW_RETURN_IF_ERROR(
-            JudgeMutant(model, output, references, error_limit, mutant));
+            VerifyMutant(model, output, references, error_limit, mutant));
         mutants.push_back(std::move(mutant));
       }
     }

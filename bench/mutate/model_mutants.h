@@ -1,4 +1,4 @@
-// Wrong versions of a compiled model, to test that the judge of whole models
+// Wrong versions of a compiled model, to test that the verifier of whole models
 // would notice: after each launch one of its outputs is set to zero, or its
 // channels are moved on by one.
 #ifndef TILEWRIGHT_BENCH_MUTATE_MODEL_MUTANTS_H_
@@ -33,7 +33,7 @@ struct ModelMutant {
 // but a mean over them follows. A harm that
 // changes no element (a tensor of one channel, say) is excused. `model` must be
 // bound to inputs.
-absl::StatusOr<std::vector<ModelMutant>> JudgeMutants(
+absl::StatusOr<std::vector<ModelMutant>> VerifyMutants(
     OwnModel& model, const std::vector<OrtTensor>& references,
     double error_limit);
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status_matchers.h"
-#include "bench/model/judge.h"
+#include "bench/model/error_limit.h"
 #include "bench/model/own_model.h"
 #include "bench/ort/test_data.h"
 #include "compiler/compile.h"
@@ -18,12 +18,12 @@ namespace {
 class ModelMutantsTest
     : public testing::TestWithParam<std::tuple<std::string, bool>> {};
 
-TEST_P(ModelMutantsTest, TheJudgeRejectsAHarmedOutputOfEveryGroup) {
+TEST_P(ModelMutantsTest, TheVerifierRejectsAHarmedOutputOfEveryGroup) {
   const auto& [name, fuse] = GetParam();
   const std::string folder = "testdata/" + name,
                     data_folder = folder + "/test_data_set_0";
   TW_ASSERT_OK_AND_ASSIGN(const TestData data, ReadTestData(data_folder));
-  TW_ASSERT_OK_AND_ASSIGN(const PeerJudgement peer, ReadJudgement(data_folder));
+  TW_ASSERT_OK_AND_ASSIGN(const PeerError peer, ReadPeerError(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(
       const CompiledBytes compiled,
       CompileForHost(folder + "/model.onnx",
@@ -34,7 +34,7 @@ TEST_P(ModelMutantsTest, TheJudgeRejectsAHarmedOutputOfEveryGroup) {
   TW_ASSERT_OK(model->Bind(data.inputs));
   TW_ASSERT_OK_AND_ASSIGN(
       const std::vector<ModelMutant> mutants,
-      JudgeMutants(*model, data.references, peer.error_limit));
+      VerifyMutants(*model, data.references, peer.error_limit));
   EXPECT_GE(mutants.size(), fuse ? 2u : 8u);
   for (const ModelMutant& mutant : mutants) {
     EXPECT_TRUE(mutant.rejected || !mutant.excuse.empty())

@@ -1,5 +1,5 @@
-// Would the judge of whole models notice a wrong kernel? Harms the output of
-// each fused group, one at a time, and judges the model's outputs.
+// Would the verifier of whole models notice a wrong kernel? Harms the output of
+// each fused group, one at a time, and verifies the model's outputs.
 //
 //   mutate [--fuse] [--all] MODEL_DIR...
 //
@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/status_macros.h"
-#include "bench/model/judge.h"
+#include "bench/model/error_limit.h"
 #include "bench/model/own_model.h"
 #include "bench/mutate/model_mutants.h"
 #include "bench/options/options.h"
@@ -28,7 +28,7 @@ namespace {
 absl::StatusOr<bool> Process(const std::string& folder, bool fuse, bool all) {
   const std::string data_folder = folder + "/test_data_set_0";
   TW_ASSIGN_OR_RETURN(const TestData data, ReadTestData(data_folder));
-  TW_ASSIGN_OR_RETURN(const PeerJudgement peer, ReadJudgement(data_folder));
+  TW_ASSIGN_OR_RETURN(const PeerError peer, ReadPeerError(data_folder));
   TW_ASSIGN_OR_RETURN(
       const CompiledBytes compiled,
       CompileForHost(folder + "/model.onnx",
@@ -37,7 +37,7 @@ absl::StatusOr<bool> Process(const std::string& folder, bool fuse, bool all) {
                       OwnModel::Load(compiled.tw, 0));
   TW_RETURN_IF_ERROR(model->Bind(data.inputs));
   TW_ASSIGN_OR_RETURN(const std::vector<ModelMutant> mutants,
-                      JudgeMutants(*model, data.references, peer.error_limit));
+                      VerifyMutants(*model, data.references, peer.error_limit));
   int rejected = 0, excused = 0, passed = 0;
   for (const ModelMutant& mutant : mutants) {
     if (mutant.rejected) {

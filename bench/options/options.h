@@ -29,7 +29,7 @@ class OptionParser {
   // --name=1,2,3
   void List(std::string name, std::vector<int64_t>* values, int64_t least);
   void List(std::string name, std::vector<int>* values, int least);
-  // --name=VALUE, for `take` to judge; its message follows the name.
+  // --name=VALUE, for `take` to verify; its message follows the name.
   void Value(std::string name,
              std::function<absl::Status(absl::string_view)> take);
 

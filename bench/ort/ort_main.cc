@@ -4,8 +4,8 @@
 //   ort_main --ort=libonnxruntime.so.1 [--threads=1,2] [--seconds=3]
 //            [--record] MODEL_DIR...
 //
-// --record writes MODEL_DIR/test_data_set_0/judge.json instead of timing:
-// e(ONNX Runtime) at one thread, which the judge of whole models needs.
+// --record writes MODEL_DIR/test_data_set_0/peer_error.json instead of timing:
+// e(ONNX Runtime) at one thread, which the verifier of whole models needs.
 
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +20,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "base/status_macros.h"
-#include "bench/model/judge.h"
+#include "bench/model/error_limit.h"
 #include "bench/options/options.h"
 #include "bench/ort/ort_session.h"
 #include "bench/ort/test_data.h"
@@ -68,7 +68,7 @@ absl::Status Record(const std::string& data_folder, const std::string& version,
                     double error) {
   const absl::StatusOr<double> limit = ModelErrorLimit(data_folder, error);
   if (!limit.ok()) return limit.status();
-  const std::string path = absl::StrCat(data_folder, "/judge.json");
+  const std::string path = absl::StrCat(data_folder, "/peer_error.json");
   std::ofstream file(path);
   file << absl::StrFormat(
       "{\n"

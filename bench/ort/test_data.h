@@ -1,4 +1,4 @@
-// Reads the folder that bench/models/export.py writes and judges outputs.
+// Reads the folder that bench/models/export.py writes and verifies outputs.
 //
 //   MODEL_DIR/test_data_set_0/input_K.pb      what the model takes
 //   MODEL_DIR/test_data_set_0/output_K.pb     what it should give

@@ -186,7 +186,7 @@ TEST(ParallelMeasurerTest, WhatMayBeTheBestIsRepeated) {
 
 // The second batch of a workload knows the first one's fastest; another
 // workload knows nothing.
-TEST(ParallelMeasurerTest, WhatIsTooSlowIsJudgedByEarlierBatches) {
+TEST(ParallelMeasurerTest, WhatIsTooSlowIsVerifiedByEarlierBatches) {
   ScriptedPool pool(16, std::vector<ScriptedCandidate>(1));
   ParallelMeasurerOptions options = FourAtATime();
   options.give_up_factor = 4;

@@ -1,4 +1,4 @@
-// Whether the judge rejects the mutants of a right kernel, for tests.
+// Whether the verifier rejects the mutants of a right kernel, for tests.
 //
 // A mutant that computes the same function as its kernel is no wrong kernel.
 // That is proved, for every input and without the verifier, bounds or

@@ -1,4 +1,4 @@
-// The judge on machine code: right kernels pass, wrong ones do not, whatever
+// The verifier on machine code: right kernels pass, wrong ones do not, whatever
 // they do to memory.
 #include <cstdint>
 #include <memory>

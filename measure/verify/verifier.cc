@@ -12,9 +12,9 @@
 #include "measure/verify/check_arguments.h"
 #include "measure/verify/cpu_spent.h"
 #include "measure/verify/isolated_run.h"
-#include "measure/verify/judge_output.h"
 #include "measure/verify/physical.h"
 #include "measure/verify/unbounded_share.h"
+#include "measure/verify/verify_output.h"
 #include "tilegraph/ir/verifier.h"
 #include "tilegraph/reference/bounded_functions.h"
 
@@ -157,9 +157,9 @@ absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments,
     const int64_t packed_ns = CpuSpentNs();
     TW_RETURN_IF_ERROR(Execute(arguments, candidate, isolation, runs, verdict));
     const int64_t ran_ns = CpuSpentNs();
-    for (const Run& run : runs) JudgeMemory(arguments, run, verdict);
-    JudgeOutputs(arguments, runs[0], verdict);
-    JudgeAgreement(arguments, runs[0], runs[1], verdict);
+    for (const Run& run : runs) VerifyMemory(arguments, run, verdict);
+    VerifyOutputs(arguments, runs[0], verdict);
+    VerifyAgreement(arguments, runs[0], runs[1], verdict);
     for (Run& run : runs) {
       for (GuardedBuffer& buffer : run.buffers)
         spare_.Give(std::move(buffer), run.side);
@@ -227,8 +227,8 @@ absl::Status Verifier::Execute(const Arguments& arguments,
 }
 
 // Nothing but outputs was written.
-void Verifier::JudgeMemory(const Arguments& arguments, const Run& run,
-                           Verdict& verdict) const {
+void Verifier::VerifyMemory(const Arguments& arguments, const Run& run,
+                            Verdict& verdict) const {
   for (size_t i = 0; i < run.buffers.size(); ++i) {
     const Tensor& tensor = graph_.tensor(arguments.tensors[i]);
     const GuardedBuffer& buffer = run.buffers[i];
@@ -255,8 +255,8 @@ void Verifier::JudgeMemory(const Arguments& arguments, const Run& run,
   }
 }
 
-void Verifier::JudgeOutputs(const Arguments& arguments, const Run& run,
-                            Verdict& verdict) const {
+void Verifier::VerifyOutputs(const Arguments& arguments, const Run& run,
+                             Verdict& verdict) const {
   for (size_t i = 0; i < run.buffers.size(); ++i) {
     const TensorId id = arguments.tensors[i];
     if (!IsOutput(id)) continue;
@@ -264,19 +264,19 @@ void Verifier::JudgeOutputs(const Arguments& arguments, const Run& run,
                              ? std::max(options_.bound_scale, kLargeTilesScale)
                              : options_.bound_scale;
     const double factor = internal::kBoundFactor * scale;
-    const OutputJudgement judged = JudgeOutput(
+    const OutputVerdict verified = VerifyOutput(
         run.set->expected.at(id).View(), arguments.layouts[i],
         run.buffers[i].data(), factor, zero_signs_free_ || !run.set->exact);
     verdict.largest_error =
-        std::max(verdict.largest_error, judged.largest_error);
-    if (!judged.reason.empty())
+        std::max(verdict.largest_error, verified.largest_error);
+    if (!verified.reason.empty())
       Reject(verdict, absl::StrCat("output '", graph_.tensor(id).name, "' ",
-                                   judged.reason, " (", run.name(), ")"));
+                                   verified.reason, " (", run.name(), ")"));
   }
 }
 
-void Verifier::JudgeAgreement(const Arguments& arguments, const Run& one,
-                              const Run& many, Verdict& verdict) const {
+void Verifier::VerifyAgreement(const Arguments& arguments, const Run& one,
+                               const Run& many, Verdict& verdict) const {
   for (size_t i = 0; i < one.buffers.size(); ++i) {
     const Tensor& tensor = graph_.tensor(arguments.tensors[i]);
     if (!IsOutput(tensor.id)) continue;

@@ -1,5 +1,5 @@
-// The judge: whether a kernel computes its workload. What it checks, and why,
-// is in docs/judging.md:
+// The verifier: whether a kernel computes its workload. What it checks, and
+// why, is in docs/verifying.md:
 //
 //   1. on small integers, where rounding cannot hide anything, results match
 //   bit for bit (groups of ring operations, max, min, moves)
@@ -19,8 +19,8 @@
 //      F(2, 3) like any kernel, F(4, 3) by rule 2 alone with 16 times the
 //      bounds
 //
-// A verifier is made once per workload and judges any number of candidates, one
-// at a time.
+// A verifier is made once per workload and verifies any number of candidates,
+// one at a time.
 #ifndef TILEWRIGHT_MEASURE_VERIFY_VERIFIER_H_
 #define TILEWRIGHT_MEASURE_VERIFY_VERIFIER_H_
 
@@ -71,7 +71,7 @@ struct Verdict {
   bool ran = true;             // else it failed to, and:
   bool timed_out = false;
   int signal = 0;  // that ended it, if any
-  // CPU time that judging it took: filling buffers, the runs with what they
+  // CPU time that verifying it took: filling buffers, the runs with what they
   // need around them, and comparing.
   int64_t packing_ns = 0, running_ns = 0, comparing_ns = 0;
 };
@@ -125,12 +125,12 @@ class Verifier {
   absl::Status Execute(const Arguments& arguments, const Candidate& candidate,
                        Isolation isolation, const std::vector<Run>& runs,
                        Verdict& verdict) const;
-  void JudgeMemory(const Arguments& arguments, const Run& run,
-                   Verdict& verdict) const;
-  void JudgeOutputs(const Arguments& arguments, const Run& run,
+  void VerifyMemory(const Arguments& arguments, const Run& run,
                     Verdict& verdict) const;
-  void JudgeAgreement(const Arguments& arguments, const Run& one,
-                      const Run& many, Verdict& verdict) const;
+  void VerifyOutputs(const Arguments& arguments, const Run& run,
+                     Verdict& verdict) const;
+  void VerifyAgreement(const Arguments& arguments, const Run& one,
+                       const Run& many, Verdict& verdict) const;
   bool IsOutput(TensorId id) const {
     return graph_.tensor(id).kind == TensorKind::kCompute;
   }

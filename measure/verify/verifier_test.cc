@@ -256,7 +256,7 @@ TEST(VerifierTest, TapsInKnownZerosMayBeLeftOut) {
                           sketch::ParseWorkload(kShortened));
   const PlainKernel kernel = LowerPlainly(shortened),
                     full = LowerPlainly(workload);
-  const auto judge = [&](const PlainKernel& plain) {
+  const auto verify = [&](const PlainKernel& plain) {
     const auto verifier = Verifier::Create(workload, {});
     EXPECT_THAT(verifier.status(), IsOk());
     const auto verdict =
@@ -265,13 +265,13 @@ TEST(VerifierTest, TapsInKnownZerosMayBeLeftOut) {
     EXPECT_THAT(verdict.status(), IsOk());
     return *verdict;
   };
-  EXPECT_FALSE(judge(kernel).ok);
+  EXPECT_FALSE(verify(kernel).ok);
   workload.zeros[*workload.graph.Find("P")] = {{1}, {1}};
-  EXPECT_TRUE(judge(kernel).ok) << judge(kernel).reason;
-  EXPECT_TRUE(judge(full).ok) << judge(full).reason;
+  EXPECT_TRUE(verify(kernel).ok) << verify(kernel).reason;
+  EXPECT_TRUE(verify(full).ok) << verify(full).reason;
   // One zero less is known than is left out.
   workload.zeros[*workload.graph.Find("P")] = {{1}, {0}};
-  EXPECT_FALSE(judge(kernel).ok);
+  EXPECT_FALSE(verify(kernel).ok);
 }
 
 // Picks and positive values are planted beside known zeros, never there: the

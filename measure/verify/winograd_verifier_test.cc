@@ -57,8 +57,8 @@ ScalarCase TilesOf(int m) {
   return CaseOf({{"form", "winograd"}, {"winograd.m", absl::StrCat(m)}});
 }
 
-absl::StatusOr<Verdict> Judge(const ScalarCase& one,
-                              const kernel_ir::ScalarKernel& kernel) {
+absl::StatusOr<Verdict> Verify(const ScalarCase& one,
+                               const kernel_ir::ScalarKernel& kernel) {
   TW_ASSIGN_OR_RETURN(const auto verifier, Verifier::Create(one.workload, {}));
   return verifier->Check(one.arguments, InterpretedCandidate(kernel),
                          Isolation::kInProcess);
@@ -68,7 +68,7 @@ TEST(WinogradVerifierTest, BothFormsComputeTheConvolution) {
   // m = 1: the direct form.
   for (const int m : {1, 2, 4}) {
     const ScalarCase one = m == 1 ? CaseOf({{"form", "direct"}}) : TilesOf(m);
-    TW_ASSERT_OK_AND_ASSIGN(const Verdict verdict, Judge(one, one.kernel));
+    TW_ASSERT_OK_AND_ASSIGN(const Verdict verdict, Verify(one, one.kernel));
     EXPECT_EQ(verdict.reason, "") << m;
     // Sixths are not exact.
     EXPECT_EQ(verdict.exact_checked, m != 4);
@@ -81,7 +81,8 @@ TEST(WinogradVerifierTest, WrongKernelsAreRejected) {
     int rejected = 0;
     for (const kernel_ir::Mutant& mutant :
          kernel_ir::Mutants(one.kernel, 25, 3)) {
-      TW_ASSERT_OK_AND_ASSIGN(const Verdict verdict, Judge(one, mutant.kernel));
+      TW_ASSERT_OK_AND_ASSIGN(const Verdict verdict,
+                              Verify(one, mutant.kernel));
       rejected += verdict.ok ? 0 : 1;
       if (!verdict.ok) continue;
       TW_ASSERT_OK_AND_ASSIGN(
@@ -100,12 +101,12 @@ TEST(WinogradVerifierTest, FiltersAreThoseOfTheConvolution) {
   while (one.arguments.WinogradOf(filters) == 0) ++filters;
   for (const int m : {0, 2, 3}) {
     one.arguments.winograd[filters] = m;
-    EXPECT_THAT(Judge(one, one.kernel).status(),
+    EXPECT_THAT(Verify(one, one.kernel).status(),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'W'")));
   }
   one.arguments.winograd[filters] = 4;
   one.arguments.winograd[filters == 0 ? 1 : 0] = 4;
-  EXPECT_THAT(Judge(one, one.kernel).status(),
+  EXPECT_THAT(Verify(one, one.kernel).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("has no filters of F(4, 3)")));
 }

@@ -1,4 +1,4 @@
-// Small workloads for tests, and the judge of a replayed tree: tilegraph's
+// Small workloads for tests, and the verifier of a replayed tree: tilegraph's
 // reference interpreter.
 #ifndef TILEWRIGHT_SKETCH_TESTING_TEST_WORKLOADS_H_
 #define TILEWRIGHT_SKETCH_TESTING_TEST_WORKLOADS_H_

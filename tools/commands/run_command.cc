@@ -123,7 +123,7 @@ absl::Status RunCommand(const CommandLine& line) {
   if (line.Has("output-dir"))
     TW_RETURN_IF_ERROR(
         WriteOutputs(UserPath(line.Get("output-dir")), program, outputs));
-  std::optional<measure::RunJudgement> check;
+  std::optional<measure::RunVerdict> check;
   if (line.Has("check")) {
     TW_ASSIGN_OR_RETURN(check, CheckRun(source, *session, inputs, outputs));
   }

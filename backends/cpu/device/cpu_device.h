@@ -22,10 +22,10 @@ struct CpuDeviceOptions {
   // Features (backends/spec/cpu_features.h) to believe in instead of asking
   // CPUID; for tests of refusals.
   std::vector<std::string> pretend_features;
-  // For judging kernels, slow: each task is run on its own with scratch that is
-  // all NaN at first and has an inaccessible page on this side; with kBegin the
-  // last task comes first, so that one that writes another's elements shows.
-  // Launch fails with Internal if a kernel wrote beside its scratch.
+  // For verifying kernels, slow: each task is run on its own with scratch that
+  // is all NaN at first and has an inaccessible page on this side; with kBegin
+  // the last task comes first, so that one that writes another's elements
+  // shows. Launch fails with Internal if a kernel wrote beside its scratch.
   std::optional<backends::GuardedBuffer::Side> scratch_guard;
   // Told of every piece of every launch while it is enabled; outlives the
   // device.

@@ -1,5 +1,5 @@
-// The judge of the random tests: the reference interpreter's values, each with
-// a bound on what rounding may do to it in any legal order of evaluation
+// The verifier of the random tests: the reference interpreter's values, each
+// with a bound on what rounding may do to it in any legal order of evaluation
 // (running error analysis; docs/numerics.md). A bound of 0 means: bit for bit.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_TESTING_ERROR_BOUND_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_TESTING_ERROR_BOUND_H_

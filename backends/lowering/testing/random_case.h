@@ -40,7 +40,7 @@ absl::StatusOr<RandomCase> DrawCase(uint64_t seed);
 // from the seed (`exact`: small integers) and what must come out.
 absl::Status PrepareCase(RandomCase& random_case, bool exact);
 
-// Judges the arguments after a run: outputs as expected, inputs untouched.
+// Verifies the arguments after a run: outputs as expected, inputs untouched.
 // Internal names tensor and element.
 absl::Status CheckResults(const RandomCase& random_case,
                           absl::Span<const std::string> args);

@@ -84,7 +84,7 @@ VectorTarget DrawTarget(const DeviceSpec& spec, uint64_t seed) {
   return target;
 }
 
-// The arguments after a run of the scalar tier, judged.
+// The arguments after a run of the scalar tier, verified.
 absl::StatusOr<std::vector<std::string>> RunScalar(const RandomCase& c,
                                                    const VectorTarget& target) {
   TW_ASSIGN_OR_RETURN(const kernel_ir::ScalarKernel kernel,

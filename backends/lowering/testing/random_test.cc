@@ -39,7 +39,7 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
 
 constexpr int kParts = 8;
 
-struct Judged {
+struct Verified {
   int64_t elements = 0, exact = 0, unknown = 0;
 
   void Count(const BoundedValue& v) {
@@ -138,10 +138,10 @@ absl::Status CheckScalarTier(const RandomCase& drawn,
 }
 
 // Draws one case and runs it through both tiers.
-absl::Status RunCase(uint64_t seed, Judged& judged) {
+absl::Status RunCase(uint64_t seed, Verified& verified) {
   TW_ASSIGN_OR_RETURN(const RandomCase drawn, DrawCase(seed));
   for (const auto& [id, values] : drawn.expected) {
-    for (const BoundedValue& v : values) judged.Count(v);
+    for (const BoundedValue& v : values) verified.Count(v);
   }
   absl::StatusOr<std::vector<std::string>> results =
       RunTile(drawn.kernel, drawn.args);
@@ -170,20 +170,20 @@ TEST_P(RandomTest, BothTiersEqualTheReference) {
   std::signal(SIGABRT, PrintSeed);
   const int64_t cases = FromEnvironment("TILEWRIGHT_RANDOM_CASES", 2000),
                 first = FromEnvironment("TILEWRIGHT_RANDOM_SEED", 1);
-  Judged judged;
+  Verified verified;
   int failures = 0;
   for (int64_t i = GetParam(); i < cases && failures < 5; i += kParts) {
     running_seed = first + i;
-    const absl::Status status = RunCase(first + i, judged);
+    const absl::Status status = RunCase(first + i, verified);
     if (status.ok()) continue;
     ++failures;
     ADD_FAILURE() << "seed " << first + i << ": "
                   << std::string(status.message());
   }
-  // The judge must be able to say something about nearly everything.
+  // The verifier must be able to say something about nearly everything.
   if (cases >= 1000) {
-    EXPECT_GT(judged.exact * 4, judged.elements);
-    EXPECT_LT(judged.unknown * 50, judged.elements);
+    EXPECT_GT(verified.exact * 4, verified.elements);
+    EXPECT_LT(verified.unknown * 50, verified.elements);
   }
 }
 

@@ -1,5 +1,5 @@
-// Every kernel of the committed models passes the judge of kernels.
-#include "bench/model/kernel_judge.h"
+// Every kernel of the committed models passes the verifier of kernels.
+#include "bench/model/kernel_verifier.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,7 +12,7 @@
 namespace tilewright::bench {
 namespace {
 
-TEST(KernelJudgeTest, EveryKernelOfTheCommittedModelsPasses) {
+TEST(KernelVerifierTest, EveryKernelOfTheCommittedModelsPasses) {
   std::vector<std::string> models;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator("testdata")) {
@@ -23,9 +23,9 @@ TEST(KernelJudgeTest, EveryKernelOfTheCommittedModelsPasses) {
   ASSERT_GE(models.size(), 19u);
   int kernels = 0, exact = 0;
   for (const std::string& model : models) {
-    TW_ASSERT_OK_AND_ASSIGN(const std::vector<JudgedKernel> judged,
-                            JudgeKernels(model, 2));
-    for (const JudgedKernel& kernel : judged) {
+    TW_ASSERT_OK_AND_ASSIGN(const std::vector<VerifiedKernel> verified,
+                            VerifyKernels(model, 2));
+    for (const VerifiedKernel& kernel : verified) {
       EXPECT_TRUE(kernel.verdict.ok)
           << model << ", " << kernel.name << " (" << kernel.label
           << "): " << kernel.verdict.reason;

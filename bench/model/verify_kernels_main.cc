@@ -1,6 +1,6 @@
-// Judges every kernel of the given models on its own.
+// Verifies every kernel of the given models on its own.
 //
-//   judge_kernels MODEL.onnx...
+//   verify_kernels MODEL.onnx...
 //
 // Exit status 1 if one is rejected.
 #include <cstdio>
@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "bench/model/kernel_judge.h"
+#include "bench/model/kernel_verifier.h"
 
 namespace tilewright::bench {
 namespace {
 
 int Main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "judge_kernels: no model was given\n");
+    std::fprintf(stderr, "verify_kernels: no model was given\n");
     return 2;
   }
   const char* const base = std::getenv("BUILD_WORKING_DIRECTORY");
@@ -25,16 +25,16 @@ int Main(int argc, char** argv) {
     const std::string path = base == nullptr || argv[i][0] == '/'
                                  ? argv[i]
                                  : absl::StrCat(base, "/", argv[i]);
-    const absl::StatusOr<std::vector<JudgedKernel>> judged =
-        JudgeKernels(path, 2);
-    if (!judged.ok()) {
-      std::fprintf(stderr, "judge_kernels: %s: %s\n", path.c_str(),
-                   std::string(judged.status().message()).c_str());
+    const absl::StatusOr<std::vector<VerifiedKernel>> verified =
+        VerifyKernels(path, 2);
+    if (!verified.ok()) {
+      std::fprintf(stderr, "verify_kernels: %s: %s\n", path.c_str(),
+                   std::string(verified.status().message()).c_str());
       ok = false;
       continue;
     }
     std::printf("%s\n", path.c_str());
-    for (const JudgedKernel& kernel : *judged) {
+    for (const VerifiedKernel& kernel : *verified) {
       std::printf(
           "  %-5s %-8s %6.2f s  %s  largest error %.2f bounds (4 allowed), "
           "%.2f %% unbounded (3 allowed)  %s%s%s\n",

@@ -1,6 +1,6 @@
 // Compares one output of a kernel with the reference.
-#ifndef TILEWRIGHT_MEASURE_VERIFY_JUDGE_OUTPUT_H_
-#define TILEWRIGHT_MEASURE_VERIFY_JUDGE_OUTPUT_H_
+#ifndef TILEWRIGHT_MEASURE_VERIFY_VERIFY_OUTPUT_H_
+#define TILEWRIGHT_MEASURE_VERIFY_VERIFY_OUTPUT_H_
 
 #include <string>
 
@@ -9,19 +9,19 @@
 
 namespace tilewright::measure {
 
-struct OutputJudgement {
+struct OutputVerdict {
   std::string reason;        // empty: right
-  double largest_error = 0;  // in units of the bound, of the elements judged
+  double largest_error = 0;  // in units of the bound, of the elements verified
 };
 
 // `data`: the physical bytes. `bound_factor`: how many bounds an element may
 // err by. Exact elements (bound zero) must match bit for bit, NaN equals NaN;
 // with `zero_signs_free`, -0 equals 0. Elements of infinite bounds may be
 // anything: unbounded_share.h counts them.
-OutputJudgement JudgeOutput(const ReferenceView& expected, const Layout& layout,
-                            const char* data, double bound_factor,
-                            bool zero_signs_free);
+OutputVerdict VerifyOutput(const ReferenceView& expected, const Layout& layout,
+                           const char* data, double bound_factor,
+                           bool zero_signs_free);
 
 }  // namespace tilewright::measure
 
-#endif  // TILEWRIGHT_MEASURE_VERIFY_JUDGE_OUTPUT_H_
+#endif  // TILEWRIGHT_MEASURE_VERIFY_VERIFY_OUTPUT_H_

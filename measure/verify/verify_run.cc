@@ -1,4 +1,4 @@
-#include "measure/verify/judge_run.h"
+#include "measure/verify/verify_run.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "measure/verify/judge_output.h"
+#include "measure/verify/verify_output.h"
 #include "tilegraph/ir/layout.h"
 #include "tilegraph/reference/bounded_functions.h"
 #include "tilegraph/reference/reference.h"
@@ -52,61 +52,59 @@ ReferenceTensor Found(const HostTensor& value, double unit) {
 }
 
 // Of the largest value, where bounds say nothing.
-double Tolerance(const TensorGraph& graph, const JudgeRunOptions& options) {
+double Tolerance(const TensorGraph& graph, const VerifyRunOptions& options) {
   bool reduced = options.unit > 0x1p-24;
   for (const Tensor& tensor : graph.tensors())
     reduced |= tensor.dtype != DType::kBool && SizeBytes(tensor.dtype) < 4;
   return reduced ? 0.05 : 1e-4 * options.bound_scale;
 }
 
-// Counts elements whose bound is wider than the values, and judges them by
+// Counts elements whose bound is wider than the values, and verifies them by
 // `tolerance`.
-void JudgeWide(const Tensor& tensor, const ReferenceTensor& expected,
-               const HostTensor& value, double tolerance,
-               RunJudgement& judgement) {
+void VerifyWide(const Tensor& tensor, const ReferenceTensor& expected,
+                const HostTensor& value, double tolerance,
+                RunVerdict& verdict) {
   double largest = 0;
   for (const double r : expected.value) {
     if (std::isfinite(r)) largest = std::max(largest, std::fabs(r));
   }
   if (largest == 0) return;
   for (size_t i = 0; i < expected.bound.size(); ++i) {
-    const double bound = judgement.limit * expected.bound[i];
+    const double bound = verdict.limit * expected.bound[i];
     if (!std::isfinite(bound) || bound <= largest) continue;
-    ++judgement.wide;
+    ++verdict.wide;
     const double y = value.Get(static_cast<int64_t>(i)).f,
                  error = std::fabs(y - expected.value[i]);
-    if (!(error > tolerance * largest) || !judgement.reason.empty()) continue;
-    judgement.worst = tensor.name;
-    judgement.reason =
+    if (!(error > tolerance * largest) || !verdict.reason.empty()) continue;
+    verdict.worst = tensor.name;
+    verdict.reason =
         absl::StrCat("'", tensor.name, "': element ", i, " is ", y,
                      ", expected ", expected.value[i], "; it may err by ",
                      tolerance, " of the largest value, ", largest);
   }
 }
 
-// Counts what was judged of `tensor`.
+// Counts what was verified of `tensor`.
 void Add(const Tensor& tensor, const ReferenceTensor& expected,
-         const OutputJudgement& one, RunJudgement& judgement) {
-  ++judgement.tensors;
-  judgement.elements += tensor.num_elements();
-  judgement.unjudged +=
+         const OutputVerdict& one, RunVerdict& verdict) {
+  ++verdict.tensors;
+  verdict.elements += tensor.num_elements();
+  verdict.unverified +=
       std::count_if(expected.bound.begin(), expected.bound.end(),
                     [](double bound) { return !std::isfinite(bound); });
   if (!one.reason.empty())
-    judgement.reason = absl::StrCat("'", tensor.name, "': ", one.reason);
-  if (one.largest_error <= judgement.largest_error && one.reason.empty())
-    return;
-  judgement.largest_error =
-      std::max(judgement.largest_error, one.largest_error);
-  judgement.worst = tensor.name;
+    verdict.reason = absl::StrCat("'", tensor.name, "': ", one.reason);
+  if (one.largest_error <= verdict.largest_error && one.reason.empty()) return;
+  verdict.largest_error = std::max(verdict.largest_error, one.largest_error);
+  verdict.worst = tensor.name;
 }
 
 }  // namespace
 
-absl::StatusOr<RunJudgement> JudgeRun(
+absl::StatusOr<RunVerdict> VerifyRun(
     const TensorGraph& graph, const std::map<TensorId, HostTensor>& inputs,
     const std::map<TensorId, HostTensor>& observed,
-    const JudgeRunOptions& options) {
+    const VerifyRunOptions& options) {
   for (const TensorId output : graph.outputs()) {
     if (graph.tensor(output).kind == TensorKind::kCompute)
       TW_RETURN_IF_ERROR(ValueOf(graph.tensor(output), observed).status());
@@ -114,8 +112,8 @@ absl::StatusOr<RunJudgement> JudgeRun(
   ReferenceOptions how;
   how.unit = options.unit;
   how.threads = options.threads;
-  RunJudgement judgement;
-  judgement.limit = internal::kBoundFactor * options.bound_scale;
+  RunVerdict verdict;
+  verdict.limit = internal::kBoundFactor * options.bound_scale;
   const double tolerance = Tolerance(graph, options);
   const std::vector<std::vector<TensorId>> readers = graph.Consumers();
   std::map<TensorId, ReferenceTensor> known;
@@ -135,19 +133,19 @@ absl::StatusOr<RunJudgement> JudgeRun(
       TW_ASSIGN_OR_RETURN(const HostTensor* const value,
                           ValueOf(tensor, observed));
       Add(tensor, known[tensor.id],
-          JudgeOutput(known[tensor.id], Layout::RowMajor(value->shape()),
-                      value->data(), judgement.limit, /*zero_signs_free=*/true),
-          judgement);
-      if (judgement.reason.empty())
-        JudgeWide(tensor, known[tensor.id], *value, tolerance, judgement);
-      if (!judgement.reason.empty()) return judgement;
+          VerifyOutput(known[tensor.id], Layout::RowMajor(value->shape()),
+                       value->data(), verdict.limit, /*zero_signs_free=*/true),
+          verdict);
+      if (verdict.reason.empty())
+        VerifyWide(tensor, known[tensor.id], *value, tolerance, verdict);
+      if (!verdict.reason.empty()) return verdict;
       known[tensor.id] = Found(*value, options.unit);
     }
     for (const TensorId source : graph.Inputs(tensor.id)) {
       if (readers[source].back() == tensor.id) known.erase(source);
     }
   }
-  return judgement;
+  return verdict;
 }
 
 }  // namespace tilewright::measure

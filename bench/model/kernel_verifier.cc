@@ -1,4 +1,4 @@
-#include "bench/model/kernel_judge.h"
+#include "bench/model/kernel_verifier.h"
 
 #include <memory>
 #include <utility>
@@ -25,7 +25,7 @@ absl::StatusOr<std::unique_ptr<backends::Device>> GuardedCpu(
 
 }  // namespace
 
-absl::StatusOr<std::vector<JudgedKernel>> JudgeKernels(
+absl::StatusOr<std::vector<VerifiedKernel>> VerifyKernels(
     const std::string& onnx_path, int threads) {
   TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
@@ -33,7 +33,7 @@ absl::StatusOr<std::vector<JudgedKernel>> JudgeKernels(
   TW_ASSIGN_OR_RETURN(const ImportedModel imported, ImportModel(onnx_path));
   TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
                       Compile(imported, *codegen, {}));
-  std::vector<JudgedKernel> judged;
+  std::vector<VerifiedKernel> verified;
   for (size_t k = 0; k < compiled.kernels.size(); ++k) {
     const CompiledKernel& kernel = compiled.kernels[k];
     const int64_t start_ns = RealClock()->WallNs();
@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<JudgedKernel>> JudgeKernels(
         GuardedCpu,
         {compiled.module, compiled.program.target(), kernel.scalar.name,
          kernel.scalar.num_tasks, kernel.scalar.scratch_bytes});
-    JudgedKernel result;
+    VerifiedKernel result;
     result.name = kernel.scalar.name;
     result.label = compiled.program.kernels(static_cast<int>(k)).label();
     TW_ASSIGN_OR_RETURN(result.verdict,
@@ -55,9 +55,9 @@ absl::StatusOr<std::vector<JudgedKernel>> JudgeKernels(
                                         candidate, measure::Isolation::kChild));
     result.seconds =
         static_cast<double>(RealClock()->WallNs() - start_ns) * 1e-9;
-    judged.push_back(std::move(result));
+    verified.push_back(std::move(result));
   }
-  return judged;
+  return verified;
 }
 
 }  // namespace tilewright::bench

@@ -1,7 +1,7 @@
-// The judge of whole models: what a model's error may be, and what a folder's
-// committed judgement of the peer says.
-#ifndef TILEWRIGHT_BENCH_MODEL_JUDGE_H_
-#define TILEWRIGHT_BENCH_MODEL_JUDGE_H_
+// The verifier of whole models: what a model's error may be, and what a
+// folder's committed verdict of the peer says.
+#ifndef TILEWRIGHT_BENCH_MODEL_ERROR_LIMIT_H_
+#define TILEWRIGHT_BENCH_MODEL_ERROR_LIMIT_H_
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace tilewright::bench {
 
-struct PeerJudgement {
+struct PeerError {
   std::string version;     // of ONNX Runtime
   double peer_error = 0;   // e(ONNX Runtime)
   double error_limit = 0;  // of ModelErrorLimit
@@ -21,10 +21,10 @@ struct PeerJudgement {
 absl::StatusOr<double> ModelErrorLimit(const std::string& data_folder,
                                        double peer_error);
 
-// Reads `data_folder`/judge.json, which bench/ort writes with --record.
+// Reads `data_folder`/peer_error.json, which bench/ort writes with --record.
 // NotFound if there is none.
-absl::StatusOr<PeerJudgement> ReadJudgement(const std::string& data_folder);
+absl::StatusOr<PeerError> ReadPeerError(const std::string& data_folder);
 
 }  // namespace tilewright::bench
 
-#endif  // TILEWRIGHT_BENCH_MODEL_JUDGE_H_
+#endif  // TILEWRIGHT_BENCH_MODEL_ERROR_LIMIT_H_

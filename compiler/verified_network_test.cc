@@ -1,4 +1,4 @@
-#include "compiler/judged_network.h"
+#include "compiler/verified_network.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,20 +16,20 @@
 namespace tilewright {
 namespace {
 
-JudgedNetwork Network(uint64_t seed) {
+VerifiedNetwork Network(uint64_t seed) {
   absl::StatusOr<ImportedModel> model = ImportModelProto(RandomNetwork(seed));
   EXPECT_TRUE(model.ok()) << model.status();
-  absl::StatusOr<JudgedNetwork> network =
-      JudgedNetwork::Create(*std::move(model), seed);
+  absl::StatusOr<VerifiedNetwork> network =
+      VerifiedNetwork::Create(*std::move(model), seed);
   EXPECT_TRUE(network.ok()) << network.status();
   return *std::move(network);
 }
 
 // An output that is all zero, or an element off by a thousandth of the largest,
 // is wrong by any limit.
-TEST(JudgedNetworkTest, LimitsAreSmall) {
+TEST(VerifiedNetworkTest, LimitsAreSmall) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
-    const JudgedNetwork network = Network(seed);
+    const VerifiedNetwork network = Network(seed);
     const std::vector<double> fp32 = network.Limits({}),
                               bf16 = network.Limits({kAllowBf16});
     std::vector<HostTensor> zeros;
@@ -44,13 +44,14 @@ TEST(JudgedNetworkTest, LimitsAreSmall) {
   }
 }
 
-TEST(JudgedNetworkTest, ErrorsAreRelativeToTheLargestElement) {
+TEST(VerifiedNetworkTest, ErrorsAreRelativeToTheLargestElement) {
   TW_ASSERT_OK_AND_ASSIGN(TensorGraph graph, ParseText(R"(
       X: f32[3] = placeholder
       Y: f32[3] = compute (i: 3) { X[i] * 2.0 }
       return Y)"));
-  TW_ASSERT_OK_AND_ASSIGN(const JudgedNetwork network,
-                          JudgedNetwork::Create(ModelOf(std::move(graph)), 1));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const VerifiedNetwork network,
+      VerifiedNetwork::Create(ModelOf(std::move(graph)), 1));
   HostTensor output(DType::kFloat32, {3});
   double largest = 0;
   for (int64_t i = 0; i < 3; ++i) {

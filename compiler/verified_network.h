@@ -6,8 +6,8 @@
 // with every tensor stored in fp32 (or bf16), each compute still in float64.
 // That is the error of a flawless implementation that rounds once per tensor;
 // sums in fp32 round once per term, with errors of either sign.
-#ifndef TILEWRIGHT_COMPILER_JUDGED_NETWORK_H_
-#define TILEWRIGHT_COMPILER_JUDGED_NETWORK_H_
+#ifndef TILEWRIGHT_COMPILER_VERIFIED_NETWORK_H_
+#define TILEWRIGHT_COMPILER_VERIFIED_NETWORK_H_
 
 #include <cstdint>
 #include <string>
@@ -30,11 +30,11 @@ inline constexpr double kWinograd4Factor = 16;
 // terms may err by, 4 u (sqrt(terms) + 8) (design: numerics.md).
 double LeastLimit(int64_t terms);
 
-class JudgedNetwork {
+class VerifiedNetwork {
  public:
   // Draws inputs: normal floats, indices from the range of what they index.
-  static absl::StatusOr<JudgedNetwork> Create(ImportedModel model,
-                                              uint64_t seed);
+  static absl::StatusOr<VerifiedNetwork> Create(ImportedModel model,
+                                                uint64_t seed);
 
   const ImportedModel& model() const { return model_; }
   const std::vector<HostTensor>& inputs() const { return inputs_; }
@@ -54,4 +54,4 @@ class JudgedNetwork {
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_COMPILER_JUDGED_NETWORK_H_
+#endif  // TILEWRIGHT_COMPILER_VERIFIED_NETWORK_H_

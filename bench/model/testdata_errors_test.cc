@@ -1,4 +1,4 @@
-// The committed models, judged: e(ours) is within its limit (judge.h)
+// The committed models, verified: e(ours) is within its limit (error_limit.h)
 // against the committed float64 references, with the same bits at one and two
 // threads and in every run. With the default options, and with all groups
 // joined into staged ones that can be.
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status_matchers.h"
-#include "bench/model/judge.h"
+#include "bench/model/error_limit.h"
 #include "bench/model/own_model.h"
 #include "bench/ort/test_data.h"
 #include "gtest/gtest.h"
@@ -35,19 +35,19 @@ std::vector<std::string> Bits(const OwnModel& model) {
   return bits;
 }
 
-TEST(TestdataJudgeTest, AllModelsAreThere) {
+TEST(TestdataErrorsTest, AllModelsAreThere) {
   EXPECT_GE(ModelFolders().size(), 34u);
 }
 
-class TestdataJudgeTest
+class TestdataErrorsTest
     : public testing::TestWithParam<std::tuple<std::string, bool>> {};
 
-TEST_P(TestdataJudgeTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
+TEST_P(TestdataErrorsTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
   const auto& [folder, joined] = GetParam();
   const std::string data_folder = folder + "/test_data_set_0";
   const CompileOptions options = joined ? FuseEverything() : CompileOptions();
   TW_ASSERT_OK_AND_ASSIGN(const TestData data, ReadTestData(data_folder));
-  TW_ASSERT_OK_AND_ASSIGN(const PeerJudgement peer, ReadJudgement(data_folder));
+  TW_ASSERT_OK_AND_ASSIGN(const PeerError peer, ReadPeerError(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const CompiledBytes compiled,
                           CompileForHost(folder + "/model.onnx", options));
   std::vector<std::string> first;
@@ -75,7 +75,7 @@ std::string CaseName(
   return joined ? name + "_joined" : name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, TestdataJudgeTest,
+INSTANTIATE_TEST_SUITE_P(Models, TestdataErrorsTest,
                          testing::Combine(testing::ValuesIn(ModelFolders()),
                                           testing::Bool()),
                          CaseName);

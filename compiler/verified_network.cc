@@ -1,4 +1,4 @@
-#include "compiler/judged_network.h"
+#include "compiler/verified_network.h"
 
 #include <algorithm>
 #include <cmath>
@@ -96,9 +96,9 @@ double LeastLimit(int64_t terms) {
   return 4 * 0x1p-24 * (std::sqrt(static_cast<double>(terms)) + 8);
 }
 
-absl::StatusOr<JudgedNetwork> JudgedNetwork::Create(ImportedModel model,
-                                                    uint64_t seed) {
-  JudgedNetwork network;
+absl::StatusOr<VerifiedNetwork> VerifiedNetwork::Create(ImportedModel model,
+                                                        uint64_t seed) {
+  VerifiedNetwork network;
   Random random(seed);
   const std::map<TensorId, int64_t> extents =
       measure::IndexExtents(model.graph);
@@ -130,7 +130,7 @@ absl::StatusOr<JudgedNetwork> JudgedNetwork::Create(ImportedModel model,
   return network;
 }
 
-std::vector<double> JudgedNetwork::Errors(
+std::vector<double> VerifiedNetwork::Errors(
     absl::Span<const HostTensor> outputs) const {
   std::vector<double> errors;
   for (size_t o = 0; o < outputs.size(); ++o) {
@@ -148,7 +148,7 @@ std::vector<double> JudgedNetwork::Errors(
   return errors;
 }
 
-std::vector<double> JudgedNetwork::Limits(
+std::vector<double> VerifiedNetwork::Limits(
     const std::vector<std::string>& allow) const {
   const double factor =
       kErrorFactor * (Allows(allow, kAllowWinograd4) ? kWinograd4Factor : 1);

@@ -1,4 +1,4 @@
-#include "measure/verify/judge_output.h"
+#include "measure/verify/verify_output.h"
 
 #include <cmath>
 #include <cstring>
@@ -89,16 +89,16 @@ std::string Index(absl::Span<const int64_t> shape, int64_t position) {
   return absl::StrCat("[", absl::StrJoin(index, ", "), "]");
 }
 
-class OutputJudge {
+class OutputVerifier {
  public:
-  OutputJudge(const ReferenceView& expected, const char* data, double factor,
-              bool zero_signs_free)
+  OutputVerifier(const ReferenceView& expected, const char* data, double factor,
+                 bool zero_signs_free)
       : expected_(expected),
         data_(data),
         factor_(factor),
         zero_signs_free_(zero_signs_free) {}
 
-  void JudgeFloat(int64_t position, int64_t offset) {
+  void VerifyFloat(int64_t position, int64_t offset) {
     const double r = expected_.value[position],
                  e = expected_.bound.empty() ? 0 : expected_.bound[position];
     const double y = ReadFloat(expected_.dtype, data_, offset);
@@ -126,7 +126,7 @@ class OutputJudge {
       result_.largest_error = share;
   }
 
-  void JudgeInteger(int64_t position, int64_t offset) {
+  void VerifyInteger(int64_t position, int64_t offset) {
     const double e = expected_.bound.empty() ? 0 : expected_.bound[position];
     const int64_t y = ReadInteger(expected_.dtype, data_, offset),
                   r = expected_.integer[position];
@@ -137,7 +137,7 @@ class OutputJudge {
     }
   }
 
-  OutputJudgement Take() {
+  OutputVerdict Take() {
     if (wrong_ > 1)
       absl::StrAppend(&result_.reason, "; ", wrong_, " elements are wrong");
     return std::move(result_);
@@ -157,26 +157,26 @@ class OutputJudge {
   const double factor_;
   const bool zero_signs_free_;
   int64_t wrong_ = 0;
-  OutputJudgement result_;
+  OutputVerdict result_;
 };
 
 }  // namespace
 
-OutputJudgement JudgeOutput(const ReferenceView& expected, const Layout& layout,
-                            const char* data, double bound_factor,
-                            bool zero_signs_free) {
-  OutputJudge judge(expected, data, bound_factor, zero_signs_free);
+OutputVerdict VerifyOutput(const ReferenceView& expected, const Layout& layout,
+                           const char* data, double bound_factor,
+                           bool zero_signs_free) {
+  OutputVerifier verify(expected, data, bound_factor, zero_signs_free);
   const PhysicalOffsets offsets(layout);
   if (IsFloat(expected.dtype)) {
     offsets.ForEach([&](int64_t position, int64_t offset) {
-      judge.JudgeFloat(position, offset);
+      verify.VerifyFloat(position, offset);
     });
   } else {
     offsets.ForEach([&](int64_t position, int64_t offset) {
-      judge.JudgeInteger(position, offset);
+      verify.VerifyInteger(position, offset);
     });
   }
-  return judge.Take();
+  return verify.Take();
 }
 
 }  // namespace tilewright::measure

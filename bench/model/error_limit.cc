@@ -1,4 +1,4 @@
-#include "bench/model/judge.h"
+#include "bench/model/error_limit.h"
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
@@ -45,16 +45,16 @@ absl::StatusOr<double> ModelErrorLimit(const std::string& data_folder,
   return 4 * class_error;
 }
 
-absl::StatusOr<PeerJudgement> ReadJudgement(const std::string& data_folder) {
-  const std::string path = absl::StrCat(data_folder, "/judge.json");
+absl::StatusOr<PeerError> ReadPeerError(const std::string& data_folder) {
+  const std::string path = absl::StrCat(data_folder, "/peer_error.json");
   TW_ASSIGN_OR_RETURN(const std::string json, ReadFile(path, 1 << 16));
-  PeerJudgement judgement;
-  judgement.version = Field(json, "onnxruntime_version");
-  TW_ASSIGN_OR_RETURN(judgement.peer_error,
+  PeerError verdict;
+  verdict.version = Field(json, "onnxruntime_version");
+  TW_ASSIGN_OR_RETURN(verdict.peer_error,
                       Number(path, json, "onnxruntime_error"));
-  TW_ASSIGN_OR_RETURN(judgement.error_limit,
-                      ModelErrorLimit(data_folder, judgement.peer_error));
-  return judgement;
+  TW_ASSIGN_OR_RETURN(verdict.error_limit,
+                      ModelErrorLimit(data_folder, verdict.peer_error));
+  return verdict;
 }
 
 }  // namespace tilewright::bench

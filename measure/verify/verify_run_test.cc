@@ -1,4 +1,4 @@
-#include "measure/verify/judge_run.h"
+#include "measure/verify/verify_run.h"
 
 #include <cmath>
 #include <string>
@@ -65,11 +65,11 @@ void RunChain(const TensorGraph& graph, Values& inputs, Values& observed) {
   }
 }
 
-class JudgeRunTest : public testing::Test {
+class VerifyRunTest : public testing::Test {
  protected:
   void SetUp() override { RunChain(graph_, inputs_, observed_); }
-  absl::StatusOr<RunJudgement> Judge() {
-    return JudgeRun(graph_, inputs_, observed_, {});
+  absl::StatusOr<RunVerdict> Verify() {
+    return VerifyRun(graph_, inputs_, observed_, {});
   }
   float& Element(const std::string& name, int64_t i) {
     return observed_[Id(graph_, name)].as<float>()[i];
@@ -79,78 +79,78 @@ class JudgeRunTest : public testing::Test {
   Values inputs_, observed_;
 };
 
-TEST_F(JudgeRunTest, WhatWasComputedIsRight) {
-  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement judgement, Judge());
-  EXPECT_EQ(judgement.reason, "");
-  EXPECT_EQ(judgement.tensors, kLayers);
-  EXPECT_EQ(judgement.elements, kLayers * kSize);
-  EXPECT_EQ(judgement.unjudged, 0);
-  EXPECT_GT(judgement.largest_error, 0);
-  EXPECT_LE(judgement.largest_error, judgement.limit);
-  EXPECT_EQ(judgement.limit, 4);
-  EXPECT_EQ(judgement.worst.substr(0, 1), "T");
+TEST_F(VerifyRunTest, WhatWasComputedIsRight) {
+  TW_ASSERT_OK_AND_ASSIGN(const RunVerdict verdict, Verify());
+  EXPECT_EQ(verdict.reason, "");
+  EXPECT_EQ(verdict.tensors, kLayers);
+  EXPECT_EQ(verdict.elements, kLayers * kSize);
+  EXPECT_EQ(verdict.unverified, 0);
+  EXPECT_GT(verdict.largest_error, 0);
+  EXPECT_LE(verdict.largest_error, verdict.limit);
+  EXPECT_EQ(verdict.limit, 4);
+  EXPECT_EQ(verdict.worst.substr(0, 1), "T");
 }
 
-TEST_F(JudgeRunTest, AnErrorIsToldWhereItArises) {
+TEST_F(VerifyRunTest, AnErrorIsToldWhereItArises) {
   Element("T7", 3) += 1e-3F;
-  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement judgement, Judge());
-  EXPECT_THAT(judgement.reason, HasSubstr("'T7'"));
-  EXPECT_THAT(judgement.reason, HasSubstr("[3]"));
-  EXPECT_GT(judgement.largest_error, judgement.limit);
-  EXPECT_EQ(judgement.worst, "T7");
+  TW_ASSERT_OK_AND_ASSIGN(const RunVerdict verdict, Verify());
+  EXPECT_THAT(verdict.reason, HasSubstr("'T7'"));
+  EXPECT_THAT(verdict.reason, HasSubstr("[3]"));
+  EXPECT_GT(verdict.largest_error, verdict.limit);
+  EXPECT_EQ(verdict.worst, "T7");
 }
 
-TEST_F(JudgeRunTest, BoundsStayThoseOfAKernelHoweverDeepTheModelIs) {
+TEST_F(VerifyRunTest, BoundsStayThoseOfAKernelHoweverDeepTheModelIs) {
   const float right = Element("T11", 0);
   Element("T11", 0) *= 1 + 3e-5F;
-  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement narrow, Judge());
+  TW_ASSERT_OK_AND_ASSIGN(const RunVerdict narrow, Verify());
   EXPECT_THAT(narrow.reason, HasSubstr("'T11'"));
   // Where nothing between is observed, bounds are those of all layers.
   HostTensor last = observed_[Id(graph_, "T11")];
   observed_ = {{Id(graph_, "T11"), last}};
-  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement wide, Judge());
+  TW_ASSERT_OK_AND_ASSIGN(const RunVerdict wide, Verify());
   EXPECT_EQ(wide.reason, "");
   EXPECT_EQ(wide.tensors, 1);
   EXPECT_EQ(wide.wide, kSize);
   EXPECT_EQ(narrow.wide, 0);
   // What is far off shows still.
   Element("T11", 0) = 2 * right + 1;
-  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement far, Judge());
+  TW_ASSERT_OK_AND_ASSIGN(const RunVerdict far, Verify());
   EXPECT_THAT(far.reason, HasSubstr("of the largest value"));
 }
 
-TEST_F(JudgeRunTest, AResultThatReachesTheWrongReaderShows) {
+TEST_F(VerifyRunTest, AResultThatReachesTheWrongReaderShows) {
   // As if T5 had read X: every sum is right, of the wrong terms.
   observed_[Id(graph_, "T5")] = observed_[Id(graph_, "T0")];
-  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement judgement, Judge());
-  EXPECT_THAT(judgement.reason, HasSubstr("'T5'"));
+  TW_ASSERT_OK_AND_ASSIGN(const RunVerdict verdict, Verify());
+  EXPECT_THAT(verdict.reason, HasSubstr("'T5'"));
 }
 
-TEST_F(JudgeRunTest, LessExactClassesHaveWiderBounds) {
+TEST_F(VerifyRunTest, LessExactClassesHaveWiderBounds) {
   Element("T7", 3) *= 1 + 1e-3F;
-  JudgeRunOptions options;
+  VerifyRunOptions options;
   options.unit = 0x1p-9;
-  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement judgement,
-                          JudgeRun(graph_, inputs_, observed_, options));
-  EXPECT_EQ(judgement.reason, "");
+  TW_ASSERT_OK_AND_ASSIGN(const RunVerdict verdict,
+                          VerifyRun(graph_, inputs_, observed_, options));
+  EXPECT_EQ(verdict.reason, "");
   options = {};
   options.bound_scale = 16;
-  TW_ASSERT_OK_AND_ASSIGN(const RunJudgement scaled,
-                          JudgeRun(graph_, inputs_, observed_, options));
+  TW_ASSERT_OK_AND_ASSIGN(const RunVerdict scaled,
+                          VerifyRun(graph_, inputs_, observed_, options));
   EXPECT_EQ(scaled.limit, 64);
 }
 
-TEST_F(JudgeRunTest, WhatIsMissingOrDoesNotFitIsAnError) {
+TEST_F(VerifyRunTest, WhatIsMissingOrDoesNotFitIsAnError) {
   Values without = observed_;
   without.erase(Id(graph_, "T11"));
-  EXPECT_THAT(JudgeRun(graph_, inputs_, without, {}).status(),
+  EXPECT_THAT(VerifyRun(graph_, inputs_, without, {}).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("no value for 'T11'")));
-  EXPECT_THAT(JudgeRun(graph_, {}, observed_, {}).status(),
+  EXPECT_THAT(VerifyRun(graph_, {}, observed_, {}).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("no value for 'X'")));
   observed_[Id(graph_, "T2")] = HostTensor(DType::kFloat32, {kSize + 1});
-  EXPECT_THAT(Judge().status(),
+  EXPECT_THAT(Verify().status(),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'T2'")));
 }
 
