@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/fingerprint.h"
 #include "compiler/zero_fill.h"
-#include "tilegraph/ir/buffer_plan.h"
+#include "tilegraph/ir/arena.h"
 #include "tilegraph/rewrite/bands.h"
 #include "tilegraph/rewrite/winograd.h"
 

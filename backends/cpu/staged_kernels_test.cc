@@ -98,7 +98,7 @@ TEST(StagedKernelsTest, SoftmaxThatFollowsBlocksOfKeysIsRightForHardRows) {
         lowering::StagedCase(staged, runner->spec(), batch.size());
     ASSERT_TRUE(made.ok()) << step << ": " << made.status();
     if (step > 0 && step < 40)
-      EXPECT_NE(made->tree.ToString().find("repaired"), std::string::npos);
+      EXPECT_NE(made->tree.ToString().find("rescaled"), std::string::npos);
     const absl::Status set = SetHardRows(*made, 40);
     ASSERT_TRUE(set.ok()) << set;
     batch.push_back(*std::move(made));

@@ -111,7 +111,7 @@ OperationCounts CountOperations(const sketch::Block& block) {
   for (const Expr& combined : block.combiner->Combine(before, step)) {
     Count(combined, counts);
   }
-  if (block.repair) Count(block.repair, counts);
+  if (block.rescaling) Count(block.rescaling, counts);
   return counts;
 }
 

@@ -28,7 +28,7 @@ struct OperationCounts {
   double FloatOperations() const;
 };
 
-// Of a step of the block: body, combiner, repair.
+// Of a step of the block: body, combiner, rescaling.
 OperationCounts CountOperations(const sketch::Block& block);
 
 }  // namespace tilewright::costmodel

@@ -100,7 +100,7 @@ class BlockReader {
       }
     }
     for (const Expr& body : block.body) AddLoads(body);
-    if (block.repair) AddLoads(block.repair);
+    if (block.rescaling) AddLoads(block.rescaling);
   }
 
   Statement Read() const {

@@ -7,7 +7,7 @@
 //          for graphs that clip (max or min of values): no float is below zero,
 //          so that no term of a sum hides behind a clipped output; reals, where
 //          they are clipped from above too, such that nothing is
-//          (clip_spreads.h)
+//          (values_inside_clips.h)
 //
 // Values that are read as indices come from the valid range of what they index.
 // Values that reach a logarithm, a square root, a divisor or the base of a

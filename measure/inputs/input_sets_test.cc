@@ -12,8 +12,8 @@
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "measure/inputs/clip_spreads.h"
-#include "measure/inputs/planted_picks.h"
+#include "measure/inputs/adversarial_selections.h"
+#include "measure/inputs/values_inside_clips.h"
 #include "measure/testing/test_kernels.h"
 #include "tilegraph/reference/reference.h"
 #include "tilegraph/text/text_form.h"
@@ -94,10 +94,10 @@ TEST(InputSetsTest, IndicesAreValidAndTurnsHoldTheirExtremes) {
     EXPECT_LT(index, 11);
   }
   ASSERT_EQ(NumTurns(graph), 2);
-  PlantPicks(graph, 0, 4, random, set);
+  PlaceSelections(graph, 0, 4, random, set);
   for (const int64_t index : set.at(indices).as<int64_t>())
     EXPECT_EQ(index, 10);
-  PlantPicks(graph, 1, 4, random, set);
+  PlaceSelections(graph, 1, 4, random, set);
   for (const int64_t index : set.at(indices).as<int64_t>()) EXPECT_EQ(index, 0);
 }
 
@@ -127,7 +127,7 @@ double ClippedShare(const TensorGraph& graph, const InputSet& inputs) {
   return static_cast<double>(clipped) / static_cast<double>(all);
 }
 
-TEST(ClipSpreadsTest, NearlyNothingIsClippedHoweverOften) {
+TEST(ValuesInsideClipsTest, NearlyNothingIsClippedHoweverOften) {
   const TensorGraph graph = Graph(R"(
       X: f32[40, 16] = placeholder
       A: f32[16, 100] = placeholder
@@ -150,7 +150,7 @@ TEST(ClipSpreadsTest, NearlyNothingIsClippedHoweverOften) {
 }
 
 // The sum is near the middle of 0..6 also where its data come from a padding.
-TEST(ClipSpreadsTest, PaddingsDoNotHideWhatDataAreDrawnAs) {
+TEST(ValuesInsideClipsTest, PaddingsDoNotHideWhatDataAreDrawnAs) {
   const TensorGraph graph = Graph(R"(
       X: f32[40, 14] = placeholder
       A: f32[16, 50] = placeholder
@@ -172,13 +172,13 @@ TEST(ClipSpreadsTest, PaddingsDoNotHideWhatDataAreDrawnAs) {
 
 // Over the turns, every step of the selection is where some output's winner
 // stands, for every output.
-TEST(PlantedPicksTest, EveryStepWinsForEveryOutput) {
+TEST(AdversarialSelectionsTest, EveryStepWinsForEveryOutput) {
   const TensorGraph graph = TestWorkload("argmax").graph;
   std::vector<std::vector<bool>> won(9, std::vector<bool>(33, false));
   for (int turn = 0; turn < NumTurns(graph); ++turn) {
     Random random(turn);
     InputSet set = DrawExactSet(graph, 8, random);
-    PlantPicks(graph, turn, 17, random, set);
+    PlaceSelections(graph, turn, 17, random, set);
     TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
                             EvaluateReference(graph, set, {}));
     for (int row = 0; row < 9; ++row)
@@ -192,11 +192,11 @@ TEST(PlantedPicksTest, EveryStepWinsForEveryOutput) {
 
 // The winner of a softmax overflows alone, and most of the others do not vanish
 // beside it.
-TEST(PlantedPicksTest, OthersOfASoftmaxAreNotZero) {
+TEST(AdversarialSelectionsTest, OthersOfASoftmaxAreNotZero) {
   const TensorGraph graph = TestWorkload("softmax").graph;
   Random random(1);
   InputSet set = DrawRealSet(graph, random);
-  PlantPicks(graph, 0, kOverflowMargin, random, set);
+  PlaceSelections(graph, 0, kOverflowMargin, random, set);
   TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
                           EvaluateReference(graph, set, {}));
   int rows = 0;
@@ -209,7 +209,7 @@ TEST(PlantedPicksTest, OthersOfASoftmaxAreNotZero) {
   EXPECT_GE(rows, 2);
 }
 
-TEST(PlantedPicksTest, GraphsThatPickNothingNeedNoTurns) {
+TEST(AdversarialSelectionsTest, GraphsThatPickNothingNeedNoTurns) {
   EXPECT_EQ(NumTurns(TestWorkload("gemm").graph), 0);
   EXPECT_EQ(NumTurns(TestWorkload("maxpool").graph), 9 + 2);
 }

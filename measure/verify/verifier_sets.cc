@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
 #include "base/status_macros.h"
-#include "measure/inputs/clip_spreads.h"
+#include "measure/inputs/adversarial_selections.h"
 #include "measure/inputs/hard_inputs.h"
-#include "measure/inputs/planted_picks.h"
+#include "measure/inputs/values_inside_clips.h"
 #include "measure/verify/interpreter_check.h"
 #include "measure/verify/unbounded_share.h"
 #include "measure/verify/verifier.h"
@@ -89,8 +89,8 @@ absl::StatusOr<bool> Verifier::AddExactSet(int turn) {
             {}};
     if (turn == kPositive) MakePositive(set.inputs);
     if (turn >= 0)
-      PlantPicks(graph_, turn, 2.0 * static_cast<double>(largest) + 1, random,
-                 set.inputs);
+      PlaceSelections(graph_, turn, 2.0 * static_cast<double>(largest) + 1,
+                      random, set.inputs);
     FillKnownZeros(zeros_, set.inputs);
     ReferenceOptions reference;
     reference.exact = true;
@@ -119,8 +119,9 @@ absl::Status Verifier::AddRealSet(int turn) {
           {}};
   if (turn == kPositive && !inside) MakePositive(set.inputs);
   if (turn >= 0)
-    PlantPicks(graph_, turn, HasExponential(graph_) ? kOverflowMargin : kMargin,
-               random, set.inputs);
+    PlaceSelections(graph_, turn,
+                    HasExponential(graph_) ? kOverflowMargin : kMargin, random,
+                    set.inputs);
   if (turn == kOutOfRange) PlantIndicesOutOfRange(graph_, random, set.inputs);
   if (turn <= kWide) {
     WidenRows(graph_, kWide - turn, random, set.inputs);

@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "sketch/fused/stage_workload.h"
-#include "sketch/replay/rolling_repair.h"
+#include "sketch/replay/online_reduction.h"
 #include "sketch/tree/tree_edit.h"
 #include "tilegraph/analysis/row_space.h"
 #include "tilegraph/decision/space.h"
@@ -86,7 +86,7 @@ class RowsWriter {
       }
       if (part.kind == Kind::kReduction) {
         TW_RETURN_IF_ERROR(CutPartial(part, partial_.at(part.tensor)));
-        for (const char* suffix : {".before", ".repair", ".now"}) {
+        for (const char* suffix : {".before", ".rescaling", ".now"}) {
           if (!FindBlock(place_.replayer.tree(), name + suffix).empty())
             TW_RETURN_IF_ERROR(CutRow(part, name + suffix));
         }

@@ -56,13 +56,13 @@ TEST(StagedOutputsTest, OutputsMayHaveZerosAroundThem) {
   Checked(GiveOut(Pointwise(5, 6, {16, 32, 24}), {0}, true), {1, 24, 2, 6});
 }
 
-// A softmax that others read is computed whole: nothing repairs it later.
+// A softmax that others read is computed whole: nothing rescales it later.
 TEST(StagedOutputsTest, RowsGivenOutDoNotFollowBlocks) {
   StagedWorkload staged = Attention(2, 10, 40, 16);
   staged.plan.stages.back().reduce_step = 8;
-  EXPECT_THAT(Checked(staged, {1, 4, 16}), HasSubstr("repaired"));
+  EXPECT_THAT(Checked(staged, {1, 4, 16}), HasSubstr("rescaled"));
   EXPECT_THAT(Checked(GiveOut(staged, {1}), {1, 4, 16}),
-              Not(HasSubstr("repaired")));
+              Not(HasSubstr("rescaled")));
 }
 
 // Every task would write all of t2.

@@ -85,7 +85,7 @@ TEST(StagedScheduleTest, SoftmaxFollowsBlocksOfKeys) {
   StagedWorkload staged = Attention(2, 9, 40, 16, true);
   staged.plan.stages[3].reduce_step = 16;
   const std::string text = Checked(staged, {2, 4, 16});
-  EXPECT_THAT(text, HasSubstr("repaired"));
+  EXPECT_THAT(text, HasSubstr("rescaled"));
   EXPECT_THAT(text, HasSubstr("t2: f32 scratch (2, 4, 16)"));  // scores
   staged.plan.tile = {2, 4, 16};
   const auto schedule =
@@ -106,11 +106,11 @@ TEST(StagedScheduleTest, SoftmaxFollowsBlocksOfKeys) {
   EXPECT_EQ(*same, *schedule);
 }
 
-TEST(StagedScheduleTest, RowsWithoutRepairStayWhole) {
+TEST(StagedScheduleTest, RowsWithoutRescalingStayWhole) {
   // The steps of a norm's variance hang on a mean, not on a greatest value.
   StagedWorkload staged = TokenMlp(20, 24, 48);
   staged.plan.stages[1].reduce_step = 8;
-  EXPECT_THAT(Checked(std::move(staged), {8, 24}), Not(HasSubstr("repaired")));
+  EXPECT_THAT(Checked(std::move(staged), {8, 24}), Not(HasSubstr("rescaled")));
 }
 
 TEST(StagedScheduleTest, BlocksInBlocks) {

@@ -118,9 +118,9 @@ absl::StatusOr<Results> ApplyCacheWrite(Replayer& replayer,
   if (!block.combiner)
     return absl::InvalidArgumentError(
         absl::StrCat(block.name, " is no reduction"));
-  if (block.repair)
+  if (block.rescaling)
     return absl::InvalidArgumentError(
-        absl::StrCat(block.name, " is repaired where it is"));
+        absl::StrCat(block.name, " is rescaled where it is"));
   if (block.dst.size() != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("the accumulators of ", block.name,

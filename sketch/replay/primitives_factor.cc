@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "sketch/replay/online_reduction.h"
 #include "sketch/replay/replayer.h"
-#include "sketch/replay/rolling_repair.h"
 #include "sketch/tree/block_nest.h"
 
 namespace tilewright::sketch {
@@ -20,7 +20,7 @@ absl::StatusOr<Results> ApplyFactorOut(Replayer& replayer,
   const bool sum = block.combiner &&
                    block.combiner->kind() == Combiner::Kind::kSum &&
                    !block.LeavesStepsOut() && block.intrinsic.empty() &&
-                   !block.repair && !block.rolling;
+                   !block.rescaling && !block.rolling;
   if (!sum || !HoldsWholeTensor(tree, tree.buffers[block.dst[0]]))
     return absl::InvalidArgumentError(
         absl::StrCat(block.name, " is no sum, or is placed already"));

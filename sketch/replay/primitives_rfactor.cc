@@ -153,7 +153,7 @@ absl::StatusOr<Results> ApplyRFactor(Replayer& replayer,
     return absl::InvalidArgumentError(absl::StrCat(
         "the order of ", node.block->name, "'s steps must not change"));
   }
-  if (node.block->repair)
+  if (node.block->rescaling)
     return absl::InvalidArgumentError(
         absl::StrCat("the steps of ", node.block->name, " have an order"));
   if (!node.block->intrinsic.empty())

@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "sketch/replay/repaired_sums.h"
+#include "sketch/replay/online_reduction.h"
 #include "sketch/replay/replayer.h"
-#include "sketch/replay/rolling_repair.h"
+#include "sketch/replay/rescaled_sums.h"
 #include "sketch/tree/block_nest.h"
 #include "sketch/tree/block_region.h"
 
@@ -38,7 +38,7 @@ class Update {
     Remove(tree_, FindBlock(tree_, block_.name));
     MakePartial();
     if (!readers_.empty()) {
-      TW_ASSIGN_OR_RETURN(repair_, RepairSums(tree_, Running()));
+      TW_ASSIGN_OR_RETURN(rescaling_, RescaleSums(tree_, Running()));
     }
     Insert();
     return Results{HandleValue::OfBlock(partial_.name)};
@@ -137,7 +137,7 @@ class Update {
     const Expr now = Expr::Load(result_, dtype, axes);
     std::vector<NodePtr> nests;
     nests.push_back(NestOverRegion(tree_, partial_, partial_held_, {}));
-    if (repair_.rule != nullptr) {
+    if (rescaling_.rule != nullptr) {
       const auto scratch = [&](const char* suffix) {
         return AddScratch(tree_, tree_.buffers[result_].name + suffix, dtype,
                           held_);
@@ -160,9 +160,10 @@ class Update {
                            extent_ * other_steps_};
       add(".before", before, now);
       nests.push_back(Total());
-      if (repair_.rule->counts) CountSteps(nests, progress);
-      add(".repair", repair_.correction, repair_.rule->correction(progress));
-      add(".now", reference, repair_.rule->reference(progress));
+      if (rescaling_.rule->counts) CountSteps(nests, progress);
+      add(".rescaling", rescaling_.correction,
+          rescaling_.rule->correction(progress));
+      add(".now", reference, rescaling_.rule->reference(progress));
     } else {
       nests.push_back(Total());
     }
@@ -241,7 +242,7 @@ class Update {
   std::vector<HeldDim> held_, partial_held_;
   std::vector<std::string> readers_;  // in the loop
   Block partial_;
-  Repair repair_;
+  Rescaling rescaling_;
   int64_t other_steps_ = 1;  // along the axes that are not split
 };
 
@@ -260,7 +261,7 @@ absl::StatusOr<Results> ApplyRollingUpdate(Replayer& replayer,
     return absl::InvalidArgumentError(absl::StrCat(block.name, what));
   };
   if (!block.combiner || block.combiner->arity() != 1 ||
-      block.LeavesStepsOut() || block.repair || !block.intrinsic.empty() ||
+      block.LeavesStepsOut() || block.rescaling || !block.intrinsic.empty() ||
       block.rolling)
     return refused(" is no reduction of one value");
   if (tree.buffers[block.dst[0]].level == MemLevel::kGlobal ||

@@ -52,7 +52,7 @@ absl::StatusOr<Results> ApplySkipZeros(Replayer& replayer,
   TW_ASSIGN_OR_RETURN(const Path path, replayer.FindBlockOf(args.operands[0]));
   Block& block = *path.back().node().block;
   if (!block.combiner || block.combiner->kind() != Combiner::Kind::kSum ||
-      block.body.size() != 1 || block.nonzero || block.repair ||
+      block.body.size() != 1 || block.nonzero || block.rescaling ||
       !block.intrinsic.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(block.name, " is no plain sum"));

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
-#include "sketch/replay/rolling_repair.h"
+#include "sketch/replay/online_reduction.h"
 #include "sketch/rules/row_decisions.h"
 #include "sketch/rules/shared/group_chain.h"
 #include "sketch/rules/shared/output_tiles.h"
@@ -54,7 +54,7 @@ std::optional<Parts> FindParts(const RowBlocks& blocks) {
 }
 
 // Whether the sum follows the other one, as far as the graph tells.
-bool HasRepair(const TensorGraph& graph, const Parts& parts) {
+bool HasRescaling(const TensorGraph& graph, const Parts& parts) {
   const Compute& a = graph.tensor(parts.first->tensor).compute;
   const Compute& b = graph.tensor(parts.second->tensor).compute;
   const size_t spatial = a.axes.size(), first = b.axes.size();
@@ -84,9 +84,9 @@ bool HasRepair(const TensorGraph& graph, const Parts& parts) {
     }
     return Matches(value, x, bound);
   };
-  return FindRepairRule(*a.combiner, *b.combiner,
-                        InlinedBody(graph, parts.second->tensor)[0],
-                        parts.first->tensor, steps, reduces) != nullptr;
+  return FindRescaling(*a.combiner, *b.combiner,
+                       InlinedBody(graph, parts.second->tensor)[0],
+                       parts.first->tensor, steps, reduces) != nullptr;
 }
 
 // Steps of a block along the outermost axis of a row: the longest that stays in
@@ -249,7 +249,7 @@ bool WriteOnePassRows(const Workload& workload, const DeviceSpec& spec,
   if (!parts) return false;
   const RowBlock& sum = *parts->second;
   const int64_t extent = sum.inner[0].extent;
-  if (extent == 1 || !HasRepair(workload.graph, *parts)) return false;
+  if (extent == 1 || !HasRescaling(workload.graph, *parts)) return false;
   const bool one = place.decider.DecideNumber(
                        "passes", Space::OneOf({"one", "two"}), [] { return 1; },
                        Bits::kMayChange) == 0;

@@ -18,7 +18,7 @@
 namespace tilewright::sketch {
 
 // Decides how many passes a group of that kind takes: two sums, one of them
-// repaired when the other grows, values of a row, and an elementwise block over
+// rescaled when the other grows, values of a row, and an elementwise block over
 // rows in the end. False, and nothing written, if it takes two, is of another
 // kind or a stage.
 bool WriteOnePassRows(const Workload& workload, const DeviceSpec& spec,

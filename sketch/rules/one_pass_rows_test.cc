@@ -73,7 +73,7 @@ std::string Checked(const Workload& workload, int64_t block_steps,
 }
 
 TEST(OnePassRowsTest, TheVarianceFollowsTheMean) {
-  EXPECT_THAT(Checked(LayerNorm(3, 96), 32), HasSubstr("repaired"));
+  EXPECT_THAT(Checked(LayerNorm(3, 96), 32), HasSubstr("rescaled"));
   Checked(LayerNorm(1, 100), 40);  // the last block is shorter
   Checked(LayerNorm(2, 3), 1);
   Checked(LayerNorm(2, 131), 130);
@@ -81,7 +81,7 @@ TEST(OnePassRowsTest, TheVarianceFollowsTheMean) {
 }
 
 TEST(OnePassRowsTest, PlanesAreTakenInRows) {
-  EXPECT_THAT(Checked(InstanceNorm(3, 8, 16), 2), HasSubstr("repaired"));
+  EXPECT_THAT(Checked(InstanceNorm(3, 8, 16), 2), HasSubstr("rescaled"));
   Checked(InstanceNorm(1, 7, 5), 2);
   Checked(InstanceNorm(2, 5, 49), 1);
   Checked(InstanceNorm(2, 6, 20, /*halves=*/true), 2);
@@ -89,23 +89,23 @@ TEST(OnePassRowsTest, PlanesAreTakenInRows) {
 
 TEST(OnePassRowsTest, TheSumOfExponentialsFollowsTheMaximum) {
   EXPECT_THAT(Checked(MakeRows(RowFamily::kLogSoftmax, 3, 96), 32),
-              HasSubstr("repaired"));
+              HasSubstr("rescaled"));
   Checked(MakeRows(RowFamily::kLogSoftmax, 2, 50), 20);
 }
 
 TEST(OnePassRowsTest, ExponentialsThatAreRecomputedNeedNoBufferOfARow) {
   const Workload softmax = MakeRows(RowFamily::kSoftmax, 3, 96);
   EXPECT_THAT(Checked(softmax, 40, {{"intermediate.2", "recomputed"}}),
-              HasSubstr("repaired"));
+              HasSubstr("rescaled"));
 }
 
-TEST(OnePassRowsTest, TwoPassesArePreferredWhereThereIsARepair) {
+TEST(OnePassRowsTest, TwoPassesArePreferredWhereThereIsARescaling) {
   EXPECT_TRUE(MayBeOne(LayerNorm(3, 96)));
   EXPECT_TRUE(MayBeOne(InstanceNorm(3, 8, 16)));
   EXPECT_TRUE(MayBeOne(MakeRows(RowFamily::kLogSoftmax, 3, 96)));
 }
 
-TEST(OnePassRowsTest, WhatHasNoRepairTakesTwo) {
+TEST(OnePassRowsTest, WhatHasNoRescalingTakesTwo) {
   // This one's A is no mean: the sum is divided by 7.
   EXPECT_FALSE(MayBeOne(MakeRows(RowFamily::kLayerNorm, 3, 96)));
   for (const RowFamily family :

@@ -83,8 +83,8 @@ enum class Primitive : uint8_t {
   // reduction, serial loop that reduces another one block by block; factors
   // [blocks, steps of a block] of its first axis -> block of a block's
   // result, T.rf. It is reduced in that loop before what reads it
-  // there; sums of the loop that read it are repaired when it changes
-  // (rolling_repair.h). Readers first; what it reads is placed later
+  // there; sums of the loop that read it are rescaled when it changes
+  // (online_reduction.h). Readers first; what it reads is placed later
   kRollingUpdate,
   // block, serial loop that it was computed at: an iteration computes what the
   // one before has not, and the block's buffers keep the rest (one axis moves

@@ -119,9 +119,9 @@ absl::StatusOr<std::map<int, Region>> NeededRegions(
   };
   for (const Expr& body : block.body) {
     compute.body.push_back(over_ids(body));
-    if (block.repair)
-      compute.body.back() =
-          Expr::Make(Op::kAdd, {compute.body.back(), over_ids(block.repair)});
+    if (block.rescaling)
+      compute.body.back() = Expr::Make(
+          Op::kAdd, {compute.body.back(), over_ids(block.rescaling)});
     if (!block.guard) continue;
     Expr& guarded = compute.body.back();
     const DType dtype = guarded.dtype();

@@ -74,8 +74,8 @@ void AppendBlock(const Block& block, const std::string& indent,
   if (block.guard) absl::StrAppend(&out, " where ", block.guard.ToString());
   if (block.nonzero)
     absl::StrAppend(&out, " nonzero where ", block.nonzero.ToString());
-  if (block.repair)
-    absl::StrAppend(&out, " repaired ", block.repair.ToString());
+  if (block.rescaling)
+    absl::StrAppend(&out, " rescaled ", block.rescaling.ToString());
   if (!block.intrinsic.empty())
     absl::StrAppend(&out, " intrinsic ", block.intrinsic);
   absl::StrAppend(&out, "\n", indent, "  at ");

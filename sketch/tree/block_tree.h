@@ -106,7 +106,7 @@ struct Block {
   // Of a reduction with one component: what its result so far is made before
   // each step, over the axes; it loads dst itself at the element's own place.
   // Empty: it stays.
-  Expr repair;
+  Expr rescaling;
   // A buffer that the block reads inside a loop that still reduces into it, as
   // far as that has come (rolling_update); -1: none.
   int running = -1;

@@ -255,8 +255,8 @@ class Machine {
       DType dtype = block.combiner->component_dtype(static_cast<int>(c));
       a.push_back(Side(0, static_cast<int>(c), dtype));
       b.push_back(Side(1, static_cast<int>(c), dtype));
-      if (block.repair) {
-        TW_ASSIGN_OR_RETURN(sides_[0][c], Evaluate(block.repair));
+      if (block.rescaling) {
+        TW_ASSIGN_OR_RETURN(sides_[0][c], Evaluate(block.rescaling));
       } else {
         TW_ASSIGN_OR_RETURN(sides_[0][c], Read(block.dst[c], block.dst_index));
       }

@@ -89,7 +89,7 @@ class ShapeVerifier {
     if (block.body.size() != arity || block.dst.size() != arity)
       return Fault(block.name, "has not one body and buffer per component");
     TW_RETURN_IF_ERROR(VerifyGuard(block, static_cast<int>(num_axes)));
-    TW_RETURN_IF_ERROR(VerifyRepair(block));
+    TW_RETURN_IF_ERROR(VerifyRescaling(block));
     if (block.dst_index.size() != block.axes.size())
       return Fault(block.name, "has not one index per dimension");
     TW_RETURN_IF_ERROR(VerifyBuffers(block, static_cast<int>(num_axes)));
@@ -114,13 +114,13 @@ class ShapeVerifier {
                 : Fault(block.name, "its guard is no condition on its axes");
   }
 
-  // A repair is of sums that loops carry block by block, at their own place.
-  static absl::Status VerifyRepair(const Block& block) {
-    if (!block.repair) return absl::OkStatus();
+  // A rescaling is of sums that loops carry block by block, at their own place.
+  static absl::Status VerifyRescaling(const Block& block) {
+    if (!block.rescaling) return absl::OkStatus();
     if (!block.combiner || block.dst.size() != 1 || !block.intrinsic.empty())
-      return Fault(block.name, "repairs what is no reduction of one value");
+      return Fault(block.name, "rescales what is no reduction of one value");
     bool fits = true;
-    Visit(block.repair, [&](const Expr& e) {
+    Visit(block.rescaling, [&](const Expr& e) {
       fits &=
           e.op() != Op::kVar ||
           (e.var_id() >= 0 && e.var_id() < static_cast<int>(block.axes.size()));
@@ -129,7 +129,7 @@ class ShapeVerifier {
         fits &= e.operand(static_cast<int>(i)) == block.dst_index[i];
     });
     return fits ? absl::OkStatus()
-                : Fault(block.name, "its repair is not one of each element");
+                : Fault(block.name, "its rescaling is not one of each element");
   }
 
   absl::Status VerifyBuffers(const Block& block, int num_axes) {

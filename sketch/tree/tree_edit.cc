@@ -184,8 +184,8 @@ std::vector<int> LoadedBuffers(const Block& block) {
     });
   };
   for (const Expr& body : block.body) add(body);
-  if (block.repair) {
-    add(block.repair);
+  if (block.rescaling) {
+    add(block.rescaling);
     buffers.erase(block.dst[0]);
   }
   return {buffers.begin(), buffers.end()};

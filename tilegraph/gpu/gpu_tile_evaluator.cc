@@ -10,7 +10,7 @@
 #include "tilegraph/gpu/block_threads.h"
 #include "tilegraph/gpu/extents.h"
 #include "tilegraph/gpu/shared_rows.h"
-#include "tilegraph/ir/buffer_plan.h"
+#include "tilegraph/ir/arena.h"
 
 namespace tilewright {
 namespace {

@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "tilegraph/reference/strip_machine.h"
-#include "tilegraph/reference/strip_program.h"
+#include "tilegraph/reference/bytecode.h"
+#include "tilegraph/reference/bytecode_interpreter.h"
 #include "tilegraph/reference/wide_vectors.h"
 
 namespace tilewright::measure::internal {
@@ -79,7 +79,7 @@ class ComputeTask {
     } else if (body[0].dtype() != tensor.dtype) {
       body[0] = Expr::Cast(tensor.dtype, body[0]);
     }
-    body_ = CompileStrips(body, loops_, source, unit);
+    body_ = CompileBytecode(body, loops_, source, unit);
     if (compute_.combiner && !IsSum()) CompileCombine(unit);
   }
 
@@ -143,7 +143,7 @@ class ComputeTask {
       }
     }
     combine_ =
-        CompileStrips(combiner.Combine(a, b), loops_, nullptr, unit, leaves);
+        CompileBytecode(combiner.Combine(a, b), loops_, nullptr, unit, leaves);
   }
   // Joining exact terms gives exact results.
   bool ExactFold() const {
@@ -203,10 +203,10 @@ class ComputeTask {
   }
 
   struct Worker {
-    Worker(const StripProgram& body, const StripProgram& combine,
+    Worker(const Bytecode& body, const Bytecode& combine,
            std::function<SourceData(int)> source)
         : body(body, source), combine(combine, nullptr) {}
-    StripMachine body, combine;
+    BytecodeInterpreter body, combine;
     std::vector<int64_t> axes;
     std::vector<double> sum, sum_bound, sum_abs;
     double magnitude = 0;
@@ -378,7 +378,7 @@ class ComputeTask {
   const std::map<TensorId, ReferenceTensor>& sources_;
   const ReferenceOptions& options_;
   const StripLoops loops_;
-  StripProgram body_, combine_;
+  Bytecode body_, combine_;
   std::vector<std::pair<int, int64_t>> outer_;  // axis, extent
 };
 

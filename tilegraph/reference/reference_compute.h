@@ -1,5 +1,5 @@
 // Internal to the reference: one compute, all its elements and their bounds, as
-// strips (strip_program.h) on several threads.
+// strips (bytecode.h) on several threads.
 #ifndef TILEWRIGHT_TILEGRAPH_REFERENCE_REFERENCE_COMPUTE_H_
 #define TILEWRIGHT_TILEGRAPH_REFERENCE_REFERENCE_COMPUTE_H_
 

@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 #include "tilegraph/analysis/access.h"
-#include "tilegraph/ir/buffer_plan.h"
+#include "tilegraph/ir/arena.h"
 #include "tilegraph/rewrite/band_boxes.h"
 #include "tilegraph/rewrite/bands.h"
 

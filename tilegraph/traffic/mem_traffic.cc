@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "tilegraph/ir/buffer_plan.h"
+#include "tilegraph/ir/arena.h"
 #include "tilegraph/traffic/cache_loops.h"
 
 namespace tilewright {

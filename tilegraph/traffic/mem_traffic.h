@@ -18,7 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
-#include "tilegraph/ir/buffer_plan.h"
+#include "tilegraph/ir/arena.h"
 #include "tilegraph/ir/layout.h"
 #include "tilegraph/traffic/tile_graph.h"
 #include "tilegraph/traffic/tile_work.h"

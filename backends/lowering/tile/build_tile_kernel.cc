@@ -81,7 +81,7 @@ class Builder {
         touched.insert(dst);
       }
       std::vector<Expr> bodies = node->block->body;
-      if (node->block->repair) bodies.push_back(node->block->repair);
+      if (node->block->rescaling) bodies.push_back(node->block->rescaling);
       for (const Expr& body : bodies) {
         Visit(body, [&](const Expr& e) {
           if (e.op() == Op::kLoad) touched.insert(e.source());
@@ -270,8 +270,8 @@ class Builder {
       }
       op.body.push_back(std::move(body));
     }
-    if (block.repair) {
-      Expr so_far = Bind(block, block.repair, {});
+    if (block.rescaling) {
+      Expr so_far = Bind(block, block.rescaling, {});
       TW_ASSIGN_OR_RETURN(so_far, Localise(so_far));
       op.body = block.combiner->Combine({so_far}, {op.body[0]});
       op.combiner = std::nullopt;

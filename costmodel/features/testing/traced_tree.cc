@@ -106,7 +106,7 @@ class Tracer {
       });
     };
     for (const Expr& body : block.body) loads(body);
-    if (block.repair) loads(block.repair);
+    if (block.rescaling) loads(block.rescaling);
     for (auto& [buffer, access] : traced.accesses) {
       access.places.resize(traced.steps);
     }

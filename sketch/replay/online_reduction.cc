@@ -1,4 +1,4 @@
-#include "sketch/replay/rolling_repair.h"
+#include "sketch/replay/online_reduction.h"
 
 #include <cmath>
 #include <limits>
@@ -34,7 +34,7 @@ Expr Zero(const Expr& like) { return Expr::Float(0, like.dtype()); }
 // so nothing overflows. Where all x so far are -inf, steps use 0 instead of A:
 // their terms are the zeros that they are for every later A, and what is NaN in
 // the rest stays. Where all x are -inf, exp(x - A) is NaN.
-constexpr RepairRule kExpOfDifference = {
+constexpr RescalingRule kExpOfDifference = {
     "exp(x - max x)",
     Op::kMul,
     [](const Progress& a) {
@@ -62,7 +62,7 @@ Expr Mul(Expr a, Expr b) {
 // f(x, A) = (x - A / n)², A the sum of all n x. Steps use the mean so far. What
 // is summed over n1 steps around their mean m1 is n1 · (m1 - m2)² more around
 // m2: never negative, so nothing cancels.
-constexpr RepairRule kSquareOfDifference = {
+constexpr RescalingRule kSquareOfDifference = {
     "(x - mean x)^2",
     Op::kAdd,
     [](const Progress& a) {
@@ -135,7 +135,7 @@ bool IsSquareOfDifference(
 
 }  // namespace
 
-const RepairRule* FindRepairRule(
+const RescalingRule* FindRescaling(
     const Combiner& a_combiner, const Combiner& b_combiner, const Expr& step,
     int a, int64_t steps,
     const std::function<bool(const Expr& x, const Expr& load)>& reduces) {

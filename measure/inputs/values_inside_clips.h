@@ -2,8 +2,8 @@
 // clip lies between its ends, nearly all of it. So a wrong element shows
 // however many clips follow each other, while with unit normals half of the
 // values are at an end.
-#ifndef TILEWRIGHT_MEASURE_INPUTS_CLIP_SPREADS_H_
-#define TILEWRIGHT_MEASURE_INPUTS_CLIP_SPREADS_H_
+#ifndef TILEWRIGHT_MEASURE_INPUTS_VALUES_INSIDE_CLIPS_H_
+#define TILEWRIGHT_MEASURE_INPUTS_VALUES_INSIDE_CLIPS_H_
 
 #include <map>
 
@@ -21,4 +21,4 @@ std::map<TensorId, Spread> SpreadsInsideClips(const TensorGraph& graph);
 
 }  // namespace tilewright::measure
 
-#endif  // TILEWRIGHT_MEASURE_INPUTS_CLIP_SPREADS_H_
+#endif  // TILEWRIGHT_MEASURE_INPUTS_VALUES_INSIDE_CLIPS_H_

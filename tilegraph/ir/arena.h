@@ -1,6 +1,6 @@
 // Best-fit placement of buffers with known lifetimes in one arena.
-#ifndef TILEWRIGHT_TILEGRAPH_IR_BUFFER_PLAN_H_
-#define TILEWRIGHT_TILEGRAPH_IR_BUFFER_PLAN_H_
+#ifndef TILEWRIGHT_TILEGRAPH_IR_ARENA_H_
+#define TILEWRIGHT_TILEGRAPH_IR_ARENA_H_
 
 #include <cstdint>
 #include <vector>
@@ -32,4 +32,4 @@ BufferPlacement PlaceBuffers(absl::Span<const BufferLifetime> buffers,
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_IR_BUFFER_PLAN_H_
+#endif  // TILEWRIGHT_TILEGRAPH_IR_ARENA_H_

@@ -3,8 +3,8 @@
 // may lie from it (running error analysis). A decision that rounding could turn
 // (a comparison, a floor) is carried on as a bound as large as what it would
 // change.
-#ifndef TILEWRIGHT_TILEGRAPH_REFERENCE_STRIP_MACHINE_H_
-#define TILEWRIGHT_TILEGRAPH_REFERENCE_STRIP_MACHINE_H_
+#ifndef TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_INTERPRETER_H_
+#define TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_INTERPRETER_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "tilegraph/reference/strip_ops.h"
-#include "tilegraph/reference/strip_program.h"
+#include "tilegraph/reference/bytecode.h"
+#include "tilegraph/reference/bytecode_ops.h"
 
 namespace tilewright::measure::internal {
 
@@ -25,10 +25,10 @@ struct SourceData {
   const double* bound = nullptr;
 };
 
-class StripMachine {
+class BytecodeInterpreter {
  public:
-  StripMachine(const StripProgram& program,
-               std::function<SourceData(int)> source);
+  BytecodeInterpreter(const Bytecode& program,
+                      std::function<SourceData(int)> source);
 
   // Valid until Run. Of a load: not to be written to.
   Lanes lanes(int reg) { return regs_[reg]; }
@@ -50,18 +50,18 @@ class StripMachine {
   }
 
  private:
-  void RunAffine(const StripInst& inst, absl::Span<const int64_t> axes,
+  void RunAffine(const BytecodeInst& inst, absl::Span<const int64_t> axes,
                  int strip_axis, int lanes);
-  void RunLoad(const StripInst& inst, absl::Span<const int64_t> axes,
+  void RunLoad(const BytecodeInst& inst, absl::Span<const int64_t> axes,
                int strip_axis, int lanes);
-  void RunGather(const StripInst& inst, absl::Span<const int64_t> axes,
+  void RunGather(const BytecodeInst& inst, absl::Span<const int64_t> axes,
                  int strip_axis, int lanes);
-  void RunSplat(const StripInst& inst);
-  void RunOp(const StripInst& inst, int lanes);
-  void Fetch(const StripInst& inst, int lane,
+  void RunSplat(const BytecodeInst& inst);
+  void RunOp(const BytecodeInst& inst, int lanes);
+  void Fetch(const BytecodeInst& inst, int lane,
              int64_t offset);  // -1: outside the source
 
-  const StripProgram& program_;
+  const Bytecode& program_;
   std::vector<double> floats_;
   std::vector<int64_t> integers_;
   std::vector<Lanes> own_;   // where each register has room
@@ -73,4 +73,4 @@ class StripMachine {
 
 }  // namespace tilewright::measure::internal
 
-#endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_STRIP_MACHINE_H_
+#endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_INTERPRETER_H_

@@ -1,4 +1,4 @@
-#include "sketch/replay/repaired_sums.h"
+#include "sketch/replay/rescaled_sums.h"
 
 #include <algorithm>
 #include <map>
@@ -18,15 +18,15 @@ namespace {
 bool IsPlainSum(const Block& block) {
   return block.combiner && block.combiner->kind() == Combiner::Kind::kSum &&
          block.combiner->arity() == 1 && !block.LeavesStepsOut() &&
-         block.intrinsic.empty() && !block.rolling && !block.repair;
+         block.intrinsic.empty() && !block.rolling && !block.rescaling;
 }
 
-class Repairer {
+class Rescaler {
  public:
-  Repairer(BlockTree& tree, const RunningResult& of) : tree_(tree), of_(of) {}
+  Rescaler(BlockTree& tree, const RunningResult& of) : tree_(tree), of_(of) {}
 
   // Finds the sums in the loop that hang on the result, and has them follow it.
-  absl::StatusOr<Repair> Run() {
+  absl::StatusOr<Rescaling> Run() {
     std::vector<std::string> names;
     for (const std::string& name : BlocksBelow(loop().body))
       names.push_back(name);
@@ -48,9 +48,9 @@ class Repairer {
         if (e.op() == Op::kLoad && e.source() == of_.buffer) load = e;
       });
       if (!load) continue;
-      TW_RETURN_IF_ERROR(RepairSum(step, body, load));
+      TW_RETURN_IF_ERROR(RescaleSum(step, body, load));
     }
-    return repair_;
+    return rescaling_;
   }
 
  private:
@@ -79,7 +79,7 @@ class Repairer {
   }
 
   // What maps of the loop make of a result that is not final is read there
-  // only, by sums that are repaired or by maps of which the same holds.
+  // only, by sums that are rescaled or by maps of which the same holds.
   absl::Status CheckReaders(const Block& map,
                             const std::vector<std::string>& below) {
     if (!Reads(map, of_.buffer)) return absl::OkStatus();
@@ -95,7 +95,7 @@ class Repairer {
   }
 
   // `step`: one block of steps of a sum; `body`: with maps inlined.
-  absl::Status RepairSum(Block& step, const Expr& body, const Expr& load) {
+  absl::Status RescaleSum(Block& step, const Expr& body, const Expr& load) {
     Block* total = nullptr;
     int readers = 0;
     ForEachBlock(tree_.roots, [&](Block& block) {
@@ -125,8 +125,8 @@ class Repairer {
       return same_block != bound.end() && same_block->second.op() == Op::kVar &&
              same_block->second.var_id() == blocks_axis;
     };
-    const RepairRule* rule = FindRepairRule(of_.combiner, *step.combiner, body,
-                                            of_.buffer, of_.steps, reduces);
+    const RescalingRule* rule = FindRescaling(
+        of_.combiner, *step.combiner, body, of_.buffer, of_.steps, reduces);
     if (rule != nullptr && rule->counts && !same_steps) rule = nullptr;
     bool fixed = true;  // over the axes of the sum alone
     for (const Expr& index : load.operands()) {
@@ -135,23 +135,23 @@ class Repairer {
       });
     }
     if (rule == nullptr || !fixed ||
-        (repair_.rule != nullptr && repair_.rule != rule))
+        (rescaling_.rule != nullptr && rescaling_.rule != rule))
       return Refuse(absl::StrCat(" cannot be followed by ", step.name,
-                                 ": there is no repair of a sum of ",
+                                 ": there is no rescaling of a sum of ",
                                  body.ToString()));
-    repair_.rule = rule;
-    if (repair_.correction < 0)
-      repair_.correction =
-          AddScratch(tree_, tree_.buffers[of_.buffer].name + ".repair",
+    rescaling_.rule = rule;
+    if (rescaling_.correction < 0)
+      rescaling_.correction =
+          AddScratch(tree_, tree_.buffers[of_.buffer].name + ".rescaling",
                      tree_.buffers[of_.buffer].dtype, of_.held);
     const std::vector<Expr> index(load.operands().begin(),
                                   load.operands().end());
     const DType dtype = tree_.buffers[of_.buffer].dtype;
     const int sums = total->dst[0];
-    total->repair = Expr::Make(
-        rule->repairs,
+    total->rescaling = Expr::Make(
+        rule->applied,
         {Expr::Load(sums, tree_.buffers[sums].dtype, AxisVars(total->axes)),
-         Expr::Load(repair_.correction, dtype, index)});
+         Expr::Load(rescaling_.correction, dtype, index)});
     // Behind the loop, what is read is what the rule makes of it in the end.
     const std::vector<std::string> below = BlocksBelow(loop().body);
     ForEachBlock(tree_.roots, [&](Block& reader) {
@@ -196,13 +196,14 @@ class Repairer {
 
   BlockTree& tree_;
   const RunningResult& of_;
-  Repair repair_;
+  Rescaling rescaling_;
 };
 
 }  // namespace
 
-absl::StatusOr<Repair> RepairSums(BlockTree& tree, const RunningResult& of) {
-  return Repairer(tree, of).Run();
+absl::StatusOr<Rescaling> RescaleSums(BlockTree& tree,
+                                      const RunningResult& of) {
+  return Rescaler(tree, of).Run();
 }
 
 std::vector<Expr> AxisVars(const std::vector<Axis>& axes) {

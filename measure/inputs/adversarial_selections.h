@@ -1,6 +1,6 @@
 // Further sets of inputs for graphs that pick by value (max, argmax, indices):
 // random values alone show a skipped, doubled or shifted step of a selection
-// only by luck. So picks are planted, in turns:
+// only by luck. So selections are placed, turn by turn:
 //
 //   winners  in every reduction that selects, one loaded element of each output
 //   is raised (for minima lowered), by another margin for every
@@ -11,8 +11,8 @@
 //   ramps    two more turns: all that output i + 1 selects from is larger
 //   (smaller) than what output i does, so that a step too many shows indices
 //   all are the largest in the first turn and 0 in the second
-#ifndef TILEWRIGHT_MEASURE_INPUTS_PLANTED_PICKS_H_
-#define TILEWRIGHT_MEASURE_INPUTS_PLANTED_PICKS_H_
+#ifndef TILEWRIGHT_MEASURE_INPUTS_ADVERSARIAL_SELECTIONS_H_
+#define TILEWRIGHT_MEASURE_INPUTS_ADVERSARIAL_SELECTIONS_H_
 
 #include "base/random.h"
 #include "measure/inputs/input_sets.h"
@@ -26,9 +26,9 @@ namespace tilewright::measure {
 int NumTurns(const TensorGraph& graph);
 // Changes `set`, which was drawn for `graph`; `margin` should exceed the
 // difference of any two values. `turn` in [0, NumTurns(graph)).
-void PlantPicks(const TensorGraph& graph, int turn, double margin,
-                Random& random, InputSet& set);
+void PlaceSelections(const TensorGraph& graph, int turn, double margin,
+                     Random& random, InputSet& set);
 
 }  // namespace tilewright::measure
 
-#endif  // TILEWRIGHT_MEASURE_INPUTS_PLANTED_PICKS_H_
+#endif  // TILEWRIGHT_MEASURE_INPUTS_ADVERSARIAL_SELECTIONS_H_

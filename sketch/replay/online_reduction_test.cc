@@ -1,4 +1,4 @@
-#include "sketch/replay/rolling_repair.h"
+#include "sketch/replay/online_reduction.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,12 +48,12 @@ double Evaluate(const Expr& e, const std::map<int, double>& values) {
 
 constexpr int64_t kSteps = 48;
 
-const RepairRule* RuleFor(const Expr& step, const Combiner& a = kMax,
-                          const Combiner& b = kSum) {
-  return FindRepairRule(a, b, step, kA, kSteps,
-                        [](const Expr& x, const Expr& load) {
-                          return x == Load(kX) && load == Load(kA);
-                        });
+const RescalingRule* RuleFor(const Expr& step, const Combiner& a = kMax,
+                             const Combiner& b = kSum) {
+  return FindRescaling(a, b, step, kA, kSteps,
+                       [](const Expr& x, const Expr& load) {
+                         return x == Load(kX) && load == Load(kA);
+                       });
 }
 
 Progress ProgressOf(double before, double now, double steps_before = 0,
@@ -65,13 +65,13 @@ Progress ProgressOf(double before, double now, double steps_before = 0,
           kSteps};
 }
 
-TEST(RollingRepairTest, ExpOfDifference) {
+TEST(OnlineReductionTest, ExpOfDifference) {
   const Expr plain = Exp(Make(Op::kSub, Load(kX), Load(kA)));
   for (const Expr& step :
        {plain, Make(Op::kMul, plain, Load(kB)),
         Make(Op::kMul, Make(Op::kMul, Load(kB), Load(kC)), plain),
         Make(Op::kDiv, Make(Op::kMul, Load(kB), plain), Load(kC))}) {
-    const RepairRule* rule = RuleFor(step);
+    const RescalingRule* rule = RuleFor(step);
     ASSERT_NE(rule, nullptr) << step.ToString();
     Random random(7);
     const auto draw = [&] {
@@ -91,8 +91,8 @@ TEST(RollingRepairTest, ExpOfDifference) {
   }
 }
 
-TEST(RollingRepairTest, WhereNothingHasBeenSeen) {
-  const RepairRule* rule = RuleFor(Exp(Make(Op::kSub, Load(kX), Load(kA))));
+TEST(OnlineReductionTest, WhereNothingHasBeenSeen) {
+  const RescalingRule* rule = RuleFor(Exp(Make(Op::kSub, Load(kX), Load(kA))));
   ASSERT_NE(rule, nullptr);
   const auto factor = [&](double before, double now) {
     return Evaluate(rule->correction(ProgressOf(before, now)), {});
@@ -115,7 +115,7 @@ TEST(RollingRepairTest, WhereNothingHasBeenSeen) {
   EXPECT_EQ(settled(2, 5), 5);
 }
 
-TEST(RollingRepairTest, NoRuleNoRepair) {
+TEST(OnlineReductionTest, NoRuleNoRescaling) {
   const Expr difference = Make(Op::kSub, Load(kX), Load(kA));
   for (const Expr& step :
        {Make(Op::kMul, Exp(difference), Exp(difference)),
@@ -139,10 +139,10 @@ Expr Square(const Expr& e) { return Make(Op::kMul, e, e); }
 // What B is when it follows A over `x` in blocks of `block`, in float64.
 double FollowedSquares(const std::vector<double>& x, size_t block) {
   const Expr step = Square(Make(Op::kSub, Load(kX), kMean));
-  const RepairRule* rule = RuleFor(step, kSum);
+  const RescalingRule* rule = RuleFor(step, kSum);
   EXPECT_NE(rule, nullptr);
   if (rule == nullptr) return 0;
-  EXPECT_EQ(rule->repairs, Op::kAdd);
+  EXPECT_EQ(rule->applied, Op::kAdd);
   EXPECT_TRUE(rule->counts);
   double sum = 0, squares = 0;
   for (size_t from = 0; from < x.size(); from += block) {
@@ -168,7 +168,7 @@ double Squares(const std::vector<double>& x) {
   return squares;
 }
 
-TEST(RollingRepairTest, SquareOfDifferenceFromTheMean) {
+TEST(OnlineReductionTest, SquareOfDifferenceFromTheMean) {
   Random random(11);
   for (int i = 0; i < 100; ++i) {
     std::vector<double> x(kSteps);
@@ -182,7 +182,7 @@ TEST(RollingRepairTest, SquareOfDifferenceFromTheMean) {
   }
 }
 
-TEST(RollingRepairTest, SquaresOfHardRows) {
+TEST(OnlineReductionTest, SquaresOfHardRows) {
   const std::vector<double> row(kSteps, 3);
   for (const size_t block : {1, 16, 20}) {
     EXPECT_EQ(FollowedSquares(row, block), 0);  // all equal
@@ -201,7 +201,7 @@ TEST(RollingRepairTest, SquaresOfHardRows) {
   }
 }
 
-TEST(RollingRepairTest, SquaresOfWhatIsNoMean) {
+TEST(OnlineReductionTest, SquaresOfWhatIsNoMean) {
   const Expr difference = Make(Op::kSub, Load(kX), kMean);
   for (const Expr& mean :
        {kMean, Make(Op::kMul, Load(kA), Expr::Float(1.0 / kSteps)),
@@ -224,7 +224,7 @@ TEST(RollingRepairTest, SquaresOfWhatIsNoMean) {
   EXPECT_EQ(RuleFor(Square(difference), kSum, kMax), nullptr);
 }
 
-TEST(RollingRepairTest, FactorsThatStayComeOutOfTheSum) {
+TEST(OnlineReductionTest, FactorsThatStayComeOutOfTheSum) {
   // Axis 0 stays, axis 1 is reduced.
   const Expr stays =
       Make(Op::kMul, Expr::Cast(DType::kFloat32, Expr::Var(0, "i")), Load(kB));
@@ -257,7 +257,7 @@ TEST(RollingRepairTest, FactorsThatStayComeOutOfTheSum) {
       FactorOut(Make(Op::kMul, Expr::Var(0, "i"), Expr::Var(1, "k")), 1, sums));
 }
 
-TEST(RollingRepairTest, PatternsBindTheirVariables) {
+TEST(OnlineReductionTest, PatternsBindTheirVariables) {
   const auto x = [](int id) { return Expr::Var(id, "x"); };
   const auto at = [](std::vector<Expr> index) {
     return Expr::Load(kX, DType::kFloat32, std::move(index));

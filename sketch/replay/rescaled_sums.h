@@ -1,14 +1,14 @@
 // Sums that follow a reduction which is kept as far as it has come, in a loop
 // over blocks of its steps (rolling_update). Internal to sketch.
-#ifndef TILEWRIGHT_SKETCH_REPLAY_REPAIRED_SUMS_H_
-#define TILEWRIGHT_SKETCH_REPLAY_REPAIRED_SUMS_H_
+#ifndef TILEWRIGHT_SKETCH_REPLAY_RESCALED_SUMS_H_
+#define TILEWRIGHT_SKETCH_REPLAY_RESCALED_SUMS_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sketch/replay/rolling_repair.h"
+#include "sketch/replay/online_reduction.h"
 #include "sketch/tree/block_region.h"
 #include "sketch/tree/block_tree.h"
 
@@ -26,15 +26,15 @@ struct RunningResult {
 };
 
 // What is done to sums so far, by which values.
-struct Repair {
-  const RepairRule* rule = nullptr;
+struct Rescaling {
+  const RescalingRule* rule = nullptr;
   int correction = -1;  // buffer
 };
 
 // Makes every sum of the loop that hangs on the result follow it, and what
-// reads those behind the loop. InvalidArgument: one of them has no repair, or
-// something is made of a result that is not final.
-absl::StatusOr<Repair> RepairSums(BlockTree& tree, const RunningResult& of);
+// reads those behind the loop. InvalidArgument: one of them has no rescaling,
+// or something is made of a result that is not final.
+absl::StatusOr<Rescaling> RescaleSums(BlockTree& tree, const RunningResult& of);
 
 // The axes as expressions.
 std::vector<Expr> AxisVars(const std::vector<Axis>& axes);
@@ -45,4 +45,4 @@ bool Reads(const Block& block, int buffer);
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_REPLAY_REPAIRED_SUMS_H_
+#endif  // TILEWRIGHT_SKETCH_REPLAY_RESCALED_SUMS_H_

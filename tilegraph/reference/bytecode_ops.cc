@@ -1,4 +1,4 @@
-#include "tilegraph/reference/strip_ops.h"
+#include "tilegraph/reference/bytecode_ops.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,7 +61,7 @@ void RoundingOf(const double* values, double unit, int count, double* bounds) {
   for (int l = 0; l < count; ++l) bounds[l] = Rounding(values[l], unit);
 }
 
-void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact,
+void Arithmetic(const BytecodeInst& inst, const OpOperands& in, bool exact,
                 Lanes out, int n) {
   const double *a = in.lanes[0].v, *b = in.lanes[1].v, *ea = in.lanes[0].e,
                *eb = in.lanes[1].e;
@@ -119,7 +119,7 @@ void Arithmetic(const StripInst& inst, const OpOperands& in, bool exact,
   }
 }
 
-void FloatUnary(const StripInst& inst, const OpOperands& in, bool exact,
+void FloatUnary(const BytecodeInst& inst, const OpOperands& in, bool exact,
                 Lanes out, int n) {
   const double *a = in.lanes[0].v, *ea = in.lanes[0].e;
   for (int l = 0; l < n; ++l) {
@@ -130,7 +130,7 @@ void FloatUnary(const StripInst& inst, const OpOperands& in, bool exact,
   }
 }
 
-void FloatCompare(const StripInst& inst, const OpOperands& in, bool exact,
+void FloatCompare(const BytecodeInst& inst, const OpOperands& in, bool exact,
                   Lanes out, int n) {
   const double *a = in.lanes[0].v, *b = in.lanes[1].v;
   for (int l = 0; l < n; ++l) out.i[l] = Compare(inst.op, a[l], b[l]);
@@ -141,8 +141,8 @@ void FloatCompare(const StripInst& inst, const OpOperands& in, bool exact,
   }
 }
 
-void Select(const StripInst& inst, const OpOperands& in, bool exact, Lanes out,
-            int n) {
+void Select(const BytecodeInst& inst, const OpOperands& in, bool exact,
+            Lanes out, int n) {
   const int64_t* c = in.lanes[0].i;
   const Lanes &x = in.lanes[1], &y = in.lanes[2];
   if (IsFloat(inst.dtype)) {
@@ -168,7 +168,8 @@ void Select(const StripInst& inst, const OpOperands& in, bool exact, Lanes out,
 
 // int64 lanes hold values of narrower types sign- or zero-extended; EvaluateOp
 // wraps.
-void IntegerOp(const StripInst& inst, const OpOperands& in, Lanes out, int n) {
+void IntegerOp(const BytecodeInst& inst, const OpOperands& in, Lanes out,
+               int n) {
   const int64_t *a = in.lanes[0].i, *b = in.lanes[1].i;
   if (inst.operand_dtype == DType::kInt64 ||
       inst.operand_dtype == DType::kBool) {
@@ -211,7 +212,7 @@ void IntegerOp(const StripInst& inst, const OpOperands& in, Lanes out, int n) {
 
 // Bounds of integers come from floats that were cast; few operations keep them
 // finite.
-void IntegerBounds(const StripInst& inst, const OpOperands& in, Lanes out,
+void IntegerBounds(const BytecodeInst& inst, const OpOperands& in, Lanes out,
                    int n) {
   for (int l = 0; l < n; ++l) {
     const double ea = in.lanes[0].e[l],
@@ -269,7 +270,7 @@ bool Holds(DType dtype, double value) {
          value < std::ldexp(1.0, is_unsigned ? bits : bits - 1);
 }
 
-void Cast(const StripInst& inst, const OpOperands& in, bool exact, Lanes out,
+void Cast(const BytecodeInst& inst, const OpOperands& in, bool exact, Lanes out,
           int n) {
   const bool from_float = IsFloat(inst.operand_dtype),
              to_float = IsFloat(inst.dtype);
@@ -317,8 +318,8 @@ void Cast(const StripInst& inst, const OpOperands& in, bool exact, Lanes out,
 
 }  // namespace
 
-void RunStripOp(const StripInst& inst, const OpOperands& in, bool exact,
-                Lanes out, int n) {
+void RunBytecodeOp(const BytecodeInst& inst, const OpOperands& in, bool exact,
+                   Lanes out, int n) {
   switch (inst.op) {
     case Op::kSelect:
       return Select(inst, in, exact, out, n);

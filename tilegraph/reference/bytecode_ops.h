@@ -1,10 +1,10 @@
 // Internal to the reference: one operation on a strip, value and bound.
-#ifndef TILEWRIGHT_TILEGRAPH_REFERENCE_STRIP_OPS_H_
-#define TILEWRIGHT_TILEGRAPH_REFERENCE_STRIP_OPS_H_
+#ifndef TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_OPS_H_
+#define TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_OPS_H_
 
 #include <cstdint>
 
-#include "tilegraph/reference/strip_program.h"
+#include "tilegraph/reference/bytecode.h"
 
 namespace tilewright::measure::internal {
 
@@ -21,9 +21,9 @@ struct OpOperands {
   Lanes lanes[3];
   bool exact[3] = {true, true, true};
 };
-void RunStripOp(const StripInst& inst, const OpOperands& operands,
-                bool dst_exact, Lanes dst, int lanes);
+void RunBytecodeOp(const BytecodeInst& inst, const OpOperands& operands,
+                   bool dst_exact, Lanes dst, int lanes);
 
 }  // namespace tilewright::measure::internal
 
-#endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_STRIP_OPS_H_
+#endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_OPS_H_

@@ -1,4 +1,4 @@
-#include "measure/inputs/clip_spreads.h"
+#include "measure/inputs/values_inside_clips.h"
 
 #include <cmath>
 #include <optional>

@@ -1,14 +1,14 @@
 // Reductions that follow another one while it still grows: B sums f(x, A) over
 // the axes over which A reduces x. In one pass, steps of B use what A is so
-// far; when A moves on, from A1 to A2, what B has summed is repaired: by a
+// far; when A moves on, from A1 to A2, what B has summed is rescaled: by a
 // factor, f(x, A2) = h(A1, A2) · f(x, A1), or by a term that hangs on how many
-// steps there were. Which repair belongs to which f is a table of rules that
+// steps there were. Which rescaling belongs to which f is a table of rules that
 // are found from expressions alone (design: ir.md "rolling_update"; softmax:
 // Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018;
 // variance: Chan, Golub and LeVeque, "Updating formulae and a pairwise
 // algorithm for computing sample variances", 1979).
-#ifndef TILEWRIGHT_SKETCH_REPLAY_ROLLING_REPAIR_H_
-#define TILEWRIGHT_SKETCH_REPLAY_ROLLING_REPAIR_H_
+#ifndef TILEWRIGHT_SKETCH_REPLAY_ONLINE_REDUCTION_H_
+#define TILEWRIGHT_SKETCH_REPLAY_ONLINE_REDUCTION_H_
 
 #include <cstdint>
 #include <functional>
@@ -29,10 +29,10 @@ struct Progress {
   int64_t steps;  // in the end
 };
 
-struct RepairRule {
+struct RescalingRule {
   const char* name;
   // What becomes of B's sums so far: kMul or kAdd with `correction`.
-  Op repairs;
+  Op applied;
   Expr (*correction)(const Progress&);
   // What steps use in place of A, which may still be its identity.
   Expr (*reference)(const Progress&);
@@ -46,7 +46,7 @@ struct RepairRule {
 // The rule for a sum of `step`, in which all that reads A is inlined, as loads
 // of buffer `a`, which reduces `steps` values. `reduces`: whether A takes that
 // value in the same iteration, for the element loaded. nullptr: there is none.
-const RepairRule* FindRepairRule(
+const RescalingRule* FindRescaling(
     const Combiner& a_combiner, const Combiner& b_combiner, const Expr& step,
     int a, int64_t steps,
     const std::function<bool(const Expr& x, const Expr& load)>& reduces);
@@ -67,4 +67,4 @@ bool Matches(const Expr& pattern, const Expr& expr, std::map<int, Expr>& bound);
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_REPLAY_ROLLING_REPAIR_H_
+#endif  // TILEWRIGHT_SKETCH_REPLAY_ONLINE_REDUCTION_H_

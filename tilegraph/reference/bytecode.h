@@ -9,8 +9,8 @@
 //
 // Instructions are sorted by level, the position of the innermost loop they
 // depend on, so that a step of an inner loop repeats only what changes with it.
-#ifndef TILEWRIGHT_TILEGRAPH_REFERENCE_STRIP_PROGRAM_H_
-#define TILEWRIGHT_TILEGRAPH_REFERENCE_STRIP_PROGRAM_H_
+#ifndef TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_H_
+#define TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_H_
 
 #include <cstdint>
 #include <functional>
@@ -42,7 +42,7 @@ struct LoadIndex {
 
 enum class StripKind : uint8_t { kConst, kAffine, kLoad, kOp, kSplat };
 
-struct StripInst {
+struct BytecodeInst {
   StripKind kind;
   Op op = Op::kConst;
   DType dtype = DType::kFloat32;          // of the result
@@ -66,8 +66,8 @@ struct StripReg {
   bool uniform;
 };
 
-struct StripProgram {
-  std::vector<StripInst> insts;  // by level, then in order
+struct Bytecode {
+  std::vector<BytecodeInst> insts;  // by level, then in order
   std::vector<StripReg> regs;
   std::vector<int>
       results;  // registers of the compiled expressions; never uniform
@@ -91,12 +91,10 @@ struct StripLoops {
 // `unit32`: what one fp32 operation may err by, relative to its result; 0 for
 // exact integers, where no bound is kept. `leaves`: registers that exist before
 // (with kRegisterLeaf); they are numbers 0 .. leaves.size() - 1 of the program.
-StripProgram CompileStrips(absl::Span<const Expr> exprs,
-                           const StripLoops& loops,
-                           const std::function<StripSource(int)>& source,
-                           double unit32,
-                           absl::Span<const StripReg> leaves = {});
+Bytecode CompileBytecode(absl::Span<const Expr> exprs, const StripLoops& loops,
+                         const std::function<StripSource(int)>& source,
+                         double unit32, absl::Span<const StripReg> leaves = {});
 
 }  // namespace tilewright::measure::internal
 
-#endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_STRIP_PROGRAM_H_
+#endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_H_

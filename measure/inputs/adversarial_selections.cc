@@ -1,4 +1,4 @@
-#include "measure/inputs/planted_picks.h"
+#include "measure/inputs/adversarial_selections.h"
 
 #include <algorithm>
 #include <vector>
@@ -91,8 +91,8 @@ int NumTurns(const TensorGraph& graph) {
                   IndexExtents(graph).empty() ? 0 : 2);
 }
 
-void PlantPicks(const TensorGraph& graph, int turn, double margin,
-                Random& random, InputSet& set) {
+void PlaceSelections(const TensorGraph& graph, int turn, double margin,
+                     Random& random, InputSet& set) {
   const int winners = WinnerTurns(graph);
   for (const Tensor& tensor : graph.tensors()) {
     for (const Expr& load : SelectedLoads(graph, tensor)) {

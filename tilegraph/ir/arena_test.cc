@@ -1,4 +1,4 @@
-#include "tilegraph/ir/buffer_plan.h"
+#include "tilegraph/ir/arena.h"
 
 #include <algorithm>
 
@@ -8,13 +8,13 @@
 namespace tilewright {
 namespace {
 
-TEST(BufferPlanTest, BuffersThatNeverMeetShareMemory) {
+TEST(ArenaTest, BuffersThatNeverMeetShareMemory) {
   const BufferPlacement placement =
       PlaceBuffers({{100, 0, 1}, {100, 2, 3}, {100, 4, 4}});
   EXPECT_EQ(placement.arena_bytes, 128);
 }
 
-TEST(BufferPlanTest, TheSmallestGapThatFitsIsTaken) {
+TEST(ArenaTest, TheSmallestGapThatFitsIsTaken) {
   // Both large buffers stay; after the two middle ones die there is a gap of
   // 256 and one of 128 bytes.
   const BufferPlacement placement = PlaceBuffers({{1024, 0, 9},
@@ -26,17 +26,17 @@ TEST(BufferPlanTest, TheSmallestGapThatFitsIsTaken) {
   EXPECT_EQ(placement.arena_bytes, 1024 + 512 + 256 + 128);
 }
 
-TEST(BufferPlanTest, TheLeastIsWhatIsAliveAtOnce) {
+TEST(ArenaTest, TheLeastIsWhatIsAliveAtOnce) {
   EXPECT_EQ(LeastArenaBytes({{100, 0, 2}, {30, 1, 1}, {50, 2, 4}, {60, 3, 3}}),
             150);
 }
 
-TEST(BufferPlanTest, NothingNeedsNothing) {
+TEST(ArenaTest, NothingNeedsNothing) {
   EXPECT_EQ(LeastArenaBytes({}), 0);
   EXPECT_EQ(PlaceBuffers({}).arena_bytes, 0);
 }
 
-TEST(BufferPlanTest, RandomBuffersThatMeetNeverOverlapAndWasteLittle) {
+TEST(ArenaTest, RandomBuffersThatMeetNeverOverlapAndWasteLittle) {
   Random random(1);
   for (int round = 0; round < 200; ++round) {
     std::vector<BufferLifetime> buffers;

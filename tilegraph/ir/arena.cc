@@ -1,4 +1,4 @@
-#include "tilegraph/ir/buffer_plan.h"
+#include "tilegraph/ir/arena.h"
 
 #include <algorithm>
 #include <map>

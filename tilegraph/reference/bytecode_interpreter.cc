@@ -1,11 +1,11 @@
-#include "tilegraph/reference/strip_machine.h"
+#include "tilegraph/reference/bytecode_interpreter.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "tilegraph/reference/strip_ops.h"
+#include "tilegraph/reference/bytecode_ops.h"
 #include "tilegraph/reference/wide_vectors.h"
 
 namespace tilewright::measure::internal {
@@ -42,8 +42,8 @@ void TakeMagnitudes(const double* values, int count, double* most) {
 
 }  // namespace
 
-StripMachine::StripMachine(const StripProgram& program,
-                           std::function<SourceData(int)> source)
+BytecodeInterpreter::BytecodeInterpreter(const Bytecode& program,
+                                         std::function<SourceData(int)> source)
     : program_(program) {
   const size_t count = program.regs.size();
   floats_.assign(2 * count * kStripLanes, 0.0);
@@ -59,16 +59,16 @@ StripMachine::StripMachine(const StripProgram& program,
     regs_.push_back(lanes);
   }
   own_ = regs_;
-  for (const StripInst& inst : program.insts)
+  for (const BytecodeInst& inst : program.insts)
     sources_.push_back(inst.kind == StripKind::kLoad ? source(inst.source)
                                                      : SourceData());
 }
 
-void StripMachine::Run(absl::Span<const int64_t> axes, int strip_axis,
-                       int lanes, int from_level) {
+void BytecodeInterpreter::Run(absl::Span<const int64_t> axes, int strip_axis,
+                              int lanes, int from_level) {
   const int end = static_cast<int>(program_.insts.size());
   for (int at = program_.level_begin[from_level + 1]; at < end; ++at) {
-    const StripInst& inst = program_.insts[at];
+    const BytecodeInst& inst = program_.insts[at];
     const int active = inst.uniform ? 1 : lanes;
     switch (inst.kind) {
       case StripKind::kConst:
@@ -97,16 +97,16 @@ void StripMachine::Run(absl::Span<const int64_t> axes, int strip_axis,
   }
 }
 
-void StripMachine::RunAffine(const StripInst& inst,
-                             absl::Span<const int64_t> axes, int strip_axis,
-                             int lanes) {
+void BytecodeInterpreter::RunAffine(const BytecodeInst& inst,
+                                    absl::Span<const int64_t> axes,
+                                    int strip_axis, int lanes) {
   const int64_t base = Evaluate(inst.form, axes),
                 step = Step(inst.form, strip_axis);
   int64_t* const out = regs_[inst.dst].i;
   for (int l = 0; l < lanes; ++l) out[l] = base + step * l;
 }
 
-void StripMachine::RunSplat(const StripInst& inst) {
+void BytecodeInterpreter::RunSplat(const BytecodeInst& inst) {
   const Lanes from = regs_[inst.operands[0]], to = regs_[inst.dst];
   if (to.v != nullptr) std::fill_n(to.v, kStripLanes, from.v[0]);
   if (to.i != nullptr) std::fill_n(to.i, kStripLanes, from.i[0]);
@@ -115,9 +115,9 @@ void StripMachine::RunSplat(const StripInst& inst) {
 
 // Where an index leaves its tensor the lane is NaN (0 for integers): a select
 // that guards the load drops it, and one that does not shows.
-void StripMachine::RunLoad(const StripInst& inst,
-                           absl::Span<const int64_t> axes, int strip_axis,
-                           int lanes) {
+void BytecodeInterpreter::RunLoad(const BytecodeInst& inst,
+                                  absl::Span<const int64_t> axes,
+                                  int strip_axis, int lanes) {
   int64_t offset = 0, step = 0;
   int64_t first = 0, last = lanes;  // lanes inside the source
   for (const LoadIndex& index : inst.index) {
@@ -173,9 +173,9 @@ void StripMachine::RunLoad(const StripInst& inst,
   if (!exact) copy(source.bound, out.e, 0.0);
 }
 
-void StripMachine::RunGather(const StripInst& inst,
-                             absl::Span<const int64_t> axes, int strip_axis,
-                             int lanes) {
+void BytecodeInterpreter::RunGather(const BytecodeInst& inst,
+                                    absl::Span<const int64_t> axes,
+                                    int strip_axis, int lanes) {
   for (int l = 0; l < lanes; ++l) {
     int64_t offset = 0;
     double uncertain = 0;
@@ -201,7 +201,8 @@ void StripMachine::RunGather(const StripInst& inst,
   }
 }
 
-void StripMachine::Fetch(const StripInst& inst, int lane, int64_t offset) {
+void BytecodeInterpreter::Fetch(const BytecodeInst& inst, int lane,
+                                int64_t offset) {
   const SourceData& source = sources_[&inst - program_.insts.data()];
   const Lanes out = regs_[inst.dst];
   if (source.value != nullptr) {
@@ -214,14 +215,14 @@ void StripMachine::Fetch(const StripInst& inst, int lane, int64_t offset) {
         offset < 0 || source.bound == nullptr ? 0 : source.bound[offset];
 }
 
-void StripMachine::RunOp(const StripInst& inst, int lanes) {
+void BytecodeInterpreter::RunOp(const BytecodeInst& inst, int lanes) {
   OpOperands operands;
   for (int k = 0; k < inst.num_operands; ++k) {
     operands.lanes[k] = regs_[inst.operands[k]];
     operands.exact[k] = program_.regs[inst.operands[k]].exact;
   }
-  RunStripOp(inst, operands, program_.regs[inst.dst].exact, regs_[inst.dst],
-             lanes);
+  RunBytecodeOp(inst, operands, program_.regs[inst.dst].exact, regs_[inst.dst],
+                lanes);
 }
 
 }  // namespace tilewright::measure::internal

@@ -1,4 +1,4 @@
-#include "tilegraph/reference/strip_program.h"
+#include "tilegraph/reference/bytecode.h"
 
 #include <algorithm>
 #include <optional>
@@ -53,16 +53,16 @@ class Compiler {
     levels_.assign(leaves.size(), loops.levels - 1);
   }
 
-  StripProgram Run(absl::Span<const Expr> exprs) {
+  Bytecode Run(absl::Span<const Expr> exprs) {
     for (const Expr& e : exprs) program_.results.push_back(Splat(Compile(e)));
     std::stable_sort(program_.insts.begin(), program_.insts.end(),
-                     [](const StripInst& a, const StripInst& b) {
+                     [](const BytecodeInst& a, const BytecodeInst& b) {
                        return a.level < b.level;
                      });
     for (int level = -1; level <= loops_.levels; ++level) {
       const auto first =
           std::find_if(program_.insts.begin(), program_.insts.end(),
-                       [&](const StripInst& i) { return i.level >= level; });
+                       [&](const BytecodeInst& i) { return i.level >= level; });
       program_.level_begin.push_back(
           static_cast<int>(first - program_.insts.begin()));
     }
@@ -84,7 +84,7 @@ class Compiler {
       return e.source() >= kRegisterLeaf ? e.source() - kRegisterLeaf
                                          : CompileLoad(e);
     }
-    StripInst inst;
+    BytecodeInst inst;
     inst.dtype = e.dtype();
     if (e.op() == Op::kConst) {
       inst.kind = StripKind::kConst;
@@ -104,7 +104,7 @@ class Compiler {
     return CompileOp(e, std::move(inst));
   }
 
-  int CompileOp(const Expr& e, StripInst inst) {
+  int CompileOp(const Expr& e, BytecodeInst inst) {
     inst.kind = StripKind::kOp;
     inst.op = e.op();
     inst.operand_dtype = e.operands().back().dtype();
@@ -137,7 +137,7 @@ class Compiler {
 
   int CompileLoad(const Expr& e) {
     const StripSource source = source_(e.source());
-    StripInst inst;
+    BytecodeInst inst;
     inst.kind = StripKind::kLoad;
     inst.dtype = source.dtype;
     inst.source = e.source();
@@ -176,7 +176,7 @@ class Compiler {
     if (!program_.regs[reg].uniform) return reg;
     if (const auto known = splats_.find(reg); known != splats_.end())
       return known->second;
-    StripInst inst;
+    BytecodeInst inst;
     inst.kind = StripKind::kSplat;
     inst.dtype = program_.regs[reg].dtype;
     inst.operands[0] = reg;
@@ -244,7 +244,7 @@ class Compiler {
     return dtype == DType::kFloat64 ? 0x1p-53 : 0x1p-24;
   }
 
-  int Append(StripInst inst, bool exact, bool uniform, int level) {
+  int Append(BytecodeInst inst, bool exact, bool uniform, int level) {
     inst.dst = static_cast<int>(program_.regs.size());
     inst.uniform = uniform;
     inst.level = level;
@@ -257,7 +257,7 @@ class Compiler {
   const StripLoops& loops_;
   const std::function<StripSource(int)>& source_;
   const double unit32_;
-  StripProgram program_;
+  Bytecode program_;
   std::vector<int> levels_;  // by register
   std::unordered_map<Expr, int, ExprHash> regs_;
   std::unordered_map<int, int> splats_;
@@ -265,10 +265,9 @@ class Compiler {
 
 }  // namespace
 
-StripProgram CompileStrips(absl::Span<const Expr> exprs,
-                           const StripLoops& loops,
-                           const std::function<StripSource(int)>& source,
-                           double unit32, absl::Span<const StripReg> leaves) {
+Bytecode CompileBytecode(absl::Span<const Expr> exprs, const StripLoops& loops,
+                         const std::function<StripSource(int)>& source,
+                         double unit32, absl::Span<const StripReg> leaves) {
   return Compiler(loops, source, unit32, leaves).Run(exprs);
 }
 
