@@ -3,11 +3,16 @@
 #define TILEWRIGHT_FRONTENDS_ONNX_FOLD_CONSTANTS_H_
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "frontends/onnx/graph/op_context.h"
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/import_options.h"
+#include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {
 
@@ -24,6 +29,13 @@ class Folder {
   absl::StatusOr<bool> Fold(OpContext& op, const OpDef& def);
 
  private:
+  // Fills in the values that are null, by copying or by the interpreter. False:
+  // one is not to be had within the limits.
+  absl::StatusOr<bool> Evaluate(
+      const OpContext& op, const TensorGraph& graph,
+      absl::Span<const TensorId> outputs,
+      std::vector<std::shared_ptr<const HostTensor>>& values);
+
   int64_t max_bytes_;
   int64_t bytes_left_;
   int64_t work_left_;

@@ -54,6 +54,142 @@ bool Transposes(const Compute& compute, const Expr& load) {
   return moved && moves.back() == 0;
 }
 
+// Builds a part, one kind of fact after the other.
+class PartBuilder {
+ public:
+  PartBuilder(const TensorGraph& graph, const Subgraph& part)
+      : graph_(graph), part_(part) {}
+
+  GpuPart Build() && {
+    for (const TensorId id : part_.members) AddMember(id);
+    FormClusters();
+    NumberClusters();
+    for (const TensorId id : part_.inputs) AddInput(id);
+    for (size_t m = 0; m < gpu_.members.size(); ++m)
+      ChooseStep(static_cast<int>(m));
+    for (GpuInput& input : gpu_.inputs) {
+      if (input.stepped_by >= 0 &&
+          gpu_.members[input.stepped_by].stepped_axis < 0)
+        input.stepped_by = -1;
+    }
+    for (GpuMember& member : gpu_.members) ShareLoads(member);
+    return std::move(gpu_);
+  }
+
+ private:
+  const Compute& ComputeOf(int member) const {
+    return graph_.tensor(gpu_.members[member].id).compute;
+  }
+
+  void AddMember(TensorId id) {
+    const int index = static_cast<int>(gpu_.members.size());
+    const Compute& compute = graph_.tensor(id).compute;
+    GpuMember member;
+    member.id = id;
+    member.contraction = AsContraction(graph_, id);
+    // Guards of a product's operands are seen to while they are staged.
+    member.operations = member.contraction ? 2 : OperationsOf(compute);
+    member.output =
+        std::binary_search(part_.outputs.begin(), part_.outputs.end(), id);
+    member.cluster = index;
+    for (const Expr& body : compute.body) {
+      Visit(body, [&](const Expr& e) {
+        if (e.op() == Op::kLoad)
+          member.loads.push_back({e.source(), e, DimsOf(compute, e)});
+      });
+    }
+    for (const TensorId read : graph_.Inputs(id))
+      readers_[read].push_back(index);
+    index_[id] = index;
+    gpu_.members.push_back(std::move(member));
+  }
+
+  // What reads a member element by element is of its cluster; what reads it
+  // otherwise needs it in the scratchpad.
+  void FormClusters() {
+    for (GpuMember& self : gpu_.members) {
+      for (const int r : readers_[self.id]) {
+        const GpuMember& reader = gpu_.members[r];
+        if (!ComputeOf(r).reduce_axes.empty() ||
+            !ReadsElementwise(graph_, reader.id, self.id)) {
+          self.shared = true;
+          continue;
+        }
+        const int from = reader.cluster, to = self.cluster;
+        for (GpuMember& other : gpu_.members)
+          if (other.cluster == from || other.cluster == to)
+            other.cluster = std::min(from, to);
+      }
+    }
+  }
+
+  void NumberClusters() {
+    std::map<int, int> number;
+    for (size_t m = 0; m < gpu_.members.size(); ++m) {
+      GpuMember& member = gpu_.members[m];
+      const auto [found, added] = number.emplace(
+          member.cluster, static_cast<int>(gpu_.clusters.size()));
+      if (added) gpu_.clusters.push_back({static_cast<int>(m), {}});
+      member.cluster = found->second;
+      GpuCluster& cluster = gpu_.clusters[member.cluster];
+      cluster.members.push_back(static_cast<int>(m));
+      if (WorkOf(graph_, member) > WorkOf(graph_, gpu_.members[cluster.root]))
+        cluster.root = static_cast<int>(m);
+    }
+  }
+
+  void AddInput(TensorId id) {
+    GpuInput input{id};
+    for (const int r : readers_[id]) {
+      const Compute& compute = ComputeOf(r);
+      input.staged |= !compute.reduce_axes.empty();
+      for (const GpuLoad& load : gpu_.members[r].loads)
+        input.staged |= load.tensor == id && Transposes(compute, load.load);
+    }
+    if (readers_[id].size() == 1) input.stepped_by = readers_[id][0];
+    gpu_.inputs.push_back(input);
+  }
+
+  // Steps along the longest reduce axis, if it alone reads what it reads.
+  void ChooseStep(int m) {
+    bool own_operand = false, others = false;
+    for (const GpuInput& input : gpu_.inputs) {
+      const std::vector<int>& who = readers_[input.id];
+      if (std::find(who.begin(), who.end(), m) == who.end()) continue;
+      (who.size() == 1 ? own_operand : others) = true;
+    }
+    if (!own_operand || others) return;
+    const std::vector<Axis>& axes = ComputeOf(m).reduce_axes;
+    int& stepped = gpu_.members[m].stepped_axis;
+    for (size_t axis = 0; axis < axes.size(); ++axis) {
+      const int64_t extent = axes[axis].extent.value();
+      if (extent < kShortestSteppedAxis) continue;
+      if (stepped < 0 || extent > axes[stepped].extent.value())
+        stepped = static_cast<int>(axis);
+    }
+  }
+
+  // Which loads go to the scratchpad.
+  void ShareLoads(GpuMember& member) {
+    for (GpuLoad& load : member.loads) {
+      const auto found = index_.find(load.tensor);
+      if (found != index_.end()) {
+        load.shared = gpu_.members[found->second].cluster != member.cluster;
+      } else {
+        const auto input = std::lower_bound(part_.inputs.begin(),
+                                            part_.inputs.end(), load.tensor);
+        load.shared = gpu_.inputs[input - part_.inputs.begin()].staged;
+      }
+    }
+  }
+
+  const TensorGraph& graph_;
+  const Subgraph& part_;
+  GpuPart gpu_;
+  std::map<TensorId, int> index_;                 // of members
+  std::map<TensorId, std::vector<int>> readers_;  // members
+};
+
 }  // namespace
 
 std::vector<int64_t> MovesOf(const Compute& compute, const Expr& load,
@@ -108,107 +244,7 @@ std::vector<int64_t> ExtentsOf(const TensorGraph& graph, const Compute& compute,
 }
 
 GpuPart AsGpuPart(const TensorGraph& graph, const Subgraph& part) {
-  GpuPart gpu;
-  std::map<TensorId, int> index;
-  std::map<TensorId, std::vector<int>> readers;
-  for (const TensorId id : part.members) {
-    GpuMember member;
-    member.id = id;
-    member.contraction = AsContraction(graph, id);
-    const Compute& compute = graph.tensor(id).compute;
-    // Guards of a product's operands are seen to while they are staged.
-    member.operations = member.contraction ? 2 : OperationsOf(compute);
-    member.output =
-        std::binary_search(part.outputs.begin(), part.outputs.end(), id);
-    member.cluster = static_cast<int>(gpu.members.size());
-    for (const Expr& body : compute.body) {
-      Visit(body, [&](const Expr& e) {
-        if (e.op() == Op::kLoad)
-          member.loads.push_back({e.source(), e, DimsOf(compute, e)});
-      });
-    }
-    for (const TensorId read : graph.Inputs(id))
-      readers[read].push_back(static_cast<int>(gpu.members.size()));
-    index[id] = static_cast<int>(gpu.members.size());
-    gpu.members.push_back(std::move(member));
-  }
-  // Clusters: what reads a member element by element joins it.
-  for (const GpuMember& member : gpu.members) {
-    for (const int r : readers[member.id]) {
-      GpuMember& reader = gpu.members[r];
-      const bool map = graph.tensor(reader.id).compute.reduce_axes.empty();
-      GpuMember& self = gpu.members[index[member.id]];
-      if (!map || !ReadsElementwise(graph, reader.id, member.id)) {
-        self.shared = true;
-        continue;
-      }
-      const int from = reader.cluster, to = self.cluster;
-      for (GpuMember& other : gpu.members)
-        if (other.cluster == from || other.cluster == to)
-          other.cluster = std::min(from, to);
-    }
-  }
-  std::map<int, int> number;
-  for (size_t m = 0; m < gpu.members.size(); ++m) {
-    GpuMember& member = gpu.members[m];
-    const auto [found, added] =
-        number.emplace(member.cluster, static_cast<int>(gpu.clusters.size()));
-    if (added) gpu.clusters.push_back({static_cast<int>(m), {}});
-    member.cluster = found->second;
-    GpuCluster& cluster = gpu.clusters[member.cluster];
-    cluster.members.push_back(static_cast<int>(m));
-    if (WorkOf(graph, member) > WorkOf(graph, gpu.members[cluster.root]))
-      cluster.root = static_cast<int>(m);
-  }
-  for (const TensorId id : part.inputs) {
-    GpuInput input{id};
-    for (const int r : readers[id]) {
-      const Compute& compute = graph.tensor(gpu.members[r].id).compute;
-      input.staged |= !compute.reduce_axes.empty();
-      for (const GpuLoad& load : gpu.members[r].loads)
-        input.staged |= load.tensor == id && Transposes(compute, load.load);
-    }
-    if (readers[id].size() == 1) input.stepped_by = readers[id][0];
-    gpu.inputs.push_back(input);
-  }
-  // Steps along the longest reduce axis.
-  for (size_t m = 0; m < gpu.members.size(); ++m) {
-    GpuMember& member = gpu.members[m];
-    const Compute& compute = graph.tensor(member.id).compute;
-    bool own_operand = false, others = false;
-    for (GpuInput& input : gpu.inputs) {
-      const auto& who = readers[input.id];
-      if (std::find(who.begin(), who.end(), static_cast<int>(m)) == who.end())
-        continue;
-      (who.size() == 1 ? own_operand : others) = true;
-    }
-    for (size_t axis = 0; axis < compute.reduce_axes.size(); ++axis) {
-      const int64_t extent = compute.reduce_axes[axis].extent.value();
-      if (!own_operand || others || extent < kShortestSteppedAxis) continue;
-      if (member.stepped_axis < 0 ||
-          extent > compute.reduce_axes[member.stepped_axis].extent.value())
-        member.stepped_axis = static_cast<int>(axis);
-    }
-  }
-  for (GpuInput& input : gpu.inputs) {
-    if (input.stepped_by >= 0 && gpu.members[input.stepped_by].stepped_axis < 0)
-      input.stepped_by = -1;
-  }
-  // Which loads go to the scratchpad.
-  for (GpuMember& member : gpu.members) {
-    auto& loads = member.loads;
-    for (GpuLoad& load : loads) {
-      const auto found = index.find(load.tensor);
-      if (found != index.end()) {
-        load.shared = gpu.members[found->second].cluster != member.cluster;
-      } else {
-        const auto input = std::lower_bound(part.inputs.begin(),
-                                            part.inputs.end(), load.tensor);
-        load.shared = gpu.inputs[input - part.inputs.begin()].staged;
-      }
-    }
-  }
-  return gpu;
+  return PartBuilder(graph, part).Build();
 }
 
 }  // namespace tilewright

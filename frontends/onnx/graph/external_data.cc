@@ -103,6 +103,83 @@ absl::Status Outside(const std::string& tensor, const std::string& path,
       "; only files inside the model's folder are read, move it there"));
 }
 
+// The folders and the file of a path that stays inside the model's folder.
+absl::StatusOr<std::vector<std::string>> PartsInside(const std::string& tensor,
+                                                     const std::string& path) {
+  if (path[0] == '/') return Outside(tensor, path, "is an absolute path");
+  if (path.find('\0') != std::string::npos)
+    return Outside(tensor, path, "is no path");
+  std::vector<std::string> parts;
+  for (absl::string_view part : absl::StrSplit(path, '/')) {
+    if (part == "..") return Outside(tensor, path, "contains '..'");
+    if (!part.empty() && part != ".") parts.emplace_back(part);
+  }
+  if (parts.empty()) return Outside(tensor, path, "is no file");
+  return parts;
+}
+
+// Bytes of the tensor, which are those that `location` gives if it gives any.
+absl::StatusOr<int64_t> BytesOf(const onnx::TensorProto& tensor,
+                                const Location& location) {
+  const std::optional<DType> dtype = FromOnnxType(tensor.data_type());
+  if (!dtype.has_value()) {
+    return absl::UnimplementedError(absl::StrCat(
+        "tensor ", Quoted(tensor.name()), " has element type ",
+        OnnxTypeName(tensor.data_type()),
+        ", which is not supported; export the model with another"));
+  }
+  const absl::StatusOr<int64_t> bytes = TensorBytes(
+      *dtype, std::vector<int64_t>(tensor.dims().begin(), tensor.dims().end()));
+  if (!bytes.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("tensor ", Quoted(tensor.name()), ": ",
+                     bytes.status().message(), "; export the model again"));
+  }
+  if (location.length.value_or(*bytes) != *bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("tensor ", Quoted(tensor.name()), " needs ", *bytes,
+                     " bytes but its external data has length ",
+                     *location.length, "; export the model again"));
+  }
+  return *bytes;
+}
+
+// Why no file of that name could be opened, by errno.
+absl::Status CannotOpen(const std::string& tensor, const std::string& path) {
+  if (errno == ELOOP)
+    return Outside(tensor, path, "is or passes a symbolic link");
+  if (errno == EXDEV) return Outside(tensor, path, "leaves the folder");
+  return absl::NotFoundError(absl::StrCat(
+      "tensor ", Quoted(tensor), ": cannot open external data ", Quoted(path),
+      ": ", strerror(errno), "; put the file into the model's folder"));
+}
+
+// `bytes` of them from the file at `location`.
+absl::StatusOr<std::string> Read(int file, const std::string& tensor,
+                                 const Location& location, int64_t bytes) {
+  const std::string purpose = absl::StrCat("tensor ", Quoted(tensor));
+  TW_RETURN_IF_ERROR(CheckMemory(bytes, purpose));
+  std::string data;
+  try {
+    data.resize(static_cast<size_t>(bytes));
+  } catch (const std::bad_alloc&) {
+    return CannotAllocate(bytes, purpose);
+  }
+  for (int64_t done = 0; done < bytes;) {
+    const ssize_t got =
+        pread(file, data.data() + done, static_cast<size_t>(bytes - done),
+              location.offset + done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      return absl::DataLossError(absl::StrCat(
+          "tensor ", Quoted(tensor), ": reading ", Quoted(location.path),
+          " failed: ", got == 0 ? "the file shrank" : strerror(errno)));
+    }
+    done += got;
+  }
+  return data;
+}
+
 }  // namespace
 
 absl::StatusOr<ExternalData> ExternalData::Open(const std::string& model_path,
@@ -133,93 +210,32 @@ ExternalData::~ExternalData() {
 absl::Status ExternalData::Resolve(onnx::TensorProto& tensor) {
   TW_ASSIGN_OR_RETURN(const Location location, ReadLocation(tensor));
   const std::string& path = location.path;
-  if (path[0] == '/') {
-    return Outside(tensor.name(), path, "is an absolute path");
-  }
-  if (path.find('\0') != std::string::npos) {
-    return Outside(tensor.name(), path, "is no path");
-  }
-  std::vector<std::string> parts;
-  for (absl::string_view part : absl::StrSplit(path, '/')) {
-    if (part == "..") return Outside(tensor.name(), path, "contains '..'");
-    if (!part.empty() && part != ".") parts.emplace_back(part);
-  }
-  if (parts.empty()) return Outside(tensor.name(), path, "is no file");
-
-  const std::optional<DType> dtype = FromOnnxType(tensor.data_type());
-  if (!dtype.has_value()) {
-    return absl::UnimplementedError(absl::StrCat(
-        "tensor ", Quoted(tensor.name()), " has element type ",
-        OnnxTypeName(tensor.data_type()),
-        ", which is not supported; export the model with another"));
-  }
-  const absl::StatusOr<int64_t> bytes = TensorBytes(
-      *dtype, std::vector<int64_t>(tensor.dims().begin(), tensor.dims().end()));
-  if (!bytes.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tensor ", Quoted(tensor.name()), ": ",
-                     bytes.status().message(), "; export the model again"));
-  }
-  if (location.length.value_or(*bytes) != *bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tensor ", Quoted(tensor.name()), " needs ", *bytes,
-                     " bytes but its external data has length ",
-                     *location.length, "; export the model again"));
-  }
-
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> parts,
+                      PartsInside(tensor.name(), path));
+  TW_ASSIGN_OR_RETURN(const int64_t bytes, BytesOf(tensor, location));
   const int file = OpenBeneath(folder_, path, parts, use_openat2_);
-  if (file < 0) {
-    if (errno == ELOOP) {
-      return Outside(tensor.name(), path, "is or passes a symbolic link");
-    }
-    if (errno == EXDEV) {
-      return Outside(tensor.name(), path, "leaves the folder");
-    }
-    return absl::NotFoundError(absl::StrCat(
-        "tensor ", Quoted(tensor.name()), ": cannot open external data ",
-        Quoted(path), ": ", strerror(errno),
-        "; put the file into the model's folder"));
-  }
+  if (file < 0) return CannotOpen(tensor.name(), path);
   auto closer = absl::MakeCleanup([file] { close(file); });
   struct stat info = {};
   if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
     return Outside(tensor.name(), path, "is no regular file");
   }
   if (location.offset > info.st_size ||
-      *bytes > info.st_size - location.offset) {
+      bytes > info.st_size - location.offset) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "tensor ", Quoted(tensor.name()), " needs ", *bytes,
-        " bytes at offset ", location.offset, " of ", Quoted(path),
-        ", which has ", info.st_size,
+        "tensor ", Quoted(tensor.name()), " needs ", bytes, " bytes at offset ",
+        location.offset, " of ", Quoted(path), ", which has ", info.st_size,
         " bytes; the file is truncated or belongs to another model"));
   }
-  if (*bytes > budget_bytes_) {
+  if (bytes > budget_bytes_) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "tensor ", Quoted(tensor.name()), " needs ", *bytes, " bytes but only ",
+        "tensor ", Quoted(tensor.name()), " needs ", bytes, " bytes but only ",
         budget_bytes_,
         " of the memory limit for weights are left; raise the limit"));
   }
-  budget_bytes_ -= *bytes;
-  const std::string purpose = absl::StrCat("tensor ", Quoted(tensor.name()));
-  TW_RETURN_IF_ERROR(CheckMemory(*bytes, purpose));
-  std::string data;
-  try {
-    data.resize(static_cast<size_t>(*bytes));
-  } catch (const std::bad_alloc&) {
-    return CannotAllocate(*bytes, purpose);
-  }
-  for (int64_t done = 0; done < *bytes;) {
-    const ssize_t got =
-        pread(file, data.data() + done, static_cast<size_t>(*bytes - done),
-              location.offset + done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      return absl::DataLossError(absl::StrCat(
-          "tensor ", Quoted(tensor.name()), ": reading ", Quoted(path),
-          " failed: ", got == 0 ? "the file shrank" : strerror(errno)));
-    }
-    done += got;
-  }
+  budget_bytes_ -= bytes;
+  TW_ASSIGN_OR_RETURN(std::string data,
+                      Read(file, tensor.name(), location, bytes));
   tensor.clear_external_data();
   tensor.clear_data_location();
   tensor.set_raw_data(std::move(data));
