@@ -1,0 +1,228 @@
+#include "sketch/derivation/derivation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "sketch/tree/tree_edit.h"
+#include "tilegraph/decision/space.h"
+
+namespace tilewright::sketch {
+namespace {
+
+// Of TVM's InitParallel.
+constexpr int64_t kTasksPerCoreWanted = 16;
+
+// The reasons of refusals, as one code: nobody else asked for the sketch.
+absl::Status Refusal(const std::string& what, const absl::Status& status) {
+  return absl::InvalidArgumentError(absl::StrCat(what, ": ", status.message()));
+}
+
+// The loops that are around all of the paths.
+size_t CommonLoops(const std::vector<Path>& paths) {
+  size_t depth = paths[0].size() - 1;
+  for (const Path& path : paths)
+    depth = std::min(depth, CommonDepth(paths[0], path));
+  return std::min(depth, paths[0].size() - 1);
+}
+
+}  // namespace
+
+absl::StatusOr<Derivation> Derivation::Create(const SketchState& state,
+                                              const DerivationStyle& style,
+                                              Decider& decider) {
+  TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(state.workload()));
+  return Derivation(state, style, decider, std::move(replayer));
+}
+
+absl::Status Derivation::Replay() {
+  const std::vector<Instruction>& written = writer_.written().instructions;
+  for (; replayed_ < written.size(); ++replayed_) {
+    const absl::Status status = replayer_.Apply(written[replayed_]);
+    if (!status.ok()) {
+      return Refusal(std::string(Name(written[replayed_].primitive)), status);
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string Derivation::Block(TensorId id) const {
+  return state_.workload().graph.tensor(id).name;
+}
+
+std::string Derivation::StoringBlock(TensorId id) {
+  const std::string name = Block(id);
+  for (const Buffer& buffer : tree().buffers) {
+    if (buffer.name != name) continue;
+    const Path writer = FindWriter(tree(), buffer.id);
+    if (!writer.empty()) return writer.back().node().block->name;
+  }
+  return name;
+}
+
+std::string Derivation::NameOf(const std::string& block) {
+  std::string name = block;
+  for (char& c : name) {
+    if (c == '=' || c == '#' || absl::ascii_isspace(c)) c = '_';
+  }
+  return name;
+}
+
+Handle Derivation::HandleOf(int var) const {
+  const std::vector<HandleValue>& handles = replayer_.handles();
+  for (size_t i = handles.size(); i-- > 0;) {
+    if (handles[i].kind == HandleValue::Kind::kLoop && handles[i].var == var)
+      return static_cast<Handle>(i);
+  }
+  return -1;
+}
+
+absl::StatusOr<AxisLoops> Derivation::LoopsOf(const std::string& block) {
+  TW_RETURN_IF_ERROR(Replay());
+  AxisLoops loops;
+  const auto known = blocks_.find(block);
+  loops.block = known != blocks_.end() ? known->second
+                                       : blocks_[block] = writer_.Block(block);
+  const Path path = FindBlock(tree(), block);
+  if (path.empty())
+    return absl::InvalidArgumentError(absl::StrCat("there is no ", block));
+  const sketch::Block& found = *path.back().node().block;
+  for (const Axis& axis : found.axes)
+    loops.spatial.push_back(writer_.Loop(loops.block, axis.name));
+  for (const Axis& axis : found.reduce_axes)
+    loops.reduce.push_back(writer_.Loop(loops.block, axis.name));
+  TW_RETURN_IF_ERROR(Replay());
+  const auto extents = [&](const std::vector<Handle>& handles) {
+    std::vector<int64_t> extents;
+    for (const Handle handle : handles) {
+      const Path loop = FindLoop(tree(), replayer_.handles()[handle].var);
+      extents.push_back(loop.back().node().loop->extent);
+    }
+    return extents;
+  };
+  loops.spatial_extents = extents(loops.spatial);
+  loops.reduce_extents = extents(loops.reduce);
+  return loops;
+}
+
+std::vector<Handle> Derivation::ReduceLoops(const std::string& block) {
+  std::vector<Handle> loops;
+  for (const Axis& axis :
+       FindBlock(tree(), block).back().node().block->reduce_axes)
+    loops.push_back(writer_.Loop(blocks_.at(block), axis.name));
+  return loops;
+}
+
+bool Derivation::Leaves(const sketch::Block& block) {
+  return tree().buffers[block.dst[0]].level == MemLevel::kGlobal;
+}
+
+absl::Status Derivation::Place(const std::string& block, bool anywhere) {
+  TW_RETURN_IF_ERROR(LoopsOf(block).status());
+  const sketch::Block& placed = *FindBlock(tree(), block).back().node().block;
+  std::vector<Path> readers;
+  for (const sketch::Block* reader : AllBlocks(tree())) {
+    if (reader == &placed) continue;
+    const std::vector<int> loaded = LoadedBuffers(*reader);
+    if (std::any_of(loaded.begin(), loaded.end(),
+                    [&](int buffer) { return WritesTo(placed, buffer); }))
+      readers.push_back(FindBlock(tree(), reader->name));
+  }
+  if (readers.empty() || Leaves(placed)) return absl::OkStatus();
+  const auto most = static_cast<int64_t>(CommonLoops(readers));
+  const auto least = static_cast<int64_t>(tasks_);
+  if (most < least) {
+    return absl::InvalidArgumentError(
+        "place: not all its readers stand inside the tasks");
+  }
+  const int64_t depth =
+      anywhere ? decider_.DecideNumber(absl::StrCat(NameOf(block), ".at"),
+                                       Space::Integers(least, most),
+                                       [&] { return least; })
+               : least;
+  if (depth == 0) return absl::OkStatus();
+  const Handle loop = HandleOf(readers[0][depth - 1].node().loop->var);
+  writer_.ComputeAt(blocks_.at(block), loop);
+  return Replay();
+}
+
+absl::StatusOr<LoopParts> Derivation::Cut(const std::string& block,
+                                          const std::vector<Factors>& factors) {
+  TW_ASSIGN_OR_RETURN(AxisLoops loops, LoopsOf(block));
+  const size_t axes = loops.spatial.size();
+  // Outputs of several shapes have no tasks in common.
+  const bool alone = state_.workload().graph.outputs().size() == 1;
+  if (!alone || axes == 0 ||
+      !Leaves(*FindBlock(tree(), block).back().node().block))
+    return Split(loops.spatial, factors);
+
+  int64_t product = 1;
+  for (const Factors& parts : factors) product *= parts[0];
+  const int64_t wanted =
+      kTasksPerCoreWanted * std::max<int64_t>(1, state_.spec().unit().cores());
+  const int64_t parallel = decider_.DecideNumber(
+      absl::StrCat(NameOf(block), ".parallel"),
+      Space::Integers(0, static_cast<int64_t>(axes)), [&] {
+        int64_t tasks = 1, count = 0;
+        while (product > 1 && count < static_cast<int64_t>(axes) &&
+               (tasks < wanted || count == 0))
+          tasks *= factors[count++][0];
+        return count;
+      });
+  if (parallel == 0) return Split(loops.spatial, factors);
+
+  std::vector<Factors> tiles, inner;
+  for (size_t i = 0; i < axes; ++i) {
+    const int64_t tasks =
+        static_cast<int64_t>(i) < parallel ? factors[i][0] : 1;
+    const int64_t extent = loops.spatial_extents[i];
+    int64_t rest = extent;
+    if (tasks > 1) {
+      rest = 1;
+      for (size_t p = 1; p < factors[i].size(); ++p) rest *= factors[i][p];
+    }
+    tiles.push_back({tasks, rest});
+    inner.push_back(factors[i]);
+    if (tasks > 1) inner.back().erase(inner.back().begin());
+  }
+  const std::vector<Handle> tasks = writer_.GroupTile({loops.block}, tiles);
+  task_ = tasks.back();
+  tasks_ = axes;
+  TW_ASSIGN_OR_RETURN(loops, LoopsOf(block));
+  LoopParts parts = Split(loops.spatial, inner);
+  for (size_t i = 0; i < axes; ++i) {
+    if (parts[i].size() < factors[i].size())
+      parts[i].insert(parts[i].begin(), Handle{-1});
+  }
+  return parts;
+}
+
+LoopParts Derivation::Split(const std::vector<Handle>& loops,
+                            const std::vector<Factors>& factors) {
+  LoopParts parts;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    parts.push_back(factors[i].size() == 1
+                        ? std::vector<Handle>{loops[i]}
+                        : writer_.Split(loops[i], factors[i]));
+  }
+  return parts;
+}
+
+void Derivation::Reorder(const std::vector<Handle>& order) {
+  std::vector<Handle> loops;
+  for (const Handle loop : order) {
+    if (loop >= 0) loops.push_back(loop);
+  }
+  if (loops.size() > 1) writer_.Reorder(std::move(loops));
+}
+
+absl::StatusOr<Schedule> Derivation::Finish() && {
+  TW_RETURN_IF_ERROR(Replay());
+  const absl::Status whole = replayer_.Finish();
+  if (!whole.ok()) return Refusal("finish", whole);
+  return std::move(writer_).Finish();
+}
+
+}  // namespace tilewright::sketch
