@@ -14,10 +14,30 @@ namespace {
 
 // Of TVM's InitParallel.
 constexpr int64_t kTasksPerCoreWanted = 16;
+// Fewer leave cores without work.
+constexpr int64_t kLeastTasksPerCore = 4;
 
 // The reasons of refusals, as one code: nobody else asked for the sketch.
 absl::Status Refusal(const std::string& what, const absl::Status& status) {
   return absl::InvalidArgumentError(absl::StrCat(what, ": ", status.message()));
+}
+
+// How many of the outermost parts become tasks: at least as many as give every
+// core a few; by rule as TVM's InitParallel.
+int64_t DecideParallel(Decider& decider, const std::string& name,
+                       const std::vector<Factors>& factors,
+                       const DeviceSpec& spec) {
+  const int64_t cores = std::max<int64_t>(1, spec.unit().cores());
+  const auto axes = static_cast<int64_t>(factors.size());
+  const auto axes_for = [&](int64_t wanted) {
+    int64_t tasks = 1, count = 0;
+    while (count < axes && tasks < wanted) tasks *= factors[count++][0];
+    return tasks > 1 ? count : 0;
+  };
+  const int64_t least = cores == 1 ? 0 : axes_for(kLeastTasksPerCore * cores);
+  return decider.DecideNumber(
+      absl::StrCat(name, ".parallel"), Space::Integers(least, axes),
+      [&] { return std::max(least, axes_for(kTasksPerCoreWanted * cores)); });
 }
 
 // The loops that are around all of the paths.
@@ -158,19 +178,8 @@ absl::StatusOr<LoopParts> Derivation::Cut(const std::string& block,
       !Leaves(*FindBlock(tree(), block).back().node().block))
     return Split(loops.spatial, factors);
 
-  int64_t product = 1;
-  for (const Factors& parts : factors) product *= parts[0];
-  const int64_t wanted =
-      kTasksPerCoreWanted * std::max<int64_t>(1, state_.spec().unit().cores());
-  const int64_t parallel = decider_.DecideNumber(
-      absl::StrCat(NameOf(block), ".parallel"),
-      Space::Integers(0, static_cast<int64_t>(axes)), [&] {
-        int64_t tasks = 1, count = 0;
-        while (product > 1 && count < static_cast<int64_t>(axes) &&
-               (tasks < wanted || count == 0))
-          tasks *= factors[count++][0];
-        return count;
-      });
+  const int64_t parallel =
+      DecideParallel(decider_, NameOf(block), factors, state_.spec());
   if (parallel == 0) return Split(loops.spatial, factors);
 
   std::vector<Factors> tiles, inner;
