@@ -117,8 +117,24 @@ absl::Status Derivation::AnnotateBlock(const std::string& block) {
   return Replay();
 }
 
+absl::Status Derivation::Roll(const std::string& block, Handle loop) {
+  Instruction rolling;
+  rolling.primitive = Primitive::kRolling;
+  rolling.operands = {blocks_.at(block), loop};
+  Replayer trial = replayer_.Clone();
+  if (!trial.Apply(rolling).ok() || !trial.Finish().ok())
+    return absl::OkStatus();
+  if (decider_.DecideWhether(absl::StrCat(NameOf(block), ".rolling"),
+                             [] { return false; }))
+    writer_.Rolling(blocks_.at(block), loop);
+  return Replay();
+}
+
 absl::Status Derivation::Annotate() {
   TW_RETURN_IF_ERROR(Replay());
+  for (const auto& [block, loop] : placed_) {
+    if (style_.roll) TW_RETURN_IF_ERROR(Roll(block, loop));
+  }
   std::vector<std::string> names;
   for (const sketch::Block* block : AllBlocks(tree()))
     names.push_back(block->name);

@@ -165,6 +165,7 @@ absl::Status Derivation::Place(const std::string& block, bool anywhere) {
   if (depth == 0) return absl::OkStatus();
   const Handle loop = HandleOf(readers[0][depth - 1].node().loop->var);
   writer_.ComputeAt(blocks_.at(block), loop);
+  placed_.emplace_back(block, loop);
   return Replay();
 }
 

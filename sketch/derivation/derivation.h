@@ -12,6 +12,8 @@
 //   T.vectorize  how many of the innermost loops become the tile
 //   T.unroll     steps that are written out at most around the tile (TVM's
 //                auto_unroll_max_step)
+//   T.rolling    whether an iteration of the loop that T is computed at keeps
+//                what the one before has computed (style.roll, where it can)
 //   T.pack.W     how a constant that a tiled T reads lies (style.pack)
 #ifndef TILEWRIGHT_SKETCH_DERIVATION_DERIVATION_H_
 #define TILEWRIGHT_SKETCH_DERIVATION_DERIVATION_H_
@@ -25,22 +27,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "sketch/derivation/derivation_style.h"
 #include "sketch/derivation/sketch_state.h"
 #include "sketch/replay/replayer.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/tree/block_tree.h"
 #include "tilegraph/decision/decider.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::sketch {
-
-// What annotation may do beyond TVM's.
-struct DerivationStyle {
-  bool tails = false;        // splits need not divide extents
-  bool fit_vectors = false;  // innermost tiles: whole vectors × rows that fit
-                             // the registers
-  bool anywhere = false;  // tiled computes may be computed at their readers too
-  bool pack = false;      // constants lie as tiles read them
-};
 
 // The loops of a block that each run over one whole axis of it there.
 struct AxisLoops {
@@ -115,6 +110,7 @@ class Derivation {
   bool Leaves(const sketch::Block& block);
   // A handle of the loop; -1: it has none.
   Handle HandleOf(int var) const;
+  absl::Status Roll(const std::string& block, Handle loop);
   absl::Status AnnotateBlock(const std::string& block);
 
   const SketchState& state_;
@@ -125,6 +121,7 @@ class Derivation {
   size_t replayed_ = 0;  // instructions
   std::map<std::string, Handle> blocks_;
   std::set<std::string> in_registers_;
+  std::vector<std::pair<std::string, Handle>> placed_;  // block, loop
   Handle task_ = -1;
   size_t tasks_ = 0;  // loops
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,17 +20,21 @@
 #include "sketch/derivation/sketch_rule.h"
 #include "sketch/derivation/sketch_rules.h"
 #include "sketch/derivation/sketch_state.h"
+#include "sketch/replay/replay.h"
 #include "sketch/rules/generator.h"
 #include "sketch/testing/ansor_workloads.h"
 #include "sketch/testing/checked_decisions.h"
 #include "sketch/testing/test_workloads.h"
+#include "sketch/trace/schedule.h"
 #include "sketch/trace/workload.h"
+#include "sketch/tree/block_tree.h"
 #include "tilegraph/decision/table.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::sketch {
 namespace {
 
+using ::testing::Contains;
 using ::testing::IsEmpty;
 
 // Of each workload; more with TILEWRIGHT_SEEDS.
@@ -67,14 +72,21 @@ std::map<std::string, Workload> Workloads() {
   return workloads;
 }
 
-void CheckAll(const SketchRules& rules) {
+// By decision, what was taken in schedules that replayed.
+using Taken = std::map<std::string, std::set<std::string>>;
+
+Taken CheckAll(const SketchRules& rules) {
+  Taken taken;
   for (const auto& [name, workload] : Workloads()) {
     SCOPED_TRACE(name);
     DecisionTally tally;
     for (uint64_t seed = 0; seed < Seeds(); ++seed)
       CheckDecisions(SketchGenerator(rules), workload, Spec(), seed, tally);
     EXPECT_THAT(tally.refusals, IsEmpty()) << tally.ToString();
+    for (const auto& [decision, values] : tally.values)
+      taken[name + ": " + decision].insert(values.begin(), values.end());
   }
+  return taken;
 }
 
 TEST(SketchGeneratorTest, TvmSketchesComputeWhatTheGraphMeans) {
@@ -82,7 +94,30 @@ TEST(SketchGeneratorTest, TvmSketchesComputeWhatTheGraphMeans) {
 }
 
 TEST(SketchGeneratorTest, ExtendedSketchesComputeWhatTheGraphMeans) {
-  CheckAll(ExtendedRules());
+  Taken taken = CheckAll(ExtendedRules());
+  EXPECT_THAT(taken["gemm relu: T.pack.B"], Contains("panels"));
+}
+
+// The rows of a padded image that neighbouring rows of windows share.
+TEST(SketchGeneratorTest, RollsWhereIterationsOverlap) {
+  DeviceSpec spec = Spec();
+  spec.mutable_unit()->set_cores(1);
+  const Workload workload = AnsorMaxPool(3, 7);
+  int rolled = 0;
+  for (int at = 4; at <= 8; ++at) {
+    TW_ASSERT_OK_AND_ASSIGN(
+        const Schedule schedule,
+        GenerateWith(SketchGenerator(ExtendedRules()), workload, spec,
+                     {{"Y.tile.h", "8x1"},
+                      {"Y.tile.w", "1x8"},
+                      {"Y.parallel", "2"},
+                      {"P.at", std::to_string(at)},
+                      {"P.rolling", "yes"}}));
+    rolled += AnswersOf(schedule)["P.rolling"] == "yes" ? 1 : 0;
+    TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, schedule));
+    EXPECT_THAT(CheckTree(tree, workload, 0), IsOk()) << schedule.ToString();
+  }
+  EXPECT_GT(rolled, 0);
 }
 
 // Every sketch of every workload, with preferred annotation.

@@ -125,6 +125,7 @@ SketchRules ExtendedRules() {
   style.fit_vectors = true;
   style.anywhere = true;
   style.pack = true;
+  style.roll = true;
   return {RulesInOrder(false), style};
 }
 

@@ -18,7 +18,7 @@
 
 #include <vector>
 
-#include "sketch/derivation/derivation.h"
+#include "sketch/derivation/derivation_style.h"
 #include "sketch/derivation/sketch_rule.h"
 
 namespace tilewright::sketch {

@@ -1,6 +1,7 @@
 #include "sketch/derivation/tile_sizes.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,16 @@ bool SuitsVectors(const Workload& workload, TensorId id, int axis) {
   return suits;
 }
 
+// Whether parts that divide an extent leave a choice: tails cost more than a
+// part of another size gains.
+bool HasDivisors(int64_t extent) {
+  constexpr int kEnough = 4;
+  int divisors = 0;
+  for (int64_t d = 1; d <= std::min(extent, kMostInnermost); ++d)
+    divisors += extent % d == 0 ? 1 : 0;
+  return divisors >= kEnough;
+}
+
 class Chooser {
  public:
   Chooser(Derivation& derivation, const TileProblem& problem, bool tails)
@@ -43,16 +54,10 @@ class Chooser {
         compute_(workload_.graph.tensor(problem.id).compute),
         prefix_(Derivation::NameOf(problem.block)),
         lanes_(Lanes(workload_.graph, derivation.state().spec())) {
-    const size_t axes = problem.spatial.size();
-    for (size_t i = 0; i < axes; ++i)
-      sizes_.order.push_back(static_cast<int>(i));
-    if (axes == 0) return;
-    vector_ = FindContiguous(workload_, problem.id).dim;
-    if (vector_ < 0 || problem.spatial[vector_] == 1)
-      vector_ = static_cast<int>(axes) - 1;
-    sizes_.order.erase(sizes_.order.begin() + vector_);
-    sizes_.order.push_back(vector_);
-    for (size_t i = 0; i + 1 < axes; ++i) {
+    sizes_.order = AxesInOrder(workload_, problem);
+    if (sizes_.order.empty()) return;
+    vector_ = sizes_.order.back();
+    for (size_t i = 0; i + 1 < sizes_.order.size(); ++i) {
       if (problem.spatial[sizes_.order[i]] > 1) row_ = sizes_.order[i];
     }
   }
@@ -103,7 +108,7 @@ class Chooser {
     split.extent = extent;
     split.parts = parts;
     split.innermost_cap = cap;
-    split.tails = tails_;
+    split.tails = tails_ && !HasDivisors(extent);
     const Space space = Space::Split(split);
     Factors wanted(parts, 1);
     wanted.back() = std::min(innermost, extent);
@@ -163,7 +168,26 @@ class Chooser {
 
 }  // namespace
 
+std::vector<int> AxesInOrder(const Workload& workload,
+                             const TileProblem& problem) {
+  const auto axes = static_cast<int>(problem.spatial.size());
+  std::vector<int> order;
+  if (axes == 0) return order;
+  int vector = FindContiguous(workload, problem.id).dim;
+  if (vector < 0 || problem.spatial[vector] == 1) vector = axes - 1;
+  for (int axis = 0; axis < axes; ++axis) {
+    if (axis != vector) order.push_back(axis);
+  }
+  order.push_back(vector);
+  return order;
+}
+
 TileSizes DecideTiles(Derivation& derivation, const TileProblem& problem) {
+  if (derivation.style().sizes) {
+    std::optional<TileSizes> sizes =
+        derivation.style().sizes(derivation, problem);
+    if (sizes) return *std::move(sizes);
+  }
   return Chooser(derivation, problem, true).Tiles();
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sketch/derivation/derivation.h"
+#include "sketch/derivation/derivation_style.h"
 #include "sketch/trace/schedule.h"
 #include "tilegraph/ir/tensor_graph.h"
 
@@ -17,23 +18,6 @@ namespace tilewright::sketch {
 
 // Innermost parts are at most so long (TVM's max_innermost_split_factor).
 inline constexpr int64_t kMostInnermost = 64;
-inline constexpr int kSpatialLevels = 4, kReduceLevels = 2;  // SSRSRS
-
-// What is cut: extents of the spatial and the reduce axes, where the compute
-// stands, in its order.
-struct TileProblem {
-  TensorId id;
-  std::string block;
-  std::vector<int64_t> spatial, reduce;
-};
-
-struct TileSizes {
-  std::vector<Factors> spatial;  // `levels` each
-  std::vector<Factors> reduce;   // two each
-  // The spatial axes as their loops nest at each level: the one whose
-  // neighbours lie side by side innermost.
-  std::vector<int> order;
-};
 
 // Four levels of the spatial and two of the reduce axes.
 TileSizes DecideTiles(Derivation& derivation, const TileProblem& problem);
@@ -41,6 +25,10 @@ TileSizes DecideTiles(Derivation& derivation, const TileProblem& problem);
 // divide extents, whatever the style: the block has no predicates of its own.
 TileSizes DecideSimpleTiles(Derivation& derivation, const TileProblem& problem,
                             bool tails);
+
+// The spatial axes, that along which elements lie side by side last.
+std::vector<int> AxesInOrder(const Workload& workload,
+                             const TileProblem& problem);
 
 // Cuts an extent as `factors` say from the inside out; what is left is the
 // first. REQUIRES: there is one.
