@@ -10,7 +10,7 @@
 //                : SketchRule::Meets::kSkip;
 //   };
 //   keep.write = [](Derivation& derivation, TensorId id, std::string_view) {
-//     return derivation.Place(id);
+//     return derivation.Place(derivation.Block(id), false);
 //   };
 #ifndef TILEWRIGHT_SKETCH_DERIVATION_SKETCH_RULE_H_
 #define TILEWRIGHT_SKETCH_DERIVATION_SKETCH_RULE_H_
