@@ -1,0 +1,35 @@
+// What other runs have found of a task: where a search begins, and what its
+// cost model learns from first.
+#ifndef TILEWRIGHT_SEARCH_PRIOR_RECORDS_H_
+#define TILEWRIGHT_SEARCH_PRIOR_RECORDS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "measure/record/record.pb.h"
+#include "measure/record/store.h"
+#include "search/method.h"
+#include "search/space.h"
+
+namespace tilewright::search {
+
+struct PriorRecords {
+  // Each candidate once, with the least of its times; in the order in which the
+  // store has them.
+  std::vector<Trial> trials;
+  // Records whose decisions no longer give their trace: neither parents nor
+  // training data.
+  int stale = 0;
+};
+
+// Of this workload, and as `header` says: device, versions, and timer, cache
+// and threads of its measurement's method. Records of the header's own seed are
+// left out: a RecordedMeasurer answers with them. What worked counts if it was
+// verified. Errors are the store's.
+absl::StatusOr<PriorRecords> ReadPriorRecords(
+    measure::Store& store, const measure::WorkloadKey& workload,
+    const measure::Record& header, TaskSpace& space);
+
+}  // namespace tilewright::search
+
+#endif  // TILEWRIGHT_SEARCH_PRIOR_RECORDS_H_

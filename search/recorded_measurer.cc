@@ -1,0 +1,98 @@
+#include "search/recorded_measurer.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "search/record_identity.h"
+
+namespace tilewright::search {
+using measure::Measurement;
+
+absl::StatusOr<const RecordedMeasurer::Known*> RecordedMeasurer::KnownOf(
+    const measure::WorkloadKey& workload) {
+  const auto [place, is_new] = known_.try_emplace(workload.text());
+  if (!is_new) return &place->second;
+  Known& known = place->second;
+  measure::StoreQuery query;
+  query.workload = workload;
+  query.structure_fingerprint = header_.device().structure_fingerprint();
+  const std::string made_by = MadeBy(header_);
+  TW_RETURN_IF_ERROR(store_.ForEach(query, [&](const measure::Record& record) {
+    if (record.seed() == header_.seed() && MadeBy(record) == made_by) {
+      known.emplace(InstructionsOf(record.schedule()), record.measurement());
+    }
+    return absl::OkStatus();
+  }));
+  return &known;
+}
+
+void RecordedMeasurer::Keep(const measure::WorkloadKey& workload,
+                            const sketch::ScheduleProto& schedule,
+                            const Measurement& measurement) {
+  if (!IsAboutTheCandidate(measurement)) return;
+  ++measured_;
+  measure::Record record = header_;
+  *record.mutable_workload() = workload;
+  *record.mutable_schedule() = schedule;
+  *record.mutable_measurement() = measurement;
+  record.set_unix_ns(clock_.UnixNs());
+  trouble_.Update(store_.Append(record));
+}
+
+absl::StatusOr<std::vector<Measurement>> RecordedMeasurer::DoMeasure(
+    const measure::WorkloadKey& workload,
+    absl::Span<const sketch::ScheduleProto> schedules,
+    const measure::MeasureOptions& options) {
+  TW_ASSIGN_OR_RETURN(const Known* known, KnownOf(workload));
+  std::vector<Measurement> results(schedules.size());
+  std::vector<sketch::ScheduleProto> unknown;
+  std::vector<int> index;  // of these
+  for (size_t i = 0; i < schedules.size(); ++i) {
+    const auto found = known->find(InstructionsOf(schedules[i]));
+    if (found == known->end()) {
+      unknown.push_back(schedules[i]);
+      index.push_back(static_cast<int>(i));
+      continue;
+    }
+    ++replayed_;
+    results[i] = found->second;
+    if (options.on_result)
+      options.on_result(static_cast<int>(i), found->second);
+  }
+  if (unknown.empty()) return results;
+  measure::MeasureOptions inner = options;
+  inner.on_result = [&](int i, const Measurement& measurement) {
+    const auto k = static_cast<size_t>(i);
+    Keep(workload, unknown[k], measurement);
+    if (options.on_result) options.on_result(index[k], measurement);
+  };
+  if (options.wanted) {
+    inner.wanted = [&](int i, const measure::BuildReport& report) {
+      return options.wanted(index[static_cast<size_t>(i)], report);
+    };
+  }
+  TW_ASSIGN_OR_RETURN(const std::vector<Measurement> measured,
+                      measurer_.Measure(workload, unknown, inner));
+  TW_RETURN_IF_ERROR(trouble_);
+  for (size_t k = 0; k < measured.size(); ++k)
+    results[static_cast<size_t>(index[k])] = measured[k];
+  return results;
+}
+
+absl::StatusOr<std::vector<Measurement>> RecordedMeasurer::DoMeasureAlone(
+    const measure::WorkloadKey& workload,
+    absl::Span<const sketch::ScheduleProto> schedules,
+    const measure::MeasureOptions& options) {
+  measure::MeasureOptions inner = options;
+  inner.on_result = [&](int i, const Measurement& measurement) {
+    Keep(workload, schedules[static_cast<size_t>(i)], measurement);
+    if (options.on_result) options.on_result(i, measurement);
+  };
+  TW_ASSIGN_OR_RETURN(std::vector<Measurement> measured,
+                      measurer_.MeasureAlone(workload, schedules, inner));
+  TW_RETURN_IF_ERROR(trouble_);
+  return measured;
+}
+
+}  // namespace tilewright::search
