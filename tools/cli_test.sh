@@ -186,6 +186,21 @@ expect_error 1 "$(basename "$model")" records stats "$model"
 echo '{"seed": "1"}' >"$work/bad.jsonl"
 expect_error 1 "bad.jsonl line 1" records import "$db" "$work/bad.jsonl"
 
+# Tuning: what is measured is in the store; the same command finds all of it there.
+readonly tuned="$work/tuned.db"
+expect_ok tune "$model" --records="$tuned" --trials=8 --trace="$work/tune.jsonl" --connect=register
+expect_output 'by rule .* us.*8 trials'
+[[ $(wc -l <"$work/tune.jsonl") -ge 1 ]] || fail "--trace stays empty"
+expect_ok tune "$model" --records="$tuned" --trials=8 --json --connect=register
+grep -qF '8 results were in' "$work/stderr" || fail "a second 'tune' measures again: $(cat "$work/stderr")"
+expect_output '"trials": 8'
+expect_ok compile "$model" -o "$work/tuned.tw" --records="$tuned" --connect=register
+expect_ok run "$model" --check --records="$tuned" --connect=register
+expect_error 2 "--records=DB" tune "$model"
+expect_error 2 ".onnx" tune "$work/good.tw" --records="$tuned"
+expect_error 2 "evolution annealing" tune "$model" --records="$tuned" --optimizer=evolutoin
+expect_error 1 "$(basename "$model")" tune "$model" --records="$model"
+
 # Fused by what was measured, once; then by the records alone.
 readonly mlp="$testdata/mlp_odd/model.onnx" joins="$work/joins.db"
 fuse() { # OUT ARGS...

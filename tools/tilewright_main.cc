@@ -25,6 +25,7 @@ absl::Status Dispatch(const CommandLine& line) {
   if (line.command() == "conformance") return ConformanceCommand(line);
   if (line.command() == "devices") return DevicesCommand(line);
   if (line.command() == "records") return RecordsCommand(line);
+  if (line.command() == "tune") return TuneCommand(line);
   if (line.command() == "version") std::printf("tilewright %s\n", kVersion);
   if (line.command() == "help")
     std::fputs(tilewright::tools::Usage().c_str(), stdout);

@@ -33,7 +33,9 @@ constexpr Command kCommands[] = {
      "run every */model.onnx against its test_data_set_*", nullptr},
     {"devices", "", "the devices of this machine and what they can do",
      nullptr},
-    {"tune", "MODEL --records=DB", "search for faster schedules", "the tuner"},
+    {"tune", "MODEL.onnx --records=DB",
+     "search for faster schedules; --records=DB then compiles with them",
+     nullptr},
     {"records", "ls|best|stats|merge|export|import DB ...",
      "look into tuning records, share them", nullptr},
 };
@@ -169,6 +171,12 @@ benchmark: --seconds=S  --seed=N
            --report=FILE.html            the profile as a page that needs nothing else
 inspect:   --what=...  --group=N         one group, with why, decisions, schedule, kernel or source
            --report=FILE.html|FILE.svg   the plan as a picture; as a page it says of every box why
+tune:      --trials=N  --time=SECONDS    of all kernels together (64 for each)
+           --optimizer=evolution|annealing|contextual|random|grid  --crossover
+           --cost-model=gbt|forest|random
+           --scheduler=gradient|roundrobin
+           --seed=N                      the same command with the same seed goes on where it was
+           --trace=FILE.jsonl            a line a round
 records:   --workload=FINGERPRINT        of ls and best: its first digits are enough
            -o FILE  --verified           of export: not to stdout; only what is verified
 All:       --json

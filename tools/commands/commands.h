@@ -15,6 +15,7 @@ absl::Status InspectCommand(const CommandLine& line);
 absl::Status ConformanceCommand(const CommandLine& line);
 absl::Status DevicesCommand(const CommandLine& line);
 absl::Status RecordsCommand(const CommandLine& line);
+absl::Status TuneCommand(const CommandLine& line);
 
 }  // namespace tilewright::tools
 

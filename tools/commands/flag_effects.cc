@@ -116,6 +116,34 @@ constexpr Rule kRules[] = {
      "has no effect but with --what=why, decisions, schedule, kernel or "
      "source: add one "
      "of these"},
+    // A search begins with the rules, on the machine that it measures on.
+    {"measure decisions nearest level-cap", "tune",
+     [](const CommandLine&) { return false; },
+     "has no effect on a search, which begins with the rules: leave it out"},
+    {"target spec", "tune",
+     [](const CommandLine& line) {
+       return !line.Has("spec") && line.Get("target") == "cpu";
+     },
+     "has no effect on a search, which measures on this machine: leave it "
+     "out"},
+    {"cost-model", "tune",
+     [](const CommandLine& line) {
+       return !IsOneOf(line.Get("optimizer"), {"random", "grid"});
+     },
+     "has no effect with --optimizer=random or grid, which predict nothing: "
+     "leave one of them out"},
+    {"cost-model", "tune",
+     [](const CommandLine& line) {
+       return line.Get("optimizer") != "contextual" ||
+              line.Get("cost-model") == "forest";
+     },
+     "of --optimizer=contextual is forest, which tells variances: leave it "
+     "out"},
+    {"crossover", "tune",
+     [](const CommandLine& line) {
+       return line.Get("optimizer", "evolution") == "evolution";
+     },
+     "is of --optimizer=evolution: leave one of them out"},
     {"report", "inspect",
      [](const CommandLine& line) {
        return IsOnnx(line) && IsOneOf(What(line), {"plan", "why"});

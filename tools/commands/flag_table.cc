@@ -13,9 +13,11 @@ namespace {
 
 using Value = Flag::Value;
 
-constexpr char kOnnxCommands[] = "compile run benchmark inspect conformance";
+constexpr char kOnnxCommands[] =
+    "compile run benchmark inspect conformance tune";
 constexpr double kMostThreads = 4096;
 constexpr double kMostSeconds = 86400;
+constexpr double kMostTrials = 1e8;
 
 constexpr Flag kFlags[] = {
     // How to compile: every command that takes an .onnx.
@@ -40,10 +42,10 @@ constexpr Flag kFlags[] = {
     {"input", Value::kText, "run"},
     {"output-dir", Value::kText, "run"},
     {"check", Value::kNone, "run"},
-    {"seed", Value::kInt, "run benchmark"},
+    {"seed", Value::kInt, "run benchmark tune"},
     {"seconds", Value::kDouble, "benchmark", "", 0, kMostSeconds},
     {"profile", Value::kOptional, "benchmark", "all"},
-    {"trace", Value::kText, "benchmark"},
+    {"trace", Value::kText, "benchmark tune"},
     {"report", Value::kText, "benchmark inspect"},
     {"what", Value::kText, "inspect",
      "graph plan why decisions schedule kernel source roofline program"},
@@ -51,7 +53,15 @@ constexpr Flag kFlags[] = {
     {"workload", Value::kText, "records"},
     {"verified", Value::kNone, "records"},
     {"json", Value::kNone,
-     "compile run benchmark inspect conformance devices records"},
+     "compile run benchmark inspect conformance devices records tune"},
+    // How to search.
+    {"trials", Value::kInt, "tune", "", 1, kMostTrials},
+    {"time", Value::kDouble, "tune", "", 1, kMostSeconds},
+    {"optimizer", Value::kText, "tune",
+     "evolution annealing contextual random grid"},
+    {"cost-model", Value::kText, "tune", "gbt forest random"},
+    {"crossover", Value::kNone, "tune"},
+    {"scheduler", Value::kText, "tune", "gradient roundrobin"},
 };
 
 std::vector<std::string> Words(const char* text) {
