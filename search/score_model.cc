@@ -26,24 +26,24 @@ void ScoreModel::Add(int task, const costmodel::FeatureMatrix& features,
   AddTo(measured_.candidates, features);
   measured_.tasks.push_back(task);
   ns_.push_back(ns);
-  is_new_ = true;
 }
 
 absl::Status ScoreModel::Fit() {
   const bool some_worked = std::any_of(
       ns_.begin(), ns_.end(), [](double ns) { return std::isfinite(ns); });
-  if (!is_new_ || !some_worked || static_cast<int>(ns_.size()) < least_samples_)
+  const auto samples = static_cast<double>(ns_.size());
+  const auto before = static_cast<double>(fitted_samples_);
+  if (!some_worked || !(samples > before) || samples < (1 + growth_) * before)
     return absl::OkStatus();
   measured_.scores = costmodel::RelativeThroughputs(ns_, measured_.tasks);
   TW_RETURN_IF_ERROR(model_->Fit(measured_));
-  is_new_ = false;
-  fitted_ = true;
+  fitted_samples_ = ns_.size();
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<costmodel::Prediction>> ScoreModel::Predict(
     absl::Span<const Candidate* const> candidates) const {
-  TW_CHECK(fitted_);
+  TW_CHECK(fitted());
   costmodel::CandidateFeatures features;
   for (const Candidate* candidate : candidates)
     AddTo(features, candidate->features);

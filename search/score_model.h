@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_SEARCH_SCORE_MODEL_H_
 #define TILEWRIGHT_SEARCH_SCORE_MODEL_H_
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -18,29 +19,30 @@ namespace tilewright::search {
 
 class ScoreModel {
  public:
-  // Without a candidate that worked, nor before `least_samples`, nothing is
-  // learned.
+  // Nothing is learned without a candidate that worked, nor anew before there
+  // are more candidates by a share of `growth` than when it was learned last
+  // (TVM's adaptive_training has 0.2).
   explicit ScoreModel(std::unique_ptr<costmodel::CostModel> model,
-                      int least_samples = 2)
-      : model_(std::move(model)), least_samples_(least_samples) {}
+                      double growth = 0)
+      : model_(std::move(model)), growth_(growth) {}
 
   // `ns` is infinity of a candidate that failed. REQUIRES: features of all
   // candidates have equally many columns, and at least one row.
   void Add(int task, const costmodel::FeatureMatrix& features, double ns);
 
-  // Learns what was added since, if there is anything.
+  // Learns from all that was added, if that is enough.
   absl::Status Fit();
-  bool fitted() const { return fitted_; }
+  bool fitted() const { return fitted_samples_ > 0; }
   // REQUIRES: fitted().
   absl::StatusOr<std::vector<costmodel::Prediction>> Predict(
       absl::Span<const Candidate* const> candidates) const;
 
  private:
   const std::unique_ptr<costmodel::CostModel> model_;
-  const int least_samples_;
+  const double growth_;
   costmodel::MeasuredCandidates measured_;
   std::vector<double> ns_;
-  bool is_new_ = false, fitted_ = false;
+  size_t fitted_samples_ = 0;
 };
 
 }  // namespace tilewright::search

@@ -34,10 +34,15 @@ constexpr int kLargestBatch = 64, kSmallestBatch = 4;
 // A search gets so many rounds of each task, on average.
 constexpr int kRoundsOfATask = 4;
 constexpr int kTrialsOfATask = 64;
+// Models learn anew with so many more candidates.
+constexpr double kGrowth = 0.1;
+// Of evolution: so many members for a candidate that is measured.
+constexpr double kMembersOfACandidate = 1.5;
+constexpr int kSmallestPopulation = 32;
 // The best of other runs that a search begins with.
 constexpr size_t kKnownSeeds = 4;
 
-std::unique_ptr<search::Method> MakeMethod(const CommandLine& line) {
+std::unique_ptr<search::Method> MakeMethod(const CommandLine& line, int batch) {
   const std::string name = line.Get("optimizer", "evolution");
   if (name == "annealing")
     return std::make_unique<search::Annealing>(search::AnnealingOptions());
@@ -48,6 +53,8 @@ std::unique_ptr<search::Method> MakeMethod(const CommandLine& line) {
   if (name == "random") return std::make_unique<search::RandomSearch>();
   if (name == "grid") return std::make_unique<search::GridSearch>();
   search::EvolutionOptions options;
+  options.population = std::max(kSmallestPopulation,
+                                static_cast<int>(kMembersOfACandidate * batch));
   if (line.Has("crossover")) options.crossover = 0.15;
   return std::make_unique<search::Evolution>(options);
 }
@@ -65,11 +72,12 @@ std::unique_ptr<search::ScoreModel> MakeModel(const CommandLine& line) {
     options.forest.trees = 50;
     options.forest.max_features = 55;
     return std::make_unique<search::ScoreModel>(
-        std::make_unique<costmodel::ForestCostModel>(options));
+        std::make_unique<costmodel::ForestCostModel>(options), kGrowth);
   }
   return std::make_unique<search::ScoreModel>(
       std::make_unique<costmodel::BoostedTrees>(
-          costmodel::BoostedTreesOptions::Ansor()));
+          costmodel::BoostedTreesOptions::Ansor()),
+      kGrowth);
 }
 
 sketch::Generator FirstGenerator(const GroupWorkload& group) {
@@ -77,14 +85,19 @@ sketch::Generator FirstGenerator(const GroupWorkload& group) {
                       : sketch::Generators(group.workload).front();
 }
 
+// Candidates of a round.
+int BatchOf(const CommandLine& line, size_t tasks) {
+  const auto all = static_cast<int64_t>(tasks);
+  const int64_t trials = line.GetInt("trials", kTrialsOfATask * all);
+  return static_cast<int>(
+      std::clamp<int64_t>(trials / (kRoundsOfATask * std::max<int64_t>(1, all)),
+                          kSmallestBatch, kLargestBatch));
+}
+
 search::TunerOptions OptionsOf(const CommandLine& line, uint64_t seed,
                                size_t tasks, const Cancellation& cancellation) {
   search::TunerOptions options;
-  const auto all = static_cast<int64_t>(tasks);
-  const int64_t trials = line.GetInt("trials", kTrialsOfATask * all);
-  options.batch = static_cast<int>(
-      std::clamp<int64_t>(trials / (kRoundsOfATask * std::max<int64_t>(1, all)),
-                          kSmallestBatch, kLargestBatch));
+  options.batch = BatchOf(line, tasks);
   options.trials = std::numeric_limits<int>::max();  // the tasks share them
   options.seed = seed;
   options.cancellation = &cancellation;
@@ -152,7 +165,6 @@ absl::StatusOr<TuneTasks> MakeTuneTasks(
     task.space = std::make_unique<search::TaskSpace>(
         workload, std::vector<sketch::Generator>{generator}, spec,
         search::ReplayedStoreFeatures());
-    task.method = MakeMethod(line);
     all.tasks.push_back(std::move(task));
   }
   // Boosted trees learn from all tasks, as Ansor's do; a forest's variances are
@@ -168,6 +180,7 @@ absl::StatusOr<TuneTasks> MakeTuneTasks(
                                    .AddString(task.workload.text())
                                    .Finish()
                                    .low;
+    task.method = MakeMethod(line, BatchOf(line, all.tasks.size()));
     task.tuner = std::make_unique<search::Tuner>(
         search::Tuner::Parts{*task.space, *task.method, all.models.back().get(),
                              static_cast<int>(i), measurer, task.workload},
