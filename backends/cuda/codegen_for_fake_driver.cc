@@ -31,8 +31,9 @@ class FakeCodegen : public backends::Codegen {
     for (const kernel_ir::ScalarKernel& kernel : kernels) {
       FakeKernel fake;
       fake.name = kernel.name;
+      fake.threads = kernel.threads;
       for (const kernel_ir::ScalarBuffer& buffer : kernel.buffers) {
-        fake.buffers += buffer.scratch_offset_bytes < 0;
+        fake.buffers += buffer.role != kernel_ir::Role::kLocal;
       }
       fakes.push_back(std::move(fake));
     }

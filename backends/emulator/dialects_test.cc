@@ -61,6 +61,15 @@ std::vector<ScalarKernel> Kernels() {
   return kernels;
 }
 
+// One that takes every kernel.
+DeviceSpec AnyGpu() {
+  DeviceSpec gpu;
+  gpu.mutable_unit()->set_scratchpad_bytes_per_block(1 << 20);
+  gpu.mutable_unit()->set_max_threads_per_block(1024);
+  gpu.mutable_unit()->set_warp_size(32);
+  return gpu;
+}
+
 // Assembly of the kernels by clang alone.
 absl::StatusOr<std::string> ByClang(Dialect dialect,
                                     const std::vector<ScalarKernel>& kernels) {
@@ -70,7 +79,7 @@ absl::StatusOr<std::string> ByClang(Dialect dialect,
                                     "_without_toolkit.h"));
   const std::string declarations(std::istreambuf_iterator<char>(header), {});
   const absl::StatusOr<std::string> text =
-      gpu_text::ModuleText(kernels, 1 << 20);
+      gpu_text::ModuleText(kernels, AnyGpu());
   if (!text.ok()) return text.status();
   std::vector<std::string> flags = {
       "-std=c++17",

@@ -9,18 +9,28 @@
 namespace tilewright::emulator {
 
 inline constexpr char kRunPrefix[] = "tw_run_";
-// What such a function returns, beside cpu::KernelStatus, once a checked module
-// has seen an access outside a buffer. The access was not made.
-inline constexpr int32_t kAccessOutside = 2;
-
-// The calling thread's last such access.
-struct OutsideAccess {
-  int64_t line;  // of the module's text, from 1
-  int64_t block;
-  int64_t index, elements;
+// It fills the shared memory of each block with NaN; where it finds a mistake, it
+// returns, beside cpu::KernelStatus:
+enum Mistake : int32_t {
+  kAccessOutside = 2,  // of a buffer; it was not made
+  kRace = 3,           // two threads, one element, one of them writes
+  kUnwritten = 4,      // shared memory that no thread has written is read
+  kParted = 5,         // threads wait for each other at different places
 };
-inline constexpr char kOutsideAccessSymbol[] = "tw_outside_access";
-using OutsideAccessFunction = const OutsideAccess* (*)();
+// All but kParted by checked modules only.
+
+// The calling thread's last mistake. Lines are of the module's text, from 1; 0:
+// not known.
+struct Report {
+  int64_t mistake, line, block;
+  int64_t thread;           // of the block; -1: the kernel has none
+  int64_t index, elements;  // which element, of how many
+  // Of a race: does the thread write, did the other. Another line is 0 for a
+  // thread that has ended.
+  int64_t writes, wrote, other_line, other_block, other_thread;
+};
+inline constexpr char kReportSymbol[] = "tw_last_report";
+using ReportFunction = const Report* (*)();
 
 // The text of the kernels, a string.
 inline constexpr char kTextSymbol[] = "tw_text";

@@ -40,6 +40,9 @@ class KernelPrinter {
     Depends depends;
   };
 
+  // Names the buffers; gives parameters and declarations.
+  std::string Buffers();
+
   // Lines.
   void Line(const std::string& text);
   void Body(const gpu_text::Body& body);
@@ -69,6 +72,8 @@ class KernelPrinter {
   void One(const kernel_ir::LoadInst& n);
   void One(const kernel_ir::StoreInst& n);
   void One(const kernel_ir::PrefetchInst&) {}
+  void One(const kernel_ir::BarrierInst&);
+  void One(const kernel_ir::ExchangeInst& n);
   void One(const kernel_ir::ForInst& n);
   void One(const kernel_ir::IfInst& n);
   Piece ScalarOp(const kernel_ir::OpInst& n);

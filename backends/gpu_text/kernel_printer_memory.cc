@@ -1,4 +1,4 @@
-// Loads, stores and control flow.
+// Loads, stores, barriers and control flow.
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -89,6 +89,24 @@ void KernelPrinter::One(const StoreInst& n) {
   if (n.mask != kNoReg) arguments.push_back(UseLoosely(n.mask));
   Flush([](const Depends& d) { return d.memory; });
   Line(absl::StrCat(Call("tw_store", arguments).text, ";"));
+}
+
+// No load is written behind it that stands before.
+void KernelPrinter::One(const BarrierInst&) {
+  Flush([](const Depends& d) { return d.memory; });
+  Line("tw_barrier();");
+}
+
+// On a line of its own: all threads of a warp take part.
+void KernelPrinter::One(const ExchangeInst& n) {
+  const Piece source = Use(n.source);
+  const Piece value =
+      n.lane == kNoReg
+          ? Call("tw_shfl_xor", {source, {absl::StrCat(n.lane_xor)}})
+          : Call(absl::StrCat("tw_shfl<", k_.warp, ">"),
+                 {source, Use(n.lane, false)});
+  if (k_.regs[n.dst].is_variable) return Define(n.dst, value, "");
+  if (uses_.reads(n.dst) > 0) NameValue(n.dst, value, "t");
 }
 
 // A loop reads its bounds once, C++ an end at every turn.

@@ -11,7 +11,7 @@ std::string_view Name(Dialect dialect) {
 
 std::string Prelude(Dialect dialect) {
   return absl::StrCat(kTypes, dialect == Dialect::kCuda ? kCuda : kHip,
-                      kScalars, kVectors);
+                      kScalars, kVectors, kThreads);
 }
 
 }  // namespace tilewright::gpu_text

@@ -16,7 +16,7 @@ std::string_view Name(Dialect dialect);  // "cuda", "hip"
 // The files prelude/*.h, in order. Macros that whoever compiles a text for
 // something else than a GPU may define before it (backends/emulator):
 //   TW_EMULATED  the functions that would be single instructions are defined
-//   TW_CHECKED   tw_at, tw_in, tw_out and tw_local are
+//   TW_CHECKED   tw_at, and tw_in, tw_out, tw_inout, tw_local and tw_own are
 std::string Prelude(Dialect dialect);
 
 }  // namespace tilewright::gpu_text

@@ -20,6 +20,26 @@ bool IsIdentifier(const std::string& name) {
   return true;
 }
 
+absl::Status Fits(const kernel_ir::ScalarKernel& kernel,
+                  const DeviceSpec& gpu) {
+  const ComputeUnit& unit = gpu.unit();
+  if (kernel.scratch_bytes > unit.scratchpad_bytes_per_block()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("kernel ", kernel.name, " wants ", kernel.scratch_bytes,
+                     " bytes of shared memory, a block has at most ",
+                     unit.scratchpad_bytes_per_block()));
+  }
+  if (!kernel.has_threads()) return absl::OkStatus();
+  if (kernel.threads > unit.max_threads_per_block() ||
+      kernel.warp > unit.warp_size()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "kernel ", kernel.name, " wants ", kernel.threads,
+        " threads in warps of ", kernel.warp, ", a block has at most ",
+        unit.max_threads_per_block(), " in warps of ", unit.warp_size()));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel) {
@@ -27,7 +47,7 @@ absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel) {
 }
 
 absl::StatusOr<std::string> ModuleText(
-    absl::Span<const kernel_ir::ScalarKernel> kernels, int64_t shared_bytes) {
+    absl::Span<const kernel_ir::ScalarKernel> kernels, const DeviceSpec& gpu) {
   std::set<std::string> names;
   std::string text;
   for (const kernel_ir::ScalarKernel& kernel : kernels) {
@@ -36,11 +56,7 @@ absl::StatusOr<std::string> ModuleText(
           absl::StrCat("kernel name '", kernel.name,
                        "' is no identifier or used twice in a module"));
     }
-    if (kernel.scratch_bytes > shared_bytes) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "kernel ", kernel.name, " wants ", kernel.scratch_bytes,
-          " bytes of shared memory, a block has at most ", shared_bytes));
-    }
+    TW_RETURN_IF_ERROR(Fits(kernel, gpu));
     TW_ASSIGN_OR_RETURN(const std::string one, KernelText(kernel));
     absl::StrAppend(&text, text.empty() ? "" : "\n", one);
   }

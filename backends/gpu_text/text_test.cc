@@ -5,6 +5,7 @@
 
 #include "backends/gpu_text/prelude.h"
 #include "backends/kernel_ir/builder.h"
+#include "backends/spec/device_spec.pb.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -168,12 +169,20 @@ TEST(TextTest, FunctionsMustBeExpandedBefore) {
               StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("exp")));
 }
 
+DeviceSpec Gpu(int64_t shared_bytes) {
+  DeviceSpec gpu;
+  gpu.mutable_unit()->set_scratchpad_bytes_per_block(shared_bytes);
+  gpu.mutable_unit()->set_max_threads_per_block(1024);
+  gpu.mutable_unit()->set_warp_size(32);
+  return gpu;
+}
+
 TEST(TextTest, KernelsOfAModuleHaveNamesOfTheirOwn) {
   ScalarBuilder a("a"), again("a"), strange("a-b");
   const ScalarKernel first = std::move(a).Finish();
-  EXPECT_THAT(ModuleText({first, std::move(again).Finish()}, 0),
+  EXPECT_THAT(ModuleText({first, std::move(again).Finish()}, Gpu(0)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'a'")));
-  EXPECT_THAT(ModuleText({std::move(strange).Finish()}, 0),
+  EXPECT_THAT(ModuleText({std::move(strange).Finish()}, Gpu(0)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a-b")));
 }
 
@@ -181,10 +190,64 @@ TEST(TextTest, ScratchFitsTheSharedMemoryOfABlock) {
   ScalarBuilder b("big");
   b.AddScratch("row", DType::kFloat32, 16);
   const ScalarKernel kernel = std::move(b).Finish();
-  TW_EXPECT_OK(ModuleText({kernel}, 64).status());
-  EXPECT_THAT(ModuleText({kernel}, 63),
+  TW_EXPECT_OK(ModuleText({kernel}, Gpu(64)).status());
+  EXPECT_THAT(ModuleText({kernel}, Gpu(63)),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr("big wants 64 bytes")));
+}
+
+// Rows of 64 reversed through shared memory; of warps the greatest.
+TEST(TextTest, ThreadsShareScratchAndWaitForEachOther) {
+  ScalarBuilder b("reverse", 6);
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 6 * 64);
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 6 * 64);
+  const int row = b.AddScratch("row", DType::kFloat32, 64);
+  const Reg thread = b.AddThreads(64, 32);
+  const int kept = b.AddPerThread("kept", DType::kFloat32, 2);
+  const Reg at = b.Add(b.Mul(b.task(), b.Int(64)), thread);
+  b.Store(row, thread, 0, b.Load(x, at, 0));
+  b.Barrier();
+  const Reg other = b.Load(row, b.Sub(b.Int(63), thread), 0);
+  b.Barrier();
+  b.Store(row, thread, 0, other);
+  b.Store(kept, kNoReg, 1, other);
+  const Reg next = b.ExchangeLane(other, b.Add(thread, b.Int(1)));
+  b.Store(y, at, 0,
+          b.Max(b.Load(kept, kNoReg, 1), b.ExchangeXor(next, 16)));
+  EXPECT_EQ(TextOf(std::move(b)),
+            R"(// reverse: 6 tasks of 64 threads, 256 bytes of scratch
+extern "C" __global__ void __launch_bounds__(64)
+reverse(
+    tw_in<float, 384> x,
+    tw_out<float, 384> y) {
+  const auto row = tw_scratch<float, 64>(0);
+  tw_own<float, 2> kept;
+  const i64 task = blockIdx.x;
+  const i64 thread = threadIdx.x;
+  const i64 at1 = task * 64 + thread;
+  row[thread] = x[at1];
+  tw_barrier();
+  const float row_1 = row[63 - thread];
+  tw_barrier();
+  row[thread] = row_1;
+  kept[1] = row_1;
+  const float t1 = tw_shfl<32>(row_1, thread + 1);
+  const float t2 = tw_shfl_xor(t1, 16);
+  y[at1] = tw_max(kept[1], t2);
+}
+)");
+}
+
+TEST(TextTest, BlocksFitTheGpu) {
+  ScalarBuilder many("many"), wide("wide");
+  many.AddThreads(2048, 32);
+  wide.AddThreads(64, 64);
+  EXPECT_THAT(ModuleText({std::move(many).Finish()}, Gpu(0)),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("many wants 2048 threads")));
+  EXPECT_THAT(ModuleText({std::move(wide).Finish()}, Gpu(0)),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("warps of 64")));
 }
 
 TEST(PreludeTest, DialectsShareAllButWhatHardwareDoes) {

@@ -1,64 +1,12 @@
 #include "backends/gpu_text/uses.h"
 
-#include <type_traits>
 #include <variant>
+
+#include "backends/kernel_ir/operands.h"
 
 namespace tilewright::gpu_text {
 
 using namespace kernel_ir;  // NOLINT: its instructions are what is looked at
-
-namespace {
-
-std::vector<Reg> AllReads(const OpInst& n) { return n.operands; }
-std::vector<Reg> AllReads(const ConstInst&) { return {}; }
-std::vector<Reg> AllReads(const CopyInst& n) { return {n.source}; }
-std::vector<Reg> AllReads(const SplatInst& n) { return {n.source}; }
-std::vector<Reg> AllReads(const FmaInst& n) { return {n.a, n.b, n.c}; }
-std::vector<Reg> AllReads(const ScaleInst& n) { return {n.a, n.n}; }
-std::vector<Reg> AllReads(const LookupInst& n) { return {n.source}; }
-std::vector<Reg> AllReads(const DotInst& n) { return {n.acc, n.a, n.b}; }
-std::vector<Reg> AllReads(const LaneInst& n) { return {n.source}; }
-std::vector<Reg> AllReads(const InsertInst& n) { return {n.source, n.value}; }
-std::vector<Reg> AllReads(const ShuffleInst& n) { return {n.a, n.b}; }
-std::vector<Reg> AllReads(const BitcastInst& n) { return {n.source}; }
-std::vector<Reg> AllReads(const AnyInst& n) { return {n.source}; }
-std::vector<Reg> AllReads(const LoadInst& n) {
-  return {n.offset, n.mask, n.other};
-}
-std::vector<Reg> AllReads(const StoreInst& n) {
-  return {n.offset, n.value, n.mask};
-}
-std::vector<Reg> AllReads(const PrefetchInst&) { return {}; }  // not printed
-std::vector<Reg> AllReads(const ForInst& n) { return {n.begin, n.end}; }
-std::vector<Reg> AllReads(const IfInst& n) { return {n.condition}; }
-
-}  // namespace
-
-std::vector<Reg> Reads(const Inst& inst) {
-  std::vector<Reg> reads;
-  for (Reg reg :
-       std::visit([](const auto& n) { return AllReads(n); }, inst.node)) {
-    if (reg != kNoReg) reads.push_back(reg);
-  }
-  return reads;
-}
-
-Reg Sets(const Inst& inst) {
-  return std::visit(
-      [](const auto& n) -> Reg {
-        using Node = std::decay_t<decltype(n)>;
-        if constexpr (std::is_same_v<Node, ForInst>) {
-          return n.var;
-        } else if constexpr (std::is_same_v<Node, StoreInst> ||
-                             std::is_same_v<Node, PrefetchInst> ||
-                             std::is_same_v<Node, IfInst>) {
-          return kNoReg;
-        } else {
-          return n.dst;
-        }
-      },
-      inst.node);
-}
 
 Uses::Uses(const ScalarKernel& kernel)
     : kernel_(kernel),
@@ -77,6 +25,9 @@ Uses::Uses(const ScalarKernel& kernel)
 void Uses::Walk(const Body& body) {
   for (size_t i = 0; i < body.size(); ++i) {
     const Inst& inst = body[i];
+    if (std::holds_alternative<PrefetchInst>(inst.node)) continue;  // no text
+    if (const auto* load = std::get_if<LoadInst>(&inst.node))
+      loaded_.insert(load->buffer);
     path_.push_back({&body, i});
     for (Reg reg : Reads(inst)) {
       ++reads_[reg];

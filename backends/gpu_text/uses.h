@@ -4,6 +4,7 @@
 #define TILEWRIGHT_BACKENDS_GPU_TEXT_USES_H_
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "backends/kernel_ir/scalar_ir.h"
@@ -11,12 +12,6 @@
 namespace tilewright::gpu_text {
 
 using Body = std::vector<kernel_ir::Inst>;
-
-// Registers that an instruction reads; of loops and ifs the bounds and the
-// condition.
-std::vector<kernel_ir::Reg> Reads(const kernel_ir::Inst& inst);
-// The register that it sets, loop variables included, or kNoReg.
-kernel_ir::Reg Sets(const kernel_ir::Inst& inst);
 
 class Uses {
  public:
@@ -27,6 +22,8 @@ class Uses {
   bool ReadOnceNearby(kernel_ir::Reg reg) const {
     return reads_[reg] == 1 && set_in_[reg] == read_in_[reg];
   }
+  // Whether anything is loaded from a buffer.
+  bool Loads(int buffer) const { return loaded_.count(buffer) > 0; }
   // Variables whose first mention, in the innermost body around all mentions,
   // is in that instruction of it.
   const std::vector<kernel_ir::Reg>& DeclaredAt(
@@ -43,6 +40,7 @@ class Uses {
   const kernel_ir::ScalarKernel& kernel_;
   std::vector<Position> path_;  // to the instruction being looked at
   std::vector<int> reads_;
+  std::set<int> loaded_;  // buffers
   std::vector<const Body*> set_in_, read_in_;
   // Of variables: where they must be declared, as far as was seen.
   std::vector<std::vector<Position>> declared_;

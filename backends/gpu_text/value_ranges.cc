@@ -46,6 +46,8 @@ ValueRanges::ValueRanges(const ScalarKernel& kernel) : kernel_(kernel) {
     ranges_.push_back(IsFloat(type.dtype) ? Interval{} : All(type.dtype));
   }
   ranges_[kernel.task] = {0, std::max<int64_t>(kernel.num_tasks - 1, 0)};
+  if (kernel.has_threads())
+    ranges_[kernel.thread] = {0, std::max(kernel.threads - 1, 0)};
   Walk(kernel.body);
 }
 

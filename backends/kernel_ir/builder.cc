@@ -45,6 +45,23 @@ int ScalarBuilder::AddScratch(std::string name, DType dtype, int64_t elements) {
   return static_cast<int>(kernel_.buffers.size()) - 1;
 }
 
+Reg ScalarBuilder::AddThreads(int threads, int warp) {
+  TW_CHECK(!kernel_.has_threads());
+  kernel_.threads = threads;
+  kernel_.warp = warp;
+  return kernel_.thread = NewReg(DType::kInt64, 1, "thread", false);
+}
+
+int ScalarBuilder::AddPerThread(std::string name, DType dtype,
+                                int64_t elements) {
+  TW_CHECK(kernel_.has_threads()) << name << " of no thread";
+  ScalarBuffer buffer{std::move(name), dtype, Role::kLocal, elements};
+  buffer.per_thread = true;
+  kernel_.buffers.push_back(std::move(buffer));
+  load_epoch_.push_back(0);
+  return static_cast<int>(kernel_.buffers.size()) - 1;
+}
+
 Reg ScalarBuilder::NewReg(DType dtype, int lanes, std::string name,
                           bool is_variable) {
   TW_CHECK_GE(lanes, 1);
@@ -309,6 +326,23 @@ void ScalarBuilder::Store(int buffer, Reg offset, int64_t constant_offset,
 void ScalarBuilder::Prefetch(int buffer, Reg offset, int64_t constant_offset,
                              int level) {
   Append(Inst{PrefetchInst{buffer, offset, constant_offset, level}});
+}
+
+void ScalarBuilder::Barrier() {
+  Append(Inst{BarrierInst{}});
+  for (int64_t& epoch : load_epoch_) ++epoch;
+}
+
+Reg ScalarBuilder::ExchangeXor(Reg source, int lane_xor) {
+  const Reg dst = NewReg(type(source).dtype, type(source).lanes, "", false);
+  Append(Inst{ExchangeInst{dst, source, lane_xor, kNoReg}});
+  return dst;
+}
+
+Reg ScalarBuilder::ExchangeLane(Reg source, Reg lane) {
+  const Reg dst = NewReg(type(source).dtype, type(source).lanes, "", false);
+  Append(Inst{ExchangeInst{dst, source, 0, lane}});
+  return dst;
 }
 
 Reg ScalarBuilder::Variable(DType dtype, int lanes, std::string name) {

@@ -34,6 +34,11 @@ class ScalarBuilder {
   int AddArgument(std::string name, DType dtype, Role role, int64_t elements);
   int AddScratch(std::string name, DType dtype, int64_t elements);
   Reg task() const { return kernel_.task; }
+  // Gives the kernel threads; returns the register of a thread's number. What
+  // AddScratch adds is then a block's. REQUIRES: once at most.
+  Reg AddThreads(int threads, int warp);
+  // Scratch that each thread has for itself.
+  int AddPerThread(std::string name, DType dtype, int64_t elements);
   const RegType& type(Reg reg) const { return kernel_.regs[reg]; }
   const ScalarBuffer& buffer(int id) const { return kernel_.buffers[id]; }
 
@@ -83,6 +88,11 @@ class ScalarBuilder {
   // again: for values that would wait too long in registers.
   void ForgetLoads(int buffer) { ++load_epoch_[buffer]; }
   void Prefetch(int buffer, Reg offset, int64_t constant_offset, int level);
+
+  // Among threads: see BarrierInst and ExchangeInst.
+  void Barrier();
+  Reg ExchangeXor(Reg source, int lane_xor);
+  Reg ExchangeLane(Reg source, Reg lane);
 
   // Variables may be assigned any number of times, and must be before they are
   // read.

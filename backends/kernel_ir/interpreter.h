@@ -27,7 +27,13 @@ absl::Status InterpretTileKernel(const Kernel& kernel,
                                  absl::Span<std::string> args);
 
 // `on_access`, if set, sees every memory access of arguments and scratch (for
-// the cache simulator).
+// the cache simulator), but not of what threads have for themselves.
+//
+// The threads of a block run one after the other from barrier to barrier. Two
+// that touch one element of scratch or of an output in between, one of them
+// writing it, are a race: Aborted names instruction, buffer, element and both
+// threads. A read of a block's scratch that no thread of it has written is
+// FailedPrecondition.
 using AccessCallback = std::function<void(int buffer, int64_t offset_bytes,
                                           int64_t size_bytes, bool is_store)>;
 // `undefined_integer`: what loads of integers that are undefined give.

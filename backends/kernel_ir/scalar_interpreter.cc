@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "backends/kernel_ir/scalar_code.h"
 #include "backends/kernel_ir/scalar_memory.h"
 #include "backends/kernel_ir/scalar_steps.h"
+#include "backends/kernel_ir/scalar_threads.h"
 #include "base/status_macros.h"
 
 namespace tilewright::kernel_ir {
@@ -213,17 +215,30 @@ class Compiler {
     c.scalar_mask = n.mask != kNoReg && k_.regs[n.mask].lanes == 1;
   }
   void One(const LoadInst& n) {
-    Code& c = Emit(internal::LoadStepFor(Narrow(n.buffer, n.dst)));
+    Code& c = Emit(internal::LoadStepFor(Narrow(n.buffer, n.dst),
+                                         k_.has_threads()));
     Place(c, n, n.dst);
     c.dst = At(n.dst);
     c.a = At(n.other);
   }
   void One(const StoreInst& n) {
-    Code& c = Emit(internal::StoreStepFor(Narrow(n.buffer, n.value)));
+    Code& c = Emit(internal::StoreStepFor(Narrow(n.buffer, n.value),
+                                          k_.has_threads()));
     Place(c, n, n.value);
     c.a = At(n.value);
   }
   void One(const PrefetchInst&) {}
+  void One(const BarrierInst&) { Emit(internal::BarrierStep); }
+  void One(const ExchangeInst& n) {
+    Code& c = Emit(internal::ExchangeStep);
+    c.dst = At(n.dst);
+    c.a = At(n.source);
+    c.b = At(n.lane);
+    c.aux = n.lane_xor;
+    c.imm = SizeBytes(k_.regs[n.dst].dtype) * k_.regs[n.dst].lanes;
+    c.operand_dtype =
+        n.lane == kNoReg ? DType::kInt64 : k_.regs[n.lane].dtype;
+  }
   void One(const ForInst& n) {
     const DType dtype = k_.regs[n.var].dtype;
     const int32_t begin =
@@ -273,6 +288,43 @@ class Compiler {
   int position_ = 0;
 };
 
+// Where the kernel's buffers lie. `scratch` outlives the machine.
+absl::Status AddMemory(const ScalarKernel& kernel, absl::Span<std::string> args,
+                       std::vector<char>& scratch, FullMachine& machine) {
+  size_t next_arg = 0;
+  for (const ScalarBuffer& b : kernel.buffers) {
+    Memory memory{&b, nullptr,
+                  b.role == Role::kLocal || b.role == Role::kOutput};
+    const int64_t copies = b.per_thread ? kernel.threads : 1;
+    if (b.per_thread) {
+      memory.storage.resize(copies * b.elements * SizeBytes(b.dtype));
+    } else if (b.role == Role::kLocal) {
+      memory.data = scratch.data() + b.scratch_offset_bytes;
+    } else {
+      if (next_arg == args.size())
+        return absl::InvalidArgumentError(absl::StrCat(
+            "no argument for buffer ", b.name, " of ", kernel.name));
+      std::string& bytes = args[next_arg++];
+      if (static_cast<int64_t>(bytes.size()) <
+          b.elements * SizeBytes(b.dtype)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "argument ", b.name, " of ", kernel.name, " has ", bytes.size(),
+            " bytes, not ", b.elements * SizeBytes(b.dtype)));
+      }
+      memory.data = &bytes[0];
+    }
+    if (memory.tracked) memory.marks.assign(copies * b.elements, 0);
+    memory.written = memory.marks.data();
+    if (memory.tracked && kernel.has_threads() && !b.per_thread)
+      memory.touched.resize(b.elements);
+    machine.memory.push_back(std::move(memory));
+  }
+  if (next_arg != args.size())
+    return absl::InvalidArgumentError(
+        absl::StrCat(args.size(), " arguments for ", kernel.name));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status InterpretScalarKernel(const ScalarKernel& kernel,
@@ -292,45 +344,30 @@ absl::Status InterpretScalarKernel(const ScalarKernel& kernel,
   FullMachine machine;
   machine.undefined_integer = undefined_integer;
   std::vector<char> scratch(kernel.scratch_bytes);
-  size_t next_arg = 0;
-  for (const ScalarBuffer& b : kernel.buffers) {
-    Memory memory{
-        &b, nullptr, b.role == Role::kLocal || b.role == Role::kOutput, {}};
-    if (b.role == Role::kLocal) {
-      memory.data = scratch.data() + b.scratch_offset_bytes;
-    } else {
-      if (next_arg == args.size())
-        return absl::InvalidArgumentError(absl::StrCat(
-            "no argument for buffer ", b.name, " of ", kernel.name));
-      std::string& bytes = args[next_arg++];
-      if (static_cast<int64_t>(bytes.size()) <
-          b.elements * SizeBytes(b.dtype)) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "argument ", b.name, " of ", kernel.name, " has ", bytes.size(),
-            " bytes, not ", b.elements * SizeBytes(b.dtype)));
-      }
-      memory.data = &bytes[0];
-    }
-    if (memory.tracked) memory.written.assign(b.elements, 0);
-    machine.memory.push_back(std::move(memory));
-  }
-  if (next_arg != args.size())
-    return absl::InvalidArgumentError(
-        absl::StrCat(args.size(), " arguments for ", kernel.name));
+  TW_RETURN_IF_ERROR(AddMemory(kernel, args, scratch, machine));
   if (on_access) machine.on_access = &on_access;
+  const int32_t task_at = compiler.at(kernel.task);
+  std::optional<internal::Block> block;
+  if (kernel.has_threads())
+    block.emplace(kernel, machine, compiler.registers(), task_at,
+                  compiler.at(kernel.thread));
   machine.regs = compiler.registers().data();
 
   for (int64_t task = task_begin; task < task_end; ++task) {
     machine.task_mark = static_cast<int32_t>(task - task_begin + 1);
-    WriteIndex(machine, compiler.at(kernel.task),
-               kernel.regs[kernel.task].dtype, task);
-    for (const Code* c = compiler.entry(); c != nullptr;)
-      c = c->step(machine, c);
+    if (block) {
+      block->Run(compiler.entry(), task);
+    } else {
+      WriteIndex(machine, task_at, kernel.regs[kernel.task].dtype, task);
+      for (const Code* c = compiler.entry(); c != nullptr;)
+        c = c->step(machine, c);
+    }
     if (!machine.status.ok()) {
       return absl::Status(
           machine.status.code(),
-          absl::StrCat("scalar kernel ", kernel.name, ", task ", task, ": ",
-                       std::string(machine.status.message())));
+          absl::StrCat("scalar kernel ", kernel.name, ", task ", task,
+                       block ? absl::StrCat(", thread ", machine.thread) : "",
+                       ": ", std::string(machine.status.message())));
     }
   }
   return absl::OkStatus();

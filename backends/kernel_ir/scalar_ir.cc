@@ -21,17 +21,25 @@ class Printer {
 
   std::string Print() {
     absl::StrAppend(&out_, "kernel ", kernel_.name, " tasks ",
-                    kernel_.num_tasks, " scratch ", kernel_.scratch_bytes,
-                    "\n");
+                    kernel_.num_tasks);
+    if (kernel_.has_threads())
+      absl::StrAppend(&out_, " threads ", kernel_.threads, " warp ",
+                      kernel_.warp);
+    absl::StrAppend(&out_, " scratch ", kernel_.scratch_bytes, "\n");
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const ScalarBuffer& b = kernel_.buffers[i];
       absl::StrAppend(&out_, "  buffer ", b.name, "#", i, ": ", Spell(b.dtype),
                       "[", b.elements, "] ", RoleName(b.role));
-      if (b.role == Role::kLocal)
+      if (b.per_thread) {
+        out_ += " per thread";
+      } else if (b.role == Role::kLocal) {
         absl::StrAppend(&out_, " at ", b.scratch_offset_bytes);
+      }
       out_ += "\n";
     }
     absl::StrAppend(&out_, "  ", R(kernel_.task), " = task\n");
+    if (kernel_.has_threads())
+      absl::StrAppend(&out_, "  ", R(kernel_.thread), " = thread\n");
     Body(kernel_.body, 1);
     return std::move(out_);
   }
@@ -162,6 +170,13 @@ class Printer {
     Line(depth,
          absl::StrCat("prefetch ", Place(n.buffer, n.offset, n.constant_offset),
                       " level ", n.level));
+  }
+  void One(const BarrierInst&, int depth) { Line(depth, "barrier"); }
+  void One(const ExchangeInst& n, int depth) {
+    Line(depth, absl::StrCat(Define(n.dst), "exchange ", R(n.source),
+                             n.lane == kNoReg
+                                 ? absl::StrCat(" xor ", n.lane_xor)
+                                 : absl::StrCat(" lane ", R(n.lane))));
   }
   void One(const ForInst& n, int depth) {
     Line(depth,

@@ -5,6 +5,10 @@
 // assigned any number of times, e.g. an accumulator). Indices are i64 or, where
 // narrowing proved it safe, i32. All lanes of a vector do the same; `lanes` is
 // 1 for scalars.
+//
+// A kernel may have threads: a task is then a block of them, which run the same
+// body with a number of their own and share scratch. Between two barriers no
+// thread may touch an element of scratch or of an output that another writes.
 #ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_SCALAR_IR_H_
 #define TILEWRIGHT_BACKENDS_KERNEL_IR_SCALAR_IR_H_
 
@@ -135,6 +139,18 @@ struct PrefetchInst {
   int level = 1;
 };
 
+// Waits for all threads of the block: what each did to scratch and outputs
+// before, all others see behind.
+struct BarrierInst {};
+// dst = the `source` of another thread of the warp: the one whose lane is this
+// one's xor `lane_xor`, or, if there is a `lane` (i64 or i32), that lane; of it
+// the low bits count. Orders no memory.
+struct ExchangeInst {
+  Reg dst, source;
+  int lane_xor = 0;
+  Reg lane = kNoReg;
+};
+
 // The dtype of the register that holds an element of a buffer: f32 for fp16 and
 // bf16, which are storage only; otherwise its own.
 DType RegisterType(DType element);
@@ -163,13 +179,14 @@ struct IfInst {
 struct Inst {
   std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, ScaleInst,
                LookupInst, DotInst, LaneInst, InsertInst, ShuffleInst,
-               BitcastInst, AnyInst, LoadInst, StoreInst, PrefetchInst, ForInst,
-               IfInst>
+               BitcastInst, AnyInst, LoadInst, StoreInst, PrefetchInst,
+               BarrierInst, ExchangeInst, ForInst, IfInst>
       node;
 };
 
 // One buffer of the kernel: arguments first, in order; then scratch, at fixed
-// byte offsets of the per-thread arena.
+// byte offsets of an arena. That is a task's: with threads, a block's. Scratch
+// `per_thread` is not in it: each thread has its own.
 struct ScalarBuffer {
   std::string name;
   DType dtype;
@@ -177,10 +194,12 @@ struct ScalarBuffer {
   int64_t elements;                   // physical
   int64_t scratch_offset_bytes = -1;  // kLocal only; multiple of 64
   std::optional<bool> streamed = {};  // of the tile tier's buffer
+  bool per_thread = false;            // kLocal only
 };
 
 // Run for every task in [task_begin, task_end); `task` holds its number at the
-// start of `body`.
+// start of `body`. In a kernel with threads each of them runs it, and `thread`
+// holds its number within the block. Lane i of warp j is thread j * warp + i.
 struct ScalarKernel {
   std::string name;
   std::vector<ScalarBuffer> buffers;
@@ -189,13 +208,19 @@ struct ScalarKernel {
   int64_t num_tasks = 1;
   int64_t scratch_bytes = 0;
   std::vector<Inst> body;
+  Reg thread = kNoReg;  // kNoReg: a kernel without threads
+  int threads = 1;      // of a block
+  int warp = 1;         // of which so many exchange registers; a power of two
+
+  bool has_threads() const { return thread != kNoReg; }
 
   std::string ToString() const;
 };
 
 // Ok, or Internal with the instruction: a register used before it is set on
 // some path, dtypes or lanes that do not fit, a value assigned twice, a buffer
-// or constant offset out of range, a store to an input.
+// or constant offset out of range, a store to an input; a barrier or exchange
+// that not all threads of a block are sure to reach.
 absl::Status VerifyScalarKernel(const ScalarKernel& kernel);
 
 }  // namespace tilewright::kernel_ir

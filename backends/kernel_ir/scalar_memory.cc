@@ -24,6 +24,55 @@ const Code* Stop(FullMachine& m, const Code* c, int64_t element,
   return nullptr;
 }
 
+const Code* Race(FullMachine& m, const Code* c, int64_t element,
+                 const char* does, int32_t other, const char* did) {
+  m.status = absl::AbortedError(absl::StrCat(
+      "instruction ", c->position, ": race: thread ", m.thread, " ", does,
+      " element ", element, " of buffer ", m.memory[c->aux].buffer->name,
+      ", which thread ", other, " ", did, " without a barrier between"));
+  return nullptr;
+}
+
+// Null after a race, which is then the machine's status.
+const Code* TouchToRead(FullMachine& m, const Code* c, int64_t element) {
+  Memory& memory = m.memory[c->aux];
+  if (memory.buffer->role == Role::kLocal && !memory.buffer->per_thread &&
+      memory.written[element] != m.task_mark) {
+    m.status = absl::FailedPreconditionError(absl::StrCat(
+        "instruction ", c->position, ": thread ", m.thread, " reads element ",
+        element, " of buffer ", memory.buffer->name,
+        ", which no thread has written"));
+    return nullptr;
+  }
+  if (memory.touched.empty()) return c;
+  Touched& t = memory.touched[element];
+  if (t.written_in == m.epoch && t.writer != m.thread)
+    return Race(m, c, element, "reads", t.writer, "writes");
+  if (t.read_in != m.epoch) {
+    t.read_in = m.epoch;
+    t.reader = m.thread;
+    t.other_reader = -1;
+  } else if (t.reader != m.thread) {
+    t.other_reader = m.thread;
+  }
+  return c;
+}
+
+const Code* TouchToWrite(FullMachine& m, const Code* c, int64_t element) {
+  Memory& memory = m.memory[c->aux];
+  if (memory.touched.empty()) return c;
+  Touched& t = memory.touched[element];
+  if (t.written_in == m.epoch && t.writer != m.thread)
+    return Race(m, c, element, "writes", t.writer, "writes");
+  if (t.read_in == m.epoch && t.reader != m.thread)
+    return Race(m, c, element, "writes", t.reader, "reads");
+  if (t.read_in == m.epoch && t.other_reader >= 0)
+    return Race(m, c, element, "writes", t.other_reader, "reads");
+  t.written_in = m.epoch;
+  t.writer = m.thread;
+  return c;
+}
+
 // First element of an access: the offset register's dtype is kept in
 // operand_dtype.
 int64_t FirstElement(const Machine& m, const Code* c) {
@@ -36,7 +85,7 @@ bool LaneIsOn(const Machine& m, const Code* c, int lane) {
 }
 
 // dst; a: other; b: offset; c: mask; aux: buffer.
-template <bool kNarrow>  // fp16 or bf16 in memory
+template <bool kNarrow, bool kThreads>  // narrow: fp16 or bf16 in memory
 const Code* LoadStep(Machine& machine, const Code* c) {
   FullMachine& m = static_cast<FullMachine&>(machine);
   Memory& mem = m.memory[c->aux];
@@ -56,11 +105,12 @@ const Code* LoadStep(Machine& machine, const Code* c) {
     }
     if (mem.tracked) {
       for (int i = 0; i < c->lanes; ++i) {
+        if (kThreads && TouchToRead(m, c, first + i) == nullptr) return nullptr;
         if (mem.written[first + i] != m.task_mark)
           WriteLane(dst, dtype, i, Undefined(m));
       }
     }
-    if (m.on_access != nullptr)
+    if (m.on_access != nullptr && !mem.buffer->per_thread)
       (*m.on_access)(c->aux, first * size, c->lanes * size, false);
     return c + 1;
   }
@@ -72,18 +122,20 @@ const Code* LoadStep(Machine& machine, const Code* c) {
     }
     if (first + i < 0 || first + i >= elements)
       return Stop(m, c, first + i, "load of");
+    if (kThreads && mem.tracked && TouchToRead(m, c, first + i) == nullptr)
+      return nullptr;
     const bool defined = !mem.tracked || mem.written[first + i] == m.task_mark;
     WriteLane(dst, c->dtype, i,
               defined ? ReadLane(mem.data + (first + i) * size, dtype, 0)
                       : Undefined(m));
-    if (m.on_access != nullptr)
+    if (m.on_access != nullptr && !mem.buffer->per_thread)
       (*m.on_access)(c->aux, (first + i) * size, size, false);
   }
   return c + 1;
 }
 
 // a: value; b: offset; c: mask; aux: buffer.
-template <bool kNarrow>
+template <bool kNarrow, bool kThreads>
 const Code* StoreStep(Machine& machine, const Code* c) {
   FullMachine& m = static_cast<FullMachine&>(machine);
   Memory& mem = m.memory[c->aux];
@@ -97,6 +149,7 @@ const Code* StoreStep(Machine& machine, const Code* c) {
     if (at < 0 || at >= mem.buffer->elements) return Stop(m, c, at, "store to");
     if (is_output && mem.written[at] != 0 && mem.written[at] != m.task_mark)
       return Stop(m, c, at, "a second task's store to");
+    if (kThreads && TouchToWrite(m, c, at) == nullptr) return nullptr;
     mem.written[at] = m.task_mark;
     if (kNarrow) {
       WriteLane(mem.data + at * size, dtype, 0,
@@ -104,7 +157,8 @@ const Code* StoreStep(Machine& machine, const Code* c) {
     } else {
       std::memcpy(mem.data + at * size, m.regs + c->a + i * size, size);
     }
-    if (m.on_access != nullptr) (*m.on_access)(c->aux, at * size, size, true);
+    if (m.on_access != nullptr && !mem.buffer->per_thread)
+      (*m.on_access)(c->aux, at * size, size, true);
   }
   return c + 1;
 }
@@ -122,11 +176,13 @@ int64_t ReadIndex(const Machine& m, int32_t at, DType dtype) {
   return v;
 }
 
-Step LoadStepFor(bool narrow) {
-  return narrow ? LoadStep<true> : LoadStep<false>;
+Step LoadStepFor(bool narrow, bool threads) {
+  if (threads) return narrow ? LoadStep<true, true> : LoadStep<false, true>;
+  return narrow ? LoadStep<true, false> : LoadStep<false, false>;
 }
-Step StoreStepFor(bool narrow) {
-  return narrow ? StoreStep<true> : StoreStep<false>;
+Step StoreStepFor(bool narrow, bool threads) {
+  if (threads) return narrow ? StoreStep<true, true> : StoreStep<false, true>;
+  return narrow ? StoreStep<true, false> : StoreStep<false, false>;
 }
 
 }  // namespace tilewright::kernel_ir::internal

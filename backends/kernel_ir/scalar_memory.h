@@ -13,12 +13,24 @@
 
 namespace tilewright::kernel_ir::internal {
 
+// The last accesses of an element by threads of a block: an epoch is what lies
+// between two barriers.
+struct Touched {
+  int64_t written_in = 0, read_in = 0;  // epochs; 0: never
+  int32_t writer = 0, reader = 0;
+  int32_t other_reader = -1;  // in the same epoch
+};
+
 struct Memory {
   const ScalarBuffer* buffer;
   char* data;
-  bool tracked;                  // outputs and scratch
-  std::vector<int32_t> written;  // per element: 1 + number of the task in this
-                                 // run that wrote it last, 0 never
+  bool tracked;  // outputs and scratch
+  // Of tracked memory, per element: 1 + number of the task in this run that
+  // wrote it last, 0 never.
+  int32_t* written = nullptr;
+  std::vector<int32_t> marks;    // where `written` points
+  std::vector<char> storage;     // of buffers per thread
+  std::vector<Touched> touched;  // of what threads share and write
 };
 
 struct FullMachine : Machine {
@@ -27,15 +39,20 @@ struct FullMachine : Machine {
   const AccessCallback* on_access = nullptr;
   int64_t undefined_integer = 0;
   absl::Status status;
+  // Of kernels with threads.
+  int32_t thread = 0;
+  int64_t epoch = 0;
+  const Code* stopped = nullptr;  // the barrier or exchange that waits
 };
 
 // Of an i64 or i32 register.
 int64_t ReadIndex(const Machine& m, int32_t at, DType dtype);
 
 // For a load: dst; a: other; b: offset; c: mask; aux: buffer. For a store: a:
-// value. `narrow`: fp16 or bf16 in memory.
-Step LoadStepFor(bool narrow);
-Step StoreStepFor(bool narrow);
+// value. `narrow`: fp16 or bf16 in memory. `threads`: of a kernel that has
+// them, where accesses are checked for races.
+Step LoadStepFor(bool narrow, bool threads);
+Step StoreStepFor(bool narrow, bool threads);
 
 }  // namespace tilewright::kernel_ir::internal
 

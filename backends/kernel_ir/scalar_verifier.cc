@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/scalar_ir.h"
+#include "backends/kernel_ir/uniformity.h"
+#include "backends/kernel_ir/verify_declarations.h"
 #include "base/status_macros.h"
 
 namespace tilewright::kernel_ir {
@@ -29,22 +31,15 @@ class Verifier {
   explicit Verifier(const ScalarKernel& kernel) : k_(kernel) {}
 
   absl::Status Run() {
-    TW_RETURN_IF_ERROR(Buffers());
-    for (size_t i = 0; i < k_.regs.size(); ++i) {
-      const RegType& type = k_.regs[i];
-      if (type.lanes < 1)
-        return Fault(
-            absl::StrCat("register ", i, " has ", type.lanes, " lanes"));
-      if (RegisterType(type.dtype) != type.dtype) {
-        return Fault(absl::StrCat("register ", i, " is ", Spell(type.dtype),
-                                  ": fp16 and bf16 are storage only, use f32"));
-      }
-    }
+    TW_RETURN_IF_ERROR(internal::VerifyDeclarations(k_));
     set_.assign(k_.regs.size(), false);
     assigned_.assign(k_.regs.size(), false);
-    if (k_.num_tasks < 0) return Fault("a negative number of tasks");
     TW_RETURN_IF_ERROR(DefineIndex(k_.task, "task"));
-    return Body(k_.body);
+    if (k_.has_threads())
+      TW_RETURN_IF_ERROR(DefineIndex(k_.thread, "thread"));
+    TW_RETURN_IF_ERROR(Body(k_.body));
+    return k_.has_threads() ? internal::VerifyUniformity(k_)
+                            : absl::OkStatus();
   }
 
  private:
@@ -61,39 +56,6 @@ class Verifier {
   }
   bool Exists(Reg reg) const {
     return reg >= 0 && reg < static_cast<Reg>(k_.regs.size());
-  }
-
-  absl::Status Buffers() const {
-    bool local = false;
-    std::vector<std::pair<int64_t, int64_t>> used;
-    for (const ScalarBuffer& b : k_.buffers) {
-      if (b.elements < 0)
-        return Fault(
-            absl::StrCat("buffer ", b.name, " has ", b.elements, " elements"));
-      if (b.role != Role::kLocal) {
-        if (local)
-          return Fault(absl::StrCat("argument ", b.name,
-                                    " stands after scratch buffers"));
-        continue;
-      }
-      local = true;
-      const int64_t end =
-          b.scratch_offset_bytes + b.elements * SizeBytes(b.dtype);
-      if (b.scratch_offset_bytes < 0 || b.scratch_offset_bytes % 64 != 0 ||
-          end > k_.scratch_bytes) {
-        return Fault(absl::StrCat(
-            "scratch buffer ", b.name, " at ", b.scratch_offset_bytes, "..",
-            end, " does not fit the arena of ", k_.scratch_bytes,
-            " bytes or its alignment of 64"));
-      }
-      for (const auto& [lo, hi] : used) {
-        if (b.scratch_offset_bytes < hi && lo < end)
-          return Fault(
-              absl::StrCat("scratch buffer ", b.name, " overlaps another"));
-      }
-      used.push_back({b.scratch_offset_bytes, end});
-    }
-    return absl::OkStatus();
   }
 
   absl::Status Use(Reg reg) const {
@@ -346,6 +308,25 @@ class Verifier {
     if (n.buffer < 0 || n.buffer >= static_cast<int>(k_.buffers.size()))
       return Fault(absl::StrCat("buffer ", n.buffer, " does not exist"));
     return n.offset == kNoReg ? absl::OkStatus() : Index(n.offset);
+  }
+
+  absl::Status One(const BarrierInst&) const {
+    return k_.has_threads() ? absl::OkStatus()
+                            : Fault("a barrier without threads");
+  }
+  absl::Status One(const ExchangeInst& n) {
+    TW_RETURN_IF_ERROR(Use(n.source));
+    if (!k_.has_threads() || k_.threads % k_.warp != 0) {
+      return Fault(absl::StrCat("an exchange among ", k_.threads,
+                                " threads in warps of ", k_.warp));
+    }
+    if (n.lane != kNoReg) TW_RETURN_IF_ERROR(Index(n.lane));
+    if (n.lane_xor < 0 || n.lane_xor >= k_.warp ||
+        (n.lane != kNoReg && n.lane_xor != 0)) {
+      return Fault(absl::StrCat("an exchange with lane xor ", n.lane_xor,
+                                " in warps of ", k_.warp));
+    }
+    return Define(n.dst, k_.regs[n.source].dtype, k_.regs[n.source].lanes);
   }
 
   absl::Status One(const ForInst& n) {

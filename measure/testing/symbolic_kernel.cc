@@ -167,6 +167,11 @@ class Machine {
     return absl::OkStatus();
   }
   absl::Status Run(const PrefetchInst&) { return absl::OkStatus(); }
+  absl::Status Run(const BarrierInst&) { return Threads(); }
+  absl::Status Run(const ExchangeInst&) { return Threads(); }
+  static absl::Status Threads() {
+    return absl::UnimplementedError("kernels with threads have no terms");
+  }
 
   // Lanes that an access touches.
   template <typename Access>

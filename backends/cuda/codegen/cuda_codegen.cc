@@ -34,10 +34,8 @@ class CudaCodegen : public backends::Codegen {
 
   absl::StatusOr<Module> Emit(
       absl::Span<const ScalarKernel> kernels) const override {
-    TW_ASSIGN_OR_RETURN(
-        const std::string text,
-        gpu_text::ModuleText(kernels,
-                             spec_.unit().scratchpad_bytes_per_block()));
+    TW_ASSIGN_OR_RETURN(const std::string text,
+                        gpu_text::ModuleText(kernels, spec_));
     Module module;
     module.target = spec_.target();
     // Line numbers are the text's own.

@@ -1,5 +1,7 @@
 #include "backends/emulator/codegen/emulator_codegen.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "backends/gpu_text/text.h"
 #include "backends/lowering/vectorize/gpu_thread.h"
 #include "base/status_macros.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::emulator {
 namespace {
@@ -17,6 +20,21 @@ namespace {
 using ::tilewright::backends::KernelReport;
 using ::tilewright::backends::Module;
 using ::tilewright::kernel_ir::ScalarKernel;
+
+constexpr int64_t kStackBytes = 64 << 10;
+
+// A tw_shape.
+std::string Shape(const ScalarKernel& kernel) {
+  int64_t own_bytes = 0;
+  for (const kernel_ir::ScalarBuffer& buffer : kernel.buffers) {
+    if (buffer.per_thread)
+      own_bytes += buffer.elements * SizeBytes(buffer.dtype);
+  }
+  // Calls may make room for a copy, which they do not fill.
+  return absl::StrCat(kernel.has_threads() ? kernel.threads : 0, ", ",
+                      kernel.warp, ", ", kernel.scratch_bytes, ", ",
+                      kStackBytes + 8 * own_bytes);
+}
 
 class EmulatorCodegen : public backends::Codegen {
  public:
@@ -35,23 +53,31 @@ class EmulatorCodegen : public backends::Codegen {
 
   absl::StatusOr<Module> Emit(
       absl::Span<const ScalarKernel> kernels) const override {
-    TW_ASSIGN_OR_RETURN(
-        const std::string text,
-        gpu_text::ModuleText(kernels,
-                             spec_.unit().scratchpad_bytes_per_block()));
+    TW_ASSIGN_OR_RETURN(const std::string text,
+                        gpu_text::ModuleText(kernels, spec_));
+    const bool races = options_.checked &&
+                       std::any_of(kernels.begin(), kernels.end(),
+                                   [](const auto& k) {
+                                     return k.has_threads();
+                                   });
     // Line numbers are the text's own.
     std::string source = absl::StrCat(
-        options_.checked ? "#define TW_CHECKED\n" : "", kBefore,
+        options_.checked ? "#define TW_CHECKED\n" : "",
+        races ? "#define TW_RACES\n" : "", kBefore, kThreads,
+        races ? kRaces : "", options_.checked ? kChecked : "",
         gpu_text::Prelude(options_.dialect), "#line 1 \"kernels\"\n", text,
         kBehind, "extern \"C\" const char ", kTextSymbol, "[] = R\"TW(", text,
         ")TW\";\n");
     for (const ScalarKernel& kernel : kernels)
-      absl::StrAppend(&source, "TW_RUN(", kernel.name, ")\n");
+      absl::StrAppend(&source, "TW_RUN(", kernel.name, ", ", Shape(kernel),
+                      ")\n");
     HostCompilerOptions compiler = options_.compiler;
     if (options_.checked) {
       compiler.flags.push_back("-fsanitize=signed-integer-overflow");
       compiler.flags.push_back("-fsanitize-undefined-trap-on-error");
     }
+    // Its functions are the shim's.
+    if (races) compiler.flags.push_back("-fsanitize=thread");
     Module module;
     module.target = spec_.target();
     TW_ASSIGN_OR_RETURN(module.bytes, CompileSharedObject(source, compiler));

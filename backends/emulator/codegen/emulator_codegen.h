@@ -14,8 +14,9 @@ namespace tilewright::emulator {
 
 struct EmulatorCodegenOptions {
   gpu_text::Dialect dialect = gpu_text::Dialect::kCuda;
-  // Every access is checked against its buffer, and arithmetic that was taken
-  // not to overflow ends the process if it does.
+  // Every access is checked against its buffer and, in kernels with threads,
+  // against those of other threads; arithmetic that was taken not to overflow
+  // ends the process if it does.
   bool checked = false;
   HostCompilerOptions compiler;
 };

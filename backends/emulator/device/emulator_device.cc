@@ -40,7 +40,7 @@ class EmulatorModule : public DeviceModule {
 struct EmulatorKernel : DeviceKernel {
   std::string name;
   cpu::KernelFunction run = nullptr;
-  OutsideAccessFunction outside = nullptr;
+  ReportFunction report = nullptr;
   const char* text = nullptr;
 };
 
@@ -50,12 +50,49 @@ std::string LineOf(const char* text, int64_t line) {
   return std::string(absl::StripAsciiWhitespace(lines[line - 1]));
 }
 
-absl::Status Outside(const EmulatorKernel& kernel) {
-  const OutsideAccess& access = *kernel.outside();
-  return absl::OutOfRangeError(
-      absl::StrCat("kernel ", kernel.name, ", line ", access.line, ", block ",
-                   access.block, ": element ", access.index, " of a buffer of ",
-                   access.elements, ": ", LineOf(kernel.text, access.line)));
+std::string InLine(int64_t line) {
+  return line > 0 ? absl::StrCat(" in line ", line) : "";
+}
+
+// What a mistake was, without where.
+absl::Status Describe(const Report& r) {
+  const std::string element =
+      absl::StrCat("element ", r.index, " of a buffer of ", r.elements);
+  switch (static_cast<Mistake>(r.mistake)) {
+    case kAccessOutside:
+      return absl::OutOfRangeError(element);
+    case kRace:
+      return absl::AbortedError(absl::StrCat(
+          "race: ", r.writes != 0 ? "writes " : "reads ", element,
+          ", which thread ", r.other_thread,
+          r.other_block == r.block
+              ? ""
+              : absl::StrCat(" of block ", r.other_block),
+          r.wrote != 0 ? " writes" : " reads", InLine(r.other_line),
+          " without a barrier between"));
+    case kUnwritten:
+      return absl::FailedPreconditionError(absl::StrCat(
+          "reads ", element, ", which no thread of the block has written"));
+    case kParted:
+      return absl::FailedPreconditionError(absl::StrCat(
+          "waits for thread ", r.other_thread, ", which has ",
+          r.other_line == 0 ? "ended" : "come to a halt",
+          InLine(r.other_line)));
+  }
+  return absl::InternalError(absl::StrCat("mistake ", r.mistake));
+}
+
+absl::Status Reported(const EmulatorKernel& kernel) {
+  const Report& report = *kernel.report();
+  const absl::Status what = Describe(report);
+  const std::string text = LineOf(kernel.text, report.line);
+  return absl::Status(
+      what.code(),
+      absl::StrCat(
+          "kernel ", kernel.name, ", line ", report.line, ", block ",
+          report.block,
+          report.thread < 0 ? "" : absl::StrCat(", thread ", report.thread),
+          ": ", std::string(what.message()), text.empty() ? "" : ": ", text));
 }
 
 class EmulatorStream : public Stream {
@@ -82,12 +119,7 @@ class EmulatorStream : public Stream {
     const cpu::KernelArgs kernel_args = {buffers.data(), nullptr};
     int32_t result = cpu::kKernelOk;
     const absl::Status fault = TrapFaults([&] {
-      for (int64_t block = 0; block < num_tasks && result == cpu::kKernelOk;
-           ++block) {
-        std::memset(shared.data(), 0xff,
-                    static_cast<size_t>(shared.size_bytes()));
-        result = resolved.run(&kernel_args, block, block + 1, shared.data());
-      }
+      result = resolved.run(&kernel_args, 0, num_tasks, shared.data());
       return absl::OkStatus();
     });
     if (!fault.ok()) {
@@ -95,7 +127,7 @@ class EmulatorStream : public Stream {
                           absl::StrCat("kernel ", resolved.name, ": ",
                                        std::string(fault.message())));
     }
-    return result == cpu::kKernelOk ? absl::OkStatus() : Outside(resolved);
+    return result == cpu::kKernelOk ? absl::OkStatus() : Reported(resolved);
   }
 
   absl::Status Copy(void* to, const void* from, int64_t size_bytes) override {
@@ -152,7 +184,7 @@ class EmulatorDevice : public Device {
     TW_ASSIGN_OR_RETURN(std::unique_ptr<SharedObject> object,
                         SharedObject::Load(bytes));
     auto module = std::make_unique<EmulatorModule>(std::move(object));
-    if (module->Find<OutsideAccessFunction>(kOutsideAccessSymbol) == nullptr)
+    if (module->Find<ReportFunction>(kReportSymbol) == nullptr)
       return absl::InvalidArgumentError("no module of the emulator");
     return module;
   }
@@ -163,7 +195,7 @@ class EmulatorDevice : public Device {
     auto kernel = std::make_unique<EmulatorKernel>();
     kernel->name = std::string(name);
     kernel->run = loaded.Find<cpu::KernelFunction>(kRunPrefix + kernel->name);
-    kernel->outside = loaded.Find<OutsideAccessFunction>(kOutsideAccessSymbol);
+    kernel->report = loaded.Find<ReportFunction>(kReportSymbol);
     kernel->text = loaded.Find<const char*>(kTextSymbol);
     if (kernel->run == nullptr) {
       return absl::NotFoundError(

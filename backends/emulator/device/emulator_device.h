@@ -16,8 +16,11 @@ namespace tilewright::emulator {
 // inaccessible page.
 //
 // Modules are those of emulator/codegen, of either dialect. A launch whose
-// kernel leaves the memory of its buffers returns OutOfRange: with line and
-// block if the module is a checked one, else only if it met such a page.
+// kernel leaves the memory of its buffers returns OutOfRange: with line, block
+// and thread if the module is a checked one, else only if it met such a page.
+// Checked modules also report races (Aborted, with both threads and lines) and
+// reads of shared memory that nobody wrote (FailedPrecondition); all modules,
+// threads that wait for each other at different places (FailedPrecondition).
 // ResourceExhausted if a block wants more shared memory than spec.unit() has.
 //
 // Any number of threads may use it, each stream by one at a time. The timer is

@@ -13,6 +13,14 @@ struct BlockIndex {
   } x;
 };
 static const __device__ BlockIndex blockIdx = {};
+struct ThreadIndex {
+  struct X {
+    __device__ operator unsigned() const {
+      return __nvvm_read_ptx_sreg_tid_x();
+    }
+  } x;
+};
+static const __device__ ThreadIndex threadIdx = {};
 
 #define FN static __device__ __forceinline__
 FN float __fmaf_rn(float a, float b, float c) {
@@ -31,6 +39,12 @@ FN float rintf(float a) { return __builtin_rintf(a); }
 FN double rint(double a) { return __builtin_rint(a); }
 FN float fabsf(float a) { return __builtin_fabsf(a); }
 FN double fabs(double a) { return __builtin_fabs(a); }
+FN unsigned __shfl_xor_sync(unsigned mask, unsigned word, int lane) {
+  return __nvvm_shfl_sync_bfly_i32(mask, word, lane, 0x1f);
+}
+FN unsigned __shfl_sync(unsigned mask, unsigned word, int lane, int width) {
+  return __nvvm_shfl_sync_idx_i32(mask, word, lane, (32 - width) << 8 | 0x1f);
+}
 #undef FN
 __device__ float ldexpf(float a, int n);
 __device__ double ldexp(double a, int n);

@@ -13,6 +13,18 @@ struct BlockIndex {
   } x;
 };
 static const __device__ BlockIndex blockIdx = {};
+struct ThreadIndex {
+  struct X {
+    __device__ operator unsigned() const {
+      return __builtin_amdgcn_workitem_id_x();
+    }
+  } x;
+};
+static const __device__ ThreadIndex threadIdx = {};
+static const __device__ int warpSize = 64;
+__device__ void __syncthreads();
+__device__ int __shfl_xor(int word, int mask, int width);
+__device__ int __shfl(int word, int lane, int width);
 __device__ float sqrtf(float a);
 __device__ double sqrt(double a);
 __device__ float ldexpf(float a, int n);

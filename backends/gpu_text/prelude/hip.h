@@ -35,4 +35,12 @@ TW_FN u8* tw_shared() {
   extern __shared__ __align__(64) u8 tw_shared_bytes[];
   return tw_shared_bytes;
 }
+TW_FN void tw_barrier() { __syncthreads(); }
+TW_FN u32 tw_word_xor(u32 word, tw_at mask) {
+  return (u32)__shfl_xor((int)word, (int)mask, warpSize);
+}
+template <int warp>
+TW_FN u32 tw_word_of(u32 word, tw_at lane) {
+  return (u32)__shfl((int)word, (int)lane, warp);
+}
 #endif

@@ -25,7 +25,8 @@ struct Vec {
   __device__ __forceinline__ T operator[](int i) const { return lane[i]; }
 };
 
-// Arguments and scratch of so many elements, and a place in them.
+// Arguments and scratch of so many elements, and a place in them. Threads hand
+// each other what is in tw_inout and tw_local; tw_own is a thread's.
 #ifndef TW_CHECKED
 typedef i64 tw_at;
 template <typename T, i64 elements>
@@ -33,7 +34,11 @@ using tw_in = const T* __restrict__;
 template <typename T, i64 elements>
 using tw_out = T* __restrict__;
 template <typename T, i64 elements>
+using tw_inout = T*;
+template <typename T, i64 elements>
 using tw_local = T*;
+template <typename T, i64 elements>
+using tw_own = T[elements];
 #endif
 
 // The dialect's own: what hardware or its library does in one operation.

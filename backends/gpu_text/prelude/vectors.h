@@ -202,4 +202,3 @@ TW_FN void tw_store(P to, tw_at at, const Vec<T, n>& v, int active = n,
   }
 }
 
-// Kernels.

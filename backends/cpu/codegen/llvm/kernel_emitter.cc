@@ -282,6 +282,11 @@ class KernelEmitter {
                    GetOrNull(n.mask));
     return absl::OkStatus();
   }
+  // Only kernels with threads have these, and EmitKernel takes none.
+  absl::Status One(const BarrierInst&) { return absl::InternalError("barrier"); }
+  absl::Status One(const ExchangeInst&) {
+    return absl::InternalError("exchange");
+  }
   absl::Status One(const PrefetchInst& n) {
     memory_->Prefetch(n, GetOrNull(n.offset));
     return absl::OkStatus();
@@ -418,6 +423,11 @@ class KernelEmitter {
 
 absl::Status EmitKernel(const ScalarKernel& kernel, const CpuTarget& target,
                         llvm::Module& module) {
+  if (kernel.has_threads()) {
+    return absl::UnimplementedError(absl::StrCat(
+        "kernel ", kernel.name, " has blocks of ", kernel.threads,
+        " threads: on a CPU a task is one thread"));
+  }
   return KernelEmitter(kernel, target, module).Run();
 }
 

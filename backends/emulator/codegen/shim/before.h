@@ -5,7 +5,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 
-static __thread struct { unsigned x, y, z; } blockIdx;
+static __thread struct { unsigned x, y, z; } blockIdx, threadIdx;
 
 #define TW_NAMES(name, of_cpu, P, A)                           \
   static inline float name##f P(float) { return of_cpu##f A; } \
@@ -33,15 +33,15 @@ static fp16 tw_fp16(float f);
 static __thread unsigned char* tw_shared_bytes;
 static inline unsigned char* tw_shared() { return tw_shared_bytes; }
 
-struct tw_outside_record {
-  long long line, block, index, elements;
+// What went wrong: backends/emulator/module_abi.h.
+enum { tw_outside = 2, tw_race, tw_unwritten, tw_parted };
+struct tw_report_record {
+  long long kind, line, block, thread, index, elements;
+  long long writes, wrote, other_line, other_block, other_thread;
 };
-static __thread tw_outside_record tw_outside;
+static __thread tw_report_record tw_reported;
 
 #ifdef TW_CHECKED
-// No static of a function: those of templates keep a module from being
-// unloaded.
-alignas(8) static __thread char tw_nowhere[8];
 // An index and the line of the text that it stands in.
 struct tw_at {
   long long value;
@@ -50,21 +50,4 @@ struct tw_at {
       : value(value), line(line) {}
   tw_at operator+(int i) const { return tw_at(value + i, line); }
 };
-template <typename T, long long elements>
-struct tw_checked {
-  T* base;
-  tw_checked(T* base) : base(base) {}
-  T& operator[](tw_at at) const {
-    if (at.value >= 0 && at.value < elements) return base[at.value];
-    if (tw_outside.line == 0)
-      tw_outside = {at.line, blockIdx.x, at.value, elements};
-    return *(T*)tw_nowhere;
-  }
-};
-template <typename T, long long elements>
-using tw_in = tw_checked<const T, elements>;
-template <typename T, long long elements>
-using tw_out = tw_checked<T, elements>;
-template <typename T, long long elements>
-using tw_local = tw_checked<T, elements>;
 #endif

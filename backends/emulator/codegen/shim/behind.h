@@ -27,30 +27,66 @@ struct tw_argument {
   static T of(void* address) { return (T)address; }
 };
 #ifdef TW_CHECKED
-template <typename T, i64 elements>
-struct tw_argument<tw_checked<T, elements>> {
-  static tw_checked<T, elements> of(void* address) { return (T*)address; }
+template <typename T, i64 elements, tw_kind kind>
+struct tw_argument<tw_checked<T, elements, kind>> {
+  static tw_checked<T, elements, kind> of(void* address) {
+    return (T*)address;
+  }
 };
 #endif
 template <typename... P>
-static int tw_run(void (*kernel)(P...), const tw_arguments* arguments,
-                  i64 begin, i64 end, void* scratch) {
-  struct Call {
-    Call(void (*kernel)(P...), P... parameters) { kernel(parameters...); }
-  };
-  tw_shared_bytes = (u8*)scratch;
-  tw_outside.line = 0;
-  for (i64 block = begin; block < end; ++block) {
-    blockIdx.x = (unsigned)block;
-    void* const* buffer = arguments->buffers;
-    Call{kernel, tw_argument<P>::of(*buffer++)...};
-    if (tw_outside.line != 0) return 2;
+struct tw_launch {
+  void (*kernel)(P...);
+  void* const* buffers;
+  static void run(void* launch) {
+    const tw_launch& l = *(const tw_launch*)launch;
+    struct Call {
+      Call(void (*kernel)(P...), P... parameters) { kernel(parameters...); }
+    };
+    void* const* buffer = l.buffers;
+    Call{l.kernel, tw_argument<P>::of(*buffer++)...};
   }
-  return 0;
+};
+// Of a kernel: `threads` 0 if it has none, bytes of shared memory and of a
+// thread's stack.
+struct tw_shape {
+  int threads, warp;
+  long scratch_bytes, stack_bytes;
+};
+template <typename... P>
+static int tw_run(void (*kernel)(P...), tw_shape shape,
+                  const tw_arguments* arguments, i64 begin, i64 end,
+                  void* scratch) {
+  tw_launch<P...> launch = {kernel, arguments->buffers};
+  tw_shared_bytes = (u8*)scratch;
+  tw_reported.kind = 0;
+  if (tw_block.memory != 0) tw_drop_fibers();  // a fault left them
+#ifdef TW_RACES
+  tw_forget();
+#endif
+  if (shape.threads > 0)
+    tw_make_fibers(shape.threads, shape.warp, shape.stack_bytes);
+  tw_block.body = tw_launch<P...>::run;
+  tw_block.context = &launch;
+  for (i64 block = begin; block < end && tw_reported.kind == 0; ++block) {
+    if (shape.scratch_bytes > 0)
+      __builtin_memset(scratch, 0xff, shape.scratch_bytes);
+    blockIdx.x = (unsigned)block;
+    if (shape.threads > 0)
+      tw_run_block(shape.stack_bytes);
+    else
+      tw_launch<P...>::run(&launch);
+  }
+  if (tw_block.memory != 0) tw_drop_fibers();
+#ifdef TW_RACES
+  tw_forget();
+#endif
+  return (int)tw_reported.kind;
 }
-extern "C" const tw_outside_record* tw_outside_access() { return &tw_outside; }
-#define TW_RUN(kernel)                                                     \
+extern "C" const tw_report_record* tw_last_report() { return &tw_reported; }
+#define TW_RUN(kernel, ...)                                                \
   extern "C" int tw_run_##kernel(const tw_arguments* arguments, i64 begin, \
                                  i64 end, void* scratch) {                 \
-    return tw_run(kernel, arguments, begin, end, scratch);                 \
+    return tw_run(kernel, tw_shape{__VA_ARGS__}, arguments, begin, end,    \
+                  scratch);                                                \
   }

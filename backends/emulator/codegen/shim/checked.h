@@ -1,0 +1,51 @@
+// Buffers of checked modules: views that look at every index. Behind threads.h
+// and, where races are looked for, races.h.
+
+// No static of a function: those of templates keep a module from being
+// unloaded.
+alignas(8) static __thread char tw_nowhere[8];
+
+enum tw_kind { tw_of_one, tw_of_all, tw_of_block };  // threads
+template <typename T, long long elements, tw_kind kind>
+struct tw_checked {
+  T* base;
+#ifdef TW_RACES
+  tw_cell* cells;
+  TW_QUIET tw_checked(T* base)
+      : base(base),
+        cells(kind == tw_of_one || tw_block.fibers == 0
+                  ? 0
+                  : tw_watch((void*)base, elements, sizeof(T),
+                             kind == tw_of_block)) {}
+#else
+  tw_checked(T* base) : base(base) {}
+#endif
+  TW_QUIET T& operator[](tw_at at) const {
+    if (at.value < 0 || at.value >= elements) {
+      tw_report(tw_outside, at.line, at.value, elements);
+      return *(T*)tw_nowhere;
+    }
+#ifdef TW_RACES
+    if (cells != 0) cells[at.value].line = at.line;
+#endif
+    return base[at.value];
+  }
+};
+template <typename T, long long elements>
+using tw_in = tw_checked<const T, elements, tw_of_one>;
+template <typename T, long long elements>
+using tw_out = tw_checked<T, elements, tw_of_all>;
+template <typename T, long long elements>
+using tw_inout = tw_checked<T, elements, tw_of_all>;
+template <typename T, long long elements>
+using tw_local = tw_checked<T, elements, tw_of_block>;
+// Copies are views of the first.
+template <typename T, long long elements>
+struct tw_own : tw_checked<T, elements, tw_of_one> {
+  T memory[elements];
+  tw_own() : tw_checked<T, elements, tw_of_one>(memory) {
+    __builtin_memset(memory, 0xff, sizeof(memory));
+  }
+  tw_own(const tw_own& other)
+      : tw_checked<T, elements, tw_of_one>(other.base) {}
+};
