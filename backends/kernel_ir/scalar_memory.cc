@@ -33,6 +33,22 @@ const Code* Race(FullMachine& m, const Code* c, int64_t element,
   return nullptr;
 }
 
+const Code* RaceOfBlocks(FullMachine& m, const Code* c, int64_t element,
+                         const char* does) {
+  m.status = absl::AbortedError(absl::StrCat(
+      "instruction ", c->position, ": race: thread ", m.thread, " ", does,
+      " element ", element, " of buffer ", m.memory[c->aux].buffer->name,
+      ", which another block writes"));
+  return nullptr;
+}
+
+// Whether an element of an output was written by a task before.
+bool IsAnotherBlocks(const FullMachine& m, const Memory& memory,
+                     int64_t element) {
+  return memory.buffer->role == Role::kOutput && memory.written[element] != 0 &&
+         memory.written[element] != m.task_mark;
+}
+
 // Null after a race, which is then the machine's status.
 const Code* TouchToRead(FullMachine& m, const Code* c, int64_t element) {
   Memory& memory = m.memory[c->aux];
@@ -45,6 +61,8 @@ const Code* TouchToRead(FullMachine& m, const Code* c, int64_t element) {
     return nullptr;
   }
   if (memory.touched.empty()) return c;
+  if (IsAnotherBlocks(m, memory, element))
+    return RaceOfBlocks(m, c, element, "reads");
   Touched& t = memory.touched[element];
   if (t.written_in == m.epoch && t.writer != m.thread)
     return Race(m, c, element, "reads", t.writer, "writes");
@@ -61,6 +79,8 @@ const Code* TouchToRead(FullMachine& m, const Code* c, int64_t element) {
 const Code* TouchToWrite(FullMachine& m, const Code* c, int64_t element) {
   Memory& memory = m.memory[c->aux];
   if (memory.touched.empty()) return c;
+  if (IsAnotherBlocks(m, memory, element))
+    return RaceOfBlocks(m, c, element, "writes");
   Touched& t = memory.touched[element];
   if (t.written_in == m.epoch && t.writer != m.thread)
     return Race(m, c, element, "writes", t.writer, "writes");
@@ -147,9 +167,9 @@ const Code* StoreStep(Machine& machine, const Code* c) {
     if (!LaneIsOn(m, c, i)) continue;
     const int64_t at = first + i;
     if (at < 0 || at >= mem.buffer->elements) return Stop(m, c, at, "store to");
+    if (kThreads && TouchToWrite(m, c, at) == nullptr) return nullptr;
     if (is_output && mem.written[at] != 0 && mem.written[at] != m.task_mark)
       return Stop(m, c, at, "a second task's store to");
-    if (kThreads && TouchToWrite(m, c, at) == nullptr) return nullptr;
     mem.written[at] = m.task_mark;
     if (kNarrow) {
       WriteLane(mem.data + at * size, dtype, 0,

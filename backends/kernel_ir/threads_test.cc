@@ -216,6 +216,15 @@ TEST(ThreadsInterpreterTest, TwoWritesAreARaceEvenOfTheSameValue) {
                      HasSubstr("which thread 0 writes"))));
 }
 
+TEST(ThreadsInterpreterTest, BlocksHandEachOtherNothing) {
+  Frame f;
+  f.b.Store(f.y, f.thread, 0, f.thread);
+  EXPECT_THAT(std::move(f).Run(),
+              StatusIs(StatusCode::kAborted,
+                       AllOf(HasSubstr("task 1, thread 0"),
+                             HasSubstr("which another block writes"))));
+}
+
 TEST(ThreadsInterpreterTest, AReaderThatReadsTooDoesNotHideAnother) {
   Frame f;
   f.b.Barrier();

@@ -41,7 +41,7 @@ class Generator {
     for (int i = 0; i < statements; ++i) Statement();
     for (int i = 0; i < kRounds; ++i) {
       Mix(b_.Load(own_, kNoReg, i));
-      b_.Store(output_, b_.Add(base_, Scattered()), i * threads_, mixed_);
+      b_.Store(output_, b_.Add(base_, Rotated(i)), i * threads_, mixed_);
     }
     return {std::move(b_).Finish(), Arguments(all)};
   }
@@ -50,6 +50,7 @@ class Generator {
   struct Shared {
     int buffer;
     bool filled = false;
+    int fills = 0;
     // Since the last barrier.
     bool read = false, written = false;
   };
@@ -91,14 +92,15 @@ class Generator {
                                            DType::kInt32)}));
   }
 
-  // A number below `threads`, another for every thread, and not its own.
-  Reg Scattered() {
-    if (random_.Bernoulli(0.3))
-      return b_.Sub(b_.Int(threads_ - 1), thread_);
-    const auto by = static_cast<int64_t>(1 + random_.Index(threads_ - 1));
+  // A number below `threads`, another for every thread: its own and 4 * any +
+  // `residue`.
+  Reg Rotated(int64_t residue) {
+    const auto by =
+        static_cast<int64_t>(random_.Index(threads_ / 4)) * 4 + residue;
     return b_.Emit(Op::kFloorMod,
                    {b_.Add(thread_, b_.Int(by)), b_.Int(threads_)});
   }
+  Reg Reversed() { return b_.Sub(b_.Int(threads_ - 1), thread_); }
 
   void Barrier() {
     b_.Barrier();
@@ -107,7 +109,8 @@ class Generator {
 
   void Fill(Shared& s) {
     if (s.read || s.written) Barrier();
-    const Reg at = Scattered();
+    // No read, and no fill before, has a thread at the same place.
+    const Reg at = Rotated(1 + s.fills++ % 2);
     for (int i = 0; i < kRounds; ++i) {
       b_.Store(s.buffer, at, i * threads_, Small(b_.buffer(s.buffer).dtype));
       b_.AssignOp(mixed_, Op::kAdd, {mixed_, b_.Int(i + 1, DType::kInt32)});
@@ -118,7 +121,9 @@ class Generator {
     if (s.written) Barrier();
     s.read = true;
     const auto by = static_cast<int64_t>(random_.Index(kRounds));
-    return b_.Load(s.buffer, Scattered(), by * threads_);
+    const Reg at = random_.Bernoulli(0.3) ? Reversed()
+                                          : Rotated(3);
+    return b_.Load(s.buffer, at, by * threads_);
   }
   void ReadFrom(Shared& s) {
     if (!s.filled) Fill(s);

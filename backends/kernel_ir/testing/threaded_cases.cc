@@ -106,7 +106,7 @@ ThreadedCase ReduceByExchanges(int threads, int columns) {
   b.EndIf();
   b.Barrier();
   sum = b.Load(partial, lane, 0, 1, 0, Less(b, lane, warps));
-  for (int mask = 16; mask > 0; mask /= 2)
+  for (int mask = warps / 2; mask > 0; mask /= 2)
     sum = b.Add(sum, b.ExchangeXor(sum, mask));
   b.BeginIf(Less(b, thread, 1));
   b.Store(y, b.task(), 0, sum);
@@ -242,7 +242,7 @@ ThreadedCase ReadBack(int threads) {
 std::vector<ThreadedCase> AllThreadedCases() {
   std::vector<ThreadedCase> all;
   all.push_back(ReduceInScratch(64, 100));
-  all.push_back(ReduceByExchanges(32, 45));
+  all.push_back(ReduceByExchanges(64, 145));
   all.push_back(ReduceByExchanges(128, 300));
   all.push_back(TransposeTiles(16, 8));
   all.push_back(TransposeTiles(13, 21));

@@ -1,22 +1,24 @@
 // Behind the kernels: how the device calls them.
-static float tw_float(fp16 h) {
-  const u32 sign = (u32)(h.bits & 0x8000) << 16, magnitude = h.bits & 0x7fff;
+static float tw_float_of_half(u16 half) {
+  const u32 sign = (u32)(half & 0x8000) << 16, magnitude = half & 0x7fff;
   if (magnitude >= 0x7c00)
     return tw_bits<float>(sign | 0x7f800000 | magnitude << 13);
   if (magnitude >= 0x400)
     return tw_bits<float>(sign | ((magnitude << 13) + (112u << 23)));
   return tw_bits<float>(sign | tw_bits<u32>((float)magnitude * 0x1p-24f));
 }
-static fp16 tw_fp16(float f) {
+static u16 tw_half_of_float(float f) {
   const u32 bits = tw_bits<u32>(f), magnitude = bits & 0x7fffffff;
   const u32 sign = bits >> 16 & 0x8000;
-  if (magnitude > 0x7f800000) return {(u16)(sign | 0x7e00)};
-  if (magnitude >= 0x47800000) return {(u16)(sign | 0x7c00)};
+  if (magnitude > 0x7f800000) return (u16)(sign | 0x7e00);
+  if (magnitude >= 0x47800000) return (u16)(sign | 0x7c00);
   if (magnitude < 0x38800000)
-    return {(u16)(sign | (u32)rintf(tw_bits<float>(magnitude) * 0x1p24f))};
+    return (u16)(sign | (u32)rintf(tw_bits<float>(magnitude) * 0x1p24f));
   const u32 rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
-  return {(u16)(sign | ((rounded >> 13) - (112 << 10)))};
+  return (u16)(sign | ((rounded >> 13) - (112 << 10)));
 }
+TW_INLINE float tw_float(fp16 h) { return tw_float_of_half(h.bits); }
+TW_INLINE fp16 tw_fp16(float f) { return {tw_half_of_float(f)}; }
 
 struct tw_arguments {
   void* const* buffers;

@@ -171,8 +171,12 @@ TW_QUIET static bool tw_release() {
 // The first two threads that wait for each other in vain.
 TW_QUIET static void tw_report_parted() {
   const tw_fiber* const fibers = tw_block.fibers;
-  int one = 0, other = 0;
+  int one = 0;
   while (fibers[one].state == tw_ended) ++one;
+  // Exchanges wait for their warp.
+  int other =
+      fibers[one].state == tw_at_exchange ? one / tw_block.warp * tw_block.warp
+                                          : 0;
   while (other < tw_block.threads - 1 &&
          fibers[other].state == fibers[one].state &&
          fibers[other].line == fibers[one].line)
