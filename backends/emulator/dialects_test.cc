@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,6 +17,8 @@
 #include "backends/gpu_text/prelude.h"
 #include "backends/gpu_text/text.h"
 #include "backends/kernel_ir/scalar_ir.h"
+#include "backends/kernel_ir/testing/draw_threaded.h"
+#include "backends/kernel_ir/testing/threaded_cases.h"
 #include "backends/lowering/testing/default_case.h"
 #include "backends/lowering/testing/random_case.h"
 #include "backends/lowering/vectorize/gpu_thread.h"
@@ -61,6 +64,16 @@ std::vector<ScalarKernel> Kernels() {
   return kernels;
 }
 
+// By hand, and drawn.
+std::vector<ScalarKernel> KernelsWithThreads() {
+  std::vector<ScalarKernel> kernels;
+  for (kernel_ir::ThreadedCase& test : kernel_ir::AllThreadedCases())
+    kernels.push_back(std::move(test.kernel));
+  for (uint64_t seed = 1; seed <= 5; ++seed)
+    kernels.push_back(kernel_ir::DrawThreaded(seed).kernel);
+  return kernels;
+}
+
 // One that takes every kernel.
 DeviceSpec AnyGpu() {
   DeviceSpec gpu;
@@ -93,6 +106,11 @@ absl::StatusOr<std::string> ByClang(Dialect dialect,
       "-Wno-unknown-cuda-version",
       "-nogpuinc",
       cuda ? "--offload-arch=sm_80" : "--offload-arch=gfx906"};
+  // Exchanges of registers came with that version of PTX.
+  if (cuda) {
+    for (const char* flag : {"-Xclang", "-target-feature", "-Xclang", "+ptx70"})
+      flags.push_back(flag);
+  }
   return RunCompiler(
       {"clang++", "clang++-19", "clang++-14"}, flags,
       cuda ? "kernels.cu" : "kernels.hip",
@@ -102,8 +120,10 @@ absl::StatusOr<std::string> ByClang(Dialect dialect,
 class DialectTest : public ::testing::TestWithParam<Dialect> {};
 
 TEST_P(DialectTest, ClangMakesAssemblyOfIt) {
-  const std::vector<ScalarKernel> kernels = Kernels();
+  std::vector<ScalarKernel> kernels = Kernels();
   ASSERT_GT(kernels.size(), 30u);
+  for (ScalarKernel& kernel : KernelsWithThreads())
+    kernels.push_back(std::move(kernel));
   const absl::StatusOr<std::string> assembly = ByClang(GetParam(), kernels);
   if (absl::IsFailedPrecondition(assembly.status()))
     GTEST_SKIP() << assembly.status().message();
@@ -119,6 +139,8 @@ INSTANTIATE_TEST_SUITE_P(Dialects, DialectTest,
 TEST(CudaCodegenTest, NvrtcMakesCubinsForEveryArchitecture) {
   std::vector<ScalarKernel> kernels = Kernels();
   kernels.resize(12);  // half a second each
+  for (ScalarKernel& kernel : KernelsWithThreads())
+    kernels.push_back(std::move(kernel));
   for (const char* gpu : {"t4", "a100", "h100"}) {
     TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(gpu));
     const auto codegen = cuda::CreateCudaCodegen(spec);

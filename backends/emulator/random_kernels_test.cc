@@ -6,7 +6,6 @@
 // default), TILEWRIGHT_RANDOM_SEED the first seed.
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,9 +14,9 @@
 #include "absl/types/span.h"
 #include "backends/codegen.h"
 #include "backends/cts/compare.h"
-#include "backends/device.h"
 #include "backends/emulator/codegen/emulator_codegen.h"
 #include "backends/emulator/device/emulator_device.h"
+#include "backends/emulator/run_kernel.h"
 #include "backends/gpu_text/prelude.h"
 #include "backends/kernel_ir/interpreter.h"
 #include "backends/kernel_ir/scalar_ir.h"
@@ -83,33 +82,6 @@ absl::StatusOr<Prepared> Prepare(uint64_t seed) {
   return prepared;
 }
 
-absl::StatusOr<std::vector<std::string>> RunOn(
-    backends::Device& device, const backends::DeviceModule& module,
-    const Prepared& prepared) {
-  TW_ASSIGN_OR_RETURN(const auto kernel,
-                      device.GetKernel(module, prepared.kernel.name));
-  TW_ASSIGN_OR_RETURN(const auto stream, device.CreateStream());
-  std::vector<std::unique_ptr<backends::DeviceBuffer>> buffers;
-  std::vector<void*> addresses;
-  for (const std::string& arg : prepared.drawn.args) {
-    const auto size = static_cast<int64_t>(arg.size());
-    TW_ASSIGN_OR_RETURN(auto buffer, device.Allocate(size));
-    TW_RETURN_IF_ERROR(stream->Copy(buffer->address(), arg.data(), size));
-    addresses.push_back(buffer->address());
-    buffers.push_back(std::move(buffer));
-  }
-  TW_RETURN_IF_ERROR(stream->Launch(*kernel, addresses,
-                                    prepared.kernel.num_tasks,
-                                    prepared.kernel.scratch_bytes));
-  std::vector<std::string> args = prepared.drawn.args;
-  for (size_t i = 0; i < args.size(); ++i) {
-    TW_RETURN_IF_ERROR(stream->Copy(&args[i][0], buffers[i]->address(),
-                                    static_cast<int64_t>(args[i].size())));
-  }
-  TW_RETURN_IF_ERROR(stream->Synchronize());
-  return args;
-}
-
 class RandomKernelsTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(RandomKernelsTest, TextsComputeWhatTheScalarInterpreterComputes) {
@@ -141,7 +113,8 @@ TEST_P(RandomKernelsTest, TextsComputeWhatTheScalarInterpreterComputes) {
       TW_ASSERT_OK_AND_ASSIGN(const auto loaded,
                               device->LoadModule(module.bytes, module.target));
       for (const Prepared& prepared : batch) {
-        const auto results = RunOn(*device, *loaded, prepared);
+        const auto results = RunKernel(
+            *device, *loaded, prepared.kernel, prepared.drawn.args);
         ASSERT_TRUE(results.ok())
             << results.status() << prepared.kernel.ToString();
         for (size_t i = 0; i < results->size(); ++i) {

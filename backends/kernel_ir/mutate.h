@@ -20,8 +20,10 @@ struct Mutant {
 // loop bounds and steps, offsets, strides, divisors, limits, initial values,
 // masks and active lanes, stores, operands, operations, comparisons, branches,
 // lanes, the last task; scratch that is not filled, that of the task before,
-// another buffer of it. All pass VerifyScalarKernel. Same seed, same mutants. A few may compute
-// the same as `kernel`; tests tell by the interpreter.
+// another buffer of it; of kernels with threads, barriers that are dropped and
+// exchanges with another lane. All pass VerifyScalarKernel. Same seed, same
+// mutants. A few may compute the same as `kernel`; tests tell by the
+// interpreter.
 std::vector<Mutant> Mutants(const ScalarKernel& kernel, int count,
                             uint64_t seed);
 

@@ -1,0 +1,335 @@
+// Kernels with threads as GPU text: the emulator computes, bit for bit, what
+// the scalar tier's interpreter computes, and both find the same mistakes.
+//
+// TILEWRIGHT_RANDOM_CASES sets the number of drawn kernels over all shards (120
+// by default) and TILEWRIGHT_MUTANTS that of mutants (720).
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "backends/codegen.h"
+#include "backends/cts/compare.h"
+#include "backends/device.h"
+#include "backends/emulator/codegen/emulator_codegen.h"
+#include "backends/emulator/device/emulator_device.h"
+#include "backends/emulator/run_kernel.h"
+#include "backends/gpu_text/prelude.h"
+#include "backends/kernel_ir/builder.h"
+#include "backends/kernel_ir/interpreter.h"
+#include "backends/kernel_ir/mutate.h"
+#include "backends/kernel_ir/scalar_ir.h"
+#include "backends/kernel_ir/testing/draw_threaded.h"
+#include "backends/kernel_ir/testing/threaded_cases.h"
+#include "backends/spec/load_spec.h"
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::emulator {
+namespace {
+
+using absl::StatusCode;
+using kernel_ir::Mutant;
+using kernel_ir::Reg;
+using kernel_ir::Role;
+using kernel_ir::ScalarBuilder;
+using kernel_ir::ScalarKernel;
+using kernel_ir::ThreadedCase;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr int kParts = 4;
+// One call of the compiler costs more than a kernel.
+constexpr int kKernelsPerModule = 30;
+
+int64_t FromEnvironment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+struct Job {
+  ScalarKernel kernel;
+  std::vector<std::string> args;
+};
+using Result = absl::StatusOr<std::vector<std::string>>;
+
+Result Interpret(const Job& job) {
+  std::vector<std::string> args = job.args;
+  TW_RETURN_IF_ERROR(kernel_ir::InterpretScalarKernel(
+      job.kernel, absl::MakeSpan(args), 0, job.kernel.num_tasks));
+  return args;
+}
+
+// All in one module; kernels get names of their own.
+std::vector<Result> Emulate(std::vector<Job> jobs,
+                            const EmulatorCodegenOptions& options) {
+  const absl::StatusOr<DeviceSpec> spec = LoadSpec("h100");
+  TW_CHECK_OK(spec);
+  std::vector<ScalarKernel> kernels;
+  for (Job& job : jobs) {
+    job.kernel.name = absl::StrCat(job.kernel.name, "_", kernels.size());
+    kernels.push_back(job.kernel);
+  }
+  const auto device = CreateEmulatorDevice(*spec);
+  const auto module = CreateEmulatorCodegen(*spec, options)->Emit(kernels);
+  TW_CHECK_OK(module);
+  const auto loaded = device->LoadModule(module->bytes, module->target);
+  TW_CHECK_OK(loaded);
+  std::vector<Result> results;
+  for (const Job& job : jobs)
+    results.push_back(RunKernel(*device, **loaded, job.kernel, job.args));
+  return results;
+}
+
+EmulatorCodegenOptions Options(gpu_text::Dialect dialect, bool checked) {
+  EmulatorCodegenOptions options;
+  options.dialect = dialect;
+  options.checked = checked;
+  return options;
+}
+
+// Of results that ought to be equal.
+std::string Difference(const ScalarKernel& kernel, const Result& actual,
+                       const Result& expected) {
+  if (!actual.ok()) return std::string(actual.status().message());
+  for (size_t i = 0; i < actual->size(); ++i) {
+    const std::string difference = cts::FirstDifference(
+        kernel.buffers[i].dtype, (*actual)[i], (*expected)[i]);
+    if (!difference.empty())
+      return absl::StrCat(kernel.buffers[i].name, ": ", difference);
+  }
+  return "";
+}
+
+TEST(ThreadsTest, HandWrittenKernelsRunInBothDialectsAndModes) {
+  const std::vector<ThreadedCase> cases = kernel_ir::AllThreadedCases();
+  std::vector<Job> jobs;
+  for (const ThreadedCase& test : cases)
+    jobs.push_back({test.kernel, test.args});
+  for (const auto dialect :
+       {gpu_text::Dialect::kCuda, gpu_text::Dialect::kHip}) {
+    for (const bool checked : {false, true}) {
+      const std::vector<Result> results =
+          Emulate(jobs, Options(dialect, checked));
+      for (size_t i = 0; i < cases.size(); ++i) {
+        EXPECT_EQ(Difference(cases[i].kernel, results[i], cases[i].expected),
+                  "")
+            << cases[i].kernel.name << (checked ? ", checked, " : ", ")
+            << gpu_text::Name(dialect);
+      }
+    }
+  }
+}
+
+class DrawnThreadsTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(DrawnThreadsTest, TextsComputeWhatTheInterpreterComputes) {
+  const int64_t cases = FromEnvironment("TILEWRIGHT_RANDOM_CASES", 120);
+  const int64_t end = cases * (GetParam() + 1) / kParts;
+  for (int64_t seed = cases * GetParam() / kParts; seed < end;) {
+    std::vector<Job> jobs;
+    std::vector<Result> expected;
+    for (; seed < end && jobs.size() < kKernelsPerModule; ++seed) {
+      const auto drawn = kernel_ir::DrawThreaded(static_cast<uint64_t>(seed));
+      jobs.push_back({drawn.kernel, drawn.args});
+      expected.push_back(Interpret(jobs.back()));
+      TW_ASSERT_OK(expected.back().status()) << drawn.kernel.ToString();
+    }
+    for (const auto& options : {Options(gpu_text::Dialect::kCuda, true),
+                                Options(gpu_text::Dialect::kHip, false)}) {
+      const std::vector<Result> results = Emulate(jobs, options);
+      for (size_t i = 0; i < jobs.size(); ++i) {
+        ASSERT_EQ(Difference(jobs[i].kernel, results[i], expected[i]), "")
+            << jobs[i].kernel.ToString();
+      }
+    }
+  }
+}
+
+// What a mutant of a kernel did, beside the kernel itself.
+std::string Verdict(const Job& job, const Result& result, const Result& right) {
+  if (!result.ok())
+    return absl::StatusCodeToString(result.status().code());
+  return Difference(job.kernel, result, right).empty() ? "same" : "differs";
+}
+
+struct Tally {
+  int caught = 0, all = 0;
+};
+
+TEST_P(DrawnThreadsTest, InterpreterAndCheckedTextsFindTheSameMistakes) {
+  const int64_t count = FromEnvironment("TILEWRIGHT_MUTANTS", 720) / kParts;
+  std::vector<Job> originals;
+  for (ThreadedCase& test : kernel_ir::AllThreadedCases())
+    originals.push_back({std::move(test.kernel), std::move(test.args)});
+  std::map<std::string, Tally> kinds;
+  std::vector<std::string> missed;
+  int64_t done = 0, races = 0;
+  for (uint64_t seed = GetParam() + 1; done < count; seed += kParts) {
+    // Of one by hand and two drawn ones: nearly every kind that they have.
+    std::vector<Job> from = {originals[seed % originals.size()]};
+    for (const uint64_t other : {2 * seed, 2 * seed + 1}) {
+      auto drawn = kernel_ir::DrawThreaded(other);
+      from.push_back({std::move(drawn.kernel), std::move(drawn.args)});
+    }
+    std::vector<Job> jobs;
+    std::vector<std::string> names;
+    std::vector<Result> right;
+    for (const Job& job : from) {
+      const Result result = Interpret(job);
+      TW_ASSERT_OK(result.status());
+      for (Mutant& m : kernel_ir::Mutants(job.kernel, 20, seed)) {
+        jobs.push_back({std::move(m.kernel), job.args});
+        names.push_back(std::move(m.name));
+        right.push_back(result);
+      }
+    }
+    const std::vector<Result> results =
+        Emulate(jobs, Options(gpu_text::Dialect::kCuda, true));
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      const Result interpreted = Interpret(jobs[i]);
+      const std::string a = Verdict(jobs[i], interpreted, right[i]);
+      const std::string b = Verdict(jobs[i], results[i], right[i]);
+      EXPECT_EQ(a, b) << names[i] << "\n"
+                      << interpreted.status() << "\n"
+                      << results[i].status() << "\n"
+                      << jobs[i].kernel.ToString();
+      const size_t colon = names[i].find(": ");
+      Tally& tally = kinds[colon == std::string::npos
+                               ? names[i]
+                               : names[i].substr(colon + 2)];
+      ++tally.all;
+      tally.caught += b != "same";
+      races += b == "ABORTED";
+      if (b == "same")
+        missed.push_back(absl::StrCat(jobs[i].kernel.name, " ", names[i]));
+    }
+    done += static_cast<int64_t>(jobs.size());
+  }
+  for (const auto& [kind, tally] : kinds)
+    std::cout << kind << ": " << tally.caught << " of " << tally.all << "\n";
+  std::cout << races << " races; same results:\n";
+  for (const std::string& name : missed) std::cout << "  " << name << "\n";
+  EXPECT_GT(races, 0);
+  EXPECT_GT(kinds["barrier dropped"].all, 0);
+  EXPECT_LE(missed.size() * 20, static_cast<size_t>(done));
+  for (const char* kind :
+       {"barrier dropped", "own lane instead of another's", "lane xor halved",
+        "lane xor doubled", "lane xor 1"}) {
+    EXPECT_GE(kinds[kind].caught * 100, kinds[kind].all * 95) << kind;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, DrawnThreadsTest,
+                         ::testing::Range(0, kParts));
+
+// s[thread] = thread, then a mistake.
+struct Frame {
+  Frame() : b("frame", 2) {
+    y = b.AddArgument("y", DType::kInt32, Role::kOutput, 128);
+    s = b.AddScratch("s", DType::kInt32, 64);
+    thread = b.AddThreads(64, 32);
+    value = b.Cast(DType::kInt32, thread);
+    b.Store(s, thread, 0, value);
+  }
+  absl::Status Run(bool checked = true) && {
+    return Emulate({{std::move(b).Finish(), {std::string(512, 1)}}},
+                   Options(gpu_text::Dialect::kCuda, checked))[0]
+        .status();
+  }
+  ScalarBuilder b;
+  int y, s;
+  Reg thread, value;
+};
+
+TEST(ThreadReportsTest, RacesHaveBothLinesAndThreads) {
+  Frame f;
+  f.b.Barrier();
+  f.b.Store(f.s, f.b.Sub(f.b.Int(63), f.thread), 0, f.b.Load(f.s, f.thread, 0));
+  EXPECT_THAT(
+      std::move(f).Run(),
+      StatusIs(StatusCode::kAborted,
+               AllOf(HasSubstr("line 9, block 0, thread 32: race: reads "
+                               "element 32 of a buffer of 64, which thread 31 writes "
+                               "in line 9 without a barrier between"),
+                     HasSubstr("s[63 - thread] = s[thread];"))));
+}
+
+TEST(ThreadReportsTest, BlocksShareNoElementOfAnOutput) {
+  Frame f;
+  f.b.Store(f.y, f.thread, 0, f.value);
+  EXPECT_THAT(
+      std::move(f).Run(),
+      StatusIs(StatusCode::kAborted,
+               AllOf(HasSubstr("block 1, thread 0: race: writes element 0 of a "
+                               "buffer of 128"),
+                     HasSubstr("which thread 0 of block 0 writes"))));
+}
+
+TEST(ThreadReportsTest, SharedMemoryIsWrittenBeforeItIsRead) {
+  Frame f;
+  const int other = f.b.AddScratch("other", DType::kInt32, 64);
+  f.b.Barrier();
+  f.b.Store(f.y, f.thread, 0, f.b.Load(other, f.thread, 0));
+  EXPECT_THAT(std::move(f).Run(),
+              StatusIs(StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("thread 0: reads element 0"),
+                             HasSubstr("no thread of the block has written"),
+                             HasSubstr("y[thread] = other[thread];"))));
+}
+
+TEST(ThreadReportsTest, AccessesOutsideNameTheThread) {
+  Frame f;
+  f.b.Barrier();
+  f.b.Store(f.s, f.b.Add(f.thread, f.b.Int(16)), 0, f.value);
+  EXPECT_THAT(std::move(f).Run(),
+              StatusIs(StatusCode::kOutOfRange,
+                       HasSubstr("block 0, thread 48: element 64 of a buffer "
+                                 "of 64")));
+}
+
+// The verifier lets none of these through; other people's texts may have them.
+TEST(ThreadReportsTest, ThreadsThatPartAreReportedWithoutChecksToo) {
+  for (const bool checked : {false, true}) {
+    Frame f;
+    f.b.BeginIf(f.b.Emit(Op::kLt, {f.thread, f.b.Int(40)}));
+    f.b.Barrier();
+    f.b.EndIf();
+    EXPECT_THAT(std::move(f).Run(checked),
+                StatusIs(StatusCode::kFailedPrecondition,
+                         AllOf(HasSubstr("thread 0: waits for thread 40, which "
+                                         "has ended: tw_barrier();"))));
+    Frame g;
+    g.b.BeginIf(g.b.Emit(Op::kLt, {g.thread, g.b.Int(40)}));
+    g.b.Barrier();
+    g.b.BeginElse();
+    g.b.Barrier();
+    g.b.EndIf();
+    EXPECT_THAT(std::move(g).Run(checked),
+                StatusIs(StatusCode::kFailedPrecondition,
+                         HasSubstr("thread 40, which has come to a halt in "
+                                   "line 11")));
+    Frame h;
+    h.b.BeginIf(h.b.Emit(Op::kLt, {h.thread, h.b.Int(40)}));
+    h.b.Store(h.y, h.thread, 0, h.b.ExchangeXor(h.value, 1));
+    h.b.EndIf();
+    EXPECT_THAT(std::move(h).Run(checked),
+                StatusIs(StatusCode::kFailedPrecondition,
+                         HasSubstr("thread 32: waits for thread 40, which "
+                                   "has ended")));
+  }
+}
+
+}  // namespace
+}  // namespace tilewright::emulator
