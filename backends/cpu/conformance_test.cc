@@ -36,6 +36,10 @@ cts::Backend CpuBackend(const std::string& cpu_class) {
     backend.unsupported["FmaRoundsOnce"] =
         cpu_class + " has no fused multiply-add";
   }
+  for (const char* name : {"ThreadsShareScratchAndExchangeRegisters",
+                           "RandomKernelsWithThreads"}) {
+    backend.unsupported[name] = "a CPU's task is one thread";
+  }
   return backend;
 }
 

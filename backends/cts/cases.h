@@ -19,6 +19,7 @@ std::vector<Case> ArithmeticCases();  // every Op and dtype, casts, lanes, FMA
 std::vector<Case> MemoryCases();      // loads and stores of every dtype, masks
 std::vector<Case> ControlCases();     // loops, ifs, variables
 std::vector<Case> LaunchCases();      // tasks, threads, scratch, streams
+std::vector<Case> ThreadCases();      // threads of a block
 std::vector<Case> ModuleCases();      // what is no module, determinism, reports
 std::vector<Case> RandomCases();      // random programs
 

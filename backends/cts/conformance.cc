@@ -12,7 +12,8 @@ namespace {
 std::vector<Case> AllCases() {
   std::vector<Case> all;
   for (const auto& cases : {ArithmeticCases(), MemoryCases(), ControlCases(),
-                            LaunchCases(), ModuleCases(), RandomCases()}) {
+                            LaunchCases(), ModuleCases(), RandomCases(),
+                            ThreadCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

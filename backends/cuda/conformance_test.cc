@@ -56,6 +56,10 @@ cts::Backend CpuCodeOnFakeDriver(bool use_profiler) {
     backend.unsupported["FmaRoundsOnce"] =
         "the host, which runs the kernels, has no fused multiply-add";
   }
+  for (const char* name : {"ThreadsShareScratchAndExchangeRegisters",
+                           "RandomKernelsWithThreads"}) {
+    backend.unsupported[name] = "the host's CPU, whose code runs, has one thread a task";
+  }
   return backend;
 }
 
