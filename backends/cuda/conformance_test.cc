@@ -58,7 +58,8 @@ cts::Backend CpuCodeOnFakeDriver(bool use_profiler) {
   }
   for (const char* name : {"ThreadsShareScratchAndExchangeRegisters",
                            "RandomKernelsWithThreads"}) {
-    backend.unsupported[name] = "the host's CPU, whose code runs, has one thread a task";
+    backend.unsupported[name] =
+        "the host's CPU, whose code runs, has one thread a task";
   }
   return backend;
 }

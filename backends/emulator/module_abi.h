@@ -9,8 +9,8 @@
 namespace tilewright::emulator {
 
 inline constexpr char kRunPrefix[] = "tw_run_";
-// It fills the shared memory of each block with NaN; where it finds a mistake, it
-// returns, beside cpu::KernelStatus:
+// It fills the shared memory of each block with NaN; where it finds a mistake,
+// it returns, beside cpu::KernelStatus:
 enum Mistake : int32_t {
   kAccessOutside = 2,  // of a buffer; it was not made
   kRace = 3,           // two threads, one element, one of them writes

@@ -261,8 +261,8 @@ TEST(ThreadReportsTest, RacesHaveBothLinesAndThreads) {
       std::move(f).Run(),
       StatusIs(StatusCode::kAborted,
                AllOf(HasSubstr("line 9, block 0, thread 32: race: reads "
-                               "element 32 of a buffer of 64, which thread 31 writes "
-                               "in line 9 without a barrier between"),
+                               "element 32 of a buffer of 64, which thread 31 "
+                               "writes in line 9 without a barrier between"),
                      HasSubstr("s[63 - thread] = s[thread];"))));
 }
 

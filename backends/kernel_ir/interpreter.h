@@ -32,8 +32,8 @@ absl::Status InterpretTileKernel(const Kernel& kernel,
 // The threads of a block run one after the other from barrier to barrier. Two
 // that touch one element of scratch or of an output in between, one of them
 // writing it, are a race: Aborted names instruction, buffer, element and both
-// threads; so are two blocks that touch one of an output. A read of a block's scratch that no thread of it has written is
-// FailedPrecondition.
+// threads; so are two blocks that touch one of an output. A read of a block's
+// scratch that no thread of it has written is FailedPrecondition.
 using AccessCallback = std::function<void(int buffer, int64_t offset_bytes,
                                           int64_t size_bytes, bool is_store)>;
 // `undefined_integer`: what loads of integers that are undefined give.

@@ -283,7 +283,9 @@ class KernelEmitter {
     return absl::OkStatus();
   }
   // Only kernels with threads have these, and EmitKernel takes none.
-  absl::Status One(const BarrierInst&) { return absl::InternalError("barrier"); }
+  absl::Status One(const BarrierInst&) {
+    return absl::InternalError("barrier");
+  }
   absl::Status One(const ExchangeInst&) {
     return absl::InternalError("exchange");
   }
