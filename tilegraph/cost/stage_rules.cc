@@ -165,10 +165,14 @@ std::vector<StageDecision> ExpectedStages(const TensorGraph& graph,
   std::vector<StageDecision> stages(group.stages.size());
   for (size_t s = 0; s < stages.size(); ++s)
     stages[s].family = FamilyOfStage(graph, group.stages[s].members);
-  // A padding is written together with what it surrounds.
+  // A padding is written together with what it surrounds, but for what leaves
+  // the group: that has a place in memory without it.
   for (const TensorId id : group.members) {
     const std::optional<ZeroPadding> zeros = AsZeroPadding(graph, id);
-    if (!zeros || ReadersOf(graph, group, zeros->source) != 1) continue;
+    if (!zeros || ReadersOf(graph, group, zeros->source) != 1 ||
+        std::binary_search(group.side_outputs.begin(),
+                           group.side_outputs.end(), zeros->source))
+      continue;
     for (size_t s = 0; s + 1 < stages.size(); ++s) {
       if (group.stages[s].members.back() != zeros->source) continue;
       stages[s].held = false;

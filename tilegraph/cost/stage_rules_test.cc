@@ -77,6 +77,25 @@ TEST(StageRulesTest, BlocksAreEvenAndOfWholeVectors) {
   EXPECT_THAT(ReduceStepsWorthTrying(Attention(128), group, 16), IsEmpty());
 }
 
+// A 1x1 product and a padding around it, read by nobody else.
+TEST(StageRulesTest, APaddingIsWrittenWithWhatItSurroundsUnlessThatLeaves) {
+  const TensorGraph graph = *ParseText(R"(
+    X: f32[8, 30] = placeholder
+    W: f32[8, 8] = placeholder
+    T: f32[8, 30] = compute (o: 8, x: 30) reduce (c: 8) sum:f32 {
+      X[c, x] * W[o, c] }
+    P: f32[8, 32] = compute (o: 8, x: 32) {
+      select(x >= 1 && x < 31, T[o, x - 1], 0.0) }
+    Y: f32[8, 30] = compute (o: 8, x: 30) reduce (k: 3) sum:f32 {
+      P[o, x + k] }
+    return Y
+  )");
+  Group group = Stages({{{2}}, {{3}}, {{4}}});
+  EXPECT_FALSE(ExpectedStages(graph, group, 0)[0].held);
+  group.side_outputs = {2};
+  EXPECT_TRUE(ExpectedStages(graph, group, 0)[0].held);
+}
+
 // Its own reduction is of another axis, of the same extent.
 TEST(StageRulesTest, WhatABlockComputesOnceTakesItsStepsWhole) {
   const TensorGraph graph = *ParseText(R"(

@@ -6,6 +6,7 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tilegraph/cost/group_cost.h"
 #include "tilegraph/testing/connect_testing.h"
 #include "tilegraph/testing/test_graphs.h"
 
@@ -93,13 +94,17 @@ TEST_F(JoinedGroupsTest, PaddingsBecomeStages) {
 // R has zeros around it in memory, the stage that pads it has them in scratch.
 TEST_F(JoinedGroupsTest, PaddingsOfSideOutputsAreStagesToo) {
   const TensorGraph graph = TwoConvolutions("Y, R");
-  const Plan plan = Connect(graph, force_);
-  ASSERT_EQ(plan.groups.size(), 1u);
-  EXPECT_THAT(Names(graph, plan.groups[0].side_outputs), ElementsAre("R"));
-  EXPECT_EQ(plan.groups[0].stages.size(), 3u);
+  const Plan apart = MakePlan(graph, {});
+  const JoinRules rules(graph, apart);
+  TW_ASSERT_OK_AND_ASSIGN(const Group group, rules.Joined({0, 1, 2}));
+  EXPECT_THAT(Names(graph, group.side_outputs), ElementsAre("R"));
+  EXPECT_EQ(group.stages.size(), 3u);
   // Neighbours in height or width would overlap.
-  EXPECT_EQ(plan.groups[0].tile_plan.tile[2], 32);
-  EXPECT_EQ(plan.groups[0].tile_plan.tile[3], 32);
+  const GroupPricer pricer(graph, apart, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost best, pricer.Best(group));
+  EXPECT_TRUE(best.covers);
+  EXPECT_EQ(best.plan.tile[2], 32);
+  EXPECT_EQ(best.plan.tile[3], 32);
 }
 
 TEST_F(JoinedGroupsTest, PaddingsThatOthersReadForbidTheJoin) {
