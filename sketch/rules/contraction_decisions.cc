@@ -5,7 +5,6 @@
 
 #include "backends/spec/caches.h"
 #include "base/ceil_div.h"
-#include "sketch/rules/shared/register_tile.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "sketch/rules/shared/tile_order.h"
 #include "tilegraph/analysis/access.h"
@@ -16,6 +15,7 @@
 #include "tilegraph/ir/intrinsics.h"
 #include "tilegraph/ir/layout.h"
 #include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/plan/register_tile.h"
 
 namespace tilewright::sketch {
 namespace {

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "sketch/rules/shared/register_tile.h"
 #include "sketch/rules/window_tile.h"
 #include "tilegraph/decision/decider.h"
+#include "tilegraph/plan/register_tile.h"
 
 namespace tilewright::sketch {
 

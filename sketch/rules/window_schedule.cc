@@ -10,13 +10,13 @@
 #include "base/ceil_div.h"
 #include "sketch/rules/shared/edges.h"
 #include "sketch/rules/shared/output_tiles.h"
-#include "sketch/rules/shared/register_tile.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "sketch/rules/window_decisions.h"
 #include "sketch/rules/window_tile.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/index_eval.h"
 #include "tilegraph/expr/simplify.h"
+#include "tilegraph/plan/register_tile.h"
 
 namespace tilewright::sketch {
 namespace {

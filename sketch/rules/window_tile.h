@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "sketch/rules/shared/register_tile.h"
+#include "tilegraph/plan/register_tile.h"
 
 namespace tilewright::sketch {
 

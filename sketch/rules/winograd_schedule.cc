@@ -14,9 +14,9 @@
 #include "sketch/replay/winograd_form.h"
 #include "sketch/rules/shared/group_chain.h"
 #include "sketch/rules/shared/output_tiles.h"
-#include "sketch/rules/shared/register_tile.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "tilegraph/decision/space.h"
+#include "tilegraph/plan/register_tile.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/rewrite/winograd_cost.h"
 

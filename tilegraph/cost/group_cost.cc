@@ -312,7 +312,9 @@ absl::StatusOr<std::vector<GroupCost>> GroupPricer::SearchFor(
   std::vector<int64_t> row;
   for (size_t d = 0; d < shape.size(); ++d) {
     const bool lanes = static_cast<int>(d) == vector_dim;
-    sizes.push_back(DividingSizes(shape[d], lanes ? Lanes() : 1));
+    sizes.push_back(lanes ? DividingSizes(shape[d], Lanes())
+                    : group.stages.empty() ? DividingSizes(shape[d], 1)
+                                           : RowSizes(shape[d]));
     row.push_back(lanes ? shape[d] : sizes.back().front());
   }
   group.tile_plan = {};

@@ -84,6 +84,19 @@ TEST_F(GroupCostTest, OneTileIsReturnedIfNoneFits) {
   EXPECT_FALSE(few[0].fits);
 }
 
+// Registers take tiles of four vectors by six rows.
+TEST_F(GroupCostTest, TilesOfManyRowsAreMultiplesOfTheRegisterTile) {
+  Products(65536, 64);
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost best, pricer.Best(group_));
+  EXPECT_EQ(best.plan.tile[0] % 6, 0) << best.plan.ToString();
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost dividing,
+                          pricer.Cost(group_, {512, 64}));
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost multiple,
+                          pricer.Cost(group_, {504, 64}));
+  EXPECT_GT(dividing.work_seconds, 1.03 * multiple.work_seconds);
+}
+
 // A and Y are 16 MiB, B and C small enough to stay near.
 TEST_F(GroupCostTest, WhatPassesBetweenStagesStaysNear) {
   constexpr double kMiB = 1 << 20;

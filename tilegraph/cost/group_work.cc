@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ceil_div.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/cost/compute_features.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/operations.h"
+#include "tilegraph/plan/register_tile.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/rewrite/winograd_cost.h"
 
@@ -93,6 +95,7 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
                      const TensorHomes& homes, const DeviceSpec& spec)
     : lanes_(static_cast<double>(
           std::max<int64_t>(1, spec.unit().vector_bytes() / 4))),
+      registers_(static_cast<int>(spec.unit().vector_registers())),
       stage_outputs_({group.output}) {
   for (const TensorId id : group.members) {
     const Tensor& tensor = graph.tensor(id);
@@ -203,6 +206,32 @@ double GroupWork::FilledLanes(double run) const {
   return run / (std::ceil(run / lanes_) * lanes_);
 }
 
+double GroupWork::RegisterTileSlowdown(
+    const Member& member, const std::vector<int64_t>& extents) const {
+  TileSpace space{1, 1, 1, registers_, 1};
+  std::vector<int64_t> cut(3);  // by vectors, rows and outer rows
+  int rows = 0;                 // dimensions of them so far
+  for (size_t d = extents.size(); d-- > 0;) {
+    const bool is_cut = extents[d] < member.shape[d];
+    if (static_cast<int>(d) == member.vector_dim) {
+      space.vectors = CeilDiv(extents[d], static_cast<int64_t>(lanes_));
+      cut[0] = is_cut;
+    } else if (member.row_axes[d] && extents[d] > 1 && rows < 2) {
+      (rows == 0 ? space.rows : space.outer_rows) = extents[d];
+      cut[++rows] = is_cut;
+    }
+  }
+  const auto [known, is_new] = slowdowns_.try_emplace(
+      {space.vectors, space.rows, space.outer_rows, cut[0], cut[1], cut[2]}, 1);
+  if (!is_new) return known->second;
+  space.allowed = [&](const RegisterTile& tile) {
+    return (!cut[0] || StaysInside(tile.vectors, space.vectors)) &&
+           (!cut[1] || StaysInside(tile.rows, space.rows)) &&
+           (!cut[2] || StaysInside(tile.outer_rows, space.outer_rows));
+  };
+  return known->second = SlowdownOfAllowed(space);
+}
+
 void GroupWork::AddExtents(const Member& member,
                            const std::vector<int64_t>& extents,
                            ComputeFeatures& compute) const {
@@ -229,6 +258,8 @@ void GroupWork::AddExtents(const Member& member,
     compute.filled_lanes = 1;
   }
   if (compute.kind != ArithmeticKind::kContraction) return;
+  if (stage_outputs_.size() > 1)
+    compute.register_tile_slowdown = RegisterTileSlowdown(member, extents);
   // Lanes lie where they are filled best.
   for (size_t d = 0; d < extents.size(); ++d) {
     const double filled = FilledLanes(static_cast<double>(extents[d]));

@@ -58,11 +58,17 @@ class GroupWork {
   };
   void MarkFused();
   double FilledLanes(double run) const;  // share of 1
+  // Of a contraction in a task that computes such extents.
+  double RegisterTileSlowdown(const Member& member,
+                              const std::vector<int64_t>& extents) const;
   // Rows and lanes of tiles of these extents.
   void AddExtents(const Member& member, const std::vector<int64_t>& extents,
                   ComputeFeatures& compute) const;
 
   double lanes_;  // f32 in a vector
+  const int registers_;
+  // By vectors, rows, outer rows, and which of them other tasks compute too.
+  mutable std::map<std::vector<int64_t>, double> slowdowns_;
   std::map<TensorId, Member> members_;
   std::vector<TensorId> stage_outputs_;
   std::map<TensorId, size_t> kept_;

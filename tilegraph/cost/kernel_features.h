@@ -43,6 +43,9 @@ struct ComputeFeatures {
   bool terms_are_neighbours = false;
   double rows = 1;          // that a register tile may have
   double filled_lanes = 1;  // share of 1
+  // Times as long as in the best register tile, since tiles of the task must
+  // be cut into equal ones.
+  double register_tile_slowdown = 1;
   // Elementwise, in a stage with a contraction or a window.
   bool is_fused = false;
   // Of Winograd alone: tiles times channels that are transformed, and outputs

@@ -80,7 +80,8 @@ double KernelTimer::OpsPerSecond(const ComputeFeatures& compute) const {
       // Register tiles want several rows.
       const double square = compute.rows * compute.rows;
       return rate * compute.filled_lanes * square /
-             (square + model_.single_row_slowdown());
+             (square + model_.single_row_slowdown()) /
+             compute.register_tile_slowdown;
     }
     case ArithmeticKind::kWindow:
       return model_.window_peak_share() * peak;

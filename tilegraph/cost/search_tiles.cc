@@ -12,6 +12,13 @@ namespace {
 
 using Place = std::vector<size_t>;  // index of a size, per dimension
 
+// Rows of register tiles (tilegraph/plan/register_tile.h) are 2, 3, 4, 6, 7, 12
+// or 14, by the vectors beside them. What is a multiple of 84 all of them
+// divide, shorter ones all but 7 and 14.
+constexpr int64_t kGoodRows = 6, kLeastRows[] = {12, 84, 126};
+// With fewer tiles the partial one leaves a core without work for long.
+constexpr int64_t kLeastTiles = 16;
+
 std::vector<Place> Neighbours(const Place& place,
                               const std::vector<std::vector<int64_t>>& sizes) {
   std::vector<Place> next;
@@ -97,6 +104,18 @@ std::vector<int64_t> DividingSizes(int64_t extent, int64_t multiple) {
   if (sizes.size() > 3 || multiple > 1) return {sizes.begin(), sizes.end()};
   for (int64_t size = multiple; size < extent; size *= 2) sizes.insert(size);
   return {sizes.begin(), sizes.end()};
+}
+
+std::vector<int64_t> RowSizes(int64_t extent) {
+  std::vector<int64_t> sizes = DividingSizes(extent, 1);
+  if (extent % kGoodRows == 0) return sizes;
+  for (const int64_t least : kLeastRows) {
+    for (int64_t size = least; size * kLeastTiles <= extent; size *= 2)
+      sizes.push_back(size);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
 }
 
 absl::Status SearchTiles(const std::vector<std::vector<int64_t>>& sizes,

@@ -20,6 +20,11 @@ namespace tilewright {
 // little does, powers of two; but for the whole, multiples of `multiple` alone.
 std::vector<int64_t> DividingSizes(int64_t extent, int64_t multiple);
 
+// Those of a dimension of rows, which need not be cut evenly: where it is long
+// and register tiles of 6 rows do not divide it, sizes that all good register
+// tiles divide too, the last tile partial.
+std::vector<int64_t> RowSizes(int64_t extent);
+
 // Lower is better, the first number before the second.
 using TileRank = std::pair<double, double>;
 using RankTile = std::function<absl::StatusOr<std::optional<TileRank>>(

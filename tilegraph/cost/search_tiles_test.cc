@@ -1,5 +1,6 @@
 #include "tilegraph/cost/search_tiles.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -20,6 +21,21 @@ TEST(DividingSizesTest, SizesDivideOrAreWhole) {
   EXPECT_THAT(DividingSizes(13, 1), ElementsAre(1, 2, 4, 8, 13));
   EXPECT_THAT(DividingSizes(48, 16), ElementsAre(16, 48));
   EXPECT_THAT(DividingSizes(40, 16), ElementsAre(40));
+}
+
+TEST(RowSizesTest, LongDimensionsHaveSizesThatRegisterTilesDivide) {
+  // Nothing but divisors where it is short, or they are good.
+  EXPECT_EQ(RowSizes(64), DividingSizes(64, 1));
+  EXPECT_THAT(RowSizes(196), ElementsAre(1, 2, 4, 7, 12, 14, 28, 49, 98, 196));
+  EXPECT_EQ(RowSizes(6 * 1024), DividingSizes(6 * 1024, 1));
+  const std::vector<int64_t> sizes = RowSizes(65536);
+  EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
+  for (const int64_t good : {12, 384, 504, 672, 1008, 1344, 2016})
+    EXPECT_EQ(std::count(sizes.begin(), sizes.end(), good), 1) << good;
+  for (const int64_t size : sizes) {
+    EXPECT_TRUE(65536 % size == 0 || (size % 6 == 0 && 16 * size <= 65536))
+        << size;
+  }
 }
 
 // Visits in order.

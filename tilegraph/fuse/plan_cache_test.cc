@@ -209,9 +209,9 @@ TEST_F(PlanCacheTest, WhatWasMeasuredBeforeTheTimeWasOverIsKept) {
 }
 
 TEST_F(PlanCacheTest, WhatHasMostAtStakeIsMeasuredFirstWhatHasLittleNever) {
-  // The second chain takes four times as long.
+  // The second chain takes eight times as long.
   const TensorGraph graph = Products(
-      65536, 64,
+      131072, 64,
       {"T: f32[16384, 64] = compute (m: 16384, n: 64) reduce (k: 64) sum:f32 { "
        "A[m, k] * B[k, n] }",
        "Y: f32[16384, 64] = compute (m: 16384, n: 64) reduce (k: 64) sum:f32 { "

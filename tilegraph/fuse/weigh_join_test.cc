@@ -202,7 +202,7 @@ TEST_F(WeighJoinTest, TilesAreWeighedAsTheyAreGenerated) {
     const Plan plan = Connect(graph, options);
     ASSERT_EQ(plan.groups.size(), all ? 2u : 1u);
     if (all) {
-      EXPECT_THAT(Reasons(), HasSubstr("as generated it keeps 10485"));
+      EXPECT_THAT(Reasons(), HasSubstr("as generated it keeps 1048"));
     } else {
       EXPECT_NE(plan.groups[0].tile_plan.tile, *first);
       EXPECT_TRUE(plan.groups[0].tile_plan.generated);

@@ -10,6 +10,7 @@
 #include "sketch/trace/rolled_part.h"
 #include "sketch/trace/schedule.h"
 #include "tilegraph/decision/decider.h"
+#include "tilegraph/plan/register_tile.h"
 
 namespace tilewright::sketch {
 
@@ -35,12 +36,7 @@ struct TileBounds {
     if (dim < 0 || cut.empty()) return true;
     if (!rolls.empty() && rolls[dim].rolls() && !rolls[dim].FitsTiles(size))
       return false;
-    if (!cut[dim] || size >= extent || extent % size == 0) return true;
-    // With a halo an extent may be 29: a little more is computed instead.
-    for (int64_t divisor = 4; divisor <= 14; ++divisor) {
-      if (extent % divisor == 0) return false;
-    }
-    return extent > 14 && (size - extent % size) * 8 <= extent;
+    return !cut[dim] || StaysInside(size, extent);
   }
 };
 

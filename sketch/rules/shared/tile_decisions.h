@@ -13,9 +13,9 @@
 
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/rules/shared/output_tiles.h"
-#include "sketch/rules/shared/register_tile.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/table.h"
+#include "tilegraph/plan/register_tile.h"
 
 namespace tilewright::sketch {
 

@@ -1,12 +1,14 @@
 // The choice of a register tile: rows × vectors of accumulators of a reduction,
-// which loads vectors of one operand and broadcasts the other.
-#ifndef TILEWRIGHT_SKETCH_RULES_SHARED_REGISTER_TILE_H_
-#define TILEWRIGHT_SKETCH_RULES_SHARED_REGISTER_TILE_H_
+// which loads vectors of one operand and broadcasts the other. Rules of
+// schedules choose by it (sketch/rules), and the cost model tells by it what a
+// tile of a fused group costs its stages.
+#ifndef TILEWRIGHT_TILEGRAPH_COST_REGISTER_TILE_H_
+#define TILEWRIGHT_TILEGRAPH_COST_REGISTER_TILE_H_
 
 #include <cstdint>
 #include <functional>
 
-namespace tilewright::sketch {
+namespace tilewright {
 
 struct RegisterTile {
   int64_t vectors = 1;
@@ -38,6 +40,14 @@ int64_t CountTiles(const TileSpace& space, const RegisterTile& tile);
 
 // The tile with the least modelled time over the whole space.
 RegisterTile ChooseRegisterTile(const TileSpace& space);
+// How many times as long as in the best of all tiles the space takes in the
+// best of those that are allowed; at least 1.
+double SlowdownOfAllowed(const TileSpace& space);
+
+// Whether register tiles of `size` along a dimension stay inside the `extent`
+// of it that a task of a fused group computes, where other tasks compute other
+// parts: only the end of a tensor stops one.
+bool StaysInside(int64_t size, int64_t extent);
 
 // Who computes the tiles of a kernel, all of which may be tasks.
 struct TileTasks {
@@ -58,6 +68,6 @@ double CostOnCores(int64_t tiles, const TileTasks& tasks, double step_cost);
 // done.
 RegisterTile ChooseRegisterTile(const TileSpace& space, const TileTasks& tasks);
 
-}  // namespace tilewright::sketch
+}  // namespace tilewright
 
-#endif  // TILEWRIGHT_SKETCH_RULES_SHARED_REGISTER_TILE_H_
+#endif  // TILEWRIGHT_TILEGRAPH_COST_REGISTER_TILE_H_

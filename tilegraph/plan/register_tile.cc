@@ -1,4 +1,4 @@
-#include "sketch/rules/shared/register_tile.h"
+#include "tilegraph/plan/register_tile.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "base/ceil_div.h"
 
-namespace tilewright::sketch {
+namespace tilewright {
 namespace {
 
 // Two multiply-adds a cycle, four cycles each: fewer accumulators leave the
@@ -118,6 +118,24 @@ RegisterTile ChooseRegisterTile(const TileSpace& space) {
       space, [&](const RegisterTile& tile) { return StepCost(space, tile); });
 }
 
+double SlowdownOfAllowed(const TileSpace& space) {
+  if (!space.allowed) return 1;
+  TileSpace free = space;
+  free.allowed = nullptr;
+  const double best = StepCost(space, ChooseRegisterTile(free)),
+               allowed = StepCost(space, ChooseRegisterTile(space));
+  return std::max(1.0, allowed / best);
+}
+
+bool StaysInside(int64_t size, int64_t extent) {
+  if (size >= extent || extent % size == 0) return true;
+  // With a halo an extent may be 29: a little more is computed instead.
+  for (int64_t divisor = 4; divisor <= 14; ++divisor) {
+    if (extent % divisor == 0) return false;
+  }
+  return extent > 14 && (size - extent % size) * 8 <= extent;
+}
+
 bool LeavesCoresIdle(int64_t tiles, const TileTasks& tasks) {
   return tasks.cores > kFewCores && tiles * tasks.others < tasks.cores;
 }
@@ -140,4 +158,4 @@ RegisterTile ChooseRegisterTile(const TileSpace& space,
   return time_of(many) < time_of(alone) ? many : alone;
 }
 
-}  // namespace tilewright::sketch
+}  // namespace tilewright

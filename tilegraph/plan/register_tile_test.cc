@@ -1,10 +1,10 @@
-#include "sketch/rules/shared/register_tile.h"
+#include "tilegraph/plan/register_tile.h"
 
 #include <vector>
 
 #include "gtest/gtest.h"
 
-namespace tilewright::sketch {
+namespace tilewright {
 namespace {
 
 struct Case {
@@ -84,6 +84,31 @@ TEST(RegisterTileTest, ManyCoresGetTilesOfTheirOwn) {
             1);
 }
 
+// An MLP of width 64 in tiles of a task: six rows do not divide 512.
+TEST(RegisterTileTest, TilesThatMustStayInsideTakeLonger) {
+  TileSpace space = {4, 512, 1, 32, 1};
+  EXPECT_EQ(SlowdownOfAllowed(space), 1);
+  space.allowed = [&](const RegisterTile& tile) {
+    return StaysInside(tile.rows, space.rows);
+  };
+  EXPECT_EQ(ChooseRegisterTile(space).rows, 4);
+  EXPECT_GT(SlowdownOfAllowed(space), 1.04);
+  EXPECT_LT(SlowdownOfAllowed(space), 1.10);
+  space.rows = 504;
+  EXPECT_EQ(ChooseRegisterTile(space).rows, 6);
+  EXPECT_EQ(SlowdownOfAllowed(space), 1);
+}
+
+TEST(RegisterTileTest, TilesDivideOrComputeLittleMore) {
+  EXPECT_TRUE(StaysInside(6, 504));
+  EXPECT_TRUE(StaysInside(6, 5));
+  EXPECT_FALSE(StaysInside(6, 512));
+  EXPECT_FALSE(StaysInside(6, 64));
+  // 29 has no divisor: a row more is computed, but not seven.
+  EXPECT_TRUE(StaysInside(6, 29));
+  EXPECT_FALSE(StaysInside(12, 29));
+}
+
 TEST(RegisterTileTest, LeavesAsManyTilesAsItHasTo) {
   TileSpace space = {4, 56, 56, 32, 1};
   EXPECT_EQ(CountTiles(space, ChooseRegisterTile(space)), 2 * 4 * 56);
@@ -92,4 +117,4 @@ TEST(RegisterTileTest, LeavesAsManyTilesAsItHasTo) {
 }
 
 }  // namespace
-}  // namespace tilewright::sketch
+}  // namespace tilewright
