@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/spec/caches.h"
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "sketch/fused/rolling_rows.h"
@@ -100,7 +102,23 @@ class Builder {
   void AskForStreaming() {
     const TensorId output = plan_.stages.back().members.back();
     const Decider::Scope scope(decider_, graph_.tensor(output).name);
-    DecideStreaming(decider_, writer_, graph_, {output}, spec_);
+    DecideStreaming(decider_, writer_, graph_, {output}, spec_,
+                    FillsCaches(output));
+  }
+
+  // Whether what is read, and as much that is written, pushes the beginning of
+  // the output out of all caches before the kernel ends.
+  bool FillsCaches(TensorId output) const {
+    const auto bytes = [](const Tensor& tensor) {
+      return tensor.num_elements() * SizeBytes(tensor.dtype);
+    };
+    int64_t all_bytes = bytes(graph_.tensor(output));
+    const int64_t cache_bytes = SharedCacheBytes(spec_).value_or(0);
+    if (cache_bytes == 0 || 2 * all_bytes < cache_bytes) return false;
+    for (const Tensor& tensor : graph_.tensors()) {
+      if (tensor.kind == TensorKind::kPlaceholder) all_bytes += bytes(tensor);
+    }
+    return all_bytes >= cache_bytes;
   }
 
   absl::Status Write(size_t stage) {
@@ -117,6 +135,7 @@ class Builder {
                         StageWorkload(workload_, plan_, stage, placed.layout));
     if (product) part = RollingPart(workload_, part, *rows_);
     Place place = {writer_, decider_, placed.inside, {CutOf(output, part)}};
+    place.far_inputs = FarInputs(part);
     if (plan_.steps && placed.held && placed.inside == loops_[0].loop) {
       TW_RETURN_IF_ERROR(CatchUp());
       // Lanes are computed together.
@@ -220,6 +239,19 @@ class Builder {
     std::vector<bool> cut;
     for (size_t i = 0; i < whole.size(); ++i) cut.push_back(held[i] < whole[i]);
     return cut;
+  }
+
+  // What exceeds the private cache: the kernel before has left at most its end
+  // there.
+  std::set<std::string> FarInputs(const Workload& part) const {
+    std::set<std::string> far;
+    for (const Tensor& tensor : part.graph.tensors()) {
+      const std::optional<TensorId> id = graph_.Find(tensor.name);
+      if (id && graph_.tensor(*id).kind == TensorKind::kPlaceholder &&
+          tensor.num_elements() * SizeBytes(tensor.dtype) > L2Bytes(spec_))
+        far.insert(tensor.name);
+    }
+    return far;
   }
 
   void WriteTasks(TensorId output, Handle block) {

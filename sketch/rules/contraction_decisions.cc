@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/spec/caches.h"
 #include "base/ceil_div.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "sketch/rules/shared/tile_order.h"
@@ -20,7 +19,6 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr int64_t kDefaultL2Bytes = int64_t{1} << 20;
 constexpr int64_t kPageBytes = 4096;
 
 class Chooser {
@@ -232,8 +230,7 @@ class Chooser {
     // other operand anew: take as many rows as stay in L2, or at least as many
     // as stay there for one block of terms.
     if (tiles_.row_axis >= 0 && tiles_.row_axis < tiles_.vector_axis) {
-      const int64_t l2_bytes =
-          PrivateCacheBytes(spec_).value_or(kDefaultL2Bytes);
+      const int64_t l2_bytes = L2Bytes(spec_);
       const int64_t row_bytes =
           tiles_.axes[tiles_.row_axis].tile * ReducedExtent() *
           (dot_ ? SizeBytes(dot_->intrinsic->a) : LaneBytes(graph_));

@@ -60,6 +60,7 @@ class Builder {
     } else {
       const Nest nest =
           TileMap(writer_, loops_.tiles, last, output_.compute.axes, true);
+      if (!nest.steps.empty()) around_tile_ = nest.steps.back();
       const Handle block = writer_.Block(reduction_.name);
       if (loops_.reduce.blocked) {
         writer_.ComputeAt(block, task_);
@@ -113,6 +114,16 @@ class Builder {
     return parts;
   }
 
+  // Whether rows come from far away.
+  bool ReadsFar() const {
+    bool far = false;
+    ForEachLoad(body_, [&](const Expr& load) {
+      far |= place_.far_inputs.count(graph_.tensor(load.source()).name) != 0 &&
+             Mentions(load, loops_.tiles.row_axis);
+    });
+    return far;
+  }
+
   // Puts the loops of a tile's sums in order; those over the terms of a group
   // and from there on become the tile.
   void ArrangeSums(Handle block, const std::vector<Handle>& order,
@@ -120,8 +131,9 @@ class Builder {
     SkipZeros(writer_, block, skipped_);
     const size_t inside = nest.tile.size() + (loops_.dot ? 1 : 0);
     if (loops_.reduce.order.size() > (loops_.dot ? 1 : 0))
-      DecideReduceAnnotations(place_.decider, writer_,
-                              order[order.size() - inside - 1]);
+      DecideReduceAnnotations(
+          place_.decider, writer_, order[order.size() - inside - 1],
+          nest.steps.empty() ? around_tile_ : nest.steps.back(), ReadsFar());
     if (!loops_.dot) return Arrange(writer_, order, nest.tile.front());
     writer_.Reorder(order);
     writer_.Tensorize(block, order[order.size() - nest.tile.size() - 1],
@@ -205,6 +217,8 @@ class Builder {
   const std::vector<Expr> body_;  // of the reduction, prologue inlined
   ContractionLoops loops_;
   Handle task_ = -1;  // the loop around all others
+  // That over register tiles, where the sums' own loops cover one alone.
+  std::optional<Handle> around_tile_;
   std::vector<SkippedZeros> skipped_;
   std::optional<Handle> blocks_;  // the loop over blocks of terms
 };

@@ -132,5 +132,22 @@ TEST(AnnotationsTest, PrefetchIsFollowedAndReported) {
     EXPECT_TRUE(asked->results == rule.results);
 }
 
+// Tasks of two tiles of two rows: each step asks for its share of the next
+// two rows of A, and for nothing of B, which all tiles read.
+TEST(AnnotationsTest, TheNextRegisterTileIsPrefetched) {
+  const Answers tile = {{"tile", "vectors 2, rows 2, outer_rows 1"},
+                        {"task.rows", "2"}};
+  Answers next = tile;
+  next["prefetch"] = "tile";
+  sketch::SampleGroup group = Product();
+  group.spec.mutable_unit()->set_cores(1);  // four tasks at least
+  const Lowered rule = LowerWith(group, tile), asked = LowerWith(group, next);
+  EXPECT_GE(asked.report.prefetches, 1);
+  EXPECT_THAT(asked.text, HasSubstr("prefetch A"));
+  EXPECT_THAT(asked.text, Not(HasSubstr("prefetch B")));
+  EXPECT_THAT(asked.schedule, HasSubstr("prefetch=1"));
+  EXPECT_TRUE(asked.results == rule.results);
+}
+
 }  // namespace
 }  // namespace tilewright::lowering

@@ -14,6 +14,7 @@
 #include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sketch/testing/staged_windows.h"
 #include "sketch/testing/staged_workloads.h"
@@ -28,12 +29,20 @@ VectorTarget TargetOf(const DeviceSpec& spec) {
   return target;
 }
 
+// All that a group reads comes from beyond it.
+void ShrinkL2(DeviceSpec& spec) {
+  for (MemoryLevel& level : *spec.mutable_levels()) {
+    if (level.name() == "l2") level.set_capacity_bytes(64);
+  }
+}
+
 absl::Status RunCase(const sketch::StagedWorkload& staged, uint64_t seed) {
   const char* const specs[] = {"cpu_x86_64_v4", "cpu_x86_64_v3",
                                "cpu_x86_64_v2"};
   TW_ASSIGN_OR_RETURN(DeviceSpec spec, LoadSpec(specs[seed % 3]));
   // Tasks of several tiles.
   if (seed / 6 % 2 == 0) spec.mutable_unit()->set_cores(1);
+  if (seed / 12 % 2 == 0) ShrinkL2(spec);
   TW_ASSIGN_OR_RETURN(const RandomCase drawn, StagedCase(staged, spec, seed));
   TW_ASSIGN_OR_RETURN(const kernel_ir::ScalarKernel scalar,
                       Legalize(drawn.kernel, TargetOf(spec)));
@@ -73,6 +82,42 @@ TEST_P(StagedTest, NormsBeforeWindowsEqualTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, StagedTest, ::testing::Range(0, 4));
+
+// Rows of several tiles and of a partial last one: register tiles of six rows,
+// which bring those of the next one closer.
+TEST(RowsFromFarTest, TheFirstStageAsksForTheNextRegisterTile) {
+  TW_ASSERT_OK_AND_ASSIGN(DeviceSpec spec, LoadSpec("cpu_x86_64_v4"));
+  spec.mutable_unit()->set_cores(1);
+  ShrinkL2(spec);
+  sketch::StagedWorkload staged = sketch::Mlp(40, {64, 64, 64});
+  const auto prefetches = [&](int64_t rows) -> int {
+    staged.plan.tile = {rows, 64};
+    LegalizeReport report;
+    absl::StatusOr<RandomCase> made = StagedCase(staged, spec, 1);
+    EXPECT_THAT(made.status(), IsOk());
+    if (!made.ok()) return -1;
+    EXPECT_EQ(made->schedule.ToString().find("prefetch=1") != std::string::npos,
+              rows > 6);
+    const absl::StatusOr<kernel_ir::ScalarKernel> scalar =
+        Legalize(made->kernel, TargetOf(spec), &report);
+    EXPECT_THAT(scalar.status(), IsOk());
+    if (!scalar.ok()) return -1;
+    std::vector<std::string> args = made->args;
+    TW_EXPECT_OK(InterpretScalarKernel(*scalar, absl::MakeSpan(args), 0,
+                                       scalar->num_tasks));
+    TW_EXPECT_OK(CheckResults(*made, args));
+    return report.prefetches;
+  };
+  // One share a step, of one stage alone.
+  EXPECT_EQ(prefetches(20), 1);
+  EXPECT_EQ(prefetches(12), 1);
+  EXPECT_EQ(prefetches(18), 1);
+  EXPECT_EQ(prefetches(6), 0);  // one register tile is all of it
+  TW_ASSERT_OK_AND_ASSIGN(spec, LoadSpec("cpu_x86_64_v4"));
+  staged.plan.tile = {12, 64};
+  TW_ASSERT_OK_AND_ASSIGN(const RandomCase near, StagedCase(staged, spec, 1));
+  EXPECT_EQ(near.schedule.ToString().find("prefetch=1"), std::string::npos);
+}
 
 // Tiles of one row need three rows of the image before, two of which are kept.
 // Pixels are normed several at a time: a tile of them may be part of both.

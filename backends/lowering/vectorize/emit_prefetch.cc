@@ -85,7 +85,9 @@ bool OpEmitter::PrefetchAsAsked() {
   for (const auto* reads_of : {&vector_reads_, &scalar_reads_}) {
     for (const auto& [buffer, reads] : *reads_of) {
       const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
-      if (b.level != kernel_ir::Level::kGlobal) continue;
+      if (b.level != kernel_ir::Level::kGlobal ||
+          PrefetchRun(buffer, reads, *asked, asked_var))
+        continue;
       std::set<int64_t> lines;
       for (const auto& [constant, form] : reads) {
         const int64_t ahead = asked->prefetch * form.CoefficientOf(asked_var);
@@ -100,6 +102,43 @@ bool OpEmitter::PrefetchAsAsked() {
       }
     }
   }
+  return true;
+}
+
+// What an iteration of the asked loop reads in all steps of the innermost one,
+// if that is another and the rows of a step make one run with what its other
+// steps read of them: each step brings its share of the later run closer, every
+// line is asked for about once. False if there is no such run.
+bool OpEmitter::PrefetchRun(int buffer,
+                            const std::map<int64_t, LinearForm>& reads,
+                            const LoopValue& asked, int asked_var) {
+  const LinearForm& first = reads.begin()->second;
+  int step_var = -1, depth = -1;
+  for (const auto& [var, value] : c_.loops) {
+    if (value.reg != kNoReg && value.depth > depth)
+      step_var = var, depth = value.depth;
+  }
+  const int64_t ahead = asked.prefetch * first.CoefficientOf(asked_var);
+  const int64_t step = first.CoefficientOf(step_var);
+  if (step_var == asked_var || depth < 0 || ahead == 0 || step <= 0)
+    return false;
+  const int64_t of_row = step * c_.ranges.extent(step_var);
+  int64_t row = 0;
+  for (const auto& [constant, form] : reads) {
+    if (constant != reads.begin()->first + row++ * of_row) return false;
+    for (const auto& [term, coefficient] : form.terms) {
+      if (HoldsLoad(term) || form.terms.size() != first.terms.size())
+        return false;
+    }
+  }
+  LinearForm next = first;
+  next.constant += ahead;
+  const int64_t share = row * step;
+  for (auto& [term, coefficient] : next.terms) {
+    if (term.op() == Op::kVar && term.var_id() == step_var) coefficient = share;
+  }
+  const int64_t line = kLineBytes / SizeBytes(c_.kernel.buffers[buffer].dtype);
+  for (int64_t i = 0; i < share; i += line) Prefetch(buffer, next, i, 0);
   return true;
 }
 

@@ -16,7 +16,7 @@ using namespace legalize_testing;  // NOLINT: the writer and its checks
 // Channels of the broadcast operand lie in blocks of 16, a plane of rows each:
 // with 64 rows a page, with 48 less. The loop around the update asks for
 // prefetches so many steps ahead.
-Kernel BlockedRows(int64_t rows, int ahead = -1) {
+Kernel BlockedRows(int64_t rows, int ahead = -1, bool tiles = false) {
   const int64_t channels = 64, outputs = 32, tile = 6;
   Writer w;
   const int a = w.Buffer(
@@ -40,14 +40,31 @@ Kernel BlockedRows(int64_t rows, int ahead = -1) {
       {Writer::Axis(mu, tile), Writer::Axis(nu, outputs)}, acc, {mu, nu},
       {Mul(w.Load(a, {m0 * I(tile) + mu, k}), w.Load(b, {k, nu}))});
   Stmt steps = Writer::Loop(inner, 16, {std::move(update)});
-  std::get<For>(steps.node).hints.prefetch = ahead;
+  if (!tiles) std::get<For>(steps.node).hints.prefetch = ahead;
   body.push_back(Writer::Loop(outer, channels / 16, {std::move(steps)}));
   body.push_back(Writer::Op(
       TileOp::Phase::kMap, {Writer::Axis(me, tile), Writer::Axis(ne, outputs)},
       y, {m0 * I(tile) + me, ne}, {w.Load(acc, {me, ne})}));
   w.kernel.body.push_back(
-      Writer::Loop(m0, rows / tile, std::move(body), For::Kind::kTask));
+      Writer::Loop(m0, rows / tile, std::move(body),
+                   tiles ? For::Kind::kSerial : For::Kind::kTask));
+  if (tiles) std::get<For>(w.kernel.body.back().node).hints.prefetch = ahead;
   return std::move(w.kernel);
+}
+
+// Six rows of sixteen channels lie side by side: of the next tile's each of
+// sixteen steps asks for six channels, which are in one line, and for nothing
+// of b.
+TEST(Legalize, TheNextTileIsPrefetchedInShares) {
+  const Kernel kernel = BlockedRows(48, 1, true);
+  const absl::StatusOr<ScalarKernel> scalar = Legalize(kernel, {});
+  TW_ASSERT_OK(scalar.status());
+  EXPECT_EQ(Count<kernel_ir::PrefetchInst>(scalar->body, "k.1", *scalar), 1);
+  std::vector<std::string> args = Arguments(kernel), expected = args;
+  TW_EXPECT_OK(InterpretScalarKernel(*scalar, absl::MakeSpan(args), 0,
+                                     scalar->num_tasks));
+  TW_EXPECT_OK(InterpretTileKernel(kernel, absl::MakeSpan(expected)));
+  EXPECT_TRUE(args == expected);
 }
 
 TEST(Legalize, BroadcastsFromPagesFurtherOnArePrefetchedBlocksAhead) {

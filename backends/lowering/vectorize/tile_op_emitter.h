@@ -142,6 +142,8 @@ class OpEmitter {
   using Reads = std::map<int, std::map<int64_t, LinearForm>>;
   void ForgetClosedLoops(Reads& reads_of);
   bool PrefetchAsAsked();
+  bool PrefetchRun(int buffer, const std::map<int64_t, LinearForm>& reads,
+                   const LoopValue& asked, int asked_var);
   void Prefetch(int buffer, const LinearForm& next, int64_t more, int level);
   void PrefetchNextShare();
   void PrefetchNextBlock();

@@ -14,22 +14,29 @@ namespace {
 
 // The option taken. "auto" is the first.
 std::string DecideOption(Decider& decider, const char* name,
-                         std::vector<std::string> options) {
+                         std::vector<std::string> options,
+                         int64_t preferred = 0) {
   const int64_t option = decider.DecideNumber(name, Space::OneOf(options),
-                                              [] { return int64_t{0}; });
+                                              [=] { return preferred; });
   return options[option];
 }
 
 }  // namespace
 
 void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
-                             Handle loop) {
+                             Handle loop, std::optional<Handle> tiles,
+                             bool far) {
   const std::string unroll =
       DecideOption(decider, "unroll", {"auto", "1", "2", "4", "8"});
   if (unroll != "auto") writer.Annotate(loop, absl::StrCat("unroll=", unroll));
-  const std::string prefetch = DecideOption(
-      decider, "prefetch", {"auto", "none", "1", "2", "4", "8", "16"});
-  if (prefetch != "auto") {
+  std::vector<std::string> options = {"auto", "none", "1", "2", "4", "8", "16"};
+  if (tiles) options.push_back("tile");
+  const int64_t preferred = tiles && far ? options.size() - 1 : 0;
+  const std::string prefetch =
+      DecideOption(decider, "prefetch", std::move(options), preferred);
+  if (prefetch == "tile") {
+    writer.Annotate(*tiles, "prefetch=1");
+  } else if (prefetch != "auto") {
     writer.Annotate(
         loop, absl::StrCat("prefetch=", prefetch == "none" ? "0" : prefetch));
   }
@@ -37,8 +44,8 @@ void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
 
 void DecideStreaming(Decider& decider, ScheduleWriter& writer,
                      const TensorGraph& graph,
-                     absl::Span<const TensorId> outputs,
-                     const DeviceSpec& spec) {
+                     absl::Span<const TensorId> outputs, const DeviceSpec& spec,
+                     bool far) {
   int64_t output_bytes = 0;
   for (const TensorId output : outputs) {
     const Tensor& tensor = graph.tensor(output);
@@ -46,7 +53,7 @@ void DecideStreaming(Decider& decider, ScheduleWriter& writer,
   }
   if (output_bytes <= L1Bytes(spec)) return;
   const std::string stream =
-      DecideOption(decider, "stream", {"auto", "no", "yes"});
+      DecideOption(decider, "stream", {"auto", "no", "yes"}, far ? 2 : 0);
   if (stream == "auto") return;
   for (const TensorId output : outputs) {
     writer.Annotate(writer.Block(graph.tensor(output).name),

@@ -3,11 +3,18 @@
 //
 //   unroll    copies in a row of the body of a tile's innermost reduce loop
 //   prefetch  steps of that loop that the update brings what it reads closer
-//             ahead of its use; "none"
+//             ahead of its use; "none"; "tile": it brings what the next
+//             register tile reads
 //   stream    whether stores of what the kernel returns go past the caches,
 //             where they are whole vectors
+//
+// But in fused groups: where inputs come from beyond the private cache
+// (place.h) "tile" is preferred, and "stream" where inputs and outputs fill the
+// outermost one.
 #ifndef TILEWRIGHT_SKETCH_RULES_SHARED_ANNOTATIONS_H_
 #define TILEWRIGHT_SKETCH_RULES_SHARED_ANNOTATIONS_H_
+
+#include <optional>
 
 #include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
@@ -18,17 +25,20 @@
 namespace tilewright::sketch {
 
 // "unroll" and "prefetch" of a serial loop directly around the loops of a
-// register tile.
+// register tile. `tiles`: the loop over register tiles around it, if there is
+// one; `far`: what they read is far away.
 void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
-                             Handle loop);
+                             Handle loop, std::optional<Handle> tiles = {},
+                             bool far = false);
 
 // "stream" of these outputs of the graph, if they exceed the innermost cache
-// together: what is smaller is still there when it is read next. REQUIRES: no
-// loop of theirs is written yet.
+// together: what is smaller is still there when it is read next. `far`: they
+// are not there even if they are smaller than the outermost one, "yes" is
+// preferred. REQUIRES: no loop of theirs is written yet.
 void DecideStreaming(Decider& decider, ScheduleWriter& writer,
                      const TensorGraph& graph,
-                     absl::Span<const TensorId> outputs,
-                     const DeviceSpec& spec);
+                     absl::Span<const TensorId> outputs, const DeviceSpec& spec,
+                     bool far = false);
 
 }  // namespace tilewright::sketch
 

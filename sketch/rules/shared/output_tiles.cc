@@ -62,6 +62,11 @@ int64_t L1Bytes(const DeviceSpec& spec) {
   return FirstCacheBytes(spec).value_or(kDefault);
 }
 
+int64_t L2Bytes(const DeviceSpec& spec) {
+  constexpr int64_t kDefault = int64_t{1} << 20;
+  return PrivateCacheBytes(spec).value_or(kDefault);
+}
+
 OutputTiles StartTiles(const Workload& workload, TensorId output) {
   OutputTiles tiles;
   tiles.shape = workload.graph.tensor(output).static_shape();

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "sketch/trace/rolled_part.h"
@@ -56,6 +58,9 @@ struct Place {
     int64_t steps;
   };
   std::optional<ReduceBlocks> blocks = {};
+
+  // Names of what the group reads from beyond the private cache of a core.
+  std::set<std::string> far_inputs = {};
 };
 
 }  // namespace tilewright::sketch
