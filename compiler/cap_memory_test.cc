@@ -78,6 +78,7 @@ class CapMemoryTest : public testing::Test {
 
   static CompileOptions Under(const CapOptions& cap) {
     CompileOptions options;
+    options.plan.connect = PlanOptions::Connect::kRegister;
     options.cap = cap;
     return options;
   }

@@ -25,7 +25,7 @@
 namespace tilewright {
 
 struct CompileOptions {
-  PlanOptions plan;
+  PlanOptions plan = {PlanOptions::Connect::kTileGraph};
   // With Connect::kTileGraph; Compile sets `profiler` and `cache`, and asks
   // `generate` for an error before it makes a kernel.
   ConnectPlanOptions connect;

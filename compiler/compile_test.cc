@@ -350,8 +350,10 @@ TEST_F(CompileTest, EqualGroupsShareAKernel) {
       Y: f32[8, 8] = compute (m: 8, n: 8) reduce (k: 8) sum:f32 { T[m, k] * T[k, n] }
       return Y
   )");
+  CompileOptions apart;
+  apart.plan.connect = PlanOptions::Connect::kRegister;
   TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
-                          Compile(model, *HostCodegen(), {}));
+                          Compile(model, *HostCodegen(), apart));
   EXPECT_EQ(compiled.kernel_of_group.size(), 3u);
   EXPECT_EQ(compiled.kernels.size(), 1u);
 }

@@ -50,7 +50,7 @@ TEST_F(CheckRunTest, EveryKernelsResultIsVerified) {
   for (const std::vector<std::string>& flags :
        std::vector<std::vector<std::string>>{{},
                                              {"--connect=none"},
-                                             {"--connect=tilegraph"},
+                                             {"--connect=register"},
                                              {"--allow=winograd4"},
                                              {"--level-cap=dram:1M"}}) {
     Load("resnet18_small", flags);
@@ -58,7 +58,7 @@ TEST_F(CheckRunTest, EveryKernelsResultIsVerified) {
     EXPECT_EQ(verdict.reason, "") << testing::PrintToString(flags);
     EXPECT_LE(verdict.largest_error, verdict.limit);
     EXPECT_EQ(verdict.unverified, 0);
-    if (flags.empty()) {
+    if (flags == std::vector<std::string>{"--connect=register"}) {
       // A tensor for every group, or nearly.
       EXPECT_GE(verdict.tensors, 20);
       EXPECT_EQ(verdict.wide, 0);

@@ -224,7 +224,7 @@ expect_ok run "$mlp" --check --connect=tilegraph --records="$joins"
 # The cost model decides where there is no record.
 expect_ok records import "$work/empty.db" - </dev/null
 expect_ok compile "$mlp" -o "$work/empty.tw" --connect=tilegraph --records="$work/empty.db"
-expect_ok compile "$mlp" -o "$work/model.tw" --connect=tilegraph
+expect_ok compile "$mlp" -o "$work/model.tw"
 cmp -s "$work/empty.tw" "$work/model.tw" || fail "an empty store gives another plan than none"
 expect_ok compile "$mlp" -o "$work/x.tw" --connect=tilegraph --target=cpu:x86-64-v3 --records="$joins"
 expect_ok records stats "$joins" --json
@@ -271,7 +271,7 @@ expect_ok run "$model" --input=A="$work/given.npy"
 
 # Flags that would do nothing. Those that hang on the command line alone are in command_line_test.
 for flag in --cost=traffic --connect-search=greedy; do
-  expect_error 2 "${flag%%=*} --connect=tilegraph" compile "$model" -o "$work/x.tw" $flag
+  expect_error 2 "${flag%%=*} --connect=tilegraph" compile "$model" -o "$work/x.tw" --connect=register $flag
 done
 for flag in --target=cpu --spec=unit --connect=none --dim=n=1 --bind=A=1 --allow=winograd4 --level-cap=dram:1M; do
   expect_error 2 "${flag%%=*} no effect .tw" run "$work/good.tw" $flag

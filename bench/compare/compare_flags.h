@@ -21,7 +21,7 @@ struct CompareFlags {
   bool verify = false;  // print errors, exit 1 above the limit
   bool json = false;
   // As `tilewright compile` has them.
-  PlanOptions::Connect connect = PlanOptions::Connect::kRegister;
+  PlanOptions::Connect connect = PlanOptions::Connect::kTileGraph;
   std::vector<std::string> allow;  // less exact kernels
   HugePages huge_pages = HugePages::kNone;
   TargetClass target;  // of ours, and of the peak; the peer is not limited

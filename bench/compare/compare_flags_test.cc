@@ -36,7 +36,7 @@ TEST(CompareFlagsTest, ThePeerComesFromTheEnvironmentUnlessGiven) {
 TEST(CompareFlagsTest, DefaultsAreThoseOfTheCompilerAndEqualMemory) {
   TW_ASSERT_OK_AND_ASSIGN(const CompareFlags flags,
                           ParseCompareFlags({"a"}, nullptr, nullptr));
-  EXPECT_EQ(flags.connect, PlanOptions::Connect::kRegister);
+  EXPECT_EQ(flags.connect, PlanOptions::Connect::kTileGraph);
   EXPECT_TRUE(flags.allow.empty());
   EXPECT_EQ(flags.huge_pages, HugePages::kNone);
   EXPECT_GE(flags.seconds, 3);

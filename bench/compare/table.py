@@ -221,8 +221,8 @@ def provenance(lines):
     share = sum(map(quiet, lines)) / len(lines)
     return [
         f"{' to '.join(dict.fromkeys([dates[0], dates[-1]]))}, commit {stamp['commit']}, {stamp['cores']} cores of a shared {stamp['host']}.",
-        f"ONNX Runtime {lines[0]['onnxruntime_version']}, all graph optimisations. fp32, batch 1, default flags "
-        f"(`--connect={lines[0]['connect']}`), nothing tuned; rows that allow less exact kernels say so and are in no mean.",
+        f"ONNX Runtime {lines[0]['onnxruntime_version']}, all graph optimisations. fp32, batch 1, "
+        f"`--connect={lines[0]['connect']}`, nothing tuned; rows that allow less exact kernels say so and are in no mean.",
         f"{memory}. Alternating windows of 0.25 s, {stamp['seconds']:g} s a side; {100 * share:.0f} % of all windows were quiet. CPU time of one thread, "
         "wall time of more (from quiet windows where there are any), the minimum.",
     ]

@@ -71,6 +71,12 @@ CompileOptions FuseEverything() {
   return options;
 }
 
+CompileOptions FuseInRegisters() {
+  CompileOptions options;
+  options.plan.connect = PlanOptions::Connect::kRegister;
+  return options;
+}
+
 absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path,
                                              const CompileOptions& options,
                                              const TargetClass& target) {

@@ -26,6 +26,8 @@ struct CompiledBytes {
 
 // Fuses whatever has a kernel, whether that pays or not: for correctness.
 CompileOptions FuseEverything();
+// Fuses nothing but what stays in registers.
+CompileOptions FuseInRegisters();
 
 // For the CPU this runs on, or its kind of `target`.
 absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path,

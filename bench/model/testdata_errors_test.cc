@@ -45,7 +45,7 @@ class TestdataErrorsTest
 TEST_P(TestdataErrorsTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
   const auto& [folder, joined] = GetParam();
   const std::string data_folder = folder + "/test_data_set_0";
-  const CompileOptions options = joined ? FuseEverything() : CompileOptions();
+  const CompileOptions options = joined ? FuseEverything() : FuseInRegisters();
   TW_ASSERT_OK_AND_ASSIGN(const TestData data, ReadTestData(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const PeerError peer, ReadPeerError(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const CompiledBytes compiled,

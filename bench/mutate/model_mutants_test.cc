@@ -27,7 +27,7 @@ TEST_P(ModelMutantsTest, TheVerifierRejectsAHarmedOutputOfEveryGroup) {
   TW_ASSERT_OK_AND_ASSIGN(
       const CompiledBytes compiled,
       CompileForHost(folder + "/model.onnx",
-                     fuse ? FuseEverything() : CompileOptions()));
+                     fuse ? FuseEverything() : FuseInRegisters()));
   EXPECT_EQ(compiled.fused_groups > 0, fuse);
   TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<OwnModel> model,
                           OwnModel::Load(compiled.tw, 2));

@@ -32,7 +32,7 @@ absl::StatusOr<bool> Process(const std::string& folder, bool fuse, bool all) {
   TW_ASSIGN_OR_RETURN(
       const CompiledBytes compiled,
       CompileForHost(folder + "/model.onnx",
-                     fuse ? FuseEverything() : CompileOptions()));
+                     fuse ? FuseEverything() : FuseInRegisters()));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<OwnModel> model,
                       OwnModel::Load(compiled.tw, 0));
   TW_RETURN_IF_ERROR(model->Bind(data.inputs));

@@ -122,6 +122,11 @@ class KnownZerosTest : public testing::Test {
     }
   }
 
+  static CompileOptions Apart() {
+    CompileOptions options;
+    options.plan.connect = PlanOptions::Connect::kRegister;
+    return options;
+  }
   // With every join that can be, gain or no gain.
   static CompileOptions Joined() {
     CompileOptions options;
@@ -173,7 +178,7 @@ std::string ZerosLines(const CompiledModel& compiled) {
 TEST_F(KnownZerosTest, PaddedConvolutionsKnowThem) {
   const ImportedModel model = ModelOf(Convolutions(12, 10));
   TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
-                          Compile(model, *codegen_, {}));
+                          Compile(model, *codegen_, Apart()));
   EXPECT_EQ(ZerosLines(compiled),
             "#zeros i0 (0,0,1,1|0,0,1,1)\n#zeros i0 (0,0,0,0|0,0,1,1)\n");
   TW_ASSERT_OK_AND_ASSIGN(const Seen seen, CheckZeros(model, compiled));
@@ -183,7 +188,7 @@ TEST_F(KnownZerosTest, PaddedConvolutionsKnowThem) {
 // The columns of every band, the rows of the first and the last.
 TEST_F(KnownZerosTest, BandsUnderACapKeepThem) {
   const ImportedModel model = ModelOf(Convolutions(64, 24));
-  for (CompileOptions options : {CompileOptions(), Joined()}) {
+  for (CompileOptions options : {Apart(), Joined()}) {
     options.cap.arena_bytes = 16 * 64 * 24 * 4;
     TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
                             Compile(model, *codegen_, options));
@@ -197,7 +202,7 @@ TEST_F(KnownZerosTest, ZerosOfRandomModelsAreTrue) {
   Seen seen;
   for (uint64_t seed = 0; seed < 120; ++seed) {
     constexpr int kBlocks[] = {0, 2, 4, 16};
-    CompileOptions options = seed % 2 == 0 ? Joined() : CompileOptions();
+    CompileOptions options = seed % 2 == 0 ? Joined() : Apart();
     options.plan.channel_block = kBlocks[seed / 2 % 4];
     if (seed % 11 == 0) options.plan.connect = PlanOptions::Connect::kNone;
     RandomGraphOptions drawn;
@@ -220,7 +225,7 @@ TEST_F(KnownZerosTest, ZerosOfNetworksAreTrue) {
     TW_ASSERT_OK_AND_ASSIGN(
         const ImportedModel model,
         ImportModel(absl::StrCat("testdata/", name, "/model.onnx")));
-    CompileOptions rounded;
+    CompileOptions rounded = Apart();
     rounded.allow = {kAllowWinograd4, kAllowBf16};
     // Fused groups pad inside: fewer tensors between kernels have halos.
     const std::pair<CompileOptions, int> kCases[] = {{rounded, 3},

@@ -144,8 +144,8 @@ How to compile (every command that takes an .onnx):
   --spec=NAME|FILE                       device spec instead of the target's own
   --threads=N                            threads to plan for, and to run with; default: the cores of
                                          the device spec, and all the process may use
-  --connect=tilegraph|register|none      groups fused tile by tile too, elementwise consumers in
-                                         registers (default), or every operator alone
+  --connect=tilegraph|register|none      groups fused tile by tile too (default), elementwise
+                                         consumers in registers alone, or every operator alone
   --level-cap=dram:BYTES                 as if memory held no more (K, M, G): whole tensors stay
                                          outside, computes run in bands
   --dim=NAME=VALUE                       value of a dynamic dimension
@@ -154,7 +154,7 @@ How to compile (every command that takes an .onnx):
   --decisions=FILE                       schedules as FILE says: 'inspect --what=decisions', edited
   --records=DB                           schedules that were measured to be faster than the rules'
   --nearest                              where DB has none, what it decided for the nearest shape
-With --connect=tilegraph:
+With --connect=tilegraph, the default:
   --connect-search=edges|greedy          edge by edge (default), or groups grown one by one
   --cost=time|traffic                    what is compared: time (default), or the bytes that leave the
                                          caches of a core

@@ -83,8 +83,11 @@ constexpr Rule kRules[] = {
      "has no effect beside --spec, which names the target: leave one of them "
      "out"},
     {"measure connect-search cost", "",
-     [](const CommandLine& line) { return line.Get("connect") == "tilegraph"; },
-     "has no effect without --connect=tilegraph: add that, or leave it out"},
+     [](const CommandLine& line) {
+       return line.Get("connect", "tilegraph") == "tilegraph";
+     },
+     "has no effect without --connect=tilegraph, the default: leave one of "
+     "them out"},
     {"measure", "", [](const CommandLine& line) { return line.Has("records"); },
      "needs --records=DB, where what it measures is kept: add that"},
     {"nearest", "", [](const CommandLine& line) { return line.Has("records"); },

@@ -113,7 +113,7 @@ absl::StatusOr<int64_t> CapBytes(absl::string_view text) {
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const CommandLine& line) {
   CompileOptions options;
   const std::optional<PlanOptions::Connect> connect =
-      ParseConnect(line.Get("connect", "register"));
+      ParseConnect(line.Get("connect", "tilegraph"));
   TW_CHECK(connect.has_value()) << "the flag table has another choice";
   options.plan.connect = *connect;
   if (line.Get("connect-search") == "greedy")
