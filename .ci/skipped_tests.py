@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 RESULT = re.compile(
-    r'^//(\S*):(\S+) +(?:\(cached\) )?(?:PASSED|FLAKY|FAILED|TIMEOUT)', re.M)
+    r'^//(\S*):(\S+) +(?:\([0-9/ ]*cached\) )?(?:PASSED|FLAKY|FAILED|TIMEOUT)', re.M)
 # The line that names the test stands after its reason; the list at the end
 # names it again, without a time.
 GTEST = re.compile(r'^\[  SKIPPED \] \S+ \(\d+ ms\)$', re.M)
@@ -73,7 +73,7 @@ def report(log, testlogs):
 
 def self_check():
     log = ('//a/b:one_test   PASSED in 0.1s\n'
-           '//a/b:two_test   (cached) PASSED in 0.1s\n'
+           '//a/b:two_test   (1/2 cached) PASSED in 0.1s\n'
            '  Stats over 2 runs: max = 1s\n'
            '//:root_test   FAILED in 0.1s\n'
            '//a/b:none_test   PASSED in 0.1s\n'
