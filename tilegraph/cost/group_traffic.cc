@@ -91,9 +91,12 @@ double GroupTraffic::RunBytes(size_t input, const TileOperand& region) const {
   const Tensor& tensor = graph_.tensor(part_.inputs[input]);
   // Constants are packed as the kernel reads them.
   if (tensor.kind == TensorKind::kConstant) return page_bytes_;
-  return static_cast<double>(RunElements(region.extents, tensor.static_shape(),
-                                         homes_.LayoutOf(tensor.id)) *
-                             SizeBytes(tensor.dtype));
+  const int64_t element_bytes = SizeBytes(tensor.dtype);
+  return static_cast<double>(
+      RunElements(region.extents, tensor.static_shape(),
+                  homes_.LayoutOf(tensor.id),
+                  static_cast<int64_t>(page_bytes_) / element_bytes) *
+      element_bytes);
 }
 
 absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(

@@ -55,7 +55,8 @@ class GroupTraffic {
   absl::StatusOr<std::vector<LevelBytes>> Across(int level,
                                                  const LevelTiles& tiles);
 
-  // From one gap in memory to the next, of a region of an input.
+  // Of a region of an input from one gap in memory that is a page or more to
+  // the next: what prefetching goes on over.
   double RunBytes(size_t input, const TileOperand& region) const;
 
   const TensorGraph& graph_;

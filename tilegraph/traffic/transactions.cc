@@ -87,22 +87,29 @@ Rounding TransactionRounding(const TileBox& box,
 }
 
 int64_t RunElements(const std::vector<int64_t>& extents,
-                    const std::vector<int64_t>& shape, const Layout* layout) {
-  int64_t run = 1;
+                    const std::vector<int64_t>& shape, const Layout* layout,
+                    int64_t least_gap) {
+  int64_t run = 1, span = 1;  // elements of the region, and with its gaps
+  // Whether the next digit outwards, so much of it, goes on without such a gap.
+  const auto extends = [&](int64_t covered, int64_t stride) {
+    if (covered == 1) return true;
+    if (stride - span >= least_gap) return false;
+    run *= covered;
+    span += (covered - 1) * stride;
+    return true;
+  };
   if (layout == nullptr) {
-    for (size_t d = shape.size(); d-- > 0;) {
-      run *= std::min(extents[d], shape[d]);
-      if (extents[d] < shape[d]) break;
+    int64_t stride = 1;
+    for (size_t d = shape.size(); d-- > 0; stride *= shape[d]) {
+      if (!extends(std::min(extents[d], shape[d]), stride)) break;
     }
     return run;
   }
   for (size_t i = layout->digits().size(); i-- > 0;) {
     const Layout::Digit& digit = layout->digits()[i];
-    if (digit.extent > 1 && layout->stride(static_cast<int>(i)) != run) break;
     const int64_t covered =
         std::min(digit.extent, CeilDiv(extents[digit.dim], digit.div));
-    run *= covered;
-    if (covered < digit.extent) break;
+    if (!extends(covered, layout->stride(static_cast<int>(i)))) break;
   }
   return run;
 }

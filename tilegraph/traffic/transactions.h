@@ -24,9 +24,11 @@ Rounding TransactionRounding(const TileBox& box,
                              const Layout& layout, int64_t element_bytes,
                              int64_t transaction_bytes);
 
-// Elements of a region that lie side by side, from one gap to the next.
+// Elements of a region from one gap in memory of at least `least_gap` elements
+// to the next.
 int64_t RunElements(const std::vector<int64_t>& extents,
-                    const std::vector<int64_t>& shape, const Layout* layout);
+                    const std::vector<int64_t>& shape, const Layout* layout,
+                    int64_t least_gap);
 
 // The digit of `layout` that a region enters as it moves: the outermost that
 // one move along `dim` by `elements` changes, -1 if it does not move.

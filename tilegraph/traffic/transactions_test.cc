@@ -54,13 +54,26 @@ TEST(TransactionsTest, RunsMoveTheTransactionsTheyTouch) {
 
 TEST(TransactionsTest, RunsEndAtTheFirstGap) {
   const std::vector<int64_t> shape = {1, 64, 8, 32};
-  EXPECT_EQ(RunElements({1, 64, 8, 32}, shape, nullptr), 64 * 8 * 32);
-  EXPECT_EQ(RunElements({1, 4, 3, 32}, shape, nullptr), 3 * 32);
-  EXPECT_EQ(RunElements({1, 4, 8, 5}, shape, nullptr), 5);
+  EXPECT_EQ(RunElements({1, 64, 8, 32}, shape, nullptr, 1), 64 * 8 * 32);
+  EXPECT_EQ(RunElements({1, 4, 3, 32}, shape, nullptr, 1), 3 * 32);
+  EXPECT_EQ(RunElements({1, 4, 8, 5}, shape, nullptr, 1), 5);
   // Channels in blocks of 16: the pixels of a block lie in a row.
   const Layout blocks = Layout::BlockedLast(shape, 1, 16);
-  EXPECT_EQ(RunElements({1, 64, 8, 5}, shape, &blocks), 5 * 16);
-  EXPECT_EQ(RunElements({1, 32, 8, 32}, shape, &blocks), 32 * 8 * 32);
+  EXPECT_EQ(RunElements({1, 64, 8, 5}, shape, &blocks, 1), 5 * 16);
+  EXPECT_EQ(RunElements({1, 32, 8, 32}, shape, &blocks, 1), 32 * 8 * 32);
+}
+
+TEST(TransactionsTest, RunsGoOnOverSmallGaps) {
+  // Half of the channels of every pixel: gaps of 32.
+  const std::vector<int64_t> shape = {8, 4, 64};
+  EXPECT_EQ(RunElements({8, 4, 32}, shape, nullptr, 32), 32);
+  EXPECT_EQ(RunElements({8, 4, 32}, shape, nullptr, 33), 8 * 4 * 32);
+  // Between rows of three pixels lie 64 + 32.
+  EXPECT_EQ(RunElements({8, 3, 32}, shape, nullptr, 96), 3 * 32);
+  EXPECT_EQ(RunElements({8, 3, 32}, shape, nullptr, 97), 8 * 3 * 32);
+  // Of one row of them there are none.
+  EXPECT_EQ(RunElements({8, 1, 64}, shape, nullptr, 192), 64);
+  EXPECT_EQ(RunElements({8, 1, 64}, shape, nullptr, 193), 8 * 64);
 }
 
 }  // namespace
