@@ -6,6 +6,7 @@
 
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/expr_vars.h"
 
 namespace tilewright {
 namespace {
@@ -25,7 +26,8 @@ bool LoadsNeighbours(const Expr& load, const VectorDims& dims) {
     bool moves = false, jumps = false;
     Visit(load.operand(static_cast<int>(d)), [&](const Expr& e) {
       moves |= e.op() == Op::kVar && e.var_id() == dims.output;
-      jumps |= e.op() == Op::kMul || e.op() == Op::kFloorDiv;
+      jumps |= (e.op() == Op::kMul || e.op() == Op::kFloorDiv) &&
+               Mentions(e, dims.output);
     });
     if (moves && (static_cast<int>(d) != input->second || jumps)) return false;
   }
@@ -91,12 +93,14 @@ OperationCounts Operations(const Expr& body, const VectorDims& dims) {
 }
 
 // Whether terms of a sum are neighbours in memory.
-bool SumsAlongMemory(const Compute& compute) {
+bool SumsAlongMemory(const Compute& compute, const VectorDims& dims) {
   bool along = false;
   for (const Expr& body : compute.body) {
     Visit(body, [&](const Expr& load) {
       if (load.op() != Op::kLoad || load.operands().empty()) return;
-      Visit(load.operands().back(), [&](const Expr& e) {
+      const auto input = dims.of_input.find(load.source());
+      if (input == dims.of_input.end() || input->second < 0) return;
+      Visit(load.operand(input->second), [&](const Expr& e) {
         along |= e.op() == Op::kVar &&
                  static_cast<size_t>(e.var_id()) >= compute.axes.size();
       });
@@ -142,7 +146,11 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
   if (compute.combiner) features.operations.simple = 1;
   for (const Expr& body : compute.body)
     Add(Operations(body, dims), features.operations);
-  if (!compute.combiner) return features;
+  if (!compute.combiner) {
+    // What only moves is transposed in registers (sketch/rules/move_schedule.h).
+    if (Sum(features.operations) == 0) features.operations.scattered_loads = 0;
+    return features;
+  }
   for (const Axis& axis : compute.reduce_axes)
     features.terms *= static_cast<double>(axis.extent.value());
   switch (FamilyOf(graph, id)) {
@@ -162,7 +170,10 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
       break;
     default:
       features.kind = ArithmeticKind::kRow;
-      features.terms_are_neighbours = SumsAlongMemory(compute);
+      features.terms_are_neighbours = SumsAlongMemory(compute, dims);
+      // Vectors lie along those then.
+      if (features.terms_are_neighbours)
+        features.operations.scattered_loads = 0;
   }
   return features;
 }

@@ -194,6 +194,7 @@ absl::StatusOr<KernelFeatures> GroupPricer::Features(Prepared& prepared,
   KernelFeatures features;
   features.is_staged = !group.stages.empty();
   features.tasks = cost.tasks;
+  features.tiles = static_cast<double>(work->tiles);
   if (prepared.blocks > 1) {
     const int64_t sums_bytes = work->outputs[0].step_bytes;
     cost.scratch_bytes += sums_bytes;

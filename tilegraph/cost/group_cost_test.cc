@@ -156,6 +156,45 @@ TEST_F(GroupCostTest, ShortRunsWaitForTheirFirstLine) {
   EXPECT_GT(columns.transfer_seconds, rows.transfer_seconds);
 }
 
+// Half of the channels of every pixel, as views of what was split have them:
+// gaps within a page, over which prefetching goes on.
+TEST_F(GroupCostTest, GapsWithinAPageEndNoRun) {
+  TW_ASSERT_OK_AND_ASSIGN(graph_, ParseText(R"(
+    X: f32[262144, 128] = placeholder
+    Y: f32[262144, 64] = compute (m: 262144, n: 64) { X[m, n] + X[m, n] }
+    return Y
+  )"));
+  Group group;
+  group.members = {1};
+  group.inputs = {0};
+  group.output = 1;
+  const GroupPricer pricer(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost, pricer.Cost(group, {1024, 64}));
+  EXPECT_EQ(cost.levels[0].short_runs, 0);
+}
+
+TEST_F(GroupCostTest, WindowsInRowsThatEndWithinALineTakeTwice) {
+  const auto work_of_element = [&](int extent) {
+    const std::string e = std::to_string(extent),
+                      in = std::to_string(extent + 2);
+    graph_ = *ParseText("X: f32[8, " + in + ", " + in +
+                        "] = placeholder\nW: f32[8, 3, 3] = placeholder\n"
+                        "Y: f32[8, " +
+                        e + ", " + e + "] = compute (c: 8, i: " + e +
+                        ", j: " + e +
+                        ") reduce (k: 3, l: 3) sum:f32 { X[c, i + k, j + l] * "
+                        "W[c, k, l] }\nreturn Y\n");
+    Group group;
+    group.members = {2};
+    group.inputs = {0, 1};
+    group.output = 2;
+    const GroupPricer pricer(graph_, plan_, spec_);
+    return pricer.Cost(group, {8, extent, extent})->work_seconds /
+           (extent * extent);
+  };
+  EXPECT_NEAR(work_of_element(62) / work_of_element(64), 2 * 64.0 / 62, 0.01);
+}
+
 // A sum of all rows that scales each row: every tile sums anew, and reads all
 // rows, which fit into no private cache, once for that and once to scale.
 TEST_F(GroupCostTest, WhatAllTilesNeedIsComputedForEach) {

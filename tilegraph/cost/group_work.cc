@@ -7,6 +7,7 @@
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/cost/compute_features.h"
+#include "tilegraph/cost/member_lanes.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/operations.h"
 #include "tilegraph/plan/register_tile.h"
@@ -36,6 +37,17 @@ std::vector<int64_t> ExtentsPerTile(const TileOperand& operand, int vector_dim,
         1, std::llround(static_cast<double>(extents[longest]) * elements /
                         region));
   return extents;
+}
+
+// Elements along a dimension that lie side by side. Null: plain.
+int64_t RunOf(const Layout* layout, int dim,
+              const std::vector<int64_t>& shape) {
+  int64_t run = dim < 0 ? 1 : shape[dim];
+  if (layout == nullptr) return run;
+  for (const Layout::Digit& digit : layout->digits()) {
+    if (digit.dim == dim && digit.div == 1) run = std::min(run, digit.extent);
+  }
+  return run;
 }
 
 bool Pads(const ZeroPadding& padding, int dim) {
@@ -97,16 +109,21 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
           std::max<int64_t>(1, spec.unit().vector_bytes() / 4))),
       registers_(static_cast<int>(spec.unit().vector_registers())),
       stage_outputs_({group.output}) {
+  const std::map<TensorId, int> lanes = MemberLanes(graph, group, homes);
+  const auto lanes_of = [&](TensorId id) {
+    const auto member = lanes.find(id);
+    return member == lanes.end() ? homes.VectorDim(id) : member->second;
+  };
   for (const TensorId id : group.members) {
     const Tensor& tensor = graph.tensor(id);
     Member& member = members_[id];
     for (const Axis& axis : tensor.compute.reduce_axes)
       member.points *= static_cast<double>(axis.extent.value());
     member.flops = static_cast<double>(OperationsPerPoint(tensor.compute));
-    member.vector_dim = homes.VectorDim(id);
+    member.vector_dim = lanes_of(id);
     std::vector<int> input_dims;
     for (const TensorId input : graph.Inputs(id))
-      input_dims.push_back(homes.VectorDim(input));
+      input_dims.push_back(lanes_of(input));
     member.features = FeaturesOf(graph, id, member.vector_dim, input_dims);
     // Paddings only move elements, whatever they compare on the way.
     const auto padding = AsZeroPadding(graph, id);
@@ -127,6 +144,12 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
     member.merges = (layout == nullptr || layout->is_row_major()) &&
                     !SlidesWindow(tensor.compute);
     member.shape = tensor.static_shape();
+    // Stages lie in scratch, whose runs begin with a line.
+    member.crosses_lines =
+        group.stages.empty() && SlidesWindow(tensor.compute) &&
+        RunOf(homes.LayoutOf(group.output), member.vector_dim, member.shape) %
+                static_cast<int64_t>(lanes_) !=
+            0;
     if (id != group.output) in_registers_.insert(id);
   }
   if (group.stages.empty()) {
@@ -248,7 +271,7 @@ void GroupWork::AddExtents(const Member& member,
     if (extents[d] < member.shape[d] || member.row_axes[d - 1]) break;
     run *= static_cast<double>(extents[d - 1]);
   }
-  compute.filled_lanes = FilledLanes(run);
+  compute.filled_lanes = FilledLanes(run) / (member.crosses_lines ? 2 : 1);
   if (compute.kind == ArithmeticKind::kWinograd) {
     // Of products: those of a tile instead of nine for each of its outputs;
     // lanes lie along channels.

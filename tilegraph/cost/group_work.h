@@ -52,6 +52,7 @@ class GroupWork {
     double element_bytes = 4;
     std::vector<int64_t> shape;
     int vector_dim = -1;
+    bool crosses_lines = false;
     bool merges = false;  // dimensions around it lie in one run of memory
     std::vector<bool> row_axes, lane_axes;
     size_t stage = 0;

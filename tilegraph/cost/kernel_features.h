@@ -42,7 +42,8 @@ struct ComputeFeatures {
   // end.
   bool terms_are_neighbours = false;
   double rows = 1;          // that a register tile may have
-  double filled_lanes = 1;  // share of 1
+  // Share of 1; vectors that lie across lines of a cache count twice.
+  double filled_lanes = 1;
   // Times as long as in the best register tile, since tiles of the task must
   // be cut into equal ones.
   double register_tile_slowdown = 1;
@@ -78,6 +79,7 @@ struct KernelFeatures {
   std::vector<StageFeatures> stages;  // a kernel without stages has one
   bool is_staged = false;
   double tasks = 1;
+  double tiles = 1;  // of all tasks; every one goes through the stages
   // Of the last stage's reduction, in which a task goes through it; and the
   // sums that stay in scratch meanwhile, of a task.
   double blocks = 1, sums_bytes = 0;

@@ -52,8 +52,8 @@ KernelSeconds KernelTimer::Of(const KernelFeatures& kernel) const {
   }
   const double stages =
       kernel.is_staged ? static_cast<double>(kernel.stages.size()) : 0;
-  seconds.tasks = kernel.tasks * (model_.task_ns() / kSecond +
-                                  model_.stage_ns() / kSecond * stages);
+  seconds.tasks = kernel.tasks * model_.task_ns() / kSecond +
+                  kernel.tiles * stages * model_.stage_ns() / kSecond;
   seconds.launch = launch_seconds_;
   return seconds;
 }
@@ -84,9 +84,9 @@ double KernelTimer::OpsPerSecond(const ComputeFeatures& compute) const {
              compute.register_tile_slowdown;
     }
     case ArithmeticKind::kWindow:
-      return model_.window_peak_share() * peak;
+      return model_.window_peak_share() * peak * compute.filled_lanes;
     case ArithmeticKind::kStridedWindow:
-      return model_.strided_window_peak_share() * peak;
+      return model_.strided_window_peak_share() * peak * compute.filled_lanes;
     case ArithmeticKind::kRow: {
       const double half = compute.terms_are_neighbours
                               ? model_.row_half_terms()
