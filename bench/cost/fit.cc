@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <numeric>
+#include <string>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -10,6 +13,7 @@
 #include "backends/spec/set_source.h"
 #include "base/check.h"
 #include "base/fingerprint.h"
+#include "base/random.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "tilegraph/cost/kernel_seconds.h"
@@ -23,6 +27,10 @@ using ::google::protobuf::Message;
 constexpr double kLargestLogError = 0.693147;  // ln 2
 constexpr double kSteps[] = {2, 1.4, 1.15, 1.05, 1.02};
 constexpr int kMostRounds = 40;
+constexpr int kDraws = 3000;
+constexpr double kReach = 0.4;  // of the logarithm of a constant
+// Of a fused kernel inside a model, and of all tiles of one together.
+constexpr double kFusedWeight = 3, kTilesWeight = 2;
 // What is gained by less is noise.
 constexpr double kLeastGain = 1e-5;
 
@@ -73,7 +81,8 @@ std::vector<Constant> ConstantsOf(const DeviceSpec& spec) {
   model("scattered_element_ns", 0, 20, 0.1);
   model("row_ns", 0, 100, 1);
   model("overlap_exponent", 1, 16, 2);
-  model("task_ns", 0, 2000, 20);
+  // No less than an atomic counter that cores share.
+  model("task_ns", 20, 2000, 20);
   model("stage_ns", 0, 5000, 50);
   model("block_ns", 0, 5000, 50);
   for (int level = 0; level < spec.levels_size(); ++level) {
@@ -112,7 +121,63 @@ void SetFitted(DeviceSpec& spec, const Constant& constant,
   }
 }
 
+// Along one constant after the other until none helps.
+void SearchAlong(absl::Span<const KernelSample> samples,
+                 const std::vector<Constant>& constants, DeviceSpec& spec) {
+  double least = FitError(samples, spec);
+  bool better = true;
+  for (int round = 0; better && round < kMostRounds; ++round) {
+    better = false;
+    for (const Constant& constant : constants) {
+      const double value = constant.Get(spec);
+      double best = value;
+      const auto attempt = [&](double other) {
+        other = Rounded(std::clamp(other, constant.lowest, constant.highest));
+        constant.Set(spec, other);
+        const double error = FitError(samples, spec);
+        if (error < least - kLeastGain) least = error, best = other;
+      };
+      if (value == 0) attempt(constant.first);
+      if (constant.lowest == 0) attempt(0);
+      for (const double step : kSteps) {
+        attempt(value * step);
+        attempt(value / step);
+      }
+      constant.Set(spec, best);
+      better |= best != value;
+    }
+  }
+}
+
+// By steps of one to three constants at once, ever smaller: those that share a
+// factor only move together.
+void SearchAcross(absl::Span<const KernelSample> samples,
+                  const std::vector<Constant>& constants, DeviceSpec& spec) {
+  Random random(1);
+  double least = FitError(samples, spec);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const double reach = kReach * (1 - static_cast<double>(draw) / kDraws);
+    DeviceSpec other = spec;
+    for (size_t i = random.Index(3) + 1; i-- > 0;) {
+      const Constant& constant = constants[random.Index(constants.size())];
+      double value = constant.Get(other);
+      if (value == 0) value = constant.first / 5;
+      constant.Set(other, Rounded(std::clamp(
+                              value * std::exp(reach * random.Normal()),
+                              constant.lowest, constant.highest)));
+    }
+    const double error = FitError(samples, other);
+    if (error >= least - kLeastGain) continue;
+    least = error;
+    spec = std::move(other);
+  }
+}
+
 }  // namespace
+
+bool IsOfTiles(const KernelSample& sample) {
+  return sample.name.find('@') != std::string::npos;
+}
 
 bool IsFittedOn(absl::string_view model) {
   return (Fingerprint::Of({model.data(), model.size()}).low & 1) == 0;
@@ -130,44 +195,51 @@ std::vector<double> ErrorRatios(absl::Span<const KernelSample> samples,
 
 double FitError(absl::Span<const KernelSample> samples,
                 const DeviceSpec& spec) {
-  double sum = 0;
-  for (const double ratio : ErrorRatios(samples, spec))
-    sum += std::min(kLargestLogError, std::abs(std::log(ratio)));
-  return samples.empty() ? 0 : sum / static_cast<double>(samples.size());
+  const std::vector<double> ratios = ErrorRatios(samples, spec);
+  double sum = 0, weight = 0;
+  std::map<std::string, std::vector<double>> of_tiles;  // by kernel
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const double log_ratio = std::log(ratios[i]);
+    const KernelSample& sample = samples[i];
+    if (IsOfTiles(sample)) {
+      of_tiles[sample.model + sample.name.substr(0, sample.name.find('@'))]
+          .push_back(log_ratio);
+      continue;
+    }
+    const double own = sample.features.is_staged ? kFusedWeight : 1;
+    sum += own * std::min(kLargestLogError, std::abs(log_ratio));
+    weight += own;
+  }
+  for (const auto& [unused, logs] : of_tiles) {
+    const auto count = static_cast<double>(logs.size());
+    const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
+    for (const double log_ratio : logs)
+      sum += kTilesWeight / count *
+             std::min(kLargestLogError, std::abs(log_ratio - mean));
+    weight += kTilesWeight;
+  }
+  return weight > 0 ? sum / weight : 0;
 }
 
 DeviceSpec FitSpec(absl::Span<const KernelSample> samples,
                    const DeviceSpec& start, const std::string& detail) {
   DeviceSpec spec = start;
   const std::vector<Constant> constants = ConstantsOf(spec);
-  std::vector<bool> changed(constants.size());
-  double least = FitError(samples, spec);
-  bool better = true;
-  for (int round = 0; better && round < kMostRounds; ++round) {
-    better = false;
-    for (size_t i = 0; i < constants.size(); ++i) {
-      const Constant& constant = constants[i];
-      const double value = constant.Get(spec);
-      double best = value;
-      const auto attempt = [&](double other) {
-        other = Rounded(std::clamp(other, constant.lowest, constant.highest));
-        constant.Set(spec, other);
-        const double error = FitError(samples, spec);
-        if (error < least - kLeastGain) least = error, best = other;
-      };
-      if (value == 0) attempt(constant.first);
-      if (constant.lowest == 0) attempt(0);
-      for (const double step : kSteps) {
-        attempt(value * step);
-        attempt(value / step);
-      }
-      constant.Set(spec, best);
-      if (best == value) continue;
-      better = changed[i] = true;
-    }
-  }
+  std::vector<double> first;
+  for (const Constant& constant : constants)
+    first.push_back(constant.Get(spec));
+  SearchAlong(samples, constants, spec);
+  SearchAcross(samples, constants, spec);
+  SearchAlong(samples, constants, spec);
+  // What helps nothing stays as it was.
+  const double least = FitError(samples, spec);
   for (size_t i = 0; i < constants.size(); ++i) {
-    if (changed[i]) SetFitted(spec, constants[i], detail);
+    const double value = constants[i].Get(spec);
+    constants[i].Set(spec, first[i]);
+    if (value == first[i] || FitError(samples, spec) <= least + kLeastGain)
+      continue;
+    constants[i].Set(spec, value);
+    SetFitted(spec, constants[i], detail);
   }
   return spec;
 }

@@ -1,13 +1,16 @@
 // Fits the constants of the cost model to kernels that `collect` has measured.
 //
-//   fit [--spec=NAME_OR_FILE] [--source=TEXT] [--out=FILE] [--worst=N] SAMPLES
+//   fit [--spec=NAME_OR_FILE] [--source=TEXT] [--out=FILE] [--worst=N]
+//       SAMPLES...
 //
 // Half of the models are fitted on, and the errors of both halves printed,
 // before and after. The fitted spec is written to FILE; without it nothing but
 // the errors is told. Without --spec the host's is the start.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,13 +32,18 @@ using bench::KernelSample;
 constexpr int64_t kMostBytes = 1 << 28;
 
 struct Options {
-  std::string spec, out, samples;
+  std::string spec, out;
+  std::vector<std::string> samples;
   std::string source = "bench/cost:fit";
   int worst = 10;
 };
 
-void Print(const char* title, const std::vector<KernelSample>& samples,
+// Kernels as they are in models alone.
+void Print(const char* title, std::vector<KernelSample> samples,
            const DeviceSpec& spec, int worst) {
+  samples.erase(
+      std::remove_if(samples.begin(), samples.end(), bench::IsOfTiles),
+      samples.end());
   std::printf(
       "\n%s: mean |ln ratio| %.4f\n\n%s", title, bench::FitError(samples, spec),
       bench::ErrorTable(samples, bench::ErrorRatios(samples, spec), worst)
@@ -46,13 +54,15 @@ absl::Status Run(const Options& options) {
   TW_ASSIGN_OR_RETURN(const DeviceSpec start, options.spec.empty()
                                                   ? HostSpecWithCores(1)
                                                   : LoadSpec(options.spec));
-  TW_ASSIGN_OR_RETURN(const std::string text,
-                      ReadFile(options.samples, kMostBytes));
-  TW_ASSIGN_OR_RETURN(const std::vector<KernelSample> samples,
-                      bench::ParseSamples(text));
   std::vector<KernelSample> fitted_on, held_out;
-  for (const KernelSample& sample : samples)
-    (bench::IsFittedOn(sample.model) ? fitted_on : held_out).push_back(sample);
+  for (const std::string& file : options.samples) {
+    TW_ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMostBytes));
+    TW_ASSIGN_OR_RETURN(std::vector<KernelSample> samples,
+                        bench::ParseSamples(text));
+    for (KernelSample& sample : samples)
+      (bench::IsFittedOn(sample.model) ? fitted_on : held_out)
+          .push_back(std::move(sample));
+  }
   const DeviceSpec spec = bench::FitSpec(fitted_on, start, options.source);
   Print("fitted half, before", fitted_on, start, 0);
   Print("held-out half, before", held_out, start, 0);
@@ -64,7 +74,7 @@ absl::Status Run(const Options& options) {
 
 constexpr char kUsage[] =
     "fit [--spec=NAME_OR_FILE] [--source=TEXT] [--out=FILE] [--worst=N] "
-    "SAMPLES";
+    "SAMPLES...";
 
 int Main(const std::vector<std::string>& arguments) {
   Options options;
@@ -75,10 +85,10 @@ int Main(const std::vector<std::string>& arguments) {
   parser.Number("worst", &options.worst, 0);
   absl::StatusOr<std::vector<std::string>> files = parser.Parse(arguments);
   if (!files.ok()) return bench::ReportUsage(kUsage, files.status());
-  if (files->size() != 1)
+  if (files->empty())
     return bench::ReportUsage(
-        kUsage, absl::InvalidArgumentError("one file of samples is needed"));
-  options.samples = files->front();
+        kUsage, absl::InvalidArgumentError("a file of samples is needed"));
+  options.samples = *std::move(files);
   return bench::ReportStatus("fit", Run(options));
 }
 

@@ -98,6 +98,31 @@ TEST(FitTest, OneKernelThatNothingExplainsBendsNoConstant) {
               truth.cost_model().contraction_peak_share(), 0.01);
 }
 
+// Which of a kernel's tiles is best tells of the tiles alone: neither how long
+// they take outside of a model nor what all of them share.
+TEST(FitTest, TilesOfAKernelAreComparedWithEachOther) {
+  TW_ASSERT_OK_AND_ASSIGN(DeviceSpec truth, LoadSpec("cpu_x86_64_v4_bf16"));
+  truth.mutable_cost_model()->set_task_ns(300);
+  std::vector<KernelSample> samples = Synthetic(truth);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    samples[i].features.tasks = std::pow(4, i % 6);
+    samples[i].us = KernelTimer(truth).Of(samples[i].features).total() * 1e6;
+  }
+  EXPECT_LT(FitError(samples, truth), 1e-9);
+  // One kernel, in as many tiles as there are numbers of tasks.
+  std::vector<KernelSample> tiles(samples.begin(), samples.begin() + 1);
+  tiles.resize(6, tiles[0]);
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    tiles[i].name = "kernel@" + std::to_string(i);
+    tiles[i].features.tasks = std::pow(4, i);
+    tiles[i].us = 3e6 * KernelTimer(truth).Of(tiles[i].features).total();
+  }
+  EXPECT_LT(FitError(tiles, truth), 1e-9);
+  DeviceSpec other = truth;
+  other.mutable_cost_model()->set_task_ns(3000);
+  EXPECT_GT(FitError(tiles, other), 0.01);
+}
+
 TEST(KernelSampleTest, SamplesReadBackAsTheyWere) {
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec,
                           LoadSpec("cpu_x86_64_v4_bf16"));

@@ -16,7 +16,7 @@ constexpr const char* kKinds[] = {"contraction", "winograd", "window",
 
 constexpr char kHead[] =
     "# kernel: model, family, launches, us of each, tensor\n"
-    "# shape: stages or none, tasks, blocks, bytes of their sums\n"
+    "# shape: stages or none, tasks, tiles, blocks, bytes of their sums\n"
     "# compute: kind, type, simple operations, exp, erf, tanh, pow, divisions, "
     "scattered loads, points, terms, terms are neighbours, rows, filled lanes, "
     "fused, Winograd's m, input tiles, output tiles\n"
@@ -73,8 +73,8 @@ bool ReadLine(const std::string& text, std::vector<KernelSample>& samples) {
   if (samples.empty()) return false;
   KernelFeatures& kernel = samples.back().features;
   if (what == "shape") {
-    line >> kernel.is_staged >> kernel.tasks >> kernel.blocks >>
-        kernel.sums_bytes;
+    line >> kernel.is_staged >> kernel.tasks >> kernel.tiles >>
+        kernel.blocks >> kernel.sums_bytes;
     return Ended(line);
   }
   if (what == "stage") {
@@ -99,9 +99,9 @@ std::string ToText(absl::Span<const KernelSample> samples) {
     absl::StrAppendFormat(&text, "kernel %s %s %d %.6g %s\n", sample.model,
                           sample.family, sample.launches, sample.us,
                           sample.name);
-    absl::StrAppendFormat(&text, "shape %d %.17g %.17g %.17g\n",
-                          kernel.is_staged ? 1 : 0, kernel.tasks, kernel.blocks,
-                          kernel.sums_bytes);
+    absl::StrAppendFormat(&text, "shape %d %.17g %.17g %.17g %.17g\n",
+                          kernel.is_staged ? 1 : 0, kernel.tasks, kernel.tiles,
+                          kernel.blocks, kernel.sums_bytes);
     for (const StageFeatures& stage : kernel.stages) {
       text += "stage\n";
       for (const ComputeFeatures& compute : stage.computes)

@@ -3,10 +3,11 @@
 // others that the search came by, on the same buffers and in turn.
 //
 //   tiles [--threads=N] [--best=N] [--drawn=N] [--seconds=S] [--seed=N]
-//         MODEL_DIR...
+//         [--samples=FILE] MODEL_DIR...
 //
 // Seconds: of each group, after a first round that leaves out what takes half
-// as long again as the chosen tile.
+// as long again as the chosen tile. FILE gets what the cost model knows of the
+// others beside their times, for bench/cost:fit.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -18,10 +19,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
+#include "base/file.h"
 #include "base/random.h"
 #include "base/status_macros.h"
+#include "bench/cost/kernel_sample.h"
 #include "bench/measuring/kendall_tau.h"
 #include "bench/options/options.h"
 #include "bench/traffic/group_kernel.h"
@@ -37,6 +41,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> dirs;
+  std::string samples;
   int threads = 1, best = 30, drawn = 30;
   int64_t seed = 1;
   double seconds = 1;
@@ -59,9 +64,11 @@ std::string Text(const GroupCost& cost) {
 
 class ModelTiles {
  public:
-  ModelTiles(const CompiledModel& model, const backends::Codegen& codegen,
-             backends::Device& device, const Options& options)
+  ModelTiles(const CompiledModel& model, std::string name,
+             const backends::Codegen& codegen, backends::Device& device,
+             const Options& options)
       : model_(model),
+        name_(std::move(name)),
         plan_(model.register_plan),
         codegen_(codegen),
         device_(device),
@@ -86,6 +93,7 @@ class ModelTiles {
     return absl::OkStatus();
   }
 
+  const std::vector<bench::KernelSample>& samples() const { return samples_; }
   int groups() const { return groups_; }
   int close() const { return close_; }
 
@@ -163,6 +171,7 @@ class ModelTiles {
           return a.least_seconds < b.least_seconds;
         });
     const double ratio = tiles[0].least_seconds / fastest.least_seconds;
+    TW_RETURN_IF_ERROR(Keep(group, tiles));
     ++groups_;
     close_ += ratio <= 1.05;
     std::printf("| %s | %zu of %zu | %s | %.1f | %s | %.1f | %.3f | %.2f |\n",
@@ -175,7 +184,23 @@ class ModelTiles {
     return absl::OkStatus();
   }
 
+  absl::Status Keep(Group group, const std::vector<Tile>& tiles) {
+    for (const Tile& tile : tiles) {
+      group.tile_plan = tile.cost.plan;
+      TW_ASSIGN_OR_RETURN(KernelFeatures features, costs_.Features(group));
+      samples_.push_back(
+          {name_,
+           absl::StrReplaceAll(
+               absl::StrCat(model_.graph.tensor(group.output).name, "@",
+                            Text(tile.cost)),
+               {{" ", "_"}}),
+           "fused", 1, tile.least_seconds * 1e6, std::move(features)});
+    }
+    return absl::OkStatus();
+  }
+
   const CompiledModel& model_;
+  const std::string name_;
   const Plan& plan_;
   const backends::Codegen& codegen_;
   backends::Device& device_;
@@ -184,6 +209,7 @@ class ModelTiles {
   const GroupPricer costs_;
   const JoinRules rules_;
   Random random_;
+  std::vector<bench::KernelSample> samples_;
   int groups_ = 0, close_ = 0;
 };
 
@@ -195,6 +221,7 @@ absl::Status Run(const Options& options) {
                       cpu::CreateCpuCodegen(device->spec()));
   CompileOptions compile;
   compile.plan.connect = PlanOptions::Connect::kTileGraph;
+  std::vector<bench::KernelSample> samples;
   int groups = 0, close = 0;
   for (const std::string& dir : options.dirs) {
     TW_ASSIGN_OR_RETURN(const ImportedModel imported,
@@ -207,19 +234,23 @@ absl::Status Run(const Options& options) {
         "|\n|---|---|---|---|---|---|---|---|"
         "\n",
         dir.c_str());
-    ModelTiles tiles(model, *codegen, *device, options);
+    ModelTiles tiles(model, dir.substr(dir.rfind('/') + 1), *codegen, *device,
+                     options);
     TW_RETURN_IF_ERROR(tiles.Run());
+    samples.insert(samples.end(), tiles.samples().begin(),
+                   tiles.samples().end());
     groups += tiles.groups();
     close += tiles.close();
   }
   std::printf("\n%d of %d groups within 5 %% of the fastest tile\n", close,
               groups);
-  return absl::OkStatus();
+  if (options.samples.empty()) return absl::OkStatus();
+  return WriteFileAtomically(options.samples, bench::ToText(samples));
 }
 
 constexpr char kUsage[] =
     "tiles [--threads=N] [--best=N] [--drawn=N] [--seconds=S] [--seed=N] "
-    "MODEL_DIR...";
+    "[--samples=FILE] MODEL_DIR...";
 
 int Main(const std::vector<std::string>& arguments) {
   Options options;
@@ -229,6 +260,7 @@ int Main(const std::vector<std::string>& arguments) {
   parser.Number("drawn", &options.drawn, 0);
   parser.Number("seed", &options.seed, int64_t{0});
   parser.Number("seconds", &options.seconds, 0.0);
+  parser.Text("samples", &options.samples);
   absl::StatusOr<std::vector<std::string>> dirs = parser.Parse(arguments);
   if (!dirs.ok()) return bench::ReportUsage(kUsage, dirs.status());
   if (dirs->empty())
