@@ -41,10 +41,10 @@ void FillKnownZeros(const KnownZeros& zeros, HostTensor& values);
 void FillKnownZeros(const std::map<TensorId, KnownZeros>& zeros,
                     std::map<TensorId, HostTensor>& values);
 
-// What is known of the tensors of `graph` from their expressions, given what is
-// known of placeholders: paddings are zero around their sources, and what only
-// moves or casts elements is zero where those are. Tensors of which nothing is
-// known are left out, as are constants.
+// Derives the known zeros of the tensors of `graph` from their expressions and
+// from those `given` of placeholders: paddings are zero around their sources,
+// and what only moves or casts elements is zero where those are. Tensors of
+// which nothing is known are left out, as are constants.
 std::map<TensorId, KnownZeros> FindKnownZeros(
     const TensorGraph& graph, const std::map<TensorId, KnownZeros>& given);
 

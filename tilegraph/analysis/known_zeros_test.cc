@@ -19,7 +19,7 @@ namespace {
 using absl::StatusCode;
 using Shape = std::vector<int64_t>;
 
-// What is known of tensor Y, as text; "" if nothing.
+// The known zeros of tensor Y, as text; "" if there are none.
 std::string ZerosOfY(const std::string& text) {
   const absl::StatusOr<TensorGraph> graph = ParseText(text + "return Y\n");
   EXPECT_THAT(graph.status(), IsOk());

@@ -66,7 +66,8 @@ class Finder {
     return !space_.axes.empty();
   }
 
-  // What `load` in the body of `id` says of the two.
+  // Relates the axes of `id` to those of the tensor that `load` in its body
+  // reads.
   void Relate(TensorId id, const Expr& load) {
     const TensorId source = load.source();
     const auto consumer = space_.axes.find(id),

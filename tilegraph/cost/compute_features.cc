@@ -147,7 +147,8 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
   for (const Expr& body : compute.body)
     Add(Operations(body, dims), features.operations);
   if (!compute.combiner) {
-    // What only moves is transposed in registers (sketch/rules/move_schedule.h).
+    // Computes that only move elements are transposed in registers
+    // (sketch/rules/move_schedule.h).
     if (Sum(features.operations) == 0) features.operations.scattered_loads = 0;
     return features;
   }

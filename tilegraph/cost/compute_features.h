@@ -1,4 +1,4 @@
-// What kind of arithmetic a compute is, and how much of it there is.
+// Classifies the arithmetic of a compute and counts its operations.
 #ifndef TILEWRIGHT_TILEGRAPH_COST_COMPUTE_FEATURES_H_
 #define TILEWRIGHT_TILEGRAPH_COST_COMPUTE_FEATURES_H_
 

@@ -11,8 +11,8 @@ namespace tilewright {
 // All levels; of what cores share each has its part of the capacity.
 std::vector<MemoryLevel> LevelsOfCore(const DeviceSpec& spec);
 
-// Of spec.levels: the largest that a core has for itself; the innermost but
-// registers if there is none.
+// Index into spec.levels of the largest level that a core has for itself; the
+// innermost but registers if there is none.
 int PrivateLevel(const DeviceSpec& spec);
 // The innermost that is not registers.
 int ClosestLevel(const DeviceSpec& spec);

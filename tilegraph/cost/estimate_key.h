@@ -1,5 +1,6 @@
-// What the estimated cost of a group depends on beside the device: equal keys,
-// equal costs, wherever in a model, and whatever it calls its tensors.
+// The key of a group's estimated cost, which depends on it and the device
+// alone: equal keys, equal costs, wherever in a model, and whatever it calls
+// its tensors.
 #ifndef TILEWRIGHT_TILEGRAPH_COST_ESTIMATE_KEY_H_
 #define TILEWRIGHT_TILEGRAPH_COST_ESTIMATE_KEY_H_
 
@@ -18,9 +19,9 @@ struct EstimateKey {
   // The memory level of each operand: what the kernel reads, in canonical order
   // (canonical_group.h), then what it writes.
   std::vector<int> levels;
-  // What the plan says of tiles: how results that stay inside lie, by how many
-  // steps the stages' reductions go, the tile that a task computes if it is
-  // decided.
+  // The plan's decisions about tiles: how results that stay inside lie, by how
+  // many steps the stages' reductions go, the tile that a task computes if it
+  // is decided.
   std::string tiles;
 
   friend bool operator<(const EstimateKey& a, const EstimateKey& b);

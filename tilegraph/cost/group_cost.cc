@@ -29,7 +29,7 @@ constexpr double kRoomy = 0.5;
 constexpr int kPatience = 24;
 // Times of tiles that differ by this share are the same.
 constexpr double kSameTime = 0.04;
-// Of the time, where plans are compared by traffic.
+// Share of the time that counts where plans are compared by traffic.
 constexpr double kTieShare = 1e-3;
 // Bytes that an overlap counts as: worse than any that do not fit.
 constexpr double kOverlaps = 1e15;
@@ -54,8 +54,8 @@ double MovingBytes(const TileWork& tile,
   return bytes;
 }
 
-// What each block needs of other stages; nothing less than a tile does where
-// all of those are computed before the blocks.
+// The extents of other stages that each block needs; as much as a tile does
+// where all of those are computed before the blocks.
 ReduceSteps StepsOf(const TensorGraph& graph, const Group& group) {
   const bool any = std::any_of(
       group.tile_plan.stages.begin(), group.tile_plan.stages.end(),
@@ -77,7 +77,7 @@ TileRank Rank(const GroupCost& cost) {
 
 }  // namespace
 
-// What the tiles of one group have in common.
+// Counts that all tiles of one group share.
 struct GroupPricer::Prepared {
   Prepared(const GroupPricer& pricer, const Group& own)
       : group(own),
@@ -262,7 +262,8 @@ void GroupPricer::AddTimes(const Group& group, const KernelFeatures& features,
   const double cores =
       static_cast<double>(std::max<int64_t>(1, spec_.unit().cores()));
   const KernelSeconds seconds = timer_.Of(features);
-  // Of the core with most to do, over the mean; the last tiles may be partial.
+  // Work of the core with most to do, over the mean; the last tiles may be
+  // partial.
   double uneven = std::ceil(cost.tasks / cores) * cores;
   const std::vector<int64_t> whole = graph_.tensor(group.output).static_shape();
   for (size_t d = 0; d < cost.task.size(); ++d)
@@ -272,7 +273,7 @@ void GroupPricer::AddTimes(const Group& group, const KernelFeatures& features,
   cost.transfer_seconds = seconds.transfer;
   cost.one_core_seconds = seconds.total();
   const double busy = cost.one_core_seconds - seconds.launch;
-  // What all cores want of a level that they share.
+  // Seconds for which all cores together keep a shared level busy.
   double shared_seconds = 0;
   for (int i = 0; i < private_; ++i)
     shared_seconds =
@@ -353,8 +354,8 @@ absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
       others.insert(others.end(), costs.begin() + 1, costs.end());
     }
   }
-  // Of tiles whose times are too close to tell apart, the one that moves less:
-  // caches that others use too keep less than the estimate says.
+  // Among tiles whose times are too close to tell apart the one that moves less
+  // wins: caches that others use too keep less than the estimate says.
   const GroupCost& fastest = *std::min_element(
       few.begin(), few.end(),
       [](const GroupCost& a, const GroupCost& b) { return Rank(a) < Rank(b); });

@@ -47,7 +47,7 @@ class GroupPricer : public GroupCostModel {
   absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                  int count) const override;
   absl::StatusOr<GroupCost> Best(const Group& group) const;
-  // What CostOf makes its times of. Errors as of that.
+  // The counts that CostOf makes its times of. Fails as CostOf does.
   absl::StatusOr<KernelFeatures> Features(const Group& group) const;
 
   EstimateKey KeyOf(const Group& group) const override;
@@ -62,7 +62,7 @@ class GroupPricer : public GroupCostModel {
  private:
   struct Prepared;
   absl::StatusOr<GroupCost> Cost(Prepared& prepared, TilePlan plan) const;
-  // What is expected of the group in that tile.
+  // The plan that generators are expected to make of the group in that tile.
   absl::StatusOr<TilePlan> Expected(Prepared& prepared,
                                     const std::vector<int64_t>& tile) const;
   // All tiles that a search comes by, best first.

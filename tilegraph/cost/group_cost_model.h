@@ -37,17 +37,18 @@ struct GroupCost {
   bool fits = true;  // into the private level
   // Whether tiles of side outputs lie side by side; else it cannot be done.
   bool covers = true;
-  // Of one core that does it all: arithmetic, and what transfers add to it.
+  // Seconds of one core that does it all: arithmetic, and those that transfers
+  // add to it.
   double work_seconds = 0, transfer_seconds = 0;
   double one_core_seconds = 0;
   double seconds = 0;  // of all cores
 
-  // What is compared: of a CPU seconds of cores, the mean of one and of all at
-  // work, of a GPU seconds.
+  // The cost that plans are compared by: on a CPU seconds of cores, the mean of
+  // one and of all at work; on a GPU seconds.
   double core_seconds = 0;
 };
 
-// What leaves and enters the private level.
+// Bytes that enter and leave the private level.
 inline double FarBytes(const GroupCost& cost) {
   return cost.memory_bytes + cost.shared_bytes;
 }
@@ -71,8 +72,8 @@ class GroupCostModel {
   // The group in its tile plan, as that stands. REQUIRES: it says something of
   // every stage. Errors alike.
   virtual absl::StatusOr<GroupCost> CostOf(const Group& group) const = 0;
-  // What BestFew depends on, and nothing else; of a group with a tile what its
-  // cost in that does. Equal keys, equal costs.
+  // Names all that BestFew depends on, and nothing else; for a group with a
+  // tile, all that its cost in that tile depends on. Equal keys, equal costs.
   virtual EstimateKey KeyOf(const Group& group) const = 0;
 };
 

@@ -131,7 +131,7 @@ TEST_F(GroupCostTest, JoinsSaveWhatCrossesTheOutermostLevel) {
     }
     return 1 - pricer.Best(group_)->one_core_seconds / apart;
   };
-  // What stays in a cache near by is nearly hidden behind the arithmetic.
+  // Traffic of a cache near by is nearly hidden behind the arithmetic.
   EXPECT_LT(saved(4096), 0.06);
   EXPECT_GT(saved(65536), 0.15);
 }

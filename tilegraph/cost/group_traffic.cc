@@ -129,7 +129,7 @@ absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
   for (size_t i = 0; i < output_homes_.size(); ++i) {
     if (!passes(output_homes_[i])) continue;
     bytes.back().written += traffic.outputs[i];
-    // What goes to memory is streamed there; other lines are read first.
+    // Results in memory are streamed there; other lines are read first.
     if (output_homes_[i] > 0) bytes.back().read += traffic.outputs[i];
   }
   // Scratch is used again and again: it is in the private level.

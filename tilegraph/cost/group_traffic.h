@@ -44,7 +44,7 @@ class GroupTraffic {
   absl::StatusOr<const TileWork*> WorkOf(const std::vector<int64_t>& tile) {
     return levels_.front().WorkOf(tile);
   }
-  // Of each input what a block of a task needs.
+  // Bytes of each input that a block of a task needs.
   absl::StatusOr<std::vector<int64_t>> InputBytes(
       const std::vector<int64_t>& tile) {
     return levels_.front().StepBytes(tile);
@@ -55,8 +55,8 @@ class GroupTraffic {
   absl::StatusOr<std::vector<LevelBytes>> Across(int level,
                                                  const LevelTiles& tiles);
 
-  // Of a region of an input from one gap in memory that is a page or more to
-  // the next: what prefetching goes on over.
+  // Bytes of an input's region between gaps in memory of a page or more, over
+  // which prefetching goes on.
   double RunBytes(size_t input, const TileOperand& region) const;
 
   const TensorGraph& graph_;

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int64_t kWinogradTaps = 9;  // of its filters
 
-// What a tile computes of `operand`, `elements` in the mean: of its region, not
-// what the tile before has left there.
+// Extents that a tile computes of `operand`, `elements` in the mean: its region
+// without those elements that the tile before has left there.
 std::vector<int64_t> ExtentsPerTile(const TileOperand& operand, int vector_dim,
                                     double elements) {
   std::vector<int64_t> extents = operand.extents;
@@ -273,7 +273,7 @@ void GroupWork::AddExtents(const Member& member,
   }
   compute.filled_lanes = FilledLanes(run) / (member.crosses_lines ? 2 : 1);
   if (compute.kind == ArithmeticKind::kWinograd) {
-    // Of products: those of a tile instead of nine for each of its outputs;
+    // Products are those of a tile instead of nine for each of its outputs;
     // lanes lie along channels.
     const double m = compute.winograd_m;
     compute.points *=

@@ -34,7 +34,8 @@ class GroupWork {
   // that follow each other along it need some of the same; -1: it does not.
   std::vector<int> Rolls(const TileWork& tile, const TileWork& task,
                          int64_t tiles) const;
-  // What rolls in `plan` is computed once for a task; all else for every tile.
+  // Stages that roll in `plan` are computed once for a task, all others for
+  // every tile.
   Amount Of(const TileWork& tile, const TileWork& task,
             const TilePlan& plan) const;
 
@@ -59,7 +60,8 @@ class GroupWork {
   };
   void MarkFused();
   double FilledLanes(double run) const;  // share of 1
-  // Of a contraction in a task that computes such extents.
+  // Slowdown of a contraction by its register tile, in a task that computes
+  // such extents.
   double RegisterTileSlowdown(const Member& member,
                               const std::vector<int64_t>& extents) const;
   // Rows and lanes of tiles of these extents.

@@ -1,7 +1,7 @@
-// What the cost model knows of a kernel that computes a group in tiles of some
-// shape: counts alone. Times are made of them and a spec's rates and constants
-// (kernel_seconds.h), so that constants can be fitted to what kernels took
-// without planning them again (bench/cost).
+// Features by which the cost model knows a kernel that computes a group in
+// tiles of some shape: counts alone. Times are made of them and a spec's rates
+// and constants (kernel_seconds.h), so that constants can be fitted to what
+// kernels took without planning them again (bench/cost).
 #ifndef TILEWRIGHT_TILEGRAPH_COST_KERNEL_FEATURES_H_
 #define TILEWRIGHT_TILEGRAPH_COST_KERNEL_FEATURES_H_
 
@@ -49,8 +49,8 @@ struct ComputeFeatures {
   double register_tile_slowdown = 1;
   // Elementwise, in a stage with a contraction or a window.
   bool is_fused = false;
-  // Of Winograd alone: tiles times channels that are transformed, and outputs
-  // of a tile along one dimension.
+  // Winograd's alone: tiles times channels that are transformed, and outputs of
+  // a tile along one dimension.
   double input_tiles = 0, output_tiles = 0;
   int winograd_m = 0;
 };
@@ -80,8 +80,8 @@ struct KernelFeatures {
   bool is_staged = false;
   double tasks = 1;
   double tiles = 1;  // of all tasks; every one goes through the stages
-  // Of the last stage's reduction, in which a task goes through it; and the
-  // sums that stay in scratch meanwhile, of a task.
+  // Blocks in which a task goes through the last stage's reduction, and its
+  // sums that stay in scratch meanwhile.
   double blocks = 1, sums_bytes = 0;
 };
 

@@ -13,9 +13,9 @@ namespace {
 
 constexpr double kSecond = 1e9;  // ns
 
-// Of all transfers, however well they are hidden: of two plans that take as
-// long the one that moves less is better. A rule for ties, nothing that was
-// measured.
+// Share of all transfers that counts, however well they are hidden: of two
+// plans that take as long the one that moves less is better. A rule for ties,
+// nothing that was measured.
 constexpr double kTieShare = 0.005;
 
 double PeakOf(const DeviceSpec& spec, DType dtype) {

@@ -45,7 +45,8 @@ class Lanes {
   std::map<TensorId, int> Take() && { return std::move(lanes_); }
 
  private:
-  // Of what `reader` reads in registers, where nobody has said so yet.
+  // Sets the lanes of tensors that `reader` reads in registers, where they are
+  // not set yet.
   void GoesTo(TensorId reader) {
     lanes_.emplace(reader, homes_.VectorDim(reader));
     const Compute& compute = graph_.tensor(reader).compute;
@@ -61,7 +62,7 @@ class Lanes {
     return members_.count(id) > 0 && ends_.count(id) == 0;
   }
 
-  // Of the last dimension of what is loaded that moves with the axis.
+  // The last dimension of the loaded tensor that moves with the axis.
   static int DimAlong(const Expr& load, int var) {
     for (size_t d = load.operands().size(); d-- > 0;) {
       if (Mentions(load.operand(static_cast<int>(d)), var))

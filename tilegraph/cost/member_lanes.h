@@ -11,11 +11,11 @@
 
 namespace tilewright {
 
-// What ends a stage has them where its neighbours in memory are. What else is
-// in a stage is computed in registers, by vectors that lie along what its
-// reader's move along: a dimension of the reader, or, of a sum along a row
-// whose terms are neighbours in memory, the row. -1: its reader's vectors take
-// one element of it.
+// The member that ends a stage has them where its neighbours in memory are. The
+// other members of a stage are computed in registers, by vectors that lie along
+// what its reader's move along: a dimension of the reader, or, of a sum along a
+// row whose terms are neighbours in memory, the row. -1: its reader's vectors
+// take one element of it.
 std::map<TensorId, int> MemberLanes(const TensorGraph& graph,
                                     const Group& group,
                                     const TensorHomes& homes);

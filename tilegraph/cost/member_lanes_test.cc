@@ -60,7 +60,7 @@ TEST(MemberLanesTest, SumsAlongMemoryTakeTheirTermsTogether) {
     return Y
   )");
   EXPECT_EQ(lanes.at("A"), 1);
-  // What A reads, not how A would lie.
+  // Lanes lie as the tensor that A reads does, not as A would.
   lanes = LanesOf(R"(
     X: f32[64, 8] = placeholder
     A: f32[8, 64] = compute (i: 8, k: 64) { X[k, i] + X[k, i] }

@@ -87,7 +87,7 @@ class Search {
   const SearchTilesOptions& options_;
   const RankTile& rank_;
   std::map<Place, std::optional<TileRank>> known_;
-  // Of this start.
+  // State of the search from one start.
   std::set<std::pair<TileRank, Place>> open_;
   std::set<Place> reached_;
   std::optional<TileRank> best_;

@@ -1,6 +1,6 @@
 // The search for tiles (EnumerateSubtiles of Welder's figure 7): from given
 // tiles, the most promising first, along sizes that each dimension may have.
-// What a tile is worth and whether it fits is the caller's: a core with caches
+// The caller says what a tile is worth and whether it fits: a core with caches
 // (group_cost.h), blocks of a GPU (align/gpu_tiling.h).
 #ifndef TILEWRIGHT_TILEGRAPH_COST_SEARCH_TILES_H_
 #define TILEWRIGHT_TILEGRAPH_COST_SEARCH_TILES_H_

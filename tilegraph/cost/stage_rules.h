@@ -1,8 +1,8 @@
-// What the planner expects of the stages of a group before a generator of
-// schedules has decided it (tile_plan.h). Whether the reduction that ends the
-// group may take its steps in blocks, the stages before it computing as much as
-// a block needs, and which reductions of theirs then follow the blocks, as
-// those of softmax do (sketch/trace/schedule.h, rolling_update).
+// The decisions about a group's stages (tile_plan.h) that the planner expects
+// before a generator of schedules has made them: whether the reduction that
+// ends the group may take its steps in blocks, the stages before it computing
+// as much as a block needs, and which reductions of theirs then follow the
+// blocks, as those of softmax do (sketch/trace/schedule.h, rolling_update).
 #ifndef TILEWRIGHT_TILEGRAPH_COST_STAGE_RULES_H_
 #define TILEWRIGHT_TILEGRAPH_COST_STAGE_RULES_H_
 

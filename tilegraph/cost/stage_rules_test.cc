@@ -45,7 +45,7 @@ Group Stages(std::vector<Stage> stages) {
   return group;
 }
 
-// What each block takes if the last stage takes `step` steps at a time.
+// Steps of each block if the last stage takes `step` steps at a time.
 ReduceSteps StepsBy(const TensorGraph& graph, Group group, int64_t step) {
   group.tile_plan.stages = ExpectedStages(graph, group, step);
   return ReduceStepsOf(graph, group);

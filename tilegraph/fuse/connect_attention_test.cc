@@ -138,7 +138,7 @@ TEST_F(ConnectAttentionTest, IsCloseToTheBestOfAllJoins) {
   }
 }
 
-// What a generator says of rows in one tile goes for all of them.
+// A generator's answer about rows in one tile holds for all tiles.
 TEST_F(ConnectAttentionTest, WhoseRowsDoNotFollowIsNotInBlocks) {
   std::map<std::vector<TensorId>, int> asked_in_blocks;
   ConnectPlanOptions how;

@@ -56,7 +56,7 @@ TEST_F(ConnectPlanTest, WhatFitsNoCacheStaysApart) {
   EXPECT_THAT(Reasons(), HasSubstr("more than a core's cache holds"));
 }
 
-// What would read T of a tile of columns is all of its rows.
+// A tile of columns needs all rows of T.
 TEST_F(ConnectPlanTest, TilesOfSideOutputsDoNotOverlap) {
   EXPECT_EQ(Connect(Mlp(4, 64, 1 << 18, 64, "Y, R"), force_).groups.size(), 2u);
   const GroupCost& joined = connected_.decisions[0].joined;

@@ -55,7 +55,7 @@ class Search {
     return *open.begin();
   }
 
-  // What may be connected at once to decide about an edge.
+  // Sets of edges that may be connected at once to decide about an edge.
   std::vector<Edges> Ways(const ConnectEdge& edge, int meetings) const {
     std::vector<Edges> ways = {{edge}};
     Edges paths;
@@ -120,8 +120,8 @@ class Search {
     return result;
   }
 
-  // What becomes of an edge, what is connected with it; nothing if that saves
-  // nothing.
+  // Decides about an edge and returns the edges that are connected with it;
+  // none if that saves nothing.
   Edges Decide(const ConnectEdge& edge, int meetings) {
     judge_.Begin(edge);
     ConnectMove best;
@@ -161,7 +161,7 @@ class Search {
       if (connected_.count(edge)) return;
       const Edges taken = Decide(edge, /*meetings=*/1);
       if (taken.empty()) return;
-      // What all paths lead to.
+      // All paths lead to this node.
       for (const ConnectEdge& one : taken) node = std::max(node, one.consumer);
     }
   }

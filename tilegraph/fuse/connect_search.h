@@ -49,9 +49,9 @@ class ConnectJudge {
 
   // The questions that follow are about this edge.
   virtual void Begin(const ConnectEdge& edge) = 0;
-  // What the move saves, connecting at `level`, everything else decided staying
-  // as it is. None if that cannot be, or is not worth it. A move that detaches
-  // is asked about after the one that only connects the same.
+  // Returns what the move saves, connecting at `level`, everything else decided
+  // staying as it is. None if that cannot be, or is not worth it. A move that
+  // detaches is asked about after the one that only connects the same.
   virtual std::optional<double> Saved(const ConnectMove& move, int level) = 0;
   // It is decided: the best of what was asked since Begin.
   virtual void Connect(const ConnectMove& move, int level) = 0;

@@ -160,7 +160,7 @@ double Found(const Case& one, const GroupCostModel& model,
   return found;
 }
 
-// What was compared.
+// Sums over the cases that were compared.
 class Tally {
  public:
   void Add(uint64_t seed, double found, const Exhaustive& all) {
@@ -184,7 +184,7 @@ class Tally {
   int compared_ = 0, close_ = 0, mixed_ = 0;
 };
 
-// What is compared of one case on a device whose innermost shared room is of
+// The two sides of one case on a device whose innermost shared room is of
 // `capacity` bytes.
 struct Compared {
   Exhaustive all;

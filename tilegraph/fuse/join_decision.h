@@ -1,4 +1,4 @@
-// What became of a join that was weighed, and the words for it.
+// The outcome of a join that was weighed, and the words for it.
 #ifndef TILEWRIGHT_TILEGRAPH_FUSE_JOIN_DECISION_H_
 #define TILEWRIGHT_TILEGRAPH_FUSE_JOIN_DECISION_H_
 
@@ -46,9 +46,9 @@ struct JoinDecision {
 std::string WhyNotByPrice(const JoinDecision& decision);
 // The same of a single core, of which `share` of the time would be left.
 std::string WhyNotOnOneCore(const GroupCost& joined, double share);
-// What a join that is taken saves by price.
+// Says what a join that is taken saves by price.
 std::string GainByPrice(const JoinDecision& decision);
-// What was measured. REQUIRES: there is a time of all.
+// Says what was measured. REQUIRES: there is a time of all.
 std::string OutcomeByTime(const JoinDecision& decision);
 
 }  // namespace tilewright

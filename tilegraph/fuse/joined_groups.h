@@ -41,8 +41,9 @@ class JoinRules {
   // Whether the result of `group` has to be in memory whoever reads it.
   bool InMemory(int group) const { return in_memory_[group]; }
 
-  // What `groups` (ascending) become, without a tile. FailedPrecondition with
-  // the reason if they cannot, or others read a result before the last is done.
+  // The group that `groups` (ascending) become, without a tile.
+  // FailedPrecondition with the reason if they cannot, or others read a result
+  // before the last is done.
   absl::StatusOr<Group> Joined(absl::Span<const int> groups) const;
 
  private:

@@ -84,7 +84,7 @@ TEST_F(JoinedGroupsTest, PaddingsBecomeStages) {
   EXPECT_THAT(Names(graph, stages[1].members), ElementsAre("P"));
   EXPECT_THAT(Names(graph, stages[2].members), ElementsAre("D", "Y"));
   EXPECT_TRUE(plan.views.empty());
-  // What the halo held is computed: scratch memory has none.
+  // The padding is computed instead of being a halo: scratch memory has none.
   const Layout& layout = plan.layouts.at(stages[0].members.back());
   EXPECT_THAT(layout.pad_before(), ElementsAre(0, 0, 0, 0));
   EXPECT_EQ(plan.layouts.at(stages[1].members[0]).shape(),

@@ -8,8 +8,8 @@
 namespace tilewright {
 namespace {
 
-// What has less at stake than this share of the greatest waits for the next
-// plan, which may not need it any more.
+// Questions with less at stake than this share of the greatest wait for the
+// next plan, which may not need them any more.
 constexpr double kShareOfRound = 0.25;
 
 GroupOfPlan Borrow(const PlannedGroup& one) {
@@ -22,7 +22,7 @@ std::vector<GroupOfPlan> Borrow(absl::Span<const PlannedGroup> groups) {
   return result;
 }
 
-// Of an answer: whether it is about the kernel.
+// Whether an answer is about the kernel.
 bool Tells(const absl::Status& status) {
   return !absl::IsNotFound(status) && !absl::IsUnavailable(status) &&
          !absl::IsResourceExhausted(status);
@@ -116,7 +116,7 @@ bool MeasuredTimes::Measure(double all_core_seconds) {
       AskInTurns(keys, question.parts);
       continue;
     }
-    // What has a part that is wrong is not compared with anything.
+    // Groups with a wrong part are not compared with anything.
     bool right = true;
     for (const PlannedGroup& part : question.parts) {
       Ask({part});

@@ -1,5 +1,5 @@
-// What is known of the times of groups while a plan is made: from a PlanCache,
-// and as far as that does not tell, from a PlanProfiler.
+// Keeps the times of groups that are known while a plan is made: from a
+// PlanCache, and as far as that does not tell, from a PlanProfiler.
 //
 // The planner never waits for a measurement: it plans by what is known, says
 // what it would have liked to know and what is at stake, has the most important
@@ -39,7 +39,8 @@ struct MeasuringOptions {
   PlanCache* cache = nullptr;
   // Groups in tiles that a planner has measured in all, equal ones once.
   int most_measured = 650;
-  // What has less than this share of the model's time at stake is not measured.
+  // Groups with less than this share of the model's time at stake are not
+  // measured.
   double least_stake = 0.001;
 };
 

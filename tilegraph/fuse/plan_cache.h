@@ -10,7 +10,7 @@
 
 namespace tilewright {
 
-// What was measured of groups, by their signature: the canonical group in its
+// Keeps measured times of groups by their signature: the canonical group in its
 // tiles, the device, its threads and the version of the code that makes kernels
 // of groups. The planner asks it before it measures and tells it what it
 // measured; equal groups of other models are found too.
@@ -27,9 +27,9 @@ class PlanCache {
   virtual std::optional<std::vector<double>> FindInTurns(
       absl::Span<const GroupOfPlan> groups) = 0;
 
-  // What the profiler said. When it returns, Find gives this, and so does that
-  // of the next run as far as what keeps it works; an answer that is not about
-  // the kernels is not kept.
+  // Keeps the profiler's answer. When it returns, Find gives this, and so does
+  // that of the next run as far as what keeps it works; an answer that is not
+  // about the kernels is not kept.
   virtual void Keep(const GroupOfPlan& group,
                     const absl::StatusOr<double>& seconds) = 0;
   virtual void KeepInTurns(absl::Span<const GroupOfPlan> groups,

@@ -76,7 +76,7 @@ class MemoryCache : public PlanCache {
   KnownInTurns& in_turns_;
 };
 
-// What is apart takes 10 ms; what is fused `fused`, in turns `in_turns`. After
+// A group apart takes 10 ms, a fused one `fused`, in turns `in_turns`. After
 // `most` answers the time is over.
 class FakeProfiler : public PlanProfiler {
  public:

@@ -16,8 +16,8 @@ struct GroupOfPlan {
   const Group* group;
 };
 
-// What groups really take: asked where estimates of a model are not enough.
-// Only groups whose kernels were verified have a time.
+// Measures the times of groups, where estimates of a model are not enough. Only
+// groups whose kernels were verified have a time.
 class PlanProfiler {
  public:
   virtual ~PlanProfiler() = default;

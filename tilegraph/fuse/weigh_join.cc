@@ -21,15 +21,15 @@ Group InTiles(Group group, const GroupCost& cost) {
   return group;
 }
 
-// What is compared, of a kernel whose seconds on one core were measured: all
-// cores are as much faster as the model has it.
+// The cost by which a kernel is compared whose seconds on one core were
+// measured: all cores are as much faster as the model has it.
 double CoreSeconds(const GroupCost& cost, double one_core_seconds) {
   return one_core_seconds * cost.core_seconds / cost.one_core_seconds;
 }
 
-// Of a decision by estimate, what it may be wrong by: most where that is close,
-// nothing where it is as far off as what is not measured; some of it wherever
-// tiles are to be chosen.
+// The seconds by which a decision by estimate may be wrong: most where it is
+// close, none where it is as far off as groups that are not measured; some of
+// them wherever tiles are to be chosen.
 double AtStake(const JoinDecision& decision, double least_gain,
                double most_loss) {
   constexpr double kTiles = 0.03;
@@ -123,7 +123,8 @@ void JoinWeigher::ExpectLike(const GroupCost& generated, const Group& group,
   });
 }
 
-// What all cores share is modelled roughly: nothing is joined for that alone.
+// Levels that all cores share are modelled roughly: nothing is joined for that
+// alone.
 bool JoinWeigher::SavesOnOneCore(double joined_seconds,
                                  double apart_seconds) const {
   return joined_seconds <= apart_seconds * (1 - options_.least_gain);
@@ -327,7 +328,7 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
     any = any || status.ok();
     any_unknown = any_unknown || absl::IsNotFound(status);
   }
-  // What is not known of both sides cannot be compared.
+  // Sides that are not both known cannot be compared.
   if (!known || (!any && any_unknown)) {
     if (known && !first_to_come) times_.Want({}, variants, at_stake);
     decision.profiled.clear();
@@ -374,7 +375,7 @@ void JoinWeigher::DecideByTime(const std::vector<GroupCost>& costs,
   if (!more_to_come &&
       std::abs(one_core / apart_one_core - (1 - options_.least_gain)) <=
           options_.close_gain) {
-    // What it becomes, then what it is made of.
+    // The fused group comes first, then its parts.
     std::vector<PlannedGroup> groups = {variants[*best]};
     const auto left_begin = both.begin() + static_cast<int64_t>(parts.size());
     groups.insert(groups.end(), left_begin, both.end());

@@ -1,8 +1,8 @@
-// What it saves to fuse groups of a plan into one: by the cost model
+// Weighs what fusing groups of a plan into one saves: by the cost model
 // (group_cost_model.h) and, with a profiler, by what kernels take.
 //
-// Of groups that the cost model does not think far slower fused, the times of
-// the best few tiles and of the parts are asked for (measured_times.h). Where
+// For groups that the cost model does not think far slower fused it asks for
+// the times of the best few tiles and of the parts (measured_times.h). Where
 // those of both sides are known they decide; else the cost model does, and what
 // is missing is wanted. What no kernel is right for is not fused.
 #ifndef TILEWRIGHT_TILEGRAPH_FUSE_WEIGH_JOIN_H_
@@ -62,7 +62,7 @@ struct PlanPart {
   std::optional<double> one_core_seconds;
 };
 
-// What a join leaves outside of what its parts hold.
+// Groups of a join's parts that stay outside of it.
 struct LeftOut {
   std::vector<int> groups;  // ascending
   // Weighed only if it takes less than that, by price and with those.
@@ -86,8 +86,8 @@ class JoinWeigher {
 
   // A group of the register plan, by price alone.
   PlanPart Alone(int group);
-  // What becomes of `parts` if they are one, but for groups of them that stay
-  // apart. Fills in times of parts.
+  // Weighs making `parts` one group, but for groups of them that stay apart.
+  // Fills in times of parts.
   JoinDecision Weigh(absl::Span<PlanPart* const> parts,
                      const LeftOut& left_out = {});
   // MeasuredTimes::Measure, of what was not known when it was weighed.
@@ -97,7 +97,7 @@ class JoinWeigher {
 
  private:
   absl::StatusOr<std::vector<GroupCost>> Price(const Group& group);
-  // What it costs as it is generated; the estimate if nobody generates.
+  // The cost of the group as it is generated; the estimate if nobody generates.
   absl::StatusOr<GroupCost> Generated(const Plan& joined, const Group& group,
                                       const GroupCost& expected);
   // Has the others expect of blocks what was generated.

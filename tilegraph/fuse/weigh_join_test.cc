@@ -185,7 +185,7 @@ TEST_F(WeighJoinTest, WhatHasNoScheduleIsNotMeasured) {
   EXPECT_EQ(profiler_->joined.size(), 5u);
 }
 
-// What generators decide counts, not what was expected of them.
+// Decisions of generators count, not those expected of them.
 TEST_F(WeighJoinTest, TilesAreWeighedAsTheyAreGenerated) {
   const TensorGraph graph = Mlp(65536, 64, 64, 64);
   for (const bool all : {false, true}) {

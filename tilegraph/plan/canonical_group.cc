@@ -11,7 +11,7 @@
 namespace tilewright {
 namespace {
 
-// What buffers are aligned to, and so parts of them that kernels get.
+// Alignment of buffers, and so of the parts of them that kernels get.
 constexpr int64_t kAlignmentBytes = 64;
 
 // Where a part of a larger buffer begins for the kernel.

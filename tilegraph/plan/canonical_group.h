@@ -16,9 +16,9 @@
 namespace tilewright {
 
 struct CanonicalGroup {
-  // Of the model: first what members load and do not compute, in order of first
-  // appearance and constants last, then the members. The order must not depend
-  // on the model's numbering of inputs.
+  // Tensors of the model: first those that members load and do not compute, in
+  // order of first appearance and constants last, then the members. The order
+  // must not depend on the model's numbering of inputs.
   std::vector<TensorId> tensors;
   int arguments = 0;  // of the tensors: loaded and no constants
   int constants = 0;  // behind them

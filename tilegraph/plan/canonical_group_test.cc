@@ -74,7 +74,7 @@ TEST_F(CanonicalGroupTest, LayoutsZerosAndStagesCount) {
   group.stages = {{{Id("T1")}}, {{Id("Y1")}}};
   const KernelKey stages = Key(0);
   EXPECT_NE(stages, zeros);
-  // What may be decided about the stages does not.
+  // Decisions about the stages do not.
   group.tile_plan.tile = {4, 16};
   group.tile_plan.stages.resize(2);
   group.tile_plan.stages[1].reduce_step = 2;

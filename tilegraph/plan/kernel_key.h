@@ -1,5 +1,5 @@
-// What a kernel is known by, wherever kernels are shared, costed, recorded or
-// looked up: the canonical text of its workload (workload_text.h).
+// The key of a kernel, wherever kernels are shared, costed, recorded or looked
+// up: the canonical text of its workload (workload_text.h).
 #ifndef TILEWRIGHT_TILEGRAPH_PLAN_KERNEL_KEY_H_
 #define TILEWRIGHT_TILEGRAPH_PLAN_KERNEL_KEY_H_
 
@@ -21,7 +21,7 @@ class KernelKey {
       : text_(std::move(workload_text)), fingerprint_(Fingerprint::Of(text_)) {}
 
   const std::string& text() const { return text_; }
-  // Of the text.
+  // The fingerprint of the text.
   const Fingerprint& fingerprint() const { return fingerprint_; }
 
   // By text; fingerprints only say quickly that texts differ, and order them.

@@ -50,15 +50,16 @@ std::vector<TensorId> OutputsOf(const Group& group);
 
 struct Plan {
   std::vector<Group> groups;  // in an order in which they can run
-  // Of every tensor that is no member or is a group's or a stage's output,
-  // except constants; a concatenation written in place is no member.
+  // The layout of every tensor that is no member or is a group's or a stage's
+  // output, except constants; a concatenation written in place is no member.
   std::map<TensorId, Layout> layouts;
   // tensor -> the tensor whose memory it is: what only moves elements and can
   // be read where they lie, paddings that the source's zero halo already holds,
   // and what groups write as a part of a concatenation. Chains are resolved.
   std::map<TensorId, TensorId> views;
-  // Of every tensor of the graph: what stands around the source of a padding,
-  // whether a kernel writes it or it is a view of the source's zero halo.
+  // Known zeros of every tensor of the graph: those around the source of a
+  // padding, whether a kernel writes it or it is a view of the source's zero
+  // halo.
   std::map<TensorId, KnownZeros> zeros;
 };
 

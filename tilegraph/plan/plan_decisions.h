@@ -1,4 +1,4 @@
-// What is decided above groups, before a plan is made:
+// Decisions above groups, which are made before a plan:
 //
 //   channel.block  neighbouring channels of an image that lie side by side: 16,
 //                  or 8 where vectors have at most eight floats. Of two vectors

@@ -76,9 +76,9 @@ struct PlanDraft {
   Plan plan;
 };
 
-// What only moves elements becomes a view; so do zero paddings of what groups
-// compute, which then keeps a halo. Concatenations whose parts can all be
-// written in place are not computed.
+// Makes views of computes that only move elements, and of zero paddings of
+// groups' results, which then keep a halo. Concatenations whose parts can all
+// be written in place are not computed.
 void ChooseViews(PlanDraft& draft);
 
 // Every compute that is no view goes into one group.

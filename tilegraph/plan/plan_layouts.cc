@@ -99,8 +99,8 @@ class LayoutChooser {
     return {last};
   }
 
-  // What moves between host and device lies alike on both sides: it is copied
-  // as it is. What goes to an output of the model is plain.
+  // Tensors that move between host and device lie alike on both sides: they are
+  // copied as they are. Those that go to an output of the model are plain.
   std::optional<Layout> Moved(const Group& group, const Tensor& output) const {
     const auto goes_out = [&](TensorId reader) {
       return draft_.graph.tensor(reader).hint.role() == ComputeRole::kBandOut;

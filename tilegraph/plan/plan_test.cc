@@ -78,7 +78,7 @@ TEST_F(PlanTest, ConsumersThatMeetAgainJoinTogether) {
 }
 
 TEST_F(PlanTest, AResultEndsItsGroupWhereAConsumerCannotJoin) {
-  // What the second consumer of S is, and the reason given.
+  // The second consumer of S, and the reason given.
   const std::pair<const char*, const char*> cases[] = {
       {"Q: f32[8] = compute (m: 8) { S[7 - m] + P[m] }\nreturn Q\n",
        "a consumer reads other elements than its own"},

@@ -13,7 +13,7 @@ namespace {
 // Two multiply-adds a cycle, four cycles each: fewer accumulators leave the
 // units idle. A little slack beyond that.
 constexpr double kAccumulatorsToHideLatency = 10;
-// What one load, and one step of the loop around the tile, cost in
+// Costs of one load and of one step of the loop around the tile, in
 // multiply-adds. Vectors come from the second-level cache, broadcasts from the
 // first, unless rows lie pages apart and evict each other there.
 constexpr double kVectorLoadCost = 0.6;
@@ -28,7 +28,7 @@ constexpr int kManyRegisters = 32;
 constexpr double kLoadBound = 1.5;
 constexpr double kLoadBeside = 0.1;
 
-// What beginning a parallel kernel costs, in multiply-adds of vectors. It is an
+// Cost of beginning a parallel kernel, in multiply-adds of vectors. It is an
 // estimate that was never measured: about half a microsecond.
 constexpr double kWakeCost = 4000;
 

@@ -16,7 +16,7 @@ struct RegisterTile {
   int64_t outer_rows = 1;  // above 1 only if rows == TileSpace::rows
 };
 
-// What there is to tile. Extents of absent axes are 1.
+// The extents to tile. Those of absent axes are 1.
 struct TileSpace {
   int64_t vectors;     // along the vector axis, in units of one vector (or one
                        // channel block)

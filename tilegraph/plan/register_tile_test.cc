@@ -70,7 +70,7 @@ TEST(RegisterTileTest, AccumulatorsAndOperandsFitTheRegisters) {
   }
 }
 
-// Of a product with 1000 columns and one row.
+// The space is that of a product with 1000 columns and one row.
 TEST(RegisterTileTest, ManyCoresGetTilesOfTheirOwn) {
   const TileSpace space = {63, 1, 1, 32, 1};
   for (const int64_t cores : {1, 2, 8})

@@ -25,7 +25,7 @@ struct TaskSteps {
 bool operator==(const TaskSteps& a, const TaskSteps& b);
 
 struct StageDecision {
-  // Of its reduction, or else of its result; kInput: nobody has asked.
+  // Family of its reduction, or else of its result; kInput: nobody has asked.
   ComputeFamily family = ComputeFamily::kInput;
   // Steps of its reduction along one axis, over what stages before it compute,
   // that are taken at a time: those stages compute as much in each block, and
@@ -43,8 +43,8 @@ struct StageDecision {
   // Whether its tile is kept for the stages that read it, or written; not of a
   // result that goes straight into the padding around it.
   bool held = true;
-  // Of a tile in scratch, with the padding between its runs; 0: what its
-  // elements take.
+  // Bytes of a tile in scratch, with the padding between its runs; 0: those of
+  // its elements.
   int64_t scratch_bytes = 0;
 };
 
@@ -54,7 +54,7 @@ struct TilePlan {
   std::vector<StageDecision> stages;  // by stage; empty: nobody has asked
   bool generated = false;
 
-  // Of the last stage.
+  // Steps that the last stage takes at a time (StageDecision).
   int64_t reduce_step() const {
     return stages.empty() ? 0 : stages.back().reduce_step;
   }
@@ -65,7 +65,7 @@ struct TilePlan {
 // lies between the elements.
 bool SameTiles(const TilePlan& a, const TilePlan& b);
 
-// What is decided of a stage, in words; empty if it is nothing but its family.
+// The decisions about a stage, in words; empty if its family is the only one.
 std::string ToString(const StageDecision& stage);
 
 }  // namespace tilewright

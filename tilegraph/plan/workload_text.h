@@ -31,7 +31,8 @@ class WorkloadText {
   WorkloadText(const TensorGraph& graph, TensorNames names)
       : graph_(graph), names_(std::move(names)) {}
 
-  // What the workload reads, whatever computes it, and what it computes.
+  // Adds a tensor that the workload reads, whatever computes it, or one that it
+  // computes.
   void AddLeaf(TensorId id);
   void AddCompute(TensorId id);
   void AddOutputs(absl::Span<const TensorId> outputs);

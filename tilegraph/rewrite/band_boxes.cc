@@ -13,8 +13,8 @@
 namespace tilewright {
 namespace {
 
-// What there is of a region. At least one element: where none is there, guards
-// keep loads away.
+// Clips a region to the tensor. At least one element stays: where none is
+// there, guards keep loads away.
 absl::StatusOr<Box> Clip(const Region& region, const Tensor& tensor) {
   Box box;
   const std::vector<int64_t> shape = tensor.static_shape();

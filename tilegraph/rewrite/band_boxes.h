@@ -1,4 +1,5 @@
-// What one band of a part computes and reads, per tensor. Internal to bands.
+// The boxes of tensors that one band of a part computes and reads. Internal to
+// bands.
 #ifndef TILEWRIGHT_TILEGRAPH_REWRITE_BAND_BOXES_H_
 #define TILEWRIGHT_TILEGRAPH_REWRITE_BAND_BOXES_H_
 

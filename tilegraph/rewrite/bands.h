@@ -5,7 +5,7 @@
 // planning.md, "--level-cap"; Welder, OSDI 2023, section 3.1: tiles at the
 // level of device memory).
 //
-// Of P, C -> R -> C2, in bands of the rows of C2:
+// P, C -> R -> C2 become, in bands of the rows of C2:
 //
 //   P.in0 = the rows of P that rows [0, 8) of C2 need    role kBandIn
 //   C.0, R.0, C2.0                                       those rows
@@ -45,7 +45,7 @@ struct BandedPart {
 absl::StatusOr<RewrittenGraph> MakeInBands(const TensorGraph& graph,
                                            absl::Span<const BandedPart> parts);
 
-// What the bands of one part take and move.
+// Bytes that the bands of one part take and move.
 struct BandedCost {
   int64_t moved_bytes = 0;     // into and out of bands, all of them
   int64_t band_bytes = 0;      // alive at once in the largest band

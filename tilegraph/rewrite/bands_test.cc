@@ -154,7 +154,8 @@ TEST(BandsTest, EveryValueStaysWhatItWas) {
       moved_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
       bands_seen += tensor.hint.role() == ComputeRole::kBandOut;
     }
-    // What only guarded loads read, none of them in the band, is not moved.
+    // Tensors that only guarded loads read, none of them in the band, are not
+    // moved.
     EXPECT_GE(cost->moved_bytes, moved_bytes);
     equal += cost->moved_bytes == moved_bytes;
     ++graphs;

@@ -132,8 +132,8 @@ class Rounder {
     return id;
   }
 
-  // What puts elements of another tensor among zeros, wherever they lie: it is
-  // rounded as it is written.
+  // Whether the compute puts elements of another tensor among zeros, wherever
+  // they lie: it is rounded as it is written.
   static bool IsFrame(const Tensor& tensor) {
     if (tensor.kind != TensorKind::kCompute || tensor.compute.combiner)
       return false;

@@ -89,8 +89,8 @@ class Chooser {
     return absl::OkStatus();
   }
 
-  // What `part` moves in the fewest bands that fit, at least `bands`, which
-  // becomes that number; sets the part's dimension and rows.
+  // Bytes that `part` moves in the fewest bands that fit, at least `bands`,
+  // which becomes that number; sets the part's dimension and rows.
   std::optional<int64_t> Fit(BandedPart& part, int64_t& bands) {
     const std::vector<int64_t> shape =
         graph_.tensor(part.members.back()).static_shape();

@@ -15,7 +15,7 @@
 namespace tilewright {
 
 struct BandOptions {
-  // What is alive on the device at once, constants not counted.
+  // Most bytes alive on the device at once, constants not counted.
   int64_t cap_bytes = 0;
   // Computes in one part.
   int most_members = 24;

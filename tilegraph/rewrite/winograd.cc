@@ -142,7 +142,7 @@ std::optional<WinogradConvolution> AsConvolution(const TensorGraph& graph,
   return std::nullopt;
 }
 
-// What `m` of tiles take of data along an output's extent.
+// Elements of data along an output's extent that tiles of `m` outputs read.
 int64_t DataFor(int64_t extent, int64_t m) {
   return (extent + m - 1) / m * m + 2;
 }

@@ -1,4 +1,4 @@
-// What a convolution costs, directly and by Winograd.
+// Costs of a convolution, directly and by Winograd.
 #ifndef TILEWRIGHT_TILEGRAPH_REWRITE_WINOGRAD_COST_H_
 #define TILEWRIGHT_TILEGRAPH_REWRITE_WINOGRAD_COST_H_
 

@@ -32,7 +32,8 @@ double CacheLoops::Moved(const TileWork& work, const TileOperand& operand,
   return bytes;
 }
 
-// What the loops from `depth` on touch in one move of those around, on average.
+// Bytes that the loops from `depth` on touch in one move of those around, on
+// average.
 double CacheLoops::Touched(size_t depth, uint32_t partial) {
   const auto known = touched_.find({depth, partial});
   if (known != touched_.end()) return known->second;

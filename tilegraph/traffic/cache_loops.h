@@ -1,5 +1,5 @@
-// What comes into a cache, which keeps what was used last, while loops run over
-// tiles.
+// Bytes that come into a cache while loops run over tiles; the cache keeps what
+// was used last.
 //
 // All that the loops from some depth on touch stays if it fits: an operand
 // comes in once per move of the loops around, and consecutive regions share
@@ -20,7 +20,7 @@ namespace tilewright {
 // A loop of several tiles along a dimension of the outputs.
 struct TileLoop {
   int dim;
-  // Of what this loop and those inside of it cover together.
+  // The box that this loop and those inside of it cover together.
   const TileWork* covered;
 };
 
@@ -30,8 +30,8 @@ class CacheLoops {
   CacheLoops(const TileWork& tile, const std::vector<TileLoop>& loops,
              double capacity_bytes);
 
-  // Of all tiles: bytes of operand i of the list that come in, or are touched
-  // and go out.
+  // Bytes of operand `i` of the list, over all tiles, that come in, or are
+  // touched and go out.
   using Operands = std::vector<TileOperand> TileWork::*;
   double Bytes(Operands list, size_t i);
 

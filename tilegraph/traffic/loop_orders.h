@@ -7,9 +7,9 @@
 
 namespace tilewright {
 
-// Of loops over tiles of `tile` within `within`, outermost first; dimensions
-// that a single tile covers stand outside. All orders of up to three loops that
-// run, else those that differ in which one runs fastest.
+// Orders of the loops over tiles of `tile` within `within`, outermost first;
+// dimensions that a single tile covers stand outside. All orders of up to three
+// loops that run, else those that differ in which one runs fastest.
 std::vector<std::vector<int>> LoopOrders(const std::vector<int64_t>& tile,
                                          const std::vector<int64_t>& within);
 

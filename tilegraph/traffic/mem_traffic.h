@@ -90,14 +90,14 @@ class MemTraffic {
 
   absl::StatusOr<LevelTraffic> ByOperand(const LevelTiles& tiles,
                                          const std::vector<int64_t>& within);
-  // What tiles touch; stays valid.
+  // The regions that tiles touch; stays valid.
   absl::StatusOr<const TileWork*> WorkOf(const std::vector<int64_t>& spatial);
 
-  // Of each input what a step of such a tile needs.
+  // Bytes of each input that a step of such a tile needs.
   absl::StatusOr<std::vector<int64_t>> StepBytes(
       const std::vector<int64_t>& spatial);
 
-  // What Cost says of it, in whatever order tiles are computed.
+  // The part of Cost's answer that no order of the tiles changes.
   struct Footprint {
     int64_t bytes;
     bool fits;
@@ -109,7 +109,7 @@ class MemTraffic {
     TileWork work;
     double inside_line_bytes;
   };
-  // What is known of the tiles of a part, between whatever levels.
+  // The known tiles of a part, between whatever levels.
   struct Part {
     Part(const TileGraph& graph, const Subgraph& part, const MemoryLevel& outer,
          TrafficOptions options);
@@ -117,7 +117,7 @@ class MemTraffic {
 
     const TrafficOptions options;
     TileWorks works;
-    // Of what a tile takes in a scratchpad, operands in the order of TileWork:
+    // Buffers of a tile in a scratchpad, operands in the order of TileWork:
     // inputs, inside, outputs; sizes are set for every tile.
     std::vector<BufferLifetime> buffers;
     std::map<std::vector<int64_t>, Known> known;  // by spatial extents

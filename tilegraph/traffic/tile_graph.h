@@ -14,7 +14,7 @@ namespace tilewright {
 // Computes that work on common tiles.
 struct Subgraph {
   std::vector<TensorId> members;  // ascending
-  // What members load and is none, ascending; constants too.
+  // Tensors that members load and that are none, ascending; constants too.
   std::vector<TensorId> inputs;
   // Members that others read or that leave the graph, ascending.
   std::vector<TensorId> outputs;

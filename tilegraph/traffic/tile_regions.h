@@ -44,7 +44,7 @@ struct TileCondition {
   int64_t size;
 };
 
-// What tiles need of a tensor: the box, in tiles that meet all conditions.
+// The box that tiles need of a tensor, in tiles that meet all conditions.
 struct TileNeed {
   TileBox box;
   std::vector<TileCondition> conditions;
@@ -56,16 +56,16 @@ class TileRegions {
   // Both must outlive it.
   TileRegions(const TensorGraph& graph, const Subgraph& part);
 
-  // What tiles `tile` of every output need of part.inputs, and then of
-  // part.members, in their order. trips[d]: tiles along dimension d. `steps`:
-  // extents of the reduce axes of members, whole where absent.
-  // The result is kept in `needs`, whose memory is used again.
+  // Infers the needs of tiles `tile` of every output, of part.inputs and then
+  // of part.members, in their order. trips[d]: tiles along dimension d.
+  // `steps`: extents of the reduce axes of members, whole where absent. The
+  // result is kept in `needs`, whose memory is used again.
   void Of(const TileBox& tile, const std::vector<int64_t>& trips,
           const std::map<TensorId, std::vector<int64_t>>& steps,
           std::vector<TileNeed>& needs);
 
   const Expr& Term(int id) const { return terms_[id]; }
-  // Of a base, over all tiles.
+  // The range of a base over all tiles.
   Range RangeOfBase(const TileSpan& span, const std::vector<int64_t>& trips);
   // For the inference over expressions, and back.
   RegionDim AsRegionDim(const TileSpan& span) const;

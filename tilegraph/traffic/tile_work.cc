@@ -44,7 +44,7 @@ class TileWorks::Counter {
     for (size_t d = 0; d < shape_.size(); ++d)
       hidden |= trips_[d] == 1 && work.trips[d] > 1;
     if (hidden) {
-      // What moves, partial tiles being taken for whole ones.
+      // Describes moves, partial tiles being taken for whole ones.
       MoveAlong(work.trips);
       regions_.Of(box_, work.trips, {}, needs_);
       DescribeMoves(operands);
@@ -94,7 +94,7 @@ class TileWorks::Counter {
 
  private:
   enum class Role { kInput, kInside, kOutput };
-  // What no tile changes.
+  // Facts about a tensor that no tile changes.
   struct Known {
     TensorId tensor;
     Role role;
@@ -106,7 +106,7 @@ class TileWorks::Counter {
     std::vector<std::pair<size_t, double>> readers;
   };
 
-  // What members load, by those members.
+  // Finds the readers of every tensor among the members.
   void KnowReaders() {
     for (size_t slot = part_.inputs.size(); slot < known_.size(); ++slot) {
       const Compute& compute = graph_.tensor(known_[slot].tensor).compute;
@@ -282,7 +282,7 @@ class TileWorks::Counter {
   TileRegions regions_;
   const std::vector<int64_t> shape_;  // of the outputs
   std::vector<Known> known_;          // by slot of regions_
-  // Of the tiles being counted.
+  // State of the tiles being counted.
   TileBox box_;
   std::vector<int64_t> trips_;
   std::vector<TileNeed> needs_;  // by slot

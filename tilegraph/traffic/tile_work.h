@@ -1,5 +1,5 @@
-// What one tile of a subgraph reads, writes and computes: Propagate applied to
-// the tile of its outputs (Welder, section 3.1).
+// Counts what one tile of a subgraph reads, writes and computes: Propagate
+// applied to the tile of its outputs (Welder, section 3.1).
 #ifndef TILEWRIGHT_TILEGRAPH_TRAFFIC_TILE_WORK_H_
 #define TILEWRIGHT_TILEGRAPH_TRAFFIC_TILE_WORK_H_
 
@@ -33,11 +33,11 @@ struct TileShape {
 // A tensor as a tile sees it.
 struct TileOperand {
   TensorId tensor;
-  // Of a whole tile, per dimension. What a step of the reduction needs.
+  // Extents that a step of the reduction needs in a whole tile, per dimension.
   std::vector<int64_t> extents;
   int64_t step_bytes = 0;  // of such a region
-  // What all tiles together touch, each for itself: regions clipped to the
-  // tensor, summed over tiles.
+  // Bytes that all tiles together touch, each for itself: regions clipped to
+  // the tensor, summed over tiles.
   double total_bytes = 0;
   double total_moved_bytes = 0;  // the same in whole transactions
   // Bytes of the transactions that move the region of a whole tile, over its
@@ -48,7 +48,7 @@ struct TileOperand {
   // Where it does, which digit of the layout it enters; -1 where it stays.
   std::vector<int> moved_digit;
 
-  // What all tiles of TileWork::classes touch, by class.
+  // Bytes that all tiles of TileWork::classes touch, by class.
   struct OfClass {
     double bytes = 0;
     // Bytes moved over `bytes`, as TransactionRounding (transactions.h) says.
@@ -70,7 +70,8 @@ struct TileWork {
   std::vector<TileClass> classes;
   std::vector<TileOperand> inputs, outputs;
   std::vector<TileOperand> inside;  // members that are no outputs
-  // Of all tiles, elements computed more than once counted each time.
+  // Operations of all tiles, elements computed more than once counted each
+  // time.
   double flops = 0;
 };
 
@@ -78,7 +79,7 @@ struct TileWorkOptions {
   // Bytes that move together, from multiples of their number on; 1: no
   // rounding.
   int64_t read_transaction_bytes = 1, write_transaction_bytes = 1;
-  // Of tensors that are not plain.
+  // Layouts of tensors that are not plain.
   std::map<TensorId, Layout> layouts;
 };
 
@@ -93,7 +94,7 @@ class TileWorks {
   // InvalidArgument if outputs differ in shape or a tile has the wrong rank or
   // is empty.
   absl::StatusOr<TileWork> Of(const TileShape& tile);
-  // Of each of part.inputs, what a step needs: step_bytes alone.
+  // Bytes of each of part.inputs that a step needs: step_bytes alone.
   absl::StatusOr<std::vector<int64_t>> StepBytes(const TileShape& tile);
 
  private:

@@ -82,7 +82,7 @@ std::map<TensorId, double> TileByTile(const TensorGraph& graph,
   const std::vector<int64_t> shape =
       graph.tensor(part.outputs[0]).static_shape();
   const RangeOf none = [](int) { return std::nullopt; };
-  // What exists of a region of constant base, without gaps.
+  // The part of a region of constant base that exists, without gaps.
   const auto clipped = [](const Region& region,
                           const std::vector<int64_t>& extents) {
     Region result;

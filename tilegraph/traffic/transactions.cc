@@ -29,7 +29,7 @@ Rounding TransactionRounding(const TileBox& box,
   const int digits = static_cast<int>(layout.digits().size());
   Rounding rounding(std::max(1, digits), 1.0);
   if (transaction_bytes <= 1) return rounding;
-  // Of each digit: how many of its values are covered, how far apart, and of
+  // For each digit: how many of its values are covered, how far apart, and of
   // how many elements starts of regions are multiples.
   absl::InlinedVector<int64_t, 6> covered(digits), apart(digits),
       starts(digits);

@@ -71,7 +71,7 @@ TEST(TransactionsTest, RunsGoOnOverSmallGaps) {
   // Between rows of three pixels lie 64 + 32.
   EXPECT_EQ(RunElements({8, 3, 32}, shape, nullptr, 96), 3 * 32);
   EXPECT_EQ(RunElements({8, 3, 32}, shape, nullptr, 97), 8 * 3 * 32);
-  // Of one row of them there are none.
+  // One row of them has no neighbours.
   EXPECT_EQ(RunElements({8, 1, 64}, shape, nullptr, 192), 64);
   EXPECT_EQ(RunElements({8, 1, 64}, shape, nullptr, 193), 8 * 64);
 }
