@@ -30,7 +30,7 @@ int64_t KilobytesIn(const char* path, const std::string& key) {
   return -1;
 }
 
-// What this process may still allocate; INT64_MAX if nothing says.
+// The bytes that this process may still allocate; INT64_MAX if nothing says.
 int64_t BytesLeft() {
   int64_t left = INT64_MAX;
   const int64_t available = KilobytesIn("/proc/meminfo", "MemAvailable:");

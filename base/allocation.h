@@ -45,7 +45,7 @@ class AllocationError : public std::bad_alloc {
 // going on: "importing the model". REQUIRES: within a catch block.
 absl::Status StatusOfException(std::string_view doing);
 
-// What `work` returns, a Status or StatusOr; if it runs out of memory,
+// Returns the Status or StatusOr of `work`; if it runs out of memory,
 // ResourceExhausted. For the borders of libraries and of programs.
 template <typename F>
 auto CatchExceptions(std::string_view doing, F&& work) -> decltype(work()) {

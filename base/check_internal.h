@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-// What the macros of base/check.h expand to; include that one.
+// The implementation of the macros of base/check.h; include that one.
 
 namespace tilewright {
 namespace check_internal {

@@ -60,7 +60,7 @@ class Fingerprinter {
   // Length first: a sequence of strings keeps its borders.
   Fingerprinter& AddString(std::string_view text);
 
-  // Of everything added so far; more may follow.
+  // The fingerprint of everything added so far; more may follow.
   Fingerprint Finish() const;
 
  private:

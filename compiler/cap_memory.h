@@ -26,7 +26,7 @@ struct CapOptions {
 absl::StatusOr<ImportedModel> CapMemory(const ImportedModel& model,
                                         const CapOptions& options);
 
-// What a group does that only moves between host and device.
+// A group that only moves data between host and device.
 struct BandMove {
   TensorId to, from;
   BoxCopy copy;  // in elements of their buffers

@@ -42,7 +42,7 @@ constexpr int64_t kTensorBytes = 16 * 64 * 24 * 4;
 
 class CapMemoryTest : public testing::Test {
  protected:
-  // What `graph` under `cap` moves; checks values and memory.
+  // The bytes that `graph` moves under `cap`; checks values and memory.
   int64_t MovedBytes(const TensorGraph& graph, const CompileOptions& options,
                      uint64_t seed) {
     const ImportedModel model = ModelOf(graph);
@@ -102,7 +102,7 @@ TEST_F(CapMemoryTest, ConvolutionsInAnEighthOfTheirTensors) {
   const int64_t alone = MovedBytes(*graph, Under({cap_bytes, true}), 1);
   EXPECT_GT(together, 0);
   EXPECT_LT(together, alone);
-  // What is moved does not depend on how the groups of a band are joined.
+  // The bytes moved do not depend on how the groups of a band are joined.
   EXPECT_EQ(MovedBytes(*graph, Joined({cap_bytes}), 1), together);
   EXPECT_EQ(MovedBytes(*graph, Joined({8 * cap_bytes}), 1),
             MovedBytes(*graph, Under({8 * cap_bytes}), 1));

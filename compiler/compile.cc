@@ -53,8 +53,8 @@ void Describe(const ImportedModel& model, const backends::Codegen& codegen,
         ToTensorSpec(output.name, model.graph.tensor(output.tensor));
 }
 
-// What a kernel by Winograd computes: fewer products than its workload, and
-// larger filters. None for all other kernels, which compute their workload.
+// The graph that a Winograd kernel computes: fewer products than its workload,
+// and larger filters. None for all other kernels, which compute their workload.
 std::optional<TensorGraph> WinogradGraph(const CompiledKernel& kernel) {
   const TensorGraph& graph = kernel.workload.workload.graph;
   int m = 0;
@@ -91,7 +91,7 @@ KernelInfo Info(const CompiledKernel& kernel, std::string label) {
   return info;
 }
 
-// What a group is: a kernel's work, or a move.
+// The content of a group: a kernel's work, or a move.
 struct GroupPart {
   GroupWorkload workload;
   std::optional<BandMove> move;
@@ -124,7 +124,8 @@ absl::Status CompileKernels(const TensorGraph& graph,
       return Annotate(kernel.status(),
                       absl::StrCat("group '", Label(graph, group), "'"));
     }
-    // Of this group, not of one that was weighed and dropped.
+    // The workload of this group, not that of one that was evaluated and
+    // dropped.
     kernel->workload = part.workload;
     kernel->tile.name = kernel->scalar.name =
         absl::StrCat("k", compiled.kernels.size());
@@ -149,7 +150,7 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
     const absl::StatusOr<CompiledKernel>& kernel =
         maker.Make(MakeGroupWorkload(compiled.graph, plan, group));
     TW_RETURN_IF_ERROR(kernel.status());
-    // Of a trace from records nobody knows what was decided.
+    // A trace from records does not tell what was decided.
     return kernel->schedule.tile_plan.value_or(group.tile_plan);
   };
   std::optional<GroupProfiler> profiler;

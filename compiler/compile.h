@@ -45,7 +45,7 @@ struct CompiledModel {
   std::string module;
   std::string constants;
 
-  // What inspect shows.
+  // The parts that inspect shows.
   TensorGraph graph;  // the model's, rewritten for the device: what was planned
   Plan plan;
   // Above groups (tilegraph/plan/plan_decisions.h): what the options left open,

@@ -1,4 +1,4 @@
-// What Compile falls back to where a kernel cannot be made or emitted: a kernel
+// The fallbacks of Compile where a kernel cannot be made or emitted: a kernel
 // to one of another generator, a fused group to its parts. Each fallback is
 // told in the compiled model.
 #ifndef TILEWRIGHT_COMPILER_COMPILE_FALLBACKS_H_

@@ -148,7 +148,7 @@ class FallbackTest : public ::testing::Test {
   std::shared_ptr<backends::Device> device_;
 };
 
-// Of the kernels, those by `generator`.
+// The kernels by `generator`.
 std::vector<KernelInfo> KernelsBy(const Program& program,
                                   const std::string& generator) {
   std::vector<KernelInfo> kernels;

@@ -226,8 +226,8 @@ class LaunchPlanner {
   // One of the steps added last uses `buffer`.
   void Touch(int buffer) { touched_.insert(buffer); }
 
-  // What was touched is used by the steps from `first` on: it is alive during
-  // all of them.
+  // The buffers touched are used by the steps from `first` on: they are alive
+  // during all of them.
   void UsedSince(int first) {
     const int last = program_.steps_size() - 1;
     for (const int buffer : touched_) {

@@ -125,7 +125,7 @@ class RandomNetworksTest : public ::testing::TestWithParam<int> {
     };
   }
 
-  // What of that which is allowed was made use of.
+  // The reduced precisions, of those allowed, that were made use of.
   static std::vector<std::string> ReducedPrecisions(
       const Case& one, const CompiledModel& compiled) {
     std::vector<std::string> reduced;

@@ -15,7 +15,7 @@
 
 namespace tilewright {
 
-// What --allow= calls F(4, 3), whose errors are 4 to 10 times those of the
+// The name of --allow= for F(4, 3), whose errors are 4 to 10 times those of the
 // direct form.
 inline constexpr char kAllowWinograd4[] = "winograd4";
 // Operands of contractions rounded to bf16, where the device multiplies those.

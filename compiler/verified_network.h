@@ -41,7 +41,7 @@ class VerifiedNetwork {
 
   // By output: max|y - r| / max|r|, infinite where y is NaN and r is not.
   std::vector<double> Errors(absl::Span<const HostTensor> outputs) const;
-  // What they may be at most; `allow` as in CompileOptions.
+  // The largest errors allowed; `allow` as in CompileOptions.
   std::vector<double> Limits(const std::vector<std::string>& allow) const;
 
  private:

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kMaxLevels = 4;  // repeats a Zero step may have
 
-// What each position of dimension `d` adds to the offset of an element: every
-// digit reads one dimension.
+// The part that each position of dimension `d` adds to the offset of an
+// element: every digit reads one dimension.
 std::vector<int64_t> PartOfOffset(const Layout& layout, size_t d) {
   std::vector<int64_t> part(layout.shape()[d], 0);
   for (size_t i = 0; i < layout.digits().size(); ++i) {

@@ -37,7 +37,7 @@ void SetError(const absl::Status& status) noexcept {
   }
 }
 
-// What `work` returns as a StatusOr of a pointer; null on any failure.
+// The pointer in the StatusOr that `work` returns; null on any failure.
 template <typename T, typename F>
 T* OrNull(const char* doing, F&& work) noexcept {
   try {

@@ -1,5 +1,6 @@
 #!/bin/bash
-# What the C library promises to those who link it: no LLVM, small, nothing exported but tw_*.
+# The promises of the C library to those who link it: no LLVM, small, nothing
+# exported but tw_*.
 set -eu
 readonly library="$1"
 readonly stripped="$TEST_TMPDIR/stripped.so"

@@ -36,8 +36,8 @@ class Session {
                         absl::Span<void* const> outputs,
                         const std::function<void(int step)>& on_step);
 
-  // What the runs so far have moved between the host's memory (inputs and
-  // outputs too) and the arena.
+  // The bytes that the runs so far have moved between the host's memory (inputs
+  // and outputs too) and the arena.
   int64_t moved_bytes() const { return moved_bytes_; }
 
   const Model& model() const { return *model_; }

@@ -28,7 +28,7 @@ struct AnnealingOptions {
   double coverage_weight = 0.05;
 };
 
-// Of one task: chains stand somewhere in its space.
+// Searches one task: chains stand somewhere in its space.
 class Annealing : public Method {
  public:
   explicit Annealing(const AnnealingOptions& options)

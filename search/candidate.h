@@ -17,8 +17,8 @@ struct Candidate {
   size_t generator = 0;  // its index in the space
   DecisionTable table;
   sketch::Schedule schedule;
-  // Of the instructions alone: candidates with equal traces are one, whatever
-  // was decided.
+  // The fingerprint of the instructions alone: candidates with equal traces are
+  // one, whatever was decided.
   Fingerprint trace;
   costmodel::FeatureMatrix features;
 };

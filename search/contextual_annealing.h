@@ -29,7 +29,7 @@ struct ContextualAnnealingOptions {
   double first_epsilon = 0.05;
 };
 
-// Of one task.
+// Searches one task.
 class ContextualAnnealing : public Method {
  public:
   explicit ContextualAnnealing(const ContextualAnnealingOptions& options)
@@ -42,7 +42,7 @@ class ContextualAnnealing : public Method {
   absl::StatusOr<std::vector<Candidate>> Propose(
       int count, const SearchState& state) override;
 
-  // Of the last batch.
+  // The share of random candidates in the last batch.
   double epsilon() const { return epsilon_; }
 
  private:

@@ -22,7 +22,7 @@ std::vector<Candidate> PickEpsilonGreedy(std::vector<Candidate> best, int count,
   for (size_t i = 0; i < greedy; ++i) taken.insert(best[i].trace);
   std::vector<Candidate> drawn = state.space.DrawNew(
       count - static_cast<int>(greedy), taken, state.random);
-  // What drawing does not find, the next best give.
+  // The next best fill the places for which drawing finds nothing.
   for (const Candidate& candidate : drawn) taken.insert(candidate.trace);
   std::vector<Candidate> picked(
       std::make_move_iterator(best.begin()),

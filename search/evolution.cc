@@ -29,7 +29,7 @@ class Pool {
     return place->second;
   }
 
-  // Of those that were added since.
+  // Scores the members that were added since the last call.
   absl::Status Score() {
     std::vector<const Candidate*> unscored;
     for (size_t i = scores_.size(); i < candidates_.size(); ++i)

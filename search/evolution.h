@@ -24,9 +24,11 @@ struct EvolutionOptions {
   int generations = 4;     // after the first
   double mutation = 0.85;  // otherwise the parent lives on
   double crossover = 0;    // of the children, before mutation
-  // Of the population, at most: the fastest that were measured.
+  // The share of the population, at most, that is taken from records: the
+  // fastest that were measured.
   double measured_share = 0.2;
-  // Of the rest: mutants of seeds and of these. 0: all are drawn.
+  // The share of mutants in the rest: mutants of seeds and of these. 0: all are
+  // drawn.
   double mutant_share = 0.5;
   double epsilon = 0.05;  // of what is measured: drawn at random
 

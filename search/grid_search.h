@@ -14,7 +14,7 @@
 
 namespace tilewright::search {
 
-// Of one task: it remembers where it stands in its space.
+// Searches one task: it remembers where it stands in its space.
 class GridSearch : public Method {
  public:
   // A call gives up after so many runs without a new candidate:

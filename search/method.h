@@ -27,7 +27,7 @@ using Predict =
     std::function<absl::StatusOr<std::vector<costmodel::Prediction>>(
         absl::Span<const Candidate* const>)>;
 
-// What is known about a task when a batch is asked for. All outlive the call.
+// The knowledge about a task when a batch is asked for. All outlive the call.
 struct SearchState {
   TaskSpace& space;
   const Traces& visited;           // never proposed again

@@ -1,4 +1,4 @@
-// What other runs have found of a task: where a search begins, and what its
+// The results of other runs for a task: where a search begins, and what its
 // cost model learns from first.
 #ifndef TILEWRIGHT_SEARCH_PRIOR_RECORDS_H_
 #define TILEWRIGHT_SEARCH_PRIOR_RECORDS_H_
@@ -22,10 +22,10 @@ struct PriorRecords {
   int stale = 0;
 };
 
-// Of this workload, and as `header` says: device, versions, and timer, cache
-// and threads of its measurement's method. Records of the header's own seed are
-// left out: a RecordedMeasurer answers with them. What worked counts if it was
-// verified. Errors are the store's.
+// The records of this workload that agree with `header`: device, versions, and
+// timer, cache and threads of its measurement's method. Records of the header's
+// own seed are left out: a RecordedMeasurer answers with them. What worked
+// counts if it was verified. Errors are the store's.
 absl::StatusOr<PriorRecords> ReadPriorRecords(
     measure::Store& store, const measure::WorkloadKey& workload,
     const measure::Record& header, TaskSpace& space);

@@ -1,4 +1,4 @@
-// What a task can be computed by: the schedules that generators write for one
+// The search space of a task: the schedules that generators write for one
 // workload on one device. A method of search asks for candidates here, and
 // never sees a generator.
 //
@@ -33,8 +33,8 @@
 
 namespace tilewright::search {
 
-// What a cost model sees of a schedule; an error refuses it, because it cannot
-// be built.
+// The features of a schedule for a cost model; an error refuses it, because it
+// cannot be built.
 using Features = std::function<absl::StatusOr<costmodel::FeatureMatrix>(
     const sketch::Workload&, const sketch::Schedule&)>;
 
@@ -70,7 +70,7 @@ class TaskSpace {
   // and is counted.
   absl::StatusOr<Candidate> Run(size_t generator, DecisionPolicy& policy);
 
-  // What the first generator prefers, also without rules.
+  // The candidate that the first generator prefers, also without rules.
   absl::StatusOr<Candidate> Preferred();
   // NotFound if there is no generator of that name.
   absl::StatusOr<Candidate> FromAnswers(const std::string& generator,

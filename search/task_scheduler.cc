@@ -9,8 +9,8 @@
 namespace tilewright::search {
 namespace {
 
-// Of a task's seconds, by which the objective's derivative is taken. (TVM takes
-// 1e-4 seconds, more than most tasks last.)
+// The relative step in a task's seconds by which the objective's derivative is
+// taken. (TVM takes 1e-4 seconds, more than most tasks last.)
 constexpr double kRelativeStep = 1e-4;
 // A task that is slower than its group by beta, after so many more rounds than
 // any other of it, does not belong to it.

@@ -37,8 +37,8 @@ struct TaskSchedulerOptions {
   double alpha = 0.2;  // how much the past counts beside the forecast
   double beta = 2;     // a task is expected to reach 1/beta of its group's best
   int window = 3;      // rounds that the past is
-  // Of the tasks' best seconds, what shall be small, and falls with each of
-  // them. Null: their sum, by weight.
+  // The objective to be minimised, a function of the tasks' best seconds that
+  // falls with each of them. Null: their sum, by weight.
   std::function<double(absl::Span<const double> seconds)> objective;
   uint64_t seed = 0;  // decides between equal ones
 };

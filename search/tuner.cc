@@ -85,7 +85,7 @@ absl::StatusOr<std::vector<Candidate>> Tuner::Propose(int count) {
   absl::StatusOr<std::vector<Candidate>> proposed = parts_.method.Propose(
       missing,
       SearchState{parts_.space, visited_, trials_, seeds_, predict, random_});
-  // What the seeds give is measured before an error counts.
+  // The seeds' candidates are measured before an error counts.
   if (!proposed.ok() && batch.empty()) return proposed.status();
   if (proposed.ok()) {
     for (const Candidate& candidate : *proposed)

@@ -77,8 +77,8 @@ class Tuner {
   // To be measured first, and where populations begin. One that is there
   // already is not added.
   void AddSeed(Candidate candidate);
-  // What is known from elsewhere: the model learns from it, and methods see it,
-  // but it is no trial, and it is not measured again.
+  // A candidate known from elsewhere: the model learns from it, and methods see
+  // it, but it is no trial, and it is not measured again.
   void AddKnown(Candidate candidate, double ns);
 
   // Proposes and measures one batch, of `most_trials` at most. An error is the

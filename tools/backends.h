@@ -14,10 +14,10 @@
 
 namespace tilewright::tools {
 
-// What --target takes beside the CPU's: "emulator:cuda", "emulator:hip" and the
-// targets of the NVIDIA GPUs that specs are committed of.
+// The values of --target beside the CPU's: "emulator:cuda", "emulator:hip" and
+// the targets of the NVIDIA GPUs that specs are committed of.
 std::vector<std::string> GpuTargets();
-// Of one of these. The emulator's specs are of the H100 and the MI210.
+// The spec of one of these. The emulator's specs are of the H100 and the MI210.
 absl::StatusOr<DeviceSpec> GpuSpec(const std::string& target);
 
 // By spec.target(). Errors as of the generators.

@@ -19,7 +19,8 @@
 
 namespace tilewright::tools {
 
-// What inputs that are not given are drawn from, by name: masks and indices.
+// The ranges from which inputs that are not given are drawn, by name: masks and
+// indices.
 std::map<std::string, measure::IntegerRange> DrawnFrom(
     const ImportedModel& model);
 

@@ -45,7 +45,7 @@ class CheckRunTest : public testing::Test {
   std::vector<HostTensor> inputs_, outputs_;
 };
 
-// What the kernels compute is what was imported, whatever became of the graph.
+// The oracle is what was imported, whatever became of the graph.
 TEST_F(CheckRunTest, EveryKernelsResultIsVerified) {
   for (const std::vector<std::string>& flags :
        std::vector<std::vector<std::string>>{{},

@@ -35,7 +35,7 @@ expect_output() {
   grep -qE -- "$1" "$work/stdout" || fail "expected '$1' in: $(head -c 800 "$work/stdout")"
 }
 
-# What the runfiles hold are symbolic links, which external data must not be.
+# The files in the runfiles are symbolic links, which external data must not be.
 mkdir -p "$work/testdata/bad" "$work/testdata/mlp_odd"
 cp -rL "$testdata/mlp_odd/." "$work/testdata/mlp_odd/"
 for file in "$testdata"/bad/*; do

@@ -26,7 +26,7 @@ bool IsShown(const CompiledModel& compiled, int group, size_t kernel) {
          compiled.kernel_of_group[group] == static_cast<int>(kernel);
 }
 
-// What lowering made of a kernel where the schedule left it open.
+// The choices of lowering for a kernel where the schedule left it open.
 struct Resolved {
   std::map<std::string, int> copies;  // above 1, by name of the loop
   int prefetches = 0;

@@ -1,5 +1,6 @@
-// What a compiled model says of schedules that were refused: which kernels have
-// a simpler one instead, and which groups are not fused for want of one.
+// The fallbacks of a compiled model, where schedules were refused: which
+// kernels have a simpler one instead, and which groups are not fused for want
+// of one.
 #ifndef TILEWRIGHT_TOOLS_FALLBACKS_H_
 #define TILEWRIGHT_TOOLS_FALLBACKS_H_
 
@@ -12,7 +13,7 @@ namespace tilewright::tools {
 
 // A line for each; empty if every kernel has the schedule it was meant to have.
 std::string FallbackText(const Program& program);
-// Of one kernel, indented; empty if it is no fallback.
+// The text for one kernel, indented; empty if it is no fallback.
 std::string FallbackText(const KernelInfo& kernel);
 // An array: {"computes", "kernel", "generator", "refused": [why]}; groups left
 // apart have no kernel and the generator "apart".

@@ -4,7 +4,7 @@
 set -u
 readonly debian=/usr/share/libonnx-testdata/data
 readonly cases="${TILEWRIGHT_ONNX_CASES:-$debian}"
-# Of Debian's, ONNX 1.12.
+# The number of passing cases of Debian's ONNX 1.12.
 readonly least_passed=870
 
 if [[ ! -d "$cases" ]]; then

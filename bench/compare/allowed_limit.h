@@ -1,4 +1,5 @@
-// What a model's error may be where --allow= permits less exact kernels.
+// The largest error that a model may have where --allow= permits less exact
+// kernels.
 #ifndef TILEWRIGHT_BENCH_COMPARE_ALLOWED_LIMIT_H_
 #define TILEWRIGHT_BENCH_COMPARE_ALLOWED_LIMIT_H_
 

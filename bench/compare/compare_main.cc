@@ -67,7 +67,7 @@ struct Comparison {
   Timing own;
   std::optional<Timing> peer;
   std::string peer_version;
-  // What each side has in huge pages after its first run.
+  // Bytes of each side in huge pages after its first run.
   int64_t own_huge_bytes = 0;
   int64_t peer_huge_bytes = 0;
   std::optional<Errors> errors;

@@ -81,7 +81,7 @@ make --write >"$work/printed" 2>"$work/stderr"
 check "no marks do not give 2" test $? == 2
 check "the file is not named" has stderr "$work/readme does not have"
 
-# What a machine is called.
+# The names of machines.
 python3 - "$table" <<'P' || { echo "FAIL: host classes"; failures=$((failures + 1)); }
 import importlib.util, sys
 spec = importlib.util.spec_from_file_location("table", sys.argv[1])

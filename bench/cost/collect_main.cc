@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<double>> StepTimes(const CompiledModel& compiled,
   return model.step_us();
 }
 
-// Of each group, what its launch took; infinite where it has none.
+// The time of each group's launch; infinite where it has none.
 std::vector<double> GroupTimes(const CompiledModel& compiled,
                                const std::vector<double>& step_us) {
   std::map<int, std::vector<double>> of_kernel;  // in the order of launches

@@ -29,14 +29,15 @@ constexpr double kSteps[] = {2, 1.4, 1.15, 1.05, 1.02};
 constexpr int kMostRounds = 40;
 constexpr int kDraws = 3000;
 constexpr double kReach = 0.4;  // of the logarithm of a constant
-// Of a fused kernel inside a model, and of all tiles of one together.
+// Weights of a fused kernel inside a model, and of all tiles of one kernel
+// together.
 constexpr double kFusedWeight = 3, kTilesWeight = 2;
-// What is gained by less is noise.
+// A smaller gain is noise.
 constexpr double kLeastGain = 1e-5;
 
 // One number of a spec.
 struct Constant {
-  // Of the spec that is given.
+  // Finds the message in the spec that is given.
   std::function<Message*(DeviceSpec&)> message;
   std::string field;
   double lowest, highest;
@@ -231,7 +232,7 @@ DeviceSpec FitSpec(absl::Span<const KernelSample> samples,
   SearchAlong(samples, constants, spec);
   SearchAcross(samples, constants, spec);
   SearchAlong(samples, constants, spec);
-  // What helps nothing stays as it was.
+  // A constant that gains nothing keeps its value.
   const double least = FitError(samples, spec);
   for (size_t i = 0; i < constants.size(); ++i) {
     const double value = constants[i].Get(spec);

@@ -25,11 +25,11 @@ bool IsOfTiles(const KernelSample& sample);
 std::vector<double> ErrorRatios(absl::Span<const KernelSample> samples,
                                 const DeviceSpec& spec);
 
-// What is minimised: the mean over samples of |ln ratio|, of no sample more
-// than ln 2, so that what the model does not know bends nothing else. Fused
-// kernels count more, for they are fewer. Of samples of one kernel in several
-// tiles (IsOfTiles) it is how far they are from their mean: which tile is best,
-// not how fast all are outside of a model.
+// The objective: the mean over samples of |ln ratio|, of no sample more than ln
+// 2, so that what the model does not know bends nothing else. Fused kernels
+// count more, for they are fewer. Of samples of one kernel in several tiles
+// (IsOfTiles) it is how far they are from their mean: which tile is best, not
+// how fast all are outside of a model.
 double FitError(absl::Span<const KernelSample> samples, const DeviceSpec& spec);
 
 // Searches along one constant after the other, in ever smaller steps, until

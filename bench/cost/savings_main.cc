@@ -1,6 +1,6 @@
-// What fusing saves, as predicted and as realised: the fused groups of a model
-// are taken apart one distinct kernel at a time, everything else staying as it
-// is, and the whole model runs both ways in turn on one core.
+// The savings of fusing, as predicted and as realised: the fused groups of a
+// model are taken apart one distinct kernel at a time, everything else staying
+// as it is, and the whole model runs both ways in turn on one core.
 //
 //   savings [--seconds=S] MODEL_DIR...
 //
@@ -57,7 +57,7 @@ struct FusedKernel {
   double predicted_us = 0;
 };
 
-// What the cost model says that fusing saves, by kernel.
+// The savings of fusing that the cost model predicts, by kernel.
 absl::StatusOr<std::vector<FusedKernel>> Predict(const CompiledModel& compiled,
                                                  const DeviceSpec& spec) {
   const Plan& apart = compiled.register_plan;

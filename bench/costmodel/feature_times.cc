@@ -74,7 +74,7 @@ FeatureTimes TimeFeatures(const sketch::Workload& workload,
   const sketch::Generator generator = FirstThatServes(workload, spec);
   FeatureTimes times;
   std::vector<DecisionTable> tables;
-  // What the rules decide, for mutation.
+  // The decisions of the rules, to be mutated.
   PreferredPolicy preferred;
   Decider rule(preferred);
   const bool has_rule = Generate(generator, workload, spec, rule).ok();

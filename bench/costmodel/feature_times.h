@@ -25,9 +25,9 @@ struct FeatureTimes {
   std::string ToString() const;
 };
 
-// Of `draws` tables of the workload's first generator: half of them random,
-// half the rule's with up to three changes. The rows of their stores are added
-// to `candidates`.
+// Times of `draws` tables of the workload's first generator: half of them
+// random, half the rule's with up to three changes. The rows of their stores
+// are added to `candidates`.
 FeatureTimes TimeFeatures(const sketch::Workload& workload,
                           const DeviceSpec& spec, int draws, uint64_t seed,
                           costmodel::CandidateFeatures& candidates);

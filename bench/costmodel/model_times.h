@@ -15,8 +15,8 @@ struct ModelTimes {
   double fit_ms = 0, predict_ms = 0;  // CPU time of one thread, the least of 3
 };
 
-// Of every model, with one thread and a made-up score: what they learn is not
-// the question here.
+// Times of every model, with one thread and a made-up score: what they learn is
+// not the question here.
 absl::StatusOr<std::vector<ModelTimes>> TimeModels(
     const costmodel::CandidateFeatures& candidates);
 

@@ -15,7 +15,7 @@ inline double ThreadNs() {
          static_cast<double>(now.tv_nsec);
 }
 
-// What `work` returns; its time is added to `total_ns`.
+// Returns the result of `work`; its time is added to `total_ns`.
 template <typename Work>
 auto Timed(double& total_ns, Work&& work) {
   const double begin_ns = ThreadNs();

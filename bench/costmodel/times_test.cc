@@ -1,4 +1,4 @@
-// What is timed is what the tables say.
+// The times measured are those that the tables show.
 
 #include <cmath>
 

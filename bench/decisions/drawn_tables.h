@@ -13,7 +13,7 @@
 
 namespace tilewright::bench {
 
-// What is searched: the schedules of `generator` for `workload`.
+// The space that is searched: the schedules of `generator` for `workload`.
 struct Searched {
   const sketch::Workload& workload;
   const sketch::Generator& generator;

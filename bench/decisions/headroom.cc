@@ -58,7 +58,7 @@ double MedianRatio(const std::vector<double>& a, const std::vector<double>& b) {
   return measure::Median(std::move(ratios));
 }
 
-// What screening found of one source's kernels: counts them, and returns the
+// Takes one source's kernels after screening: counts them, and returns the
 // fastest ones.
 std::vector<const Schedule*> Finalists(const DrawnTables& drawn,
                                        absl::Span<const Measurement> found,

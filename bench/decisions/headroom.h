@@ -53,7 +53,7 @@ struct Speedup {
 // REQUIRES: not empty.
 Speedup SpeedupOf(std::vector<double> medians);
 
-// Of one source.
+// The headroom by one source of schedules.
 struct SourceHeadroom {
   int drawn = 0, refused = 0, equal = 0;
   int wrong = 0;   // wrong answers

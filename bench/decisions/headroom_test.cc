@@ -27,8 +27,8 @@ using measure::Measurement;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// What a kernel of so many parts takes, and whether it is right. The first
-// time that one is measured it seems to take `luck` times as long.
+// The time of a kernel of so many parts, and whether its values are right. The
+// first time that one is measured it seems to take `luck` times as long.
 struct Machine {
   std::map<std::string, double> ns = {
       {"1", 100}, {"2", 80}, {"4", 50}, {"8", 90}};
@@ -140,7 +140,7 @@ TEST_F(HeadroomTest, TheFastestKernelIsFoundAndWhatMakesItFast) {
     EXPECT_EQ(source.wrong + source.failed, 0);
   }
   EXPECT_DOUBLE_EQ(headroom.again.median, 1);
-  // Of the third to fifth process.
+  // The mean of the third to fifth process.
   EXPECT_DOUBLE_EQ(headroom.rule_us, 0.1 * 4);
   ASSERT_TRUE(headroom.pruned.has_value());
   EXPECT_EQ(DifferenceOf(headroom.rule, *headroom.pruned), "parts: 1 -> 4");

@@ -20,8 +20,9 @@ struct PlanningTime {
   double all_ns() const { return generate_ns + replay_ns + verify_ns; }
 };
 
-// What its first generator prefers, replayed and verified, `runs` times on this
-// thread. An error of any of the three. REQUIRES: runs >= 1.
+// Times the schedule that its first generator prefers: deciding, replaying and
+// verifying it, `runs` times on this thread. The error of whichever fails.
+// REQUIRES: runs >= 1.
 absl::StatusOr<PlanningTime> TimePlanning(const std::string& name,
                                           const GroupWorkload& workload,
                                           const DeviceSpec& spec, int runs,

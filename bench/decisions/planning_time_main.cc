@@ -4,9 +4,10 @@
 //   planning_time_bench [--target=CLASS] [--runs=5] [--fuse-everything]
 //                       [--each] FOLDER|FILE.onnx...
 //
-// Of a folder, all models below it. Groups are fused as --connect=tilegraph
-// does, or whatever has a kernel. Prints a table (planning_time.h); with --each
-// a line per workload before it. To see where the time goes:
+// MODEL may be a folder: all models below it are timed. Groups are fused as
+// --connect=tilegraph does, or whatever has a kernel. Prints a table
+// (planning_time.h); with --each a line per workload before it. To see where
+// the time goes:
 //
 //   perf record -g planning_time_bench --runs=200 FOLDER
 #include <algorithm>

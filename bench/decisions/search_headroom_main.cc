@@ -131,7 +131,7 @@ absl::Status RunOn(const std::string& argument, const Flags& flags) {
   return absl::OkStatus();
 }
 
-// What is wrong with one workload does not end the others.
+// A workload that fails does not end the others.
 absl::Status Run(Flags flags, const std::vector<std::string>& arguments) {
   flags.search.screening = Within(flags.screen_ms);
   flags.search.comparing = Within(flags.compare_ms);

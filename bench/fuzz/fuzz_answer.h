@@ -1,4 +1,4 @@
-// What a fuzzed model came to, as bytes that pass from child to parent.
+// The outcome of a fuzzed model, as bytes that pass from child to parent.
 #ifndef TILEWRIGHT_BENCH_FUZZ_FUZZ_ANSWER_H_
 #define TILEWRIGHT_BENCH_FUZZ_FUZZ_ANSWER_H_
 

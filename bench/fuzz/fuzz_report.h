@@ -20,7 +20,7 @@ class FuzzReport {
   // that is not one line are problems.
   void Add(int64_t index, const std::string& about, const CaseEnd& end,
            const FuzzAnswer& answer);
-  // What the peer did with the same model.
+  // Adds the outcome of the peer for the same model.
   void AddPeer(int64_t index, const std::string& about, const FuzzAnswer& ours,
                const CaseEnd& end, const FuzzAnswer& theirs);
 

@@ -42,8 +42,8 @@ void Undeclare(onnx::GraphProto& graph) {
 }  // namespace
 
 std::string MutateOnnx(onnx::ModelProto& model, Random& random) {
-  // What the model says of its values would give most changes away before any
-  // operator sees them.
+  // The declared shapes of a model's values would give most changes away before
+  // any operator sees them.
   const bool undeclared = random.Bernoulli(0.6);
   if (undeclared) Undeclare(*model.mutable_graph());
   // Mostly one change: what a message is about is then known.

@@ -1,5 +1,5 @@
-// What gpu_check prints: the kernels of check_kernels.h verified and timed on a
-// device, alone and side by side.
+// The output of gpu_check: the kernels of check_kernels.h verified and timed on
+// a device, alone and side by side.
 #ifndef TILEWRIGHT_BENCH_GPU_GPU_REPORT_H_
 #define TILEWRIGHT_BENCH_GPU_GPU_REPORT_H_
 
@@ -18,7 +18,7 @@ struct KernelTimes {
   double error = 0;  // as LoadedKernel::WorstError
 };
 
-// Of `samples` launches after three that are not counted.
+// Times `samples` launches, after three warm-up launches.
 absl::StatusOr<KernelTimes> TimeKernel(backends::Device* device,
                                        const backends::DeviceModule& module,
                                        const CheckKernel& kernel, int samples);

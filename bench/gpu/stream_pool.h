@@ -25,7 +25,7 @@ class StreamPool : public measure::WorkerPool {
              std::vector<CheckKernel> kernels, int workers);
   ~StreamPool() override;
 
-  // What stands for kernel `index`.
+  // The schedule that stands for kernel `index`.
   static sketch::ScheduleProto ScheduleOf(int index);
 
   int workers() const override { return workers_; }

@@ -70,7 +70,7 @@ std::vector<Case> Cases();
 std::string Name(const Operator& op);
 // Multiplications and additions; 0 where moving bytes is the work.
 double Flops(const Operator& op);
-// What must be read and written at least: inputs, weights and outputs once.
+// The compulsory traffic: inputs, weights and outputs, each once.
 double CompulsoryBytes(const Operator& op);
 // Weights are drawn from a fixed seed.
 onnx::ModelProto CaseModel(const Operator& op);

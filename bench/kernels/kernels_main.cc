@@ -86,7 +86,7 @@ absl::StatusOr<Flags> ParseFlags(const std::vector<std::string>& arguments) {
   return flags;
 }
 
-// Of the outermost cache; 0: unknown.
+// Size of the outermost cache; 0: unknown.
 int64_t CacheBytes() {
   const absl::StatusOr<DeviceSpec> host = HostSpec();
   int64_t bytes = 0;

@@ -33,7 +33,8 @@ Dims ToDims(std::initializer_list<int64_t> extents) {
   return dims;
 }
 
-// What the last window reaches beyond an image padded by `pad` on the left.
+// The positions that the last window reaches beyond an image padded by `pad` on
+// the left.
 int64_t PadRight(int64_t size, int64_t size_out, int64_t kernel, int64_t stride,
                  int64_t pad) {
   return std::max<int64_t>(0, (size_out - 1) * stride + kernel - size - pad);

@@ -10,7 +10,7 @@
 namespace tilewright::bench {
 namespace {
 
-// Of cblas.h.
+// The constants of cblas.h.
 constexpr int kRowMajor = 101;
 constexpr int kNoTranspose = 111;
 using Sgemm = void (*)(int order, int transpose_a, int transpose_b, int m,

@@ -48,7 +48,7 @@ float FloatAt(const OrtTensor& tensor, int64_t element) {
   return value;
 }
 
-// Of a step that only serves the frame around the case.
+// Whether a step only serves the frame around the case.
 bool IsFrame(absl::string_view label) {
   for (const absl::string_view name : absl::StrSplit(label, ' ')) {
     if (!absl::StartsWith(name, "stem") && !absl::StartsWith(name, "tail"))

@@ -1,5 +1,5 @@
-// What each family of kernels should reach, so that a table shows what does
-// not.
+// The throughput that each family of kernels should reach, so that a table
+// shows which one does not.
 #ifndef TILEWRIGHT_BENCH_KERNELS_TARGETS_H_
 #define TILEWRIGHT_BENCH_KERNELS_TARGETS_H_
 

@@ -74,7 +74,7 @@ Parts PartsOf(const measure::Spent& spent) {
           spent.executing_ns()};
 }
 
-// What lies between the two, added to `sum`.
+// Adds the difference of the two to `sum`.
 void AddDifference(const Parts& before, const Parts& after, Parts& sum) {
   sum.building += after.building - before.building;
   sum.loading += after.loading - before.loading;

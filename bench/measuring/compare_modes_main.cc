@@ -84,7 +84,7 @@ struct Pass {
   Beside beside = Beside::kAllBuilt;
 };
 
-// Of `repeats`, in so many micro-batches.
+// Options for `repeats` repeats in so many micro-batches.
 AdaptiveEvaluatorOptions Adaptive(int repeats, int micro_batches,
                                   double threshold) {
   AdaptiveEvaluatorOptions options = AdaptiveEvaluatorOptions::AsInPaper();

@@ -11,14 +11,14 @@
 
 namespace tilewright::bench {
 
-// What the generator writes with one to three of its preferred decisions
+// The generator's schedule with one to three of its preferred decisions
 // changed. An error if it refuses them; whether the schedule replays is for the
 // caller to see.
 absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Generator& generator,
                                              const sketch::Workload& workload,
                                              const DeviceSpec& spec,
                                              Random& random);
-// Of the workload's first generator.
+// The same with the workload's first generator.
 absl::StatusOr<sketch::Schedule> NearDefault(const sketch::Workload& workload,
                                              const DeviceSpec& spec,
                                              Random& random);

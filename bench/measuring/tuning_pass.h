@@ -17,7 +17,7 @@
 
 namespace tilewright::bench {
 
-// What is measured.
+// The candidates that are measured.
 struct CandidateSet {
   measure::WorkloadKey workload;
   std::vector<sketch::ScheduleProto> schedules;  // the default one first

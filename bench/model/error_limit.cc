@@ -10,8 +10,7 @@
 namespace tilewright::bench {
 namespace {
 
-// What stands behind "key": in a flat JSON object, without quotes; empty if
-// absent.
+// The value of "key": in a flat JSON object, without quotes; empty if absent.
 std::string Field(const std::string& json, const std::string& key) {
   const size_t at = json.find(absl::StrCat("\"", key, "\":"));
   if (at == std::string::npos) return "";

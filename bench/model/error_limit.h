@@ -15,9 +15,9 @@ struct PeerError {
   double error_limit = 0;  // of ModelErrorLimit
 };
 
-// What e(ours) may be for the model whose data lie in `data_folder`: where its
-// class.json names a class of precision, 4 times what the class itself errs (0
-// for integers: bit for bit); else max(4 · e(peer), 2e-6).
+// The largest e(ours) allowed for the model whose data lie in `data_folder`:
+// where its class.json names a class of precision, 4 times what the class
+// itself errs (0 for integers: bit for bit); else max(4 · e(peer), 2e-6).
 absl::StatusOr<double> ModelErrorLimit(const std::string& data_folder,
                                        double peer_error);
 

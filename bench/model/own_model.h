@@ -46,7 +46,7 @@ class OwnModel {
   // Copies `inputs`; matched by name, or by position where the name is empty.
   // Must be called before Run.
   absl::Status Bind(const std::vector<OrtTensor>& inputs);
-  // What a benchmark times.
+  // One run of the model, which a benchmark times.
   absl::Status Run();
   // Run, calling `on_step` after each step with its index.
   absl::Status RunSteps(const std::function<void(int step)>& on_step);

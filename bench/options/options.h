@@ -33,8 +33,8 @@ class OptionParser {
   void Value(std::string name,
              std::function<absl::Status(absl::string_view)> take);
 
-  // What is no option, in order. InvalidArgument names the argument that is
-  // wrong, and for an unknown option all there are.
+  // Returns the arguments that are no options, in order. InvalidArgument names
+  // the argument that is wrong, and for an unknown option all there are.
   absl::StatusOr<std::vector<std::string>> Parse(
       absl::Span<const std::string> arguments) const;
 

@@ -52,7 +52,7 @@ class OrtSession {
   // is empty. Must be called before RunBound.
   absl::Status Bind(const std::vector<OrtTensor>& inputs);
 
-  // What a benchmark times: one run from the bound inputs into the outputs,
+  // One run, which a benchmark times: from the bound inputs into the outputs,
   // which the first run allocates and later ones overwrite.
   absl::Status RunBound();
 

@@ -36,7 +36,7 @@ absl::StatusOr<std::vector<double>> ToDouble(const OrtTensor& tensor);
 absl::StatusOr<double> Error(const std::vector<OrtTensor>& outputs,
                              const std::vector<OrtTensor>& references);
 
-// What e(ours) may be, given e(ONNX Runtime): max(4 * e, 2e-6).
+// The largest e(ours) allowed, given e(ONNX Runtime): max(4 * e, 2e-6).
 double ErrorLimit(double peer_error);
 
 }  // namespace tilewright::bench

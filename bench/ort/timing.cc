@@ -22,7 +22,7 @@ double Seconds(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * now.tv_nsec;
 }
 
-// What /proc/stat says about all cores together, in seconds.
+// The times that /proc/stat has for all cores together, in seconds.
 struct MachineTime {
   double busy = 0;  // including stolen
   double total = 0;

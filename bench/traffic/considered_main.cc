@@ -47,7 +47,7 @@ namespace {
 constexpr char kSpec[] = "cpu_x86_64_v4";
 constexpr int kTilesOfAGroup = 8;  // of each kind
 constexpr int kAllTiles = 1 << 20;
-// Of what crosses a group's boundary: below, a few lines are 10 %.
+// Least bytes across a group's boundary: below, a few lines are 10 %.
 constexpr int64_t kLeastBytes = 4096;
 
 // Scalar kernels of small vectors; nothing runs them but the simulator.

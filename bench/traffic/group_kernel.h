@@ -13,9 +13,10 @@
 
 namespace tilewright::bench {
 
-// Of `group` of `plan`, a plan of `graph`. Tensors between kernels are buffers
-// named after them, shared by all kernels, as the plan lays them out; constants
-// are packed for each kernel, named after `name`. Errors of the maker.
+// The kernel of `group` of `plan`, a plan of `graph`. Tensors between kernels
+// are buffers named after them, shared by all kernels, as the plan lays them
+// out; constants are packed for each kernel, named after `name`. Errors of the
+// maker.
 absl::StatusOr<ChainKernel> KernelOfGroup(const TensorGraph& graph,
                                           const Plan& plan, const Group& group,
                                           KernelMaker& maker,

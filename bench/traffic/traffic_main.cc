@@ -123,7 +123,8 @@ Plan PlanOf(const StagedWorkload& staged) {
   return plan;
 }
 
-// Of the cache that a core has for itself and what is around it.
+// The predicted traffic between a core's private cache and the levels behind
+// it.
 absl::StatusOr<double> PredictedBytes(const StagedWorkload& staged,
                                       const DeviceSpec& spec, int level) {
   const Plan plan = PlanOf(staged);

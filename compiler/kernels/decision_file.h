@@ -7,7 +7,7 @@
 //   tile = vectors 2, rows 12, outer_rows 1
 //   task.rows = 4
 //
-// What a section leaves out the rules decide.
+// The rules make the decisions that a section leaves out.
 #ifndef TILEWRIGHT_COMPILER_KERNELS_DECISION_FILE_H_
 #define TILEWRIGHT_COMPILER_KERNELS_DECISION_FILE_H_
 

@@ -61,7 +61,7 @@ TEST(DecisionFileTest, WhatASectionLeavesOutTheRulesDecide) {
   EXPECT_THAT(file.Notes(), IsEmpty());
 }
 
-// What a preferred run decided, given back, is the preferred schedule.
+// The decisions of a preferred run, given back, give the preferred schedule.
 TEST(DecisionFileTest, APrintedTableReadsBack) {
   const sketch::Workload workload = Gemm();
   TW_ASSERT_OK_AND_ASSIGN(

@@ -22,7 +22,7 @@ struct GroupWorkload {
   // differ only in the place of a part are one kernel.
   std::vector<TensorId> model_tensor;
   std::vector<int64_t> offset_bytes;
-  // Of a group with stages: what the plan says of them.
+  // For a group with stages: the plan's wishes for them.
   std::optional<sketch::FusedWishes> wishes;
 };
 

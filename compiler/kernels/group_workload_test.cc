@@ -1,4 +1,4 @@
-// What a workload says is known of its inputs is true: of whole models, while
+// Facts that a workload states about its inputs hold for whole models, while
 // they run.
 #include "compiler/kernels/group_workload.h"
 

@@ -36,9 +36,10 @@ struct CompiledKernel {
   sketch::Schedule schedule;
   DecisionTable decisions;  // of its generator, for that schedule
   std::string generator;    // that made the schedule
-  // What decided it: "rules", or as the source of schedules says.
+  // The source of its schedule: "rules", or as the source of schedules says.
   std::string source = "rules";
-  // Of the generators before it, why each was refused: "contraction: ...".
+  // For each of the generators before it, why it was refused: "contraction:
+  // ...".
   std::vector<std::string> refused;
   kernel_ir::Kernel tile;
   kernel_ir::ScalarKernel scalar;
@@ -63,9 +64,9 @@ class KernelMaker {
   // The kernel of this workload, without name and report; made once per Key.
   // If all generators are refused, the error of the first.
   const absl::StatusOr<CompiledKernel>& Make(const GroupWorkload& workload);
-  // Of the generators behind the one that Make has used, because its kernel
-  // came to nothing in the end: `why`, e.g. Emit's error. Make gives it, too,
-  // from now on.
+  // The kernel of a later generator than the one that Make used, whose kernel
+  // failed in the end: `why`, e.g. Emit's error. Make gives it, too, from now
+  // on.
   const absl::StatusOr<CompiledKernel>& MakeAnother(
       const GroupWorkload& workload, const absl::Status& why);
 
@@ -75,7 +76,7 @@ class KernelMaker {
   static Key KeyOf(const GroupWorkload& workload);
 
  private:
-  // Of one workload, as far as it was tried.
+  // The attempts for one workload.
   struct Made {
     absl::StatusOr<CompiledKernel> kernel = absl::UnknownError("not made yet");
     bool asked_source = false;
@@ -86,7 +87,7 @@ class KernelMaker {
 
   // By what was not tried yet: the source of schedules, then the generators.
   void MakeNext(const GroupWorkload& group, Made& made) const;
-  // What the source of schedules knows of the workload; nullopt if that is
+  // The kernel by the source's schedule for the workload; nullopt if that is
   // nothing, or was refused. An error if somebody wants it and has to know.
   absl::StatusOr<std::optional<CompiledKernel>> FromSource(
       const GroupWorkload& group, std::vector<std::string>& refused) const;

@@ -1,5 +1,5 @@
-// What decides schedules besides the rules of their generators: a person's
-// file, records of measurements.
+// Sources of schedules besides the rules of their generators: a person's file,
+// records of measurements.
 #ifndef TILEWRIGHT_COMPILER_KERNELS_SCHEDULE_SOURCE_H_
 #define TILEWRIGHT_COMPILER_KERNELS_SCHEDULE_SOURCE_H_
 
@@ -26,7 +26,7 @@ struct SourcedSchedule {
   bool required = false;
 };
 
-// What stands above groups (tilegraph/plan/plan_decisions.h).
+// The decisions above groups (tilegraph/plan/plan_decisions.h).
 struct SourcedPlan {
   PlanOptions options;
   DecisionTable decisions;
@@ -37,8 +37,8 @@ class ScheduleSource {
  public:
   virtual ~ScheduleSource() = default;
 
-  // Of the model with this fingerprint (ModelFingerprint, compile.h). nullopt:
-  // nothing is known of it. An error ends the compilation.
+  // The plan of the model with this fingerprint (ModelFingerprint, compile.h).
+  // nullopt: nothing is known of it. An error ends the compilation.
   virtual absl::StatusOr<std::optional<SourcedPlan>> FindPlan(
       const std::string& /*model*/, const PlanOptions& /*options*/,
       const DeviceSpec& /*spec*/) {
@@ -51,7 +51,7 @@ class ScheduleSource {
       const sketch::Workload& workload, const sketch::Generator& generator,
       const DeviceSpec& spec) = 0;
 
-  // What was passed over and why, a line each.
+  // The records that were passed over and why, a line each.
   virtual std::vector<std::string> Notes() const = 0;
 };
 

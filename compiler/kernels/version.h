@@ -6,8 +6,9 @@ namespace tilewright {
 
 inline constexpr char kVersion[] = "0.1.0";
 
-// Of what becomes of a scalar kernel: raised when a code generator makes other
-// machine code of the same one. Times recorded before do not count any more.
+// The version of code generation from scalar kernels: raised when a code
+// generator makes other machine code of the same one. Times recorded before do
+// not count any more.
 inline constexpr int kCodeGeneration = 1;
 
 }  // namespace tilewright

@@ -33,7 +33,7 @@ class GroupProfiler : public PlanProfiler, public PlanCache {
   std::optional<absl::StatusOr<double>> Find(const GroupOfPlan& group) override;
   std::optional<std::vector<double>> FindInTurns(
       absl::Span<const GroupOfPlan> groups) override;
-  // What was measured is recorded already: it is found by the group, too.
+  // A measured time is recorded already: it is found by the group, too.
   void Keep(const GroupOfPlan& group,
             const absl::StatusOr<double>& seconds) override;
   void KeepInTurns(absl::Span<const GroupOfPlan> groups,

@@ -234,7 +234,7 @@ std::vector<absl::StatusOr<double>> KernelTimes::OneCoreSeconds(
   const KernelKey key = KeyOf(*kernels[0]);
   const measure::WorkloadKey workload = measure::MakeWorkloadKey(key);
   KnownKernels& known = KnownOf(key);
-  // What cannot be told now cannot be told later in this run either.
+  // A candidate that has no time now gets none later in this run.
   const auto give_up = [&](const std::string& candidate,
                            const absl::Status& status) {
     known[candidate].seconds = status;

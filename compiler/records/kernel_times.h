@@ -59,22 +59,22 @@ class KernelTimes {
  public:
   KernelTimes(const DeviceSpec& spec, KernelTimesOptions options);
 
-  // Of kernels of one workload, in their order: seconds, the lower decile of
-  // the executions when it was measured first. An error is the kernel's (it
+  // Times of kernels of one workload, in their order: seconds, the lower decile
+  // of the executions when it was measured first. An error is the kernel's (it
   // crashes, its results are wrong), as ResourceExhausted that the time for it
   // was over, as Unavailable that it could not be verified or measured or, as
   // NotFound, that there is no record and nobody measures.
   std::vector<absl::StatusOr<double>> OneCoreSeconds(
       absl::Span<const CompiledKernel* const> kernels);
 
-  // Of each of `kernels`, measured one after the other, several rounds of them:
+  // Times of `kernels`, measured one after the other, several rounds of them:
   // the medians. Recorded for these kernels together. The first error of any.
   absl::StatusOr<std::vector<double>> InTurns(
       absl::Span<const CompiledKernel* const> kernels);
 
-  // What OneCoreSeconds and InTurns say of the kernels that this compiler makes
-  // by these keys, as far as records tell without them. Nothing if a kernel was
-  // tuned since: its schedule may be another one now.
+  // The answers of OneCoreSeconds and InTurns for the kernels that this
+  // compiler makes by these keys, as far as records tell without them. Nothing
+  // if a kernel was tuned since: its schedule may be another one now.
   std::optional<absl::StatusOr<double>> Find(const KernelMaker::Key& key);
   std::optional<std::vector<double>> FindInTurns(
       absl::Span<const KernelMaker::Key> keys);
@@ -82,14 +82,14 @@ class KernelTimes {
   // now on, too. Nothing if there are none.
   void Keep(absl::Span<const CompiledKernel* const> kernels);
 
-  // Of kernels asked for, each once.
+  // Counts of kernels asked for, each counted once.
   int measured() const { return measured_; }
   int recorded() const { return recorded_; }  // already, in the store
   int failed() const { return failed_; }      // have no time
   int verified() const { return verified_; }  // now, and right
   int in_turns() const { return in_turns_; }  // comparisons, now
-  // What was wrong with the store, the first time; it is used on as far as it
-  // goes. Or why nothing could be measured.
+  // The first error of the store; it is used on as far as it goes. Or why
+  // nothing could be measured.
   const absl::Status& trouble() const { return trouble_; }
 
  private:

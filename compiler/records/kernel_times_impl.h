@@ -1,5 +1,5 @@
-// What the sources of kernel_times.h share: names of kernels among the known
-// ones, and what measurements say of them.
+// Shared by the sources of kernel_times.h: names of kernels among the known
+// ones, and results of measurements.
 #ifndef TILEWRIGHT_COMPILER_RECORDS_KERNEL_TIMES_IMPL_H_
 #define TILEWRIGHT_COMPILER_RECORDS_KERNEL_TIMES_IMPL_H_
 
@@ -22,10 +22,11 @@ std::string CandidateOf(const sketch::ScheduleProto& schedule,
                         const std::string& kernel_fingerprint);
 std::string CandidateOf(const CompiledKernel& kernel);
 
-// Of kernels that are measured in turns, by their keys; their order counts.
+// A name for kernels that are measured in turns, by their keys; their order
+// counts.
 std::string TurnsOf(absl::Span<const KernelMaker::Key> keys);
 
-// What a measurement says of its kernel; only of what IsAboutTheKernel.
+// The time, or the error, of a measured kernel. REQUIRES: IsAboutTheKernel.
 absl::StatusOr<double> SecondsOf(const measure::Measurement& measurement);
 
 // Not of the device, nor of the processes around it.

@@ -91,7 +91,7 @@ TEST_F(KernelTimesTest, NothingIsBegunWhenTheTimeForItIsOver) {
   options.clock = &clock;
   KernelTimes times(spec_, options);
   TW_EXPECT_OK(times.OneCoreSeconds({&kernels_[0]})[0].status());
-  // What is begun is finished.
+  // A comparison that has begun is finished.
   TW_EXPECT_OK(times.OneCoreSeconds({&kernels_[1]})[0].status());
   EXPECT_THAT(times.OneCoreSeconds({&kernels_[2]})[0].status(),
               StatusIs(absl::StatusCode::kResourceExhausted,

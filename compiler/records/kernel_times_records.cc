@@ -1,4 +1,4 @@
-// What records tell of kernels.
+// Lookups of kernels in records.
 #include <iterator>
 #include <set>
 #include <utility>

@@ -52,9 +52,9 @@ TEST_F(KernelTimesTest, WhatWasMeasuredIsKnownToTheNextRun) {
   EXPECT_EQ(times.recorded(), 2);
 }
 
-// Of three that are measured together, each is in the file before the next one
-// begins, as another process sees it: one that is killed loses no more than the
-// one it was at.
+// When three kernels are measured together, each is in the file before the
+// next one begins, as another process sees it: one that is killed loses no more
+// than the one it was at.
 TEST_F(KernelTimesTest, EachResultIsOnTheDiskBeforeTheNextBegins) {
   kernels_.push_back(kernels_[2]);
   kernels_.back().schedule.decisions.push_back({"yet another", "1"});
@@ -156,7 +156,7 @@ TEST_F(KernelTimesTest, WhatIsVerifiedOrWrongOnceStaysSo) {
       const auto seconds = times.OneCoreSeconds({&kernels_[0], &kernels_[2]});
       EXPECT_THAT(seconds[0].status(),
                   StatusIs(absl::StatusCode::kFailedPrecondition, "0 is no 1"));
-      // Of the measurement, not of the verification.
+      // The time is that of the measurement, not of the verification.
       EXPECT_EQ(*seconds[1], 1e-9 * 1000);
     }
     EXPECT_EQ(times.verified(), run == 0 ? 1 : 0);

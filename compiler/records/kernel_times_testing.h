@@ -23,7 +23,7 @@
 
 namespace tilewright {
 
-// What a measurer finds: a time, one that was verified too, a wrong answer, a
+// Results of a measurer: a time, one that was verified too, a wrong answer, a
 // failure that is somebody's fault.
 measure::Measurement Took(double ns);
 measure::Measurement Verified(double ns);

@@ -107,7 +107,7 @@ absl::StatusOr<std::optional<SourcedSchedule>> NearestSource::Find(
   Decider decider(table);
   absl::StatusOr<sketch::Schedule> schedule =
       sketch::Generate(generator, workload, spec, decider);
-  // What another shape decided may not be possible here.
+  // Decisions of another shape may not be possible here.
   if (!schedule.ok()) return std::nullopt;
   return SourcedSchedule{*std::move(schedule), decider.decisions(),
                          absl::StrCat("nearest record in ", name_, " [",

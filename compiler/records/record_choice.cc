@@ -24,7 +24,7 @@ std::string TraceOf(sketch::Schedule schedule) {
   return schedule.ToString();
 }
 
-// What its loops over tasks are, by axis.
+// The factors of its parallel loops, by axis.
 std::vector<sketch::Factors> TasksOf(const sketch::Schedule& schedule) {
   for (const sketch::Instruction& instruction : schedule.instructions) {
     if (instruction.primitive == sketch::Primitive::kGroupTile)
@@ -142,7 +142,7 @@ std::optional<RecordChoice> ChooseRecord(const std::vector<Record>& records,
     if (ratio && *ratio <= 1 - kLeastGain)
       faster.emplace_back(*ratio, &candidate);
   }
-  // Of equal ones the first by trace.
+  // Among equal ones the first by trace.
   std::stable_sort(
       faster.begin(), faster.end(),
       [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -13,8 +13,8 @@
 namespace tilewright {
 namespace {
 
-// What the generator decides for this schedule; empty if it no longer gives its
-// trace, which is then taken as it is.
+// The decisions of the generator for this schedule; empty if they no longer
+// give its trace, which is then taken as it is.
 DecisionTable DecisionsOf(const sketch::Schedule& schedule,
                           const sketch::Workload& workload,
                           const sketch::Generator& generator,

@@ -58,8 +58,8 @@ HostTensor RandomTensor(std::vector<int64_t> shape, Random& random) {
 }
 
 TEST(OracleExampleTest, AHandWrittenKernelComputesItsExpression) {
-  // What the kernel means. Inside a body, variable i is axis i: first those of
-  // the result, then the reduced ones.
+  // The meaning of the kernel. Inside a body, variable i is axis i: first those
+  // of the result, then the reduced ones.
   const Expr m = Expr::Var(0, "m"), n = Expr::Var(1, "n"),
              k = Expr::Var(2, "k");
   TensorGraph graph;

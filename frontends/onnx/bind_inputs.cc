@@ -16,7 +16,7 @@
 namespace tilewright {
 namespace {
 
-// What went wrong with dimensions, gathered over all inputs.
+// Errors of dimensions, gathered over all inputs.
 struct OpenDims {
   std::vector<std::string> where;
   std::set<std::string> flags;

@@ -16,7 +16,7 @@
 
 namespace tilewright {
 
-// What is left of the limits of ImportOptions, over a whole model.
+// Constant folding within the limits of ImportOptions, over a whole model.
 class Folder {
  public:
   explicit Folder(const ImportOptions& options)

@@ -1,4 +1,4 @@
-// What the caller decides about an import.
+// The caller's options for an import.
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_IMPORT_OPTIONS_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_IMPORT_OPTIONS_H_
 

@@ -73,7 +73,7 @@ absl::Status CheckInitializer(const OnnxValue& value) {
       "; export it again"));
 }
 
-// What the model says about a value must not contradict what it is.
+// The declared type and shape of a value must not contradict the inferred ones.
 absl::Status CheckDeclared(const OpContext& op, const OnnxValue& value,
                            const ValueInfo& info) {
   if (!value.declared.has_value()) return absl::OkStatus();

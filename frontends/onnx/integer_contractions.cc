@@ -100,8 +100,8 @@ class Rewriter {
     return graph_.values[node.inputs[i]].constant;
   }
 
-  // What input `i` of `node` is the dequantized form of. Scales are positive
-  // floats; zero points are known, so that the type is.
+  // The quantized tensor whose dequantized form is input `i` of `node`. Scales
+  // are positive floats; zero points are known, so that the type is.
   std::optional<Dequantize> DequantizeOf(const OnnxNode& node, size_t i) const {
     if (i >= node.inputs.size() || node.inputs[i] == kNoValue)
       return std::nullopt;

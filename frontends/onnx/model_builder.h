@@ -107,7 +107,7 @@ class ModelBuilder {
     for (const int64_t value : values) tensor->add_int64_data(value);
     return *this;
   }
-  // Of 8 to 32 bits; `type` is onnx::TensorProto's.
+  // An integer tensor of 8 to 32 bits; `type` is onnx::TensorProto's.
   ModelBuilder& Integers(const std::string& name, int type,
                          const std::vector<int64_t>& shape,
                          const std::vector<int64_t>& values) {

@@ -337,7 +337,7 @@ TEST(QuantizedTest, SumsThatCouldLeaveTheirTypeStayFloats) {
   EXPECT_TRUE(HasDot(Import(smaller)));
 }
 
-// What is not a plain product of bytes is left as it was.
+// Products of other forms than a plain product of bytes stay as they were.
 TEST(QuantizedTest, OtherProductsStayFloats) {
   Random random(1);
   Layer l = Draw(random);

@@ -39,7 +39,7 @@ float Join(const std::string& reduction, float there, float update) {
   return update;
 }
 
-// What ONNX's reference does, on row-major data.
+// The result of ONNX's reference, on row-major data.
 Values Expected(const Case& c, Values data, const Values& updates) {
   const auto write = [&](int64_t to, float update) {
     data[to] = Join(c.reduction, data[to], update);

@@ -1,4 +1,4 @@
-// What the copies of a program move.
+// The bytes that the copies of a program move.
 #ifndef TILEWRIGHT_RUNTIME_FORMAT_MOVED_BYTES_H_
 #define TILEWRIGHT_RUNTIME_FORMAT_MOVED_BYTES_H_
 

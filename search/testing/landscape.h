@@ -23,7 +23,7 @@ namespace tilewright::search {
 // values of `preferred`, or 0.
 sketch::Generator NumbersGenerator(std::vector<int> most,
                                    std::vector<int> preferred = {});
-// What was decided.
+// The numbers that were decided.
 std::vector<int> NumbersOf(const sketch::Schedule& schedule);
 // log2(x + 1) of them.
 Features NumberFeatures();

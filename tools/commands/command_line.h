@@ -39,7 +39,7 @@ class CommandLine {
   std::map<std::string, std::vector<std::string>> values_;
 };
 
-// What `tilewright --help` prints.
+// The text that `tilewright --help` prints.
 std::string Usage();
 
 }  // namespace tilewright::tools

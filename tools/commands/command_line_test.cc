@@ -130,7 +130,7 @@ TEST(CommandLineTest, AFlagWithoutEffectIsAnErrorThatSaysWhy) {
       {{"inspect", "m.onnx", "--what=graph", "--group=1"}, "--group has no"},
       {{"inspect", "m.tw", "--group=1"}, "--group has no effect but with"},
       {{"inspect", "m.onnx", "--what=kernel", "--report=a"}, "--what=plan"},
-      // What is done with a store.
+      // Actions on a store.
       {{"records", "ls", "a.db", "--output=b"}, "'records export' alone"},
       {{"records", "stats", "a.db", "--verified"}, "'records export' alone"},
       {{"records", "stats", "a.db", "--workload=b"}, "'records best' alone"},

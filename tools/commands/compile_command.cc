@@ -25,7 +25,7 @@ int64_t PeakRssBytes() {
   return int64_t{usage.ru_maxrss} * 1024;
 }
 
-// What every launch must at least move.
+// The bytes that every launch must at least move.
 int64_t BytesMoved(const Program& program) {
   int64_t bytes = 0;
   for (const Step& step : program.steps()) {

@@ -17,7 +17,7 @@ bool IsOnnx(const CommandLine& line) {
          absl::EndsWith(line.positional()[0], ".onnx");
 }
 
-// Of inspect.
+// The value of inspect's --what.
 std::string What(const CommandLine& line) {
   return line.Get("what", IsOnnx(line) ? "plan" : "program");
 }
@@ -26,7 +26,7 @@ bool IsOneOf(const std::string& text, std::initializer_list<const char*> all) {
   return std::find(all.begin(), all.end(), text) != all.end();
 }
 
-// Of records: what is done with the store.
+// Whether the action of `records` is one of these.
 bool ActionIs(const CommandLine& line,
               std::initializer_list<const char*> actions) {
   return line.positional().empty() || IsOneOf(line.positional()[0], actions);
@@ -152,7 +152,7 @@ constexpr Rule kRules[] = {
        return IsOnnx(line) && IsOneOf(What(line), {"plan", "why"});
      },
      "draws the plan of an .onnx: --what=plan or why"},
-    // What is done with a store.
+    // Actions on a store.
     {"output verified", "records",
      [](const CommandLine& line) { return ActionIs(line, {"export"}); },
      "has an effect on 'records export' alone: leave it out"},

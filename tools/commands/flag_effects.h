@@ -1,5 +1,5 @@
-// What a flag needs to have an effect: a flag that does nothing is a mistake of
-// whoever gave it, and it is told.
+// The conditions under which a flag has an effect: a flag that does nothing is
+// a mistake of whoever gave it, and it is told.
 #ifndef TILEWRIGHT_TOOLS_COMMANDS_FLAG_EFFECTS_H_
 #define TILEWRIGHT_TOOLS_COMMANDS_FLAG_EFFECTS_H_
 

@@ -36,7 +36,7 @@ constexpr Flag kFlags[] = {
     {"cost", Value::kText, "onnx", "time traffic"},
     {"level-cap", Value::kText, "onnx"},
     {"daemon", Value::kText, "onnx", "", 0, 0, "the tuning daemon"},
-    // What to do.
+    // Actions.
     {"output", Value::kText, "compile records"},
     {"data", Value::kText, "run"},
     {"input", Value::kText, "run"},

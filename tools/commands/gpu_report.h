@@ -1,5 +1,5 @@
-// What inspect says of a model planned for a GPU: no backend and no device is
-// needed for that.
+// The report of inspect on a model planned for a GPU: no backend and no device
+// is needed for that.
 #ifndef TILEWRIGHT_TOOLS_COMMANDS_GPU_REPORT_H_
 #define TILEWRIGHT_TOOLS_COMMANDS_GPU_REPORT_H_
 

@@ -92,7 +92,7 @@ std::string DescribeProgram(const Program& program) {
   return out;
 }
 
-// What the device spec allows each kernel, without running any.
+// The time that the device spec allows each kernel, without running any.
 absl::StatusOr<Profile> Roofline(const CommandLine& line,
                                  const Program& program) {
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,

@@ -25,14 +25,14 @@ constexpr int kMostWorkers = 6;
 // few percent. Verifying needs none.
 constexpr int kRepeats = 100;
 constexpr int kRepeatsVerifying = 10;
-// Of the binary, as far as it is read.
+// The size up to which the binary is read.
 constexpr int64_t kMostBinaryBytes = int64_t{4} << 30;
 constexpr double kSecondsBetweenLines = 10;
 constexpr double kSecondsBetweenUpdates = 0.2;  // of a line on a terminal
 
-// What a kernel of a group depends on beside the group: this binary, the device
-// with its threads, and what is allowed. Empty where a person's decisions, or a
-// neighbour's, may say something else.
+// A key of all that a kernel of a group depends on beside the group: this
+// binary, the device with its threads, and what is allowed. Empty where a
+// person's decisions, or a neighbour's, may say something else.
 std::string MakerOf(const CommandLine& line, const DeviceSpec& planned) {
   if (line.Has("decisions") || line.Has("nearest")) return "";
   const absl::StatusOr<std::string> binary =

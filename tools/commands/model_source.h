@@ -1,5 +1,5 @@
-// What a command means by MODEL: a .tw that is loaded, or an .onnx that is
-// imported and compiled on the fly.
+// The model that a command's MODEL names: a .tw that is loaded, or an .onnx
+// that is imported and compiled on the fly.
 #ifndef TILEWRIGHT_TOOLS_COMMANDS_MODEL_SOURCE_H_
 #define TILEWRIGHT_TOOLS_COMMANDS_MODEL_SOURCE_H_
 

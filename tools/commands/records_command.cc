@@ -216,7 +216,7 @@ absl::Status Export(const CommandLine& line) {
     return status;
   }
   std::ostringstream lines;
-  // What can be read of a damaged store is worth keeping.
+  // The readable part of a damaged store is worth keeping.
   const absl::Status status = measure::ExportJsonLines(*store, query, lines);
   if (!status.ok() && !absl::IsDataLoss(status)) return status;
   TW_RETURN_IF_ERROR(

@@ -1,5 +1,5 @@
-// What decides schedules besides the rules: --decisions=FILE, then the records
-// of --records=DB, with --nearest those of the nearest shape.
+// The sources of schedules besides the rules: --decisions=FILE, then the
+// records of --records=DB, with --nearest those of the nearest shape.
 #ifndef TILEWRIGHT_TOOLS_COMMANDS_SCHEDULE_SOURCES_H_
 #define TILEWRIGHT_TOOLS_COMMANDS_SCHEDULE_SOURCES_H_
 

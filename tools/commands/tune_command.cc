@@ -47,7 +47,7 @@ namespace {
 constexpr int kMostWorkers = 6;
 constexpr int kTrialsOfATask = 64;
 
-// Of Ctrl-C: what runs ends, and all that was measured is in the store.
+// Set by Ctrl-C: running work ends, and all that was measured is in the store.
 Cancellation g_interrupted;
 void OnInterrupt(int) { g_interrupted.Cancel(); }
 

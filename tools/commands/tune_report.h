@@ -1,5 +1,5 @@
-// What `tune` tells: a line a round on stderr, a JSON line a round in a file,
-// and a table at the end.
+// The reports of `tune`: a line a round on stderr, a JSON line a round in a
+// file, and a table at the end.
 #ifndef TILEWRIGHT_TOOLS_COMMANDS_TUNE_REPORT_H_
 #define TILEWRIGHT_TOOLS_COMMANDS_TUNE_REPORT_H_
 
@@ -26,7 +26,7 @@ class TuneReport {
   absl::Status Open();
   // An error if the trace cannot be written.
   absl::Status Round(const search::RoundOfTask& round);
-  // Of all tasks, for stdout: with --json an object.
+  // The table of all tasks, for stdout: with --json an object.
   std::string Summary() const;
 
  private:

@@ -36,7 +36,7 @@ constexpr int kRoundsOfATask = 4;
 constexpr int kTrialsOfATask = 64;
 // Models learn anew with so many more candidates.
 constexpr double kGrowth = 0.1;
-// Of evolution: so many members for a candidate that is measured.
+// Members of the population for each candidate that is measured.
 constexpr double kMembersOfACandidate = 1.5;
 constexpr int kSmallestPopulation = 32;
 // The best of other runs that a search begins with.
@@ -104,7 +104,7 @@ search::TunerOptions OptionsOf(const CommandLine& line, uint64_t seed,
   return options;
 }
 
-// What earlier runs have found.
+// Adds the results of earlier runs.
 absl::Status AddKnown(measure::Store& store, const measure::Record& header,
                       TuneTask& task, std::vector<std::string>& notes) {
   TW_ASSIGN_OR_RETURN(

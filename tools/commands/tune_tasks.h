@@ -1,5 +1,5 @@
-// What `tune` searches: the distinct kernels of a compiled model, with
-// everything a search of each needs.
+// The tasks that `tune` searches: the distinct kernels of a compiled model,
+// with everything a search of each needs.
 #ifndef TILEWRIGHT_TOOLS_COMMANDS_TUNE_TASKS_H_
 #define TILEWRIGHT_TOOLS_COMMANDS_TUNE_TASKS_H_
 
@@ -49,7 +49,7 @@ absl::StatusOr<TuneTasks> MakeTuneTasks(
     const measure::Record& header, measure::Store& store,
     measure::Measurer& measurer, const Cancellation& cancellation);
 
-// What makes a run: with an equal seed of records it is repeated and goes on
+// The seed of a run: with an equal seed of records it is repeated and goes on
 // where it was.
 uint64_t SeedOfRun(const CommandLine& line);
 

@@ -1,4 +1,4 @@
-// What is wrong with a command line is the user's to mend: exit status 2.
+// Errors of a command line are the user's to mend: exit status 2.
 #ifndef TILEWRIGHT_TOOLS_COMMANDS_USAGE_H_
 #define TILEWRIGHT_TOOLS_COMMANDS_USAGE_H_
 

@@ -22,7 +22,7 @@ constexpr int kMicroBatch = 10;
 constexpr int kRounds = 3;
 constexpr double kWindowNs = 20e6;
 constexpr int64_t kMemoryReadBytes = int64_t{4} << 20;
-// What keeps results alive.
+// A store to it keeps results alive.
 std::atomic<float> sink{0};
 
 double NowNs(clockid_t clock) {

@@ -64,7 +64,7 @@ std::vector<int64_t> SetSizes(int64_t largest, bool coarse) {
   return sizes;
 }
 
-// Of all threads together, far beyond the caches.
+// The working set of all threads together, far beyond the caches.
 int64_t MemorySetBytes(const DeviceSpec& structure) {
   int64_t largest = 0;
   for (const MemoryLevel& level : structure.levels()) {

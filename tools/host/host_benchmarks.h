@@ -31,7 +31,7 @@ class HostBenchmarks {
   void Take(const Run& run);
 
  private:
-  // What a run says about one entry of the facts.
+  // The figure that a run gives for one entry of the facts.
   using Figure = std::function<double(const Run&)>;
   // The best value of `figure` goes to `field` of an entry that is added with
   // the first one.

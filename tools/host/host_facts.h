@@ -1,4 +1,4 @@
-// What tilewright_bench measures of a host. Plain data: made by
+// The facts that tilewright_bench measures of a host. Plain data: made by
 // host_benchmarks.h, read by everything that prints.
 #ifndef TILEWRIGHT_TOOLS_HOST_HOST_FACTS_H_
 #define TILEWRIGHT_TOOLS_HOST_HOST_FACTS_H_

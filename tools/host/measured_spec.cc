@@ -14,7 +14,7 @@
 namespace tilewright::tools {
 namespace {
 
-// Of all instances that so many threads use.
+// The capacity of all instances that so many threads use.
 double CapacityInUse(const MemoryLevel& level, int threads) {
   const int64_t sharing = std::max<int64_t>(1, level.cores_sharing());
   const int64_t instances = std::min(std::max<int64_t>(1, level.instances()),

@@ -44,7 +44,7 @@ Limit LimitOf(GroupPricer::Home home) {
                                               : Limit::kMemory;
 }
 
-// What takes the longest of a group's predicted time.
+// The component that takes the longest of a group's predicted time.
 Limit LimitOf(const GroupCost& cost, const GroupPricer& pricer) {
   if (cost.plan.tile.empty()) return Limit::kUnknown;
   Limit limit = Limit::kCompute;
@@ -133,7 +133,7 @@ class Maker {
     }
   }
 
-  // Of what `producer` writes, what `reader` reads; it reads some of it.
+  // The tensors written by `producer` that `reader` reads; it reads some of it.
   std::vector<TensorId> ReadBy(const Group& reader,
                                const Group& producer) const {
     std::vector<TensorId> read;
@@ -199,7 +199,7 @@ class Maker {
                                       static_cast<int>(kinds.size()));
       steps.push_back({kind.first->second, bundle.sources});
     }
-    // What each stands for, and which remain.
+    // How many bundles each stands for, and which remain.
     std::vector<int> stands_for(bundles_.size());
     std::iota(stands_for.begin(), stands_for.end(), 0);
     const std::vector<Repeat> repeats = FindRepeats(steps);

@@ -15,7 +15,7 @@ constexpr double kWidth = 250, kPillWidth = 168, kStage = 36, kMargin = 16;
 constexpr double kFrameTop = 24, kFrameSide = 12;
 constexpr int kTitleChars = 25, kPillChars = 20, kStageChars = 30;
 
-// What a page defines for its own look (tools/page/style.css).
+// The variables that a page defines for its own look (tools/page/style.css).
 constexpr char kOwnColours[] =
     "svg{--card:#fff;--ink:#1d1d1b;--soft:#6b6b66;--faint:#e5e5df;"
     "--hover:#f1f1ec;--compute:#3167d6;--private:#2f9e58;--shared:#c98a10;"

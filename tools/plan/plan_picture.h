@@ -42,7 +42,7 @@ struct PictureBox {
   Limit limit = Limit::kUnknown;
   std::string time;  // predicted, of one launch on one core
   std::vector<PictureStage> stages;
-  // What leaves it.
+  // The tensors that leave it.
   std::vector<PictureTensor> tensors;
 };
 

@@ -1,5 +1,5 @@
-// What inspect says of a plan: what each kernel is made of, what it is
-// predicted to cost, and why it ends where it does.
+// Inspect's report on a plan: what each kernel is made of, what it is predicted
+// to cost, and why it ends where it does.
 #ifndef TILEWRIGHT_TOOLS_PLAN_PLAN_REPORT_H_
 #define TILEWRIGHT_TOOLS_PLAN_PLAN_REPORT_H_
 
@@ -29,7 +29,7 @@ struct PlanReport {
   int distinct_several = 0;         // of those, with two or more reductions
 };
 
-// What runs one after the other.
+// Adds the cost of a group that runs after those of `sum`.
 void AddCost(const GroupCost& one, GroupCost& sum);
 
 // `compiled` must outlive it.
@@ -37,8 +37,8 @@ PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec);
 
 // ToString(plan), with the predictions.
 std::string PlanText(const CompiledModel& compiled, const PlanReport& report);
-// Of all groups a line each, or all that was weighed for one. REQUIRES: -1 or
-// an index of a group.
+// A line for each group, or, for one group, every candidate that was evaluated.
+// REQUIRES: -1 or an index of a group.
 std::string WhyText(const CompiledModel& compiled, const PlanReport& report,
                     int only);
 // An object with all of it.

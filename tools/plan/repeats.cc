@@ -14,7 +14,7 @@ bool Corresponds(const std::vector<PlanStep>& steps, int begin, int length,
   const bool first = later - length < begin + length;
   const int round = begin + (later - begin) / length * length;
   for (const int source : a.sources) {
-    // What lies outside may be the round before for the second round.
+    // A source outside may be the round before for the second round.
     if (first && source < begin) continue;
     const int expected = source >= begin ? source + length : source;
     if (!std::binary_search(b.sources.begin(), b.sources.end(), expected))

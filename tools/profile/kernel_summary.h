@@ -1,4 +1,4 @@
-// What a kernel is, in one line for people, from what a .tw knows about it.
+// A kernel described in one line for people, from what a .tw knows about it.
 #ifndef TILEWRIGHT_TOOLS_PROFILE_KERNEL_SUMMARY_H_
 #define TILEWRIGHT_TOOLS_PROFILE_KERNEL_SUMMARY_H_
 

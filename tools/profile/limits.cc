@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 constexpr int kFmaSamples = 4;
-// Of the working set that stands for memory.
+// The least size of the working set that stands for memory.
 constexpr int64_t kSmallestMemorySet = int64_t{64} << 20;
 
 double CapacityInUse(const MemoryLevel& level, int threads) {

@@ -1,4 +1,4 @@
-// What bounds a kernel's speed on this machine: multiply-adds, and the bytes
+// The limits of a kernel's speed on this machine: multiply-adds, and the bytes
 // each level of memory moves. Measured, or as a device spec has it.
 #ifndef TILEWRIGHT_TOOLS_PROFILE_LIMITS_H_
 #define TILEWRIGHT_TOOLS_PROFILE_LIMITS_H_
@@ -14,7 +14,7 @@
 
 namespace tilewright::tools {
 
-// Of all threads together.
+// Rates of all threads together.
 struct Limits {
   struct Level {
     std::string name;           // "l2"

@@ -37,7 +37,7 @@ KernelProfile Copies() {
   return copies;
 }
 
-// What tells the rows apart.
+// Names that tell the rows apart.
 void AddShortNames(Profile& profile) {
   std::vector<std::string> last;
   for (const KernelProfile& kernel : profile.kernels)
@@ -100,7 +100,7 @@ struct Samples {
   std::vector<double> run_us;
 };
 
-// What the traced runs spent in launches, by row and in all.
+// The time that the traced runs spent in launches, by row and in all.
 struct Busy {
   explicit Busy(size_t rows) : tasks_ns(rows), launches_ns(rows) {}
   std::vector<double> tasks_ns, launches_ns;

@@ -12,7 +12,7 @@ namespace tilewright::tools {
 // Counted once from the expressions.
 struct Work {
   double flops = 0;
-  // What must be read and written at least: inputs, constants, outputs.
+  // Compulsory traffic: inputs, constants and outputs.
   double bytes = 0;
   double constant_bytes = 0;  // of `bytes`
 };
@@ -23,7 +23,7 @@ struct Bound {
   std::string by;  // "compute", or the level that needs longest: "l2", "dram"
 };
 
-// Of one launch; 0 for steps that are none.
+// The work of one launch; 0 for steps that are none.
 Work WorkOfStep(const Program& program, int step);
 // All launches' operations; the model's inputs, outputs and constants once.
 Work WorkOfModel(const Program& program);

@@ -10,9 +10,9 @@
 
 namespace tilewright::tools {
 
-// Of each name the shortest end, in whole parts between slashes, that no other
-// of them has: "/layers.0/attention/query/Add_output_0" is "query/Add" where
-// there is one query, and "layers.0/attention/query/Add" beside layers.1.
+// For each name, the shortest end, in whole parts between slashes, that no
+// other of them has: "/layers.0/attention/query/Add_output_0" is "query/Add"
+// where there is one query, and "layers.0/attention/query/Add" beside layers.1.
 // "_output_0" is left out where names differ without it. Different names stay
 // different.
 std::vector<std::string> ShortNames(const std::vector<std::string>& names);

@@ -53,8 +53,8 @@ struct OnnxNode {
   bool is_rewritten = false;
 };
 
-// What the model says about a value. A dimension is a number, a name, or
-// unknown (both empty).
+// The type and shape that the model declares for a value. A dimension is a
+// number, a name, or unknown (both empty).
 struct DeclaredDim {
   std::optional<int64_t> value;
   std::string name;

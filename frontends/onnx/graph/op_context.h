@@ -1,4 +1,4 @@
-// What the inference and the import of one node see of it.
+// The view of one node that its inference and its import have.
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_GRAPH_OP_CONTEXT_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_GRAPH_OP_CONTEXT_H_
 
@@ -64,7 +64,7 @@ class OpContext {
 
   // The values of integer input `i`. InvalidArgument if it is not constant.
   absl::StatusOr<std::vector<int64_t>> ConstInts(int i) const;
-  // What ConstInts says of an input that is not constant.
+  // The error of ConstInts for an input that is not constant.
   absl::Status NotConstant(int i) const;
   // `axis` counted from the front. InvalidArgument outside [-rank, rank).
   absl::StatusOr<int> Axis(int64_t axis, int rank) const;

@@ -1,4 +1,4 @@
-// What the operator families share.
+// Functions shared by the operator families.
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_COMMON_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_OPS_COMMON_H_
 

@@ -1,4 +1,4 @@
-// What Conv, ConvTranspose and the integer convolutions share.
+// Shared by Conv, ConvTranspose and the integer convolutions.
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_H_
 

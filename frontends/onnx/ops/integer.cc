@@ -33,7 +33,7 @@ struct Operands {
 };
 constexpr Operands kInteger = {{0, 2}, {1, 3}};
 constexpr Operands kQLinear = {{0, 2}, {3, 5}};
-// Of QLinearConv and QLinearMatMul.
+// Inputs of QLinearConv and QLinearMatMul.
 constexpr int kXScale = 1, kWScale = 4, kYScale = 6, kYZero = 7, kBias = 8;
 
 // Scales of the operands and the result; one each, or one per `channels`.

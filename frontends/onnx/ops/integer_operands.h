@@ -39,8 +39,8 @@ int64_t RoundUpToGroup(int64_t terms);
 // `w` with dimension `dim` filled up with zeros to whole groups.
 HostTensor Filled(const HostTensor& w, int dim);
 
-// What sum of x * w lacks where x is `zero` too large, by channel (dimension
-// `dim` of `w`): -zero * sum of w.
+// The terms that the sum of x * w lacks where x is `zero` too large, by channel
+// (dimension `dim` of `w`): -zero * sum of w.
 std::vector<int64_t> Corrections(const HostTensor& w, int dim, int64_t zero);
 
 // Input `i` as u8: i8 values move up by 128.

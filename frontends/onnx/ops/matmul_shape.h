@@ -32,7 +32,8 @@ struct MatMulShape {
                           absl::Span<const Expr> index) const;
 };
 
-// Of inputs `a` and `b`. InvalidArgument if they do not multiply.
+// The shape of the product of inputs `a` and `b`. InvalidArgument if they do
+// not multiply.
 absl::StatusOr<MatMulShape> ReadMatMul(const OpContext& op, int a, int b);
 
 }  // namespace tilewright

@@ -66,7 +66,7 @@ Expr Mean(const Expr& sum, int64_t count) {
   return Binary(Op::kDiv, sum,
                 Literal(sum.dtype(), static_cast<double>(count)));
 }
-// Of an integer sum, in double.
+// The root of an integer sum, in double.
 Expr Root(const Expr& sum, int64_t) {
   if (IsFloat(sum.dtype())) return Unary(Op::kSqrt, sum);
   return CastTo(sum.dtype(), Unary(Op::kSqrt, CastTo(DType::kFloat64, sum)));

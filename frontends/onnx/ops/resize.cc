@@ -90,7 +90,7 @@ absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
   });
 }
 
-// What one dimension contributes: constants of [output, taps].
+// The interpolation along one dimension: constants of [output, taps].
 struct Interpolation {
   int dimension;
   int64_t extent;  // of the input

@@ -1,4 +1,4 @@
-// What a Resize or Upsample node asks for, in any opset.
+// The parameters of a Resize or Upsample node, in any opset.
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_RESIZE_SPEC_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_OPS_RESIZE_SPEC_H_
 
@@ -10,7 +10,7 @@
 
 namespace tilewright {
 
-// Of an output dimension, and of a table.
+// The largest output dimension, and the largest table.
 constexpr double kLargestResize = 1 << 22;
 
 enum class ResizeMode { kNearest, kLinear, kCubic };

@@ -71,7 +71,8 @@ absl::StatusOr<ScatterSpec> ReadScatter(const OpContext& op) {
   return spec;
 }
 
-// What joins an update with what is there; false: the update replaces it.
+// The combiner of an update with the element in its place; false: the update
+// replaces it.
 absl::StatusOr<bool> Joins(const OpContext& op, Combiner::Kind& kind) {
   const std::string name = op.String("reduction", "none");
   if (name == "none") return false;

@@ -12,7 +12,7 @@
 
 namespace tilewright {
 
-// What an attribute may hold: of a list, every entry.
+// The values that an attribute may hold; in a list, every entry.
 struct AttributeDomain {
   Attribute::Type type;
   int64_t least = INT64_MIN;  // of integers

@@ -47,7 +47,7 @@ bool Inside(const AttributeDomain& domain, int64_t value) {
   return value >= domain.least && value <= domain.most;
 }
 
-// What is wrong with the value; empty if nothing is.
+// An error message for the value; empty if it is valid.
 std::string Complaint(const Attribute& attribute,
                       const AttributeDomain& domain) {
   if (attribute.type != domain.type) {

@@ -10,8 +10,8 @@ namespace tilewright {
 // InvalidArgument names node, attribute and value and says what is allowed: an
 // attribute that the operator does not have in the model's opset, one of
 // another type, a value outside its definition, a required one that is missing.
-// What depends on shapes (axes, lengths of lists) is left to the inference.
-// REQUIRES: all operators are known (OpTable::CheckSupported).
+// Checks that depend on shapes (axes, lengths of lists) are left to the
+// inference. REQUIRES: all operators are known (OpTable::CheckSupported).
 absl::Status CheckAttributes(const OnnxGraph& graph);
 
 }  // namespace tilewright

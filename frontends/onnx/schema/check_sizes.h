@@ -8,7 +8,7 @@
 
 namespace tilewright {
 
-// Of the tensors from number `first` on, which node `op` has added:
+// Checks the tensors from number `first` on, which node `op` has added:
 // InvalidArgument names a tensor that has more bytes than TensorBytes allows,
 // or whose elements have more than 2^50 terms in all.
 absl::Status CheckSizes(const OpContext& op, const TensorGraph& graph,

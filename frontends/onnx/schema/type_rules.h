@@ -19,8 +19,8 @@ constexpr TypeSet Bit(DType dtype) {
   return static_cast<TypeSet>(1u << static_cast<unsigned>(dtype));
 }
 
-// What input `input` of the operator may hold in that opset. All types of an
-// operator or an opset without a rule.
+// The types that input `input` of the operator may hold in that opset. All
+// types of an operator or an opset without a rule.
 TypeSet TypesOf(const std::string& op, int64_t opset, int input);
 
 // For messages: "f16, f32 or f64".

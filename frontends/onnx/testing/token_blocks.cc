@@ -38,7 +38,7 @@ Value WrittenOutNorm(NetworkDraft& net, const Value& x) {
 }
 
 Value Norm(NetworkDraft& net, const Value& x) {
-  // Of few elements, values nearly equal would be divided by nearly nothing.
+  // Over few elements, values nearly equal would be divided by nearly nothing.
   if (x.shape.back() < 4) return x;
   switch (net.random.UniformInt(0, 4)) {
     case 0:
