@@ -86,9 +86,9 @@ std::vector<Rows> ComputedRows(const TensorGraph& graph) {
   return rows;
 }
 
-// What a winner is of is a unit normal, and then scaled, by an eighth at times:
-// with 15,000 it overflows in 95 of 100 rows, with 1,500 in 62. fp16 ends
-// sooner.
+// The values among which a winner is chosen are unit normals, at times scaled
+// by an eighth of this factor: with 15,000 the winner overflows in 95 of 100
+// rows, with 1,500 in 62. fp16 overflows sooner.
 double FactorOfWinner(const TensorGraph& graph) {
   const bool half =
       std::any_of(graph.tensors().begin(), graph.tensors().end(),

@@ -127,8 +127,8 @@ class UseFinder {
     });
   }
 
-  // What is added to a variance shows if the variance is not much larger: 64
-  // times it.
+  // An epsilon that is added to a variance shows only if the variance is not
+  // much larger: it is made 64 times the epsilon.
   void LookAtEpsilon(const Expr& sum) {
     constexpr double kLeast = 1e-7, kMost = 1e-3;
     if (sum.op() != Op::kAdd) return;
@@ -143,7 +143,8 @@ class UseFinder {
       });
     }
   }
-  // Of factors that are summed up, the first.
+  // Makes the values of `id` small; of factors that are summed up, the first
+  // is.
   void MarkSmall(TensorId id, double factor) {
     const Tensor& tensor = graph_.tensor(id);
     if (!IsFloat(tensor.dtype) || tensor.kind == TensorKind::kConstant ||
@@ -198,7 +199,7 @@ int64_t DrawInteger(DType dtype, int64_t largest, Random& random) {
   return random.UniformInt(is_unsigned ? 0 : -largest, largest);
 }
 
-// What does not depend on the kind of set: true if `tensor` was filled.
+// Draws what is the same in all kinds of sets: true if `tensor` was filled.
 bool DrawCommon(const Tensor& tensor, const Uses& uses, Random& random,
                 HostTensor& out) {
   const int64_t count = out.num_elements();

@@ -1,13 +1,14 @@
-// What a candidate is run on: sets of values for the placeholders and constants
-// of a workload.
+// Sets of values for the placeholders and constants of a workload, on which a
+// candidate is run:
 //
-//   exact  small integers, so that every partial sum is exact in the
-//   accumulator dtype, whatever the order real   normal values, inputs of sums
-//   scaled so that outputs are of unit size positive
-//          for graphs that clip (max or min of values): no float is below zero,
-//          so that no term of a sum hides behind a clipped output; reals, where
-//          they are clipped from above too, such that nothing is
-//          (values_inside_clips.h)
+//   exact     small integers, so that every partial sum is exact in the
+//             accumulator dtype, whatever the order
+//   real      normal values, inputs of sums scaled so that outputs are of unit
+//             size
+//   positive  for graphs that clip (max or min of values): no float is below
+//             zero, so that no term of a sum hides behind a clipped output;
+//             reals, where they are clipped from above too, such that nothing
+//             is (values_inside_clips.h)
 //
 // Values that are read as indices come from the valid range of what they index.
 // Values that reach a logarithm, a square root, a divisor or the base of a
@@ -57,8 +58,9 @@ bool HasCeiling(const TensorGraph& graph);
 // they index.
 std::map<TensorId, int64_t> IndexExtents(const TensorGraph& graph);
 
-// Of integer placeholders, what the graph can make sense of: indices of what is
-// indexed, and of a mask 0 and 1. Those of any value are not named.
+// The ranges of integer placeholders that the graph can make sense of: indices
+// of the tensor they index, 0 and 1 for a mask. Those of any value are not
+// named.
 struct IntegerRange {
   int64_t least, most;
 };

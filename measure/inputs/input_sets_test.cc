@@ -113,7 +113,7 @@ TEST(InputSetsTest, IntegerConstantsKeepTheirValuesAndFloatsAreDrawn) {
   EXPECT_NE(set.at(*graph.Find("f")).as<float>()[0], 9);
 }
 
-// Of a chain of clipped products, the share of values at an end of 0..6.
+// The share of values at an end of 0..6 in a chain of clipped products.
 double ClippedShare(const TensorGraph& graph, const InputSet& inputs) {
   const auto result = EvaluateReference(graph, inputs, {});
   EXPECT_THAT(result.status(), IsOk());
@@ -234,8 +234,8 @@ TEST(DrawRealSetTest, OnlyWhatMayBeNegativeIsDrawnPositive) {
   EXPECT_GE(smallest("log"), 0.5);
 }
 
-// What is added to a variance is one of 64 parts of it, also where a product
-// is normalized: one of its factors is small then.
+// The epsilon is one of 64 parts of the variance, also where a product is
+// normalized: one of its factors is small then.
 TEST(DrawRealSetTest, VariancesAreNotFarAboveWhatIsAddedToThem) {
   TW_ASSERT_OK_AND_ASSIGN(const TensorGraph graph, ParseText(R"(
 X: f32[9, 20] = placeholder

@@ -9,7 +9,7 @@ namespace tilewright::measure {
 namespace {
 
 constexpr Spread kData = {1, 0.5}, kOffset = {0, 0.25}, kFactor = {1, 0.1};
-// Of sums that reach no clip.
+// The spread of sums that reach no clip.
 constexpr Spread kFree = {1, 0.5};
 // From the middle of a range to its end.
 constexpr double kDeviations = 4;
@@ -165,8 +165,8 @@ class Finder {
                             wanted.deviation / std::abs(of->factor)});
   }
 
-  // Of a sum of products of integers, which are drawn evenly up to
-  // kLargestInteger; 0 if it is none.
+  // The standard deviation of a sum of products of integers, which are drawn
+  // evenly up to kLargestInteger; 0 if `tensor` is none.
   double IntegerDeviation(const Tensor& tensor) const {
     if (!tensor.compute.combiner || IsFloat(tensor.dtype) ||
         tensor.compute.combiner->kind() != Combiner::Kind::kSum)
@@ -186,7 +186,7 @@ class Finder {
     return drawn_.emplace(id, kData).first->second;
   }
 
-  // Of a map.
+  // The spread of a map.
   Spread OfMap(const Expr& body) {
     if (const std::optional<Clip> clip = FindClip(body))
       return body.op() == Op::kMin || body.op() == Op::kMax ? clip->spread()
@@ -199,7 +199,7 @@ class Finder {
     return OfInputs(body);
   }
 
-  // Of a map that reads no computed tensor, such as the padding of an input.
+  // The spread of a map that reads no computed tensor, such as a padded input.
   Spread OfInputs(const Expr& body) {
     Spread last = kFree;
     bool moves = true;

@@ -1,4 +1,4 @@
-// What this machine can do at most, right now: multiply-adds in registers, 14
+// Measures the machine's peak right now: multiply-adds in registers, 14
 // accumulators, the widest vectors there are or that are asked for.
 #ifndef TILEWRIGHT_MEASURE_MACHINE_FMA_PEAK_H_
 #define TILEWRIGHT_MEASURE_MACHINE_FMA_PEAK_H_

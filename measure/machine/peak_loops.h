@@ -17,8 +17,8 @@ struct PeakLoop {
   double ops_per_batch = 0;  // a multiply-add counts two
 };
 
-// What this CPU can run, the widest instructions of each type; f32 first.
-// `most_vector_bytes`: 32 leaves AVX-512 out, 16 AVX2 and FMA too.
+// The loops that this CPU can run, the widest instructions of each type; f32
+// first. `most_vector_bytes`: 32 leaves AVX-512 out, 16 AVX2 and FMA too.
 std::vector<PeakLoop> PeakLoops(int most_vector_bytes = 64);
 
 }  // namespace tilewright::measure

@@ -84,12 +84,13 @@ class AdaptiveEvaluator {
   // slow), or one is negative or not finite; nothing is added then.
   absl::Status Add(absl::Span<const double> latencies_ns);
 
-  // Of the performance so far. NaN before the first micro-batch, and while the
-  // clock is too coarse to see one: nothing stops early then.
+  // The coefficient of variation of the performance so far. NaN before the
+  // first micro-batch, and while the clock is too coarse to see one: nothing
+  // stops early then.
   double variation() const { return variation_; }
   // Before max_repeats.
   bool stopped_early() const { return stopped_early_; }
-  // What was measured: the mean latency. REQUIRES: a micro-batch was added.
+  // The mean latency. REQUIRES: a micro-batch was added.
   double latency_ns() const;
   // All of them, in order.
   const std::vector<double>& latencies_ns() const { return latencies_ns_; }

@@ -141,7 +141,7 @@ TEST(AdaptiveEvaluatorTest, PerMicroBatchAsPublished) {
   EXPECT_EQ(RepeatsUsed(evaluator, {2, 1}), 250);
   EXPECT_TRUE(evaluator.stopped_early());
   EXPECT_EQ(evaluator.variation(), 0);
-  // Of the means 2 1 1 1 1 the largest and a smallest are left out.
+  // The largest and a smallest of the means 2 1 1 1 1 are left out.
   EXPECT_EQ(evaluator.latency_ns(), 1);
 }
 

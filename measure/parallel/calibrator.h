@@ -1,6 +1,6 @@
-// What a round of parallel measurements is worth: DOPpler's calibrator (section
-// 4.3, algorithm 2). Pure functions over one round on one device; who measures
-// is not its concern:
+// DOPpler's calibrator (section 4.3, algorithm 2) tells what a round of
+// parallel measurements is worth. Pure functions over one round on one device;
+// who measures is not its concern:
 //
 //   candidates <- ChooseRemeasured(round)            which to repeat   (eq. 3)
 //   remeasured <- those, each alone on the device

@@ -250,7 +250,7 @@ absl::Status CandidateFlow::MeasureAlone(
   Entry& entry = this->entry(index);
   const bool prepare = !entry.prepared;
   if (prepare) Prepare(index, entry.worker);
-  // What is being prepared already is no company either.
+  // A candidate that is being prepared already is no company either.
   while (preparing_ > 0) TW_RETURN_IF_ERROR(TakeEvent());
   // It passed before: it neither waits nor ended once more.
   const auto forget = [index](auto& list) {

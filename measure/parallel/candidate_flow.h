@@ -44,7 +44,7 @@ class CandidateFlow {
     // Executions in so many parts, in different workers if there are; between
     // two of them others have theirs.
     int visits = 1;
-    // What is so many times slower than the fastest one is given up.
+    // A candidate so many times slower than the fastest one is given up.
     double give_up_factor = std::numeric_limits<double>::infinity();
     bool keep = false;  // prepared, once measured
   };
@@ -88,7 +88,7 @@ class CandidateFlow {
   absl::Status MeasureAlone(int index, const AdaptiveEvaluatorOptions& repeats,
                             int timeout_s);
 
-  // Of what Pass kept; nothing happens to others.
+  // Drops a candidate that Pass kept; nothing happens to others.
   void Release(int index);
 
   // No more candidates for Pass.
@@ -110,7 +110,7 @@ class CandidateFlow {
     bool measuring = false;
     int worker = 0;
     bool holds_worker = false;  // from being prepared to having been measured
-    // Of this pass.
+    // The rest belongs to this pass.
     int visits_left = 0;
     std::set<int> visited;  // workers
     PoolEvent earlier;      // of all visits but the last one

@@ -110,7 +110,7 @@ TEST(CandidateFlowTest, WhatIsTooSlowHasOneVisit) {
   EXPECT_EQ(flow.candidate(2).event.latencies_ns.size(), 6);
 }
 
-// What was kept is measured again as it is; what failed is prepared again.
+// A kept candidate is measured again as it is; a failed one is prepared again.
 TEST(CandidateFlowTest, AloneMeansThatNothingElseIsUnderWay) {
   std::vector<ScriptedCandidate> script(6);
   script[0].in_parallel_ns = 3000;

@@ -1,4 +1,4 @@
-// What a search needs of measuring.
+// The interface through which a search measures candidates.
 #ifndef TILEWRIGHT_MEASURE_PARALLEL_MEASURER_H_
 #define TILEWRIGHT_MEASURE_PARALLEL_MEASURER_H_
 
@@ -14,7 +14,7 @@
 
 namespace tilewright::measure {
 
-// What is known about a candidate once it is built.
+// Facts about a candidate that are known once it is built.
 struct BuildReport {
   // Vector stores to and loads from its frame; none where they are not counted.
   std::optional<int> spills;

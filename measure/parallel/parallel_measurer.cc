@@ -111,8 +111,8 @@ double ParallelMeasurer::LatencyNs(const PoolEvent& event) const {
                       : std::numeric_limits<double>::quiet_NaN();
 }
 
-// What algorithm 2 compares: its ratio must not depend on how often a candidate
-// was executed.
+// The value that algorithm 2 compares: its ratio must not depend on how often a
+// candidate was executed.
 ParallelMeasurement ParallelMeasurer::ValueOf(const PoolEvent& event) const {
   return {LatencyNs(event),
           event.duration_ns / static_cast<double>(event.executions)};
@@ -192,7 +192,7 @@ absl::Status ParallelMeasurer::MeasurePrecisely(
   flow.set_fastest_ns(program.fastest_ns);
   TW_RETURN_IF_ERROR(StartFlow(flow, workload, schedules, how, [&](int index) {
     const CandidateFlow::Candidate& candidate = flow.candidate(index);
-    // What did not pass. Others are not final before the end of their round.
+    // A failed build is final. Others are not before the end of their round.
     if (candidate.event.kind != PoolEvent::Kind::kBuilt) return;
     results.at(index) = MakeMeasurement(candidate);
     results.Finish(index);

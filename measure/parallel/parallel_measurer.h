@@ -59,7 +59,7 @@ class ParallelMeasurer : public Measurer {
       const MeasureOptions& options) override;
 
  private:
-  // What is known about a program from its earlier batches.
+  // State of a program that its earlier batches left.
   struct Program {
     React react;
     double best_ns = std::numeric_limits<double>::infinity();  // alone
@@ -103,7 +103,7 @@ class ParallelMeasurer : public Measurer {
   // NaN if there is none.
   double LatencyNs(const PoolEvent& event) const;
   ParallelMeasurement ValueOf(const PoolEvent& event) const;
-  // Of one visit.
+  // The repeats of one visit.
   AdaptiveEvaluatorOptions VisitRepeats() const;
   Measurement MakeMeasurement(const CandidateFlow::Candidate& candidate) const;
   AdaptiveEvaluatorOptions AloneRepeats() const;

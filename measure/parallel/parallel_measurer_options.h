@@ -50,14 +50,14 @@ struct ParallelMeasurerOptions {
   bool prepare_ahead = true;
   // A repetition alone executes this share of what `repeats` says.
   double alone_share = 0.25;
-  // What may be the best, were its value too large by the degree of
+  // A candidate that may be the best, were its value too large by the degree of
   // parallelism, is repeated.
   bool repeat_promising = true;
   // From calibrator.scaling_limit on all of a round is repeated.
   bool repeat_unscalable = true;
-  // What nothing was measured beside belongs to its round like the others: it
-  // may be repeated, and is scaled. Every round has a sample then, also one of
-  // a single candidate. Else its value is final.
+  // A candidate that nothing was measured beside belongs to its round like the
+  // others: it may be repeated, and is scaled. Every round has a sample then,
+  // also one of a single candidate. Else its value is final.
   bool calibrate_undisturbed = false;
   // A round with fewer candidates, or fewer at a time, than it might have had
   // (the end of a batch, slow builds) can raise the degree. Else it only lowers

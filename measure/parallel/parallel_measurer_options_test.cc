@@ -1,4 +1,4 @@
-// What AsInPaper() does differently, one option after the other.
+// Tests what AsInPaper() does differently, one option after the other.
 
 #include "measure/parallel/parallel_measurer_options.h"
 

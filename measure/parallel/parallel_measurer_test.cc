@@ -373,7 +373,7 @@ TEST(ParallelMeasurerTest, ABrokenPoolIsAnError) {
               StatusIs(absl::StatusCode::kUnavailable));
 }
 
-// What of a batch has its result, and how many were measured by then.
+// Which of a batch have their results, and how many were measured by then.
 struct Heard {
   std::vector<int> order, measured_before;
   std::vector<Measurement> measurements;

@@ -16,7 +16,7 @@
 
 namespace tilewright::measure {
 
-// What came of something that was started.
+// The outcome of a task that was started.
 struct PoolEvent {
   enum class Kind : uint8_t { kBuilt, kPrepared, kMeasured };
 
@@ -86,7 +86,7 @@ class WorkerPool {
   // ever, NOT_MEASURED if nothing else. A pool that cannot hurry lets it go on.
   virtual void Abandon(int candidate) = 0;
 
-  // What the latencies are: Method's timer, cache and threads.
+  // How the latencies are measured: Method's timer, cache and threads.
   virtual Method method() const = 0;
 };
 

@@ -39,7 +39,7 @@ class Database {
   absl::StatusOr<int64_t> Int(const char* sql);
   absl::StatusOr<std::string> Text(const char* sql);
 
-  // What the last call's failure means.
+  // The last call's failure as a status.
   absl::Status Error() const;
   // `what` about this file.
   std::string About(std::string_view what) const;

@@ -33,7 +33,7 @@ CREATE INDEX records_by_rank
   ON records (workload, device, verified, median_ns, content);
 )";
 
-// What ReadRow reads.
+// Selects the columns that ReadRow reads.
 constexpr char kSelect[] = "SELECT id, content, record FROM records";
 
 using UseRecord = std::function<absl::Status(const Record&)>;

@@ -2,10 +2,10 @@
 // beside the columns they are found by. Any number of processes may have it
 // open, each with a Store of its own; one writes at a time.
 //
-// What Append acknowledged is there after a crash of the process or, as far as
-// the disk keeps its promises, of the machine; what it refused is not there in
-// part. Errors are those of sqlite.h, and: FailedPrecondition for a store that
-// a newer version wrote. No error changes a file.
+// A record that Append acknowledged is there after a crash of the process or,
+// as far as the disk keeps its promises, of the machine; one that it refused is
+// not there in part. Errors are those of sqlite.h, and: FailedPrecondition for
+// a store that a newer version wrote. No error changes a file.
 #ifndef TILEWRIGHT_MEASURE_RECORD_STORE_H_
 #define TILEWRIGHT_MEASURE_RECORD_STORE_H_
 

@@ -18,7 +18,7 @@ Record TestRecord(std::string_view workload_text, double median_ns);
 Record FailedTestRecord(std::string_view workload_text,
                         Measurement::Outcome outcome);
 
-// Of the device in all of them.
+// The device that all of them name.
 std::string TestDevice();
 
 }  // namespace tilewright::measure

@@ -10,7 +10,7 @@
 
 namespace tilewright::measure {
 
-// What records of a workload are found by: its key's text and fingerprint.
+// The text and fingerprint by which records of a workload are found.
 WorkloadKey MakeWorkloadKey(const KernelKey& key);
 WorkloadKey MakeWorkloadKey(const sketch::Workload& workload);
 

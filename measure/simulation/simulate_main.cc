@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kSettledAfter = 128;  // candidates
 
-// What the table says about one contender in one setting.
+// The table's figures of one contender in one setting.
 struct Column {
   std::vector<double> time_s, saved_percent, worse_percent, repeated, degree;
   std::vector<double> settled_degree;  // the largest then
@@ -114,7 +114,7 @@ struct Degrees {
   double one = 0, up_to_3 = 0, above_3 = 0, largest = 0;
 };
 
-// Of what comes after 128 candidates.
+// Adds the rounds that come after 128 candidates.
 void Add(const TuningResult& result, Degrees& degrees) {
   int candidates = 0;
   bool above = false;

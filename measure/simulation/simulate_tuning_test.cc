@@ -1,5 +1,5 @@
-// What parallel measuring must show on the fake device, on a few programs;
-// simulate_main.cc has the whole table.
+// Tests what parallel measuring must show on the fake device, on a few
+// programs; simulate_main.cc has the whole table.
 
 #include "measure/simulation/simulate_tuning.h"
 

@@ -189,7 +189,7 @@ bool SimulatedPool::EndExecution(Task& task, PoolEvent& event) {
 
 absl::StatusOr<PoolEvent> SimulatedPool::Wait() {
   while (true) {
-    // What is first: a task's own time, its deadline, or the device's next
+    // The next event is a task's own time, its deadline, or the device's next
     // completion.
     double first_ns = kNever;
     size_t which = 0;

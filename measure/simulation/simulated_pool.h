@@ -61,7 +61,7 @@ class SimulatedPool : public WorkerPool {
     Phase phase = Phase::kBuilding;
     double until_ns = kNever;  // but for kExecuting
     fake::SharedDevice::KernelId kernel = 0;
-    // Of a measurement.
+    // State of a measurement.
     double begin_ns = 0, execution_begin_ns = 0, deadline_ns = kNever;
     double timeout_ns = 0;
     bool verifying = false;
@@ -79,8 +79,8 @@ class SimulatedPool : public WorkerPool {
   Known& known(int id) { return known_[static_cast<size_t>(id)]; }
   void StartBuilds();
   void Execute(Task& task);
-  // What happens when a task's time comes, its deadline passes, or its
-  // execution ends; true if `event` is what came of the task.
+  // Handles a task whose time comes, whose deadline passes, or whose execution
+  // ends; true if `event` is what came of the task.
   bool TimeCame(Task& task, PoolEvent& event);
   bool EndExecution(Task& task, PoolEvent& event);
   // `loses_context`: its worker starts again.

@@ -1,4 +1,4 @@
-// What a record keeps of repeated executions of one candidate.
+// The summary that a record keeps of repeated executions of one candidate.
 #ifndef TILEWRIGHT_MEASURE_STATS_LATENCY_SUMMARY_H_
 #define TILEWRIGHT_MEASURE_STATS_LATENCY_SUMMARY_H_
 
@@ -19,16 +19,16 @@ struct LatencySummary {
   double stddev_ns = 0;  // sqrt(sum((x - mean)^2) / n): AdaTune, section 3
 };
 
-// What candidates are compared by.
+// The statistic by which candidates are compared.
 enum class Compared : uint8_t {
-  // What single disturbances do not move.
+  // The median: single disturbances do not move it.
   kMedian,
-  // What disturbances do not move that last for most of the executions, as
-  // neighbours on a shared host do. The minimum is no such value: thread time
-  // has samples that are too short.
+  // The low tenth: disturbances that last for most of the executions, as
+  // neighbours on a shared host do, do not move it. The minimum is no such
+  // value: thread time has samples that are too short.
   kLow,
-  // What DOPpler (section 4.3) and AdaTune compare: single disturbances move
-  // it.
+  // The mean, which DOPpler (section 4.3) and AdaTune compare: single
+  // disturbances move it.
   kMean,
 };
 

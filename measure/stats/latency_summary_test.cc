@@ -33,7 +33,7 @@ TEST(LatencySummaryTest, TheMedianOfAnOddNumberIsTheMiddleOne) {
   EXPECT_EQ(summary.mean_ns, 17);
 }
 
-// Of 20 the second smallest, of 21 the third.
+// It is the second smallest of 20, the third of 21.
 TEST(LatencySummaryTest, ATenthIsNotAboveTheLowOne) {
   std::vector<double> latencies_ns;
   for (int i = 20; i >= 1; --i) latencies_ns.push_back(i);

@@ -16,7 +16,7 @@ bool IsReal(const TermNode& node, Op op) {
   return node.kind == TermKind::kOp && node.op == op && IsFloat(node.dtype);
 }
 
-// Of operands that stand for several: how often, each.
+// How often each operand occurs, for operands that stand for several.
 std::string Times(const std::map<Term, int>& times) {
   std::string text;
   for (const auto& [term, count] : times) text += std::to_string(count) + " ";
@@ -185,7 +185,7 @@ void CanonicalTerms::Add(Term term, bool negative, Sum& sum) {
 Term CanonicalTerms::OfSum(Term term) {
   Sum sum;
   Add(term, false, sum);
-  // Of terms that cancel, what is left is rounding: they stay, as zero times.
+  // Rounding is left of terms that cancel: they stay, as zero times.
   if (sum.empty()) return terms_.Const(terms_.dtype(term), {});
   const bool negative = sum.begin()->second < 0;
   if (negative) {

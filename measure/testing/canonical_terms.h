@@ -55,7 +55,7 @@ class CanonicalTerms {
   // Adds what a term adds up, or multiplies what it multiplies.
   void Add(Term term, bool negative, Sum& sum);
   void Multiply(Term term, Product& product);
-  // Of a canonical term: whether it is a negated one, and which.
+  // Splits a canonical term: whether it is a negated one, and which.
   std::pair<bool, Term> SignOf(Term canonical);
   Term Negated(bool negative, Term canonical);
   Term FromProduct(const Product& product);

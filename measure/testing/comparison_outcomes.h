@@ -1,5 +1,5 @@
-// What a comparison of two values may find, as bits: for the provers that
-// compare kernels on symbols.
+// The outcomes that a comparison of two values may have, as bits: for the
+// provers that compare kernels on symbols.
 #ifndef TILEWRIGHT_MEASURE_TESTING_COMPARISON_OUTCOMES_H_
 #define TILEWRIGHT_MEASURE_TESTING_COMPARISON_OUTCOMES_H_
 
@@ -11,7 +11,7 @@ namespace tilewright::measure {
 
 inline constexpr int kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8;
 
-// What makes the comparison true; nullopt of other operations.
+// The outcomes that make the comparison true; nullopt of other operations.
 inline std::optional<int> OutcomesOf(Op op) {
   switch (op) {
     case Op::kEq:
@@ -31,7 +31,7 @@ inline std::optional<int> OutcomesOf(Op op) {
   }
 }
 
-// Of b with a, if those are of a with b.
+// The outcomes of b with a, if `outcomes` are those of a with b.
 inline int Turned(int outcomes) {
   return (outcomes & (kEqual | kUnordered)) |
          ((outcomes & kLess) != 0 ? kGreater : 0) |

@@ -30,7 +30,7 @@ std::vector<bool> ZerosOf(const sketch::Workload& workload,
   return zero;
 }
 
-// What memory holds before the first task, by argument.
+// The contents of memory before the first task, by argument.
 std::vector<std::vector<Term>> Before(const sketch::Workload& workload,
                                       const Arguments& arguments,
                                       Terms& terms) {

@@ -25,9 +25,10 @@ struct KernelProof {
   std::string gap;
 };
 
-// Of all elements of the outputs of `workload`, and their padding where it has
-// to stay zero, whatever the inputs are but for its known zeros. Both kernels
-// take `arguments`. Error: `kernel` itself does not run on symbols.
+// Proves all elements of the outputs of `workload` the same, and their padding
+// where it has to stay zero, whatever the inputs are but for its known zeros.
+// Both kernels take `arguments`. Error: `kernel` itself does not run on
+// symbols.
 absl::StatusOr<KernelProof> ProveSame(const sketch::Workload& workload,
                                       const Arguments& arguments,
                                       const kernel_ir::ScalarKernel& kernel,

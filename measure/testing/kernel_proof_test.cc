@@ -59,7 +59,7 @@ TEST(KernelProofTest, SchedulesOfOneProductAreTheSame) {
   }
 }
 
-// What is proved holds on random inputs.
+// Kernels that are proved the same agree on random inputs.
 TEST(KernelProofTest, NoMutantThatComputesSomethingElseIsProvedTheSame) {
   int proved = 0, different = 0;
   for (const NamedWorkload& one : TestWorkloads()) {

@@ -34,8 +34,8 @@ absl::StatusOr<ScalarCase> MakeScalarCase(std::string name,
                                           const sketch::Schedule& schedule,
                                           const lowering::VectorTarget& target);
 
-// What tells a mutant from its kernel on random draws of all inputs, in double
-// where sums are rounded; empty if nothing does.
+// The difference between a mutant and its kernel on random draws of all inputs,
+// in double where sums are rounded; empty if there is none.
 absl::StatusOr<std::string> SampledDifference(
     const ScalarCase& one, const kernel_ir::ScalarKernel& mutant);
 

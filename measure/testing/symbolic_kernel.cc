@@ -41,7 +41,7 @@ class Machine {
     return Body(kernel_.body);
   }
 
-  // Of arguments.
+  // Takes the memory of all arguments.
   std::vector<std::vector<Term>> Take() {
     std::vector<std::vector<Term>> result;
     for (size_t b = 0; b < memory_.size(); ++b) {

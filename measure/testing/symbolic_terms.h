@@ -1,6 +1,6 @@
-// What an element of an output is, as a function of the inputs: terms over the
-// inputs' elements. Equal terms have one number, so whether two kernels compute
-// the same is a comparison of numbers, and it holds for every input.
+// Terms over the inputs' elements say what an element of an output is. Equal
+// terms have one number, so whether two kernels compute the same is a
+// comparison of numbers, and it holds for every input.
 #ifndef TILEWRIGHT_MEASURE_TESTING_SYMBOLIC_TERMS_H_
 #define TILEWRIGHT_MEASURE_TESTING_SYMBOLIC_TERMS_H_
 
@@ -52,12 +52,12 @@ class Terms {
   Term Input(DType dtype, int buffer, int64_t element);
   // Another one with every call.
   Term Undefined(DType dtype);
-  // Of constants it is a constant. `operand_dtype`: as of EvaluateOp.
+  // Applied to constants it is a constant. `operand_dtype`: as of EvaluateOp.
   Term Apply(Op op, DType dtype, DType operand_dtype,
              const std::vector<Term>& operands);
   Term Fma(DType dtype, Term a, Term b, Term c);
-  // Of any other kind; nothing is known about it but its operands. `payload`:
-  // what else tells it from others.
+  // A term of any other kind; nothing is known about it but its operands.
+  // `payload`: what else tells it from others.
   Term Make(TermKind kind, DType dtype, const std::vector<Term>& operands,
             const std::string& payload = "");
 

@@ -75,7 +75,7 @@ class OneCase {
     return terms_.Apply(node.op, node.dtype, node.operand_dtype, operands);
   }
 
-  // What a diagram decides first: itself, if it is no select.
+  // The term that a diagram decides first: itself, if it is no select.
   Term Top(Term diagram) const {
     if (terms_.Value(diagram)) return -1;
     const TermNode& node = terms_.node(diagram);
@@ -148,7 +148,8 @@ class OneCase {
                    : terms_.Apply(Op::kIsNan, DType::kBool, node.dtype, {term});
   }
 
-  // What floats compare as where none is NaN, or integers.
+  // The outcomes that comparing integers, or floats of which none is NaN, may
+  // have.
   int Possible(Term a, Term b) {
     if (a == b) return kEqual;
     const auto x = terms_.Value(a), y = terms_.Value(b);
@@ -168,7 +169,7 @@ class OneCase {
     if (y || b == winner_) return PossibleBeside(a, b);
     return kOrdered;
   }
-  // Of a term with a constant or the winner.
+  // The same of a term with a constant or the winner.
   int PossibleBeside(Term a, Term b) {
     // Nothing that is inferior lies beyond the winner.
     const int inferior = largest_ ? kLess : kGreater;

@@ -1,4 +1,4 @@
-// What a process and the children that it has waited for have used of the CPU.
+// CPU time used by a process and the children that it has waited for.
 #ifndef TILEWRIGHT_MEASURE_VERIFY_CPU_SPENT_H_
 #define TILEWRIGHT_MEASURE_VERIFY_CPU_SPENT_H_
 

@@ -1,7 +1,7 @@
-// What this process keeps and its forked children need not have. A fork copies
-// the page tables of all memory: a tenth of a millisecond for every MiB, again
-// for each candidate that is verified. Nor can a candidate read what it is
-// compared with, or change it.
+// Holds bytes that this process keeps and its forked children need not have. A
+// fork copies the page tables of all memory: a tenth of a millisecond for every
+// MiB, again for each candidate that is verified. Nor can a candidate read what
+// it is compared with, or change it.
 #ifndef TILEWRIGHT_MEASURE_VERIFY_HIDDEN_BYTES_H_
 #define TILEWRIGHT_MEASURE_VERIFY_HIDDEN_BYTES_H_
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kFaultExit = 113;
 
-// What the child tells; in shared memory.
+// The child's report, in shared memory.
 struct Report {
   volatile int finished;
   volatile int signal;

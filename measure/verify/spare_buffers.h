@@ -23,7 +23,8 @@ class SpareBuffers {
 
   // One that holds anything. Errors as of GuardedBuffer::Create.
   absl::StatusOr<backends::GuardedBuffer> Take(int64_t size_bytes, Side side);
-  // What Take gave for that side. One that something wrote beside is not kept.
+  // Returns a buffer that Take gave for that side. One that something wrote
+  // beside is not kept.
   void Give(backends::GuardedBuffer buffer, Side side);
 
   int64_t size_bytes() const { return size_bytes_; }

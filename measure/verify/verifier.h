@@ -53,8 +53,8 @@ struct VerifierOptions {
   // F(4,3).
   double unit = 0x1p-24;
   double bound_scale = 1;
-  // Of inputs in memory order, and of buffers for runs, each: as many are kept
-  // from candidate to candidate.
+  // The bytes of inputs in memory order, and again of buffers for runs, that
+  // are kept from candidate to candidate.
   int64_t kept_bytes = int64_t{128} << 20;
 };
 
@@ -64,8 +64,9 @@ struct Verdict {
                        // what was found, what was expected, on which set
   double largest_error =
       0;  // of the real set, in units of the bound; up to 4 is right
-  // Of the output where it is largest: the share of elements that no error
-  // bound says anything about (unbounded_share.h). Above 3 % nothing is right.
+  // The share of elements that no error bound says anything about
+  // (unbounded_share.h), in the output where it is largest. Above 3 % nothing
+  // is right.
   double unbounded_share = 0;
   bool exact_checked = false;  // rule 1 applied
   bool ran = true;             // else it failed to, and:
@@ -94,7 +95,7 @@ class Verifier {
                                 const Candidate& candidate,
                                 Isolation isolation) const;
 
-  // What it keeps, now: inputs, references, and what kept_bytes says.
+  // The bytes it keeps now: inputs, references, and what kept_bytes says.
   int64_t size_bytes() const;
 
  private:

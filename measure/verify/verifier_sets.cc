@@ -1,4 +1,4 @@
-// What a verifier runs candidates on: inputs and their references.
+// Draws the sets that a verifier runs candidates on: inputs and references.
 #include <algorithm>
 #include <map>
 #include <string>

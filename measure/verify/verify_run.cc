@@ -15,7 +15,8 @@
 namespace tilewright::measure {
 namespace {
 
-// Of a value that is stored; a kernel may go on with what it was before.
+// The rounding of a value that is stored; a kernel may go on with the value
+// before it.
 double Rounding(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
@@ -42,7 +43,7 @@ absl::StatusOr<const HostTensor*> ValueOf(
   return &found->second;
 }
 
-// What was found, to go on with.
+// The values that were found, as references for the tensors behind them.
 ReferenceTensor Found(const HostTensor& value, double unit) {
   ReferenceTensor found = ExactReference(value);
   const double rounding = std::max(unit, Rounding(value.dtype()));
@@ -51,7 +52,7 @@ ReferenceTensor Found(const HostTensor& value, double unit) {
   return found;
 }
 
-// Of the largest value, where bounds say nothing.
+// The tolerance, as a share of the largest value, where bounds say nothing.
 double Tolerance(const TensorGraph& graph, const VerifyRunOptions& options) {
   bool reduced = options.unit > 0x1p-24;
   for (const Tensor& tensor : graph.tensors())

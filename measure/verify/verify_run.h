@@ -1,9 +1,9 @@
 // Whether a run of a whole model computed its graph.
 //
-// What kernels leave in memory is observed: every observed tensor is verified
-// by the float64 reference of the expressions between it and the tensors
-// observed before it, whose values are those that were found. So bounds are
-// those of a kernel however deep a model is (reference.h), an error is told
+// All values that kernels leave in memory are observed: every observed tensor
+// is verified by the float64 reference of the expressions between it and the
+// tensors observed before it, whose values are those that were found. So bounds
+// are those of a kernel however deep a model is (reference.h), an error is told
 // where it arises, and results that reach the wrong reader show as well.
 //
 // Where little is observed, bounds may become wider than the values. Then an

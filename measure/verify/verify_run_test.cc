@@ -46,7 +46,7 @@ HostTensor Filled(const std::vector<int64_t>& shape, double size) {
   return tensor;
 }
 
-// What the chain computes, in float.
+// Computes the chain in float.
 void RunChain(const TensorGraph& graph, Values& inputs, Values& observed) {
   inputs[Id(graph, "X")] = Filled({kSize}, 1);
   inputs[Id(graph, "W")] = Filled({kSize, kSize}, 0.2);
@@ -113,7 +113,7 @@ TEST_F(VerifyRunTest, BoundsStayThoseOfAKernelHoweverDeepTheModelIs) {
   EXPECT_EQ(wide.tensors, 1);
   EXPECT_EQ(wide.wide, kSize);
   EXPECT_EQ(narrow.wide, 0);
-  // What is far off shows still.
+  // A value that is far off shows still.
   Element("T11", 0) = 2 * right + 1;
   TW_ASSERT_OK_AND_ASSIGN(const RunVerdict far, Verify());
   EXPECT_THAT(far.reason, HasSubstr("of the largest value"));

@@ -96,7 +96,7 @@ TEST_F(WinnerCasesTest, AnotherWinnerIsSeen) {
   Pick swapped = Better(Chain(0, 2), Chain(1, 2));
   swapped.index = If(IsNan(In(6).value), Index(6), swapped.index);
   EXPECT_FALSE(Same(chain, swapped));
-  // What is no number of a step, where all are -infinity.
+  // The index of no step wins where all are -infinity.
   Pick started = Start();
   started.index = terms_.Undefined(kI64);
   for (int64_t i = 0; i < 8; ++i) started = Better(started, In(i));

@@ -26,7 +26,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Of 5 x 6 outputs, with room for tiles of 4.
+// A convolution with 5 x 6 outputs and room for tiles of 4.
 constexpr char kConvolution[] = R"(
 X: f32[1, 3, 10, 10] = placeholder
 W: f32[16, 3, 3, 3] = placeholder

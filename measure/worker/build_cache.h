@@ -1,5 +1,5 @@
-// What was built, and what is known about it, so that a candidate that comes
-// again is neither built nor verified twice.
+// Keeps what was built, and the facts known about it, so that a candidate that
+// comes again is neither built nor verified twice.
 #ifndef TILEWRIGHT_MEASURE_WORKER_BUILD_CACHE_H_
 #define TILEWRIGHT_MEASURE_WORKER_BUILD_CACHE_H_
 

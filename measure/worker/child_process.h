@@ -11,7 +11,7 @@
 
 namespace tilewright::measure {
 
-// What a child's main finds as its first argument: kWorkerFlag and its parent.
+// The first argument of a child's main: kWorkerFlag and its parent.
 inline constexpr char kWorkerFlag[] = "--tilewright-worker-of=";
 // The child's end of the socket.
 inline constexpr int kWorkerDescriptor = 3;

@@ -1,4 +1,4 @@
-// What a process that runs candidates may not do.
+// Confines a process that runs candidates: it loses what it does not need.
 #ifndef TILEWRIGHT_MEASURE_WORKER_CONFINEMENT_H_
 #define TILEWRIGHT_MEASURE_WORKER_CONFINEMENT_H_
 

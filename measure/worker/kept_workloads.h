@@ -1,4 +1,4 @@
-// What a measurer knows about the workloads whose candidates come to it.
+// The facts that a measurer keeps about the workloads whose candidates come.
 #ifndef TILEWRIGHT_MEASURE_WORKER_KEPT_WORKLOADS_H_
 #define TILEWRIGHT_MEASURE_WORKER_KEPT_WORKLOADS_H_
 

@@ -26,7 +26,7 @@ class LoadedCandidate {
       backends::Device* device, backends::Stream* stream,
       const TensorGraph& graph, BuiltCandidate built);
 
-  // Of all arguments, one after the other.
+  // The size of all arguments, laid one after the other.
   int64_t argument_bytes() const { return argument_bytes_; }
   // Where arguments lie from now on, at least argument_bytes(), which outlives
   // it: placeholders and constants get their values, outputs nothing. `packed`

@@ -272,7 +272,7 @@ MeasuringWorker::Execute(LoadedCandidate& loaded, const Repeats& repeats) {
       static_cast<int>(std::clamp(kSliceNs / std::max(sample_ns, 1.0), 1.0,
                                   static_cast<double>(repeats.max_repeats())));
   const AdaptiveEvaluatorOptions options = FromProto(repeats);
-  // What seems too slow at first is looked at after one execution.
+  // A candidate that seems too slow at first is looked at after one execution.
   const int first_slice = *launch_ns > options.give_up_above_ns ? 1 : per_slice;
   AdaptiveEvaluator evaluator(options);
   Executed executed;
@@ -353,7 +353,7 @@ absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
 }
 
 absl::Status MeasuringWorker::Serve() {
-  // What is freed goes back to the system, so that children are not forked with
+  // Freed memory goes back to the system, so that children are not forked with
   // it (hidden_bytes.h).
   mallopt(M_MMAP_THRESHOLD, kLargeBlockBytes);
   mallopt(M_TRIM_THRESHOLD, kLargeBlockBytes);

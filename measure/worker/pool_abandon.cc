@@ -1,4 +1,4 @@
-// What nobody wants to know any more.
+// Abandons tasks whose results nobody wants any more.
 #include <utility>
 
 #include "measure/worker/pool_time.h"
@@ -7,7 +7,7 @@
 namespace tilewright::measure {
 namespace {
 
-// Of a build that goes on for the cache alone.
+// The candidate of a build that goes on for the cache alone.
 constexpr int kNobody = -1;
 
 const PoolFailure kAbandoned = {Measurement::NOT_MEASURED,

@@ -30,7 +30,7 @@ void ProcessPool::StartIfNeeded(Worker& worker) {
 // Builders start when there is something to build.
 void ProcessPool::DispatchBuilds() {
   for (const auto& builder : builders_) {
-    // What is known ends at once.
+    // A build whose outcome is known ends at once.
     while (!build_queue_.empty() && build_queue_.front().build->done) {
       PoolEvent event = BuiltEvent(*build_queue_.front().build);
       event.candidate = build_queue_.front().candidate;

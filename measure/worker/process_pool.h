@@ -58,7 +58,7 @@ class ProcessPool : public WorkerPool {
   Method method() const override { return method_; }
 
   const PoolStats& stats() const { return stats_; }
-  // What its measurers may not do, for people.
+  // The restrictions its measurers run under, as text for people.
   const std::string& confinement() const { return confinement_; }
 
  private:

@@ -34,20 +34,20 @@ struct ProcessPoolOptions {
   double verify_limit_s = 60;  // on a set of inputs; in all, twice that
   double progress_limit_override_s = 0;  // if set: instead of Measure's
 
-  // Of a child; 0: no limit.
+  // Address space of a child; 0: no limit.
   int64_t builder_address_space_bytes = int64_t{8} << 30;
   int64_t worker_address_space_bytes = 0;
   uint64_t input_seed = 1;
   int verify_threads = 2;
   int64_t build_cache_bytes = int64_t{256} << 20;
-  // What each measurer keeps of workloads whose candidates may come again:
-  // inputs, references, buffers. Beyond that it forgets those that were
+  // The bytes of workloads whose candidates may come again that each measurer
+  // keeps: inputs, references, buffers. Beyond that it forgets those that were
   // measured longest ago, and computes them anew; the latest one it keeps in
   // any case.
   int64_t kept_bytes = int64_t{1} << 30;
 };
 
-// What became of the workers, for reports.
+// How the workers fared, for reports.
 struct PoolStats {
   int64_t worker_restarts = 0;
   int64_t builder_restarts = 0;

@@ -1,4 +1,4 @@
-// What measuring needs of a backend; binaries pass a list of them.
+// The parts of a backend that measuring uses; binaries pass a list of them.
 #ifndef TILEWRIGHT_MEASURE_WORKER_WORKER_BACKEND_H_
 #define TILEWRIGHT_MEASURE_WORKER_WORKER_BACKEND_H_
 

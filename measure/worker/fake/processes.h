@@ -1,4 +1,4 @@
-// What the tests of workers look at from outside: processes and descriptors.
+// Processes and descriptors as seen from outside, for the tests of workers.
 #ifndef TILEWRIGHT_MEASURE_WORKER_FAKE_PROCESSES_H_
 #define TILEWRIGHT_MEASURE_WORKER_FAKE_PROCESSES_H_
 
