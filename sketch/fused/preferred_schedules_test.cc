@@ -1,7 +1,7 @@
-// What generators prefer is a schedule that replays, for groups of every
-// family. Of fused groups alone some have none: tasks of the wished tiles would
-// compute elements of an output twice; or, seldom, a register tile ends neither
-// where its task does nor where the output does.
+// The schedule that a generator prefers replays, for groups of every family.
+// Only some fused groups have none: tasks of the wished tiles would compute
+// elements of an output twice; or, seldom, a register tile ends neither where
+// its task does nor where the output does.
 //
 // TILEWRIGHT_RANDOM_CASES sets the number of groups (3000 by default),
 // TILEWRIGHT_RANDOM_SEED the first seed.

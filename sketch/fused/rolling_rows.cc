@@ -29,7 +29,7 @@ constexpr int64_t kFunctionVectors = 2;
 // Rows reduced together.
 constexpr int64_t kRowsTogether = 2;
 
-// Of what is laid out together: more is never kept in registers.
+// Limits of what is laid out together: more is never kept in registers.
 constexpr int64_t kMostVectors = 8;
 constexpr int64_t kMostPartials = 16;
 
@@ -295,7 +295,7 @@ std::optional<RollingRows> FindRollingRows(const Workload& workload,
   for (size_t stage = plan.stages.size(); stage-- > 0;) {
     if (plan.stages[stage].reduce_step == 0) continue;
     std::optional<RollingRows> rows = FindRowsOf(workload, plan, stage);
-    // What others read too has to be right when it is written.
+    // A result that others read too has to be right when it is written.
     if (rows &&
         !LeavesGroup(workload.graph, plan.stages[rows->stage].members.back()))
       return rows;
@@ -331,8 +331,8 @@ Workload RollingPart(const Workload& workload, const Workload& part,
                ? out.AddConstant(tensor.name, tensor.value)
                : out.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
   };
-  // What the rows hand over is read as a whole. What they read of the group's
-  // arguments the product reads now.
+  // The result of the rows is read as a whole. The product now reads the
+  // arguments of the group that the rows read.
   Visit(product_body, [&](const Expr& e) {
     if (e.op() != Op::kLoad) return;
     const Tensor& tensor = workload.graph.tensor(e.source());

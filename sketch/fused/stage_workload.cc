@@ -79,7 +79,7 @@ std::map<TensorId, std::set<int>> MovingDims(
   return moving;
 }
 
-// What is known of `id` wherever the box lies.
+// The zeros of `id` that are known wherever the box lies.
 KnownZeros ZerosOf(TensorId id, const std::map<TensorId, KnownZeros>& zeros,
                    const std::map<TensorId, std::set<int>>& moving) {
   const auto known = zeros.find(id);

@@ -50,7 +50,7 @@ std::string Zeros(size_t stage, const std::vector<int64_t>& box) {
 
 TEST(StageWorkloadTest, AWholeStageKnowsTheZerosOfWhatItReads) {
   EXPECT_EQ(Zeros(0, {4, 10, 12}), "#zeros X (0,1,1|0,1,2)\n");
-  // What the stage before it pads.
+  // The zeros that the stage before it pads with.
   EXPECT_EQ(Zeros(1, {4, 8, 10}), "#zeros P (0,1,1|0,1,1)\n");
 }
 

@@ -1,5 +1,5 @@
-// What is decided of a fused group before any of its loops is written. STAGE is
-// the name of a stage's result.
+// The decisions of a fused group that are taken before any of its loops is
+// written. STAGE is the name of a stage's result.
 //
 //   STAGE.reduce.step  steps of its reduction that are taken at a time, 0 for
 //                      all; of contractions over what stages before it compute
@@ -33,9 +33,9 @@
 
 namespace tilewright::sketch {
 
-// Of a stage, `part`, as a workload of its own: its reduce axis over what the
-// group computes, whose steps can be taken in blocks; InvalidArgument says why
-// there is none.
+// The reduce axis of a stage that runs over a result of the group and whose
+// steps can be taken in blocks; `part` is the stage as a workload of its own.
+// InvalidArgument says why there is none.
 absl::StatusOr<int> BlockedAxis(const Workload& group, const Workload& part);
 
 // In `plan`, which holds what is preferred.
@@ -50,7 +50,8 @@ absl::StatusOr<int64_t> TasksOf(const Workload& workload,
 void DecideScratch(const Workload& workload, size_t stage, StagePlan& plan,
                    Decider& decider);
 
-// Of stage `rows`; `holds`: a schedule in which they roll was found.
+// Decides whether the rows of stage `rows` roll; `holds`: a schedule in which
+// they do was found.
 bool DecideRolling(const Workload& workload, const StagePlan& plan, size_t rows,
                    bool holds, Decider& decider);
 

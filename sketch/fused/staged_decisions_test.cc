@@ -77,7 +77,7 @@ std::vector<StagedWorkload> Samples() {
   };
 }
 
-// What follows the last dot: the role of a decision.
+// Returns the role of a decision: the part of its name after the last dot.
 std::string RoleOf(const std::string& name) {
   return name.substr(name.rfind('.') + 1);
 }
@@ -297,7 +297,7 @@ TEST(StagedDecisionsTest, NoAnswerCutsWhatAnotherOutputNeedsWhole) {
   EXPECT_EQ(columns, 1);
 }
 
-// What a person may write into a file.
+// Roles are the names that a person may write into a file.
 TEST(StagedDecisionsTest, AnswersHaveRoles) {
   const StagedWorkload staged =
       InTiles(Attention(2, 9, 24, 8, true), {2, 4, 8}, 8);
@@ -315,7 +315,7 @@ TEST(StagedDecisionsTest, AnswersHaveRoles) {
     EXPECT_THAT(text, HasSubstr(line));
 }
 
-// Of two results that leave the group, the first is read again in the task.
+// Two results leave the group; the first is read again in the task.
 TEST(StagedDecisionsTest, WhatTheLastStageStoresMayBeStreamed) {
   const StagedWorkload staged = GiveOut(Mlp(3000, {2, 2, 3}), {0});
   const TensorId last = staged.workload.graph.outputs().back();

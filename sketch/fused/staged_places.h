@@ -61,7 +61,8 @@ absl::StatusOr<std::optional<RolledDim>> DecideRoll(Handle block, Handle loop,
                                                     const Replayer& replayer,
                                                     Decider& decider);
 
-// Of the part of a stage's result that is held where it stands in `tree`.
+// Returns the layout of the part of a stage's result that is held where it
+// stands in `tree`.
 Layout LayoutOfStage(const BlockTree& tree, const Workload& workload,
                      const StagePlan& plan, size_t stage);
 

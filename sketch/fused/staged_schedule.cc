@@ -69,8 +69,8 @@ class Builder {
   }
 
  private:
-  // Of the workload's stages. Of a result that its padding surrounds, what is
-  // decided of that.
+  // Returns the decisions by stage of the workload; those of a padded result
+  // are the decisions of its padding.
   TilePlan Decided() const {
     std::map<TensorId, size_t> stage_of;  // of the plan
     for (size_t s = 0; s < plan_.stages.size(); ++s) {
@@ -91,8 +91,8 @@ class Builder {
     return decided;
   }
 
-  // Of the product that rows follow: the loop that it stands in, that over its
-  // blocks, and steps of a block.
+  // A product that rows follow: the loop that it stands in, the loop over its
+  // blocks, and the steps of a block.
   struct Product {
     Handle inside, blocks;
     int64_t steps;
@@ -221,7 +221,8 @@ class Builder {
     return FindWriter(tree, BufferOf(tree, graph_.tensor(tensor)).id);
   }
 
-  // Of the loops over the axes of a stage's result that was just placed.
+  // Extents of the loops over the axes of a stage's result that was just
+  // placed.
   std::vector<int64_t> LoopExtents(TensorId output) {
     const Path path = PathToWriterOf(output);
     const Block& block = *path.back().node().block;
@@ -241,8 +242,8 @@ class Builder {
     return cut;
   }
 
-  // What exceeds the private cache: the kernel before has left at most its end
-  // there.
+  // Inputs that exceed the private cache: the kernel before has left at most
+  // their end there.
   std::set<std::string> FarInputs(const Workload& part) const {
     std::set<std::string> far;
     for (const Tensor& tensor : part.graph.tensors()) {

@@ -27,7 +27,7 @@ namespace tilewright::sketch {
 // tasks would compute elements of an output twice, or not at all.
 Generator FusedGenerator(FusedWishes wishes);
 
-// What it prefers.
+// The schedule of the preferred answers.
 absl::StatusOr<Schedule> StagedSchedule(const Workload& workload,
                                         const DeviceSpec& spec,
                                         const FusedWishes& wishes);

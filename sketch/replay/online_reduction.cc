@@ -164,7 +164,7 @@ std::optional<FactoredSum> FactorOut(const Expr& body, int spatial,
       (body.op() != Op::kMul && body.op() != Op::kDiv))
     return std::nullopt;
   const Expr &a = body.operand(0), &b = body.operand(1);
-  // Of the factor that moves, less what can be taken out of it too.
+  // The factor that moves, less the factors that can be taken out of it too.
   const auto rest = [&](const Expr& factor) {
     const std::optional<FactoredSum> inner = FactorOut(factor, spatial, sums);
     return inner ? *inner : FactoredSum{factor, sums};

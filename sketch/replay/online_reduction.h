@@ -31,12 +31,12 @@ struct Progress {
 
 struct RescalingRule {
   const char* name;
-  // What becomes of B's sums so far: kMul or kAdd with `correction`.
+  // The operation that updates B's sums so far: kMul or kAdd with `correction`.
   Op applied;
   Expr (*correction)(const Progress&);
-  // What steps use in place of A, which may still be its identity.
+  // The value that steps use in place of A, which may still be its identity.
   Expr (*reference)(const Progress&);
-  // What B is in the end, of `sums` and of what A is then.
+  // Computes the final B from `sums` and the final A.
   Expr (*settled)(const Expr& result, const Expr& sums);
   // Whether it looks at numbers of steps. If so, B has to take x in exactly
   // the steps in which A takes it.

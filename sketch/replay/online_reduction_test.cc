@@ -136,7 +136,7 @@ const Expr kMean = Make(Op::kDiv, Load(kA), Expr::Float(kSteps));
 
 Expr Square(const Expr& e) { return Make(Op::kMul, e, e); }
 
-// What B is when it follows A over `x` in blocks of `block`, in float64.
+// Computes B as it follows A over `x` in blocks of `block`, in float64.
 double FollowedSquares(const std::vector<double>& x, size_t block) {
   const Expr step = Square(Make(Op::kSub, Load(kX), kMean));
   const RescalingRule* rule = RuleFor(step, kSum);

@@ -29,8 +29,8 @@ absl::Status CheckMayHoldBlocks(const Loop& loop) {
   return absl::OkStatus();
 }
 
-// What `block` reads must be complete wherever it is moved: its producers are
-// attached after it.
+// Buffers that `block` reads must be complete wherever it is moved: its
+// producers are attached after it.
 absl::Status CheckProducersComplete(BlockTree& tree, const Block& block) {
   for (int loaded : LoadedBuffers(block)) {
     if (!HoldsWholeTensor(tree, tree.buffers[loaded])) {

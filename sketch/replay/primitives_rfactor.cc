@@ -114,8 +114,8 @@ absl::StatusOr<Block> Partial(const Block& block, const Loop& factor,
   for (const Expr& body : block.body) partial.body.push_back(renumbered(body));
   if (block.guard) partial.guard = renumbered(block.guard);
   if (block.nonzero) partial.nonzero = renumbered(block.nonzero);
-  // What keeps a replaced axis below its extent is part of what is computed
-  // from now on: its loops are axes of their own.
+  // A predicate that keeps a replaced axis below its extent becomes part of the
+  // computation: its loops are axes of their own now.
   for (const Expr& p : block.predicates) {
     if (!MentionsAny(p, division.vars)) {
       partial.predicates.push_back(p);

@@ -51,7 +51,8 @@ class Update {
 
   Loop& loop() { return *FindLoop(tree_, loop_var_).back().node().loop; }
 
-  // What is needed of the result, inside the loop and behind it.
+  // Finds the parts of the result that are needed inside the loop and behind
+  // it.
   absl::Status FindHeld() {
     const Path loop_path = FindLoop(tree_, loop_var_);
     const size_t depth = loop_path.size() - 1;
@@ -236,7 +237,7 @@ class Update {
   BlockTree& tree_;
   Block block_;  // the reduction, in the end that over blocks
   const int loop_var_;
-  // Of the first reduce axis: blocks, steps of one, and all steps.
+  // The first reduce axis: its blocks, the steps of one, and all steps.
   const int64_t blocks_, steps_, extent_;
   const int result_;
   std::vector<HeldDim> held_, partial_held_;

@@ -10,7 +10,8 @@
 namespace tilewright::sketch {
 namespace {
 
-// What an instruction takes; -1: any number but none, -2: any number.
+// The operands and attributes that an instruction takes; -1: any number but
+// none, -2: any number.
 struct Signature {
   int operands;
   int splits;

@@ -17,8 +17,8 @@
 
 namespace tilewright::sketch {
 
-// What a handle stands for. Blocks are found by name and loops by variable, so
-// a handle to what an instruction removed is noticed.
+// The block or loop that a handle stands for. Blocks are found by name and
+// loops by variable, so a handle to what an instruction removed is noticed.
 struct HandleValue {
   enum class Kind : uint8_t { kBlock, kLoop };
   static HandleValue OfBlock(std::string name) {
@@ -40,9 +40,9 @@ class Replayer {
   // Applies one instruction. After an error the tree is in no useful state.
   // Errors name the reason, not the instruction.
   absl::Status Apply(const Instruction& instruction);
-  // What must hold at the end: with task loops, every block stands inside all
-  // of them; what is read was written before. Buffers are then of the workload
-  // that was given, whatever form it took.
+  // Checks the finished tree: with task loops, every block stands inside all of
+  // them; every buffer that is read was written before. Buffers are then of the
+  // workload that was given, whatever form it took.
   absl::Status Finish();
 
   BlockTree& tree() { return tree_; }

@@ -78,8 +78,9 @@ class Rescaler {
     });
   }
 
-  // What maps of the loop make of a result that is not final is read there
-  // only, by sums that are rescaled or by maps of which the same holds.
+  // Values that maps of the loop compute from a result that is not final are
+  // read there only, by sums that are rescaled or by maps of which the same
+  // holds.
   absl::Status CheckReaders(const Block& map,
                             const std::vector<std::string>& below) {
     if (!Reads(map, of_.buffer)) return absl::OkStatus();

@@ -25,7 +25,7 @@ struct RunningResult {
   std::vector<std::string> readers;  // blocks in the loop
 };
 
-// What is done to sums so far, by which values.
+// The correction of sums so far, and the values that it uses.
 struct Rescaling {
   const RescalingRule* rule = nullptr;
   int correction = -1;  // buffer

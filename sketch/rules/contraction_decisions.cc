@@ -120,7 +120,7 @@ class Chooser {
     return far;
   }
 
-  // What the rule does by itself: the tasks that all answers leave.
+  // Answers by rule alone, which fixes the tasks that all answers leave.
   void FollowRule() {
     const OutputTiles start = tiles_;
     ShareVectors();
@@ -187,7 +187,7 @@ class Chooser {
     return tasks;
   }
 
-  // Of these axes.
+  // Chooses the register tile over these axes.
   RegisterTile TileByRule(const TileSpace& space) const {
     if (place_.inside) return ChooseRegisterTile(space);
     const bool same = rule_->tiles.vector_axis == tiles_.vector_axis &&
@@ -254,7 +254,7 @@ class Chooser {
   OutputTiles tiles_;
   ReduceLoops loops_;
   std::optional<DotChoice> dot_;
-  // Of a kernel: its axes, dot and tile if the rule answers alone, and the
+  // The answers of the rule alone: axes, dot and tile of a kernel, and the
   // tasks that all answers leave.
   struct Rule {
     OutputTiles tiles;

@@ -67,7 +67,8 @@ return T
 )");
 }
 
-// Of f64, whose sums the interpreter does not round again: another order shows.
+// A convolution in f64, whose sums the interpreter does not round again:
+// another order shows.
 Workload DoubleConv() {
   return Parsed(R"(X: f64[1, 6, 5, 10] = placeholder
 W: f64[5, 6, 2, 2] = placeholder
@@ -161,7 +162,7 @@ TEST(ContractionDecisionsTest, AllTreesComputeWhatTheGraphMeans) {
   for (const auto& [reason, count] : refused)
     std::printf("  %d x %s\n", count, reason.c_str());
   EXPECT_LT(refusals, draws / 10);
-  // What lowering resolves is covered by decision_coverage_test.
+  // Decisions that lowering resolves are covered by decision_coverage_test.
   for (auto* of : {&taken, &offered}) {
     of->erase("prefetch");
     of->erase("unroll");

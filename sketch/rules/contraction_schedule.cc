@@ -152,7 +152,8 @@ class Builder {
     ArrangeSums(block, order, nest);
   }
 
-  // Of the sums of a task: neighbours along the vector axis side by side.
+  // The layout of the sums of a task: neighbours along the vector axis lie side
+  // by side.
   std::string OrderOfSums() const {
     std::string order = "order ";
     for (int i = 0; i < static_cast<int>(loops_.tiles.shape.size()); ++i) {

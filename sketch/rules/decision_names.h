@@ -11,8 +11,9 @@
 
 namespace tilewright::sketch {
 
-// Of this workload, with the preferred answers and with a hundred random
-// tables: what one branch alone asks for is there if some of them took it.
+// Names of the decisions that `generator` takes for this workload, with the
+// preferred answers and with a hundred random tables: a decision of one branch
+// is among them if some table took that branch.
 std::set<std::string> DecisionNames(const Generator& generator,
                                     const Workload& workload,
                                     const DeviceSpec& spec);

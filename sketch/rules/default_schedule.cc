@@ -19,7 +19,7 @@
 namespace tilewright::sketch {
 namespace {
 
-// Of the family that the generators of a chain take it for, or nearest to it.
+// The family that the generators of a chain take it for, or the nearest one.
 ComputeFamily FamilyOfReduction(const TensorGraph& graph, TensorId reduction,
                                 bool window) {
   const ComputeFamily family = FamilyOf(graph, reduction);

@@ -33,11 +33,12 @@ namespace tilewright::sketch {
 // of plain_schedule.h. "no family" stands first for a group that is of none.
 std::vector<Generator> Generators(const Workload& workload);
 
-// What the first of them prefers; InvalidArgument if the group is of no family.
+// The schedule that the first of them prefers; InvalidArgument if the group is
+// of no family.
 absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
                                          const DeviceSpec& spec);
 
-// What was written of a stage.
+// The loops that were written for a stage.
 struct WrittenStage {
   ComputeFamily family;
   // Where the place asks for blocks of steps, the loop over them, if there are

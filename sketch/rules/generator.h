@@ -44,7 +44,8 @@ absl::StatusOr<Schedule> GenerateWith(const Generator& generator,
                                       const DeviceSpec& spec,
                                       const Answers& answers);
 
-// What the decisions beside a trace ask of its generator's next run.
+// The answers that reproduce the decisions beside a trace in its generator's
+// next run.
 Answers AnswersOf(const Schedule& schedule);
 
 }  // namespace tilewright::sketch

@@ -17,10 +17,10 @@ namespace tilewright::sketch {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
-// What a tile spans of memory that lies side by side: several lines, so that
-// those which two rows share are still there, and pages are used for a while.
+// Contiguous bytes that a tile spans: several lines, so that those which two
+// rows share are still there, and pages are used for a while.
 constexpr int64_t kSideBytes = 1024;
-// Of a tile: both sides stay in the second-level cache.
+// Bytes of a tile: both sides stay in the second-level cache.
 constexpr int64_t kTileBytes = int64_t{256} << 10;
 // Lines beside each other that may be decided for.
 constexpr int64_t kMostLines = 64;

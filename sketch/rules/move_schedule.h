@@ -28,8 +28,8 @@ struct Crossing {
   int axis;
   int64_t run;  // elements that lie so, from a multiple of it on
 };
-// Of all inputs that are read across: the best axis of the largest first, each
-// axis once. REQUIRES: the chain has no reduction.
+// Returns the crossings of all inputs that are read across: the best axis of
+// the largest first, each axis once. REQUIRES: the chain has no reduction.
 std::vector<Crossing> FindCrossings(const Workload& workload,
                                     const Chain& chain);
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kMostVectors = 16;
 
-// What the group consists of, in order.
+// The blocks that the group consists of, in order.
 struct Parts {
   const RowBlock* first = nullptr;  // the sum that the other one follows
   const RowBlock* second = nullptr;

@@ -13,7 +13,7 @@
 namespace tilewright::sketch {
 namespace {
 
-// Of the blocks that a graph's computes become, in order.
+// Names of the blocks that a graph's computes become, in order.
 std::vector<std::string> BlockNames(const TensorGraph& graph) {
   std::vector<std::string> names;
   for (const Tensor& tensor : graph.tensors()) {

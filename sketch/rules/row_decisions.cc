@@ -223,8 +223,9 @@ RowCut RowCuts::Of(const RowBlock& block) {
 }
 
 RowCut RowCuts::Decide(const RowBlock& block) {
-  // Of elementwise blocks, too: where a kept value lives follows from its
-  // vectors, and sums that read it were seen to differ in their last bits.
+  // Elementwise blocks may change bits, too: where a kept value lives follows
+  // from its vectors, and sums that read it were seen to differ in their last
+  // bits.
   const Bits bits = Bits::kMayChange;
   const int64_t vectors =
       !block.reduces && block.expensive ? kFunctionVectors : kRowVectors;

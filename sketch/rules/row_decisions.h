@@ -1,5 +1,6 @@
-// What a row group decides, but which of its values are kept (row_blocks.h) and
-// how many passes it takes (one_pass_rows.h). Internal to sketch.
+// The decisions of a row group, except which of its values are kept
+// (row_blocks.h) and how many passes it takes (one_pass_rows.h). Internal to
+// sketch.
 //
 //   row               the row axis along which several rows are done together
 //   rows.together     how many

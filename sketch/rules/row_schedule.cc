@@ -224,7 +224,8 @@ class Writer {
   std::optional<RowCuts> cuts_;
 };
 
-// Of all its computes; nullopt if they are no row group with one output.
+// Returns the row space of all computes of `graph`; nullopt if they are no row
+// group with one output.
 std::optional<RowSpace> RowsOf(const TensorGraph& graph) {
   if (graph.outputs().size() != 1) return std::nullopt;
   std::vector<TensorId> members;

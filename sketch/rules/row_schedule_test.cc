@@ -94,7 +94,7 @@ TEST(RowScheduleTest, LanesOfSeveralRowsAreJoinedWhereTheyStayInACache) {
   // Seven divide these rows, and stay there, too.
   EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4907, 49), "rows 7");
   EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4907, 300), "rows 4");
-  // Of exp, which is kept, there are as many elements again.
+  // The kept exp has as many elements again.
   EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4096, 768), "rows 1");
   EXPECT_EQ(RowsTogether(RowFamily::kLayerNorm, 4096, 1536), "rows 1");
   // Too few tasks would be left.

@@ -110,8 +110,8 @@ class Builder {
     for (const Expr& index : load.operands()) {
       std::vector<WindowAccess::Term>& dim = access.dims.emplace_back();
       for (const auto& [term, coefficient] : ToLinear(index, ranges).terms) {
-        // Of what is no plain axis only that it moves is known; but channels
-        // of one group see the same.
+        // A term that is no plain axis is only known to move; but channels of
+        // one group see the same.
         for (const int var : VarsOf(term)) {
           const std::optional<int> axis = AxisOf(var);
           if (!axis) continue;

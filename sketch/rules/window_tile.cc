@@ -24,13 +24,13 @@ constexpr double kAccumulatorsToHideLatency = 8;
 // Unrolled multiply-adds: more is long code for no gain.
 constexpr int64_t kMostUnrolled = 176;
 constexpr int64_t kMostTaps = 49;
-// Of reduce axes longer than this, parts are tried too.
+// Parts of reduce axes longer than this are tried too.
 constexpr int64_t kLongAxis = 8;
 // Shared operands that stay in registers from tile to tile.
 constexpr int64_t kMostHeld = 10;
-// Of windows without weights, which are soon bound by memory: what another row
-// of the image costs a tile, where it may lie outside too, and a line that
-// comes from or goes to the outermost cache (64 bytes at 25 a cycle).
+// Costs, in cycles, of windows without weights, which are soon bound by memory:
+// another row of the image in a tile, one that may lie outside too, and a line
+// that comes from or goes to the outermost cache (64 bytes at 25 a cycle).
 constexpr double kImageRowCost = 4;
 constexpr double kGuardedRowCost = 12;
 constexpr double kLineCost = 5.5;
@@ -240,7 +240,7 @@ class Chooser {
     return loaded;
   }
 
-  // What reading and writing everything once takes.
+  // Returns the cost of reading and writing everything once.
   double MemoryCost() {
     const int64_t outputs = space_.vectors * space_.rows * space_.outer_rows;
     const int64_t loaded = Loaded(
@@ -270,7 +270,8 @@ class Chooser {
     return std::max(cost, memory_cost_);
   }
 
-  // Of one that ends after so many vectors, rows and outer rows.
+  // Returns the cost of a tile that ends after so many vectors, rows and outer
+  // rows.
   double CostOfTile(const WindowTile& tile, int64_t vectors, int64_t rows,
                     int64_t outer_rows) {
     double steps = 1, taps = 1;

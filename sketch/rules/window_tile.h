@@ -12,14 +12,14 @@
 
 namespace tilewright::sketch {
 
-// What a load of the reduction depends on: for each dimension of its index the
-// axes that move it, and by how much. Axes are numbered as below.
+// A load of the reduction: for each dimension of its index the axes that move
+// it, and by how much. Axes are numbered as below.
 struct WindowAccess {
   struct Term {
     int axis;
     int64_t stride;
-    // Of the vector axis: so many units side by side see the same element
-    // (channels of one group).
+    // Units of the vector axis side by side that see the same element (channels
+    // of one group).
     int64_t shared = 1;
   };
   std::vector<std::vector<Term>> dims;
@@ -57,7 +57,7 @@ struct WindowSpace {
   int64_t least_tiles = 1;  // that a tile cuts the space into
 };
 
-// Of tiles with such vectors, rows and outer rows.
+// Counts the tiles of such vectors, rows and outer rows.
 int64_t CountTiles(const WindowSpace& space, const WindowTile& tile);
 
 // Whether the tile's accumulators, and the operands that all its rows share,

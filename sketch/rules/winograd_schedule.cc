@@ -70,7 +70,7 @@ class Builder {
     return products_.compute.reduce_axes[0].extent.value();
   }
 
-  // What a task takes: rows of tiles, and vectors of channels.
+  // The part that a task computes: rows of tiles, and vectors of channels.
   struct Task {
     int64_t rows, vectors;
   };

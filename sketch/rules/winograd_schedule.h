@@ -3,7 +3,7 @@
 // transform with its epilogue run for one block of tiles after the other, so
 // that what passes between them stays in the second-level cache.
 //
-// Of a convolution that is marked for it two decisions come first, which may
+// A convolution that is marked for it takes two decisions first, which may
 // change bits:
 //
 //   form        direct or winograd; the mark stands where that is faster

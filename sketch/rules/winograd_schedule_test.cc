@@ -78,7 +78,8 @@ void ExpectEqualResults(Workload workload, int m,
   EXPECT_EQ(schedule.instructions[1].primitive, Primitive::kWinograd);
   TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, schedule));
   EXPECT_THAT(CheckTree(tree, workload, 5), IsOk()) << schedule.ToString();
-  // What the kernel takes are the workload's tensors, and filters of them.
+  // The kernel's arguments are the workload's tensors, and filters computed
+  // from them.
   for (const Buffer& buffer : tree.buffers) {
     if (buffer.level != MemLevel::kGlobal) continue;
     const Tensor& tensor = workload.graph.tensor(buffer.tensor);

@@ -29,7 +29,7 @@ class GrowingSchedule {
   bool Try(Primitive primitive, std::vector<Handle> operands,
            std::vector<Factors> factors, std::string text, size_t results = 0,
            Must must = Must::kReplay);
-  // Of the last instruction that is in.
+  // Results of the last instruction that was taken.
   const std::vector<Handle>& last_results() const { return last_results_; }
 
   BlockTree& tree() { return replayer_.tree(); }
@@ -37,7 +37,8 @@ class GrowingSchedule {
   // The blocks that load what block `name` writes.
   std::vector<std::string> ReadersOf(const std::string& name);
 
-  // Of a block; names it if it has none. None if it is gone.
+  // Returns the handle of a block, and names the block if it has none. None if
+  // it is gone.
   std::optional<Handle> HandleOf(const std::string& block);
   const std::string& BlockOf(Handle handle) const {
     return replayer_.handles()[handle].block;

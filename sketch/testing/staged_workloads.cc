@@ -67,7 +67,7 @@ class Builder {
     return graph().tensor(id).static_shape();
   }
 
-  // What was computed since the last one is a stage.
+  // Makes a stage of the computes since the last one.
   void EndStage() {
     const TensorId output = stage_.back();
     staged_.plan.stages.push_back({Layout::RowMajor(Shape(output))});
@@ -90,7 +90,7 @@ class Builder {
     const TensorId output = staged_.workload.stages.back().back();
     staged_.plan.tile = Shape(output);
     graph().SetOutputs({output});
-    // Of what crosses the boundary only.
+    // Only tensors that cross the boundary have layouts.
     for (const std::vector<TensorId>& stage : staged_.workload.stages) {
       if (stage.back() != output) staged_.workload.layouts.erase(stage.back());
     }
@@ -304,8 +304,8 @@ void DrawReduceSteps(StagedWorkload& staged, Random& random) {
   for (size_t s = 1; s < staged.plan.stages.size(); ++s) {
     const std::vector<std::vector<TensorId>>& stages = staged.workload.stages;
     const auto of = [&](size_t i) { return stages[i].back(); };
-    // Of a product, over what the stage right before it gives, without padding
-    // behind it.
+    // Only a product takes blocks, over the result of the stage right before
+    // it, without padding behind it.
     if (s + 1 < stages.size() &&
         !graph.tensor(stages[s + 1][0]).compute.combiner)
       continue;

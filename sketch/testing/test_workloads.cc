@@ -68,9 +68,9 @@ TensorId AddPad(TensorGraph& g, TensorId x, int64_t c, int64_t h, int64_t w,
                      {inside, g.Load(x, {V(0), V(1), y, z}), F(outside)})));
 }
 
-// What a right tree's result may be off by, absolutely: filters of F(4, 3) are
-// rounded to f32. Inputs and weights are integers, and so is what wrong trees
-// err by.
+// The absolute error that a right tree's result may have: filters of F(4, 3)
+// are rounded to f32. Inputs and weights are integers, and so are the errors of
+// wrong trees.
 double Tolerance(const BlockTree& tree) {
   return std::any_of(tree.buffers.begin(), tree.buffers.end(),
                      [](const Buffer& buffer) { return buffer.winograd > 2; })

@@ -1,6 +1,6 @@
-// What a planner wishes of a fused group, beside which computes are its stages
+// Wishes of a planner for a fused group, beside which computes are its stages
 // (Workload::stages): the preferred answers of its generator
-// (staged_schedule.h), of which Schedule::tile_plan says what became.
+// (staged_schedule.h). Schedule::tile_plan has what became of them.
 #ifndef TILEWRIGHT_SKETCH_TRACE_FUSED_WISHES_H_
 #define TILEWRIGHT_SKETCH_TRACE_FUSED_WISHES_H_
 
@@ -25,8 +25,8 @@ struct FusedWishes {
   // One per stage of the workload. Empty: results are row-major, reductions
   // take all their steps.
   std::vector<Stage> stages;
-  // Of the last stage's result, per dimension: what a task computes. Empty: all
-  // of it.
+  // The part of the last stage's result that a task computes, per dimension.
+  // Empty: all of it.
   std::vector<int64_t> tile;
 
   // Equal text, equal wishes: one line for the tile, one per stage.

@@ -1,4 +1,5 @@
-// What each iteration of a rolling block keeps of a dimension, and what is new.
+// The parts of a dimension that each iteration of a rolling block keeps and
+// computes anew.
 #ifndef TILEWRIGHT_SKETCH_TRACE_ROLLED_PART_H_
 #define TILEWRIGHT_SKETCH_TRACE_ROLLED_PART_H_
 

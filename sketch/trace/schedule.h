@@ -4,8 +4,8 @@
 // is addressed by position. Every other parameter is a literal, so that replay
 // needs nothing but the workload.
 //
-// What wrote the trace is a generator (generator.h); which one, and what it
-// decided, stands beside the instructions.
+// A generator (generator.h) wrote the trace; which one, and its decisions,
+// stand beside the instructions.
 #ifndef TILEWRIGHT_SKETCH_TRACE_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_TRACE_SCHEDULE_H_
 
@@ -25,8 +25,8 @@ namespace tilewright::sketch {
 
 using Handle = int;
 
-// Of a split loop, outermost first. Their product may exceed the extent, by
-// less than the product of the inner ones.
+// The factors of a split loop, outermost first. Their product may exceed the
+// extent, by less than the product of the inner ones.
 using Factors = std::vector<int64_t>;
 
 enum class Primitive : uint8_t {
@@ -126,8 +126,8 @@ struct Schedule {
   std::string generator;  // that wrote it; empty if none did
   std::vector<NamedDecision> decisions;
   std::vector<Instruction> instructions;
-  // Of a fused group whose generator wrote it: what was decided of the
-  // workload's stages. Not part of the text.
+  // The decisions on the workload's stages, of a fused group whose generator
+  // wrote the schedule. Not part of the text.
   std::optional<TilePlan> tile_plan;
 
   // One line per decision, "tile.rows = 14", and instruction, "%3, %4 = split

@@ -29,11 +29,11 @@ struct StagePlan {
   // In an order in which they can run; the last computes the workload's last
   // output, stages before it the others.
   std::vector<Stage> stages;
-  // Of the last output, per dimension: what is computed at a time.
+  // The part of the last output that is computed at a time, per dimension.
   std::vector<int64_t> tile;
   // Tiles that a task computes one after another, if not one alone.
   std::optional<TaskSteps> steps = {};
-  // Of all tensors of the workload: FindKnownZeros.
+  // The known zeros of all tensors of the workload (FindKnownZeros).
   std::map<TensorId, KnownZeros> zeros = {};
 };
 

@@ -108,7 +108,7 @@ absl::StatusOr<std::map<int, Region>> NeededRegions(
   compute.reduce_axes = block.reduce_axes;
   compute.combiner = block.combiner;
   compute.result = block.result;
-  // What loads of its own result say of regions, they say of other loads too.
+  // Loads of its own result determine regions as other loads do.
   const auto over_ids = [&](const Expr& expr) {
     return Rewrite(expr, [&](const Expr& e) {
       if (e.op() != Op::kLoad) return Expr();

@@ -1,6 +1,6 @@
-// What a block iterates and touches, seen from a place in the tree: loops
-// further in range over their whole extent, loops further out are fixed.
-// Internal to sketch; what loads need of a tensor is tilegraph's Propagate.
+// The regions that a block iterates and touches, seen from a place in the tree:
+// loops further in range over their whole extent, loops further out are fixed.
+// Internal to sketch; tilegraph's Propagate finds what loads need of a tensor.
 #ifndef TILEWRIGHT_SKETCH_TREE_BLOCK_REGION_H_
 #define TILEWRIGHT_SKETCH_TREE_BLOCK_REGION_H_
 
@@ -23,12 +23,12 @@ RegionDim IteratedRegion(const Expr& binding, int64_t extent,
                          const std::vector<Expr>& predicates,
                          const IsInner& is_inner, const RangeOf& ranges);
 
-// What `block` loads in there of each of `buffers` that it loads, per dimension
-// of the tensor; Propagate answers.
+// Returns the region that `block` loads in there of each of `buffers` that it
+// loads, per dimension of the tensor, by Propagate.
 absl::StatusOr<std::map<int, Region>> NeededRegions(
     const BlockTree& tree, const Block& block, const std::set<int>& buffers,
     const IsInner& is_inner, const RangeOf& ranges);
-// Of one of them. NotFound if the block does not load it.
+// Returns the region of one of them. NotFound if the block does not load it.
 absl::StatusOr<Region> NeededRegion(const BlockTree& tree, const Block& block,
                                     int buffer, const IsInner& is_inner,
                                     const RangeOf& ranges);

@@ -56,7 +56,7 @@ enum class LoopKind : uint8_t {
 struct Node;
 using NodePtr = std::unique_ptr<Node>;
 
-// What annotations ask of lowering where it could decide itself.
+// Annotations that answer for lowering where it could decide itself.
 struct LoopHints {
   int unroll = 0;     // copies of the body in a row; 0: lowering decides
   int prefetch = -1;  // steps of the loop that an update brings what it reads
@@ -103,9 +103,9 @@ struct Block {
   int result = 0;               // the component that is the tensor
   std::string intrinsic;        // set by tensorize
   std::optional<Rolling> rolling;
-  // Of a reduction with one component: what its result so far is made before
-  // each step, over the axes; it loads dst itself at the element's own place.
-  // Empty: it stays.
+  // The value that the result so far of a reduction with one component takes
+  // before each step, over the axes; it loads dst itself at the element's own
+  // place. Empty: it stays.
   Expr rescaling;
   // A buffer that the block reads inside a loop that still reduces into it, as
   // far as that has come (rolling_update); -1: none.

@@ -86,7 +86,8 @@ absl::Status CheckPredicates(const Block& writer, const Block& reader,
   return absl::OkStatus();
 }
 
-// What one block reads, by how many loops are around it and the writer.
+// The buffers that one block reads, by how many loops are around it and the
+// writer.
 struct ReadsAtDepth {
   std::set<int> buffers;
   std::optional<std::map<int, Region>> needed;  // once a check asks for them
@@ -104,7 +105,7 @@ absl::Status CheckRead(BlockTree& tree, const Block& reader,
   }
   const Block& writer = *writer_path.back().node().block;
   size_t common = CommonDepth(writer_path, reader_path);
-  // What has been reduced so far is there from the start of that loop on.
+  // The result so far is there from the start of that loop on.
   const bool running = reader.running == buffer && writer.combiner;
   bool reduces = false;
   for (size_t i = 0; i < common; ++i)
@@ -245,8 +246,8 @@ absl::Status CheckRollingRegion(const BlockTree& tree, const Block& block,
   return absl::OkStatus();
 }
 
-// What stands in the loops of a rolling block is computed as often as it is;
-// what reads it, in every iteration.
+// Blocks in the loops of a rolling block are computed as often as it is; blocks
+// that read it, in every iteration.
 absl::Status CheckRolling(BlockTree& tree, const Block& block,
                           const RangeOf& ranges) {
   if (!block.rolling) return absl::OkStatus();
@@ -296,7 +297,7 @@ absl::Status CheckRolling(BlockTree& tree, const Block& block,
   return absl::OkStatus();
 }
 
-// What a block writes lies in the part of the tensor that is held.
+// Checks that a block writes into the part of the tensor that is held.
 absl::Status CheckWrite(BlockTree& tree, const Block& block, int buffer,
                         const RangeOf& ranges) {
   const Buffer& held = tree.buffers[buffer];

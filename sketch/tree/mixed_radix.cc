@@ -112,7 +112,7 @@ Folded FoldTails(std::vector<Expr> bindings,
   folded.bindings = std::move(bindings);
   folded.ranges = ranges;
   std::vector<Expr> pending = predicates;
-  // What is inside another value comes first.
+  // Values inside other values come first.
   if (pending.size() > 1) {
     std::stable_sort(pending.begin(), pending.end(),
                      [](const Expr& a, const Expr& b) {

@@ -67,7 +67,7 @@ class EdgeFinder {
   std::vector<Edge> edges_;
 };
 
-// What one option leaves out.
+// An option and the taps that it leaves out.
 struct Option {
   std::string name;
   bool rows, columns;

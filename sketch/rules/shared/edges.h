@@ -1,5 +1,5 @@
-// What is computed at the borders of a padded convolution, or of any other sum
-// of products with known zeros.
+// The decision which taps are computed at the borders of a padded convolution,
+// or of any other sum of products with known zeros.
 //
 //   edges   all: every tap. Without those that lie in known zeros: rows, where
 //           the index along any dimension of the operand but its last says so;
@@ -23,7 +23,7 @@
 
 namespace tilewright::sketch {
 
-// Of one operand: the dimensions along which its known zeros are skipped.
+// The dimensions of one operand along which its known zeros are skipped.
 struct SkippedZeros {
   std::string tensor;
   std::vector<int> dims;

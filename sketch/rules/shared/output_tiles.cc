@@ -166,7 +166,7 @@ Nest CutSpatial(ScheduleWriter& writer, const OutputTiles& tiles, Handle block,
     const AxisTile& axis = tiles.axes[i];
     Handle loop = writer.Loop(block, names[i].name);
     int64_t left = tiles.TaskExtent(static_cast<int>(i));
-    // Of what is padded behind it there may be less than the padding's tile.
+    // The padded result behind it may have less left than the padding's tile.
     if (!whole_task) {
       left =
           std::min({left, axis.vectors * axis.tile, names[i].extent.value()});

@@ -16,12 +16,12 @@
 
 namespace tilewright::sketch {
 
-// What tiles of a stage must keep to, by dimension of its output.
+// The bounds that tiles of a stage must keep to, by dimension of its output.
 struct TileBounds {
   // Whether other tasks compute other parts of the dimension. Tiles divide
   // those, for only the end of a tensor stops one.
   std::vector<bool> cut;
-  // What is computed of it anew; may be empty.
+  // The parts of it that are computed anew; may be empty.
   std::vector<RolledPart> rolls = {};
 
   // Whether it does along any dimension.

@@ -134,7 +134,7 @@ class LoopDecider {
     return {given_.axis, CeilDiv(given_.terms, unit) * grain};
   }
 
-  // Of the axis of most steps; none if the sum is short.
+  // Chooses blocks of the axis of most steps; none if the sum is short.
   Blocks BlocksByRule() const {
     int longest = -1;
     for (int axis = 0; axis < rank_; ++axis) {

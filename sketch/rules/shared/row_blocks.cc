@@ -41,7 +41,7 @@ double CostOf(const Expr& e) {
   }
 }
 
-// Of one axis of the compute in one access.
+// The stride of one axis of the compute in one access.
 struct AxisStride {
   int64_t elements;
   bool whole;  // along the whole axis, not only inside a block of the layout
@@ -251,9 +251,9 @@ class Finder {
            id != result_.output;
   }
 
-  // Of an access at plain indices in `compute`, the stride of each axis along
-  // which anything moves: a stage takes one step along some. Locals hold whole
-  // rows, row-major.
+  // Returns the strides of an access at plain indices in `compute`, one for
+  // each axis along which anything moves: a stage takes one step along some.
+  // Locals hold whole rows, row-major.
   Strides StridesOf(const Compute& compute, TensorId tensor,
                     absl::Span<const Expr> index) const {
     const Layout layout =

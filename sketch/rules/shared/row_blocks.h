@@ -32,8 +32,8 @@ struct RowBlock {
   bool expensive = false;       // a function of every element
   std::vector<RowAxis> rows;    // by axis of the row space
   std::vector<RowAxis> single;  // axes of extent 1
-  // What it runs over in a row, in the order of memory; nothing for one value
-  // per row. Those from `fusible` on lie side by side in all it touches.
+  // The axes that it runs over in a row, in the order of memory; none for one
+  // value per row. Those from `fusible` on lie side by side in all it touches.
   std::vector<RowAxis> inner;
   size_t fusible = 0;
   int intermediate = 0;  // its number in decisions, if it is one that is kept
