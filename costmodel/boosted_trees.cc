@@ -123,7 +123,7 @@ class Fitting {
   }
 
  private:
-  // What stops training when it does not fall any more; above 0.
+  // The error, above 0, by which training stops when it no longer falls.
   double Error(const std::vector<double>& predicted) const {
     if (options_.stop_by == StopBy::kAverageRecall) {
       double recall = 0;

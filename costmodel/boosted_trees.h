@@ -30,7 +30,7 @@ struct BoostedTreesOptions {
   };
   enum class StopBy : uint8_t { kRootMeanSquaredError, kAverageRecall };
 
-  // Of a tree.
+  // Bounds and regularization of a tree, and the share of rows it learns from.
   int max_depth = 10;
   double gamma = 0.001;  // least gain of a split
   double min_child_weight = 0;
@@ -49,7 +49,7 @@ struct BoostedTreesOptions {
   uint64_t seed = 43;
   int threads = 1;
 
-  // What the sources' code uses (TVM 0.18: auto_scheduler and autotvm).
+  // The options in the sources' code (TVM 0.18: auto_scheduler and autotvm).
   static BoostedTreesOptions Ansor();
   static BoostedTreesOptions AutoTvm(Loss loss = Loss::kSquaredError);
 };

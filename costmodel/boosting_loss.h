@@ -1,5 +1,5 @@
-// What boosted trees reduce: losses over candidates' scores, by their first and
-// second derivatives, and the measures by which training stops. Internal to
+// The losses that boosted trees reduce, over candidates' scores, by their first
+// and second derivatives, and the measures by which training stops. Internal to
 // costmodel.
 #ifndef TILEWRIGHT_COSTMODEL_BOOSTING_LOSS_H_
 #define TILEWRIGHT_COSTMODEL_BOOSTING_LOSS_H_
@@ -15,13 +15,14 @@ struct Derivatives {
   double first = 0, second = 0;
 };
 
-// Of sum_i w_i (f_i - y_i)^2 / 2 by f_i; w_i = y_i if `weigh_by_score`, else 1
-// (Ansor, section 5.2).
+// Derivatives of sum_i w_i (f_i - y_i)^2 / 2 by f_i; w_i = y_i if
+// `weigh_by_score`, else 1 (Ansor, section 5.2).
 std::vector<Derivatives> SquaredError(absl::Span<const double> predicted,
                                       absl::Span<const double> scores,
                                       bool weigh_by_score);
 
-// Of the mean over the others j of one's task, whose score differs, of
+// Derivatives of the mean, over the others j of one's task with another score,
+// of
 //   log(1 + exp(-sign(y_i - y_j) (f_i - f_j)))
 // (Chen et al., "Learning to Optimize Tensor Programs", equation 2). Among more
 // than 64 others in a task, 64 are drawn.

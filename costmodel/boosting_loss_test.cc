@@ -23,7 +23,8 @@ Values Draw(int size, uint64_t seed) {
   return values;
 }
 
-// Of a loss, by differences. Second derivatives are those of the diagonal.
+// Compares a loss's derivatives with differences. Second derivatives are those
+// of the diagonal.
 void ExpectDerivatives(const std::function<double(const Values&)>& loss,
                        const Values& at, const std::vector<Derivatives>& got) {
   constexpr double kStep = 1e-4;

@@ -1,7 +1,6 @@
-// What a search asks of a learned cost model: to learn from measured
-// candidates, and to say which of many others are worth measuring. Boosted
-// trees, random forests and models that transfer what was learned elsewhere
-// share it.
+// The interface of learned cost models: they learn from measured candidates and
+// say which of many others are worth measuring. Boosted trees, random forests
+// and models that transfer what was learned elsewhere share it.
 //
 // The unit is a score, the higher the better: of measured times, usually the
 // task's least time divided by the candidate's, and 0 for one that failed
@@ -25,8 +24,8 @@ struct CandidateFeatures {
   // Rows of each candidate, at least one, in order; empty: one each. Ansor has
   // one a store: a candidate's score is the sum of what its rows contribute.
   std::vector<int> row_counts = {};
-  // Of each candidate: the score that was expected before anything was learned,
-  // by the planner's cost model say; what is learned corrects it. Empty: 0.
+  // The score expected of each candidate before anything was learned, by the
+  // planner's cost model say; what is learned corrects it. Empty: 0.
   std::vector<double> priors = {};
 
   int size() const {
@@ -40,7 +39,8 @@ struct CandidateFeatures {
 struct MeasuredCandidates {
   CandidateFeatures candidates;
   std::vector<double> scores;  // of each
-  // Of each, in any order: only scores of one task compare. Empty: one task.
+  // The task of each, in any order: only scores of one task compare. Empty: one
+  // task.
   std::vector<int> tasks = {};
 
   int task(int i) const { return tasks.empty() ? 0 : tasks[i]; }

@@ -1,4 +1,4 @@
-// What cost models share: their data, priors, bytes.
+// Tests of what all cost models share: their data, priors, bytes.
 
 #include "costmodel/cost_model.h"
 
@@ -148,7 +148,7 @@ TEST(BoostedTreesTest, StopsWhereNothingImproves) {
   EXPECT_EQ(model.rounds(), 1);
 }
 
-// What every model does: the parameter makes one, and another from bytes.
+// Tests of every model: the parameter makes one, and another from bytes.
 struct Kind {
   const char* name;
   std::function<std::unique_ptr<CostModel>()> make;

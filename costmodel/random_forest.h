@@ -40,16 +40,18 @@ struct RandomForestOptions {
 
 struct ForestPrediction {
   double mean;
-  // Of the mean, over the training sets that might have been: the infinitesimal
-  // jackknife with its correction for few trees, V_IJ-U (Wager, Hastie, Efron,
-  // "Confidence Intervals for Random Forests", JMLR 2014, equations 5 and 7):
+  // The variance of the mean over the training sets that might have been: the
+  // infinitesimal jackknife with its correction for few trees, V_IJ-U (Wager,
+  // Hastie, Efron, "Confidence Intervals for Random Forests", JMLR 2014,
+  // equations 5 and 7):
   //
   //   sum_i (1/B sum_b (N_bi - 1)(t_b - t))^2  -  n/B^2 sum_b (t_b - t)^2
   //
   // of B trees with predictions t_b and n samples that were drawn N_bi times.
   // Its expectation is right, so single values of few trees may be below 0.
   double jackknife_variance;
-  // Of the trees' predictions around their mean (the uncertainty of AdaTune).
+  // The variance of the trees' predictions around their mean (the uncertainty
+  // of AdaTune).
   double tree_variance;
 };
 
@@ -68,7 +70,7 @@ class RandomForest {
   // The same without variances.
   absl::StatusOr<std::vector<double>> PredictMeans(
       const FeatureMatrix& features) const;
-  // What each tree says. REQUIRES: row.size() == columns().
+  // The prediction of each tree. REQUIRES: row.size() == columns().
   std::vector<double> PredictTrees(absl::Span<const float> row) const;
 
   int columns() const { return columns_; }
@@ -87,9 +89,9 @@ class RandomForest {
 
   int columns_ = 0;
   std::vector<RegressionTree> trees_;
-  // Of trees a and b at a * trees + b: sum over samples i of (N_ai - 1)(N_bi -
-  // 1). V_IJ is this quadratic form of the trees' deviations, divided by the
-  // square of their number.
+  // Holds for trees a and b, at a * trees + b, the sum over samples i of (N_ai
+  // - 1)(N_bi - 1). V_IJ is this quadratic form of the trees' deviations,
+  // divided by the square of their number.
   std::vector<double> draw_products_;
   int64_t samples_ = 0;
 };

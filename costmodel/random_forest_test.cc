@@ -15,7 +15,7 @@
 namespace tilewright::costmodel {
 namespace {
 
-// What a user of this library alone writes.
+// Uses the library as a team with nothing else of the project would.
 TEST(RandomForestTest, LearnsAProductAndSaysHowSureItIs) {
   FeatureMatrix features(2);
   std::vector<double> targets;

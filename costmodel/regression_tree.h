@@ -41,7 +41,7 @@ struct RegressionTree {
   int depth = 0;               // splits on the longest path
 
   double Predict(absl::Span<const float> row) const;
-  // Of all rows.
+  // Predicts all rows.
   void Predict(const FeatureMatrix& features,
                absl::Span<double> predictions) const;
 };

@@ -1,5 +1,5 @@
-// What was learned from other tasks as the start of what is learned from this
-// one: the sum of a global and a local model (Chen et al., "Learning to
+// A model learned from other tasks is the start of the one learned from this
+// task: the sum of a global and a local model (Chen et al., "Learning to
 // Optimize Tensor Programs", section 4). The global one needs features that
 // mean the same in both (stores, curves).
 //
@@ -35,7 +35,7 @@ class TransferModel : public CostModel {
   // Unimplemented: save both models, and fit again.
   absl::StatusOr<std::string> Save() const override;
 
-  // Of the global model; 1 before the first Fit.
+  // The global model's weight; 1 before the first Fit.
   double weight() const { return weight_; }
 
  private:

@@ -34,7 +34,7 @@ class XgboostModel {
   static absl::StatusOr<XgboostModel> Create(
       const XgboostMatrix& training,
       const std::vector<std::pair<std::string, std::string>>& parameters);
-  // Of Save's bytes. DataLoss if they are none.
+  // Reads Save's bytes. DataLoss if they are none.
   static absl::StatusOr<XgboostModel> Load(std::string_view bytes);
 
   // Adds a tree for these derivatives, one a row of `training`.

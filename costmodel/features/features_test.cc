@@ -202,7 +202,7 @@ TEST(DecisionFeaturesTest, EncodeATableInColumnsOfAllTables) {
               ElementsAre(1, 1, 1, 3, 1, log(4), log(15), 0));
   EXPECT_THAT(encode.Row(plain),
               ElementsAre(1, 0, 0, 0, 1, log(60), log(1), 1));
-  // What was never seen has no column.
+  // Values that were never seen have no column.
   EXPECT_THAT(encode.Row({{"edges", Space::OneOf({"all"}), {0}}}),
               ElementsAre(0, 0, 0, 0, 0, 0, 0, 0));
 }

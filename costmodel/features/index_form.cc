@@ -314,7 +314,7 @@ IndexValues ValuesOf(const IndexForm& form, const LoopNest& nest, int first,
         std::min(values.count, static_cast<double>(hull.high - hull.low + 1)),
         hull};
   }
-  // Of low, low + step, ..., those inside.
+  // Those of low, low + step, ... that lie inside are counted.
   const int64_t low = base + values.low, step = values.step;
   const int64_t below = low < 0 ? -FloorDiv(low, step) : 0;
   const int64_t last = FloorDiv(hull.high - low, step);
@@ -347,7 +347,7 @@ int64_t ValueAt(const Expr& expr, const LoopNest& nest,
     const int64_t at = loop < 0 ? 0 : point[loop];
     return {at, at};
   });
-  // What no point tells (loads) is taken as 0.
+  // Values that no point tells (loads) are taken as 0.
   return value.low == value.high ? value.low : 0;
 }
 

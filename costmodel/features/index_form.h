@@ -57,8 +57,8 @@ struct IndexForm {
   LoopSet Loops() const;
 };
 
-// Of an expression over loop variables; or over a block's axes, whose forms are
-// then `axes`, and for which `axis_bindings` stand in opaque parts.
+// The form of an expression over loop variables, or over a block's axes, whose
+// forms are then `axes`, and for which `axis_bindings` stand in opaque parts.
 IndexForm FormOfLoops(const Expr& expr, const LoopNest& nest);
 IndexForm FormOfAxes(const Expr& expr, const LoopNest& nest,
                      absl::Span<const IndexForm> axes,

@@ -33,7 +33,7 @@ std::vector<float> LoopFeatures(const sketch::BlockTree& tree);
 inline constexpr int kCurvePoints = 20;
 inline constexpr int kCurveFeatures = kFeaturedBuffers * 4 * kCurvePoints * 2;
 
-// Of each buffer, four relations over the loops: touched -> reuse, reuse ->
+// Each buffer has four relations over the loops: touched -> reuse, reuse ->
 // touched, touched -> steps outside, steps outside -> touched; all in log2.
 // Sampled at x = 0, 1, ..., 19: the y of the loop with the largest x that is
 // not above, and how far below that x is; both 0 where there is none.

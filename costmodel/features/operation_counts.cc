@@ -96,8 +96,8 @@ OperationCounts CountOperations(const sketch::Block& block) {
     for (const Expr& body : block.body) Count(body, counts);
     return counts;
   }
-  // What is combined stands in the combiner's expressions where it is used, so
-  // that a sum of products is seen as such; but it is computed once.
+  // The combined value stands in the combiner's expressions where it is used,
+  // so that a sum of products is seen as such; but it is computed once.
   std::vector<Expr> before, step;
   for (int i = 0; i < block.combiner->arity(); ++i) {
     const DType dtype = block.combiner->component_dtype(i);

@@ -8,7 +8,7 @@
 
 namespace tilewright::costmodel {
 
-// Of numbers of one sort, floats or integers.
+// Operations on numbers of one sort, floats or integers.
 struct ArithmeticCounts {
   double mad = 0;      // a product that is added at once
   double add_sub = 0;  // others, negations among them
@@ -28,7 +28,7 @@ struct OperationCounts {
   double FloatOperations() const;
 };
 
-// Of a step of the block: body, combiner, rescaling.
+// Counts the operations of a step of the block: body, combiner, rescaling.
 OperationCounts CountOperations(const sketch::Block& block);
 
 }  // namespace tilewright::costmodel

@@ -1,4 +1,4 @@
-// Of the steps of a loop nest, how many a block takes where conditions leave
+// The share of a loop nest's steps that a block takes where conditions leave
 // some out: tails, borders, rows computed before. Internal to
 // costmodel/features.
 #ifndef TILEWRIGHT_COSTMODEL_FEATURES_SHARE_OF_STEPS_H_

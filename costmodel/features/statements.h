@@ -1,6 +1,6 @@
-// What the blocks of a replayed tree do, counted without lowering it: which
+// The work of a replayed tree's blocks, counted without lowering it: which
 // elements they touch inside each of their loops, how often they run, with
-// which operations. What features are made of.
+// which operations. Features are made of it.
 #ifndef TILEWRIGHT_COSTMODEL_FEATURES_STATEMENTS_H_
 #define TILEWRIGHT_COSTMODEL_FEATURES_STATEMENTS_H_
 
@@ -36,13 +36,14 @@ struct Statement {
   std::vector<const sketch::Loop*> loops;  // around it, outermost first
   double loop_steps = 1;                   // product of their extents
   double steps = 1;  // of these, those that run; see ShareOfSteps
-  // Of a step. A reduction's combiner belongs to it, and so do both branches of
-  // selects; indices do not.
+  // The operations of a step. A reduction's combiner belongs to it, and so do
+  // both branches of selects; indices do not.
   OperationCounts operations;
   std::vector<BufferAccess> accesses;  // by first occurrence; the written first
 };
 
-// Of all blocks, in order of execution. `tree` must outlive them.
+// The statements of all blocks, in order of execution. `tree` must outlive
+// them.
 std::vector<Statement> StatementsOf(const sketch::BlockTree& tree);
 
 }  // namespace tilewright::costmodel

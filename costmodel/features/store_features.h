@@ -46,7 +46,7 @@ struct StoreFeatureOptions {
 FeatureMatrix StoreFeatures(const sketch::BlockTree& tree,
                             StoreFeatureOptions options = {});
 
-// What each column is: "float_mad", "buffer2.unique_lines", ...
+// The name of each column: "float_mad", "buffer2.unique_lines", ...
 const std::vector<std::string>& StoreFeatureNames();
 
 }  // namespace tilewright::costmodel

@@ -17,7 +17,7 @@
 namespace tilewright::sketch {
 namespace {
 
-// Of TVM's auto_unroll_max_step on CPUs.
+// The values of TVM's auto_unroll_max_step on CPUs.
 const std::vector<std::string>& UnrollSteps() {
   static const auto* const kSteps =
       new std::vector<std::string>{"0", "16", "64", "512"};

@@ -10,7 +10,7 @@
 namespace tilewright::sketch {
 namespace {
 
-// Of the axes of a linear transform's matrices.
+// The largest extent of the axes of a linear transform's matrices.
 constexpr int64_t kMostUnrolled = 8;
 
 bool IsFunction(Op op) {

@@ -1,6 +1,6 @@
-// What Ansor's rules ask about a compute, answered from its expression alone
-// (Zheng et al., "Ansor", OSDI 2020, section 4.1; thresholds as TVM 0.18 has
-// them).
+// Answers to the questions of Ansor's rules about a compute, from its
+// expression alone (Zheng et al., "Ansor", OSDI 2020, section 4.1; thresholds
+// as TVM 0.18 has them).
 #ifndef TILEWRIGHT_SKETCH_DERIVATION_COMPUTE_TRAITS_H_
 #define TILEWRIGHT_SKETCH_DERIVATION_COMPUTE_TRAITS_H_
 

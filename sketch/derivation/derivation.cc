@@ -12,7 +12,7 @@
 namespace tilewright::sketch {
 namespace {
 
-// Of TVM's InitParallel.
+// The number of tasks a core of TVM's InitParallel.
 constexpr int64_t kTasksPerCoreWanted = 16;
 // Fewer leave cores without work.
 constexpr int64_t kLeastTasksPerCore = 4;

@@ -2,7 +2,7 @@
 // they wrote, so that they see the loops there are. Every loop that it makes
 // has a handle.
 //
-// What it asks for, of a block "T":
+// It asks these decisions, for a block "T":
 //
 //   T.at         how many of the loops around all its readers are around it
 //   T.parallel   of an output: how many of its outermost loops are tasks. What

@@ -1,4 +1,4 @@
-// What annotation may do beyond TVM's, and the tile sizes that it asks for.
+// Annotations beyond TVM's, and the tile sizes that a style asks for.
 #ifndef TILEWRIGHT_SKETCH_DERIVATION_DERIVATION_STYLE_H_
 #define TILEWRIGHT_SKETCH_DERIVATION_DERIVATION_STYLE_H_
 
@@ -17,8 +17,8 @@ class Derivation;
 
 inline constexpr int kSpatialLevels = 4, kReduceLevels = 2;  // SSRSRS
 
-// What is cut: extents of the spatial and the reduce axes, where the compute
-// stands, in its order.
+// The axes to cut: extents of the spatial and the reduce axes at the compute's
+// location, in its order.
 struct TileProblem {
   TensorId id;
   std::string block;

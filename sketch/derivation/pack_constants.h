@@ -12,8 +12,8 @@
 
 namespace tilewright::sketch {
 
-// Of those that `id` alone reads, "T.pack.W": plain or panels; nothing unless
-// the style packs.
+// Decides "T.pack.W", plain or panels, of each constant that `id` alone reads;
+// asks nothing unless the style packs.
 absl::Status PackConstantsOf(Derivation& derivation, TensorId id,
                              const std::string& block, const TileSizes& sizes);
 

@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Of TVM's tests; vectors of 16 floats.
+// The machine of TVM's tests; vectors of 16 floats.
 DeviceSpec FourCores() {
   DeviceSpec spec;
   spec.mutable_unit()->set_cores(4);

@@ -37,7 +37,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::IsEmpty;
 
-// Of each workload; more with TILEWRIGHT_SEEDS.
+// The number of seeds of each workload; more with TILEWRIGHT_SEEDS.
 uint64_t Seeds() {
   const char* text = std::getenv("TILEWRIGHT_SEEDS");
   return text == nullptr ? 10 : std::strtoull(text, nullptr, 10);
@@ -153,7 +153,8 @@ TEST(SketchGeneratorTest, AsksOwnRulesFirst) {
   EXPECT_THAT(sketches[0].schedule.status(), IsOk());
 }
 
-// What cannot be expressed is refused by name: copies of what reduces nothing.
+// Requests that cannot be expressed are refused by name: copies of computes
+// that reduce nothing.
 TEST(SketchGeneratorTest, RefusalsNameRuleAndReason) {
   TW_ASSERT_OK_AND_ASSIGN(const Workload workload, ParseWorkload(R"(
 A: f32[5] = placeholder

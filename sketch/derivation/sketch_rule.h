@@ -36,8 +36,7 @@ struct SketchRule {
     kApplyAndSkipRest,
   };
 
-  // Of letters, digits and "-": how the option is called, "NAME" or
-  // "NAME.VARIANT".
+  // Letters, digits and "-"; the option is called "NAME" or "NAME.VARIANT".
   std::string name;
   std::vector<std::string> variants = {};  // empty: just one
   std::function<Meets(const SketchState&, TensorId)> condition;

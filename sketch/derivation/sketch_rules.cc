@@ -12,7 +12,7 @@ namespace {
 
 using Meets = SketchRule::Meets;
 
-// Of TVM's NeedsRfactor.
+// The spatial points a core that make TVM's NeedsRfactor say no.
 constexpr int64_t kEnoughPerCore = 16;
 
 Meets ApplyIf(bool applies) { return applies ? Meets::kApply : Meets::kSkip; }

@@ -44,7 +44,7 @@ class SketchState {
   std::optional<TensorId> MatchedReader(TensorId id) const;
   // Whether some compute's rule writes this one too.
   bool IsFused(TensorId id) const { return fused_.count(id) != 0; }
-  // What the compute's rule fuses it with, if it does.
+  // The reader that the compute's rule fuses it with, if it does.
   std::optional<TensorId> FusedReader(TensorId id) const;
 
  private:

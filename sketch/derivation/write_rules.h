@@ -1,5 +1,5 @@
-// What Ansor's rules write (sketch_rules.h). Each returns InvalidArgument with
-// what cannot be expressed. Internal to sketch/derivation.
+// The schedules that Ansor's rules write (sketch_rules.h). Each returns
+// InvalidArgument with what cannot be expressed. Internal to sketch/derivation.
 #ifndef TILEWRIGHT_SKETCH_DERIVATION_WRITE_RULES_H_
 #define TILEWRIGHT_SKETCH_DERIVATION_WRITE_RULES_H_
 

@@ -158,7 +158,7 @@ absl::Status WriteRfactor(Derivation& derivation, TensorId id,
   const std::vector<Handle> cut = writer.Split(steps, parts);
   writer.RFactor(whole.block, cut[outer ? 0 : 1]);
   if (!outer) {
-    // What is the same for all steps of a vector stands outside.
+    // Loops over which a vector's values do not change stand outside.
     order = {cut[0]};
     Append(order, nest.inner);
     order.push_back(cut[1]);

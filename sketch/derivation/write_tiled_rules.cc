@@ -73,7 +73,7 @@ absl::Status TileWithTarget(Derivation& derivation, TensorId id,
 
 int LevelOfVariant(std::string_view variant) { return variant == "1" ? 1 : 2; }
 
-// What another block stores is inlined there, where it does not leave the
+// A tensor that another block stores is inlined there unless it leaves the
 // group: the block then computes the tensor.
 absl::Status Settle(Derivation& derivation, TensorId id) {
   const std::string stored = derivation.StoringBlock(id);

@@ -29,7 +29,7 @@ namespace {
 
 using Policy = KnobSplit::Policy;
 
-// Of tile_ow, and of the registers that a fallback fills (TVM's reg_n).
+// The bound of tile_ow, and the registers that a fallback fills (TVM's reg_n).
 constexpr int64_t kMostPixels = 64, kFallbackPixels = 14;
 constexpr int64_t kFallbackRows = 6, kFallbackSteps = 16;
 

@@ -1,5 +1,5 @@
-// What a generator asks whatever it decides, by name. A run records the table
-// of what was decided; a policy gives the answers.
+// The Decider answers every decision a generator asks for, by name. A run
+// records the table of what was decided; a policy gives the answers.
 //
 //   const int64_t rows = decider.DecideNumber(
 //       "tile.rows", Space::Integers(1, 14), [&] { return RowsByRule(); });
@@ -39,7 +39,7 @@ class Decider {
   // `preferred` returns is a member of `space`.
   DecisionValue Decide(std::string_view name, const Space& space,
                        Prefer preferred, Bits bits = Bits::kSame);
-  // Of spaces whose values are one number.
+  // Decides in a space whose values are one number.
   int64_t DecideNumber(std::string_view name, const Space& space,
                        absl::FunctionRef<int64_t()> preferred,
                        Bits bits = Bits::kSame);
@@ -62,8 +62,8 @@ class Decider {
     const size_t outer_length_;
   };
 
-  // What is only tried: at its end the decisions made in its life leave the
-  // table, unless they are kept.
+  // An attempt: at its end the decisions made in its life leave the table,
+  // unless they are kept.
   class Trial {
    public:
     explicit Trial(Decider& decider)

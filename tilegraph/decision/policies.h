@@ -40,8 +40,8 @@ class TablePolicy : public DecisionPolicy {
   DecisionValue Answer(const std::string& name, const Space& space,
                        Prefer preferred) override;
 
-  // Of the run: which answers were outside their space or unreadable, "NAME =
-  // ASKED: ..., taken as GOT", and which names nobody asked for.
+  // The run's answers that were outside their space or unreadable, "NAME =
+  // ASKED: ..., taken as GOT", and the names nobody asked for.
   std::vector<std::string> Rounded() const;
   std::vector<std::string> Unused() const;
 

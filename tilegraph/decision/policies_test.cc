@@ -160,7 +160,7 @@ TEST(TablePolicyTest, AnswersOutsideTheirSpaceAreRoundedAndSaidToBe) {
                      {"tile.packed", "no"},
                      {"tile.pack.order", "(n, k)"}},
                     rules);
-  // Of the extent 56, 14 rows are kept and 4 times 14 cover it.
+  // 14 rows are kept, and 4 times 14 cover the extent 56.
   EXPECT_EQ(Tabulate(table, 56),
             "tile.copies = 4\n"
             "tile.packed = no\n"

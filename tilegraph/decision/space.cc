@@ -72,7 +72,7 @@ absl::StatusOr<DecisionValue> Space::Parse(std::string_view text) const {
 }
 
 double NumberDistance(int64_t a, int64_t b) {
-  // Of numbers that have no logarithm, 0 lies one octave below 1 and each next
+  // Numbers below 1 have no logarithm: 0 lies one octave below 1, and each next
   // one lies one further down.
   const auto octave = [](int64_t n) {
     return n > 0 ? std::log2(static_cast<double>(n))

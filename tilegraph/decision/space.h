@@ -1,6 +1,6 @@
-// What may be decided: a finite set of values with a text form. Values are
-// short vectors of integers, so that every consumer (search, cost model,
-// records) handles all kinds of spaces alike.
+// A space of possible decisions: a finite set of values with a text form.
+// Values are short vectors of integers, so that every consumer (search, cost
+// model, records) handles all kinds of spaces alike.
 //
 //   kind         a value is                      text form of a value
 //   one-of       the index of a named option     packed
@@ -55,11 +55,11 @@ class Space {
   static Space Split(const SplitSpace& split);
   // REQUIRES: as for options, without parentheses; names of parts likewise.
   static Space Permutation(std::vector<std::string> names);
-  // What belongs together: values of all parts that `admits`, if it is set.
-  // It is kept with the space, in tables: it captures by value, and is a pure
-  // function.
-  // REQUIRES: some value is admitted; without `admits`, of any size, with it of
-  // at most 2^20 values before it. Both are checked where values are listed.
+  // Parts that are decided together: combinations of their values that `admits`
+  // accepts, if it is set. It is kept with the space, in tables: it captures by
+  // value, and is a pure function. REQUIRES: some value is admitted; without
+  // `admits`, of any size, with it of at most 2^20 values before it. Both are
+  // checked where values are listed.
   struct Part;
   using Admits = std::function<bool(const DecisionValue&)>;
   static Space Composite(std::vector<Part> parts, Admits admits = nullptr);
@@ -76,7 +76,7 @@ class Space {
   // The value itself if it is one; otherwise one of least distance (of
   // logarithms, for numbers; the outermost factor of a split follows from the
   // others and does not count): the first such one in the order of Values().
-  // Of a value of another length, the first value.
+  // For a value of another length, the first value.
   DecisionValue Nearest(const DecisionValue& value) const;
   // Values that differ little: another option; the next smaller and larger
   // number, its half and double; a factor moved from one part of a split to

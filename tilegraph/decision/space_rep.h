@@ -1,4 +1,4 @@
-// What one kind of a Space implements. Internal to space*.cc.
+// The interface that each kind of Space implements. Internal to space*.cc.
 #ifndef TILEWRIGHT_TILEGRAPH_DECISION_SPACE_REP_H_
 #define TILEWRIGHT_TILEGRAPH_DECISION_SPACE_REP_H_
 
@@ -35,9 +35,9 @@ class Space::Rep {
   virtual double size() const = 0;
   virtual bool Contains(Value value) const = 0;
   virtual void Draw(Random& random, absl::Span<int64_t> value) const = 0;
-  // Of any numbers; of a member, itself.
+  // Takes any numbers; for a member it gives the member itself.
   virtual void Nearest(Value value, absl::Span<int64_t> nearest) const = 0;
-  // Of any numbers from a member.
+  // The distance of any numbers from a member.
   virtual double Distance(Value value, Value member) const = 0;
   // A superset of the neighbours of a member: `value` itself, repetitions and
   // no members are taken out later.
@@ -47,7 +47,7 @@ class Space::Rep {
 
   virtual std::string ToString() const = 0;
   virtual std::string Print(Value value) const = 0;
-  // Of text without blanks at its ends.
+  // Reads text without blanks at its ends.
   virtual absl::StatusOr<DecisionValue> Parse(std::string_view text) const = 0;
 };
 

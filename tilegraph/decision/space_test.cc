@@ -23,7 +23,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr size_t kAll = std::numeric_limits<size_t>::max();
 
-// What a tile of registers may be: both factors, within 16 registers.
+// The space of register tiles: both factors, within 16 registers.
 Space RegisterTile() {
   return Space::Composite(
       {{"vectors", Space::Integers(1, 8)}, {"rows", Space::Integers(1, 16)}},

@@ -1,5 +1,5 @@
-// What a generator decided, and what a table asks of its next run. From one
-// table others are made: mutated, crossed.
+// The table of a generator's decisions, and the answers by which a table steers
+// its next run. From one table others are made: mutated, crossed.
 #ifndef TILEWRIGHT_TILEGRAPH_DECISION_TABLE_H_
 #define TILEWRIGHT_TILEGRAPH_DECISION_TABLE_H_
 
@@ -36,8 +36,8 @@ Answers AnswersOf(const DecisionTable& table);
 // One line per decision: "tile.rows = 14  # integers 1..31, 31 values" and, if
 // so, ", may change bits"; those of one value are left out.
 std::string ToString(const DecisionTable& table);
-// What such lines ask for; '#' begins a comment. InvalidArgument names the line
-// that is no "NAME = VALUE" or names a decision twice.
+// Parses such lines; '#' begins a comment. InvalidArgument names the line that
+// is no "NAME = VALUE" or names a decision twice.
 absl::StatusOr<Answers> ParseAnswers(std::string_view text);
 
 // `changes` entries that have neighbours take a near value (three times in

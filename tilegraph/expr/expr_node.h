@@ -1,4 +1,4 @@
-// What an Expr points to. Private to expr.
+// The node that an Expr points to. Private to expr.
 #ifndef TILEWRIGHT_TILEGRAPH_EXPR_EXPR_NODE_H_
 #define TILEWRIGHT_TILEGRAPH_EXPR_EXPR_NODE_H_
 
@@ -16,7 +16,7 @@ struct Expr::Node {
   std::vector<Expr> operands = {};
   int64_t i = 0;          // Integer constant, variable id or source.
   double f = 0;           // Float constant.
-  std::string name = {};  // Of a variable; no part of equality.
+  std::string name = {};  // a variable's; no part of equality
   size_t hash = 0;
 };
 

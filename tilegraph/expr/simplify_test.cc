@@ -318,8 +318,8 @@ TEST(SimplifyRandom, EqualsTheOriginalAtEveryAssignmentAndStaysInItsRange) {
   }
 }
 
-// What splitting and fusing loops produces must come out as the plain digit
-// again: no tree may stay larger than its meaning.
+// Indices that splitting and fusing loops produce must come out as the plain
+// digit again: no tree may stay larger than its meaning.
 TEST(SimplifyRandom, RecoversTheDigitsOfNestedSplits) {
   RandomTrees trees(7);
   for (int i = 0; i < 2000; ++i) {

@@ -38,14 +38,14 @@ struct BankLayout {
   int64_t Bytes(const TileRows& tile) const;
 };
 
-// What a warp reads or writes at once.
+// The elements a warp reads or writes at once.
 struct RowAccess {
   static constexpr int64_t kIdle = -1;
   std::vector<std::pair<int64_t, int64_t>> lanes;  // (row or kIdle, column)
   int64_t elements = 1;  // of each lane, side by side in one row
 };
 
-// Of all accesses, in `layout`.
+// Passes that all accesses take in `layout`.
 int64_t PassesOf(const TileRows& tile, const BankLayout& layout,
                  absl::Span<const RowAccess> accesses, const Banks& banks);
 int64_t LeastPassesOf(const TileRows& tile,

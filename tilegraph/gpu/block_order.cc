@@ -32,8 +32,8 @@ std::vector<Loop> LoopsOf(const BlockOrder& order,
   return loops;
 }
 
-// What a wave covers of each loop: inner loops whole, one in part, and the
-// outer ones once. `partial` is the index of that one, -1 if all are whole.
+// The part of each loop that a wave covers: inner loops whole, one in part, and
+// the outer ones once. `partial` is the index of that one, -1 if all are whole.
 std::vector<int64_t> Covered(const std::vector<Loop>& loops, int64_t wave,
                              int& partial) {
   std::vector<int64_t> covered(loops.size(), 1);

@@ -17,8 +17,8 @@ namespace tilewright {
 
 struct BlockOrder {
   std::vector<int> dims;  // of the grid, outermost first
-  // Of the last dim: so many blocks, then the next of the one before it; 0: no
-  // panels. The last panel may be narrower.
+  // Blocks of the last dim that run before the dim before it takes its next
+  // step; 0: no panels. The last panel may be narrower.
   int64_t panel = 0;
 };
 

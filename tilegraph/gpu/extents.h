@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-// Of a box.
+// The number of elements of a box.
 inline int64_t Product(const std::vector<int64_t>& extents) {
   int64_t product = 1;
   for (const int64_t extent : extents) product *= extent;

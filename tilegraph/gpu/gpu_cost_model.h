@@ -34,7 +34,7 @@ class GpuTilePlans {
   size_t planned() const { return known_.size(); }
 
  private:
-  // Of the first group of its key.
+  // The plans of the first group that had the key.
   struct Known {
     std::vector<TensorId> tensors;  // in canonical order
     absl::StatusOr<std::vector<GpuTilePlan>> plans;

@@ -28,8 +28,8 @@ struct GpuAlternative {
 
 struct GpuKernel {
   std::vector<int> groups;  // of the plan, ascending; several: fused
-  // Of this kernel, best first; empty if nothing of it fits the machine, which
-  // `why_not` says.
+  // The kernel's tile plans, best first; empty if none fits the machine, and
+  // `why_not` says why.
   std::vector<GpuTilePlan> tiles;
   std::string why_not;
   std::vector<GpuTilePlan> unfused;  // its groups as kernels of their own
@@ -68,8 +68,8 @@ absl::StatusOr<GpuPlan> PlanGpuKernels(const TensorGraph& graph,
 // Each kernel with its members and tiles, and the sum of all.
 std::string ToString(const TensorGraph& graph, const GpuPlan& plan);
 
-// Of the kernel with this group of the plan (of all of them if negative): what
-// limits it, at which level of memory each edge passes, and what the
+// Explains the kernel with this group of the plan (all of them if negative):
+// what limits it, at which level of memory each edge passes, and what the
 // alternatives would take and why: its next tile, its groups unfused, other
 // groups fused with it.
 std::string WhyText(const TensorGraph& graph, const GpuPlan& plan, int group);

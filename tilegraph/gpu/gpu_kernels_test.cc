@@ -53,7 +53,8 @@ TEST(GpuKernelsTest, EqualGroupsArePlannedOnceUnderTheirOwnNames) {
     EXPECT_NE(operand.tensor, *graph.Find("W"));
 }
 
-// What others read too is written beside the output, each element once.
+// A tensor that others read too is written beside the output, each element
+// once.
 TEST(GpuKernelsTest, ResultsThatLeaveAreWrittenByTheJoinedKernel) {
   for (const char* device : {"v100", "a100", "mi50", "mi300x"}) {
     const DeviceSpec spec = *LoadSpec(device);

@@ -22,7 +22,8 @@ struct GpuLevels {
   const MemoryLevel* near = nullptr;
   const MemoryLevel* scratchpad = nullptr;  // of a core
   const MemoryLevel* registers = nullptr;
-  // Of `reuse`, what a tensor may take to be there for the next kernel.
+  // Bytes of `reuse` that a tensor may take and still be there for the next
+  // kernel.
   double kept_bytes = 0;
 
   bool shares() const { return reuse != memory; }

@@ -15,7 +15,7 @@
 namespace tilewright {
 namespace {
 
-// Of the scratchpad: 32 bytes for matrix units, 128 for bulk copies.
+// Alignment in the scratchpad: 32 bytes for matrix units, 128 for bulk copies.
 constexpr int64_t kAlignmentBytes = 32, kBulkAlignmentBytes = 128;
 TileWorkOptions WorkOptions(const MemoryLevel& near) {
   TileWorkOptions options;

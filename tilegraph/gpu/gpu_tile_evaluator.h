@@ -1,4 +1,4 @@
-// What a tile of a part costs on a GPU: T = max(operations / peak, bytes_l /
+// The cost of a tile of a part on a GPU: T = max(operations / peak, bytes_l /
 // bandwidth_l over the levels l), each times what waves and lanes leave idle,
 // plus barriers and the launch (design: planning.md, "Cost").
 //
@@ -22,7 +22,7 @@
 
 namespace tilewright {
 
-// What is chosen for a tile.
+// The decisions for a tile.
 struct GpuTileDecision {
   std::vector<int64_t> tile;
   int64_t step = 0;  // along stepped axes; 0: whole
@@ -66,7 +66,7 @@ class GpuTileEvaluator {
  private:
   absl::StatusOr<std::optional<GpuTilePlan>> Make(
       const GpuTileDecision& decision, bool align);
-  // Of a member, whether it stays inside or leaves.
+  // The tile of a member, whether it stays inside or leaves.
   static const TileOperand& TileOf(const TileWork& work, TensorId id);
   bool InMemory(TensorId id) const {
     return &LevelBetweenKernels(graph_, id, levels_) == levels_.memory;

@@ -41,7 +41,7 @@ struct ClusterTile {
   std::optional<MatrixForm> matrix;  // points into the spec
 };
 
-// What is predicted of all blocks on the whole device.
+// Predicted work of all blocks on the whole device.
 struct GpuCost {
   double operations = 0;    // idle lanes and padded fragments included
   double memory_bytes = 0;  // from and to memory, with what is found nearer
@@ -82,7 +82,7 @@ struct GpuTilePlan {
   int64_t blocks() const;
 };
 
-// What keeps a kernel from being faster.
+// The limit that keeps a kernel from being faster.
 struct GpuLimit {
   enum class Kind {
     kLaunch,     // and barriers

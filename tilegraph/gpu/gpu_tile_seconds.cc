@@ -30,7 +30,7 @@ const PeakRate* FindPeak(const ComputeUnit& unit, std::string_view dtype,
   return nullptr;
 }
 
-// What a core can do at once over what it needs for its full rate.
+// The work a core has in flight over what it needs for its full rate.
 double ShareOf(double in_flight, double per_s, double latency_ns) {
   const double needed = per_s * latency_ns * 1e-9;
   return needed <= 0 ? 1 : std::min(1.0, std::max(1e-4, in_flight / needed));
@@ -151,7 +151,7 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
           terms =
               static_cast<double>(CeilDiv(of.terms, tile.simt.reduce_threads));
         }
-        // What is no multiply-add takes a turn all the same.
+        // An operation that is no multiply-add takes a turn all the same.
         const double weight =
             member.contraction ? member.operations : 2 * member.operations;
         operations = lanes * elements * terms * weight;
@@ -178,7 +178,7 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
           operations * blocks / (peak * cores) * waiting(share);
     }
   }
-  // What is written to the scratchpad: every step of what is staged.
+  // Bytes written to the scratchpad: every step of the staged operands.
   double in_flight = 0;
   for (const SharedOperand& operand : plan.shared) {
     const auto once = static_cast<double>(operand.bytes / operand.copies);
@@ -226,7 +226,7 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
     operands.push_back(std::move(operand));
   }
   for (const TensorId output : subgraph_.outputs) {
-    // Of blocks that compute the same tile, one writes it.
+    // One of the blocks that compute the same tile writes it.
     const TileOperand& tile = TileOf(work, output);
     const Tensor& tensor = graph_.tensor(output);
     const auto whole =

@@ -285,7 +285,8 @@ TEST(GpuTilingTest, BlocksBehindATranspositionHaveOtherIndices) {
   EXPECT_LE(turned.conflicts, 2);
 }
 
-// What a warp reads at once, against the elements its lanes need by definition.
+// Compares what a warp reads at once with the elements its lanes need by
+// definition.
 TEST(GpuTilingTest, AccessesOfWarpsAreThoseOfTheirElements) {
   const Whole whole(Matmul(128, 64, 96));
   const DeviceSpec spec = *LoadSpec("v100");

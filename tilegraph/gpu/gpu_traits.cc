@@ -32,7 +32,7 @@ void CopyRates(const MemoryLevel& from, MemoryLevel& to) {
   to.set_latency_ns(from.latency_ns());
 }
 
-// What lies between the memory and the scratchpad.
+// Copies the levels between the memory and the scratchpad.
 void CopyOnChip(const DeviceSpec& from, DeviceSpec& to) {
   const int end = PlaceOf(from, GpuLevelsOf(from)->scratchpad);
   std::vector<MemoryLevel> levels = {to.levels(0)};

@@ -30,7 +30,7 @@ std::string TileText(const GpuTilePlan& plan) {
                       plan.step > 0 ? absl::StrCat(" step ", plan.step) : "");
 }
 
-// What a fused kernel needs that its groups do not.
+// Names the resources that a fused kernel needs and its groups do not.
 std::string UseText(const GpuTilePlan& plan,
                     const std::vector<GpuTilePlan>& unfused) {
   double operations = 0;
@@ -107,7 +107,8 @@ class Writer {
     if (!edges.empty()) text_ += "\n";
   }
 
-  // Of groups that are fused already only what there was to decide.
+  // Groups that are fused already are left out: only what there was to decide
+  // is listed.
   void Add(const GpuKernel& kernel, const GpuAlternative& other) {
     if (std::includes(kernel.groups.begin(), kernel.groups.end(),
                       other.groups.begin(), other.groups.end()))

@@ -14,7 +14,7 @@ int64_t RoundUp(int64_t value, int64_t unit) {
   return unit > 1 ? CeilDiv(value, unit) * unit : value;
 }
 
-// What the spec does not say does not limit.
+// A limit that the spec does not state does not limit.
 int64_t Known(int64_t limit) { return limit > 0 ? limit : kUnlimited; }
 
 int64_t ByThreads(const ComputeUnit& unit, const BlockResources& block,

@@ -1,5 +1,5 @@
-// What one access of a warp costs the memory: sectors that move, and turns that
-// the banks of a scratchpad take.
+// The cost of one access of a warp to the memory: sectors that move, and turns
+// that the banks of a scratchpad take.
 #ifndef TILEWRIGHT_TILEGRAPH_GPU_WARP_ACCESS_H_
 #define TILEWRIGHT_TILEGRAPH_GPU_WARP_ACCESS_H_
 

@@ -50,8 +50,8 @@ class Interpreter::Impl {
  private:
   enum class Outcome { kDone, kMissing, kOutside };
 
-  // What is known of one tensor. Tensors load only earlier ones, so at most one
-  // element of each is being computed at any time: its state (axes,
+  // Everything known of one tensor. Tensors load only earlier ones, so at most
+  // one element of each is being computed at any time: its state (axes,
   // accumulators) lives in `registers`.
   struct State {
     const HostTensor* given = nullptr;  // placeholders and constants

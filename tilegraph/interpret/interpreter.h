@@ -34,8 +34,7 @@ class Interpreter {
   // One element; everything it needs is computed once and remembered.
   // OutOfRange names tensor and index if a load leaves its tensor.
   absl::StatusOr<Scalar> At(TensorId tensor, absl::Span<const int64_t> index);
-  // What that took so far: bodies evaluated, once for every element and step of
-  // its reduction.
+  // Bodies evaluated so far, once for every element and step of its reduction.
   int64_t steps() const;
   // The whole tensor, rounded to its dtype.
   absl::StatusOr<HostTensor> Evaluate(TensorId tensor);

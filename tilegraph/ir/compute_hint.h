@@ -1,6 +1,6 @@
-// What who made a compute says of it. Passes decide by roles alone, and the
-// verifier holds each against the expression; all other words are labels, for
-// people.
+// A note on a compute by the front end or pass that made it. Passes decide by
+// roles alone, and the verifier holds each against the expression; all other
+// words are labels, for people.
 #ifndef TILEWRIGHT_TILEGRAPH_IR_COMPUTE_HINT_H_
 #define TILEWRIGHT_TILEGRAPH_IR_COMPUTE_HINT_H_
 
@@ -12,8 +12,8 @@ namespace tilewright {
 
 enum class ComputeRole : uint8_t {
   kNone,
-  // Of front ends: a convolution; the same elements in the same order in
-  // another shape; integers that are scaled to what they stand for.
+  // Front ends give these: a convolution; the same elements in the same order
+  // in another shape; integers that are scaled to what they stand for.
   kConvolution,
   kReshape,
   kDequantize,
@@ -29,7 +29,7 @@ class ComputeHint {
   ComputeHint() = default;
   // NOLINTNEXTLINE(google-explicit-constructor)
   ComputeHint(ComputeRole role);
-  // Of the role that has this word in the text form, if there is one.
+  // Has the role with this word in the text form, if there is one.
   // NOLINTNEXTLINE(google-explicit-constructor)
   ComputeHint(std::string_view word);
   // NOLINTNEXTLINE(google-explicit-constructor)

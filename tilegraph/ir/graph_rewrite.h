@@ -1,5 +1,5 @@
-// What every rewrite of a graph does that replaces some computes by others:
-// copies the rest, and drops what nobody reads any more.
+// The common part of rewrites that replace some computes of a graph by others:
+// it copies the rest, and drops what nobody reads any more.
 //
 //   for (const Tensor& tensor : old.tensors())
 //     ids.push_back(Replaced(tensor) ? ... : CopyTensor(tensor, ids, graph));

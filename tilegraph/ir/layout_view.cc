@@ -41,7 +41,7 @@ struct Pads {
   int64_t before = 0, after = 0;
 };
 
-// What of the source's paddings is padding of dimension `dim`.
+// The part of the source's paddings that pads dimension `dim`.
 Pads PadsOf(int dim, const Layout& source, absl::Span<const LinearForm> index,
             absl::Span<const int64_t> shape) {
   int from = -1;

@@ -9,11 +9,12 @@
 
 namespace tilewright {
 
-// Of one evaluation of a compute's body: every operator once, functions as one;
-// casts and indices are free, of a select the longer branch counts.
+// Operations of one evaluation of a compute's body: every operator once,
+// functions as one; casts and indices are free, a select counts as its longer
+// branch.
 int64_t ValueOperations(const Expr& body);
 
-// Of one evaluation of all bodies, and the step of the combiner.
+// Operations of one evaluation of all bodies and of a step of the combiner.
 int64_t OperationsPerPoint(const Compute& compute);
 
 }  // namespace tilewright

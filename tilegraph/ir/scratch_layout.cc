@@ -33,7 +33,7 @@ Layout FromDigits(const std::vector<int64_t>& extents,
   return *std::move(layout);
 }
 
-// What the innermost run of `run` elements becomes.
+// The padded length of an innermost run of `run` elements.
 int64_t PaddedRun(int64_t run, int64_t element_bytes) {
   const int64_t line = std::max<int64_t>(1, kLineBytes / element_bytes);
   if (run < line) return run;

@@ -5,7 +5,7 @@
 namespace tilewright::measure::internal {
 namespace {
 
-// Of numbers so small, fp32 keeps fewer digits.
+// Below this fp32 keeps fewer digits.
 constexpr double kSubnormal = 0x1p-149;
 
 }  // namespace

@@ -28,8 +28,8 @@ inline double Scaled(double e, double by) {
 }
 inline double OrInfinity(double e) { return e == e ? e : kInfinity; }
 
-// What a step function may change by when its argument moves by the error a
-// kernel is allowed.
+// The change of a step function when its argument moves by the error a kernel
+// is allowed.
 template <typename F>
 double Jump(F f, double v, double e) {
   if (e == 0) return 0;

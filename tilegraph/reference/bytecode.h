@@ -75,7 +75,7 @@ struct Bytecode {
                                  // level l; the last entry is insts.size()
 };
 
-// What the compiler must know of a load's source.
+// The facts the compiler needs of a load's source.
 struct StripSource {
   DType dtype;
   bool exact;

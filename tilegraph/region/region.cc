@@ -212,7 +212,7 @@ Region RegionOfIndices(absl::Span<const Expr> indices,
 
 namespace {
 
-// Of the tensors in `sources`; null: of all that the compute loads.
+// Regions of the tensors in `sources`; null: of all that the compute loads.
 absl::StatusOr<std::map<TensorId, Region>> RegionsOfLoads(
     const TensorGraph& graph, TensorId id, absl::Span<const RegionDim> axes,
     const std::set<TensorId>* sources, const RangeOf& ranges) {

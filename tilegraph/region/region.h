@@ -41,8 +41,8 @@ absl::StatusOr<std::map<TensorId, Region>> PropagateTo(
     const TensorGraph& graph, TensorId id, absl::Span<const RegionDim> axes,
     const std::set<TensorId>& sources, const RangeOf& ranges);
 
-// What a load at `indices` (over such axes) of a tensor of `shape` reads,
-// whatever guards it.
+// The region that a load at `indices` (over such axes) of a tensor of `shape`
+// reads, whatever guards it.
 Region RegionOfIndices(absl::Span<const Expr> indices,
                        absl::Span<const int64_t> shape,
                        absl::Span<const RegionDim> axes, const RangeOf& ranges);

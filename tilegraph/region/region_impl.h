@@ -24,7 +24,7 @@ struct TileOfAxes {
   Expr Substitute(const Expr& e) const;
 };
 
-// What an index reads.
+// The variables and loads that an index reads.
 struct Uses {
   bool load = false;
   bool outer = false;

@@ -1,5 +1,5 @@
-// What one load reads while inner variables run: per dimension, the set of
-// values of a linear form over digits of them.
+// The region one load reads while inner variables run: per dimension, the set
+// of values of a linear form over digits of them.
 #include <algorithm>
 #include <map>
 #include <numeric>

@@ -103,8 +103,8 @@ bool Exact(const Region& region) {
                      [](const RegionDim& dim) { return dim.exact; });
 }
 
-// What the body reads while its axes run over the tile at `outer`. Tensors of
-// dtype i64 hold (7 · first index) mod 5.
+// Collects what the body reads while its axes run over the tile at `outer`.
+// Tensors of dtype i64 hold (7 · first index) mod 5.
 void Touch(const TensorGraph& graph, TensorId id, const Region& axes,
            const Index& outer, Touched& touched) {
   Index extents;

@@ -1,4 +1,4 @@
-// What tests of joined groups share: a plan of a graph, joined for one machine.
+// Helpers for tests of fused groups: a plan of a graph, fused for one machine.
 #ifndef TILEWRIGHT_TILEGRAPH_TESTING_CONNECT_TESTING_H_
 #define TILEWRIGHT_TILEGRAPH_TESTING_CONNECT_TESTING_H_
 

@@ -15,7 +15,7 @@
 
 namespace tilewright {
 
-// What a compute does. A kind that its input's rank does not allow becomes
+// The kinds of computes. One that its input's rank does not allow becomes
 // kUnary.
 enum class ComputeKind : uint8_t {
   kUnary,   // relu, square, scale and shift, ..., sometimes tanh, exp, sigmoid

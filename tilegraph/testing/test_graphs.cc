@@ -94,7 +94,7 @@ TensorGraph Products(int64_t rows, int64_t width,
   for (const std::string& line : lines) {
     if (absl::StrContains(line, ':')) {
       absl::StrAppend(&text, line, "\n");
-      // What it makes: the words before the colons of its tensors.
+      // The tensors it makes: the words before the colons.
       for (const absl::string_view one : absl::StrSplit(line, '\n')) {
         const size_t end = one.find(": f32[");
         if (end != absl::string_view::npos)

@@ -14,7 +14,8 @@
 
 namespace tilewright {
 
-// Of a tensor, of the axes of a compute, and of the operands of an operation.
+// The largest rank of a tensor, and the most axes of a compute and operands of
+// an operation.
 inline constexpr int64_t kMaxTextRank = 64;
 
 struct ParsedExpr {

@@ -16,8 +16,8 @@
 
 namespace tilewright {
 
-// What stands for the values of a large constant: of its dtype, shape and
-// bytes.
+// The fingerprint that stands for the values of a large constant: of its dtype,
+// shape and bytes.
 std::string ConstantFingerprint(const HostTensor& value);
 std::string PrintText(const TensorGraph& graph, int64_t inline_elements = 64);
 // InvalidArgument carries line and column and what was expected. The result has

@@ -1,5 +1,5 @@
-// What a block tree touches, by running its loops step by step: the oracle of
-// everything that features count.
+// The elements a block tree touches, found by running its loops step by step:
+// the oracle of everything that features count.
 #ifndef TILEWRIGHT_COSTMODEL_FEATURES_TESTING_TRACED_TREE_H_
 #define TILEWRIGHT_COSTMODEL_FEATURES_TESTING_TRACED_TREE_H_
 
@@ -27,7 +27,7 @@ struct TracedBlock {
   std::map<int, TracedAccess> accesses;  // by buffer
 };
 
-// Of all blocks, in order. Data-dependent indices are taken to be 0.
+// Traces all blocks, in order. Data-dependent indices are taken to be 0.
 std::vector<TracedBlock> Trace(const sketch::BlockTree& tree);
 
 }  // namespace tilewright::costmodel
