@@ -15,7 +15,7 @@
 
 namespace tilewright::backends {
 
-// What one kernel uses, read from the object that was made.
+// The resources that one kernel uses, read from the object that was made.
 struct KernelReport {
   std::string name;
   int64_t code_bytes = 0;

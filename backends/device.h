@@ -40,7 +40,8 @@ class DeviceKernel {
   virtual ~DeviceKernel() = default;
 };
 
-// What a time means: thread CPU time, device events, ... and wall clock.
+// The clock that a time was taken with: thread CPU time, device events, ... and
+// wall clock.
 enum class TimerMethod : uint8_t {
   kThreadCpuTime,
   kProfilerActivity,

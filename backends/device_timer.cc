@@ -6,7 +6,7 @@
 namespace tilewright::backends {
 namespace {
 
-// What one reading of a clock may be off by, times a hundred.
+// The error of one reading of a clock, times a hundred.
 constexpr int64_t kShortestHostSampleNs = 20000;
 constexpr int64_t kShortestEventSampleNs = 100000;
 

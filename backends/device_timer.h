@@ -15,7 +15,7 @@
 
 namespace tilewright::backends {
 
-// What is timed.
+// The work to be timed.
 struct TimedWork {
   // One execution: enqueues it on the stream. Called several times per sample.
   std::function<absl::Status()> launch;

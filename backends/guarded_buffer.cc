@@ -22,7 +22,7 @@ constexpr char kSlack = static_cast<char>(0xA5);
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
 
-// Of the thread that is inside TrapFaults.
+// The state of a thread that is inside TrapFaults.
 struct Trap {
   sigjmp_buf back;
   int signal = 0;
@@ -30,7 +30,7 @@ struct Trap {
 };
 thread_local Trap* current_trap = nullptr;
 
-// What was installed before, to pass other threads' faults on.
+// The handlers installed before, to which other threads' faults are passed on.
 struct sigaction previous[NSIG];
 
 void OnFault(int signal, siginfo_t* info, void*) {

@@ -53,8 +53,8 @@ class GuardedBuffer {
 
 // Calls `work` on this thread. A memory fault, illegal instruction or division
 // trap on this thread ends it: OutOfRange names the signal and the address.
-// What `work` was doing is abandoned where it stood, destructors included, so
-// it should be little more than the kernel: one launch on a CPU device with one
+// Work is abandoned where it stood, destructors included, so it
+// should be little more than the kernel: one launch on a CPU device with one
 // thread. Faults of other threads end the process as ever. May be used by
 // several threads at a time; does not nest.
 absl::Status TrapFaults(const std::function<absl::Status()>& work);

@@ -35,7 +35,8 @@ class CacheHierarchy {
 
   // The processor reads or writes [address, address + size_bytes).
   void Access(uint64_t address, int64_t size_bytes, bool is_store);
-  // What was stored there is of no use any more: need not be written back.
+  // Drops lines whose contents nobody needs any more: they are not written
+  // back.
   void Forget(uint64_t address, int64_t size_bytes);
   // Writes dirty lines back to where they came from, and on to memory.
   void Flush();

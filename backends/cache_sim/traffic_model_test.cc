@@ -149,7 +149,7 @@ int Close(const std::vector<Compared>& all) {
 TEST(TrafficModelTest, PredictsWhatRandomPlansMove) {
   TW_ASSERT_OK_AND_ASSIGN(const std::vector<Compared> all, RandomPlans(0));
   ASSERT_EQ(all.size(), 200);
-  // What is left: inputs that only some tiles need (their mean says little
+  // The others are inputs that only some tiles need (their mean says little
   // about whether the others fit), regions that lowering takes wider than
   // planning, tiles of one or two elements of which neighbours meet late.
   EXPECT_GE(Close(all), 190);

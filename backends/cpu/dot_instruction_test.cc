@@ -87,7 +87,7 @@ std::string Bytes(const HostTensor& tensor) {
   return std::string(tensor.data(), tensor.size_bytes());
 }
 
-// What the declared expression gives for every row.
+// Evaluates the declared expression for every row.
 absl::StatusOr<std::string> Expected(const DotIntrinsic& dot, int rows,
                                      int lanes, const HostTensor& a,
                                      const HostTensor& b, const HostTensor& c) {

@@ -1,6 +1,6 @@
-// What share of the peak do register-tiled GEMM micro-kernels of the scalar
-// tier reach? Everything lies in the first-level cache. The peak is a loop of
-// multiply-adds in registers made by the same code generator; it runs
+// Measures the share of the peak that register-tiled GEMM micro-kernels of the
+// scalar tier reach. Everything lies in the first-level cache. The peak is a
+// loop of multiply-adds in registers made by the same code generator; it runs
 // interleaved with the kernels, and the best of all rounds counts, in CPU time
 // of the one thread.
 //

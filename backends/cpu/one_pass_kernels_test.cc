@@ -80,7 +80,7 @@ TEST(OnePassKernelsTest, ComputeWhatTheReferenceComputes) {
   ASSERT_TRUE(status.ok()) << status;
 }
 
-// Of the row of which a mean is rounded most.
+// Added to every element of the row whose mean is rounded most.
 constexpr float kOffset = 4096;
 
 // Gives a case of LayerNorm(8, elements) rows that are hard.

@@ -277,7 +277,8 @@ void ExpectAny(const Backend& backend) {
   ExpectSameAsInterpreter(backend, runs);
 }
 
-// What lowering:ExpandFunctions makes of a function means the same everywhere.
+// The expansion of a function by lowering:ExpandFunctions means the same
+// everywhere.
 void ExpectFunction(const Backend& backend, Op op, int operands) {
   TW_ASSERT_OK_AND_ASSIGN(const auto codegen, backend.codegen());
   lowering::FunctionOptions options;

@@ -1,4 +1,4 @@
-// What a backend registers with the conformance suite.
+// Describes a backend to the conformance suite.
 #ifndef TILEWRIGHT_BACKENDS_CTS_BACKEND_H_
 #define TILEWRIGHT_BACKENDS_CTS_BACKEND_H_
 

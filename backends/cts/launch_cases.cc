@@ -65,7 +65,7 @@ void ExpectTasks(const Backend& backend, int num_threads) {
   }
 }
 
-// What a launch needs, on one device.
+// A device with all that a launch needs on it.
 struct Loaded {
   std::unique_ptr<Device> device;
   std::unique_ptr<backends::DeviceModule> module;

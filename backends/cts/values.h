@@ -30,7 +30,7 @@ std::string SomeBytes(DType dtype, int64_t count, Random& random);
 // Two (or more) columns whose rows hold all pairs of special values, then
 // random ones, `count` rows.
 std::vector<std::string> PairBytes(DType dtype, int64_t count, Random& random);
-// What outputs hold at first.
+// The bytes that outputs hold at first.
 std::string Pattern(int64_t size_bytes);
 
 }  // namespace tilewright::cts

@@ -1,4 +1,4 @@
-// What the emulator does beside running kernels: it finds accesses that a GPU
+// The emulator does more than running kernels: it finds accesses that a GPU
 // would make somewhere else, and keeps the host away from the device's memory.
 #include <cstdint>
 #include <memory>

@@ -25,8 +25,8 @@ struct Report {
   int64_t mistake, line, block;
   int64_t thread;           // of the block; -1: the kernel has none
   int64_t index, elements;  // which element, of how many
-  // Of a race: does the thread write, did the other. Another line is 0 for a
-  // thread that has ended.
+  // In a race: whether the thread writes, and whether the other one did.
+  // Another line is 0 for a thread that has ended.
   int64_t writes, wrote, other_line, other_block, other_thread;
 };
 inline constexpr char kReportSymbol[] = "tw_last_report";

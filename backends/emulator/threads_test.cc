@@ -99,7 +99,7 @@ EmulatorCodegenOptions Options(gpu_text::Dialect dialect, bool checked) {
   return options;
 }
 
-// Of results that ought to be equal.
+// Says where results differ that ought to be equal.
 std::string Difference(const ScalarKernel& kernel, const Result& actual,
                        const Result& expected) {
   if (!actual.ok()) return std::string(actual.status().message());
@@ -157,7 +157,7 @@ TEST_P(DrawnThreadsTest, TextsComputeWhatTheInterpreterComputes) {
   }
 }
 
-// What a mutant of a kernel did, beside the kernel itself.
+// Says what a mutant of a kernel did that the kernel itself does not.
 std::string Verdict(const Job& job, const Result& result, const Result& right) {
   if (!result.ok())
     return absl::StatusCodeToString(result.status().code());
@@ -177,7 +177,8 @@ TEST_P(DrawnThreadsTest, InterpreterAndCheckedTextsFindTheSameMistakes) {
   std::vector<std::string> missed;
   int64_t done = 0, races = 0;
   for (uint64_t seed = GetParam() + 1; done < count; seed += kParts) {
-    // Of one by hand and two drawn ones: nearly every kind that they have.
+    // Mutants are made of one kernel by hand and two drawn ones: nearly every
+    // kind that they have.
     std::vector<Job> from = {originals[seed % originals.size()]};
     for (const uint64_t other : {2 * seed, 2 * seed + 1}) {
       auto drawn = kernel_ir::DrawThreaded(other);

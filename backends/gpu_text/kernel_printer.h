@@ -28,7 +28,8 @@ class KernelPrinter {
  private:
   using Reg = kernel_ir::Reg;
 
-  // What a piece would see change if it were written later than it stands.
+  // State that a piece reads and that may change if it is written later than it
+  // stands.
   struct Depends {
     bool memory = false;
     std::set<Reg> variables;

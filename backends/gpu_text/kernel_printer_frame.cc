@@ -1,4 +1,5 @@
-// What stands around a kernel's body: its head, its buffers, who is running.
+// Prints what stands around a kernel's body: its head, its buffers, who is
+// running.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -51,7 +52,8 @@ std::string KernelPrinter::Buffers() {
       absl::StrAppend(&scratch, "  const auto ", buffers_.back(),
                       " = tw_scratch", of, "(", b.scratch_offset_bytes, ");\n");
     } else {
-      // What threads hand each other changes behind a pointer's back.
+      // Memory through which threads exchange values changes behind a pointer's
+      // back.
       const char* type = b.role != Role::kOutput ? "tw_in"
                          : k_.has_threads() && uses_.Loads(static_cast<int>(i))
                              ? "tw_inout"

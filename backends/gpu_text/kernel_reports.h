@@ -1,4 +1,4 @@
-// What a compiled module of GPU text tells of its kernels.
+// Reads the reports of kernels from a compiled module of GPU text.
 #ifndef TILEWRIGHT_BACKENDS_GPU_TEXT_KERNEL_REPORTS_H_
 #define TILEWRIGHT_BACKENDS_GPU_TEXT_KERNEL_REPORTS_H_
 

@@ -8,7 +8,7 @@
 namespace tilewright::gpu_text {
 namespace {
 
-// What a variable of a kernel cannot be called: keywords, and names that the
+// Names that a variable of a kernel cannot have: keywords, and names that the
 // text uses beside its own.
 const std::set<std::string>& Reserved() {
   static const auto& names = *new std::set<std::string>{

@@ -1,4 +1,4 @@
-// What stands before the kernels in a text: element types, vectors, and every
+// The text that stands before the kernels: element types, vectors, and every
 // operation that C++ has not. Texts include nothing.
 #ifndef TILEWRIGHT_BACKENDS_GPU_TEXT_PRELUDE_H_
 #define TILEWRIGHT_BACKENDS_GPU_TEXT_PRELUDE_H_

@@ -94,7 +94,7 @@ TEST(TextTest, SignedArithmeticThatMayOverflowWraps) {
   EXPECT_THAT(text, HasSubstr("out[task + 8] = tw_floordiv(in_1, 3);"));
 }
 
-// What is read once is written where it is read, unless that would read
+// A value that is read once is written where it is read, unless that would read
 // something else.
 TEST(TextTest, LoadsAndVariablesAreReadBeforeTheyChange) {
   ScalarBuilder b("order");

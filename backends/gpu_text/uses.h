@@ -42,7 +42,7 @@ class Uses {
   std::vector<int> reads_;
   std::set<int> loaded_;  // buffers
   std::vector<const Body*> set_in_, read_in_;
-  // Of variables: where they must be declared, as far as was seen.
+  // Per variable, the places where it must be declared, as far as was seen.
   std::vector<std::vector<Position>> declared_;
   std::map<const kernel_ir::Inst*, std::vector<kernel_ir::Reg>> declared_at_;
 };

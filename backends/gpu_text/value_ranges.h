@@ -8,16 +8,16 @@
 
 namespace tilewright::gpu_text {
 
-// What integer registers can hold, as far as it follows from the number of
-// tasks, loop bounds, constants and dtypes: index arithmetic that provably does
-// not overflow is written with C++'s own operators. Variables are unknown.
+// Bounds the values of integer registers, as far as they follow from the number
+// of tasks, loop bounds, constants and dtypes: index arithmetic that provably
+// does not overflow is written with C++'s own operators. Variables are unknown.
 class ValueRanges {
  public:
   explicit ValueRanges(const kernel_ir::ScalarKernel& kernel);
 
   // Unbounded where nothing is known.
   const Interval& of(kernel_ir::Reg reg) const { return ranges_[reg]; }
-  // Of an operation's exact result, before it wraps.
+  // The range of an operation's exact result, before it wraps.
   Interval Exact(const kernel_ir::OpInst& op) const;
   // Whether all of `range` are values of an integer dtype.
   static bool Fits(const Interval& range, DType dtype);

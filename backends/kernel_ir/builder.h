@@ -84,8 +84,8 @@ class ScalarBuilder {
   // The bits of bf16 elements, as u16.
   Reg LoadBits(int buffer, Reg offset, int64_t constant_offset, int lanes,
                int active = 0);
-  // What was loaded from the buffer so far is loaded anew where it is asked for
-  // again: for values that would wait too long in registers.
+  // Makes later requests load from the buffer anew instead of taking loaded
+  // values: for values that would wait too long in registers.
   void ForgetLoads(int buffer) { ++load_epoch_[buffer]; }
   void Prefetch(int buffer, Reg offset, int64_t constant_offset, int level);
 

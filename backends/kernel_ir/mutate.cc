@@ -56,7 +56,7 @@ ScalarKernel WithStaleScratch(const ScalarKernel& kernel, int target) {
   return stale;
 }
 
-// Of every loop that fills scratch.
+// Makes a mutant of every loop that fills scratch.
 std::vector<Mutant> StaleMutants(const ScalarKernel& kernel) {
   std::vector<Mutant> mutants;
   // Among threads, reading what was not filled is a mistake of its own.

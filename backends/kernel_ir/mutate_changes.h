@@ -17,8 +17,8 @@ struct Change {
   std::function<void(Inst&)> apply;
 };
 
-// What the registers of a kernel are used for, so that changes hit what
-// matters.
+// Collects what the registers of a kernel are used for, so that changes hit
+// what matters.
 struct Uses {
   std::set<Reg> factors;  // of an i64 or i32 product
   std::set<Reg> initial;  // copied into a variable or stored

@@ -154,7 +154,7 @@ struct ExchangeInst {
 // The dtype of the register that holds an element of a buffer: f32 for fp16 and
 // bf16, which are storage only; otherwise its own.
 DType RegisterType(DType element);
-// What a DotInst with such an operand `a` is; null if there is none such.
+// The intrinsic of a DotInst with such an operand `a`; null if there is none.
 const DotIntrinsic* DotOf(DType a);
 
 struct Inst;

@@ -8,9 +8,9 @@
 namespace tilewright::kernel_ir::internal {
 namespace {
 
-// What stands in memory that this task has not written. Loads of it are legal
-// as long as nothing comes of them: padded lanes, and the side of a select that
-// is not taken.
+// The value of memory that this task has not written. Loads of it are legal as
+// long as nothing comes of them: padded lanes, and the side of a select that is
+// not taken.
 Scalar Undefined(const FullMachine& m) {
   return {std::numeric_limits<double>::quiet_NaN(), m.undefined_integer};
 }

@@ -25,7 +25,7 @@ struct Memory {
   const ScalarBuffer* buffer;
   char* data;
   bool tracked;  // outputs and scratch
-  // Of tracked memory, per element: 1 + number of the task in this run that
+  // Per element of tracked memory: 1 + number of the task in this run that
   // wrote it last, 0 never.
   int32_t* written = nullptr;
   std::vector<int32_t> marks;    // where `written` points
@@ -39,13 +39,13 @@ struct FullMachine : Machine {
   const AccessCallback* on_access = nullptr;
   int64_t undefined_integer = 0;
   absl::Status status;
-  // Of kernels with threads.
+  // Set in kernels with threads.
   int32_t thread = 0;
   int64_t epoch = 0;
   const Code* stopped = nullptr;  // the barrier or exchange that waits
 };
 
-// Of an i64 or i32 register.
+// Reads an i64 or i32 register.
 int64_t ReadIndex(const Machine& m, int32_t at, DType dtype);
 
 // For a load: dst; a: other; b: offset; c: mask; aux: buffer. For a store: a:

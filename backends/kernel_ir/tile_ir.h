@@ -48,7 +48,7 @@ struct For {
   int64_t extent;
   Kind kind = Kind::kSerial;  // kTask loops are the outermost, perfectly nested
   std::vector<Stmt> body;
-  // What the schedule asks for (sketch/tree/block_tree.h: LoopHints).
+  // Requests of the schedule (sketch/tree/block_tree.h: LoopHints).
   struct Hints {
     int unroll = 0;
     int prefetch = -1;

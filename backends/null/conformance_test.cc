@@ -1,5 +1,5 @@
-// What the null backend does not do, test by test. Copy this file with the
-// folder and delete entries as your backend learns.
+// Lists what the null backend does not do, test by test. Copy this file with
+// the folder and delete entries as your backend learns.
 #include "backends/cts/conformance.h"
 
 #include <memory>

@@ -14,7 +14,7 @@
 namespace tilewright {
 namespace {
 
-// What each class adds to the one before it.
+// The features that each class adds to the one before it.
 struct ClassDefinition {
   const char* name;
   std::vector<std::string> adds;

@@ -1,4 +1,4 @@
-// What an x86-64 CPU can do: feature classes, and the host by CPUID. Never the
+// Features of x86-64 CPUs: feature classes, and the host by CPUID. Never the
 // CPU's name.
 #ifndef TILEWRIGHT_BACKENDS_SPEC_CPU_FEATURES_H_
 #define TILEWRIGHT_BACKENDS_SPEC_CPU_FEATURES_H_
@@ -26,7 +26,7 @@ absl::StatusOr<std::vector<std::string>> CpuClassFeatures(
 // system lets programs use; sorted. Asked by CPUID and XGETBV.
 std::vector<std::string> HostCpuFeatures();
 
-// What `cpu_class` needs and `have` (sorted) lacks.
+// The features that `cpu_class` needs and `have` (sorted) lacks.
 absl::StatusOr<std::vector<std::string>> MissingCpuFeatures(
     std::string_view cpu_class, const std::vector<std::string>& have);
 

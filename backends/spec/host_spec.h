@@ -22,7 +22,7 @@ struct CacheInfo {
   int64_t threads_sharing = 1;  // hardware threads that may use one instance
 };
 
-// What the machine tells about itself.
+// Facts that the machine tells about itself.
 struct HostStructure {
   std::string family;  // CPUID's vendor and family: "AuthenticAMD 26"
   std::vector<CacheInfo> caches;

@@ -31,7 +31,7 @@ absl::Status ValidateSpec(const DeviceSpec& spec);
 // Text format, as people write it: for --spec-out and for messages.
 std::string SpecText(const DeviceSpec& spec);
 
-// Of the committed specs, sorted.
+// The names of the committed specs, sorted.
 std::vector<std::string> BuiltinSpecNames();
 
 // Level `name`, or null.

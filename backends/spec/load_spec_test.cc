@@ -37,8 +37,7 @@ TEST(LoadSpecTest, ATargetNamesItsFirstSpec) {
             absl::StatusCode::kNotFound);
 }
 
-// What data sheets say of the whole device: cores times what the spec says of
-// one.
+// Data sheets speak of the whole device: cores times what the spec says of one.
 TEST(LoadSpecTest, SpecsOfGpusAddUpToTheirDataSheets) {
   const struct {
     const char* name;
@@ -67,7 +66,7 @@ TEST(LoadSpecTest, SpecsOfGpusAddUpToTheirDataSheets) {
   }
 }
 
-// What Graphcore says of the whole GC200.
+// Compares with Graphcore's figures of the whole GC200.
 TEST(LoadSpecTest, TheSpecOfTheIpuAddsUpToItsDataSheet) {
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("ipu_mk2"));
   const double cores = static_cast<double>(spec.unit().cores()) * 1e-12;

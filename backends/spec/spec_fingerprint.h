@@ -7,9 +7,9 @@
 
 namespace tilewright {
 
-// What the machine is: target, levels with capacities, units, features. Not its
-// name, not what was measured (rates, latencies, costs), not the sources. Keys
-// tuning records.
+// Identifies what the machine is: target, levels with capacities, units,
+// features. Not its name, not what was measured (rates, latencies, costs), not
+// the sources. Keys tuning records.
 Fingerprint StructureFingerprint(const DeviceSpec& spec);
 
 // Everything but the sources: stored in plans, which depend on the figures.

@@ -195,7 +195,7 @@ class CpuStream : public Stream {
   absl::Status Synchronize() override { return absl::OkStatus(); }
 
  private:
-  // What goes wrong on any thread; the gravest of it.
+  // Keeps the gravest error of all threads.
   class Failure {
    public:
     void OutOfMemory(const KernelLaunch& launch) { out_of_memory_ = &launch; }

@@ -1,6 +1,6 @@
-// What a launch costs beside its tasks: the thread pool with tasks that take a
-// given time, launches one after the other or with gaps in which only the
-// launching thread works.
+// Measures what a launch costs beside its tasks: the thread pool with tasks
+// that take a given time, launches one after the other or with gaps in which
+// only the launching thread works.
 //
 //   launch_bench [THREADS]
 //

@@ -30,7 +30,7 @@ class TaskLog {
     std::lock_guard<std::mutex> lock(mutex_);
     records_.push_back(record);
   }
-  // What was added since the last call, in no order.
+  // Returns the records added since the last call, in no order.
   std::vector<TaskRecord> Take() {
     std::lock_guard<std::mutex> lock(mutex_);
     std::vector<TaskRecord> taken(records_);

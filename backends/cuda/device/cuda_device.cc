@@ -54,7 +54,7 @@ class CudaModule : public DeviceModule {
   const CuModule module_;
 };
 
-// What the driver says about the device when it is created.
+// Facts that the driver tells about the device when it is created.
 struct Facts {
   std::string name, product, driver_version;
   DeviceSpec spec;

@@ -36,7 +36,7 @@ class CudaDevice : public backends::Device {
  public:
   // As its maker calls it: "NVIDIA H100 80GB HBM3".
   virtual const std::string& product() const = 0;
-  // Of the driver: "CUDA 13.0".
+  // The driver's version: "CUDA 13.0".
   virtual const std::string& driver_version() const = 0;
   // OK if timer_method() is kProfilerActivity, else why it is not.
   virtual const absl::Status& profiler_status() const = 0;

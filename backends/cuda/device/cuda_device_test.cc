@@ -109,7 +109,7 @@ TEST(CudaDeviceTest, DescribesTheDeviceAsTheDriverDoes) {
   EXPECT_EQ(FindLevel(spec, "l2")->capacity_bytes(), 50 << 20);
   EXPECT_EQ(FindLevel(spec, "shared")->instances(), 132);
   ASSERT_EQ(spec.levels_size(), 4);
-  // What the driver does not know comes from the spec of an H100.
+  // Facts that the driver does not know come from the spec of an H100.
   EXPECT_EQ(spec.unit().register_allocation_unit(), 256);
   EXPECT_EQ(spec.unit().scratchpad_reserved_bytes(), 1024);
   EXPECT_TRUE(spec.unit().async_copy().bulk());

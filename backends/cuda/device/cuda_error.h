@@ -1,4 +1,5 @@
-// What the driver's errors mean. The one place that knows their numbers.
+// Translates the driver's errors into statuses; the one place that knows their
+// numbers.
 #ifndef TILEWRIGHT_BACKENDS_CUDA_DEVICE_CUDA_ERROR_H_
 #define TILEWRIGHT_BACKENDS_CUDA_DEVICE_CUDA_ERROR_H_
 

@@ -182,9 +182,9 @@ void FillUnit(const Attributes& got, int capability, ComputeUnit& unit) {
   }
 }
 
-// What no attribute tells, from the committed spec of the same target: units in
-// which resources are given out, matrix instructions and their peaks at this
-// clock, copies, latencies.
+// Adds what no attribute tells, from the committed spec of the same target:
+// units in which resources are given out, matrix instructions and their peaks
+// at this clock, copies, latencies.
 void AddCommitted(DeviceSpec& spec) {
   const absl::StatusOr<DeviceSpec> found = LoadSpec(spec.target());
   if (!found.ok()) return;

@@ -7,7 +7,7 @@
 
 namespace tilewright::cuda {
 
-// What the driver tells about a device: levels "dram", "l2", "shared" and
+// Describes a device as the driver knows it: levels "dram", "l2", "shared" and
 // "registers", limits, target. Rates follow from clocks and widths and say so;
 // what the driver does not tell (latencies, cache bandwidth) stays unknown.
 // Nothing is measured. The name is "cuda_sm_90", whatever the product is

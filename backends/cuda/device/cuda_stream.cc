@@ -129,7 +129,7 @@ absl::StatusOr<int64_t> CudaStream::TimeNs(
 
 absl::StatusOr<int64_t> CudaStream::TimeByRecords(
     const std::function<absl::Status()>& work) {
-  // What ran before ends first; its records go to what Reset forgets.
+  // Earlier work ends first; Reset forgets its records.
   TW_RETURN_IF_ERROR(Synchronize());
   TW_RETURN_IF_ERROR(recorder_->SumNs(key_, activities_).status());
   recorder_->Reset(key_);

@@ -1,6 +1,6 @@
-// What the fake driver (fake_driver.cc) and the fake profiler (fake_cupti.cc)
-// share: a device that is the host's memory and one thread per stream. Handles
-// of the API are pointers to these objects.
+// The state that the fake driver (fake_driver.cc) and the fake profiler
+// (fake_cupti.cc) share: a device that is the host's memory and one thread per
+// stream. Handles of the API are pointers to these objects.
 #ifndef TILEWRIGHT_BACKENDS_CUDA_DEVICE_FAKE_DEVICE_H_
 #define TILEWRIGHT_BACKENDS_CUDA_DEVICE_FAKE_DEVICE_H_
 
@@ -31,7 +31,7 @@ inline constexpr CuResult kInvalidValue = 1, kOutOfMemory = 2,
 inline constexpr int64_t kMemoryBytes = int64_t{8} << 30;
 inline constexpr uint32_t kContextId = 7;
 
-// What kernels do with the context; 0 while all is well.
+// The error that a kernel left in the context; 0 while all is well.
 extern std::atomic<CuResult> sticky;
 
 // The result that a test planned for the next call of `symbol`; 0 for none.

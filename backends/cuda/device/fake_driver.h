@@ -22,7 +22,7 @@ using FakeCudaHostKernel = void(const char* name, void* const* buffers,
                                 int64_t block);
 // Whom the modules loaded from now on ask for such kernels.
 using FakeCudaSetHostKernel = void(FakeCudaHostKernel* kernel);
-// What the last launch had: blocks, threads of a block, shared bytes.
+// Tells the shape of the last launch: blocks, threads of a block, shared bytes.
 using FakeCudaLastLaunch = void(int* blocks, int* threads, int* shared_bytes);
 
 }  // extern "C"

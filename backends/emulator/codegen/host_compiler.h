@@ -22,9 +22,8 @@ struct HostCompilerOptions {
 absl::StatusOr<std::string> CompileSharedObject(
     const std::string& source, const HostCompilerOptions& options = {});
 
-// What a compiler makes of a source in a file of that name ("kernels.cu"), by
-// the first of `programs` that there is, with nothing but `flags`. Errors as
-// above.
+// Compiles a source in a file of that name ("kernels.cu") to its output, by the
+// first of `programs` that there is, with nothing but `flags`. Errors as above.
 absl::StatusOr<std::string> RunCompiler(
     const std::vector<std::string>& programs,
     const std::vector<std::string>& flags, const std::string& file_name,

@@ -54,7 +54,7 @@ std::string InLine(int64_t line) {
   return line > 0 ? absl::StrCat(" in line ", line) : "";
 }
 
-// What a mistake was, without where.
+// Says what a mistake was, without where.
 absl::Status Describe(const Report& r) {
   const std::string element =
       absl::StrCat("element ", r.index, " of a buffer of ", r.elements);

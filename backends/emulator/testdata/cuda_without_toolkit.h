@@ -1,4 +1,5 @@
-// What clang lacks of CUDA without NVIDIA's headers: enough for GPU text.
+// Declares as much of CUDA as GPU text needs, for clang without NVIDIA's
+// headers.
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))

@@ -1,4 +1,4 @@
-// What clang lacks of HIP without AMD's headers: enough for GPU text.
+// Declares as much of HIP as GPU text needs, for clang without AMD's headers.
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))

@@ -22,7 +22,7 @@ using namespace backends;  // NOLINT: the interface implemented here
 
 constexpr int64_t kAlignment = 64;
 
-// What all parts of a device know.
+// The state that all parts of a device share.
 struct State {
   explicit State(const FakeDeviceOptions& device_options)
       : options(device_options), random(device_options.seed) {}

@@ -19,7 +19,8 @@ struct DeviceConstants {
   double outlier_factor = 3;
 };
 
-// Of the device, while a kernel runs: its compute units, its bandwidth.
+// Shares of the device that a running kernel uses: its compute units, its
+// bandwidth.
 struct Demand {
   double compute = 0;    // u
   double bandwidth = 0;  // v
@@ -51,7 +52,7 @@ class SharedDevice {
     KernelId kernel = 0;
     double time_ns = 0;
   };
-  // What ends next if nothing else happens; none if nothing does.
+  // The kernel that ends next if nothing else happens; none if nothing runs.
   std::optional<Completion> Next() const;
   // Lets time pass up to then, at most up to Next(), which it does not end.
   void AdvanceTo(double time_ns);

@@ -115,7 +115,7 @@ TW_FN T tw_floormod(T a, tw_the<T> b) {
   if (b == 0 || (tw_is_signed<T> && b == (T)-1)) return 0;
   return (T)(a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0));
 }
-// Of integers; 1 / a^n, truncated, where n is negative.
+// Raises an integer to a power; gives 1 / a^n, truncated, where n is negative.
 template <typename T>
 TW_FN T tw_pow(T a, tw_the<T> n) {
   if (tw_is_signed<T> && n < 0)

@@ -5,7 +5,7 @@ union tw_words {
   u32 word[(sizeof(T) + 3) / 4];
   T value;
 };
-// Of the lane whose number is this one's xor `mask`.
+// Takes the value of the lane whose number is this one's xor `mask`.
 template <typename T>
 TW_FN T tw_shfl_xor(T value, tw_at mask) {
   tw_words<T> u = {};
@@ -13,7 +13,7 @@ TW_FN T tw_shfl_xor(T value, tw_at mask) {
   TW_LANES((sizeof(T) + 3) / 4) u.word[i] = tw_word_xor(u.word[i], mask);
   return u.value;
 }
-// Of that lane; only the low bits of `lane` count.
+// Takes the value of that lane; only the low bits of `lane` count.
 template <int warp, typename T>
 TW_FN T tw_shfl(T value, tw_at lane) {
   tw_words<T> u = {};

@@ -1,6 +1,6 @@
-// What kernels are written in. Operations mean what the scalar tier says:
-// integers wrap, x / 0 is 0, max and min give NaN if either side is NaN, casts
-// from float saturate, nothing is contracted.
+// The types that kernels are written in. Operations mean what the scalar tier
+// says: integers wrap, x / 0 is 0, max and min give NaN if either side is NaN,
+// casts from float saturate, nothing is contracted.
 typedef signed char i8;
 typedef short i16;
 typedef int i32;

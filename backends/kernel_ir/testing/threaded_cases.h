@@ -24,7 +24,7 @@ ThreadedCase TransposeTiles(int rows, int columns);
 // A product of matrices, tiles of 16 x 16 in shared memory, 2 x 2 sums a
 // thread.
 ThreadedCase MultiplyTiles(int m, int n, int k);
-// What each thread has, taken from the next lane of its warp.
+// Every thread takes the value of the next lane of its warp.
 ThreadedCase RotateLanes(int threads, int warp);
 // An output that the threads of a block read back from each other.
 ThreadedCase ReadBack(int threads);

@@ -18,7 +18,7 @@ using kernel_ir::ScalarKernel;
 
 namespace {
 
-// What a pure instruction sets and reads; false for all others.
+// The registers that a pure instruction sets and reads; false for all others.
 struct Pure {
   Reg dst = kNoReg;
   std::vector<Reg> reads;

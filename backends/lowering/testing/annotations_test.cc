@@ -1,5 +1,5 @@
-// What annotations ask of lowering: the kernel's scalar text follows, and the
-// result stays equal bit for bit.
+// Annotations are requests to lowering: the kernel's scalar text follows them,
+// and the result stays equal bit for bit.
 #include "sketch/rules/shared/annotations.h"
 
 #include <string>

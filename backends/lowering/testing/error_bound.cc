@@ -18,7 +18,7 @@ constexpr double kUnknown = std::numeric_limits<double>::infinity();
 double Unit(DType dtype) {
   return dtype == DType::kFloat64 ? 0x1p-53 : 0x1p-24;
 }
-// Of storing to a tensor.
+// The unit roundoff of storing to a tensor.
 double StorageUnit(DType dtype) {
   if (dtype == DType::kFloat16) return 0x1p-11;
   if (dtype == DType::kBFloat16) return 0x1p-8;

@@ -1,4 +1,5 @@
-// What functions should give, for tests: the C library in the next wider type.
+// The expected results of functions, for tests: the C library in the next wider
+// type.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_TESTING_FUNCTION_ORACLE_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_TESTING_FUNCTION_ORACLE_H_
 

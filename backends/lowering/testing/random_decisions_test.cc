@@ -58,7 +58,7 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-// Of one generator.
+// The counts of one generator.
 struct Tally {
   int64_t drawn = 0, refused = 0;
   int64_t none = 0;       // groups that have no schedule, whatever the answers
@@ -110,7 +110,7 @@ absl::Status CheckTileTier(const RandomCase& c) {
       absl::StrCat("tile tier: ", std::string(status.message())));
 }
 
-// What the answers of a table give again.
+// Checks that the answers of a table give the same again.
 absl::Status CheckReadBack(const SampleGroup& group,
                            const DecidedCase& decided) {
   PreferredPolicy preferred;

@@ -121,7 +121,7 @@ TEST_P(SketchesTest, LowerToWhatTheGraphMeans) {
         << "seed " << seed << "\n"
         << decided->ToString();
     ++checked;
-    // What is preferred is never refused by the extended rules.
+    // Preferred decisions are never refused by the extended rules.
     if (seed % 4 == 0) continue;
     PreferredPolicy preferred;
     EXPECT_THAT(DecideCase(group, preferred, seed).status(), IsOk())

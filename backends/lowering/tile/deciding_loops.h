@@ -12,7 +12,8 @@ namespace tilewright::lowering {
 // `loops`: around the block, outermost first.
 using LoopsAroundBlock = std::vector<const sketch::Loop*>;
 
-// What a rolling block leaves out of what it has computed before.
+// The part of its region that a rolling block skips because it was computed
+// before.
 struct RollingGuard {
   int loop_var;  // of the loop that decides last; -1: every element does
   Expr holds;    // over loop variables: where anything is computed
@@ -25,7 +26,7 @@ struct RollingGuard {
 RollingGuard GuardOfRolling(const sketch::Block& block,
                             const LoopsAroundBlock& loops);
 
-// Of a reduction: the variable of the innermost loop that `condition`, over
+// For a reduction, the variable of the innermost loop that `condition`, over
 // loop variables, speaks of, if nothing but steps of the block stands inside;
 // -1 if there is none (the first value is set there too, another block is), or
 // if steps are laid out side by side (tiles, unrolled loops), which need not

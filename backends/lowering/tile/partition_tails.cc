@@ -93,7 +93,7 @@ class Partitioner {
     });
     return {cuts.begin(), cuts.end()};
   }
-  // Of a loop, also between these places where boxes decide, of other elements
+  // Cuts a loop also where boxes decide between these places, of other elements
   // in each iteration: a window's taps at a border. What is unrolled stands
   // side by side with the box, each step in its own place.
   std::vector<int64_t> LoopCuts(const For& loop) {

@@ -19,7 +19,7 @@ namespace {
 
 std::vector<Stmt> SimplifyStmts(std::vector<Stmt> stmts, Scope& scope);
 
-// What is left of `branch`, in place of it.
+// Appends what is left of `branch` to `out`, in place of it.
 void SimplifyIf(If branch, Scope& scope, std::vector<Stmt>& out) {
   branch.condition = Simplify(branch.condition, scope.ranges());
   if (branch.condition.op() == Op::kConst) {

@@ -1,5 +1,5 @@
-// What the accesses of one tile operation cost, for each way to cut its box
-// into vectors. Internal to legalize.
+// Estimates what the accesses of one tile operation cost, for each way to cut
+// its box into vectors. Internal to legalize.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_ACCESS_COST_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_ACCESS_COST_H_
 
@@ -36,7 +36,7 @@ struct TileAccess {
   int buffer;
   std::vector<Expr> index;
   bool is_store;
-  // Of the operation and of the selects around it.
+  // The conditions of the operation and of the selects around it.
   std::vector<Expr> conditions;
 };
 

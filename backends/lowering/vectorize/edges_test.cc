@@ -66,7 +66,7 @@ struct Conv {
   }
 };
 
-// What one run of a kernel takes.
+// Counts of one run of a kernel.
 struct Steps {
   int64_t updates = 0;
   int64_t conditions = 0;  // in operations that update

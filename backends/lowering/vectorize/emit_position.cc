@@ -54,8 +54,8 @@ std::vector<Reg> OpEmitter::Combine(const std::vector<Reg>& a,
   return values;
 }
 
-// What the joined loop would combine, as scalars: neighbouring vectors are
-// joined until one is left, then its halves until one lane is.
+// Combines as scalars what the joined loop would combine: neighbouring vectors
+// are joined until one is left, then its halves until one lane is.
 std::vector<Reg> OpEmitter::JoinLanes() {
   const int lanes = c_.plan.registers.at(body_[0].source()).lanes;
   std::vector<std::vector<Reg>> tuples;  // by vector, then by component
@@ -167,7 +167,7 @@ void OpEmitter::Put(int component, Reg value) {
 // anything.
 Reg OpEmitter::MergeMask() {
   const Reg merge = mask_;
-  // Of several components some may lie in memory.
+  // Some of several components may lie in memory.
   const auto merged =
       std::find_if(op_.dst.begin(), op_.dst.end(), [&](int dst) {
         return c_.plan.merged.count(dst) > 0 &&

@@ -46,8 +46,8 @@ void OpEmitter::PrefetchNext() {
   PrefetchNextBlock();
 }
 
-// What was read in a loop over the vectors of a row is addressed by that loop,
-// which has ended.
+// Forgets reads in loops over the vectors of a row: they are addressed by that
+// loop, which has ended.
 void OpEmitter::ForgetClosedLoops(Reads& reads_of) {
   for (auto& [buffer, reads] : reads_of) {
     for (auto read = reads.begin(); read != reads.end();) {
@@ -105,10 +105,11 @@ bool OpEmitter::PrefetchAsAsked() {
   return true;
 }
 
-// What an iteration of the asked loop reads in all steps of the innermost one,
-// if that is another and the rows of a step make one run with what its other
-// steps read of them: each step brings its share of the later run closer, every
-// line is asked for about once. False if there is no such run.
+// Prefetches what an iteration of the asked loop reads in all steps of the
+// innermost one, if that is another and the rows of a step make one run with
+// what its other steps read of them: each step brings its share of the later
+// run closer, every line is asked for about once. False if there is no such
+// run.
 bool OpEmitter::PrefetchRun(int buffer,
                             const std::map<int64_t, LinearForm>& reads,
                             const LoopValue& asked, int asked_var) {

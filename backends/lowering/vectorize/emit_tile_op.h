@@ -17,8 +17,8 @@
 
 namespace tilewright::lowering {
 
-// What the variables in scope are while the kernel is written: a register, or a
-// constant where a loop was unrolled.
+// The value of a variable in scope while the kernel is written: a register, or
+// a constant where a loop was unrolled.
 struct LoopValue {
   kernel_ir::Reg reg = kernel_ir::kNoReg;
   int64_t constant = 0;
@@ -56,8 +56,8 @@ struct LoopsAround {
   // Unrolled ones, outermost first: their iterations are laid out together with
   // the positions of the box.
   std::vector<kernel_ir::TileAxis> taps;
-  // What sums the terms of the one tap in a step, if operands lie as it needs
-  // them; may be null.
+  // The intrinsic that sums the terms of the one tap in a step, if operands lie
+  // as it needs them; may be null.
   const DotIntrinsic* dot = nullptr;
 };
 

@@ -50,7 +50,7 @@ Reg OpEmitter::SelectValue(const Expr& e) {
   if (condition.IsIntConst(1)) return Value(e.operand(1));
   if (condition.IsIntConst(0)) return Value(e.operand(2));
   const Reg test = Value(condition);
-  // What stands in a branch is loaded only where the branch is taken.
+  // Loads that stand in a branch happen only where the branch is taken.
   const bool guards_then = NeedsGuard(e.operand(1)),
              guards_else = NeedsGuard(e.operand(2));
   const Reg outer = mask_;

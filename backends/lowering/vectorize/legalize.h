@@ -14,18 +14,17 @@
 // batch-reduce, direct convolution, depthwise, pooling and epilogues one code
 // path.
 //
-// What is contiguous along another axis of the box, or has a stride, or is
+// Data that is contiguous along another axis of the box, or has a stride, or is
 // reversed or repeated in a constant pattern, moves as whole vectors of memory
 // that are shuffled into place (block_access.h): transpositions, interleaved
 // channels, pixel shuffles, strided convolutions. What is left (indices that
 // are data, single elements a line apart) is gathered lane by lane, which
-// `Report::gathers` counts. A buffer at level registers
-// becomes one variable per vector, provided all its accesses have constant
-// indices once boxes are unrolled; otherwise it is demoted to scratch, and
-// `Report::demoted` names it. sum of products in float becomes FMA. Guarded
-// loads (select(in bounds, load, c)) become masked loads. A loop that only
-// joins the lanes of register vectors becomes a tree of shuffles
-// (lane_reduction.h).
+// `Report::gathers` counts. A buffer at level registers becomes one variable
+// per vector, provided all its accesses have constant indices once boxes are
+// unrolled; otherwise it is demoted to scratch, and `Report::demoted` names it.
+// sum of products in float becomes FMA. Guarded loads (select(in bounds, load,
+// c)) become masked loads. A loop that only joins the lanes of register vectors
+// becomes a tree of shuffles (lane_reduction.h).
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LEGALIZE_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LEGALIZE_H_
 

@@ -87,8 +87,8 @@ TEST(Legalize, BroadcastsFromPagesFurtherOnArePrefetchedBlocksAhead) {
   EXPECT_EQ(prefetches(BlockedRows(64)), 0);
   target.prefetch_above_bytes = 1;
   EXPECT_EQ(prefetches(BlockedRows(48)), 0);
-  // What a schedule asks for goes before sizes and pages: none, or the lines of
-  // six rows of a and of a row of b.
+  // Requests of a schedule take precedence over sizes and pages: none, or the
+  // lines of six rows of a and of a row of b.
   EXPECT_EQ(prefetches(BlockedRows(64, 0)), 0);
   EXPECT_EQ(prefetches(BlockedRows(48, 2)), 6 + 2);
   target.prefetch_above_bytes = 0;

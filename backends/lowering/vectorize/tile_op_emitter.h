@@ -46,8 +46,8 @@ struct AccessForm {
       moving;  // position variable, coefficient
   int64_t lane = 0;
   bool even = true;  // positions move it by constants, whatever lanes do
-  // Of an even form that is not linear: where lane 0 lies besides `moving`, and
-  // how far from there each lane. Empty distances: not the same everywhere.
+  // For an even form that is not linear: where lane 0 lies besides `moving`,
+  // and how far from there each lane. Empty distances: not the same everywhere.
   LinearForm first;
   std::vector<int64_t> distances;
   Expr offset;  // what all this came from
@@ -251,7 +251,7 @@ class OpEmitter {
            std::optional<BlockAccess>>
       block_accesses_;
 
-  // Of the vectors read so far, and of what was broadcast.
+  // Reads of vectors so far, and of scalars that were broadcast.
   Reads vector_reads_, scalar_reads_;
 
   // The current block of rows: its first one, what was loaded for all of them,

@@ -1,5 +1,5 @@
-// What Legalize must know of a machine with vector registers, and what it tells
-// about a kernel.
+// All that Legalize must know of a machine with vector registers, and its
+// report about a kernel.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_VECTOR_TARGET_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_VECTOR_TARGET_H_
 
@@ -14,8 +14,8 @@ struct VectorTarget {
   int vector_bytes = 64;  // 64: AVX-512, 32: AVX2, 16: SSE
   int registers = 32;     // architectural vector registers, for the report
   int max_unrolled_vectors = 64;  // larger boxes are looped over
-  // Of operations that keep nothing in registers: enough to overlap, small
-  // code.
+  // The same limit for operations that keep nothing in registers: enough to
+  // overlap, small code.
   int max_unrolled_memory_vectors = 16;
   // Buffers of more bytes than this are prefetched: while a task reads its
   // share, it brings the next one closer. 0: none.

@@ -1,4 +1,4 @@
-// What LLVM is told about a CPU, and what its portable operations cannot say.
+// Tells LLVM about a CPU, and emits what its portable operations cannot say.
 // The emitters of this folder know no architecture: whatever differs between
 // them stands here.
 #ifndef TILEWRIGHT_BACKENDS_CPU_CODEGEN_LLVM_CPU_TARGET_H_

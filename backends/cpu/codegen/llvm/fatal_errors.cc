@@ -23,7 +23,7 @@ namespace {
 // usually has. Pages that are not touched cost nothing.
 constexpr size_t kStackBytes = size_t{16} << 20;
 
-// What the thread that works and the one that waits share.
+// The state that the working thread and the waiting one share.
 struct Run {
   const std::function<absl::Status()>* work = nullptr;  // while running
   std::mutex mutex;

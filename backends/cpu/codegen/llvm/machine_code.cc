@@ -108,8 +108,8 @@ absl::Status Compile(const CpuTarget& target, llvm::Module& module,
   static SkippedPasses* const many_registers = new SkippedPasses(false);
   module.getContext().setOptPassGate(
       target.vector_registers >= 32 ? *many_registers : *few_registers);
-  // What TargetMachine::addPassesToEmitFile does, with FrameReader before the
-  // printer.
+  // These are the passes of TargetMachine::addPassesToEmitFile, with
+  // FrameReader before the printer.
   auto& llvm_machine = static_cast<llvm::LLVMTargetMachine&>(*machine);
   llvm::raw_svector_ostream out(*output);
   PassesButStrengthReduction passes;

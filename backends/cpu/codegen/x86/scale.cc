@@ -29,7 +29,7 @@ llvm::Intrinsic::ID IntrinsicOf(unsigned bits, bool is_double) {
   }
 }
 
-// Of one whole register.
+// Scales one whole register.
 Value* ScaleRegister(IRBuilderBase& b, Value* a, Value* n) {
   auto* type = llvm::cast<llvm::FixedVectorType>(a->getType());
   const unsigned lanes = type->getNumElements();

@@ -1,4 +1,4 @@
-// What x86-64 has beyond LLVM's portable operations.
+// Instructions of x86-64 that LLVM has no portable operations for.
 #ifndef TILEWRIGHT_BACKENDS_CPU_CODEGEN_X86_X86_INSTRUCTIONS_H_
 #define TILEWRIGHT_BACKENDS_CPU_CODEGEN_X86_X86_INSTRUCTIONS_H_
 

@@ -1,4 +1,4 @@
-// What a CPU's compiler needs to take GPU text: stands before the prelude.
+// Lets a CPU's compiler take GPU text: stands before the prelude.
 #define TW_EMULATED
 #define __global__
 #define __device__
@@ -39,7 +39,7 @@ TW_INLINE fp16 tw_fp16(float f);
 static __thread unsigned char* tw_shared_bytes;
 static inline unsigned char* tw_shared() { return tw_shared_bytes; }
 
-// What went wrong: backends/emulator/module_abi.h.
+// Kinds of mistakes: backends/emulator/module_abi.h.
 enum { tw_outside = 2, tw_race, tw_unwritten, tw_parted };
 struct tw_report_record {
   long long kind, line, block, thread, index, elements;

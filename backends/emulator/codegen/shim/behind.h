@@ -49,8 +49,8 @@ struct tw_launch {
     Call{l.kernel, tw_argument<P>::of(*buffer++)...};
   }
 };
-// Of a kernel: `threads` 0 if it has none, bytes of shared memory and of a
-// thread's stack.
+// The shape of a kernel: `threads` is 0 if it has none, bytes of shared memory
+// and of a thread's stack.
 struct tw_shape {
   int threads, warp;
   long scratch_bytes, stack_bytes;

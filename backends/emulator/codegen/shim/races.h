@@ -1,6 +1,6 @@
-// What threads of a block do to memory that they share. The compiler calls the
-// functions of its race sanitizer before every access; these are ours. Behind
-// threads.h, and before what is watched.
+// Watches what threads of a block do to memory that they share. The compiler
+// calls the functions of its race sanitizer before every access; these are
+// ours. Behind threads.h, and before what is watched.
 
 // The last accesses of an element.
 struct tw_cell {
