@@ -82,11 +82,11 @@ class CapMemoryTest : public testing::Test {
     options.cap = cap;
     return options;
   }
-  // With every join that can be, gain or no gain.
-  static CompileOptions Joined(const CapOptions& cap) {
+  // With every fusion that can be, gain or no gain.
+  static CompileOptions Fused(const CapOptions& cap) {
     CompileOptions options = Under(cap);
     options.plan.connect = PlanOptions::Connect::kTileGraph;
-    options.connect.weigh.least_gain = -1e9;
+    options.connect.evaluate.least_gain = -1e9;
     return options;
   }
 
@@ -102,9 +102,9 @@ TEST_F(CapMemoryTest, ConvolutionsInAnEighthOfTheirTensors) {
   const int64_t alone = MovedBytes(*graph, Under({cap_bytes, true}), 1);
   EXPECT_GT(together, 0);
   EXPECT_LT(together, alone);
-  // The bytes moved do not depend on how the groups of a band are joined.
-  EXPECT_EQ(MovedBytes(*graph, Joined({cap_bytes}), 1), together);
-  EXPECT_EQ(MovedBytes(*graph, Joined({8 * cap_bytes}), 1),
+  // The bytes moved do not depend on how the groups of a band are fused.
+  EXPECT_EQ(MovedBytes(*graph, Fused({cap_bytes}), 1), together);
+  EXPECT_EQ(MovedBytes(*graph, Fused({8 * cap_bytes}), 1),
             MovedBytes(*graph, Under({8 * cap_bytes}), 1));
 }
 
@@ -124,8 +124,8 @@ TEST_F(CapMemoryTest, RandomModels) {
     const CapOptions cap = {total_bytes / 2};
     if (!Compile(model, *codegen_, Under(cap)).ok()) continue;
     MovedBytes(graph, Under(cap), seed);
-    if (Compile(model, *codegen_, Joined(cap)).ok())
-      MovedBytes(graph, Joined(cap), seed);
+    if (Compile(model, *codegen_, Fused(cap)).ok())
+      MovedBytes(graph, Fused(cap), seed);
     ++runs;
   }
   EXPECT_GT(runs, 15);

@@ -22,8 +22,8 @@
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
 #include "tilegraph/expr/dtype.h"
-#include "tilegraph/fuse/join_decision.h"
-#include "tilegraph/fuse/joined_groups.h"
+#include "tilegraph/fuse/fused_groups.h"
+#include "tilegraph/fuse/fusion_decision.h"
 #include "tilegraph/plan/plan_decisions.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/text/text_form.h"
@@ -139,13 +139,13 @@ absl::Status CompileKernels(const TensorGraph& graph,
   return absl::OkStatus();
 }
 
-// Joins groups that have a kernel together.
+// Fusions groups that have a kernel together.
 void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
                    CostKey key, KernelTimes* times, KernelMaker& maker,
-                   ApartGroups& apart, CompiledModel& compiled) {
-  options.weigh.generate = [&, wanted = options.weigh.generate](
-                               const Group& group,
-                               const Plan& plan) -> absl::StatusOr<TilePlan> {
+                   UnfusedGroups& unfused, CompiledModel& compiled) {
+  options.evaluate.generate =
+      [&, wanted = options.evaluate.generate](
+          const Group& group, const Plan& plan) -> absl::StatusOr<TilePlan> {
     if (wanted) TW_RETURN_IF_ERROR(wanted(group, plan).status());
     const absl::StatusOr<CompiledKernel>& kernel =
         maker.Make(MakeGroupWorkload(compiled.graph, plan, group));
@@ -156,22 +156,24 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
   std::optional<GroupProfiler> profiler;
   if (times != nullptr) {
     GroupProfiler& groups = profiler.emplace(compiled.graph, maker, *times);
-    options.weigh.measuring.profiler = &groups;
-    options.weigh.measuring.cache = &groups;
+    options.evaluate.measuring.profiler = &groups;
+    options.evaluate.measuring.cache = &groups;
   }
   compiled.register_plan = compiled.plan;
-  const GroupPricer model(compiled.graph, compiled.plan, codegen.spec(), key);
+  const GroupEvaluator model(compiled.graph, compiled.plan, codegen.spec(),
+                             key);
   compiled.connected =
       ConnectPlan(compiled.graph, compiled.plan, model, options);
-  const JoinRules rules(compiled.graph, compiled.plan);
-  for (const JoinDecision& decision : compiled.connected.decisions) {
+  const FusionRules rules(compiled.graph, compiled.plan);
+  for (const FusionDecision& decision : compiled.connected.decisions) {
     if (decision.no_kernel.ok()) continue;
-    const absl::StatusOr<Group> group = rules.Joined(decision.groups);
+    const absl::StatusOr<Group> group = rules.Fused(decision.groups);
     if (group.ok())
-      apart[group->output] = Apart(compiled.graph, *group, decision.no_kernel);
+      unfused[group->output] =
+          Unfused(compiled.graph, *group, decision.no_kernel);
   }
   compiled.plan =
-      JoinedPlan(compiled.graph, compiled.register_plan, compiled.connected);
+      FusedPlan(compiled.graph, compiled.register_plan, compiled.connected);
 }
 
 std::vector<TensorId> Tensors(const std::vector<Port>& boundary) {
@@ -197,17 +199,17 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
   compiled.graph = model.graph;
   compiled.plan = MakePlan(model.graph, options.plan);
   KernelMaker maker(codegen, options.admit, options.schedules);
-  ApartGroups apart;
+  UnfusedGroups unfused;
   if (options.plan.connect == PlanOptions::Connect::kTileGraph)
     ConnectGroups(codegen, options.connect, options.cost_key, options.times,
-                  maker, apart, compiled);
+                  maker, unfused, compiled);
   std::vector<GroupPart> parts;
   absl::Status made =
       CompileKernels(model.graph, codegen, maker, compiled, parts);
-  if (!made.ok() && TakeFailuresApart(codegen, maker, apart, compiled))
+  if (!made.ok() && UnfuseFailures(codegen, maker, unfused, compiled))
     made = CompileKernels(model.graph, codegen, maker, compiled, parts);
   TW_RETURN_IF_ERROR(made);
-  ReportApart(apart, compiled);
+  ReportUnfused(unfused, compiled);
 
   Describe(model, codegen, options, compiled.program);
   std::vector<std::string> labels(compiled.kernels.size());

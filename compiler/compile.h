@@ -30,7 +30,7 @@ struct CompileOptions {
   // `generate` for an error before it makes a kernel.
   ConnectPlanOptions connect;
   CostKey cost_key = CostKey::kTime;  // what plans are compared by
-  // Joins are decided by these times, of codegen's target; null: by price.
+  // Fusions are decided by these times, of codegen's target; null: by estimate.
   KernelTimes* times = nullptr;
   std::vector<std::string> allow;  // reduced precisions, recorded in the file
   CapOptions cap;
@@ -52,7 +52,7 @@ struct CompiledModel {
   // and who answered: "rules" or a source's name.
   DecisionTable plan_decisions;
   std::string plan_source;
-  // With Connect::kTileGraph: what was joined of which groups, and why.
+  // With Connect::kTileGraph: what was fused of which groups, and why.
   Plan register_plan;
   ConnectedGroups connected;
   std::vector<CompiledKernel> kernels;
@@ -67,7 +67,7 @@ std::string ModelFingerprint(const ImportedModel& model);
 
 // A group whose schedule is refused gets a simpler one, a fused group is taken
 // apart; the program says so
-// (KernelInfo.refused, Program.apart).
+// (KernelInfo.refused, Program.unfused).
 //
 // Unimplemented names what cannot be expressed, ResourceExhausted what does not
 // fit under the cap; anything a backend reports is passed on with the group's

@@ -46,25 +46,25 @@ absl::StatusOr<backends::Module> EmitOrMakeAnother(
   }
 }
 
-ApartGroup Apart(const TensorGraph& graph, const Group& group,
-                 const absl::Status& why) {
-  ApartGroup apart;
-  apart.set_computes(Label(graph, group));
-  apart.set_why(std::string(why.message()));
-  return apart;
+UnfusedGroup Unfused(const TensorGraph& graph, const Group& group,
+                     const absl::Status& why) {
+  UnfusedGroup unfused;
+  unfused.set_computes(Label(graph, group));
+  unfused.set_why(std::string(why.message()));
+  return unfused;
 }
 
-bool TakeFailuresApart(const backends::Codegen& codegen, KernelMaker& maker,
-                       ApartGroups& apart, CompiledModel& compiled) {
-  std::map<TensorId, const Group*> joined;
+bool UnfuseFailures(const backends::Codegen& codegen, KernelMaker& maker,
+                    UnfusedGroups& unfused, CompiledModel& compiled) {
+  std::map<TensorId, const Group*> fused;
   for (const Group& group : compiled.plan.groups) {
-    if (!group.stages.empty()) joined[group.output] = &group;
+    if (!group.stages.empty()) fused[group.output] = &group;
   }
-  std::vector<Join> kept;
-  for (Join& join : compiled.connected.joins) {
+  std::vector<Fusion> kept;
+  for (Fusion& fusion : compiled.connected.fusions) {
     const TensorId output =
-        compiled.register_plan.groups[join.groups.back()].output;
-    const Group& group = *joined.at(output);
+        compiled.register_plan.groups[fusion.groups.back()].output;
+    const Group& group = *fused.at(output);
     absl::StatusOr<CompiledKernel> kernel =
         maker.Make(MakeGroupWorkload(compiled.graph, compiled.plan, group));
     absl::Status status = kernel.status();
@@ -73,30 +73,30 @@ bool TakeFailuresApart(const backends::Codegen& codegen, KernelMaker& maker,
       status = codegen.Emit({kernel->scalar}).status();
     }
     if (status.ok()) {
-      kept.push_back(std::move(join));
+      kept.push_back(std::move(fusion));
       continue;
     }
-    apart[output] = Apart(compiled.graph, group, status);
-    for (JoinDecision& decision : compiled.connected.decisions) {
-      if (decision.groups != join.groups || !decision.taken) continue;
+    unfused[output] = Unfused(compiled.graph, group, status);
+    for (FusionDecision& decision : compiled.connected.decisions) {
+      if (decision.groups != fusion.groups || !decision.taken) continue;
       decision.taken = false;
       decision.why = absl::StrCat("no kernel for it: ", status.message());
     }
   }
-  if (kept.size() == compiled.connected.joins.size()) return false;
-  compiled.connected.joins = std::move(kept);
+  if (kept.size() == compiled.connected.fusions.size()) return false;
+  compiled.connected.fusions = std::move(kept);
   compiled.plan =
-      JoinedPlan(compiled.graph, compiled.register_plan, compiled.connected);
+      FusedPlan(compiled.graph, compiled.register_plan, compiled.connected);
   return true;
 }
 
-void ReportApart(const ApartGroups& apart, CompiledModel& compiled) {
+void ReportUnfused(const UnfusedGroups& unfused, CompiledModel& compiled) {
   std::set<TensorId> fused;
   for (const Group& group : compiled.plan.groups) {
     if (!group.stages.empty()) fused.insert(group.output);
   }
-  for (const auto& [output, group] : apart) {
-    if (!fused.count(output)) *compiled.program.add_apart() = group;
+  for (const auto& [output, group] : unfused) {
+    if (!fused.count(output)) *compiled.program.add_unfused() = group;
   }
 }
 

@@ -29,16 +29,16 @@ absl::StatusOr<backends::Module> EmitOrMakeAnother(
     std::vector<CompiledKernel>& kernels);
 
 // Groups that would be fused, had they a kernel together, by their output.
-using ApartGroups = std::map<TensorId, ApartGroup>;
+using UnfusedGroups = std::map<TensorId, UnfusedGroup>;
 
-ApartGroup Apart(const TensorGraph& graph, const Group& group,
-                 const absl::Status& why);
+UnfusedGroup Unfused(const TensorGraph& graph, const Group& group,
+                     const absl::Status& why);
 // Takes fused groups apart that the backend does not emit. False if there is
 // none.
-bool TakeFailuresApart(const backends::Codegen& codegen, KernelMaker& maker,
-                       ApartGroups& apart, CompiledModel& compiled);
+bool UnfuseFailures(const backends::Codegen& codegen, KernelMaker& maker,
+                    UnfusedGroups& unfused, CompiledModel& compiled);
 // Lists those that are not fused after all.
-void ReportApart(const ApartGroups& apart, CompiledModel& compiled);
+void ReportUnfused(const UnfusedGroups& unfused, CompiledModel& compiled);
 
 }  // namespace tilewright
 

@@ -251,15 +251,15 @@ constexpr char kTwoConvolutions[] = R"(
 TEST_F(FallbackTest, AFusedGroupFallsApart) {
   CompileOptions options;
   options.plan.connect = PlanOptions::Connect::kTileGraph;
-  options.connect.weigh.least_gain = -1e9;
+  options.connect.evaluate.least_gain = -1e9;
   EXPECT_THAT(KernelsBy(CompileAndVerify(kTwoConvolutions, options), "fused"),
               SizeIs(1));
   options.admit = Refusing({"fused"}).admit;
   const Program program = CompileAndVerify(kTwoConvolutions, options);
   EXPECT_THAT(program.kernels(), SizeIs(2));
-  ASSERT_THAT(program.apart(), SizeIs(1));
-  EXPECT_EQ(program.apart(0).computes(), "A Y");
-  EXPECT_EQ(program.apart(0).why(), "made to fail");
+  ASSERT_THAT(program.unfused(), SizeIs(1));
+  EXPECT_EQ(program.unfused(0).computes(), "A Y");
+  EXPECT_EQ(program.unfused(0).why(), "made to fail");
 }
 
 // A code generator that does not emit kernels of several tasks.

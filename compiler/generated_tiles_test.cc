@@ -48,30 +48,29 @@ TEST(GeneratedTilesTest, PlansSayWhatKernelsDo) {
     PlanOptions how;
     how.connect = PlanOptions::Connect::kTileGraph;
     const Plan plan = MakePlan(graph, how);
-    const GroupPricer model(graph, plan, spec);
+    const GroupEvaluator model(graph, plan, spec);
     KernelMaker maker(*codegen);
     ConnectPlanOptions connect;
-    connect.weigh.least_gain = 0;
-    connect.weigh.may_move_more = true;
-    connect.weigh.generate =
-        [&](const Group& group,
-            const Plan& joined) -> absl::StatusOr<TilePlan> {
-      const auto& kernel = maker.Make(MakeGroupWorkload(graph, joined, group));
+    connect.evaluate.least_gain = 0;
+    connect.evaluate.may_move_more = true;
+    connect.evaluate.generate =
+        [&](const Group& group, const Plan& fused) -> absl::StatusOr<TilePlan> {
+      const auto& kernel = maker.Make(MakeGroupWorkload(graph, fused, group));
       TW_RETURN_IF_ERROR(kernel.status());
       EXPECT_TRUE(kernel->schedule.tile_plan);
       return kernel->schedule.tile_plan.value_or(group.tile_plan);
     };
     const ConnectedGroups connected = ConnectPlan(graph, plan, model, connect);
-    const Plan joined = JoinedPlan(graph, plan, connected);
-    for (const JoinDecision& decision : connected.decisions) {
+    const Plan fused = FusedPlan(graph, plan, connected);
+    for (const FusionDecision& decision : connected.decisions) {
       if (!decision.taken) continue;
-      EXPECT_TRUE(decision.joined.plan.generated);
-      EXPECT_TRUE(decision.joined.fits);
+      EXPECT_TRUE(decision.fused.plan.generated);
+      EXPECT_TRUE(decision.fused.fits);
     }
-    for (const Group& group : joined.groups) {
+    for (const Group& group : fused.groups) {
       if (group.stages.empty()) continue;
       ++fused;
-      const auto& kernel = maker.Make(MakeGroupWorkload(graph, joined, group));
+      const auto& kernel = maker.Make(MakeGroupWorkload(graph, fused, group));
       TW_ASSERT_OK(kernel);
       TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost, model.CostOf(group));
       // Kernels of one task alone have none to count.

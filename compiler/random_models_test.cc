@@ -65,12 +65,12 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
     const ImportedModel model = ModelOf(graph);
     CompileOptions options;
     options.plan = DrawPlanOptions(seed);
-    // Small graphs gain nothing: join whatever can be.
-    options.connect.weigh.least_gain = -1e9;
+    // Small graphs gain nothing: fuse whatever can be.
+    options.connect.evaluate.least_gain = -1e9;
     if (seed % 2 == 0) options.connect.search = ConnectSearch::kGreedy;
     TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
                         Compile(model, *codegen_, options));
-    joined_ += static_cast<int>(compiled.connected.joins.size());
+    fused_ += static_cast<int>(compiled.connected.fusions.size());
     for (const Group& group : compiled.plan.groups)
       side_outputs_ += static_cast<int>(group.side_outputs.size());
     const std::map<TensorId, HostTensor> by_tensor =
@@ -100,7 +100,7 @@ class RandomModelsTest : public ::testing::TestWithParam<int> {
 
   std::unique_ptr<backends::Codegen> codegen_;
   std::vector<std::shared_ptr<backends::Device>> devices_;
-  int joined_ = 0, side_outputs_ = 0;
+  int fused_ = 0, side_outputs_ = 0;
 };
 
 TEST_P(RandomModelsTest, ComputeWhatTheInterpreterComputes) {
@@ -115,7 +115,7 @@ TEST_P(RandomModelsTest, ComputeWhatTheInterpreterComputes) {
                              << PrintText(graph);
   }
   if (end - begin >= 50) {
-    EXPECT_GE(joined_, 5);
+    EXPECT_GE(fused_, 5);
     EXPECT_GE(side_outputs_, 1);
   }
 }

@@ -101,7 +101,7 @@ class RandomNetworksTest : public ::testing::TestWithParam<int> {
       one.options.plan.channel_block = kBlocks[random.Index(3)];
     }
     // Small tensors gain nothing: half of the time, fuse whatever can be.
-    if (random.Bernoulli(0.5)) one.options.connect.weigh.least_gain = -1e9;
+    if (random.Bernoulli(0.5)) one.options.connect.evaluate.least_gain = -1e9;
     if (random.Bernoulli(0.3))
       one.options.connect.search = ConnectSearch::kGreedy;
     one.device = devices_[random.Index(devices_.size())];
@@ -147,8 +147,8 @@ class RandomNetworksTest : public ::testing::TestWithParam<int> {
     ++runs_;
     TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
                         Compile(network.model(), *one.codegen, one.options));
-    fused_ += static_cast<int>(compiled.connected.joins.size());
-    apart_ += compiled.program.apart_size();
+    fused_ += static_cast<int>(compiled.connected.fusions.size());
+    apart_ += compiled.program.unfused_size();
     for (const KernelInfo& kernel : compiled.program.kernels()) {
       ++kernels_[kernel.generator()];
       for (const std::string& refused : kernel.refused()) {

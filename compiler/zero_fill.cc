@@ -52,13 +52,13 @@ std::vector<int64_t> ShapeKey(const Zero& zero) {
   return key;
 }
 
-// Joins fills of one shape at equal distances into one fill with one more,
+// Fusions fills of one shape at equal distances into one fill with one more,
 // outermost, repeat.
 std::vector<Zero> JoinProgressions(std::vector<Zero> fills) {
   std::stable_sort(
       fills.begin(), fills.end(),
       [](const Zero& a, const Zero& b) { return ShapeKey(a) < ShapeKey(b); });
-  std::vector<Zero> joined;
+  std::vector<Zero> fused;
   for (size_t begin = 0; begin < fills.size();) {
     size_t end = begin + 1;
     int64_t stride = 0;
@@ -79,10 +79,10 @@ std::vector<Zero> JoinProgressions(std::vector<Zero> fills) {
       for (const Zero::Repeat& inner : fills[begin].repeats())
         *zero.add_repeats() = inner;
     }
-    joined.push_back(std::move(zero));
+    fused.push_back(std::move(zero));
     begin = end;
   }
-  return joined;
+  return fused;
 }
 
 }  // namespace

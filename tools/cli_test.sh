@@ -202,16 +202,16 @@ expect_error 2 "evolution annealing" tune "$model" --records="$tuned" --optimize
 expect_error 1 "$(basename "$model")" tune "$model" --records="$model"
 
 # Fused by what was measured, once; then by the records alone.
-readonly mlp="$testdata/mlp_odd/model.onnx" joins="$work/joins.db"
+readonly mlp="$testdata/mlp_odd/model.onnx" fusions="$work/fusions.db"
 fuse() { # OUT ARGS...
-  expect_ok compile "$mlp" -o "$1" --connect=tilegraph --records="$joins" "${@:2}"
+  expect_ok compile "$mlp" -o "$1" --connect=tilegraph --records="$fusions" "${@:2}"
 }
-expect_error 1 "joins.db" compile "$mlp" -o "$work/x.tw" --connect=tilegraph --records="$joins"
-[[ ! -e "$joins" ]] || fail "compile without --measure makes a store"
+expect_error 1 "fusions.db" compile "$mlp" -o "$work/x.tw" --connect=tilegraph --records="$fusions"
+[[ ! -e "$fusions" ]] || fail "compile without --measure makes a store"
 fuse "$work/first.tw" --measure
 grep -qE '^measuring: [1-9][0-9]* kernels measured, 0 known' "$work/stderr" ||
   fail "compile --measure measures nothing: $(cat "$work/stderr")"
-expect_ok records stats "$joins" --json
+expect_ok records stats "$fusions" --json
 expect_output '"records": [1-9]'
 cp "$work/stdout" "$work/stats"
 for measure in "" --measure; do
@@ -220,14 +220,14 @@ for measure in "" --measure; do
     fail "what was measured is measured again: $(cat "$work/stderr")"
   cmp -s "$work/first.tw" "$work/second.tw" || fail "equal records give another plan"
 done
-expect_ok run "$mlp" --check --connect=tilegraph --records="$joins"
+expect_ok run "$mlp" --check --connect=tilegraph --records="$fusions"
 # The cost model decides where there is no record.
 expect_ok records import "$work/empty.db" - </dev/null
 expect_ok compile "$mlp" -o "$work/empty.tw" --connect=tilegraph --records="$work/empty.db"
 expect_ok compile "$mlp" -o "$work/model.tw"
 cmp -s "$work/empty.tw" "$work/model.tw" || fail "an empty store gives another plan than none"
-expect_ok compile "$mlp" -o "$work/x.tw" --connect=tilegraph --target=cpu:x86-64-v3 --records="$joins"
-expect_ok records stats "$joins" --json
+expect_ok compile "$mlp" -o "$work/x.tw" --connect=tilegraph --target=cpu:x86-64-v3 --records="$fusions"
+expect_ok records stats "$fusions" --json
 cmp -s "$work/stdout" "$work/stats" || fail "compile without --measure writes records"
 expect_error 1 "$(basename "$mlp")" compile "$mlp" -o "$work/x.tw" --connect=tilegraph --records="$mlp"
 

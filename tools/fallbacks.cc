@@ -19,7 +19,7 @@ std::string FallbackText(const Program& program) {
                     ") to schedule '", kernel.generator(), "' after ",
                     absl::StrJoin(kernel.refused(), "; "), "\n");
   }
-  for (const ApartGroup& group : program.apart())
+  for (const UnfusedGroup& group : program.unfused())
     absl::StrAppend(&out, "not fused ", group.computes(), ": ", group.why(),
                     "\n");
   return out;
@@ -35,7 +35,7 @@ void AppendFallbacks(const Program& program, Json& json) {
     for (const std::string& why : kernel.refused()) json.Text(why);
     json.Close(']').Close('}');
   }
-  for (const ApartGroup& apart : program.apart()) {
+  for (const UnfusedGroup& apart : program.unfused()) {
     json.Open('{').Key("computes").Text(apart.computes());
     json.Key("generator").Text("apart").Key("refused").Open('[');
     json.Text(apart.why()).Close(']').Close('}');

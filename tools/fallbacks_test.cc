@@ -13,7 +13,7 @@ Program Fallbacks() {
   kernel->set_label("conv1 relu1");
   kernel->set_generator("tasks");
   kernel->add_refused("contraction: no loop");
-  ApartGroup* apart = program.add_apart();
+  UnfusedGroup* apart = program.add_unfused();
   apart->set_computes("a b");
   apart->set_why("only contractions");
   return program;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What joining groups gains over whole models: each model compiled in every
-mode, the results measured in turns, one table in Markdown.
+"""What fusing groups gains over whole models: each model compiled in every
+mode, the results measured interleaved, one table in Markdown.
 
     ablation.py MODEL... --out=RUNS.jsonl [--table=FILE.md] [--minutes=N]
         [--tilewright=BIN] [--connect=none,register,tilegraph] [--records=DB]
@@ -9,9 +9,9 @@ mode, the results measured in turns, one table in Markdown.
 
 MODEL is an .onnx or a folder with model.onnx. The modes are those of
 --connect, each a kind of plan; with --records one more, `measured`:
---connect=tilegraph with joins that are measured, times kept in DB; with
+--connect=tilegraph with fusions that are measured, times kept in DB; with
 --before one more, `before`: what another binary makes of the model, such as
-one built before groups were joined, with its own defaults.
+one built before groups were fused, with its own defaults.
 
 In a turn every mode is measured once, by a process of `tilewright benchmark`
 of its own, one right after the other; each turn starts with another mode. So
@@ -123,7 +123,7 @@ def compile_model(args, clock, model, mode, to):
         "intermediate_bytes": plan["intermediate_bytes"],
         "memory_bytes": sum(p["memory_bytes"] for p in predicted),
         "shared_bytes": sum(p["shared_bytes"] for p in predicted),
-        "staged": plan["staged"],
+        "fused": plan["fused"],
     }
 
 
@@ -282,7 +282,7 @@ def times_table(args, runs, names):
 def facts_table(args, runs, names):
     modes = args.modes
     out = [f"Of {' / '.join(modes)}:", "",
-           "| model | kernels | launches | joined groups | "
+           "| model | kernels | launches | fused groups | "
            "MiB of operands | predicted MiB, memory | and shared cache | "
            "intermediate MiB | arena MiB | compiling, CPU s |",
            "|---" * 10 + "|"]
@@ -293,7 +293,7 @@ def facts_table(args, runs, names):
         by_mode = [facts[mode] for mode in modes]
         cells = [name] + [" / ".join(str(fact.get(field, "-"))
                                      for fact in by_mode)
-                          for field in ("kernels", "launches", "staged")]
+                          for field in ("kernels", "launches", "fused")]
         cells += [" / ".join(mib(fact, field) for fact in by_mode)
                   for field in ("operand_bytes", "memory_bytes",
                                 "shared_bytes", "intermediate_bytes",

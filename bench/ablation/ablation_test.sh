@@ -55,7 +55,7 @@ check "a third call fails" ablate "$work/odd" "$work/mobilenet" --out="$runs"
 check "the missing turn was not measured" grep -q '"mobilenet", "turn", 1, 0' "$runs"
 check "another turn was measured again" test "$(grep -c '"odd", "turn"' "$runs")" == 1
 
-# Another binary, joins by measuring, a table in a file; half the turns run at first.
+# Another binary, fusions by measuring, a table in a file; half the turns run at first.
 variants() {
   ablate "$work/odd" --out="$work/variants.jsonl" --connect=register --before="$tilewright" --records="$work/records.db" \
     --table="$work/table.md" "$@"
@@ -64,7 +64,7 @@ check "variants fail" variants
 check "no column of variants" grep -q '^| model | threads | turns | before ms | median | register ms | median | measured ms |' "$work/table.md"
 check "no mean of variants" grep -q '^- 1 thread, before / register: ' "$work/table.md"
 check "no facts of variants" grep -qE '^\| odd \| [0-9]+ / [0-9]+ / [0-9]+ \| [0-9/ ]+ \| - / 0 / [0-9]+ \|' "$work/table.md"
-check "nothing was measured for joins" test -s "$work/records.db"
+check "nothing was measured for fusions" test -s "$work/records.db"
 check "further turns fail" variants --turns=3
 check "no quartiles of three turns" grep -qE '^\| odd \| 1 \| 3 \| ' "$work/table.md"
 

@@ -59,7 +59,7 @@ def measure(args, file, threads):
     return least if least > 0 else run["min_ms"]
 
 
-def measure_in_turns(args, name, files, threads):
+def measure_interleaved(args, name, files, threads):
     """Per round the times of both files."""
     rounds = []
     for number in range(args.rounds):
@@ -116,7 +116,7 @@ def compare(args, models, folder):
                     continue
                 text, ratios = row(
                     name, threads,
-                    measure_in_turns(args, name, files, threads))
+                    measure_interleaved(args, name, files, threads))
             except Failed as error:
                 print(f"two_modes: {name}: {error}", file=sys.stderr)
                 well = False
@@ -128,7 +128,7 @@ def compare(args, models, folder):
         file = compile_both(args, args.control or models[0], name, threads,
                             folder)[0]
         shutil.copyfile(file, copy)
-        rows.append(row(f"control: {name}", threads, measure_in_turns(
+        rows.append(row(f"control: {name}", threads, measure_interleaved(
             args, "control", [file, copy], threads))[0])
         if samples:
             means.append(mean_line(threads, samples, len(equal)))

@@ -116,7 +116,7 @@ absl::Status Collect(const std::string& dir, const ImportedModel& imported,
   TW_ASSIGN_OR_RETURN(const std::vector<double> step_us,
                       StepTimes(compiled, seconds));
   const std::vector<double> group_us = GroupTimes(compiled, step_us);
-  const GroupPricer pricer(compiled.graph, compiled.plan, codegen.spec());
+  const GroupEvaluator evaluator(compiled.graph, compiled.plan, codegen.spec());
   const std::string model = dir.substr(dir.rfind('/') + 1);
   std::map<std::pair<int, EstimateKey>, size_t> sample_of;
   for (size_t i = 0; i < compiled.plan.groups.size(); ++i) {
@@ -125,7 +125,7 @@ absl::Status Collect(const std::string& dir, const ImportedModel& imported,
     if (kernel < 0 || (only_fused && group.stages.empty())) continue;
     if (group_us[i] > 1e9) continue;
     const auto [known, added] =
-        sample_of.insert({{kernel, pricer.KeyOf(group)}, samples.size()});
+        sample_of.insert({{kernel, evaluator.KeyOf(group)}, samples.size()});
     if (!added) {
       bench::KernelSample& same = samples[known->second];
       same.us = (same.us * same.launches + group_us[i]) / (same.launches + 1);
@@ -134,11 +134,11 @@ absl::Status Collect(const std::string& dir, const ImportedModel& imported,
     }
     Group in_tiles = group;
     if (group.stages.empty()) {
-      const absl::StatusOr<GroupCost> best = pricer.Best(group);
+      const absl::StatusOr<GroupCost> best = evaluator.Best(group);
       if (!best.ok()) continue;
       in_tiles.tile_plan = best->plan;
     }
-    TW_ASSIGN_OR_RETURN(KernelFeatures features, pricer.Features(in_tiles));
+    TW_ASSIGN_OR_RETURN(KernelFeatures features, evaluator.Features(in_tiles));
     samples.push_back(
         {model,
          absl::StrReplaceAll(compiled.graph.tensor(group.output).name,

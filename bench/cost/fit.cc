@@ -207,7 +207,7 @@ double FitError(absl::Span<const KernelSample> samples,
           .push_back(log_ratio);
       continue;
     }
-    const double own = sample.features.is_staged ? kFusedWeight : 1;
+    const double own = sample.features.has_stages ? kFusedWeight : 1;
     sum += own * std::min(kLargestLogError, std::abs(log_ratio));
     weight += own;
   }

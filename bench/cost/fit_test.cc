@@ -127,7 +127,7 @@ TEST(KernelSampleTest, SamplesReadBackAsTheyWere) {
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec,
                           LoadSpec("cpu_x86_64_v4_bf16"));
   std::vector<KernelSample> samples = Synthetic(spec);
-  samples[1].features.is_staged = true;
+  samples[1].features.has_stages = true;
   ComputeFeatures& compute = samples[1].features.stages[0].computes[0];
   compute.kind = ArithmeticKind::kWinograd;
   compute.winograd_m = 4;
@@ -143,7 +143,7 @@ TEST(KernelSampleTest, SamplesReadBackAsTheyWere) {
   EXPECT_EQ(same.winograd_m, 4);
   EXPECT_EQ(same.input_tiles, 12);
   EXPECT_TRUE(same.is_fused && same.terms_are_neighbours);
-  EXPECT_TRUE(read[1].features.is_staged);
+  EXPECT_TRUE(read[1].features.has_stages);
 }
 
 TEST(KernelSampleTest, ALineThatIsNoneIsNamed) {

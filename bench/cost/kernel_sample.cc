@@ -73,7 +73,7 @@ bool ReadLine(const std::string& text, std::vector<KernelSample>& samples) {
   if (samples.empty()) return false;
   KernelFeatures& kernel = samples.back().features;
   if (what == "shape") {
-    line >> kernel.is_staged >> kernel.tasks >> kernel.tiles >>
+    line >> kernel.has_stages >> kernel.tasks >> kernel.tiles >>
         kernel.blocks >> kernel.sums_bytes;
     return Ended(line);
   }
@@ -100,7 +100,7 @@ std::string ToText(absl::Span<const KernelSample> samples) {
                           sample.family, sample.launches, sample.us,
                           sample.name);
     absl::StrAppendFormat(&text, "shape %d %.17g %.17g %.17g %.17g\n",
-                          kernel.is_staged ? 1 : 0, kernel.tasks, kernel.tiles,
+                          kernel.has_stages ? 1 : 0, kernel.tasks, kernel.tiles,
                           kernel.blocks, kernel.sums_bytes);
     for (const StageFeatures& stage : kernel.stages) {
       text += "stage\n";

@@ -60,21 +60,21 @@ struct FusedKernel {
 // The savings of fusing that the cost model predicts, by kernel.
 absl::StatusOr<std::vector<FusedKernel>> Predict(const CompiledModel& compiled,
                                                  const DeviceSpec& spec) {
-  const Plan& apart = compiled.register_plan;
-  const GroupPricer model(compiled.graph, apart, spec);
-  const JoinRules rules(compiled.graph, apart);
+  const Plan& unfused = compiled.register_plan;
+  const GroupEvaluator model(compiled.graph, unfused, spec);
+  const FusionRules rules(compiled.graph, unfused);
   std::map<TensorId, int> kernel_of_output;
   for (size_t g = 0; g < compiled.plan.groups.size(); ++g)
     kernel_of_output[compiled.plan.groups[g].output] =
         compiled.kernel_of_group[g];
   std::map<int, FusedKernel> kernels;
-  for (const Join& join : compiled.connected.joins) {
-    TW_ASSIGN_OR_RETURN(Group fused, rules.Joined(join.groups));
-    fused.tile_plan = join.tile_plan;
+  for (const Fusion& fusion : compiled.connected.fusions) {
+    TW_ASSIGN_OR_RETURN(Group fused, rules.Fused(fusion.groups));
+    fused.tile_plan = fusion.tile_plan;
     TW_ASSIGN_OR_RETURN(const GroupCost cost, model.CostOf(fused));
     double saved_seconds = -cost.one_core_seconds;
-    for (const int g : join.groups) {
-      TW_ASSIGN_OR_RETURN(const GroupCost own, model.Best(apart.groups[g]));
+    for (const int g : fusion.groups) {
+      TW_ASSIGN_OR_RETURN(const GroupCost own, model.Best(unfused.groups[g]));
       saved_seconds += own.one_core_seconds;
     }
     FusedKernel& kernel = kernels[kernel_of_output.at(fused.output)];
@@ -93,7 +93,7 @@ absl::StatusOr<CompiledModel> CompileApart(const ImportedModel& imported,
                                            const backends::Codegen& codegen,
                                            const Members& members) {
   CompileOptions options = TileGraphOptions();
-  options.connect.weigh.generate =
+  options.connect.evaluate.generate =
       [&](const Group& group, const Plan&) -> absl::StatusOr<TilePlan> {
     if (std::any_of(group.members.begin(), group.members.end(),
                     [&](TensorId id) { return members.count(id) > 0; }))
@@ -136,16 +136,16 @@ absl::StatusOr<Sums> OneModel(const std::string& dir,
                       Predict(fused, codegen.spec()));
   Sums sums;
   for (const FusedKernel& kernel : kernels) {
-    TW_ASSIGN_OR_RETURN(const CompiledModel apart,
+    TW_ASSIGN_OR_RETURN(const CompiledModel unfused,
                         CompileApart(imported, codegen, kernel.members));
     // Apart from that, the plan has to be the same.
     std::set<Members> before = FusedGroups(fused.plan);
-    const std::set<Members> after = FusedGroups(apart.plan);
+    const std::set<Members> after = FusedGroups(unfused.plan);
     const bool same = std::all_of(
         after.begin(), after.end(),
         [&](const Members& group) { return before.count(group) > 0; });
     std::vector<bench::TimedModel> models;
-    for (const CompiledModel* model : {&fused, &apart, &fused}) {
+    for (const CompiledModel* model : {&fused, &unfused, &fused}) {
       TW_ASSIGN_OR_RETURN(bench::TimedModel timed,
                           bench::TimedModel::Create(*model));
       models.push_back(std::move(timed));

@@ -29,9 +29,9 @@ double LowNs(const Measurement& measurement) {
 // Latencies of each kernel, by turn, the turns interleaved.
 using Turns = std::vector<std::vector<double>>;
 
-absl::StatusOr<Turns> MeasureInTurns(const Searched& searched,
-                                     absl::Span<const Schedule* const> kernels,
-                                     int turns, measure::Measurer& measurer) {
+absl::StatusOr<Turns> MeasureInterleaved(
+    const Searched& searched, absl::Span<const Schedule* const> kernels,
+    int turns, measure::Measurer& measurer) {
   std::vector<sketch::ScheduleProto> schedules;
   for (const Schedule* kernel : kernels) schedules.push_back(kernel->ToProto());
   const measure::WorkloadKey key = measure::MakeWorkloadKey(searched.workload);
@@ -186,8 +186,8 @@ absl::StatusOr<Schedule> Prune(const Searched& searched,
                         DifferentNames(rule, pruned).size()) {
       continue;
     }
-    const absl::StatusOr<Turns> turns =
-        MeasureInTurns(searched, {&best, &*attempt}, options.turns, measurer);
+    const absl::StatusOr<Turns> turns = MeasureInterleaved(
+        searched, {&best, &*attempt}, options.turns, measurer);
     // An attempt may well be no kernel that is built or right.
     if (!turns.ok()) continue;
     if (MedianRatio((*turns)[0], (*turns)[1]) >= options.keeps_speed)
@@ -208,7 +208,7 @@ absl::Status Final(const Searched& searched, const HeadroomOptions& options,
   finalists.insert(finalists.end(), mutated.begin(), mutated.end());
   TW_ASSIGN_OR_RETURN(
       const Turns finals,
-      MeasureInTurns(searched, finalists, options.turns, *measurer));
+      MeasureInterleaved(searched, finalists, options.turns, *measurer));
   const absl::Span<const std::vector<double>> others =
       absl::MakeConstSpan(finals).subspan(1);
   const Winner best_random =
@@ -228,7 +228,7 @@ absl::Status Final(const Searched& searched, const HeadroomOptions& options,
   return absl::OkStatus();
 }
 
-// Rule, winners and pruned table in turns, in new processes.
+// Rule, winners and pruned table interleaved, in new processes.
 absl::Status Compare(const Searched& searched, const HeadroomOptions& options,
                      const NewMeasurer& new_measurer, Headroom& headroom) {
   // The rule's kernel begins and ends every turn.
@@ -252,7 +252,7 @@ absl::Status Compare(const Searched& searched, const HeadroomOptions& options,
                         new_measurer(options.comparing));
     TW_ASSIGN_OR_RETURN(
         const Turns turns,
-        MeasureInTurns(searched, compared, options.turns, *fresh));
+        MeasureInterleaved(searched, compared, options.turns, *fresh));
     std::vector<double> rule_ns;
     for (size_t turn = 0; turn < turns[0].size(); ++turn)
       rule_ns.push_back((turns.front()[turn] + turns.back()[turn]) / 2);

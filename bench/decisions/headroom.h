@@ -4,10 +4,11 @@
 //
 //   drawn     random and mutated tables; a kernel that others gave is left out
 //   screened  every kernel alone, verified before its time counts
-//   finals    the fastest of each source in turns with the rule's kernel
+//   finals    the fastest of each source interleaved with the rule's kernel
 //   pruned    of the better winner: each decision that the rule makes otherwise
 //             is given back to the rule if that costs next to nothing
-//   compared  rule, winners and pruned table in turns, in new processes (their
+//   compared  rule, winners and pruned table interleaved, in new processes
+//   (their
 //             arguments lie in other physical pages); only this is reported
 #ifndef TILEWRIGHT_BENCH_DECISIONS_HEADROOM_H_
 #define TILEWRIGHT_BENCH_DECISIONS_HEADROOM_H_

@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "measure/stats/median.h"
-#include "sketch/fused/staged_schedule.h"
+#include "sketch/fused/fused_schedule.h"
 #include "sketch/replay/replay.h"
 #include "sketch/rules/default_schedule.h"
 #include "sketch/rules/generator.h"

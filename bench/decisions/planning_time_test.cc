@@ -5,7 +5,7 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "sketch/testing/staged_workloads.h"
+#include "sketch/testing/fused_workloads.h"
 #include "sketch/trace/workload.h"
 
 namespace tilewright::bench {
@@ -42,7 +42,7 @@ return Y
   EXPECT_DOUBLE_EQ(time.replay_ns, 6000);
   EXPECT_DOUBLE_EQ(time.verify_ns, 7000);
 
-  const sketch::StagedWorkload mlp = sketch::Mlp(32, {32, 32, 32});
+  const sketch::FusedWorkload mlp = sketch::Mlp(32, {32, 32, 32});
   GroupWorkload fused;
   fused.workload = mlp.workload;
   fused.wishes = mlp.plan;

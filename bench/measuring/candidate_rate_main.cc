@@ -1,5 +1,5 @@
 // How many candidates a second this CPU builds, verifies and measures, in a
-// search over several workloads that takes them in turns.
+// search over several workloads that takes them interleaved.
 //
 //   candidate_rate [--candidates=48] [--batch=16] [--workers=2] [--builders=2]
 //                  [--repeats=500] [--most-seconds=0.15] [--stop-builders]

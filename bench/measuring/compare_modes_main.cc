@@ -221,7 +221,7 @@ absl::Status Compare(const Subject& subject, const Flags& flags,
   }
   TW_ASSIGN_OR_RETURN(
       const std::vector<double> alone_ns,
-      MeasureInTurns(candidates, chosen, kTurns, repeats, pool));
+      MeasureInterleaved(candidates, chosen, kTurns, repeats, pool));
   const PassResult& serial = passes[0].result;
   const auto again =
       std::find_if(passes.begin(), passes.end(),

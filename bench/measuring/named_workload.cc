@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/status_macros.h"
 #include "base/string_view.h"
-#include "sketch/fused/staged_schedule.h"
+#include "sketch/fused/fused_schedule.h"
 #include "sketch/rules/default_schedule.h"
 #include "sketch/trace/fused_wishes.h"
 

@@ -150,7 +150,7 @@ absl::StatusOr<PassResult> RunPass(const CandidateSet& candidates,
   return result;
 }
 
-absl::StatusOr<std::vector<double>> MeasureInTurns(
+absl::StatusOr<std::vector<double>> MeasureInterleaved(
     const CandidateSet& candidates, const std::vector<int>& which, int turns,
     int repeats, measure::WorkerPool* pool) {
   ParallelMeasurerOptions options;

@@ -50,8 +50,8 @@ absl::StatusOr<PassResult> RunPass(
     const CandidateSet& candidates,
     const measure::ParallelMeasurerOptions& options, measure::WorkerPool* pool);
 
-// Medians of the same candidates, measured alone in turns, so many times.
-absl::StatusOr<std::vector<double>> MeasureInTurns(
+// Medians of the same candidates, measured alone interleaved, so many times.
+absl::StatusOr<std::vector<double>> MeasureInterleaved(
     const CandidateSet& candidates, const std::vector<int>& which, int turns,
     int repeats, measure::WorkerPool* pool);
 

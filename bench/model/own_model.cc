@@ -67,7 +67,7 @@ OrtTensor EmptyTensor(const TensorSpec& spec) {
 CompileOptions FuseEverything() {
   CompileOptions options;
   options.plan.connect = PlanOptions::Connect::kTileGraph;
-  options.connect.weigh.least_gain = -1e9;
+  options.connect.evaluate.least_gain = -1e9;
   return options;
 }
 

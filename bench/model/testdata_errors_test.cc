@@ -1,7 +1,7 @@
 // The committed models, verified: e(ours) is within its limit (error_limit.h)
 // against the committed float64 references, with the same bits at one and two
 // threads and in every run. With the default options, and with all groups
-// joined into staged ones that can be.
+// fused into fused ones that can be.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -43,9 +43,9 @@ class TestdataErrorsTest
     : public testing::TestWithParam<std::tuple<std::string, bool>> {};
 
 TEST_P(TestdataErrorsTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
-  const auto& [folder, joined] = GetParam();
+  const auto& [folder, fused] = GetParam();
   const std::string data_folder = folder + "/test_data_set_0";
-  const CompileOptions options = joined ? FuseEverything() : FuseInRegisters();
+  const CompileOptions options = fused ? FuseEverything() : FuseInRegisters();
   TW_ASSERT_OK_AND_ASSIGN(const TestData data, ReadTestData(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const PeerError peer, ReadPeerError(data_folder));
   TW_ASSERT_OK_AND_ASSIGN(const CompiledBytes compiled,
@@ -69,10 +69,10 @@ TEST_P(TestdataErrorsTest, ErrorIsWithinTheLimitAndBitsDependOnNothing) {
 
 std::string CaseName(
     const testing::TestParamInfo<std::tuple<std::string, bool>>& info) {
-  const auto& [folder, joined] = info.param;
+  const auto& [folder, fused] = info.param;
   std::string name = folder.substr(folder.find('/') + 1);
   std::replace(name.begin(), name.end(), '/', '_');
-  return joined ? name + "_joined" : name;
+  return fused ? name + "_joined" : name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, TestdataErrorsTest,

@@ -37,7 +37,7 @@
 #include "tilegraph/cost/search_tiles.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/fuse/connect_plan.h"
-#include "tilegraph/fuse/joined_groups.h"
+#include "tilegraph/fuse/fused_groups.h"
 #include "tilegraph/plan/plan.h"
 #include "tilegraph/testing/random_graph.h"
 
@@ -163,7 +163,7 @@ class GroupTiles {
  public:
   GroupTiles(const TensorGraph& graph, const Plan& plan,
              const std::vector<int>& groups, const DeviceSpec& spec,
-             const GroupPricer& model, KernelMaker& maker)
+             const GroupEvaluator& model, KernelMaker& maker)
       : graph_(graph),
         plan_(plan),
         groups_(groups),
@@ -173,7 +173,7 @@ class GroupTiles {
 
   // Predicted and simulated.
   absl::StatusOr<std::pair<double, double>> Bytes(const GroupCost& cost) {
-    const Plan fused = WithJoins(graph_, plan_, {{groups_, cost.plan, ""}});
+    const Plan fused = WithFusions(graph_, plan_, {{groups_, cost.plan, ""}});
     const Group& group =
         *std::find_if(fused.groups.begin(), fused.groups.end(),
                       [](const Group& one) { return !one.stages.empty(); });
@@ -192,7 +192,7 @@ class GroupTiles {
     std::vector<int64_t> tile;
     for (size_t d = 0; d < shape.size(); ++d) {
       const bool vectors =
-          static_cast<int>(d) == model_.homes().VectorDim(group.output);
+          static_cast<int>(d) == model_.tensor_levels().VectorDim(group.output);
       const std::vector<int64_t> sizes = DividingSizes(
           shape[d], vectors ? spec_.unit().vector_bytes() / 4 : 1);
       tile.push_back(sizes[random.Index(sizes.size())]);
@@ -207,7 +207,7 @@ class GroupTiles {
   const Plan& plan_;
   const std::vector<int>& groups_;
   const DeviceSpec& spec_;
-  const GroupPricer& model_;
+  const GroupEvaluator& model_;
   KernelMaker& maker_;
 };
 
@@ -244,12 +244,12 @@ class Comparison {
     options.channel_block = 0;
     const Plan plan = MakePlan(graph, options);
     const DeviceSpec spec = SmallCaches(1024 * random_.UniformInt(8, 64));
-    const GroupPricer model(graph, plan, spec);
+    const GroupEvaluator model(graph, plan, spec);
     ConnectPlanOptions connect;
-    connect.weigh.least_gain = 0;
+    connect.evaluate.least_gain = 0;
     const SimulatedCodegen codegen(spec);
     KernelMaker maker(codegen);
-    connect.weigh.generate =
+    connect.evaluate.generate =
         [&](const Group& group, const Plan& fused) -> absl::StatusOr<TilePlan> {
       const absl::StatusOr<CompiledKernel>& kernel =
           maker.Make(MakeGroupWorkload(graph, fused, group));
@@ -257,9 +257,9 @@ class Comparison {
       return kernel->schedule.tile_plan.value_or(group.tile_plan);
     };
     const ConnectedGroups connected = ConnectPlan(graph, plan, model, connect);
-    const JoinRules rules(graph, plan);
-    for (const JoinDecision& decision : connected.decisions) {
-      const absl::StatusOr<Group> group = rules.Joined(decision.groups);
+    const FusionRules rules(graph, plan);
+    for (const FusionDecision& decision : connected.decisions) {
+      const absl::StatusOr<Group> group = rules.Fused(decision.groups);
       if (!group.ok() || BoundaryBytes(graph, *group) < kLeastBytes) continue;
       absl::StatusOr<std::vector<GroupCost>> costs =
           model.BestFew(*group, kAllTiles);
@@ -268,7 +268,7 @@ class Comparison {
       const std::string name = absl::StrCat(
           "graph ", seed, ", groups ", absl::StrJoin(decision.groups, "+"),
           ", cache of ", spec.levels(PrivateLevel(spec)).capacity_bytes());
-      if (decision.taken) Compare(tiles, decision.joined, name, taken_);
+      if (decision.taken) Compare(tiles, decision.fused, name, taken_);
       random_.Shuffle(absl::MakeSpan(*costs));
       for (size_t i = 0; i < costs->size() && i < kTilesOfAGroup; ++i)
         Compare(tiles, (*costs)[i], name, considered_);

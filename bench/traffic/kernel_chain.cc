@@ -77,7 +77,7 @@ int KernelChain::spills() const {
   return spills;
 }
 
-absl::StatusOr<std::vector<ChainTimes>> TimeInTurns(
+absl::StatusOr<std::vector<ChainTimes>> TimeInterleaved(
     absl::Span<const KernelChain> chains, backends::Device& device,
     double seconds) {
   TW_ASSIGN_OR_RETURN(const auto stream, device.CreateStream());

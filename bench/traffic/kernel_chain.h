@@ -74,7 +74,7 @@ struct ChainTimes {
 
 // Runs all chains in turn until `seconds` have passed, five times at least; the
 // first turn is not counted.
-absl::StatusOr<std::vector<ChainTimes>> TimeInTurns(
+absl::StatusOr<std::vector<ChainTimes>> TimeInterleaved(
     absl::Span<const KernelChain> chains, backends::Device& device,
     double seconds);
 

@@ -37,8 +37,8 @@ size_t PlanFor(const TensorGraph& graph, const DeviceSpec& spec, bool gpu) {
     return planned->kernels.size();
   }
   const ConnectedGroups connected =
-      ConnectPlan(graph, plan, GroupPricer(graph, plan, spec), {});
-  return JoinedPlan(graph, plan, connected).groups.size();
+      ConnectPlan(graph, plan, GroupEvaluator(graph, plan, spec), {});
+  return FusedPlan(graph, plan, connected).groups.size();
 }
 
 void Run(const std::string& dir, const DeviceSpec& spec, bool gpu) {

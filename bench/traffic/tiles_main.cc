@@ -34,7 +34,7 @@
 #include "compiler/kernels/kernel_maker.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/cost/group_cost.h"
-#include "tilegraph/fuse/joined_groups.h"
+#include "tilegraph/fuse/fused_groups.h"
 
 namespace tilewright {
 namespace {
@@ -80,15 +80,15 @@ class ModelTiles {
 
   absl::Status Run() {
     std::set<int> seen;
-    for (const Join& join : model_.connected.joins) {
-      TW_ASSIGN_OR_RETURN(const Group group, rules_.Joined(join.groups));
+    for (const Fusion& fusion : model_.connected.fusions) {
+      TW_ASSIGN_OR_RETURN(const Group group, rules_.Fused(fusion.groups));
       const auto planned = std::find_if(
           model_.plan.groups.begin(), model_.plan.groups.end(),
           [&](const Group& one) { return one.output == group.output; });
       const int kernel =
           model_.kernel_of_group[planned - model_.plan.groups.begin()];
       if (!seen.insert(kernel).second) continue;
-      TW_RETURN_IF_ERROR(OneGroup(join, group));
+      TW_RETURN_IF_ERROR(OneGroup(fusion, group));
     }
     return absl::OkStatus();
   }
@@ -99,14 +99,14 @@ class ModelTiles {
 
  private:
   // The chosen one first; those without a kernel left out.
-  absl::StatusOr<std::vector<Tile>> TilesOf(const Join& join,
+  absl::StatusOr<std::vector<Tile>> TilesOf(const Fusion& fusion,
                                             const Group& group) {
     TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs,
                         costs_.BestFew(group, kAllTiles));
     const auto chosen =
         std::find_if(costs.begin(), costs.end(), [&](const GroupCost& cost) {
-          return cost.plan.tile == join.tile_plan.tile &&
-                 cost.plan.reduce_step() == join.tile_plan.reduce_step();
+          return cost.plan.tile == fusion.tile_plan.tile &&
+                 cost.plan.reduce_step() == fusion.tile_plan.reduce_step();
         });
     if (chosen == costs.end())
       return absl::NotFoundError("the search does not come by its tile");
@@ -122,14 +122,14 @@ class ModelTiles {
   }
 
   // Times all of them, in turn; those without a kernel are dropped.
-  absl::Status Measure(const Join& join, std::vector<Tile>& tiles,
+  absl::Status Measure(const Fusion& fusion, std::vector<Tile>& tiles,
                        double seconds) {
     bench::NamedBuffers buffers(device_);
     std::vector<bench::KernelChain> chains;
     std::vector<Tile> made;
     for (Tile& tile : tiles) {
-      const Plan fused =
-          WithJoins(model_.graph, plan_, {{join.groups, tile.cost.plan, ""}});
+      const Plan fused = WithFusions(model_.graph, plan_,
+                                     {{fusion.groups, tile.cost.plan, ""}});
       const Group& group =
           *std::find_if(fused.groups.begin(), fused.groups.end(),
                         [](const Group& one) { return !one.stages.empty(); });
@@ -143,17 +143,17 @@ class ModelTiles {
       made.push_back(std::move(tile));
     }
     TW_ASSIGN_OR_RETURN(const auto times,
-                        bench::TimeInTurns(chains, device_, seconds));
+                        bench::TimeInterleaved(chains, device_, seconds));
     for (size_t i = 0; i < made.size(); ++i)
       made[i].least_seconds = times[i].least_seconds;
     tiles = std::move(made);
     return absl::OkStatus();
   }
 
-  absl::Status OneGroup(const Join& join, const Group& group) {
-    TW_ASSIGN_OR_RETURN(std::vector<Tile> tiles, TilesOf(join, group));
+  absl::Status OneGroup(const Fusion& fusion, const Group& group) {
+    TW_ASSIGN_OR_RETURN(std::vector<Tile> tiles, TilesOf(fusion, group));
     const size_t asked = tiles.size();
-    TW_RETURN_IF_ERROR(Measure(join, tiles, 0));
+    TW_RETURN_IF_ERROR(Measure(fusion, tiles, 0));
     std::vector<double> predicted, measured;
     for (const Tile& tile : tiles) {
       predicted.push_back(tile.cost.one_core_seconds);
@@ -165,7 +165,7 @@ class ModelTiles {
         std::remove_if(tiles.begin(), tiles.end(),
                        [&](const Tile& t) { return t.least_seconds > most; }),
         tiles.end());
-    TW_RETURN_IF_ERROR(Measure(join, tiles, options_.seconds));
+    TW_RETURN_IF_ERROR(Measure(fusion, tiles, options_.seconds));
     const Tile& fastest = *std::min_element(
         tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) {
           return a.least_seconds < b.least_seconds;
@@ -206,8 +206,8 @@ class ModelTiles {
   backends::Device& device_;
   const Options& options_;
   KernelMaker maker_;
-  const GroupPricer costs_;
-  const JoinRules rules_;
+  const GroupEvaluator costs_;
+  const FusionRules rules_;
   Random random_;
   std::vector<bench::KernelSample> samples_;
   int groups_ = 0, close_ = 0;

@@ -22,10 +22,10 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "bench/measuring/kendall_tau.h"
-#include "sketch/fused/staged_schedule.h"
+#include "sketch/fused/fused_schedule.h"
 #include "sketch/replay/replay.h"
-#include "sketch/testing/staged_windows.h"
-#include "sketch/testing/staged_workloads.h"
+#include "sketch/testing/fused_windows.h"
+#include "sketch/testing/fused_workloads.h"
 #include "tilegraph/cost/group_cost.h"
 #include "tilegraph/ir/layout.h"
 #include "tilegraph/plan/plan.h"
@@ -35,20 +35,20 @@
 namespace tilewright {
 namespace {
 
-using sketch::StagedWorkload;
+using sketch::FusedWorkload;
 
 constexpr int kRuns = 25;
 
 struct Probe {
   const char* name;
-  StagedWorkload staged;
+  FusedWorkload fused;
   std::vector<std::vector<int64_t>> tiles;
   bool simulated = true;  // few enough accesses
 };
 
 // The softmax of a product: 2048 rows of 512.
-StagedWorkload ScoresSoftmax() {
-  StagedWorkload staged;
+FusedWorkload ScoresSoftmax() {
+  FusedWorkload fused;
   const absl::StatusOr<TensorGraph> graph = ParseText(R"(
     Q: f32[2048, 64] = placeholder
     K: f32[64, 512] = placeholder
@@ -61,11 +61,11 @@ StagedWorkload ScoresSoftmax() {
     return Y
   )");
   TW_CHECK(graph.ok()) << graph.status();
-  staged.workload.graph = *graph;
+  fused.workload.graph = *graph;
   const Layout rows = Layout::RowMajor({2048, 512});
-  staged.workload.stages = {{2}, {3, 4, 5, 6}};
-  staged.plan.stages = {{rows}, {rows}};
-  return staged;
+  fused.workload.stages = {{2}, {3, 4, 5, 6}};
+  fused.plan.stages = {{rows}, {rows}};
+  return fused;
 }
 
 std::vector<Probe> Probes() {
@@ -105,30 +105,30 @@ struct Row {
 };
 
 // The workload as a plan of one group.
-Plan PlanOf(const StagedWorkload& staged) {
+Plan PlanOf(const FusedWorkload& fused) {
   Plan plan;
   Group& group = plan.groups.emplace_back();
-  const TensorGraph& graph = staged.workload.graph;
+  const TensorGraph& graph = fused.workload.graph;
   for (const Tensor& tensor : graph.tensors()) {
     (tensor.kind == TensorKind::kCompute ? group.members : group.inputs)
         .push_back(tensor.id);
   }
   group.output = graph.outputs()[0];
-  for (size_t s = 0; s < staged.workload.stages.size(); ++s) {
-    const std::vector<TensorId>& members = staged.workload.stages[s];
+  for (size_t s = 0; s < fused.workload.stages.size(); ++s) {
+    const std::vector<TensorId>& members = fused.workload.stages[s];
     group.stages.push_back({members});
-    plan.layouts.emplace(members.back(), staged.plan.stages[s].layout);
+    plan.layouts.emplace(members.back(), fused.plan.stages[s].layout);
   }
-  group.tile_plan.tile = staged.plan.tile;
+  group.tile_plan.tile = fused.plan.tile;
   return plan;
 }
 
 // The predicted traffic between a core's private cache and the levels behind
 // it.
-absl::StatusOr<double> PredictedBytes(const StagedWorkload& staged,
+absl::StatusOr<double> PredictedBytes(const FusedWorkload& fused,
                                       const DeviceSpec& spec, int level) {
-  const Plan plan = PlanOf(staged);
-  const TileGraph tiles(staged.workload.graph, plan.groups[0].members);
+  const Plan plan = PlanOf(fused);
+  const TileGraph tiles(fused.workload.graph, plan.groups[0].members);
   const Subgraph part = tiles.SubgraphOf(plan.groups[0].members);
   TrafficOptions options;
   options.layouts = plan.layouts;
@@ -139,13 +139,13 @@ absl::StatusOr<double> PredictedBytes(const StagedWorkload& staged,
   }
   MemTraffic traffic(tiles, part, spec.levels(level - 1), spec.levels(level),
                      options);
-  LevelTiles loops{{staged.plan.tile, {}}, {}};
-  for (size_t d = 0; d < staged.plan.tile.size(); ++d)
+  LevelTiles loops{{fused.plan.tile, {}}, {}};
+  for (size_t d = 0; d < fused.plan.tile.size(); ++d)
     loops.order.push_back(static_cast<int>(d));
   TW_ASSIGN_OR_RETURN(
       const LevelCost cost,
       traffic.Cost(
-          loops, staged.workload.graph.tensor(part.outputs[0]).static_shape()));
+          loops, fused.workload.graph.tensor(part.outputs[0]).static_shape()));
   return cost.bytes();
 }
 
@@ -196,22 +196,21 @@ absl::StatusOr<double> MeasuredSeconds(const kernel_ir::ScalarKernel& scalar,
   return static_cast<double>(least_ns) * 1e-9;
 }
 
-absl::StatusOr<Row> Compare(const StagedWorkload& staged, bool simulated,
+absl::StatusOr<Row> Compare(const FusedWorkload& fused, bool simulated,
                             const backends::Codegen& codegen,
                             backends::Device& device, int level) {
   const DeviceSpec& spec = codegen.spec();
   Row row;
-  TW_ASSIGN_OR_RETURN(row.predicted_bytes, PredictedBytes(staged, spec, level));
-  const Plan plan = PlanOf(staged);
-  const GroupPricer pricer(staged.workload.graph, plan, spec);
+  TW_ASSIGN_OR_RETURN(row.predicted_bytes, PredictedBytes(fused, spec, level));
+  const Plan plan = PlanOf(fused);
+  const GroupEvaluator evaluator(fused.workload.graph, plan, spec);
   TW_ASSIGN_OR_RETURN(const GroupCost cost,
-                      pricer.Cost(plan.groups[0], staged.plan.tile));
+                      evaluator.Cost(plan.groups[0], fused.plan.tile));
   row.predicted_seconds = cost.one_core_seconds;
-  TW_ASSIGN_OR_RETURN(
-      const sketch::Schedule schedule,
-      sketch::StagedSchedule(staged.workload, spec, staged.plan));
+  TW_ASSIGN_OR_RETURN(const sketch::Schedule schedule,
+                      sketch::FusedSchedule(fused.workload, spec, fused.plan));
   TW_ASSIGN_OR_RETURN(const sketch::BlockTree tree,
-                      sketch::Replay(staged.workload, schedule));
+                      sketch::Replay(fused.workload, schedule));
   TW_ASSIGN_OR_RETURN(const kernel_ir::Kernel tiles,
                       lowering::Lower(tree, "kernel"));
   TW_ASSIGN_OR_RETURN(const kernel_ir::ScalarKernel scalar,
@@ -238,9 +237,9 @@ absl::Status Run(const std::vector<std::string>& names) {
       continue;
     std::vector<double> predicted, simulated, predicted_bytes, measured;
     for (const std::vector<int64_t>& tile : probe.tiles) {
-      probe.staged.plan.tile = tile;
+      probe.fused.plan.tile = tile;
       const absl::StatusOr<Row> row =
-          Compare(probe.staged, probe.simulated, *codegen, *device, level);
+          Compare(probe.fused, probe.simulated, *codegen, *device, level);
       const std::string text = absl::StrJoin(tile, "x");
       if (!row.ok()) {
         std::printf("%-10s %-12s %s\n", probe.name, text.c_str(),

@@ -33,9 +33,9 @@ namespace tilewright {
 namespace {
 
 // Inputs of kernels that were looked at: those with known zeros, and those of
-// joined groups among them.
+// fused groups among them.
 struct Seen {
-  int zeros = 0, joined = 0;
+  int zeros = 0, fused = 0;
 };
 
 class KnownZerosTest : public testing::Test {
@@ -100,7 +100,7 @@ class KnownZerosTest : public testing::Test {
                              " is not zero where it is known to be\n",
                              workload.Text());
       ++seen.zeros;
-      seen.joined += kernel.workload.wishes.has_value();
+      seen.fused += kernel.workload.wishes.has_value();
     }
   }
 
@@ -122,16 +122,16 @@ class KnownZerosTest : public testing::Test {
     }
   }
 
-  static CompileOptions Apart() {
+  static CompileOptions Unfused() {
     CompileOptions options;
     options.plan.connect = PlanOptions::Connect::kRegister;
     return options;
   }
-  // With every join that can be, gain or no gain.
-  static CompileOptions Joined() {
+  // With every fusion that can be, gain or no gain.
+  static CompileOptions Fused() {
     CompileOptions options;
     options.plan.connect = PlanOptions::Connect::kTileGraph;
-    options.connect.weigh.least_gain = -1e9;
+    options.connect.evaluate.least_gain = -1e9;
     return options;
   }
 
@@ -178,7 +178,7 @@ std::string ZerosLines(const CompiledModel& compiled) {
 TEST_F(KnownZerosTest, PaddedConvolutionsKnowThem) {
   const ImportedModel model = ModelOf(Convolutions(12, 10));
   TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
-                          Compile(model, *codegen_, Apart()));
+                          Compile(model, *codegen_, Unfused()));
   EXPECT_EQ(ZerosLines(compiled),
             "#zeros i0 (0,0,1,1|0,0,1,1)\n#zeros i0 (0,0,0,0|0,0,1,1)\n");
   TW_ASSERT_OK_AND_ASSIGN(const Seen seen, CheckZeros(model, compiled));
@@ -188,7 +188,7 @@ TEST_F(KnownZerosTest, PaddedConvolutionsKnowThem) {
 // The columns of every band, the rows of the first and the last.
 TEST_F(KnownZerosTest, BandsUnderACapKeepThem) {
   const ImportedModel model = ModelOf(Convolutions(64, 24));
-  for (CompileOptions options : {Apart(), Joined()}) {
+  for (CompileOptions options : {Unfused(), Fused()}) {
     options.cap.arena_bytes = 16 * 64 * 24 * 4;
     TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
                             Compile(model, *codegen_, options));
@@ -202,7 +202,7 @@ TEST_F(KnownZerosTest, ZerosOfRandomModelsAreTrue) {
   Seen seen;
   for (uint64_t seed = 0; seed < 120; ++seed) {
     constexpr int kBlocks[] = {0, 2, 4, 16};
-    CompileOptions options = seed % 2 == 0 ? Joined() : Apart();
+    CompileOptions options = seed % 2 == 0 ? Fused() : Unfused();
     options.plan.channel_block = kBlocks[seed / 2 % 4];
     if (seed % 11 == 0) options.plan.connect = PlanOptions::Connect::kNone;
     RandomGraphOptions drawn;
@@ -213,10 +213,10 @@ TEST_F(KnownZerosTest, ZerosOfRandomModelsAreTrue) {
     ASSERT_TRUE(one.ok()) << "seed " << seed << ": " << one.status() << "\n"
                           << PrintText(graph);
     seen.zeros += one->zeros;
-    seen.joined += one->joined;
+    seen.fused += one->fused;
   }
   EXPECT_GT(seen.zeros, 20);
-  EXPECT_GT(seen.joined, 2);
+  EXPECT_GT(seen.fused, 2);
 }
 
 TEST_F(KnownZerosTest, ZerosOfNetworksAreTrue) {
@@ -225,11 +225,11 @@ TEST_F(KnownZerosTest, ZerosOfNetworksAreTrue) {
     TW_ASSERT_OK_AND_ASSIGN(
         const ImportedModel model,
         ImportModel(absl::StrCat("testdata/", name, "/model.onnx")));
-    CompileOptions rounded = Apart();
+    CompileOptions rounded = Unfused();
     rounded.allow = {kAllowWinograd4, kAllowBf16};
     // Fused groups pad inside: fewer tensors between kernels have halos.
     const std::pair<CompileOptions, int> kCases[] = {{rounded, 3},
-                                                     {Joined(), 1}};
+                                                     {Fused(), 1}};
     for (const auto& [options, least] : kCases) {
       TW_ASSERT_OK_AND_ASSIGN(const Seen seen, CompileAndCheck(model, options));
       EXPECT_GE(seen.zeros, least) << name;

@@ -39,11 +39,11 @@ absl::StatusOr<std::vector<const CompiledKernel*>> GroupProfiler::Kernels(
   return kernels;
 }
 
-absl::StatusOr<std::vector<double>> GroupProfiler::InTurns(
+absl::StatusOr<std::vector<double>> GroupProfiler::Interleaved(
     absl::Span<const GroupOfPlan> groups) {
   TW_ASSIGN_OR_RETURN(const std::vector<const CompiledKernel*> kernels,
                       Kernels(groups));
-  return times_.InTurns(kernels);
+  return times_.Interleaved(kernels);
 }
 
 std::optional<absl::StatusOr<double>> GroupProfiler::Find(
@@ -52,13 +52,13 @@ std::optional<absl::StatusOr<double>> GroupProfiler::Find(
       KernelMaker::KeyOf(MakeGroupWorkload(graph_, *group.plan, *group.group)));
 }
 
-std::optional<std::vector<double>> GroupProfiler::FindInTurns(
+std::optional<std::vector<double>> GroupProfiler::FindInterleaved(
     absl::Span<const GroupOfPlan> groups) {
   std::vector<KernelMaker::Key> keys;
   for (const GroupOfPlan& one : groups)
     keys.push_back(
         KernelMaker::KeyOf(MakeGroupWorkload(graph_, *one.plan, *one.group)));
-  return times_.FindInTurns(keys);
+  return times_.FindInterleaved(keys);
 }
 
 void GroupProfiler::Keep(const GroupOfPlan& group,
@@ -67,8 +67,8 @@ void GroupProfiler::Keep(const GroupOfPlan& group,
   if (kernels.ok()) times_.Keep(*kernels);
 }
 
-void GroupProfiler::KeepInTurns(absl::Span<const GroupOfPlan> groups,
-                                const std::vector<double>& /*seconds*/) {
+void GroupProfiler::KeepInterleaved(absl::Span<const GroupOfPlan> groups,
+                                    const std::vector<double>& /*seconds*/) {
   const auto kernels = Kernels(groups);
   if (kernels.ok()) times_.Keep(*kernels);
 }

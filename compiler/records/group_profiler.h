@@ -27,17 +27,17 @@ class GroupProfiler : public PlanProfiler, public PlanCache {
 
   std::vector<absl::StatusOr<double>> OneCoreSeconds(
       const Plan& plan, absl::Span<const Group> variants) override;
-  absl::StatusOr<std::vector<double>> InTurns(
+  absl::StatusOr<std::vector<double>> Interleaved(
       absl::Span<const GroupOfPlan> groups) override;
 
   std::optional<absl::StatusOr<double>> Find(const GroupOfPlan& group) override;
-  std::optional<std::vector<double>> FindInTurns(
+  std::optional<std::vector<double>> FindInterleaved(
       absl::Span<const GroupOfPlan> groups) override;
   // A measured time is recorded already: it is found by the group, too.
   void Keep(const GroupOfPlan& group,
             const absl::StatusOr<double>& seconds) override;
-  void KeepInTurns(absl::Span<const GroupOfPlan> groups,
-                   const std::vector<double>& seconds) override;
+  void KeepInterleaved(absl::Span<const GroupOfPlan> groups,
+                       const std::vector<double>& seconds) override;
 
  private:
   // The first error, if one cannot be made.

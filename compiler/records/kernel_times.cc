@@ -24,7 +24,7 @@ using times::KeyOf;
 using times::SecondsOf;
 using times::TurnsOf;
 
-// How often kernels that are measured in turns have theirs.
+// How often kernels that are measured interleaved have theirs.
 constexpr int kRounds = 3;
 
 }  // namespace
@@ -153,7 +153,7 @@ absl::Status KernelTimes::Measure(
   return Ask(measurer_, workload, schedules, how).status();
 }
 
-absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
+absl::StatusOr<std::vector<double>> KernelTimes::Interleaved(
     absl::Span<const CompiledKernel* const> kernels) {
   struct Turn {
     const CompiledKernel* kernel;
@@ -216,7 +216,7 @@ absl::StatusOr<std::vector<double>> KernelTimes::InTurns(
       Learn(records.back(), *turn->known);
     }
     if (store_ != nullptr) Trouble(store_->Append(records));
-    ++in_turns_;
+    ++interleaved_;
     if (on_progress_) on_progress_();
   }
   std::vector<double> seconds;

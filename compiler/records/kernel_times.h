@@ -69,14 +69,14 @@ class KernelTimes {
 
   // Times of `kernels`, measured one after the other, several rounds of them:
   // the medians. Recorded for these kernels together. The first error of any.
-  absl::StatusOr<std::vector<double>> InTurns(
+  absl::StatusOr<std::vector<double>> Interleaved(
       absl::Span<const CompiledKernel* const> kernels);
 
-  // The answers of OneCoreSeconds and InTurns for the kernels that this
+  // The answers of OneCoreSeconds and Interleaved for the kernels that this
   // compiler makes by these keys, as far as records tell without them. Nothing
   // if a kernel was tuned since: its schedule may be another one now.
   std::optional<absl::StatusOr<double>> Find(const KernelMaker::Key& key);
-  std::optional<std::vector<double>> FindInTurns(
+  std::optional<std::vector<double>> FindInterleaved(
       absl::Span<const KernelMaker::Key> keys);
   // Records of another compiler that are about the same kernels are found from
   // now on, too. Nothing if there are none.
@@ -87,7 +87,7 @@ class KernelTimes {
   int recorded() const { return recorded_; }  // already, in the store
   int failed() const { return failed_; }      // have no time
   int verified() const { return verified_; }  // now, and right
-  int in_turns() const { return in_turns_; }  // comparisons, now
+  int interleaved() const { return interleaved_; }  // comparisons, now
   // The first error of the store; it is used on as far as it goes. Or why
   // nothing could be measured.
   const absl::Status& trouble() const { return trouble_; }
@@ -148,7 +148,8 @@ class KernelTimes {
   std::optional<int64_t> began_ns_;  // to measure and verify
   Who measurer_, verifier_;
   std::map<KernelKey, KnownKernels> known_;
-  int measured_ = 0, recorded_ = 0, failed_ = 0, verified_ = 0, in_turns_ = 0;
+  int measured_ = 0, recorded_ = 0, failed_ = 0, verified_ = 0,
+      interleaved_ = 0;
   absl::Status trouble_;
 };
 

@@ -22,7 +22,7 @@ std::string CandidateOf(const sketch::ScheduleProto& schedule,
                         const std::string& kernel_fingerprint);
 std::string CandidateOf(const CompiledKernel& kernel);
 
-// A name for kernels that are measured in turns, by their keys; their order
+// A name for kernels that are measured interleaved, by their keys; their order
 // counts.
 std::string TurnsOf(absl::Span<const KernelMaker::Key> keys);
 

@@ -145,7 +145,7 @@ std::optional<absl::StatusOr<double>> KernelTimes::Find(
   return found;
 }
 
-std::optional<std::vector<double>> KernelTimes::FindInTurns(
+std::optional<std::vector<double>> KernelTimes::FindInterleaved(
     absl::Span<const KernelMaker::Key> keys) {
   const std::string turns = TurnsOf(keys);
   std::vector<double> seconds;

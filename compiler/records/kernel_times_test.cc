@@ -235,7 +235,7 @@ TEST_F(KernelTimesTest, WithoutAMeasurerRecordsTellAndTheRestIsNotKnown) {
                                             HasSubstr("nobody measures")));
   EXPECT_THAT(times.OneCoreSeconds({&kernels_[1]})[0].status(),
               StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(times.InTurns({&kernels_[0], &kernels_[1]}).status(),
+  EXPECT_THAT(times.Interleaved({&kernels_[0], &kernels_[1]}).status(),
               StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(times.recorded(), 1);
   EXPECT_EQ(times.measured(), 0);
@@ -251,23 +251,23 @@ TEST_F(KernelTimesTest, WhatTheSameMakerMeasuredIsFoundWithoutTheKernel) {
     KernelTimes times = Times(store.get(), measurer, nullptr, "this one");
     EXPECT_EQ(times.Find(key), std::nullopt);
     times.OneCoreSeconds({&kernels_[0]});
-    TW_EXPECT_OK(times.InTurns({&kernels_[0], &kernels_[1]}).status());
+    TW_EXPECT_OK(times.Interleaved({&kernels_[0], &kernels_[1]}).status());
     EXPECT_THAT(*times.Find(key), IsOkAndHolds(1e-9 * 1000));
   }
   const auto store = Open();
   const int measured = measurer.measured;
   KernelTimes same = Times(store.get(), measurer, nullptr, "this one");
   EXPECT_THAT(*same.Find(key), IsOkAndHolds(1e-9 * 1000));
-  ASSERT_NE(same.FindInTurns({key, other}), std::nullopt);
-  EXPECT_EQ(same.FindInTurns({other, key}), std::nullopt);
+  ASSERT_NE(same.FindInterleaved({key, other}), std::nullopt);
+  EXPECT_EQ(same.FindInterleaved({other, key}), std::nullopt);
   EXPECT_EQ(same.recorded(), 1);
   // Another version, other settings: the kernels tell.
   KernelTimes changed = Times(store.get(), measurer, nullptr, "that one");
   EXPECT_EQ(changed.Find(key), std::nullopt);
-  EXPECT_EQ(changed.FindInTurns({key, other}), std::nullopt);
+  EXPECT_EQ(changed.FindInterleaved({key, other}), std::nullopt);
   EXPECT_THAT(changed.OneCoreSeconds({&kernels_[0]})[0],
               IsOkAndHolds(1e-9 * 1000));
-  TW_EXPECT_OK(changed.InTurns({&kernels_[0], &kernels_[1]}).status());
+  TW_EXPECT_OK(changed.Interleaved({&kernels_[0], &kernels_[1]}).status());
   EXPECT_EQ(measurer.measured, measured);
   // From now on without them.
   changed.Keep({&kernels_[0]});
@@ -275,7 +275,7 @@ TEST_F(KernelTimesTest, WhatTheSameMakerMeasuredIsFoundWithoutTheKernel) {
   for (const char* const maker : {"this one", "that one"}) {
     KernelTimes times = Times(store.get(), measurer, nullptr, maker);
     EXPECT_THAT(*times.Find(key), IsOkAndHolds(1e-9 * 1000));
-    EXPECT_NE(times.FindInTurns({key, other}), std::nullopt);
+    EXPECT_NE(times.FindInterleaved({key, other}), std::nullopt);
   }
   spec_.mutable_unit()->set_cores(spec_.unit().cores() + 1);
   for (auto& level : *spec_.mutable_levels())

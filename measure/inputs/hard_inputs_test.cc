@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "measure/inputs/input_sets.h"
 #include "measure/testing/test_kernels.h"
-#include "sketch/testing/staged_workloads.h"
+#include "sketch/testing/fused_workloads.h"
 #include "tilegraph/text/text_form.h"
 
 namespace tilewright::measure {

@@ -15,15 +15,15 @@
 #include "gtest/gtest.h"
 #include "measure/testing/mutant_check.h"
 #include "measure/testing/test_kernels.h"
-#include "sketch/fused/staged_schedule.h"
+#include "sketch/fused/fused_schedule.h"
+#include "sketch/testing/fused_windows.h"
+#include "sketch/testing/fused_workloads.h"
 #include "sketch/testing/random_schedule.h"
-#include "sketch/testing/staged_windows.h"
-#include "sketch/testing/staged_workloads.h"
 
 namespace tilewright::measure {
 namespace {
 
-using sketch::StagedWorkload;
+using sketch::FusedWorkload;
 using ::testing::IsEmpty;
 
 // More, as TILEWRIGHT_MUTANTS, by hand.
@@ -87,14 +87,14 @@ TEST(KillRateTest, FiveHundredMutantsOfCorrectKernelsAreAllRejected) {
   EXPECT_LT(count.same + count.rounding, count.rejected / 4);
 }
 
-struct StagedCase {
+struct FusedCase {
   const char* name;
-  StagedWorkload staged;
+  FusedWorkload fused;
   std::vector<int64_t> tile;
 };
 
 // Windows that all clip to 0..6, over inputs of 10 x 9 pixels.
-StagedWorkload ClippedWindows(int count, sketch::WindowLayout layout) {
+FusedWorkload ClippedWindows(int count, sketch::WindowLayout layout) {
   const sketch::WindowStep step = {
       sketch::WindowStep::Kind::kConv, 4, 3, 1, 1, 1};
   return sketch::WindowChain(
@@ -105,7 +105,7 @@ StagedWorkload ClippedWindows(int count, sketch::WindowLayout layout) {
 
 // Tiles in scratch, rows that roll from tile to tile of a task, paddings
 // written with values, a softmax between products.
-std::vector<StagedCase> StagedCases() {
+std::vector<FusedCase> FusedCases() {
   return {
       {"mlp", sketch::Mlp(7, {9, 17, 6}), {3, 6}},
       {"tokens", sketch::TokenMlp(5, 8, 17), {2, 8}},
@@ -129,22 +129,22 @@ std::vector<StagedCase> StagedCases() {
   };
 }
 
-TEST(KillRateTest, MutantsOfStagedKernelsAreAllRejected) {
+TEST(KillRateTest, MutantsOfFusedKernelsAreAllRejected) {
   const int each = Wanted() / 10;
   DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
   spec.mutable_unit()->set_cores(1);  // tasks of several tiles
   MutantCount count;
   uint64_t seed = 0;
-  for (StagedCase& one : StagedCases()) {
+  for (FusedCase& one : FusedCases()) {
     const uint64_t of = seed++;
     if (!IsWanted(one.name)) continue;
-    one.staged.plan.tile = one.tile;
+    one.fused.plan.tile = one.tile;
     TW_ASSERT_OK_AND_ASSIGN(
         const sketch::Schedule schedule,
-        sketch::StagedSchedule(one.staged.workload, spec, one.staged.plan));
+        sketch::FusedSchedule(one.fused.workload, spec, one.fused.plan));
     TW_ASSERT_OK_AND_ASSIGN(
         const ScalarCase made,
-        MakeScalarCase(one.name, one.staged.workload, schedule, TargetOf(of)));
+        MakeScalarCase(one.name, one.fused.workload, schedule, TargetOf(of)));
     PrintIfAlone(made);
     TW_ASSERT_OK_AND_ASSIGN(const std::vector<std::string> accepted,
                             CheckMutants(made, each, of, count));

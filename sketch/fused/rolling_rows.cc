@@ -58,11 +58,11 @@ std::map<TensorId, std::vector<TensorId>> ReadersOf(const TensorGraph& graph) {
 class RowsWriter {
  public:
   RowsWriter(const Workload& workload, const RollingRows& rows,
-             const RollingPlace& place)
+             const RollingLocation& location)
       : graph_(workload.graph),
         rows_(rows),
-        place_(place),
-        writer_(place.writer) {}
+        location_(location),
+        writer_(location.writer) {}
 
   absl::Status Run() {
     Decide();
@@ -72,10 +72,10 @@ class RowsWriter {
       const Handle block = writer_.Block(graph_.tensor(part.tensor).name);
       if (part.kind == Kind::kReduction) {
         partial_[part.tensor] =
-            writer_.RollingUpdate(block, place_.blocks, place_.split);
+            writer_.RollingUpdate(block, location_.blocks, location_.split);
       } else {
-        writer_.ComputeAt(
-            block, part.kind == Kind::kRow ? place_.inside : place_.blocks);
+        writer_.ComputeAt(block, part.kind == Kind::kRow ? location_.inside
+                                                         : location_.blocks);
       }
     }
     for (const RollingRows::Part& part : rows_.parts) {
@@ -87,7 +87,7 @@ class RowsWriter {
       if (part.kind == Kind::kReduction) {
         TW_RETURN_IF_ERROR(CutPartial(part, partial_.at(part.tensor)));
         for (const char* suffix : {".before", ".rescaling", ".now"}) {
-          if (!FindBlock(place_.replayer.tree(), name + suffix).empty())
+          if (!FindBlock(location_.replayer.tree(), name + suffix).empty())
             TW_RETURN_IF_ERROR(CutRow(part, name + suffix));
         }
       }
@@ -98,7 +98,7 @@ class RowsWriter {
 
  private:
   void Decide() {
-    Decider& decider = place_.decider;
+    Decider& decider = location_.decider;
     const Space vectors = Space::Integers(1, kMostVectors);
     row_vectors_ = decider.DecideNumber("row.vectors", vectors,
                                         [] { return kAccumulators; });
@@ -120,8 +120,8 @@ class RowsWriter {
   }
 
   absl::StatusOr<int64_t> ExtentOf(Handle loop) {
-    TW_RETURN_IF_ERROR(place_.catch_up());
-    TW_ASSIGN_OR_RETURN(const Path path, place_.replayer.FindLoopOf(loop));
+    TW_RETURN_IF_ERROR(location_.catch_up());
+    TW_ASSIGN_OR_RETURN(const Path path, location_.replayer.FindLoopOf(loop));
     return path.back().node().loop->extent;
   }
 
@@ -159,7 +159,8 @@ class RowsWriter {
   absl::Status CutRow(const RollingRows::Part& part, const std::string& name) {
     const Handle block = writer_.Block(name);
     const Handle row = writer_.Loop(block, Axes(part)[part.row_axis].name);
-    TW_ASSIGN_OR_RETURN(const auto rows, Cut(row, row_vectors_ * place_.lanes));
+    TW_ASSIGN_OR_RETURN(const auto rows,
+                        Cut(row, row_vectors_ * location_.lanes));
     std::vector<Handle> order = Others(part, block, {part.row_axis});
     order.push_back(rows.first);
     Arrange(std::move(order), {rows.second});
@@ -168,8 +169,8 @@ class RowsWriter {
 
   absl::Status CutElements(const RollingRows::Part& part,
                            const std::string& name) {
-    TW_RETURN_IF_ERROR(place_.catch_up());
-    for (const Buffer& buffer : place_.replayer.tree().buffers) {
+    TW_RETURN_IF_ERROR(location_.catch_up());
+    for (const Buffer& buffer : location_.replayer.tree().buffers) {
       if (buffer.name != name) continue;
       writer_.SetLayout(
           name, LayoutInScratch(Layout::RowMajor(buffer.layout.shape()),
@@ -180,7 +181,7 @@ class RowsWriter {
     const int last = static_cast<int>(Axes(part).size()) - 1;
     const Handle along = writer_.Loop(block, Axes(part)[last].name);
     TW_ASSIGN_OR_RETURN(const auto lanes,
-                        Cut(along, element_vectors_ * place_.lanes));
+                        Cut(along, element_vectors_ * location_.lanes));
     std::vector<Handle> order = Others(part, block, {last});
     order.push_back(lanes.first);
     Arrange(std::move(order), {lanes.second});
@@ -196,8 +197,9 @@ class RowsWriter {
                           tensor.compute.reduce_axes[0].name, ".1");
     TW_ASSIGN_OR_RETURN(const auto rows,
                         Cut(writer_.Loop(block, row_name), partial_rows_));
-    TW_ASSIGN_OR_RETURN(const auto lanes, Cut(writer_.Loop(block, along_name),
-                                              partial_vectors_ * place_.lanes));
+    TW_ASSIGN_OR_RETURN(const auto lanes,
+                        Cut(writer_.Loop(block, along_name),
+                            partial_vectors_ * location_.lanes));
     std::vector<Handle> order = Others(part, block, {part.row_axis});
     order.push_back(rows.first);
     order.push_back(lanes.first);
@@ -216,7 +218,7 @@ class RowsWriter {
 
   const TensorGraph& graph_;
   const RollingRows& rows_;
-  const RollingPlace& place_;
+  const RollingLocation& location_;
   ScheduleWriter& writer_;
   std::map<TensorId, Handle> partial_;
   int64_t row_vectors_ = 1, element_vectors_ = 1;
@@ -402,8 +404,8 @@ void WriteRollingInlines(const Workload& workload, const RollingRows& rows,
 }
 
 absl::Status WriteRollingRows(const Workload& workload, const RollingRows& rows,
-                              const RollingPlace& place) {
-  return RowsWriter(workload, rows, place).Run();
+                              const RollingLocation& location) {
+  return RowsWriter(workload, rows, location).Run();
 }
 
 }  // namespace tilewright::sketch

@@ -1,4 +1,4 @@
-// Row groups between two products of a staged group, such as the softmax of
+// Row groups between two products of a fused group, such as the softmax of
 // attention, when the second product takes its steps in blocks: what the rows'
 // reductions are so far is kept from block to block, and the sums of the
 // product follow them (rolling_update). So no more than a block of a row is
@@ -68,7 +68,7 @@ void WriteRollingInlines(const Workload& workload, const RollingRows& rows,
 //   element.vectors  the same of elements of a row
 //   partial          rows whose blocks are reduced together, and vectors of
 //                    partial results of each
-struct RollingPlace {
+struct RollingLocation {
   ScheduleWriter& writer;
   Decider& decider;
   Replayer& replayer;
@@ -79,7 +79,7 @@ struct RollingPlace {
   int64_t lanes;
 };
 absl::Status WriteRollingRows(const Workload& workload, const RollingRows& rows,
-                              const RollingPlace& place);
+                              const RollingLocation& location);
 
 }  // namespace tilewright::sketch
 

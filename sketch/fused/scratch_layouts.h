@@ -1,5 +1,5 @@
 // How the result of a stage lies in a task's scratch, whatever its extents:
-// what is decided of it (staged_decisions.h). Internal to sketch.
+// what is decided of it (stage_decisions.h). Internal to sketch.
 #ifndef TILEWRIGHT_SKETCH_FUSED_SCRATCH_LAYOUTS_H_
 #define TILEWRIGHT_SKETCH_FUSED_SCRATCH_LAYOUTS_H_
 

@@ -24,38 +24,39 @@ constexpr int64_t kPageBytes = 4096;
 class Chooser {
  public:
   Chooser(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
-          const Place& place, const std::vector<Expr>& body)
+          const ComputeLocation& location, const std::vector<Expr>& body)
       : workload_(workload),
         graph_(workload.graph),
         spec_(spec),
         chain_(chain),
-        place_(place),
+        location_(location),
         reduction_(graph_.tensor(*chain.reduction)),
         body_(body),
         tiles_(StartTiles(workload, chain.output)) {}
 
   ContractionLoops Run() {
     // Bounds of a stage are made for vectors along the contiguous axis.
-    if (!place_.inside) {
+    if (!location_.inside) {
       FollowRule();
-      DecideLanes(place_.decider, tiles_,
+      DecideLanes(location_.decider, tiles_,
                   [&](int axis) { return MostTasks(axis) >= least_tasks_; });
     }
     ShareVectors();
-    DecideRows(place_.decider, tiles_, TileBits());
+    DecideRows(location_.decider, tiles_, TileBits());
     DecideDot();
     GivenBlocks given;
-    if (place_.blocks) given = {place_.blocks->axis, place_.blocks->steps};
-    loops_ = DecideReduceLoops(place_.decider, workload_, reduction_, body_,
+    if (location_.blocks)
+      given = {location_.blocks->axis, location_.blocks->steps};
+    loops_ = DecideReduceLoops(location_.decider, workload_, reduction_, body_,
                                dot_ ? dot_->group : TermGroup(), given);
     ChooseTile();
-    if (place_.inside) {
+    if (location_.inside) {
       TakeWhole(tiles_);
     } else {
       ChooseTasks();
-      DecideTaskOrder(place_.decider, tiles_);
+      DecideTaskOrder(location_.decider, tiles_);
     }
-    DecideStepOrder(place_.decider, tiles_);
+    DecideStepOrder(location_.decider, tiles_);
     return {std::move(tiles_), std::move(loops_), std::move(dot_)};
   }
 
@@ -63,7 +64,7 @@ class Chooser {
   // In a task of a fused group, tiles of one row were seen to add up in another
   // order.
   Bits TileBits() const {
-    return place_.inside ? Bits::kMayChange : Bits::kSame;
+    return location_.inside ? Bits::kMayChange : Bits::kSame;
   }
 
   int64_t ReducedExtent() const {
@@ -146,7 +147,7 @@ class Chooser {
     if (!dot_) return;
     const Bits bits =
         IsFloat(dot_->intrinsic->acc) ? Bits::kMayChange : Bits::kSame;
-    if (!place_.decider.DecideWhether(
+    if (!location_.decider.DecideWhether(
             "dot", [] { return true; }, bits))
       dot_.reset();
   }
@@ -189,7 +190,7 @@ class Chooser {
 
   // Chooses the register tile over these axes.
   RegisterTile TileByRule(const TileSpace& space) const {
-    if (place_.inside) return ChooseRegisterTile(space);
+    if (location_.inside) return ChooseRegisterTile(space);
     const bool same = rule_->tiles.vector_axis == tiles_.vector_axis &&
                       rule_->tiles.row_axis == tiles_.row_axis &&
                       rule_->tiles.outer_row_axis == tiles_.outer_row_axis &&
@@ -200,9 +201,9 @@ class Chooser {
   void ChooseTile() {
     const VectorUnit unit = UnitAlong(tiles_.vector_axis);
     TileSpace space = SpaceOfTile();
-    if (place_.inside) {
+    if (location_.inside) {
       // By value: spaces of decisions outlive this run.
-      space.allowed = [bounds = place_.bounds, tiles = tiles_,
+      space.allowed = [bounds = location_.bounds, tiles = tiles_,
                        elements = unit.elements](const RegisterTile& tile) {
         const auto allow = [&](int axis, int64_t size) {
           return axis < 0 || bounds.Allow(axis, size, tiles.shape[axis]);
@@ -214,7 +215,7 @@ class Chooser {
     } else {
       space.least_tiles = CeilDiv(least_tasks_, TasksOf(space).others);
     }
-    const RegisterTile tile = DecideRegisterTile(place_.decider, space,
+    const RegisterTile tile = DecideRegisterTile(location_.decider, space,
                                                  TileByRule(space), TileBits());
     SetVectors(tiles_, unit, tile.vectors);
     if (tiles_.row_axis >= 0) tiles_.axes[tiles_.row_axis].tile = tile.rows;
@@ -239,16 +240,16 @@ class Chooser {
       budget.wanted = std::max({budget.wanted, l2_bytes / 2 / row_bytes,
                                 blocks * l2_bytes / 4 / row_bytes});
     }
-    DecideSteps(place_.decider, tiles_, spec_,
+    DecideSteps(location_.decider, tiles_, spec_,
                 {tiles_.row_axis, tiles_.outer_row_axis}, budget);
-    DecideSteps(place_.decider, tiles_, spec_, {tiles_.vector_axis}, {1, 1});
+    DecideSteps(location_.decider, tiles_, spec_, {tiles_.vector_axis}, {1, 1});
   }
 
   const Workload& workload_;
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
   const Chain& chain_;
-  const Place& place_;
+  const ComputeLocation& location_;
   const Tensor& reduction_;
   const std::vector<Expr>& body_;
   OutputTiles tiles_;
@@ -269,9 +270,9 @@ class Chooser {
 
 ContractionLoops DecideContraction(const Workload& workload,
                                    const DeviceSpec& spec, const Chain& chain,
-                                   const Place& place,
+                                   const ComputeLocation& location,
                                    const std::vector<Expr>& body) {
-  return Chooser(workload, spec, chain, place, body).Run();
+  return Chooser(workload, spec, chain, location, body).Run();
 }
 
 }  // namespace tilewright::sketch

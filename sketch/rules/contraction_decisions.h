@@ -12,9 +12,9 @@
 
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/rules/dot_choice.h"
+#include "sketch/rules/shared/compute_location.h"
 #include "sketch/rules/shared/group_chain.h"
 #include "sketch/rules/shared/output_tiles.h"
-#include "sketch/rules/shared/place.h"
 #include "sketch/rules/shared/reduce_loops.h"
 #include "sketch/trace/workload.h"
 #include "tilegraph/expr/expr.h"
@@ -32,7 +32,7 @@ struct ContractionLoops {
 // workload's graph and has a reduction; its output has a dimension.
 ContractionLoops DecideContraction(const Workload& workload,
                                    const DeviceSpec& spec, const Chain& chain,
-                                   const Place& place,
+                                   const ComputeLocation& location,
                                    const std::vector<Expr>& body);
 
 }  // namespace tilewright::sketch

@@ -26,13 +26,13 @@ constexpr int64_t kMostTaps = 3;
 class Builder {
  public:
   Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
-          const Place& place)
+          const ComputeLocation& location)
       : workload_(workload),
         graph_(workload.graph),
         spec_(spec),
         chain_(chain),
-        place_(place),
-        writer_(place.writer),
+        location_(location),
+        writer_(location.writer),
         output_(graph_.tensor(chain.output)),
         reduction_(graph_.tensor(*chain.reduction)),
         body_(InlinedBody(graph_, *chain.reduction)) {}
@@ -42,14 +42,14 @@ class Builder {
       writer_.ComputeInline(writer_.Block(block));
     const Handle last = writer_.Block(chain_.last);
     if (output_.shape.empty()) return std::nullopt;
-    loops_ = DecideContraction(workload_, spec_, chain_, place_, body_);
-    if (!place_.inside)
-      skipped_ = DecideEdges(place_.decider, workload_, reduction_, body_,
+    loops_ = DecideContraction(workload_, spec_, chain_, location_, body_);
+    if (!location_.inside)
+      skipped_ = DecideEdges(location_.decider, workload_, reduction_, body_,
                              [&](const Edge& edge) { return Pays(edge); });
-    PackConstants(writer_, place_.decider, workload_, reduction_, body_,
+    PackConstants(writer_, location_.decider, workload_, reduction_, body_,
                   loops_.tiles, loops_.reduce);
-    task_ = place_.inside ? *place_.inside
-                          : WriteTasks(writer_, loops_.tiles, last);
+    task_ = location_.inside ? *location_.inside
+                             : WriteTasks(writer_, loops_.tiles, last);
     const bool alone = reduction_.name == chain_.last;
     if (alone && loops_.reduce.blocked) {
       ReduceByBlocks(last);
@@ -73,7 +73,7 @@ class Builder {
         writer_.SetLevel(block, "registers");
       }
     }
-    return place_.blocks ? blocks_ : std::nullopt;
+    return location_.blocks ? blocks_ : std::nullopt;
   }
 
  private:
@@ -118,8 +118,9 @@ class Builder {
   bool ReadsFar() const {
     bool far = false;
     ForEachLoad(body_, [&](const Expr& load) {
-      far |= place_.far_inputs.count(graph_.tensor(load.source()).name) != 0 &&
-             Mentions(load, loops_.tiles.row_axis);
+      far |=
+          location_.far_inputs.count(graph_.tensor(load.source()).name) != 0 &&
+          Mentions(load, loops_.tiles.row_axis);
     });
     return far;
   }
@@ -132,7 +133,7 @@ class Builder {
     const size_t inside = nest.tile.size() + (loops_.dot ? 1 : 0);
     if (loops_.reduce.order.size() > (loops_.dot ? 1 : 0))
       DecideReduceAnnotations(
-          place_.decider, writer_, order[order.size() - inside - 1],
+          location_.decider, writer_, order[order.size() - inside - 1],
           nest.steps.empty() ? around_tile_ : nest.steps.back(), ReadsFar());
     if (!loops_.dot) return Arrange(writer_, order, nest.tile.front());
     writer_.Reorder(order);
@@ -211,7 +212,7 @@ class Builder {
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
   const Chain& chain_;
-  const Place place_;
+  const ComputeLocation location_;
   ScheduleWriter& writer_;
   const Tensor& output_;
   const Tensor& reduction_;
@@ -228,8 +229,9 @@ class Builder {
 
 std::optional<Handle> WriteContraction(const Workload& workload,
                                        const DeviceSpec& spec,
-                                       const Chain& chain, const Place& place) {
-  return Builder(workload, spec, chain, place).Run();
+                                       const Chain& chain,
+                                       const ComputeLocation& location) {
+  return Builder(workload, spec, chain, location).Run();
 }
 
 }  // namespace tilewright::sketch

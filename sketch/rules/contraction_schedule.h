@@ -13,8 +13,8 @@
 #include <optional>
 
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/rules/shared/compute_location.h"
 #include "sketch/rules/shared/group_chain.h"
-#include "sketch/rules/shared/place.h"
 #include "sketch/trace/workload.h"
 
 namespace tilewright::sketch {
@@ -24,7 +24,8 @@ namespace tilewright::sketch {
 // reduction.
 std::optional<Handle> WriteContraction(const Workload& workload,
                                        const DeviceSpec& spec,
-                                       const Chain& chain, const Place& place);
+                                       const Chain& chain,
+                                       const ComputeLocation& location);
 
 }  // namespace tilewright::sketch
 

@@ -31,26 +31,26 @@ ComputeFamily FamilyOfReduction(const TensorGraph& graph, TensorId reduction,
 }
 
 WrittenStage WriteChain(const Workload& workload, const DeviceSpec& spec,
-                        const Chain& chain, const Place& place) {
+                        const Chain& chain, const ComputeLocation& location) {
   if (!chain.reduction) {
     // A ring is written row by row, in no tiles that cross.
     const std::vector<Crossing> crossings =
-        place.bounds.AnyRolls() ? std::vector<Crossing>()
-                                : FindCrossings(workload, chain);
+        location.bounds.AnyRolls() ? std::vector<Crossing>()
+                                   : FindCrossings(workload, chain);
     if (crossings.empty()) {
-      WriteMap(workload, spec, chain, place);
+      WriteMap(workload, spec, chain, location);
       return {ComputeFamily::kElementwise};
     }
-    WriteMove(workload, spec, chain, crossings, place);
+    WriteMove(workload, spec, chain, crossings, location);
     return {ComputeFamily::kMove};
   }
   const bool window = IsWindow(workload, chain);
   WrittenStage written = {
       FamilyOfReduction(workload.graph, *chain.reduction, window)};
   if (window) {
-    WriteWindow(workload, spec, chain, place);
+    WriteWindow(workload, spec, chain, location);
   } else {
-    written.blocks = WriteContraction(workload, spec, chain, place);
+    written.blocks = WriteContraction(workload, spec, chain, location);
   }
   return written;
 }
@@ -60,7 +60,7 @@ absl::StatusOr<Schedule> WriteFamily(const Workload& workload,
   ScheduleWriter writer;
   DecideStreaming(decider, writer, workload.graph, workload.graph.outputs(),
                   spec);
-  const Place kernel = {writer, decider, std::nullopt, {}};
+  const ComputeLocation kernel = {writer, decider, std::nullopt, {}};
   if (WriteRows(workload, spec, kernel)) return std::move(writer).Finish();
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
   WriteChain(workload, spec, chain, kernel);
@@ -106,15 +106,15 @@ absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
 
 absl::StatusOr<WrittenStage> WriteStage(const Workload& workload,
                                         const DeviceSpec& spec,
-                                        const Place& place) {
-  if (!place.blocks && WriteRows(workload, spec, place))
+                                        const ComputeLocation& location) {
+  if (!location.blocks && WriteRows(workload, spec, location))
     return WrittenStage{ComputeFamily::kRowReduction};
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));
-  if (place.blocks && (!chain.reduction || IsWindow(workload, chain))) {
+  if (location.blocks && (!chain.reduction || IsWindow(workload, chain))) {
     return absl::InvalidArgumentError(absl::StrCat(
         chain.last, ": only contractions take their steps in blocks"));
   }
-  return WriteChain(workload, spec, chain, place);
+  return WriteChain(workload, spec, chain, location);
 }
 
 }  // namespace tilewright::sketch

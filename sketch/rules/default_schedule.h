@@ -22,7 +22,7 @@
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/rules/generator.h"
-#include "sketch/rules/shared/place.h"
+#include "sketch/rules/shared/compute_location.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/trace/workload.h"
 #include "tilegraph/analysis/families.h"
@@ -51,7 +51,7 @@ struct WrittenStage {
 // place.inside is set.
 absl::StatusOr<WrittenStage> WriteStage(const Workload& workload,
                                         const DeviceSpec& spec,
-                                        const Place& place);
+                                        const ComputeLocation& location);
 
 }  // namespace tilewright::sketch
 

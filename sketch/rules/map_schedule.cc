@@ -208,13 +208,13 @@ RunTask DecideRunTask(Decider& decider, const std::vector<int64_t>& shape,
 }
 
 // Loops that pass through memory as it lies: a task is a piece of it.
-void WriteRuns(const Place& place, const Tensor& output, const Runs& runs,
-               Handle block, int64_t lanes, int64_t least,
+void WriteRuns(const ComputeLocation& location, const Tensor& output,
+               const Runs& runs, Handle block, int64_t lanes, int64_t least,
                const DeviceSpec& spec) {
-  ScheduleWriter& writer = place.writer;
+  ScheduleWriter& writer = location.writer;
   const std::vector<int64_t> shape = output.static_shape();
   const RunTask task =
-      DecideRunTask(place.decider, shape, runs, lanes, least, spec);
+      DecideRunTask(location.decider, shape, runs, lanes, least, spec);
   std::vector<Factors> split;
   for (const int64_t extent : shape) split.push_back(Factors{1, extent});
   for (size_t i = 0; i <= task.cut; ++i) {
@@ -242,8 +242,8 @@ void WriteRuns(const Place& place, const Tensor& output, const Runs& runs,
   const Handle along = run.size() > 1 ? writer.Fuse(run) : run[0];
   const int64_t most = std::min(kMostVectors, CeilDiv(run_extent, lanes));
   const int64_t vectors =
-      place.decider.DecideNumber("vectors", Space::Integers(1, most),
-                                 [&] { return std::min(kVectors, most); });
+      location.decider.DecideNumber("vectors", Space::Integers(1, most),
+                                    [&] { return std::min(kVectors, most); });
   const int64_t tile = std::min(run_extent, vectors * lanes);
   const std::vector<Handle> parts =
       writer.Split(along, Factors{CeilDiv(run_extent, tile), tile});
@@ -269,11 +269,12 @@ class MapTiles {
   int64_t MostTiles() const { return With({1, 1}).Tasks(); }
 
   // "tile". `least`: tiles that are left at least.
-  OutputTiles Decide(const Place& place, int64_t least) const {
+  OutputTiles Decide(const ComputeLocation& location, int64_t least) const {
     DecisionValue rule = Rule();
     if (With(rule).Tasks() < least) rule = {1, 1};
-    const auto admits = [*this, rule, least, inside = place.inside.has_value(),
-                         bounds = place.bounds](const DecisionValue& value) {
+    const auto admits = [*this, rule, least,
+                         inside = location.inside.has_value(),
+                         bounds = location.bounds](const DecisionValue& value) {
       if (value == rule) return true;
       if (value[0] * value[1] * registers_ > kMostVectors) return false;
       if (!inside) return With(value).Tasks() >= least;
@@ -282,7 +283,7 @@ class MapTiles {
              bounds.Allow(start_.row_axis, value[1], rows_);
     };
     const int64_t most = std::max(together_, kMostVectors / registers_);
-    OutputTiles tiles = With(place.decider.Decide(
+    OutputTiles tiles = With(location.decider.Decide(
         "tile",
         Space::Composite(
             {{"vectors", Space::Integers(1, std::min(units_, most))},
@@ -314,10 +315,11 @@ class MapTiles {
   bool along_rows_;
 };
 
-void WriteTiles(const Place& place, const Tensor& output, const MapTiles& map,
-                Handle block, int64_t least, const DeviceSpec& spec) {
-  OutputTiles tiles = map.Decide(place, least);
-  if (place.inside) {
+void WriteTiles(const ComputeLocation& location, const Tensor& output,
+                const MapTiles& map, Handle block, int64_t least,
+                const DeviceSpec& spec) {
+  OutputTiles tiles = map.Decide(location, least);
+  if (location.inside) {
     TakeWhole(tiles);
   } else {
     const std::vector<int> axes =
@@ -326,12 +328,12 @@ void WriteTiles(const Place& place, const Tensor& output, const MapTiles& map,
                                tiles.outer_row_axis}
             : std::vector<int>{tiles.row_axis, tiles.outer_row_axis,
                                tiles.vector_axis};
-    DecideSteps(place.decider, tiles, spec, axes,
+    DecideSteps(location.decider, tiles, spec, axes,
                 BudgetOf(tiles, spec, kOperationsPerElement));
   }
-  DecideStepOrder(place.decider, tiles);
-  if (!place.inside) WriteTasks(place.writer, tiles, block);
-  TileMap(place.writer, tiles, block, output.compute.axes, true);
+  DecideStepOrder(location.decider, tiles);
+  if (!location.inside) WriteTasks(location.writer, tiles, block);
+  TileMap(location.writer, tiles, block, output.compute.axes, true);
 }
 
 // Whether loops pass through runs, and the tasks that all answers leave.
@@ -368,10 +370,10 @@ LoopChoice DecideLoops(Decider& decider, const std::vector<int64_t>& shape,
 }  // namespace
 
 void WriteMap(const Workload& workload, const DeviceSpec& spec,
-              const Chain& chain, const Place& place) {
+              const Chain& chain, const ComputeLocation& location) {
   const TensorGraph& graph = workload.graph;
   const Tensor& output = graph.tensor(chain.output);
-  ScheduleWriter& writer = place.writer;
+  ScheduleWriter& writer = location.writer;
   for (const std::string& block : chain.inlined)
     writer.ComputeInline(writer.Block(block));
   const Handle last = writer.Block(chain.last);
@@ -379,15 +381,15 @@ void WriteMap(const Workload& workload, const DeviceSpec& spec,
   const int64_t lanes = Lanes(graph, spec);
   const MapTiles map(workload, output, lanes);
   // The stages of a fused group follow the axes of their tile.
-  if (place.inside) return WriteTiles(place, output, map, last, 1, spec);
+  if (location.inside) return WriteTiles(location, output, map, last, 1, spec);
   const std::optional<Runs> runs =
       FindRuns(workload, chain.output, InlinedBody(graph, chain.output));
-  const LoopChoice choice =
-      DecideLoops(place.decider, output.static_shape(), runs, map, lanes, spec);
+  const LoopChoice choice = DecideLoops(location.decider, output.static_shape(),
+                                        runs, map, lanes, spec);
   if (choice.as_runs) {
-    WriteRuns(place, output, *runs, last, lanes, choice.least, spec);
+    WriteRuns(location, output, *runs, last, lanes, choice.least, spec);
   } else {
-    WriteTiles(place, output, map, last, choice.least, spec);
+    WriteTiles(location, output, map, last, choice.least, spec);
   }
 }
 

@@ -15,15 +15,15 @@
 #define TILEWRIGHT_SKETCH_RULES_MAP_SCHEDULE_H_
 
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/rules/shared/compute_location.h"
 #include "sketch/rules/shared/group_chain.h"
-#include "sketch/rules/shared/place.h"
 #include "sketch/trace/workload.h"
 
 namespace tilewright::sketch {
 
 // REQUIRES: `chain` is that of the workload's graph and has no reduction.
 void WriteMap(const Workload& workload, const DeviceSpec& spec,
-              const Chain& chain, const Place& place);
+              const Chain& chain, const ComputeLocation& location);
 
 }  // namespace tilewright::sketch
 

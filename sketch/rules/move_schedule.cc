@@ -121,11 +121,12 @@ class MoveTiles {
   int64_t MostTiles() const { return With({1, 1}).Tasks(); }
 
   // "tile". `least`: tiles that are left at least.
-  OutputTiles Decide(const Place& place, int64_t least) const {
+  OutputTiles Decide(const ComputeLocation& location, int64_t least) const {
     const DecisionValue rule =
         CountByRule() < least ? DecisionValue{1, 1} : rule_;
-    const auto admits = [*this, rule, least, inside = place.inside.has_value(),
-                         bounds = place.bounds](const DecisionValue& value) {
+    const auto admits = [*this, rule, least,
+                         inside = location.inside.has_value(),
+                         bounds = location.bounds](const DecisionValue& value) {
       if (value == rule) return true;
       const OutputTiles tiles = With(value);
       const int64_t rows = tiles.axes[tiles.row_axis].tile;
@@ -139,7 +140,7 @@ class MoveTiles {
     const auto most = [](int64_t all, int64_t by_rule) {
       return std::min(all, std::max(kMostLines, by_rule));
     };
-    return With(place.decider.Decide(
+    return With(location.decider.Decide(
         "tile",
         Space::Composite(
             {{"columns", Space::Integers(1, most(units_, rule[0]))},
@@ -184,10 +185,10 @@ size_t DecideCrossing(Decider& decider, const std::vector<Crossing>& crossings,
 
 void WriteMove(const Workload& workload, const DeviceSpec& spec,
                const Chain& chain, const std::vector<Crossing>& crossings,
-               const Place& place) {
+               const ComputeLocation& location) {
   const TensorGraph& graph = workload.graph;
   const Tensor& output = graph.tensor(chain.output);
-  ScheduleWriter& writer = place.writer;
+  ScheduleWriter& writer = location.writer;
   for (const std::string& block : chain.inlined)
     writer.ComputeInline(writer.Block(block));
   const Handle last = writer.Block(chain.last);
@@ -199,19 +200,19 @@ void WriteMove(const Workload& workload, const DeviceSpec& spec,
   for (const Crossing& crossing : crossings)
     across.emplace_back(start, unit, crossing, bytes);
   const int64_t least =
-      place.inside ? 1 : LeastTasks(spec, across[0].CountByRule());
+      location.inside ? 1 : LeastTasks(spec, across[0].CountByRule());
   OutputTiles tiles =
-      across[DecideCrossing(place.decider, crossings, across, least)].Decide(
-          place, least);
-  if (place.inside) {
+      across[DecideCrossing(location.decider, crossings, across, least)].Decide(
+          location, least);
+  if (location.inside) {
     TakeWhole(tiles);
   } else {
-    DecideSteps(place.decider, tiles, spec,
+    DecideSteps(location.decider, tiles, spec,
                 {tiles.row_axis, tiles.vector_axis, tiles.outer_row_axis},
                 BudgetOf(tiles, spec, 2));
   }
-  DecideStepOrder(place.decider, tiles);
-  if (!place.inside) WriteTasks(writer, tiles, last);
+  DecideStepOrder(location.decider, tiles);
+  if (!location.inside) WriteTasks(writer, tiles, last);
   TileMap(writer, tiles, last, output.compute.axes, true);
 }
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/rules/shared/compute_location.h"
 #include "sketch/rules/shared/group_chain.h"
-#include "sketch/rules/shared/place.h"
 #include "sketch/trace/workload.h"
 
 namespace tilewright::sketch {
@@ -36,7 +36,7 @@ std::vector<Crossing> FindCrossings(const Workload& workload,
 // REQUIRES: `crossings` are the workload's, at least one.
 void WriteMove(const Workload& workload, const DeviceSpec& spec,
                const Chain& chain, const std::vector<Crossing>& crossings,
-               const Place& place);
+               const ComputeLocation& location);
 
 }  // namespace tilewright::sketch
 

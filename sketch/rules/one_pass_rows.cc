@@ -108,14 +108,14 @@ class Writer {
  public:
   Writer(const Workload& workload, const DeviceSpec& spec,
          const RowBlocks& blocks, const Parts& parts, int64_t steps,
-         const Place& place)
+         const ComputeLocation& location)
       : graph_(workload.graph),
         parts_(parts),
         steps_(steps),
         lanes_(Lanes(graph_, spec)),
         inlined_(blocks.inlined),
-        decider_(place.decider),
-        writer_(place.writer) {}
+        decider_(location.decider),
+        writer_(location.writer) {}
 
   void Run() {
     partials_ = DecideVectors("reduce.partials", LanesExtent(*parts_.second),
@@ -243,22 +243,23 @@ class Writer {
 }  // namespace
 
 bool WriteOnePassRows(const Workload& workload, const DeviceSpec& spec,
-                      const RowBlocks& blocks, const Place& place) {
-  if (place.inside) return false;
+                      const RowBlocks& blocks,
+                      const ComputeLocation& location) {
+  if (location.inside) return false;
   const std::optional<Parts> parts = FindParts(blocks);
   if (!parts) return false;
   const RowBlock& sum = *parts->second;
   const int64_t extent = sum.inner[0].extent;
   if (extent == 1 || !HasRescaling(workload.graph, *parts)) return false;
-  const bool one = place.decider.DecideNumber(
+  const bool one = location.decider.DecideNumber(
                        "passes", Space::OneOf({"one", "two"}), [] { return 1; },
                        Bits::kMayChange) == 0;
   if (!one) return false;
-  const int64_t steps = place.decider.DecideNumber(
+  const int64_t steps = location.decider.DecideNumber(
       "passes.block", Space::Integers(1, extent - 1),
       [&] { return StepsOfABlock(sum, LaneBytes(workload.graph), spec); },
       Bits::kMayChange);
-  Writer(workload, spec, blocks, *parts, steps, place).Run();
+  Writer(workload, spec, blocks, *parts, steps, location).Run();
   return true;
 }
 

@@ -11,7 +11,7 @@
 #define TILEWRIGHT_SKETCH_RULES_ONE_PASS_ROWS_H_
 
 #include "backends/spec/device_spec.pb.h"
-#include "sketch/rules/shared/place.h"
+#include "sketch/rules/shared/compute_location.h"
 #include "sketch/rules/shared/row_blocks.h"
 #include "sketch/trace/workload.h"
 
@@ -22,7 +22,7 @@ namespace tilewright::sketch {
 // rows in the end. False, and nothing written, if it takes two, is of another
 // kind or a stage.
 bool WriteOnePassRows(const Workload& workload, const DeviceSpec& spec,
-                      const RowBlocks& blocks, const Place& place);
+                      const RowBlocks& blocks, const ComputeLocation& location);
 
 }  // namespace tilewright::sketch
 

@@ -83,9 +83,9 @@ class TileRule {
     if (lanes_are_rows_) return std::min(extent, kRowVectors * lanes_);
     const int64_t most =
         std::max<int64_t>(1, kVectorsInARow / CeilDiv(longest_, lanes_));
-    if (most < kRowsJoined && MayJoin(kRowsJoined)) {
+    if (most < kRowsJoined && MayFuse(kRowsJoined)) {
       for (int64_t rows = kRowsJoined; rows <= 2 * kRowsJoined; ++rows) {
-        if (extent % rows == 0 && MayJoin(rows)) return rows;
+        if (extent % rows == 0 && MayFuse(rows)) return rows;
       }
       if (!inside_) return std::min(extent, kRowsJoined);
     }
@@ -109,7 +109,7 @@ class TileRule {
 
  private:
   // Whether so many rows stay in the cache and leave enough tasks.
-  bool MayJoin(int64_t rows) const {
+  bool MayFuse(int64_t rows) const {
     return rows * elements_ <= kElementsJoined &&
            (inside_ || Rows() / rows >= kTasksPerCore * cores_);
   }
@@ -124,32 +124,32 @@ class TileRule {
   const bool inside_;
 };
 
-size_t DecideAxis(const Place& place, const RowBlocks& blocks) {
+size_t DecideAxis(const ComputeLocation& location, const RowBlocks& blocks) {
   // Vectors lie along the rows that are neighbours.
   if (blocks.contiguous_row) return *blocks.contiguous_row;
   const size_t rows = blocks.blocks.back().rows.size();
-  if (place.bounds.AnyRolls()) return rows - 1;
+  if (location.bounds.AnyRolls()) return rows - 1;
   std::vector<std::string> names;
   for (size_t i = 0; i < rows; ++i) names.push_back(absl::StrCat("axis", i));
-  return place.decider.DecideNumber(
+  return location.decider.DecideNumber(
       "row", Space::OneOf(std::move(names)), [&] { return rows - 1; },
       Bits::kMayChange);
 }
 
 // `lanes`: in rows; 1 where they lie inside a row. `most`: so that enough tasks
 // are left.
-int64_t DecideTogether(const Place& place, int64_t extent, int64_t most,
-                       int64_t lanes, int64_t rule) {
+int64_t DecideTogether(const ComputeLocation& location, int64_t extent,
+                       int64_t most, int64_t lanes, int64_t rule) {
   // By value: the table keeps the space.
   const auto admits =
-      [=, inside = place.inside.has_value(),
-       rolls = place.bounds.AnyRolls()](const DecisionValue& value) {
+      [=, inside = location.inside.has_value(),
+       rolls = location.bounds.AnyRolls()](const DecisionValue& value) {
         if (value[0] == rule) return true;
         return (value[0] % lanes == 0 || value[0] == extent) && !rolls &&
                (!inside || extent % value[0] == 0);
       };
   most = std::min(most, lanes > 1 ? 2 * kRowVectors * lanes : kMostRows);
-  return place.decider.DecideNumber(
+  return location.decider.DecideNumber(
       "rows.together",
       Space::Composite({{"rows", Space::Integers(1, most)}}, admits),
       [&] { return rule; }, Bits::kMayChange);
@@ -168,9 +168,9 @@ const char* RoleOf(const RowBlock& block) {
 
 }  // namespace
 
-RowTile DecideRowTile(const Place& place, const RowBlocks& blocks,
+RowTile DecideRowTile(const ComputeLocation& location, const RowBlocks& blocks,
                       int64_t lanes, const DeviceSpec& spec) {
-  const bool inside = place.inside.has_value();
+  const bool inside = location.inside.has_value();
   const std::vector<RowAxis>& rows = blocks.blocks.back().rows;
   const TileRule rule(blocks, lanes, inside, spec);
   const int64_t least =
@@ -179,18 +179,18 @@ RowTile DecideRowTile(const Place& place, const RowBlocks& blocks,
                    spec,
                    rule.Tasks(blocks.contiguous_row.value_or(rows.size() - 1)));
   RowTile tile;
-  tile.axis = DecideAxis(place, blocks);
+  tile.axis = DecideAxis(location, blocks);
   const int64_t extent = rows[tile.axis].extent;
   int64_t others = rule.Rows() / extent;
   int64_t most = MostStepsOfATask(extent, others, least);
   tile.together =
-      DecideTogether(place, extent, most, blocks.contiguous_row ? lanes : 1,
+      DecideTogether(location, extent, most, blocks.contiguous_row ? lanes : 1,
                      std::min(most, rule.Together(tile.axis)));
   tile.in_task = extent;
   if (inside) return tile;
   const int64_t steps = CeilDiv(extent, tile.together);
   most = MostStepsOfATask(steps, others, least);
-  const int64_t taken = place.decider.DecideNumber(
+  const int64_t taken = location.decider.DecideNumber(
       "task.rows", Space::Integers(1, most),
       [&] { return std::min(most, rule.Steps(tile.axis, tile.together)); });
   tile.in_task = tile.together * taken;
@@ -198,7 +198,7 @@ RowTile DecideRowTile(const Place& place, const RowBlocks& blocks,
   tile.outer_axis = tile.axis == 0 ? 1 : tile.axis - 1;
   const int64_t outer = rows[*tile.outer_axis].extent;
   others = others / outer * CeilDiv(steps, taken);
-  tile.outer_in_task = place.decider.DecideNumber(
+  tile.outer_in_task = location.decider.DecideNumber(
       "task.outer_rows",
       Space::Integers(1, MostStepsOfATask(outer, others, least)),
       [] { return 1; });

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "backends/spec/device_spec.pb.h"
-#include "sketch/rules/shared/place.h"
+#include "sketch/rules/shared/compute_location.h"
 #include "sketch/rules/shared/row_blocks.h"
 #include "tilegraph/decision/decider.h"
 
@@ -48,7 +48,7 @@ struct RowTile {
 
 // REQUIRES: there are row axes. A stage takes all its rows; as many as divide
 // them together, by rule alone where it rolls.
-RowTile DecideRowTile(const Place& place, const RowBlocks& blocks,
+RowTile DecideRowTile(const ComputeLocation& location, const RowBlocks& blocks,
                       int64_t lanes, const DeviceSpec& spec);
 
 // How one block goes along a row.

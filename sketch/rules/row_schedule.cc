@@ -19,10 +19,10 @@ namespace {
 class Writer {
  public:
   Writer(const Workload& workload, const DeviceSpec& spec, RowBlocks blocks,
-         const Place& place)
+         const ComputeLocation& location)
       : spec_(spec),
-        place_(place),
-        writer_(place.writer),
+        location_(location),
+        writer_(location.writer),
         blocks_(std::move(blocks)),
         shape_(workload.graph.tensor(blocks_.output).static_shape()),
         axes_(workload.graph.tensor(blocks_.output).compute.axes),
@@ -34,8 +34,8 @@ class Writer {
     for (const RowBlock& block : blocks_.blocks)
       handles_.push_back(writer_.Block(block.name));
     if (!last().rows.empty())
-      tile_ = DecideRowTile(place_, blocks_, lanes_, spec_);
-    cuts_.emplace(place_.decider, lanes_, tile_.together);
+      tile_ = DecideRowTile(location_, blocks_, lanes_, spec_);
+    cuts_.emplace(location_.decider, lanes_, tile_.together);
     PlaceBlocks();
     for (size_t i = 0; i < blocks_.blocks.size(); ++i) {
       const RowBlock& block = blocks_.blocks[i];
@@ -73,12 +73,12 @@ class Writer {
   void PlaceBlocks() {
     if (shape_.empty()) return;  // no loops to be in
     const std::vector<RowAxis>& rows = last().rows;
-    Handle place = place_.inside ? *place_.inside : WriteTasks();
+    Handle location = location_.inside ? *location_.inside : WriteTasks();
     if (!rows.empty()) {
       const Handle row = writer_.Loop(handles_.back(), rows[tile_.axis].name);
       const std::vector<Handle> parts = writer_.Split(
           row, Factors{CeilDiv(tile_.in_task, tile_.together), tile_.together});
-      place = parts[0];
+      location = parts[0];
       std::vector<Handle> order = OuterLoops(last(), handles_.back());
       order.insert(order.end(), parts.begin(), parts.end());
       for (const RowAxis& axis : last().inner)
@@ -86,7 +86,7 @@ class Writer {
       writer_.Reorder(order);
     }
     for (size_t i = blocks_.blocks.size() - 1; i-- > 0;)
-      writer_.ComputeAt(handles_[i], place);
+      writer_.ComputeAt(handles_[i], location);
   }
 
   // Over axes of extent 1, and rows that are done one after another.
@@ -188,7 +188,7 @@ class Writer {
     Tile(loops.tile);
     if (is_last) return;
     writer_.SetLevel(handle,
-                     DecideLevel(place_.decider, block, loops.whole_row));
+                     DecideLevel(location_.decider, block, loops.whole_row));
   }
 
   // Partial results per lane where a row has lanes; then the lanes are joined,
@@ -213,7 +213,7 @@ class Writer {
   }
 
   const DeviceSpec& spec_;
-  const Place place_;
+  const ComputeLocation location_;
   ScheduleWriter& writer_;
   const RowBlocks blocks_;
   const std::vector<int64_t> shape_;
@@ -242,12 +242,12 @@ bool IsRowGroup(const Workload& workload) {
 }
 
 bool WriteRows(const Workload& workload, const DeviceSpec& spec,
-               const Place& place) {
+               const ComputeLocation& location) {
   const std::optional<RowSpace> rows = RowsOf(workload.graph);
   if (!rows) return false;
-  RowBlocks blocks = FindRowBlocks(workload, *rows, place.decider);
-  if (WriteOnePassRows(workload, spec, blocks, place)) return true;
-  Writer(workload, spec, std::move(blocks), place).Run();
+  RowBlocks blocks = FindRowBlocks(workload, *rows, location.decider);
+  if (WriteOnePassRows(workload, spec, blocks, location)) return true;
+  Writer(workload, spec, std::move(blocks), location).Run();
   return true;
 }
 

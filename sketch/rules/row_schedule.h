@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "backends/spec/device_spec.pb.h"
-#include "sketch/rules/shared/place.h"
+#include "sketch/rules/shared/compute_location.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/trace/workload.h"
 
@@ -24,7 +24,7 @@ bool IsRowGroup(const Workload& workload);
 
 // False, and nothing written, if the workload is no row group with one output.
 bool WriteRows(const Workload& workload, const DeviceSpec& spec,
-               const Place& place);
+               const ComputeLocation& location);
 
 // The same as a kernel.
 std::optional<Schedule> RowSchedule(const Workload& workload,

@@ -46,13 +46,13 @@ RangeOf AxisRanges(const Compute& compute) {
 class Builder {
  public:
   Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
-          const Place& place)
+          const ComputeLocation& location)
       : workload_(workload),
         graph_(workload.graph),
         spec_(spec),
         chain_(chain),
-        place_(place),
-        writer_(place.writer),
+        location_(location),
+        writer_(location.writer),
         output_(graph_.tensor(chain.output)),
         reduction_(graph_.tensor(*chain.reduction)),
         spatial_(static_cast<int>(reduction_.compute.axes.size())),
@@ -64,19 +64,19 @@ class Builder {
     const Handle last = writer_.Block(chain_.last);
     tiles_ = StartTiles(workload_, chain_.output);
     DecideTile();
-    if (place_.inside) {
+    if (location_.inside) {
       TakeWhole(tiles_);
     } else {
       DecideTasks();
     }
-    DecideStepOrder(place_.decider, tiles_);
+    DecideStepOrder(location_.decider, tiles_);
     OrderReduction();
-    if (!place_.inside)
-      skipped_ = DecideEdges(place_.decider, workload_, reduction_, body_,
+    if (!location_.inside)
+      skipped_ = DecideEdges(location_.decider, workload_, reduction_, body_,
                              [&](const Edge& edge) { return IsFree(edge); });
     PackConstants();
-    const Handle task =
-        place_.inside ? *place_.inside : WriteTasks(writer_, tiles_, last);
+    const Handle task = location_.inside ? *location_.inside
+                                         : WriteTasks(writer_, tiles_, last);
     const std::vector<Axis>& names = output_.compute.axes;
     if (reduction_.name == chain_.last) {
       TileReduction(last, names, true);
@@ -149,10 +149,10 @@ class Builder {
       space.operations = kExtremeOperations;
       space.temporaries = kExtremeTemporaries;
     }
-    if (place_.inside) {
+    if (location_.inside) {
       space.most_outputs = kMostOutputs;
       // By value: spaces of decisions outlive this run.
-      space.allowed = [bounds = place_.bounds, tiles = tiles_,
+      space.allowed = [bounds = location_.bounds, tiles = tiles_,
                        elements = unit.elements](const WindowTile& tile) {
         const auto allow = [&](int axis, int64_t size) {
           return axis < 0 || bounds.Allow(axis, size, tiles.shape[axis]);
@@ -163,7 +163,7 @@ class Builder {
       };
     }
     std::optional<TileTasks> tasks;
-    if (!place_.inside) {
+    if (!location_.inside) {
       tasks = TileTasks{1, spec_.unit().cores(), 1};
       for (size_t i = 0; i < tiles_.shape.size(); ++i) {
         const int axis = static_cast<int>(i);
@@ -172,7 +172,7 @@ class Builder {
           tasks->others *= tiles_.shape[i];
       }
     }
-    const WindowTile tile = DecideWindowTile(place_.decider, space, tasks);
+    const WindowTile tile = DecideWindowTile(location_.decider, space, tasks);
     unrolled_ = tile.unrolled;
     unit_ = unit;
     wide_ = tile.vectors > 1;
@@ -186,12 +186,12 @@ class Builder {
     int64_t operations = 2;
     for (const Axis& axis : reduction_.compute.reduce_axes)
       operations *= axis.extent.value();
-    DecideSteps(place_.decider, tiles_, spec_,
+    DecideSteps(location_.decider, tiles_, spec_,
                 {tiles_.row_axis, tiles_.outer_row_axis},
                 BudgetOf(tiles_, spec_, operations));
     // Nothing is used again along the vector axis: one tile, by preference.
     const OutputTiles rule = tiles_;
-    DecideSteps(place_.decider, tiles_, spec_, {tiles_.vector_axis}, rule);
+    DecideSteps(location_.decider, tiles_, spec_, {tiles_.vector_axis}, rule);
   }
 
   // The loops over steps of reduce axes, and the unrolled ones.
@@ -208,8 +208,8 @@ class Builder {
     std::stable_sort(taps_.begin(), taps_.end(), [&](int a, int b) {
       return StrideOf(spatial_ + a) > StrideOf(spatial_ + b);
     });
-    looped = DecideReduceOrder(place_.decider, "reduce.order", looped);
-    taps_ = DecideReduceOrder(place_.decider, "taps.order", taps_);
+    looped = DecideReduceOrder(location_.decider, "reduce.order", looped);
+    taps_ = DecideReduceOrder(location_.decider, "taps.order", taps_);
     // Axes of one step stay where they are.
     auto next = looped.begin();
     for (size_t i = 0; i < axes.size(); ++i) {
@@ -257,7 +257,7 @@ class Builder {
              PanelDim(load) >= 0;
     });
     if (!any) return;
-    const WindowPack pack = DecideWindowPack(place_.decider, wide_);
+    const WindowPack pack = DecideWindowPack(location_.decider, wide_);
     if (pack == WindowPack::kPlain) return;
     const AxisTile& vector = tiles_.axes[tiles_.vector_axis];
     const int64_t width = pack == WindowPack::kVector
@@ -331,7 +331,7 @@ class Builder {
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
   const Chain& chain_;
-  const Place place_;
+  const ComputeLocation location_;
   ScheduleWriter& writer_;
   const Tensor& output_;
   const Tensor& reduction_;
@@ -377,8 +377,8 @@ bool IsWindow(const Workload& workload, const Chain& chain) {
 }
 
 void WriteWindow(const Workload& workload, const DeviceSpec& spec,
-                 const Chain& chain, const Place& place) {
-  Builder(workload, spec, chain, place).Run();
+                 const Chain& chain, const ComputeLocation& location) {
+  Builder(workload, spec, chain, location).Run();
 }
 
 }  // namespace tilewright::sketch

@@ -10,8 +10,8 @@
 #define TILEWRIGHT_SKETCH_RULES_WINDOW_SCHEDULE_H_
 
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/rules/shared/compute_location.h"
 #include "sketch/rules/shared/group_chain.h"
-#include "sketch/rules/shared/place.h"
 #include "sketch/trace/workload.h"
 
 namespace tilewright::sketch {
@@ -22,7 +22,7 @@ bool IsWindow(const Workload& workload, const Chain& chain);
 
 // REQUIRES: IsWindow.
 void WriteWindow(const Workload& workload, const DeviceSpec& spec,
-                 const Chain& chain, const Place& place);
+                 const Chain& chain, const ComputeLocation& location);
 
 }  // namespace tilewright::sketch
 

@@ -4,7 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "sketch/fused/staged_schedule.h"
+#include "sketch/fused/fused_schedule.h"
 #include "sketch/replay/replay.h"
 #include "sketch/testing/test_workloads.h"
 #include "sketch/trace/schedule.h"
@@ -13,20 +13,19 @@
 
 namespace tilewright::sketch {
 
-std::string CheckedStages(const StagedWorkload& staged,
-                          const DeviceSpec& spec) {
+std::string CheckedStages(const FusedWorkload& fused, const DeviceSpec& spec) {
   const std::string what = absl::StrCat(
-      staged.workload.graph.tensors().back().name, " in tiles of ",
-      absl::StrJoin(staged.plan.tile, " "), "\n", staged.workload.Text());
+      fused.workload.graph.tensors().back().name, " in tiles of ",
+      absl::StrJoin(fused.plan.tile, " "), "\n", fused.workload.Text());
   const absl::StatusOr<Schedule> schedule =
-      StagedSchedule(staged.workload, spec, staged.plan);
+      FusedSchedule(fused.workload, spec, fused.plan);
   EXPECT_THAT(schedule.status(), IsOk()) << what;
   if (!schedule.ok()) return "";
-  const absl::StatusOr<BlockTree> tree = Replay(staged.workload, *schedule);
+  const absl::StatusOr<BlockTree> tree = Replay(fused.workload, *schedule);
   EXPECT_THAT(tree.status(), IsOk()) << what << schedule->ToString();
   if (!tree.ok()) return "";
   EXPECT_THAT(VerifyBlockTree(*tree), IsOk()) << what << tree->ToString();
-  EXPECT_THAT(CheckTree(*tree, staged.workload, 5), IsOk())
+  EXPECT_THAT(CheckTree(*tree, fused.workload, 5), IsOk())
       << what << tree->ToString();
   return tree->ToString();
 }

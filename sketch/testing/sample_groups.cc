@@ -11,14 +11,14 @@
 #include "backends/spec/load_spec.h"
 #include "base/check.h"
 #include "base/random.h"
-#include "sketch/fused/staged_schedule.h"
+#include "sketch/fused/fused_schedule.h"
 #include "sketch/rules/default_schedule.h"
 #include "sketch/testing/dot_workloads.h"
+#include "sketch/testing/fused_outputs.h"
+#include "sketch/testing/fused_windows.h"
+#include "sketch/testing/fused_workloads.h"
 #include "sketch/testing/move_workloads.h"
 #include "sketch/testing/row_workloads.h"
-#include "sketch/testing/staged_outputs.h"
-#include "sketch/testing/staged_windows.h"
-#include "sketch/testing/staged_workloads.h"
 #include "sketch/testing/test_workloads.h"
 #include "sketch/testing/window_workloads.h"
 #include "tilegraph/ir/layout.h"
@@ -124,7 +124,7 @@ Workload DrawCrossing(uint64_t seed) {
 
 // A stage of a fused group as a group of its own.
 Workload DrawStage(Random& random, uint64_t seed) {
-  std::vector<Workload> stages = Unstaged(DrawStaged(seed));
+  std::vector<Workload> stages = UnfusedWorkloads(DrawFused(seed));
   return std::move(stages[random.Index(stages.size())]);
 }
 
@@ -152,11 +152,11 @@ SampleGroup DrawSampleGroup(uint64_t seed) {
   const bool fused = source.substr(0, 5) == "fused";
   group.exact = !fused && seed / std::size(kSampleSources) % 2 == 0;
   if (fused) {
-    StagedWorkload staged = source == "fused"           ? DrawStaged(seed)
-                            : source == "fused windows" ? DrawWindowChain(seed)
-                                                        : DrawGivingOut(seed);
-    group.workload = std::move(staged.workload);
-    group.generator = FusedGenerator(std::move(staged.plan));
+    FusedWorkload fused = source == "fused"           ? DrawFused(seed)
+                          : source == "fused windows" ? DrawWindowChain(seed)
+                                                      : DrawGivingOut(seed);
+    group.workload = std::move(fused.workload);
+    group.generator = FusedGenerator(std::move(fused.plan));
     return group;
   }
   if (source == "product") group.workload = DrawProduct(random);

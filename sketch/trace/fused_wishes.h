@@ -1,6 +1,6 @@
 // Wishes of a planner for a fused group, beside which computes are its stages
 // (Workload::stages): the preferred answers of its generator
-// (staged_schedule.h). Schedule::tile_plan has what became of them.
+// (fused_schedule.h). Schedule::tile_plan has what became of them.
 #ifndef TILEWRIGHT_SKETCH_TRACE_FUSED_WISHES_H_
 #define TILEWRIGHT_SKETCH_TRACE_FUSED_WISHES_H_
 

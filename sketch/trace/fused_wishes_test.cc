@@ -6,7 +6,7 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "sketch/testing/staged_workloads.h"
+#include "sketch/testing/fused_workloads.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 TEST(FusedWishesTest, TheirTextParsesBack) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    const std::string text = DrawStaged(seed).plan.ToString();
+    const std::string text = DrawFused(seed).plan.ToString();
     TW_ASSERT_OK_AND_ASSIGN(const FusedWishes wishes, FusedWishes::Parse(text));
     EXPECT_EQ(wishes.ToString(), text);
   }

@@ -37,7 +37,7 @@ absl::Status CheckStages(const Workload& workload) {
       std::find(graph.outputs().begin(), graph.outputs().end(),
                 workload.stages.back().back()) == graph.outputs().end())
     return absl::InvalidArgumentError(
-        "a staged schedule ends with an output of its group");
+        "a fused schedule ends with an output of its group");
   return absl::OkStatus();
 }
 

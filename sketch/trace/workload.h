@@ -23,7 +23,7 @@ namespace tilewright::sketch {
 // is multiplied by them. `stages`: empty, or a fused group's computes in parts,
 // in an order in which they can run: each ascending and ending with its result,
 // each compute in one of them. They say what is computed tile by tile with
-// what, all else about them is decided (staged_schedule.h).
+// what, all else about them is decided (fused_schedule.h).
 struct Workload {
   TensorGraph graph;
   std::map<TensorId, Layout> layouts;

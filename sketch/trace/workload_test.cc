@@ -93,7 +93,7 @@ TEST(WorkloadTest, BadKnownZerosAreRefused) {
 }
 
 // T = sum X·X,  Y = T + 1,  Z = max(Y, 0), in stages {T, Y} and {Z}.
-constexpr char kStaged[] = R"(
+constexpr char kFused[] = R"(
 X: f32[4, 8] = placeholder
 T: f32[4] = compute (i: 4) reduce (k: 8) sum:f32 { X[i, k] * X[i, k] }
 Y: f32[4] = compute (i: 4) { T[i] + 1.0 }
@@ -102,7 +102,7 @@ return Z
 )";
 
 TEST(WorkloadTest, StagesArePartOfTheText) {
-  TW_ASSERT_OK_AND_ASSIGN(Workload workload, ParseWorkload(kStaged));
+  TW_ASSERT_OK_AND_ASSIGN(Workload workload, ParseWorkload(kFused));
   const std::string alone = workload.Text();
   EXPECT_TRUE(workload.stages.empty());
   workload.stages = {{1, 2}, {3}};
@@ -115,7 +115,7 @@ TEST(WorkloadTest, StagesArePartOfTheText) {
 
 TEST(WorkloadTest, BadStagesAreRefused) {
   const auto refused = [&](const std::string& lines, const std::string& why) {
-    EXPECT_THAT(ParseWorkload(kStaged + lines).status(),
+    EXPECT_THAT(ParseWorkload(kFused + lines).status(),
                 StatusIs(StatusCode::kInvalidArgument, why))
         << lines;
   };

@@ -15,18 +15,22 @@ bool operator<(const EstimateKey& a, const EstimateKey& b) {
          std::tie(b.kernel, b.levels, b.tiles);
 }
 
-EstimateKey EstimateKeyOf(const TensorGraph& graph, const TensorHomes& homes,
+EstimateKey EstimateKeyOf(const TensorGraph& graph,
+                          const TensorLevels& tensor_levels,
                           const Group& group) {
-  const CanonicalGroup canonical = Canonicalize(graph, homes.plan(), group);
-  EstimateKey key{KernelKeyOf(graph, homes.plan(), group, canonical), {}, ""};
+  const CanonicalGroup canonical =
+      Canonicalize(graph, tensor_levels.plan(), group);
+  EstimateKey key{
+      KernelKeyOf(graph, tensor_levels.plan(), group, canonical), {}, ""};
   const std::vector<TensorId> outputs = OutputsOf(group);
   const int operands = canonical.arguments + canonical.constants;
   for (int i = 0; i < operands; ++i)
-    key.levels.push_back(homes.Of(canonical.tensors[i]));
-  for (const TensorId output : outputs) key.levels.push_back(homes.Of(output));
+    key.levels.push_back(tensor_levels.Of(canonical.tensors[i]));
+  for (const TensorId output : outputs)
+    key.levels.push_back(tensor_levels.Of(output));
   for (size_t i = 0; i < group.members.size(); ++i) {
     const TensorId member = group.members[i];
-    const Layout* const layout = homes.LayoutOf(member);
+    const Layout* const layout = tensor_levels.LayoutOf(member);
     if (layout == nullptr ||
         std::find(outputs.begin(), outputs.end(), member) != outputs.end())
       continue;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tilegraph/cost/tensor_homes.h"
+#include "tilegraph/cost/tensor_levels.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/kernel_key.h"
 #include "tilegraph/plan/plan.h"
@@ -27,8 +27,9 @@ struct EstimateKey {
   friend bool operator<(const EstimateKey& a, const EstimateKey& b);
 };
 
-// REQUIRES: `homes` is of `graph` and of the plan of `group`.
-EstimateKey EstimateKeyOf(const TensorGraph& graph, const TensorHomes& homes,
+// REQUIRES: `tensor_levels` is of `graph` and of the plan of `group`.
+EstimateKey EstimateKeyOf(const TensorGraph& graph,
+                          const TensorLevels& tensor_levels,
                           const Group& group);
 
 }  // namespace tilewright

@@ -25,7 +25,7 @@ class EstimateKeyTest : public testing::Test {
   }
   TensorId Id(const std::string& name) const { return *graph_.Find(name); }
   EstimateKey Key() const {
-    return EstimateKeyOf(graph_, TensorHomes(graph_, plan_, spec_), group_);
+    return EstimateKeyOf(graph_, TensorLevels(graph_, plan_, spec_), group_);
   }
   static bool Equal(const EstimateKey& a, const EstimateKey& b) {
     return !(a < b) && !(b < a);
@@ -39,9 +39,11 @@ class EstimateKeyTest : public testing::Test {
 
 TEST_F(EstimateKeyTest, LevelsAreOfWhatCrossesTheBoundary) {
   Build(64);
-  const TensorHomes homes(graph_, plan_, spec_);
-  EXPECT_THAT(Key().levels, ElementsAre(homes.Of(Id("A")), homes.Of(Id("B")),
-                                        homes.Of(Id("C")), homes.Of(Id("U"))));
+  const TensorLevels tensor_levels(graph_, plan_, spec_);
+  EXPECT_THAT(
+      Key().levels,
+      ElementsAre(tensor_levels.Of(Id("A")), tensor_levels.Of(Id("B")),
+                  tensor_levels.Of(Id("C")), tensor_levels.Of(Id("U"))));
   const EstimateKey near = Key();
   group_.side_outputs = {Id("T")};
   EXPECT_EQ(Key().levels.size(), near.levels.size() + 1);
@@ -56,7 +58,7 @@ TEST_F(EstimateKeyTest, LevelsSetEqualKernelsApart) {
   for (MemoryLevel& level : *small.mutable_levels())
     level.set_capacity_bytes(1024);
   const EstimateKey far =
-      EstimateKeyOf(graph_, TensorHomes(graph_, plan_, small), group_);
+      EstimateKeyOf(graph_, TensorLevels(graph_, plan_, small), group_);
   EXPECT_EQ(far.kernel, near.kernel);
   EXPECT_FALSE(Equal(far, near));
 }

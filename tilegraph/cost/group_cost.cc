@@ -78,14 +78,15 @@ TileRank Rank(const GroupCost& cost) {
 }  // namespace
 
 // Counts that all tiles of one group share.
-struct GroupPricer::Prepared {
-  Prepared(const GroupPricer& pricer, const Group& own)
+struct GroupEvaluator::Prepared {
+  Prepared(const GroupEvaluator& evaluator, const Group& own)
       : group(own),
-        work(pricer.graph_, own, pricer.homes_, pricer.spec_),
-        traffic(pricer.tile_graph_, own, pricer.homes_, pricer.levels_,
-                pricer.private_, pricer.closest_, CostModelOf(pricer.spec_),
-                work.in_registers(), StepsOf(pricer.graph_, own)),
-        blocks(ReduceBlocksOf(pricer.graph_, own)) {}
+        work(evaluator.graph_, own, evaluator.tensor_levels_, evaluator.spec_),
+        traffic(evaluator.tile_graph_, own, evaluator.tensor_levels_,
+                evaluator.levels_, evaluator.private_, evaluator.closest_,
+                CostModelOf(evaluator.spec_), work.in_registers(),
+                StepsOf(evaluator.graph_, own)),
+        blocks(ReduceBlocksOf(evaluator.graph_, own)) {}
 
   const Group& group;
   const GroupWork work;
@@ -93,21 +94,21 @@ struct GroupPricer::Prepared {
   const int64_t blocks;  // of the last stage's reduction
 };
 
-GroupPricer::GroupPricer(const TensorGraph& graph, const Plan& plan,
-                         const DeviceSpec& spec, CostKey key)
+GroupEvaluator::GroupEvaluator(const TensorGraph& graph, const Plan& plan,
+                               const DeviceSpec& spec, CostKey key)
     : graph_(graph),
       spec_(spec),
       key_(key),
-      homes_(graph, plan, spec),
+      tensor_levels_(graph, plan, spec),
       tile_graph_(graph, Computes(graph)),
       levels_(LevelsOfCore(spec)),
       private_(PrivateLevel(spec)),
       closest_(ClosestLevel(spec)),
       timer_(spec) {}
 
-absl::StatusOr<GroupCost> GroupPricer::Cost(Group group,
-                                            const std::vector<int64_t>& tile,
-                                            int64_t reduce_step) const {
+absl::StatusOr<GroupCost> GroupEvaluator::Cost(Group group,
+                                               const std::vector<int64_t>& tile,
+                                               int64_t reduce_step) const {
   group.tile_plan = {};
   group.tile_plan.stages = ExpectedStages(graph_, group, reduce_step);
   Prepared prepared(*this, group);
@@ -115,21 +116,22 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(Group group,
   return Cost(prepared, std::move(plan));
 }
 
-absl::StatusOr<GroupCost> GroupPricer::CostOf(const Group& group) const {
+absl::StatusOr<GroupCost> GroupEvaluator::CostOf(const Group& group) const {
   TW_CHECK_EQ(group.tile_plan.stages.size(), group.stages.size());
   Prepared prepared(*this, group);
   return Cost(prepared, group.tile_plan);
 }
 
-absl::StatusOr<KernelFeatures> GroupPricer::Features(const Group& group) const {
+absl::StatusOr<KernelFeatures> GroupEvaluator::Features(
+    const Group& group) const {
   Prepared prepared(*this, group);
   GroupCost cost;
   cost.plan = group.tile_plan;
   return Features(prepared, cost);
 }
 
-absl::StatusOr<GroupCost> GroupPricer::Cost(Prepared& prepared,
-                                            TilePlan plan) const {
+absl::StatusOr<GroupCost> GroupEvaluator::Cost(Prepared& prepared,
+                                               TilePlan plan) const {
   GroupCost cost;
   cost.plan = std::move(plan);
   TW_ASSIGN_OR_RETURN(const KernelFeatures features, Features(prepared, cost));
@@ -137,16 +139,16 @@ absl::StatusOr<GroupCost> GroupPricer::Cost(Prepared& prepared,
   return cost;
 }
 
-absl::StatusOr<TilePlan> GroupPricer::Expected(
+absl::StatusOr<TilePlan> GroupEvaluator::Expected(
     Prepared& prepared, const std::vector<int64_t>& tile) const {
   const Group& group = prepared.group;
   TilePlan plan = group.tile_plan;
   plan.tile = tile;
   if (group.stages.empty() || prepared.blocks > 1) return plan;
-  TW_ASSIGN_OR_RETURN(
-      plan.steps,
-      ChooseTaskSteps(graph_, group.stages, tile,
-                      homes_.VectorDim(group.output), spec_.unit().cores()));
+  TW_ASSIGN_OR_RETURN(plan.steps,
+                      ChooseTaskSteps(graph_, group.stages, tile,
+                                      tensor_levels_.VectorDim(group.output),
+                                      spec_.unit().cores()));
   if (!plan.steps) return plan;
   TW_ASSIGN_OR_RETURN(const TileWork* const work,
                       prepared.traffic.WorkOf(tile));
@@ -164,8 +166,8 @@ absl::StatusOr<TilePlan> GroupPricer::Expected(
   return plan;
 }
 
-absl::StatusOr<KernelFeatures> GroupPricer::Features(Prepared& prepared,
-                                                     GroupCost& cost) const {
+absl::StatusOr<KernelFeatures> GroupEvaluator::Features(Prepared& prepared,
+                                                        GroupCost& cost) const {
   const Group& group = prepared.group;
   const TilePlan& plan = cost.plan;
   TW_ASSIGN_OR_RETURN(const TileWork* const work,
@@ -184,7 +186,8 @@ absl::StatusOr<KernelFeatures> GroupPricer::Features(Prepared& prepared,
       cost.scratch_bytes +=
           decided_bytes > 0
               ? decided_bytes
-              : ScratchBytes(homes_.LayoutOf(operand.tensor), operand.extents,
+              : ScratchBytes(tensor_levels_.LayoutOf(operand.tensor),
+                             operand.extents,
                              SizeBytes(graph_.tensor(operand.tensor).dtype));
     }
     if (std::binary_search(group.side_outputs.begin(), group.side_outputs.end(),
@@ -192,7 +195,7 @@ absl::StatusOr<KernelFeatures> GroupPricer::Features(Prepared& prepared,
       cost.covers &= operand.total_bytes == Bytes(operand.tensor);
   }
   KernelFeatures features;
-  features.is_staged = !group.stages.empty();
+  features.has_stages = !group.stages.empty();
   features.tasks = cost.tasks;
   features.tiles = static_cast<double>(work->tiles);
   if (prepared.blocks > 1) {
@@ -219,9 +222,9 @@ absl::StatusOr<KernelFeatures> GroupPricer::Features(Prepared& prepared,
 }
 
 // By Winograd, filters have (m + 2)^2 taps instead of 9.
-void GroupPricer::AddFilterBytes(const Group& group,
-                                 const GroupWork::Amount& amount,
-                                 GroupTraffic::ByStage& bytes) const {
+void GroupEvaluator::AddFilterBytes(const Group& group,
+                                    const GroupWork::Amount& amount,
+                                    GroupTraffic::ByStage& bytes) const {
   double growth = 0;
   for (const ComputeFeatures& compute : amount.computes[0]) {
     const double taps = compute.winograd_m + 2;
@@ -230,13 +233,13 @@ void GroupPricer::AddFilterBytes(const Group& group,
   if (growth == 0) return;
   for (const TensorId input : group.inputs) {
     if (graph_.tensor(input).kind != TensorKind::kConstant) continue;
-    for (size_t i = homes_.Of(input); i < bytes[0].size(); ++i)
+    for (size_t i = tensor_levels_.Of(input); i < bytes[0].size(); ++i)
       bytes[0][i].read += growth * Bytes(input);
   }
 }
 
-void GroupPricer::AddBytes(const GroupTraffic::ByStage& bytes,
-                           GroupCost& cost) const {
+void GroupEvaluator::AddBytes(const GroupTraffic::ByStage& bytes,
+                              GroupCost& cost) const {
   cost.levels.resize(bytes[0].size());
   for (const std::vector<LevelBytes>& stage : bytes) {
     for (size_t i = 0; i < stage.size(); ++i) cost.levels[i] += stage[i];
@@ -252,13 +255,14 @@ void GroupPricer::AddBytes(const GroupTraffic::ByStage& bytes,
   }
 }
 
-double GroupPricer::Bytes(TensorId id) const {
+double GroupEvaluator::Bytes(TensorId id) const {
   const Tensor& tensor = graph_.tensor(id);
   return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
 }
 
-void GroupPricer::AddTimes(const Group& group, const KernelFeatures& features,
-                           GroupCost& cost) const {
+void GroupEvaluator::AddTimes(const Group& group,
+                              const KernelFeatures& features,
+                              GroupCost& cost) const {
   const double cores =
       static_cast<double>(std::max<int64_t>(1, spec_.unit().cores()));
   const KernelSeconds seconds = timer_.Of(features);
@@ -290,26 +294,26 @@ void GroupPricer::AddTimes(const Group& group, const KernelFeatures& features,
 
 // As if arithmetic, tasks and the levels apart took no time; of equal traffic
 // the shorter time is better.
-void GroupPricer::OnlyTraffic(GroupCost& cost) const {
+void GroupEvaluator::OnlyTraffic(GroupCost& cost) const {
   cost.core_seconds = kTieShare * cost.core_seconds +
                       FarBytes(cost) / ReadBytesPerS(levels_.front());
   cost.one_core_seconds = cost.core_seconds;
   cost.seconds = cost.core_seconds / static_cast<double>(spec_.unit().cores());
 }
 
-int64_t GroupPricer::Lanes() const {
+int64_t GroupEvaluator::Lanes() const {
   return std::max<int64_t>(1, spec_.unit().vector_bytes() / 4);
 }
 
-double GroupPricer::KeptRoom() const {
+double GroupEvaluator::KeptRoom() const {
   return CostModelOf(spec_).planned_cache_share() *
          CapacityBytes(levels_[private_]);
 }
 
-absl::StatusOr<std::vector<GroupCost>> GroupPricer::SearchFor(
+absl::StatusOr<std::vector<GroupCost>> GroupEvaluator::SearchFor(
     Group group, int64_t reduce_step) const {
   const std::vector<int64_t> shape = graph_.tensor(group.output).static_shape();
-  const int vector_dim = homes_.VectorDim(group.output);
+  const int vector_dim = tensor_levels_.VectorDim(group.output);
   std::vector<std::vector<int64_t>> sizes;
   std::vector<int64_t> row;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -340,8 +344,8 @@ absl::StatusOr<std::vector<GroupCost>> GroupPricer::SearchFor(
   return costs;
 }
 
-absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
-                                                            int count) const {
+absl::StatusOr<std::vector<GroupCost>> GroupEvaluator::BestFew(
+    const Group& group, int count) const {
   TW_CHECK_GE(count, 1);
   TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs, SearchFor(group, 0));
   std::vector<GroupCost> few = {costs[0]},
@@ -382,26 +386,26 @@ absl::StatusOr<std::vector<GroupCost>> GroupPricer::BestFew(const Group& group,
   return few;
 }
 
-absl::StatusOr<GroupCost> GroupPricer::Best(const Group& group) const {
+absl::StatusOr<GroupCost> GroupEvaluator::Best(const Group& group) const {
   TW_ASSIGN_OR_RETURN(const std::vector<GroupCost> best, BestFew(group, 1));
   return best[0];
 }
 
-GroupPricer::Home GroupPricer::HomeOf(TensorId id) const {
-  const int level = homes_.Of(id);
-  return level == private_ ? Home::kPrivate
-         : level > 0       ? Home::kShared
-                           : Home::kMemory;
+GroupEvaluator::CpuLevel GroupEvaluator::TensorLevelOf(TensorId id) const {
+  const int level = tensor_levels_.Of(id);
+  return level == private_ ? CpuLevel::kPrivate
+         : level > 0       ? CpuLevel::kShared
+                           : CpuLevel::kMemory;
 }
 
-const MemoryLevel& GroupPricer::LevelOf(Home home) const {
-  return home == Home::kPrivate  ? levels_[private_]
-         : home == Home::kShared ? levels_[std::max(0, private_ - 1)]
-                                 : levels_[0];
+const MemoryLevel& GroupEvaluator::LevelOf(CpuLevel level) const {
+  return level == CpuLevel::kPrivate  ? levels_[private_]
+         : level == CpuLevel::kShared ? levels_[std::max(0, private_ - 1)]
+                                      : levels_[0];
 }
 
-EstimateKey GroupPricer::KeyOf(const Group& group) const {
-  return EstimateKeyOf(graph_, homes_, group);
+EstimateKey GroupEvaluator::KeyOf(const Group& group) const {
+  return EstimateKeyOf(graph_, tensor_levels_, group);
 }
 
 }  // namespace tilewright

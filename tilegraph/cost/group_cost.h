@@ -4,7 +4,7 @@
 //
 // The times of one core are those of kernel_seconds.h. Tiles of stages live in
 // the private cache (or scratchpad) of a core: what does not fit there has no
-// price.
+// estimate.
 #ifndef TILEWRIGHT_TILEGRAPH_COST_GROUP_COST_H_
 #define TILEWRIGHT_TILEGRAPH_COST_GROUP_COST_H_
 
@@ -18,7 +18,7 @@
 #include "tilegraph/cost/group_work.h"
 #include "tilegraph/cost/kernel_features.h"
 #include "tilegraph/cost/kernel_seconds.h"
-#include "tilegraph/cost/tensor_homes.h"
+#include "tilegraph/cost/tensor_levels.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/plan.h"
 #include "tilegraph/traffic/tile_graph.h"
@@ -29,11 +29,11 @@ namespace tilewright {
 // caches, as if nothing else took any (the paper's key).
 enum class CostKey { kTime, kTraffic };
 
-class GroupPricer : public GroupCostModel {
+class GroupEvaluator : public GroupCostModel {
  public:
   // All must outlive it.
-  GroupPricer(const TensorGraph& graph, const Plan& plan,
-              const DeviceSpec& spec, CostKey key = CostKey::kTime);
+  GroupEvaluator(const TensorGraph& graph, const Plan& plan,
+                 const DeviceSpec& spec, CostKey key = CostKey::kTime);
 
   // In the tile, its last stage in such blocks, all else as it is expected
   // (stage_rules.h). REQUIRES: one size per dimension of the output.
@@ -52,12 +52,12 @@ class GroupPricer : public GroupCostModel {
 
   EstimateKey KeyOf(const Group& group) const override;
 
-  const TensorHomes& homes() const { return homes_; }
+  const TensorLevels& tensor_levels() const { return tensor_levels_; }
   // Where a tensor lies between kernels: in the cache of a core, in one around
   // it, or outside of all.
-  enum class Home { kPrivate, kShared, kMemory };
-  Home HomeOf(TensorId id) const;
-  const MemoryLevel& LevelOf(Home home) const;
+  enum class CpuLevel { kPrivate, kShared, kMemory };
+  CpuLevel TensorLevelOf(TensorId id) const;
+  const MemoryLevel& LevelOf(CpuLevel level) const;
 
  private:
   struct Prepared;
@@ -85,7 +85,7 @@ class GroupPricer : public GroupCostModel {
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
   const CostKey key_;
-  const TensorHomes homes_;
+  const TensorLevels tensor_levels_;
   const TileGraph tile_graph_;
   const std::vector<MemoryLevel> levels_;  // of a core
   const int private_, closest_;            // of them

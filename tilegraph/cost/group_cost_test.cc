@@ -53,23 +53,23 @@ class GroupCostTest : public testing::Test {
 };
 
 TEST_F(GroupCostTest, TheBestFewAreDistinctAndBestFirst) {
-  const GroupPricer pricer(graph_, plan_, spec_);
+  const GroupEvaluator evaluator(graph_, plan_, spec_);
   TW_ASSERT_OK_AND_ASSIGN(const std::vector<GroupCost> few,
-                          pricer.BestFew(group_, 6));
+                          evaluator.BestFew(group_, 6));
   ASSERT_EQ(few.size(), 6u);
   std::set<std::vector<int64_t>> tiles;
   for (size_t i = 0; i < few.size(); ++i) {
     EXPECT_TRUE(few[i].fits);
     tiles.insert(few[i].plan.tile);
     TW_ASSERT_OK_AND_ASSIGN(const GroupCost same,
-                            pricer.Cost(group_, few[i].plan.tile));
+                            evaluator.Cost(group_, few[i].plan.tile));
     EXPECT_EQ(same.core_seconds, few[i].core_seconds);
     if (i > 0) {
       EXPECT_GE(few[i].core_seconds, few[i - 1].core_seconds);
     }
   }
   EXPECT_EQ(tiles.size(), few.size());
-  TW_ASSERT_OK_AND_ASSIGN(const GroupCost best, pricer.Best(group_));
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost best, evaluator.Best(group_));
   EXPECT_EQ(best.plan.tile, few[0].plan.tile);
 }
 
@@ -77,9 +77,9 @@ TEST_F(GroupCostTest, TheBestFewAreDistinctAndBestFirst) {
 TEST_F(GroupCostTest, OneTileIsReturnedIfNoneFits) {
   Products(4, 64);
   spec_.mutable_levels(PrivateLevel(spec_))->set_capacity_bytes(64);
-  const GroupPricer pricer(graph_, plan_, spec_);
+  const GroupEvaluator evaluator(graph_, plan_, spec_);
   TW_ASSERT_OK_AND_ASSIGN(const std::vector<GroupCost> few,
-                          pricer.BestFew(group_, 6));
+                          evaluator.BestFew(group_, 6));
   ASSERT_EQ(few.size(), 1u);
   EXPECT_FALSE(few[0].fits);
 }
@@ -87,13 +87,13 @@ TEST_F(GroupCostTest, OneTileIsReturnedIfNoneFits) {
 // Registers take tiles of four vectors by six rows.
 TEST_F(GroupCostTest, TilesOfManyRowsAreMultiplesOfTheRegisterTile) {
   Products(65536, 64);
-  const GroupPricer pricer(graph_, plan_, spec_);
-  TW_ASSERT_OK_AND_ASSIGN(const GroupCost best, pricer.Best(group_));
+  const GroupEvaluator evaluator(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost best, evaluator.Best(group_));
   EXPECT_EQ(best.plan.tile[0] % 6, 0) << best.plan.ToString();
   TW_ASSERT_OK_AND_ASSIGN(const GroupCost dividing,
-                          pricer.Cost(group_, {512, 64}));
+                          evaluator.Cost(group_, {512, 64}));
   TW_ASSERT_OK_AND_ASSIGN(const GroupCost multiple,
-                          pricer.Cost(group_, {504, 64}));
+                          evaluator.Cost(group_, {504, 64}));
   EXPECT_GT(dividing.work_seconds, 1.03 * multiple.work_seconds);
 }
 
@@ -101,8 +101,9 @@ TEST_F(GroupCostTest, TilesOfManyRowsAreMultiplesOfTheRegisterTile) {
 TEST_F(GroupCostTest, WhatPassesBetweenStagesStaysNear) {
   constexpr double kMiB = 1 << 20;
   Products(65536, 64);
-  const GroupPricer pricer(graph_, plan_, spec_);
-  TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost, pricer.Cost(group_, {64, 64}));
+  const GroupEvaluator evaluator(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost,
+                          evaluator.Cost(group_, {64, 64}));
   ASSERT_EQ(cost.levels.size(), 3u);  // into l3, l2, l1
   for (const size_t level : {0, 1}) {
     EXPECT_EQ(cost.levels[level].read, 16 * kMiB);
@@ -117,19 +118,19 @@ TEST_F(GroupCostTest, WhatPassesBetweenStagesStaysNear) {
 }
 
 // 1 MiB of T stays in the caches anyway; 16 MiB do not.
-TEST_F(GroupCostTest, JoinsSaveWhatCrossesTheOutermostLevel) {
+TEST_F(GroupCostTest, FusionsSaveWhatCrossesTheOutermostLevel) {
   const auto saved = [&](int rows) -> double {
     Products(rows, 64);
-    const GroupPricer pricer(graph_, plan_, spec_);
+    const GroupEvaluator evaluator(graph_, plan_, spec_);
     double apart = 0;
     for (const TensorId id : {3, 4}) {
       Group one;
       one.members = {id};
       one.inputs = graph_.Inputs(id);
       one.output = id;
-      apart += pricer.Best(one)->one_core_seconds;
+      apart += evaluator.Best(one)->one_core_seconds;
     }
-    return 1 - pricer.Best(group_)->one_core_seconds / apart;
+    return 1 - evaluator.Best(group_)->one_core_seconds / apart;
   };
   // Traffic of a cache near by is nearly hidden behind the arithmetic.
   EXPECT_LT(saved(4096), 0.06);
@@ -147,10 +148,11 @@ TEST_F(GroupCostTest, ShortRunsWaitForTheirFirstLine) {
   group.members = {1};
   group.inputs = {0};
   group.output = 1;
-  const GroupPricer pricer(graph_, plan_, spec_);
-  TW_ASSERT_OK_AND_ASSIGN(const GroupCost rows, pricer.Cost(group, {16, 4096}));
+  const GroupEvaluator evaluator(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost rows,
+                          evaluator.Cost(group, {16, 4096}));
   TW_ASSERT_OK_AND_ASSIGN(const GroupCost columns,
-                          pricer.Cost(group, {1024, 64}));
+                          evaluator.Cost(group, {1024, 64}));
   EXPECT_EQ(rows.levels[0].short_runs, 0);
   EXPECT_EQ(columns.levels[0].short_runs, 4096 * 64);
   EXPECT_GT(columns.transfer_seconds, rows.transfer_seconds);
@@ -168,8 +170,9 @@ TEST_F(GroupCostTest, GapsWithinAPageEndNoRun) {
   group.members = {1};
   group.inputs = {0};
   group.output = 1;
-  const GroupPricer pricer(graph_, plan_, spec_);
-  TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost, pricer.Cost(group, {1024, 64}));
+  const GroupEvaluator evaluator(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost,
+                          evaluator.Cost(group, {1024, 64}));
   EXPECT_EQ(cost.levels[0].short_runs, 0);
 }
 
@@ -188,8 +191,8 @@ TEST_F(GroupCostTest, WindowsInRowsThatEndWithinALineTakeTwice) {
     group.members = {2};
     group.inputs = {0, 1};
     group.output = 2;
-    const GroupPricer pricer(graph_, plan_, spec_);
-    return pricer.Cost(group, {8, extent, extent})->work_seconds /
+    const GroupEvaluator evaluator(graph_, plan_, spec_);
+    return evaluator.Cost(group, {8, extent, extent})->work_seconds /
            (extent * extent);
   };
   EXPECT_NEAR(work_of_element(62) / work_of_element(64), 2 * 64.0 / 62, 0.01);
@@ -209,21 +212,21 @@ TEST_F(GroupCostTest, WhatAllTilesNeedIsComputedForEach) {
   group.inputs = {0};
   group.output = 2;
   group.stages = {{{1}}, {{2}}};
-  const GroupPricer pricer(graph_, plan_, spec_);
+  const GroupEvaluator evaluator(graph_, plan_, spec_);
   TW_ASSERT_OK_AND_ASSIGN(const GroupCost whole,
-                          pricer.Cost(group, {8192, 64}));
+                          evaluator.Cost(group, {8192, 64}));
   EXPECT_EQ(whole.recompute, 1);
   EXPECT_EQ(whole.levels[1].read, 3 * (2 << 20));  // and Y before it is written
   TW_ASSERT_OK_AND_ASSIGN(const GroupCost quarters,
-                          pricer.Cost(group, {2048, 64}));
+                          evaluator.Cost(group, {2048, 64}));
   EXPECT_EQ(quarters.recompute, 2.5);
 }
 
 // The paper's key: 32 MiB cross memory, whatever is computed meanwhile.
-TEST_F(GroupCostTest, TrafficAloneCanBeThePrice) {
+TEST_F(GroupCostTest, TrafficAloneCanBeTheCost) {
   Products(65536, 64);
-  const GroupPricer by_time(graph_, plan_, spec_);
-  const GroupPricer by_traffic(graph_, plan_, spec_, CostKey::kTraffic);
+  const GroupEvaluator by_time(graph_, plan_, spec_);
+  const GroupEvaluator by_traffic(graph_, plan_, spec_, CostKey::kTraffic);
   TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost,
                           by_traffic.Cost(group_, {64, 64}));
   const double seconds = (32 << 20) / ReadBytesPerS(spec_.levels(0));

@@ -13,7 +13,7 @@ namespace tilewright {
 namespace {
 
 TrafficOptions OptionsFor(const Subgraph& part, const Group& group,
-                          const TensorHomes& homes,
+                          const TensorLevels& tensor_levels,
                           std::set<TensorId> in_registers,
                           ReduceSteps reduce_steps) {
   TrafficOptions options;
@@ -22,7 +22,7 @@ TrafficOptions OptionsFor(const Subgraph& part, const Group& group,
   options.side_outputs = {group.side_outputs.begin(), group.side_outputs.end()};
   for (const auto* tensors : {&part.inputs, &part.members}) {
     for (const TensorId id : *tensors) {
-      if (const Layout* layout = homes.LayoutOf(id))
+      if (const Layout* layout = tensor_levels.LayoutOf(id))
         options.layouts.emplace(id, *layout);
     }
   }
@@ -38,17 +38,17 @@ Subgraph PartOf(const TileGraph& graph, const Group& group) {
 }  // namespace
 
 GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
-                           const TensorHomes& homes,
+                           const TensorLevels& tensor_levels,
                            const std::vector<MemoryLevel>& levels,
                            int private_level, int closest_level,
                            const CostModel& model,
                            std::set<TensorId> in_registers,
                            ReduceSteps reduce_steps)
     : graph_(graph.graph()),
-      homes_(homes),
+      tensor_levels_(tensor_levels),
       part_(PartOf(graph, group)),
       whole_(graph.graph().tensor(group.output).static_shape()),
-      staged_(!group.stages.empty()),
+      has_stages_(!group.stages.empty()),
       private_level_(private_level),
       page_bytes_(model.prefetch_page_bytes()) {
   levels_.reserve(closest_level);
@@ -58,14 +58,16 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
     if (level == 0) {
       levels_.emplace_back(
           graph, part_, levels[0], levels[1],
-          OptionsFor(part_, group, homes, std::move(in_registers),
+          OptionsFor(part_, group, tensor_levels, std::move(in_registers),
                      std::move(reduce_steps)));
     } else {
       levels_.emplace_back(levels_.front(), levels[level + 1]);
     }
   }
-  for (const TensorId id : part_.inputs) input_homes_.push_back(homes.Of(id));
-  for (const TensorId id : part_.outputs) output_homes_.push_back(homes.Of(id));
+  for (const TensorId id : part_.inputs)
+    input_levels_.push_back(tensor_levels.Of(id));
+  for (const TensorId id : part_.outputs)
+    output_levels_.push_back(tensor_levels.Of(id));
   for (const TensorId member : group.members) written_[member] = 0;
   stages_ = std::max<size_t>(1, group.stages.size());
   for (size_t stage = 0; stage < group.stages.size(); ++stage) {
@@ -73,7 +75,7 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
       written_[member] = stage;
   }
   for (const TensorId id : group.side_outputs)
-    side_outputs_.push_back({id, written_.at(id), homes.Of(id)});
+    side_outputs_.push_back({id, written_.at(id), tensor_levels.Of(id)});
   std::map<TensorId, std::set<size_t>> readers;
   for (const TensorId member : group.members) {
     for (const TensorId input : graph.graph().Inputs(member))
@@ -94,7 +96,7 @@ double GroupTraffic::RunBytes(size_t input, const TileOperand& region) const {
   const int64_t element_bytes = SizeBytes(tensor.dtype);
   return static_cast<double>(
       RunElements(region.extents, tensor.static_shape(),
-                  homes_.LayoutOf(tensor.id),
+                  tensor_levels_.LayoutOf(tensor.id),
                   static_cast<int64_t>(page_bytes_) / element_bytes) *
       element_bytes);
 }
@@ -105,20 +107,20 @@ absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
   const auto passes = [&](int home) { return home <= level; };
   const bool scratch = level >= private_level_;
   if (!scratch &&
-      std::none_of(input_homes_.begin(), input_homes_.end(), passes) &&
-      std::none_of(output_homes_.begin(), output_homes_.end(), passes) &&
+      std::none_of(input_levels_.begin(), input_levels_.end(), passes) &&
+      std::none_of(output_levels_.begin(), output_levels_.end(), passes) &&
       std::none_of(side_outputs_.begin(), side_outputs_.end(),
                    [&](const SideOutput& side) { return passes(side.home); }))
     return bytes;
   TW_ASSIGN_OR_RETURN(const LevelTraffic traffic,
                       levels_[level].ByOperand(tiles, whole_));
   TW_ASSIGN_OR_RETURN(const TileWork* const work, WorkOf(tiles.tile.spatial));
-  for (size_t i = 0; i < input_homes_.size(); ++i) {
-    if (!passes(input_homes_[i])) continue;
+  for (size_t i = 0; i < input_levels_.size(); ++i) {
+    if (!passes(input_levels_[i])) continue;
     const bool stays =
         static_cast<double>(work->inputs[i].step_bytes) <= kept_bytes_[level];
     const double run_bytes =
-        input_homes_[i] == level ? RunBytes(i, work->inputs[i]) : page_bytes_;
+        input_levels_[i] == level ? RunBytes(i, work->inputs[i]) : page_bytes_;
     for (const size_t stage : input_stages_[i]) {
       bytes[stage].read += traffic.inputs[i];
       if (run_bytes < page_bytes_)
@@ -126,11 +128,11 @@ absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
       if (stays) break;
     }
   }
-  for (size_t i = 0; i < output_homes_.size(); ++i) {
-    if (!passes(output_homes_[i])) continue;
+  for (size_t i = 0; i < output_levels_.size(); ++i) {
+    if (!passes(output_levels_[i])) continue;
     bytes.back().written += traffic.outputs[i];
     // Results in memory are streamed there; other lines are read first.
-    if (output_homes_[i] > 0) bytes.back().read += traffic.outputs[i];
+    if (output_levels_[i] > 0) bytes.back().read += traffic.outputs[i];
   }
   // Scratch is used again and again: it is in the private level.
   if (!scratch) {
@@ -159,7 +161,7 @@ absl::StatusOr<GroupTraffic::ByStage> GroupTraffic::Of(
   if (steps >= 0) {
     std::rotate(tiles.order.begin() + steps, tiles.order.begin() + steps + 1,
                 tiles.order.end());
-  } else if (!staged_) {
+  } else if (!has_stages_) {
     double least = 0;
     bool first = true;
     for (std::vector<int>& order : LoopOrders(tile, whole_)) {

@@ -1,6 +1,6 @@
 // The bytes that a group moves between the levels of a spec: MemTraffic at
 // every level, for tensors that lie where the kernels before have left them
-// (tensor_homes.h).
+// (tensor_levels.h).
 #ifndef TILEWRIGHT_TILEGRAPH_COST_GROUP_TRAFFIC_H_
 #define TILEWRIGHT_TILEGRAPH_COST_GROUP_TRAFFIC_H_
 
@@ -15,7 +15,7 @@
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/cost/kernel_features.h"
 #include "tilegraph/cost/stage_rules.h"
-#include "tilegraph/cost/tensor_homes.h"
+#include "tilegraph/cost/tensor_levels.h"
 #include "tilegraph/plan/plan.h"
 #include "tilegraph/traffic/mem_traffic.h"
 #include "tilegraph/traffic/tile_graph.h"
@@ -28,8 +28,9 @@ class GroupTraffic {
   // what a block of the last stage's steps takes of members' reductions. All
   // must outlive it but those and `model`.
   GroupTraffic(const TileGraph& graph, const Group& group,
-               const TensorHomes& homes, const std::vector<MemoryLevel>& levels,
-               int private_level, int closest_level, const CostModel& model,
+               const TensorLevels& tensor_levels,
+               const std::vector<MemoryLevel>& levels, int private_level,
+               int closest_level, const CostModel& model,
                std::set<TensorId> in_registers, ReduceSteps reduce_steps = {});
   GroupTraffic(const GroupTraffic&) = delete;
 
@@ -60,14 +61,14 @@ class GroupTraffic {
   double RunBytes(size_t input, const TileOperand& region) const;
 
   const TensorGraph& graph_;
-  const TensorHomes& homes_;
+  const TensorLevels& tensor_levels_;
   const Subgraph part_;
   const std::vector<int64_t> whole_;  // the output
-  const bool staged_;
+  const bool has_stages_;
   const int private_level_;
   const double page_bytes_;
   size_t stages_ = 1;
-  std::vector<int> input_homes_, output_homes_;
+  std::vector<int> input_levels_, output_levels_;
   // Inside the private level its tiles are like those of other stages.
   struct SideOutput {
     TensorId tensor;

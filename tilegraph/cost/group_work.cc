@@ -104,15 +104,16 @@ int RollsAlong(const TileOperand& tile, const TileOperand& task, int64_t tiles,
 }  // namespace
 
 GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
-                     const TensorHomes& homes, const DeviceSpec& spec)
+                     const TensorLevels& tensor_levels, const DeviceSpec& spec)
     : lanes_(static_cast<double>(
           std::max<int64_t>(1, spec.unit().vector_bytes() / 4))),
       registers_(static_cast<int>(spec.unit().vector_registers())),
       stage_outputs_({group.output}) {
-  const std::map<TensorId, int> lanes = MemberLanes(graph, group, homes);
+  const std::map<TensorId, int> lanes =
+      MemberLanes(graph, group, tensor_levels);
   const auto lanes_of = [&](TensorId id) {
     const auto member = lanes.find(id);
-    return member == lanes.end() ? homes.VectorDim(id) : member->second;
+    return member == lanes.end() ? tensor_levels.VectorDim(id) : member->second;
   };
   for (const TensorId id : group.members) {
     const Tensor& tensor = graph.tensor(id);
@@ -140,16 +141,17 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
     member.element_bytes = static_cast<double>(SizeBytes(tensor.dtype));
     member.row_axes = RowAxes(tensor.compute, member.vector_dim);
     member.lane_axes = LaneAxes(tensor.compute);
-    const Layout* const layout = homes.LayoutOf(id);
+    const Layout* const layout = tensor_levels.LayoutOf(id);
     member.merges = (layout == nullptr || layout->is_row_major()) &&
                     !SlidesWindow(tensor.compute);
     member.shape = tensor.static_shape();
     // Stages lie in scratch, whose runs begin with a line.
-    member.crosses_lines =
-        group.stages.empty() && SlidesWindow(tensor.compute) &&
-        RunOf(homes.LayoutOf(group.output), member.vector_dim, member.shape) %
-                static_cast<int64_t>(lanes_) !=
-            0;
+    member.crosses_lines = group.stages.empty() &&
+                           SlidesWindow(tensor.compute) &&
+                           RunOf(tensor_levels.LayoutOf(group.output),
+                                 member.vector_dim, member.shape) %
+                                   static_cast<int64_t>(lanes_) !=
+                               0;
     if (id != group.output) in_registers_.insert(id);
   }
   if (group.stages.empty()) {

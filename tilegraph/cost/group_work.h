@@ -10,7 +10,7 @@
 
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/cost/kernel_features.h"
-#include "tilegraph/cost/tensor_homes.h"
+#include "tilegraph/cost/tensor_levels.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/plan.h"
 #include "tilegraph/traffic/tile_work.h"
@@ -21,7 +21,7 @@ class GroupWork {
  public:
   // `graph` and `group` must outlive it.
   GroupWork(const TensorGraph& graph, const Group& group,
-            const TensorHomes& homes, const DeviceSpec& spec);
+            const TensorLevels& tensor_levels, const DeviceSpec& spec);
 
   struct Amount {
     double flops = 0;

@@ -77,7 +77,7 @@ struct StageFeatures {
 
 struct KernelFeatures {
   std::vector<StageFeatures> stages;  // a kernel without stages has one
-  bool is_staged = false;
+  bool has_stages = false;
   double tasks = 1;
   double tiles = 1;  // of all tasks; every one goes through the stages
   // Blocks in which a task goes through the last stage's reduction, and its

@@ -51,7 +51,7 @@ KernelSeconds KernelTimer::Of(const KernelFeatures& kernel) const {
     AddTransfers(kernel.stages[i].levels, work, seconds);
   }
   const double stages =
-      kernel.is_staged ? static_cast<double>(kernel.stages.size()) : 0;
+      kernel.has_stages ? static_cast<double>(kernel.stages.size()) : 0;
   seconds.tasks = kernel.tasks * model_.task_ns() / kSecond +
                   kernel.tiles * stages * model_.stage_ns() / kSecond;
   seconds.launch = launch_seconds_;

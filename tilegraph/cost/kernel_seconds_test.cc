@@ -67,7 +67,7 @@ TEST_F(KernelSecondsTest, TasksAndTheirStagesHaveToBeStarted) {
   spec_.mutable_cost_model()->set_stage_ns(30);
   kernel_.tasks = 10;
   EXPECT_DOUBLE_EQ(Seconds().tasks, 1e-6);
-  kernel_.is_staged = true;
+  kernel_.has_stages = true;
   kernel_.tiles = 20;
   kernel_.stages.push_back(kernel_.stages[0]);
   EXPECT_DOUBLE_EQ(Seconds().tasks, 2.2e-6);

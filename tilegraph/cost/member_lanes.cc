@@ -24,17 +24,19 @@ void ForEachLoad(const Compute& compute, const Visitor& visit) {
 
 class Lanes {
  public:
-  Lanes(const TensorGraph& graph, const Group& group, const TensorHomes& homes)
+  Lanes(const TensorGraph& graph, const Group& group,
+        const TensorLevels& tensor_levels)
       : graph_(graph),
-        homes_(homes),
+        tensor_levels_(tensor_levels),
         members_(group.members.begin(), group.members.end()) {
     std::vector<Stage> stages = group.stages;
     if (stages.empty()) {
       stages.push_back({group.members});
-      ends_ = {{group.output, homes.VectorDim(group.output)}};
+      ends_ = {{group.output, tensor_levels.VectorDim(group.output)}};
     }
     for (const Stage& stage : group.stages)
-      ends_[stage.members.back()] = homes.VectorDim(stage.members.back());
+      ends_[stage.members.back()] =
+          tensor_levels.VectorDim(stage.members.back());
     lanes_ = ends_;
     for (const Stage& stage : stages) {
       for (size_t i = stage.members.size(); i-- > 0;)
@@ -48,13 +50,14 @@ class Lanes {
   // Sets the lanes of tensors that `reader` reads in registers, where they are
   // not set yet.
   void GoesTo(TensorId reader) {
-    lanes_.emplace(reader, homes_.VectorDim(reader));
+    lanes_.emplace(reader, tensor_levels_.VectorDim(reader));
     const Compute& compute = graph_.tensor(reader).compute;
     const std::optional<int> var = VarOf(reader);
     ForEachLoad(compute, [&](const Expr& load) {
       const TensorId source = load.source();
       if (!InRegisters(source) || lanes_.count(source) > 0) return;
-      lanes_[source] = var ? DimAlong(load, *var) : homes_.VectorDim(source);
+      lanes_[source] =
+          var ? DimAlong(load, *var) : tensor_levels_.VectorDim(source);
     });
   }
 
@@ -101,7 +104,7 @@ class Lanes {
     const TensorId source = load.source();
     if (graph_.tensor(source).kind == TensorKind::kConstant) return false;
     if (!InRegisters(source)) {
-      const int dim = homes_.VectorDim(source);
+      const int dim = tensor_levels_.VectorDim(source);
       return dim >= 0 && Mentions(load.operand(dim), var);
     }
     bool moves = false;
@@ -115,7 +118,7 @@ class Lanes {
   }
 
   const TensorGraph& graph_;
-  const TensorHomes& homes_;
+  const TensorLevels& tensor_levels_;
   const std::set<TensorId> members_;
   std::map<TensorId, int> ends_, lanes_;
 };
@@ -124,8 +127,8 @@ class Lanes {
 
 std::map<TensorId, int> MemberLanes(const TensorGraph& graph,
                                     const Group& group,
-                                    const TensorHomes& homes) {
-  return Lanes(graph, group, homes).Take();
+                                    const TensorLevels& tensor_levels) {
+  return Lanes(graph, group, tensor_levels).Take();
 }
 
 }  // namespace tilewright

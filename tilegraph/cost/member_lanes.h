@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "tilegraph/cost/tensor_homes.h"
+#include "tilegraph/cost/tensor_levels.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/plan.h"
 
@@ -18,7 +18,7 @@ namespace tilewright {
 // take one element of it.
 std::map<TensorId, int> MemberLanes(const TensorGraph& graph,
                                     const Group& group,
-                                    const TensorHomes& homes);
+                                    const TensorLevels& tensor_levels);
 
 }  // namespace tilewright
 

@@ -28,7 +28,7 @@ std::map<std::string, int> LanesOf(const std::string& text) {
   const Plan plan;
   std::map<std::string, int> lanes;
   for (const auto& [id, dim] :
-       MemberLanes(*graph, group, TensorHomes(*graph, plan, *spec)))
+       MemberLanes(*graph, group, TensorLevels(*graph, plan, *spec)))
     lanes[graph->tensor(id).name] = dim;
   return lanes;
 }

@@ -1,4 +1,4 @@
-// Attention by price: scores, softmax and weighted sum become one group, in
+// Attention by estimate: scores, softmax and weighted sum become one group, in
 // blocks of keys where whole rows leave no room.
 #include <algorithm>
 #include <limits>
@@ -60,8 +60,9 @@ class ConnectAttentionTest : public testing::Test {
     PlanOptions options;
     options.connect = PlanOptions::Connect::kTileGraph;
     const Plan plan = MakePlan(graph, options);
-    connected_ = ConnectPlan(graph, plan, GroupPricer(graph, plan, spec), how);
-    return JoinedPlan(graph, plan, connected_);
+    connected_ =
+        ConnectPlan(graph, plan, GroupEvaluator(graph, plan, spec), how);
+    return FusedPlan(graph, plan, connected_);
   }
   ConnectedGroups connected_;
 };
@@ -82,12 +83,12 @@ TEST_F(ConnectAttentionTest, TheTransposeOfTheKeysStaysOutside) {
   ASSERT_EQ(plan.groups.size(), 2u) << ToString(plan, graph);
   EXPECT_EQ(graph.tensor(plan.groups[0].output).name, "T");
   EXPECT_EQ(plan.groups[1].stages.size(), 3u);
-  ASSERT_EQ(connected_.joins.size(), 1u);
-  EXPECT_THAT(connected_.joins[0].groups, ElementsAre(1, 2, 3));
+  ASSERT_EQ(connected_.fusions.size(), 1u);
+  EXPECT_THAT(connected_.fusions[0].groups, ElementsAre(1, 2, 3));
 }
 
 // Every way to make parts of the four groups, against what the search finds.
-TEST_F(ConnectAttentionTest, IsCloseToTheBestOfAllJoins) {
+TEST_F(ConnectAttentionTest, IsCloseToTheBestOfAllFusions) {
   const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
   PlanOptions plan_options;
   plan_options.connect = PlanOptions::Connect::kTileGraph;
@@ -95,25 +96,25 @@ TEST_F(ConnectAttentionTest, IsCloseToTheBestOfAllJoins) {
     const TensorGraph graph = Attention(tokens, /*transposed=*/true);
     const Plan plan = MakePlan(graph, plan_options);
     ASSERT_EQ(plan.groups.size(), 4u);
-    WeighOptions weigh;
-    weigh.least_gain = -1e9;
-    const GroupPricer model(graph, plan, spec);
-    JoinWeigher weigher(graph, plan, model, weigh);
-    std::map<std::vector<int>, double> prices;
-    const auto price = [&](const std::vector<int>& groups) {
-      const auto known = prices.find(groups);
-      if (known != prices.end()) return known->second;
+    FusionOptions evaluate;
+    evaluate.least_gain = -1e9;
+    const GroupEvaluator model(graph, plan, spec);
+    FusionEvaluator evaluator(graph, plan, model, evaluate);
+    std::map<std::vector<int>, double> estimates;
+    const auto estimate = [&](const std::vector<int>& groups) {
+      const auto known = estimates.find(groups);
+      if (known != estimates.end()) return known->second;
       std::vector<PlanPart> parts;
       std::vector<PlanPart*> pointers;
-      for (const int g : groups) parts.push_back(weigher.Alone(g));
+      for (const int g : groups) parts.push_back(evaluator.Alone(g));
       for (PlanPart& part : parts) pointers.push_back(&part);
       double seconds = parts[0].cost.core_seconds;
       if (parts.size() > 1) {
-        const JoinDecision decision = weigher.Weigh(pointers);
-        seconds = decision.taken ? decision.joined.core_seconds
+        const FusionDecision decision = evaluator.Evaluate(pointers);
+        seconds = decision.taken ? decision.fused.core_seconds
                                  : std::numeric_limits<double>::infinity();
       }
-      return prices[groups] = seconds;
+      return estimates[groups] = seconds;
     };
     // Group g in part of[g].
     const auto sum = [&](const std::vector<int>& of) {
@@ -121,7 +122,7 @@ TEST_F(ConnectAttentionTest, IsCloseToTheBestOfAllJoins) {
       for (size_t g = 0; g < of.size(); ++g)
         parts[of[g]].push_back(static_cast<int>(g));
       double seconds = 0;
-      for (const auto& [part, groups] : parts) seconds += price(groups);
+      for (const auto& [part, groups] : parts) seconds += estimate(groups);
       return seconds;
     };
     double least = std::numeric_limits<double>::infinity();
@@ -130,10 +131,10 @@ TEST_F(ConnectAttentionTest, IsCloseToTheBestOfAllJoins) {
                        sum({code % 4, code / 4 % 4, code / 16 % 4, code / 64}));
     Connect(graph);
     std::vector<int> found = {0, 1, 2, 3};
-    for (const Join& join : connected_.joins) {
-      for (const int g : join.groups) found[g] = join.groups[0];
+    for (const Fusion& fusion : connected_.fusions) {
+      for (const int g : fusion.groups) found[g] = fusion.groups[0];
     }
-    // Joins that save less than 3 % are not taken.
+    // Fusions that save less than 3 % are not taken.
     EXPECT_LE(sum(found), 1.05 * least) << tokens;
   }
 }
@@ -142,8 +143,8 @@ TEST_F(ConnectAttentionTest, IsCloseToTheBestOfAllJoins) {
 TEST_F(ConnectAttentionTest, WhoseRowsDoNotFollowIsNotInBlocks) {
   std::map<std::vector<TensorId>, int> asked_in_blocks;
   ConnectPlanOptions how;
-  how.weigh.generate = [&](const Group& group,
-                           const Plan&) -> absl::StatusOr<TilePlan> {
+  how.evaluate.generate = [&](const Group& group,
+                              const Plan&) -> absl::StatusOr<TilePlan> {
     TilePlan plan = group.tile_plan;
     if (plan.reduce_step() == 0) return plan;
     ++asked_in_blocks[group.members];

@@ -15,11 +15,11 @@ namespace {
 // Groups of the register plan as nodes: a part is what becomes one kernel.
 class GroupJudge : public ConnectJudge {
  public:
-  GroupJudge(int groups, int most_groups, JoinWeigher& weigher)
-      : most_groups_(most_groups), weigher_(weigher) {
+  GroupJudge(int groups, int most_groups, FusionEvaluator& evaluator)
+      : most_groups_(most_groups), evaluator_(evaluator) {
     for (int g = 0; g < groups; ++g) {
       part_of_.push_back(g);
-      parts_[g].part = weigher_.Alone(g);
+      parts_[g].part = evaluator_.Alone(g);
       result_.costs.push_back(parts_[g].part.cost);
     }
   }
@@ -38,7 +38,7 @@ class GroupJudge : public ConnectJudge {
       groups += parts.back()->groups.size();
     }
     groups -= question.left_out.size();
-    JoinDecision decision;
+    FusionDecision decision;
     if (static_cast<int>(groups) > most_groups_) {
       for (const PlanPart* part : parts)
         decision.groups.insert(decision.groups.end(), part->groups.begin(),
@@ -46,7 +46,7 @@ class GroupJudge : public ConnectJudge {
       decision.left_out = question.left_out;
       decision.why = absl::StrCat("more than ", most_groups_, " groups");
     } else {
-      decision = weigher_.Weigh(parts, LeftOutOf(question));
+      decision = evaluator_.Evaluate(parts, LeftOutOf(question));
     }
     Asked asked;
     asked.decision = static_cast<int>(result_.decisions.size());
@@ -60,32 +60,32 @@ class GroupJudge : public ConnectJudge {
     const Question question = QuestionOf(move);
     const int number = asked_.at(question).decision;
     for (const auto& [others, asked] : asked_) {
-      JoinDecision& decision = result_.decisions[asked.decision];
+      FusionDecision& decision = result_.decisions[asked.decision];
       decision.taken = asked.decision == number;
       if (asked.saved)
         decision.why = absl::StrCat(
-            decision.taken ? "joined " : "another join saves more: ",
+            decision.taken ? "fused " : "another fusion saves more: ",
             decision.why);
     }
-    const JoinDecision& decision = result_.decisions[number];
+    const FusionDecision& decision = result_.decisions[number];
     for (const int part : question.parts) parts_.erase(part);
     for (const int g : decision.left_out) {
       part_of_[g] = g;
-      parts_[g].part = weigher_.Alone(g);
+      parts_[g].part = evaluator_.Alone(g);
     }
     const int first = decision.groups.front();
     for (const int g : decision.groups) part_of_[g] = first;
-    parts_[first] = {{decision.groups, decision.joined, "",
-                      decision.joined_one_core_seconds},
-                     number};
+    parts_[first] = {
+        {decision.groups, decision.fused, "", decision.fused_one_core_seconds},
+        number};
   }
 
   ConnectedGroups Finish() && {
     for (const auto& [first, one] : parts_) {
       if (one.part.groups.size() < 2) continue;
-      const JoinDecision& decision = result_.decisions[one.decision];
-      result_.joins.push_back(
-          {one.part.groups, decision.joined.plan, decision.why});
+      const FusionDecision& decision = result_.decisions[one.decision];
+      result_.fusions.push_back(
+          {one.part.groups, decision.fused.plan, decision.why});
     }
     return std::move(result_);
   }
@@ -123,21 +123,21 @@ class GroupJudge : public ConnectJudge {
     return question;
   }
 
-  // Leaving groups out has to be better than the same join with all of them, if
-  // there is such a one.
+  // Leaving groups out has to be better than the same fusion with all of them,
+  // if there is such a one.
   LeftOut LeftOutOf(const Question& question) const {
     LeftOut left_out{question.left_out};
     if (question.left_out.empty()) return left_out;
     const auto whole = asked_.find({question.parts, {}});
     if (whole == asked_.end()) return left_out;
-    const GroupCost& cost = result_.decisions[whole->second.decision].joined;
+    const GroupCost& cost = result_.decisions[whole->second.decision].fused;
     if (!cost.plan.tile.empty() && cost.fits)
       left_out.most_core_seconds = cost.core_seconds;
     return left_out;
   }
 
   const int most_groups_;
-  JoinWeigher& weigher_;
+  FusionEvaluator& evaluator_;
   std::vector<int> part_of_;         // by group: the first of its part
   std::map<int, Decided> parts_;     // by first group
   std::map<Question, Asked> asked_;  // about this edge
@@ -145,10 +145,10 @@ class GroupJudge : public ConnectJudge {
 };
 
 // Equal ones once.
-void KeepFirstOfEqual(std::vector<JoinDecision>& decisions) {
+void KeepFirstOfEqual(std::vector<FusionDecision>& decisions) {
   std::map<std::vector<int>, size_t> kept;
-  std::vector<JoinDecision> result;
-  for (JoinDecision& decision : decisions) {
+  std::vector<FusionDecision> result;
+  for (FusionDecision& decision : decisions) {
     const auto [found, added] =
         kept.try_emplace(decision.groups, result.size());
     if (added) {
@@ -165,11 +165,11 @@ void KeepFirstOfEqual(std::vector<JoinDecision>& decisions) {
 ConnectedGroups ConnectPlan(const TensorGraph& graph, const Plan& plan,
                             const GroupCostModel& model,
                             const ConnectPlanOptions& options) {
-  JoinWeigher weigher(graph, plan, model, options.weigh);
+  FusionEvaluator evaluator(graph, plan, model, options.evaluate);
   const int groups = static_cast<int>(plan.groups.size());
   std::vector<ConnectEdge> edges;
   for (int g = 0; g < groups; ++g) {
-    for (const int reader : weigher.rules().Readers(g))
+    for (const int reader : evaluator.rules().Readers(g))
       edges.push_back({g, reader});
   }
   ConnectSearchOptions how;
@@ -178,45 +178,45 @@ ConnectedGroups ConnectPlan(const TensorGraph& graph, const Plan& plan,
   how.meetings = 2;
   how.may_leave_first = options.may_leave_first;
   for (;;) {
-    GroupJudge judge(groups, options.most_groups, weigher);
+    GroupJudge judge(groups, options.most_groups, evaluator);
     SearchConnections(edges, {}, how, judge);
     ConnectedGroups connected = std::move(judge).Finish();
     double all_core_seconds = 0;
     for (const GroupCost& cost : connected.costs)
       all_core_seconds += cost.core_seconds;
-    if (weigher.Measure(all_core_seconds)) continue;
+    if (evaluator.Measure(all_core_seconds)) continue;
     KeepFirstOfEqual(connected.decisions);
-    connected.tiles = weigher.tiles();
+    connected.tiles = evaluator.tiles();
     return connected;
   }
 }
 
-Plan JoinedPlan(const TensorGraph& graph, const Plan& plan,
-                const ConnectedGroups& connected) {
+Plan FusedPlan(const TensorGraph& graph, const Plan& plan,
+               const ConnectedGroups& connected) {
   Plan annotated = plan;
-  std::map<int, const Join*> join_of;
-  for (const Join& join : connected.joins) {
-    for (const int g : join.groups) join_of[g] = &join;
+  std::map<int, const Fusion*> fusion_of;
+  for (const Fusion& fusion : connected.fusions) {
+    for (const int g : fusion.groups) fusion_of[g] = &fusion;
   }
-  for (const JoinDecision& decision : connected.decisions) {
+  for (const FusionDecision& decision : connected.decisions) {
     if (decision.taken) continue;
     // The last of the groups that could have stayed inside, or the kernel that
     // it is in: of that, what more it could have been.
     int place = decision.groups.front();
-    const auto join = join_of.find(place);
-    if (join != join_of.end()) {
-      const std::vector<int>& inside = join->second->groups;
+    const auto fusion = fusion_of.find(place);
+    if (fusion != fusion_of.end()) {
+      const std::vector<int>& inside = fusion->second->groups;
       if (std::includes(inside.begin(), inside.end(), decision.groups.begin(),
                         decision.groups.end()))
         continue;
       place = inside.back();
     }
     absl::StrAppend(
-        &annotated.groups[place].why, "; not joined with ",
+        &annotated.groups[place].why, "; not fused with ",
         graph.tensor(plan.groups[decision.groups.back()].output).name, ": ",
         decision.why);
   }
-  return WithJoins(graph, annotated, connected.joins);
+  return WithFusions(graph, annotated, connected.fusions);
 }
 
 }  // namespace tilewright

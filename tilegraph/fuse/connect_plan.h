@@ -1,6 +1,6 @@
 // GraphConnecting (connect_search.h) for the groups of a plan: neighbours are
 // fused where that costs less than the tensor between them in memory, by the
-// cost model of the device or as measured (weigh_join.h).
+// cost model of the device or as measured (fusion_evaluator.h).
 #ifndef TILEWRIGHT_TILEGRAPH_FUSE_CONNECT_PLAN_H_
 #define TILEWRIGHT_TILEGRAPH_FUSE_CONNECT_PLAN_H_
 
@@ -8,9 +8,9 @@
 
 #include "tilegraph/cost/group_cost_model.h"
 #include "tilegraph/fuse/connect_search.h"
-#include "tilegraph/fuse/join_decision.h"
-#include "tilegraph/fuse/joined_groups.h"
-#include "tilegraph/fuse/weigh_join.h"
+#include "tilegraph/fuse/fused_groups.h"
+#include "tilegraph/fuse/fusion_decision.h"
+#include "tilegraph/fuse/fusion_evaluator.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/plan.h"
 
@@ -18,7 +18,7 @@ namespace tilewright {
 
 struct ConnectPlanOptions {
   ConnectSearch search = ConnectSearch::kEdges;
-  WeighOptions weigh;
+  FusionOptions evaluate;
   // Groups that become one.
   int most_groups = 8;
   // As of ConnectSearchOptions. Not on CPUs: of more ways to fuse, more that
@@ -27,8 +27,8 @@ struct ConnectPlanOptions {
 };
 
 struct ConnectedGroups {
-  std::vector<Join> joins;
-  std::vector<JoinDecision> decisions;  // what was weighed, in that order
+  std::vector<Fusion> fusions;
+  std::vector<FusionDecision> decisions;  // what was evaluated, in that order
   std::vector<GroupCost> costs;         // of the register groups; empty where
                                         // there is no estimate
   GeneratedTiles tiles;
@@ -43,9 +43,9 @@ ConnectedGroups ConnectPlan(const TensorGraph& graph, const Plan& plan,
                             const GroupCostModel& model,
                             const ConnectPlanOptions& options);
 
-// `plan` with these joins, and in every group's `why` what was weighed.
-Plan JoinedPlan(const TensorGraph& graph, const Plan& plan,
-                const ConnectedGroups& connected);
+// `plan` with these fusions, and in every group's `why` what was evaluated.
+Plan FusedPlan(const TensorGraph& graph, const Plan& plan,
+               const ConnectedGroups& connected);
 
 }  // namespace tilewright
 

@@ -35,8 +35,8 @@ TEST_F(ConnectPlanTest, NarrowProductsAreJoined) {
   EXPECT_LT(group.tile_plan.tile[0], 65536);
   ASSERT_EQ(connected_.decisions.size(), 1u);
   EXPECT_TRUE(connected_.decisions[0].taken);
-  EXPECT_LE(connected_.decisions[0].joined.scratch_bytes, 1 << 20);
-  EXPECT_EQ(connected_.decisions[0].joined.recompute, 1);
+  EXPECT_LE(connected_.decisions[0].fused.scratch_bytes, 1 << 20);
+  EXPECT_EQ(connected_.decisions[0].fused.recompute, 1);
 }
 
 // Each block of rows would read all weights again (design: planning.md).
@@ -46,7 +46,7 @@ TEST_F(ConnectPlanTest, WideProductsOfFewRowsStayApart) {
   EXPECT_EQ(plan.groups.size(), 2u);
   EXPECT_THAT(Reasons(), HasSubstr("longer"));
   EXPECT_THAT(Reasons(), HasSubstr("KiB more"));
-  EXPECT_THAT(plan.groups[0].why, HasSubstr("not joined with Y"));
+  EXPECT_THAT(plan.groups[0].why, HasSubstr("not fused with Y"));
 }
 
 TEST_F(ConnectPlanTest, WhatFitsNoCacheStaysApart) {
@@ -59,9 +59,9 @@ TEST_F(ConnectPlanTest, WhatFitsNoCacheStaysApart) {
 // A tile of columns needs all rows of T.
 TEST_F(ConnectPlanTest, TilesOfSideOutputsDoNotOverlap) {
   EXPECT_EQ(Connect(Mlp(4, 64, 1 << 18, 64, "Y, R"), force_).groups.size(), 2u);
-  const GroupCost& joined = connected_.decisions[0].joined;
-  EXPECT_TRUE(joined.covers);
-  EXPECT_FALSE(joined.fits);
+  const GroupCost& fused = connected_.decisions[0].fused;
+  EXPECT_TRUE(fused.covers);
+  EXPECT_FALSE(fused.fits);
 }
 
 // Both paths from T lead to Y: all of it, or nothing.
@@ -76,7 +76,7 @@ TEST_F(ConnectPlanTest, PathsThatMeetAreJoinedTogether) {
 }
 
 TEST_F(ConnectPlanTest, WhatNoScheduleExpressesStaysApart) {
-  force_.weigh.generate = [](const Group& group, const Plan& plan) {
+  force_.evaluate.generate = [](const Group& group, const Plan& plan) {
     EXPECT_EQ(group.stages.size(), 2u);
     EXPECT_TRUE(plan.layouts.count(group.stages[0].members.back()));
     return absl::UnimplementedError("not today");
@@ -100,7 +100,7 @@ TEST_F(ConnectPlanTest, PlansAreTheSameInEveryRun) {
 }
 
 // Every way to cut a chain into parts, against what the search finds.
-TEST_F(ConnectPlanTest, IsCloseToTheBestOfAllJoinsOfAChain) {
+TEST_F(ConnectPlanTest, IsCloseToTheBestOfAllFusionsOfAChain) {
   constexpr int kGroups = 5;
   for (const int width : {32, 64, 160}) {
     const TensorGraph graph = Products(
@@ -111,37 +111,38 @@ TEST_F(ConnectPlanTest, IsCloseToTheBestOfAllJoinsOfAChain) {
     plan_options.connect = PlanOptions::Connect::kTileGraph;
     const Plan plan = MakePlan(graph, plan_options);
     ASSERT_EQ(plan.groups.size(), static_cast<size_t>(kGroups));
-    WeighOptions weigh;
-    weigh.least_gain = -1e9;
-    const GroupPricer model(graph, plan, spec_);
-    JoinWeigher weigher(graph, plan, model, weigh);
-    const auto price = [&](int first, int last) {
+    FusionOptions evaluate;
+    evaluate.least_gain = -1e9;
+    const GroupEvaluator model(graph, plan, spec_);
+    FusionEvaluator evaluator(graph, plan, model, evaluate);
+    const auto estimate = [&](int first, int last) {
       std::vector<PlanPart> parts;
       std::vector<PlanPart*> pointers;
-      for (int g = first; g <= last; ++g) parts.push_back(weigher.Alone(g));
+      for (int g = first; g <= last; ++g) parts.push_back(evaluator.Alone(g));
       for (PlanPart& part : parts) pointers.push_back(&part);
       if (first == last) return parts[0].cost.core_seconds;
-      const JoinDecision decision = weigher.Weigh(pointers);
-      return decision.taken ? decision.joined.core_seconds
+      const FusionDecision decision = evaluator.Evaluate(pointers);
+      return decision.taken ? decision.fused.core_seconds
                             : std::numeric_limits<double>::infinity();
     };
     std::vector<double> least = {0};  // of the first groups, by how many
     for (int end = 1; end <= kGroups; ++end) {
       least.push_back(std::numeric_limits<double>::infinity());
       for (int begin = 0; begin < end; ++begin)
-        least[end] = std::min(least[end], least[begin] + price(begin, end - 1));
+        least[end] =
+            std::min(least[end], least[begin] + estimate(begin, end - 1));
     }
     ConnectPlanOptions options;
-    options.weigh.least_gain = 0;
+    options.evaluate.least_gain = 0;
     Connect(graph, options);
     double found = 0;
     std::set<int> inside;
-    for (const Join& join : connected_.joins) {
-      found += price(join.groups.front(), join.groups.back());
-      inside.insert(join.groups.begin(), join.groups.end());
+    for (const Fusion& fusion : connected_.fusions) {
+      found += estimate(fusion.groups.front(), fusion.groups.back());
+      inside.insert(fusion.groups.begin(), fusion.groups.end());
     }
     for (int g = 0; g < kGroups; ++g) {
-      if (!inside.count(g)) found += price(g, g);
+      if (!inside.count(g)) found += estimate(g, g);
     }
     EXPECT_LE(found, 1.05 * least[kGroups]) << width;
   }

@@ -127,7 +127,7 @@ class Search {
     ConnectMove best;
     int best_level = 0;
     double best_saved = 0;
-    const auto weigh = [&](const ConnectMove& move) {
+    const auto evaluate = [&](const ConnectMove& move) {
       for (int level = 1; level <= options_.levels; ++level) {
         const std::optional<double> saved = judge_.Saved(move, level);
         if (!saved || (!best.connect.empty() && *saved <= best_saved)) continue;
@@ -135,12 +135,12 @@ class Search {
       }
     };
     for (const Edges& way : Ways(edge, meetings)) {
-      weigh({way, {}});
+      evaluate({way, {}});
       if (options_.may_leave_first) {
         const Edges rest = WithoutFirst(way, edge.producer);
-        if (!rest.empty()) weigh({rest, {}});
+        if (!rest.empty()) evaluate({rest, {}});
       }
-      for (Edges& detach : Detached(way)) weigh({way, std::move(detach)});
+      for (Edges& detach : Detached(way)) evaluate({way, std::move(detach)});
     }
     if (best.connect.empty()) return {};
     judge_.Connect(best, best_level);

@@ -3,7 +3,7 @@
 //
 // Edges are decided in topological order, each against what is decided already:
 // alone, and together with all edges of all paths up to where these meet again,
-// since a result that somebody else needs as well is seldom worth joining
+// since a result that somebody else needs as well is seldom worth fusing
 // otherwise; these, if asked for, also without the first node, which stays
 // apart then. What is decided is not final: a way is also tried with a node
 // that begins a part left out of it again, as it may stand in the way of more.

@@ -142,7 +142,7 @@ TEST(ConnectSearchTest, WhatIsConnectedStays) {
   EXPECT_EQ(judge.asked[1], "0-1 0-3 2-3 @1");
 }
 
-// 0-1 is joined first; 2 takes part only if 0 does not.
+// 0-1 is fused first; 2 takes part only if 0 does not.
 TEST(ConnectSearchTest, LeavesOutAgainWhatStandsInTheWay) {
   FakeJudge judge([](const std::string& move, int) -> std::optional<double> {
     if (move == "0-1") return 1;

@@ -25,7 +25,7 @@
 #include "tilegraph/cost/search_tiles.h"
 #include "tilegraph/cost/stage_rules.h"
 #include "tilegraph/fuse/connect_plan.h"
-#include "tilegraph/fuse/joined_groups.h"
+#include "tilegraph/fuse/fused_groups.h"
 #include "tilegraph/gpu/gpu_cost_model.h"
 #include "tilegraph/gpu/gpu_tiling.h"
 #include "tilegraph/plan/plan.h"
@@ -37,13 +37,13 @@ namespace {
 constexpr int kGraphs = 300;
 
 // On a core with caches, in blocks of the last stage's reduction too.
-InBestTile OnCores(const TensorGraph& graph, const GroupPricer& model,
+InBestTile OnCores(const TensorGraph& graph, const GroupEvaluator& model,
                    const DeviceSpec& spec) {
   return [&](Group group) {
     const int64_t lanes = spec.unit().vector_bytes() / 4;
     const std::vector<int64_t> shape =
         graph.tensor(group.output).static_shape();
-    const int vector_dim = model.homes().VectorDim(group.output);
+    const int vector_dim = model.tensor_levels().VectorDim(group.output);
     std::vector<std::vector<int64_t>> tiles = {{}};
     for (size_t d = 0; d < shape.size(); ++d) {
       const bool vectors = static_cast<int>(d) == vector_dim;
@@ -136,20 +136,20 @@ std::optional<Case> DrawCase(uint64_t seed) {
 double Found(const Case& one, const GroupCostModel& model,
              bool may_move_more = false) {
   ConnectPlanOptions connect;
-  connect.weigh.least_gain = 0;
-  connect.weigh.may_move_more = may_move_more;
+  connect.evaluate.least_gain = 0;
+  connect.evaluate.may_move_more = may_move_more;
   const ConnectedGroups connected =
       ConnectPlan(one.graph, one.plan, model, connect);
   double found = 0;
   std::set<int> inside;
-  for (const JoinDecision& decision : connected.decisions) {
-    if (decision.taken) EXPECT_TRUE(decision.joined.fits);
+  for (const FusionDecision& decision : connected.decisions) {
+    if (decision.taken) EXPECT_TRUE(decision.fused.fits);
   }
-  const JoinRules rules(one.graph, one.plan);
-  for (const Join& join : connected.joins) {
-    inside.insert(join.groups.begin(), join.groups.end());
+  const FusionRules rules(one.graph, one.plan);
+  for (const Fusion& fusion : connected.fusions) {
+    inside.insert(fusion.groups.begin(), fusion.groups.end());
     const absl::StatusOr<std::vector<GroupCost>> costs =
-        model.BestFew(*rules.Joined(join.groups), 1);
+        model.BestFew(*rules.Fused(fusion.groups), 1);
     EXPECT_TRUE(costs.ok() && costs->front().fits);
     found += costs->front().core_seconds;
   }
@@ -216,7 +216,7 @@ void CompareCases(const Compare& compare) {
 void CompareOnCores(const char* name) {
   CompareCases([&](const Case& one, int64_t capacity, Random& random) {
     const DeviceSpec spec = SmallMachine(name, capacity, random);
-    const GroupPricer model(one.graph, one.plan, spec);
+    const GroupEvaluator model(one.graph, one.plan, spec);
     return Compared{
         Exhaustive(one.graph, one.plan, OnCores(one.graph, model, spec)),
         Found(one, model)};

@@ -53,11 +53,11 @@ absl::StatusOr<double> MeasuredTimes::Of(const PlannedGroup& group) {
   return known->second;
 }
 
-std::optional<std::vector<double>> MeasuredTimes::InTurns(
+std::optional<std::vector<double>> MeasuredTimes::Interleaved(
     absl::Span<const PlannedGroup> groups) {
-  const auto [known, added] = in_turns_.try_emplace(KeysOf(groups));
+  const auto [known, added] = interleaved_.try_emplace(KeysOf(groups));
   if (added && options_.cache != nullptr)
-    known->second = options_.cache->FindInTurns(Borrow(groups));
+    known->second = options_.cache->FindInterleaved(Borrow(groups));
   return known->second;
 }
 
@@ -79,8 +79,8 @@ bool MeasuredTimes::Want(absl::Span<const PlannedGroup> parts,
   return Want(std::move(question), std::move(keys));
 }
 
-void MeasuredTimes::WantInTurns(absl::Span<const PlannedGroup> groups,
-                                double stake_seconds) {
+void MeasuredTimes::WantInterleaved(absl::Span<const PlannedGroup> groups,
+                                    double stake_seconds) {
   Keys keys = KeysOf(groups);
   if (asked_.count(keys)) return;
   Want({{groups.begin(), groups.end()}, {}, true, stake_seconds},
@@ -112,8 +112,8 @@ bool MeasuredTimes::Measure(double all_core_seconds) {
     const auto& [keys, question] = *one;
     if (question.stake_seconds < least || over_) break;
     any = true;
-    if (question.in_turns) {
-      AskInTurns(keys, question.parts);
+    if (question.interleaved) {
+      AskInterleaved(keys, question.parts);
       continue;
     }
     // Groups with a wrong part are not compared with anything.
@@ -158,17 +158,17 @@ void MeasuredTimes::Ask(absl::Span<const PlannedGroup> variants) {
   }
 }
 
-void MeasuredTimes::AskInTurns(const Keys& keys,
-                               absl::Span<const PlannedGroup> groups) {
+void MeasuredTimes::AskInterleaved(const Keys& keys,
+                                   absl::Span<const PlannedGroup> groups) {
   if (!asked_.insert(keys).second) return;
   const std::vector<GroupOfPlan> borrowed = Borrow(groups);
   const absl::StatusOr<std::vector<double>> seconds =
-      options_.profiler->InTurns(borrowed);
+      options_.profiler->Interleaved(borrowed);
   over_ = over_ || absl::IsResourceExhausted(seconds.status());
   if (!seconds.ok()) return;
   if (options_.cache != nullptr)
-    options_.cache->KeepInTurns(borrowed, *seconds);
-  in_turns_[keys] = *seconds;
+    options_.cache->KeepInterleaved(borrowed, *seconds);
+  interleaved_[keys] = *seconds;
 }
 
 }  // namespace tilewright

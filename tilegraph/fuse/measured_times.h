@@ -55,7 +55,7 @@ class MeasuredTimes {
   // Seconds of one core. NotFound: they are not known; another error: there is
   // no right kernel.
   absl::StatusOr<double> Of(const PlannedGroup& group);
-  std::optional<std::vector<double>> InTurns(
+  std::optional<std::vector<double>> Interleaved(
       absl::Span<const PlannedGroup> groups);
 
   // A decision with so much at stake would need the times of all of these:
@@ -63,7 +63,8 @@ class MeasuredTimes {
   // decisions have at stake adds up. False if nothing of it can become known.
   bool Want(absl::Span<const PlannedGroup> parts,
             absl::Span<const PlannedGroup> variants, double stake_seconds);
-  void WantInTurns(absl::Span<const PlannedGroup> groups, double stake_seconds);
+  void WantInterleaved(absl::Span<const PlannedGroup> groups,
+                       double stake_seconds);
 
   // Has measured what was wanted since it was last called: first what has most
   // at stake, of that down to a quarter. False if nothing could be: what is not
@@ -74,7 +75,7 @@ class MeasuredTimes {
   using Keys = std::vector<EstimateKey>;
   struct Question {
     std::vector<PlannedGroup> parts, variants;
-    bool in_turns = false;
+    bool interleaved = false;
     double stake_seconds = 0;
   };
 
@@ -82,14 +83,14 @@ class MeasuredTimes {
   bool Want(Question question, Keys keys);
   // The variants of one group that nobody was asked about.
   void Ask(absl::Span<const PlannedGroup> variants);
-  void AskInTurns(const Keys& keys, absl::Span<const PlannedGroup> groups);
+  void AskInterleaved(const Keys& keys, absl::Span<const PlannedGroup> groups);
 
   const GroupCostModel& model_;
   const MeasuringOptions& options_;
   const GenerateTiles generate_;
   std::map<EstimateKey, absl::StatusOr<double>> times_;  // NotFound: unknown
-  std::map<Keys, std::optional<std::vector<double>>> in_turns_;
-  std::set<Keys> asked_;  // the profiler was, of one or in turns
+  std::map<Keys, std::optional<std::vector<double>>> interleaved_;
+  std::set<Keys> asked_;  // the profiler was, of one or interleaved
   std::map<Keys, Question> questions_;
   int measured_ = 0;
   bool over_ = false;  // the time for measuring

@@ -23,8 +23,8 @@ class PlanCache {
   // right kernel. Nothing: it was not measured.
   virtual std::optional<absl::StatusOr<double>> Find(
       const GroupOfPlan& group) = 0;
-  // The same of groups that were measured in turns, in this order.
-  virtual std::optional<std::vector<double>> FindInTurns(
+  // The same of groups that were measured interleaved, in this order.
+  virtual std::optional<std::vector<double>> FindInterleaved(
       absl::Span<const GroupOfPlan> groups) = 0;
 
   // Keeps the profiler's answer. When it returns, Find gives this, and so does
@@ -32,8 +32,8 @@ class PlanCache {
   // about the kernels is not kept.
   virtual void Keep(const GroupOfPlan& group,
                     const absl::StatusOr<double>& seconds) = 0;
-  virtual void KeepInTurns(absl::Span<const GroupOfPlan> groups,
-                           const std::vector<double>& seconds) = 0;
+  virtual void KeepInterleaved(absl::Span<const GroupOfPlan> groups,
+                               const std::vector<double>& seconds) = 0;
 };
 
 }  // namespace tilewright

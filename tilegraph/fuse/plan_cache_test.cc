@@ -28,14 +28,15 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-// By signature. Of groups in turns, by all of theirs.
+// By signature. Of groups interleaved, by all of theirs.
 using Known = std::map<std::string, absl::StatusOr<double>>;
-using KnownInTurns = std::map<std::string, std::vector<double>>;
+using KnownInterleaved = std::map<std::string, std::vector<double>>;
 
 class MemoryCache : public PlanCache {
  public:
-  MemoryCache(const TensorGraph& graph, Known& known, KnownInTurns& in_turns)
-      : graph_(graph), known_(known), in_turns_(in_turns) {}
+  MemoryCache(const TensorGraph& graph, Known& known,
+              KnownInterleaved& interleaved)
+      : graph_(graph), known_(known), interleaved_(interleaved) {}
 
   std::optional<absl::StatusOr<double>> Find(
       const GroupOfPlan& group) override {
@@ -43,19 +44,19 @@ class MemoryCache : public PlanCache {
     if (found == known_.end()) return std::nullopt;
     return found->second;
   }
-  std::optional<std::vector<double>> FindInTurns(
+  std::optional<std::vector<double>> FindInterleaved(
       absl::Span<const GroupOfPlan> groups) override {
-    const auto found = in_turns_.find(Signature(groups));
-    if (found == in_turns_.end()) return std::nullopt;
+    const auto found = interleaved_.find(Signature(groups));
+    if (found == interleaved_.end()) return std::nullopt;
     return found->second;
   }
   void Keep(const GroupOfPlan& group,
             const absl::StatusOr<double>& seconds) override {
     known_.insert_or_assign(Signature(group), seconds);
   }
-  void KeepInTurns(absl::Span<const GroupOfPlan> groups,
-                   const std::vector<double>& seconds) override {
-    in_turns_[Signature(groups)] = seconds;
+  void KeepInterleaved(absl::Span<const GroupOfPlan> groups,
+                       const std::vector<double>& seconds) override {
+    interleaved_[Signature(groups)] = seconds;
   }
 
  private:
@@ -73,15 +74,15 @@ class MemoryCache : public PlanCache {
 
   const TensorGraph& graph_;
   Known& known_;
-  KnownInTurns& in_turns_;
+  KnownInterleaved& interleaved_;
 };
 
-// A group apart takes 10 ms, a fused one `fused`, in turns `in_turns`. After
-// `most` answers the time is over.
+// A group apart takes 10 ms, a fused one `fused`, interleaved `interleaved`.
+// After `most` answers the time is over.
 class FakeProfiler : public PlanProfiler {
  public:
-  explicit FakeProfiler(double fused, double in_turns = 1, int most = 1000)
-      : fused_(fused), in_turns_(in_turns), most_(most) {}
+  explicit FakeProfiler(double fused, double interleaved = 1, int most = 1000)
+      : fused_(fused), interleaved_(interleaved), most_(most) {}
 
   std::vector<absl::StatusOr<double>> OneCoreSeconds(
       const Plan&, absl::Span<const Group> variants) override {
@@ -96,12 +97,12 @@ class FakeProfiler : public PlanProfiler {
     }
     return result;
   }
-  absl::StatusOr<std::vector<double>> InTurns(
+  absl::StatusOr<std::vector<double>> Interleaved(
       absl::Span<const GroupOfPlan> groups) override {
     ++compared;
     std::vector<double> result;
     for (const GroupOfPlan& one : groups)
-      result.push_back(one.group->stages.empty() ? 0.010 : in_turns_);
+      result.push_back(one.group->stages.empty() ? 0.010 : interleaved_);
     return result;
   }
 
@@ -109,7 +110,7 @@ class FakeProfiler : public PlanProfiler {
   int compared = 0;
 
  private:
-  const double fused_, in_turns_;
+  const double fused_, interleaved_;
   const int most_;
 };
 
@@ -120,7 +121,7 @@ class NobodyMeasures : public PlanProfiler {
     return std::vector<absl::StatusOr<double>>(variants.size(),
                                                absl::NotFoundError("nobody"));
   }
-  absl::StatusOr<std::vector<double>> InTurns(
+  absl::StatusOr<std::vector<double>> Interleaved(
       absl::Span<const GroupOfPlan>) override {
     return absl::NotFoundError("nobody");
   }
@@ -130,16 +131,16 @@ class PlanCacheTest : public ConnectTest {
  protected:
   std::string PlanOf(const TensorGraph& graph, PlanProfiler& profiler,
                      MeasuringOptions measuring = {}) {
-    MemoryCache cache(graph, known_, in_turns_);
+    MemoryCache cache(graph, known_, interleaved_);
     ConnectPlanOptions options;
-    options.weigh.measuring = measuring;
-    options.weigh.measuring.profiler = &profiler;
-    options.weigh.measuring.cache = &cache;
+    options.evaluate.measuring = measuring;
+    options.evaluate.measuring.profiler = &profiler;
+    options.evaluate.measuring.cache = &cache;
     return ToString(Connect(graph, options), graph);
   }
 
   Known known_;
-  KnownInTurns in_turns_;
+  KnownInterleaved interleaved_;
   // The cost model fuses its two products.
   const TensorGraph chain_ = Products(65536, 64, {"T = A B", "Y = T B"}, "Y");
 };
@@ -156,7 +157,7 @@ TEST_F(PlanCacheTest, WhatIsAskedTwiceIsMeasuredOnce) {
   EXPECT_EQ(PlanOf(chain_, nobody), plan);
 }
 
-TEST_F(PlanCacheTest, WhatIsCloseIsComparedInTurnsOnce) {
+TEST_F(PlanCacheTest, WhatIsCloseIsComparedInterleavedOnce) {
   FakeProfiler first(0.0190, 0.0199), second(0.0190, 0.0001);
   const std::string plan = PlanOf(chain_, first);
   EXPECT_EQ(first.compared, 1);

@@ -30,9 +30,9 @@ class PlanProfiler {
   virtual std::vector<absl::StatusOr<double>> OneCoreSeconds(
       const Plan& plan, absl::Span<const Group> variants) = 0;
 
-  // One core's seconds of each, measured in turns: whatever else the machine
+  // One core's seconds of each, measured interleaved: whatever else the machine
   // does is the same for all. Equal questions, equal answers.
-  virtual absl::StatusOr<std::vector<double>> InTurns(
+  virtual absl::StatusOr<std::vector<double>> Interleaved(
       absl::Span<const GroupOfPlan> groups) = 0;
 };
 

@@ -12,8 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "tilegraph/fuse/connect_plan.h"
-#include "tilegraph/fuse/join_decision.h"
-#include "tilegraph/fuse/joined_groups.h"
+#include "tilegraph/fuse/fused_groups.h"
+#include "tilegraph/fuse/fusion_decision.h"
 #include "tilegraph/gpu/gpu_cost_model.h"
 #include "tilegraph/gpu/gpu_levels.h"
 #include "tilegraph/ir/layout.h"
@@ -40,14 +40,14 @@ GpuKernel KernelOf(const Plan& plan, std::vector<int> groups,
 }
 
 // Adds what the search compared to the kernels that have a part of it.
-void AddAlternatives(const std::vector<JoinDecision>& decisions,
-                     const JoinRules& rules, GpuTilePlans& plans,
+void AddAlternatives(const std::vector<FusionDecision>& decisions,
+                     const FusionRules& rules, GpuTilePlans& plans,
                      std::vector<GpuKernel>& kernels) {
-  for (const JoinDecision& decision : decisions) {
+  for (const FusionDecision& decision : decisions) {
     if (decision.taken) continue;
     GpuAlternative alternative{decision.groups, std::nullopt,
-                               decision.apart_core_seconds, decision.why};
-    if (const absl::StatusOr<Group> fused = rules.Joined(decision.groups);
+                               decision.unfused_core_seconds, decision.why};
+    if (const absl::StatusOr<Group> fused = rules.Fused(decision.groups);
         fused.ok()) {
       absl::StatusOr<std::vector<GpuTilePlan>> tiles = plans.Of(*fused);
       if (tiles.ok()) alternative.tiles = std::move(tiles->front());
@@ -141,18 +141,18 @@ absl::StatusOr<GpuPlan> PlanGpuKernels(const TensorGraph& graph,
   GpuTilePlans plans(graph, plan, spec, options.tiling);
   ConnectPlanOptions connect;
   connect.search = options.search;
-  connect.weigh.least_gain = options.least_gain;
-  connect.weigh.may_move_more = true;
+  connect.evaluate.least_gain = options.least_gain;
+  connect.evaluate.may_move_more = true;
   connect.may_leave_first = options.search == ConnectSearch::kEdges;
   connect.most_groups = options.fuse ? options.most_groups : 1;
   const ConnectedGroups connected =
       ConnectPlan(graph, plan, GpuCostModel(plans), connect);
   std::set<int> fused;
-  const JoinRules rules(graph, plan);
-  for (const Join& join : connected.joins) {
-    TW_ASSIGN_OR_RETURN(const Group group, rules.Joined(join.groups));
-    kernels.push_back(KernelOf(plan, join.groups, group, plans));
-    fused.insert(join.groups.begin(), join.groups.end());
+  const FusionRules rules(graph, plan);
+  for (const Fusion& fusion : connected.fusions) {
+    TW_ASSIGN_OR_RETURN(const Group group, rules.Fused(fusion.groups));
+    kernels.push_back(KernelOf(plan, fusion.groups, group, plans));
+    fused.insert(fusion.groups.begin(), fusion.groups.end());
   }
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     const int group = static_cast<int>(g);

@@ -55,7 +55,7 @@ TEST(GpuKernelsTest, EqualGroupsArePlannedOnceUnderTheirOwnNames) {
 
 // A tensor that others read too is written beside the output, each element
 // once.
-TEST(GpuKernelsTest, ResultsThatLeaveAreWrittenByTheJoinedKernel) {
+TEST(GpuKernelsTest, ResultsThatLeaveAreWrittenByTheFusedKernel) {
   for (const char* device : {"v100", "a100", "mi50", "mi300x"}) {
     const DeviceSpec spec = *LoadSpec(device);
     const TensorGraph product =

@@ -104,8 +104,8 @@ class PartBuilder {
     gpu_.members.push_back(std::move(member));
   }
 
-  // A compute that reads a member element by element joins its cluster; one
-  // that reads it otherwise needs it in the scratchpad.
+  // A compute that reads a member element by element is fused into its cluster;
+  // one that reads it otherwise needs it in the scratchpad.
   void FormClusters() {
     for (GpuMember& self : gpu_.members) {
       for (const int r : readers_[self.id]) {

@@ -65,8 +65,8 @@ struct Plan {
 
 struct PlanOptions {
   // kNone: every compute is its own group (views excepted). kRegister:
-  // elementwise consumers join the group of their producer. kTileGraph: the
-  // same; ConnectPlan (tiling/connect_plan.h) joins its groups into staged
+  // elementwise consumers are fused with their producer. kTileGraph: the
+  // same; ConnectPlan (tiling/connect_plan.h) fuses its groups into fused
   // ones.
   enum class Connect { kNone, kRegister, kTileGraph };
   Connect connect = Connect::kRegister;

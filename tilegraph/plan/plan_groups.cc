@@ -29,7 +29,7 @@ void PlanDraft::AddGroup(std::vector<TensorId> members, std::string why) {
 
 namespace {
 
-constexpr size_t kMaxContinuation = 32;  // maps joined in one step
+constexpr size_t kMaxContinuation = 32;  // maps fused in one step
 // A group of more members, or of more operations per element of its output with
 // all maps written into what reads them, is cut: compilers take time that grows
 // with the square of straight code, and what is read twice is written twice.
@@ -70,7 +70,7 @@ std::vector<TensorId> Continuation(const PlanDraft& draft, TensorId last,
   while (!open.empty()) {
     const TensorId next = *open.begin();
     if (region.size() > kMaxContinuation)
-      return why = "what follows is too large to join", std::vector<TensorId>();
+      return why = "what follows is too large to fuse", std::vector<TensorId>();
     if (!CanJoin(draft, next, region, why)) return {};
     open.erase(open.begin());
     region.push_back(next);

@@ -61,7 +61,7 @@ TEST_F(PlanTest, WithoutConnectionsEveryComputeIsAlone) {
 }
 
 // x · sigmoid(x) and the like: what follows a result in two ways that meet
-// again joins as a whole.
+// is fused as a whole again.
 TEST_F(PlanTest, ConsumersThatMeetAgainJoinTogether) {
   const TensorGraph graph = Parse(R"(
       A: f32[8, 8] = placeholder
@@ -104,8 +104,8 @@ TEST_F(PlanTest, AResultEndsItsGroupWhereAConsumerCannotJoin) {
   }
 }
 
-// Two branches meet in an addition: it joins one of them, and that one runs
-// last.
+// Two branches meet in an addition: it is fused with one of them, and that one
+// runs last.
 TEST_F(PlanTest, AGroupRunsAfterEverythingItsEpilogueReads) {
   const TensorGraph graph = Parse(R"(
       A: f32[8, 8] = placeholder

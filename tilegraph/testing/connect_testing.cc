@@ -8,7 +8,7 @@ namespace tilewright {
 
 void ConnectTest::SetUp() {
   TW_ASSERT_OK_AND_ASSIGN(spec_, LoadSpec("cpu_x86_64_v4"));
-  force_.weigh.least_gain = -1e9;
+  force_.evaluate.least_gain = -1e9;
 }
 
 Plan ConnectTest::Connect(const TensorGraph& graph,
@@ -17,8 +17,8 @@ Plan ConnectTest::Connect(const TensorGraph& graph,
   plan_options.connect = PlanOptions::Connect::kTileGraph;
   const Plan plan = MakePlan(graph, plan_options);
   connected_ =
-      ConnectPlan(graph, plan, GroupPricer(graph, plan, spec_), options);
-  return JoinedPlan(graph, plan, connected_);
+      ConnectPlan(graph, plan, GroupEvaluator(graph, plan, spec_), options);
+  return FusedPlan(graph, plan, connected_);
 }
 
 std::vector<std::string> ConnectTest::Names(const TensorGraph& graph,
@@ -30,7 +30,7 @@ std::vector<std::string> ConnectTest::Names(const TensorGraph& graph,
 
 std::string ConnectTest::Reasons() const {
   std::string reasons;
-  for (const JoinDecision& decision : connected_.decisions) {
+  for (const FusionDecision& decision : connected_.decisions) {
     if (!decision.taken) reasons += decision.why + "\n";
   }
   return reasons;

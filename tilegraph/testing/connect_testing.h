@@ -17,16 +17,16 @@ class ConnectTest : public testing::Test {
  protected:
   void SetUp() override;
 
-  // Plans `graph` and joins groups of it; remembers what was weighed.
+  // Plans `graph` and fuses groups of it; remembers what was evaluated.
   Plan Connect(const TensorGraph& graph, const ConnectPlanOptions& options);
 
   static std::vector<std::string> Names(const TensorGraph& graph,
                                         const std::vector<TensorId>& ids);
-  // Why what was weighed is not joined, one line each.
+  // Why what was evaluated is not fused, one line each.
   std::string Reasons() const;
 
   DeviceSpec spec_;           // cpu_x86_64_v4
-  ConnectPlanOptions force_;  // joins whatever can be
+  ConnectPlanOptions force_;  // fuses whatever can be
   ConnectedGroups connected_;
 };
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tilegraph/fuse/joined_groups.h"
+#include "tilegraph/fuse/fused_groups.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/plan.h"
 
@@ -45,14 +45,14 @@ class Exhaustive {
     double least = std::numeric_limits<double>::infinity();
     if (groups.size() == 1) {
       least = in_best_tile_(plan_.groups[groups[0]]);
-    } else if (const absl::StatusOr<Group> fused = rules_.Joined(groups);
+    } else if (const absl::StatusOr<Group> fused = rules_.Fused(groups);
                fused.ok()) {
       least = in_best_tile_(*fused);
     }
     return known_[groups] = least;
   }
 
-  // Group g joins one of `parts`, or begins another.
+  // Group g goes into one of `parts`, or begins another.
   void Partition(size_t g, std::vector<std::vector<int>>& parts) {
     if (g == plan_.groups.size()) {
       double seconds = 0;
@@ -74,7 +74,7 @@ class Exhaustive {
 
   const Plan& plan_;
   const InBestTile in_best_tile_;
-  const JoinRules rules_;
+  const FusionRules rules_;
   std::map<std::vector<int>, double> known_;
   double least_ = std::numeric_limits<double>::infinity();
   size_t kernels_ = 0;

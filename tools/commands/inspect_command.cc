@@ -86,7 +86,7 @@ std::string DescribeProgram(const Program& program) {
                     " spills, ", kernel.scratch_bytes(),
                     " bytes of scratch a thread\n", FallbackText(kernel));
   }
-  for (const ApartGroup& group : program.apart())
+  for (const UnfusedGroup& group : program.unfused())
     absl::StrAppend(&out, "\nnot fused ", group.computes(), ": ", group.why(),
                     "\n");
   return out;

@@ -23,7 +23,7 @@
 #include "compiler/rewrite_model.h"
 #include "runtime/format/program.pb.h"
 #include "tools/backends.h"
-#include "tools/commands/join_measuring.h"
+#include "tools/commands/fusion_measuring.h"
 #include "tools/commands/schedule_sources.h"
 #include "tools/commands/usage.h"
 #include "tools/tensor_files.h"
@@ -202,8 +202,8 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
                       CodegenFrom(line));
   TW_ASSIGN_OR_RETURN(const DeviceSpec machine, SpecFrom(line));
   TW_ASSIGN_OR_RETURN(
-      const std::unique_ptr<JoinMeasuring> measuring,
-      JoinMeasuring::From(line, machine, codegen->spec(), compile_options));
+      const std::unique_ptr<FusionMeasuring> measuring,
+      FusionMeasuring::From(line, machine, codegen->spec(), compile_options));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<ScheduleSources> schedules,
                       ScheduleSources::From(line));
   compile_options.schedules = schedules.get();

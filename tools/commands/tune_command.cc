@@ -34,7 +34,7 @@
 #include "search/tuner.h"
 #include "sketch/trace/schedule.pb.h"
 #include "tools/commands/commands.h"
-#include "tools/commands/join_measuring.h"
+#include "tools/commands/fusion_measuring.h"
 #include "tools/commands/model_source.h"
 #include "tools/commands/tune_report.h"
 #include "tools/commands/tune_tasks.h"
@@ -216,8 +216,8 @@ absl::Status TuneCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(const DeviceSpec machine, SpecFrom(line));
   // Fused as the records say, as 'compile' does; schedules are the rules'.
   TW_ASSIGN_OR_RETURN(
-      const std::unique_ptr<JoinMeasuring> joins,
-      JoinMeasuring::From(line, machine, codegen->spec(), options));
+      const std::unique_ptr<FusionMeasuring> fusions,
+      FusionMeasuring::From(line, machine, codegen->spec(), options));
   TW_ASSIGN_OR_RETURN(const CompiledModel model,
                       Compile(*imported, *codegen, options));
   return Tune(line, model, codegen->spec(), *store);

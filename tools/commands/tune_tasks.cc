@@ -22,7 +22,7 @@
 #include "search/prior_records.h"
 #include "search/random_search.h"
 #include "search/replayed_features.h"
-#include "sketch/fused/staged_schedule.h"
+#include "sketch/fused/fused_schedule.h"
 #include "sketch/rules/default_schedule.h"
 #include "sketch/rules/generator.h"
 #include "sketch/trace/workload.h"

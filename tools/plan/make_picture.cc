@@ -38,22 +38,22 @@ double Bytes(const Tensor& tensor) {
   return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
 }
 
-Limit LimitOf(GroupPricer::Home home) {
-  return home == GroupPricer::Home::kPrivate  ? Limit::kPrivate
-         : home == GroupPricer::Home::kShared ? Limit::kShared
-                                              : Limit::kMemory;
+Limit LimitOf(GroupEvaluator::CpuLevel level) {
+  return home == GroupEvaluator::CpuLevel::kPrivate  ? Limit::kPrivate
+         : home == GroupEvaluator::CpuLevel::kShared ? Limit::kShared
+                                                     : Limit::kMemory;
 }
 
 // The component that takes the longest of a group's predicted time.
-Limit LimitOf(const GroupCost& cost, const GroupPricer& pricer) {
+Limit LimitOf(const GroupCost& cost, const GroupEvaluator& evaluator) {
   if (cost.plan.tile.empty()) return Limit::kUnknown;
   Limit limit = Limit::kCompute;
   double most = cost.work_seconds;
   for (const auto& [home, bytes] :
-       {std::pair(GroupPricer::Home::kMemory, cost.memory_bytes),
-        std::pair(GroupPricer::Home::kShared, cost.shared_bytes),
-        std::pair(GroupPricer::Home::kPrivate, cost.private_bytes)}) {
-    const double rate = pricer.LevelOf(home).read_bytes_per_s();
+       {std::pair(GroupEvaluator::CpuLevel::kMemory, cost.memory_bytes),
+        std::pair(GroupEvaluator::CpuLevel::kShared, cost.shared_bytes),
+        std::pair(GroupEvaluator::CpuLevel::kPrivate, cost.private_bytes)}) {
+    const double rate = evaluator.LevelOf(home).read_bytes_per_s();
     if (rate <= 0 || bytes / rate <= most) continue;
     most = bytes / rate;
     limit = LimitOf(home);
@@ -95,7 +95,7 @@ class Maker {
         graph_(compiled.graph),
         plan_(compiled.plan),
         report_(report),
-        pricer_(compiled.graph, compiled.plan, spec) {}
+        evaluator_(compiled.graph, compiled.plan, spec) {}
 
   Picture Make() {
     FindProducers();
@@ -104,10 +104,11 @@ class Maker {
     AddInputs();
     AddGroups();
     AddOutputs();
-    picture_.levels = {"compute",
-                       pricer_.LevelOf(GroupPricer::Home::kPrivate).name(),
-                       pricer_.LevelOf(GroupPricer::Home::kShared).name(),
-                       pricer_.LevelOf(GroupPricer::Home::kMemory).name(), ""};
+    picture_.levels = {
+        "compute",
+        evaluator_.LevelOf(GroupEvaluator::CpuLevel::kPrivate).name(),
+        evaluator_.LevelOf(GroupEvaluator::CpuLevel::kShared).name(),
+        evaluator_.LevelOf(GroupEvaluator::CpuLevel::kMemory).name(), ""};
     return std::move(picture_);
   }
 
@@ -262,15 +263,15 @@ class Maker {
         const Tensor& tensor = graph_.tensor(input);
         names.push_back(tensor.name);
         bytes += Bytes(tensor);
-        box.tensors.push_back(
-            {tensor.name, Bytes(tensor), LimitOf(pricer_.HomeOf(input))});
+        box.tensors.push_back({tensor.name, Bytes(tensor),
+                               LimitOf(evaluator_.TensorLevelOf(input))});
       }
       box.title = Names(names);
       box.shape = ShapeOf(graph_.tensor(inputs[0]));
       for (const int reader : of_inputs) {
-        picture_.arrows.push_back({static_cast<int>(picture_.boxes.size()) - 1,
-                                   first_group_ + reader,
-                                   LimitOf(pricer_.HomeOf(inputs[0])), bytes});
+        picture_.arrows.push_back(
+            {static_cast<int>(picture_.boxes.size()) - 1, first_group_ + reader,
+             LimitOf(evaluator_.TensorLevelOf(inputs[0])), bytes});
       }
     }
     for (Repeat& frame : picture_.frames) {
@@ -301,12 +302,12 @@ class Maker {
       const GroupCost& cost = report_.groups[first].cost;
       if (!cost.plan.tile.empty())
         box.time = SecondsText(cost.one_core_seconds);
-      box.limit = LimitOf(cost, pricer_);
+      box.limit = LimitOf(cost, evaluator_);
       box.stages = StagesOf(graph_, group);
       for (const TensorId id : OutputsOf(group)) {
         const Tensor& output = graph_.tensor(id);
-        box.tensors.push_back(
-            {output.name, Bytes(output), LimitOf(pricer_.HomeOf(id))});
+        box.tensors.push_back({output.name, Bytes(output),
+                               LimitOf(evaluator_.TensorLevelOf(id))});
       }
       for (const int source : bundle.sources) {
         const int from = drawn_of_[source];
@@ -317,7 +318,8 @@ class Maker {
         double bytes = 0;
         for (const TensorId id : read) bytes += Bytes(graph_.tensor(id));
         picture_.arrows.push_back({first_group_ + from, first_group_ + to,
-                                   LimitOf(pricer_.HomeOf(read[0])), bytes});
+                                   LimitOf(evaluator_.TensorLevelOf(read[0])),
+                                   bytes});
       }
     }
   }
@@ -340,9 +342,9 @@ class Maker {
       }
       box.title = Names(names);
       box.shape = ShapeOf(graph_.tensor(outputs[0]));
-      picture_.arrows.push_back({first_group_ + drawn,
-                                 static_cast<int>(picture_.boxes.size()) - 1,
-                                 LimitOf(pricer_.HomeOf(outputs[0])), bytes});
+      picture_.arrows.push_back(
+          {first_group_ + drawn, static_cast<int>(picture_.boxes.size()) - 1,
+           LimitOf(evaluator_.TensorLevelOf(outputs[0])), bytes});
     }
   }
 
@@ -350,7 +352,7 @@ class Maker {
   const TensorGraph& graph_;
   const Plan& plan_;
   const PlanReport& report_;
-  const GroupPricer pricer_;
+  const GroupEvaluator evaluator_;
   std::map<TensorId, std::vector<int>> exactly_, by_root_;  // groups
   std::vector<int> bundle_of_;                              // by group
   std::vector<Bundle> bundles_;

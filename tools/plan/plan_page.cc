@@ -24,14 +24,14 @@ void AppendFact(absl::string_view name, const std::string& value,
 void AppendSums(const CompiledModel& compiled, const PlanReport& report,
                 const Picture& picture, Json& json) {
   GroupCost sum;
-  int priced = 0;
+  int estimated = 0;
   for (const GroupReport& group : report.groups) {
-    priced += !group.cost.plan.tile.empty();
+    estimated += !group.cost.plan.tile.empty();
     AddCost(group.cost, sum);
   }
-  double apart_seconds = 0;
+  double unfused_seconds = 0;
   for (const GroupCost& cost : compiled.connected.costs)
-    apart_seconds += cost.one_core_seconds;
+    unfused_seconds += cost.one_core_seconds;
   const auto level = [&](Limit limit) -> const std::string& {
     return picture.levels[static_cast<int>(limit)];
   };
@@ -39,18 +39,18 @@ void AppendSums(const CompiledModel& compiled, const PlanReport& report,
   json.Open('[');
   AppendFact("Groups", absl::StrCat(groups),
              absl::StrCat(compiled.kernels.size(), " different kernels"), json);
-  AppendFact("Joined of several", absl::StrCat(report.staged),
-             report.staged > 0
-                 ? absl::StrCat(report.distinct_staged, " different, ",
+  AppendFact("Fused of several", absl::StrCat(report.fused),
+             report.fused > 0
+                 ? absl::StrCat(report.distinct_fused, " different, ",
                                 report.distinct_several,
                                 " with two or more reductions")
                  : "",
              json);
   AppendFact("Predicted, one core", SecondsText(sum.one_core_seconds),
-             report.staged > 0
-                 ? absl::StrCat(SecondsText(apart_seconds), " with all apart")
-             : priced < groups
-                 ? absl::StrCat(groups - priced, " groups have no price")
+             report.fused > 0
+                 ? absl::StrCat(SecondsText(unfused_seconds), " with all apart")
+             : estimated < groups
+                 ? absl::StrCat(groups - estimated, " groups have no estimate")
                  : "",
              json);
   AppendFact("Predicted, all cores", SecondsText(sum.seconds), "", json);
@@ -115,8 +115,8 @@ void AppendBox(const CompiledModel& compiled, const PlanReport& report,
     json.Text(absl::StrCat(stage.operators, ", tile ", TileText(stage.tile),
                            ", ", BytesText(static_cast<double>(stage.bytes))));
   }
-  json.Close(']').Key("weighed").Open('[');
-  for (const JoinDecision* decision : first.weighed) {
+  json.Close(']').Key("evaluated").Open('[');
+  for (const FusionDecision* decision : first.evaluated) {
     json.Text(absl::StrCat(
         absl::StrJoin(decision->groups, " + ",
                       [&](std::string* text, int g) {

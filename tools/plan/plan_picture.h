@@ -17,7 +17,8 @@
 
 namespace tilewright::tools {
 
-// Where bytes are, or what takes the longest: as GroupPricer names the levels.
+// Where bytes are, or what takes the longest: as GroupEvaluator names the
+// levels.
 enum class Limit { kCompute, kPrivate, kShared, kMemory, kUnknown };
 
 struct PictureStage {

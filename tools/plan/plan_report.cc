@@ -83,11 +83,11 @@ std::string ProfiledText(const ProfiledTile& tile) {
           : std::string(tile.one_core_seconds.status().message()));
 }
 
-void AppendProfiled(const JoinDecision& decision, Json& json) {
-  if (decision.joined_one_core_seconds)
-    json.Key("together_measured_s").Number(*decision.joined_one_core_seconds);
-  if (decision.apart_one_core_seconds)
-    json.Key("apart_measured_s").Number(*decision.apart_one_core_seconds);
+void AppendProfiled(const FusionDecision& decision, Json& json) {
+  if (decision.fused_one_core_seconds)
+    json.Key("together_measured_s").Number(*decision.fused_one_core_seconds);
+  if (decision.unfused_one_core_seconds)
+    json.Key("apart_measured_s").Number(*decision.unfused_one_core_seconds);
   json.Key("measured").Open('[');
   for (const ProfiledTile& tile : decision.profiled) {
     json.Open('{').Key("tile").Open('[');
@@ -119,27 +119,27 @@ void AddCost(const GroupCost& one, GroupCost& sum) {
 PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec) {
   PlanReport report;
   const TensorGraph& graph = compiled.graph;
-  const GroupPricer pricer(graph, compiled.plan, spec);
+  const GroupEvaluator evaluator(graph, compiled.plan, spec);
   const ConnectedGroups& connected = compiled.connected;
   std::set<int> kernels;
   for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
     const Group& group = compiled.plan.groups[g];
     GroupReport& one = report.groups.emplace_back();
     const absl::StatusOr<GroupCost> cost =
-        group.stages.empty() ? pricer.Best(group) : pricer.CostOf(group);
+        group.stages.empty() ? evaluator.Best(group) : evaluator.CostOf(group);
     if (cost.ok()) one.cost = *cost;
     for (size_t r = 0; r < connected.costs.size(); ++r) {
       const TensorId output = compiled.register_plan.groups[r].output;
       if (!group.stages.empty() && Contains(group.members, output))
         AddCost(connected.costs[r], one.apart);
     }
-    for (const JoinDecision& decision : connected.decisions) {
+    for (const FusionDecision& decision : connected.decisions) {
       if (std::any_of(
               decision.groups.begin(), decision.groups.end(), [&](int r) {
                 return Contains(group.members,
                                 compiled.register_plan.groups[r].output);
               }))
-        one.weighed.push_back(&decision);
+        one.evaluated.push_back(&decision);
     }
     const absl::Span<const TensorId> outputs = graph.outputs();
     for (const TensorId id : OutputsOf(group)) {
@@ -149,9 +149,9 @@ PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec) {
                                 SizeBytes(graph.tensor(id).dtype));
     }
     if (group.stages.empty()) continue;
-    ++report.staged;
+    ++report.fused;
     if (!kernels.insert(compiled.kernel_of_group[g]).second) continue;
-    ++report.distinct_staged;
+    ++report.distinct_fused;
     if (Reductions(graph, group) > 1) ++report.distinct_several;
   }
   return report;
@@ -161,8 +161,8 @@ std::string PlanText(const CompiledModel& compiled, const PlanReport& report) {
   std::string out = absl::StrFormat(
       "%d groups, %d with stages (%d distinct, %d of them with two or more "
       "reductions); %.1f KiB between groups\n",
-      static_cast<int>(report.groups.size()), report.staged,
-      report.distinct_staged, report.distinct_several,
+      static_cast<int>(report.groups.size()), report.fused,
+      report.distinct_fused, report.distinct_several,
       report.intermediate_bytes / 1024);
   if (const GeneratedTiles& tiles = compiled.connected.tiles;
       tiles.generated > 0)
@@ -196,19 +196,19 @@ std::string WhyText(const CompiledModel& compiled, const PlanReport& report,
                       "\n  tiles     ", TaskText(one.cost), "\n");
     for (const std::string& stage : StageTexts(compiled.graph, group))
       absl::StrAppend(&out, "  stage     ", stage, "\n");
-    for (const JoinDecision* decision : one.weighed) {
-      absl::StrAppend(&out, "  weighed   ",
+    for (const FusionDecision* decision : one.evaluated) {
+      absl::StrAppend(&out, "  evaluated   ",
                       Names(compiled, decision->groups, " + "), ": ",
                       decision->why, "\n");
       for (const ProfiledTile& tile : decision->profiled)
         absl::StrAppend(&out, "    measured ", ProfiledText(tile), "\n");
-      if (decision->joined.plan.tile.empty()) continue;
+      if (decision->fused.plan.tile.empty()) continue;
       absl::StrAppend(
-          &out, "    together ", CostText(decision->joined), "\n             ",
-          TaskText(decision->joined),
+          &out, "    together ", CostText(decision->fused), "\n             ",
+          TaskText(decision->fused),
           absl::StrFormat("\n    core-seconds %.1f us, apart %.1f\n",
-                          decision->joined.core_seconds * 1e6,
-                          decision->apart_core_seconds * 1e6));
+                          decision->fused.core_seconds * 1e6,
+                          decision->unfused_core_seconds * 1e6));
     }
   }
   return out;
@@ -221,8 +221,8 @@ void AppendPlan(const CompiledModel& compiled, const PlanReport& report,
     for (const TensorId id : ids) json.Text(compiled.graph.tensor(id).name);
     json.Close(']');
   };
-  json.Open('{').Key("staged").Int(report.staged);
-  json.Key("distinct_staged").Int(report.distinct_staged);
+  json.Open('{').Key("fused").Int(report.fused);
+  json.Key("distinct_fused").Int(report.distinct_fused);
   json.Key("distinct_several_reductions").Int(report.distinct_several);
   json.Key("intermediate_bytes").Number(report.intermediate_bytes);
   json.Key("groups").Open('[');
@@ -243,16 +243,16 @@ void AppendPlan(const CompiledModel& compiled, const PlanReport& report,
     if (!one.cost.plan.tile.empty())
       AppendCost(one.cost, json.Key("predicted"));
     if (!group.stages.empty()) AppendCost(one.apart, json.Key("apart"));
-    json.Key("weighed").Open('[');
-    for (const JoinDecision* decision : one.weighed) {
+    json.Key("evaluated").Open('[');
+    for (const FusionDecision* decision : one.evaluated) {
       json.Open('{').Key("groups").Open('[');
       for (const int r : decision->groups)
         json.Text(compiled.graph.tensor(compiled.register_plan.groups[r].output)
                       .name);
       json.Close(']').Key("taken").Bool(decision->taken);
       json.Key("why").Text(decision->why);
-      if (!decision->joined.plan.tile.empty())
-        AppendCost(decision->joined, json.Key("together"));
+      if (!decision->fused.plan.tile.empty())
+        AppendCost(decision->fused, json.Key("together"));
       if (!decision->profiled.empty()) AppendProfiled(*decision, json);
       json.Close('}');
     }

@@ -17,15 +17,15 @@ namespace tilewright::tools {
 struct GroupReport {
   GroupCost cost;   // tile empty: no prediction, e.g. of a scalar
   GroupCost apart;  // of a group with stages: the sum of its register groups
-  // Joins that it, or a group in it, was weighed for; the one taken last.
-  std::vector<const JoinDecision*> weighed;
+  // Fusions that it, or a group in it, was evaluated for; the one taken last.
+  std::vector<const FusionDecision*> evaluated;
 };
 
 struct PlanReport {
   std::vector<GroupReport> groups;  // as in the plan
   double intermediate_bytes = 0;    // of what groups write and others read
-  int staged = 0;                   // groups with stages
-  int distinct_staged = 0;          // kernels of such
+  int fused = 0;                    // groups with stages
+  int distinct_fused = 0;           // kernels of such
   int distinct_several = 0;         // of those, with two or more reductions
 };
 

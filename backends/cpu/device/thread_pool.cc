@@ -10,8 +10,8 @@ namespace {
 
 // Longer than most gaps between two launches of a model, in which only the
 // launching thread works, and than waking a thread takes; much shorter than a
-// time slice. In time, not in turns: a pause takes 40 cycles on one CPU and 140
-// on another.
+// time slice. In time, not in iterations: a pause takes 40 cycles on one CPU
+// and 140 on another.
 constexpr std::chrono::microseconds kSpin(300);
 // Pauses between two looks at the clock: a few microseconds. Whoever still
 // waits then offers its core, in case the one it waits for needs it: with a

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "sketch/fused/staged_schedule.h"
+#include "sketch/fused/fused_schedule.h"
 #include "sketch/rules/default_schedule.h"
 
 namespace tilewright::lowering {
@@ -18,13 +18,13 @@ absl::StatusOr<RandomCase> DefaultCase(sketch::Workload workload,
   return c;
 }
 
-absl::StatusOr<RandomCase> StagedCase(const sketch::StagedWorkload& staged,
-                                      const DeviceSpec& spec, uint64_t seed) {
+absl::StatusOr<RandomCase> FusedCase(const sketch::FusedWorkload& fused,
+                                     const DeviceSpec& spec, uint64_t seed) {
   RandomCase c;
   c.seed = seed;
-  c.workload = staged.workload;
+  c.workload = fused.workload;
   TW_ASSIGN_OR_RETURN(c.schedule,
-                      sketch::StagedSchedule(c.workload, spec, staged.plan));
+                      sketch::FusedSchedule(c.workload, spec, fused.plan));
   TW_RETURN_IF_ERROR(PrepareCase(c, false));
   return c;
 }

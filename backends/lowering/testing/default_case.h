@@ -8,9 +8,9 @@
 #include "absl/status/statusor.h"
 #include "backends/lowering/testing/random_case.h"
 #include "backends/spec/device_spec.pb.h"
+#include "sketch/testing/fused_workloads.h"
 #include "sketch/testing/move_workloads.h"
 #include "sketch/testing/row_workloads.h"
-#include "sketch/testing/staged_workloads.h"
 #include "sketch/testing/window_workloads.h"
 #include "sketch/trace/workload.h"
 
@@ -30,8 +30,8 @@ absl::StatusOr<RandomCase> DefaultCase(sketch::Workload workload,
                                        const DeviceSpec& spec, uint64_t seed);
 
 // The same for a group that is computed tile by tile; inputs are never exact.
-absl::StatusOr<RandomCase> StagedCase(const sketch::StagedWorkload& staged,
-                                      const DeviceSpec& spec, uint64_t seed);
+absl::StatusOr<RandomCase> FusedCase(const sketch::FusedWorkload& fused,
+                                     const DeviceSpec& spec, uint64_t seed);
 
 }  // namespace tilewright::lowering
 

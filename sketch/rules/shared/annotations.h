@@ -9,8 +9,8 @@
 //             where they are whole vectors
 //
 // But in fused groups: where inputs come from beyond the private cache
-// (place.h) "tile" is preferred, and "stream" where inputs and outputs fill the
-// outermost one.
+// (compute_location.h) "tile" is preferred, and "stream" where inputs and
+// outputs fill the outermost one.
 #ifndef TILEWRIGHT_SKETCH_RULES_SHARED_ANNOTATIONS_H_
 #define TILEWRIGHT_SKETCH_RULES_SHARED_ANNOTATIONS_H_
 

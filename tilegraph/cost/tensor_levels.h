@@ -1,0 +1,39 @@
+// Where tensors lie between the kernels that write and read them: in the
+// innermost cache that still holds them beside what else comes by.
+#ifndef TILEWRIGHT_TILEGRAPH_COST_TENSOR_HOMES_H_
+#define TILEWRIGHT_TILEGRAPH_COST_TENSOR_HOMES_H_
+
+#include <vector>
+
+#include "backends/spec/device_spec.pb.h"
+#include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/plan/plan.h"
+
+namespace tilewright {
+
+class TensorLevels {
+ public:
+  // All must outlive it.
+  TensorLevels(const TensorGraph& graph, const Plan& plan,
+               const DeviceSpec& spec);
+
+  // The level of the spec.
+  int Of(TensorId id) const;
+  // How it lies there; null: plain.
+  const Layout* LayoutOf(TensorId id) const;
+  // The dimension along which neighbours in memory are neighbours; -1 for a
+  // scalar.
+  int VectorDim(TensorId id) const;
+
+  const Plan& plan() const { return plan_; }
+
+ private:
+  const TensorGraph& graph_;
+  const Plan& plan_;
+  std::vector<double> held_bytes_;  // by level, of one tensor
+  double constant_bytes_ = 0;       // of the whole model
+};
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_COST_TENSOR_HOMES_H_
