@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_recompute_location.h"
+#include "absl/strings/str_replace.h"
 #include "base/check.h"
 #include "base/random.h"
 #include "tilegraph/ir/layout.h"

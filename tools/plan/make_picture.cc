@@ -39,8 +39,8 @@ double Bytes(const Tensor& tensor) {
 }
 
 Limit LimitOf(GroupEvaluator::CpuLevel level) {
-  return home == GroupEvaluator::CpuLevel::kPrivate  ? Limit::kPrivate
-         : home == GroupEvaluator::CpuLevel::kShared ? Limit::kShared
+  return level == GroupEvaluator::CpuLevel::kPrivate  ? Limit::kPrivate
+         : level == GroupEvaluator::CpuLevel::kShared ? Limit::kShared
                                                      : Limit::kMemory;
 }
 
@@ -49,14 +49,14 @@ Limit LimitOf(const GroupCost& cost, const GroupEvaluator& evaluator) {
   if (cost.plan.tile.empty()) return Limit::kUnknown;
   Limit limit = Limit::kCompute;
   double most = cost.work_seconds;
-  for (const auto& [home, bytes] :
+  for (const auto& [level, bytes] :
        {std::pair(GroupEvaluator::CpuLevel::kMemory, cost.memory_bytes),
         std::pair(GroupEvaluator::CpuLevel::kShared, cost.shared_bytes),
         std::pair(GroupEvaluator::CpuLevel::kPrivate, cost.private_bytes)}) {
-    const double rate = evaluator.LevelOf(home).read_bytes_per_s();
+    const double rate = evaluator.LevelOf(level).read_bytes_per_s();
     if (rate <= 0 || bytes / rate <= most) continue;
     most = bytes / rate;
-    limit = LimitOf(home);
+    limit = LimitOf(level);
   }
   return limit;
 }

@@ -157,7 +157,7 @@ void AppendArrow(const PictureArrow& arrow, const LayerLine& line, size_t index,
     }
   }
   absl::StrAppend(&out, "<path id=\"a", index, "\" class=\"arrow ",
-                  ClassOf(arrow.home), "\" data-from=\"b", arrow.from,
+                  ClassOf(arrow.level), "\" data-from=\"b", arrow.from,
                   "\" data-to=\"b", arrow.to, "\" stroke-width=\"",
                   WidthOf(arrow.bytes), "\" d=\"", path, "\"/>\n");
 }
@@ -223,7 +223,7 @@ void AppendTensors(const Picture& picture, const PictureBox& box,
   for (const PictureTensor& tensor : box.tensors)
     texts.push_back(
         absl::StrCat(BytesText(tensor.bytes), " in ",
-                     picture.levels[static_cast<int>(tensor.home)]));
+                     picture.levels[static_cast<int>(tensor.level)]));
   AppendText(at.x + at.width / 2 + 8, at.y + at.height + 14, "label",
              absl::StrJoin(texts, ", "), out);
 }

@@ -30,7 +30,7 @@ struct PictureStage {
 struct PictureTensor {
   std::string name;
   double bytes = 0;
-  Limit home = Limit::kMemory;
+  Limit level = Limit::kMemory;
 };
 
 struct PictureBox {
@@ -49,7 +49,7 @@ struct PictureBox {
 
 struct PictureArrow {
   int from = 0, to = 0;  // boxes
-  Limit home = Limit::kMemory;
+  Limit level = Limit::kMemory;
   double bytes = 0;
 };
 
