@@ -35,7 +35,7 @@ DeviceSpec SmallMachine(Random& random) {
 }
 
 TEST(GeneratedTilesTest, PlansSayWhatKernelsDo) {
-  int fused = 0, tasks = 0;
+  int groups = 0, tasks = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -69,7 +69,7 @@ TEST(GeneratedTilesTest, PlansSayWhatKernelsDo) {
     }
     for (const Group& group : fused.groups) {
       if (group.stages.empty()) continue;
-      ++fused;
+      ++groups;
       const auto& kernel = maker.Make(MakeGroupWorkload(graph, fused, group));
       TW_ASSERT_OK(kernel);
       TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost, model.CostOf(group));
@@ -78,8 +78,8 @@ TEST(GeneratedTilesTest, PlansSayWhatKernelsDo) {
       tasks += kernel->scalar.num_tasks;
     }
   }
-  EXPECT_GT(fused, 30);
-  EXPECT_GT(tasks, 2 * fused);
+  EXPECT_GT(groups, 30);
+  EXPECT_GT(tasks, 2 * groups);
 }
 
 }  // namespace

@@ -104,13 +104,13 @@ double GroupTraffic::RunBytes(size_t input, const TileOperand& region) const {
 absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
     int level, const LevelTiles& tiles) {
   std::vector<LevelBytes> bytes(stages_);
-  const auto passes = [&](int home) { return home <= level; };
+  const auto passes = [&](int of_tensor) { return of_tensor <= level; };
   const bool scratch = level >= private_level_;
   if (!scratch &&
       std::none_of(input_levels_.begin(), input_levels_.end(), passes) &&
       std::none_of(output_levels_.begin(), output_levels_.end(), passes) &&
       std::none_of(side_outputs_.begin(), side_outputs_.end(),
-                   [&](const SideOutput& side) { return passes(side.home); }))
+                   [&](const SideOutput& side) { return passes(side.level); }))
     return bytes;
   TW_ASSIGN_OR_RETURN(const LevelTraffic traffic,
                       levels_[level].ByOperand(tiles, whole_));
@@ -137,10 +137,10 @@ absl::StatusOr<std::vector<LevelBytes>> GroupTraffic::Across(
   // Scratch is used again and again: it is in the private level.
   if (!scratch) {
     for (const SideOutput& side : side_outputs_) {
-      if (!passes(side.home)) continue;
+      if (!passes(side.level)) continue;
       const double written = traffic.side_outputs.at(side.tensor);
       bytes[side.stage].written += written;
-      if (side.home > 0) bytes[side.stage].read += written;
+      if (side.level > 0) bytes[side.stage].read += written;
     }
     return bytes;
   }

@@ -73,7 +73,7 @@ class GroupTraffic {
   struct SideOutput {
     TensorId tensor;
     size_t stage;  // that writes it
-    int home;
+    int level;
   };
   std::vector<SideOutput> side_outputs_;
   std::vector<std::vector<size_t>> input_stages_;  // that read it, ascending
