@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/spec/host_spec.h"
@@ -16,6 +16,7 @@
 #include "base/allocation.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "benchmark/benchmark.h"
 #include "compiler/kernels/version.h"
@@ -25,7 +26,6 @@
 #include "tools/host/host_reporter.h"
 #include "tools/host/measured_spec.h"
 #include "tools/page/json.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {
@@ -50,37 +50,26 @@ struct Flags {
   std::string spec_out, report;
   bool json = false, help = false, version = false;
   int threads = 0;
-  std::string wrong;  // what cannot be understood
   std::vector<std::string> benchmark;
 };
 
-Flags ParseFlags(int argc, char** argv) {
+absl::StatusOr<Flags> ParseFlags(const std::vector<std::string>& arguments) {
   Flags flags;
-  const auto value = [](const std::string& arg) {
-    return arg.substr(arg.find('=') + 1);
-  };
-  for (int i = 1; i < argc; ++i) {
-    const std::string arg = argv[i];
-    if (absl::StartsWith(arg, "--spec-out=") && value(arg) != "") {
-      flags.spec_out = value(arg);
-    } else if (absl::StartsWith(arg, "--report=") && value(arg) != "") {
-      flags.report = value(arg);
-    } else if (arg == "--json") {
-      flags.json = true;
-    } else if (arg == "--help" || arg == "-h") {
-      flags.help = true;
-    } else if (arg == "--version") {
-      flags.version = true;
-    } else if (absl::StartsWith(arg, "--threads=") &&
-               absl::SimpleAtoi(value(arg), &flags.threads) &&
-               flags.threads > 0) {
-    } else if (absl::StartsWith(arg, "--benchmark_") ||
-               absl::StartsWith(arg, "--v=")) {
-      flags.benchmark.push_back(arg);
-    } else if (flags.wrong.empty()) {
-      flags.wrong = arg;
-    }
-  }
+  OptionParser parser("", "see 'tilewright_bench --help'");
+  parser.Text("spec-out", &flags.spec_out);
+  parser.Text("report", &flags.report);
+  parser.Number("threads", &flags.threads, 1);
+  parser.Flag("json", &flags.json);
+  parser.Flag("help", &flags.help);
+  parser.Alias('h', "help");
+  parser.Flag("version", &flags.version);
+  parser.PassOn("--benchmark_", &flags.benchmark);
+  parser.PassOn("--v=", &flags.benchmark);
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> rest,
+                      parser.Parse(arguments));
+  if (!rest.empty())
+    return absl::InvalidArgumentError(absl::StrCat(
+        "no argument '", rest[0], "'; see 'tilewright_bench --help'"));
   return flags;
 }
 
@@ -135,19 +124,17 @@ absl::Status RunAll(const Flags& flags, const std::string& command) {
   return absl::OkStatus();
 }
 
-int Main(int argc, char** argv) {
-  const Flags flags = ParseFlags(argc, argv);
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<Flags> parsed = ParseFlags(arguments);
+  if (!parsed.ok()) {
+    ReportStatus("tilewright_bench", parsed.status());
+    return 2;
+  }
+  const Flags& flags = *parsed;
   if (flags.help || flags.version) {
     if (flags.help) std::fputs(kUsage, stdout);
     if (flags.version) std::printf("tilewright_bench %s\n", kVersion);
     return 0;
-  }
-  if (!flags.wrong.empty()) {
-    std::fprintf(stderr,
-                 "tilewright_bench: no flag '%s'; see 'tilewright_bench "
-                 "--help'\n",
-                 flags.wrong.c_str());
-    return 2;
   }
   // Short and several: the best of a few windows says what can be.
   std::vector<std::string> args = {"tilewright_bench"};
@@ -169,15 +156,11 @@ int Main(int argc, char** argv) {
     return 2;
   }
   const std::string command =
-      absl::StrJoin(std::vector<std::string>(argv + 1, argv + argc), " ");
-  const absl::Status status = CatchExceptions("measuring", [&] {
-    return RunAll(flags, command.empty() ? "tilewright_bench"
-                                         : "tilewright_bench " + command);
-  });
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "tilewright_bench: %s\n",
-               std::string(status.message()).c_str());
-  return 1;
+      absl::StrCat("tilewright_bench", arguments.empty() ? "" : " ",
+                   absl::StrJoin(arguments, " "));
+  return ReportStatus("tilewright_bench", CatchExceptions("measuring", [&] {
+                        return RunAll(flags, command);
+                      }));
 }
 
 }  // namespace
@@ -186,5 +169,5 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   // The cost of starting a process is measured with this program itself.
   if (argc == 2 && std::strcmp(argv[1], "--exit") == 0) return 0;
-  return tilewright::tools::Main(argc, argv);
+  return tilewright::tools::Main({argv + 1, argv + argc});
 }

@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "base/string_view.h"
-#include "bench/options/options.h"
 #include "compiler/rewrite_model.h"
 
 namespace tilewright::bench {

@@ -24,10 +24,10 @@
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
 #include "base/clock.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/cost/kernel_sample.h"
 #include "bench/cost/timed_model.h"
-#include "bench/options/options.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/analysis/access.h"
@@ -174,16 +174,14 @@ constexpr char kUsage[] = "collect [--spec=FILE] [--seconds=S] MODEL_DIR...";
 
 int Main(const std::vector<std::string>& arguments) {
   Options options;
-  bench::OptionParser parser;
+  OptionParser parser;
   parser.Text("spec", &options.spec);
   parser.Number("seconds", &options.seconds, 0.0);
-  absl::StatusOr<std::vector<std::string>> dirs = parser.Parse(arguments);
-  if (!dirs.ok()) return bench::ReportUsage(kUsage, dirs.status());
-  if (dirs->empty())
-    return bench::ReportUsage(kUsage,
-                              absl::InvalidArgumentError("no model was given"));
-  options.dirs = *std::move(dirs);
-  return bench::ReportStatus("collect", Run(options));
+  return RunOnArguments("collect", kUsage, parser, arguments,
+                        [&](const std::vector<std::string>& dirs) {
+                          options.dirs = dirs;
+                          return Run(options);
+                        });
 }
 
 }  // namespace

@@ -18,11 +18,11 @@
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/cost/error_table.h"
 #include "bench/cost/fit.h"
 #include "bench/cost/kernel_sample.h"
-#include "bench/options/options.h"
 
 namespace tilewright {
 namespace {
@@ -78,18 +78,16 @@ constexpr char kUsage[] =
 
 int Main(const std::vector<std::string>& arguments) {
   Options options;
-  bench::OptionParser parser;
+  OptionParser parser;
   parser.Text("spec", &options.spec);
   parser.Text("source", &options.source);
   parser.Text("out", &options.out);
   parser.Number("worst", &options.worst, 0);
-  absl::StatusOr<std::vector<std::string>> files = parser.Parse(arguments);
-  if (!files.ok()) return bench::ReportUsage(kUsage, files.status());
-  if (files->empty())
-    return bench::ReportUsage(
-        kUsage, absl::InvalidArgumentError("a file of samples is needed"));
-  options.samples = *std::move(files);
-  return bench::ReportStatus("fit", Run(options));
+  return RunOnArguments("fit", kUsage, parser, arguments,
+                        [&](const std::vector<std::string>& files) {
+                          options.samples = files;
+                          return Run(options);
+                        });
 }
 
 }  // namespace

@@ -19,9 +19,9 @@
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/spec/host_spec.h"
 #include "base/clock.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/cost/timed_model.h"
-#include "bench/options/options.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/cost/group_cost.h"
@@ -193,15 +193,12 @@ absl::Status Run(const std::vector<std::string>& dirs, double seconds) {
 }
 
 int Main(const std::vector<std::string>& arguments) {
-  bench::OptionParser parser;
+  OptionParser parser;
   double seconds = 2;
   parser.Number("seconds", &seconds, 0.0);
-  const auto dirs = parser.Parse(arguments);
-  if (!dirs.ok()) return bench::ReportUsage(kUsage, dirs.status());
-  if (dirs->empty())
-    return bench::ReportUsage(kUsage,
-                              absl::InvalidArgumentError("no model was given"));
-  return bench::ReportStatus("savings", Run(*dirs, seconds));
+  return RunOnArguments(
+      "savings", kUsage, parser, arguments,
+      [&](const std::vector<std::string>& dirs) { return Run(dirs, seconds); });
 }
 
 }  // namespace

@@ -16,10 +16,10 @@
 #include "absl/strings/str_split.h"
 #include "backends/spec/load_spec.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/costmodel/feature_times.h"
 #include "bench/costmodel/model_times.h"
-#include "bench/options/options.h"
 #include "costmodel/cost_model.h"
 #include "costmodel/feature_matrix.h"
 #include "sketch/trace/workload.h"
@@ -98,12 +98,9 @@ int Main(const std::vector<std::string>& arguments) {
   parser.Number("draws", &flags.draws, 1);
   parser.Number("seed", &flags.seed, 0);
   parser.Number("learn", &flags.learn, 1);
-  const absl::StatusOr<std::vector<std::string>> files =
-      parser.Parse(arguments);
-  if (!files.ok()) return ReportUsage(kUsage, files.status());
-  if (files->empty())
-    return ReportUsage(kUsage, absl::InvalidArgumentError("no file was given"));
-  return ReportStatus("costmodel_bench", Run(*files, flags));
+  return RunOnArguments(
+      "costmodel_bench", kUsage, parser, arguments,
+      [&](const std::vector<std::string>& files) { return Run(files, flags); });
 }
 
 }  // namespace

@@ -18,9 +18,9 @@
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/decisions/kernel_count.h"
-#include "bench/options/options.h"
 #include "sketch/rules/default_schedule.h"
 #include "sketch/trace/workload.h"
 
@@ -62,12 +62,9 @@ int Main(const std::vector<std::string>& arguments) {
   parser.Text("target", &flags.target);
   parser.Number("draws", &flags.draws, 1);
   parser.Number("seed", &flags.seed, 0);
-  const absl::StatusOr<std::vector<std::string>> files =
-      parser.Parse(arguments);
-  if (!files.ok()) return ReportUsage(kUsage, files.status());
-  if (files->empty())
-    return ReportUsage(kUsage, absl::InvalidArgumentError("no file was given"));
-  return ReportStatus("count_kernels", Run(*files, flags));
+  return RunOnArguments(
+      "count_kernels", kUsage, parser, arguments,
+      [&](const std::vector<std::string>& files) { return Run(files, flags); });
 }
 
 }  // namespace

@@ -13,10 +13,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/fuzz/fuzz_runs.h"
 #include "bench/fuzz/fuzz_seeds.h"
-#include "bench/options/options.h"
 #include "google/protobuf/stubs/logging.h"
 
 namespace tilewright::bench {
@@ -48,7 +48,7 @@ absl::Status Run(int argc, char** argv) {
   std::vector<std::string> folders;
   for (const std::string& folder :
        std::vector<std::string>(absl::StrSplit(seeds, ',', absl::SkipEmpty())))
-    folders.push_back(UserPath(folder, getenv("BUILD_WORKING_DIRECTORY")));
+    folders.push_back(UserPath(folder));
   std::vector<FuzzSeed> models = ReadFuzzSeeds(folders, max_bytes);
   for (FuzzSeed& network : RandomNetworkSeeds(networks))
     models.push_back(std::move(network));
@@ -58,8 +58,7 @@ absl::Status Run(int argc, char** argv) {
   if (!save.empty()) {
     const FuzzMutant mutant = MakeMutant(models, options.first);
     std::printf("%s: %s\n", mutant.origin.c_str(), mutant.change.c_str());
-    std::ofstream file(UserPath(save, getenv("BUILD_WORKING_DIRECTORY")),
-                       std::ios::binary);
+    std::ofstream file(UserPath(save), std::ios::binary);
     return mutant.model.SerializeToOstream(&file)
                ? absl::OkStatus()
                : absl::UnavailableError("cannot write it");
@@ -81,6 +80,6 @@ int main(int argc, char** argv) {
   google::protobuf::SetLogHandler(nullptr);
   const absl::Status status = tilewright::bench::Run(argc, argv);
   if (absl::IsInvalidArgument(status))
-    return tilewright::bench::ReportUsage(tilewright::bench::kUsage, status);
-  return tilewright::bench::ReportStatus("fuzz", status);
+    return tilewright::ReportUsage(tilewright::bench::kUsage, status);
+  return tilewright::ReportStatus("fuzz", status);
 }

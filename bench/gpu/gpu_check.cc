@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/device/cuda_device.h"
 #include "backends/cuda/nvrtc/nvrtc.h"
 #include "backends/spec/load_spec.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/gpu/check_kernels.h"
 #include "bench/gpu/gpu_report.h"
@@ -28,7 +27,7 @@ constexpr int kDegree = 16;
 struct Flags {
   int samples = 50;
   int ordinal = 0;
-  bool modes = true;
+  bool no_modes = false;
 };
 
 // A device with the kernels on it.
@@ -155,34 +154,27 @@ absl::StatusOr<int> Check(const Flags& flags) {
   }
   const int wrong = PrintTimes(events, records);
   TW_RETURN_IF_ERROR(PrintSlowdowns(by_records, flags.samples));
-  if (flags.modes) TW_RETURN_IF_ERROR(PrintModes(by_records, flags.samples));
+  if (!flags.no_modes)
+    TW_RETURN_IF_ERROR(PrintModes(by_records, flags.samples));
   std::printf("\n%zu kernels, %d wrong\n", CheckKernels().size(), wrong);
   return wrong;
 }
 
 int Main(int argc, char** argv) {
   Flags flags;
-  for (int i = 1; i < argc; ++i) {
-    const std::string arg = argv[i];
-    const std::string value = arg.substr(arg.find('=') + 1);
-    const bool good =
-        arg == "--no-modes" ? (flags.modes = false, true)
-        : absl::StartsWith(arg, "--samples=")
-            ? absl::SimpleAtoi(value, &flags.samples) && flags.samples > 0
-            : absl::StartsWith(arg, "--ordinal=") &&
-                  absl::SimpleAtoi(value, &flags.ordinal);
-    if (good) continue;
-    std::fprintf(stderr,
-                 "gpu_check: no flag '%s'; there are --samples=N --ordinal=N "
-                 "--no-modes\n",
-                 argv[i]);
-    return 2;
-  }
+  OptionParser parser;
+  parser.Number("samples", &flags.samples, 1);
+  parser.Number("ordinal", &flags.ordinal, 0);
+  parser.Flag("no-modes", &flags.no_modes);
+  const absl::StatusOr<std::vector<std::string>> rest =
+      parser.Parse(std::vector<std::string>(argv + 1, argv + argc));
+  if (!rest.ok() || !rest->empty())
+    return ReportUsage(
+        "gpu_check [--samples=N] [--ordinal=N] [--no-modes]",
+        rest.ok() ? absl::InvalidArgumentError("only flags") : rest.status());
   const absl::StatusOr<int> wrong = Check(flags);
   if (wrong.ok()) return *wrong > 0;
-  std::fprintf(stderr, "gpu_check: %s\n",
-               std::string(wrong.status().message()).c_str());
-  return 1;
+  return ReportStatus("gpu_check", wrong.status());
 }
 
 }  // namespace

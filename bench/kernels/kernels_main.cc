@@ -21,7 +21,9 @@
 #include "absl/strings/str_split.h"
 #include "backends/spec/device_spec.pb.h"
 #include "backends/spec/host_spec.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
+#include "base/string_view.h"
 #include "bench/kernels/cases.h"
 #include "bench/kernels/control_tile.h"
 #include "bench/kernels/measured_case.h"
@@ -41,48 +43,34 @@ struct Flags {
   double seconds = 0.5;  // for each case and library
   TargetClass target;
   std::string ort;
-  bool peers = true;
-  bool check = true;
+  bool no_peers = false;
+  bool no_check = false;
 };
 
 absl::StatusOr<Flags> ParseFlags(const std::vector<std::string>& arguments) {
   Flags flags;
   if (const char* ort = std::getenv("TILEWRIGHT_ORT")) flags.ort = ort;
-  for (const std::string& argument : arguments) {
-    const std::pair<std::string, std::string> flag =
-        absl::StrSplit(argument, absl::MaxSplits('=', 1));
-    if (flag.first == "--family") {
-      flags.families = absl::StrSplit(flag.second, ',');
-    } else if (flag.first == "--case") {
-      flags.name = flag.second;
-    } else if (flag.first == "--ort") {
-      flags.ort = flag.second;
-    } else if (flag.first == "--target") {
-      const absl::StatusOr<TargetClass> target = ParseTargetClass(flag.second);
-      if (!target.ok()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(argument, ": ", target.status().message()));
-      }
-      flags.target = *target;
-    } else if (flag.first == "--no-peers") {
-      flags.peers = false;
-    } else if (flag.first == "--no-check") {
-      flags.check = false;
-    } else if (flag.first == "--threads") {
-      if (!absl::SimpleAtoi(flag.second, &flags.threads) || flags.threads < 1)
-        return absl::InvalidArgumentError(
-            absl::StrCat(argument, ": expected a positive number"));
-    } else if (flag.first == "--seconds") {
-      if (!absl::SimpleAtod(flag.second, &flags.seconds) || flags.seconds < 0)
-        return absl::InvalidArgumentError(
-            absl::StrCat(argument, ": expected a number of seconds"));
-    } else {
-      return absl::InvalidArgumentError(
-          absl::StrCat("unknown argument ", argument,
-                       "; expected --family= --case= --threads= --seconds= "
-                       "--target= --ort= --no-peers --no-check"));
-    }
-  }
+  OptionParser parser;
+  parser.Value("family", [&](absl::string_view list) {
+    flags.families = absl::StrSplit(list, ',');
+    return absl::OkStatus();
+  });
+  parser.Text("case", &flags.name);
+  parser.Text("ort", &flags.ort);
+  parser.Value("target", [&](absl::string_view name) {
+    const absl::StatusOr<TargetClass> target = ParseTargetClass(ToStd(name));
+    if (target.ok()) flags.target = *target;
+    return target.status();
+  });
+  parser.Flag("no-peers", &flags.no_peers);
+  parser.Flag("no-check", &flags.no_check);
+  parser.Number("threads", &flags.threads, 1);
+  parser.Number("seconds", &flags.seconds, 0);
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> rest,
+                      parser.Parse(arguments));
+  if (!rest.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown argument ", rest.front()));
   return flags;
 }
 
@@ -152,7 +140,7 @@ absl::Status RunCase(const Case& one, const Flags& flags, ControlTile* control,
   TW_ASSIGN_OR_RETURN(
       const std::unique_ptr<OwnCase> own,
       OwnCase::Create(CaseModel(one.op), flags.threads, flags.target));
-  if (flags.check) TW_RETURN_IF_ERROR(own->Check());
+  if (!flags.no_check) TW_RETURN_IF_ERROR(own->Check());
   TW_ASSIGN_OR_RETURN(
       const Measured measured,
       MeasureCase(one, *own, control, peers,
@@ -188,7 +176,7 @@ absl::Status RunCase(const Case& one, const Flags& flags, ControlTile* control,
 
 std::vector<std::unique_ptr<Peer>> OpenPeers(const Flags& flags) {
   std::vector<std::unique_ptr<Peer>> peers;
-  if (!flags.peers) return peers;
+  if (flags.no_peers) return peers;
   const auto add = [&](absl::StatusOr<std::unique_ptr<Peer>> peer) {
     if (peer.ok()) {
       peers.push_back(*std::move(peer));

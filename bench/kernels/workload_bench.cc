@@ -27,8 +27,8 @@
 #include "backends/device.h"
 #include "backends/lowering/tile/lower.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
-#include "bench/options/options.h"
 #include "sketch/replay/replay.h"
 #include "sketch/rules/default_schedule.h"
 #include "sketch/rules/generator.h"
@@ -274,12 +274,11 @@ int Main(const std::vector<std::string>& arguments) {
   });
   parser.Number("seconds", &options.seconds, 0.0);
   parser.Number("threads", &options.threads, 1);
-  absl::StatusOr<std::vector<std::string>> files = parser.Parse(arguments);
-  if (!files.ok()) return ReportUsage(kUsage, files.status());
-  if (files->empty())
-    return ReportUsage(kUsage, absl::InvalidArgumentError("no file was given"));
-  options.files = *std::move(files);
-  return ReportStatus("workload_bench", Run(options));
+  return RunOnArguments("workload_bench", kUsage, parser, arguments,
+                        [&](const std::vector<std::string>& files) {
+                          options.files = files;
+                          return Run(options);
+                        });
 }
 
 }  // namespace

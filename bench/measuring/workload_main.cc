@@ -15,14 +15,8 @@ int RunOnFiles(
   measure::RunWorkerIfAsked(argc, argv, {cpu::CpuWorker()});
   const std::string whole_usage =
       absl::StrCat(ToAbsl(program), " ", ToAbsl(usage), " FILE...");
-  const absl::StatusOr<std::vector<std::string>> files =
-      options.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!files.ok()) return ReportUsage(whole_usage, files.status());
-  if (files->empty()) {
-    return ReportUsage(whole_usage,
-                       absl::InvalidArgumentError("no file was given"));
-  }
-  return ReportStatus(ToAbsl(program), run(*files));
+  return RunOnArguments(ToAbsl(program), whole_usage, options,
+                        std::vector<std::string>(argv + 1, argv + argc), run);
 }
 
 }  // namespace tilewright::bench

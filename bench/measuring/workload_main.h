@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "bench/options/options.h"
+#include "base/option_parser.h"
 
 namespace tilewright::bench {
 

@@ -14,11 +14,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/model/error_limit.h"
 #include "bench/model/own_model.h"
 #include "bench/mutate/model_mutants.h"
-#include "bench/options/options.h"
 #include "bench/ort/test_data.h"
 #include "compiler/compile.h"
 
@@ -72,8 +72,7 @@ absl::StatusOr<bool> Run(const std::vector<std::string>& arguments) {
     return absl::InvalidArgumentError("no folder with a model.onnx was given");
   bool ok = true;
   for (const std::string& given : folders) {
-    const std::string folder =
-        UserPath(given, std::getenv("BUILD_WORKING_DIRECTORY"));
+    const std::string folder = UserPath(given);
     const absl::StatusOr<bool> all_rejected = Process(folder, fuse, all);
     if (!all_rejected.ok())
       std::fprintf(stderr, "mutate: %s: %s\n", folder.c_str(),

@@ -27,9 +27,9 @@
 #include "backends/codegen.h"
 #include "backends/lowering/vectorize/legalize.h"
 #include "backends/spec/load_spec.h"
+#include "base/option_parser.h"
 #include "base/random.h"
 #include "base/status_macros.h"
-#include "bench/options/options.h"
 #include "compiler/kernels/group_workload.h"
 #include "compiler/kernels/kernel_maker.h"
 #include "tilegraph/cost/core_levels.h"
@@ -299,7 +299,7 @@ class Comparison {
 constexpr char kUsage[] = "considered --seed=HEX [--tiles=N] [--print]";
 
 int Main(const std::vector<std::string>& arguments) {
-  bench::OptionParser parser;
+  OptionParser parser;
   std::optional<uint64_t> seed;
   int tiles = 1000;
   bool print = false;
@@ -313,9 +313,9 @@ int Main(const std::vector<std::string>& arguments) {
   parser.Number("tiles", &tiles, 1);
   parser.Flag("print", &print);
   const auto rest = parser.Parse(arguments);
-  if (!rest.ok()) return bench::ReportUsage(kUsage, rest.status());
+  if (!rest.ok()) return ReportUsage(kUsage, rest.status());
   if (!seed || !rest->empty())
-    return bench::ReportUsage(
+    return ReportUsage(
         kUsage, absl::InvalidArgumentError("a seed is needed, and no more"));
   Comparison(*seed, static_cast<size_t>(tiles), print).Run();
   return 0;

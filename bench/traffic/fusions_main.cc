@@ -22,9 +22,9 @@
 #include "absl/strings/str_join.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/measuring/kendall_tau.h"
-#include "bench/options/options.h"
 #include "bench/traffic/group_kernel.h"
 #include "bench/traffic/kernel_chain.h"
 #include "compiler/compile.h"
@@ -292,18 +292,16 @@ constexpr char kUsage[] =
 
 int Main(const std::vector<std::string>& arguments) {
   Options options;
-  bench::OptionParser parser;
+  OptionParser parser;
   parser.Flag("refused", &options.refused);
   parser.Flag("kernels", &options.kernels);
   parser.Number("seconds", &options.seconds, 0.0);
   parser.Number("threads", &options.threads, 1);
-  absl::StatusOr<std::vector<std::string>> dirs = parser.Parse(arguments);
-  if (!dirs.ok()) return bench::ReportUsage(kUsage, dirs.status());
-  if (dirs->empty())
-    return bench::ReportUsage(kUsage,
-                              absl::InvalidArgumentError("no model was given"));
-  options.dirs = *std::move(dirs);
-  return bench::ReportStatus("fusions", Run(options));
+  return RunOnArguments("fusions", kUsage, parser, arguments,
+                        [&](const std::vector<std::string>& dirs) {
+                          options.dirs = dirs;
+                          return Run(options);
+                        });
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 // model alone: plan_time DIR... [--gpu=SPEC]
 #include <chrono>
 #include <cstdio>
-#include <optional>
 #include <string>
+#include <vector>
 
-#include "absl/strings/strip.h"
+#include "absl/status/status.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
 #include "base/check.h"
+#include "base/option_parser.h"
 #include "compiler/rewrite_model.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/cost/group_cost.h"
@@ -56,14 +57,18 @@ void Run(const std::string& dir, const DeviceSpec& spec, bool gpu) {
 }  // namespace tilewright
 
 int main(int argc, char** argv) {
-  std::optional<std::string> gpu;
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view name = argv[i];
-    if (absl::ConsumePrefix(&name, "--gpu=")) gpu = std::string(name);
-  }
-  const auto spec = gpu ? tilewright::LoadSpec(*gpu) : tilewright::HostSpec();
-  TW_CHECK(spec.ok()) << spec.status();
-  for (int i = 1; i < argc; ++i) {
-    if (argv[i][0] != '-') tilewright::Run(argv[i], *spec, gpu.has_value());
-  }
+  std::string gpu;
+  tilewright::OptionParser parser;
+  parser.Text("gpu", &gpu);
+  return tilewright::RunOnArguments(
+      "plan_time", "plan_time DIR... [--gpu=SPEC]", parser,
+      std::vector<std::string>(argv + 1, argv + argc),
+      [&](const std::vector<std::string>& dirs) {
+        const auto spec =
+            gpu.empty() ? tilewright::HostSpec() : tilewright::LoadSpec(gpu);
+        if (!spec.ok()) return spec.status();
+        for (const std::string& dir : dirs)
+          tilewright::Run(dir, *spec, !gpu.empty());
+        return absl::OkStatus();
+      });
 }

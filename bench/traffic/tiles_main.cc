@@ -23,11 +23,11 @@
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "bench/cost/kernel_sample.h"
 #include "bench/measuring/kendall_tau.h"
-#include "bench/options/options.h"
 #include "bench/traffic/group_kernel.h"
 #include "bench/traffic/kernel_chain.h"
 #include "compiler/compile.h"
@@ -254,20 +254,18 @@ constexpr char kUsage[] =
 
 int Main(const std::vector<std::string>& arguments) {
   Options options;
-  bench::OptionParser parser;
+  OptionParser parser;
   parser.Number("threads", &options.threads, 1);
   parser.Number("best", &options.best, 0);
   parser.Number("drawn", &options.drawn, 0);
   parser.Number("seed", &options.seed, int64_t{0});
   parser.Number("seconds", &options.seconds, 0.0);
   parser.Text("samples", &options.samples);
-  absl::StatusOr<std::vector<std::string>> dirs = parser.Parse(arguments);
-  if (!dirs.ok()) return bench::ReportUsage(kUsage, dirs.status());
-  if (dirs->empty())
-    return bench::ReportUsage(kUsage,
-                              absl::InvalidArgumentError("no model was given"));
-  options.dirs = *std::move(dirs);
-  return bench::ReportStatus("tiles", Run(options));
+  return RunOnArguments("tiles", kUsage, parser, arguments,
+                        [&](const std::vector<std::string>& dirs) {
+                          options.dirs = dirs;
+                          return Run(options);
+                        });
 }
 
 }  // namespace

@@ -11,16 +11,17 @@
 #include "backends/spec/host_spec.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "runtime/session.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/model_source.h"
 #include "tools/commands/usage.h"
 #include "tools/model_io.h"
+#include "tools/page/fill_page.h"
 #include "tools/page/json.h"
 #include "tools/profile/print.h"
 #include "tools/profile/profile.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "absl/types/span.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "tools/commands/flag_effects.h"
 #include "tools/commands/flag_table.h"
@@ -14,30 +14,28 @@
 namespace tilewright::tools {
 namespace {
 
+constexpr char kSeeHelp[] = "see 'tilewright --help'";
+
 struct Command {
   const char* name;
   const char* arguments;
   const char* summary;
-  const char* missing;
 };
 
 constexpr Command kCommands[] = {
     {"compile", "MODEL.onnx -o OUT.tw",
-     "compile a model for this CPU, or for --target", nullptr},
-    {"run", "MODEL", "run a .onnx or .tw on given or random inputs", nullptr},
-    {"benchmark", "MODEL", "latencies, GFLOP/s and share of the roofline",
-     nullptr},
+     "compile a model for this CPU, or for --target"},
+    {"run", "MODEL", "run a .onnx or .tw on given or random inputs"},
+    {"benchmark", "MODEL", "latencies, GFLOP/s and share of the roofline"},
     {"inspect", "MODEL",
-     "--what=graph|plan|why|decisions|schedule|kernel|source|roofline", nullptr},
+     "--what=graph|plan|why|decisions|schedule|kernel|source|roofline"},
     {"conformance", "DIR...",
-     "run every */model.onnx against its test_data_set_*", nullptr},
-    {"devices", "", "the devices of this machine and what they can do",
-     nullptr},
+     "run every */model.onnx against its test_data_set_*"},
+    {"devices", "", "the devices of this machine and what they can do"},
     {"tune", "MODEL.onnx --records=DB",
-     "search for faster schedules; --records=DB then compiles with them",
-     nullptr},
+     "search for faster schedules; --records=DB then compiles with them"},
     {"records", "ls|best|stats|merge|export|import DB ...",
-     "look into tuning records, share them", nullptr},
+     "look into tuning records, share them"},
 };
 
 }  // namespace
@@ -46,7 +44,7 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
     const std::vector<std::string>& args) {
   CommandLine line;
   if (args.empty())
-    return absl::InvalidArgumentError("no command; see 'tilewright --help'");
+    return absl::InvalidArgumentError(absl::StrCat("no command; ", kSeeHelp));
   line.command_ = args[0];
   if (args[0] == "--version" || args[0] == "--help" || args[0] == "-h" ||
       args[0] == "help") {
@@ -54,53 +52,31 @@ absl::StatusOr<CommandLine> CommandLine::Parse(
     return line;
   }
   std::vector<std::string> names;
-  for (const Command& command : kCommands) {
-    names.push_back(command.name);
-    if (args[0] != command.name || command.missing == nullptr) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", args[0], "' needs ", command.missing,
-                     ", which this build does not have yet"));
-  }
+  for (const Command& command : kCommands) names.push_back(command.name);
   if (std::find(names.begin(), names.end(), args[0]) == names.end()) {
+    const std::string suggestion = Suggestion(args[0], names);
     return absl::InvalidArgumentError(absl::StrCat(
         "no command '", args[0], "'",
-        Suggestion(args[0], names, "", "; see 'tilewright --help'")));
+        suggestion.empty() ? absl::StrCat("; ", kSeeHelp) : suggestion));
   }
-  for (size_t i = 1; i < args.size(); ++i) {
-    std::string arg = args[i];
-    if (arg == "-o") arg = "--output";
-    if (arg == "--help" || arg == "-h") {
-      line.command_ = "help";
-      return line;
-    }
-    if (!absl::StartsWith(arg, "--")) {
-      if (absl::StartsWith(arg, "-") && arg.size() > 1)
-        return absl::InvalidArgumentError(
-            absl::StrCat("no flag ", arg, "; see 'tilewright --help'"));
-      line.positional_.push_back(arg);
-      continue;
-    }
-    const size_t equals = arg.find('=');
-    const std::string name = arg.substr(
-        2, equals == std::string::npos ? std::string::npos : equals - 2);
-    TW_ASSIGN_OR_RETURN(const Flag flag, FindFlag(name, line.command_));
-    const bool alone = flag.value == Flag::Value::kNone ||
-                       flag.value == Flag::Value::kOptional;
-    if (alone && equals == std::string::npos) {
-      line.values_[name].push_back("");
-      continue;
-    }
-    std::string value;
-    if (equals != std::string::npos) {
-      value = arg.substr(equals + 1);
-    } else if (i + 1 < args.size() && !absl::StartsWith(args[i + 1], "--")) {
-      value = args[++i];
-    } else {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", name, " needs a value: --", name, "=..."));
-    }
-    TW_RETURN_IF_ERROR(CheckValue(flag, value));
-    line.values_[name].push_back(std::move(value));
+  bool help = false;
+  OptionParser parser(line.command_, kSeeHelp);
+  parser.Flag("help", &help);
+  parser.Alias('h', "help");
+  parser.Alias('o', "output");
+  for (const Flag& flag : FlagsOf(line.command_)) {
+    const auto take = [&line, flag](absl::string_view value) {
+      line.values_[flag.name].emplace_back(value);
+      return CheckValue(flag, value);
+    };
+    flag.needs_value() ? parser.Value(flag.name, take)
+                       : parser.Optional(flag.name, take);
+  }
+  TW_ASSIGN_OR_RETURN(line.positional_,
+                      parser.Parse(absl::MakeConstSpan(args).subspan(1)));
+  if (help) {
+    line.command_ = "help";
+    return line;
   }
   TW_RETURN_IF_ERROR(CheckEffects(line));
   return line;
@@ -132,7 +108,6 @@ std::vector<std::string> CommandLine::All(const std::string& flag) const {
 std::string Usage() {
   std::string out = "usage: tilewright COMMAND ...\n\n";
   for (const Command& command : kCommands) {
-    if (command.missing != nullptr) continue;
     absl::StrAppend(&out, "  tilewright ", command.name,
                     *command.arguments ? " " : "", command.arguments,
                     "\n      ", command.summary, "\n");

@@ -40,7 +40,7 @@ TEST(CommandLineTest, AnUnknownCommandOrFlagGetsTheNearestKnownOne) {
 TEST(CommandLineTest, AFlagOfAnotherCommandIsUnknown) {
   EXPECT_THAT(ParseStatus({"run", "m", "--group=1"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("'run' has no flag --group")));
+                       HasSubstr("'run' has no flag --group=1; see")));
 }
 
 TEST(CommandLineTest, AFlagOfAMissingPartSaysSo) {

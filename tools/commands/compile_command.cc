@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "runtime/format/moved_bytes.h"
 #include "tools/commands/commands.h"
@@ -14,7 +15,6 @@
 #include "tools/commands/usage.h"
 #include "tools/fallbacks.h"
 #include "tools/page/json.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/allocation.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/load_model.h"
 #include "runtime/session.h"
@@ -23,7 +24,6 @@
 #include "tools/commands/usage.h"
 #include "tools/model_io.h"
 #include "tools/page/json.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

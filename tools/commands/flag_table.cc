@@ -1,12 +1,12 @@
 #include "tools/commands/flag_table.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/option_parser.h"
+#include "base/status_macros.h"
 
 namespace tilewright::tools {
 namespace {
@@ -68,111 +68,49 @@ std::vector<std::string> Words(const char* text) {
   return absl::StrSplit(text, ' ', absl::SkipEmpty());
 }
 
-bool Contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-int EditDistance(const std::string& a, const std::string& b) {
-  std::vector<int> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
-  for (size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = static_cast<int>(i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const int replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
-// "a, b or c".
-std::string Alternatives(const std::vector<std::string>& words) {
-  if (words.size() < 2) return absl::StrJoin(words, "");
-  return absl::StrCat(absl::StrJoin(words.begin(), words.end() - 1, ", "),
-                      " or ", words.back());
-}
-
-absl::Status CheckChoice(const Flag& flag, const std::string& value) {
-  const std::vector<std::string> choices = Words(flag.choices);
-  if (choices.empty() || Contains(choices, value)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", flag.name, "=", value, ": expected ",
-                   Alternatives(choices), Suggestion(value, choices, "", "")));
-}
-
-absl::Status CheckNumber(const Flag& flag, const std::string& value) {
-  int64_t as_int = 0;
-  double number = 0;
-  const bool is_number = flag.value == Value::kInt
-                             ? absl::SimpleAtoi(value, &as_int)
-                             : absl::SimpleAtod(value, &number);
-  if (flag.value == Value::kInt) number = static_cast<double>(as_int);
-  if (!is_number || std::isnan(number))
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", flag.name, "=", value, ": not a number"));
-  if (number < flag.least || number > flag.most)
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--", flag.name, "=", value, ": expected ", flag.least,
-        std::isinf(flag.most) ? " or more" : absl::StrCat(" to ", flag.most)));
-  return absl::OkStatus();
+absl::Status CheckOneOf(const char* choices, absl::string_view value) {
+  return *choices == '\0' ? absl::OkStatus()
+                          : CheckChoice(value, Words(choices));
 }
 
 }  // namespace
 
-std::string Suggestion(const std::string& given,
-                       const std::vector<std::string>& known,
-                       const std::string& prefix,
-                       const std::string& otherwise) {
-  std::string best;
-  int distance = static_cast<int>(given.size()) / 2 + 1;
-  for (const std::string& name : known) {
-    const int d = EditDistance(given, name);
-    if (d < distance) best = name, distance = d;
-  }
-  return best.empty() ? otherwise
-                      : absl::StrCat("; did you mean '", prefix, best, "'?");
-}
-
-absl::StatusOr<Flag> FindFlag(const std::string& name,
-                              const std::string& command) {
-  std::vector<std::string> known;
+std::vector<Flag> FlagsOf(const std::string& command) {
+  std::vector<Flag> flags;
   for (const Flag& flag : kFlags) {
-    const bool onnx = absl::string_view(flag.commands) == "onnx";
-    if (!Contains(Words(onnx ? kOnnxCommands : flag.commands), command))
-      continue;
-    if (name == flag.name) {
-      if (flag.missing == nullptr) return flag;
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", name, " needs ", flag.missing,
-                       ", which this build does not have yet"));
-    }
-    known.push_back(flag.name);
+    const std::vector<std::string> commands =
+        Words(absl::string_view(flag.commands) == "onnx" ? kOnnxCommands
+                                                         : flag.commands);
+    if (std::find(commands.begin(), commands.end(), command) != commands.end())
+      flags.push_back(flag);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("'", command, "' has no flag --", name,
-                   Suggestion(name, known, "--", "; see 'tilewright --help'")));
+  return flags;
 }
 
-absl::Status CheckValue(const Flag& flag, const std::string& value) {
+absl::Status CheckValue(const Flag& flag, absl::string_view value) {
+  int64_t integer;
+  double number;
+  if (flag.missing != nullptr)
+    return absl::UnimplementedError(absl::StrCat(
+        "needs ", flag.missing, ", which this build does not have yet"));
   switch (flag.value) {
     case Value::kNone:
-      return absl::InvalidArgumentError(
-          absl::StrCat("--", flag.name, " takes no value"));
+      return value.empty() ? absl::OkStatus()
+                           : absl::InvalidArgumentError("takes no value");
     case Value::kInt:
+      return ParseNumber(value, flag.least, flag.most, &integer);
     case Value::kDouble:
-      return CheckNumber(flag, value);
+      return ParseNumber(value, flag.least, flag.most, &number);
     case Value::kOptional:
-      return *flag.choices != '\0' ? CheckChoice(flag, value)
-                                   : CheckNumber(flag, value);
+      if (value.empty()) return absl::OkStatus();
+      return *flag.choices != '\0'
+                 ? CheckOneOf(flag.choices, value)
+                 : ParseNumber(value, flag.least, flag.most, &number);
     case Value::kText:
-      return CheckChoice(flag, value);
+      return CheckOneOf(flag.choices, value);
     case Value::kList:
-      for (const absl::string_view one : absl::StrSplit(value, ',')) {
-        const absl::Status status = CheckChoice(flag, std::string(one));
-        if (!status.ok()) return status;
-      }
+      for (const absl::string_view one : absl::StrSplit(value, ','))
+        TW_RETURN_IF_ERROR(CheckOneOf(flag.choices, one));
       return absl::OkStatus();
   }
   return absl::OkStatus();

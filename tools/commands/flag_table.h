@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace tilewright::tools {
 
@@ -30,21 +30,17 @@ struct Flag {
   double most = std::numeric_limits<double>::infinity();
   // The part it needs that does not exist yet; null if it works.
   const char* missing = nullptr;
+
+  bool needs_value() const {
+    return value != Value::kNone && value != Value::kOptional;
+  }
 };
 
-// Flag `name` of `command`. InvalidArgument suggests the nearest one that the
-// command has, or says that its part does not exist yet.
-absl::StatusOr<Flag> FindFlag(const std::string& name,
-                              const std::string& command);
+std::vector<Flag> FlagsOf(const std::string& command);
 
-// InvalidArgument says what the flag may be set to.
-absl::Status CheckValue(const Flag& flag, const std::string& value);
-
-// "; did you mean 'PREFIXtime'?" of the nearest of `known`, or `otherwise` if
-// none is near.
-std::string Suggestion(const std::string& given,
-                       const std::vector<std::string>& known,
-                       const std::string& prefix, const std::string& otherwise);
+// InvalidArgument says what the flag may be set to. `value` is empty where none
+// was given.
+absl::Status CheckValue(const Flag& flag, absl::string_view value);
 
 }  // namespace tilewright::tools
 

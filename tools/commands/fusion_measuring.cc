@@ -10,11 +10,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/fingerprint.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "measure/parallel/parallel_measurer.h"
 #include "measure/worker/process_pool.h"
 #include "tilegraph/plan/plan.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

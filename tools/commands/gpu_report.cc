@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/spec/load_spec.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/gpu/gpu_kernels.h"
@@ -10,7 +11,6 @@
 #include "tilegraph/plan/plan.h"
 #include "tools/commands/model_source.h"
 #include "tools/commands/usage.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 

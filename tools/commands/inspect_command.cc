@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "runtime/format/element_type.h"
 #include "sketch/replay/replay.h"
@@ -18,12 +19,12 @@
 #include "tools/commands/usage.h"
 #include "tools/decision_report.h"
 #include "tools/fallbacks.h"
+#include "tools/page/fill_page.h"
 #include "tools/page/json.h"
 #include "tools/plan/plan_picture.h"
 #include "tools/plan/plan_report.h"
 #include "tools/profile/print.h"
 #include "tools/profile/profile.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

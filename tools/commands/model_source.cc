@@ -19,6 +19,7 @@
 #include "backends/spec/load_spec.h"
 #include "backends/spec/with_cores.h"
 #include "base/check.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "compiler/rewrite_model.h"
 #include "runtime/format/program.pb.h"
@@ -27,7 +28,6 @@
 #include "tools/commands/schedule_sources.h"
 #include "tools/commands/usage.h"
 #include "tools/tensor_files.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

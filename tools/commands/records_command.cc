@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "measure/record/record.pb.h"
 #include "measure/record/store.h"
@@ -21,7 +22,6 @@
 #include "tools/commands/usage.h"
 #include "tools/page/json.h"
 #include "tools/record_groups.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "measure/inputs/input_sets.h"
 #include "runtime/format/element_type.h"
@@ -21,7 +22,6 @@
 #include "tools/model_io.h"
 #include "tools/page/json.h"
 #include "tools/tensor_files.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

@@ -16,6 +16,7 @@
 #include "backends/spec/spec_fingerprint.h"
 #include "base/cancellation.h"
 #include "base/clock.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "compiler/compile.h"
 #include "compiler/kernels/version.h"
@@ -39,7 +40,6 @@
 #include "tools/commands/tune_report.h"
 #include "tools/commands/tune_tasks.h"
 #include "tools/commands/usage.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

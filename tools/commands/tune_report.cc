@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/option_parser.h"
 #include "measure/record/record.pb.h"
 #include "search/tuner.h"
 #include "tools/page/json.h"
-#include "tools/user_path.h"
 
 namespace tilewright::tools {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
-#include "tools/user_path.h"
+#include "base/option_parser.h"
 
 namespace tilewright::tools {
 namespace {

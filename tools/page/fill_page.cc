@@ -10,4 +10,8 @@ std::string FillPage(absl::string_view page, absl::string_view json) {
   return absl::StrReplaceAll(page, {{"@DATA@", data}});
 }
 
+std::string TitleOf(const std::string& path) {
+  return path.substr(path.rfind('/', path.rfind('/') - 1) + 1);
+}
+
 }  // namespace tilewright::tools

@@ -11,6 +11,9 @@ namespace tilewright::tools {
 // `page` with `json` where it says @DATA@, inside a script element.
 std::string FillPage(absl::string_view page, absl::string_view json);
 
+// "resnet18/model.onnx" of ".../resnet18/model.onnx": the title of a page.
+std::string TitleOf(const std::string& path);
+
 }  // namespace tilewright::tools
 
 #endif  // TILEWRIGHT_TOOLS_PAGE_FILL_PAGE_H_
