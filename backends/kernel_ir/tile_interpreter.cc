@@ -10,7 +10,7 @@
 #include "backends/kernel_ir/scalar_code.h"
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "tilegraph/expr/interval.h"
+#include "tilegraph/expr/integer_op.h"
 #include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright::kernel_ir {
@@ -318,32 +318,8 @@ class Machine {
     size_t count = 0;
     for (; count < 3 && n.operands[count] >= 0; ++count)
       in[count] = Eval(p, n.operands[count]);
-    if (n.operand_dtype == DType::kInt64 && count == 2) {  // index arithmetic
-      switch (n.op) {
-        case Op::kAdd:
-          return {0, WrapAdd(in[0].i, in[1].i)};
-        case Op::kSub:
-          return {0, WrapSub(in[0].i, in[1].i)};
-        case Op::kMul:
-          return {0, WrapMul(in[0].i, in[1].i)};
-        case Op::kFloorDiv:
-          return {0, FloorDivide(in[0].i, in[1].i)};
-        case Op::kFloorMod:
-          return {0, FloorModulo(in[0].i, in[1].i)};
-        case Op::kLt:
-          return {0, in[0].i < in[1].i};
-        case Op::kLe:
-          return {0, in[0].i <= in[1].i};
-        case Op::kGt:
-          return {0, in[0].i > in[1].i};
-        case Op::kGe:
-          return {0, in[0].i >= in[1].i};
-        case Op::kEq:
-          return {0, in[0].i == in[1].i};
-        default:
-          break;
-      }
-    }
+    if (n.operand_dtype == DType::kInt64 && count == 2)  // index arithmetic
+      return {0, EvaluateIntegerOp(n.op, DType::kInt64, in[0].i, in[1].i)};
     if (n.dtype == DType::kFloat32 && n.operand_dtype == DType::kFloat32) {
       const float a = static_cast<float>(in[0].f),
                   b = static_cast<float>(in[1].f);

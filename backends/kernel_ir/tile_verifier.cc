@@ -8,7 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "base/status_macros.h"
-#include "tilegraph/expr/interval.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/integer_op.h"
 #include "tilegraph/expr/simplify.h"
 
 namespace tilewright::kernel_ir {
@@ -33,22 +34,7 @@ int64_t Evaluate(const Expr& e, const std::map<int, int64_t>& values) {
   if (e.op() == Op::kVar) return values.at(e.var_id());
   const int64_t a = Evaluate(e.operand(0), values),
                 b = Evaluate(e.operand(1), values);
-  switch (e.op()) {
-    case Op::kAdd:
-      return WrapAdd(a, b);
-    case Op::kSub:
-      return WrapSub(a, b);
-    case Op::kMul:
-      return WrapMul(a, b);
-    case Op::kFloorDiv:
-      return FloorDivide(a, b);
-    case Op::kFloorMod:
-      return FloorModulo(a, b);
-    case Op::kMax:
-      return std::max(a, b);
-    default:
-      return std::min(a, b);  // kMin: see RangeByTrial
-  }
+  return EvaluateIntegerOp(e.op(), DType::kInt64, a, b);
 }
 
 // The exact range, if the expression is index arithmetic over variables that

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "tilegraph/expr/interval.h"
 
 namespace tilewright::costmodel {
 namespace {
@@ -17,12 +18,6 @@ namespace {
 // not overflow.
 constexpr int64_t kUnbounded = int64_t{1} << 40;
 constexpr Interval kAnything = {-kUnbounded, kUnbounded};
-
-int64_t FloorDiv(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t quotient = a / b;
-  return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
 
 Interval Hull(std::initializer_list<int64_t> values) {
   const auto [low, high] = std::minmax(values);
@@ -52,11 +47,11 @@ Interval Binary(Op op, Interval a, Interval b) {
     }
     case Op::kFloorDiv:
       if (b.low != b.high || b.low <= 0) return kAnything;
-      return {FloorDiv(a.low, b.low), FloorDiv(a.high, b.low)};
+      return {FloorDivide(a.low, b.low), FloorDivide(a.high, b.low)};
     case Op::kFloorMod: {
       if (b.low != b.high || b.low <= 0) return kAnything;
-      const int64_t base = FloorDiv(a.low, b.low);
-      if (base != FloorDiv(a.high, b.low)) return {0, b.low - 1};
+      const int64_t base = FloorDivide(a.low, b.low);
+      if (base != FloorDivide(a.high, b.low)) return {0, b.low - 1};
       return {a.low - base * b.low, a.high - base * b.low};
     }
     case Op::kMax:
@@ -316,8 +311,8 @@ IndexValues ValuesOf(const IndexForm& form, const LoopNest& nest, int first,
   }
   // Those of low, low + step, ... that lie inside are counted.
   const int64_t low = base + values.low, step = values.step;
-  const int64_t below = low < 0 ? -FloorDiv(low, step) : 0;
-  const int64_t last = FloorDiv(hull.high - low, step);
+  const int64_t below = low < 0 ? -FloorDivide(low, step) : 0;
+  const int64_t last = FloorDivide(hull.high - low, step);
   const auto inside =
       static_cast<double>(std::max<int64_t>(last - below + 1, 0));
   return {inside, {low + below * step, low + last * step}};

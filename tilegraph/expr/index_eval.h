@@ -1,6 +1,5 @@
-// The value of an index expression or condition at given variables,
-// by the definition in expr.h and
-// nothing else: for enumerating small domains.
+// The value of an index expression or condition at given variables, for
+// enumerating small domains.
 #ifndef TILEWRIGHT_TILEGRAPH_EXPR_INDEX_EVAL_H_
 #define TILEWRIGHT_TILEGRAPH_EXPR_INDEX_EVAL_H_
 
@@ -17,8 +16,7 @@ using LoadAt =
     std::function<int64_t(const Expr& load, absl::Span<const int64_t> index)>;
 using ValueOf = std::function<int64_t(int var_id)>;
 
-// i64 and bool nodes are computed exactly (REQUIRES: no overflow); any other
-// dtype gives 0 but its loads are visited.
+// Floats, and what is computed from them, give 0, but their loads are visited.
 int64_t EvalIndex(const Expr& e, const ValueOf& value,
                   const LoadAt& load = nullptr);
 // `values[id]` is the value of Var(id).

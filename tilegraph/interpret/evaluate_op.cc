@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "tilegraph/expr/integer_op.h"
 #include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright {
@@ -11,46 +12,6 @@ namespace {
 
 Scalar OfFloat(double f) { return Scalar{f, 0}; }
 Scalar OfInt(int64_t i) { return Scalar{0, i}; }
-
-// Integers are computed in 64 bits without overflow (unsigned), then wrapped to
-// their dtype by the caller.
-uint64_t U(int64_t value) { return static_cast<uint64_t>(value); }
-int64_t S(uint64_t value) { return static_cast<int64_t>(value); }
-
-int64_t DivideTruncating(bool is_unsigned, int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  if (is_unsigned) return S(U(a) / U(b));
-  return b == -1 ? S(0 - U(a)) : a / b;
-}
-
-int64_t DivideDown(bool is_unsigned, int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  if (is_unsigned) return S(U(a) / U(b));
-  if (b == -1) return S(0 - U(a));
-  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-int64_t ModuloDown(bool is_unsigned, int64_t a, int64_t b) {
-  if (b == 0 || (b == -1 && !is_unsigned)) return 0;
-  if (is_unsigned) return S(U(a) % U(b));
-  return a % b + ((a % b != 0 && (a < 0) != (b < 0)) ? b : 0);
-}
-
-// A negative exponent gives 1 / base^|exponent|, truncated; 0 to a negative
-// power is a division by zero and gives 0.
-int64_t Power(bool is_unsigned, int64_t base, int64_t exponent) {
-  if (!is_unsigned && exponent < 0) {
-    if (base == 1) return 1;
-    if (base == -1) return exponent % 2 == 0 ? 1 : -1;
-    return 0;
-  }
-  uint64_t result = 1, square = U(base);
-  for (uint64_t rest = U(exponent); rest != 0; rest >>= 1) {
-    if (rest & 1) result *= square;
-    square *= square;
-  }
-  return S(result);
-}
 
 double Maximum(double a, double b) {
   if (std::isnan(a) || std::isnan(b))
@@ -94,7 +55,9 @@ int64_t FloatToInt(DType to, double value) {
       return Saturate(value, 0, 0x1p32 - 1, 0, UINT32_MAX);
     case DType::kUInt64:
       if (!(value > 0)) return 0;
-      return value >= 0x1p64 ? -1 : S(static_cast<uint64_t>(value));
+      return value >= 0x1p64
+                 ? -1
+                 : static_cast<int64_t>(static_cast<uint64_t>(value));
     default:
       break;
   }
@@ -105,33 +68,30 @@ int64_t FloatToInt(DType to, double value) {
 Scalar Cast(DType to, DType from, Scalar value, bool single) {
   if (IsFloat(to)) {
     if (!IsFloat(from))
-      value = OfFloat(from == DType::kUInt64 ? static_cast<double>(U(value.i))
-                                             : static_cast<double>(value.i));
+      value = OfFloat(from == DType::kUInt64
+                          ? static_cast<double>(static_cast<uint64_t>(value.i))
+                          : static_cast<double>(value.i));
     return single ? RoundTo(to, value) : value;
   }
   return IsFloat(from) ? OfInt(FloatToInt(to, value.f))
                        : RoundTo(to, OfInt(value.i));
 }
 
-bool Compare(Op op, DType dtype, Scalar a, Scalar b) {
-  const auto compare = [op](auto x, auto y) {
-    switch (op) {
-      case Op::kEq:
-        return x == y;
-      case Op::kNe:
-        return x != y;
-      case Op::kLt:
-        return x < y;
-      case Op::kLe:
-        return x <= y;
-      case Op::kGt:
-        return x > y;
-      default:
-        return x >= y;
-    }
-  };
-  if (IsFloat(dtype)) return compare(a.f, b.f);
-  return dtype == DType::kUInt64 ? compare(U(a.i), U(b.i)) : compare(a.i, b.i);
+bool Compare(Op op, double a, double b) {
+  switch (op) {
+    case Op::kEq:
+      return a == b;
+    case Op::kNe:
+      return a != b;
+    case Op::kLt:
+      return a < b;
+    case Op::kLe:
+      return a <= b;
+    case Op::kGt:
+      return a > b;
+    default:
+      return a >= b;
+  }
 }
 
 double EvaluateFloat(Op op, absl::Span<const Scalar> x) {
@@ -184,51 +144,6 @@ double EvaluateFloat(Op op, absl::Span<const Scalar> x) {
   return 0;
 }
 
-int64_t EvaluateInt(Op op, DType dtype, absl::Span<const Scalar> x) {
-  const bool is_unsigned =
-      dtype == DType::kUInt64;  // Narrower unsigned values are never negative
-                                // in 64 bits.
-  const int64_t a = x[0].i;
-  const int64_t b = x.size() > 1 ? x[1].i : 0;
-  const bool less = is_unsigned ? U(a) < U(b) : a < b;
-  switch (op) {
-    case Op::kNeg:
-      return S(0 - U(a));
-    case Op::kAbs:
-      return a < 0 && !is_unsigned ? S(0 - U(a)) : a;
-    case Op::kNot:
-      return dtype == DType::kBool ? a == 0 : ~a;
-    case Op::kAdd:
-      return S(U(a) + U(b));
-    case Op::kSub:
-      return S(U(a) - U(b));
-    case Op::kMul:
-      return S(U(a) * U(b));
-    case Op::kDiv:
-      return DivideTruncating(is_unsigned, a, b);
-    case Op::kFloorDiv:
-      return DivideDown(is_unsigned, a, b);
-    case Op::kFloorMod:
-      return ModuloDown(is_unsigned, a, b);
-    case Op::kPow:
-      return Power(is_unsigned, a, b);
-    case Op::kMax:
-      return less ? b : a;
-    case Op::kMin:
-      return less ? a : b;
-    case Op::kAnd:
-      return a & b;
-    case Op::kOr:
-      return a | b;
-    case Op::kXor:
-      return a ^ b;
-    default:
-      break;
-  }
-  TW_CHECK(false) << "operation " << Name(op) << " has no meaning on integers";
-  return 0;
-}
-
 }  // namespace
 
 Scalar EvaluateOp(Op op, DType dtype, DType operand_dtype,
@@ -240,18 +155,16 @@ Scalar EvaluateOp(Op op, DType dtype, DType operand_dtype,
       return operands[0].i != 0 ? operands[1] : operands[2];
     case Op::kIsNan:
       return OfInt(std::isnan(operands[0].f));
-    case Op::kEq:
-    case Op::kNe:
-    case Op::kLt:
-    case Op::kLe:
-    case Op::kGt:
-    case Op::kGe:
-      return OfInt(Compare(op, operand_dtype, operands[0], operands[1]));
     default:
       break;
   }
-  if (!IsFloat(operand_dtype))
-    return RoundTo(dtype, OfInt(EvaluateInt(op, operand_dtype, operands)));
+  if (!IsFloat(operand_dtype)) {
+    const int64_t second = operands.size() > 1 ? operands[1].i : 0;
+    return RoundTo(dtype, OfInt(EvaluateIntegerOp(op, operand_dtype,
+                                                  operands[0].i, second)));
+  }
+  if (op >= Op::kEq && op <= Op::kGe)
+    return OfInt(Compare(op, operands[0].f, operands[1].f));
   const double result = EvaluateFloat(op, operands);
   if (!single || operand_dtype == DType::kFloat64) return OfFloat(result);
   return OfFloat(static_cast<float>(result));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "tilegraph/expr/interval.h"
 #include "tilegraph/reference/bytecode_ops.h"
 #include "tilegraph/reference/wide_vectors.h"
 
@@ -12,10 +13,6 @@ namespace tilewright::measure::internal {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-int64_t FloorDivide(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
 
 int64_t Evaluate(const AffineForm& form, absl::Span<const int64_t> axes) {
   int64_t value = form.constant;

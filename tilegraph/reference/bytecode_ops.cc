@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/expr/integer_op.h"
 #include "tilegraph/interpret/interpreter.h"
 #include "tilegraph/reference/bounded_functions.h"
 #include "tilegraph/reference/wide_vectors.h"
@@ -166,8 +167,14 @@ void Select(const BytecodeInst& inst, const OpOperands& in, bool exact,
   }
 }
 
+template <Op op>
+void IntegerLanes(const int64_t* a, const int64_t* b, int n, int64_t* out) {
+  for (int l = 0; l < n; ++l)
+    out[l] = EvaluateIntegerOp(op, DType::kInt64, a[l], b[l]);
+}
+
 // int64 lanes hold values of narrower types sign- or zero-extended; EvaluateOp
-// wraps.
+// wraps. What conditions of indices are made of runs in vectors.
 void IntegerOp(const BytecodeInst& inst, const OpOperands& in, Lanes out,
                int n) {
   const int64_t *a = in.lanes[0].i, *b = in.lanes[1].i;
@@ -175,26 +182,19 @@ void IntegerOp(const BytecodeInst& inst, const OpOperands& in, Lanes out,
       inst.operand_dtype == DType::kBool) {
     switch (inst.op) {
       case Op::kLt:
-        for (int l = 0; l < n; ++l) out.i[l] = a[l] < b[l];
-        return;
+        return IntegerLanes<Op::kLt>(a, b, n, out.i);
       case Op::kLe:
-        for (int l = 0; l < n; ++l) out.i[l] = a[l] <= b[l];
-        return;
+        return IntegerLanes<Op::kLe>(a, b, n, out.i);
       case Op::kGt:
-        for (int l = 0; l < n; ++l) out.i[l] = a[l] > b[l];
-        return;
+        return IntegerLanes<Op::kGt>(a, b, n, out.i);
       case Op::kGe:
-        for (int l = 0; l < n; ++l) out.i[l] = a[l] >= b[l];
-        return;
+        return IntegerLanes<Op::kGe>(a, b, n, out.i);
       case Op::kEq:
-        for (int l = 0; l < n; ++l) out.i[l] = a[l] == b[l];
-        return;
+        return IntegerLanes<Op::kEq>(a, b, n, out.i);
       case Op::kAnd:
-        for (int l = 0; l < n; ++l) out.i[l] = a[l] & b[l];
-        return;
+        return IntegerLanes<Op::kAnd>(a, b, n, out.i);
       case Op::kOr:
-        for (int l = 0; l < n; ++l) out.i[l] = a[l] | b[l];
-        return;
+        return IntegerLanes<Op::kOr>(a, b, n, out.i);
       default:
         break;
     }

@@ -5,17 +5,13 @@
 #include "absl/container/inlined_vector.h"
 #include "base/ceil_div.h"
 #include "tilegraph/expr/index_eval.h"
+#include "tilegraph/expr/interval.h"
 
 namespace tilewright {
 namespace {
 
 // More tiles than this are not looked at one by one.
 constexpr int64_t kMostEnumerated = 1 << 16;
-
-// b > 0.
-int64_t FloorDiv(int64_t a, int64_t b) {
-  return a >= 0 ? a / b : -CeilDiv(-a, b);
-}
 
 // How many of `extent` elements from `base` on, `step` apart, lie in [0, size).
 int64_t Inside(int64_t base, int64_t extent, int64_t step, int64_t size) {
@@ -117,12 +113,12 @@ class Summation {
     // 0 <= base + move * t, last + move * t < size
     if (move > 0) {
       first = std::max(first, CeilDiv(std::max<int64_t>(0, -base), move));
-      end = std::min(end, FloorDiv(factors_[d].size - 1 - last, move) + 1);
+      end = std::min(end, FloorDivide(factors_[d].size - 1 - last, move) + 1);
     } else {
       first = std::max(
           first,
           CeilDiv(std::max<int64_t>(0, last - factors_[d].size + 1), -move));
-      end = std::min(end, FloorDiv(base, -move) + 1);
+      end = std::min(end, FloorDivide(base, -move) + 1);
     }
   }
 
