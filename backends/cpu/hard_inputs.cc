@@ -3,14 +3,12 @@
 #include <map>
 #include <memory>
 #include <utility>
-#include <vector>
 
-#include "backends/lowering/testing/error_bound.h"
-#include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/expr/host_tensor.h"
 #include "tilegraph/interpret/interpreter.h"
 #include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/reference/reference.h"
 
 namespace tilewright::cpu {
 
@@ -37,10 +35,10 @@ absl::Status SetInputs(
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Interpreter> reference,
                       Interpreter::Create(graph, inputs, {}));
   TW_ASSIGN_OR_RETURN(const HostTensor want, reference->Evaluate(output));
-  std::vector<lowering::BoundedValue>& expected = random_case.expected[output];
-  TW_CHECK_EQ(static_cast<int64_t>(expected.size()), want.num_elements());
+  ReferenceTensor expected = ExactReference(want);
   for (int64_t i = 0; i < want.num_elements(); ++i)
-    expected[i] = {want.Get(i), bound(i, want.Get(i).f)};
+    expected.bound.push_back(bound(i, want.Get(i).f));
+  random_case.expected[output] = std::move(expected);
   return absl::OkStatus();
 }
 

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "bench/ort/test_data.h"
-#include "measure/verify/physical.h"
 #include "sketch/trace/workload.h"
+#include "tilegraph/ir/physical.h"
 
 namespace tilewright::bench {
 namespace {
@@ -42,7 +42,7 @@ absl::StatusOr<std::vector<LaunchOutput>> OutputsOf(const Program& program,
 std::string ReadLogical(const LaunchOutput& output, const char* data) {
   const int64_t size = SizeBytes(output.dtype);
   std::string values;
-  measure::PhysicalOffsets(output.layout).ForEach([&](int64_t, int64_t offset) {
+  PhysicalOffsets(output.layout).ForEach([&](int64_t, int64_t offset) {
     values.append(data + offset * size, static_cast<size_t>(size));
   });
   return values;
@@ -51,11 +51,10 @@ std::string ReadLogical(const LaunchOutput& output, const char* data) {
 void WriteLogical(const LaunchOutput& output, const std::string& values,
                   char* data) {
   const int64_t size = SizeBytes(output.dtype);
-  measure::PhysicalOffsets(output.layout)
-      .ForEach([&](int64_t position, int64_t offset) {
-        std::memcpy(data + offset * size, values.data() + position * size,
-                    static_cast<size_t>(size));
-      });
+  PhysicalOffsets(output.layout).ForEach([&](int64_t position, int64_t offset) {
+    std::memcpy(data + offset * size, values.data() + position * size,
+                static_cast<size_t>(size));
+  });
 }
 
 // Channel c takes what channel c - 1 had.

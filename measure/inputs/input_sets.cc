@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -12,40 +11,6 @@
 
 namespace tilewright::measure {
 namespace {
-
-bool IsRingOp(Op op) {
-  switch (op) {
-    case Op::kConst:
-    case Op::kVar:
-    case Op::kLoad:
-    case Op::kNeg:
-    case Op::kAbs:
-    case Op::kNot:
-    case Op::kIsNan:
-    case Op::kCast:
-    case Op::kFloor:
-    case Op::kCeil:
-    case Op::kRound:
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kMax:
-    case Op::kMin:
-    case Op::kAnd:
-    case Op::kOr:
-    case Op::kXor:
-    case Op::kEq:
-    case Op::kNe:
-    case Op::kLt:
-    case Op::kLe:
-    case Op::kGt:
-    case Op::kGe:
-    case Op::kSelect:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // Where a tensor's values go, found by one look at all expressions.
 struct Uses {
@@ -237,43 +202,7 @@ InputSet Draw(const TensorGraph& graph, Random& random, Fill fill) {
   return set;
 }
 
-int SignificandBits(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16:
-      return 11;
-    case DType::kBFloat16:
-      return 8;
-    case DType::kFloat32:
-      return 24;
-    default:
-      return 53;
-  }
-}
-
 }  // namespace
-
-bool IsExactOnIntegers(const TensorGraph& graph) {
-  for (const Tensor& tensor : graph.tensors()) {
-    if (tensor.kind != TensorKind::kCompute) continue;
-    const std::optional<Combiner>& combiner = tensor.compute.combiner;
-    if (combiner && (!combiner->exact_on_integers() ||
-                     (combiner->kind() == Combiner::Kind::kProd &&
-                      IsFloat(combiner->acc()))))
-      return false;
-    bool exact = true;
-    for (const Expr& body : tensor.compute.body) {
-      Visit(body, [&](const Expr& e) {
-        if (!IsFloat(e.dtype())) return;
-        exact = exact && IsRingOp(e.op());
-        // -inf and +inf start running maxima.
-        if (e.op() == Op::kConst && std::isfinite(e.float_value()))
-          exact = exact && e.float_value() == std::nearbyint(e.float_value());
-      });
-    }
-    if (!exact) return false;
-  }
-  return true;
-}
 
 InputSet DrawExactSet(const TensorGraph& graph, int64_t largest,
                       Random& random) {
@@ -381,24 +310,6 @@ bool HasExponential(const TensorGraph& graph) {
   };
   return AnyBody(graph, Op::kExp, Op::kExp) ||
          std::any_of(graph.tensors().begin(), graph.tensors().end(), combines);
-}
-
-double ExactLimit(const TensorGraph& graph) {
-  int bits = 53;
-  for (const Tensor& tensor : graph.tensors()) {
-    if (IsFloat(tensor.dtype))
-      bits = std::min(bits, SignificandBits(tensor.dtype));
-    if (tensor.compute.combiner && IsFloat(tensor.compute.combiner->acc()))
-      bits = std::min(bits, SignificandBits(tensor.compute.combiner->acc()));
-    for (const Expr& body : tensor.compute.body) {
-      // fp16 and bf16 compute in fp32.
-      Visit(body, [&](const Expr& e) {
-        if (IsFloat(e.dtype()))
-          bits = std::min(bits, e.dtype() == DType::kFloat64 ? 53 : 24);
-      });
-    }
-  }
-  return std::ldexp(1.0, bits);
 }
 
 }  // namespace tilewright::measure

@@ -31,10 +31,6 @@ namespace tilewright::measure {
 
 using InputSet = std::map<TensorId, HostTensor>;
 
-// Whether integers stay exact through `graph`: ring operations, max, min,
-// moves, comparisons and integer constants only.
-bool IsExactOnIntegers(const TensorGraph& graph);
-
 // Integers in [-largest, largest], floats included. REQUIRES: largest >= 1.
 InputSet DrawExactSet(const TensorGraph& graph, int64_t largest,
                       Random& random);
@@ -75,10 +71,6 @@ inline constexpr double kOverflowMargin = 150;
 inline constexpr double kSmallOverflowMargin = 95;
 // Whether there is an exponential in `graph`.
 bool HasExponential(const TensorGraph& graph);
-
-// The largest magnitude up to which all integers are exact in every float dtype
-// that a value of `graph` is kept in.
-double ExactLimit(const TensorGraph& graph);
 
 }  // namespace tilewright::measure
 

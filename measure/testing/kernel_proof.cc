@@ -9,8 +9,8 @@
 #include "measure/testing/symbolic_kernel.h"
 #include "measure/testing/symbolic_terms.h"
 #include "measure/testing/winner_cases.h"
-#include "measure/verify/physical.h"
 #include "tilegraph/analysis/known_zeros.h"
+#include "tilegraph/ir/physical.h"
 
 namespace tilewright::measure {
 namespace {

@@ -22,9 +22,9 @@
 #include "measure/testing/kernel_proof.h"
 #include "measure/testing/test_kernels.h"
 #include "measure/verify/interpreted_candidate.h"
-#include "measure/verify/physical.h"
 #include "sketch/replay/replay.h"
 #include "tilegraph/analysis/known_zeros.h"
+#include "tilegraph/ir/physical.h"
 
 namespace tilewright::measure {
 namespace {

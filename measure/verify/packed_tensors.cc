@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "measure/verify/physical.h"
+#include "tilegraph/ir/physical.h"
 #include "tilegraph/rewrite/winograd.h"
 
 namespace tilewright::measure {

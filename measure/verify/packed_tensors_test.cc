@@ -6,10 +6,10 @@
 
 #include "gtest/gtest.h"
 #include "measure/verify/hidden_bytes.h"
-#include "measure/verify/physical.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/host_tensor.h"
 #include "tilegraph/ir/layout.h"
+#include "tilegraph/ir/physical.h"
 
 namespace tilewright::measure {
 namespace {

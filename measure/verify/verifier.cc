@@ -12,11 +12,11 @@
 #include "measure/verify/check_arguments.h"
 #include "measure/verify/cpu_spent.h"
 #include "measure/verify/isolated_run.h"
-#include "measure/verify/physical.h"
 #include "measure/verify/unbounded_share.h"
-#include "measure/verify/verify_output.h"
+#include "tilegraph/ir/physical.h"
 #include "tilegraph/ir/verifier.h"
 #include "tilegraph/reference/bounded_functions.h"
+#include "tilegraph/reference/verify_output.h"
 
 namespace tilewright::measure {
 namespace {
@@ -263,7 +263,7 @@ void Verifier::VerifyOutputs(const Arguments& arguments, const Run& run,
     const double scale = HasLargeTiles(arguments)
                              ? std::max(options_.bound_scale, kLargeTilesScale)
                              : options_.bound_scale;
-    const double factor = internal::kBoundFactor * scale;
+    const double factor = kBoundFactor * scale;
     const OutputVerdict verified = VerifyOutput(
         run.set->expected.at(id).View(), arguments.layouts[i],
         run.buffers[i].data(), factor, zero_signs_free_ || !run.set->exact);

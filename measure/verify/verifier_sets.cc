@@ -13,6 +13,7 @@
 #include "measure/verify/interpreter_check.h"
 #include "measure/verify/unbounded_share.h"
 #include "measure/verify/verifier.h"
+#include "tilegraph/analysis/exact_integers.h"
 #include "tilegraph/analysis/known_zeros.h"
 #include "tilegraph/reference/bounded_functions.h"
 #include "tilegraph/rewrite/winograd.h"
@@ -149,7 +150,7 @@ void Verifier::CountUnbounded(const Set& real) {
   if (exact && !MayHaveLargeTiles(graph_)) return;
   for (const auto& [id, expected] : real.expected) {
     const double share =
-        UnboundedShare(expected, internal::kBoundFactor * options_.bound_scale);
+        UnboundedShare(expected, kBoundFactor * options_.bound_scale);
     if (share <= unbounded_share_) continue;
     unbounded_share_ = share;
     least_bounded_ = id;

@@ -7,10 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "measure/verify/verify_output.h"
 #include "tilegraph/ir/layout.h"
 #include "tilegraph/reference/bounded_functions.h"
 #include "tilegraph/reference/reference.h"
+#include "tilegraph/reference/verify_output.h"
 
 namespace tilewright::measure {
 namespace {
@@ -114,7 +114,7 @@ absl::StatusOr<RunVerdict> VerifyRun(
   how.unit = options.unit;
   how.threads = options.threads;
   RunVerdict verdict;
-  verdict.limit = internal::kBoundFactor * options.bound_scale;
+  verdict.limit = kBoundFactor * options.bound_scale;
   const double tolerance = Tolerance(graph, options);
   const std::vector<std::vector<TensorId>> readers = graph.Consumers();
   std::map<TensorId, ReferenceTensor> known;

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright::reference_internal {
 namespace {
 
 // Below this fp32 keeps fewer digits.
@@ -96,4 +96,4 @@ Bounded Power(Bounded a, Bounded b, double unit) {
   return {v, OrInfinity(e)};
 }
 
-}  // namespace tilewright::measure::internal
+}  // namespace tilewright::reference_internal

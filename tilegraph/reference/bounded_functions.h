@@ -9,10 +9,12 @@
 
 #include "tilegraph/expr/expr.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright {
 
 // An element may err by this many times its bound.
 inline constexpr double kBoundFactor = 4;
+
+namespace reference_internal {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -47,6 +49,7 @@ struct Bounded {
 Bounded UnaryFunction(Op op, Bounded a, double unit);
 Bounded Power(Bounded a, Bounded b, double unit);
 
-}  // namespace tilewright::measure::internal
+}  // namespace reference_internal
+}  // namespace tilewright
 
 #endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_BOUNDED_FUNCTIONS_H_

@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "gtest/gtest.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright::reference_internal {
 namespace {
 
 constexpr double kUnit = 0x1p-24;
@@ -91,4 +91,4 @@ TEST(BoundedFunctionsTest, AnInfiniteValueIsNoUncertainOne) {
 }
 
 }  // namespace
-}  // namespace tilewright::measure::internal
+}  // namespace tilewright::reference_internal

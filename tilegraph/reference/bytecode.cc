@@ -6,41 +6,14 @@
 #include <utility>
 
 #include "base/check.h"
+#include "tilegraph/expr/rounding_ops.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright::reference_internal {
 namespace {
 
 struct ExprHash {
   size_t operator()(const Expr& e) const { return e.hash(); }
 };
-
-// Operations whose result has no rounding of its own.
-bool IsExactOp(Op op) {
-  switch (op) {
-    case Op::kNeg:
-    case Op::kAbs:
-    case Op::kFloor:
-    case Op::kCeil:
-    case Op::kRound:
-    case Op::kNot:
-    case Op::kIsNan:
-    case Op::kMax:
-    case Op::kMin:
-    case Op::kAnd:
-    case Op::kOr:
-    case Op::kXor:
-    case Op::kEq:
-    case Op::kNe:
-    case Op::kLt:
-    case Op::kLe:
-    case Op::kGt:
-    case Op::kGe:
-    case Op::kSelect:
-      return true;
-    default:
-      return false;
-  }
-}
 
 class Compiler {
  public:
@@ -271,4 +244,4 @@ Bytecode CompileBytecode(absl::Span<const Expr> exprs, const StripLoops& loops,
   return Compiler(loops, source, unit32, leaves).Run(exprs);
 }
 
-}  // namespace tilewright::measure::internal
+}  // namespace tilewright::reference_internal

@@ -19,7 +19,7 @@
 #include "absl/types/span.h"
 #include "tilegraph/expr/expr.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright::reference_internal {
 
 inline constexpr int kStripLanes = 256;
 // A load with no index and source kRegisterLeaf + r stands for register r.
@@ -95,6 +95,6 @@ Bytecode CompileBytecode(absl::Span<const Expr> exprs, const StripLoops& loops,
                          const std::function<StripSource(int)>& source,
                          double unit32, absl::Span<const StripReg> leaves = {});
 
-}  // namespace tilewright::measure::internal
+}  // namespace tilewright::reference_internal
 
 #endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_H_

@@ -9,7 +9,7 @@
 #include "tilegraph/reference/bytecode_ops.h"
 #include "tilegraph/reference/wide_vectors.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright::reference_internal {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -222,4 +222,4 @@ void BytecodeInterpreter::RunOp(const BytecodeInst& inst, int lanes) {
                 lanes);
 }
 
-}  // namespace tilewright::measure::internal
+}  // namespace tilewright::reference_internal

@@ -15,7 +15,7 @@
 #include "tilegraph/reference/bytecode.h"
 #include "tilegraph/reference/bytecode_ops.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright::reference_internal {
 
 // Elements of a source; `bound` null: exact. Exactly one of value and integer
 // is set.
@@ -71,6 +71,6 @@ class BytecodeInterpreter {
   std::vector<double> magnitudes_;  // of each lane, so far
 };
 
-}  // namespace tilewright::measure::internal
+}  // namespace tilewright::reference_internal
 
 #endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_INTERPRETER_H_

@@ -10,7 +10,7 @@
 #include "tilegraph/reference/bounded_functions.h"
 #include "tilegraph/reference/wide_vectors.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright::reference_internal {
 namespace {
 
 // max and min as expressions define them: NaN wins, -0 is below +0.
@@ -352,4 +352,4 @@ void RunBytecodeOp(const BytecodeInst& inst, const OpOperands& in, bool exact,
   if (!exact) IntegerBounds(inst, in, out, n);
 }
 
-}  // namespace tilewright::measure::internal
+}  // namespace tilewright::reference_internal

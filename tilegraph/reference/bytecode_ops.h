@@ -6,7 +6,7 @@
 
 #include "tilegraph/reference/bytecode.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright::reference_internal {
 
 // The lanes of one register.
 struct Lanes {
@@ -24,6 +24,6 @@ struct OpOperands {
 void RunBytecodeOp(const BytecodeInst& inst, const OpOperands& operands,
                    bool dst_exact, Lanes dst, int lanes);
 
-}  // namespace tilewright::measure::internal
+}  // namespace tilewright::reference_internal
 
 #endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_BYTECODE_OPS_H_

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "tilegraph/reference/reference_compute.h"
 
-namespace tilewright::measure {
+namespace tilewright {
 
 ReferenceTensor ExactReference(const HostTensor& value) {
   ReferenceTensor tensor{value.dtype(), value.shape(), {}, {}, {}};
@@ -27,7 +27,8 @@ ReferenceTensor EvaluateTensor(
     const Tensor& tensor, const std::map<TensorId, ReferenceTensor>& sources,
     const ReferenceOptions& options) {
   double magnitude = 0;
-  return internal::EvaluateCompute(tensor, sources, options, magnitude);
+  return reference_internal::EvaluateCompute(tensor, sources, options,
+                                             magnitude);
 }
 
 absl::StatusOr<ReferenceResult> EvaluateReference(
@@ -37,7 +38,7 @@ absl::StatusOr<ReferenceResult> EvaluateReference(
   ReferenceResult result;
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind == TensorKind::kCompute) {
-      ReferenceTensor computed = internal::EvaluateCompute(
+      ReferenceTensor computed = reference_internal::EvaluateCompute(
           tensor, tensors, options, result.largest_magnitude);
       tensors[tensor.id] = std::move(computed);
       continue;
@@ -58,4 +59,4 @@ absl::StatusOr<ReferenceResult> EvaluateReference(
   return result;
 }
 
-}  // namespace tilewright::measure
+}  // namespace tilewright

@@ -20,7 +20,7 @@
 #include "tilegraph/expr/host_tensor.h"
 #include "tilegraph/ir/tensor_graph.h"
 
-namespace tilewright::measure {
+namespace tilewright {
 
 struct ReferenceTensor {
   DType dtype = DType::kFloat32;
@@ -85,6 +85,6 @@ ReferenceTensor EvaluateTensor(
 // A value without error.
 ReferenceTensor ExactReference(const HostTensor& value);
 
-}  // namespace tilewright::measure
+}  // namespace tilewright
 
 #endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_REFERENCE_H_

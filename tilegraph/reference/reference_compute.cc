@@ -11,7 +11,7 @@
 #include "tilegraph/reference/bytecode_interpreter.h"
 #include "tilegraph/reference/wide_vectors.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright::reference_internal {
 namespace {
 
 double StorageUnit(DType dtype) {
@@ -390,4 +390,4 @@ ReferenceTensor EvaluateCompute(
   return ComputeTask(tensor, sources, options).Run(magnitude);
 }
 
-}  // namespace tilewright::measure::internal
+}  // namespace tilewright::reference_internal

@@ -8,7 +8,7 @@
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/reference/reference.h"
 
-namespace tilewright::measure::internal {
+namespace tilewright::reference_internal {
 
 // `sources`: all that `tensor` loads. With options.exact, `magnitude` grows to
 // the largest partial result. The same for every number of threads.
@@ -16,6 +16,6 @@ ReferenceTensor EvaluateCompute(
     const Tensor& tensor, const std::map<TensorId, ReferenceTensor>& sources,
     const ReferenceOptions& options, double& magnitude);
 
-}  // namespace tilewright::measure::internal
+}  // namespace tilewright::reference_internal
 
 #endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_REFERENCE_COMPUTE_H_

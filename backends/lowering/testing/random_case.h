@@ -11,10 +11,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/kernel_ir/tile_ir.h"
-#include "backends/lowering/testing/error_bound.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/trace/workload.h"
 #include "sketch/tree/block_tree.h"
+#include "tilegraph/reference/reference.h"
 
 namespace tilewright::lowering {
 
@@ -26,7 +26,7 @@ struct RandomCase {
   kernel_ir::Kernel kernel;       // Lower(tree)
   std::vector<TensorId> tensors;  // per argument of the kernel
   std::vector<std::string> args;  // physical bytes; outputs hold NaN
-  std::map<TensorId, std::vector<BoundedValue>> expected;
+  std::map<TensorId, ReferenceTensor> expected;  // of every output
 
   // Everything needed to see what went wrong.
   std::string ToString() const;
@@ -40,8 +40,9 @@ absl::StatusOr<RandomCase> DrawCase(uint64_t seed);
 // from the seed (`exact`: small integers) and what must come out.
 absl::Status PrepareCase(RandomCase& random_case, bool exact);
 
-// Verifies the arguments after a run: outputs as expected, inputs untouched.
-// Internal names tensor and element.
+// Verifies the arguments after a run: every element of an output within its
+// error bound, or equal bit for bit where that is 0, inputs untouched. Internal
+// names tensor and element.
 absl::Status CheckResults(const RandomCase& random_case,
                           absl::Span<const std::string> args);
 

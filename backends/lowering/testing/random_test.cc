@@ -21,7 +21,6 @@
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "backends/lowering/passes/expand_functions.h"
-#include "backends/lowering/testing/error_bound.h"
 #include "backends/lowering/testing/random_case.h"
 #include "backends/lowering/tile/lower.h"
 #include "backends/lowering/vectorize/legalize.h"
@@ -42,10 +41,15 @@ constexpr int kParts = 8;
 struct Verified {
   int64_t elements = 0, exact = 0, unknown = 0;
 
-  void Count(const BoundedValue& v) {
-    ++elements;
-    exact += v.error == 0;
-    unknown += std::isinf(v.error);
+  void Count(const ReferenceTensor& tensor) {
+    const auto count =
+        static_cast<int64_t>(tensor.value.size() + tensor.integer.size());
+    elements += count;
+    if (tensor.bound.empty()) exact += count;
+    for (const double bound : tensor.bound) {
+      exact += bound == 0;
+      unknown += std::isinf(bound);
+    }
   }
 };
 
@@ -140,9 +144,7 @@ absl::Status CheckScalarTier(const RandomCase& drawn,
 // Draws one case and runs it through both tiers.
 absl::Status RunCase(uint64_t seed, Verified& verified) {
   TW_ASSIGN_OR_RETURN(const RandomCase drawn, DrawCase(seed));
-  for (const auto& [id, values] : drawn.expected) {
-    for (const BoundedValue& v : values) verified.Count(v);
-  }
+  for (const auto& [id, tensor] : drawn.expected) verified.Count(tensor);
   absl::StatusOr<std::vector<std::string>> results =
       RunTile(drawn.kernel, drawn.args);
   absl::Status status =

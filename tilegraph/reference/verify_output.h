@@ -1,13 +1,13 @@
 // Compares one output of a kernel with the reference.
-#ifndef TILEWRIGHT_MEASURE_VERIFY_VERIFY_OUTPUT_H_
-#define TILEWRIGHT_MEASURE_VERIFY_VERIFY_OUTPUT_H_
+#ifndef TILEWRIGHT_TILEGRAPH_REFERENCE_VERIFY_OUTPUT_H_
+#define TILEWRIGHT_TILEGRAPH_REFERENCE_VERIFY_OUTPUT_H_
 
 #include <string>
 
 #include "tilegraph/ir/layout.h"
 #include "tilegraph/reference/reference.h"
 
-namespace tilewright::measure {
+namespace tilewright {
 
 struct OutputVerdict {
   std::string reason;        // empty: right
@@ -22,6 +22,6 @@ OutputVerdict VerifyOutput(const ReferenceView& expected, const Layout& layout,
                            const char* data, double bound_factor,
                            bool zero_signs_free);
 
-}  // namespace tilewright::measure
+}  // namespace tilewright
 
-#endif  // TILEWRIGHT_MEASURE_VERIFY_VERIFY_OUTPUT_H_
+#endif  // TILEWRIGHT_TILEGRAPH_REFERENCE_VERIFY_OUTPUT_H_

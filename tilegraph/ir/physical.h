@@ -1,6 +1,6 @@
-// Internal to the verifier: values in the memory order of a layout, and back.
-#ifndef TILEWRIGHT_MEASURE_VERIFY_PHYSICAL_H_
-#define TILEWRIGHT_MEASURE_VERIFY_PHYSICAL_H_
+// Values in the memory order of a layout, and back.
+#ifndef TILEWRIGHT_TILEGRAPH_IR_PHYSICAL_H_
+#define TILEWRIGHT_TILEGRAPH_IR_PHYSICAL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "tilegraph/expr/host_tensor.h"
 #include "tilegraph/ir/layout.h"
 
-namespace tilewright::measure {
+namespace tilewright {
 
 // Where the elements of a layout's shape lie. Each physical digit depends on
 // one logical dimension, so an offset is a sum of one summand a dimension.
@@ -60,6 +60,6 @@ void FillUnwritten(const Layout& layout, DType dtype, char* data);
 int64_t FirstNonZeroPadding(const Layout& layout, DType dtype,
                             const char* data);
 
-}  // namespace tilewright::measure
+}  // namespace tilewright
 
-#endif  // TILEWRIGHT_MEASURE_VERIFY_PHYSICAL_H_
+#endif  // TILEWRIGHT_TILEGRAPH_IR_PHYSICAL_H_

@@ -1,9 +1,9 @@
-#include "measure/verify/physical.h"
+#include "tilegraph/ir/physical.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace tilewright::measure {
+namespace tilewright {
 
 PhysicalOffsets::PhysicalOffsets(const Layout& layout) {
   const std::vector<int64_t>& shape = layout.shape();
@@ -73,4 +73,4 @@ int64_t FirstNonZeroPadding(const Layout& layout, DType dtype,
   return -1;
 }
 
-}  // namespace tilewright::measure
+}  // namespace tilewright

@@ -1,4 +1,4 @@
-#include "measure/verify/verify_output.h"
+#include "tilegraph/reference/verify_output.h"
 
 #include <cmath>
 #include <cstring>
@@ -9,9 +9,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
-#include "measure/verify/physical.h"
+#include "tilegraph/ir/physical.h"
 
-namespace tilewright::measure {
+namespace tilewright {
 namespace {
 
 template <typename T>
@@ -179,4 +179,4 @@ OutputVerdict VerifyOutput(const ReferenceView& expected, const Layout& layout,
   return verify.Take();
 }
 
-}  // namespace tilewright::measure
+}  // namespace tilewright
