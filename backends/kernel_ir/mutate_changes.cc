@@ -119,13 +119,12 @@ void AddExchange(const ScalarKernel& kernel, const ExchangeInst& n,
     return;
   }
   // Another bit of it would do for a sum over all lanes.
-  out.push_back(Of<ExchangeInst>("lane xor halved", [](ExchangeInst& e) {
-    e.lane_xor /= 2;
-  }));
-  out.push_back(Of<ExchangeInst>(
-      "lane xor doubled", [warp = kernel.warp](ExchangeInst& e) {
-        e.lane_xor = 2 * e.lane_xor % warp;
-      }));
+  out.push_back(Of<ExchangeInst>("lane xor halved",
+                                 [](ExchangeInst& e) { e.lane_xor /= 2; }));
+  out.push_back(Of<ExchangeInst>("lane xor doubled",
+                                 [warp = kernel.warp](ExchangeInst& e) {
+                                   e.lane_xor = 2 * e.lane_xor % warp;
+                                 }));
 }
 
 // The next scratch buffer of that type; -1 if `buffer` is no scratch or alone.
@@ -141,6 +140,143 @@ int OtherScratch(const ScalarKernel& kernel, int buffer) {
   }
   return -1;
 }
+
+// Lists the changes of an instruction of each kind; the others have none.
+struct ChangeLister {
+  const ScalarKernel& kernel;
+  const Uses& uses;
+  std::vector<Change>& out;
+
+  template <typename T>
+  void operator()(const T&) const {}
+
+  void operator()(const ForInst& loop) const {
+    AddLoop(loop, out);
+    if (FillsScratch(kernel, loop.body))
+      out.push_back({"scratch not filled", nullptr});
+  }
+
+  void operator()(const OpInst& op) const {
+    AddOp(op, kernel.regs[op.operands.back()].dtype, out);
+  }
+
+  void operator()(const ConstInst& constant) const {
+    if (uses.factors.count(constant.dst) > 0)
+      out.push_back(
+          Of<ConstInst>("stride off by one", [](ConstInst& c) { c.i += 1; }));
+    if (uses.limits.count(constant.dst) > 0) {
+      out.push_back(
+          Of<ConstInst>("limit one too large", [](ConstInst& c) { c.i += 1; }));
+      out.push_back(
+          Of<ConstInst>("limit one too small", [](ConstInst& c) { c.i -= 1; }));
+    }
+    if (uses.moduli.count(constant.dst) > 0)
+      out.push_back(
+          Of<ConstInst>("divisor off by one", [](ConstInst& c) { c.i += 1; }));
+    if (uses.initial.count(constant.dst) > 0) {
+      out.push_back(Of<ConstInst>("initial value changed", [](ConstInst& c) {
+        c.f = c.f == 0 ? 1 : -c.f;
+        c.i = static_cast<int64_t>(static_cast<uint64_t>(c.i) + 1);
+      }));
+    }
+  }
+
+  void operator()(const FmaInst&) const {
+    out.push_back(
+        Of<FmaInst>("factor replaced", [](FmaInst& f) { f.a = f.b; }));
+  }
+  void operator()(const ScaleInst&) const {
+    out.push_back(Of<ScaleInst>("not scaled", [](ScaleInst& s) { s.n = s.a; }));
+  }
+  void operator()(const LookupInst&) const {
+    out.push_back(Of<LookupInst>("table rotated", [](LookupInst& l) {
+      std::rotate(l.values.begin(), l.values.begin() + 1, l.values.end());
+    }));
+  }
+  void operator()(const DotInst&) const {
+    out.push_back({"dot dropped", nullptr});
+  }
+
+  void operator()(const LoadInst& load) const {
+    out.push_back(Of<LoadInst>("offset one too far",
+                               [](LoadInst& l) { l.constant_offset += 1; }));
+    out.push_back(Of<LoadInst>("offset one too near",
+                               [](LoadInst& l) { l.constant_offset -= 1; }));
+    const int other = OtherScratch(kernel, load.buffer);
+    if (other >= 0)
+      out.push_back(Of<LoadInst>("other scratch read",
+                                 [other](LoadInst& l) { l.buffer = other; }));
+    AddMask(load);
+  }
+
+  void operator()(const StoreInst& store) const {
+    out.push_back(Of<StoreInst>("store one too far", [](StoreInst& s) {
+      s.constant_offset += 1;
+      s.streaming = false;
+    }));
+    out.push_back(Of<StoreInst>("store one too near", [](StoreInst& s) {
+      s.constant_offset -= 1;
+      s.streaming = false;
+    }));
+    out.push_back({"store dropped", nullptr});
+    AddMask(store);
+    const int lanes =
+        store.active > 0 ? store.active : kernel.regs[store.value].lanes;
+    if (lanes > 1)
+      out.push_back(
+          Of<StoreInst>("last lane not stored", [lanes](StoreInst& s) {
+            s.active = lanes - 1;
+            s.streaming = false;
+          }));
+  }
+
+  void operator()(const IfInst&) const {
+    out.push_back(Of<IfInst>("branches swapped", [](IfInst& i) {
+      std::swap(i.then_body, i.else_body);
+    }));
+    out.push_back(Of<IfInst>("always taken",
+                             [](IfInst& i) { i.else_body = i.then_body; }));
+    out.push_back(Of<IfInst>("never taken",
+                             [](IfInst& i) { i.then_body = i.else_body; }));
+  }
+
+  void operator()(const BarrierInst&) const {
+    out.push_back({"barrier dropped", nullptr});
+  }
+  void operator()(const ExchangeInst& exchange) const {
+    AddExchange(kernel, exchange, out);
+  }
+  void operator()(const LaneInst& lane) const {
+    const int lanes = kernel.regs[lane.source].lanes;
+    if (lanes > 1)
+      out.push_back(Of<LaneInst>("lane off by one", [lanes](LaneInst& l) {
+        l.lane = (l.lane + 1) % lanes;
+      }));
+  }
+
+  void operator()(const ShuffleInst& shuffle) const {
+    const int lanes = kernel.regs[shuffle.a].lanes;
+    out.push_back(
+        Of<ShuffleInst>("shuffled lane off by one", [lanes](ShuffleInst& s) {
+          s.lanes[0] = (s.lanes[0] + 1) % (2 * lanes);
+        }));
+    out.push_back(Of<ShuffleInst>(
+        "two shuffled lanes exchanged",
+        [](ShuffleInst& s) { std::swap(s.lanes[0], s.lanes[1]); }));
+    if (shuffle.a != shuffle.b)
+      out.push_back(Of<ShuffleInst>("shuffle operands swapped",
+                                    [](auto& s) { std::swap(s.a, s.b); }));
+  }
+
+ private:
+  template <typename T>  // LoadInst or StoreInst
+  void AddMask(const T& inst) const {
+    if (inst.mask != kNoReg)
+      out.push_back(Of<T>("mask dropped", [](T& i) { i.mask = kNoReg; }));
+    if (inst.active > 0)
+      out.push_back(Of<T>("active lanes ignored", [](T& i) { i.active = 0; }));
+  }
+};
 
 }  // namespace
 
@@ -195,115 +331,9 @@ bool FillsScratch(const ScalarKernel& kernel, const std::vector<Inst>& body) {
 
 std::vector<Change> ChangesOf(const ScalarKernel& kernel, const Uses& uses,
                               const Inst& inst) {
-  std::vector<Change> out;
-  if (const ForInst* loop = std::get_if<ForInst>(&inst.node)) {
-    AddLoop(*loop, out);
-    if (FillsScratch(kernel, loop->body))
-      out.push_back({"scratch not filled", nullptr});
-  } else if (const OpInst* op = std::get_if<OpInst>(&inst.node)) {
-    AddOp(*op, kernel.regs[op->operands.back()].dtype, out);
-  } else if (const ConstInst* constant = std::get_if<ConstInst>(&inst.node)) {
-    if (uses.factors.count(constant->dst) > 0)
-      out.push_back(
-          Of<ConstInst>("stride off by one", [](ConstInst& c) { c.i += 1; }));
-    if (uses.limits.count(constant->dst) > 0) {
-      out.push_back(
-          Of<ConstInst>("limit one too large", [](ConstInst& c) { c.i += 1; }));
-      out.push_back(
-          Of<ConstInst>("limit one too small", [](ConstInst& c) { c.i -= 1; }));
-    }
-    if (uses.moduli.count(constant->dst) > 0)
-      out.push_back(
-          Of<ConstInst>("divisor off by one", [](ConstInst& c) { c.i += 1; }));
-    if (uses.initial.count(constant->dst) > 0) {
-      out.push_back(Of<ConstInst>("initial value changed", [](ConstInst& c) {
-        c.f = c.f == 0 ? 1 : -c.f;
-        c.i = static_cast<int64_t>(static_cast<uint64_t>(c.i) + 1);
-      }));
-    }
-  } else if (std::holds_alternative<FmaInst>(inst.node)) {
-    out.push_back(
-        Of<FmaInst>("factor replaced", [](FmaInst& f) { f.a = f.b; }));
-  } else if (std::holds_alternative<ScaleInst>(inst.node)) {
-    out.push_back(Of<ScaleInst>("not scaled", [](ScaleInst& s) { s.n = s.a; }));
-  } else if (std::holds_alternative<LookupInst>(inst.node)) {
-    out.push_back(Of<LookupInst>("table rotated", [](LookupInst& l) {
-      std::rotate(l.values.begin(), l.values.begin() + 1, l.values.end());
-    }));
-  } else if (std::holds_alternative<DotInst>(inst.node)) {
-    out.push_back({"dot dropped", nullptr});
-  } else if (const LoadInst* load = std::get_if<LoadInst>(&inst.node)) {
-    out.push_back(Of<LoadInst>("offset one too far",
-                               [](LoadInst& l) { l.constant_offset += 1; }));
-    out.push_back(Of<LoadInst>("offset one too near",
-                               [](LoadInst& l) { l.constant_offset -= 1; }));
-    const int other = OtherScratch(kernel, load->buffer);
-    if (other >= 0)
-      out.push_back(Of<LoadInst>("other scratch read",
-                                 [other](LoadInst& l) { l.buffer = other; }));
-    if (load->mask != kNoReg)
-      out.push_back(
-          Of<LoadInst>("mask dropped", [](LoadInst& l) { l.mask = kNoReg; }));
-    if (load->active > 0)
-      out.push_back(Of<LoadInst>("active lanes ignored",
-                                 [](LoadInst& l) { l.active = 0; }));
-  } else if (const StoreInst* store = std::get_if<StoreInst>(&inst.node)) {
-    out.push_back(Of<StoreInst>("store one too far", [](StoreInst& s) {
-      s.constant_offset += 1;
-      s.streaming = false;
-    }));
-    out.push_back(Of<StoreInst>("store one too near", [](StoreInst& s) {
-      s.constant_offset -= 1;
-      s.streaming = false;
-    }));
-    out.push_back({"store dropped", nullptr});
-    if (store->mask != kNoReg)
-      out.push_back(
-          Of<StoreInst>("mask dropped", [](StoreInst& s) { s.mask = kNoReg; }));
-    if (store->active > 0)
-      out.push_back(Of<StoreInst>("active lanes ignored",
-                                  [](StoreInst& s) { s.active = 0; }));
-    const int lanes =
-        store->active > 0 ? store->active : kernel.regs[store->value].lanes;
-    if (lanes > 1)
-      out.push_back(
-          Of<StoreInst>("last lane not stored", [lanes](StoreInst& s) {
-            s.active = lanes - 1;
-            s.streaming = false;
-          }));
-  } else if (std::holds_alternative<IfInst>(inst.node)) {
-    out.push_back(Of<IfInst>("branches swapped", [](IfInst& i) {
-      std::swap(i.then_body, i.else_body);
-    }));
-    out.push_back(Of<IfInst>("always taken",
-                             [](IfInst& i) { i.else_body = i.then_body; }));
-    out.push_back(Of<IfInst>("never taken",
-                             [](IfInst& i) { i.then_body = i.else_body; }));
-  } else if (std::holds_alternative<BarrierInst>(inst.node)) {
-    out.push_back({"barrier dropped", nullptr});
-  } else if (const auto* exchange = std::get_if<ExchangeInst>(&inst.node)) {
-    AddExchange(kernel, *exchange, out);
-  } else if (const LaneInst* lane = std::get_if<LaneInst>(&inst.node)) {
-    const int lanes = kernel.regs[lane->source].lanes;
-    if (lanes > 1)
-      out.push_back(Of<LaneInst>("lane off by one", [lanes](LaneInst& l) {
-        l.lane = (l.lane + 1) % lanes;
-      }));
-  } else if (const ShuffleInst* shuffle =
-                 std::get_if<ShuffleInst>(&inst.node)) {
-    const int lanes = kernel.regs[shuffle->a].lanes;
-    out.push_back(
-        Of<ShuffleInst>("shuffled lane off by one", [lanes](ShuffleInst& s) {
-          s.lanes[0] = (s.lanes[0] + 1) % (2 * lanes);
-        }));
-    out.push_back(Of<ShuffleInst>(
-        "two shuffled lanes exchanged",
-        [](ShuffleInst& s) { std::swap(s.lanes[0], s.lanes[1]); }));
-    if (shuffle->a != shuffle->b)
-      out.push_back(Of<ShuffleInst>("shuffle operands swapped",
-                                    [](auto& s) { std::swap(s.a, s.b); }));
-  }
-  return out;
+  std::vector<Change> changes;
+  std::visit(ChangeLister{kernel, uses, changes}, inst.node);
+  return changes;
 }
 
 }  // namespace tilewright::kernel_ir::internal

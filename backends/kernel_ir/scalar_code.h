@@ -7,6 +7,7 @@
 #define TILEWRIGHT_BACKENDS_KERNEL_IR_SCALAR_CODE_H_
 
 #include <cstdint>
+#include <cstring>
 
 #include "tilegraph/expr/expr.h"
 #include "tilegraph/expr/host_tensor.h"
@@ -44,6 +45,19 @@ Step StepFor(Op op, DType dtype, DType operand_dtype);
 Step FmaStepFor(DType dtype);
 Step ScaleStepFor(DType dtype);
 
+// Lane `lane` of a register of that type.
+template <typename T>
+T At(const char* p, int lane) {
+  T value;
+  std::memcpy(&value, p + lane * sizeof(T), sizeof(T));
+  return value;
+}
+template <typename T>
+void Put(char* p, int lane, T value) {
+  std::memcpy(p + lane * sizeof(T), &value, sizeof(T));
+}
+
+// The same of any dtype.
 Scalar ReadLane(const char* reg, DType dtype, int lane);
 void WriteLane(char* reg, DType dtype, int lane, Scalar value);
 

@@ -56,14 +56,10 @@ struct Probe {
 std::vector<Probe> Probes() {
   return {
       {"mlp64",
-       [] {
-         return sketch::Mlp(512, {64, 64, 64, 64, 64});
-       },
+       [] { return sketch::Mlp(512, std::vector<int64_t>(5, 64)); },
        {{16, 64}, {24, 64}, {32, 64}, {48, 64}, {64, 64}, {128, 64}}},
       {"mlp64_long",
-       [] {
-         return sketch::Mlp(65536, {64, 64, 64, 64, 64, 64, 64, 64});
-       },
+       [] { return sketch::Mlp(65536, std::vector<int64_t>(8, 64)); },
        {{16, 64}, {32, 64}, {64, 64}, {128, 64}, {256, 64}}},
       {"convnext1",
        [] { return sketch::TokenMlp(3136, 96, 384); },

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
-#include "base/check.h"
 #include "base/status_macros.h"
+#include "sketch/fused/inlined_body.h"
 #include "sketch/fused/stage_workload.h"
 #include "sketch/replay/online_reduction.h"
 #include "sketch/tree/tree_edit.h"
@@ -32,18 +32,6 @@ constexpr int64_t kRowsTogether = 2;
 // Limits of what is laid out together: more is never kept in registers.
 constexpr int64_t kMostVectors = 8;
 constexpr int64_t kMostPartials = 16;
-
-// Body of `id` with the maps among `inlined` in it.
-Expr BodyOf(const TensorGraph& graph, TensorId id,
-            const std::set<TensorId>& inlined) {
-  return Rewrite(graph.tensor(id).compute.body[0], [&](const Expr& e) {
-    if (e.op() != Op::kLoad || !inlined.count(e.source())) return Expr();
-    const Expr value = BodyOf(graph, e.source(), inlined);
-    const DType dtype = graph.tensor(e.source()).dtype;
-    return Substitute(value.dtype() == dtype ? value : Expr::Cast(dtype, value),
-                      [&](int axis) { return e.operand(axis); });
-  });
-}
 
 std::map<TensorId, std::vector<TensorId>> ReadersOf(const TensorGraph& graph) {
   std::map<TensorId, std::vector<TensorId>> readers;
@@ -188,8 +176,8 @@ class RowsWriter {
     return absl::OkStatus();
   }
 
-  // The result of a block of a row: several vectors of partial results that
-  // are joined in the end.
+  // The result of a block of a row: several vectors of partial results that are
+  // combined in the end.
   absl::Status CutPartial(const RollingRows::Part& part, Handle block) {
     const Tensor& tensor = graph_.tensor(part.tensor);
     const std::string row_name = Axes(part)[part.row_axis].name,
@@ -284,7 +272,7 @@ std::optional<RollingRows> FindRowsOf(const Workload& workload,
   const int spatial =
       static_cast<int>(graph.tensor(result.product).compute.axes.size());
   result.factored =
-      FactorOut(BodyOf(graph, result.product, of_product), spatial,
+      FactorOut(InlinedBody(graph, result.product, of_product), spatial,
                 Expr::Load(-1, graph.tensor(result.product).dtype, {}))
           .has_value();
   return result;
@@ -303,96 +291,6 @@ std::optional<RollingRows> FindRollingRows(const Workload& workload,
       return rows;
   }
   return std::nullopt;
-}
-
-Workload RollingPart(const Workload& workload, const Workload& part,
-                     const RollingRows& rows) {
-  const std::set<TensorId> inlined(rows.inlined.begin(), rows.inlined.end());
-  Workload result;
-  TensorGraph& out = result.graph;
-  const auto find = [&](const std::string& name) {
-    for (const Tensor& tensor : out.tensors()) {
-      if (tensor.name == name) return std::optional<TensorId>(tensor.id);
-    }
-    return std::optional<TensorId>();
-  };
-  // Loads of `from` become loads of tensors of that name.
-  const auto renamed = [&](const TensorGraph& from, const Expr& body) {
-    return Rewrite(body, [&](const Expr& e) {
-      if (e.op() != Op::kLoad) return Expr();
-      const std::optional<TensorId> source = find(from.tensor(e.source()).name);
-      TW_CHECK(source.has_value()) << from.tensor(e.source()).name;
-      return Expr::Load(*source, e.dtype(),
-                        {e.operands().begin(), e.operands().end()});
-    });
-  };
-  const std::string& product = workload.graph.tensor(rows.product).name;
-  const Expr product_body = BodyOf(workload.graph, rows.product, inlined);
-  const auto add_input = [&](const Tensor& tensor) {
-    return tensor.kind == TensorKind::kConstant
-               ? out.AddConstant(tensor.name, tensor.value)
-               : out.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
-  };
-  // The result of the rows is read as a whole. The product now reads the
-  // arguments of the group that the rows read.
-  Visit(product_body, [&](const Expr& e) {
-    if (e.op() != Op::kLoad) return;
-    const Tensor& tensor = workload.graph.tensor(e.source());
-    if (find(tensor.name)) return;
-    if (tensor.kind == TensorKind::kCompute) {
-      out.AddPlaceholder(tensor.name, tensor.dtype, tensor.shape);
-    } else if (!part.graph.Find(tensor.name)) {
-      result.layouts.insert_or_assign(add_input(tensor),
-                                      workload.LayoutOf(tensor.id));
-    }
-  });
-  for (const Tensor& tensor : part.graph.tensors()) {
-    if (tensor.kind != TensorKind::kCompute) {
-      if (tensor.name == workload.graph.tensor(rows.inlined.back()).name ||
-          find(tensor.name))
-        continue;
-      const TensorId id = add_input(tensor);
-      const auto layout = part.layouts.find(tensor.id);
-      if (layout != part.layouts.end())
-        result.layouts.insert_or_assign(id, layout->second);
-      const auto zeros = part.zeros.find(tensor.id);
-      if (zeros != part.zeros.end())
-        result.zeros.insert_or_assign(id, zeros->second);
-      continue;
-    }
-    Compute compute = tensor.compute;
-    if (tensor.name != product) {
-      for (Expr& body : compute.body) body = renamed(part.graph, body);
-      out.AddCompute(tensor.name, tensor.dtype, std::move(compute),
-                     tensor.hint);
-      continue;
-    }
-    compute.body = {renamed(workload.graph, product_body)};
-    if (!rows.factored) {
-      out.AddCompute(tensor.name, tensor.dtype, std::move(compute),
-                     tensor.hint);
-      continue;
-    }
-    std::vector<Expr> at;
-    for (size_t i = 0; i < compute.axes.size(); ++i)
-      at.push_back(Expr::Var(static_cast<int>(i), compute.axes[i].name));
-    const DType dtype = compute.combiner->component_dtype(0);
-    const FactoredSum factored =
-        *FactorOut(compute.body[0], static_cast<int>(at.size()),
-                   Expr::Load(static_cast<TensorId>(out.size()), dtype, at));
-    Compute whole;
-    whole.axes = compute.axes;
-    whole.body = {factored.whole};
-    compute.body = {factored.steps};
-    out.AddCompute(absl::StrCat(tensor.name, ".sum"), dtype, std::move(compute),
-                   tensor.hint);
-    out.AddCompute(tensor.name, tensor.dtype, std::move(whole));
-  }
-  const TensorId output = part.graph.outputs()[0];
-  const TensorId renamed_output = *find(part.graph.tensor(output).name);
-  out.SetOutputs({renamed_output});
-  result.layouts.insert_or_assign(renamed_output, part.layouts.at(output));
-  return result;
 }
 
 void WriteRollingInlines(const Workload& workload, const RollingRows& rows,

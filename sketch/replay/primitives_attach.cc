@@ -11,6 +11,7 @@
 #include "sketch/tree/block_nest.h"
 #include "sketch/tree/block_region.h"
 #include "sketch/tree/coverage.h"
+#include "sketch/tree/elementwise.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -83,6 +84,22 @@ bool IsBelow(const Node& node, const std::string& block) {
   if (node.block) return node.block->name == block;
   std::vector<std::string> names = BlocksBelow(node.loop->body);
   return std::find(names.begin(), names.end(), block) != names.end();
+}
+
+// The part of a block's axes that its inner loops compute.
+absl::StatusOr<Region> ComputedRegion(const Block& block,
+                                      const IsInner& is_inner,
+                                      const RangeOf& ranges) {
+  Region region;
+  for (size_t i = 0; i < block.axes.size(); ++i) {
+    region.push_back(IteratedRegion(block.bindings[i],
+                                    block.axes[i].extent.value(),
+                                    block.predicates, is_inner, ranges));
+    if (!region.back().exact)
+      return absl::InvalidArgumentError(
+          absl::StrCat(block.name, ": ", region.back().why));
+  }
+  return region;
 }
 
 }  // namespace
@@ -178,9 +195,10 @@ absl::StatusOr<Results> ApplyReverseComputeAt(Replayer& replayer,
       predicates;  // where some producer does not run, nothing can be consumed
   std::set<std::string> producers;
   for (int loaded : LoadedBuffers(block)) {
-    Path producer_path = FindWriter(tree, loaded);
-    bool inside = !producer_path.empty() &&
-                  CommonDepth(producer_path, loop_path) == loop_path.size();
+    const Path producer_path = FindWriter(tree, loaded);
+    const bool inside =
+        !producer_path.empty() &&
+        CommonDepth(producer_path, loop_path) == loop_path.size();
     if (!inside) {
       if (HoldsWholeTensor(tree, tree.buffers[loaded])) continue;
       return absl::InvalidArgumentError(
@@ -188,19 +206,7 @@ absl::StatusOr<Results> ApplyReverseComputeAt(Replayer& replayer,
                        " is kept, for another place"));
     }
     const Block& producer = *producer_path.back().node().block;
-    bool elementwise = producer.axes.size() == block.axes.size();
-    for (size_t i = 0; elementwise && i < block.axes.size(); ++i)
-      elementwise = producer.axes[i].extent == block.axes[i].extent;
-    for (const Expr& body : block.body) {
-      Visit(body, [&](const Expr& e) {
-        if (e.op() != Op::kLoad || e.source() != loaded) return;
-        for (size_t i = 0; i < e.operands().size(); ++i) {
-          elementwise = elementwise && e.operand(i).op() == Op::kVar &&
-                        e.operand(i).var_id() == static_cast<int>(i);
-        }
-      });
-    }
-    if (!elementwise)
+    if (!IsElementwiseIn(block, producer, loaded))
       return absl::InvalidArgumentError(
           absl::StrCat(block.name, " is not elementwise in ", producer.name));
     if (CommonDepth(producer_path, path) > loop_path.size()) {
@@ -208,19 +214,12 @@ absl::StatusOr<Results> ApplyReverseComputeAt(Replayer& replayer,
           absl::StrCat(block.name, " stands inside a loop that loop ",
                        loop.name, " is around"));
     }
-    Region region;
-    IsInner is_inner = LoopsDeeperThan(producer_path, loop_path.size());
+    const IsInner is_inner = LoopsDeeperThan(producer_path, loop_path.size());
     for (const Expr& p : FixedPredicates(producer, is_inner)) {
       if (!Includes(predicates, p)) predicates.push_back(p);
     }
-    for (size_t i = 0; i < producer.axes.size(); ++i) {
-      region.push_back(IteratedRegion(producer.bindings[i],
-                                      producer.axes[i].extent.value(),
-                                      producer.predicates, is_inner, ranges));
-      if (!region.back().exact)
-        return absl::InvalidArgumentError(
-            absl::StrCat(producer.name, ": ", region.back().why));
-    }
+    TW_ASSIGN_OR_RETURN(const Region region,
+                        ComputedRegion(producer, is_inner, ranges));
     computed = computed ? Join(*computed, region, ranges) : region;
     producers.insert(producer.name);
   }

@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "sketch/replay/replayer.h"
 #include "sketch/tree/coverage.h"
+#include "sketch/tree/elementwise.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -32,15 +33,6 @@ int64_t CountLoads(const Expr& body, int buffer) {
 
 Expr AsDType(const Expr& value, DType dtype) {
   return value.dtype() == dtype ? value : Expr::Cast(dtype, value);
-}
-
-bool IsIdentity(absl::Span<const Expr> indices) {
-  for (size_t i = 0; i < indices.size(); ++i) {
-    if (indices[i].op() != Op::kVar ||
-        indices[i].var_id() != static_cast<int>(i))
-      return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -130,15 +122,7 @@ absl::StatusOr<Results> ApplyReverseComputeInline(Replayer& replayer,
       }
     }
   }
-  bool same_axes = producer.axes.size() == consumer.axes.size();
-  for (size_t i = 0; same_axes && i < producer.axes.size(); ++i)
-    same_axes = producer.axes[i].extent == consumer.axes[i].extent;
-  bool elementwise = same_axes;
-  Visit(consumer.body[0], [&](const Expr& e) {
-    if (e.op() == Op::kLoad && e.source() == buffer)
-      elementwise = elementwise && IsIdentity(e.operands());
-  });
-  if (!elementwise)
+  if (!IsElementwiseIn(consumer, producer, buffer))
     return absl::InvalidArgumentError(
         absl::StrCat(consumer.name, " is not elementwise in ", producer.name));
 

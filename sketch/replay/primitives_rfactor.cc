@@ -136,6 +136,107 @@ absl::StatusOr<Block> Partial(const Block& block, const Loop& factor,
   return partial;
 }
 
+absl::Status CheckFactorable(const Block& block) {
+  if (!block.combiner)
+    return absl::InvalidArgumentError(
+        absl::StrCat(block.name, " is no reduction"));
+  if (!block.combiner->associative() || !block.combiner->commutative()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the order of ", block.name, "'s steps must not change"));
+  }
+  if (block.rescaling)
+    return absl::InvalidArgumentError(
+        absl::StrCat("the steps of ", block.name, " have an order"));
+  if (!block.intrinsic.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat(block.name, " is an intrinsic"));
+  return absl::OkStatus();
+}
+
+// The second stage, which reduces the partial results: it stands after the
+// outermost reduce loop, over the same part of the spatial axes.
+struct LastStage {
+  size_t outermost = 0;  // the position of that loop in the block's path
+  Block block;
+  std::vector<HeldDim> held;  // the part of the spatial axes
+  std::vector<Expr> outer_predicates;
+};
+
+absl::StatusOr<LastStage> MakeLastStage(const BlockTree& tree,
+                                        const Path& path) {
+  const Block& block = *path.back().node().block;
+  LastStage stage;
+  while (!CarriesReduction(*path[stage.outermost].node().loop, block))
+    ++stage.outermost;
+  const RangeOf ranges = LoopRanges(tree);
+  std::set<int> inner;
+  for (size_t i = stage.outermost; i + 1 < path.size(); ++i)
+    inner.insert(path[i].node().loop->var);
+  const auto is_inner = [&](int var) { return inner.count(var) != 0; };
+  stage.block = block;
+  stage.block.predicates = InitPredicates(block);
+  Region region;
+  std::vector<int64_t> shape;
+  for (size_t i = 0; i < block.axes.size(); ++i) {
+    shape.push_back(block.axes[i].extent.value());
+    region.push_back(IteratedRegion(block.bindings[i], shape.back(),
+                                    stage.block.predicates, is_inner, ranges));
+    if (!region.back().exact ||
+        (region.back().step != 1 && region.back().extent != 1)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "inside its reduce loops ", block.name,
+          " does not run over a dense part of axis ", block.axes[i].name));
+    }
+  }
+  stage.held = Hold(region, shape, ranges);
+  stage.outer_predicates = FixedPredicates(stage.block, is_inner);
+  return stage;
+}
+
+// Adds buffers of the partial results, one per component, of the accumulators'
+// types: `partial` writes them, `last` reads them.
+void HoldPartialResults(BlockTree& tree, std::vector<HeldDim> held,
+                        int64_t factor_extent, Block& partial, Block& last) {
+  held.push_back({Expr::Int(0), factor_extent});
+  std::vector<Expr> index;
+  for (size_t i = 0; i < partial.axes.size(); ++i)
+    index.push_back(Expr::Var(static_cast<int>(i), partial.axes[i].name));
+  partial.dst_index = index;
+  partial.name = UniqueBlockName(tree, last.name + ".rf");
+  for (size_t c = 0; c < last.dst.size(); ++c) {
+    Buffer buffer;
+    buffer.id = static_cast<int>(tree.buffers.size());
+    buffer.name =
+        UniqueBufferName(tree, tree.buffers[last.dst[c]].name + ".rf");
+    buffer.tensor = -1;
+    buffer.dtype = last.combiner->component_dtype(static_cast<int>(c));
+    buffer.level = MemLevel::kScratch;
+    HoldRegion(buffer, held);
+    partial.dst.push_back(buffer.id);
+    last.body[c] = Expr::Load(buffer.id, buffer.dtype, index);
+    tree.buffers.push_back(std::move(buffer));
+  }
+  last.reduce_axes = {partial.axes.back()};
+  last.guard = last.nonzero = Expr();
+}
+
+// InvalidArgument if the block leaves the group and computes an element twice.
+absl::Status CheckWrittenOnce(BlockTree& tree, const std::string& name) {
+  Path path = FindBlock(tree, name);
+  const Block& block = *path.back().node().block;
+  if (tree.buffers[block.dst[0]].level != MemLevel::kGlobal)
+    return absl::OkStatus();
+  std::vector<const Loop*> loops;
+  for (const Loop* loop : LoopsAround(path)) {
+    if (!CarriesReduction(*loop, block)) loops.push_back(loop);
+  }
+  if (CoversOnce(block, 0, block.axes.size(), loops, LoopRanges(tree)) ==
+      Coverage::kYes)
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " would not compute every element exactly once"));
+}
+
 }  // namespace
 
 absl::StatusOr<Results> ApplyRFactor(Replayer& replayer,
@@ -145,20 +246,7 @@ absl::StatusOr<Results> ApplyRFactor(Replayer& replayer,
   TW_ASSIGN_OR_RETURN(Path loop_path, replayer.FindLoopOf(args.operands[1]));
   Node& node = path.back().node();
   const Loop& factor = *loop_path.back().node().loop;
-  if (!node.block->combiner)
-    return absl::InvalidArgumentError(
-        absl::StrCat(node.block->name, " is no reduction"));
-  if (!node.block->combiner->associative() ||
-      !node.block->combiner->commutative()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the order of ", node.block->name, "'s steps must not change"));
-  }
-  if (node.block->rescaling)
-    return absl::InvalidArgumentError(
-        absl::StrCat("the steps of ", node.block->name, " have an order"));
-  if (!node.block->intrinsic.empty())
-    return absl::InvalidArgumentError(
-        absl::StrCat(node.block->name, " is an intrinsic"));
+  TW_RETURN_IF_ERROR(CheckFactorable(*node.block));
   if (CommonDepth(path, loop_path) != loop_path.size() ||
       !CarriesReduction(factor, *node.block)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -175,83 +263,19 @@ absl::StatusOr<Results> ApplyRFactor(Replayer& replayer,
                        node.block->name, " carry the reduction too"));
   }
   TW_ASSIGN_OR_RETURN(Block partial, Partial(*node.block, factor, division));
-
-  // The second stage stands after the outermost reduce loop, over the same part
-  // of the spatial axes.
-  size_t outermost = 0;
-  while (!CarriesReduction(*path[outermost].node().loop, *node.block))
-    ++outermost;
-  const RangeOf ranges = LoopRanges(tree);
-  std::set<int> inner;
-  for (size_t i = outermost; i + 1 < path.size(); ++i)
-    inner.insert(path[i].node().loop->var);
-  const auto is_inner = [&](int var) { return inner.count(var) != 0; };
-  Block last = *node.block;
-  last.predicates = InitPredicates(last);
-  Region region;
-  std::vector<int64_t> shape;
-  for (size_t i = 0; i < last.axes.size(); ++i) {
-    shape.push_back(last.axes[i].extent.value());
-    region.push_back(IteratedRegion(last.bindings[i], shape.back(),
-                                    last.predicates, is_inner, ranges));
-    if (!region.back().exact ||
-        (region.back().step != 1 && region.back().extent != 1)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "inside its reduce loops ", last.name,
-          " does not run over a dense part of axis ", last.axes[i].name));
-    }
-  }
-  const std::vector<HeldDim> held = Hold(region, shape, ranges);
-  const std::vector<Expr> outer_predicates = FixedPredicates(last, is_inner);
-
-  // Buffers of the partial results: one per component, of the accumulators'
-  // types.
-  std::vector<HeldDim> partial_held = held;
-  partial_held.push_back({Expr::Int(0), factor.extent});
-  std::vector<Expr> index;
-  for (size_t i = 0; i < partial.axes.size(); ++i)
-    index.push_back(Expr::Var(static_cast<int>(i), partial.axes[i].name));
-  partial.dst_index = index;
-  const std::string name = UniqueBlockName(tree, last.name + ".rf");
-  partial.name = name;
-  for (size_t c = 0; c < last.dst.size(); ++c) {
-    Buffer buffer;
-    buffer.id = static_cast<int>(tree.buffers.size());
-    buffer.name =
-        UniqueBufferName(tree, tree.buffers[last.dst[c]].name + ".rf");
-    buffer.tensor = -1;
-    buffer.dtype = last.combiner->component_dtype(static_cast<int>(c));
-    buffer.level = MemLevel::kScratch;
-    HoldRegion(buffer, partial_held);
-    partial.dst.push_back(buffer.id);
-    last.body[c] = Expr::Load(buffer.id, buffer.dtype, index);
-    tree.buffers.push_back(std::move(buffer));
-  }
-  last.reduce_axes = {partial.axes.back()};
-  last.guard = last.nonzero = Expr();
+  TW_ASSIGN_OR_RETURN(LastStage last, MakeLastStage(tree, path));
+  HoldPartialResults(tree, last.held, factor.extent, partial, last.block);
+  const std::string name = partial.name, last_name = last.block.name;
 
   node.block = std::move(partial);
-  const std::string last_name = last.name;
-  const int target = last.dst[0];
-  NodePtr nest = NestOverRegion(tree, std::move(last), held, outer_predicates);
-  std::vector<NodePtr>& siblings = *path[outermost].siblings;
-  siblings.insert(
-      siblings.begin() + static_cast<std::ptrdiff_t>(path[outermost].index) + 1,
-      std::move(nest));
-
-  if (tree.buffers[target].level == MemLevel::kGlobal) {
-    Path last_path = FindBlock(tree, last_name);
-    const Block& placed = *last_path.back().node().block;
-    std::vector<const Loop*> loops;
-    for (const Loop* loop : LoopsAround(last_path)) {
-      if (!CarriesReduction(*loop, placed)) loops.push_back(loop);
-    }
-    if (CoversOnce(placed, 0, shape.size(), loops, LoopRanges(tree)) !=
-        Coverage::kYes) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          last_name, " would not compute every element exactly once"));
-    }
-  }
+  NodePtr nest = NestOverRegion(tree, std::move(last.block), last.held,
+                                last.outer_predicates);
+  std::vector<NodePtr>& siblings = *path[last.outermost].siblings;
+  siblings.insert(siblings.begin() +
+                      static_cast<std::ptrdiff_t>(path[last.outermost].index) +
+                      1,
+                  std::move(nest));
+  TW_RETURN_IF_ERROR(CheckWrittenOnce(tree, last_name));
   return Results{HandleValue::OfBlock(name)};
 }
 

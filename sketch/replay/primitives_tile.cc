@@ -52,6 +52,38 @@ NodePtr InnerNest(Replayer& replayer, Block block,
   return NestLoops(std::move(loops), MakeBlockNode(std::move(block)));
 }
 
+// The loops over tasks, one an axis.
+absl::StatusOr<std::vector<Loop>> MakeTasks(
+    Replayer& replayer, const std::vector<Axis>& axes,
+    const std::vector<Factors>& factors_of) {
+  if (factors_of.size() != axes.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "splits ", factors_of.size(), " of ", axes.size(), " axes"));
+  }
+  std::vector<Loop> tasks;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const Axis& axis = axes[i];
+    const Factors& factors = factors_of[i];
+    if (factors.size() != 2) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "axis ", axis.name, " has ", factors.size(),
+          " factors, not two: its tasks, and the elements of a task"));
+    }
+    const absl::Status covers = CheckFactors(factors, axis.extent.value());
+    if (!covers.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("axis ", axis.name, ": ", covers.message()));
+    }
+    Loop task;
+    task.var = replayer.NewVar();
+    task.name = axis.name + ".task";
+    task.extent = factors[0];
+    task.kind = LoopKind::kTask;
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
 }  // namespace
 
 absl::StatusOr<Results> ApplyGroupTile(Replayer& replayer,
@@ -83,33 +115,11 @@ absl::StatusOr<Results> ApplyGroupTile(Replayer& replayer,
           block.name,
           " has another shape than the first output; they share no tiles"));
   }
-  if (args.factors.size() != axes->size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "splits ", args.factors.size(), " of ", axes->size(), " axes"));
-  }
+  TW_ASSIGN_OR_RETURN(std::vector<Loop> tasks,
+                      MakeTasks(replayer, *axes, args.factors));
   Results results;
-  std::vector<Loop> tasks;
-  for (size_t i = 0; i < axes->size(); ++i) {
-    const Axis& axis = (*axes)[i];
-    const Factors& factors = args.factors[i];
-    if (factors.size() != 2) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "axis ", axis.name, " has ", factors.size(),
-          " factors, not two: its tasks, and the elements of a task"));
-    }
-    const absl::Status covers = CheckFactors(factors, axis.extent.value());
-    if (!covers.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("axis ", axis.name, ": ", covers.message()));
-    }
-    Loop task;
-    task.var = replayer.NewVar();
-    task.name = axis.name + ".task";
-    task.extent = factors[0];
-    task.kind = LoopKind::kTask;
+  for (const Loop& task : tasks)
     results.push_back(HandleValue::OfLoop(task.var));
-    tasks.push_back(std::move(task));
-  }
   if (tasks.empty()) return results;
 
   // In execution order, at the place of the last output: everything that feeds

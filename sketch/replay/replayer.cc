@@ -10,84 +10,62 @@
 namespace tilewright::sketch {
 namespace {
 
-// The operands and attributes that an instruction takes; -1: any number but
-// none, -2: any number.
+// The numbers of operands and factors that an instruction takes (-1: any number
+// but none, -2: any number), and what applies it.
 struct Signature {
   int operands;
-  int splits;
+  int factors;
   absl::StatusOr<Results> (*apply)(Replayer&, const Arguments&);
 };
 
-const Signature* SignatureOf(Primitive primitive) {
-  static const Signature kBlock = {0, 0, ApplyBlock}, kLoop = {1, 0, ApplyLoop},
-                         kGroupTile = {-1, -2, ApplyGroupTile},
-                         kSplit = {1, 1, ApplySplit},
-                         kFuse = {-1, 0, ApplyFuse},
-                         kReorder = {-1, 0, ApplyReorder},
-                         kAnnotate = {1, 0, ApplyAnnotate},
-                         kComputeAt = {2, 0, ApplyComputeAt},
-                         kReverseComputeAt = {2, 0, ApplyReverseComputeAt},
-                         kComputeInline = {1, 0, ApplyComputeInline},
-                         kReverseComputeInline = {1, 0,
-                                                  ApplyReverseComputeInline},
-                         kCacheRead = {2, 0, ApplyCacheRead},
-                         kCacheWrite = {1, 0, ApplyCacheWrite},
-                         kSetLayout = {0, 0, ApplySetLayout},
-                         kSetLevel = {1, 0, ApplySetLevel},
-                         kTensorize = {2, 0, ApplyTensorize},
-                         kRFactor = {2, 0, ApplyRFactor},
-                         kFactorOut = {1, 0, ApplyFactorOut},
-                         kRollingUpdate = {2, 1, ApplyRollingUpdate},
-                         kRolling = {2, 0, ApplyRolling},
-                         kWinograd = {1, 1, ApplyWinograd},
-                         kSkipZeros = {1, 0, ApplySkipZeros};
+Signature SignatureOf(Primitive primitive) {
   switch (primitive) {
     case Primitive::kBlock:
-      return &kBlock;
+      return {0, 0, ApplyBlock};
     case Primitive::kLoop:
-      return &kLoop;
+      return {1, 0, ApplyLoop};
     case Primitive::kGroupTile:
-      return &kGroupTile;
+      return {-1, -2, ApplyGroupTile};
     case Primitive::kSplit:
-      return &kSplit;
+      return {1, 1, ApplySplit};
     case Primitive::kFuse:
-      return &kFuse;
+      return {-1, 0, ApplyFuse};
     case Primitive::kReorder:
-      return &kReorder;
+      return {-1, 0, ApplyReorder};
     case Primitive::kAnnotate:
-      return &kAnnotate;
+      return {1, 0, ApplyAnnotate};
     case Primitive::kComputeAt:
-      return &kComputeAt;
+      return {2, 0, ApplyComputeAt};
     case Primitive::kReverseComputeAt:
-      return &kReverseComputeAt;
+      return {2, 0, ApplyReverseComputeAt};
     case Primitive::kComputeInline:
-      return &kComputeInline;
+      return {1, 0, ApplyComputeInline};
     case Primitive::kReverseComputeInline:
-      return &kReverseComputeInline;
+      return {1, 0, ApplyReverseComputeInline};
     case Primitive::kCacheRead:
-      return &kCacheRead;
+      return {2, 0, ApplyCacheRead};
     case Primitive::kCacheWrite:
-      return &kCacheWrite;
+      return {1, 0, ApplyCacheWrite};
     case Primitive::kSetLayout:
-      return &kSetLayout;
+      return {0, 0, ApplySetLayout};
     case Primitive::kSetLevel:
-      return &kSetLevel;
+      return {1, 0, ApplySetLevel};
     case Primitive::kTensorize:
-      return &kTensorize;
+      return {2, 0, ApplyTensorize};
     case Primitive::kRFactor:
-      return &kRFactor;
+      return {2, 0, ApplyRFactor};
     case Primitive::kFactorOut:
-      return &kFactorOut;
+      return {1, 0, ApplyFactorOut};
     case Primitive::kRollingUpdate:
-      return &kRollingUpdate;
+      return {2, 1, ApplyRollingUpdate};
     case Primitive::kRolling:
-      return &kRolling;
+      return {2, 0, ApplyRolling};
     case Primitive::kWinograd:
-      return &kWinograd;
+      return {1, 1, ApplyWinograd};
     case Primitive::kSkipZeros:
-      return &kSkipZeros;
+      return {1, 0, ApplySkipZeros};
   }
-  return nullptr;
+  return {0, 0, nullptr};
 }
 
 absl::Status CheckCount(const char* what, int expected, size_t found) {
@@ -191,16 +169,16 @@ absl::StatusOr<Path> Replayer::FindLoopOf(Handle handle) {
 }
 
 absl::Status Replayer::Apply(const Instruction& instruction) {
-  const Signature* signature = SignatureOf(instruction.primitive);
-  if (signature == nullptr)
+  const Signature signature = SignatureOf(instruction.primitive);
+  if (signature.apply == nullptr)
     return absl::InvalidArgumentError("unknown primitive");
   TW_RETURN_IF_ERROR(
-      CheckCount("operands", signature->operands, instruction.operands.size()));
+      CheckCount("operands", signature.operands, instruction.operands.size()));
   TW_RETURN_IF_ERROR(
-      CheckCount("splits", signature->splits, instruction.factors.size()));
+      CheckCount("splits", signature.factors, instruction.factors.size()));
   const Arguments args{instruction.operands, instruction.factors,
                        instruction.text};
-  TW_ASSIGN_OR_RETURN(Results results, signature->apply(*this, args));
+  TW_ASSIGN_OR_RETURN(Results results, signature.apply(*this, args));
   is_initial_ = is_initial_ && instruction.primitive == Primitive::kBlock;
   if (!KeepsIndices(instruction.primitive))
     TW_RETURN_IF_ERROR(CheckSizes(tree_));

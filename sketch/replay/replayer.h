@@ -116,9 +116,10 @@ absl::StatusOr<Results> ApplyCacheWrite(Replayer& replayer,
                                         const Arguments& args);
 // primitives_rolling.cc
 absl::StatusOr<Results> ApplyRolling(Replayer& replayer, const Arguments& args);
-// primitives_update.cc
+// primitives_factor.cc
 absl::StatusOr<Results> ApplyFactorOut(Replayer& replayer,
                                        const Arguments& args);
+// primitives_update.cc
 absl::StatusOr<Results> ApplyRollingUpdate(Replayer& replayer,
                                            const Arguments& args);
 // primitives_winograd.cc

@@ -10,7 +10,6 @@
 #include "tilegraph/gpu/block_threads.h"
 #include "tilegraph/gpu/extents.h"
 #include "tilegraph/gpu/shared_rows.h"
-#include "tilegraph/ir/arena.h"
 
 namespace tilewright {
 namespace {
@@ -29,6 +28,10 @@ TileWorkOptions WorkOptions(const MemoryLevel& near) {
 Subgraph Tiled(Subgraph part) {
   part.outputs = {part.outputs.back()};
   return part;
+}
+
+int64_t AlignmentOf(const ComputeUnit& unit) {
+  return unit.async_copy().bulk() ? kBulkAlignmentBytes : kAlignmentBytes;
 }
 
 }  // namespace
@@ -163,86 +166,96 @@ ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
   return tile;
 }
 
+BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
+                                           std::vector<int64_t> extents,
+                                           int64_t copies, int made, bool align,
+                                           GpuTilePlan& plan) const {
+  BufferLifetime lifetime{0, made, std::max(made, 0)};
+  bool read = false;
+  for (size_t m = 0; m < gpu_.members.size(); ++m) {
+    for (const GpuLoad& load : gpu_.members[m].loads) {
+      if (load.tensor != tensor) continue;
+      if (made < 0 && !read) lifetime.first = static_cast<int>(m);
+      lifetime.last = static_cast<int>(m);
+      read = true;
+    }
+  }
+  SharedOperand operand;
+  operand.tensor = tensor;
+  operand.extents = std::move(extents);
+  operand.copies = copies;
+  operand.row_dims = RowDims(graph_, gpu_, tensor);
+  const TileRows rows = RowsOf(graph_, operand);
+  if (align) {
+    const Banks banks{
+        std::max<int64_t>(1, levels_.scratchpad->banks()),
+        std::max<int64_t>(1, levels_.scratchpad->bank_width_bytes())};
+    const std::vector<RowAccess> accesses =
+        AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
+    operand.layout = BestBankLayout(rows, accesses,
+                                    ChunkElements(graph_, plan, tensor), banks);
+    if (!accesses.empty()) {
+      operand.conflicts =
+          static_cast<double>(PassesOf(rows, operand.layout, accesses, banks)) /
+          static_cast<double>(
+              std::max<int64_t>(1, LeastPassesOf(rows, accesses, banks)));
+    }
+  }
+  const int64_t alignment = AlignmentOf(spec_.unit());
+  operand.bytes =
+      CeilDiv(operand.layout.Bytes(rows), alignment) * alignment * copies;
+  lifetime.size_bytes = operand.bytes;
+  plan.shared.push_back(std::move(operand));
+  return lifetime;
+}
+
+std::vector<int64_t> GpuTileEvaluator::StagedExtents(size_t input,
+                                                     const TileWork& work,
+                                                     int64_t step,
+                                                     int64_t& steps) const {
+  const GpuInput& staged = gpu_.inputs[input];
+  std::vector<int64_t> extents = work.inputs[input].extents;
+  steps = 1;
+  if (staged.stepped_by < 0) return extents;
+  const GpuMember& member = gpu_.members[staged.stepped_by];
+  const std::vector<int64_t> axes =
+      AxesOf(staged.stepped_by, work, step, steps);
+  if (steps <= 1) return extents;
+  extents.assign(extents.size(), 1);
+  for (const GpuLoad& load : member.loads) {
+    if (load.tensor != staged.id) continue;
+    const std::vector<int64_t> box =
+        ExtentsOf(graph_, graph_.tensor(member.id).compute, load.load, axes);
+    for (size_t d = 0; d < box.size(); ++d)
+      extents[d] = std::max(extents[d], box[d]);
+  }
+  return extents;
+}
+
 void GpuTileEvaluator::PlaceShared(const GpuTileDecision& decision,
                                    const TileWork& work, bool align,
                                    GpuTilePlan& plan) const {
   std::vector<BufferLifetime> buffers;
-  const auto add = [&](TensorId tensor, std::vector<int64_t> extents,
-                       int64_t copies, int made) {
-    BufferLifetime lifetime{0, made, std::max(made, 0)};
-    bool read = false;
-    for (size_t m = 0; m < gpu_.members.size(); ++m) {
-      for (const GpuLoad& load : gpu_.members[m].loads) {
-        if (load.tensor != tensor) continue;
-        if (made < 0 && !read) lifetime.first = static_cast<int>(m);
-        lifetime.last = static_cast<int>(m);
-        read = true;
-      }
-    }
-    SharedOperand operand;
-    operand.tensor = tensor;
-    operand.extents = std::move(extents);
-    operand.copies = copies;
-    operand.row_dims = RowDims(graph_, gpu_, tensor);
-    const TileRows rows = RowsOf(graph_, operand);
-    const Banks banks{
-        std::max<int64_t>(1, levels_.scratchpad->banks()),
-        std::max<int64_t>(1, levels_.scratchpad->bank_width_bytes())};
-    if (align) {
-      const std::vector<RowAccess> accesses =
-          AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
-      operand.layout = BestBankLayout(
-          rows, accesses, ChunkElements(graph_, plan, tensor), banks);
-      if (!accesses.empty()) {
-        operand.conflicts = static_cast<double>(PassesOf(rows, operand.layout,
-                                                         accesses, banks)) /
-                            static_cast<double>(std::max<int64_t>(
-                                1, LeastPassesOf(rows, accesses, banks)));
-      }
-    }
-    const int64_t alignment = spec_.unit().async_copy().bulk()
-                                  ? kBulkAlignmentBytes
-                                  : kAlignmentBytes;
-    operand.bytes =
-        CeilDiv(operand.layout.Bytes(rows), alignment) * alignment * copies;
-    lifetime.size_bytes = operand.bytes;
-    buffers.push_back(lifetime);
-    plan.shared.push_back(std::move(operand));
-  };
   for (size_t i = 0; i < gpu_.inputs.size(); ++i) {
-    const GpuInput& input = gpu_.inputs[i];
-    if (!input.staged) continue;
-    int64_t steps = 1;
-    std::vector<int64_t> extents = work.inputs[i].extents;
-    if (input.stepped_by >= 0) {
-      const GpuMember& member = gpu_.members[input.stepped_by];
-      const std::vector<int64_t> axes =
-          AxesOf(input.stepped_by, work, decision.step, steps);
-      if (steps > 1) {
-        extents.assign(extents.size(), 1);
-        for (const GpuLoad& load : member.loads) {
-          if (load.tensor != input.id) continue;
-          const std::vector<int64_t> box = ExtentsOf(
-              graph_, graph_.tensor(member.id).compute, load.load, axes);
-          for (size_t d = 0; d < box.size(); ++d)
-            extents[d] = std::max(extents[d], box[d]);
-        }
-      }
-    }
-    add(input.id, std::move(extents),
-        steps > 1 && decision.double_buffer ? 2 : 1, -1);
+    if (!gpu_.inputs[i].staged) continue;
+    int64_t steps;
+    std::vector<int64_t> extents = StagedExtents(i, work, decision.step, steps);
+    buffers.push_back(AddShared(gpu_.inputs[i].id, std::move(extents),
+                                steps > 1 && decision.double_buffer ? 2 : 1, -1,
+                                align, plan));
   }
   // Without registers to speak of, sums are in the scratchpad too.
   const bool no_registers = spec_.unit().registers_per_core() == 0;
   for (size_t m = 0; m < gpu_.members.size(); ++m) {
-    const int root = gpu_.clusters[gpu_.members[m].cluster].root;
-    if (gpu_.members[m].shared || (no_registers && static_cast<int>(m) == root))
-      add(gpu_.members[m].id, TileOf(work, gpu_.members[m].id).extents, 1,
-          static_cast<int>(m));
+    const GpuMember& member = gpu_.members[m];
+    const int own = static_cast<int>(m);
+    if (member.shared ||
+        (no_registers && own == gpu_.clusters[member.cluster].root))
+      buffers.push_back(AddShared(member.id, TileOf(work, member.id).extents, 1,
+                                  own, align, plan));
   }
-  const BufferPlacement placed = PlaceBuffers(
-      buffers,
-      spec_.unit().async_copy().bulk() ? kBulkAlignmentBytes : kAlignmentBytes);
+  const BufferPlacement placed =
+      PlaceBuffers(buffers, AlignmentOf(spec_.unit()));
   for (size_t i = 0; i < buffers.size(); ++i)
     plan.shared[i].offset_bytes = placed.offset_bytes[i];
   plan.shared_bytes = placed.arena_bytes;

@@ -17,6 +17,7 @@
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/gpu/gpu_levels.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
+#include "tilegraph/ir/arena.h"
 #include "tilegraph/traffic/tile_graph.h"
 #include "tilegraph/traffic/tile_work.h"
 
@@ -77,11 +78,46 @@ class GpuTileEvaluator {
   ThreadWork ThreadWorkOf(int member, const std::vector<int64_t>& axes) const;
   ClusterTile Divide(const GpuCluster& cluster, const TileWork& work,
                      const GpuTileDecision& decision) const;
+  // Extents of one step of a staged input, and how many steps it has.
+  std::vector<int64_t> StagedExtents(size_t input, const TileWork& work,
+                                     int64_t step, int64_t& steps) const;
+  // Adds an operand of the scratchpad with its layout; `made`: the member that
+  // makes it, -1 for inputs. Returns when it is alive, in members.
+  BufferLifetime AddShared(TensorId tensor, std::vector<int64_t> extents,
+                           int64_t copies, int made, bool align,
+                           GpuTilePlan& plan) const;
   // Buffers of the scratchpad, with their layouts, placed.
   void PlaceShared(const GpuTileDecision& decision, const TileWork& work,
                    bool align, GpuTilePlan& plan) const;
   int64_t RegistersOf(const GpuTileDecision& decision,
                       const GpuTilePlan& plan) const;
+  // Cost (gpu_tile_seconds.cc).
+  struct BlockWork {
+    int64_t most_steps = 1;
+    double shared_bytes = 0;     // through the banks
+    double bytes_in_flight = 0;  // loads
+  };
+  // One step of a member: operations, peak rate, and the share of it that what
+  // is in flight can reach.
+  struct MemberWork {
+    double operations = 0, peak = 0, share = 1;
+  };
+  MemberWork OnMatrixUnits(const GpuMember& member, const MatrixForm& form,
+                           const GpuTilePlan& plan,
+                           const std::vector<int64_t>& axes, double turns,
+                           BlockWork& block) const;
+  MemberWork OnThreads(const GpuMember& member, const ClusterTile& tile,
+                       const GpuTilePlan& plan, const ThreadWork& of,
+                       double turns, BlockWork& block) const;
+  double Waiting(const GpuTilePlan& plan, double share) const;
+  double BytesOfInput(const TileOperand& input, const GpuTilePlan& plan) const;
+  double BytesOfOutput(TensorId output, const TileWork& work) const;
+  void AddCompute(const GpuTileDecision& decision, const TileWork& work,
+                  GpuTilePlan& plan, BlockWork& block) const;
+  void AddScratchpad(const GpuTileDecision& decision, const TileWork& work,
+                     GpuTilePlan& plan, BlockWork& block) const;
+  void AddTraffic(const TileWork& work, bool align, double bytes_in_flight,
+                  GpuTilePlan& plan) const;
   void AddCost(const GpuTileDecision& decision, const TileWork& work,
                bool align, GpuTilePlan& plan) const;
 

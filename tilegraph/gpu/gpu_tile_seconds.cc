@@ -36,6 +36,18 @@ double ShareOf(double in_flight, double per_s, double latency_ns) {
   return needed <= 0 ? 1 : std::min(1.0, std::max(1e-4, in_flight / needed));
 }
 
+double VectorRate(const ComputeUnit& unit) {
+  const PeakRate* vector = FindPeak(unit, "f32", PeakRate::VECTOR);
+  return vector ? Known(vector->core_ops_per_s()) : 1e11;
+}
+
+// How many passes over the banks an access to `tensor` takes.
+double ConflictsOf(const GpuTilePlan& plan, TensorId tensor) {
+  for (const SharedOperand& operand : plan.shared)
+    if (operand.tensor == tensor) return operand.conflicts;
+  return 1;
+}
+
 }  // namespace
 
 int64_t GpuTileEvaluator::RegistersOf(const GpuTileDecision& decision,
@@ -79,27 +91,84 @@ int64_t GpuTileEvaluator::RegistersOf(const GpuTileDecision& decision,
   return kBaseRegisters + most + prefetch;
 }
 
-void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
-                               const TileWork& work, bool align,
-                               GpuTilePlan& plan) const {
+double GpuTileEvaluator::Waiting(const GpuTilePlan& plan, double share) const {
+  return WaveQuantisation(plan.blocks(), plan.occupancy.blocks_per_core,
+                          spec_.unit().cores(), share);
+}
+
+GpuTileEvaluator::MemberWork GpuTileEvaluator::OnMatrixUnits(
+    const GpuMember& member, const MatrixForm& form, const GpuTilePlan& plan,
+    const std::vector<int64_t>& axes, double turns, BlockWork& block) const {
+  const auto batch =
+      static_cast<double>(Covered(axes, member.contraction->batch));
+  MemberWork work;
+  work.operations = 2 * static_cast<double>(Product(axes)) / form.useful;
+  const PeakRate* matrix = FindPeak(
+      spec_.unit(), ToStd(form.unit->operand_dtype()), PeakRate::MATRIX);
+  work.peak =
+      matrix ? Known(matrix->core_ops_per_s()) : VectorRate(spec_.unit());
+  const auto groups = static_cast<double>(form.groups_m * form.groups_n);
+  work.share =
+      matrix && matrix->latency_ns() > 0
+          ? ShareOf(groups * 2 *
+                        static_cast<double>(form.fragments_m *
+                                            form.fragments_n * form.unit->m() *
+                                            form.unit->n() * form.unit->k()),
+                    work.peak, matrix->latency_ns())
+          : 1;
+  const auto bytes = static_cast<double>(SizeBytes(member.contraction->dtype));
+  block.shared_bytes += static_cast<double>(form.operand_elements) * bytes *
+                        batch * turns *
+                        (ConflictsOf(plan, member.contraction->a.source()) +
+                         ConflictsOf(plan, member.contraction->b.source())) /
+                        2;
+  return work;
+}
+
+GpuTileEvaluator::MemberWork GpuTileEvaluator::OnThreads(
+    const GpuMember& member, const ClusterTile& tile, const GpuTilePlan& plan,
+    const ThreadWork& of, double turns, BlockWork& block) const {
+  // Lanes without elements wait with the others. A member takes the elements of
+  // its root.
+  const auto lanes = static_cast<double>(plan.threads);
+  double elements, terms = static_cast<double>(of.terms);
+  if (tile.matrix) {
+    elements = std::ceil(static_cast<double>(Product(of.extents)) / lanes);
+  } else {
+    elements = static_cast<double>(tile.simt.elements_per_thread());
+    terms = static_cast<double>(CeilDiv(of.terms, tile.simt.reduce_threads));
+  }
+  // An operation that is no multiply-add takes a turn all the same.
+  const double weight =
+      member.contraction ? member.operations : 2 * member.operations;
+  const PeakRate* vector = FindPeak(spec_.unit(), "f32", PeakRate::VECTOR);
+  MemberWork work;
+  work.peak = VectorRate(spec_.unit());
+  work.operations = lanes * elements * terms * weight;
+  work.share = ShareOf(2 * lanes * elements, work.peak,
+                       vector ? vector->latency_ns() : 0);
+  for (const GpuLoad& load : member.loads) {
+    if (!load.shared) continue;
+    double own = terms;
+    for (size_t d = 0; d < of.extents.size(); ++d) {
+      if ((load.dims >> d & 1) == 0) continue;
+      own *= tile.matrix ? 1 : static_cast<double>(tile.simt.elements[d]);
+    }
+    if (tile.matrix && load.dims != 0) own *= elements;
+    block.shared_bytes +=
+        lanes * own * turns * ConflictsOf(plan, load.tensor) *
+        static_cast<double>(SizeBytes(graph_.tensor(load.tensor).dtype));
+  }
+  return work;
+}
+
+void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
+                                  const TileWork& work, GpuTilePlan& plan,
+                                  BlockWork& block) const {
   const ComputeUnit& unit = spec_.unit();
   const auto cores = static_cast<double>(unit.cores());
   const auto blocks = static_cast<double>(plan.blocks());
-  const int64_t resident = plan.occupancy.blocks_per_core;
   GpuCost& cost = plan.cost;
-  const auto waiting = [&](double share) {
-    return WaveQuantisation(plan.blocks(), resident, unit.cores(), share);
-  };
-  const auto conflicts = [&](TensorId tensor) {
-    for (const SharedOperand& operand : plan.shared)
-      if (operand.tensor == tensor) return operand.conflicts;
-    return 1.0;
-  };
-  int64_t most_steps = 1;
-  double of_block = 0;  // bytes through the banks
-  const PeakRate* vector = FindPeak(unit, "f32", PeakRate::VECTOR);
-  const double vector_rate = vector ? Known(vector->core_ops_per_s()) : 1e11;
-  const double vector_ns = vector ? vector->latency_ns() : 0;
   const double schedulers_share =
       std::min(1.0, static_cast<double>(plan.threads / unit.warp_size()) /
                         static_cast<double>(
@@ -110,135 +179,104 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
       const GpuMember& member = gpu_.members[m];
       int64_t steps;
       const std::vector<int64_t> axes = AxesOf(m, work, decision.step, steps);
-      most_steps = std::max(most_steps, steps);
-      const ThreadWork of = ThreadWorkOf(m, axes);
+      block.most_steps = std::max(block.most_steps, steps);
       const auto turns = static_cast<double>(steps);
-      double operations, peak = vector_rate, share;
-      if (tile.matrix && m == gpu_.clusters[c].root) {
-        const MatrixForm& form = *tile.matrix;
-        const auto batch =
-            static_cast<double>(Covered(axes, member.contraction->batch));
-        operations = 2 * static_cast<double>(Product(axes)) / form.useful;
-        const PeakRate* matrix =
-            FindPeak(unit, ToStd(form.unit->operand_dtype()), PeakRate::MATRIX);
-        if (matrix) peak = Known(matrix->core_ops_per_s());
-        const auto groups = static_cast<double>(form.groups_m * form.groups_n);
-        share = matrix && matrix->latency_ns() > 0
-                    ? ShareOf(groups * 2 *
-                                  static_cast<double>(
-                                      form.fragments_m * form.fragments_n *
-                                      form.unit->m() * form.unit->n() *
-                                      form.unit->k()),
-                              peak, matrix->latency_ns())
-                    : 1;
-        const auto bytes =
-            static_cast<double>(SizeBytes(member.contraction->dtype));
-        of_block += static_cast<double>(form.operand_elements) * bytes * batch *
-                    turns *
-                    (conflicts(member.contraction->a.source()) +
-                     conflicts(member.contraction->b.source())) /
-                    2;
-      } else {
-        // Lanes without elements wait with the others. A member takes the
-        // elements of its root.
-        const auto lanes = static_cast<double>(plan.threads);
-        double elements, terms = static_cast<double>(of.terms);
-        if (tile.matrix) {
-          elements =
-              std::ceil(static_cast<double>(Product(of.extents)) / lanes);
-        } else {
-          elements = static_cast<double>(tile.simt.elements_per_thread());
-          terms =
-              static_cast<double>(CeilDiv(of.terms, tile.simt.reduce_threads));
-        }
-        // An operation that is no multiply-add takes a turn all the same.
-        const double weight =
-            member.contraction ? member.operations : 2 * member.operations;
-        operations = lanes * elements * terms * weight;
-        share = ShareOf(2 * lanes * elements, peak, vector_ns);
-        for (const GpuLoad& load : member.loads) {
-          if (!load.shared) continue;
-          double own = terms;
-          for (size_t d = 0; d < of.extents.size(); ++d) {
-            if ((load.dims >> d & 1) == 0) continue;
-            own *= tile.matrix ? 1 : static_cast<double>(tile.simt.elements[d]);
-          }
-          if (tile.matrix && load.dims != 0) own *= elements;
-          of_block +=
-              lanes * own * turns * conflicts(load.tensor) *
-              static_cast<double>(SizeBytes(graph_.tensor(load.tensor).dtype));
-        }
-      }
+      MemberWork own =
+          tile.matrix && m == gpu_.clusters[c].root
+              ? OnMatrixUnits(member, *tile.matrix, plan, axes, turns, block)
+              : OnThreads(member, tile, plan, ThreadWorkOf(m, axes), turns,
+                          block);
       // A warp is on one scheduler of the core.
-      share = std::min(share, schedulers_share);
-      operations *= turns;
-      cost.operations += operations * blocks;
-      cost.busy_compute_seconds += operations * blocks / (peak * cores);
-      cost.compute_seconds +=
-          operations * blocks / (peak * cores) * waiting(share);
+      own.share = std::min(own.share, schedulers_share);
+      own.operations *= turns;
+      cost.operations += own.operations * blocks;
+      cost.busy_compute_seconds += own.operations * blocks / (own.peak * cores);
+      cost.compute_seconds += own.operations * blocks / (own.peak * cores) *
+                              Waiting(plan, own.share);
     }
   }
-  // Bytes written to the scratchpad: every step of the staged operands.
-  double in_flight = 0;
+}
+
+// Bytes written to the scratchpad: every step of the staged operands.
+void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
+                                     const TileWork& work, GpuTilePlan& plan,
+                                     BlockWork& block) const {
   for (const SharedOperand& operand : plan.shared) {
     const auto once = static_cast<double>(operand.bytes / operand.copies);
     double times = 1;
     for (size_t i = 0; i < gpu_.inputs.size(); ++i) {
       if (gpu_.inputs[i].id != operand.tensor) continue;
-      in_flight += once;
+      block.bytes_in_flight += once;
       if (gpu_.inputs[i].stepped_by < 0) continue;
       int64_t steps;
       AxesOf(gpu_.inputs[i].stepped_by, work, decision.step, steps);
       times = static_cast<double>(steps);
     }
-    of_block += once * times;
+    block.shared_bytes += once * times;
   }
-  in_flight = std::max(
-      in_flight, static_cast<double>(plan.threads * kBytesInFlightPerThread));
-  cost.shared_bytes = of_block * blocks;
-  cost.shared_seconds =
-      cost.shared_bytes / Rate(*levels_.scratchpad) * waiting(1);
+  block.bytes_in_flight =
+      std::max(block.bytes_in_flight,
+               static_cast<double>(plan.threads * kBytesInFlightPerThread));
+  plan.cost.shared_bytes =
+      block.shared_bytes * static_cast<double>(plan.blocks());
+  plan.cost.shared_seconds =
+      plan.cost.shared_bytes / Rate(*levels_.scratchpad) * Waiting(plan, 1);
+}
 
-  // Between cores and caches: regions of all tiles in whole transactions;
-  // steps along rows shorter than one take it again.
+// Steps along rows shorter than a transaction take it again.
+double GpuTileEvaluator::BytesOfInput(const TileOperand& input,
+                                      const GpuTilePlan& plan) const {
+  double bytes = input.total_moved_bytes;
+  for (const SharedOperand& operand : plan.shared) {
+    if (operand.tensor != input.tensor || operand.extents.empty()) continue;
+    const auto run = static_cast<double>(
+        operand.extents.back() * SizeBytes(graph_.tensor(input.tensor).dtype));
+    const auto sector =
+        static_cast<double>(levels_.near->read_transaction_bytes());
+    if (operand.extents.back() < input.extents.back())
+      bytes = std::max(
+          bytes, input.total_bytes * std::ceil(run / sector) * sector / run);
+  }
+  return bytes;
+}
+
+// One of the blocks that compute the same tile writes it.
+double GpuTileEvaluator::BytesOfOutput(TensorId output,
+                                       const TileWork& work) const {
+  const TileOperand& tile = TileOf(work, output);
+  const Tensor& tensor = graph_.tensor(output);
+  const auto whole =
+      static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+  return tile.total_moved_bytes *
+         (tile.total_bytes > whole ? whole / tile.total_bytes : 1);
+}
+
+// Between cores and caches: regions of all tiles in whole transactions.
+void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
+                                  double bytes_in_flight,
+                                  GpuTilePlan& plan) const {
+  const ComputeUnit& unit = spec_.unit();
+  GpuCost& cost = plan.cost;
   double read = 0, written = 0;  // of all levels
   double read_of_memory = 0, written_to_memory = 0;
   std::vector<BlockOperand> operands;  // that lie in memory
-  for (size_t i = 0; i < work.inputs.size(); ++i) {
-    const TileOperand& input = work.inputs[i];
-    double bytes = input.total_moved_bytes;
-    for (const SharedOperand& operand : plan.shared) {
-      if (operand.tensor != input.tensor || operand.extents.empty()) continue;
-      const auto run =
-          static_cast<double>(operand.extents.back() *
-                              SizeBytes(graph_.tensor(input.tensor).dtype));
-      const auto sector =
-          static_cast<double>(levels_.near->read_transaction_bytes());
-      if (operand.extents.back() < input.extents.back())
-        bytes = std::max(
-            bytes, input.total_bytes * std::ceil(run / sector) * sector / run);
-    }
+  for (const TileOperand& input : work.inputs) {
+    const double bytes = BytesOfInput(input, plan);
     read += bytes;
     if (!InMemory(input.tensor)) continue;
     read_of_memory += bytes;
-    BlockOperand operand{bytes / blocks, input.varies};
+    BlockOperand operand{bytes / static_cast<double>(plan.blocks()),
+                         input.varies};
     operand.varies.resize(plan.grid.size(), false);
     operands.push_back(std::move(operand));
   }
   for (const TensorId output : subgraph_.outputs) {
-    // One of the blocks that compute the same tile writes it.
-    const TileOperand& tile = TileOf(work, output);
-    const Tensor& tensor = graph_.tensor(output);
-    const auto whole =
-        static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
-    const double bytes =
-        tile.total_moved_bytes *
-        (tile.total_bytes > whole ? whole / tile.total_bytes : 1);
+    const double bytes = BytesOfOutput(output, work);
     written += bytes;
     if (InMemory(output)) written_to_memory += bytes;
   }
   cost.near_bytes = read + written;
-  const int64_t wave = resident * unit.cores();
+  const int64_t wave = plan.occupancy.blocks_per_core * unit.cores();
   if (levels_.shares()) {
     double cache =
         static_cast<double>(levels_.reuse->capacity_bytes()) *
@@ -253,22 +291,39 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
   }
   cost.memory_bytes = read_of_memory + written_to_memory;
   const auto seconds = [&](double bytes, const MemoryLevel& level) {
-    return bytes / Rate(level) *
-           waiting(ShareOf(in_flight, Rate(level) / cores, level.latency_ns()));
+    const double rate = Rate(level);
+    return bytes / rate *
+           Waiting(plan, ShareOf(bytes_in_flight,
+                                 rate / static_cast<double>(unit.cores()),
+                                 level.latency_ns()));
   };
   cost.near_seconds = seconds(cost.near_bytes, *levels_.near);
   cost.memory_seconds = seconds(cost.memory_bytes, *levels_.memory);
+}
 
-  cost.blocks_at_once = wave;
+void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
+                               const TileWork& work, bool align,
+                               GpuTilePlan& plan) const {
+  const ComputeUnit& unit = spec_.unit();
+  const int64_t resident = plan.occupancy.blocks_per_core;
+  GpuCost& cost = plan.cost;
+  BlockWork block;
+  AddCompute(decision, work, plan, block);
+  AddScratchpad(decision, work, plan, block);
+  AddTraffic(work, align, block.bytes_in_flight, plan);
+
+  cost.blocks_at_once = resident * unit.cores();
   cost.waves = Waves(plan.blocks(), resident, unit.cores());
   const int64_t barriers =
       static_cast<int64_t>(gpu_.clusters.size()) +
-      most_steps * (decision.double_buffer || most_steps == 1 ? 1 : 2);
+      block.most_steps *
+          (decision.double_buffer || block.most_steps == 1 ? 1 : 2);
   cost.sync_seconds =
       static_cast<double>(cost.waves * barriers) * unit.barrier_ns() * 1e-9;
   const double inside = std::max(cost.compute_seconds, cost.shared_seconds);
   const double outside = std::max(cost.near_seconds, cost.memory_seconds);
-  cost.overlaps = resident > 1 || (decision.double_buffer && most_steps > 1);
+  cost.overlaps =
+      resident > 1 || (decision.double_buffer && block.most_steps > 1);
   cost.seconds =
       (cost.overlaps ? std::max(inside, outside) : inside + outside) +
       cost.sync_seconds + unit.launch_ns() * 1e-9;

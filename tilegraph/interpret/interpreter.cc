@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "tilegraph/expr/interval.h"
 #include "tilegraph/expr/new_tensor.h"
 #include "tilegraph/interpret/interpreter_program.h"
 #include "tilegraph/interpret/zeroed_array.h"
@@ -206,16 +207,13 @@ class Interpreter::Impl {
           r[x.result].f = -r[x.a].f;
           break;
         case Code::kAddI:
-          r[x.result].i = static_cast<int64_t>(static_cast<uint64_t>(r[x.a].i) +
-                                               static_cast<uint64_t>(r[x.b].i));
+          r[x.result].i = WrapAdd(r[x.a].i, r[x.b].i);
           break;
         case Code::kSubI:
-          r[x.result].i = static_cast<int64_t>(static_cast<uint64_t>(r[x.a].i) -
-                                               static_cast<uint64_t>(r[x.b].i));
+          r[x.result].i = WrapSub(r[x.a].i, r[x.b].i);
           break;
         case Code::kMulI:
-          r[x.result].i = static_cast<int64_t>(static_cast<uint64_t>(r[x.a].i) *
-                                               static_cast<uint64_t>(r[x.b].i));
+          r[x.result].i = WrapMul(r[x.a].i, r[x.b].i);
           break;
         case Code::kEqI:
           r[x.result].i = r[x.a].i == r[x.b].i;

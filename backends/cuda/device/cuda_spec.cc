@@ -62,17 +62,27 @@ constexpr char kAttributes[] = "cuDeviceGetAttribute";
 constexpr int64_t kSectorBytes = 32;
 constexpr int64_t kMaxRegistersPerThread = 255;
 
-void AddLevels(const Attributes& got, int64_t memory_bytes, DeviceSpec& spec) {
+MemoryLevel& AddLevel(const char* name, MemoryLevel::Kind kind,
+                      MemoryLevel::Scope scope, int64_t capacity_bytes,
+                      int64_t transaction_bytes, DeviceSpec& spec) {
+  MemoryLevel& level = *spec.add_levels();
+  level.set_name(name);
+  level.set_kind(kind);
+  level.set_scope(scope);
+  level.set_capacity_bytes(capacity_bytes);
+  level.set_read_transaction_bytes(transaction_bytes);
+  level.set_write_transaction_bytes(transaction_bytes);
+  return level;
+}
+
+// Levels that all cores share.
+void AddDeviceLevels(const Attributes& got, int64_t memory_bytes,
+                     DeviceSpec& spec) {
   const int64_t cores = got[kCuMultiprocessors];
-  MemoryLevel& dram = *spec.add_levels();
-  dram.set_name("dram");
-  dram.set_kind(MemoryLevel::MEMORY);
-  dram.set_scope(MemoryLevel::DEVICE);
-  dram.set_capacity_bytes(memory_bytes);
+  MemoryLevel& dram = AddLevel("dram", MemoryLevel::MEMORY, MemoryLevel::DEVICE,
+                               memory_bytes, kSectorBytes, spec);
   dram.set_instances(1);
   dram.set_cores_sharing(cores);
-  dram.set_read_transaction_bytes(kSectorBytes);
-  dram.set_write_transaction_bytes(kSectorBytes);
   SetSource(dram, Source::DRIVER, {"capacity_bytes", "cores_sharing"},
             "cuDeviceTotalMem, cuDeviceGetAttribute");
   SetSource(dram, Source::DERIVED,
@@ -89,34 +99,25 @@ void AddLevels(const Attributes& got, int64_t memory_bytes, DeviceSpec& spec) {
               "twice the memory clock times the bus width, of "
               "cuDeviceGetAttribute");
   }
+  if (got[kCuL2CacheBytes] <= 0) return;
+  MemoryLevel& l2 = AddLevel("l2", MemoryLevel::CACHE, MemoryLevel::DEVICE,
+                             got[kCuL2CacheBytes], kSectorBytes, spec);
+  l2.set_instances(1);
+  l2.set_cores_sharing(cores);
+  SetSource(l2, Source::DRIVER, {"capacity_bytes", "cores_sharing"},
+            kAttributes);
+  SetSource(l2, Source::DERIVED,
+            {"instances", "read_transaction_bytes", "write_transaction_bytes"},
+            "one cache, in sectors of 32 bytes");
+}
 
-  if (got[kCuL2CacheBytes] > 0) {
-    MemoryLevel& l2 = *spec.add_levels();
-    l2.set_name("l2");
-    l2.set_kind(MemoryLevel::CACHE);
-    l2.set_scope(MemoryLevel::DEVICE);
-    l2.set_capacity_bytes(got[kCuL2CacheBytes]);
-    l2.set_instances(1);
-    l2.set_cores_sharing(cores);
-    l2.set_read_transaction_bytes(kSectorBytes);
-    l2.set_write_transaction_bytes(kSectorBytes);
-    SetSource(l2, Source::DRIVER, {"capacity_bytes", "cores_sharing"},
-              kAttributes);
-    SetSource(
-        l2, Source::DERIVED,
-        {"instances", "read_transaction_bytes", "write_transaction_bytes"},
-        "one cache, in sectors of 32 bytes");
-  }
-
-  MemoryLevel& shared = *spec.add_levels();
-  shared.set_name("shared");
-  shared.set_kind(MemoryLevel::SCRATCHPAD);
-  shared.set_scope(MemoryLevel::CORE);
-  shared.set_capacity_bytes(got[kCuSharedBytesPerMultiprocessor]);
+void AddCoreLevels(const Attributes& got, DeviceSpec& spec) {
+  const int64_t cores = got[kCuMultiprocessors];
+  MemoryLevel& shared =
+      AddLevel("shared", MemoryLevel::SCRATCHPAD, MemoryLevel::CORE,
+               got[kCuSharedBytesPerMultiprocessor], 4, spec);
   shared.set_instances(cores);
   shared.set_cores_sharing(1);
-  shared.set_read_transaction_bytes(4);
-  shared.set_write_transaction_bytes(4);
   shared.set_banks(32);
   shared.set_bank_width_bytes(4);
   SetSource(shared, Source::DRIVER, {"capacity_bytes", "instances"},
@@ -126,16 +127,11 @@ void AddLevels(const Attributes& got, int64_t memory_bytes, DeviceSpec& spec) {
              "write_transaction_bytes", "banks", "bank_width_bytes"},
             "CUDA C++ Programming Guide: shared memory has 32 banks of 32 "
             "bits");
-
-  MemoryLevel& registers = *spec.add_levels();
-  registers.set_name("registers");
-  registers.set_kind(MemoryLevel::REGISTER);
-  registers.set_scope(MemoryLevel::THREAD);
-  registers.set_capacity_bytes(4 * kMaxRegistersPerThread);
+  MemoryLevel& registers =
+      AddLevel("registers", MemoryLevel::REGISTER, MemoryLevel::THREAD,
+               4 * kMaxRegistersPerThread, 4, spec);
   registers.set_instances(cores * got[kCuMaxThreadsPerMultiprocessor]);
   registers.set_cores_sharing(1);
-  registers.set_read_transaction_bytes(4);
-  registers.set_write_transaction_bytes(4);
   SetSource(registers, Source::DRIVER, {"instances"}, kAttributes);
   SetSource(registers, Source::DATASHEET,
             {"capacity_bytes", "cores_sharing", "read_transaction_bytes",
@@ -238,7 +234,8 @@ absl::StatusOr<DeviceSpec> QuerySpec(const DriverApi& api, CuDevice device) {
   // From Hopper on there are instructions that only this very one has.
   spec.set_target(
       absl::StrCat("cuda:sm_", capability, capability >= 90 ? "a" : ""));
-  AddLevels(got, static_cast<int64_t>(memory_bytes), spec);
+  AddDeviceLevels(got, static_cast<int64_t>(memory_bytes), spec);
+  AddCoreLevels(got, spec);
   FillUnit(got, capability, *spec.mutable_unit());
   AddCommitted(spec);
   TW_RETURN_IF_ERROR(ValidateSpec(spec));

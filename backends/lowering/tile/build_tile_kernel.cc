@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "backends/lowering/tile/deciding_loops.h"
 #include "backends/lowering/tile/lower.h"
 #include "backends/lowering/tile/tile_rewrite.h"
+#include "backends/lowering/tile/tree_buffers.h"
 #include "base/status_macros.h"
 #include "tilegraph/expr/expr_vars.h"
 
@@ -36,60 +36,14 @@ class Builder {
   }
 
   absl::StatusOr<Kernel> Build() {
-    AddBuffers();
+    TreeBuffers buffers = BuffersOf(tree_);
+    kernel_.buffers = std::move(buffers.buffers);
+    ids_ = std::move(buffers.ids);
     TW_RETURN_IF_ERROR(Nodes(tree_.roots, kernel_.body));
     return std::move(kernel_);
   }
 
  private:
-  // Arguments first, then locals, each in the tree's order; locals that nothing
-  // touches are dropped.
-  void AddBuffers() {
-    std::set<int> written, touched;
-    FindTouched(tree_.roots, written, touched);
-    for (bool global : {true, false}) {
-      for (const sketch::Buffer& b : tree_.buffers) {
-        if ((b.level == sketch::MemLevel::kGlobal) != global ||
-            (!global && touched.count(b.id) == 0))
-          continue;
-        kernel_ir::Buffer buffer;
-        buffer.id = static_cast<int>(kernel_.buffers.size());
-        buffer.name = b.name;
-        buffer.dtype = b.dtype;
-        buffer.level = global ? kernel_ir::Level::kGlobal
-                       : b.level == sketch::MemLevel::kRegisters
-                           ? kernel_ir::Level::kRegisters
-                           : kernel_ir::Level::kScratch;
-        buffer.role = !global                   ? kernel_ir::Role::kLocal
-                      : written.count(b.id) > 0 ? kernel_ir::Role::kOutput
-                                                : kernel_ir::Role::kInput;
-        buffer.layout = b.layout;
-        buffer.streamed = b.streamed;
-        ids_[b.id] = buffer.id;
-        kernel_.buffers.push_back(std::move(buffer));
-      }
-    }
-  }
-  static void FindTouched(const std::vector<sketch::NodePtr>& nodes,
-                          std::set<int>& written, std::set<int>& touched) {
-    for (const sketch::NodePtr& node : nodes) {
-      if (node->loop.has_value())
-        FindTouched(node->loop->body, written, touched);
-      if (!node->block.has_value()) continue;
-      for (int dst : node->block->dst) {
-        written.insert(dst);
-        touched.insert(dst);
-      }
-      std::vector<Expr> bodies = node->block->body;
-      if (node->block->rescaling) bodies.push_back(node->block->rescaling);
-      for (const Expr& body : bodies) {
-        Visit(body, [&](const Expr& e) {
-          if (e.op() == Op::kLoad) touched.insert(e.source());
-        });
-      }
-    }
-  }
-
   // The initialisations of reductions whose outermost reduce loop is one of
   // `nodes` come right before it.
   absl::Status Nodes(const std::vector<sketch::NodePtr>& nodes,

@@ -1,8 +1,6 @@
 #include "backends/cpu/codegen/llvm/kernel_emitter.h"
 
 #include <algorithm>
-#include <functional>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,16 +8,12 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/codegen/llvm/convert.h"
 #include "backends/cpu/codegen/llvm/dot_emitter.h"
+#include "backends/cpu/codegen/llvm/function_emitter.h"
 #include "backends/cpu/codegen/llvm/memory_emitter.h"
 #include "backends/cpu/codegen/llvm/op_emitter.h"
 #include "backends/cpu/kernel_abi.h"
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "llvm/Analysis/AssumptionCache.h"
-#include "llvm/IR/Dominators.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/Transforms/Scalar.h"
-#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 namespace tilewright::cpu {
 namespace {
@@ -34,24 +28,23 @@ class KernelEmitter {
                 llvm::Module& module)
       : kernel_(kernel),
         target_(target),
-        module_(module),
         b_(module.getContext(),
-           llvm::InstSimplifyFolder(module.getDataLayout())) {}
+           llvm::InstSimplifyFolder(module.getDataLayout())),
+        function_(kernel.name, target, module, b_) {}
 
   absl::Status Run() {
-    CreateFunction();
     CreateVariables();
-    MemoryEmitter memory(b_, target_, kernel_, function_->getArg(0),
-                         function_->getArg(3));
+    MemoryEmitter memory(b_, target_, kernel_, function_.Argument(0),
+                         function_.Argument(3));
     memory_ = &memory;
     llvm::Type* type = LlvmType(kernel_.task);
-    Value* begin = b_.CreateTrunc(function_->getArg(1), type);
-    Value* end = b_.CreateTrunc(function_->getArg(2), type);
+    Value* begin = b_.CreateTrunc(function_.Argument(1), type);
+    Value* end = b_.CreateTrunc(function_.Argument(2), type);
     if (const std::vector<int> streamed = StreamedBuffers(kernel_.body);
         !streamed.empty()) {
       // Arguments promise no more than the alignment of an element.
-      BasicBlock* past_caches = NewBlock("past_caches");
-      BasicBlock* as_usual = NewBlock("as_usual");
+      BasicBlock* past_caches = function_.NewBlock("past_caches");
+      BasicBlock* as_usual = function_.NewBlock("as_usual");
       b_.CreateCondBr(memory.AreVectorAligned(streamed), past_caches, as_usual);
       b_.SetInsertPoint(past_caches);
       memory.set_streams(true);
@@ -64,17 +57,18 @@ class KernelEmitter {
     }
     TW_RETURN_IF_ERROR(Tasks(begin, end));
     b_.CreateRet(b_.getInt32(kKernelOk));
-    PromoteVariables();
+    function_.PromoteVariables();
     return absl::OkStatus();
   }
 
  private:
   absl::Status Tasks(Value* begin, Value* end) {
-    return Loop(begin, end, 1,
-                [&](Value* task) {
-                  values_[kernel_.task] = task;
-                  return Body(kernel_.body);
-                })
+    return function_
+        .Loop(begin, end, 1,
+              [&](Value* task) {
+                values_[kernel_.task] = task;
+                return Body(kernel_.body);
+              })
         .status();
   }
 
@@ -105,53 +99,14 @@ class KernelEmitter {
                             kernel_.regs[reg].lanes);
   }
 
-  void CreateFunction() {
-    llvm::Type* pointer = b_.getPtrTy();
-    auto* type = llvm::FunctionType::get(
-        b_.getInt32Ty(), {pointer, b_.getInt64Ty(), b_.getInt64Ty(), pointer},
-        false);
-    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
-                                       kernel_.name, module_);
-    function_->setDSOLocal(true);
-    function_->setAlignment(llvm::Align(64));
-    SetFunctionAttributes(target_, *function_);
-    function_->addParamAttr(0, llvm::Attribute::NoAlias);
-    function_->addParamAttr(0, llvm::Attribute::ReadOnly);
-    function_->addParamAttr(3, llvm::Attribute::NoAlias);
-    function_->addParamAttr(
-        3, llvm::Attribute::getWithAlignment(b_.getContext(), llvm::Align(64)));
-    b_.SetInsertPoint(NewBlock("entry"));
-  }
-
-  BasicBlock* NewBlock(const std::string& name) {
-    return BasicBlock::Create(b_.getContext(), name, function_);
-  }
-
   void CreateVariables() {
     values_.assign(kernel_.regs.size(), nullptr);
     variables_.assign(kernel_.regs.size(), nullptr);
     for (size_t i = 0; i < kernel_.regs.size(); ++i) {
       if (!kernel_.regs[i].is_variable) continue;
-      variables_[i] =
-          NewVariable(LlvmType(static_cast<Reg>(i)), kernel_.regs[i].name);
+      variables_[i] = function_.NewVariable(LlvmType(static_cast<Reg>(i)),
+                                            kernel_.regs[i].name);
     }
-  }
-
-  llvm::AllocaInst* NewVariable(llvm::Type* type, const std::string& name) {
-    llvm::IRBuilderBase::InsertPointGuard guard(b_);
-    BasicBlock& entry = function_->getEntryBlock();
-    b_.SetInsertPoint(&entry, entry.begin());
-    allocas_.push_back(b_.CreateAlloca(type, nullptr, name));
-    return allocas_.back();
-  }
-
-  void PromoteVariables() {
-    for (llvm::AllocaInst* variable : allocas_) {
-      TW_CHECK(llvm::isAllocaPromotable(variable));
-    }
-    if (allocas_.empty()) return;
-    llvm::DominatorTree dominators(*function_);
-    llvm::PromoteMemToReg(allocas_, dominators);
   }
 
   Value* Get(Reg reg) {
@@ -299,9 +254,10 @@ class KernelEmitter {
     if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
       return Body(known->isOne() ? n.then_body : n.else_body);
     }
-    BasicBlock* then_block = NewBlock("then");
-    BasicBlock* else_block = n.else_body.empty() ? nullptr : NewBlock("else");
-    BasicBlock* end_block = NewBlock("end");
+    BasicBlock* then_block = function_.NewBlock("then");
+    BasicBlock* else_block =
+        n.else_body.empty() ? nullptr : function_.NewBlock("else");
+    BasicBlock* end_block = function_.NewBlock("end");
     b_.CreateCondBr(condition, then_block, else_block ? else_block : end_block);
     b_.SetInsertPoint(then_block);
     TW_RETURN_IF_ERROR(Body(n.then_body));
@@ -338,11 +294,12 @@ class KernelEmitter {
       // Rounds of `unroll` iterations while a whole round fits, then the rest.
       Value* rounds_end = b_.CreateSub(end, constant((n.unroll - 1) * n.step));
       TW_ASSIGN_OR_RETURN(
-          begin, Loop(begin, rounds_end, n.unroll * n.step, [&](Value* var) {
+          begin,
+          function_.Loop(begin, rounds_end, n.unroll * n.step, [&](Value* var) {
             return Round(n, var, constant, iteration);
           }));
     }
-    return Loop(begin, end, n.step, iteration).status();
+    return function_.Loop(begin, end, n.step, iteration).status();
   }
 
   template <typename Constant, typename Iteration>
@@ -367,58 +324,29 @@ class KernelEmitter {
       TW_RETURN_IF_ERROR(Round(n, constant(next), constant, iteration));
     } else if (rounds > 1) {
       const int64_t round_step = n.unroll * n.step;
-      TW_RETURN_IF_ERROR(
-          Loop(constant(next), constant(next + rounds * round_step), round_step,
-               [&](Value* var) { return Round(n, var, constant, iteration); })
-              .status());
+      TW_RETURN_IF_ERROR(function_
+                             .Loop(constant(next),
+                                   constant(next + rounds * round_step),
+                                   round_step,
+                                   [&](Value* var) {
+                                     return Round(n, var, constant, iteration);
+                                   })
+                             .status());
     }
     next += rounds * n.unroll * n.step;
     if (rest == 1) return iteration(constant(next));
     if (rest == 0) return absl::OkStatus();
-    return Loop(constant(next), constant(end), n.step, iteration).status();
-  }
-
-  // for (v = begin; v < end; v += step) body(v), tested at the bottom. Returns
-  // the first v that is not below `end`. The counter is a variable like any
-  // other: a phi with one value so far would be simplified to that value.
-  absl::StatusOr<Value*> Loop(Value* begin, Value* end, int64_t step,
-                              const std::function<absl::Status(Value*)>& body) {
-    llvm::Type* type = begin->getType();
-    Value* enters = b_.CreateICmpSLT(begin, end);
-    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(enters);
-    if (known != nullptr && known->isZero()) return begin;
-    llvm::AllocaInst* counter = NewVariable(type, "i");
-    b_.CreateStore(begin, counter);
-    BasicBlock* head = NewBlock("loop");
-    BasicBlock* exit = NewBlock("exit");
-    if (known != nullptr) {
-      // No edge around the loop: it would hide from the code generator that
-      // accumulators pass through.
-      b_.CreateBr(head);
-    } else {
-      b_.CreateCondBr(enters, head, exit);
-    }
-    b_.SetInsertPoint(head);
-    Value* var = b_.CreateLoad(type, counter);
-    TW_RETURN_IF_ERROR(body(var));
-    Value* next =
-        b_.CreateNSWAdd(var, llvm::ConstantInt::getSigned(type, step));
-    b_.CreateStore(next, counter);
-    b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, exit);
-    exit->moveAfter(b_.GetInsertBlock());
-    b_.SetInsertPoint(exit);
-    return b_.CreateLoad(type, counter);
+    return function_.Loop(constant(next), constant(end), n.step, iteration)
+        .status();
   }
 
   const ScalarKernel& kernel_;
   const CpuTarget& target_;
-  llvm::Module& module_;
   Builder b_;
-  llvm::Function* function_ = nullptr;
+  FunctionEmitter function_;
   MemoryEmitter* memory_ = nullptr;
   std::vector<Value*> values_;                // by register
   std::vector<llvm::AllocaInst*> variables_;  // by register, null for values
-  std::vector<llvm::AllocaInst*> allocas_;    // all
 };
 
 }  // namespace
@@ -426,9 +354,9 @@ class KernelEmitter {
 absl::Status EmitKernel(const ScalarKernel& kernel, const CpuTarget& target,
                         llvm::Module& module) {
   if (kernel.has_threads()) {
-    return absl::UnimplementedError(absl::StrCat(
-        "kernel ", kernel.name, " has blocks of ", kernel.threads,
-        " threads: on a CPU a task is one thread"));
+    return absl::UnimplementedError(
+        absl::StrCat("kernel ", kernel.name, " has blocks of ", kernel.threads,
+                     " threads: on a CPU a task is one thread"));
   }
   return KernelEmitter(kernel, target, module).Run();
 }

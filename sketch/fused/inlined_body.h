@@ -1,0 +1,19 @@
+// The body of a compute that others are inlined into.
+#ifndef TILEWRIGHT_SKETCH_FUSED_INLINED_BODY_H_
+#define TILEWRIGHT_SKETCH_FUSED_INLINED_BODY_H_
+
+#include <set>
+
+#include "tilegraph/expr/expr.h"
+#include "tilegraph/ir/tensor_graph.h"
+
+namespace tilewright::sketch {
+
+// The body of `id` with those of the computes among `inlined` that it loads, or
+// that these load, in their place. REQUIRES: computes of one component.
+Expr InlinedBody(const TensorGraph& graph, TensorId id,
+                 const std::set<TensorId>& inlined);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_FUSED_INLINED_BODY_H_
