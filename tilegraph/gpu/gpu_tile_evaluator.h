@@ -92,7 +92,7 @@ class GpuTileEvaluator {
   int64_t RegistersOf(const GpuTileDecision& decision,
                       const GpuTilePlan& plan) const;
   // Cost (gpu_tile_seconds.cc).
-  struct BlockWork {
+  struct BlockTotals {
     int64_t most_steps = 1;
     double shared_bytes = 0;     // through the banks
     double bytes_in_flight = 0;  // loads
@@ -105,17 +105,17 @@ class GpuTileEvaluator {
   MemberWork OnMatrixUnits(const GpuMember& member, const MatrixForm& form,
                            const GpuTilePlan& plan,
                            const std::vector<int64_t>& axes, double turns,
-                           BlockWork& block) const;
+                           BlockTotals& block) const;
   MemberWork OnThreads(const GpuMember& member, const ClusterTile& tile,
                        const GpuTilePlan& plan, const ThreadWork& of,
-                       double turns, BlockWork& block) const;
+                       double turns, BlockTotals& block) const;
   double Waiting(const GpuTilePlan& plan, double share) const;
   double BytesOfInput(const TileOperand& input, const GpuTilePlan& plan) const;
   double BytesOfOutput(TensorId output, const TileWork& work) const;
   void AddCompute(const GpuTileDecision& decision, const TileWork& work,
-                  GpuTilePlan& plan, BlockWork& block) const;
+                  GpuTilePlan& plan, BlockTotals& block) const;
   void AddScratchpad(const GpuTileDecision& decision, const TileWork& work,
-                     GpuTilePlan& plan, BlockWork& block) const;
+                     GpuTilePlan& plan, BlockTotals& block) const;
   void AddTraffic(const TileWork& work, bool align, double bytes_in_flight,
                   GpuTilePlan& plan) const;
   void AddCost(const GpuTileDecision& decision, const TileWork& work,

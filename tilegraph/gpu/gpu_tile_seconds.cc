@@ -98,7 +98,7 @@ double GpuTileEvaluator::Waiting(const GpuTilePlan& plan, double share) const {
 
 GpuTileEvaluator::MemberWork GpuTileEvaluator::OnMatrixUnits(
     const GpuMember& member, const MatrixForm& form, const GpuTilePlan& plan,
-    const std::vector<int64_t>& axes, double turns, BlockWork& block) const {
+    const std::vector<int64_t>& axes, double turns, BlockTotals& block) const {
   const auto batch =
       static_cast<double>(Covered(axes, member.contraction->batch));
   MemberWork work;
@@ -127,7 +127,7 @@ GpuTileEvaluator::MemberWork GpuTileEvaluator::OnMatrixUnits(
 
 GpuTileEvaluator::MemberWork GpuTileEvaluator::OnThreads(
     const GpuMember& member, const ClusterTile& tile, const GpuTilePlan& plan,
-    const ThreadWork& of, double turns, BlockWork& block) const {
+    const ThreadWork& of, double turns, BlockTotals& block) const {
   // Lanes without elements wait with the others. A member takes the elements of
   // its root.
   const auto lanes = static_cast<double>(plan.threads);
@@ -164,7 +164,7 @@ GpuTileEvaluator::MemberWork GpuTileEvaluator::OnThreads(
 
 void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
                                   const TileWork& work, GpuTilePlan& plan,
-                                  BlockWork& block) const {
+                                  BlockTotals& block) const {
   const ComputeUnit& unit = spec_.unit();
   const auto cores = static_cast<double>(unit.cores());
   const auto blocks = static_cast<double>(plan.blocks());
@@ -200,7 +200,7 @@ void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
 // Bytes written to the scratchpad: every step of the staged operands.
 void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
                                      const TileWork& work, GpuTilePlan& plan,
-                                     BlockWork& block) const {
+                                     BlockTotals& block) const {
   for (const SharedOperand& operand : plan.shared) {
     const auto once = static_cast<double>(operand.bytes / operand.copies);
     double times = 1;
@@ -307,7 +307,7 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
   const ComputeUnit& unit = spec_.unit();
   const int64_t resident = plan.occupancy.blocks_per_core;
   GpuCost& cost = plan.cost;
-  BlockWork block;
+  BlockTotals block;
   AddCompute(decision, work, plan, block);
   AddScratchpad(decision, work, plan, block);
   AddTraffic(work, align, block.bytes_in_flight, plan);
