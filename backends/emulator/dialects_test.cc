@@ -87,9 +87,7 @@ DeviceSpec AnyGpu() {
 absl::StatusOr<std::string> ByClang(Dialect dialect,
                                     const std::vector<ScalarKernel>& kernels) {
   const bool cuda = dialect == Dialect::kCuda;
-  std::ifstream header(absl::StrCat("backends/emulator/testdata/",
-                                    std::string(gpu_text::Name(dialect)),
-                                    "_without_toolkit.h"));
+  std::ifstream header("backends/emulator/testdata/without_toolkit.h");
   const std::string declarations(std::istreambuf_iterator<char>(header), {});
   const absl::StatusOr<std::string> text =
       gpu_text::ModuleText(kernels, AnyGpu());

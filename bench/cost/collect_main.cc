@@ -20,10 +20,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/types/span.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
-#include "base/clock.h"
 #include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/cost/kernel_sample.h"
@@ -50,13 +50,8 @@ absl::StatusOr<std::vector<double>> StepTimes(const CompiledModel& compiled,
                                               double seconds) {
   TW_ASSIGN_OR_RETURN(bench::TimedModel model,
                       bench::TimedModel::Create(compiled));
-  Clock& clock = *RealClock();
-  const int64_t start_ns = clock.WallNs();
-  for (int run = 0;
-       run <= kLeastRuns ||
-       static_cast<double>(clock.WallNs() - start_ns) < seconds * 1e9;
-       ++run)
-    TW_RETURN_IF_ERROR(model.Run());
+  TW_RETURN_IF_ERROR(
+      bench::RunInterleaved(absl::MakeSpan(&model, 1), seconds, kLeastRuns));
   return model.step_us();
 }
 

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/spec/host_spec.h"
-#include "base/clock.h"
 #include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/cost/timed_model.h"
@@ -150,14 +150,8 @@ absl::StatusOr<Sums> OneModel(const std::string& dir,
                           bench::TimedModel::Create(*model));
       models.push_back(std::move(timed));
     }
-    Clock& clock = *RealClock();
-    const int64_t start_ns = clock.WallNs();
-    for (int run = 0;
-         run <= kLeastRuns ||
-         static_cast<double>(clock.WallNs() - start_ns) < seconds * 1e9;
-         ++run) {
-      for (bench::TimedModel& model : models) TW_RETURN_IF_ERROR(model.Run());
-    }
+    TW_RETURN_IF_ERROR(
+        bench::RunInterleaved(absl::MakeSpan(models), seconds, kLeastRuns));
     const Sums own{
         kernel.predicted_us,
         models[1].sum_us() - (models[0].sum_us() + models[2].sum_us()) / 2,

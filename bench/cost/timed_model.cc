@@ -74,4 +74,17 @@ double TimedModel::sum_us() const {
   return std::accumulate(step_us_.begin(), step_us_.end(), 0.0);
 }
 
+absl::Status RunInterleaved(absl::Span<TimedModel> models, double seconds,
+                            int least_runs) {
+  Clock& clock = *RealClock();
+  const int64_t start_ns = clock.WallNs();
+  for (int run = 0;
+       run <= least_runs ||
+       static_cast<double>(clock.WallNs() - start_ns) < seconds * 1e9;
+       ++run) {
+    for (TimedModel& model : models) TW_RETURN_IF_ERROR(model.Run());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace tilewright::bench

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "backends/device.h"
 #include "compiler/compile.h"
 #include "runtime/session.h"
@@ -36,6 +37,11 @@ class TimedModel {
   std::vector<double> step_us_;
   bool warm_ = false;
 };
+
+// Runs all of them, one after the other, for so long, and at least so often
+// beside the first round.
+absl::Status RunInterleaved(absl::Span<TimedModel> models, double seconds,
+                            int least_runs);
 
 }  // namespace tilewright::bench
 

@@ -22,6 +22,11 @@ Value* Resized(llvm::IRBuilderBase& b, Value* v, unsigned want) {
 
 }  // namespace
 
+int LanesOf(const Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return vector == nullptr ? 1 : static_cast<int>(vector->getNumElements());
+}
+
 Value* ByRegister(llvm::IRBuilderBase& b, unsigned width,
                   llvm::ArrayRef<Value*> operands,
                   llvm::function_ref<Value*(llvm::ArrayRef<Value*>)> emit) {

@@ -8,6 +8,9 @@
 
 namespace tilewright::cpu {
 
+// Lanes of a vector; 1 of a scalar.
+int LanesOf(const llvm::Value* value);
+
 // `emit` applied to `width` lanes of every operand at a time, undefined ones
 // behind the last; the results in a row. Operands have equal lanes (a scalar:
 // one), and so has the result; `emit` gives a vector of `width` lanes.

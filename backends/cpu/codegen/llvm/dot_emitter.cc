@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "backends/cpu/codegen/llvm/by_register.h"
 #include "backends/cpu/codegen/llvm/convert.h"
 
 namespace tilewright::cpu {
@@ -10,11 +11,6 @@ namespace {
 using ::llvm::IRBuilderBase;
 using ::llvm::Type;
 using ::llvm::Value;
-
-int LanesOf(Value* value) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-  return vector == nullptr ? 1 : static_cast<int>(vector->getNumElements());
-}
 
 // Term after term.
 Value* EmitTerms(IRBuilderBase& b, const CpuTarget& target,

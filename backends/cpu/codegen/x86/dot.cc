@@ -1,5 +1,6 @@
 #include "backends/cpu/codegen/x86/dot.h"
 
+#include "backends/cpu/codegen/llvm/by_register.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 namespace tilewright::cpu {
@@ -8,11 +9,6 @@ namespace {
 using ::llvm::IRBuilderBase;
 using ::llvm::Type;
 using ::llvm::Value;
-
-int LanesOf(Value* value) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-  return vector == nullptr ? 1 : static_cast<int>(vector->getNumElements());
-}
 
 // The group, 4 bytes, once per lane, as a vector of 32-bit integers.
 Value* Repeated(IRBuilderBase& b, Value* group, int lanes) {

@@ -1,5 +1,13 @@
-// Declares as much of CUDA as GPU text needs, for clang without NVIDIA's
-// headers.
+// Declares as much of CUDA and HIP as GPU text needs, for clang without the
+// headers of NVIDIA or AMD.
+#ifdef __HIP__
+#define BLOCK_INDEX __builtin_amdgcn_workgroup_id_x
+#define THREAD_INDEX __builtin_amdgcn_workitem_id_x
+#else
+#define BLOCK_INDEX __nvvm_read_ptx_sreg_ctaid_x
+#define THREAD_INDEX __nvvm_read_ptx_sreg_tid_x
+#endif
+
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
@@ -9,7 +17,7 @@
 struct BlockIndex {
   struct X {
     __device__ operator unsigned() const {
-      return __nvvm_read_ptx_sreg_ctaid_x();
+      return BLOCK_INDEX();
     }
   } x;
 };
@@ -17,12 +25,22 @@ static const __device__ BlockIndex blockIdx = {};
 struct ThreadIndex {
   struct X {
     __device__ operator unsigned() const {
-      return __nvvm_read_ptx_sreg_tid_x();
+      return THREAD_INDEX();
     }
   } x;
 };
 static const __device__ ThreadIndex threadIdx = {};
 
+#ifdef __HIP__
+static const __device__ int warpSize = 64;
+__device__ void __syncthreads();
+__device__ int __shfl_xor(int word, int mask, int width);
+__device__ int __shfl(int word, int lane, int width);
+__device__ float sqrtf(float a);
+__device__ double sqrt(double a);
+__device__ float ldexpf(float a, int n);
+__device__ double ldexp(double a, int n);
+#else
 #define FN static __device__ __forceinline__
 FN float __fmaf_rn(float a, float b, float c) {
   return __nvvm_fma_rn_f(a, b, c);
@@ -49,3 +67,4 @@ FN unsigned __shfl_sync(unsigned mask, unsigned word, int lane, int width) {
 #undef FN
 __device__ float ldexpf(float a, int n);
 __device__ double ldexp(double a, int n);
+#endif
