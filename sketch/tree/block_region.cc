@@ -85,8 +85,8 @@ absl::StatusOr<std::map<int, Region>> NeededRegions(
     const BlockTree& tree, const Block& block, const std::set<int>& buffers,
     const IsInner& is_inner, const RangeOf& ranges) {
   // The block as a compute of a graph of its own, whose loop variables are
-  // numbered apart from its axes.
-  constexpr int kShift = 1 << 20;
+  // numbered behind its axes.
+  const int axis_count = static_cast<int>(block.bindings.size());
   auto shift = [](const Expr& e, int by) {
     return Rewrite(e, [by](const Expr& x) {
       return x.op() == Op::kVar ? Expr::Var(x.var_id() + by, x.var_name())
@@ -138,11 +138,11 @@ absl::StatusOr<std::map<int, Region>> NeededRegions(
                            : block.reduce_axes[i - block.axes.size()];
     axes.push_back(IteratedRegion(block.bindings[i], axis.extent.value(),
                                   block.predicates, is_inner, ranges));
-    axes.back().base = shift(axes.back().base, kShift);
+    axes.back().base = shift(axes.back().base, axis_count);
   }
   RangeOf shifted = [&](int var) -> std::optional<Range> {
-    if (var < kShift) return std::nullopt;
-    return ranges(var - kShift);
+    if (var < axis_count) return std::nullopt;
+    return ranges(var - axis_count);
   };
   TW_ASSIGN_OR_RETURN(auto regions,
                       PropagateTo(graph, id, axes, sources, shifted));
@@ -152,7 +152,7 @@ absl::StatusOr<std::map<int, Region>> NeededRegions(
     if (it == regions.end()) continue;
     Region& region =
         needed.emplace(loaded, std::move(it->second)).first->second;
-    for (RegionDim& dim : region) dim.base = shift(dim.base, -kShift);
+    for (RegionDim& dim : region) dim.base = shift(dim.base, -axis_count);
   }
   return needed;
 }
