@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "backends/spec/load_spec.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/cost/core_levels.h"
+#include "tilegraph/cost/rank_costs.h"
 #include "tilegraph/cost/search_tiles.h"
 #include "tilegraph/cost/stage_rules.h"
 #include "tilegraph/expr/dtype.h"
@@ -27,12 +27,8 @@ constexpr double kCrowding = 0.01;
 constexpr double kRoomy = 0.5;
 // Tiles in a row that are no better end a search.
 constexpr int kPatience = 24;
-// Times of tiles that differ by this share are the same.
-constexpr double kSameTime = 0.04;
 // Share of the time that counts where plans are compared by traffic.
 constexpr double kTieShare = 1e-3;
-// Bytes that an overlap counts as: worse than any that do not fit.
-constexpr double kOverlaps = 1e15;
 
 std::vector<TensorId> Computes(const TensorGraph& graph) {
   std::vector<TensorId> computes;
@@ -67,12 +63,6 @@ std::vector<int64_t> TaskOf(const TilePlan& plan) {
   std::vector<int64_t> task = plan.tile;
   if (plan.steps) task[plan.steps->axis] *= plan.steps->tiles;
   return task;
-}
-
-TileRank Rank(const GroupCost& cost) {
-  return cost.fits ? TileRank{0, cost.core_seconds}
-                   : TileRank{1, static_cast<double>(cost.scratch_bytes) +
-                                     (cost.covers ? 0 : kOverlaps)};
 }
 
 }  // namespace
@@ -318,7 +308,7 @@ absl::StatusOr<std::vector<GroupCost>> GroupEvaluator::SearchFor(
   std::vector<int64_t> row;
   for (size_t d = 0; d < shape.size(); ++d) {
     const bool lanes = static_cast<int>(d) == vector_dim;
-    sizes.push_back(lanes ? DividingSizes(shape[d], Lanes())
+    sizes.push_back(lanes                  ? DividingSizes(shape[d], Lanes())
                     : group.stages.empty() ? DividingSizes(shape[d], 1)
                                            : RowSizes(shape[d]));
     row.push_back(lanes ? shape[d] : sizes.back().front());
@@ -358,32 +348,8 @@ absl::StatusOr<std::vector<GroupCost>> GroupEvaluator::BestFew(
       others.insert(others.end(), costs.begin() + 1, costs.end());
     }
   }
-  // Among tiles whose times are too close to tell apart the one that moves less
-  // wins: caches that others use too keep less than the estimate says.
-  const GroupCost& fastest = *std::min_element(
-      few.begin(), few.end(),
-      [](const GroupCost& a, const GroupCost& b) { return Rank(a) < Rank(b); });
-  const double same =
-      fastest.core_seconds * (group.stages.empty() ? 1 : 1 + kSameTime);
-  const auto rank = [same](const GroupCost& cost) {
-    const bool best = cost.fits && cost.core_seconds <= same;
-    return std::tuple(!best, best ? FarBytes(cost) : 0, Rank(cost));
-  };
-  const auto better = [&](const GroupCost& a, const GroupCost& b) {
-    return rank(a) < rank(b);
-  };
-  std::stable_sort(few.begin(), few.end(), better);
-  std::stable_sort(others.begin(), others.end(), better);
-  few.insert(few.end(), others.begin(), others.end());
-  // One that overflows is returned only if all do.
-  size_t kept = 1;
-  while (kept < few.size() && kept < static_cast<size_t>(count)) ++kept;
-  few.resize(kept);
-  few.erase(std::remove_if(few.begin() + 1, few.end(),
-                           [](const GroupCost& cost) { return !cost.fits; }),
-            few.end());
-  std::stable_sort(few.begin(), few.end(), better);
-  return few;
+  return BestOf(std::move(few), std::move(others), !group.stages.empty(),
+                static_cast<size_t>(count));
 }
 
 absl::StatusOr<GroupCost> GroupEvaluator::Best(const Group& group) const {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/status_macros.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/ir/layout_view.h"
 #include "tilegraph/rewrite/bands.h"
@@ -105,6 +106,33 @@ void FusionRules::FindReaders(int group,
   readers_[group].assign(readers.begin(), readers.end());
 }
 
+absl::Status FusionRules::AddViews(std::vector<TensorId> views,
+                                   std::map<TensorId, int>& stage_of,
+                                   std::vector<Stage>& stages) const {
+  // From the last view on: what reads it belongs to a stage already.
+  std::sort(views.begin(), views.end());
+  for (auto view = views.rbegin(); view != views.rend(); ++view) {
+    std::set<int> users;
+    for (const TensorId consumer : consumers_[*view]) {
+      const auto user = stage_of.find(consumer);
+      if (user != stage_of.end()) users.insert(user->second);
+    }
+    if (users.empty()) continue;  // nobody reads it
+    int stage = *users.begin();
+    if (users.size() > 1 || AsZeroPadding(graph_, *view)) {
+      // It would lie in two ways.
+      if (IsReadOutside(graph_, consumers_[*view], *view, stage_of))
+        return absl::FailedPreconditionError(absl::StrCat(
+            graph_.tensor(*view).name, " is read inside and outside"));
+      stage = static_cast<int>(stages.size());
+      stages.emplace_back();
+    }
+    stages[stage].members.push_back(*view);
+    stage_of[*view] = stage;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Group> FusionRules::Fused(absl::Span<const int> groups) const {
   Group fused;
   const Group& last = plan_.groups[groups.back()];
@@ -147,27 +175,7 @@ absl::StatusOr<Group> FusionRules::Fused(absl::Span<const int> groups) const {
     views.insert(views.end(), views_[g].begin(), views_[g].end());
   }
   std::sort(fused.side_outputs.begin(), fused.side_outputs.end());
-  // From the last view on: what reads it belongs to a stage already.
-  std::sort(views.begin(), views.end());
-  for (auto view = views.rbegin(); view != views.rend(); ++view) {
-    std::set<int> users;
-    for (const TensorId consumer : consumers_[*view]) {
-      const auto user = stage_of.find(consumer);
-      if (user != stage_of.end()) users.insert(user->second);
-    }
-    if (users.empty()) continue;  // nobody reads it
-    int stage = *users.begin();
-    if (users.size() > 1 || AsZeroPadding(graph_, *view)) {
-      // It would lie in two ways.
-      if (IsReadOutside(graph_, consumers_[*view], *view, stage_of))
-        return absl::FailedPreconditionError(absl::StrCat(
-            graph_.tensor(*view).name, " is read inside and outside"));
-      stage = static_cast<int>(stages.size());
-      stages.emplace_back();
-    }
-    stages[stage].members.push_back(*view);
-    stage_of[*view] = stage;
-  }
+  TW_RETURN_IF_ERROR(AddViews(std::move(views), stage_of, stages));
   std::set<TensorId> members, inputs;
   for (Stage& stage : stages) {
     std::sort(stage.members.begin(), stage.members.end());

@@ -48,6 +48,10 @@ class FusionRules {
 
  private:
   void FindReaders(int group, const std::map<TensorId, int>& group_of);
+  // Adds each of `views` to the stage that reads it, or as a stage of its own.
+  absl::Status AddViews(std::vector<TensorId> views,
+                        std::map<TensorId, int>& stage_of,
+                        std::vector<Stage>& stages) const;
   const TensorGraph& graph_;
   const Plan& plan_;
   const std::vector<std::vector<TensorId>> consumers_;

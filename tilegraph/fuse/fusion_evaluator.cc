@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -16,32 +15,12 @@ namespace {
 // Estimates that differ by less are the same.
 constexpr double kSameTime = 0.04;
 
+}  // namespace
+
 Group InTiles(Group group, const GroupCost& cost) {
   group.tile_plan = cost.plan;
   return group;
 }
-
-// The cost by which a kernel is compared whose seconds on one core were
-// measured: all cores are as much faster as the model has it.
-double CoreSeconds(const GroupCost& cost, double one_core_seconds) {
-  return one_core_seconds * cost.core_seconds / cost.one_core_seconds;
-}
-
-// The seconds by which a decision by estimate may be wrong: most where it is
-// close, none where it is as far off as groups that are not measured; some of
-// them wherever tiles are to be chosen.
-double AtStake(const FusionDecision& decision, double least_gain,
-               double most_loss) {
-  constexpr double kTiles = 0.03;
-  const double ratio =
-      (decision.fused.core_seconds + decision.left_core_seconds) /
-      decision.unfused_core_seconds;
-  const double distance = std::abs(ratio - (1 - least_gain));
-  return decision.unfused_core_seconds *
-         std::max(kTiles, most_loss + least_gain - distance);
-}
-
-}  // namespace
 
 FusionEvaluator::FusionEvaluator(const TensorGraph& graph, const Plan& plan,
                                  const GroupCostModel& model,
@@ -267,142 +246,6 @@ void FusionEvaluator::DecideByEstimate(const std::vector<GroupCost>& costs,
     return;
   }
   if (decision.why.empty()) decision.why = WhyNotByEstimate(decision);
-}
-
-PlannedGroup FusionEvaluator::Planned(const PlanPart& part) const {
-  // The evaluator outlives what it asks.
-  if (part.groups.size() == 1)
-    return {std::shared_ptr<const Plan>(std::shared_ptr<void>(), &plan_),
-            plan_.groups[part.groups[0]]};
-  auto plan = std::make_shared<const Plan>(
-      WithFusions(graph_, plan_, {Fusion{part.groups, part.cost.plan, ""}}));
-  const Group& group =
-      *std::find_if(plan->groups.begin(), plan->groups.end(),
-                    [](const Group& g) { return !g.stages.empty(); });
-  return {plan, group};
-}
-
-void FusionEvaluator::DecideByTime(const std::vector<GroupCost>& costs,
-                                   std::shared_ptr<const Plan> fused,
-                                   const Group& group,
-                                   absl::Span<PlanPart* const> parts,
-                                   absl::Span<PlanPart> left,
-                                   FusionDecision& decision) {
-  std::vector<PlannedGroup> variants, both;
-  std::vector<const GroupCost*> variant_costs;
-  for (const GroupCost& cost : costs) {
-    if (cost.core_seconds + decision.left_core_seconds >
-        decision.unfused_core_seconds * (1 + options_.most_loss))
-      continue;
-    variants.push_back({fused, InTiles(group, cost)});
-    variant_costs.push_back(&cost);
-  }
-  std::vector<PlanPart*> all(parts.begin(), parts.end());
-  for (PlanPart& part : left) all.push_back(&part);
-  bool known = true;
-  for (PlanPart* const part : all) {
-    both.push_back(Planned(*part));
-    if (part->one_core_seconds) continue;
-    const absl::StatusOr<double> seconds = times_.Of(both.back());
-    if (seconds.ok()) {
-      part->one_core_seconds = *seconds;
-    } else if (absl::IsNotFound(seconds.status())) {
-      known = false;
-    } else {
-      decision.why = absl::StrCat(graph_.tensor(both.back().group.output).name,
-                                  " apart: ", seconds.status().message());
-      return;
-    }
-  }
-  const double at_stake =
-      AtStake(decision, options_.least_gain, options_.most_loss);
-  const size_t first =
-      std::min<size_t>(variants.size(), std::max(1, options_.first_tiles));
-  const bool first_to_come =
-      times_.Want(both, absl::MakeConstSpan(variants).first(first), at_stake);
-  bool any = false, any_unknown = false;
-  for (const PlannedGroup& variant : variants) {
-    decision.profiled.push_back({variant.group.tile_plan, times_.Of(variant)});
-    const absl::Status& status =
-        decision.profiled.back().one_core_seconds.status();
-    any = any || status.ok();
-    any_unknown = any_unknown || absl::IsNotFound(status);
-  }
-  // Sides that are not both known cannot be compared.
-  if (!known || (!any && any_unknown)) {
-    if (known && !first_to_come) times_.Want({}, variants, at_stake);
-    decision.profiled.clear();
-    DecideByEstimate(costs, fused, group, parts, left, decision);
-    return;
-  }
-  double apart = 0, apart_one_core = 0, left_apart = 0;
-  for (const PlanPart* part : parts) {
-    if (!part->one_core_seconds) continue;
-    apart_one_core += *part->one_core_seconds;
-    apart += CoreSeconds(part->cost, *part->one_core_seconds);
-  }
-  for (const PlanPart& part : left) {
-    if (!part.one_core_seconds) continue;
-    decision.left_one_core_seconds += *part.one_core_seconds;
-    left_apart += CoreSeconds(part.cost, *part.one_core_seconds);
-  }
-  decision.unfused_one_core_seconds = apart_one_core;
-  std::optional<size_t> best;
-  double fused_seconds = 0;
-  for (size_t i = 0; i < variants.size(); ++i) {
-    const auto& one_core = decision.profiled[i].one_core_seconds;
-    if (!one_core.ok()) continue;
-    const double seconds = CoreSeconds(*variant_costs[i], *one_core);
-    if (best && seconds >= fused_seconds) continue;
-    best = i;
-    fused_seconds = seconds;
-    decision.fused = *variant_costs[i];
-    decision.fused_one_core_seconds = *one_core;
-  }
-  if (!best) {
-    decision.no_kernel = decision.profiled.front().one_core_seconds.status();
-    decision.why =
-        absl::StrCat("no kernel for it: ", decision.no_kernel.message());
-    return;
-  }
-  double one_core =
-      *decision.fused_one_core_seconds + decision.left_one_core_seconds;
-  // Other tiles may be somewhat faster, not much.
-  const bool more_to_come =
-      one_core <=
-          apart_one_core * (1 - options_.least_gain + options_.most_spread) &&
-      times_.Want({}, variants, at_stake);
-  if (!more_to_come &&
-      std::abs(one_core / apart_one_core - (1 - options_.least_gain)) <=
-          options_.close_gain) {
-    // The fused group comes first, then its parts.
-    std::vector<PlannedGroup> groups = {variants[*best]};
-    const auto left_begin = both.begin() + static_cast<int64_t>(parts.size());
-    groups.insert(groups.end(), left_begin, both.end());
-    const auto together = static_cast<int64_t>(groups.size());
-    groups.insert(groups.end(), both.begin(), left_begin);
-    if (const auto again = times_.Interleaved(groups)) {
-      const auto middle = again->begin() + together;
-      // The parts take what others were compared with.
-      one_core = apart_one_core * std::accumulate(again->begin(), middle, 0.0) /
-                 std::accumulate(middle, again->end(), 0.0);
-      decision.fused_one_core_seconds =
-          one_core - decision.left_one_core_seconds;
-      fused_seconds =
-          CoreSeconds(decision.fused, *decision.fused_one_core_seconds);
-      decision.interleaved = true;
-    } else {
-      times_.WantInterleaved(groups, at_stake);
-    }
-  }
-  decision.saved_core_seconds = apart - fused_seconds - left_apart;
-  decision.taken = decision.saved_core_seconds >= options_.least_gain * apart &&
-                   SavesOnOneCore(one_core, apart_one_core);
-  decision.why = OutcomeByTime(decision);
-  if (!decision.taken || fused == nullptr) return;
-  const absl::StatusOr<GroupCost> generated =
-      Generated(*fused, InTiles(group, decision.fused), decision.fused);
-  if (generated.ok()) decision.fused.plan = generated->plan;
 }
 
 }  // namespace tilewright

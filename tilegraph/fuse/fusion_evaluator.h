@@ -75,6 +75,9 @@ struct GeneratedTiles {
   int unexpected = 0;  // that it computes otherwise than the planner expected
 };
 
+// The group with the tiles of that cost.
+Group InTiles(Group group, const GroupCost& cost);
+
 class FusionEvaluator {
  public:
   // All must outlive it.
@@ -86,7 +89,7 @@ class FusionEvaluator {
 
   // A group of the register plan, by estimate alone.
   PlanPart Alone(int group);
-  // Weighs making `parts` one group, but for groups of them that stay apart.
+  // Evaluates making `parts` one group, but for groups of them that stay apart.
   // Fills in times of parts.
   FusionDecision Evaluate(absl::Span<PlanPart* const> parts,
                           const LeftOut& left_out = {});
@@ -114,6 +117,17 @@ class FusionEvaluator {
                     std::shared_ptr<const Plan> fused, const Group& group,
                     absl::Span<PlanPart* const> parts,
                     absl::Span<PlanPart> left, FusionDecision& decision);
+  struct Sides;  // of a comparison by measured times (decide_by_time.cc)
+  // Fills in the times of parts; false if one is not known, or, with
+  // `decision.why`, cannot be.
+  bool LookUpParts(absl::Span<PlanPart* const> parts, absl::Span<PlanPart> left,
+                   Sides& sides, FusionDecision& decision);
+  // The variant that takes least; nullopt if none has a kernel.
+  std::optional<size_t> Fastest(const Sides& sides, FusionDecision& decision);
+  // The seconds of the fused side on one core, measured anew beside its parts
+  // where the two are close.
+  double MeasureClose(const Sides& sides, size_t best, double one_core_seconds,
+                      FusionDecision& decision);
   // The kernel of a part, in the plan where it is one.
   PlannedGroup Planned(const PlanPart& part) const;
   bool SavesOnOneCore(double fused_seconds, double unfused_seconds) const;
