@@ -1,7 +1,6 @@
 // The schedule a group gets when nobody has tuned it: register tiles, tasks and
-// packed constants by rule. Which family's rules a group falls under is decided
-// here, by the shape of its expressions alone; each family is a file of its
-// own.
+// packed constants by rule. Its family (tilegraph/analysis/families.h) tells
+// which rules; each family's are a file of their own.
 //
 //   row_schedule          reductions over the same rows, elementwise between
 //   map_schedule          elementwise only
@@ -41,14 +40,14 @@ absl::StatusOr<Schedule> DefaultSchedule(const Workload& workload,
 // The loops that were written for a stage.
 struct WrittenStage {
   ComputeFamily family;
-  // Where the place asks for blocks of steps, the loop over them, if there are
+  // Where `location` asks for blocks of steps, the loop over them, if there are
   // several.
   std::optional<Handle> blocks = std::nullopt;
 };
 // Writes one stage of a group that is computed tile by tile; `workload` is the
 // stage's (stage_workload.h). InvalidArgument if the stage is of no family that
-// can take its steps in the blocks that the place asks for. REQUIRES:
-// place.inside is set.
+// can take its steps in the blocks that `location` asks for. REQUIRES:
+// location.inside is set.
 absl::StatusOr<WrittenStage> WriteStage(const Workload& workload,
                                         const DeviceSpec& spec,
                                         const ComputeLocation& location);

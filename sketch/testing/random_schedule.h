@@ -1,5 +1,5 @@
-// Legal schedules drawn at random: what the correctness tests of everything
-// below feed on, and the start of every search.
+// Legal schedules drawn at random, for the correctness tests of everything
+// below. (A search draws from the spaces of generators: search/space.h.)
 #ifndef TILEWRIGHT_SKETCH_TESTING_RANDOM_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_TESTING_RANDOM_SCHEDULE_H_
 
@@ -13,9 +13,9 @@ namespace tilewright::sketch {
 
 // Draws group tiles, attach points, inlining, splits with tails, reorders,
 // unrolling, register and scratch accumulators, partial results of reductions,
-// known zeros left out, cache reads and writes, constant layouts and tile
-// loops. The result replays without error on `workload`. Same seed, same
-// schedule.
+// rolling buffers, known zeros left out, cache reads and writes, constant
+// layouts and tile loops. The result replays without error on `workload`. Same
+// seed, same schedule.
 absl::StatusOr<Schedule> RandomSchedule(const Workload& workload,
                                         uint64_t seed);
 

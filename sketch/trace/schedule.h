@@ -1,11 +1,11 @@
 // A Schedule is a trace: instructions over one group, whose replay builds a
 // block tree (design: ir.md, "Schedules and decisions"). Results and operands
-// are handles (blocks, loops, buffers), numbered in order of creation; nothing
-// is addressed by position. Every other parameter is a literal, so that replay
+// are handles (of blocks and loops), numbered in order of creation; nothing is
+// addressed by position. Every other parameter is a literal, so that replay
 // needs nothing but the workload.
 //
-// A generator (generator.h) wrote the trace; which one, and its decisions,
-// stand beside the instructions.
+// A generator (sketch/rules/generator.h) wrote the trace; which one, and its
+// decisions, stand beside the instructions.
 #ifndef TILEWRIGHT_SKETCH_TRACE_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_TRACE_SCHEDULE_H_
 

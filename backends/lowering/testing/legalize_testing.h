@@ -8,14 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/types/span.h"
-#include "backends/kernel_ir/interpreter.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "backends/lowering/vectorize/legalize.h"
-#include "base/status_matchers.h"
-#include "gtest/gtest.h"
-#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright::lowering::legalize_testing {
 
@@ -107,50 +102,12 @@ struct Writer {
   }
 };
 
-inline int64_t Elements(const kernel_ir::Buffer& b) {
-  return b.layout.physical_elements();
-}
-
 // Small integers, so that every order of summation gives the same bits.
-inline std::vector<std::string> Arguments(const Kernel& kernel) {
-  std::vector<std::string> args;
-  for (const kernel_ir::Buffer& b : kernel.buffers) {
-    if (b.level != Level::kGlobal) continue;
-    HostTensor t(b.dtype, {Elements(b)});
-    for (int64_t i = 0; i < Elements(b); ++i) {
-      const int64_t v = (i * 7 + b.id * 3) % 11 - 5;
-      t.Set(i, {static_cast<double>(v), v});
-    }
-    args.emplace_back(t.data(), t.size_bytes());
-  }
-  return args;
-}
+std::vector<std::string> Arguments(const Kernel& kernel);
 
-// Both tiers on the same arguments, at several vector widths. Gives the kernel
-// for AVX-512.
-inline ScalarKernel ExpectSame(const Kernel& kernel,
-                               LegalizeReport* report = nullptr) {
-  TW_EXPECT_OK(kernel_ir::VerifyTileKernel(kernel)) << kernel.ToString();
-  std::vector<std::string> expected = Arguments(kernel);
-  TW_EXPECT_OK(InterpretTileKernel(kernel, absl::MakeSpan(expected)))
-      << kernel.ToString();
-  ScalarKernel result;
-  for (int bytes : {4, 16, 32, 64}) {
-    VectorTarget target;
-    target.vector_bytes = bytes;
-    absl::StatusOr<ScalarKernel> scalar = Legalize(kernel, target, report);
-    TW_EXPECT_OK(scalar.status()) << kernel.ToString();
-    if (!scalar.ok()) continue;
-    std::vector<std::string> args = Arguments(kernel);
-    TW_EXPECT_OK(InterpretScalarKernel(*scalar, absl::MakeSpan(args), 0,
-                                       scalar->num_tasks))
-        << kernel.ToString() << scalar->ToString();
-    EXPECT_TRUE(args == expected) << bytes << " bytes\n"
-                                  << kernel.ToString() << scalar->ToString();
-    result = *std::move(scalar);
-  }
-  return result;
-}
+// Expects the same of both tiers on the same arguments, at several vector
+// widths. Gives the kernel for AVX-512.
+ScalarKernel ExpectSame(const Kernel& kernel, LegalizeReport* report = nullptr);
 
 // Instructions of one type inside the loop called `name`, or anywhere.
 template <typename T>

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/kernel_ir/interpreter.h"
 #include "backends/lowering/testing/legalize_testing.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"

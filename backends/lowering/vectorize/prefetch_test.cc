@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/kernel_ir/interpreter.h"
 #include "backends/lowering/testing/legalize_testing.h"
 #include "backends/lowering/vectorize/legalize.h"
 #include "base/status_matchers.h"
