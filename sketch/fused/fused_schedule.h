@@ -9,8 +9,8 @@
 // the group (stage_decisions.h), where stages stand and what they keep
 // (stage_locations.h), and of each stage, by its family, within the name of its
 // result; there too "stream" (annotations.h) of the last one.
-#ifndef TILEWRIGHT_SKETCH_FUSED_STAGED_SCHEDULE_H_
-#define TILEWRIGHT_SKETCH_FUSED_STAGED_SCHEDULE_H_
+#ifndef TILEWRIGHT_SKETCH_FUSED_FUSED_SCHEDULE_H_
+#define TILEWRIGHT_SKETCH_FUSED_FUSED_SCHEDULE_H_
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
@@ -34,4 +34,4 @@ absl::StatusOr<Schedule> FusedSchedule(const Workload& workload,
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_FUSED_STAGED_SCHEDULE_H_
+#endif  // TILEWRIGHT_SKETCH_FUSED_FUSED_SCHEDULE_H_

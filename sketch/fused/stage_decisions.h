@@ -18,8 +18,8 @@
 //
 // No answer leaves fewer tasks than the wishes, or fewer than four a core,
 // whichever is less. Internal to sketch.
-#ifndef TILEWRIGHT_SKETCH_FUSED_STAGED_DECISIONS_H_
-#define TILEWRIGHT_SKETCH_FUSED_STAGED_DECISIONS_H_
+#ifndef TILEWRIGHT_SKETCH_FUSED_STAGE_DECISIONS_H_
+#define TILEWRIGHT_SKETCH_FUSED_STAGE_DECISIONS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -57,4 +57,4 @@ bool DecideRolling(const Workload& workload, const StagePlan& plan, size_t rows,
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_FUSED_STAGED_DECISIONS_H_
+#endif  // TILEWRIGHT_SKETCH_FUSED_STAGE_DECISIONS_H_

@@ -8,8 +8,8 @@
 //
 // Both are tried on a copy of what has been replayed so far; what does not hold
 // is no option. Internal to sketch.
-#ifndef TILEWRIGHT_SKETCH_FUSED_STAGED_PLACES_H_
-#define TILEWRIGHT_SKETCH_FUSED_STAGED_PLACES_H_
+#ifndef TILEWRIGHT_SKETCH_FUSED_STAGE_LOCATIONS_H_
+#define TILEWRIGHT_SKETCH_FUSED_STAGE_LOCATIONS_H_
 
 #include <cstddef>
 #include <optional>
@@ -70,4 +70,4 @@ const Buffer& BufferOf(const BlockTree& tree, const Tensor& tensor);
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_FUSED_STAGED_PLACES_H_
+#endif  // TILEWRIGHT_SKETCH_FUSED_STAGE_LOCATIONS_H_

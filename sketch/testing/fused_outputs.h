@@ -1,7 +1,7 @@
 // Groups that are computed tile by tile and give out more than their last
 // result, for tests and benchmarks of fused schedules.
-#ifndef TILEWRIGHT_SKETCH_TESTING_STAGED_OUTPUTS_H_
-#define TILEWRIGHT_SKETCH_TESTING_STAGED_OUTPUTS_H_
+#ifndef TILEWRIGHT_SKETCH_TESTING_FUSED_OUTPUTS_H_
+#define TILEWRIGHT_SKETCH_TESTING_FUSED_OUTPUTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -22,4 +22,4 @@ FusedWorkload DrawGivingOut(uint64_t seed);
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_TESTING_STAGED_OUTPUTS_H_
+#endif  // TILEWRIGHT_SKETCH_TESTING_FUSED_OUTPUTS_H_

@@ -1,7 +1,7 @@
 // Chains of windows with paddings between them, computed tile by tile, for
 // tests and benchmarks of fused schedules.
-#ifndef TILEWRIGHT_SKETCH_TESTING_STAGED_WINDOWS_H_
-#define TILEWRIGHT_SKETCH_TESTING_STAGED_WINDOWS_H_
+#ifndef TILEWRIGHT_SKETCH_TESTING_FUSED_WINDOWS_H_
+#define TILEWRIGHT_SKETCH_TESTING_FUSED_WINDOWS_H_
 
 #include <cstdint>
 #include <vector>
@@ -49,4 +49,4 @@ FusedWorkload DrawWindowChain(uint64_t seed);
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_TESTING_STAGED_WINDOWS_H_
+#endif  // TILEWRIGHT_SKETCH_TESTING_FUSED_WINDOWS_H_

@@ -1,7 +1,7 @@
 // Groups that are computed tile by tile, for tests and benchmarks of fused
 // schedules.
-#ifndef TILEWRIGHT_SKETCH_TESTING_STAGED_WORKLOADS_H_
-#define TILEWRIGHT_SKETCH_TESTING_STAGED_WORKLOADS_H_
+#ifndef TILEWRIGHT_SKETCH_TESTING_FUSED_WORKLOADS_H_
+#define TILEWRIGHT_SKETCH_TESTING_FUSED_WORKLOADS_H_
 
 #include <cstdint>
 #include <vector>
@@ -53,4 +53,4 @@ std::vector<Workload> UnfusedWorkloads(const FusedWorkload& fused);
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_TESTING_STAGED_WORKLOADS_H_
+#endif  // TILEWRIGHT_SKETCH_TESTING_FUSED_WORKLOADS_H_

@@ -1,7 +1,7 @@
 // Where tensors lie between the kernels that write and read them: in the
 // innermost cache that still holds them beside what else comes by.
-#ifndef TILEWRIGHT_TILEGRAPH_COST_TENSOR_HOMES_H_
-#define TILEWRIGHT_TILEGRAPH_COST_TENSOR_HOMES_H_
+#ifndef TILEWRIGHT_TILEGRAPH_COST_TENSOR_LEVELS_H_
+#define TILEWRIGHT_TILEGRAPH_COST_TENSOR_LEVELS_H_
 
 #include <vector>
 
@@ -36,4 +36,4 @@ class TensorLevels {
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_COST_TENSOR_HOMES_H_
+#endif  // TILEWRIGHT_TILEGRAPH_COST_TENSOR_LEVELS_H_

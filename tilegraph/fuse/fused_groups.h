@@ -6,8 +6,8 @@
 // become members of the stages that read them. A zero padding is a stage of its
 // own: what its halo held has to be computed. So is a view that several stages
 // read.
-#ifndef TILEWRIGHT_TILEGRAPH_FUSE_JOINED_GROUPS_H_
-#define TILEWRIGHT_TILEGRAPH_FUSE_JOINED_GROUPS_H_
+#ifndef TILEWRIGHT_TILEGRAPH_FUSE_FUSED_GROUPS_H_
+#define TILEWRIGHT_TILEGRAPH_FUSE_FUSED_GROUPS_H_
 
 #include <cstdint>
 #include <map>
@@ -69,4 +69,4 @@ Plan WithFusions(const TensorGraph& graph, const Plan& plan,
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_FUSE_JOINED_GROUPS_H_
+#endif  // TILEWRIGHT_TILEGRAPH_FUSE_FUSED_GROUPS_H_

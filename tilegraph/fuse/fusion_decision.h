@@ -1,6 +1,6 @@
 // The outcome of a fusion that was evaluated, and the words for it.
-#ifndef TILEWRIGHT_TILEGRAPH_FUSE_JOIN_DECISION_H_
-#define TILEWRIGHT_TILEGRAPH_FUSE_JOIN_DECISION_H_
+#ifndef TILEWRIGHT_TILEGRAPH_FUSE_FUSION_DECISION_H_
+#define TILEWRIGHT_TILEGRAPH_FUSE_FUSION_DECISION_H_
 
 #include <cstdint>
 #include <optional>
@@ -54,4 +54,4 @@ std::string OutcomeByTime(const FusionDecision& decision);
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_FUSE_JOIN_DECISION_H_
+#endif  // TILEWRIGHT_TILEGRAPH_FUSE_FUSION_DECISION_H_

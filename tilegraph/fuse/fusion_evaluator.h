@@ -5,8 +5,8 @@
 // the times of the best few tiles and of the parts (measured_times.h). Where
 // those of both sides are known they decide; else the cost model does, and what
 // is missing is wanted. What no kernel is right for is not fused.
-#ifndef TILEWRIGHT_TILEGRAPH_FUSE_WEIGH_JOIN_H_
-#define TILEWRIGHT_TILEGRAPH_FUSE_WEIGH_JOIN_H_
+#ifndef TILEWRIGHT_TILEGRAPH_FUSE_FUSION_EVALUATOR_H_
+#define TILEWRIGHT_TILEGRAPH_FUSE_FUSION_EVALUATOR_H_
 
 #include <limits>
 #include <map>
@@ -146,4 +146,4 @@ class FusionEvaluator {
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_FUSE_WEIGH_JOIN_H_
+#endif  // TILEWRIGHT_TILEGRAPH_FUSE_FUSION_EVALUATOR_H_

@@ -2,8 +2,8 @@
 // which loads vectors of one operand and broadcasts the other. Rules of
 // schedules choose by it (sketch/rules), and the cost model tells by it what a
 // tile of a fused group costs its stages.
-#ifndef TILEWRIGHT_TILEGRAPH_COST_REGISTER_TILE_H_
-#define TILEWRIGHT_TILEGRAPH_COST_REGISTER_TILE_H_
+#ifndef TILEWRIGHT_TILEGRAPH_PLAN_REGISTER_TILE_H_
+#define TILEWRIGHT_TILEGRAPH_PLAN_REGISTER_TILE_H_
 
 #include <cstdint>
 #include <functional>
@@ -70,4 +70,4 @@ RegisterTile ChooseRegisterTile(const TileSpace& space, const TileTasks& tasks);
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_COST_REGISTER_TILE_H_
+#endif  // TILEWRIGHT_TILEGRAPH_PLAN_REGISTER_TILE_H_

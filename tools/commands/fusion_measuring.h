@@ -1,7 +1,7 @@
 // Kernels' times while a model is compiled, for --records=DB: the records, with
 // --measure workers of this binary too, and lines about the progress on stderr.
-#ifndef TILEWRIGHT_TOOLS_COMMANDS_JOIN_MEASURING_H_
-#define TILEWRIGHT_TOOLS_COMMANDS_JOIN_MEASURING_H_
+#ifndef TILEWRIGHT_TOOLS_COMMANDS_FUSION_MEASURING_H_
+#define TILEWRIGHT_TOOLS_COMMANDS_FUSION_MEASURING_H_
 
 #include <cstdint>
 #include <memory>
@@ -56,4 +56,4 @@ class FusionMeasuring {
 
 }  // namespace tilewright::tools
 
-#endif  // TILEWRIGHT_TOOLS_COMMANDS_JOIN_MEASURING_H_
+#endif  // TILEWRIGHT_TOOLS_COMMANDS_FUSION_MEASURING_H_

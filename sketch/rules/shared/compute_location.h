@@ -1,7 +1,7 @@
 // Where a family writes the loops of a group: as a kernel of its own, or in a
 // task of a group that is computed tile by tile.
-#ifndef TILEWRIGHT_SKETCH_RULES_SHARED_PLACE_H_
-#define TILEWRIGHT_SKETCH_RULES_SHARED_PLACE_H_
+#ifndef TILEWRIGHT_SKETCH_RULES_SHARED_COMPUTE_LOCATION_H_
+#define TILEWRIGHT_SKETCH_RULES_SHARED_COMPUTE_LOCATION_H_
 
 #include <cstdint>
 #include <optional>
@@ -65,4 +65,4 @@ struct ComputeLocation {
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_RULES_SHARED_PLACE_H_
+#endif  // TILEWRIGHT_SKETCH_RULES_SHARED_COMPUTE_LOCATION_H_
