@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "tilegraph/expr/interval.h"
+#include "tilegraph/expr/scalar_bytes.h"
 #include "tilegraph/interpret/interpreter.h"
 
 namespace tilewright::kernel_ir::internal {
@@ -311,6 +312,14 @@ Step FmaStepFor(DType dtype) {
 
 Step ScaleStepFor(DType dtype) {
   return dtype == DType::kFloat64 ? Scale<double> : Scale<float>;
+}
+
+Scalar ReadLane(const char* reg, DType dtype, int lane) {
+  return ReadScalar(dtype, reg + lane * SizeBytes(dtype));
+}
+
+void WriteLane(char* reg, DType dtype, int lane, Scalar value) {
+  WriteScalar(dtype, value, reg + lane * SizeBytes(dtype));
 }
 
 }  // namespace tilewright::kernel_ir::internal

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "tilegraph/expr/scalar_bytes.h"
 
 namespace tilewright {
 namespace {
@@ -51,18 +52,6 @@ int64_t Wrap(int64_t value) {
   return static_cast<int64_t>(static_cast<T>(value));
 }
 
-template <typename T>
-T ReadAs(const char* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
-}
-
-template <typename T>
-void WriteAs(char* bytes, T value) {
-  std::memcpy(bytes, &value, sizeof(T));
-}
-
 }  // namespace
 
 HostTensor::HostTensor(DType dtype, std::vector<int64_t> shape)
@@ -83,91 +72,13 @@ int64_t HostTensor::num_elements() const {
 Scalar HostTensor::Get(int64_t index) const {
   TW_CHECK(index >= 0 && index < num_elements())
       << "element " << index << " of " << num_elements();
-  const char* at = bytes_.data() + index * SizeBytes(dtype_);
-  Scalar value;
-  switch (dtype_) {
-    case DType::kBool:
-      value.i = ReadAs<uint8_t>(at) != 0;
-      break;
-    case DType::kInt8:
-      value.i = ReadAs<int8_t>(at);
-      break;
-    case DType::kInt16:
-      value.i = ReadAs<int16_t>(at);
-      break;
-    case DType::kInt32:
-      value.i = ReadAs<int32_t>(at);
-      break;
-    case DType::kInt64:
-      value.i = ReadAs<int64_t>(at);
-      break;
-    case DType::kUInt8:
-      value.i = ReadAs<uint8_t>(at);
-      break;
-    case DType::kUInt16:
-      value.i = ReadAs<uint16_t>(at);
-      break;
-    case DType::kUInt32:
-      value.i = ReadAs<uint32_t>(at);
-      break;
-    case DType::kUInt64:
-      value.i = ReadAs<int64_t>(at);
-      break;
-    case DType::kFloat16:
-      value.f = HalfToFloat(ReadAs<uint16_t>(at));
-      break;
-    case DType::kBFloat16:
-      value.f = BFloat16ToFloat(ReadAs<uint16_t>(at));
-      break;
-    case DType::kFloat32:
-      value.f = ReadAs<float>(at);
-      break;
-    case DType::kFloat64:
-      value.f = ReadAs<double>(at);
-      break;
-  }
-  return value;
+  return ReadScalar(dtype_, bytes_.data() + index * SizeBytes(dtype_));
 }
 
 void HostTensor::Set(int64_t index, Scalar value) {
   TW_CHECK(index >= 0 && index < num_elements())
       << "element " << index << " of " << num_elements();
-  char* at = bytes_.data() + index * SizeBytes(dtype_);
-  switch (dtype_) {
-    case DType::kBool:
-      WriteAs<uint8_t>(at, value.i != 0);
-      break;
-    case DType::kInt8:
-    case DType::kUInt8:
-      WriteAs(at, static_cast<uint8_t>(value.i));
-      break;
-    case DType::kInt16:
-    case DType::kUInt16:
-      WriteAs(at, static_cast<uint16_t>(value.i));
-      break;
-    case DType::kInt32:
-    case DType::kUInt32:
-      WriteAs(at, static_cast<uint32_t>(value.i));
-      break;
-    case DType::kInt64:
-    case DType::kUInt64:
-      WriteAs(at, value.i);
-      break;
-    // Rounded once from double; the result then converts exactly.
-    case DType::kFloat16:
-      WriteAs(at, FloatToHalf(static_cast<float>(RoundToHalf(value.f))));
-      break;
-    case DType::kBFloat16:
-      WriteAs(at,
-              FloatToBFloat16(static_cast<float>(RoundToBFloat16(value.f))));
-      break;
-    case DType::kFloat32:
-      WriteAs(at, static_cast<float>(value.f));
-      break;
-    case DType::kFloat64:
-      WriteAs(at, value.f);
-      break;
-  }
+  WriteScalar(dtype_, value, bytes_.data() + index * SizeBytes(dtype_));
 }
 
 Scalar RoundTo(DType dtype, Scalar value) {

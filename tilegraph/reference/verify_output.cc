@@ -1,7 +1,6 @@
 #include "tilegraph/reference/verify_output.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -9,51 +8,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "tilegraph/expr/scalar_bytes.h"
 #include "tilegraph/ir/physical.h"
 
 namespace tilewright {
 namespace {
-
-template <typename T>
-T Read(const char* data, int64_t offset) {
-  T value;
-  std::memcpy(&value, data + offset * static_cast<int64_t>(sizeof(T)),
-              sizeof(T));
-  return value;
-}
-
-double ReadFloat(DType dtype, const char* data, int64_t offset) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return Read<float>(data, offset);
-    case DType::kFloat64:
-      return Read<double>(data, offset);
-    case DType::kFloat16:
-      return HalfToFloat(Read<uint16_t>(data, offset));
-    default:
-      return BFloat16ToFloat(Read<uint16_t>(data, offset));
-  }
-}
-
-int64_t ReadInteger(DType dtype, const char* data, int64_t offset) {
-  switch (dtype) {
-    case DType::kInt8:
-      return Read<int8_t>(data, offset);
-    case DType::kInt16:
-      return Read<int16_t>(data, offset);
-    case DType::kInt32:
-      return Read<int32_t>(data, offset);
-    case DType::kUInt16:
-      return Read<uint16_t>(data, offset);
-    case DType::kUInt32:
-      return Read<uint32_t>(data, offset);
-    case DType::kInt64:
-    case DType::kUInt64:
-      return Read<int64_t>(data, offset);
-    default:
-      return Read<uint8_t>(data, offset);
-  }
-}
 
 // Half the distance of the smallest numbers: what underflow may take away, in a
 // few operations.
@@ -101,7 +60,7 @@ class OutputVerifier {
   void VerifyFloat(int64_t position, int64_t offset) {
     const double r = expected_.value[position],
                  e = expected_.bound.empty() ? 0 : expected_.bound[position];
-    const double y = ReadFloat(expected_.dtype, data_, offset);
+    const double y = Read(offset).f;
     if (e == 0) {
       const double rounded = RoundTo(expected_.dtype, Scalar{r, 0}).f;
       const bool equal =
@@ -128,8 +87,7 @@ class OutputVerifier {
 
   void VerifyInteger(int64_t position, int64_t offset) {
     const double e = expected_.bound.empty() ? 0 : expected_.bound[position];
-    const int64_t y = ReadInteger(expected_.dtype, data_, offset),
-                  r = expected_.integer[position];
+    const int64_t y = Read(offset).i, r = expected_.integer[position];
     if (std::isfinite(e) && y != r &&
         !(std::fabs(static_cast<double>(y) - static_cast<double>(r)) <=
           factor_ * e)) {
@@ -144,6 +102,11 @@ class OutputVerifier {
   }
 
  private:
+  Scalar Read(int64_t offset) const {
+    return ReadScalar(expected_.dtype,
+                      data_ + offset * SizeBytes(expected_.dtype));
+  }
+
   void Reject(int64_t position, double y, double r, double e) {
     if (wrong_++ > 0) return;
     result_.reason = absl::StrFormat("%s is %.9g, expected %.9g",
