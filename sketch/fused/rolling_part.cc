@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "sketch/fused/inlined_body.h"
+#include "sketch/fused/inline_maps.h"
 #include "sketch/fused/rolling_rows.h"
 #include "sketch/replay/online_reduction.h"
 #include "tilegraph/expr/dtype.h"
@@ -24,7 +24,7 @@ class PartBuilder {
         part_(part),
         rows_(rows),
         product_(workload.graph.tensor(rows.product).name),
-        product_body_(InlinedBody(
+        product_body_(InlineMaps(
             workload.graph, rows.product,
             std::set<TensorId>(rows.inlined.begin(), rows.inlined.end()))) {}
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
-#include "sketch/fused/inlined_body.h"
+#include "sketch/fused/inline_maps.h"
 #include "sketch/fused/stage_workload.h"
 #include "sketch/replay/online_reduction.h"
 #include "sketch/tree/tree_edit.h"
@@ -272,7 +272,7 @@ std::optional<RollingRows> FindRowsOf(const Workload& workload,
   const int spatial =
       static_cast<int>(graph.tensor(result.product).compute.axes.size());
   result.factored =
-      FactorOut(InlinedBody(graph, result.product, of_product), spatial,
+      FactorOut(InlineMaps(graph, result.product, of_product), spatial,
                 Expr::Load(-1, graph.tensor(result.product).dtype, {}))
           .has_value();
   return result;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "sketch/rules/contraction_decisions.h"
 #include "sketch/rules/shared/annotations.h"
+#include "sketch/rules/shared/chain_schedule.h"
 #include "sketch/rules/shared/edges.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/packed_operands.h"
@@ -23,24 +24,14 @@ namespace {
 constexpr double kLeastShare = 0.02;
 constexpr int64_t kMostTaps = 3;
 
-class Builder {
+class Builder : ChainSchedule {
  public:
   Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
           const ComputeLocation& location)
-      : workload_(workload),
-        graph_(workload.graph),
-        spec_(spec),
-        chain_(chain),
-        location_(location),
-        writer_(location.writer),
-        output_(graph_.tensor(chain.output)),
-        reduction_(graph_.tensor(*chain.reduction)),
-        body_(InlinedBody(graph_, *chain.reduction)) {}
+      : ChainSchedule(workload, spec, chain, location) {}
 
   std::optional<Handle> Run() {
-    for (const std::string& block : chain_.inlined)
-      writer_.ComputeInline(writer_.Block(block));
-    const Handle last = writer_.Block(chain_.last);
+    const Handle last = WriteInlines();
     if (output_.shape.empty()) return std::nullopt;
     loops_ = DecideContraction(workload_, spec_, chain_, location_, body_);
     if (!location_.inside)
@@ -208,15 +199,6 @@ class Builder {
     writer_.SetLevel(partial, "registers");
   }
 
-  const Workload& workload_;
-  const TensorGraph& graph_;
-  const DeviceSpec& spec_;
-  const Chain& chain_;
-  const ComputeLocation location_;
-  ScheduleWriter& writer_;
-  const Tensor& output_;
-  const Tensor& reduction_;
-  const std::vector<Expr> body_;  // of the reduction, prologue inlined
   ContractionLoops loops_;
   Handle task_ = -1;  // the loop around all others
   // That over register tiles, where the sums' own loops cover one alone.

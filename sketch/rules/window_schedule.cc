@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ceil_div.h"
+#include "sketch/rules/shared/chain_schedule.h"
 #include "sketch/rules/shared/edges.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/tile_decisions.h"
@@ -43,25 +44,15 @@ RangeOf AxisRanges(const Compute& compute) {
   };
 }
 
-class Builder {
+class Builder : ChainSchedule {
  public:
   Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
           const ComputeLocation& location)
-      : workload_(workload),
-        graph_(workload.graph),
-        spec_(spec),
-        chain_(chain),
-        location_(location),
-        writer_(location.writer),
-        output_(graph_.tensor(chain.output)),
-        reduction_(graph_.tensor(*chain.reduction)),
-        spatial_(static_cast<int>(reduction_.compute.axes.size())),
-        body_(InlinedBody(graph_, *chain.reduction)) {}
+      : ChainSchedule(workload, spec, chain, location),
+        spatial_(static_cast<int>(reduction_.compute.axes.size())) {}
 
   void Run() {
-    for (const std::string& block : chain_.inlined)
-      writer_.ComputeInline(writer_.Block(block));
-    const Handle last = writer_.Block(chain_.last);
+    const Handle last = WriteInlines();
     tiles_ = StartTiles(workload_, chain_.output);
     DecideTile();
     if (location_.inside) {
@@ -327,16 +318,7 @@ class Builder {
     writer_.Annotate(nest.tile.front(), "tile");
   }
 
-  const Workload& workload_;
-  const TensorGraph& graph_;
-  const DeviceSpec& spec_;
-  const Chain& chain_;
-  const ComputeLocation location_;
-  ScheduleWriter& writer_;
-  const Tensor& output_;
-  const Tensor& reduction_;
-  const int spatial_;             // axes of the output
-  const std::vector<Expr> body_;  // of the reduction, prologue inlined
+  const int spatial_;  // axes of the output
   OutputTiles tiles_;
   VectorUnit unit_ = {};
   bool wide_ = false;              // a tile has several vectors

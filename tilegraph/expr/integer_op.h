@@ -17,6 +17,28 @@ namespace tilewright {
 // 1 / base^|exponent|, truncated; 0 to a negative power is a division by zero.
 int64_t IntegerPower(bool is_unsigned, int64_t base, int64_t exponent);
 
+// A comparison of integers or floats.
+template <typename T>
+bool Compare(Op op, T a, T b) {
+  switch (op) {
+    case Op::kEq:
+      return a == b;
+    case Op::kNe:
+      return a != b;
+    case Op::kLt:
+      return a < b;
+    case Op::kLe:
+      return a <= b;
+    case Op::kGt:
+      return a > b;
+    case Op::kGe:
+      return a >= b;
+    default:
+      TW_CHECK(false) << Name(op) << " compares nothing";
+      return false;
+  }
+}
+
 // The result of an arithmetic or logic operation, not yet wrapped to a narrower
 // dtype, or of a comparison (0 or 1). `dtype`: of the operands; `b` is looked
 // at where the operation has two. REQUIRES: neither kSelect, kCast nor kIsNan.
@@ -61,23 +83,9 @@ inline int64_t EvaluateIntegerOp(Op op, DType dtype, int64_t a, int64_t b) {
       return a | b;
     case Op::kXor:
       return a ^ b;
-    case Op::kEq:
-      return a == b;
-    case Op::kNe:
-      return a != b;
-    case Op::kLt:
-      return less;
-    case Op::kLe:
-      return less || a == b;
-    case Op::kGt:
-      return !less && a != b;
-    case Op::kGe:
-      return !less;
     default:
-      break;
+      return is_unsigned ? Compare(op, ua, ub) : Compare(op, a, b);
   }
-  TW_CHECK(false) << "operation " << Name(op) << " has no meaning on integers";
-  return 0;
 }
 
 }  // namespace tilewright

@@ -77,23 +77,6 @@ Scalar Cast(DType to, DType from, Scalar value, bool single) {
                        : RoundTo(to, OfInt(value.i));
 }
 
-bool Compare(Op op, double a, double b) {
-  switch (op) {
-    case Op::kEq:
-      return a == b;
-    case Op::kNe:
-      return a != b;
-    case Op::kLt:
-      return a < b;
-    case Op::kLe:
-      return a <= b;
-    case Op::kGt:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
-
 double EvaluateFloat(Op op, absl::Span<const Scalar> x) {
   const double a = x[0].f;
   switch (op) {

@@ -35,23 +35,6 @@ inline double SelectedBound(double sign, double a, double ea, double b,
   return std::max(ea, eb);
 }
 
-bool Compare(Op op, double a, double b) {
-  switch (op) {
-    case Op::kEq:
-      return a == b;
-    case Op::kNe:
-      return a != b;
-    case Op::kLt:
-      return a < b;
-    case Op::kLe:
-      return a <= b;
-    case Op::kGt:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
-
 TILEWRIGHT_WIDE_VECTORS
 void Multiply(const double* a, const double* b, int count, double* product) {
   for (int l = 0; l < count; ++l) product[l] = a[l] * b[l];
