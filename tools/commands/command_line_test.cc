@@ -189,7 +189,7 @@ TEST(CommandLineTest, ValuesAreOfTheirRangeOrChoice) {
                        HasSubstr(": expected 0 or more")));
   EXPECT_THAT(ParseStatus({"run", "m.onnx", "--allow=bf16,winograd"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("--allow=winograd: expected winograd4 or "
+                       HasSubstr("--allow=bf16,winograd: expected winograd4 or "
                                  "bf16; did you mean 'winograd4'?")));
   EXPECT_THAT(ParseStatus({"run", "m.onnx", "--connect=registers"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
