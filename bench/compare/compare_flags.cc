@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "base/option_parser.h"
@@ -32,13 +31,10 @@ absl::StatusOr<CompareFlags> ParseCompareFlags(
     flags.connect = *connect;
     return absl::OkStatus();
   });
-  parser.Value("allow", [&](absl::string_view list) {
+  parser.Value("allow", [&](absl::string_view list) -> absl::Status {
     for (const absl::string_view name :
          absl::StrSplit(list, ',', absl::SkipWhitespace())) {
-      if (name != kAllowWinograd4 && name != kAllowBf16) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("give ", kAllowWinograd4, " or ", kAllowBf16));
-      }
+      TW_RETURN_IF_ERROR(CheckChoice(name, {kAllowWinograd4, kAllowBf16}));
       flags.allow.emplace_back(name);
     }
     return absl::OkStatus();
