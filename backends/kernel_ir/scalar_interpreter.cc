@@ -215,15 +215,15 @@ class Compiler {
     c.scalar_mask = n.mask != kNoReg && k_.regs[n.mask].lanes == 1;
   }
   void One(const LoadInst& n) {
-    Code& c =
-        Emit(internal::LoadStepFor(Narrow(n.buffer, n.dst), k_.has_threads()));
+    Code& c = Emit(internal::LoadStepFor(Narrow(n.buffer, n.dst),
+                                         k_.has_threads()));
     Place(c, n, n.dst);
     c.dst = At(n.dst);
     c.a = At(n.other);
   }
   void One(const StoreInst& n) {
-    Code& c = Emit(
-        internal::StoreStepFor(Narrow(n.buffer, n.value), k_.has_threads()));
+    Code& c = Emit(internal::StoreStepFor(Narrow(n.buffer, n.value),
+                                          k_.has_threads()));
     Place(c, n, n.value);
     c.a = At(n.value);
   }
@@ -236,7 +236,8 @@ class Compiler {
     c.b = At(n.lane);
     c.aux = n.lane_xor;
     c.imm = SizeBytes(k_.regs[n.dst].dtype) * k_.regs[n.dst].lanes;
-    c.operand_dtype = n.lane == kNoReg ? DType::kInt64 : k_.regs[n.lane].dtype;
+    c.operand_dtype =
+        n.lane == kNoReg ? DType::kInt64 : k_.regs[n.lane].dtype;
   }
   void One(const ForInst& n) {
     const DType dtype = k_.regs[n.var].dtype;

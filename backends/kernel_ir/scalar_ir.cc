@@ -173,10 +173,10 @@ class Printer {
   }
   void One(const BarrierInst&, int depth) { Line(depth, "barrier"); }
   void One(const ExchangeInst& n, int depth) {
-    Line(depth,
-         absl::StrCat(Define(n.dst), "exchange ", R(n.source),
-                      n.lane == kNoReg ? absl::StrCat(" xor ", n.lane_xor)
-                                       : absl::StrCat(" lane ", R(n.lane))));
+    Line(depth, absl::StrCat(Define(n.dst), "exchange ", R(n.source),
+                             n.lane == kNoReg
+                                 ? absl::StrCat(" xor ", n.lane_xor)
+                                 : absl::StrCat(" lane ", R(n.lane))));
   }
   void One(const ForInst& n, int depth) {
     Line(depth,

@@ -54,10 +54,10 @@ const Code* TouchToRead(FullMachine& m, const Code* c, int64_t element) {
   Memory& memory = m.memory[c->aux];
   if (memory.buffer->role == Role::kLocal && !memory.buffer->per_thread &&
       memory.written[element] != m.task_mark) {
-    m.status = absl::FailedPreconditionError(
-        absl::StrCat("instruction ", c->position, ": thread ", m.thread,
-                     " reads element ", element, " of buffer ",
-                     memory.buffer->name, ", which no thread has written"));
+    m.status = absl::FailedPreconditionError(absl::StrCat(
+        "instruction ", c->position, ": thread ", m.thread, " reads element ",
+        element, " of buffer ", memory.buffer->name,
+        ", which no thread has written"));
     return nullptr;
   }
   if (memory.touched.empty()) return c;

@@ -23,7 +23,8 @@ class Block {
   // thread's number are at `task_at` and `thread_at`. The machine's memory is
   // complete. All outlive the block.
   Block(const ScalarKernel& kernel, FullMachine& machine,
-        const std::vector<char>& registers, int32_t task_at, int32_t thread_at);
+        const std::vector<char>& registers, int32_t task_at,
+        int32_t thread_at);
 
   // Runs a task. The machine's status says whether that went well, and its
   // thread, if not, which was running.

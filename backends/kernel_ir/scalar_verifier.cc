@@ -35,9 +35,11 @@ class Verifier {
     set_.assign(k_.regs.size(), false);
     assigned_.assign(k_.regs.size(), false);
     TW_RETURN_IF_ERROR(DefineIndex(k_.task, "task"));
-    if (k_.has_threads()) TW_RETURN_IF_ERROR(DefineIndex(k_.thread, "thread"));
+    if (k_.has_threads())
+      TW_RETURN_IF_ERROR(DefineIndex(k_.thread, "thread"));
     TW_RETURN_IF_ERROR(Body(k_.body));
-    return k_.has_threads() ? internal::VerifyUniformity(k_) : absl::OkStatus();
+    return k_.has_threads() ? internal::VerifyUniformity(k_)
+                            : absl::OkStatus();
   }
 
  private:

@@ -163,9 +163,9 @@ void SearchAcross(absl::Span<const KernelSample> samples,
       const Constant& constant = constants[random.Index(constants.size())];
       double value = constant.Get(other);
       if (value == 0) value = constant.first / 5;
-      constant.Set(other,
-                   Rounded(std::clamp(value * std::exp(reach * random.Normal()),
-                                      constant.lowest, constant.highest)));
+      constant.Set(other, Rounded(std::clamp(
+                              value * std::exp(reach * random.Normal()),
+                              constant.lowest, constant.highest)));
     }
     const double error = FitError(samples, other);
     if (error >= least - kLeastGain) continue;
