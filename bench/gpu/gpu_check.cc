@@ -171,7 +171,8 @@ int Main(int argc, char** argv) {
   if (!rest.ok() || !rest->empty())
     return ReportUsage(
         "gpu_check [--samples=N] [--ordinal=N] [--no-modes]",
-        rest.ok() ? absl::InvalidArgumentError("only flags") : rest.status());
+        rest.ok() ? absl::InvalidArgumentError("takes no arguments but flags")
+                  : rest.status());
   const absl::StatusOr<int> wrong = Check(flags);
   if (wrong.ok()) return *wrong > 0;
   return ReportStatus("gpu_check", wrong.status());
