@@ -132,6 +132,7 @@ TEST(KernelSampleTest, SamplesReadBackAsTheyWere) {
   compute.kind = ArithmeticKind::kWinograd;
   compute.winograd_m = 4;
   compute.input_tiles = 12;
+  compute.register_tile_slowdown = 1.25;
   compute.is_fused = compute.terms_are_neighbours = true;
   const std::string text = ToText(samples);
   TW_ASSERT_OK_AND_ASSIGN(const std::vector<KernelSample> read,
@@ -142,6 +143,7 @@ TEST(KernelSampleTest, SamplesReadBackAsTheyWere) {
   EXPECT_EQ(same.kind, ArithmeticKind::kWinograd);
   EXPECT_EQ(same.winograd_m, 4);
   EXPECT_EQ(same.input_tiles, 12);
+  EXPECT_EQ(same.register_tile_slowdown, 1.25);
   EXPECT_TRUE(same.is_fused && same.terms_are_neighbours);
   EXPECT_TRUE(read[1].features.has_stages);
 }

@@ -19,7 +19,8 @@ constexpr char kHead[] =
     "# shape: stages or none, tasks, tiles, blocks, bytes of their sums\n"
     "# compute: kind, type, simple operations, exp, erf, tanh, pow, divisions, "
     "scattered loads, points, terms, terms are neighbours, rows, filled lanes, "
-    "fused, Winograd's m, input tiles, output tiles\n"
+    "fused, Winograd's m, input tiles, output tiles, slowdown of the register "
+    "tile\n"
     "# level: bytes read, written, short runs; from the outermost inwards\n";
 
 void Append(const ComputeFeatures& c, std::string& text) {
@@ -31,7 +32,7 @@ void Append(const ComputeFeatures& c, std::string& text) {
         o.scattered_loads, c.points, c.terms,
         c.terms_are_neighbours ? 1.0 : 0.0, c.rows, c.filled_lanes,
         c.is_fused ? 1.0 : 0.0, static_cast<double>(c.winograd_m),
-        c.input_tiles, c.output_tiles})
+        c.input_tiles, c.output_tiles, c.register_tile_slowdown})
     absl::StrAppendFormat(&text, " %.17g", value);
   text += "\n";
 }
@@ -48,7 +49,8 @@ bool Read(std::istringstream& line, ComputeFeatures& c) {
   line >> kind >> dtype >> o.simple >> o.exps >> o.erfs >> o.tanhs >> o.pows >>
       o.divisions >> o.scattered_loads >> c.points >> c.terms >>
       c.terms_are_neighbours >> c.rows >> c.filled_lanes >> c.is_fused >>
-      c.winograd_m >> c.input_tiles >> c.output_tiles;
+      c.winograd_m >> c.input_tiles >> c.output_tiles >>
+      c.register_tile_slowdown;
   const auto type = ParseDType(dtype);
   if (!type) return false;
   c.dtype = *type;
