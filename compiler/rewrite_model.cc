@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "tilegraph/ir/graph_rewrite.h"
 #include "tilegraph/rewrite/bf16_contractions.h"
@@ -66,14 +67,14 @@ ImportedModel RewriteModel(const ImportedModel& imported,
                 shape.out_channels % block != 0 ||
                 shape.in_channels > kMostChannels)
               return 0;
-            int best = 0;
-            double limit = EstimatedSeconds(shape, 1, spec) / kLeastGain;
-            for (const int m : {2, 4}) {
-              if (m > 2 && !large_tiles) continue;
-              const double seconds = EstimatedSeconds(shape, m, spec);
-              if (seconds < limit) best = m, limit = seconds;
-            }
-            return best;
+            const int m = FastestWinogradTile(
+                shape,
+                large_tiles ? std::vector<int>{2, 4} : std::vector<int>{2},
+                spec);
+            return EstimatedSeconds(shape, m, spec) * kLeastGain <
+                           EstimatedSeconds(shape, 1, spec)
+                       ? m
+                       : 0;
           }));
   return WithGraph(marked, CopyConvolvedOutputs(marked.graph, block));
 }

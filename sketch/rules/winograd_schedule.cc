@@ -322,12 +322,8 @@ int DecideTiles(const TensorGraph& graph,
   const int64_t taken = decider.DecideNumber(
       "winograd.m", Space::OneOf(std::move(options)),
       [&] {
-        const auto faster = [&](int a, int b) {
-          return EstimatedSeconds(convolution.shape, a, spec) <
-                 EstimatedSeconds(convolution.shape, b, spec);
-        };
-        return std::min_element(tiles.begin(), tiles.end(), faster) -
-               tiles.begin();
+        const int m = FastestWinogradTile(convolution.shape, tiles, spec);
+        return std::find(tiles.begin(), tiles.end(), m) - tiles.begin();
       },
       Bits::kMayChange);
   return tiles[taken];

@@ -18,6 +18,8 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t kWinogradTaps = 9;  // of its filters
+// Accesses of the cache for a vector that crosses a line.
+constexpr double kLinesOfCrossingVector = 2;
 
 // Extents that a tile computes of `operand`, `elements` in the mean: its region
 // without those elements that the tile before has left there.
@@ -54,23 +56,20 @@ bool Pads(const ZeroPadding& padding, int dim) {
   return dim >= 0 && (padding.before[dim] > 0 || padding.after[dim] > 0);
 }
 
-// By Winograd, as its group's schedule will decide it.
-void MakeWinograd(const Tensor& tensor, const DeviceSpec& spec,
-                  ComputeFeatures& compute) {
-  const std::vector<int64_t> shape = tensor.static_shape();
-  const auto in = static_cast<int64_t>(compute.terms) / kWinogradTaps;
-  const WinogradCase convolution{shape[0], in, shape[1], shape[2], shape[3]};
-  int m = 2;
-  if (tensor.hint.role() == ComputeRole::kWinograd4 &&
-      EstimatedSeconds(convolution, 4, spec) <
-          EstimatedSeconds(convolution, 2, spec))
-    m = 4;
-  const auto tiles = static_cast<double>(convolution.tiles(m));
+// In the tiles that its schedule will prefer.
+void MakeWinograd(const TensorGraph& graph,
+                  const WinogradConvolution& convolution,
+                  const DeviceSpec& spec, ComputeFeatures& compute) {
+  const std::vector<int> tiles = WinogradTiles(graph, convolution);
+  if (tiles.empty()) return;
+  const WinogradCase& shape = convolution.shape;
+  const int m = FastestWinogradTile(shape, tiles, spec);
   compute.kind = ArithmeticKind::kWinograd;
   compute.winograd_m = m;
-  compute.terms = static_cast<double>(in);
-  compute.input_tiles = tiles * static_cast<double>(in);
-  compute.output_tiles = tiles * static_cast<double>(shape[1]);
+  compute.terms = static_cast<double>(shape.in_channels);
+  compute.input_tiles = static_cast<double>(shape.tiles(m) * shape.in_channels);
+  compute.output_tiles =
+      static_cast<double>(shape.tiles(m) * shape.out_channels);
 }
 
 // By tensor: its part of a tile, and of a task.
@@ -135,8 +134,9 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
       if (Pads(*padding, member.vector_dim))
         member.features.operations.scattered_loads = 1;
     }
-    if (group.stages.empty() && MayBeWinograd(tensor))
-      MakeWinograd(tensor, spec, member.features);
+    const auto winograd = AsWinograd(graph, id);
+    if (group.stages.empty() && winograd)
+      MakeWinograd(graph, *winograd, spec, member.features);
     member.elements = static_cast<double>(tensor.num_elements());
     member.element_bytes = static_cast<double>(SizeBytes(tensor.dtype));
     member.row_axes = RowAxes(tensor.compute, member.vector_dim);
@@ -273,7 +273,8 @@ void GroupWork::AddExtents(const Member& member,
     if (extents[d] < member.shape[d] || member.row_axes[d - 1]) break;
     run *= static_cast<double>(extents[d - 1]);
   }
-  compute.filled_lanes = FilledLanes(run) / (member.crosses_lines ? 2 : 1);
+  compute.filled_lanes =
+      FilledLanes(run) / (member.crosses_lines ? kLinesOfCrossingVector : 1);
   if (compute.kind == ArithmeticKind::kWinograd) {
     // Products are those of a tile instead of nine for each of its outputs;
     // lanes lie along channels.

@@ -280,12 +280,19 @@ RewrittenGraph MarkWinograd(
   return FinishRewrite(old, std::move(graph), std::move(ids));
 }
 
+std::optional<WinogradConvolution> AsWinograd(const TensorGraph& graph,
+                                              TensorId id) {
+  const Tensor& tensor = graph.tensor(id);
+  if (!MayBeWinograd(tensor)) return std::nullopt;
+  return AsConvolution(graph, tensor);
+}
+
 std::optional<WinogradConvolution> FindWinograd(const TensorGraph& graph) {
   std::optional<WinogradConvolution> found;
   for (const Tensor& tensor : graph.tensors()) {
     if (!MayBeWinograd(tensor)) continue;
     if (found) return std::nullopt;
-    found = AsConvolution(graph, tensor);
+    found = AsWinograd(graph, tensor.id);
   }
   if (!found || found->data == found->weights ||
       graph.Consumers()[found->weights].size() != 1)

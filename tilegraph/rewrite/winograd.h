@@ -55,6 +55,9 @@ struct WinogradConvolution {
   WinogradCase shape;
 };
 
+// `id` as such a convolution, if it is marked.
+std::optional<WinogradConvolution> AsWinograd(const TensorGraph& graph,
+                                              TensorId id);
 // The marked convolution, if nothing else reads its weights; nullopt if there
 // is none, or several.
 std::optional<WinogradConvolution> FindWinograd(const TensorGraph& graph);

@@ -48,4 +48,11 @@ double EstimatedSeconds(const WinogradCase& shape, int m,
                   filters * in * out * 4 / MemoryBytesPerS(spec));
 }
 
+int FastestWinogradTile(const WinogradCase& shape, absl::Span<const int> tiles,
+                        const DeviceSpec& spec) {
+  return *std::min_element(tiles.begin(), tiles.end(), [&](int a, int b) {
+    return EstimatedSeconds(shape, a, spec) < EstimatedSeconds(shape, b, spec);
+  });
+}
+
 }  // namespace tilewright
