@@ -211,10 +211,10 @@ Plan FusedPlan(const TensorGraph& graph, const Plan& plan,
         continue;
       place = inside.back();
     }
-    absl::StrAppend(
-        &annotated.groups[place].why, "; not fused with ",
+    annotated.groups[place].why.push_back(absl::StrCat(
+        "not fused with ",
         graph.tensor(plan.groups[decision.groups.back()].output).name, ": ",
-        decision.why);
+        decision.why));
   }
   return WithFusions(graph, annotated, connected.fusions);
 }

@@ -223,7 +223,7 @@ Plan WithFusions(const TensorGraph& graph, const Plan& plan,
     absl::StatusOr<Group> group = rules.Fused(fusion.groups);
     TW_CHECK(group.ok()) << group.status().message();
     group->tile_plan = fusion.tile_plan;
-    group->why = absl::StrCat(group->why, "; ", fusion.why);
+    group->why.push_back(fusion.why);
     std::set<TensorId> kept, in_memory;
     for (const Stage& stage : group->stages) kept.insert(stage.members.back());
     for (const TensorId output : OutputsOf(*group)) in_memory.insert(output);

@@ -75,7 +75,7 @@ Plan Split(const TensorGraph& graph, const Plan& plan, size_t group) {
     const std::set<TensorId> distinct(inputs.begin(), inputs.end());
     one.inputs.assign(distinct.begin(), distinct.end());
     one.output = member;
-    one.why = "its reductions take less in kernels of their own";
+    one.why = {"its reductions take less in kernels of their own"};
     result.layouts.emplace(
         member, Layout::RowMajor(graph.tensor(member).static_shape()));
   }

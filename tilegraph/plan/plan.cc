@@ -80,7 +80,8 @@ std::string ToString(const Plan& plan, const TensorGraph& graph) {
     for (const TensorId id : OutputsOf(group))
       absl::StrAppend(&out, "  writes  ", name(id), "  ",
                       plan.layouts.at(id).ToString(), "\n");
-    absl::StrAppend(&out, "  ends    ", group.why, "\n");
+    for (const std::string& why : group.why)
+      absl::StrAppend(&out, "  ends    ", why, "\n");
     if (group.stages.empty()) continue;
     absl::StrAppend(&out, "  tile    [",
                     absl::StrJoin(group.tile_plan.tile, ", "), "] of ",

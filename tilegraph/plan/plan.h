@@ -36,7 +36,8 @@ struct Group {
   // Results of stages before the last that others read too, ascending: written
   // to memory tile by tile; later stages read them there.
   std::vector<TensorId> side_outputs;
-  std::string why;  // one line: why it ends where it ends
+  // Why it ends where it ends, and what else it could have been; one line each.
+  std::vector<std::string> why;
   // Empty: one nest of loops. Otherwise its members in stages, in an order in
   // which they can run, the last with `output`: a task computes a tile of it,
   // and of the stages before what that needs, which stays in a cache or a

@@ -23,7 +23,7 @@ void PlanDraft::AddGroup(std::vector<TensorId> members, std::string why) {
   group.inputs.assign(inputs.begin(), inputs.end());
   group.output = members.back();
   group.members = std::move(members);
-  group.why = std::move(why);
+  group.why = {std::move(why)};
   plan.groups.push_back(std::move(group));
 }
 

@@ -130,7 +130,7 @@ void AppendBox(const CompiledModel& compiled, const PlanReport& report,
   for (const int g : box.groups) {
     json.Open('{').Key("group").Int(g);
     json.Key("output").Text(name(plan.groups[g].output));
-    json.Key("why").Text(plan.groups[g].why).Close('}');
+    json.Key("why").Text(absl::StrJoin(plan.groups[g].why, "; ")).Close('}');
   }
   json.Close(']').Close('}');
 }

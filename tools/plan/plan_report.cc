@@ -187,8 +187,9 @@ std::string WhyText(const CompiledModel& compiled, const PlanReport& report,
     if (only >= 0 && static_cast<int>(g) != only) continue;
     const Group& group = compiled.plan.groups[g];
     absl::StrAppend(&out, "group ", g, " ends at ",
-                    compiled.graph.tensor(group.output).name, ": ", group.why,
-                    "\n");
+                    compiled.graph.tensor(group.output).name, "\n");
+    for (const std::string& why : group.why)
+      absl::StrAppend(&out, "  ", why, "\n");
     if (only < 0) continue;
     const GroupReport& one = report.groups[g];
     if (!one.cost.plan.tile.empty())
@@ -234,7 +235,9 @@ void AppendPlan(const CompiledModel& compiled, const PlanReport& report,
     names((json.Key("inputs"), group.inputs));
     json.Key("output").Text(compiled.graph.tensor(group.output).name);
     names((json.Key("side_outputs"), group.side_outputs));
-    json.Key("why").Text(group.why).Key("stages").Open('[');
+    json.Key("why").Open('[');
+    for (const std::string& why : group.why) json.Text(why);
+    json.Close(']').Key("stages").Open('[');
     for (const Stage& stage : group.stages) names(stage.members);
     json.Close(']').Key("decided").Open('[');
     for (const std::string& stage : StageTexts(compiled.graph, group))
