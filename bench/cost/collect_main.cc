@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -45,35 +44,14 @@ struct Options {
   std::vector<std::string> dirs;
 };
 
-// The least of each step, in microseconds.
-absl::StatusOr<std::vector<double>> StepTimes(const CompiledModel& compiled,
-                                              double seconds) {
+// The least time of each group, in microseconds.
+absl::StatusOr<std::vector<double>> GroupTimes(const CompiledModel& compiled,
+                                               double seconds) {
   TW_ASSIGN_OR_RETURN(bench::TimedModel model,
                       bench::TimedModel::Create(compiled));
   TW_RETURN_IF_ERROR(
       bench::RunInterleaved(absl::MakeSpan(&model, 1), seconds, kLeastRuns));
-  return model.step_us();
-}
-
-// The time of each group's launch; infinite where it has none.
-std::vector<double> GroupTimes(const CompiledModel& compiled,
-                               const std::vector<double>& step_us) {
-  std::map<int, std::vector<double>> of_kernel;  // in the order of launches
-  for (int i = 0; i < compiled.program.steps_size(); ++i) {
-    const Step& step = compiled.program.steps(i);
-    if (step.has_launch())
-      of_kernel[step.launch().kernel()].push_back(step_us[i]);
-  }
-  std::map<int, size_t> next;
-  std::vector<double> times;
-  for (const int kernel : compiled.kernel_of_group) {
-    const std::vector<double>& own = of_kernel[kernel];
-    size_t& launch = next[kernel];
-    times.push_back(launch < own.size()
-                        ? own[launch++]
-                        : std::numeric_limits<double>::infinity());
-  }
-  return times;
+  return model.GroupTimes(compiled);
 }
 
 std::string FamilyOf(const CompiledModel& compiled, const Group& group,
@@ -108,9 +86,8 @@ absl::Status Collect(const std::string& dir, const ImportedModel& imported,
   options.plan.connect = connect;
   TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
                       Compile(imported, codegen, options));
-  TW_ASSIGN_OR_RETURN(const std::vector<double> step_us,
-                      StepTimes(compiled, seconds));
-  const std::vector<double> group_us = GroupTimes(compiled, step_us);
+  TW_ASSIGN_OR_RETURN(const std::vector<double> group_us,
+                      GroupTimes(compiled, seconds));
   const GroupEvaluator evaluator(compiled.graph, compiled.plan, codegen.spec());
   const std::string model = dir.substr(dir.rfind('/') + 1);
   std::map<std::pair<int, EstimateKey>, size_t> sample_of;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <numeric>
+#include <map>
 #include <utility>
 
 #include "backends/cpu/device/cpu_device.h"
@@ -70,8 +70,24 @@ absl::Status TimedModel::Run() {
   return absl::OkStatus();
 }
 
-double TimedModel::sum_us() const {
-  return std::accumulate(step_us_.begin(), step_us_.end(), 0.0);
+std::vector<double> TimedModel::GroupTimes(
+    const CompiledModel& compiled) const {
+  std::map<int, std::vector<double>> of_kernel;  // in the order of launches
+  for (int i = 0; i < compiled.program.steps_size(); ++i) {
+    const Step& step = compiled.program.steps(i);
+    if (step.has_launch())
+      of_kernel[step.launch().kernel()].push_back(step_us_[i]);
+  }
+  std::map<int, size_t> next;
+  std::vector<double> times;
+  for (const int kernel : compiled.kernel_of_group) {
+    const std::vector<double>& own = of_kernel[kernel];
+    size_t& launch = next[kernel];
+    times.push_back(launch < own.size()
+                        ? own[launch++]
+                        : std::numeric_limits<double>::infinity());
+  }
+  return times;
 }
 
 absl::Status RunInterleaved(absl::Span<TimedModel> models, double seconds,

@@ -22,10 +22,11 @@ class TimedModel {
   // Runs it once; the first run is not counted.
   absl::Status Run();
 
-  // By step of the program, in microseconds, the least so far: tensors lie
-  // where the steps before have left them. Infinite before the second run.
-  const std::vector<double>& step_us() const { return step_us_; }
-  double sum_us() const;
+  // Microseconds of the launch of each group of the plan, the least so far:
+  // tensors lie where the steps before have left them. Infinite before the
+  // second run and for groups without a launch. REQUIRES: it was created from
+  // `compiled`.
+  std::vector<double> GroupTimes(const CompiledModel& compiled) const;
 
  private:
   TimedModel() = default;
@@ -34,7 +35,7 @@ class TimedModel {
   std::vector<std::unique_ptr<backends::DeviceBuffer>> buffers_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
-  std::vector<double> step_us_;
+  std::vector<double> step_us_;  // of the program
   bool warm_ = false;
 };
 
