@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -24,6 +25,7 @@
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/fuse/fused_groups.h"
 #include "tilegraph/fuse/fusion_decision.h"
+#include "tilegraph/fuse/local_moves.h"
 #include "tilegraph/plan/plan_decisions.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/text/text_form.h"
@@ -139,7 +141,7 @@ absl::Status CompileKernels(const TensorGraph& graph,
   return absl::OkStatus();
 }
 
-// Fusions groups that have a kernel together.
+// Moves computes between groups, and fuses groups that have a kernel together.
 void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
                    CostKey key, KernelTimes* times, KernelMaker& maker,
                    UnfusedGroups& unfused, CompiledModel& compiled) {
@@ -159,12 +161,15 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
     options.evaluate.measuring.profiler = &groups;
     options.evaluate.measuring.cache = &groups;
   }
-  compiled.register_plan = compiled.plan;
-  const GroupEvaluator model(compiled.graph, compiled.plan, codegen.spec(),
-                             key);
-  compiled.connected =
-      ConnectPlan(compiled.graph, compiled.plan, model, options);
-  const FusionRules rules(compiled.graph, compiled.plan);
+  compiled.register_plan = MakeLocalMoves(
+      compiled.graph, std::move(compiled.plan), [&](const Plan& plan) {
+        return std::make_unique<GroupEvaluator>(compiled.graph, plan,
+                                                codegen.spec(), key);
+      });
+  const Plan& plan = compiled.register_plan;
+  const GroupEvaluator model(compiled.graph, plan, codegen.spec(), key);
+  compiled.connected = ConnectPlan(compiled.graph, plan, model, options);
+  const FusionRules rules(compiled.graph, plan);
   for (const FusionDecision& decision : compiled.connected.decisions) {
     if (decision.no_kernel.ok()) continue;
     const absl::StatusOr<Group> group = rules.Fused(decision.groups);
@@ -172,8 +177,7 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
       unfused[group->output] =
           Unfused(compiled.graph, *group, decision.no_kernel);
   }
-  compiled.plan =
-      FusedPlan(compiled.graph, compiled.register_plan, compiled.connected);
+  compiled.plan = FusedPlan(compiled.graph, plan, compiled.connected);
 }
 
 std::vector<TensorId> Tensors(const std::vector<Port>& boundary) {

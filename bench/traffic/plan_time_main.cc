@@ -2,7 +2,10 @@
 // model alone: plan_time DIR... [--gpu=SPEC]
 #include <chrono>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,6 +17,7 @@
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/cost/group_cost.h"
 #include "tilegraph/fuse/connect_plan.h"
+#include "tilegraph/fuse/local_moves.h"
 #include "tilegraph/gpu/gpu_kernels.h"
 #include "tilegraph/plan/plan.h"
 
@@ -31,12 +35,15 @@ size_t PlanFor(const TensorGraph& graph, const DeviceSpec& spec, bool gpu) {
   PlanOptions options;
   options.connect = PlanOptions::Connect::kTileGraph;
   if (gpu) options.channel_block = 0;
-  const Plan plan = MakePlan(graph, options);
+  Plan plan = MakePlan(graph, options);
   if (gpu) {
     const auto planned = PlanGpuKernels(graph, plan, spec, {});
     TW_CHECK(planned.ok()) << planned.status();
     return planned->kernels.size();
   }
+  plan = MakeLocalMoves(graph, std::move(plan), [&](const Plan& moved) {
+    return std::make_unique<GroupEvaluator>(graph, moved, spec);
+  });
   const ConnectedGroups connected =
       ConnectPlan(graph, plan, GroupEvaluator(graph, plan, spec), {});
   return FusedPlan(graph, plan, connected).groups.size();

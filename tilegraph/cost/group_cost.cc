@@ -287,7 +287,8 @@ void GroupEvaluator::AddTimes(const Group& group,
 void GroupEvaluator::OnlyTraffic(GroupCost& cost) const {
   cost.core_seconds = kTieShare * cost.core_seconds +
                       FarBytes(cost) / ReadBytesPerS(levels_.front());
-  cost.one_core_seconds = cost.core_seconds;
+  cost.one_core_seconds = cost.transfer_seconds = cost.core_seconds;
+  cost.work_seconds = 0;
   cost.seconds = cost.core_seconds / static_cast<double>(spec_.unit().cores());
 }
 
