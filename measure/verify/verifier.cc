@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "measure/verify/check_arguments.h"
 #include "measure/verify/cpu_spent.h"
@@ -38,6 +39,16 @@ constexpr double kLargeTilesScale = 16;
 bool HasLargeTiles(const Arguments& arguments) {
   return std::any_of(arguments.winograd.begin(), arguments.winograd.end(),
                      [](int m) { return m > 2; });
+}
+
+void AddBits(const Layout& layout, int64_t element_bytes, const char* data,
+             Fingerprinter& bits) {
+  std::string elements;
+  PhysicalOffsets(layout).ForEach([&](int64_t, int64_t offset) {
+    elements.append(data + offset * element_bytes,
+                    static_cast<size_t>(element_bytes));
+  });
+  bits.AddString(elements);
 }
 
 bool HasFloatSum(const TensorGraph& graph) {
@@ -143,6 +154,7 @@ absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments,
   // The first set that finds something ends it. Large tiles of Winograd are
   // not exact on integers.
   const bool large_tiles = HasLargeTiles(arguments);
+  Fingerprinter bits;
   for (size_t i = 0; i < sets_.size() && verdict.ok; ++i) {
     if (large_tiles && sets_[i].exact) continue;
     verdict.exact_checked = verdict.exact_checked || sets_[i].exact;
@@ -160,6 +172,7 @@ absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments,
     for (const Run& run : runs) VerifyMemory(arguments, run, verdict);
     VerifyOutputs(arguments, runs[0], verdict);
     VerifyAgreement(arguments, runs[0], runs[1], verdict);
+    if (verdict.ok && !sets_[i].exact) AddBitsOf(arguments, runs[0], bits);
     for (Run& run : runs) {
       for (GuardedBuffer& buffer : run.buffers)
         spare_.Give(std::move(buffer), run.side);
@@ -168,7 +181,19 @@ absl::StatusOr<Verdict> Verifier::Check(const Arguments& arguments,
     verdict.running_ns += ran_ns - packed_ns;
     verdict.comparing_ns += CpuSpentNs() - ran_ns;
   }
+  verdict.bits = bits.Finish().ToString();
   return verdict;
+}
+
+void Verifier::AddBitsOf(const Arguments& arguments, const Run& run,
+                         Fingerprinter& bits) const {
+  for (size_t i = 0; i < run.buffers.size(); ++i) {
+    const Tensor& tensor = graph_.tensor(arguments.tensors[i]);
+    if (!IsOutput(tensor.id)) continue;
+    bits.AddInt(static_cast<uint64_t>(tensor.id));
+    AddBits(arguments.layouts[i], SizeBytes(tensor.dtype),
+            run.buffers[i].data(), bits);
+  }
 }
 
 absl::Status Verifier::Execute(const Arguments& arguments,

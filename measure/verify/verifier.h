@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/fingerprint.h"
 #include "measure/inputs/input_sets.h"
 #include "measure/verify/candidate.h"
 #include "measure/verify/hidden_bytes.h"
@@ -68,6 +69,9 @@ struct Verdict {
   // (unbounded_share.h), in the output where it is largest. Above 3 % nothing
   // is right.
   double unbounded_share = 0;
+  // Fingerprint of the outputs' elements on all sets of real values, with one
+  // thread: kernels of a workload that differ in it compute other bits.
+  std::string bits;
   bool exact_checked = false;  // rule 1 applied
   bool ran = true;             // else it failed to, and:
   bool timed_out = false;
@@ -132,6 +136,8 @@ class Verifier {
                      Verdict& verdict) const;
   void VerifyAgreement(const Arguments& arguments, const Run& one,
                        const Run& many, Verdict& verdict) const;
+  void AddBitsOf(const Arguments& arguments, const Run& run,
+                 Fingerprinter& bits) const;
   bool IsOutput(TensorId id) const {
     return graph_.tensor(id).kind == TensorKind::kCompute;
   }

@@ -241,6 +241,7 @@ absl::StatusOr<std::optional<MeasuringWorker::Failure>> MeasuringWorker::Verify(
   verification.set_reference("float64 loops");
   verification.set_largest_error(verdict->largest_error);
   verification.set_unbounded_share(verdict->unbounded_share);
+  verification.set_bits(verdict->bits);
   return std::optional<Failure>();
 }
 
