@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/kernels/version.h"
-#include "measure/stats/latency_summary.h"
+#include "measure/stats/paired_ratio.h"
 #include "sketch/replay/replay.h"
 
 namespace tilewright {
@@ -15,8 +15,9 @@ namespace {
 using measure::Method;
 using measure::Record;
 
-// How much faster a schedule has to be than the rules'.
-constexpr double kLeastGain = 0.02;
+// A schedule has to be faster than the rules' by so much, beside being faster
+// beyond the noise of its comparison.
+constexpr double kLeastGain = 0.01;
 
 // The instructions alone: what is built of a schedule.
 std::string TraceOf(sketch::Schedule schedule) {
@@ -33,63 +34,98 @@ std::vector<sketch::Factors> TasksOf(const sketch::Schedule& schedule) {
   return {};
 }
 
-// Records with equal keys have comparable times.
-std::string MethodKey(const Record& record) {
+// Records with equal keys are of one comparison: interleaved with each other.
+std::string ComparisonKey(const Record& record) {
   const Method& method = record.measurement().method();
   return absl::StrCat(method.timer(), " ", method.cache(), " ",
-                      method.threads(), " ", method.degree_of_parallelism(),
-                      " ", method.turns(), " ", record.versions().toolchain(),
-                      " ", record.versions().driver());
+                      method.threads(), " ", method.turns(), " ",
+                      method.model(), " ", record.versions().toolchain(), " ",
+                      record.versions().driver());
 }
+
+// One candidate's part of a comparison.
+struct Rounds {
+  std::vector<double> ns;
+  int threads = 0;
+  std::string model;  // whose runs they are; empty: of the kernel alone
+  int number = 0;     // of the record, in the store's order
+};
 
 struct Candidate {
   sketch::Schedule schedule;
-  // By method: the least of the times measured so, with how many threads.
-  struct Time {
-    double ns = 0;
-    int threads = 0;
-  };
-  std::map<std::string, Time> times;
+  std::map<std::string, Rounds> rounds;  // by comparison, the latest
 };
 
 // By trace.
 using Candidates = std::map<std::string, Candidate>;
 
-void Add(const Record& record, sketch::Schedule schedule, Candidates& all) {
+void Add(const Record& record, int number, sketch::Schedule schedule,
+         Candidates& all) {
   Candidate& candidate = all[TraceOf(schedule)];
-  if (candidate.times.empty()) candidate.schedule = std::move(schedule);
-  const double ns = measure::ComparedNs(record.measurement().latency(),
-                                        measure::Compared::kLow);
-  const auto [place, is_new] = candidate.times.try_emplace(
-      MethodKey(record),
-      Candidate::Time{ns, record.measurement().method().threads()});
-  if (!is_new) place->second.ns = std::min(place->second.ns, ns);
+  if (candidate.rounds.empty()) candidate.schedule = std::move(schedule);
+  const measure::Measurement& measurement = record.measurement();
+  candidate.rounds[ComparisonKey(record)] = {
+      {measurement.rounds_ns().begin(), measurement.rounds_ns().end()},
+      measurement.method().threads(),
+      measurement.method().model(),
+      number};
 }
 
-// The largest ratio to the rules' times, of methods that both have: with all
-// cores if the tasks are others, with any threads else. nullopt: it was not
-// measured like the rules'.
-std::optional<double> Ratio(const Candidate& candidate, const Candidate& rules,
-                            int cores) {
+// The candidate's latest comparisons with the rules, one for each number of
+// threads, of the kernel and of each model.
+struct Compared {
+  measure::PairedRatio ratio;
+  int threads = 0;
+  bool in_model = false;
+  int number = 0;
+};
+std::vector<Compared> ComparisonsWith(const Candidate& candidate,
+                                      const Candidate& rules) {
+  std::map<std::pair<std::string, int>, Compared> latest;
+  for (const auto& [key, rounds] : candidate.rounds) {
+    const auto other = rules.rounds.find(key);
+    if (other == rules.rounds.end()) continue;
+    const absl::StatusOr<measure::PairedRatio> ratio =
+        measure::CompareRounds(rounds.ns, other->second.ns);
+    if (!ratio.ok()) continue;
+    Compared& known = latest[{rounds.model, rounds.threads}];
+    if (known.ratio.rounds == 0 || known.number < rounds.number) {
+      known = {*ratio, rounds.threads, !rounds.model.empty(), rounds.number};
+    }
+  }
+  std::vector<Compared> all;
+  for (const auto& [of, compared] : latest) all.push_back(compared);
+  return all;
+}
+
+// The largest ratio of the kernel's own times to the rules', where that is
+// better: nothing says that it is slower, and it is faster alone, with all
+// cores if the tasks are others.
+std::optional<double> BetterRatio(const Candidate& candidate,
+                                  const Candidate& rules, int cores) {
   const bool same_tasks =
       TasksOf(candidate.schedule) == TasksOf(rules.schedule);
   std::optional<double> largest;
-  for (const auto& [method, time] : candidate.times) {
-    const auto other = rules.times.find(method);
-    if (other == rules.times.end() || other->second.ns <= 0) continue;
-    if (!same_tasks && time.threads < cores) continue;
-    const double ratio = time.ns / other->second.ns;
-    largest = largest ? std::max(*largest, ratio) : ratio;
+  bool is_faster = false;
+  for (const Compared& compared : ComparisonsWith(candidate, rules)) {
+    if (compared.ratio.is_slower()) return std::nullopt;
+    if (compared.in_model) continue;
+    const double median = compared.ratio.median;
+    largest = largest ? std::max(*largest, median) : median;
+    is_faster =
+        is_faster || (compared.ratio.is_faster() && median <= 1 - kLeastGain &&
+                      (same_tasks || compared.threads >= cores));
   }
-  return largest;
+  return is_faster ? largest : std::nullopt;
 }
 
 // Those whose times count.
 Candidates Usable(const std::vector<Record>& records,
                   std::vector<std::string>& notes) {
   Candidates candidates;
-  int other_versions = 0, unreadable = 0;
+  int other_versions = 0, unreadable = 0, number = 0;
   for (const Record& record : records) {
+    ++number;
     if (record.measurement().outcome() != measure::Measurement::OK ||
         !record.measurement().verification().verified())
       continue;
@@ -99,10 +135,10 @@ Candidates Usable(const std::vector<Record>& records,
     }
     absl::StatusOr<sketch::Schedule> schedule =
         sketch::Schedule::FromProto(record.schedule());
-    if (schedule.ok()) {
-      Add(record, *std::move(schedule), candidates);
-    } else {
+    if (!schedule.ok()) {
       ++unreadable;
+    } else if (record.measurement().rounds_ns_size() > 0) {
+      Add(record, number, *std::move(schedule), candidates);
     }
   }
   if (other_versions > 0)
@@ -131,16 +167,17 @@ std::optional<RecordChoice> ChooseRecord(const std::vector<Record>& records,
   const auto rules = candidates.find(TraceOf(*preferred));
   if (rules == candidates.end()) {
     notes.push_back(
-        "no record of the rules' own schedule, so that none can be told to be "
-        "faster: measure that, too");
+        "no schedule was compared with the rules' own one as it is now, so "
+        "that "
+        "none can be told to be faster: tune again");
     return std::nullopt;
   }
   const int cores = std::max(1, static_cast<int>(spec.unit().cores()));
   std::vector<std::pair<double, const Candidate*>> faster;
   for (const auto& [trace, candidate] : candidates) {
-    const std::optional<double> ratio = Ratio(candidate, rules->second, cores);
-    if (ratio && *ratio <= 1 - kLeastGain)
-      faster.emplace_back(*ratio, &candidate);
+    const std::optional<double> ratio =
+        BetterRatio(candidate, rules->second, cores);
+    if (ratio) faster.emplace_back(*ratio, &candidate);
   }
   // Among equal ones the first by trace.
   std::stable_sort(

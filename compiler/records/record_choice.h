@@ -1,10 +1,13 @@
-// Which of a workload's records is better than the rules' own schedule.
+// Chooses the record of a workload that is better than the rules' own schedule.
 //
-// Times compare only between records of equal code generation, device and
-// method (threads, cache, timer), and only verified ones count. A schedule is
-// better if the same store has the rules' own schedule of that workload,
-// measured likewise, and it is at least 2 % faster. One that cuts the work into
-// other tasks has to be faster with all cores (design: ir.md, "Records").
+// Times alone do not tell: of many candidates the one that looks fastest was
+// lucky. Only comparisons count, in which a schedule was interleaved with the
+// rules' own, round by round (measure/parallel/interleaved_rounds.h), of equal
+// code generation, device and method, and only verified ones. A schedule is
+// better if it was faster alone by at least 1 % and beyond the noise, with all
+// cores if it cuts the work into other tasks, and if the latest comparisons, of
+// the kernel and of models that it was used in, with any number of threads, do
+// not say beyond their noise that it is slower.
 #ifndef TILEWRIGHT_COMPILER_RECORDS_RECORD_CHOICE_H_
 #define TILEWRIGHT_COMPILER_RECORDS_RECORD_CHOICE_H_
 
