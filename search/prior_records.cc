@@ -1,6 +1,7 @@
 #include "search/prior_records.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -32,10 +33,9 @@ double TimeOf(const Measurement& measurement) {
 bool Counts(const measure::Record& record, const measure::Record& header) {
   const Measurement& measurement = record.measurement();
   if (record.seed() == header.seed() || MadeBy(record) != MadeBy(header) ||
-      !IsAboutTheCandidate(measurement))
+      !IsAboutTheCandidate(measurement) || IsOfAComparison(measurement))
     return false;
-  if (measurement.outcome() != Measurement::OK) return true;
-  return measurement.verification().verified() &&
+  return measurement.outcome() != Measurement::OK ||
          MeasuredBy(measurement.method()) ==
              MeasuredBy(header.measurement().method());
 }
@@ -69,7 +69,8 @@ absl::StatusOr<PriorRecords> ReadPriorRecords(
       prior.trials.push_back({*std::move(candidate), ns});
     } else {
       Trial& trial = prior.trials[place->second];
-      trial.ns = std::min(trial.ns, ns);
+      const bool worked = std::isfinite(trial.ns) && std::isfinite(ns);
+      trial.ns = worked ? std::min(trial.ns, ns) : std::max(trial.ns, ns);
     }
     return absl::OkStatus();
   };

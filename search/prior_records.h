@@ -14,7 +14,8 @@
 namespace tilewright::search {
 
 struct PriorRecords {
-  // Each candidate once, with the least of its times; in the order in which the
+  // Each candidate once, with the least of its times, infinity if it failed
+  // once; in the order in which the
   // store has them.
   std::vector<Trial> trials;
   // Records whose decisions no longer give their trace: neither parents nor
@@ -24,8 +25,9 @@ struct PriorRecords {
 
 // The records of this workload that agree with `header`: device, versions, and
 // timer, cache and threads of its measurement's method. Records of the header's
-// own seed are left out: a RecordedMeasurer answers with them. What worked
-// counts if it was verified. Errors are the store's.
+// own seed are left out: a RecordedMeasurer answers with them. Times count that
+// nobody verified, too, unless another record says that the candidate fails:
+// parents and training data need no more. Errors are the store's.
 absl::StatusOr<PriorRecords> ReadPriorRecords(
     measure::Store& store, const measure::WorkloadKey& workload,
     const measure::Record& header, TaskSpace& space);

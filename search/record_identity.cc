@@ -25,6 +25,10 @@ std::string MeasuredBy(const measure::Method& method) {
                       method.threads());
 }
 
+bool IsOfAComparison(const Measurement& measurement) {
+  return !measurement.method().turns().empty();
+}
+
 bool IsAboutTheCandidate(const Measurement& measurement) {
   if (measurement.outcome() == Measurement::OUTCOME_UNSPECIFIED ||
       measurement.outcome() == Measurement::NOT_MEASURED)

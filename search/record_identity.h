@@ -18,6 +18,10 @@ std::string MadeBy(const measure::Record& record);
 // Equal for measurements whose times compare: timer, cache, threads.
 std::string MeasuredBy(const measure::Method& method);
 
+// Whether it is a kernel's part of a comparison, whose times compare with the
+// others of it alone.
+bool IsOfAComparison(const measure::Measurement& measurement);
+
 // False if it was not measured, or device or infrastructure failed.
 bool IsAboutTheCandidate(const measure::Measurement& measurement);
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "search/record_identity.h"
 
@@ -19,7 +20,8 @@ absl::StatusOr<const RecordedMeasurer::Known*> RecordedMeasurer::KnownOf(
   query.structure_fingerprint = header_.device().structure_fingerprint();
   const std::string made_by = MadeBy(header_);
   TW_RETURN_IF_ERROR(store_.ForEach(query, [&](const measure::Record& record) {
-    if (record.seed() == header_.seed() && MadeBy(record) == made_by) {
+    if (record.seed() == header_.seed() && MadeBy(record) == made_by &&
+        !IsOfAComparison(record.measurement())) {
       known.emplace(InstructionsOf(record.schedule()), record.measurement());
     }
     return absl::OkStatus();
@@ -27,17 +29,38 @@ absl::StatusOr<const RecordedMeasurer::Known*> RecordedMeasurer::KnownOf(
   return &known;
 }
 
-void RecordedMeasurer::Keep(const measure::WorkloadKey& workload,
-                            const sketch::ScheduleProto& schedule,
-                            const Measurement& measurement) {
-  if (!IsAboutTheCandidate(measurement)) return;
-  ++measured_;
+measure::Record RecordedMeasurer::RecordOf(
+    const measure::WorkloadKey& workload, const sketch::ScheduleProto& schedule,
+    const Measurement& measurement) const {
   measure::Record record = header_;
   *record.mutable_workload() = workload;
   *record.mutable_schedule() = schedule;
   *record.mutable_measurement() = measurement;
   record.set_unix_ns(clock_.UnixNs());
-  trouble_.Update(store_.Append(record));
+  return record;
+}
+
+absl::Status RecordedMeasurer::KeepComparison(
+    const measure::WorkloadKey& workload,
+    absl::Span<const sketch::ScheduleProto> schedules,
+    absl::Span<const Measurement> measurements) {
+  TW_CHECK_EQ(schedules.size(), measurements.size());
+  std::vector<measure::Record> records;
+  for (size_t i = 0; i < schedules.size(); ++i) {
+    const bool failed = measurements[i].outcome() != Measurement::OK &&
+                        IsAboutTheCandidate(measurements[i]);
+    if (failed || IsOfAComparison(measurements[i]))
+      records.push_back(RecordOf(workload, schedules[i], measurements[i]));
+  }
+  return store_.Append(records);
+}
+
+void RecordedMeasurer::Keep(const measure::WorkloadKey& workload,
+                            const sketch::ScheduleProto& schedule,
+                            const Measurement& measurement) {
+  if (!IsAboutTheCandidate(measurement)) return;
+  ++measured_;
+  trouble_.Update(store_.Append(RecordOf(workload, schedule, measurement)));
 }
 
 absl::StatusOr<std::vector<Measurement>> RecordedMeasurer::DoMeasure(

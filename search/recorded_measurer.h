@@ -31,6 +31,14 @@ class RecordedMeasurer : public measure::Measurer {
         header_(std::move(header)),
         clock_(clock) {}
 
+  // Records a comparison of candidates (interleaved_rounds.h), failures too:
+  // all of it or, with an error of the store, nothing. As many schedules as
+  // measurements.
+  absl::Status KeepComparison(
+      const measure::WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules,
+      absl::Span<const measure::Measurement> measurements);
+
   // Results so far that were measured, and that were in the store.
   int measured() const { return measured_; }
   int replayed() const { return replayed_; }
@@ -53,6 +61,9 @@ class RecordedMeasurer : public measure::Measurer {
   // By instructions, as the store had them first.
   using Known = std::map<std::string, measure::Measurement>;
   absl::StatusOr<const Known*> KnownOf(const measure::WorkloadKey& workload);
+  measure::Record RecordOf(const measure::WorkloadKey& workload,
+                           const sketch::ScheduleProto& schedule,
+                           const measure::Measurement& measurement) const;
   void Keep(const measure::WorkloadKey& workload,
             const sketch::ScheduleProto& schedule,
             const measure::Measurement& measurement);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "absl/strings/ascii.h"
@@ -42,6 +43,26 @@ std::optional<size_t> DrawIndex(const std::vector<double>& weights,
   return last;
 }
 
+// What is searched another policy answers, the rest the rules.
+class SearchedPolicy : public DecisionPolicy {
+ public:
+  using IsSearched = std::function<bool(const std::string&)>;
+  SearchedPolicy(const IsSearched& is_searched, DecisionPolicy& searched)
+      : is_searched_(is_searched), searched_(searched) {}
+
+  DecisionValue Answer(const std::string& name, const Space& space,
+                       Prefer preferred) override {
+    PreferredPolicy rules;
+    DecisionPolicy& who =
+        is_searched_ && !is_searched_(name) ? rules : searched_;
+    return who.Answer(name, space, preferred);
+  }
+
+ private:
+  const IsSearched& is_searched_;
+  DecisionPolicy& searched_;
+};
+
 absl::Status NothingToChange() {
   return absl::FailedPreconditionError(
       "no decision of this candidate has another value");
@@ -61,7 +82,7 @@ TaskSpace::TaskSpace(sketch::Workload workload,
       spec_(std::move(spec)),
       features_(std::move(features)),
       options_(std::move(options)) {
-  TW_CHECK(!generators_.empty());
+  TW_CHECK(options_.first_searched < generators_.size());
 }
 
 absl::Status TaskSpace::Refuse(const sketch::Generator& generator,
@@ -97,7 +118,8 @@ absl::StatusOr<Candidate> TaskSpace::RunWith(size_t generator,
                                              const Answers& answers,
                                              uint64_t seed) {
   PreferredPolicy preferred;
-  RandomPolicy any(seed);
+  RandomPolicy random(seed);
+  SearchedPolicy any(options_.is_searched, random);
   DecisionPolicy* rest = &any;
   if (options_.use_rules) rest = &preferred;
   TablePolicy policy(answers, *rest);
@@ -124,9 +146,17 @@ absl::StatusOr<Candidate> TaskSpace::FromAnswers(const std::string& generator,
 }
 
 absl::StatusOr<Candidate> TaskSpace::Draw(Random& random) {
-  const size_t generator = random.Index(generators_.size());
-  RandomPolicy policy(random.Next());
+  const size_t searched = generators_.size() - options_.first_searched;
+  const size_t generator = options_.first_searched + random.Index(searched);
+  RandomPolicy any(random.Next());
+  SearchedPolicy policy(options_.is_searched, any);
   return Run(generator, policy);
+}
+
+bool TaskSpace::IsOpen(const Candidate& parent, const Decision& entry) const {
+  return parent.generator >= options_.first_searched &&
+         entry.space.size() > 1 &&
+         (!options_.is_searched || options_.is_searched(entry.name));
 }
 
 absl::StatusOr<Candidate> TaskSpace::Mutate(const Candidate& parent,
@@ -134,7 +164,7 @@ absl::StatusOr<Candidate> TaskSpace::Mutate(const Candidate& parent,
   std::vector<double> weights;
   for (const Decision& entry : parent.table) {
     weights.push_back(
-        entry.space.size() > 1 ? std::max(options_.weigh(entry), 0.0) : 0);
+        IsOpen(parent, entry) ? std::max(options_.weigh(entry), 0.0) : 0);
   }
   // An entry may have other values but no neighbours: then another one changes.
   while (const std::optional<size_t> entry = DrawIndex(weights, random)) {
@@ -155,7 +185,7 @@ absl::StatusOr<Candidate> TaskSpace::Redraw(const Candidate& parent,
                                             Random& random) {
   std::vector<const Decision*> open;
   for (const Decision& entry : parent.table) {
-    if (entry.space.size() > 1) open.push_back(&entry);
+    if (IsOpen(parent, entry)) open.push_back(&entry);
   }
   if (open.empty()) return NothingToChange();
   const Decision& entry = *open[random.Index(open.size())];

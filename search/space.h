@@ -49,6 +49,12 @@ struct SpaceOptions {
   // random: false to search without rules.
   bool use_rules = true;
   Weigh weigh = WeighBySize;
+  // Which decisions are searched, by name; the others are the rules'. Null: all
+  // are.
+  std::function<bool(const std::string&)> is_searched;
+  // Generators before this one have their preferred candidate alone, to compare
+  // with: they are neither drawn nor changed.
+  size_t first_searched = 0;
   // Runs in a row that may fail to give a new candidate before a search for one
   // is given up.
   int most_vain_runs = 100;
@@ -57,7 +63,7 @@ struct SpaceOptions {
 // Not thread-safe.
 class TaskSpace {
  public:
-  // REQUIRES: there is a generator.
+  // REQUIRES: there is a generator that is searched.
   TaskSpace(sketch::Workload workload,
             std::vector<sketch::Generator> generators, DeviceSpec spec,
             Features features, SpaceOptions options = {});
@@ -115,6 +121,8 @@ class TaskSpace {
                                     uint64_t seed);
   absl::Status Refuse(const sketch::Generator& generator,
                       const absl::Status& why);
+  // Whether a search may change this decision of a candidate.
+  bool IsOpen(const Candidate& parent, const Decision& entry) const;
 
   const sketch::Workload workload_;
   const std::vector<sketch::Generator> generators_;

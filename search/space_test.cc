@@ -117,6 +117,44 @@ TEST(TaskSpaceTest, MutationChangesOneEntryDrawnByWeight) {
   EXPECT_THAT(std::vector<int>({changed[2], changed[3]}), ElementsAre(0, 0));
 }
 
+TEST(TaskSpaceTest, WhatIsNotSearchedStaysAsTheRulesHaveIt) {
+  SpaceOptions options;
+  options.is_searched = [](const std::string& name) { return name == "v1"; };
+  TaskSpace space = NumberSpace({9, 9, 9}, {4, 5, 6}, options);
+  TW_ASSERT_OK_AND_ASSIGN(const Candidate parent, space.Preferred());
+  Random random(7);
+  std::set<int> drawn;
+  for (int i = 0; i < 100; ++i) {
+    for (const auto& candidate :
+         {space.Draw(random), space.Mutate(parent, random),
+          space.Redraw(parent, random)}) {
+      TW_ASSERT_OK(candidate.status());
+      EXPECT_THAT(Numbers(*candidate), ElementsAre(4, testing::_, 6));
+      drawn.insert(Numbers(*candidate)[1]);
+    }
+  }
+  EXPECT_THAT(drawn, SizeIs(10));
+}
+
+TEST(TaskSpaceTest, GeneratorsBeforeTheFirstSearchedHaveTheirRulesAlone) {
+  SpaceOptions options;
+  options.first_searched = 1;
+  TaskSpace space(sketch::Workload(),
+                  {NumbersGenerator({9}, {4}), NumbersGenerator({9, 9})},
+                  DeviceSpec(), NumberFeatures(), options);
+  TW_ASSERT_OK_AND_ASSIGN(const Candidate rules, space.Preferred());
+  EXPECT_THAT(Numbers(rules), ElementsAre(4));
+  Random random(7);
+  for (int i = 0; i < 50; ++i) {
+    TW_ASSERT_OK_AND_ASSIGN(const Candidate drawn, space.Draw(random));
+    EXPECT_THAT(Numbers(drawn), SizeIs(2));
+  }
+  EXPECT_THAT(space.Mutate(rules, random),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(space.Redraw(rules, random),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
 TEST(TaskSpaceTest, LargerSpacesAreMutatedMoreOftenByDefault) {
   TaskSpace space = NumberSpace({1, 255});  // 1 bit and 8
   TW_ASSERT_OK_AND_ASSIGN(const Candidate parent, space.Preferred());

@@ -71,9 +71,10 @@ double TaskScheduler::Gradient(size_t task) const {
   const double past =
       rounds > window ? (now - history[rounds - 1 - window]) / options_.window
                       : 0;
-  // and as they may: if all that is left went in as many rounds again, or if
-  // the task came near the speed of its group.
-  double next = now - now / static_cast<double>(rounds);
+  // and as they may: if all that its roofline leaves went in as many rounds
+  // again, or if the task came near the speed of its group.
+  const double least = std::min(tasks_[task].task.least_seconds, now);
+  double next = now - (now - least) / static_cast<double>(rounds);
   double best_speed = 0;
   const std::vector<size_t> group = GroupOf(task);
   for (const size_t other : group)
@@ -81,6 +82,7 @@ double TaskScheduler::Gradient(size_t task) const {
   if (best_speed > 0) {
     best_speed = std::max(best_speed, Speed(task));
     next = std::min(next, options_.beta * tasks_[task].task.flops / best_speed);
+    next = std::max(next, least);
   }
   const double future = next - now;
   return chain * (options_.alpha * past + (1 - options_.alpha) * future);

@@ -25,6 +25,9 @@ struct ScheduledTask {
   double weight = 1;  // how often a run of the model executes it
   double flops = 0;
   std::string group;  // tasks of a group are expected to reach a similar speed
+  // No candidate is expected to be faster: its roofline. 0, as in the paper,
+  // expects of every task that all its time may go.
+  double least_seconds = 0;
 };
 
 struct TaskSchedulerOptions {

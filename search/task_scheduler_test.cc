@@ -53,6 +53,20 @@ TEST(TaskSchedulerTest, GradientIsThatOfTheSource) {
   EXPECT_EQ(scheduler.Next(), 1);
 }
 
+// 10 seconds at 95 % of the roofline have less to give than 1 at a tenth.
+TEST(TaskSchedulerTest, WhatTheRooflineLeavesIsWhatMayGo) {
+  TaskScheduler scheduler({{1, 0, "", 9.5}, {1, 0, "", 0.1}}, {});
+  ReportAll(scheduler, 0, {10});
+  ReportAll(scheduler, 1, {1});
+  EXPECT_NEAR(scheduler.Gradient(0), 0.8 * -0.5, 1e-9);
+  EXPECT_NEAR(scheduler.Gradient(1), 0.8 * -0.9, 1e-9);
+  EXPECT_EQ(scheduler.Next(), 1);
+  // One that is faster than its roofline says has nothing left.
+  TaskScheduler beyond({{1, 0, "", 2}}, {});
+  ReportAll(beyond, 0, {1});
+  EXPECT_EQ(beyond.Gradient(0), 0);
+}
+
 TEST(TaskSchedulerTest, ATaskIsExpectedToComeNearTheSpeedOfItsGroup) {
   TaskScheduler scheduler({{1, 100, "g"}, {1, 100, "g"}, {1, 100, "h"}}, {});
   ReportAll(scheduler, 0, {1});

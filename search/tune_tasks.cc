@@ -1,6 +1,9 @@
 #include "search/tune_tasks.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -34,17 +37,28 @@ absl::Status TuneTasks(
   const auto is_cancelled = [&] {
     return options.cancellation != nullptr && options.cancellation->cancelled();
   };
-  while (!is_cancelled() && TrialsOf(tuners) < options.trials &&
-         spent_s() < options.seconds) {
+  const auto is_spent = [&] {
+    return is_cancelled() || TrialsOf(tuners) >= options.trials ||
+           spent_s() >= options.seconds;
+  };
+  const auto tune = [&](size_t task, int most_trials) -> absl::Status {
+    TW_RETURN_IF_ERROR(tuners[task]->Round(
+        std::min(most_trials, options.trials - TrialsOf(tuners))));
+    if (!tuners[task]->ended().empty()) scheduler.End(task);
+    const double best_ns = tuners[task]->report().best_ns;
+    // A first candidate that failed does not end its task: it has a batch yet.
+    if (most_trials != options.first_trials || std::isfinite(best_ns))
+      scheduler.Report(task, best_ns / kNsPerSecond);
+    if (!after_round) return absl::OkStatus();
+    return after_round({task, TrialsOf(tuners), spent_s()});
+  };
+  for (size_t i = 0; options.first_trials > 0 && i < tuners.size(); ++i) {
+    if (!is_spent()) TW_RETURN_IF_ERROR(tune(i, options.first_trials));
+  }
+  while (!is_spent()) {
     const std::optional<size_t> task = scheduler.Next();
     if (!task) break;
-    Tuner& tuner = *tuners[*task];
-    TW_RETURN_IF_ERROR(tuner.Round(options.trials - TrialsOf(tuners)));
-    if (!tuner.ended().empty()) scheduler.End(*task);
-    scheduler.Report(*task, tuner.report().best_ns / kNsPerSecond);
-    if (after_round) {
-      TW_RETURN_IF_ERROR(after_round({*task, TrialsOf(tuners), spent_s()}));
-    }
+    TW_RETURN_IF_ERROR(tune(*task, std::numeric_limits<int>::max()));
   }
   for (const Tuner* tuner : tuners) {
     if (tuner->best() != nullptr) return absl::OkStatus();

@@ -21,6 +21,9 @@ namespace tilewright::search {
 struct TuneTasksOptions {
   int trials = 200;  // of all tasks together
   double seconds = std::numeric_limits<double>::infinity();  // of wall time
+  // Every task has so many trials before any has a batch: the rules' candidate
+  // tells how long it takes. 0: the first batches are whole.
+  int first_trials = 0;
   TaskSchedulerOptions scheduler;
   Clock* clock = RealClock();
   const Cancellation* cancellation = nullptr;

@@ -20,6 +20,7 @@
 namespace tilewright::search {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -92,6 +93,38 @@ TEST_F(TuneTasksTest, SpendsItsTrialsAndMostOfThemWhereTimeIsLongest) {
   EXPECT_THAT(tasks_[0]->measurer->measured, SizeIs(8));
   EXPECT_THAT(tasks_[1]->measurer->measured, SizeIs(84));
   EXPECT_THAT(tasks_[2]->measurer->measured, SizeIs(8));
+}
+
+TEST_F(TuneTasksTest, TheRulesOfAllTasksComeFirst) {
+  Add(1), Add(100), Add(2);
+  TuneTasksOptions options;
+  options.trials = 3 + 16;
+  options.first_trials = 1;
+  std::vector<size_t> order;
+  TW_ASSERT_OK(Tune(options, [&](const RoundOfTask& round) {
+    order.push_back(round.task);
+    return absl::OkStatus();
+  }));
+  EXPECT_THAT(order, ElementsAre(0, 1, 2, 1, 1));
+  for (const auto& task : tasks_)
+    EXPECT_THAT(task->measurer->measured[0], ElementsAre(0, 0, 0));
+  EXPECT_THAT(tasks_[0]->measurer->measured, SizeIs(1));
+}
+
+TEST_F(TuneTasksTest, WhereTheRulesFailATaskHasItsBatchStill) {
+  Task& task = Add(1);
+  task.measurer->change = [&](const auto& numbers, Measurement& measurement) {
+    if (numbers != std::vector<int>{0, 0, 0}) return;
+    measurement.clear_latency();
+    measurement.clear_verification();
+    measurement.set_outcome(Measurement::TIMEOUT);
+    measurement.set_fault(Measurement::CANDIDATE);
+  };
+  TuneTasksOptions options;
+  options.trials = 17;
+  options.first_trials = 1;
+  TW_ASSERT_OK(Tune(options));
+  EXPECT_THAT(task.measurer->measured, SizeIs(17));
 }
 
 TEST_F(TuneTasksTest, ATaskWithoutACandidateThatWorksEndsAlone) {

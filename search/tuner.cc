@@ -95,7 +95,24 @@ absl::StatusOr<std::vector<Candidate>> Tuner::Propose(int count) {
   return batch;
 }
 
-void Tuner::Learn(Candidate candidate, const Measurement& measurement) {
+Measurement Tuner::WithBits(const Candidate& candidate,
+                            Measurement measurement) {
+  if (!options_.keep_bits || measurement.outcome() != Measurement::OK)
+    return measurement;
+  const std::string& bits = measurement.verification().bits();
+  if (rules_ && candidate.trace == *rules_) rules_bits_ = bits;
+  if (!bits.empty() && bits == rules_bits_) return measurement;
+  measurement.clear_latency();
+  measurement.set_outcome(Measurement::WRONG_ANSWER);
+  measurement.set_fault(Measurement::CANDIDATE);
+  measurement.set_message(rules_bits_.empty()
+                              ? "the rules' kernel has no bits to keep"
+                              : "other bits than the rules' kernel computes");
+  return measurement;
+}
+
+void Tuner::Learn(Candidate candidate, const Measurement& found) {
+  const Measurement measurement = WithBits(candidate, found);
   const bool ok = measurement.outcome() == Measurement::OK;
   if (!ok && measurement.outcome() != Measurement::NOT_MEASURED) {
     Failure& failure = failures_[measurement.outcome()];

@@ -39,6 +39,9 @@ struct TunerOptions {
   double seconds = std::numeric_limits<double>::infinity();  // of wall time
   // Trials in a row without a faster candidate that end the search; 0: none do.
   int patience = 0;
+  // Candidates that compute other bits than the rules' candidate count as
+  // failed (verifier.h, `bits`).
+  bool keep_bits = false;
   uint64_t seed = 0;
   Clock* clock = RealClock();
   const Cancellation* cancellation = nullptr;
@@ -104,7 +107,10 @@ class Tuner {
 
  private:
   absl::StatusOr<std::vector<Candidate>> Propose(int count);
-  void Learn(Candidate candidate, const measure::Measurement& measurement);
+  // A failure instead of a success that does not keep the rules' bits.
+  measure::Measurement WithBits(const Candidate& candidate,
+                                measure::Measurement measurement);
+  void Learn(Candidate candidate, const measure::Measurement& found);
   void AddTrial(Candidate candidate, double ns);
   void EndIfSpent();
 
@@ -113,6 +119,7 @@ class Tuner {
   Random random_;
   std::vector<Candidate> seeds_;
   std::optional<Fingerprint> rules_;  // trace
+  std::string rules_bits_;
   Traces visited_;
   std::vector<Trial> trials_;
   std::optional<size_t> best_;

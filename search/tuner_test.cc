@@ -227,6 +227,36 @@ TEST(TunerTest, FailedCandidatesAreCountedByKindWithTheFirstMessage) {
   EXPECT_EQ(tuner.report().trials, 40);
 }
 
+TEST(TunerTest, CandidatesWithOtherBitsFailWhereBitsAreKept) {
+  for (const bool keep : {true, false}) {
+    TunerOptions options = Options(40, 8);
+    options.keep_bits = keep;
+    Task task(options);
+    int others = 0;
+    task.measurer.change = [&](const auto& numbers, Measurement& measurement) {
+      const bool same = numbers[0] == 5;
+      others += same ? 0 : 1;
+      measurement.mutable_verification()->set_bits(same ? "0a" : "0b");
+    };
+    Tuner tuner = task.MakeTuner();
+    TW_ASSERT_OK(tuner.Run());
+    ASSERT_GT(others, 0);
+    EXPECT_EQ(tuner.report().failed, keep ? others : 0);
+    if (!keep) continue;
+    EXPECT_EQ(NumbersOf(tuner.best()->candidate.schedule)[0], 5);
+    EXPECT_THAT(tuner.failures().at(Measurement::WRONG_ANSWER).first,
+                HasSubstr("other bits than the rules'"));
+  }
+}
+
+TEST(TunerTest, WithoutTheRulesBitsNoneAreKept) {
+  TunerOptions options = Options(16, 8);
+  options.keep_bits = true;
+  Task task(options);  // whose measurer tells no bits
+  Tuner tuner = task.MakeTuner();
+  EXPECT_THAT(tuner.Run(), StatusIs(kFailedPrecondition, "no bits to keep"));
+}
+
 TEST(TunerTest, WhenAllCandidatesFailTheStatusSaysHow) {
   Task task(Options(24, 8));
   task.measurer.change = [&](const auto&, Measurement& measurement) {
@@ -385,6 +415,43 @@ TEST(RecordedMeasurerTest, WhatSaysNothingAboutACandidateIsNotRecorded) {
   EXPECT_EQ(stats.records, 9);
   EXPECT_EQ(stats.failed, 1);
   EXPECT_EQ(tuner.report().trials, 9);
+}
+
+// Their times compare within the comparison alone.
+TEST(RecordedMeasurerTest, ComparisonsAreRecordedAndAnswerNothing) {
+  FakeClock clock;
+  Interrupted records("compared");
+  Task task(Options(12, 12, 7));
+  RecordedMeasurer recorded(task.measurer, *records.store, Header(7), clock);
+  TW_ASSERT_OK_AND_ASSIGN(const Candidate rules, task.space.Preferred());
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Candidate far,
+      task.space.FromAnswers("made-up",
+                             {{"v0", "0"}, {"v1", "9"}, {"v2", "0"}}));
+  Measurement compared;
+  compared.set_outcome(Measurement::OK);
+  compared.mutable_latency()->set_n(1);
+  compared.mutable_method()->set_timer(measure::Method::THREAD_CPU_TIME);
+  compared.mutable_method()->set_repeats(1);
+  compared.mutable_method()->set_degree_of_parallelism(1);
+  compared.mutable_method()->set_threads(1);
+  compared.mutable_method()->set_turns("with another");
+  Measurement failed;
+  failed.set_outcome(Measurement::TIMEOUT);
+  TW_ASSERT_OK(recorded.KeepComparison(
+      Key(), {rules.schedule.ToProto(), far.schedule.ToProto()},
+      {compared, failed}));
+  TW_ASSERT_OK_AND_ASSIGN(const measure::StoreStats stats,
+                          records.store->Stats());
+  EXPECT_EQ(stats.records, 2);
+  EXPECT_EQ(stats.failed, 1);
+  Tuner tuner = task.MakeTuner(recorded);
+  TW_ASSERT_OK(tuner.Run());
+  EXPECT_EQ(recorded.replayed(), 0);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const PriorRecords prior,
+      ReadPriorRecords(*records.store, Key(), Header(8), task.space));
+  EXPECT_THAT(prior.trials, SizeIs(12 + 1));  // and the one that failed
 }
 
 TEST(PriorRecordsTest, AnotherRunBeginsWithWhatTheFirstFound) {
