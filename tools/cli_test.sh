@@ -194,6 +194,31 @@ expect_output 'by rule .* us.*8 trials'
 expect_ok tune "$model" --records="$tuned" --trials=8 --json --connect=register
 grep -qF '8 results were in' "$work/stderr" || fail "a second 'tune' measures again: $(cat "$work/stderr")"
 expect_output '"trials": 8'
+# A page of it, from the trace; of a trace that a killed run left in part, too.
+expect_ok inspect "$work/tune.jsonl" --report="$work/tune.html"
+grep -q '"event": "finals"' "$work/tune.html" || fail "the page holds no finals"
+truncate -s -20 "$work/tune.jsonl"
+expect_ok inspect "$work/tune.jsonl" --report="$work/torn.html"
+expect_error 2 "--report=FILE.html" inspect "$work/tune.jsonl"
+expect_error 1 "bad.jsonl: first" inspect "$work/bad.jsonl" --report="$work/x.html"
+# A run that is killed goes on: nothing that was recorded is measured again.
+readonly killed="$work/killed.db"
+"$tilewright" tune "$model" --records="$killed" --trials=40 --connect=register --trace="$work/killed.jsonl" >/dev/null 2>&1 &
+readonly tuning=$!
+for _ in $(seq 300); do
+  [[ $(grep -c round "$work/killed.jsonl" 2>/dev/null) -ge 4 ]] && break
+  sleep 0.1
+done
+kill -9 "$tuning"
+wait "$tuning" 2>/dev/null || true
+expect_ok records stats "$killed" --json
+readonly kept=$(sed -E 's/.*"records": ([0-9]+).*/\1/' "$work/stdout")
+[[ $kept -ge 4 ]] || fail "a killed 'tune' keeps $kept records"
+expect_ok tune "$model" --records="$killed" --trials=40 --connect=register
+grep -qE "$kept results were in" "$work/stderr" || fail "a killed 'tune' measures again: $(tail -1 "$work/stderr")"
+for policy in tilegraph template sketch; do
+  expect_ok tune "$model" --records="$work/$policy.db" --trials=6 --policy="$policy" --keep-bits --connect=register
+done
 expect_ok compile "$model" -o "$work/tuned.tw" --records="$tuned" --connect=register
 expect_ok run "$model" --check --records="$tuned" --connect=register
 expect_error 2 "--records=DB" tune "$model"

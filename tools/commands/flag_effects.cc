@@ -17,6 +17,12 @@ bool IsOnnx(const CommandLine& line) {
          absl::EndsWith(line.positional()[0], ".onnx");
 }
 
+// Whether the file is the trace of a search.
+bool IsTrace(const CommandLine& line) {
+  return !line.positional().empty() &&
+         absl::EndsWith(line.positional()[0], ".jsonl");
+}
+
 // The value of inspect's --what.
 std::string What(const CommandLine& line) {
   return line.Get("what", IsOnnx(line) ? "plan" : "program");
@@ -149,9 +155,11 @@ constexpr Rule kRules[] = {
      "is of --optimizer=evolution: leave one of them out"},
     {"report", "inspect",
      [](const CommandLine& line) {
-       return IsOnnx(line) && IsOneOf(What(line), {"plan", "why"});
+       return IsTrace(line) ||
+              (IsOnnx(line) && IsOneOf(What(line), {"plan", "why"}));
      },
-     "draws the plan of an .onnx: --what=plan or why"},
+     "draws the plan of an .onnx, --what=plan or why, or the trace of a "
+     "search, a .jsonl file"},
     // Actions on a store.
     {"output verified", "records",
      [](const CommandLine& line) { return ActionIs(line, {"export"}); },

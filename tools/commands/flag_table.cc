@@ -46,7 +46,7 @@ constexpr Flag kFlags[] = {
     {"seconds", Value::kDouble, "benchmark", "", 0, kMostSeconds},
     {"profile", Value::kOptional, "benchmark", "all"},
     {"trace", Value::kText, "benchmark tune"},
-    {"report", Value::kText, "benchmark inspect"},
+    {"report", Value::kText, "benchmark inspect tune"},
     {"what", Value::kText, "inspect",
      "graph plan why decisions schedule kernel source roofline program"},
     {"group", Value::kInt, "inspect", "", 0},
@@ -57,6 +57,8 @@ constexpr Flag kFlags[] = {
     // How to search.
     {"trials", Value::kInt, "tune", "", 1, kMostTrials},
     {"time", Value::kDouble, "tune", "", 1, kMostSeconds},
+    {"policy", Value::kText, "tune", "rules tilegraph template sketch"},
+    {"keep-bits", Value::kNone, "tune"},
     {"optimizer", Value::kText, "tune",
      "evolution annealing contextual random grid"},
     {"cost-model", Value::kText, "tune", "gbt forest random"},

@@ -25,6 +25,7 @@
 #include "tools/plan/plan_report.h"
 #include "tools/profile/print.h"
 #include "tools/profile/profile.h"
+#include "tools/tune/tune_page.h"
 
 namespace tilewright::tools {
 namespace {
@@ -170,10 +171,19 @@ absl::Status WritePicture(const CommandLine& line, const std::string& path,
               : PlanPage(compiled, report, picture, TitleOf(path)));
 }
 
+// The page of a search, of its trace.
+absl::Status WriteSearchPage(const CommandLine& line, const std::string& path) {
+  if (line.Has("report")) return WriteTunePage(path, line.Get("report"));
+  return Usage(absl::StrCat(path,
+                            ": of the trace of a search 'inspect' makes "
+                            "a page: add --report=FILE.html"));
+}
+
 }  // namespace
 
 absl::Status InspectCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(const std::string path, OnlyModel(line));
+  if (absl::EndsWith(path, ".jsonl")) return WriteSearchPage(line, path);
   const bool is_onnx = absl::EndsWith(path, ".onnx");
   const std::string what = line.Get("what", is_onnx ? "plan" : "program");
   std::string text;
