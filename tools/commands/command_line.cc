@@ -145,13 +145,17 @@ benchmark: --seconds=S  --seed=N
            --trace=FILE.json             launches and tasks of every thread, for Perfetto
            --report=FILE.html            the profile as a page that needs nothing else
 inspect:   --what=...  --group=N         one group, with why, decisions, schedule, kernel or source
-           --report=FILE.html|FILE.svg   the plan as a picture; as a page it says of every box why
+           --report=FILE.html|FILE.svg   the plan as a picture; as a page it says of every box why;
+                                         of FILE.jsonl, the trace of a search, its page
 tune:      --trials=N  --time=SECONDS    of all kernels together (64 for each)
+           --policy=rules|tilegraph|template|sketch   which candidates there are
+           --keep-bits                   only candidates that give the untuned kernel's very bits
            --optimizer=evolution|annealing|contextual|random|grid  --crossover
            --cost-model=gbt|forest|random
            --scheduler=gradient|roundrobin
            --seed=N                      the same command with the same seed goes on where it was
-           --trace=FILE.jsonl            a line a round
+           --trace=FILE.jsonl            a line a round, and for every comparison
+           --report=FILE.html            the search as a page that needs nothing else
 records:   --workload=FINGERPRINT        of ls and best: its first digits are enough
            -o FILE  --verified           of export: not to stdout; only what is verified
 All:       --json
