@@ -31,7 +31,7 @@ struct ModelRanking {
 
 struct RankInModelOptions {
   std::vector<int> threads = {1};  // numbers of threads that models run with
-  // What is not known to be harmless by then is dropped.
+  // Winners not known to be harmless by then are dropped.
   int most_comparisons = 24;
 };
 

@@ -43,7 +43,7 @@ std::optional<size_t> DrawIndex(const std::vector<double>& weights,
   return last;
 }
 
-// What is searched another policy answers, the rest the rules.
+// Another policy answers what is searched, the rules the rest.
 class SearchedPolicy : public DecisionPolicy {
  public:
   using IsSearched = std::function<bool(const std::string&)>;

@@ -74,7 +74,7 @@ class RecordsTest : public ::testing::Test {
                  {"task.rows", absl::StrCat(2 * steps)}});
   }
 
-  // Of one comparison, in which it took `ns` in each of nine rounds.
+  // A record of one comparison, in which it took `ns` in each of nine rounds.
   measure::Record RecordOf(const sketch::Schedule& schedule, double ns,
                            int threads = 1) const {
     measure::Record record;

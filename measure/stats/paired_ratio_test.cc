@@ -34,7 +34,7 @@ TEST(CompareRoundsTest, SlowRoundsDoNotHideAGainOfTwoPercent) {
   EXPECT_FALSE(ratio.is_slower());
 }
 
-// Of equal ones at most 5 of 100 are called faster or slower.
+// At most 5 of 100 equal ones are called faster or slower.
 TEST(CompareRoundsTest, EqualOnesAreRarelyCalledDifferent) {
   for (const int rounds : {6, 9, 15, 20}) {
     Random random(static_cast<uint64_t>(rounds));

@@ -103,7 +103,7 @@ absl::Status TuneCommand(const CommandLine& line) {
       TuneModel({*imported, *codegen, options, *store, g_interrupted,
                  TitleOf(path), line.Get("records"), trace, line.Has("json")},
                 TuneOptionsFrom(line));
-  // Of what came to an end early, too.
+  // A run that came to an end early has its page, too.
   const absl::Status reported = WriteReport(line, trace);
   TW_RETURN_IF_ERROR(summary.status());
   std::fputs(summary->c_str(), stdout);

@@ -22,7 +22,7 @@ namespace {
 using measure::Measurement;
 using sketch::ScheduleProto;
 
-// What seems slower than this share of the rules' time is compared with it.
+// Candidates that seem faster than this share of the rules' time are compared.
 constexpr double kWorthComparing = 0.997;
 constexpr size_t kMostExplained = 8;
 

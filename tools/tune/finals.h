@@ -60,8 +60,8 @@ absl::StatusOr<ComparedFinals> CompareBest(const ModelTask& task,
                                            const Cancellation& cancellation,
                                            std::vector<std::string>& failures);
 
-// What compiling would take of the records now, by task; those without a winner
-// have no source.
+// The schedules compiling would take of the records now, by task; those without
+// a winner have no source.
 absl::StatusOr<std::vector<TaskWinner>> ChooseWinners(
     const std::vector<ModelTask>& tasks, const DeviceSpec& spec,
     RecordSource& source);

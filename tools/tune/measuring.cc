@@ -11,7 +11,7 @@ namespace tilewright::tools {
 namespace {
 
 constexpr int kMostWorkers = 6;
-// Of one candidate in one round of a comparison.
+// Time of one candidate in one round of a comparison.
 constexpr double kSecondsOfARound = 0.03;
 
 absl::StatusOr<Measuring> Start(int cores, int threads, bool verify,

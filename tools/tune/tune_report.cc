@@ -96,7 +96,7 @@ TuneReport::TuneReport(TuneReportOptions options,
       began_cpu_ns_(CpuNs()),
       terminal_(isatty(STDERR_FILENO) != 0),
       told_(tasks.size(), 0) {
-  // What other runs have found is no trial of this one.
+  // Candidates that other runs have found are no trials of this one.
   for (size_t i = 0; i < tasks.size(); ++i)
     told_[i] = tasks[i].tuner->trials().size();
 }

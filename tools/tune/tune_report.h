@@ -1,7 +1,7 @@
-// What `tune` tells while it runs: on a terminal a picture of a few lines that
-// is drawn again after every round, else a line a round, both on stderr; for
-// programs and for the page (tune_page.h) a trace of JSON lines; and a table at
-// the end.
+// Tells how `tune` goes on while it runs: on a terminal a picture of a few
+// lines that is drawn again after every round, else a line a round, both on
+// stderr; for programs and for the page (tune_page.h) a trace of JSON lines;
+// and a table at the end.
 #ifndef TILEWRIGHT_TOOLS_TUNE_TUNE_REPORT_H_
 #define TILEWRIGHT_TOOLS_TUNE_TUNE_REPORT_H_
 
@@ -28,7 +28,7 @@ struct TuneReportOptions {
   std::string trace;   // a file; empty: none
   int trials = 0;      // of the whole run
   double seconds = 0;
-  // What the workers have done so far.
+  // The work that the workers have done so far.
   std::function<measure::PoolStats()> pool;
 };
 
@@ -48,7 +48,7 @@ class TuneReport {
   void Progress(const std::string& text);
   absl::Status Model(const search::ModelComparison& comparison);
   absl::Status Finals(const std::vector<Final>& finals);
-  // Of all tasks, for stdout; as JSON an array.
+  // A table of all tasks, for stdout; as JSON an array.
   std::string Summary(const std::vector<Final>& finals, bool json) const;
 
  private:
