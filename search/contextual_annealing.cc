@@ -40,6 +40,22 @@ absl::StatusOr<std::vector<Estimate>> EstimatesOf(
 
 }  // namespace
 
+absl::Status ContextualAnnealing::AdaptEpsilon(const SearchState& state) {
+  const std::vector<Candidate> samples =
+      state.space.DrawNew(options_.samples, state.visited, state.random);
+  std::vector<const Candidate*> pointers;
+  for (const Candidate& sample : samples) pointers.push_back(&sample);
+  TW_ASSIGN_OR_RETURN(const std::vector<Estimate> estimates,
+                      EstimatesOf(pointers, state));
+  if (!estimates.empty()) {
+    double sum = 0;
+    for (const Estimate& estimate : estimates) sum += estimate.stddev;
+    epsilon_ =
+        std::min(1.0, sum / static_cast<double>(estimates.size()) / kBestScore);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<Candidate>> ContextualAnnealing::Propose(
     int count, const SearchState& state) {
   if (!state.predict)
@@ -57,18 +73,7 @@ absl::StatusOr<std::vector<Candidate>> ContextualAnnealing::Propose(
   };
   TW_ASSIGN_OR_RETURN(std::vector<AnnealingChains::Met> met,
                       chains_.Walk(count, improvement, state));
-  const std::vector<Candidate> samples =
-      state.space.DrawNew(options_.samples, state.visited, state.random);
-  std::vector<const Candidate*> pointers;
-  for (const Candidate& sample : samples) pointers.push_back(&sample);
-  TW_ASSIGN_OR_RETURN(const std::vector<Estimate> estimates,
-                      EstimatesOf(pointers, state));
-  if (!estimates.empty()) {
-    double sum = 0;
-    for (const Estimate& estimate : estimates) sum += estimate.stddev;
-    epsilon_ =
-        std::min(1.0, sum / static_cast<double>(estimates.size()) / kBestScore);
-  }
+  if (options_.adapt_epsilon) TW_RETURN_IF_ERROR(AdaptEpsilon(state));
   std::vector<Candidate> best;
   for (AnnealingChains::Met& one : met)
     best.push_back(std::move(one.candidate));

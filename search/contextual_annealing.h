@@ -16,6 +16,7 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "search/annealing_chains.h"
 #include "search/candidate.h"
@@ -27,6 +28,7 @@ struct ContextualAnnealingOptions {
   AnnealingChainsOptions chains;
   int samples = 20;  // K
   double first_epsilon = 0.05;
+  bool adapt_epsilon = true;  // false: it stays the first one
 };
 
 // Searches one task.
@@ -46,6 +48,8 @@ class ContextualAnnealing : public Method {
   double epsilon() const { return epsilon_; }
 
  private:
+  absl::Status AdaptEpsilon(const SearchState& state);
+
   const ContextualAnnealingOptions options_;
   AnnealingChains chains_;
   double epsilon_;

@@ -2,10 +2,13 @@
 
 #include "costmodel/features/statements.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,7 @@
 #include "sketch/tree/block_tree.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::costmodel {
 namespace {
@@ -31,13 +35,15 @@ namespace {
 // How many counts were compared, and how many were exact.
 struct Tally {
   int64_t steps = 0, exact_steps = 0, touched = 0, exact_touched = 0, below = 0,
-          reuses = 0, exact_reuses = 0, trees = 0;
+          reuses = 0, exact_reuses = 0, between = 0, exact_between = 0,
+          between_below = 0, trees = 0;
 
   void Print(const std::string& what) const {
     std::cout << what << ": " << trees << " trees; steps exact " << exact_steps
               << " of " << steps << ", touched " << exact_touched << " of "
               << touched << " (below " << below << "), reuse " << exact_reuses
-              << " of " << reuses << "\n";
+              << " of " << reuses << ", bytes between " << exact_between
+              << " of " << between << " (below " << between_below << ")\n";
   }
 };
 
@@ -55,6 +61,44 @@ bool IsReusedAfter(const TracedAccess& access, double distance) {
     }
   }
   return false;
+}
+
+// Distinct bytes that a block touches in its first `steps` steps.
+double BytesOfFirst(const sketch::BlockTree& tree, const TracedBlock& block,
+                    double steps) {
+  double bytes = 0;
+  for (const auto& [buffer, access] : block.accesses) {
+    std::set<int64_t> places;
+    for (size_t i = 0; i < static_cast<size_t>(steps); ++i) {
+      if (i < access.places.size())
+        places.insert(access.places[i].begin(), access.places[i].end());
+    }
+    bytes += static_cast<double>(places.size()) *
+             static_cast<double>(SizeBytes(tree.buffers[buffer].dtype));
+  }
+  return bytes;
+}
+
+// Whether the loops whose steps are so many hold no other statement: those
+// inside of the loop that reuses, and that one.
+bool IsAlone(const std::vector<Statement>& statements, size_t index,
+             double distance) {
+  const Statement& statement = statements[index];
+  size_t depth = statement.loops.size();
+  double steps = 1;
+  while (depth > 0 && steps < distance)
+    steps *= static_cast<double>(statement.loops[--depth]->extent);
+  // Loops of one step may stand between.
+  while (depth > 0 && statement.loops[depth - 1]->extent == 1) --depth;
+  if (depth == 0) return false;
+  const sketch::Loop* const reuses = statement.loops[depth - 1];
+  for (size_t other = 0; other < statements.size(); ++other) {
+    const auto& loops = statements[other].loops;
+    if (other != index &&
+        std::find(loops.begin(), loops.end(), reuses) != loops.end())
+      return false;
+  }
+  return true;
 }
 
 void Compare(const sketch::BlockTree& tree, Tally& tally) {
@@ -86,6 +130,16 @@ void Compare(const sketch::BlockTree& tree, Tally& tally) {
       if (found.kind != Reuse::Kind::kLoop) continue;
       ++tally.reuses;
       if (IsReusedAfter(by_steps, found.distance_steps)) ++tally.exact_reuses;
+      // Where other blocks share its loops, or steps are left out, there is
+      // more between two touches than the first steps of this one.
+      if (!IsAlone(statements, s, found.distance_steps) ||
+          !Near(statement.loop_steps, traced[s].steps))
+        continue;
+      const double between =
+          BytesOfFirst(tree, traced[s], found.distance_steps);
+      ++tally.between;
+      if (Near(found.distance_bytes, between)) ++tally.exact_between;
+      if (found.distance_bytes < between - 1e-6) ++tally.between_below;
     }
   }
 }
@@ -128,6 +182,21 @@ return t1
   EXPECT_EQ(tally.exact_steps, tally.steps);
   EXPECT_EQ(tally.exact_touched, tally.touched);
   EXPECT_GT(tally.exact_reuses, 0.95 * tally.reuses);
+  EXPECT_GT(tally.between, 100);
+  EXPECT_EQ(tally.exact_between, tally.between);
+}
+
+TEST(StatementsTest, OverAllDecisionsOfABatchOfProducts) {
+  const Tally tally = OverAllDecisions(R"(
+i0: f32[2, 2, 3] = placeholder
+i1: f32[2, 3, 2] = placeholder
+t0: f32[2, 2, 2] = compute (b: 2, m: 2, n: 2) reduce (k: 3) sum:f32 { i0[b, m, k] * i1[b, k, n] }
+return t0
+)");
+  EXPECT_GT(tally.trees, 100);
+  EXPECT_EQ(tally.exact_steps, tally.steps);
+  EXPECT_EQ(tally.exact_touched, tally.touched);
+  EXPECT_EQ(tally.exact_between, tally.between);
 }
 
 // Over all decisions, with tails, windows and fused loops: steps are exact, and
@@ -136,6 +205,8 @@ void ExpectStepsExactAndTouchedAtLeast(const Tally& tally, double exact) {
   EXPECT_EQ(tally.exact_steps, tally.steps);
   EXPECT_EQ(tally.below, 0);
   EXPECT_GT(tally.exact_touched, exact * tally.touched);
+  EXPECT_EQ(tally.between_below, 0);
+  EXPECT_GE(tally.exact_between, exact * tally.between);
 }
 
 TEST(StatementsTest, OverAllDecisionsOfAnElementwiseKernel) {

@@ -82,10 +82,16 @@ absl::Status Derivation::AnnotateBlock(const std::string& block) {
   size_t tiled = 0;
   int64_t elements = 1;
   if (most > 0) {
-    tiled = static_cast<size_t>(
-        decider_.DecideNumber(absl::StrCat(name, ".vectorize"),
-                              Space::Integers(0, static_cast<int64_t>(most)),
-                              [&] { return static_cast<int64_t>(most); }));
+    tiled = most;
+    if (tiled_whole_.count(block) == 0) {
+      // Single elements at a time gain nothing where the loop fills a vector.
+      const int64_t least =
+          style_.fit_vectors && loops[0].extent >= lanes ? 1 : 0;
+      tiled = static_cast<size_t>(decider_.DecideNumber(
+          absl::StrCat(name, ".vectorize"),
+          Space::Integers(least, static_cast<int64_t>(most)),
+          [&] { return static_cast<int64_t>(most); }));
+    }
     for (size_t i = 0; i < tiled; ++i) elements *= loops[i].extent;
     if (tiled > 0) writer_.Annotate(HandleOf(loops[tiled - 1].var), "tile");
   }

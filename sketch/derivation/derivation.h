@@ -9,7 +9,8 @@
 //                else the group computes then stands inside of them
 //   T.vectors    elements of the innermost loop that are computed together,
 //                where it is long
-//   T.vectorize  how many of the innermost loops become the tile
+//   T.vectorize  how many of the innermost loops become the tile, where that
+//                was not cut to fill the registers
 //   T.unroll     steps that are written out at most around the tile (TVM's
 //                auto_unroll_max_step)
 //   T.rolling    whether an iteration of the loop that T is computed at keeps
@@ -94,6 +95,10 @@ class Derivation {
     in_registers_.insert(block);
   }
 
+  // The block's innermost parts fill the registers: they become its tile as
+  // they are.
+  void TileWhole(const std::string& block) { tiled_whole_.insert(block); }
+
   // Decides how the loops of all blocks run.
   absl::Status Annotate();
   absl::StatusOr<Schedule> Finish() &&;
@@ -120,7 +125,7 @@ class Derivation {
   Replayer replayer_;
   size_t replayed_ = 0;  // instructions
   std::map<std::string, Handle> blocks_;
-  std::set<std::string> in_registers_;
+  std::set<std::string> in_registers_, tiled_whole_;
   std::vector<std::pair<std::string, Handle>> placed_;  // block, loop
   Handle task_ = -1;
   size_t tasks_ = 0;  // loops

@@ -40,9 +40,13 @@ struct DerivationStyle {
   bool anywhere = false;  // tiled computes may be computed at their readers too
   bool pack = false;      // constants lie as tiles read them
   bool roll = false;      // iterations keep what the next ones read too
-  // Decides the tiles of several levels itself, of computes that it knows.
-  std::function<std::optional<TileSizes>(Derivation&, const TileProblem&)>
-      sizes = nullptr;
+  // Decide tiles themselves, of computes that they know: those of several
+  // levels; and those of two levels of the spatial axes, whose parts divide
+  // extents where the compute reduces.
+  using Sizes =
+      std::function<std::optional<TileSizes>(Derivation&, const TileProblem&)>;
+  Sizes sizes = nullptr;
+  Sizes simple_sizes = nullptr;
 };
 
 }  // namespace tilewright::sketch

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "base/ceil_div.h"
 #include "sketch/rules/shared/output_tiles.h"
+#include "tilegraph/analysis/access.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/space.h"
 #include "tilegraph/decision/table.h"
@@ -42,6 +44,23 @@ bool HasDivisors(int64_t extent) {
   for (int64_t d = 1; d <= std::min(extent, kMostInnermost); ++d)
     divisors += extent % d == 0 ? 1 : 0;
   return divisors >= kEnough;
+}
+
+// The tensor that leaves the group, whose elements are those of `id` one by
+// one; `id` itself if there is none.
+TensorId StoredAs(const Workload& workload, TensorId id) {
+  const TensorGraph& graph = workload.graph;
+  const auto consumers = graph.Consumers();
+  const absl::Span<const TensorId> outputs = graph.outputs();
+  TensorId at = id;
+  while (std::find(outputs.begin(), outputs.end(), at) == outputs.end()) {
+    const auto next = std::find_if(
+        consumers[at].begin(), consumers[at].end(),
+        [&](TensorId c) { return ReadsElementwise(graph, c, at); });
+    if (next == consumers[at].end()) return id;
+    at = *next;
+  }
+  return at;
 }
 
 class Chooser {
@@ -119,6 +138,7 @@ class Chooser {
 
   // Whole vectors × rows innermost; what covers the axes so, in three parts.
   void FitRegisters() {
+    derivation_.TileWhole(problem_.block);
     const int64_t registers = std::max<int64_t>(
         4, derivation_.state().spec().unit().vector_registers());
     const int64_t vectors = CeilDiv(problem_.spatial[vector_], lanes_);
@@ -173,7 +193,7 @@ std::vector<int> AxesInOrder(const Workload& workload,
   const auto axes = static_cast<int>(problem.spatial.size());
   std::vector<int> order;
   if (axes == 0) return order;
-  int vector = FindContiguous(workload, problem.id).dim;
+  int vector = FindContiguous(workload, StoredAs(workload, problem.id)).dim;
   if (vector < 0 || problem.spatial[vector] == 1) vector = axes - 1;
   for (int axis = 0; axis < axes; ++axis) {
     if (axis != vector) order.push_back(axis);
@@ -193,6 +213,11 @@ TileSizes DecideTiles(Derivation& derivation, const TileProblem& problem) {
 
 TileSizes DecideSimpleTiles(Derivation& derivation, const TileProblem& problem,
                             bool tails) {
+  if (derivation.style().simple_sizes) {
+    std::optional<TileSizes> sizes =
+        derivation.style().simple_sizes(derivation, problem);
+    if (sizes) return *std::move(sizes);
+  }
   return Chooser(derivation, problem, tails).SimpleTiles();
 }
 

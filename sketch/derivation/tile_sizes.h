@@ -26,7 +26,8 @@ TileSizes DecideTiles(Derivation& derivation, const TileProblem& problem);
 TileSizes DecideSimpleTiles(Derivation& derivation, const TileProblem& problem,
                             bool tails);
 
-// The spatial axes, that along which elements lie side by side last.
+// The spatial axes, that along which elements lie side by side last: those of
+// the output that they become, if they do.
 std::vector<int> AxesInOrder(const Workload& workload,
                              const TileProblem& problem);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +30,8 @@ namespace {
 
 using Policy = KnobSplit::Policy;
 
-// The bound of tile_ow, and the registers that a fallback fills (TVM's reg_n).
+// The bound of tile_ow and of vectors, and the registers that a fallback fills
+// (TVM's reg_n).
 constexpr int64_t kMostPixels = 64, kFallbackPixels = 14;
 constexpr int64_t kFallbackRows = 6, kFallbackSteps = 16;
 
@@ -42,13 +44,10 @@ class Template {
         prefix_(absl::StrCat(Derivation::NameOf(problem.block), ".")),
         lanes_(Lanes(graph_, derivation.state().spec())) {
     sizes_.order = AxesInOrder(derivation.state().workload(), problem);
-    for (const int64_t extent : problem.spatial)
-      sizes_.spatial.push_back({extent, 1, 1, 1});
-    for (const int64_t extent : problem.reduce)
-      sizes_.reduce.push_back({extent, 1});
   }
 
   TileSizes Convolution(const ConvolutionRoles& roles) && {
+    StartWhole();
     const int channels = ConvolutionRoles::kChannels;
     const int pixels = static_cast<int>(problem_.spatial.size()) - 1;
     const Factors oc = Split("tile_oc", problem_.spatial[channels], 2,
@@ -79,6 +78,7 @@ class Template {
   }
 
   TileSizes Product(const ContractionRoles& roles) && {
+    StartWhole();
     const auto cut = [&](const char* knob, int axis, int64_t wanted) {
       const Factors parts =
           Split(knob, problem_.spatial[axis], 3, Policy::kFactors, 0,
@@ -95,7 +95,37 @@ class Template {
     return std::move(sizes_);
   }
 
+  // The axis along which elements lie side by side, and the next one outside
+  // of it; of rows that are reduced only the innermost one, without tails.
+  TileSizes Simple(bool rows) && {
+    for (const int64_t extent : problem_.spatial)
+      sizes_.spatial.push_back({extent, 1});
+    const auto cut = [&](const char* knob, int axis, int64_t wanted) {
+      sizes_.spatial[axis] = Split(knob, problem_.spatial[axis], 2,
+                                   rows ? Policy::kFactors : Policy::kVerbose,
+                                   kMostPixels, {wanted}, Bits::kSame);
+    };
+    std::vector<int> open;  // innermost first
+    for (const int axis : sizes_.order) {
+      if (problem_.spatial[axis] > 1) open.insert(open.begin(), axis);
+    }
+    if (!rows && !open.empty() && open[0] == sizes_.order.back()) {
+      cut("tile_x", open[0], 2 * lanes_);
+      open.erase(open.begin());
+    }
+    if (!open.empty()) cut("tile_y", open[0], 1);
+    return std::move(sizes_);
+  }
+
  private:
+  // Nothing is cut.
+  void StartWhole() {
+    for (const int64_t extent : problem_.spatial)
+      sizes_.spatial.push_back({extent, 1, 1, 1});
+    for (const int64_t extent : problem_.reduce)
+      sizes_.reduce.push_back({extent, 1});
+  }
+
   int Axis(int reduce) const {
     return static_cast<int>(problem_.spatial.size()) + reduce;
   }
@@ -114,8 +144,21 @@ class Template {
   TileSizes sizes_;
 };
 
-bool HasTemplate(const TensorGraph& graph, TensorId id) {
+// A template of several levels.
+bool IsTiled(const TensorGraph& graph, TensorId id) {
   return AsConvolution(graph, id) || AsContraction(graph, id);
+}
+
+bool IsRowReduction(const SketchState& state, TensorId id) {
+  return FamilyOf(state.workload().graph, id) == ComputeFamily::kRowReduction &&
+         state.traits(id).steps > 1;
+}
+
+bool HasTemplate(const TensorGraph& graph, TensorId id) {
+  if (graph.tensor(id).kind != TensorKind::kCompute) return false;
+  const ComputeFamily family = FamilyOf(graph, id);
+  return IsTiled(graph, id) || family == ComputeFamily::kPooling ||
+         family == ComputeFamily::kRowReduction;
 }
 
 std::optional<TileSizes> Knobs(Derivation& derivation,
@@ -129,28 +172,48 @@ std::optional<TileSizes> Knobs(Derivation& derivation,
   return std::nullopt;
 }
 
+std::optional<TileSizes> SimpleKnobs(Derivation& derivation,
+                                     const TileProblem& problem) {
+  return Template(derivation, problem)
+      .Simple(IsRowReduction(derivation.state(), problem.id));
+}
+
+using Applies = std::function<bool(const SketchState&, TensorId)>;
+
+// The rule in that variant, alone, wherever it applies.
+SketchRule Only(SketchRule rule, const char* variant, Applies applies) {
+  rule.variants = {variant};
+  rule.alternative = false;
+  rule.condition = [applies = std::move(applies)](const SketchState& state,
+                                                  TensorId id) {
+    return applies(state, id) ? SketchRule::Meets::kApplyAndSkipRest
+                              : SketchRule::Meets::kSkip;
+  };
+  return rule;
+}
+
 // Ansor's rules, of which each compute has just one option.
 SketchRules Structure() {
   SketchRules rules = TvmCpuRules();
   std::vector<SketchRule> kept;
   for (SketchRule& rule : rules.rules) {
-    const bool tiles = rule.name == "cache-write" || rule.name == "tile-fused";
-    if (rule.name != "inline" && rule.name != "skip" && !tiles) continue;
-    if (tiles) {
-      rule.variants = {"2"};
-      rule.condition = [fused = rule.fuses](const SketchState& state,
-                                            TensorId id) {
-        return HasTemplate(state.workload().graph, id) &&
-                       state.MatchedReader(id).has_value() == fused
-                   ? SketchRule::Meets::kApplyAndSkipRest
-                   : SketchRule::Meets::kSkip;
-      };
+    if (rule.name == "inline" || rule.name == "skip") {
+      kept.push_back(std::move(rule));
+    } else if (rule.name == "rfactor") {
+      kept.push_back(Only(std::move(rule), "inner", IsRowReduction));
+    } else if (rule.name == "cache-write" || rule.name == "tile-fused") {
+      const bool fused = rule.fuses;
+      kept.push_back(Only(std::move(rule), "2",
+                          [fused](const SketchState& state, TensorId id) {
+                            return IsTiled(state.workload().graph, id) &&
+                                   state.MatchedReader(id).has_value() == fused;
+                          }));
     }
-    kept.push_back(std::move(rule));
   }
   rules.rules = std::move(kept);
   rules.style.pack = true;
   rules.style.sizes = Knobs;
+  rules.style.simple_sizes = SimpleKnobs;
   return rules;
 }
 
@@ -163,14 +226,13 @@ Generator TemplateGenerator() {
           [sketch](const Workload& workload, const DeviceSpec& spec,
                    Decider& decider) -> absl::StatusOr<Schedule> {
             const TensorGraph& graph = workload.graph;
-            const auto known = [&](const Tensor& tensor) {
-              return tensor.kind == TensorKind::kCompute &&
-                     HasTemplate(graph, tensor.id);
-            };
             if (std::none_of(graph.tensors().begin(), graph.tensors().end(),
-                             known)) {
+                             [&](const Tensor& tensor) {
+                               return HasTemplate(graph, tensor.id);
+                             })) {
               return absl::InvalidArgumentError(
-                  "no template: neither a product nor a convolution");
+                  "no template: no product, convolution, pooling, or "
+                  "reduction of rows");
             }
             return sketch->write(workload, spec, decider);
           }};

@@ -9,8 +9,15 @@
 //                  T.tile_ow            the innermost pixels in two, tails too
 //                  T.unroll_kw          whether the innermost taps are unrolled
 //                                       inside the channels
+//   pooling, and   T.tile_x, T.tile_y   the axis whose elements lie side by
+//   elementwise                         side, and the next one outside of it,
+//   computes                            in two
+//   row reductions T.rfactor            steps in two, the inner ones as vectors
+//   of softmax,    T.tile_y             rows in two
+//   norms
 //
-// Other computes are inlined, or stay as they are.
+// TVM's schedules of the last three have no knobs of their own. Elementwise
+// computes may be inlined instead.
 #ifndef TILEWRIGHT_SKETCH_TEMPLATES_TEMPLATES_H_
 #define TILEWRIGHT_SKETCH_TEMPLATES_TEMPLATES_H_
 
@@ -18,7 +25,7 @@
 
 namespace tilewright::sketch {
 
-// "template". Workloads without a product or a convolution are refused.
+// "template". A workload with none of the reductions above is refused.
 Generator TemplateGenerator();
 
 }  // namespace tilewright::sketch
