@@ -20,7 +20,7 @@ namespace {
 using Method = Scheme::Method;
 using Model = Scheme::Model;
 
-constexpr double kCrossover = 0.15, kDiversityRatio = 2;
+constexpr double kCrossover = 0.15, kDiversityRatio = 2, kCurious = 0.25;
 
 const std::map<std::string, Method>& Methods() {
   static const auto* const kMethods =
@@ -68,6 +68,8 @@ bool TakeWord(const std::string& word, Scheme& scheme) {
     scheme.diverse = true;
   } else if (word == "adaptive") {
     scheme.adaptive = true;
+  } else if (word == "curious") {
+    scheme.epsilon = kCurious;
   } else if (word == "seeded") {
     scheme.seeded = true;
   } else {
@@ -109,6 +111,7 @@ std::unique_ptr<search::Method> MakeMethod(const Scheme& scheme) {
     case Method::kEvolution: {
       search::EvolutionOptions options;
       options.crossover = scheme.crossover;
+      options.epsilon = scheme.epsilon;
       return std::make_unique<search::Evolution>(options);
     }
     case Method::kAnnealing: {

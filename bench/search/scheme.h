@@ -37,11 +37,13 @@ struct Scheme {
   bool diverse = false;   // of annealing: a pick that covers values
   bool adaptive = false;  // executions end when their variation is small
   bool seeded = false;    // the generator's preferred candidate comes first
+  double epsilon = 0.05;  // of evolution's batches: drawn at random
 };
 
 // "METHOD[:WORD]...": evolution, annealing, improvement, contextual, random or
 // grid; then a cost model, ansor, regression, rank, forest or none, and any of
-// crossover, diverse, adaptive, seeded. InvalidArgument says what is none.
+// crossover, diverse, adaptive, seeded, curious (a quarter is drawn at random).
+// InvalidArgument says what is none.
 absl::StatusOr<Scheme> ParseScheme(const std::string& text);
 
 std::unique_ptr<search::Method> MakeMethod(const Scheme& scheme);

@@ -63,7 +63,8 @@ absl::Status Derivation::AnnotateBlock(const std::string& block) {
   const int64_t registers =
       std::max<int64_t>(1, state_.spec().unit().vector_registers());
   std::vector<OwnLoop> loops = OwnLoops(FindBlock(tree(), block));
-  if (!loops.empty() && !loops[0].reduces && loops[0].serial &&
+  const bool whole = tiled_whole_.count(block) != 0;
+  if (!whole && !loops.empty() && !loops[0].reduces && loops[0].serial &&
       loops[0].extent > kMostInnermost) {
     SplitSpace split;
     split.extent = loops[0].extent;
@@ -83,7 +84,7 @@ absl::Status Derivation::AnnotateBlock(const std::string& block) {
   int64_t elements = 1;
   if (most > 0) {
     tiled = most;
-    if (tiled_whole_.count(block) == 0) {
+    if (!whole) {
       // Single elements at a time gain nothing where the loop fills a vector.
       const int64_t least =
           style_.fit_vectors && loops[0].extent >= lanes ? 1 : 0;

@@ -101,7 +101,7 @@ class Chooser {
       sizes_.reduce.push_back(
           Decide(compute_.reduce_axes[r].name, problem_.reduce[r],
                  kReduceLevels, kReduceSteps, kMostInnermost,
-                 reducing > 1 ? Bits::kMayChange : Bits::kSame));
+                 reducing > 1 ? Bits::kMayChange : Bits::kSame, kReduceSteps));
     }
     return std::move(sizes_);
   }
@@ -122,12 +122,14 @@ class Chooser {
   std::string SpatialName(size_t i) const { return compute_.axes[i].name; }
 
   Factors Decide(const std::string& axis, int64_t extent, int parts,
-                 int64_t innermost, int64_t cap, Bits bits) {
+                 int64_t innermost, int64_t cap, Bits bits,
+                 int64_t longest_without_tails = 0) {
     SplitSpace split;
     split.extent = extent;
     split.parts = parts;
     split.innermost_cap = cap;
-    split.tails = tails_ && !HasDivisors(extent);
+    split.tails =
+        tails_ && extent > longest_without_tails && !HasDivisors(extent);
     const Space space = Space::Split(split);
     Factors wanted(parts, 1);
     wanted.back() = std::min(innermost, extent);
@@ -136,7 +138,9 @@ class Chooser {
         [&] { return space.Nearest(wanted); }, bits);
   }
 
-  // Whole vectors × rows innermost; what covers the axes so, in three parts.
+  // Whole vectors × rows innermost. What covers the axes so is in three parts,
+  // the last of them within the outer steps of the sums, or in two around all
+  // of their steps: a tile's sums then stay in registers to their end.
   void FitRegisters() {
     derivation_.TileWhole(problem_.block);
     const int64_t registers = std::max<int64_t>(
@@ -161,6 +165,10 @@ class Chooser {
               v, std::max<int64_t>(
                      1, std::min(most_rows, (registers - v - 2) / v))};
         });
+    const bool in_registers =
+        derivation_.decider().DecideNumber(
+            absl::StrCat(prefix_, ".sums"),
+            Space::OneOf({"registers", "scratch"}), [] { return 0; }) == 0;
     for (size_t i = 0; i < problem_.spatial.size(); ++i) {
       const int axis = static_cast<int>(i);
       const int64_t extent = problem_.spatial[i];
@@ -168,8 +176,10 @@ class Chooser {
           std::min(extent, axis == vector_ ? tile[0] * lanes_
                            : axis == row_  ? tile[1]
                                            : 1);
-      Factors factors = Decide(SpatialName(i), CeilDiv(extent, innermost),
-                               kSpatialLevels - 1, 1, 0, Bits::kSame);
+      Factors factors =
+          Decide(SpatialName(i), CeilDiv(extent, innermost),
+                 kSpatialLevels - (in_registers ? 2 : 1), 1, 0, Bits::kSame);
+      if (in_registers) factors.push_back(1);
       factors.push_back(innermost);
       sizes_.spatial.push_back(std::move(factors));
     }

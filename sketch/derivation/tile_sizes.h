@@ -2,6 +2,8 @@
 //
 //   T.tile.m     the parts of an axis, outermost first
 //   T.registers  vectors × rows of the innermost tile (style.fit_vectors)
+//   T.sums       whether a tile's sums stay in registers over all steps, or
+//                lie in scratch between blocks of them (style.fit_vectors)
 #ifndef TILEWRIGHT_SKETCH_DERIVATION_TILE_SIZES_H_
 #define TILEWRIGHT_SKETCH_DERIVATION_TILE_SIZES_H_
 
