@@ -9,72 +9,79 @@
 #include "base/check.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/expr/new_tensor.h"
+#include "tilegraph/rewrite/winograd_transforms.h"
 
 namespace tilewright {
 namespace {
 
-using Matrix = std::vector<std::vector<double>>;
-
-struct Transforms {
-  Matrix input;   // B^T: t x t
-  Matrix filter;  // G: t x 3
-  Matrix output;  // A^T: m x t
-};
-
-Transforms TransformsOf(int m) {
-  if (m == 2) {
-    return {{{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
-            {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
-            {{1, 1, 1, 0}, {0, 1, -1, -1}}};
-  }
-  TW_CHECK_EQ(m, 4);
-  return {{{4, 0, -5, 0, 1, 0},
-           {0, -4, -4, 1, 1, 0},
-           {0, 4, -4, -1, 1, 0},
-           {0, -2, -1, 2, 1, 0},
-           {0, 2, -1, -2, 1, 0},
-           {0, 4, 0, -5, 0, 1}},
-          {{1.0 / 4, 0, 0},
-           {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-           {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-           {1.0 / 24, 1.0 / 12, 1.0 / 6},
-           {1.0 / 24, -1.0 / 12, 1.0 / 6},
-           {0, 0, 1}},
-          {{1, 1, 1, 1, 1, 0},
-           {0, 1, -1, 2, -2, 0},
-           {0, 1, 1, 4, 4, 0},
-           {0, 1, -1, 8, -8, 1}}};
-}
-
 Expr Var(int id, const char* name) { return Expr::Var(id, name); }
 
-// The sum of coefficient * value, without zeros, ones and leading minus signs.
-Expr Combination(const std::vector<double>& coefficients,
-                 const std::function<Expr(int)>& value) {
+Expr Scaled(double c, const Expr& value) {
+  return c == 1 ? value : Expr::Make(Op::kMul, {Expr::Float(c), value});
+}
+
+// A row of a transform: a sum of coefficient * value over all values.
+using RowSum = Expr (*)(const std::vector<double>& coefficients,
+                        const std::function<Expr(int)>& value);
+
+// The sum over every second value from `first` on, divided by `sign`, without
+// zeros, ones and leading minus signs; empty if all are zeros.
+Expr HalfSum(const std::vector<double>& coefficients, size_t first, double sign,
+             const std::function<Expr(int)>& value) {
   Expr sum;
   for (const bool negative : {false, true}) {
-    for (size_t i = 0; i < coefficients.size(); ++i) {
-      const double c = negative ? -coefficients[i] : coefficients[i];
+    for (size_t i = first; i < coefficients.size(); i += 2) {
+      const double c = coefficients[i] / (negative ? -sign : sign);
       if (c <= 0) continue;
-      Expr term = value(static_cast<int>(i));
-      if (c != 1) term = Expr::Make(Op::kMul, {Expr::Float(c), term});
-      if (sum) {
-        term = Expr::Make(negative ? Op::kSub : Op::kAdd, {sum, term});
-      } else {
-        TW_CHECK(!negative);
-      }
-      sum = term;
+      TW_CHECK(sum || !negative);
+      const Expr term = Scaled(c, value(static_cast<int>(i)));
+      sum =
+          sum ? Expr::Make(negative ? Op::kSub : Op::kAdd, {sum, term}) : term;
     }
   }
   return sum;
 }
 
+// A row of B^T: a polynomial, whose even part that of the opposite point has
+// too, and whose odd part it has with the other sign. Both are computed once.
+Expr InputRow(const std::vector<double>& coefficients,
+              const std::function<Expr(int)>& value) {
+  double sign = 1;
+  for (size_t i = 1; i < coefficients.size(); i += 2) {
+    if (coefficients[i] != 0) sign = coefficients[i] < 0 ? -1 : 1;
+  }
+  const Expr even = HalfSum(coefficients, 0, 1, value),
+             odd = HalfSum(coefficients, 1, sign, value);
+  if (!even || !odd) return even ? even : odd;
+  return Expr::Make(sign < 0 ? Op::kSub : Op::kAdd, {even, odd});
+}
+
+// A row of A^T: opposite points have coefficients of one magnitude, and rows
+// the sums or differences of their values in common.
+Expr OutputRow(const std::vector<double>& coefficients,
+               const std::function<Expr(int)>& value) {
+  Expr sum;
+  const auto add = [&](double c, const Expr& term) {
+    const Expr scaled = Scaled(c, term);
+    sum = sum ? Expr::Make(Op::kAdd, {sum, scaled}) : scaled;
+  };
+  const int last = static_cast<int>(coefficients.size()) - 1;
+  if (coefficients[0] != 0) add(coefficients[0], value(0));
+  for (int i = 1; i < last; i += 2) {
+    const bool same = coefficients[i] == coefficients[i + 1];
+    add(coefficients[i],
+        Expr::Make(same ? Op::kAdd : Op::kSub, {value(i), value(i + 1)}));
+  }
+  if (coefficients[last] != 0) add(coefficients[last], value(last));
+  return sum;
+}
+
 // Row `index` of matrix * values, as a choice among all rows.
-Expr Row(const Matrix& matrix, const Expr& index,
-         const std::function<Expr(int)>& value) {
+Expr Row(const WinogradTransforms::Matrix& matrix, RowSum row_sum,
+         const Expr& index, const std::function<Expr(int)>& value) {
   Expr result;
   for (size_t i = matrix.size(); i-- > 0;) {
-    const Expr row = Combination(matrix[i], value);
+    const Expr row = row_sum(matrix[i], value);
     result = result
                  ? Expr::Make(
                        Op::kSelect,
@@ -87,10 +94,11 @@ Expr Row(const Matrix& matrix, const Expr& index,
 }
 
 // matrix * values * matrix^T at (row, column).
-Expr Transformed(const Matrix& matrix, const Expr& row, const Expr& column,
+Expr Transformed(const WinogradTransforms::Matrix& matrix, RowSum row_sum,
+                 const Expr& row, const Expr& column,
                  const std::function<Expr(int, int)>& value) {
-  return Row(matrix, column, [&](int x) {
-    return Row(matrix, row, [&](int y) { return value(y, x); });
+  return Row(matrix, row_sum, column, [&](int x) {
+    return Row(matrix, row_sum, row, [&](int y) { return value(y, x); });
   });
 }
 
@@ -199,7 +207,7 @@ TensorId AddMarked(const Tensor& tensor, ComputeRole role, TensorId from,
 // `graph`; the id of Y.
 TensorId AddFiltering(const Tensor& tensor, const WinogradCase& shape, int m,
                       TensorId data, TensorId filters, TensorGraph& graph) {
-  const Transforms transforms = TransformsOf(m);
+  const WinogradTransforms transforms = WinogradTransformsOf(m);
   const int64_t t = m + 2;
   const int64_t rows = (shape.height + m - 1) / m,
                 columns = (shape.width + m - 1) / m;
@@ -208,7 +216,7 @@ TensorId AddFiltering(const Tensor& tensor, const WinogradCase& shape, int m,
                 {"n", Dim(shape.batch)}, {"y", Dim(rows)},
                 {"x", Dim(columns)},     {"c", Dim(shape.in_channels)}};
   input.body = {Transformed(
-      transforms.input, Var(0, "a"), Var(1, "b"), [&](int y, int x) {
+      transforms.input, InputRow, Var(0, "a"), Var(1, "b"), [&](int y, int x) {
         return graph.Load(data, {Var(2, "n"), Var(5, "c"),
                                  Var(3, "y") * Expr::Int(m) + Expr::Int(y),
                                  Var(4, "x") * Expr::Int(m) + Expr::Int(x)});
@@ -235,7 +243,7 @@ TensorId AddFiltering(const Tensor& tensor, const WinogradCase& shape, int m,
   output.axes = tensor.compute.axes;
   const Expr h = Var(2, "h"), w = Var(3, "w"), step = Expr::Int(m);
   output.body = {Transformed(
-      transforms.output, FloorMod(h, step), FloorMod(w, step),
+      transforms.output, OutputRow, FloorMod(h, step), FloorMod(w, step),
       [&](int a, int b) {
         return graph.Load(products_id,
                           {Expr::Int(a), Expr::Int(b), Var(0, "n"),
@@ -342,7 +350,7 @@ RewrittenGraph ToWinograd(const TensorGraph& old,
 }
 
 HostTensor WinogradFilters(const HostTensor& weights, int m) {
-  const Matrix g = TransformsOf(m).filter;
+  const WinogradTransforms::Matrix g = WinogradTransformsOf(m).filter;
   const int64_t t = m + 2, filters = weights.num_elements() / 9;
   HostTensor result =
       NewTensorOrThrow(DType::kFloat32, WinogradFilterShape(weights.shape(), m),
