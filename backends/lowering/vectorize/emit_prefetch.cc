@@ -1,5 +1,5 @@
-// Prefetching of what the next steps of an update read from buffers too large
-// for the cache.
+// Prefetching of what the next steps of an update, or of a map in memory, read
+// from buffers too large for the cache.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -38,12 +38,36 @@ int64_t LinesInARow(const Reads& reads, int64_t line) {
 }  // namespace
 
 void OpEmitter::PrefetchNext() {
-  if (op_.phase != TileOp::Phase::kUpdate || plan_.axis < 0) return;
+  if (plan_.axis < 0 || (!IsUpdate() && !IsMapInMemory())) return;
   ForgetClosedLoops(vector_reads_);
   ForgetClosedLoops(scalar_reads_);
-  if (PrefetchAsAsked() || c_.target.prefetch_above_bytes == 0) return;
+  if (PrefetchAsAsked() || !IsUpdate() || c_.target.prefetch_above_bytes == 0)
+    return;
   PrefetchNextShare();
   PrefetchNextBlock();
+}
+
+// Maps of accumulators belong to the update that made them.
+bool OpEmitter::IsMapInMemory() const {
+  if (op_.phase != TileOp::Phase::kMap) return false;
+  bool registers = false;
+  for (const Expr& body : op_.body) {
+    Visit(body, [&](const Expr& e) {
+      registers =
+          registers || (e.op() == Op::kLoad && c_.memory[e.source()] < 0);
+    });
+  }
+  return !registers;
+}
+
+// The variable of the innermost loop that is no constant; -1: there is none.
+int OpEmitter::InnermostLoop() const {
+  int innermost = -1, depth = -1;
+  for (const auto& [var, value] : c_.loops) {
+    if (value.reg != kNoReg && value.depth > depth)
+      innermost = var, depth = value.depth;
+  }
+  return innermost;
 }
 
 // Forgets reads in loops over the vectors of a row: they are addressed by that
@@ -82,6 +106,7 @@ bool OpEmitter::PrefetchAsAsked() {
   }
   if (asked == nullptr) return false;
   if (asked->prefetch == 0) return true;
+  const int step_var = InnermostLoop();
   for (const auto* reads_of : {&vector_reads_, &scalar_reads_}) {
     for (const auto& [buffer, reads] : *reads_of) {
       const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
@@ -91,6 +116,11 @@ bool OpEmitter::PrefetchAsAsked() {
       std::set<int64_t> lines;
       for (const auto& [constant, form] : reads) {
         const int64_t ahead = asked->prefetch * form.CoefficientOf(asked_var);
+        // Tiles of a map overlap: the step before has asked for this one.
+        const int64_t step = step_var < 0 ? 0 : form.CoefficientOf(step_var);
+        if (!IsUpdate() && step_var != asked_var && step != 0 &&
+            reads.count(constant + step) != 0)
+          continue;
         const int64_t line =
             FloorDivide(constant, kLineBytes / SizeBytes(b.dtype));
         // Where addresses are data, reads may be guarded: they stay.
@@ -114,15 +144,12 @@ bool OpEmitter::PrefetchRun(int buffer,
                             const std::map<int64_t, LinearForm>& reads,
                             const LoopValue& asked, int asked_var) {
   const LinearForm& first = reads.begin()->second;
-  int step_var = -1, depth = -1;
-  for (const auto& [var, value] : c_.loops) {
-    if (value.reg != kNoReg && value.depth > depth)
-      step_var = var, depth = value.depth;
-  }
+  const int step_var = InnermostLoop();
   const int64_t ahead = asked.prefetch * first.CoefficientOf(asked_var);
-  const int64_t step = first.CoefficientOf(step_var);
-  if (step_var == asked_var || depth < 0 || ahead == 0 || step <= 0)
+  if (!IsUpdate() || step_var < 0 || step_var == asked_var || ahead == 0)
     return false;
+  const int64_t step = first.CoefficientOf(step_var);
+  if (step <= 0) return false;
   const int64_t of_row = step * c_.ranges.extent(step_var);
   int64_t row = 0;
   for (const auto& [constant, form] : reads) {
@@ -180,11 +207,7 @@ void OpEmitter::PrefetchNextShare() {
     // before read, in whole cache lines.
     const int64_t line = kLineBytes / bytes;
     const int64_t n = LinesInARow(reads, line);
-    int step_var = -1, depth = -1;
-    for (const auto& [var, value] : c_.loops) {
-      if (value.reg != kNoReg && value.depth > depth)
-        step_var = var, depth = value.depth;
-    }
+    const int step_var = InnermostLoop();
     if (n == 0 || first.CoefficientOf(step_var) != n * line) continue;
     const int64_t per_step =
         (n * line + reader->task_extent - 1) / reader->task_extent;

@@ -96,5 +96,42 @@ TEST(Legalize, BroadcastsFromPagesFurtherOnArePrefetchedBlocksAhead) {
   EXPECT_EQ(prefetches(BlockedRows(48, 2)), 6 + 2);
 }
 
+// Tiles of four vectors move by two: of the next block's, the step before has
+// asked for the first two.
+TEST(Legalize, OverlappingReadsOfAMapArePrefetchedOnce) {
+  const auto make = [](int ahead) {
+    const int64_t blocks = 3, tiles = 5, lanes = 16;
+    Writer w;
+    const int a = w.Input("a", {blocks, tiles * 2 + 2, lanes}),
+              y = w.Output("y", {blocks, tiles, lanes});
+    const Expr block = w.Var("block"), x = w.Var("x"), lane = w.Var("lane");
+    const auto at = [&](int64_t i) {
+      return w.Load(a, {block, x * I(2) + I(i), lane});
+    };
+    const auto add = [](const Expr& p, const Expr& q) {
+      return Expr::Make(Op::kAdd, {p, q});
+    };
+    Stmt sums = Writer::Op(TileOp::Phase::kMap, {Writer::Axis(lane, lanes)}, y,
+                           {block, x, lane},
+                           {add(add(at(0), at(1)), add(at(2), at(3)))});
+    Stmt row = Writer::Loop(x, tiles, {std::move(sums)});
+    w.kernel.body.push_back(Writer::Loop(block, blocks, {std::move(row)}));
+    std::get<For>(w.kernel.body.back().node).hints.prefetch = ahead;
+    return std::move(w.kernel);
+  };
+  for (const int ahead : {-1, 0, 1, 2}) {
+    const Kernel kernel = make(ahead);
+    const absl::StatusOr<ScalarKernel> scalar = Legalize(kernel, {});
+    TW_ASSERT_OK(scalar.status());
+    EXPECT_EQ(Count<kernel_ir::PrefetchInst>(scalar->body, "x", *scalar),
+              ahead > 0 ? 2 : 0);
+    std::vector<std::string> args = Arguments(kernel), expected = args;
+    TW_EXPECT_OK(InterpretScalarKernel(*scalar, absl::MakeSpan(args), 0,
+                                       scalar->num_tasks));
+    TW_EXPECT_OK(InterpretTileKernel(kernel, absl::MakeSpan(expected)));
+    EXPECT_TRUE(args == expected);
+  }
+}
+
 }  // namespace
 }  // namespace tilewright::lowering

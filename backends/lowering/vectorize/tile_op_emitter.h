@@ -138,6 +138,11 @@ class OpEmitter {
 
   // --- Prefetching.
   void PrefetchNext();
+  bool IsUpdate() const {
+    return op_.phase == kernel_ir::TileOp::Phase::kUpdate;
+  }
+  bool IsMapInMemory() const;
+  int InnermostLoop() const;
   // Buffer -> constant offset -> the whole offset.
   using Reads = std::map<int, std::map<int64_t, LinearForm>>;
   void ForgetClosedLoops(Reads& reads_of);
