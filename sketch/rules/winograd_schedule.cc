@@ -12,10 +12,14 @@
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "sketch/replay/winograd_form.h"
+#include "sketch/rules/shared/annotations.h"
 #include "sketch/rules/shared/group_chain.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/tile_decisions.h"
+#include "sketch/rules/winograd_layouts.h"
+#include "sketch/rules/winograd_tasks.h"
 #include "tilegraph/decision/space.h"
+#include "tilegraph/expr/dtype.h"
 #include "tilegraph/plan/register_tile.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/rewrite/winograd_cost.h"
@@ -23,11 +27,9 @@
 namespace tilewright::sketch {
 namespace {
 
-// Tiles of one task: enough rows for the products to run at full speed, few
-// enough for V and M of a task to stay in the second-level cache.
-constexpr int64_t kTilesPerTask = 28;
-// Output channels of one task: the input transform is done once for them.
-constexpr int64_t kChannelsPerTask = 64;
+// Output channels whose products are there at a time: those of some register
+// tiles, so that M of a task stays there too.
+constexpr int64_t kChannelsPerBlock = 64;
 
 // Axes of V (the last is c) and of M (the last is o).
 enum : int { kA, kB, kN, kY, kX, kChannel, kRank };
@@ -70,28 +72,6 @@ class Builder {
     return products_.compute.reduce_axes[0].extent.value();
   }
 
-  // The part that a task computes: rows of tiles, and vectors of channels.
-  struct Task {
-    int64_t rows, vectors;
-  };
-  Task ChooseTask() const {
-    int64_t bands =
-        CeilDiv(Extent(kY), std::max<int64_t>(1, kTilesPerTask / Extent(kX)));
-    int64_t rows = CeilDiv(Extent(kY), bands);
-    const int64_t vectors = CeilDiv(Extent(kChannel), lanes_);
-    int64_t block = std::min(vectors, kChannelsPerTask / lanes_);
-    const int64_t cores = std::max<int64_t>(1, spec_.unit().cores());
-    const int64_t wanted = 2 * cores;
-    while (block > 1 && bands * Extent(kN) * CeilDiv(vectors, block) < wanted)
-      block = CeilDiv(block, 2);
-    const int64_t other_tasks = Extent(kN) * CeilDiv(vectors, block);
-    if (cores > kFewCores && bands * other_tasks < wanted) {
-      bands = std::min(Extent(kY), CeilDiv(wanted, other_tasks));
-      rows = Extent(kY) / bands;
-    }
-    return {rows, block};
-  }
-
   // Over all of M, in no tiles yet.
   OutputTiles WholeProducts() const {
     OutputTiles tiles;
@@ -115,7 +95,7 @@ class Builder {
 
   // All columns, and of the rest as many whole tiles as `task` holds.
   static void SetSteps(OutputTiles& tiles, const RegisterTile& tile,
-                       const Task& task) {
+                       const WinogradTask& task) {
     const auto take = [&](int axis, int64_t steps) {
       tiles.axes[axis].steps =
           std::clamp<int64_t>(steps, 1, tiles.TilesLeft(axis));
@@ -125,7 +105,7 @@ class Builder {
     take(kChannel, task.vectors / tile.vectors);
   }
 
-  RegisterTile DecideTile(Task& task) {
+  RegisterTile DecideTile(WinogradTask& task) {
     TileSpace space{task.vectors, Extent(kX), task.rows,
                     static_cast<int>(spec_.unit().vector_registers()), 1};
     const RegisterTile rule = ChooseRegisterTile(space);
@@ -151,7 +131,9 @@ class Builder {
   // Tasks over [n, o, h, w] of the output, tiles over M of one block of
   // products.
   void DecideTasks() {
-    Task task = ChooseTask();
+    WinogradTask task = ChooseWinogradTask(
+        {Extent(kN), Extent(kY), Extent(kX), CeilDiv(Extent(kChannel), lanes_)},
+        std::max<int64_t>(1, spec_.unit().cores()));
     const RegisterTile tile = DecideTile(task);
     tiles_ = WholeProducts();
     SetTile(tiles_, tile, lanes_);
@@ -167,11 +149,20 @@ class Builder {
     task_.axes[3].tile = tiles_.TaskExtent(kX) * m_;
 
     const int64_t all = channels.steps;
-    channels.steps = decider_.DecideNumber(
-        "block.vectors", Space::Integers(1, all), [&] { return all; });
+    channels.steps =
+        decider_.DecideNumber("block.vectors", Space::Integers(1, all), [&] {
+          const int64_t most =
+              std::max<int64_t>(1, kChannelsPerBlock / channels.tile);
+          return CeilDiv(all, CeilDiv(all, most));  // blocks of one size
+        });
     tiles_.shape[kN] = 1;
     for (const int axis : {kY, kX, kChannel})
       tiles_.shape[axis] = tiles_.TaskExtent(axis);
+
+    std::vector<int64_t> input = tiles_.shape;
+    input[kChannel] = InChannels();
+    input_layout_ =
+        DecideInputLayout(decider_, input, lanes_, SizeBytes(input_.dtype));
   }
 
   void DecideOrder() {
@@ -193,41 +184,12 @@ class Builder {
     for (const int64_t i : order) order_.push_back(axes[i]);
   }
 
-  // Filters as wide as a register tile side by side, all terms of a tile one
-  // after the other.
   void PackFilters() {
-    const std::vector<int64_t> shape = filters_.static_shape();
-    const int64_t panel = tiles_.axes[kChannel].tile,
-                  block = tiles_.axes[kChannel].per_task();
-    using Digit = Layout::Digit;
-    const Digit a = {0, 1, shape[0]}, b = {1, 1, shape[1]},
-                c = {3, 1, shape[3]}, lane = {2, 1, panel},
-                panels = {2, panel, CeilDiv(shape[2], panel)};
-    std::vector<Digit> digits;
-    switch (decider_.DecideNumber(
-        "pack", Space::OneOf({"blocks", "positions", "panels", "plain"}),
-        [] { return 0; })) {
-      case 0:  // in the order in which tasks and loops read them
-        digits = {{2, block, CeilDiv(shape[2], block)},
-                  a,
-                  b,
-                  {2, panel, block / panel},
-                  c,
-                  lane};
-        break;
-      case 1:
-        digits = {a, b, panels, c, lane};
-        break;
-      case 2:
-        digits = {panels, a, b, c, lane};
-        break;
-      default:
-        return;
-    }
-    const std::vector<int64_t> none(4, 0);
-    const absl::StatusOr<Layout> layout =
-        Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
-    if (layout.ok()) writer_.SetLayout(filters_.name, layout->ToString());
+    const AxisTile& channels = tiles_.axes[kChannel];
+    const std::optional<Layout> layout =
+        DecideFilterLayout(decider_, filters_.static_shape(),
+                           {channels.tile, channels.per_task()});
+    if (layout) writer_.SetLayout(filters_.name, layout->ToString());
   }
 
   std::vector<Handle> Cut(Handle block, const std::string& axis, int64_t extent,
@@ -280,9 +242,18 @@ class Builder {
     std::vector<Handle> order;
     for (const int axis : order_)
       order.insert(order.end(), loops[axis].begin(), loops[axis].end());
-    order.push_back(writer_.Loop(block, products_.compute.reduce_axes[0].name));
+    Handle terms = writer_.Loop(block, products_.compute.reduce_axes[0].name);
+    if (input_layout_ && InChannels() > lanes_) {
+      const std::vector<Handle> parts =
+          writer_.Split(terms, {InChannels() / lanes_, lanes_});
+      order.push_back(parts[0]);
+      terms = parts[1];
+    }
+    order.push_back(terms);
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
     Arrange(writer_, order, nest.tile.front());
+    DecideUnroll(decider_, writer_, terms);
+    DecideRunPrefetch(decider_, writer_, terms, FiltersAreFar());
     TileMap(writer_, tiles_, writer_.CacheWrite(block, "registers"), axes,
             false);
   }
@@ -296,10 +267,35 @@ class Builder {
     const auto loop = [&](int axis) {
       return writer_.Loop(block, axes[axis].name);
     };
-    const Handle a = loop(kA);
-    writer_.Reorder({loop(kN), loop(kY), loop(kX), c[0], a, loop(kB), c[1]});
+    const Handle a = loop(kA), b = loop(kB), n = loop(kN), y = loop(kY),
+                 x = loop(kX);
+    if (input_layout_) {
+      writer_.Reorder({n, c[0], y, x, a, b, c[1]});
+      writer_.SetLayout(input_.name, input_layout_->ToString());
+      if (InChannels() > lanes_) PrefetchData(c[0]);
+    } else {
+      writer_.Reorder({n, y, x, c[0], a, b, c[1]});
+    }
     writer_.Annotate(a, "tile");
   }
+
+  // Vectors of channels ahead: the rows of data that a vector takes are pages
+  // away from those of the next, further than hardware follows.
+  void PrefetchData(Handle channels) {
+    const Tensor& data = graph_.tensor(graph_.Inputs(input_.id)[0]);
+    const int64_t steps = decider_.DecideNumber(
+        "input.prefetch", Space::Integers(0, 2),
+        [&] { return Bytes(data) > L2Bytes(spec_) ? 1 : 0; });
+    writer_.Annotate(channels, absl::StrCat("prefetch=", steps));
+  }
+
+  static int64_t Bytes(const Tensor& tensor) {
+    return tensor.num_elements() * SizeBytes(tensor.dtype);
+  }
+
+  // Whether the filters come from beyond the core's own cache, where the rest
+  // of a task takes its share.
+  bool FiltersAreFar() const { return Bytes(filters_) > L2Bytes(spec_) / 2; }
 
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
@@ -307,9 +303,10 @@ class Builder {
   Decider& decider_;
   const Tensor &output_, &products_, &input_, &filters_;
   const int64_t lanes_, m_;
-  OutputTiles task_;        // over the output
-  OutputTiles tiles_;       // over the products of a block
-  std::vector<int> order_;  // of the loops around a register tile
+  OutputTiles task_;                    // over the output
+  OutputTiles tiles_;                   // over the products of a block
+  std::optional<Layout> input_layout_;  // unset: plain
+  std::vector<int> order_;              // of the loops around a register tile
   ScheduleWriter writer_;
 };
 

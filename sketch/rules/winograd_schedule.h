@@ -12,10 +12,15 @@
 // A task is a few rows of tiles times some output channels. Everything is
 // vectorised along channels; the products are register-tiled like any
 // contraction. Decided are, beside "tile" (columns of tiles are its rows, rows
-// of tiles its outer rows) and the steps of a task (tile_decisions.h):
+// of tiles its outer rows), the steps of a task (tile_decisions.h), "unroll"
+// and "prefetch" (annotations.h):
 //
 //   block.vectors  register tiles along the channels whose products are there
 //                  at a time; the input is transformed once for all of a task
+//   input.layout   how the transformed input lies: as planes of vectors of
+//                  channels, plain
+//   input.prefetch  vectors of channels that its transform brings the data
+//                  closer ahead of its use; of planes alone
 //   order          loops of the products over the steps of a block, and over
 //                  all positions in transformed tiles
 //   pack           how the transformed filters lie: by block of channels, in

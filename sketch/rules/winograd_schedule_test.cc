@@ -1,5 +1,7 @@
 #include "sketch/rules/winograd_schedule.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -119,6 +121,7 @@ TEST(WinogradScheduleTest, BlocksOfTilesComputeTheConvolution) {
   ExpectEqualResults(ConvPadRelu(3, 16, 6, 6, 3, 1, 1), 2);
   ExpectEqualResults(ConvPadRelu(16, 24, 5, 7, 3, 1, 1), 2);
   ExpectEqualResults(ConvPadRelu(5, 40, 3, 33, 3, 1, 1), 2);
+  ExpectEqualResults(ConvPadRelu(32, 16, 4, 6, 3, 1, 1), 2);
 }
 
 // With 16 registers several rows of tiles are in a register tile, and bands of
@@ -183,7 +186,12 @@ TEST(WinogradScheduleTest, RandomAnswersComputeTheConvolution) {
   DecisionTally tally;
   for (uint64_t seed = 0; seed < 48 && !HasFailure(); ++seed) {
     Random random(seed);
-    const int64_t in = random.UniformInt(1, 3),
+    DeviceSpec spec = *LoadSpec(specs[seed % 3]);
+    // With one core tasks may take many tiles.
+    if (seed % 4 < 2) spec.mutable_unit()->set_cores(1);
+    // Whole vectors of channels where they are short: the interpreter is slow.
+    const int64_t in = random.UniformInt(1, seed % 3 == 2 ? 2 : 3) *
+                       (seed % 3 == 2 ? spec.unit().vector_bytes() / 4 : 1),
                   out = 16 * random.UniformInt(1, 3),
                   height = random.UniformInt(1, 12),
                   width = random.UniformInt(1, 9);
@@ -193,9 +201,6 @@ TEST(WinogradScheduleTest, RandomAnswersComputeTheConvolution) {
                                          4 * (width / 4 + 1)),
                        4)
               : Marked(ConvPadRelu(in, out, height, width, 3, 1, 1), 2);
-    DeviceSpec spec = *LoadSpec(specs[seed % 3]);
-    // With one core tasks may take many tiles.
-    if (seed % 4 < 2) spec.mutable_unit()->set_cores(1);
     const Generator generator = Generators(workload).front();
     ASSERT_EQ(generator.name, "winograd");
     CheckDecisions(generator, workload, spec, seed, tally);
@@ -206,8 +211,10 @@ TEST(WinogradScheduleTest, RandomAnswersComputeTheConvolution) {
   EXPECT_THAT(tally.values["winograd.m"], ElementsAre("2", "4"));
   EXPECT_THAT(tally.values["pack"],
               ElementsAre("blocks", "panels", "plain", "positions"));
-  for (const char* name : {"tile", "task.rows", "task.outer_rows",
-                           "task.vectors", "block.vectors", "order"}) {
+  EXPECT_THAT(tally.values["input.layout"], ElementsAre("blocks", "plain"));
+  for (const char* name :
+       {"tile", "task.rows", "task.outer_rows", "task.vectors", "block.vectors",
+        "order", "unroll", "prefetch", "input.prefetch"}) {
     EXPECT_THAT(tally.values[name], SizeIs(Gt(1u))) << name;
   }
 }
@@ -236,6 +243,53 @@ TEST(WinogradScheduleTest, ManyCoresGetSmallerBands) {
   EXPECT_EQ(tasks(8), 8);
   EXPECT_GE(tasks(12), 24);
   EXPECT_EQ(tasks(64), 28);
+}
+
+// A vector of each plane is written at a time.
+TEST(WinogradScheduleTest, PlanesOfTheInputFallIntoDifferentSets) {
+  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  for (const int64_t extent : {8, 16, 32, 60, 64}) {
+    const Workload workload = Marked(StoredConvolution(64, 64, 56, extent), 4);
+    TW_ASSERT_OK_AND_ASSIGN(const Schedule schedule,
+                            ScheduleOf(workload, 4, spec));
+    TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, schedule));
+    const auto input = std::find_if(
+        tree.buffers.begin(), tree.buffers.end(),
+        [](const Buffer& buffer) { return buffer.name == "C.input"; });
+    ASSERT_NE(input, tree.buffers.end());
+    const std::vector<int64_t>& shape = input->layout.shape();
+    const int64_t plane = input->layout.stride(1);
+    EXPECT_EQ(plane % 32, 16) << "elements from plane to plane: odd lines";
+    EXPECT_GE(plane, shape[3] * shape[4] * shape[5]);
+    EXPECT_LE(plane, shape[3] * shape[4] * shape[5] + 16);
+  }
+}
+
+// Filters of 512 channels fill no private cache, those of 16 do.
+TEST(WinogradScheduleTest, FiltersFromFarArePrefetched) {
+  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  const auto prefetch = [&](int64_t channels) {
+    const absl::StatusOr<Schedule> schedule = ScheduleOf(
+        Marked(StoredConvolution(channels, channels, 14, 14), 2), 2, spec);
+    EXPECT_THAT(schedule.status(), IsOk());
+    return AnswersOf(*schedule).at("prefetch");
+  };
+  EXPECT_EQ(prefetch(512), "64");
+  EXPECT_EQ(prefetch(16), "auto");
+}
+
+// Of two cores each has its share: seven bands of all channels would leave one
+// idle at the end.
+TEST(WinogradScheduleTest, TasksTakeAllChannelsIfCoresStayBusy) {
+  const Workload workload = Marked(StoredConvolution(16, 128, 28, 28), 2);
+  DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  for (const auto& [cores, expected] :
+       std::vector<std::pair<int, int64_t>>{{1, 7}, {2, 14}, {7, 14}}) {
+    spec.mutable_unit()->set_cores(cores);
+    TW_ASSERT_OK_AND_ASSIGN(const Schedule schedule,
+                            ScheduleOf(workload, 2, spec));
+    EXPECT_EQ(Tasks(schedule), expected) << cores << " cores";
+  }
 }
 
 // One workload: the direct form is a decision beside the others.

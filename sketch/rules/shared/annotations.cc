@@ -21,14 +21,19 @@ std::string DecideOption(Decider& decider, const char* name,
   return options[option];
 }
 
+void AnnotatePrefetch(ScheduleWriter& writer, Handle loop,
+                      const std::string& prefetch) {
+  if (prefetch == "auto") return;
+  writer.Annotate(
+      loop, absl::StrCat("prefetch=", prefetch == "none" ? "0" : prefetch));
+}
+
 }  // namespace
 
 void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
                              Handle loop, std::optional<Handle> tiles,
                              bool far) {
-  const std::string unroll =
-      DecideOption(decider, "unroll", {"auto", "1", "2", "4", "8"});
-  if (unroll != "auto") writer.Annotate(loop, absl::StrCat("unroll=", unroll));
+  DecideUnroll(decider, writer, loop);
   std::vector<std::string> options = {"auto", "none", "1", "2", "4", "8", "16"};
   if (tiles) options.push_back("tile");
   const int64_t preferred = tiles && far ? options.size() - 1 : 0;
@@ -36,10 +41,23 @@ void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
       DecideOption(decider, "prefetch", std::move(options), preferred);
   if (prefetch == "tile") {
     writer.Annotate(*tiles, "prefetch=1");
-  } else if (prefetch != "auto") {
-    writer.Annotate(
-        loop, absl::StrCat("prefetch=", prefetch == "none" ? "0" : prefetch));
+  } else {
+    AnnotatePrefetch(writer, loop, prefetch);
   }
+}
+
+void DecideRunPrefetch(Decider& decider, ScheduleWriter& writer, Handle loop,
+                       bool far) {
+  const std::vector<std::string> options = {"auto", "none", "16",
+                                            "32",   "64",   "128"};
+  AnnotatePrefetch(writer, loop,
+                   DecideOption(decider, "prefetch", options, far ? 4 : 0));
+}
+
+void DecideUnroll(Decider& decider, ScheduleWriter& writer, Handle loop) {
+  const std::string unroll =
+      DecideOption(decider, "unroll", {"auto", "1", "2", "4", "8"});
+  if (unroll != "auto") writer.Annotate(loop, absl::StrCat("unroll=", unroll));
 }
 
 void DecideStreaming(Decider& decider, ScheduleWriter& writer,

@@ -31,6 +31,16 @@ void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
                              Handle loop, std::optional<Handle> tiles = {},
                              bool far = false);
 
+// "prefetch" of such a loop where every step reads the next vectors of one long
+// run, the packed operand: hardware keeps too short a distance from it where
+// it comes from beyond the private cache (`far`), and 64 steps, of a few
+// vectors each, are preferred.
+void DecideRunPrefetch(Decider& decider, ScheduleWriter& writer, Handle loop,
+                       bool far);
+
+// "unroll" alone.
+void DecideUnroll(Decider& decider, ScheduleWriter& writer, Handle loop);
+
 // "stream" of these outputs of the graph, if they exceed the innermost cache
 // together: what is smaller is still there when it is read next. `far`: they
 // are not there even if they are smaller than the outermost one, "yes" is
