@@ -15,8 +15,8 @@
 
 namespace tilewright {
 
-// The name of --allow= for F(4, 3), whose errors are 4 to 10 times those of the
-// direct form.
+// The name of --allow= for F(4, 3), whose errors are two to three times those
+// of the direct form.
 inline constexpr char kAllowWinograd4[] = "winograd4";
 // Operands of contractions rounded to bf16, where the device multiplies those.
 inline constexpr char kAllowBf16[] = "bf16";

@@ -22,8 +22,8 @@ namespace tilewright {
 
 // How far results may be off, as a multiple of the sampled error.
 inline constexpr double kErrorFactor = 16;
-// F(4, 3) of --allow=winograd4 errs up to 10 times as much as the direct form
-// (tilegraph/rewrite/winograd.h).
+// F(4, 3) of --allow=winograd4 errs two to three times as much as the direct
+// form (tilegraph/rewrite/winograd.h), single elements more.
 inline constexpr double kWinograd4Factor = 16;
 // A sample may happen to be nearly exact, and says nothing of what happens
 // inside a sum: a limit is at least what one kernel with a sum of that many

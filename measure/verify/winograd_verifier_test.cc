@@ -70,7 +70,7 @@ TEST(WinogradVerifierTest, BothFormsComputeTheConvolution) {
     const ScalarCase one = m == 1 ? CaseOf({{"form", "direct"}}) : TilesOf(m);
     TW_ASSERT_OK_AND_ASSIGN(const Verdict verdict, Verify(one, one.kernel));
     EXPECT_EQ(verdict.reason, "") << m;
-    // Sixths are not exact.
+    // Filters of F(4, 3) are rounded.
     EXPECT_EQ(verdict.exact_checked, m != 4);
   }
 }

@@ -27,7 +27,8 @@
 namespace tilewright {
 
 // Whether its role is ComputeRole::kWinograd2 or kWinograd4. F(2, 3) errs as
-// the direct form does, F(4, 3) 4 to 10 times as much; the second allows both.
+// the direct form does, F(4, 3) two to three times as much
+// (docs/results/winograd.md); the second allows both.
 bool MayBeWinograd(const Tensor& tensor);
 // Whether F(4, 3) may compute one of the graph's convolutions.
 bool MayHaveLargeTiles(const TensorGraph& graph);

@@ -136,7 +136,7 @@ TEST(WinogradTest, ComputesWhatTheConvolutionDoes) {
       ASSERT_THAT(VerifyGraph(filtering), IsOk());
       const HostTensor given = Evaluated(filtering, input);
       for (int64_t i = 0; i < wanted.num_elements(); ++i) {
-        // Quarters of small integers are exact; sixths and their like are not.
+        // Quarters of small integers are exact; filters of F(4, 3) are not.
         const double limit =
             m == 2 ? 0 : 1e-4 * (1 + std::fabs(wanted.Get(i).f));
         EXPECT_NEAR(given.Get(i).f, wanted.Get(i).f, limit) << "m " << m;
