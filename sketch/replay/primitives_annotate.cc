@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "base/string_view.h"
 #include "sketch/replay/replayer.h"
+#include "sketch/tree/thread_loops.h"
 #include "tilegraph/ir/intrinsics.h"
 #include "tilegraph/ir/layout.h"
 
@@ -33,6 +34,10 @@ absl::StatusOr<std::vector<Loop*>> TileLoops(Loop& outermost, size_t reducing,
     }
     if (loop.kind == LoopKind::kTask)
       return absl::InvalidArgumentError("a task loop cannot be part of a tile");
+    if (IsOnThreads(loop)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "loop ", loop.name, " is bound to threads: no part of a tile"));
+    }
     Node& inner = *loop.body[0];
     if (inner.block) {
       *block = &*inner.block;

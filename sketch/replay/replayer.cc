@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "sketch/tree/dataflow.h"
 #include "sketch/tree/initial_tree.h"
+#include "sketch/tree/thread_loops.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -64,6 +65,8 @@ Signature SignatureOf(Primitive primitive) {
       return {1, 1, ApplyWinograd};
     case Primitive::kSkipZeros:
       return {1, 0, ApplySkipZeros};
+    case Primitive::kBind:
+      return {1, 0, ApplyBind};
   }
   return {0, 0, nullptr};
 }
@@ -91,7 +94,7 @@ int64_t CountNodes(const Expr& expr, int64_t limit) {
 // Whether it leaves all index expressions as they are.
 bool KeepsIndices(Primitive primitive) {
   return primitive == Primitive::kBlock || primitive == Primitive::kLoop ||
-         primitive == Primitive::kAnnotate ||
+         primitive == Primitive::kAnnotate || primitive == Primitive::kBind ||
          primitive == Primitive::kSetLayout ||
          primitive == Primitive::kSetLevel;
 }
@@ -201,6 +204,7 @@ absl::Status Replayer::Apply(const Instruction& instruction) {
 absl::Status Replayer::Finish() {
   TW_RETURN_IF_ERROR(CheckTasks(tree_));
   TW_RETURN_IF_ERROR(CheckDataflow(tree_));
+  TW_RETURN_IF_ERROR(CheckThreads(tree_));
   if (form_ == nullptr) return absl::OkStatus();
   for (Buffer& buffer : tree_.buffers) {
     if (buffer.tensor < 0) continue;

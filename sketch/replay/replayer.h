@@ -128,6 +128,8 @@ absl::StatusOr<Results> ApplyWinograd(Replayer& replayer,
 // primitives_zeros.cc
 absl::StatusOr<Results> ApplySkipZeros(Replayer& replayer,
                                        const Arguments& args);
+// primitives_bind.cc
+absl::StatusOr<Results> ApplyBind(Replayer& replayer, const Arguments& args);
 // primitives_rfactor.cc
 absl::StatusOr<Results> ApplyRFactor(Replayer& replayer, const Arguments& args);
 

@@ -135,5 +135,8 @@ void ScheduleWriter::SkipZeros(Handle block, std::string tensor,
   Emit(Primitive::kSkipZeros, {block}, {},
        absl::StrCat(tensor, " ", absl::StrJoin(dims, ",")), 0);
 }
+void ScheduleWriter::Bind(Handle loop, std::string kind) {
+  Emit(Primitive::kBind, {loop}, {}, std::move(kind), 0);
+}
 
 }  // namespace tilewright::sketch

@@ -97,6 +97,10 @@ enum class Primitive : uint8_t {
   // sum; text: "tensor 2,3": steps that multiply by what is known to be a zero
   // of the tensor, by its index along these dimensions, combine nothing
   kSkipZeros,
+  // loop; text: "thread", "warp" or "lane": the threads of a block share its
+  // iterations (tree/thread_loops.h); "vthread": each thread runs all of them,
+  // side by side
+  kBind,
 };
 
 // "group_tile", "compute_at", ...: the names of the text form and of the
@@ -170,6 +174,7 @@ class ScheduleWriter {
   void Rolling(Handle block, Handle loop);
   void Winograd(Handle block, int64_t m);
   void SkipZeros(Handle block, std::string tensor, std::vector<int> dims);
+  void Bind(Handle loop, std::string kind);
 
   const Schedule& written() const { return schedule_; }
   Schedule Finish() && { return std::move(schedule_); }

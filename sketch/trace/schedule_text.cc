@@ -10,7 +10,7 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr std::array<const char*, 22> kPrimitiveNames = {
+constexpr std::array<const char*, 23> kPrimitiveNames = {
     "block",
     "loop",
     "group_tile",
@@ -33,6 +33,7 @@ constexpr std::array<const char*, 22> kPrimitiveNames = {
     "rolling",
     "winograd",
     "skip_zeros",
+    "bind",
 };
 
 std::optional<Primitive> ParsePrimitive(const std::string& name) {

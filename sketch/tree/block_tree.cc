@@ -35,6 +35,14 @@ const char* KindName(LoopKind kind) {
       return "unroll";
     case LoopKind::kTile:
       return "tile";
+    case LoopKind::kThread:
+      return "thread";
+    case LoopKind::kWarp:
+      return "warp";
+    case LoopKind::kLane:
+      return "lane";
+    case LoopKind::kVthread:
+      return "vthread";
   }
   return "?";
 }

@@ -51,6 +51,10 @@ enum class LoopKind : uint8_t {
   kUnroll,
   kTile,  // an axis of the tile of the one block below; only kTile loops and
           // that block stand inside
+  kThread,   // the threads of a block share the iterations (thread_loops.h)
+  kWarp,     // likewise, a warp each
+  kLane,     // likewise, a lane of each warp
+  kVthread,  // each thread runs all iterations, side by side: kUnroll
 };
 
 struct Node;

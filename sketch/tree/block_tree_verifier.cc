@@ -10,6 +10,7 @@
 #include "sketch/tree/block_region.h"
 #include "sketch/tree/coverage.h"
 #include "sketch/tree/dataflow.h"
+#include "sketch/tree/thread_loops.h"
 #include "sketch/tree/tree_edit.h"
 #include "tilegraph/expr/expr_vars.h"
 
@@ -247,6 +248,7 @@ class ShapeVerifier {
 absl::Status VerifyBlockTree(const BlockTree& tree) {
   TW_RETURN_IF_ERROR(ShapeVerifier(tree).Verify());
   absl::Status flow = CheckDataflow(tree);
+  if (flow.ok()) flow = CheckThreads(tree);
   if (flow.code() == absl::StatusCode::kInvalidArgument)
     return absl::InternalError(flow.message());
   return flow;
