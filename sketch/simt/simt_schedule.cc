@@ -1,0 +1,408 @@
+#include "sketch/simt/simt_schedule.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
+#include "base/status_macros.h"
+#include "sketch/simt/growing_trace.h"
+#include "sketch/simt/thread_nest.h"
+#include "sketch/trace/schedule.h"
+#include "sketch/trace/workload.h"
+#include "sketch/tree/block_tree.h"
+#include "sketch/tree/thread_loops.h"
+#include "sketch/tree/tree_edit.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/space.h"
+#include "tilegraph/decision/table.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/expr_vars.h"
+#include "tilegraph/ir/layout.h"
+
+namespace tilewright::sketch {
+namespace {
+
+class Builder {
+ public:
+  Builder(GrowingTrace& trace, Decider& decider,
+          const std::optional<BlockTile>& planned)
+      : trace_(trace), decider_(decider), planned_(planned) {}
+
+  absl::Status Run() {
+    Inline();
+    TW_RETURN_IF_ERROR(FindOutputs());
+    TW_RETURN_IF_ERROR(Decide());
+    PlaceStages();
+    TW_RETURN_IF_ERROR(trace_.status());
+    std::vector<std::string> names;
+    for (const Block* block : AllBlocks(trace_.tree()))
+      names.push_back(block->name);
+    for (const std::string& name : names) {
+      WriteStage(name);
+      TW_RETURN_IF_ERROR(trace_.status());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  ScheduleWriter& w() { return trace_.writer(); }
+
+  bool IsOutput(const Block& block) {
+    return std::any_of(block.dst.begin(), block.dst.end(), [&](int id) {
+      return trace_.tree().buffers[id].level == MemLevel::kGlobal;
+    });
+  }
+
+  // Maps that one block reads go into it.
+  void Inline() {
+    std::vector<std::string> maps;
+    for (const Block* block : AllBlocks(trace_.tree())) {
+      if (!block->combiner && !IsOutput(*block)) maps.push_back(block->name);
+    }
+    for (const std::string& name : maps) {
+      const Block* map = trace_.FindBlockNamed(name);
+      int readers = 0;
+      for (const Block* other : AllBlocks(trace_.tree())) {
+        const std::vector<int> loaded = LoadedBuffers(*other);
+        readers += std::find(loaded.begin(), loaded.end(), map->dst[0]) !=
+                   loaded.end();
+      }
+      if (readers == 1)
+        trace_.Try([&](ScheduleWriter& w) { w.ComputeInline(w.Block(name)); });
+    }
+  }
+
+  absl::Status FindOutputs() {
+    for (const Block* block : AllBlocks(trace_.tree())) {
+      if (block->combiner) {
+        for (const Axis& axis : block->reduce_axes)
+          terms_ = std::max(terms_, axis.extent.value());
+      }
+      if (!IsOutput(*block)) continue;
+      std::vector<int64_t> shape;
+      std::vector<std::string> axes;
+      for (const Axis& axis : block->axes) {
+        shape.push_back(axis.extent.value());
+        axes.push_back(axis.name);
+      }
+      if (!outputs_.empty() && shape != shape_)
+        return absl::InvalidArgumentError("its outputs share no tiles");
+      shape_ = std::move(shape);
+      axes_ = std::move(axes);
+      outputs_.push_back(block->name);
+    }
+    return shape_.empty() ? absl::InvalidArgumentError("a scalar has no tiles")
+                          : absl::OkStatus();
+  }
+
+  absl::Status Decide() {
+    const BlockTile preferred =
+        planned_ ? *planned_ : DefaultBlockTile(shape_, terms_);
+    const int64_t most = kMostThreads;
+    for (size_t d = 0; d < shape_.size(); ++d) {
+      tile_.tile.push_back(decider_.DecideNumber(
+          absl::StrCat("block.tile.", axes_[d]), Space::Integers(1, shape_[d]),
+          [&] { return preferred.tile[d]; }));
+      tile_.threads.push_back(decider_.DecideNumber(
+          absl::StrCat("block.threads.", axes_[d]), Space::Integers(1, most),
+          [&] { return preferred.threads[d]; }));
+    }
+    tile_.vector = decider_.DecideNumber("block.vector", Space::Integers(1, 16),
+                                         [&] { return preferred.vector; });
+    tile_.lanes = decider_.DecideNumber(
+        "block.lanes", Space::Integers(1, kWarpLanes),
+        [&] { return preferred.lanes; }, Bits::kMayChange);
+    if (terms_ > 1)
+      tile_.step = decider_.DecideNumber(
+          "block.step", Space::Integers(0, terms_),
+          [&] { return std::min(preferred.step, terms_); });
+    tile_.row_padding = preferred.row_padding;
+    threads_ = tile_.num_threads();
+    return threads_ <= most ? absl::OkStatus()
+                            : absl::InvalidArgumentError(absl::StrCat(
+                                  threads_, " threads of a block"));
+  }
+
+  // The grid, and all stages inside it.
+  void PlaceStages() {
+    std::vector<Handle> handles;
+    for (const std::string& name : outputs_) handles.push_back(w().Block(name));
+    std::vector<Factors> tiles;
+    for (size_t d = 0; d < shape_.size(); ++d)
+      tiles.push_back({CeilDiv(shape_[d], tile_.tile[d]), tile_.tile[d]});
+    const Handle task = w().GroupTile(handles, tiles).back();
+    std::vector<std::string> inside;
+    for (const Block* block : AllBlocks(trace_.tree())) {
+      if (std::find(outputs_.begin(), outputs_.end(), block->name) ==
+          outputs_.end())
+        inside.push_back(block->name);
+    }
+    for (auto name = inside.rbegin(); name != inside.rend(); ++name)
+      w().ComputeAt(w().Block(*name), task);
+  }
+
+  void WriteStage(const std::string& name) {
+    const Block* block = trace_.FindBlockNamed(name);
+    const std::vector<LoopAround> loops = OwnLoops(name);
+    std::vector<int64_t> spatial;
+    for (size_t i = 0; i < block->axes.size(); ++i)
+      spatial.push_back(loops[i].extent);
+    const bool is_output = IsOutput(*block);
+    if (!block->combiner) {
+      WriteMap(name, DivisionOf(name, spatial, 1));
+      // Lowering shares what other threads read.
+      if (!is_output) w().SetLevel(w().Block(name), "registers");
+    } else if (const int64_t lanes = LanesOf(*block, spatial); lanes > 1) {
+      WriteLanes(name, spatial, lanes, is_output);
+    } else {
+      WriteSums(name, DivisionOf(name, spatial, 1), is_output);
+    }
+  }
+
+  // The loops of the block's axes, the spatial ones first.
+  std::vector<LoopAround> OwnLoops(const std::string& name) {
+    const Block* block = trace_.FindBlockNamed(name);
+    std::vector<LoopAround> loops = trace_.LoopsOf(name);
+    const size_t own = block->axes.size() + block->reduce_axes.size();
+    loops.erase(loops.begin(), loops.end() - static_cast<std::ptrdiff_t>(own));
+    return loops;
+  }
+
+  // As decided for what has the shape of the outputs' tile.
+  ThreadDivision DivisionOf(const std::string& name,
+                            const std::vector<int64_t>& extents,
+                            int64_t lanes) {
+    const Block* block = trace_.FindBlockNamed(name);
+    ThreadDivision division;
+    if (extents == tile_.tile) {
+      division.threads = tile_.threads;
+      division.vector = tile_.vector;
+    } else {
+      division = DivideThreads(
+          extents, threads_ / lanes,
+          16 / SizeBytes(trace_.tree().buffers[block->dst[0]].dtype));
+    }
+    for (const Axis& axis : block->axes) division.axes.push_back(axis.name);
+    division.extents = extents;
+    return division;
+  }
+
+  // Lanes that share the terms of an element, where threads would be idle.
+  int64_t LanesOf(const Block& block, const std::vector<int64_t>& spatial) {
+    if (block.dst.size() != 1 || !block.combiner->associative() ||
+        !block.combiner->commutative() || block.LeavesStepsOut())
+      return 1;
+    if (spatial == tile_.tile && planned_) return tile_.lanes;
+    int64_t elements = 1, longest = 1, lanes = 1;
+    for (const int64_t extent : spatial) elements *= extent;
+    for (const Axis& axis : block.reduce_axes)
+      longest = std::max(longest, axis.extent.value());
+    while (lanes * 2 <= std::min(kWarpLanes, longest) &&
+           elements * lanes * 2 <= threads_ && threads_ % (lanes * 2) == 0)
+      lanes *= 2;
+    return lanes;
+  }
+
+  void WriteMap(const std::string& name, const ThreadDivision& division) {
+    const Handle block = w().Block(name);
+    const NestHandles nest = CutNest(w(), block, division, NestKind::kThreads);
+    std::vector<Handle> order = nest.threads;
+    order.insert(order.end(), nest.elements.begin(), nest.elements.end());
+    ArrangeNest(w(), order, nest);
+  }
+
+  // The reduce axis with most terms.
+  static size_t LongestAxis(const Block& block) {
+    size_t longest = 0;
+    for (size_t r = 1; r < block.reduce_axes.size(); ++r) {
+      if (block.reduce_axes[r].extent.value() >
+          block.reduce_axes[longest].extent.value())
+        longest = r;
+    }
+    return longest;
+  }
+
+  // Step by step: what several threads read, then the sums in registers.
+  void WriteSums(const std::string& name, const ThreadDivision& division,
+                 bool is_output) {
+    const Block block = *trace_.FindBlockNamed(name);
+    const size_t longest = LongestAxis(block);
+    const int64_t terms = block.reduce_axes[longest].extent.value();
+    const int64_t step = tile_.step > 0 ? std::min(tile_.step, terms) : terms;
+    const Handle handle = w().Block(name);
+    const NestHandles nest = CutNest(w(), handle, division, NestKind::kThreads);
+    const std::vector<Handle> parts =
+        w().Split(w().Loop(handle, block.reduce_axes[longest].name),
+                  {CeilDiv(terms, step), step});
+    std::vector<Handle> order = {parts[0]};
+    order.insert(order.end(), nest.threads.begin(), nest.threads.end());
+    order.push_back(parts[1]);
+    for (size_t r = 0; r < block.reduce_axes.size(); ++r) {
+      if (r != longest)
+        order.push_back(w().Loop(handle, block.reduce_axes[r].name));
+    }
+    order.insert(order.end(), nest.elements.begin(), nest.elements.end());
+    ArrangeNest(w(), order, nest);
+    for (const std::string& operand : ReusedOperands(block))
+      Stage(handle, parts[0], operand);
+    if (!is_output || block.dst.size() != 1) {
+      w().SetLevel(handle, "registers");
+      return;
+    }
+    w().CacheWrite(handle, "registers");
+    if (!trace_.status().ok()) return;
+    ThreadDivision out = division;
+    WriteMap(absl::StrCat(name, ".out"), out);
+  }
+
+  // Operands that not all axes of the tile move: threads read the same.
+  std::vector<std::string> ReusedOperands(const Block& block) {
+    std::vector<std::string> names;
+    for (const int id : LoadedBuffers(block)) {
+      bool reused = false;
+      for (const Expr& body : block.body) {
+        Visit(body, [&](const Expr& e) {
+          if (e.op() != Op::kLoad || e.source() != id) return;
+          for (size_t d = 0; d < block.axes.size(); ++d)
+            reused |= block.axes[d].extent.value() > 1 &&
+                      !Mentions(e, static_cast<int>(d));
+        });
+      }
+      const Buffer& buffer = trace_.tree().buffers[id];
+      if (reused && buffer.level == MemLevel::kGlobal)
+        names.push_back(buffer.name);
+    }
+    return names;
+  }
+
+  // A copy in scratch of what a step reads, unless it is too large or has no
+  // dense part.
+  void Stage(Handle block, Handle step, const std::string& operand) {
+    std::string copy;
+    trace_.Try([&](ScheduleWriter& w) {
+      w.CacheRead(block, step, operand, "scratch");
+      if (!trace_.status().ok()) return;
+      copy = AllBlocks(trace_.tree())[CopyAt(operand)]->name;
+    });
+    if (copy.empty()) return;
+    PadRows(operand, copy);
+    std::vector<int64_t> extents;
+    for (const LoopAround& loop : OwnLoops(copy))
+      extents.push_back(loop.extent);
+    ThreadDivision division = DivideThreads(
+        extents, threads_,
+        16 / SizeBytes(trace_.tree()
+                           .buffers[trace_.FindBlockNamed(copy)->dst[0]]
+                           .dtype));
+    for (const Axis& axis : trace_.FindBlockNamed(copy)->axes)
+      division.axes.push_back(axis.name);
+    division.extents = extents;
+    WriteMap(copy, division);
+  }
+  // As planned for the operand.
+  void PadRows(const std::string& operand, const std::string& copy) {
+    const auto padding = tile_.row_padding.find(operand);
+    if (padding == tile_.row_padding.end() || padding->second == 0) return;
+    const Buffer& buffer =
+        trace_.tree().buffers[trace_.FindBlockNamed(copy)->dst[0]];
+    const std::vector<int64_t>& shape = buffer.layout.shape();
+    const std::vector<int64_t> before(shape.size(), 0);
+    std::vector<int64_t> after = before;
+    after.back() = padding->second;
+    std::vector<Layout::Digit> digits;
+    for (size_t d = 0; d < shape.size(); ++d)
+      digits.push_back({static_cast<int>(d), 1, shape[d] + after[d]});
+    const absl::StatusOr<Layout> layout = Layout::Create(
+        shape, before, after, std::move(digits), Layout::Fill::kUndefined);
+    if (layout.ok()) w().SetLayout(buffer.name, layout->ToString());
+  }
+  // The last block that copies the operand.
+  size_t CopyAt(const std::string& operand) {
+    const std::vector<const Block*> blocks = AllBlocks(trace_.tree());
+    size_t found = 0;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const Buffer& dst = trace_.tree().buffers[blocks[i]->dst[0]];
+      if (dst.name.rfind(absl::StrCat(operand, ".local"), 0) == 0) found = i;
+    }
+    return found;
+  }
+
+  // Partial sums of each lane, then those of all of them.
+  void WriteLanes(const std::string& name, const std::vector<int64_t>& spatial,
+                  int64_t lanes, bool is_output) {
+    const Block block = *trace_.FindBlockNamed(name);
+    const size_t longest = LongestAxis(block);
+    const std::string axis = block.reduce_axes[longest].name;
+    const int64_t terms = block.reduce_axes[longest].extent.value();
+    const Handle handle = w().Block(name);
+    const std::vector<Handle> parts =
+        w().Split(w().Loop(handle, axis), {CeilDiv(terms, lanes), lanes});
+    // All loops that reduce outermost: the sums of all lanes are a nest of
+    // their own.
+    std::vector<Handle> order = parts;
+    std::vector<Handle> rest;
+    for (size_t r = 0; r < block.reduce_axes.size(); ++r) {
+      if (r != longest)
+        rest.push_back(w().Loop(handle, block.reduce_axes[r].name));
+    }
+    order.insert(order.end(), rest.begin(), rest.end());
+    for (const Axis& a : block.axes) order.push_back(w().Loop(handle, a.name));
+    w().Reorder(order);
+    const Handle partial = w().RFactor(handle, parts[1]);
+    if (!trace_.status().ok()) return;
+    const std::string lane_axis = absl::StrCat(axis, ".1");
+    const ThreadDivision division = DivisionOf(name, spatial, lanes);
+
+    const NestHandles own =
+        CutNest(w(), partial, division, NestKind::kBesideLanes, lanes);
+    const Handle lane = w().Loop(partial, lane_axis);
+    w().Bind(lane, "lane");
+    order = own.threads;
+    order.push_back(lane);
+    order.push_back(parts[0]);
+    order.insert(order.end(), rest.begin(), rest.end());
+    order.insert(order.end(), own.elements.begin(), own.elements.end());
+    ArrangeNest(w(), order, own);
+    w().SetLevel(partial, "registers");
+
+    const NestHandles all =
+        CutNest(w(), handle, division, NestKind::kBesideLanes, lanes);
+    const Handle combined = w().Loop(handle, lane_axis);
+    w().Bind(combined, "lane");
+    order = all.threads;
+    order.push_back(combined);
+    order.insert(order.end(), all.elements.begin(), all.elements.end());
+    ArrangeNest(w(), order, all);
+    if (!is_output) w().SetLevel(handle, "registers");
+  }
+
+  GrowingTrace& trace_;
+  Decider& decider_;
+  const std::optional<BlockTile>& planned_;
+  std::vector<std::string> outputs_, axes_;  // blocks; axes of the last
+  std::vector<int64_t> shape_;
+  int64_t terms_ = 1;  // of the longest reduction
+  BlockTile tile_;
+  int64_t threads_ = 1;
+};
+
+}  // namespace
+
+Generator SimtGenerator(std::optional<BlockTile> planned) {
+  return {"simt",
+          [planned = std::move(planned)](
+              const Workload& workload, const DeviceSpec&,
+              Decider& decider) -> absl::StatusOr<Schedule> {
+            TW_ASSIGN_OR_RETURN(GrowingTrace trace,
+                                GrowingTrace::Create(workload));
+            TW_RETURN_IF_ERROR(Builder(trace, decider, planned).Run());
+            return std::move(trace).Finish();
+          }};
+}
+
+}  // namespace tilewright::sketch

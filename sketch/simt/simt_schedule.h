@@ -1,0 +1,32 @@
+// Schedules for GPUs without matrix units: every block of the grid computes a
+// tile of the outputs, its threads one stage of the group after the other.
+//
+//   products       operands that several threads use pass through scratch, a
+//                  step of the longest reduce axis at a time; sums stay in the
+//                  registers of the thread that has the element
+//   row reductions the lanes of a warp share the terms of an element, if the
+//                  tile has fewer elements than the block has threads
+//   elementwise    vectors along the last axis, neighbouring threads beside
+//                  each other
+//
+// Maps that one other compute reads go into that. It asks, in this order: per
+// axis of the output "block.tile.AXIS" and "block.threads.AXIS";
+// "block.vector", "block.lanes", and if something is reduced "block.step".
+#ifndef TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
+#define TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
+
+#include <optional>
+
+#include "sketch/rules/generator.h"
+#include "sketch/simt/block_tile.h"
+
+namespace tilewright::sketch {
+
+// The generator "simt". It prefers what was planned, or else DefaultBlockTile.
+// InvalidArgument if the group's outputs have no common tiles, or a primitive
+// is refused.
+Generator SimtGenerator(std::optional<BlockTile> planned);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_

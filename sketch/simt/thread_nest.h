@@ -1,0 +1,49 @@
+// The loops of one stage, divided among the threads of a block. Internal to
+// sketch.
+#ifndef TILEWRIGHT_SKETCH_SIMT_THREAD_NEST_H_
+#define TILEWRIGHT_SKETCH_SIMT_THREAD_NEST_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sketch/trace/schedule.h"
+
+namespace tilewright::sketch {
+
+// Along axis d, element i belongs to thread (i / w) mod threads[d], w being
+// `vector` along the last axis and 1 along the others.
+struct ThreadDivision {
+  std::vector<std::string> axes;
+  std::vector<int64_t> extents;
+  std::vector<int64_t> threads;
+  int64_t vector = 1;
+};
+
+// Vectors of up to `most_vector` elements along the last axis, then neighbours
+// to neighbouring threads, in powers of two, as long as there are any.
+ThreadDivision DivideThreads(const std::vector<int64_t>& extents,
+                             int64_t threads, int64_t most_vector);
+
+struct NestHandles {
+  std::vector<Handle> threads;   // bound, outermost first
+  std::vector<Handle> elements;  // of a thread; the vector innermost
+};
+
+enum class NestKind : uint8_t {
+  kThreads,
+  kBesideLanes,  // in warps, and in their lanes beside `lanes` others
+};
+
+// Cuts the block's loops over the axes. `lanes`: those that stand inside the
+// threads' loops; they and the lanes taken here make up a warp.
+NestHandles CutNest(ScheduleWriter& writer, Handle block,
+                    const ThreadDivision& division, NestKind kind,
+                    int64_t lanes = 1);
+// Puts loops in this order; the elements become the tile.
+void ArrangeNest(ScheduleWriter& writer, const std::vector<Handle>& order,
+                 const NestHandles& nest);
+
+}  // namespace tilewright::sketch
+
+#endif  // TILEWRIGHT_SKETCH_SIMT_THREAD_NEST_H_
