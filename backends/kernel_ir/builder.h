@@ -37,6 +37,7 @@ class ScalarBuilder {
   // Gives the kernel threads; returns the register of a thread's number. What
   // AddScratch adds is then a block's. REQUIRES: once at most.
   Reg AddThreads(int threads, int warp);
+  Reg thread() const { return kernel_.thread; }
   // Scratch that each thread has for itself.
   int AddPerThread(std::string name, DType dtype, int64_t elements);
   const RegType& type(Reg reg) const { return kernel_.regs[reg]; }

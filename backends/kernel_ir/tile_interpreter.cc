@@ -147,6 +147,11 @@ class Machine {
       if (!status_.ok()) return;
       if (const For* loop = std::get_if<For>(&stmt.node)) {
         stack_.push_back({&loop->name, 0});
+        if (loop->place.combines) {
+          Combine(*loop, Prepare(std::get<TileOp>(loop->body[0].node)));
+          stack_.pop_back();
+          continue;
+        }
         for (int64_t i = 0; i < loop->extent && status_.ok(); ++i) {
           if (loop->kind == For::Kind::kTask) ++task_mark_;
           vars_[loop->var] = i;
@@ -180,7 +185,7 @@ class Machine {
     if (op.predicate) p->predicate = p->program.Add(op.predicate);
     for (const Expr& e : op.index) p->index.push_back(p->program.Add(e));
     for (const Expr& e : op.body) p->body.push_back(p->program.Add(e));
-    if (op.phase == TileOp::Phase::kInit) {
+    if (op.phase != TileOp::Phase::kMap) {
       Program constants;
       for (const Expr& e : op.combiner->Identity())
         p->identity.push_back(Eval(constants, constants.Add(e)));
@@ -200,11 +205,21 @@ class Machine {
   }
 
   void Tile(const PreparedOp& p) {
+    ForEachElement(p, [&] { Element(p); });
+  }
+
+  // The update of what the lanes of a warp combine, in their tree.
+  void Combine(const For& lanes, const PreparedOp& p) {
+    ForEachElement(p, [&] { CombineElement(lanes, p); });
+  }
+
+  template <typename Fn>
+  void ForEachElement(const PreparedOp& p, const Fn& fn) {
     const TileOp& op = *p.op;
     running_ = &op;
     for (const TileAxis& axis : op.box) vars_[axis.var] = 0;
     while (status_.ok()) {
-      Element(p);
+      fn();
       int d = static_cast<int>(op.box.size()) - 1;
       for (; d >= 0; --d) {
         if (++vars_[op.box[d].var] < op.box[d].extent) break;
@@ -212,6 +227,36 @@ class Machine {
       }
       if (d < 0) return;
     }
+  }
+
+  void CombineElement(const For& lanes, const PreparedOp& p) {
+    std::vector<Scalar> terms;
+    bool any = false;
+    for (int64_t lane = 0; lane < lanes.extent; ++lane) {
+      vars_[lanes.var] = lane;
+      const bool counts =
+          p.predicate < 0 || Eval(p.program, p.predicate).i != 0;
+      any |= counts;
+      terms.push_back(counts ? Eval(p.program, p.body[0]) : p.identity[0]);
+    }
+    vars_[lanes.var] = 0;
+    if (!any || !status_.ok()) return;
+    const auto combine = [&](Scalar a, Scalar b) {
+      accumulators_[0] = a;
+      bodies_[0] = b;
+      return Eval(p.program, p.combined[0]);
+    };
+    for (size_t step = 1; step < terms.size(); step *= 2) {
+      for (size_t i = 0; i < terms.size(); i += 2 * step)
+        terms[i] = combine(terms[i], terms[i + step]);
+    }
+    Memory& memory = memory_[p.op->dst[0]];
+    index_.clear();
+    for (int node : p.index) index_.push_back(Eval(p.program, node).i);
+    const int64_t at = Offset(memory, index_);
+    if (!status_.ok()) return;
+    const Scalar result = combine(Read(memory, at), terms[0]);
+    if (status_.ok()) Write(memory, at, result);
   }
 
   void Element(const PreparedOp& p) {

@@ -39,8 +39,11 @@ class Printer {
   explicit Printer(const Kernel& kernel) : kernel_(kernel) {}
 
   std::string Print() {
-    absl::StrAppend(&out_, "kernel ", kernel_.name, " tasks ",
-                    kernel_.num_tasks(), "\n");
+    absl::StrAppend(
+        &out_, "kernel ", kernel_.name, " tasks ", kernel_.num_tasks(),
+        kernel_.threads > 0 ? absl::StrCat(" of ", kernel_.threads, " threads")
+                            : "",
+        "\n");
     for (const Buffer& b : kernel_.buffers) {
       absl::StrAppend(&out_, "  buffer %", b.id, " ", b.name, ": ",
                       std::string(Name(b.dtype)), "[");
@@ -78,16 +81,23 @@ class Printer {
       std::visit([&](const auto& node) { One(node, depth); }, stmt.node);
     }
   }
+  static std::string PlaceText(const For::Place& place) {
+    return absl::StrCat(" at n/", place.stride,
+                        place.wraps > 0 ? absl::StrCat("%", place.wraps) : "",
+                        place.combines ? " combining" : "");
+  }
   void One(const For& loop, int depth) {
     const char* kind = loop.kind == For::Kind::kTask     ? "task "
                        : loop.kind == For::Kind::kUnroll ? "unroll "
+                       : loop.kind == For::Kind::kThread ? "thread "
                                                          : "";
     const std::string hints = absl::StrCat(
         loop.hints.unroll > 0 ? absl::StrCat(" unroll ", loop.hints.unroll)
                               : "",
         loop.hints.prefetch >= 0
             ? absl::StrCat(" prefetch ", loop.hints.prefetch)
-            : "");
+            : "",
+        loop.kind == For::Kind::kThread ? PlaceText(loop.place) : "");
     Line(depth, absl::StrCat(kind, "for ", VarName(loop.var, loop.name),
                              " in 0..", loop.extent, hints, ":"));
     Body(loop.body, depth + 1);

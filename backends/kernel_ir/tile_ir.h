@@ -42,7 +42,7 @@ struct Stmt;
 
 // for var in [0, extent)
 struct For {
-  enum class Kind : uint8_t { kSerial, kTask, kUnroll };
+  enum class Kind : uint8_t { kSerial, kTask, kUnroll, kThread };
   int var;
   std::string name;
   int64_t extent;
@@ -54,6 +54,22 @@ struct For {
     int prefetch = -1;
   };
   Hints hints = {};
+  // Where kThread loops run: iteration i on the threads n of a block with n /
+  // stride mod wraps = i; wraps 0: n / stride = i. All loops of a nest stand
+  // around each of its operations; between nests all threads have done what
+  // stands before.
+  struct Place {
+    int64_t stride = 1;
+    int64_t wraps = 0;
+    // The loop holds nothing but an update of one component at an index that it
+    // does not move: the terms of its iterations, a power of two, are combined
+    // in pairs of neighbours, then pairs of those, and what is left at last
+    // with the accumulator. Terms that the predicate leaves out are the
+    // combiner's identity.
+    bool combines = false;
+    int nest = -1;  // equal for what was one nest before loops were cut
+  };
+  Place place = {};
 };
 
 struct If {
@@ -101,6 +117,7 @@ struct Kernel {
   std::vector<Stmt> body;
   int num_vars = 0;  // variables are 0 .. num_vars-1, each defined by one For
                      // or one TileAxis
+  int threads = 0;   // of the block that is a task; 0: there is no kThread loop
 
   // Product of the kTask extents: the number of tasks, 1 if there is no such
   // loop.

@@ -9,6 +9,7 @@
 #include "backends/kernel_ir/tile_ir.h"
 #include "base/status_macros.h"
 #include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/integer_op.h"
 #include "tilegraph/expr/simplify.h"
 
@@ -138,6 +139,8 @@ class Verifier {
                                     " is not outermost and perfectly nested"));
         }
         TW_RETURN_IF_ERROR(Define(loop->var, loop->extent, loop->name));
+        if (loop->kind == For::Kind::kThread)
+          TW_RETURN_IF_ERROR(Threads(*loop));
         TW_RETURN_IF_ERROR(Body(loop->body, outermost && task));
         ranges_[loop->var] = std::nullopt;
       } else if (const If* branch = std::get_if<If>(&stmt.node)) {
@@ -145,6 +148,29 @@ class Verifier {
       } else {
         TW_RETURN_IF_ERROR(Tile(std::get<TileOp>(stmt.node)));
       }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Threads(const For& loop) const {
+    const For::Place& place = loop.place;
+    if (place.stride < 1 || place.wraps < 0 ||
+        (place.wraps > 0 && loop.extent > place.wraps) ||
+        loop.extent > k_.threads / place.stride)
+      return Fault(absl::StrCat("thread loop ", loop.name, " is not of the ",
+                                k_.threads, " threads"));
+    if (!place.combines) return absl::OkStatus();
+    const TileOp* op = loop.body.size() == 1
+                           ? std::get_if<TileOp>(&loop.body[0].node)
+                           : nullptr;
+    if (op == nullptr || op->phase != TileOp::Phase::kUpdate ||
+        op->dst.size() != 1 || (loop.extent & (loop.extent - 1)) != 0)
+      return Fault(absl::StrCat("thread loop ", loop.name,
+                                " combines what is no update of one value"));
+    for (const Expr& index : op->index) {
+      if (Mentions(index, loop.var))
+        return Fault(
+            absl::StrCat("thread loop ", loop.name, " moves what it combines"));
     }
     return absl::OkStatus();
   }

@@ -41,8 +41,9 @@ class Replayer {
   // Errors name the reason, not the instruction.
   absl::Status Apply(const Instruction& instruction);
   // Checks the finished tree: with task loops, every block stands inside all of
-  // them; every buffer that is read was written before. Buffers are then of the
-  // workload that was given, whatever form it took.
+  // them; every buffer that is read was written before; loops that threads share
+  // pass CheckThreads. Buffers are then of the workload that was given, whatever
+  // form it took.
   absl::Status Finish();
 
   BlockTree& tree() { return tree_; }

@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "sketch/replay/replayer.h"
 #include "sketch/testing/growing_schedule.h"
+#include "sketch/testing/random_threads.h"
 #include "sketch/tree/tree_edit.h"
 #include "tilegraph/analysis/known_zeros.h"
 
@@ -36,13 +37,14 @@ class Drawer {
         may_tile_(may_tile),
         random_(seed) {}
 
-  absl::StatusOr<Schedule> Draw() {
+  absl::StatusOr<Schedule> Draw(bool threads) {
     if (may_tile_ && random_.Bernoulli(0.9)) GroupTile();
     Place();
     std::vector<std::string> blocks = grown_.BlockNames();
     for (const std::string& block : blocks) Refine(block);
     for (const std::string& block : blocks) Roll(block);
     SetLayouts();
+    if (threads) BindThreads(grown_, random_);
     return std::move(grown_).Finish();
   }
 
@@ -341,18 +343,29 @@ class Drawer {
   Random random_;
 };
 
-}  // namespace
-
-absl::StatusOr<Schedule> RandomSchedule(const Workload& workload,
-                                        uint64_t seed) {
+absl::StatusOr<Schedule> DrawSchedule(const Workload& workload, uint64_t seed,
+                                      bool threads) {
   TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(workload));
   Random random(seed);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     absl::StatusOr<Schedule> schedule =
-        Drawer(replayer.Clone(), attempt < kAttempts / 2, random.Next()).Draw();
+        Drawer(replayer.Clone(), attempt < kAttempts / 2, random.Next())
+            .Draw(threads);
     if (schedule.ok()) return schedule;
   }
   return Schedule();
+}
+
+}  // namespace
+
+absl::StatusOr<Schedule> RandomSchedule(const Workload& workload,
+                                        uint64_t seed) {
+  return DrawSchedule(workload, seed, /*threads=*/false);
+}
+
+absl::StatusOr<Schedule> RandomThreadedSchedule(const Workload& workload,
+                                                uint64_t seed) {
+  return DrawSchedule(workload, seed, /*threads=*/true);
 }
 
 }  // namespace tilewright::sketch

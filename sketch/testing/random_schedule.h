@@ -18,6 +18,9 @@ namespace tilewright::sketch {
 // seed, same schedule.
 absl::StatusOr<Schedule> RandomSchedule(const Workload& workload,
                                         uint64_t seed);
+// The same, and some loops are given to threads (random_threads.h).
+absl::StatusOr<Schedule> RandomThreadedSchedule(const Workload& workload,
+                                                uint64_t seed);
 
 }  // namespace tilewright::sketch
 

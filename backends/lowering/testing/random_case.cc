@@ -50,6 +50,21 @@ absl::StatusOr<std::map<TensorId, ReferenceTensor>> Expected(
   return std::move(result.outputs);
 }
 
+using DrawSchedule = absl::StatusOr<sketch::Schedule>(
+    const sketch::Workload& workload, uint64_t seed);
+
+absl::StatusOr<RandomCase> Draw(uint64_t seed, DrawSchedule& draw_schedule) {
+  RandomCase c;
+  c.seed = seed;
+  const bool exact = seed % 2 == 0;
+  RandomGraphOptions options;
+  options.exact_only = exact;
+  c.workload.graph = RandomGraph(seed, options);
+  TW_ASSIGN_OR_RETURN(c.schedule, draw_schedule(c.workload, seed));
+  TW_RETURN_IF_ERROR(PrepareCase(c, exact));
+  return c;
+}
+
 }  // namespace
 
 std::string RandomCase::ToString() const {
@@ -59,15 +74,11 @@ std::string RandomCase::ToString() const {
 }
 
 absl::StatusOr<RandomCase> DrawCase(uint64_t seed) {
-  RandomCase c;
-  c.seed = seed;
-  const bool exact = seed % 2 == 0;
-  RandomGraphOptions options;
-  options.exact_only = exact;
-  c.workload.graph = RandomGraph(seed, options);
-  TW_ASSIGN_OR_RETURN(c.schedule, sketch::RandomSchedule(c.workload, seed));
-  TW_RETURN_IF_ERROR(PrepareCase(c, exact));
-  return c;
+  return Draw(seed, sketch::RandomSchedule);
+}
+
+absl::StatusOr<RandomCase> DrawThreadedCase(uint64_t seed) {
+  return Draw(seed, sketch::RandomThreadedSchedule);
 }
 
 absl::Status PrepareCase(RandomCase& c, bool exact) {

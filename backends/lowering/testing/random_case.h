@@ -35,6 +35,8 @@ struct RandomCase {
 // Same seed, same case. Even seeds draw graphs and small integers whose results
 // are exact, odd seeds any graph and real values.
 absl::StatusOr<RandomCase> DrawCase(uint64_t seed);
+// The same graph and inputs under a schedule with threads, mostly.
+absl::StatusOr<RandomCase> DrawThreadedCase(uint64_t seed);
 
 // Fills in what follows from workload and schedule: tree, kernel, inputs drawn
 // from the seed (`exact`: small integers) and what must come out.

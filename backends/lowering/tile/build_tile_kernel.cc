@@ -10,6 +10,7 @@
 #include "backends/lowering/tile/tile_rewrite.h"
 #include "backends/lowering/tile/tree_buffers.h"
 #include "base/status_macros.h"
+#include "sketch/tree/thread_loops.h"
 #include "tilegraph/expr/expr_vars.h"
 
 namespace tilewright::lowering {
@@ -39,11 +40,71 @@ class Builder {
     TreeBuffers buffers = BuffersOf(tree_);
     kernel_.buffers = std::move(buffers.buffers);
     ids_ = std::move(buffers.ids);
+    for (const sketch::NodePtr& root : tree_.roots) PlaceThreads(*root);
+    const int warp = static_cast<int>(sketch::kWarpLanes);
+    if (in_warps_) kernel_.threads = (kernel_.threads + warp - 1) / warp * warp;
     TW_RETURN_IF_ERROR(Nodes(tree_.roots, kernel_.body));
     return std::move(kernel_);
   }
 
  private:
+  // The nests of loops that threads share.
+  void PlaceThreads(const sketch::Node& node) {
+    if (!node.loop) return;
+    if (!sketch::IsOnThreads(*node.loop)) {
+      for (const sketch::NodePtr& child : node.loop->body) PlaceThreads(*child);
+      return;
+    }
+    const std::vector<const sketch::Loop*> nest =
+        sketch::ThreadNest(*node.loop);
+    kernel_.threads =
+        std::max(kernel_.threads, static_cast<int>(sketch::ThreadsOf(nest)));
+    in_warps_ |= nest[0]->kind != sketch::LoopKind::kThread;
+    for (const auto& [var, place] : sketch::ThreadPlaces(nest))
+      places_[var] = {place.stride, place.wraps, false, nest[0]->var};
+  }
+
+  // The loop as one of the kernel, without its body.
+  For AsFor(const sketch::Loop& loop) const {
+    For result;
+    result.var = loop.var;
+    result.name = loop.name;
+    result.extent = loop.extent;
+    if (loop.kind == sketch::LoopKind::kTask) result.kind = For::Kind::kTask;
+    if (loop.kind == sketch::LoopKind::kUnroll ||
+        loop.kind == sketch::LoopKind::kVthread)
+      result.kind = For::Kind::kUnroll;
+    if (sketch::IsOnThreads(loop)) {
+      result.kind = For::Kind::kThread;
+      result.place = places_.at(loop.var);
+    }
+    return result;
+  }
+
+  // Whether the loop, of threads, carries the reduction of a block below.
+  static bool Reduces(const sketch::Loop& loop,
+                      const std::vector<sketch::NodePtr>& nodes) {
+    return std::any_of(
+        nodes.begin(), nodes.end(), [&](const sketch::NodePtr& node) {
+          return node->loop
+                     ? Reduces(loop, node->loop->body)
+                     : MentionsAny(ReduceBindings(*node->block), loop.var);
+        });
+  }
+  // Threads have no order: what combines them stands innermost.
+  static void Sink(For& combining) {
+    For* loop = &combining;
+    while (loop->body.size() == 1) {
+      For* inner = std::get_if<For>(&loop->body[0].node);
+      if (inner == nullptr) return;
+      std::swap(loop->var, inner->var);
+      std::swap(loop->name, inner->name);
+      std::swap(loop->extent, inner->extent);
+      std::swap(loop->place, inner->place);
+      loop = inner;
+    }
+  }
+
   // The initialisations of reductions whose outermost reduce loop is one of
   // `nodes` come right before it.
   absl::Status Nodes(const std::vector<sketch::NodePtr>& nodes,
@@ -60,17 +121,13 @@ class Builder {
         // Part of the box of the block below.
         TW_RETURN_IF_ERROR(Nodes(loop.body, out));
       } else {
-        For result;
-        result.var = loop.var;
-        result.name = loop.name;
-        result.extent = loop.extent;
-        result.kind = loop.kind == sketch::LoopKind::kTask ? For::Kind::kTask
-                      : loop.kind == sketch::LoopKind::kUnroll
-                          ? For::Kind::kUnroll
-                          : For::Kind::kSerial;
+        For result = AsFor(loop);
+        result.place.combines = result.kind == For::Kind::kThread &&
+                                loop.extent > 1 && Reduces(loop, loop.body);
         result.hints = {loop.hints.unroll, loop.hints.prefetch};
         TW_RETURN_IF_ERROR(Nodes(loop.body, result.body));
         SkipKept(loop, result.body);
+        if (result.place.combines) Sink(result);
         if (loop.extent > 0) out.push_back({std::move(result)});
       }
       loops_.pop_back();
@@ -145,21 +202,28 @@ class Builder {
     TileOp op;
     op.phase = TileOp::Phase::kInit;
     for (const sketch::Loop* loop : inside) {
-      if (!MentionsAny(spatial, loop->var)) continue;
+      if (!MentionsAny(spatial, loop->var) && !sketch::IsOnThreads(*loop))
+        continue;
       const int var = kernel_.num_vars++;
       renamed[loop->var] = Expr::Var(var, loop->name);
       if (loop->kind == sketch::LoopKind::kTile) {
         op.box.push_back({var, loop->name, loop->extent});
       } else {
-        For copy;
+        For copy = AsFor(*loop);
         copy.var = var;
-        copy.name = loop->name;
-        copy.extent = loop->extent;
-        copy.kind = loop->kind == sketch::LoopKind::kUnroll
-                        ? For::Kind::kUnroll
-                        : For::Kind::kSerial;
         loops.push_back(std::move(copy));
       }
+    }
+    // Thread loops outside any nest begin one of their own.
+    const bool in_nest = std::any_of(
+        loops_.begin(), loops_.end(),
+        [](const sketch::Loop* loop) { return sketch::IsOnThreads(*loop); });
+    const auto first =
+        std::find_if(loops.begin(), loops.end(),
+                     [](const For& l) { return l.kind == For::Kind::kThread; });
+    for (For& loop : loops) {
+      if (!in_nest && loop.kind == For::Kind::kThread)
+        loop.place.nest = first->var;
     }
     op.combiner = block.combiner;
     TW_RETURN_IF_ERROR(SetDestination(block, renamed, op));
@@ -169,7 +233,7 @@ class Builder {
     for (const Expr& p : block.predicates) {
       const bool known = std::none_of(
           inside.begin(), inside.end(), [&](const sketch::Loop* loop) {
-            return renamed.count(loop->var) == 0 && Mentions(p, loop->var);
+            return !MentionsAny(spatial, loop->var) && Mentions(p, loop->var);
           });
       if (known) conditions.push_back(Rename(p, renamed));
     }
@@ -349,6 +413,8 @@ class Builder {
   Kernel kernel_;
   std::map<int, int> ids_;  // buffer of the tree -> of the kernel
   std::vector<const sketch::Loop*> loops_;  // around the current node
+  std::map<int, For::Place> places_;        // of loops that threads share
+  bool in_warps_ = false;                   // some of them
   // By the loop that decides it: where its body computes anything.
   std::map<int, Expr> kept_;
 };

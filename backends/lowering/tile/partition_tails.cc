@@ -57,7 +57,9 @@ class Partitioner {
     std::vector<Stmt> out;
     for (Stmt& stmt : stmts) {
       if (For* loop = std::get_if<For>(&stmt.node)) {
-        if (loop->kind == For::Kind::kTask) {
+        if (loop->place.combines) {
+          out.push_back(std::move(stmt));
+        } else if (loop->kind == For::Kind::kTask) {
           ProcessTasks(std::move(*loop), {}, out);
         } else {
           ProcessLoop(std::move(*loop), out);
@@ -257,7 +259,9 @@ class Partitioner {
   }
 
   void ProcessLoop(For loop, std::vector<Stmt>& out) {
-    std::vector<int64_t> cuts = LoopCuts(loop);
+    // Iterations of a thread loop belong to threads: it is not cut.
+    std::vector<int64_t> cuts;
+    if (loop.kind != For::Kind::kThread) cuts = LoopCuts(loop);
     if (cuts.empty() || !Afford(static_cast<int>(cuts.size()), loop.body)) {
       scope_.Set(loop.var, {0, loop.extent - 1});
       names_[loop.var] = loop.name;

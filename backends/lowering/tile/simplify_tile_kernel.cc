@@ -65,6 +65,11 @@ std::vector<Stmt> SimplifyStmts(std::vector<Stmt> stmts, Scope& scope) {
       if (loop->extent < 1) continue;
       if (loop->extent == 1) {
         SubstituteStmts(loop->body, {{loop->var, Expr::Int(0)}});
+        if (loop->kind == For::Kind::kThread) {  // says which thread does it
+          loop->body = SimplifyStmts(std::move(loop->body), scope);
+          if (!loop->body.empty()) out.push_back(std::move(stmt));
+          continue;
+        }
         for (Stmt& s : SimplifyStmts(std::move(loop->body), scope))
           out.push_back(std::move(s));
         continue;

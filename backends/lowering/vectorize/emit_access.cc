@@ -161,9 +161,12 @@ Reg OpEmitter::LoadValue(const Expr& load, Reg mask, Reg other) {
     return b_.Load(buffer, OffsetOf(placed.rest), placed.rest.constant, lanes_,
                    active_, mask, widened(lanes_));
   }
-  Reg value = LoadWithinVector(load, mask);
-  if (value == kNoReg) value = LoadFromBlock(load, mask);
-  if (value == kNoReg) value = LoadLanes(load, mask);
+  Reg value = kNoReg;
+  if (!MayChange(load.source())) {
+    value = LoadWithinVector(load, mask);
+    if (value == kNoReg) value = LoadFromBlock(load, mask);
+    if (value == kNoReg) value = LoadLanes(load, mask);
+  }
   if (value == kNoReg) value = Gather(load, mask);
   return other == kNoReg || mask == kNoReg ? value
                                            : b_.Select(mask, value, other);

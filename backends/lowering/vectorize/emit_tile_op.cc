@@ -83,6 +83,8 @@ void OpEmitter::Prepare() {
 }
 
 bool OpEmitter::InBounds(const Expr& load) const {
+  // Threads read nothing of what they share before it is written.
+  if (MayChange(load.source())) return false;
   const Layout& layout = c_.kernel.buffers[load.source()].layout;
   for (size_t d = 0; d < load.operands().size(); ++d) {
     std::optional<Range> range =

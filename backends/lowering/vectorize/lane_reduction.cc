@@ -14,7 +14,8 @@ using kernel_ir::TileOp;
 
 std::optional<LaneReduction> AsLaneReduction(const Kernel& kernel,
                                              const For& loop) {
-  if (loop.kind == For::Kind::kTask || loop.body.size() != 1)
+  if (loop.kind == For::Kind::kTask || loop.kind == For::Kind::kThread ||
+      loop.body.size() != 1)
     return std::nullopt;
   const auto* op = std::get_if<TileOp>(&loop.body[0].node);
   if (op == nullptr || op->phase != TileOp::Phase::kUpdate || op->predicate)

@@ -2,16 +2,22 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/builder.h"
 #include "backends/lowering/passes/hoist_invariants.h"
+#include "backends/lowering/threads/place_barriers.h"
+#include "backends/lowering/threads/thread_ops.h"
+#include "backends/lowering/threads/thread_plan.h"
 #include "backends/lowering/tile/kernel_ranges.h"
 #include "backends/lowering/vectorize/cut_blocks.h"
+#include "backends/lowering/vectorize/emit_threads.h"
 #include "backends/lowering/vectorize/emit_tile_op.h"
 #include "backends/lowering/vectorize/vector_plan.h"
 #include "base/status_macros.h"
+#include "sketch/tree/thread_loops.h"
 #include "tilegraph/ir/intrinsics.h"
 
 namespace tilewright::lowering {
@@ -27,6 +33,7 @@ using kernel_ir::ScalarKernel;
 using kernel_ir::Stmt;
 using kernel_ir::TileAxis;
 using kernel_ir::TileOp;
+using sketch::kWarpLanes;
 
 namespace {
 
@@ -53,7 +60,9 @@ int64_t CountOps(const std::vector<Stmt>& stmts) {
 
 class Legalizer {
  public:
-  explicit Legalizer(EmitContext& context) : c_(context) {}
+  Legalizer(EmitContext& context, const ThreadCode* threads) : c_(context) {
+    if (threads != nullptr) threads_.emplace(context, *threads);
+  }
 
   void Kernel() {
     const std::vector<Stmt>* body = &c_.kernel.body;
@@ -64,6 +73,7 @@ class Legalizer {
       tasks.push_back(loop);
       body = &loop->body;
     }
+    if (threads_) threads_->Begin();
     int64_t below = c_.kernel.num_tasks();
     for (size_t i = 0; i < tasks.size(); ++i) {
       const int64_t above = below;
@@ -88,13 +98,28 @@ class Legalizer {
  private:
   void Stmts(const std::vector<Stmt>& stmts, int depth) {
     for (const Stmt& stmt : stmts) {
-      if (const auto* loop = std::get_if<For>(&stmt.node)) {
-        Loop(*loop, depth);
-      } else if (const auto* branch = std::get_if<If>(&stmt.node)) {
-        Branch(*branch, depth);
-      } else {
-        EmitTileOp(std::get<TileOp>(stmt.node), c_);
+      if (!threads_ || threads_->parted()) {
+        One(stmt, depth);
+        continue;
       }
+      threads_->Before(stmt);
+      if (HoldsThreads(stmt)) {
+        One(stmt, depth);
+      } else {
+        threads_->BeginFirst();
+        One(stmt, depth + 1);
+        threads_->EndFirst();
+      }
+    }
+  }
+
+  void One(const Stmt& stmt, int depth) {
+    if (const auto* loop = std::get_if<For>(&stmt.node)) {
+      Loop(*loop, depth);
+    } else if (const auto* branch = std::get_if<If>(&stmt.node)) {
+      Branch(*branch, depth);
+    } else {
+      EmitTileOp(std::get<TileOp>(stmt.node), c_);
     }
   }
 
@@ -129,6 +154,12 @@ class Legalizer {
   }
 
   void Loop(const For& loop, int depth) {
+    if (loop.kind == For::Kind::kThread) {
+      threads_->BeginLoop(loop, depth);
+      Stmts(loop.body, depth + 1);
+      threads_->EndLoop(loop);
+      return;
+    }
     const auto joins = c_.plan.lane_reductions.find(&loop);
     if (joins != c_.plan.lane_reductions.end()) {
       EmitTileOp(*joins->second.op, c_, {&joins->second, {}, nullptr});
@@ -203,16 +234,20 @@ class Legalizer {
   }
 
   EmitContext& c_;
+  std::optional<ThreadEmitter> threads_;  // if the kernel has threads
 };
 
 // With `initialise`, every register variable starts a task as zero: wanted
 // where branches make it unclear that each is written first.
 ScalarKernel Build(
     const Kernel& kernel, const VectorTarget& target,
-    const KernelRanges& ranges, const VectorPlan& plan, bool initialise,
+    const KernelRanges& ranges, const VectorPlan& plan,
+    const ThreadCode* threads, bool initialise,
     const std::vector<std::pair<int, std::vector<int64_t>>>& variables,
     EmitContext* used) {
   ScalarBuilder builder(kernel.name, kernel.num_tasks());
+  if (threads != nullptr)
+    builder.AddThreads(kernel.threads, static_cast<int>(kWarpLanes));
   EmitContext context{kernel, target, ranges, plan, builder, {}, {}, {}, {}};
   context.memory.assign(kernel.buffers.size(), -1);
   for (const kernel_ir::Buffer& b : kernel.buffers) {
@@ -221,10 +256,11 @@ ScalarKernel Build(
                                                  b.layout.physical_elements());
   }
   for (const kernel_ir::Buffer& b : kernel.buffers) {
-    if (b.level != Level::kGlobal && plan.registers.count(b.id) == 0) {
-      context.memory[b.id] =
-          builder.AddScratch(b.name, b.dtype, b.layout.physical_elements());
-    }
+    if (b.level == Level::kGlobal || plan.registers.count(b.id) > 0) continue;
+    const bool own = threads != nullptr && threads->plan.own.count(b.id) > 0;
+    const int64_t elements = b.layout.physical_elements();
+    context.memory[b.id] = own ? builder.AddPerThread(b.name, b.dtype, elements)
+                               : builder.AddScratch(b.name, b.dtype, elements);
   }
   if (initialise) {
     for (const auto& [buffer, index] : variables) {
@@ -235,7 +271,7 @@ ScalarKernel Build(
                                    : builder.Int(0, type.dtype, type.lanes));
     }
   }
-  Legalizer(context).Kernel();
+  Legalizer(context, threads).Kernel();
   if (used != nullptr) {
     used->variables = std::move(context.variables);
     used->report = std::move(context.report);
@@ -260,22 +296,33 @@ absl::StatusOr<ScalarKernel> Legalize(const Kernel& tiles,
                      " bytes; must be a power of two from 4"));
   }
   Kernel kernel = tiles;
+  ThreadCode threads;
+  if (kernel.threads > 0) {
+    TW_ASSIGN_OR_RETURN(threads.plan, PlanThreads(kernel));
+  }
   CutBlocks(kernel, target);
   const KernelRanges ranges(kernel);
   const VectorPlan plan = PlanVectors(kernel, ranges, target);
+  if (kernel.threads > 0)
+    threads.barriers = PlaceBarriers(kernel, SharedBuffers(kernel, threads));
+  const ThreadCode* code = kernel.threads > 0 ? &threads : nullptr;
   ScalarBuilder none(kernel.name);
   EmitContext used{kernel, target, ranges, plan, none, {}, {}, {}, {}};
-  ScalarKernel scalar = Build(kernel, target, ranges, plan, false, {}, &used);
+  ScalarKernel scalar =
+      Build(kernel, target, ranges, plan, code, false, {}, &used);
   if (!VerifyScalarKernel(scalar).ok()) {
     std::vector<std::pair<int, std::vector<int64_t>>> variables;
     for (const auto& [key, reg] : used.variables) variables.push_back(key);
-    scalar = Build(kernel, target, ranges, plan, true, variables, nullptr);
+    scalar =
+        Build(kernel, target, ranges, plan, code, true, variables, nullptr);
   }
   HoistInvariants(scalar, kMaxHoistedVectors);
   TW_RETURN_IF_ERROR(VerifyScalarKernel(scalar));
   if (report != nullptr) {
     *report = used.report;
     report->demoted = plan.demoted;
+    report->demoted.insert(report->demoted.end(), threads.plan.demoted.begin(),
+                           threads.plan.demoted.end());
   }
   return scalar;
 }

@@ -25,6 +25,10 @@
 // sum of products in float becomes FMA. Guarded loads (select(in bounds, load,
 // c)) become masked loads. A loop that only joins the lanes of register vectors
 // becomes a tree of shuffles (lane_reduction.h).
+//
+// A kernel whose loops threads share becomes one with threads: each runs its
+// iterations, tile operations are cut into vectors within them, and barriers
+// stand where nests conflict (threads/thread_plan.h, threads/place_barriers.h).
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LEGALIZE_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LEGALIZE_H_
 

@@ -195,6 +195,14 @@ class OpEmitter {
     mask_ = mask;
     known_ = std::move(outside);
   }
+  // Whether other threads may write what lies between the elements that are
+  // asked for, or nobody.
+  bool MayChange(int buffer) const {
+    const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
+    return c_.kernel.threads > 0 &&
+           (b.level == kernel_ir::Level::kScratch ||
+            b.role == kernel_ir::Role::kOutput);
+  }
   Reg LoadValue(const Expr& load, Reg mask, Reg other);
   Reg Gather(const Expr& load, Reg mask);
 

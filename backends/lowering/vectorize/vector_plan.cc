@@ -128,7 +128,8 @@ class Planner {
       if (info.joins && loop == info.loop) continue;
       if (loop->kind != For::Kind::kUnroll && loop->extent > kMaxForcedUnroll)
         rolled_.insert(loop->var);
-      if (loop->kind == For::Kind::kTask) rolled_.insert(loop->var);
+      if (loop->kind == For::Kind::kTask || loop->kind == For::Kind::kThread)
+        rolled_.insert(loop->var);
     }
     for (const TileAxis& axis : op.box)
       info.weight *= static_cast<double>(axis.extent);

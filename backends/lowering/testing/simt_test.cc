@@ -1,0 +1,201 @@
+// Groups of every family under the schedules of the generator "simt": right in
+// both tiers, without races, with the threads that their block tile says.
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "backends/kernel_ir/interpreter.h"
+#include "backends/kernel_ir/scalar_ir.h"
+#include "backends/kernel_ir/tile_ir.h"
+#include "backends/lowering/testing/random_case.h"
+#include "backends/lowering/vectorize/legalize.h"
+#include "backends/lowering/vectorize/vector_target.h"
+#include "backends/spec/load_spec.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+#include "sketch/rules/generator.h"
+#include "sketch/simt/block_tile.h"
+#include "sketch/simt/simt_schedule.h"
+#include "sketch/testing/move_workloads.h"
+#include "sketch/testing/norm_workloads.h"
+#include "sketch/testing/row_workloads.h"
+#include "sketch/testing/test_workloads.h"
+#include "sketch/testing/window_workloads.h"
+#include "sketch/trace/workload.h"
+#include "tilegraph/ir/tensor_graph.h"
+
+namespace tilewright::lowering {
+namespace {
+
+using kernel_ir::ScalarKernel;
+using sketch::BlockTile;
+using sketch::Workload;
+
+const DeviceSpec& Spec() {
+  static const DeviceSpec& spec = *new DeviceSpec(*LoadSpec("v100"));
+  return spec;
+}
+
+struct Ran {
+  RandomCase drawn;
+  ScalarKernel scalar;
+};
+
+// Through both tiers; the same bits in both, and races looked for.
+absl::StatusOr<Ran> RunBoth(Workload workload, std::optional<BlockTile> tile,
+                            uint64_t seed) {
+  Ran ran;
+  ran.drawn.seed = seed;
+  ran.drawn.workload = std::move(workload);
+  TW_ASSIGN_OR_RETURN(
+      ran.drawn.schedule,
+      sketch::GeneratePreferred(sketch::SimtGenerator(std::move(tile)),
+                                ran.drawn.workload, Spec()));
+  TW_RETURN_IF_ERROR(PrepareCase(ran.drawn, /*exact=*/false));
+  std::vector<std::string> want = ran.drawn.args;
+  TW_RETURN_IF_ERROR(
+      InterpretTileKernel(ran.drawn.kernel, absl::MakeSpan(want)));
+  TW_RETURN_IF_ERROR(CheckResults(ran.drawn, want));
+  VectorTarget target;
+  target.vector_bytes = 16;
+  target.fma = false;
+  LegalizeReport report;
+  TW_ASSIGN_OR_RETURN(ran.scalar, Legalize(ran.drawn.kernel, target, &report));
+  std::vector<std::string> got = ran.drawn.args;
+  absl::Status status = InterpretScalarKernel(ran.scalar, absl::MakeSpan(got),
+                                              0, ran.scalar.num_tasks);
+  if (status.ok() && report.lane_reductions > 0) {
+    status = CheckResults(ran.drawn, got);
+  } else if (status.ok() && got != want) {
+    status = absl::InternalError("other bits than the tile tier's");
+  }
+  if (status.ok()) return ran;
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "\n", ran.drawn.ToString(),
+                                   ran.scalar.ToString()));
+}
+
+bool SharesScratch(const ScalarKernel& kernel) {
+  return kernel.scratch_bytes > 0;
+}
+bool Holds(const ScalarKernel& kernel, const std::string& text) {
+  return kernel.ToString().find(text) != std::string::npos;
+}
+
+TEST(SimtTest, ProductsShareOperandsStepByStep) {
+  BlockTile tile;
+  tile.tile = {32, 32};
+  tile.threads = {8, 4};
+  tile.vector = 4;
+  tile.step = 8;
+  TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
+                          RunBoth(sketch::GemmRelu(64, 96, 40), tile, 1));
+  EXPECT_EQ(ran.drawn.kernel.num_tasks(), 2 * 3);
+  EXPECT_EQ(ran.scalar.threads, 32);
+  // A step of both operands, 32 x 8 and 8 x 32, and nothing else.
+  EXPECT_EQ(ran.scalar.scratch_bytes, 2 * 32 * 8 * 4);
+  for (const kernel_ir::ScalarBuffer& b : ran.scalar.buffers)
+    EXPECT_FALSE(b.per_thread) << b.name;
+  EXPECT_TRUE(Holds(ran.scalar, "barrier"));
+}
+
+TEST(SimtTest, TailsOfProductsAreGuarded) {
+  BlockTile tile;
+  tile.tile = {16, 24};
+  tile.threads = {4, 8};
+  tile.step = 5;
+  TW_ASSERT_OK(RunBoth(sketch::GemmRelu(33, 50, 23), tile, 2).status());
+}
+
+TEST(SimtTest, LanesCombineRows) {
+  TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
+                          RunBoth(sketch::Softmax(6, 70), std::nullopt, 3));
+  EXPECT_GE(ran.scalar.threads, 32);
+  TW_ASSERT_OK(RunBoth(sketch::LayerNorm(5, 96), std::nullopt, 4).status());
+  BlockTile row;
+  row.tile = {2};
+  row.threads = {2};
+  row.lanes = 32;
+  TW_ASSERT_OK_AND_ASSIGN(const Ran sums,
+                          RunBoth(sketch::HalfSum(7, 100), row, 5));
+  EXPECT_TRUE(Holds(sums.scalar, "exchange"));
+}
+
+TEST(SimtTest, ElementwiseGroupsHaveNoBarriers) {
+  TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
+                          RunBoth(sketch::TwoOutputs(20, 36), std::nullopt, 6));
+  EXPECT_FALSE(Holds(ran.scalar, "barrier"));
+  EXPECT_FALSE(SharesScratch(ran.scalar));
+}
+
+// Small blocks: interpreters run every thread.
+BlockTile DrawTile(const Workload& workload, Random& random) {
+  BlockTile tile;
+  int64_t left = 64;
+  for (const Dim& dim :
+       workload.graph.tensor(workload.graph.outputs()[0]).shape) {
+    tile.tile.push_back(
+        random.UniformInt(1, std::min<int64_t>(32, dim.value())));
+    int64_t threads = 1;
+    while (threads * 2 <= left && random.Bernoulli(0.6)) threads *= 2;
+    left /= threads;
+    tile.threads.push_back(threads);
+  }
+  tile.vector = int64_t{1} << random.Index(3);
+  if (left >= 4 && random.Bernoulli(0.3))
+    tile.lanes = int64_t{1} << random.UniformInt(1, 2);
+  tile.step = random.UniformInt(0, 9);
+  return tile;
+}
+
+TEST(SimtTest, DrawnGroupsInDrawnTiles) {
+  std::map<std::string, int> refused, ran;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const std::pair<const char*, Workload> drawn[] = {
+        {"moves", sketch::DrawMove(seed)},
+        {"rows", sketch::DrawRows(seed)},
+        {"windows", sketch::DrawWindow(seed)},
+        {"any", sketch::DrawWorkload(seed)}};
+    for (const auto& [family, workload] : drawn) {
+      if (workload.graph.tensor(workload.graph.outputs()[0]).shape.empty())
+        continue;
+      Random random(seed);
+      const bool tiled = workload.graph.outputs().size() == 1;
+      const absl::StatusOr<Ran> result = RunBoth(
+          workload,
+          tiled ? std::optional(DrawTile(workload, random)) : std::nullopt,
+          seed);
+      const absl::StatusCode code = result.status().code();
+      if (code == absl::StatusCode::kInvalidArgument ||
+          code == absl::StatusCode::kUnimplemented) {
+        ++refused[family];
+        std::cout << family << " " << seed << ": "
+                  << std::string(result.status().message()).substr(0, 160)
+                  << "\n";
+        continue;
+      }
+      ++ran[family];
+      ASSERT_TRUE(result.ok())
+          << family << ", seed " << seed << ": " << result.status();
+    }
+  }
+  for (const auto& [family, count] : ran) {
+    std::cout << family << ": " << count << " ran, " << refused[family]
+              << " refused\n";
+    EXPECT_GT(count, 4 * refused[family]) << family;
+  }
+}
+
+}  // namespace
+}  // namespace tilewright::lowering
