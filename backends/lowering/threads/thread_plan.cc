@@ -61,6 +61,7 @@ class Planner {
   absl::StatusOr<ThreadPlan> Run(CombinedLanes lanes) {
     plan_.lanes = std::move(lanes);
     FindOwn();
+    for (const ThreadOp& op : ops_) TW_RETURN_IF_ERROR(CheckStores(op));
     for (const BufferGroup& group : groups_) {
       if (IsOwn(group)) Privatise(group);
     }
@@ -69,7 +70,6 @@ class Planner {
       b.level = Level::kScratch;
       plan_.demoted.push_back(b.name);
     }
-    for (const ThreadOp& op : ops_) TW_RETURN_IF_ERROR(CheckStores(op));
     return std::move(plan_);
   }
 
@@ -170,9 +170,8 @@ class Planner {
   bool StoresAlike(const BufferGroup& group) const {
     return std::all_of(
         group.uses.begin(), group.uses.end(), [&](const Use& use) {
-          return !use.is_store ||
-                 (AllReach(*use.op, use.owner->missing) &&
-                  IsSameWithout(*use.op->op, use.owner->missing));
+          return !use.is_store || (AllReach(*use.op, use.owner->missing) &&
+                                   IsSameWithout(*use.op, use.owner->missing));
         });
   }
   // Whether no branch keeps some threads of these loops away.
@@ -182,17 +181,36 @@ class Planner {
            std::none_of(op.conditions.begin(), op.conditions.end(),
                         [&](const Expr& c) { return MentionsAny(c, loops); });
   }
-  bool IsSameWithout(const TileOp& op, const std::set<int>& loops) const {
+  // Whether the operation computes the same in all iterations of these loops of
+  // its nest. REQUIRES: indices are not yet within what a thread has.
+  bool IsSameWithout(const ThreadOp& placed, const std::set<int>& loops) const {
+    const TileOp& op = *placed.op;
     if (op.predicate && MentionsAny(op.predicate, loops)) return false;
     bool same = true;
     for (const Expr& body : op.body) {
       same = same && !MentionsAny(body, loops);
       Visit(body, [&](const Expr& e) {
-        if (e.op() == Op::kLoad && plan_.own.count(e.source()) > 0)
-          same = same && alike_.count(e.source()) > 0;
+        if (e.op() != Op::kLoad || plan_.own.count(e.source()) == 0) return;
+        same = same && alike_.count(e.source()) > 0 &&
+               (plan_.lanes.equal_in_lanes.count(e.source()) == 0 ||
+                AreLanesOf(e.source(), placed.nest, loops));
       });
     }
     return same;
+  }
+  // Whether all of `loops` run over the lanes that combined the buffer.
+  bool AreLanesOf(int buffer, const ThreadNest& nest,
+                  const std::set<int>& loops) const {
+    for (const auto& found : plan_.lanes.exchanges) {
+      const LaneExchange& exchange = found.second;
+      if (exchange.buffer != buffer) continue;
+      return std::all_of(nest.begin(), nest.end(), [&](const For* loop) {
+        return loops.count(loop->var) == 0 ||
+               (loop->place.stride == exchange.stride &&
+                loop->extent == exchange.extent);
+      });
+    }
+    return false;
   }
 
   // Indices become those within what a thread has, where all agree on what that
@@ -250,7 +268,7 @@ class Planner {
     const bool unclear =
         std::any_of(placed.conditions.begin(), placed.conditions.end(),
                     [&](const Expr& c) { return MentionsAny(c, several); });
-    if (unclear || !IsSameWithout(op, several))
+    if (unclear || !IsSameWithout(placed, several))
       return absl::UnimplementedError(
           absl::StrCat("several threads write one element of ", name));
     for (const For* loop : placed.nest) {
