@@ -68,9 +68,9 @@ absl::StatusOr<std::vector<HostTensor>> StoredOutputs(
     if (tensor.kind != TensorKind::kCompute) continue;
     Values operands;
     const TensorGraph alone = Alone(model.graph, tensor, values, operands);
-    TW_ASSIGN_OR_RETURN(const measure::ReferenceResult result,
-                        measure::EvaluateReference(alone, operands, {}));
-    const measure::ReferenceTensor& computed =
+    TW_ASSIGN_OR_RETURN(const ReferenceResult result,
+                        EvaluateReference(alone, operands, {}));
+    const ReferenceTensor& computed =
         result.outputs.at(alone.outputs()[0]);
     HostTensor stored(tensor.dtype, tensor.static_shape());
     for (int64_t i = 0; i < stored.num_elements(); ++i) {
@@ -116,8 +116,8 @@ absl::StatusOr<VerifiedNetwork> VerifiedNetwork::Create(ImportedModel model,
       terms *= axis.extent.value();
     network.most_terms_ = std::max(network.most_terms_, terms);
   }
-  TW_ASSIGN_OR_RETURN(const measure::ReferenceResult reference,
-                      measure::EvaluateReference(model.graph, values, {}));
+  TW_ASSIGN_OR_RETURN(const ReferenceResult reference,
+                      EvaluateReference(model.graph, values, {}));
   for (const Port& port : model.outputs)
     network.expected_.push_back(reference.outputs.at(port.tensor).value);
   TW_ASSIGN_OR_RETURN(const std::vector<HostTensor> fp32,

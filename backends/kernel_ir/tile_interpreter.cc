@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "backends/kernel_ir/interpreter.h"
 #include "backends/kernel_ir/scalar_code.h"
+#include "backends/kernel_ir/tile_program.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/expr/integer_op.h"
@@ -26,56 +27,9 @@ struct Memory {
   std::vector<int64_t> strides;  // per digit
 };
 
-// One node of an expression, laid out in an array; operands come before their
-// users.
-struct Node {
-  Op op;
-  DType dtype;
-  DType operand_dtype = DType::kInt64;
-  int operands[3] = {-1, -1, -1};
-  Scalar constant;
-  int var = 0;
-  int source = 0;  // negative: a slot, see kSlot
-  std::vector<int> index;
-};
-
-// Loads with these sources stand for values computed elsewhere: accumulators,
-// then bodies.
-int AccumulatorSlot(int component) { return -1 - component; }
-int BodySlot(int component) { return -101 - component; }
-
-struct Program {
-  std::vector<Node> nodes;
-
-  int Add(const Expr& e) {
-    Node node;
-    node.op = e.op();
-    node.dtype = RegisterType(e.dtype());  // fp16 and bf16 are storage: a cast
-                                           // to them rounds when it is stored
-    if (e.op() == Op::kConst) {
-      if (IsFloat(e.dtype()))
-        node.constant.f = e.float_value();
-      else
-        node.constant.i = e.int_value();
-    } else if (e.op() == Op::kVar) {
-      node.var = e.var_id();
-    } else if (e.op() == Op::kLoad) {
-      node.source = e.source();
-      for (const Expr& operand : e.operands())
-        node.index.push_back(Add(operand));
-    } else {
-      for (size_t i = 0; i < e.operands().size(); ++i)
-        node.operands[i] = Add(e.operand(i));
-      node.operand_dtype = e.operands().back().dtype();
-    }
-    nodes.push_back(std::move(node));
-    return static_cast<int>(nodes.size()) - 1;
-  }
-};
-
 struct PreparedOp {
   const TileOp* op = nullptr;
-  Program program;
+  TileProgram program;
   int predicate = -1;
   std::vector<int> index, body, combined;
   std::vector<Scalar> identity;
@@ -186,7 +140,7 @@ class Machine {
     for (const Expr& e : op.index) p->index.push_back(p->program.Add(e));
     for (const Expr& e : op.body) p->body.push_back(p->program.Add(e));
     if (op.phase != TileOp::Phase::kMap) {
-      Program constants;
+      TileProgram constants;
       for (const Expr& e : op.combiner->Identity())
         p->identity.push_back(Eval(constants, constants.Add(e)));
     }
@@ -344,8 +298,8 @@ class Machine {
                         m.buffer->dtype, 0, value);
   }
 
-  Scalar Eval(const Program& p, int root) {
-    const Node& n = p.nodes[root];
+  Scalar Eval(const TileProgram& p, int root) {
+    const TileNode& n = p.nodes[root];
     switch (n.op) {
       case Op::kConst:
         return n.constant;
@@ -375,7 +329,7 @@ class Machine {
     return EvaluateOp(n.op, n.dtype, n.operand_dtype, {in, count}, true);
   }
 
-  Scalar Load(const Program& p, const Node& n) {
+  Scalar Load(const TileProgram& p, const TileNode& n) {
     if (n.source <= BodySlot(0)) return bodies_[BodySlot(0) - n.source];
     if (n.source <= AccumulatorSlot(0))
       return accumulators_[AccumulatorSlot(0) - n.source];

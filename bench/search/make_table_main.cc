@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "bench/measuring/named_workload.h"
 #include "bench/measuring/workload_main.h"
-#include "bench/options/options.h"
+#include "base/option_parser.h"
 #include "bench/search/live_search.h"
 #include "bench/search/table_maker.h"
 #include "measure/worker/process_pool.h"

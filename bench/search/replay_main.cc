@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "base/status_macros.h"
-#include "bench/options/options.h"
+#include "base/option_parser.h"
 #include "bench/search/replayed_search.h"
 #include "bench/search/scheme.h"
 #include "bench/search/search_table.h"

@@ -17,7 +17,7 @@
 #include "base/status_macros.h"
 #include "bench/measuring/named_workload.h"
 #include "bench/measuring/workload_main.h"
-#include "bench/options/options.h"
+#include "base/option_parser.h"
 #include "bench/search/live_search.h"
 #include "bench/search/scheme.h"
 #include "compiler/kernels/group_workload.h"

@@ -11,6 +11,7 @@
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "sketch/simt/growing_trace.h"
+#include "sketch/simt/reused_operands.h"
 #include "sketch/simt/thread_nest.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/trace/workload.h"
@@ -216,22 +217,16 @@ class Builder {
     ArrangeNest(w(), order, nest);
   }
 
-  // The reduce axis with most terms.
-  static size_t LongestAxis(const Block& block) {
-    size_t longest = 0;
-    for (size_t r = 1; r < block.reduce_axes.size(); ++r) {
-      if (block.reduce_axes[r].extent.value() >
-          block.reduce_axes[longest].extent.value())
-        longest = r;
-    }
-    return longest;
-  }
-
   // Step by step: what several threads read, then the sums in registers.
   void WriteSums(const std::string& name, const ThreadDivision& division,
                  bool is_output) {
     const Block block = *trace_.FindBlockNamed(name);
-    const size_t longest = LongestAxis(block);
+    const size_t longest =
+        std::max_element(block.reduce_axes.begin(), block.reduce_axes.end(),
+                         [](const Axis& a, const Axis& b) {
+                           return a.extent.value() < b.extent.value();
+                         }) -
+        block.reduce_axes.begin();
     const int64_t terms = block.reduce_axes[longest].extent.value();
     const int64_t step = tile_.step > 0 ? std::min(tile_.step, terms) : terms;
     const Handle handle = w().Block(name);
@@ -248,7 +243,7 @@ class Builder {
     }
     order.insert(order.end(), nest.elements.begin(), nest.elements.end());
     ArrangeNest(w(), order, nest);
-    for (const std::string& operand : ReusedOperands(block))
+    for (const std::string& operand : ReusedOperands(trace_.tree(), block))
       Stage(handle, parts[0], operand);
     if (!is_output || block.dst.size() != 1) {
       w().SetLevel(handle, "registers");
@@ -258,26 +253,6 @@ class Builder {
     if (!trace_.status().ok()) return;
     ThreadDivision out = division;
     WriteMap(absl::StrCat(name, ".out"), out);
-  }
-
-  // Operands that not all axes of the tile move: threads read the same.
-  std::vector<std::string> ReusedOperands(const Block& block) {
-    std::vector<std::string> names;
-    for (const int id : LoadedBuffers(block)) {
-      bool reused = false;
-      for (const Expr& body : block.body) {
-        Visit(body, [&](const Expr& e) {
-          if (e.op() != Op::kLoad || e.source() != id) return;
-          for (size_t d = 0; d < block.axes.size(); ++d)
-            reused |= block.axes[d].extent.value() > 1 &&
-                      !Mentions(e, static_cast<int>(d));
-        });
-      }
-      const Buffer& buffer = trace_.tree().buffers[id];
-      if (reused && buffer.level == MemLevel::kGlobal)
-        names.push_back(buffer.name);
-    }
-    return names;
   }
 
   // A copy in scratch of what a step reads, unless it is too large or has no
@@ -336,7 +311,12 @@ class Builder {
   void WriteLanes(const std::string& name, const std::vector<int64_t>& spatial,
                   int64_t lanes, bool is_output) {
     const Block block = *trace_.FindBlockNamed(name);
-    const size_t longest = LongestAxis(block);
+    const size_t longest =
+        std::max_element(block.reduce_axes.begin(), block.reduce_axes.end(),
+                         [](const Axis& a, const Axis& b) {
+                           return a.extent.value() < b.extent.value();
+                         }) -
+        block.reduce_axes.begin();
     const std::string axis = block.reduce_axes[longest].name;
     const int64_t terms = block.reduce_axes[longest].extent.value();
     const Handle handle = w().Block(name);

@@ -20,6 +20,7 @@
 #include "tools/commands/fusion_measuring.h"
 #include "tools/commands/model_source.h"
 #include "tools/commands/usage.h"
+#include "tools/page/fill_page.h"
 #include "tools/tune/tune_model.h"
 #include "tools/tune/tune_options.h"
 #include "tools/tune/tune_page.h"

@@ -9,6 +9,7 @@
 #include "backends/lowering/tile/lower.h"
 #include "backends/lowering/tile/tile_rewrite.h"
 #include "backends/lowering/tile/tree_buffers.h"
+#include "backends/lowering/tile/tree_threads.h"
 #include "base/status_macros.h"
 #include "sketch/tree/thread_loops.h"
 #include "tilegraph/expr/expr_vars.h"
@@ -40,30 +41,14 @@ class Builder {
     TreeBuffers buffers = BuffersOf(tree_);
     kernel_.buffers = std::move(buffers.buffers);
     ids_ = std::move(buffers.ids);
-    for (const sketch::NodePtr& root : tree_.roots) PlaceThreads(*root);
-    const int warp = static_cast<int>(sketch::kWarpLanes);
-    if (in_warps_) kernel_.threads = (kernel_.threads + warp - 1) / warp * warp;
+    TreeThreads threads = ThreadsOf(tree_);
+    kernel_.threads = threads.count;
+    places_ = std::move(threads.places);
     TW_RETURN_IF_ERROR(Nodes(tree_.roots, kernel_.body));
     return std::move(kernel_);
   }
 
  private:
-  // The nests of loops that threads share.
-  void PlaceThreads(const sketch::Node& node) {
-    if (!node.loop) return;
-    if (!sketch::IsOnThreads(*node.loop)) {
-      for (const sketch::NodePtr& child : node.loop->body) PlaceThreads(*child);
-      return;
-    }
-    const std::vector<const sketch::Loop*> nest =
-        sketch::ThreadNest(*node.loop);
-    kernel_.threads =
-        std::max(kernel_.threads, static_cast<int>(sketch::ThreadsOf(nest)));
-    in_warps_ |= nest[0]->kind != sketch::LoopKind::kThread;
-    for (const auto& [var, place] : sketch::ThreadPlaces(nest))
-      places_[var] = {place.stride, place.wraps, false, nest[0]->var};
-  }
-
   // The loop as one of the kernel, without its body.
   For AsFor(const sketch::Loop& loop) const {
     For result;
@@ -79,30 +64,6 @@ class Builder {
       result.place = places_.at(loop.var);
     }
     return result;
-  }
-
-  // Whether the loop, of threads, carries the reduction of a block below.
-  static bool Reduces(const sketch::Loop& loop,
-                      const std::vector<sketch::NodePtr>& nodes) {
-    return std::any_of(
-        nodes.begin(), nodes.end(), [&](const sketch::NodePtr& node) {
-          return node->loop
-                     ? Reduces(loop, node->loop->body)
-                     : MentionsAny(ReduceBindings(*node->block), loop.var);
-        });
-  }
-  // Threads have no order: what combines them stands innermost.
-  static void Sink(For& combining) {
-    For* loop = &combining;
-    while (loop->body.size() == 1) {
-      For* inner = std::get_if<For>(&loop->body[0].node);
-      if (inner == nullptr) return;
-      std::swap(loop->var, inner->var);
-      std::swap(loop->name, inner->name);
-      std::swap(loop->extent, inner->extent);
-      std::swap(loop->place, inner->place);
-      loop = inner;
-    }
   }
 
   // The initialisations of reductions whose outermost reduce loop is one of
@@ -122,12 +83,11 @@ class Builder {
         TW_RETURN_IF_ERROR(Nodes(loop.body, out));
       } else {
         For result = AsFor(loop);
-        result.place.combines = result.kind == For::Kind::kThread &&
-                                loop.extent > 1 && Reduces(loop, loop.body);
+        result.place.combines = CombinesThreads(loop);
         result.hints = {loop.hints.unroll, loop.hints.prefetch};
         TW_RETURN_IF_ERROR(Nodes(loop.body, result.body));
         SkipKept(loop, result.body);
-        if (result.place.combines) Sink(result);
+        if (result.place.combines) PutInnermost(result);
         if (loop.extent > 0) out.push_back({std::move(result)});
       }
       loops_.pop_back();
@@ -414,7 +374,6 @@ class Builder {
   std::map<int, int> ids_;  // buffer of the tree -> of the kernel
   std::vector<const sketch::Loop*> loops_;  // around the current node
   std::map<int, For::Place> places_;        // of loops that threads share
-  bool in_warps_ = false;                   // some of them
   // By the loop that decides it: where its body computes anything.
   std::map<int, Expr> kept_;
 };
