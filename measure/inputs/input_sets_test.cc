@@ -15,6 +15,7 @@
 #include "measure/inputs/adversarial_selections.h"
 #include "measure/inputs/values_inside_clips.h"
 #include "measure/testing/test_kernels.h"
+#include "tilegraph/analysis/exact_integers.h"
 #include "tilegraph/reference/reference.h"
 #include "tilegraph/text/text_form.h"
 
