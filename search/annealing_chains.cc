@@ -74,6 +74,8 @@ absl::StatusOr<std::vector<AnnealingChains::Met>> AnnealingChains::Walk(
   if (at_.empty()) return std::move(best).Take();
   TW_ASSIGN_OR_RETURN(std::vector<double> scores, score(PointersTo(at_)));
   for (size_t i = 0; i < at_.size(); ++i) best.Offer(at_[i], scores[i]);
+  const double highest = *std::max_element(scores.begin(), scores.end());
+  const double unit = highest > 0 ? highest : 1;
   int vain = 0;
   for (int step = 0; step < options_.steps && vain < options_.patience;
        ++step) {
@@ -98,8 +100,8 @@ absl::StatusOr<std::vector<AnnealingChains::Met>> AnnealingChains::Walk(
       if (best.Offer(next[k], there[k])) vain = 0;
       const size_t i = chain[k];
       // The small number is TVM's, for a temperature of 0.
-      const double taken = std::exp(
-          std::min((there[k] - scores[i]) / (temperature + 1e-5), 1.0));
+      const double taken = std::exp(std::min(
+          (there[k] - scores[i]) / (unit * (temperature + 1e-5)), 1.0));
       if (!(state.random.Uniform() < taken)) continue;
       at_[i] = std::move(next[k]);
       scores[i] = there[k];

@@ -17,7 +17,9 @@ namespace tilewright::search {
 struct AnnealingChainsOptions {
   int chains = 32;
   int steps = 15;
-  // Falls from the first to the second, by as much every step.
+  // Falls from the first to the second, by as much every step. In units of the
+  // highest score that a walk begins at: predicted scores are about 1 there,
+  // expected improvements far smaller.
   double first_temperature = 0.1, last_temperature = 0;
   // Steps in a row in which nothing better was met; then the walk ends.
   int patience = 5;
@@ -42,7 +44,8 @@ class AnnealingChains {
   };
   // The `count` best that were met and not visited, best first; fewer if fewer
   // were met with a score of 0 or more. A step to a candidate whose score is by
-  // d better is taken with probability min(1, exp(d / temperature)). The first
+  // d better is taken with probability min(1, exp(d / temperature)), d and
+  // temperature in the same unit. The first
   // chains begin at the seeds, the others anywhere.
   absl::StatusOr<std::vector<Met>> Walk(int count, const Score& score,
                                         const SearchState& state);
