@@ -4,7 +4,8 @@ Headers under /usr are no inputs of Bazel's actions, so with a disk cache an
 upgrade would reuse stale objects. The rule below writes the installed versions
 of the listed packages, of the compiler and of CUDA; every target of
 //third_party hands a digest of them to its users as a preprocessor define,
-which is part of the action's key.
+which is part of the action's key. CUDA's is no part of the digest: its
+libraries are opened at run time, and nothing is compiled against its headers.
 """
 
 def _output(ctx, command):
@@ -33,6 +34,9 @@ def _system_versions_impl(ctx):
         rows.append((name, version or "missing"))
     compiler = ctx.os.environ.get("CC", "cc")
     rows.append(("compiler", _output(ctx, [compiler, "--version"]).split("\n")[0] or "missing"))
+
+    ctx.file("compiled_against.txt", "".join(["%s %s\n" % row for row in rows]))
+    digest = _output(ctx, ["sha256sum", "compiled_against.txt"])[:16]
     rows.append(("cuda", _cuda_version(ctx)))
 
     lock = "".join(["%s %s\n" % row for row in rows])
@@ -51,7 +55,6 @@ def _system_versions_impl(ctx):
     header += ["", "}  // namespace tilewright", "", "#endif  // TILEWRIGHT_THIRD_PARTY_VERSIONS_H_", ""]
     ctx.file("third_party/versions.h", "\n".join(header))
     ctx.file("versions.txt", lock)
-    digest = _output(ctx, ["sha256sum", "versions.txt"])[:16]
     ctx.file("digest.bzl", "VERSIONS_DIGEST = \"%s\"\n" % (digest or fail("sha256sum failed")))
     ctx.file("BUILD", """
 exports_files(["versions.txt"])
