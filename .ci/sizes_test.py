@@ -28,7 +28,7 @@ TOKEN = re.compile(r'''
     | (?<![0-9a-fA-F])'(?:\\.|[^'\\\n])'
     ''', re.X | re.S)
 DIRECTIVE = re.compile(r'^[ \t]*\#(?:[^\n]*\\\n)*[^\n]*', re.M)
-# What stands before the brace of a namespace, type or initialiser.
+# Text before a brace that opens a namespace, type or initialiser.
 NO_FUNCTION = re.compile(r'^(template\s*<.*>\s*)?(class|struct|enum|union|extern)\b|'
                          r'\bnamespace\b|=\s*(\[.*\]\s*(\(.*\)\s*)?)?\S*$', re.S)
 

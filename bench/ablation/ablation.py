@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What fusing groups gains over whole models: each model compiled in every
-mode, the results measured interleaved, one table in Markdown.
+"""Measures what fusing groups gains over whole models: each model compiled in
+every mode, the results measured interleaved, one table in Markdown.
 
     ablation.py MODEL... --out=RUNS.jsonl [--table=FILE.md] [--minutes=N]
         [--tilewright=BIN] [--connect=none,register,tilegraph] [--records=DB]
@@ -45,7 +45,7 @@ class Failed(Exception):
 
 
 def call(command, timeout):
-    """What `command` prints."""
+    """Runs `command` and returns what it prints."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=timeout,

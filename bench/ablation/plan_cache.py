@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What measured plans cost, and what is kept of them: one table in Markdown.
+"""Measures what measured plans cost, and what is kept of them: one table in
+Markdown.
 
     plan_cache.py MODEL... [--tilewright=BIN] [--threads=2] [--seconds=180]
         [--long=900] [--records=DB] [--timeout=3600]
@@ -40,7 +41,7 @@ def run(command, timeout):
 
 
 def groups_of(text):
-    """What `inspect --what=plan` says of each group, without its number and
+    """The text of `inspect --what=plan` on each group, without its number and
     why it ends where it ends."""
     blocks = re.split(r"^group \d+: ", text, flags=re.M)[1:]
     return {"\n".join(line for line in block.split("\n")

@@ -60,7 +60,7 @@ class Failed(Exception):
 
 
 def host_class(cpuinfo):
-    """What a reader needs to know of the machine, from /proc/cpuinfo."""
+    """Names the machine and its vector units, from /proc/cpuinfo."""
     fields = {}
     for line in cpuinfo.splitlines():
         key, _, value = line.partition(":")
@@ -86,7 +86,7 @@ def output_of(*command):
 
 
 def stamp_of(args):
-    """What must be equal for two runs to be of one table."""
+    """The facts that must be equal for two runs to share a table."""
     commit = output_of("git", "rev-parse", "--short=10", "HEAD")
     if output_of("git", "status", "--porcelain", "--untracked-files=no"):
         commit += ", changed"

@@ -51,9 +51,9 @@ class SearchTable {
   const std::vector<TableEntry>& entries() const { return data_->entries; }
   // CPU time of making one candidate, on average, when the table was made.
   double candidate_ns() const { return data_->candidate_ns; }
-  // The fastest entry's. 0 if none works.
+  // Time of the fastest entry. 0 if none works.
   double best_ns() const { return data_->best_ns; }
-  // What the generator prefers; null if that is none of the points.
+  // The point that the generator prefers; null if it is not in the table.
   const TableEntry* preferred() const;
   // Null if the trace is not in the table.
   const TableEntry* Find(const Fingerprint& trace) const;

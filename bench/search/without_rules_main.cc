@@ -50,7 +50,7 @@ double MedianOf(std::vector<double> values) {
   return values.empty() ? std::nan("") : measure::Median(std::move(values));
 }
 
-// What a seed's run found, for whoever wants to know why.
+// Says on stderr what a seed's run found, for whoever wants to know why.
 void PrintRun(const NamedWorkload& named, const std::string& policy, int seed,
               const LiveSearch& run) {
   std::fprintf(stderr,

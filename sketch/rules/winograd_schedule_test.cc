@@ -278,8 +278,8 @@ TEST(WinogradScheduleTest, FiltersFromFarArePrefetched) {
   EXPECT_EQ(prefetch(16), "auto");
 }
 
-// Of two cores each has its share: seven bands of all channels would leave one
-// idle at the end.
+// Each of two cores has its share: seven bands of all channels would leave one
+// of them idle at the end.
 TEST(WinogradScheduleTest, TasksTakeAllChannelsIfCoresStayBusy) {
   const Workload workload = Marked(StoredConvolution(16, 128, 28, 28), 2);
   DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");

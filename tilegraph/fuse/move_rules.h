@@ -11,7 +11,7 @@
 
 namespace tilewright {
 
-// Of groups of one plan, by their index.
+// Members go from one group of a plan to another; groups by their index.
 struct LocalMove {
   int from;
   std::vector<TensorId> moved;  // its last members, ascending; perhaps all

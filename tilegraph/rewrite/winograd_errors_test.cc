@@ -71,7 +71,7 @@ Convolution Draw(const std::string& kind, size_t channels, const Matrix& input,
   return result;
 }
 
-// Of one output in float64: its value, and the sum of magnitudes.
+// One output in float64: its value, and the sum of the terms' magnitudes.
 struct Exact {
   double value = 0, magnitude = 0;
 };

@@ -39,7 +39,7 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-// What the cases had.
+// Counts over the cases.
 struct Tally {
   int64_t cases = 0, threads = 0, refused = 0, barriers = 0, exchanges = 0,
           own_memory = 0;

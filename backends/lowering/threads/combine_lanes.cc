@@ -130,7 +130,7 @@ class Splitter {
     combined_.everywhere.insert(Wrap(std::move(identity), out));
     Wrap(std::move(own), out);
     op.body = {Expr::Load(terms, kernel_.buffers[terms].dtype, index)};
-    // What is left out of the terms alone leaves the accumulator as it is.
+    // Elements that only the terms leave out leave the accumulator as it is.
     std::vector<Expr> spatial;
     for (const Expr& condition : Conjuncts(op.predicate)) {
       if (!Mentions(condition, lanes.var)) spatial.push_back(condition);

@@ -62,7 +62,7 @@ class Placer {
       if (IsThreadLoop(stmt) || !HoldsThreads(stmt)) {
         Step(stmt, since);
       } else if (const auto* loop = std::get_if<For>(&stmt.node)) {
-        // What the last iteration has touched the next one meets.
+        // The next iteration meets what the last one has touched.
         for (size_t before = barriers_.size() + 1;
              before != barriers_.size();) {
           before = barriers_.size();

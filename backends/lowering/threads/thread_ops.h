@@ -18,21 +18,20 @@ struct ThreadOp {
   kernel_ir::TileOp* op = nullptr;
   ThreadNest nest;       // empty: the first thread does it
   std::set<int> inside;  // variables of the nest, of loops in it and the box
-  // Of the branches in the nest that it stands in: what they say of single
-  // variables, as far as they do.
+  // The ranges that branches of the nest around it leave to single variables.
   std::map<int, Range> within;
-  std::vector<Expr> conditions;  // others, whatever they say
+  std::vector<Expr> conditions;  // their other conditions
 
   // Which nest it is; -1: none.
   int nest_number() const { return nest.empty() ? -1 : nest[0]->place.nest; }
 };
 
-// In order. Pointers are into `stmts`.
+// All operations of a kernel, in order. Pointers are into `stmts`.
 std::vector<ThreadOp> ThreadOps(std::vector<kernel_ir::Stmt>& stmts);
 
 struct BufferAccess {
   int buffer;
-  bool is_store;  // of an update both
+  bool is_store;  // an update has an access of each kind
   std::vector<Expr> index;
 };
 std::vector<BufferAccess> AccessesOf(const kernel_ir::TileOp& op);

@@ -79,8 +79,8 @@ bool CompleteOrMissing(const std::map<int, std::vector<VarDigit>>& digits,
   return true;
 }
 
-// What a form has besides the digit of coefficient c and extent n: multiples of
-// c * n, and a sum within [0, c).
+// Whether a form has nothing besides the digit of coefficient c and extent n
+// but multiples of c * n and a sum within [0, c).
 bool SetsApart(const LinearForm& form, size_t digit, int64_t extent,
                const RangeOf& ranges) {
   const int64_t c = form.terms[digit].second, period = c * extent;
@@ -158,7 +158,7 @@ std::optional<std::set<int>> LoopsThatShare(absl::Span<const Expr> index,
   for (const Expr& i : index) {
     if (!MentionsNest(i, nest)) continue;
     const LinearForm form = ToLinear(i, ranges);
-    // Of all terms that move inside the nest: coefficient, number of values.
+    // Coefficient and number of values of each term that moves inside the nest.
     std::vector<std::pair<int64_t, int64_t>> radix;
     for (const auto& [term, coefficient] : form.terms) {
       const bool thread = MentionsNest(term, nest);

@@ -18,8 +18,8 @@ namespace tilewright::lowering {
 // The thread loops around an operation, outermost first.
 using ThreadNest = std::vector<const kernel_ir::For*>;
 
-// Of the threads n that touch elements with index i along a dimension, n / div
-// mod extent is i / coefficient mod extent.
+// The threads n that touch elements with index i along a dimension have n / div
+// mod extent equal to i / coefficient mod extent.
 struct OwnerDigit {
   int dim;
   int64_t coefficient;

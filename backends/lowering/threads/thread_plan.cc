@@ -108,8 +108,8 @@ class Planner {
   }
 
   void FindOwn() {
-    // What several threads may hold alike is taken to be, until it shows that
-    // something else is stored there.
+    // Buffers that several threads may hold alike are taken to be held alike,
+    // until it shows that something else is stored there.
     std::vector<const BufferGroup*> alike;
     alike_ = plan_.lanes.equal_in_lanes;
     for (const BufferGroup& group : groups_) {

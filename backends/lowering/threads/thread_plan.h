@@ -1,5 +1,5 @@
-// What threads have for themselves and what their block shares, decided for a
-// kernel of the tile tier whose loops are given to threads.
+// Decides which buffers threads have for themselves and which their block
+// shares, for a kernel of the tile tier whose loops are given to threads.
 //
 // A local buffer that only one nest uses belongs to each of its threads: an
 // iteration reads nothing that another has computed (sketch/tree/dataflow.h).

@@ -35,7 +35,8 @@ class ThreadEmitter {
   void Begin();
   // Whether some threads may be elsewhere.
   bool parted() const { return depth_ > 0; }
-  // What stands before a statement that all threads reach.
+  // Writes the barrier or exchange that a statement which all threads reach
+  // has before it.
   void Before(const kernel_ir::Stmt& stmt);
   // Around what the first thread alone does.
   void BeginFirst();

@@ -1,4 +1,4 @@
-// What the schedules of a chain with a reduction begin with.
+// The first steps that schedules of a chain with a reduction share.
 #ifndef TILEWRIGHT_SKETCH_RULES_SHARED_CHAIN_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_RULES_SHARED_CHAIN_SCHEDULE_H_
 
