@@ -45,7 +45,8 @@ enum class Primitive : uint8_t {
   kReorder,
   // loop; text: "serial", "unroll", "tile"; or what lowering would decide
   // itself: "unroll=4" (copies in a row), "prefetch=2" (steps ahead of the
-  // update inside, 0: none); or block of an output; "stream=yes", "stream=no"
+  // update or map in memory inside, 0: none); or block of an output;
+  // "stream=yes", "stream=no"
   kAnnotate,
   // block, loop: computed there, as much as its consumers below the loop need;
   // consumers before producers

@@ -63,8 +63,9 @@ using NodePtr = std::unique_ptr<Node>;
 // Annotations that answer for lowering where it could decide itself.
 struct LoopHints {
   int unroll = 0;     // copies of the body in a row; 0: lowering decides
-  int prefetch = -1;  // steps of the loop that an update brings what it reads
-                      // closer ahead of its use, 0: none; -1: lowering decides
+  int prefetch = -1;  // steps of the loop that an update, or a map in memory,
+                      // brings what it reads closer ahead of its use, 0: none;
+                      // -1: lowering decides (maps: none)
 };
 
 struct Loop {
