@@ -63,12 +63,6 @@ class FakeMeasurer : public measure::Measurer {
     }
     return found;
   }
-  absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override {
-    return DoMeasure(workload, schedules, options);
-  }
 
  private:
   Machine& machine_;

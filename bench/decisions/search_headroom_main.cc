@@ -58,12 +58,6 @@ class AloneMeasurer : public measure::Measurer {
       const measure::MeasureOptions& options) override {
     return measurer_.MeasureAlone(workload, schedules, options);
   }
-  absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override {
-    return measurer_.MeasureAlone(workload, schedules, options);
-  }
 
  private:
   const std::unique_ptr<measure::ProcessPool> pool_;

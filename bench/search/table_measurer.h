@@ -43,12 +43,6 @@ class TableMeasurer : public measure::Measurer {
       const measure::WorkloadKey& workload,
       absl::Span<const sketch::ScheduleProto> schedules,
       const measure::MeasureOptions& options) override;
-  absl::StatusOr<std::vector<measure::Measurement>> DoMeasureAlone(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override {
-    return DoMeasure(workload, schedules, options);
-  }
 
  private:
   double Execute(const TableEntry& entry);

@@ -52,12 +52,6 @@ class FakeMeasurer : public measure::Measurer {
     }
     return found;
   }
-  absl::StatusOr<std::vector<measure::Measurement>> DoMeasureAlone(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override {
-    return DoMeasure(workload, schedules, options);
-  }
 
   std::function<measure::Measurement(int)> find_;
 };

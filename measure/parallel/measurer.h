@@ -65,10 +65,13 @@ class Measurer {
       const WorkloadKey& workload,
       absl::Span<const sketch::ScheduleProto> schedules,
       const MeasureOptions& options) = 0;
+  // Overridden by those that may measure several at once.
   virtual absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
       const WorkloadKey& workload,
       absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) = 0;
+      const MeasureOptions& options) {
+    return DoMeasure(workload, schedules, options);
+  }
 };
 
 }  // namespace tilewright::measure

@@ -59,12 +59,6 @@ class LandscapeMeasurer : public measure::Measurer {
       const measure::WorkloadKey& workload,
       absl::Span<const sketch::ScheduleProto> schedules,
       const measure::MeasureOptions& options) override;
-  absl::StatusOr<std::vector<measure::Measurement>> DoMeasureAlone(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override {
-    return DoMeasure(workload, schedules, options);
-  }
 
  private:
   const Landscape landscape_;
