@@ -45,19 +45,6 @@ class Printer {
   }
 
  private:
-  static const char* RoleName(Role role) {
-    switch (role) {
-      case Role::kInput:
-        return "input";
-      case Role::kConstant:
-        return "constant";
-      case Role::kOutput:
-        return "output";
-      case Role::kLocal:
-        return "local";
-    }
-    return "?";
-  }
   std::string R(Reg reg) const {
     if (reg == kNoReg) return "none";
     if (reg < 0 || reg >= static_cast<Reg>(kernel_.regs.size()))

@@ -20,20 +20,6 @@ const char* LevelName(Level level) {
   return "?";
 }
 
-const char* RoleName(Role role) {
-  switch (role) {
-    case Role::kInput:
-      return "input";
-    case Role::kConstant:
-      return "constant";
-    case Role::kOutput:
-      return "output";
-    case Role::kLocal:
-      return "local";
-  }
-  return "?";
-}
-
 class Printer {
  public:
   explicit Printer(const Kernel& kernel) : kernel_(kernel) {}
@@ -143,6 +129,20 @@ class Printer {
 };
 
 }  // namespace
+
+const char* RoleName(Role role) {
+  switch (role) {
+    case Role::kInput:
+      return "input";
+    case Role::kConstant:
+      return "constant";
+    case Role::kOutput:
+      return "output";
+    case Role::kLocal:
+      return "local";
+  }
+  return "?";
+}
 
 int64_t Kernel::num_tasks() const {
   int64_t tasks = 1;

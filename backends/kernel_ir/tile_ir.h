@@ -24,6 +24,7 @@ namespace tilewright::kernel_ir {
 
 enum class Level : uint8_t { kGlobal, kScratch, kRegisters };
 enum class Role : uint8_t { kInput, kConstant, kOutput, kLocal };
+const char* RoleName(Role role);  // "input", "constant", "output", "local"
 
 // A global buffer is an argument of the kernel, in order of id. Locals live per
 // task; the contents of scratch and registers are undefined until written.

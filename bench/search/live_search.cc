@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "bench/measuring/tuning_pass.h"
 #include "measure/parallel/parallel_measurer.h"
+#include "measure/record/record.pb.h"
 #include "measure/record/workload_key.h"
 #include "search/replayed_features.h"
 #include "search/space.h"
@@ -86,6 +87,14 @@ absl::StatusOr<sketch::Generator> GeneratorOf(const std::string& policy,
   if (policy == "template") return sketch::TemplateGenerator();
   return absl::InvalidArgumentError(absl::StrCat(
       "'", policy, "' writes no schedules: rules, sketch or template"));
+}
+
+measure::ProcessPoolOptions OneThreadPool() {
+  measure::ProcessPoolOptions options;
+  options.backend = "cpu";
+  options.method.set_threads(1);
+  options.method.set_cache(measure::Method::WARM);
+  return options;
 }
 
 absl::StatusOr<LiveSearch> SearchLive(const NamedWorkload& named,

@@ -12,6 +12,7 @@
 #include "bench/measuring/named_workload.h"
 #include "bench/search/scheme.h"
 #include "measure/parallel/worker_pool.h"
+#include "measure/worker/process_pool_options.h"
 #include "sketch/rules/generator.h"
 #include "sketch/trace/schedule.pb.h"
 
@@ -21,6 +22,9 @@ namespace tilewright::bench {
 // extended derivation) or "template". InvalidArgument for any other.
 absl::StatusOr<sketch::Generator> GeneratorOf(const std::string& policy,
                                               const NamedWorkload& named);
+
+// A pool that measures candidates of one thread on this CPU, warm.
+measure::ProcessPoolOptions OneThreadPool();
 
 struct LiveSearchOptions {
   int trials = 200;

@@ -29,11 +29,8 @@ absl::Status Run(const Flags& flags, const std::vector<std::string>& files) {
   TW_ASSIGN_OR_RETURN(const NamedWorkload named, ReadWorkload(files[0]));
   TW_ASSIGN_OR_RETURN(const sketch::Generator generator,
                       GeneratorOf(flags.policy, named));
-  measure::ProcessPoolOptions options;
-  options.backend = "cpu";
+  measure::ProcessPoolOptions options = OneThreadPool();
   options.workers = 1;
-  options.method.set_threads(1);
-  options.method.set_cache(measure::Method::WARM);
   TW_ASSIGN_OR_RETURN(const auto pool, measure::ProcessPool::Create(options));
   TW_ASSIGN_OR_RETURN(
       const SearchTableProto table,

@@ -114,11 +114,8 @@ void PrintHead(const Flags& flags, double gflops, double gbytes) {
 
 absl::Status Run(const Flags& flags, const std::vector<std::string>& files) {
   TW_ASSIGN_OR_RETURN(const Scheme scheme, ParseScheme(flags.scheme));
-  measure::ProcessPoolOptions options;
-  options.backend = "cpu";
+  measure::ProcessPoolOptions options = OneThreadPool();
   options.cores = 2;
-  options.method.set_threads(1);
-  options.method.set_cache(measure::Method::WARM);
   TW_ASSIGN_OR_RETURN(const auto pool, measure::ProcessPool::Create(options));
   measure::FmaPeak peak(/*threads=*/1);
   measure::MemoryPeak memory(/*threads=*/1, kBeyondCaches);

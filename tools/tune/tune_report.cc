@@ -29,7 +29,7 @@ int64_t CpuNs() {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-std::string Microseconds(double ns) {
+std::string MicrosecondsOfNs(double ns) {
   return std::isfinite(ns) ? absl::StrFormat("%.2f us", ns * 1e-3)
                            : std::string("no time yet");
 }
@@ -191,7 +191,8 @@ std::string TuneReport::Line(const search::RoundOfTask& round) const {
       "tune: %s: %s, by rule %s; %d of %d trials%s; kernels %s; %.0f s (CPU: "
       "%.0f %% search, %.0f %% build, %.0f %% verify, %.0f %% measure), about "
       "%.0f s left\n",
-      task.name, Microseconds(report.best_ns), Microseconds(report.rules_ns),
+      task.name, MicrosecondsOfNs(report.best_ns),
+      MicrosecondsOfNs(report.rules_ns),
       round.trials, options_.trials,
       failures.empty() ? "" : absl::StrCat(", ", failures),
       Gain(ModelNs(false), ModelNs(true)), round.spent_s, 100 * shares.search,
@@ -208,8 +209,8 @@ std::string TuneReport::Picture(const search::RoundOfTask& round) const {
       "CPU: %.0f %% search, %.0f %% build, %.0f %% verify, %.0f %% measure\n",
       options_.title, round.trials, options_.trials,
       round.trials / std::max(1e-9, round.spent_s), round.spent_s,
-      SecondsLeft(round), Microseconds(ModelNs(false)),
-      Microseconds(ModelNs(true)), Gain(ModelNs(false), ModelNs(true)),
+      SecondsLeft(round), MicrosecondsOfNs(ModelNs(false)),
+      MicrosecondsOfNs(ModelNs(true)), Gain(ModelNs(false), ModelNs(true)),
       100 * shares.search, 100 * shares.build, 100 * shares.verify,
       100 * shares.measure);
   std::vector<size_t> order(tasks_.size());
@@ -227,7 +228,7 @@ std::string TuneReport::Picture(const search::RoundOfTask& round) const {
         &text, "%c %-*s x%-3.0f by rule %12s  best %12s %8s %5d trials\n",
         i == round.task ? '>' : ' ', kNameWidth,
         tasks_[i].name.substr(0, kNameWidth), tasks_[i].scheduled.weight,
-        Microseconds(report.rules_ns), Microseconds(report.best_ns),
+        MicrosecondsOfNs(report.rules_ns), MicrosecondsOfNs(report.best_ns),
         Gain(report.rules_ns, report.best_ns), report.trials);
   }
   search::Failures all;
@@ -335,8 +336,8 @@ std::string TuneReport::Summary(const std::vector<Final>& finals,
     const TunerReport report = task.tuner->report();
     if (report.trials == 0 && task.known == 0) continue;
     const std::string failures = FailureText(task.tuner->failures());
-    absl::StrAppend(&text, task.name, ": ", Microseconds(report.best_ns),
-                    ", by rule ", Microseconds(report.rules_ns), "; ",
+    absl::StrAppend(&text, task.name, ": ", MicrosecondsOfNs(report.best_ns),
+                    ", by rule ", MicrosecondsOfNs(report.rules_ns), "; ",
                     report.trials, " trials",
                     failures.empty() ? "" : absl::StrCat(", ", failures));
     if (finals[i].is_winner) {
