@@ -1,7 +1,6 @@
 #include "sketch/rules/window_tile.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -37,15 +36,6 @@ constexpr double kLineCost = 5.5;
 // Elements (vectors) that such a tile loads. While it combines more of them,
 // the loads of the next tile do not begin: units and memory take turns.
 constexpr int64_t kMostLoaded = 27;
-
-// Full pieces and the rest when an extent is cut.
-struct Cut {
-  int64_t count;
-  int64_t size;
-};
-std::array<Cut, 2> Pieces(int64_t extent, int64_t tile) {
-  return {{{extent / tile, tile}, {extent % tile == 0 ? 0 : 1, extent % tile}}};
-}
 
 bool Moves(const WindowAccess& access, int axis) {
   for (const auto& dim : access.dims) {
@@ -258,15 +248,11 @@ class Chooser {
           CostOfTile(tile, tile.vectors, tile.rows, tile.outer_rows));
     }
     double cost = 0;
-    for (const Cut& v : Pieces(space_.vectors, tile.vectors)) {
-      for (const Cut& r : Pieces(space_.rows, tile.rows)) {
-        for (const Cut& o : Pieces(space_.outer_rows, tile.outer_rows)) {
-          if (v.count * r.count * o.count == 0) continue;
-          cost += static_cast<double>(v.count * r.count * o.count) *
-                  CostOfTile(tile, v.size, r.size, o.size);
-        }
-      }
-    }
+    for (const auto& [one, count] :
+         TilesOf({space_.vectors, space_.rows, space_.outer_rows},
+                 {tile.vectors, tile.rows, tile.outer_rows}))
+      cost += static_cast<double>(count) *
+              CostOfTile(tile, one.vectors, one.rows, one.outer_rows);
     return std::max(cost, memory_cost_);
   }
 

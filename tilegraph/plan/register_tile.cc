@@ -32,15 +32,6 @@ constexpr double kLoadBeside = 0.1;
 // estimate that was never measured: about half a microsecond.
 constexpr double kWakeCost = 4000;
 
-// Full pieces and the rest when an extent is cut.
-struct Cut {
-  int64_t count;
-  int64_t size;
-};
-std::array<Cut, 2> Pieces(int64_t extent, int64_t tile) {
-  return {{{extent / tile, tile}, {extent % tile == 0 ? 0 : 1, extent % tile}}};
-}
-
 // Multiply-adds' worth of time that one step of the reduction takes for one
 // tile.
 double StepCostOfTile(const TileSpace& space, const RegisterTile& tile) {
@@ -61,14 +52,9 @@ double StepCostOfTile(const TileSpace& space, const RegisterTile& tile) {
 // The same over the whole space, one tile after the other.
 double StepCost(const TileSpace& space, const RegisterTile& tile) {
   double cost = 0;
-  for (const Cut& v : Pieces(space.vectors, tile.vectors)) {
-    for (const Cut& r : Pieces(space.rows, tile.rows)) {
-      for (const Cut& o : Pieces(space.outer_rows, tile.outer_rows)) {
-        cost += static_cast<double>(v.count * r.count * o.count) *
-                StepCostOfTile(space, {v.size, r.size, o.size});
-      }
-    }
-  }
+  for (const auto& [one, count] :
+       TilesOf({space.vectors, space.rows, space.outer_rows}, tile))
+    cost += static_cast<double>(count) * StepCostOfTile(space, one);
   return cost;
 }
 
@@ -111,6 +97,28 @@ RegisterTile Cheapest(const TileSpace& space, Cost cost_of) {
 int64_t CountTiles(const TileSpace& space, const RegisterTile& tile) {
   return CeilDiv(space.vectors, tile.vectors) * CeilDiv(space.rows, tile.rows) *
          CeilDiv(space.outer_rows, tile.outer_rows);
+}
+
+absl::InlinedVector<CountedTile, 8> TilesOf(const RegisterTile& space,
+                                            const RegisterTile& tile) {
+  struct Cut {
+    int64_t count, size;
+  };
+  const auto cuts = [](int64_t extent, int64_t size) {
+    const int64_t rest = extent % size;
+    return std::array<Cut, 2>{
+        {{extent / size, size}, {rest == 0 ? 0 : 1, rest}}};
+  };
+  absl::InlinedVector<CountedTile, 8> tiles;
+  for (const Cut& v : cuts(space.vectors, tile.vectors)) {
+    for (const Cut& r : cuts(space.rows, tile.rows)) {
+      for (const Cut& o : cuts(space.outer_rows, tile.outer_rows)) {
+        const int64_t count = v.count * r.count * o.count;
+        if (count > 0) tiles.push_back({{v.size, r.size, o.size}, count});
+      }
+    }
+  }
+  return tiles;
 }
 
 RegisterTile ChooseRegisterTile(const TileSpace& space) {

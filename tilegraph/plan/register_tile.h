@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "absl/container/inlined_vector.h"
+
 namespace tilewright {
 
 struct RegisterTile {
@@ -37,6 +39,15 @@ struct TileSpace {
 };
 
 int64_t CountTiles(const TileSpace& space, const RegisterTile& tile);
+
+struct CountedTile {
+  RegisterTile tile;
+  int64_t count;
+};
+// The tiles that `tile` cuts a space of such extents into: whole ones, and
+// those that end with the space. None occurs twice.
+absl::InlinedVector<CountedTile, 8> TilesOf(const RegisterTile& space,
+                                            const RegisterTile& tile);
 
 // The tile with the least modelled time over the whole space.
 RegisterTile ChooseRegisterTile(const TileSpace& space);

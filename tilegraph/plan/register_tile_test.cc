@@ -70,6 +70,18 @@ TEST(RegisterTileTest, AccumulatorsAndOperandsFitTheRegisters) {
   }
 }
 
+TEST(RegisterTileTest, TilesEndWithTheSpace) {
+  int64_t covered = 0;
+  const auto tiles = TilesOf({7, 5, 2}, {3, 5, 2});
+  for (const auto& [tile, count] : tiles)
+    covered += count * tile.vectors * tile.rows * tile.outer_rows;
+  EXPECT_EQ(covered, 7 * 5 * 2);
+  ASSERT_EQ(tiles.size(), 2);
+  EXPECT_EQ(tiles[0].count, 2);
+  EXPECT_EQ(tiles[1].tile.vectors, 1);
+  EXPECT_EQ(TilesOf({7, 5, 3}, {2, 2, 2}).size(), 8);
+}
+
 // The space is that of a product with 1000 columns and one row.
 TEST(RegisterTileTest, ManyCoresGetTilesOfTheirOwn) {
   const TileSpace space = {63, 1, 1, 32, 1};
