@@ -9,29 +9,29 @@ bool IsCache(const MemoryLevel& level, bool of_a_core) {
 }
 
 // Levels stand from the outermost in.
-std::optional<int64_t> Outermost(const DeviceSpec& spec, bool of_a_core) {
+int64_t Outermost(const DeviceSpec& spec, bool of_a_core, int64_t otherwise) {
   for (const MemoryLevel& level : spec.levels()) {
     if (IsCache(level, of_a_core)) return level.capacity_bytes();
   }
-  return std::nullopt;
+  return otherwise;
 }
 
 }  // namespace
 
-std::optional<int64_t> FirstCacheBytes(const DeviceSpec& spec) {
-  std::optional<int64_t> first;
+int64_t FirstCacheBytes(const DeviceSpec& spec, int64_t otherwise) {
+  int64_t first = otherwise;
   for (const MemoryLevel& level : spec.levels()) {
     if (IsCache(level, /*of_a_core=*/true)) first = level.capacity_bytes();
   }
   return first;
 }
 
-std::optional<int64_t> PrivateCacheBytes(const DeviceSpec& spec) {
-  return Outermost(spec, /*of_a_core=*/true);
+int64_t PrivateCacheBytes(const DeviceSpec& spec, int64_t otherwise) {
+  return Outermost(spec, /*of_a_core=*/true, otherwise);
 }
 
-std::optional<int64_t> SharedCacheBytes(const DeviceSpec& spec) {
-  return Outermost(spec, /*of_a_core=*/false);
+int64_t SharedCacheBytes(const DeviceSpec& spec, int64_t otherwise) {
+  return Outermost(spec, /*of_a_core=*/false, otherwise);
 }
 
 }  // namespace tilewright

@@ -4,21 +4,22 @@
 #define TILEWRIGHT_BACKENDS_SPEC_CACHES_H_
 
 #include <cstdint>
-#include <optional>
 
 #include "backends/spec/device_spec.pb.h"
 
 namespace tilewright {
 
-// Capacities of one instance. Nothing where the spec has no such cache, or does
-// not say how large it is.
+// Capacities of one instance; `otherwise` where the spec has no such cache, or
+// does not say how large it is.
 
 // The one closest to a core's registers.
-std::optional<int64_t> FirstCacheBytes(const DeviceSpec& spec);
+int64_t FirstCacheBytes(const DeviceSpec& spec,
+                        int64_t otherwise = int64_t{32} << 10);
 // The largest that a core has for itself.
-std::optional<int64_t> PrivateCacheBytes(const DeviceSpec& spec);
+int64_t PrivateCacheBytes(const DeviceSpec& spec,
+                          int64_t otherwise = int64_t{1} << 20);
 // The last before memory that cores share.
-std::optional<int64_t> SharedCacheBytes(const DeviceSpec& spec);
+int64_t SharedCacheBytes(const DeviceSpec& spec, int64_t otherwise = 0);
 
 }  // namespace tilewright
 

@@ -33,9 +33,10 @@ TEST(CachesTest, MayBeMissing) {
   Add(spec, "hbm", MemoryLevel::MEMORY, MemoryLevel::DEVICE, 0);
   Add(spec, "shared", MemoryLevel::SCRATCHPAD, MemoryLevel::CORE, 100);
   Add(spec, "unknown", MemoryLevel::CACHE, MemoryLevel::CORE, 0);
-  EXPECT_EQ(FirstCacheBytes(spec), std::nullopt);
-  EXPECT_EQ(PrivateCacheBytes(spec), std::nullopt);
-  EXPECT_EQ(SharedCacheBytes(spec), std::nullopt);
+  EXPECT_EQ(FirstCacheBytes(spec), 32 << 10);
+  EXPECT_EQ(PrivateCacheBytes(spec), 1 << 20);
+  EXPECT_EQ(PrivateCacheBytes(spec, 5), 5);
+  EXPECT_EQ(SharedCacheBytes(spec), 0);
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ class Builder {
       return tensor.num_elements() * SizeBytes(tensor.dtype);
     };
     int64_t all_bytes = bytes(graph_.tensor(output));
-    const int64_t cache_bytes = SharedCacheBytes(spec_).value_or(0);
+    const int64_t cache_bytes = SharedCacheBytes(spec_);
     if (cache_bytes == 0 || 2 * all_bytes < cache_bytes) return false;
     for (const Tensor& tensor : graph_.tensors()) {
       if (tensor.kind == TensorKind::kPlaceholder) all_bytes += bytes(tensor);
@@ -252,7 +252,8 @@ class Builder {
     for (const Tensor& tensor : part.graph.tensors()) {
       const std::optional<TensorId> id = graph_.Find(tensor.name);
       if (id && graph_.tensor(*id).kind == TensorKind::kPlaceholder &&
-          tensor.num_elements() * SizeBytes(tensor.dtype) > L2Bytes(spec_))
+          tensor.num_elements() * SizeBytes(tensor.dtype) >
+              PrivateCacheBytes(spec_))
         far.insert(tensor.name);
     }
     return far;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/spec/caches.h"
 #include "base/ceil_div.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "sketch/rules/shared/tile_order.h"
@@ -231,7 +232,7 @@ class Chooser {
     // other operand anew: take as many rows as stay in L2, or at least as many
     // as stay there for one block of terms.
     if (tiles_.row_axis >= 0 && tiles_.row_axis < tiles_.vector_axis) {
-      const int64_t l2_bytes = L2Bytes(spec_);
+      const int64_t l2_bytes = PrivateCacheBytes(spec_);
       const int64_t row_bytes =
           tiles_.axes[tiles_.row_axis].tile * ReducedExtent() *
           (dot_ ? SizeBytes(dot_->intrinsic->a) : LaneBytes(graph_));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/spec/caches.h"
 #include "base/ceil_div.h"
 #include "sketch/replay/online_reduction.h"
 #include "sketch/rules/row_decisions.h"
@@ -96,8 +97,8 @@ int64_t StepsOfABlock(const RowBlock& sum, int64_t bytes_per_element,
                       const DeviceSpec& spec) {
   const int64_t extent = sum.inner[0].extent;
   const int64_t bytes = sum.row_elements() / extent * bytes_per_element;
-  const int64_t longest = std::clamp<int64_t>(
-      L1Bytes(spec) / 2 / bytes, 1, extent - 1);
+  const int64_t longest =
+      std::clamp<int64_t>(FirstCacheBytes(spec) / 2 / bytes, 1, extent - 1);
   for (int64_t steps = longest; steps > longest / 2; --steps) {
     if (extent % steps == 0) return steps;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/spec/caches.h"
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "sketch/replay/winograd_form.h"
@@ -285,7 +286,7 @@ class Builder {
     const Tensor& data = graph_.tensor(graph_.Inputs(input_.id)[0]);
     const int64_t steps = decider_.DecideNumber(
         "input.prefetch", Space::Integers(0, 2),
-        [&] { return Bytes(data) > L2Bytes(spec_) ? 1 : 0; });
+        [&] { return Bytes(data) > PrivateCacheBytes(spec_) ? 1 : 0; });
     writer_.Annotate(channels, absl::StrCat("prefetch=", steps));
   }
 
@@ -295,7 +296,9 @@ class Builder {
 
   // Whether the filters come from beyond the core's own cache, where the rest
   // of a task takes its share.
-  bool FiltersAreFar() const { return Bytes(filters_) > L2Bytes(spec_) / 2; }
+  bool FiltersAreFar() const {
+    return Bytes(filters_) > PrivateCacheBytes(spec_) / 2;
+  }
 
   const TensorGraph& graph_;
   const DeviceSpec& spec_;

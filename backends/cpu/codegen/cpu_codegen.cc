@@ -83,9 +83,8 @@ class CpuCodegen : public Codegen {
       vectors.intrinsics.push_back(unit.name());
     lowering::StreamOptions stream;
     stream.vector_bytes = vectors.vector_bytes;
-    if (const auto bytes = PrivateCacheBytes(spec_))
-      vectors.prefetch_above_bytes = *bytes;
-    if (const auto bytes = SharedCacheBytes(spec_)) stream.cache_bytes = *bytes;
+    vectors.prefetch_above_bytes = PrivateCacheBytes(spec_, /*otherwise=*/0);
+    stream.cache_bytes = SharedCacheBytes(spec_);
     TW_ASSIGN_OR_RETURN(ScalarKernel scalar, LegalizeWithin(kernel, vectors));
     lowering::StreamStores(scalar, stream);
     lowering::ExpandFunctions(scalar, FunctionOptionsOf(spec_, target_));

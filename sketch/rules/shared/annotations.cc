@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "sketch/rules/shared/output_tiles.h"
+#include "backends/spec/caches.h"
 #include "tilegraph/decision/space.h"
 #include "tilegraph/expr/dtype.h"
 
@@ -69,7 +69,7 @@ void DecideStreaming(Decider& decider, ScheduleWriter& writer,
     const Tensor& tensor = graph.tensor(output);
     output_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
   }
-  if (output_bytes <= L1Bytes(spec)) return;
+  if (output_bytes <= FirstCacheBytes(spec)) return;
   const std::string stream =
       DecideOption(decider, "stream", {"auto", "no", "yes"}, far ? 2 : 0);
   if (stream == "auto") return;

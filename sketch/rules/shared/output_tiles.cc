@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "backends/spec/caches.h"
 #include "base/ceil_div.h"
 
 namespace tilewright::sketch {
@@ -55,16 +54,6 @@ int64_t LaneBytes(const TensorGraph& graph) {
 
 int64_t Lanes(const TensorGraph& graph, const DeviceSpec& spec) {
   return std::max<int64_t>(1, spec.unit().vector_bytes() / LaneBytes(graph));
-}
-
-int64_t L1Bytes(const DeviceSpec& spec) {
-  constexpr int64_t kDefault = int64_t{32} << 10;
-  return FirstCacheBytes(spec).value_or(kDefault);
-}
-
-int64_t L2Bytes(const DeviceSpec& spec) {
-  constexpr int64_t kDefault = int64_t{1} << 20;
-  return PrivateCacheBytes(spec).value_or(kDefault);
 }
 
 OutputTiles StartTiles(const Workload& workload, TensorId output) {

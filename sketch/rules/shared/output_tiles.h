@@ -67,11 +67,6 @@ int64_t LaneBytes(const TensorGraph& graph);
 // Elements per vector register.
 int64_t Lanes(const TensorGraph& graph, const DeviceSpec& spec);
 
-// Capacities of the cache closest to a core and of the largest that it has for
-// itself; 32 KiB and 1 MiB if the spec has none.
-int64_t L1Bytes(const DeviceSpec& spec);
-int64_t L2Bytes(const DeviceSpec& spec);
-
 // One-element tiles over `output`, its vector axis the contiguous one.
 // REQUIRES: `output` has a dimension.
 OutputTiles StartTiles(const Workload& workload, TensorId output);
