@@ -83,9 +83,8 @@ class Summation {
     int64_t base = span.constant;
     for (size_t v = 0; v < tile.size(); ++v) base += span.moves[v] * tile[v];
     for (const auto& [term, coefficient] : span.others)
-      base += coefficient * EvalIndex(regions_.Term(term), [&](int var) {
-                return tile[var - kTileVar];
-              });
+      base += coefficient * EvalIndex(regions_.Term(term),
+                                      [&](int var) { return tile[var]; });
     return base;
   }
 
@@ -210,8 +209,7 @@ uint32_t Moves(const TileSpan& span, const TileRegions& regions) {
     if (span.moves[v] != 0) moves |= 1u << v;
   for (const auto& [term, coefficient] : span.others) {
     Visit(regions.Term(term), [&](const Expr& e) {
-      if (e.op() == Op::kVar && e.var_id() >= kTileVar)
-        moves |= 1u << (e.var_id() - kTileVar);
+      if (e.op() == Op::kVar) moves |= 1u << e.var_id();
     });
   }
   return moves;

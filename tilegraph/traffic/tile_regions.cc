@@ -13,8 +13,7 @@ namespace {
 
 RangeOf RangesOf(const std::vector<int64_t>& trips) {
   return [&trips](int var) -> std::optional<Range> {
-    if (var < kTileVar) return std::nullopt;
-    return Range{0, trips[var - kTileVar] - 1};
+    return Range{0, trips[var] - 1};
   };
 }
 
@@ -328,9 +327,9 @@ RegionDim TileRegions::AsRegionDim(const TileSpan& span) const {
   dim.base = Expr::Int(span.constant);
   for (size_t d = 0; d < span.moves.size(); ++d) {
     if (span.moves[d] == 0) continue;
-    dim.base = dim.base + Expr::Var(kTileVar + static_cast<int>(d),
-                                    absl::StrCat("tile", d)) *
-                              Expr::Int(span.moves[d]);
+    dim.base =
+        dim.base + Expr::Var(static_cast<int>(d), absl::StrCat("tile", d)) *
+                       Expr::Int(span.moves[d]);
   }
   for (const auto& [term, coefficient] : span.others)
     dim.base = dim.base + terms_[term] * Expr::Int(coefficient);
@@ -346,8 +345,8 @@ TileSpan TileRegions::AsSpan(const RegionDim& dim,
   span.constant = form.constant;
   span.moves.assign(rank_, 0);
   for (const auto& [term, coefficient] : form.terms) {
-    if (term.op() == Op::kVar && term.var_id() >= kTileVar) {
-      span.moves[term.var_id() - kTileVar] = coefficient;
+    if (term.op() == Op::kVar) {
+      span.moves[term.var_id()] = coefficient;
     } else {
       span.others.emplace_back(InternTerm(term), coefficient);
     }

@@ -5,6 +5,8 @@
 //
 // Members between others are computed into buffers of their own, as schedules
 // do it: boxes without gaps, the whole tensor where a box is no smaller.
+//
+// In expressions variable d is the number of the tile along dimension d.
 #ifndef TILEWRIGHT_TILEGRAPH_TRAFFIC_TILE_REGIONS_H_
 #define TILEWRIGHT_TILEGRAPH_TRAFFIC_TILE_REGIONS_H_
 
@@ -21,9 +23,6 @@
 #include "tilegraph/traffic/tile_graph.h"
 
 namespace tilewright {
-
-// Variable kTileVar + d is the number of the tile along dimension d.
-inline constexpr int kTileVar = 1 << 20;
 
 // base + [0, extent) * step along one dimension of a tensor.
 struct TileSpan {

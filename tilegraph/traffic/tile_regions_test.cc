@@ -39,8 +39,7 @@ Case RandomCase(const TensorGraph& graph, const Subgraph& part,
       result.trips.push_back(shape[d] / extent);
       dim.base = result.trips[d] == 1
                      ? Expr::Int(0)
-                     : Expr::Var(kTileVar + static_cast<int>(d), "t") *
-                           Expr::Int(extent);
+                     : Expr::Var(static_cast<int>(d), "t") * Expr::Int(extent);
       dim.extent = extent;
     }
     result.tile.push_back(dim);
@@ -116,7 +115,7 @@ double Elements(const Region& region, const std::vector<int64_t>& shape,
     }
     const auto inside = [&](const RegionDim& dim, int64_t size) {
       const int64_t base =
-          EvalIndex(dim.base, [&](int var) { return tile[var - kTileVar]; });
+          EvalIndex(dim.base, [&](int var) { return tile[var]; });
       int64_t count = 0;
       for (int64_t k = 0; k < dim.extent; ++k) {
         const int64_t at = base + k * dim.step;
@@ -153,8 +152,7 @@ TEST(TileRegionsTest, AreThoseOfPropagate) {
     for (int repeat = 0; repeat < 4; ++repeat) {
       const Case one = RandomCase(graph, part, random);
       const RangeOf ranges = [&](int var) -> std::optional<Range> {
-        if (var < kTileVar) return std::nullopt;
-        return Range{0, one.trips[var - kTileVar] - 1};
+        return Range{0, one.trips[var] - 1};
       };
       const std::map<TensorId, Region> expected =
           ByPropagate(graph, part, one, ranges);
