@@ -93,6 +93,4 @@ double Random::Normal() {
   }
 }
 
-Random Random::Fork() { return Random(Next()); }
-
 }  // namespace tilewright

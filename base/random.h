@@ -16,7 +16,7 @@ namespace tilewright {
 //
 // xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number
 // generators", 2021), its state filled by splitmix64. Not for secrets. Not
-// thread-safe: give each thread a Fork().
+// thread-safe: give each thread its own, seeded with Next().
 class Random {
  public:
   explicit Random(uint64_t seed);
@@ -35,10 +35,6 @@ class Random {
   bool Bernoulli(double probability);
   // Mean 0, standard deviation 1.
   double Normal();
-
-  // Another generator, whose numbers are independent of the following ones
-  // here.
-  Random Fork();
 
   // A uniformly drawn order (Fisher-Yates).
   template <typename T>

@@ -1,6 +1,6 @@
 // The interface of learned cost models: they learn from measured candidates and
-// say which of many others are worth measuring. Boosted trees, random forests
-// and models that transfer what was learned elsewhere share it.
+// say which of many others are worth measuring. Boosted trees and random
+// forests share it.
 //
 // The unit is a score, the higher the better: of measured times, usually the
 // task's least time divided by the candidate's, and 0 for one that failed

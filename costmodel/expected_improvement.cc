@@ -22,8 +22,4 @@ double ExpectedScoreImprovement(double mean, double stddev, double best) {
   return std::max(stddev * (z * cumulative + density), 0.0);
 }
 
-double ExpectedTimeImprovement(double mean, double stddev, double best) {
-  return ExpectedScoreImprovement(-mean, stddev, -best);
-}
-
 }  // namespace tilewright::costmodel

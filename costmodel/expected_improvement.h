@@ -3,15 +3,13 @@
 // Welch, "Efficient Global Optimization of Expensive Black-Box Functions",
 // 1998, equation 15; AdaTune, equation 1).
 //
-//   of a score, which is maximised:  E max(X - best, 0)
-//                                    = (mean - best) Phi(z) + stddev phi(z),
-//                                    z = (mean - best) / stddev
-//   of a time, which is minimised:   E max(best - X, 0)
+//   E max(X - best, 0) = (mean - best) Phi(z) + stddev phi(z),
+//   z = (mean - best) / stddev
 //
-// with X normal(mean, stddev). A stddev of 0 is a certain outcome: the
-// improvement is max(mean - best, 0), or max(best - mean, 0). The unit is that
-// of the arguments. The relative error is below 1e-11 for z above -10; further
-// out the result is at least never negative.
+// with X, a score, normal(mean, stddev). A stddev of 0 is a certain outcome:
+// the improvement is max(mean - best, 0). The unit is that of the arguments.
+// The relative error is below 1e-11 for z above -10; further out the result is
+// at least never negative.
 #ifndef TILEWRIGHT_COSTMODEL_EXPECTED_IMPROVEMENT_H_
 #define TILEWRIGHT_COSTMODEL_EXPECTED_IMPROVEMENT_H_
 
@@ -19,7 +17,6 @@ namespace tilewright::costmodel {
 
 // REQUIRES: stddev >= 0.
 double ExpectedScoreImprovement(double mean, double stddev, double best);
-double ExpectedTimeImprovement(double mean, double stddev, double best);
 
 }  // namespace tilewright::costmodel
 

@@ -61,17 +61,8 @@ TEST(ExpectedImprovementTest, ACertainOutcomeGainsItsDifference) {
   EXPECT_EQ(ExpectedScoreImprovement(3, 0, 2), 1);
   EXPECT_EQ(ExpectedScoreImprovement(2, 0, 2), 0);
   EXPECT_EQ(ExpectedScoreImprovement(1, 0, 2), 0);
-  EXPECT_EQ(ExpectedTimeImprovement(3, 0, 2), 0);
-  EXPECT_EQ(ExpectedTimeImprovement(1, 0, 2), 1);
   // It is the limit of ever less uncertain ones.
   EXPECT_NEAR(ExpectedScoreImprovement(3, 1e-9, 2), 1, 1e-12);
-}
-
-TEST(ExpectedImprovementTest, TimesImproveDownwards) {
-  EXPECT_DOUBLE_EQ(ExpectedTimeImprovement(11, 2, 10),
-                   ExpectedScoreImprovement(-11, 2, -10));
-  EXPECT_GT(ExpectedTimeImprovement(9, 2, 10),
-            ExpectedTimeImprovement(11, 2, 10));
 }
 
 TEST(ExpectedImprovementTest, IsNeverNegativeHoweverHopeless) {

@@ -71,7 +71,6 @@ Reg ScalarBuilder::NewReg(DType dtype, int lanes, std::string name,
 }
 
 void ScalarBuilder::Append(Inst inst) {
-  ++num_instructions_;
   scopes_.back().insts.push_back(std::move(inst));
 }
 

@@ -116,9 +116,6 @@ class ScalarBuilder {
   void BeginElse();
   void EndIf();
 
-  // Instructions appended since, loops and their bodies included: for limits on
-  // code growth.
-  int64_t num_instructions() const { return num_instructions_; }
   // REQUIRES: every scope is closed.
   ScalarKernel Finish() &&;
 
@@ -150,7 +147,6 @@ class ScalarBuilder {
   std::vector<int64_t> load_epoch_;  // per buffer: part of the key of its loads
   int64_t scope_epoch_ = 0;
   int64_t next_scope_epoch_ = 0;
-  int64_t num_instructions_ = 0;
 };
 
 }  // namespace tilewright::kernel_ir

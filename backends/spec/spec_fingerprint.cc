@@ -15,10 +15,12 @@ namespace {
 using ::google::protobuf::FieldDescriptor;
 using ::google::protobuf::Message;
 
-// Fields by name, in any message of the spec.
-const std::set<std::string>& MeasuredFields() {
+// Fields that are measured, or say where figures are from: by name, in any
+// message of the spec.
+const std::set<std::string>& LeftOut() {
   static const auto* fields =
-      new std::set<std::string>{"read_bytes_per_s",
+      new std::set<std::string>{"sources",
+                                "read_bytes_per_s",
                                 "write_bytes_per_s",
                                 "aggregate_read_bytes_per_s",
                                 "aggregate_write_bytes_per_s",
@@ -32,28 +34,27 @@ const std::set<std::string>& MeasuredFields() {
 
 // Numbers, not bytes of the wire format: the same in every version of protobuf.
 void AddValue(const Message& message, const FieldDescriptor* field, int index,
-              bool measured, Fingerprinter& out);
+              Fingerprinter& out);
 
-void AddMessage(const Message& message, bool measured, Fingerprinter& out) {
+void AddMessage(const Message& message, Fingerprinter& out) {
   std::vector<const FieldDescriptor*> fields;
   message.GetReflection()->ListFields(message, &fields);  // by number
   for (const FieldDescriptor* field : fields) {
-    if (field->name() == "sources") continue;
-    if (!measured && MeasuredFields().count(field->name()) != 0) continue;
+    if (LeftOut().count(field->name()) != 0) continue;
     out.AddInt(static_cast<uint64_t>(field->number()));
     if (!field->is_repeated()) {
-      AddValue(message, field, -1, measured, out);
+      AddValue(message, field, -1, out);
       continue;
     }
     const int size = message.GetReflection()->FieldSize(message, field);
     out.AddInt(static_cast<uint64_t>(size));
-    for (int i = 0; i < size; ++i) AddValue(message, field, i, measured, out);
+    for (int i = 0; i < size; ++i) AddValue(message, field, i, out);
   }
   out.AddInt(0);  // the end: no field has this number
 }
 
 void AddValue(const Message& message, const FieldDescriptor* field, int index,
-              bool measured, Fingerprinter& out) {
+              Fingerprinter& out) {
   const auto* r = message.GetReflection();
   const bool one = index < 0;
   switch (field->cpp_type()) {
@@ -86,7 +87,7 @@ void AddValue(const Message& message, const FieldDescriptor* field, int index,
     case FieldDescriptor::CPPTYPE_MESSAGE:
       AddMessage(one ? r->GetMessage(message, field)
                      : r->GetRepeatedMessage(message, field, index),
-                 measured, out);
+                 out);
       return;
     default:
       TW_CHECK(false) << "field " << field->full_name() << " has a new type";
@@ -99,13 +100,7 @@ Fingerprint StructureFingerprint(const DeviceSpec& spec) {
   DeviceSpec nameless = spec;
   nameless.clear_name();
   Fingerprinter out;
-  AddMessage(nameless, /*measured=*/false, out);
-  return out.Finish();
-}
-
-Fingerprint FullFingerprint(const DeviceSpec& spec) {
-  Fingerprinter out;
-  AddMessage(spec, /*measured=*/true, out);
+  AddMessage(nameless, out);
   return out.Finish();
 }
 

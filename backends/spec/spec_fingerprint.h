@@ -1,4 +1,4 @@
-// Two identities of a machine.
+// The identity of a machine.
 #ifndef TILEWRIGHT_BACKENDS_SPEC_SPEC_FINGERPRINT_H_
 #define TILEWRIGHT_BACKENDS_SPEC_SPEC_FINGERPRINT_H_
 
@@ -11,9 +11,6 @@ namespace tilewright {
 // features. Not its name, not what was measured (rates, latencies, costs), not
 // the sources. Keys tuning records.
 Fingerprint StructureFingerprint(const DeviceSpec& spec);
-
-// Everything but the sources: stored in plans, which depend on the figures.
-Fingerprint FullFingerprint(const DeviceSpec& spec);
 
 }  // namespace tilewright
 

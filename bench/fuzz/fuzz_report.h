@@ -26,7 +26,6 @@ class FuzzReport {
 
   const std::vector<std::string>& problems() const { return problems_; }
   int64_t count(const std::string& what) const;
-  double slowest_seconds() const { return slowest_seconds_; }
   // Counts, problems, and differences by kind with the first case of each.
   std::string Text() const;
 

@@ -53,8 +53,6 @@ class OwnModel {
   // Copies of the last run's outputs.
   std::vector<OrtTensor> Outputs() const;
   Session& session() { return *session_; }
-  // Where the caller's memory of output `index` lies.
-  char* output_data(int index) { return static_cast<char*>(to_[index]); }
 
  private:
   OwnModel() = default;

@@ -1,6 +1,7 @@
 #include "sketch/rules/row_schedule.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +12,6 @@
 #include "sketch/rules/row_decisions.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/row_blocks.h"
-#include "tilegraph/decision/policies.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -249,16 +249,6 @@ bool WriteRows(const Workload& workload, const DeviceSpec& spec,
   if (WriteOnePassRows(workload, spec, blocks, location)) return true;
   Writer(workload, spec, std::move(blocks), location).Run();
   return true;
-}
-
-std::optional<Schedule> RowSchedule(const Workload& workload,
-                                    const DeviceSpec& spec) {
-  ScheduleWriter writer;
-  PreferredPolicy policy;
-  Decider decider(policy);
-  if (!WriteRows(workload, spec, {writer, decider, std::nullopt, {}}))
-    return std::nullopt;
-  return std::move(writer).Finish();
 }
 
 }  // namespace tilewright::sketch

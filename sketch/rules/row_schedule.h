@@ -10,11 +10,8 @@
 #ifndef TILEWRIGHT_SKETCH_RULES_ROW_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_RULES_ROW_SCHEDULE_H_
 
-#include <optional>
-
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/rules/shared/compute_location.h"
-#include "sketch/trace/schedule.h"
 #include "sketch/trace/workload.h"
 
 namespace tilewright::sketch {
@@ -25,10 +22,6 @@ bool IsRowGroup(const Workload& workload);
 // False, and nothing written, if the workload is no row group with one output.
 bool WriteRows(const Workload& workload, const DeviceSpec& spec,
                const ComputeLocation& location);
-
-// The same as a kernel.
-std::optional<Schedule> RowSchedule(const Workload& workload,
-                                    const DeviceSpec& spec);
 
 }  // namespace tilewright::sketch
 

@@ -21,6 +21,8 @@
 #include "sketch/trace/schedule.h"
 #include "sketch/tree/block_tree.h"
 #include "sketch/tree/block_tree_verifier.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
 #include "tilegraph/ir/layout.h"
 
 namespace tilewright::sketch {
@@ -29,6 +31,16 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+
+std::optional<Schedule> RowSchedule(const Workload& workload,
+                                    const DeviceSpec& spec) {
+  ScheduleWriter writer;
+  PreferredPolicy policy;
+  Decider decider(policy);
+  if (!WriteRows(workload, spec, {writer, decider, std::nullopt, {}}))
+    return std::nullopt;
+  return std::move(writer).Finish();
+}
 
 // The schedule's text, once its tree was found to compute the right thing.
 std::string Checked(const Workload& workload, const std::string& spec) {
