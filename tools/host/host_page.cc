@@ -41,7 +41,7 @@ std::string HostPage(const HostFacts& facts, const DeviceSpec& spec,
   json.Key("facts");
   AppendHostFacts(facts, json);
   json.Close('}');
-  return FillPage(HostPageTemplate(), json.text());
+  return FillPage(kPage, json.text());
 }
 
 }  // namespace tilewright::tools

@@ -1,13 +1,10 @@
 """A page of results as C++ source."""
 
-def embedded_page(name, function):
-    """page_template.cc, from the package's page.html.
-
-    The package has a page_template.h that declares what it defines.
+def embedded_page(name):
+    """page_template.h, which defines kPage from the package's page.html.
 
     Args:
       name: of the rule.
-      function: what gives the page; in namespace tilewright::tools.
     """
     native.genrule(
         name = name,
@@ -17,13 +14,11 @@ def embedded_page(name, function):
             "//tools/page:head.html",
             "//tools/page:style.css",
         ],
-        outs = ["page_template.cc"],
+        outs = ["page_template.h"],
         cmd = "$(location //tools/page:embed_page) $(location page.html) " +
               "$(location //tools/page:head.html) " +
               "$(location //tools/page:style.css) " +
-              "$(location //tools/page:common.js) " +
-              native.package_name() + "/page_template.h " + function +
-              " > $@",
+              "$(location //tools/page:common.js) > $@",
         exec_tools = ["//tools/page:embed_page"],
         visibility = ["//visibility:private"],
     )

@@ -153,7 +153,7 @@ std::string PlanPage(const CompiledModel& compiled, const PlanReport& report,
                 json.Key(absl::StrCat("b", b)));
   }
   json.Close('}').Close('}');
-  const absl::string_view page = PlanPageTemplate();
+  const absl::string_view page = kPage;
   const size_t place = page.find(kPlace);
   return absl::StrCat(
       page.substr(0, place), PictureSvg(picture, false),

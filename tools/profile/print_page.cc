@@ -9,7 +9,7 @@ std::string ProfilePage(const Profile& profile, absl::string_view title) {
   json.Open('{').Key("title").Text(title).Key("profile");
   AppendProfile(profile, json);
   json.Close('}');
-  return FillPage(PageTemplate(), json.text());
+  return FillPage(kPage, json.text());
 }
 
 }  // namespace tilewright::tools

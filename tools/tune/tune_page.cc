@@ -50,7 +50,7 @@ absl::StatusOr<std::string> TunePage(absl::string_view trace) {
     absl::StrAppend(&events, i == 0 ? "" : ",\n", lines[i]);
   }
   if (events.empty()) return absl::InvalidArgumentError("the trace is empty");
-  return FillPage(TunePageTemplate(), absl::StrCat("[", events, "]"));
+  return FillPage(kPage, absl::StrCat("[", events, "]"));
 }
 
 absl::Status WriteTunePage(const std::string& trace, const std::string& page) {
