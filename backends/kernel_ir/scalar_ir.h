@@ -37,7 +37,7 @@ struct RegType {
   std::string name;  // for listings, may be empty
 };
 
-// dst = op(operands): arithmetic of tilegraph/expr/expr.h on equal lanes
+// dst = op(operands): arithmetic of tilegraph/expr/op.h on equal lanes
 // (kSelect, kCast, ... included; never kVar or kLoad).
 struct OpInst {
   Reg dst;

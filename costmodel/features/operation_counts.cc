@@ -43,19 +43,11 @@ void CountNumbers(const Expr& expr, ArithmeticCounts& counts) {
     case Op::kGe:
       counts.compare += 1;
       return;
-    case Op::kExp:
-    case Op::kLog:
     case Op::kSqrt:
-    case Op::kTanh:
-    case Op::kErf:
-    case Op::kSigmoid:
-    case Op::kSin:
-    case Op::kCos:
-    case Op::kPow:
       counts.math += 1;
       return;
     default:
-      counts.other += 1;
+      (IsTranscendental(expr.op()) ? counts.math : counts.other) += 1;
       return;
   }
 }

@@ -13,23 +13,6 @@ namespace {
 // The largest extent of the axes of a linear transform's matrices.
 constexpr int64_t kMostUnrolled = 8;
 
-bool IsFunction(Op op) {
-  switch (op) {
-    case Op::kExp:
-    case Op::kLog:
-    case Op::kSqrt:
-    case Op::kTanh:
-    case Op::kErf:
-    case Op::kSigmoid:
-    case Op::kSin:
-    case Op::kCos:
-    case Op::kPow:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // An axis, an axis and a constant, or a constant: the axis, -1 without one.
 struct SimpleIndex {
   bool simple = false;
@@ -66,7 +49,9 @@ bool StrictlyInlinable(const Compute& compute) {
   for (const Expr& body : compute.body) {
     Visit(body, [&](const Expr& e) {
       if (e.op() == Op::kLoad && !ReadsInOrder(e)) inlinable = false;
-      if (e.op() == Op::kSelect || IsFunction(e.op())) inlinable = false;
+      if (e.op() == Op::kSelect || e.op() == Op::kSqrt ||
+          IsTranscendental(e.op()))
+        inlinable = false;
     });
   }
   return inlinable;

@@ -70,30 +70,6 @@ TEST(ExprTest, IndexArithmeticFoldsConstantsAndIdentities) {
   EXPECT_TRUE(FloorDiv(Expr::Int(min), Expr::Int(-1)).IsIntConst(min));
 }
 
-TEST(ExprTest, DTypesOfResultsFollowTheOperation) {
-  const auto result = [](Op op, std::vector<DType> operands) {
-    return ResultDType(op, operands);
-  };
-  EXPECT_EQ(result(Op::kAdd, {DType::kFloat16, DType::kFloat16}),
-            DType::kFloat16);
-  EXPECT_EQ(result(Op::kAdd, {DType::kFloat16, DType::kFloat32}), std::nullopt);
-  EXPECT_EQ(result(Op::kAdd, {DType::kBool, DType::kBool}), std::nullopt);
-  EXPECT_EQ(result(Op::kAdd, {DType::kInt8}), std::nullopt);
-  EXPECT_EQ(result(Op::kLt, {DType::kInt8, DType::kInt8}), DType::kBool);
-  EXPECT_EQ(result(Op::kExp, {DType::kInt8}), std::nullopt);
-  EXPECT_EQ(result(Op::kFloorMod, {DType::kFloat32, DType::kFloat32}),
-            std::nullopt);
-  EXPECT_EQ(result(Op::kAnd, {DType::kFloat32, DType::kFloat32}), std::nullopt);
-  EXPECT_EQ(result(Op::kAnd, {DType::kUInt8, DType::kUInt8}), DType::kUInt8);
-  EXPECT_EQ(result(Op::kIsNan, {DType::kFloat64}), DType::kBool);
-  EXPECT_EQ(result(Op::kSelect, {DType::kBool, DType::kInt8, DType::kInt8}),
-            DType::kInt8);
-  EXPECT_EQ(result(Op::kSelect, {DType::kInt8, DType::kInt8, DType::kInt8}),
-            std::nullopt);
-  EXPECT_EQ(result(Op::kLoad, {DType::kInt64}), std::nullopt);
-  EXPECT_EQ(result(Op::kCast, {DType::kInt64}), std::nullopt);
-}
-
 TEST(ExprDeathTest, OperandsThatDoNotFitAreOurBug) {
   EXPECT_DEATH(Expr::Make(Op::kAdd, {F(1), V(0)}),
                "operation add does not take operands of dtypes: f32 i64");

@@ -1,6 +1,5 @@
-// The meaning of operations on integers (expr.h, "Semantics"): 64 bits that
-// wrap, compared and divided without sign where the dtype is u64. Division by
-// zero gives zero.
+// The meaning of operations on integers (op.h): 64 bits that wrap, compared and
+// divided without sign where the dtype is u64. Division by zero gives zero.
 #ifndef TILEWRIGHT_TILEGRAPH_EXPR_INTEGER_OP_H_
 #define TILEWRIGHT_TILEGRAPH_EXPR_INTEGER_OP_H_
 

@@ -1,4 +1,4 @@
-// The meaning of every operation on scalars (expr.h, "Semantics").
+// The meaning of every operation on scalars (tilegraph/expr/op.h).
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -433,7 +433,7 @@ TEST(InterpreterTest, WrongInputsAreNamed) {
               StatusIs(absl::StatusCode::kInvalidArgument, "no tensor 9"));
 }
 
-// --- EvaluateOp: the table of expr.h's semantics
+// --- EvaluateOp: the table of op.h
 
 constexpr int64_t kMin64 = std::numeric_limits<int64_t>::min(),
                   kMax64 = std::numeric_limits<int64_t>::max();

@@ -53,7 +53,7 @@ std::vector<Inst> ExpandBody(functions::Emitter& emitter,
       branch->then_body = ExpandBody(emitter, std::move(branch->then_body));
       branch->else_body = ExpandBody(emitter, std::move(branch->else_body));
     } else if (auto* n = std::get_if<OpInst>(&inst.node);
-               n != nullptr && IsExpandable(n->op) &&
+               n != nullptr && IsTranscendental(n->op) &&
                IsFloat(emitter.type(n->dst).dtype)) {
       emitter.set_out(&out);
       const functions::Value result =
@@ -68,22 +68,6 @@ std::vector<Inst> ExpandBody(functions::Emitter& emitter,
 }
 
 }  // namespace
-
-bool IsExpandable(Op op) {
-  switch (op) {
-    case Op::kExp:
-    case Op::kLog:
-    case Op::kTanh:
-    case Op::kErf:
-    case Op::kSigmoid:
-    case Op::kSin:
-    case Op::kCos:
-    case Op::kPow:
-      return true;
-    default:
-      return false;
-  }
-}
 
 void ExpandFunctions(kernel_ir::ScalarKernel& kernel,
                      const FunctionOptions& options) {

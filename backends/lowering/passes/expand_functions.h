@@ -21,13 +21,9 @@ struct FunctionOptions {
                         // of f32 takes half as long, to other bits
 };
 
-// True for the operations that ExpandFunctions replaces when their operands are
-// floats.
-bool IsExpandable(Op op);
-
-// A pass on the scalar tier: afterwards no OpInst has an expandable operation
-// on floats. Integer pow stays. Constants are defined once, at the start of the
-// body.
+// A pass on the scalar tier: afterwards no OpInst has a transcendental function
+// (IsTranscendental) of floats. Integer pow stays. Constants are defined once,
+// at the start of the body.
 void ExpandFunctions(kernel_ir::ScalarKernel& kernel,
                      const FunctionOptions& options = {});
 

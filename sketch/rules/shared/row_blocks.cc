@@ -20,19 +20,11 @@ constexpr double kCheap = 5;
 constexpr double kMostRecomputed = 100;
 
 double CostOf(const Expr& e) {
+  if (IsTranscendental(e.op())) return 16;
   switch (e.op()) {
     case Op::kConst:
     case Op::kVar:
       return 0;
-    case Op::kExp:
-    case Op::kLog:
-    case Op::kTanh:
-    case Op::kErf:
-    case Op::kSigmoid:
-    case Op::kSin:
-    case Op::kCos:
-    case Op::kPow:
-      return 16;
     case Op::kDiv:
     case Op::kSqrt:
       return 6;

@@ -17,7 +17,7 @@ llvm::Type* RegisterLlvmType(llvm::LLVMContext& context, DType dtype,
 llvm::Type* MemoryLlvmType(llvm::LLVMContext& context, const CpuTarget& target,
                            DType dtype, int lanes);
 
-// kCast of tilegraph/expr/expr.h: float to integer truncates and saturates, NaN
+// kCast of tilegraph/expr/op.h: float to integer truncates and saturates, NaN
 // gives 0.
 llvm::Value* EmitCast(llvm::IRBuilderBase& b, DType to, DType from,
                       llvm::Value* value);

@@ -10,7 +10,7 @@
 
 namespace tilewright::cpu {
 
-// `op` with the semantics of tilegraph/expr/expr.h on registers of
+// `op` with the semantics of tilegraph/expr/op.h on registers of
 // `operand_dtype` (for kSelect that of the branches), giving a register of
 // `dtype`. No call remains in the code. Unimplemented for functions that
 // lowering:ExpandFunctions should have replaced.
