@@ -150,14 +150,12 @@ Reg OpEmitter::LoadValue(const Expr& load, Reg mask, Reg other) {
                                 placed.rest.constant, 1, 0, any, kNoReg);
       return other == kNoReg ? value : b_.Select(mask, value, other);
     }
-    if (mask == kNoReg)
-      scalar_reads_[load.source()].emplace(placed.rest.constant, placed.rest);
+    if (mask == kNoReg) prefetcher_.NoteScalar(load.source(), placed.rest);
     return b_.Load(buffer, OffsetOf(placed.rest), placed.rest.constant, 1, 0,
                    mask, widened(1));
   }
   if (placed.lane == 1) {
-    if (mask == kNoReg)
-      vector_reads_[load.source()].emplace(placed.rest.constant, placed.rest);
+    if (mask == kNoReg) prefetcher_.NoteVector(load.source(), placed.rest);
     return b_.Load(buffer, OffsetOf(placed.rest), placed.rest.constant, lanes_,
                    active_, mask, widened(lanes_));
   }

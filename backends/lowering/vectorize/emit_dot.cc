@@ -49,7 +49,7 @@ void OpEmitter::AddDot(Reg old) {
   const Reg a = DotOperand(dot_term_->a, group, group);
   const Reg b = DotOperand(dot_term_->b, group * lanes_, group * active_);
   const LinearForm place = Place(FormOf(dot_term_->b)).rest;
-  vector_reads_[dot_term_->b.source()].emplace(place.constant, place);
+  prefetcher_.NoteVector(dot_term_->b.source(), place);
   ++c_.report.dots;
   if (b_.type(old).is_variable && MergeMask() == kNoReg) {
     b_.AssignDot(old, a, b);

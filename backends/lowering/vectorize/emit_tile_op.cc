@@ -162,7 +162,7 @@ void OpEmitter::Loops() {
       Positions();
     }
   }
-  PrefetchNext();
+  if (plan_.axis >= 0) prefetcher_.Emit();
   for (auto i = looped.rbegin(); i != looped.rend(); ++i)
     Close(op_.box[*i].var);
 }

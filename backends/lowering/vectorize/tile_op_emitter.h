@@ -2,7 +2,7 @@
 // then every position, one vector of each destination, is written in turn.
 // Internal to legalize; its parts stand in emit_tile_op.cc (preparation,
 // loops), emit_order.cc, emit_position.cc, emit_dot.cc, emit_value.cc,
-// emit_access.cc, emit_block.cc and emit_prefetch.cc.
+// emit_access.cc and emit_block.cc.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_TILE_OP_EMITTER_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_TILE_OP_EMITTER_H_
 
@@ -17,8 +17,10 @@
 #include "absl/types/span.h"
 #include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/tile_ir.h"
+#include "backends/lowering/vectorize/access_form.h"
 #include "backends/lowering/vectorize/block_access.h"
 #include "backends/lowering/vectorize/emit_tile_op.h"
+#include "backends/lowering/vectorize/prefetcher.h"
 #include "backends/lowering/vectorize/vector_plan.h"
 #include "tilegraph/expr/expr.h"
 #include "tilegraph/expr/simplify.h"
@@ -35,38 +37,6 @@ struct ExprHash {
   size_t operator()(const Expr& e) const { return e.hash(); }
 };
 
-// Where an access goes, as far as it is the same for all positions of the
-// operation.
-struct AccessForm {
-  int buffer;
-  bool in_bounds = false;  // whatever the guards say
-  bool linear = true;      // positions and lane occur in plain terms only
-  LinearForm rest;         // neither position nor lane
-  std::vector<std::pair<int, int64_t>>
-      moving;  // position variable, coefficient
-  int64_t lane = 0;
-  bool even = true;  // positions move it by constants, whatever lanes do
-  // For an even form that is not linear: where lane 0 lies besides `moving`,
-  // and how far from there each lane. Empty distances: not the same everywhere.
-  LinearForm first;
-  std::vector<int64_t> distances;
-  Expr offset;  // what all this came from
-};
-
-// An access at one position.
-struct PlacedAccess {
-  LinearForm rest;
-  std::optional<int64_t> lane;  // coefficient; nullopt: not linear
-};
-
-// A vector that waits for the others of its block to be stored.
-struct PendingStore {
-  int component;  // of the destination
-  Reg value;
-  LinearForm first;  // where its first lane goes
-  int64_t lane;      // distance of the lanes
-};
-
 class OpEmitter {
  public:
   OpEmitter(const kernel_ir::TileOp& op, EmitContext& context,
@@ -80,7 +50,12 @@ class OpEmitter {
         plan_(context.plan.ops.at(&op)),
         lane_var_(c_.ranges.lane_var()),
         chunk_var_(c_.ranges.chunk_var()),
-        row_var_(plan_.row < 0 ? -1 : op.box[plan_.row].var) {}
+        row_var_(plan_.row < 0 ? -1 : op.box[plan_.row].var),
+        prefetcher_(op, context, [this](const LinearForm& at) {
+          at_.clear();
+          known_.clear();
+          return OffsetOf(at);
+        }) {}
   void Run();
 
  private:
@@ -135,23 +110,6 @@ class OpEmitter {
   bool IsGrouped(const Expr& load, int64_t lane_stride);
   Reg DotOperand(const Expr& load, int lanes, int active);
   void AddDot(Reg old);
-
-  // --- Prefetching.
-  void PrefetchNext();
-  bool IsUpdate() const {
-    return op_.phase == kernel_ir::TileOp::Phase::kUpdate;
-  }
-  bool IsMapInMemory() const;
-  int InnermostLoop() const;
-  // Buffer -> constant offset -> the whole offset.
-  using Reads = std::map<int, std::map<int64_t, LinearForm>>;
-  void ForgetClosedLoops(Reads& reads_of);
-  bool PrefetchAsAsked();
-  bool PrefetchRun(int buffer, const std::map<int64_t, LinearForm>& reads,
-                   const LoopValue& asked, int asked_var);
-  void Prefetch(int buffer, const LinearForm& next, int64_t more, int level);
-  void PrefetchNextShare();
-  void PrefetchNextBlock();
 
   // --- Values.
   Reg Value(const Expr& e);
@@ -264,9 +222,6 @@ class OpEmitter {
            std::optional<BlockAccess>>
       block_accesses_;
 
-  // Reads of vectors so far, and of scalars that were broadcast.
-  Reads vector_reads_, scalar_reads_;
-
   // The current block of rows: its first one, what was loaded for all of them,
   // what is still to be stored.
   int64_t first_row_ = 0, num_rows_ = 1;
@@ -280,6 +235,8 @@ class OpEmitter {
   std::optional<int64_t> lane_;  // set while lanes are done one by one
   Reg mask_ = kNoReg;
   std::unordered_map<Expr, Reg, ExprHash> known_;
+
+  Prefetcher prefetcher_;
 };
 
 }  // namespace tilewright::lowering

@@ -1,5 +1,5 @@
-// Prefetching of what the next steps of an update, or of a map in memory, read
-// from buffers too large for the cache.
+#include "backends/lowering/vectorize/prefetcher.h"
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "backends/lowering/tile/tile_rewrite.h"
-#include "backends/lowering/vectorize/tile_op_emitter.h"
 #include "base/ceil_div.h"
+#include "tilegraph/expr/expr.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/interval.h"
 
 namespace tilewright::lowering {
 
+using kernel_ir::kNoReg;
+using kernel_ir::Reg;
 using kernel_ir::TileOp;
 
 namespace {
@@ -26,8 +28,7 @@ constexpr int64_t kBlocksAhead = 2;
 
 // The lines that hold the elements of `reads`, if they follow each other; else
 // 0.
-template <typename Reads>
-int64_t LinesInARow(const Reads& reads, int64_t line) {
+int64_t LinesInARow(const std::map<int64_t, LinearForm>& reads, int64_t line) {
   std::set<int64_t> lines;
   for (const auto& [constant, form] : reads)
     lines.insert(FloorDivide(constant, line));
@@ -35,33 +36,51 @@ int64_t LinesInARow(const Reads& reads, int64_t line) {
   return *lines.rbegin() - *lines.begin() == n - 1 ? n : 0;
 }
 
+template <typename Test>  // of a load
+bool AnyLoad(const Expr& expr, const Test& test) {
+  bool any = false;
+  Visit(expr,
+        [&](const Expr& e) { any = any || (e.op() == Op::kLoad && test(e)); });
+  return any;
+}
+
+// Whether the address is data: reads there may be guarded.
+bool HoldsLoad(const Expr& term) {
+  return AnyLoad(term, [](const Expr&) { return true; });
+}
+
 }  // namespace
 
-void OpEmitter::PrefetchNext() {
-  if (plan_.axis < 0 || (!IsUpdate() && !IsMapInMemory())) return;
+Prefetcher::Prefetcher(const TileOp& op, EmitContext& context,
+                       EmitOffset emit_offset)
+    : op_(op), c_(context), emit_offset_(std::move(emit_offset)) {}
+
+void Prefetcher::Emit() {
+  if (!IsUpdate() && !IsMapInMemory()) return;
   ForgetClosedLoops(vector_reads_);
   ForgetClosedLoops(scalar_reads_);
-  if (PrefetchAsAsked() || !IsUpdate() || c_.target.prefetch_above_bytes == 0)
-    return;
-  PrefetchNextShare();
-  PrefetchNextBlock();
+  if (AsAsked() || !IsUpdate() || c_.target.prefetch_above_bytes == 0) return;
+  NextShare();
+  NextBlock();
 }
 
 // Maps of accumulators belong to the update that made them.
-bool OpEmitter::IsMapInMemory() const {
-  if (op_.phase != TileOp::Phase::kMap) return false;
-  bool registers = false;
-  for (const Expr& body : op_.body) {
-    Visit(body, [&](const Expr& e) {
-      registers =
-          registers || (e.op() == Op::kLoad && c_.memory[e.source()] < 0);
-    });
-  }
-  return !registers;
+bool Prefetcher::IsMapInMemory() const {
+  return op_.phase == TileOp::Phase::kMap &&
+         std::none_of(op_.body.begin(), op_.body.end(), [&](const Expr& body) {
+           return AnyLoad(body, [&](const Expr& load) {
+             return c_.memory[load.source()] < 0;
+           });
+         });
+}
+
+bool Prefetcher::ExceedsCache(const kernel_ir::Buffer& buffer) const {
+  return buffer.layout.physical_elements() * SizeBytes(buffer.dtype) >
+         c_.target.prefetch_above_bytes;
 }
 
 // The variable of the innermost loop that is no constant; -1: there is none.
-int OpEmitter::InnermostLoop() const {
+int Prefetcher::InnermostLoop() const {
   int innermost = -1, depth = -1;
   for (const auto& [var, value] : c_.loops) {
     if (value.reg != kNoReg && value.depth > depth)
@@ -72,12 +91,14 @@ int OpEmitter::InnermostLoop() const {
 
 // Forgets reads in loops over the vectors of a row: they are addressed by that
 // loop, which has ended.
-void OpEmitter::ForgetClosedLoops(Reads& reads_of) {
+void Prefetcher::ForgetClosedLoops(std::map<int, Reads>& reads_of) {
   for (auto& [buffer, reads] : reads_of) {
     for (auto read = reads.begin(); read != reads.end();) {
-      const bool closed = std::any_of(
-          read->second.terms.begin(), read->second.terms.end(),
-          [&](const auto& term) { return Mentions(term.first, chunk_var_); });
+      const bool closed =
+          std::any_of(read->second.terms.begin(), read->second.terms.end(),
+                      [&](const auto& term) {
+                        return Mentions(term.first, c_.ranges.chunk_var());
+                      });
       read = closed ? reads.erase(read) : std::next(read);
     }
   }
@@ -85,18 +106,16 @@ void OpEmitter::ForgetClosedLoops(Reads& reads_of) {
     of = of->second.empty() ? reads_of.erase(of) : std::next(of);
 }
 
-void OpEmitter::Prefetch(int buffer, const LinearForm& next, int64_t more,
-                         int level) {
-  at_.clear();
-  known_.clear();
-  const Reg offset = OffsetOf(next);
-  b_.Prefetch(c_.memory[buffer], offset, next.constant + more, level);
+void Prefetcher::Prefetch(int buffer, const LinearForm& next, int64_t more,
+                          int level) {
+  const Reg offset = emit_offset_(next);
+  c_.builder.Prefetch(c_.memory[buffer], offset, next.constant + more, level);
   ++c_.report.prefetches;
 }
 
 // The lines that the step reads so many steps of a loop later, if the schedule
 // says how many; false if it leaves that to lowering.
-bool OpEmitter::PrefetchAsAsked() {
+bool Prefetcher::AsAsked() {
   const LoopValue* asked = nullptr;
   int asked_var = -1;
   for (const auto& [var, value] : c_.loops) {
@@ -111,7 +130,7 @@ bool OpEmitter::PrefetchAsAsked() {
     for (const auto& [buffer, reads] : *reads_of) {
       const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
       if (b.level != kernel_ir::Level::kGlobal ||
-          PrefetchRun(buffer, reads, *asked, asked_var))
+          Run(buffer, reads, *asked, asked_var))
         continue;
       std::set<int64_t> lines;
       for (const auto& [constant, form] : reads) {
@@ -123,7 +142,6 @@ bool OpEmitter::PrefetchAsAsked() {
           continue;
         const int64_t line =
             FloorDivide(constant, kLineBytes / SizeBytes(b.dtype));
-        // Where addresses are data, reads may be guarded: they stay.
         const bool data = std::any_of(
             form.terms.begin(), form.terms.end(),
             [&](const auto& term) { return HoldsLoad(term.first); });
@@ -140,9 +158,8 @@ bool OpEmitter::PrefetchAsAsked() {
 // what its other steps read of them: each step brings its share of the later
 // run closer, every line is asked for about once. False if there is no such
 // run.
-bool OpEmitter::PrefetchRun(int buffer,
-                            const std::map<int64_t, LinearForm>& reads,
-                            const LoopValue& asked, int asked_var) {
+bool Prefetcher::Run(int buffer, const Reads& reads, const LoopValue& asked,
+                     int asked_var) {
   const LinearForm& first = reads.begin()->second;
   const int step_var = InnermostLoop();
   const int64_t ahead = asked.prefetch * first.CoefficientOf(asked_var);
@@ -174,13 +191,12 @@ bool OpEmitter::PrefetchRun(int buffer,
 // by all iterations of a task loop inside. Every one of these brings its part
 // of the next share closer, evenly over its steps: memory is slower than a core
 // that asks for all at once.
-void OpEmitter::PrefetchNextShare() {
+void Prefetcher::NextShare() {
   for (const auto& [buffer, reads] : vector_reads_) {
     const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
     const LinearForm& first = reads.begin()->second;
     const int64_t bytes = SizeBytes(b.dtype);
-    if (b.layout.physical_elements() * bytes <= c_.target.prefetch_above_bytes)
-      continue;
+    if (!ExceedsCache(b)) continue;
     // The innermost task loop that moves the reads, and the next one inside
     // it, which does not.
     const LoopValue *share = nullptr, *reader = nullptr;
@@ -219,11 +235,9 @@ void OpEmitter::PrefetchNextShare() {
     }
     next.terms.emplace_back(Expr::Var(reader_var, "reader"),
                             per_step * c_.ranges.extent(step_var));
-    at_.clear();
-    known_.clear();
-    const Reg offset = OffsetOf(next);
+    const Reg offset = emit_offset_(next);
     for (int64_t i = 0; i < per_step; i += line) {
-      b_.Prefetch(c_.memory[buffer], offset, next.constant + i, 1);
+      c_.builder.Prefetch(c_.memory[buffer], offset, next.constant + i, 1);
       ++c_.report.prefetches;
     }
   }
@@ -232,7 +246,7 @@ void OpEmitter::PrefetchNextShare() {
 // Steps of the innermost loop broadcast neighbours, a line of each row in all
 // of them; the next block of steps finds its lines pages away, one stream for
 // each block. Every step brings a line of a block further on closer.
-void OpEmitter::PrefetchNextBlock() {
+void Prefetcher::NextBlock() {
   std::vector<std::pair<int, int>> by_depth;  // depth, variable
   for (const auto& [var, value] : c_.loops) {
     if (value.reg != kNoReg && value.task_extent == 0)
@@ -247,9 +261,8 @@ void OpEmitter::PrefetchNextBlock() {
     const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
     const LinearForm& first = reads.begin()->second;
     const int64_t bytes = SizeBytes(b.dtype), line = kLineBytes / bytes;
-    if (b.layout.physical_elements() * bytes <=
-            c_.target.prefetch_above_bytes ||
-        blocks < 2 * kBlocksAhead || first.CoefficientOf(step) != 1 ||
+    if (!ExceedsCache(b) || blocks < 2 * kBlocksAhead ||
+        first.CoefficientOf(step) != 1 ||
         first.CoefficientOf(block) * bytes < kPageBytes)
       continue;
     const int64_t n = LinesInARow(reads, line);
