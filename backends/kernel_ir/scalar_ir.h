@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "backends/kernel_ir/scalar_inst.h"  // IWYU pragma: export
+#include "backends/kernel_ir/scalar_inst.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "tilegraph/expr/dtype.h"
 

@@ -16,7 +16,7 @@
 
 #include "absl/types/span.h"
 #include "tilegraph/expr/dtype.h"
-#include "tilegraph/expr/op.h"  // IWYU pragma: export
+#include "tilegraph/expr/op.h"
 
 namespace tilewright {
 
