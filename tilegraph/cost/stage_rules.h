@@ -2,7 +2,7 @@
 // before a generator of schedules has made them: whether the reduction that
 // ends the group may take its steps in blocks, the stages before it computing
 // as much as a block needs, and which reductions of theirs then follow the
-// blocks, as those of softmax do (sketch/trace/schedule.h, rolling_update).
+// blocks, as those of softmax do (sketch/trace/primitive.h, rolling_update).
 #ifndef TILEWRIGHT_TILEGRAPH_COST_STAGE_RULES_H_
 #define TILEWRIGHT_TILEGRAPH_COST_STAGE_RULES_H_
 

@@ -1,6 +1,6 @@
 // Whether tasks of a group that is computed tile by tile take several tiles in
 // a row: neighbouring tiles need some of the same of its stages, which is
-// computed once while a task goes on (sketch/trace/schedule.h, rolling).
+// computed once while a task goes on (sketch/trace/primitive.h, rolling).
 #ifndef TILEWRIGHT_TILEGRAPH_PLAN_TASK_STEPS_H_
 #define TILEWRIGHT_TILEGRAPH_PLAN_TASK_STEPS_H_
 

@@ -35,7 +35,7 @@ struct StageDecision {
   // The stage in whose blocks it is computed; -1: once for a tile.
   int in_blocks_of = -1;
   // Its reductions run over those blocks too and follow them, as those of
-  // softmax do (sketch/trace/schedule.h, rolling_update).
+  // softmax do (sketch/trace/primitive.h, rolling_update).
   bool follows = false;
   // The dimension of its result along which the tiles of a task compute only
   // what the tile before has not; -1: each computes all that it needs.

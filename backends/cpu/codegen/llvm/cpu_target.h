@@ -35,7 +35,7 @@ class SpecialInstructions {
   // number of lanes. REQUIRES: CpuTarget::lookup, 16 values.
   virtual llvm::Value* Lookup(llvm::IRBuilderBase& b, llvm::Value* source,
                               absl::Span<const float> values) const = 0;
-  // DotInst of backends/kernel_ir/scalar_ir.h, or null.
+  // DotInst of backends/kernel_ir/scalar_inst.h, or null.
   virtual llvm::Value* Dot(llvm::IRBuilderBase& b, const DotIntrinsic& dot,
                            llvm::Value* acc, llvm::Value* x,
                            llvm::Value* y) const = 0;

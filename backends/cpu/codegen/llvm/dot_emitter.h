@@ -8,7 +8,7 @@
 
 namespace tilewright::cpu {
 
-// DotInst of backends/kernel_ir/scalar_ir.h on the registers' LLVM values: the
+// DotInst of backends/kernel_ir/scalar_inst.h on the registers' LLVM values: the
 // target's own instruction, or written out term by term.
 llvm::Value* EmitDot(llvm::IRBuilderBase& b, const CpuTarget& target,
                      const DotIntrinsic& dot, llvm::Value* acc, llvm::Value* x,

@@ -9,7 +9,7 @@
 
 namespace tilewright::cpu {
 
-// DotInst of backends/kernel_ir/scalar_ir.h where the lanes fill a register:
+// DotInst of backends/kernel_ir/scalar_inst.h where the lanes fill a register:
 // one instruction where the class has one. u8 with s8 otherwise takes four:
 // PMADDWD on the even and on the odd bytes, widened, which cannot saturate.
 // Null for all else.
