@@ -50,7 +50,7 @@ class Ranking {
           one.ratio,
           measure::CompareRounds(one.rounds.tuned_ns, one.rounds.rules_ns));
       comparisons_.push_back(std::move(one));
-      if (comparisons_.back().ratio.is_slower()) return true;
+      if (comparisons_.back().ratio.seems_slower()) return true;
     }
     return false;
   }

@@ -1,5 +1,5 @@
 // Ranks the winners of a search again, in the whole model: they stay unless the
-// model is slower with them, with any number of threads.
+// model seems slower with them, with any number of threads.
 //
 // All of them are compared with the rules' schedules at once. Where the model
 // is slower, each half of them is compared, and so on down to those that are to

@@ -108,7 +108,9 @@ std::optional<double> BetterRatio(const Candidate& candidate,
   std::optional<double> largest;
   bool is_faster = false;
   for (const Compared& compared : ComparisonsWith(candidate, rules)) {
-    if (compared.ratio.is_slower()) return std::nullopt;
+    if (compared.in_model ? compared.ratio.seems_slower()
+                          : compared.ratio.is_slower())
+      return std::nullopt;
     if (compared.in_model) continue;
     const double median = compared.ratio.median;
     largest = largest ? std::max(*largest, median) : median;

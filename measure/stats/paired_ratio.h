@@ -21,6 +21,9 @@ struct PairedRatio {
 
   bool is_faster() const { return high < 1; }
   bool is_slower() const { return low > 1; }
+  // Beyond the noise, or by half a percent although the noise allows for none:
+  // what one who has to do no harm keeps away from.
+  bool seems_slower() const { return is_slower() || median > 1.005; }
 };
 
 // `a_ns[i]` and `b_ns[i]` are of round i. InvalidArgument without a round, if

@@ -76,6 +76,19 @@ TEST(CompareRoundsTest, FiveRoundsTellNothing) {
   EXPECT_FALSE(ratio.is_slower());
 }
 
+TEST(CompareRoundsTest, OnePercentWithinTheNoiseSeemsSlower) {
+  const std::vector<double> ones(9, 1);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const PairedRatio slow,
+      CompareRounds({0.9, 0.95, 0.96, 0.99, 1.01, 1.02, 1.1, 1.2, 1.3}, ones));
+  EXPECT_FALSE(slow.is_slower());
+  EXPECT_TRUE(slow.seems_slower());
+  TW_ASSERT_OK_AND_ASSIGN(
+      const PairedRatio equal,
+      CompareRounds({0.9, 0.95, 0.96, 0.99, 1.001, 1.02, 1.1, 1.2, 1.3}, ones));
+  EXPECT_FALSE(equal.seems_slower());
+}
+
 TEST(CompareRoundsTest, RefusesWhatIsNoComparison) {
   for (const auto& [a, b] :
        std::vector<std::pair<std::vector<double>, std::vector<double>>>{

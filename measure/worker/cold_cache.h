@@ -13,7 +13,11 @@
 
 namespace tilewright::measure {
 
-// Writes a buffer twice as large as the largest cache of the device's spec.
+// Twice the largest cache of the device's spec: what has passed through the
+// caches since so many bytes were touched is not in them any more.
+int64_t ColdBytes(const DeviceSpec& spec);
+
+// Writes a buffer of so many bytes.
 class CacheFlusher {
  public:
   static absl::StatusOr<CacheFlusher> Create(backends::Device& device);

@@ -50,17 +50,20 @@ absl::StatusOr<std::unique_ptr<LoadedCandidate>> LoadedCandidate::Load(
     const Tensor& tensor = graph.tensor(loaded->arguments_.tensors[i]);
     const int64_t size = loaded->arguments_.layouts[i].physical_elements() *
                          SizeBytes(tensor.dtype);
-    loaded->offsets_.push_back(loaded->argument_bytes_);
-    loaded->argument_bytes_ +=
-        (size + kAlignment - 1) / kAlignment * kAlignment;
+    int64_t& laid_bytes = tensor.kind == TensorKind::kConstant
+                              ? loaded->constant_bytes_
+                              : loaded->other_bytes_;
+    loaded->offsets_.push_back(laid_bytes);
+    laid_bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
   }
   return loaded;
 }
 
-absl::Status LoadedCandidate::Place(void* memory, const TensorGraph& graph,
+absl::Status LoadedCandidate::Place(void* memory, int constant_copies,
+                                    const TensorGraph& graph,
                                     const HiddenInputs& inputs,
                                     PackedTensors& packed) {
-  args_.clear();
+  args_.assign(static_cast<size_t>(constant_copies), {});
   for (size_t i = 0; i < arguments_.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensor(arguments_.tensors[i]);
     const Layout& layout = arguments_.layouts[i];
@@ -69,10 +72,17 @@ absl::Status LoadedCandidate::Place(void* memory, const TensorGraph& graph,
             ? packed.Unwritten(layout, tensor.dtype)
             : packed.Packed(absl::StrCat(tensor.id), layout,
                             inputs.at(tensor.id), arguments_.WinogradOf(i));
-    args_.push_back(static_cast<char*>(memory) + offsets_[i]);
-    TW_RETURN_IF_ERROR(
-        stream_->Copy(args_.back(), bytes->data(), bytes->size_bytes()));
-    TW_RETURN_IF_ERROR(stream_->Synchronize());
+    const bool is_constant = tensor.kind == TensorKind::kConstant;
+    char* place = static_cast<char*>(memory) + offsets_[i] +
+                  (is_constant ? other_bytes_ : 0);
+    for (size_t copy = 0; copy < args_.size(); ++copy) {
+      args_[copy].push_back(place);
+      if (copy > 0 && !is_constant) continue;
+      TW_RETURN_IF_ERROR(
+          stream_->Copy(place, bytes->data(), bytes->size_bytes()));
+      TW_RETURN_IF_ERROR(stream_->Synchronize());
+      if (is_constant) place += constant_bytes_;
+    }
   }
   return absl::OkStatus();
 }

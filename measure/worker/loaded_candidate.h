@@ -2,6 +2,8 @@
 #ifndef TILEWRIGHT_MEASURE_WORKER_LOADED_CANDIDATE_H_
 #define TILEWRIGHT_MEASURE_WORKER_LOADED_CANDIDATE_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -26,17 +28,24 @@ class LoadedCandidate {
       backends::Device* device, backends::Stream* stream,
       const TensorGraph& graph, BuiltCandidate built);
 
-  // The size of all arguments, laid one after the other.
-  int64_t argument_bytes() const { return argument_bytes_; }
-  // Where arguments lie from now on, at least argument_bytes(), which outlives
-  // it: placeholders and constants get their values, outputs nothing. `packed`
-  // is of these inputs alone.
-  absl::Status Place(void* memory, const TensorGraph& graph,
-                     const HiddenInputs& inputs, PackedTensors& packed);
+  // The size of all arguments, laid one after the other: the constants alone,
+  // and everything with so many copies of them.
+  int64_t constant_bytes() const { return constant_bytes_; }
+  int64_t argument_bytes(int constant_copies) const {
+    return other_bytes_ + constant_copies * constant_bytes_;
+  }
+  // Where arguments lie from now on, at least argument_bytes(constant_copies),
+  // which outlives it: placeholders and constants get their values, outputs
+  // nothing. `packed` is of these inputs alone.
+  absl::Status Place(void* memory, int constant_copies,
+                     const TensorGraph& graph, const HiddenInputs& inputs,
+                     PackedTensors& packed);
 
-  // REQUIRES: placed, and nothing else since.
+  // With the next copy of the constants. REQUIRES: placed, and nothing else
+  // since.
   absl::Status Launch() {
-    return stream_->Launch(*kernel_, args_, built_.num_tasks(),
+    next_copy_ = (next_copy_ + 1) % args_.size();
+    return stream_->Launch(*kernel_, args_[next_copy_], built_.num_tasks(),
                            built_.scratch_bytes());
   }
 
@@ -50,9 +59,11 @@ class LoadedCandidate {
   backends::Stream* stream_;
   BuiltCandidate built_;
   Arguments arguments_;
+  // Of each argument, among the constants or among the others.
   std::vector<int64_t> offsets_;
-  int64_t argument_bytes_ = 0;
-  std::vector<void*> args_;
+  int64_t constant_bytes_ = 0, other_bytes_ = 0;
+  std::vector<std::vector<void*>> args_;  // by copy of the constants
+  size_t next_copy_ = 0;
   std::unique_ptr<backends::DeviceModule> module_;
   std::unique_ptr<backends::DeviceKernel> kernel_;
 };

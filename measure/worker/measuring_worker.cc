@@ -34,6 +34,9 @@ constexpr int kLargeBlockBytes = 1 << 20;
 // From here on the CPU's memory has huge pages.
 constexpr int64_t kLeastBytes = int64_t{2} << 20;
 
+// Constants of which there are more make no kernel slow.
+constexpr int64_t kMostConstantCopies = 64;
+
 class MeasuringWorker {
  public:
   MeasuringWorker(MessageChannel& channel, const WorkerBackend& backend,
@@ -69,6 +72,9 @@ class MeasuringWorker {
   absl::Status ReplyFailed(const Failure& failure);
 
   absl::Status Prepare(WorkerRequest::Prepare& request);
+  // Of its constants, so that none is in a cache when its turn comes again; one
+  // unless they are to be fresh.
+  int ConstantCopies(const LoadedCandidate& loaded) const;
   // Memory for arguments of so many bytes.
   absl::Status Reserve(int64_t size_bytes);
   absl::Status Measure(const WorkerRequest::Measure& request);
@@ -168,6 +174,13 @@ absl::Status MeasuringWorker::Reserve(int64_t size_bytes) {
   return absl::OkStatus();
 }
 
+int MeasuringWorker::ConstantCopies(const LoadedCandidate& loaded) const {
+  const int64_t bytes = loaded.constant_bytes();
+  if (method_.cache() != Method::FRESH_CONSTANTS || bytes == 0) return 1;
+  return static_cast<int>(std::clamp(ColdBytes(device_->spec()) / bytes + 1,
+                                     int64_t{1}, kMostConstantCopies));
+}
+
 absl::Status MeasuringWorker::Prepare(WorkerRequest::Prepare& request) {
   const absl::StatusOr<KeptWorkload*> state =
       workloads_.Get(request.workload());
@@ -181,7 +194,8 @@ absl::Status MeasuringWorker::Prepare(WorkerRequest::Prepare& request) {
   if (!loaded.ok()) {
     return ReplyFailed({OutcomeOf(loaded.status()), loaded.status()});
   }
-  const absl::Status reserved = Reserve((*loaded)->argument_bytes());
+  const absl::Status reserved =
+      Reserve((*loaded)->argument_bytes(ConstantCopies(**loaded)));
   if (!reserved.ok()) return ReplyFailed({OutcomeOf(reserved), reserved});
   held_[request.candidate()] = {request.workload(), *std::move(loaded)};
   WorkerReply reply;
@@ -327,8 +341,8 @@ absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
     placed_ = nullptr;
     (void)TakeCpuNs();
     const absl::Status placed =
-        loaded.Place(memory_->address(), state->workload.graph, state->inputs,
-                     state->packed);
+        loaded.Place(memory_->address(), ConstantCopies(loaded),
+                     state->workload.graph, state->inputs, state->packed);
     if (!placed.ok()) return ReplyFailed({OutcomeOf(placed), placed});
     placed_ = &loaded;
     spent_.set_placing_ns(TakeCpuNs());

@@ -92,7 +92,7 @@ bool Decided(const search::ModelRanking& ranking,
              const search::ModelComparison& comparison, size_t task) {
   return ranking.kept[task]
              ? comparison.tuned == ranking.kept
-             : comparison.tuned[task] && comparison.ratio.is_slower();
+             : comparison.tuned[task] && comparison.ratio.seems_slower();
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "tools/tune/measuring.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/status_macros.h"
 #include "measure/parallel/parallel_measurer.h"
 #include "measure/parallel/parallel_measurer_options.h"
-#include "measure/record/record.pb.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::tools {
 namespace {
@@ -14,16 +16,16 @@ constexpr int kMostWorkers = 6;
 // Time of one candidate in one round of a comparison.
 constexpr double kSecondsOfARound = 0.03;
 
-absl::StatusOr<Measuring> Start(int cores, int threads, bool verify,
-                                int workers, bool compare) {
+absl::StatusOr<Measuring> Start(const MeasuringOptions& asked, int workers,
+                                bool compare) {
   measure::ProcessPoolOptions options;
   options.backend = "cpu";
   options.workers = workers;
-  options.builders = std::clamp(cores, 1, kMostWorkers);
-  options.cores = cores;
-  options.verify = verify;
-  options.method.set_threads(threads);
-  options.method.set_cache(measure::Method::WARM);
+  options.builders = std::clamp(asked.cores, 1, kMostWorkers);
+  options.cores = asked.cores;
+  options.verify = asked.verify;
+  options.method.set_threads(asked.threads);
+  options.method.set_cache(asked.cache);
   Measuring measuring;
   TW_ASSIGN_OR_RETURN(measuring.pool, measure::ProcessPool::Create(options));
   auto how = measure::ParallelMeasurerOptions::ForCores(workers);
@@ -38,13 +40,29 @@ absl::StatusOr<Measuring> Start(int cores, int threads, bool verify,
 
 }  // namespace
 
-absl::StatusOr<Measuring> StartMeasuring(int cores, int threads, bool verify) {
-  const int workers = threads > 1 ? 1 : std::clamp(cores, 1, kMostWorkers);
-  return Start(cores, threads, verify, workers, /*compare=*/false);
+measure::Method::Cache CacheOf(const CompiledModel& model,
+                               const DeviceSpec& spec) {
+  int64_t constant_bytes = 0, cache_bytes = 0;
+  for (const Tensor& tensor : model.graph.tensors()) {
+    if (tensor.kind == TensorKind::kConstant)
+      constant_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
+  }
+  for (const MemoryLevel& level : spec.levels()) {
+    if (level.kind() == MemoryLevel::CACHE)
+      cache_bytes = std::max(cache_bytes, level.capacity_bytes());
+  }
+  return constant_bytes > cache_bytes ? measure::Method::FRESH_CONSTANTS
+                                      : measure::Method::WARM;
 }
 
-absl::StatusOr<Measuring> StartComparing(int cores, int threads, bool verify) {
-  return Start(cores, threads, verify, /*workers=*/1, /*compare=*/true);
+absl::StatusOr<Measuring> StartMeasuring(const MeasuringOptions& options) {
+  const int workers =
+      options.threads > 1 ? 1 : std::clamp(options.cores, 1, kMostWorkers);
+  return Start(options, workers, /*compare=*/false);
+}
+
+absl::StatusOr<Measuring> StartComparing(const MeasuringOptions& options) {
+  return Start(options, /*workers=*/1, /*compare=*/true);
 }
 
 }  // namespace tilewright::tools

@@ -6,7 +6,10 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "backends/spec/device_spec.pb.h"
+#include "compiler/compile.h"
 #include "measure/parallel/measurer.h"
+#include "measure/record/record.pb.h"
 #include "measure/worker/process_pool.h"
 
 namespace tilewright::tools {
@@ -16,14 +19,26 @@ struct Measuring {
   std::unique_ptr<measure::Measurer> measurer;
 };
 
-// Candidates have so many threads. Without `verify` their times count although
-// nobody looked at their results: the reference of a convolution takes longer
-// than a round of its candidates. REQUIRES: the binary's main begins with
-// RunWorkerIfAsked for the CPU.
-absl::StatusOr<Measuring> StartMeasuring(int cores, int threads, bool verify);
+// How kernels of this model find their operands: constants in memory, if all of
+// the model's are more than the device's caches hold, else everything where the
+// execution before has left it.
+measure::Method::Cache CacheOf(const CompiledModel& model,
+                               const DeviceSpec& spec);
+
+struct MeasuringOptions {
+  int cores = 1, threads = 1;  // threads: of a candidate
+  measure::Method::Cache cache = measure::Method::WARM;
+  bool verify = false;
+};
+
+// For a search. Without `verify` times count although nobody looked at the
+// results: the reference of a convolution takes longer than a round of its
+// candidates. REQUIRES: the binary's main begins with RunWorkerIfAsked for the
+// CPU.
+absl::StatusOr<Measuring> StartMeasuring(const MeasuringOptions& options);
 
 // For comparisons: few short executions, for there are several rounds.
-absl::StatusOr<Measuring> StartComparing(int cores, int threads, bool verify);
+absl::StatusOr<Measuring> StartComparing(const MeasuringOptions& options);
 
 }  // namespace tilewright::tools
 

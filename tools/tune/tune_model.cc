@@ -30,7 +30,8 @@ namespace {
 // So many winners are explained, those that save most.
 constexpr size_t kMostExplained = 12;
 
-measure::Record HeaderOf(const TuneOptions& options, const DeviceSpec& spec) {
+measure::Record HeaderOf(const TuneOptions& options, const DeviceSpec& spec,
+                         measure::Method::Cache cache) {
   measure::Record header;
   header.mutable_device()->set_spec(spec.name());
   header.mutable_device()->set_structure_fingerprint(
@@ -38,7 +39,7 @@ measure::Record HeaderOf(const TuneOptions& options, const DeviceSpec& spec) {
   header.mutable_versions()->set_code_generation(kCodeGeneration);
   measure::Method& method = *header.mutable_measurement()->mutable_method();
   method.set_timer(measure::Method::THREAD_CPU_TIME);
-  method.set_cache(measure::Method::WARM);
+  method.set_cache(cache);
   method.set_threads(1);
   header.set_seed(SeedOfRun(options));
   return header;
@@ -50,8 +51,7 @@ class Run {
       : job_(job),
         options_(options),
         spec_(job.codegen.spec()),
-        cores_(std::max(1, static_cast<int>(spec_.unit().cores()))),
-        header_(HeaderOf(options, spec_)) {}
+        cores_(std::max(1, static_cast<int>(spec_.unit().cores()))) {}
 
   absl::StatusOr<std::string> Tune();
 
@@ -68,7 +68,8 @@ class Run {
   const TuneOptions& options_;
   const DeviceSpec spec_;
   const int cores_;
-  const measure::Record header_;
+  MeasuringOptions how_;  // with one thread
+  measure::Record header_;
   Measuring measuring_, comparing_;
   std::unique_ptr<search::RecordedMeasurer> recorded_;
   ModelTasks all_;
@@ -107,8 +108,9 @@ absl::StatusOr<std::vector<TaskWinner>> Run::Winners() {
 absl::Status Run::Compare() {
   std::vector<std::string> failures;
   report_->Progress("comparing the best of each kernel with the rules' own");
-  TW_ASSIGN_OR_RETURN(comparing_, StartComparing(cores_, /*threads=*/1,
-                                                 /*verify=*/true));
+  MeasuringOptions how = how_;
+  how.verify = true;
+  TW_ASSIGN_OR_RETURN(comparing_, StartComparing(how));
   for (size_t i = 0; i < all_.tasks.size() && !cancelled(); ++i) {
     TW_ASSIGN_OR_RETURN(compared_[i],
                         CompareBest(all_.tasks[i], *comparing_.measurer,
@@ -117,9 +119,9 @@ absl::Status Run::Compare() {
   }
   for (const std::string& failure : failures) report_->Progress(failure);
   if (cores_ < 2 || cancelled()) return absl::OkStatus();
-  TW_ASSIGN_OR_RETURN(
-      const Measuring all_cores,
-      StartComparing(cores_, /*threads=*/cores_, /*verify=*/false));
+  how.threads = cores_;
+  how.verify = false;
+  TW_ASSIGN_OR_RETURN(const Measuring all_cores, StartComparing(how));
   for (size_t i = 0; i < all_.tasks.size() && !cancelled(); ++i) {
     if (compared_[i].size() < 2) continue;
     TW_RETURN_IF_ERROR(CompareBest(all_.tasks[i], *all_cores.measurer,
@@ -182,8 +184,11 @@ absl::Status Run::Explain() {
 absl::StatusOr<std::string> Run::Tune() {
   TW_ASSIGN_OR_RETURN(const CompiledModel model,
                       Compile(job_.model, job_.codegen, job_.options));
-  TW_ASSIGN_OR_RETURN(
-      measuring_, StartMeasuring(cores_, /*threads=*/1, options_.keep_bits));
+  how_.cores = cores_;
+  how_.cache = CacheOf(model, spec_);
+  how_.verify = options_.keep_bits;
+  header_ = HeaderOf(options_, spec_, how_.cache);
+  TW_ASSIGN_OR_RETURN(measuring_, StartMeasuring(how_));
   recorded_ = std::make_unique<search::RecordedMeasurer>(
       *measuring_.measurer, job_.store, header_, *RealClock());
   TW_ASSIGN_OR_RETURN(

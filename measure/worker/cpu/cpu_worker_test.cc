@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "backends/spec/host_spec.h"
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
@@ -103,6 +104,20 @@ TEST(CpuWorkerTest, MeasuresColdWallTimeOfTwoThreads) {
     EXPECT_EQ(one.method().timer(), Method::WALL_CLOCK);
     EXPECT_EQ(one.method().cache(), Method::COLD);
     EXPECT_EQ(one.method().threads(), 2);
+  }
+}
+
+TEST(CpuWorkerTest, MeasuresWithFreshConstants) {
+  Method method;
+  method.set_cache(Method::FRESH_CONSTANTS);
+  for (const std::string& text :
+       {absl::StrCat(kGemm, "#constant B\n"), std::string(kGemm)}) {
+    TW_ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> measurements,
+                            Measure(text.c_str(), method));
+    for (const Measurement& one : measurements) {
+      EXPECT_EQ(one.outcome(), Measurement::OK) << one.message();
+      EXPECT_EQ(one.method().cache(), Method::FRESH_CONSTANTS);
+    }
   }
 }
 
