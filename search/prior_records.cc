@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <deque>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,6 +18,7 @@
 #include "search/record_identity.h"
 #include "sketch/rules/generator.h"
 #include "sketch/trace/schedule.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::search {
 namespace {
@@ -76,6 +79,46 @@ absl::StatusOr<PriorRecords> ReadPriorRecords(
   };
   TW_RETURN_IF_ERROR(store.ForEach(query, use));
   return prior;
+}
+
+absl::StatusOr<int> LearnFromOtherTasks(measure::Store& store,
+                                        const std::set<std::string>& workloads,
+                                        const measure::Record& header,
+                                        const Features& features, int most,
+                                        int first_task, ScoreModel& model) {
+  std::deque<measure::Record> latest;
+  measure::StoreQuery query;
+  query.structure_fingerprint = header.device().structure_fingerprint();
+  TW_RETURN_IF_ERROR(store.ForEach(query, [&](const measure::Record& record) {
+    if (workloads.count(record.workload().text()) > 0 ||
+        !Counts(record, header))
+      return absl::OkStatus();
+    latest.push_back(record);
+    if (static_cast<int>(latest.size()) > most) latest.pop_front();
+    return absl::OkStatus();
+  }));
+  struct Other {
+    int task;
+    sketch::Workload workload;
+  };
+  std::map<std::string, std::optional<Other>>
+      others;  // none: it is no workload
+  int learned = 0;
+  for (const measure::Record& record : latest) {
+    const auto [place, is_new] = others.try_emplace(record.workload().text());
+    if (is_new) {
+      auto workload = sketch::ParseWorkload(record.workload().text());
+      const int task = first_task + static_cast<int>(others.size()) - 1;
+      if (workload.ok()) place->second = {task, *std::move(workload)};
+    }
+    const auto schedule = sketch::Schedule::FromProto(record.schedule());
+    if (!place->second || !schedule.ok()) continue;
+    const auto rows = features(place->second->workload, *schedule);
+    if (!rows.ok()) continue;
+    model.Add(place->second->task, *rows, TimeOf(record.measurement()));
+    ++learned;
+  }
+  return learned;
 }
 
 }  // namespace tilewright::search

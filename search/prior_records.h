@@ -1,22 +1,24 @@
-// The results of other runs for a task: where a search begins, and what its
+// The results of other runs: where the search for a task begins, and what its
 // cost model learns from first.
 #ifndef TILEWRIGHT_SEARCH_PRIOR_RECORDS_H_
 #define TILEWRIGHT_SEARCH_PRIOR_RECORDS_H_
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "measure/record/record.pb.h"
 #include "measure/record/store.h"
 #include "search/method.h"
+#include "search/score_model.h"
 #include "search/space.h"
 
 namespace tilewright::search {
 
 struct PriorRecords {
   // Each candidate once, with the least of its times, infinity if it failed
-  // once; in the order in which the
-  // store has them.
+  // once; in the order in which the store has them.
   std::vector<Trial> trials;
   // Records whose decisions no longer give their trace: neither parents nor
   // training data.
@@ -31,6 +33,19 @@ struct PriorRecords {
 absl::StatusOr<PriorRecords> ReadPriorRecords(
     measure::Store& store, const measure::WorkloadKey& workload,
     const measure::Record& header, TaskSpace& space);
+
+// Has `model` learn from what was measured of other workloads than these, each
+// as a task of its own from number `first_task` on: its features mean the same
+// in all of them, so that what is fast elsewhere says what to try first here
+// (Chen et al., "Learning to Optimize Tensor Programs", section 4). The latest
+// `most` records at the most that agree with `header` as above; those whose
+// schedules do not replay any more are passed over. Returns how many there
+// were. Errors are the store's.
+absl::StatusOr<int> LearnFromOtherTasks(measure::Store& store,
+                                        const std::set<std::string>& workloads,
+                                        const measure::Record& header,
+                                        const Features& features, int most,
+                                        int first_task, ScoreModel& model);
 
 }  // namespace tilewright::search
 

@@ -19,6 +19,7 @@
 #include "gtest/gtest.h"
 #include "measure/record/record.pb.h"
 #include "measure/record/store.h"
+#include "measure/record/workload_key.h"
 #include "search/evolution.h"
 #include "search/prior_records.h"
 #include "search/random_search.h"
@@ -510,6 +511,39 @@ TEST(PriorRecordsTest, DecisionsThatGiveAnotherTraceNowAreStale) {
   EXPECT_EQ(prior.stale + static_cast<int>(prior.trials.size()), 12);
   for (const Trial& trial : prior.trials)
     EXPECT_EQ(Cone({6, 2, 7})(NumbersOf(trial.candidate.schedule)), trial.ns);
+}
+
+TEST(PriorRecordsTest, WhatIsFastForAnotherWorkloadIsTriedFirst) {
+  constexpr char kOther[] =
+      "X: f32[4] = placeholder\n"
+      "Y: f32[4] = compute (i: 4) { X[i] * 2 }\n"
+      "return Y\n";
+  TW_ASSERT_OK_AND_ASSIGN(const measure::WorkloadKey other,
+                          measure::ParseWorkloadKey(kOther));
+  FakeClock clock;
+  Interrupted records("transfer");
+  {
+    Task task(Options(60, 12, 7));
+    RecordedMeasurer recorded(task.measurer, *records.store, Header(7), clock);
+    Tuner tuner({task.space, task.method, &task.model, 0, recorded, other},
+                task.options);
+    TW_ASSERT_OK(tuner.Run());
+  }
+  const auto learn = [&](const std::string& own, ScoreModel& model) {
+    return LearnFromOtherTasks(*records.store, {own}, Header(8),
+                               NumberFeatures(), /*most=*/50, /*first_task=*/1,
+                               model);
+  };
+  const auto best_of_eight = [](Task& task) {
+    Tuner tuner = task.MakeTuner();
+    EXPECT_THAT(tuner.Run(), IsOk());
+    return tuner.best()->ns;
+  };
+  Task taught(Options(8, 8), Cone({6, 2, 6})),
+      untaught(Options(8, 8), Cone({6, 2, 6}));
+  EXPECT_THAT(learn(Key().text(), taught.model), IsOkAndHolds(50));
+  EXPECT_THAT(learn(other.text(), untaught.model), IsOkAndHolds(0));
+  EXPECT_LT(best_of_eight(taught), best_of_eight(untaught));
 }
 
 }  // namespace

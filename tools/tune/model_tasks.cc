@@ -47,6 +47,8 @@ constexpr double kMembersOfACandidate = 1.5;
 constexpr int kSmallestPopulation = 32;
 // So many of the best of other runs a search begins with.
 constexpr size_t kKnownSeeds = 4;
+// So many results of other kernels the cost model begins with.
+constexpr int kMostOfOthers = 512;
 // Ansor's trees boost until their error on what they learn from does not fall
 // for 50 trees, which is after a thousand: seconds for batches that are
 // measured in one. So many order candidates as well (docs/search.md).
@@ -175,6 +177,26 @@ absl::Status AddKnown(measure::Store& store, const measure::Record& header,
   return absl::OkStatus();
 }
 
+// The model that all tasks share begins with what was measured of other
+// models'.
+absl::Status LearnFromOthers(const TuneOptions& options, measure::Store& store,
+                             const measure::Record& header, ModelTasks& all) {
+  if (all.models.empty() || all.models[0] == nullptr || UsesForest(options))
+    return absl::OkStatus();
+  std::set<std::string> own;
+  for (const ModelTask& task : all.tasks) own.insert(task.workload.text());
+  TW_ASSIGN_OR_RETURN(
+      const int learned,
+      search::LearnFromOtherTasks(
+          store, own, header, search::ReplayedStoreFeatures(), kMostOfOthers,
+          static_cast<int>(all.tasks.size()), *all.models[0]));
+  if (learned > 0) {
+    all.notes.push_back(absl::StrCat("the cost model begins with ", learned,
+                                     " results of other kernels"));
+  }
+  return absl::OkStatus();
+}
+
 // The least time that one core may need for a launch of the kernel. Its data
 // are in caches when it is measured alone, in part in nearer ones than hold all
 // of them: half the time of moving them counts.
@@ -269,6 +291,7 @@ absl::StatusOr<ModelTasks> MakeModelTasks(const TuneOptions& options,
     if (options.keep_bits) continue;
     TW_RETURN_IF_ERROR(AddKnown(store, header, task, all.notes));
   }
+  TW_RETURN_IF_ERROR(LearnFromOthers(options, store, header, all));
   return all;
 }
 
