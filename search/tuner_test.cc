@@ -516,7 +516,7 @@ TEST(PriorRecordsTest, DecisionsThatGiveAnotherTraceNowAreStale) {
 TEST(PriorRecordsTest, WhatIsFastForAnotherWorkloadIsTriedFirst) {
   constexpr char kOther[] =
       "X: f32[4] = placeholder\n"
-      "Y: f32[4] = compute (i: 4) { X[i] * 2 }\n"
+      "Y: f32[4] = compute (i: 4) { X[i] * 2.0 }\n"
       "return Y\n";
   TW_ASSERT_OK_AND_ASSIGN(const measure::WorkloadKey other,
                           measure::ParseWorkloadKey(kOther));
