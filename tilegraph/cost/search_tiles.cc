@@ -98,8 +98,9 @@ class Search {
 
 std::vector<int64_t> DividingSizes(int64_t extent, int64_t multiple) {
   std::set<int64_t> sizes = {extent};
-  for (int64_t size = multiple; size < extent; size += multiple) {
-    if (extent % size == 0) sizes.insert(size);
+  const int64_t multiples = extent % multiple == 0 ? extent / multiple : 0;
+  for (int64_t d = 1; d <= multiples / d; ++d) {
+    if (multiples % d == 0) sizes.insert({multiple * d, extent / d});
   }
   if (sizes.size() > 3 || multiple > 1) return {sizes.begin(), sizes.end()};
   for (int64_t size = multiple; size < extent; size *= 2) sizes.insert(size);

@@ -12,6 +12,7 @@ namespace tilewright {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::SizeIs;
 using Tile = std::vector<int64_t>;
 
 const std::vector<int64_t> kSizes = {1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -21,6 +22,26 @@ TEST(DividingSizesTest, SizesDivideOrAreWhole) {
   EXPECT_THAT(DividingSizes(13, 1), ElementsAre(1, 2, 4, 8, 13));
   EXPECT_THAT(DividingSizes(48, 16), ElementsAre(16, 48));
   EXPECT_THAT(DividingSizes(40, 16), ElementsAre(40));
+  // As many steps as the root of an extent, which may be 2^34.
+  EXPECT_THAT(DividingSizes(int64_t{1} << 34, 1), SizeIs(35));
+}
+
+TEST(DividingSizesTest, AreAllThatThereAre) {
+  for (const int64_t multiple : {1, 3, 4}) {
+    for (int64_t extent = 1; extent <= 200; ++extent) {
+      std::vector<int64_t> dividing;
+      for (const int64_t size : DividingSizes(extent, multiple)) {
+        if (extent % size == 0 && (size % multiple == 0 || size == extent))
+          dividing.push_back(size);
+      }
+      std::vector<int64_t> expected;
+      for (int64_t size = 1; size <= extent; ++size) {
+        if (extent % size == 0 && (size % multiple == 0 || size == extent))
+          expected.push_back(size);
+      }
+      EXPECT_EQ(dividing, expected) << extent << " by " << multiple;
+    }
+  }
 }
 
 TEST(RowSizesTest, LongDimensionsHaveSizesThatRegisterTilesDivide) {
