@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
 #include "backends/cuda/codegen/cuda_codegen.h"
@@ -10,6 +11,7 @@
 #include "backends/emulator/codegen/emulator_codegen.h"
 #include "backends/emulator/device/emulator_device.h"
 #include "backends/gpu_text/prelude.h"
+#include "backends/hip/codegen/hip_codegen.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_macros.h"
 
@@ -17,6 +19,7 @@ namespace tilewright::tools {
 namespace {
 
 constexpr char kCuda[] = "cuda:";
+constexpr char kHip[] = "hip:";
 constexpr char kEmulator[] = "emulator:";
 constexpr char kEmulatedHip[] = "emulator:hip";
 
@@ -26,7 +29,8 @@ std::vector<std::string> GpuTargets() {
   std::vector<std::string> targets;
   for (const std::string& name : BuiltinSpecNames()) {
     const absl::StatusOr<DeviceSpec> spec = LoadSpec(name);
-    if (spec.ok() && absl::StartsWith(spec->target(), kCuda))
+    if (spec.ok() && (absl::StartsWith(spec->target(), kCuda) ||
+                      absl::StartsWith(spec->target(), kHip)))
       targets.push_back(spec->target());
   }
   std::sort(targets.begin(), targets.end());
@@ -47,6 +51,7 @@ absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFor(
     const DeviceSpec& spec) {
   if (absl::StartsWith(spec.target(), kCuda))
     return cuda::CreateCudaCodegen(spec);
+  if (absl::StartsWith(spec.target(), kHip)) return hip::CreateHipCodegen(spec);
   if (absl::StartsWith(spec.target(), kEmulator)) {
     emulator::EmulatorCodegenOptions options;
     if (spec.target() == kEmulatedHip)
@@ -61,6 +66,11 @@ absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFor(
   std::unique_ptr<backends::Device> device;
   if (absl::StartsWith(target, kCuda)) {
     TW_ASSIGN_OR_RETURN(device, cuda::CreateCudaDevice());
+  } else if (absl::StartsWith(target, kHip)) {
+    return absl::UnimplementedError(absl::StrCat(
+        "no device for ", target,
+        ": kernels can be compiled for it, but not run yet; emulator:hip runs "
+        "the same texts"));
   } else if (absl::StartsWith(target, kEmulator)) {
     TW_ASSIGN_OR_RETURN(const DeviceSpec spec, GpuSpec(target));
     device = emulator::CreateEmulatorDevice(spec);

@@ -1,5 +1,6 @@
 // Texts of random kernels are CUDA and HIP to the compilers of both: clang for
-// PTX and GCN (which needs no toolkit), NVRTC where it is installed.
+// PTX and GCN (which needs no toolkit), NVRTC and HIPRTC where they are
+// installed.
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -16,6 +17,7 @@
 #include "backends/emulator/codegen/host_compiler.h"
 #include "backends/gpu_text/prelude.h"
 #include "backends/gpu_text/text.h"
+#include "backends/hip/codegen/hip_codegen.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/testing/draw_threaded.h"
 #include "backends/kernel_ir/testing/threaded_cases.h"
@@ -151,6 +153,35 @@ TEST(CudaCodegenTest, NvrtcMakesCubinsForEveryArchitecture) {
     for (const backends::KernelReport& report : module.kernels)
       EXPECT_GT(report.code_bytes, 0) << report.name << " for " << gpu;
   }
+}
+
+TEST(HipCodegenTest, HiprtcMakesCodeObjectsForEveryArchitecture) {
+  std::vector<ScalarKernel> kernels = Kernels();
+  kernels.resize(12);
+  for (ScalarKernel& kernel : KernelsWithThreads())
+    kernels.push_back(std::move(kernel));
+  for (const char* gpu : {"mi50", "mi210"}) {
+    TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(gpu));
+    const auto codegen = hip::CreateHipCodegen(spec);
+    if (absl::IsFailedPrecondition(codegen.status()))
+      GTEST_SKIP() << codegen.status().message();
+    TW_ASSERT_OK(codegen.status());
+    TW_ASSERT_OK_AND_ASSIGN(const backends::Module module,
+                            (*codegen)->Emit(kernels));
+    EXPECT_EQ(module.target, spec.target());
+    for (const backends::KernelReport& report : module.kernels)
+      EXPECT_GT(report.code_bytes, 0) << report.name << " for " << gpu;
+  }
+}
+
+TEST(HipCodegenTest, SaysWhatItIsNotFor) {
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("h100"));
+  EXPECT_THAT(hip::CreateHipCodegen(spec),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("h100")));
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec gpu, LoadSpec("mi210"));
+  EXPECT_THAT(hip::CreateHipCodegen(gpu, "/nowhere/libhiprtc.so"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("/nowhere/libhiprtc.so")));
 }
 
 TEST(CudaCodegenTest, SaysWhatItIsNotFor) {
