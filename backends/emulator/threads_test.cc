@@ -6,32 +6,17 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
-#include "backends/codegen.h"
-#include "backends/cts/compare.h"
-#include "backends/device.h"
-#include "backends/emulator/codegen/emulator_codegen.h"
-#include "backends/emulator/device/emulator_device.h"
-#include "backends/emulator/run_kernel.h"
+#include "backends/emulator/kernel_jobs.h"
 #include "backends/gpu_text/prelude.h"
 #include "backends/kernel_ir/builder.h"
-#include "backends/kernel_ir/interpreter.h"
-#include "backends/kernel_ir/mutate.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/testing/draw_threaded.h"
 #include "backends/kernel_ir/testing/threaded_cases.h"
-#include "backends/spec/load_spec.h"
-#include "base/check.h"
-#include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -40,7 +25,6 @@ namespace tilewright::emulator {
 namespace {
 
 using absl::StatusCode;
-using kernel_ir::Mutant;
 using kernel_ir::Reg;
 using kernel_ir::Role;
 using kernel_ir::ScalarBuilder;
@@ -50,66 +34,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr int kParts = 4;
-// One call of the compiler costs more than a kernel.
-constexpr int kKernelsPerModule = 30;
 
 int64_t FromEnvironment(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::atoll(text);
-}
-
-struct Job {
-  ScalarKernel kernel;
-  std::vector<std::string> args;
-};
-using Result = absl::StatusOr<std::vector<std::string>>;
-
-Result Interpret(const Job& job) {
-  std::vector<std::string> args = job.args;
-  TW_RETURN_IF_ERROR(kernel_ir::InterpretScalarKernel(
-      job.kernel, absl::MakeSpan(args), 0, job.kernel.num_tasks));
-  return args;
-}
-
-// All in one module; kernels get names of their own.
-std::vector<Result> Emulate(std::vector<Job> jobs,
-                            const EmulatorCodegenOptions& options) {
-  const absl::StatusOr<DeviceSpec> spec = LoadSpec("h100");
-  TW_CHECK_OK(spec);
-  std::vector<ScalarKernel> kernels;
-  for (Job& job : jobs) {
-    job.kernel.name = absl::StrCat(job.kernel.name, "_", kernels.size());
-    kernels.push_back(job.kernel);
-  }
-  const auto device = CreateEmulatorDevice(*spec);
-  const auto module = CreateEmulatorCodegen(*spec, options)->Emit(kernels);
-  TW_CHECK_OK(module);
-  const auto loaded = device->LoadModule(module->bytes, module->target);
-  TW_CHECK_OK(loaded);
-  std::vector<Result> results;
-  for (const Job& job : jobs)
-    results.push_back(RunKernel(*device, **loaded, job.kernel, job.args));
-  return results;
-}
-
-EmulatorCodegenOptions Options(gpu_text::Dialect dialect, bool checked) {
-  EmulatorCodegenOptions options;
-  options.dialect = dialect;
-  options.checked = checked;
-  return options;
-}
-
-// Says where results differ that ought to be equal.
-std::string Difference(const ScalarKernel& kernel, const Result& actual,
-                       const Result& expected) {
-  if (!actual.ok()) return std::string(actual.status().message());
-  for (size_t i = 0; i < actual->size(); ++i) {
-    const std::string difference = cts::FirstDifference(
-        kernel.buffers[i].dtype, (*actual)[i], (*expected)[i]);
-    if (!difference.empty())
-      return absl::StrCat(kernel.buffers[i].name, ": ", difference);
-  }
-  return "";
 }
 
 TEST(ThreadsTest, HandWrittenKernelsRunInBothDialectsAndModes) {
@@ -157,26 +85,13 @@ TEST_P(DrawnThreadsTest, TextsComputeWhatTheInterpreterComputes) {
   }
 }
 
-// Says what a mutant of a kernel did that the kernel itself does not.
-std::string Verdict(const Job& job, const Result& result, const Result& right) {
-  if (!result.ok())
-    return absl::StatusCodeToString(result.status().code());
-  return Difference(job.kernel, result, right).empty() ? "same" : "differs";
-}
-
-struct Tally {
-  int caught = 0, all = 0;
-};
-
 TEST_P(DrawnThreadsTest, InterpreterAndCheckedTextsFindTheSameMistakes) {
   const int64_t count = FromEnvironment("TILEWRIGHT_MUTANTS", 720) / kParts;
   std::vector<Job> originals;
   for (ThreadedCase& test : kernel_ir::AllThreadedCases())
     originals.push_back({std::move(test.kernel), std::move(test.args)});
-  std::map<std::string, Tally> kinds;
-  std::vector<std::string> missed;
-  int64_t done = 0, races = 0;
-  for (uint64_t seed = GetParam() + 1; done < count; seed += kParts) {
+  MutantTally tally;
+  for (uint64_t seed = GetParam() + 1; tally.mutants < count; seed += kParts) {
     // Mutants are made of one kernel by hand and two drawn ones: nearly every
     // kind that they have.
     std::vector<Job> from = {originals[seed % originals.size()]};
@@ -184,53 +99,21 @@ TEST_P(DrawnThreadsTest, InterpreterAndCheckedTextsFindTheSameMistakes) {
       auto drawn = kernel_ir::DrawThreaded(other);
       from.push_back({std::move(drawn.kernel), std::move(drawn.args)});
     }
-    std::vector<Job> jobs;
-    std::vector<std::string> names;
-    std::vector<Result> right;
-    for (const Job& job : from) {
-      const Result result = Interpret(job);
-      TW_ASSERT_OK(result.status());
-      for (Mutant& m : kernel_ir::Mutants(job.kernel, 20, seed)) {
-        jobs.push_back({std::move(m.kernel), job.args});
-        names.push_back(std::move(m.name));
-        right.push_back(result);
-      }
-    }
-    const std::vector<Result> results =
-        Emulate(jobs, Options(gpu_text::Dialect::kCuda, true));
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      const Result interpreted = Interpret(jobs[i]);
-      const std::string a = Verdict(jobs[i], interpreted, right[i]);
-      const std::string b = Verdict(jobs[i], results[i], right[i]);
-      EXPECT_EQ(a, b) << names[i] << "\n"
-                      << interpreted.status() << "\n"
-                      << results[i].status() << "\n"
-                      << jobs[i].kernel.ToString();
-      const size_t colon = names[i].find(": ");
-      Tally& tally = kinds[colon == std::string::npos
-                               ? names[i]
-                               : names[i].substr(colon + 2)];
-      ++tally.all;
-      tally.caught += b != "same";
-      races += b == "ABORTED";
-      if (b == "same")
-        missed.push_back(absl::StrCat(jobs[i].kernel.name, " ", names[i]));
-    }
-    done += static_cast<int64_t>(jobs.size());
+    AddMutants(from, 20, seed, tally);
   }
-  for (const auto& [kind, tally] : kinds)
-    std::cout << kind << ": " << tally.caught << " of " << tally.all << "\n";
-  std::cout << races << " races; same results:\n";
-  for (const std::string& name : missed) std::cout << "  " << name << "\n";
-  EXPECT_GT(races, 0);
-  EXPECT_GT(kinds["barrier dropped"].all, 0);
+  for (const std::string& disagreement : tally.disagreements)
+    ADD_FAILURE() << disagreement;
+  std::cout << tally.ToString();
+  EXPECT_GT(tally.races, 0);
+  EXPECT_GT(tally.kinds["barrier dropped"].all, 0);
   // These are right to the interpreter too: drawn kernels fill more of a buffer
   // than they read, and tiles that fit need no masks.
-  EXPECT_LE(missed.size() * 10, static_cast<size_t>(done));
+  EXPECT_LE(static_cast<int64_t>(tally.missed.size()) * 10, tally.mutants);
   for (const char* kind :
        {"barrier dropped", "own lane instead of another's", "lane xor halved",
         "lane xor doubled", "lane xor 1"}) {
-    EXPECT_GE(kinds[kind].caught * 100, kinds[kind].all * 95) << kind;
+    EXPECT_GE(tally.kinds[kind].caught * 100, tally.kinds[kind].all * 95)
+        << kind;
   }
 }
 

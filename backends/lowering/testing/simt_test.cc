@@ -1,6 +1,5 @@
 // Groups of every family under the schedules of the generator "simt": right in
 // both tiers, without races, with the threads that their block tile says.
-#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <map>
@@ -17,35 +16,22 @@
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "backends/lowering/testing/random_case.h"
+#include "backends/lowering/testing/simt_case.h"
 #include "backends/lowering/vectorize/legalize.h"
 #include "backends/lowering/vectorize/vector_target.h"
-#include "backends/spec/load_spec.h"
-#include "base/random.h"
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
-#include "sketch/rules/generator.h"
 #include "sketch/simt/block_tile.h"
-#include "sketch/simt/simt_schedule.h"
-#include "sketch/testing/move_workloads.h"
 #include "sketch/testing/norm_workloads.h"
 #include "sketch/testing/row_workloads.h"
 #include "sketch/testing/test_workloads.h"
-#include "sketch/testing/window_workloads.h"
-#include "sketch/trace/workload.h"
-#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::lowering {
 namespace {
 
 using kernel_ir::ScalarKernel;
 using sketch::BlockTile;
-using sketch::Workload;
-
-const DeviceSpec& Spec() {
-  static const DeviceSpec& spec = *new DeviceSpec(*LoadSpec("v100"));
-  return spec;
-}
 
 struct Ran {
   RandomCase drawn;
@@ -53,16 +39,9 @@ struct Ran {
 };
 
 // Through both tiers; the same bits in both, and races looked for.
-absl::StatusOr<Ran> RunBoth(Workload workload, std::optional<BlockTile> tile,
-                            uint64_t seed) {
+absl::StatusOr<Ran> RunBoth(absl::StatusOr<RandomCase> drawn) {
   Ran ran;
-  ran.drawn.seed = seed;
-  ran.drawn.workload = std::move(workload);
-  TW_ASSIGN_OR_RETURN(
-      ran.drawn.schedule,
-      sketch::GeneratePreferred(sketch::SimtGenerator(std::move(tile)),
-                                ran.drawn.workload, Spec()));
-  TW_RETURN_IF_ERROR(PrepareCase(ran.drawn, /*exact=*/false));
+  TW_ASSIGN_OR_RETURN(ran.drawn, std::move(drawn));
   std::vector<std::string> want = ran.drawn.args;
   TW_RETURN_IF_ERROR(
       InterpretTileKernel(ran.drawn.kernel, absl::MakeSpan(want)));
@@ -99,8 +78,8 @@ TEST(SimtTest, ProductsShareOperandsStepByStep) {
   tile.threads = {8, 4};
   tile.vector = 4;
   tile.step = 8;
-  TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
-                          RunBoth(sketch::GemmRelu(64, 96, 40), tile, 1));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 40), tile, 1)));
   EXPECT_EQ(ran.drawn.kernel.num_tasks(), 2 * 3);
   EXPECT_EQ(ran.scalar.threads, 32);
   // A step of both operands, 32 x 8 and 8 x 32, and nothing else.
@@ -115,67 +94,39 @@ TEST(SimtTest, TailsOfProductsAreGuarded) {
   tile.tile = {16, 24};
   tile.threads = {4, 8};
   tile.step = 5;
-  TW_ASSERT_OK(RunBoth(sketch::GemmRelu(33, 50, 23), tile, 2).status());
+  TW_ASSERT_OK(
+      RunBoth(SimtCase(sketch::GemmRelu(33, 50, 23), tile, 2)).status());
 }
 
 TEST(SimtTest, LanesCombineRows) {
-  TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
-                          RunBoth(sketch::Softmax(6, 70), std::nullopt, 3));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran,
+      RunBoth(SimtCase(sketch::Softmax(6, 70), std::nullopt, 3)));
   EXPECT_GE(ran.scalar.threads, 32);
-  TW_ASSERT_OK(RunBoth(sketch::LayerNorm(5, 96), std::nullopt, 4).status());
+  TW_ASSERT_OK(
+      RunBoth(SimtCase(sketch::LayerNorm(5, 96), std::nullopt, 4)).status());
   BlockTile row;
   row.tile = {2};
   row.threads = {2};
   row.lanes = 32;
   TW_ASSERT_OK_AND_ASSIGN(const Ran sums,
-                          RunBoth(sketch::HalfSum(7, 100), row, 5));
+                          RunBoth(SimtCase(sketch::HalfSum(7, 100), row, 5)));
   EXPECT_TRUE(Holds(sums.scalar, "exchange"));
 }
 
 TEST(SimtTest, ElementwiseGroupsHaveNoBarriers) {
-  TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
-                          RunBoth(sketch::TwoOutputs(20, 36), std::nullopt, 6));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran,
+      RunBoth(SimtCase(sketch::TwoOutputs(20, 36), std::nullopt, 6)));
   EXPECT_FALSE(Holds(ran.scalar, "barrier"));
   EXPECT_FALSE(SharesScratch(ran.scalar));
-}
-
-// Small blocks: interpreters run every thread.
-BlockTile DrawTile(const Workload& workload, Random& random) {
-  BlockTile tile;
-  int64_t left = 64;
-  for (const Dim& dim :
-       workload.graph.tensor(workload.graph.outputs()[0]).shape) {
-    tile.tile.push_back(
-        random.UniformInt(1, std::min<int64_t>(32, dim.value())));
-    int64_t threads = 1;
-    while (threads * 2 <= left && random.Bernoulli(0.6)) threads *= 2;
-    left /= threads;
-    tile.threads.push_back(threads);
-  }
-  tile.vector = int64_t{1} << random.Index(3);
-  if (left >= 4 && random.Bernoulli(0.3))
-    tile.lanes = int64_t{1} << random.UniformInt(1, 2);
-  tile.step = random.UniformInt(0, 9);
-  return tile;
 }
 
 TEST(SimtTest, DrawnGroupsInDrawnTiles) {
   std::map<std::string, int> refused, ran;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
-    const std::pair<const char*, Workload> drawn[] = {
-        {"moves", sketch::DrawMove(seed)},
-        {"rows", sketch::DrawRows(seed)},
-        {"windows", sketch::DrawWindow(seed)},
-        {"any", sketch::DrawWorkload(seed)}};
-    for (const auto& [family, workload] : drawn) {
-      if (workload.graph.tensor(workload.graph.outputs()[0]).shape.empty())
-        continue;
-      Random random(seed);
-      const bool tiled = workload.graph.outputs().size() == 1;
-      const absl::StatusOr<Ran> result = RunBoth(
-          workload,
-          tiled ? std::optional(DrawTile(workload, random)) : std::nullopt,
-          seed);
+    for (const char* const family : kSimtFamilies) {
+      const absl::StatusOr<Ran> result = RunBoth(DrawSimtCase(family, seed));
       const absl::StatusCode code = result.status().code();
       if (code == absl::StatusCode::kInvalidArgument ||
           code == absl::StatusCode::kUnimplemented) {

@@ -1,0 +1,156 @@
+// Kernels with threads as schedules make them, drawn ones and those of the
+// generator "simt": their texts, checked, compute in both dialects what the
+// scalar tier's interpreter computes, bit for bit, and both find the same
+// mistakes in mutants.
+//
+// TILEWRIGHT_RANDOM_CASES sets the number of cases over all shards (240 by
+// default), TILEWRIGHT_RANDOM_SEED the first seed, TILEWRIGHT_MUTANTS the
+// number of mutants (480). A failure prints its seed.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "backends/emulator/kernel_jobs.h"
+#include "backends/gpu_text/prelude.h"
+#include "backends/kernel_ir/scalar_ir.h"
+#include "backends/lowering/passes/expand_functions.h"
+#include "backends/lowering/testing/random_case.h"
+#include "backends/lowering/testing/simt_case.h"
+#include "backends/lowering/vectorize/gpu_thread.h"
+#include "backends/lowering/vectorize/legalize.h"
+#include "backends/lowering/vectorize/vector_target.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "base/status_matchers.h"
+#include "gtest/gtest.h"
+
+namespace tilewright::emulator {
+namespace {
+
+using kernel_ir::ScalarKernel;
+using lowering::RandomCase;
+
+constexpr int kParts = 4;
+
+int64_t FromEnvironment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+// As GPUs have it, or with other vectors and loops.
+absl::StatusOr<ScalarKernel> Legalize(const RandomCase& drawn, uint64_t seed) {
+  Random random(seed);
+  if (random.Bernoulli(0.5))
+    return lowering::LegalizeForGpuThread(drawn.kernel);
+  lowering::VectorTarget target;
+  target.vector_bytes = 8 << random.Index(3);
+  const int unrolled[] = {1, 4, 64};
+  target.max_unrolled_vectors = unrolled[random.Index(3)];
+  target.fma = random.Bernoulli(0.5);
+  target.unroll_reduce = random.Bernoulli(0.5) ? 4 : 1;
+  TW_ASSIGN_OR_RETURN(ScalarKernel kernel,
+                      lowering::Legalize(drawn.kernel, target));
+  lowering::ExpandFunctions(kernel);
+  return kernel;
+}
+
+// Nothing if generator or lowering refuses, or no loop has threads.
+absl::StatusOr<std::optional<Job>> DrawJob(uint64_t seed) {
+  absl::StatusOr<RandomCase> drawn =
+      seed % 2 == 0
+          ? lowering::DrawThreadedCase(seed)
+          : lowering::DrawSimtCase(
+                lowering::kSimtFamilies[seed / 2 %
+                                        lowering::kSimtFamilies.size()],
+                seed);
+  const auto refused = [](const absl::Status& status) {
+    return absl::IsInvalidArgument(status) || absl::IsUnimplemented(status);
+  };
+  if (refused(drawn.status())) return std::nullopt;
+  TW_RETURN_IF_ERROR(drawn.status());
+  if (drawn->kernel.threads == 0) return std::nullopt;
+  absl::StatusOr<ScalarKernel> kernel = Legalize(*drawn, seed);
+  if (refused(kernel.status())) return std::nullopt;
+  TW_RETURN_IF_ERROR(kernel.status());
+  kernel->name = absl::StrCat("seed", seed);
+  return Job{*std::move(kernel), std::move(drawn->args)};
+}
+
+bool Holds(const Job& job, const std::string& text) {
+  return job.kernel.ToString().find(text) != std::string::npos;
+}
+
+class SchedulesTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(SchedulesTest, TextsComputeWhatTheInterpreterComputes) {
+  const int64_t cases = FromEnvironment("TILEWRIGHT_RANDOM_CASES", 240),
+                first = FromEnvironment("TILEWRIGHT_RANDOM_SEED", 1);
+  int64_t ran = 0, barriers = 0, exchanges = 0, own_memory = 0;
+  int64_t seed = first + cases * GetParam() / kParts;
+  const int64_t end = first + cases * (GetParam() + 1) / kParts;
+  while (seed < end) {
+    std::vector<Job> jobs;
+    std::vector<Result> expected;
+    for (; seed < end && jobs.size() < kKernelsPerModule; ++seed) {
+      TW_ASSERT_OK_AND_ASSIGN(std::optional<Job> job,
+                              DrawJob(static_cast<uint64_t>(seed)));
+      if (!job) continue;
+      expected.push_back(Interpret(*job));
+      TW_ASSERT_OK(expected.back().status()) << job->kernel.ToString();
+      barriers += Holds(*job, "barrier");
+      exchanges += Holds(*job, "exchange");
+      own_memory += std::any_of(
+          job->kernel.buffers.begin(), job->kernel.buffers.end(),
+          [](const kernel_ir::ScalarBuffer& b) { return b.per_thread; });
+      jobs.push_back(*std::move(job));
+    }
+    for (const auto dialect :
+         {gpu_text::Dialect::kCuda, gpu_text::Dialect::kHip}) {
+      const std::vector<Result> results =
+          Emulate(jobs, Options(dialect, /*checked=*/true));
+      for (size_t i = 0; i < jobs.size(); ++i) {
+        ASSERT_EQ(Difference(jobs[i].kernel, results[i], expected[i]), "")
+            << jobs[i].kernel.ToString();
+      }
+    }
+    ran += static_cast<int64_t>(jobs.size());
+  }
+  std::cout << ran << " of " << cases / kParts << " cases ran, " << barriers
+            << " with barriers, " << exchanges << " with exchanges, "
+            << own_memory << " with memory of a thread's own\n";
+  if (cases < 200) return;
+  EXPECT_GT(ran * 2 * kParts, cases);
+  EXPECT_GT(barriers, 0);
+  EXPECT_GT(exchanges, 0);
+}
+
+TEST_P(SchedulesTest, InterpreterAndCheckedTextsFindTheSameMistakes) {
+  const int64_t count = FromEnvironment("TILEWRIGHT_MUTANTS", 480) / kParts;
+  MutantTally tally;
+  for (uint64_t seed = GetParam() + 1; tally.mutants < count; seed += kParts) {
+    std::vector<Job> from;
+    for (uint64_t i = 0; i < 4; ++i) {
+      TW_ASSERT_OK_AND_ASSIGN(std::optional<Job> job, DrawJob(4 * seed + i));
+      if (job) from.push_back(*std::move(job));
+    }
+    AddMutants(from, 15, seed, tally);
+  }
+  for (const std::string& disagreement : tally.disagreements)
+    ADD_FAILURE() << disagreement;
+  std::cout << tally.ToString();
+  EXPECT_GT(tally.races, 0);
+  EXPECT_GT(tally.kinds["barrier dropped"].caught, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, SchedulesTest, ::testing::Range(0, kParts));
+
+}  // namespace
+}  // namespace tilewright::emulator

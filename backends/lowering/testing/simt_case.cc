@@ -1,0 +1,85 @@
+#include "backends/lowering/testing/simt_case.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "backends/spec/load_spec.h"
+#include "base/check.h"
+#include "base/random.h"
+#include "base/status_macros.h"
+#include "sketch/rules/generator.h"
+#include "sketch/simt/simt_schedule.h"
+#include "sketch/testing/move_workloads.h"
+#include "sketch/testing/row_workloads.h"
+#include "sketch/testing/test_workloads.h"
+#include "sketch/testing/window_workloads.h"
+#include "tilegraph/ir/tensor_graph.h"
+
+namespace tilewright::lowering {
+namespace {
+
+using sketch::BlockTile;
+using sketch::Workload;
+
+Workload DrawFamily(const std::string& family, uint64_t seed) {
+  if (family == "moves") return sketch::DrawMove(seed);
+  if (family == "rows") return sketch::DrawRows(seed);
+  if (family == "windows") return sketch::DrawWindow(seed);
+  TW_CHECK_EQ(family, "any");
+  return sketch::DrawWorkload(seed);
+}
+
+BlockTile DrawTile(const Workload& workload, Random& random) {
+  BlockTile tile;
+  int64_t left = 64;
+  for (const Dim& dim :
+       workload.graph.tensor(workload.graph.outputs()[0]).shape) {
+    tile.tile.push_back(
+        random.UniformInt(1, std::min<int64_t>(32, dim.value())));
+    int64_t threads = 1;
+    while (threads * 2 <= left && random.Bernoulli(0.6)) threads *= 2;
+    left /= threads;
+    tile.threads.push_back(threads);
+  }
+  tile.vector = int64_t{1} << random.Index(3);
+  if (left >= 4 && random.Bernoulli(0.3))
+    tile.lanes = int64_t{1} << random.UniformInt(1, 2);
+  tile.step = random.UniformInt(0, 9);
+  return tile;
+}
+
+}  // namespace
+
+const DeviceSpec& SimtSpec() {
+  static const DeviceSpec& spec = *new DeviceSpec(*LoadSpec("v100"));
+  return spec;
+}
+
+absl::StatusOr<RandomCase> SimtCase(Workload workload,
+                                    std::optional<BlockTile> tile,
+                                    uint64_t seed) {
+  RandomCase made;
+  made.seed = seed;
+  made.workload = std::move(workload);
+  TW_ASSIGN_OR_RETURN(made.schedule, sketch::GeneratePreferred(
+                                         sketch::SimtGenerator(std::move(tile)),
+                                         made.workload, SimtSpec()));
+  TW_RETURN_IF_ERROR(PrepareCase(made, /*exact=*/false));
+  return made;
+}
+
+absl::StatusOr<RandomCase> DrawSimtCase(const std::string& family,
+                                        uint64_t seed) {
+  Workload workload = DrawFamily(family, seed);
+  const TensorGraph& graph = workload.graph;
+  std::optional<BlockTile> tile;
+  if (graph.outputs().size() == 1 &&
+      !graph.tensor(graph.outputs()[0]).shape.empty()) {
+    Random random(seed);
+    tile = DrawTile(workload, random);
+  }
+  return SimtCase(std::move(workload), std::move(tile), seed);
+}
+
+}  // namespace tilewright::lowering

@@ -1,0 +1,38 @@
+// Cases of the generator "simt" for tests of everything below schedules:
+// groups of every family in drawn block tiles.
+#ifndef TILEWRIGHT_BACKENDS_LOWERING_TESTING_SIMT_CASE_H_
+#define TILEWRIGHT_BACKENDS_LOWERING_TESTING_SIMT_CASE_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "backends/lowering/testing/random_case.h"
+#include "backends/spec/device_spec.pb.h"
+#include "sketch/simt/block_tile.h"
+#include "sketch/trace/workload.h"
+
+namespace tilewright::lowering {
+
+// The GPU that schedules are made for.
+const DeviceSpec& SimtSpec();
+
+// The workload under the schedule that the generator prefers for `tile`.
+// InvalidArgument or Unimplemented where it refuses.
+absl::StatusOr<RandomCase> SimtCase(sketch::Workload workload,
+                                    std::optional<sketch::BlockTile> tile,
+                                    uint64_t seed);
+
+inline constexpr std::array<const char*, 4> kSimtFamilies = {"moves", "rows",
+                                                             "windows", "any"};
+// A group of the family in a drawn tile of 64 threads at most (interpreters run
+// every thread), or in the default one if it has several outputs. Errors as
+// above. Same seed, same case.
+absl::StatusOr<RandomCase> DrawSimtCase(const std::string& family,
+                                        uint64_t seed);
+
+}  // namespace tilewright::lowering
+
+#endif  // TILEWRIGHT_BACKENDS_LOWERING_TESTING_SIMT_CASE_H_
