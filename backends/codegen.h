@@ -4,6 +4,7 @@
 #define TILEWRIGHT_BACKENDS_CODEGEN_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,12 @@ struct KernelReport {
   std::string name;
   int64_t code_bytes = 0;
   int64_t stack_bytes = 0;  // of the function's frame
-  int spills = 0;           // vector stores to and loads from the frame
+  // Registers stored to and loaded from the frame: vectors, or 4 bytes of a GPU.
+  int spills = 0;
+  // On GPUs, where the compiler tells; absent where it does not.
+  std::optional<int> registers;         // of a thread
+  std::optional<int64_t> shared_bytes;  // of a block, as it is launched
+  std::optional<int64_t> spill_bytes;   // stored to and loaded from the frame
 };
 
 struct Module {

@@ -3,6 +3,7 @@
 // installed.
 #include <cstdint>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -23,12 +24,15 @@
 #include "backends/kernel_ir/testing/threaded_cases.h"
 #include "backends/lowering/testing/default_case.h"
 #include "backends/lowering/testing/random_case.h"
+#include "backends/lowering/testing/simt_case.h"
 #include "backends/lowering/vectorize/gpu_thread.h"
 #include "backends/spec/load_spec.h"
 #include "base/check.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sketch/simt/block_tile.h"
+#include "sketch/testing/test_workloads.h"
 
 namespace tilewright::emulator {
 namespace {
@@ -73,6 +77,41 @@ std::vector<ScalarKernel> KernelsWithThreads() {
     kernels.push_back(std::move(test.kernel));
   for (uint64_t seed = 1; seed <= 5; ++seed)
     kernels.push_back(kernel_ir::DrawThreaded(seed).kernel);
+  return kernels;
+}
+
+// A product of 128 x 128 x 64 in one block of 256 threads, 8 x 8 elements each.
+ScalarKernel LargeProduct() {
+  sketch::BlockTile tile;
+  tile.tile = {128, 128};
+  tile.threads = {16, 16};
+  tile.vector = 4;
+  tile.step = 16;
+  const absl::StatusOr<lowering::RandomCase> product =
+      lowering::SimtCase(sketch::GemmRelu(128, 128, 64), tile, /*seed=*/1);
+  TW_CHECK_OK(product);
+  absl::StatusOr<ScalarKernel> kernel =
+      lowering::LegalizeForGpuThread(product->kernel);
+  TW_CHECK_OK(kernel);
+  kernel->name = "product";
+  return *std::move(kernel);
+}
+
+// That product, and what is drawn of every family.
+std::vector<ScalarKernel> KernelsOfSchedules() {
+  std::vector<ScalarKernel> kernels = {LargeProduct()};
+  for (const char* const family : lowering::kSimtFamilies) {
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+      const absl::StatusOr<lowering::RandomCase> drawn =
+          lowering::DrawSimtCase(family, seed);
+      if (!drawn.ok()) continue;  // some have no tiles
+      absl::StatusOr<ScalarKernel> kernel =
+          lowering::LegalizeForGpuThread(drawn->kernel);
+      TW_CHECK_OK(kernel);
+      kernel->name = absl::StrCat(family, seed);
+      kernels.push_back(*std::move(kernel));
+    }
+  }
   return kernels;
 }
 
@@ -123,6 +162,8 @@ TEST_P(DialectTest, ClangMakesAssemblyOfIt) {
   std::vector<ScalarKernel> kernels = Kernels();
   ASSERT_GT(kernels.size(), 30u);
   for (ScalarKernel& kernel : KernelsWithThreads())
+    kernels.push_back(std::move(kernel));
+  for (ScalarKernel& kernel : KernelsOfSchedules())
     kernels.push_back(std::move(kernel));
   const absl::StatusOr<std::string> assembly = ByClang(GetParam(), kernels);
   if (absl::IsFailedPrecondition(assembly.status()))
@@ -182,6 +223,37 @@ TEST(HipCodegenTest, SaysWhatItIsNotFor) {
   EXPECT_THAT(hip::CreateHipCodegen(gpu, "/nowhere/libhiprtc.so"),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("/nowhere/libhiprtc.so")));
+}
+
+TEST(CudaCodegenTest, ReportsSayWhatKernelsOfSchedulesTake) {
+  const std::vector<ScalarKernel> kernels = KernelsOfSchedules();
+  ASSERT_GT(kernels.size(), 16u);
+  for (const char* gpu : {"t4", "a100", "h100"}) {
+    TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(gpu));
+    const auto codegen = cuda::CreateCudaCodegen(spec);
+    if (absl::IsFailedPrecondition(codegen.status()))
+      GTEST_SKIP() << codegen.status().message();
+    TW_ASSERT_OK(codegen.status());
+    TW_ASSERT_OK_AND_ASSIGN(const backends::Module module,
+                            (*codegen)->Emit(kernels));
+    ASSERT_EQ(module.kernels.size(), kernels.size());
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const backends::KernelReport& report = module.kernels[i];
+      ASSERT_TRUE(report.registers.has_value()) << report.name;
+      EXPECT_GT(*report.registers, 0) << report.name;
+      EXPECT_LE(*report.registers, 255) << report.name;
+      EXPECT_EQ(report.shared_bytes, kernels[i].scratch_bytes) << report.name;
+      EXPECT_TRUE(report.spill_bytes.has_value()) << report.name;
+    }
+    // Sums and operands: 64 + 16 at least. Two steps of 128 x 16.
+    const backends::KernelReport& product = module.kernels[0];
+    std::cout << gpu << ": " << *product.registers << " registers, "
+              << *product.shared_bytes << " bytes shared, "
+              << *product.spill_bytes << " bytes of spills\n";
+    EXPECT_GE(*product.registers, 80);
+    EXPECT_EQ(*product.shared_bytes, 2 * 128 * 16 * 4);
+    EXPECT_EQ(*product.spill_bytes, 0);
+  }
 }
 
 TEST(CudaCodegenTest, SaysWhatItIsNotFor) {

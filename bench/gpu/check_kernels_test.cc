@@ -60,10 +60,10 @@ TEST_P(CheckKernelsOn, Compile) {
   const auto nvrtc = Nvrtc::Open();
   if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.status().message();
   TW_ASSERT_OK_AND_ASSIGN(
-      const std::string cubin,
+      const Cubin cubin,
       (*nvrtc)->Compile(CheckKernelsText(), "check_kernels.cu", GetParam()));
   for (const CheckKernel& kernel : CheckKernels()) {
-    EXPECT_THAT(cubin, HasSubstr(".text." + kernel.name));
+    EXPECT_THAT(cubin.bytes, HasSubstr(".text." + kernel.name));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -46,9 +47,10 @@ absl::StatusOr<Checked> Open(const Flags& flags, bool use_profiler,
   const std::string target = checked.device->spec().target();
   if (cubin.empty()) {
     TW_ASSIGN_OR_RETURN(const std::unique_ptr<Nvrtc> nvrtc, Nvrtc::Open());
-    TW_ASSIGN_OR_RETURN(cubin,
+    TW_ASSIGN_OR_RETURN(Cubin compiled,
                         nvrtc->Compile(CheckKernelsText(), "check_kernels.cu",
                                        target.substr(5)));
+    cubin = std::move(compiled.bytes);
     std::printf("%s, %s, NVRTC %s, %s\n", checked.device->product().c_str(),
                 checked.device->driver_version().c_str(),
                 nvrtc->version().c_str(), target.c_str());

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "backends/cuda/nvrtc/nvrtc.h"
+#include "backends/cuda/nvrtc/ptxas_log.h"
 #include "backends/gpu_text/kernel_reports.h"
 #include "backends/gpu_text/prelude.h"
 #include "backends/gpu_text/text.h"
@@ -19,6 +20,19 @@ using ::tilewright::backends::Module;
 using ::tilewright::kernel_ir::ScalarKernel;
 
 constexpr char kPrefix[] = "cuda:";
+
+constexpr int64_t kRegisterBytes = 4;
+
+void Add(const KernelResources& resources, const ScalarKernel& kernel,
+         KernelReport& report) {
+  report.stack_bytes = resources.stack_bytes;
+  report.registers = resources.registers;
+  // The text declares none: a launch asks for the kernel's scratch.
+  report.shared_bytes = resources.shared_bytes + kernel.scratch_bytes;
+  report.spill_bytes =
+      resources.spill_store_bytes + resources.spill_load_bytes;
+  report.spills = static_cast<int>(*report.spill_bytes / kRegisterBytes);
+}
 
 class CudaCodegen : public backends::Codegen {
  public:
@@ -40,13 +54,19 @@ class CudaCodegen : public backends::Codegen {
     module.target = spec_.target();
     // Line numbers are the text's own.
     TW_ASSIGN_OR_RETURN(
-        module.bytes,
+        Cubin cubin,
         nvrtc_->Compile(
             absl::StrCat(gpu_text::Prelude(gpu_text::Dialect::kCuda),
                          "#line 1 \"kernels\"\n", text),
             "kernels.cu",
             std::string(absl::StripPrefix(spec_.target(), kPrefix))));
+    module.bytes = std::move(cubin.bytes);
     module.kernels = gpu_text::KernelReports(kernels, module.bytes);
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const auto known = cubin.kernels.find(kernels[i].name);
+      if (known != cubin.kernels.end())
+        Add(known->second, kernels[i], module.kernels[i]);
+    }
     return module;
   }
 

@@ -49,9 +49,8 @@ absl::Status Nvrtc::Check(NvrtcResult result, const std::string& what) const {
                                      : absl::InternalError(message);
 }
 
-absl::Status Nvrtc::CompileError(NvrtcProgram program, const std::string& name,
-                                 const std::string& architecture,
-                                 NvrtcResult result) const {
+// Empty if there is none.
+std::string Nvrtc::LogOf(NvrtcProgram program) const {
   size_t bytes = 0;
   std::string log;
   if (api_->log_size(program, &bytes) == kNvrtcSuccess && bytes > 1) {
@@ -59,6 +58,12 @@ absl::Status Nvrtc::CompileError(NvrtcProgram program, const std::string& name,
     if (api_->log(program, &log[0]) != kNvrtcSuccess) log.clear();
     log.resize(log.find_last_not_of('\0') + 1);
   }
+  return log;
+}
+
+absl::Status Nvrtc::CompileError(NvrtcProgram program, const std::string& name,
+                                 const std::string& architecture,
+                                 NvrtcResult result) const {
   const std::string what = absl::StrCat(name, " for ", architecture);
   if (result == kNvrtcInvalidOption) {
     return absl::FailedPreconditionError(
@@ -67,14 +72,14 @@ absl::Status Nvrtc::CompileError(NvrtcProgram program, const std::string& name,
   }
   if (result == kNvrtcCompilation) {
     return absl::InvalidArgumentError(
-        absl::StrCat(what, " does not compile: ", FirstError(log)));
+        absl::StrCat(what, " does not compile: ", FirstError(LogOf(program))));
   }
   return Check(result, what);
 }
 
-absl::StatusOr<std::string> Nvrtc::Compile(
-    const std::string& text, const std::string& name,
-    const std::string& architecture) const {
+absl::StatusOr<Cubin> Nvrtc::Compile(const std::string& text,
+                                     const std::string& name,
+                                     const std::string& architecture) const {
   NvrtcProgram program = nullptr;
   TW_RETURN_IF_ERROR(Check(
       api_->create(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr),
@@ -85,7 +90,8 @@ absl::StatusOr<std::string> Nvrtc::Compile(
     ~Destroyer() { api.destroy(&program); }
   } destroyer{*api_, program};
   const std::string target = absl::StrCat("--gpu-architecture=", architecture);
-  const char* const options[] = {target.c_str(), "--std=c++17", "--fmad=false"};
+  const char* const options[] = {target.c_str(), "--std=c++17", "--fmad=false",
+                                 "--ptxas-options=-v"};
   const NvrtcResult result = api_->compile(
       program, static_cast<int>(sizeof(options) / sizeof(options[0])), options);
   if (result != kNvrtcSuccess) {
@@ -94,8 +100,11 @@ absl::StatusOr<std::string> Nvrtc::Compile(
   size_t bytes = 0;
   TW_RETURN_IF_ERROR(
       Check(api_->cubin_size(program, &bytes), "nvrtcGetCUBINSize"));
-  std::string cubin(bytes, '\0');
-  TW_RETURN_IF_ERROR(Check(api_->cubin(program, &cubin[0]), "nvrtcGetCUBIN"));
+  Cubin cubin;
+  cubin.bytes.resize(bytes);
+  TW_RETURN_IF_ERROR(
+      Check(api_->cubin(program, &cubin.bytes[0]), "nvrtcGetCUBIN"));
+  cubin.kernels = ReadPtxasLog(LogOf(program));
   return cubin;
 }
 

@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_BACKENDS_CUDA_NVRTC_NVRTC_H_
 #define TILEWRIGHT_BACKENDS_CUDA_NVRTC_NVRTC_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,8 +11,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/cuda/nvrtc/nvrtc_api.h"
+#include "backends/cuda/nvrtc/ptxas_log.h"
 
 namespace tilewright::cuda {
+
+// Machine code of a text.
+struct Cubin {
+  std::string bytes;
+  std::map<std::string, KernelResources> kernels;  // as far as ptxas tells
+};
 
 // Thread-safe.
 class Nvrtc {
@@ -29,13 +37,14 @@ class Nvrtc {
   // text asks for, no flush of denormals, no fast math. InvalidArgument with
   // the first error if the text does not compile, FailedPrecondition if the
   // architecture is not known.
-  absl::StatusOr<std::string> Compile(const std::string& text,
-                                      const std::string& name,
-                                      const std::string& architecture) const;
+  absl::StatusOr<Cubin> Compile(const std::string& text,
+                                const std::string& name,
+                                const std::string& architecture) const;
 
  private:
   explicit Nvrtc(std::unique_ptr<NvrtcApi> api) : api_(std::move(api)) {}
   absl::Status Check(NvrtcResult result, const std::string& what) const;
+  std::string LogOf(NvrtcProgram program) const;
   absl::Status CompileError(NvrtcProgram program, const std::string& name,
                             const std::string& architecture,
                             NvrtcResult result) const;

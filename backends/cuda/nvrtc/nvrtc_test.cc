@@ -45,12 +45,15 @@ constexpr char kText[] =
 
 TEST_F(InstalledNvrtcTest, CompilesTextToACubinWithTheKernel) {
   for (const char* architecture : {"sm_75", "sm_80", "sm_90a"}) {
-    TW_ASSERT_OK_AND_ASSIGN(const std::string cubin,
+    TW_ASSERT_OK_AND_ASSIGN(const Cubin cubin,
                             nvrtc_->Compile(kText, "twice.cu", architecture));
-    EXPECT_EQ(cubin.substr(1, 3), "ELF");
-    EXPECT_THAT(cubin, HasSubstr(".text.twice"));
-    EXPECT_THAT(nvrtc_->Compile(kText, "twice.cu", architecture),
-                IsOkAndHolds(cubin));
+    EXPECT_EQ(cubin.bytes.substr(1, 3), "ELF");
+    EXPECT_THAT(cubin.bytes, HasSubstr(".text.twice"));
+    TW_ASSERT_OK_AND_ASSIGN(const Cubin again,
+                            nvrtc_->Compile(kText, "twice.cu", architecture));
+    EXPECT_EQ(again.bytes, cubin.bytes);
+    EXPECT_GT(cubin.kernels.at("twice").registers, 0);
+    EXPECT_EQ(cubin.kernels.at("twice").spill_store_bytes, 0);
   }
 }
 
