@@ -21,7 +21,8 @@ struct KernelReport {
   std::string name;
   int64_t code_bytes = 0;
   int64_t stack_bytes = 0;  // of the function's frame
-  // Registers stored to and loaded from the frame: vectors, or 4 bytes of a GPU.
+  // Registers stored to and loaded from the frame: vectors, or 4 bytes of a
+  // GPU.
   int spills = 0;
   // On GPUs, where the compiler tells; absent where it does not.
   std::optional<int> registers;         // of a thread

@@ -25,6 +25,7 @@ namespace tilewright::emulator {
 namespace {
 
 using absl::StatusCode;
+using kernel_ir::kNoReg;
 using kernel_ir::Reg;
 using kernel_ir::Role;
 using kernel_ir::ScalarBuilder;
@@ -94,6 +95,34 @@ TEST(EmulatorTest, LanesOfVectorsAreChecked) {
               StatusIs(StatusCode::kOutOfRange,
                        AllOf(HasSubstr("block 2: element 8 of a buffer of 8"),
                              HasSubstr("tw_load<4>(in, task * 3)"))));
+}
+
+// Texts lean on arguments that begin at multiples of 64 bytes.
+TEST(EmulatorTest, VectorsOfArgumentsThatAreNotAlignedAreReported) {
+  ScalarBuilder b("copy", 1);
+  const int in = b.AddArgument("in", DType::kFloat32, Role::kInput, 4);
+  const int out = b.AddArgument("out", DType::kFloat32, Role::kOutput, 4);
+  b.Store(out, kNoReg, 0, b.Load(in, kNoReg, 0, 4));
+  EmulatorCodegenOptions options;
+  options.checked = true;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const backends::Module module,
+      CreateEmulatorCodegen(Spec(), options)->Emit({std::move(b).Finish()}));
+  const auto device = CreateEmulatorDevice(Spec());
+  TW_ASSERT_OK_AND_ASSIGN(const auto loaded,
+                          device->LoadModule(module.bytes, module.target));
+  TW_ASSERT_OK_AND_ASSIGN(const auto kernel,
+                          device->GetKernel(*loaded, "copy"));
+  TW_ASSERT_OK_AND_ASSIGN(const auto stream, device->CreateStream());
+  TW_ASSERT_OK_AND_ASSIGN(const auto buffer, device->Allocate(128));
+  char* const address = static_cast<char*>(buffer->address());
+  void* const args[] = {address, address + 64};
+  TW_EXPECT_OK(stream->Launch(*kernel, args, 1, 0));
+  void* const shifted[] = {address + 4, address + 64};
+  EXPECT_THAT(stream->Launch(*kernel, shifted, 1, 0),
+              StatusIs(StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("element 0 of a buffer of 4"),
+                             HasSubstr("tw_load_aligned<4>(in, 0)"))));
 }
 
 TEST(EmulatorTest, WithoutChecksFarAccessesAreReported) {

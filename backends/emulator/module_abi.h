@@ -16,6 +16,7 @@ enum Mistake : int32_t {
   kRace = 3,           // two threads, one element, one of them writes
   kUnwritten = 4,      // shared memory that no thread has written is read
   kParted = 5,         // threads wait for each other at different places
+  kMisaligned = 6,     // a vector begins at no multiple of its size
 };
 // All but kParted by checked modules only.
 

@@ -14,6 +14,7 @@
 #include "backends/gpu_text/names.h"
 #include "backends/gpu_text/uses.h"
 #include "backends/gpu_text/value_ranges.h"
+#include "backends/kernel_ir/divisors.h"
 #include "backends/kernel_ir/scalar_ir.h"
 
 namespace tilewright::gpu_text {
@@ -21,7 +22,7 @@ namespace tilewright::gpu_text {
 class KernelPrinter {
  public:
   explicit KernelPrinter(const kernel_ir::ScalarKernel& kernel)
-      : k_(kernel), uses_(kernel), ranges_(kernel) {}
+      : k_(kernel), uses_(kernel), ranges_(kernel), divisors_(kernel) {}
 
   absl::StatusOr<std::string> Print() &&;
 
@@ -92,11 +93,16 @@ class KernelPrinter {
   Piece UseLoosely(Reg reg);
   Piece Index(Reg offset, int64_t constant_offset);
   Piece Element(int buffer, const Piece& index) const;
+  // Whether all lanes of an access, or none by its mask, are one access of the
+  // memory: a LoadInst or StoreInst of `lanes`.
+  template <typename Access>
+  bool IsAligned(const Access& n, int lanes) const;
   std::string Bound(Reg reg, int64_t constant, bool may_change);
 
   const kernel_ir::ScalarKernel& k_;
   const Uses uses_;
   ValueRanges ranges_;
+  const kernel_ir::Divisors divisors_;
   Names names_;
   std::string out_;
   int depth_ = 0;

@@ -1,4 +1,6 @@
 // Loads, stores, barriers and control flow.
+#include <algorithm>
+#include <cstdint>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +9,12 @@
 namespace tilewright::gpu_text {
 
 using namespace kernel_ir;  // NOLINT: its instructions are what is printed
+
+namespace {
+
+constexpr int64_t kAccessBytes = 16;  // the widest access of a thread
+
+}  // namespace
 
 Piece KernelPrinter::Index(Reg offset, int64_t constant_offset) {
   if (offset == kNoReg) return {absl::StrCat(constant_offset)};
@@ -24,6 +32,22 @@ Piece KernelPrinter::Index(Reg offset, int64_t constant_offset) {
 
 Piece KernelPrinter::Element(int buffer, const Piece& index) const {
   return {absl::StrCat(buffers_[buffer], "[", index.text, "]")};
+}
+
+// Buffers begin at multiples of 64 bytes, but what threads have for themselves,
+// which is registers at best.
+template <typename Access>
+bool KernelPrinter::IsAligned(const Access& n, int lanes) const {
+  const ScalarBuffer& buffer = k_.buffers[n.buffer];
+  const int64_t element_bytes = SizeBytes(buffer.dtype);
+  const bool whole = n.active == 0 || n.active == lanes,
+             power_of_two = (lanes & (lanes - 1)) == 0,
+             together = n.mask == kNoReg || this->lanes(n.mask) == 1 ||
+                        IsBroadcast(n.mask);
+  if (lanes == 1 || buffer.per_thread || !whole || !power_of_two || !together)
+    return false;
+  const int64_t bytes = std::min(lanes * element_bytes, kAccessBytes);
+  return divisors_.Divides(bytes / element_bytes, n.offset, n.constant_offset);
 }
 
 void KernelPrinter::One(const LoadInst& n) {
@@ -45,6 +69,14 @@ void KernelPrinter::One(const LoadInst& n) {
                           n.other == kNoReg ? Literal(dtype(n.dst), 0, 0, false)
                                             : Use(n.other, false));
     }
+  } else if (!bits && IsAligned(n, lanes(n.dst))) {
+    std::vector<Piece> arguments = {{buffers_[n.buffer]}, index};
+    if (n.mask != kNoReg) {
+      arguments.push_back(UseLoosely(n.mask));
+      arguments.push_back(n.other == kNoReg ? Piece{"0"} : UseLoosely(n.other));
+    }
+    value =
+        Call(absl::StrCat("tw_load_aligned<", lanes(n.dst), ">"), arguments);
   } else {
     std::vector<Piece> arguments = {{buffers_[n.buffer]}, index};
     const int active = n.active == 0 ? lanes(n.dst) : n.active;
@@ -83,6 +115,14 @@ void KernelPrinter::One(const StoreInst& n) {
     return;
   }
   std::vector<Piece> arguments = {{buffers_[n.buffer]}, index, value};
+  if (IsAligned(n, lanes(n.value))) {
+    const std::string mask =
+        n.mask == kNoReg ? ""
+                         : absl::StrCat("if (", UseLoosely(n.mask).text, ") ");
+    Flush([](const Depends& d) { return d.memory; });
+    Line(absl::StrCat(mask, Call("tw_store_aligned", arguments).text, ";"));
+    return;
+  }
   const int active = n.active == 0 ? lanes(n.value) : n.active;
   if (active != lanes(n.value) || n.mask != kNoReg)
     arguments.push_back({absl::StrCat(active)});

@@ -16,6 +16,7 @@ std::string_view Name(Dialect dialect);  // "cuda", "hip"
 // The files prelude/*.h, in order. Macros that whoever compiles a text for
 // something else than a GPU may define before it (backends/emulator):
 //   TW_EMULATED  the functions that would be single instructions are defined
+//                tw_must_align<n>(buffer, at) is called before aligned accesses
 //   TW_CHECKED   tw_at, and tw_in, tw_out, tw_inout, tw_local and tw_own are
 std::string Prelude(Dialect dialect);
 

@@ -67,14 +67,58 @@ dense(
   for (i64 i = 0; i < 40; ++i) {
     row[i] = x[at1 * 40 + i];
   }
-  Vec<float, 4> sum = tw_load<4>(bias, at2);
+  Vec<float, 4> sum = tw_load_aligned<4>(bias, at2);
   #pragma unroll 4
   for (i64 k = 0; k < 40; ++k) {
-    sum = tw_fma(tw_load<4>(w, k * 8 + at2), row[k], sum);
+    sum = tw_fma(tw_load_aligned<4>(w, k * 8 + at2), row[k], sum);
   }
-  tw_store(y, at1 * 8 + at2, tw_max(sum, 0.0f), 4, at1 < 11);
+  if (at1 < 11) tw_store_aligned(y, at1 * 8 + at2, tw_max(sum, 0.0f));
 }
 )");
+}
+
+// At multiples of their size, or of 16 bytes, whatever lies behind.
+TEST(TextTest, VectorsThatProvablyLieAtMultiplesAreOneAccess) {
+  ScalarBuilder b("aligned", 8);
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 64);
+  const int h = b.AddArgument("h", DType::kFloat16, Role::kInput, 64);
+  const int d = b.AddArgument("d", DType::kFloat64, Role::kInput, 64);
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 256);
+  const int own = b.AddPerThread("own", DType::kFloat32, 8);
+  const Reg at = b.Mul(b.task(), b.Int(4));
+  const Reg odd = b.Mul(b.task(), b.Int(6));
+  b.Store(y, at, 4, b.Load(x, at, 8, 4));
+  b.Store(y, at, 6, b.Load(x, odd, 2, 4));
+  b.Store(y, odd, 2, b.Load(x, odd, 2, 2));
+  b.Store(y, at, 0, b.Load(h, at, 0, 4));
+  b.Store(y, at, 0, b.Load(h, at, 2, 4));
+  b.Store(y, at, 0, b.Cast(DType::kFloat32, b.Load(d, odd, 0, 4)));
+  b.Store(own, kNoReg, 0, b.Load(x, at, 0, 4));
+  const std::string text = TextOf(std::move(b));
+  for (const char* line :
+       {"tw_store_aligned(y, at1 + 4, tw_load_aligned<4>(x, at1 + 8));",
+        "tw_store(y, at1 + 6, tw_load<4>(x, at2 + 2));",
+        "tw_store_aligned(y, at2 + 2, tw_load_aligned<2>(x, at2 + 2));",
+        "tw_store_aligned(y, at1, tw_load_aligned<4>(h, at1));",
+        "tw_store_aligned(y, at1, tw_load<4>(h, at1 + 2));",
+        "tw_cast<float>(tw_load_aligned<4>(d, at2))",
+        "tw_store(own, 0, tw_load_aligned<4>(x, at1));"})
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
+// Some lanes are none; a mask of one for all lanes leaves it one access.
+TEST(TextTest, MaskedVectorsAreOneAccessIfAllLanesAgree) {
+  ScalarBuilder b("masked", 8);
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 32);
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 32);
+  const Reg at = b.Mul(b.task(), b.Int(4));
+  const Reg inside = b.Emit(Op::kLt, {b.task(), b.Int(7)});
+  b.Store(y, at, 0, b.Load(x, at, 0, 4, 0, inside), 0, b.Splat(inside, 4));
+  b.Store(y, at, 0, b.Load(x, at, 0, 4, 3), 3);
+  const std::string text = TextOf(std::move(b));
+  EXPECT_THAT(text, HasSubstr("tw_load_aligned<4>(x, at1, t1, 0)"));
+  EXPECT_THAT(text, HasSubstr("if (t1) tw_store_aligned(y, at1, "));
+  EXPECT_THAT(text, HasSubstr("tw_store(y, at1, tw_load<4>(x, at1, 3), 3);"));
 }
 
 TEST(TextTest, SignedArithmeticThatMayOverflowWraps) {

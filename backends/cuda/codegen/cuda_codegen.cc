@@ -29,8 +29,7 @@ void Add(const KernelResources& resources, const ScalarKernel& kernel,
   report.registers = resources.registers;
   // The text declares none: a launch asks for the kernel's scratch.
   report.shared_bytes = resources.shared_bytes + kernel.scratch_bytes;
-  report.spill_bytes =
-      resources.spill_store_bytes + resources.spill_load_bytes;
+  report.spill_bytes = resources.spill_store_bytes + resources.spill_load_bytes;
   report.spills = static_cast<int>(*report.spill_bytes / kRegisterBytes);
 }
 

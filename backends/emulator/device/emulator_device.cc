@@ -78,6 +78,9 @@ absl::Status Describe(const Report& r) {
           "waits for thread ", r.other_thread, ", which has ",
           r.other_line == 0 ? "ended" : "come to a halt",
           InLine(r.other_line)));
+    case kMisaligned:
+      return absl::InvalidArgumentError(
+          absl::StrCat(element, " is no place for a whole vector"));
   }
   return absl::InternalError(absl::StrCat("mistake ", r.mistake));
 }

@@ -202,3 +202,45 @@ TW_FN void tw_store(P to, tw_at at, const Vec<T, n>& v, int active = n,
   }
 }
 
+// Whole vectors at multiples of their size, or of 16 bytes: as few accesses as
+// there can be.
+#ifdef TW_EMULATED
+template <int n, typename P>
+TW_FN auto tw_load_aligned(P from, tw_at at) {
+  tw_must_align<n>(from, at);
+  return tw_load<n>(from, at);
+}
+template <typename P, typename T, int n>
+TW_FN void tw_store_aligned(P to, tw_at at, const Vec<T, n>& v) {
+  tw_must_align<n>(to, at);
+  tw_store(to, at, v);
+}
+#else
+template <typename T, int n>
+struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) tw_whole {
+  T lane[n];
+};
+template <int n, typename T>
+TW_FN auto tw_load_aligned(const T* from, tw_at at) {
+  const tw_whole<T, n> whole = *(const tw_whole<T, n>*)(from + at);
+  Vec<decltype(tw_widen(*from)), n> r;
+  TW_LANES(n) r.lane[i] = tw_widen(whole.lane[i]);
+  return r;
+}
+template <typename E, typename T, int n>
+TW_FN void tw_store_aligned(E* to, tw_at at, const Vec<T, n>& v) {
+  tw_whole<E, n> whole;
+  TW_LANES(n) tw_set(whole.lane[i], v.lane[i]);
+  *(tw_whole<E, n>*)(to + at) = whole;
+}
+#endif
+template <int n, typename P, typename O>
+TW_FN auto tw_load_aligned(P from, tw_at at, bool mask, const O& other) {
+  Vec<decltype(tw_widen(from[at])), n> r;
+  if (mask) {
+    r = tw_load_aligned<n>(from, at);
+  } else {
+    TW_LANES(n) r.lane[i] = tw_lane(other, i);
+  }
+  return r;
+}

@@ -40,7 +40,7 @@ static __thread unsigned char* tw_shared_bytes;
 static inline unsigned char* tw_shared() { return tw_shared_bytes; }
 
 // Kinds of mistakes: backends/emulator/module_abi.h.
-enum { tw_outside = 2, tw_race, tw_unwritten, tw_parted };
+enum { tw_outside = 2, tw_race, tw_unwritten, tw_parted, tw_misaligned };
 struct tw_report_record {
   long long kind, line, block, thread, index, elements;
   long long writes, wrote, other_line, other_block, other_thread;
@@ -56,4 +56,7 @@ struct tw_at {
       : value(value), line(line) {}
   tw_at operator+(int i) const { return tw_at(value + i, line); }
 };
+#else
+template <int n, typename P>
+TW_INLINE void tw_must_align(P, long long) {}
 #endif

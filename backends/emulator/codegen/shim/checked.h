@@ -49,3 +49,11 @@ struct tw_own : tw_checked<T, elements, tw_of_one> {
   tw_own(const tw_own& other)
       : tw_checked<T, elements, tw_of_one>(other.base) {}
 };
+// Reports a vector of n elements that no single access reaches.
+template <int n, typename T, long long elements, tw_kind kind>
+TW_QUIET void tw_must_align(const tw_checked<T, elements, kind>& buffer,
+                            tw_at at) {
+  constexpr unsigned long bytes = n * sizeof(T) < 16 ? n * sizeof(T) : 16;
+  if ((unsigned long)(buffer.base + at.value) % bytes != 0)
+    tw_report(tw_misaligned, at.line, at.value, elements);
+}
