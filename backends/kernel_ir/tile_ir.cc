@@ -83,6 +83,8 @@ class Printer {
         loop.hints.prefetch >= 0
             ? absl::StrCat(" prefetch ", loop.hints.prefetch)
             : "",
+        loop.hints.stages > 1 ? absl::StrCat(" stages ", loop.hints.stages)
+                              : "",
         loop.kind == For::Kind::kThread ? PlaceText(loop.place) : "");
     Line(depth, absl::StrCat(kind, "for ", VarName(loop.var, loop.name),
                              " in 0..", loop.extent, hints, ":"));

@@ -53,6 +53,7 @@ struct For {
   struct Hints {
     int unroll = 0;
     int prefetch = -1;
+    int stages = 1;
   };
   Hints hints = {};
   // Where kThread loops run: iteration i on the threads n of a block with n /

@@ -75,24 +75,36 @@ absl::Status CheckDot(const DotIntrinsic& dot, const Loop& outermost,
   return absl::OkStatus();
 }
 
-// The most copies in a row and the farthest steps ahead that make any sense.
-constexpr int kMostUnrolled = 64, kFarthest = 1024;
+// What only lowering can do: "unroll=N", "prefetch=N", "stages=N".
+struct Hint {
+  absl::string_view prefix;
+  int least, most;  // that make any sense
+  int LoopHints::*value;
+};
+constexpr Hint kHints[] = {{"unroll=", 1, 64, &LoopHints::unroll},
+                           {"prefetch=", 0, 1024, &LoopHints::prefetch},
+                           {"stages=", 1, 2, &LoopHints::stages}};
 
-// "unroll=N" or "prefetch=N", what only lowering can do.
-absl::Status SetHint(absl::string_view text, Loop& loop) {
-  const bool unroll = absl::ConsumePrefix(&text, "unroll=");
-  const int least = unroll ? 1 : 0, most = unroll ? kMostUnrolled : kFarthest;
-  if (!unroll) absl::ConsumePrefix(&text, "prefetch=");
+const Hint* FindHint(absl::string_view text) {
+  for (const Hint& hint : kHints) {
+    if (absl::StartsWith(text, hint.prefix)) return &hint;
+  }
+  return nullptr;
+}
+
+absl::Status SetHint(const Hint& hint, absl::string_view text, Loop& loop) {
+  absl::ConsumePrefix(&text, hint.prefix);
   int value = 0;
-  if (!absl::SimpleAtoi(text, &value) || value < least || value > most) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' is no number from ", least, " to ", most));
+  if (!absl::SimpleAtoi(text, &value) || value < hint.least ||
+      value > hint.most) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", text, "' is no number from ", hint.least, " to ", hint.most));
   }
   if (loop.kind == LoopKind::kTile) {
     return absl::InvalidArgumentError(
         absl::StrCat("loop ", loop.name, " is part of a tile"));
   }
-  (unroll ? loop.hints.unroll : loop.hints.prefetch) = value;
+  loop.hints.*hint.value = value;
   return absl::OkStatus();
 }
 
@@ -125,9 +137,8 @@ absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer,
   Loop& loop = *path.back().node().loop;
   if (loop.kind == LoopKind::kTask)
     return absl::InvalidArgumentError("task loops cannot be annotated");
-  if (absl::StartsWith(text, "unroll=") ||
-      absl::StartsWith(text, "prefetch=")) {
-    TW_RETURN_IF_ERROR(SetHint(text, loop));
+  if (const Hint* hint = FindHint(text)) {
+    TW_RETURN_IF_ERROR(SetHint(*hint, text, loop));
     return Results{};
   }
   if (args.text == "tile") {
@@ -140,7 +151,7 @@ absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer,
     return absl::InvalidArgumentError(
         absl::StrCat("unknown annotation '", args.text,
                      "': serial, unroll, tile, unroll=N, "
-                     "prefetch=N, or of a block stream=yes or no"));
+                     "prefetch=N, stages=N, or of a block stream=yes or no"));
   }
   if (path.size() > 1 &&
       path[path.size() - 2].node().loop->kind == LoopKind::kTile) {

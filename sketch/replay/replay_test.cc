@@ -392,13 +392,15 @@ TEST(ReplayTest, HintsForLoweringStayWithTheirLoops) {
   const Handle m = w.Loop(t, "m"), n = w.Loop(t, "n"), k = w.Loop(t, "k");
   w.Annotate(k, "unroll=8");
   w.Annotate(k, "prefetch=0");
+  w.Annotate(k, "stages=2");
   w.Reorder({k, m, n});
   w.Annotate(y, "stream=no");
   const Workload gemm = GemmRelu(8, 16, 32);
   TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree,
                           Replay(gemm, std::move(w).Finish()));
   EXPECT_THAT(CheckTree(tree, gemm, 7), IsOk());
-  EXPECT_THAT(tree.ToString(), HasSubstr("in 0..32 unroll 8 prefetch 0\n"));
+  EXPECT_THAT(tree.ToString(),
+              HasSubstr("in 0..32 unroll 8 prefetch 0 stages 2\n"));
   EXPECT_EQ(tree.Clone().ToString(), tree.ToString());
   for (const Buffer& buffer : tree.buffers)
     EXPECT_EQ(buffer.streamed.has_value(), buffer.name == "Y") << buffer.name;
@@ -411,6 +413,7 @@ TEST(ReplayTest, HintsThatMeanNothingAreRefused) {
            {"unroll=65", "'65' is no number from 1 to 64"},
            {"unroll=", "'' is no number from 1 to 64"},
            {"prefetch=-1", "'-1' is no number from 0 to 1024"},
+           {"stages=3", "'3' is no number from 1 to 2"},
            {"vectorise=4", "unknown annotation 'vectorise=4'"}}) {
     ScheduleWriter w;
     w.Annotate(w.Loop(w.Block("T"), "k"), text);

@@ -118,10 +118,14 @@ class Builder {
     tile_.lanes = decider_.DecideNumber(
         "block.lanes", Space::Integers(1, kWarpLanes),
         [&] { return preferred.lanes; }, Bits::kMayChange);
-    if (terms_ > 1)
+    if (terms_ > 1) {
       tile_.step = decider_.DecideNumber(
           "block.step", Space::Integers(0, terms_),
           [&] { return std::min(preferred.step, terms_); });
+      tile_.stages =
+          decider_.DecideNumber("block.stages", Space::Integers(1, 2),
+                                [&] { return preferred.stages; });
+    }
     tile_.row_padding = preferred.row_padding;
     threads_ = tile_.num_threads();
     return threads_ <= most ? absl::OkStatus()
@@ -245,6 +249,8 @@ class Builder {
     ArrangeNest(w(), order, nest);
     for (const std::string& operand : ReusedOperands(trace_.tree(), block))
       Stage(handle, parts[0], operand);
+    if (tile_.stages > 1)
+      w().Annotate(parts[0], absl::StrCat("stages=", tile_.stages));
     if (!is_output || block.dst.size() != 1) {
       w().SetLevel(handle, "registers");
       return;

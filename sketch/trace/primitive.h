@@ -25,7 +25,8 @@ enum class Primitive : uint8_t {
   kReorder,
   // loop; text: "serial", "unroll", "tile"; or what lowering would decide
   // itself: "unroll=4" (copies in a row), "prefetch=2" (steps ahead of the
-  // update or map in memory inside, 0: none); or block of an output;
+  // update or map in memory inside, 0: none), "stages=2" (each step's copies
+  // into scratch are loaded a step ahead); or block of an output;
   // "stream=yes", "stream=no"
   kAnnotate,
   // block, loop: computed there, as much as its consumers below the loop need;

@@ -50,7 +50,8 @@ const char* KindName(LoopKind kind) {
 std::string HintsText(const LoopHints& hints) {
   return absl::StrCat(
       hints.unroll > 0 ? absl::StrCat(" unroll ", hints.unroll) : "",
-      hints.prefetch >= 0 ? absl::StrCat(" prefetch ", hints.prefetch) : "");
+      hints.prefetch >= 0 ? absl::StrCat(" prefetch ", hints.prefetch) : "",
+      hints.stages > 1 ? absl::StrCat(" stages ", hints.stages) : "");
 }
 
 const char* LevelName(MemLevel level) {

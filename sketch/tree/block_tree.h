@@ -66,6 +66,8 @@ struct LoopHints {
   int prefetch = -1;  // steps of the loop that an update, or a map in memory,
                       // brings what it reads closer ahead of its use, 0: none;
                       // -1: lowering decides (maps: none)
+  int stages = 1;     // 2: threads load what a step copies into scratch while
+                      // the step before computes
 };
 
 struct Loop {

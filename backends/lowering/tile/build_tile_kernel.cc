@@ -84,7 +84,8 @@ class Builder {
       } else {
         For result = AsFor(loop);
         result.place.combines = CombinesThreads(loop);
-        result.hints = {loop.hints.unroll, loop.hints.prefetch};
+        result.hints = {loop.hints.unroll, loop.hints.prefetch,
+                        loop.hints.stages};
         TW_RETURN_IF_ERROR(Nodes(loop.body, result.body));
         SkipKept(loop, result.body);
         if (result.place.combines) PutInnermost(result);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/builder.h"
 #include "backends/lowering/passes/hoist_invariants.h"
+#include "backends/lowering/threads/pipeline_steps.h"
 #include "backends/lowering/threads/place_barriers.h"
 #include "backends/lowering/threads/thread_ops.h"
 #include "backends/lowering/threads/thread_plan.h"
@@ -297,7 +298,9 @@ absl::StatusOr<ScalarKernel> Legalize(const Kernel& tiles,
   }
   Kernel kernel = tiles;
   ThreadCode threads;
+  int copies_ahead = 0;
   if (kernel.threads > 0) {
+    copies_ahead = PipelineSteps(kernel);
     TW_ASSIGN_OR_RETURN(threads.plan, PlanThreads(kernel));
   }
   CutBlocks(kernel, target);
@@ -320,6 +323,7 @@ absl::StatusOr<ScalarKernel> Legalize(const Kernel& tiles,
   TW_RETURN_IF_ERROR(VerifyScalarKernel(scalar));
   if (report != nullptr) {
     *report = used.report;
+    report->copies_ahead = copies_ahead;
     report->demoted = plan.demoted;
     report->demoted.insert(report->demoted.end(), threads.plan.demoted.begin(),
                            threads.plan.demoted.end());

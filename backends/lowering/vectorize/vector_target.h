@@ -38,6 +38,7 @@ struct LegalizeReport {
   // all pieces that tails cut them into), asked for or not.
   std::map<std::string, int> unrolled;
   int prefetches = 0;       // lines that steps of updates bring closer
+  int copies_ahead = 0;     // into scratch, that threads load a step ahead
   int lane_reductions = 0;  // reductions of vectors over their lanes, as trees:
                             // the one place where terms change their order
 };
