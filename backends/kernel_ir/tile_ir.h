@@ -19,6 +19,7 @@
 #include "tilegraph/expr/expr.h"
 #include "tilegraph/ir/combiner.h"
 #include "tilegraph/ir/layout.h"
+#include "tilegraph/ir/row_swizzle.h"
 
 namespace tilewright::kernel_ir {
 
@@ -37,6 +38,8 @@ struct Buffer {
   Layout layout;                      // shape = logical extents held here
   std::optional<bool> streamed = {};  // of an output: whether stores go past
                                       // the caches; unset: its size decides
+  RowSwizzle swizzle = {};  // of scratch: where the backend puts what is held;
+                            // indices stay logical
 };
 
 struct Stmt;

@@ -1,5 +1,7 @@
 // annotate, tensorize, set_layout, set_level: how loops run and where and how
 // buffers lie.
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "sketch/tree/thread_loops.h"
 #include "tilegraph/ir/intrinsics.h"
 #include "tilegraph/ir/layout.h"
+#include "tilegraph/ir/row_swizzle.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -127,12 +130,35 @@ absl::StatusOr<Results> AnnotateStream(Replayer& replayer,
   return Results{};
 }
 
+// "swizzle=4,8,1": of the copy in scratch that the block makes.
+absl::StatusOr<Results> AnnotateSwizzle(Replayer& replayer,
+                                        const Arguments& args) {
+  TW_ASSIGN_OR_RETURN(Path path, replayer.FindBlockOf(args.operands[0]));
+  absl::string_view text = args.text;
+  absl::ConsumePrefix(&text, "swizzle=");
+  TW_ASSIGN_OR_RETURN(const RowSwizzle swizzle, RowSwizzle::Parse(ToStd(text)));
+  const Block& block = *path.back().node().block;
+  Buffer& buffer = replayer.tree().buffers[block.dst[0]];
+  const std::vector<int64_t>& before = buffer.layout.pad_before();
+  if (block.dst.size() != 1 || buffer.level != MemLevel::kScratch ||
+      std::any_of(before.begin(), before.end(),
+                  [](int64_t pad) { return pad > 0; })) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        buffer.name, " lies in no rows of scratch that could be swizzled"));
+  }
+  TW_RETURN_IF_ERROR(swizzle.Fits(buffer.layout.shape()));
+  buffer.swizzle = swizzle;
+  return Results{};
+}
+
 }  // namespace
 
 absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer,
                                       const Arguments& args) {
   const absl::string_view text = args.text;
   if (absl::StartsWith(text, "stream=")) return AnnotateStream(replayer, args);
+  if (absl::StartsWith(text, "swizzle="))
+    return AnnotateSwizzle(replayer, args);
   TW_ASSIGN_OR_RETURN(Path path, replayer.FindLoopOf(args.operands[0]));
   Loop& loop = *path.back().node().loop;
   if (loop.kind == LoopKind::kTask)
@@ -151,7 +177,8 @@ absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer,
     return absl::InvalidArgumentError(
         absl::StrCat("unknown annotation '", args.text,
                      "': serial, unroll, tile, unroll=N, "
-                     "prefetch=N, stages=N, or of a block stream=yes or no"));
+                     "prefetch=N, stages=N, or of a block swizzle=C,S,R, "
+                     "stream=yes or no"));
   }
   if (path.size() > 1 &&
       path[path.size() - 2].node().loop->kind == LoopKind::kTile) {

@@ -432,6 +432,28 @@ TEST(ReplayTest, HintsThatMeanNothingAreRefused) {
   ExpectRefused(gemm, std::move(maybe), "unknown annotation 'stream=maybe'");
 }
 
+TEST(ReplayTest, SwizzlesAreOfWholeRowsInScratch) {
+  const Workload gemm = GemmRelu(8, 16, 32);
+  ScheduleWriter w;
+  const Handle t = w.Block("T");
+  w.Annotate(t, "swizzle=4,4,2");
+  TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree,
+                          Replay(gemm, std::move(w).Finish()));
+  EXPECT_THAT(CheckTree(tree, gemm, 7), IsOk());
+  EXPECT_THAT(tree.ToString(), HasSubstr(" swizzle 4,4,2\n"));
+  for (const auto& [text, message] : std::map<std::string, std::string>{
+           {"swizzle=4,8,1", "rows of 16 elements"},
+           {"swizzle=4,3,1", "no power of two"},
+           {"swizzle=4", "'4' is no swizzle"}}) {
+    ScheduleWriter wrong;
+    wrong.Annotate(wrong.Block("T"), text);
+    ExpectRefused(gemm, std::move(wrong), message);
+  }
+  ScheduleWriter output;
+  output.Annotate(output.Block("Y"), "swizzle=4,4,1");
+  ExpectRefused(gemm, std::move(output), "Y lies in no rows of scratch");
+}
+
 TEST(ReplayTest, RefusalsNameInstructionAndReason) {
   Workload gemm = GemmRelu(8, 8, 8);
   {

@@ -19,8 +19,10 @@ struct BlockTile {
   int64_t vector = 1;            // neighbours along the last axis
   int64_t lanes = 1;             // of a warp that share the terms of an element
   int64_t step = 0;  // terms of the longest reduce axis at a time; 0: all
-  int64_t stages = 1;  // 2: a step's operands are loaded while the step before
-                       // computes
+  int64_t stages = 1;   // 2: a step's operands are loaded while the step before
+                        // computes
+  int64_t swizzle = 1;  // chunks of 16 bytes that rows of operands in scratch
+                        // exchange, a power of two; 1: none
   // Elements that are left free behind each row of a tensor's part in scratch,
   // by tensor; rows lie along its last dimension.
   std::map<std::string, int64_t> row_padding = {};

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "sketch/simt/growing_trace.h"
 #include "sketch/simt/reused_operands.h"
+#include "sketch/simt/shared_rows.h"
 #include "sketch/simt/thread_nest.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/trace/workload.h"
@@ -23,7 +24,6 @@
 #include "tilegraph/decision/table.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr_vars.h"
-#include "tilegraph/ir/layout.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -125,6 +125,9 @@ class Builder {
       tile_.stages =
           decider_.DecideNumber("block.stages", Space::Integers(1, 2),
                                 [&] { return preferred.stages; });
+      tile_.swizzle =
+          decider_.DecideNumber("block.swizzle", Space::Integers(1, 8),
+                                [&] { return preferred.swizzle; });
     }
     tile_.row_padding = preferred.row_padding;
     threads_ = tile_.num_threads();
@@ -271,7 +274,10 @@ class Builder {
       copy = AllBlocks(trace_.tree())[CopyAt(operand)]->name;
     });
     if (copy.empty()) return;
-    PadRows(operand, copy);
+    const auto padding = tile_.row_padding.find(operand);
+    if (padding != tile_.row_padding.end())
+      PadRows(trace_, copy, padding->second);
+    SwizzleRows(trace_, copy, tile_.swizzle);
     std::vector<int64_t> extents;
     for (const LoopAround& loop : OwnLoops(copy))
       extents.push_back(loop.extent);
@@ -284,23 +290,6 @@ class Builder {
       division.axes.push_back(axis.name);
     division.extents = extents;
     WriteMap(copy, division);
-  }
-  // As planned for the operand.
-  void PadRows(const std::string& operand, const std::string& copy) {
-    const auto padding = tile_.row_padding.find(operand);
-    if (padding == tile_.row_padding.end() || padding->second == 0) return;
-    const Buffer& buffer =
-        trace_.tree().buffers[trace_.FindBlockNamed(copy)->dst[0]];
-    const std::vector<int64_t>& shape = buffer.layout.shape();
-    const std::vector<int64_t> before(shape.size(), 0);
-    std::vector<int64_t> after = before;
-    after.back() = padding->second;
-    std::vector<Layout::Digit> digits;
-    for (size_t d = 0; d < shape.size(); ++d)
-      digits.push_back({static_cast<int>(d), 1, shape[d] + after[d]});
-    const absl::StatusOr<Layout> layout = Layout::Create(
-        shape, before, after, std::move(digits), Layout::Fill::kUndefined);
-    if (layout.ok()) w().SetLayout(buffer.name, layout->ToString());
   }
   // The last block that copies the operand.
   size_t CopyAt(const std::string& operand) {

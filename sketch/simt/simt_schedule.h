@@ -11,8 +11,8 @@
 //
 // Maps that one other compute reads go into that. It asks, in this order: per
 // axis of the output "block.tile.AXIS" and "block.threads.AXIS";
-// "block.vector", "block.lanes", and if something is reduced "block.step" and
-// "block.stages".
+// "block.vector", "block.lanes", and if something is reduced "block.step",
+// "block.stages" and "block.swizzle".
 #ifndef TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 

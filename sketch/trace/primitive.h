@@ -27,7 +27,8 @@ enum class Primitive : uint8_t {
   // itself: "unroll=4" (copies in a row), "prefetch=2" (steps ahead of the
   // update or map in memory inside, 0: none), "stages=2" (each step's copies
   // into scratch are loaded a step ahead); or block of an output;
-  // "stream=yes", "stream=no"
+  // "stream=yes", "stream=no"; or block of a copy in scratch;
+  // "swizzle=4,8,1" (tilegraph/ir/row_swizzle.h)
   kAnnotate,
   // block, loop: computed there, as much as its consumers below the loop need;
   // consumers before producers

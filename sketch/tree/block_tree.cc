@@ -145,6 +145,8 @@ std::string BlockTree::ToString() const {
                     LevelName(buffer.level), " ", buffer.layout.ToString());
     if (buffer.level != MemLevel::kGlobal)
       absl::StrAppend(&out, " from [", Exprs(buffer.origin), "]");
+    if (!buffer.swizzle.none())
+      absl::StrAppend(&out, " swizzle ", buffer.swizzle.ToString());
     out += "\n";
   }
   AppendNodes(roots, "", out);

@@ -19,6 +19,7 @@
 
 #include "sketch/trace/rolled_part.h"
 #include "tilegraph/ir/layout.h"
+#include "tilegraph/ir/row_swizzle.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::sketch {
@@ -42,6 +43,7 @@ struct Buffer {
   // WinogradFilters makes them (tilegraph/rewrite/winograd.h); 0: the tensor
   // itself.
   int winograd = 0;
+  RowSwizzle swizzle = {};  // of scratch
 };
 
 enum class LoopKind : uint8_t {

@@ -47,6 +47,7 @@ BlockTile DrawTile(const Workload& workload, Random& random) {
     tile.lanes = int64_t{1} << random.UniformInt(1, 2);
   tile.step = random.UniformInt(0, 9);
   tile.stages = random.UniformInt(1, 2);
+  tile.swizzle = int64_t{1} << random.Index(4);
   return tile;
 }
 

@@ -36,6 +36,7 @@ using sketch::BlockTile;
 struct Ran {
   RandomCase drawn;
   ScalarKernel scalar;
+  LegalizeReport report;
 };
 
 // Through both tiers; the same bits in both, and races looked for.
@@ -49,12 +50,12 @@ absl::StatusOr<Ran> RunBoth(absl::StatusOr<RandomCase> drawn) {
   VectorTarget target;
   target.vector_bytes = 16;
   target.fma = false;
-  LegalizeReport report;
-  TW_ASSIGN_OR_RETURN(ran.scalar, Legalize(ran.drawn.kernel, target, &report));
+  TW_ASSIGN_OR_RETURN(ran.scalar,
+                      Legalize(ran.drawn.kernel, target, &ran.report));
   std::vector<std::string> got = ran.drawn.args;
   absl::Status status = InterpretScalarKernel(ran.scalar, absl::MakeSpan(got),
                                               0, ran.scalar.num_tasks);
-  if (status.ok() && report.lane_reductions > 0) {
+  if (status.ok() && ran.report.lane_reductions > 0) {
     status = CheckResults(ran.drawn, got);
   } else if (status.ok() && got != want) {
     status = absl::InternalError("other bits than the tile tier's");
@@ -96,6 +97,44 @@ TEST(SimtTest, TailsOfProductsAreGuarded) {
   tile.step = 5;
   TW_ASSERT_OK(
       RunBoth(SimtCase(sketch::GemmRelu(33, 50, 23), tile, 2)).status());
+}
+
+// Operands of the next step wait in registers: no more scratch, no more
+// barriers, the same bits.
+TEST(SimtTest, StagesLoadAStepAhead) {
+  BlockTile tile;
+  tile.tile = {32, 32};
+  tile.threads = {8, 4};
+  tile.vector = 4;
+  tile.step = 8;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran one, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 44), tile, 1)));
+  tile.stages = 2;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran two, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 44), tile, 1)));
+  EXPECT_EQ(one.report.copies_ahead, 0);
+  EXPECT_EQ(two.report.copies_ahead, 2);
+  EXPECT_EQ(two.scalar.scratch_bytes, one.scalar.scratch_bytes);
+  for (const kernel_ir::ScalarBuffer& b : two.scalar.buffers)
+    EXPECT_FALSE(b.per_thread) << b.name;
+}
+
+TEST(SimtTest, SwizzlesMoveChunksWithinRows) {
+  BlockTile tile;
+  tile.tile = {32, 32};
+  tile.threads = {8, 4};
+  tile.vector = 4;
+  tile.step = 16;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran plain,
+      RunBoth(SimtCase(sketch::GemmRelu(64, 96, 48), tile, 1)));
+  tile.swizzle = 4;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran moved,
+      RunBoth(SimtCase(sketch::GemmRelu(64, 96, 48), tile, 1)));
+  EXPECT_FALSE(Holds(plain.scalar, "xor"));
+  EXPECT_TRUE(Holds(moved.scalar, "xor"));
+  EXPECT_EQ(moved.scalar.scratch_bytes, plain.scalar.scratch_bytes);
 }
 
 TEST(SimtTest, LanesCombineRows) {

@@ -57,6 +57,7 @@ TreeBuffers BuffersOf(const sketch::BlockTree& tree) {
                                               : kernel_ir::Role::kInput;
       buffer.layout = b.layout;
       buffer.streamed = b.streamed;
+      buffer.swizzle = b.swizzle;
       result.ids[b.id] = buffer.id;
       result.buffers.push_back(std::move(buffer));
     }

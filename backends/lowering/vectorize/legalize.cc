@@ -10,6 +10,7 @@
 #include "backends/lowering/passes/hoist_invariants.h"
 #include "backends/lowering/threads/pipeline_steps.h"
 #include "backends/lowering/threads/place_barriers.h"
+#include "backends/lowering/threads/swizzle_rows.h"
 #include "backends/lowering/threads/thread_ops.h"
 #include "backends/lowering/threads/thread_plan.h"
 #include "backends/lowering/tile/kernel_ranges.h"
@@ -303,6 +304,7 @@ absl::StatusOr<ScalarKernel> Legalize(const Kernel& tiles,
     copies_ahead = PipelineSteps(kernel);
     TW_ASSIGN_OR_RETURN(threads.plan, PlanThreads(kernel));
   }
+  SwizzleRows(kernel, threads.plan.own);
   CutBlocks(kernel, target);
   const KernelRanges ranges(kernel);
   const VectorPlan plan = PlanVectors(kernel, ranges, target);
