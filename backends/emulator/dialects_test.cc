@@ -81,25 +81,32 @@ std::vector<ScalarKernel> KernelsWithThreads() {
 }
 
 // A product of 128 x 128 x 64 in one block of 256 threads, 8 x 8 elements each.
-ScalarKernel LargeProduct() {
+ScalarKernel LargeProduct(const std::string& name, int64_t stages,
+                          int64_t swizzle) {
   sketch::BlockTile tile;
   tile.tile = {128, 128};
   tile.threads = {16, 16};
   tile.vector = 4;
   tile.step = 16;
+  tile.stages = stages;
+  tile.swizzle = swizzle;
   const absl::StatusOr<lowering::RandomCase> product =
       lowering::SimtCase(sketch::GemmRelu(128, 128, 64), tile, /*seed=*/1);
   TW_CHECK_OK(product);
   absl::StatusOr<ScalarKernel> kernel =
       lowering::LegalizeForGpuThread(product->kernel);
   TW_CHECK_OK(kernel);
-  kernel->name = "product";
+  kernel->name = name;
   return *std::move(kernel);
 }
 
-// That product, and what is drawn of every family.
+constexpr size_t kProducts = 3;
+
+// That product in three forms, and what is drawn of every family.
 std::vector<ScalarKernel> KernelsOfSchedules() {
-  std::vector<ScalarKernel> kernels = {LargeProduct()};
+  std::vector<ScalarKernel> kernels = {LargeProduct("product", 1, 1),
+                                       LargeProduct("ahead", 2, 1),
+                                       LargeProduct("swizzled", 1, 4)};
   for (const char* const family : lowering::kSimtFamilies) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
       const absl::StatusOr<lowering::RandomCase> drawn =
@@ -245,14 +252,16 @@ TEST(CudaCodegenTest, ReportsSayWhatKernelsOfSchedulesTake) {
       EXPECT_EQ(report.shared_bytes, kernels[i].scratch_bytes) << report.name;
       EXPECT_TRUE(report.spill_bytes.has_value()) << report.name;
     }
-    // Sums and operands: 64 + 16 at least. Two steps of 128 x 16.
-    const backends::KernelReport& product = module.kernels[0];
-    std::cout << gpu << ": " << *product.registers << " registers, "
-              << *product.shared_bytes << " bytes shared, "
-              << *product.spill_bytes << " bytes of spills\n";
-    EXPECT_GE(*product.registers, 80);
-    EXPECT_EQ(*product.shared_bytes, 2 * 128 * 16 * 4);
-    EXPECT_EQ(*product.spill_bytes, 0);
+    for (size_t i = 0; i < kProducts; ++i) {
+      const backends::KernelReport& product = module.kernels[i];
+      std::cout << gpu << ", " << product.name << ": " << *product.registers
+                << " registers, " << *product.shared_bytes << " bytes shared, "
+                << *product.spill_bytes << " bytes of spills\n";
+      // Sums and operands, 64 + 16 at least; two steps of 128 x 16.
+      EXPECT_GE(*product.registers, 80);
+      EXPECT_EQ(*product.shared_bytes, 2 * 128 * 16 * 4);
+      EXPECT_EQ(*product.spill_bytes, 0);
+    }
   }
 }
 
