@@ -217,8 +217,14 @@ TEST(HipCodegenTest, HiprtcMakesCodeObjectsForEveryArchitecture) {
     TW_ASSERT_OK_AND_ASSIGN(const backends::Module module,
                             (*codegen)->Emit(kernels));
     EXPECT_EQ(module.target, spec.target());
-    for (const backends::KernelReport& report : module.kernels)
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const backends::KernelReport& report = module.kernels[i];
       EXPECT_GT(report.code_bytes, 0) << report.name << " for " << gpu;
+      ASSERT_TRUE(report.registers.has_value()) << report.name;
+      EXPECT_GT(*report.registers, 0) << report.name;
+      EXPECT_LE(*report.registers, 512) << report.name;
+      EXPECT_EQ(report.shared_bytes, kernels[i].scratch_bytes) << report.name;
+    }
   }
 }
 

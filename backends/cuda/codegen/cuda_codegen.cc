@@ -1,56 +1,45 @@
 #include "backends/cuda/codegen/cuda_codegen.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "backends/cuda/nvrtc/nvrtc.h"
 #include "backends/cuda/nvrtc/ptxas_log.h"
-#include "backends/gpu_text/kernel_reports.h"
 #include "backends/gpu_text/prelude.h"
-#include "backends/gpu_text/text.h"
-#include "backends/lowering/vectorize/gpu_thread.h"
+#include "backends/gpu_text/text_codegen.h"
 #include "base/status_macros.h"
 
 namespace tilewright::cuda {
 namespace {
 
 using ::tilewright::backends::KernelReport;
-using ::tilewright::backends::Module;
 using ::tilewright::kernel_ir::ScalarKernel;
 
 constexpr char kPrefix[] = "cuda:";
-
 constexpr int64_t kRegisterBytes = 4;
 
-void Add(const KernelResources& resources, const ScalarKernel& kernel,
-         KernelReport& report) {
+KernelReport ReportOf(const KernelResources& resources,
+                      const ScalarKernel& kernel) {
+  KernelReport report;
   report.stack_bytes = resources.stack_bytes;
   report.registers = resources.registers;
   // The text declares none: a launch asks for the kernel's scratch.
   report.shared_bytes = resources.shared_bytes + kernel.scratch_bytes;
   report.spill_bytes = resources.spill_store_bytes + resources.spill_load_bytes;
   report.spills = static_cast<int>(*report.spill_bytes / kRegisterBytes);
+  return report;
 }
 
-class CudaCodegen : public backends::Codegen {
+class CudaCodegen : public gpu_text::TextCodegen {
  public:
   CudaCodegen(DeviceSpec spec, std::unique_ptr<Nvrtc> nvrtc)
-      : spec_(std::move(spec)), nvrtc_(std::move(nvrtc)) {}
+      : TextCodegen(std::move(spec)), nvrtc_(std::move(nvrtc)) {}
 
-  const DeviceSpec& spec() const override { return spec_; }
-
-  absl::StatusOr<ScalarKernel> Legalize(
-      const kernel_ir::Kernel& kernel) const override {
-    return lowering::LegalizeForGpuThread(kernel);
-  }
-
-  absl::StatusOr<Module> Emit(
-      absl::Span<const ScalarKernel> kernels) const override {
-    TW_ASSIGN_OR_RETURN(const std::string text,
-                        gpu_text::ModuleText(kernels, spec_));
-    Module module;
-    module.target = spec_.target();
+ protected:
+  absl::StatusOr<Compiled> Compile(absl::Span<const ScalarKernel> kernels,
+                                   const std::string& text) const override {
     // Line numbers are the text's own.
     TW_ASSIGN_OR_RETURN(
         Cubin cubin,
@@ -58,24 +47,18 @@ class CudaCodegen : public backends::Codegen {
             absl::StrCat(gpu_text::Prelude(gpu_text::Dialect::kCuda),
                          "#line 1 \"kernels\"\n", text),
             "kernels.cu",
-            std::string(absl::StripPrefix(spec_.target(), kPrefix))));
-    module.bytes = std::move(cubin.bytes);
-    module.kernels = gpu_text::KernelReports(kernels, module.bytes);
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      const auto known = cubin.kernels.find(kernels[i].name);
+            std::string(absl::StripPrefix(spec().target(), kPrefix))));
+    Compiled compiled;
+    compiled.bytes = std::move(cubin.bytes);
+    for (const ScalarKernel& kernel : kernels) {
+      const auto known = cubin.kernels.find(kernel.name);
       if (known != cubin.kernels.end())
-        Add(known->second, kernels[i], module.kernels[i]);
+        compiled.reports[kernel.name] = ReportOf(known->second, kernel);
     }
-    return module;
-  }
-
-  absl::StatusOr<std::string> Source(
-      const ScalarKernel& kernel) const override {
-    return gpu_text::KernelText(kernel);
+    return compiled;
   }
 
  private:
-  const DeviceSpec spec_;
   const std::unique_ptr<Nvrtc> nvrtc_;
 };
 

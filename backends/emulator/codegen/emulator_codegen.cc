@@ -8,17 +8,14 @@
 #include "absl/strings/str_cat.h"
 #include "backends/emulator/codegen/shim_files.h"
 #include "backends/emulator/module_abi.h"
-#include "backends/gpu_text/kernel_reports.h"
-#include "backends/gpu_text/text.h"
-#include "backends/lowering/vectorize/gpu_thread.h"
+#include "backends/gpu_text/prelude.h"
+#include "backends/gpu_text/text_codegen.h"
 #include "base/status_macros.h"
 #include "tilegraph/expr/dtype.h"
 
 namespace tilewright::emulator {
 namespace {
 
-using ::tilewright::backends::KernelReport;
-using ::tilewright::backends::Module;
 using ::tilewright::kernel_ir::ScalarKernel;
 
 constexpr int64_t kStackBytes = 64 << 10;
@@ -36,25 +33,21 @@ std::string Shape(const ScalarKernel& kernel) {
                       kStackBytes + 8 * own_bytes);
 }
 
-class EmulatorCodegen : public backends::Codegen {
+DeviceSpec WithTarget(DeviceSpec spec, gpu_text::Dialect dialect) {
+  spec.set_target(
+      absl::StrCat(kTargetPrefix, std::string(gpu_text::Name(dialect))));
+  return spec;
+}
+
+class EmulatorCodegen : public gpu_text::TextCodegen {
  public:
   EmulatorCodegen(DeviceSpec spec, EmulatorCodegenOptions options)
-      : spec_(std::move(spec)), options_(std::move(options)) {
-    spec_.set_target(absl::StrCat(
-        kTargetPrefix, std::string(gpu_text::Name(options_.dialect))));
-  }
+      : TextCodegen(WithTarget(std::move(spec), options.dialect)),
+        options_(std::move(options)) {}
 
-  const DeviceSpec& spec() const override { return spec_; }
-
-  absl::StatusOr<ScalarKernel> Legalize(
-      const kernel_ir::Kernel& kernel) const override {
-    return lowering::LegalizeForGpuThread(kernel);
-  }
-
-  absl::StatusOr<Module> Emit(
-      absl::Span<const ScalarKernel> kernels) const override {
-    TW_ASSIGN_OR_RETURN(const std::string text,
-                        gpu_text::ModuleText(kernels, spec_));
+ protected:
+  absl::StatusOr<Compiled> Compile(absl::Span<const ScalarKernel> kernels,
+                                   const std::string& text) const override {
     const bool races = options_.checked &&
                        std::any_of(kernels.begin(), kernels.end(),
                                    [](const auto& k) {
@@ -78,20 +71,12 @@ class EmulatorCodegen : public backends::Codegen {
     }
     // Its functions are the shim's.
     if (races) compiler.flags.push_back("-fsanitize=thread");
-    Module module;
-    module.target = spec_.target();
-    TW_ASSIGN_OR_RETURN(module.bytes, CompileSharedObject(source, compiler));
-    module.kernels = gpu_text::KernelReports(kernels, module.bytes);
-    return module;
-  }
-
-  absl::StatusOr<std::string> Source(
-      const ScalarKernel& kernel) const override {
-    return gpu_text::KernelText(kernel);
+    Compiled compiled;
+    TW_ASSIGN_OR_RETURN(compiled.bytes, CompileSharedObject(source, compiler));
+    return compiled;
   }
 
  private:
-  DeviceSpec spec_;
   const EmulatorCodegenOptions options_;
 };
 

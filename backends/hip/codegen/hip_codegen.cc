@@ -4,59 +4,58 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "backends/gpu_text/kernel_reports.h"
 #include "backends/gpu_text/prelude.h"
-#include "backends/gpu_text/text.h"
+#include "backends/gpu_text/text_codegen.h"
+#include "backends/hip/codegen/code_object_notes.h"
 #include "backends/hip/hiprtc/hiprtc.h"
-#include "backends/lowering/vectorize/gpu_thread.h"
 #include "base/status_macros.h"
 
 namespace tilewright::hip {
 namespace {
 
 using ::tilewright::backends::KernelReport;
-using ::tilewright::backends::Module;
 using ::tilewright::kernel_ir::ScalarKernel;
 
 constexpr char kPrefix[] = "hip:";
 
-class HipCodegen : public backends::Codegen {
+KernelReport ReportOf(const KernelNotes& notes, const ScalarKernel& kernel) {
+  KernelReport report;
+  report.stack_bytes = notes.private_bytes;
+  report.registers = notes.vector_registers;
+  // The text declares none: a launch asks for the kernel's scratch.
+  report.shared_bytes = notes.shared_bytes + kernel.scratch_bytes;
+  report.spills = notes.spilled_registers;
+  return report;
+}
+
+class HipCodegen : public gpu_text::TextCodegen {
  public:
   HipCodegen(DeviceSpec spec, std::unique_ptr<Hiprtc> hiprtc)
-      : spec_(std::move(spec)), hiprtc_(std::move(hiprtc)) {}
+      : TextCodegen(std::move(spec)), hiprtc_(std::move(hiprtc)) {}
 
-  const DeviceSpec& spec() const override { return spec_; }
-
-  absl::StatusOr<ScalarKernel> Legalize(
-      const kernel_ir::Kernel& kernel) const override {
-    return lowering::LegalizeForGpuThread(kernel);
-  }
-
-  absl::StatusOr<Module> Emit(
-      absl::Span<const ScalarKernel> kernels) const override {
-    TW_ASSIGN_OR_RETURN(const std::string text,
-                        gpu_text::ModuleText(kernels, spec_));
-    Module module;
-    module.target = spec_.target();
+ protected:
+  absl::StatusOr<Compiled> Compile(absl::Span<const ScalarKernel> kernels,
+                                   const std::string& text) const override {
+    Compiled compiled;
     // Line numbers are the text's own.
     TW_ASSIGN_OR_RETURN(
-        module.bytes,
+        compiled.bytes,
         hiprtc_->Compile(
             absl::StrCat(gpu_text::Prelude(gpu_text::Dialect::kHip),
                          "#line 1 \"kernels\"\n", text),
             "kernels.hip",
-            std::string(absl::StripPrefix(spec_.target(), kPrefix))));
-    module.kernels = gpu_text::KernelReports(kernels, module.bytes);
-    return module;
-  }
-
-  absl::StatusOr<std::string> Source(
-      const ScalarKernel& kernel) const override {
-    return gpu_text::KernelText(kernel);
+            std::string(absl::StripPrefix(spec().target(), kPrefix))));
+    const std::map<std::string, KernelNotes> notes =
+        ReadCodeObjectNotes(compiled.bytes);
+    for (const ScalarKernel& kernel : kernels) {
+      const auto known = notes.find(kernel.name);
+      if (known != notes.end())
+        compiled.reports[kernel.name] = ReportOf(known->second, kernel);
+    }
+    return compiled;
   }
 
  private:
-  const DeviceSpec spec_;
   const std::unique_ptr<Hiprtc> hiprtc_;
 };
 

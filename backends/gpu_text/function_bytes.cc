@@ -1,13 +1,9 @@
-#include "backends/gpu_text/kernel_reports.h"
+#include "backends/gpu_text/function_bytes.h"
 
 #include <elf.h>
 
-#include <cstdint>
 #include <cstring>
-#include <map>
 #include <optional>
-#include <string>
-#include <utility>
 
 namespace tilewright::gpu_text {
 namespace {
@@ -20,7 +16,8 @@ std::optional<T> At(std::string_view bytes, uint64_t offset) {
   return value;
 }
 
-// Bytes of code of each function, by its name.
+}  // namespace
+
 std::map<std::string, int64_t> FunctionBytes(std::string_view elf) {
   std::map<std::string, int64_t> sizes;
   const auto header = At<Elf64_Ehdr>(elf, 0);
@@ -47,22 +44,6 @@ std::map<std::string, int64_t> FunctionBytes(std::string_view elf) {
     }
   }
   return sizes;
-}
-
-}  // namespace
-
-std::vector<backends::KernelReport> KernelReports(
-    absl::Span<const kernel_ir::ScalarKernel> kernels, std::string_view elf) {
-  const std::map<std::string, int64_t> bytes = FunctionBytes(elf);
-  std::vector<backends::KernelReport> reports;
-  for (const kernel_ir::ScalarKernel& kernel : kernels) {
-    backends::KernelReport report;
-    report.name = kernel.name;
-    const auto found = bytes.find(kernel.name);
-    if (found != bytes.end()) report.code_bytes = found->second;
-    reports.push_back(std::move(report));
-  }
-  return reports;
 }
 
 }  // namespace tilewright::gpu_text

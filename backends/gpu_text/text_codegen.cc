@@ -1,0 +1,45 @@
+#include "backends/gpu_text/text_codegen.h"
+
+#include <cstdint>
+
+#include "backends/gpu_text/function_bytes.h"
+#include "backends/gpu_text/text.h"
+#include "backends/lowering/vectorize/gpu_thread.h"
+#include "base/status_macros.h"
+
+namespace tilewright::gpu_text {
+
+using ::tilewright::backends::KernelReport;
+using ::tilewright::backends::Module;
+using ::tilewright::kernel_ir::ScalarKernel;
+
+absl::StatusOr<ScalarKernel> TextCodegen::Legalize(
+    const kernel_ir::Kernel& kernel) const {
+  return lowering::LegalizeForGpuThread(kernel);
+}
+
+absl::StatusOr<Module> TextCodegen::Emit(
+    absl::Span<const ScalarKernel> kernels) const {
+  TW_ASSIGN_OR_RETURN(const std::string text, ModuleText(kernels, spec_));
+  TW_ASSIGN_OR_RETURN(Compiled compiled, Compile(kernels, text));
+  const std::map<std::string, int64_t> code_bytes =
+      FunctionBytes(compiled.bytes);
+  Module module;
+  module.target = spec_.target();
+  module.bytes = std::move(compiled.bytes);
+  for (const ScalarKernel& kernel : kernels) {
+    KernelReport report = compiled.reports[kernel.name];
+    report.name = kernel.name;
+    const auto found = code_bytes.find(kernel.name);
+    if (found != code_bytes.end()) report.code_bytes = found->second;
+    module.kernels.push_back(std::move(report));
+  }
+  return module;
+}
+
+absl::StatusOr<std::string> TextCodegen::Source(
+    const ScalarKernel& kernel) const {
+  return KernelText(kernel);
+}
+
+}  // namespace tilewright::gpu_text
