@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
+#include "measure/record/task_id.h"
 
 namespace tilewright::measure {
 namespace {
@@ -24,6 +25,12 @@ absl::Status CheckKeys(const Record& record) {
   }
   if (!Fingerprint::FromString(record.device().structure_fingerprint()).ok()) {
     return Bad("device.structure_fingerprint", "is no fingerprint");
+  }
+  if (!record.task_id().empty() && record.task_id() != TaskIdOf(record)) {
+    return Bad("task_id", "is not that of its workload, schedule and device");
+  }
+  if (!record.lease().empty() && record.task_id().empty()) {
+    return Bad("task_id", "is empty although it was measured under a lease");
   }
   return absl::OkStatus();
 }

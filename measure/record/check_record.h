@@ -13,6 +13,7 @@ namespace tilewright::measure {
 //     execution, of finite numbers that are not negative, with its method,
 //     otherwise there is none;
 //   - only what is OK is verified, and names the reference;
+//   - a task id is that of its task (task_id.h), and what has a lease has one;
 //   - all texts are UTF-8, without which no proto can be read back.
 absl::Status CheckRecord(const Record& record);
 

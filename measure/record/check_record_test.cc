@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
+#include "measure/record/task_id.h"
 #include "measure/record/test_records.h"
 
 namespace tilewright::measure {
@@ -16,6 +17,11 @@ namespace {
 TEST(CheckRecordTest, GoodOnes) {
   TW_EXPECT_OK(CheckRecord(TestRecord("w", 1000)));
   TW_EXPECT_OK(CheckRecord(TestRecord("w", 0)));  // a coarse clock
+  Record leased = TestRecord("w", 1000);
+  leased.set_task_id(TaskIdOf(leased));
+  TW_EXPECT_OK(CheckRecord(leased));
+  leased.set_lease("d-1");
+  TW_EXPECT_OK(CheckRecord(leased));
   for (const Measurement::Outcome outcome :
        {Measurement::BUILD_ERROR, Measurement::RUN_ERROR, Measurement::TIMEOUT,
         Measurement::WRONG_ANSWER, Measurement::OUT_OF_MEMORY}) {
@@ -36,6 +42,9 @@ TEST(CheckRecordTest, EveryRuleRefusesWhatBreaksIt) {
        [](Record& r) { r.mutable_workload()->set_text("other"); }},
       {"device.structure_fingerprint",
        [](Record& r) { r.mutable_device()->set_structure_fingerprint("x"); }},
+      {"task_id",
+       [](Record& r) { r.set_task_id(TaskIdOf(TestRecord("v", 1000))); }},
+      {"task_id", [](Record& r) { r.set_lease("d-1"); }},
       {"outcome", [](Record& r) { r.mutable_measurement()->clear_outcome(); }},
       {"outcome",
        [](Record& r) {

@@ -15,8 +15,9 @@ constexpr int kBusyMilliseconds = 10'000;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(
-    const std::string& path, bool read_only, const std::string& vfs) {
-  std::unique_ptr<Database> database(new Database(path, read_only));
+    const std::string& path, bool read_only, const std::string& vfs,
+    const std::string& kind) {
+  std::unique_ptr<Database> database(new Database(path, kind, read_only));
   const int flags = read_only ? SQLITE_OPEN_READONLY
                               : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   if (sqlite3_open_v2(path.c_str(), &database->handle_, flags,
@@ -29,6 +30,16 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(
 }
 
 Database::~Database() { sqlite3_close_v2(handle_); }
+
+absl::Status Database::MakeDurable() {
+  TW_ASSIGN_OR_RETURN(const std::string mode,
+                      Text("PRAGMA journal_mode = WAL"));
+  if (mode != "wal") {
+    return absl::FailedPreconditionError(About(
+        "its file system has no shared memory; put it on a local disk"));
+  }
+  return Execute("PRAGMA synchronous = FULL");
+}
 
 absl::Status Database::Execute(const char* sql) {
   if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
@@ -50,7 +61,7 @@ absl::StatusOr<std::string> Database::Text(const char* sql) {
 }
 
 std::string Database::About(std::string_view what) const {
-  return absl::StrCat("record store ", path_, ": ", ToAbsl(what));
+  return absl::StrCat(kind_, " ", path_, ": ", ToAbsl(what));
 }
 
 absl::Status Database::Error() const {
@@ -72,7 +83,7 @@ absl::Status Database::Error() const {
           About("another process is writing to it; try again later"));
     case SQLITE_NOTADB:
       return absl::InvalidArgumentError(
-          About("the file is no record store; give another path"));
+          About(absl::StrCat("the file is no ", kind_, "; give another path")));
     case SQLITE_CORRUPT:
       return absl::DataLossError(
           About(absl::StrCat("the file is damaged (", reason,

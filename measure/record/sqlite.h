@@ -1,4 +1,4 @@
-// SQLite with statuses: just what the store needs.
+// SQLite with statuses: just what the store and the journal of jobs need.
 #ifndef TILEWRIGHT_MEASURE_RECORD_SQLITE_H_
 #define TILEWRIGHT_MEASURE_RECORD_SQLITE_H_
 
@@ -26,12 +26,17 @@ namespace tilewright::measure {
 class Database {
  public:
   // `vfs`: the name of the file system SQLite should use; empty: its own.
-  static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path,
-                                                        bool read_only,
-                                                        const std::string& vfs);
+  // `kind`: how errors call the file.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(
+      const std::string& path, bool read_only, const std::string& vfs,
+      const std::string& kind = "record store");
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
+
+  // Write-ahead logging, and every commit is on the disk before it is
+  // acknowledged. FailedPrecondition where the file system cannot do that.
+  absl::Status MakeDurable();
 
   // Statements without results.
   absl::Status Execute(const char* sql);
@@ -47,10 +52,10 @@ class Database {
   sqlite3* handle() const { return handle_; }
 
  private:
-  Database(std::string path, bool read_only)
-      : path_(std::move(path)), read_only_(read_only) {}
+  Database(std::string path, std::string kind, bool read_only)
+      : path_(std::move(path)), kind_(std::move(kind)), read_only_(read_only) {}
 
-  std::string path_;
+  std::string path_, kind_;
   bool read_only_;
   sqlite3* handle_ = nullptr;
 };

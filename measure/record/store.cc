@@ -8,30 +8,11 @@
 #include "base/status_macros.h"
 #include "measure/record/check_record.h"
 #include "measure/record/sqlite.h"
+#include "measure/record/store_schema.h"
+#include "measure/record/task_id.h"
 
 namespace tilewright::measure {
 namespace {
-
-constexpr int64_t kApplicationId = 0x54575253;  // "TWRS"
-constexpr int64_t kSchemaVersion = 1;
-
-// `content` is the fingerprint of `record`: finds damage and duplicates.
-constexpr char kSchema[] = R"(
-CREATE TABLE records (
-  id INTEGER PRIMARY KEY,
-  content TEXT NOT NULL,
-  workload TEXT NOT NULL,
-  device TEXT NOT NULL,
-  outcome INTEGER NOT NULL,
-  verified INTEGER NOT NULL,
-  median_ns REAL NOT NULL,
-  unix_ns INTEGER NOT NULL,
-  record BLOB NOT NULL
-) STRICT;
-CREATE INDEX records_by_content ON records (content);
-CREATE INDEX records_by_rank
-  ON records (workload, device, verified, median_ns, content);
-)";
 
 // Selects the columns that ReadRow reads.
 constexpr char kSelect[] = "SELECT id, content, record FROM records";
@@ -50,8 +31,18 @@ absl::StatusOr<bool> IsPresent(Statement& find, std::string_view content,
   }
 }
 
+// Whether the result of that task under that lease is there.
+absl::StatusOr<bool> IsDelivered(Statement& find, std::string_view task,
+                                 std::string_view lease) {
+  find.Reset();
+  find.BindText(0, task);
+  find.BindText(1, lease);
+  return find.Step();
+}
+
 absl::Status InsertRow(Statement& insert, const Record& record,
-                       std::string_view content, std::string_view bytes) {
+                       std::string_view content, std::string_view task,
+                       std::string_view bytes) {
   const Measurement& measurement = record.measurement();
   insert.Reset();
   insert.BindText(0, content);
@@ -61,7 +52,9 @@ absl::Status InsertRow(Statement& insert, const Record& record,
   insert.Bind(4, static_cast<int64_t>(measurement.verification().verified()));
   insert.Bind(5, measurement.latency().median_ns());
   insert.Bind(6, static_cast<int64_t>(record.unix_ns()));
-  insert.BindBlob(7, bytes);
+  insert.BindText(7, task);
+  insert.BindText(8, record.lease());
+  insert.BindBlob(9, bytes);
   return insert.Step().status();
 }
 
@@ -75,54 +68,8 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(
     const std::string& path, const StoreOptions& options) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
                       Database::Open(path, options.read_only, options.vfs));
-  std::unique_ptr<Store> store(new Store(std::move(database)));
-  TW_RETURN_IF_ERROR(store->Initialize(options.read_only));
-  return store;
-}
-
-// Whose the file is comes first: until then nothing may be written.
-absl::Status Store::Initialize(bool read_only) {
-  TW_ASSIGN_OR_RETURN(const int64_t application,
-                      database_->Int("PRAGMA application_id"));
-  TW_ASSIGN_OR_RETURN(const int64_t tables,
-                      database_->Int("SELECT count(*) FROM sqlite_master"));
-  const bool empty = application == 0 && tables == 0;
-  if (!empty && application != kApplicationId) {
-    return absl::InvalidArgumentError(database_->About(
-        "the file is a database of something else; give another path"));
-  }
-  TW_ASSIGN_OR_RETURN(const int64_t version,
-                      database_->Int("PRAGMA user_version"));
-  if (version > kSchemaVersion) {
-    return absl::FailedPreconditionError(database_->About(absl::StrCat(
-        "written by a newer version (schema ", version, ", this one knows ",
-        kSchemaVersion, "); use that version to export it")));
-  }
-  if (read_only) {
-    if (empty) {
-      return absl::InvalidArgumentError(database_->About("the file is empty"));
-    }
-    return absl::OkStatus();
-  }
-  TW_ASSIGN_OR_RETURN(const std::string mode,
-                      database_->Text("PRAGMA journal_mode = WAL"));
-  if (mode != "wal") {
-    return absl::FailedPreconditionError(database_->About(
-        "its file system has no shared memory; put it on a local disk"));
-  }
-  // Every commit reaches the disk before it is acknowledged.
-  TW_RETURN_IF_ERROR(database_->Execute("PRAGMA synchronous = FULL"));
-  if (!empty) return absl::OkStatus();
-  TW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
-  TW_ASSIGN_OR_RETURN(const int64_t tables_now,
-                      database_->Int("SELECT count(*) FROM sqlite_master"));
-  if (tables_now != 0) return absl::OkStatus();  // somebody else was faster
-  TW_RETURN_IF_ERROR(database_->Execute(kSchema));
-  TW_RETURN_IF_ERROR(database_->Execute(
-      absl::StrCat("PRAGMA application_id = ", kApplicationId,
-                   "; PRAGMA user_version = ", kSchemaVersion)
-          .c_str()));
-  return transaction.Commit();
+  TW_RETURN_IF_ERROR(PrepareStore(*database, options.read_only));
+  return std::unique_ptr<Store>(new Store(std::move(database)));
 }
 
 absl::StatusOr<AddedRecords> Store::Insert(
@@ -134,28 +81,40 @@ absl::StatusOr<AddedRecords> Store::Insert(
       Statement::Prepare(*database_,
                          "SELECT record FROM records WHERE content = ?"));
   TW_ASSIGN_OR_RETURN(
+      Statement delivered,
+      Statement::Prepare(*database_,
+                         "SELECT id FROM records WHERE task = ? AND lease = ? "
+                         "AND lease <> ''"));
+  TW_ASSIGN_OR_RETURN(
       Statement insert,
       Statement::Prepare(
           *database_,
           "INSERT INTO records (content, workload, device, outcome, verified, "
-          "median_ns, unix_ns, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
+          "median_ns, unix_ns, task, lease, record) VALUES (?, ?, ?, ?, ?, ?, "
+          "?, ?, ?, ?)"));
   AddedRecords result;
   TW_RETURN_IF_ERROR(for_each([&](const Record& record) -> absl::Status {
     TW_RETURN_IF_ERROR(CheckRecord(record));
     const std::string bytes = record.SerializeAsString();
     const std::string content = Fingerprint::Of(bytes).ToString();
-    if (skip_present) {
-      TW_ASSIGN_OR_RETURN(const bool present, IsPresent(find, content, bytes));
-      if (present) {
-        ++result.present;
-        return absl::OkStatus();
-      }
+    const std::string task = TaskIdOf(record);
+    bool present = false;
+    if (!record.lease().empty()) {
+      TW_ASSIGN_OR_RETURN(present,
+                          IsDelivered(delivered, task, record.lease()));
+    } else if (skip_present) {
+      TW_ASSIGN_OR_RETURN(present, IsPresent(find, content, bytes));
+    }
+    if (present) {
+      ++result.present;
+      return absl::OkStatus();
     }
     ++result.added;
-    return InsertRow(insert, record, content, bytes);
+    return InsertRow(insert, record, content, task, bytes);
   }));
   // A statement in use would keep the transaction open.
   find.Reset();
+  delivered.Reset();
   insert.Reset();
   TW_RETURN_IF_ERROR(transaction.Commit());
   return result;

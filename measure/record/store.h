@@ -5,7 +5,9 @@
 // A record that Append acknowledged is there after a crash of the process or,
 // as far as the disk keeps its promises, of the machine; one that it refused is
 // not there in part. Errors are those of sqlite.h, and: FailedPrecondition for
-// a store that a newer version wrote. No error changes a file.
+// a store that a newer version wrote. No error changes a file. Opening a store
+// of an older version to write brings it up to date; that version then refuses
+// it.
 #ifndef TILEWRIGHT_MEASURE_RECORD_STORE_H_
 #define TILEWRIGHT_MEASURE_RECORD_STORE_H_
 
@@ -39,7 +41,9 @@ struct StoreQuery {
 
 struct AddedRecords {
   int64_t added = 0;
-  int64_t present = 0;  // the same bytes were there already
+  // The same bytes were there already, or what was measured under the same
+  // lease.
+  int64_t present = 0;
 };
 
 struct StoreStats {
@@ -58,7 +62,9 @@ class Store {
   ~Store();
 
   // All of them or, with an error, none. OK: they are on the disk.
-  // InvalidArgument if one is not valid (check_record.h).
+  // InvalidArgument if one is not valid (check_record.h). A record with a lease
+  // is there once for each task and lease: when it comes again, as after a lost
+  // acknowledgement, nothing happens.
   absl::Status Append(absl::Span<const Record> records);
   absl::Status Append(const Record& record);
   // The same, leaving out what is there already.
@@ -85,7 +91,6 @@ class Store {
 
  private:
   explicit Store(std::unique_ptr<Database> database);
-  absl::Status Initialize(bool read_only);
   absl::StatusOr<AddedRecords> Insert(
       const std::function<absl::Status(
           const std::function<absl::Status(const Record&)>&)>& for_each,
