@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "measure/verify/cpu_spent.h"
 #include "measure/worker/confinement.h"
+#include "measure/worker/protocol_version.h"
 #include "sketch/trace/workload.h"
 
 namespace tilewright::measure {
@@ -40,7 +41,7 @@ absl::Status ServeBuilds(MessageChannel& channel, const WorkerBackend& backend,
         Failure(Measurement::INFRASTRUCTURE, build.status()));
   }
   WorkerReply ready;
-  ready.mutable_ready();
+  ready.mutable_ready()->set_protocol_version(kProtocolVersion);
   TW_RETURN_IF_ERROR(channel.SendAll(ready));
   while (true) {
     WorkerRequest request;

@@ -19,6 +19,7 @@
 #include "measure/worker/confinement.h"
 #include "measure/worker/kept_workloads.h"
 #include "measure/worker/loaded_candidate.h"
+#include "measure/worker/protocol_version.h"
 #include "measure/worker/repeats.h"
 #include "sketch/trace/workload.h"
 
@@ -83,8 +84,7 @@ class MeasuringWorker {
                                                 KeptWorkload& state,
                                                 Verification& verification);
   struct Executed {
-    int64_t duration_ns = 0;
-    int64_t executions = 0;
+    int64_t duration_ns = 0, executions = 0;
   };
   // The outer status is the channel's, the inner one the device's.
   absl::StatusOr<absl::StatusOr<Executed>> Execute(LoadedCandidate& loaded,
@@ -225,9 +225,8 @@ absl::StatusOr<std::optional<MeasuringWorker::Failure>> MeasuringWorker::Verify(
     spent_.set_reference_ns(TakeCpuNs());
     TW_RETURN_IF_ERROR(Reply(progress));
   }
-  const bool in_child = backend_.verifying_device != nullptr;
   const absl::StatusOr<Verdict> verdict =
-      in_child
+      backend_.verifying_device != nullptr
           ? state.verifier->Check(loaded.arguments(),
                                   DeviceCandidate(backend_.verifying_device,
                                                   loaded.module_kernel()),
@@ -385,6 +384,7 @@ absl::Status MeasuringWorker::Serve() {
       forbidden.ok() ? "system calls are filtered"
                      : std::string(forbidden.message()));
   *reply.mutable_ready()->mutable_method() = method_;
+  reply.mutable_ready()->set_protocol_version(kProtocolVersion);
   TW_RETURN_IF_ERROR(Reply(reply));
   while (true) {
     WorkerRequest request;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "measure/worker/confinement.h"
 #include "measure/worker/pool_time.h"
+#include "measure/worker/protocol_version.h"
 #include "measure/worker/repeats.h"
 
 namespace tilewright::measure {
@@ -52,6 +53,7 @@ WorkerSetup ProcessPool::SetupOf(const Worker& worker) const {
   WorkerSetup setup;
   setup.set_role(worker.is_builder ? WorkerSetup::BUILDER
                                    : WorkerSetup::MEASURER);
+  setup.set_protocol_version(kProtocolVersion);
   setup.set_backend(options_.backend);
   setup.set_backend_options(options_.backend_options);
   setup.set_address_space_bytes(worker.is_builder
@@ -209,6 +211,12 @@ void ProcessPool::PollOnce(int64_t longest_ns) {
 }
 
 void ProcessPool::HandleReady(Worker& worker, const WorkerReply::Ready& ready) {
+  const absl::Status version =
+      CheckProtocolVersion(ready.protocol_version(), "the worker");
+  if (!version.ok()) {
+    return FailStart(worker, Measurement::INFRASTRUCTURE,
+                     std::string(version.message()));
+  }
   worker.ready = true;
   worker.deadline_ns = kNever;
   worker.loaded.clear();

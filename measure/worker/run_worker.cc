@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "measure/worker/builder_worker.h"
@@ -12,9 +13,18 @@
 #include "measure/worker/measuring_worker.h"
 #include "measure/worker/message_channel.h"
 #include "measure/worker/protocol.pb.h"
+#include "measure/worker/protocol_version.h"
 
 namespace tilewright::measure {
 namespace {
+
+absl::Status Refuse(MessageChannel& channel, const std::string& why) {
+  WorkerReply reply;
+  WorkerReply::Failed& failed = *reply.mutable_failed();
+  failed.set_fault(Measurement::INFRASTRUCTURE);
+  failed.set_message(why);
+  return channel.SendAll(reply);
+}
 
 absl::Status Serve(MessageChannel& channel,
                    const std::vector<WorkerBackend>& backends) {
@@ -22,16 +32,15 @@ absl::Status Serve(MessageChannel& channel,
   absl::Status status = channel.Receive(request);
   if (!status.ok()) return status;
   const WorkerSetup& setup = request.setup();
+  const absl::Status version = CheckProtocolVersion(
+      setup.protocol_version(), "the process that measures");
+  if (!version.ok()) return Refuse(channel, std::string(version.message()));
   const auto backend = std::find_if(
       backends.begin(), backends.end(),
       [&](const WorkerBackend& b) { return b.name == setup.backend(); });
   if (backend == backends.end()) {
-    WorkerReply reply;
-    WorkerReply::Failed& failed = *reply.mutable_failed();
-    failed.set_fault(Measurement::INFRASTRUCTURE);
-    failed.set_message(
-        absl::StrCat("this binary offers no backend '", setup.backend(), "'"));
-    return channel.SendAll(reply);
+    return Refuse(channel, absl::StrCat("this binary offers no backend '",
+                                        setup.backend(), "'"));
   }
   ExitWhenOutOfMemory();
   return setup.role() == WorkerSetup::BUILDER
