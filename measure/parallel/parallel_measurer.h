@@ -108,7 +108,7 @@ class ParallelMeasurer : public Measurer {
   Measurement MakeMeasurement(const CandidateFlow::Candidate& candidate) const;
   AdaptiveEvaluatorOptions AloneRepeats() const;
   int TimeoutSeconds(int degree) const {
-    return AdaptiveTimeoutSeconds(degree, /*devices=*/1, options_.timeout);
+    return AdaptiveTimeoutSeconds(degree, options_.devices, options_.timeout);
   }
 
   WorkerPool* pool_;

@@ -32,6 +32,10 @@ struct ParallelMeasurerOptions {
   bool overlap_builds = true;
   int naive_degree = 16;
   AdaptiveTimeoutOptions timeout;
+  // Devices of this host that measure at the same time, each with a measurer of
+  // its own: G of DOPpler's equation 2. They share the host's cores, so that
+  // progress may take longer.
+  int devices = 1;
   // Executions of a candidate are split into so many visits, the later ones
   // once all of a round had one: what disturbs for longer than one, and is none
   // of ours, spoils a part of them.

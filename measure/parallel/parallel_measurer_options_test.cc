@@ -100,6 +100,20 @@ TEST(AsInPaperTest, MeansAreScaledWithoutALimit) {
   EXPECT_EQ(Rounds(other, options, &results)[0].delta, 0);
 }
 
+// Equation 2 with G = 4: 40 tanh(0.015 * 16 * 4) = 29.8, 40 tanh(0.06) = 2.4.
+TEST(ParallelMeasurerOptionsTest, DevicesOfOneHostHaveMoreTimeForProgress) {
+  for (const auto& [devices, timeout_s] : {std::pair{1, 9}, std::pair{4, 20}}) {
+    ParallelMeasurerOptions options;
+    options.react.initial_degree = 16;
+    options.devices = devices;
+    ScriptedPool pool(16, std::vector<ScriptedCandidate>(16));
+    std::vector<Measurement> results;
+    Rounds(pool, options, &results);
+    EXPECT_EQ(pool.timeouts_s[0], timeout_s) << devices << " devices";
+    EXPECT_EQ(pool.timeouts_s.back(), 4) << "alone";
+  }
+}
+
 // Algorithm 2 to the letter: floor(8 * 0.8) + 2, though every round is far off.
 TEST(AsInPaperTest, ARoundThatDecreasesAlsoIncreases) {
   std::vector<ScriptedCandidate> script(24);
