@@ -1,0 +1,67 @@
+#include "tools/daemon/client.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/status_macros.h"
+#include "tools/daemon/unix_listener.h"
+
+namespace tilewright::daemon {
+namespace {
+
+using std::chrono::system_clock;
+
+constexpr int kMostMessageBytes = 64 << 20;
+constexpr int kReconnectMs = 100, kLongestReconnectMs = 1000;
+constexpr std::chrono::milliseconds kSlice{250}, kPause{10};
+
+std::chrono::microseconds Micros(double seconds) {
+  return std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(
+    const std::string& address) {
+  TW_RETURN_IF_ERROR(PathOfAddress(address).status());
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMostMessageBytes);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestReconnectMs);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
+                                   arguments);
+}
+
+absl::Status CallPatiently(
+    grpc::Channel& channel, const CallOptions& options,
+    const std::function<grpc::Status(grpc::ClientContext&)>& call) {
+  const auto until = system_clock::now() + Micros(options.patience_s);
+  while (true) {
+    // Connections are made while somebody waits for them.
+    if (channel.WaitForConnected(system_clock::now() + kSlice)) {
+      grpc::ClientContext context;
+      context.set_deadline(system_clock::now() + Micros(options.deadline_s));
+      const grpc::Status status = call(context);
+      // A server that ends cancels its calls.
+      if (status.error_code() != grpc::StatusCode::UNAVAILABLE &&
+          status.error_code() != grpc::StatusCode::CANCELLED) {
+        return FromGrpc(status);
+      }
+    }
+    if (options.cancellation != nullptr && options.cancellation->cancelled()) {
+      return absl::CancelledError("cancelled");
+    }
+    if (system_clock::now() >= until) {
+      return absl::UnavailableError(
+          "the daemon cannot be reached; is 'tilewrightd serve' running?");
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace tilewright::daemon

@@ -1,0 +1,111 @@
+#include "tools/daemon/server.h"
+
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/server_builder.h>
+#include <grpcpp/server_posix.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/status_macros.h"
+
+namespace tilewright::daemon {
+namespace {
+
+constexpr std::chrono::milliseconds kExpireInterval{500};
+
+// One daemon at a time has the folder.
+absl::StatusOr<std::unique_ptr<FileLock>> LockState(const std::string& folder) {
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return absl::NotFoundError(
+        absl::StrCat("state ", folder, ": cannot be made: ", strerror(errno)));
+  }
+  return FileLock::Take(
+      absl::StrCat(folder, "/lock"),
+      absl::StrCat("state ", folder,
+                   ": another daemon has it; stop that one first"));
+}
+
+}  // namespace
+
+std::string RandomName() {
+  std::random_device device;
+  return absl::StrFormat("%08x%08x", device(), device());
+}
+
+Server::Server(const ServerOptions& options, Clock& clock,
+               std::unique_ptr<FileLock> lock,
+               std::unique_ptr<measure::JobQueue> queue)
+    : clock_(clock),
+      lock_(std::move(lock)),
+      queue_(std::move(queue)),
+      jobs_(queue_, absl::StrCat("uid ", geteuid()), options.limits),
+      workers_(queue_, clock, options.queue.lease_ns, options.limits) {}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(
+    const ServerOptions& options, Clock& clock) {
+  TW_ASSIGN_OR_RETURN(const std::string path, PathOfAddress(options.listen));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<FileLock> lock, LockState(options.state));
+  TW_ASSIGN_OR_RETURN(
+      std::unique_ptr<measure::JobQueue> queue,
+      measure::JobQueue::Open(absl::StrCat(options.state, "/queue.db"),
+                              options.queue, clock.UnixNs()));
+  std::unique_ptr<Server> server(
+      new Server(options, clock, std::move(lock), std::move(queue)));
+  TW_ASSIGN_OR_RETURN(server->listener_, UnixListener::Listen(path));
+
+  grpc::ServerBuilder builder;
+  builder.RegisterService(&server->jobs_);
+  builder.RegisterService(&server->workers_);
+  builder.SetMaxReceiveMessageSize(options.most_message_bytes);
+  builder.SetResourceQuota(
+      grpc::ResourceQuota().SetMaxThreads(options.most_threads));
+  server->server_ = builder.BuildAndStart();
+  if (server->server_ == nullptr) {
+    return absl::UnavailableError("gRPC does not start");
+  }
+  server->listener_->Start([server = server->server_.get()](int descriptor) {
+    grpc::AddInsecureChannelFromFd(server, descriptor);
+  });
+  server->expirer_ =
+      std::thread([server = server.get()] { server->ExpireLeases(); });
+  return server;
+}
+
+// So that whoever waits for work hears of it.
+void Server::ExpireLeases() {
+  while (!queue_.stopped()) {
+    const uint64_t seen = queue_.changes();
+    const absl::StatusOr<bool> any = queue_.Read([&](measure::JobQueue& queue) {
+      return queue.Expire(clock_.UnixNs());
+    });
+    if (!any.ok()) {
+      std::fprintf(stderr, "tilewrightd: %s\n",
+                   std::string(any.status().message()).c_str());
+    } else if (*any) {
+      queue_.Change([](measure::JobQueue&) { return true; });
+    }
+    queue_.WaitForChange(seen, kExpireInterval);
+  }
+}
+
+Server::~Server() {
+  queue_.Stop();
+  if (listener_ != nullptr) listener_->Stop();
+  if (server_ != nullptr) {
+    server_->Shutdown(std::chrono::system_clock::now() +
+                      std::chrono::seconds(1));
+  }
+  if (expirer_.joinable()) expirer_.join();
+  server_.reset();
+}
+
+}  // namespace tilewright::daemon

@@ -1,0 +1,82 @@
+// The services of daemon.proto over a queue of jobs.
+#ifndef TILEWRIGHT_TOOLS_DAEMON_SERVICE_H_
+#define TILEWRIGHT_TOOLS_DAEMON_SERVICE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "tools/daemon/daemon.grpc.pb.h"
+#include "tools/daemon/shared_queue.h"
+
+namespace tilewright::daemon {
+
+struct ServiceLimits {
+  int64_t most_open_jobs = 64;  // of one owner
+  int64_t most_tasks_of_a_job = 1'000'000;
+  int most_tasks_of_a_call = 4096;
+  int most_tasks_of_a_lease = 64;
+  double longest_wait_s = 10;
+};
+
+// What clients ask for. All belong to `owner`: a Unix socket lets in one user.
+// `queue` must outlive it.
+class JobsService final : public Jobs::Service {
+ public:
+  JobsService(SharedQueue& queue, std::string owner,
+              const ServiceLimits& limits)
+      : queue_(queue), owner_(std::move(owner)), limits_(limits) {}
+
+  grpc::Status OpenJob(grpc::ServerContext* context,
+                       const OpenJobRequest* request, JobState* reply) override;
+  grpc::Status AddTasks(grpc::ServerContext* context,
+                        const AddTasksRequest* request,
+                        AddTasksReply* reply) override;
+  grpc::Status CloseJob(grpc::ServerContext* context, const JobRequest* request,
+                        JobState* reply) override;
+  grpc::Status CancelJob(grpc::ServerContext* context,
+                         const JobRequest* request, JobState* reply) override;
+  grpc::Status GetJob(grpc::ServerContext* context, const JobRequest* request,
+                      JobState* reply) override;
+  grpc::Status ListJobs(grpc::ServerContext* context,
+                        const ListJobsRequest* request,
+                        ListJobsReply* reply) override;
+  grpc::Status Watch(grpc::ServerContext* context, const WatchRequest* request,
+                     grpc::ServerWriter<WatchReply>* writer) override;
+
+ private:
+  SharedQueue& queue_;
+  const std::string owner_;
+  const ServiceLimits limits_;
+};
+
+// What workers ask for. Both must outlive it; `clock` is asked by many threads.
+class WorkersService final : public Workers::Service {
+ public:
+  WorkersService(SharedQueue& queue, Clock& clock, int64_t lease_ns,
+                 const ServiceLimits& limits)
+      : queue_(queue), clock_(clock), lease_ns_(lease_ns), limits_(limits) {}
+
+  grpc::Status Lease(grpc::ServerContext* context, const LeaseRequest* request,
+                     LeaseReply* reply) override;
+  grpc::Status Heartbeat(grpc::ServerContext* context,
+                         const HeartbeatRequest* request,
+                         HeartbeatReply* reply) override;
+  grpc::Status Complete(grpc::ServerContext* context,
+                        const CompleteRequest* request,
+                        CompleteReply* reply) override;
+  grpc::Status GiveBack(grpc::ServerContext* context,
+                        const GiveBackRequest* request,
+                        GiveBackReply* reply) override;
+
+ private:
+  SharedQueue& queue_;
+  Clock& clock_;
+  const int64_t lease_ns_;
+  const ServiceLimits limits_;
+};
+
+}  // namespace tilewright::daemon
+
+#endif  // TILEWRIGHT_TOOLS_DAEMON_SERVICE_H_
