@@ -15,145 +15,75 @@ namespace {
 constexpr int64_t kLineBytes = 64;
 constexpr int64_t kHugePageBytes = int64_t{2} << 20;
 
-__attribute__((target("avx512f"))) int ReadAvx512(char* memory, int64_t bytes) {
-  __m512i sum[4] = {};
-  for (int64_t at = 0; at < bytes; at += 256) {
+// Four vectors at a time; what they compile to depends on whom they are inlined
+// into.
+template <int kVectorBytes>
+struct Loops {
+  using Vector __attribute__((vector_size(kVectorBytes))) = uint32_t;
+
+  [[gnu::always_inline]] static int Read(char* memory, int64_t bytes) {
+    Vector sum[4] = {};
+    for (int64_t at = 0; at < bytes; at += 4 * kVectorBytes) {
 #pragma clang loop unroll(full)
-    for (int i = 0; i < 4; ++i)
-      sum[i] = _mm512_or_si512(sum[i], _mm512_load_si512(memory + at + 64 * i));
+      for (int i = 0; i < 4; ++i) sum[i] |= In(memory + at)[i];
+    }
+    const Vector all = (sum[0] | sum[1]) | (sum[2] | sum[3]);
+    int parts[kVectorBytes / sizeof(int)], any = 0;
+    std::memcpy(parts, &all, sizeof(all));
+    for (const int part : parts) any |= part;
+    return any;
   }
-  return _mm512_reduce_or_epi32(_mm512_or_si512(
-      _mm512_or_si512(sum[0], sum[1]), _mm512_or_si512(sum[2], sum[3])));
-}
 
-__attribute__((target("avx512f"))) int WriteAvx512(char* memory,
-                                                   int64_t bytes) {
-  const __m512i value = _mm512_set1_epi8(1);
-  for (int64_t at = 0; at < bytes; at += 256) {
+  [[gnu::always_inline]] static int Write(char* memory, int64_t bytes) {
+    const Vector value = Vector{} + 0x01010101;
+    for (int64_t at = 0; at < bytes; at += 4 * kVectorBytes) {
 #pragma clang loop unroll(full)
-    for (int i = 0; i < 256; i += 64)
-      _mm512_store_si512(memory + at + i, value);
+      for (int i = 0; i < 4; ++i) In(memory + at)[i] = value;
+    }
+    return *memory;
   }
-  return *memory;
-}
 
-__attribute__((target("avx512f"))) int CopyAvx512(char* memory, int64_t bytes) {
-  char* const to = memory + bytes / 2;
-  for (int64_t at = 0; at < bytes / 2; at += 256) {
+  template <bool kStream>
+  [[gnu::always_inline]] static int Copy(char* memory, int64_t bytes) {
+    char* const to = memory + bytes / 2;
+    for (int64_t at = 0; at < bytes / 2; at += 4 * kVectorBytes) {
 #pragma clang loop unroll(full)
-    for (int i = 0; i < 256; i += 64)
-      _mm512_store_si512(to + at + i, _mm512_load_si512(memory + at + i));
+      for (int i = 0; i < 4; ++i) {
+        if (kStream) {
+          __builtin_nontemporal_store(In(memory + at)[i], In(to + at) + i);
+        } else {
+          In(to + at)[i] = In(memory + at)[i];
+        }
+      }
+    }
+    if (kStream) _mm_sfence();
+    return *to;
   }
-  return *to;
-}
 
-__attribute__((target("avx512f"))) int StreamAvx512(char* memory,
-                                                    int64_t bytes) {
-  char* const to = memory + bytes / 2;
-  for (int64_t at = 0; at < bytes / 2; at += 256) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 256; i += 64)
-      _mm512_stream_si512(reinterpret_cast<__m512i*>(to + at + i),
-                          _mm512_load_si512(memory + at + i));
+  static Vector* In(char* memory) { return reinterpret_cast<Vector*>(memory); }
+};
+
+#define TILEWRIGHT_LOOPS(Class, features, vector_bytes)                \
+  __attribute__((target(features))) int Read##Class(char* memory,      \
+                                                    int64_t bytes) {   \
+    return Loops<vector_bytes>::Read(memory, bytes);                   \
+  }                                                                    \
+  __attribute__((target(features))) int Write##Class(char* memory,     \
+                                                     int64_t bytes) {  \
+    return Loops<vector_bytes>::Write(memory, bytes);                  \
+  }                                                                    \
+  __attribute__((target(features))) int Copy##Class(char* memory,      \
+                                                    int64_t bytes) {   \
+    return Loops<vector_bytes>::Copy<false>(memory, bytes);            \
+  }                                                                    \
+  __attribute__((target(features))) int Stream##Class(char* memory,    \
+                                                      int64_t bytes) { \
+    return Loops<vector_bytes>::Copy<true>(memory, bytes);             \
   }
-  _mm_sfence();
-  return *to;
-}
-
-__m256i* Wide(char* at) { return reinterpret_cast<__m256i*>(at); }
-
-__attribute__((target("avx2"))) int ReadAvx2(char* memory, int64_t bytes) {
-  __m256i sum[4] = {};
-  for (int64_t at = 0; at < bytes; at += 128) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 4; ++i)
-      sum[i] = _mm256_or_si256(sum[i],
-                               _mm256_load_si256(Wide(memory + at + 32 * i)));
-  }
-  const __m256i all = _mm256_or_si256(_mm256_or_si256(sum[0], sum[1]),
-                                      _mm256_or_si256(sum[2], sum[3]));
-  return _mm256_movemask_epi8(all);
-}
-
-__attribute__((target("avx2"))) int WriteAvx2(char* memory, int64_t bytes) {
-  const __m256i value = _mm256_set1_epi8(1);
-  for (int64_t at = 0; at < bytes; at += 128) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 128; i += 32)
-      _mm256_store_si256(Wide(memory + at + i), value);
-  }
-  return *memory;
-}
-
-__attribute__((target("avx2"))) int CopyAvx2(char* memory, int64_t bytes) {
-  char* const to = memory + bytes / 2;
-  for (int64_t at = 0; at < bytes / 2; at += 128) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 128; i += 32)
-      _mm256_store_si256(Wide(to + at + i),
-                         _mm256_load_si256(Wide(memory + at + i)));
-  }
-  return *to;
-}
-
-__attribute__((target("avx2"))) int StreamAvx2(char* memory, int64_t bytes) {
-  char* const to = memory + bytes / 2;
-  for (int64_t at = 0; at < bytes / 2; at += 128) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 128; i += 32)
-      _mm256_stream_si256(Wide(to + at + i),
-                          _mm256_load_si256(Wide(memory + at + i)));
-  }
-  _mm_sfence();
-  return *to;
-}
-
-__m128i* Narrow(char* at) { return reinterpret_cast<__m128i*>(at); }
-
-int ReadSse2(char* memory, int64_t bytes) {
-  __m128i sum[4] = {};
-  for (int64_t at = 0; at < bytes; at += 64) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 4; ++i)
-      sum[i] =
-          _mm_or_si128(sum[i], _mm_load_si128(Narrow(memory + at + 16 * i)));
-  }
-  return _mm_cvtsi128_si32(
-      _mm_or_si128(_mm_or_si128(sum[0], sum[1]), _mm_or_si128(sum[2], sum[3])));
-}
-
-int WriteSse2(char* memory, int64_t bytes) {
-  const __m128i value = _mm_set1_epi8(1);
-  for (int64_t at = 0; at < bytes; at += 64) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 64; i += 16)
-      _mm_store_si128(Narrow(memory + at + i), value);
-  }
-  return *memory;
-}
-
-int CopySse2(char* memory, int64_t bytes) {
-  char* const to = memory + bytes / 2;
-  for (int64_t at = 0; at < bytes / 2; at += 64) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 64; i += 16)
-      _mm_store_si128(Narrow(to + at + i),
-                      _mm_load_si128(Narrow(memory + at + i)));
-  }
-  return *to;
-}
-
-int StreamSse2(char* memory, int64_t bytes) {
-  char* const to = memory + bytes / 2;
-  for (int64_t at = 0; at < bytes / 2; at += 64) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 64; i += 16)
-      _mm_stream_si128(Narrow(to + at + i),
-                       _mm_load_si128(Narrow(memory + at + i)));
-  }
-  _mm_sfence();
-  return *to;
-}
+TILEWRIGHT_LOOPS(Avx512, "avx512f", 64)
+TILEWRIGHT_LOOPS(Avx2, "avx2", 32)
+TILEWRIGHT_LOOPS(Sse2, "sse2", 16)
+#undef TILEWRIGHT_LOOPS
 
 }  // namespace
 
