@@ -27,72 +27,48 @@ namespace {
 constexpr int64_t kLargest = int64_t{1} << 20;
 constexpr int64_t kMostOrdered = int64_t{1} << 24;  // weights
 
-absl::StatusOr<std::vector<int64_t>> ReadInts(const OpContext& op,
-                                              const char* name, size_t count,
-                                              int64_t otherwise,
-                                              int64_t least) {
-  std::vector<int64_t> values = op.Ints(name);
-  if (values.empty()) values.assign(count, otherwise);
-  const bool fits = values.size() == count &&
-                    std::all_of(values.begin(), values.end(), [&](int64_t v) {
-                      return v >= least && v <= kLargest;
-                    });
-  if (!fits) {
-    return op.Error("attribute '", name, "' is ", ShapeText(values), "; ",
-                    count, " entries of at least ", least, " are needed");
-  }
-  return values;
-}
-
 // WindowDim with input and output exchanged: input position i adds to output
 // positions i * stride - pad_before + k * dilation.
 absl::StatusOr<std::vector<WindowDim>> ReadTransposed(const OpContext& op) {
   const Shape& x = op.shape(0);
   const Shape& w = op.shape(1);
   const size_t count = x.size() - 2;
-  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> strides,
-                      ReadInts(op, "strides", count, 1, 1));
-  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> dilations,
-                      ReadInts(op, "dilations", count, 1, 1));
-  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> pads,
-                      ReadInts(op, "pads", 2 * count, 0, 0));
+  TW_ASSIGN_OR_RETURN(const WindowAttributes attributes,
+                      ReadWindowAttributes(op, count));
   TW_ASSIGN_OR_RETURN(const std::vector<int64_t> extra,
                       ReadInts(op, "output_padding", count, 0, 0));
   TW_ASSIGN_OR_RETURN(const std::vector<int64_t> wanted,
                       ReadInts(op, "output_shape", count, 0, 0));
-  const std::string auto_pad = op.String("auto_pad", "NOTSET");
-  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
-  if (!same && auto_pad != "NOTSET" && auto_pad != "VALID") {
-    return op.Error("attribute 'auto_pad' is ", Quoted(auto_pad),
-                    "; it must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
-  }
   std::vector<WindowDim> window(count);
   for (size_t d = 0; d < count; ++d) {
     WindowDim& dim = window[d];
     dim.input = x[2 + d];
     dim.kernel = w[2 + d];
-    dim.stride = strides[d];
-    dim.dilation = dilations[d];
+    dim.stride = attributes.strides[d];
+    dim.dilation = attributes.dilations[d];
     if (dim.input > kLargest || dim.kernel > kLargest) {
       return op.Error("shapes ", ShapeText(x), " and ", ShapeText(w),
                       " are out of range");
     }
     const int64_t full = dim.stride * (dim.input - 1) + extra[d] +
                          (dim.kernel - 1) * dim.dilation + 1;
-    dim.output = wanted[d] != 0 ? wanted[d] : same ? dim.input * dim.stride : 0;
+    dim.output = wanted[d] != 0      ? wanted[d]
+                 : attributes.same() ? dim.input * dim.stride
+                                     : 0;
     if (dim.output != 0) {
       const int64_t total = std::max<int64_t>(0, full - dim.output);
-      dim.pad_before = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+      dim.pad_before =
+          attributes.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     } else {
-      if (auto_pad == "NOTSET") {
-        dim.pad_before = pads[d];
-        dim.pad_after = pads[count + d];
+      if (attributes.auto_pad == "NOTSET") {
+        dim.pad_before = attributes.pads[d];
+        dim.pad_after = attributes.pads[count + d];
       }
       dim.output = full - dim.pad_before - dim.pad_after;
     }
     if (dim.output < 1) {
-      return op.Error("pads ", ShapeText(pads), " leave nothing of dimension ",
-                      2 + d);
+      return op.Error("pads ", ShapeText(attributes.pads),
+                      " leave nothing of dimension ", 2 + d);
     }
   }
   return window;

@@ -13,6 +13,18 @@ namespace {
 constexpr int64_t kLargest = int64_t{1} << 20;
 constexpr int64_t kLongestInput = int64_t{1} << 22;
 
+// SAME: as many positions as the input has strides.
+void PadSame(WindowDim& dim, bool upper) {
+  dim.output = (dim.input + dim.stride - 1) / dim.stride;
+  const int64_t span = (dim.kernel - 1) * dim.dilation + 1;
+  const int64_t total =
+      std::max<int64_t>(0, (dim.output - 1) * dim.stride + span - dim.input);
+  dim.pad_before = upper ? total / 2 : total - total / 2;
+  dim.pad_after = total - dim.pad_before;
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<int64_t>> ReadInts(const OpContext& op,
                                               const char* name, size_t count,
                                               int64_t otherwise,
@@ -35,17 +47,19 @@ absl::StatusOr<std::vector<int64_t>> ReadInts(const OpContext& op,
   return values;
 }
 
-// SAME: as many positions as the input has strides.
-void PadSame(WindowDim& dim, bool upper) {
-  dim.output = (dim.input + dim.stride - 1) / dim.stride;
-  const int64_t span = (dim.kernel - 1) * dim.dilation + 1;
-  const int64_t total =
-      std::max<int64_t>(0, (dim.output - 1) * dim.stride + span - dim.input);
-  dim.pad_before = upper ? total / 2 : total - total / 2;
-  dim.pad_after = total - dim.pad_before;
+absl::StatusOr<WindowAttributes> ReadWindowAttributes(const OpContext& op,
+                                                      size_t count) {
+  WindowAttributes read;
+  TW_ASSIGN_OR_RETURN(read.strides, ReadInts(op, "strides", count, 1, 1));
+  TW_ASSIGN_OR_RETURN(read.dilations, ReadInts(op, "dilations", count, 1, 1));
+  TW_ASSIGN_OR_RETURN(read.pads, ReadInts(op, "pads", 2 * count, 0, 0));
+  read.auto_pad = op.String("auto_pad", "NOTSET");
+  if (!read.same() && read.auto_pad != "NOTSET" && read.auto_pad != "VALID") {
+    return op.Error("attribute 'auto_pad' is ", Quoted(read.auto_pad),
+                    "; it must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+  }
+  return read;
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<WindowDim>> ReadWindow(const OpContext& op,
                                                   const Shape& input,
@@ -69,39 +83,29 @@ absl::StatusOr<std::vector<WindowDim>> ReadWindow(const OpContext& op,
     }
     kernel = named;
   }
-  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> strides,
-                      ReadInts(op, "strides", count, 1, 1));
-  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> dilations,
-                      ReadInts(op, "dilations", count, 1, 1));
-  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> pads,
-                      ReadInts(op, "pads", 2 * count, 0, 0));
-  const std::string auto_pad = op.String("auto_pad", "NOTSET");
+  TW_ASSIGN_OR_RETURN(const WindowAttributes attributes,
+                      ReadWindowAttributes(op, count));
   const bool ceil_mode = op.Int("ceil_mode", 0) != 0;
-  if (auto_pad != "NOTSET" && auto_pad != "VALID" && auto_pad != "SAME_UPPER" &&
-      auto_pad != "SAME_LOWER") {
-    return op.Error("attribute 'auto_pad' is ", Quoted(auto_pad),
-                    "; it must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
-  }
   std::vector<WindowDim> window(count);
   for (size_t d = 0; d < count; ++d) {
     WindowDim& dim = window[d];
     dim.input = input[2 + d];
     dim.kernel = kernel[d];
-    dim.stride = strides[d];
-    dim.dilation = dilations[d];
+    dim.stride = attributes.strides[d];
+    dim.dilation = attributes.dilations[d];
     if (dim.input > kLongestInput) {
       return op.Unsupported("a spatial dimension above ", kLongestInput);
     }
     if (dim.kernel > kLargest || dim.kernel < 1) {
       return op.Error("kernel ", ShapeText(kernel), " is out of range");
     }
-    if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
-      PadSame(dim, auto_pad == "SAME_UPPER");
+    if (attributes.same()) {
+      PadSame(dim, attributes.auto_pad == "SAME_UPPER");
       continue;
     }
-    if (auto_pad == "NOTSET") {
-      dim.pad_before = pads[d];
-      dim.pad_after = pads[count + d];
+    if (attributes.auto_pad == "NOTSET") {
+      dim.pad_before = attributes.pads[d];
+      dim.pad_after = attributes.pads[count + d];
     }
     const int64_t span = (dim.kernel - 1) * dim.dilation + 1;
     const int64_t room = dim.input + dim.pad_before + dim.pad_after - span;

@@ -30,9 +30,25 @@ struct WindowDim {
   }
 };
 
-// From the attributes kernel_shape, strides, dilations, pads, auto_pad and
-// ceil_mode, for input `input` [n, c, spatial...]. `kernel` is what the weights
-// say; empty: take kernel_shape.
+// The attributes of these names for `count` spatial dimensions.
+struct WindowAttributes {
+  std::vector<int64_t> strides, dilations;
+  std::vector<int64_t> pads;  // before each dimension, then after each
+  std::string auto_pad;
+
+  bool same() const {
+    return auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  }
+};
+absl::StatusOr<WindowAttributes> ReadWindowAttributes(const OpContext& op,
+                                                      size_t count);
+// `count` values of at least `least`; `otherwise` where there are none.
+absl::StatusOr<std::vector<int64_t>> ReadInts(const OpContext& op,
+                                              const char* name, size_t count,
+                                              int64_t otherwise, int64_t least);
+
+// From those, kernel_shape and ceil_mode, for input `input` [n, c, spatial...].
+// `kernel` is what the weights say; empty: take kernel_shape.
 absl::StatusOr<std::vector<WindowDim>> ReadWindow(const OpContext& op,
                                                   const Shape& input,
                                                   Shape kernel);
