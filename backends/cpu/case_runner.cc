@@ -20,9 +20,7 @@ absl::StatusOr<CaseRunner> CaseRunner::Create() {
   TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
   CaseRunner runner;
   TW_ASSIGN_OR_RETURN(runner.codegen_, CreateCpuCodegen(spec));
-  CpuDeviceOptions options;
-  options.num_threads = 1;
-  TW_ASSIGN_OR_RETURN(runner.device_, CreateCpuDevice(options));
+  TW_ASSIGN_OR_RETURN(runner.device_, CreateCpuDevice({.num_threads = 1}));
   TW_ASSIGN_OR_RETURN(runner.stream_, runner.device_->CreateStream());
   return runner;
 }

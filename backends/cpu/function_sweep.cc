@@ -50,9 +50,7 @@ absl::StatusOr<std::unique_ptr<CompiledFunction>> CompiledFunction::Compile(
   TW_RETURN_IF_ERROR(kernel_ir::VerifyScalarKernel(kernel));
   TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(spec));
   TW_ASSIGN_OR_RETURN(const backends::Module module, codegen->Emit({kernel}));
-  CpuDeviceOptions device_options;
-  device_options.num_threads = 1;
-  TW_ASSIGN_OR_RETURN(function->device_, CreateCpuDevice(device_options));
+  TW_ASSIGN_OR_RETURN(function->device_, CreateCpuDevice({.num_threads = 1}));
   TW_ASSIGN_OR_RETURN(function->module_, function->device_->LoadModule(
                                              module.bytes, module.target));
   TW_ASSIGN_OR_RETURN(function->kernel_, function->device_->GetKernel(

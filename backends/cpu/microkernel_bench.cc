@@ -71,9 +71,7 @@ absl::Status Build(const backends::Codegen& codegen, backends::Device& device,
 }
 
 absl::Status Run(int rounds) {
-  CpuDeviceOptions options;
-  options.num_threads = 1;
-  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice(options));
+  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice({.num_threads = 1}));
   TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(device->spec()));
   TW_ASSIGN_OR_RETURN(const auto stream, device->CreateStream());
   const int lanes = static_cast<int>(device->spec().unit().vector_bytes() / 4);
@@ -128,9 +126,7 @@ absl::Status Run(int rounds) {
 }
 
 absl::Status Bandwidths(int rounds) {
-  CpuDeviceOptions options;
-  options.num_threads = 1;
-  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice(options));
+  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice({.num_threads = 1}));
   TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(device->spec()));
   TW_ASSIGN_OR_RETURN(const auto stream, device->CreateStream());
   for (const auto& [name, bytes] :
@@ -159,9 +155,8 @@ absl::Status Bandwidths(int rounds) {
 }
 
 absl::Status LaunchCost(int num_threads) {
-  CpuDeviceOptions options;
-  options.num_threads = num_threads;
-  TW_ASSIGN_OR_RETURN(const auto device, CreateCpuDevice(options));
+  TW_ASSIGN_OR_RETURN(const auto device,
+                      CreateCpuDevice({.num_threads = num_threads}));
   TW_ASSIGN_OR_RETURN(const auto codegen, CreateCpuCodegen(device->spec()));
   TW_ASSIGN_OR_RETURN(const auto stream, device->CreateStream());
   const int64_t tasks = device->num_threads();

@@ -27,10 +27,8 @@ bool IsFloat(ElementType type) {
 }  // namespace
 
 absl::StatusOr<TimedModel> TimedModel::Create(const CompiledModel& compiled) {
-  cpu::CpuDeviceOptions options;
-  options.num_threads = 1;
   TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device,
-                      cpu::CreateCpuDevice(options));
+                      cpu::CreateCpuDevice({.num_threads = 1}));
   TW_ASSIGN_OR_RETURN(
       const std::shared_ptr<const Model> model,
       Model::FromBytes(compiled.Serialize(),

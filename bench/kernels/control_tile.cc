@@ -33,9 +33,7 @@ cpu::GemmPanel PanelFor(const DeviceSpec& spec) {
 absl::StatusOr<std::unique_ptr<ControlTile>> ControlTile::Create(
     const TargetClass& target) {
   std::unique_ptr<ControlTile> tile(new ControlTile);
-  cpu::CpuDeviceOptions options;
-  options.num_threads = 1;
-  TW_ASSIGN_OR_RETURN(tile->device_, cpu::CreateCpuDevice(options));
+  TW_ASSIGN_OR_RETURN(tile->device_, cpu::CreateCpuDevice({.num_threads = 1}));
   TW_ASSIGN_OR_RETURN(const DeviceSpec spec, SpecOf(target));
   TW_ASSIGN_OR_RETURN(const auto codegen, cpu::CreateCpuCodegen(spec));
   const cpu::GemmPanel panel = PanelFor(spec);

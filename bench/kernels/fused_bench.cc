@@ -293,9 +293,8 @@ absl::Status Measure(const Probe& probe, const Options& options,
 }
 
 absl::Status Run(const Options& options) {
-  cpu::CpuDeviceOptions device_options;
-  device_options.num_threads = options.threads;
-  TW_ASSIGN_OR_RETURN(const auto device, cpu::CreateCpuDevice(device_options));
+  TW_ASSIGN_OR_RETURN(const auto device,
+                      cpu::CreateCpuDevice({.num_threads = options.threads}));
   TW_ASSIGN_OR_RETURN(const auto codegen,
                       cpu::CreateCpuCodegen(device->spec()));
   for (const Probe& probe : Probes()) {

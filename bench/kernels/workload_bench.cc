@@ -160,9 +160,7 @@ class Peak {
  public:
   static absl::StatusOr<Peak> Create() {
     Peak peak;
-    cpu::CpuDeviceOptions options;
-    options.num_threads = 1;
-    TW_ASSIGN_OR_RETURN(peak.device_, cpu::CreateCpuDevice(options));
+    TW_ASSIGN_OR_RETURN(peak.device_, cpu::CreateCpuDevice({.num_threads = 1}));
     TW_ASSIGN_OR_RETURN(const auto codegen,
                         cpu::CreateCpuCodegen(peak.device_->spec()));
     TW_ASSIGN_OR_RETURN(peak.stream_, peak.device_->CreateStream());
@@ -233,9 +231,8 @@ absl::Status Measure(const std::string& path, const Options& options,
 }
 
 absl::Status Run(const Options& options) {
-  cpu::CpuDeviceOptions device_options;
-  device_options.num_threads = options.threads;
-  TW_ASSIGN_OR_RETURN(const auto device, cpu::CreateCpuDevice(device_options));
+  TW_ASSIGN_OR_RETURN(const auto device,
+                      cpu::CreateCpuDevice({.num_threads = options.threads}));
   TW_ASSIGN_OR_RETURN(const auto codegen,
                       cpu::CreateCpuCodegen(device->spec()));
   TW_ASSIGN_OR_RETURN(Peak peak, Peak::Create());

@@ -98,10 +98,8 @@ absl::StatusOr<CompiledBytes> CompileForHost(const std::string& onnx_path,
 
 absl::StatusOr<std::unique_ptr<OwnModel>> OwnModel::Load(const std::string& tw,
                                                          int threads) {
-  cpu::CpuDeviceOptions options;
-  options.num_threads = threads;
   TW_ASSIGN_OR_RETURN(std::unique_ptr<backends::Device> device,
-                      cpu::CreateCpuDevice(options));
+                      cpu::CreateCpuDevice({.num_threads = threads}));
   std::unique_ptr<OwnModel> own(new OwnModel);
   TW_ASSIGN_OR_RETURN(own->model_,
                       Model::FromBytes(tw, std::shared_ptr<backends::Device>(

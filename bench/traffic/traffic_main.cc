@@ -224,9 +224,8 @@ absl::StatusOr<Row> Compare(const FusedWorkload& fused, bool simulated,
 }
 
 absl::Status Run(const std::vector<std::string>& names) {
-  cpu::CpuDeviceOptions options;
-  options.num_threads = 1;
-  TW_ASSIGN_OR_RETURN(const auto device, cpu::CreateCpuDevice(options));
+  TW_ASSIGN_OR_RETURN(const auto device,
+                      cpu::CreateCpuDevice({.num_threads = 1}));
   TW_ASSIGN_OR_RETURN(const auto codegen,
                       cpu::CreateCpuCodegen(device->spec()));
   int level = 1;
