@@ -85,8 +85,8 @@ std::string MutantTally::ToString() const {
   std::string text;
   for (const auto& [kind, tally] : kinds)
     absl::StrAppend(&text, kind, ": ", tally.caught, " of ", tally.all, "\n");
-  absl::StrAppend(&text, mutants, " mutants, ", races,
-                  " races; same results:\n");
+  absl::StrAppend(&text, mutants, " mutants, ", races, " races, ", unmade,
+                  " accesses outside not made; same results:\n");
   for (const std::string& name : missed)
     absl::StrAppend(&text, "  ", name, "\n");
   return text;
@@ -112,7 +112,9 @@ void AddMutants(const std::vector<Job>& jobs, int count, uint64_t seed,
     const Result interpreted = Interpret(mutants[i]);
     const std::string expected = Verdict(mutants[i], interpreted, right[i]),
                       actual = Verdict(mutants[i], results[i], right[i]);
-    if (actual != expected) {
+    if (absl::IsOutOfRange(interpreted.status()) && results[i].ok()) {
+      ++tally.unmade;
+    } else if (actual != expected) {
       tally.disagreements.push_back(absl::StrCat(
           names[i], ": ", actual, ", not ", expected, "\n",
           interpreted.status().ToString(), "\n", results[i].status().ToString(),

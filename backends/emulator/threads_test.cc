@@ -104,6 +104,7 @@ TEST_P(DrawnThreadsTest, InterpreterAndCheckedTextsFindTheSameMistakes) {
   for (const std::string& disagreement : tally.disagreements)
     ADD_FAILURE() << disagreement;
   std::cout << tally.ToString();
+  EXPECT_EQ(tally.unmade, 0);
   EXPECT_GT(tally.races, 0);
   EXPECT_GT(tally.kinds["barrier dropped"].all, 0);
   // These are right to the interpreter too: drawn kernels fill more of a buffer
