@@ -84,6 +84,7 @@ TEST(TextTest, VectorsThatProvablyLieAtMultiplesAreOneAccess) {
   const int h = b.AddArgument("h", DType::kFloat16, Role::kInput, 64);
   const int d = b.AddArgument("d", DType::kFloat64, Role::kInput, 64);
   const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 256);
+  b.AddThreads(32, 32);
   const int own = b.AddPerThread("own", DType::kFloat32, 8);
   const Reg at = b.Mul(b.task(), b.Int(4));
   const Reg odd = b.Mul(b.task(), b.Int(6));
