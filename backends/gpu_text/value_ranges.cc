@@ -10,6 +10,8 @@ using namespace kernel_ir;  // NOLINT: its instructions are what is looked at
 
 namespace {
 
+constexpr int64_t kMostXor = int64_t{1} << 62;
+
 // Every value of the dtype; of 64 bits nothing is known.
 Interval All(DType dtype) {
   switch (dtype) {
@@ -77,6 +79,13 @@ Interval ValueRanges::Exact(const OpInst& op) const {
       return Interval::Hull(range(1), range(2));
     case Op::kCast:
       return range(0);
+    case Op::kXor: {
+      if (!range(0).Within(0, kMostXor) || !range(1).Within(0, kMostXor))
+        return {};
+      int64_t all = range(0).hi | range(1).hi;
+      for (int shift = 1; shift < 64; shift *= 2) all |= all >> shift;
+      return {0, all};
+    }
     default:
       return {};
   }

@@ -16,6 +16,16 @@ namespace {
 
 const RangeOf kNothing = [](int) { return std::nullopt; };
 
+int64_t ValueOf(const Expr& expr) {
+  const Expr folded = Rewrite(expr, [](const Expr& e) {
+    const Expr simple = Simplify(e, kNothing);
+    return simple.op() == Op::kXor ? Expr::Int(simple.operand(0).int_value() ^
+                                               simple.operand(1).int_value())
+                                   : simple;
+  });
+  return folded.int_value();
+}
+
 std::vector<int64_t> PlaceOf(const RowSwizzle& swizzle,
                              const std::vector<int64_t>& index,
                              const std::vector<int64_t>& shape) {
@@ -23,7 +33,7 @@ std::vector<int64_t> PlaceOf(const RowSwizzle& swizzle,
   for (const int64_t i : index) exprs.push_back(Expr::Int(i));
   std::vector<int64_t> place;
   for (const Expr& e : swizzle.PlaceOf(exprs, shape))
-    place.push_back(Simplify(e, kNothing).int_value());
+    place.push_back(ValueOf(e));
   return place;
 }
 
