@@ -77,7 +77,10 @@ class Builder {
       for (const TensorId member : plan_.stages[s].members)
         stage_of[member] = s;
     }
-    TilePlan decided{plan_.tile, plan_.steps, {}, true};
+    TilePlan decided;
+    decided.tile = plan_.tile;
+    decided.steps = plan_.steps;
+    decided.generated = true;
     std::vector<int> given(plan_.stages.size());  // of the workload
     for (size_t s = 0; s < workload_.stages.size(); ++s)
       given[stage_of.at(workload_.stages[s].back())] = static_cast<int>(s);

@@ -3,6 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "sketch/tree/thread_loops.h"
+#include "tilegraph/decision/space.h"
+#include "tilegraph/decision/table.h"
+
 namespace tilewright::sketch {
 namespace {
 
@@ -42,6 +48,45 @@ BlockTile DefaultBlockTile(const std::vector<int64_t>& extents, int64_t terms) {
   }
   if (terms > kStep) block.step = kStep;
   return block;
+}
+
+absl::StatusOr<BlockTile> DecideBlockTile(const std::vector<std::string>& axes,
+                                          const std::vector<int64_t>& shape,
+                                          int64_t terms,
+                                          const BlockTile& preferred,
+                                          Decider& decider) {
+  if (preferred.tile.size() != shape.size())
+    return absl::InvalidArgumentError("it was planned for another output");
+  BlockTile decided;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    decided.tile.push_back(decider.DecideNumber(
+        absl::StrCat("block.tile.", axes[d]), Space::Integers(1, shape[d]),
+        [&] { return std::min(preferred.tile[d], shape[d]); }));
+    decided.threads.push_back(
+        decider.DecideNumber(absl::StrCat("block.threads.", axes[d]),
+                             Space::Integers(1, kMostThreads),
+                             [&] { return preferred.threads[d]; }));
+  }
+  decided.vector = decider.DecideNumber("block.vector", Space::Integers(1, 16),
+                                        [&] { return preferred.vector; });
+  decided.lanes = decider.DecideNumber(
+      "block.lanes", Space::Integers(1, kWarpLanes),
+      [&] { return preferred.lanes; }, Bits::kMayChange);
+  if (terms > 1) {
+    decided.step =
+        decider.DecideNumber("block.step", Space::Integers(0, terms),
+                             [&] { return std::min(preferred.step, terms); });
+    decided.stages = decider.DecideNumber("block.stages", Space::Integers(1, 2),
+                                          [&] { return preferred.stages; });
+    decided.swizzle =
+        decider.DecideNumber("block.swizzle", Space::Integers(1, 8),
+                             [&] { return preferred.swizzle; });
+  }
+  const int64_t threads = decided.num_threads();
+  if (threads > kMostThreads)
+    return absl::InvalidArgumentError(
+        absl::StrCat(threads, " threads of a block"));
+  return decided;
 }
 
 }  // namespace tilewright::sketch

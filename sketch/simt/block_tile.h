@@ -1,43 +1,34 @@
-// How the threads of a block compute a tile of a group's output: what a plan
-// for a GPU says, and what the generator of such schedules prefers.
+// The tile of a block (tilegraph/plan/block_tile.h) as a decision of the
+// generator of schedules in threads, and what it prefers without a planner.
 #ifndef TILEWRIGHT_SKETCH_SIMT_BLOCK_TILE_H_
 #define TILEWRIGHT_SKETCH_SIMT_BLOCK_TILE_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/plan/block_tile.h"
+
 namespace tilewright::sketch {
 
-// Along axis d of the output, element i of a tile belongs to thread (i / w) mod
-// threads[d], w being `vector` along the last axis and 1 along the others
-// (tilegraph/gpu/thread_tile.h).
-struct BlockTile {
-  std::vector<int64_t> tile;     // of the output
-  std::vector<int64_t> threads;  // along each axis
-  int64_t vector = 1;            // neighbours along the last axis
-  int64_t lanes = 1;             // of a warp that share the terms of an element
-  int64_t step = 0;  // terms of the longest reduce axis at a time; 0: all
-  int64_t stages = 1;   // 2: a step's operands are loaded while the step before
-                        // computes
-  int64_t swizzle = 1;  // chunks of 16 bytes that rows of operands in scratch
-                        // exchange, a power of two; 1: none
-  // Elements that are left free behind each row of a tensor's part in scratch,
-  // by tensor; rows lie along its last dimension.
-  std::map<std::string, int64_t> row_padding = {};
+using tilewright::BlockTile;
 
-  int64_t num_threads() const {
-    int64_t product = lanes;
-    for (const int64_t t : threads) product *= t;
-    return product;
-  }
-};
-
-// A tile without a plan: 256 threads at most, of up to eight elements along
-// each of the last two axes if terms are summed, else of four along the last.
-// `terms`: of the longest reduce axis; 1 if nothing is reduced.
+// 256 threads at most, of up to eight elements along each of the last two axes
+// if terms are summed, else of four along the last. `terms`: of the longest
+// reduce axis; 1 if nothing is reduced.
 BlockTile DefaultBlockTile(const std::vector<int64_t>& extents, int64_t terms);
+
+// Asks for tile and threads along each axis of the output, vectors, lanes and,
+// if terms are summed, steps, stages and swizzle (names as in simt_schedule.h).
+// InvalidArgument if that makes more threads than a block may have, or
+// `preferred` is for an output of another rank.
+absl::StatusOr<BlockTile> DecideBlockTile(const std::vector<std::string>& axes,
+                                          const std::vector<int64_t>& shape,
+                                          int64_t terms,
+                                          const BlockTile& preferred,
+                                          Decider& decider);
 
 }  // namespace tilewright::sketch
 

@@ -24,9 +24,21 @@
 #include "tilegraph/decision/table.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr_vars.h"
+#include "tilegraph/plan/tile_plan.h"
 
 namespace tilewright::sketch {
 namespace {
+
+constexpr int64_t kMostPadding = 32;  // elements behind a row in scratch
+
+// REQUIRES: the block reduces.
+size_t LongestReduction(const Block& block) {
+  return std::max_element(block.reduce_axes.begin(), block.reduce_axes.end(),
+                          [](const Axis& a, const Axis& b) {
+                            return a.extent.value() < b.extent.value();
+                          }) -
+         block.reduce_axes.begin();
+}
 
 class Builder {
  public:
@@ -50,6 +62,15 @@ class Builder {
     return absl::OkStatus();
   }
 
+  // What was decided; REQUIRES: Run() was ok.
+  TilePlan Decided() const {
+    TilePlan plan;
+    plan.tile = tile_.tile;
+    plan.block = tile_;
+    plan.generated = true;
+    return plan;
+  }
+
  private:
   ScheduleWriter& w() { return trace_.writer(); }
 
@@ -57,6 +78,13 @@ class Builder {
     return std::any_of(block.dst.begin(), block.dst.end(), [&](int id) {
       return trace_.tree().buffers[id].level == MemLevel::kGlobal;
     });
+  }
+
+  // REQUIRES: a tensor's buffer in memory.
+  TensorId TensorOf(const std::string& name) {
+    for (const Buffer& buffer : trace_.tree().buffers)
+      if (buffer.name == name) return buffer.tensor;
+    return -1;
   }
 
   // Maps that one block reads go into it.
@@ -104,36 +132,10 @@ class Builder {
   absl::Status Decide() {
     const BlockTile preferred =
         planned_ ? *planned_ : DefaultBlockTile(shape_, terms_);
-    const int64_t most = kMostThreads;
-    for (size_t d = 0; d < shape_.size(); ++d) {
-      tile_.tile.push_back(decider_.DecideNumber(
-          absl::StrCat("block.tile.", axes_[d]), Space::Integers(1, shape_[d]),
-          [&] { return preferred.tile[d]; }));
-      tile_.threads.push_back(decider_.DecideNumber(
-          absl::StrCat("block.threads.", axes_[d]), Space::Integers(1, most),
-          [&] { return preferred.threads[d]; }));
-    }
-    tile_.vector = decider_.DecideNumber("block.vector", Space::Integers(1, 16),
-                                         [&] { return preferred.vector; });
-    tile_.lanes = decider_.DecideNumber(
-        "block.lanes", Space::Integers(1, kWarpLanes),
-        [&] { return preferred.lanes; }, Bits::kMayChange);
-    if (terms_ > 1) {
-      tile_.step = decider_.DecideNumber(
-          "block.step", Space::Integers(0, terms_),
-          [&] { return std::min(preferred.step, terms_); });
-      tile_.stages =
-          decider_.DecideNumber("block.stages", Space::Integers(1, 2),
-                                [&] { return preferred.stages; });
-      tile_.swizzle =
-          decider_.DecideNumber("block.swizzle", Space::Integers(1, 8),
-                                [&] { return preferred.swizzle; });
-    }
-    tile_.row_padding = preferred.row_padding;
+    TW_ASSIGN_OR_RETURN(
+        tile_, DecideBlockTile(axes_, shape_, terms_, preferred, decider_));
     threads_ = tile_.num_threads();
-    return threads_ <= most ? absl::OkStatus()
-                            : absl::InvalidArgumentError(absl::StrCat(
-                                  threads_, " threads of a block"));
+    return absl::OkStatus();
   }
 
   // The grid, and all stages inside it.
@@ -161,14 +163,18 @@ class Builder {
     for (size_t i = 0; i < block->axes.size(); ++i)
       spatial.push_back(loops[i].extent);
     const bool is_output = IsOutput(*block);
+    const int64_t lanes = block->combiner ? LanesOf(*block, spatial) : 1;
+    const ThreadDivision division = DivisionOf(name, spatial, lanes);
+    tile_.divisions[trace_.tree().buffers[block->dst[0]].tensor] = {
+        division.threads, division.vector, lanes};
     if (!block->combiner) {
-      WriteMap(name, DivisionOf(name, spatial, 1));
+      WriteMap(name, division);
       // Lowering shares what other threads read.
       if (!is_output) w().SetLevel(w().Block(name), "registers");
-    } else if (const int64_t lanes = LanesOf(*block, spatial); lanes > 1) {
-      WriteLanes(name, spatial, lanes, is_output);
+    } else if (lanes > 1) {
+      WriteLanes(name, division, lanes, is_output);
     } else {
-      WriteSums(name, DivisionOf(name, spatial, 1), is_output);
+      WriteSums(name, division, is_output);
     }
   }
 
@@ -205,11 +211,14 @@ class Builder {
     if (block.dst.size() != 1 || !block.combiner->associative() ||
         !block.combiner->commutative() || block.LeavesStepsOut())
       return 1;
-    if (spatial == tile_.tile && planned_) return tile_.lanes;
     int64_t elements = 1, longest = 1, lanes = 1;
     for (const int64_t extent : spatial) elements *= extent;
     for (const Axis& axis : block.reduce_axes)
       longest = std::max(longest, axis.extent.value());
+    if (spatial == tile_.tile && planned_) {
+      for (lanes = tile_.lanes; lanes > 1 && lanes / 2 >= longest;) lanes /= 2;
+      return lanes;
+    }
     while (lanes * 2 <= std::min(kWarpLanes, longest) &&
            elements * lanes * 2 <= threads_ && threads_ % (lanes * 2) == 0)
       lanes *= 2;
@@ -228,12 +237,7 @@ class Builder {
   void WriteSums(const std::string& name, const ThreadDivision& division,
                  bool is_output) {
     const Block block = *trace_.FindBlockNamed(name);
-    const size_t longest =
-        std::max_element(block.reduce_axes.begin(), block.reduce_axes.end(),
-                         [](const Axis& a, const Axis& b) {
-                           return a.extent.value() < b.extent.value();
-                         }) -
-        block.reduce_axes.begin();
+    const size_t longest = LongestReduction(block);
     const int64_t terms = block.reduce_axes[longest].extent.value();
     const int64_t step = tile_.step > 0 ? std::min(tile_.step, terms) : terms;
     const Handle handle = w().Block(name);
@@ -251,7 +255,7 @@ class Builder {
     order.insert(order.end(), nest.elements.begin(), nest.elements.end());
     ArrangeNest(w(), order, nest);
     for (const std::string& operand : ReusedOperands(trace_.tree(), block))
-      Stage(handle, parts[0], operand);
+      Stage(name, parts[0], operand);
     if (tile_.stages > 1)
       w().Annotate(parts[0], absl::StrCat("stages=", tile_.stages));
     if (!is_output || block.dst.size() != 1) {
@@ -260,23 +264,21 @@ class Builder {
     }
     w().CacheWrite(handle, "registers");
     if (!trace_.status().ok()) return;
-    ThreadDivision out = division;
-    WriteMap(absl::StrCat(name, ".out"), out);
+    WriteMap(absl::StrCat(name, ".out"), division);
   }
 
   // A copy in scratch of what a step reads, unless it is too large or has no
   // dense part.
-  void Stage(Handle block, Handle step, const std::string& operand) {
+  void Stage(const std::string& reader, Handle step,
+             const std::string& operand) {
     std::string copy;
     trace_.Try([&](ScheduleWriter& w) {
-      w.CacheRead(block, step, operand, "scratch");
+      w.CacheRead(w.Block(reader), step, operand, "scratch");
       if (!trace_.status().ok()) return;
       copy = AllBlocks(trace_.tree())[CopyAt(operand)]->name;
     });
     if (copy.empty()) return;
-    const auto padding = tile_.row_padding.find(operand);
-    if (padding != tile_.row_padding.end())
-      PadRows(trace_, copy, padding->second);
+    PadRows(trace_, copy, DecidePadding(reader, operand));
     SwizzleRows(trace_, copy, tile_.swizzle);
     std::vector<int64_t> extents;
     for (const LoopAround& loop : OwnLoops(copy))
@@ -291,6 +293,20 @@ class Builder {
     division.extents = extents;
     WriteMap(copy, division);
   }
+  int64_t DecidePadding(const std::string& reader, const std::string& operand) {
+    const TensorId tensor = TensorOf(operand);
+    const int64_t padding = decider_.DecideNumber(
+        absl::StrCat("block.pad.", reader, ".", operand),
+        Space::Integers(0, kMostPadding), [&] {
+          if (!planned_) return int64_t{0};
+          const auto found = planned_->row_padding.find(tensor);
+          return found == planned_->row_padding.end()
+                     ? 0
+                     : std::min(found->second, kMostPadding);
+        });
+    if (padding > 0) tile_.row_padding[tensor] = padding;
+    return padding;
+  }
   // The last block that copies the operand.
   size_t CopyAt(const std::string& operand) {
     const std::vector<const Block*> blocks = AllBlocks(trace_.tree());
@@ -303,15 +319,10 @@ class Builder {
   }
 
   // Partial sums of each lane, then those of all of them.
-  void WriteLanes(const std::string& name, const std::vector<int64_t>& spatial,
+  void WriteLanes(const std::string& name, const ThreadDivision& division,
                   int64_t lanes, bool is_output) {
     const Block block = *trace_.FindBlockNamed(name);
-    const size_t longest =
-        std::max_element(block.reduce_axes.begin(), block.reduce_axes.end(),
-                         [](const Axis& a, const Axis& b) {
-                           return a.extent.value() < b.extent.value();
-                         }) -
-        block.reduce_axes.begin();
+    const size_t longest = LongestReduction(block);
     const std::string axis = block.reduce_axes[longest].name;
     const int64_t terms = block.reduce_axes[longest].extent.value();
     const Handle handle = w().Block(name);
@@ -331,8 +342,6 @@ class Builder {
     const Handle partial = w().RFactor(handle, parts[1]);
     if (!trace_.status().ok()) return;
     const std::string lane_axis = absl::StrCat(axis, ".1");
-    const ThreadDivision division = DivisionOf(name, spatial, lanes);
-
     const NestHandles own =
         CutNest(w(), partial, division, NestKind::kBesideLanes, lanes);
     const Handle lane = w().Loop(partial, lane_axis);
@@ -375,8 +384,11 @@ Generator SimtGenerator(std::optional<BlockTile> planned) {
               Decider& decider) -> absl::StatusOr<Schedule> {
             TW_ASSIGN_OR_RETURN(GrowingTrace trace,
                                 GrowingTrace::Create(workload));
-            TW_RETURN_IF_ERROR(Builder(trace, decider, planned).Run());
-            return std::move(trace).Finish();
+            Builder builder(trace, decider, planned);
+            TW_RETURN_IF_ERROR(builder.Run());
+            TW_ASSIGN_OR_RETURN(Schedule schedule, std::move(trace).Finish());
+            schedule.tile_plan = builder.Decided();
+            return schedule;
           }};
 }
 

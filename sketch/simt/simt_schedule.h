@@ -12,7 +12,9 @@
 // Maps that one other compute reads go into that. It asks, in this order: per
 // axis of the output "block.tile.AXIS" and "block.threads.AXIS";
 // "block.vector", "block.lanes", and if something is reduced "block.step",
-// "block.stages" and "block.swizzle".
+// "block.stages" and "block.swizzle"; then for each operand that it stages in
+// scratch "block.pad.COMPUTE.OPERAND", elements that are left free behind a
+// row.
 #ifndef TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 
@@ -23,9 +25,10 @@
 
 namespace tilewright::sketch {
 
-// The generator "simt". It prefers what was planned, or else DefaultBlockTile.
-// InvalidArgument if the group's outputs have no common tiles, or a primitive
-// is refused.
+// The generator "simt". It prefers what was planned, or else DefaultBlockTile,
+// and says in the schedule's tile plan what it has decided, of each compute how
+// threads divide it too. InvalidArgument if the group's outputs have no common
+// tiles, or a primitive is refused.
 Generator SimtGenerator(std::optional<BlockTile> planned);
 
 }  // namespace tilewright::sketch

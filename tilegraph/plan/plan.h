@@ -43,7 +43,8 @@ struct Group {
   // and of the stages before what that needs, which stays in a cache or a
   // scratchpad. Tiles of side outputs do not overlap.
   std::vector<Stage> stages;
-  TilePlan tile_plan;  // of stages
+  // Of stages; on GPUs of every group that has a kernel in blocks of threads.
+  TilePlan tile_plan;
 };
 
 // All that it writes, `output` last.

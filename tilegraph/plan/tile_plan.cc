@@ -37,6 +37,7 @@ std::string TilePlan::ToString() const {
                     " in a row");
   if (reduce_step() > 0)
     absl::StrAppend(&text, ", ", reduce_step(), " steps at a time");
+  if (block) absl::StrAppend(&text, ", ", block->ToString());
   return text;
 }
 

@@ -1,5 +1,6 @@
-// How a fused group is computed: a tile of its output at a time, and what is
-// decided of each of its stages beside which computes it has.
+// How a group is computed in tiles of its output: a fused one on a CPU, with
+// what is decided of each of its stages beside which computes it has; any on a
+// GPU, with the threads of a block.
 //
 // The planner costs tiles by what it expects (tiling/stage_rules.h). What a
 // generator of schedules really decides is written back (`generated`), costed
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "tilegraph/analysis/families.h"
+#include "tilegraph/plan/block_tile.h"
 
 namespace tilewright {
 
@@ -52,6 +54,8 @@ struct TilePlan {
   std::vector<int64_t> tile;  // of the output; empty: there is none
   std::optional<TaskSteps> steps;
   std::vector<StageDecision> stages;  // by stage; empty: nobody has asked
+  // On GPUs: how the threads of a block divide that tile; block->tile == tile.
+  std::optional<BlockTile> block;
   bool generated = false;
 
   // Steps that the last stage takes at a time (StageDecision).
