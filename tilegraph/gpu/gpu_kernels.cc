@@ -63,6 +63,36 @@ void AddAlternatives(const std::vector<FusionDecision>& decisions,
   }
 }
 
+// Of what would be fused, had it a schedule: that it has none.
+void TellRefusals(const FusionRules& rules, const GpuTilePlans& plans,
+                  double least_gain, std::vector<FusionDecision>& decisions) {
+  for (FusionDecision& decision : decisions) {
+    if (decision.taken) continue;
+    const absl::StatusOr<Group> fused = rules.Fused(decision.groups);
+    if (!fused.ok()) continue;
+    const std::optional<GpuRefusal> refusal = plans.RefusalOf(*fused);
+    if (refusal && refusal->seconds + decision.left_core_seconds <
+                       decision.unfused_core_seconds * (1 - least_gain))
+      decision.no_kernel = refusal->why;
+  }
+}
+
+// What a generator is asked for if groups are kernels of their own. A refused
+// one is asked again: its error says why.
+void AddTilePlans(GpuTilePlans& plans, Plan& plan) {
+  for (Group& group : plan.groups) {
+    const absl::StatusOr<std::vector<GpuTilePlan>> tiles = plans.Of(group);
+    if (tiles.ok()) {
+      group.tile_plan.block = tiles->front().block;
+      group.tile_plan.generated = true;
+    } else if (const auto refusal = plans.RefusalOf(group)) {
+      group.tile_plan.block = refusal->block;
+    }
+    if (group.tile_plan.block)
+      group.tile_plan.tile = group.tile_plan.block->tile;
+  }
+}
+
 // `plan` with this group as one of each of its computes.
 Plan Split(const TensorGraph& graph, const Plan& plan, size_t group) {
   Plan result = plan;
@@ -93,7 +123,7 @@ Plan WithSplitGroups(const TensorGraph& graph, const Plan& plan,
     return !graph.tensor(id).compute.reduce_axes.empty();
   };
   Plan result = plan;
-  GpuTilePlans whole(graph, plan, spec, options.tiling);
+  GpuTilePlans whole(graph, plan, spec, options.tiling, options.generate);
   std::map<EstimateKey, bool> splits;  // equal groups are decided once
   for (size_t g = 0; g < result.groups.size(); ++g) {
     const Group group = result.groups[g];
@@ -102,7 +132,7 @@ Plan WithSplitGroups(const TensorGraph& graph, const Plan& plan,
     Plan split = Split(graph, result, g);
     const auto [known, added] = splits.emplace(whole.KeyOf(group), true);
     if (added) {
-      GpuTilePlans parts(graph, split, spec, options.tiling);
+      GpuTilePlans parts(graph, split, spec, options.tiling, options.generate);
       double seconds = 0;
       for (size_t i = 0; i < group.members.size(); ++i) {
         const auto tiles = parts.Of(split.groups[g + i]);
@@ -138,18 +168,18 @@ absl::StatusOr<GpuPlan> PlanGpuKernels(const TensorGraph& graph,
   GpuPlan result{WithSplitGroups(graph, given, spec, options), {}};
   const Plan& plan = result.plan;
   std::vector<GpuKernel>& kernels = result.kernels;
-  GpuTilePlans plans(graph, plan, spec, options.tiling);
+  GpuTilePlans plans(graph, plan, spec, options.tiling, options.generate);
   ConnectPlanOptions connect;
   connect.search = options.search;
   connect.evaluate.least_gain = options.least_gain;
   connect.evaluate.may_move_more = true;
   connect.may_leave_first = options.search == ConnectSearch::kEdges;
   connect.most_groups = options.fuse ? options.most_groups : 1;
-  const ConnectedGroups connected =
-      ConnectPlan(graph, plan, GpuCostModel(plans), connect);
+  result.connected = ConnectPlan(graph, plan, GpuCostModel(plans), connect);
   std::set<int> fused;
   const FusionRules rules(graph, plan);
-  for (const Fusion& fusion : connected.fusions) {
+  TellRefusals(rules, plans, options.least_gain, result.connected.decisions);
+  for (const Fusion& fusion : result.connected.fusions) {
     TW_ASSIGN_OR_RETURN(const Group group, rules.Fused(fusion.groups));
     kernels.push_back(KernelOf(plan, fusion.groups, group, plans));
     fused.insert(fusion.groups.begin(), fusion.groups.end());
@@ -164,7 +194,9 @@ absl::StatusOr<GpuPlan> PlanGpuKernels(const TensorGraph& graph,
             [](const GpuKernel& a, const GpuKernel& b) {
               return a.groups.back() < b.groups.back();
             });
-  if (options.fuse) AddAlternatives(connected.decisions, rules, plans, kernels);
+  if (options.fuse)
+    AddAlternatives(result.connected.decisions, rules, plans, kernels);
+  if (options.generate) AddTilePlans(plans, result.plan);
   return result;
 }
 

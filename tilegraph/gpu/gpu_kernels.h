@@ -10,7 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "tilegraph/fuse/connect_plan.h"
 #include "tilegraph/fuse/connect_search.h"
+#include "tilegraph/gpu/generated_block.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/gpu/gpu_tiling.h"
 #include "tilegraph/ir/tensor_graph.h"
@@ -46,14 +48,22 @@ struct GpuKernelsOptions {
   // Fused only if that saves this share: estimates are rough.
   double least_gain = 0.05;
   int most_groups = 8;
+  // Asked for the schedule of every tile that is compared with others; null:
+  // tiles are costed as planned.
+  GenerateBlock generate;
 };
 
 struct GpuPlan {
   // As it was given, but for groups of several reductions whose computes take
   // less as kernels of their own, or of which nothing fits the machine: each of
   // those computes is a group, which the search may fuse with others.
+  // With `generate`, the groups' tile plans are what their generators are asked
+  // for if they are kernels of their own.
   Plan plan;
   std::vector<GpuKernel> kernels;
+  // What was fused of the plan's groups, and why: FusedPlan of it has the
+  // kernels' groups.
+  ConnectedGroups connected;
 
   double seconds() const;
 };

@@ -37,10 +37,12 @@ int64_t AlignmentOf(const ComputeUnit& unit) {
 }  // namespace
 
 GpuTileEvaluator::GpuTileEvaluator(const TileGraph& graph, const Subgraph& part,
-                                   const DeviceSpec& spec)
+                                   const DeviceSpec& spec,
+                                   const GpuFeatures& features)
     : graph_(graph.graph()),
       subgraph_(part),
       spec_(spec),
+      features_(features),
       gpu_(AsGpuPart(graph.graph(), part)),
       tiled_(Tiled(part)),
       levels_(*GpuLevelsOf(spec)),
@@ -192,8 +194,10 @@ BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
         std::max<int64_t>(1, levels_.scratchpad->bank_width_bytes())};
     const std::vector<RowAccess> accesses =
         AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
-    operand.layout = BestBankLayout(rows, accesses,
-                                    ChunkElements(graph_, plan, tensor), banks);
+    const int64_t chunk = ChunkElements(graph_, plan, tensor);
+    operand.layout = features_.swizzles
+                         ? BestBankLayout(rows, accesses, chunk, banks)
+                         : BestPadding(rows, accesses, chunk, banks);
     if (!accesses.empty()) {
       operand.conflicts =
           static_cast<double>(PassesOf(rows, operand.layout, accesses, banks)) /
@@ -261,19 +265,25 @@ void GpuTileEvaluator::PlaceShared(const GpuTileDecision& decision,
   plan.shared_bytes = placed.arena_bytes;
 }
 
-absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Make(
-    const GpuTileDecision& decision, bool align) {
-  TW_ASSIGN_OR_RETURN(const TileWork* work, Work(decision.tile));
+GpuTilePlan GpuTileEvaluator::Outline(const GpuTileDecision& decision,
+                                      const TileWork& work) const {
   GpuTilePlan plan;
   plan.part = subgraph_;
   plan.levels = levels_;
   plan.tile = decision.tile;
-  plan.grid = work->trips;
+  plan.grid = work.trips;
   for (size_t d = 0; d < plan.grid.size(); ++d)
     plan.order.dims.push_back(static_cast<int>(d));
   plan.step = decision.step;
   plan.threads = decision.threads;
   plan.members = gpu_;
+  return plan;
+}
+
+absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Make(
+    const GpuTileDecision& decision, bool align) {
+  TW_ASSIGN_OR_RETURN(const TileWork* work, Work(decision.tile));
+  GpuTilePlan plan = Outline(decision, *work);
   for (const GpuCluster& cluster : gpu_.clusters)
     plan.clusters.push_back(Divide(cluster, *work, decision));
   PlaceShared(decision, *work, align, plan);

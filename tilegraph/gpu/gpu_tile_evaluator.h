@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "tilegraph/gpu/generated_block.h"
 #include "tilegraph/gpu/gpu_levels.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/ir/arena.h"
@@ -22,6 +23,17 @@
 #include "tilegraph/traffic/tile_work.h"
 
 namespace tilewright {
+
+// What kernels may make use of, beside threads: all that the device has, or
+// only what the generator of their schedules can express.
+struct GpuFeatures {
+  bool matrix = true;  // matrix units, where an instruction has the very dtypes
+  bool second_buffers = true;  // one is filled while the other is used
+  bool swizzles = true;        // of rows; without, they are padded alone
+  bool panels = true;          // orders of blocks that are not row-major
+};
+// Threads, padded rows, blocks in row-major order.
+inline constexpr GpuFeatures kThreadsOnly = {false, false, false, false};
 
 // The decisions for a tile.
 struct GpuTileDecision {
@@ -38,7 +50,7 @@ class GpuTileEvaluator {
   // All must outlive it. Tiles are of the last of part.outputs, the others are
   // written beside it. REQUIRES: GpuLevelsOf(spec).
   GpuTileEvaluator(const TileGraph& graph, const Subgraph& part,
-                   const DeviceSpec& spec);
+                   const DeviceSpec& spec, const GpuFeatures& features = {});
 
   const GpuPart& part() const { return gpu_; }
   // The part with its last output alone, whose tiles the blocks are.
@@ -61,12 +73,27 @@ class GpuTileEvaluator {
   absl::StatusOr<std::optional<GpuTilePlan>> Align(
       const GpuTileDecision& decision);
 
+  // What was generated, costed as it is: threads and scratchpad are the
+  // schedule's, and sums read from memory what that does not stage.
+  // ResourceExhausted if a core has no room for it; errors as of TileWorks.
+  absl::StatusOr<GpuTilePlan> AsGenerated(const GeneratedBlock& made);
+
   // Threads worth trying for a tile.
   std::vector<int64_t> ThreadsFor(const TileWork& work, int64_t step) const;
 
  private:
   absl::StatusOr<std::optional<GpuTilePlan>> Make(
       const GpuTileDecision& decision, bool align);
+  // All but threads, scratchpad and cost.
+  GpuTilePlan Outline(const GpuTileDecision& decision,
+                      const TileWork& work) const;
+  // As the schedule divides the root of the cluster, if that is told.
+  ClusterTile Divided(const GpuCluster& cluster, const TileWork& work,
+                      const GpuTileDecision& decision,
+                      const BlockTile& made) const;
+  // Keeps what the schedule has in the scratchpad, and nothing else.
+  void TakeShared(const GeneratedBlock& made, const TileWork& work,
+                  GpuTilePlan& plan) const;
   // The tile of a member, whether it stays inside or leaves.
   static const TileOperand& TileOf(const TileWork& work, TensorId id);
   bool InMemory(TensorId id) const {
@@ -96,6 +123,8 @@ class GpuTileEvaluator {
     int64_t most_steps = 1;
     double shared_bytes = 0;     // through the banks
     double bytes_in_flight = 0;  // loads
+    // By tensor: that sums load from where it lies, as it is not staged.
+    std::map<TensorId, double> direct_bytes;
   };
   // One step of a member: operations, peak rate, and the share of it that what
   // is in flight can reach.
@@ -116,7 +145,7 @@ class GpuTileEvaluator {
                   GpuTilePlan& plan, BlockTotals& block) const;
   void AddScratchpad(const GpuTileDecision& decision, const TileWork& work,
                      GpuTilePlan& plan, BlockTotals& block) const;
-  void AddTraffic(const TileWork& work, bool align, double bytes_in_flight,
+  void AddTraffic(const TileWork& work, bool align, const BlockTotals& block,
                   GpuTilePlan& plan) const;
   void AddCost(const GpuTileDecision& decision, const TileWork& work,
                bool align, GpuTilePlan& plan) const;
@@ -124,6 +153,7 @@ class GpuTileEvaluator {
   const TensorGraph& graph_;
   const Subgraph& subgraph_;
   const DeviceSpec& spec_;
+  const GpuFeatures features_;
   const GpuPart gpu_;
   const Subgraph tiled_;  // with the last output alone
   const GpuLevels levels_;

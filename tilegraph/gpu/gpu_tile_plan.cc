@@ -178,6 +178,8 @@ std::string ToString(const TensorGraph& graph, const GpuTilePlan& plan) {
                   plan.occupancy.blocks_per_core, " blocks a core (",
                   ToAbsl(Name(plan.occupancy.limit)), "), ", plan.cost.waves,
                   plan.cost.waves == 1 ? " wave\n" : " waves\n");
+  for (const GpuDifference& difference : plan.differences)
+    absl::StrAppend(&out, "  generated: ", ToString(graph, difference), "\n");
   absl::StrAppendFormat(
       &out, "  %.1f us: compute %.1f, %s %.1f", plan.cost.seconds * 1e6,
       plan.cost.compute_seconds * 1e6, plan.levels.scratchpad->name(),

@@ -18,6 +18,7 @@
 #include "tilegraph/gpu/occupancy.h"
 #include "tilegraph/gpu/thread_tile.h"
 #include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/plan/block_tile.h"
 #include "tilegraph/traffic/tile_graph.h"
 
 namespace tilewright {
@@ -60,6 +61,22 @@ struct GpuCost {
   double seconds = 0;       // with the launch
 };
 
+// Something that came out otherwise than it was planned.
+struct GpuDifference {
+  enum class Kind {
+    kThreads,    // of a block
+    kNotStaged,  // an operand is read where it lies
+    kShared,     // a result is shared that was planned in registers
+    kBytes,      // of a tensor in the scratchpad
+    kPlacement,  // of the scratchpad: tensors share other parts of it
+  };
+  Kind kind = Kind::kThreads;
+  TensorId tensor = -1;  // of the second to fourth
+  int64_t planned = 0, generated = 0;
+};
+// "128 threads were planned and 64 have elements".
+std::string ToString(const TensorGraph& graph, const GpuDifference& difference);
+
 struct GpuTilePlan {
   Subgraph part;
   GpuLevels levels;           // point into the spec
@@ -78,9 +95,19 @@ struct GpuTilePlan {
   int64_t registers_per_thread = 0;  // estimate
   Occupancy occupancy;
   GpuCost cost;
+  // The wishes for the generator of its schedule; none for matrix units.
+  std::optional<BlockTile> block;
+  // Whether threads, scratchpad and cost are those of the schedule that came of
+  // them, not as planned, and where those differ.
+  bool generated = false;
+  std::vector<GpuDifference> differences;
 
   int64_t blocks() const;
 };
+
+// What differs between a planned tile and what was generated of it.
+std::vector<GpuDifference> Differences(const GpuTilePlan& planned,
+                                       const GpuTilePlan& generated);
 
 // The limit that keeps a kernel from being faster.
 struct GpuLimit {

@@ -16,6 +16,7 @@ constexpr int64_t kBaseRegisters = 24;
 // Loads of 16 bytes that a thread has on the way where nothing is staged.
 constexpr int64_t kBytesInFlightPerThread = 4 * 16;
 constexpr double kUnknownRate = 1e12;
+constexpr int64_t kWarpLanes = 32;
 
 double Known(double rate) { return rate > 0 ? rate : kUnknownRate; }
 
@@ -39,6 +40,21 @@ double ShareOf(double in_flight, double per_s, double latency_ns) {
 double VectorRate(const ComputeUnit& unit) {
   const PeakRate* vector = FindPeak(unit, "f32", PeakRate::VECTOR);
   return vector ? Known(vector->core_ops_per_s()) : 1e11;
+}
+
+// Elements that a warp loads for the terms of its own: lanes beside each other
+// that read the same one load it once.
+int64_t WarpElements(const GpuLoad& load, const ThreadTile& tile,
+                     const ThreadWork& work) {
+  int64_t lanes = kWarpLanes / std::min(kWarpLanes, tile.reduce_threads);
+  int64_t elements = work.terms;
+  for (size_t d = tile.threads.size(); d-- > 0;) {
+    const int64_t along = std::min(lanes, tile.threads[d]);
+    lanes /= along;
+    if (load.dims >> d & 1)
+      elements *= std::min(along * tile.elements[d], work.extents[d]);
+  }
+  return elements;
 }
 
 // How many passes over the banks an access to `tensor` takes.
@@ -130,7 +146,8 @@ GpuTileEvaluator::MemberWork GpuTileEvaluator::OnThreads(
     const ThreadWork& of, double turns, BlockTotals& block) const {
   // Lanes without elements wait with the others. A member takes the elements of
   // its root.
-  const auto lanes = static_cast<double>(plan.threads);
+  const int64_t warp = spec_.unit().warp_size();
+  const auto lanes = static_cast<double>(CeilDiv(plan.threads, warp) * warp);
   double elements, terms = static_cast<double>(of.terms);
   if (tile.matrix) {
     elements = std::ceil(static_cast<double>(Product(of.extents)) / lanes);
@@ -148,7 +165,14 @@ GpuTileEvaluator::MemberWork GpuTileEvaluator::OnThreads(
   work.share = ShareOf(2 * lanes * elements, work.peak,
                        vector ? vector->latency_ns() : 0);
   for (const GpuLoad& load : member.loads) {
-    if (!load.shared) continue;
+    if (!load.shared) {
+      if (plan.generated && of.terms > 1 && !tile.matrix)
+        block.direct_bytes[load.tensor] +=
+            turns * static_cast<double>(WarpElements(load, tile.simt, of)) *
+            static_cast<double>(CeilDiv(plan.threads, warp)) *
+            static_cast<double>(SizeBytes(graph_.tensor(load.tensor).dtype));
+      continue;
+    }
     double own = terms;
     for (size_t d = 0; d < of.extents.size(); ++d) {
       if ((load.dims >> d & 1) == 0) continue;
@@ -169,14 +193,14 @@ void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
   const auto cores = static_cast<double>(unit.cores());
   const auto blocks = static_cast<double>(plan.blocks());
   GpuCost& cost = plan.cost;
-  const double schedulers_share =
-      std::min(1.0, static_cast<double>(plan.threads / unit.warp_size()) /
-                        static_cast<double>(
-                            std::max<int64_t>(1, unit.schedulers_per_core())));
+  const double schedulers_share = std::min(
+      1.0, static_cast<double>(CeilDiv(plan.threads, unit.warp_size())) /
+               static_cast<double>(
+                   std::max<int64_t>(1, unit.schedulers_per_core())));
   for (size_t c = 0; c < gpu_.clusters.size(); ++c) {
     const ClusterTile& tile = plan.clusters[c];
     for (const int m : gpu_.clusters[c].members) {
-      const GpuMember& member = gpu_.members[m];
+      const GpuMember& member = plan.members.members[m];
       int64_t steps;
       const std::vector<int64_t> axes = AxesOf(m, work, decision.step, steps);
       block.most_steps = std::max(block.most_steps, steps);
@@ -253,7 +277,7 @@ double GpuTileEvaluator::BytesOfOutput(TensorId output,
 
 // Between cores and caches: regions of all tiles in whole transactions.
 void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
-                                  double bytes_in_flight,
+                                  const BlockTotals& block,
                                   GpuTilePlan& plan) const {
   const ComputeUnit& unit = spec_.unit();
   GpuCost& cost = plan.cost;
@@ -262,7 +286,11 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
   std::vector<BlockOperand> operands;  // that lie in memory
   for (const TileOperand& input : work.inputs) {
     const double bytes = BytesOfInput(input, plan);
-    read += bytes;
+    const auto direct = block.direct_bytes.find(input.tensor);
+    read += direct == block.direct_bytes.end()
+                ? bytes
+                : std::max(bytes,
+                           direct->second * static_cast<double>(plan.blocks()));
     if (!InMemory(input.tensor)) continue;
     read_of_memory += bytes;
     BlockOperand operand{bytes / static_cast<double>(plan.blocks()),
@@ -284,7 +312,8 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
     // Scratchpads of all cores hold what blocks leave of them.
     if (levels_.reuse->kind() == MemoryLevel::SCRATCHPAD)
       cache -= static_cast<double>(wave * plan.shared_bytes);
-    if (align) plan.order = BestBlockOrder(plan.grid, operands, wave, cache);
+    if (align && features_.panels)
+      plan.order = BestBlockOrder(plan.grid, operands, wave, cache);
     read_of_memory =
         std::min(read_of_memory,
                  BytesOfWaves(plan.order, plan.grid, operands, wave, cache));
@@ -293,7 +322,7 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
   const auto seconds = [&](double bytes, const MemoryLevel& level) {
     const double rate = Rate(level);
     return bytes / rate *
-           Waiting(plan, ShareOf(bytes_in_flight,
+           Waiting(plan, ShareOf(block.bytes_in_flight,
                                  rate / static_cast<double>(unit.cores()),
                                  level.latency_ns()));
   };
@@ -310,7 +339,7 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
   BlockTotals block;
   AddCompute(decision, work, plan, block);
   AddScratchpad(decision, work, plan, block);
-  AddTraffic(work, align, block.bytes_in_flight, plan);
+  AddTraffic(work, align, block, plan);
 
   cost.blocks_at_once = resident * unit.cores();
   cost.waves = Waves(plan.blocks(), resident, unit.cores());

@@ -11,6 +11,7 @@
 #include "tilegraph/cost/search_tiles.h"
 #include "tilegraph/gpu/block_remap.h"
 #include "tilegraph/gpu/gpu_tile_evaluator.h"
+#include "tilegraph/gpu/planned_block.h"
 
 namespace tilewright {
 namespace {
@@ -76,6 +77,7 @@ class Tiler {
         plan.remaps.emplace_back();
         if (remap.ok()) plan.remaps.back() = *std::move(remap);
       }
+      plan.block = PlannedBlock(plan);
     }
     return plans;
   }
@@ -94,9 +96,9 @@ class Tiler {
     const auto visit = [&](int64_t step,
                            int64_t threads) -> absl::StatusOr<bool> {
       for (const bool twice : {true, false}) {
-        if (twice && step == 0) continue;
+        if (twice && (step == 0 || !options_.use.second_buffers)) continue;
         const GpuTileDecision decision{tile, step, threads, twice,
-                                       options_.matrix};
+                                       options_.use.matrix};
         TW_ASSIGN_OR_RETURN(const std::optional<GpuTilePlan> plan,
                             evaluator_.Evaluate(decision));
         if (!plan) continue;
@@ -165,7 +167,7 @@ absl::StatusOr<std::vector<GpuTilePlan>> TileForGpu(
   if (!GpuLevelsOf(spec))
     return absl::InvalidArgumentError(
         absl::StrCat("spec '", spec.name(), "' has no cores with scratchpads"));
-  GpuTileEvaluator evaluator(graph, part, spec);
+  GpuTileEvaluator evaluator(graph, part, spec, options.use);
   Tiler tiler(graph.graph(), part, spec.unit(), evaluator, options);
   TW_RETURN_IF_ERROR(tiler.Run());
   TW_ASSIGN_OR_RETURN(std::vector<GpuTilePlan> plans, tiler.Best());

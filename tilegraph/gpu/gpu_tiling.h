@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "tilegraph/gpu/gpu_tile_evaluator.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/traffic/tile_graph.h"
 
@@ -18,7 +19,7 @@ struct GpuTilingOptions {
   int best = 4;  // plans returned
   // Tiles looked at; so many in a row that are no better end the search.
   int visits = 1000, patience = 128;
-  bool matrix = true;  // matrix units, where an instruction has the very dtypes
+  GpuFeatures use;  // of the device
 };
 
 // Sizes of tiles along a dimension: powers of two, divisors, the whole.

@@ -1,0 +1,102 @@
+// The cost of what was generated: GpuTileEvaluator::AsGenerated.
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/ceil_div.h"
+#include "base/status_macros.h"
+#include "tilegraph/gpu/gpu_tile_evaluator.h"
+
+namespace tilewright {
+
+ClusterTile GpuTileEvaluator::Divided(const GpuCluster& cluster,
+                                      const TileWork& work,
+                                      const GpuTileDecision& decision,
+                                      const BlockTile& made) const {
+  ClusterTile tile = Divide(cluster, work, decision);
+  const TensorId root = gpu_.members[static_cast<size_t>(cluster.root)].id;
+  const auto told = made.divisions.find(root);
+  const std::vector<int64_t>& extents = TileOf(work, root).extents;
+  if (told == made.divisions.end() ||
+      told->second.threads.size() != extents.size())
+    return tile;
+  tile.simt.threads = told->second.threads;
+  tile.simt.vector = told->second.vector;
+  tile.simt.reduce_threads = told->second.lanes;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const int64_t vector = d + 1 == extents.size() ? tile.simt.vector : 1;
+    tile.simt.elements[d] =
+        CeilDiv(extents[d], tile.simt.threads[d] * vector) * vector;
+  }
+  return tile;
+}
+
+void GpuTileEvaluator::TakeShared(const GeneratedBlock& made,
+                                  const TileWork& work,
+                                  GpuTilePlan& plan) const {
+  std::map<TensorId, int64_t> left = made.shared;
+  std::vector<SharedOperand> shared;
+  for (SharedOperand& operand : plan.shared) {
+    const auto kept = left.find(operand.tensor);
+    if (kept == left.end()) continue;
+    const auto padded = made.tile.row_padding.find(operand.tensor);
+    // A padding that was planned and not taken: conflicts are not known.
+    if (padded == made.tile.row_padding.end()) operand.layout = {};
+    operand.bytes = kept->second;
+    operand.offset_bytes = 0;
+    shared.push_back(std::move(operand));
+    left.erase(kept);
+  }
+  for (const auto& [tensor, bytes] : left) {
+    SharedOperand& operand = shared.emplace_back();
+    operand.tensor = tensor;
+    operand.bytes = bytes;
+    for (const auto* list : {&work.inputs, &work.inside, &work.outputs}) {
+      for (const TileOperand& tile : *list)
+        if (tile.tensor == tensor) operand.extents = tile.extents;
+    }
+  }
+  plan.shared = std::move(shared);
+  plan.shared_bytes = made.shared_bytes;
+  for (GpuMember& member : plan.members.members) {
+    for (GpuLoad& load : member.loads)
+      load.shared = made.shared.count(load.tensor) > 0;
+    member.shared = made.shared.count(member.id) > 0;
+  }
+  for (GpuInput& input : plan.members.inputs)
+    input.staged = made.shared.count(input.id) > 0;
+}
+
+absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
+    const GeneratedBlock& made) {
+  TW_ASSIGN_OR_RETURN(const TileWork* work, Work(made.tile.tile));
+  const int64_t warp = spec_.unit().warp_size();
+  GpuTileDecision decision;
+  decision.tile = made.tile.tile;
+  decision.step = made.tile.step;
+  decision.threads = CeilDiv(made.threads, warp) * warp;
+  decision.matrix = false;
+  GpuTilePlan plan = Outline(decision, *work);
+  for (const GpuCluster& cluster : gpu_.clusters)
+    plan.clusters.push_back(Divided(cluster, *work, decision, made.tile));
+  PlaceShared(decision, *work, /*align=*/true, plan);
+  TakeShared(made, *work, plan);
+  plan.threads = made.threads;
+  plan.generated = true;
+  plan.registers_per_thread = RegistersOf(decision, plan);
+  plan.occupancy =
+      OccupancyOf(spec_.unit(),
+                  {plan.threads, plan.registers_per_thread, plan.shared_bytes});
+  if (plan.occupancy.blocks_per_core == 0)
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "a core has no room for a block of ", plan.threads, " threads with ",
+        plan.registers_per_thread, " registers each and ", plan.shared_bytes,
+        " bytes of scratchpad"));
+  AddCost(decision, *work, /*align=*/true, plan);
+  return plan;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,164 @@
+// What generators make of planned tiles (GpuTileEvaluator::AsGenerated,
+// GpuTilePlans with a generator), with generators made up here.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "backends/spec/load_spec.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tilegraph/gpu/generated_block.h"
+#include "tilegraph/gpu/gpu_cost_model.h"
+#include "tilegraph/gpu/gpu_tile_evaluator.h"
+#include "tilegraph/gpu/gpu_tile_plan.h"
+#include "tilegraph/gpu/gpu_tiling.h"
+#include "tilegraph/plan/plan.h"
+#include "tilegraph/testing/test_graphs.h"
+#include "tilegraph/traffic/tile_graph.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// A product in the tiles of its plan, on an A100.
+class GpuGeneratedTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    GpuTilingOptions options;
+    options.use = kThreadsOnly;
+    TW_ASSERT_OK_AND_ASSIGN(const std::vector<GpuTilePlan> plans,
+                            TileForGpu(tiles_, part_, spec_, options));
+    planned_ = plans.front();
+    as_planned_.tile = *planned_.block;
+    as_planned_.threads = planned_.threads;
+    as_planned_.shared_bytes = planned_.shared_bytes;
+    for (const SharedOperand& operand : planned_.shared)
+      as_planned_.shared[operand.tensor] = operand.bytes;
+    const ThreadTile& simt = planned_.clusters[0].simt;
+    as_planned_.tile.divisions[*graph_.Find("C")] = {simt.threads, simt.vector,
+                                                     simt.reduce_threads};
+  }
+
+  const TensorGraph graph_ = Matmul(1024, 512, 768);
+  const DeviceSpec spec_ = *LoadSpec("a100");
+  const TileGraph tiles_{graph_, {*graph_.Find("C")}};
+  const Subgraph part_ = tiles_.SubgraphOf({*graph_.Find("C")});
+  GpuTileEvaluator evaluator_{tiles_, part_, spec_, kThreadsOnly};
+  GpuTilePlan planned_;
+  GeneratedBlock as_planned_;
+};
+
+TEST_F(GpuGeneratedTest, WhatComesOutAsPlannedCostsAsPlanned) {
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan made,
+                          evaluator_.AsGenerated(as_planned_));
+  EXPECT_TRUE(made.generated);
+  EXPECT_EQ(made.grid, planned_.grid);
+  EXPECT_EQ(made.shared_bytes, planned_.shared_bytes);
+  EXPECT_DOUBLE_EQ(made.cost.seconds, planned_.cost.seconds);
+  EXPECT_THAT(Differences(planned_, made), IsEmpty());
+}
+
+TEST_F(GpuGeneratedTest, WhatIsNotStagedIsLoadedByEachWarp) {
+  const TensorId b = *graph_.Find("B");
+  GeneratedBlock block = as_planned_;
+  block.shared_bytes -= block.shared.at(b);
+  block.shared.erase(b);
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan made,
+                          evaluator_.AsGenerated(block));
+  EXPECT_GT(made.cost.near_bytes, planned_.cost.near_bytes);
+  EXPECT_LT(made.cost.shared_bytes, planned_.cost.shared_bytes);
+  const std::vector<GpuDifference> differences = Differences(planned_, made);
+  ASSERT_EQ(differences.size(), 1u);
+  EXPECT_EQ(ToString(graph_, differences[0]),
+            "B is not in the scratchpad: it is read where it lies");
+  EXPECT_THAT(LevelsOfEdges(graph_, made), IsEmpty());
+}
+
+TEST_F(GpuGeneratedTest, OccupancyIsThatOfTheSchedule) {
+  GeneratedBlock block = as_planned_;
+  block.shared_bytes = spec_.unit().scratchpad_bytes_per_block();
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan large,
+                          evaluator_.AsGenerated(block));
+  EXPECT_EQ(large.occupancy.blocks_per_core, 1);
+  EXPECT_EQ(large.occupancy.limit, Occupancy::Limit::kScratchpad);
+  EXPECT_GE(large.cost.seconds, planned_.cost.seconds);
+  ++block.shared_bytes;
+  EXPECT_THAT(evaluator_.AsGenerated(block),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("no room for a block")));
+}
+
+class GpuTilePlansTest : public testing::Test {
+ protected:
+  GpuTilePlansTest() {
+    PlanOptions options;
+    options.channel_block = 0;
+    plan_ = MakePlan(graph_, options);
+    options_.use = kThreadsOnly;
+  }
+
+  const TensorGraph graph_ = Matmul(1024, 512, 768);
+  const DeviceSpec spec_ = *LoadSpec("a100");
+  Plan plan_;
+  GpuTilingOptions options_;
+};
+
+// As planned, but for what is refused.
+GenerateBlock Generator(absl::Status (*admit)(const BlockTile&), int* asked) {
+  return
+      [=](const Group& group, const Plan&) -> absl::StatusOr<GeneratedBlock> {
+        ++*asked;
+        const BlockTile& wished = *group.tile_plan.block;
+        if (const absl::Status status = admit(wished); !status.ok())
+          return status;
+        GeneratedBlock block;
+        block.tile = wished;
+        block.threads = wished.num_threads();
+        return block;
+      };
+}
+
+TEST_F(GpuTilePlansTest, ARefusedTileMakesRoomForTheNext) {
+  GpuTilePlans all(graph_, plan_, spec_, options_);
+  TW_ASSERT_OK_AND_ASSIGN(const auto planned, all.Of(plan_.groups[0]));
+  ASSERT_GT(planned.size(), 1u);
+  static BlockTile* const first = new BlockTile;
+  *first = *planned[0].block;
+  int asked = 0;
+  GpuTilePlans some(graph_, plan_, spec_, options_,
+                    Generator(
+                        [](const BlockTile& wished) {
+                          return wished.tile == first->tile &&
+                                         wished.threads == first->threads
+                                     ? absl::InternalError("not this one")
+                                     : absl::OkStatus();
+                        },
+                        &asked));
+  TW_ASSERT_OK_AND_ASSIGN(const auto made, some.Of(plan_.groups[0]));
+  EXPECT_TRUE(made[0].generated);
+  EXPECT_THAT(made[0].differences, Not(IsEmpty()));
+  EXPECT_GT(asked, 1);
+  EXPECT_FALSE(some.RefusalOf(plan_.groups[0]).has_value());
+}
+
+TEST_F(GpuTilePlansTest, AGroupWithoutAScheduleSaysWhy) {
+  int asked = 0;
+  GpuTilePlans none(
+      graph_, plan_, spec_, options_,
+      Generator([](const BlockTile&) { return absl::InternalError("never"); },
+                &asked));
+  EXPECT_THAT(none.Of(plan_.groups[0]),
+              StatusIs(absl::StatusCode::kInternal, "never"));
+  const auto refusal = none.RefusalOf(plan_.groups[0]);
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_GT(refusal->seconds, 0);
+  EXPECT_FALSE(refusal->block.tile.empty());
+}
+
+}  // namespace
+}  // namespace tilewright
