@@ -12,6 +12,7 @@
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "compiler/compile_fallbacks.h"
+#include "compiler/connect_gpu.h"
 #include "compiler/element_types.h"
 #include "compiler/kernels/kernel_maker.h"
 #include "compiler/kernels/version.h"
@@ -26,6 +27,7 @@
 #include "tilegraph/fuse/fused_groups.h"
 #include "tilegraph/fuse/fusion_decision.h"
 #include "tilegraph/fuse/local_moves.h"
+#include "tilegraph/gpu/gpu_levels.h"
 #include "tilegraph/plan/plan_decisions.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/text/text_form.h"
@@ -74,6 +76,7 @@ KernelInfo Info(const CompiledKernel& kernel, std::string label) {
   info.set_name(kernel.scalar.name);
   info.set_num_tasks(kernel.scalar.num_tasks);
   info.set_scratch_bytes(kernel.scalar.scratch_bytes);
+  if (kernel.scalar.has_threads()) info.set_threads(kernel.scalar.threads);
   info.set_workload(kernel.workload.workload.Text());
   info.set_schedule(kernel.schedule.ToString());
   info.set_source(kernel.source);
@@ -141,6 +144,37 @@ absl::Status CompileKernels(const TensorGraph& graph,
   return absl::OkStatus();
 }
 
+// Notes what would be fused, had it a kernel.
+void NoteUnfused(const CompiledModel& compiled, UnfusedGroups& unfused) {
+  const FusionRules rules(compiled.graph, compiled.register_plan);
+  for (const FusionDecision& decision : compiled.connected.decisions) {
+    if (decision.no_kernel.ok()) continue;
+    const absl::StatusOr<Group> group = rules.Fused(decision.groups);
+    if (group.ok())
+      unfused[group->output] =
+          Unfused(compiled.graph, *group, decision.no_kernel);
+  }
+}
+
+// Groups in blocks of threads.
+absl::Status ConnectForThreads(const DeviceSpec& spec,
+                               const CompileOptions& options,
+                               KernelMaker& maker, UnfusedGroups& unfused,
+                               CompiledModel& compiled) {
+  GpuKernelsOptions gpu = options.gpu;
+  gpu.search = options.connect.search;
+  gpu.fuse = options.plan.connect == PlanOptions::Connect::kTileGraph;
+  TW_ASSIGN_OR_RETURN(
+      compiled.gpu,
+      PlanForThreads(compiled.graph, compiled.plan, spec, gpu, maker));
+  compiled.register_plan = compiled.gpu->plan.plan;
+  compiled.connected = compiled.gpu->plan.connected;
+  NoteUnfused(compiled, unfused);
+  compiled.plan =
+      FusedPlan(compiled.graph, compiled.register_plan, compiled.connected);
+  return absl::OkStatus();
+}
+
 // Moves computes between groups, and fuses groups that have a kernel together.
 void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
                    CostKey key, KernelTimes* times, KernelMaker& maker,
@@ -169,14 +203,7 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
   const Plan& plan = compiled.register_plan;
   const GroupEvaluator model(compiled.graph, plan, codegen.spec(), key);
   compiled.connected = ConnectPlan(compiled.graph, plan, model, options);
-  const FusionRules rules(compiled.graph, plan);
-  for (const FusionDecision& decision : compiled.connected.decisions) {
-    if (decision.no_kernel.ok()) continue;
-    const absl::StatusOr<Group> group = rules.Fused(decision.groups);
-    if (group.ok())
-      unfused[group->output] =
-          Unfused(compiled.graph, *group, decision.no_kernel);
-  }
+  NoteUnfused(compiled, unfused);
   compiled.plan = FusedPlan(compiled.graph, plan, compiled.connected);
 }
 
@@ -204,9 +231,13 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
   compiled.plan = MakePlan(model.graph, options.plan);
   KernelMaker maker(codegen, options.admit, options.schedules);
   UnfusedGroups unfused;
-  if (options.plan.connect == PlanOptions::Connect::kTileGraph)
+  if (GpuLevelsOf(codegen.spec())) {
+    TW_RETURN_IF_ERROR(
+        ConnectForThreads(codegen.spec(), options, maker, unfused, compiled));
+  } else if (options.plan.connect == PlanOptions::Connect::kTileGraph) {
     ConnectGroups(codegen, options.connect, options.cost_key, options.times,
                   maker, unfused, compiled);
+  }
   std::vector<GroupPart> parts;
   absl::Status made =
       CompileKernels(model.graph, codegen, maker, compiled, parts);
@@ -279,15 +310,17 @@ absl::StatusOr<CompiledModel> CompileUnderCap(const ImportedModel& imported,
 absl::StatusOr<SourcedPlan> DecideAboveGroups(const ImportedModel& model,
                                               const DeviceSpec& spec,
                                               const CompileOptions& options) {
+  PlanOptions open = options.plan;
+  if (GpuLevelsOf(spec)) open.channel_block = 0;  // layouts are a CPU's
   if (options.schedules != nullptr) {
-    TW_ASSIGN_OR_RETURN(std::optional<SourcedPlan> found,
-                        options.schedules->FindPlan(ModelFingerprint(model),
-                                                    options.plan, spec));
+    TW_ASSIGN_OR_RETURN(
+        std::optional<SourcedPlan> found,
+        options.schedules->FindPlan(ModelFingerprint(model), open, spec));
     if (found) return *std::move(found);
   }
   PreferredPolicy preferred;
   Decider decider(preferred);
-  const PlanOptions decided = DecidePlan(options.plan, spec, decider);
+  const PlanOptions decided = DecidePlan(open, spec, decider);
   return SourcedPlan{decided, decider.decisions(), "rules"};
 }
 

@@ -5,12 +5,14 @@
 #ifndef TILEWRIGHT_COMPILER_COMPILE_H_
 #define TILEWRIGHT_COMPILER_COMPILE_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
 #include "compiler/cap_memory.h"
+#include "compiler/connect_gpu.h"
 #include "compiler/kernels/kernel_maker.h"
 #include "compiler/kernels/schedule_source.h"
 #include "compiler/records/kernel_times.h"
@@ -19,6 +21,7 @@
 #include "tilegraph/cost/group_cost.h"
 #include "tilegraph/decision/table.h"
 #include "tilegraph/fuse/connect_plan.h"
+#include "tilegraph/gpu/gpu_kernels.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/plan.h"
 
@@ -34,6 +37,9 @@ struct CompileOptions {
   KernelTimes* times = nullptr;
   std::vector<std::string> allow;  // reduced precisions, recorded in the file
   CapOptions cap;
+  // On devices with threads, instead of `connect` but for its search; Compile
+  // sets what it generates.
+  GpuKernelsOptions gpu;
   KernelMaker::Admit admit;  // of generators of schedules; null: all
   // Asked before the rules for the schedule of each kernel; null: the rules
   // decide. Must outlive the call.
@@ -52,9 +58,13 @@ struct CompiledModel {
   // and who answered: "rules" or a source's name.
   DecisionTable plan_decisions;
   std::string plan_source;
-  // With Connect::kTileGraph: what was fused of which groups, and why.
+  // With Connect::kTileGraph, or on devices with threads: what was fused of
+  // which groups, and why.
   Plan register_plan;
   ConnectedGroups connected;
+  // On devices with threads: what was planned, each tile as it is generated;
+  // `register_plan` and `connected` are its. Null on others.
+  std::shared_ptr<const PlannedGpu> gpu;
   std::vector<CompiledKernel> kernels;
   std::vector<int> kernel_of_group;  // -1: it is a copy
 

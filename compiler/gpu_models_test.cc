@@ -1,8 +1,10 @@
-// Small models as GPU text: compiled, loaded into memory that the host cannot
-// reach, and run. Both dialects, on the emulator and through the CUDA device on
-// a fake driver, give the same bits; the CPU's code gives the same values.
+// Small models as GPU text, in blocks of threads: compiled, loaded into memory
+// that the host cannot reach, and run. Both dialects, on the emulator with its
+// search for races and through the CUDA device on a fake driver, give the bits
+// of the scalar tier's interpreter; the CPU's code gives the same values.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,6 +28,7 @@
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "compiler/compile.h"
+#include "compiler/interpreted_model.h"
 #include "compiler/test_model.h"
 #include "frontends/onnx/import_model.h"
 #include "gtest/gtest.h"
@@ -48,10 +51,8 @@ std::vector<HostTensor> RandomInputsOf(const ImportedModel& model) {
 }
 
 absl::StatusOr<std::vector<HostTensor>> RunOn(
-    const ImportedModel& model, const backends::Codegen& codegen,
+    const ImportedModel& model, const CompiledModel& compiled,
     std::shared_ptr<backends::Device> device) {
-  TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
-                      Compile(model, codegen, {}));
   TW_ASSIGN_OR_RETURN(const auto loaded, Model::FromBytes(compiled.Serialize(),
                                                           std::move(device)));
   TW_ASSIGN_OR_RETURN(const auto session, Session::Create(loaded));
@@ -72,52 +73,74 @@ void ExpectNear(const HostTensor& got, const HostTensor& want) {
 
 class GpuModelsTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(GpuModelsTest, TextsComputeWhatTheCpuComputes) {
+std::string BytesOf(const HostTensor& tensor) {
+  return std::string(tensor.data(), static_cast<size_t>(tensor.size_bytes()));
+}
+
+TEST_P(GpuModelsTest, TextsComputeWhatTheInterpreterComputes) {
   TW_ASSERT_OK_AND_ASSIGN(
       const ImportedModel model,
       ImportModel(absl::StrCat("testdata/", GetParam(), "/model.onnx"), {}));
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec host, HostSpec());
   TW_ASSERT_OK_AND_ASSIGN(const auto cpu, cpu::CreateCpuCodegen(host));
   TW_ASSERT_OK_AND_ASSIGN(auto cpu_device, cpu::CreateCpuDevice({1}));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel for_cpu,
+                          Compile(model, *cpu, {}));
   TW_ASSERT_OK_AND_ASSIGN(const auto want,
-                          RunOn(model, *cpu, std::move(cpu_device)));
+                          RunOn(model, for_cpu, std::move(cpu_device)));
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec gpu, LoadSpec("h100"));
   emulator::EmulatorCodegenOptions checked, hip;
   checked.checked = true;
   hip.dialect = gpu_text::Dialect::kHip;
+  hip.checked = true;
   const auto as_cuda = emulator::CreateEmulatorCodegen(gpu, checked),
              as_hip = emulator::CreateEmulatorCodegen(gpu, hip);
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel for_cuda,
+                          Compile(model, *as_cuda, {}));
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel for_hip,
+                          Compile(model, *as_hip, {}));
+  TW_ASSERT_OK_AND_ASSIGN(const auto interpreted,
+                          InterpretModel(for_cuda, RandomInputsOf(model)));
   TW_ASSERT_OK_AND_ASSIGN(
       const auto emulated,
-      RunOn(model, *as_cuda, emulator::CreateEmulatorDevice(gpu)));
+      RunOn(model, for_cuda, emulator::CreateEmulatorDevice(gpu)));
   TW_ASSERT_OK_AND_ASSIGN(
       const auto emulated_hip,
-      RunOn(model, *as_hip, emulator::CreateEmulatorDevice(gpu)));
+      RunOn(model, for_hip, emulator::CreateEmulatorDevice(gpu)));
   cuda::CudaDeviceOptions options;
   options.driver_library = absl::StrCat("./", cuda::kFakeDriver);
   options.use_profiler = false;
   TW_ASSERT_OK_AND_ASSIGN(auto cuda_device, cuda::CreateCudaDevice(options));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const CompiledModel for_driver,
+      Compile(model,
+              *cuda::CodegenForFakeDriver(emulator::CreateEmulatorCodegen(gpu),
+                                          gpu),
+              {}));
   TW_ASSERT_OK_AND_ASSIGN(const auto through_driver,
-                          RunOn(model,
-                                *cuda::CodegenForFakeDriver(
-                                    emulator::CreateEmulatorCodegen(gpu), gpu),
-                                std::move(cuda_device)));
+                          RunOn(model, for_driver, std::move(cuda_device)));
   for (size_t i = 0; i < want.size(); ++i) {
     ExpectNear(emulated[i], want[i]);
-    const auto bytes = [&](const HostTensor& tensor) {
-      return std::string(tensor.data(),
-                         static_cast<size_t>(tensor.size_bytes()));
-    };
-    EXPECT_EQ(bytes(emulated_hip[i]), bytes(emulated[i]));
-    EXPECT_EQ(bytes(through_driver[i]), bytes(emulated[i]));
+    EXPECT_EQ(BytesOf(emulated[i]), BytesOf(interpreted[i]));
+    EXPECT_EQ(BytesOf(emulated_hip[i]), BytesOf(interpreted[i]));
+    EXPECT_EQ(BytesOf(through_driver[i]), BytesOf(interpreted[i]));
+  }
+  for (const KernelInfo& kernel : for_cuda.program.kernels()) {
+    for (const std::string& refused : kernel.refused())
+      std::printf("%s by '%s' after %s\n", kernel.label().c_str(),
+                  kernel.generator().c_str(), refused.c_str());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Small, GpuModelsTest,
-                         testing::Values("mlp_odd", "bert_small",
-                                         "mobilenet_v2_small_fp16",
-                                         "resnet18_small", "swin_small",
-                                         "unet_small"));
+INSTANTIATE_TEST_SUITE_P(
+    Small, GpuModelsTest,
+    testing::Values("bert_small", "bert_small_fp16", "bsrn_small",
+                    "conformer_small", "convnext_small", "mlp64_small",
+                    "mlp_odd", "mobilenet_v2_small", "mobilenet_v2_small_fp16",
+                    "mobilevit_small", "nafnet_small", "nerf_small",
+                    "resnet18_small", "resnet18_small_int8", "resnet50_small",
+                    "restormer_small", "swin_small", "unet_small",
+                    "vgg16_small", "vit_small"));
 
 }  // namespace
 }  // namespace tilewright

@@ -30,6 +30,16 @@ namespace {
          layout->second.fill() == Layout::Fill::kZero;
 }
 
+BlockTile WithTensors(BlockTile block,
+                      const std::map<TensorId, TensorId>& renamed) {
+  std::map<TensorId, int64_t> padding;
+  for (const auto& [tensor, elements] : block.row_padding)
+    padding[renamed.at(tensor)] = elements;
+  block.row_padding = std::move(padding);
+  block.divisions.clear();
+  return block;
+}
+
 Compute WithSources(Compute compute,
                     const std::map<TensorId, TensorId>& renamed) {
   for (Expr& body : compute.body) {
@@ -79,6 +89,11 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
     outputs.push_back(renamed.at(output));
   out.SetOutputs(std::move(outputs));
   result.model_tensor = std::move(canonical.tensors);
+  result.is_fused = !group.stages.empty();
+  if (group.tile_plan.block) {
+    result.block = WithTensors(*group.tile_plan.block, renamed);
+    return result;
+  }
   if (group.stages.empty()) return result;
   result.wishes.emplace();
   const TilePlan& tiles = group.tile_plan;

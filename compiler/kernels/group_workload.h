@@ -10,6 +10,7 @@
 
 #include "sketch/trace/fused_wishes.h"
 #include "sketch/trace/workload.h"
+#include "tilegraph/plan/block_tile.h"
 #include "tilegraph/plan/plan.h"
 
 namespace tilewright {
@@ -22,8 +23,11 @@ struct GroupWorkload {
   // differ only in the place of a part are one kernel.
   std::vector<TensorId> model_tensor;
   std::vector<int64_t> offset_bytes;
-  // For a group with stages: the plan's wishes for them.
+  // For a group with stages on a CPU: the plan's wishes for them.
   std::optional<sketch::FusedWishes> wishes;
+  // For a group in blocks of threads: the plan's, in tensors of the workload.
+  std::optional<BlockTile> block;
+  bool is_fused = false;  // has stages: what has no kernel is taken apart
 };
 
 // Inputs have the layouts and the known zeros that the plan says. REQUIRES:

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "backends/lowering/tile/lower.h"
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -10,16 +11,13 @@
 #include "sketch/replay/replay.h"
 #include "sketch/rules/default_schedule.h"
 #include "sketch/rules/generator.h"
+#include "sketch/simt/simt_schedule.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
+#include "tilegraph/gpu/gpu_levels.h"
 
 namespace tilewright {
 namespace {
-
-std::vector<sketch::Generator> GeneratorsOf(const GroupWorkload& group) {
-  if (!group.wishes) return sketch::Generators(group.workload);
-  return {sketch::FusedGenerator(*group.wishes)};
-}
 
 // Block tree, tile tier, scalar tier of its schedule.
 absl::Status LowerKernel(const backends::Codegen& codegen,
@@ -63,15 +61,33 @@ std::string Refusal(const std::string& generator, const absl::Status& why) {
 
 }  // namespace
 
+std::vector<sketch::Generator> GeneratorsOf(const GroupWorkload& group,
+                                            const DeviceSpec& spec) {
+  if (group.wishes) return {sketch::FusedGenerator(*group.wishes)};
+  std::vector<sketch::Generator> generators;
+  if (GpuLevelsOf(spec))
+    generators.push_back(sketch::SimtGenerator(group.block));
+  if (group.is_fused) return generators;
+  for (sketch::Generator& alone : sketch::Generators(group.workload))
+    generators.push_back(std::move(alone));
+  return generators;
+}
+
 KernelMaker::Key KernelMaker::KeyOf(const GroupWorkload& group) {
-  return {KernelKey(group.workload.Text()),
-          group.wishes ? group.wishes->ToString() : ""};
+  std::string wishes;
+  if (group.wishes) wishes = group.wishes->ToString();
+  if (group.block)
+    wishes =
+        absl::StrCat("[", absl::StrJoin(group.block->tile, ", "), "], ",
+                     group.block->ToString(), group.is_fused ? ", fused" : "");
+  return {KernelKey(group.workload.Text()), std::move(wishes)};
 }
 
 absl::StatusOr<std::optional<CompiledKernel>> KernelMaker::FromSource(
     const GroupWorkload& group, std::vector<std::string>& refused) const {
   if (source_ == nullptr) return std::nullopt;
-  const sketch::Generator generator = GeneratorsOf(group).front();
+  const sketch::Generator generator =
+      GeneratorsOf(group, codegen_.spec()).front();
   TW_ASSIGN_OR_RETURN(
       std::optional<SourcedSchedule> found,
       source_->Find(group.workload, generator, codegen_.spec()));
@@ -105,7 +121,8 @@ void KernelMaker::MakeNext(const GroupWorkload& group, Made& made) const {
       return;
     }
   }
-  const std::vector<sketch::Generator> generators = GeneratorsOf(group);
+  const std::vector<sketch::Generator> generators =
+      GeneratorsOf(group, codegen_.spec());
   while (made.generators < generators.size()) {
     const sketch::Generator& generator = generators[made.generators++];
     absl::Status status = admit_ ? admit_(generator.name) : absl::OkStatus();

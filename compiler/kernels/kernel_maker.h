@@ -5,8 +5,10 @@
 // (sketch/rules/default_schedule.h): the kernel is the first one's whose
 // schedule replays, lowers and is legal, so that every group that can be
 // expressed gets one. A fused group has a single generator, "fused": without a
-// kernel it is taken apart. A source of schedules (a person's decisions,
-// records) comes before the rules.
+// kernel it is taken apart. On targets with threads the first generator is
+// "simt" (sketch/simt), with the plan's wishes; for a group that is not fused,
+// the kernels of one thread a task come behind it. A source of schedules (a
+// person's decisions, records) comes before the rules.
 #ifndef TILEWRIGHT_COMPILER_KERNELS_KERNEL_MAKER_H_
 #define TILEWRIGHT_COMPILER_KERNELS_KERNEL_MAKER_H_
 
@@ -22,8 +24,10 @@
 #include "backends/codegen.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/tile_ir.h"
+#include "backends/spec/device_spec.pb.h"
 #include "compiler/kernels/group_workload.h"
 #include "compiler/kernels/schedule_source.h"
+#include "sketch/rules/generator.h"
 #include "sketch/trace/schedule.h"
 #include "tilegraph/decision/table.h"
 #include "tilegraph/plan/kernel_key.h"
@@ -48,6 +52,10 @@ struct CompiledKernel {
   std::vector<int> arg_winograd;      // by argument: Buffer::winograd
   backends::KernelReport report;
 };
+
+// The generators of a group, in the order in which they are tried.
+std::vector<sketch::Generator> GeneratorsOf(const GroupWorkload& group,
+                                            const DeviceSpec& spec);
 
 class KernelMaker {
  public:

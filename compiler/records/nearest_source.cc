@@ -8,10 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "backends/spec/spec_fingerprint.h"
 #include "base/status_macros.h"
+#include "compiler/kernels/group_workload.h"
+#include "compiler/kernels/kernel_maker.h"
 #include "compiler/records/record_choice.h"
 #include "measure/record/record.pb.h"
 #include "measure/record/workload_key.h"
-#include "sketch/rules/default_schedule.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
 
@@ -60,6 +61,17 @@ Structure StructureOf(std::string_view workload_text) {
   return structure;
 }
 
+namespace {
+
+sketch::Generator FirstGenerator(const sketch::Workload& workload,
+                                 const DeviceSpec& spec) {
+  GroupWorkload group;
+  group.workload = workload;
+  return GeneratorsOf(group, spec).front();
+}
+
+}  // namespace
+
 absl::Status NearestSource::ReadStore(const DeviceSpec& spec) {
   read_ = true;
   measure::StoreQuery query;
@@ -75,9 +87,8 @@ absl::Status NearestSource::ReadStore(const DeviceSpec& spec) {
         sketch::ParseWorkload(text);
     if (!workload.ok()) continue;
     std::vector<std::string> notes;
-    const std::optional<RecordChoice> choice =
-        ChooseRecord(of_workload, *workload,
-                     sketch::Generators(*workload).front(), spec, notes);
+    const std::optional<RecordChoice> choice = ChooseRecord(
+        of_workload, *workload, FirstGenerator(*workload, spec), spec, notes);
     if (!choice || choice->schedule.decisions.empty()) continue;
     Structure structure = StructureOf(text);
     neighbours_.emplace(std::move(structure.text),

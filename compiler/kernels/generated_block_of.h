@@ -1,0 +1,22 @@
+// A kernel in blocks of threads as the planner of GPUs takes it over: what a
+// block really has of threads and scratchpad.
+#ifndef TILEWRIGHT_COMPILER_KERNELS_GENERATED_BLOCK_OF_H_
+#define TILEWRIGHT_COMPILER_KERNELS_GENERATED_BLOCK_OF_H_
+
+#include "absl/status/statusor.h"
+#include "compiler/kernels/group_workload.h"
+#include "compiler/kernels/kernel_maker.h"
+#include "tilegraph/gpu/generated_block.h"
+
+namespace tilewright {
+
+// In tensors of the model. Decisions are those of the kernel's schedule, or of
+// the workload where a trace does not tell them. FailedPrecondition with what
+// was refused, if the kernel is a fallback. REQUIRES: group.block; `kernel` was
+// made of `group`.
+absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
+                                                const CompiledKernel& kernel);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_COMPILER_KERNELS_GENERATED_BLOCK_OF_H_
