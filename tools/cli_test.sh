@@ -69,6 +69,15 @@ for dialect in cuda hip; do
   expect_output '^check: right: [0-9]+ elements of 1 tensors, largest error'
 done
 expect_ok compile "$model" -o "$work/emulated.tw" --target=emulator:cuda
+expect_output '^k0 .*: [0-9]+ blocks? of [0-9]+ threads, [0-9]+ bytes shared$'
+expect_ok inspect "$model" --target=emulator:cuda --what=why
+expect_output "blocks? of [0-9]+ threads, [0-9]+ bytes shared, by generator 'simt'"
+# Its decisions are the plan's, and a person may change them.
+expect_ok inspect "$model" --target=emulator:cuda --what=decisions
+expect_output '^block.step = '
+sed 's/^block.vector = .*/block.vector = 1/; s/^block.step = .*/block.step = 3/' "$work/stdout" >"$work/blocks.txt"
+expect_ok run "$model" --check --target=emulator:cuda --decisions="$work/blocks.txt"
+expect_output '^check: right: [0-9]+ elements of 1 tensors, largest error'
 expect_ok run "$work/emulated.tw" --data="$testdata/tiny/gemm_relu/test_data_set_0"
 expect_ok inspect "$work/good.tw"
 expect_output 'launch k0 tasks='

@@ -10,6 +10,7 @@
 #include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "runtime/format/moved_bytes.h"
+#include "tools/block_report.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/model_source.h"
 #include "tools/commands/usage.h"
@@ -72,6 +73,7 @@ absl::Status CompileCommand(const CommandLine& line) {
         .Int(static_cast<int64_t>(compiled.constants.size()))
         .Key("file_bytes")
         .Int(static_cast<int64_t>(bytes.size()));
+    AppendBlocks(compiled.program, json.Key("blocks"));
     AppendFallbacks(compiled.program, json.Key("fallbacks"));
     json.Key("compile_cpu_s")
         .Number(source.compile_cpu_s)
@@ -90,6 +92,7 @@ absl::Status CompileCommand(const CommandLine& line) {
       static_cast<double>(compiled.constants.size()) * 1e-6,
       static_cast<double>(compiled.program.arena_bytes()) * 1e-6,
       source.compile_cpu_s);
+  std::fputs(BlocksText(compiled.program).c_str(), stdout);
   std::fputs(FallbackText(compiled.program).c_str(), stdout);
   if (line.Has("level-cap"))
     std::printf(

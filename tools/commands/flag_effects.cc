@@ -28,6 +28,11 @@ std::string What(const CommandLine& line) {
   return line.Get("what", IsOnnx(line) ? "plan" : "program");
 }
 
+// Whether --target, if it is given, names a CPU.
+bool IsForCpu(const CommandLine& line) {
+  return absl::StartsWith(line.Get("target", "cpu"), "cpu");
+}
+
 bool IsOneOf(const std::string& text, std::initializer_list<const char*> all) {
   return std::find(all.begin(), all.end(), text) != all.end();
 }
@@ -114,6 +119,18 @@ constexpr Rule kRules[] = {
      },
      "=winograd4 has no effect with --connect=none, which has no Winograd "
      "kernels: leave one of them out"},
+    {"cost", "", IsForCpu,
+     "has no effect on GPUs, whose plans are compared by time: leave it out"},
+    {"allow", "",
+     [](const CommandLine& line) {
+       const std::vector<std::string> all = line.All("allow");
+       return IsForCpu(line) ||
+              std::none_of(all.begin(), all.end(), [](const auto& list) {
+                return absl::StrContains(list, "winograd4");
+              });
+     },
+     "=winograd4 has no effect on GPUs, which have no Winograd kernels: leave "
+     "it out"},
     {"seed", "run", [](const CommandLine& line) { return !line.Has("data"); },
      "has no effect beside --data, which gives every input: leave one of them "
      "out"},

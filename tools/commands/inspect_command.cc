@@ -12,7 +12,9 @@
 #include "base/status_macros.h"
 #include "runtime/format/element_type.h"
 #include "sketch/replay/replay.h"
+#include "tilegraph/gpu/gpu_kernels.h"
 #include "tilegraph/text/text_form.h"
+#include "tools/block_report.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/gpu_report.h"
 #include "tools/commands/model_source.h"
@@ -21,6 +23,7 @@
 #include "tools/fallbacks.h"
 #include "tools/page/fill_page.h"
 #include "tools/page/json.h"
+#include "tools/plan/gpu_why.h"
 #include "tools/plan/plan_picture.h"
 #include "tools/plan/plan_report.h"
 #include "tools/profile/print.h"
@@ -82,11 +85,14 @@ std::string DescribeProgram(const Program& program) {
     }
   }
   for (const KernelInfo& kernel : program.kernels()) {
-    absl::StrAppend(&out, "\nkernel ", kernel.name(), "  computes ",
-                    kernel.label(), "\n  schedule from ", kernel.source(), ", ",
-                    kernel.code_bytes(), " bytes of code, ", kernel.spills(),
-                    " spills, ", kernel.scratch_bytes(),
-                    " bytes of scratch a thread\n", FallbackText(kernel));
+    absl::StrAppend(
+        &out, "\nkernel ", kernel.name(), "  computes ", kernel.label(),
+        "\n  schedule from ", kernel.source(), ", ", kernel.code_bytes(),
+        " bytes of code, ", kernel.spills(), " spills, ",
+        kernel.threads() > 0 ? BlocksText(kernel)
+                             : absl::StrCat(kernel.scratch_bytes(),
+                                            " bytes of scratch a thread"),
+        "\n", FallbackText(kernel));
   }
   for (const UnfusedGroup& group : program.unfused())
     absl::StrAppend(&out, "\nnot fused ", group.computes(), ": ", group.why(),
@@ -133,6 +139,11 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
   if (what == "graph") return PrintText(source.imported->graph);
   if (what == "plan" || what == "why")
     plan = ReportPlan(*source.compiled, codegen->spec());
+  if (what == "plan" && source.compiled->gpu)
+    return absl::StrCat(
+        ToString(source.compiled->graph, source.compiled->gpu->plan),
+        BlocksText(source.compiled->program),
+        FallbackText(source.compiled->program));
   if (what == "plan")
     return absl::StrCat(PlanText(*source.compiled, *plan),
                         FallbackText(source.compiled->program));
@@ -142,6 +153,8 @@ absl::StatusOr<std::string> Describe(const CommandLine& line,
     return absl::InvalidArgumentError(absl::StrCat(
         "--group=", only, ": the plan has groups 0 to ", groups - 1));
   }
+  if (what == "why" && source.compiled->gpu)
+    return GpuWhyText(*source.compiled, static_cast<int>(only));
   if (what == "why")
     return WhyText(*source.compiled, *plan, static_cast<int>(only));
   if (what == "decisions")

@@ -26,8 +26,6 @@
 #include "search/replayed_features.h"
 #include "sketch/derivation/sketch_generator.h"
 #include "sketch/derivation/sketch_rules.h"
-#include "sketch/fused/fused_schedule.h"
-#include "sketch/rules/default_schedule.h"
 #include "sketch/templates/templates.h"
 #include "sketch/trace/workload.h"
 #include "tools/profile/limits.h"
@@ -226,9 +224,7 @@ std::optional<ModelTask> MakeTask(const CompiledModel& model, size_t index,
   ModelTask task;
   task.name = absl::StrCat(info.name(), ": ", info.label());
   task.kernel = index;
-  task.rules = kernel.workload.wishes
-                   ? sketch::FusedGenerator(*kernel.workload.wishes)
-                   : sketch::Generators(kernel.workload.workload).front();
+  task.rules = GeneratorsOf(kernel.workload, spec).front();
   if (task.rules.name != kernel.generator) {
     notes.push_back(absl::StrCat(
         task.name, " is not tuned: the schedule by rule was refused"));
