@@ -4,23 +4,21 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "base/clock.h"
 #include "base/status_macros.h"
-#include "measure/parallel/adaptive_evaluator.h"
 #include "measure/verify/cpu_spent.h"
 #include "measure/verify/verifier.h"
 #include "measure/worker/cold_cache.h"
 #include "measure/worker/confinement.h"
+#include "measure/worker/execute.h"
 #include "measure/worker/kept_workloads.h"
 #include "measure/worker/loaded_candidate.h"
 #include "measure/worker/protocol_version.h"
-#include "measure/worker/repeats.h"
 #include "sketch/trace/workload.h"
 
 namespace tilewright::measure {
@@ -28,8 +26,6 @@ namespace {
 
 using backends::TimerMethod;
 
-constexpr double kSliceNs = 20e6;  // between two signs of progress
-constexpr int kMaxLaunchesPerSample = 10000;
 constexpr int64_t kProbeBytes = 64;
 constexpr int kLargeBlockBytes = 1 << 20;
 // From here on the CPU's memory has huge pages.
@@ -83,13 +79,6 @@ class MeasuringWorker {
   absl::StatusOr<std::optional<Failure>> Verify(const LoadedCandidate& loaded,
                                                 KeptWorkload& state,
                                                 Verification& verification);
-  struct Executed {
-    int64_t duration_ns = 0, executions = 0;
-  };
-  // The outer status is the channel's, the inner one the device's.
-  absl::StatusOr<absl::StatusOr<Executed>> Execute(LoadedCandidate& loaded,
-                                                   const Repeats& repeats);
-  absl::StatusOr<double> WarmUp(backends::TimedWork& work);
   // Whether the device still does what it is asked to.
   absl::Status Probe();
 
@@ -258,64 +247,6 @@ absl::StatusOr<std::optional<MeasuringWorker::Failure>> MeasuringWorker::Verify(
   return std::optional<Failure>();
 }
 
-// Executes it once, or as often as makes a sample. Returns how long one
-// execution takes.
-absl::StatusOr<double> MeasuringWorker::WarmUp(backends::TimedWork& work) {
-  TW_ASSIGN_OR_RETURN(std::vector<double> sample,
-                      timer_->Sample(*stream_, work, 1));
-  const double shortest_ns = static_cast<double>(timer_->shortest_sample_ns());
-  if (sample[0] >= shortest_ns || flusher_) return sample[0];
-  const double wanted = shortest_ns / std::max(sample[0], 1.0);
-  work.launches_per_sample = static_cast<int>(
-      std::min<double>(std::ceil(wanted), kMaxLaunchesPerSample));
-  TW_ASSIGN_OR_RETURN(sample, timer_->Sample(*stream_, work, 1));
-  return sample[0];
-}
-
-absl::StatusOr<absl::StatusOr<MeasuringWorker::Executed>>
-MeasuringWorker::Execute(LoadedCandidate& loaded, const Repeats& repeats) {
-  backends::TimedWork work;
-  work.launch = [&loaded] { return loaded.Launch(); };
-  if (flusher_) {
-    work.before_sample = [this] { return flusher_->Flush(*stream_); };
-  }
-  const absl::StatusOr<double> launch_ns = WarmUp(work);
-  if (!launch_ns.ok()) return absl::StatusOr<Executed>(launch_ns.status());
-  const double sample_ns = *launch_ns * work.launches_per_sample;
-  const int per_slice =
-      static_cast<int>(std::clamp(kSliceNs / std::max(sample_ns, 1.0), 1.0,
-                                  static_cast<double>(repeats.max_repeats())));
-  const AdaptiveEvaluatorOptions options = FromProto(repeats);
-  // A candidate that seems too slow at first is looked at after one execution.
-  const int first_slice = *launch_ns > options.give_up_above_ns ? 1 : per_slice;
-  AdaptiveEvaluator evaluator(options);
-  Executed executed;
-  const int64_t start_ns = RealClock()->WallNs();
-  while (const int wanted = evaluator.NextRepeats()) {
-    std::vector<double> batch;
-    while (static_cast<int>(batch.size()) < wanted &&
-           (batch.empty() ||
-            !(evaluator.IsTimeOver(static_cast<int>(batch.size())) ||
-              evaluator.IsTooSlow(batch)))) {
-      const int n = std::min(executed.executions == 0 ? first_slice : per_slice,
-                             wanted - static_cast<int>(batch.size()));
-      const absl::StatusOr<std::vector<double>> samples =
-          timer_->Sample(*stream_, work, n);
-      if (!samples.ok()) return absl::StatusOr<Executed>(samples.status());
-      WorkerReply reply;
-      reply.mutable_samples()->mutable_latencies_ns()->Add(samples->begin(),
-                                                           samples->end());
-      TW_RETURN_IF_ERROR(Reply(reply));
-      batch.insert(batch.end(), samples->begin(), samples->end());
-      executed.executions += int64_t{n} * work.launches_per_sample;
-    }
-    const absl::Status added = evaluator.Add(batch);
-    if (!added.ok()) return absl::StatusOr<Executed>(added);
-  }
-  executed.duration_ns = RealClock()->WallNs() - start_ns;
-  return absl::StatusOr<Executed>(executed);
-}
-
 absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
   const auto held = held_.find(request.candidate());
   if (held == held_.end()) {
@@ -348,8 +279,16 @@ absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
   }
   workloads_.Shrink();
   TW_RETURN_IF_ERROR(Reply(executing));
-  TW_ASSIGN_OR_RETURN(const absl::StatusOr<Executed> executed,
-                      Execute(loaded, request.repeats()));
+  const auto report = [this](const std::vector<double>& latencies_ns) {
+    WorkerReply samples;
+    samples.mutable_samples()->mutable_latencies_ns()->Add(latencies_ns.begin(),
+                                                           latencies_ns.end());
+    return Reply(samples);
+  };
+  TW_ASSIGN_OR_RETURN(
+      const absl::StatusOr<Executions> executed,
+      Execute(loaded, request.repeats(), *stream_, *timer_,
+              flusher_ ? &*flusher_ : nullptr, report));
   spent_.set_executing_ns(TakeCpuNs());
   if (!executed.ok()) {
     return ReplyFailed({OutcomeOf(executed.status()), executed.status()});
@@ -362,7 +301,7 @@ absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
   }
   WorkerReply reply;
   reply.mutable_measured()->set_duration_ns(executed->duration_ns);
-  reply.mutable_measured()->set_executions(executed->executions);
+  reply.mutable_measured()->set_executions(executed->count);
   return ReplyLast(reply);
 }
 
