@@ -35,7 +35,7 @@ return Y
 )";
 
 HiddenTensor Filled(float value) {
-  HostTensor tensor(DType::kF32, {kElements});
+  HostTensor tensor(DType::kFloat32, {kElements});
   for (float& element : tensor.as<float>()) element = value;
   return HiddenTensor(tensor);
 }
