@@ -98,8 +98,9 @@ void GpuTilePlans::Generate(const Group& group, const TileGraph& tiles,
     in_tiles.tile_plan.tile = planned.tile;
     in_tiles.tile_plan.block = planned.block;
     const absl::StatusOr<GeneratedBlock> block = generate_(in_tiles, plan_);
-    absl::StatusOr<GpuTilePlan> plan = block.status();
-    if (block.ok()) plan = evaluator.AsGenerated(*block);
+    absl::StatusOr<GpuTilePlan> plan =
+        block.ok() ? evaluator.AsGenerated(*block)
+                   : absl::StatusOr<GpuTilePlan>(block.status());
     if (!plan.ok()) {
       if (refusal.why.ok())
         refusal = {plan.status(), planned.cost.seconds, *planned.block};
