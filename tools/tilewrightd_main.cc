@@ -101,6 +101,8 @@ absl::Status Work(const Flags& flags) {
   if (flags.daemon.empty()) return Missing("--daemon=unix:PATH");
   TW_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
                       ConnectTo(flags.daemon));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<FileLock> device,
+                      LockDevice("cpu"));
   TW_ASSIGN_OR_RETURN(
       const DeviceSpec spec,
       flags.threads > 0 ? HostSpecWithCores(flags.threads) : HostSpec());
