@@ -35,7 +35,8 @@ constexpr Flag kFlags[] = {
     {"connect-search", Value::kText, "onnx", "edges greedy"},
     {"cost", Value::kText, "onnx", "time traffic"},
     {"level-cap", Value::kText, "onnx"},
-    {"daemon", Value::kText, "onnx", "", 0, 0, "the tuning daemon"},
+    {"daemon", Value::kText, "compile run benchmark inspect conformance", "", 0,
+     0, "compiling by the tuning daemon"},
     // Actions.
     {"output", Value::kText, "compile records"},
     {"data", Value::kText, "run"},
@@ -64,6 +65,7 @@ constexpr Flag kFlags[] = {
     {"cost-model", Value::kText, "tune", "gbt forest random"},
     {"crossover", Value::kNone, "tune"},
     {"scheduler", Value::kText, "tune", "gradient roundrobin"},
+    {"daemon", Value::kText, "tune"},
 };
 
 std::vector<std::string> Words(const char* text) {

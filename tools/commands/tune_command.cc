@@ -9,17 +9,21 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/codegen.h"
+#include "backends/spec/spec_fingerprint.h"
 #include "base/cancellation.h"
 #include "base/file.h"
 #include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "compiler/compile.h"
+#include "compiler/kernels/version.h"
 #include "frontends/onnx/import_model.h"
 #include "measure/record/store.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/fusion_measuring.h"
 #include "tools/commands/model_source.h"
 #include "tools/commands/usage.h"
+#include "tools/daemon/client.h"
+#include "tools/daemon/daemon_measurer.h"
 #include "tools/page/fill_page.h"
 #include "tools/tune/tune_model.h"
 #include "tools/tune/tune_options.h"
@@ -27,6 +31,9 @@
 
 namespace tilewright::tools {
 namespace {
+
+// Of a daemon's job without --trials.
+constexpr int64_t kMostTasks = 1'000'000;
 
 // Set by Ctrl-C: running work ends, and all that was measured is in the store.
 Cancellation g_interrupted;
@@ -74,6 +81,23 @@ TuneOptions TuneOptionsFrom(const CommandLine& line) {
   return options;
 }
 
+// The job of a run: the same command finds it again. Null without --daemon.
+absl::StatusOr<std::unique_ptr<daemon::DaemonMeasurer>> MeasurerFrom(
+    const CommandLine& line, const std::string& title, const DeviceSpec& spec) {
+  if (!line.Has("daemon")) return nullptr;
+  const TuneOptions options = TuneOptionsFrom(line);
+  daemon::DaemonJob job;
+  job.title = title;
+  job.key = absl::StrCat(title, " ", SeedOfRun(options));
+  job.most_tasks = options.trials > 0 ? options.trials : kMostTasks;
+  job.device.set_spec(spec.name());
+  job.device.set_structure_fingerprint(StructureFingerprint(spec).ToString());
+  job.code_generation = kCodeGeneration;
+  TW_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
+                      daemon::ConnectTo(line.Get("daemon")));
+  return daemon::DaemonMeasurer::Open(channel, job);
+}
+
 }  // namespace
 
 absl::Status TuneCommand(const CommandLine& line) {
@@ -98,12 +122,20 @@ absl::Status TuneCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(
       const std::unique_ptr<FusionMeasuring> fusions,
       FusionMeasuring::From(line, machine, codegen->spec(), options));
+  TW_ASSIGN_OR_RETURN(
+      const std::unique_ptr<daemon::DaemonMeasurer> measurer,
+      MeasurerFrom(line, TitleOf(path), codegen->spec()));
   const InterruptHandler handler;
   const std::string trace = TraceOf(line);
   const absl::StatusOr<std::string> summary =
       TuneModel({*imported, *codegen, options, *store, g_interrupted,
-                 TitleOf(path), line.Get("records"), trace, line.Has("json")},
+                 TitleOf(path), line.Get("records"), trace, line.Has("json"),
+                 measurer.get()},
                 TuneOptionsFrom(line));
+  if (measurer != nullptr) {
+    TW_RETURN_IF_ERROR(g_interrupted.cancelled() ? measurer->Cancel()
+                                                 : measurer->Close());
+  }
   // A run that came to an end early has its page, too.
   const absl::Status reported = WriteReport(line, trace);
   TW_RETURN_IF_ERROR(summary.status());

@@ -187,10 +187,15 @@ absl::StatusOr<std::string> Run::Tune() {
   how_.cores = cores_;
   how_.cache = CacheOf(model, spec_);
   how_.verify = options_.keep_bits;
-  header_ = HeaderOf(options_, spec_, how_.cache);
-  TW_ASSIGN_OR_RETURN(measuring_, StartMeasuring(how_));
+  header_ = HeaderOf(options_, spec_,
+                     job_.measurer == nullptr ? how_.cache
+                                              : measure::Method::WARM);
+  if (job_.measurer == nullptr) {
+    TW_ASSIGN_OR_RETURN(measuring_, StartMeasuring(how_));
+  }
   recorded_ = std::make_unique<search::RecordedMeasurer>(
-      *measuring_.measurer, job_.store, header_, *RealClock());
+      job_.measurer == nullptr ? *measuring_.measurer : *job_.measurer,
+      job_.store, header_, *RealClock());
   TW_ASSIGN_OR_RETURN(
       all_, MakeModelTasks(options_, model, spec_, header_, job_.store,
                            *recorded_, job_.cancellation));
@@ -201,7 +206,11 @@ absl::StatusOr<std::string> Run::Tune() {
   report_ = std::make_unique<TuneReport>(
       TuneReportOptions{job_.title, job_.json, job_.trace,
                         TrialsOf(options_, all_.tasks.size()), options_.seconds,
-                        [this] { return measuring_.pool->stats(); }},
+                        [this] {
+                          return measuring_.pool == nullptr
+                                     ? measure::PoolStats()
+                                     : measuring_.pool->stats();
+                        }},
       all_.tasks);
   TW_RETURN_IF_ERROR(report_->Open(options_));
   TW_RETURN_IF_ERROR(Search());

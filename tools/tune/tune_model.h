@@ -10,6 +10,7 @@
 #include "base/cancellation.h"
 #include "compiler/compile.h"
 #include "frontends/onnx/import_model.h"
+#include "measure/parallel/measurer.h"
 #include "measure/record/store.h"
 #include "tools/tune/tune_options.h"
 
@@ -26,6 +27,9 @@ struct TuneJob {
   std::string store_name;  // likewise
   std::string trace;       // a file; empty: none
   bool json = false;
+  // Measures the candidates of the search, with warm operands; null: processes
+  // of this machine. The best ones are compared on this machine in any case.
+  measure::Measurer* measurer = nullptr;
 };
 
 // Searches, compares the winners, ranks them in the model, and tells of it on
