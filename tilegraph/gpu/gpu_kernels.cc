@@ -179,9 +179,15 @@ absl::StatusOr<GpuPlan> PlanGpuKernels(const TensorGraph& graph,
   std::set<int> fused;
   const FusionRules rules(graph, plan);
   TellRefusals(rules, plans, options.least_gain, result.connected.decisions);
-  for (const Fusion& fusion : result.connected.fusions) {
+  for (Fusion& fusion : result.connected.fusions) {
     TW_ASSIGN_OR_RETURN(const Group group, rules.Fused(fusion.groups));
     kernels.push_back(KernelOf(plan, fusion.groups, group, plans));
+    // In this group's tensors: estimates are those of the first group of equal
+    // key.
+    if (options.generate && !kernels.back().tiles.empty()) {
+      fusion.tile_plan.tile = kernels.back().tiles.front().tile;
+      fusion.tile_plan.block = kernels.back().tiles.front().block;
+    }
     fused.insert(fusion.groups.begin(), fusion.groups.end());
   }
   for (size_t g = 0; g < plan.groups.size(); ++g) {
