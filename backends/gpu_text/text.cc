@@ -20,8 +20,10 @@ bool IsIdentifier(const std::string& name) {
   return true;
 }
 
-absl::Status Fits(const kernel_ir::ScalarKernel& kernel,
-                  const DeviceSpec& gpu) {
+}  // namespace
+
+absl::Status CheckFits(const kernel_ir::ScalarKernel& kernel,
+                       const DeviceSpec& gpu) {
   const ComputeUnit& unit = gpu.unit();
   if (kernel.scratch_bytes > unit.scratchpad_bytes_per_block()) {
     return absl::ResourceExhaustedError(
@@ -40,8 +42,6 @@ absl::Status Fits(const kernel_ir::ScalarKernel& kernel,
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel) {
   return KernelPrinter(kernel).Print();
 }
@@ -56,7 +56,7 @@ absl::StatusOr<std::string> ModuleText(
           absl::StrCat("kernel name '", kernel.name,
                        "' is no identifier or used twice in a module"));
     }
-    TW_RETURN_IF_ERROR(Fits(kernel, gpu));
+    TW_RETURN_IF_ERROR(CheckFits(kernel, gpu));
     TW_ASSIGN_OR_RETURN(const std::string one, KernelText(kernel));
     absl::StrAppend(&text, text.empty() ? "" : "\n", one);
   }

@@ -13,6 +13,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/kernel_ir/scalar_ir.h"
@@ -24,9 +25,13 @@ namespace tilewright::gpu_text {
 // that backends/lowering/passes:expand_functions replaces. REQUIRES: verified.
 absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel);
 
+// ResourceExhausted if the kernel wants more shared memory, more threads or
+// wider warps than the GPU has.
+absl::Status CheckFits(const kernel_ir::ScalarKernel& kernel,
+                       const DeviceSpec& gpu);
+
 // All kernels of a module for such a GPU, without prelude. InvalidArgument if a
-// name is no identifier or used twice; ResourceExhausted if a kernel wants more
-// shared memory, more threads or wider warps than the GPU has.
+// name is no identifier or used twice; errors of CheckFits.
 absl::StatusOr<std::string> ModuleText(
     absl::Span<const kernel_ir::ScalarKernel> kernels, const DeviceSpec& gpu);
 

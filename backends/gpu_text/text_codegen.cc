@@ -15,7 +15,10 @@ using ::tilewright::kernel_ir::ScalarKernel;
 
 absl::StatusOr<ScalarKernel> TextCodegen::Legalize(
     const kernel_ir::Kernel& kernel) const {
-  return lowering::LegalizeForGpuThread(kernel);
+  TW_ASSIGN_OR_RETURN(ScalarKernel scalar,
+                      lowering::LegalizeForGpuThread(kernel));
+  TW_RETURN_IF_ERROR(CheckFits(scalar, spec_));
+  return scalar;
 }
 
 absl::StatusOr<Module> TextCodegen::Emit(

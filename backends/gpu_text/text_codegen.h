@@ -21,10 +21,11 @@ class TextCodegen : public backends::Codegen {
   explicit TextCodegen(DeviceSpec spec) : spec_(std::move(spec)) {}
 
   const DeviceSpec& spec() const final { return spec_; }
+  // ResourceExhausted if the kernel wants more than a block of the spec's unit
+  // has.
   absl::StatusOr<kernel_ir::ScalarKernel> Legalize(
       const kernel_ir::Kernel& kernel) const final;
-  // ResourceExhausted if a kernel wants more than a block of the spec's unit
-  // has; other errors are the compiler's.
+  // Likewise; other errors are the compiler's.
   absl::StatusOr<backends::Module> Emit(
       absl::Span<const kernel_ir::ScalarKernel> kernels) const final;
   absl::StatusOr<std::string> Source(
