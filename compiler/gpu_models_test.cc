@@ -34,6 +34,8 @@
 #include "gtest/gtest.h"
 #include "runtime/model.h"
 #include "runtime/session.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {
 namespace {
@@ -62,12 +64,21 @@ absl::StatusOr<std::vector<HostTensor>> RunOn(
   return RunSession(*session, model, inputs);
 }
 
-void ExpectNear(const HostTensor& got, const HostTensor& want) {
+// Values of 16 bits are rounded where kernels end, which differ.
+bool HasShortFloats(const TensorGraph& graph) {
+  return std::any_of(graph.tensors().begin(), graph.tensors().end(),
+                     [](const Tensor& tensor) {
+                       return tensor.dtype == DType::kFloat16 ||
+                              tensor.dtype == DType::kBFloat16;
+                     });
+}
+
+void ExpectNear(const HostTensor& got, const HostTensor& want, double share) {
   double largest = 0;
   for (int64_t i = 0; i < want.num_elements(); ++i)
     largest = std::max(largest, std::abs(want.Get(i).f));
   for (int64_t i = 0; i < want.num_elements(); ++i) {
-    ASSERT_NEAR(got.Get(i).f, want.Get(i).f, 2e-5 * largest) << i;
+    ASSERT_NEAR(got.Get(i).f, want.Get(i).f, share * largest) << i;
   }
 }
 
@@ -119,8 +130,9 @@ TEST_P(GpuModelsTest, TextsComputeWhatTheInterpreterComputes) {
               {}));
   TW_ASSERT_OK_AND_ASSIGN(const auto through_driver,
                           RunOn(model, for_driver, std::move(cuda_device)));
+  const double share = HasShortFloats(model.graph) ? 2e-3 : 2e-5;
   for (size_t i = 0; i < want.size(); ++i) {
-    ExpectNear(emulated[i], want[i]);
+    ExpectNear(emulated[i], want[i], share);
     EXPECT_EQ(BytesOf(emulated[i]), BytesOf(interpreted[i]));
     EXPECT_EQ(BytesOf(emulated_hip[i]), BytesOf(interpreted[i]));
     EXPECT_EQ(BytesOf(through_driver[i]), BytesOf(interpreted[i]));

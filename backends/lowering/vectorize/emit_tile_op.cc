@@ -93,7 +93,15 @@ bool OpEmitter::InBounds(const Expr& load) const {
         range->max >= layout.shape()[d] + layout.pad_after()[d])
       return false;
   }
-  return true;
+  // Without its guards, what its index reads is read without them, too.
+  bool there = true;
+  for (const Expr& index : load.operands()) {
+    Visit(index, [&](const Expr& e) {
+      there = there &&
+              (e.op() != Op::kLoad || c_.memory[e.source()] < 0 || InBounds(e));
+    });
+  }
+  return there;
 }
 
 // Axes whose positions are laid out in a row; the others become loops around
