@@ -3,7 +3,7 @@
 // the bits of the scalar tier's interpreter, and what the float64 reference
 // computes within the limits of verified_network.h.
 //
-// TILEWRIGHT_RANDOM_NETWORKS sets the number of networks over all shards (104
+// TILEWRIGHT_RANDOM_NETWORKS sets the number of networks over all shards (56
 // by default), TILEWRIGHT_RANDOM_SEED the first seed.
 #include <cstdint>
 #include <cstdio>
@@ -92,8 +92,16 @@ class RandomGpuNetworksTest : public ::testing::TestWithParam<int> {
     checked.checked = true;
     checked.dialect = one.dialect;
     const auto codegen = emulator::CreateEmulatorCodegen(spec, checked);
-    TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
-                        Compile(network.model(), *codegen, one.options));
+    const absl::StatusOr<CompiledModel> made =
+        Compile(network.model(), *codegen, one.options);
+    // What is left of the generators may want more than a block has.
+    if (one.options.admit != nullptr &&
+        absl::EndsWith(made.status().message(), kForced)) {
+      ++without_kernel_;
+      return absl::OkStatus();
+    }
+    TW_RETURN_IF_ERROR(made.status());
+    const CompiledModel& compiled = *made;
     fused_ += static_cast<int>(compiled.connected.fusions.size());
     for (const KernelInfo& kernel : compiled.program.kernels()) {
       ++kernels_[kernel.generator()];
@@ -127,12 +135,12 @@ class RandomGpuNetworksTest : public ::testing::TestWithParam<int> {
     return absl::OkStatus();
   }
 
-  int runs_ = 0, failures_ = 0, fused_ = 0, fallbacks_ = 0;
+  int runs_ = 0, failures_ = 0, fused_ = 0, fallbacks_ = 0, without_kernel_ = 0;
   std::map<std::string, int> kernels_;  // by generator
 };
 
 TEST_P(RandomGpuNetworksTest, TextsComputeWhatTheInterpreterComputes) {
-  const int64_t networks = FromEnvironment("TILEWRIGHT_RANDOM_NETWORKS", 104);
+  const int64_t networks = FromEnvironment("TILEWRIGHT_RANDOM_NETWORKS", 56);
   const int64_t first = FromEnvironment("TILEWRIGHT_RANDOM_SEED", 1);
   const int64_t end = first + networks * (GetParam() + 1) / kParts;
   for (int64_t number = first + networks * GetParam() / kParts; number < end;
@@ -160,6 +168,7 @@ TEST_P(RandomGpuNetworksTest, TextsComputeWhatTheInterpreterComputes) {
     all += count;
   }
   EXPECT_GT(in_threads, all / 2);
+  EXPECT_LE(without_kernel_, 1 + runs_ / 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, RandomGpuNetworksTest,
