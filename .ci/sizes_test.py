@@ -17,6 +17,8 @@ import sys
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 80
 MOST_SOURCES = 40
+# Folders that are still to be divided, with the sources that they have: they may not grow.
+TO_DIVIDE = {'measure/worker': 41, 'tilegraph/gpu': 45}
 
 IS_SOURCE = re.compile(r'\.(cc|h)$')
 IS_TEST = re.compile(r'(_test|_fuzz)\.cc$')
@@ -77,9 +79,12 @@ def check(root):
         folders[:] = sorted(f for f in folders if not f.startswith(('.', 'bazel-')))
         here = sorted(f for f in files if IS_SOURCE.search(f) and not IS_TEST.search(f))
         sources += len(here)
-        if len(here) > MOST_SOURCES:
-            errors.append(f'{os.path.relpath(folder, root)} has {len(here)} sources, more than '
-                          f'{MOST_SOURCES}: divide it')
+        room = os.path.relpath(folder, root)
+        most = TO_DIVIDE.get(room, MOST_SOURCES)
+        if len(here) > most:
+            errors.append(f'{room} has {len(here)} sources, more than {most}: divide it')
+        elif room in TO_DIVIDE and len(here) <= MOST_SOURCES:
+            errors.append(f'{room} has {len(here)} sources: take it out of TO_DIVIDE')
         for name in here:
             path = os.path.join(folder, name)
             with open(path, encoding='utf-8') as file:
