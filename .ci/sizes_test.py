@@ -17,8 +17,6 @@ import sys
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 80
 MOST_SOURCES = 40
-# Folders that are still to be divided, with the sources that they have: they may not grow.
-TO_DIVIDE = {'measure/worker': 41, 'tilegraph/gpu': 45}
 
 IS_SOURCE = re.compile(r'\.(cc|h)$')
 IS_TEST = re.compile(r'(_test|_fuzz)\.cc$')
@@ -80,11 +78,8 @@ def check(root):
         here = sorted(f for f in files if IS_SOURCE.search(f) and not IS_TEST.search(f))
         sources += len(here)
         room = os.path.relpath(folder, root)
-        most = TO_DIVIDE.get(room, MOST_SOURCES)
-        if len(here) > most:
-            errors.append(f'{room} has {len(here)} sources, more than {most}: divide it')
-        elif room in TO_DIVIDE and len(here) <= MOST_SOURCES:
-            errors.append(f'{room} has {len(here)} sources: take it out of TO_DIVIDE')
+        if len(here) > MOST_SOURCES:
+            errors.append(f'{room} has {len(here)} sources, more than {MOST_SOURCES}: divide it')
         for name in here:
             path = os.path.join(folder, name)
             with open(path, encoding='utf-8') as file:

@@ -27,7 +27,7 @@
 #include "tilegraph/fuse/fused_groups.h"
 #include "tilegraph/fuse/fusion_decision.h"
 #include "tilegraph/fuse/local_moves.h"
-#include "tilegraph/gpu/gpu_levels.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
 #include "tilegraph/plan/plan_decisions.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/text/text_form.h"

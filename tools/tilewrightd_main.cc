@@ -24,7 +24,7 @@
 #include "measure/parallel/parallel_measurer_options.h"
 #include "measure/record/store.h"
 #include "measure/worker/cpu/cpu_worker.h"
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 #include "measure/worker/run_worker.h"
 #include "tools/daemon/client.h"
 #include "tools/daemon/file_lock.h"

@@ -31,7 +31,7 @@
 #include "bench/measuring/named_workload.h"
 #include "bench/measuring/workload_main.h"
 #include "measure/parallel/parallel_measurer.h"
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 
 namespace tilewright::bench {
 namespace {

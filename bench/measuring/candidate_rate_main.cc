@@ -35,7 +35,7 @@
 #include "measure/parallel/parallel_measurer.h"
 #include "measure/record/workload_key.h"
 #include "measure/stats/median.h"
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 #include "sketch/replay/replay.h"
 #include "sketch/trace/schedule.h"
 

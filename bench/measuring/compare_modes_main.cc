@@ -43,7 +43,7 @@
 #include "measure/parallel/adaptive_evaluator.h"
 #include "measure/parallel/parallel_measurer.h"
 #include "measure/parallel/worker_pool.h"
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 
 namespace tilewright::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include "bench/measuring/named_workload.h"
 #include "bench/search/scheme.h"
 #include "measure/parallel/worker_pool.h"
-#include "measure/worker/process_pool_options.h"
+#include "measure/worker/pool/process_pool_options.h"
 #include "sketch/rules/generator.h"
 #include "sketch/trace/schedule.pb.h"
 

@@ -6,13 +6,13 @@
 
 #include "absl/status/status.h"
 #include "base/file.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/measuring/named_workload.h"
 #include "bench/measuring/workload_main.h"
-#include "base/option_parser.h"
 #include "bench/search/live_search.h"
 #include "bench/search/table_maker.h"
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 
 namespace tilewright::bench {
 namespace {

@@ -14,17 +14,17 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/measuring/named_workload.h"
 #include "bench/measuring/workload_main.h"
-#include "base/option_parser.h"
 #include "bench/search/live_search.h"
 #include "bench/search/scheme.h"
 #include "compiler/kernels/group_workload.h"
 #include "measure/machine/fma_peak.h"
 #include "measure/machine/memory_peak.h"
 #include "measure/stats/median.h"
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 
 namespace tilewright::bench {
 namespace {

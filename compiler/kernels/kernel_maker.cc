@@ -14,7 +14,7 @@
 #include "sketch/simt/simt_schedule.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
-#include "tilegraph/gpu/gpu_levels.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
 
 namespace tilewright {
 namespace {

@@ -15,7 +15,7 @@
 #include "tilegraph/fuse/fused_groups.h"
 #include "tilegraph/fuse/fusion_decision.h"
 #include "tilegraph/gpu/gpu_cost_model.h"
-#include "tilegraph/gpu/gpu_levels.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
 #include "tilegraph/ir/layout.h"
 
 namespace tilewright {

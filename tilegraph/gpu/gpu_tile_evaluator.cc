@@ -7,8 +7,8 @@
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "tilegraph/gpu/block_remap.h"
-#include "tilegraph/gpu/block_threads.h"
 #include "tilegraph/gpu/extents.h"
+#include "tilegraph/gpu/hardware/block_threads.h"
 #include "tilegraph/gpu/shared_rows.h"
 
 namespace tilewright {

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "tilegraph/gpu/bank_layout.h"
-#include "tilegraph/gpu/block_order.h"
 #include "tilegraph/gpu/block_remap.h"
-#include "tilegraph/gpu/gpu_levels.h"
 #include "tilegraph/gpu/gpu_part.h"
-#include "tilegraph/gpu/matrix_forms.h"
-#include "tilegraph/gpu/occupancy.h"
-#include "tilegraph/gpu/thread_tile.h"
+#include "tilegraph/gpu/hardware/bank_layout.h"
+#include "tilegraph/gpu/hardware/block_order.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
+#include "tilegraph/gpu/hardware/matrix_forms.h"
+#include "tilegraph/gpu/hardware/occupancy.h"
+#include "tilegraph/gpu/hardware/thread_tile.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/block_tile.h"
 #include "tilegraph/traffic/tile_graph.h"

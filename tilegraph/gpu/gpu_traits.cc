@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/check.h"
-#include "tilegraph/gpu/gpu_levels.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
 
 namespace tilewright {
 namespace {

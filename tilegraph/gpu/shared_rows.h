@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tilegraph/gpu/bank_layout.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
+#include "tilegraph/gpu/hardware/bank_layout.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {

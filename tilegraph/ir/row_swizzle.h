@@ -2,7 +2,7 @@
 // that read one column of several rows meet in no bank of a scratchpad. Which
 // bytes a buffer takes, and which index an element has, stay as they are: only
 // where lowering puts it changes. (CUTLASS: Swizzle<B, M, S>; which one is
-// best: tilegraph/gpu/bank_layout.h.)
+// best: tilegraph/gpu/hardware/bank_layout.h.)
 #ifndef TILEWRIGHT_TILEGRAPH_IR_ROW_SWIZZLE_H_
 #define TILEWRIGHT_TILEGRAPH_IR_ROW_SWIZZLE_H_
 

@@ -13,7 +13,7 @@
 #include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "measure/parallel/parallel_measurer.h"
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 #include "tilegraph/plan/plan.h"
 
 namespace tilewright::tools {

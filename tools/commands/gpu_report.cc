@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/gpu/gpu_kernels.h"
-#include "tilegraph/gpu/gpu_levels.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
 #include "tilegraph/plan/plan.h"
 #include "tools/commands/model_source.h"
 #include "tools/commands/usage.h"

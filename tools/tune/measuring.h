@@ -10,7 +10,7 @@
 #include "compiler/compile.h"
 #include "measure/parallel/measurer.h"
 #include "measure/record/record.pb.h"
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 
 namespace tilewright::tools {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "measure/worker/process_pool_options.h"
+#include "measure/worker/pool/process_pool_options.h"
 #include "search/rank_in_model.h"
 #include "search/tune_tasks.h"
 #include "tools/page/json.h"

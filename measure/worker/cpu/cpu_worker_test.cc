@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "measure/parallel/parallel_measurer.h"
 #include "measure/record/workload_key.h"
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 #include "measure/worker/run_worker.h"
 #include "sketch/rules/default_schedule.h"
 #include "sketch/testing/random_schedule.h"

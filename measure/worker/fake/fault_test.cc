@@ -21,7 +21,7 @@
 #include "measure/worker/fake/fake_record.h"
 #include "measure/worker/fake/fake_worker.h"
 #include "measure/worker/fake/processes.h"
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 
 namespace tilewright::measure {
 namespace {

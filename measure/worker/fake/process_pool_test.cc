@@ -1,5 +1,5 @@
 // The pool of real processes, one fault at a time.
-#include "measure/worker/process_pool.h"
+#include "measure/worker/pool/process_pool.h"
 
 #include <signal.h>
 #include <unistd.h>
