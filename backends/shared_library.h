@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
@@ -24,6 +25,14 @@ class SharedLibrary {
 
   // FailedPrecondition, naming library and symbol, if there is none.
   absl::StatusOr<void*> Symbol(const std::string& name) const;
+  // Its address as a function of the type that the caller declares.
+  template <typename Function>
+  absl::Status Resolve(const std::string& name, Function** function) const {
+    absl::StatusOr<void*> symbol = Symbol(name);
+    if (!symbol.ok()) return symbol.status();
+    *function = reinterpret_cast<Function*>(*symbol);
+    return absl::OkStatus();
+  }
   const std::string& name() const { return name_; }
 
  private:

@@ -1,5 +1,7 @@
 #include "backends/spec/caches.h"
 
+#include <algorithm>
+
 namespace tilewright {
 namespace {
 
@@ -32,6 +34,15 @@ int64_t PrivateCacheBytes(const DeviceSpec& spec, int64_t otherwise) {
 
 int64_t SharedCacheBytes(const DeviceSpec& spec, int64_t otherwise) {
   return Outermost(spec, /*of_a_core=*/false, otherwise);
+}
+
+int64_t LargestCacheBytes(const DeviceSpec& spec, int64_t otherwise) {
+  int64_t largest = 0;
+  for (const MemoryLevel& level : spec.levels()) {
+    if (level.kind() == MemoryLevel::CACHE)
+      largest = std::max(largest, level.capacity_bytes());
+  }
+  return largest > 0 ? largest : otherwise;
 }
 
 }  // namespace tilewright

@@ -20,6 +20,8 @@ int64_t PrivateCacheBytes(const DeviceSpec& spec,
                           int64_t otherwise = int64_t{1} << 20);
 // The last before memory that cores share.
 int64_t SharedCacheBytes(const DeviceSpec& spec, int64_t otherwise = 0);
+// The largest of all.
+int64_t LargestCacheBytes(const DeviceSpec& spec, int64_t otherwise = 0);
 
 }  // namespace tilewright
 

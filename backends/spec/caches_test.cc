@@ -26,6 +26,7 @@ TEST(CachesTest, AreFoundWhateverTheyAreCalled) {
   EXPECT_EQ(FirstCacheBytes(spec), 10);
   EXPECT_EQ(PrivateCacheBytes(spec), 200);
   EXPECT_EQ(SharedCacheBytes(spec), 4000);
+  EXPECT_EQ(LargestCacheBytes(spec), 4000);
 }
 
 TEST(CachesTest, MayBeMissing) {
@@ -37,6 +38,8 @@ TEST(CachesTest, MayBeMissing) {
   EXPECT_EQ(PrivateCacheBytes(spec), 1 << 20);
   EXPECT_EQ(PrivateCacheBytes(spec, 5), 5);
   EXPECT_EQ(SharedCacheBytes(spec), 0);
+  EXPECT_EQ(LargestCacheBytes(spec), 0);
+  EXPECT_EQ(LargestCacheBytes(spec, 7), 7);
 }
 
 }  // namespace

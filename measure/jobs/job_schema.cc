@@ -60,24 +60,10 @@ CREATE INDEX wanted_by_event ON wanted (job, event);
 
 absl::StatusOr<std::string> PrepareQueue(Database& database,
                                          const std::string& name) {
-  TW_ASSIGN_OR_RETURN(const int64_t application,
-                      database.Int("PRAGMA application_id"));
-  TW_ASSIGN_OR_RETURN(const int64_t tables,
-                      database.Int("SELECT count(*) FROM sqlite_master"));
-  const bool empty = application == 0 && tables == 0;
-  if (!empty && application != kApplicationId) {
-    return absl::InvalidArgumentError(database.About(
-        "the file is a database of something else; give another path"));
-  }
   TW_ASSIGN_OR_RETURN(const int64_t version,
-                      database.Int("PRAGMA user_version"));
-  if (version > kSchemaVersion) {
-    return absl::FailedPreconditionError(database.About(absl::StrCat(
-        "written by a newer version (schema ", version, ", this one knows ",
-        kSchemaVersion, "); use that version")));
-  }
+                      database.SchemaVersion(kApplicationId, kSchemaVersion));
   TW_RETURN_IF_ERROR(database.MakeDurable());
-  if (empty) {
+  if (version == 0) {
     TW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(database));
     TW_RETURN_IF_ERROR(database.Execute(kSchema));
     TW_RETURN_IF_ERROR(

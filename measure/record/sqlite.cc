@@ -35,8 +35,8 @@ absl::Status Database::MakeDurable() {
   TW_ASSIGN_OR_RETURN(const std::string mode,
                       Text("PRAGMA journal_mode = WAL"));
   if (mode != "wal") {
-    return absl::FailedPreconditionError(About(
-        "its file system has no shared memory; put it on a local disk"));
+    return absl::FailedPreconditionError(
+        About("its file system has no shared memory; put it on a local disk"));
   }
   return Execute("PRAGMA synchronous = FULL");
 }
@@ -62,6 +62,25 @@ absl::StatusOr<std::string> Database::Text(const char* sql) {
 
 std::string Database::About(std::string_view what) const {
   return absl::StrCat(kind_, " ", path_, ": ", ToAbsl(what));
+}
+
+absl::StatusOr<int64_t> Database::SchemaVersion(int64_t application_id,
+                                                int64_t newest) {
+  TW_ASSIGN_OR_RETURN(const int64_t application, Int("PRAGMA application_id"));
+  TW_ASSIGN_OR_RETURN(const int64_t tables,
+                      Int("SELECT count(*) FROM sqlite_master"));
+  if (application == 0 && tables == 0) return 0;
+  if (application != application_id) {
+    return absl::InvalidArgumentError(
+        About("the file is a database of something else; give another path"));
+  }
+  TW_ASSIGN_OR_RETURN(const int64_t version, Int("PRAGMA user_version"));
+  if (version > newest) {
+    return absl::FailedPreconditionError(About(
+        absl::StrCat("written by a newer version (schema ", version,
+                     ", this one knows ", newest, "); use that version")));
+  }
+  return version;
 }
 
 absl::Status Database::Error() const {

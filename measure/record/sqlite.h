@@ -44,6 +44,12 @@ class Database {
   absl::StatusOr<int64_t> Int(const char* sql);
   absl::StatusOr<std::string> Text(const char* sql);
 
+  // The schema of a file that is to be this program's (its application_id); 0:
+  // the file is empty. InvalidArgument for a database of something else,
+  // FailedPrecondition if a newer program than one that knows schema `newest`
+  // wrote it. Writes nothing.
+  absl::StatusOr<int64_t> SchemaVersion(int64_t application_id, int64_t newest);
+
   // The last call's failure as a status.
   absl::Status Error() const;
   // `what` about this file.

@@ -85,27 +85,12 @@ absl::Status Upgrade(Database& database) {
 
 // Whose the file is comes first: until then nothing may be written.
 absl::Status PrepareStore(Database& database, bool read_only) {
-  TW_ASSIGN_OR_RETURN(const int64_t application,
-                      database.Int("PRAGMA application_id"));
-  TW_ASSIGN_OR_RETURN(const int64_t tables,
-                      database.Int("SELECT count(*) FROM sqlite_master"));
-  const bool empty = application == 0 && tables == 0;
-  if (!empty && application != kApplicationId) {
-    return absl::InvalidArgumentError(database.About(
-        "the file is a database of something else; give another path"));
-  }
   TW_ASSIGN_OR_RETURN(const int64_t version,
-                      database.Int("PRAGMA user_version"));
-  if (version > kSchemaVersion) {
-    return absl::FailedPreconditionError(database.About(absl::StrCat(
-        "written by a newer version (schema ", version, ", this one knows ",
-        kSchemaVersion, "); use that version to export it")));
-  }
+                      database.SchemaVersion(kApplicationId, kSchemaVersion));
   if (read_only) {
-    if (empty) {
-      return absl::InvalidArgumentError(database.About("the file is empty"));
-    }
-    return absl::OkStatus();
+    return version > 0 ? absl::OkStatus()
+                       : absl::InvalidArgumentError(
+                             database.About("the file is empty"));
   }
   TW_RETURN_IF_ERROR(database.MakeDurable());
   return version == kSchemaVersion ? absl::OkStatus() : Upgrade(database);

@@ -1,20 +1,12 @@
 #include "measure/worker/cold_cache.h"
 
-#include <algorithm>
-
+#include "backends/spec/caches.h"
 #include "base/status_macros.h"
 
 namespace tilewright::measure {
 
 int64_t ColdBytes(const DeviceSpec& spec) {
-  constexpr int64_t kSmallest = int64_t{1} << 20;  // where no cache is known
-  int64_t largest_bytes = kSmallest;
-  for (const MemoryLevel& level : spec.levels()) {
-    if (level.kind() == MemoryLevel::CACHE) {
-      largest_bytes = std::max(largest_bytes, level.capacity_bytes());
-    }
-  }
-  return 2 * largest_bytes;
+  return 2 * LargestCacheBytes(spec, /*otherwise=*/int64_t{1} << 20);
 }
 
 absl::StatusOr<CacheFlusher> CacheFlusher::Create(backends::Device& device) {

@@ -7,55 +7,10 @@
 
 #include "sketch/tree/mixed_radix.h"
 #include "sketch/tree/tree_edit.h"
+#include "sketch/tree/var_digit.h"
 #include "tilegraph/expr/expr_vars.h"
 
 namespace tilewright::sketch {
-namespace {
-
-// A digit of a loop variable: (var floordiv div) mod extent.
-struct VarDigit {
-  int var;
-  int64_t div;
-  int64_t extent;
-};
-
-std::optional<VarDigit> AsDigit(const Expr& term, const RangeOf& ranges) {
-  if (term.op() == Op::kVar) {
-    std::optional<Range> range = ranges(term.var_id());
-    if (!range || range->min != 0) return std::nullopt;
-    return VarDigit{term.var_id(), 1, range->max + 1};
-  }
-  if (term.op() != Op::kFloorDiv && term.op() != Op::kFloorMod)
-    return std::nullopt;
-  if (term.operand(1).op() != Op::kConst) return std::nullopt;
-  std::optional<VarDigit> inner = AsDigit(term.operand(0), ranges);
-  int64_t by = term.operand(1).int_value();
-  if (!inner || by < 1) return std::nullopt;
-  if (term.op() == Op::kFloorMod) {
-    if (inner->extent % by != 0 && inner->extent > by) return std::nullopt;
-    return VarDigit{inner->var, inner->div, std::min(inner->extent, by)};
-  }
-  if (inner->extent % by != 0) return std::nullopt;
-  return VarDigit{inner->var, inner->div * by, inner->extent / by};
-}
-
-// Whether the digits of one variable are its mixed-radix form, each digit once.
-Coverage DigitsCover(std::vector<VarDigit> digits, int64_t extent) {
-  digits.erase(std::remove_if(digits.begin(), digits.end(),
-                              [](const VarDigit& d) { return d.extent == 1; }),
-               digits.end());
-  std::sort(digits.begin(), digits.end(),
-            [](const VarDigit& a, const VarDigit& b) { return a.div < b.div; });
-  int64_t product = 1;
-  for (const VarDigit& d : digits) {
-    if (d.div != product) return Coverage::kNo;
-    product *= d.extent;
-  }
-  return product == extent ? Coverage::kYes : Coverage::kNo;
-}
-
-}  // namespace
-
 Coverage CoversOnce(const Block& block, size_t first, size_t count,
                     const std::vector<const Loop*>& loops,
                     const RangeOf& loop_ranges) {
@@ -119,7 +74,7 @@ Coverage CoversOnce(const Block& block, size_t first, size_t count,
   }
   for (const auto& [var, extent] : extents) {
     if (extent == 1) continue;
-    if (DigitsCover(digits_of[var], extent) != Coverage::kYes)
+    if (!AreComplete(digits_of[var], extent))
       return all_known ? Coverage::kNo : Coverage::kUnknown;
   }
   return Coverage::kYes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/spec/caches.h"
 #include "base/status_macros.h"
 #include "measure/parallel/parallel_measurer.h"
 #include "measure/parallel/parallel_measurer_options.h"
@@ -42,17 +43,14 @@ absl::StatusOr<Measuring> Start(const MeasuringOptions& asked, int workers,
 
 measure::Method::Cache CacheOf(const CompiledModel& model,
                                const DeviceSpec& spec) {
-  int64_t constant_bytes = 0, cache_bytes = 0;
+  int64_t constant_bytes = 0;
   for (const Tensor& tensor : model.graph.tensors()) {
     if (tensor.kind == TensorKind::kConstant)
       constant_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
   }
-  for (const MemoryLevel& level : spec.levels()) {
-    if (level.kind() == MemoryLevel::CACHE)
-      cache_bytes = std::max(cache_bytes, level.capacity_bytes());
-  }
-  return constant_bytes > cache_bytes ? measure::Method::FRESH_CONSTANTS
-                                      : measure::Method::WARM;
+  return constant_bytes > LargestCacheBytes(spec)
+             ? measure::Method::FRESH_CONSTANTS
+             : measure::Method::WARM;
 }
 
 absl::StatusOr<Measuring> StartMeasuring(const MeasuringOptions& options) {

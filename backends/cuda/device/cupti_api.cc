@@ -18,11 +18,8 @@ absl::StatusOr<std::unique_ptr<CuptiApi>> OpenCupti(const std::string& path) {
   TW_ASSIGN_OR_RETURN(api->library,
                       backends::SharedLibrary::Open(
                           names, "CUPTI, a part of the CUDA toolkit"));
-#define TILEWRIGHT_RESOLVE(member, symbol, parameters)                       \
-  {                                                                          \
-    TW_ASSIGN_OR_RETURN(void* const address, api->library->Symbol(#symbol)); \
-    api->member = reinterpret_cast<CuptiResult(*) parameters>(address);      \
-  }
+#define TILEWRIGHT_RESOLVE(member, symbol, parameters) \
+  TW_RETURN_IF_ERROR(api->library->Resolve(#symbol, &api->member));
   TILEWRIGHT_CUPTI_SYMBOLS(TILEWRIGHT_RESOLVE)
 #undef TILEWRIGHT_RESOLVE
   return api;

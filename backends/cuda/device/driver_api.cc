@@ -14,11 +14,8 @@ absl::StatusOr<std::shared_ptr<const DriverApi>> OpenDriver(
   auto api = std::make_shared<DriverApi>();
   TW_ASSIGN_OR_RETURN(
       api->library, backends::SharedLibrary::Open(names, "the NVIDIA driver"));
-#define TILEWRIGHT_RESOLVE(member, symbol, parameters)                       \
-  {                                                                          \
-    TW_ASSIGN_OR_RETURN(void* const address, api->library->Symbol(#symbol)); \
-    api->member = reinterpret_cast<CuResult(*) parameters>(address);         \
-  }
+#define TILEWRIGHT_RESOLVE(member, symbol, parameters) \
+  TW_RETURN_IF_ERROR(api->library->Resolve(#symbol, &api->member));
   TILEWRIGHT_CUDA_DRIVER_SYMBOLS(TILEWRIGHT_RESOLVE)
 #undef TILEWRIGHT_RESOLVE
   return api;

@@ -4,26 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
+#include "base/compiler_log.h"
 #include "base/status_macros.h"
 
 namespace tilewright::cuda {
-namespace {
-
-// The line that a person has to look at.
-std::string FirstError(const std::string& log) {
-  std::string first;
-  for (const absl::string_view line : absl::StrSplit(log, '\n')) {
-    if (line.find("error") != absl::string_view::npos) {
-      return std::string(absl::StripAsciiWhitespace(line));
-    }
-    if (first.empty()) first = std::string(absl::StripAsciiWhitespace(line));
-  }
-  return first;
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<Nvrtc>> Nvrtc::Open(const std::string& path) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<NvrtcApi> api, OpenNvrtc(path));

@@ -16,11 +16,8 @@ absl::StatusOr<std::unique_ptr<NvrtcApi>> OpenNvrtc(const std::string& path) {
   TW_ASSIGN_OR_RETURN(api->library,
                       backends::SharedLibrary::Open(
                           names, "NVRTC, a part of the CUDA toolkit"));
-#define TILEWRIGHT_RESOLVE(member, symbol, result, parameters)               \
-  {                                                                          \
-    TW_ASSIGN_OR_RETURN(void* const address, api->library->Symbol(#symbol)); \
-    api->member = reinterpret_cast<result(*) parameters>(address);           \
-  }
+#define TILEWRIGHT_RESOLVE(member, symbol, result, parameters) \
+  TW_RETURN_IF_ERROR(api->library->Resolve(#symbol, &api->member));
   TILEWRIGHT_NVRTC_SYMBOLS(TILEWRIGHT_RESOLVE)
 #undef TILEWRIGHT_RESOLVE
   return api;

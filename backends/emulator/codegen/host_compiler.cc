@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/compiler_log.h"
 #include "base/status_macros.h"
 
 extern char** environ;
@@ -54,14 +55,6 @@ class WorkFolder {
 std::string Contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// The line that a person has to look at.
-std::string FirstError(const std::string& log) {
-  const size_t error = log.find("error");
-  if (error == std::string::npos) return log.substr(0, log.find('\n'));
-  const size_t begin = log.rfind('\n', error) + 1;
-  return log.substr(begin, log.find('\n', error) - begin);
 }
 
 // The exit status, or errno's value negated if it could not be started.

@@ -3,11 +3,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "backends/hip/hiprtc/hiprtc_api.h"
 #include "backends/hip/hiprtc/run_in_child.h"
+#include "base/compiler_log.h"
 #include "base/status_macros.h"
 
 namespace tilewright::hip {
@@ -15,17 +14,6 @@ namespace {
 
 constexpr unsigned kOpeningSeconds = 60;
 constexpr unsigned kCompilingSeconds = 300;
-
-// The line that a person has to look at.
-std::string FirstError(const std::string& log) {
-  std::string first;
-  for (const absl::string_view line : absl::StrSplit(log, '\n')) {
-    if (line.find("error") != absl::string_view::npos)
-      return std::string(absl::StripAsciiWhitespace(line));
-    if (first.empty()) first = std::string(absl::StripAsciiWhitespace(line));
-  }
-  return first;
-}
 
 absl::Status Check(const HiprtcApi& api, HiprtcResult result,
                    const std::string& what) {

@@ -16,11 +16,8 @@ absl::StatusOr<std::unique_ptr<HiprtcApi>> OpenHiprtc(const std::string& path) {
   auto api = std::make_unique<HiprtcApi>();
   TW_ASSIGN_OR_RETURN(api->library, backends::SharedLibrary::Open(
                                         names, "HIPRTC, a part of ROCm"));
-#define TILEWRIGHT_RESOLVE(member, symbol, result, parameters)               \
-  {                                                                          \
-    TW_ASSIGN_OR_RETURN(void* const address, api->library->Symbol(#symbol)); \
-    api->member = reinterpret_cast<result(*) parameters>(address);           \
-  }
+#define TILEWRIGHT_RESOLVE(member, symbol, result, parameters) \
+  TW_RETURN_IF_ERROR(api->library->Resolve(#symbol, &api->member));
   TILEWRIGHT_HIPRTC_SYMBOLS(TILEWRIGHT_RESOLVE)
 #undef TILEWRIGHT_RESOLVE
   return api;

@@ -4,41 +4,18 @@
 #include <map>
 #include <utility>
 
+#include "sketch/tree/var_digit.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/interval.h"
 
 namespace tilewright::lowering {
 
 using kernel_ir::For;
+using sketch::AreComplete;
+using sketch::AsDigit;
+using sketch::VarDigit;
 
 namespace {
-
-// (var floordiv div) mod extent.
-struct VarDigit {
-  int var;
-  int64_t div;
-  int64_t extent;
-};
-
-std::optional<VarDigit> AsDigit(const Expr& term, const RangeOf& ranges) {
-  if (term.op() == Op::kVar) {
-    const std::optional<Range> range = ranges(term.var_id());
-    if (!range || range->min != 0) return std::nullopt;
-    return VarDigit{term.var_id(), 1, range->max + 1};
-  }
-  if (term.op() != Op::kFloorDiv && term.op() != Op::kFloorMod)
-    return std::nullopt;
-  if (term.operand(1).op() != Op::kConst) return std::nullopt;
-  const std::optional<VarDigit> inner = AsDigit(term.operand(0), ranges);
-  const int64_t by = term.operand(1).int_value();
-  if (!inner || by < 1) return std::nullopt;
-  if (term.op() == Op::kFloorMod) {
-    if (inner->extent % by != 0 && inner->extent > by) return std::nullopt;
-    return VarDigit{inner->var, inner->div, std::min(inner->extent, by)};
-  }
-  if (inner->extent % by != 0) return std::nullopt;
-  return VarDigit{inner->var, inner->div * by, inner->extent / by};
-}
 
 const For* LoopOf(const ThreadNest& nest, int var) {
   const auto found = std::find_if(
@@ -51,19 +28,6 @@ bool MentionsNest(const Expr& e, const ThreadNest& nest) {
                      [&](const For* l) { return Mentions(e, l->var); });
 }
 
-// Whether the digits are all of their variable, each once.
-bool Complete(std::vector<VarDigit> digits, int64_t extent) {
-  std::sort(digits.begin(), digits.end(),
-            [](const VarDigit& a, const VarDigit& b) { return a.div < b.div; });
-  int64_t product = 1;
-  for (const VarDigit& d : digits) {
-    if (d.extent == 1) continue;
-    if (d.div != product) return false;
-    product *= d.extent;
-  }
-  return product == extent;
-}
-
 // Whether each loop's digits are complete, or there are none of it: those loops
 // go into `missing`.
 bool CompleteOrMissing(const std::map<int, std::vector<VarDigit>>& digits,
@@ -72,7 +36,7 @@ bool CompleteOrMissing(const std::map<int, std::vector<VarDigit>>& digits,
     const auto found = digits.find(loop->var);
     if (found == digits.end()) {
       if (loop->extent > 1) missing.insert(loop->var);
-    } else if (!Complete(found->second, loop->extent)) {
+    } else if (!AreComplete(found->second, loop->extent)) {
       return false;
     }
   }
