@@ -270,6 +270,9 @@ TEST(FarmMeasurerTest, CancellingEndsEveryDevice) {
   Cancellation cancellation;
   const Behaviour cancels = [&](int candidate) {
     if (candidate == 4) cancellation.Cancel();
+    // However long the other device takes to get there.
+    while (candidate > 10 && !cancellation.cancelled())
+      std::this_thread::yield();
     return Good(candidate);
   };
   const std::unique_ptr<FarmMeasurer> farm =
