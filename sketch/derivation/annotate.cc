@@ -74,7 +74,7 @@ absl::Status Derivation::AnnotateBlock(const std::string& block) {
         decider_.Decide(absl::StrCat(name, ".vectors"), space, [&] {
           return space.Nearest({1, 2 * lanes});
         });
-    writer_.Split(HandleOf(loops[0].var), parts);
+    writer().Split(HandleOf(loops[0].var), parts);
     TW_RETURN_IF_ERROR(Replay());
     loops = OwnLoops(FindBlock(tree(), block));
   }
@@ -94,14 +94,14 @@ absl::Status Derivation::AnnotateBlock(const std::string& block) {
           [&] { return static_cast<int64_t>(most); }));
     }
     for (size_t i = 0; i < tiled; ++i) elements *= loops[i].extent;
-    if (tiled > 0) writer_.Annotate(HandleOf(loops[tiled - 1].var), "tile");
+    if (tiled > 0) writer().Annotate(HandleOf(loops[tiled - 1].var), "tile");
   }
   if (in_registers_.count(block) != 0) {
     int64_t held = 1;
     const int buffer = FindBlock(tree(), block).back().node().block->dst[0];
     for (const int64_t extent : tree().buffers[buffer].layout.shape())
       held *= extent;
-    if (held == elements) writer_.SetLevel(blocks_.at(block), "registers");
+    if (held == elements) writer().SetLevel(blocks_.at(block), "registers");
   }
 
   const auto may_unroll = [&](size_t i) {
@@ -118,7 +118,7 @@ absl::Status Derivation::AnnotateBlock(const std::string& block) {
       steps *= loops[i].extent;
       if (steps > limit) break;
       if (loops[i].extent > 1)
-        writer_.Annotate(HandleOf(loops[i].var), "unroll");
+        writer().Annotate(HandleOf(loops[i].var), "unroll");
     }
   }
   return Replay();
@@ -128,17 +128,18 @@ absl::Status Derivation::Roll(const std::string& block, Handle loop) {
   Instruction rolling;
   rolling.primitive = Primitive::kRolling;
   rolling.operands = {blocks_.at(block), loop};
-  Replayer trial = replayer_.Clone();
+  Replayer trial = trace_.replayer().Clone();
   if (!trial.Apply(rolling).ok() || !trial.Finish().ok())
     return absl::OkStatus();
   if (decider_.DecideWhether(absl::StrCat(NameOf(block), ".rolling"),
                              [] { return false; }))
-    writer_.Rolling(blocks_.at(block), loop);
+    writer().Rolling(blocks_.at(block), loop);
   return Replay();
 }
 
 absl::Status Derivation::Annotate() {
   TW_RETURN_IF_ERROR(Replay());
+  if (style_.threads) return absl::OkStatus();
   for (const auto& [block, loop] : placed_) {
     if (style_.roll) TW_RETURN_IF_ERROR(Roll(block, loop));
   }

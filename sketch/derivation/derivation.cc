@@ -18,8 +18,8 @@ constexpr int64_t kTasksPerCoreWanted = 16;
 constexpr int64_t kLeastTasksPerCore = 4;
 
 // The reasons of refusals, as one code: nobody else asked for the sketch.
-absl::Status Refusal(const std::string& what, const absl::Status& status) {
-  return absl::InvalidArgumentError(absl::StrCat(what, ": ", status.message()));
+absl::Status Refusal(const absl::Status& status) {
+  return absl::InvalidArgumentError(status.message());
 }
 
 // How many of the outermost parts become tasks: at least as many as give every
@@ -53,19 +53,14 @@ size_t CommonLoops(const std::vector<Path>& paths) {
 absl::StatusOr<Derivation> Derivation::Create(const SketchState& state,
                                               const DerivationStyle& style,
                                               Decider& decider) {
-  TW_ASSIGN_OR_RETURN(Replayer replayer, Replayer::Create(state.workload()));
-  return Derivation(state, style, decider, std::move(replayer));
+  TW_ASSIGN_OR_RETURN(GrowingTrace trace,
+                      GrowingTrace::Create(state.workload()));
+  return Derivation(state, style, decider, std::move(trace));
 }
 
 absl::Status Derivation::Replay() {
-  const std::vector<Instruction>& written = writer_.written().instructions;
-  for (; replayed_ < written.size(); ++replayed_) {
-    const absl::Status status = replayer_.Apply(written[replayed_]);
-    if (!status.ok()) {
-      return Refusal(std::string(Name(written[replayed_].primitive)), status);
-    }
-  }
-  return absl::OkStatus();
+  const absl::Status& status = trace_.status();
+  return status.ok() ? status : Refusal(status);
 }
 
 std::string Derivation::Block(TensorId id) const {
@@ -91,7 +86,7 @@ std::string Derivation::NameOf(const std::string& block) {
 }
 
 Handle Derivation::HandleOf(int var) const {
-  const std::vector<HandleValue>& handles = replayer_.handles();
+  const std::vector<HandleValue>& handles = trace_.replayer().handles();
   for (size_t i = handles.size(); i-- > 0;) {
     if (handles[i].kind == HandleValue::Kind::kLoop && handles[i].var == var)
       return static_cast<Handle>(i);
@@ -104,20 +99,21 @@ absl::StatusOr<AxisLoops> Derivation::LoopsOf(const std::string& block) {
   AxisLoops loops;
   const auto known = blocks_.find(block);
   loops.block = known != blocks_.end() ? known->second
-                                       : blocks_[block] = writer_.Block(block);
+                                       : blocks_[block] = writer().Block(block);
   const Path path = FindBlock(tree(), block);
   if (path.empty())
     return absl::InvalidArgumentError(absl::StrCat("there is no ", block));
   const sketch::Block& found = *path.back().node().block;
   for (const Axis& axis : found.axes)
-    loops.spatial.push_back(writer_.Loop(loops.block, axis.name));
+    loops.spatial.push_back(writer().Loop(loops.block, axis.name));
   for (const Axis& axis : found.reduce_axes)
-    loops.reduce.push_back(writer_.Loop(loops.block, axis.name));
+    loops.reduce.push_back(writer().Loop(loops.block, axis.name));
   TW_RETURN_IF_ERROR(Replay());
   const auto extents = [&](const std::vector<Handle>& handles) {
     std::vector<int64_t> extents;
     for (const Handle handle : handles) {
-      const Path loop = FindLoop(tree(), replayer_.handles()[handle].var);
+      const Path loop =
+          FindLoop(tree(), trace_.replayer().handles()[handle].var);
       extents.push_back(loop.back().node().loop->extent);
     }
     return extents;
@@ -131,12 +127,13 @@ std::vector<Handle> Derivation::ReduceLoops(const std::string& block) {
   std::vector<Handle> loops;
   for (const Axis& axis :
        FindBlock(tree(), block).back().node().block->reduce_axes)
-    loops.push_back(writer_.Loop(blocks_.at(block), axis.name));
+    loops.push_back(writer().Loop(blocks_.at(block), axis.name));
   return loops;
 }
 
-bool Derivation::Leaves(const sketch::Block& block) {
-  return tree().buffers[block.dst[0]].level == MemLevel::kGlobal;
+bool Derivation::Leaves(const std::string& block) {
+  const sketch::Block& found = *FindBlock(tree(), block).back().node().block;
+  return tree().buffers[found.dst[0]].level == MemLevel::kGlobal;
 }
 
 absl::Status Derivation::Place(const std::string& block, bool anywhere) {
@@ -150,7 +147,7 @@ absl::Status Derivation::Place(const std::string& block, bool anywhere) {
                     [&](int buffer) { return WritesTo(placed, buffer); }))
       readers.push_back(FindBlock(tree(), reader->name));
   }
-  if (readers.empty() || Leaves(placed)) return absl::OkStatus();
+  if (readers.empty() || Leaves(block)) return absl::OkStatus();
   const auto most = static_cast<int64_t>(CommonLoops(readers));
   const auto least = static_cast<int64_t>(tasks_);
   if (most < least) {
@@ -164,7 +161,7 @@ absl::Status Derivation::Place(const std::string& block, bool anywhere) {
                : least;
   if (depth == 0) return absl::OkStatus();
   const Handle loop = HandleOf(readers[0][depth - 1].node().loop->var);
-  writer_.ComputeAt(blocks_.at(block), loop);
+  writer().ComputeAt(blocks_.at(block), loop);
   placed_.emplace_back(block, loop);
   return Replay();
 }
@@ -175,8 +172,7 @@ absl::StatusOr<LoopParts> Derivation::Cut(const std::string& block,
   const size_t axes = loops.spatial.size();
   // Outputs of several shapes have no tasks in common.
   const bool alone = state_.workload().graph.outputs().size() == 1;
-  if (!alone || axes == 0 ||
-      !Leaves(*FindBlock(tree(), block).back().node().block))
+  if (!alone || axes == 0 || !Leaves(block))
     return Split(loops.spatial, factors);
 
   const int64_t parallel =
@@ -197,9 +193,7 @@ absl::StatusOr<LoopParts> Derivation::Cut(const std::string& block,
     inner.push_back(factors[i]);
     if (tasks > 1) inner.back().erase(inner.back().begin());
   }
-  const std::vector<Handle> tasks = writer_.GroupTile({loops.block}, tiles);
-  task_ = tasks.back();
-  tasks_ = axes;
+  TW_RETURN_IF_ERROR(MakeTasks(block, std::move(tiles)));
   TW_ASSIGN_OR_RETURN(loops, LoopsOf(block));
   LoopParts parts = Split(loops.spatial, inner);
   for (size_t i = 0; i < axes; ++i) {
@@ -209,13 +203,24 @@ absl::StatusOr<LoopParts> Derivation::Cut(const std::string& block,
   return parts;
 }
 
+absl::Status Derivation::MakeTasks(const std::string& block,
+                                   std::vector<Factors> tiles) {
+  if (tasks_ > 0) {
+    return absl::InvalidArgumentError(
+        "tasks: several outputs have none in common");
+  }
+  tasks_ = tiles.size();
+  task_ = writer().GroupTile({blocks_.at(block)}, std::move(tiles)).back();
+  return Replay();
+}
+
 LoopParts Derivation::Split(const std::vector<Handle>& loops,
                             const std::vector<Factors>& factors) {
   LoopParts parts;
   for (size_t i = 0; i < loops.size(); ++i) {
     parts.push_back(factors[i].size() == 1
                         ? std::vector<Handle>{loops[i]}
-                        : writer_.Split(loops[i], factors[i]));
+                        : writer().Split(loops[i], factors[i]));
   }
   return parts;
 }
@@ -225,14 +230,13 @@ void Derivation::Reorder(const std::vector<Handle>& order) {
   for (const Handle loop : order) {
     if (loop >= 0) loops.push_back(loop);
   }
-  if (loops.size() > 1) writer_.Reorder(std::move(loops));
+  if (loops.size() > 1) writer().Reorder(std::move(loops));
 }
 
 absl::StatusOr<Schedule> Derivation::Finish() && {
   TW_RETURN_IF_ERROR(Replay());
-  const absl::Status whole = replayer_.Finish();
-  if (!whole.ok()) return Refusal("finish", whole);
-  return std::move(writer_).Finish();
+  absl::StatusOr<Schedule> schedule = std::move(trace_).Finish();
+  return schedule.ok() ? std::move(schedule) : Refusal(schedule.status());
 }
 
 }  // namespace tilewright::sketch

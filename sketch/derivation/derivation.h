@@ -20,6 +20,7 @@
 #define TILEWRIGHT_SKETCH_DERIVATION_DERIVATION_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -30,7 +31,7 @@
 #include "absl/status/statusor.h"
 #include "sketch/derivation/derivation_style.h"
 #include "sketch/derivation/sketch_state.h"
-#include "sketch/replay/replayer.h"
+#include "sketch/replay/growing_trace.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/tree/block_tree.h"
 #include "tilegraph/decision/decider.h"
@@ -60,15 +61,17 @@ class Derivation {
   const DerivationStyle& style() const { return style_; }
   Decider& decider() { return decider_; }
   // Whoever wrote through it calls Replay() before looking at the tree.
-  ScheduleWriter& writer() { return writer_; }
+  ScheduleWriter& writer() { return trace_.writer(); }
   // InvalidArgument names the instruction that the primitives refuse.
   absl::Status Replay();
-  BlockTree& tree() { return replayer_.tree(); }
+  BlockTree& tree() { return trace_.tree(); }
 
   // The block that computes `id`, and the one that stores it: another one if
   // the accumulators are of another type, or several.
   std::string Block(TensorId id) const;
   std::string StoringBlock(TensorId id);
+  // Whether it stores what leaves the group.
+  bool Leaves(const std::string& block);
   // A name for decisions.
   static std::string NameOf(const std::string& block);
 
@@ -83,9 +86,20 @@ class Derivation {
   // parts of an output became tasks, "T.parallel".
   absl::StatusOr<LoopParts> Cut(const std::string& block,
                                 const std::vector<Factors>& factors);
+  // The output's axes, whole, in tasks of so many elements: Factors [tasks,
+  // elements].
+  absl::Status MakeTasks(const std::string& block, std::vector<Factors> tiles);
   // The parts of loops.
   LoopParts Split(const std::vector<Handle>& loops,
                   const std::vector<Factors>& factors);
+  // Whether what `write` writes replays; if not, it is forgotten.
+  bool Try(const std::function<void(ScheduleWriter&)>& write) {
+    return trace_.Try(write);
+  }
+  // The block that a handle is of. REQUIRES: replayed, no loop.
+  const std::string& BlockOf(Handle handle) const {
+    return trace_.replayer().handles()[handle].block;
+  }
   // Puts loops in this order; those that are -1 do not count.
   void Reorder(const std::vector<Handle>& order);
   // The innermost task loop; -1: none.
@@ -105,14 +119,12 @@ class Derivation {
 
  private:
   Derivation(const SketchState& state, const DerivationStyle& style,
-             Decider& decider, Replayer replayer)
+             Decider& decider, GrowingTrace trace)
       : state_(state),
         style_(style),
         decider_(decider),
-        replayer_(std::move(replayer)) {}
+        trace_(std::move(trace)) {}
 
-  // Whether it writes what leaves the group.
-  bool Leaves(const sketch::Block& block);
   // A handle of the loop; -1: it has none.
   Handle HandleOf(int var) const;
   absl::Status Roll(const std::string& block, Handle loop);
@@ -121,9 +133,7 @@ class Derivation {
   const SketchState& state_;
   const DerivationStyle style_;
   Decider& decider_;
-  ScheduleWriter writer_;
-  Replayer replayer_;
-  size_t replayed_ = 0;  // instructions
+  GrowingTrace trace_;
   std::map<std::string, Handle> blocks_;
   std::set<std::string> in_registers_, tiled_whole_;
   std::vector<std::pair<std::string, Handle>> placed_;  // block, loop

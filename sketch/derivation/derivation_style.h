@@ -40,6 +40,7 @@ struct DerivationStyle {
   bool anywhere = false;  // tiled computes may be computed at their readers too
   bool pack = false;      // constants lie as tiles read them
   bool roll = false;      // iterations keep what the next ones read too
+  bool threads = false;   // rules bind loops to threads: nothing is annotated
   // Decide tiles themselves, of computes that they know: those of several
   // levels; and those of two levels of the spatial axes, whose parts divide
   // extents where the compute reduces.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sketch/simt/growing_trace.h"
+#include "sketch/replay/growing_trace.h"
 
 namespace tilewright::sketch {
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
-#include "sketch/simt/growing_trace.h"
+#include "sketch/replay/growing_trace.h"
 #include "sketch/simt/reused_operands.h"
 #include "sketch/simt/shared_rows.h"
 #include "sketch/simt/thread_nest.h"

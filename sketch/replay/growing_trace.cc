@@ -1,4 +1,4 @@
-#include "sketch/simt/growing_trace.h"
+#include "sketch/replay/growing_trace.h"
 
 #include <utility>
 
@@ -59,6 +59,7 @@ const Block* GrowingTrace::FindBlockNamed(const std::string& name) {
 
 absl::StatusOr<Schedule> GrowingTrace::Finish() && {
   TW_RETURN_IF_ERROR(status());
+  TW_RETURN_IF_ERROR(replayer_.Finish());
   return std::move(writer_).Finish();
 }
 

@@ -1,8 +1,8 @@
 // A trace together with the tree that it makes so far: for generators that have
-// to know the extents of loops that earlier instructions made. Internal to
-// sketch.
-#ifndef TILEWRIGHT_SKETCH_SIMT_GROWING_TRACE_H_
-#define TILEWRIGHT_SKETCH_SIMT_GROWING_TRACE_H_
+// to know the extents of loops that earlier instructions made.
+// Internal to sketch.
+#ifndef TILEWRIGHT_SKETCH_REPLAY_GROWING_TRACE_H_
+#define TILEWRIGHT_SKETCH_REPLAY_GROWING_TRACE_H_
 
 #include <cstdint>
 #include <functional>
@@ -40,7 +40,8 @@ class GrowingTrace {
 
   // As the tree is now; REQUIRES: status().ok().
   std::vector<LoopAround> LoopsOf(const std::string& block);
-  const BlockTree& tree() { return replayer_.tree(); }
+  BlockTree& tree() { return replayer_.tree(); }
+  const Replayer& replayer() const { return replayer_; }
   const Block* FindBlockNamed(const std::string& name);
 
   absl::StatusOr<Schedule> Finish() &&;
@@ -56,4 +57,4 @@ class GrowingTrace {
 
 }  // namespace tilewright::sketch
 
-#endif  // TILEWRIGHT_SKETCH_SIMT_GROWING_TRACE_H_
+#endif  // TILEWRIGHT_SKETCH_REPLAY_GROWING_TRACE_H_
