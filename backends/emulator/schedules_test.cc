@@ -1,7 +1,7 @@
-// Kernels with threads as schedules make them, drawn ones and those of the
-// generator "simt": their texts, checked, compute in both dialects what the
-// scalar tier's interpreter computes, bit for bit, and both find the same
-// mistakes in mutants.
+// Kernels with threads as schedules make them: drawn ones, those of the
+// generator "simt", and those of Ansor's rules. Their texts, checked, compute
+// in both dialects what the scalar tier's interpreter computes, bit for bit,
+// and both find the same mistakes in mutants.
 //
 // TILEWRIGHT_RANDOM_CASES sets the number of cases over all shards (120 by
 // default), TILEWRIGHT_RANDOM_SEED the first seed, TILEWRIGHT_MUTANTS the
@@ -64,16 +64,17 @@ absl::StatusOr<ScalarKernel> Legalize(const RandomCase& drawn, uint64_t seed) {
   return kernel;
 }
 
+absl::StatusOr<RandomCase> Draw(uint64_t seed) {
+  if (seed % 6 == 0) return lowering::DrawGpuSketchCase(seed / 6);
+  if (seed % 2 == 0) return lowering::DrawThreadedCase(seed);
+  return lowering::DrawSimtCase(
+      lowering::kSimtFamilies[seed / 2 % lowering::kSimtFamilies.size()], seed);
+}
+
 // Nothing if generator or lowering refuses, no loop has threads, or the text is
 // long.
 absl::StatusOr<std::optional<Job>> DrawJob(uint64_t seed) {
-  absl::StatusOr<RandomCase> drawn =
-      seed % 2 == 0
-          ? lowering::DrawThreadedCase(seed)
-          : lowering::DrawSimtCase(
-                lowering::kSimtFamilies[seed / 2 %
-                                        lowering::kSimtFamilies.size()],
-                seed);
+  absl::StatusOr<RandomCase> drawn = Draw(seed);
   const auto refused = [](const absl::Status& status) {
     return absl::IsInvalidArgument(status) || absl::IsUnimplemented(status);
   };

@@ -8,6 +8,7 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sketch/derivation/gpu_sketch_rules.h"
 #include "sketch/derivation/sketch_generator.h"
 #include "sketch/derivation/sketch_rules.h"
 #include "sketch/replay/replay.h"
@@ -38,9 +39,10 @@ std::vector<std::string> RulesOf(const std::vector<Sketch>& sketches,
 }
 
 // All replay, and no two are alike.
-std::vector<Sketch> Enumerate(const Workload& workload) {
+std::vector<Sketch> Enumerate(const Workload& workload,
+                              const SketchRules& rules = TvmCpuRules()) {
   std::vector<Sketch> sketches =
-      EnumerateSketches(TvmCpuRules(), workload, FourCores());
+      EnumerateSketches(rules, workload, FourCores());
   std::set<std::string> traces;
   for (const Sketch& sketch : sketches) {
     EXPECT_THAT(sketch.schedule.status(), IsOk());
@@ -101,6 +103,27 @@ TEST(SketchCountsTest, Winograd) {
 TEST(SketchCountsTest, ZeroRank) {
   EXPECT_THAT(RulesOf(Enumerate(AnsorZeroRank(128)), "B"),
               ElementsAre("rfactor.outer", "rfactor.inner", "skip"));
+}
+
+TEST(SketchCountsTest, Gpus) {
+  const auto gpu = [](const Workload& workload) {
+    return Enumerate(workload, TvmGpuRules());
+  };
+  EXPECT_THAT(RulesOf(gpu(AnsorMatmul(512, 512, 512)), "C"),
+              ElementsAre("cache-write"));
+  EXPECT_THAT(RulesOf(gpu(AnsorMatmul(8, 8, 1024)), "C"),
+              ElementsAre("cross-thread", "cache-write"));
+  EXPECT_EQ(gpu(AnsorDoubleMatmul(512)).size(), 1u);
+  EXPECT_THAT(RulesOf(gpu(AnsorConvBnRelu(56, 512, 512)), "C"),
+              ElementsAre("tile-fused"));
+  EXPECT_EQ(gpu(AnsorMaxPool(512, 56)).size(), 1u);
+  EXPECT_THAT(RulesOf(gpu(AnsorMin(10, 1024)), "B"),
+              ElementsAre("cross-thread", "skip"));
+  EXPECT_EQ(gpu(AnsorSoftmax(2, 1024)).size(), 4u);
+  EXPECT_EQ(gpu(AnsorSoftmax4(1, 12, 128, 128)).size(), 4u);
+  EXPECT_EQ(gpu(AnsorWinograd(28, 128, 128)).size(), 1u);
+  EXPECT_THAT(RulesOf(gpu(AnsorZeroRank(128)), "B"),
+              ElementsAre("cross-thread", "skip"));
 }
 
 }  // namespace

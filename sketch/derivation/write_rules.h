@@ -29,6 +29,9 @@ absl::Status WriteTileFused(Derivation& derivation, TensorId id,
                             std::string_view variant);
 absl::Status WriteTile(Derivation& derivation, TensorId id,
                        std::string_view variant);
+// A tensor that another block stores is inlined there unless it leaves the
+// group: the block then computes the tensor.
+absl::Status Settle(Derivation& derivation, TensorId id);
 
 }  // namespace tilewright::sketch
 

@@ -73,8 +73,8 @@ absl::Status TileWithTarget(Derivation& derivation, TensorId id,
 
 int LevelOfVariant(std::string_view variant) { return variant == "1" ? 1 : 2; }
 
-// A tensor that another block stores is inlined there unless it leaves the
-// group: the block then computes the tensor.
+}  // namespace
+
 absl::Status Settle(Derivation& derivation, TensorId id) {
   const std::string stored = derivation.StoringBlock(id);
   if (stored == derivation.Block(id) || derivation.state().IsOutput(id))
@@ -83,8 +83,6 @@ absl::Status Settle(Derivation& derivation, TensorId id) {
   writer.ComputeInline(writer.Block(stored));
   return derivation.Replay();
 }
-
-}  // namespace
 
 absl::Status WriteTile(Derivation& derivation, TensorId id, std::string_view) {
   TW_RETURN_IF_ERROR(Settle(derivation, id));

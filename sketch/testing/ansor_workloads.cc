@@ -6,6 +6,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/substitute.h"
 #include "base/check.h"
+#include "base/random.h"
+#include "sketch/testing/test_workloads.h"
 #include "tilegraph/text/text_form.h"
 
 namespace tilewright::sketch {
@@ -127,6 +129,28 @@ B: f32[] = compute () reduce (k: $0) sum:f32 { A[k] }
 return B
 )",
                                  n));
+}
+
+Workload DrawAnsor(uint64_t seed) {
+  Random random(seed);
+  switch (random.Index(8)) {
+    case 0:
+      return AnsorMatmul(13, 24, 17);
+    case 1:
+      return AnsorMatmul(3, 4, 80);
+    case 2:
+      return AnsorDoubleMatmul(9);
+    case 3:
+      return AnsorConvBnRelu(6, 3, 5);
+    case 4:
+      return AnsorSoftmax(4, 40);
+    case 5:
+      return AnsorWinograd(4, 3, 16);
+    case 6:
+      return AnsorZeroRank(70);
+    default:
+      return GemmRelu(9, 40, 12);
+  }
 }
 
 }  // namespace tilewright::sketch

@@ -29,6 +29,9 @@ Workload AnsorWinograd(int64_t size, int64_t in, int64_t out);
 // A vector's sum.
 Workload AnsorZeroRank(int64_t n);
 
+// One of them, small. Same seed, same workload.
+Workload DrawAnsor(uint64_t seed);
+
 }  // namespace tilewright::sketch
 
 #endif  // TILEWRIGHT_SKETCH_TESTING_ANSOR_WORKLOADS_H_

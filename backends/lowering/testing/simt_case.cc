@@ -8,12 +8,17 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "base/status_macros.h"
+#include "sketch/derivation/gpu_sketch_rules.h"
+#include "sketch/derivation/sketch_generator.h"
 #include "sketch/rules/generator.h"
 #include "sketch/simt/simt_schedule.h"
+#include "sketch/testing/ansor_workloads.h"
 #include "sketch/testing/move_workloads.h"
 #include "sketch/testing/row_workloads.h"
 #include "sketch/testing/test_workloads.h"
 #include "sketch/testing/window_workloads.h"
+#include "tilegraph/decision/decider.h"
+#include "tilegraph/decision/policies.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::lowering {
@@ -82,6 +87,22 @@ absl::StatusOr<RandomCase> DrawSimtCase(const std::string& family,
     tile = DrawTile(workload, random);
   }
   return SimtCase(std::move(workload), std::move(tile), seed);
+}
+
+absl::StatusOr<RandomCase> DrawGpuSketchCase(uint64_t seed) {
+  RandomCase drawn;
+  drawn.seed = seed;
+  drawn.workload = seed % 2 == 0
+                       ? sketch::DrawAnsor(seed)
+                       : DrawFamily(kSimtFamilies[seed / 2 % 4], seed);
+  RandomPolicy random(seed);
+  Decider decider(random);
+  TW_ASSIGN_OR_RETURN(
+      drawn.schedule,
+      sketch::Generate(sketch::SketchGenerator(sketch::TvmGpuRules()),
+                       drawn.workload, SimtSpec(), decider));
+  TW_RETURN_IF_ERROR(PrepareCase(drawn, /*exact=*/false));
+  return drawn;
 }
 
 }  // namespace tilewright::lowering

@@ -1,5 +1,5 @@
-// Cases of the generator "simt" for tests of everything below schedules:
-// groups of every family in drawn block tiles.
+// Cases in threads for tests of everything below schedules: groups of every
+// family by the generator "simt" in drawn block tiles, and by Ansor's rules.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_TESTING_SIMT_CASE_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_TESTING_SIMT_CASE_H_
 
@@ -32,6 +32,8 @@ inline constexpr std::array<const char*, 4> kSimtFamilies = {"moves", "rows",
 // above. Same seed, same case.
 absl::StatusOr<RandomCase> DrawSimtCase(const std::string& family,
                                         uint64_t seed);
+// A small workload under a drawn sketch of Ansor's rules for GPUs.
+absl::StatusOr<RandomCase> DrawGpuSketchCase(uint64_t seed);
 
 }  // namespace tilewright::lowering
 

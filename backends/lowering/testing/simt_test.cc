@@ -187,5 +187,31 @@ TEST(SimtTest, DrawnGroupsInDrawnTiles) {
   }
 }
 
+// Whatever is decided, or else the generator says what it cannot express.
+TEST(SimtTest, DrawnSketchesOfAnsorsRules) {
+  std::map<std::string, int> refused;
+  int ran = 0, shared = 0, lanes = 0, all_refused = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const absl::StatusOr<Ran> result = RunBoth(DrawGpuSketchCase(seed));
+    if (absl::IsInvalidArgument(result.status()) ||
+        absl::IsUnimplemented(result.status())) {
+      ++refused[std::string(result.status().message()).substr(0, 60)];
+      ++all_refused;
+      continue;
+    }
+    ASSERT_TRUE(result.ok()) << "seed " << seed << ": " << result.status();
+    ++ran;
+    shared += SharesScratch(result->scalar);
+    lanes += Holds(result->scalar, "exchange");
+  }
+  std::cout << ran << " ran, " << shared << " with scratch, " << lanes
+            << " with lanes\n";
+  for (const auto& [why, count] : refused)
+    std::cout << count << " refused: " << why << "\n";
+  EXPECT_GT(ran, all_refused);
+  EXPECT_GT(shared, 0);
+  EXPECT_GT(lanes, 0);
+}
+
 }  // namespace
 }  // namespace tilewright::lowering

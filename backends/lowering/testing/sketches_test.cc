@@ -21,14 +21,12 @@
 #include "backends/lowering/testing/random_case.h"
 #include "backends/lowering/vectorize/legalize.h"
 #include "backends/lowering/vectorize/vector_target.h"
-#include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
 #include "sketch/derivation/sketch_generator.h"
 #include "sketch/derivation/sketch_rules.h"
 #include "sketch/testing/ansor_workloads.h"
 #include "sketch/testing/sample_groups.h"
-#include "sketch/testing/test_workloads.h"
 #include "sketch/trace/workload.h"
 #include "tilegraph/decision/policies.h"
 
@@ -44,33 +42,11 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-sketch::Workload DrawAnsor(uint64_t seed) {
-  Random random(seed);
-  switch (random.Index(8)) {
-    case 0:
-      return sketch::AnsorMatmul(13, 24, 17);
-    case 1:
-      return sketch::AnsorMatmul(3, 4, 80);
-    case 2:
-      return sketch::AnsorDoubleMatmul(9);
-    case 3:
-      return sketch::AnsorConvBnRelu(6, 3, 5);
-    case 4:
-      return sketch::AnsorSoftmax(4, 40);
-    case 5:
-      return sketch::AnsorWinograd(4, 3, 16);
-    case 6:
-      return sketch::AnsorZeroRank(70);
-    default:
-      return sketch::GemmRelu(9, 40, 12);
-  }
-}
-
 // A group of any family that is no fused one, under a sketch.
 SampleGroup DrawGroup(uint64_t seed) {
   SampleGroup group = sketch::DrawSampleGroup(seed);
   if (!group.workload.stages.empty() || seed % 3 == 0) {
-    group.workload = DrawAnsor(seed);
+    group.workload = sketch::DrawAnsor(seed);
     group.exact = seed % 2 == 0;
   }
   group.generator = sketch::SketchGenerator(
