@@ -54,8 +54,8 @@ expect_error() {
   [[ $got == "$status" ]] || fail "'$*' exits $got, expected $status: $(cat "$work/err")"
   grep -qF -- "$words" "$work/err" || fail "'$*' does not say '$words': $(cat "$work/err")"
 }
-expect_error 1 "needs mutual TLS" "$tilewrightd" serve --listen=0.0.0.0:7000 --state="$work/state"
-expect_error 1 "needs mutual TLS" "$tilewright" tune "$model" --records="$work/x.db" --daemon=localhost:7000
+expect_error 1 "give unix:PATH" "$tilewrightd" serve --listen=0.0.0.0:7000 --state="$work/state"
+expect_error 1 "give unix:PATH" "$tilewright" tune "$model" --records="$work/x.db" --daemon=localhost:7000
 expect_error 1 "--state=DIR is missing" "$tilewrightd" serve --listen="$address"
 expect_error 2 "did you mean" "$tilewrightd" wroker --daemon="$address"
 expect_error 1 "is 'tilewrightd serve' running" "$tilewrightd" jobs --daemon="$address"

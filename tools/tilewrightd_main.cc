@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "backends/spec/device_spec.pb.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/spec_fingerprint.h"
@@ -37,18 +38,20 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: tilewrightd COMMAND ...\n\n"
-    "  tilewrightd serve --listen=unix:PATH --state=DIR\n"
-    "      keep the queue of jobs in DIR; only this user can connect\n"
-    "  tilewrightd worker --daemon=unix:PATH [--name=NAME] [--threads=N]\n"
+    "  tilewrightd serve --listen=ADDRESS[,ADDRESS] --state=DIR\n"
+    "      keep the queue of jobs in DIR\n"
+    "  tilewrightd worker --daemon=ADDRESS [--name=NAME] [--threads=N]\n"
     "      measure candidates on this CPU until stopped (SIGTERM gives work\n"
     "      back); one worker a machine, and nothing beside it. --threads: of\n"
     "      the device spec that its work is for\n"
-    "  tilewrightd jobs --daemon=unix:PATH\n"
-    "  tilewrightd cancel --daemon=unix:PATH JOB\n"
-    "  tilewrightd export --daemon=unix:PATH --records=DB\n"
+    "  tilewrightd jobs --daemon=ADDRESS\n"
+    "  tilewrightd cancel --daemon=ADDRESS JOB\n"
+    "  tilewrightd export --daemon=ADDRESS --records=DB\n"
     "      add the records of all jobs to DB; what is there already is left "
     "out\n\n"
-    "Work is submitted by programs (tools/daemon/daemon_measurer.h).\n";
+    "ADDRESS is unix:PATH, for this user alone, or tcp:HOST:PORT with\n"
+    "--tls=DIR: ca.pem, cert.pem and key.pem, as docs/daemon.md makes them.\n"
+    "Work is submitted by 'tilewright tune --daemon=ADDRESS'.\n";
 
 constexpr int kMostWorkers = 6;
 
@@ -64,7 +67,7 @@ void StopOnSignals() {
 }
 
 struct Flags {
-  std::string listen, state, daemon, name, records;
+  std::string listen, tls, state, daemon, name, records;
   int threads = 0;
   double lease_s = 30;
   bool until_idle = false;
@@ -76,10 +79,11 @@ absl::Status Missing(absl::string_view flag) {
 }
 
 absl::Status Serve(const Flags& flags) {
-  if (flags.listen.empty()) return Missing("--listen=unix:PATH");
+  if (flags.listen.empty()) return Missing("--listen=ADDRESS");
   if (flags.state.empty()) return Missing("--state=DIR");
   ServerOptions options;
-  options.listen = flags.listen;
+  options.listen = absl::StrSplit(flags.listen, ',');
+  options.tls = UserPath(flags.tls);
   options.state = UserPath(flags.state);
   options.queue.name = RandomName();
   options.queue.lease_ns = static_cast<int64_t>(flags.lease_s * 1e9);
@@ -98,9 +102,9 @@ std::string HostName() {
 }
 
 absl::Status Work(const Flags& flags) {
-  if (flags.daemon.empty()) return Missing("--daemon=unix:PATH");
+  if (flags.daemon.empty()) return Missing("--daemon=ADDRESS");
   TW_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
-                      ConnectTo(flags.daemon));
+                      ConnectTo(flags.daemon, UserPath(flags.tls)));
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<FileLock> device,
                       LockDevice("cpu"));
   TW_ASSIGN_OR_RETURN(
@@ -133,9 +137,9 @@ absl::Status Work(const Flags& flags) {
 
 absl::Status OnJobs(const std::string& command, const Flags& flags,
                     const std::vector<std::string>& arguments) {
-  if (flags.daemon.empty()) return Missing("--daemon=unix:PATH");
+  if (flags.daemon.empty()) return Missing("--daemon=ADDRESS");
   TW_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
-                      ConnectTo(flags.daemon));
+                      ConnectTo(flags.daemon, UserPath(flags.tls)));
   if (command == "cancel") return CancelJobs(channel, arguments);
   if (command == "export") {
     if (flags.records.empty()) return Missing("--records=DB");
@@ -175,6 +179,7 @@ int Main(const std::vector<std::string>& arguments) {
       CheckChoice(command, {"serve", "worker", "jobs", "cancel", "export"});
   Flags flags;
   OptionParser parser(command, "see 'tilewrightd --help'");
+  parser.Text("tls", &flags.tls);
   if (command == "serve") {
     parser.Text("listen", &flags.listen);
     parser.Text("state", &flags.state);

@@ -173,6 +173,14 @@ absl::StatusOr<LeaseOffer> JobQueue::Lease(const std::string& worker,
   return offer;
 }
 
+absl::StatusOr<std::string> JobQueue::Holder(const std::string& lease) {
+  TW_ASSIGN_OR_RETURN(
+      Statement row, Query(*database_, "SELECT worker FROM leases WHERE id = ?",
+                           NumberOf(lease)));
+  TW_ASSIGN_OR_RETURN(const bool found, row.Step());
+  return found ? std::string(row.Bytes(0)) : std::string();
+}
+
 absl::StatusOr<bool> JobQueue::Heartbeat(const std::string& lease,
                                          int64_t now_ns) {
   Database& database = *database_;

@@ -81,6 +81,8 @@ class JobQueue {
   // Renews it. Whether a job still wants any of its tasks. NotFound: it ran
   // out, or all of it is done.
   absl::StatusOr<bool> Heartbeat(const std::string& lease, int64_t now_ns);
+  // The worker that has the lease; empty if it is not current.
+  absl::StatusOr<std::string> Holder(const std::string& lease);
   // OK: the result is on the disk, whatever it counts for.
   absl::StatusOr<Completion> Complete(const std::string& lease,
                                       const std::string& task,

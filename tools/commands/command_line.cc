@@ -156,7 +156,7 @@ tune:      --trials=N  --time=SECONDS    of all kernels together (64 for each)
            --seed=N                      the same command with the same seed goes on where it was
            --trace=FILE.jsonl            a line a round, and for every comparison
            --report=FILE.html            the search as a page that needs nothing else
-           --daemon=unix:PATH            candidates are measured by the workers of 'tilewrightd serve'
+           --daemon=ADDRESS  --tls=DIR   candidates are measured by the workers of 'tilewrightd serve'
 records:   --workload=FINGERPRINT        of ls and best: its first digits are enough
            -o FILE  --verified           of export: not to stdout; only what is verified
 All:       --json

@@ -66,6 +66,7 @@ constexpr Flag kFlags[] = {
     {"crossover", Value::kNone, "tune"},
     {"scheduler", Value::kText, "tune", "gradient roundrobin"},
     {"daemon", Value::kText, "tune"},
+    {"tls", Value::kText, "tune"},
 };
 
 std::vector<std::string> Words(const char* text) {

@@ -94,7 +94,7 @@ absl::StatusOr<std::unique_ptr<daemon::DaemonMeasurer>> MeasurerFrom(
   job.device.set_structure_fingerprint(StructureFingerprint(spec).ToString());
   job.code_generation = kCodeGeneration;
   TW_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
-                      daemon::ConnectTo(line.Get("daemon")));
+                      daemon::ConnectTo(line.Get("daemon"), line.Get("tls")));
   return daemon::DaemonMeasurer::Open(channel, job);
 }
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/status_macros.h"
-#include "tools/daemon/unix_listener.h"
+#include "tools/daemon/address.h"
 
 namespace tilewright::daemon {
 namespace {
@@ -17,6 +17,7 @@ using std::chrono::system_clock;
 
 constexpr int kMostMessageBytes = 64 << 20;
 constexpr int kReconnectMs = 100, kLongestReconnectMs = 1000;
+constexpr int kKeepaliveMs = 10'000;
 constexpr std::chrono::milliseconds kSlice{250}, kPause{10};
 
 std::chrono::microseconds Micros(double seconds) {
@@ -26,15 +27,26 @@ std::chrono::microseconds Micros(double seconds) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(
-    const std::string& address) {
-  TW_RETURN_IF_ERROR(PathOfAddress(address).status());
+    const std::string& text, const std::string& tls) {
+  TW_ASSIGN_OR_RETURN(const Address address, ParseAddress(text));
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMostMessageBytes);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestReconnectMs);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
-                                   arguments);
+  if (address.kind == Address::Kind::kUnix) {
+    return grpc::CreateCustomChannel(text, grpc::InsecureChannelCredentials(),
+                                     arguments);
+  }
+  TW_ASSIGN_OR_RETURN(const Certificates certificates, ReadCertificates(tls));
+  // A host that is gone says nothing.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMs);
+  return grpc::CreateCustomChannel(
+      address.target,
+      grpc::SslCredentials(
+          {certificates.authority, certificates.key, certificates.own}),
+      arguments);
 }
 
 absl::Status CallPatiently(
@@ -58,7 +70,8 @@ absl::Status CallPatiently(
     }
     if (system_clock::now() >= until) {
       return absl::UnavailableError(
-          "the daemon cannot be reached; is 'tilewrightd serve' running?");
+          "the daemon cannot be reached; is 'tilewrightd serve' running, and "
+          "does each end believe the other's certificate?");
     }
     std::this_thread::sleep_for(kPause);
   }

@@ -17,10 +17,10 @@
 
 namespace tilewright::daemon {
 
-// A channel to "unix:PATH"; nothing is sent yet. InvalidArgument for other
-// addresses.
+// A channel to the address (address.h), over TCP with the certificates of the
+// folder `tls`; nothing is sent yet. Errors of both.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTo(
-    const std::string& address);
+    const std::string& address, const std::string& tls = "");
 
 struct CallOptions {
   // How long a daemon that cannot be reached is waited for. It may have been

@@ -40,7 +40,7 @@ constexpr int kKills = 15;
 
 int Serve(const std::string& address, const std::string& state) {
   ServerOptions options;
-  options.listen = address;
+  options.listen = {address};
   options.state = state;
   options.queue.name = "test";
   options.queue.lease_ns = 300'000'000;

@@ -98,7 +98,7 @@ class DaemonTest : public testing::Test {
 
   ServerOptions Options() const {
     ServerOptions options;
-    options.listen = address_;
+    options.listen = {address_};
     options.state = folder_ + "/state";
     options.queue.name = "test";
     return options;
@@ -345,9 +345,9 @@ TEST_F(DaemonTest, OnlyItsUserMayConnectAndOneDaemonHasTheState) {
   for (const char* file : {"/queue.db", "/lock", ""}) {
     (void)remove((options.state + file).c_str());
   }
-  options.listen = "localhost:7000";
+  options.listen = {"localhost:7000"};
   EXPECT_THAT(Server::Start(options, clock_).status(),
-              StatusIs(StatusCode::kInvalidArgument, "needs mutual TLS"));
+              StatusIs(StatusCode::kInvalidArgument, "give unix:PATH"));
 }
 
 TEST_F(DaemonTest, AFileIsLockedByOneAtATime) {

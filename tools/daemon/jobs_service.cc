@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "measure/record/task_id.h"
 #include "measure/worker/protocol_version.h"
+#include "tools/daemon/peer.h"
 #include "tools/daemon/service.h"
 #include "tools/daemon/status.h"
 
@@ -76,14 +77,15 @@ std::vector<TaskSpec> TasksOf(const AddTasksRequest& request) {
 
 }  // namespace
 
-grpc::Status JobsService::OpenJob(grpc::ServerContext*,
+grpc::Status JobsService::OpenJob(grpc::ServerContext* context,
                                   const OpenJobRequest* request,
                                   JobState* reply) {
+  const std::string owner = OwnerOf(*context);
   const absl::Status version =
       measure::CheckProtocolVersion(request->protocol_version(), "the client");
   if (!version.ok()) return ToGrpc(version);
   measure::JobSpec spec;
-  spec.owner = owner_;
+  spec.owner = owner;
   spec.key = request->key();
   spec.title = request->title();
   spec.priority = request->priority();
@@ -92,7 +94,7 @@ grpc::Status JobsService::OpenJob(grpc::ServerContext*,
   return Answer(
       queue_.Change([&](JobQueue& queue) -> absl::StatusOr<JobStatus> {
         TW_ASSIGN_OR_RETURN(const std::vector<JobStatus> jobs,
-                            queue.Jobs(owner_));
+                            queue.Jobs(owner));
         int64_t open = 0;
         for (const JobStatus& job : jobs) {
           open +=
@@ -107,9 +109,10 @@ grpc::Status JobsService::OpenJob(grpc::ServerContext*,
       reply);
 }
 
-grpc::Status JobsService::AddTasks(grpc::ServerContext*,
+grpc::Status JobsService::AddTasks(grpc::ServerContext* context,
                                    const AddTasksRequest* request,
                                    AddTasksReply* reply) {
+  const std::string owner = OwnerOf(*context);
   if (request->schedules_size() > limits_.most_tasks_of_a_call) {
     return ToGrpc(absl::InvalidArgumentError(
         absl::StrCat("more than ", limits_.most_tasks_of_a_call,
@@ -119,45 +122,50 @@ grpc::Status JobsService::AddTasks(grpc::ServerContext*,
   if (!keys.ok()) return ToGrpc(keys);
   const std::vector<TaskSpec> tasks = TasksOf(*request);
   const absl::Status added = queue_.Change([&](JobQueue& queue) {
-    return queue.AddTasks(owner_, request->job(), tasks);
+    return queue.AddTasks(owner, request->job(), tasks);
   });
   for (const TaskSpec& task : tasks) reply->add_task_ids(task.id);
   return ToGrpc(added);
 }
 
-grpc::Status JobsService::CloseJob(grpc::ServerContext*,
+grpc::Status JobsService::CloseJob(grpc::ServerContext* context,
                                    const JobRequest* request, JobState* reply) {
+  const std::string owner = OwnerOf(*context);
   return Answer(
       queue_.Change([&](JobQueue& queue) -> absl::StatusOr<JobStatus> {
-        TW_RETURN_IF_ERROR(queue.CloseJob(owner_, request->job()));
-        return queue.Job(owner_, request->job());
+        TW_RETURN_IF_ERROR(queue.CloseJob(owner, request->job()));
+        return queue.Job(owner, request->job());
       }),
       reply);
 }
 
-grpc::Status JobsService::CancelJob(grpc::ServerContext*,
+grpc::Status JobsService::CancelJob(grpc::ServerContext* context,
                                     const JobRequest* request,
                                     JobState* reply) {
+  const std::string owner = OwnerOf(*context);
   return Answer(
       queue_.Change([&](JobQueue& queue) -> absl::StatusOr<JobStatus> {
-        TW_RETURN_IF_ERROR(queue.CancelJob(owner_, request->job()));
-        return queue.Job(owner_, request->job());
+        TW_RETURN_IF_ERROR(queue.CancelJob(owner, request->job()));
+        return queue.Job(owner, request->job());
       }),
       reply);
 }
 
-grpc::Status JobsService::GetJob(grpc::ServerContext*,
+grpc::Status JobsService::GetJob(grpc::ServerContext* context,
                                  const JobRequest* request, JobState* reply) {
+  const std::string owner = OwnerOf(*context);
   return Answer(queue_.Read([&](JobQueue& queue) {
-    return queue.Job(owner_, request->job());
+    return queue.Job(owner, request->job());
   }),
                 reply);
 }
 
-grpc::Status JobsService::ListJobs(grpc::ServerContext*, const ListJobsRequest*,
+grpc::Status JobsService::ListJobs(grpc::ServerContext* context,
+                                   const ListJobsRequest*,
                                    ListJobsReply* reply) {
+  const std::string owner = OwnerOf(*context);
   const absl::StatusOr<std::vector<JobStatus>> jobs =
-      queue_.Read([&](JobQueue& queue) { return queue.Jobs(owner_); });
+      queue_.Read([&](JobQueue& queue) { return queue.Jobs(owner); });
   if (!jobs.ok()) return ToGrpc(jobs.status());
   for (const JobStatus& job : *jobs) *reply->add_jobs() = ToProto(job);
   return grpc::Status::OK;
@@ -166,15 +174,16 @@ grpc::Status JobsService::ListJobs(grpc::ServerContext*, const ListJobsRequest*,
 grpc::Status JobsService::Watch(grpc::ServerContext* context,
                                 const WatchRequest* request,
                                 grpc::ServerWriter<WatchReply>* writer) {
+  const std::string owner = OwnerOf(*context);
   int64_t after = request->after();
   while (!context->IsCancelled()) {
     const uint64_t seen = queue_.changes();
     std::vector<TaskEvent> events;
     const absl::StatusOr<JobStatus> job =
         queue_.Read([&](JobQueue& queue) -> absl::StatusOr<JobStatus> {
-          TW_ASSIGN_OR_RETURN(events, queue.Events(owner_, request->job(),
-                                                   after, kEventsOfAReply));
-          return queue.Job(owner_, request->job());
+          TW_ASSIGN_OR_RETURN(events, queue.Events(owner, request->job(), after,
+                                                   kEventsOfAReply));
+          return queue.Job(owner, request->job());
         });
     if (!job.ok()) return ToGrpc(job.status());
     WatchReply reply;

@@ -1,10 +1,9 @@
 #include "tools/daemon/server.h"
 
 #include <grpcpp/resource_quota.h>
-#include <grpcpp/server_builder.h>
+#include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_posix.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -16,11 +15,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
+#include "tools/daemon/address.h"
+#include "tools/daemon/peer.h"
 
 namespace tilewright::daemon {
 namespace {
 
 constexpr std::chrono::milliseconds kExpireInterval{500};
+constexpr int kKeepaliveMs = 10'000;
 
 // One daemon at a time has the folder.
 absl::StatusOr<std::unique_ptr<FileLock>> LockState(const std::string& folder) {
@@ -32,6 +34,20 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockState(const std::string& folder) {
       absl::StrCat(folder, "/lock"),
       absl::StrCat("state ", folder,
                    ": another daemon has it; stop that one first"));
+}
+
+// Who shows no certificate of the same authority is not connected; RoleGate
+// says who may call what.
+std::shared_ptr<grpc::ServerCredentials> ServerCredentials(
+    const Certificates& certificates) {
+  grpc::SslServerCredentialsOptions options(
+      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.pem_root_certs = certificates.authority;
+  options.pem_key_cert_pairs.push_back({certificates.key, certificates.own});
+  const std::shared_ptr<grpc::ServerCredentials> credentials =
+      grpc::SslServerCredentials(options);
+  credentials->SetAuthMetadataProcessor(std::make_shared<RoleGate>());
+  return credentials;
 }
 
 }  // namespace
@@ -47,12 +63,11 @@ Server::Server(const ServerOptions& options, Clock& clock,
     : clock_(clock),
       lock_(std::move(lock)),
       queue_(std::move(queue)),
-      jobs_(queue_, absl::StrCat("uid ", geteuid()), options.limits),
+      jobs_(queue_, options.limits),
       workers_(queue_, clock, options.queue.lease_ns, options.limits) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     const ServerOptions& options, Clock& clock) {
-  TW_ASSIGN_OR_RETURN(const std::string path, PathOfAddress(options.listen));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<FileLock> lock, LockState(options.state));
   TW_ASSIGN_OR_RETURN(
       std::unique_ptr<measure::JobQueue> queue,
@@ -60,9 +75,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
                               options.queue, clock.UnixNs()));
   std::unique_ptr<Server> server(
       new Server(options, clock, std::move(lock), std::move(queue)));
-  TW_ASSIGN_OR_RETURN(server->listener_, UnixListener::Listen(path));
 
   grpc::ServerBuilder builder;
+  TW_RETURN_IF_ERROR(server->Listen(options, builder));
   builder.RegisterService(&server->jobs_);
   builder.RegisterService(&server->workers_);
   builder.SetMaxReceiveMessageSize(options.most_message_bytes);
@@ -70,14 +85,47 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
       grpc::ResourceQuota().SetMaxThreads(options.most_threads));
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr) {
-    return absl::UnavailableError("gRPC does not start");
+    return absl::UnavailableError(
+        "the server does not start; is the TCP port taken, or no certificate "
+        "of --tls one?");
   }
-  server->listener_->Start([server = server->server_.get()](int descriptor) {
-    grpc::AddInsecureChannelFromFd(server, descriptor);
-  });
+  if (server->listener_ != nullptr) {
+    server->listener_->Start([server = server->server_.get()](int descriptor) {
+      grpc::AddInsecureChannelFromFd(server, descriptor);
+    });
+  }
   server->expirer_ =
       std::thread([server = server.get()] { server->ExpireLeases(); });
   return server;
+}
+
+absl::Status Server::Listen(const ServerOptions& options,
+                            grpc::ServerBuilder& builder) {
+  bool tcp = false;
+  for (const std::string& text : options.listen) {
+    TW_ASSIGN_OR_RETURN(const Address address, ParseAddress(text));
+    const bool again = address.kind == Address::Kind::kTcp
+                           ? std::exchange(tcp, true)
+                           : listener_ != nullptr;
+    if (again) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("address ", text, ": there is one of its kind already"));
+    }
+    if (address.kind == Address::Kind::kUnix) {
+      TW_ASSIGN_OR_RETURN(listener_, UnixListener::Listen(address.target));
+      continue;
+    }
+    TW_ASSIGN_OR_RETURN(const Certificates certificates,
+                        ReadCertificates(options.tls));
+    builder.AddListeningPort(address.target, ServerCredentials(certificates),
+                             &tcp_port_);
+  }
+  // Connections whose other end is silent are closed.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMs);
+  builder.AddChannelArgument(
+      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kKeepaliveMs / 2);
+  return absl::OkStatus();
 }
 
 // So that whoever waits for work hears of it.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "base/clock.h"
 #include "tools/daemon/daemon.grpc.pb.h"
 #include "tools/daemon/shared_queue.h"
@@ -20,13 +21,12 @@ struct ServiceLimits {
   double longest_wait_s = 10;
 };
 
-// What clients ask for. All belong to `owner`: a Unix socket lets in one user.
-// `queue` must outlive it.
+// What clients ask for. A job belongs to who opened it (peer.h), and is not
+// there for others. `queue` must outlive it.
 class JobsService final : public Jobs::Service {
  public:
-  JobsService(SharedQueue& queue, std::string owner,
-              const ServiceLimits& limits)
-      : queue_(queue), owner_(std::move(owner)), limits_(limits) {}
+  JobsService(SharedQueue& queue, const ServiceLimits& limits)
+      : queue_(queue), limits_(limits) {}
 
   grpc::Status OpenJob(grpc::ServerContext* context,
                        const OpenJobRequest* request, JobState* reply) override;
@@ -47,11 +47,12 @@ class JobsService final : public Jobs::Service {
 
  private:
   SharedQueue& queue_;
-  const std::string owner_;
   const ServiceLimits limits_;
 };
 
-// What workers ask for. Both must outlive it; `clock` is asked by many threads.
+// What workers ask for. A lease is of use to its worker alone, as far as
+// certificates tell workers apart. `queue` and `clock` must outlive it; `clock`
+// is asked by many threads.
 class WorkersService final : public Workers::Service {
  public:
   WorkersService(SharedQueue& queue, Clock& clock, int64_t lease_ns,
@@ -71,6 +72,10 @@ class WorkersService final : public Workers::Service {
                         GiveBackReply* reply) override;
 
  private:
+  // PermissionDenied if another worker has the lease.
+  absl::Status CheckHolder(const grpc::ServerContext& context,
+                           const std::string& lease);
+
   SharedQueue& queue_;
   Clock& clock_;
   const int64_t lease_ns_;

@@ -12,9 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "base/status_macros.h"
 
 namespace tilewright::daemon {
@@ -73,17 +71,6 @@ bool IsFriend(int descriptor) {
 }
 
 }  // namespace
-
-absl::StatusOr<std::string> PathOfAddress(const std::string& address) {
-  absl::string_view path = address;
-  if (absl::ConsumePrefix(&path, "unix:") && !path.empty()) {
-    return std::string(path);
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "address ", address,
-      ": TCP needs mutual TLS, which this version does not have: give "
-      "unix:PATH"));
-}
 
 absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Listen(
     const std::string& path) {

@@ -15,10 +15,6 @@
 
 namespace tilewright::daemon {
 
-// The path of "unix:PATH". InvalidArgument for any other address, with what to
-// do: over TCP nobody is let in without mutual TLS, which does not exist yet.
-absl::StatusOr<std::string> PathOfAddress(const std::string& address);
-
 class UnixListener {
  public:
   // Takes the place of a socket that nobody listens at. AlreadyExists: somebody

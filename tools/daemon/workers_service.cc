@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "measure/record/check_record.h"
 #include "measure/worker/protocol_version.h"
+#include "tools/daemon/peer.h"
 #include "tools/daemon/service.h"
 #include "tools/daemon/status.h"
 
@@ -52,11 +53,13 @@ grpc::Status WorkersService::Lease(grpc::ServerContext* context,
                      std::chrono::duration<double>(std::clamp(
                          request->wait_s(), 0.0, limits_.longest_wait_s));
   reply->set_lease_s(static_cast<double>(lease_ns_) * 1e-9);
+  const std::string certified = CertifiedName(*context);
+  const std::string& worker = certified.empty() ? request->worker() : certified;
   while (!context->IsCancelled() && !queue_.stopped()) {
     const uint64_t seen = queue_.changes();
     // Nobody who waits is woken up by it.
     const absl::StatusOr<LeaseOffer> offer = queue_.Read([&](JobQueue& queue) {
-      return queue.Lease(request->worker(), request->device_class(), most,
+      return queue.Lease(worker, request->device_class(), most,
                          clock_.UnixNs());
     });
     if (!offer.ok()) return ToGrpc(offer.status());
@@ -69,9 +72,23 @@ grpc::Status WorkersService::Lease(grpc::ServerContext* context,
   return ToGrpc(absl::UnavailableError("the daemon ends"));
 }
 
-grpc::Status WorkersService::Heartbeat(grpc::ServerContext*,
+absl::Status WorkersService::CheckHolder(const grpc::ServerContext& context,
+                                         const std::string& lease) {
+  const std::string name = CertifiedName(context);
+  if (name.empty()) return absl::OkStatus();
+  TW_ASSIGN_OR_RETURN(
+      const std::string holder,
+      queue_.Read([&](JobQueue& queue) { return queue.Holder(lease); }));
+  if (holder.empty() || holder == name) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat("lease ", lease, " is another worker's"));
+}
+
+grpc::Status WorkersService::Heartbeat(grpc::ServerContext* context,
                                        const HeartbeatRequest* request,
                                        HeartbeatReply* reply) {
+  const absl::Status holder = CheckHolder(*context, request->lease());
+  if (!holder.ok()) return ToGrpc(holder);
   const absl::StatusOr<bool> wanted = queue_.Read([&](JobQueue& queue) {
     return queue.Heartbeat(request->lease(), clock_.UnixNs());
   });
@@ -80,11 +97,13 @@ grpc::Status WorkersService::Heartbeat(grpc::ServerContext*,
   return grpc::Status::OK;
 }
 
-grpc::Status WorkersService::Complete(grpc::ServerContext*,
+grpc::Status WorkersService::Complete(grpc::ServerContext* context,
                                       const CompleteRequest* request,
                                       CompleteReply* reply) {
   const absl::Status valid = CheckResult(*request);
   if (!valid.ok()) return ToGrpc(valid);
+  const absl::Status holder = CheckHolder(*context, request->lease());
+  if (!holder.ok()) return ToGrpc(holder);
   const absl::StatusOr<Completion> completion =
       queue_.Change([&](JobQueue& queue) {
         return queue.Complete(request->lease(), request->task_id(),
@@ -97,9 +116,11 @@ grpc::Status WorkersService::Complete(grpc::ServerContext*,
   return grpc::Status::OK;
 }
 
-grpc::Status WorkersService::GiveBack(grpc::ServerContext*,
+grpc::Status WorkersService::GiveBack(grpc::ServerContext* context,
                                       const GiveBackRequest* request,
                                       GiveBackReply*) {
+  const absl::Status holder = CheckHolder(*context, request->lease());
+  if (!holder.ok()) return ToGrpc(holder);
   return ToGrpc(queue_.Change([&](JobQueue& queue) {
     return queue.GiveBack(request->lease(), request->lost(), clock_.UnixNs());
   }));
