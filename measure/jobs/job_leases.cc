@@ -206,42 +206,56 @@ absl::StatusOr<bool> JobQueue::Heartbeat(const std::string& lease,
   return wanted > 0;
 }
 
-absl::StatusOr<Completion> JobQueue::Complete(const std::string& lease,
-                                              const std::string& task,
-                                              const std::string& result,
-                                              int64_t now_ns) {
+absl::StatusOr<Completion> JobQueue::Deliver(const Delivery& delivery) {
   Database& database = *database_;
-  const int64_t number = NumberOf(lease);
-  TW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(database));
-  TW_RETURN_IF_ERROR(ExpireDue(now_ns).status());
-  int64_t state = kGivenUp, task_number = 0;
+  const int64_t lease = NumberOf(delivery.lease);
+  int64_t state = kGivenUp, task = 0;
   {
     TW_ASSIGN_OR_RETURN(
         Statement row,
         Query(database,
               "SELECT state, number FROM tasks WHERE id = ? AND lease = ? AND "
               "lease <> 0",
-              task, number));
+              delivery.task, lease));
     TW_ASSIGN_OR_RETURN(const bool found, row.Step());
     if (found) {
       state = row.Int(0);
-      task_number = row.Int(1);
+      task = row.Int(1);
     }
   }
-  if (state == kLeased) {
-    TW_RETURN_IF_ERROR(
-        Run(database, "UPDATE tasks SET state = 2, result = ? WHERE number = ?",
-            Blob{result}, task_number));
-    TW_RETURN_IF_ERROR(TellJobs(task_number));
-    TW_RETURN_IF_ERROR(
-        Run(database,
-            "DELETE FROM leases WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM "
-            "tasks WHERE lease = ?1 AND state = 1)",
-            number));
+  if (state != kLeased)
+    return state == kDone ? Completion::kRepeated : Completion::kStale;
+  TW_RETURN_IF_ERROR(
+      Run(database, "UPDATE tasks SET state = 2, result = ? WHERE number = ?",
+          Blob{delivery.result}, task));
+  TW_RETURN_IF_ERROR(TellJobs(task));
+  TW_RETURN_IF_ERROR(
+      Run(database,
+          "DELETE FROM leases WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM "
+          "tasks WHERE lease = ?1 AND state = 1)",
+          lease));
+  return Completion::kAccepted;
+}
+
+absl::StatusOr<std::vector<Completion>> JobQueue::CompleteAll(
+    absl::Span<const Delivery> deliveries, int64_t now_ns) {
+  TW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
+  TW_RETURN_IF_ERROR(ExpireDue(now_ns).status());
+  std::vector<Completion> completions;
+  for (const Delivery& delivery : deliveries) {
+    TW_ASSIGN_OR_RETURN(completions.emplace_back(), Deliver(delivery));
   }
   TW_RETURN_IF_ERROR(transaction.Commit());
-  if (state == kLeased) return Completion::kAccepted;
-  return state == kDone ? Completion::kRepeated : Completion::kStale;
+  return completions;
+}
+
+absl::StatusOr<Completion> JobQueue::Complete(const std::string& lease,
+                                              const std::string& task,
+                                              const std::string& result,
+                                              int64_t now_ns) {
+  TW_ASSIGN_OR_RETURN(const std::vector<Completion> completions,
+                      CompleteAll({{lease, task, result}}, now_ns));
+  return completions[0];
 }
 
 absl::Status JobQueue::GiveBack(const std::string& lease, bool lost,

@@ -202,6 +202,17 @@ absl::StatusOr<std::vector<JobStatus>> JobQueue::Jobs(
   return JobsWhere(owner, /*job=*/0);
 }
 
+absl::StatusOr<bool> JobQueue::IsOver(int64_t job) {
+  TW_ASSIGN_OR_RETURN(
+      const int64_t over,
+      Number(*database_, 0,
+             "SELECT state = 2 OR (state = 1 AND NOT EXISTS (SELECT 1 FROM "
+             "wanted WHERE job = ?1 AND event IS NULL)) FROM jobs WHERE id = "
+             "?1",
+             job));
+  return over != 0;
+}
+
 absl::StatusOr<std::vector<TaskEvent>> JobQueue::Events(
     const std::string& owner, int64_t job, int64_t after, int most) {
   TW_RETURN_IF_ERROR(CheckOwner(owner, job));

@@ -69,6 +69,8 @@ class JobQueue {
   absl::Status CancelJob(const std::string& owner, int64_t job);
   absl::StatusOr<JobStatus> Job(const std::string& owner, int64_t job);
   absl::StatusOr<std::vector<JobStatus>> Jobs(const std::string& owner);
+  // Whether its last event is there already. False for no job.
+  absl::StatusOr<bool> IsOver(int64_t job);
   // Events after that number, in order, at most so many.
   absl::StatusOr<std::vector<TaskEvent>> Events(const std::string& owner,
                                                 int64_t job, int64_t after,
@@ -88,6 +90,9 @@ class JobQueue {
                                       const std::string& task,
                                       const std::string& result,
                                       int64_t now_ns);
+  // The same for several, in this order: all are on the disk, or none.
+  absl::StatusOr<std::vector<Completion>> CompleteAll(
+      absl::Span<const Delivery> deliveries, int64_t now_ns);
   // Its tasks wait again. `lost`: something happened to the worker, which may
   // be a task's fault.
   absl::Status GiveBack(const std::string& lease, bool lost, int64_t now_ns);
@@ -110,6 +115,7 @@ class JobQueue {
 
   // job_leases.cc; within a transaction.
   absl::StatusOr<bool> ExpireDue(int64_t now_ns);
+  absl::StatusOr<Completion> Deliver(const Delivery& delivery);
   absl::Status EndLease(int64_t lease, bool lost);
   absl::Status TellJobs(int64_t task);
   // 0: no lease of this file has such a name.

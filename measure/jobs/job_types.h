@@ -60,6 +60,11 @@ struct LeaseOffer {
   std::vector<LeasedTask> tasks;  // none: there is no work, and no lease
 };
 
+// What a worker brings.
+struct Delivery {
+  std::string lease, task, result;
+};
+
 enum class Completion : uint8_t {
   kAccepted,
   kRepeated,  // this very lease brought it before

@@ -11,6 +11,7 @@ namespace {
 
 // How long to wait for another process that is writing.
 constexpr int kBusyMilliseconds = 10'000;
+constexpr size_t kMostIdle = 100;  // statements
 
 }  // namespace
 
@@ -29,7 +30,10 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(
   return database;
 }
 
-Database::~Database() { sqlite3_close_v2(handle_); }
+Database::~Database() {
+  for (const auto& [sql, statement] : idle_) sqlite3_finalize(statement);
+  sqlite3_close_v2(handle_);
+}
 
 absl::Status Database::MakeDurable() {
   TW_ASSIGN_OR_RETURN(const std::string mode,
@@ -125,6 +129,12 @@ absl::Status Database::Error() const {
 
 absl::StatusOr<Statement> Statement::Prepare(Database& database,
                                              std::string_view sql) {
+  if (const auto idle = database.idle_.find(std::string(sql));
+      idle != database.idle_.end()) {
+    sqlite3_stmt* const handle = idle->second;
+    database.idle_.erase(idle);
+    return Statement(&database, handle);
+  }
   sqlite3_stmt* handle = nullptr;
   if (sqlite3_prepare_v2(database.handle(), sql.data(),
                          static_cast<int>(sql.size()), &handle,
@@ -138,7 +148,16 @@ Statement::Statement(Statement&& other) noexcept
     : database_(other.database_),
       handle_(std::exchange(other.handle_, nullptr)) {}
 
-Statement::~Statement() { sqlite3_finalize(handle_); }
+Statement::~Statement() {
+  if (handle_ == nullptr) return;
+  if (database_->idle_.size() >= kMostIdle) {
+    sqlite3_finalize(handle_);
+    return;
+  }
+  sqlite3_reset(handle_);
+  sqlite3_clear_bindings(handle_);
+  database_->idle_.emplace(sqlite3_sql(handle_), handle_);
+}
 
 void Statement::Bind(int parameter, int64_t value) {
   sqlite3_bind_int64(handle_, parameter + 1, value);

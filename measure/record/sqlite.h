@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -61,9 +62,13 @@ class Database {
   Database(std::string path, std::string kind, bool read_only)
       : path_(std::move(path)), kind_(std::move(kind)), read_only_(read_only) {}
 
+  friend class Statement;
+
   std::string path_, kind_;
   bool read_only_;
   sqlite3* handle_ = nullptr;
+  // Prepared once and idle, by their text: preparing takes longer than a step.
+  std::unordered_multimap<std::string, sqlite3_stmt*> idle_;
 };
 
 // A prepared statement. Parameters and columns count from 0; texts and blobs

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,8 @@ using measure::TaskEvent;
 using measure::TaskSpec;
 
 constexpr std::chrono::milliseconds kWatchInterval{1000};
+// News of so long go out together.
+constexpr std::chrono::milliseconds kGather{5};
 constexpr int kEventsOfAReply = 64;
 
 JobState ToProto(const JobStatus& job) {
@@ -176,18 +179,29 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context,
                                 grpc::ServerWriter<WatchReply>* writer) {
   const std::string owner = OwnerOf(*context);
   int64_t after = request->after();
+  WatchReply reply;
+  auto state_until = std::chrono::steady_clock::time_point::min();
   while (!context->IsCancelled()) {
-    const uint64_t seen = queue_.changes();
+    const uint64_t seen = queue_.changes(SharedQueue::kNews);
+    const auto now = std::chrono::steady_clock::now();
     std::vector<TaskEvent> events;
-    const absl::StatusOr<JobStatus> job =
-        queue_.Read([&](JobQueue& queue) -> absl::StatusOr<JobStatus> {
+    // Counting the job's tasks takes long: it is done at the end, and once an
+    // interval.
+    const absl::StatusOr<bool> over =
+        queue_.Read([&](JobQueue& queue) -> absl::StatusOr<bool> {
           TW_ASSIGN_OR_RETURN(events, queue.Events(owner, request->job(), after,
                                                    kEventsOfAReply));
-          return queue.Job(owner, request->job());
+          TW_ASSIGN_OR_RETURN(const bool over, queue.IsOver(request->job()));
+          if (over || now >= state_until) {
+            TW_ASSIGN_OR_RETURN(const JobStatus job,
+                                queue.Job(owner, request->job()));
+            *reply.mutable_job() = ToProto(job);
+            state_until = now + kWatchInterval;
+          }
+          return over;
         });
-    if (!job.ok()) return ToGrpc(job.status());
-    WatchReply reply;
-    *reply.mutable_job() = ToProto(*job);
+    if (!over.ok()) return ToGrpc(over.status());
+    reply.clear_events();
     for (const TaskEvent& event : events) {
       WatchReply::Event& proto = *reply.add_events();
       proto.set_number(event.number);
@@ -201,11 +215,12 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context,
     }
     if (!writer->Write(reply)) break;
     if (events.size() == kEventsOfAReply) continue;
-    if (job->over()) return grpc::Status::OK;
+    if (*over) return grpc::Status::OK;
     if (queue_.stopped()) {
       return ToGrpc(absl::UnavailableError("the daemon ends"));
     }
-    queue_.WaitForChange(seen, kWatchInterval);
+    queue_.WaitForChange(SharedQueue::kNews, seen, kWatchInterval);
+    std::this_thread::sleep_for(kGather);
   }
   return ToGrpc(absl::CancelledError("the client is gone"));
 }

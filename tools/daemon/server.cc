@@ -131,7 +131,6 @@ absl::Status Server::Listen(const ServerOptions& options,
 // So that whoever waits for work hears of it.
 void Server::ExpireLeases() {
   while (!queue_.stopped()) {
-    const uint64_t seen = queue_.changes();
     const absl::StatusOr<bool> any = queue_.Read([&](measure::JobQueue& queue) {
       return queue.Expire(clock_.UnixNs());
     });
@@ -141,7 +140,7 @@ void Server::ExpireLeases() {
     } else if (*any) {
       queue_.Change([](measure::JobQueue&) { return true; });
     }
-    queue_.WaitForChange(seen, kExpireInterval);
+    queue_.WaitForStop(kExpireInterval);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "base/clock.h"
 #include "tools/daemon/daemon.grpc.pb.h"
+#include "tools/daemon/deliveries.h"
 #include "tools/daemon/shared_queue.h"
 
 namespace tilewright::daemon {
@@ -57,7 +58,11 @@ class WorkersService final : public Workers::Service {
  public:
   WorkersService(SharedQueue& queue, Clock& clock, int64_t lease_ns,
                  const ServiceLimits& limits)
-      : queue_(queue), clock_(clock), lease_ns_(lease_ns), limits_(limits) {}
+      : queue_(queue),
+        clock_(clock),
+        deliveries_(queue, clock),
+        lease_ns_(lease_ns),
+        limits_(limits) {}
 
   grpc::Status Lease(grpc::ServerContext* context, const LeaseRequest* request,
                      LeaseReply* reply) override;
@@ -78,6 +83,7 @@ class WorkersService final : public Workers::Service {
 
   SharedQueue& queue_;
   Clock& clock_;
+  Deliveries deliveries_;
   const int64_t lease_ns_;
   const ServiceLimits limits_;
 };

@@ -56,7 +56,7 @@ grpc::Status WorkersService::Lease(grpc::ServerContext* context,
   const std::string certified = CertifiedName(*context);
   const std::string& worker = certified.empty() ? request->worker() : certified;
   while (!context->IsCancelled() && !queue_.stopped()) {
-    const uint64_t seen = queue_.changes();
+    const uint64_t seen = queue_.changes(SharedQueue::kWork);
     // Nobody who waits is woken up by it.
     const absl::StatusOr<LeaseOffer> offer = queue_.Read([&](JobQueue& queue) {
       return queue.Lease(worker, request->device_class(), most,
@@ -67,7 +67,7 @@ grpc::Status WorkersService::Lease(grpc::ServerContext* context,
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         until - std::chrono::steady_clock::now());
     if (left.count() <= 0) return grpc::Status::OK;
-    queue_.WaitForChange(seen, left);
+    queue_.WaitForChange(SharedQueue::kWork, seen, left);
   }
   return ToGrpc(absl::UnavailableError("the daemon ends"));
 }
@@ -105,11 +105,8 @@ grpc::Status WorkersService::Complete(grpc::ServerContext* context,
   const absl::Status holder = CheckHolder(*context, request->lease());
   if (!holder.ok()) return ToGrpc(holder);
   const absl::StatusOr<Completion> completion =
-      queue_.Change([&](JobQueue& queue) {
-        return queue.Complete(request->lease(), request->task_id(),
-                              request->record().SerializeAsString(),
-                              clock_.UnixNs());
-      });
+      deliveries_.Deliver({request->lease(), request->task_id(),
+                           request->record().SerializeAsString()});
   if (!completion.ok()) return ToGrpc(completion.status());
   reply->set_counted(*completion == Completion::kAccepted);
   reply->set_stale(*completion == Completion::kStale);
