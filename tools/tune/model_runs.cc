@@ -1,7 +1,5 @@
 #include "tools/tune/model_runs.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -42,12 +40,6 @@ class Winners : public ScheduleSource {
  private:
   std::map<std::string, SourcedSchedule> schedules_;
 };
-
-int64_t CpuNs() {
-  timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 double SecondsSince(int64_t start_ns) {
   return 1e-9 * static_cast<double>(RealClock()->WallNs() - start_ns);
@@ -101,8 +93,10 @@ absl::StatusOr<search::ModelRounds> ModelRuns::Compare(
   TW_ASSIGN_OR_RETURN(Loaded with, Load(tuned, device));
   TW_ASSIGN_OR_RETURN(Loaded without,
                       Load(std::vector<bool>(tuned.size(), false), device));
+  // One thread is this one. The process's clock would count others too, and
+  // lags behind them.
   const auto now_ns = [threads] {
-    return threads == 1 ? CpuNs() : RealClock()->WallNs();
+    return threads == 1 ? RealClock()->ThreadCpuNs() : RealClock()->WallNs();
   };
   const auto run_ns = [&](Loaded& loaded, double& least) -> absl::Status {
     const int64_t start_ns = now_ns();
