@@ -67,6 +67,7 @@ std::string Seen(JobQueue& queue) {
     absl::StrAppend(&seen, "job ", job.spec.key, " ",
                     static_cast<int>(job.state), " ", job.tasks, " ",
                     job.leased, " ", job.ended, ":");
+    EXPECT_THAT(queue.IsOver(job.id), IsOkAndHolds(job.over()));
     const absl::StatusOr<std::vector<TaskEvent>> events =
         queue.Events(kOwner, job.id, 0, 100);
     TW_EXPECT_OK(events);

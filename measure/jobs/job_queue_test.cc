@@ -14,6 +14,7 @@ namespace tilewright::measure {
 namespace {
 
 using ::absl::StatusCode;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -210,6 +211,24 @@ TEST(JobQueueTest, AFileOfSomethingElseIsRefused) {
   }
   EXPECT_THAT(JobQueue::Open(path, {}, 0),
               StatusIs(StatusCode::kInvalidArgument, "of something else"));
+}
+
+TEST(JobQueueTest, ResultsThatComeTogetherCountOneByOne) {
+  const std::unique_ptr<JobQueue> queue = MustOpen(FreshPath());
+  const int64_t job = MustSubmit(*queue, Spec("job"), {Task("1"), Task("2")});
+  TW_ASSERT_OK_AND_ASSIGN(const LeaseOffer offer,
+                          queue->Lease("host7", "cpu", /*most=*/8, kSecond));
+  EXPECT_THAT(
+      queue->CompleteAll({{offer.name, "1", "100 ns"},
+                          {"farm-77", "2", "forged"},
+                          {offer.name, "1", "100 ns"},
+                          {offer.name, "2", "200 ns"}},
+                         kSecond),
+      IsOkAndHolds(ElementsAre(Completion::kAccepted, Completion::kStale,
+                               Completion::kRepeated, Completion::kAccepted)));
+  EXPECT_THAT(queue->IsOver(job), IsOkAndHolds(false));  // it is open
+  TW_ASSERT_OK(queue->CloseJob("ann", job));
+  EXPECT_THAT(queue->IsOver(job), IsOkAndHolds(true));
 }
 
 }  // namespace
