@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,7 +34,9 @@
 #include "tools/daemon/client.h"
 #include "tools/daemon/file_lock.h"
 #include "tools/daemon/job_commands.h"
+#include "tools/daemon/run_program.h"
 #include "tools/daemon/server.h"
+#include "tools/daemon/slurm_workers.h"
 #include "tools/daemon/worker.h"
 
 namespace tilewright::daemon {
@@ -40,9 +46,14 @@ constexpr char kUsage[] =
     "usage: tilewrightd COMMAND ...\n\n"
     "  tilewrightd serve --listen=ADDRESS[,ADDRESS] --state=DIR\n"
     "      keep the queue of jobs in DIR\n"
+    "      --slurm=ADDRESS [--slurm-tls=DIR] [--slurm-workers=N]\n"
+    "      [--slurm-options='--gres=gpu:1 --time=60']: workers are jobs of\n"
+    "      Slurm, as many as there is work for; they reach the daemon there\n"
     "  tilewrightd worker --daemon=ADDRESS [--name=NAME] [--threads=N]\n"
+    "                     [--idle=SECONDS]\n"
     "      measure candidates on this CPU until stopped (SIGTERM gives work\n"
-    "      back); one worker a machine, and nothing beside it. --threads: of\n"
+    "      back), or there was no work for so long; one worker a machine, and "
+    "nothing beside it. --threads: of\n"
     "      the device spec that its work is for\n"
     "  tilewrightd jobs --daemon=ADDRESS\n"
     "  tilewrightd cancel --daemon=ADDRESS JOB\n"
@@ -69,13 +80,35 @@ void StopOnSignals() {
 struct Flags {
   std::string listen, tls, state, daemon, name, records;
   int threads = 0;
+  std::string slurm, slurm_tls, slurm_options;
+  int slurm_workers = 16;
   double lease_s = 30;
-  bool until_idle = false;
+  double idle_s = std::numeric_limits<double>::infinity();
 };
 
 absl::Status Missing(absl::string_view flag) {
   return absl::InvalidArgumentError(
       absl::StrCat(flag, " is missing; see 'tilewrightd --help'"));
+}
+
+// This program as a worker, on whichever host Slurm chooses.
+SlurmOptions SlurmFrom(const Flags& flags) {
+  constexpr char kIdleSeconds[] = "60";
+  SlurmOptions options;
+  options.name = absl::StrCat("tilewrightd-", geteuid());
+  options.command = absl::StrCat(
+      ShellWord(std::filesystem::read_symlink("/proc/self/exe").string()),
+      " worker --idle=", kIdleSeconds, " --daemon=", ShellWord(flags.slurm));
+  if (!flags.slurm_tls.empty())
+    absl::StrAppend(&options.command, " --tls=", ShellWord(flags.slurm_tls));
+  options.options = absl::StrSplit(flags.slurm_options, ' ', absl::SkipEmpty());
+  options.most_workers = flags.slurm_workers;
+  return options;
+}
+
+absl::Status Adjust(Server& server, SlurmWorkers& slurm) {
+  TW_ASSIGN_OR_RETURN(const int64_t waiting, server.WaitingTasks());
+  return slurm.Adjust(waiting).status();
 }
 
 absl::Status Serve(const Flags& flags) {
@@ -90,8 +123,19 @@ absl::Status Serve(const Flags& flags) {
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                       Server::Start(options, *RealClock()));
   std::fprintf(stderr, "tilewrightd: listening at %s\n", flags.listen.c_str());
-  constexpr int kPauseUs = 50'000;
-  while (!g_stop.cancelled()) usleep(kPauseUs);
+  std::optional<SlurmWorkers> slurm;
+  if (!flags.slurm.empty()) slurm.emplace(SlurmFrom(flags));
+  constexpr int kPauseUs = 50'000, kPausesOfALook = 40;
+  std::string trouble;
+  for (int pauses = 0; !g_stop.cancelled(); ++pauses) {
+    if (slurm && pauses % kPausesOfALook == 0) {
+      const std::string before = std::exchange(
+          trouble, std::string(Adjust(*server, *slurm).message()));
+      if (!trouble.empty() && trouble != before)
+        std::fprintf(stderr, "tilewrightd: %s\n", trouble.c_str());
+    }
+    usleep(kPauseUs);
+  }
   return absl::OkStatus();
 }
 
@@ -114,7 +158,7 @@ absl::Status Work(const Flags& flags) {
       std::clamp(static_cast<int>(spec.unit().cores()), 1, kMostWorkers);
   WorkerOptions options;
   options.name = flags.name.empty() ? HostName() : flags.name;
-  options.until_idle = flags.until_idle;
+  options.most_idle_s = flags.idle_s;
   measure::Record& made = options.made;
   made.mutable_device()->set_spec(spec.name());
   made.mutable_device()->set_structure_fingerprint(
@@ -184,13 +228,17 @@ int Main(const std::vector<std::string>& arguments) {
     parser.Text("listen", &flags.listen);
     parser.Text("state", &flags.state);
     parser.Number("lease", &flags.lease_s, 0.1, 86400);
+    parser.Text("slurm", &flags.slurm);
+    parser.Text("slurm-tls", &flags.slurm_tls);
+    parser.Text("slurm-options", &flags.slurm_options);
+    parser.Number("slurm-workers", &flags.slurm_workers, 1, 10'000);
   } else {
     parser.Text("daemon", &flags.daemon);
   }
   if (command == "worker") {
     parser.Text("name", &flags.name);
     parser.Number("threads", &flags.threads, 1);
-    parser.Flag("until-idle", &flags.until_idle);
+    parser.Number("idle", &flags.idle_s, 0, 1e9);
   }
   if (command == "export") parser.Text("records", &flags.records);
   const absl::StatusOr<std::vector<std::string>> rest =

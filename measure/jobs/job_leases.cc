@@ -118,6 +118,13 @@ absl::StatusOr<bool> JobQueue::Expire(int64_t now_ns) {
   return any;
 }
 
+absl::StatusOr<int64_t> JobQueue::WaitingTasks() {
+  return database_->Int(
+      "SELECT count(*) FROM tasks t WHERE state = 0 AND EXISTS (SELECT 1 FROM "
+      "wanted w JOIN jobs j ON j.id = w.job WHERE w.task = t.number AND "
+      "j.state <> 2)");
+}
+
 absl::StatusOr<int64_t> JobQueue::Leases() {
   return database_->Int("SELECT count(*) FROM leases");
 }

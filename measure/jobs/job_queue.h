@@ -99,6 +99,8 @@ class JobQueue {
   // Lets leases run out that are due. Whether any was.
   absl::StatusOr<bool> Expire(int64_t now_ns);
 
+  // Tasks that wait for a worker, and a job wants.
+  absl::StatusOr<int64_t> WaitingTasks();
   // Leases that are current.
   absl::StatusOr<int64_t> Leases();
 

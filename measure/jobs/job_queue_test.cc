@@ -216,8 +216,10 @@ TEST(JobQueueTest, AFileOfSomethingElseIsRefused) {
 TEST(JobQueueTest, ResultsThatComeTogetherCountOneByOne) {
   const std::unique_ptr<JobQueue> queue = MustOpen(FreshPath());
   const int64_t job = MustSubmit(*queue, Spec("job"), {Task("1"), Task("2")});
+  EXPECT_THAT(queue->WaitingTasks(), IsOkAndHolds(2));
   TW_ASSERT_OK_AND_ASSIGN(const LeaseOffer offer,
                           queue->Lease("host7", "cpu", /*most=*/8, kSecond));
+  EXPECT_THAT(queue->WaitingTasks(), IsOkAndHolds(0));
   EXPECT_THAT(
       queue->CompleteAll({{offer.name, "1", "100 ns"},
                           {"farm-77", "2", "forged"},

@@ -56,7 +56,7 @@ class TestWorker {
     options.made = FakeMade();
     options.most_tasks = 4;
     options.wait_s = 0.2;
-    options.until_idle = until_idle;
+    if (until_idle) options.most_idle_s = 0;
     thread_ = std::thread([this, options] {
       status = RunWorker(options, channel_, measurer, clock_, stop_);
     });

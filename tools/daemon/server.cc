@@ -144,6 +144,11 @@ void Server::ExpireLeases() {
   }
 }
 
+absl::StatusOr<int64_t> Server::WaitingTasks() {
+  return queue_.Read(
+      [](measure::JobQueue& queue) { return queue.WaitingTasks(); });
+}
+
 Server::~Server() {
   queue_.Stop();
   if (listener_ != nullptr) listener_->Stop();

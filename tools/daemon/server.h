@@ -48,6 +48,8 @@ class Server {
 
   // The port of its TCP address, which may have asked for port 0; 0: none.
   int tcp_port() const { return tcp_port_; }
+  // Tasks that no worker has yet.
+  absl::StatusOr<int64_t> WaitingTasks();
 
  private:
   Server(const ServerOptions& options, Clock& clock,

@@ -201,7 +201,8 @@ absl::Status Worker::Run() {
   request.set_device_class(
       measure::DeviceClass(options_.made.device(), options_.made.versions()));
   request.set_most_tasks(options_.most_tasks);
-  request.set_wait_s(options_.until_idle ? 0 : options_.wait_s);
+  request.set_wait_s(std::min(options_.wait_s, options_.most_idle_s));
+  int64_t idle_since_ns = clock_.WallNs();
   while (!stop_.cancelled()) {
     LeaseReply lease;
     const absl::Status status = CallPatiently(
@@ -211,10 +212,12 @@ absl::Status Worker::Run() {
     if (absl::IsCancelled(status)) return absl::OkStatus();
     TW_RETURN_IF_ERROR(status);
     if (lease.tasks().empty()) {
-      if (options_.until_idle) return absl::OkStatus();
+      const auto idle_ns = static_cast<double>(clock_.WallNs() - idle_since_ns);
+      if (idle_ns * 1e-9 >= options_.most_idle_s) return absl::OkStatus();
       continue;
     }
     TW_RETURN_IF_ERROR(MeasureLease(lease));
+    idle_since_ns = clock_.WallNs();
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 
 #include <grpcpp/channel.h>
 
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -22,8 +23,8 @@ struct WorkerOptions {
   int most_tasks = 32;   // of a lease: what its device measures in one round
   double wait_s = 2;     // for work, before it asks again
   double patience_s = 86400;  // for a daemon that is gone
-  // Returns when there is no work, instead of waiting for some.
-  bool until_idle = false;
+  // Returns when there was no work for so long; 0: does not wait for any.
+  double most_idle_s = std::numeric_limits<double>::infinity();
 };
 
 // Works until `stop` is cancelled: then it gives back what it has not measured.
