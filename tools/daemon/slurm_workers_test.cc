@@ -26,6 +26,7 @@ class SlurmWorkersTest : public testing::Test {
   SlurmWorkersTest() {
     folder_ = testing::TempDir() + "/slurm" + std::to_string(getpid());
     mkdir(folder_.c_str(), 0700);
+    unlink((folder_ + "/asked").c_str());
     path_ = getenv("PATH");
     setenv("PATH", (folder_ + ":" + path_).c_str(), 1);
     // A job is a line of the file "jobs": its state.
