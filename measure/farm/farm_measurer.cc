@@ -261,4 +261,34 @@ absl::StatusOr<std::vector<Measurement>> FarmMeasurer::DoMeasureAlone(
   return Run(batch);
 }
 
+namespace {
+
+class Borrowed : public Measurer {
+ public:
+  explicit Borrowed(Measurer& measurer) : measurer_(measurer) {}
+
+ protected:
+  absl::StatusOr<std::vector<Measurement>> DoMeasure(
+      const WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const MeasureOptions& options) override {
+    return measurer_.Measure(workload, schedules, options);
+  }
+  absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
+      const WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const MeasureOptions& options) override {
+    return measurer_.MeasureAlone(workload, schedules, options);
+  }
+
+ private:
+  Measurer& measurer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Measurer> Borrow(Measurer& measurer) {
+  return std::make_unique<Borrowed>(measurer);
+}
+
 }  // namespace tilewright::measure

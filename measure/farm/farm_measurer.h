@@ -102,6 +102,9 @@ class FarmMeasurer : public Measurer {
   bool stopped_ = false;
 };
 
+// A measurer that uses another one, which must outlive it.
+std::unique_ptr<Measurer> Borrow(Measurer& measurer);
+
 }  // namespace tilewright::measure
 
 #endif  // TILEWRIGHT_MEASURE_FARM_FARM_MEASURER_H_

@@ -286,5 +286,20 @@ TEST(FarmMeasurerTest, CancellingEndsEveryDevice) {
   EXPECT_EQ(results.back().outcome(), Measurement::NOT_MEASURED);
 }
 
+TEST(FarmMeasurerTest, DevicesMayBeBorrowed) {
+  const std::unique_ptr<FarmMeasurer> one = MustStart({Device("a")});
+  FarmDevice borrowed;
+  borrowed.name = "b";
+  borrowed.start = [&] { return Borrow(*one); };
+  {
+    const std::unique_ptr<FarmMeasurer> farm = MustStart({borrowed});
+    TW_ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> results,
+                            farm->Measure(KeyOfText("w"), Schedules(9)));
+    ExpectRight(results);
+    TW_ASSERT_OK(farm->MeasureAlone(KeyOfText("w"), Schedules(2)));
+  }
+  EXPECT_EQ(one->devices()[0].measured, 11);
+}
+
 }  // namespace
 }  // namespace tilewright::measure
