@@ -34,7 +34,7 @@ std::string DeviceClass(const DeviceKey& device, const Versions& versions) {
 
 std::string TaskId(const WorkloadKey& workload,
                    const sketch::ScheduleProto& schedule,
-                   std::string_view device_class) {
+                   std::string_view device_class, Method::Cache cache) {
   Fingerprinter digest;
   digest.AddString(workload.text());
   digest.AddString(device_class);
@@ -46,12 +46,14 @@ std::string TaskId(const WorkloadKey& workload,
   for (const sketch::InstructionProto& instruction : schedule.instructions()) {
     Add(instruction, digest);
   }
+  if (cache == Method::FRESH_CONSTANTS) digest.AddString("fresh constants");
   return digest.Finish().ToString();
 }
 
 std::string TaskIdOf(const Record& record) {
   return TaskId(record.workload(), record.schedule(),
-                DeviceClass(record.device(), record.versions()));
+                DeviceClass(record.device(), record.versions()),
+                record.measurement().method().cache());
 }
 
 }  // namespace tilewright::measure

@@ -15,12 +15,14 @@ namespace tilewright::measure {
 // code generation. "<structure fingerprint>.<code generation>".
 std::string DeviceClass(const DeviceKey& device, const Versions& versions);
 
-// Digest of the workload's text, of all decisions and instructions, and of the
-// device class: 32 hexadecimal digits, the same in every version. Not of the
-// name of the generator, which decides nothing.
+// Digest of the workload's text, of all decisions and instructions, of the
+// device class, and of how operands are found if not warm: 32 hexadecimal
+// digits, the same in every version. Not of the name of the generator, which
+// decides nothing.
 std::string TaskId(const WorkloadKey& workload,
                    const sketch::ScheduleProto& schedule,
-                   std::string_view device_class);
+                   std::string_view device_class,
+                   Method::Cache cache = Method::WARM);
 
 // The task that a record is the result of, whether it says so or not.
 std::string TaskIdOf(const Record& record);

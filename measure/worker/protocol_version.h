@@ -11,7 +11,7 @@
 
 namespace tilewright::measure {
 
-inline constexpr int32_t kProtocolVersion = 1;
+inline constexpr int32_t kProtocolVersion = 2;
 
 // FailedPrecondition unless the peer's version is ours: one line that names
 // both and says what to do. `peer`: "the worker". A peer from before there were
