@@ -107,6 +107,7 @@ absl::StatusOr<bool> JobQueue::ExpireDue(int64_t now_ns) {
   }
   for (const int64_t lease : due) {
     TW_RETURN_IF_ERROR(EndLease(lease, /*lost=*/true));
+    ++leases_lost_;
   }
   return !due.empty();
 }

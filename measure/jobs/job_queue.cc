@@ -15,6 +15,15 @@ using State = JobStatus::State;
 constexpr char kOpen[] =
     "SELECT id FROM jobs WHERE owner = ? AND key = ? AND state = 0";
 
+// CROSS JOIN: what is leased is little, and comes first.
+constexpr char kJobColumns[] = R"(
+SELECT id, owner, key, title, priority, most_tasks, state,
+  (SELECT count(*) FROM wanted WHERE job = jobs.id),
+  (SELECT count(event) FROM wanted WHERE job = jobs.id),
+  (SELECT count(*) FROM tasks t CROSS JOIN wanted w ON w.task = t.number
+   WHERE t.state = 1 AND w.job = jobs.id)
+FROM jobs )";
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<JobQueue>> JobQueue::Open(
@@ -166,13 +175,22 @@ absl::StatusOr<std::vector<JobStatus>> JobQueue::JobsWhere(
   TW_ASSIGN_OR_RETURN(
       Statement rows,
       Query(*database_,
-            "SELECT id, owner, key, title, priority, most_tasks, jobs.state, "
-            "count(wanted.task), count(wanted.event), (SELECT count(*) FROM "
-            "wanted w JOIN tasks t ON t.number = w.task WHERE w.job = jobs.id "
-            "AND t.state = 1) FROM jobs LEFT JOIN wanted ON wanted.job = "
-            "jobs.id WHERE owner = ?1 AND (?2 = 0 OR id = ?2) GROUP BY jobs.id "
-            "ORDER BY jobs.id",
+            absl::StrCat(kJobColumns,
+                         "WHERE owner = ?1 AND (?2 = 0 OR id = ?2) ORDER BY "
+                         "id"),
             owner, job));
+  return JobsOf(std::move(rows));
+}
+
+absl::StatusOr<std::vector<JobStatus>> JobQueue::NewestJobs(int most) {
+  TW_ASSIGN_OR_RETURN(
+      Statement rows,
+      Query(*database_, absl::StrCat(kJobColumns, "ORDER BY id DESC LIMIT ?"),
+            int64_t{most}));
+  return JobsOf(std::move(rows));
+}
+
+absl::StatusOr<std::vector<JobStatus>> JobQueue::JobsOf(Statement rows) {
   std::vector<JobStatus> jobs;
   while (true) {
     TW_ASSIGN_OR_RETURN(const bool row, rows.Step());
@@ -200,6 +218,10 @@ absl::StatusOr<JobStatus> JobQueue::Job(const std::string& owner, int64_t job) {
 absl::StatusOr<std::vector<JobStatus>> JobQueue::Jobs(
     const std::string& owner) {
   return JobsWhere(owner, /*job=*/0);
+}
+
+absl::StatusOr<int64_t> JobQueue::OpenJobs() {
+  return database_->Int("SELECT count(*) FROM jobs WHERE state = 0");
 }
 
 absl::StatusOr<bool> JobQueue::IsOver(int64_t job) {

@@ -14,12 +14,10 @@
 // - A result counts with the task's current lease alone. Leases are numbered
 //   once and for all, so that one that was lost never comes back; a task is
 //   done once.
-// - A task whose worker was lost goes to another, alone, as it may be why;
-// after
-//   `most_losses` it is given up.
-// - Time is the caller's, ns since 1970. A lease runs out when a later time
-// than
-//   its end is told.
+// - A task whose worker was lost goes to another, alone, as it may be why; it
+//   is given up after `most_losses`.
+// - Time is the caller's, ns since 1970. A lease runs out when a time later
+//   than its end is told.
 //
 // Errors are those of sqlite.h, and what each call says.
 #ifndef TILEWRIGHT_MEASURE_JOBS_JOB_QUEUE_H_
@@ -69,12 +67,30 @@ class JobQueue {
   absl::Status CancelJob(const std::string& owner, int64_t job);
   absl::StatusOr<JobStatus> Job(const std::string& owner, int64_t job);
   absl::StatusOr<std::vector<JobStatus>> Jobs(const std::string& owner);
+  // Of all owners, the newest first.
+  absl::StatusOr<std::vector<JobStatus>> NewestJobs(int most);
   // Whether its last event is there already. False for no job.
   absl::StatusOr<bool> IsOver(int64_t job);
   // Events after that number, in order, at most so many.
   absl::StatusOr<std::vector<TaskEvent>> Events(const std::string& owner,
                                                 int64_t job, int64_t after,
                                                 int most);
+
+  // Results of tasks that the owner asked for, of all its jobs, each once; in
+  // order of their numbers, those after `after`. An empty class or group is
+  // any.
+  absl::StatusOr<std::vector<TaskEvent>> Results(
+      const std::string& owner, const std::string& device_class,
+      const std::string& group, int64_t after, int most);
+  // What an owner measured elsewhere and wants to find here: kept by `id`, once
+  // each, beside the results of tasks. All of them or none.
+  // ResourceExhausted: the owner would have more than `most`.
+  absl::Status Deposit(const std::string& owner,
+                       absl::Span<const DepositSpec> deposits, int64_t most);
+  // These, as Results does.
+  absl::StatusOr<std::vector<TaskEvent>> Deposits(
+      const std::string& owner, const std::string& device_class,
+      const std::string& group, int64_t after, int most);
 
   // Up to `most` waiting tasks of one group for that worker.
   absl::StatusOr<LeaseOffer> Lease(const std::string& worker,
@@ -101,8 +117,12 @@ class JobQueue {
 
   // Tasks that wait for a worker, and a job wants.
   absl::StatusOr<int64_t> WaitingTasks();
+  // Jobs that may get more tasks.
+  absl::StatusOr<int64_t> OpenJobs();
   // Leases that are current.
   absl::StatusOr<int64_t> Leases();
+  // Leases that ran out since the file was opened.
+  int64_t leases_lost() const { return leases_lost_; }
 
  private:
   JobQueue(std::unique_ptr<Database> database, const JobQueueOptions& options)
@@ -113,6 +133,7 @@ class JobQueue {
   absl::Status AddTask(int64_t job, const TaskSpec& task);
   absl::StatusOr<std::vector<JobStatus>> JobsWhere(const std::string& owner,
                                                    int64_t job);
+  absl::StatusOr<std::vector<JobStatus>> JobsOf(Statement rows);
   absl::Status DropUnwanted();
 
   // job_leases.cc; within a transaction.
@@ -125,6 +146,7 @@ class JobQueue {
 
   std::unique_ptr<Database> database_;
   JobQueueOptions options_;
+  int64_t leases_lost_ = 0;
 };
 
 }  // namespace tilewright::measure

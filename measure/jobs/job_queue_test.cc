@@ -233,5 +233,105 @@ TEST(JobQueueTest, ResultsThatComeTogetherCountOneByOne) {
   EXPECT_THAT(queue->IsOver(job), IsOkAndHolds(true));
 }
 
+std::vector<std::string> Ids(
+    const absl::StatusOr<std::vector<TaskEvent>>& events) {
+  TW_EXPECT_OK(events);
+  std::vector<std::string> ids;
+  for (const TaskEvent& event : *events)
+    ids.push_back(event.task + "=" + event.result);
+  return ids;
+}
+
+TEST(JobQueueTest, AnOwnerFindsResultsOfAllItsJobs) {
+  const auto queue = MustOpen(FreshPath());
+  MustSubmit(*queue, Spec("one"), {Task("a"), Task("b", "pool")});
+  MustSubmit(*queue, Spec("two"), {Task("a"), Task("c", "conv", "gpu")});
+  JobSpec other = Spec("one");
+  other.owner = "bob";
+  MustSubmit(*queue, other, {Task("d"), Task("a")});
+  for (const char* device_class : {"cpu", "gpu"}) {
+    while (true) {
+      TW_ASSERT_OK_AND_ASSIGN(const LeaseOffer offer,
+                              queue->Lease("w", device_class, 10, kSecond));
+      if (offer.tasks.empty()) break;
+      for (const LeasedTask& task : offer.tasks) {
+        TW_EXPECT_OK(
+            queue->Complete(offer.name, task.id, "of " + task.id, kSecond));
+      }
+    }
+  }
+  EXPECT_THAT(Ids(queue->Results("ann", "", "", 0, 10)),
+              ElementsAre("a=of a", "b=of b", "c=of c"));
+  EXPECT_THAT(Ids(queue->Results("ann", "cpu", "", 0, 10)),
+              ElementsAre("a=of a", "b=of b"));
+  EXPECT_THAT(Ids(queue->Results("ann", "", "pool", 0, 10)),
+              ElementsAre("b=of b"));
+  EXPECT_THAT(Ids(queue->Results("bob", "", "", 0, 10)),
+              ElementsAre("a=of a", "d=of d"));
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<TaskEvent> first,
+                          queue->Results("ann", "", "", 0, 1));
+  EXPECT_THAT(Ids(queue->Results("ann", "", "", first[0].number, 10)),
+              ElementsAre("b=of b", "c=of c"));
+}
+
+TEST(JobQueueTest, DepositsAreKeptOnceForTheirOwner) {
+  const std::string path = FreshPath();
+  auto queue = MustOpen(path);
+  TW_EXPECT_OK(queue->Deposit(
+      "ann", {{"x", "cpu", "conv", "1"}, {"y", "gpu", "conv", "2"}}, 2));
+  TW_EXPECT_OK(queue->Deposit("ann", {{"x", "cpu", "conv", "1"}}, 2));
+  EXPECT_THAT(queue->Deposit("ann", {{"z", "cpu", "conv", "3"}}, 2),
+              StatusIs(StatusCode::kResourceExhausted));
+  queue.reset();
+  queue = MustOpen(path);
+  EXPECT_THAT(Ids(queue->Deposits("ann", "", "", 0, 10)),
+              ElementsAre("x=1", "y=2"));
+  EXPECT_THAT(Ids(queue->Deposits("ann", "gpu", "conv", 0, 10)),
+              ElementsAre("y=2"));
+  EXPECT_THAT(Ids(queue->Deposits("bob", "", "", 0, 10)), IsEmpty());
+}
+
+TEST(JobQueueTest, TheNewestJobsOfAllOwners) {
+  const auto queue = MustOpen(FreshPath());
+  MustSubmit(*queue, Spec("one"), {Task("a"), Task("b")});
+  JobSpec other = Spec("two");
+  other.owner = "bob";
+  MustSubmit(*queue, other, {Task("b")});
+  TW_ASSERT_OK_AND_ASSIGN(const LeaseOffer offer,
+                          queue->Lease("w", "cpu", 1, kSecond));
+  TW_EXPECT_OK(queue->Complete(offer.name, "a", "done", kSecond));
+  TW_EXPECT_OK(queue->Lease("w", "cpu", 1, kSecond));
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<JobStatus> jobs,
+                          queue->NewestJobs(10));
+  ASSERT_THAT(jobs, SizeIs(2));
+  EXPECT_EQ(jobs[0].spec.owner, "bob");
+  EXPECT_EQ(jobs[1].tasks, 2);
+  EXPECT_EQ(jobs[1].ended, 1);
+  EXPECT_EQ(jobs[1].leased, 1);
+  EXPECT_THAT(*queue->NewestJobs(1), SizeIs(1));
+  EXPECT_EQ(*queue->OpenJobs(), 2);
+  EXPECT_EQ(queue->leases_lost(), 0);
+  TW_EXPECT_OK(queue->Expire(1000 * kSecond));
+  EXPECT_EQ(queue->leases_lost(), 1);
+}
+
+// A queue as version 1 of the schema left it.
+TEST(JobQueueTest, AnOlderQueueIsBroughtUpToDate) {
+  const std::string path = FreshPath();
+  const int64_t job =
+      MustSubmit(*MustOpen(path), Spec("one"), {Task("a"), Task("b")});
+  {
+    TW_ASSERT_OK_AND_ASSIGN(
+        const std::unique_ptr<Database> database,
+        Database::Open(path, /*read_only=*/false, "", "job queue"));
+    TW_ASSERT_OK(
+        database->Execute("DROP TABLE deposits; PRAGMA user_version = 1"));
+  }
+  const auto queue = MustOpen(path);
+  TW_ASSERT_OK_AND_ASSIGN(const JobStatus status, queue->Job("ann", job));
+  EXPECT_EQ(status.tasks, 2);
+  TW_EXPECT_OK(queue->Deposit("ann", {{"x", "cpu", "conv", "1"}}, 2));
+}
+
 }  // namespace
 }  // namespace tilewright::measure

@@ -11,7 +11,7 @@ namespace tilewright::measure {
 namespace {
 
 constexpr int64_t kApplicationId = 0x54574a51;  // "TWJQ"
-constexpr int64_t kSchemaVersion = 1;
+constexpr int64_t kSchemaVersion = 2;
 
 // AUTOINCREMENT: a number is never used again. tasks.lease is the current lease
 // while it is leased, then the one that brought its result. wanted.event is the
@@ -56,6 +56,19 @@ CREATE INDEX wanted_by_task ON wanted (task);
 CREATE INDEX wanted_by_event ON wanted (job, event);
 )";
 
+// Since version 2.
+constexpr char kDepositsSchema[] = R"(
+CREATE TABLE deposits (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner TEXT NOT NULL,
+  id TEXT NOT NULL,
+  device_class TEXT NOT NULL,
+  task_group TEXT NOT NULL,
+  result BLOB NOT NULL,
+  UNIQUE (owner, id)
+) STRICT;
+)";
+
 }  // namespace
 
 absl::StatusOr<std::string> PrepareQueue(Database& database,
@@ -63,11 +76,14 @@ absl::StatusOr<std::string> PrepareQueue(Database& database,
   TW_ASSIGN_OR_RETURN(const int64_t version,
                       database.SchemaVersion(kApplicationId, kSchemaVersion));
   TW_RETURN_IF_ERROR(database.MakeDurable());
-  if (version == 0) {
+  if (version < kSchemaVersion) {
     TW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(database));
-    TW_RETURN_IF_ERROR(database.Execute(kSchema));
-    TW_RETURN_IF_ERROR(
-        measure::Run(database, "INSERT INTO queue VALUES (?, 0)", name));
+    if (version == 0) {
+      TW_RETURN_IF_ERROR(database.Execute(kSchema));
+      TW_RETURN_IF_ERROR(
+          measure::Run(database, "INSERT INTO queue VALUES (?, 0)", name));
+    }
+    TW_RETURN_IF_ERROR(database.Execute(kDepositsSchema));
     TW_RETURN_IF_ERROR(database.Execute(
         absl::StrCat("PRAGMA application_id = ", kApplicationId,
                      "; PRAGMA user_version = ", kSchemaVersion)

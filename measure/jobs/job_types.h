@@ -50,6 +50,13 @@ struct TaskEvent {
   std::string result;     // unless given up
 };
 
+// A result that is of no task.
+struct DepositSpec {
+  std::string id;
+  std::string device_class, group;  // as a task's
+  std::string result;
+};
+
 struct LeasedTask {
   std::string id, request;
 };
