@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "backends/spec/caches.h"
 #include "base/status_macros.h"
+#include "measure/farm/farm_measurer.h"
 #include "measure/parallel/parallel_measurer.h"
 #include "measure/parallel/parallel_measurer_options.h"
 #include "tilegraph/expr/dtype.h"
@@ -17,8 +20,36 @@ constexpr int kMostWorkers = 6;
 // Time of one candidate in one round of a comparison.
 constexpr double kSecondsOfARound = 0.03;
 
-absl::StatusOr<Measuring> Start(const MeasuringOptions& asked, int workers,
-                                bool compare) {
+// A measurer that has its processes.
+class PoolMeasurer : public measure::Measurer {
+ public:
+  PoolMeasurer(std::unique_ptr<measure::ProcessPool> pool,
+               const measure::ParallelMeasurerOptions& how)
+      : pool_(std::move(pool)), measurer_(pool_.get(), how) {}
+  const measure::ProcessPool& pool() const { return *pool_; }
+
+ protected:
+  absl::StatusOr<std::vector<measure::Measurement>> DoMeasure(
+      const measure::WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const measure::MeasureOptions& options) override {
+    return measurer_.Measure(workload, schedules, options);
+  }
+  absl::StatusOr<std::vector<measure::Measurement>> DoMeasureAlone(
+      const measure::WorkloadKey& workload,
+      absl::Span<const sketch::ScheduleProto> schedules,
+      const measure::MeasureOptions& options) override {
+    return measurer_.MeasureAlone(workload, schedules, options);
+  }
+
+ private:
+  const std::unique_ptr<measure::ProcessPool> pool_;
+  measure::ParallelMeasurer measurer_;
+};
+
+absl::StatusOr<std::unique_ptr<PoolMeasurer>> Start(
+    const MeasuringOptions& asked, int workers,
+    const measure::ParallelMeasurerOptions& how) {
   measure::ProcessPoolOptions options;
   options.backend = "cpu";
   options.workers = workers;
@@ -27,16 +58,9 @@ absl::StatusOr<Measuring> Start(const MeasuringOptions& asked, int workers,
   options.verify = asked.verify;
   options.method.set_threads(asked.threads);
   options.method.set_cache(asked.cache);
-  Measuring measuring;
-  TW_ASSIGN_OR_RETURN(measuring.pool, measure::ProcessPool::Create(options));
-  auto how = measure::ParallelMeasurerOptions::ForCores(workers);
-  if (compare) {
-    how.visits = 1;
-    how.repeats.most_seconds = kSecondsOfARound;
-  }
-  measuring.measurer =
-      std::make_unique<measure::ParallelMeasurer>(measuring.pool.get(), how);
-  return measuring;
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<measure::ProcessPool> pool,
+                      measure::ProcessPool::Create(options));
+  return std::make_unique<PoolMeasurer>(std::move(pool), how);
 }
 
 }  // namespace
@@ -56,11 +80,32 @@ measure::Method::Cache CacheOf(const CompiledModel& model,
 absl::StatusOr<Measuring> StartMeasuring(const MeasuringOptions& options) {
   const int workers =
       options.threads > 1 ? 1 : std::clamp(options.cores, 1, kMostWorkers);
-  return Start(options, workers, /*compare=*/false);
+  Measuring measuring;
+  measure::FarmDevice cpu;
+  cpu.name = "cpu";
+  // Processes end with the thread that started them: the farm's.
+  cpu.start = [&]() -> absl::StatusOr<std::unique_ptr<measure::Measurer>> {
+    TW_ASSIGN_OR_RETURN(
+        std::unique_ptr<PoolMeasurer> measurer,
+        Start(options, workers,
+              measure::ParallelMeasurerOptions::ForCores(workers)));
+    measuring.pool = &measurer->pool();
+    return measurer;
+  };
+  TW_ASSIGN_OR_RETURN(measuring.measurer, measure::FarmMeasurer::Start({cpu}));
+  return measuring;
 }
 
 absl::StatusOr<Measuring> StartComparing(const MeasuringOptions& options) {
-  return Start(options, /*workers=*/1, /*compare=*/true);
+  auto how = measure::ParallelMeasurerOptions::ForCores(1);
+  how.visits = 1;
+  how.repeats.most_seconds = kSecondsOfARound;
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<PoolMeasurer> measurer,
+                      Start(options, /*workers=*/1, how));
+  Measuring measuring;
+  measuring.pool = &measurer->pool();
+  measuring.measurer = std::move(measurer);
+  return measuring;
 }
 
 }  // namespace tilewright::tools

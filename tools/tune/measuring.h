@@ -15,8 +15,9 @@
 namespace tilewright::tools {
 
 struct Measuring {
-  std::unique_ptr<measure::ProcessPool> pool;
   std::unique_ptr<measure::Measurer> measurer;
+  // The measurer's own; its counts are read when it does not measure.
+  const measure::ProcessPool* pool = nullptr;
 };
 
 // How kernels of this model find their operands: constants in memory, if all of
@@ -31,10 +32,10 @@ struct MeasuringOptions {
   bool verify = false;
 };
 
-// For a search. Without `verify` times count although nobody looked at the
-// results: the reference of a convolution takes longer than a round of its
-// candidates. REQUIRES: the binary's main begins with RunWorkerIfAsked for the
-// CPU.
+// For a search: this CPU as a farm of one device. Without `verify` times count
+// although nobody looked at the results: the reference of a convolution takes
+// longer than a round of its candidates. REQUIRES: the binary's main begins
+// with RunWorkerIfAsked for the CPU.
 absl::StatusOr<Measuring> StartMeasuring(const MeasuringOptions& options);
 
 // For comparisons: few short executions, for there are several rounds.

@@ -187,15 +187,16 @@ absl::StatusOr<std::string> Run::Tune() {
   how_.cores = cores_;
   how_.cache = CacheOf(model, spec_);
   how_.verify = options_.keep_bits;
-  header_ = HeaderOf(options_, spec_,
-                     job_.measurer == nullptr ? how_.cache
-                                              : measure::Method::WARM);
-  if (job_.measurer == nullptr) {
+  header_ = HeaderOf(options_, spec_, how_.cache);
+  measure::Measurer* measurer = nullptr;
+  if (job_.measurer) {
+    TW_ASSIGN_OR_RETURN(measurer, job_.measurer(how_.cache));
+  } else {
     TW_ASSIGN_OR_RETURN(measuring_, StartMeasuring(how_));
+    measurer = measuring_.measurer.get();
   }
-  recorded_ = std::make_unique<search::RecordedMeasurer>(
-      job_.measurer == nullptr ? *measuring_.measurer : *job_.measurer,
-      job_.store, header_, *RealClock());
+  recorded_ = std::make_unique<search::RecordedMeasurer>(*measurer, job_.store,
+                                                         header_, *RealClock());
   TW_ASSIGN_OR_RETURN(
       all_, MakeModelTasks(options_, model, spec_, header_, job_.store,
                            *recorded_, job_.cancellation));

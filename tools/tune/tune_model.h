@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_TOOLS_TUNE_TUNE_MODEL_H_
 #define TILEWRIGHT_TOOLS_TUNE_TUNE_MODEL_H_
 
+#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -27,9 +28,11 @@ struct TuneJob {
   std::string store_name;  // likewise
   std::string trace;       // a file; empty: none
   bool json = false;
-  // Measures the candidates of the search, with warm operands; null: processes
-  // of this machine. The best ones are compared on this machine in any case.
-  measure::Measurer* measurer = nullptr;
+  // What measures the candidates of the search, with operands found in that
+  // way; asked once. Empty: processes of this machine. The best ones are
+  // compared on this machine in any case.
+  std::function<absl::StatusOr<measure::Measurer*>(measure::Method::Cache)>
+      measurer = nullptr;
 };
 
 // Searches, compares the winners, ranks them in the model, and tells of it on
