@@ -16,7 +16,8 @@ fail() {
 daemon=
 worker=
 start_daemon() {
-  "$tilewrightd" serve --listen="$address" --state="$work/state" --lease=3 2>>"$work/daemon.log" &
+  "$tilewrightd" serve --listen="$address" --state="$work/state" --lease=3 \
+    --models --tilewright="$tilewright" --web=127.0.0.1:0 --log="$work/events" 2>>"$work/daemon.log" &
   daemon=$!
 }
 start_worker() {
@@ -58,6 +59,8 @@ expect_error 1 "give unix:PATH" "$tilewrightd" serve --listen=0.0.0.0:7000 --sta
 expect_error 1 "give unix:PATH" "$tilewright" tune "$model" --records="$work/x.db" --daemon=localhost:7000
 expect_error 1 "--state=DIR is missing" "$tilewrightd" serve --listen="$address"
 expect_error 2 "did you mean" "$tilewrightd" wroker --daemon="$address"
+expect_error 1 "give 127.0.0.1:PORT" "$tilewrightd" serve --listen="$address" --state="$work/x" --web=0.0.0.0:80
+expect_error 1 "say where it is with --tilewright" "$tilewrightd" serve --listen="$address" --state="$work/x" --models --tilewright=/none
 expect_error 1 "is 'tilewrightd serve' running" "$tilewrightd" jobs --daemon="$address"
 
 start_daemon
@@ -79,24 +82,42 @@ grep -qE 'by rule .* us.*40 trials' "$work/tune.out" || fail "tune says: $(cat "
 
 "$tilewrightd" jobs --daemon="$address" >"$work/jobs"
 grep -qE '^ *1 done +40 +40 +0 ' "$work/jobs" || fail "the job is not done: $(cat "$work/jobs")"
-# Records of the farm: each once, as often as they are asked for.
-for expected in '40 records added, 0 were there' '0 records added, 40 were there'; do
+# Records of the farm: each once, as often as they are asked for: the 40 that workers measured, and the client's comparisons.
+"$tilewright" records export "$work/tuned.db" | grep -c '"turns":\|"model":' >"$work/compared"
+all=$((40 + $(cat "$work/compared")))
+for expected in "$all records added, 0 were there" "0 records added, $all were there"; do
   "$tilewrightd" export --daemon="$address" --records="$work/farm.db" >"$work/export" || fail "export fails"
   grep -qxF "$expected" "$work/export" || fail "export says '$(cat "$work/export")', not '$expected'"
 done
 "$tilewright" records stats "$work/farm.db" --json >"$work/stats"
-grep -q '"records": 40' "$work/stats" || fail "the farm's records: $(cat "$work/stats")"
-# The client has them too, and compiles with its own.
+grep -q "\"records\": $all" "$work/stats" || fail "the farm's records: $(cat "$work/stats")"
+"$tilewrightd" export --daemon="$address" --records="$work/none.db" --workload=0123 | grep -qxF "0 records added, 0 were there" || fail "records of no workload"
+# The client has them too; whoever compiles with the daemon's makes the same file.
 "$tilewright" run "$model" --check --records="$work/tuned.db" --connect=register >"$work/run" 2>&1 || fail "run: $(cat "$work/run")"
+"$tilewright" compile "$model" --records="$work/tuned.db" --connect=register -o "$work/own.tw" >"$work/out" 2>&1 || fail "compile: $(cat "$work/out")"
+"$tilewright" compile "$model" --records="$work/fetched.db" --daemon="$address" --connect=register -o "$work/farm.tw" >"$work/out" 2>&1 || fail "compile --daemon: $(cat "$work/out")"
+grep -qF "$all records of the daemon are new in" "$work/out" || fail "compile --daemon says: $(cat "$work/out")"
+cmp "$work/own.tw" "$work/farm.tw" || fail "compile --daemon makes another model"
+expect_error 2 "needs --records=DB" "$tilewright" compile "$model" --daemon="$address" -o "$work/x.tw"
+
+# A model that the daemon tunes and compiles itself.
+"$tilewrightd" submit --daemon="$address" "$model" --trials=8 --priority=3 --wait >"$work/submit" 2>&1 || fail "submit: $(cat "$work/submit") $("$tilewrightd" models --daemon="$address")"
+"$tilewrightd" fetch --daemon="$address" 1 -o "$work/model.tw" || fail "fetch fails"
+"$tilewright" run "$work/model.tw" >"$work/run" 2>&1 || fail "a fetched model: $(cat "$work/run")"
+expect_error 1 "you have no model 2" "$tilewrightd" fetch --daemon="$address" 2 -o "$work/x.tw"
+echo "no model" >"$work/bad.onnx"
+"$tilewrightd" submit --daemon="$address" "$work/bad.onnx" --wait >"$work/out" 2>&1 && fail "no model is tuned"
+grep -q "model 2: tilewright: .*bad.onnx" "$work/out" || fail "what is no model: $(cat "$work/out")"
+grep -q '"event": "worker_came"' "$work/events" || fail "the log: $(cat "$work/events")"
 
 # Ctrl-C cancels the job.
 "$tilewright" tune "$model" --records="$work/cancelled.db" --trials=100000 --seed=5 --connect=register --daemon="$address" >"$work/tune.out" 2>"$work/tune.err" &
 tuning=$!
-two_jobs() { [[ $("$tilewrightd" jobs --daemon="$address" | awk 'NR == 3 {print $3}') -ge 1 ]] 2>/dev/null; }
-wait_for 60 two_jobs || fail "the second job does not start: $(cat "$work/tune.err")"
+third_job() { [[ $("$tilewrightd" jobs --daemon="$address" | awk 'NR == 4 {print $3}') -ge 1 ]] 2>/dev/null; }
+wait_for 60 third_job || fail "the last job does not start: $(cat "$work/tune.err")"
 kill -INT "$tuning"
 wait "$tuning" || fail "an interrupted tune fails: $(cat "$work/tune.err")"
-"$tilewrightd" jobs --daemon="$address" | grep -qE '^ *2 cancelled' || fail "the job is not cancelled: $("$tilewrightd" jobs --daemon="$address")"
+"$tilewrightd" jobs --daemon="$address" | grep -qE '^ *3 cancelled' || fail "the job is not cancelled: $("$tilewrightd" jobs --daemon="$address")"
 # A worker that is asked to stop gives back what it has, and ends well.
 kill -TERM "$worker"
 wait "$worker" || fail "a worker that is stopped fails: $(cat "$work/worker.log")"

@@ -215,7 +215,7 @@ class Soak {
   void CheckRecords(int measured) {
     const auto store = measure::Store::Open(home_ + "/records.db");
     TW_CHECK(store.ok()) << store.status();
-    const auto added = ExportRecords(*ConnectTo(address_), **store);
+    const auto added = ExportRecords(*ConnectTo(address_), {}, **store);
     TW_CHECK(added.ok()) << added.status();
     std::map<std::string, int> records;
     TW_CHECK((*store)

@@ -28,6 +28,8 @@
 #include "tools/daemon/client.h"
 #include "tools/daemon/daemon_measurer.h"
 #include "tools/daemon/fake_measurer.h"
+#include "tools/daemon/seen/event_log.h"
+#include "tools/daemon/seen/monitor.h"
 #include "tools/daemon/server.h"
 #include "tools/daemon/worker.h"
 
@@ -63,7 +65,10 @@ void Measure(int workers, const Load& load) {
   options.listen = {address};
   options.state = home + "/state";
   options.queue.name = "bench";
-  auto server = Server::Start(options, *RealClock());
+  // As the program serves: seen.
+  const auto log = EventLog::Open("", *RealClock());
+  Monitor monitor(**log, *RealClock());
+  auto server = Server::Start(options, *RealClock(), &monitor);
   TW_CHECK(server.ok()) << server.status();
 
   Cancellation stop;
@@ -75,8 +80,9 @@ void Measure(int workers, const Load& load) {
       how.name = absl::StrCat("worker ", i);
       how.made = FakeMade();
       how.wait_s = 1;
-      const absl::Status status =
-          RunWorker(how, *ConnectTo(address), measurer, *RealClock(), stop);
+      const absl::Status status = RunWorker(
+          how, *ConnectTo(address), [&](auto) { return &measurer; },
+          *RealClock(), stop);
       TW_CHECK(status.ok()) << status;
     });
   }

@@ -156,7 +156,9 @@ tune:      --trials=N  --time=SECONDS    of all kernels together (64 for each)
            --seed=N                      the same command with the same seed goes on where it was
            --trace=FILE.jsonl            a line a round, and for every comparison
            --report=FILE.html            the search as a page that needs nothing else
-           --daemon=ADDRESS  --tls=DIR   candidates are measured by the workers of 'tilewrightd serve'
+           --daemon=ADDRESS[,ADDRESS]    candidates are measured by the workers of 'tilewrightd serve'
+           --tls=DIR                     of a daemon at tcp:HOST:PORT
+           --priority=N                  of its job there: the largest first
 records:   --workload=FINGERPRINT        of ls and best: its first digits are enough
            -o FILE  --verified           of export: not to stdout; only what is verified
 All:       --json

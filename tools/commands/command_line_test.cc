@@ -43,12 +43,6 @@ TEST(CommandLineTest, AFlagOfAnotherCommandIsUnknown) {
                        HasSubstr("'run' has no flag --group=1; see")));
 }
 
-TEST(CommandLineTest, AFlagOfAMissingPartSaysSo) {
-  EXPECT_THAT(ParseStatus({"compile", "m", "--daemon=unix:x"}),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("does not have yet")));
-}
-
 TEST(CommandLineTest, ValuesAreChecked) {
   EXPECT_THAT(
       ParseStatus({"run", "m", "--threads=two"}),

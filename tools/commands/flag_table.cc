@@ -35,8 +35,8 @@ constexpr Flag kFlags[] = {
     {"connect-search", Value::kText, "onnx", "edges greedy"},
     {"cost", Value::kText, "onnx", "time traffic"},
     {"level-cap", Value::kText, "onnx"},
-    {"daemon", Value::kText, "compile run benchmark inspect conformance", "", 0,
-     0, "compiling by the tuning daemon"},
+    {"daemon", Value::kText, "onnx"},
+    {"tls", Value::kText, "onnx"},
     // Actions.
     {"output", Value::kText, "compile records"},
     {"data", Value::kText, "run"},
@@ -65,8 +65,7 @@ constexpr Flag kFlags[] = {
     {"cost-model", Value::kText, "tune", "gbt forest random"},
     {"crossover", Value::kNone, "tune"},
     {"scheduler", Value::kText, "tune", "gradient roundrobin"},
-    {"daemon", Value::kText, "tune"},
-    {"tls", Value::kText, "tune"},
+    {"priority", Value::kInt, "tune", "", -1000, 1000},
 };
 
 std::vector<std::string> Words(const char* text) {
@@ -95,9 +94,6 @@ std::vector<Flag> FlagsOf(const std::string& command) {
 absl::Status CheckValue(const Flag& flag, absl::string_view value) {
   int64_t integer;
   double number;
-  if (flag.missing != nullptr)
-    return absl::UnimplementedError(absl::StrCat(
-        "needs ", flag.missing, ", which this build does not have yet"));
   switch (flag.value) {
     case Value::kNone:
       return value.empty() ? absl::OkStatus()

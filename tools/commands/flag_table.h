@@ -28,8 +28,6 @@ struct Flag {
   const char* choices = "";  // space-separated
   double least = -std::numeric_limits<double>::infinity();  // of a number
   double most = std::numeric_limits<double>::infinity();
-  // The part it needs that does not exist yet; null if it works.
-  const char* missing = nullptr;
 
   bool needs_value() const {
     return value != Value::kNone && value != Value::kOptional;

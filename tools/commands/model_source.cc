@@ -24,6 +24,7 @@
 #include "compiler/rewrite_model.h"
 #include "runtime/format/program.pb.h"
 #include "tools/backends.h"
+#include "tools/commands/daemon_records.h"
 #include "tools/commands/fusion_measuring.h"
 #include "tools/commands/schedule_sources.h"
 #include "tools/commands/usage.h"
@@ -201,6 +202,7 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
                       CodegenFrom(line));
   TW_ASSIGN_OR_RETURN(const DeviceSpec machine, SpecFrom(line));
+  TW_RETURN_IF_ERROR(FetchDaemonRecords(line, codegen->spec()));
   TW_ASSIGN_OR_RETURN(
       const std::unique_ptr<FusionMeasuring> measuring,
       FusionMeasuring::From(line, machine, codegen->spec(), compile_options));

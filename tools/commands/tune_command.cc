@@ -1,7 +1,6 @@
 // tilewright tune MODEL.onnx --records=DB
 #include <signal.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -9,31 +8,26 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/codegen.h"
-#include "backends/spec/spec_fingerprint.h"
 #include "base/cancellation.h"
 #include "base/file.h"
 #include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "compiler/compile.h"
-#include "compiler/kernels/version.h"
 #include "frontends/onnx/import_model.h"
+#include "measure/record/record.pb.h"
 #include "measure/record/store.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/daemon_run.h"
 #include "tools/commands/fusion_measuring.h"
 #include "tools/commands/model_source.h"
+#include "tools/commands/tune_flags.h"
 #include "tools/commands/usage.h"
-#include "tools/daemon/client.h"
-#include "tools/daemon/daemon_measurer.h"
 #include "tools/page/fill_page.h"
 #include "tools/tune/tune_model.h"
-#include "tools/tune/tune_options.h"
 #include "tools/tune/tune_page.h"
 
 namespace tilewright::tools {
 namespace {
-
-// Of a daemon's job without --trials.
-constexpr int64_t kMostTasks = 1'000'000;
 
 // Set by Ctrl-C: running work ends, and all that was measured is in the store.
 Cancellation g_interrupted;
@@ -67,37 +61,6 @@ absl::Status WriteReport(const CommandLine& line, const std::string& trace) {
   return WriteTunePage(trace, line.Get("report"));
 }
 
-TuneOptions TuneOptionsFrom(const CommandLine& line) {
-  TuneOptions options;
-  options.policy = line.Get("policy", options.policy);
-  options.optimizer = line.Get("optimizer", options.optimizer);
-  options.cost_model = line.Get("cost-model");
-  options.scheduler = line.Get("scheduler", options.scheduler);
-  options.crossover = line.Has("crossover");
-  options.keep_bits = line.Has("keep-bits");
-  options.trials = line.GetInt("trials", 0);
-  options.seconds = line.GetDouble("time", options.seconds);
-  options.seed = static_cast<uint64_t>(line.GetInt("seed", 0));
-  return options;
-}
-
-// The job of a run: the same command finds it again. Null without --daemon.
-absl::StatusOr<std::unique_ptr<daemon::DaemonMeasurer>> MeasurerFrom(
-    const CommandLine& line, const std::string& title, const DeviceSpec& spec) {
-  if (!line.Has("daemon")) return nullptr;
-  const TuneOptions options = TuneOptionsFrom(line);
-  daemon::DaemonJob job;
-  job.title = title;
-  job.key = absl::StrCat(title, " ", SeedOfRun(options));
-  job.most_tasks = options.trials > 0 ? options.trials : kMostTasks;
-  job.device.set_spec(spec.name());
-  job.device.set_structure_fingerprint(StructureFingerprint(spec).ToString());
-  job.code_generation = kCodeGeneration;
-  TW_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
-                      daemon::ConnectTo(line.Get("daemon"), line.Get("tls")));
-  return daemon::DaemonMeasurer::Open(channel, job);
-}
-
 }  // namespace
 
 absl::Status TuneCommand(const CommandLine& line) {
@@ -122,24 +85,34 @@ absl::Status TuneCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(
       const std::unique_ptr<FusionMeasuring> fusions,
       FusionMeasuring::From(line, machine, codegen->spec(), options));
-  TW_ASSIGN_OR_RETURN(
-      const std::unique_ptr<daemon::DaemonMeasurer> measurer,
-      MeasurerFrom(line, TitleOf(path), codegen->spec()));
-  const InterruptHandler handler;
   const std::string trace = TraceOf(line);
-  const absl::StatusOr<std::string> summary =
-      TuneModel({*imported, *codegen, options, *store, g_interrupted,
-                 TitleOf(path), line.Get("records"), trace, line.Has("json"),
-                 measurer.get()},
-                TuneOptionsFrom(line));
-  if (measurer != nullptr) {
-    TW_RETURN_IF_ERROR(g_interrupted.cancelled() ? measurer->Cancel()
-                                                 : measurer->Close());
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<DaemonRun> daemons,
+                      DaemonRun::From(line, TitleOf(path), codegen->spec()));
+  TuneJob job = {*imported,
+                 *codegen,
+                 options,
+                 *store,
+                 g_interrupted,
+                 TitleOf(path),
+                 line.Get("records"),
+                 trace,
+                 line.Has("json")};
+  if (daemons != nullptr) {
+    job.measurer = [&](measure::Method::Cache cache) {
+      return daemons->Open(cache);
+    };
   }
+  const InterruptHandler handler;
+  const absl::StatusOr<std::string> summary =
+      TuneModel(job, TuneOptionsFrom(line));
+  const absl::Status ended =
+      daemons == nullptr ? absl::OkStatus()
+                         : daemons->End(*store, g_interrupted.cancelled());
   // A run that came to an end early has its page, too.
   const absl::Status reported = WriteReport(line, trace);
   TW_RETURN_IF_ERROR(summary.status());
   std::fputs(summary->c_str(), stdout);
+  TW_RETURN_IF_ERROR(ended);
   return reported;
 }
 

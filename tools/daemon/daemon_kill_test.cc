@@ -72,7 +72,7 @@ TEST(DaemonKillTest, EveryResultComesAndIsRecordedOnce) {
                             measure::Store::Open(db));
     for (const int expected : {kCandidates, 0}) {
       TW_ASSERT_OK_AND_ASSIGN(const measure::AddedRecords added,
-                              ExportRecords(*ConnectTo(address), *store));
+                              ExportRecords(*ConnectTo(address), {}, *store));
       EXPECT_EQ(added.added, expected);
       EXPECT_EQ(added.present, kCandidates - expected);
     }

@@ -80,6 +80,7 @@ absl::StatusOr<std::vector<std::string>> DaemonMeasurer::Add(
     *request.mutable_workload() = workload;
     *request.mutable_device() = job_.device;
     request.set_code_generation(job_.code_generation);
+    request.set_cache(job_.cache);
     for (const sketch::ScheduleProto& schedule :
          schedules.subspan(ids.size(), kTasksOfACall)) {
       *request.add_schedules() = schedule;

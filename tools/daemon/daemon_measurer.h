@@ -27,6 +27,7 @@ struct DaemonJob {
   int64_t most_tasks = 0;
   measure::DeviceKey device;  // whose times are wanted
   int32_t code_generation = 0;
+  measure::Method::Cache cache = measure::Method::WARM;  // or FRESH_CONSTANTS
   // How long a daemon that is gone is waited for; then what is not there yet
   // fails as Unavailable.
   double patience_s = 60;

@@ -48,8 +48,9 @@ int Work(const std::string& address, const Behaviour& behaviour) {
   options.made = FakeMade();
   options.most_tasks = 8;
   const Cancellation never;
-  const absl::Status status =
-      RunWorker(options, *ConnectTo(address), measurer, *RealClock(), never);
+  const absl::Status status = RunWorker(
+      options, *ConnectTo(address), [&](auto) { return &measurer; },
+      *RealClock(), never);
   std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return 1;
 }

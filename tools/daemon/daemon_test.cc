@@ -1,4 +1,6 @@
 // A daemon, its workers and its clients in one process, over a real socket.
+#include <grpcpp/generic/generic_stub.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -16,12 +18,14 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "measure/record/task_id.h"
 #include "measure/worker/protocol_version.h"
 #include "tools/daemon/client.h"
 #include "tools/daemon/daemon_measurer.h"
 #include "tools/daemon/fake_measurer.h"
 #include "tools/daemon/file_lock.h"
 #include "tools/daemon/server.h"
+#include "tools/daemon/service.h"
 #include "tools/daemon/worker.h"
 
 namespace tilewright::daemon {
@@ -29,6 +33,8 @@ namespace {
 
 using ::absl::StatusCode;
 using measure::Measurement;
+using measure::Method;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 // Time passes when a test says so.
@@ -58,7 +64,13 @@ class TestWorker {
     options.wait_s = 0.2;
     if (until_idle) options.most_idle_s = 0;
     thread_ = std::thread([this, options] {
-      status = RunWorker(options, channel_, measurer, clock_, stop_);
+      status = RunWorker(
+          options, channel_,
+          [this](Method::Cache cache) {
+            if (asked.empty() || asked.back() != cache) asked.push_back(cache);
+            return &measurer;
+          },
+          clock_, stop_);
     });
   }
   void Join() {
@@ -70,7 +82,8 @@ class TestWorker {
   }
 
   FakeMeasurer measurer;
-  absl::Status status;  // once it has ended
+  std::vector<Method::Cache> asked;  // one after the other
+  absl::Status status;               // once it has ended
 
  private:
   std::shared_ptr<grpc::Channel> channel_;
@@ -109,8 +122,10 @@ class DaemonTest : public testing::Test {
     TW_EXPECT_OK(server);
     server_ = *std::move(server);
   }
-  std::unique_ptr<DaemonMeasurer> Client(const std::string& key) {
+  std::unique_ptr<DaemonMeasurer> Client(const std::string& key,
+                                         Method::Cache cache = Method::WARM) {
     DaemonJob job;
+    job.cache = cache;
     job.key = job.title = key;
     job.most_tasks = 1000;
     job.device = FakeMade().device();
@@ -307,7 +322,7 @@ TEST_F(DaemonTest, OtherVersionsAreRefused) {
   JobState state;
   EXPECT_THAT(
       FromGrpc(jobs->OpenJob(&one, open, &state)),
-      StatusIs(StatusCode::kFailedPrecondition, "the client speaks version 2"));
+      StatusIs(StatusCode::kFailedPrecondition, "the client speaks version 3"));
   const auto workers = Workers::NewStub(*ConnectTo(address_));
   LeaseRequest request;
   LeaseReply lease;
@@ -330,6 +345,149 @@ TEST_F(DaemonTest, WhatIsNoResultIsRefused) {
       Measurement::TIMEOUT);
   EXPECT_THAT(FromGrpc(workers->Complete(&two, request, &reply)),
               StatusIs(StatusCode::kInvalidArgument, "another task or lease"));
+}
+
+std::vector<measure::Record> Find(const std::string& address,
+                                  const QueryRequest& which) {
+  const auto jobs = Jobs::NewStub(*ConnectTo(address));
+  grpc::ClientContext context;
+  const auto reader = jobs->Query(&context, which);
+  std::vector<measure::Record> records;
+  QueryReply reply;
+  while (reader->Read(&reply))
+    records.insert(records.end(), reply.records().begin(),
+                   reply.records().end());
+  TW_EXPECT_OK(FromGrpc(reader->Finish()));
+  return records;
+}
+
+TEST_F(DaemonTest, AClientFindsItsRecordsWithoutKnowingTheJobs) {
+  TestWorker worker(address_, clock_);
+  worker.Start();
+  for (const char* key : {"one", "two"}) {  // the same tasks twice
+    const std::unique_ptr<DaemonMeasurer> client = Client(key);
+    TW_ASSERT_OK(client->Measure(FakeKey("conv"), FakeCandidates(1, 70)));
+    TW_ASSERT_OK(client->Measure(FakeKey("pool"), FakeCandidates(1, 3)));
+  }
+  QueryRequest which;
+  EXPECT_THAT(Find(address_, which), SizeIs(73));
+  which.set_workload(FakeKey("pool").fingerprint());
+  EXPECT_THAT(Find(address_, which), SizeIs(3));
+  *which.mutable_device() = FakeMade().device();
+  EXPECT_THAT(Find(address_, which), IsEmpty()) << "of no code generation";
+  which.set_code_generation(FakeMade().versions().code_generation());
+  EXPECT_THAT(Find(address_, which), SizeIs(3));
+
+  // What it measured itself is found in the same way, once.
+  AddRecordsRequest request;
+  measure::Record& own = *request.add_records();
+  own = Find(address_, which)[0];
+  own.clear_lease();
+  own.clear_task_id();
+  const auto jobs = Jobs::NewStub(*ConnectTo(address_));
+  AddRecordsReply reply;
+  for (int i = 0; i < 2; ++i) {
+    grpc::ClientContext context;
+    TW_ASSERT_OK(FromGrpc(jobs->AddRecords(&context, request, &reply)));
+  }
+  EXPECT_THAT(Find(address_, which), SizeIs(4));
+  EXPECT_THAT(Find(address_, QueryRequest()), SizeIs(74));
+}
+
+TEST_F(DaemonTest, WhatIsNoRecordOfOnesOwnIsRefused) {
+  const auto jobs = Jobs::NewStub(*ConnectTo(address_));
+  AddRecordsRequest request;
+  *request.add_records() = FakeMade();
+  AddRecordsReply reply;
+  grpc::ClientContext one, two;
+  EXPECT_THAT(FromGrpc(jobs->AddRecords(&one, request, &reply)),
+              StatusIs(StatusCode::kInvalidArgument));
+  // A lease is of a worker.
+  measure::Record& record = *request.mutable_records(0);
+  *record.mutable_workload() = FakeKey("conv");
+  record.mutable_measurement()->set_outcome(Measurement::TIMEOUT);
+  record.set_task_id(measure::TaskIdOf(record));
+  record.set_lease("test-1");
+  EXPECT_THAT(FromGrpc(jobs->AddRecords(&two, request, &reply)),
+              StatusIs(StatusCode::kInvalidArgument, "a record of a lease"));
+  EXPECT_THAT(Find(address_, QueryRequest()), IsEmpty());
+}
+
+// With operands found in another way it is another task.
+TEST_F(DaemonTest, FreshConstantsAreMeasuredApart) {
+  TestWorker worker(address_, clock_);
+  worker.Start();
+  const std::unique_ptr<DaemonMeasurer> warm = Client("warm");
+  const std::unique_ptr<DaemonMeasurer> fresh =
+      Client("fresh", Method::FRESH_CONSTANTS);
+  TW_ASSERT_OK(warm->Measure(FakeKey("conv"), FakeCandidates(1, 5)));
+  TW_ASSERT_OK(fresh->Measure(FakeKey("conv"), FakeCandidates(1, 5)));
+  EXPECT_EQ(worker.measurer.measured, 10);
+  EXPECT_THAT(worker.asked,
+              testing::ElementsAre(Method::WARM, Method::FRESH_CONSTANTS));
+  QueryRequest which;
+  which.set_workload(FakeKey("conv").fingerprint());
+  int fresh_records = 0;
+  for (const measure::Record& record : Find(address_, which)) {
+    fresh_records +=
+        record.measurement().method().cache() == Method::FRESH_CONSTANTS;
+  }
+  EXPECT_EQ(fresh_records, 5);
+  const auto jobs = Jobs::NewStub(*ConnectTo(address_));
+  AddTasksRequest cold;
+  cold.set_job(warm->job_id());
+  *cold.mutable_workload() = FakeKey("conv");
+  *cold.mutable_device() = FakeMade().device();
+  cold.set_cache(Method::COLD);
+  AddTasksReply reply;
+  grpc::ClientContext context;
+  EXPECT_THAT(FromGrpc(jobs->AddTasks(&context, cold, &reply)),
+              StatusIs(StatusCode::kInvalidArgument, "fresh constants"));
+}
+
+TEST_F(DaemonTest, WhatIsTooLargeOrNoMessageIsRefused) {
+  const std::unique_ptr<DaemonMeasurer> client = Client("resnet");
+  const auto jobs = Jobs::NewStub(*ConnectTo(address_));
+  AddTasksRequest large;
+  large.set_job(client->job_id());
+  large.mutable_workload()->set_text(std::string(size_t{65} << 20, 'x'));
+  AddTasksReply added;
+  grpc::ClientContext one, two;
+  EXPECT_THAT(FromGrpc(jobs->AddTasks(&one, large, &added)),
+              StatusIs(StatusCode::kResourceExhausted, "larger than max"));
+  AddTasksRequest many;
+  many.set_job(client->job_id());
+  for (int i = 0; i <= ServiceLimits().most_tasks_of_a_call; ++i)
+    many.add_schedules();
+  EXPECT_THAT(FromGrpc(jobs->AddTasks(&two, many, &added)),
+              StatusIs(StatusCode::kInvalidArgument, "make several"));
+  // Bytes that are no message, and no HTTP/2 at all.
+  grpc::GenericStub generic(*ConnectTo(address_));
+  grpc::ClientContext three;
+  grpc::CompletionQueue queue;
+  grpc::Slice slice("\xff\xff\xff\xff no message");
+  grpc::ByteBuffer bytes(&slice, 1), answer;
+  const auto call = generic.PrepareUnaryCall(
+      &three, "/tilewright.daemon.Jobs/OpenJob", bytes, &queue);
+  call->StartCall();
+  grpc::Status status;
+  call->Finish(&answer, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  ASSERT_TRUE(queue.Next(&tag, &ok));
+  EXPECT_FALSE(status.ok());
+  const int raw = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  address_.substr(5).copy(name.sun_path, sizeof(name.sun_path) - 1);
+  ASSERT_EQ(connect(raw, reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
+  const std::string garbage(100'000, 'g');
+  (void)send(raw, garbage.data(), garbage.size(), MSG_NOSIGNAL);
+  close(raw);
+  // Nobody else noticed.
+  TestWorker worker(address_, clock_);
+  worker.Start();
+  TW_EXPECT_OK(client->Measure(FakeKey("conv"), FakeCandidates(1, 5)));
 }
 
 TEST_F(DaemonTest, OnlyItsUserMayConnectAndOneDaemonHasTheState) {

@@ -130,7 +130,8 @@ TEST_F(DaemonTlsTest, AWorkerMeasuresForAClient) {
     options.name = "one";
     options.made = FakeMade();
     options.wait_s = 0.2;
-    TW_EXPECT_OK(RunWorker(options, channel, measurer, *RealClock(), stop));
+    TW_EXPECT_OK(RunWorker(
+        options, channel, [&](auto) { return &measurer; }, *RealClock(), stop));
   });
   TW_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<DaemonMeasurer> client,
                           Client(As("ann")));
@@ -159,6 +160,30 @@ TEST_F(DaemonTlsTest, ClientsSeeTheirOwnJobs) {
   EXPECT_THAT(
       FromGrpc(Jobs::NewStub(bob)->CancelJob(&context, request, &state)),
       StatusIs(StatusCode::kNotFound, ""));
+}
+
+TEST_F(DaemonTlsTest, RecordsOfOthersAreNotThere) {
+  measure::Record record = FakeMade();
+  *record.mutable_workload() = FakeKey("conv");
+  record.mutable_measurement()->set_outcome(Measurement::TIMEOUT);
+  const auto ann = As("ann"), bob = As("bob");
+  const auto count = [&](const std::shared_ptr<grpc::Channel>& channel) {
+    grpc::ClientContext context;
+    const auto reader = Jobs::NewStub(channel)->Query(&context, QueryRequest());
+    int records = 0;
+    QueryReply reply;
+    while (reader->Read(&reply)) records += reply.records_size();
+    TW_EXPECT_OK(FromGrpc(reader->Finish()));
+    return records;
+  };
+  AddRecordsRequest request;
+  *request.add_records() = record;
+  AddRecordsReply reply;
+  grpc::ClientContext context;
+  TW_ASSERT_OK(
+      FromGrpc(Jobs::NewStub(ann)->AddRecords(&context, request, &reply)));
+  EXPECT_EQ(count(ann), 1);
+  EXPECT_EQ(count(bob), 0);
 }
 
 TEST_F(DaemonTlsTest, WithoutARightCertificateNobodyIsLetIn) {

@@ -8,9 +8,13 @@
 #include "base/status_macros.h"
 #include "tools/daemon/client.h"
 #include "tools/daemon/daemon.grpc.pb.h"
+#include "tools/daemon/status.h"
 
 namespace tilewright::daemon {
 namespace {
+
+constexpr double kExportS = 600;
+constexpr size_t kRecordsOfACall = 256;
 
 // A person waits for it.
 CallOptions Shortly() {
@@ -32,38 +36,6 @@ const char* StateOf(const JobState& job) {
   if (job.state() == JobState::CANCELLED) return "cancelled";
   if (job.state() == JobState::OPEN) return "open";
   return job.ended() == job.tasks() ? "done" : "closed";
-}
-
-// What is there now; does not wait for more.
-absl::Status ExportJob(grpc::Channel& channel, Jobs::Stub& stub, int64_t job,
-                       measure::Store& store, measure::AddedRecords& all) {
-  int64_t after = 0;
-  return CallPatiently(channel, Shortly(), [&](grpc::ClientContext& context) {
-    WatchRequest request;
-    request.set_job(job);
-    request.set_after(after);
-    const auto reader = stub.Watch(&context, request);
-    WatchReply reply;
-    while (reader->Read(&reply) && !reply.events().empty()) {
-      std::vector<measure::Record> records;
-      for (const WatchReply::Event& event : reply.events()) {
-        if (event.has_record()) records.push_back(event.record());
-        after = event.number();
-      }
-      const absl::StatusOr<measure::AddedRecords> added = store.Add(records);
-      if (!added.ok()) {
-        context.TryCancel();
-        (void)reader->Finish();
-        return ToGrpc(added.status());
-      }
-      all.added += added->added;
-      all.present += added->present;
-    }
-    context.TryCancel();
-    const grpc::Status status = reader->Finish();
-    return status.error_code() == grpc::StatusCode::CANCELLED ? grpc::Status::OK
-                                                              : status;
-  });
 }
 
 }  // namespace
@@ -106,14 +78,50 @@ absl::Status CancelJobs(const std::shared_ptr<grpc::Channel>& channel,
 }
 
 absl::StatusOr<measure::AddedRecords> ExportRecords(
-    const std::shared_ptr<grpc::Channel>& channel, measure::Store& store) {
+    const std::shared_ptr<grpc::Channel>& channel, const QueryRequest& which,
+    measure::Store& store) {
   const auto stub = Jobs::NewStub(channel);
-  TW_ASSIGN_OR_RETURN(const ListJobsReply reply, List(*channel, *stub));
+  CallOptions options = Shortly();
+  options.deadline_s = kExportS;
   measure::AddedRecords all;
-  for (const JobState& job : reply.jobs()) {
-    TW_RETURN_IF_ERROR(ExportJob(*channel, *stub, job.id(), store, all));
-  }
+  TW_RETURN_IF_ERROR(
+      CallPatiently(*channel, options, [&](grpc::ClientContext& context) {
+        all.present = 0;
+        const auto reader = stub->Query(&context, which);
+        QueryReply reply;
+        absl::Status kept;
+        while (kept.ok() && reader->Read(&reply)) {
+          const absl::StatusOr<measure::AddedRecords> added =
+              store.Add(std::vector<measure::Record>(reply.records().begin(),
+                                                     reply.records().end()));
+          kept = added.status();
+          if (!kept.ok()) break;
+          all.added += added->added;
+          all.present += added->present;
+        }
+        if (!kept.ok()) context.TryCancel();
+        const grpc::Status status = reader->Finish();
+        return kept.ok() ? status : ToGrpc(kept);
+      }));
   return all;
+}
+
+absl::Status AddRecords(const std::shared_ptr<grpc::Channel>& channel,
+                        absl::Span<const measure::Record> records) {
+  const auto stub = Jobs::NewStub(channel);
+  for (size_t begin = 0; begin < records.size(); begin += kRecordsOfACall) {
+    AddRecordsRequest request;
+    for (const measure::Record& record :
+         records.subspan(begin, kRecordsOfACall)) {
+      *request.add_records() = record;
+    }
+    AddRecordsReply reply;
+    TW_RETURN_IF_ERROR(
+        CallPatiently(*channel, Shortly(), [&](grpc::ClientContext& context) {
+          return stub->AddRecords(&context, request, &reply);
+        }));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace tilewright::daemon

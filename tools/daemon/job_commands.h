@@ -11,7 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "measure/record/record.pb.h"
 #include "measure/record/store.h"
+#include "tools/daemon/daemon.pb.h"
 
 namespace tilewright::daemon {
 
@@ -23,9 +26,15 @@ absl::StatusOr<std::string> JobTable(
 absl::Status CancelJobs(const std::shared_ptr<grpc::Channel>& channel,
                         const std::vector<std::string>& numbers);
 
-// Adds all records of all jobs; those that are there already are counted.
+// Adds these records of all jobs to the store; those that are there already are
+// counted. An empty request: all.
 absl::StatusOr<measure::AddedRecords> ExportRecords(
-    const std::shared_ptr<grpc::Channel>& channel, measure::Store& store);
+    const std::shared_ptr<grpc::Channel>& channel, const QueryRequest& which,
+    measure::Store& store);
+
+// The other way: what was measured here, without a lease.
+absl::Status AddRecords(const std::shared_ptr<grpc::Channel>& channel,
+                        absl::Span<const measure::Record> records);
 
 }  // namespace tilewright::daemon
 

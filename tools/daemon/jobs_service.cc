@@ -17,6 +17,7 @@ namespace {
 
 using measure::JobQueue;
 using measure::JobStatus;
+using measure::Method;
 using measure::TaskEvent;
 using measure::TaskSpec;
 
@@ -39,17 +40,16 @@ JobState ToProto(const JobStatus& job) {
   return proto;
 }
 
-grpc::Status Answer(const absl::StatusOr<JobStatus>& job, JobState* reply) {
-  if (!job.ok()) return ToGrpc(job.status());
-  *reply = ToProto(*job);
-  return grpc::Status::OK;
-}
-
 absl::Status CheckKeys(const AddTasksRequest& request) {
   if (request.workload().fingerprint() !=
       Fingerprint::Of(request.workload().text()).ToString()) {
     return absl::InvalidArgumentError(
         "the workload's fingerprint is not that of its text");
+  }
+  if (request.cache() != Method::WARM &&
+      request.cache() != Method::FRESH_CONSTANTS) {
+    return absl::InvalidArgumentError(
+        "operands are measured warm or with fresh constants");
   }
   return Fingerprint::FromString(request.device().structure_fingerprint())
       .status();
@@ -70,15 +70,26 @@ std::vector<TaskSpec> TasksOf(const AddTasksRequest& request) {
     task.mutable_device()->set_structure_fingerprint(
         request.device().structure_fingerprint());
     task.set_code_generation(request.code_generation());
+    task.set_cache(request.cache());
     tasks.push_back(
-        {measure::TaskId(request.workload(), schedule, device_class),
-         device_class, request.workload().fingerprint(),
+        {measure::TaskId(request.workload(), schedule, device_class,
+                         request.cache()),
+         device_class,
+         TaskGroup(request.workload().fingerprint(), request.cache()),
          task.SerializeAsString()});
   }
   return tasks;
 }
 
 }  // namespace
+
+grpc::Status JobsService::Answer(const absl::StatusOr<JobStatus>& job,
+                                 JobState* reply) {
+  if (!job.ok()) return ToGrpc(job.status());
+  observer_.OnJob(*job);
+  *reply = ToProto(*job);
+  return grpc::Status::OK;
+}
 
 grpc::Status JobsService::OpenJob(grpc::ServerContext* context,
                                   const OpenJobRequest* request,
@@ -157,10 +168,11 @@ grpc::Status JobsService::CancelJob(grpc::ServerContext* context,
 grpc::Status JobsService::GetJob(grpc::ServerContext* context,
                                  const JobRequest* request, JobState* reply) {
   const std::string owner = OwnerOf(*context);
-  return Answer(queue_.Read([&](JobQueue& queue) {
-    return queue.Job(owner, request->job());
-  }),
-                reply);
+  const absl::StatusOr<JobStatus> job = queue_.Read(
+      [&](JobQueue& queue) { return queue.Job(owner, request->job()); });
+  if (!job.ok()) return ToGrpc(job.status());
+  *reply = ToProto(*job);
+  return grpc::Status::OK;
 }
 
 grpc::Status JobsService::ListJobs(grpc::ServerContext* context,

@@ -22,6 +22,21 @@ std::string NameIn(const grpc::AuthContext& context) {
                            : std::string();
 }
 
+// Why whoever has that name may not call `path`; empty if it may.
+std::string WhyRefused(const std::string& name, absl::string_view path) {
+  if (name.empty()) return "the certificate has no common name";
+  const bool is_worker = absl::StartsWith(name, kWorkerPrefix);
+  const bool for_workers = absl::StartsWith(path, kWorkersService);
+  if (for_workers && !is_worker) {
+    return absl::StrCat(name,
+                        " is no worker: the names of workers begin with '",
+                        kWorkerPrefix, "'");
+  }
+  if (!for_workers && is_worker)
+    return absl::StrCat(name, " is a worker, and has no jobs");
+  return "";
+}
+
 }  // namespace
 
 std::string CertifiedName(const grpc::ServerContext& context) {
@@ -37,26 +52,16 @@ std::string OwnerOf(const grpc::ServerContext& context) {
 grpc::Status RoleGate::Process(const InputMetadata& metadata,
                                grpc::AuthContext* context, OutputMetadata*,
                                OutputMetadata*) {
-  const auto refuse = [](const std::string& why) {
-    return grpc::Status(grpc::StatusCode::PERMISSION_DENIED, why);
-  };
-  const std::string name = NameIn(*context);
-  if (name.empty()) return refuse("the certificate has no common name");
   const auto path = metadata.find(":path");
-  if (path == metadata.end()) return refuse("a call of nothing");
-  const bool is_worker = absl::StartsWith(name, kWorkerPrefix);
-  const bool for_workers = absl::StartsWith(
-      absl::string_view(path->second.data(), path->second.size()),
-      kWorkersService);
-  if (for_workers && !is_worker) {
-    return refuse(absl::StrCat(name,
-                               " is no worker: the names of workers "
-                               "begin with '",
-                               kWorkerPrefix, "'"));
-  }
-  if (!for_workers && is_worker)
-    return refuse(absl::StrCat(name, " is a worker, and has no jobs"));
-  return grpc::Status::OK;
+  const absl::string_view method =
+      path == metadata.end()
+          ? ""
+          : absl::string_view(path->second.data(), path->second.size());
+  const std::string why = WhyRefused(NameIn(*context), method);
+  if (why.empty()) return grpc::Status::OK;
+  const grpc::Status refused(grpc::StatusCode::PERMISSION_DENIED, why);
+  observer_.OnCall(method, refused);
+  return refused;
 }
 
 }  // namespace tilewright::daemon

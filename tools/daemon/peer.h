@@ -11,6 +11,8 @@
 
 #include <string>
 
+#include "tools/daemon/observer.h"
+
 namespace tilewright::daemon {
 
 // The certificate's name; empty for a peer of the Unix socket.
@@ -19,13 +21,18 @@ std::string CertifiedName(const grpc::ServerContext& context);
 // Whose jobs a call is about.
 std::string OwnerOf(const grpc::ServerContext& context);
 
-// Refuses every call over TCP that is not its caller's to make.
+// Refuses every call over TCP that is not its caller's to make. `observer` must
+// outlive it.
 class RoleGate : public grpc::AuthMetadataProcessor {
  public:
+  explicit RoleGate(Observer& observer) : observer_(observer) {}
   bool IsBlocking() const override { return false; }
   grpc::Status Process(const InputMetadata& metadata,
                        grpc::AuthContext* context, OutputMetadata* consumed,
                        OutputMetadata* response) override;
+
+ private:
+  Observer& observer_;
 };
 
 }  // namespace tilewright::daemon

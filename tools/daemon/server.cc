@@ -16,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "tools/daemon/address.h"
+#include "tools/daemon/call_counter.h"
 #include "tools/daemon/peer.h"
 
 namespace tilewright::daemon {
@@ -39,14 +40,14 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockState(const std::string& folder) {
 // Who shows no certificate of the same authority is not connected; RoleGate
 // says who may call what.
 std::shared_ptr<grpc::ServerCredentials> ServerCredentials(
-    const Certificates& certificates) {
+    const Certificates& certificates, Observer& observer) {
   grpc::SslServerCredentialsOptions options(
       GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   options.pem_root_certs = certificates.authority;
   options.pem_key_cert_pairs.push_back({certificates.key, certificates.own});
   const std::shared_ptr<grpc::ServerCredentials> credentials =
       grpc::SslServerCredentials(options);
-  credentials->SetAuthMetadataProcessor(std::make_shared<RoleGate>());
+  credentials->SetAuthMetadataProcessor(std::make_shared<RoleGate>(observer));
   return credentials;
 }
 
@@ -57,32 +58,43 @@ std::string RandomName() {
   return absl::StrFormat("%08x%08x", device(), device());
 }
 
-Server::Server(const ServerOptions& options, Clock& clock,
+Server::Server(const ServerOptions& options, Clock& clock, Observer* observer,
                std::unique_ptr<FileLock> lock,
                std::unique_ptr<measure::JobQueue> queue)
     : clock_(clock),
+      observer_(observer == nullptr ? nobody_ : *observer),
       lock_(std::move(lock)),
       queue_(std::move(queue)),
-      jobs_(queue_, options.limits),
-      workers_(queue_, clock, options.queue.lease_ns, options.limits) {}
+      jobs_(queue_, options.limits, observer_),
+      workers_(queue_, clock, options.queue.lease_ns, options.limits,
+               observer_) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
-    const ServerOptions& options, Clock& clock) {
+    const ServerOptions& options, Clock& clock, Observer* observer) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<FileLock> lock, LockState(options.state));
   TW_ASSIGN_OR_RETURN(
       std::unique_ptr<measure::JobQueue> queue,
       measure::JobQueue::Open(absl::StrCat(options.state, "/queue.db"),
                               options.queue, clock.UnixNs()));
   std::unique_ptr<Server> server(
-      new Server(options, clock, std::move(lock), std::move(queue)));
+      new Server(options, clock, observer, std::move(lock), std::move(queue)));
 
   grpc::ServerBuilder builder;
   TW_RETURN_IF_ERROR(server->Listen(options, builder));
   builder.RegisterService(&server->jobs_);
   builder.RegisterService(&server->workers_);
+  for (grpc::Service* service : options.more_services)
+    builder.RegisterService(service);
   builder.SetMaxReceiveMessageSize(options.most_message_bytes);
   builder.SetResourceQuota(
       grpc::ResourceQuota().SetMaxThreads(options.most_threads));
+  if (observer != nullptr) {
+    std::vector<
+        std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>>
+        counters;
+    counters.push_back(std::make_unique<CallCounter>(*observer));
+    builder.experimental().SetInterceptorCreators(std::move(counters));
+  }
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr) {
     return absl::UnavailableError(
@@ -117,8 +129,8 @@ absl::Status Server::Listen(const ServerOptions& options,
     }
     TW_ASSIGN_OR_RETURN(const Certificates certificates,
                         ReadCertificates(options.tls));
-    builder.AddListeningPort(address.target, ServerCredentials(certificates),
-                             &tcp_port_);
+    builder.AddListeningPort(
+        address.target, ServerCredentials(certificates, observer_), &tcp_port_);
   }
   // Connections whose other end is silent are closed.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
@@ -142,11 +154,6 @@ void Server::ExpireLeases() {
     }
     queue_.WaitForStop(kExpireInterval);
   }
-}
-
-absl::StatusOr<int64_t> Server::WaitingTasks() {
-  return queue_.Read(
-      [](measure::JobQueue& queue) { return queue.WaitingTasks(); });
 }
 
 Server::~Server() {

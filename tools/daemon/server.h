@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "measure/jobs/job_queue.h"
 #include "tools/daemon/file_lock.h"
+#include "tools/daemon/observer.h"
 #include "tools/daemon/service.h"
 #include "tools/daemon/shared_queue.h"
 #include "tools/daemon/unix_listener.h"
@@ -27,6 +28,7 @@ struct ServerOptions {
   std::string state;  // a folder of this user; made if it is not there
   measure::JobQueueOptions queue;  // with a name: of a new state
   ServiceLimits limits;
+  std::vector<grpc::Service*> more_services;  // they must outlive the server
   int most_message_bytes = 64 << 20;
   int most_threads = 512;  // every worker and every watcher waits in one
 };
@@ -38,9 +40,9 @@ class Server {
  public:
   // Serves until it is destroyed. AlreadyExists: another daemon has the state
   // or the socket. Errors of the queue, the addresses and the certificates.
-  // `clock` must outlive it, and be thread-safe.
+  // `clock` must outlive it, and be thread-safe; so must `observer`, if any.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
-      const ServerOptions& options, Clock& clock);
+      const ServerOptions& options, Clock& clock, Observer* observer = nullptr);
   // Ends all calls. What was acknowledged is on the disk.
   ~Server();
   Server(const Server&) = delete;
@@ -48,11 +50,10 @@ class Server {
 
   // The port of its TCP address, which may have asked for port 0; 0: none.
   int tcp_port() const { return tcp_port_; }
-  // Tasks that no worker has yet.
-  absl::StatusOr<int64_t> WaitingTasks();
+  SharedQueue& queue() { return queue_; }
 
  private:
-  Server(const ServerOptions& options, Clock& clock,
+  Server(const ServerOptions& options, Clock& clock, Observer* observer,
          std::unique_ptr<FileLock> lock,
          std::unique_ptr<measure::JobQueue> queue);
   // Adds what is listened at; `builder` is started afterwards.
@@ -61,6 +62,8 @@ class Server {
   void ExpireLeases();
 
   Clock& clock_;
+  NoObserver nobody_;
+  Observer& observer_;
   const std::unique_ptr<FileLock> lock_;  // of the state
   SharedQueue queue_;
   JobsService jobs_;

@@ -7,12 +7,24 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "measure/jobs/job_types.h"
+#include "measure/record/record.pb.h"
 #include "tools/daemon/daemon.grpc.pb.h"
 #include "tools/daemon/deliveries.h"
+#include "tools/daemon/observer.h"
 #include "tools/daemon/shared_queue.h"
 
 namespace tilewright::daemon {
+
+// What tasks of one lease have in common.
+inline std::string TaskGroup(const std::string& workload_fingerprint,
+                             measure::Method::Cache cache) {
+  return cache == measure::Method::FRESH_CONSTANTS
+             ? workload_fingerprint + " fresh"
+             : workload_fingerprint;
+}
 
 struct ServiceLimits {
   int64_t most_open_jobs = 64;  // of one owner
@@ -20,14 +32,16 @@ struct ServiceLimits {
   int most_tasks_of_a_call = 4096;
   int most_tasks_of_a_lease = 64;
   double longest_wait_s = 10;
+  int64_t most_records_added = 1'000'000;  // by one owner
 };
 
 // What clients ask for. A job belongs to who opened it (peer.h), and is not
-// there for others. `queue` must outlive it.
+// there for others. Both must outlive it.
 class JobsService final : public Jobs::Service {
  public:
-  JobsService(SharedQueue& queue, const ServiceLimits& limits)
-      : queue_(queue), limits_(limits) {}
+  JobsService(SharedQueue& queue, const ServiceLimits& limits,
+              Observer& observer)
+      : queue_(queue), limits_(limits), observer_(observer) {}
 
   grpc::Status OpenJob(grpc::ServerContext* context,
                        const OpenJobRequest* request, JobState* reply) override;
@@ -45,24 +59,35 @@ class JobsService final : public Jobs::Service {
                         ListJobsReply* reply) override;
   grpc::Status Watch(grpc::ServerContext* context, const WatchRequest* request,
                      grpc::ServerWriter<WatchReply>* writer) override;
+  grpc::Status Query(grpc::ServerContext* context, const QueryRequest* request,
+                     grpc::ServerWriter<QueryReply>* writer) override;
+  grpc::Status AddRecords(grpc::ServerContext* context,
+                          const AddRecordsRequest* request,
+                          AddRecordsReply* reply) override;
 
  private:
+  // Tells of the job, too.
+  grpc::Status Answer(const absl::StatusOr<measure::JobStatus>& job,
+                      JobState* reply);
+
   SharedQueue& queue_;
   const ServiceLimits limits_;
+  Observer& observer_;
 };
 
 // What workers ask for. A lease is of use to its worker alone, as far as
-// certificates tell workers apart. `queue` and `clock` must outlive it; `clock`
-// is asked by many threads.
+// certificates tell workers apart. What it is given must outlive it; `clock` is
+// asked by many threads.
 class WorkersService final : public Workers::Service {
  public:
   WorkersService(SharedQueue& queue, Clock& clock, int64_t lease_ns,
-                 const ServiceLimits& limits)
+                 const ServiceLimits& limits, Observer& observer)
       : queue_(queue),
         clock_(clock),
         deliveries_(queue, clock),
         lease_ns_(lease_ns),
-        limits_(limits) {}
+        limits_(limits),
+        observer_(observer) {}
 
   grpc::Status Lease(grpc::ServerContext* context, const LeaseRequest* request,
                      LeaseReply* reply) override;
@@ -86,6 +111,7 @@ class WorkersService final : public Workers::Service {
   Deliveries deliveries_;
   const int64_t lease_ns_;
   const ServiceLimits limits_;
+  Observer& observer_;
 };
 
 }  // namespace tilewright::daemon

@@ -87,7 +87,7 @@ class Worker {
  public:
   Worker(const WorkerOptions& options,
          const std::shared_ptr<grpc::Channel>& channel,
-         measure::Measurer& measurer, Clock& clock, const Cancellation& stop)
+         const MeasurerFor& measurer, Clock& clock, const Cancellation& stop)
       : options_(options),
         channel_(channel),
         stub_(Workers::NewStub(channel)),
@@ -113,7 +113,7 @@ class Worker {
   const WorkerOptions& options_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<Workers::Stub> stub_;
-  measure::Measurer& measurer_;
+  const MeasurerFor& measurer_;
   Clock& clock_;
   const Cancellation& stop_;
 };
@@ -129,6 +129,9 @@ absl::StatusOr<bool> Worker::Deliver(const LeaseReply& lease, int index,
   *record.mutable_workload() = leased.task().workload();
   *record.mutable_schedule() = leased.task().schedule();
   *record.mutable_measurement() = measurement;
+  // Of failures, too: it is part of the task.
+  record.mutable_measurement()->mutable_method()->set_cache(
+      leased.task().cache());
   record.set_task_id(leased.task_id());
   record.set_lease(lease.lease());
   record.set_unix_ns(clock_.UnixNs());
@@ -181,9 +184,13 @@ absl::Status Worker::MeasureLease(const LeaseReply& lease) {
   absl::Status measured;
   {
     const Heartbeats heartbeats(*stub_, lease, stop_, measuring);
+    const MeasureTask& first = lease.tasks(0).task();
+    const absl::StatusOr<measure::Measurer*> measurer =
+        measurer_(first.cache());
     measured =
-        measurer_.Measure(lease.tasks(0).task().workload(), schedules, how)
-            .status();
+        measurer.ok()
+            ? (*measurer)->Measure(first.workload(), schedules, how).status()
+            : measurer.status();
   }
   measured.Update(device);
   if (undelivered > 0) {
@@ -226,7 +233,7 @@ absl::Status Worker::Run() {
 
 absl::Status RunWorker(const WorkerOptions& options,
                        const std::shared_ptr<grpc::Channel>& channel,
-                       measure::Measurer& measurer, Clock& clock,
+                       const MeasurerFor& measurer, Clock& clock,
                        const Cancellation& stop) {
   return Worker(options, channel, measurer, clock, stop).Run();
 }

@@ -5,11 +5,13 @@
 
 #include <grpcpp/channel.h>
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/cancellation.h"
 #include "base/clock.h"
 #include "measure/parallel/measurer.h"
@@ -27,15 +29,19 @@ struct WorkerOptions {
   double most_idle_s = std::numeric_limits<double>::infinity();
 };
 
+// Measures with operands found in that way; an error: the device does not work.
+using MeasurerFor =
+    std::function<absl::StatusOr<measure::Measurer*>(measure::Method::Cache)>;
+
 // Works until `stop` is cancelled: then it gives back what it has not measured.
 // Results of a daemon that is gone are kept, and delivered when it is there
 // again. An error: the daemon is of another version, or cannot be reached any
 // more; or the device or the measurer fails, and what was leased was given
 // back: a worker that starts anew may have a device that works. `measurer` is
-// used on this thread; all must outlive the call.
+// asked for and used on this thread; all must outlive the call.
 absl::Status RunWorker(const WorkerOptions& options,
                        const std::shared_ptr<grpc::Channel>& channel,
-                       measure::Measurer& measurer, Clock& clock,
+                       const MeasurerFor& measurer, Clock& clock,
                        const Cancellation& stop);
 
 }  // namespace tilewright::daemon

@@ -63,6 +63,7 @@ grpc::Status WorkersService::Lease(grpc::ServerContext* context,
                          clock_.UnixNs());
     });
     if (!offer.ok()) return ToGrpc(offer.status());
+    observer_.OnLease(worker, request->device_class(), *offer);
     if (!offer->tasks.empty()) return ToGrpc(Fill(*offer, *reply));
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         until - std::chrono::steady_clock::now());
@@ -93,6 +94,7 @@ grpc::Status WorkersService::Heartbeat(grpc::ServerContext* context,
     return queue.Heartbeat(request->lease(), clock_.UnixNs());
   });
   if (!wanted.ok()) return ToGrpc(wanted.status());
+  observer_.OnHeartbeat(request->lease());
   reply->set_wanted(*wanted);
   return grpc::Status::OK;
 }
@@ -108,6 +110,7 @@ grpc::Status WorkersService::Complete(grpc::ServerContext* context,
       deliveries_.Deliver({request->lease(), request->task_id(),
                            request->record().SerializeAsString()});
   if (!completion.ok()) return ToGrpc(completion.status());
+  observer_.OnResult(request->record(), *completion);
   reply->set_counted(*completion == Completion::kAccepted);
   reply->set_stale(*completion == Completion::kStale);
   return grpc::Status::OK;
@@ -118,9 +121,11 @@ grpc::Status WorkersService::GiveBack(grpc::ServerContext* context,
                                       GiveBackReply*) {
   const absl::Status holder = CheckHolder(*context, request->lease());
   if (!holder.ok()) return ToGrpc(holder);
-  return ToGrpc(queue_.Change([&](JobQueue& queue) {
+  const absl::Status given_back = queue_.Change([&](JobQueue& queue) {
     return queue.GiveBack(request->lease(), request->lost(), clock_.UnixNs());
-  }));
+  });
+  if (given_back.ok()) observer_.OnGiveBack(request->lease(), request->lost());
+  return ToGrpc(given_back);
 }
 
 }  // namespace tilewright::daemon

@@ -78,4 +78,10 @@ Json& Json::Bool(bool value) {
   return *this;
 }
 
+Json& Json::Raw(absl::string_view json) {
+  Separate();
+  absl::StrAppend(&text_, json);
+  return *this;
+}
+
 }  // namespace tilewright::tools

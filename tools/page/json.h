@@ -19,6 +19,7 @@ class Json {
   Json& Int(int64_t value);
   Json& Number(double value);  // null if not finite
   Json& Bool(bool value);
+  Json& Raw(absl::string_view json);  // a value that is JSON already
 
   const std::string& text() const { return text_; }
 

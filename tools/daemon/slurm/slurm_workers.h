@@ -2,8 +2,8 @@
 // worker, which ends when it has had no work for a while; what is waiting in
 // Slurm's own queue when there is no work any more is cancelled. Jobs that run
 // out of time, are preempted or cancelled lose nothing: their leases run out.
-#ifndef TILEWRIGHT_TOOLS_DAEMON_SLURM_WORKERS_H_
-#define TILEWRIGHT_TOOLS_DAEMON_SLURM_WORKERS_H_
+#ifndef TILEWRIGHT_TOOLS_DAEMON_SLURM_SLURM_WORKERS_H_
+#define TILEWRIGHT_TOOLS_DAEMON_SLURM_SLURM_WORKERS_H_
 
 #include <cstdint>
 #include <string>
@@ -43,4 +43,4 @@ class SlurmWorkers {
 
 }  // namespace tilewright::daemon
 
-#endif  // TILEWRIGHT_TOOLS_DAEMON_SLURM_WORKERS_H_
+#endif  // TILEWRIGHT_TOOLS_DAEMON_SLURM_SLURM_WORKERS_H_

@@ -1,4 +1,4 @@
-#include "tools/daemon/run_program.h"
+#include "tools/daemon/slurm/run_program.h"
 
 #include <fcntl.h>
 #include <spawn.h>

@@ -1,6 +1,6 @@
 // Other programs, as functions.
-#ifndef TILEWRIGHT_TOOLS_DAEMON_RUN_PROGRAM_H_
-#define TILEWRIGHT_TOOLS_DAEMON_RUN_PROGRAM_H_
+#ifndef TILEWRIGHT_TOOLS_DAEMON_SLURM_RUN_PROGRAM_H_
+#define TILEWRIGHT_TOOLS_DAEMON_SLURM_RUN_PROGRAM_H_
 
 #include <string>
 #include <vector>
@@ -19,4 +19,4 @@ std::string ShellWord(const std::string& bytes);
 
 }  // namespace tilewright::daemon
 
-#endif  // TILEWRIGHT_TOOLS_DAEMON_RUN_PROGRAM_H_
+#endif  // TILEWRIGHT_TOOLS_DAEMON_SLURM_RUN_PROGRAM_H_

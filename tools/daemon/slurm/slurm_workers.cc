@@ -1,4 +1,4 @@
-#include "tools/daemon/slurm_workers.h"
+#include "tools/daemon/slurm/slurm_workers.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
-#include "tools/daemon/run_program.h"
+#include "tools/daemon/slurm/run_program.h"
 
 namespace tilewright::daemon {
 

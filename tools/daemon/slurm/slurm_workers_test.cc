@@ -1,5 +1,5 @@
 // With programs that stand for Slurm's and write down what they were asked.
-#include "tools/daemon/slurm_workers.h"
+#include "tools/daemon/slurm/slurm_workers.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/daemon/run_program.h"
+#include "tools/daemon/slurm/run_program.h"
 
 namespace tilewright::daemon {
 namespace {
