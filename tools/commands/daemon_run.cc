@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -74,10 +75,20 @@ absl::StatusOr<measure::Measurer*> DaemonRun::Open(
 }
 
 absl::Status DaemonRun::End(measure::Store& store, bool interrupted) {
-  farm_.reset();
+  std::set<std::string> lost;
+  if (farm_ != nullptr) {
+    for (const measure::FarmMeasurer::DeviceState& device : farm_->devices()) {
+      if (device.status.ok()) continue;
+      lost.insert(device.name);
+      std::fprintf(stderr, "tilewright: note: went on without %s: %s\n",
+                   device.name.c_str(),
+                   std::string(device.status.message()).c_str());
+    }
+    farm_.reset();
+  }
   absl::Status ended;
   for (const Daemon& daemon : daemons_) {
-    if (daemon.measurer == nullptr) continue;
+    if (daemon.measurer == nullptr || lost.count(daemon.address) != 0) continue;
     ended.Update(SendComparisons(daemon.channel, store));
     ended.Update(interrupted ? daemon.measurer->Cancel()
                              : daemon.measurer->Close());
