@@ -64,17 +64,17 @@ void RecordedMeasurer::Keep(const measure::WorkloadKey& workload,
 }
 
 absl::StatusOr<std::vector<Measurement>> RecordedMeasurer::DoMeasure(
-    const measure::WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules,
-    const measure::MeasureOptions& options) {
-  TW_ASSIGN_OR_RETURN(const Known* known, KnownOf(workload));
-  std::vector<Measurement> results(schedules.size());
+    const measure::MeasureBatch& batch) {
+  if (batch.alone) return MeasureAndKeep(batch);
+  const measure::MeasureOptions& options = batch.options;
+  TW_ASSIGN_OR_RETURN(const Known* known, KnownOf(batch.workload));
+  std::vector<Measurement> results(batch.schedules.size());
   std::vector<sketch::ScheduleProto> unknown;
   std::vector<int> index;  // of these
-  for (size_t i = 0; i < schedules.size(); ++i) {
-    const auto found = known->find(InstructionsOf(schedules[i]));
+  for (size_t i = 0; i < batch.schedules.size(); ++i) {
+    const auto found = known->find(InstructionsOf(batch.schedules[i]));
     if (found == known->end()) {
-      unknown.push_back(schedules[i]);
+      unknown.push_back(batch.schedules[i]);
       index.push_back(static_cast<int>(i));
       continue;
     }
@@ -85,35 +85,33 @@ absl::StatusOr<std::vector<Measurement>> RecordedMeasurer::DoMeasure(
   }
   if (unknown.empty()) return results;
   measure::MeasureOptions inner = options;
-  inner.on_result = [&](int i, const Measurement& measurement) {
-    const auto k = static_cast<size_t>(i);
-    Keep(workload, unknown[k], measurement);
-    if (options.on_result) options.on_result(index[k], measurement);
-  };
+  if (options.on_result) {
+    inner.on_result = [&](int i, const Measurement& measurement) {
+      options.on_result(index[static_cast<size_t>(i)], measurement);
+    };
+  }
   if (options.wanted) {
     inner.wanted = [&](int i, const measure::BuildReport& report) {
       return options.wanted(index[static_cast<size_t>(i)], report);
     };
   }
   TW_ASSIGN_OR_RETURN(const std::vector<Measurement> measured,
-                      measurer_.Measure(workload, unknown, inner));
-  TW_RETURN_IF_ERROR(trouble_);
+                      MeasureAndKeep({batch.workload, unknown, inner}));
   for (size_t k = 0; k < measured.size(); ++k)
     results[static_cast<size_t>(index[k])] = measured[k];
   return results;
 }
 
-absl::StatusOr<std::vector<Measurement>> RecordedMeasurer::DoMeasureAlone(
-    const measure::WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules,
-    const measure::MeasureOptions& options) {
-  measure::MeasureOptions inner = options;
+absl::StatusOr<std::vector<Measurement>> RecordedMeasurer::MeasureAndKeep(
+    const measure::MeasureBatch& batch) {
+  measure::MeasureOptions inner = batch.options;
   inner.on_result = [&](int i, const Measurement& measurement) {
-    Keep(workload, schedules[static_cast<size_t>(i)], measurement);
-    if (options.on_result) options.on_result(i, measurement);
+    Keep(batch.workload, batch.schedules[static_cast<size_t>(i)], measurement);
+    if (batch.options.on_result) batch.options.on_result(i, measurement);
   };
-  TW_ASSIGN_OR_RETURN(std::vector<Measurement> measured,
-                      measurer_.MeasureAlone(workload, schedules, inner));
+  TW_ASSIGN_OR_RETURN(
+      std::vector<Measurement> measured,
+      measurer_.Measure({batch.workload, batch.schedules, inner, batch.alone}));
   TW_RETURN_IF_ERROR(trouble_);
   return measured;
 }

@@ -47,17 +47,15 @@ class RecordedMeasurer : public measure::Measurer {
   // The store's error, once what was begun is measured. What says nothing about
   // its candidate (NOT_MEASURED, faults of device or infrastructure) is not
   // recorded. Records count if workload, device, versions and seed are these.
+  // What is measured alone is recorded, but never answered from the store:
+  // final comparisons.
   absl::StatusOr<std::vector<measure::Measurement>> DoMeasure(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override;
-  // Recorded, but never answered from the store: final comparisons.
-  absl::StatusOr<std::vector<measure::Measurement>> DoMeasureAlone(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override;
+      const measure::MeasureBatch& batch) override;
 
  private:
+  absl::StatusOr<std::vector<measure::Measurement>> MeasureAndKeep(
+      const measure::MeasureBatch& batch);
+
   // By instructions, as the store had them first.
   using Known = std::map<std::string, measure::Measurement>;
   absl::StatusOr<const Known*> KnownOf(const measure::WorkloadKey& workload);

@@ -43,11 +43,9 @@ class FakeMeasurer : public measure::Measurer {
 
  protected:
   absl::StatusOr<std::vector<Measurement>> DoMeasure(
-      const measure::WorkloadKey&,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions&) override {
+      const measure::MeasureBatch& batch) override {
     std::vector<Measurement> found;
-    for (const sketch::ScheduleProto& schedule : schedules) {
+    for (const sketch::ScheduleProto& schedule : batch.schedules) {
       const std::string parts = schedule.decisions(0).value();
       Measurement& one = found.emplace_back();
       one.set_outcome(parts == machine_.wrong ? Measurement::WRONG_ANSWER

@@ -53,10 +53,9 @@ class AloneMeasurer : public measure::Measurer {
 
  protected:
   absl::StatusOr<std::vector<Measurement>> DoMeasure(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override {
-    return measurer_.MeasureAlone(workload, schedules, options);
+      const measure::MeasureBatch& batch) override {
+    return measurer_.MeasureAlone(batch.workload, batch.schedules,
+                                  batch.options);
   }
 
  private:

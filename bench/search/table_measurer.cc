@@ -44,12 +44,10 @@ double TableMeasurer::Execute(const TableEntry& entry) {
 }
 
 absl::StatusOr<std::vector<Measurement>> TableMeasurer::DoMeasure(
-    const measure::WorkloadKey&,
-    absl::Span<const sketch::ScheduleProto> schedules,
-    const measure::MeasureOptions& options) {
+    const measure::MeasureBatch& batch) {
   if (search_ns_) clock_.AdvanceIdle(static_cast<int64_t>(search_ns_()));
   std::vector<const TableEntry*> entries;
-  for (const sketch::ScheduleProto& proto : schedules) {
+  for (const sketch::ScheduleProto& proto : batch.schedules) {
     TW_ASSIGN_OR_RETURN(const sketch::Schedule schedule,
                         sketch::Schedule::FromProto(proto));
     entries.push_back(table_.Find(search::TraceOf(schedule)));
@@ -80,8 +78,8 @@ absl::StatusOr<std::vector<Measurement>> TableMeasurer::DoMeasure(
     seen.seconds = static_cast<double>(clock_.WallNs()) * 1e-9;
     seen_.push_back(seen);
     results.push_back(result);
-    if (options.on_result)
-      options.on_result(static_cast<int>(results.size()) - 1, result);
+    if (batch.options.on_result)
+      batch.options.on_result(static_cast<int>(results.size()) - 1, result);
   }
   return results;
 }

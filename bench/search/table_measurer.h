@@ -40,9 +40,7 @@ class TableMeasurer : public measure::Measurer {
   // NotFound for a schedule that the table has not. A batch is built first, by
   // two builders; then candidates are measured one after the other.
   absl::StatusOr<std::vector<measure::Measurement>> DoMeasure(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override;
+      const measure::MeasureBatch& batch) override;
 
  private:
   double Execute(const TableEntry& entry);

@@ -41,14 +41,12 @@ class FakeMeasurer : public measure::Measurer {
 
  private:
   absl::StatusOr<std::vector<measure::Measurement>> DoMeasure(
-      const measure::WorkloadKey&,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override {
+      const measure::MeasureBatch& batch) override {
     std::vector<measure::Measurement> found;
-    for (size_t i = 0; i < schedules.size(); ++i) {
+    for (size_t i = 0; i < batch.schedules.size(); ++i) {
       found.push_back(find_(measured++));
-      if (options.on_result)
-        options.on_result(static_cast<int>(i), found.back());
+      if (batch.options.on_result)
+        batch.options.on_result(static_cast<int>(i), found.back());
     }
     return found;
   }

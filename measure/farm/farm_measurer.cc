@@ -245,20 +245,10 @@ absl::StatusOr<std::vector<Measurement>> FarmMeasurer::Run(Batch& batch) {
 }
 
 absl::StatusOr<std::vector<Measurement>> FarmMeasurer::DoMeasure(
-    const WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules,
-    const MeasureOptions& options) {
-  Batch batch(workload, schedules, options);
-  return Run(batch);
-}
-
-absl::StatusOr<std::vector<Measurement>> FarmMeasurer::DoMeasureAlone(
-    const WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules,
-    const MeasureOptions& options) {
-  Batch batch(workload, schedules, options);
-  batch.alone = true;
-  return Run(batch);
+    const MeasureBatch& batch) {
+  Batch own(batch.workload, batch.schedules, batch.options);
+  own.alone = batch.alone;
+  return Run(own);
 }
 
 namespace {
@@ -269,16 +259,8 @@ class Borrowed : public Measurer {
 
  protected:
   absl::StatusOr<std::vector<Measurement>> DoMeasure(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) override {
-    return measurer_.Measure(workload, schedules, options);
-  }
-  absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) override {
-    return measurer_.MeasureAlone(workload, schedules, options);
+      const MeasureBatch& batch) override {
+    return measurer_.Measure(batch);
   }
 
  private:

@@ -62,15 +62,9 @@ class FarmMeasurer : public Measurer {
   std::vector<DeviceState> devices() const;
 
  protected:
+  // What is measured alone is on the first device that works.
   absl::StatusOr<std::vector<Measurement>> DoMeasure(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) override;
-  // All on the first device that works.
-  absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) override;
+      const MeasureBatch& batch) override;
 
  private:
   struct Batch;

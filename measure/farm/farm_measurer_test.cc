@@ -63,8 +63,9 @@ class ScriptedMeasurer : public Measurer {
 
  protected:
   absl::StatusOr<std::vector<Measurement>> DoMeasure(
-      const WorkloadKey&, absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) override {
+      const MeasureBatch& batch) override {
+    const absl::Span<const sketch::ScheduleProto> schedules = batch.schedules;
+    const MeasureOptions& options = batch.options;
     EXPECT_EQ(std::this_thread::get_id(), thread_);
     std::vector<Measurement> results;
     for (size_t i = 0; i < schedules.size(); ++i) {
@@ -84,12 +85,6 @@ class ScriptedMeasurer : public Measurer {
       options.on_result(index, results.back());
     }
     return results;
-  }
-  absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) override {
-    return DoMeasure(workload, schedules, options);
   }
 
  private:

@@ -26,15 +26,10 @@ class OneByOne : public Measurer {
 
  protected:
   absl::StatusOr<std::vector<Measurement>> DoMeasure(
-      const WorkloadKey&, absl::Span<const sketch::ScheduleProto>,
-      const MeasureOptions&) override {
-    return absl::UnimplementedError("side by side");
-  }
-  absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
-      const WorkloadKey&, absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions&) override {
+      const MeasureBatch& batch) override {
+    if (!batch.alone) return absl::UnimplementedError("side by side");
     std::vector<Measurement> found;
-    for (const sketch::ScheduleProto& schedule : schedules) {
+    for (const sketch::ScheduleProto& schedule : batch.schedules) {
       found.push_back(
           find_(schedule.generator(), static_cast<int>(executed.size())));
       executed += schedule.generator();

@@ -34,6 +34,15 @@ struct MeasureOptions {
   const Cancellation* cancellation = nullptr;
 };
 
+// Candidates of one workload, and how they are measured; of the caller.
+struct MeasureBatch {
+  const WorkloadKey& workload;
+  absl::Span<const sketch::ScheduleProto> schedules;
+  const MeasureOptions& options;
+  // One candidate after the other on one device, with nothing beside it.
+  bool alone = false;
+};
+
 // Candidates cross as protos, so that whoever measures may be another process
 // or another machine. Not thread-safe.
 class Measurer {
@@ -44,34 +53,27 @@ class Measurer {
   // each, in their order. What goes wrong with a candidate is its outcome; an
   // error means that nothing more could be measured, whatever the candidates:
   // on_result has had those that were done.
+  absl::StatusOr<std::vector<Measurement>> Measure(const MeasureBatch& batch) {
+    return DoMeasure(batch);
+  }
   absl::StatusOr<std::vector<Measurement>> Measure(
       const WorkloadKey& workload,
       absl::Span<const sketch::ScheduleProto> schedules,
       const MeasureOptions& options = {}) {
-    return DoMeasure(workload, schedules, options);
+    return DoMeasure({workload, schedules, options});
   }
-
-  // The same, one candidate after the other with nothing beside it: for the
-  // best ones when tuning ends (rank_selection.h).
+  // Alone: for the best ones when tuning ends (rank_selection.h).
   absl::StatusOr<std::vector<Measurement>> MeasureAlone(
       const WorkloadKey& workload,
       absl::Span<const sketch::ScheduleProto> schedules,
       const MeasureOptions& options = {}) {
-    return DoMeasureAlone(workload, schedules, options);
+    return DoMeasure({workload, schedules, options, /*alone=*/true});
   }
 
  protected:
+  // Who cannot measure several at once need not look at `alone`.
   virtual absl::StatusOr<std::vector<Measurement>> DoMeasure(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) = 0;
-  // Overridden by those that may measure several at once.
-  virtual absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) {
-    return DoMeasure(workload, schedules, options);
-  }
+      const MeasureBatch& batch) = 0;
 };
 
 }  // namespace tilewright::measure

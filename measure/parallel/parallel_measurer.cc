@@ -62,29 +62,20 @@ ParallelMeasurer::ParallelMeasurer(WorkerPool* pool,
     : pool_(pool), options_(options), random_(options.seed) {}
 
 absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::DoMeasure(
-    const WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules,
-    const MeasureOptions& how) {
-  if (options_.mode == MeasureMode::kSerial) {
-    return DoMeasureAlone(workload, schedules, how);
+    const MeasureBatch& batch) {
+  ResultList results(batch.schedules.size(), batch.options);
+  if (batch.alone || options_.mode == MeasureMode::kSerial) {
+    return results.Take(MeasureAtFixedDegree(batch.workload, batch.schedules,
+                                             batch.options, /*degree=*/1,
+                                             /*by_host_clock=*/false, results));
   }
-  ResultList results(schedules.size(), how);
   return results.Take(
       options_.mode == MeasureMode::kNaive
-          ? MeasureAtFixedDegree(workload, schedules, how,
+          ? MeasureAtFixedDegree(batch.workload, batch.schedules, batch.options,
                                  options_.naive_degree,
                                  /*by_host_clock=*/true, results)
-          : MeasurePrecisely(workload, schedules, how, results));
-}
-
-absl::StatusOr<std::vector<Measurement>> ParallelMeasurer::DoMeasureAlone(
-    const WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules,
-    const MeasureOptions& how) {
-  ResultList results(schedules.size(), how);
-  return results.Take(MeasureAtFixedDegree(workload, schedules, how,
-                                           /*degree=*/1,
-                                           /*by_host_clock=*/false, results));
+          : MeasurePrecisely(batch.workload, batch.schedules, batch.options,
+                             results));
 }
 
 absl::Status ParallelMeasurer::StartFlow(

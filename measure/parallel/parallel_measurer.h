@@ -50,13 +50,7 @@ class ParallelMeasurer : public Measurer {
 
  protected:
   absl::StatusOr<std::vector<Measurement>> DoMeasure(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) override;
-  absl::StatusOr<std::vector<Measurement>> DoMeasureAlone(
-      const WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const MeasureOptions& options) override;
+      const MeasureBatch& batch) override;
 
  private:
   // State of a program that its earlier batches left.

@@ -95,11 +95,9 @@ TaskSpace NumberSpace(std::vector<int> most, std::vector<int> preferred,
 }
 
 absl::StatusOr<std::vector<measure::Measurement>> LandscapeMeasurer::DoMeasure(
-    const measure::WorkloadKey&,
-    absl::Span<const sketch::ScheduleProto> schedules,
-    const measure::MeasureOptions& options) {
+    const measure::MeasureBatch& batch) {
   std::vector<measure::Measurement> results;
-  for (const sketch::ScheduleProto& proto : schedules) {
+  for (const sketch::ScheduleProto& proto : batch.schedules) {
     if (static_cast<int>(measured.size()) == breaks_after)
       return absl::UnavailableError("the device went away");
     const auto schedule = sketch::Schedule::FromProto(proto);
@@ -124,8 +122,8 @@ absl::StatusOr<std::vector<measure::Measurement>> LandscapeMeasurer::DoMeasure(
     result.mutable_verification()->set_reference("made-up");
     if (change) change(numbers, result);
     results.push_back(result);
-    if (options.on_result)
-      options.on_result(static_cast<int>(results.size()) - 1, result);
+    if (batch.options.on_result)
+      batch.options.on_result(static_cast<int>(results.size()) - 1, result);
   }
   return results;
 }

@@ -56,9 +56,7 @@ class LandscapeMeasurer : public measure::Measurer {
 
  protected:
   absl::StatusOr<std::vector<measure::Measurement>> DoMeasure(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override;
+      const measure::MeasureBatch& batch) override;
 
  private:
   const Landscape landscape_;

@@ -122,14 +122,17 @@ absl::Status DaemonMeasurer::Watch(const std::function<bool()>& enough) {
 }
 
 absl::StatusOr<std::vector<Measurement>> DaemonMeasurer::DoMeasure(
-    const measure::WorkloadKey& workload,
-    absl::Span<const sketch::ScheduleProto> schedules,
-    const measure::MeasureOptions& options) {
+    const measure::MeasureBatch& batch) {
+  if (batch.alone) {
+    return absl::UnimplementedError(
+        "a daemon compares no candidates on one device yet: compare them here");
+  }
+  const measure::MeasureOptions& options = batch.options;
   const auto cancelled = [&] {
     return options.cancellation != nullptr && options.cancellation->cancelled();
   };
   TW_ASSIGN_OR_RETURN(const std::vector<std::string> ids,
-                      Add(workload, schedules));
+                      Add(batch.workload, batch.schedules));
   std::vector<Measurement> measured(ids.size());
   std::vector<size_t> missing;
   for (size_t i = 0; i < ids.size(); ++i) missing.push_back(i);
@@ -158,13 +161,6 @@ absl::StatusOr<std::vector<Measurement>> DaemonMeasurer::DoMeasure(
     finish(i, std::move(measurement));
   }
   return measured;
-}
-
-absl::StatusOr<std::vector<Measurement>> DaemonMeasurer::DoMeasureAlone(
-    const measure::WorkloadKey&, absl::Span<const sketch::ScheduleProto>,
-    const measure::MeasureOptions&) {
-  return absl::UnimplementedError(
-      "a daemon compares no candidates on one device yet: compare them here");
 }
 
 }  // namespace tilewright::daemon

@@ -51,15 +51,9 @@ class DaemonMeasurer : public measure::Measurer {
   int64_t job_id() const { return job_id_; }
 
  protected:
+  // Alone: Unimplemented, as nothing says which device it would be.
   absl::StatusOr<std::vector<measure::Measurement>> DoMeasure(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override;
-  // Unimplemented: nothing says which device it would be.
-  absl::StatusOr<std::vector<measure::Measurement>> DoMeasureAlone(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override;
+      const measure::MeasureBatch& batch) override;
 
  private:
   DaemonMeasurer(const std::shared_ptr<grpc::Channel>& channel,

@@ -42,11 +42,10 @@ measure::Record FakeMade() {
 }
 
 absl::StatusOr<std::vector<Measurement>> FakeMeasurer::DoMeasure(
-    const measure::WorkloadKey&,
-    absl::Span<const sketch::ScheduleProto> schedules,
-    const measure::MeasureOptions& options) {
+    const measure::MeasureBatch& batch) {
+  const measure::MeasureOptions& options = batch.options;
   std::vector<Measurement> results;
-  for (const sketch::ScheduleProto& schedule : schedules) {
+  for (const sketch::ScheduleProto& schedule : batch.schedules) {
     Measurement& result = results.emplace_back();
     if (options.cancellation != nullptr && options.cancellation->cancelled()) {
       result.set_outcome(Measurement::NOT_MEASURED);

@@ -29,15 +29,7 @@ class FakeMeasurer : public measure::Measurer {
 
  protected:
   absl::StatusOr<std::vector<measure::Measurement>> DoMeasure(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override;
-  absl::StatusOr<std::vector<measure::Measurement>> DoMeasureAlone(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override {
-    return DoMeasure(workload, schedules, options);
-  }
+      const measure::MeasureBatch& batch) override;
 };
 
 }  // namespace tilewright::daemon

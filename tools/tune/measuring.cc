@@ -30,16 +30,8 @@ class PoolMeasurer : public measure::Measurer {
 
  protected:
   absl::StatusOr<std::vector<measure::Measurement>> DoMeasure(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override {
-    return measurer_.Measure(workload, schedules, options);
-  }
-  absl::StatusOr<std::vector<measure::Measurement>> DoMeasureAlone(
-      const measure::WorkloadKey& workload,
-      absl::Span<const sketch::ScheduleProto> schedules,
-      const measure::MeasureOptions& options) override {
-    return measurer_.MeasureAlone(workload, schedules, options);
+      const measure::MeasureBatch& batch) override {
+    return measurer_.Measure(batch);
   }
 
  private:

@@ -19,8 +19,8 @@ TEST(ProtocolVersionTest, OnlyItsOwnVersionIsAccepted) {
   TW_EXPECT_OK(CheckProtocolVersion(kProtocolVersion, "the worker"));
   EXPECT_THAT(CheckProtocolVersion(kProtocolVersion + 1, "the worker"),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       "the worker speaks version 2 of the protocol, this "
-                       "process version 1; start both from the same release"));
+                       "the worker speaks version 3 of the protocol, this "
+                       "process version 2; start both from the same release"));
   EXPECT_THAT(CheckProtocolVersion(0, "the worker"),
               StatusIs(absl::StatusCode::kFailedPrecondition, "version 0"));
 }
