@@ -28,8 +28,8 @@
 #include "tools/daemon/client.h"
 #include "tools/daemon/daemon_measurer.h"
 #include "tools/daemon/fake_measurer.h"
-#include "tools/daemon/seen/event_log.h"
-#include "tools/daemon/seen/monitor.h"
+#include "tools/daemon/monitoring/event_log.h"
+#include "tools/daemon/monitoring/monitor.h"
 #include "tools/daemon/server.h"
 #include "tools/daemon/worker.h"
 

@@ -1,6 +1,11 @@
 #include "tools/daemon/models/model_folder.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -33,6 +38,16 @@ std::string FileNameOf(const std::string& title) {
     name = name.substr(name.size() - kMostNameLength);
   if (!absl::EndsWith(name, ".onnx")) name += ".onnx";
   return name[0] == '.' ? "model" + name : name;
+}
+
+// What it holds is on the disk.
+absl::Status Sync(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
+  const int error = errno;
+  if (descriptor >= 0) close(descriptor);
+  if (synced) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(path, ": ", strerror(error)));
 }
 
 absl::Status Failed(const std::string& path, const std::error_code& error) {
@@ -106,6 +121,7 @@ absl::StatusOr<SubmittedModel> ModelFolder::Add(const std::string& upload,
   const int64_t id = models_.empty() ? 1 : models_.rbegin()->first + 1;
   model.mutable_state()->set_id(id);
   model.set_file(FileNameOf(model.state().title()));
+  TW_RETURN_IF_ERROR(Sync(upload));
   std::error_code error;
   const std::string path = PathOf(id, model.file());
   fs::create_directory(fs::path(path).parent_path(), error);

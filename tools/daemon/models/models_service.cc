@@ -49,8 +49,6 @@ class Upload {
   int64_t bytes_ = 0;
 };
 
-// Uploads reach the disk before they are acknowledged with the model's state
-// (model_folder.h): a crash of the machine may lose bytes, never their length.
 SubmittedModel ModelOf(const std::string& owner,
                        const SubmitModelRequest& request) {
   SubmittedModel model;

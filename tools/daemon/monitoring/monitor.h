@@ -1,7 +1,7 @@
 // What a daemon has done since it began: counts, its workers, how busy it was;
 // and its log.
-#ifndef TILEWRIGHT_TOOLS_DAEMON_SEEN_MONITOR_H_
-#define TILEWRIGHT_TOOLS_DAEMON_SEEN_MONITOR_H_
+#ifndef TILEWRIGHT_TOOLS_DAEMON_MONITORING_MONITOR_H_
+#define TILEWRIGHT_TOOLS_DAEMON_MONITORING_MONITOR_H_
 
 #include <cstdint>
 #include <map>
@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "tools/daemon/monitoring/activity.h"
+#include "tools/daemon/monitoring/event_log.h"
 #include "tools/daemon/observer.h"
-#include "tools/daemon/seen/activity.h"
-#include "tools/daemon/seen/event_log.h"
 
 namespace tilewright::daemon {
 
-struct WorkerSeen {
+struct WorkerActivity {
   std::string device_class;
   std::string device;  // the name of its spec; empty before its first result
   int64_t first_ns = 0, last_ns = 0;  // unix time of its calls
@@ -30,14 +30,14 @@ struct WorkerSeen {
 // Calls by method ("Jobs/Watch") and the name of their status ("OK").
 using CallCounts = std::map<std::pair<std::string, std::string>, int64_t>;
 
-struct Seen {
+struct MonitorStats {
   int64_t started_ns = 0, now_ns = 0;  // unix time
   CallCounts calls;
   std::map<std::string, int64_t> outcomes;     // of results that counted
   std::map<std::string, int64_t> completions;  // "accepted" ...
   int64_t leases = 0, given_back = 0;
-  std::map<std::string, WorkerSeen> workers;  // by name
-  double results_a_second = 0;                // of the last second
+  std::map<std::string, WorkerActivity> workers;  // by name
+  double results_a_second = 0;                    // of the last second
   Activity activity{1};
 };
 
@@ -58,17 +58,17 @@ class Monitor : public Observer {
   // Called once a second. Workers that were silent for half a minute are gone.
   void Sample();
 
-  Seen seen() const;
+  MonitorStats stats() const;
 
  private:
-  // With the lock held. Null: it is of no worker that was seen.
-  WorkerSeen* HolderOf(const std::string& lease);
+  // With the lock held. Null: it is of no worker that was stats.
+  WorkerActivity* HolderOf(const std::string& lease);
   void EndLease(const std::string& lease);
 
   EventLog& log_;
   Clock& clock_;
   mutable std::mutex mutex_;
-  Seen seen_;
+  MonitorStats stats_;
   std::map<std::string, std::string> worker_of_lease_;
   int64_t results_ = 0, results_sampled_ = 0;
   std::map<std::string, int64_t> refusal_told_ns_;  // by method and code
@@ -76,4 +76,4 @@ class Monitor : public Observer {
 
 }  // namespace tilewright::daemon
 
-#endif  // TILEWRIGHT_TOOLS_DAEMON_SEEN_MONITOR_H_
+#endif  // TILEWRIGHT_TOOLS_DAEMON_MONITORING_MONITOR_H_

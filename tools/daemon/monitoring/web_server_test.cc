@@ -1,5 +1,5 @@
 // The page's server over a real socket: who is let in, and what it answers.
-#include "tools/daemon/seen/web_server.h"
+#include "tools/daemon/monitoring/web_server.h"
 
 #include <httplib.h>
 #include <sys/stat.h>
@@ -15,8 +15,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "measure/jobs/job_queue.h"
-#include "tools/daemon/seen/event_log.h"
-#include "tools/daemon/seen/monitor.h"
+#include "tools/daemon/monitoring/event_log.h"
+#include "tools/daemon/monitoring/monitor.h"
 #include "tools/daemon/shared_queue.h"
 
 namespace tilewright::daemon {

@@ -1,4 +1,4 @@
-#include "tools/daemon/seen/activity.h"
+#include "tools/daemon/monitoring/activity.h"
 
 #include <cstddef>
 

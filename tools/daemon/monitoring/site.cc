@@ -1,4 +1,4 @@
-#include "tools/daemon/seen/site.h"
+#include "tools/daemon/monitoring/site.h"
 
 #include <algorithm>
 #include <iterator>
@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "tools/daemon/seen/metrics_text.h"
-#include "tools/daemon/seen/page_template.h"
+#include "tools/daemon/monitoring/metrics_text.h"
+#include "tools/daemon/monitoring/page_template.h"
 #include "tools/page/json.h"
 
 namespace tilewright::daemon {
@@ -64,16 +64,16 @@ void AppendJob(const JobStatus& job, const JobHistory& history, Json& json) {
   json.Close('}');
 }
 
-void AppendWorkers(const Seen& seen, Json& json) {
+void AppendWorkers(const MonitorStats& stats, Json& json) {
   json.Open('[');
-  for (const auto& [name, worker] : seen.workers) {
+  for (const auto& [name, worker] : stats.workers) {
     json.Open('{').Key("name").Text(name).Key("device").Text(
         worker.device.empty() ? worker.device_class : worker.device);
     json.Key("leased").Int(worker.leased).Key("results").Int(worker.results);
     json.Key("failures").Int(worker.failures);
     json.Key("parallel").Int(worker.parallel);
-    json.Key("here_ms").Int((seen.now_ns - worker.first_ns) / kNsOfAMs);
-    json.Key("silent_ms").Int((seen.now_ns - worker.last_ns) / kNsOfAMs);
+    json.Key("here_ms").Int((stats.now_ns - worker.first_ns) / kNsOfAMs);
+    json.Key("silent_ms").Int((stats.now_ns - worker.last_ns) / kNsOfAMs);
     json.Close('}');
   }
   json.Close(']');
@@ -106,7 +106,7 @@ absl::StatusOr<std::string> Site::Metrics() {
   }));
   gauges.resident_bytes = ResidentBytes();
   gauges.open_descriptors = OpenDescriptors();
-  return MetricsText(monitor_.seen(), gauges);
+  return MetricsText(monitor_.stats(), gauges);
 }
 
 absl::Status Site::Follow(const std::vector<JobStatus>& jobs) {
@@ -139,17 +139,17 @@ absl::StatusOr<std::string> Site::State() {
     return queue.WaitingTasks();
   }));
   TW_RETURN_IF_ERROR(Follow(jobs));
-  const Seen seen = monitor_.seen();
+  const MonitorStats stats = monitor_.stats();
   Json json;
-  json.Open('{').Key("now_ms").Int(seen.now_ns / kNsOfAMs);
-  json.Key("started_ms").Int(seen.started_ns / kNsOfAMs);
+  json.Open('{').Key("now_ms").Int(stats.now_ns / kNsOfAMs);
+  json.Key("started_ms").Int(stats.started_ns / kNsOfAMs);
   json.Key("waiting").Int(waiting);
-  json.Key("results_a_second").Number(seen.results_a_second);
+  json.Key("results_a_second").Number(stats.results_a_second);
   json.Key("outcomes").Open('{');
-  for (const auto& [outcome, count] : seen.outcomes)
+  for (const auto& [outcome, count] : stats.outcomes)
     json.Key(outcome).Int(count);
-  AppendWorkers(seen, json.Close('}').Key("workers"));
-  AppendActivity(seen.activity, json.Key("activity"));
+  AppendWorkers(stats, json.Close('}').Key("workers"));
+  AppendActivity(stats.activity, json.Key("activity"));
   json.Key("jobs").Open('[');
   for (const JobStatus& job : jobs) AppendJob(job, histories_[job.id], json);
   // Its lines are JSON already.

@@ -1,4 +1,4 @@
-#include "tools/daemon/seen/metrics_text.h"
+#include "tools/daemon/monitoring/metrics_text.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -47,10 +47,10 @@ std::string Label(absl::string_view name, const std::string& value) {
 
 }  // namespace
 
-std::string MetricsText(const Seen& seen, const Gauges& gauges) {
+std::string MetricsText(const MonitorStats& stats, const Gauges& gauges) {
   Metrics metrics;
   metrics.Begin("start_time_seconds", "gauge", "When the daemon began.")
-      .Value(seen.started_ns / kNsOfASecond);
+      .Value(stats.started_ns / kNsOfASecond);
   metrics.Begin("open_jobs", "gauge", "Jobs that may get more tasks.")
       .Value(gauges.open_jobs);
   metrics.Begin("waiting_tasks", "gauge", "Tasks that no worker has yet.")
@@ -58,40 +58,40 @@ std::string MetricsText(const Seen& seen, const Gauges& gauges) {
   metrics.Begin("leases", "gauge", "Leases that are current.")
       .Value(gauges.leases);
   metrics.Begin("leases_total", "counter", "Leases that were given.")
-      .Value(seen.leases);
+      .Value(stats.leases);
   metrics.Begin("leases_lost_total", "counter", "Leases that ran out.")
       .Value(gauges.leases_lost);
   metrics
       .Begin("leases_given_back_total", "counter",
              "Leases that workers gave back.")
-      .Value(seen.given_back);
+      .Value(stats.given_back);
   metrics.Begin("results_total", "counter",
                 "Results that counted, by outcome.");
-  for (const auto& [outcome, count] : seen.outcomes)
+  for (const auto& [outcome, count] : stats.outcomes)
     metrics.Value(count, Label("outcome", absl::AsciiStrToLower(outcome)));
   metrics.Begin("deliveries_total", "counter",
                 "Results that workers brought: accepted, repeated or stale.");
-  for (const auto& [completion, count] : seen.completions)
+  for (const auto& [completion, count] : stats.completions)
     metrics.Value(count, Label("completion", completion));
   metrics.Begin("calls_total", "counter", "Calls that ended, by status.");
-  for (const auto& [call, count] : seen.calls) {
+  for (const auto& [call, count] : stats.calls) {
     metrics.Value(count, absl::StrCat(Label("method", call.first), ",",
                                       Label("code", call.second)));
   }
   metrics.Begin("workers", "gauge", "Workers that were heard of lately.")
-      .Value(seen.workers.size());
+      .Value(stats.workers.size());
   metrics.Begin("worker_results_total", "counter", "Results of each worker.");
-  for (const auto& [name, worker] : seen.workers)
+  for (const auto& [name, worker] : stats.workers)
     metrics.Value(worker.results, Label("worker", name));
   metrics.Begin("worker_parallel", "gauge",
                 "Candidates that a worker measures at the same time.");
-  for (const auto& [name, worker] : seen.workers)
+  for (const auto& [name, worker] : stats.workers)
     metrics.Value(worker.parallel, Label("worker", name));
   metrics.Begin("worker_silent_seconds", "gauge",
                 "Since a worker was heard of last.");
-  for (const auto& [name, worker] : seen.workers) {
+  for (const auto& [name, worker] : stats.workers) {
     metrics.Value(
-        static_cast<double>(seen.now_ns - worker.last_ns) * kSecondsOfANs,
+        static_cast<double>(stats.now_ns - worker.last_ns) * kSecondsOfANs,
         Label("worker", name));
   }
   metrics.Begin("resident_memory_bytes", "gauge", "Memory of the process.")

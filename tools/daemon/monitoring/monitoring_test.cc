@@ -10,11 +10,11 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/daemon/seen/activity.h"
-#include "tools/daemon/seen/event_log.h"
-#include "tools/daemon/seen/job_history.h"
-#include "tools/daemon/seen/metrics_text.h"
-#include "tools/daemon/seen/monitor.h"
+#include "tools/daemon/monitoring/activity.h"
+#include "tools/daemon/monitoring/event_log.h"
+#include "tools/daemon/monitoring/job_history.h"
+#include "tools/daemon/monitoring/metrics_text.h"
+#include "tools/daemon/monitoring/monitor.h"
 
 namespace tilewright::daemon {
 namespace {
@@ -165,31 +165,31 @@ TEST_F(MonitorTest, AWorkerComesWorksAndGoes) {
   monitor_.OnLease("w", "cpu.1", Offer("l-1", 2));
   Deliver("l-1", Completion::kAccepted);
   monitor_.Sample();
-  Seen seen = monitor_.seen();
-  EXPECT_EQ(seen.leases, 1);
-  EXPECT_EQ(seen.results_a_second, 1);
-  EXPECT_EQ(seen.activity.points().back().parallel, 3);
-  EXPECT_EQ(seen.workers["w"].leased, 1);
-  EXPECT_EQ(seen.workers["w"].device, "epyc");
+  MonitorStats stats = monitor_.stats();
+  EXPECT_EQ(stats.leases, 1);
+  EXPECT_EQ(stats.results_a_second, 1);
+  EXPECT_EQ(stats.activity.points().back().parallel, 3);
+  EXPECT_EQ(stats.workers["w"].leased, 1);
+  EXPECT_EQ(stats.workers["w"].device, "epyc");
   Deliver("l-1", Completion::kRepeated);
   Deliver("l-1", Completion::kAccepted, Measurement::TIMEOUT,
           Measurement::CANDIDATE);
   Deliver("of nobody that is known", Completion::kAccepted);
   monitor_.Sample();
-  seen = monitor_.seen();
-  EXPECT_EQ(seen.workers["w"].lease, "");
-  EXPECT_EQ(seen.workers["w"].results, 2);
-  EXPECT_EQ(seen.workers["w"].failures, 1);
-  EXPECT_EQ(seen.completions["accepted"], 3);
-  EXPECT_EQ(seen.completions["repeated"], 1);
-  EXPECT_EQ(seen.outcomes["TIMEOUT"], 1);
-  EXPECT_EQ(seen.activity.points().back().busy_workers, 0);
+  stats = monitor_.stats();
+  EXPECT_EQ(stats.workers["w"].lease, "");
+  EXPECT_EQ(stats.workers["w"].results, 2);
+  EXPECT_EQ(stats.workers["w"].failures, 1);
+  EXPECT_EQ(stats.completions["accepted"], 3);
+  EXPECT_EQ(stats.completions["repeated"], 1);
+  EXPECT_EQ(stats.outcomes["TIMEOUT"], 1);
+  EXPECT_EQ(stats.activity.points().back().busy_workers, 0);
   clock_.AdvanceIdle(29 * kSecond);
   monitor_.Sample();
-  EXPECT_THAT(monitor_.seen().workers, SizeIs(1));
+  EXPECT_THAT(monitor_.stats().workers, SizeIs(1));
   clock_.AdvanceIdle(2 * kSecond);
   monitor_.Sample();
-  EXPECT_THAT(monitor_.seen().workers, IsEmpty());
+  EXPECT_THAT(monitor_.stats().workers, IsEmpty());
   EXPECT_THAT(log_->Recent()[0], HasSubstr("worker_gone"));
   EXPECT_THAT(log_->Recent()[1], HasSubstr("worker_came"));
 }
@@ -197,18 +197,18 @@ TEST_F(MonitorTest, AWorkerComesWorksAndGoes) {
 TEST_F(MonitorTest, ALeaseThatIsGivenBackOrReplacedIsNoMore) {
   monitor_.OnLease("w", "cpu.1", Offer("l-1", 2));
   monitor_.OnGiveBack("l-1", /*lost=*/true);
-  EXPECT_EQ(monitor_.seen().workers["w"].leased, 0);
+  EXPECT_EQ(monitor_.stats().workers["w"].leased, 0);
   EXPECT_THAT(log_->Recent()[0], HasSubstr("worker_failed"));
   monitor_.OnLease("w", "cpu.1", Offer("l-2", 5));
   monitor_.OnLease("w", "cpu.1", Offer("l-3", 1));  // l-2 ran out
   Deliver("l-2", Completion::kStale);
-  EXPECT_EQ(monitor_.seen().workers["w"].leased, 1);
-  EXPECT_EQ(monitor_.seen().workers["w"].lease, "l-3");
+  EXPECT_EQ(monitor_.stats().workers["w"].leased, 1);
+  EXPECT_EQ(monitor_.stats().workers["w"].lease, "l-3");
   clock_.AdvanceIdle(20 * kSecond);
   monitor_.OnHeartbeat("l-3");
   clock_.AdvanceIdle(20 * kSecond);
   monitor_.Sample();
-  EXPECT_THAT(monitor_.seen().workers, SizeIs(1)) << "it was heard of";
+  EXPECT_THAT(monitor_.stats().workers, SizeIs(1)) << "it was heard of";
 }
 
 TEST_F(MonitorTest, RefusalsAreCountedAllAndToldNowAndThen) {
@@ -225,11 +225,11 @@ TEST_F(MonitorTest, RefusalsAreCountedAllAndToldNowAndThen) {
     monitor_.OnCall("/x/" + std::to_string(i), refused);
     monitor_.OnCall("/tilewright.daemon." + std::to_string(i), refused);
   }
-  const Seen seen = monitor_.seen();
-  EXPECT_EQ(seen.calls.at({"Workers/Lease", "PERMISSION_DENIED"}), 51);
-  EXPECT_LE(seen.calls.size(), 202u);
+  const MonitorStats stats = monitor_.stats();
+  EXPECT_EQ(stats.calls.at({"Workers/Lease", "PERMISSION_DENIED"}), 51);
+  EXPECT_LE(stats.calls.size(), 202u);
   int64_t all = 0;
-  for (const auto& [call, count] : seen.calls) all += count;
+  for (const auto& [call, count] : stats.calls) all += count;
   EXPECT_EQ(all, 52 + 10'000);
 }
 
@@ -246,7 +246,7 @@ TEST_F(MonitorTest, MetricsAreInPrometheusFormat) {
   monitor_.OnCall("/tilewright.daemon.Jobs/OpenJob", grpc::Status::OK);
   Gauges gauges;
   gauges.waiting_tasks = 12'345'678;
-  const std::string text = MetricsText(monitor_.seen(), gauges);
+  const std::string text = MetricsText(monitor_.stats(), gauges);
   EXPECT_THAT(text, HasSubstr("# TYPE tilewrightd_waiting_tasks gauge\n"
                               "tilewrightd_waiting_tasks 12345678\n"));
   EXPECT_THAT(text, HasSubstr("tilewrightd_results_total{outcome=\"ok\"} 1\n"));

@@ -1,6 +1,6 @@
 // What the daemon's web server answers with, made anew each time it is asked.
-#ifndef TILEWRIGHT_TOOLS_DAEMON_SEEN_SITE_H_
-#define TILEWRIGHT_TOOLS_DAEMON_SEEN_SITE_H_
+#ifndef TILEWRIGHT_TOOLS_DAEMON_MONITORING_SITE_H_
+#define TILEWRIGHT_TOOLS_DAEMON_MONITORING_SITE_H_
 
 #include <cstdint>
 #include <map>
@@ -11,9 +11,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "measure/jobs/job_types.h"
-#include "tools/daemon/seen/event_log.h"
-#include "tools/daemon/seen/job_history.h"
-#include "tools/daemon/seen/monitor.h"
+#include "tools/daemon/monitoring/event_log.h"
+#include "tools/daemon/monitoring/job_history.h"
+#include "tools/daemon/monitoring/monitor.h"
 #include "tools/daemon/shared_queue.h"
 
 namespace tilewright::daemon {
@@ -45,4 +45,4 @@ class Site {
 
 }  // namespace tilewright::daemon
 
-#endif  // TILEWRIGHT_TOOLS_DAEMON_SEEN_SITE_H_
+#endif  // TILEWRIGHT_TOOLS_DAEMON_MONITORING_SITE_H_

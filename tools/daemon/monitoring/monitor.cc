@@ -1,4 +1,4 @@
-#include "tools/daemon/seen/monitor.h"
+#include "tools/daemon/monitoring/monitor.h"
 
 #include <algorithm>
 
@@ -73,7 +73,7 @@ const char* NameOf(const measure::JobStatus& job) {
 }  // namespace
 
 Monitor::Monitor(EventLog& log, Clock& clock) : log_(log), clock_(clock) {
-  seen_.started_ns = clock.UnixNs();
+  stats_.started_ns = clock.UnixNs();
 }
 
 void Monitor::OnCall(absl::string_view method, const grpc::Status& status) {
@@ -83,9 +83,10 @@ void Monitor::OnCall(absl::string_view method, const grpc::Status& status) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::pair<std::string, std::string> kind{method, code};
-    if (seen_.calls.size() >= kMostKindsOfCalls && seen_.calls.count(kind) == 0)
+    if (stats_.calls.size() >= kMostKindsOfCalls &&
+        stats_.calls.count(kind) == 0)
       kind.first = "other";
-    ++seen_.calls[kind];
+    ++stats_.calls[kind];
     if (!IsRefusal(status.error_code())) return;
     const auto [told, is_new] =
         refusal_told_ns_.emplace(absl::StrCat(kind.first, " ", code), now_ns);
@@ -113,16 +114,16 @@ void Monitor::OnLease(const std::string& worker,
   bool is_new = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    WorkerSeen& seen = seen_.workers[worker];
-    is_new = seen.first_ns == 0;
-    if (is_new) seen.first_ns = now_ns;
-    seen.last_ns = now_ns;
-    seen.device_class = device_class;
+    WorkerActivity& of_worker = stats_.workers[worker];
+    is_new = of_worker.first_ns == 0;
+    if (is_new) of_worker.first_ns = now_ns;
+    of_worker.last_ns = now_ns;
+    of_worker.device_class = device_class;
     if (!offer.tasks.empty()) {
-      ++seen_.leases;
-      if (!seen.lease.empty()) worker_of_lease_.erase(seen.lease);
-      seen.lease = offer.name;
-      seen.leased = static_cast<int64_t>(offer.tasks.size());
+      ++stats_.leases;
+      if (!of_worker.lease.empty()) worker_of_lease_.erase(of_worker.lease);
+      of_worker.lease = offer.name;
+      of_worker.leased = static_cast<int64_t>(offer.tasks.size());
       worker_of_lease_[offer.name] = worker;
     }
   }
@@ -132,15 +133,15 @@ void Monitor::OnLease(const std::string& worker,
   }
 }
 
-WorkerSeen* Monitor::HolderOf(const std::string& lease) {
+WorkerActivity* Monitor::HolderOf(const std::string& lease) {
   const auto holder = worker_of_lease_.find(lease);
   if (holder == worker_of_lease_.end()) return nullptr;
-  const auto worker = seen_.workers.find(holder->second);
-  return worker == seen_.workers.end() ? nullptr : &worker->second;
+  const auto worker = stats_.workers.find(holder->second);
+  return worker == stats_.workers.end() ? nullptr : &worker->second;
 }
 
 void Monitor::EndLease(const std::string& lease) {
-  if (WorkerSeen* worker = HolderOf(lease); worker != nullptr) {
+  if (WorkerActivity* worker = HolderOf(lease); worker != nullptr) {
     worker->lease.clear();
     worker->leased = 0;
   }
@@ -149,7 +150,7 @@ void Monitor::EndLease(const std::string& lease) {
 
 void Monitor::OnHeartbeat(const std::string& lease) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (WorkerSeen* worker = HolderOf(lease); worker != nullptr)
+  if (WorkerActivity* worker = HolderOf(lease); worker != nullptr)
     worker->last_ns = clock_.UnixNs();
 }
 
@@ -159,11 +160,11 @@ void Monitor::OnResult(const measure::Record& record, Completion completion) {
   std::string name;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ++seen_.completions[NameOf(completion)];
+    ++stats_.completions[NameOf(completion)];
     if (completion != Completion::kAccepted) return;
     ++results_;
-    ++seen_.outcomes[Measurement::Outcome_Name(measurement.outcome())];
-    WorkerSeen* worker = HolderOf(record.lease());
+    ++stats_.outcomes[Measurement::Outcome_Name(measurement.outcome())];
+    WorkerActivity* worker = HolderOf(record.lease());
     if (worker != nullptr) {
       name = worker_of_lease_[record.lease()];
       worker->last_ns = clock_.UnixNs();
@@ -185,7 +186,7 @@ void Monitor::OnGiveBack(const std::string& lease, bool lost) {
   std::string name;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ++seen_.given_back;
+    ++stats_.given_back;
     const auto holder = worker_of_lease_.find(lease);
     if (holder != worker_of_lease_.end()) name = holder->second;
     EndLease(lease);
@@ -204,28 +205,28 @@ void Monitor::Sample() {
     Activity::Point point;
     point.results_a_second = static_cast<double>(results_ - results_sampled_);
     results_sampled_ = results_;
-    for (auto& [name, worker] : seen_.workers) {
+    for (auto& [name, worker] : stats_.workers) {
       if (now_ns - worker.last_ns > kGoneAfterNs) gone.push_back(name);
       if (worker.lease.empty()) continue;
       point.busy_workers += 1;
       point.parallel += std::max(1, worker.parallel);
     }
     for (const std::string& name : gone) {
-      worker_of_lease_.erase(seen_.workers[name].lease);
-      seen_.workers.erase(name);
+      worker_of_lease_.erase(stats_.workers[name].lease);
+      stats_.workers.erase(name);
     }
-    seen_.results_a_second = point.results_a_second;
-    seen_.activity.Add(point);
+    stats_.results_a_second = point.results_a_second;
+    stats_.activity.Add(point);
   }
   for (const std::string& name : gone)
     log_.Write(Level::kInfo, "worker_gone", {{"worker", name}});
 }
 
-Seen Monitor::seen() const {
+MonitorStats Monitor::stats() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Seen seen = seen_;
-  seen.now_ns = clock_.UnixNs();
-  return seen;
+  MonitorStats stats = stats_;
+  stats.now_ns = clock_.UnixNs();
+  return stats;
 }
 
 }  // namespace tilewright::daemon

@@ -1,7 +1,7 @@
 // How busy a daemon was since it began, in a few hundred points however long
 // that is: when there are too many, neighbours become one.
-#ifndef TILEWRIGHT_TOOLS_DAEMON_SEEN_ACTIVITY_H_
-#define TILEWRIGHT_TOOLS_DAEMON_SEEN_ACTIVITY_H_
+#ifndef TILEWRIGHT_TOOLS_DAEMON_MONITORING_ACTIVITY_H_
+#define TILEWRIGHT_TOOLS_DAEMON_MONITORING_ACTIVITY_H_
 
 #include <cstdint>
 #include <vector>
@@ -40,4 +40,4 @@ class Activity {
 
 }  // namespace tilewright::daemon
 
-#endif  // TILEWRIGHT_TOOLS_DAEMON_SEEN_ACTIVITY_H_
+#endif  // TILEWRIGHT_TOOLS_DAEMON_MONITORING_ACTIVITY_H_

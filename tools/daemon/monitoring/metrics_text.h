@@ -1,11 +1,11 @@
 // What a daemon shows at /metrics: Prometheus' text format, version 0.0.4.
-#ifndef TILEWRIGHT_TOOLS_DAEMON_SEEN_METRICS_TEXT_H_
-#define TILEWRIGHT_TOOLS_DAEMON_SEEN_METRICS_TEXT_H_
+#ifndef TILEWRIGHT_TOOLS_DAEMON_MONITORING_METRICS_TEXT_H_
+#define TILEWRIGHT_TOOLS_DAEMON_MONITORING_METRICS_TEXT_H_
 
 #include <cstdint>
 #include <string>
 
-#include "tools/daemon/seen/monitor.h"
+#include "tools/daemon/monitoring/monitor.h"
 
 namespace tilewright::daemon {
 
@@ -19,7 +19,7 @@ struct Gauges {
   int64_t open_descriptors = 0;
 };
 
-std::string MetricsText(const Seen& seen, const Gauges& gauges);
+std::string MetricsText(const MonitorStats& stats, const Gauges& gauges);
 
 // Of this process; 0 where the system does not tell.
 int64_t ResidentBytes();
@@ -27,4 +27,4 @@ int64_t OpenDescriptors();
 
 }  // namespace tilewright::daemon
 
-#endif  // TILEWRIGHT_TOOLS_DAEMON_SEEN_METRICS_TEXT_H_
+#endif  // TILEWRIGHT_TOOLS_DAEMON_MONITORING_METRICS_TEXT_H_

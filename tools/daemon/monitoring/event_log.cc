@@ -1,4 +1,4 @@
-#include "tools/daemon/seen/event_log.h"
+#include "tools/daemon/monitoring/event_log.h"
 
 #include <cerrno>
 #include <cstring>

@@ -6,15 +6,15 @@
 //   /metrics       for Prometheus; "Authorization: Bearer T" as everywhere
 //
 // Nothing can be changed through it.
-#ifndef TILEWRIGHT_TOOLS_DAEMON_SEEN_WEB_SERVER_H_
-#define TILEWRIGHT_TOOLS_DAEMON_SEEN_WEB_SERVER_H_
+#ifndef TILEWRIGHT_TOOLS_DAEMON_MONITORING_WEB_SERVER_H_
+#define TILEWRIGHT_TOOLS_DAEMON_MONITORING_WEB_SERVER_H_
 
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "absl/status/statusor.h"
-#include "tools/daemon/seen/site.h"
+#include "tools/daemon/monitoring/site.h"
 
 namespace httplib {
 class Server;
@@ -52,4 +52,4 @@ class WebServer {
 
 }  // namespace tilewright::daemon
 
-#endif  // TILEWRIGHT_TOOLS_DAEMON_SEEN_WEB_SERVER_H_
+#endif  // TILEWRIGHT_TOOLS_DAEMON_MONITORING_WEB_SERVER_H_

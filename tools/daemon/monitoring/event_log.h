@@ -4,8 +4,8 @@
 //    "worker_lost", "worker": "gpu7.4411", "lease": "5f2a-17"}
 //
 // The newest lines are kept for the page.
-#ifndef TILEWRIGHT_TOOLS_DAEMON_SEEN_EVENT_LOG_H_
-#define TILEWRIGHT_TOOLS_DAEMON_SEEN_EVENT_LOG_H_
+#ifndef TILEWRIGHT_TOOLS_DAEMON_MONITORING_EVENT_LOG_H_
+#define TILEWRIGHT_TOOLS_DAEMON_MONITORING_EVENT_LOG_H_
 
 #include <cstdint>
 #include <cstdio>
@@ -66,4 +66,4 @@ std::string UtcTime(int64_t unix_ns);
 
 }  // namespace tilewright::daemon
 
-#endif  // TILEWRIGHT_TOOLS_DAEMON_SEEN_EVENT_LOG_H_
+#endif  // TILEWRIGHT_TOOLS_DAEMON_MONITORING_EVENT_LOG_H_

@@ -1,7 +1,7 @@
 // The course of one job, made of its events: how its workloads became faster,
 // and what failed.
-#ifndef TILEWRIGHT_TOOLS_DAEMON_SEEN_JOB_HISTORY_H_
-#define TILEWRIGHT_TOOLS_DAEMON_SEEN_JOB_HISTORY_H_
+#ifndef TILEWRIGHT_TOOLS_DAEMON_MONITORING_JOB_HISTORY_H_
+#define TILEWRIGHT_TOOLS_DAEMON_MONITORING_JOB_HISTORY_H_
 
 #include <cstdint>
 #include <map>
@@ -56,4 +56,4 @@ std::string TitleOfWorkload(const std::string& text);
 
 }  // namespace tilewright::daemon
 
-#endif  // TILEWRIGHT_TOOLS_DAEMON_SEEN_JOB_HISTORY_H_
+#endif  // TILEWRIGHT_TOOLS_DAEMON_MONITORING_JOB_HISTORY_H_

@@ -1,4 +1,4 @@
-#include "tools/daemon/seen/web_server.h"
+#include "tools/daemon/monitoring/web_server.h"
 
 #include <fcntl.h>
 #include <httplib.h>

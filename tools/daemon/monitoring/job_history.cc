@@ -1,4 +1,4 @@
-#include "tools/daemon/seen/job_history.h"
+#include "tools/daemon/monitoring/job_history.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
