@@ -235,25 +235,4 @@ absl::StatusOr<bool> JobQueue::IsOver(int64_t job) {
   return over != 0;
 }
 
-absl::StatusOr<std::vector<TaskEvent>> JobQueue::Events(
-    const std::string& owner, int64_t job, int64_t after, int most) {
-  TW_RETURN_IF_ERROR(CheckOwner(owner, job));
-  TW_ASSIGN_OR_RETURN(
-      Statement rows,
-      Query(*database_,
-            "SELECT event, id, state, result FROM wanted JOIN tasks ON number "
-            "= task WHERE job = ? AND event > ? ORDER BY event LIMIT ?",
-            job, after, int64_t{most}));
-  std::vector<TaskEvent> events;
-  while (true) {
-    TW_ASSIGN_OR_RETURN(const bool row, rows.Step());
-    if (!row) return events;
-    TaskEvent& event = events.emplace_back();
-    event.number = rows.Int(0);
-    event.task = std::string(rows.Bytes(1));
-    event.result = std::string(rows.Bytes(3));
-    event.given_up = rows.Int(2) != kDone;
-  }
-}
-
 }  // namespace tilewright::measure

@@ -1,17 +1,22 @@
-// The results that an owner finds again, without knowing the jobs.
+// Results as their owner reads them: those of a job as they come, and those of
+// all jobs.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "measure/jobs/job_queue.h"
-#include "measure/jobs/job_schema.h"
 #include "measure/jobs/prepared.h"
 
 namespace tilewright::measure {
 namespace {
 
+// Each selects a number, an id, whether the task was given up, and its result.
+constexpr char kEvents[] = R"(
+SELECT event, id, state <> 2, result FROM wanted JOIN tasks ON number = task
+WHERE job = ? AND event > ? ORDER BY event LIMIT ?)";
+
 constexpr char kResults[] = R"(
-SELECT number, id, result FROM tasks
+SELECT number, id, 0, result FROM tasks
 WHERE state = 2 AND (?2 = '' OR device_class = ?2) AND
   (?3 = '' OR task_group = ?3) AND number > ?4 AND
   EXISTS (SELECT 1 FROM wanted w JOIN jobs j ON j.id = w.job
@@ -19,12 +24,11 @@ WHERE state = 2 AND (?2 = '' OR device_class = ?2) AND
 ORDER BY number LIMIT ?5)";
 
 constexpr char kDeposits[] = R"(
-SELECT number, id, result FROM deposits
+SELECT number, id, 0, result FROM deposits
 WHERE owner = ?1 AND (?2 = '' OR device_class = ?2) AND
   (?3 = '' OR task_group = ?3) AND number > ?4
 ORDER BY number LIMIT ?5)";
 
-// Rows of number, id, result.
 absl::StatusOr<std::vector<TaskEvent>> EventsOf(Statement rows) {
   std::vector<TaskEvent> events;
   while (true) {
@@ -33,11 +37,20 @@ absl::StatusOr<std::vector<TaskEvent>> EventsOf(Statement rows) {
     TaskEvent& event = events.emplace_back();
     event.number = rows.Int(0);
     event.task = std::string(rows.Bytes(1));
-    event.result = std::string(rows.Bytes(2));
+    event.given_up = rows.Int(2) != 0;
+    event.result = std::string(rows.Bytes(3));
   }
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<TaskEvent>> JobQueue::Events(
+    const std::string& owner, int64_t job, int64_t after, int most) {
+  TW_RETURN_IF_ERROR(CheckOwner(owner, job));
+  TW_ASSIGN_OR_RETURN(Statement rows,
+                      Query(*database_, kEvents, job, after, int64_t{most}));
+  return EventsOf(std::move(rows));
+}
 
 absl::StatusOr<std::vector<TaskEvent>> JobQueue::Results(
     const std::string& owner, const std::string& device_class,
