@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "backends/gpu_text/prelude.h"
 #include "backends/gpu_text/text.h"
 #include "backends/hip/codegen/hip_codegen.h"
+#include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/testing/draw_threaded.h"
 #include "backends/kernel_ir/testing/threaded_cases.h"
@@ -33,6 +35,7 @@
 #include "gtest/gtest.h"
 #include "sketch/simt/block_tile.h"
 #include "sketch/testing/test_workloads.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::emulator {
 namespace {
@@ -41,7 +44,28 @@ using gpu_text::Dialect;
 using kernel_ir::ScalarKernel;
 using ::testing::HasSubstr;
 
-// Any schedules, and the default ones of every family.
+// Integers of floats, which saturate, beside the least integers of their types.
+ScalarKernel SaturatingCasts(int lanes) {
+  kernel_ir::ScalarBuilder b(absl::StrCat("casts", lanes), 8);
+  const int x =
+      b.AddArgument("x", DType::kFloat32, kernel_ir::Role::kInput, 8 * lanes);
+  const kernel_ir::Reg at = b.Mul(b.task(), b.Int(lanes));
+  for (const DType to : {DType::kInt8, DType::kUInt8, DType::kInt32,
+                         DType::kUInt32, DType::kInt64, DType::kUInt64}) {
+    const int y = b.AddArgument(absl::StrCat("y_", std::string(Name(to))), to,
+                                kernel_ir::Role::kOutput, 8 * lanes);
+    const kernel_ir::Reg cast = b.Cast(to, b.Load(x, at, 0, lanes));
+    const kernel_ir::Reg least =
+        b.Int(to == DType::kInt64   ? std::numeric_limits<int64_t>::min()
+              : to == DType::kInt32 ? std::numeric_limits<int32_t>::min()
+                                    : 0,
+              to, lanes);
+    b.Store(y, at, 0, b.Max(cast, least));
+  }
+  return std::move(b).Finish();
+}
+
+// Any schedules, the default ones of every family, and casts.
 std::vector<ScalarKernel> Kernels() {
   const absl::StatusOr<DeviceSpec> spec = LoadSpec("h100");
   TW_CHECK_OK(spec);
@@ -57,7 +81,7 @@ std::vector<ScalarKernel> Kernels() {
       cases.push_back(*std::move(drawn));
     }
   }
-  std::vector<ScalarKernel> kernels;
+  std::vector<ScalarKernel> kernels = {SaturatingCasts(1), SaturatingCasts(4)};
   for (const lowering::RandomCase& drawn : cases) {
     absl::StatusOr<ScalarKernel> kernel =
         lowering::LegalizeForGpuThread(drawn.kernel);

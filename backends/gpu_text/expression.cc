@@ -59,9 +59,9 @@ Piece Literal(DType dtype, double f, int64_t i, bool typed) {
     text = absl::StrCat(static_cast<uint64_t>(i));
     if (i < 0) text += "u";  // beyond the largest i64
   } else if (i == std::numeric_limits<int64_t>::min()) {
-    text = "tw_lowest<i64>";
+    text = "tw_lowest<i64>()";
   } else if (i == std::numeric_limits<int32_t>::min()) {
-    text = dtype == DType::kInt32 ? "tw_lowest<i32>" : absl::StrCat(i);
+    text = dtype == DType::kInt32 ? "tw_lowest<i32>()" : absl::StrCat(i);
   } else {
     text = absl::StrCat(i);
   }

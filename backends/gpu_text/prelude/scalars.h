@@ -19,12 +19,16 @@ template <>
 constexpr bool tw_is_bool<bool> = true;
 template <typename T>
 constexpr bool tw_is_signed = (T)-1 < (T)0;
+// Functions: as variables NVRTC 13 makes them external symbols that its own
+// linker refuses.
 template <typename T>
-constexpr T tw_highest = tw_is_signed<T>
-                             ? (T)((1ull << (8 * sizeof(T) - 1)) - 1)
-                             : (T)-1;
+TW_FN constexpr T tw_highest() {
+  return tw_is_signed<T> ? (T)((1ull << (8 * sizeof(T) - 1)) - 1) : (T)-1;
+}
 template <typename T>
-constexpr T tw_lowest = tw_is_signed<T> ? (T)(-tw_highest<T> - 1) : (T)0;
+TW_FN constexpr T tw_lowest() {
+  return tw_is_signed<T> ? (T)(-tw_highest<T>() - 1) : (T)0;
+}
 template <int bytes>
 struct tw_bytes {
   typedef i32 signed_type;
@@ -160,8 +164,8 @@ TW_FN To tw_cast(From a) {
     return (To)(double)a;  // rounded twice, as the reference does
   if constexpr (tw_is_float<From> && !tw_is_float<To>) {
     if (a != a) return 0;
-    if (a <= (From)tw_lowest<To>) return tw_lowest<To>;
-    if (a >= (From)tw_highest<To>) return tw_highest<To>;
+    if (a <= (From)tw_lowest<To>()) return tw_lowest<To>();
+    if (a >= (From)tw_highest<To>()) return tw_highest<To>();
   }
   return (To)a;
 }
