@@ -13,6 +13,8 @@ namespace tilewright::tools {
 
 // A line for each; empty if every kernel has the schedule it was meant to have.
 std::string FallbackText(const Program& program);
+// Of these the groups left apart alone: a line for each reason.
+std::string UnfusedText(const Program& program);
 // The text for one kernel, indented; empty if it is no fallback.
 std::string FallbackText(const KernelInfo& kernel);
 // An array: {"computes", "kernel", "generator", "refused": [why]}; groups left

@@ -28,6 +28,18 @@ TEST(FallbacksTest, OnlyWhatWasRefusedIsTold) {
             "  fallback to schedule 'tasks' after contraction: no loop\n");
 }
 
+TEST(FallbacksTest, GroupsLeftApartForTheSameReasonAreOneLine) {
+  Program program;
+  for (const char* computes : {"a b c", "d e f", "g h"}) {
+    UnfusedGroup* apart = program.add_unfused();
+    apart->set_computes(computes);
+    apart->set_why(computes[0] == 'g' ? "too large" : "no tiles");
+  }
+  EXPECT_EQ(UnfusedText(program),
+            "not fused a to c (3 computes) and 1 more: no tiles\n"
+            "not fused g h: too large\n");
+}
+
 TEST(FallbacksTest, JsonHasGroupsLeftApartToo) {
   Json json;
   AppendFallbacks(Fallbacks(), json);

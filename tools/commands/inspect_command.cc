@@ -94,9 +94,8 @@ std::string DescribeProgram(const Program& program) {
                                             " bytes of scratch a thread"),
         "\n", FallbackText(kernel));
   }
-  for (const UnfusedGroup& group : program.unfused())
-    absl::StrAppend(&out, "\nnot fused ", group.computes(), ": ", group.why(),
-                    "\n");
+  if (!program.unfused().empty())
+    absl::StrAppend(&out, "\n", UnfusedText(program));
   return out;
 }
 
