@@ -1,0 +1,157 @@
+// What the kernels of whole models take on GPUs, by their compilers' word. No
+// GPU is needed, but NVRTC or HIPRTC is.
+//
+//   zoo_report --spec=NAME [--kernels] MODEL.onnx...
+//
+// A row for each model: its kernels and how many of them have one thread a task
+// because nothing better compiled; the most registers of a thread, shared bytes
+// of a block and spilled bytes that one of them takes; seconds of planning and
+// of the compiler. `kernels` lists them one by one. Exit status 1 if a model
+// does not compile.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "backends/codegen.h"
+#include "backends/spec/device_spec.pb.h"
+#include "backends/spec/load_spec.h"
+#include "base/clock.h"
+#include "base/option_parser.h"
+#include "base/status_macros.h"
+#include "compiler/compile.h"
+#include "frontends/onnx/import_model.h"
+#include "tools/backends.h"
+
+namespace tilewright {
+namespace {
+
+// Passes everything on, and knows how long the machine code took.
+class TimedCodegen : public backends::Codegen {
+ public:
+  TimedCodegen(const backends::Codegen& codegen, Clock& clock)
+      : codegen_(codegen), clock_(clock) {}
+  const DeviceSpec& spec() const override { return codegen_.spec(); }
+  absl::StatusOr<kernel_ir::ScalarKernel> Legalize(
+      const kernel_ir::Kernel& kernel) const override {
+    return codegen_.Legalize(kernel);
+  }
+  absl::StatusOr<backends::Module> Emit(
+      absl::Span<const kernel_ir::ScalarKernel> kernels) const override {
+    const int64_t start_ns = clock_.WallNs();
+    absl::StatusOr<backends::Module> module = codegen_.Emit(kernels);
+    emit_ns_ += clock_.WallNs() - start_ns;
+    return module;
+  }
+  absl::StatusOr<std::string> Source(
+      const kernel_ir::ScalarKernel& kernel) const override {
+    return codegen_.Source(kernel);
+  }
+  int64_t emit_ns() const { return emit_ns_; }
+
+ private:
+  const backends::Codegen& codegen_;
+  Clock& clock_;
+  mutable int64_t emit_ns_ = 0;
+};
+
+struct Row {
+  int kernels = 0, single = 0, spilling = 0, most_registers = 0;
+  int64_t most_shared_bytes = 0, most_spill_bytes = 0;
+};
+
+void Count(const CompiledKernel& kernel, Row& row) {
+  const backends::KernelReport& report = kernel.report;
+  ++row.kernels;
+  row.single += kernel.scalar.has_threads() ? 0 : 1;
+  row.spilling += report.spill_bytes.value_or(0) > 0 ? 1 : 0;
+  row.most_registers =
+      std::max(row.most_registers, report.registers.value_or(0));
+  row.most_shared_bytes =
+      std::max(row.most_shared_bytes, kernel.scalar.scratch_bytes);
+  row.most_spill_bytes =
+      std::max(row.most_spill_bytes, report.spill_bytes.value_or(0));
+}
+
+void Print(const CompiledKernel& kernel) {
+  const backends::KernelReport& report = kernel.report;
+  std::printf(
+      "    %-4s %-12s %6lld blocks of %4lld, %3d registers, %6lld shared, "
+      "%5lld spilled, %6lld code%s%s\n",
+      kernel.scalar.name.c_str(), kernel.generator.c_str(),
+      static_cast<long long>(kernel.scalar.num_tasks),
+      static_cast<long long>(kernel.scalar.has_threads() ? kernel.scalar.threads
+                                                         : 1),
+      report.registers.value_or(0),
+      static_cast<long long>(kernel.scalar.scratch_bytes),
+      static_cast<long long>(report.spill_bytes.value_or(0)),
+      static_cast<long long>(report.code_bytes),
+      kernel.refused.empty() ? "" : "  not ",
+      absl::StrJoin(kernel.refused, "; ").c_str());
+}
+
+absl::Status Report(const std::string& path, const backends::Codegen& codegen,
+                    Clock& clock, bool list) {
+  TW_ASSIGN_OR_RETURN(const ImportedModel model, ImportModel(path));
+  const TimedCodegen timed(codegen, clock);
+  const int64_t start_ns = clock.WallNs();
+  TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
+                      Compile(model, timed, CompileOptions{}));
+  const int64_t all_ns = clock.WallNs() - start_ns;
+  Row row;
+  for (const CompiledKernel& kernel : compiled.kernels) Count(kernel, row);
+  std::printf("| %s | %d | %d | %d | %lld | %d | %lld | %.1f | %.1f |\n",
+              path.c_str(), row.kernels, row.single, row.most_registers,
+              static_cast<long long>(row.most_shared_bytes), row.spilling,
+              static_cast<long long>(row.most_spill_bytes),
+              static_cast<double>(all_ns - timed.emit_ns()) * 1e-9,
+              static_cast<double>(timed.emit_ns()) * 1e-9);
+  if (list) {
+    for (const CompiledKernel& kernel : compiled.kernels) Print(kernel);
+  }
+  std::fflush(stdout);
+  return absl::OkStatus();
+}
+
+absl::Status Run(const std::vector<std::string>& paths, const std::string& name,
+                 bool list) {
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, LoadSpec(name));
+  TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
+                      tools::CodegenFor(spec));
+  std::printf(
+      "%s (%s)\n\n| model | kernels | of one thread | most registers | most "
+      "shared bytes | kernels that spill | most spilled bytes | planning s | "
+      "compiler s |\n|---|---|---|---|---|---|---|---|---|\n",
+      spec.name().c_str(), spec.target().c_str());
+  absl::Status first;
+  for (const std::string& path : paths) {
+    const absl::Status status = Report(path, *codegen, *RealClock(), list);
+    if (status.ok()) continue;
+    std::fprintf(stderr, "%s: %s\n", path.c_str(), status.ToString().c_str());
+    first.Update(status);
+  }
+  return first;
+}
+
+}  // namespace
+}  // namespace tilewright
+
+int main(int argc, char** argv) {
+  std::string spec = "h100";
+  bool list = false;
+  tilewright::OptionParser parser;
+  parser.Text("spec", &spec);
+  parser.Flag("kernels", &list);
+  return tilewright::RunOnArguments(
+      "zoo_report", "zoo_report --spec=NAME [--kernels] MODEL.onnx...", parser,
+      std::vector<std::string>(argv + 1, argv + argc),
+      [&](const std::vector<std::string>& paths) {
+        return tilewright::Run(paths, spec, list);
+      });
+}
