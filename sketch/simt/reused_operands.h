@@ -9,6 +9,10 @@
 
 namespace tilewright::sketch {
 
+// Whether the block reads the buffer at an index that does not depend on all
+// its axes.
+bool IsReused(const Block& block, int buffer);
+
 // The buffers in memory that `block` reads at indices which do not depend on
 // all its axes: threads along the others read the same elements.
 std::vector<std::string> ReusedOperands(const BlockTree& tree,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "sketch/replay/growing_trace.h"
+#include "sketch/simt/inline_maps.h"
+#include "sketch/simt/lane_sums.h"
 #include "sketch/simt/reused_operands.h"
 #include "sketch/simt/shared_rows.h"
 #include "sketch/simt/thread_nest.h"
@@ -31,23 +34,14 @@ namespace {
 
 constexpr int64_t kMostPadding = 32;  // elements behind a row in scratch
 
-// REQUIRES: the block reduces.
-size_t LongestReduction(const Block& block) {
-  return std::max_element(block.reduce_axes.begin(), block.reduce_axes.end(),
-                          [](const Axis& a, const Axis& b) {
-                            return a.extent.value() < b.extent.value();
-                          }) -
-         block.reduce_axes.begin();
-}
-
 class Builder {
  public:
-  Builder(GrowingTrace& trace, Decider& decider,
+  Builder(GrowingTrace& trace, const TensorGraph& graph, Decider& decider,
           const std::optional<BlockTile>& planned)
-      : trace_(trace), decider_(decider), planned_(planned) {}
+      : trace_(trace), graph_(graph), decider_(decider), planned_(planned) {}
 
   absl::Status Run() {
-    Inline();
+    paddings_ = InlineMaps(trace_, graph_);
     TW_RETURN_IF_ERROR(FindOutputs());
     TW_RETURN_IF_ERROR(Decide());
     PlaceStages();
@@ -56,7 +50,7 @@ class Builder {
     for (const Block* block : AllBlocks(trace_.tree()))
       names.push_back(block->name);
     for (const std::string& name : names) {
-      WriteStage(name);
+      if (!IsPadding(name)) WriteStage(name);
       TW_RETURN_IF_ERROR(trace_.status());
     }
     return absl::OkStatus();
@@ -74,6 +68,12 @@ class Builder {
  private:
   ScheduleWriter& w() { return trace_.writer(); }
 
+  bool IsPadding(const std::string& name) const {
+    for (const auto& [sums, padding] : paddings_)
+      if (padding == name) return true;
+    return false;
+  }
+
   bool IsOutput(const Block& block) {
     return std::any_of(block.dst.begin(), block.dst.end(), [&](int id) {
       return trace_.tree().buffers[id].level == MemLevel::kGlobal;
@@ -85,25 +85,6 @@ class Builder {
     for (const Buffer& buffer : trace_.tree().buffers)
       if (buffer.name == name) return buffer.tensor;
     return -1;
-  }
-
-  // Maps that one block reads go into it.
-  void Inline() {
-    std::vector<std::string> maps;
-    for (const Block* block : AllBlocks(trace_.tree())) {
-      if (!block->combiner && !IsOutput(*block)) maps.push_back(block->name);
-    }
-    for (const std::string& name : maps) {
-      const Block* map = trace_.FindBlockNamed(name);
-      int readers = 0;
-      for (const Block* other : AllBlocks(trace_.tree())) {
-        const std::vector<int> loaded = LoadedBuffers(*other);
-        readers += std::find(loaded.begin(), loaded.end(), map->dst[0]) !=
-                   loaded.end();
-      }
-      if (readers == 1)
-        trace_.Try([&](ScheduleWriter& w) { w.ComputeInline(w.Block(name)); });
-    }
   }
 
   absl::Status FindOutputs() {
@@ -148,8 +129,7 @@ class Builder {
     const Handle task = w().GroupTile(handles, tiles).back();
     std::vector<std::string> inside;
     for (const Block* block : AllBlocks(trace_.tree())) {
-      if (std::find(outputs_.begin(), outputs_.end(), block->name) ==
-          outputs_.end())
+      if (!IsOutput(*block) && !IsPadding(block->name))
         inside.push_back(block->name);
     }
     for (auto name = inside.rbegin(); name != inside.rend(); ++name)
@@ -172,7 +152,10 @@ class Builder {
       // Lowering shares what other threads read.
       if (!is_output) w().SetLevel(w().Block(name), "registers");
     } else if (lanes > 1) {
-      WriteLanes(name, division, lanes, is_output);
+      if (const auto padding = paddings_.find(name); padding != paddings_.end())
+        w().ComputeInline(w().Block(padding->second));
+      WriteLaneSums(trace_, name, division, lanes);
+      if (!is_output) w().SetLevel(w().Block(name), "registers");
     } else {
       WriteSums(name, division, is_output);
     }
@@ -254,6 +237,8 @@ class Builder {
     }
     order.insert(order.end(), nest.elements.begin(), nest.elements.end());
     ArrangeNest(w(), order, nest);
+    if (const auto padding = paddings_.find(name); padding != paddings_.end())
+      StagePadded(name, parts[0], padding->second);
     for (const std::string& operand : ReusedOperands(trace_.tree(), block))
       Stage(name, parts[0], operand);
     if (tile_.stages > 1)
@@ -277,7 +262,28 @@ class Builder {
       if (!trace_.status().ok()) return;
       copy = AllBlocks(trace_.tree())[CopyAt(operand)]->name;
     });
-    if (copy.empty()) return;
+    if (!copy.empty()) WriteCopy(reader, operand, copy);
+  }
+
+  // What a step reads of an operand, with the zeros around it, under the same
+  // condition.
+  void StagePadded(const std::string& reader, Handle step,
+                   const std::string& padding) {
+    if (!trace_.Try([&](ScheduleWriter& w) {
+          w.ComputeAt(w.Block(padding), step);
+          w.SetLevel(w.Block(padding), "scratch");
+        })) {
+      w().ComputeInline(w().Block(padding));
+      return;
+    }
+    const Block& copy = *trace_.FindBlockNamed(padding);
+    WriteCopy(reader, trace_.tree().buffers[LoadedBuffers(copy)[0]].name,
+              padding);
+  }
+
+  // Rows in scratch as decided, written by all threads.
+  void WriteCopy(const std::string& reader, const std::string& operand,
+                 const std::string& copy) {
     PadRows(trace_, copy, DecidePadding(reader, operand));
     SwizzleRows(trace_, copy, tile_.swizzle);
     std::vector<int64_t> extents;
@@ -293,6 +299,7 @@ class Builder {
     division.extents = extents;
     WriteMap(copy, division);
   }
+
   int64_t DecidePadding(const std::string& reader, const std::string& operand) {
     const TensorId tensor = TensorOf(operand);
     const int64_t padding = decider_.DecideNumber(
@@ -307,6 +314,7 @@ class Builder {
     if (padding > 0) tile_.row_padding[tensor] = padding;
     return padding;
   }
+
   // The last block that copies the operand.
   size_t CopyAt(const std::string& operand) {
     const std::vector<const Block*> blocks = AllBlocks(trace_.tree());
@@ -318,57 +326,12 @@ class Builder {
     return found;
   }
 
-  // Partial sums of each lane, then those of all of them.
-  void WriteLanes(const std::string& name, const ThreadDivision& division,
-                  int64_t lanes, bool is_output) {
-    const Block block = *trace_.FindBlockNamed(name);
-    const size_t longest = LongestReduction(block);
-    const std::string axis = block.reduce_axes[longest].name;
-    const int64_t terms = block.reduce_axes[longest].extent.value();
-    const Handle handle = w().Block(name);
-    const std::vector<Handle> parts =
-        w().Split(w().Loop(handle, axis), {CeilDiv(terms, lanes), lanes});
-    // All loops that reduce outermost: the sums of all lanes are a nest of
-    // their own.
-    std::vector<Handle> order = parts;
-    std::vector<Handle> rest;
-    for (size_t r = 0; r < block.reduce_axes.size(); ++r) {
-      if (r != longest)
-        rest.push_back(w().Loop(handle, block.reduce_axes[r].name));
-    }
-    order.insert(order.end(), rest.begin(), rest.end());
-    for (const Axis& a : block.axes) order.push_back(w().Loop(handle, a.name));
-    w().Reorder(order);
-    const Handle partial = w().RFactor(handle, parts[1]);
-    if (!trace_.status().ok()) return;
-    const std::string lane_axis = absl::StrCat(axis, ".1");
-    const NestHandles own =
-        CutNest(w(), partial, division, NestKind::kBesideLanes, lanes);
-    const Handle lane = w().Loop(partial, lane_axis);
-    w().Bind(lane, "lane");
-    order = own.threads;
-    order.push_back(lane);
-    order.push_back(parts[0]);
-    order.insert(order.end(), rest.begin(), rest.end());
-    order.insert(order.end(), own.elements.begin(), own.elements.end());
-    ArrangeNest(w(), order, own);
-    w().SetLevel(partial, "registers");
-
-    const NestHandles all =
-        CutNest(w(), handle, division, NestKind::kBesideLanes, lanes);
-    const Handle combined = w().Loop(handle, lane_axis);
-    w().Bind(combined, "lane");
-    order = all.threads;
-    order.push_back(combined);
-    order.insert(order.end(), all.elements.begin(), all.elements.end());
-    ArrangeNest(w(), order, all);
-    if (!is_output) w().SetLevel(handle, "registers");
-  }
-
   GrowingTrace& trace_;
+  const TensorGraph& graph_;
   Decider& decider_;
   const std::optional<BlockTile>& planned_;
-  std::vector<std::string> outputs_, axes_;  // blocks; axes of the last
+  std::map<std::string, std::string> paddings_;  // by the block that sums
+  std::vector<std::string> outputs_, axes_;      // blocks; axes of the last
   std::vector<int64_t> shape_;
   int64_t terms_ = 1;  // of the longest reduction
   BlockTile tile_;
@@ -384,7 +347,7 @@ Generator SimtGenerator(std::optional<BlockTile> planned) {
               Decider& decider) -> absl::StatusOr<Schedule> {
             TW_ASSIGN_OR_RETURN(GrowingTrace trace,
                                 GrowingTrace::Create(workload));
-            Builder builder(trace, decider, planned);
+            Builder builder(trace, workload.graph, decider, planned);
             TW_RETURN_IF_ERROR(builder.Run());
             TW_ASSIGN_OR_RETURN(Schedule schedule, std::move(trace).Finish());
             schedule.tile_plan = builder.Decided();

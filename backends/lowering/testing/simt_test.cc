@@ -137,6 +137,23 @@ TEST(SimtTest, SwizzlesMoveChunksWithinRows) {
   EXPECT_EQ(moved.scalar.scratch_bytes, plain.scalar.scratch_bytes);
 }
 
+// Zeros come into scratch with the operand: sums need no guard and stay in
+// registers.
+TEST(SimtTest, PaddedOperandsAreCopiedWithTheirZeros) {
+  BlockTile tile;
+  tile.tile = {1, 8, 4, 8};
+  tile.threads = {1, 4, 2, 4};
+  tile.step = 2;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran,
+      RunBoth(SimtCase(sketch::ConvPadRelu(4, 16, 10, 13, 3, 1, 1), tile, 1)));
+  // A step of both operands, each from a multiple of 64 bytes on: 2 x (4 + 2) x
+  // (8 + 2) and 8 x 2 x 3 x 3 elements.
+  EXPECT_EQ(ran.scalar.scratch_bytes, 512 + 8 * 2 * 3 * 3 * 4);
+  for (const kernel_ir::ScalarBuffer& b : ran.scalar.buffers)
+    EXPECT_FALSE(b.per_thread) << b.name;
+}
+
 TEST(SimtTest, LanesCombineRows) {
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran ran,
