@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "backends/gpu_text/function_bytes.h"
+#include "backends/gpu_text/function_code.h"
 #include "backends/gpu_text/text.h"
 #include "backends/lowering/vectorize/gpu_thread.h"
 #include "base/status_macros.h"
@@ -25,18 +25,19 @@ absl::StatusOr<Module> TextCodegen::Emit(
     absl::Span<const ScalarKernel> kernels) const {
   TW_ASSIGN_OR_RETURN(const std::string text, ModuleText(kernels, spec_));
   TW_ASSIGN_OR_RETURN(Compiled compiled, Compile(kernels, text));
-  const std::map<std::string, int64_t> code_bytes =
-      FunctionBytes(compiled.bytes);
+  const std::map<std::string, std::string_view> functions =
+      FunctionCode(compiled.bytes);
   Module module;
   module.target = spec_.target();
-  module.bytes = std::move(compiled.bytes);
   for (const ScalarKernel& kernel : kernels) {
     KernelReport report = compiled.reports[kernel.name];
     report.name = kernel.name;
-    const auto found = code_bytes.find(kernel.name);
-    if (found != code_bytes.end()) report.code_bytes = found->second;
+    const auto found = functions.find(kernel.name);
+    if (found != functions.end())
+      report.code_bytes = static_cast<int64_t>(found->second.size());
     module.kernels.push_back(std::move(report));
   }
+  module.bytes = std::move(compiled.bytes);
   return module;
 }
 

@@ -6,13 +6,17 @@
 // A row for each model: its kernels and how many of them have one thread a task
 // because nothing better compiled; the most registers of a thread, shared bytes
 // of a block and spilled bytes that one of them takes; seconds of planning and
-// of the compiler. `kernels` lists them one by one. Exit status 1 if a model
-// does not compile.
+// of the compiler. `kernels` lists them one by one, with the registers that
+// were planned and, of NVIDIA's machine code, the mix of the instructions where
+// the multiply-adds are. Exit status 1 if a model does not compile.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,12 +24,15 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "backends/codegen.h"
+#include "backends/gpu_text/function_code.h"
 #include "backends/spec/device_spec.pb.h"
 #include "backends/spec/load_spec.h"
 #include "base/clock.h"
 #include "base/option_parser.h"
 #include "base/status_macros.h"
+#include "bench/gpu/sass.h"
 #include "compiler/compile.h"
+#include "compiler/connect_gpu.h"
 #include "frontends/onnx/import_model.h"
 #include "tools/backends.h"
 
@@ -79,21 +86,67 @@ void Count(const CompiledKernel& kernel, Row& row) {
       std::max(row.most_spill_bytes, report.spill_bytes.value_or(0));
 }
 
-void Print(const CompiledKernel& kernel) {
+// Of the kernel's plan; 0 if it was planned without one.
+int64_t PlannedRegisters(const CompiledModel& model, int kernel) {
+  for (size_t g = 0; model.gpu && g < model.kernel_of_group.size(); ++g) {
+    if (model.kernel_of_group[g] != kernel) continue;
+    const GpuTilePlan* plan = TilesOf(*model.gpu, model.plan.groups[g]);
+    if (plan) return plan->registers_per_thread;
+  }
+  return 0;
+}
+
+void Print(const CompiledKernel& kernel, int64_t planned) {
   const backends::KernelReport& report = kernel.report;
   std::printf(
-      "    %-4s %-12s %6lld blocks of %4lld, %3d registers, %6lld shared, "
-      "%5lld spilled, %6lld code%s%s\n",
+      "    %-4s %-12s %6lld blocks of %4lld, %3d registers (%3lld planned), "
+      "%6lld "
+      "shared, %5lld spilled, %6lld code%s%s\n",
       kernel.scalar.name.c_str(), kernel.generator.c_str(),
       static_cast<long long>(kernel.scalar.num_tasks),
       static_cast<long long>(kernel.scalar.has_threads() ? kernel.scalar.threads
                                                          : 1),
-      report.registers.value_or(0),
+      report.registers.value_or(0), static_cast<long long>(planned),
       static_cast<long long>(kernel.scalar.scratch_bytes),
       static_cast<long long>(report.spill_bytes.value_or(0)),
       static_cast<long long>(report.code_bytes),
       kernel.refused.empty() ? "" : "  not ",
       absl::StrJoin(kernel.refused, "; ").c_str());
+}
+
+// The number of an architecture of NVIDIA's: 90 of "cuda:sm_90a"; 0 of others'.
+int ArchitectureOf(const std::string& target) {
+  const std::string prefix = "cuda:sm_";
+  return target.rfind(prefix, 0) == 0
+             ? static_cast<int>(
+                   std::strtol(target.c_str() + prefix.size(), nullptr, 10))
+             : 0;
+}
+
+void PrintMix(std::string_view code, int architecture) {
+  const absl::StatusOr<cuda::SassMix> mix = cuda::HotMix(code, architecture);
+  if (!mix.ok() || mix->fma == 0) return;
+  std::printf(
+      "         %lld of %lld instructions multiply and add (%.0f %%), %lld "
+      "load "
+      "from shared memory (%lld less than 16 bytes), %lld own memory\n",
+      static_cast<long long>(mix->fma), static_cast<long long>(mix->all),
+      100 * mix->fma_share(), static_cast<long long>(mix->shared_loads),
+      static_cast<long long>(mix->narrow_shared_loads),
+      static_cast<long long>(mix->local));
+}
+
+void PrintKernels(const CompiledModel& model, const DeviceSpec& spec) {
+  const int architecture = ArchitectureOf(spec.target());
+  const std::map<std::string, std::string_view> functions =
+      gpu_text::FunctionCode(model.module);
+  for (size_t k = 0; k < model.kernels.size(); ++k) {
+    const CompiledKernel& kernel = model.kernels[k];
+    Print(kernel, PlannedRegisters(model, static_cast<int>(k)));
+    const auto code = functions.find(kernel.scalar.name);
+    if (architecture > 0 && code != functions.end())
+      PrintMix(code->second, architecture);
+  }
 }
 
 absl::Status Report(const std::string& path, const backends::Codegen& codegen,
@@ -112,9 +165,7 @@ absl::Status Report(const std::string& path, const backends::Codegen& codegen,
               static_cast<long long>(row.most_spill_bytes),
               static_cast<double>(all_ns - timed.emit_ns()) * 1e-9,
               static_cast<double>(timed.emit_ns()) * 1e-9);
-  if (list) {
-    for (const CompiledKernel& kernel : compiled.kernels) Print(kernel);
-  }
+  if (list) PrintKernels(compiled, codegen.spec());
   std::fflush(stdout);
   return absl::OkStatus();
 }

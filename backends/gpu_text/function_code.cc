@@ -1,4 +1,4 @@
-#include "backends/gpu_text/function_bytes.h"
+#include "backends/gpu_text/function_code.h"
 
 #include <elf.h>
 
@@ -18,8 +18,8 @@ std::optional<T> At(std::string_view bytes, uint64_t offset) {
 
 }  // namespace
 
-std::map<std::string, int64_t> FunctionBytes(std::string_view elf) {
-  std::map<std::string, int64_t> sizes;
+std::map<std::string, std::string_view> FunctionCode(std::string_view elf) {
+  std::map<std::string, std::string_view> functions;
   const auto header = At<Elf64_Ehdr>(elf, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
   const auto section = [&](uint64_t index) {
@@ -31,19 +31,25 @@ std::map<std::string, int64_t> FunctionBytes(std::string_view elf) {
     if (table->sh_type != SHT_SYMTAB && table->sh_type != SHT_DYNSYM) continue;
     const auto strings = section(table->sh_link);
     if (!strings) return {};
-    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size;
-         at += sizeof(Elf64_Sym)) {
-      const auto symbol = At<Elf64_Sym>(elf, table->sh_offset + at);
+    for (uint64_t entry = 0; entry + sizeof(Elf64_Sym) <= table->sh_size;
+         entry += sizeof(Elf64_Sym)) {
+      const auto symbol = At<Elf64_Sym>(elf, table->sh_offset + entry);
       if (!symbol) return {};
       const uint64_t name = strings->sh_offset + symbol->st_name;
       if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || name >= elf.size())
         continue;
+      if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= header->e_shnum)
+        continue;
+      const auto code = section(symbol->st_shndx);
+      if (!code || symbol->st_value < code->sh_addr) return {};
+      const uint64_t at = code->sh_offset + symbol->st_value - code->sh_addr;
+      if (at > elf.size() || elf.size() - at < symbol->st_size) return {};
       const std::string_view rest = elf.substr(name);
-      sizes[std::string(rest.substr(0, rest.find('\0')))] =
-          static_cast<int64_t>(symbol->st_size);
+      functions[std::string(rest.substr(0, rest.find('\0')))] =
+          elf.substr(at, symbol->st_size);
     }
   }
-  return sizes;
+  return functions;
 }
 
 }  // namespace tilewright::gpu_text
