@@ -100,8 +100,7 @@ void Print(const CompiledKernel& kernel, int64_t planned) {
   const backends::KernelReport& report = kernel.report;
   std::printf(
       "    %-4s %-12s %6lld blocks of %4lld, %3d registers (%3lld planned), "
-      "%6lld "
-      "shared, %5lld spilled, %6lld code%s%s\n",
+      "%6lld shared, %5lld spilled, %6lld code%s%s\n",
       kernel.scalar.name.c_str(), kernel.generator.c_str(),
       static_cast<long long>(kernel.scalar.num_tasks),
       static_cast<long long>(kernel.scalar.has_threads() ? kernel.scalar.threads
@@ -125,11 +124,14 @@ int ArchitectureOf(const std::string& target) {
 
 void PrintMix(std::string_view code, int architecture) {
   const absl::StatusOr<cuda::SassMix> mix = cuda::HotMix(code, architecture);
-  if (!mix.ok() || mix->fma == 0) return;
+  if (!mix.ok()) {
+    std::printf("         no mix: %s\n", mix.status().ToString().c_str());
+    return;
+  }
+  if (mix->fma == 0) return;
   std::printf(
       "         %lld of %lld instructions multiply and add (%.0f %%), %lld "
-      "load "
-      "from shared memory (%lld less than 16 bytes), %lld own memory\n",
+      "load from shared memory (%lld less than 16 bytes), %lld own memory\n",
       static_cast<long long>(mix->fma), static_cast<long long>(mix->all),
       100 * mix->fma_share(), static_cast<long long>(mix->shared_loads),
       static_cast<long long>(mix->narrow_shared_loads),

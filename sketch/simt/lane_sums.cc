@@ -8,6 +8,25 @@
 #include "sketch/trace/schedule.h"
 
 namespace tilewright::sketch {
+namespace {
+
+// The block's loops in threads, then its lanes, then `own`, then its elements.
+void ArrangeInLanes(ScheduleWriter& writer, Handle block,
+                    const ThreadDivision& division,
+                    const std::string& lane_axis, int64_t lanes,
+                    const std::vector<Handle>& own) {
+  const NestHandles nest =
+      CutNest(writer, block, division, NestKind::kBesideLanes, lanes);
+  const Handle lane = writer.Loop(block, lane_axis);
+  writer.Bind(lane, "lane");
+  std::vector<Handle> order = nest.threads;
+  order.push_back(lane);
+  order.insert(order.end(), own.begin(), own.end());
+  order.insert(order.end(), nest.elements.begin(), nest.elements.end());
+  ArrangeNest(writer, order, nest);
+}
+
+}  // namespace
 
 size_t LongestReduction(const Block& block) {
   return std::max_element(block.reduce_axes.begin(), block.reduce_axes.end(),
@@ -41,26 +60,11 @@ void WriteLaneSums(GrowingTrace& trace, const std::string& name,
   const Handle partial = writer.RFactor(handle, parts[1]);
   if (!trace.status().ok()) return;
   const std::string lane_axis = absl::StrCat(axis, ".1");
-  const NestHandles own =
-      CutNest(writer, partial, division, NestKind::kBesideLanes, lanes);
-  const Handle lane = writer.Loop(partial, lane_axis);
-  writer.Bind(lane, "lane");
-  order = own.threads;
-  order.push_back(lane);
-  order.push_back(parts[0]);
-  order.insert(order.end(), rest.begin(), rest.end());
-  order.insert(order.end(), own.elements.begin(), own.elements.end());
-  ArrangeNest(writer, order, own);
+  std::vector<Handle> own = {parts[0]};
+  own.insert(own.end(), rest.begin(), rest.end());
+  ArrangeInLanes(writer, partial, division, lane_axis, lanes, own);
   writer.SetLevel(partial, "registers");
-
-  const NestHandles all =
-      CutNest(writer, handle, division, NestKind::kBesideLanes, lanes);
-  const Handle combined = writer.Loop(handle, lane_axis);
-  writer.Bind(combined, "lane");
-  order = all.threads;
-  order.push_back(combined);
-  order.insert(order.end(), all.elements.begin(), all.elements.end());
-  ArrangeNest(writer, order, all);
+  ArrangeInLanes(writer, handle, division, lane_axis, lanes, {});
 }
 
 }  // namespace tilewright::sketch
