@@ -1,12 +1,11 @@
 #include "bench/gpu/sass.h"
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
 
 namespace tilewright::cuda {
 namespace {
@@ -49,64 +48,39 @@ int64_t Count(std::string_view code) {
   return static_cast<int64_t>(code.size() / kInstructionBytes);
 }
 
-SassMix MixBetween(std::string_view code, int64_t first, int64_t last) {
-  SassMix mix;
-  for (int64_t i = first; i <= last; ++i) {
-    const Instruction instruction = At(code, i);
-    const uint64_t opcode = instruction.opcode();
-    mix.all += opcode != kNothing;
-    mix.fma += (opcode & kForm) == kFma;
-    mix.local += opcode == kLocalLoad || opcode == kLocalStore;
-    if (opcode != kSharedLoad) continue;
-    ++mix.shared_loads;
-    mix.narrow_shared_loads += instruction.width() != kSixteenBytes;
-  }
+InstructionMix MixOf(const Instruction& instruction) {
+  const uint64_t opcode = instruction.opcode();
+  InstructionMix mix;
+  mix.all = opcode != kNothing;
+  mix.fma = (opcode & kForm) == kFma;
+  mix.local = opcode == kLocalLoad || opcode == kLocalStore;
+  mix.shared_loads = opcode == kSharedLoad;
+  mix.narrow_shared_loads =
+      opcode == kSharedLoad && instruction.width() != kSixteenBytes;
   return mix;
 }
 
 }  // namespace
 
-SassMix MixOf(std::string_view code) {
-  return MixBetween(code, 0, Count(code) - 1);
-}
-
-absl::StatusOr<std::vector<SassLoop>> SassLoops(std::string_view code,
-                                                int architecture) {
-  std::vector<SassLoop> loops;
+absl::StatusOr<std::vector<DecodedInstruction>> DecodeSass(
+    std::string_view code, int architecture) {
+  std::vector<DecodedInstruction> decoded;
   bool closed = false;
   for (int64_t i = 0; i < Count(code); ++i) {
     const Instruction instruction = At(code, i);
+    decoded.push_back({MixOf(instruction)});
     if (instruction.opcode() != kJump) continue;
     const int64_t target = i + 1 + instruction.offset(architecture);
     if (target < 0 || target >= Count(code))
       return absl::InvalidArgumentError(
           absl::StrCat("instruction ", i, " jumps out of its function"));
     closed |= target == i;
-    if (target < i) loops.push_back({target, i, MixBetween(code, target, i)});
+    decoded.back().target = target;
   }
   if (!closed || code.size() % kInstructionBytes != 0)
     return absl::InvalidArgumentError(
         absl::StrCat("no code as of sm_", architecture));
-  return loops;
-}
-
-absl::StatusOr<SassMix> HotMix(std::string_view code, int architecture) {
-  TW_ASSIGN_OR_RETURN(const std::vector<SassLoop> loops,
-                      SassLoops(code, architecture));
-  const SassMix whole = MixOf(code);
-  int64_t inside = 0;
-  SassMix hot;
-  for (const SassLoop& loop : loops) {
-    const bool innermost =
-        std::none_of(loops.begin(), loops.end(), [&](const SassLoop& other) {
-          return &other != &loop && other.first >= loop.first &&
-                 other.last <= loop.last;
-        });
-    if (!innermost) continue;
-    inside += loop.mix.fma;
-    if (loop.mix.fma > hot.fma) hot = loop.mix;
-  }
-  return whole.fma - inside > hot.fma ? whole : hot;
+  return decoded;
 }
 
 }  // namespace tilewright::cuda

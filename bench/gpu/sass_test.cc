@@ -11,6 +11,7 @@
 #include "backends/cuda/nvrtc/nvrtc.h"
 #include "backends/gpu_text/function_code.h"
 #include "base/status_matchers.h"
+#include "bench/gpu/instruction_mix.h"
 #include "gtest/gtest.h"
 
 namespace tilewright::cuda {
@@ -56,12 +57,16 @@ class SassTest : public ::testing::TestWithParam<int> {
     EXPECT_TRUE(cubin.ok()) << cubin.status();
     return std::string(gpu_text::FunctionCode(cubin->bytes)["k"]);
   }
+  std::vector<DecodedInstruction> DecodedOf(const std::string& text) {
+    const auto decoded = DecodeSass(CodeOf(text), GetParam());
+    EXPECT_TRUE(decoded.ok()) << decoded.status();
+    return decoded.ok() ? *decoded : std::vector<DecodedInstruction>();
+  }
   std::unique_ptr<Nvrtc> nvrtc_;
 };
 
 TEST_P(SassTest, TheLoopOfAProduct) {
-  TW_ASSERT_OK_AND_ASSIGN(const SassMix mix,
-                          HotMix(CodeOf(Text("")), GetParam()));
+  const InstructionMix mix = HotMix(DecodedOf(Text("")));
   EXPECT_EQ(mix.fma, 4);
   EXPECT_EQ(mix.shared_loads, 2);
   EXPECT_EQ(mix.narrow_shared_loads, 1);
@@ -72,33 +77,32 @@ TEST_P(SassTest, TheLoopOfAProduct) {
 }
 
 TEST_P(SassTest, MultiplyAddsOutsideOfLoops) {
-  const std::string code = CodeOf(Text(R"(
+  const std::vector<DecodedInstruction> code = DecodedOf(Text(R"(
   for (int i = 0; i < 32; ++i) sum[i % 4] = __fmaf_rn(sum[i % 4], 3, sum[0]);
 )"));
   EXPECT_EQ(MixOf(code).fma, 4 + 32);
-  TW_ASSERT_OK_AND_ASSIGN(const SassMix mix, HotMix(code, GetParam()));
-  EXPECT_EQ(mix.fma, 36);
+  EXPECT_EQ(HotMix(code).fma, 36);
 }
 
 TEST_P(SassTest, MemoryOfAThread) {
-  const std::string code = CodeOf(R"(
+  const std::vector<DecodedInstruction> code = DecodedOf(R"(
 extern "C" __global__ void k(const int* in, float* out) {
   float own[64];
   for (int i = 0; i < 64; ++i) own[in[i] & 63] = i;
   out[threadIdx.x] = own[in[threadIdx.x] & 63];
 })");
   EXPECT_GT(MixOf(code).local, 0);
-  EXPECT_EQ(MixOf(CodeOf(Text(""))).local, 0);
+  EXPECT_EQ(MixOf(DecodedOf(Text(""))).local, 0);
 }
 
 TEST_P(SassTest, CodeThatIsNoneOfThisArchitecture) {
   std::string code = CodeOf(Text(""));
   const int other = GetParam() == 90 ? 80 : 90;
-  EXPECT_FALSE(SassLoops(code, other).ok());
+  EXPECT_FALSE(DecodeSass(code, other).ok());
   code.resize(code.size() - 8);
-  EXPECT_FALSE(SassLoops(code, GetParam()).ok());
-  EXPECT_FALSE(SassLoops("", GetParam()).ok());
-  EXPECT_FALSE(SassLoops(std::string(160, '\0'), GetParam()).ok());
+  EXPECT_FALSE(DecodeSass(code, GetParam()).ok());
+  EXPECT_FALSE(DecodeSass("", GetParam()).ok());
+  EXPECT_FALSE(DecodeSass(std::string(160, '\0'), GetParam()).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SassTest, ::testing::Values(75, 80, 90));

@@ -7,12 +7,13 @@
 // because nothing better compiled; the most registers of a thread, shared bytes
 // of a block and spilled bytes that one of them takes; seconds of planning and
 // of the compiler. `kernels` lists them one by one, with the registers that
-// were planned and, of NVIDIA's machine code, the mix of the instructions where
-// the multiply-adds are. Exit status 1 if a model does not compile.
+// were planned and the mix of the machine code where the multiply-adds are.
+// Exit status 1 if a model does not compile.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,7 +22,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "backends/codegen.h"
 #include "backends/gpu_text/function_code.h"
@@ -30,6 +33,8 @@
 #include "base/clock.h"
 #include "base/option_parser.h"
 #include "base/status_macros.h"
+#include "bench/gpu/gcn.h"
+#include "bench/gpu/instruction_mix.h"
 #include "bench/gpu/sass.h"
 #include "compiler/compile.h"
 #include "compiler/connect_gpu.h"
@@ -113,41 +118,43 @@ void Print(const CompiledKernel& kernel, int64_t planned) {
       absl::StrJoin(kernel.refused, "; ").c_str());
 }
 
-// The number of an architecture of NVIDIA's: 90 of "cuda:sm_90a"; 0 of others'.
-int ArchitectureOf(const std::string& target) {
-  const std::string prefix = "cuda:sm_";
-  return target.rfind(prefix, 0) == 0
-             ? static_cast<int>(
-                   std::strtol(target.c_str() + prefix.size(), nullptr, 10))
-             : 0;
+// Of one function, for "cuda:sm_90a" or "hip:gfx90a".
+absl::StatusOr<std::vector<DecodedInstruction>> Decode(
+    std::string_view code, const std::string& target) {
+  constexpr char kCuda[] = "cuda:sm_", kHip[] = "hip:";
+  if (absl::StartsWith(target, kCuda))
+    return cuda::DecodeSass(
+        code, static_cast<int>(std::strtol(target.c_str() + std::strlen(kCuda),
+                                           nullptr, 10)));
+  return hip::DecodeGcn(code, std::string(absl::StripPrefix(target, kHip)));
 }
 
-void PrintMix(std::string_view code, int architecture) {
-  const absl::StatusOr<cuda::SassMix> mix = cuda::HotMix(code, architecture);
-  if (!mix.ok()) {
-    std::printf("         no mix: %s\n", mix.status().ToString().c_str());
+void PrintMix(std::string_view code, const std::string& target) {
+  const absl::StatusOr<std::vector<DecodedInstruction>> decoded =
+      Decode(code, target);
+  if (!decoded.ok()) {
+    std::printf("         no mix: %s\n", decoded.status().ToString().c_str());
     return;
   }
-  if (mix->fma == 0) return;
+  const InstructionMix mix = HotMix(*decoded);
+  if (mix.fma == 0) return;
   std::printf(
       "         %lld of %lld instructions multiply and add (%.0f %%), %lld "
       "load from shared memory (%lld less than 16 bytes), %lld own memory\n",
-      static_cast<long long>(mix->fma), static_cast<long long>(mix->all),
-      100 * mix->fma_share(), static_cast<long long>(mix->shared_loads),
-      static_cast<long long>(mix->narrow_shared_loads),
-      static_cast<long long>(mix->local));
+      static_cast<long long>(mix.fma), static_cast<long long>(mix.all),
+      100 * mix.fma_share(), static_cast<long long>(mix.shared_loads),
+      static_cast<long long>(mix.narrow_shared_loads),
+      static_cast<long long>(mix.local));
 }
 
 void PrintKernels(const CompiledModel& model, const DeviceSpec& spec) {
-  const int architecture = ArchitectureOf(spec.target());
   const std::map<std::string, std::string_view> functions =
       gpu_text::FunctionCode(model.module);
   for (size_t k = 0; k < model.kernels.size(); ++k) {
     const CompiledKernel& kernel = model.kernels[k];
     Print(kernel, PlannedRegisters(model, static_cast<int>(k)));
     const auto code = functions.find(kernel.scalar.name);
-    if (architecture > 0 && code != functions.end())
-      PrintMix(code->second, architecture);
+    if (code != functions.end()) PrintMix(code->second, spec.target());
   }
 }
 
