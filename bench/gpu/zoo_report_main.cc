@@ -1,21 +1,25 @@
 // What the kernels of whole models take on GPUs, by their compilers' word. No
 // GPU is needed, but NVRTC or HIPRTC is.
 //
-//   zoo_report --spec=NAME [--kernels] MODEL.onnx...
+//   zoo_report --spec=NAME [--kernels] [--bound] MODEL.onnx...
 //
 // A row for each model: its kernels and how many of them have one thread a task
 // because nothing better compiled; the most registers of a thread, shared bytes
 // of a block and spilled bytes that one of them takes; seconds of planning and
 // of the compiler. `kernels` lists them one by one, with the registers that
 // were planned and the mix of the machine code where the multiply-adds are.
-// Exit status 1 if a model does not compile.
+// `bound` says what share of the peak or of the bandwidth they can reach
+// (kernel_bound.h), of NVIDIA's GPUs, and how many can reach 85 % of the one or
+// 90 % of the other. Exit status 1 if a model does not compile.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,10 +39,12 @@
 #include "base/status_macros.h"
 #include "bench/gpu/gcn.h"
 #include "bench/gpu/instruction_mix.h"
+#include "bench/gpu/kernel_bound.h"
+#include "bench/gpu/kernel_facts.h"
 #include "bench/gpu/sass.h"
 #include "compiler/compile.h"
-#include "compiler/connect_gpu.h"
 #include "frontends/onnx/import_model.h"
+#include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tools/backends.h"
 
 namespace tilewright {
@@ -73,6 +79,11 @@ class TimedCodegen : public backends::Codegen {
   mutable int64_t emit_ns_ = 0;
 };
 
+// What is printed of each kernel.
+struct What {
+  bool kernels = false, bound = false;
+};
+
 struct Row {
   int kernels = 0, single = 0, spilling = 0, most_registers = 0;
   int64_t most_shared_bytes = 0, most_spill_bytes = 0;
@@ -93,12 +104,8 @@ void Count(const CompiledKernel& kernel, Row& row) {
 
 // Of the kernel's plan; 0 if it was planned without one.
 int64_t PlannedRegisters(const CompiledModel& model, int kernel) {
-  for (size_t g = 0; model.gpu && g < model.kernel_of_group.size(); ++g) {
-    if (model.kernel_of_group[g] != kernel) continue;
-    const GpuTilePlan* plan = TilesOf(*model.gpu, model.plan.groups[g]);
-    if (plan) return plan->registers_per_thread;
-  }
-  return 0;
+  const GpuTilePlan* plan = TilesOfKernel(model, kernel);
+  return plan == nullptr ? 0 : plan->registers_per_thread;
 }
 
 void Print(const CompiledKernel& kernel, int64_t planned) {
@@ -129,14 +136,21 @@ absl::StatusOr<std::vector<DecodedInstruction>> Decode(
   return hip::DecodeGcn(code, std::string(absl::StripPrefix(target, kHip)));
 }
 
-void PrintMix(std::string_view code, const std::string& target) {
+// Of the hot loop; nothing where the machine code is not there or not known.
+std::optional<InstructionMix> HotMixOf(
+    const std::map<std::string, std::string_view>& functions,
+    const std::string& name, const std::string& target, bool list) {
+  const auto code = functions.find(name);
+  if (code == functions.end()) return std::nullopt;
   const absl::StatusOr<std::vector<DecodedInstruction>> decoded =
-      Decode(code, target);
-  if (!decoded.ok()) {
+      Decode(code->second, target);
+  if (decoded.ok()) return HotMix(*decoded);
+  if (list)
     std::printf("         no mix: %s\n", decoded.status().ToString().c_str());
-    return;
-  }
-  const InstructionMix mix = HotMix(*decoded);
+  return std::nullopt;
+}
+
+void PrintMix(const InstructionMix& mix) {
   if (mix.fma == 0) return;
   std::printf(
       "         %lld of %lld instructions multiply and add (%.0f %%), %lld "
@@ -147,19 +161,88 @@ void PrintMix(std::string_view code, const std::string& target) {
       static_cast<long long>(mix.local));
 }
 
-void PrintKernels(const CompiledModel& model, const DeviceSpec& spec) {
+void PrintBound(const KernelBound& bound) {
+  std::printf("         at most %.0f %% of %s by %s;", 100 * bound.share,
+              bound.product ? "the peak" : "its bandwidth",
+              std::string(Name(bound.limit)).c_str());
+  for (int limit = 0; limit < KernelBound::kLimits; ++limit)
+    std::printf(
+        " %s %.0f",
+        std::string(Name(static_cast<KernelBound::Limit>(limit))).c_str(),
+        100 * bound.shares[limit]);
+  std::printf("\n");
+}
+
+// Bounds of many kernels.
+struct BoundSum {
+  int kernels = 0, reach = 0;
+  double ideal_seconds = 0, bound_seconds = 0;
+  std::array<int, KernelBound::kLimits> limited = {};  // of those that do not
+
+  void Add(const KernelBound& bound, double least) {
+    ++kernels;
+    ideal_seconds += bound.ideal_seconds;
+    bound_seconds += bound.ideal_seconds / bound.share;
+    if (bound.share >= least) {
+      ++reach;
+    } else {
+      ++limited[bound.limit];
+    }
+  }
+  void Print(const char* what, double least) const {
+    if (kernels == 0) return;
+    std::printf("  %s: %d of %d can reach %.0f %%, all together %.0f %%;", what,
+                reach, kernels, 100 * least,
+                100 * ideal_seconds / bound_seconds);
+    for (int limit = 0; limit < KernelBound::kLimits; ++limit)
+      std::printf(
+          " %s %d",
+          std::string(Name(static_cast<KernelBound::Limit>(limit))).c_str(),
+          limited[limit]);
+    std::printf("\n");
+  }
+};
+
+// What is asked of products, of the peak, and of all others, of the bandwidth.
+constexpr double kOfPeak = 0.85, kOfBandwidth = 0.9;
+
+struct BoundSums {
+  BoundSum products, others;
+
+  void Add(const KernelBound& bound) {
+    bound.product ? products.Add(bound, kOfPeak)
+                  : others.Add(bound, kOfBandwidth);
+  }
+  void Print() const {
+    products.Print("products", kOfPeak);
+    others.Print("bound by memory", kOfBandwidth);
+  }
+};
+
+void PrintKernels(const CompiledModel& model, const DeviceSpec& spec,
+                  const What& what, BoundSums& all) {
+  BoundSums sums;
   const std::map<std::string, std::string_view> functions =
       gpu_text::FunctionCode(model.module);
-  for (size_t k = 0; k < model.kernels.size(); ++k) {
-    const CompiledKernel& kernel = model.kernels[k];
-    Print(kernel, PlannedRegisters(model, static_cast<int>(k)));
-    const auto code = functions.find(kernel.scalar.name);
-    if (code != functions.end()) PrintMix(code->second, spec.target());
+  for (int k = 0; k < static_cast<int>(model.kernels.size()); ++k) {
+    const CompiledKernel& kernel = model.kernels[static_cast<size_t>(k)];
+    if (what.kernels) Print(kernel, PlannedRegisters(model, k));
+    const std::optional<InstructionMix> hot =
+        HotMixOf(functions, kernel.scalar.name, spec.target(), what.kernels);
+    if (what.kernels && hot) PrintMix(*hot);
+    if (!what.bound || !hot || !kernel.scalar.has_threads() ||
+        !kernel.report.registers)
+      continue;
+    const KernelBound bound = BoundOf(spec, FactsOf(model, k, spec, *hot));
+    if (what.kernels) PrintBound(bound);
+    sums.Add(bound);
+    all.Add(bound);
   }
+  if (what.bound) sums.Print();
 }
 
 absl::Status Report(const std::string& path, const backends::Codegen& codegen,
-                    Clock& clock, bool list) {
+                    Clock& clock, const What& what, BoundSums& all) {
   TW_ASSIGN_OR_RETURN(const ImportedModel model, ImportModel(path));
   const TimedCodegen timed(codegen, clock);
   const int64_t start_ns = clock.WallNs();
@@ -174,14 +257,18 @@ absl::Status Report(const std::string& path, const backends::Codegen& codegen,
               static_cast<long long>(row.most_spill_bytes),
               static_cast<double>(all_ns - timed.emit_ns()) * 1e-9,
               static_cast<double>(timed.emit_ns()) * 1e-9);
-  if (list) PrintKernels(compiled, codegen.spec());
+  if (what.kernels || what.bound)
+    PrintKernels(compiled, codegen.spec(), what, all);
   std::fflush(stdout);
   return absl::OkStatus();
 }
 
 absl::Status Run(const std::vector<std::string>& paths, const std::string& name,
-                 bool list) {
+                 const What& what) {
   TW_ASSIGN_OR_RETURN(const DeviceSpec spec, LoadSpec(name));
+  if (what.bound && !absl::StartsWith(spec.target(), "cuda:"))
+    return absl::InvalidArgumentError(
+        "bounds are known of NVIDIA's GPUs (kernel_bound.h)");
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<backends::Codegen> codegen,
                       tools::CodegenFor(spec));
   std::printf(
@@ -190,12 +277,15 @@ absl::Status Run(const std::vector<std::string>& paths, const std::string& name,
       "compiler s |\n|---|---|---|---|---|---|---|---|---|\n",
       spec.name().c_str(), spec.target().c_str());
   absl::Status first;
+  BoundSums all;
   for (const std::string& path : paths) {
-    const absl::Status status = Report(path, *codegen, *RealClock(), list);
+    const absl::Status status = Report(path, *codegen, *RealClock(), what, all);
     if (status.ok()) continue;
     std::fprintf(stderr, "%s: %s\n", path.c_str(), status.ToString().c_str());
     first.Update(status);
   }
+  if (what.bound) std::printf("all of them\n");
+  all.Print();
   return first;
 }
 
@@ -204,14 +294,16 @@ absl::Status Run(const std::vector<std::string>& paths, const std::string& name,
 
 int main(int argc, char** argv) {
   std::string spec = "h100";
-  bool list = false;
+  tilewright::What what;
   tilewright::OptionParser parser;
   parser.Text("spec", &spec);
-  parser.Flag("kernels", &list);
+  parser.Flag("kernels", &what.kernels);
+  parser.Flag("bound", &what.bound);
   return tilewright::RunOnArguments(
-      "zoo_report", "zoo_report --spec=NAME [--kernels] MODEL.onnx...", parser,
+      "zoo_report",
+      "zoo_report --spec=NAME [--kernels] [--bound] MODEL.onnx...", parser,
       std::vector<std::string>(argv + 1, argv + argc),
       [&](const std::vector<std::string>& paths) {
-        return tilewright::Run(paths, spec, list);
+        return tilewright::Run(paths, spec, what);
       });
 }
