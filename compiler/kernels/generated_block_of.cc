@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
+#include "backends/kernel_ir/live_registers.h"
 #include "tilegraph/expr/dtype.h"
 
 namespace tilewright {
@@ -46,6 +47,7 @@ absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
   block.tile.divisions = OfModel(group, block.tile.divisions);
   block.threads = kernel.scalar.threads;
   block.shared_bytes = kernel.scalar.scratch_bytes;
+  block.live_registers = kernel_ir::LiveRegisters(kernel.scalar);
   for (const kernel_ir::ScalarBuffer& buffer : kernel.scalar.buffers) {
     if (buffer.role != kernel_ir::Role::kLocal || buffer.per_thread) continue;
     const std::optional<TensorId> tensor =

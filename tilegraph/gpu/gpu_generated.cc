@@ -9,6 +9,7 @@
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "tilegraph/gpu/gpu_tile_evaluator.h"
+#include "tilegraph/gpu/hardware/taken_registers.h"
 
 namespace tilewright {
 
@@ -86,7 +87,10 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
   TakeShared(made, *work, plan);
   plan.threads = made.threads;
   plan.generated = true;
-  plan.registers_per_thread = RegistersOf(decision, plan);
+  plan.registers_per_thread =
+      made.live_registers > 0
+          ? TakenRegisters(spec_.unit(), made.live_registers, made.threads)
+          : RegistersOf(decision, plan);
   plan.occupancy =
       OccupancyOf(spec_.unit(),
                   {plan.threads, plan.registers_per_thread, plan.shared_bytes});

@@ -1,5 +1,6 @@
 // What generators make of planned tiles (GpuTileEvaluator::AsGenerated,
 // GpuTilePlans with a generator), with generators made up here.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "tilegraph/gpu/gpu_tile_evaluator.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/gpu/gpu_tiling.h"
+#include "tilegraph/gpu/hardware/taken_registers.h"
 #include "tilegraph/plan/plan.h"
 #include "tilegraph/testing/test_graphs.h"
 #include "tilegraph/traffic/tile_graph.h"
@@ -91,6 +93,23 @@ TEST_F(GpuGeneratedTest, OccupancyIsThatOfTheSchedule) {
   EXPECT_THAT(evaluator_.AsGenerated(block),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr("no room for a block")));
+}
+
+// What its values need, not what was planned, says how many blocks a core takes.
+TEST_F(GpuGeneratedTest, RegistersAreThoseOfTheKernel) {
+  int64_t most_blocks = 0, last_blocks = 0;
+  for (const int64_t live : {16, 60, 120, 240}) {
+    GeneratedBlock block = as_planned_;
+    block.shared_bytes = 0;
+    block.live_registers = live;
+    TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan made,
+                            evaluator_.AsGenerated(block));
+    EXPECT_EQ(made.registers_per_thread,
+              TakenRegisters(spec_.unit(), live, block.threads));
+    last_blocks = made.occupancy.blocks_per_core;
+    most_blocks = std::max(most_blocks, last_blocks);
+  }
+  EXPECT_GT(most_blocks, 2 * last_blocks);
 }
 
 class GpuTilePlansTest : public testing::Test {

@@ -1,0 +1,22 @@
+// The registers that a compiler gives each thread, by what its values need.
+#ifndef TILEWRIGHT_TILEGRAPH_GPU_HARDWARE_TAKEN_REGISTERS_H_
+#define TILEWRIGHT_TILEGRAPH_GPU_HARDWARE_TAKEN_REGISTERS_H_
+
+#include <cstdint>
+
+#include "backends/spec/device_spec.pb.h"
+
+namespace tilewright {
+
+// The most that a thread of such a block can have: the rest is spilled.
+int64_t MostRegisters(const ComputeUnit& unit, int64_t threads);
+
+// `live`: registers that its values need at the same time
+// (backends/kernel_ir/live_registers.h). What a compiler adds to them is fitted
+// to what NVRTC 13.0 takes (docs/results/gpu.md). REQUIRES: at least one
+// thread.
+int64_t TakenRegisters(const ComputeUnit& unit, int64_t live, int64_t threads);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_GPU_HARDWARE_TAKEN_REGISTERS_H_
