@@ -96,8 +96,9 @@ KernelBound BoundOf(const DeviceSpec& spec, const KernelFacts& facts) {
   // Blocks of the busiest core, as many at a time as are resident.
   const int64_t on_core = CeilDiv(facts.blocks, spec.unit().cores());
   const double latency = levels.near->latency_ns() * 1e-9 * rates.clock_per_s;
-  const double block =
-      work.waits * latency + std::max(own, work.covered_waits * latency);
+  const double waits =
+      work.waits * latency + std::max(0.0, work.covered_waits * latency - own);
+  const double block = own + waits;
   clocks[KernelBound::kLatency] =
       block / static_cast<double>(std::min(on_core, facts.resident));
 
@@ -120,6 +121,10 @@ KernelBound BoundOf(const DeviceSpec& spec, const KernelFacts& facts) {
     bound.shares[limit] = std::min(1.0, even);
     if (share >= bound.share) continue;
     bound.share = share;
+    // Latency adds to what the block does itself.
+    if (limit == KernelBound::kLatency && waits < own &&
+        bound.limit != KernelBound::kMemory)
+      continue;
     bound.limit = of_core && grid < bound.shares[limit]
                       ? KernelBound::kGrid
                       : static_cast<KernelBound::Limit>(limit);

@@ -18,7 +18,9 @@
 //   latency        a block that waits w times for what it loads takes at least
 //                  w latencies of the cache next to the cores and its own work;
 //                  as many as are resident go on at the same time. What is
-//                  loaded before multiply-adds is hidden by them, or they by it
+//                  loaded before multiply-adds is hidden by them, or they by
+//                  it. It is named as the limit where waits take longer than
+//                  the block's own work
 //   grid           the core with the most blocks is the last; memory alone
 //                  serves the busy cores as well as all
 //

@@ -107,6 +107,17 @@ TEST(KernelBoundTest, Latency) {
   EXPECT_DOUBLE_EQ(BoundOf(Spec(), facts).share, 0.5);
 }
 
+// Beside longer work of their own, that is what is named.
+TEST(KernelBoundTest, LatencyBesideOtherLimits) {
+  KernelFacts facts = Product();
+  facts.resident = 1;
+  facts.work.waits = 10;
+  facts.work.shared_turns = 3000;
+  const KernelBound bound = BoundOf(Spec(), facts);
+  EXPECT_DOUBLE_EQ(bound.share, 0.25);
+  EXPECT_EQ(bound.limit, KernelBound::kShared);
+}
+
 // 41 blocks are five on one of ten cores.
 TEST(KernelBoundTest, Grid) {
   KernelFacts facts = Product();
