@@ -12,11 +12,11 @@ namespace tilewright::kernel_ir {
 namespace {
 
 constexpr int64_t kWordBytes = 4;
-// How far NVRTC 13.0 moves the loads of later turns ahead, fitted to what it
-// takes (docs/results/gpu.md): words of each kind of memory at most, and of
-// shared memory, which is near, one turn's of so many.
-constexpr int64_t kMostAhead = 16;
+// How far NVRTC 13.0 moves the loads of later turns from shared memory ahead
+// whatever that costs, fitted to what it takes (docs/results/gpu.md): one
+// turn's of so many, and so many words.
 constexpr int64_t kSharedTurnsAhead = 4;
+constexpr int64_t kMostAhead = 16;
 
 class Lifetimes {
  public:
@@ -34,16 +34,20 @@ class Lifetimes {
     Walk(kernel.body);
   }
 
-  int64_t Most() const {
+  RegisterNeeds Needs() const {
     const std::vector<int64_t> live = LiveByPosition();
-    int64_t most = *std::max_element(live.begin(), live.end());
+    RegisterNeeds needs;
+    needs.live = *std::max_element(live.begin(), live.end());
     for (const Loop& loop : loops_) {
-      if (!loop.innermost) continue;
-      most = std::max(most, *std::max_element(live.begin() + loop.begin,
-                                              live.begin() + loop.end) +
-                                AheadOf(loop));
+      const int64_t words = loop.memory_words + loop.shared_words;
+      if (!loop.innermost || words == 0) continue;
+      const int64_t inside =
+          *std::max_element(live.begin() + loop.begin, live.begin() + loop.end);
+      needs.live = std::max(needs.live, inside + AheadOf(loop));
+      needs.with_loads =
+          std::max(needs.with_loads, inside + (loop.turns - 1) * words);
     }
-    return most;
+    return needs;
   }
 
  private:
@@ -56,6 +60,7 @@ class Lifetimes {
   struct Loop {
     int begin = 0, end = 0;
     int unroll = 1;
+    int64_t turns = 1;  // as many as are known
     bool innermost = true;
     // Words that a turn loads.
     int64_t memory_words = 0, shared_words = 0;
@@ -69,9 +74,8 @@ class Lifetimes {
   }
 
   static int64_t AheadOf(const Loop& loop) {
-    const int64_t later = loop.unroll - 1;
-    return std::min(later * loop.memory_words, kMostAhead) +
-           std::min(later * loop.shared_words / kSharedTurnsAhead, kMostAhead);
+    return std::min((loop.unroll - 1) * loop.shared_words / kSharedTurnsAhead,
+                    kMostAhead);
   }
 
   // By position: the words of all values that are needed behind it.
@@ -90,6 +94,13 @@ class Lifetimes {
     }
     for (size_t i = 1; i < live.size(); ++i) live[i] += live[i - 1];
     return live;
+  }
+
+  static int64_t TurnsOf(const ForInst& loop) {
+    if (loop.begin != kNoReg || loop.end != kNoReg) return loop.unroll;
+    return std::max<int64_t>(
+        1,
+        (loop.constant_end - loop.constant_begin + loop.step - 1) / loop.step);
   }
 
   // The lane that a lane of `reg` is a name for.
@@ -207,7 +218,7 @@ class Lifetimes {
       if (const auto* loop = std::get_if<ForInst>(&inst.node)) {
         const int id = static_cast<int>(loops_.size());
         if (!around_.empty()) loops_[around_.back()].innermost = false;
-        loops_.push_back({position_, 0, loop->unroll});
+        loops_.push_back({position_, 0, loop->unroll, TurnsOf(*loop)});
         // Its counter is there to the end.
         Set(loop->var);
         around_.push_back(id);
@@ -238,8 +249,8 @@ class Lifetimes {
 
 }  // namespace
 
-int64_t LiveRegisters(const ScalarKernel& kernel) {
-  return Lifetimes(kernel).Most();
+RegisterNeeds LiveRegisters(const ScalarKernel& kernel) {
+  return Lifetimes(kernel).Needs();
 }
 
 }  // namespace tilewright::kernel_ir

@@ -16,8 +16,14 @@ namespace tilewright::kernel_ir {
 // (predicates) and what only names parts of other values (splats, lanes,
 // shuffles) take none; indices one. What dies makes room for what is made of
 // it. In an innermost loop that is laid out several times, some of the loads of
-// later turns come on top.
-int64_t LiveRegisters(const ScalarKernel& kernel);
+// later turns from shared memory come on top.
+struct RegisterNeeds {
+  int64_t live = 0;
+  // With the loads of all turns of an innermost loop ahead of the first, in the
+  // loop where that is the most; 0 if no such loop loads anything.
+  int64_t with_loads = 0;
+};
+RegisterNeeds LiveRegisters(const ScalarKernel& kernel);
 
 }  // namespace tilewright::kernel_ir
 

@@ -47,7 +47,10 @@ absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
   block.tile.divisions = OfModel(group, block.tile.divisions);
   block.threads = kernel.scalar.threads;
   block.shared_bytes = kernel.scalar.scratch_bytes;
-  block.live_registers = kernel_ir::LiveRegisters(kernel.scalar);
+  const kernel_ir::RegisterNeeds needs =
+      kernel_ir::LiveRegisters(kernel.scalar);
+  block.live_registers = needs.live;
+  block.registers_with_loads = needs.with_loads;
   for (const kernel_ir::ScalarBuffer& buffer : kernel.scalar.buffers) {
     if (buffer.role != kernel_ir::Role::kLocal || buffer.per_thread) continue;
     const std::optional<TensorId> tensor =

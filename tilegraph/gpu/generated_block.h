@@ -21,9 +21,9 @@ struct GeneratedBlock {
   int64_t shared_bytes = 0;  // of a block
   // Tensors, parts of which a block keeps in the scratchpad, and their bytes.
   std::map<TensorId, int64_t> shared;
-  // Of 32 bits, that the values of a thread need at the same time; 0: not
-  // known, as planned.
-  int64_t live_registers = 0;
+  // Of 32 bits, that the values of a thread need at the same time, and with
+  // loads that could be moved ahead; 0: not known, as planned.
+  int64_t live_registers = 0, registers_with_loads = 0;
 };
 
 // Makes a kernel of a group whose tile plan has a block; an error says why

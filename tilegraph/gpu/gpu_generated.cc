@@ -89,7 +89,8 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
   plan.generated = true;
   plan.registers_per_thread =
       made.live_registers > 0
-          ? TakenRegisters(spec_.unit(), made.live_registers, made.threads)
+          ? TakenRegisters(spec_.unit(), made.live_registers,
+                           made.registers_with_loads, made.threads)
           : RegistersOf(decision, plan);
   plan.occupancy =
       OccupancyOf(spec_.unit(),

@@ -95,7 +95,8 @@ TEST_F(GpuGeneratedTest, OccupancyIsThatOfTheSchedule) {
                        HasSubstr("no room for a block")));
 }
 
-// What its values need, not what was planned, says how many blocks a core takes.
+// What its values need, not what was planned, says how many blocks a core
+// takes.
 TEST_F(GpuGeneratedTest, RegistersAreThoseOfTheKernel) {
   int64_t most_blocks = 0, last_blocks = 0;
   for (const int64_t live : {16, 60, 120, 240}) {
@@ -105,7 +106,7 @@ TEST_F(GpuGeneratedTest, RegistersAreThoseOfTheKernel) {
     TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan made,
                             evaluator_.AsGenerated(block));
     EXPECT_EQ(made.registers_per_thread,
-              TakenRegisters(spec_.unit(), live, block.threads));
+              TakenRegisters(spec_.unit(), live, 0, block.threads));
     last_blocks = made.occupancy.blocks_per_core;
     most_blocks = std::max(most_blocks, last_blocks);
   }

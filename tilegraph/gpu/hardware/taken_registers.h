@@ -11,11 +11,17 @@ namespace tilewright {
 // The most that a thread of such a block can have: the rest is spilled.
 int64_t MostRegisters(const ComputeUnit& unit, int64_t threads);
 
-// `live`: registers that its values need at the same time
-// (backends/kernel_ir/live_registers.h). What a compiler adds to them is fitted
-// to what NVRTC 13.0 takes (docs/results/gpu.md). REQUIRES: at least one
+// The most that cost no resident block: with as many threads on a core as can
+// be, whatever else limits them.
+int64_t FreeRegisters(const ComputeUnit& unit, int64_t threads);
+
+// `live`: registers that its values need at the same time; `with_loads`: with
+// loads that could be moved ahead (backends/kernel_ir/live_registers.h). A
+// compiler moves them as long as that costs no resident block. What it adds is
+// fitted to what NVRTC 13.0 takes (docs/results/gpu.md). REQUIRES: at least one
 // thread.
-int64_t TakenRegisters(const ComputeUnit& unit, int64_t live, int64_t threads);
+int64_t TakenRegisters(const ComputeUnit& unit, int64_t live,
+                       int64_t with_loads, int64_t threads);
 
 }  // namespace tilewright
 

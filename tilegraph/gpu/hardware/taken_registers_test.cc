@@ -30,14 +30,45 @@ TEST(TakenRegistersTest, MoreThanItsValuesNeedButNoneThatAreNotThere) {
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("a100"));
   int64_t last = 0;
   for (int64_t live = 1; live < 400; ++live) {
-    const int64_t taken = TakenRegisters(spec.unit(), live, 256);
+    const int64_t taken = TakenRegisters(spec.unit(), live, 0, 256);
     EXPECT_GE(taken, last);
     EXPECT_LE(taken, 255);
     if (live < 200) EXPECT_GT(taken, live);
     last = taken;
   }
   EXPECT_EQ(last, 255);
-  EXPECT_EQ(TakenRegisters(spec.unit(), 300, 1024), 64);
+  EXPECT_EQ(TakenRegisters(spec.unit(), 300, 0, 1024), 64);
+}
+
+// 32 blocks of a warp leave 64 registers to each thread, of eight warps 32: a
+// core has 2048 threads and 65536 registers.
+TEST(TakenRegistersTest, LoadsTakeWhatCostsNoBlock) {
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("a100"));
+  EXPECT_EQ(FreeRegisters(spec.unit(), 32), 64);
+  EXPECT_EQ(FreeRegisters(spec.unit(), 256), 32);
+  const auto taken = [&](int64_t with_loads, int64_t threads) {
+    return TakenRegisters(spec.unit(), 12, with_loads, threads);
+  };
+  EXPECT_EQ(taken(0, 32), 20);
+  EXPECT_EQ(taken(22, 32), 30);
+  EXPECT_EQ(taken(500, 32), 56);
+  EXPECT_EQ(taken(500, 256), 24);
+}
+
+TEST(TakenRegistersTest, FreeRegistersCostNoBlock) {
+  for (const std::string name : {"v100", "t4", "a100", "h100"}) {
+    TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(name));
+    for (int64_t threads = 32; threads <= 1024; threads *= 2) {
+      const int64_t free = FreeRegisters(spec.unit(), threads);
+      const auto blocks = [&](int64_t registers) {
+        return OccupancyOf(spec.unit(), {threads, registers, 0})
+            .blocks_per_core;
+      };
+      EXPECT_EQ(blocks(free), blocks(1)) << name << ", " << threads;
+      if (free < MostRegisters(spec.unit(), threads))
+        EXPECT_LT(blocks(free + 1), blocks(1)) << name << ", " << threads;
+    }
+  }
 }
 
 }  // namespace
