@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/ceil_div.h"
+#include "tilegraph/gpu/hardware/occupancy.h"
 
 namespace tilewright {
 namespace {
@@ -37,25 +38,26 @@ int64_t MostRegisters(const ComputeUnit& unit, int64_t threads) {
   return most;
 }
 
-int64_t FreeRegisters(const ComputeUnit& unit, int64_t threads) {
-  const int64_t warp = std::max<int64_t>(1, unit.warp_size());
-  int64_t resident = unit.max_threads_per_core();
-  if (unit.max_blocks_per_core() > 0)
-    resident = std::min(
-        resident, unit.max_blocks_per_core() * CeilDiv(threads, warp) * warp);
-  const int64_t most = MostRegisters(unit, threads);
-  if (resident == 0) return most;
-  return std::min(
-      most, unit.registers_per_core() / resident / UnitOf(unit) * UnitOf(unit));
+int64_t FreeRegisters(const ComputeUnit& unit, int64_t registers,
+                      int64_t threads) {
+  const auto blocks = [&](int64_t taken) {
+    return OccupancyOf(unit, {threads, taken, 0}).blocks_per_core;
+  };
+  const int64_t most = MostRegisters(unit, threads), step = UnitOf(unit);
+  int64_t free = std::min(most, CeilDiv(registers, step) * step);
+  while (free + step <= most && blocks(free + step) == blocks(registers))
+    free += step;
+  return free;
 }
 
 int64_t TakenRegisters(const ComputeUnit& unit, int64_t live,
                        int64_t with_loads, int64_t threads) {
+  const int64_t needed =
+      std::min(live + kAddedRegisters, MostRegisters(unit, threads));
   // It stops a unit before the last.
-  const int64_t ahead = std::min(with_loads + kAddedRegisters,
-                                 FreeRegisters(unit, threads) - UnitOf(unit));
-  return std::min(std::max(live + kAddedRegisters, ahead),
-                  MostRegisters(unit, threads));
+  return std::max(
+      needed, std::min(with_loads + kAddedRegisters,
+                       FreeRegisters(unit, needed, threads) - UnitOf(unit)));
 }
 
 }  // namespace tilewright

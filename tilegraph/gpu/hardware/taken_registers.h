@@ -11,9 +11,11 @@ namespace tilewright {
 // The most that a thread of such a block can have: the rest is spilled.
 int64_t MostRegisters(const ComputeUnit& unit, int64_t threads);
 
-// The most that cost no resident block: with as many threads on a core as can
-// be, whatever else limits them.
-int64_t FreeRegisters(const ComputeUnit& unit, int64_t threads);
+// The most, in whole units or all that there are, with which as many blocks are
+// resident as with `registers`, whatever else limits them. REQUIRES: at most
+// MostRegisters.
+int64_t FreeRegisters(const ComputeUnit& unit, int64_t registers,
+                      int64_t threads);
 
 // `live`: registers that its values need at the same time; `with_loads`: with
 // loads that could be moved ahead (backends/kernel_ir/live_registers.h). A

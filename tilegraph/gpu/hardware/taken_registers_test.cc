@@ -41,11 +41,14 @@ TEST(TakenRegistersTest, MoreThanItsValuesNeedButNoneThatAreNotThere) {
 }
 
 // 32 blocks of a warp leave 64 registers to each thread, of eight warps 32: a
-// core has 2048 threads and 65536 registers.
+// core has 2048 threads and 65536 registers. Where 130 are needed, three blocks
+// of four warps have up to 168; where 170 are, two up to 255.
 TEST(TakenRegistersTest, LoadsTakeWhatCostsNoBlock) {
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("a100"));
-  EXPECT_EQ(FreeRegisters(spec.unit(), 32), 64);
-  EXPECT_EQ(FreeRegisters(spec.unit(), 256), 32);
+  EXPECT_EQ(FreeRegisters(spec.unit(), 20, 32), 64);
+  EXPECT_EQ(FreeRegisters(spec.unit(), 20, 256), 32);
+  EXPECT_EQ(FreeRegisters(spec.unit(), 130, 128), 168);
+  EXPECT_EQ(FreeRegisters(spec.unit(), 170, 128), 248);
   const auto taken = [&](int64_t with_loads, int64_t threads) {
     return TakenRegisters(spec.unit(), 12, with_loads, threads);
   };
@@ -53,20 +56,26 @@ TEST(TakenRegistersTest, LoadsTakeWhatCostsNoBlock) {
   EXPECT_EQ(taken(22, 32), 30);
   EXPECT_EQ(taken(500, 32), 56);
   EXPECT_EQ(taken(500, 256), 24);
+  EXPECT_EQ(TakenRegisters(spec.unit(), 162, 500, 128), 240);
 }
 
 TEST(TakenRegistersTest, FreeRegistersCostNoBlock) {
   for (const std::string name : {"v100", "t4", "a100", "h100"}) {
     TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(name));
     for (int64_t threads = 32; threads <= 1024; threads *= 2) {
-      const int64_t free = FreeRegisters(spec.unit(), threads);
+      const int64_t most = MostRegisters(spec.unit(), threads);
       const auto blocks = [&](int64_t registers) {
         return OccupancyOf(spec.unit(), {threads, registers, 0})
             .blocks_per_core;
       };
-      EXPECT_EQ(blocks(free), blocks(1)) << name << ", " << threads;
-      if (free < MostRegisters(spec.unit(), threads))
-        EXPECT_LT(blocks(free + 1), blocks(1)) << name << ", " << threads;
+      for (int64_t registers = 1; registers <= most; ++registers) {
+        const int64_t free = FreeRegisters(spec.unit(), registers, threads);
+        EXPECT_GE(free, registers);
+        EXPECT_EQ(blocks(free), blocks(registers)) << name << ", " << threads;
+        if (free + 8 <= most)
+          EXPECT_LT(blocks(free + 1), blocks(registers))
+              << name << ", " << threads;
+      }
     }
   }
 }
