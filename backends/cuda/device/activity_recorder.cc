@@ -123,13 +123,30 @@ absl::StatusOr<int64_t> ActivityRecorder::SumNs(const StreamKey& stream,
     std::lock_guard<std::mutex> lock(mutex_);
     recorded = recorded_[stream];
   }
-  if (recorded.activities < activities || recorded.incomplete) {
+  if (recorded.activities != activities || recorded.incomplete) {
     return absl::UnavailableError(absl::StrCat(
-        "CUPTI recorded ", recorded.activities, " of ", activities,
-        " activities", recorded.incomplete ? ", some without times" : "",
-        ": time by events instead"));
+        "CUPTI has ", recorded.activities, " records of ", activities,
+        " activities", recorded.incomplete ? ", some without times" : ""));
   }
   return recorded.sum_ns;
+}
+
+ActivityRecorder* RecordTiming::recorder() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return recorder_;
+}
+
+absl::Status RecordTiming::status() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return status_;
+}
+
+void RecordTiming::GiveUp(const absl::Status& why) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (recorder_ == nullptr) return;
+  recorder_ = nullptr;
+  status_ = absl::Status(
+      why.code(), absl::StrCat(why.message(), "; events time from then on"));
 }
 
 }  // namespace tilewright::cuda

@@ -33,7 +33,8 @@ class ActivityRecorder {
   void Reset(const StreamKey& stream);
   // The sum of what a stream ran since Reset: `activities` kernels, copies and
   // fills, all of which have ended. Waits for their records for up to two
-  // seconds, then Unavailable.
+  // seconds. Unavailable if some are missing or have no times, or if there are
+  // more: records of something else are among them.
   absl::StatusOr<int64_t> SumNs(const StreamKey& stream, int64_t activities);
 
  private:
@@ -55,6 +56,27 @@ class ActivityRecorder {
   const std::unique_ptr<CuptiApi> api_;
   std::mutex mutex_;
   std::map<StreamKey, Recorded> recorded_;
+};
+
+// What a device times by: records until one of them is lost, events from then
+// on, on all of its streams. What comes late is read by nobody. Thread-safe.
+class RecordTiming {
+ public:
+  explicit RecordTiming(const absl::StatusOr<ActivityRecorder*>& recorder)
+      : recorder_(recorder.ok() ? *recorder : nullptr),
+        status_(recorder.status()) {}
+
+  // Null: by events.
+  ActivityRecorder* recorder();
+  // OK while there is a recorder, else why there is none (any more).
+  absl::Status status();
+  // Only the first reason is kept.
+  void GiveUp(const absl::Status& why);
+
+ private:
+  std::mutex mutex_;
+  ActivityRecorder* recorder_;
+  absl::Status status_;
 };
 
 }  // namespace tilewright::cuda

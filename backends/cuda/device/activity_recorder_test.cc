@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -21,6 +22,8 @@ namespace {
 
 using absl::StatusCode;
 using backends::TimerMethod;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 absl::StatusOr<std::unique_ptr<CudaDevice>> FakeDevice(
     const std::string& cupti = std::string("./") + kFakeDriver) {
@@ -143,20 +146,92 @@ TEST(ActivityRecorderTest, StreamsDoNotMix) {
   EXPECT_GE(*slow_ns, 200'000'000);
 }
 
-TEST(ActivityRecorderTest, LostRecordsAreNoTime) {
+// Times a launch of 20 ms after `sabotage`, which comes between earlier work
+// and it. Events have to take over, for this launch and all later ones, and the
+// device says why.
+void ExpectEventsTakeOver(const std::function<void()>& sabotage,
+                          const std::string& why) {
   TW_ASSERT_OK_AND_ASSIGN(const auto device, FakeDevice());
-  TW_ASSERT_OK_AND_ASSIGN(const Sleeper sleeper, Sleeper::On(*device, 1));
-  TW_ASSERT_OK(
-      device->TimeNs(*sleeper.stream, [] { return absl::OkStatus(); }));
-  EXPECT_THAT(
-      device->TimeNs(*sleeper.stream,
-                     [&]() -> absl::Status {
-                       TW_RETURN_IF_ERROR(sleeper.Launch());
-                       TW_RETURN_IF_ERROR(sleeper.stream->Synchronize());
-                       FailNext("cuptiActivityFlushAll", 999);
-                       return absl::OkStatus();
-                     }),
-      StatusIs(StatusCode::kUnavailable, "cuptiActivityFlushAll"));
+  TW_ASSERT_OK_AND_ASSIGN(const Sleeper sleeper, Sleeper::On(*device, 20));
+  const auto launch_ns = [&] {
+    return device->TimeNs(*sleeper.stream, [&] { return sleeper.Launch(); });
+  };
+  TW_ASSERT_OK(launch_ns());
+  ASSERT_EQ(device->timer_method(), TimerMethod::kProfilerActivity);
+  sabotage();
+  for (int i = 0; i < 3; ++i) {
+    // Nobody sets these off: events have no records.
+    if (i == 1) FailNext(kRecordSymbol, kRecordLost);
+    TW_ASSERT_OK_AND_ASSIGN(const int64_t ns, launch_ns());
+    EXPECT_GE(ns, 20'000'000) << i;
+    EXPECT_EQ(device->timer_method(), TimerMethod::kDeviceEvents) << i;
+    EXPECT_THAT(
+        device->profiler_status(),
+        StatusIs(StatusCode::kUnavailable,
+                 AllOf(HasSubstr(why), HasSubstr("events time from then on"))));
+  }
+  // Other streams of the device too.
+  TW_ASSERT_OK_AND_ASSIGN(const Sleeper other, Sleeper::On(*device, 20));
+  TW_ASSERT_OK_AND_ASSIGN(const int64_t ns, device->TimeNs(*other.stream, [&] {
+    return other.Launch();
+  }));
+  EXPECT_GE(ns, 20'000'000);
+}
+
+TEST(ActivityRecorderTest, EventsTakeOverWhereARecordIsLost) {
+  ExpectEventsTakeOver([] { FailNext(kRecordSymbol, kRecordLost); },
+                       "0 records of 1 activities");
+}
+
+TEST(ActivityRecorderTest, EventsTakeOverWhereARecordHasNoTimes) {
+  ExpectEventsTakeOver([] { FailNext(kRecordSymbol, kRecordUntimed); },
+                       "some without times");
+}
+
+TEST(ActivityRecorderTest, EventsTakeOverWhereARecordIsNobodys) {
+  ExpectEventsTakeOver([] { FailNext(kRecordSymbol, kRecordTwice); },
+                       "2 records of 1 activities");
+}
+
+TEST(ActivityRecorderTest, EventsTakeOverWhereRecordsCannotBeFetched) {
+  ExpectEventsTakeOver([] { FailNext("cuptiActivityFlushAll", 999); },
+                       "cuptiActivityFlushAll");
+}
+
+TEST(ActivityRecorderTest, EventsTakeOverWhereEarlierWorkLostARecord) {
+  TW_ASSERT_OK_AND_ASSIGN(const auto device, FakeDevice());
+  TW_ASSERT_OK_AND_ASSIGN(const Sleeper sleeper, Sleeper::On(*device, 20));
+  FailNext(kRecordSymbol, kRecordLost);
+  TW_ASSERT_OK(sleeper.Launch());
+  TW_ASSERT_OK_AND_ASSIGN(
+      const int64_t ns,
+      device->TimeNs(*sleeper.stream, [&] { return sleeper.Launch(); }));
+  EXPECT_GE(ns, 20'000'000);
+  EXPECT_EQ(device->timer_method(), TimerMethod::kDeviceEvents);
+}
+
+// The record of a launch of half a second comes after it was given up: no part
+// of what is timed then, by this device or by another one that has records.
+TEST(ActivityRecorderTest, LateRecordsAreNobodysTime) {
+  TW_ASSERT_OK_AND_ASSIGN(const auto device, FakeDevice());
+  TW_ASSERT_OK_AND_ASSIGN(const Sleeper slow, Sleeper::On(*device, 500));
+  FailNext(kRecordSymbol, kRecordLate);
+  TW_ASSERT_OK(device->TimeNs(*slow.stream, [&] { return slow.Launch(); }));
+  ASSERT_EQ(device->timer_method(), TimerMethod::kDeviceEvents);
+  const int quick_ms = 1;
+  TW_ASSERT_OK(slow.stream->Copy(slow.buffer->address(), &quick_ms, 4));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const int64_t later_ns,
+      device->TimeNs(*slow.stream, [&] { return slow.Launch(); }));
+  EXPECT_LT(later_ns, 500'000'000);
+  TW_ASSERT_OK_AND_ASSIGN(const auto second, FakeDevice());
+  ASSERT_EQ(second->timer_method(), TimerMethod::kProfilerActivity);
+  TW_ASSERT_OK_AND_ASSIGN(const Sleeper quick, Sleeper::On(*second, 1));
+  TW_ASSERT_OK_AND_ASSIGN(
+      const int64_t other_ns,
+      second->TimeNs(*quick.stream, [&] { return quick.Launch(); }));
+  EXPECT_LT(other_ns, 500'000'000);
+  EXPECT_EQ(second->timer_method(), TimerMethod::kProfilerActivity);
 }
 
 TEST(ActivityRecorderTest, ErrorsOfTheWorkComeBack) {

@@ -64,11 +64,10 @@ struct Facts {
 class CudaDeviceImpl : public CudaDevice {
  public:
   CudaDeviceImpl(std::shared_ptr<CudaContext> context, Facts facts,
-                 absl::StatusOr<ActivityRecorder*> recorder)
+                 const absl::StatusOr<ActivityRecorder*>& recorder)
       : context_(std::move(context)),
         facts_(std::move(facts)),
-        recorder_(recorder.ok() ? *recorder : nullptr),
-        profiler_status_(recorder.status()) {}
+        records_(std::make_shared<RecordTiming>(recorder)) {}
 
   std::string_view name() const override { return facts_.name; }
   const DeviceSpec& spec() const override { return facts_.spec; }
@@ -78,9 +77,7 @@ class CudaDeviceImpl : public CudaDevice {
   const std::string& driver_version() const override {
     return facts_.driver_version;
   }
-  const absl::Status& profiler_status() const override {
-    return profiler_status_;
-  }
+  absl::Status profiler_status() const override { return records_->status(); }
 
   absl::StatusOr<std::unique_ptr<DeviceBuffer>> Allocate(
       int64_t size_bytes) override {
@@ -139,12 +136,12 @@ class CudaDeviceImpl : public CudaDevice {
 
   absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override {
     return CudaStream::Create(
-        context_, facts_.spec.unit().scratchpad_bytes_per_block(), recorder_);
+        context_, facts_.spec.unit().scratchpad_bytes_per_block(), records_);
   }
 
   TimerMethod timer_method() const override {
-    return recorder_ != nullptr ? TimerMethod::kProfilerActivity
-                                : TimerMethod::kDeviceEvents;
+    return records_->recorder() != nullptr ? TimerMethod::kProfilerActivity
+                                           : TimerMethod::kDeviceEvents;
   }
   absl::StatusOr<int64_t> TimeNs(
       Stream& stream, const std::function<absl::Status()>& work) override {
@@ -154,8 +151,7 @@ class CudaDeviceImpl : public CudaDevice {
  private:
   const std::shared_ptr<CudaContext> context_;
   const Facts facts_;
-  ActivityRecorder* const recorder_;  // null: events time
-  const absl::Status profiler_status_;
+  const std::shared_ptr<RecordTiming> records_;
 };
 
 absl::StatusOr<CuDevice> FindDevice(const DriverApi& api, int ordinal) {
@@ -219,7 +215,7 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> CreateCudaDevice(
   TW_ASSIGN_OR_RETURN(std::shared_ptr<CudaContext> context,
                       CudaContext::Create(api, device));
   return std::make_unique<CudaDeviceImpl>(std::move(context), std::move(facts),
-                                          std::move(recorder));
+                                          recorder);
 }
 
 }  // namespace tilewright::cuda

@@ -38,8 +38,9 @@ class CudaDevice : public backends::Device {
   virtual const std::string& product() const = 0;
   // The driver's version: "CUDA 13.0".
   virtual const std::string& driver_version() const = 0;
-  // OK if timer_method() is kProfilerActivity, else why it is not.
-  virtual const absl::Status& profiler_status() const = 0;
+  // OK while timer_method() is kProfilerActivity, else why it is not (any
+  // more).
+  virtual absl::Status profiler_status() const = 0;
 };
 
 // Modules are cubins or PTX for a target "cuda:sm_90a"; num_threads is 1. Any
@@ -47,8 +48,9 @@ class CudaDevice : public backends::Device {
 //
 // The timer's value is the sum of what the stream's kernels, copies and fills
 // took (records), or the time from before the first to after the last one
-// (events). Errors of kernels arrive at Synchronize or at any later call. After
-// a sticky one (cuda_error.h) every call returns it at once.
+// (events). From the first record on that CUPTI loses, events time; so they do
+// the work it was lost of. Errors of kernels arrive at Synchronize or at any
+// later call. After a sticky one (cuda_error.h) every call returns it at once.
 //
 // FailedPrecondition says what is missing: driver, symbol, device.
 absl::StatusOr<std::unique_ptr<CudaDevice>> CreateCudaDevice(

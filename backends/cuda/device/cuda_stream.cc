@@ -29,19 +29,19 @@ absl::Status CudaKernel::AllowShared(CudaContext& context,
 
 absl::StatusOr<std::unique_ptr<CudaStream>> CudaStream::Create(
     std::shared_ptr<CudaContext> context, int64_t max_shared_bytes,
-    ActivityRecorder* recorder) {
+    std::shared_ptr<RecordTiming> records) {
   TW_RETURN_IF_ERROR(context->Enter());
   CudaContext& in = *context;
   std::unique_ptr<CudaStream> stream(
-      new CudaStream(std::move(context), max_shared_bytes, recorder));
+      new CudaStream(std::move(context), max_shared_bytes, std::move(records)));
   // Non-blocking: nothing waits for the legacy default stream.
   TW_RETURN_IF_ERROR(
       in.Check(in.api().stream_create(&stream->stream_, kCuStreamNonBlocking),
                "cuStreamCreate"));
-  if (recorder != nullptr) {
+  if (ActivityRecorder* const recorder = stream->records_->recorder()) {
     TW_ASSIGN_OR_RETURN(stream->key_,
                         recorder->KeyOf(in.handle(), stream->stream_));
-    return stream;
+    recorder->Reset(stream->key_);
   }
   for (CuEvent* event : {&stream->start_, &stream->end_}) {
     TW_RETURN_IF_ERROR(in.Check(in.api().event_create(event, kCuEventDefault),
@@ -122,21 +122,32 @@ absl::Status CudaStream::Synchronize() {
                          "cuStreamSynchronize");
 }
 
-absl::StatusOr<int64_t> CudaStream::TimeNs(
-    const std::function<absl::Status()>& work) {
-  return recorder_ != nullptr ? TimeByRecords(work) : TimeByEvents(work);
-}
-
-absl::StatusOr<int64_t> CudaStream::TimeByRecords(
-    const std::function<absl::Status()>& work) {
+absl::StatusOr<ActivityRecorder*> CudaStream::StartRecords() {
+  ActivityRecorder* const recorder = records_->recorder();
+  if (recorder == nullptr) return nullptr;
   // Earlier work ends first; Reset forgets its records.
   TW_RETURN_IF_ERROR(Synchronize());
-  TW_RETURN_IF_ERROR(recorder_->SumNs(key_, activities_).status());
-  recorder_->Reset(key_);
+  const absl::Status earlier = recorder->SumNs(key_, activities_).status();
+  if (!earlier.ok()) {
+    records_->GiveUp(earlier);
+    return nullptr;
+  }
+  recorder->Reset(key_);
   activities_ = 0;
-  TW_RETURN_IF_ERROR(work());
-  TW_RETURN_IF_ERROR(Synchronize());
-  return recorder_->SumNs(key_, activities_);
+  return recorder;
+}
+
+absl::StatusOr<int64_t> CudaStream::TimeNs(
+    const std::function<absl::Status()>& work) {
+  TW_ASSIGN_OR_RETURN(ActivityRecorder* const recorder, StartRecords());
+  // Events stand beside the records, so that work whose record is lost has a
+  // time all the same.
+  TW_ASSIGN_OR_RETURN(const int64_t events_ns, TimeByEvents(work));
+  if (recorder == nullptr) return events_ns;
+  const absl::StatusOr<int64_t> records_ns = recorder->SumNs(key_, activities_);
+  if (records_ns.ok()) return *records_ns;
+  records_->GiveUp(records_ns.status());
+  return events_ns;
 }
 
 absl::StatusOr<int64_t> CudaStream::TimeByEvents(

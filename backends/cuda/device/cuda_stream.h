@@ -38,10 +38,9 @@ class CudaKernel : public backends::DeviceKernel {
 
 class CudaStream : public backends::Stream {
  public:
-  // `recorder` null: events time.
   static absl::StatusOr<std::unique_ptr<CudaStream>> Create(
       std::shared_ptr<CudaContext> context, int64_t max_shared_bytes,
-      ActivityRecorder* recorder);
+      std::shared_ptr<RecordTiming> records);
   ~CudaStream() override;
 
   absl::Status Launch(const backends::DeviceKernel& kernel,
@@ -56,22 +55,22 @@ class CudaStream : public backends::Stream {
 
  private:
   CudaStream(std::shared_ptr<CudaContext> context, int64_t max_shared_bytes,
-             ActivityRecorder* recorder)
+             std::shared_ptr<RecordTiming> records)
       : context_(std::move(context)),
         max_shared_bytes_(max_shared_bytes),
-        recorder_(recorder) {}
+        records_(std::move(records)) {}
   absl::Status Count(absl::Status enqueued);
-  absl::StatusOr<int64_t> TimeByRecords(
-      const std::function<absl::Status()>& work);
+  // Forgets the records of earlier work. Null if events have to time.
+  absl::StatusOr<ActivityRecorder*> StartRecords();
   absl::StatusOr<int64_t> TimeByEvents(
       const std::function<absl::Status()>& work);
 
   const std::shared_ptr<CudaContext> context_;
   const int64_t max_shared_bytes_;
-  ActivityRecorder* const recorder_;
+  const std::shared_ptr<RecordTiming> records_;
   CuStream stream_ = nullptr;
   CuEvent start_ = nullptr, end_ = nullptr;
-  ActivityRecorder::StreamKey key_;
+  ActivityRecorder::StreamKey key_;  // where there were records at first
   int64_t activities_ = 0;  // launched, copied, filled since the last timing
 };
 

@@ -6,6 +6,7 @@
 
 #include "backends/cuda/device/cupti_api.h"
 #include "backends/cuda/device/fake_device.h"
+#include "backends/cuda/device/fake_driver.h"
 
 namespace tilewright::cuda::fake {
 namespace {
@@ -14,7 +15,8 @@ std::mutex mutex;  // of all below
 bool profiling = false;
 CuptiBufferRequested buffer_requested;
 CuptiBufferCompleted buffer_completed;
-std::string records;  // not delivered yet
+std::string records;       // not delivered yet
+std::string late_records;  // come with the next one
 
 template <typename Activity>
 void Append(uint32_t kind, uint32_t stream, uint64_t start_ns) {
@@ -24,7 +26,18 @@ void Append(uint32_t kind, uint32_t stream, uint64_t start_ns) {
   activity.end_ns = NowNs();
   activity.context = kContextId;
   activity.stream = stream;
-  records.append(reinterpret_cast<const char*>(&activity), sizeof(activity));
+  const int fate = Planned(kRecordSymbol);
+  if (fate == kRecordLost) return;
+  if (fate == kRecordUntimed) activity.start_ns = activity.end_ns = 0;
+  const std::string record(reinterpret_cast<const char*>(&activity),
+                           sizeof(activity));
+  if (fate == kRecordLate) {
+    late_records += record;
+    return;
+  }
+  records += late_records + record;
+  late_records.clear();
+  if (fate == kRecordTwice) records += record;
 }
 
 size_t RecordBytes(uint32_t kind) {

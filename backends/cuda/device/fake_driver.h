@@ -5,10 +5,23 @@
 
 #include <cstdint>
 
+namespace tilewright::cuda {
+
+inline constexpr char kRecordSymbol[] = "record";
+enum RecordFate : int {
+  kRecordLost = 1,
+  kRecordLate = 2,  // comes with the next one that is not
+  kRecordTwice = 3,
+  kRecordUntimed = 4,
+};
+
+}  // namespace tilewright::cuda
+
 extern "C" {
 
 // The next call of `symbol` returns `result`, and does nothing else; with
-// cuptiActivityFlushAll the records are dropped.
+// cuptiActivityFlushAll the records are dropped. The "symbol" kRecordSymbol
+// stands for the profiler's next record, `result` a RecordFate.
 using FakeCudaFailNext = void(const char* symbol, int result);
 // The names of the functions called so far that set something up, in order,
 // each followed by a space: cuInit, cuptiActivityEnable, ...
