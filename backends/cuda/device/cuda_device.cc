@@ -79,6 +79,10 @@ class CudaDeviceImpl : public CudaDevice {
   }
   absl::Status profiler_status() const override { return records_->status(); }
 
+  void* native_stream(Stream& stream) const override {
+    return static_cast<CudaStream&>(stream).handle();
+  }
+
   absl::StatusOr<std::unique_ptr<DeviceBuffer>> Allocate(
       int64_t size_bytes) override {
     if (size_bytes < 0) {

@@ -41,6 +41,10 @@ class CudaDevice : public backends::Device {
   // OK while timer_method() is kProfilerActivity, else why it is not (any
   // more).
   virtual absl::Status profiler_status() const = 0;
+  // The driver's handle of a stream of this device, for libraries of NVIDIA's
+  // that enqueue on it; what they do has records that nobody counts, so time it
+  // by events.
+  virtual void* native_stream(backends::Stream& stream) const = 0;
 };
 
 // Modules are cubins or PTX for a target "cuda:sm_90a"; num_threads is 1. Any

@@ -50,6 +50,8 @@ class CudaStream : public backends::Stream {
   absl::Status Fill(void* to, int byte, int64_t size_bytes) override;
   absl::Status Synchronize() override;
 
+  CuStream handle() const { return stream_; }
+
   // Device::TimeNs.
   absl::StatusOr<int64_t> TimeNs(const std::function<absl::Status()>& work);
 

@@ -1,6 +1,6 @@
 // The logic of gpu_check on the fake driver: the kernels are references on the
 // host.
-#include "bench/gpu/gpu_report.h"
+#include "tools/gpu/gpu_report.h"
 
 #include <cmath>
 #include <map>
@@ -12,57 +12,29 @@
 #include "backends/cuda/device/fake_driver_handle.h"
 #include "backends/cuda/device/fake_image.h"
 #include "base/status_matchers.h"
-#include "bench/gpu/check_kernels.h"
 #include "gtest/gtest.h"
+#include "tools/gpu/check_kernels.h"
+#include "tools/gpu/reference_kernels.h"
 
 namespace tilewright::cuda {
 namespace {
 
-const CheckKernel& KernelOf(const std::string& name) {
-  static const auto* kernels = new std::vector<CheckKernel>(CheckKernels());
-  for (const CheckKernel& kernel : *kernels) {
-    if (kernel.name == name) return kernel;
-  }
-  return kernels->front();
-}
-
-double extra = 0;  // that every element is wrong by
-
-// The elements of the output that a block writes, one after the other: the
-// tests do not ask which those are.
-void Reference(const char* name, void* const* buffers, int64_t block) {
-  const CheckKernel& kernel = KernelOf(name);
-  std::vector<std::vector<float>> inputs;
-  for (size_t i = 0; i + 1 < kernel.elements.size(); ++i) {
-    const auto* values = static_cast<const float*>(buffers[i]);
-    inputs.emplace_back(values, values + kernel.elements[i]);
-  }
-  auto* const output = static_cast<float*>(buffers[inputs.size()]);
-  const int64_t per_block = kernel.elements.back() / kernel.num_tasks;
-  for (int64_t i = block * per_block; i < (block + 1) * per_block; ++i) {
-    output[i] = static_cast<float>(kernel.expected(inputs, i) + extra);
-  }
-}
-
 class GpuReportTest : public testing::Test {
  protected:
   void SetUp() override {
-    FakeSymbol<FakeCudaSetHostKernel>("FakeCuda_SetHostKernel")(Reference);
+    FakeSymbol<FakeCudaSetHostKernel>("FakeCuda_SetHostKernel")(
+        ReferenceKernel);
     CudaDeviceOptions options;
     options.driver_library = std::string("./") + kFakeDriver;
     options.use_profiler = false;
     auto device = CreateCudaDevice(options);
     TW_ASSERT_OK(device);
     device_ = *std::move(device);
-    std::vector<FakeKernel> fakes;
-    for (const CheckKernel& kernel : CheckKernels()) {
-      fakes.push_back(
-          {kernel.name, static_cast<int>(kernel.elements.size()), 256});
-    }
-    auto module = device_->LoadModule(FakeImage(fakes), "cuda:sm_90");
+    auto module =
+        device_->LoadModule(FakeImage(FakesOfCheckKernels()), "cuda:sm_90");
     TW_ASSERT_OK(module);
     module_ = *std::move(module);
-    extra = 0;
+    reference_error = 0;
   }
   // The smaller ones of a family.
   std::vector<CheckKernel> Small(const std::string& family) {
@@ -95,7 +67,7 @@ TEST_F(GpuReportTest, VerifiesAndTimesKernels) {
 TEST_F(GpuReportTest, WrongResultsAreFound) {
   for (const char* family : {"copy", "reduce", "gemm"}) {
     for (const double wrong : {0.01, std::nan("")}) {
-      extra = wrong;
+      reference_error = wrong;
       TW_ASSERT_OK_AND_ASSIGN(
           const KernelTimes times,
           TimeKernel(device_.get(), *module_, Small(family).front(), 1));
@@ -128,7 +100,7 @@ TEST_F(GpuReportTest, EveryModeMeasuresEveryKernel) {
 }
 
 TEST_F(GpuReportTest, WrongCandidatesFailInEveryMode) {
-  extra = 0.01;
+  reference_error = 0.01;
   const std::vector<CheckKernel> family = {Small("copy").front(),
                                            Small("copy").back()};
   TW_ASSERT_OK_AND_ASSIGN(const std::vector<ModeResult> results,

@@ -1,5 +1,5 @@
-#ifndef TILEWRIGHT_BENCH_GPU_LOADED_KERNEL_H_
-#define TILEWRIGHT_BENCH_GPU_LOADED_KERNEL_H_
+#ifndef TILEWRIGHT_TOOLS_GPU_LOADED_KERNEL_H_
+#define TILEWRIGHT_TOOLS_GPU_LOADED_KERNEL_H_
 
 #include <cstdint>
 #include <memory>
@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/device.h"
-#include "bench/gpu/check_kernels.h"
+#include "tools/gpu/check_kernels.h"
 
 namespace tilewright::cuda {
 
@@ -42,4 +42,4 @@ class LoadedKernel {
 
 }  // namespace tilewright::cuda
 
-#endif  // TILEWRIGHT_BENCH_GPU_LOADED_KERNEL_H_
+#endif  // TILEWRIGHT_TOOLS_GPU_LOADED_KERNEL_H_

@@ -1,4 +1,4 @@
-#include "bench/gpu/stream_pool.h"
+#include "tools/gpu/stream_pool.h"
 
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "bench/gpu/loaded_kernel.h"
+#include "tools/gpu/loaded_kernel.h"
 
 #include <algorithm>
 #include <cmath>

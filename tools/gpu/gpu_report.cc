@@ -1,4 +1,4 @@
-#include "bench/gpu/gpu_report.h"
+#include "tools/gpu/gpu_report.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,30 +9,18 @@
 #include "base/clock.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
-#include "bench/gpu/loaded_kernel.h"
-#include "bench/gpu/stream_pool.h"
 #include "measure/parallel/parallel_measurer.h"
+#include "tools/gpu/loaded_kernel.h"
+#include "tools/gpu/stream_pool.h"
+#include "tools/gpu/time_launches.h"
 
 namespace tilewright::cuda {
 namespace {
 
-constexpr int kWarmUps = 3;
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 absl::StatusOr<std::vector<double>> Sample(backends::Device* device,
                                            LoadedKernel& kernel, int samples) {
-  std::vector<double> ns;
-  for (int i = 0; i < kWarmUps + samples; ++i) {
-    TW_ASSIGN_OR_RETURN(
-        const int64_t time,
-        device->TimeNs(kernel.stream(), [&] { return kernel.Launch(); }));
-    if (i >= kWarmUps) ns.push_back(static_cast<double>(time));
-  }
-  return ns;
+  return TimeLaunches(
+      device, kernel.stream(), [&] { return kernel.Launch(); }, samples);
 }
 
 }  // namespace

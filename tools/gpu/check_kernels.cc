@@ -1,4 +1,4 @@
-#include "bench/gpu/check_kernels.h"
+#include "tools/gpu/check_kernels.h"
 
 #include <cmath>
 #include <cstddef>

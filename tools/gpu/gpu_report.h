@@ -1,7 +1,7 @@
 // The output of gpu_check: the kernels of check_kernels.h verified and timed on
 // a device, alone and side by side.
-#ifndef TILEWRIGHT_BENCH_GPU_GPU_REPORT_H_
-#define TILEWRIGHT_BENCH_GPU_GPU_REPORT_H_
+#ifndef TILEWRIGHT_TOOLS_GPU_GPU_REPORT_H_
+#define TILEWRIGHT_TOOLS_GPU_GPU_REPORT_H_
 
 #include <map>
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/device.h"
-#include "bench/gpu/check_kernels.h"
+#include "tools/gpu/check_kernels.h"
 
 namespace tilewright::cuda {
 
@@ -18,7 +18,7 @@ struct KernelTimes {
   double error = 0;  // as LoadedKernel::WorstError
 };
 
-// Times `samples` launches, after three warm-up launches.
+// Times `samples` launches, after warm-up launches.
 absl::StatusOr<KernelTimes> TimeKernel(backends::Device* device,
                                        const backends::DeviceModule& module,
                                        const CheckKernel& kernel, int samples);
@@ -43,4 +43,4 @@ absl::StatusOr<std::vector<ModeResult>> CompareModes(
 
 }  // namespace tilewright::cuda
 
-#endif  // TILEWRIGHT_BENCH_GPU_GPU_REPORT_H_
+#endif  // TILEWRIGHT_TOOLS_GPU_GPU_REPORT_H_

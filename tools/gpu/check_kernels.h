@@ -1,8 +1,8 @@
 // Kernels written by hand, to check a GPU, its driver and its clock with:
 // copies, reductions and matrix products of many sizes, generated from tables.
 // They keep the ABI of cuda_device.h.
-#ifndef TILEWRIGHT_BENCH_GPU_CHECK_KERNELS_H_
-#define TILEWRIGHT_BENCH_GPU_CHECK_KERNELS_H_
+#ifndef TILEWRIGHT_TOOLS_GPU_CHECK_KERNELS_H_
+#define TILEWRIGHT_TOOLS_GPU_CHECK_KERNELS_H_
 
 #include <cstdint>
 #include <functional>
@@ -37,4 +37,4 @@ std::string CheckKernelsText();
 
 }  // namespace tilewright::cuda
 
-#endif  // TILEWRIGHT_BENCH_GPU_CHECK_KERNELS_H_
+#endif  // TILEWRIGHT_TOOLS_GPU_CHECK_KERNELS_H_

@@ -1,6 +1,6 @@
 // The kernels that check GPUs: they compile, and their references are what they
 // say.
-#include "bench/gpu/check_kernels.h"
+#include "tools/gpu/check_kernels.h"
 
 #include <memory>
 #include <set>

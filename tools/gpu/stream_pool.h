@@ -1,7 +1,7 @@
 // The kernels of check_kernels.h as candidates of measure's measurers: each on
 // a stream of its own, in this process.
-#ifndef TILEWRIGHT_BENCH_GPU_STREAM_POOL_H_
-#define TILEWRIGHT_BENCH_GPU_STREAM_POOL_H_
+#ifndef TILEWRIGHT_TOOLS_GPU_STREAM_POOL_H_
+#define TILEWRIGHT_TOOLS_GPU_STREAM_POOL_H_
 
 #include <condition_variable>
 #include <deque>
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "backends/device.h"
-#include "bench/gpu/check_kernels.h"
-#include "bench/gpu/loaded_kernel.h"
 #include "measure/parallel/worker_pool.h"
+#include "tools/gpu/check_kernels.h"
+#include "tools/gpu/loaded_kernel.h"
 
 namespace tilewright::cuda {
 
@@ -65,4 +65,4 @@ class StreamPool : public measure::WorkerPool {
 
 }  // namespace tilewright::cuda
 
-#endif  // TILEWRIGHT_BENCH_GPU_STREAM_POOL_H_
+#endif  // TILEWRIGHT_TOOLS_GPU_STREAM_POOL_H_
