@@ -58,6 +58,14 @@ struct KernelLaunch {
   int64_t scratch_bytes = 0;
 };
 
+// What was enqueued on a stream once, to be enqueued again at once. Belongs to
+// the stream that captured it, which must outlive it, as must all kernels and
+// buffers in it.
+class CapturedWork {
+ public:
+  virtual ~CapturedWork() = default;
+};
+
 // In-order queue of launches and copies. Not thread-safe; use one per thread.
 // Errors of asynchronous work arrive at Synchronize.
 class Stream {
@@ -79,6 +87,28 @@ class Stream {
   virtual absl::Status Copy(void* to, const void* from, int64_t size_bytes) = 0;
   virtual absl::Status Fill(void* to, int byte, int64_t size_bytes) = 0;
   virtual absl::Status Synchronize() = 0;
+
+  // Keeps what `work` enqueues on this stream, and nothing of it runs; `work`
+  // waits for nothing. Null where that saves nothing: enqueue it anew.
+  virtual absl::StatusOr<std::unique_ptr<CapturedWork>> Capture(
+      const std::function<absl::Status()>& /*work*/) {
+    return nullptr;
+  }
+  // Enqueues it, with the addresses that it was captured with. REQUIRES:
+  // `captured` is this stream's.
+  virtual absl::Status Replay(const CapturedWork& captured);
+  // What is enqueued here from now on begins when all that was enqueued on
+  // `other`, a stream of the same device, has ended.
+  virtual absl::Status WaitFor(Stream& other) { return other.Synchronize(); }
+};
+
+// Memory of the host that a device copies from and to without the host's help;
+// 64-byte aligned, freed with the object.
+class HostBuffer {
+ public:
+  virtual ~HostBuffer() = default;
+  virtual int64_t size_bytes() const = 0;
+  virtual void* address() const = 0;
 };
 
 class Device {
@@ -95,6 +125,10 @@ class Device {
   // ResourceExhausted if there is not that much memory.
   virtual absl::StatusOr<std::unique_ptr<DeviceBuffer>> Allocate(
       int64_t size_bytes) = 0;
+  // Ordinary memory where the device has nothing better. ResourceExhausted if
+  // there is not that much.
+  virtual absl::StatusOr<std::unique_ptr<HostBuffer>> AllocateHost(
+      int64_t size_bytes);
   // FailedPrecondition names the features `target` needs and this device lacks;
   // InvalidArgument if the bytes are no module.
   virtual absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(

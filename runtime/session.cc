@@ -41,8 +41,6 @@ absl::Status CopyRepeated(backends::Stream& stream, const Copy& copy, char* to,
   return absl::OkStatus();
 }
 
-constexpr size_t kHostAlignment = 64;
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(
@@ -60,12 +58,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
         if (program.host_bytes() > 0) {
           constexpr std::string_view kPurpose = "the host memory of a session";
           TW_RETURN_IF_ERROR(CheckMemory(program.host_bytes(), kPurpose));
-          session->host_.reset(static_cast<char*>(std::aligned_alloc(
-              kHostAlignment,
-              (static_cast<size_t>(program.host_bytes()) + kHostAlignment - 1) /
-                  kHostAlignment * kHostAlignment)));
-          if (session->host_ == nullptr)
-            return CannotAllocate(program.host_bytes(), kPurpose);
+          absl::StatusOr<std::unique_ptr<backends::HostBuffer>> host =
+              device.AllocateHost(program.host_bytes());
+          if (!host.ok()) return CannotAllocate(program.host_bytes(), kPurpose);
+          session->host_ = *std::move(host);
         }
         // Constants are only ever read: VerifyProgram has refused steps that
         // write them.
@@ -81,7 +77,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
             base = static_cast<char*>(session->arena_->address()) +
                    buffer.offset_bytes();
           if (buffer.kind() == ProgramBuffer::HOST)
-            base = session->host_.get() + buffer.offset_bytes();
+            base = static_cast<char*>(session->host_->address()) +
+                   buffer.offset_bytes();
           session->bases_.push_back(base);
         }
         for (const Step& step : program.steps()) {
@@ -114,7 +111,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
           }
         }
         session->model_ = std::move(model);
-        if (!device.unified_memory()) TW_RETURN_IF_ERROR(session->Mirror());
+        if (!device.unified_memory()) {
+          TW_RETURN_IF_ERROR(session->Mirror());
+          session->Capture();
+        }
         return session;
       });
 }
@@ -198,13 +198,32 @@ absl::Status Session::RunTogether(int i, int count) {
   return ZeroRepeated(*stream_, step.zero(), Address(step.zero().to()), 0);
 }
 
-absl::Status Session::Run(absl::Span<const void* const> inputs,
-                          absl::Span<void* const> outputs) {
-  TW_RETURN_IF_ERROR(Begin(inputs, outputs));
+absl::Status Session::RunAllSteps() {
   int step = 0;
   for (const int count : together_) {
     TW_RETURN_IF_ERROR(RunTogether(step, count));
     step += count;
+  }
+  return absl::OkStatus();
+}
+
+void Session::Capture() {
+  absl::StatusOr<std::unique_ptr<backends::CapturedWork>> captured =
+      stream_->Capture([this] { return RunAllSteps(); });
+  captured_bytes_ = std::exchange(moved_bytes_, 0);
+  // What cannot be captured is launched step by step, and fails there if it has
+  // to.
+  if (captured.ok()) captured_ = *std::move(captured);
+}
+
+absl::Status Session::Run(absl::Span<const void* const> inputs,
+                          absl::Span<void* const> outputs) {
+  TW_RETURN_IF_ERROR(Begin(inputs, outputs));
+  if (captured_ != nullptr) {
+    moved_bytes_ += captured_bytes_;
+    TW_RETURN_IF_ERROR(stream_->Replay(*captured_));
+  } else {
+    TW_RETURN_IF_ERROR(RunAllSteps());
   }
   return End(outputs);
 }

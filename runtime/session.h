@@ -6,7 +6,6 @@
 #define TILEWRIGHT_RUNTIME_SESSION_H_
 
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -72,10 +71,14 @@ class Session {
   absl::Status RunCopy(const Copy& copy);
   // Steps [i, i + count): one, or launches that run together.
   absl::Status RunTogether(int i, int count);
+  absl::Status RunAllSteps();
+  // Has the device repeat all steps at once from now on, if it can: on one with
+  // memory of its own their addresses stay.
+  void Capture();
 
   std::shared_ptr<const Model> model_;
   std::unique_ptr<backends::DeviceBuffer> arena_;
-  std::unique_ptr<char, void (*)(void*)> host_{nullptr, std::free};
+  std::unique_ptr<backends::HostBuffer> host_;
   std::unique_ptr<backends::Stream> stream_;
   std::vector<std::unique_ptr<backends::DeviceBuffer>> inputs_, outputs_;
   std::vector<char*> bases_;           // by buffer
@@ -85,6 +88,8 @@ class Session {
   std::vector<backends::KernelLaunch> launches_;  // by step, likewise
   int64_t moved_bytes_ = 0;
   std::vector<int> together_;  // numbers of steps that run together, in order
+  std::unique_ptr<backends::CapturedWork> captured_;  // all steps, or null
+  int64_t captured_bytes_ = 0;  // that it moves between host and arena
 };
 
 }  // namespace tilewright

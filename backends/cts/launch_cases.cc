@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace tilewright::cts {
@@ -216,6 +217,93 @@ void ExpectMemory(const Backend& backend) {
             absl::StatusCode::kResourceExhausted);
 }
 
+// Captured work does nothing at first, then what it would have done, on what
+// buffers hold when it is replayed.
+void ExpectCapture(const Backend& backend) {
+  constexpr int64_t kTasks = 60;
+  const ScalarKernel kernel = RowKernel(kTasks);
+  TW_ASSERT_OK_AND_ASSIGN(Loaded loaded, LoadOn(backend, kernel, 2));
+  TW_ASSERT_OK_AND_ASSIGN(const auto stream, loaded.device->CreateStream());
+  const int64_t size = kTasks * kRow * 4;
+  TW_ASSERT_OK_AND_ASSIGN(const auto in, loaded.device->Allocate(size));
+  TW_ASSERT_OK_AND_ASSIGN(const auto middle, loaded.device->Allocate(size));
+  TW_ASSERT_OK_AND_ASSIGN(const auto out, loaded.device->Allocate(size));
+  TW_ASSERT_OK_AND_ASSIGN(const auto host, loaded.device->AllocateHost(size));
+  void* const args[] = {middle->address(), out->address()};
+  const auto work = [&]() -> absl::Status {
+    TW_RETURN_IF_ERROR(stream->Copy(middle->address(), in->address(), size));
+    TW_RETURN_IF_ERROR(stream->Fill(out->address(), 0xff, size));
+    TW_RETURN_IF_ERROR(
+        stream->Launch(*loaded.kernel, args, kTasks, kernel.scratch_bytes));
+    return stream->Copy(host->address(), out->address(), size);
+  };
+  ASSERT_THAT(stream->Fill(out->address(), 1, size), IsOk());
+  TW_ASSERT_OK_AND_ASSIGN(const auto captured, stream->Capture(work));
+  std::string output(static_cast<size_t>(size), '\0');
+  ASSERT_THAT(stream->Copy(&output[0], out->address(), size), IsOk());
+  ASSERT_THAT(stream->Synchronize(), IsOk());
+  EXPECT_EQ(output, std::string(output.size(), '\1'));
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    Random random(seed);
+    const std::string input = SomeBytes(DType::kFloat32, kTasks * kRow, random);
+    TW_ASSERT_OK_AND_ASSIGN(const std::string wanted,
+                            RunRows(loaded, kernel, input));
+    ASSERT_THAT(stream->Copy(in->address(), input.data(), size), IsOk());
+    ASSERT_THAT(captured == nullptr ? work() : stream->Replay(*captured),
+                IsOk());
+    ASSERT_THAT(stream->Synchronize(), IsOk());
+    EXPECT_EQ(
+        std::string(static_cast<const char*>(host->address()), output.size()),
+        wanted)
+        << seed;
+  }
+  // An error of what was to be captured comes back, and the stream goes on.
+  EXPECT_THAT(
+      stream->Capture([] { return absl::AbortedError("stopped"); }),
+      testing::AnyOf(StatusIs(absl::StatusCode::kAborted, "stopped"), IsOk()));
+  ASSERT_THAT(stream->Fill(out->address(), 2, size), IsOk());
+  EXPECT_THAT(stream->Synchronize(), IsOk());
+}
+
+// What waits for another stream reads what that wrote.
+void ExpectWaiting(const Backend& backend) {
+  constexpr int64_t kTasks = 300;
+  const ScalarKernel kernel = RowKernel(kTasks);
+  TW_ASSERT_OK_AND_ASSIGN(Loaded loaded, LoadOn(backend, kernel, 2));
+  TW_ASSERT_OK_AND_ASSIGN(const auto writer, loaded.device->CreateStream());
+  TW_ASSERT_OK_AND_ASSIGN(const auto reader, loaded.device->CreateStream());
+  const int64_t size = kTasks * kRow * 4;
+  TW_ASSERT_OK_AND_ASSIGN(const auto in, loaded.device->Allocate(size));
+  TW_ASSERT_OK_AND_ASSIGN(const auto out, loaded.device->Allocate(size));
+  TW_ASSERT_OK_AND_ASSIGN(const auto host, loaded.device->AllocateHost(size));
+  EXPECT_EQ(host->size_bytes(), size);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(host->address()) % 64, 0u);
+  void* const args[] = {in->address(), out->address()};
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    Random random(seed);
+    const std::string input = SomeBytes(DType::kFloat32, kTasks * kRow, random);
+    TW_ASSERT_OK_AND_ASSIGN(const std::string wanted,
+                            RunRows(loaded, kernel, input));
+    ASSERT_THAT(writer->Copy(in->address(), input.data(), size), IsOk());
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_THAT(
+          writer->Launch(*loaded.kernel, args, kTasks, kernel.scratch_bytes),
+          IsOk());
+    }
+    ASSERT_THAT(reader->WaitFor(*writer), IsOk());
+    ASSERT_THAT(reader->Copy(host->address(), out->address(), size), IsOk());
+    // The next round writes what this one reads.
+    ASSERT_THAT(writer->WaitFor(*reader), IsOk());
+    ASSERT_THAT(writer->Fill(out->address(), 0xff, size), IsOk());
+    ASSERT_THAT(reader->Synchronize(), IsOk());
+    EXPECT_EQ(std::string(static_cast<const char*>(host->address()),
+                          static_cast<size_t>(size)),
+              wanted)
+        << seed;
+  }
+  ASSERT_THAT(writer->Synchronize(), IsOk());
+}
+
 // Twice the work takes longer, and what the work returns comes back.
 void ExpectTimer(const Backend& backend) {
   constexpr int64_t kTasks = 2000;
@@ -263,6 +351,8 @@ std::vector<Case> LaunchCases() {
       {"NoTasksWriteNothing", ExpectNoTasks},
       {"LaunchesTogetherWriteWhatTheyWriteAlone", ExpectLaunchesTogether},
       {"MemoryIsAlignedCopiedAndFilled", ExpectMemory},
+      {"CapturedWorkRunsWhenItIsReplayed", ExpectCapture},
+      {"StreamsWaitForEachOther", ExpectWaiting},
       {"TheTimerGrowsWithTheWork", ExpectTimer},
   };
 }

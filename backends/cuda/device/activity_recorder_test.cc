@@ -234,6 +234,24 @@ TEST(ActivityRecorderTest, LateRecordsAreNobodysTime) {
   EXPECT_EQ(second->timer_method(), TimerMethod::kProfilerActivity);
 }
 
+TEST(ActivityRecorderTest, CountsWhatIsReplayed) {
+  TW_ASSERT_OK_AND_ASSIGN(const auto device, FakeDevice());
+  TW_ASSERT_OK_AND_ASSIGN(const Sleeper sleeper, Sleeper::On(*device, 5));
+  TW_ASSERT_OK_AND_ASSIGN(const auto captured,
+                          sleeper.stream->Capture([&]() -> absl::Status {
+                            TW_RETURN_IF_ERROR(sleeper.Launch());
+                            return sleeper.Launch();
+                          }));
+  for (int i = 0; i < 2; ++i) {
+    TW_ASSERT_OK_AND_ASSIGN(const int64_t ns,
+                            device->TimeNs(*sleeper.stream, [&] {
+                              return sleeper.stream->Replay(*captured);
+                            }));
+    EXPECT_GE(ns, 10'000'000);
+  }
+  EXPECT_EQ(device->timer_method(), TimerMethod::kProfilerActivity);
+}
+
 TEST(ActivityRecorderTest, ErrorsOfTheWorkComeBack) {
   TW_ASSERT_OK_AND_ASSIGN(const auto device, FakeDevice());
   TW_ASSERT_OK_AND_ASSIGN(const Sleeper sleeper, Sleeper::On(*device, 1));

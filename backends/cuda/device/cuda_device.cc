@@ -39,6 +39,27 @@ class CudaBuffer : public DeviceBuffer {
   const int64_t size_bytes_;
 };
 
+// Pinned: the device reads and writes it by itself.
+class PinnedBuffer : public HostBuffer {
+ public:
+  PinnedBuffer(std::shared_ptr<CudaContext> context, void* address,
+               int64_t size_bytes)
+      : context_(std::move(context)),
+        address_(address),
+        size_bytes_(size_bytes) {}
+  ~PinnedBuffer() override {
+    context_->api().context_set_current(context_->handle());
+    context_->api().memory_host_free(address_);
+  }
+  int64_t size_bytes() const override { return size_bytes_; }
+  void* address() const override { return address_; }
+
+ private:
+  const std::shared_ptr<CudaContext> context_;
+  void* const address_;
+  const int64_t size_bytes_;
+};
+
 class CudaModule : public DeviceModule {
  public:
   CudaModule(std::shared_ptr<CudaContext> context, CuModule module)
@@ -97,6 +118,18 @@ class CudaDeviceImpl : public CudaDevice {
         context_->api().memory_allocate(&address, static_cast<size_t>(padded)),
         absl::StrCat("a buffer of ", size_bytes, " bytes")));
     return std::make_unique<CudaBuffer>(context_, address, size_bytes);
+  }
+
+  absl::StatusOr<std::unique_ptr<HostBuffer>> AllocateHost(
+      int64_t size_bytes) override {
+    TW_RETURN_IF_ERROR(context_->Enter());
+    void* address = nullptr;
+    TW_RETURN_IF_ERROR(context_->Check(
+        context_->api().memory_host_allocate(
+            &address, static_cast<size_t>(std::max(kPadBytes, size_bytes)),
+            /*flags=*/0),
+        absl::StrCat(size_bytes, " bytes of pinned memory")));
+    return std::make_unique<PinnedBuffer>(context_, address, size_bytes);
   }
 
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(

@@ -2,6 +2,7 @@
 #include "backends/cuda/device/cuda_device.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -260,6 +261,48 @@ TEST(CudaDeviceTest, EventsTimeTheStream) {
     return stream->Launch(*hang.kernel, args, 1, 0);
   }));
   EXPECT_GE(ns, 20'000'000);
+}
+
+TEST(CudaDeviceTest, CapturedWorkIsCheckedAsTheDriverDoes) {
+  const auto device = FakeDevice();
+  TW_ASSERT_OK_AND_ASSIGN(const auto stream, device->CreateStream());
+  TW_ASSERT_OK_AND_ASSIGN(const auto other, device->CreateStream());
+  TW_ASSERT_OK_AND_ASSIGN(const auto buffer, device->Allocate(64));
+  char ordinary[64] = {};
+  // Waiting, and memory that may be gone, are no part of a graph.
+  for (const std::function<absl::Status()>& wrong :
+       {std::function<absl::Status()>([&] { return stream->Synchronize(); }),
+        std::function<absl::Status()>([&] { return stream->WaitFor(*other); }),
+        std::function<absl::Status()>(
+            [&] { return stream->Copy(buffer->address(), ordinary, 64); })}) {
+    EXPECT_FALSE(stream->Capture(wrong).ok());
+    EXPECT_FALSE(stream
+                     ->Capture([&] {
+                       (void)wrong();
+                       return absl::OkStatus();
+                     })
+                     .ok());
+    TW_EXPECT_OK(stream->Fill(buffer->address(), 0, 64));
+    TW_EXPECT_OK(stream->Synchronize());
+  }
+  const auto fill = [&] { return stream->Fill(buffer->address(), 7, 64); };
+  for (const char* symbol : {"cuStreamBeginCapture", "cuStreamEndCapture",
+                             "cuGraphInstantiateWithFlags"}) {
+    FailNext(symbol, 2);
+    EXPECT_THAT(stream->Capture(fill), StatusIs(StatusCode::kResourceExhausted))
+        << symbol;
+  }
+  TW_ASSERT_OK_AND_ASSIGN(const auto captured, stream->Capture(fill));
+  FailNext("cuGraphLaunch", 2);
+  EXPECT_THAT(stream->Replay(*captured),
+              StatusIs(StatusCode::kResourceExhausted));
+  TW_EXPECT_OK(stream->Replay(*captured));
+  TW_EXPECT_OK(stream->Copy(ordinary, buffer->address(), 64));
+  TW_EXPECT_OK(stream->Synchronize());
+  EXPECT_EQ(ordinary[63], 7);
+  FailNext("cuMemHostAlloc", 2);
+  EXPECT_THAT(device->AllocateHost(100),
+              StatusIs(StatusCode::kResourceExhausted, "pinned memory"));
 }
 
 // Comes last.

@@ -1,6 +1,7 @@
 #include "backends/cuda/device/cuda_stream.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -53,7 +54,7 @@ absl::StatusOr<std::unique_ptr<CudaStream>> CudaStream::Create(
 CudaStream::~CudaStream() {
   const DriverApi& api = context_->api();
   api.context_set_current(context_->handle());
-  for (const CuEvent event : {start_, end_}) {
+  for (const CuEvent event : {start_, end_, reached_}) {
     if (event != nullptr) api.event_destroy(event);
   }
   if (stream_ != nullptr) api.stream_destroy(stream_);
@@ -120,6 +121,56 @@ absl::Status CudaStream::Synchronize() {
   TW_RETURN_IF_ERROR(context_->Enter());
   return context_->Check(context_->api().stream_synchronize(stream_),
                          "cuStreamSynchronize");
+}
+
+absl::StatusOr<std::unique_ptr<backends::CapturedWork>> CudaStream::Capture(
+    const std::function<absl::Status()>& work) {
+  const DriverApi& api = context_->api();
+  TW_RETURN_IF_ERROR(context_->Enter());
+  TW_RETURN_IF_ERROR(
+      context_->Check(api.stream_begin_capture(stream_, kCuCaptureThreadLocal),
+                      "cuStreamBeginCapture"));
+  const int64_t before = activities_;
+  const absl::Status worked = work();
+  // What was captured did not run.
+  const int64_t activities = std::exchange(activities_, before) - before;
+  CuGraph graph = nullptr;
+  const absl::Status ended = context_->Check(
+      api.stream_end_capture(stream_, &graph), "cuStreamEndCapture");
+  CuGraphExec exec = nullptr;
+  absl::Status status = worked.ok() ? ended : worked;
+  if (status.ok()) {
+    status = context_->Check(api.graph_instantiate(&exec, graph, /*flags=*/0),
+                             "cuGraphInstantiate");
+  }
+  if (graph != nullptr) api.graph_destroy(graph);
+  TW_RETURN_IF_ERROR(status);
+  return std::make_unique<CudaGraph>(context_, exec, activities);
+}
+
+absl::Status CudaStream::Replay(const backends::CapturedWork& captured) {
+  const auto& graph = static_cast<const CudaGraph&>(captured);
+  TW_RETURN_IF_ERROR(context_->Enter());
+  TW_RETURN_IF_ERROR(context_->Check(
+      context_->api().graph_launch(graph.exec(), stream_), "cuGraphLaunch"));
+  activities_ += graph.activities();
+  return absl::OkStatus();
+}
+
+absl::Status CudaStream::WaitFor(backends::Stream& other) {
+  const DriverApi& api = context_->api();
+  auto& awaited = static_cast<CudaStream&>(other);
+  TW_RETURN_IF_ERROR(context_->Enter());
+  if (awaited.reached_ == nullptr) {
+    TW_RETURN_IF_ERROR(context_->Check(
+        api.event_create(&awaited.reached_, kCuEventDisableTiming),
+        "cuEventCreate"));
+  }
+  TW_RETURN_IF_ERROR(context_->Check(
+      api.event_record(awaited.reached_, awaited.stream_), "cuEventRecord"));
+  return context_->Check(
+      api.stream_wait_event(stream_, awaited.reached_, /*flags=*/0),
+      "cuStreamWaitEvent");
 }
 
 absl::StatusOr<ActivityRecorder*> CudaStream::StartRecords() {

@@ -36,6 +36,25 @@ class CudaKernel : public backends::DeviceKernel {
   mutable std::atomic<int64_t> allowed_shared_bytes_{48 * 1024};
 };
 
+// A graph of the driver's, ready to be launched.
+class CudaGraph : public backends::CapturedWork {
+ public:
+  CudaGraph(std::shared_ptr<CudaContext> context, CuGraphExec exec,
+            int64_t activities)
+      : context_(std::move(context)), exec_(exec), activities_(activities) {}
+  ~CudaGraph() override {
+    context_->api().context_set_current(context_->handle());
+    context_->api().graph_exec_destroy(exec_);
+  }
+  CuGraphExec exec() const { return exec_; }
+  int64_t activities() const { return activities_; }
+
+ private:
+  const std::shared_ptr<CudaContext> context_;
+  const CuGraphExec exec_;
+  const int64_t activities_;  // kernels, copies and fills in it
+};
+
 class CudaStream : public backends::Stream {
  public:
   static absl::StatusOr<std::unique_ptr<CudaStream>> Create(
@@ -49,6 +68,10 @@ class CudaStream : public backends::Stream {
   absl::Status Copy(void* to, const void* from, int64_t size_bytes) override;
   absl::Status Fill(void* to, int byte, int64_t size_bytes) override;
   absl::Status Synchronize() override;
+  absl::StatusOr<std::unique_ptr<backends::CapturedWork>> Capture(
+      const std::function<absl::Status()>& work) override;
+  absl::Status Replay(const backends::CapturedWork& captured) override;
+  absl::Status WaitFor(backends::Stream& other) override;
 
   CuStream handle() const { return stream_; }
 
@@ -72,6 +95,7 @@ class CudaStream : public backends::Stream {
   const std::shared_ptr<RecordTiming> records_;
   CuStream stream_ = nullptr;
   CuEvent start_ = nullptr, end_ = nullptr;
+  CuEvent reached_ = nullptr;        // what others wait for; made when one does
   ActivityRecorder::StreamKey key_;  // where there were records at first
   int64_t activities_ = 0;  // launched, copied, filled since the last timing
 };

@@ -23,6 +23,8 @@ using CuModule = struct CuModuleHandle*;
 using CuFunction = struct CuFunctionHandle*;
 using CuStream = struct CuStreamHandle*;
 using CuEvent = struct CuEventHandle*;
+using CuGraph = struct CuGraphHandle*;
+using CuGraphExec = struct CuGraphExecHandle*;
 
 inline constexpr CuResult kCuSuccess = 0;
 
@@ -54,6 +56,9 @@ enum CuFunctionAttribute : int {
 // Flags of cuStreamCreate and cuEventCreate.
 inline constexpr unsigned kCuStreamNonBlocking = 1;
 inline constexpr unsigned kCuEventDefault = 0;
+inline constexpr unsigned kCuEventDisableTiming = 2;
+// Of cuStreamBeginCapture: other threads may do what they like meanwhile.
+inline constexpr int kCuCaptureThreadLocal = 1;
 
 // X(member, symbol, parameters)
 #define TILEWRIGHT_CUDA_DRIVER_SYMBOLS(X)                                      \
@@ -74,6 +79,9 @@ inline constexpr unsigned kCuEventDefault = 0;
   X(context_set_current, cuCtxSetCurrent, (CuContext context))                 \
   X(memory_allocate, cuMemAlloc_v2, (CuAddress * address, size_t bytes))       \
   X(memory_free, cuMemFree_v2, (CuAddress address))                            \
+  X(memory_host_allocate, cuMemHostAlloc,                                      \
+    (void** address, size_t bytes, unsigned flags))                            \
+  X(memory_host_free, cuMemFreeHost, (void* address))                          \
   X(memory_copy_async, cuMemcpyAsync,                                          \
     (CuAddress to, CuAddress from, size_t bytes, CuStream stream))             \
   X(memory_set_async, cuMemsetD8Async,                                         \
@@ -93,6 +101,17 @@ inline constexpr unsigned kCuEventDefault = 0;
   X(stream_create, cuStreamCreate, (CuStream * stream, unsigned flags))        \
   X(stream_destroy, cuStreamDestroy_v2, (CuStream stream))                     \
   X(stream_synchronize, cuStreamSynchronize, (CuStream stream))                \
+  X(stream_wait_event, cuStreamWaitEvent,                                      \
+    (CuStream stream, CuEvent event, unsigned flags))                          \
+  X(stream_begin_capture, cuStreamBeginCapture_v2,                             \
+    (CuStream stream, int mode))                                               \
+  X(stream_end_capture, cuStreamEndCapture,                                    \
+    (CuStream stream, CuGraph * graph))                                        \
+  X(graph_instantiate, cuGraphInstantiateWithFlags,                            \
+    (CuGraphExec * exec, CuGraph graph, unsigned long long flags))             \
+  X(graph_launch, cuGraphLaunch, (CuGraphExec exec, CuStream stream))          \
+  X(graph_exec_destroy, cuGraphExecDestroy, (CuGraphExec exec))                \
+  X(graph_destroy, cuGraphDestroy, (CuGraph graph))                            \
   X(event_create, cuEventCreate, (CuEvent * event, unsigned flags))            \
   X(event_destroy, cuEventDestroy_v2, (CuEvent event))                         \
   X(event_record, cuEventRecord, (CuEvent event, CuStream stream))             \

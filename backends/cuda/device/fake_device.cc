@@ -17,10 +17,19 @@ constexpr size_t kAlignment = 256;
 std::mutex mutex;  // of all below
 std::map<std::string, int> fail_next;
 std::string call_log, returned_log;
-std::map<CuAddress, size_t> allocations;
+std::map<CuAddress, size_t> allocations, pinned;
 size_t allocated_bytes = 0;
 int live = 0;
 unsigned last_launch[3];
+
+// Whether all of it lies in one of the blocks.
+bool IsWithin(const std::map<CuAddress, size_t>& blocks, CuAddress address,
+              size_t bytes) {
+  auto next = blocks.upper_bound(address);
+  if (next == blocks.begin()) return false;
+  --next;
+  return address + bytes <= next->first + next->second;
+}
 
 }  // namespace
 
@@ -75,10 +84,31 @@ CuResult FreeMemory(CuAddress address) {
 
 bool OnDevice(CuAddress address, size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex);
-  auto next = allocations.upper_bound(address);
-  if (next == allocations.begin()) return false;
-  --next;
-  return address + bytes <= next->first + next->second;
+  return IsWithin(allocations, address, bytes);
+}
+
+CuResult AllocateHostMemory(void** address, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (bytes == 0) return kInvalidValue;
+  if (bytes > static_cast<size_t>(kMemoryBytes)) return kOutOfMemory;
+  *address = std::aligned_alloc(
+      kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  if (*address == nullptr) return kOutOfMemory;
+  pinned[reinterpret_cast<CuAddress>(*address)] = bytes;
+  return kCuSuccess;
+}
+
+CuResult FreeHostMemory(void* address) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (pinned.erase(reinterpret_cast<CuAddress>(address)) == 0)
+    return kInvalidValue;
+  std::free(address);
+  return kCuSuccess;
+}
+
+bool IsPinned(CuAddress address, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return IsWithin(pinned, address, bytes);
 }
 
 void SetLastLaunch(unsigned blocks, unsigned threads, unsigned shared_bytes) {
@@ -105,8 +135,36 @@ FakeStream::~FakeStream() {
 
 void FakeStream::Enqueue(std::function<void()> work) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (capture_ != nullptr) {
+    capture_->work.push_back(std::move(work));
+    return;
+  }
   queue_.push_back(std::move(work));
   changed_.notify_all();
+}
+
+CuResult FakeStream::Refuse() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (capture_ == nullptr) return kCuSuccess;
+  spoilt_ = true;
+  return kCaptureUnsupported;
+}
+
+CuResult FakeStream::BeginCapture() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (capture_ != nullptr) return kIllegalState;
+  capture_ = std::make_unique<FakeGraph>();
+  spoilt_ = false;
+  return kCuSuccess;
+}
+
+CuResult FakeStream::EndCapture(std::unique_ptr<FakeGraph>& graph) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (capture_ == nullptr) return kIllegalState;
+  graph = std::move(capture_);
+  if (!spoilt_) return kCuSuccess;
+  graph.reset();
+  return kCaptureInvalidated;
 }
 
 void FakeStream::Wait() {
@@ -144,7 +202,7 @@ TILEWRIGHT_EXPORT const char* FakeCuda_Log() {
 }
 TILEWRIGHT_EXPORT int FakeCuda_Live() {
   std::lock_guard<std::mutex> lock(mutex);
-  return live + static_cast<int>(allocations.size());
+  return live + static_cast<int>(allocations.size() + pinned.size());
 }
 TILEWRIGHT_EXPORT void FakeCuda_Heal() { sticky = 0; }
 TILEWRIGHT_EXPORT void FakeCuda_LastLaunch(int* blocks, int* threads,

@@ -21,13 +21,20 @@
 
 #define TILEWRIGHT_EXPORT extern "C" __attribute__((visibility("default")))
 
+// A function of the API begins with it.
+#define TILEWRIGHT_BEGIN(symbol)                           \
+  if (const int planned = Planned(symbol)) return planned; \
+  if (sticky != kCuSuccess) return sticky
+
 namespace tilewright::cuda::fake {
 
 // Values of CUresult.
 inline constexpr CuResult kInvalidValue = 1, kOutOfMemory = 2,
-                          kInvalidImage = 200, kNotFound = 500,
+                          kInvalidImage = 200, kInvalidHandle = 400,
+                          kIllegalState = 401, kNotFound = 500,
                           kIllegalAddress = 700, kAssert = 710,
-                          kLaunchFailed = 719;
+                          kLaunchFailed = 719, kCaptureUnsupported = 900,
+                          kCaptureInvalidated = 901;
 inline constexpr int64_t kMemoryBytes = int64_t{8} << 30;
 inline constexpr uint32_t kContextId = 7;
 
@@ -45,6 +52,11 @@ CuResult AllocateMemory(CuAddress* address, size_t bytes);
 CuResult FreeMemory(CuAddress address);
 // Whether all of it lies in one allocation.
 bool OnDevice(CuAddress address, size_t bytes);
+
+// Pinned memory of the host, and whether some of it is.
+CuResult AllocateHostMemory(void** address, size_t bytes);
+CuResult FreeHostMemory(void* address);
+bool IsPinned(CuAddress address, size_t bytes);
 
 struct FakeFunction {
   // Runs one block; a value of CUresult.
@@ -73,8 +85,14 @@ void SetLastLaunch(unsigned blocks, unsigned threads, unsigned shared_bytes);
 struct FakeEvent {
   std::mutex mutex;
   std::condition_variable done;
-  int pending = 0;
+  bool timed = true;
+  int64_t recorded = 0, reached = 0;  // how often
   uint64_t time_ns = 0;
+};
+
+// What was captured of a stream, in order.
+struct FakeGraph {
+  std::vector<std::function<void()>> work;
 };
 
 // Runs what is enqueued, in order, on a thread of its own.
@@ -82,8 +100,14 @@ class FakeStream {
  public:
   FakeStream();
   ~FakeStream();
+  // Runs it in its turn, or keeps it for the graph that is captured.
   void Enqueue(std::function<void()> work);
+  // What is no part of a graph: an error, which spoils it, in a capture.
+  CuResult Refuse();
   void Wait();
+  CuResult BeginCapture();
+  // Nothing if the capture was spoilt.
+  CuResult EndCapture(std::unique_ptr<FakeGraph>& graph);
   uint32_t id() const { return id_; }
 
  private:
@@ -93,6 +117,8 @@ class FakeStream {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
+  std::unique_ptr<FakeGraph> capture_;
+  bool spoilt_ = false;
   bool stop_ = false;
   std::thread thread_;
 };

@@ -17,17 +17,7 @@ using namespace tilewright::cuda::fake;  // NOLINT
 
 const auto kContext = reinterpret_cast<CuContext>(&sticky);
 
-// An event may be destroyed before it happens: the handle is a reference.
-using EventReference = std::shared_ptr<FakeEvent>;
-EventReference EventOf(CuEvent handle) {
-  return *reinterpret_cast<EventReference*>(handle);
-}
-
 }  // namespace
-
-#define TILEWRIGHT_BEGIN(symbol)                           \
-  if (const int planned = Planned(symbol)) return planned; \
-  if (sticky != kCuSuccess) return sticky
 
 TILEWRIGHT_EXPORT CuResult cuInit(unsigned) {
   Log("cuInit");
@@ -115,10 +105,24 @@ TILEWRIGHT_EXPORT CuResult cuMemAlloc_v2(CuAddress* address, size_t bytes) {
 TILEWRIGHT_EXPORT CuResult cuMemFree_v2(CuAddress address) {
   return FreeMemory(address);
 }
+TILEWRIGHT_EXPORT CuResult cuMemHostAlloc(void** address, size_t bytes,
+                                          unsigned) {
+  TILEWRIGHT_BEGIN("cuMemHostAlloc");
+  return AllocateHostMemory(address, bytes);
+}
+TILEWRIGHT_EXPORT CuResult cuMemFreeHost(void* address) {
+  return FreeHostMemory(address);
+}
 TILEWRIGHT_EXPORT CuResult cuMemcpyAsync(CuAddress to, CuAddress from,
                                          size_t bytes, CuStream stream) {
   TILEWRIGHT_BEGIN("cuMemcpyAsync");
   if (!OnDevice(to, bytes) && !OnDevice(from, bytes)) return kInvalidValue;
+  // What a graph copies from and to must still be there when it is launched.
+  for (const CuAddress place : {to, from}) {
+    if (!OnDevice(place, bytes) && !IsPinned(place, bytes)) {
+      if (const CuResult refused = StreamOf(stream).Refuse()) return refused;
+    }
+  }
   StreamOf(stream).Enqueue([=] {
     const uint64_t start_ns = NowNs();
     if (sticky == kCuSuccess) {
@@ -225,48 +229,7 @@ TILEWRIGHT_EXPORT CuResult cuStreamDestroy_v2(CuStream stream) {
 }
 TILEWRIGHT_EXPORT CuResult cuStreamSynchronize(CuStream stream) {
   TILEWRIGHT_BEGIN("cuStreamSynchronize");
+  if (const CuResult refused = StreamOf(stream).Refuse()) return refused;
   StreamOf(stream).Wait();
   return sticky;
-}
-TILEWRIGHT_EXPORT CuResult cuEventCreate(CuEvent* event, unsigned) {
-  TILEWRIGHT_BEGIN("cuEventCreate");
-  *event = reinterpret_cast<CuEvent>(
-      new EventReference(std::make_shared<FakeEvent>()));
-  CountLive(1);
-  return 0;
-}
-TILEWRIGHT_EXPORT CuResult cuEventDestroy_v2(CuEvent handle) {
-  delete reinterpret_cast<EventReference*>(handle);
-  CountLive(-1);
-  return 0;
-}
-TILEWRIGHT_EXPORT CuResult cuEventRecord(CuEvent handle, CuStream stream) {
-  TILEWRIGHT_BEGIN("cuEventRecord");
-  const EventReference event = EventOf(handle);
-  {
-    std::lock_guard<std::mutex> lock(event->mutex);
-    ++event->pending;
-  }
-  StreamOf(stream).Enqueue([event] {
-    std::lock_guard<std::mutex> lock(event->mutex);
-    event->time_ns = NowNs();
-    --event->pending;
-    event->done.notify_all();
-  });
-  return 0;
-}
-TILEWRIGHT_EXPORT CuResult cuEventSynchronize(CuEvent handle) {
-  TILEWRIGHT_BEGIN("cuEventSynchronize");
-  const EventReference event = EventOf(handle);
-  std::unique_lock<std::mutex> lock(event->mutex);
-  event->done.wait(lock, [&] { return event->pending == 0; });
-  return sticky;
-}
-TILEWRIGHT_EXPORT CuResult cuEventElapsedTime(float* milliseconds,
-                                              CuEvent start, CuEvent end) {
-  TILEWRIGHT_BEGIN("cuEventElapsedTime");
-  *milliseconds =
-      static_cast<float>(EventOf(end)->time_ns - EventOf(start)->time_ns) *
-      1e-6f;
-  return 0;
 }
