@@ -35,11 +35,16 @@ std::vector<std::string> GpuTargets() {
   }
   std::sort(targets.begin(), targets.end());
   targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
-  targets.insert(targets.end(), {"emulator:cuda", kEmulatedHip});
+  targets.insert(targets.end(), {kPresentGpu, "emulator:cuda", kEmulatedHip});
   return targets;
 }
 
 absl::StatusOr<DeviceSpec> GpuSpec(const std::string& target) {
+  if (target == kPresentGpu) {
+    TW_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::CudaDevice> device,
+                        cuda::CreateCudaDevice());
+    return device->spec();
+  }
   if (!absl::StartsWith(target, kEmulator)) return LoadSpec(target);
   TW_ASSIGN_OR_RETURN(DeviceSpec spec,
                       LoadSpec(target == kEmulatedHip ? "mi210" : "h100"));

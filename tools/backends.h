@@ -14,10 +14,13 @@
 
 namespace tilewright::tools {
 
-// The values of --target beside the CPU's: "emulator:cuda", "emulator:hip" and
-// the targets of the NVIDIA GPUs that specs are committed of.
+// The value of --target that stands for the NVIDIA GPU of this machine.
+inline constexpr char kPresentGpu[] = "cuda";
+// The values of --target beside the CPU's: that, "emulator:cuda",
+// "emulator:hip" and the targets of the GPUs that specs are committed of.
 std::vector<std::string> GpuTargets();
-// The spec of one of these. The emulator's specs are of the H100 and the MI210.
+// The spec of one of these; FailedPrecondition says what is missing for the GPU
+// of this machine. The emulator's specs are of the H100 and the MI210.
 absl::StatusOr<DeviceSpec> GpuSpec(const std::string& target);
 
 // By spec.target(). Errors as of the generators.

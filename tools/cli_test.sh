@@ -321,7 +321,11 @@ expect_error 2 "--allow=bf16 cpu:x86-64-v4 products --target=cpu:x86-64-v4-bf16"
 expect_ok compile "$model" -o "$work/x.tw" --target=cpu:x86-64-v4-bf16 --allow=bf16
 expect_error 2 "--allow=winograd2 winograd4" compile "$model" -o "$work/x.tw" --allow=winograd2
 expect_error 2 "v4-amx AMX v4-bf16" compile "$model" -o "$work/x.tw" --target=cpu:x86-64-v4-amx
-expect_error 2 "--target=cuda cpu:x86-64-v2" compile "$model" -o "$work/x.tw" --target=cuda
+expect_error 2 "--target=gpu cpu:x86-64-v2" compile "$model" -o "$work/x.tw" --target=gpu
+if [[ ! -e /dev/nvidiactl ]]; then
+  expect_error 1 "NVIDIA driver" compile "$model" -o "$work/x.tw" --target=cuda
+  expect_error 1 "NVIDIA driver" tune "$model" --records="$work/gpu.db" --target=cuda
+fi
 for flag in --threads=2 --allow=winograd4 --cost=traffic --level-cap=dram:1M --what=schedule; do
   expect_error 2 "${flag%%=*} no effect cuda:sm_80" inspect "$model" --spec=cuda:sm_80 --connect=tilegraph $flag
 done

@@ -9,6 +9,7 @@
 #include "compiler/kernels/version.h"
 #include "google/protobuf/stubs/logging.h"
 #include "measure/worker/cpu/cpu_worker.h"
+#include "measure/worker/cuda/cuda_worker.h"
 #include "measure/worker/run_worker.h"
 #include "tools/commands/command_line.h"
 #include "tools/commands/commands.h"
@@ -54,8 +55,9 @@ int Main(int argc, char** argv) {
 // Nothing is thrown out of it, whatever a command or its arguments ask for.
 int main(int argc, char** argv) {
   try {
-    tilewright::measure::RunWorkerIfAsked(argc, argv,
-                                          {tilewright::cpu::CpuWorker()});
+    tilewright::measure::RunWorkerIfAsked(
+        argc, argv,
+        {tilewright::cpu::CpuWorker(), tilewright::cuda::CudaWorker()});
     return tilewright::tools::Main(argc, argv);
   } catch (...) {
     std::fputs("tilewright: out of memory; give the process more memory\n",

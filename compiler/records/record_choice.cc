@@ -8,6 +8,7 @@
 #include "compiler/kernels/version.h"
 #include "measure/stats/paired_ratio.h"
 #include "sketch/replay/replay.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
 
 namespace tilewright {
 namespace {
@@ -174,7 +175,10 @@ std::optional<RecordChoice> ChooseRecord(const std::vector<Record>& records,
         "none can be told to be faster: tune again");
     return std::nullopt;
   }
-  const int cores = std::max(1, static_cast<int>(spec.unit().cores()));
+  // A kernel has all of a GPU, whatever it is measured with.
+  const int cores = GpuLevelsOf(spec)
+                        ? 1
+                        : std::max(1, static_cast<int>(spec.unit().cores()));
   std::vector<std::pair<double, const Candidate*>> faster;
   for (const auto& [trace, candidate] : candidates) {
     const std::optional<double> ratio =

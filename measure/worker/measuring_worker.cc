@@ -34,6 +34,10 @@ constexpr int64_t kLeastBytes = int64_t{2} << 20;
 // Constants of which there are more make no kernel slow.
 constexpr int64_t kMostConstantCopies = 64;
 
+Method::Timer MethodTimer(TimerMethod method) {
+  return static_cast<Method::Timer>(static_cast<int>(method) + 1);
+}
+
 class MeasuringWorker {
  public:
   MeasuringWorker(MessageChannel& channel, const WorkerBackend& backend,
@@ -50,6 +54,8 @@ class MeasuringWorker {
     Measurement::Outcome outcome;
     absl::Status status;
     int signal = 0;
+    // Not the candidate's, and nothing can be measured here any more.
+    bool worker_lost = false;
   };
 
   absl::Status SetUp();
@@ -119,8 +125,7 @@ absl::Status MeasuringWorker::SetUp() {
                                 ? device_->timer_method()
                                 : static_cast<TimerMethod>(method_.timer() - 1);
   TW_ASSIGN_OR_RETURN(timer_, backend_.timer(device_.get(), timer));
-  method_.set_timer(
-      static_cast<Method::Timer>(static_cast<int>(timer_->method()) + 1));
+  method_.set_timer(MethodTimer(timer_->method()));
   if (method_.cache() == Method::COLD) {
     TW_ASSIGN_OR_RETURN(flusher_, CacheFlusher::Create(*device_));
   }
@@ -138,11 +143,12 @@ absl::Status MeasuringWorker::ReplyFailed(const Failure& failure) {
   WorkerReply::Failed& failed = *reply.mutable_failed();
   failed.set_outcome(failure.outcome);
   // Nothing that a candidate does sends this signal.
-  failed.set_fault(failure.signal == SIGKILL ? Measurement::INFRASTRUCTURE
-                                             : Measurement::CANDIDATE);
+  failed.set_fault(failure.signal == SIGKILL || failure.worker_lost
+                       ? Measurement::INFRASTRUCTURE
+                       : Measurement::CANDIDATE);
   failed.set_message(std::string(failure.status.message()));
   failed.set_signal(failure.signal);
-  failed.set_context_lost(!Probe().ok());
+  failed.set_context_lost(failure.worker_lost || !Probe().ok());
   if (failed.context_lost()) failed.set_outcome(Measurement::RUN_ERROR);
   return ReplyLast(reply);
 }
@@ -285,13 +291,18 @@ absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
                                                            latencies_ns.end());
     return Reply(samples);
   };
-  TW_ASSIGN_OR_RETURN(
-      const absl::StatusOr<Executions> executed,
-      Execute(loaded, request.repeats(), *stream_, *timer_,
-              flusher_ ? &*flusher_ : nullptr, report));
+  TW_ASSIGN_OR_RETURN(const absl::StatusOr<Executions> executed,
+                      Execute(loaded, request.repeats(), *stream_, *timer_,
+                              flusher_ ? &*flusher_ : nullptr, report));
   spent_.set_executing_ns(TakeCpuNs());
   if (!executed.ok()) {
     return ReplyFailed({OutcomeOf(executed.status()), executed.status()});
+  }
+  if (MethodTimer(timer_->method()) != method_.timer()) {
+    return ReplyFailed(
+        {Measurement::RUN_ERROR,
+         absl::UnavailableError("the device's clock is another one now"),
+         /*signal=*/0, /*worker_lost=*/true});
   }
   const absl::Status usable = Probe();
   if (!usable.ok()) {

@@ -115,7 +115,7 @@ std::string Usage() {
   absl::StrAppend(&out,
                   R"(
 How to compile (every command that takes an .onnx):
-  --target=cpu[:x86-64-v2|v3|v4|v4-vnni|v4-bf16]  default: this CPU
+  --target=cpu[:x86-64-v2|v3|v4|v4-vnni|v4-bf16]  default: this CPU; cuda: the GPU of this machine
   --spec=NAME|FILE                       device spec instead of the target's own
   --threads=N                            threads to plan for, and to run with; default: the cores of
                                          the device spec, and all the process may use

@@ -153,10 +153,22 @@ constexpr Rule kRules[] = {
      "has no effect on a search, which begins with the rules: leave it out"},
     {"target spec", "tune",
      [](const CommandLine& line) {
-       return !line.Has("spec") && line.Get("target") == "cpu";
+       return !line.Has("spec") && IsOneOf(line.Get("target"), {"cpu", "cuda"});
      },
      "has no effect on a search, which measures on this machine: leave it "
+     "out, or give --target=cuda for its GPU"},
+    {"threads", "tune", IsForCpu,
+     "has no effect on a search for a GPU, of which a kernel has all: leave it "
      "out"},
+    {"daemon", "tune", IsForCpu,
+     "measures on CPUs; a search for a GPU measures on this machine: leave it "
+     "out"},
+    {"policy", "tune",
+     [](const CommandLine& line) {
+       return IsForCpu(line) ||
+              IsOneOf(line.Get("policy"), {"rules", "tilegraph"});
+     },
+     "=template and sketch have no schedules for GPUs yet: leave it out"},
     {"cost-model", "tune",
      [](const CommandLine& line) {
        return !IsOneOf(line.Get("optimizer"), {"random", "grid"});

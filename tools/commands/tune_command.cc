@@ -4,10 +4,13 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/codegen.h"
+#include "backends/device.h"
+#include "backends/spec/device_spec.pb.h"
 #include "base/cancellation.h"
 #include "base/file.h"
 #include "base/option_parser.h"
@@ -16,6 +19,7 @@
 #include "frontends/onnx/import_model.h"
 #include "measure/record/record.pb.h"
 #include "measure/record/store.h"
+#include "tools/backends.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/daemon_run.h"
 #include "tools/commands/fusion_measuring.h"
@@ -25,6 +29,7 @@
 #include "tools/page/fill_page.h"
 #include "tools/tune/tune_model.h"
 #include "tools/tune/tune_page.h"
+#include "tools/tune/tuned_device.h"
 
 namespace tilewright::tools {
 namespace {
@@ -56,6 +61,14 @@ std::string TraceOf(const CommandLine& line) {
   return line.Has("report") ? absl::StrCat(line.Get("report"), ".jsonl") : "";
 }
 
+absl::StatusOr<TunedDevice> DeviceOf(const CommandLine& line,
+                                     const DeviceSpec& spec) {
+  if (line.Get("target") != kPresentGpu) return TunedCpu();
+  TW_ASSIGN_OR_RETURN(std::shared_ptr<backends::Device> device,
+                      DeviceFor(spec.target(), /*threads=*/1, /*log=*/nullptr));
+  return TunedGpu(std::move(device), spec);
+}
+
 absl::Status WriteReport(const CommandLine& line, const std::string& trace) {
   if (!line.Has("report")) return absl::OkStatus();
   return WriteTunePage(trace, line.Get("report"));
@@ -85,6 +98,7 @@ absl::Status TuneCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(
       const std::unique_ptr<FusionMeasuring> fusions,
       FusionMeasuring::From(line, machine, codegen->spec(), options));
+  TW_ASSIGN_OR_RETURN(TunedDevice device, DeviceOf(line, codegen->spec()));
   const std::string trace = TraceOf(line);
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<DaemonRun> daemons,
                       DaemonRun::From(line, TitleOf(path), codegen->spec()));
@@ -96,7 +110,8 @@ absl::Status TuneCommand(const CommandLine& line) {
                  TitleOf(path),
                  line.Get("records"),
                  trace,
-                 line.Has("json")};
+                 line.Has("json"),
+                 std::move(device)};
   if (daemons != nullptr) {
     job.measurer = [&](measure::Method::Cache cache) {
       return daemons->Open(cache);

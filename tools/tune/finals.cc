@@ -45,7 +45,7 @@ std::vector<sketch::Schedule> FinalsOf(const search::Tuner& tuner) {
 // A model's runs, as of one of its kernels.
 Measurement OfModel(const std::vector<double>& rounds_ns,
                     const std::string& model, const std::string& turns,
-                    int threads) {
+                    measure::Method::Timer timer, int threads) {
   Measurement measurement;
   measurement.set_outcome(Measurement::OK);
   measurement.mutable_rounds_ns()->Assign(rounds_ns.begin(), rounds_ns.end());
@@ -60,8 +60,7 @@ Measurement OfModel(const std::vector<double>& rounds_ns,
     latency.set_stddev_ns(summary->stddev_ns);
   }
   measure::Method& method = *measurement.mutable_method();
-  method.set_timer(threads == 1 ? measure::Method::THREAD_CPU_TIME
-                                : measure::Method::WALL_CLOCK);
+  method.set_timer(threads == 1 ? timer : measure::Method::WALL_CLOCK);
   method.set_cache(measure::Method::WARM);
   method.set_repeats(static_cast<int>(rounds_ns.size()));
   method.set_degree_of_parallelism(1);
@@ -150,8 +149,9 @@ absl::StatusOr<std::vector<TaskWinner>> ChooseWinners(
 
 absl::StatusOr<search::ModelRanking> RankWinners(
     const std::vector<ModelTask>& tasks, const std::vector<TaskWinner>& winners,
-    const std::string& model, const std::vector<int>& threads,
-    search::ModelEvaluator& evaluator, search::RecordedMeasurer& records) {
+    const std::string& model, measure::Method::Timer timer,
+    const std::vector<int>& threads, search::ModelEvaluator& evaluator,
+    search::RecordedMeasurer& records) {
   std::vector<size_t> ranked;
   for (size_t i = 0; i < winners.size(); ++i) {
     if (!winners[i].schedule.source.empty() &&
@@ -178,8 +178,8 @@ absl::StatusOr<search::ModelRanking> RankWinners(
           winners[task].schedule.schedule.ToProto(),
           tasks[task].tuner->rules()->candidate.schedule.ToProto()};
       const std::vector<Measurement> measurements = {
-          OfModel(one.rounds.tuned_ns, model, turns, one.threads),
-          OfModel(one.rounds.rules_ns, model, turns, one.threads)};
+          OfModel(one.rounds.tuned_ns, model, turns, timer, one.threads),
+          OfModel(one.rounds.rules_ns, model, turns, timer, one.threads)};
       TW_RETURN_IF_ERROR(records.KeepComparison(tasks[task].workload, schedules,
                                                 measurements));
     }

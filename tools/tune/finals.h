@@ -67,11 +67,13 @@ absl::StatusOr<std::vector<TaskWinner>> ChooseWinners(
     RecordSource& source);
 
 // Ranks the winners in the model and records what was found of each. `model`:
-// its fingerprint; the tasks by their share of the model's time.
+// its fingerprint; `timer`: of its runs with one thread; the tasks by their
+// share of the model's time.
 absl::StatusOr<search::ModelRanking> RankWinners(
     const std::vector<ModelTask>& tasks, const std::vector<TaskWinner>& winners,
-    const std::string& model, const std::vector<int>& threads,
-    search::ModelEvaluator& evaluator, search::RecordedMeasurer& records);
+    const std::string& model, measure::Method::Timer timer,
+    const std::vector<int>& threads, search::ModelEvaluator& evaluator,
+    search::RecordedMeasurer& records);
 
 // Which decisions of a winner are not the rules', and what each gains: the
 // winner beside itself with one of them given back.

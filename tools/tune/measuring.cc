@@ -43,10 +43,12 @@ absl::StatusOr<std::unique_ptr<PoolMeasurer>> Start(
     const MeasuringOptions& asked, int workers,
     const measure::ParallelMeasurerOptions& how) {
   measure::ProcessPoolOptions options;
-  options.backend = "cpu";
+  options.backend = asked.device.backend;
+  options.backend_options = asked.device.backend_options;
   options.workers = workers;
   options.builders = std::clamp(asked.cores, 1, kMostWorkers);
-  options.cores = asked.cores;
+  // What runs on a GPU needs no core.
+  options.cores = asked.device.is_gpu ? 0 : asked.cores;
   options.verify = asked.verify;
   options.method.set_threads(asked.threads);
   options.method.set_cache(asked.cache);
@@ -70,13 +72,14 @@ measure::Method::Cache CacheOf(const CompiledModel& model,
 }
 
 absl::StatusOr<Measuring> StartMeasuring(const MeasuringOptions& options) {
-  const int workers =
-      options.threads > 1 ? 1 : std::clamp(options.cores, 1, kMostWorkers);
+  const int workers = options.threads > 1 || options.device.is_gpu
+                          ? 1
+                          : std::clamp(options.cores, 1, kMostWorkers);
   Measuring measuring;
-  measure::FarmDevice cpu;
-  cpu.name = "cpu";
+  measure::FarmDevice device;
+  device.name = options.device.backend;
   // Processes end with the thread that started them: the farm's.
-  cpu.start = [&]() -> absl::StatusOr<std::unique_ptr<measure::Measurer>> {
+  device.start = [&]() -> absl::StatusOr<std::unique_ptr<measure::Measurer>> {
     TW_ASSIGN_OR_RETURN(
         std::unique_ptr<PoolMeasurer> measurer,
         Start(options, workers,
@@ -84,7 +87,8 @@ absl::StatusOr<Measuring> StartMeasuring(const MeasuringOptions& options) {
     measuring.pool = &measurer->pool();
     return measurer;
   };
-  TW_ASSIGN_OR_RETURN(measuring.measurer, measure::FarmMeasurer::Start({cpu}));
+  TW_ASSIGN_OR_RETURN(measuring.measurer,
+                      measure::FarmMeasurer::Start({device}));
   return measuring;
 }
 

@@ -11,6 +11,7 @@
 #include "measure/parallel/measurer.h"
 #include "measure/record/record.pb.h"
 #include "measure/worker/pool/process_pool.h"
+#include "tools/tune/tuned_device.h"
 
 namespace tilewright::tools {
 
@@ -27,15 +28,16 @@ measure::Method::Cache CacheOf(const CompiledModel& model,
                                const DeviceSpec& spec);
 
 struct MeasuringOptions {
-  int cores = 1, threads = 1;  // threads: of a candidate
+  TunedDevice device;
+  int cores = 1, threads = 1;  // of the host; threads: of a candidate
   measure::Method::Cache cache = measure::Method::WARM;
   bool verify = false;
 };
 
-// For a search: this CPU as a farm of one device. Without `verify` times count
+// For a search: the device as a farm of one. Without `verify` times count
 // although nobody looked at the results: the reference of a convolution takes
 // longer than a round of its candidates. REQUIRES: the binary's main begins
-// with RunWorkerIfAsked for the CPU.
+// with RunWorkerIfAsked for the device's backend.
 absl::StatusOr<Measuring> StartMeasuring(const MeasuringOptions& options);
 
 // For comparisons: few short executions, for there are several rounds.

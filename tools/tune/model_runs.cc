@@ -9,8 +9,8 @@
 #include "base/ceil_div.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "measure/record/record.pb.h"
 #include "runtime/model.h"
-#include "tools/backends.h"
 #include "tools/model_io.h"
 
 namespace tilewright::tools {
@@ -91,16 +91,17 @@ absl::StatusOr<ModelRuns::Loaded> ModelRuns::Load(
 absl::StatusOr<search::ModelRounds> ModelRuns::Compare(
     const std::vector<bool>& tuned, int threads) {
   // Both share one device: threads of another one might disturb.
-  TW_ASSIGN_OR_RETURN(
-      const std::shared_ptr<backends::Device> device,
-      DeviceFor(codegen_.spec().target(), threads, /*log=*/nullptr));
+  TW_ASSIGN_OR_RETURN(const std::shared_ptr<backends::Device> device,
+                      device_.open(threads));
   TW_ASSIGN_OR_RETURN(Loaded with, Load(tuned, device));
   TW_ASSIGN_OR_RETURN(Loaded without,
                       Load(std::vector<bool>(tuned.size(), false), device));
   // One thread is this one. The process's clock would count others too, and
   // lags behind them.
-  const auto now_ns = [threads] {
-    return threads == 1 ? RealClock()->ThreadCpuNs() : RealClock()->WallNs();
+  const bool cpu_time =
+      threads == 1 && device_.model_timer == measure::Method::THREAD_CPU_TIME;
+  const auto now_ns = [cpu_time] {
+    return cpu_time ? RealClock()->ThreadCpuNs() : RealClock()->WallNs();
   };
   int64_t runs_at_a_time = 1;
   const auto run_ns = [&](Loaded& loaded, double& least) -> absl::Status {

@@ -19,6 +19,7 @@
 #include "runtime/session.h"
 #include "search/model_evaluator.h"
 #include "tilegraph/expr/host_tensor.h"
+#include "tools/tune/tuned_device.h"
 
 namespace tilewright::tools {
 
@@ -33,15 +34,17 @@ class ModelRuns : public search::ModelEvaluator {
   // `options` are those that the model was compiled with, by the rules. All but
   // `winners` must outlive it.
   ModelRuns(const ImportedModel& model, const backends::Codegen& codegen,
-            const CompileOptions& options, std::vector<TaskWinner> winners,
-            const Cancellation& cancellation)
+            const CompileOptions& options, const TunedDevice& device,
+            std::vector<TaskWinner> winners, const Cancellation& cancellation)
       : model_(model),
         codegen_(codegen),
         options_(options),
+        device_(device),
         winners_(std::move(winners)),
         cancellation_(cancellation) {}
 
-  // CPU time with one thread, wall time with more. Errors of compiling and of
+  // With one thread by the device's model_timer, with more by the wall clock.
+  // Errors of compiling and of
   // running; Cancelled.
   absl::StatusOr<search::ModelRounds> Compare(const std::vector<bool>& tuned,
                                               int threads) override;
@@ -62,6 +65,7 @@ class ModelRuns : public search::ModelEvaluator {
   const ImportedModel& model_;
   const backends::Codegen& codegen_;
   const CompileOptions& options_;
+  const TunedDevice& device_;
   const std::vector<TaskWinner> winners_;
   const Cancellation& cancellation_;
   std::map<std::vector<bool>, std::string> compiled_;

@@ -28,6 +28,7 @@
 #include "sketch/derivation/sketch_rules.h"
 #include "sketch/templates/templates.h"
 #include "sketch/trace/workload.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
 #include "tools/profile/limits.h"
 #include "tools/profile/roofline.h"
 
@@ -198,8 +199,10 @@ absl::Status LearnFromOthers(const TuneOptions& options, measure::Store& store,
 // The least time that one core may need for a launch of the kernel. Its data
 // are in caches when it is measured alone, in part in nearer ones than hold all
 // of them: half the time of moving them counts.
+// 0, which says nothing, for GPUs.
 double LeastSeconds(const Program& program, int kernel,
                     const DeviceSpec& spec) {
+  if (GpuLevelsOf(spec)) return 0;
   constexpr double kShareOfMoving = 0.5;
   const Limits limits = LimitsOfSpec(spec, /*threads=*/1);
   for (int step = 0; step < program.steps_size(); ++step) {

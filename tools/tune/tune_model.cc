@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "tools/tune/model_runs.h"
 #include "tools/tune/model_tasks.h"
 #include "tools/tune/tune_report.h"
+#include "tools/tune/tuned_device.h"
 
 namespace tilewright::tools {
 namespace {
@@ -31,6 +33,7 @@ namespace {
 constexpr size_t kMostExplained = 12;
 
 measure::Record HeaderOf(const TuneOptions& options, const DeviceSpec& spec,
+                         measure::Method::Timer timer,
                          measure::Method::Cache cache) {
   measure::Record header;
   header.mutable_device()->set_spec(spec.name());
@@ -38,11 +41,18 @@ measure::Record HeaderOf(const TuneOptions& options, const DeviceSpec& spec,
       StructureFingerprint(spec).ToString());
   header.mutable_versions()->set_code_generation(kCodeGeneration);
   measure::Method& method = *header.mutable_measurement()->mutable_method();
-  method.set_timer(measure::Method::THREAD_CPU_TIME);
+  method.set_timer(timer);
   method.set_cache(cache);
   method.set_threads(1);
   header.set_seed(SeedOfRun(options));
   return header;
+}
+
+// The host's, that candidates or their builders may use.
+int CoresFor(const TunedDevice& device, const DeviceSpec& spec) {
+  return std::max(1, device.is_gpu
+                         ? static_cast<int>(std::thread::hardware_concurrency())
+                         : static_cast<int>(spec.unit().cores()));
 }
 
 class Run {
@@ -51,14 +61,15 @@ class Run {
       : job_(job),
         options_(options),
         spec_(job.codegen.spec()),
-        cores_(std::max(1, static_cast<int>(spec_.unit().cores()))) {}
+        cores_(CoresFor(job.device, spec_)),
+        threads_(job.device.is_gpu ? 1 : cores_) {}
 
   absl::StatusOr<std::string> Tune();
 
  private:
   bool cancelled() const { return job_.cancellation.cancelled(); }
   absl::Status Search();
-  // With one thread and with all cores.
+  // With one thread and with the most that a kernel has.
   absl::Status Compare();
   absl::Status RankInModel();
   absl::Status Explain();
@@ -68,6 +79,7 @@ class Run {
   const TuneOptions& options_;
   const DeviceSpec spec_;
   const int cores_;
+  const int threads_;     // the most that a kernel has
   MeasuringOptions how_;  // with one thread
   measure::Record header_;
   Measuring measuring_, comparing_;
@@ -118,8 +130,8 @@ absl::Status Run::Compare() {
                                     job_.cancellation, failures));
   }
   for (const std::string& failure : failures) report_->Progress(failure);
-  if (cores_ < 2 || cancelled()) return absl::OkStatus();
-  how.threads = cores_;
+  if (threads_ < 2 || cancelled()) return absl::OkStatus();
+  how.threads = threads_;
   how.verify = false;
   TW_ASSIGN_OR_RETURN(const Measuring all_cores, StartComparing(how));
   for (size_t i = 0; i < all_.tasks.size() && !cancelled(); ++i) {
@@ -146,13 +158,13 @@ absl::Status Run::RankInModel() {
   if (count == 0 || cancelled()) return absl::OkStatus();
   report_->Progress(absl::StrCat("running the model with ", count,
                                  " winners and by rule, in turn"));
-  ModelRuns runs(job_.model, job_.codegen, job_.options, winners,
+  ModelRuns runs(job_.model, job_.codegen, job_.options, job_.device, winners,
                  job_.cancellation);
   std::vector<int> threads = {1};
-  if (cores_ > 1) threads.push_back(cores_);
+  if (threads_ > 1) threads.push_back(threads_);
   const absl::StatusOr<search::ModelRanking> ranking =
-      RankWinners(all_.tasks, winners, ModelFingerprint(job_.model), threads,
-                  runs, *recorded_);
+      RankWinners(all_.tasks, winners, ModelFingerprint(job_.model),
+                  job_.device.model_timer, threads, runs, *recorded_);
   if (!ranking.ok()) return cancelled() ? absl::OkStatus() : ranking.status();
   for (const search::ModelComparison& one : ranking->comparisons)
     TW_RETURN_IF_ERROR(report_->Model(one));
@@ -184,10 +196,11 @@ absl::Status Run::Explain() {
 absl::StatusOr<std::string> Run::Tune() {
   TW_ASSIGN_OR_RETURN(const CompiledModel model,
                       Compile(job_.model, job_.codegen, job_.options));
+  how_.device = job_.device;
   how_.cores = cores_;
   how_.cache = CacheOf(model, spec_);
   how_.verify = options_.keep_bits;
-  header_ = HeaderOf(options_, spec_, how_.cache);
+  header_ = HeaderOf(options_, spec_, job_.device.kernel_timer, how_.cache);
   measure::Measurer* measurer = nullptr;
   if (job_.measurer) {
     TW_ASSIGN_OR_RETURN(measurer, job_.measurer(how_.cache));

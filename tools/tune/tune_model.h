@@ -14,6 +14,7 @@
 #include "measure/parallel/measurer.h"
 #include "measure/record/store.h"
 #include "tools/tune/tune_options.h"
+#include "tools/tune/tuned_device.h"
 
 namespace tilewright::tools {
 
@@ -28,9 +29,10 @@ struct TuneJob {
   std::string store_name;  // likewise
   std::string trace;       // a file; empty: none
   bool json = false;
+  TunedDevice device = TunedCpu();  // of codegen's target
   // What measures the candidates of the search, with operands found in that
-  // way; asked once. Empty: processes of this machine. The best ones are
-  // compared on this machine in any case.
+  // way; asked once. Empty: processes of this machine, on `device`. The best
+  // ones are compared there in any case.
   std::function<absl::StatusOr<measure::Measurer*>(measure::Method::Cache)>
       measurer = nullptr;
 };

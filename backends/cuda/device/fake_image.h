@@ -19,6 +19,7 @@ struct FakeKernel {
 //   fake_fault     touches an address that is not there
 //   fake_assert    fails an assertion
 //   fake_hang_ms   runs for as many milliseconds as its buffer's first int says
+// "k=fake_fault": a kernel called k that does that.
 std::string FakeImage(const std::vector<FakeKernel>& kernels);
 
 // The kernels of a module of the CPU backend, or of the emulator.

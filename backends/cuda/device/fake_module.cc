@@ -118,9 +118,11 @@ std::unique_ptr<FakeModule> LoadImage(const char* image) {
   while (lines >> name && name != "end") {
     FakeFunction function;
     lines >> function.buffers >> function.threads;
-    function.run =
-        module->object != nullptr ? OfCpu(module->object, name) : BuiltIn(name);
-    if (function.run != nullptr) module->functions[name] = function;
+    function.run = module->object != nullptr
+                       ? OfCpu(module->object, name)
+                       : BuiltIn(name.substr(name.find('=') + 1));
+    if (function.run != nullptr)
+      module->functions[name.substr(0, name.find('='))] = function;
   }
   return name == "end" ? std::move(module) : nullptr;
 }
