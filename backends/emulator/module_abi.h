@@ -17,6 +17,8 @@ enum Mistake : int32_t {
   kUnwritten = 4,      // shared memory that no thread has written is read
   kParted = 5,         // threads wait for each other at different places
   kMisaligned = 6,     // a vector begins at no multiple of its size
+  kLostWait = 7,       // an element is touched that a thread copies
+                       // asynchronously and has not waited for
 };
 // All but kParted by checked modules only.
 
@@ -26,8 +28,8 @@ struct Report {
   int64_t mistake, line, block;
   int64_t thread;           // of the block; -1: the kernel has none
   int64_t index, elements;  // which element, of how many
-  // In a race: whether the thread writes, and whether the other one did.
-  // Another line is 0 for a thread that has ended.
+  // In a race or lost wait: whether the thread writes, and whether the other
+  // one did. Another line is 0 for a thread that has ended.
   int64_t writes, wrote, other_line, other_block, other_thread;
 };
 inline constexpr char kReportSymbol[] = "tw_last_report";

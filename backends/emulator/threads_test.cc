@@ -60,6 +60,27 @@ TEST(ThreadsTest, HandWrittenKernelsRunInBothDialectsAndModes) {
   }
 }
 
+// Mutants of kernels that copy asynchronously, of each all of its wait.
+TEST(ThreadsTest, LostWaitsAreFound) {
+  std::vector<Job> jobs;
+  for (const int buffers : {2, 3, 4}) {
+    for (const int piece : {1, 2, 4}) {
+      ThreadedCase test = kernel_ir::SumCopiedRows(16, 9, buffers, piece);
+      jobs.push_back({std::move(test.kernel), std::move(test.args)});
+    }
+  }
+  MutantTally tally;
+  AddMutants(jobs, 40, 1, tally);
+  for (const std::string& disagreement : tally.disagreements)
+    ADD_FAILURE() << disagreement;
+  std::cout << tally.ToString();
+  for (const char* kind : {"wait dropped", "wait for one group less",
+                           "commit dropped", "barrier dropped"}) {
+    EXPECT_GE(tally.kinds[kind].all, 9) << kind;
+    EXPECT_EQ(tally.kinds[kind].caught, tally.kinds[kind].all) << kind;
+  }
+}
+
 class DrawnThreadsTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(DrawnThreadsTest, TextsComputeWhatTheInterpreterComputes) {
@@ -184,6 +205,31 @@ TEST(ThreadReportsTest, AccessesOutsideNameTheThread) {
               StatusIs(StatusCode::kOutOfRange,
                        HasSubstr("block 0, thread 48: element 64 of a buffer "
                                  "of 64")));
+}
+
+TEST(ThreadReportsTest, LostWaitsHaveBothLines) {
+  ScalarBuilder b("copies");
+  const int x = b.AddArgument("x", DType::kInt32, Role::kInput, 64);
+  const int y = b.AddArgument("y", DType::kInt32, Role::kOutput, 64);
+  const int s = b.AddScratch("s", DType::kInt32, 64);
+  const Reg thread = b.AddThreads(64, 32);
+  kernel_ir::AsyncCopyInst copy;
+  copy.to = s;
+  copy.from = x;
+  copy.to_offset = copy.from_offset = thread;
+  b.AsyncCopy(copy);
+  b.Commit();
+  b.Barrier();
+  b.Store(y, thread, 0, b.Load(s, thread, 0));
+  const Job job = {std::move(b).Finish(),
+                   {std::string(256, 1), std::string(256, 1)}};
+  EXPECT_THAT(
+      Emulate({job}, Options(gpu_text::Dialect::kHip, true))[0].status(),
+      StatusIs(StatusCode::kDataLoss,
+               AllOf(HasSubstr("line 11, block 0, thread 0: lost wait: reads "
+                               "element 0 of a buffer of 64, which thread 0 "
+                               "copies in line 8 and has not waited for"),
+                     HasSubstr("y[thread] = s[thread];"))));
 }
 
 // The verifier lets none of these through; other people's texts may have them.

@@ -76,6 +76,9 @@ class KernelPrinter {
   void One(const kernel_ir::PrefetchInst&) {}
   void One(const kernel_ir::BarrierInst&);
   void One(const kernel_ir::ExchangeInst& n);
+  void One(const kernel_ir::AsyncCopyInst& n);
+  void One(const kernel_ir::CommitInst&);
+  void One(const kernel_ir::WaitInst& n);
   void One(const kernel_ir::ForInst& n);
   void One(const kernel_ir::IfInst& n);
   Piece ScalarOp(const kernel_ir::OpInst& n);

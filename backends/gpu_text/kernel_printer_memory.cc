@@ -137,6 +137,36 @@ void KernelPrinter::One(const BarrierInst&) {
   Line("tw_barrier();");
 }
 
+// In pieces as large as both places prove to be multiples of.
+void KernelPrinter::One(const AsyncCopyInst& n) {
+  const int64_t element_bytes = SizeBytes(k_.buffers[n.to].dtype);
+  int64_t elements = 1;  // of a piece
+  while (n.lanes % (elements * 2) == 0 &&
+         elements * 2 * element_bytes <= kAccessBytes &&
+         divisors_.Divides(elements * 2, n.to_offset, n.to_constant) &&
+         divisors_.Divides(elements * 2, n.from_offset, n.from_constant))
+    elements *= 2;
+  std::vector<Piece> arguments = {{buffers_[n.to]},
+                                  Index(n.to_offset, n.to_constant),
+                                  {buffers_[n.from]},
+                                  Index(n.from_offset, n.from_constant)};
+  if (n.mask != kNoReg) arguments.push_back(Use(n.mask));
+  Flush([](const Depends& d) { return d.memory; });
+  Line(absl::StrCat(Call(absl::StrCat("tw_copy_async<", n.lanes, ", ",
+                                      elements * element_bytes, ">"),
+                         arguments)
+                        .text,
+                    ";"));
+}
+
+void KernelPrinter::One(const CommitInst&) { Line("tw_commit_copies();"); }
+
+// No load is written behind it that stands before.
+void KernelPrinter::One(const WaitInst& n) {
+  Flush([](const Depends& d) { return d.memory; });
+  Line(absl::StrCat("tw_wait_copies<", n.pending, ">();"));
+}
+
 // On a line of its own: all threads of a warp take part.
 void KernelPrinter::One(const ExchangeInst& n) {
   const Piece source = Use(n.source);

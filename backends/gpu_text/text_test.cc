@@ -283,6 +283,52 @@ reverse(
 )");
 }
 
+// Pieces are as large as both places are proven to be multiples of; a wait
+// stands before what is loaded behind it.
+TEST(TextTest, AsynchronousCopiesComeInPieces) {
+  ScalarBuilder b("copies", 6);
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 256);
+  const int h = b.AddArgument("h", DType::kFloat16, Role::kInput, 256);
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, 256);
+  const int s = b.AddScratch("s", DType::kFloat32, 256);
+  const int halves = b.AddScratch("halves", DType::kFloat16, 256);
+  const Reg thread = b.AddThreads(32, 32);
+  const Reg by4 = b.Mul(thread, b.Int(4)), by2 = b.Mul(thread, b.Int(2));
+  const auto copy = [&](int to, Reg to_offset, int from, Reg from_offset,
+                        int64_t constant, Reg mask = kNoReg) {
+    kernel_ir::AsyncCopyInst inst;
+    inst.to = to;
+    inst.to_offset = to_offset;
+    inst.from = from;
+    inst.from_offset = from_offset;
+    inst.from_constant = constant;
+    inst.lanes = 4;
+    inst.mask = mask;
+    b.AsyncCopy(inst);
+  };
+  const Reg before = b.Load(s, thread, 0);
+  copy(s, by4, x, by4, 8);
+  copy(s, by2, x, by4, 0);
+  copy(s, by4, x, by4, 1);
+  copy(halves, by4, h, by4, 2);
+  copy(halves, by4, h, by4, 1, b.Emit(Op::kLt, {b.task(), b.Int(5)}));
+  b.Commit();
+  b.Wait(2);
+  b.Barrier();
+  b.Store(y, thread, 0, before);
+  EXPECT_THAT(TextOf(std::move(b)), HasSubstr(R"(  const float s_1 = s[thread];
+  tw_copy_async<4, 16>(s, at1, x, at1 + 8);
+  tw_copy_async<4, 8>(s, thread * 2, x, at1);
+  tw_copy_async<4, 4>(s, at1, x, at1 + 1);
+  tw_copy_async<4, 4>(halves, at1, h, at1 + 2);
+  tw_copy_async<4, 2>(halves, at1, h, at1 + 1, task < 5);
+  tw_commit_copies();
+  tw_wait_copies<2>();
+  tw_barrier();
+  y[thread] = s_1;
+)"));
+}
+
 TEST(TextTest, BlocksFitTheGpu) {
   ScalarBuilder many("many"), wide("wide");
   many.AddThreads(2048, 32);

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <variant>
+#include <vector>
+
+#include "backends/kernel_ir/analysis/op_range.h"
 
 namespace tilewright::gpu_text {
 
 using namespace kernel_ir;  // NOLINT: its instructions are what is looked at
 
 namespace {
-
-constexpr int64_t kMostXor = int64_t{1} << 62;
 
 // Every value of the dtype; of 64 bits nothing is known.
 Interval All(DType dtype) {
@@ -54,41 +55,9 @@ ValueRanges::ValueRanges(const ScalarKernel& kernel) : kernel_(kernel) {
 }
 
 Interval ValueRanges::Exact(const OpInst& op) const {
-  const auto range = [&](size_t i) { return ranges_[op.operands[i]]; };
-  switch (op.op) {
-    case Op::kAdd:
-      return range(0) + range(1);
-    case Op::kSub:
-      return range(0) + Interval::Point(-1) * range(1);
-    case Op::kMul:
-      return range(0) * range(1);
-    case Op::kDiv:
-      if (range(0).lo < 0) return {};
-      [[fallthrough]];
-    case Op::kFloorDiv:
-      if (range(1).lo < 1 || range(1).lo != range(1).hi) return {};
-      return range(0).FloorDivBy(range(1).lo);
-    case Op::kFloorMod:
-      if (range(1).lo < 1 || range(1).lo != range(1).hi) return {};
-      return range(0).FloorModBy(range(1).lo);
-    case Op::kMax:
-      return Interval::Max(range(0), range(1));
-    case Op::kMin:
-      return Interval::Min(range(0), range(1));
-    case Op::kSelect:
-      return Interval::Hull(range(1), range(2));
-    case Op::kCast:
-      return range(0);
-    case Op::kXor: {
-      if (!range(0).Within(0, kMostXor) || !range(1).Within(0, kMostXor))
-        return {};
-      int64_t all = range(0).hi | range(1).hi;
-      for (int shift = 1; shift < 64; shift *= 2) all |= all >> shift;
-      return {0, all};
-    }
-    default:
-      return {};
-  }
+  std::vector<Interval> operands;
+  for (const Reg reg : op.operands) operands.push_back(ranges_[reg]);
+  return RangeOfOp(op.op, operands);
 }
 
 void ValueRanges::Walk(const std::vector<Inst>& body) {

@@ -344,4 +344,16 @@ Reg ScalarBuilder::ExchangeLane(Reg source, Reg lane) {
   return dst;
 }
 
+void ScalarBuilder::AsyncCopy(AsyncCopyInst copy) {
+  Append(Inst{copy});
+  ++load_epoch_[copy.to];
+}
+
+void ScalarBuilder::Commit() { Append(Inst{CommitInst{}}); }
+
+void ScalarBuilder::Wait(int pending) {
+  Append(Inst{WaitInst{pending}});
+  for (int64_t& epoch : load_epoch_) ++epoch;
+}
+
 }  // namespace tilewright::kernel_ir

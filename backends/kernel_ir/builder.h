@@ -94,6 +94,10 @@ class ScalarBuilder {
   void Barrier();
   Reg ExchangeXor(Reg source, int lane_xor);
   Reg ExchangeLane(Reg source, Reg lane);
+  // See AsyncCopyInst, CommitInst and WaitInst.
+  void AsyncCopy(AsyncCopyInst copy);
+  void Commit();
+  void Wait(int pending);
 
   // Variables may be assigned any number of times, and must be before they are
   // read.

@@ -33,7 +33,9 @@ absl::Status InterpretTileKernel(const Kernel& kernel,
 // that touch one element of scratch or of an output in between, one of them
 // writing it, are a race: Aborted names instruction, buffer, element and both
 // threads; so are two blocks that touch one of an output. A read of a block's
-// scratch that no thread of it has written is FailedPrecondition.
+// scratch that no thread of it has written is FailedPrecondition. Asynchronous
+// copies land where their thread waits for them: who touches an element before
+// has lost a wait, which is DataLoss.
 using AccessCallback = std::function<void(int buffer, int64_t offset_bytes,
                                           int64_t size_bytes, bool is_store)>;
 // `undefined_integer`: what loads of integers that are undefined give.

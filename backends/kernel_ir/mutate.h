@@ -20,8 +20,9 @@ struct Mutant {
 // loop bounds and steps, offsets, strides, divisors, limits, initial values,
 // masks and active lanes, stores, operands, operations, comparisons, branches,
 // lanes, the last task; scratch that is not filled, that of the task before,
-// another buffer of it; of kernels with threads, barriers that are dropped and
-// exchanges with another lane. All pass VerifyScalarKernel. Same seed, same
+// another buffer of it; of kernels with threads, barriers that are dropped,
+// exchanges with another lane, waits for asynchronous copies that are dropped
+// or too weak. All pass VerifyScalarKernel. Same seed, same
 // mutants. A few may compute the same as `kernel`; tests tell by the
 // interpreter.
 std::vector<Mutant> Mutants(const ScalarKernel& kernel, int count,

@@ -243,6 +243,24 @@ struct ChangeLister {
   void operator()(const BarrierInst&) const {
     out.push_back({"barrier dropped", nullptr});
   }
+  void operator()(const AsyncCopyInst&) const {
+    out.push_back(Of<AsyncCopyInst>("copied one too far", [](AsyncCopyInst& c) {
+      c.to_constant += c.lanes;
+    }));
+    out.push_back(Of<AsyncCopyInst>(
+        "copied from one too far",
+        [](AsyncCopyInst& c) { c.from_constant += c.lanes; }));
+    out.push_back({"copy dropped", nullptr});
+  }
+  void operator()(const CommitInst&) const {
+    out.push_back({"commit dropped", nullptr});
+  }
+  void operator()(const WaitInst& wait) const {
+    out.push_back({"wait dropped", nullptr});
+    if (wait.pending < kMostPending)
+      out.push_back(Of<WaitInst>("wait for one group less",
+                                 [](WaitInst& w) { ++w.pending; }));
+  }
   void operator()(const ExchangeInst& exchange) const {
     AddExchange(kernel, exchange, out);
   }
@@ -321,6 +339,7 @@ bool FillsScratch(const ScalarKernel& kernel, const std::vector<Inst>& body) {
   int position = 0;
   std::vector<Inst> walked = body;
   ForEachInst(walked, position, [&](int, std::vector<Inst>& inner, size_t i) {
+    if (std::holds_alternative<AsyncCopyInst>(inner[i].node)) fills = true;
     const StoreInst* store = std::get_if<StoreInst>(&inner[i].node);
     if (store == nullptr) return;
     const bool local = kernel.buffers[store->buffer].role == Role::kLocal;

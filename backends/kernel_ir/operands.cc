@@ -28,6 +28,11 @@ std::vector<Reg> AllReads(const StoreInst& n) {
 std::vector<Reg> AllReads(const PrefetchInst& n) { return {n.offset}; }
 std::vector<Reg> AllReads(const BarrierInst&) { return {}; }
 std::vector<Reg> AllReads(const ExchangeInst& n) { return {n.source, n.lane}; }
+std::vector<Reg> AllReads(const AsyncCopyInst& n) {
+  return {n.to_offset, n.from_offset, n.mask};
+}
+std::vector<Reg> AllReads(const CommitInst&) { return {}; }
+std::vector<Reg> AllReads(const WaitInst&) { return {}; }
 std::vector<Reg> AllReads(const ForInst& n) { return {n.begin, n.end}; }
 std::vector<Reg> AllReads(const IfInst& n) { return {n.condition}; }
 
@@ -51,6 +56,9 @@ Reg Sets(const Inst& inst) {
         } else if constexpr (std::is_same_v<Node, StoreInst> ||
                              std::is_same_v<Node, PrefetchInst> ||
                              std::is_same_v<Node, BarrierInst> ||
+                             std::is_same_v<Node, AsyncCopyInst> ||
+                             std::is_same_v<Node, CommitInst> ||
+                             std::is_same_v<Node, WaitInst> ||
                              std::is_same_v<Node, IfInst>) {
           return kNoReg;
         } else {

@@ -143,6 +143,29 @@ struct ExchangeInst {
   Reg lane = kNoReg;
 };
 
+// Copies `lanes` elements, bits as they are, from an argument that nobody
+// writes into scratch of the block, some time between here and where the thread
+// waits for it (WaitInst); where `mask` (a scalar bool) is false, nothing is
+// read and zeros come there. Until then nobody may touch them, and other
+// threads only behind a barrier after that.
+struct AsyncCopyInst {
+  int to;
+  Reg to_offset;  // kNoReg: 0
+  int64_t to_constant = 0;
+  int from;
+  Reg from_offset;  // kNoReg: 0
+  int64_t from_constant = 0;
+  int lanes = 1;
+  Reg mask = kNoReg;
+};
+// What the thread has copied asynchronously since the last one is a group.
+struct CommitInst {};
+// Waits until all groups of the thread but the last `pending` are copied.
+struct WaitInst {
+  int pending = 0;  // kMostPending at most
+};
+inline constexpr int kMostPending = 7;
+
 // The dtype of the register that holds an element of a buffer: f32 for fp16 and
 // bf16, which are storage only; otherwise its own.
 DType RegisterType(DType element);
@@ -172,7 +195,8 @@ struct Inst {
   std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, ScaleInst,
                LookupInst, DotInst, LaneInst, InsertInst, ShuffleInst,
                BitcastInst, AnyInst, LoadInst, StoreInst, PrefetchInst,
-               BarrierInst, ExchangeInst, ForInst, IfInst>
+               BarrierInst, ExchangeInst, AsyncCopyInst, CommitInst, WaitInst,
+               ForInst, IfInst>
       node;
 };
 

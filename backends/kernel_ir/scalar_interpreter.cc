@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/interpreter.h"
 #include "backends/kernel_ir/scalar_code.h"
+#include "backends/kernel_ir/scalar_copies.h"
 #include "backends/kernel_ir/scalar_memory.h"
 #include "backends/kernel_ir/scalar_steps.h"
 #include "backends/kernel_ir/scalar_threads.h"
@@ -239,6 +240,21 @@ class Compiler {
     c.operand_dtype =
         n.lane == kNoReg ? DType::kInt64 : k_.regs[n.lane].dtype;
   }
+  void One(const AsyncCopyInst& n) {
+    const auto place = [&](Code& c, int buffer, Reg offset, int64_t constant) {
+      c.aux = buffer;
+      c.b = At(offset);
+      c.imm = constant;
+      c.operand_dtype =
+          offset == kNoReg ? DType::kInt64 : k_.regs[offset].dtype;
+      c.lanes = n.lanes;
+      c.c = At(n.mask);
+    };
+    place(Emit(internal::AsyncCopyStep), n.to, n.to_offset, n.to_constant);
+    place(Emit(nullptr), n.from, n.from_offset, n.from_constant);
+  }
+  void One(const CommitInst&) { Emit(internal::CommitStep); }
+  void One(const WaitInst& n) { Emit(internal::WaitStep).imm = n.pending; }
   void One(const ForInst& n) {
     const DType dtype = k_.regs[n.var].dtype;
     const int32_t begin =

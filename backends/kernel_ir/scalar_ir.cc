@@ -165,6 +165,16 @@ class Printer {
                                  ? absl::StrCat(" xor ", n.lane_xor)
                                  : absl::StrCat(" lane ", R(n.lane))));
   }
+  void One(const AsyncCopyInst& n, int depth) {
+    Line(depth, absl::StrCat("copy x", n.lanes, " ",
+                             Place(n.to, n.to_offset, n.to_constant), " = ",
+                             Place(n.from, n.from_offset, n.from_constant),
+                             Mask(n.mask)));
+  }
+  void One(const CommitInst&, int depth) { Line(depth, "commit"); }
+  void One(const WaitInst& n, int depth) {
+    Line(depth, absl::StrCat("wait ", n.pending));
+  }
   void One(const ForInst& n, int depth) {
     Line(depth,
          absl::StrCat(

@@ -31,6 +31,7 @@ struct ScalarBuffer {
   int64_t scratch_offset_bytes = -1;  // kLocal only; multiple of 64
   std::optional<bool> streamed = {};  // of the tile tier's buffer
   bool per_thread = false;            // kLocal only
+  int64_t versions = 1;  // equal parts that steps of a loop use in turn
 };
 
 // Run for every task in [task_begin, task_end); `task` holds its number at the
@@ -55,8 +56,10 @@ struct ScalarKernel {
 
 // Ok, or Internal with the instruction: a register used before it is set on
 // some path, dtypes or lanes that do not fit, a value assigned twice, a buffer
-// or constant offset out of range, a store to an input; a barrier or exchange
-// that not all threads of a block are sure to reach.
+// or constant offset out of range, a store to an input; a barrier, exchange,
+// commit or wait that not all threads of a block are sure to reach; a copy that
+// may not be asynchronous. Whether what was copied is waited for:
+// verify_waits.h.
 absl::Status VerifyScalarKernel(const ScalarKernel& kernel);
 
 }  // namespace tilewright::kernel_ir

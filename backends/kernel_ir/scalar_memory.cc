@@ -15,15 +15,6 @@ Scalar Undefined(const FullMachine& m) {
   return {std::numeric_limits<double>::quiet_NaN(), m.undefined_integer};
 }
 
-const Code* Stop(FullMachine& m, const Code* c, int64_t element,
-                 const char* what) {
-  const ScalarBuffer& b = *m.memory[c->aux].buffer;
-  m.status = absl::OutOfRangeError(
-      absl::StrCat("instruction ", c->position, ": ", what, " element ",
-                   element, " of buffer ", b.name, ", which has ", b.elements));
-  return nullptr;
-}
-
 const Code* Race(FullMachine& m, const Code* c, int64_t element,
                  const char* does, int32_t other, const char* did) {
   m.status = absl::AbortedError(absl::StrCat(
@@ -49,15 +40,26 @@ bool IsAnotherBlocks(const FullMachine& m, const Memory& memory,
          memory.written[element] != m.task_mark;
 }
 
+const Code* LostWait(FullMachine& m, const Code* c, int64_t element,
+                     const char* does, int32_t other) {
+  m.status = absl::DataLossError(absl::StrCat(
+      "instruction ", c->position, ": lost wait: thread ", m.thread, " ", does,
+      " element ", element, " of buffer ", m.memory[c->aux].buffer->name,
+      ", which thread ", other, " copies and has not waited for"));
+  return nullptr;
+}
+
 // Null after a race, which is then the machine's status.
 const Code* TouchToRead(FullMachine& m, const Code* c, int64_t element) {
   Memory& memory = m.memory[c->aux];
+  if (!memory.touched.empty() && memory.touched[element].copied_by >= 0)
+    return LostWait(m, c, element, "reads", memory.touched[element].copied_by);
   if (memory.buffer->role == Role::kLocal && !memory.buffer->per_thread &&
       memory.written[element] != m.task_mark) {
-    m.status = absl::FailedPreconditionError(absl::StrCat(
-        "instruction ", c->position, ": thread ", m.thread, " reads element ",
-        element, " of buffer ", memory.buffer->name,
-        ", which no thread has written"));
+    m.status = absl::FailedPreconditionError(
+        absl::StrCat("instruction ", c->position, ": thread ", m.thread,
+                     " reads element ", element, " of buffer ",
+                     memory.buffer->name, ", which no thread has written"));
     return nullptr;
   }
   if (memory.touched.empty()) return c;
@@ -76,12 +78,24 @@ const Code* TouchToRead(FullMachine& m, const Code* c, int64_t element) {
   return c;
 }
 
+}  // namespace
+
+const Code* Stop(FullMachine& m, const Code* c, int64_t element,
+                 const char* what) {
+  const ScalarBuffer& b = *m.memory[c->aux].buffer;
+  m.status = absl::OutOfRangeError(
+      absl::StrCat("instruction ", c->position, ": ", what, " element ",
+                   element, " of buffer ", b.name, ", which has ", b.elements));
+  return nullptr;
+}
+
 const Code* TouchToWrite(FullMachine& m, const Code* c, int64_t element) {
   Memory& memory = m.memory[c->aux];
   if (memory.touched.empty()) return c;
   if (IsAnotherBlocks(m, memory, element))
     return RaceOfBlocks(m, c, element, "writes");
   Touched& t = memory.touched[element];
+  if (t.copied_by >= 0) return LostWait(m, c, element, "writes", t.copied_by);
   if (t.written_in == m.epoch && t.writer != m.thread)
     return Race(m, c, element, "writes", t.writer, "writes");
   if (t.read_in == m.epoch && t.reader != m.thread)
@@ -93,11 +107,11 @@ const Code* TouchToWrite(FullMachine& m, const Code* c, int64_t element) {
   return c;
 }
 
-// First element of an access: the offset register's dtype is kept in
-// operand_dtype.
 int64_t FirstElement(const Machine& m, const Code* c) {
   return c->imm + (c->b < 0 ? 0 : ReadIndex(m, c->b, c->operand_dtype));
 }
+
+namespace {
 
 bool LaneIsOn(const Machine& m, const Code* c, int lane) {
   return lane < c->active &&

@@ -19,6 +19,7 @@ struct Touched {
   int64_t written_in = 0, read_in = 0;  // epochs; 0: never
   int32_t writer = 0, reader = 0;
   int32_t other_reader = -1;  // in the same epoch
+  int32_t copied_by = -1;     // the thread, and has not waited for it
 };
 
 struct Memory {
@@ -33,6 +34,17 @@ struct Memory {
   std::vector<Touched> touched;  // of what threads share and write
 };
 
+// What a thread has copied asynchronously and not waited for.
+struct Flight {
+  const Code* code;
+  int64_t first;            // element of the buffer that it goes to
+  std::vector<char> bytes;  // empty: zeros
+};
+struct Flights {
+  std::vector<std::vector<Flight>> groups;
+  std::vector<Flight> open;  // of no group yet
+};
+
 struct FullMachine : Machine {
   std::vector<Memory> memory;
   int32_t task_mark = 0;  // 1 + number of the running task in this run
@@ -43,10 +55,20 @@ struct FullMachine : Machine {
   int32_t thread = 0;
   int64_t epoch = 0;
   const Code* stopped = nullptr;  // the barrier or exchange that waits
+  Flights* flights = nullptr;     // the thread's
 };
 
 // Reads an i64 or i32 register.
 int64_t ReadIndex(const Machine& m, int32_t at, DType dtype);
+
+// First element of an access: b: offset of dtype operand_dtype; imm: constant.
+int64_t FirstElement(const Machine& m, const Code* c);
+// Ends the run: an access outside.
+const Code* Stop(FullMachine& m, const Code* c, int64_t element,
+                 const char* what);
+// Notes that the running thread writes an element of buffer `aux`. Null after a
+// race, which is then the machine's status.
+const Code* TouchToWrite(FullMachine& m, const Code* c, int64_t element);
 
 // For a load: dst; a: other; b: offset; c: mask; aux: buffer. For a store: a:
 // value. `narrow`: fp16 or bf16 in memory. `threads`: of a kernel that has

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "backends/kernel_ir/scalar_copies.h"
 #include "backends/kernel_ir/scalar_steps.h"
 #include "base/check.h"
 
@@ -24,7 +25,8 @@ Block::Block(const ScalarKernel& kernel, FullMachine& machine,
       m_(machine),
       file_bytes_(static_cast<int64_t>(registers.size())),
       task_at_(task_at),
-      thread_at_(thread_at) {
+      thread_at_(thread_at),
+      flights_(kernel.threads) {
   for (int i = 0; i < kernel.threads; ++i)
     files_.insert(files_.end(), registers.begin(), registers.end());
 }
@@ -33,6 +35,7 @@ void Block::Enter(int thread) {
   m_.thread = thread;
   m_.regs = file(thread);
   m_.stopped = nullptr;
+  m_.flights = &flights_[thread];
   for (Memory& memory : m_.memory) {
     if (!memory.buffer->per_thread) continue;
     const int64_t elements = memory.buffer->elements;
@@ -67,6 +70,7 @@ void Block::Run(const Code* entry, int64_t task) {
     WriteIndex(m_, task_at_, k_.regs[k_.task].dtype, task);
     WriteIndex(m_, thread_at_, k_.regs[k_.thread].dtype, thread);
   }
+  for (Flights& flights : flights_) DropFlights(m_, flights);
   ++m_.epoch;
   while (entry != nullptr) {
     const Code* stopped = nullptr;

@@ -23,8 +23,7 @@ class Block {
   // thread's number are at `task_at` and `thread_at`. The machine's memory is
   // complete. All outlive the block.
   Block(const ScalarKernel& kernel, FullMachine& machine,
-        const std::vector<char>& registers, int32_t task_at,
-        int32_t thread_at);
+        const std::vector<char>& registers, int32_t task_at, int32_t thread_at);
 
   // Runs a task. The machine's status says whether that went well, and its
   // thread, if not, which was running.
@@ -40,8 +39,9 @@ class Block {
   FullMachine& m_;
   const int64_t file_bytes_;
   const int32_t task_at_, thread_at_;
-  std::vector<char> files_;   // registers, by thread
-  std::vector<char> passed_;  // what an exchange gives, by thread
+  std::vector<char> files_;       // registers, by thread
+  std::vector<char> passed_;      // what an exchange gives, by thread
+  std::vector<Flights> flights_;  // by thread
 };
 
 }  // namespace tilewright::kernel_ir::internal

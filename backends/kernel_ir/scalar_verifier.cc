@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/uniformity.h"
+#include "backends/kernel_ir/verify_copy.h"
 #include "backends/kernel_ir/verify_declarations.h"
 #include "base/status_macros.h"
 
@@ -310,10 +311,12 @@ class Verifier {
     return n.offset == kNoReg ? absl::OkStatus() : Index(n.offset);
   }
 
-  absl::Status One(const BarrierInst&) const {
+  absl::Status Threads(const char* what) const {
     return k_.has_threads() ? absl::OkStatus()
-                            : Fault("a barrier without threads");
+                            : Fault(absl::StrCat(what, " without threads"));
   }
+  absl::Status One(const BarrierInst&) const { return Threads("a barrier"); }
+  absl::Status One(const CommitInst&) const { return Threads("a commit"); }
   absl::Status One(const ExchangeInst& n) {
     TW_RETURN_IF_ERROR(Use(n.source));
     if (!k_.has_threads() || k_.threads % k_.warp != 0) {
@@ -329,6 +332,19 @@ class Verifier {
     return Define(n.dst, k_.regs[n.source].dtype, k_.regs[n.source].lanes);
   }
 
+  absl::Status One(const AsyncCopyInst& n) const {
+    for (const Reg offset : {n.to_offset, n.from_offset}) {
+      if (offset != kNoReg) TW_RETURN_IF_ERROR(Index(offset));
+    }
+    if (n.mask != kNoReg) TW_RETURN_IF_ERROR(Use(n.mask));
+    const std::string fault = internal::FaultOf(k_, n);
+    return fault.empty() ? absl::OkStatus() : Fault(fault);
+  }
+  absl::Status One(const WaitInst& n) const {
+    return n.pending >= 0 && n.pending <= kMostPending
+               ? Threads("a wait")
+               : Fault(absl::StrCat("a wait for all but ", n.pending));
+  }
   absl::Status One(const ForInst& n) {
     if (n.begin != kNoReg) TW_RETURN_IF_ERROR(Index(n.begin));
     if (n.end != kNoReg) TW_RETURN_IF_ERROR(Index(n.end));

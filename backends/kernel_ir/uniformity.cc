@@ -74,12 +74,10 @@ class UniformityVerifier {
   absl::Status Body(const std::vector<Inst>& body, int parted_at) {
     for (const Inst& inst : body) {
       const int here = ++position_;
-      const bool barrier = std::holds_alternative<BarrierInst>(inst.node);
-      if (parted_at != 0 &&
-          (barrier || std::holds_alternative<ExchangeInst>(inst.node))) {
+      const char* const together = Together(inst);
+      if (parted_at != 0 && together != nullptr) {
         return absl::InternalError(absl::StrCat(
-            "scalar kernel ", k_.name, ": instruction ", here, ": ",
-            barrier ? "a barrier" : "an exchange",
+            "scalar kernel ", k_.name, ": instruction ", here, ": ", together,
             " where threads may have parted, at instruction ", parted_at));
       }
       int parted = parted_at;
@@ -97,6 +95,15 @@ class UniformityVerifier {
   }
 
  private:
+  // What all threads must reach; null: anything else.
+  static const char* Together(const Inst& inst) {
+    if (std::holds_alternative<BarrierInst>(inst.node)) return "a barrier";
+    if (std::holds_alternative<ExchangeInst>(inst.node)) return "an exchange";
+    if (std::holds_alternative<CommitInst>(inst.node)) return "a commit";
+    if (std::holds_alternative<WaitInst>(inst.node)) return "a wait";
+    return nullptr;
+  }
+
   const ScalarKernel& k_;
   const std::vector<bool> divergent_;
   int position_ = 0;

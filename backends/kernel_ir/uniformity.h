@@ -15,8 +15,9 @@ namespace tilewright::kernel_ir::internal {
 // REQUIRES: registers exist.
 std::vector<bool> DivergentRegs(const ScalarKernel& kernel);
 
-// Ok, or Internal with the instruction of the first barrier or exchange that
-// stands in a loop or branch that threads of a block may take differently.
+// Ok, or Internal with the instruction of the first barrier, exchange, commit
+// or wait that stands in a loop or branch that threads of a block may take
+// differently.
 absl::Status VerifyUniformity(const ScalarKernel& kernel);
 
 }  // namespace tilewright::kernel_ir::internal

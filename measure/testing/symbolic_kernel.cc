@@ -169,6 +169,9 @@ class Machine {
   absl::Status Run(const PrefetchInst&) { return absl::OkStatus(); }
   absl::Status Run(const BarrierInst&) { return Threads(); }
   absl::Status Run(const ExchangeInst&) { return Threads(); }
+  absl::Status Run(const AsyncCopyInst&) { return Threads(); }
+  absl::Status Run(const CommitInst&) { return Threads(); }
+  absl::Status Run(const WaitInst&) { return Threads(); }
   static absl::Status Threads() {
     return absl::UnimplementedError("kernels with threads have no terms");
   }

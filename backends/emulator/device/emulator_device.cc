@@ -81,6 +81,11 @@ absl::Status Describe(const Report& r) {
     case kMisaligned:
       return absl::InvalidArgumentError(
           absl::StrCat(element, " is no place for a whole vector"));
+    case kLostWait:
+      return absl::DataLossError(
+          absl::StrCat("lost wait: ", r.writes != 0 ? "writes " : "reads ",
+                       element, ", which thread ", r.other_thread, " copies",
+                       InLine(r.other_line), " and has not waited for"));
   }
   return absl::InternalError(absl::StrCat("mistake ", r.mistake));
 }

@@ -28,6 +28,31 @@ TW_FN u8* tw_shared() {
   return tw_shared_bytes;
 }
 TW_FN void tw_barrier() { __syncthreads(); }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define TW_ASYNC
+// 4, 8 or 16 bytes, past the registers; 16 past the L1 too.
+template <int bytes>
+TW_FN void tw_async_piece(void* to, const void* from, bool there) {
+  u64 shared;
+  asm("cvta.to.shared.u64 %0, %1;" : "=l"(shared) : "l"(to));
+  const u32 at = (u32)shared, read = there ? bytes : 0;
+  if constexpr (bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at),
+                 "l"(from), "r"(read)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at),
+                 "l"(from), "n"(bytes), "r"(read)
+                 : "memory");
+}
+TW_FN void tw_commit_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int pending>
+TW_FN void tw_wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+#endif
 TW_FN u32 tw_word_xor(u32 word, tw_at mask) {
   return __shfl_xor_sync(0xffffffffu, word, (int)mask);
 }

@@ -239,6 +239,55 @@ ThreadedCase ReadBack(int threads) {
   return Case(std::move(b), {in}, out);
 }
 
+ThreadedCase SumCopiedRows(int threads, int rows, int buffers, int piece) {
+  constexpr int kBlocks = 2, kZeroRows = 2;
+  ScalarBuilder b(absl::StrCat("copied_", threads, "_", buffers, "_", piece),
+                  kBlocks);
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput,
+                              kBlocks * rows * threads);
+  const int y =
+      b.AddArgument("y", DType::kFloat32, Role::kOutput, kBlocks * threads);
+  const int row = b.AddScratch("row", DType::kFloat32, buffers * threads);
+  const Reg thread = b.AddThreads(threads, 8);
+  const Reg first = b.Mul(b.task(), b.Int(rows * threads));
+  const auto copy = [&](Reg number) {
+    b.BeginIf(Less(b, thread, threads / piece));
+    const Reg element = b.Mul(thread, b.Int(piece));
+    AsyncCopyInst inst;
+    inst.to = row;
+    inst.to_offset = At(b, Mod(b, number, buffers), threads, element);
+    inst.from = x;
+    inst.from_offset = b.Add(first, At(b, number, threads, element));
+    inst.lanes = piece;
+    inst.mask = Less(b, number, rows);
+    b.AsyncCopy(inst);
+    b.EndIf();
+  };
+  for (int ahead = 0; ahead + 1 < buffers; ++ahead) {
+    copy(b.Int(ahead));
+    b.Commit();
+  }
+  const Reg sum = b.Variable(DType::kFloat32, 1, "sum");
+  b.Assign(sum, b.Float(0));
+  const Reg r = b.BeginFor(0, rows + kZeroRows, 1, 1, "r");
+  b.Wait(buffers - 2);
+  b.Barrier();
+  copy(b.Add(r, b.Int(buffers - 1)));
+  b.Commit();
+  const Reg other = b.Sub(b.Int(threads - 1), thread);
+  b.AssignOp(sum, Op::kAdd,
+             {sum, b.Load(row, At(b, Mod(b, r, buffers), threads, other), 0)});
+  b.EndFor();
+  b.Store(y, At(b, b.task(), threads, thread), 0, sum);
+  const std::vector<float> in = Numbers(kBlocks * rows * threads, 8);
+  std::vector<float> out(kBlocks * threads, 0);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const size_t block = i / (rows * threads), column = i % threads;
+    out[block * threads + threads - 1 - column] += in[i];
+  }
+  return Case(std::move(b), {in}, out);
+}
+
 std::vector<ThreadedCase> AllThreadedCases() {
   std::vector<ThreadedCase> all;
   all.push_back(ReduceInScratch(64, 100));
@@ -251,6 +300,9 @@ std::vector<ThreadedCase> AllThreadedCases() {
   all.push_back(RotateLanes(64, 32));
   all.push_back(RotateLanes(24, 8));
   all.push_back(ReadBack(40));
+  all.push_back(SumCopiedRows(24, 5, 2, 1));
+  all.push_back(SumCopiedRows(32, 7, 3, 4));
+  all.push_back(SumCopiedRows(40, 4, 4, 2));
   return all;
 }
 

@@ -28,6 +28,10 @@ ThreadedCase MultiplyTiles(int m, int n, int k);
 ThreadedCase RotateLanes(int threads, int warp);
 // An output that the threads of a block read back from each other.
 ThreadedCase ReadBack(int threads);
+// Sums of columns: rows of `threads` elements come into scratch by asynchronous
+// copies of `piece` elements, `buffers` rows at a time; each thread adds
+// another thread's element. The last rows are zeros that are nowhere in memory.
+ThreadedCase SumCopiedRows(int threads, int rows, int buffers, int piece);
 
 // One of each, and of sizes that leave tails.
 std::vector<ThreadedCase> AllThreadedCases();

@@ -244,6 +244,9 @@ class KernelEmitter {
   absl::Status One(const ExchangeInst&) {
     return absl::InternalError("exchange");
   }
+  absl::Status One(const AsyncCopyInst&) { return absl::InternalError("copy"); }
+  absl::Status One(const CommitInst&) { return absl::InternalError("commit"); }
+  absl::Status One(const WaitInst&) { return absl::InternalError("wait"); }
   absl::Status One(const PrefetchInst& n) {
     memory_->Prefetch(n, GetOrNull(n.offset));
     return absl::OkStatus();

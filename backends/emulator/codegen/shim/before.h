@@ -40,7 +40,14 @@ static __thread unsigned char* tw_shared_bytes;
 static inline unsigned char* tw_shared() { return tw_shared_bytes; }
 
 // Kinds of mistakes: backends/emulator/module_abi.h.
-enum { tw_outside = 2, tw_race, tw_unwritten, tw_parted, tw_misaligned };
+enum {
+  tw_outside = 2,
+  tw_race,
+  tw_unwritten,
+  tw_parted,
+  tw_misaligned,
+  tw_lost_wait
+};
 struct tw_report_record {
   long long kind, line, block, thread, index, elements;
   long long writes, wrote, other_line, other_block, other_thread;

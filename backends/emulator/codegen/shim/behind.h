@@ -78,6 +78,9 @@ static int tw_run(void (*kernel)(P...), tw_shape shape,
       tw_run_block(shape.stack_bytes);
     else
       tw_launch<P...>::run(&launch);
+#ifdef TW_RACES
+    if (shape.threads > 0) tw_drop_flights();
+#endif
   }
   if (tw_block.memory != 0) tw_drop_fibers();
 #ifdef TW_RACES

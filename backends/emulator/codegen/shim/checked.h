@@ -57,3 +57,26 @@ TW_QUIET void tw_must_align(const tw_checked<T, elements, kind>& buffer,
   if ((unsigned long)(buffer.base + at.value) % bytes != 0)
     tw_report(tw_misaligned, at.line, at.value, elements);
 }
+
+#ifdef TW_RACES
+// Both places are looked at first.
+template <int n, int bytes, typename T, long long elements, long long source>
+TW_QUIET void tw_copy_async(const tw_checked<T, elements, tw_of_block>& to,
+                            tw_at to_at,
+                            const tw_checked<const T, source, tw_of_one>& from,
+                            tw_at from_at, bool there = true) {
+  const auto outside = [](tw_at at, long long size) {
+    if (at.value < 0 || at.value + n > size)
+      tw_report(tw_outside, at.line, at.value < 0 ? at.value : size, size);
+  };
+  if (there) outside(from_at, source);
+  outside(to_at, elements);
+  if ((unsigned long)(to.base + to_at.value) % bytes != 0)
+    tw_report(tw_misaligned, to_at.line, to_at.value, elements);
+  if (there && (unsigned long)(from.base + from_at.value) % bytes != 0)
+    tw_report(tw_misaligned, from_at.line, from_at.value, source);
+  tw_depart({tw_range_of(to.cells), to_at.line, tw_my_flights().commits,
+             to_at.value, n,
+             there ? (const char*)(from.base + from_at.value) : 0});
+}
+#endif

@@ -43,6 +43,7 @@ struct tw_fiber {
   int line;       // where it waits
   unsigned word;  // what it gives, then what it got
   int from;       // of which thread it wants one
+  struct tw_flights* flights;  // of races.h
 };
 static __thread struct {
   tw_fiber* fibers;  // null: a kernel without threads
@@ -129,7 +130,7 @@ TW_QUIET static void tw_start_block(long stack_bytes) {
     void** top = (void**)(end - t * each) - 8;
     top[6] = (void*)tw_fiber_main;
     top[7] = 0;
-    tw_block.fibers[t] = {top, tw_ready};
+    tw_block.fibers[t] = {top, tw_ready, 0, 0, 0, 0};
   }
   tw_block.block_epoch = ++tw_block.epoch;
 }
