@@ -105,7 +105,7 @@ std::vector<ScalarKernel> KernelsWithThreads() {
 }
 
 // A product of 128 x 128 x 64 in one block of 256 threads, 8 x 8 elements each.
-ScalarKernel LargeProduct(const std::string& name, int64_t stages,
+ScalarKernel LargeProduct(const std::string& name, int64_t stages, bool async,
                           int64_t swizzle) {
   sketch::BlockTile tile;
   tile.tile = {128, 128};
@@ -113,6 +113,7 @@ ScalarKernel LargeProduct(const std::string& name, int64_t stages,
   tile.vector = 4;
   tile.step = 16;
   tile.stages = stages;
+  tile.async = async;
   tile.swizzle = swizzle;
   const absl::StatusOr<lowering::RandomCase> product =
       lowering::SimtCase(sketch::GemmRelu(128, 128, 64), tile, /*seed=*/1);
@@ -124,13 +125,18 @@ ScalarKernel LargeProduct(const std::string& name, int64_t stages,
   return *std::move(kernel);
 }
 
-constexpr size_t kProducts = 3;
+// Steps' operands in scratch at a time.
+constexpr int64_t kBuffers[] = {1, 1, 1, 2, 3, 4};
+constexpr size_t kProducts = std::size(kBuffers);
 
-// That product in three forms, and what is drawn of every family.
+// That product in six forms, and what is drawn of every family.
 std::vector<ScalarKernel> KernelsOfSchedules() {
-  std::vector<ScalarKernel> kernels = {LargeProduct("product", 1, 1),
-                                       LargeProduct("ahead", 2, 1),
-                                       LargeProduct("swizzled", 1, 4)};
+  std::vector<ScalarKernel> kernels = {LargeProduct("product", 1, false, 1),
+                                       LargeProduct("ahead", 2, false, 1),
+                                       LargeProduct("swizzled", 1, false, 4),
+                                       LargeProduct("async2", 2, true, 1),
+                                       LargeProduct("async3", 3, true, 1),
+                                       LargeProduct("async4", 4, true, 1)};
   for (const char* const family : lowering::kSimtFamilies) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
       const absl::StatusOr<lowering::RandomCase> drawn =
@@ -291,7 +297,7 @@ TEST(CudaCodegenTest, ReportsSayWhatKernelsOfSchedulesTake) {
                 << *product.spill_bytes << " bytes of spills\n";
       // Sums and operands, 64 + 16 at least; two steps of 128 x 16.
       EXPECT_GE(*product.registers, 80);
-      EXPECT_EQ(*product.shared_bytes, 2 * 128 * 16 * 4);
+      EXPECT_EQ(*product.shared_bytes, kBuffers[i] * 2 * 128 * 16 * 4);
       EXPECT_EQ(*product.spill_bytes, 0);
     }
   }

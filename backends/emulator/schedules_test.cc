@@ -28,10 +28,14 @@
 #include "backends/lowering/vectorize/gpu_thread.h"
 #include "backends/lowering/vectorize/legalize.h"
 #include "backends/lowering/vectorize/vector_target.h"
+#include "base/check.h"
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
+#include "sketch/simt/block_tile.h"
+#include "sketch/testing/test_workloads.h"
+#include "sketch/trace/workload.h"
 
 namespace tilewright::emulator {
 namespace {
@@ -99,7 +103,7 @@ class SchedulesTest : public ::testing::TestWithParam<int> {};
 TEST_P(SchedulesTest, TextsComputeWhatTheInterpreterComputes) {
   const int64_t cases = FromEnvironment("TILEWRIGHT_RANDOM_CASES", 120),
                 first = FromEnvironment("TILEWRIGHT_RANDOM_SEED", 1);
-  int64_t ran = 0, barriers = 0, exchanges = 0, own_memory = 0;
+  int64_t ran = 0, barriers = 0, exchanges = 0, own_memory = 0, async = 0;
   int64_t seed = first + cases * GetParam() / kParts;
   const int64_t end = first + cases * (GetParam() + 1) / kParts;
   while (seed < end) {
@@ -113,6 +117,7 @@ TEST_P(SchedulesTest, TextsComputeWhatTheInterpreterComputes) {
       TW_ASSERT_OK(expected.back().status()) << job->kernel.ToString();
       barriers += Holds(*job, "barrier");
       exchanges += Holds(*job, "exchange");
+      async += Holds(*job, "copy x");
       own_memory += std::any_of(
           job->kernel.buffers.begin(), job->kernel.buffers.end(),
           [](const kernel_ir::ScalarBuffer& b) { return b.per_thread; });
@@ -131,11 +136,63 @@ TEST_P(SchedulesTest, TextsComputeWhatTheInterpreterComputes) {
   }
   std::cout << ran << " of " << cases / kParts << " cases ran, " << barriers
             << " with barriers, " << exchanges << " with exchanges, "
-            << own_memory << " with memory of a thread's own\n";
+            << own_memory << " with memory of a thread's own, " << async
+            << " with asynchronous copies\n";
   if (cases < 100) return;
   EXPECT_GT(ran * 2 * kParts, cases);
   EXPECT_GT(barriers, 0);
   EXPECT_GT(exchanges, 0);
+}
+
+// A product and a convolution with zeros around it, whose steps come into
+// several buffers in scratch.
+std::vector<Job> AsyncJobs() {
+  std::vector<Job> jobs;
+  for (int64_t buffers = 2; buffers <= 4; ++buffers) {
+    sketch::BlockTile product, convolution;
+    product.tile = {16, 16};
+    product.threads = {4, 4};
+    product.vector = 4;
+    product.step = 4;
+    convolution.tile = {1, 4, 4, 8};
+    convolution.threads = {1, 2, 2, 4};
+    convolution.step = 2;
+    product.stages = convolution.stages = buffers;
+    product.async = convolution.async = true;
+    std::vector<std::pair<sketch::Workload, sketch::BlockTile>> cases = {
+        {sketch::GemmRelu(16, 32, 28), product}};
+    if (buffers == 2)
+      cases.emplace_back(sketch::ConvPadRelu(10, 4, 6, 9, 3, 1, 1),
+                         convolution);
+    if (buffers == 3) cases.emplace_back(sketch::GemmRelu(18, 17, 23), product);
+    for (const auto& [workload, tile] : cases) {
+      absl::StatusOr<RandomCase> made =
+          lowering::SimtCase(workload, tile, /*seed=*/1);
+      TW_CHECK_OK(made);
+      absl::StatusOr<ScalarKernel> kernel =
+          lowering::LegalizeForGpuThread(made->kernel);
+      TW_CHECK_OK(kernel);
+      jobs.push_back({*std::move(kernel), std::move(made->args)});
+    }
+  }
+  return jobs;
+}
+
+TEST(AsyncSchedulesTest, TextsOfEveryModuleComputeTheSame) {
+  const std::vector<Job> jobs = AsyncJobs();
+  for (const bool checked : {false, true}) {
+    for (const auto dialect :
+         {gpu_text::Dialect::kCuda, gpu_text::Dialect::kHip}) {
+      const std::vector<Result> results =
+          Emulate(jobs, Options(dialect, checked));
+      for (size_t i = 0; i < jobs.size(); ++i) {
+        EXPECT_TRUE(Holds(jobs[i], "copy x"));
+        EXPECT_EQ(Difference(jobs[i].kernel, results[i], Interpret(jobs[i])),
+                  "")
+            << jobs[i].kernel.ToString();
+      }
+    }
+  }
 }
 
 TEST_P(SchedulesTest, InterpreterAndCheckedTextsFindTheSameMistakes) {

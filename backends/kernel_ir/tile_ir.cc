@@ -85,6 +85,13 @@ class Printer {
             : "",
         loop.hints.stages > 1 ? absl::StrCat(" stages ", loop.hints.stages)
                               : "",
+        loop.hints.buffers > 1 ? absl::StrCat(" buffers ", loop.hints.buffers)
+                               : "",
+        loop.turns.versions > 1
+            ? absl::StrCat(loop.turns.ahead ? " ahead of " : " in ",
+                           loop.turns.versions, " versions",
+                           loop.turns.async ? ", async" : "")
+            : "",
         loop.kind == For::Kind::kThread ? PlaceText(loop.place) : "");
     Line(depth, absl::StrCat(kind, "for ", VarName(loop.var, loop.name),
                              " in 0..", loop.extent, hints, ":"));
@@ -100,6 +107,7 @@ class Printer {
   void One(const TileOp& op, int depth) {
     static constexpr const char* kPhases[] = {"init", "update", "map"};
     std::string text = kPhases[static_cast<int>(op.phase)];
+    if (op.async) text += " async";
     if (!op.intrinsic.empty()) absl::StrAppend(&text, " ", op.intrinsic);
     text += " (";
     for (size_t i = 0; i < op.box.size(); ++i) {

@@ -40,6 +40,9 @@ struct Buffer {
                                       // the caches; unset: its size decides
   RowSwizzle swizzle = {};  // of scratch: where the backend puts what is held;
                             // indices stay logical
+  // Of scratch: as many parts that steps of a loop use in turn, told apart by
+  // the first index.
+  int64_t versions = 1;
 };
 
 struct Stmt;
@@ -57,8 +60,20 @@ struct For {
     int unroll = 0;
     int prefetch = -1;
     int stages = 1;
+    int buffers = 1;
   };
   Hints hints = {};
+  // Of loops over steps that use versions of buffers in turn: threads wait for
+  // each other once before each, and copy into the version of the step before.
+  // `ahead`: the loop that copies for the first steps. `async`: copies of an
+  // iteration (TileOp::async) make a group, and before a step threads wait
+  // until all groups but the last `versions` - 2 have come.
+  struct Turns {
+    int64_t versions = 1;
+    bool ahead = false;
+    bool async = false;
+  };
+  Turns turns = {};
   // Where kThread loops run: iteration i on the threads n of a block with n /
   // stride mod wraps = i; wraps 0: n / stride = i. All loops of a nest stand
   // around each of its operations; between nests all threads have done what
@@ -110,6 +125,7 @@ struct TileOp {
   std::optional<Combiner> combiner;
   std::vector<Expr> body;  // empty for kInit
   Expr predicate;          // may be empty
+  bool async = false;      // a copy that need not have come before threads wait
 };
 
 struct Stmt {

@@ -78,7 +78,7 @@ absl::Status CheckDot(const DotIntrinsic& dot, const Loop& outermost,
   return absl::OkStatus();
 }
 
-// What only lowering can do: "unroll=N", "prefetch=N", "stages=N".
+// What only lowering can do: "unroll=N", "prefetch=N", "stages=N", "buffers=N".
 struct Hint {
   absl::string_view prefix;
   int least, most;  // that make any sense
@@ -86,7 +86,8 @@ struct Hint {
 };
 constexpr Hint kHints[] = {{"unroll=", 1, 64, &LoopHints::unroll},
                            {"prefetch=", 0, 1024, &LoopHints::prefetch},
-                           {"stages=", 1, 2, &LoopHints::stages}};
+                           {"stages=", 1, 2, &LoopHints::stages},
+                           {"buffers=", 1, 4, &LoopHints::buffers}};
 
 const Hint* FindHint(absl::string_view text) {
   for (const Hint& hint : kHints) {
@@ -177,7 +178,8 @@ absl::StatusOr<Results> ApplyAnnotate(Replayer& replayer,
     return absl::InvalidArgumentError(
         absl::StrCat("unknown annotation '", args.text,
                      "': serial, unroll, tile, unroll=N, "
-                     "prefetch=N, stages=N, or of a block swizzle=C,S,R, "
+                     "prefetch=N, stages=N, buffers=N, or of a block "
+                     "swizzle=C,S,R, "
                      "stream=yes or no"));
   }
   if (path.size() > 1 &&

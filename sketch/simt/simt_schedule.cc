@@ -242,7 +242,8 @@ class Builder {
     for (const std::string& operand : ReusedOperands(trace_.tree(), block))
       Stage(name, parts[0], operand);
     if (tile_.stages > 1)
-      w().Annotate(parts[0], absl::StrCat("stages=", tile_.stages));
+      w().Annotate(parts[0], absl::StrCat(tile_.async ? "buffers=" : "stages=",
+                                          tile_.stages));
     if (!is_output || block.dst.size() != 1) {
       w().SetLevel(handle, "registers");
       return;

@@ -12,9 +12,9 @@
 // Maps that one other compute reads go into that. It asks, in this order: per
 // axis of the output "block.tile.AXIS" and "block.threads.AXIS";
 // "block.vector", "block.lanes", and if something is reduced "block.step",
-// "block.stages" and "block.swizzle"; then for each operand that it stages in
-// scratch "block.pad.COMPUTE.OPERAND", elements that are left free behind a
-// row.
+// "block.stages", "block.async" of several stages, and "block.swizzle"; then
+// for each operand that it stages in scratch "block.pad.COMPUTE.OPERAND",
+// elements that are left free behind a row.
 #ifndef TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 

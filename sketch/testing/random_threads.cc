@@ -29,6 +29,16 @@ class Binder {
     in_warps ? BindWarps(loops) : BindRun(loops, "thread");
   }
 
+  // A loop whose copies, if it has any, come before their step.
+  void TakeAhead(const std::string& block) {
+    const std::vector<Handle> loops = grown_.LoopsOf(block);
+    if (loops.empty() || random_.Bernoulli(0.5)) return;
+    static constexpr const char* kHints[] = {"stages=2", "buffers=2",
+                                             "buffers=3", "buffers=4"};
+    grown_.Try(Primitive::kAnnotate, {loops[random_.Index(loops.size())]}, {},
+               kHints[random_.Index(4)]);
+  }
+
  private:
   bool Try(Handle loop, const char* kind) {
     return grown_.Try(Primitive::kBind, {loop}, {}, kind, 0,
@@ -91,6 +101,9 @@ void BindThreads(GrowingSchedule& grown, Random& random) {
   Binder binder(grown, random);
   for (const std::string& block : grown.BlockNames()) {
     if (!FindBlock(grown.tree(), block).empty()) binder.Bind(block);
+  }
+  for (const std::string& block : grown.BlockNames()) {
+    if (!FindBlock(grown.tree(), block).empty()) binder.TakeAhead(block);
   }
 }
 

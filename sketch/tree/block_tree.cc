@@ -51,7 +51,8 @@ std::string HintsText(const LoopHints& hints) {
   return absl::StrCat(
       hints.unroll > 0 ? absl::StrCat(" unroll ", hints.unroll) : "",
       hints.prefetch >= 0 ? absl::StrCat(" prefetch ", hints.prefetch) : "",
-      hints.stages > 1 ? absl::StrCat(" stages ", hints.stages) : "");
+      hints.stages > 1 ? absl::StrCat(" stages ", hints.stages) : "",
+      hints.buffers > 1 ? absl::StrCat(" buffers ", hints.buffers) : "");
 }
 
 const char* LevelName(MemLevel level) {

@@ -70,6 +70,9 @@ struct LoopHints {
                       // -1: lowering decides (maps: none)
   int stages = 1;     // 2: threads load what a step copies into scratch while
                       // the step before computes
+  int buffers = 1;    // so many steps' copies lie in scratch at a time: threads
+                      // copy, asynchronously where they can, for all of them
+                      // but the last while that computes
 };
 
 struct Loop {

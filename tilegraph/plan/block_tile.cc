@@ -11,7 +11,8 @@ std::string BlockTile::ToString() const {
   if (vector > 1) absl::StrAppend(&text, ", vectors of ", vector);
   if (lanes > 1) absl::StrAppend(&text, ", ", lanes, " lanes share a sum");
   if (step > 0) absl::StrAppend(&text, ", steps of ", step);
-  if (stages > 1) absl::StrAppend(&text, ", ", stages, " stages");
+  if (stages > 1)
+    absl::StrAppend(&text, ", ", stages, async ? " buffers" : " stages");
   if (swizzle > 1) absl::StrAppend(&text, ", swizzle of ", swizzle);
   for (const auto& [tensor, elements] : row_padding)
     absl::StrAppend(&text, ", rows of %", tensor, " padded by ", elements);

@@ -29,8 +29,9 @@ struct BlockTile {
   int64_t vector = 1;
   int64_t lanes = 1;
   int64_t step = 0;     // terms of the longest reduce axis at a time; 0: all
-  int64_t stages = 1;   // 2: a step's operands are loaded while the step before
-                        // computes
+  int64_t stages = 1;   // steps whose operands are under way or there: up to 2
+                        // in registers, up to 4 in buffers in scratch
+  bool async = false;   // in scratch, copied asynchronously where hardware can
   int64_t swizzle = 1;  // chunks of 16 bytes that rows of operands in scratch
                         // exchange, a power of two; 1: none
   // Elements that are left free behind each row of a tensor's part in scratch;

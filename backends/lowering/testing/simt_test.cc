@@ -1,5 +1,6 @@
 // Groups of every family under the schedules of the generator "simt": right in
 // both tiers, without races, with the threads that their block tile says.
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <map>
@@ -19,6 +20,7 @@
 #include "backends/lowering/testing/simt_case.h"
 #include "backends/lowering/vectorize/legalize.h"
 #include "backends/lowering/vectorize/vector_target.h"
+#include "base/random.h"
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
@@ -26,6 +28,8 @@
 #include "sketch/testing/norm_workloads.h"
 #include "sketch/testing/row_workloads.h"
 #include "sketch/testing/test_workloads.h"
+#include "sketch/trace/workload.h"
+#include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::lowering {
 namespace {
@@ -37,6 +41,7 @@ struct Ran {
   RandomCase drawn;
   ScalarKernel scalar;
   LegalizeReport report;
+  std::vector<std::string> results;  // bytes of the arguments behind it
 };
 
 // Through both tiers; the same bits in both, and races looked for.
@@ -60,7 +65,10 @@ absl::StatusOr<Ran> RunBoth(absl::StatusOr<RandomCase> drawn) {
   } else if (status.ok() && got != want) {
     status = absl::InternalError("other bits than the tile tier's");
   }
-  if (status.ok()) return ran;
+  if (status.ok()) {
+    ran.results = std::move(got);
+    return ran;
+  }
   return absl::Status(status.code(),
                       absl::StrCat(status.message(), "\n", ran.drawn.ToString(),
                                    ran.scalar.ToString()));
@@ -119,6 +127,56 @@ TEST(SimtTest, StagesLoadAStepAhead) {
     EXPECT_FALSE(b.per_thread) << b.name;
 }
 
+int64_t Count(const ScalarKernel& kernel, const std::string& what) {
+  const std::string text = kernel.ToString();
+  int64_t count = 0;
+  for (size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + 1))
+    ++count;
+  return count;
+}
+
+// As many steps' operands as there are buffers in scratch, one barrier a step:
+// the loop of steps and the last one, which is no whole one.
+TEST(SimtTest, BuffersHoldStepsThatAreOnTheirWay) {
+  BlockTile tile;
+  tile.tile = {32, 32};
+  tile.threads = {8, 4};
+  tile.vector = 4;
+  tile.step = 8;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran one, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 48), tile, 1)));
+  EXPECT_EQ(Count(one.scalar, "barrier"), 2);
+  for (tile.stages = 2; tile.stages <= 4; ++tile.stages) {
+    tile.async = true;
+    TW_ASSERT_OK_AND_ASSIGN(
+        const Ran ran,
+        RunBoth(SimtCase(sketch::GemmRelu(64, 96, 48), tile, 1)));
+    EXPECT_EQ(ran.report.copies_ahead, 2);
+    EXPECT_EQ(ran.scalar.scratch_bytes, tile.stages * one.scalar.scratch_bytes);
+    EXPECT_EQ(Count(ran.scalar, "barrier"), 1) << ran.scalar.ToString();
+    EXPECT_EQ(Count(ran.scalar, "wait"), 1);
+    EXPECT_EQ(Count(ran.scalar, "commit"), 2);
+    EXPECT_GE(Count(ran.scalar, "copy x4"), 4);
+    EXPECT_EQ(ran.results, one.results);
+    for (const kernel_ir::ScalarBuffer& b : ran.scalar.buffers)
+      EXPECT_FALSE(b.per_thread) << b.name;
+  }
+}
+
+// No more buffers than steps.
+TEST(SimtTest, FewStepsTakeFewBuffers) {
+  BlockTile tile;
+  tile.tile = {16, 16};
+  tile.threads = {4, 4};
+  tile.step = 8;
+  tile.stages = 4;
+  tile.async = true;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(16, 16, 16), tile, 1)));
+  EXPECT_EQ(ran.scalar.scratch_bytes, 2 * 2 * 16 * 8 * 4);
+}
+
 TEST(SimtTest, SwizzlesMoveChunksWithinRows) {
   BlockTile tile;
   tile.tile = {32, 32};
@@ -138,7 +196,7 @@ TEST(SimtTest, SwizzlesMoveChunksWithinRows) {
 }
 
 // Zeros come into scratch with the operand: sums need no guard and stay in
-// registers.
+// registers. So they do asynchronously.
 TEST(SimtTest, PaddedOperandsAreCopiedWithTheirZeros) {
   BlockTile tile;
   tile.tile = {1, 8, 4, 8};
@@ -152,6 +210,14 @@ TEST(SimtTest, PaddedOperandsAreCopiedWithTheirZeros) {
   EXPECT_EQ(ran.scalar.scratch_bytes, 512 + 8 * 2 * 3 * 3 * 4);
   for (const kernel_ir::ScalarBuffer& b : ran.scalar.buffers)
     EXPECT_FALSE(b.per_thread) << b.name;
+  tile.stages = 2;
+  tile.async = true;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran async,
+      RunBoth(SimtCase(sketch::ConvPadRelu(4, 16, 10, 13, 3, 1, 1), tile, 1)));
+  EXPECT_GE(async.report.copies_ahead, 2);
+  EXPECT_TRUE(Holds(async.scalar, " mask "));
+  EXPECT_EQ(async.results, ran.results);
 }
 
 TEST(SimtTest, LanesCombineRows) {
@@ -180,6 +246,7 @@ TEST(SimtTest, ElementwiseGroupsHaveNoBarriers) {
 
 TEST(SimtTest, DrawnGroupsInDrawnTiles) {
   std::map<std::string, int> refused, ran;
+  int ahead = 0, async = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     for (const char* const family : kSimtFamilies) {
       const absl::StatusOr<Ran> result = RunBoth(DrawSimtCase(family, seed));
@@ -195,13 +262,56 @@ TEST(SimtTest, DrawnGroupsInDrawnTiles) {
       ++ran[family];
       ASSERT_TRUE(result.ok())
           << family << ", seed " << seed << ": " << result.status();
+      ahead += result->report.copies_ahead > 0;
+      async += Holds(result->scalar, "copy x");
     }
   }
+  std::cout << ahead << " with copies ahead of their step, " << async
+            << " asynchronous\n";
+  EXPECT_GT(async, 3);
   for (const auto& [family, count] : ran) {
     std::cout << family << ": " << count << " ran, " << refused[family]
               << " refused\n";
     EXPECT_GT(count, 4 * refused[family]) << family;
   }
+}
+
+// Products and convolutions of any extents, in any tiles: buffers in scratch
+// change no bit of what one stage gives.
+TEST(SimtTest, DrawnProductsInDrawnBuffers) {
+  int async = 0, swizzled = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    const auto extent = [&] { return random.UniformInt(3, 33); };
+    const bool product = random.Bernoulli(0.7);
+    const sketch::Workload workload =
+        product ? sketch::GemmRelu(extent(), extent(), extent())
+                : sketch::ConvPadRelu(random.UniformInt(2, 9), 4, 5,
+                                      extent() / 2, 3, 1, 1);
+    BlockTile tile;
+    for (const Dim& dim :
+         workload.graph.tensor(workload.graph.outputs()[0]).shape) {
+      tile.tile.push_back(
+          std::min<int64_t>(dim.value(), random.UniformInt(1, 16)));
+      tile.threads.push_back(int64_t{1} << random.Index(3));
+    }
+    tile.vector = int64_t{1} << random.Index(3);
+    tile.step = random.UniformInt(1, 8);
+    tile.swizzle = int64_t{1} << random.Index(4);
+    const absl::StatusOr<Ran> one = RunBoth(SimtCase(workload, tile, seed));
+    TW_ASSERT_OK(one.status()) << seed;
+    tile.stages = random.UniformInt(2, 4);
+    tile.async = true;
+    const absl::StatusOr<Ran> ran = RunBoth(SimtCase(workload, tile, seed));
+    TW_ASSERT_OK(ran.status()) << seed;
+    EXPECT_EQ(ran->results, one->results) << seed;
+    async += Holds(ran->scalar, "copy x");
+    swizzled += Holds(ran->scalar, "copy x") && Holds(ran->scalar, "xor");
+  }
+  std::cout << async << " with asynchronous copies, " << swizzled
+            << " of them swizzled\n";
+  EXPECT_GT(async, 20);
+  EXPECT_GT(swizzled, 0);
 }
 
 // Whatever is decided, or else the generator says what it cannot express.

@@ -42,7 +42,7 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
 // Counts over the cases.
 struct Tally {
   int64_t cases = 0, threads = 0, refused = 0, barriers = 0, exchanges = 0,
-          own_memory = 0;
+          own_memory = 0, ahead = 0, copies = 0;
 };
 
 int64_t Count(const std::string& text, const std::string& what) {
@@ -101,6 +101,8 @@ absl::Status RunCase(uint64_t seed, Tally& tally) {
   const std::string text = scalar->ToString();
   tally.barriers += Count(text, "barrier");
   tally.exchanges += Count(text, "exchange");
+  tally.ahead += report.copies_ahead > 0;
+  tally.copies += Count(text, "copy x") > 0;
   tally.own_memory += std::any_of(
       scalar->buffers.begin(), scalar->buffers.end(),
       [](const kernel_ir::ScalarBuffer& b) { return b.per_thread; });
@@ -142,7 +144,9 @@ TEST_P(ThreadsRandomTest, ThreadsComputeWhatTheirLoopsSay) {
   std::cout << tally.cases << " cases, " << tally.threads << " with threads, "
             << tally.refused << " refused, " << tally.barriers << " barriers, "
             << tally.exchanges << " exchanges, " << tally.own_memory
-            << " with memory of a thread's own\n";
+            << " with memory of a thread's own, " << tally.ahead
+            << " with copies ahead of their step, " << tally.copies
+            << " asynchronous\n";
   if (cases < 500) return;
   EXPECT_GT(tally.threads * 2, tally.cases);
   EXPECT_LT(tally.refused * 20, tally.threads);

@@ -1,6 +1,8 @@
 #include "backends/lowering/threads/place_barriers.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -9,6 +11,9 @@
 #include "backends/lowering/threads/thread_ops.h"
 #include "backends/lowering/threads/thread_owner.h"
 #include "backends/lowering/tile/kernel_ranges.h"
+#include "tilegraph/expr/expr.h"
+#include "tilegraph/expr/expr_vars.h"
+#include "tilegraph/expr/simplify.h"
 
 namespace tilewright::lowering {
 
@@ -23,17 +28,20 @@ namespace {
 struct Touch {
   int buffer;
   bool is_store;
-  bool by_first;  // thread of the block, alone
+  bool by_first;                   // thread of the block, alone
+  std::optional<int64_t> version;  // of the buffer; unset: any
   // Where every thread of the nest has its own elements: whose they are.
   std::vector<OwnerDigit> owner;
   friend bool operator==(const Touch& a, const Touch& b) {
     return a.buffer == b.buffer && a.is_store == b.is_store &&
-           a.by_first == b.by_first && a.owner == b.owner;
+           a.by_first == b.by_first && a.version == b.version &&
+           a.owner == b.owner;
   }
 };
 
 bool Conflict(const Touch& a, const Touch& b) {
   if (a.buffer != b.buffer || (!a.is_store && !b.is_store)) return false;
+  if (a.version && b.version && *a.version != *b.version) return false;
   if (a.by_first && b.by_first) return false;
   return a.owner.empty() || !(a.owner == b.owner);
 }
@@ -61,7 +69,10 @@ class Placer {
     for (const Stmt& stmt : stmts) {
       if (IsThreadLoop(stmt) || !HoldsThreads(stmt)) {
         Step(stmt, since);
-      } else if (const auto* loop = std::get_if<For>(&stmt.node)) {
+      } else if (const auto* loop = std::get_if<For>(&stmt.node);
+                 loop != nullptr && loop->turns.versions > 1) {
+        Turns(*loop, since);
+      } else if (loop != nullptr) {
         // The next iteration meets what the last one has touched.
         for (size_t before = barriers_.size() + 1;
              before != barriers_.size();) {
@@ -76,6 +87,46 @@ class Placer {
         for (Touch& touch : other) Add(std::move(touch), since);
       }
     }
+  }
+
+  // Steps one by one, so that versions are known; of many, some of the first
+  // and some of the last, in turn: a barrier stands before each.
+  void Turns(const For& loop, std::vector<Touch>& since) {
+    const int64_t versions = loop.turns.versions;
+    const int64_t first = std::min(loop.extent, 2 * versions);
+    const int64_t last =
+        std::max(first, (loop.extent / versions - 1) * versions);
+    const std::vector<Touch> before_loop = since;
+    for (size_t before = barriers_.size() + 1; before != barriers_.size();) {
+      before = barriers_.size();
+      since = before_loop;
+      for (int64_t step = 0; step < loop.extent;
+           step = step + 1 == first ? last : step + 1) {
+        steps_[loop.var] = step;
+        if (!loop.turns.ahead) {
+          barriers_.insert(&loop.body.front());
+          since.clear();
+        }
+        Walk(loop.body, since);
+      }
+    }
+    steps_.erase(loop.var);
+  }
+
+  // Which version of the buffer, where that is known.
+  std::optional<int64_t> VersionOf(int buffer,
+                                   const std::vector<Expr>& index) const {
+    if (kernel_.buffers[buffer].versions == 1) return std::nullopt;
+    const Expr version = Simplify(
+        Substitute(index[0],
+                   [&](int var) {
+                     const auto step = steps_.find(var);
+                     return step == steps_.end() ? Expr()
+                                                 : Expr::Int(step->second);
+                   }),
+        ranges_.ranges());
+    if (version.op() != Op::kConst) return std::nullopt;
+    return version.int_value();
   }
 
   void Step(const Stmt& stmt, std::vector<Touch>& since) {
@@ -106,7 +157,11 @@ class Placer {
     for (const ThreadOp& op : ThreadOps(copy)) {
       for (const BufferAccess& access : AccessesOf(*op.op)) {
         if (shared_.count(access.buffer) == 0) continue;
-        Touch touch{access.buffer, access.is_store, op.nest.empty(), {}};
+        Touch touch{access.buffer,
+                    access.is_store,
+                    op.nest.empty(),
+                    VersionOf(access.buffer, access.index),
+                    {}};
         const std::optional<Owner> owner =
             OwnerOf(access.index, op.nest, ranges_.ranges());
         if (owner && owner->missing.empty()) touch.owner = owner->digits;
@@ -120,6 +175,7 @@ class Placer {
   const std::set<int>& shared_;
   const KernelRanges ranges_;
   std::set<const Stmt*> barriers_;
+  std::map<int, int64_t> steps_;  // by variable of a loop
 };
 
 }  // namespace

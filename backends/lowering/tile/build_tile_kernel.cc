@@ -85,7 +85,7 @@ class Builder {
         For result = AsFor(loop);
         result.place.combines = CombinesThreads(loop);
         result.hints = {loop.hints.unroll, loop.hints.prefetch,
-                        loop.hints.stages};
+                        loop.hints.stages, loop.hints.buffers};
         TW_RETURN_IF_ERROR(Nodes(loop.body, result.body));
         SkipKept(loop, result.body);
         if (result.place.combines) PutInnermost(result);

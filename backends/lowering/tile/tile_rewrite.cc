@@ -174,6 +174,7 @@ std::vector<Stmt> CloneStmts(const std::vector<Stmt>& stmts,
       copy.kind = loop->kind;
       copy.hints = loop->hints;
       copy.place = loop->place;
+      copy.turns = loop->turns;
       std::map<int, Expr> inner = values;
       inner[loop->var] = Expr::Var(copy.var, copy.name);
       copy.body = CloneStmts(loop->body, std::move(inner), num_vars);

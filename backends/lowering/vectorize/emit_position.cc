@@ -19,6 +19,7 @@ void OpEmitter::Position() {
     if (!bound.IsIntConst(1)) mask_ = And(mask_, Value(bound));
   }
   const int n = static_cast<int>(op_.dst.size());
+  if (op_.async && CopyAsync()) return;
   if (op_.phase != TileOp::Phase::kUpdate) {
     for (int i = 0; i < n; ++i) Put(i, Value(body_[i]));
     return;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/kernel_ir/analysis/verify_waits.h"
 #include "backends/kernel_ir/builder.h"
 #include "backends/lowering/passes/hoist_invariants.h"
 #include "backends/lowering/threads/pipeline_steps.h"
@@ -13,6 +14,7 @@
 #include "backends/lowering/threads/swizzle_rows.h"
 #include "backends/lowering/threads/thread_ops.h"
 #include "backends/lowering/threads/thread_plan.h"
+#include "backends/lowering/threads/version_steps.h"
 #include "backends/lowering/tile/kernel_ranges.h"
 #include "backends/lowering/vectorize/cut_blocks.h"
 #include "backends/lowering/vectorize/emit_threads.h"
@@ -186,7 +188,7 @@ class Legalizer {
         value.constant = i;
         value.depth = depth;
         c_.loops[loop.var] = value;
-        Stmts(loop.body, depth + 1);
+        Iteration(loop, depth);
       }
     } else {
       LoopValue value;
@@ -195,10 +197,19 @@ class Legalizer {
           c_.builder.BeginFor(0, loop.extent, 1, Unrolled(loop), loop.name);
       value.prefetch = loop.hints.prefetch;
       c_.loops[loop.var] = value;
-      Stmts(loop.body, depth + 1);
+      Iteration(loop, depth);
       c_.builder.EndFor();
     }
     c_.loops.erase(loop.var);
+  }
+
+  // What it copies asynchronously makes a group; a step waits for its own.
+  void Iteration(const For& loop, int depth) {
+    const For::Turns& turns = loop.turns;
+    if (turns.async && !turns.ahead)
+      c_.builder.Wait(static_cast<int>(turns.versions - 2));
+    Stmts(loop.body, depth + 1);
+    if (turns.async) c_.builder.Commit();
   }
 
   // Copies of the body in a row: what the schedule asks for, else some of what
@@ -280,17 +291,18 @@ ScalarKernel Build(
   }
   ScalarKernel scalar = std::move(builder).Finish();
   for (const kernel_ir::Buffer& b : kernel.buffers) {
-    if (context.memory[b.id] >= 0)
-      scalar.buffers[context.memory[b.id]].streamed = b.streamed;
+    if (context.memory[b.id] < 0) continue;
+    kernel_ir::ScalarBuffer& buffer = scalar.buffers[context.memory[b.id]];
+    buffer.streamed = b.streamed;
+    buffer.versions = b.versions;
   }
   return scalar;
 }
 
-}  // namespace
-
-absl::StatusOr<ScalarKernel> Legalize(const Kernel& tiles,
-                                      const VectorTarget& target,
-                                      LegalizeReport* report) {
+// `versions`: whether steps may have buffers of their own.
+absl::StatusOr<ScalarKernel> LegalizeIn(const Kernel& tiles,
+                                        const VectorTarget& target,
+                                        bool versions, LegalizeReport* report) {
   if (target.vector_bytes < 4 ||
       (target.vector_bytes & (target.vector_bytes - 1)) != 0) {
     return absl::InvalidArgumentError(
@@ -301,7 +313,9 @@ absl::StatusOr<ScalarKernel> Legalize(const Kernel& tiles,
   ThreadCode threads;
   int copies_ahead = 0;
   if (kernel.threads > 0) {
-    copies_ahead = PipelineSteps(kernel);
+    if (versions) copies_ahead = VersionSteps(kernel);
+    versions = copies_ahead > 0;
+    copies_ahead += PipelineSteps(kernel);
     TW_ASSIGN_OR_RETURN(threads.plan, PlanThreads(kernel));
   }
   SwizzleRows(kernel, threads.plan.own);
@@ -323,6 +337,9 @@ absl::StatusOr<ScalarKernel> Legalize(const Kernel& tiles,
   }
   HoistInvariants(scalar, kMaxHoistedVectors);
   TW_RETURN_IF_ERROR(VerifyScalarKernel(scalar));
+  // Ranges may say too little of masked accesses.
+  if (versions && !VerifyWaits(scalar).ok())
+    return LegalizeIn(tiles, target, /*versions=*/false, report);
   if (report != nullptr) {
     *report = used.report;
     report->copies_ahead = copies_ahead;
@@ -331,6 +348,14 @@ absl::StatusOr<ScalarKernel> Legalize(const Kernel& tiles,
                            threads.plan.demoted.end());
   }
   return scalar;
+}
+
+}  // namespace
+
+absl::StatusOr<ScalarKernel> Legalize(const Kernel& tiles,
+                                      const VectorTarget& target,
+                                      LegalizeReport* report) {
+  return LegalizeIn(tiles, target, /*versions=*/true, report);
 }
 
 }  // namespace tilewright::lowering

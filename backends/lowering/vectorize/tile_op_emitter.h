@@ -1,8 +1,8 @@
 // The emitter of one tile operation: what all positions share is prepared once,
 // then every position, one vector of each destination, is written in turn.
 // Internal to legalize; its parts stand in emit_tile_op.cc (preparation,
-// loops), emit_order.cc, emit_position.cc, emit_dot.cc, emit_value.cc,
-// emit_access.cc and emit_block.cc.
+// loops), emit_order.cc, emit_position.cc, emit_copy.cc, emit_dot.cc,
+// emit_value.cc, emit_access.cc and emit_block.cc.
 #ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_TILE_OP_EMITTER_H_
 #define TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_TILE_OP_EMITTER_H_
 
@@ -104,6 +104,10 @@ class OpEmitter {
   Reg Get(int component);
   void Put(int component, Reg value);
   Reg MergeMask();
+
+  // --- Asynchronous copies.
+  bool CopyAsync();
+  void CopyLanes(const Expr& from, Reg mask);
 
   // --- Groups of terms that one instruction sums.
   void ChooseDot();
