@@ -73,7 +73,8 @@ void OpEmitter::Positions() {
   std::vector<Step> steps;
   at_.clear();
   Collect(0, steps);
-  if (plan_.row < 0) FollowStream(steps);
+  // Threads load windows at once (passes/join_loads.h), whatever the order.
+  if (plan_.row < 0 && c_.kernel.threads == 0) FollowStream(steps);
   for (Step& step : steps) {
     const bool first = plan_.row >= 0 && step.at.at(row_var_) % plan_.rows == 0;
     if (first) StorePending();

@@ -1,6 +1,7 @@
 #include "backends/lowering/vectorize/gpu_thread.h"
 
 #include "backends/lowering/passes/expand_functions.h"
+#include "backends/lowering/passes/join_loads.h"
 #include "backends/lowering/vectorize/legalize.h"
 #include "backends/lowering/vectorize/vector_target.h"
 #include "base/status_macros.h"
@@ -13,6 +14,7 @@ absl::StatusOr<kernel_ir::ScalarKernel> LegalizeForGpuThread(
   target.vector_bytes = 16;
   target.registers = 255;
   TW_ASSIGN_OR_RETURN(kernel_ir::ScalarKernel scalar, Legalize(kernel, target));
+  JoinLoads(scalar);
   ExpandFunctions(scalar);
   return scalar;
 }
