@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backends/lowering/tile/widen_sums.h"
 #include "base/status_macros.h"
 
 namespace tilewright::lowering {
@@ -11,6 +12,7 @@ absl::StatusOr<kernel_ir::Kernel> Lower(const sketch::BlockTree& tree,
   TW_ASSIGN_OR_RETURN(kernel_ir::Kernel kernel,
                       BuildTileKernel(tree, std::move(name)));
   SimplifyTileKernel(kernel);
+  WidenSums(kernel);
   PartitionTails(kernel);
   SimplifyTileKernel(kernel);
   TW_RETURN_IF_ERROR(kernel_ir::VerifyTileKernel(kernel));

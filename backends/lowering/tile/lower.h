@@ -13,7 +13,8 @@ namespace tilewright::lowering {
 
 // The passes, in order: build (loops, tile operations, init placed right before
 // the outermost reduce loop; buffer origins subtracted; reductions with empty
-// axes give the identity), simplify under loop ranges, partition tails
+// axes give the identity), simplify under loop ranges, widen sums of threads
+// (widen_sums.h), partition tails
 // (interior tiles lose their predicates, edge tiles become smaller boxes; task
 // loops get an If instead of a split), drop what is never executed, verify.
 absl::StatusOr<kernel_ir::Kernel> Lower(const sketch::BlockTree& tree,
