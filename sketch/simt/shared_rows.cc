@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "sketch/simt/operand_order.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/tree/block_tree.h"
 #include "tilegraph/expr/dtype.h"
@@ -30,7 +31,9 @@ void PadRows(GrowingTrace& trace, const std::string& block, int64_t padding) {
   const std::vector<int64_t>& shape = buffer.layout.shape();
   const std::vector<int64_t> before(shape.size(), 0);
   std::vector<int64_t> after = before;
-  after.back() = padding;
+  const int row = RowDim(buffer);
+  if (row < 0) return;
+  after[row] = padding;
   std::vector<Layout::Digit> digits;
   for (size_t d = 0; d < shape.size(); ++d)
     digits.push_back({static_cast<int>(d), 1, shape[d] + after[d]});

@@ -14,8 +14,10 @@
 #include "sketch/replay/growing_trace.h"
 #include "sketch/simt/inline_maps.h"
 #include "sketch/simt/lane_sums.h"
+#include "sketch/simt/own_loops.h"
 #include "sketch/simt/reused_operands.h"
-#include "sketch/simt/shared_rows.h"
+#include "sketch/simt/stage_operands.h"
+#include "sketch/simt/term_loops.h"
 #include "sketch/simt/thread_nest.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/trace/workload.h"
@@ -32,7 +34,7 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr int64_t kMostPadding = 32;  // elements behind a row in scratch
+constexpr int64_t kMostTermsInARow = 64;
 
 class Builder {
  public:
@@ -41,7 +43,7 @@ class Builder {
       : trace_(trace), graph_(graph), decider_(decider), planned_(planned) {}
 
   absl::Status Run() {
-    paddings_ = InlineMaps(trace_, graph_);
+    with_operands_ = InlineMaps(trace_, graph_);
     TW_RETURN_IF_ERROR(FindOutputs());
     TW_RETURN_IF_ERROR(Decide());
     PlaceStages();
@@ -50,7 +52,7 @@ class Builder {
     for (const Block* block : AllBlocks(trace_.tree()))
       names.push_back(block->name);
     for (const std::string& name : names) {
-      if (!IsPadding(name)) WriteStage(name);
+      if (!IsWithOperand(name)) WriteStage(name);
       TW_RETURN_IF_ERROR(trace_.status());
     }
     return absl::OkStatus();
@@ -68,9 +70,10 @@ class Builder {
  private:
   ScheduleWriter& w() { return trace_.writer(); }
 
-  bool IsPadding(const std::string& name) const {
-    for (const auto& [sums, padding] : paddings_)
-      if (padding == name) return true;
+  // Whether it is copied into scratch with its operand.
+  bool IsWithOperand(const std::string& name) const {
+    for (const auto& [sums, maps] : with_operands_)
+      if (std::count(maps.begin(), maps.end(), name) > 0) return true;
     return false;
   }
 
@@ -78,13 +81,6 @@ class Builder {
     return std::any_of(block.dst.begin(), block.dst.end(), [&](int id) {
       return trace_.tree().buffers[id].level == MemLevel::kGlobal;
     });
-  }
-
-  // REQUIRES: a tensor's buffer in memory.
-  TensorId TensorOf(const std::string& name) {
-    for (const Buffer& buffer : trace_.tree().buffers)
-      if (buffer.name == name) return buffer.tensor;
-    return -1;
   }
 
   absl::Status FindOutputs() {
@@ -129,7 +125,7 @@ class Builder {
     const Handle task = w().GroupTile(handles, tiles).back();
     std::vector<std::string> inside;
     for (const Block* block : AllBlocks(trace_.tree())) {
-      if (!IsOutput(*block) && !IsPadding(block->name))
+      if (!IsOutput(*block) && !IsWithOperand(block->name))
         inside.push_back(block->name);
     }
     for (auto name = inside.rbegin(); name != inside.rend(); ++name)
@@ -138,7 +134,7 @@ class Builder {
 
   void WriteStage(const std::string& name) {
     const Block* block = trace_.FindBlockNamed(name);
-    const std::vector<LoopAround> loops = OwnLoops(name);
+    const std::vector<LoopAround> loops = OwnLoops(trace_, name);
     std::vector<int64_t> spatial;
     for (size_t i = 0; i < block->axes.size(); ++i)
       spatial.push_back(loops[i].extent);
@@ -148,26 +144,17 @@ class Builder {
     tile_.divisions[trace_.tree().buffers[block->dst[0]].tensor] = {
         division.threads, division.vector, lanes};
     if (!block->combiner) {
-      WriteMap(name, division);
+      WriteMap(w(), name, division);
       // Lowering shares what other threads read.
       if (!is_output) w().SetLevel(w().Block(name), "registers");
     } else if (lanes > 1) {
-      if (const auto padding = paddings_.find(name); padding != paddings_.end())
-        w().ComputeInline(w().Block(padding->second));
+      for (const std::string& map : with_operands_[name])
+        w().ComputeInline(w().Block(map));
       WriteLaneSums(trace_, name, division, lanes);
       if (!is_output) w().SetLevel(w().Block(name), "registers");
     } else {
       WriteSums(name, division, is_output);
     }
-  }
-
-  // The loops of the block's axes, the spatial ones first.
-  std::vector<LoopAround> OwnLoops(const std::string& name) {
-    const Block* block = trace_.FindBlockNamed(name);
-    std::vector<LoopAround> loops = trace_.LoopsOf(name);
-    const size_t own = block->axes.size() + block->reduce_axes.size();
-    loops.erase(loops.begin(), loops.end() - static_cast<std::ptrdiff_t>(own));
-    return loops;
   }
 
   // As decided for what has the shape of the outputs' tile.
@@ -208,14 +195,6 @@ class Builder {
     return lanes;
   }
 
-  void WriteMap(const std::string& name, const ThreadDivision& division) {
-    const Handle block = w().Block(name);
-    const NestHandles nest = CutNest(w(), block, division, NestKind::kThreads);
-    std::vector<Handle> order = nest.threads;
-    order.insert(order.end(), nest.elements.begin(), nest.elements.end());
-    ArrangeNest(w(), order, nest);
-  }
-
   // Step by step: what several threads read, then the sums in registers.
   void WriteSums(const std::string& name, const ThreadDivision& division,
                  bool is_output) {
@@ -228,19 +207,19 @@ class Builder {
     const std::vector<Handle> parts =
         w().Split(w().Loop(handle, block.reduce_axes[longest].name),
                   {CeilDiv(terms, step), step});
+    const TermLoops loops =
+        WriteTerms(block, longest, {parts[1], step}, PreferredTerms(division));
     std::vector<Handle> order = {parts[0]};
     order.insert(order.end(), nest.threads.begin(), nest.threads.end());
-    order.push_back(parts[1]);
-    for (size_t r = 0; r < block.reduce_axes.size(); ++r) {
-      if (r != longest)
-        order.push_back(w().Loop(handle, block.reduce_axes[r].name));
-    }
+    order.insert(order.end(), loops.order.begin(), loops.order.end());
     order.insert(order.end(), nest.elements.begin(), nest.elements.end());
     ArrangeNest(w(), order, nest);
-    if (const auto padding = paddings_.find(name); padding != paddings_.end())
-      StagePadded(name, parts[0], padding->second);
+    OperandStager stager(trace_, decider_, planned_, tile_);
+    const StagedSums sums = {name, division, loops, parts[0]};
+    for (const std::string& map : with_operands_[name])
+      stager.StageMap(sums, map);
     for (const std::string& operand : ReusedOperands(trace_.tree(), block))
-      Stage(name, parts[0], operand);
+      stager.Stage(sums, operand);
     if (tile_.stages > 1)
       w().Annotate(parts[0], absl::StrCat(tile_.async ? "buffers=" : "stages=",
                                           tile_.stages));
@@ -250,89 +229,36 @@ class Builder {
     }
     w().CacheWrite(handle, "registers");
     if (!trace_.status().ok()) return;
-    WriteMap(absl::StrCat(name, ".out"), division);
+    WriteMap(w(), absl::StrCat(name, ".out"), division);
   }
 
-  // A copy in scratch of what a step reads, unless it is too large or has no
-  // dense part.
-  void Stage(const std::string& reader, Handle step,
-             const std::string& operand) {
-    std::string copy;
-    trace_.Try([&](ScheduleWriter& w) {
-      w.CacheRead(w.Block(reader), step, operand, "scratch");
-      if (!trace_.status().ok()) return;
-      copy = AllBlocks(trace_.tree())[CopyAt(operand)]->name;
-    });
-    if (!copy.empty()) WriteCopy(reader, operand, copy);
-  }
-
-  // What a step reads of an operand, with the zeros around it, under the same
-  // condition.
-  void StagePadded(const std::string& reader, Handle step,
-                   const std::string& padding) {
-    if (!trace_.Try([&](ScheduleWriter& w) {
-          w.ComputeAt(w.Block(padding), step);
-          w.SetLevel(w.Block(padding), "scratch");
-        })) {
-      w().ComputeInline(w().Block(padding));
-      return;
+  // The loops over the terms of a step: the part of the longest axis, then the
+  // others.
+  TermLoops WriteTerms(const Block& block, size_t longest,
+                       std::pair<Handle, int64_t> part, int64_t preferred) {
+    const int spatial = static_cast<int>(block.axes.size());
+    std::vector<TermLoop> loops = {
+        {part.first, part.second, spatial + static_cast<int>(longest)}};
+    for (size_t r = 0; r < block.reduce_axes.size(); ++r) {
+      if (r != longest)
+        loops.push_back(
+            {w().Loop(w().Block(block.name), block.reduce_axes[r].name),
+             block.reduce_axes[r].extent.value(),
+             spatial + static_cast<int>(r)});
     }
-    const Block& copy = *trace_.FindBlockNamed(padding);
-    WriteCopy(reader, trace_.tree().buffers[LoadedBuffers(copy)[0]].name,
-              padding);
-  }
-
-  // Rows in scratch as decided, written by all threads.
-  void WriteCopy(const std::string& reader, const std::string& operand,
-                 const std::string& copy) {
-    PadRows(trace_, copy, DecidePadding(reader, operand));
-    SwizzleRows(trace_, copy, tile_.swizzle);
-    std::vector<int64_t> extents;
-    for (const LoopAround& loop : OwnLoops(copy))
-      extents.push_back(loop.extent);
-    ThreadDivision division = DivideThreads(
-        extents, threads_,
-        16 / SizeBytes(trace_.tree()
-                           .buffers[trace_.FindBlockNamed(copy)->dst[0]]
-                           .dtype));
-    for (const Axis& axis : trace_.FindBlockNamed(copy)->axes)
-      division.axes.push_back(axis.name);
-    division.extents = extents;
-    WriteMap(copy, division);
-  }
-
-  int64_t DecidePadding(const std::string& reader, const std::string& operand) {
-    const TensorId tensor = TensorOf(operand);
-    const int64_t padding = decider_.DecideNumber(
-        absl::StrCat("block.pad.", reader, ".", operand),
-        Space::Integers(0, kMostPadding), [&] {
-          if (!planned_) return int64_t{0};
-          const auto found = planned_->row_padding.find(tensor);
-          return found == planned_->row_padding.end()
-                     ? 0
-                     : std::min(found->second, kMostPadding);
-        });
-    if (padding > 0) tile_.row_padding[tensor] = padding;
-    return padding;
-  }
-
-  // The last block that copies the operand.
-  size_t CopyAt(const std::string& operand) {
-    const std::vector<const Block*> blocks = AllBlocks(trace_.tree());
-    size_t found = 0;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      const Buffer& dst = trace_.tree().buffers[blocks[i]->dst[0]];
-      if (dst.name.rfind(absl::StrCat(operand, ".local"), 0) == 0) found = i;
-    }
-    return found;
+    const int64_t most = decider_.DecideNumber(
+        absl::StrCat("block.unroll.", block.name),
+        Space::Integers(1, kMostTermsInARow), [&] { return preferred; });
+    return WriteOutTerms(w(), loops, most);
   }
 
   GrowingTrace& trace_;
   const TensorGraph& graph_;
   Decider& decider_;
   const std::optional<BlockTile>& planned_;
-  std::map<std::string, std::string> paddings_;  // by the block that sums
-  std::vector<std::string> outputs_, axes_;      // blocks; axes of the last
+  // Maps, by the block that sums.
+  std::map<std::string, std::vector<std::string>> with_operands_;
+  std::vector<std::string> outputs_, axes_;  // blocks; axes of the last
   std::vector<int64_t> shape_;
   int64_t terms_ = 1;  // of the longest reduction
   BlockTile tile_;

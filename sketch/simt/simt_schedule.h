@@ -13,8 +13,11 @@
 // axis of the output "block.tile.AXIS" and "block.threads.AXIS";
 // "block.vector", "block.lanes", and if something is reduced "block.step",
 // "block.stages", "block.async" of several stages, and "block.swizzle"; then
-// for each operand that it stages in scratch "block.pad.COMPUTE.OPERAND",
-// elements that are left free behind a row.
+// for each sum "block.unroll.COMPUTE", terms in a row that a thread's code
+// writes out, and for each operand that it stages in scratch
+// "block.order.COMPUTE.OPERAND", whether its elements lie there in the tensor's
+// rows or those of a thread side by side, and of rows
+// "block.pad.COMPUTE.OPERAND", elements that are left free behind each.
 #ifndef TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 

@@ -68,4 +68,13 @@ void ArrangeNest(ScheduleWriter& writer, const std::vector<Handle>& order,
   writer.Annotate(nest.elements.front(), "tile");
 }
 
+void WriteMap(ScheduleWriter& writer, const std::string& name,
+              const ThreadDivision& division) {
+  const NestHandles nest =
+      CutNest(writer, writer.Block(name), division, NestKind::kThreads);
+  std::vector<Handle> order = nest.threads;
+  order.insert(order.end(), nest.elements.begin(), nest.elements.end());
+  ArrangeNest(writer, order, nest);
+}
+
 }  // namespace tilewright::sketch

@@ -44,6 +44,10 @@ NestHandles CutNest(ScheduleWriter& writer, Handle block,
 void ArrangeNest(ScheduleWriter& writer, const std::vector<Handle>& order,
                  const NestHandles& nest);
 
+// All of a block that reduces nothing: its threads, then their elements.
+void WriteMap(ScheduleWriter& writer, const std::string& name,
+              const ThreadDivision& division);
+
 }  // namespace tilewright::sketch
 
 #endif  // TILEWRIGHT_SKETCH_SIMT_THREAD_NEST_H_

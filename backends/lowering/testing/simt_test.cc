@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,6 +19,7 @@
 #include "backends/kernel_ir/tile_ir.h"
 #include "backends/lowering/testing/random_case.h"
 #include "backends/lowering/testing/simt_case.h"
+#include "backends/lowering/vectorize/gpu_thread.h"
 #include "backends/lowering/vectorize/legalize.h"
 #include "backends/lowering/vectorize/vector_target.h"
 #include "base/random.h"
@@ -29,7 +31,9 @@
 #include "sketch/testing/row_workloads.h"
 #include "sketch/testing/test_workloads.h"
 #include "sketch/trace/workload.h"
+#include "tilegraph/expr/op.h"
 #include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/text/text_form.h"
 
 namespace tilewright::lowering {
 namespace {
@@ -81,6 +85,55 @@ bool Holds(const ScalarKernel& kernel, const std::string& text) {
   return kernel.ToString().find(text) != std::string::npos;
 }
 
+// What the loops with multiply-adds consist of, as threads of a GPU get it.
+struct SumLoops {
+  std::map<int, int> shared_loads;  // of scratch that a block shares, by lanes
+  int branches = 0;
+  int masked = 0;
+  int maxima = 0;
+};
+
+bool MultipliesAndAdds(const std::vector<kernel_ir::Inst>& body) {
+  return std::any_of(body.begin(), body.end(), [](const kernel_ir::Inst& inst) {
+    const auto* loop = std::get_if<kernel_ir::ForInst>(&inst.node);
+    return std::holds_alternative<kernel_ir::FmaInst>(inst.node) ||
+           (loop != nullptr && MultipliesAndAdds(loop->body));
+  });
+}
+
+void Count(const ScalarKernel& kernel, const std::vector<kernel_ir::Inst>& body,
+           bool sums, SumLoops& all) {
+  for (const kernel_ir::Inst& inst : body) {
+    if (const auto* loop = std::get_if<kernel_ir::ForInst>(&inst.node)) {
+      const bool holds_loops = std::any_of(
+          loop->body.begin(), loop->body.end(), [](const kernel_ir::Inst& i) {
+            return std::holds_alternative<kernel_ir::ForInst>(i.node);
+          });
+      Count(kernel, loop->body, !holds_loops && MultipliesAndAdds(loop->body),
+            all);
+    } else if (const auto* branch =
+                   std::get_if<kernel_ir::IfInst>(&inst.node)) {
+      all.branches += sums;
+      Count(kernel, branch->then_body, sums, all);
+      Count(kernel, branch->else_body, sums, all);
+    } else if (const auto* load =
+                   std::get_if<kernel_ir::LoadInst>(&inst.node)) {
+      const kernel_ir::ScalarBuffer& buffer = kernel.buffers[load->buffer];
+      if (!sums || buffer.scratch_offset_bytes < 0) continue;
+      ++all.shared_loads[kernel.regs[load->dst].lanes];
+      all.masked += load->mask != kernel_ir::kNoReg;
+    }
+  }
+}
+
+absl::StatusOr<SumLoops> SumLoopsOf(const Ran& ran) {
+  TW_ASSIGN_OR_RETURN(const ScalarKernel kernel,
+                      LegalizeForGpuThread(ran.drawn.kernel));
+  SumLoops all;
+  Count(kernel, kernel.body, false, all);
+  return all;
+}
+
 TEST(SimtTest, ProductsShareOperandsStepByStep) {
   BlockTile tile;
   tile.tile = {32, 32};
@@ -96,6 +149,83 @@ TEST(SimtTest, ProductsShareOperandsStepByStep) {
   for (const kernel_ir::ScalarBuffer& b : ran.scalar.buffers)
     EXPECT_FALSE(b.per_thread) << b.name;
   EXPECT_TRUE(Holds(ran.scalar, "barrier"));
+}
+
+// Rows of the left operand along the terms, of the right one along the vectors
+// of the output.
+TEST(SimtTest, ProductsLoadVectorsOfBothOperands) {
+  BlockTile tile;
+  tile.tile = {32, 32};
+  tile.threads = {8, 4};
+  tile.vector = 4;
+  tile.step = 8;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 40), tile, 1)));
+  TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
+  ASSERT_EQ(loops.shared_loads.size(), 1u);
+  // Of four terms: four rows of the one, two vectors of each of the other's.
+  EXPECT_EQ(loops.shared_loads.at(4), 4 + 4 * 2);
+}
+
+// Filters that a thread computes lie side by side; a row of the window is
+// loaded once.
+TEST(SimtTest, ConvolutionsLoadVectorsOfBothOperands) {
+  BlockTile tile;
+  tile.tile = {1, 16, 4, 16};
+  tile.threads = {1, 4, 4, 4};
+  tile.vector = 4;
+  tile.step = 2;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran,
+      RunBoth(SimtCase(sketch::ConvPadRelu(4, 16, 12, 32, 3, 1, 1), tile, 1)));
+  TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
+  EXPECT_EQ(loops.shared_loads.count(1), 0u);
+  // Nine terms: four filters of each, of three rows six elements each.
+  EXPECT_EQ(loops.shared_loads.at(4), 9 + 3);
+  EXPECT_EQ(loops.shared_loads.at(2), 3);
+}
+
+// 24 columns and rows, of which the last threads have one less than the first.
+TEST(SimtTest, SumsAtTheEdgeOfATileAreNotGuarded) {
+  BlockTile tile;
+  tile.tile = {24, 24};
+  tile.threads = {16, 4};
+  tile.vector = 4;
+  tile.step = 16;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(48, 72, 64), tile, 1)));
+  TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
+  EXPECT_EQ(loops.branches, 0);
+  EXPECT_EQ(loops.masked, 0);
+  EXPECT_EQ(loops.shared_loads.size(), 1u);
+  EXPECT_EQ(loops.shared_loads.count(4), 1u);
+}
+
+// Of an operand in memory, and of what the group computes.
+TEST(SimtTest, MapsThatSumsReadAgainAreComputedOnce) {
+  TW_ASSERT_OK_AND_ASSIGN(TensorGraph graph, ParseText(R"(
+A: f32[32, 64] = placeholder
+B: f32[64, 32] = placeholder
+C: f32[32, 32] = placeholder
+P: f32[32, 64] = compute (m: 32, k: 64) { max(A[m, k], 0.0) }
+S: f32[32, 32] = compute (m: 32, n: 32) reduce (k: 64) sum:f32 { P[m, k] * B[k, n] }
+Q: f32[32, 32] = compute (m: 32, n: 32) { max(S[m, n], 0.0) }
+T: f32[32, 32] = compute (m: 32, n: 32) reduce (k: 32) sum:f32 { Q[m, k] * C[k, n] }
+return T
+)"));
+  sketch::Workload workload;
+  workload.graph = std::move(graph);
+  BlockTile tile;
+  tile.tile = {16, 32};
+  tile.threads = {4, 4};
+  tile.vector = 4;
+  tile.step = 16;
+  TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
+                          RunBoth(SimtCase(std::move(workload), tile, 1)));
+  TW_ASSERT_OK_AND_ASSIGN(SumLoops loops, SumLoopsOf(ran));
+  EXPECT_TRUE(Holds(ran.scalar, "max"));
+  EXPECT_EQ(loops.maxima, 0);
+  EXPECT_GT(loops.shared_loads[4], 0);
 }
 
 TEST(SimtTest, TailsOfProductsAreGuarded) {
