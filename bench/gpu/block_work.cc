@@ -166,6 +166,11 @@ class Counter {
            n.active > 0 ? n.active : kernel_.regs[n.value].lanes, n.mask,
            active, times);
   }
+  void One(const AsyncCopyInst& n, const Active& active, double times) {
+    Access(n.from, n.from_offset, n.from_constant, n.lanes, n.mask, active,
+           times);
+    Access(n.to, n.to_offset, n.to_constant, n.lanes, kNoReg, active, times);
+  }
   void One(const FmaInst& n, const Active& active, double times) {
     const RegType& type = kernel_.regs[n.dst];
     ++fmas_seen_;

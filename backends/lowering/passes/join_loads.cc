@@ -17,6 +17,7 @@
 
 namespace tilewright::lowering {
 
+using kernel_ir::AsyncCopyInst;
 using kernel_ir::BarrierInst;
 using kernel_ir::Divisors;
 using kernel_ir::ForInst;
@@ -33,6 +34,7 @@ using kernel_ir::ScalarKernel;
 using kernel_ir::ShuffleInst;
 using kernel_ir::SplatInst;
 using kernel_ir::StoreInst;
+using kernel_ir::WaitInst;
 
 namespace {
 
@@ -77,8 +79,11 @@ class Joiner {
         flush(-1);
         Body(branch->then_body);
         Body(branch->else_body);
-      } else if (std::holds_alternative<BarrierInst>(node)) {
+      } else if (std::holds_alternative<BarrierInst>(node) ||
+                 std::holds_alternative<WaitInst>(node)) {
         flush(-1);
+      } else if (const auto* copy = std::get_if<AsyncCopyInst>(&node)) {
+        flush(copy->to);
       } else if (const auto* store = std::get_if<StoreInst>(&node)) {
         flush(store->buffer);
       } else if (const auto* load = std::get_if<LoadInst>(&node)) {

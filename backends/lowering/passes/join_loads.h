@@ -10,8 +10,8 @@ namespace tilewright::lowering {
 // Where loads without masks, at constant distances from one register, read all
 // of some 16 bytes (or else 8) at a multiple of that size, these are loaded
 // once, before the first of them, and the loads take their lanes. Nothing else
-// is read. Loads join within one body, as long as nothing is stored to the
-// buffer and no barrier, loop or branch stands between them.
+// is read. Loads join within one body, as long as nothing is stored or copied to
+// the buffer and no barrier, wait, loop or branch stands between them.
 void JoinLoads(kernel_ir::ScalarKernel& kernel);
 
 }  // namespace tilewright::lowering
