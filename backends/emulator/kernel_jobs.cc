@@ -32,6 +32,28 @@ std::string KindOf(const std::string& name) {
   return colon == std::string::npos ? name : name.substr(colon + 2);
 }
 
+std::vector<Result> EmulateOn(std::vector<Job> jobs,
+                              const EmulatorCodegenOptions& options,
+                              const EmulatorDeviceOptions& device_options) {
+  absl::StatusOr<DeviceSpec> spec = LoadSpec("h100");
+  TW_CHECK_OK(spec);
+  spec->mutable_unit()->set_scratchpad_bytes_per_block(64 << 20);
+  std::vector<ScalarKernel> kernels;
+  for (Job& job : jobs) {
+    job.kernel.name = absl::StrCat(job.kernel.name, "_", kernels.size());
+    kernels.push_back(job.kernel);
+  }
+  const auto device = CreateEmulatorDevice(*spec, device_options);
+  const auto module = CreateEmulatorCodegen(*spec, options)->Emit(kernels);
+  TW_CHECK_OK(module);
+  const auto loaded = device->LoadModule(module->bytes, module->target);
+  TW_CHECK_OK(loaded);
+  std::vector<Result> results;
+  for (const Job& job : jobs)
+    results.push_back(RunKernel(*device, **loaded, job.kernel, job.args));
+  return results;
+}
+
 }  // namespace
 
 EmulatorCodegenOptions Options(gpu_text::Dialect dialect, bool checked) {
@@ -50,23 +72,18 @@ Result Interpret(const Job& job) {
 
 std::vector<Result> Emulate(std::vector<Job> jobs,
                             const EmulatorCodegenOptions& options) {
-  absl::StatusOr<DeviceSpec> spec = LoadSpec("h100");
-  TW_CHECK_OK(spec);
-  spec->mutable_unit()->set_scratchpad_bytes_per_block(64 << 20);
-  std::vector<ScalarKernel> kernels;
-  for (Job& job : jobs) {
-    job.kernel.name = absl::StrCat(job.kernel.name, "_", kernels.size());
-    kernels.push_back(job.kernel);
-  }
-  const auto device = CreateEmulatorDevice(*spec);
-  const auto module = CreateEmulatorCodegen(*spec, options)->Emit(kernels);
-  TW_CHECK_OK(module);
-  const auto loaded = device->LoadModule(module->bytes, module->target);
-  TW_CHECK_OK(loaded);
-  std::vector<Result> results;
-  for (const Job& job : jobs)
-    results.push_back(RunKernel(*device, **loaded, job.kernel, job.args));
-  return results;
+  return EmulateOn(std::move(jobs), options, {});
+}
+
+std::vector<KernelCounts> Count(std::vector<Job> jobs,
+                                EmulatorCodegenOptions options) {
+  options.counted = true;
+  std::vector<KernelCounts> counts;
+  EmulatorDeviceOptions device;
+  device.on_counts = [&](const KernelCounts& of) { counts.push_back(of); };
+  for (const Result& result : EmulateOn(std::move(jobs), options, device))
+    TW_CHECK_OK(result);
+  return counts;
 }
 
 std::string Difference(const ScalarKernel& kernel, const Result& actual,

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/emulator/codegen/emulator_codegen.h"
+#include "backends/emulator/device/access_counts.h"
 #include "backends/gpu_text/prelude.h"
 #include "backends/kernel_ir/scalar_ir.h"
 
@@ -33,6 +34,10 @@ Result Interpret(const Job& job);
 // kernels get names of their own. A module that cannot be made aborts.
 std::vector<Result> Emulate(std::vector<Job> jobs,
                             const EmulatorCodegenOptions& options);
+
+// What a GPU's memory would do in each. REQUIRES: the jobs run.
+std::vector<KernelCounts> Count(std::vector<Job> jobs,
+                                EmulatorCodegenOptions options);
 
 // Says where results differ that ought to be equal, bit for bit but for NaNs.
 std::string Difference(const kernel_ir::ScalarKernel& kernel,

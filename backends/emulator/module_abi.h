@@ -35,6 +35,24 @@ struct Report {
 inline constexpr char kReportSymbol[] = "tw_last_report";
 using ReportFunction = const Report* (*)();
 
+// What the accesses at one place of the text did in the calling thread's last
+// launch; warps are of 32 lanes.
+struct PlaceCount {
+  int64_t line, column;   // from 1
+  int64_t argument;       // -1: the block's scratch
+  int64_t scratch_bytes;  // where the buffer begins in it
+  int64_t accesses;       // of a warp
+  // Of an argument: distinct sectors of 32 bytes in each access, the fewest
+  // that hold as many bytes, and those that a block had not touched before.
+  int64_t sectors, least_sectors, block_sectors;
+  // Of scratch: turns of the banks, and without conflicts.
+  int64_t turns, least_turns;
+};
+// Of modules that count: gives all, in no order, and forgets them.
+inline constexpr char kCountsSymbol[] = "tw_take_counts";
+using CountsFunction = void (*)(void (*take)(void* context, const PlaceCount*),
+                                void* context);
+
 // The text of the kernels, a string.
 inline constexpr char kTextSymbol[] = "tw_text";
 

@@ -48,18 +48,20 @@ class EmulatorCodegen : public gpu_text::TextCodegen {
  protected:
   absl::StatusOr<Compiled> Compile(absl::Span<const ScalarKernel> kernels,
                                    const std::string& text) const override {
-    const bool races = options_.checked &&
-                       std::any_of(kernels.begin(), kernels.end(),
-                                   [](const auto& k) {
-                                     return k.has_threads();
-                                   });
+    const bool races =
+        options_.checked &&
+        std::any_of(kernels.begin(), kernels.end(),
+                    [](const auto& k) { return k.has_threads(); });
+    const bool counted = options_.counted, views = options_.checked || counted;
     // Line numbers are the text's own.
     std::string source = absl::StrCat(
-        options_.checked ? "#define TW_CHECKED\n" : "",
-        races ? "#define TW_RACES\n" : "", kBefore, kThreads,
-        races ? kRaces : "", options_.checked ? kChecked : "",
-        gpu_text::Prelude(options_.dialect), "#line 1 \"kernels\"\n", text,
-        kBehind, "extern \"C\" const char ", kTextSymbol, "[] = R\"TW(", text,
+        views ? "#define TW_CHECKED\n" : "", races ? "#define TW_RACES\n" : "",
+        counted ? "#define TW_COUNTED\n" : "", kBefore, kThreads,
+        counted ? kCounts : "", races ? kRaces : "", views ? kChecked : "",
+        gpu_text::Prelude(options_.dialect),
+        counted ? "#define for(...) TW_COUNTED_FOR(__VA_ARGS__)\n" : "",
+        "#line 1 \"kernels\"\n", text, counted ? "#undef for\n" : "", kBehind,
+        "extern \"C\" const char ", kTextSymbol, "[] = R\"TW(", text,
         ")TW\";\n");
     for (const ScalarKernel& kernel : kernels)
       absl::StrAppend(&source, "TW_RUN(", kernel.name, ", ", Shape(kernel),

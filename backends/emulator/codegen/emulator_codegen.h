@@ -18,6 +18,9 @@ struct EmulatorCodegenOptions {
   // against those of other threads; arithmetic that was taken not to overflow
   // ends the process if it does.
   bool checked = false;
+  // The device tells after each launch what a GPU's memory would do in it
+  // (emulator/device/access_counts.h); indices are checked too.
+  bool counted = false;
   HostCompilerOptions compiler;
 };
 

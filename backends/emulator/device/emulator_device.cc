@@ -2,9 +2,11 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,7 @@ struct EmulatorKernel : DeviceKernel {
   std::string name;
   cpu::KernelFunction run = nullptr;
   ReportFunction report = nullptr;
+  CountsFunction counts = nullptr;  // null: its module does not count
   const char* text = nullptr;
 };
 
@@ -48,6 +51,27 @@ std::string LineOf(const char* text, int64_t line) {
   const std::vector<std::string> lines = absl::StrSplit(text, '\n');
   if (line < 1 || line > static_cast<int64_t>(lines.size())) return "";
   return std::string(absl::StripAsciiWhitespace(lines[line - 1]));
+}
+
+KernelCounts Counted(const EmulatorKernel& kernel) {
+  KernelCounts counts;
+  counts.kernel = kernel.name;
+  kernel.counts(
+      [](void* context, const PlaceCount* place) {
+        static_cast<KernelCounts*>(context)->places.push_back({*place, ""});
+      },
+      &counts);
+  std::sort(counts.places.begin(), counts.places.end(),
+            [](const CountedPlace& a, const CountedPlace& b) {
+              const auto key = [](const PlaceCount& p) {
+                return std::make_tuple(p.line, p.column, p.argument,
+                                       p.scratch_bytes);
+              };
+              return key(a.count) < key(b.count);
+            });
+  for (CountedPlace& place : counts.places)
+    place.text = LineOf(kernel.text, place.count.line);
+  return counts;
 }
 
 std::string InLine(int64_t line) {
@@ -65,19 +89,18 @@ absl::Status Describe(const Report& r) {
       return absl::AbortedError(absl::StrCat(
           "race: ", r.writes != 0 ? "writes " : "reads ", element,
           ", which thread ", r.other_thread,
-          r.other_block == r.block
-              ? ""
-              : absl::StrCat(" of block ", r.other_block),
+          r.other_block == r.block ? ""
+                                   : absl::StrCat(" of block ", r.other_block),
           r.wrote != 0 ? " writes" : " reads", InLine(r.other_line),
           " without a barrier between"));
     case kUnwritten:
       return absl::FailedPreconditionError(absl::StrCat(
           "reads ", element, ", which no thread of the block has written"));
     case kParted:
-      return absl::FailedPreconditionError(absl::StrCat(
-          "waits for thread ", r.other_thread, ", which has ",
-          r.other_line == 0 ? "ended" : "come to a halt",
-          InLine(r.other_line)));
+      return absl::FailedPreconditionError(
+          absl::StrCat("waits for thread ", r.other_thread, ", which has ",
+                       r.other_line == 0 ? "ended" : "come to a halt",
+                       InLine(r.other_line)));
     case kMisaligned:
       return absl::InvalidArgumentError(
           absl::StrCat(element, " is no place for a whole vector"));
@@ -105,8 +128,11 @@ absl::Status Reported(const EmulatorKernel& kernel) {
 
 class EmulatorStream : public Stream {
  public:
-  EmulatorStream(std::shared_ptr<DeviceMemory> memory, int64_t shared_bytes)
-      : memory_(std::move(memory)), shared_bytes_(shared_bytes) {}
+  EmulatorStream(std::shared_ptr<DeviceMemory> memory, int64_t shared_bytes,
+                 const EmulatorDeviceOptions& options)
+      : memory_(std::move(memory)),
+        shared_bytes_(shared_bytes),
+        options_(options) {}
 
   absl::Status Launch(const DeviceKernel& kernel, absl::Span<void* const> args,
                       int64_t num_tasks, int64_t scratch_bytes) override {
@@ -135,7 +161,10 @@ class EmulatorStream : public Stream {
                           absl::StrCat("kernel ", resolved.name, ": ",
                                        std::string(fault.message())));
     }
-    return result == cpu::kKernelOk ? absl::OkStatus() : Reported(resolved);
+    if (result != cpu::kKernelOk) return Reported(resolved);
+    if (resolved.counts != nullptr && options_.on_counts)
+      options_.on_counts(Counted(resolved));
+    return absl::OkStatus();
   }
 
   absl::Status Copy(void* to, const void* from, int64_t size_bytes) override {
@@ -166,11 +195,13 @@ class EmulatorStream : public Stream {
 
   const std::shared_ptr<DeviceMemory> memory_;
   const int64_t shared_bytes_;
+  const EmulatorDeviceOptions options_;
 };
 
 class EmulatorDevice : public Device {
  public:
-  explicit EmulatorDevice(const DeviceSpec& spec) : spec_(spec) {}
+  EmulatorDevice(const DeviceSpec& spec, EmulatorDeviceOptions options)
+      : spec_(spec), options_(std::move(options)) {}
 
   std::string_view name() const override { return "emulator"; }
   const DeviceSpec& spec() const override { return spec_; }
@@ -204,6 +235,7 @@ class EmulatorDevice : public Device {
     kernel->name = std::string(name);
     kernel->run = loaded.Find<cpu::KernelFunction>(kRunPrefix + kernel->name);
     kernel->report = loaded.Find<ReportFunction>(kReportSymbol);
+    kernel->counts = loaded.Find<CountsFunction>(kCountsSymbol);
     kernel->text = loaded.Find<const char*>(kTextSymbol);
     if (kernel->run == nullptr) {
       return absl::NotFoundError(
@@ -214,7 +246,7 @@ class EmulatorDevice : public Device {
 
   absl::StatusOr<std::unique_ptr<Stream>> CreateStream() override {
     return std::make_unique<EmulatorStream>(
-        memory_, spec_.unit().scratchpad_bytes_per_block());
+        memory_, spec_.unit().scratchpad_bytes_per_block(), options_);
   }
 
   TimerMethod timer_method() const override {
@@ -236,14 +268,16 @@ class EmulatorDevice : public Device {
   }
 
   const DeviceSpec spec_;
+  const EmulatorDeviceOptions options_;
   const std::shared_ptr<DeviceMemory> memory_ =
       std::make_shared<DeviceMemory>();
 };
 
 }  // namespace
 
-std::unique_ptr<Device> CreateEmulatorDevice(const DeviceSpec& spec) {
-  return std::make_unique<EmulatorDevice>(spec);
+std::unique_ptr<Device> CreateEmulatorDevice(
+    const DeviceSpec& spec, const EmulatorDeviceOptions& options) {
+  return std::make_unique<EmulatorDevice>(spec, options);
 }
 
 }  // namespace tilewright::emulator

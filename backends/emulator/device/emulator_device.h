@@ -3,12 +3,20 @@
 #ifndef TILEWRIGHT_BACKENDS_EMULATOR_DEVICE_EMULATOR_DEVICE_H_
 #define TILEWRIGHT_BACKENDS_EMULATOR_DEVICE_EMULATOR_DEVICE_H_
 
+#include <functional>
 #include <memory>
 
 #include "backends/device.h"
+#include "backends/emulator/device/access_counts.h"
 #include "backends/spec/device_spec.pb.h"
 
 namespace tilewright::emulator {
+
+struct EmulatorDeviceOptions {
+  // Called on the launching thread after every launch of a kernel whose module
+  // counts.
+  std::function<void(const KernelCounts&)> on_counts;
+};
 
 // As a GPU whose memory the host cannot touch: addresses of buffers are none of
 // the host's, and every copy, fill and argument is checked to lie in a buffer.
@@ -25,7 +33,8 @@ namespace tilewright::emulator {
 //
 // Any number of threads may use it, each stream by one at a time. The timer is
 // the launching thread's CPU time.
-std::unique_ptr<backends::Device> CreateEmulatorDevice(const DeviceSpec& spec);
+std::unique_ptr<backends::Device> CreateEmulatorDevice(
+    const DeviceSpec& spec, const EmulatorDeviceOptions& options = {});
 
 }  // namespace tilewright::emulator
 

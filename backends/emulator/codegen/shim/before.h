@@ -55,13 +55,37 @@ struct tw_report_record {
 static __thread tw_report_record tw_reported;
 
 #ifdef TW_CHECKED
-// An index and the line of the text that it stands in.
+#ifndef TW_COUNTED
+#define TW_COLUMN 0
+#elif defined(__clang__)
+#define TW_COLUMN __builtin_COLUMN()
+#else
+namespace std {
+struct source_location {
+  struct __impl {
+    const char* _M_file_name;
+    const char* _M_function_name;
+    unsigned _M_line, _M_column;
+  };
+};
+}  // namespace std
+#define TW_COLUMN                                                        \
+  (int)((const std::source_location::__impl*)__builtin_source_location()) \
+      ->_M_column
+#endif
+// An index and where it stands in the text.
 struct tw_at {
   long long value;
   int line;
-  tw_at(long long value, int line = __builtin_LINE())
-      : value(value), line(line) {}
-  tw_at operator+(int i) const { return tw_at(value + i, line); }
+  int place;  // its column times 256, and which element of a vector it is
+  tw_at(long long value, int line = __builtin_LINE(), int column = TW_COLUMN)
+      : value(value), line(line), place(column << 8) {}
+  tw_at operator+(int i) const {
+    tw_at at = *this;
+    at.value += i;
+    at.place += i;
+    return at;
+  }
 };
 #else
 template <int n, typename P>

@@ -66,6 +66,9 @@ static int tw_run(void (*kernel)(P...), tw_shape shape,
 #ifdef TW_RACES
   tw_forget();
 #endif
+#ifdef TW_COUNTED
+  tw_begin_counts(arguments->buffers, sizeof...(P));
+#endif
   if (shape.threads > 0)
     tw_make_fibers(shape.threads, shape.warp, shape.stack_bytes);
   tw_block.body = tw_launch<P...>::run;

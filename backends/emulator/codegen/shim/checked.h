@@ -5,7 +5,8 @@
 // unloaded.
 alignas(8) static __thread char tw_nowhere[8];
 
-enum tw_kind { tw_of_one, tw_of_all, tw_of_block };  // threads
+// Of which threads, and whether they hand each other what is in it.
+enum tw_kind { tw_of_thread, tw_of_one, tw_of_all, tw_of_block };
 template <typename T, long long elements, tw_kind kind>
 struct tw_checked {
   T* base;
@@ -13,7 +14,7 @@ struct tw_checked {
   tw_cell* cells;
   TW_QUIET tw_checked(T* base)
       : base(base),
-        cells(kind == tw_of_one || tw_block.fibers == 0
+        cells(kind <= tw_of_one || tw_block.fibers == 0
                   ? 0
                   : tw_watch((void*)base, elements, sizeof(T),
                              kind == tw_of_block)) {}
@@ -25,11 +26,26 @@ struct tw_checked {
       tw_report(tw_outside, at.line, at.value, elements);
       return *(T*)tw_nowhere;
     }
+#ifdef TW_COUNTED
+    if (tw_counted.whole > 0)
+      --tw_counted.whole;
+    else if (kind != tw_of_thread)
+      tw_count(buffer(), at, at.value * (long long)sizeof(T), sizeof(T), 0);
+#endif
 #ifdef TW_RACES
     if (cells != 0) cells[at.value].line = at.line;
 #endif
     return base[at.value];
   }
+#ifdef TW_COUNTED
+  TW_QUIET tw_site buffer() const {
+    if (kind == tw_of_block)
+      return {0, 0, -1, (unsigned char*)base - tw_shared()};
+    int argument = 0;
+    while (tw_counted.arguments[argument] != (const void*)base) ++argument;
+    return {0, 0, argument};
+  }
+#endif
 };
 template <typename T, long long elements>
 using tw_in = tw_checked<const T, elements, tw_of_one>;
@@ -41,21 +57,28 @@ template <typename T, long long elements>
 using tw_local = tw_checked<T, elements, tw_of_block>;
 // Copies are views of the first.
 template <typename T, long long elements>
-struct tw_own : tw_checked<T, elements, tw_of_one> {
+struct tw_own : tw_checked<T, elements, tw_of_thread> {
   T memory[elements];
-  tw_own() : tw_checked<T, elements, tw_of_one>(memory) {
+  tw_own() : tw_checked<T, elements, tw_of_thread>(memory) {
     __builtin_memset(memory, 0xff, sizeof(memory));
   }
   tw_own(const tw_own& other)
-      : tw_checked<T, elements, tw_of_one>(other.base) {}
+      : tw_checked<T, elements, tw_of_thread>(other.base) {}
 };
-// Reports a vector of n elements that no single access reaches.
+// Reports a vector of n elements that no single access reaches. It stands
+// before each of theirs.
 template <int n, typename T, long long elements, tw_kind kind>
 TW_QUIET void tw_must_align(const tw_checked<T, elements, kind>& buffer,
                             tw_at at) {
   constexpr unsigned long bytes = n * sizeof(T) < 16 ? n * sizeof(T) : 16;
   if ((unsigned long)(buffer.base + at.value) % bytes != 0)
     tw_report(tw_misaligned, at.line, at.value, elements);
+#ifdef TW_COUNTED
+  for (int i = 0; i * bytes < n * sizeof(T); ++i)
+    tw_count(buffer.buffer(), at, at.value * (long long)sizeof(T) + i * bytes,
+             bytes, i);
+  tw_counted.whole = n;
+#endif
 }
 
 #ifdef TW_RACES

@@ -44,6 +44,7 @@ struct tw_fiber {
   unsigned word;  // what it gives, then what it got
   int from;       // of which thread it wants one
   struct tw_flights* flights;  // of races.h
+  unsigned long long iteration;  // of the loops it is in, where that counts
 };
 static __thread struct {
   tw_fiber* fibers;  // null: a kernel without threads
@@ -187,16 +188,25 @@ TW_QUIET static void tw_report_parted() {
   tw_reported.other_line =
       fibers[other].state == tw_ended ? 0 : fibers[other].line;
 }
+#ifdef TW_COUNTED
+static void tw_settle_warp();
+#endif
 // Every thread in turn, from one rendezvous to the next.
 TW_QUIET static void tw_run_block(long stack_bytes) {
   tw_start_block(stack_bytes);
   do {
     for (int t = 0; t < tw_block.threads; ++t) {
+#ifdef TW_COUNTED
+      if (t % 32 == 0) tw_settle_warp();
+#endif
       if (tw_block.fibers[t].state != tw_ready) continue;
       threadIdx.x = (unsigned)t;
       tw_switch(&tw_block.scheduler, tw_block.fibers[t].stack);
       if (tw_reported.kind != 0) return;
     }
+#ifdef TW_COUNTED
+    tw_settle_warp();
+#endif
   } while (tw_release());
   for (int t = 0; t < tw_block.threads; ++t) {
     if (tw_block.fibers[t].state != tw_ended) return tw_report_parted();
