@@ -51,6 +51,9 @@ absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
       kernel_ir::LiveRegisters(kernel.scalar);
   block.live_registers = needs.live;
   block.registers_with_loads = needs.with_loads;
+  for (size_t arg = 0; arg < kernel.arg_tensors.size(); ++arg)
+    block.layouts[group.model_tensor[static_cast<size_t>(
+        kernel.arg_tensors[arg])]] = kernel.arg_layouts[arg];
   for (const kernel_ir::ScalarBuffer& buffer : kernel.scalar.buffers) {
     if (buffer.role != kernel_ir::Role::kLocal || buffer.per_thread) continue;
     const std::optional<TensorId> tensor =

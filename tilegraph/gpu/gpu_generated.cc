@@ -101,6 +101,7 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
         plan.registers_per_thread, " registers each and ", plan.shared_bytes,
         " bytes of scratchpad"));
   AddCost(decision, *work, /*align=*/true, plan);
+  AddRequests(made, *work, plan);
   return plan;
 }
 

@@ -18,6 +18,7 @@
 #include "tilegraph/gpu/hardware/taken_registers.h"
 #include "tilegraph/plan/plan.h"
 #include "tilegraph/testing/test_graphs.h"
+#include "tilegraph/text/text_form.h"
 #include "tilegraph/traffic/tile_graph.h"
 
 namespace tilewright {
@@ -111,6 +112,45 @@ TEST_F(GpuGeneratedTest, RegistersAreThoseOfTheKernel) {
     most_blocks = std::max(most_blocks, last_blocks);
   }
   EXPECT_GT(most_blocks, 2 * last_blocks);
+}
+
+// A sum that other threads read lies in the scratchpad: each of 64 terms loads
+// and stores it behind the zero it began with. Its operands are read where they
+// lie.
+TEST(GpuRequestsTest, WarpsAskForWhatTheScheduleReads) {
+  const TensorGraph graph = *ParseText(R"(
+    X: f32[16, 64] = placeholder
+    W: f32[64, 32] = placeholder
+    P: f32[16, 32] = compute (m: 16, n: 32) reduce (k: 64) sum:f32 {
+      X[m, k] * W[k, n] }
+    M: f32[16] = compute (m: 16) reduce (n: 32) max:f32 { P[m, n] }
+    return M)");
+  const TensorId x = *graph.Find("X"), w = *graph.Find("W"),
+                 p = *graph.Find("P"), m = *graph.Find("M");
+  const DeviceSpec spec = *LoadSpec("a100");
+  const TileGraph tiles(graph, {p, m});
+  const Subgraph part = tiles.SubgraphOf({p, m});
+  GpuTileEvaluator evaluator(tiles, part, spec, kThreadsOnly);
+  GeneratedBlock made;
+  made.tile.tile = {4};
+  made.tile.threads = {4};
+  made.tile.lanes = 8;
+  made.tile.divisions[p] = {{4, 8}, 4, 1};
+  made.tile.divisions[m] = {{4}, 1, 8};
+  made.threads = 32;
+  made.shared = {{p, 512}};
+  made.shared_bytes = 512;
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan plan, evaluator.AsGenerated(made));
+  constexpr double kBlocks = 4, kTerms = 64;
+  // Four rows; four sectors of vectors side by side.
+  EXPECT_EQ(plan.cost.requested_sectors.at(x), kBlocks * kTerms * 4);
+  EXPECT_EQ(plan.cost.requested_sectors.at(w), kBlocks * kTerms * 4);
+  // A zero, then the sum of the lanes is added to it.
+  EXPECT_EQ(plan.cost.requested_sectors.at(m), kBlocks * 3);
+  // Vectors of 16 bytes take four turns; the lanes of M read four rows that lie
+  // in the same banks, four times.
+  EXPECT_EQ(plan.cost.requested_turns.at(p),
+            kBlocks * ((1 + 2 * kTerms) * 4 + 4 * 4));
 }
 
 class GpuTilePlansTest : public testing::Test {

@@ -168,6 +168,23 @@ ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
   return tile;
 }
 
+Banks GpuTileEvaluator::BanksOf() const {
+  return {std::max<int64_t>(1, levels_.scratchpad->banks()),
+          std::max<int64_t>(1, levels_.scratchpad->bank_width_bytes())};
+}
+
+double GpuTileEvaluator::ConflictsIn(const SharedOperand& operand,
+                                     const GpuTilePlan& plan) const {
+  const TileRows rows = RowsOf(graph_, operand);
+  const std::vector<RowAccess> accesses =
+      AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
+  if (accesses.empty()) return 1;
+  return static_cast<double>(
+             PassesOf(rows, operand.layout, accesses, BanksOf())) /
+         static_cast<double>(
+             std::max<int64_t>(1, LeastPassesOf(rows, accesses, BanksOf())));
+}
+
 BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
                                            std::vector<int64_t> extents,
                                            int64_t copies, int made, bool align,
@@ -189,21 +206,14 @@ BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
   operand.row_dims = RowDims(graph_, gpu_, tensor);
   const TileRows rows = RowsOf(graph_, operand);
   if (align) {
-    const Banks banks{
-        std::max<int64_t>(1, levels_.scratchpad->banks()),
-        std::max<int64_t>(1, levels_.scratchpad->bank_width_bytes())};
+    const Banks banks = BanksOf();
     const std::vector<RowAccess> accesses =
         AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
     const int64_t chunk = ChunkElements(graph_, plan, tensor);
     operand.layout = features_.swizzles
                          ? BestBankLayout(rows, accesses, chunk, banks)
                          : BestPadding(rows, accesses, chunk, banks);
-    if (!accesses.empty()) {
-      operand.conflicts =
-          static_cast<double>(PassesOf(rows, operand.layout, accesses, banks)) /
-          static_cast<double>(
-              std::max<int64_t>(1, LeastPassesOf(rows, accesses, banks)));
-    }
+    operand.conflicts = ConflictsIn(operand, plan);
   }
   const int64_t alignment = AlignmentOf(spec_.unit());
   operand.bytes =

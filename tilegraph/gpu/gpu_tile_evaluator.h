@@ -18,6 +18,7 @@
 #include "tilegraph/gpu/generated_block.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
+#include "tilegraph/gpu/warp_requests.h"
 #include "tilegraph/ir/arena.h"
 #include "tilegraph/traffic/tile_graph.h"
 #include "tilegraph/traffic/tile_work.h"
@@ -94,6 +95,13 @@ class GpuTileEvaluator {
   // Keeps what the schedule has in the scratchpad, and nothing else.
   void TakeShared(const GeneratedBlock& made, const TileWork& work,
                   GpuTilePlan& plan) const;
+  // The threads over a member, as the schedule divides it; none where it is
+  // written into its readers.
+  std::optional<WarpNest> NestOf(int member, const GeneratedBlock& made,
+                                 const TileWork& work,
+                                 const GpuTilePlan& plan) const;
+  void AddRequests(const GeneratedBlock& made, const TileWork& work,
+                   GpuTilePlan& plan) const;
   // The tile of a member, whether it stays inside or leaves.
   static const TileOperand& TileOf(const TileWork& work, TensorId id);
   bool InMemory(TensorId id) const {
@@ -108,6 +116,10 @@ class GpuTileEvaluator {
   // Extents of one step of a staged input, and how many steps it has.
   std::vector<int64_t> StagedExtents(size_t input, const TileWork& work,
                                      int64_t step, int64_t& steps) const;
+  Banks BanksOf() const;
+  // Turns of the banks in its layout over the least there could be.
+  double ConflictsIn(const SharedOperand& operand,
+                     const GpuTilePlan& plan) const;
   // Adds an operand of the scratchpad with its layout; `made`: the member that
   // makes it, -1 for inputs. Returns when it is alive, in members.
   BufferLifetime AddShared(TensorId tensor, std::vector<int64_t> extents,
@@ -121,8 +133,8 @@ class GpuTileEvaluator {
   // Cost (gpu_tile_seconds.cc).
   struct BlockTotals {
     int64_t most_steps = 1;
-    double shared_bytes = 0;     // through the banks
-    double bytes_in_flight = 0;  // loads
+    std::vector<GpuTraffic> shared;  // through the banks
+    double bytes_in_flight = 0;      // loads
     // By tensor: that sums load from where it lies, as it is not staged.
     std::map<TensorId, double> direct_bytes;
   };

@@ -5,6 +5,7 @@
 #define TILEWRIGHT_TILEGRAPH_GPU_GPU_TILE_PLAN_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,12 +43,27 @@ struct ClusterTile {
   std::optional<MatrixForm> matrix;  // points into the spec
 };
 
+// What the accesses to a tensor move, by all blocks.
+struct GpuTraffic {
+  TensorId tensor = 0;
+  bool shared = false;  // through the banks, else from or to the cores
+  double bytes = 0;
+};
+
 // Predicted work of all blocks on the whole device.
 struct GpuCost {
   double operations = 0;    // idle lanes and padded fragments included
   double memory_bytes = 0;  // from and to memory, with what is found nearer
   double near_bytes = 0;    // from and to the cores
   double shared_bytes = 0;  // through the banks
+  // The last two tensor by tensor, a tensor any number of times.
+  std::vector<GpuTraffic> traffic;
+  // Of a generated plan, by tensor, what warps ask for (warp_requests.h):
+  // sectors of outputs and of inputs that are not staged, and turns of the
+  // banks. An L1 serves
+  // what they ask for again, so that near_bytes are fewer; shared_bytes take no
+  // account of sums that lie in the scratchpad.
+  std::map<TensorId, double> requested_sectors, requested_turns;
   int64_t waves = 1;
   int64_t blocks_at_once = 1;  // on all cores, resident
   // Each with its quantisation; what takes longest counts, all where a core has

@@ -133,11 +133,12 @@ GpuTileEvaluator::MemberWork GpuTileEvaluator::OnMatrixUnits(
                     work.peak, matrix->latency_ns())
           : 1;
   const auto bytes = static_cast<double>(SizeBytes(member.contraction->dtype));
-  block.shared_bytes += static_cast<double>(form.operand_elements) * bytes *
-                        batch * turns *
-                        (ConflictsOf(plan, member.contraction->a.source()) +
-                         ConflictsOf(plan, member.contraction->b.source())) /
-                        2;
+  for (const Expr* load : {&member.contraction->a, &member.contraction->b}) {
+    block.shared.push_back(
+        {load->source(), true,
+         static_cast<double>(form.operand_elements) * bytes * batch * turns *
+             ConflictsOf(plan, load->source()) / 2});
+  }
   return work;
 }
 
@@ -179,9 +180,10 @@ GpuTileEvaluator::MemberWork GpuTileEvaluator::OnThreads(
       own *= tile.matrix ? 1 : static_cast<double>(tile.simt.elements[d]);
     }
     if (tile.matrix && load.dims != 0) own *= elements;
-    block.shared_bytes +=
-        lanes * own * turns * ConflictsOf(plan, load.tensor) *
-        static_cast<double>(SizeBytes(graph_.tensor(load.tensor).dtype));
+    block.shared.push_back(
+        {load.tensor, true,
+         lanes * own * turns * ConflictsOf(plan, load.tensor) *
+             static_cast<double>(SizeBytes(graph_.tensor(load.tensor).dtype))});
   }
   return work;
 }
@@ -236,13 +238,18 @@ void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
       AxesOf(gpu_.inputs[i].stepped_by, work, decision.step, steps);
       times = static_cast<double>(steps);
     }
-    block.shared_bytes += once * times;
+    block.shared.push_back({operand.tensor, true, once * times});
   }
   block.bytes_in_flight =
       std::max(block.bytes_in_flight,
                static_cast<double>(plan.threads * kBytesInFlightPerThread));
-  plan.cost.shared_bytes =
-      block.shared_bytes * static_cast<double>(plan.blocks());
+  const auto blocks = static_cast<double>(plan.blocks());
+  double of_block = 0;
+  for (const GpuTraffic& traffic : block.shared) {
+    of_block += traffic.bytes;
+    plan.cost.traffic.push_back({traffic.tensor, true, traffic.bytes * blocks});
+  }
+  plan.cost.shared_bytes = of_block * blocks;
   plan.cost.shared_seconds =
       plan.cost.shared_bytes / Rate(*levels_.scratchpad) * Waiting(plan, 1);
 }
@@ -287,10 +294,13 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
   for (const TileOperand& input : work.inputs) {
     const double bytes = BytesOfInput(input, plan);
     const auto direct = block.direct_bytes.find(input.tensor);
-    read += direct == block.direct_bytes.end()
-                ? bytes
-                : std::max(bytes,
-                           direct->second * static_cast<double>(plan.blocks()));
+    const double near =
+        direct == block.direct_bytes.end()
+            ? bytes
+            : std::max(bytes,
+                       direct->second * static_cast<double>(plan.blocks()));
+    read += near;
+    cost.traffic.push_back({input.tensor, false, near});
     if (!InMemory(input.tensor)) continue;
     read_of_memory += bytes;
     BlockOperand operand{bytes / static_cast<double>(plan.blocks()),
@@ -301,6 +311,7 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
   for (const TensorId output : subgraph_.outputs) {
     const double bytes = BytesOfOutput(output, work);
     written += bytes;
+    cost.traffic.push_back({output, false, bytes});
     if (InMemory(output)) written_to_memory += bytes;
   }
   cost.near_bytes = read + written;
