@@ -44,8 +44,12 @@ void GpuTileEvaluator::TakeShared(const GeneratedBlock& made,
     const auto kept = left.find(operand.tensor);
     if (kept == left.end()) continue;
     const auto padded = made.tile.row_padding.find(operand.tensor);
-    // A padding that was planned and not taken: conflicts are not known.
-    if (padded == made.tile.row_padding.end()) operand.layout = {};
+    // A padding that was planned and not taken: rows lie side by side.
+    if (padded == made.tile.row_padding.end() &&
+        operand.layout.pad_elements > 0) {
+      operand.layout = {};
+      operand.conflicts = ConflictsIn(operand, plan);
+    }
     operand.bytes = kept->second;
     operand.offset_bytes = 0;
     shared.push_back(std::move(operand));

@@ -114,6 +114,47 @@ TEST_F(GpuGeneratedTest, RegistersAreThoseOfTheKernel) {
   EXPECT_GT(most_blocks, 2 * last_blocks);
 }
 
+// Columns of W lie in one bank unless its rows are padded.
+TEST(GpuConflictsTest, APaddingThatIsNotTakenLeavesItsConflicts) {
+  const TensorGraph graph = *ParseText(R"(
+    X: f32[512, 512] = placeholder
+    W: f32[512, 512] = placeholder
+    Y: f32[512, 512] = compute (m: 512, n: 512) reduce (k: 512) sum:f32 {
+      X[m, k] * W[n, k] }
+    return Y)");
+  const TensorId w = *graph.Find("W"), y = *graph.Find("Y");
+  const DeviceSpec spec = *LoadSpec("a100");
+  const TileGraph tiles(graph, {y});
+  const Subgraph part = tiles.SubgraphOf({y});
+  GpuTilingOptions options;
+  options.use = kThreadsOnly;
+  TW_ASSERT_OK_AND_ASSIGN(const std::vector<GpuTilePlan> plans,
+                          TileForGpu(tiles, part, spec, options));
+  const GpuTilePlan& planned = plans.front();
+  ASSERT_GT(planned.block->row_padding.count(w), 0u);
+  GeneratedBlock made;
+  made.tile = *planned.block;
+  made.threads = planned.threads;
+  made.shared_bytes = planned.shared_bytes;
+  for (const SharedOperand& operand : planned.shared)
+    made.shared[operand.tensor] = operand.bytes;
+  const ThreadTile& simt = planned.clusters[0].simt;
+  made.tile.divisions[y] = {simt.threads, simt.vector, simt.reduce_threads};
+  GpuTileEvaluator evaluator(tiles, part, spec, kThreadsOnly);
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan padded,
+                          evaluator.AsGenerated(made));
+  made.tile.row_padding.erase(w);
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan plain, evaluator.AsGenerated(made));
+  const auto conflicts = [&](const GpuTilePlan& plan) {
+    for (const SharedOperand& operand : plan.shared)
+      if (operand.tensor == w) return operand.conflicts;
+    return 0.0;
+  };
+  EXPECT_EQ(conflicts(padded), conflicts(planned));
+  EXPECT_GT(conflicts(plain), conflicts(padded));
+  EXPECT_GT(plain.cost.shared_bytes, padded.cost.shared_bytes);
+}
+
 // A sum that other threads read lies in the scratchpad: each of 64 terms loads
 // and stores it behind the zero it began with. Its operands are read where they
 // lie.
