@@ -1,0 +1,47 @@
+// What warps ask for is what plans expect, but for copies, whose threads no
+// plan knows.
+#include "bench/gpu/memory_counts.h"
+
+#include "backends/emulator/codegen/emulator_codegen.h"
+#include "backends/spec/load_spec.h"
+#include "base/status_matchers.h"
+#include "compiler/compile.h"
+#include "frontends/onnx/import_model.h"
+#include "gtest/gtest.h"
+
+namespace tilewright {
+namespace {
+
+TEST(MemoryCountsTest, PlansExpectWhatIsCounted) {
+  TW_ASSERT_OK_AND_ASSIGN(
+      const ImportedModel model,
+      ImportModel("testdata/resnet18_small/model.onnx", {}));
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("h100"));
+  const auto codegen = emulator::CreateEmulatorCodegen(spec);
+  TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
+                          Compile(model, *codegen, {}));
+  TW_ASSERT_OK_AND_ASSIGN(const MemoryCounts counts,
+                          CountMemory(compiled, 1e7));
+  EXPECT_TRUE(counts.left_out.empty());
+  double planned[2] = {}, counted[2] = {};
+  int rows = 0, agree = 0;
+  for (const MemoryRow& row : counts.rows) {
+    SCOPED_TRACE(row.kernel + ": " + row.tensor);
+    EXPECT_GT(row.counted, 0);
+    EXPECT_GT(row.planned, 0);
+    EXPECT_GE(row.counted, row.block_sectors);
+    EXPECT_GE(row.counted, row.least);
+    planned[row.shared] += row.planned;
+    counted[row.shared] += row.counted;
+    ++rows;
+    agree += row.agrees(row.planned) ? 1 : 0;
+  }
+  ASSERT_GT(rows, 50);
+  EXPECT_GE(agree * 100, rows * 75);
+  for (const bool shared : {false, true}) {
+    EXPECT_NEAR(planned[shared], counted[shared], 0.1 * counted[shared]);
+  }
+}
+
+}  // namespace
+}  // namespace tilewright
