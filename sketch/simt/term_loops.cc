@@ -8,7 +8,7 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr int64_t kLeastTerms = 4, kMostTerms = 16;
+constexpr int64_t kLeastTerms = 4, kMostTerms = 9;  // a window of 3 x 3
 constexpr int64_t kMultiplyAdds = 192;  // of a thread in a row, by rule
 
 }  // namespace
