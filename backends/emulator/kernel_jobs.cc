@@ -103,7 +103,7 @@ std::string MutantTally::ToString() const {
   for (const auto& [kind, tally] : kinds)
     absl::StrAppend(&text, kind, ": ", tally.caught, " of ", tally.all, "\n");
   absl::StrAppend(&text, mutants, " mutants, ", races, " races, ", unmade,
-                  " accesses outside not made; same results:\n");
+                  " bad accesses not made; same results:\n");
   for (const std::string& name : missed)
     absl::StrAppend(&text, "  ", name, "\n");
   return text;
@@ -129,7 +129,9 @@ void AddMutants(const std::vector<Job>& jobs, int count, uint64_t seed,
     const Result interpreted = Interpret(mutants[i]);
     const std::string expected = Verdict(mutants[i], interpreted, right[i]),
                       actual = Verdict(mutants[i], results[i], right[i]);
-    if (absl::IsOutOfRange(interpreted.status()) && results[i].ok()) {
+    const bool bad_read = absl::IsOutOfRange(interpreted.status()) ||
+                          absl::IsFailedPrecondition(interpreted.status());
+    if (bad_read && results[i].ok()) {
       ++tally.unmade;
     } else if (actual != expected) {
       tally.disagreements.push_back(absl::StrCat(

@@ -51,7 +51,8 @@ struct MutantTally {
   std::map<std::string, Kind> kinds;       // by what was changed
   std::vector<std::string> missed;         // right to both
   std::vector<std::string> disagreements;  // each with its listing
-  // Accesses outside that texts do not make: of values that nobody then reads.
+  // Accesses outside, or of shared memory that nobody wrote, that texts do not
+  // make: of values that nobody then reads.
   int64_t unmade = 0;
   int64_t mutants = 0, races = 0;
 
