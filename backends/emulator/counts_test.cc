@@ -85,6 +85,34 @@ Reg Swizzled(ScalarBuilder& b, Reg thread) {
 }
 Reg Nowhere(ScalarBuilder& b, Reg) { return b.Int(7); }
 
+// Vectors of 16 bytes from x into scratch, of which each thread reads one
+// element.
+TEST(CountsTest, AsynchronousCopiesAreAccessesOfBothSides) {
+  ScalarBuilder b("copied");
+  const int x = b.AddArgument("x", DType::kFloat32, Role::kInput, 4 * kThreads);
+  const int y = b.AddArgument("y", DType::kFloat32, Role::kOutput, kThreads);
+  const int s = b.AddScratch("s", DType::kFloat32, 4 * kThreads);
+  const Reg thread = b.AddThreads(kThreads, 32);
+  kernel_ir::AsyncCopyInst copy;
+  copy.from = x;
+  copy.to = s;
+  copy.from_offset = copy.to_offset = b.Mul(thread, b.Int(4));
+  copy.lanes = 4;
+  b.AsyncCopy(copy);
+  b.Commit();
+  b.Wait(0);
+  b.Barrier();
+  b.Store(y, thread, 0, b.Load(s, thread, 0));
+  const std::vector<KernelCounts> counts =
+      Count({{std::move(b).Finish(),
+              {std::string(16 * kThreads, 1), std::string(4 * kThreads, 0)}}},
+            Options(gpu_text::Dialect::kCuda, false));
+  ASSERT_EQ(counts.size(), 1u);
+  EXPECT_EQ(Of(counts[0], 0).sectors, 32);
+  EXPECT_EQ(Of(counts[0], 1).sectors, 8);
+  EXPECT_EQ(Of(counts[0], -1).turns, 8 + 2);
+}
+
 TEST(CountsTest, AccessesByHandTakeWhatTheyAreKnownToTake) {
   const std::vector<ByHand> tests = {
       {"coalesced", Times(1), false, 1, kThreads, 8, 8},
