@@ -81,9 +81,10 @@ absl::StatusOr<BlockTile> DecideBlockTile(const std::vector<std::string>& axes,
     // Registers hold one step.
     if (decided.stages > 1) {
       decided.async =
-          decider.DecideNumber("block.async",
-                               Space::Integers(decided.stages > 2 ? 1 : 0, 1),
-                               [&] { return preferred.async ? 1 : 0; }) == 1;
+          decider.DecideNumber(
+              "block.async", Space::Integers(decided.stages > 2 ? 1 : 0, 1),
+              [&] { return preferred.async || decided.stages > 2 ? 1 : 0; }) ==
+          1;
     }
     decided.swizzle =
         decider.DecideNumber("block.swizzle", Space::Integers(1, 8),

@@ -192,6 +192,8 @@ TEST(GpuRequestsTest, WarpsAskForWhatTheScheduleReads) {
   // in the same banks, four times.
   EXPECT_EQ(plan.cost.requested_turns.at(p),
             kBlocks * ((1 + 2 * kTerms) * 4 + 4 * 4));
+  // So its cost says: 512 bytes, once and with every term.
+  EXPECT_GE(plan.cost.shared_bytes, kBlocks * 512 * (1 + 2 * kTerms));
 }
 
 class GpuTilePlansTest : public testing::Test {

@@ -155,6 +155,8 @@ class GpuTileEvaluator {
   double BytesOfOutput(TensorId output, const TileWork& work) const;
   void AddCompute(const GpuTileDecision& decision, const TileWork& work,
                   GpuTilePlan& plan, BlockTotals& block) const;
+  double TermsInScratchpad(TensorId tensor, const GpuTileDecision& decision,
+                           const TileWork& work, const GpuTilePlan& plan) const;
   void AddScratchpad(const GpuTileDecision& decision, const TileWork& work,
                      GpuTilePlan& plan, BlockTotals& block) const;
   void AddTraffic(const TileWork& work, bool align, const BlockTotals& block,

@@ -223,13 +223,39 @@ void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
   }
 }
 
-// Bytes written to the scratchpad: every step of the staged operands.
+// How often a generated kernel touches each element of a sum that lies in the
+// scratchpad while it grows, beside storing it once: lanes add theirs together,
+// else every term loads and stores it.
+double GpuTileEvaluator::TermsInScratchpad(TensorId tensor,
+                                           const GpuTileDecision& decision,
+                                           const TileWork& work,
+                                           const GpuTilePlan& plan) const {
+  if (!plan.generated) return 0;
+  for (size_t c = 0; c < gpu_.clusters.size(); ++c) {
+    for (const int m : gpu_.clusters[c].members) {
+      const Tensor& member =
+          graph_.tensor(gpu_.members[static_cast<size_t>(m)].id);
+      if (member.id != tensor || member.compute.reduce_axes.empty()) continue;
+      if (plan.clusters[c].simt.reduce_threads > 1) return 2;
+      int64_t steps;
+      const std::vector<int64_t> axes = AxesOf(m, work, decision.step, steps);
+      auto touched = static_cast<double>(2 * steps);
+      for (size_t a = member.compute.axes.size(); a < axes.size(); ++a)
+        touched *= static_cast<double>(axes[a]);
+      return touched;
+    }
+  }
+  return 0;
+}
+
+// Bytes that pass through the scratchpad: every step of the staged operands,
+// and of what is computed there every term.
 void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
                                      const TileWork& work, GpuTilePlan& plan,
                                      BlockTotals& block) const {
   for (const SharedOperand& operand : plan.shared) {
     const auto once = static_cast<double>(operand.bytes / operand.copies);
-    double times = 1;
+    double times = 1 + TermsInScratchpad(operand.tensor, decision, work, plan);
     for (size_t i = 0; i < gpu_.inputs.size(); ++i) {
       if (gpu_.inputs[i].id != operand.tensor) continue;
       block.bytes_in_flight += once;

@@ -81,7 +81,25 @@ TW_QUIET void tw_must_align(const tw_checked<T, elements, kind>& buffer,
 #endif
 }
 
-#ifdef TW_RACES
+#if defined(TW_COUNTED)
+// At once, in pieces: each is an access to either side.
+template <int n, int bytes, typename T, long long elements, long long source>
+TW_QUIET void tw_copy_async(const tw_checked<T, elements, tw_of_block>& to,
+                            tw_at to_at,
+                            const tw_checked<const T, source, tw_of_one>& from,
+                            tw_at from_at, bool there = true) {
+  constexpr int each = bytes / (int)sizeof(T);
+  for (int first = 0; first < n; first += each) {
+    T piece[each] = {};
+    if (there) {
+      tw_must_align<each>(from, from_at + first);
+      for (int i = 0; i < each; ++i) piece[i] = from[from_at + (first + i)];
+    }
+    tw_must_align<each>(to, to_at + first);
+    for (int i = 0; i < each; ++i) to[to_at + (first + i)] = piece[i];
+  }
+}
+#elif defined(TW_RACES)
 // Both places are looked at first.
 template <int n, int bytes, typename T, long long elements, long long source>
 TW_QUIET void tw_copy_async(const tw_checked<T, elements, tw_of_block>& to,
@@ -101,25 +119,5 @@ TW_QUIET void tw_copy_async(const tw_checked<T, elements, tw_of_block>& to,
   tw_depart({tw_range_of(to.cells), to_at.line, tw_my_flights().commits,
              to_at.value, n,
              there ? (const char*)(from.base + from_at.value) : 0});
-}
-#endif
-
-#ifdef TW_COUNTED
-// At once, in pieces: each is an access to either side.
-template <int n, int bytes, typename T, long long elements, long long source>
-TW_QUIET void tw_copy_async(const tw_checked<T, elements, tw_of_block>& to,
-                            tw_at to_at,
-                            const tw_checked<const T, source, tw_of_one>& from,
-                            tw_at from_at, bool there = true) {
-  constexpr int each = bytes / (int)sizeof(T);
-  for (int first = 0; first < n; first += each) {
-    T piece[each] = {};
-    if (there) {
-      tw_must_align<each>(from, from_at + first);
-      for (int i = 0; i < each; ++i) piece[i] = from[from_at + (first + i)];
-    }
-    tw_must_align<each>(to, to_at + first);
-    for (int i = 0; i < each; ++i) to[to_at + (first + i)] = piece[i];
-  }
 }
 #endif
