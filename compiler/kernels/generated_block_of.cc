@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
-#include "backends/kernel_ir/live_registers.h"
+#include "backends/kernel_ir/analysis/live_registers.h"
 #include "tilegraph/expr/dtype.h"
 
 namespace tilewright {

@@ -1,4 +1,4 @@
-#include "backends/kernel_ir/live_registers.h"
+#include "backends/kernel_ir/analysis/live_registers.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // How many registers of 32 bits the values of a kernel need at the same time,
 // if a compiler recomputes nothing and moves nothing but loads.
-#ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_LIVE_REGISTERS_H_
-#define TILEWRIGHT_BACKENDS_KERNEL_IR_LIVE_REGISTERS_H_
+#ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_ANALYSIS_LIVE_REGISTERS_H_
+#define TILEWRIGHT_BACKENDS_KERNEL_IR_ANALYSIS_LIVE_REGISTERS_H_
 
 #include <cstdint>
 
@@ -27,4 +27,4 @@ RegisterNeeds LiveRegisters(const ScalarKernel& kernel);
 
 }  // namespace tilewright::kernel_ir
 
-#endif  // TILEWRIGHT_BACKENDS_KERNEL_IR_LIVE_REGISTERS_H_
+#endif  // TILEWRIGHT_BACKENDS_KERNEL_IR_ANALYSIS_LIVE_REGISTERS_H_

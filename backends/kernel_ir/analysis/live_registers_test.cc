@@ -1,5 +1,5 @@
 // Kernels whose live values are counted by hand.
-#include "backends/kernel_ir/live_registers.h"
+#include "backends/kernel_ir/analysis/live_registers.h"
 
 #include <cstdint>
 #include <utility>
