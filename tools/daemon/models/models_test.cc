@@ -208,6 +208,11 @@ TEST_F(ModelsTest, TheLargestPriorityFirst) {
 TEST_F(ModelsTest, GoesOnAfterARestart) {
   TW_ASSERT_OK_AND_ASSIGN(const ModelState model, Submit("gone once"));
   WaitForState(model.id(), ModelState::TUNING);
+  // Its program tells the first time from the second by what it has written.
+  const std::string commands =
+      absl::StrCat(folder_, "/models/", model.id(), "/commands");
+  for (int i = 0; i < 1000 && Contents(commands).empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   // The same order is the same model, also while its client was away.
   EXPECT_EQ(Submit("gone once")->id(), model.id());
   absl::StatusOr<ModelState> watched;
