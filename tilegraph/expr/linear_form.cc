@@ -74,6 +74,20 @@ bool IsPositiveConst(const Expr& e) {
   return e.op() == Op::kConst && e.int_value() > 0;
 }
 
+// The form's term that is a quotient, if there is one alone, once and by a
+// constant.
+const Expr* OnlyQuotient(const LinearForm& form) {
+  const Expr* only = nullptr;
+  for (const auto& [term, coefficient] : form.terms) {
+    if (term.op() != Op::kFloorDiv) continue;
+    if (only != nullptr || coefficient != 1 ||
+        !IsPositiveConst(term.operand(1)))
+      return nullptr;
+    only = &term;
+  }
+  return only;
+}
+
 }  // namespace
 
 int CompareExprs(const Expr& a, const Expr& b) {
@@ -228,14 +242,15 @@ QuotientRemainder Simplifier::Irreducible(LinearForm form, int64_t divisor) {
   bool single = form.terms.size() == 1 && form.terms[0].second == 1;
   const Expr* term = single ? &form.terms[0].first : nullptr;
   int64_t joined;
-  if (single && term->op() == Op::kFloorDiv &&
-      IsPositiveConst(term->operand(1)) &&
-      !__builtin_mul_overflow(term->operand(1).int_value(), divisor, &joined)) {
-    // (x floordiv a + k) floordiv b = (x + a·k) floordiv (a·b)
-    LinearForm inner = Linear(term->operand(0));
-    inner.constant = WrapAdd(
-        inner.constant, WrapMul(form.constant, term->operand(1).int_value()));
-    result.quotient = DivMod(inner, joined).quotient;
+  if (const Expr* inner = OnlyQuotient(form);
+      inner != nullptr && !__builtin_mul_overflow(inner->operand(1).int_value(),
+                                                  divisor, &joined)) {
+    // (x floordiv a + y) floordiv b = (x + a·y) floordiv (a·b)
+    const LinearForm y = AddScaled(form, SingleTerm(*inner), -1);
+    result.quotient = DivMod(AddScaled(Linear(inner->operand(0)), y,
+                                       inner->operand(1).int_value()),
+                             joined)
+                          .quotient;
   } else if (single && form.constant == 0 && term->op() == Op::kFloorMod &&
              IsPositiveConst(term->operand(1)) &&
              term->operand(1).int_value() % divisor == 0) {
@@ -295,15 +310,19 @@ bool Simplifier::JoinOnePair(LinearForm& form) {
         return true;
       }
       if (other.op() == Op::kFloorMod && coefficient == wanted &&
-          other.operand(0).op() == Op::kFloorDiv &&
-          IsPositiveConst(other.operand(1)) &&
-          other.operand(0).operand(1).IsIntConst(m)) {
-        // k·m·((x floordiv m) mod n) + k·(x mod m) = k·(x mod m·n)
-        int64_t n = other.operand(1).int_value(), joined;
-        LinearForm x = Linear(mod.operand(0));
-        if (other.operand(0).operand(0) != mod.operand(0) ||
+          IsPositiveConst(other.operand(1))) {
+        // k·m·((x floordiv m + y) mod n) + k·(x mod m) = k·((x + m·y) mod m·n)
+        const int64_t n = other.operand(1).int_value();
+        const LinearForm high = Linear(other.operand(0));
+        const Expr* const quotient = OnlyQuotient(high);
+        int64_t joined;
+        if (quotient == nullptr || !quotient->operand(1).IsIntConst(m) ||
+            quotient->operand(0) != mod.operand(0) ||
             __builtin_mul_overflow(m, n, &joined))
           continue;
+        const LinearForm x =
+            AddScaled(Linear(mod.operand(0)),
+                      AddScaled(high, SingleTerm(*quotient), -1), m);
         form = AddScaled(AddScaled(AddScaled(form, SingleTerm(other), -wanted),
                                    SingleTerm(mod), -k),
                          DivMod(x, joined).remainder, k);

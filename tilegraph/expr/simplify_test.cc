@@ -95,6 +95,15 @@ std::vector<Case> Cases() {
        {-1},
        Add(Mul(Mod(Div(a, 5), 4), 5), Mod(a, 5)),
        Mod(a, 20)},
+      {"DivOfSumWithDiv",
+       {-1, -1},
+       Div(Add(Div(a, 3), Mul(b, 2)), 5),
+       Div(Add(a, Mul(b, 6)), 15)},
+      {"DigitsThatTilesCrossAreJoined",
+       {24, 64},
+       Add(Mul(Mod(Div(Add(Mul(a, 64), b), 28), 28), 28),
+           Mod(Add(Mul(a, 64), b), 28)),
+       Mod(Add(Mul(a, 64), b), 784)},
       {"DigitsOfThreeLevels",
        {3, 4, 5},
        Mod(Div(Add(Mul(a, 20), Add(Mul(b, 5), c)), 5), 4),
@@ -339,6 +348,32 @@ TEST(SimplifyRandom, RecoversTheDigitsOfNestedSplits) {
       Expr want = extent[d] == 1 ? I(0) : V(d);
       ASSERT_EQ(digit, want) << digit.ToString();
     }
+  }
+}
+
+// The address of an element by its digits, where axes are fused and the whole
+// is split anew, whatever tiles cross.
+TEST(SimplifyRandom, AddressesInFusedAxesAreLinear) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<int64_t> extents;
+    for (int axis = 0; axis < 4; ++axis)
+      extents.push_back(static_cast<int64_t>(random() % 40 + 1));
+    const int64_t tile = static_cast<int64_t>(random() % 128 + 2);
+    int64_t elements = 1;
+    for (const int64_t extent : extents) elements *= extent;
+    const Expr fused = Add(Mul(V(0), tile), V(1));
+    Expr address = I(0);
+    int64_t stride = elements;
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+      stride /= extents[axis];
+      const Expr digit = Div(fused, stride);
+      address = Add(address,
+                    Mul(axis == 0 ? digit : Mod(digit, extents[axis]), stride));
+    }
+    const RangeOf ranges = Extents({elements / tile + 1, tile});
+    EXPECT_EQ(Simplify(address, ranges), Simplify(fused, ranges))
+        << Simplify(address, ranges).ToString();
   }
 }
 
