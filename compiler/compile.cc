@@ -156,17 +156,20 @@ void NoteUnfused(const CompiledModel& compiled, UnfusedGroups& unfused) {
   }
 }
 
-// Groups in blocks of threads.
-absl::Status ConnectForThreads(const DeviceSpec& spec,
+// Groups in blocks of threads, planned by the rules' kernels: one of a record
+// was measured to be faster than those, but says nothing of other tiles.
+absl::Status ConnectForThreads(const backends::Codegen& codegen,
                                const CompileOptions& options,
                                KernelMaker& maker, UnfusedGroups& unfused,
                                CompiledModel& compiled) {
   GpuKernelsOptions gpu = options.gpu;
   gpu.search = options.connect.search;
   gpu.fuse = options.plan.connect == PlanOptions::Connect::kTileGraph;
+  KernelMaker by_rule(codegen, options.admit);
   TW_ASSIGN_OR_RETURN(
       compiled.gpu,
-      PlanForThreads(compiled.graph, compiled.plan, spec, gpu, maker));
+      PlanForThreads(compiled.graph, compiled.plan, codegen.spec(), gpu,
+                     options.schedules == nullptr ? maker : by_rule));
   compiled.register_plan = compiled.gpu->plan.plan;
   compiled.connected = compiled.gpu->plan.connected;
   NoteUnfused(compiled, unfused);
@@ -233,7 +236,7 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
   UnfusedGroups unfused;
   if (GpuLevelsOf(codegen.spec())) {
     TW_RETURN_IF_ERROR(
-        ConnectForThreads(codegen.spec(), options, maker, unfused, compiled));
+        ConnectForThreads(codegen, options, maker, unfused, compiled));
   } else if (options.plan.connect == PlanOptions::Connect::kTileGraph) {
     ConnectGroups(codegen, options.connect, options.cost_key, options.times,
                   maker, unfused, compiled);
