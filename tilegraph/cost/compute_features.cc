@@ -11,6 +11,10 @@
 namespace tilewright {
 namespace {
 
+// Computes that only move elements are transposed in registers
+// (sketch/rules/move_schedule.h): of a vector of theirs half is scattered.
+constexpr double kTransposed = 0.5;
+
 // How results and loads lie in memory: the dimension along which neighbours are
 // neighbours there. Constants are packed as they are read and not listed.
 struct VectorDims {
@@ -147,9 +151,8 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
   for (const Expr& body : compute.body)
     Add(Operations(body, dims), features.operations);
   if (!compute.combiner) {
-    // Computes that only move elements are transposed in registers
-    // (sketch/rules/move_schedule.h).
-    if (Sum(features.operations) == 0) features.operations.scattered_loads = 0;
+    if (Sum(features.operations) == 0)
+      features.operations.scattered_loads *= kTransposed;
     return features;
   }
   for (const Axis& axis : compute.reduce_axes)

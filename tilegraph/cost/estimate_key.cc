@@ -25,9 +25,9 @@ EstimateKey EstimateKeyOf(const TensorGraph& graph,
   const std::vector<TensorId> outputs = OutputsOf(group);
   const int operands = canonical.arguments + canonical.constants;
   for (int i = 0; i < operands; ++i)
-    key.levels.push_back(tensor_levels.Of(canonical.tensors[i]));
+    key.levels.push_back(tensor_levels.Of(canonical.tensors[i], group));
   for (const TensorId output : outputs)
-    key.levels.push_back(tensor_levels.Of(output));
+    key.levels.push_back(tensor_levels.Of(output, group));
   for (size_t i = 0; i < group.members.size(); ++i) {
     const TensorId member = group.members[i];
     const Layout* const layout = tensor_levels.LayoutOf(member);

@@ -42,8 +42,10 @@ TEST_F(EstimateKeyTest, LevelsAreOfWhatCrossesTheBoundary) {
   const TensorLevels tensor_levels(graph_, plan_, spec_);
   EXPECT_THAT(
       Key().levels,
-      ElementsAre(tensor_levels.Of(Id("A")), tensor_levels.Of(Id("B")),
-                  tensor_levels.Of(Id("C")), tensor_levels.Of(Id("U"))));
+      ElementsAre(tensor_levels.Of(Id("A"), group_),
+                  tensor_levels.Of(Id("B"), group_),
+                  tensor_levels.Of(Id("C"), group_),
+                  tensor_levels.Of(Id("U"), group_)));
   const EstimateKey near = Key();
   group_.side_outputs = {Id("T")};
   EXPECT_EQ(Key().levels.size(), near.levels.size() + 1);

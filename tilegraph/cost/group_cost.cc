@@ -223,7 +223,7 @@ void GroupEvaluator::AddFilterBytes(const Group& group,
   if (growth == 0) return;
   for (const TensorId input : group.inputs) {
     if (graph_.tensor(input).kind != TensorKind::kConstant) continue;
-    for (size_t i = tensor_levels_.Of(input); i < bytes[0].size(); ++i)
+    for (size_t i = tensor_levels_.Of(input, group); i < bytes[0].size(); ++i)
       bytes[0][i].read += growth * Bytes(input);
   }
 }
@@ -358,8 +358,9 @@ absl::StatusOr<GroupCost> GroupEvaluator::Best(const Group& group) const {
   return best[0];
 }
 
-GroupEvaluator::CpuLevel GroupEvaluator::TensorLevelOf(TensorId id) const {
-  const int level = tensor_levels_.Of(id);
+GroupEvaluator::CpuLevel GroupEvaluator::TensorLevelOf(
+    TensorId id, const Group& group) const {
+  const int level = tensor_levels_.Of(id, group);
   return level == private_ ? CpuLevel::kPrivate
          : level > 0       ? CpuLevel::kShared
                            : CpuLevel::kMemory;

@@ -53,10 +53,10 @@ class GroupEvaluator : public GroupCostModel {
   EstimateKey KeyOf(const Group& group) const override;
 
   const TensorLevels& tensor_levels() const { return tensor_levels_; }
-  // Where a tensor lies between kernels: in the cache of a core, in one around
-  // it, or outside of all.
+  // Where a tensor of the group's lies between kernels (tensor_levels.h): in
+  // the cache of a core, in one around it, or outside of all.
   enum class CpuLevel { kPrivate, kShared, kMemory };
-  CpuLevel TensorLevelOf(TensorId id) const;
+  CpuLevel TensorLevelOf(TensorId id, const Group& group) const;
   const MemoryLevel& LevelOf(CpuLevel level) const;
 
  private:

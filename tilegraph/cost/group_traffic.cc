@@ -65,9 +65,9 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
     }
   }
   for (const TensorId id : part_.inputs)
-    input_levels_.push_back(tensor_levels.Of(id));
+    input_levels_.push_back(tensor_levels.Of(id, group));
   for (const TensorId id : part_.outputs)
-    output_levels_.push_back(tensor_levels.Of(id));
+    output_levels_.push_back(tensor_levels.Of(id, group));
   for (const TensorId member : group.members) written_[member] = 0;
   stages_ = std::max<size_t>(1, group.stages.size());
   for (size_t stage = 0; stage < group.stages.size(); ++stage) {
@@ -75,7 +75,7 @@ GroupTraffic::GroupTraffic(const TileGraph& graph, const Group& group,
       written_[member] = stage;
   }
   for (const TensorId id : group.side_outputs)
-    side_outputs_.push_back({id, written_.at(id), tensor_levels.Of(id)});
+    side_outputs_.push_back({id, written_.at(id), tensor_levels.Of(id, group)});
   std::map<TensorId, std::set<size_t>> readers;
   for (const TensorId member : group.members) {
     for (const TensorId input : graph.graph().Inputs(member))

@@ -130,9 +130,13 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
     if (padding) {
       member.features.operations = {};
       member.features.operations.simple = 1;
-      // Vectors at the border are put together of elements.
-      if (Pads(*padding, member.vector_dim))
-        member.features.operations.scattered_loads = 1;
+      // Vectors at the two borders are put together of elements.
+      if (Pads(*padding, member.vector_dim)) {
+        const double row = static_cast<double>(
+            tensor.static_shape()[static_cast<size_t>(member.vector_dim)]);
+        member.features.operations.scattered_loads =
+            std::min(1.0, 2 / std::ceil(row / lanes_));
+      }
     }
     const auto winograd = AsWinograd(graph, id);
     if (group.stages.empty() && winograd)

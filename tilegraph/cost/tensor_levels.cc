@@ -1,45 +1,54 @@
 #include "tilegraph/cost/tensor_levels.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "backends/spec/load_spec.h"
 #include "tilegraph/cost/core_levels.h"
-#include "tilegraph/expr/dtype.h"
 
 namespace tilewright {
 namespace {
 
-double Bytes(const Tensor& tensor) {
-  return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+// By level, of what was used last.
+std::vector<double> HeldBytes(const DeviceSpec& spec) {
+  std::vector<double> held_bytes;
+  const std::vector<MemoryLevel> levels = LevelsOfCore(spec);
+  const int own = PrivateLevel(spec);
+  const CostModel& model = CostModelOf(spec);
+  for (int level = 0; level <= own; ++level) {
+    const bool holds = level == 0 || levels[level].kind() == MemoryLevel::CACHE;
+    held_bytes.push_back(level == 0 ? std::numeric_limits<double>::infinity()
+                         : holds
+                             ? CapacityBytes(levels[level]) *
+                                   (level == own ? model.kept_private_share()
+                                                 : model.kept_shared_share())
+                             : 0);
+  }
+  return held_bytes;
+}
+
+// Of the caches.
+double MostBytes(const std::vector<double>& held_bytes) {
+  double most = 0;
+  for (size_t level = 1; level < held_bytes.size(); ++level)
+    most = std::max(most, held_bytes[level]);
+  return most;
 }
 
 }  // namespace
 
 TensorLevels::TensorLevels(const TensorGraph& graph, const Plan& plan,
                            const DeviceSpec& spec)
-    : graph_(graph), plan_(plan) {
-  const std::vector<MemoryLevel> levels = LevelsOfCore(spec);
-  const int own = PrivateLevel(spec);
-  const CostModel& model = CostModelOf(spec);
-  for (int level = 0; level <= own; ++level) {
-    const bool holds = level == 0 || levels[level].kind() == MemoryLevel::CACHE;
-    held_bytes_.push_back(level == 0 ? std::numeric_limits<double>::infinity()
-                          : holds
-                              ? CapacityBytes(levels[level]) *
-                                    (level == own ? model.kept_private_share()
-                                                  : model.kept_shared_share())
-                              : 0);
-  }
-  for (const Tensor& tensor : graph.tensors()) {
-    if (tensor.kind == TensorKind::kConstant) constant_bytes_ += Bytes(tensor);
-  }
-}
+    : graph_(graph),
+      plan_(plan),
+      held_bytes_(HeldBytes(spec)),
+      distances_(graph, plan, MostBytes(held_bytes_)) {}
 
-int TensorLevels::Of(TensorId id) const {
-  const Tensor& tensor = graph_.tensor(id);
-  // Every run reads all constants.
-  const double bytes =
-      tensor.kind == TensorKind::kConstant ? constant_bytes_ : Bytes(tensor);
+int TensorLevels::Of(TensorId id, const Group& group) const {
+  const bool computed =
+      std::binary_search(group.members.begin(), group.members.end(), id);
+  const double bytes = computed ? distances_.AfterBytes(id, group)
+                                : distances_.BeforeBytes(id, group);
   int level = static_cast<int>(held_bytes_.size()) - 1;
   while (bytes > held_bytes_[level]) --level;
   return level;

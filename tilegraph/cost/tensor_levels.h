@@ -1,11 +1,12 @@
 // Where tensors lie between the kernels that write and read them: in the
-// innermost cache that still holds them beside what else comes by.
+// innermost cache that still holds them after what else comes by.
 #ifndef TILEWRIGHT_TILEGRAPH_COST_TENSOR_LEVELS_H_
 #define TILEWRIGHT_TILEGRAPH_COST_TENSOR_LEVELS_H_
 
 #include <vector>
 
 #include "backends/spec/device_spec.pb.h"
+#include "tilegraph/cost/reuse_distance.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/plan.h"
 
@@ -17,8 +18,9 @@ class TensorLevels {
   TensorLevels(const TensorGraph& graph, const Plan& plan,
                const DeviceSpec& spec);
 
-  // The level of the spec.
-  int Of(TensorId id) const;
+  // The level of the spec: of what the group computes, where its next reader
+  // finds it; of what it reads, where it does itself.
+  int Of(TensorId id, const Group& group) const;
   // How it lies there; null: plain.
   const Layout* LayoutOf(TensorId id) const;
   // The dimension along which neighbours in memory are neighbours; -1 for a
@@ -30,8 +32,8 @@ class TensorLevels {
  private:
   const TensorGraph& graph_;
   const Plan& plan_;
-  std::vector<double> held_bytes_;  // by level, of one tensor
-  double constant_bytes_ = 0;       // of the whole model
+  std::vector<double> held_bytes_;  // by level
+  const ReuseDistances distances_;
 };
 
 }  // namespace tilewright

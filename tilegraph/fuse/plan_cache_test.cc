@@ -210,12 +210,12 @@ TEST_F(PlanCacheTest, WhatWasMeasuredBeforeTheTimeWasOverIsKept) {
 }
 
 TEST_F(PlanCacheTest, WhatHasMostAtStakeIsMeasuredFirstWhatHasLittleNever) {
-  // The second chain takes eight times as long.
+  // The second chain takes 32 times as long.
   const TensorGraph graph = Products(
       131072, 64,
-      {"T: f32[16384, 64] = compute (m: 16384, n: 64) reduce (k: 64) sum:f32 { "
+      {"T: f32[4096, 64] = compute (m: 4096, n: 64) reduce (k: 64) sum:f32 { "
        "A[m, k] * B[k, n] }",
-       "Y: f32[16384, 64] = compute (m: 16384, n: 64) reduce (k: 64) sum:f32 { "
+       "Y: f32[4096, 64] = compute (m: 4096, n: 64) reduce (k: 64) sum:f32 { "
        "T[m, k] * B[n, k] }",
        "U = A B", "Z = U B"},
       "Y, Z");

@@ -41,7 +41,7 @@ double Bytes(const Tensor& tensor) {
 Limit LimitOf(GroupEvaluator::CpuLevel level) {
   return level == GroupEvaluator::CpuLevel::kPrivate  ? Limit::kPrivate
          : level == GroupEvaluator::CpuLevel::kShared ? Limit::kShared
-                                                     : Limit::kMemory;
+                                                      : Limit::kMemory;
 }
 
 // The component that takes the longest of a group's predicted time.
@@ -263,21 +263,28 @@ class Maker {
         const Tensor& tensor = graph_.tensor(input);
         names.push_back(tensor.name);
         bytes += Bytes(tensor);
-        box.tensors.push_back({tensor.name, Bytes(tensor),
-                               LimitOf(evaluator_.TensorLevelOf(input))});
+        box.tensors.push_back(
+            {tensor.name, Bytes(tensor), WhereRead(input, *of_inputs.begin())});
       }
       box.title = Names(names);
       box.shape = ShapeOf(graph_.tensor(inputs[0]));
       for (const int reader : of_inputs) {
-        picture_.arrows.push_back(
-            {static_cast<int>(picture_.boxes.size()) - 1, first_group_ + reader,
-             LimitOf(evaluator_.TensorLevelOf(inputs[0])), bytes});
+        picture_.arrows.push_back({static_cast<int>(picture_.boxes.size()) - 1,
+                                   first_group_ + reader,
+                                   WhereRead(inputs[0], reader), bytes});
       }
     }
     for (Repeat& frame : picture_.frames) {
       frame.begin += first_group_;
       frame.end += first_group_;
     }
+  }
+
+  // Where the first group of a box finds it.
+  Limit WhereRead(TensorId id, int drawn) const {
+    const Bundle& bundle = bundles_[drawn_[drawn][0]];
+    return LimitOf(
+        evaluator_.TensorLevelOf(id, plan_.groups[bundle.groups[0]]));
   }
 
   void AddGroups() {
@@ -307,7 +314,7 @@ class Maker {
       for (const TensorId id : OutputsOf(group)) {
         const Tensor& output = graph_.tensor(id);
         box.tensors.push_back({output.name, Bytes(output),
-                               LimitOf(evaluator_.TensorLevelOf(id))});
+                               LimitOf(evaluator_.TensorLevelOf(id, group))});
       }
       for (const int source : bundle.sources) {
         const int from = drawn_of_[source];
@@ -317,9 +324,9 @@ class Maker {
             ReadBy(group, plan_.groups[bundles_[source].groups[0]]);
         double bytes = 0;
         for (const TensorId id : read) bytes += Bytes(graph_.tensor(id));
-        picture_.arrows.push_back({first_group_ + from, first_group_ + to,
-                                   LimitOf(evaluator_.TensorLevelOf(read[0])),
-                                   bytes});
+        picture_.arrows.push_back(
+            {first_group_ + from, first_group_ + to,
+             LimitOf(evaluator_.TensorLevelOf(read[0], group)), bytes});
       }
     }
   }
@@ -344,7 +351,9 @@ class Maker {
       box.shape = ShapeOf(graph_.tensor(outputs[0]));
       picture_.arrows.push_back(
           {first_group_ + drawn, static_cast<int>(picture_.boxes.size()) - 1,
-           LimitOf(evaluator_.TensorLevelOf(outputs[0])), bytes});
+           LimitOf(evaluator_.TensorLevelOf(
+               outputs[0], plan_.groups[ProducersOf(outputs[0])[0]])),
+           bytes});
     }
   }
 

@@ -1,0 +1,127 @@
+#include "tilegraph/cost/reuse_distance.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tilegraph/expr/dtype.h"
+
+namespace tilewright {
+namespace {
+
+double Iterations(const Tensor& compute) {
+  double all = static_cast<double>(compute.num_elements());
+  for (const Axis& axis : compute.compute.reduce_axes)
+    all *= static_cast<double>(axis.extent.value());
+  return all;
+}
+
+}  // namespace
+
+ReuseDistances::ReuseDistances(const TensorGraph& graph, const Plan& plan,
+                               double most_bytes)
+    : graph_(graph),
+      plan_(plan),
+      most_bytes_(most_bytes),
+      written_at_(static_cast<size_t>(graph.size()), -1),
+      computed_at_(static_cast<size_t>(graph.size()), -1) {
+  for (const Group& group : plan.groups) AddGroup(group);
+}
+
+void ReuseDistances::AddGroup(const Group& group) {
+  const int place = static_cast<int>(touched_.size());
+  Touched& touched = touched_.emplace_back();
+  for (const TensorId id : OutputsOf(group)) {
+    touched.bytes[MemoryOf(id)] += Bytes(id);
+    written_at_[id] = place;
+  }
+  std::map<TensorId, double> loaded_bytes;
+  for (const TensorId id : group.members) {
+    if (computed_at_[id] < 0) computed_at_[id] = place;
+    for (const TensorId input : graph_.Inputs(id))
+      loaded_bytes[input] +=
+          Iterations(graph_.tensor(id)) * SizeBytes(graph_.tensor(input).dtype);
+  }
+  for (const TensorId id : group.inputs) {
+    double bytes = Bytes(id);
+    // Of a large table a gather reads few rows.
+    const auto loaded = loaded_bytes.find(id);
+    if (loaded != loaded_bytes.end()) bytes = std::min(bytes, loaded->second);
+    double& known = touched.bytes[MemoryOf(id)];
+    known = std::max(known, bytes);
+  }
+  for (const auto& [memory, bytes] : touched.bytes) {
+    touched.all_bytes += bytes;
+    places_[memory].push_back(place);
+  }
+}
+
+TensorId ReuseDistances::MemoryOf(TensorId id) const {
+  const auto view = plan_.views.find(id);
+  return view == plan_.views.end() ? id : view->second;
+}
+
+double ReuseDistances::Bytes(TensorId id) const {
+  const Tensor& tensor = graph_.tensor(id);
+  return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+}
+
+std::vector<int> ReuseDistances::PlacesOf(const Group& group) const {
+  std::vector<int> places;
+  for (const TensorId id : group.members) {
+    if (written_at_[id] >= 0) places.push_back(written_at_[id]);
+  }
+  if (places.empty() && computed_at_[group.output] >= 0)
+    places.push_back(computed_at_[group.output]);
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+double ReuseDistances::Distance(TensorId memory, int from, int to) const {
+  const auto bytes_at = [&](int place) {
+    const auto bytes = touched_[place].bytes.find(memory);
+    return bytes == touched_[place].bytes.end() ? 0 : bytes->second;
+  };
+  std::vector<bool> counted(static_cast<size_t>(graph_.size()), false);
+  double distance = bytes_at(to);
+  for (const int place : {from, to}) {
+    distance += (touched_[place].all_bytes - bytes_at(place)) / 2;
+    for (const auto& [other, bytes] : touched_[place].bytes)
+      counted[other] = true;
+  }
+  const int groups = static_cast<int>(touched_.size());
+  for (int place = (from + 1) % groups; place != to && distance <= most_bytes_;
+       place = (place + 1) % groups) {
+    for (const auto& [other, bytes] : touched_[place].bytes) {
+      if (!counted[other]) distance += bytes;
+      counted[other] = true;
+    }
+  }
+  return distance <= most_bytes_ ? distance
+                                 : std::numeric_limits<double>::infinity();
+}
+
+double ReuseDistances::BeforeBytes(TensorId id, const Group& group) const {
+  const auto uses = places_.find(MemoryOf(id));
+  const std::vector<int> places = PlacesOf(group);
+  if (uses == places_.end() || places.empty()) return Bytes(id);
+  const std::vector<int>& all = uses->second;
+  // The first of the group's own uses, and the one before it.
+  const auto own =
+      std::find_first_of(all.begin(), all.end(), places.begin(), places.end());
+  if (own == all.end()) return Bytes(id);
+  return Distance(uses->first, own == all.begin() ? all.back() : own[-1], *own);
+}
+
+double ReuseDistances::AfterBytes(TensorId id, const Group& group) const {
+  const auto uses = places_.find(MemoryOf(id));
+  const std::vector<int> places = PlacesOf(group);
+  if (uses == places_.end() || places.empty()) return Bytes(id);
+  const std::vector<int>& all = uses->second;
+  const auto own = std::find_first_of(all.rbegin(), all.rend(), places.begin(),
+                                      places.end());
+  if (own == all.rend()) return Bytes(id);
+  return Distance(uses->first, *own,
+                  own == all.rbegin() ? all.front() : own[-1]);
+}
+
+}  // namespace tilewright
