@@ -12,16 +12,6 @@
 namespace tilewright::sketch {
 namespace {
 
-std::vector<const Block*> ReadersOf(const BlockTree& tree, int buffer) {
-  std::vector<const Block*> readers;
-  for (const Block* block : AllBlocks(tree)) {
-    const std::vector<int> loaded = LoadedBuffers(*block);
-    if (std::find(loaded.begin(), loaded.end(), buffer) != loaded.end())
-      readers.push_back(block);
-  }
-  return readers;
-}
-
 // Whether sums read the map's elements again and again, and it is more than
 // another place for them.
 bool IsComputedAgain(GrowingTrace& trace, const TensorGraph& graph,

@@ -1,4 +1,5 @@
-// Operands that the threads of a block read more than once.
+// Who reads what: operands that the threads of a block read more than once, and
+// the readers of what it computes.
 #ifndef TILEWRIGHT_SKETCH_SIMT_REUSED_OPERANDS_H_
 #define TILEWRIGHT_SKETCH_SIMT_REUSED_OPERANDS_H_
 
@@ -17,6 +18,13 @@ bool IsReused(const Block& block, int buffer);
 // all its axes: threads along the others read the same elements.
 std::vector<std::string> ReusedOperands(const BlockTree& tree,
                                         const Block& block);
+
+// The blocks that read the buffer, in order.
+std::vector<const Block*> ReadersOf(const BlockTree& tree, int buffer);
+
+// Whether the block computes each element from the buffer's element in the same
+// place alone.
+bool IsElementwiseIn(const Block& block, int buffer);
 
 }  // namespace tilewright::sketch
 

@@ -14,14 +14,8 @@ constexpr int64_t kMultiplyAdds = 192;  // of a thread in a row, by rule
 }  // namespace
 
 int64_t PreferredTerms(const ThreadDivision& division) {
-  int64_t elements = 1;
-  for (size_t d = 0; d < division.extents.size(); ++d) {
-    const int64_t vector =
-        d + 1 == division.extents.size() ? division.vector : 1;
-    elements *=
-        CeilDiv(division.extents[d], division.threads[d] * vector) * vector;
-  }
-  return std::clamp(kMultiplyAdds / elements, kLeastTerms, kMostTerms);
+  return std::clamp(kMultiplyAdds / division.elements_per_thread(), kLeastTerms,
+                    kMostTerms);
 }
 
 TermLoops WriteOutTerms(ScheduleWriter& writer,

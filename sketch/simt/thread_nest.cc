@@ -8,6 +8,15 @@
 
 namespace tilewright::sketch {
 
+int64_t ThreadDivision::elements_per_thread() const {
+  int64_t elements = 1;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const int64_t along = d + 1 == extents.size() ? vector : 1;
+    elements *= CeilDiv(extents[d], threads[d] * along) * along;
+  }
+  return elements;
+}
+
 ThreadDivision DivideThreads(const std::vector<int64_t>& extents,
                              int64_t threads, int64_t most_vector) {
   ThreadDivision division;

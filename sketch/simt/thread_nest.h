@@ -18,6 +18,8 @@ struct ThreadDivision {
   std::vector<int64_t> extents;
   std::vector<int64_t> threads;
   int64_t vector = 1;
+
+  int64_t elements_per_thread() const;
 };
 
 // Vectors of up to `most_vector` elements along the last axis, then neighbours
