@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "backends/spec/device_spec.pb.h"
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "sketch/replay/growing_trace.h"
@@ -38,9 +39,13 @@ constexpr int64_t kMostTermsInARow = 64;
 
 class Builder {
  public:
-  Builder(GrowingTrace& trace, const TensorGraph& graph, Decider& decider,
-          const std::optional<BlockTile>& planned)
-      : trace_(trace), graph_(graph), decider_(decider), planned_(planned) {}
+  Builder(GrowingTrace& trace, const TensorGraph& graph, const DeviceSpec& spec,
+          Decider& decider, const std::optional<BlockTile>& planned)
+      : trace_(trace),
+        graph_(graph),
+        spec_(spec),
+        decider_(decider),
+        planned_(planned) {}
 
   absl::Status Run() {
     with_operands_ = InlineMaps(trace_, graph_);
@@ -132,12 +137,18 @@ class Builder {
       w().ComputeAt(w().Block(*name), task);
   }
 
+  // The extents of the block's spatial loops, none of which is cut yet.
+  std::vector<int64_t> SpatialExtents(const std::string& name) {
+    const std::vector<LoopAround> loops = OwnLoops(trace_, name);
+    std::vector<int64_t> extents;
+    for (size_t i = 0; i < trace_.FindBlockNamed(name)->axes.size(); ++i)
+      extents.push_back(loops[i].extent);
+    return extents;
+  }
+
   void WriteStage(const std::string& name) {
     const Block* block = trace_.FindBlockNamed(name);
-    const std::vector<LoopAround> loops = OwnLoops(trace_, name);
-    std::vector<int64_t> spatial;
-    for (size_t i = 0; i < block->axes.size(); ++i)
-      spatial.push_back(loops[i].extent);
+    const std::vector<int64_t> spatial = SpatialExtents(name);
     const bool is_output = IsOutput(*block);
     const int64_t lanes = block->combiner ? LanesOf(*block, spatial) : 1;
     const ThreadDivision division = DivisionOf(name, spatial, lanes);
@@ -223,13 +234,71 @@ class Builder {
     if (tile_.stages > 1)
       w().Annotate(parts[0], absl::StrCat(tile_.async ? "buffers=" : "stages=",
                                           tile_.stages));
-    if (!is_output || block.dst.size() != 1) {
+    if (is_output) {
+      w().CacheWrite(handle, "registers");
+    } else if (!KeepInRegisters(block, division)) {
       w().SetLevel(handle, "registers");
+      tile_.divisions[trace_.tree().buffers[block.dst[0]].tensor].in_place =
+          true;
       return;
     }
-    w().CacheWrite(handle, "registers");
     if (!trace_.status().ok()) return;
-    WriteMap(w(), absl::StrCat(name, ".out"), division);
+    const std::string copy = absl::StrCat(name, ".out");
+    // Lowering shares what other threads read.
+    if (!is_output) w().SetLevel(w().Block(copy), "registers");
+    ThreadDivision of_copy = division;
+    of_copy.extents = SpatialExtents(copy);
+    WriteMap(w(), copy, of_copy);
+  }
+
+  // Whether sums that are no output are computed in registers of their own, and
+  // copied to where they are read once they are done.
+  bool KeepInRegisters(const Block& block, const ThreadDivision& division) {
+    if (block.dst.size() != 1 || block.rescaling) return false;
+    Decider::Trial decision(decider_);
+    const bool kept =
+        decider_.DecideNumber(absl::StrCat("block.sums.", block.name),
+                              Space::OneOf({"in_place", "registers"}), [&] {
+                                return PreferRegisters(block, division) ? 1 : 0;
+                              }) == 1;
+    if (kept && !trace_.Try([&](ScheduleWriter& writer) {
+          writer.CacheWrite(writer.Block(block.name), "registers");
+        }))
+      return false;
+    decision.Keep();
+    return kept;
+  }
+
+  // Sums that other threads read, if half of a thread's registers hold them.
+  bool PreferRegisters(const Block& block, const ThreadDivision& division) {
+    const Buffer& sums = trace_.tree().buffers[block.dst[0]];
+    const ComputeUnit& unit = spec_.unit();
+    const int64_t taken =
+        2 * division.elements_per_thread() * SizeBytes(sums.dtype) / 4;
+    // A spec that says nothing of registers has as many as it takes.
+    const bool fits = (unit.registers_per_thread() == 0 ||
+                       taken <= unit.registers_per_thread()) &&
+                      (unit.registers_per_block() == 0 ||
+                       taken * threads_ <= unit.registers_per_block());
+    return fits && IsReadByOtherThreads(sums.id, division);
+  }
+
+  // Whether some reader is divided otherwise than who computes the buffer, or
+  // reads more than its own element. REQUIRES: no reader is cut yet.
+  bool IsReadByOtherThreads(int buffer, const ThreadDivision& division) {
+    std::vector<std::string> readers;
+    for (const Block* reader : ReadersOf(trace_.tree(), buffer)) {
+      if (!IsElementwiseIn(*reader, buffer)) return true;
+      readers.push_back(reader->name);
+    }
+    return std::any_of(
+        readers.begin(), readers.end(), [&](const std::string& reader) {
+          const ThreadDivision own =
+              DivisionOf(reader, SpatialExtents(reader), /*lanes=*/1);
+          return own.extents != division.extents ||
+                 own.threads != division.threads ||
+                 own.vector != division.vector;
+        });
   }
 
   // The loops over the terms of a step: the part of the longest axis, then the
@@ -254,6 +323,7 @@ class Builder {
 
   GrowingTrace& trace_;
   const TensorGraph& graph_;
+  const DeviceSpec& spec_;
   Decider& decider_;
   const std::optional<BlockTile>& planned_;
   // Maps, by the block that sums.
@@ -270,11 +340,11 @@ class Builder {
 Generator SimtGenerator(std::optional<BlockTile> planned) {
   return {"simt",
           [planned = std::move(planned)](
-              const Workload& workload, const DeviceSpec&,
+              const Workload& workload, const DeviceSpec& spec,
               Decider& decider) -> absl::StatusOr<Schedule> {
             TW_ASSIGN_OR_RETURN(GrowingTrace trace,
                                 GrowingTrace::Create(workload));
-            Builder builder(trace, workload.graph, decider, planned);
+            Builder builder(trace, workload.graph, spec, decider, planned);
             TW_RETURN_IF_ERROR(builder.Run());
             TW_ASSIGN_OR_RETURN(Schedule schedule, std::move(trace).Finish());
             schedule.tile_plan = builder.Decided();

@@ -3,7 +3,8 @@
 //
 //   products       operands that several threads use pass through scratch, a
 //                  step of the longest reduce axis at a time; sums stay in the
-//                  registers of the thread that has the element
+//                  registers of the thread that has the element, and go to
+//                  scratch once, when they are done, if other threads read them
 //   row reductions the lanes of a warp share the terms of an element, if the
 //                  tile has fewer elements than the block has threads
 //   elementwise    vectors along the last axis, neighbouring threads beside
@@ -14,10 +15,12 @@
 // "block.vector", "block.lanes", and if something is reduced "block.step",
 // "block.stages", "block.async" of several stages, and "block.swizzle"; then
 // for each sum "block.unroll.COMPUTE", terms in a row that a thread's code
-// writes out, and for each operand that it stages in scratch
+// writes out; for each operand that it stages in scratch
 // "block.order.COMPUTE.OPERAND", whether its elements lie there in the tensor's
 // rows or those of a thread side by side, and of rows
-// "block.pad.COMPUTE.OPERAND", elements that are left free behind each.
+// "block.pad.COMPUTE.OPERAND", elements that are left free behind each; and of
+// a sum that is no output "block.sums.COMPUTE", whether it grows in registers
+// and is copied to where it is read, or grows there.
 #ifndef TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 

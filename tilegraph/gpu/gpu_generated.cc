@@ -70,6 +70,9 @@ void GpuTileEvaluator::TakeShared(const GeneratedBlock& made,
     for (GpuLoad& load : member.loads)
       load.shared = made.shared.count(load.tensor) > 0;
     member.shared = made.shared.count(member.id) > 0;
+    const auto told = made.tile.divisions.find(member.id);
+    member.grows_shared = member.shared && told != made.tile.divisions.end() &&
+                          told->second.in_place;
   }
   for (GpuInput& input : plan.members.inputs)
     input.staged = made.shared.count(input.id) > 0;

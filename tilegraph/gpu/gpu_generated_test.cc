@@ -155,9 +155,9 @@ TEST(GpuConflictsTest, APaddingThatIsNotTakenLeavesItsConflicts) {
   EXPECT_GT(plain.cost.shared_bytes, padded.cost.shared_bytes);
 }
 
-// A sum that other threads read lies in the scratchpad: each of 64 terms loads
-// and stores it behind the zero it began with. Its operands are read where they
-// lie.
+// A sum that other threads read is stored in the scratchpad once. One that
+// grows there is loaded and stored by each of 64 terms, behind the zero it
+// began with. Its operands are read where they lie.
 TEST(GpuRequestsTest, WarpsAskForWhatTheScheduleReads) {
   const TensorGraph graph = *ParseText(R"(
     X: f32[16, 64] = placeholder
@@ -190,10 +190,20 @@ TEST(GpuRequestsTest, WarpsAskForWhatTheScheduleReads) {
   EXPECT_EQ(plan.cost.requested_sectors.at(m), kBlocks * 3);
   // Vectors of 16 bytes take four turns; the lanes of M read four rows that lie
   // in the same banks, four times.
-  EXPECT_EQ(plan.cost.requested_turns.at(p),
+  EXPECT_EQ(plan.cost.requested_turns.at(p), kBlocks * (4 + 4 * 4));
+  // So it is in four steps.
+  made.tile.step = 16;
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan steps, evaluator.AsGenerated(made));
+  EXPECT_EQ(steps.cost.requested_turns.at(p), kBlocks * (4 + 4 * 4));
+  made.tile.step = 0;
+  made.tile.divisions[p].in_place = true;
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan grown, evaluator.AsGenerated(made));
+  EXPECT_EQ(grown.cost.requested_turns.at(p),
             kBlocks * ((1 + 2 * kTerms) * 4 + 4 * 4));
-  // So its cost says: 512 bytes, once and with every term.
-  EXPECT_GE(plan.cost.shared_bytes, kBlocks * 512 * (1 + 2 * kTerms));
+  // So its cost says: 512 bytes with every term beside those that are stored
+  // in the end.
+  EXPECT_EQ(grown.cost.shared_bytes - plan.cost.shared_bytes,
+            kBlocks * 512 * 2 * kTerms);
 }
 
 class GpuTilePlansTest : public testing::Test {

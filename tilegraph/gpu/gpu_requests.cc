@@ -69,19 +69,18 @@ AffineIndex Identity(size_t dims, size_t axes) {
 }
 
 // How often the threads touch each element of what they compute, in memory and
-// in the scratchpad. A sum begins with a store; every term loads and stores it
-// where it lies in the scratchpad, else registers hold it. Lanes add theirs
-// once, together, wherever it lies.
+// in the scratchpad, for each of the nest's times. It is stored once, whatever
+// the steps; lanes add theirs together to a zero that is stored first, and a
+// sum that grows in the scratchpad is loaded and stored with every term.
 struct StoresOf {
-  explicit StoresOf(const WarpNest& nest) {
-    const size_t spatial = nest.tile.threads.size();
-    if (nest.extents.size() == spatial) return;
+  StoresOf(const WarpNest& nest, int64_t steps, bool grows_shared) {
+    in_memory = shared =
+        (nest.tile.reduce_threads > 1 ? 3.0 : 1.0) / static_cast<double>(steps);
+    if (nest.tile.reduce_threads > 1 || !grows_shared) return;
     double terms = 1;
-    for (size_t a = spatial; a < nest.extents.size(); ++a)
+    for (size_t a = nest.tile.threads.size(); a < nest.extents.size(); ++a)
       terms *= static_cast<double>(nest.extents[a]);
-    const bool lanes = nest.tile.reduce_threads > 1;
-    in_memory = lanes ? 3 : 1;
-    shared = 1 + 2 * (lanes ? 1 : terms);
+    shared += 2 * terms;
   }
   double in_memory = 1, shared = 1;
 };
@@ -168,7 +167,9 @@ void GpuTileEvaluator::AddRequests(const GeneratedBlock& made,
     }
     const AffineIndex own =
         Identity(nest->tile.threads.size(), nest->extents.size());
-    const StoresOf stores(*nest);
+    int64_t steps;
+    AxesOf(static_cast<int>(m), work, plan.step, steps);
+    const StoresOf stores(*nest, steps, member.grows_shared);
     if (member.output)
       cost.requested_sectors[member.id] +=
           stores.in_memory * sectors(*nest, member.id, own,

@@ -60,9 +60,7 @@ struct GpuCost {
   std::vector<GpuTraffic> traffic;
   // Of a generated plan, by tensor, what warps ask for (warp_requests.h):
   // sectors of outputs and of inputs that are not staged, and turns of the
-  // banks. An L1 serves
-  // what they ask for again, so that near_bytes are fewer; shared_bytes take no
-  // account of sums that lie in the scratchpad.
+  // banks. An L1 serves what they ask for again, so that near_bytes are fewer.
   std::map<TensorId, double> requested_sectors, requested_turns;
   int64_t waves = 1;
   int64_t blocks_at_once = 1;  // on all cores, resident

@@ -223,9 +223,9 @@ void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
   }
 }
 
-// How often a generated kernel touches each element of a sum that lies in the
-// scratchpad while it grows, beside storing it once: lanes add theirs together,
-// else every term loads and stores it.
+// How often a generated kernel touches each element of a sum in the scratchpad
+// beside storing it once: lanes add theirs to it together; where it grows
+// there, every term loads and stores it.
 double GpuTileEvaluator::TermsInScratchpad(TensorId tensor,
                                            const GpuTileDecision& decision,
                                            const TileWork& work,
@@ -237,6 +237,7 @@ double GpuTileEvaluator::TermsInScratchpad(TensorId tensor,
           graph_.tensor(gpu_.members[static_cast<size_t>(m)].id);
       if (member.id != tensor || member.compute.reduce_axes.empty()) continue;
       if (plan.clusters[c].simt.reduce_threads > 1) return 2;
+      if (!plan.members.members[static_cast<size_t>(m)].grows_shared) return 0;
       int64_t steps;
       const std::vector<int64_t> axes = AxesOf(m, work, decision.step, steps);
       auto touched = static_cast<double>(2 * steps);
@@ -249,7 +250,7 @@ double GpuTileEvaluator::TermsInScratchpad(TensorId tensor,
 }
 
 // Bytes that pass through the scratchpad: every step of the staged operands,
-// and of what is computed there every term.
+// what is computed once, and of sums that grow there every term.
 void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
                                      const TileWork& work, GpuTilePlan& plan,
                                      BlockTotals& block) const {

@@ -66,13 +66,13 @@ const DeviceSpec& SimtSpec() {
 
 absl::StatusOr<RandomCase> SimtCase(Workload workload,
                                     std::optional<BlockTile> tile,
-                                    uint64_t seed) {
+                                    uint64_t seed, const Answers& answers) {
   RandomCase made;
   made.seed = seed;
   made.workload = std::move(workload);
-  TW_ASSIGN_OR_RETURN(made.schedule, sketch::GeneratePreferred(
+  TW_ASSIGN_OR_RETURN(made.schedule, sketch::GenerateWith(
                                          sketch::SimtGenerator(std::move(tile)),
-                                         made.workload, SimtSpec()));
+                                         made.workload, SimtSpec(), answers));
   TW_RETURN_IF_ERROR(PrepareCase(made, /*exact=*/false));
   return made;
 }

@@ -13,17 +13,19 @@
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/simt/block_tile.h"
 #include "sketch/trace/workload.h"
+#include "tilegraph/decision/table.h"
 
 namespace tilewright::lowering {
 
 // The GPU that schedules are made for.
 const DeviceSpec& SimtSpec();
 
-// The workload under the schedule that the generator prefers for `tile`.
-// InvalidArgument or Unimplemented where it refuses.
+// The workload under the schedule that the generator prefers for `tile`, but
+// for what `answers` decides. InvalidArgument or Unimplemented where it
+// refuses.
 absl::StatusOr<RandomCase> SimtCase(sketch::Workload workload,
                                     std::optional<sketch::BlockTile> tile,
-                                    uint64_t seed);
+                                    uint64_t seed, const Answers& answers = {});
 
 inline constexpr std::array<const char*, 4> kSimtFamilies = {"moves", "rows",
                                                              "windows", "any"};
