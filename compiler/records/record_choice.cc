@@ -49,7 +49,7 @@ struct Rounds {
   std::vector<double> ns;
   int threads = 0;
   std::string model;  // whose runs they are; empty: of the kernel alone
-  int number = 0;     // of the record, in the store's order
+  int number = 0;     // of the record: the later, the larger
 };
 
 struct Candidate {
@@ -122,12 +122,25 @@ std::optional<double> BetterRatio(const Candidate& candidate,
   return is_faster ? largest : std::nullopt;
 }
 
+// As they were measured, whenever they came into the store: stores that hold
+// the same records choose the same.
+std::vector<const Record*> ByTime(const std::vector<Record>& records) {
+  std::vector<const Record*> ordered;
+  for (const Record& record : records) ordered.push_back(&record);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const Record* a, const Record* b) {
+                     return a->unix_ns() < b->unix_ns();
+                   });
+  return ordered;
+}
+
 // Those whose times count.
 Candidates Usable(const std::vector<Record>& records,
                   std::vector<std::string>& notes) {
   Candidates candidates;
   int other_versions = 0, unreadable = 0, number = 0;
-  for (const Record& record : records) {
+  for (const Record* const in_order : ByTime(records)) {
+    const Record& record = *in_order;
     ++number;
     if (record.measurement().outcome() != measure::Measurement::OK ||
         !record.measurement().verification().verified())

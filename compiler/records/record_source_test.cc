@@ -85,6 +85,17 @@ TEST_F(RecordSourceTest, AGainWithinTheNoiseIsNone) {
   EXPECT_TRUE(Found().has_value());
 }
 
+// A store that fetched its records from another has them in another order.
+TEST_F(RecordSourceTest, TheLatestIsWhatWasMeasuredLast) {
+  Record rules = RecordOf(Rules(), 1000), slow = RecordOf(OtherTile(), 1100),
+         fast = RecordOf(OtherTile(), 900);
+  slow.set_unix_ns(10);
+  rules.set_unix_ns(20);
+  fast.set_unix_ns(30);
+  for (const Record& record : {fast, rules, slow}) Keep(record);
+  EXPECT_TRUE(Found().has_value());
+}
+
 TEST_F(RecordSourceTest, WhatMakesAModelSlowerIsNotTaken) {
   Keep(RecordOf(Rules(), 1000));
   Keep(RecordOf(OtherTile(), 900));
