@@ -223,6 +223,19 @@ TEST(ContractionDecisionsTest, OnlyThoseThatMayChangeBitsDo) {
   EXPECT_GT(changed, 20);
 }
 
+// 16 MiB of rows come from beyond a core's own cache, 128 KiB do not.
+TEST(ContractionDecisionsTest, RowsFromFarAreAskedForATileAhead) {
+  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  for (const auto& [rows, expected] :
+       {std::pair<int64_t, const char*>{16384, "tile"}, {128, "auto"}}) {
+    const Workload workload = GemmRelu(rows, 96, 256);
+    TW_ASSERT_OK_AND_ASSIGN(
+        const Schedule schedule,
+        GeneratePreferred(Generators(workload).front(), workload, spec));
+    EXPECT_EQ(AnswersOf(schedule).at("prefetch"), expected) << rows;
+  }
+}
+
 // The spaces themselves, of a product that is long enough for all.
 TEST(ContractionDecisionsTest, AsksForAllThatIsDocumented) {
   std::set<std::string> asked;

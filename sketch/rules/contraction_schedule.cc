@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/spec/caches.h"
 #include "sketch/rules/contraction_decisions.h"
 #include "sketch/rules/shared/annotations.h"
 #include "sketch/rules/shared/chain_schedule.h"
@@ -12,6 +13,7 @@
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/packed_operands.h"
 #include "sketch/rules/shared/reduce_loops.h"
+#include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/ir/tensor_graph.h"
 
@@ -105,15 +107,27 @@ class Builder : ChainSchedule {
     return parts;
   }
 
-  // Whether rows come from far away.
+  // Whether the rows of the next tile come from far away.
   bool ReadsFar() const {
+    const OutputTiles& tiles = loops_.tiles;
+    const std::vector<int> steps = tiles.StepOrder();
+    // The next tile may be of the same rows.
+    if (!location_.inside && tiles.axes[tiles.vector_axis].steps > 1 &&
+        steps.back() == tiles.vector_axis)
+      return false;
     bool far = false;
     ForEachLoad(body_, [&](const Expr& load) {
       far |=
-          location_.far_inputs.count(graph_.tensor(load.source()).name) != 0 &&
-          Mentions(load, loops_.tiles.row_axis);
+          Mentions(load, tiles.row_axis) && IsFar(graph_.tensor(load.source()));
     });
     return far;
+  }
+
+  bool IsFar(const Tensor& input) const {
+    if (location_.inside) return location_.far_inputs.count(input.name) != 0;
+    return input.kind == TensorKind::kPlaceholder &&
+           input.num_elements() * SizeBytes(input.dtype) >
+               PrivateCacheBytes(spec_);
   }
 
   // Puts the loops of a tile's sums in order; those over the terms of a group
