@@ -10,6 +10,7 @@
 #include "base/fingerprint.h"
 #include "compiler/zero_fill.h"
 #include "tilegraph/ir/arena.h"
+#include "tilegraph/plan/memory_of.h"
 #include "tilegraph/rewrite/bands.h"
 #include "tilegraph/rewrite/winograd.h"
 
@@ -35,14 +36,14 @@ class LaunchPlanner {
     AddBoundary(inputs, outputs);
     for (const Group& group : plan_.groups) {
       if (graph_.tensor(group.output).hint.role() == ComputeRole::kBandOut)
-        on_host_.insert(Root(group.output));
+        on_host_.insert(MemoryOf(plan_, group.output));
     }
     for (size_t g = 0; g < launches.size();) {
       const size_t end = EndOfTogether(launches, g);
       const int first = program_.steps_size();
       for (size_t i = g; i < end; ++i) {
         for (const TensorId output : OutputsOf(plan_.groups[i]))
-          PrepareMemory(Root(output));
+          PrepareMemory(MemoryOf(plan_, output));
       }
       for (size_t i = g; i < end; ++i) {
         if (launches[i].kernel < 0) {
@@ -59,11 +60,6 @@ class LaunchPlanner {
   }
 
  private:
-  TensorId Root(TensorId id) const {
-    const auto view = plan_.views.find(id);
-    return view == plan_.views.end() ? id : view->second;
-  }
-
   int AddBuffer(ProgramBuffer::Kind kind, int index, int64_t size_bytes) {
     ProgramBuffer* buffer = program_.add_buffers();
     buffer->set_kind(kind);
@@ -99,7 +95,7 @@ class LaunchPlanner {
     std::set<TensorId> written;
     const auto add = [&](const Group& group) {
       for (const TensorId output : OutputsOf(group))
-        written.insert(Root(output));
+        written.insert(MemoryOf(plan_, output));
     };
     add(plan_.groups[begin]);
     size_t end = begin + 1;
@@ -107,7 +103,7 @@ class LaunchPlanner {
          ++end) {
       const std::vector<TensorId>& inputs = plan_.groups[end].inputs;
       if (std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
-            return written.count(Root(input)) > 0;
+            return written.count(MemoryOf(plan_, input)) > 0;
           }))
         break;
       add(plan_.groups[end]);
@@ -170,7 +166,7 @@ class LaunchPlanner {
     launch->set_kernel(group.kernel);
     launch->set_beside_previous(beside_previous);
     for (size_t i = 0; i < group.args.size(); ++i) {
-      const TensorId root = Root(group.args[i]);
+      const TensorId root = MemoryOf(plan_, group.args[i]);
       const bool constant = graph_.tensor(root).kind == TensorKind::kConstant;
       const int buffer =
           constant ? ConstantBuffer(root, group.layouts[i], group.winograd[i])
@@ -186,7 +182,7 @@ class LaunchPlanner {
     const int64_t size = SizeBytes(graph_.tensor(group.args[0]).dtype);
     Copy* copy = program_.add_steps()->mutable_copy();
     const auto place = [&](Place* place, TensorId id, int64_t offset) {
-      const int buffer = buffer_of_.at(Root(id));
+      const int buffer = buffer_of_.at(MemoryOf(plan_, id));
       place->set_buffer(buffer);
       place->set_offset_bytes(offset * size);
       Touch(buffer);

@@ -7,6 +7,7 @@
 #include "compiler/kernels/group_workload.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/layout.h"
+#include "tilegraph/plan/memory_of.h"
 
 namespace tilewright::bench {
 
@@ -29,8 +30,7 @@ absl::StatusOr<ChainKernel> KernelOfGroup(const TensorGraph& graph,
            made.arg_layouts[i].physical_elements() * element_bytes, 0});
       continue;
     }
-    const auto view = plan.views.find(id);
-    const TensorId root = view == plan.views.end() ? id : view->second;
+    const TensorId root = MemoryOf(plan, id);
     kernel.arguments.push_back({graph.tensor(root).name,
                                 plan.layouts.at(root).physical_elements() *
                                     SizeBytes(graph.tensor(root).dtype),

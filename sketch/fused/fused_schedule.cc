@@ -248,15 +248,13 @@ class Builder {
     return cut;
   }
 
-  // Inputs that exceed the private cache: the kernel before has left at most
-  // their end there.
+  // Of the stage; what other stages compute is near.
   std::set<std::string> FarInputs(const Workload& part) const {
     std::set<std::string> far;
     for (const Tensor& tensor : part.graph.tensors()) {
       const std::optional<TensorId> id = graph_.Find(tensor.name);
       if (id && graph_.tensor(*id).kind == TensorKind::kPlaceholder &&
-          tensor.num_elements() * SizeBytes(tensor.dtype) >
-              PrivateCacheBytes(spec_))
+          IsFar(tensor, spec_))
         far.insert(tensor.name);
     }
     return far;

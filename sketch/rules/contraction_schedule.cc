@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "backends/spec/caches.h"
 #include "sketch/rules/contraction_decisions.h"
 #include "sketch/rules/shared/annotations.h"
 #include "sketch/rules/shared/chain_schedule.h"
@@ -13,7 +12,6 @@
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/packed_operands.h"
 #include "sketch/rules/shared/reduce_loops.h"
-#include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/ir/tensor_graph.h"
 
@@ -117,17 +115,12 @@ class Builder : ChainSchedule {
       return false;
     bool far = false;
     ForEachLoad(body_, [&](const Expr& load) {
-      far |=
-          Mentions(load, tiles.row_axis) && IsFar(graph_.tensor(load.source()));
+      if (!Mentions(load, tiles.row_axis)) return;
+      const Tensor& rows = graph_.tensor(load.source());
+      far |= location_.inside ? location_.far_inputs.count(rows.name) != 0
+                              : IsFar(rows, spec_);
     });
     return far;
-  }
-
-  bool IsFar(const Tensor& input) const {
-    if (location_.inside) return location_.far_inputs.count(input.name) != 0;
-    return input.kind == TensorKind::kPlaceholder &&
-           input.num_elements() * SizeBytes(input.dtype) >
-               PrivateCacheBytes(spec_);
   }
 
   // Puts the loops of a tile's sums in order; those over the terms of a group

@@ -4,19 +4,10 @@
 #include <limits>
 
 #include "tilegraph/expr/dtype.h"
+#include "tilegraph/ir/operations.h"
+#include "tilegraph/plan/memory_of.h"
 
 namespace tilewright {
-namespace {
-
-double Iterations(const Tensor& compute) {
-  double all = static_cast<double>(compute.num_elements());
-  for (const Axis& axis : compute.compute.reduce_axes)
-    all *= static_cast<double>(axis.extent.value());
-  return all;
-}
-
-}  // namespace
-
 ReuseDistances::ReuseDistances(const TensorGraph& graph, const Plan& plan,
                                double most_bytes)
     : graph_(graph),
@@ -31,33 +22,28 @@ void ReuseDistances::AddGroup(const Group& group) {
   const int place = static_cast<int>(touched_.size());
   Touched& touched = touched_.emplace_back();
   for (const TensorId id : OutputsOf(group)) {
-    touched.bytes[MemoryOf(id)] += Bytes(id);
+    touched.bytes[MemoryOf(plan_, id)] += Bytes(id);
     written_at_[id] = place;
   }
   std::map<TensorId, double> loaded_bytes;
   for (const TensorId id : group.members) {
     if (computed_at_[id] < 0) computed_at_[id] = place;
     for (const TensorId input : graph_.Inputs(id))
-      loaded_bytes[input] +=
-          Iterations(graph_.tensor(id)) * SizeBytes(graph_.tensor(input).dtype);
+      loaded_bytes[input] += static_cast<double>(
+          Points(graph_.tensor(id)) * SizeBytes(graph_.tensor(input).dtype));
   }
   for (const TensorId id : group.inputs) {
     double bytes = Bytes(id);
     // Of a large table a gather reads few rows.
     const auto loaded = loaded_bytes.find(id);
     if (loaded != loaded_bytes.end()) bytes = std::min(bytes, loaded->second);
-    double& known = touched.bytes[MemoryOf(id)];
+    double& known = touched.bytes[MemoryOf(plan_, id)];
     known = std::max(known, bytes);
   }
   for (const auto& [memory, bytes] : touched.bytes) {
     touched.all_bytes += bytes;
     places_[memory].push_back(place);
   }
-}
-
-TensorId ReuseDistances::MemoryOf(TensorId id) const {
-  const auto view = plan_.views.find(id);
-  return view == plan_.views.end() ? id : view->second;
 }
 
 double ReuseDistances::Bytes(TensorId id) const {
@@ -101,7 +87,7 @@ double ReuseDistances::Distance(TensorId memory, int from, int to) const {
 }
 
 double ReuseDistances::BeforeBytes(TensorId id, const Group& group) const {
-  const auto uses = places_.find(MemoryOf(id));
+  const auto uses = places_.find(MemoryOf(plan_, id));
   const std::vector<int> places = PlacesOf(group);
   if (uses == places_.end() || places.empty()) return Bytes(id);
   const std::vector<int>& all = uses->second;
@@ -113,7 +99,7 @@ double ReuseDistances::BeforeBytes(TensorId id, const Group& group) const {
 }
 
 double ReuseDistances::AfterBytes(TensorId id, const Group& group) const {
-  const auto uses = places_.find(MemoryOf(id));
+  const auto uses = places_.find(MemoryOf(plan_, id));
   const std::vector<int> places = PlacesOf(group);
   if (uses == places_.end() || places.empty()) return Bytes(id);
   const std::vector<int>& all = uses->second;

@@ -40,7 +40,6 @@ class ReuseDistances {
   };
 
   void AddGroup(const Group& group);
-  TensorId MemoryOf(TensorId id) const;
   double Bytes(TensorId id) const;
   // In the plan, of the groups that compute members of this one; ascending.
   std::vector<int> PlacesOf(const Group& group) const;

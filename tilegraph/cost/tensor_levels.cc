@@ -15,13 +15,12 @@ std::vector<double> HeldBytes(const DeviceSpec& spec) {
   const std::vector<MemoryLevel> levels = LevelsOfCore(spec);
   const int own = PrivateLevel(spec);
   const CostModel& model = CostModelOf(spec);
-  for (int level = 0; level <= own; ++level) {
-    const bool holds = level == 0 || levels[level].kind() == MemoryLevel::CACHE;
-    held_bytes.push_back(level == 0 ? std::numeric_limits<double>::infinity()
-                         : holds
-                             ? CapacityBytes(levels[level]) *
-                                   (level == own ? model.kept_private_share()
-                                                 : model.kept_shared_share())
+  held_bytes.push_back(std::numeric_limits<double>::infinity());
+  for (int level = 1; level <= own; ++level) {
+    const double share =
+        level == own ? model.kept_private_share() : model.kept_shared_share();
+    held_bytes.push_back(levels[level].kind() == MemoryLevel::CACHE
+                             ? share * CapacityBytes(levels[level])
                              : 0);
   }
   return held_bytes;

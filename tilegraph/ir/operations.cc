@@ -17,6 +17,13 @@ int64_t ValueOperations(const Expr& body) {
   return leaf || body.op() == Op::kCast ? count : count + 1;
 }
 
+int64_t Points(const Tensor& compute) {
+  int64_t points = compute.num_elements();
+  for (const Axis& axis : compute.compute.reduce_axes)
+    points *= axis.extent.value();
+  return points;
+}
+
 int64_t OperationsPerPoint(const Compute& compute) {
   int64_t count = compute.combiner ? 1 : 0;
   for (const Expr& body : compute.body) count += ValueOperations(body);

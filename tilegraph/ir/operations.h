@@ -14,6 +14,9 @@ namespace tilewright {
 // branch.
 int64_t ValueOperations(const Expr& body);
 
+// Evaluations of a compute's body: its elements times the terms of each.
+int64_t Points(const Tensor& compute);
+
 // Operations of one evaluation of all bodies and of a step of the combiner.
 int64_t OperationsPerPoint(const Compute& compute);
 

@@ -2,6 +2,7 @@
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/simplify.h"
+#include "tilegraph/ir/operations.h"
 #include "tilegraph/plan/plan_draft.h"
 
 namespace tilewright {
@@ -25,13 +26,6 @@ int ContiguousDim(const Layout& layout) {
     least = stride;
   }
   return dim;
-}
-
-int64_t Points(const Tensor& tensor) {
-  int64_t points = tensor.num_elements();
-  for (const Axis& axis : tensor.compute.reduce_axes)
-    points *= axis.extent.value();
-  return points;
 }
 
 // Why vectors along `lanes` (an axis of the compute) cannot load from this

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/string_view.h"
 #include "tilegraph/cost/group_cost.h"
+#include "tilegraph/plan/memory_of.h"
 #include "tilegraph/traffic/tile_graph.h"
 #include "tilegraph/traffic/tile_work.h"
 #include "tools/plan/picture_text.h"
@@ -120,16 +121,11 @@ class Maker {
     std::vector<TensorId> inputs;  // placeholders, ascending
   };
 
-  TensorId Root(TensorId id) const {
-    const auto view = plan_.views.find(id);
-    return view == plan_.views.end() ? id : view->second;
-  }
-
   void FindProducers() {
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
       for (const TensorId output : OutputsOf(plan_.groups[g])) {
         exactly_[output].push_back(static_cast<int>(g));
-        by_root_[Root(output)].push_back(static_cast<int>(g));
+        by_root_[MemoryOf(plan_, output)].push_back(static_cast<int>(g));
       }
     }
   }
@@ -140,8 +136,9 @@ class Maker {
     std::vector<TensorId> read;
     for (const TensorId output : OutputsOf(producer)) {
       if (std::any_of(
-              reader.inputs.begin(), reader.inputs.end(),
-              [&](TensorId input) { return Root(input) == Root(output); }))
+              reader.inputs.begin(), reader.inputs.end(), [&](TensorId input) {
+                return MemoryOf(plan_, input) == MemoryOf(plan_, output);
+              }))
         read.push_back(output);
     }
     return read.empty() ? std::vector<TensorId>{producer.output} : read;
@@ -152,7 +149,7 @@ class Maker {
     static const std::vector<int> none;
     const auto exact = exactly_.find(id);
     if (exact != exactly_.end()) return exact->second;
-    const auto parts = by_root_.find(Root(id));
+    const auto parts = by_root_.find(MemoryOf(plan_, id));
     return parts == by_root_.end() ? none : parts->second;
   }
 
@@ -167,7 +164,7 @@ class Maker {
       std::set<int> sources;
       std::set<TensorId> inputs;
       for (const TensorId input : plan_.groups[g].inputs) {
-        const Tensor& root = graph_.tensor(Root(input));
+        const Tensor& root = graph_.tensor(MemoryOf(plan_, input));
         if (root.kind == TensorKind::kPlaceholder) inputs.insert(root.id);
         for (const int producer : ProducersOf(input)) {
           // A view of a group's own part of a concatenation.

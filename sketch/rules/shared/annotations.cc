@@ -30,6 +30,12 @@ void AnnotatePrefetch(ScheduleWriter& writer, Handle loop,
 
 }  // namespace
 
+bool IsFar(const Tensor& input, const DeviceSpec& spec) {
+  return input.kind == TensorKind::kPlaceholder &&
+         input.num_elements() * SizeBytes(input.dtype) >
+             PrivateCacheBytes(spec);
+}
+
 void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
                              Handle loop, std::optional<Handle> tiles,
                              bool far) {

@@ -24,6 +24,10 @@
 
 namespace tilewright::sketch {
 
+// Whether a kernel's input exceeds the private cache of a core: the kernel
+// before has left at most its end there.
+bool IsFar(const Tensor& input, const DeviceSpec& spec);
+
 // "unroll" and "prefetch" of a serial loop directly around the loops of a
 // register tile. `tiles`: the loop over register tiles around it, if there is
 // one; `far`: what they read is far away.
