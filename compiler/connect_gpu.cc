@@ -9,6 +9,7 @@
 #include "compiler/kernels/generated_block_of.h"
 #include "compiler/kernels/group_workload.h"
 #include "tilegraph/gpu/generated_block.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
 
 namespace tilewright {
 
@@ -18,6 +19,7 @@ absl::StatusOr<std::shared_ptr<const PlannedGpu>> PlanForThreads(
   auto gpu = std::make_shared<PlannedGpu>();
   gpu->spec = spec;
   options.tiling.use = kThreadsOnly;
+  const GpuLevels levels = *GpuLevelsOf(gpu->spec);
   options.generate =
       [&](const Group& group,
           const Plan& with_group) -> absl::StatusOr<GeneratedBlock> {
@@ -27,7 +29,7 @@ absl::StatusOr<std::shared_ptr<const PlannedGpu>> PlanForThreads(
     const GroupWorkload workload = MakeGroupWorkload(graph, with_group, group);
     const absl::StatusOr<CompiledKernel>& kernel = maker.Make(workload);
     TW_RETURN_IF_ERROR(kernel.status());
-    return GeneratedBlockOf(workload, *kernel);
+    return GeneratedBlockOf(workload, *kernel, levels);
   };
   TW_ASSIGN_OR_RETURN(gpu->plan,
                       PlanGpuKernels(graph, plan, gpu->spec, options));

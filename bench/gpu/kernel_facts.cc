@@ -58,10 +58,7 @@ KernelFacts FactsOf(const CompiledModel& model, int kernel,
                      {compiled.scalar.threads, *compiled.report.registers,
                       compiled.scalar.scratch_bytes})
              .blocks_per_core);
-  const Banks banks{
-      std::max<int64_t>(1, levels.scratchpad->banks()),
-      std::max<int64_t>(1, levels.scratchpad->bank_width_bytes())};
-  facts.work = CountBlockWork(compiled.scalar, banks,
+  facts.work = CountBlockWork(compiled.scalar, BanksOf(levels),
                               levels.near->read_transaction_bytes());
   facts.fma_share = hot.fma_share();
   facts.useful_operations =

@@ -4,15 +4,18 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "backends/kernel_ir/analysis/live_registers.h"
+#include "compiler/kernels/memory_requests.h"
 #include "tilegraph/expr/dtype.h"
 
 namespace tilewright {
 namespace {
+
+using kernel_ir::ScalarBuffer;
 
 // With the model's tensors instead of the workload's.
 template <typename Value>
@@ -34,7 +37,8 @@ std::optional<TensorId> TensorOf(const TensorGraph& graph,
 }  // namespace
 
 absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
-                                                const CompiledKernel& kernel) {
+                                                const CompiledKernel& kernel,
+                                                const GpuLevels& levels) {
   if (!kernel.scalar.has_threads())
     return absl::FailedPreconditionError(
         kernel.refused.empty() ? "its schedule has no threads"
@@ -51,16 +55,20 @@ absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
       kernel_ir::LiveRegisters(kernel.scalar);
   block.live_registers = needs.live;
   block.registers_with_loads = needs.with_loads;
-  for (size_t arg = 0; arg < kernel.arg_tensors.size(); ++arg)
-    block.layouts[group.model_tensor[static_cast<size_t>(
-        kernel.arg_tensors[arg])]] = kernel.arg_layouts[arg];
-  for (const kernel_ir::ScalarBuffer& buffer : kernel.scalar.buffers) {
-    if (buffer.role != kernel_ir::Role::kLocal || buffer.per_thread) continue;
-    const std::optional<TensorId> tensor =
+  const std::vector<BufferRequests> requests = CountRequests(
+      kernel.scalar, BanksOf(levels), levels.near->read_transaction_bytes());
+  for (size_t b = 0; b < requests.size(); ++b) {
+    const ScalarBuffer& buffer = kernel.scalar.buffers[b];
+    const std::optional<TensorId> of =
         TensorOf(group.workload.graph, buffer.name);
-    if (tensor)
-      block.shared[group.model_tensor[static_cast<size_t>(*tensor)]] +=
-          buffer.elements * SizeBytes(buffer.dtype);
+    if (!of || buffer.per_thread) continue;
+    const TensorId tensor = group.model_tensor[static_cast<size_t>(*of)];
+    if (buffer.role == kernel_ir::Role::kLocal) {
+      block.shared[tensor] += buffer.elements * SizeBytes(buffer.dtype);
+      block.requested_turns[tensor] += requests[b].turns;
+    } else {
+      block.requested_sectors[tensor] += requests[b].sectors;
+    }
   }
   return block;
 }

@@ -1,5 +1,5 @@
 // A kernel in blocks of threads as the planner of GPUs takes it over: what a
-// block really has of threads and scratchpad.
+// block really has of threads and scratchpad, and asks of its memories.
 #ifndef TILEWRIGHT_COMPILER_KERNELS_GENERATED_BLOCK_OF_H_
 #define TILEWRIGHT_COMPILER_KERNELS_GENERATED_BLOCK_OF_H_
 
@@ -7,6 +7,7 @@
 #include "compiler/kernels/group_workload.h"
 #include "compiler/kernels/kernel_maker.h"
 #include "tilegraph/gpu/generated_block.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
 
 namespace tilewright {
 
@@ -15,7 +16,8 @@ namespace tilewright {
 // was refused, if the kernel is a fallback. REQUIRES: group.block; `kernel` was
 // made of `group`.
 absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
-                                                const CompiledKernel& kernel);
+                                                const CompiledKernel& kernel,
+                                                const GpuLevels& levels);
 
 }  // namespace tilewright
 

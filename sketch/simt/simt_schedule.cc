@@ -238,8 +238,6 @@ class Builder {
       w().CacheWrite(handle, "registers");
     } else if (!KeepInRegisters(block, division)) {
       w().SetLevel(handle, "registers");
-      tile_.divisions[trace_.tree().buffers[block.dst[0]].tensor].in_place =
-          true;
       return;
     }
     if (!trace_.status().ok()) return;

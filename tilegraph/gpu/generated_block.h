@@ -9,7 +9,6 @@
 #include <map>
 
 #include "absl/status/statusor.h"
-#include "tilegraph/ir/layout.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/block_tile.h"
 #include "tilegraph/plan/plan.h"
@@ -25,8 +24,9 @@ struct GeneratedBlock {
   // Of 32 bits, that the values of a thread need at the same time, and with
   // loads that could be moved ahead; 0: not known, as planned.
   int64_t live_registers = 0, registers_with_loads = 0;
-  // Where tensors lie that it reads and writes; others are plain.
-  std::map<TensorId, Layout> layouts;
+  // What warps ask for: by tensor in memory its sectors, by tensor in the
+  // scratchpad the turns of the banks. Empty: not known, as planned.
+  std::map<TensorId, double> requested_sectors, requested_turns;
 };
 
 // Makes a kernel of a group whose tile plan has a block; an error says why

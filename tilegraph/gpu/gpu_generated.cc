@@ -70,9 +70,6 @@ void GpuTileEvaluator::TakeShared(const GeneratedBlock& made,
     for (GpuLoad& load : member.loads)
       load.shared = made.shared.count(load.tensor) > 0;
     member.shared = made.shared.count(member.id) > 0;
-    const auto told = made.tile.divisions.find(member.id);
-    member.grows_shared = member.shared && told != made.tile.divisions.end() &&
-                          told->second.in_place;
   }
   for (GpuInput& input : plan.members.inputs)
     input.staged = made.shared.count(input.id) > 0;
@@ -107,8 +104,9 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
         "a core has no room for a block of ", plan.threads, " threads with ",
         plan.registers_per_thread, " registers each and ", plan.shared_bytes,
         " bytes of scratchpad"));
+  plan.cost.requested_sectors = made.requested_sectors;
+  plan.cost.requested_turns = made.requested_turns;
   AddCost(decision, *work, /*align=*/true, plan);
-  AddRequests(made, *work, plan);
   return plan;
 }
 

@@ -96,6 +96,23 @@ TEST_F(GpuGeneratedTest, OccupancyIsThatOfTheSchedule) {
                        HasSubstr("no room for a block")));
 }
 
+// The banks serve what the kernel's warps ask for, whatever was planned.
+TEST_F(GpuGeneratedTest, TimeOfTheScratchpadIsThatOfTheTurns) {
+  const TensorId a = *graph_.Find("A"), b = *graph_.Find("B");
+  GeneratedBlock block = as_planned_;
+  block.requested_turns = {{a, 3e6}, {b, 5e6}};
+  block.requested_sectors = {{a, 7}};
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan made,
+                          evaluator_.AsGenerated(block));
+  constexpr double kTurnBytes = 32 * 4;
+  EXPECT_EQ(made.cost.shared_bytes, 8e6 * kTurnBytes);
+  EXPECT_DOUBLE_EQ(made.cost.shared_seconds * planned_.cost.shared_bytes,
+                   planned_.cost.shared_seconds * made.cost.shared_bytes);
+  EXPECT_EQ(made.cost.near_bytes, planned_.cost.near_bytes);
+  EXPECT_EQ(made.cost.requested_turns, block.requested_turns);
+  EXPECT_EQ(made.cost.requested_sectors, block.requested_sectors);
+}
+
 // What its values need, not what was planned, says how many blocks a core
 // takes.
 TEST_F(GpuGeneratedTest, RegistersAreThoseOfTheKernel) {
@@ -153,57 +170,6 @@ TEST(GpuConflictsTest, APaddingThatIsNotTakenLeavesItsConflicts) {
   EXPECT_EQ(conflicts(padded), conflicts(planned));
   EXPECT_GT(conflicts(plain), conflicts(padded));
   EXPECT_GT(plain.cost.shared_bytes, padded.cost.shared_bytes);
-}
-
-// A sum that other threads read is stored in the scratchpad once. One that
-// grows there is loaded and stored by each of 64 terms, behind the zero it
-// began with. Its operands are read where they lie.
-TEST(GpuRequestsTest, WarpsAskForWhatTheScheduleReads) {
-  const TensorGraph graph = *ParseText(R"(
-    X: f32[16, 64] = placeholder
-    W: f32[64, 32] = placeholder
-    P: f32[16, 32] = compute (m: 16, n: 32) reduce (k: 64) sum:f32 {
-      X[m, k] * W[k, n] }
-    M: f32[16] = compute (m: 16) reduce (n: 32) max:f32 { P[m, n] }
-    return M)");
-  const TensorId x = *graph.Find("X"), w = *graph.Find("W"),
-                 p = *graph.Find("P"), m = *graph.Find("M");
-  const DeviceSpec spec = *LoadSpec("a100");
-  const TileGraph tiles(graph, {p, m});
-  const Subgraph part = tiles.SubgraphOf({p, m});
-  GpuTileEvaluator evaluator(tiles, part, spec, kThreadsOnly);
-  GeneratedBlock made;
-  made.tile.tile = {4};
-  made.tile.threads = {4};
-  made.tile.lanes = 8;
-  made.tile.divisions[p] = {{4, 8}, 4, 1};
-  made.tile.divisions[m] = {{4}, 1, 8};
-  made.threads = 32;
-  made.shared = {{p, 512}};
-  made.shared_bytes = 512;
-  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan plan, evaluator.AsGenerated(made));
-  constexpr double kBlocks = 4, kTerms = 64;
-  // Four rows; four sectors of vectors side by side.
-  EXPECT_EQ(plan.cost.requested_sectors.at(x), kBlocks * kTerms * 4);
-  EXPECT_EQ(plan.cost.requested_sectors.at(w), kBlocks * kTerms * 4);
-  // A zero, then the sum of the lanes is added to it.
-  EXPECT_EQ(plan.cost.requested_sectors.at(m), kBlocks * 3);
-  // Vectors of 16 bytes take four turns; the lanes of M read four rows that lie
-  // in the same banks, four times.
-  EXPECT_EQ(plan.cost.requested_turns.at(p), kBlocks * (4 + 4 * 4));
-  // So it is in four steps.
-  made.tile.step = 16;
-  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan steps, evaluator.AsGenerated(made));
-  EXPECT_EQ(steps.cost.requested_turns.at(p), kBlocks * (4 + 4 * 4));
-  made.tile.step = 0;
-  made.tile.divisions[p].in_place = true;
-  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan grown, evaluator.AsGenerated(made));
-  EXPECT_EQ(grown.cost.requested_turns.at(p),
-            kBlocks * ((1 + 2 * kTerms) * 4 + 4 * 4));
-  // So its cost says: 512 bytes with every term beside those that are stored
-  // in the end.
-  EXPECT_EQ(grown.cost.shared_bytes - plan.cost.shared_bytes,
-            kBlocks * 512 * 2 * kTerms);
 }
 
 class GpuTilePlansTest : public testing::Test {

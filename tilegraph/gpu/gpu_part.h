@@ -33,9 +33,6 @@ struct GpuMember {
   // Some member reads it at other elements than its thread has: it is written
   // to the scratchpad.
   bool shared = false;
-  // It is a sum that grows there: every term loads and stores it. Planned sums
-  // grow in registers and are stored once.
-  bool grows_shared = false;
   bool output = false;
   int cluster = 0;
 };

@@ -168,11 +168,6 @@ ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
   return tile;
 }
 
-Banks GpuTileEvaluator::BanksOf() const {
-  return {std::max<int64_t>(1, levels_.scratchpad->banks()),
-          std::max<int64_t>(1, levels_.scratchpad->bank_width_bytes())};
-}
-
 double GpuTileEvaluator::ConflictsIn(const SharedOperand& operand,
                                      const GpuTilePlan& plan) const {
   const TileRows rows = RowsOf(graph_, operand);
@@ -180,9 +175,9 @@ double GpuTileEvaluator::ConflictsIn(const SharedOperand& operand,
       AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
   if (accesses.empty()) return 1;
   return static_cast<double>(
-             PassesOf(rows, operand.layout, accesses, BanksOf())) /
-         static_cast<double>(
-             std::max<int64_t>(1, LeastPassesOf(rows, accesses, BanksOf())));
+             PassesOf(rows, operand.layout, accesses, BanksOf(levels_))) /
+         static_cast<double>(std::max<int64_t>(
+             1, LeastPassesOf(rows, accesses, BanksOf(levels_))));
 }
 
 BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
@@ -206,7 +201,7 @@ BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
   operand.row_dims = RowDims(graph_, gpu_, tensor);
   const TileRows rows = RowsOf(graph_, operand);
   if (align) {
-    const Banks banks = BanksOf();
+    const Banks banks = BanksOf(levels_);
     const std::vector<RowAccess> accesses =
         AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
     const int64_t chunk = ChunkElements(graph_, plan, tensor);

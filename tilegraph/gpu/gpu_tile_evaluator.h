@@ -18,7 +18,6 @@
 #include "tilegraph/gpu/generated_block.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
-#include "tilegraph/gpu/warp_requests.h"
 #include "tilegraph/ir/arena.h"
 #include "tilegraph/traffic/tile_graph.h"
 #include "tilegraph/traffic/tile_work.h"
@@ -95,13 +94,6 @@ class GpuTileEvaluator {
   // Keeps what the schedule has in the scratchpad, and nothing else.
   void TakeShared(const GeneratedBlock& made, const TileWork& work,
                   GpuTilePlan& plan) const;
-  // The threads over a member, as the schedule divides it; none where it is
-  // written into its readers.
-  std::optional<WarpNest> NestOf(int member, const GeneratedBlock& made,
-                                 const TileWork& work,
-                                 const GpuTilePlan& plan) const;
-  void AddRequests(const GeneratedBlock& made, const TileWork& work,
-                   GpuTilePlan& plan) const;
   // The tile of a member, whether it stays inside or leaves.
   static const TileOperand& TileOf(const TileWork& work, TensorId id);
   bool InMemory(TensorId id) const {
@@ -116,7 +108,6 @@ class GpuTileEvaluator {
   // Extents of one step of a staged input, and how many steps it has.
   std::vector<int64_t> StagedExtents(size_t input, const TileWork& work,
                                      int64_t step, int64_t& steps) const;
-  Banks BanksOf() const;
   // Turns of the banks in its layout over the least there could be.
   double ConflictsIn(const SharedOperand& operand,
                      const GpuTilePlan& plan) const;
@@ -155,8 +146,6 @@ class GpuTileEvaluator {
   double BytesOfOutput(TensorId output, const TileWork& work) const;
   void AddCompute(const GpuTileDecision& decision, const TileWork& work,
                   GpuTilePlan& plan, BlockTotals& block) const;
-  double TermsInScratchpad(TensorId tensor, const GpuTileDecision& decision,
-                           const TileWork& work, const GpuTilePlan& plan) const;
   void AddScratchpad(const GpuTileDecision& decision, const TileWork& work,
                      GpuTilePlan& plan, BlockTotals& block) const;
   void AddTraffic(const TileWork& work, bool align, const BlockTotals& block,

@@ -58,9 +58,9 @@ struct GpuCost {
   double shared_bytes = 0;  // through the banks
   // The last two tensor by tensor, a tensor any number of times.
   std::vector<GpuTraffic> traffic;
-  // Of a generated plan, by tensor, what warps ask for (warp_requests.h):
-  // sectors of outputs and of inputs that are not staged, and turns of the
-  // banks. An L1 serves what they ask for again, so that near_bytes are fewer.
+  // Of a generated plan, by tensor, what its warps ask for (generated_block.h).
+  // The turns are what shared_bytes are made of; an L1 serves what is asked for
+  // again, so that near_bytes are fewer than those of the sectors.
   std::map<TensorId, double> requested_sectors, requested_turns;
   int64_t waves = 1;
   int64_t blocks_at_once = 1;  // on all cores, resident

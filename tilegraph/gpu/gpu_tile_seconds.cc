@@ -223,40 +223,15 @@ void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
   }
 }
 
-// How often a generated kernel touches each element of a sum in the scratchpad
-// beside storing it once: lanes add theirs to it together; where it grows
-// there, every term loads and stores it.
-double GpuTileEvaluator::TermsInScratchpad(TensorId tensor,
-                                           const GpuTileDecision& decision,
-                                           const TileWork& work,
-                                           const GpuTilePlan& plan) const {
-  if (!plan.generated) return 0;
-  for (size_t c = 0; c < gpu_.clusters.size(); ++c) {
-    for (const int m : gpu_.clusters[c].members) {
-      const Tensor& member =
-          graph_.tensor(gpu_.members[static_cast<size_t>(m)].id);
-      if (member.id != tensor || member.compute.reduce_axes.empty()) continue;
-      if (plan.clusters[c].simt.reduce_threads > 1) return 2;
-      if (!plan.members.members[static_cast<size_t>(m)].grows_shared) return 0;
-      int64_t steps;
-      const std::vector<int64_t> axes = AxesOf(m, work, decision.step, steps);
-      auto touched = static_cast<double>(2 * steps);
-      for (size_t a = member.compute.axes.size(); a < axes.size(); ++a)
-        touched *= static_cast<double>(axes[a]);
-      return touched;
-    }
-  }
-  return 0;
-}
-
 // Bytes that pass through the scratchpad: every step of the staged operands,
-// what is computed once, and of sums that grow there every term.
+// what is computed once. Of a generated kernel they are the turns that it asks
+// for.
 void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
                                      const TileWork& work, GpuTilePlan& plan,
                                      BlockTotals& block) const {
   for (const SharedOperand& operand : plan.shared) {
     const auto once = static_cast<double>(operand.bytes / operand.copies);
-    double times = 1 + TermsInScratchpad(operand.tensor, decision, work, plan);
+    double times = 1;
     for (size_t i = 0; i < gpu_.inputs.size(); ++i) {
       if (gpu_.inputs[i].id != operand.tensor) continue;
       block.bytes_in_flight += once;
@@ -270,13 +245,20 @@ void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
   block.bytes_in_flight =
       std::max(block.bytes_in_flight,
                static_cast<double>(plan.threads * kBytesInFlightPerThread));
-  const auto blocks = static_cast<double>(plan.blocks());
-  double of_block = 0;
-  for (const GpuTraffic& traffic : block.shared) {
-    of_block += traffic.bytes;
-    plan.cost.traffic.push_back({traffic.tensor, true, traffic.bytes * blocks});
+  for (GpuTraffic& traffic : block.shared)
+    traffic.bytes *= static_cast<double>(plan.blocks());
+  if (!plan.cost.requested_turns.empty()) {
+    const Banks banks = BanksOf(levels_);
+    const auto turn_bytes =
+        static_cast<double>(banks.count * banks.width_bytes);
+    block.shared.clear();
+    for (const auto& [tensor, turns] : plan.cost.requested_turns)
+      block.shared.push_back({tensor, true, turns * turn_bytes});
   }
-  plan.cost.shared_bytes = of_block * blocks;
+  for (const GpuTraffic& traffic : block.shared) {
+    plan.cost.shared_bytes += traffic.bytes;
+    plan.cost.traffic.push_back(traffic);
+  }
   plan.cost.shared_seconds =
       plan.cost.shared_bytes / Rate(*levels_.scratchpad) * Waiting(plan, 1);
 }

@@ -20,9 +20,6 @@ struct TileDivision {
   std::vector<int64_t> threads;
   int64_t vector = 1;  // neighbours along the last axis
   int64_t lanes = 1;   // of a warp that share the terms of an element
-  // A sum to which each term is added where it lies. Others are in registers
-  // until they are done.
-  bool in_place = false;
 };
 
 // Tensors are those of the graph that the group is of.

@@ -31,6 +31,11 @@ std::optional<GpuLevels> GpuLevelsOf(const DeviceSpec& spec) {
   return levels;
 }
 
+Banks BanksOf(const GpuLevels& levels) {
+  return {std::max<int64_t>(1, levels.scratchpad->banks()),
+          std::max<int64_t>(1, levels.scratchpad->bank_width_bytes())};
+}
+
 const MemoryLevel& LevelBetweenKernels(const TensorGraph& graph, TensorId id,
                                        const GpuLevels& levels) {
   const Tensor& tensor = graph.tensor(id);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "backends/spec/device_spec.pb.h"
+#include "tilegraph/gpu/hardware/warp_access.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {
@@ -32,6 +33,9 @@ struct GpuLevels {
 // None if kernels cannot be planned in blocks of threads for this device: they
 // need cores with a scratchpad.
 std::optional<GpuLevels> GpuLevelsOf(const DeviceSpec& spec);
+
+// Of its scratchpad.
+Banks BanksOf(const GpuLevels& levels);
 
 // Where a tensor lies that some kernel reads or writes: what goes from one to
 // another stays in `reuse` if it may, what the model is given and gives lies in

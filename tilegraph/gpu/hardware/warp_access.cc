@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
+
 namespace tilewright {
 namespace {
 
@@ -16,41 +18,47 @@ void ForGroups(const WarpAccess& access, const Banks& banks, Each each) {
     each(first, std::min(first + lanes, access.offset_bytes.size()));
 }
 
-void SortUnique(std::vector<int64_t>& values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+// Units of `unit_bytes` that lanes touch, each once, in order. Most accesses
+// come in order already.
+using Units = absl::InlinedVector<int64_t, 64>;
+
+void AddUnits(int64_t offset, int64_t bytes, int64_t unit_bytes, Units& units) {
+  const int64_t last = (offset + bytes - 1) / unit_bytes;
+  for (int64_t unit = offset / unit_bytes; unit <= last; ++unit)
+    if (units.empty() || units.back() != unit) units.push_back(unit);
+}
+
+void SortUnique(Units& units) {
+  if (!std::is_sorted(units.begin(), units.end()))
+    std::sort(units.begin(), units.end());
+  units.erase(std::unique(units.begin(), units.end()), units.end());
 }
 
 }  // namespace
 
 int64_t Sectors(const WarpAccess& access, int64_t sector_bytes) {
-  std::vector<int64_t> sectors;
-  for (const int64_t offset : access.offset_bytes) {
-    if (offset == WarpAccess::kIdle) continue;
-    const int64_t last = (offset + access.bytes - 1) / sector_bytes;
-    for (int64_t s = offset / sector_bytes; s <= last; ++s)
-      sectors.push_back(s);
-  }
+  Units sectors;
+  for (const int64_t offset : access.offset_bytes)
+    if (offset != WarpAccess::kIdle)
+      AddUnits(offset, access.bytes, sector_bytes, sectors);
   SortUnique(sectors);
   return static_cast<int64_t>(sectors.size());
 }
 
 int64_t BankPasses(const WarpAccess& access, const Banks& banks) {
   int64_t passes = 0;
+  absl::InlinedVector<int64_t, 64> of_bank;
   ForGroups(access, banks, [&](size_t first, size_t end) {
-    std::vector<int64_t> words;
-    for (size_t lane = first; lane < end; ++lane) {
-      const int64_t offset = access.offset_bytes[lane];
-      if (offset == WarpAccess::kIdle) continue;
-      const int64_t last = (offset + access.bytes - 1) / banks.width_bytes;
-      for (int64_t w = offset / banks.width_bytes; w <= last; ++w)
-        words.push_back(w);
-    }
+    Units words;
+    for (size_t lane = first; lane < end; ++lane)
+      if (access.offset_bytes[lane] != WarpAccess::kIdle)
+        AddUnits(access.offset_bytes[lane], access.bytes, banks.width_bytes,
+                 words);
     SortUnique(words);
-    std::vector<int64_t> of_bank(banks.count, 0);
+    of_bank.assign(static_cast<size_t>(banks.count), 0);
     int64_t most = 0;
     for (const int64_t word : words)
-      most = std::max(most, ++of_bank[word % banks.count]);
+      most = std::max(most, ++of_bank[static_cast<size_t>(word % banks.count)]);
     passes += most;
   });
   return passes;
