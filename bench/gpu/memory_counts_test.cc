@@ -41,11 +41,14 @@ TEST_P(MemoryCountsTest, PlansExpectWhatIsCounted) {
     counted[row.shared] += row.counted;
     if (row.shared && absl::EndsWith(row.tensor, ".conv"))
       counted_sums += row.counted;
+    // Threads copy weights of convolutions without conflicts.
+    if (row.shared && absl::EndsWith(row.tensor, "weight.folded"))
+      EXPECT_LE(row.counted, 1.1 * row.least);
     ++rows;
     agree += row.agrees(row.planned) ? 1 : 0;
   }
   ASSERT_GT(rows, 50);
-  EXPECT_GE(agree * 100, rows * 92);
+  EXPECT_GE(agree * 100, rows * 95);
   EXPECT_NEAR(planned[false], counted[false], 0.03 * counted[false]);
   EXPECT_NEAR(planned[true], counted[true], 0.03 * counted[true]);
   // Sums are stored when they are done, not with every term.

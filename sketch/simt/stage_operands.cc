@@ -1,12 +1,11 @@
 #include "sketch/simt/stage_operands.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
+#include "sketch/simt/copy_threads.h"
 #include "sketch/simt/operand_order.h"
-#include "sketch/simt/own_loops.h"
 #include "sketch/simt/shared_rows.h"
 #include "sketch/tree/block_tree.h"
 #include "sketch/tree/tree_edit.h"
@@ -54,21 +53,18 @@ void OperandStager::WriteCopy(const StagedSums& sums,
   const Block& writer = *trace_.FindBlockNamed(copy);
   const Buffer& held = trace_.tree().buffers[writer.dst[0]];
   const int64_t vector = kAccessBytes / SizeBytes(held.dtype);
-  ThreadDivision division;
-  std::vector<int64_t> extents;
-  for (const LoopAround& loop : OwnLoops(trace_, copy))
-    extents.push_back(loop.extent);
-  division = DivideThreads(extents, tile_.num_threads(), vector);
-  for (const Axis& axis : writer.axes) division.axes.push_back(axis.name);
-  division.extents = extents;
-
   const bool along_rows = ReadsAlongRows(
       reader, sums.division, held,
       sums.terms.in_a_row % kTermsOfVector == 0 ? sums.terms.innermost : -1);
   const std::optional<Layout> by_thread =
       ThreadOrder(reader, sums.division, held);
   if (by_thread && DecideByThread(sums, operand, !along_rows)) {
+    const int dim = by_thread->digits().back().dim;
     trace_.writer().SetLayout(held.name, by_thread->ToString());
+    const bool last = dim + 1 == static_cast<int>(by_thread->shape().size());
+    if (!last && DecideAlongCopy(sums, operand))
+      return WriteMap(trace_.writer(), copy,
+                      DivideAlongCopy(trace_, copy, dim, tile_.num_threads()));
   } else {
     const int row = RowDim(held);
     const int64_t elements = row < 0 ? 1 : held.layout.shape()[row];
@@ -76,7 +72,8 @@ void OperandStager::WriteCopy(const StagedSums& sums,
             DecidePadding(sums, operand, along_rows ? vector : 1, elements));
     SwizzleRows(trace_, copy, tile_.swizzle);
   }
-  WriteMap(trace_.writer(), copy, division);
+  WriteMap(trace_.writer(), copy,
+           DivideAlongSource(trace_, copy, tile_.num_threads()));
 }
 
 bool OperandStager::DecideByThread(const StagedSums& sums,
@@ -85,6 +82,14 @@ bool OperandStager::DecideByThread(const StagedSums& sums,
              absl::StrCat("block.order.", sums.name, ".", operand),
              Space::OneOf({"rows", "threads"}),
              [&] { return preferred ? 1 : 0; }) == 1;
+}
+
+bool OperandStager::DecideAlongCopy(const StagedSums& sums,
+                                    const std::string& operand) {
+  return decider_.DecideNumber(
+             absl::StrCat("block.copy.", sums.name, ".", operand),
+             Space::OneOf({"along_source", "along_copy"}),
+             [] { return 1; }) == 1;
 }
 
 // Preferred is the least that was planned, or more, with which rows begin at

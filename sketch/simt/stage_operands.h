@@ -27,8 +27,9 @@ struct StagedSums {
   Handle step;
 };
 
-// Asks for the order of each copy, "block.order.COMPUTE.OPERAND", and if that
-// is the tensor's own, for the padding of its rows.
+// Asks for the order of each copy, "block.order.COMPUTE.OPERAND", if that is
+// the tensor's own for the padding of its rows, and else, where it matters,
+// along what neighbouring threads copy.
 class OperandStager {
  public:
   // All must outlive it. Swizzle and number of threads are those of `tile`,
@@ -50,6 +51,7 @@ class OperandStager {
                  const std::string& copy);
   bool DecideByThread(const StagedSums& sums, const std::string& operand,
                       bool preferred);
+  bool DecideAlongCopy(const StagedSums& sums, const std::string& operand);
   int64_t DecidePadding(const StagedSums& sums, const std::string& operand,
                         int64_t unit, int64_t row);
   size_t CopyAt(const std::string& operand);

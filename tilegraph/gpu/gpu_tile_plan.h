@@ -55,12 +55,14 @@ struct GpuCost {
   double operations = 0;    // idle lanes and padded fragments included
   double memory_bytes = 0;  // from and to memory, with what is found nearer
   double near_bytes = 0;    // from and to the cores
-  double shared_bytes = 0;  // through the banks
+  // Through the banks; of a generated plan also from and to memory, which takes
+  // the same path.
+  double shared_bytes = 0;
   // The last two tensor by tensor, a tensor any number of times.
   std::vector<GpuTraffic> traffic;
   // Of a generated plan, by tensor, what its warps ask for (generated_block.h).
-  // The turns are what shared_bytes are made of; an L1 serves what is asked for
-  // again, so that near_bytes are fewer than those of the sectors.
+  // They are what shared_bytes are made of; an L1 serves what is asked for again,
+  // so that near_bytes are fewer than those of the sectors.
   std::map<TensorId, double> requested_sectors, requested_turns;
   int64_t waves = 1;
   int64_t blocks_at_once = 1;  // on all cores, resident

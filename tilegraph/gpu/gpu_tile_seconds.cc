@@ -225,7 +225,9 @@ void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
 
 // Bytes that pass through the scratchpad: every step of the staged operands,
 // what is computed once. Of a generated kernel they are the turns that it asks
-// for.
+// for, and the sectors that it loads from memory and stores there: a core's L1
+// and scratchpad are one memory and share a path to the registers (NVIDIA Tesla
+// V100 GPU Architecture, "Enhanced L1 Data Cache and Shared Memory").
 void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
                                      const TileWork& work, GpuTilePlan& plan,
                                      BlockTotals& block) const {
@@ -247,13 +249,16 @@ void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
                static_cast<double>(plan.threads * kBytesInFlightPerThread));
   for (GpuTraffic& traffic : block.shared)
     traffic.bytes *= static_cast<double>(plan.blocks());
-  if (!plan.cost.requested_turns.empty()) {
+  if (!plan.cost.requested_sectors.empty()) {
     const Banks banks = BanksOf(levels_);
     const auto turn_bytes =
         static_cast<double>(banks.count * banks.width_bytes);
     block.shared.clear();
     for (const auto& [tensor, turns] : plan.cost.requested_turns)
       block.shared.push_back({tensor, true, turns * turn_bytes});
+    for (const auto& [tensor, sectors] : plan.cost.requested_sectors)
+      plan.cost.shared_bytes +=
+          sectors * static_cast<double>(levels_.near->read_transaction_bytes());
   }
   for (const GpuTraffic& traffic : block.shared) {
     plan.cost.shared_bytes += traffic.bytes;
