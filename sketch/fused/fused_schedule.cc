@@ -336,7 +336,7 @@ absl::StatusOr<Schedule> WriteStages(const Workload& workload,
                                      Decider& decider) {
   TW_ASSIGN_OR_RETURN(StagePlan plan, WishedPlan(workload, wishes));
   plan = MovePaddings(workload.graph, std::move(plan));
-  TW_ASSIGN_OR_RETURN(const int64_t wished, TasksOf(workload, spec, plan));
+  const int64_t wished = TasksOf(workload, spec, plan);
   TW_RETURN_IF_ERROR(DecideReduceSteps(workload, plan, decider));
   TW_RETURN_IF_ERROR(DecideTasks(workload, spec, wished, plan, decider));
   const std::optional<RollingRows> rows = FindRollingRows(workload, plan);

@@ -19,8 +19,8 @@
 #include "sketch/rules/window_schedule.h"
 #include "tilegraph/decision/space.h"
 #include "tilegraph/ir/layout.h"
-#include "tilegraph/plan/plan.h"
 #include "tilegraph/plan/task_steps.h"
+#include "tilegraph/traffic/neighbour_tiles.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -61,17 +61,22 @@ int64_t CoresOf(const DeviceSpec& spec) {
 
 // Where blocks of a reduction are around all tiles, nothing is kept from tile
 // to tile.
-absl::StatusOr<std::optional<TaskSteps>> StepsByRule(const Workload& workload,
-                                                     const DeviceSpec& spec,
-                                                     const StagePlan& plan) {
-  std::vector<tilewright::Stage> stages;
+std::optional<TaskSteps> StepsByRule(const Workload& workload,
+                                     const DeviceSpec& spec,
+                                     const StagePlan& plan) {
+  std::vector<std::vector<TensorId>> stages;
   for (const StagePlan::Stage& stage : plan.stages) {
-    if (stage.reduce_step > 0) return std::optional<TaskSteps>();
-    stages.push_back({stage.members});
+    if (stage.reduce_step > 0) return std::nullopt;
+    stages.push_back(stage.members);
   }
-  const TensorId output = plan.stages.back().members.back();
-  return ChooseTaskSteps(workload.graph, stages, plan.tile,
-                         FindContiguous(workload, output).dim, CoresOf(spec));
+  const TensorId output = stages.back().back();
+  NeighbourTiles neighbours(workload.graph, stages);
+  return ChooseTaskSteps(workload.graph.tensor(output).static_shape(),
+                         plan.tile, FindContiguous(workload, output).dim,
+                         CoresOf(spec),
+                         [&](const auto& tile, size_t axis, int64_t tiles) {
+                           return neighbours.Overlap(tile, axis, tiles);
+                         });
 }
 
 class TaskDecisions {
@@ -88,9 +93,7 @@ class TaskDecisions {
 
   absl::Status Run() {
     TW_RETURN_IF_ERROR(DecideTile());
-    TW_ASSIGN_OR_RETURN(const std::optional<TaskSteps> rule,
-                        StepsByRule(workload_, spec_, plan_));
-    DecideSteps(rule);
+    DecideSteps(StepsByRule(workload_, spec_, plan_));
     return absl::OkStatus();
   }
 
@@ -227,12 +230,11 @@ absl::Status DecideTasks(const Workload& workload, const DeviceSpec& spec,
   return TaskDecisions(workload, spec, wished, plan, decider).Run();
 }
 
-absl::StatusOr<int64_t> TasksOf(const Workload& workload,
-                                const DeviceSpec& spec, const StagePlan& plan) {
+int64_t TasksOf(const Workload& workload, const DeviceSpec& spec,
+                const StagePlan& plan) {
   const std::vector<int64_t> shape =
       workload.graph.tensor(plan.stages.back().members.back()).static_shape();
-  TW_ASSIGN_OR_RETURN(const std::optional<TaskSteps> rule,
-                      StepsByRule(workload, spec, plan));
+  const std::optional<TaskSteps> rule = StepsByRule(workload, spec, plan);
   int64_t tasks = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
     const int64_t tiles = CeilDiv(shape[i], plan.tile[i]);

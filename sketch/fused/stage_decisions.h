@@ -45,8 +45,8 @@ absl::Status DecideReduceSteps(const Workload& workload, StagePlan& plan,
 absl::Status DecideTasks(const Workload& workload, const DeviceSpec& spec,
                          int64_t wished, StagePlan& plan, Decider& decider);
 // Tasks of `plan`, with the steps that are preferred there.
-absl::StatusOr<int64_t> TasksOf(const Workload& workload,
-                                const DeviceSpec& spec, const StagePlan& plan);
+int64_t TasksOf(const Workload& workload, const DeviceSpec& spec,
+                const StagePlan& plan);
 void DecideScratch(const Workload& workload, size_t stage, StagePlan& plan,
                    Decider& decider);
 

@@ -15,6 +15,7 @@
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/scratch_layout.h"
 #include "tilegraph/plan/task_steps.h"
+#include "tilegraph/traffic/neighbour_tiles.h"
 
 namespace tilewright {
 namespace {
@@ -59,6 +60,12 @@ ReduceSteps StepsOf(const TensorGraph& graph, const Group& group) {
   return any ? ReduceStepsOf(graph, group) : ReduceSteps();
 }
 
+std::vector<std::vector<TensorId>> MembersByStage(const Group& group) {
+  std::vector<std::vector<TensorId>> members;
+  for (const Stage& stage : group.stages) members.push_back(stage.members);
+  return members;
+}
+
 std::vector<int64_t> TaskOf(const TilePlan& plan) {
   std::vector<int64_t> task = plan.tile;
   if (plan.steps) task[plan.steps->axis] *= plan.steps->tiles;
@@ -76,12 +83,16 @@ struct GroupEvaluator::Prepared {
                 evaluator.levels_, evaluator.private_, evaluator.closest_,
                 CostModelOf(evaluator.spec_), work.in_registers(),
                 StepsOf(evaluator.graph_, own)),
-        blocks(ReduceBlocksOf(evaluator.graph_, own)) {}
+        blocks(ReduceBlocksOf(evaluator.graph_, own)) {
+    if (!own.stages.empty())
+      neighbours.emplace(evaluator.graph_, MembersByStage(own));
+  }
 
   const Group& group;
   const GroupWork work;
   GroupTraffic traffic;
-  const int64_t blocks;  // of the last stage's reduction
+  const int64_t blocks;                      // of the last stage's reduction
+  std::optional<NeighbourTiles> neighbours;  // of a group with stages
 };
 
 GroupEvaluator::GroupEvaluator(const TensorGraph& graph, const Plan& plan,
@@ -135,10 +146,12 @@ absl::StatusOr<TilePlan> GroupEvaluator::Expected(
   TilePlan plan = group.tile_plan;
   plan.tile = tile;
   if (group.stages.empty() || prepared.blocks > 1) return plan;
-  TW_ASSIGN_OR_RETURN(plan.steps,
-                      ChooseTaskSteps(graph_, group.stages, tile,
-                                      tensor_levels_.VectorDim(group.output),
-                                      spec_.unit().cores()));
+  plan.steps = ChooseTaskSteps(
+      graph_.tensor(group.output).static_shape(), tile,
+      tensor_levels_.VectorDim(group.output), spec_.unit().cores(),
+      [&](const auto& within, size_t axis, int64_t tiles) {
+        return prepared.neighbours->Overlap(within, axis, tiles);
+      });
   if (!plan.steps) return plan;
   TW_ASSIGN_OR_RETURN(const TileWork* const work,
                       prepared.traffic.WorkOf(tile));

@@ -4,25 +4,31 @@
 #ifndef TILEWRIGHT_TILEGRAPH_PLAN_TASK_STEPS_H_
 #define TILEWRIGHT_TILEGRAPH_PLAN_TASK_STEPS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "tilegraph/ir/tensor_graph.h"
-#include "tilegraph/plan/plan.h"
 #include "tilegraph/plan/tile_plan.h"
 
 namespace tilewright {
 
+// Whether tiles (of those extents, none longer than the output) that are
+// neighbours along an axis, of which there are so many, need the same of some
+// stage (tilegraph/traffic/neighbour_tiles.h).
+using TilesOverlap = std::function<bool(const std::vector<int64_t>& tile,
+                                        size_t axis, int64_t tiles)>;
+
 // Along the outermost axis, but for `vector_dim` and the columns of an image
 // whose channels it is, along which neighbouring tiles of the last stage's
-// output need the same of an earlier one: as many tiles as leave each of the
-// cores some tasks. Nullopt: there is none such.
+// output, of that shape, overlap: as many tiles as leave each of the cores some
+// tasks. Nullopt: there is none such.
 // REQUIRES: one extent of `tile` per dimension of the output.
-absl::StatusOr<std::optional<TaskSteps>> ChooseTaskSteps(
-    const TensorGraph& graph, const std::vector<Stage>& stages,
-    std::vector<int64_t> tile, int vector_dim, int64_t cores);
+std::optional<TaskSteps> ChooseTaskSteps(const std::vector<int64_t>& shape,
+                                         std::vector<int64_t> tile,
+                                         int vector_dim, int64_t cores,
+                                         const TilesOverlap& overlap);
 
 }  // namespace tilewright
 

@@ -5,7 +5,6 @@
 #include <set>
 #include <vector>
 
-#include "base/check.h"
 #include "tilegraph/traffic/tile_regions.h"
 
 namespace tilewright {
@@ -17,12 +16,13 @@ const RangeOf kNoRanges = [](int) -> std::optional<Range> {
 
 }  // namespace
 
-TileRegions::TileRegions(const TensorGraph& graph, const Subgraph& part)
+TileRegions::TileRegions(const TensorGraph& graph, const Subgraph& part,
+                         TileBetween between)
     : graph_(graph),
       rank_(graph.tensor(part.outputs.back()).shape.size()),
       part_members_(part.members),
       slots_(part.inputs.size() + part.members.size()) {
-  const auto slot_of = [&](TensorId id) -> size_t {
+  const auto slot_of = [&](TensorId id) -> std::optional<size_t> {
     const auto member =
         std::lower_bound(part.members.begin(), part.members.end(), id);
     if (member != part.members.end() && *member == id)
@@ -30,16 +30,17 @@ TileRegions::TileRegions(const TensorGraph& graph, const Subgraph& part)
              static_cast<size_t>(member - part.members.begin());
     const auto input =
         std::lower_bound(part.inputs.begin(), part.inputs.end(), id);
-    TW_CHECK(input != part.inputs.end() && *input == id);
+    if (input == part.inputs.end() || *input != id) return std::nullopt;
     return static_cast<size_t>(input - part.inputs.begin());
   };
   for (const TensorId output : part.outputs)
-    outputs_.push_back(slot_of(output));
+    outputs_.push_back(*slot_of(output));
   for (auto id = part.members.rbegin(); id != part.members.rend(); ++id) {
     const Compute& compute = graph.tensor(*id).compute;
     Member member;
-    member.slot = slot_of(*id);
-    member.inside =
+    member.slot = *slot_of(*id);
+    member.buffered =
+        between == TileBetween::kBuffers &&
         !std::binary_search(part.outputs.begin(), part.outputs.end(), *id);
     for (const Axis& axis : compute.axes)
       member.extents.push_back(axis.extent.value());
@@ -54,12 +55,13 @@ TileRegions::TileRegions(const TensorGraph& graph, const Subgraph& part)
       });
     }
     for (const Expr& load : loads) {
-      const size_t slot = slot_of(load.source());
+      const std::optional<size_t> slot = slot_of(load.source());
+      if (!slot) continue;
       auto source =
           std::find_if(member.sources.begin(), member.sources.end(),
-                       [&](const Source& s) { return s.slot == slot; });
+                       [&](const Source& s) { return s.slot == *slot; });
       if (source == member.sources.end()) {
-        member.sources.push_back({slot, load.operands().size(), {}});
+        member.sources.push_back({*slot, load.operands().size(), {}});
         source = std::prev(member.sources.end());
       }
       source->accesses.push_back(

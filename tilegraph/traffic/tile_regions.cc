@@ -107,9 +107,9 @@ void TileRegions::Of(const TileBox& tile, const std::vector<int64_t>& trips,
     axes_.resize(spatial + reduce->size());
     for (size_t d = 0; d < spatial; ++d) {
       axes_[d] = own_need.box[d];
-      if (!Clip(member.extents[d], member.inside, trips, axes_[d]))
+      if (!Clip(member.extents[d], member.buffered, trips, axes_[d]))
         own_need.conditions.push_back({own_need.box[d], member.extents[d]});
-      if (member.inside) own_need.box[d] = axes_[d];
+      if (member.buffered) own_need.box[d] = axes_[d];
     }
     for (size_t r = 0; r < reduce->size(); ++r) {
       TileSpan& axis = axes_[spatial + r];
@@ -239,7 +239,7 @@ Range TileRegions::RangeOfBase(const TileSpan& span,
   return range;
 }
 
-bool TileRegions::Clip(int64_t extent, bool inside,
+bool TileRegions::Clip(int64_t extent, bool buffered,
                        const std::vector<int64_t>& trips, TileSpan& span) {
   const Range base = RangeOfBase(span, trips);
   const int64_t last = (span.extent - 1) * span.step;
@@ -260,11 +260,11 @@ bool TileRegions::Clip(int64_t extent, bool inside,
       span.extent = kept;
     }
   }
-  if (inside && span.extent > 1) {
+  if (buffered && span.extent > 1) {
     span.extent = (span.extent - 1) * span.step + 1;
     span.step = 1;
   }
-  if (inside && span.extent >= extent) {
+  if (buffered && span.extent >= extent) {
     stay_at(0);
     span.extent = extent;
     span.step = 1;

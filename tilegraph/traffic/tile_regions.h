@@ -3,9 +3,6 @@
 // arithmetic on extents; others ask the general inference, whose answers are
 // remembered.
 //
-// Members between others are computed into buffers of their own, as schedules
-// do it: boxes without gaps, the whole tensor where a box is no smaller.
-//
 // In expressions variable d is the number of the tile along dimension d.
 #ifndef TILEWRIGHT_TILEGRAPH_TRAFFIC_TILE_REGIONS_H_
 #define TILEWRIGHT_TILEGRAPH_TRAFFIC_TILE_REGIONS_H_
@@ -49,11 +46,22 @@ struct TileNeed {
   std::vector<TileCondition> conditions;
 };
 
+// What tiles compute of members between others.
+enum class TileBetween {
+  // Buffers of their own, as schedules do it: boxes without gaps, the whole
+  // tensor where a box is no smaller.
+  kBuffers,
+  // What their readers need, as Propagate says it.
+  kNeeded,
+};
+
 // Not thread-safe.
 class TileRegions {
  public:
-  // Both must outlive it.
-  TileRegions(const TensorGraph& graph, const Subgraph& part);
+  // Both must outlive it. Loads of tensors that are neither members nor inputs
+  // of the part are passed over.
+  TileRegions(const TensorGraph& graph, const Subgraph& part,
+              TileBetween between = TileBetween::kBuffers);
 
   // Infers the needs of tiles `tile` of every output, of part.inputs and then
   // of part.members, in their order. trips[d]: tiles along dimension d.
@@ -95,7 +103,7 @@ class TileRegions {
   };
   struct Member {
     size_t slot;
-    bool inside;  // no output
+    bool buffered;  // TileBetween
     std::vector<int64_t> extents, reduce_extents;
     std::vector<Source> sources;
   };
@@ -109,7 +117,7 @@ class TileRegions {
                const std::vector<int64_t>& trips, TileBox& box);
   // The part of a member's axis that is computed. False if there may be none,
   // in some tile.
-  bool Clip(int64_t extent, bool inside, const std::vector<int64_t>& trips,
+  bool Clip(int64_t extent, bool buffered, const std::vector<int64_t>& trips,
             TileSpan& span);
   // a becomes the join of both.
   void Join(const TileBox& b, const std::vector<int64_t>& trips, TileBox& a);
