@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "backends/spec/load_spec.h"
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -41,10 +43,10 @@ std::vector<TensorId> Computes(const TensorGraph& graph) {
 
 // Input regions that change with every task, of one task or block.
 double MovingBytes(const TileWork& tile,
-                   const std::vector<int64_t>& input_bytes) {
+                   absl::Span<const int64_t> input_bytes) {
   double bytes = 0;
   for (size_t i = 0; i < tile.inputs.size(); ++i) {
-    const std::vector<bool>& varies = tile.inputs[i].varies;
+    const auto& varies = tile.inputs[i].varies;
     if (std::find(varies.begin(), varies.end(), true) != varies.end())
       bytes += static_cast<double>(input_bytes[i]);
   }
@@ -207,7 +209,7 @@ absl::StatusOr<KernelFeatures> GroupEvaluator::Features(Prepared& prepared,
     features.blocks = static_cast<double>(prepared.blocks);
     features.sums_bytes = static_cast<double>(sums_bytes);
   }
-  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> input_bytes,
+  TW_ASSIGN_OR_RETURN(const absl::Span<const int64_t> input_bytes,
                       prepared.traffic.InputBytes(plan.tile));
   cost.kept_bytes =
       static_cast<double>(cost.scratch_bytes) + MovingBytes(*work, input_bytes);
@@ -352,14 +354,19 @@ absl::StatusOr<std::vector<GroupCost>> GroupEvaluator::BestFew(
     const Group& group, int count) const {
   TW_CHECK_GE(count, 1);
   TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs, SearchFor(group, 0));
-  std::vector<GroupCost> few = {costs[0]},
-                         others(costs.begin() + 1, costs.end());
-  if (!group.stages.empty() && costs[0].covers &&
-      costs[0].kept_bytes > kRoomy * KeptRoom()) {
+  std::vector<GroupCost> few, others;
+  const auto add = [&](std::vector<GroupCost> found) {
+    const auto first = std::make_move_iterator(found.begin()),
+               end = std::make_move_iterator(found.end());
+    few.push_back(*first);
+    others.insert(others.end(), std::next(first), end);
+  };
+  add(std::move(costs));
+  if (!group.stages.empty() && few[0].covers &&
+      few[0].kept_bytes > kRoomy * KeptRoom()) {
     for (const int64_t step : ReduceStepsWorthTrying(graph_, group, Lanes())) {
       TW_ASSIGN_OR_RETURN(costs, SearchFor(group, step));
-      few.push_back(costs[0]);
-      others.insert(others.end(), costs.begin() + 1, costs.end());
+      add(std::move(costs));
     }
   }
   return BestOf(std::move(few), std::move(others), !group.stages.empty(),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/cost/kernel_features.h"
 #include "tilegraph/cost/stage_rules.h"
@@ -45,8 +46,8 @@ class GroupTraffic {
   absl::StatusOr<const TileWork*> WorkOf(const std::vector<int64_t>& tile) {
     return levels_.front().WorkOf(tile);
   }
-  // Bytes of each input that a block of a task needs.
-  absl::StatusOr<std::vector<int64_t>> InputBytes(
+  // Bytes of each input that a block of a task needs; stays valid.
+  absl::StatusOr<absl::Span<const int64_t>> InputBytes(
       const std::vector<int64_t>& tile) {
     return levels_.front().StepBytes(tile);
   }

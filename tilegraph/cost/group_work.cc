@@ -72,16 +72,16 @@ void MakeWinograd(const TensorGraph& graph,
       static_cast<double>(shape.tiles(m) * shape.out_channels);
 }
 
-// By tensor: its part of a tile, and of a task.
-using Operands =
-    std::map<TensorId, std::pair<const TileOperand*, const TileOperand*>>;
-Operands OperandsOf(const TileWork& tile, const TileWork& task) {
-  Operands of;
-  for (size_t i = 0; i < tile.inside.size(); ++i)
-    of[tile.inside[i].tensor] = {&tile.inside[i], &task.inside[i]};
-  for (size_t i = 0; i < tile.outputs.size(); ++i)
-    of[tile.outputs[i].tensor] = {&tile.outputs[i], &task.outputs[i]};
-  return of;
+// The part of a tile that is a member's.
+const TileOperand& OperandOf(const TileWork& tile, TensorId member) {
+  const auto inside =
+      std::lower_bound(tile.inside.begin(), tile.inside.end(), member,
+                       [](const TileOperand& operand, TensorId id) {
+                         return operand.tensor < id;
+                       });
+  return inside != tile.inside.end() && inside->tensor == member
+             ? *inside
+             : tile.outputs[0];
 }
 
 // Along which dimension tiles that follow each other share what they need of
@@ -192,19 +192,16 @@ void GroupWork::MarkFused() {
 
 std::vector<int> GroupWork::Rolls(const TileWork& tile, const TileWork& task,
                                   int64_t tiles) const {
-  const Operands of = OperandsOf(tile, task);
   std::vector<int> rolls;
   for (const TensorId output : stage_outputs_) {
-    const auto& [by_tile, by_task] = of.at(output);
-    rolls.push_back(
-        RollsAlong(*by_tile, *by_task, tiles, members_.at(output).vector_dim));
+    rolls.push_back(RollsAlong(OperandOf(tile, output), OperandOf(task, output),
+                               tiles, members_.at(output).vector_dim));
   }
   return rolls;
 }
 
 GroupWork::Amount GroupWork::Of(const TileWork& tile, const TileWork& task,
                                 const TilePlan& plan) const {
-  const Operands of = OperandsOf(tile, task);
   Amount amount;
   amount.computes.resize(stage_outputs_.size());
   const auto rolls = [&](size_t stage) {
@@ -213,9 +210,9 @@ GroupWork::Amount GroupWork::Of(const TileWork& tile, const TileWork& task,
   double once = 0;
   const double tiles = static_cast<double>(tile.tiles);
   for (const auto& [id, member] : members_) {
-    const auto& [by_tile, by_task] = of.at(id);
+    const TileOperand& by_tile = OperandOf(tile, id);
     const double elements =
-        (rolls(member.stage) ? by_task : by_tile)->total_bytes /
+        (rolls(member.stage) ? OperandOf(task, id) : by_tile).total_bytes /
         member.element_bytes;
     const double computed = member.points * elements;
     amount.flops += computed * member.flops;
@@ -224,7 +221,7 @@ GroupWork::Amount GroupWork::Of(const TileWork& tile, const TileWork& task,
         amount.computes[member.stage].emplace_back(member.features);
     compute.points = computed;
     AddExtents(member,
-               ExtentsPerTile(*by_tile, member.vector_dim, elements / tiles),
+               ExtentsPerTile(by_tile, member.vector_dim, elements / tiles),
                compute);
   }
   if (once > 0) amount.recompute = amount.flops / once;

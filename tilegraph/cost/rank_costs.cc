@@ -1,6 +1,7 @@
 #include "tilegraph/cost/rank_costs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace tilewright {
@@ -37,7 +38,8 @@ std::vector<GroupCost> BestOf(std::vector<GroupCost> few,
   };
   std::stable_sort(few.begin(), few.end(), better);
   std::stable_sort(others.begin(), others.end(), better);
-  few.insert(few.end(), others.begin(), others.end());
+  few.insert(few.end(), std::make_move_iterator(others.begin()),
+             std::make_move_iterator(others.end()));
   // One that overflows is returned only if all do.
   size_t kept = 1;
   while (kept < few.size() && kept < count) ++kept;

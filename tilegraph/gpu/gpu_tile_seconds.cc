@@ -317,8 +317,8 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
     cost.traffic.push_back({input.tensor, false, near});
     if (!InMemory(input.tensor)) continue;
     read_of_memory += bytes;
-    BlockOperand operand{bytes / static_cast<double>(plan.blocks()),
-                         input.varies};
+    BlockOperand operand{bytes / static_cast<double>(plan.blocks()), {}};
+    operand.varies.assign(input.varies.begin(), input.varies.end());
     operand.varies.resize(plan.grid.size(), false);
     operands.push_back(std::move(operand));
   }

@@ -94,14 +94,7 @@ absl::StatusOr<const MemTraffic::Known*> MemTraffic::Part::Work(
   if (found != known.end()) return &found->second;
   Known tile;
   TW_ASSIGN_OR_RETURN(tile.work, works.Of({spatial, {}}));
-  if (!options.reduce_steps.empty()) {
-    TW_ASSIGN_OR_RETURN(const TileWork step,
-                        works.Of({spatial, options.reduce_steps}));
-    for (size_t i = 0; i < step.inside.size(); ++i) {
-      tile.work.inside[i].extents = step.inside[i].extents;
-      tile.work.inside[i].step_bytes = step.inside[i].step_bytes;
-    }
-  }
+  TW_RETURN_IF_ERROR(AddSteps(spatial, tile));
   tile.inside_line_bytes = 0;
   for (const TileOperand& operand : tile.work.inside) {
     if (!options.in_registers.count(operand.tensor))
@@ -110,15 +103,33 @@ absl::StatusOr<const MemTraffic::Known*> MemTraffic::Part::Work(
   return &known.emplace(spatial, std::move(tile)).first->second;
 }
 
+absl::Status MemTraffic::Part::AddSteps(const std::vector<int64_t>& spatial,
+                                        Known& tile) {
+  for (const TileOperand& input : tile.work.inputs)
+    tile.input_step_bytes.push_back(input.step_bytes);
+  if (options.reduce_steps.empty()) return absl::OkStatus();
+  TW_ASSIGN_OR_RETURN(std::vector<TileWorks::Step> steps,
+                      works.StepsOf({spatial, options.reduce_steps}));
+  auto step = steps.begin();
+  for (int64_t& bytes : tile.input_step_bytes) bytes = step++->bytes;
+  for (TileOperand& inside : tile.work.inside) {
+    while (step->tensor != inside.tensor) ++step;
+    inside.extents = std::move(step->extents);
+    inside.step_bytes = step->bytes;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<const TileWork*> MemTraffic::WorkOf(
     const std::vector<int64_t>& spatial) {
   TW_ASSIGN_OR_RETURN(const Known* const known, part_->Work(spatial));
   return &known->work;
 }
 
-absl::StatusOr<std::vector<int64_t>> MemTraffic::StepBytes(
+absl::StatusOr<absl::Span<const int64_t>> MemTraffic::StepBytes(
     const std::vector<int64_t>& spatial) {
-  return part_->works.StepBytes({spatial, part_->options.reduce_steps});
+  TW_ASSIGN_OR_RETURN(const Known* const known, part_->Work(spatial));
+  return absl::MakeConstSpan(known->input_step_bytes);
 }
 
 absl::StatusOr<MemTraffic::Footprint> MemTraffic::FootprintOf(
@@ -133,7 +144,10 @@ absl::StatusOr<MemTraffic::Footprint> MemTraffic::FootprintOf(
     for (const TileOperand& input : work->inputs)
       input_bytes.push_back(input.step_bytes);
   } else {
-    TW_ASSIGN_OR_RETURN(input_bytes, part_->works.StepBytes(tile));
+    TW_ASSIGN_OR_RETURN(const std::vector<TileWorks::Step> steps,
+                        part_->works.StepsOf(tile));
+    for (size_t i = 0; i < work->inputs.size(); ++i)
+      input_bytes.push_back(steps[i].bytes);
   }
   Footprint footprint;
   if (inner_.kind() == MemoryLevel::CACHE) {

@@ -16,7 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/node_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/ir/arena.h"
 #include "tilegraph/ir/layout.h"
@@ -93,8 +96,8 @@ class MemTraffic {
   // The regions that tiles touch; stays valid.
   absl::StatusOr<const TileWork*> WorkOf(const std::vector<int64_t>& spatial);
 
-  // Bytes of each input that a step of such a tile needs.
-  absl::StatusOr<std::vector<int64_t>> StepBytes(
+  // Bytes of each input that a step of such a tile needs; stays valid.
+  absl::StatusOr<absl::Span<const int64_t>> StepBytes(
       const std::vector<int64_t>& spatial);
 
   // The part of Cost's answer that no order of the tiles changes.
@@ -107,6 +110,7 @@ class MemTraffic {
  private:
   struct Known {
     TileWork work;
+    std::vector<int64_t> input_step_bytes;
     double inside_line_bytes;
   };
   // The known tiles of a part, between whatever levels.
@@ -114,13 +118,16 @@ class MemTraffic {
     Part(const TileGraph& graph, const Subgraph& part, const MemoryLevel& outer,
          TrafficOptions options);
     absl::StatusOr<const Known*> Work(const std::vector<int64_t>& spatial);
+    // Adds what a step needs of what tiles are otherwise known to need.
+    absl::Status AddSteps(const std::vector<int64_t>& spatial, Known& tile);
 
     const TrafficOptions options;
     TileWorks works;
     // Buffers of a tile in a scratchpad, operands in the order of TileWork:
     // inputs, inside, outputs; sizes are set for every tile.
     std::vector<BufferLifetime> buffers;
-    std::map<std::vector<int64_t>, Known> known;  // by spatial extents
+    // By spatial extents; looked up only.
+    absl::node_hash_map<std::vector<int64_t>, Known> known;
   };
   // Tiles with some of their dimensions as large as the level above: bit d of
   // the index for dimension d. Null as long as nobody asks.

@@ -52,13 +52,15 @@ class TileWorks::Counter {
     }
     regions_.Of(box_, trips_, {}, needs_);
     if (!hidden) DescribeMoves(operands);
-    for (size_t slot = 0; slot < known_.size(); ++slot)
-      Describe(slot, operands[slot]);
     AddTiles(0, work.classes, operands);
-    if (!tile.reduce.empty()) {
-      regions_.Of(box_, trips_, tile.reduce, needs_);
-      for (size_t slot = 0; slot < known_.size(); ++slot)
-        DescribeExtents(slot, operands[slot]);
+    if (!tile.reduce.empty()) regions_.Of(box_, trips_, tile.reduce, needs_);
+    for (size_t slot = 0; slot < known_.size(); ++slot) {
+      TileOperand& operand = operands[slot];
+      operand.tensor = known_[slot].tensor;
+      operand.rounding = operand.classes[0].rounding[0];
+      Step step = StepOf(slot);
+      operand.extents = std::move(step.extents);
+      operand.step_bytes = step.bytes;
     }
     // Tiles that are partial along some dimensions.
     for (uint32_t partial = 1; partial < (1u << shape_.size()); ++partial) {
@@ -66,6 +68,9 @@ class TileWorks::Counter {
       regions_.Of(box_, trips_, {}, needs_);
       AddTiles(partial, work.classes, operands);
     }
+    work.inputs.reserve(part_.inputs.size());
+    work.outputs.reserve(part_.outputs.size());
+    work.inside.reserve(part_.members.size() - part_.outputs.size());
     for (size_t slot = 0; slot < known_.size(); ++slot) {
       const Known& known = known_[slot];
       work.flops += operands[slot].total_bytes /
@@ -79,17 +84,15 @@ class TileWorks::Counter {
     return work;
   }
 
-  absl::StatusOr<std::vector<int64_t>> StepBytes(const TileShape& tile) {
+  absl::StatusOr<std::vector<Step>> StepsOf(const TileShape& tile) {
     TW_RETURN_IF_ERROR(Check(tile));
     Tiles(tile, 0);
     regions_.Of(box_, trips_, tile.reduce, needs_);
-    std::vector<int64_t> bytes;
-    TileOperand operand;
-    for (size_t slot = 0; slot < part_.inputs.size(); ++slot) {
-      DescribeExtents(slot, operand);
-      bytes.push_back(operand.step_bytes);
-    }
-    return bytes;
+    std::vector<Step> steps;
+    steps.reserve(known_.size());
+    for (size_t slot = 0; slot < known_.size(); ++slot)
+      steps.push_back(StepOf(slot));
+    return steps;
   }
 
  private:
@@ -240,20 +243,15 @@ class TileWorks::Counter {
                                    : options_.write_transaction_bytes);
   }
 
-  void DescribeExtents(size_t slot, TileOperand& operand) const {
+  Step StepOf(size_t slot) const {
     const TileBox& box = needs_[slot].box;
-    operand.extents.clear();
-    operand.step_bytes = known_[slot].element_bytes;
+    Step step{known_[slot].tensor, std::vector<int64_t>(box.size()),
+              known_[slot].element_bytes};
     for (size_t d = 0; d < box.size(); ++d) {
-      operand.extents.push_back(std::min(box[d].extent, known_[slot].shape[d]));
-      operand.step_bytes *= operand.extents.back();
+      step.extents[d] = std::min(box[d].extent, known_[slot].shape[d]);
+      step.bytes *= step.extents[d];
     }
-  }
-
-  void Describe(size_t slot, TileOperand& operand) const {
-    operand.tensor = known_[slot].tensor;
-    DescribeExtents(slot, operand);
-    operand.rounding = RoundingOf(slot)[0];
+    return step;
   }
 
   void DescribeMoves(std::vector<TileOperand>& operands) const {
@@ -298,9 +296,9 @@ absl::StatusOr<TileWork> TileWorks::Of(const TileShape& tile) {
   return counter_->Of(tile);
 }
 
-absl::StatusOr<std::vector<int64_t>> TileWorks::StepBytes(
+absl::StatusOr<std::vector<TileWorks::Step>> TileWorks::StepsOf(
     const TileShape& tile) {
-  return counter_->StepBytes(tile);
+  return counter_->StepsOf(tile);
 }
 
 absl::StatusOr<TileWork> WorkOfTiles(const TileGraph& graph,

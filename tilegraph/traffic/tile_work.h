@@ -44,9 +44,9 @@ struct TileOperand {
   // own.
   double rounding = 1;
   // Whether the region moves from one tile to the next along each dimension.
-  std::vector<bool> varies;
+  absl::InlinedVector<bool, 4> varies;
   // Where it does, which digit of the layout it enters; -1 where it stays.
-  std::vector<int> moved_digit;
+  absl::InlinedVector<int, 4> moved_digit;
 
   // Bytes that all tiles of TileWork::classes touch, by class.
   struct OfClass {
@@ -94,8 +94,13 @@ class TileWorks {
   // InvalidArgument if outputs differ in shape or a tile has the wrong rank or
   // is empty.
   absl::StatusOr<TileWork> Of(const TileShape& tile);
-  // Bytes of each of part.inputs that a step needs: step_bytes alone.
-  absl::StatusOr<std::vector<int64_t>> StepBytes(const TileShape& tile);
+  // What a step needs of each of part.inputs, then of each of part.members.
+  struct Step {
+    TensorId tensor;
+    std::vector<int64_t> extents;
+    int64_t bytes = 0;
+  };
+  absl::StatusOr<std::vector<Step>> StepsOf(const TileShape& tile);
 
  private:
   class Counter;
