@@ -8,32 +8,19 @@
 #include "base/ceil_div.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/analysis/families.h"
-#include "tilegraph/region/region.h"
+#include "tilegraph/traffic/tile_graph.h"
+#include "tilegraph/traffic/tile_regions.h"
 
 namespace tilewright {
 namespace {
 
 constexpr int64_t kBlocks[] = {128, 256, 512};
 
-Region Box(const std::vector<int64_t>& extents) {
-  Region region;
-  for (const int64_t extent : extents)
-    region.push_back({Expr::Int(0), extent, 1, true, ""});
-  return region;
-}
-
 std::vector<int64_t> ReduceExtents(const Compute& compute) {
   std::vector<int64_t> extents;
   for (const Axis& axis : compute.reduce_axes)
     extents.push_back(axis.extent.value());
   return extents;
-}
-
-double Elements(const Region& region) {
-  double elements = 1;
-  for (const RegionDim& dim : region)
-    elements *= static_cast<double>(dim.extent);
-  return elements;
 }
 
 int ReadersOf(const TensorGraph& graph, const Group& group, TensorId tensor) {
@@ -56,35 +43,39 @@ ComputeFamily FamilyOfStage(const TensorGraph& graph,
   return family ? *family : FamilyOf(graph, members.back());
 }
 
+// The sum of the last stage; nullopt if it has none, or several reductions.
+std::optional<TensorId> LastSum(const TensorGraph& graph, const Group& group) {
+  std::optional<TensorId> reduction;
+  if (group.stages.size() < 2) return reduction;
+  for (const TensorId id : group.stages.back().members) {
+    if (!graph.tensor(id).compute.combiner) continue;
+    if (reduction) return std::nullopt;
+    reduction = id;
+  }
+  if (reduction &&
+      graph.tensor(*reduction).compute.combiner->kind() != Combiner::Kind::kSum)
+    return std::nullopt;
+  return reduction;
+}
+
 class Blocks {
  public:
   Blocks(const TensorGraph& graph, const Group& group)
-      : graph_(graph), group_(group), whole_(Needed({})) {}
+      : graph_(graph),
+        group_(group),
+        part_{group.members, {}, {group.output}},
+        regions_(graph, part_, TileBetween::kNeeded),
+        whole_(Needed({})) {}
 
-  // The reduction of the last stage; nullopt if it has none, or several.
-  std::optional<TensorId> Reduction() const {
-    std::optional<TensorId> reduction;
-    if (group_.stages.size() < 2) return reduction;
-    for (const TensorId id : group_.stages.back().members) {
-      if (!graph_.tensor(id).compute.combiner) continue;
-      if (reduction) return std::nullopt;
-      reduction = id;
-    }
-    if (reduction && graph_.tensor(*reduction).compute.combiner->kind() !=
-                         Combiner::Kind::kSum)
-      return std::nullopt;
-    return reduction;
-  }
-
-  // Its axis over what stages before compute; nullopt if there is none.
-  std::optional<size_t> Axis(TensorId reduction) const {
+  // The sum's axis over what stages before compute; nullopt if there is none.
+  std::optional<size_t> Axis(TensorId reduction) {
     const std::vector<int64_t> whole =
         ReduceExtents(graph_.tensor(reduction).compute);
     for (size_t axis = 0; axis < whole.size(); ++axis) {
       if (whole[axis] == 1) continue;
       ReduceSteps steps = {{reduction, whole}};
       steps[reduction][axis] = 1;
-      const auto needed = Needed(steps);
+      const Elements needed = Needed(steps);
       bool inside = false, outside = false;
       for (size_t s = 0; s + 1 < group_.stages.size(); ++s) {
         const TensorId result = group_.stages[s].members.back();
@@ -103,7 +94,7 @@ class Blocks {
   // which go along `axis` of `reduction`. Reductions of theirs that run over
   // all of the blocks follow them.
   void Place(TensorId reduction, size_t axis,
-             std::vector<StageDecision>& stages) const {
+             std::vector<StageDecision>& stages) {
     const int64_t step = stages.back().reduce_step;
     ReduceSteps steps = {
         {reduction, ReduceExtents(graph_.tensor(reduction).compute)}};
@@ -111,7 +102,7 @@ class Blocks {
     steps[reduction][axis] = step;
     for (size_t before = 0; before != steps.size();) {
       before = steps.size();
-      const auto needed = Needed(steps);
+      const Elements needed = Needed(steps);
       for (size_t s = 0; s + 1 < group_.stages.size(); ++s) {
         const std::vector<TensorId>& members = group_.stages[s].members;
         if (!Shrinks(members.back(), needed)) continue;
@@ -132,29 +123,38 @@ class Blocks {
   }
 
  private:
-  using Regions = std::map<TensorId, Region>;
+  // That all of the output needs, by place among the members.
+  using Elements = std::vector<double>;
 
-  Regions Needed(const ReduceSteps& steps) const {
-    std::map<TensorId, Region> reduce;
-    for (const auto& [id, extents] : steps) reduce[id] = Box(extents);
-    const absl::StatusOr<Regions> needed = Propagate(
-        graph_,
-        {{group_.output, Box(graph_.tensor(group_.output).static_shape())}},
-        group_.members, reduce,
-        [](int) -> std::optional<Range> { return std::nullopt; });
-    return needed.ok() ? *needed : Regions();
+  Elements Needed(const ReduceSteps& steps) {
+    TileBox output;
+    for (const int64_t extent : graph_.tensor(group_.output).static_shape())
+      output.emplace_back().extent = extent;
+    for (TileSpan& span : output) span.moves.assign(output.size(), 0);
+    regions_.Of(output, std::vector<int64_t>(output.size(), 1), steps, needs_);
+    Elements elements;
+    for (const TileNeed& need : needs_) {
+      elements.push_back(1);
+      for (const TileSpan& span : need.box)
+        elements.back() *= static_cast<double>(span.extent);
+    }
+    return elements;
   }
 
   // Whether less of it is needed than without blocks.
-  bool Shrinks(TensorId id, const Regions& needed) const {
-    const auto part = needed.find(id), whole = whole_.find(id);
-    return part != needed.end() && whole != whole_.end() &&
-           Elements(part->second) < Elements(whole->second);
+  bool Shrinks(TensorId id, const Elements& needed) const {
+    const auto member =
+        std::lower_bound(part_.members.begin(), part_.members.end(), id);
+    const auto place = member - part_.members.begin();
+    return needed[place] < whole_[place];
   }
 
   const TensorGraph& graph_;
   const Group& group_;
-  const Regions whole_;
+  const Subgraph part_;
+  TileRegions regions_;
+  std::vector<TileNeed> needs_;  // while Needed runs
+  const Elements whole_;
 };
 
 }  // namespace
@@ -170,8 +170,8 @@ std::vector<StageDecision> ExpectedStages(const TensorGraph& graph,
   for (const TensorId id : group.members) {
     const std::optional<ZeroPadding> zeros = AsZeroPadding(graph, id);
     if (!zeros || ReadersOf(graph, group, zeros->source) != 1 ||
-        std::binary_search(group.side_outputs.begin(),
-                           group.side_outputs.end(), zeros->source))
+        std::binary_search(group.side_outputs.begin(), group.side_outputs.end(),
+                           zeros->source))
       continue;
     for (size_t s = 0; s + 1 < stages.size(); ++s) {
       if (group.stages[s].members.back() != zeros->source) continue;
@@ -183,9 +183,9 @@ std::vector<StageDecision> ExpectedStages(const TensorGraph& graph,
     }
   }
   if (reduce_step == 0) return stages;
-  const Blocks blocks(graph, group);
-  const std::optional<TensorId> reduction = blocks.Reduction();
+  const std::optional<TensorId> reduction = LastSum(graph, group);
   if (!reduction) return stages;
+  Blocks blocks(graph, group);
   const std::optional<size_t> axis = blocks.Axis(*reduction);
   if (!axis) return stages;
   stages.back().reduce_axis = static_cast<int>(*axis);
@@ -235,9 +235,9 @@ int64_t ReduceBlocksOf(const TensorGraph& graph, const Group& group) {
 
 std::vector<int64_t> ReduceStepsWorthTrying(const TensorGraph& graph,
                                             const Group& group, int64_t lanes) {
-  const Blocks blocks(graph, group);
-  const std::optional<TensorId> reduction = blocks.Reduction();
+  const std::optional<TensorId> reduction = LastSum(graph, group);
   if (!reduction) return {};
+  Blocks blocks(graph, group);
   const std::optional<size_t> axis = blocks.Axis(*reduction);
   if (!axis) return {};
   const int64_t extent = ReduceExtents(graph.tensor(*reduction).compute)[*axis];
