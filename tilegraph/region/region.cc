@@ -92,27 +92,37 @@ std::optional<int64_t> Distance(const RegionDim& a, const RegionDim& b,
   return form.constant;
 }
 
-bool Holds(const RegionDim& a, const RegionDim& b, const RangeOf& ranges) {
-  std::optional<int64_t> d = Distance(a, b, ranges);
+std::vector<std::optional<int64_t>> Distances(const Region& a, const Region& b,
+                                              const RangeOf& ranges) {
+  std::vector<std::optional<int64_t>> distances;
+  for (size_t d = 0; d < a.size(); ++d)
+    distances.push_back(Distance(a[d], b[d], ranges));
+  return distances;
+}
+
+// Whether b's elements are a's too; `d` is the distance from a to b.
+bool Holds(const RegionDim& a, const RegionDim& b, std::optional<int64_t> d) {
   if (!d || *d < 0 || *d % a.step != 0) return false;
   if (b.extent > 1 && b.step % a.step != 0) return false;
   return *d + (b.extent - 1) * b.step <= (a.extent - 1) * a.step;
 }
 
-bool Holds(const Region& a, const Region& b, const RangeOf& ranges) {
+bool Holds(const Region& a, const Region& b,
+           const std::vector<std::optional<int64_t>>& distances) {
   for (size_t d = 0; d < a.size(); ++d) {
-    if (!Holds(a[d], b[d], ranges)) return false;
+    if (!Holds(a[d], b[d], distances[d])) return false;
   }
   return true;
 }
 
-// Hull of both; exact if nothing but their elements is in it.
+// Hull of both; exact if nothing but their elements is in it. `distance` is
+// that from a to b, `back` that from b to a.
 RegionDim JoinDim(const RegionDim& a, const RegionDim& b,
+                  std::optional<int64_t> distance, std::optional<int64_t> back,
                   const RangeOf& ranges) {
   RegionDim joined;
   joined.exact = a.exact && b.exact;
   joined.why = a.exact ? b.why : a.why;
-  std::optional<int64_t> distance = Distance(a, b, ranges);
   if (!distance) {
     std::optional<Range> range = RangeOfExpr(b.base - a.base, ranges);
     std::optional<Range> whole_a = RangeOfExpr(a.base, ranges),
@@ -134,8 +144,8 @@ RegionDim JoinDim(const RegionDim& a, const RegionDim& b,
                     std::min(whole_a->min, whole_b->min) + 1;
     return joined;
   }
-  if (Holds(a, b, ranges)) return a;
-  if (Holds(b, a, ranges)) return b;
+  if (Holds(a, b, distance)) return a;
+  if (Holds(b, a, back)) return b;
   const RegionDim &first = *distance < 0 ? b : a,
                   &second = *distance < 0 ? a : b;
   int64_t gap = std::abs(*distance);
@@ -189,13 +199,15 @@ using namespace region_internal;  // NOLINT: the parts of this file
 
 Region Join(const Region& a, const Region& b, const RangeOf& ranges) {
   TW_CHECK_EQ(a.size(), b.size());
-  if (Holds(a, b, ranges)) return a;
-  if (Holds(b, a, ranges)) return b;
+  const std::vector<std::optional<int64_t>> there = Distances(a, b, ranges);
+  if (Holds(a, b, there)) return a;
+  const std::vector<std::optional<int64_t>> back = Distances(b, a, ranges);
+  if (Holds(b, a, back)) return b;
   Region joined;
   int differing = 0;
   for (size_t d = 0; d < a.size(); ++d) {
-    differing += !(Holds(a[d], b[d], ranges) && Holds(b[d], a[d], ranges));
-    joined.push_back(JoinDim(a[d], b[d], ranges));
+    differing += !(Holds(a[d], b[d], there[d]) && Holds(b[d], a[d], back[d]));
+    joined.push_back(JoinDim(a[d], b[d], there[d], back[d], ranges));
   }
   // Two boxes that differ along more than one dimension make no box.
   if (differing > 1)

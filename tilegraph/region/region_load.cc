@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "tilegraph/expr/index_eval.h"
 #include "tilegraph/region/region_impl.h"
 
@@ -63,6 +64,13 @@ bool Independent(std::vector<Digit> digits, int64_t count) {
     if (i + 1 < digits.size() && digits[i + 1].div % above != 0) return false;
   }
   return true;
+}
+
+// Leaves each value once, ascending.
+template <typename Values>
+void SortUnique(Values& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 class LoadAnalysis {
@@ -160,19 +168,20 @@ class LoadAnalysis {
       }
     }
     if (group.terms.empty()) return;
-    std::set<int64_t> values;
+    std::vector<int64_t> values;
     Expr tree = group.ToExpr();
     bool enumerated = Enumerate(vars, [&](const ValueOf& value) {
-      values.insert(EvalIndex(tree, value));
+      values.push_back(EvalIndex(tree, value));
     });
     if (enumerated) {
+      SortUnique(values);
       int64_t step = 0;
-      for (int64_t v : values) step = std::gcd(step, v - *values.begin());
+      for (int64_t v : values) step = std::gcd(step, v - values.front());
       if (step == 0) step = 1;
-      int64_t count = (*values.rbegin() - *values.begin()) / step + 1;
+      int64_t count = (values.back() - values.front()) / step + 1;
       if (count != static_cast<int64_t>(values.size()))
         Inexact(dim, "the tile has gaps in " + tree.ToString());
-      parts.push_back({*values.begin(), step, count});
+      parts.push_back({values.front(), step, count});
       return;
     }
     std::optional<Range> range = RangeOfExpr(tree, ranges_);
@@ -256,19 +265,23 @@ class LoadAnalysis {
       }
       parts.push_back(inner.ToExpr());
     }
-    std::set<std::vector<int64_t>> tuples;
-    std::vector<std::set<int64_t>> each(parts.size());
+    std::vector<absl::InlinedVector<int64_t, 4>> tuples;
+    std::vector<std::vector<int64_t>> each(parts.size());
     bool enumerated = Enumerate(vars, [&](const ValueOf& value) {
-      std::vector<int64_t> tuple;
+      tuples.emplace_back();
       for (size_t i = 0; i < parts.size(); ++i) {
-        tuple.push_back(EvalIndex(parts[i], value));
-        each[i].insert(tuple.back());
+        each[i].push_back(EvalIndex(parts[i], value));
+        tuples.back().push_back(each[i].back());
       }
-      tuples.insert(std::move(tuple));
     });
+    if (!enumerated) return false;
+    SortUnique(tuples);
     size_t combinations = 1;
-    for (const auto& values : each) combinations *= values.size();
-    return enumerated && tuples.size() == combinations;
+    for (std::vector<int64_t>& values : each) {
+      SortUnique(values);
+      combinations *= values.size();
+    }
+    return tuples.size() == combinations;
   }
 
   // Calls fn at every assignment of `vars`; false, and no call, if there are
