@@ -248,6 +248,65 @@ TEST(LowerTest, GrowthIsBounded) {
   }
 }
 
+// p = x with its first rows replaced by zeros, then y = max(p, 0): tasks of
+// four rows, of which the first alone has a border.
+constexpr int64_t kRows = 64, kColumns = 20, kZeroRows = 3;
+BlockTree BorderedStages() {
+  TreeWriter w;
+  const int x = w.Buffer("x", MemLevel::kGlobal, {kRows, kColumns}),
+            y = w.Buffer("y", MemLevel::kGlobal, {kRows, kColumns});
+  const Expr t = w.Open("t", kRows / 4, LoopKind::kTask);
+  const int p =
+      w.Buffer("p", MemLevel::kScratch, {4, kColumns}, {t * I(4), I(0)});
+  const auto stage = [&](int from, int to, const std::string& name,
+                         std::vector<Expr> (*where)(const Expr& row)) {
+    const bool apart = to == p;
+    const Expr r0 = apart ? w.Open(name + "r0", 2) : I(0),
+               c0 = w.Open(name + "c0", 3),
+               r1 = w.Open(name + "r1", apart ? 2 : 4, LoopKind::kTile),
+               c1 = w.Open(name + "c1", 8, LoopKind::kTile);
+    const Expr row = t * I(4) + r0 * I(2) + r1, column = c0 * I(8) + c1;
+    std::vector<Expr> predicates = where(row);
+    predicates.push_back(Lt(column, I(kColumns)));
+    Block block = Relu(from, to, kRows, kColumns, {row, column}, predicates);
+    block.name = name;
+    if (from < 0) block.body = {Expr::Float(0)};
+    w.Add(block);
+    w.Close(apart ? 4 : 3);
+  };
+  stage(x, p, "copied",
+        [](const Expr& row) { return std::vector{Ge(row, I(kZeroRows))}; });
+  stage(-1, p, "zeros",
+        [](const Expr& row) { return std::vector{Lt(row, I(kZeroRows))}; });
+  stage(p, y, "y", [](const Expr&) { return std::vector<Expr>(); });
+  return w.Finish();
+}
+
+TEST(LowerTest, BordersOfOneStageLeaveRoomForOthers) {
+  for (int limit = 12; limit <= 60; ++limit) {
+    TW_ASSERT_OK_AND_ASSIGN(Kernel kernel,
+                            BuildTileKernel(BorderedStages(), "k"));
+    SimplifyTileKernel(kernel);
+    PartitionTails(kernel, limit);
+    SimplifyTileKernel(kernel);
+    ForEachOp(kernel.body, [&](const kernel_ir::TileOp& op) {
+      if (kernel.buffers[op.dst[0]].name == "y") {
+        EXPECT_FALSE(static_cast<bool>(op.predicate)) << limit << ":\n"
+                                                      << kernel.ToString();
+      }
+    });
+    std::vector<std::string> args = {Bytes(Values(kRows * kColumns, 1)),
+                                     std::string(kRows * kColumns * 4, '\xff')};
+    TW_ASSERT_OK(kernel_ir::VerifyTileKernel(kernel)) << kernel.ToString();
+    TW_ASSERT_OK(InterpretTileKernel(kernel, absl::MakeSpan(args)))
+        << kernel.ToString();
+    std::vector<float> want = Values(kRows * kColumns, 1);
+    for (int64_t i = 0; i < kRows * kColumns; ++i)
+      want[i] = i < kZeroRows * kColumns ? 0 : std::max(want[i], 0.0f);
+    EXPECT_EQ(args[1], Bytes(want)) << kernel.ToString();
+  }
+}
+
 // Init stands before the outermost reduce loop, over the spatial loops inside
 // it.
 TEST(LowerTest, InitHasANestOfItsOwn) {

@@ -10,7 +10,9 @@
 // Copies multiply: a border task, in it a first row, in that a narrow end.
 // Where there is no room for all of them, stages are cut apart: each gets
 // branches of its own, for the tasks and steps that matter to it, and is copied
-// alone.
+// alone. Where that does not fit either, what rarely runs keeps its predicates,
+// and the smallest stages are cut first: else the borders of the first stage
+// would leave the interior of the others masked.
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -22,9 +24,10 @@
 #include <utility>
 #include <vector>
 
-#include "backends/lowering/tile/decided_at.h"
+#include "absl/types/span.h"
 #include "backends/lowering/tile/lower.h"
 #include "backends/lowering/tile/register_runs.h"
+#include "backends/lowering/tile/tail_cuts.h"
 #include "backends/lowering/tile/tile_rewrite.h"
 #include "tilegraph/expr/expr_vars.h"
 
@@ -39,16 +42,22 @@ using kernel_ir::TileOp;
 
 namespace {
 
-// Iterations in a row that are cut one by one.
-constexpr int64_t kMostUndecided = 8;
+// One task or step in so many, or fewer, are rare.
+constexpr int64_t kRareShare = 16;
+
+enum class Growth : uint8_t {
+  kTogether,  // all stages have the same branches
+  kApart,     // each has its own
+  kFrugal,    // likewise, and none of it for what rarely runs
+};
 
 class Partitioner {
  public:
-  Partitioner(Kernel& kernel, int max_statements, bool stages_apart)
+  Partitioner(Kernel& kernel, int max_statements, Growth growth)
       : kernel_(kernel),
         num_vars_(kernel.num_vars),
         budget_(max_statements - CountStmts(kernel.body)),
-        stages_apart_(stages_apart) {}
+        growth_(growth) {}
 
   // Whether there was room for every copy that was asked for.
   bool had_room() const { return had_room_; }
@@ -80,103 +89,6 @@ class Partitioner {
     for (Stmt& s : stmts) out.push_back(std::move(s));
   }
 
-  // Where to cut `var`, ascending, inside (range.min, range.max].
-  std::vector<int64_t> Cuts(int var, Range range,
-                            const std::vector<Stmt>& body) {
-    std::set<int64_t> cuts;
-    ForEachOpInScope(body, [&](const TileOp& op) {
-      for (const Expr& condition : Conjuncts(op.predicate)) {
-        const std::optional<Decided> at = DecidedAt(var, condition);
-        if (!at.has_value()) continue;
-        for (int64_t t : {at->holds, at->fails}) {
-          if (t > range.min && t <= range.max) cuts.insert(t);
-        }
-      }
-    });
-    return {cuts.begin(), cuts.end()};
-  }
-  // Cuts a loop also where boxes decide between these places, of other elements
-  // in each iteration: a window's taps at a border. What is unrolled stands
-  // side by side with the box, each step in its own place.
-  std::vector<int64_t> LoopCuts(const For& loop) {
-    const Range range = {0, loop.extent - 1};
-    std::set<int64_t> cuts;
-    ForEachOpInScope(loop.body, [&](const TileOp& op) {
-      for (const Expr& condition : Conjuncts(op.predicate)) {
-        const bool boxes = std::any_of(op.box.begin(), op.box.end(),
-                                       [&](const TileAxis& axis) {
-                                         return Mentions(condition, axis.var);
-                                       });
-        if (boxes && loop.kind == For::Kind::kUnroll) continue;
-        const std::optional<Decided> at = DecidedAt(loop.var, condition);
-        if (!at.has_value()) continue;
-        const auto [least, most] = std::minmax(at->holds, at->fails);
-        if (!boxes || most - least > kMostUndecided) {
-          cuts.insert({least, most});
-        } else {
-          for (int64_t t = least; t <= most; ++t) cuts.insert(t);
-        }
-      }
-    });
-    return {cuts.upper_bound(range.min), cuts.upper_bound(range.max)};
-  }
-  // Calls `fn` with the ranges of all variables around the operation known, and
-  // those inside `stmts` in inner_.
-  void ForEachOpInScope(const std::vector<Stmt>& stmts,
-                        const std::function<void(const TileOp&)>& fn) {
-    for (const Stmt& stmt : stmts) {
-      if (const For* loop = std::get_if<For>(&stmt.node)) {
-        Enter(loop->var, loop->extent);
-        ForEachOpInScope(loop->body, fn);
-        Leave(loop->var);
-      } else if (const If* branch = std::get_if<If>(&stmt.node)) {
-        ForEachOpInScope(branch->then_body, fn);
-        ForEachOpInScope(branch->else_body, fn);
-      } else {
-        const TileOp& op = std::get<TileOp>(stmt.node);
-        for (const TileAxis& axis : op.box) Enter(axis.var, axis.extent);
-        fn(op);
-        for (const TileAxis& axis : op.box) Leave(axis.var);
-      }
-    }
-  }
-  void Enter(int var, int64_t extent) {
-    inner_.insert(var);
-    scope_.Set(var, {0, extent - 1});
-  }
-  void Leave(int var) {
-    inner_.erase(var);
-    scope_.Forget(var);
-  }
-
-  // The part of `range` in which every guard that `var` decides holds:
-  // conditions of selects in operations for which `var` is spatial.
-  std::optional<Range> Interior(int var, Range range,
-                                const std::vector<Stmt>& body) {
-    Range inside = range;
-    ForEachOpInScope(body, [&](const TileOp& op) {
-      if (std::none_of(op.index.begin(), op.index.end(),
-                       [var](const Expr& e) { return Mentions(e, var); }))
-        return;
-      for (const Expr& e : op.body) {
-        Visit(e, [&](const Expr& node) {
-          if (node.op() != Op::kSelect) return;
-          for (const Expr& condition : Conjuncts(node.operand(0))) {
-            const std::optional<Decided> at = DecidedAt(var, condition);
-            if (!at.has_value()) continue;
-            if (at->rising && at->holds <= range.max)
-              inside.min = std::max(inside.min, at->holds);
-            if (!at->rising && at->holds > range.min)
-              inside.max = std::min(inside.max, at->holds - 1);
-          }
-        });
-      }
-    });
-    if (inside.min > inside.max ||
-        (inside.min == range.min && inside.max == range.max))
-      return std::nullopt;
-    return inside;
-  }
   // Processes `body`, once for the interior of `vars` and once for the rest, if
   // that takes a guard away from something that loops.
   std::vector<Stmt> ProcessGuarded(std::vector<Stmt> body,
@@ -189,9 +101,9 @@ class Partitioner {
     std::vector<Expr> conditions;
     std::map<int, Range> whole, inside;
     for (int var : vars) {
-      const std::optional<Range> range = scope_.Of(var);
+      const std::optional<Range> range = scope().Of(var);
       if (!loops || !range.has_value() || range->min == range->max) continue;
-      const std::optional<Range> interior = Interior(var, *range, body);
+      const std::optional<Range> interior = cuts_.Interior(var, *range, body);
       if (!interior.has_value()) continue;
       whole[var] = *range;
       inside[var] = *interior;
@@ -207,9 +119,9 @@ class Partitioner {
     If branch;
     branch.condition = Conjunction(conditions);
     std::vector<Stmt> copy = CloneStmts(body, {}, num_vars_);
-    for (const auto& [var, range] : inside) scope_.Set(var, range);
+    for (const auto& [var, range] : inside) scope().Set(var, range);
     branch.then_body = Process(std::move(body));
-    for (const auto& [var, range] : whole) scope_.Set(var, range);
+    for (const auto& [var, range] : whole) scope().Set(var, range);
     branch.else_body = Process(std::move(copy));
     std::vector<Stmt> out;
     if (!branch.then_body.empty() || !branch.else_body.empty())
@@ -217,12 +129,9 @@ class Partitioner {
     return out;
   }
 
-  std::optional<Decided> DecidedAt(int var, const Expr& condition) {
-    return lowering::DecidedAt(var, condition, scope_, inner_);
-  }
-
   // Room for `copies` more of `body`? Takes it if so.
   bool Afford(int copies, const std::vector<Stmt>& body) {
+    if (rare_) return false;
     const int cost = copies * (CountStmts(body) + 1);
     had_room_ &= cost <= budget_;
     if (cost > budget_) return false;
@@ -232,14 +141,15 @@ class Partitioner {
 
   // Cuts the box where a predicate over several of its axes asks for it.
   void ProcessOp(TileOp op, std::vector<Stmt>& out) {
-    if (!SimplifyOp(op, scope_)) return;
+    if (!SimplifyOp(op, scope())) return;
     for (size_t next = 0; op.predicate && next < op.box.size(); ++next) {
       const TileAxis axis = op.box[next];
       // Seen from this axis, the others are further in.
       TileOp rest = op;
       rest.box.erase(rest.box.begin() + next);
       const std::vector<Stmt> whole = {Stmt{std::move(rest)}};
-      std::vector<int64_t> cuts = Cuts(axis.var, {0, axis.extent - 1}, whole);
+      std::vector<int64_t> cuts =
+          cuts_.Of(axis.var, {0, axis.extent - 1}, whole);
       if (cuts.empty() || !Afford(static_cast<int>(cuts.size()), whole))
         continue;
       cuts.push_back(axis.extent);
@@ -261,12 +171,12 @@ class Partitioner {
   void ProcessLoop(For loop, std::vector<Stmt>& out) {
     // Iterations of a thread loop belong to threads: it is not cut.
     std::vector<int64_t> cuts;
-    if (loop.kind != For::Kind::kThread) cuts = LoopCuts(loop);
+    if (loop.kind != For::Kind::kThread) cuts = cuts_.OfLoop(loop);
     if (cuts.empty() || !Afford(static_cast<int>(cuts.size()), loop.body)) {
-      scope_.Set(loop.var, {0, loop.extent - 1});
+      scope().Set(loop.var, {0, loop.extent - 1});
       names_[loop.var] = loop.name;
       loop.body = ProcessGuarded(std::move(loop.body), {loop.var});
-      scope_.Forget(loop.var);
+      scope().Forget(loop.var);
       if (!loop.body.empty()) out.push_back({std::move(loop)});
       return;
     }
@@ -287,10 +197,10 @@ class Partitioner {
       if (piece.extent == 1) {
         AppendTo(out, Process(std::move(body)));
       } else {
-        scope_.Set(piece.var, {0, piece.extent - 1});
+        scope().Set(piece.var, {0, piece.extent - 1});
         names_[piece.var] = piece.name;
         piece.body = ProcessGuarded(std::move(body), {piece.var});
-        scope_.Forget(piece.var);
+        scope().Forget(piece.var);
         if (!piece.body.empty()) out.push_back({std::move(piece)});
       }
       begin = end;
@@ -300,7 +210,8 @@ class Partitioner {
   // Task loops nest perfectly; the branches stand inside the innermost one, or
   // inside the loop over the steps of a task.
   void ProcessTasks(For loop, std::vector<int> outer, std::vector<Stmt>& out) {
-    scope_.Set(loop.var, {0, loop.extent - 1});
+    scope().Set(loop.var, {0, loop.extent - 1});
+    extents_[loop.var] = loop.extent;
     outer.push_back(loop.var);
     names_[loop.var] = loop.name;
     std::vector<Stmt> body;
@@ -309,24 +220,44 @@ class Partitioner {
     if (inner != nullptr &&
         (inner->kind == For::Kind::kTask || HoldsStages(*inner))) {
       ProcessTasks(std::move(*inner), outer, body);
-    } else if (stages_apart_) {
-      auto begin = std::make_move_iterator(loop.body.begin());
-      size_t done = 0;
-      for (const size_t end : EndsOfRegisterRuns(kernel_.buffers, loop.body)) {
-        AppendTo(body, Branches({begin + done, begin + end}, outer, 0));
-        done = end;
-      }
+    } else if (growth_ != Growth::kTogether) {
+      body = StageBranches(std::move(loop.body), outer);
     } else {
       body = Branches(std::move(loop.body), outer, 0);
     }
     loop.body = std::move(body);
-    scope_.Forget(loop.var);
+    scope().Forget(loop.var);
     if (!loop.body.empty()) out.push_back({std::move(loop)});
+  }
+
+  // Cuts the stages one by one, the smallest first where room is short.
+  std::vector<Stmt> StageBranches(std::vector<Stmt> body,
+                                  const std::vector<int>& vars) {
+    std::vector<std::vector<Stmt>> stages;
+    std::vector<size_t> order;
+    auto begin = std::make_move_iterator(body.begin());
+    size_t done = 0;
+    for (const size_t end : EndsOfRegisterRuns(kernel_.buffers, body)) {
+      order.push_back(stages.size());
+      stages.emplace_back(begin + done, begin + end);
+      done = end;
+    }
+    if (growth_ == Growth::kFrugal) {
+      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        return CountStmts(stages[a]) < CountStmts(stages[b]);
+      });
+    }
+    for (const size_t i : order)
+      stages[i] = Branches(std::move(stages[i]), vars, 0);
+    std::vector<Stmt> out;
+    for (std::vector<Stmt>& stage : stages) AppendTo(out, std::move(stage));
+    return out;
   }
 
   // Whether stages that are cut apart follow each other in it.
   bool HoldsStages(const For& loop) const {
-    if (!stages_apart_ || loop.kind != For::Kind::kSerial) return false;
+    if (growth_ == Growth::kTogether || loop.kind != For::Kind::kSerial)
+      return false;
     return EndsOfRegisterRuns(kernel_.buffers, loop.body).size() > 1;
   }
 
@@ -335,26 +266,32 @@ class Partitioner {
                              const std::vector<int>& vars, size_t next) {
     if (next == vars.size()) return ProcessGuarded(std::move(body), vars);
     const int var = vars[next];
-    const Range whole = *scope_.Of(var);
+    const Range whole = *scope().Of(var);
     if (whole.min == whole.max) {
       SubstituteStmts(body, {{var, Expr::Int(whole.min)}});
       return Branches(std::move(body), vars, next + 1);
     }
-    for (size_t i = next; i < vars.size(); ++i) inner_.insert(vars[i]);
-    const std::vector<int64_t> cuts = Cuts(var, whole, body);
-    for (size_t i = next; i < vars.size(); ++i) inner_.erase(vars[i]);
+    const std::vector<int64_t> cuts =
+        cuts_.Of(var, whole, body, absl::MakeConstSpan(vars).subspan(next));
     if (cuts.empty() || !Afford(1, body))
       return Branches(std::move(body), vars, next + 1);
     const int64_t cut = Best(cuts, whole);
     If branch;
     branch.condition =
         Expr::Make(Op::kLt, {Expr::Var(var, names_[var]), Expr::Int(cut)});
-    std::vector<Stmt> copy = CloneStmts(body, {}, num_vars_);
-    scope_.Set(var, {whole.min, cut - 1});
-    branch.then_body = Branches(std::move(body), vars, next);
-    scope_.Set(var, {cut, whole.max});
-    branch.else_body = Branches(std::move(copy), vars, next);
-    scope_.Set(var, whole);
+    branch.else_body = CloneStmts(body, {}, num_vars_);
+    branch.then_body = std::move(body);
+    const auto process = [&](std::vector<Stmt>& piece, Range range) {
+      const bool outer_rare = rare_;
+      rare_ |= growth_ == Growth::kFrugal &&
+               kRareShare * (range.max - range.min + 1) <= extents_[var];
+      scope().Set(var, range);
+      piece = Branches(std::move(piece), vars, next);
+      rare_ = outer_rare;
+    };
+    process(branch.then_body, {whole.min, cut - 1});
+    process(branch.else_body, {cut, whole.max});
+    scope().Set(var, whole);
     std::vector<Stmt> out;
     if (!branch.then_body.empty() || !branch.else_body.empty())
       out.push_back({std::move(branch)});
@@ -373,27 +310,30 @@ class Partitioner {
     return best;
   }
 
+  Scope& scope() { return cuts_.scope(); }
+
   const Kernel& kernel_;
   int& num_vars_;
   int budget_;
-  const bool stages_apart_;
+  const Growth growth_;
   bool had_room_ = true;
-  Scope scope_;
-  std::set<int>
-      inner_;  // variables defined inside the loop that is being looked at
+  bool rare_ = false;               // what is looked at rarely runs
+  std::map<int, int64_t> extents_;  // of loops over tasks and steps
+  TailCuts cuts_;
   std::map<int, std::string> names_;  // of variables in scope
 };
 
 }  // namespace
 
 void PartitionTails(Kernel& kernel, int max_statements) {
-  Kernel copy = kernel;
-  Partitioner together(kernel, max_statements, /*stages_apart=*/false);
-  kernel.body = together.Process(std::move(kernel.body));
-  if (together.had_room()) return;
-  Partitioner apart(copy, max_statements, /*stages_apart=*/true);
-  copy.body = apart.Process(std::move(copy.body));
-  kernel = std::move(copy);
+  const Kernel whole = kernel;
+  for (const Growth growth :
+       {Growth::kTogether, Growth::kApart, Growth::kFrugal}) {
+    kernel = whole;
+    Partitioner partitioner(kernel, max_statements, growth);
+    kernel.body = partitioner.Process(std::move(kernel.body));
+    if (partitioner.had_room()) return;
+  }
 }
 
 }  // namespace tilewright::lowering
