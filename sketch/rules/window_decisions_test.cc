@@ -10,9 +10,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sketch/rules/default_schedule.h"
+#include "sketch/rules/generator.h"
 #include "sketch/testing/checked_decisions.h"
 #include "sketch/testing/window_workloads.h"
+#include "sketch/trace/schedule.h"
 #include "tilegraph/decision/policies.h"
+#include "tilegraph/ir/layout.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -127,6 +130,42 @@ TEST(WindowDecisionsTest, TilesAreAllThatFit) {
     EXPECT_GT(tiles.size(), before);
     before = tiles.size();
   }
+}
+
+// The preferred answers about a depthwise convolution of 40 channels. Its input
+// is larger than a private cache.
+Answers PreferredOfChannels(const Layout& input, const Layout& output) {
+  Workload workload = *ParseWorkload(R"(X: f32[1, 40, 130, 130] = placeholder
+W: f32[40, 3, 3] = placeholder
+Y: f32[1, 40, 128, 128] = compute (n: 1, c: 40, h: 128, w: 128) reduce (i: 3, j: 3) sum:f32 { X[n, c, h + i, w + j] * W[c, i, j] }
+return Y
+#constant W
+)");
+  workload.layouts[*workload.graph.Find("X")] = input;
+  workload.layouts[*workload.graph.Find("Y")] = output;
+  DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  spec.mutable_unit()->set_cores(1);
+  const absl::StatusOr<Schedule> schedule =
+      GeneratePreferred(Generators(workload).front(), workload, spec);
+  EXPECT_TRUE(schedule.ok()) << schedule.status();
+  return schedule.ok() ? AnswersOf(*schedule) : Answers();
+}
+
+// Channels that lie side by side share lines, and the next vector lies behind
+// this one; blocks of channels are far apart, and their filters are used again.
+TEST(WindowDecisionsTest, TasksPassThroughMemoryAsItLies) {
+  const auto last = [](int64_t size) {
+    return *Layout::Create({1, 40, size, size}, {0, 0, 0, 0}, {0, 0, 0, 0},
+                           {{0, 1, 1}, {2, 1, size}, {3, 1, size}, {1, 1, 40}},
+                           Layout::Fill::kUndefined);
+  };
+  const Answers side_by_side = PreferredOfChannels(last(130), last(128));
+  EXPECT_EQ(side_by_side.at("task.vectors"), "3");
+  EXPECT_EQ(side_by_side.at("order"), "(outer_rows, rows, vectors)");
+  const Answers blocked =
+      PreferredOfChannels(Layout::BlockedLast({1, 40, 130, 130}, 1, 16),
+                          Layout::BlockedLast({1, 40, 128, 128}, 1, 16));
+  EXPECT_EQ(blocked.at("task.vectors"), "1");
 }
 
 }  // namespace

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "base/ceil_div.h"
+#include "sketch/rules/shared/annotations.h"
 #include "sketch/rules/shared/chain_schedule.h"
 #include "sketch/rules/shared/edges.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "sketch/rules/window_decisions.h"
 #include "sketch/rules/window_tile.h"
+#include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/index_eval.h"
 #include "tilegraph/expr/simplify.h"
@@ -31,6 +33,7 @@ constexpr double kShuffledLoad = 2.5;
 // Registers of outputs side by side in a stage: rows of a task are short, and
 // what borders them is guarded.
 constexpr int64_t kMostOutputs = 14;
+constexpr int64_t kLineBytes = 64;
 
 RangeOf AxisRanges(const Compute& compute) {
   return [&compute](int var) -> std::optional<Range> {
@@ -58,6 +61,7 @@ class Builder : ChainSchedule {
     if (location_.inside) {
       TakeWhole(tiles_);
     } else {
+      tiles_.vectors_inside = VectorsFollowAtOnce();
       DecideTasks();
     }
     DecideStepOrder(location_.decider, tiles_);
@@ -177,12 +181,36 @@ class Builder : ChainSchedule {
     int64_t operations = 2;
     for (const Axis& axis : reduction_.compute.reduce_axes)
       operations *= axis.extent.value();
+    const TaskBudget budget = BudgetOf(tiles_, spec_, operations);
+    if (tiles_.vectors_inside) {
+      DecideSteps(location_.decider, tiles_, spec_,
+                  {tiles_.vector_axis, tiles_.row_axis, tiles_.outer_row_axis},
+                  budget);
+      return;
+    }
     DecideSteps(location_.decider, tiles_, spec_,
-                {tiles_.row_axis, tiles_.outer_row_axis},
-                BudgetOf(tiles_, spec_, operations));
+                {tiles_.row_axis, tiles_.outer_row_axis}, budget);
     // Nothing is used again along the vector axis: one tile, by preference.
     const OutputTiles rule = tiles_;
     DecideSteps(location_.decider, tiles_, spec_, {tiles_.vector_axis}, rule);
+  }
+
+  // Whether the tile behind this one along the vector axis comes next: of an
+  // image that comes from far, what both touch lies in the same lines, or the
+  // next ones. Otherwise, and in stages, one tile goes over the whole image:
+  // filters stay in registers, and rows of the image in a private cache.
+  bool VectorsFollowAtOnce() const {
+    if (unit_.blocked || tiles_.TilesLeft(tiles_.vector_axis) == 1)
+      return false;
+    bool far = false;
+    ForEachLoad(body_, [&](const Expr& load) {
+      far |= IsFar(graph_.tensor(load.source()), spec_);
+    });
+    bool whole = true;
+    for (size_t i = 0; i < unrolled_.size(); ++i)
+      whole &= unrolled_[i] == reduction_.compute.reduce_axes[i].extent.value();
+    const int64_t bytes = Extent(tiles_.vector_axis) * SizeBytes(output_.dtype);
+    return far && (whole || bytes % kLineBytes != 0);
   }
 
   // The loops over steps of reduce axes, and the unrolled ones.
