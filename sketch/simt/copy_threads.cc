@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "sketch/simt/own_loops.h"
+#include "sketch/trace/schedule.h"
 #include "sketch/tree/block_tree.h"
 #include "sketch/tree/thread_loops.h"
 #include "tilegraph/expr/dtype.h"
+#include "tilegraph/ir/layout.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -25,6 +28,21 @@ std::vector<int64_t> ExtentsOf(GrowingTrace& trace, const std::string& copy) {
   return extents;
 }
 
+// Whether the operand lies in plain rows, and the copy has all of its elements
+// along the dimensions behind `first`.
+bool IsOnePiece(GrowingTrace& trace, const std::string& operand,
+                const std::vector<int64_t>& extents, size_t first) {
+  for (const Buffer& buffer : trace.tree().buffers) {
+    if (buffer.name != operand) continue;
+    const std::vector<int64_t>& shape = buffer.layout.shape();
+    return shape.size() == extents.size() &&
+           buffer.layout == Layout::RowMajor(shape) &&
+           std::equal(extents.begin() + first + 1, extents.end(),
+                      shape.begin() + first + 1);
+  }
+  return false;
+}
+
 }  // namespace
 
 ThreadDivision DivideAlongSource(GrowingTrace& trace, const std::string& copy,
@@ -39,27 +57,40 @@ ThreadDivision DivideAlongSource(GrowingTrace& trace, const std::string& copy,
 }
 
 ThreadDivision DivideAlongCopy(GrowingTrace& trace, const std::string& copy,
-                               int dim, int64_t threads) {
-  ThreadDivision division;
+                               const std::string& operand, int dim,
+                               int64_t threads) {
+  const int64_t most_vector =
+      kAccessBytes / SizeBytes(Copied(trace, copy).dtype);
+  ScheduleWriter& writer = trace.writer();
+  const Handle block = writer.Block(copy);
+  std::vector<int64_t> extents = ExtentsOf(trace, copy);
+  std::vector<Handle> loops;
   for (const Axis& axis : trace.FindBlockNamed(copy)->axes)
-    division.axes.push_back(axis.name);
-  division.extents = ExtentsOf(trace, copy);
-  division.threads.assign(division.axes.size(), 1);
+    loops.push_back(writer.Loop(block, axis.name));
+  const auto behind = static_cast<size_t>(dim) + 1;
+  if (behind + 1 < loops.size() &&
+      IsOnePiece(trace, operand, extents, behind)) {
+    const auto first = loops.begin() + static_cast<std::ptrdiff_t>(behind);
+    const Handle fused = writer.Fuse({first, loops.end()});
+    loops.erase(first, loops.end());
+    loops.push_back(fused);
+    int64_t extent = 1;
+    for (size_t i = behind; i < extents.size(); ++i) extent *= extents[i];
+    extents.resize(behind);
+    extents.push_back(extent);
+  }
   // Neighbouring threads are those along the last axis.
-  std::rotate(division.axes.begin() + dim, division.axes.begin() + dim + 1,
-              division.axes.end());
-  std::rotate(division.extents.begin() + dim,
-              division.extents.begin() + dim + 1, division.extents.end());
-  int64_t left = threads;
-  const auto take = [&](size_t axis, int64_t most) {
-    int64_t& along = division.threads[axis];
-    while (along * 2 <= std::min({most, left, division.extents[axis]}))
-      along *= 2;
-    left /= along;
-  };
-  take(division.axes.size() - 1, kWarpLanes);
-  for (size_t axis = 0; axis < division.axes.size() && left > 1; ++axis)
-    if (division.threads[axis] == 1) take(axis, left);
+  std::rotate(loops.begin() + dim, loops.begin() + dim + 1, loops.end());
+  std::rotate(extents.begin() + dim, extents.begin() + dim + 1, extents.end());
+  int64_t along = 1;
+  while (along * 2 <= std::min({kWarpLanes, threads, extents.back()}))
+    along *= 2;
+  ThreadDivision division = DivideThreads({extents.begin(), extents.end() - 1},
+                                          threads / along, most_vector);
+  division.vector_axis = extents.size() - 2;
+  division.threads.push_back(along);
+  division.loops = std::move(loops);
+  division.extents = std::move(extents);
   return division;
 }
 

@@ -16,11 +16,13 @@ ThreadDivision DivideAlongSource(GrowingTrace& trace, const std::string& copy,
                                  int64_t threads);
 
 // For a copy whose elements along `dim`, not its last dimension, lie side by
-// side: neighbouring threads store those, so that they meet no bank conflicts.
-// Further threads divide the dimensions in their order, so that each has what
-// lies together at their end.
+// side: neighbouring threads store those, so that they meet no bank conflicts,
+// and each loads vectors of 16 bytes along what is behind that dimension. Where
+// that lies in one piece in `operand`, the tensor that is copied, its loops are
+// fused.
 ThreadDivision DivideAlongCopy(GrowingTrace& trace, const std::string& copy,
-                               int dim, int64_t threads);
+                               const std::string& operand, int dim,
+                               int64_t threads);
 
 }  // namespace tilewright::sketch
 

@@ -63,8 +63,9 @@ void OperandStager::WriteCopy(const StagedSums& sums,
     trace_.writer().SetLayout(held.name, by_thread->ToString());
     const bool last = dim + 1 == static_cast<int>(by_thread->shape().size());
     if (!last && DecideAlongCopy(sums, operand))
-      return WriteMap(trace_.writer(), copy,
-                      DivideAlongCopy(trace_, copy, dim, tile_.num_threads()));
+      return WriteMap(
+          trace_.writer(), copy,
+          DivideAlongCopy(trace_, copy, operand, dim, tile_.num_threads()));
   } else {
     const int row = RowDim(held);
     const int64_t elements = row < 0 ? 1 : held.layout.shape()[row];

@@ -11,7 +11,7 @@ namespace tilewright::sketch {
 int64_t ThreadDivision::elements_per_thread() const {
   int64_t elements = 1;
   for (size_t d = 0; d < extents.size(); ++d) {
-    const int64_t along = d + 1 == extents.size() ? vector : 1;
+    const int64_t along = vector_along(d);
     elements *= CeilDiv(extents[d], threads[d] * along) * along;
   }
   return elements;
@@ -42,9 +42,8 @@ NestHandles CutNest(ScheduleWriter& writer, Handle block,
   std::vector<Handle> vectors, warps, beside;
   // Lanes that are left to be taken, from the last axis on.
   int64_t left = kWarpLanes / lanes;
-  for (size_t i = division.axes.size(); i-- > 0;) {
-    const bool last = i + 1 == division.axes.size();
-    const int64_t vector = last ? division.vector : 1;
+  for (size_t i = division.threads.size(); i-- > 0;) {
+    const int64_t vector = division.vector_along(i);
     int64_t in_warp = 1;
     if (kind == NestKind::kBesideLanes) {
       while (left > 1 && division.threads[i] % (in_warp * 2) == 0) {
@@ -53,10 +52,11 @@ NestHandles CutNest(ScheduleWriter& writer, Handle block,
       }
     }
     const int64_t threads = division.threads[i];
-    const std::vector<Handle> parts =
-        writer.Split(writer.Loop(block, division.axes[i]),
-                     {CeilDiv(division.extents[i], threads * vector),
-                      threads / in_warp, in_warp, vector});
+    const std::vector<Handle> parts = writer.Split(
+        division.loops.empty() ? writer.Loop(block, division.axes[i])
+                               : division.loops[i],
+        {CeilDiv(division.extents[i], threads * vector), threads / in_warp,
+         in_warp, vector});
     nest.elements.insert(nest.elements.begin(), parts[0]);
     const bool has_warps = kind == NestKind::kBesideLanes;
     writer.Bind(parts[1], has_warps ? "warp" : "thread");

@@ -3,7 +3,9 @@
 #ifndef TILEWRIGHT_SKETCH_SIMT_THREAD_NEST_H_
 #define TILEWRIGHT_SKETCH_SIMT_THREAD_NEST_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +14,19 @@
 namespace tilewright::sketch {
 
 // Along axis d, element i belongs to thread (i / w) mod threads[d], w being
-// `vector` along the last axis and 1 along the others.
+// `vector` along the axis of the vectors and 1 along the others. Neighbouring
+// threads take neighbours along the last axis.
 struct ThreadDivision {
-  std::vector<std::string> axes;
+  std::vector<std::string> axes;   // whose loops are cut,
+  std::vector<Handle> loops = {};  // unless these are
   std::vector<int64_t> extents;
   std::vector<int64_t> threads;
   int64_t vector = 1;
+  std::optional<size_t> vector_axis = {};  // the last one by default
 
+  int64_t vector_along(size_t axis) const {
+    return axis == vector_axis.value_or(threads.size() - 1) ? vector : 1;
+  }
   int64_t elements_per_thread() const;
 };
 

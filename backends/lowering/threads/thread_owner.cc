@@ -114,6 +114,28 @@ std::vector<Expr> IndexWithin(absl::Span<const Expr> index, const Owner& owner,
   return within;
 }
 
+std::vector<Expr> JoinDims(absl::Span<const Expr> index,
+                           const std::vector<int64_t>& shape,
+                           const RangeOf& ranges) {
+  std::vector<Expr> joined;
+  std::set<int> moving;  // the variables of the last one
+  for (size_t d = 0; d < index.size(); ++d) {
+    std::set<int> own = VarsOf(index[d]);
+    const bool together = std::any_of(
+        own.begin(), own.end(), [&](int var) { return moving.count(var) > 0; });
+    // What leaves its dimension would meet the next row.
+    const std::optional<Range> range = RangeOfExpr(index[d], ranges);
+    if (together && range && range->min >= 0 && range->max < shape[d]) {
+      joined.back() = joined.back() * Expr::Int(shape[d]) + index[d];
+      moving.insert(own.begin(), own.end());
+    } else {
+      joined.push_back(index[d]);
+      moving = std::move(own);
+    }
+  }
+  return joined;
+}
+
 std::optional<std::set<int>> LoopsThatShare(absl::Span<const Expr> index,
                                             const ThreadNest& nest,
                                             const std::set<int>& inside,

@@ -54,6 +54,13 @@ std::optional<Owner> OwnerOf(absl::Span<const Expr> index,
 std::vector<Expr> IndexWithin(absl::Span<const Expr> index, const Owner& owner,
                               const ThreadNest& nest, const RangeOf& ranges);
 
+// The index with neighbouring dimensions of a buffer of that shape as one, the
+// last the fastest, where a loop moves several of them, as one over fused axes
+// does. Elements with different indices have different ones here too.
+std::vector<Expr> JoinDims(absl::Span<const Expr> index,
+                           const std::vector<int64_t>& shape,
+                           const RangeOf& ranges);
+
 // The loops whose threads touch the same elements while everything outside the
 // nest stands still; other threads never do. nullopt: unknown.
 std::optional<std::set<int>> LoopsThatShare(absl::Span<const Expr> index,

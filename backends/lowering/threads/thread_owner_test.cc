@@ -148,5 +148,32 @@ TEST(ThreadOwnerTest, ThreadsShareElementsAlongTheLoopsThatAreNamed) {
   EXPECT_GT(apart, 50);
 }
 
+// A loop over two fused axes of 4 by 3 elements: thread t has i = 4 * e + t. By
+// dimension nothing is known; as one they are the elements' numbers.
+TEST(ThreadOwnerTest, FusedAxesAreOneDimension) {
+  For loop;
+  loop.var = 0;
+  loop.extent = 4;
+  const ThreadNest nest = {&loop};
+  const RangeOf ranges = [](int var) -> std::optional<Range> {
+    return Range{0, var == 0 ? 3 : 2};
+  };
+  const Expr i = Expr::Var(1, "e") * Expr::Int(4) + Expr::Var(0, "t");
+  const std::vector<Expr> index = {
+      Simplify(Expr::Make(Op::kFloorDiv, {i, Expr::Int(3)}), ranges),
+      Simplify(Expr::Make(Op::kFloorMod, {i, Expr::Int(3)}), ranges)};
+  EXPECT_FALSE(LoopsThatShare(index, nest, {0, 1}, ranges).has_value());
+  const std::vector<Expr> joined = JoinDims(index, {4, 3}, ranges);
+  ASSERT_EQ(joined.size(), 1u);
+  for (int64_t e = 0; e < 3; ++e)
+    for (int64_t t = 0; t < 4; ++t)
+      EXPECT_EQ(Evaluate(joined[0], {t, e, 0, 0}), 4 * e + t);
+  const auto shared = LoopsThatShare(joined, nest, {0, 1}, ranges);
+  ASSERT_TRUE(shared.has_value());
+  EXPECT_TRUE(shared->empty());
+  // A second dimension that may be left is none of the first.
+  EXPECT_EQ(JoinDims(index, {4, 2}, ranges).size(), 2u);
+}
+
 }  // namespace
 }  // namespace tilewright::lowering

@@ -251,9 +251,14 @@ class Planner {
     if (placed.nest.empty()) return absl::OkStatus();
     std::vector<Expr> conditions = Conjuncts(op.predicate);
     if (plan_.own.count(op.dst[0]) > 0) return absl::OkStatus();
-    const std::optional<std::set<int>> sharing =
+    std::optional<std::set<int>> sharing =
         LoopsThatShare(op.index, placed.nest, placed.inside, range_of_);
-    const std::string& name = kernel_.buffers[op.dst[0]].name;
+    const kernel_ir::Buffer& dst = kernel_.buffers[op.dst[0]];
+    if (!sharing)
+      sharing =
+          LoopsThatShare(JoinDims(op.index, dst.layout.shape(), range_of_),
+                         placed.nest, placed.inside, range_of_);
+    const std::string& name = dst.name;
     if (!sharing)
       return absl::UnimplementedError(absl::StrCat(
           "which thread writes which element of ", name, " is not known"));
