@@ -213,6 +213,7 @@ TEST(JobQueueModelTest, EveryOrderOfStepsGivesWhatTheModelGives) {
   const size_t most_steps = asked == nullptr ? 6 : std::atoi(asked);
   const std::string path =
       absl::StrCat(Folder(), "/tilewright_queue_", getpid(), ".db");
+  unlink(path.c_str());  // of a process of that number that was killed
   struct Node {
     World world;
     std::string file;  // the bytes of the queue

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "sketch/tree/block_tree.h"
 #include "sketch/tree/thread_loops.h"
 #include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/ir/layout.h"
 
 namespace tilewright::sketch {
@@ -28,10 +30,23 @@ std::vector<int64_t> ExtentsOf(GrowingTrace& trace, const std::string& copy) {
   return extents;
 }
 
+// Whether some predicate of the copy is about its axes from `first` on, as
+// where a last step is no whole one.
+bool IsGuarded(const Block& copy, size_t first) {
+  std::set<int> vars;
+  for (size_t i = first; i < copy.bindings.size(); ++i)
+    vars.merge(VarsOf(copy.bindings[i]));
+  return std::any_of(
+      copy.predicates.begin(), copy.predicates.end(),
+      [&](const Expr& predicate) { return MentionsAny(predicate, vars); });
+}
+
 // Whether the operand lies in plain rows, and the copy has all of its elements
-// along the dimensions behind `first`.
-bool IsOnePiece(GrowingTrace& trace, const std::string& operand,
-                const std::vector<int64_t>& extents, size_t first) {
+// along the dimensions behind `first`, unguarded from there on.
+bool IsOnePiece(GrowingTrace& trace, const std::string& copy,
+                const std::string& operand, const std::vector<int64_t>& extents,
+                size_t first) {
+  if (IsGuarded(*trace.FindBlockNamed(copy), first)) return false;
   for (const Buffer& buffer : trace.tree().buffers) {
     if (buffer.name != operand) continue;
     const std::vector<int64_t>& shape = buffer.layout.shape();
@@ -69,7 +84,7 @@ ThreadDivision DivideAlongCopy(GrowingTrace& trace, const std::string& copy,
     loops.push_back(writer.Loop(block, axis.name));
   const auto behind = static_cast<size_t>(dim) + 1;
   if (behind + 1 < loops.size() &&
-      IsOnePiece(trace, operand, extents, behind)) {
+      IsOnePiece(trace, copy, operand, extents, behind)) {
     const auto first = loops.begin() + static_cast<std::ptrdiff_t>(behind);
     const Handle fused = writer.Fuse({first, loops.end()});
     loops.erase(first, loops.end());

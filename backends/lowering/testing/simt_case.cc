@@ -17,8 +17,10 @@
 #include "sketch/testing/row_workloads.h"
 #include "sketch/testing/test_workloads.h"
 #include "sketch/testing/window_workloads.h"
+#include "sketch/trace/schedule.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/decision/policies.h"
+#include "tilegraph/decision/space.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::lowering {
@@ -57,6 +59,36 @@ BlockTile DrawTile(const Workload& workload, Random& random) {
   return tile;
 }
 
+// The block tile as planned, all else of each compute at random.
+class RandomBesideTile : public DecisionPolicy {
+ public:
+  explicit RandomBesideTile(uint64_t seed) : random_(seed) {}
+  DecisionValue Answer(const std::string& name, const Space& space,
+                       Prefer preferred) override {
+    for (const char* prefix : {"block.copy.", "block.order.", "block.pad.",
+                               "block.sums.", "block.unroll."})
+      if (name.rfind(prefix, 0) == 0)
+        return random_.Answer(name, space, preferred);
+    return preferred_.Answer(name, space, preferred);
+  }
+
+ private:
+  RandomPolicy random_;
+  PreferredPolicy preferred_;
+};
+
+// `workload` with that schedule, and arguments.
+absl::StatusOr<RandomCase> CaseOf(Workload workload,
+                                  absl::StatusOr<sketch::Schedule> schedule,
+                                  uint64_t seed) {
+  RandomCase made;
+  made.seed = seed;
+  made.workload = std::move(workload);
+  TW_ASSIGN_OR_RETURN(made.schedule, std::move(schedule));
+  TW_RETURN_IF_ERROR(PrepareCase(made, /*exact=*/false));
+  return made;
+}
+
 }  // namespace
 
 const DeviceSpec& SimtSpec() {
@@ -67,14 +99,9 @@ const DeviceSpec& SimtSpec() {
 absl::StatusOr<RandomCase> SimtCase(Workload workload,
                                     std::optional<BlockTile> tile,
                                     uint64_t seed, const Answers& answers) {
-  RandomCase made;
-  made.seed = seed;
-  made.workload = std::move(workload);
-  TW_ASSIGN_OR_RETURN(made.schedule, sketch::GenerateWith(
-                                         sketch::SimtGenerator(std::move(tile)),
-                                         made.workload, SimtSpec(), answers));
-  TW_RETURN_IF_ERROR(PrepareCase(made, /*exact=*/false));
-  return made;
+  auto schedule = sketch::GenerateWith(sketch::SimtGenerator(std::move(tile)),
+                                       workload, SimtSpec(), answers);
+  return CaseOf(std::move(workload), std::move(schedule), seed);
 }
 
 absl::StatusOr<RandomCase> DrawSimtCase(const std::string& family,
@@ -87,23 +114,23 @@ absl::StatusOr<RandomCase> DrawSimtCase(const std::string& family,
     Random random(seed);
     tile = DrawTile(workload, random);
   }
-  return SimtCase(std::move(workload), std::move(tile), seed);
+  RandomBesideTile policy(seed);
+  Decider decider(policy);
+  auto schedule = sketch::Generate(sketch::SimtGenerator(std::move(tile)),
+                                   workload, SimtSpec(), decider);
+  return CaseOf(std::move(workload), std::move(schedule), seed);
 }
 
 absl::StatusOr<RandomCase> DrawGpuSketchCase(uint64_t seed) {
-  RandomCase drawn;
-  drawn.seed = seed;
-  drawn.workload = seed % 2 == 0
-                       ? sketch::DrawAnsor(seed)
-                       : DrawFamily(kSimtFamilies[seed / 2 % 4], seed);
+  Workload workload = seed % 2 == 0
+                          ? sketch::DrawAnsor(seed)
+                          : DrawFamily(kSimtFamilies[seed / 2 % 4], seed);
   RandomPolicy random(seed);
   Decider decider(random);
-  TW_ASSIGN_OR_RETURN(
-      drawn.schedule,
-      sketch::Generate(sketch::SketchGenerator(sketch::TvmGpuRules()),
-                       drawn.workload, SimtSpec(), decider));
-  TW_RETURN_IF_ERROR(PrepareCase(drawn, /*exact=*/false));
-  return drawn;
+  auto schedule =
+      sketch::Generate(sketch::SketchGenerator(sketch::TvmGpuRules()), workload,
+                       SimtSpec(), decider);
+  return CaseOf(std::move(workload), std::move(schedule), seed);
 }
 
 }  // namespace tilewright::lowering

@@ -26,11 +26,13 @@
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
+#include "sketch/rules/generator.h"
 #include "sketch/simt/block_tile.h"
 #include "sketch/testing/norm_workloads.h"
 #include "sketch/testing/row_workloads.h"
 #include "sketch/testing/test_workloads.h"
 #include "sketch/trace/workload.h"
+#include "tilegraph/decision/table.h"
 #include "tilegraph/expr/op.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/text/text_form.h"
@@ -183,6 +185,37 @@ TEST(SimtTest, ConvolutionsLoadVectorsOfBothOperands) {
   // Nine terms: four filters of each, of three rows six elements each.
   EXPECT_EQ(loops.shared_loads.at(4), 9 + 3);
   EXPECT_EQ(loops.shared_loads.at(2), 3);
+}
+
+// Filters are copied by threads along channels, which load vectors of what lies
+// behind those, or by threads along the filters' rows.
+TEST(SimtTest, ThreadsCopyFiltersEitherWay) {
+  BlockTile tile;
+  tile.tile = {1, 16, 4, 16};
+  tile.threads = {1, 4, 4, 4};
+  tile.vector = 4;
+  tile.step = 4;
+  const auto run = [&](const Answers& answers) {
+    return RunBoth(SimtCase(sketch::ConvPadRelu(8, 16, 12, 32, 3, 1, 1), tile,
+                            1, answers));
+  };
+  TW_ASSERT_OK_AND_ASSIGN(const Ran along_copy, run({}));
+  Answers answers;
+  for (const auto& [name, answer] :
+       sketch::AnswersOf(along_copy.drawn.schedule)) {
+    if (name.rfind("block.copy.", 0) != 0) continue;
+    EXPECT_EQ(answer, "along_copy");
+    answers[name] = "along_source";
+  }
+  ASSERT_EQ(answers.size(), 1u);
+  TW_ASSERT_OK_AND_ASSIGN(const Ran along_source, run(answers));
+  EXPECT_EQ(along_copy.results, along_source.results);
+  for (const Ran* ran : {&along_copy, &along_source}) {
+    TW_ASSERT_OK_AND_ASSIGN(const ScalarKernel kernel,
+                            LegalizeForGpuThread(ran->drawn.kernel));
+    EXPECT_EQ(Holds(kernel, "f32x4 = load W#"), ran == &along_copy)
+        << kernel.ToString();
+  }
 }
 
 // 24 columns and rows, of which the last threads have one less than the first.
