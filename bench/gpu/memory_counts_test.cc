@@ -29,7 +29,8 @@ TEST_P(MemoryCountsTest, PlansExpectWhatIsCounted) {
                           CountMemory(compiled, 1e7));
   EXPECT_TRUE(counts.left_out.empty());
   double planned[2] = {}, counted[2] = {};
-  double counted_sums = 0;  // of convolutions, shared
+  // Of convolutions, shared.
+  double counted_sums = 0, counted_filters = 0, least_filters = 0;
   int rows = 0, agree = 0;
   for (const MemoryRow& row : counts.rows) {
     SCOPED_TRACE(row.kernel + ": " + row.tensor);
@@ -41,9 +42,10 @@ TEST_P(MemoryCountsTest, PlansExpectWhatIsCounted) {
     counted[row.shared] += row.counted;
     if (row.shared && absl::EndsWith(row.tensor, ".conv"))
       counted_sums += row.counted;
-    // Threads copy weights of convolutions without conflicts.
-    if (row.shared && absl::EndsWith(row.tensor, "weight.folded"))
-      EXPECT_LE(row.counted, 1.1 * row.least);
+    if (row.shared && absl::EndsWith(row.tensor, "weight.folded")) {
+      counted_filters += row.counted;
+      least_filters += row.least;
+    }
     ++rows;
     agree += row.agrees(row.planned) ? 1 : 0;
   }
@@ -51,6 +53,8 @@ TEST_P(MemoryCountsTest, PlansExpectWhatIsCounted) {
   EXPECT_GE(agree * 100, rows * 95);
   EXPECT_NEAR(planned[false], counted[false], 0.03 * counted[false]);
   EXPECT_NEAR(planned[true], counted[true], 0.03 * counted[true]);
+  // Threads copy filters without conflicts, but few channels.
+  EXPECT_LE(counted_filters, 1.1 * least_filters);
   // Sums are stored when they are done, not with every term.
   EXPECT_LT(counted_sums, 0.05 * counted[true]);
 }
