@@ -5,16 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/gpu_text/kernel_printer.h"
+#include "backends/kernel_ir/access_pieces.h"
 
 namespace tilewright::gpu_text {
 
 using namespace kernel_ir;  // NOLINT: its instructions are what is printed
-
-namespace {
-
-constexpr int64_t kAccessBytes = 16;  // the widest access of a thread
-
-}  // namespace
 
 Piece KernelPrinter::Index(Reg offset, int64_t constant_offset) {
   if (offset == kNoReg) return {absl::StrCat(constant_offset)};
@@ -39,15 +34,11 @@ Piece KernelPrinter::Element(int buffer, const Piece& index) const {
 template <typename Access>
 bool KernelPrinter::IsAligned(const Access& n, int lanes) const {
   const ScalarBuffer& buffer = k_.buffers[n.buffer];
-  const int64_t element_bytes = SizeBytes(buffer.dtype);
-  const bool whole = n.active == 0 || n.active == lanes,
-             power_of_two = (lanes & (lanes - 1)) == 0,
-             together = n.mask == kNoReg || this->lanes(n.mask) == 1 ||
-                        IsBroadcast(n.mask);
-  if (lanes == 1 || buffer.per_thread || !whole || !power_of_two || !together)
-    return false;
-  const int64_t bytes = std::min(lanes * element_bytes, kAccessBytes);
-  return divisors_.Divides(bytes / element_bytes, n.offset, n.constant_offset);
+  const bool together =
+      n.mask == kNoReg || this->lanes(n.mask) == 1 || IsBroadcast(n.mask);
+  return together && !buffer.per_thread &&
+         IsInWidePieces(divisors_, lanes, n.active, SizeBytes(buffer.dtype),
+                        n.offset, n.constant_offset);
 }
 
 void KernelPrinter::One(const LoadInst& n) {
@@ -140,12 +131,7 @@ void KernelPrinter::One(const BarrierInst&) {
 // In pieces as large as both places prove to be multiples of.
 void KernelPrinter::One(const AsyncCopyInst& n) {
   const int64_t element_bytes = SizeBytes(k_.buffers[n.to].dtype);
-  int64_t elements = 1;  // of a piece
-  while (n.lanes % (elements * 2) == 0 &&
-         elements * 2 * element_bytes <= kAccessBytes &&
-         divisors_.Divides(elements * 2, n.to_offset, n.to_constant) &&
-         divisors_.Divides(elements * 2, n.from_offset, n.from_constant))
-    elements *= 2;
+  const int elements = PieceOf(divisors_, n, element_bytes);
   std::vector<Piece> arguments = {{buffers_[n.to]},
                                   Index(n.to_offset, n.to_constant),
                                   {buffers_[n.from]},

@@ -18,6 +18,7 @@
 #include "backends/spec/device_spec.pb.h"
 #include "base/status_macros.h"
 #include "compiler/connect_gpu.h"
+#include "compiler/kernels/generated_block_of.h"
 #include "compiler/kernels/group_workload.h"
 #include "compiler/kernels/kernel_maker.h"
 #include "tilegraph/expr/dtype.h"
@@ -38,18 +39,23 @@ constexpr double kSectorBytes = 32, kTurnBytes = 32 * 4;
 // A tensor of the model in one memory.
 using Key = std::pair<TensorId, bool>;
 
-// `costed`: what the cost is made of, not what warps ask for.
-std::map<Key, double> Planned(const GpuTilePlan& tiles, bool costed) {
+// Sectors and turns that the plan expects warps to ask for.
+std::map<Key, double> Planned(const GpuCost& cost) {
   std::map<Key, double> planned;
-  for (const GpuTraffic& traffic : tiles.cost.traffic)
-    planned[{traffic.tensor, traffic.shared}] +=
-        traffic.bytes / (traffic.shared ? kTurnBytes : kSectorBytes);
-  if (costed) return planned;
-  for (const auto& [input, sectors] : tiles.cost.requested_sectors)
-    planned[{input, false}] = sectors;
-  for (const auto& [tensor, turns] : tiles.cost.requested_turns)
+  for (const auto& [tensor, sectors] : cost.requested_sectors)
+    planned[{tensor, false}] = sectors;
+  for (const auto& [tensor, turns] : cost.requested_turns)
     planned[{tensor, true}] = turns;
   return planned;
+}
+
+// Those that its cost is made of.
+std::map<Key, double> Costed(const GpuCost& cost) {
+  std::map<Key, double> costed;
+  for (const GpuTraffic& traffic : cost.traffic)
+    costed[{traffic.tensor, traffic.shared}] +=
+        traffic.bytes / (traffic.shared ? kTurnBytes : kSectorBytes);
+  return costed;
 }
 
 // The buffer of a place: an argument, or scratch that begins there.
@@ -103,13 +109,10 @@ void AddRows(const std::string& label, const CompiledKernel& kernel,
   for (const emulator::CountedPlace& place : counts.places) {
     const ScalarBuffer* const buffer = BufferOf(kernel.scalar, place.count);
     if (buffer == nullptr) continue;
-    // Copies and parts of "t0" are called "t0.local", "t0.rf".
-    const std::optional<TensorId> tensor = group.workload.graph.Find(
-        buffer->name.substr(0, buffer->name.find('.')));
+    const std::optional<TensorId> tensor = ModelTensorOf(group, buffer->name);
     if (!tensor) continue;
     const bool shared = place.count.argument < 0;
-    MemoryRow& row =
-        row_of[{group.model_tensor[static_cast<size_t>(*tensor)], shared}];
+    MemoryRow& row = row_of[{*tensor, shared}];
     row.accesses += place.count.accesses;
     row.counted +=
         static_cast<double>(shared ? place.count.turns : place.count.sectors);
@@ -117,9 +120,9 @@ void AddRows(const std::string& label, const CompiledKernel& kernel,
                                             : place.count.least_sectors);
     row.block_sectors += static_cast<double>(place.count.block_sectors);
   }
-  for (const auto& [key, planned] : Planned(tiles, false))
+  for (const auto& [key, planned] : Planned(tiles.cost))
     row_of[key].planned = planned;
-  for (const auto& [key, costed] : Planned(tiles, true))
+  for (const auto& [key, costed] : Costed(tiles.cost))
     row_of[key].costed = costed;
   for (auto& [key, row] : row_of) {
     row.kernel = label;
@@ -149,8 +152,7 @@ absl::StatusOr<MemoryCounts> CountMemory(const CompiledModel& compiled,
     if (tiles == nullptr || !kernel.scalar.has_threads()) continue;
     const std::string& label = compiled.program.kernels(number).label();
     double expected = 0;
-    for (const auto& [key, planned] : Planned(*tiles, false))
-      expected += planned;
+    for (const auto& [key, planned] : Planned(tiles->cost)) expected += planned;
     if (expected > most) {
       result.left_out.push_back(label);
       continue;

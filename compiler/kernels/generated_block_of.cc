@@ -27,14 +27,15 @@ std::map<TensorId, Value> OfModel(const GroupWorkload& group,
   return result;
 }
 
-// The tensor of a buffer: copies and parts of "t0" are called "t0.local",
-// "t0.rf".
-std::optional<TensorId> TensorOf(const TensorGraph& graph,
-                                 const std::string& buffer) {
-  return graph.Find(buffer.substr(0, buffer.find('.')));
-}
-
 }  // namespace
+
+std::optional<TensorId> ModelTensorOf(const GroupWorkload& group,
+                                      const std::string& buffer) {
+  const std::optional<TensorId> tensor =
+      group.workload.graph.Find(buffer.substr(0, buffer.find('.')));
+  if (!tensor) return std::nullopt;
+  return group.model_tensor[static_cast<size_t>(*tensor)];
+}
 
 absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
                                                 const CompiledKernel& kernel,
@@ -59,15 +60,13 @@ absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
       kernel.scalar, BanksOf(levels), levels.near->read_transaction_bytes());
   for (size_t b = 0; b < requests.size(); ++b) {
     const ScalarBuffer& buffer = kernel.scalar.buffers[b];
-    const std::optional<TensorId> of =
-        TensorOf(group.workload.graph, buffer.name);
-    if (!of || buffer.per_thread) continue;
-    const TensorId tensor = group.model_tensor[static_cast<size_t>(*of)];
+    const std::optional<TensorId> tensor = ModelTensorOf(group, buffer.name);
+    if (!tensor || buffer.per_thread) continue;
     if (buffer.role == kernel_ir::Role::kLocal) {
-      block.shared[tensor] += buffer.elements * SizeBytes(buffer.dtype);
-      block.requested_turns[tensor] += requests[b].turns;
+      block.shared[*tensor] += buffer.elements * SizeBytes(buffer.dtype);
+      block.requested_turns[*tensor] += requests[b].turns;
     } else {
-      block.requested_sectors[tensor] += requests[b].sectors;
+      block.requested_sectors[*tensor] += requests[b].sectors;
     }
   }
   return block;

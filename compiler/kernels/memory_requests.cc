@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/container/flat_hash_map.h"
 #include "base/ceil_div.h"
+#include "base/spread_step.h"
 #include "tilegraph/expr/dtype.h"
 
 namespace tilewright {
@@ -96,8 +96,8 @@ class Counter : public kernel_ir::ThreadVisitor {
   absl::flat_hash_map<std::vector<int64_t>, int64_t> turns_, sectors_;
 };
 
-// Accesses of all threads if of each loop `most_turns` are taken, which those
-// are whose bounds are no constants.
+// Accesses of all threads together, if `most_turns` of each loop are taken. A
+// loop whose bounds are no constants is taken to have as many.
 int64_t AccessesOf(const std::vector<Inst>& body, int64_t most_turns) {
   int64_t accesses = 0;
   for (const Inst& inst : body) {
@@ -128,15 +128,6 @@ int64_t TurnsToTake(const ScalarKernel& kernel) {
          AccessesOf(kernel.body, turns) * warps * kFewestBlocks > kMostAccesses)
     turns /= 2;
   return turns;
-}
-
-// A step from block to block that meets each once and spreads the first ones
-// over all.
-int64_t StepThrough(int64_t blocks) {
-  int64_t step = std::max<int64_t>(
-      1, static_cast<int64_t>(static_cast<double>(blocks) * 0.618));
-  while (std::gcd(step, blocks) > 1) ++step;
-  return step;
 }
 
 }  // namespace
@@ -170,7 +161,7 @@ std::vector<BufferRequests> CountRequests(const ScalarKernel& kernel,
                                           const Banks& banks,
                                           int64_t sector_bytes) {
   Counter counter(kernel, banks, sector_bytes);
-  const int64_t blocks = kernel.num_tasks, step = StepThrough(blocks);
+  const int64_t blocks = kernel.num_tasks, step = SpreadStep(blocks);
   const int64_t turns = TurnsToTake(kernel);
   int64_t walked = 0;
   for (int64_t block = 0; walked < blocks && counter.accesses() < kMostAccesses;

@@ -20,8 +20,9 @@
 // rows or those of a thread side by side, of rows "block.pad.COMPUTE.OPERAND",
 // elements that are left free behind each, and of the others
 // "block.copy.COMPUTE.OPERAND", whether neighbouring threads copy neighbours of
-// the tensor or of the copy; and of a sum that is no output "block.sums.COMPUTE", whether it grows in registers
-// and is copied to where it is read, or grows there.
+// the tensor or of the copy; and of a sum that is no output
+// "block.sums.COMPUTE", whether it grows in registers and is copied to where it
+// is read, or grows there.
 #ifndef TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 #define TILEWRIGHT_SKETCH_SIMT_SIMT_SCHEDULE_H_
 

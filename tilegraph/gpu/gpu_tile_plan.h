@@ -61,8 +61,8 @@ struct GpuCost {
   // The last two tensor by tensor, a tensor any number of times.
   std::vector<GpuTraffic> traffic;
   // Of a generated plan, by tensor, what its warps ask for (generated_block.h).
-  // They are what shared_bytes are made of; an L1 serves what is asked for again,
-  // so that near_bytes are fewer than those of the sectors.
+  // They are what shared_bytes are made of; an L1 serves what is asked for
+  // again, so that near_bytes are fewer than those of the sectors.
   std::map<TensorId, double> requested_sectors, requested_turns;
   int64_t waves = 1;
   int64_t blocks_at_once = 1;  // on all cores, resident

@@ -2,23 +2,22 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/types/span.h"
+#include "backends/kernel_ir/access_pieces.h"
 #include "backends/kernel_ir/divisors.h"
 #include "backends/kernel_ir/operands.h"
 #include "base/ceil_div.h"
+#include "base/spread_step.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/integer_op.h"
 #include "tilegraph/expr/op.h"
 
 namespace tilewright::kernel_ir {
 namespace {
-
-constexpr int64_t kAccessBytes = 16;  // the widest access of a thread
 
 // The integers of a register: those of a thread's lanes side by side. One
 // thread's are those of all, one lane's those of all lanes.
@@ -55,9 +54,7 @@ std::vector<Turn> TurnsOf(int64_t all, int64_t taken) {
     return turns;
   }
   const int64_t between = all - 2, some = taken - 2;
-  int64_t step = std::max<int64_t>(
-      1, static_cast<int64_t>(static_cast<double>(between) * 0.618));
-  while (std::gcd(step, between) > 1) ++step;
+  const int64_t step = SpreadStep(between);
   for (int64_t i = 0; i < some; ++i)
     turns.push_back({1 + (i + 1) * step % between,
                      static_cast<double>(between) / static_cast<double>(some)});
@@ -93,16 +90,8 @@ class Walker {
  private:
   bool IsInteger(Reg reg) const { return !IsFloat(kernel_.regs[reg].dtype); }
 
-  // Elements of `lanes` that both begin at multiples of their number and make
-  // at most `kAccessBytes`.
-  int PieceOf(int buffer, int lanes, Reg offset,
-              int64_t constant_offset) const {
-    const int64_t bytes = SizeBytes(kernel_.buffers[buffer].dtype);
-    int piece = 1;
-    while (lanes % (piece * 2) == 0 && piece * 2 * bytes <= kAccessBytes &&
-           divisors_.Divides(piece * 2, offset, constant_offset))
-      piece *= 2;
-    return piece;
+  int64_t ElementBytes(int buffer) const {
+    return SizeBytes(kernel_.buffers[buffer].dtype);
   }
   // Whether the mask is one for all lanes of a vector.
   bool IsOneForAll(Reg mask) const {
@@ -137,12 +126,12 @@ class Walker {
                     double times) {
     const int elements = n.active > 0 ? n.active : lanes;
     if (IsOneForAll(n.mask)) {
-      const int64_t most =
-          std::min(int64_t{lanes},
-                   kAccessBytes / SizeBytes(kernel_.buffers[n.buffer].dtype));
-      int piece = PieceOf(n.buffer, lanes, n.offset, n.constant_offset);
-      if (elements != lanes || (lanes & (lanes - 1)) != 0 || piece != most)
-        piece = 1;
+      const int64_t bytes = ElementBytes(n.buffer);
+      const int piece =
+          IsInWidePieces(divisors_, lanes, n.active, bytes, n.offset,
+                         n.constant_offset)
+              ? PieceOf(divisors_, lanes, bytes, n.offset, n.constant_offset)
+              : 1;
       Access({n.buffer, elements, piece, {}}, n.offset, n.constant_offset,
              n.mask, 0, active, times);
       return;
@@ -160,9 +149,7 @@ class Walker {
     AccessVector(n, kernel_.regs[n.value].lanes, active, times);
   }
   void One(const AsyncCopyInst& n, const Active& active, double times) {
-    const int piece =
-        std::min(PieceOf(n.from, n.lanes, n.from_offset, n.from_constant),
-                 PieceOf(n.to, n.lanes, n.to_offset, n.to_constant));
+    const int piece = PieceOf(divisors_, n, ElementBytes(n.to));
     Access({n.from, n.lanes, piece, {}}, n.from_offset, n.from_constant, n.mask,
            0, active, times);
     Access({n.to, n.lanes, piece, {}}, n.to_offset, n.to_constant, kNoReg, 0,
