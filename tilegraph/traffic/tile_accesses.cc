@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "base/check.h"
 #include "tilegraph/traffic/tile_regions.h"
 
 namespace tilewright {
@@ -56,7 +57,10 @@ TileRegions::TileRegions(const TensorGraph& graph, const Subgraph& part,
     }
     for (const Expr& load : loads) {
       const std::optional<size_t> slot = slot_of(load.source());
-      if (!slot) continue;
+      if (!slot) {
+        TW_CHECK(between == TileBetween::kNeeded);
+        continue;
+      }
       auto source =
           std::find_if(member.sources.begin(), member.sources.end(),
                        [&](const Source& s) { return s.slot == *slot; });

@@ -58,8 +58,8 @@ enum class TileBetween {
 // Not thread-safe.
 class TileRegions {
  public:
-  // Both must outlive it. Loads of tensors that are neither members nor inputs
-  // of the part are passed over.
+  // Both must outlive it. REQUIRES: what members load are members or inputs of
+  // the part; with kNeeded, other loads are passed over.
   TileRegions(const TensorGraph& graph, const Subgraph& part,
               TileBetween between = TileBetween::kBuffers);
 
