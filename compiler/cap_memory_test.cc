@@ -118,7 +118,7 @@ TEST_F(CapMemoryTest, RandomModels) {
         BuildGraph(RandomChain(seed, 5, 0.3), seed, options);
     int64_t total_bytes = 0;
     for (const Tensor& tensor : graph.tensors())
-      total_bytes += tensor.num_elements() * SizeBytes(tensor.dtype) + 512;
+      total_bytes += tensor.num_bytes() + 512;
     const ImportedModel model = ModelOf(graph);
     if (!CapMemory(model, {total_bytes / 4}).ok()) continue;
     const CapOptions cap = {total_bytes / 2};

@@ -125,8 +125,7 @@ class LaunchPlanner {
   }
 
   int64_t DenseBytes(TensorId id) const {
-    return graph_.tensor(id).num_elements() *
-           SizeBytes(graph_.tensor(id).dtype);
+    return graph_.tensor(id).num_bytes();
   }
 
   void AddArenaBuffer(TensorId id) {

@@ -8,7 +8,6 @@
 #include "compiler/connect_gpu.h"
 #include "compiler/kernels/group_workload.h"
 #include "compiler/kernels/kernel_maker.h"
-#include "tilegraph/expr/dtype.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
 #include "tilegraph/gpu/hardware/occupancy.h"
 #include "tilegraph/gpu/hardware/warp_access.h"
@@ -26,8 +25,7 @@ void AddUsefulBytes(const CompiledModel& model, const GroupWorkload& group,
     if (tensor.kind != TensorKind::kCompute) boundary.insert(tensor.id);
   for (const TensorId id : boundary) {
     const Tensor& tensor = graph.tensor(id);
-    const auto bytes =
-        static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+    const auto bytes = static_cast<double>(tensor.num_bytes());
     facts.useful_near_bytes += bytes;
     if (&LevelBetweenKernels(model.graph,
                              group.model_tensor[static_cast<size_t>(id)],

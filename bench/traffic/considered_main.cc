@@ -96,7 +96,7 @@ int64_t BoundaryBytes(const TensorGraph& graph, const Group& group) {
   int64_t bytes = 0;
   for (const TensorId id : boundary) {
     const Tensor& tensor = graph.tensor(id);
-    bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
+    bytes += tensor.num_bytes();
   }
   return bytes;
 }

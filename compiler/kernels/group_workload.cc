@@ -128,9 +128,7 @@ int64_t CompulsoryBytes(const TensorGraph& graph) {
     if (tensor.kind != TensorKind::kCompute) boundary.insert(tensor.id);
   }
   int64_t bytes = 0;
-  for (const TensorId id : boundary)
-    bytes +=
-        graph.tensor(id).num_elements() * SizeBytes(graph.tensor(id).dtype);
+  for (const TensorId id : boundary) bytes += graph.tensor(id).num_bytes();
   return bytes;
 }
 

@@ -112,14 +112,12 @@ class Builder {
   // Whether what is read, and as much that is written, pushes the beginning of
   // the output out of all caches before the kernel ends.
   bool FillsCaches(TensorId output) const {
-    const auto bytes = [](const Tensor& tensor) {
-      return tensor.num_elements() * SizeBytes(tensor.dtype);
-    };
-    int64_t all_bytes = bytes(graph_.tensor(output));
+    int64_t all_bytes = graph_.tensor(output).num_bytes();
     const int64_t cache_bytes = SharedCacheBytes(spec_);
     if (cache_bytes == 0 || 2 * all_bytes < cache_bytes) return false;
     for (const Tensor& tensor : graph_.tensors()) {
-      if (tensor.kind == TensorKind::kPlaceholder) all_bytes += bytes(tensor);
+      if (tensor.kind == TensorKind::kPlaceholder)
+        all_bytes += tensor.num_bytes();
     }
     return all_bytes >= cache_bytes;
   }

@@ -286,18 +286,14 @@ class Builder {
     const Tensor& data = graph_.tensor(graph_.Inputs(input_.id)[0]);
     const int64_t steps = decider_.DecideNumber(
         "input.prefetch", Space::Integers(0, 2),
-        [&] { return Bytes(data) > PrivateCacheBytes(spec_) ? 1 : 0; });
+        [&] { return data.num_bytes() > PrivateCacheBytes(spec_) ? 1 : 0; });
     writer_.Annotate(channels, absl::StrCat("prefetch=", steps));
-  }
-
-  static int64_t Bytes(const Tensor& tensor) {
-    return tensor.num_elements() * SizeBytes(tensor.dtype);
   }
 
   // Whether the filters come from beyond the core's own cache, where the rest
   // of a task takes its share.
   bool FiltersAreFar() const {
-    return Bytes(filters_) > PrivateCacheBytes(spec_) / 2;
+    return filters_.num_bytes() > PrivateCacheBytes(spec_) / 2;
   }
 
   const TensorGraph& graph_;

@@ -262,7 +262,7 @@ void GroupEvaluator::AddBytes(const GroupTraffic::ByStage& bytes,
 
 double GroupEvaluator::Bytes(TensorId id) const {
   const Tensor& tensor = graph_.tensor(id);
-  return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+  return static_cast<double>(tensor.num_bytes());
 }
 
 void GroupEvaluator::AddTimes(const Group& group,

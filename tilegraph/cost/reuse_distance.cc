@@ -48,7 +48,7 @@ void ReuseDistances::AddGroup(const Group& group) {
 
 double ReuseDistances::Bytes(TensorId id) const {
   const Tensor& tensor = graph_.tensor(id);
-  return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+  return static_cast<double>(tensor.num_bytes());
 }
 
 std::vector<int> ReuseDistances::PlacesOf(const Group& group) const {

@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "tilegraph/analysis/row_space.h"
-#include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/layout_view.h"
 #include "tilegraph/rewrite/bands.h"
 
@@ -21,7 +20,7 @@ namespace {
 constexpr size_t kMostMembers = 48;
 
 double Bytes(const Tensor& tensor) {
-  return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+  return static_cast<double>(tensor.num_bytes());
 }
 
 bool StaysAlone(const Tensor& output) {

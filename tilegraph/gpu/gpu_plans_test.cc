@@ -12,7 +12,6 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tilegraph/expr/dtype.h"
 #include "tilegraph/gpu/gpu_cost_model.h"
 #include "tilegraph/gpu/gpu_kernels.h"
 #include "tilegraph/gpu/gpu_subgraphs.h"
@@ -93,8 +92,7 @@ TEST(GpuPlansTest, LevelsFollowFromTheSpec) {
             continue;
           }
           const Tensor& tensor = one.graph.tensor(edge.tensor);
-          const auto bytes = static_cast<double>(tensor.num_elements() *
-                                                 SizeBytes(tensor.dtype));
+          const auto bytes = static_cast<double>(tensor.num_bytes());
           EXPECT_EQ(edge.level->name(),
                     spec.levels(bytes <= kept ? 1 : 0).name())
               << tensor.name << " of " << one.name << " on " << name;

@@ -290,8 +290,7 @@ double GpuTileEvaluator::BytesOfOutput(TensorId output,
                                        const TileWork& work) const {
   const TileOperand& tile = TileOf(work, output);
   const Tensor& tensor = graph_.tensor(output);
-  const auto whole =
-      static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+  const auto whole = static_cast<double>(tensor.num_bytes());
   return tile.total_moved_bytes *
          (tile.total_bytes > whole ? whole / tile.total_bytes : 1);
 }

@@ -20,6 +20,8 @@ int64_t Tensor::num_elements() const {
   return count;
 }
 
+int64_t Tensor::num_bytes() const { return num_elements() * SizeBytes(dtype); }
+
 std::string TensorGraph::UniqueName(std::string name) {
   if (name.empty()) name = "t";
   if (by_name_.count(name) == 0) return name;

@@ -61,6 +61,7 @@ struct Tensor {
 
   std::vector<int64_t> static_shape() const;  // REQUIRES: no symbols
   int64_t num_elements() const;               // REQUIRES: no symbols
+  int64_t num_bytes() const;                  // REQUIRES: no symbols
 };
 
 class TensorGraph {

@@ -10,6 +10,7 @@ std::string BlockTile::ToString() const {
       absl::StrCat("threads [", absl::StrJoin(threads, ", "), "]");
   if (vector > 1) absl::StrAppend(&text, ", vectors of ", vector);
   if (lanes > 1) absl::StrAppend(&text, ", ", lanes, " lanes share a sum");
+  if (slices > 1) absl::StrAppend(&text, ", ", slices, " slices of the terms");
   if (step > 0) absl::StrAppend(&text, ", steps of ", step);
   if (stages > 1)
     absl::StrAppend(&text, ", ", stages, async ? " buffers" : " stages");

@@ -20,6 +20,7 @@ struct TileDivision {
   std::vector<int64_t> threads;
   int64_t vector = 1;  // neighbours along the last axis
   int64_t lanes = 1;   // of a warp that share the terms of an element
+  int64_t slices = 1;  // of the terms of a step, each with threads of its own
 };
 
 // Tensors are those of the graph that the group is of.
@@ -28,6 +29,7 @@ struct BlockTile {
   std::vector<int64_t> threads;  // as in TileDivision, of the output
   int64_t vector = 1;
   int64_t lanes = 1;
+  int64_t slices = 1;
   int64_t step = 0;     // terms of the longest reduce axis at a time; 0: all
   int64_t stages = 1;   // steps whose operands are under way or there: up to 2
                         // in registers, up to 4 in buffers in scratch
@@ -41,7 +43,7 @@ struct BlockTile {
   std::map<TensorId, TileDivision> divisions = {};
 
   int64_t num_threads() const {
-    int64_t product = lanes;
+    int64_t product = lanes * slices;
     for (const int64_t t : threads) product *= t;
     return product;
   }

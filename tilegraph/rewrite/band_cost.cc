@@ -73,9 +73,7 @@ absl::StatusOr<BandedCost> CostOfBands(const TensorGraph& graph,
       const bool member = members.count(id) > 0;
       if (member) cost.points += static_cast<double>(box.elements());
       if (!member && tensor.kind == TensorKind::kConstant) {
-        if (row == 0)
-          cost.constant_bytes +=
-              tensor.num_elements() * SizeBytes(tensor.dtype);
+        if (row == 0) cost.constant_bytes += tensor.num_bytes();
         continue;
       }
       if (!member || id == output) cost.moved_bytes += bytes;

@@ -151,7 +151,7 @@ TEST(BandsTest, EveryValueStaysWhatItWas) {
     int64_t moved_bytes = 0;
     for (const Tensor& tensor : bands->graph.tensors()) {
       if (!IsBandMove(tensor)) continue;
-      moved_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
+      moved_bytes += tensor.num_bytes();
       bands_seen += tensor.hint.role() == ComputeRole::kBandOut;
     }
     // Tensors that only guarded loads read, none of them in the band, are not

@@ -73,8 +73,7 @@ TEST(ChooseBandsTest, PartsHoldEveryComputeOnceAndFit) {
     for (const Tensor& tensor : graph.tensors()) {
       if (tensor.kind != TensorKind::kCompute) continue;
       computes.push_back(tensor.id);
-      largest =
-          std::max(largest, tensor.num_elements() * SizeBytes(tensor.dtype));
+      largest = std::max(largest, tensor.num_bytes());
     }
     int64_t before = 0;
     // Never more is moved where more fits.

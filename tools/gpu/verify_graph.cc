@@ -91,9 +91,7 @@ absl::StatusOr<int64_t> BytesUnlikeInterpreter(
       const Tensor& tensor = planned.graph.tensor(id);
       std::string& bytes = memory[id];
       if (bytes.empty()) {
-        bytes.assign(static_cast<size_t>(tensor.num_elements() *
-                                         SizeBytes(tensor.dtype)),
-                     '\xff');
+        bytes.assign(static_cast<size_t>(tensor.num_bytes()), '\xff');
       }
       args.push_back(bytes);
     }

@@ -36,7 +36,7 @@ std::string ShapeOf(const Tensor& tensor) {
 }
 
 double Bytes(const Tensor& tensor) {
-  return static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+  return static_cast<double>(tensor.num_bytes());
 }
 
 Limit LimitOf(GroupEvaluator::CpuLevel level) {

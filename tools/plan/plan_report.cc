@@ -153,8 +153,7 @@ PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec) {
     for (const TensorId id : OutputsOf(group)) {
       if (std::find(outputs.begin(), outputs.end(), id) == outputs.end())
         report.intermediate_bytes +=
-            static_cast<double>(graph.tensor(id).num_elements() *
-                                SizeBytes(graph.tensor(id).dtype));
+            static_cast<double>(graph.tensor(id).num_bytes());
     }
     if (group.stages.empty()) continue;
     ++report.fused;

@@ -10,7 +10,6 @@
 #include "measure/farm/farm_measurer.h"
 #include "measure/parallel/parallel_measurer.h"
 #include "measure/parallel/parallel_measurer_options.h"
-#include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::tools {
@@ -64,7 +63,7 @@ measure::Method::Cache CacheOf(const CompiledModel& model,
   int64_t constant_bytes = 0;
   for (const Tensor& tensor : model.graph.tensors()) {
     if (tensor.kind == TensorKind::kConstant)
-      constant_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
+      constant_bytes += tensor.num_bytes();
   }
   return constant_bytes > LargestCacheBytes(spec)
              ? measure::Method::FRESH_CONSTANTS

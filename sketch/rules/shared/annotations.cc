@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "backends/spec/caches.h"
 #include "tilegraph/decision/space.h"
-#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -32,8 +31,7 @@ void AnnotatePrefetch(ScheduleWriter& writer, Handle loop,
 
 bool IsFar(const Tensor& input, const DeviceSpec& spec) {
   return input.kind == TensorKind::kPlaceholder &&
-         input.num_elements() * SizeBytes(input.dtype) >
-             PrivateCacheBytes(spec);
+         input.num_bytes() > PrivateCacheBytes(spec);
 }
 
 void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
@@ -73,7 +71,7 @@ void DecideStreaming(Decider& decider, ScheduleWriter& writer,
   int64_t output_bytes = 0;
   for (const TensorId output : outputs) {
     const Tensor& tensor = graph.tensor(output);
-    output_bytes += tensor.num_elements() * SizeBytes(tensor.dtype);
+    output_bytes += tensor.num_bytes();
   }
   if (output_bytes <= FirstCacheBytes(spec)) return;
   const std::string stream =

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tilegraph/expr/dtype.h"
 
 namespace tilewright {
 
@@ -42,8 +41,7 @@ const MemoryLevel& LevelBetweenKernels(const TensorGraph& graph, TensorId id,
   const bool given_or_given_back =
       tensor.kind != TensorKind::kCompute ||
       std::count(graph.outputs().begin(), graph.outputs().end(), id) > 0;
-  const auto bytes =
-      static_cast<double>(tensor.num_elements() * SizeBytes(tensor.dtype));
+  const auto bytes = static_cast<double>(tensor.num_bytes());
   return given_or_given_back || bytes > levels.kept_bytes ? *levels.memory
                                                           : *levels.reuse;
 }
