@@ -16,6 +16,7 @@ constexpr int64_t kMostThreadsByRule = 256;
 constexpr int64_t kVector = 4;        // of 16 bytes, for f32
 constexpr int64_t kMostElements = 8;  // of a thread along an axis of a product
 constexpr int64_t kStep = 16;
+constexpr int64_t kMostSlices = 32;
 
 int64_t PowerOfTwoUpTo(int64_t value) {
   int64_t power = 1;
@@ -76,6 +77,9 @@ absl::StatusOr<BlockTile> DecideBlockTile(const std::vector<std::string>& axes,
     decided.step =
         decider.DecideNumber("block.step", Space::Integers(0, terms),
                              [&] { return std::min(preferred.step, terms); });
+    decided.slices = decider.DecideNumber(
+        "block.slices", Space::Integers(1, kMostSlices),
+        [&] { return preferred.slices; }, Bits::kMayChange);
     decided.stages = decider.DecideNumber("block.stages", Space::Integers(1, 4),
                                           [&] { return preferred.stages; });
     // Registers hold one step.

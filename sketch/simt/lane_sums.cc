@@ -1,10 +1,10 @@
 #include "sketch/simt/lane_sums.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
+#include "sketch/simt/step_loops.h"
 #include "sketch/trace/schedule.h"
 
 namespace tilewright::sketch {
@@ -27,14 +27,6 @@ void ArrangeInLanes(ScheduleWriter& writer, Handle block,
 }
 
 }  // namespace
-
-size_t LongestReduction(const Block& block) {
-  return std::max_element(block.reduce_axes.begin(), block.reduce_axes.end(),
-                          [](const Axis& a, const Axis& b) {
-                            return a.extent.value() < b.extent.value();
-                          }) -
-         block.reduce_axes.begin();
-}
 
 void WriteLaneSums(GrowingTrace& trace, const std::string& name,
                    const ThreadDivision& division, int64_t lanes) {

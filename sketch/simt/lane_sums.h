@@ -8,12 +8,8 @@
 
 #include "sketch/replay/growing_trace.h"
 #include "sketch/simt/thread_nest.h"
-#include "sketch/tree/block_tree.h"
 
 namespace tilewright::sketch {
-
-// The position of its longest reduce axis; REQUIRES: the block reduces.
-size_t LongestReduction(const Block& block);
 
 // Partial sums of each lane in registers, then those of all of them.
 // `division`: of the block's own axes.

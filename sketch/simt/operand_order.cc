@@ -1,5 +1,6 @@
 #include "sketch/simt/operand_order.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -13,6 +14,8 @@
 
 namespace tilewright::sketch {
 namespace {
+
+constexpr int64_t kVector = 4;  // elements that a thread loads together
 
 // The index of dimension `dim` in each load of the buffer.
 std::vector<LinearForm> IndicesOf(const Block& reader, const Buffer& buffer,
@@ -40,12 +43,27 @@ int64_t StrideOf(const Block& reader, const Buffer& buffer, int dim, int axis) {
   return stride;
 }
 
-// Whether the axis alone moves the dimension, element by element.
-bool IsMovedAlone(const Block& reader, const Buffer& buffer, int dim,
-                  int axis) {
-  for (const LinearForm& index : IndicesOf(reader, buffer, dim))
-    if (index.terms.size() != 1) return false;
-  return StrideOf(reader, buffer, dim, axis) == 1;
+// Whether the axis moves the dimension element by element, and all others by
+// multiples of `vector`; 0: they do not move it.
+bool IsMovedByOne(const Block& reader, const Buffer& buffer, int dim, int axis,
+                  int64_t vector) {
+  if (StrideOf(reader, buffer, dim, axis) != 1) return false;
+  for (const LinearForm& index : IndicesOf(reader, buffer, dim)) {
+    for (const auto& [term, coefficient] : index.terms) {
+      const bool own = term.op() == Op::kVar && term.var_id() == axis;
+      if (!own && (vector == 0 || coefficient % vector != 0)) return false;
+    }
+  }
+  return true;
+}
+
+// The ordinal of the division's axis in the block.
+int AxisOf(const Block& block, const ThreadDivision& division, size_t axis) {
+  return static_cast<int>(std::find_if(block.axes.begin(), block.axes.end(),
+                                       [&](const Axis& a) {
+                                         return a.name == division.axes[axis];
+                                       }) -
+                          block.axes.begin());
 }
 
 using Digits = std::vector<Layout::Digit>;
@@ -53,7 +71,6 @@ using Digits = std::vector<Layout::Digit>;
 // The digits of a dimension along which threads take turns: the thread, then
 // what it has, three places or more in whole vectors.
 Digits DigitsInTurns(int dim, int64_t extent, int64_t threads, int64_t vector) {
-  constexpr int64_t kVector = 4;
   Digits digits;
   if (threads > 1) digits.push_back({dim, vector, threads});
   int64_t turns = CeilDiv(extent, vector * threads);
@@ -77,10 +94,10 @@ bool ReadsAlongRows(const Block& reader, const ThreadDivision& division,
                     const Buffer& buffer, int terms) {
   const int row = RowDim(buffer);
   if (row < 0) return true;
-  const int last = static_cast<int>(reader.axes.size()) - 1;
+  const int last = AxisOf(reader, division, division.axes.size() - 1);
   if (division.vector > 1 && StrideOf(reader, buffer, row, last) == 1)
     return true;
-  return terms >= 0 && IsMovedAlone(reader, buffer, row, terms);
+  return terms >= 0 && IsMovedByOne(reader, buffer, row, terms, kVector);
 }
 
 std::optional<Layout> ThreadOrder(const Block& reader,
@@ -91,18 +108,17 @@ std::optional<Layout> ThreadOrder(const Block& reader,
   int64_t most = 1;
   int moved = -1;
   Digits side_by_side;
-  for (int axis = static_cast<int>(reader.axes.size()) - 1; axis >= 0; --axis) {
-    const bool last = axis + 1 == static_cast<int>(reader.axes.size());
-    const int64_t vector = last ? division.vector : 1;
+  for (size_t d = division.axes.size(); d-- > 0;) {
+    const int axis = AxisOf(reader, division, d);
+    const int64_t vector = division.vector_along(d);
     const int64_t elements =
-        CeilDiv(division.extents[axis], division.threads[axis] * vector) *
-        vector;
+        CeilDiv(division.extents[d], division.threads[d] * vector) * vector;
     for (int dim = 0; dim < rank; ++dim) {
       if (shape[dim] == 1 || elements <= most) continue;
       const int64_t stride = StrideOf(reader, buffer, dim, axis);
-      if (IsMovedAlone(reader, buffer, dim, axis)) {
+      if (IsMovedByOne(reader, buffer, dim, axis, /*vector=*/0)) {
         side_by_side =
-            DigitsInTurns(dim, shape[dim], division.threads[axis], vector);
+            DigitsInTurns(dim, shape[dim], division.threads[d], vector);
       } else if (stride > 1 && vector > 1) {
         // Neighbours of the vector are so far apart.
         side_by_side = {{dim, 1, stride},

@@ -18,6 +18,7 @@
 #include "sketch/simt/own_loops.h"
 #include "sketch/simt/reused_operands.h"
 #include "sketch/simt/stage_operands.h"
+#include "sketch/simt/step_loops.h"
 #include "sketch/simt/term_loops.h"
 #include "sketch/simt/thread_nest.h"
 #include "sketch/trace/schedule.h"
@@ -151,9 +152,10 @@ class Builder {
     const std::vector<int64_t> spatial = SpatialExtents(name);
     const bool is_output = IsOutput(*block);
     const int64_t lanes = block->combiner ? LanesOf(*block, spatial) : 1;
-    const ThreadDivision division = DivisionOf(name, spatial, lanes);
+    const int64_t slices = lanes == 1 ? SlicesOf(*block, spatial) : 1;
+    const ThreadDivision division = DivisionOf(name, spatial, lanes, slices);
     tile_.divisions[trace_.tree().buffers[block->dst[0]].tensor] = {
-        division.threads, division.vector, lanes};
+        division.threads, division.vector, lanes, slices};
     if (!block->combiner) {
       WriteMap(w(), name, division);
       // Lowering shares what other threads read.
@@ -164,22 +166,23 @@ class Builder {
       WriteLaneSums(trace_, name, division, lanes);
       if (!is_output) w().SetLevel(w().Block(name), "registers");
     } else {
-      WriteSums(name, division, is_output);
+      WriteSums(name, division, slices, is_output);
     }
   }
 
-  // As decided for what has the shape of the outputs' tile.
+  // As decided for what has the shape of the outputs' tile, and if slices were
+  // decided, sums them.
   ThreadDivision DivisionOf(const std::string& name,
-                            const std::vector<int64_t>& extents,
-                            int64_t lanes) {
+                            const std::vector<int64_t>& extents, int64_t lanes,
+                            int64_t slices) {
     const Block* block = trace_.FindBlockNamed(name);
     ThreadDivision division;
-    if (extents == tile_.tile) {
+    if (extents == tile_.tile && slices == tile_.slices) {
       division.threads = tile_.threads;
       division.vector = tile_.vector;
     } else {
       division = DivideThreads(
-          extents, threads_ / lanes,
+          extents, threads_ / (lanes * slices),
           16 / SizeBytes(trace_.tree().buffers[block->dst[0]].dtype));
     }
     for (const Axis& axis : block->axes) division.axes.push_back(axis.name);
@@ -189,9 +192,7 @@ class Builder {
 
   // Lanes that share the terms of an element, where threads would be idle.
   int64_t LanesOf(const Block& block, const std::vector<int64_t>& spatial) {
-    if (block.dst.size() != 1 || !block.combiner->associative() ||
-        !block.combiner->commutative() || block.LeavesStepsOut())
-      return 1;
+    if (!TermsCanBeShared(block)) return 1;
     int64_t elements = 1, longest = 1, lanes = 1;
     for (const int64_t extent : spatial) elements *= extent;
     for (const Axis& axis : block.reduce_axes)
@@ -206,34 +207,66 @@ class Builder {
     return lanes;
   }
 
+  // Slices of a step's terms, if these can be cut evenly; a single element is
+  // for lanes.
+  int64_t SlicesOf(const Block& block, const std::vector<int64_t>& spatial) {
+    if (tile_.slices == 1 || !TermsCanBeShared(block) ||
+        std::all_of(spatial.begin(), spatial.end(),
+                    [](int64_t extent) { return extent == 1; }))
+      return 1;
+    const int64_t terms =
+        block.reduce_axes[LongestReduction(block)].extent.value();
+    const int64_t step = tile_.step > 0 ? std::min(tile_.step, terms) : terms;
+    return terms % step == 0 && step % tile_.slices == 0 ? tile_.slices : 1;
+  }
+
   // Step by step: what several threads read, then the sums in registers.
   void WriteSums(const std::string& name, const ThreadDivision& division,
-                 bool is_output) {
-    const Block block = *trace_.FindBlockNamed(name);
-    const size_t longest = LongestReduction(block);
-    const int64_t terms = block.reduce_axes[longest].extent.value();
-    const int64_t step = tile_.step > 0 ? std::min(tile_.step, terms) : terms;
-    const Handle handle = w().Block(name);
-    const NestHandles nest = CutNest(w(), handle, division, NestKind::kThreads);
-    const std::vector<Handle> parts =
-        w().Split(w().Loop(handle, block.reduce_axes[longest].name),
-                  {CeilDiv(terms, step), step});
-    const TermLoops loops =
-        WriteTerms(block, longest, {parts[1], step}, PreferredTerms(division));
-    std::vector<Handle> order = {parts[0]};
+                 int64_t slices, bool is_output) {
+    const StepLoops steps = CutSteps(trace_, name, tile_.step, slices);
+    if (!trace_.status().ok()) return;
+    const ThreadDivision own =
+        slices > 1 ? InSlices(division, steps.slice_axis, slices) : division;
+    const Handle handle = w().Block(steps.block);
+    const NestHandles nest = CutNest(w(), handle, own, NestKind::kThreads);
+    const int64_t most =
+        decider_.DecideNumber(absl::StrCat("block.unroll.", name),
+                              Space::Integers(1, kMostTermsInARow),
+                              [&] { return PreferredTerms(division); });
+    const TermLoops loops = WriteOutTerms(w(), steps.terms, most);
+    std::vector<Handle> order = {steps.step};
     order.insert(order.end(), nest.threads.begin(), nest.threads.end());
     order.insert(order.end(), loops.order.begin(), loops.order.end());
     order.insert(order.end(), nest.elements.begin(), nest.elements.end());
     ArrangeNest(w(), order, nest);
+    if (!trace_.status().ok()) return;
+    const std::vector<std::string> operands =
+        ReusedOperands(trace_.tree(), *trace_.FindBlockNamed(steps.block));
     OperandStager stager(trace_, decider_, planned_, tile_);
-    const StagedSums sums = {name, division, loops, parts[0]};
+    const StagedSums sums = {name, steps.block, own, loops, steps.step};
     for (const std::string& map : with_operands_[name])
       stager.StageMap(sums, map);
-    for (const std::string& operand : ReusedOperands(trace_.tree(), block))
-      stager.Stage(sums, operand);
+    for (const std::string& operand : operands) stager.Stage(sums, operand);
     if (tile_.stages > 1)
-      w().Annotate(parts[0], absl::StrCat(tile_.async ? "buffers=" : "stages=",
-                                          tile_.stages));
+      w().Annotate(
+          steps.step,
+          absl::StrCat(tile_.async ? "buffers=" : "stages=", tile_.stages));
+    if (slices == 1) return FinishSums(name, division, is_output);
+    w().CacheWrite(handle, "registers");
+    WriteMap(w(), absl::StrCat(steps.block, ".out"), own);
+    if (!trace_.status().ok()) return;
+    const ThreadDivision of_all =
+        DivisionOf(name, SpatialExtents(name), /*lanes=*/1, /*slices=*/1);
+    WriteSumOfSlices(w(), name, of_all, steps.slice_axis);
+    FinishSums(name, of_all, is_output);
+  }
+
+  // Where the sums of the block grow, and the copy of what is done.
+  void FinishSums(const std::string& name, const ThreadDivision& division,
+                  bool is_output) {
+    if (!trace_.status().ok()) return;
+    const Handle handle = w().Block(name);
+    const Block block = *trace_.FindBlockNamed(name);
     if (is_output) {
       w().CacheWrite(handle, "registers");
     } else if (!KeepInRegisters(block, division)) {
@@ -289,34 +322,14 @@ class Builder {
       if (!IsElementwiseIn(*reader, buffer)) return true;
       readers.push_back(reader->name);
     }
-    return std::any_of(
-        readers.begin(), readers.end(), [&](const std::string& reader) {
-          const ThreadDivision own =
-              DivisionOf(reader, SpatialExtents(reader), /*lanes=*/1);
-          return own.extents != division.extents ||
-                 own.threads != division.threads ||
-                 own.vector != division.vector;
-        });
-  }
-
-  // The loops over the terms of a step: the part of the longest axis, then the
-  // others.
-  TermLoops WriteTerms(const Block& block, size_t longest,
-                       std::pair<Handle, int64_t> part, int64_t preferred) {
-    const int spatial = static_cast<int>(block.axes.size());
-    std::vector<TermLoop> loops = {
-        {part.first, part.second, spatial + static_cast<int>(longest)}};
-    for (size_t r = 0; r < block.reduce_axes.size(); ++r) {
-      if (r != longest)
-        loops.push_back(
-            {w().Loop(w().Block(block.name), block.reduce_axes[r].name),
-             block.reduce_axes[r].extent.value(),
-             spatial + static_cast<int>(r)});
-    }
-    const int64_t most = decider_.DecideNumber(
-        absl::StrCat("block.unroll.", block.name),
-        Space::Integers(1, kMostTermsInARow), [&] { return preferred; });
-    return WriteOutTerms(w(), loops, most);
+    return std::any_of(readers.begin(), readers.end(),
+                       [&](const std::string& reader) {
+                         const ThreadDivision own =
+                             DivisionOf(reader, SpatialExtents(reader), 1, 1);
+                         return own.extents != division.extents ||
+                                own.threads != division.threads ||
+                                own.vector != division.vector;
+                       });
   }
 
   GrowingTrace& trace_;

@@ -2,9 +2,10 @@
 // tile of the outputs, its threads one stage of the group after the other.
 //
 //   products       operands that several threads use pass through scratch, a
-//                  step of the longest reduce axis at a time; sums stay in the
-//                  registers of the thread that has the element, and go to
-//                  scratch once, when they are done, if other threads read them
+//                  step of the longest reduce axis at a time, which slices of
+//                  the threads may share; sums stay in the registers of the
+//                  thread that has the element, and go to scratch once, when
+//                  they are done, if other threads read them
 //   row reductions the lanes of a warp share the terms of an element, if the
 //                  tile has fewer elements than the block has threads
 //   elementwise    vectors along the last axis, neighbouring threads beside
@@ -13,9 +14,9 @@
 // Maps that one other compute reads go into that. It asks, in this order: per
 // axis of the output "block.tile.AXIS" and "block.threads.AXIS";
 // "block.vector", "block.lanes", and if something is reduced "block.step",
-// "block.stages", "block.async" of several stages, and "block.swizzle"; then
-// for each sum "block.unroll.COMPUTE", terms in a row that a thread's code
-// writes out; for each operand that it stages in scratch
+// "block.slices", "block.stages", "block.async" of several stages, and
+// "block.swizzle"; then for each sum "block.unroll.COMPUTE", terms in a row
+// that a thread's code writes out; for each operand that it stages in scratch
 // "block.order.COMPUTE.OPERAND", whether its elements lie there in the tensor's
 // rows or those of a thread side by side, of rows "block.pad.COMPUTE.OPERAND",
 // elements that are left free behind each, and of the others

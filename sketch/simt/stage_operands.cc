@@ -25,7 +25,7 @@ constexpr int64_t kTermsOfVector = 4;  // in a row, that a thread loads together
 void OperandStager::Stage(const StagedSums& sums, const std::string& operand) {
   std::string copy;
   trace_.Try([&](ScheduleWriter& w) {
-    w.CacheRead(w.Block(sums.name), sums.step, operand, "scratch");
+    w.CacheRead(w.Block(sums.block), sums.step, operand, "scratch");
     if (!trace_.status().ok()) return;
     copy = AllBlocks(trace_.tree())[CopyAt(operand)]->name;
   });
@@ -49,7 +49,7 @@ void OperandStager::StageMap(const StagedSums& sums, const std::string& map) {
 void OperandStager::WriteCopy(const StagedSums& sums,
                               const std::string& operand,
                               const std::string& copy) {
-  const Block& reader = *trace_.FindBlockNamed(sums.name);
+  const Block& reader = *trace_.FindBlockNamed(sums.block);
   const Block& writer = *trace_.FindBlockNamed(copy);
   const Buffer& held = trace_.tree().buffers[writer.dst[0]];
   const int64_t vector = kAccessBytes / SizeBytes(held.dtype);
@@ -80,7 +80,7 @@ void OperandStager::WriteCopy(const StagedSums& sums,
 bool OperandStager::DecideByThread(const StagedSums& sums,
                                    const std::string& operand, bool preferred) {
   return decider_.DecideNumber(
-             absl::StrCat("block.order.", sums.name, ".", operand),
+             absl::StrCat("block.order.", sums.compute, ".", operand),
              Space::OneOf({"rows", "threads"}),
              [&] { return preferred ? 1 : 0; }) == 1;
 }
@@ -88,7 +88,7 @@ bool OperandStager::DecideByThread(const StagedSums& sums,
 bool OperandStager::DecideAlongCopy(const StagedSums& sums,
                                     const std::string& operand) {
   return decider_.DecideNumber(
-             absl::StrCat("block.copy.", sums.name, ".", operand),
+             absl::StrCat("block.copy.", sums.compute, ".", operand),
              Space::OneOf({"along_source", "along_copy"}),
              [] { return 1; }) == 1;
 }
@@ -100,7 +100,7 @@ int64_t OperandStager::DecidePadding(const StagedSums& sums,
                                      int64_t row) {
   const TensorId tensor = TensorOf(operand);
   const int64_t padding = decider_.DecideNumber(
-      absl::StrCat("block.pad.", sums.name, ".", operand),
+      absl::StrCat("block.pad.", sums.compute, ".", operand),
       Space::Integers(0, kMostPadding), [&] {
         int64_t planned = 0;
         if (planned_) {

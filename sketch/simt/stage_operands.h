@@ -18,10 +18,11 @@
 
 namespace tilewright::sketch {
 
-// Sums as they are divided: the block's name, its own axes, the loops over the
-// terms of a step, and the loop over steps.
+// Sums as they are divided: of which compute, the name of the block that sums
+// the terms, its own axes, the loops over the terms of a step, and the loop
+// over steps.
 struct StagedSums {
-  std::string name;
+  std::string compute, block;
   const ThreadDivision& division;
   const TermLoops& terms;
   Handle step;

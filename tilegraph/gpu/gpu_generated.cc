@@ -27,6 +27,7 @@ ClusterTile GpuTileEvaluator::Divided(const GpuCluster& cluster,
   tile.simt.threads = told->second.threads;
   tile.simt.vector = told->second.vector;
   tile.simt.reduce_threads = told->second.lanes;
+  tile.simt.slices = told->second.slices;
   for (size_t d = 0; d < extents.size(); ++d) {
     const int64_t vector = d + 1 == extents.size() ? tile.simt.vector : 1;
     tile.simt.elements[d] =
@@ -83,6 +84,7 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
   decision.tile = made.tile.tile;
   decision.step = made.tile.step;
   decision.threads = CeilDiv(made.threads, warp) * warp;
+  decision.slices = made.tile.slices;
   decision.matrix = false;
   GpuTilePlan plan = Outline(decision, *work);
   for (const GpuCluster& cluster : gpu_.clusters)

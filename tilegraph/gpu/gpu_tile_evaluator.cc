@@ -92,6 +92,22 @@ std::vector<int64_t> GpuTileEvaluator::AxesOf(int member, const TileWork& work,
   return extents;
 }
 
+int64_t GpuTileEvaluator::SlicesOf(int member,
+                                   const GpuTileDecision& decision) const {
+  const GpuMember& of = gpu_.members[member];
+  if (decision.slices == 1 || of.stepped_axis < 0) return 1;
+  const Compute& compute = graph_.tensor(of.id).compute;
+  const int64_t terms = compute.reduce_axes[of.stepped_axis].extent.value();
+  const int64_t step =
+      decision.step > 0 ? std::min(decision.step, terms) : terms;
+  const bool shared = compute.combiner->associative() &&
+                      compute.combiner->commutative() &&
+                      compute.combiner->arity() == 1;
+  return shared && terms % step == 0 && step % decision.slices == 0
+             ? decision.slices
+             : 1;
+}
+
 ThreadWork GpuTileEvaluator::ThreadWorkOf(
     int member, const std::vector<int64_t>& axes) const {
   const GpuMember& of = gpu_.members[member];
@@ -142,7 +158,7 @@ ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
       AxesOf(cluster.root, work, decision.step, steps);
   const GpuMember& root = gpu_.members[cluster.root];
   ClusterTile tile;
-  const ThreadWork threads = ThreadWorkOf(cluster.root, axes);
+  ThreadWork threads = ThreadWorkOf(cluster.root, axes);
   if (root.contraction && decision.matrix) {
     const ContractionRoles& product = *root.contraction;
     const std::vector<MatrixForm> forms =
@@ -163,8 +179,11 @@ ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
       return tile;
     }
   }
-  tile.simt =
-      BestThreadTile(threads, decision.threads, spec_.unit().warp_size());
+  const int64_t slices = SlicesOf(cluster.root, decision);
+  threads.terms /= slices;
+  tile.simt = BestThreadTile(threads, decision.threads / slices,
+                             spec_.unit().warp_size());
+  tile.simt.slices = slices;
   return tile;
 }
 
@@ -241,6 +260,22 @@ std::vector<int64_t> GpuTileEvaluator::StagedExtents(size_t input,
   return extents;
 }
 
+BufferLifetime GpuTileEvaluator::AddSlices(int root, const TileWork& work,
+                                           int64_t slices,
+                                           GpuTilePlan& plan) const {
+  const Tensor& tensor = graph_.tensor(gpu_.members[root].id);
+  SharedOperand& partial = plan.shared.emplace_back();
+  partial.tensor = gpu_.members[root].id;
+  partial.extents = TileOf(work, partial.tensor).extents;
+  partial.slices = slices;
+  const int64_t alignment = AlignmentOf(spec_.unit());
+  partial.bytes = CeilDiv(Product(partial.extents) * slices *
+                              SizeBytes(tensor.compute.combiner->acc()),
+                          alignment) *
+                  alignment;
+  return {partial.bytes, root, root};
+}
+
 void GpuTileEvaluator::PlaceShared(const GpuTileDecision& decision,
                                    const TileWork& work, bool align,
                                    GpuTilePlan& plan) const {
@@ -262,6 +297,9 @@ void GpuTileEvaluator::PlaceShared(const GpuTileDecision& decision,
         (no_registers && own == gpu_.clusters[member.cluster].root))
       buffers.push_back(AddShared(member.id, TileOf(work, member.id).extents, 1,
                                   own, align, plan));
+    const ClusterTile& tile = plan.clusters[member.cluster];
+    if (tile.simt.slices > 1 && own == gpu_.clusters[member.cluster].root)
+      buffers.push_back(AddSlices(own, work, tile.simt.slices, plan));
   }
   const BufferPlacement placed =
       PlaceBuffers(buffers, AlignmentOf(spec_.unit()));

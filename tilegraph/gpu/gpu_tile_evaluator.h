@@ -42,6 +42,7 @@ struct GpuTileDecision {
   int64_t threads = 128;
   bool double_buffer = false;  // of what comes step by step
   bool matrix = true;          // matrix units where they fit
+  int64_t slices = 1;          // of a step's terms, where it can be cut
 };
 
 // Not thread-safe: remembers what tiles touch.
@@ -102,6 +103,9 @@ class GpuTileEvaluator {
   // Extents of all axes of a member in one step, and how many steps it has.
   std::vector<int64_t> AxesOf(int member, const TileWork& work, int64_t step,
                               int64_t& steps) const;
+  // Slices that the sums of the member are cut into: those decided, of whole
+  // steps of a reduction whose terms threads may share.
+  int64_t SlicesOf(int member, const GpuTileDecision& decision) const;
   ThreadWork ThreadWorkOf(int member, const std::vector<int64_t>& axes) const;
   ClusterTile Divide(const GpuCluster& cluster, const TileWork& work,
                      const GpuTileDecision& decision) const;
@@ -115,6 +119,9 @@ class GpuTileEvaluator {
   // makes it, -1 for inputs. Returns when it is alive, in members.
   BufferLifetime AddShared(TensorId tensor, std::vector<int64_t> extents,
                            int64_t copies, int made, bool align,
+                           GpuTilePlan& plan) const;
+  // Adds the partial sums of all slices of a cluster's root.
+  BufferLifetime AddSlices(int root, const TileWork& work, int64_t slices,
                            GpuTilePlan& plan) const;
   // Buffers of the scratchpad, with their layouts, placed.
   void PlaceShared(const GpuTileDecision& decision, const TileWork& work,

@@ -46,6 +46,8 @@ std::string ClusterText(const TensorGraph& graph, const GpuTilePlan& plan,
     absl::StrAppend(&out, ", vectors of ", tile.simt.vector);
   if (tile.simt.reduce_threads > 1)
     absl::StrAppend(&out, ", ", tile.simt.reduce_threads, " share a sum");
+  if (tile.simt.slices > 1)
+    absl::StrAppend(&out, ", ", tile.simt.slices, " slices of a step");
   return out + PlaceText(plan, cluster) + "\n";
 }
 
@@ -54,6 +56,8 @@ std::string SharedText(const TensorGraph& graph, const SharedOperand& operand) {
       absl::StrCat("  shared ", graph.tensor(operand.tensor).name, " [",
                    absl::StrJoin(operand.extents, ", "), "]");
   if (operand.copies > 1) absl::StrAppend(&out, " x", operand.copies);
+  if (operand.slices > 1)
+    absl::StrAppend(&out, ", sums of ", operand.slices, " slices,");
   absl::StrAppend(&out, " at ", operand.offset_bytes);
   const BankLayout& layout = operand.layout;
   if (layout.pad_elements > 0)

@@ -31,8 +31,9 @@ struct SharedOperand {
   int row_dims = 1;              // dimensions, the last ones, that make a row
   BankLayout layout;             // of its rows
   int64_t copies = 1;            // 2: one is filled while the other is used
+  int64_t slices = 1;            // of partial sums, which lie behind each other
   int64_t offset_bytes = 0;
-  int64_t bytes = 0;     // of all copies
+  int64_t bytes = 0;     // of all copies and slices
   double conflicts = 1;  // turns of the banks over the least there could be
 };
 

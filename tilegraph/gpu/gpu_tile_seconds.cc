@@ -154,7 +154,10 @@ GpuTileEvaluator::MemberWork GpuTileEvaluator::OnThreads(
     elements = std::ceil(static_cast<double>(Product(of.extents)) / lanes);
   } else {
     elements = static_cast<double>(tile.simt.elements_per_thread());
-    terms = static_cast<double>(CeilDiv(of.terms, tile.simt.reduce_threads));
+    // What comes behind sums of slices all threads divide.
+    if (of.terms == 1) elements /= static_cast<double>(tile.simt.slices);
+    terms = static_cast<double>(
+        CeilDiv(of.terms, tile.simt.reduce_threads * tile.simt.slices));
   }
   // An operation that is no multiply-add takes a turn all the same.
   const double weight =
@@ -242,6 +245,7 @@ void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
       AxesOf(gpu_.inputs[i].stepped_by, work, decision.step, steps);
       times = static_cast<double>(steps);
     }
+    if (operand.slices > 1) times = 2;  // stored and loaded
     block.shared.push_back({operand.tensor, true, once * times});
   }
   block.bytes_in_flight =

@@ -18,6 +18,8 @@ namespace {
 
 constexpr int64_t kLargestPart = 4096;
 constexpr int64_t kSteps[] = {16, 32, 64};
+constexpr int64_t kManyBlocks = 4;       // of a core
+constexpr int64_t kMostElements = 64;    // of a thread, of one slice
 constexpr double kOverlapSeconds = 1e6;  // more than any tile that may be
 
 class Tiler {
@@ -93,12 +95,12 @@ class Tiler {
       if (step < longest_) steps.push_back(step);
     std::optional<TileRank> best;
     // Whether it fits.
-    const auto visit = [&](int64_t step,
-                           int64_t threads) -> absl::StatusOr<bool> {
+    const auto visit = [&](int64_t step, int64_t threads,
+                           int64_t slices) -> absl::StatusOr<bool> {
       for (const bool twice : {true, false}) {
         if (twice && (step == 0 || !options_.use.second_buffers)) continue;
-        const GpuTileDecision decision{tile, step, threads, twice,
-                                       options_.use.matrix};
+        const GpuTileDecision decision{
+            tile, step, threads, twice, options_.use.matrix, slices};
         TW_ASSIGN_OR_RETURN(const std::optional<GpuTilePlan> plan,
                             evaluator_.Evaluate(decision));
         if (!plan) continue;
@@ -112,13 +114,16 @@ class Tiler {
     for (const int64_t step : steps) {
       bool fits = false;
       for (const int64_t threads : evaluator_.ThreadsFor(*work, step)) {
-        TW_ASSIGN_OR_RETURN(const bool with_these, visit(step, threads));
-        fits |= with_these;
+        for (const int64_t slices : SlicesFor(*work, step, threads)) {
+          TW_ASSIGN_OR_RETURN(const bool with_these,
+                              visit(step, threads, slices));
+          fits |= with_these;
+        }
       }
       // Threads that have no use but for their registers.
       for (int64_t threads = unit_.warp_size();
            !fits && threads <= unit_.max_threads_per_block(); threads *= 2) {
-        TW_ASSIGN_OR_RETURN(fits, visit(step, threads));
+        TW_ASSIGN_OR_RETURN(fits, visit(step, threads, 1));
       }
     }
     if (best && !partitions) {
@@ -126,6 +131,21 @@ class Tiler {
       best->first += kOverlapSeconds;  // larger ones may lie side by side
     }
     return best;
+  }
+
+  // Slices of a step: of few blocks with few elements a thread, so many that a
+  // thread has more of them, and operands are loaded less often.
+  std::vector<int64_t> SlicesFor(const TileWork& work, int64_t step,
+                                 int64_t threads) const {
+    std::vector<int64_t> slices = {1};
+    int64_t blocks = 1, elements = 1;
+    for (const int64_t trips : work.trips) blocks *= trips;
+    for (const int64_t extent : work.outputs.back().extents) elements *= extent;
+    if (step == 0 || blocks >= kManyBlocks * unit_.cores()) return slices;
+    for (int64_t more = 2; more * unit_.warp_size() <= threads; more *= 2) {
+      if (elements * more <= kMostElements * threads) slices.push_back(more);
+    }
+    return slices;
   }
 
   void Keep(std::pair<TileRank, std::vector<int64_t>> rank,

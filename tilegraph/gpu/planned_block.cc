@@ -23,6 +23,7 @@ std::optional<BlockTile> PlannedBlock(const GpuTilePlan& plan) {
   block.threads = divided->simt.threads;
   block.vector = divided->simt.vector;
   block.lanes = std::min(divided->simt.reduce_threads, kLanes);
+  block.slices = divided->simt.slices;
   block.step = plan.step;
   for (const SharedOperand& operand : plan.shared) {
     if (operand.layout.pad_elements > 0 && operand.row_dims == 1)

@@ -53,6 +53,10 @@ BlockTile DrawTile(const Workload& workload, Random& random) {
   if (left >= 4 && random.Bernoulli(0.3))
     tile.lanes = int64_t{1} << random.UniformInt(1, 2);
   tile.step = random.UniformInt(0, 9);
+  if (tile.lanes == 1 && left >= 4 && random.Bernoulli(0.5)) {
+    tile.slices = random.UniformInt(2, 4);
+    tile.step = tile.slices * random.UniformInt(0, 4);
+  }
   tile.stages = random.UniformInt(1, 4);
   tile.async = tile.stages > 2 || random.Bernoulli(0.5);
   tile.swizzle = int64_t{1} << random.Index(4);

@@ -261,6 +261,83 @@ return T
   EXPECT_GT(loops.shared_loads[4], 0);
 }
 
+// Threads of each slice sum their part of a step's terms, with as wide loads,
+// and all threads add the slices up, which scratch holds beside the operands.
+TEST(SimtTest, SlicesOfAStepHaveThreadsOfTheirOwn) {
+  BlockTile tile;
+  tile.tile = {32, 32};
+  tile.threads = {8, 4};
+  tile.vector = 4;
+  tile.step = 32;
+  tile.slices = 4;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 128), tile, 1)));
+  EXPECT_EQ(ran.scalar.threads, 4 * 32);
+  EXPECT_EQ(ran.scalar.scratch_bytes, (4 * 32 * 32 + 2 * 32 * 32) * 4);
+  for (const kernel_ir::ScalarBuffer& b : ran.scalar.buffers)
+    EXPECT_FALSE(b.per_thread) << b.name;
+  TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
+  EXPECT_EQ(loops.shared_loads.size(), 1u);
+  EXPECT_EQ(loops.shared_loads.at(4), 4 + 4 * 2);
+  EXPECT_EQ(loops.branches, 0);
+  EXPECT_EQ(
+      ran.drawn.schedule.tile_plan->block->divisions.begin()->second.slices, 4);
+}
+
+TEST(SimtTest, SlicesOfChannelsSumWindows) {
+  BlockTile tile;
+  tile.tile = {1, 16, 4, 16};
+  tile.threads = {1, 4, 4, 4};
+  tile.vector = 4;
+  tile.step = 8;
+  tile.slices = 2;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran,
+      RunBoth(SimtCase(sketch::ConvPadRelu(16, 16, 12, 32, 3, 1, 1), tile, 1)));
+  EXPECT_EQ(ran.scalar.threads, 2 * 64);
+  TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
+  EXPECT_EQ(loops.shared_loads.count(1), 0u);
+  EXPECT_EQ(loops.shared_loads.at(4), 9 + 3);
+  EXPECT_EQ(loops.branches, 0);
+}
+
+// The sum of the slices leaves the group itself, and is stored once.
+TEST(SimtTest, SumsOfSlicesAreStoredOnce) {
+  TW_ASSERT_OK_AND_ASSIGN(TensorGraph graph, ParseText(R"(
+A: f32[28, 64] = placeholder
+B: f32[64, 96] = placeholder
+C: f32[28, 96] = compute (m: 28, n: 96) reduce (k: 64) sum:f32 { A[m, k] * B[k, n] }
+return C
+)"));
+  sketch::Workload workload;
+  workload.graph = std::move(graph);
+  BlockTile tile;
+  tile.tile = {28, 32};
+  tile.threads = {4, 4};
+  tile.vector = 4;
+  tile.step = 16;
+  tile.slices = 4;
+  TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
+                          RunBoth(SimtCase(std::move(workload), tile, 1)));
+  EXPECT_EQ(ran.scalar.threads, 4 * 16);
+  EXPECT_FALSE(Holds(ran.scalar, "load C#")) << ran.scalar.ToString();
+}
+
+// 40 terms make no whole steps of 16: there is one slice, of all threads.
+TEST(SimtTest, UnevenStepsAreNotCutIntoSlices) {
+  BlockTile tile;
+  tile.tile = {16, 16};
+  tile.threads = {4, 4};
+  tile.vector = 4;
+  tile.step = 16;
+  tile.slices = 2;
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 40), tile, 1)));
+  EXPECT_EQ(ran.scalar.threads, 32);
+  EXPECT_EQ(
+      ran.drawn.schedule.tile_plan->block->divisions.begin()->second.slices, 1);
+}
+
 TEST(SimtTest, TailsOfProductsAreGuarded) {
   BlockTile tile;
   tile.tile = {16, 24};

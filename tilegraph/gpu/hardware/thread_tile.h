@@ -30,7 +30,8 @@ struct ThreadWork {
 struct ThreadTile {
   std::vector<int64_t> threads;   // along each dimension
   std::vector<int64_t> elements;  // of each thread, at most
-  int64_t reduce_threads = 1;     // that share the terms of an element
+  int64_t reduce_threads = 1;     // lanes that share the terms of an element
+  int64_t slices = 1;  // of the terms, each with as many threads as these
   int64_t vector = 1;  // neighbours along the last dimension stored at once
 
   int64_t elements_per_thread() const;
@@ -40,16 +41,17 @@ struct ThreadTile {
   int64_t loads(const ThreadWork& work) const;
 };
 
-// Where the first element of `thread` lies in the tile; reduce threads are
-// the fastest, then the last dimension. Empty if the thread has none.
+// Where the first element of `thread`, of one slice, lies in the tile; reduce
+// threads are the fastest, then the last dimension. Empty if the thread has
+// none.
 std::vector<int64_t> FirstElement(const ThreadTile& tile,
                                   absl::Span<const int64_t> extents,
                                   int64_t thread);
 
 // The fewest serial terms, then operand loads, then sectors that a
 // warp stores to; threads share terms only where there are more threads than
-// elements, and at most a warp does. Vectors of up to 16 bytes. REQUIRES:
-// `threads` is a multiple of `warp_size`.
+// elements, and at most a warp does. Vectors of up to 16 bytes, one slice.
+// REQUIRES: `threads` is a multiple of `warp_size`.
 ThreadTile BestThreadTile(const ThreadWork& work, int64_t threads,
                           int64_t warp_size);
 
