@@ -4,9 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "tilegraph/gpu/gpu_tiling.h"
+#include "tilegraph/gpu/hardware/gpu_levels.h"
+#include "tilegraph/gpu/term_slices.h"
 #include "tilegraph/ir/graph_rewrite.h"
 #include "tilegraph/rewrite/bf16_contractions.h"
 #include "tilegraph/rewrite/plain_outputs.h"
+#include "tilegraph/rewrite/split_terms.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/rewrite/winograd_cost.h"
 
@@ -36,6 +40,18 @@ ImportedModel WithGraph(const ImportedModel& model, RewrittenGraph rewritten) {
   return result;
 }
 
+// Unfused the model is computed operator by operator.
+ImportedModel WithSlicedTerms(const ImportedModel& model,
+                              const DeviceSpec& spec, const PlanOptions& plan) {
+  if (plan.connect == PlanOptions::Connect::kNone) return model;
+  GpuTilingOptions tiling;
+  tiling.use = kThreadsOnly;
+  TermSlices slices(model.graph, spec, tiling);
+  return WithGraph(model, SplitTerms(model.graph, [&](const Tensor& tensor) {
+                     return slices.Of(tensor);
+                   }));
+}
+
 }  // namespace
 
 bool MultipliesBf16(const DeviceSpec& spec) {
@@ -52,6 +68,7 @@ ImportedModel RewriteModel(const ImportedModel& imported,
       Allows(allow, kAllowBf16) && MultipliesBf16(spec)
           ? WithGraph(imported, RoundContractionsToBf16(imported.graph))
           : imported;
+  if (GpuLevelsOf(spec)) return WithSlicedTerms(model, spec, plan);
   // Unfused or without channels in blocks the transforms cost more than they
   // save.
   const int64_t block = plan.channel_block_or_default();

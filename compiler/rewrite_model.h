@@ -2,7 +2,8 @@
 // allows: contractions with operands in bf16
 // (tilegraph/rewrite/bf16_contractions.h), convolutions of 3x3 marked for
 // Winograd (tilegraph/rewrite/winograd.h) where that is faster, those that end
-// the model with a copy (tilegraph/rewrite/plain_outputs.h).
+// the model with a copy (tilegraph/rewrite/plain_outputs.h); for GPUs sums of
+// many terms in slices (tilegraph/rewrite/split_terms.h).
 #ifndef TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 #define TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 

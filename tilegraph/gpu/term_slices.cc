@@ -1,0 +1,88 @@
+#include "tilegraph/gpu/term_slices.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tilegraph/analysis/families.h"
+#include "tilegraph/gpu/gpu_tile_plan.h"
+#include "tilegraph/ir/graph_rewrite.h"
+#include "tilegraph/rewrite/split_terms.h"
+#include "tilegraph/text/text_form.h"
+#include "tilegraph/traffic/tile_graph.h"
+
+namespace tilewright {
+namespace {
+
+constexpr int64_t kMostSlices = 16;
+// Terms of a slice: fewer do not pay for its own sum.
+constexpr int64_t kLeastTerms = 128;
+// Costs are estimates, and what is whole may be fused with more.
+constexpr double kLeastGain = 1.1;
+
+// The compute with what it reads as inputs.
+TensorGraph Alone(const TensorGraph& graph, const Tensor& tensor) {
+  TensorGraph alone;
+  std::vector<TensorId> ids(static_cast<size_t>(graph.size()), -1);
+  for (const TensorId id : graph.Inputs(tensor.id)) {
+    const Tensor& input = graph.tensor(id);
+    ids[static_cast<size_t>(id)] =
+        alone.AddPlaceholder(input.name, input.dtype, input.shape);
+  }
+  alone.SetOutputs({CopyTensor(tensor, ids, alone)});
+  return alone;
+}
+
+int64_t TermsOf(const Compute& compute) {
+  int64_t terms = 1;
+  for (const Axis& axis : compute.reduce_axes) terms *= axis.extent.value();
+  return terms;
+}
+
+}  // namespace
+
+std::optional<double> TermSlices::Seconds(const TensorGraph& sums,
+                                          int64_t slices) const {
+  const TensorGraph split =
+      SplitTerms(sums, [&](const Tensor& tensor) {
+        return tensor.kind == TensorKind::kCompute ? slices : 1;
+      }).graph;
+  double seconds = 0;
+  for (const Tensor& tensor : split.tensors()) {
+    if (tensor.kind != TensorKind::kCompute) continue;
+    const TileGraph tiles(split, {tensor.id});
+    const absl::StatusOr<std::vector<GpuTilePlan>> plans =
+        TileForGpu(tiles, tiles.SubgraphOf({tensor.id}), spec_, options_);
+    if (!plans.ok()) return std::nullopt;
+    seconds += plans->front().cost.seconds;
+  }
+  return seconds;
+}
+
+int64_t TermSlices::Of(const Tensor& tensor) {
+  if (tensor.kind != TensorKind::kCompute ||
+      !AsContraction(graph_, tensor.id) ||
+      TermsOf(tensor.compute) < 2 * kLeastTerms)
+    return 1;
+  const TensorGraph alone = Alone(graph_, tensor);
+  const auto [known, is_new] = known_.emplace(PrintText(alone), 1);
+  if (!is_new) return known->second;
+  const std::optional<double> whole = Seconds(alone, 1);
+  if (!whole) return 1;
+  double best = *whole / kLeastGain;
+  if (best <= 2e-9 * static_cast<double>(spec_.unit().launch_ns())) return 1;
+  for (int64_t slices = 2; slices <= kMostSlices; slices *= 2) {
+    if (!CanSplitTerms(tensor, slices) ||
+        TermsOf(tensor.compute) / slices < kLeastTerms)
+      break;
+    const std::optional<double> seconds = Seconds(alone, slices);
+    if (!seconds || *seconds >= best) continue;
+    best = *seconds;
+    known->second = slices;
+  }
+  return known->second;
+}
+
+}  // namespace tilewright
