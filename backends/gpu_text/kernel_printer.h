@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_BACKENDS_GPU_TEXT_KERNEL_PRINTER_H_
 #define TILEWRIGHT_BACKENDS_GPU_TEXT_KERNEL_PRINTER_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -21,8 +22,13 @@ namespace tilewright::gpu_text {
 
 class KernelPrinter {
  public:
-  explicit KernelPrinter(const kernel_ir::ScalarKernel& kernel)
-      : k_(kernel), uses_(kernel), ranges_(kernel), divisors_(kernel) {}
+  // `blocks_per_core`: as in text.h.
+  KernelPrinter(const kernel_ir::ScalarKernel& kernel, int64_t blocks_per_core)
+      : k_(kernel),
+        blocks_per_core_(blocks_per_core),
+        uses_(kernel),
+        ranges_(kernel),
+        divisors_(kernel) {}
 
   absl::StatusOr<std::string> Print() &&;
 
@@ -103,6 +109,7 @@ class KernelPrinter {
   std::string Bound(Reg reg, int64_t constant, bool may_change);
 
   const kernel_ir::ScalarKernel& k_;
+  const int64_t blocks_per_core_;
   const Uses uses_;
   ValueRanges ranges_;
   const kernel_ir::Divisors divisors_;

@@ -16,7 +16,9 @@ absl::StatusOr<std::string> KernelPrinter::Print() && {
   if (k_.scratch_bytes > 0)
     absl::StrAppend(&out_, ", ", k_.scratch_bytes, " bytes of scratch");
   absl::StrAppend(&out_, "\nextern \"C\" __global__ void __launch_bounds__(",
-                  k_.threads, ")\n", k_.name, "(");
+                  k_.threads);
+  if (blocks_per_core_ > 0) absl::StrAppend(&out_, ", ", blocks_per_core_);
+  absl::StrAppend(&out_, ")\n", k_.name, "(");
   out_ += Buffers();
   depth_ = 1;
   named_[k_.task] = names_.Take("task");

@@ -42,12 +42,14 @@ absl::Status CheckFits(const kernel_ir::ScalarKernel& kernel,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel) {
-  return KernelPrinter(kernel).Print();
+absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel,
+                                       int64_t blocks_per_core) {
+  return KernelPrinter(kernel, blocks_per_core).Print();
 }
 
 absl::StatusOr<std::string> ModuleText(
-    absl::Span<const kernel_ir::ScalarKernel> kernels, const DeviceSpec& gpu) {
+    absl::Span<const kernel_ir::ScalarKernel> kernels, const DeviceSpec& gpu,
+    const std::map<std::string, int64_t>& blocks_per_core) {
   std::set<std::string> names;
   std::string text;
   for (const kernel_ir::ScalarKernel& kernel : kernels) {
@@ -57,7 +59,11 @@ absl::StatusOr<std::string> ModuleText(
                        "' is no identifier or used twice in a module"));
     }
     TW_RETURN_IF_ERROR(CheckFits(kernel, gpu));
-    TW_ASSIGN_OR_RETURN(const std::string one, KernelText(kernel));
+    const auto blocks = blocks_per_core.find(kernel.name);
+    TW_ASSIGN_OR_RETURN(
+        const std::string one,
+        KernelText(kernel,
+                   blocks == blocks_per_core.end() ? 0 : blocks->second));
     absl::StrAppend(&text, text.empty() ? "" : "\n", one);
   }
   return text;

@@ -11,6 +11,8 @@
 #ifndef TILEWRIGHT_BACKENDS_GPU_TEXT_TEXT_H_
 #define TILEWRIGHT_BACKENDS_GPU_TEXT_TEXT_H_
 
+#include <cstdint>
+#include <map>
 #include <string>
 
 #include "absl/status/status.h"
@@ -21,19 +23,24 @@
 
 namespace tilewright::gpu_text {
 
-// Without prelude. Unimplemented names an operation that has no text: functions
-// that backends/lowering/passes:expand_functions replaces. REQUIRES: verified.
-absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel);
+// Without prelude. With `blocks_per_core`, the compiler leaves a core room for
+// so many blocks (CUDA alone: HIP counts warps there). Unimplemented names an
+// operation that has no text: functions that
+// backends/lowering/passes:expand_functions replaces. REQUIRES: verified.
+absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel,
+                                       int64_t blocks_per_core = 0);
 
 // ResourceExhausted if the kernel wants more shared memory, more threads or
 // wider warps than the GPU has.
 absl::Status CheckFits(const kernel_ir::ScalarKernel& kernel,
                        const DeviceSpec& gpu);
 
-// All kernels of a module for such a GPU, without prelude. InvalidArgument if a
-// name is no identifier or used twice; errors of CheckFits.
+// All kernels of a module for such a GPU, without prelude; `blocks_per_core` by
+// their names, of those of which something is said. InvalidArgument if a name
+// is no identifier or used twice; errors of CheckFits.
 absl::StatusOr<std::string> ModuleText(
-    absl::Span<const kernel_ir::ScalarKernel> kernels, const DeviceSpec& gpu);
+    absl::Span<const kernel_ir::ScalarKernel> kernels, const DeviceSpec& gpu,
+    const std::map<std::string, int64_t>& blocks_per_core = {});
 
 }  // namespace tilewright::gpu_text
 

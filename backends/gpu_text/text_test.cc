@@ -283,6 +283,18 @@ reverse(
 )");
 }
 
+TEST(TextTest, ACoreLeavesRoomForBlocks) {
+  ScalarBuilder a("a"), b("b");
+  a.AddThreads(64, 32);
+  b.AddThreads(96, 32);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const std::string text,
+      ModuleText({std::move(a).Finish(), std::move(b).Finish()}, Gpu(0),
+                 {{"b", 3}}));
+  EXPECT_THAT(text, HasSubstr("__launch_bounds__(64)\na("));
+  EXPECT_THAT(text, HasSubstr("__launch_bounds__(96, 3)\nb("));
+}
+
 // Pieces are as large as both places are proven to be multiples of; a wait
 // stands before what is loaded behind it.
 TEST(TextTest, AsynchronousCopiesComeInPieces) {

@@ -95,6 +95,7 @@ TEST_P(CheckGraphsOn, CompileInBlocksOfThreads) {
     for (const PlannedKernel& kernel : planned.kernels) {
       EXPECT_EQ(kernel.kernel.generator, "simt");
       EXPECT_GT(kernel.predicted_ns, 0);
+      EXPECT_EQ(kernel.kernel.report.spill_bytes, 0);
       std::cout << graph.family << ", " << graph.name << ": "
                 << kernel.kernel.scalar.num_tasks << " blocks of "
                 << kernel.kernel.scalar.threads << ", "
