@@ -214,5 +214,49 @@ TEST(KeptSumsTest, SumsAreStoredOnceWithTheSameBits) {
   }
 }
 
+// What lanes sum is stored once, an output and what other threads read: no zero
+// before, and nothing is loaded.
+TEST(KeptSumsTest, SumsOfLanesAreStoredOnce) {
+  BlockTile tile = TileOf({4, 40}, {4, 8}, 1, 0);
+  tile.lanes = 8;
+  const Workload norm = Parsed(R"(
+X: f32[12, 40] = placeholder
+S: f32[12] = compute (m: 12) reduce (k: 40) sum:f32 { X[m, k] }
+M: f32[12] = compute (m: 12) reduce (k: 40) max:f32 { X[m, k] }
+Y: f32[12, 40] = compute (m: 12, k: 40) { (X[m, k] - S[m]) * M[m] }
+return Y
+)");
+  BlockTile rows = TileOf({4}, {4}, 1, 0);
+  rows.lanes = 8;
+  const Workload sum = Parsed(R"(
+X: f32[12, 40] = placeholder
+S: f32[12] = compute (m: 12) reduce (k: 40) sum:f32 { X[m, k] }
+return S
+)");
+  std::vector<Job> jobs;
+  const auto check = [&](const Workload& workload, const BlockTile& of_block,
+                         const std::vector<std::string>& sums) {
+    TW_ASSERT_OK_AND_ASSIGN(const Made made,
+                            Make({sums[0], workload, of_block, sums[0]},
+                                 /*in_place=*/false));
+    TW_ASSERT_OK_AND_ASSIGN(const std::string text,
+                            gpu_text::KernelText(made.job.kernel));
+    for (const std::string& buffer : sums)
+      EXPECT_EQ(Stores(text, buffer), 1) << text;
+    const Result result = Interpret(made.job);
+    TW_ASSERT_OK(result.status());
+    TW_EXPECT_OK(lowering::CheckResults(made.drawn, *result));
+    jobs.push_back(made.job);
+  };
+  check(norm, tile, {"S", "M"});
+  check(sum, rows, {"S"});
+  jobs.back().kernel.name = "rows";
+  const std::vector<Result> results =
+      Emulate(jobs, Options(gpu_text::Dialect::kCuda, /*checked=*/true));
+  for (size_t i = 0; i < jobs.size(); ++i)
+    EXPECT_EQ(Difference(jobs[i].kernel, results[i], Interpret(jobs[i])), "")
+        << jobs[i].kernel.name;
+}
+
 }  // namespace
 }  // namespace tilewright::emulator

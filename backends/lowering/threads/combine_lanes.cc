@@ -1,12 +1,15 @@
 #include "backends/lowering/threads/combine_lanes.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/lowering/tile/tile_rewrite.h"
+#include "tilegraph/expr/expr.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/ir/layout.h"
 
@@ -31,6 +34,49 @@ bool Combines(const Stmt& stmt) {
                                            branch->then_body.end(), Combines) ||
                                std::any_of(branch->else_body.begin(),
                                            branch->else_body.end(), Combines));
+}
+
+Expr Renamed(const Expr& expr, const std::map<int, Expr>& names) {
+  return Substitute(expr, [&](int var) {
+    const auto name = names.find(var);
+    return name == names.end() ? Expr() : name->second;
+  });
+}
+
+// What a loop does, if that is a single operation.
+const TileOp* OnlyOp(const For& loop) {
+  return loop.body.size() == 1 ? std::get_if<TileOp>(&loop.body[0].node)
+                               : nullptr;
+}
+
+// Whether `first` sets to the identity what `next` combines over the same
+// lanes, element by element, and neither does anything else.
+bool SetsWhatCombines(const Stmt& first, const Stmt& next) {
+  const auto* sets = std::get_if<For>(&first.node);
+  const auto* loop = std::get_if<For>(&next.node);
+  if (sets == nullptr || loop == nullptr || !loop->place.combines ||
+      sets->kind != loop->kind || sets->extent != loop->extent ||
+      sets->place.stride != loop->place.stride)
+    return false;
+  const TileOp *init = OnlyOp(*sets), *update = OnlyOp(*loop);
+  if (init == nullptr || update == nullptr ||
+      init->phase != TileOp::Phase::kInit || init->dst != update->dst ||
+      init->box.size() != update->box.size())
+    return false;
+  std::map<int, Expr> names;
+  for (size_t i = 0; i < init->box.size(); ++i) {
+    const TileAxis& axis = update->box[i];
+    if (init->box[i].extent != axis.extent) return false;
+    names.emplace(init->box[i].var, Expr::Var(axis.var, axis.name));
+  }
+  std::vector<Expr> set = Conjuncts(init->predicate), combined;
+  for (Expr& condition : set) condition = Renamed(condition, names);
+  for (const Expr& condition : Conjuncts(update->predicate))
+    if (!Mentions(condition, loop->var)) combined.push_back(condition);
+  std::vector<Expr> index;
+  for (const Expr& of_dim : init->index)
+    index.push_back(Renamed(of_dim, names));
+  return set == combined && index == update->index;
 }
 
 class Splitter {
@@ -66,8 +112,11 @@ class Splitter {
  private:
   // The operations in `stmts`, each in a nest of its own.
   void Nest(const std::vector<Stmt>& stmts, std::vector<Stmt>& out) {
-    for (const Stmt& stmt : stmts) {
-      if (const auto* loop = std::get_if<For>(&stmt.node)) {
+    for (size_t i = 0; i < stmts.size(); ++i) {
+      const Stmt& stmt = stmts[i];
+      if (i + 1 < stmts.size() && SetsWhatCombines(stmt, stmts[i + 1])) {
+        begins_ = true;
+      } else if (const auto* loop = std::get_if<For>(&stmt.node)) {
         loops_.push_back(loop);
         Nest(loop->body, out);
         loops_.pop_back();
@@ -129,14 +178,19 @@ class Splitter {
     own.predicate = op.predicate;
     combined_.everywhere.insert(Wrap(std::move(identity), out));
     Wrap(std::move(own), out);
+    const Combiner combiner = *op.combiner;
     op.body = {Expr::Load(terms, kernel_.buffers[terms].dtype, index)};
+    if (std::exchange(begins_, false)) {
+      op.phase = TileOp::Phase::kMap;
+      op.body = combiner.Combine(combiner.Identity(), op.body);
+      op.combiner = std::nullopt;
+    }
     // Elements that only the terms leave out leave the accumulator as it is.
     std::vector<Expr> spatial;
     for (const Expr& condition : Conjuncts(op.predicate)) {
       if (!Mentions(condition, lanes.var)) spatial.push_back(condition);
     }
     op.predicate = Conjunction(spatial);
-    const Combiner combiner = *op.combiner;
     combined_.exchanges.emplace(
         Wrap(std::move(op), out),
         LaneExchange{terms, lanes.place.stride, lanes.extent, combiner});
@@ -162,6 +216,9 @@ class Splitter {
   CombinedLanes combined_;
   std::vector<const For*> loops_;
   std::vector<Expr> conditions_;
+  // Whether the next operation that combines gives its elements their first
+  // value: the identity and all terms at once, in one store.
+  bool begins_ = false;
 };
 
 }  // namespace

@@ -32,7 +32,9 @@ struct CombinedLanes {
 };
 
 // Replaces each nest that combines by nests for the operations in it, one
-// after the other: the lanes' terms, and the update by them all.
+// after the other: the lanes' terms, and the update by them all. What would be
+// set to the identity right before is stored once: the identity and all terms
+// combined.
 CombinedLanes CombineLanes(kernel_ir::Kernel& kernel);
 
 }  // namespace tilewright::lowering
