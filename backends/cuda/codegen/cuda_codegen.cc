@@ -87,9 +87,11 @@ class CudaCodegen : public gpu_text::TextCodegen {
       const KernelResources& untold = taken->second;
       int64_t least = SpillBytes(untold);
       if (least == 0) continue;
-      for (const int64_t count : BlocksToLeaveRoomFor(
-               spec().unit(), {kernel.threads, untold.registers,
-                               untold.shared_bytes + kernel.scratch_bytes})) {
+      for (const int64_t count :
+           BlocksToLeaveRoomFor(spec().unit(),
+                                {kernel.threads, untold.registers,
+                                 untold.shared_bytes + kernel.scratch_bytes},
+                                kernel.num_tasks)) {
         TW_ASSIGN_OR_RETURN(const std::string text,
                             gpu_text::KernelText(kernel, count));
         TW_ASSIGN_OR_RETURN(const Cubin told, CompileText(text));

@@ -16,11 +16,13 @@
 namespace tilewright::cuda {
 
 // Blocks of a core to leave room for (the second number of __launch_bounds__),
-// of a kernel that takes `spilled` and spills; first those to try first. As
-// many as are resident, then, in fewer registers but more than it has, more,
-// then fewer. Each leaves a thread another number of registers.
+// of a kernel of `blocks` in all that takes `spilled` and spills; first those
+// to try first. As many as are resident, of those that a core gets; then, in
+// fewer registers but more than it has, more; then fewer. Each leaves a thread
+// another number of registers.
 std::vector<int64_t> BlocksToLeaveRoomFor(const ComputeUnit& unit,
-                                          const BlockResources& spilled);
+                                          const BlockResources& spilled,
+                                          int64_t blocks);
 
 }  // namespace tilewright::cuda
 
