@@ -69,8 +69,11 @@ int AxisOf(const Block& block, const ThreadDivision& division, size_t axis) {
 using Digits = std::vector<Layout::Digit>;
 
 // The digits of a dimension along which threads take turns: the thread, then
-// what it has, three places or more in whole vectors.
+// what it has, three places or more in whole vectors. Whole vectors of
+// neighbouring threads lie beside each other.
 Digits DigitsInTurns(int dim, int64_t extent, int64_t threads, int64_t vector) {
+  if (vector % kVector == 0)
+    return {{dim, 1, CeilDiv(extent, kVector) * kVector}};
   Digits digits;
   if (threads > 1) digits.push_back({dim, vector, threads});
   int64_t turns = CeilDiv(extent, vector * threads);
@@ -79,6 +82,17 @@ Digits DigitsInTurns(int dim, int64_t extent, int64_t threads, int64_t vector) {
   digits.push_back({dim, vector * threads, turns});
   if (vector > 1) digits.push_back({dim, 1, vector});
   return digits;
+}
+
+// Whether the elements of an output's vector read as many rows: neighbouring
+// threads are so many rows apart, which no padding that keeps rows aligned puts
+// into other banks.
+bool VectorsCrossRows(const Block& reader, const ThreadDivision& division,
+                      const Buffer& buffer, int row, int last) {
+  if (division.vector == 1 || division.threads.back() == 1) return false;
+  for (int dim = 0; dim < row; ++dim)
+    if (StrideOf(reader, buffer, dim, last) != 0) return true;
+  return false;
 }
 
 }  // namespace
@@ -97,7 +111,8 @@ bool ReadsAlongRows(const Block& reader, const ThreadDivision& division,
   const int last = AxisOf(reader, division, division.axes.size() - 1);
   if (division.vector > 1 && StrideOf(reader, buffer, row, last) == 1)
     return true;
-  return terms >= 0 && IsMovedByOne(reader, buffer, row, terms, kVector);
+  return terms >= 0 && IsMovedByOne(reader, buffer, row, terms, kVector) &&
+         !VectorsCrossRows(reader, division, buffer, row, last);
 }
 
 std::optional<Layout> ThreadOrder(const Block& reader,

@@ -15,13 +15,14 @@ int RowDim(const Buffer& buffer);
 
 // Whether a thread of the reader finds neighbours within the buffer's rows:
 // along its vectors, or along the terms of `terms`, a reduce axis of the
-// reader's (-1: none) of which it takes several in a row.
+// reader's (-1: none) of which it takes several in a row, if its vectors do not
+// cross the rows.
 bool ReadsAlongRows(const Block& reader, const ThreadDivision& division,
                     const Buffer& buffer, int terms);
 
 // The layout in which those elements lie side by side that a thread of the
-// reader has along one of its axes: the one of which it has most. nullopt: it
-// has one at a time.
+// reader has along one of its axes, or whole vectors of them those of all
+// threads: the axis of which it has most. nullopt: it has one at a time.
 std::optional<Layout> ThreadOrder(const Block& reader,
                                   const ThreadDivision& division,
                                   const Buffer& buffer);

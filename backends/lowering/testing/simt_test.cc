@@ -169,6 +169,39 @@ TEST(SimtTest, ProductsLoadVectorsOfBothOperands) {
   EXPECT_EQ(loops.shared_loads.at(4), 4 + 4 * 2);
 }
 
+// Rows of the right operand along the terms: neighbours of a vector of the
+// output are rows apart, and are copied beside each other.
+TEST(SimtTest, TransposedOperandsAreCopiedAlongTheVectors) {
+  TW_ASSERT_OK_AND_ASSIGN(TensorGraph graph, ParseText(R"(
+A: f32[32, 64] = placeholder
+B: f32[96, 64] = placeholder
+C: f32[32, 96] = compute (m: 32, n: 96) reduce (k: 64) sum:f32 { A[m, k] * B[n, k] }
+return C
+)"));
+  sketch::Workload workload;
+  workload.graph = std::move(graph);
+  BlockTile tile;
+  tile.tile = {32, 32};
+  tile.threads = {8, 4};
+  tile.vector = 4;
+  tile.step = 8;
+  TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
+                          RunBoth(SimtCase(std::move(workload), tile, 1)));
+  const Answers answers = sketch::AnswersOf(ran.drawn.schedule);
+  EXPECT_EQ(answers.at("block.order.C.A"), "rows");
+  EXPECT_EQ(answers.at("block.order.C.B"), "threads");
+  bool found = false;
+  for (const kernel_ir::Buffer& buffer : ran.drawn.kernel.buffers) {
+    if (buffer.name.rfind("B.local", 0) != 0) continue;
+    found = true;
+    EXPECT_EQ(buffer.layout.ToString(), "(32, 8) [d1, d0]");
+  }
+  EXPECT_TRUE(found);
+  TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
+  EXPECT_EQ(loops.shared_loads.size(), 1u);
+  EXPECT_EQ(loops.shared_loads.at(4), 4 + 4 * 2);
+}
+
 // Filters that a thread computes lie side by side; a row of the window is
 // loaded once.
 TEST(SimtTest, ConvolutionsLoadVectorsOfBothOperands) {
