@@ -179,10 +179,13 @@ ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
       return tile;
     }
   }
+  const int64_t warp = spec_.unit().warp_size();
   const int64_t slices = SlicesOf(cluster.root, decision);
+  tile.simt = BestThreadTile(threads, decision.threads, warp);
+  // Where lanes share the terms of an element, there is nothing to cut.
+  if (slices == 1 || tile.simt.reduce_threads > 1) return tile;
   threads.terms /= slices;
-  tile.simt = BestThreadTile(threads, decision.threads / slices,
-                             spec_.unit().warp_size());
+  tile.simt = BestThreadTile(threads, decision.threads / slices, warp);
   tile.simt.slices = slices;
   return tile;
 }
