@@ -78,6 +78,11 @@ void GpuTileEvaluator::TakeShared(const GeneratedBlock& made,
 
 absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
     const GeneratedBlock& made) {
+  const int64_t registers = spec_.unit().registers_per_thread();
+  if (registers > 0 && made.live_registers > registers)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a thread needs ", made.live_registers,
+                     " registers at the same time, of ", registers));
   TW_ASSIGN_OR_RETURN(const TileWork* work, Work(made.tile.tile));
   const int64_t warp = spec_.unit().warp_size();
   GpuTileDecision decision;

@@ -132,6 +132,13 @@ TEST_F(GpuGeneratedTest, RegistersAreThoseOfTheKernel) {
   EXPECT_GT(most_blocks, 2 * last_blocks);
 }
 
+TEST_F(GpuGeneratedTest, MoreValuesThanRegistersAreNoTile) {
+  GeneratedBlock block = as_planned_;
+  block.live_registers = spec_.unit().registers_per_thread() + 1;
+  EXPECT_EQ(evaluator_.AsGenerated(block).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
 // Columns of W lie in one bank unless its rows are padded.
 TEST(GpuConflictsTest, APaddingThatIsNotTakenLeavesItsConflicts) {
   const TensorGraph graph = *ParseText(R"(

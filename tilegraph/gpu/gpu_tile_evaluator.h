@@ -76,7 +76,8 @@ class GpuTileEvaluator {
 
   // What was generated, costed as it is: threads and scratchpad are the
   // schedule's, and sums read from memory what that does not stage.
-  // ResourceExhausted if a core has no room for it; errors as of TileWorks.
+  // ResourceExhausted if a core has no room for it, or a thread for its values;
+  // errors as of TileWorks.
   absl::StatusOr<GpuTilePlan> AsGenerated(const GeneratedBlock& made);
 
   // Threads worth trying for a tile.
