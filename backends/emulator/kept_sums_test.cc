@@ -18,7 +18,6 @@
 #include "backends/lowering/testing/random_case.h"
 #include "backends/lowering/testing/simt_case.h"
 #include "backends/lowering/vectorize/gpu_thread.h"
-#include "base/check.h"
 #include "base/status_macros.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
@@ -26,13 +25,13 @@
 #include "sketch/testing/test_workloads.h"
 #include "sketch/trace/workload.h"
 #include "tilegraph/decision/table.h"
-#include "tilegraph/text/text_form.h"
 
 namespace tilewright::emulator {
 namespace {
 
 using kernel_ir::ScalarBuffer;
 using kernel_ir::ScalarKernel;
+using lowering::TileOf;
 using sketch::BlockTile;
 using sketch::Workload;
 
@@ -43,24 +42,6 @@ struct FusedSums {
   std::string sums;  // that other threads read
 };
 
-Workload Parsed(absl::string_view text) {
-  Workload workload;
-  absl::StatusOr<TensorGraph> graph = ParseText(std::string(text));
-  TW_CHECK_OK(graph);
-  workload.graph = *std::move(graph);
-  return workload;
-}
-
-BlockTile TileOf(std::vector<int64_t> extents, std::vector<int64_t> threads,
-                 int64_t vector, int64_t step) {
-  BlockTile tile;
-  tile.tile = std::move(extents);
-  tile.threads = std::move(threads);
-  tile.vector = vector;
-  tile.step = step;
-  return tile;
-}
-
 std::vector<FusedSums> AllFusedSums() {
   std::vector<FusedSums> all;
   all.push_back({"product_product", sketch::TwoGemms(48, 40, 56, 64),
@@ -68,7 +49,7 @@ std::vector<FusedSums> AllFusedSums() {
   // Tiles, steps and vectors that divide nothing.
   all.push_back({"odd_products", sketch::TwoGemms(19, 23, 17, 13),
                  TileOf({7, 13}, {4, 8}, 1, 5), "T1"});
-  all.push_back({"convolution_convolution", Parsed(R"(
+  all.push_back({"convolution_convolution", *sketch::ParseWorkload(R"(
 X: f32[1, 6, 12, 12] = placeholder
 V: f32[8, 6, 3, 3] = placeholder
 W: f32[16, 8, 3, 3] = placeholder
@@ -79,7 +60,7 @@ D: f32[1, 16, 8, 8] = compute (n: 1, o: 16, h: 8, w: 8) reduce (c: 8, y: 3, x: 3
 return D
 )"),
                  TileOf({1, 16, 4, 8}, {1, 4, 2, 4}, 2, 2), "C"});
-  all.push_back({"convolution_norm", Parsed(R"(
+  all.push_back({"convolution_norm", *sketch::ParseWorkload(R"(
 X: f32[1, 6, 9, 9] = placeholder
 V: f32[8, 6, 3, 3] = placeholder
 C: f32[1, 8, 7, 7] = compute (n: 1, o: 8, h: 7, w: 7) reduce (c: 6, y: 3, x: 3) sum:f32 {
@@ -219,7 +200,7 @@ TEST(KeptSumsTest, SumsAreStoredOnceWithTheSameBits) {
 TEST(KeptSumsTest, SumsOfLanesAreStoredOnce) {
   BlockTile tile = TileOf({4, 40}, {4, 8}, 1, 0);
   tile.lanes = 8;
-  const Workload norm = Parsed(R"(
+  const Workload norm = *sketch::ParseWorkload(R"(
 X: f32[12, 40] = placeholder
 S: f32[12] = compute (m: 12) reduce (k: 40) sum:f32 { X[m, k] }
 M: f32[12] = compute (m: 12) reduce (k: 40) max:f32 { X[m, k] }
@@ -228,7 +209,7 @@ return Y
 )");
   BlockTile rows = TileOf({4}, {4}, 1, 0);
   rows.lanes = 8;
-  const Workload sum = Parsed(R"(
+  const Workload sum = *sketch::ParseWorkload(R"(
 X: f32[12, 40] = placeholder
 S: f32[12] = compute (m: 12) reduce (k: 40) sum:f32 { X[m, k] }
 return S

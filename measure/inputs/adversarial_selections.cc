@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "measure/inputs/selected_loads.h"
+#include "tilegraph/ir/operations.h"
 
 namespace tilewright::measure {
 namespace {
@@ -19,7 +20,7 @@ int64_t WinningStep(int64_t steps, int64_t output, int turn, int num_turns,
 void PlantOne(const Compute& compute, const Expr& load, int turn, int num_turns,
               double margin, bool exponential, Random& random,
               HostTensor& values) {
-  const int64_t steps = StepsOf(compute);
+  const int64_t steps = TermsOf(compute);
   const bool ties = turn % 2 == 1 && compute.combiner->arity() == 2 &&
                     compute.combiner->kind() != Combiner::Kind::kMaxSumExp;
   int64_t output = 0;
@@ -49,7 +50,7 @@ void PlantOne(const Compute& compute, const Expr& load, int turn, int num_turns,
 void PlantRamp(const Compute& compute, const Expr& load, double slope,
                HostTensor& values) {
   constexpr int64_t kPeriod = 1024;  // so that integers stay small
-  const int64_t steps = StepsOf(compute);
+  const int64_t steps = TermsOf(compute);
   const HostTensor before = values;
   int64_t output = 0;
   ForEachOutput(compute, [&](std::vector<int64_t>& axes) {
@@ -71,14 +72,13 @@ int WinnerTurns(const TensorGraph& graph) {
                     kSmallPoints = int64_t{1} << 16;
   int64_t turns = 0, points = 0;
   for (const Tensor& tensor : graph.tensors()) {
-    if (tensor.kind == TensorKind::kCompute)
-      points += tensor.num_elements() * StepsOf(tensor.compute);
+    if (tensor.kind == TensorKind::kCompute) points += Points(tensor);
   }
   for (const Tensor& tensor : graph.tensors()) {
     if (SelectedLoads(graph, tensor).empty()) continue;
     turns = std::max(
         turns, std::min(points <= kSmallPoints ? kMaxTurnsIfSmall : kMaxTurns,
-                        StepsOf(tensor.compute)));
+                        TermsOf(tensor.compute)));
   }
   return static_cast<int>(turns);
 }

@@ -8,6 +8,7 @@
 
 #include "measure/inputs/selected_loads.h"
 #include "tilegraph/expr/simplify.h"
+#include "tilegraph/ir/operations.h"
 
 namespace tilewright::measure {
 namespace {
@@ -35,8 +36,7 @@ bool IsSmall(const TensorGraph& graph) {
   constexpr int64_t kSmallPoints = int64_t{1} << 16;
   int64_t points = 0;
   for (const Tensor& tensor : graph.tensors()) {
-    if (tensor.kind == TensorKind::kCompute)
-      points += tensor.num_elements() * StepsOf(tensor.compute);
+    if (tensor.kind == TensorKind::kCompute) points += Points(tensor);
   }
   return points <= kSmallPoints;
 }
@@ -81,7 +81,7 @@ std::vector<Rows> ComputedRows(const TensorGraph& graph) {
       continue;
     const Factor factor =
         FactorAlong(graph, tensor, static_cast<int>(compute.axes.size()));
-    if (factor.input >= 0) rows.push_back({factor, StepsOf(compute)});
+    if (factor.input >= 0) rows.push_back({factor, TermsOf(compute)});
   }
   return rows;
 }
@@ -117,7 +117,7 @@ int NumSpecialTurns(const TensorGraph& graph) {
   int64_t steps = 0;
   for (const Tensor& tensor : graph.tensors()) {
     if (!SelectedLoads(graph, tensor).empty())
-      steps = std::max(steps, StepsOf(tensor.compute));
+      steps = std::max(steps, TermsOf(tensor.compute));
   }
   return 1 + 2 * static_cast<int>(
                      std::min<int64_t>(steps, IsSmall(graph) ? 64 : 1));
@@ -131,7 +131,7 @@ void PlantInfinitiesAndNans(const TensorGraph& graph, int turn, Random& random,
     for (const Expr& load : SelectedLoads(graph, tensor)) {
       if (!IsFloat(load.dtype())) continue;
       HostTensor& values = set.at(load.source());
-      const int64_t steps = StepsOf(compute);
+      const int64_t steps = TermsOf(compute);
       const double wins =
           Direction(compute) * std::numeric_limits<double>::infinity();
       int64_t output = 0;

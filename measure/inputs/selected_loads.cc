@@ -50,12 +50,6 @@ int Direction(const Compute& compute) {
   }
 }
 
-int64_t StepsOf(const Compute& compute) {
-  int64_t steps = 1;
-  for (const Axis& axis : compute.reduce_axes) steps *= axis.extent.value();
-  return steps;
-}
-
 std::vector<Expr> SelectedLoads(const TensorGraph& graph,
                                 const Tensor& tensor) {
   std::vector<Expr> loads;

@@ -14,8 +14,6 @@ namespace tilewright::measure {
 
 // 1 if the largest wins, -1 if the smallest does, 0 if nothing is selected.
 int Direction(const Compute& compute);
-// The number of steps of its reduction.
-int64_t StepsOf(const Compute& compute);
 // Loads of inputs among which `tensor` selects.
 std::vector<Expr> SelectedLoads(const TensorGraph& graph, const Tensor& tensor);
 

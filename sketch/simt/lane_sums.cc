@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
-#include "sketch/simt/step_loops.h"
 #include "sketch/trace/schedule.h"
+#include "tilegraph/ir/longest_axis.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -32,7 +32,7 @@ void WriteLaneSums(GrowingTrace& trace, const std::string& name,
                    const ThreadDivision& division, int64_t lanes) {
   ScheduleWriter& writer = trace.writer();
   const Block block = *trace.FindBlockNamed(name);
-  const size_t longest = LongestReduction(block);
+  const size_t longest = LongestAxis(block.reduce_axes);
   const std::string axis = block.reduce_axes[longest].name;
   const int64_t terms = block.reduce_axes[longest].extent.value();
   const Handle handle = writer.Block(name);

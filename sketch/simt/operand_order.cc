@@ -15,8 +15,6 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr int64_t kVector = 4;  // elements that a thread loads together
-
 // The index of dimension `dim` in each load of the buffer.
 std::vector<LinearForm> IndicesOf(const Block& reader, const Buffer& buffer,
                                   int dim) {
@@ -72,13 +70,13 @@ using Digits = std::vector<Layout::Digit>;
 // what it has, three places or more in whole vectors. Whole vectors of
 // neighbouring threads lie beside each other.
 Digits DigitsInTurns(int dim, int64_t extent, int64_t threads, int64_t vector) {
-  if (vector % kVector == 0)
-    return {{dim, 1, CeilDiv(extent, kVector) * kVector}};
+  if (vector % kLoadedTogether == 0)
+    return {{dim, 1, CeilDiv(extent, kLoadedTogether) * kLoadedTogether}};
   Digits digits;
   if (threads > 1) digits.push_back({dim, vector, threads});
   int64_t turns = CeilDiv(extent, vector * threads);
-  if (turns * vector > kVector / 2)
-    turns = CeilDiv(turns * vector, kVector) * kVector / vector;
+  if (turns * vector > kLoadedTogether / 2)
+    turns = CeilDiv(turns * vector, kLoadedTogether) * kLoadedTogether / vector;
   digits.push_back({dim, vector * threads, turns});
   if (vector > 1) digits.push_back({dim, 1, vector});
   return digits;
@@ -111,7 +109,8 @@ bool ReadsAlongRows(const Block& reader, const ThreadDivision& division,
   const int last = AxisOf(reader, division, division.axes.size() - 1);
   if (division.vector > 1 && StrideOf(reader, buffer, row, last) == 1)
     return true;
-  return terms >= 0 && IsMovedByOne(reader, buffer, row, terms, kVector) &&
+  return terms >= 0 &&
+         IsMovedByOne(reader, buffer, row, terms, kLoadedTogether) &&
          !VectorsCrossRows(reader, division, buffer, row, last);
 }
 

@@ -10,6 +10,9 @@
 
 namespace tilewright::sketch {
 
+// Elements side by side that a thread loads together.
+inline constexpr int64_t kLoadedTogether = 4;
+
 // The last dimension of which the buffer holds more than one element; -1: none.
 int RowDim(const Buffer& buffer);
 

@@ -31,12 +31,19 @@
 #include "tilegraph/decision/table.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr_vars.h"
+#include "tilegraph/ir/longest_axis.h"
+#include "tilegraph/plan/even_slices.h"
 #include "tilegraph/plan/tile_plan.h"
 
 namespace tilewright::sketch {
 namespace {
 
 constexpr int64_t kMostTermsInARow = 64;
+
+// Of its reduce axes.
+int64_t LongestExtent(const Block& block) {
+  return block.reduce_axes[LongestAxis(block.reduce_axes)].extent.value();
+}
 
 class Builder {
  public:
@@ -92,8 +99,7 @@ class Builder {
   absl::Status FindOutputs() {
     for (const Block* block : AllBlocks(trace_.tree())) {
       if (block->combiner) {
-        for (const Axis& axis : block->reduce_axes)
-          terms_ = std::max(terms_, axis.extent.value());
+        terms_ = std::max(terms_, LongestExtent(*block));
       }
       if (!IsOutput(*block)) continue;
       std::vector<int64_t> shape;
@@ -193,10 +199,9 @@ class Builder {
   // Lanes that share the terms of an element, where threads would be idle.
   int64_t LanesOf(const Block& block, const std::vector<int64_t>& spatial) {
     if (!TermsCanBeShared(block)) return 1;
-    int64_t elements = 1, longest = 1, lanes = 1;
+    int64_t elements = 1, lanes = 1;
     for (const int64_t extent : spatial) elements *= extent;
-    for (const Axis& axis : block.reduce_axes)
-      longest = std::max(longest, axis.extent.value());
+    const int64_t longest = LongestExtent(block);
     if (spatial == tile_.tile && planned_) {
       for (lanes = tile_.lanes; lanes > 1 && lanes / 2 >= longest;) lanes /= 2;
       return lanes;
@@ -214,10 +219,7 @@ class Builder {
         std::all_of(spatial.begin(), spatial.end(),
                     [](int64_t extent) { return extent == 1; }))
       return 1;
-    const int64_t terms =
-        block.reduce_axes[LongestReduction(block)].extent.value();
-    const int64_t step = tile_.step > 0 ? std::min(tile_.step, terms) : terms;
-    return terms % step == 0 && step % tile_.slices == 0 ? tile_.slices : 1;
+    return EvenSlices(LongestExtent(block), tile_.step, tile_.slices);
   }
 
   // Step by step: what several threads read, then the sums in registers.

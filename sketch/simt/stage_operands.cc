@@ -16,9 +16,8 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr int64_t kMostPadding = 32;   // elements behind a row in scratch
-constexpr int64_t kAccessBytes = 16;   // the widest access of a thread
-constexpr int64_t kTermsOfVector = 4;  // in a row, that a thread loads together
+constexpr int64_t kMostPadding = 32;  // elements behind a row in scratch
+constexpr int64_t kAccessBytes = 16;  // the widest access of a thread
 
 }  // namespace
 
@@ -55,7 +54,7 @@ void OperandStager::WriteCopy(const StagedSums& sums,
   const int64_t vector = kAccessBytes / SizeBytes(held.dtype);
   const bool along_rows = ReadsAlongRows(
       reader, sums.division, held,
-      sums.terms.in_a_row % kTermsOfVector == 0 ? sums.terms.innermost : -1);
+      sums.terms.in_a_row % kLoadedTogether == 0 ? sums.terms.innermost : -1);
   const std::optional<Layout> by_thread =
       ThreadOrder(reader, sums.division, held);
   if (by_thread && DecideByThread(sums, operand, !along_rows)) {

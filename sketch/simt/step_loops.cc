@@ -9,6 +9,7 @@
 #include "sketch/tree/tree_edit.h"
 #include "tilegraph/expr/expr.h"
 #include "tilegraph/ir/layout.h"
+#include "tilegraph/ir/longest_axis.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -72,14 +73,6 @@ StepLoops CutSlices(GrowingTrace& trace, const Block& block, size_t longest,
 
 }  // namespace
 
-size_t LongestReduction(const Block& block) {
-  return std::max_element(block.reduce_axes.begin(), block.reduce_axes.end(),
-                          [](const Axis& a, const Axis& b) {
-                            return a.extent.value() < b.extent.value();
-                          }) -
-         block.reduce_axes.begin();
-}
-
 bool TermsCanBeShared(const Block& block) {
   return block.combiner && block.dst.size() == 1 &&
          block.combiner->associative() && block.combiner->commutative() &&
@@ -89,7 +82,7 @@ bool TermsCanBeShared(const Block& block) {
 StepLoops CutSteps(GrowingTrace& trace, const std::string& name, int64_t step,
                    int64_t slices) {
   const Block block = *trace.FindBlockNamed(name);
-  const size_t longest = LongestReduction(block);
+  const size_t longest = LongestAxis(block.reduce_axes);
   const int64_t terms = block.reduce_axes[longest].extent.value();
   step = step > 0 ? std::min(step, terms) : terms;
   if (slices > 1) return CutSlices(trace, block, longest, step, slices);

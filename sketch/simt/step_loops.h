@@ -15,9 +15,6 @@
 
 namespace tilewright::sketch {
 
-// The position of its longest reduce axis; REQUIRES: the block reduces.
-size_t LongestReduction(const Block& block);
-
 // Whether threads may each sum some of its terms.
 bool TermsCanBeShared(const Block& block);
 

@@ -35,11 +35,8 @@ double OperationsOf(const Compute& compute) {
 }
 
 double WorkOf(const TensorGraph& graph, const GpuMember& member) {
-  const Tensor& tensor = graph.tensor(member.id);
-  double terms = static_cast<double>(tensor.num_elements());
-  for (const Axis& axis : tensor.compute.reduce_axes)
-    terms *= static_cast<double>(axis.extent.value());
-  return terms * member.operations;
+  return static_cast<double>(Points(graph.tensor(member.id))) *
+         member.operations;
 }
 
 // The last dimension of what is read does not move with the last axis: lanes

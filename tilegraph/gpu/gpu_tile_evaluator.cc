@@ -10,10 +10,13 @@
 #include "tilegraph/gpu/extents.h"
 #include "tilegraph/gpu/hardware/block_threads.h"
 #include "tilegraph/gpu/shared_rows.h"
+#include "tilegraph/plan/even_slices.h"
 
 namespace tilewright {
 namespace {
 
+constexpr int64_t kManyBlocks = 4;     // of a core
+constexpr int64_t kMostElements = 64;  // of a thread, of one slice
 // Alignment in the scratchpad: 32 bytes for matrix units, 128 for bulk copies.
 constexpr int64_t kAlignmentBytes = 32, kBulkAlignmentBytes = 128;
 TileWorkOptions WorkOptions(const MemoryLevel& near) {
@@ -32,6 +35,10 @@ Subgraph Tiled(Subgraph part) {
 
 int64_t AlignmentOf(const ComputeUnit& unit) {
   return unit.async_copy().bulk() ? kBulkAlignmentBytes : kAlignmentBytes;
+}
+
+int64_t Aligned(const ComputeUnit& unit, int64_t bytes) {
+  return CeilDiv(bytes, AlignmentOf(unit)) * AlignmentOf(unit);
 }
 
 }  // namespace
@@ -92,20 +99,40 @@ std::vector<int64_t> GpuTileEvaluator::AxesOf(int member, const TileWork& work,
   return extents;
 }
 
-int64_t GpuTileEvaluator::SlicesOf(int member,
+int64_t GpuTileEvaluator::SlicesOf(int member, const TileWork& work,
                                    const GpuTileDecision& decision) const {
   const GpuMember& of = gpu_.members[member];
   if (decision.slices == 1 || of.stepped_axis < 0) return 1;
   const Compute& compute = graph_.tensor(of.id).compute;
-  const int64_t terms = compute.reduce_axes[of.stepped_axis].extent.value();
-  const int64_t step =
-      decision.step > 0 ? std::min(decision.step, terms) : terms;
-  const bool shared = compute.combiner->associative() &&
-                      compute.combiner->commutative() &&
-                      compute.combiner->arity() == 1;
-  return shared && terms % step == 0 && step % decision.slices == 0
-             ? decision.slices
-             : 1;
+  const int64_t elements = Product(TileOf(work, of.id).extents);
+  if (!compute.combiner->associative() || !compute.combiner->commutative() ||
+      compute.combiner->arity() != 1 || decision.threads >= 2 * elements)
+    return 1;
+  return EvenSlices(compute.reduce_axes[of.stepped_axis].extent.value(),
+                    decision.step, decision.slices);
+}
+
+std::vector<int64_t> GpuTileEvaluator::SlicesFor(const TileWork& work,
+                                                 int64_t step,
+                                                 int64_t threads) const {
+  std::vector<int64_t> slices = {1};
+  if (step == 0 || Product(work.trips) >= kManyBlocks * spec_.unit().cores())
+    return slices;
+  const int64_t elements = Product(work.outputs.back().extents);
+  GpuTileDecision decision;
+  decision.step = step;
+  decision.threads = threads;
+  for (decision.slices = 2;
+       decision.slices * spec_.unit().warp_size() <= threads &&
+       elements * decision.slices <= kMostElements * threads;
+       decision.slices *= 2) {
+    if (std::any_of(gpu_.clusters.begin(), gpu_.clusters.end(),
+                    [&](const GpuCluster& cluster) {
+                      return SlicesOf(cluster.root, work, decision) > 1;
+                    }))
+      slices.push_back(decision.slices);
+  }
+  return slices;
 }
 
 ThreadWork GpuTileEvaluator::ThreadWorkOf(
@@ -179,13 +206,10 @@ ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
       return tile;
     }
   }
-  const int64_t warp = spec_.unit().warp_size();
-  const int64_t slices = SlicesOf(cluster.root, decision);
-  tile.simt = BestThreadTile(threads, decision.threads, warp);
-  // Where lanes share the terms of an element, there is nothing to cut.
-  if (slices == 1 || tile.simt.reduce_threads > 1) return tile;
+  const int64_t slices = SlicesOf(cluster.root, work, decision);
   threads.terms /= slices;
-  tile.simt = BestThreadTile(threads, decision.threads / slices, warp);
+  tile.simt = BestThreadTile(threads, decision.threads / slices,
+                             spec_.unit().warp_size());
   tile.simt.slices = slices;
   return tile;
 }
@@ -232,9 +256,7 @@ BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
                          : BestPadding(rows, accesses, chunk, banks);
     operand.conflicts = ConflictsIn(operand, plan);
   }
-  const int64_t alignment = AlignmentOf(spec_.unit());
-  operand.bytes =
-      CeilDiv(operand.layout.Bytes(rows), alignment) * alignment * copies;
+  operand.bytes = Aligned(spec_.unit(), operand.layout.Bytes(rows)) * copies;
   lifetime.size_bytes = operand.bytes;
   plan.shared.push_back(std::move(operand));
   return lifetime;
@@ -271,11 +293,9 @@ BufferLifetime GpuTileEvaluator::AddSlices(int root, const TileWork& work,
   partial.tensor = gpu_.members[root].id;
   partial.extents = TileOf(work, partial.tensor).extents;
   partial.slices = slices;
-  const int64_t alignment = AlignmentOf(spec_.unit());
-  partial.bytes = CeilDiv(Product(partial.extents) * slices *
-                              SizeBytes(tensor.compute.combiner->acc()),
-                          alignment) *
-                  alignment;
+  partial.bytes =
+      Aligned(spec_.unit(), Product(partial.extents) * slices *
+                                SizeBytes(tensor.compute.combiner->acc()));
   return {partial.bytes, root, root};
 }
 

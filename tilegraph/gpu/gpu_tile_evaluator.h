@@ -82,6 +82,11 @@ class GpuTileEvaluator {
 
   // Threads worth trying for a tile.
   std::vector<int64_t> ThreadsFor(const TileWork& work, int64_t step) const;
+  // Slices of a step worth trying, 1 first: of few blocks with few elements a
+  // thread, so many that a thread has more of them, and loads operands for
+  // more.
+  std::vector<int64_t> SlicesFor(const TileWork& work, int64_t step,
+                                 int64_t threads) const;
 
  private:
   absl::StatusOr<std::optional<GpuTilePlan>> Make(
@@ -105,8 +110,10 @@ class GpuTileEvaluator {
   std::vector<int64_t> AxesOf(int member, const TileWork& work, int64_t step,
                               int64_t& steps) const;
   // Slices that the sums of the member are cut into: those decided, of whole
-  // steps of a reduction whose terms threads may share.
-  int64_t SlicesOf(int member, const GpuTileDecision& decision) const;
+  // steps of a reduction whose terms threads may share. Lanes do where threads
+  // are many more than elements.
+  int64_t SlicesOf(int member, const TileWork& work,
+                   const GpuTileDecision& decision) const;
   ThreadWork ThreadWorkOf(int member, const std::vector<int64_t>& axes) const;
   ClusterTile Divide(const GpuCluster& cluster, const TileWork& work,
                      const GpuTileDecision& decision) const;

@@ -18,8 +18,6 @@ namespace {
 
 constexpr int64_t kLargestPart = 4096;
 constexpr int64_t kSteps[] = {16, 32, 64};
-constexpr int64_t kManyBlocks = 4;       // of a core
-constexpr int64_t kMostElements = 64;    // of a thread, of one slice
 constexpr double kOverlapSeconds = 1e6;  // more than any tile that may be
 
 class Tiler {
@@ -114,7 +112,8 @@ class Tiler {
     for (const int64_t step : steps) {
       bool fits = false;
       for (const int64_t threads : evaluator_.ThreadsFor(*work, step)) {
-        for (const int64_t slices : SlicesFor(*work, step, threads)) {
+        for (const int64_t slices :
+             evaluator_.SlicesFor(*work, step, threads)) {
           TW_ASSIGN_OR_RETURN(const bool with_these,
                               visit(step, threads, slices));
           fits |= with_these;
@@ -131,21 +130,6 @@ class Tiler {
       best->first += kOverlapSeconds;  // larger ones may lie side by side
     }
     return best;
-  }
-
-  // Slices of a step: of few blocks with few elements a thread, so many that a
-  // thread has more of them, and operands are loaded less often.
-  std::vector<int64_t> SlicesFor(const TileWork& work, int64_t step,
-                                 int64_t threads) const {
-    std::vector<int64_t> slices = {1};
-    int64_t blocks = 1, elements = 1;
-    for (const int64_t trips : work.trips) blocks *= trips;
-    for (const int64_t extent : work.outputs.back().extents) elements *= extent;
-    if (step == 0 || blocks >= kManyBlocks * unit_.cores()) return slices;
-    for (int64_t more = 2; more * unit_.warp_size() <= threads; more *= 2) {
-      if (elements * more <= kMostElements * threads) slices.push_back(more);
-    }
-    return slices;
   }
 
   void Keep(std::pair<TileRank, std::vector<int64_t>> rank,

@@ -9,6 +9,7 @@
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/ir/graph_rewrite.h"
+#include "tilegraph/ir/operations.h"
 #include "tilegraph/rewrite/split_terms.h"
 #include "tilegraph/text/text_form.h"
 #include "tilegraph/traffic/tile_graph.h"
@@ -33,12 +34,6 @@ TensorGraph Alone(const TensorGraph& graph, const Tensor& tensor) {
   }
   alone.SetOutputs({CopyTensor(tensor, ids, alone)});
   return alone;
-}
-
-int64_t TermsOf(const Compute& compute) {
-  int64_t terms = 1;
-  for (const Axis& axis : compute.reduce_axes) terms *= axis.extent.value();
-  return terms;
 }
 
 }  // namespace

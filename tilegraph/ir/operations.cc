@@ -17,11 +17,14 @@ int64_t ValueOperations(const Expr& body) {
   return leaf || body.op() == Op::kCast ? count : count + 1;
 }
 
+int64_t TermsOf(const Compute& compute) {
+  int64_t terms = 1;
+  for (const Axis& axis : compute.reduce_axes) terms *= axis.extent.value();
+  return terms;
+}
+
 int64_t Points(const Tensor& compute) {
-  int64_t points = compute.num_elements();
-  for (const Axis& axis : compute.compute.reduce_axes)
-    points *= axis.extent.value();
-  return points;
+  return compute.num_elements() * TermsOf(compute.compute);
 }
 
 int64_t OperationsPerPoint(const Compute& compute) {

@@ -14,6 +14,9 @@ namespace tilewright {
 // branch.
 int64_t ValueOperations(const Expr& body);
 
+// Of an element, along all reduce axes; 1 if nothing is reduced.
+int64_t TermsOf(const Compute& compute);
+
 // Evaluations of a compute's body: its elements times the terms of each.
 int64_t Points(const Tensor& compute);
 

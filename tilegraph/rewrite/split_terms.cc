@@ -10,18 +10,10 @@
 #include "base/check.h"
 #include "tilegraph/expr/expr.h"
 #include "tilegraph/ir/combiner.h"
+#include "tilegraph/ir/longest_axis.h"
 
 namespace tilewright {
 namespace {
-
-size_t LongestAxis(const Compute& compute) {
-  return std::max_element(compute.reduce_axes.begin(),
-                          compute.reduce_axes.end(),
-                          [](const Axis& a, const Axis& b) {
-                            return a.extent.value() < b.extent.value();
-                          }) -
-         compute.reduce_axes.begin();
-}
 
 // A name that no axis of the compute has.
 std::string NewAxisName(const Compute& compute) {
@@ -36,7 +28,7 @@ std::string NewAxisName(const Compute& compute) {
 
 // The partial sums: axis 0 is that of the slices, the others move up by one.
 Compute PartialSums(const Compute& compute, int64_t slices) {
-  const size_t longest = LongestAxis(compute);
+  const size_t longest = LongestAxis(compute.reduce_axes);
   Compute partial = compute;
   const std::string name = NewAxisName(compute);
   partial.axes.insert(partial.axes.begin(), {name, Dim(slices)});
@@ -79,8 +71,8 @@ bool CanSplitTerms(const Tensor& tensor, int64_t slices) {
   if (tensor.kind != TensorKind::kCompute || !tensor.compute.combiner ||
       tensor.compute.combiner->kind() != Combiner::Kind::kSum)
     return false;
-  const int64_t terms =
-      tensor.compute.reduce_axes[LongestAxis(tensor.compute)].extent.value();
+  const std::vector<Axis>& axes = tensor.compute.reduce_axes;
+  const int64_t terms = axes[LongestAxis(axes)].extent.value();
   return terms % slices == 0 && terms > slices;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "backends/spec/load_spec.h"
@@ -98,6 +99,16 @@ absl::StatusOr<RandomCase> CaseOf(Workload workload,
 const DeviceSpec& SimtSpec() {
   static const DeviceSpec& spec = *new DeviceSpec(*LoadSpec("v100"));
   return spec;
+}
+
+BlockTile TileOf(std::vector<int64_t> extents, std::vector<int64_t> threads,
+                 int64_t vector, int64_t step) {
+  BlockTile tile;
+  tile.tile = std::move(extents);
+  tile.threads = std::move(threads);
+  tile.vector = vector;
+  tile.step = step;
+  return tile;
 }
 
 absl::StatusOr<RandomCase> SimtCase(Workload workload,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "backends/lowering/testing/random_case.h"
@@ -19,6 +20,11 @@ namespace tilewright::lowering {
 
 // The GPU that schedules are made for.
 const DeviceSpec& SimtSpec();
+
+// A tile in threads, vectors along its last axis, and steps of the terms.
+sketch::BlockTile TileOf(std::vector<int64_t> extents,
+                         std::vector<int64_t> threads, int64_t vector,
+                         int64_t step);
 
 // The workload under the schedule that the generator prefers for `tile`, but
 // for what `answers` decides. InvalidArgument or Unimplemented where it

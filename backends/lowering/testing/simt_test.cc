@@ -34,8 +34,6 @@
 #include "sketch/trace/workload.h"
 #include "tilegraph/decision/table.h"
 #include "tilegraph/expr/op.h"
-#include "tilegraph/ir/tensor_graph.h"
-#include "tilegraph/text/text_form.h"
 
 namespace tilewright::lowering {
 namespace {
@@ -137,11 +135,7 @@ absl::StatusOr<SumLoops> SumLoopsOf(const Ran& ran) {
 }
 
 TEST(SimtTest, ProductsShareOperandsStepByStep) {
-  BlockTile tile;
-  tile.tile = {32, 32};
-  tile.threads = {8, 4};
-  tile.vector = 4;
-  tile.step = 8;
+  BlockTile tile = TileOf({32, 32}, {8, 4}, 4, 8);
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 40), tile, 1)));
   EXPECT_EQ(ran.drawn.kernel.num_tasks(), 2 * 3);
@@ -156,11 +150,7 @@ TEST(SimtTest, ProductsShareOperandsStepByStep) {
 // Rows of the left operand along the terms, of the right one along the vectors
 // of the output.
 TEST(SimtTest, ProductsLoadVectorsOfBothOperands) {
-  BlockTile tile;
-  tile.tile = {32, 32};
-  tile.threads = {8, 4};
-  tile.vector = 4;
-  tile.step = 8;
+  BlockTile tile = TileOf({32, 32}, {8, 4}, 4, 8);
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 40), tile, 1)));
   TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
@@ -172,19 +162,13 @@ TEST(SimtTest, ProductsLoadVectorsOfBothOperands) {
 // Rows of the right operand along the terms: neighbours of a vector of the
 // output are rows apart, and are copied beside each other.
 TEST(SimtTest, TransposedOperandsAreCopiedAlongTheVectors) {
-  TW_ASSERT_OK_AND_ASSIGN(TensorGraph graph, ParseText(R"(
+  TW_ASSERT_OK_AND_ASSIGN(sketch::Workload workload, sketch::ParseWorkload(R"(
 A: f32[32, 64] = placeholder
 B: f32[96, 64] = placeholder
 C: f32[32, 96] = compute (m: 32, n: 96) reduce (k: 64) sum:f32 { A[m, k] * B[n, k] }
 return C
 )"));
-  sketch::Workload workload;
-  workload.graph = std::move(graph);
-  BlockTile tile;
-  tile.tile = {32, 32};
-  tile.threads = {8, 4};
-  tile.vector = 4;
-  tile.step = 8;
+  BlockTile tile = TileOf({32, 32}, {8, 4}, 4, 8);
   TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
                           RunBoth(SimtCase(std::move(workload), tile, 1)));
   const Answers answers = sketch::AnswersOf(ran.drawn.schedule);
@@ -205,11 +189,7 @@ return C
 // Filters that a thread computes lie side by side; a row of the window is
 // loaded once.
 TEST(SimtTest, ConvolutionsLoadVectorsOfBothOperands) {
-  BlockTile tile;
-  tile.tile = {1, 16, 4, 16};
-  tile.threads = {1, 4, 4, 4};
-  tile.vector = 4;
-  tile.step = 2;
+  BlockTile tile = TileOf({1, 16, 4, 16}, {1, 4, 4, 4}, 4, 2);
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran ran,
       RunBoth(SimtCase(sketch::ConvPadRelu(4, 16, 12, 32, 3, 1, 1), tile, 1)));
@@ -223,11 +203,7 @@ TEST(SimtTest, ConvolutionsLoadVectorsOfBothOperands) {
 // Filters are copied by threads along channels, which load vectors of what lies
 // behind those, or by threads along the filters' rows.
 TEST(SimtTest, ThreadsCopyFiltersEitherWay) {
-  BlockTile tile;
-  tile.tile = {1, 16, 4, 16};
-  tile.threads = {1, 4, 4, 4};
-  tile.vector = 4;
-  tile.step = 4;
+  BlockTile tile = TileOf({1, 16, 4, 16}, {1, 4, 4, 4}, 4, 4);
   const auto run = [&](const Answers& answers) {
     return RunBoth(SimtCase(sketch::ConvPadRelu(8, 16, 12, 32, 3, 1, 1), tile,
                             1, answers));
@@ -253,11 +229,7 @@ TEST(SimtTest, ThreadsCopyFiltersEitherWay) {
 
 // 24 columns and rows, of which the last threads have one less than the first.
 TEST(SimtTest, SumsAtTheEdgeOfATileAreNotGuarded) {
-  BlockTile tile;
-  tile.tile = {24, 24};
-  tile.threads = {16, 4};
-  tile.vector = 4;
-  tile.step = 16;
+  BlockTile tile = TileOf({24, 24}, {16, 4}, 4, 16);
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(48, 72, 64), tile, 1)));
   TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
@@ -269,7 +241,7 @@ TEST(SimtTest, SumsAtTheEdgeOfATileAreNotGuarded) {
 
 // Of an operand in memory, and of what the group computes.
 TEST(SimtTest, MapsThatSumsReadAgainAreComputedOnce) {
-  TW_ASSERT_OK_AND_ASSIGN(TensorGraph graph, ParseText(R"(
+  TW_ASSERT_OK_AND_ASSIGN(sketch::Workload workload, sketch::ParseWorkload(R"(
 A: f32[32, 64] = placeholder
 B: f32[64, 32] = placeholder
 C: f32[32, 32] = placeholder
@@ -279,13 +251,7 @@ Q: f32[32, 32] = compute (m: 32, n: 32) { max(S[m, n], 0.0) }
 T: f32[32, 32] = compute (m: 32, n: 32) reduce (k: 32) sum:f32 { Q[m, k] * C[k, n] }
 return T
 )"));
-  sketch::Workload workload;
-  workload.graph = std::move(graph);
-  BlockTile tile;
-  tile.tile = {16, 32};
-  tile.threads = {4, 4};
-  tile.vector = 4;
-  tile.step = 16;
+  BlockTile tile = TileOf({16, 32}, {4, 4}, 4, 16);
   TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
                           RunBoth(SimtCase(std::move(workload), tile, 1)));
   TW_ASSERT_OK_AND_ASSIGN(SumLoops loops, SumLoopsOf(ran));
@@ -297,11 +263,7 @@ return T
 // Threads of each slice sum their part of a step's terms, with as wide loads,
 // and all threads add the slices up, which scratch holds beside the operands.
 TEST(SimtTest, SlicesOfAStepHaveThreadsOfTheirOwn) {
-  BlockTile tile;
-  tile.tile = {32, 32};
-  tile.threads = {8, 4};
-  tile.vector = 4;
-  tile.step = 32;
+  BlockTile tile = TileOf({32, 32}, {8, 4}, 4, 32);
   tile.slices = 4;
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 128), tile, 1)));
@@ -318,11 +280,7 @@ TEST(SimtTest, SlicesOfAStepHaveThreadsOfTheirOwn) {
 }
 
 TEST(SimtTest, SlicesOfChannelsSumWindows) {
-  BlockTile tile;
-  tile.tile = {1, 16, 4, 16};
-  tile.threads = {1, 4, 4, 4};
-  tile.vector = 4;
-  tile.step = 8;
+  BlockTile tile = TileOf({1, 16, 4, 16}, {1, 4, 4, 4}, 4, 8);
   tile.slices = 2;
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran ran,
@@ -336,19 +294,13 @@ TEST(SimtTest, SlicesOfChannelsSumWindows) {
 
 // The sum of the slices leaves the group itself, and is stored once.
 TEST(SimtTest, SumsOfSlicesAreStoredOnce) {
-  TW_ASSERT_OK_AND_ASSIGN(TensorGraph graph, ParseText(R"(
+  TW_ASSERT_OK_AND_ASSIGN(sketch::Workload workload, sketch::ParseWorkload(R"(
 A: f32[28, 64] = placeholder
 B: f32[64, 96] = placeholder
 C: f32[28, 96] = compute (m: 28, n: 96) reduce (k: 64) sum:f32 { A[m, k] * B[k, n] }
 return C
 )"));
-  sketch::Workload workload;
-  workload.graph = std::move(graph);
-  BlockTile tile;
-  tile.tile = {28, 32};
-  tile.threads = {4, 4};
-  tile.vector = 4;
-  tile.step = 16;
+  BlockTile tile = TileOf({28, 32}, {4, 4}, 4, 16);
   tile.slices = 4;
   TW_ASSERT_OK_AND_ASSIGN(const Ran ran,
                           RunBoth(SimtCase(std::move(workload), tile, 1)));
@@ -358,11 +310,7 @@ return C
 
 // 40 terms make no whole steps of 16: there is one slice, of all threads.
 TEST(SimtTest, UnevenStepsAreNotCutIntoSlices) {
-  BlockTile tile;
-  tile.tile = {16, 16};
-  tile.threads = {4, 4};
-  tile.vector = 4;
-  tile.step = 16;
+  BlockTile tile = TileOf({16, 16}, {4, 4}, 4, 16);
   tile.slices = 2;
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 40), tile, 1)));
@@ -372,10 +320,7 @@ TEST(SimtTest, UnevenStepsAreNotCutIntoSlices) {
 }
 
 TEST(SimtTest, TailsOfProductsAreGuarded) {
-  BlockTile tile;
-  tile.tile = {16, 24};
-  tile.threads = {4, 8};
-  tile.step = 5;
+  BlockTile tile = TileOf({16, 24}, {4, 8}, 1, 5);
   TW_ASSERT_OK(
       RunBoth(SimtCase(sketch::GemmRelu(33, 50, 23), tile, 2)).status());
 }
@@ -383,11 +328,7 @@ TEST(SimtTest, TailsOfProductsAreGuarded) {
 // Operands of the next step wait in registers: no more scratch, no more
 // barriers, the same bits.
 TEST(SimtTest, StagesLoadAStepAhead) {
-  BlockTile tile;
-  tile.tile = {32, 32};
-  tile.threads = {8, 4};
-  tile.vector = 4;
-  tile.step = 8;
+  BlockTile tile = TileOf({32, 32}, {8, 4}, 4, 8);
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran one, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 44), tile, 1)));
   tile.stages = 2;
@@ -412,11 +353,7 @@ int64_t Count(const ScalarKernel& kernel, const std::string& what) {
 // As many steps' operands as there are buffers in scratch, one barrier a step:
 // the loop of steps and the last one, which is no whole one.
 TEST(SimtTest, BuffersHoldStepsThatAreOnTheirWay) {
-  BlockTile tile;
-  tile.tile = {32, 32};
-  tile.threads = {8, 4};
-  tile.vector = 4;
-  tile.step = 8;
+  BlockTile tile = TileOf({32, 32}, {8, 4}, 4, 8);
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran one, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 48), tile, 1)));
   EXPECT_EQ(Count(one.scalar, "barrier"), 2);
@@ -439,10 +376,7 @@ TEST(SimtTest, BuffersHoldStepsThatAreOnTheirWay) {
 
 // No more buffers than steps.
 TEST(SimtTest, FewStepsTakeFewBuffers) {
-  BlockTile tile;
-  tile.tile = {16, 16};
-  tile.threads = {4, 4};
-  tile.step = 8;
+  BlockTile tile = TileOf({16, 16}, {4, 4}, 1, 8);
   tile.stages = 4;
   tile.async = true;
   TW_ASSERT_OK_AND_ASSIGN(
@@ -451,11 +385,7 @@ TEST(SimtTest, FewStepsTakeFewBuffers) {
 }
 
 TEST(SimtTest, SwizzlesMoveChunksWithinRows) {
-  BlockTile tile;
-  tile.tile = {32, 32};
-  tile.threads = {8, 4};
-  tile.vector = 4;
-  tile.step = 16;
+  BlockTile tile = TileOf({32, 32}, {8, 4}, 4, 16);
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran plain,
       RunBoth(SimtCase(sketch::GemmRelu(64, 96, 48), tile, 1)));
@@ -471,10 +401,7 @@ TEST(SimtTest, SwizzlesMoveChunksWithinRows) {
 // Zeros come into scratch with the operand: sums need no guard and stay in
 // registers. So they do asynchronously.
 TEST(SimtTest, PaddedOperandsAreCopiedWithTheirZeros) {
-  BlockTile tile;
-  tile.tile = {1, 8, 4, 8};
-  tile.threads = {1, 4, 2, 4};
-  tile.step = 2;
+  BlockTile tile = TileOf({1, 8, 4, 8}, {1, 4, 2, 4}, 1, 2);
   TW_ASSERT_OK_AND_ASSIGN(
       const Ran ran,
       RunBoth(SimtCase(sketch::ConvPadRelu(4, 16, 10, 13, 3, 1, 1), tile, 1)));
