@@ -53,8 +53,8 @@ void Run(const std::string& dir, const DeviceSpec& spec, bool gpu) {
   const absl::StatusOr<ImportedModel> imported =
       ImportModel(dir + "/model.onnx");
   TW_CHECK(imported.ok()) << imported.status();
-  const ImportedModel model = RewriteModel(*imported, spec, {}, {});
   const double before = Seconds();
+  const ImportedModel model = RewriteModel(*imported, spec, {}, {});
   const size_t kernels = PlanFor(model.graph, spec, gpu);
   std::printf("%s: %zu kernels, planned in %.2f s\n", dir.c_str(), kernels,
               Seconds() - before);
