@@ -197,7 +197,12 @@ void FusionEvaluator::DecideByEstimate(const std::vector<GroupCost>& costs,
                            std::llround(cost.kept_bytes / 1024), " KiB"));
       continue;
     }
-    if (saved < decision.unfused_core_seconds * options_.least_gain) continue;
+    if (saved < decision.unfused_core_seconds * options_.least_gain) {
+      // Generated it saves less than was expected.
+      if (cost.plan.generated && !decision.fused.plan.generated)
+        decision.fused = cost;
+      continue;
+    }
     if (times_.is_on()) {
       const absl::Status known =
           times_.Of({fused, InTiles(group, cost)}).status();

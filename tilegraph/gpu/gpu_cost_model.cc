@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "tilegraph/gpu/gpu_tile_evaluator.h"
-#include "tilegraph/plan/canonical_group.h"
 #include "tilegraph/traffic/tile_graph.h"
 
 namespace tilewright {
@@ -21,12 +24,18 @@ void Rename(const std::map<TensorId, TensorId>& name, BlockTile& block) {
   block.row_padding = std::move(padding);
 }
 
-// Both in canonical order: of a group of equal key the same with this one's
-// tensors.
-void Rename(const std::vector<TensorId>& from, const std::vector<TensorId>& to,
-            GpuTilePlan& plan) {
-  std::map<TensorId, TensorId> name;
-  for (size_t i = 0; i < from.size(); ++i) name[from[i]] = to[i];
+void Rename(const std::map<TensorId, TensorId>& name,
+            std::map<TensorId, double>& values) {
+  std::map<TensorId, double> renamed;
+  for (const auto& [tensor, value] : values) renamed[name.at(tensor)] = value;
+  values = std::move(renamed);
+}
+
+void Rename(const std::map<TensorId, TensorId>& name, GpuTilePlan& plan) {
+  for (GpuTraffic& traffic : plan.cost.traffic)
+    traffic.tensor = name.at(traffic.tensor);
+  Rename(name, plan.cost.requested_sectors);
+  Rename(name, plan.cost.requested_turns);
   for (GpuMember& member : plan.members.members) {
     member.id = name.at(member.id);
     for (GpuLoad& load : member.loads) load.tensor = name.at(load.tensor);
@@ -41,6 +50,27 @@ void Rename(const std::vector<TensorId>& from, const std::vector<TensorId>& to,
   if (plan.block) Rename(name, *plan.block);
 }
 
+// Both in canonical order: of a group of equal key the same with this one's
+// tensors.
+std::map<TensorId, TensorId> Names(const std::vector<TensorId>& from,
+                                   const std::vector<TensorId>& to) {
+  std::map<TensorId, TensorId> name;
+  for (size_t i = 0; i < from.size(); ++i) name[from[i]] = to[i];
+  return name;
+}
+
+// What is decided of a tile, but for rows in the scratchpad, which follow.
+std::string DecisionsOf(const BlockTile& block) {
+  BlockTile decided = block;
+  decided.row_padding.clear();
+  return absl::StrCat("[", absl::StrJoin(block.tile, ", "), "], ",
+                      decided.ToString());
+}
+
+bool Cheaper(const GpuTilePlan& a, const GpuTilePlan& b) {
+  return a.cost.seconds < b.cost.seconds;
+}
+
 }  // namespace
 
 GpuTilePlans::GpuTilePlans(const TensorGraph& graph, const Plan& plan,
@@ -52,10 +82,20 @@ GpuTilePlans::GpuTilePlans(const TensorGraph& graph, const Plan& plan,
       spec_(spec),
       options_(options),
       generate_(std::move(generate)),
-      levels_(*GpuLevelsOf(spec)) {}
+      levels_(*GpuLevelsOf(spec)),
+      known_(std::make_shared<std::map<EstimateKey, Known>>()) {}
 
-EstimateKey GpuTilePlans::KeyOf(const Group& group) const {
-  const CanonicalGroup canonical = Canonicalize(graph_, plan_, group);
+GpuTilePlans::GpuTilePlans(const GpuTilePlans& other, const Plan& plan)
+    : graph_(other.graph_),
+      plan_(plan),
+      spec_(other.spec_),
+      options_(other.options_),
+      generate_(other.generate_),
+      levels_(other.levels_),
+      known_(other.known_) {}
+
+EstimateKey GpuTilePlans::KeyOf(const Group& group,
+                                const CanonicalGroup& canonical) const {
   EstimateKey key{KernelKeyOf(graph_, plan_, group, canonical), {}, ""};
   for (const TensorId id : canonical.tensors)
     key.levels.push_back(&LevelBetweenKernels(graph_, id, levels_) !=
@@ -63,80 +103,138 @@ EstimateKey GpuTilePlans::KeyOf(const Group& group) const {
   return key;
 }
 
-absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Of(const Group& group) {
-  const std::vector<TensorId> tensors =
-      Canonicalize(graph_, plan_, group).tensors;
-  const TileGraph tiles(graph_, group.members);
+EstimateKey GpuTilePlans::KeyOf(const Group& group) const {
+  EstimateKey key = KeyOf(group, Canonicalize(graph_, plan_, group));
+  if (group.tile_plan.block) key.tiles = DecisionsOf(*group.tile_plan.block);
+  return key;
+}
+
+GpuTilePlans::Asked GpuTilePlans::Recall(const Group& group) {
+  TileGraph tiles(graph_, group.members);
   Subgraph part = tiles.SubgraphOf(group.members);
   part.outputs = OutputsOf(group);
-  const EstimateKey key = KeyOf(group);
-  auto found = known_.find(key);
-  if (found == known_.end()) {
-    Known known{tensors, TileForGpu(tiles, part, spec_, options_)};
-    if (generate_ && known.plans.ok()) Generate(group, tiles, part, known);
-    found = known_.emplace(key, std::move(known)).first;
+  CanonicalGroup canonical = Canonicalize(graph_, plan_, group);
+  EstimateKey key = KeyOf(group, canonical);
+  const auto known = known_->find(key);
+  return {group,
+          std::move(canonical.tensors),
+          std::move(tiles),
+          std::move(part),
+          std::move(key),
+          known == known_->end() ? nullptr : &known->second};
+}
+
+GpuTilePlans::Asked GpuTilePlans::Ask(const Group& group) {
+  Asked asked = Recall(group);
+  if (asked.known != nullptr) return asked;
+  Known known{
+      asked.tensors, TileForGpu(asked.tiles, asked.part, spec_, options_), {}};
+  if (known.planned.ok()) known.generated.resize(known.planned->size());
+  asked.known = &known_->emplace(asked.key, std::move(known)).first->second;
+  return asked;
+}
+
+void GpuTilePlans::Rename(const Asked& asked, GpuTilePlan& plan) {
+  tilewright::Rename(Names(asked.known->tensors, asked.tensors), plan);
+  plan.part = asked.part;
+}
+
+const absl::StatusOr<GpuTilePlan>& GpuTilePlans::Generate(const Asked& asked,
+                                                          size_t tile) {
+  std::optional<absl::StatusOr<GpuTilePlan>>& made =
+      asked.known->generated[tile];
+  if (made) return *made;
+  GpuTilePlan planned = (*asked.known->planned)[tile];
+  Rename(asked, planned);
+  made = MakeGenerated(asked, planned);
+  if (made->ok()) {
+    tilewright::Rename(Names(asked.tensors, asked.known->tensors), **made);
+    (*made)->part = (*asked.known->planned)[tile].part;
   }
-  absl::StatusOr<std::vector<GpuTilePlan>> plans = found->second.plans;
+  return *made;
+}
+
+absl::StatusOr<GpuTilePlan> GpuTilePlans::MakeGenerated(
+    const Asked& asked, const GpuTilePlan& planned) const {
+  if (!planned.block)
+    return absl::FailedPreconditionError("no tile is one of threads");
+  Group in_tiles = asked.group;
+  in_tiles.tile_plan.tile = planned.tile;
+  in_tiles.tile_plan.block = planned.block;
+  TW_ASSIGN_OR_RETURN(const GeneratedBlock block, generate_(in_tiles, plan_));
+  GpuTileEvaluator evaluator(asked.tiles, asked.part, spec_, options_.use);
+  TW_ASSIGN_OR_RETURN(GpuTilePlan plan, evaluator.AsGenerated(block));
+  plan.block = planned.block;
+  plan.differences = Differences(planned, plan);
+  if (plan.tile == planned.tile) plan.remaps = planned.remaps;
+  return plan;
+}
+
+absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Planned(
+    const Group& group) {
+  const Asked asked = Ask(group);
+  absl::StatusOr<std::vector<GpuTilePlan>> plans = asked.known->planned;
   if (!plans.ok()) return plans;
-  for (GpuTilePlan& plan : *plans) {
-    Rename(found->second.tensors, tensors, plan);
-    plan.part = part;
-  }
+  for (GpuTilePlan& plan : *plans) Rename(asked, plan);
   return plans;
 }
 
-void GpuTilePlans::Generate(const Group& group, const TileGraph& tiles,
-                            const Subgraph& part, Known& known) {
-  GpuTileEvaluator evaluator(tiles, part, spec_, options_.use);
+absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Of(const Group& group) {
+  if (!generate_) return Planned(group);
+  const Asked asked = Ask(group);
+  TW_RETURN_IF_ERROR(asked.known->planned.status());
   std::vector<GpuTilePlan> made;
-  GpuRefusal refusal;
+  absl::Status refused;  // the best of those that have no schedule
+  // What costs more than the best as it came out is not asked for.
   double best = std::numeric_limits<double>::infinity();
-  for (const GpuTilePlan& planned : *known.plans) {
-    if (best <= planned.cost.seconds) break;
-    if (!planned.block) continue;
-    Group in_tiles = group;
-    in_tiles.tile_plan.tile = planned.tile;
-    in_tiles.tile_plan.block = planned.block;
-    const absl::StatusOr<GeneratedBlock> block = generate_(in_tiles, plan_);
-    absl::StatusOr<GpuTilePlan> plan =
-        block.ok() ? evaluator.AsGenerated(*block)
-                   : absl::StatusOr<GpuTilePlan>(block.status());
-    if (!plan.ok()) {
-      if (refusal.why.ok())
-        refusal = {plan.status(), planned.cost.seconds, *planned.block};
-      continue;
-    }
-    plan->block = planned.block;
-    plan->differences = Differences(planned, *plan);
-    if (plan->tile == planned.tile) plan->remaps = planned.remaps;
+  for (size_t tile = 0; tile < asked.known->generated.size(); ++tile) {
+    if (best <= (*asked.known->planned)[tile].cost.seconds) break;
+    const absl::StatusOr<GpuTilePlan>& plan = Generate(asked, tile);
+    refused.Update(plan.status());
+    if (!plan.ok()) continue;
     best = std::min(best, plan->cost.seconds);
-    made.push_back(*std::move(plan));
+    made.push_back(*plan);
   }
-  if (made.empty()) {
-    if (refusal.why.ok())
-      refusal.why = absl::FailedPreconditionError("no tile is one of threads");
-    known.plans = refusal.why;
-    known.refusal = std::move(refusal);
-    return;
-  }
-  std::stable_sort(made.begin(), made.end(),
-                   [](const GpuTilePlan& a, const GpuTilePlan& b) {
-                     return a.cost.seconds < b.cost.seconds;
-                   });
-  known.plans = std::move(made);
+  if (made.empty()) return refused;
+  std::stable_sort(made.begin(), made.end(), Cheaper);
+  for (GpuTilePlan& plan : made) Rename(asked, plan);
+  return made;
 }
 
-std::optional<GpuRefusal> GpuTilePlans::RefusalOf(const Group& group) const {
-  const auto known = known_.find(KeyOf(group));
-  if (known == known_.end() || !known->second.refusal) return std::nullopt;
-  GpuRefusal refusal = *known->second.refusal;
-  const std::vector<TensorId> tensors =
-      Canonicalize(graph_, plan_, group).tensors;
-  std::map<TensorId, TensorId> name;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    name[known->second.tensors[i]] = tensors[i];
-  Rename(name, refusal.block);
-  return refusal;
+absl::StatusOr<GpuTilePlan> GpuTilePlans::Generated(const Group& group) {
+  const Asked asked = Ask(group);
+  TW_RETURN_IF_ERROR(asked.known->planned.status());
+  const std::string decisions = DecisionsOf(*group.tile_plan.block);
+  size_t tile = 0;
+  while (DecisionsOf(*(*asked.known->planned)[tile].block) != decisions)
+    TW_CHECK(++tile < asked.known->generated.size()) << decisions;
+  TW_ASSIGN_OR_RETURN(GpuTilePlan plan, Generate(asked, tile));
+  Rename(asked, plan);
+  return plan;
+}
+
+std::optional<GpuTilePlan> GpuTilePlans::BestSoFar(const Group& group) {
+  const Asked asked = Recall(group);
+  if (asked.known == nullptr || !asked.known->planned.ok()) return std::nullopt;
+  std::optional<GpuTilePlan> best;
+  for (const auto& made : asked.known->generated)
+    if (made && made->ok() && (!best || Cheaper(**made, *best))) best = **made;
+  if (!best) best = asked.known->planned->front();
+  Rename(asked, *best);
+  return best;
+}
+
+std::optional<BlockTile> GpuTilePlans::RefusedBlock(const Group& group) {
+  const Asked asked = Recall(group);
+  if (asked.known == nullptr || !asked.known->planned.ok()) return std::nullopt;
+  const auto& generated = asked.known->generated;
+  const bool all =
+      std::all_of(generated.begin(), generated.end(),
+                  [](const auto& made) { return made && !made->ok(); });
+  if (!all) return std::nullopt;
+  GpuTilePlan best = asked.known->planned->front();
+  Rename(asked, best);
+  return best.block;
 }
 
 GroupCost AsGroupCost(const GpuTilePlan& plan) {
@@ -159,7 +257,9 @@ GroupCost AsGroupCost(const GpuTilePlan& plan) {
 
 absl::StatusOr<std::vector<GroupCost>> GpuCostModel::BestFew(const Group& group,
                                                              int count) const {
-  TW_ASSIGN_OR_RETURN(const std::vector<GpuTilePlan> plans, plans_.Of(group));
+  TW_ASSIGN_OR_RETURN(
+      const std::vector<GpuTilePlan> plans,
+      group.stages.empty() ? plans_.Of(group) : plans_.Planned(group));
   std::vector<GroupCost> costs;
   for (const GpuTilePlan& plan : plans) {
     if (static_cast<int>(costs.size()) == count) break;
@@ -169,8 +269,8 @@ absl::StatusOr<std::vector<GroupCost>> GpuCostModel::BestFew(const Group& group,
 }
 
 absl::StatusOr<GroupCost> GpuCostModel::CostOf(const Group& group) const {
-  TW_ASSIGN_OR_RETURN(std::vector<GroupCost> costs, BestFew(group, 1));
-  return std::move(costs.front());
+  TW_ASSIGN_OR_RETURN(const GpuTilePlan plan, plans_.Generated(group));
+  return AsGroupCost(plan);
 }
 
 }  // namespace tilewright

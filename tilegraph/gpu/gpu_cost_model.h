@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,17 +18,12 @@
 #include "tilegraph/gpu/gpu_tiling.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
 #include "tilegraph/ir/tensor_graph.h"
+#include "tilegraph/plan/block_tile.h"
+#include "tilegraph/plan/canonical_group.h"
 #include "tilegraph/plan/plan.h"
 #include "tilegraph/traffic/tile_graph.h"
 
 namespace tilewright {
-
-// Why no schedule came of any planned tile, and what the best would have taken.
-struct GpuRefusal {
-  absl::Status why;
-  double seconds = 0;
-  BlockTile block;  // the wishes for it
-};
 
 // The best tiles of groups, equal ones planned once. Not thread-safe.
 class GpuTilePlans {
@@ -37,28 +33,53 @@ class GpuTilePlans {
   GpuTilePlans(const TensorGraph& graph, const Plan& plan,
                const DeviceSpec& spec, const GpuTilingOptions& options,
                GenerateBlock generate = nullptr);
+  // Of another plan of the graph; each knows what the other finds out.
+  GpuTilePlans(const GpuTilePlans& other, const Plan& plan);
 
   // Best first, at least one, under the group's own names. Errors as of
   // TileForGpu, or of `generate`.
   absl::StatusOr<std::vector<GpuTilePlan>> Of(const Group& group);
-  // Of a group whose tiles were all refused.
-  std::optional<GpuRefusal> RefusalOf(const Group& group) const;
-  // The kernel and where its operands lie.
+  // The same before anything is generated of them.
+  absl::StatusOr<std::vector<GpuTilePlan>> Planned(const Group& group);
+  // The one of them that the group's tile plan has, generated; the error says
+  // why there is no schedule. REQUIRES: there is one.
+  absl::StatusOr<GpuTilePlan> Generated(const Group& group);
+  // The best that was generated so far, or is planned; nullopt if nobody has
+  // asked for its tiles, or there are none.
+  std::optional<GpuTilePlan> BestSoFar(const Group& group);
+  // Of a group whose tiles were all refused the wishes for the best.
+  std::optional<BlockTile> RefusedBlock(const Group& group);
+  // The kernel, where its operands lie and the tile, if it has one.
   EstimateKey KeyOf(const Group& group) const;
   // Distinct groups that were planned.
-  size_t planned() const { return known_.size(); }
+  size_t planned() const { return known_->size(); }
 
  private:
-  // The plans of the first group that had the key.
+  // Of the first group that had the key.
   struct Known {
     std::vector<TensorId> tensors;  // in canonical order
-    absl::StatusOr<std::vector<GpuTilePlan>> plans;
-    std::optional<GpuRefusal> refusal = {};
+    absl::StatusOr<std::vector<GpuTilePlan>> planned;
+    // By planned tile; nullopt: nobody has asked.
+    std::vector<std::optional<absl::StatusOr<GpuTilePlan>>> generated;
   };
-  // Those of the planned tiles that have a schedule, as it came out. What costs
-  // more than the best of those is not asked for.
-  void Generate(const Group& group, const TileGraph& tiles,
-                const Subgraph& part, Known& known);
+  // A group, and what is known of those that equal it.
+  struct Asked {
+    const Group& group;
+    std::vector<TensorId> tensors;
+    TileGraph tiles;
+    Subgraph part;
+    EstimateKey key;
+    Known* known = nullptr;  // if it was planned
+  };
+  Asked Recall(const Group& group);
+  Asked Ask(const Group& group);  // plans it if that is new
+  EstimateKey KeyOf(const Group& group, const CanonicalGroup& canonical) const;
+  // The planned tile as its schedule came out.
+  const absl::StatusOr<GpuTilePlan>& Generate(const Asked& asked, size_t tile);
+  absl::StatusOr<GpuTilePlan> MakeGenerated(const Asked& asked,
+                                            const GpuTilePlan& planned) const;
+  // Under the group's names.
+  static void Rename(const Asked& asked, GpuTilePlan& plan);
 
   const TensorGraph& graph_;
   const Plan& plan_;
@@ -66,7 +87,7 @@ class GpuTilePlans {
   const GpuTilingOptions& options_;
   const GenerateBlock generate_;
   const GpuLevels levels_;
-  std::map<EstimateKey, Known> known_;
+  std::shared_ptr<std::map<EstimateKey, Known>> known_;
 };
 
 // The cost of the tile, as plans are compared by it.
@@ -76,9 +97,11 @@ class GpuCostModel : public GroupCostModel {
  public:
   explicit GpuCostModel(GpuTilePlans& plans) : plans_(plans) {}
 
+  // Of groups of the plan as generated; of several in one as planned, for the
+  // search to ask for those that may pay.
   absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,
                                                  int count) const override;
-  // In the best tile: its generators take that.
+  // As generated.
   absl::StatusOr<GroupCost> CostOf(const Group& group) const override;
   EstimateKey KeyOf(const Group& group) const override {
     return plans_.KeyOf(group);

@@ -16,7 +16,7 @@ namespace tilewright {
 ClusterTile GpuTileEvaluator::Divided(const GpuCluster& cluster,
                                       const TileWork& work,
                                       const GpuTileDecision& decision,
-                                      const BlockTile& made) const {
+                                      const BlockTile& made) {
   ClusterTile tile = Divide(cluster, work, decision);
   const TensorId root = gpu_.members[static_cast<size_t>(cluster.root)].id;
   const auto told = made.divisions.find(root);
@@ -91,7 +91,8 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
   decision.threads = CeilDiv(made.threads, warp) * warp;
   decision.slices = made.tile.slices;
   decision.matrix = false;
-  GpuTilePlan plan = Outline(decision, *work);
+  GpuTilePlan plan = Undecided();
+  Outline(decision, *work, plan);
   for (const GpuCluster& cluster : gpu_.clusters)
     plan.clusters.push_back(Divided(cluster, *work, decision, made.tile));
   PlaceShared(decision, *work, /*align=*/true, plan);

@@ -230,7 +230,7 @@ TEST_F(GpuTilePlansTest, ARefusedTileMakesRoomForTheNext) {
   EXPECT_TRUE(made[0].generated);
   EXPECT_THAT(made[0].differences, Not(IsEmpty()));
   EXPECT_GT(asked, 1);
-  EXPECT_FALSE(some.RefusalOf(plan_.groups[0]).has_value());
+  EXPECT_FALSE(some.RefusedBlock(plan_.groups[0]).has_value());
 }
 
 TEST_F(GpuTilePlansTest, AGroupWithoutAScheduleSaysWhy) {
@@ -241,10 +241,9 @@ TEST_F(GpuTilePlansTest, AGroupWithoutAScheduleSaysWhy) {
                 &asked));
   EXPECT_THAT(none.Of(plan_.groups[0]),
               StatusIs(absl::StatusCode::kInternal, "never"));
-  const auto refusal = none.RefusalOf(plan_.groups[0]);
-  ASSERT_TRUE(refusal.has_value());
-  EXPECT_GT(refusal->seconds, 0);
-  EXPECT_FALSE(refusal->block.tile.empty());
+  const std::optional<BlockTile> refused = none.RefusedBlock(plan_.groups[0]);
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_FALSE(refused->tile.empty());
 }
 
 }  // namespace

@@ -49,8 +49,7 @@ void AddAlternatives(const std::vector<FusionDecision>& decisions,
                                decision.unfused_core_seconds, decision.why};
     if (const absl::StatusOr<Group> fused = rules.Fused(decision.groups);
         fused.ok()) {
-      absl::StatusOr<std::vector<GpuTilePlan>> tiles = plans.Of(*fused);
-      if (tiles.ok()) alternative.tiles = std::move(tiles->front());
+      alternative.tiles = plans.BestSoFar(*fused);
     }
     for (GpuKernel& kernel : kernels) {
       const auto inside = [&](int g) {
@@ -63,20 +62,6 @@ void AddAlternatives(const std::vector<FusionDecision>& decisions,
   }
 }
 
-// Of what would be fused, had it a schedule: that it has none.
-void TellRefusals(const FusionRules& rules, const GpuTilePlans& plans,
-                  double least_gain, std::vector<FusionDecision>& decisions) {
-  for (FusionDecision& decision : decisions) {
-    if (decision.taken) continue;
-    const absl::StatusOr<Group> fused = rules.Fused(decision.groups);
-    if (!fused.ok()) continue;
-    const std::optional<GpuRefusal> refusal = plans.RefusalOf(*fused);
-    if (refusal && refusal->seconds + decision.left_core_seconds <
-                       decision.unfused_core_seconds * (1 - least_gain))
-      decision.no_kernel = refusal->why;
-  }
-}
-
 // What a generator is asked for if groups are kernels of their own. A refused
 // one is asked again: its error says why.
 void AddTilePlans(GpuTilePlans& plans, Plan& plan) {
@@ -85,8 +70,8 @@ void AddTilePlans(GpuTilePlans& plans, Plan& plan) {
     if (tiles.ok()) {
       group.tile_plan.block = tiles->front().block;
       group.tile_plan.generated = true;
-    } else if (const auto refusal = plans.RefusalOf(group)) {
-      group.tile_plan.block = refusal->block;
+    } else {
+      group.tile_plan.block = plans.RefusedBlock(group);
     }
     if (group.tile_plan.block)
       group.tile_plan.tile = group.tile_plan.block->tile;
@@ -118,12 +103,11 @@ Plan Split(const TensorGraph& graph, const Plan& plan, size_t group) {
 // Groups of several reductions whose computes take less as kernels of their
 // own, or of which nothing fits, are split; the search may fuse some again.
 Plan WithSplitGroups(const TensorGraph& graph, const Plan& plan,
-                     const DeviceSpec& spec, const GpuKernelsOptions& options) {
+                     double least_gain, GpuTilePlans& whole) {
   const auto reduces = [&](TensorId id) {
     return !graph.tensor(id).compute.reduce_axes.empty();
   };
   Plan result = plan;
-  GpuTilePlans whole(graph, plan, spec, options.tiling, options.generate);
   std::map<EstimateKey, bool> splits;  // equal groups are decided once
   for (size_t g = 0; g < result.groups.size(); ++g) {
     const Group group = result.groups[g];
@@ -132,7 +116,7 @@ Plan WithSplitGroups(const TensorGraph& graph, const Plan& plan,
     Plan split = Split(graph, result, g);
     const auto [known, added] = splits.emplace(whole.KeyOf(group), true);
     if (added) {
-      GpuTilePlans parts(graph, split, spec, options.tiling, options.generate);
+      GpuTilePlans parts(whole, split);
       double seconds = 0;
       for (size_t i = 0; i < group.members.size(); ++i) {
         const auto tiles = parts.Of(split.groups[g + i]);
@@ -140,8 +124,8 @@ Plan WithSplitGroups(const TensorGraph& graph, const Plan& plan,
                               : std::numeric_limits<double>::infinity();
       }
       const auto tiles = whole.Of(group);
-      known->second = !tiles.ok() || seconds < tiles->front().cost.seconds *
-                                                   (1 - options.least_gain);
+      known->second = !tiles.ok() ||
+                      seconds < tiles->front().cost.seconds * (1 - least_gain);
     }
     if (!known->second) continue;
     result = std::move(split);
@@ -165,20 +149,27 @@ absl::StatusOr<GpuPlan> PlanGpuKernels(const TensorGraph& graph,
   if (!GpuLevelsOf(spec))
     return absl::InvalidArgumentError(
         absl::StrCat("spec '", spec.name(), "' has no cores with scratchpads"));
-  GpuPlan result{WithSplitGroups(graph, given, spec, options), {}};
+  GpuTilePlans of_given(graph, given, spec, options.tiling, options.generate);
+  GpuPlan result{WithSplitGroups(graph, given, options.least_gain, of_given),
+                 {}};
   const Plan& plan = result.plan;
   std::vector<GpuKernel>& kernels = result.kernels;
-  GpuTilePlans plans(graph, plan, spec, options.tiling, options.generate);
+  GpuTilePlans plans(of_given, plan);
   ConnectPlanOptions connect;
   connect.search = options.search;
   connect.evaluate.least_gain = options.least_gain;
   connect.evaluate.may_move_more = true;
+  if (options.generate)
+    connect.evaluate.generate = [&](const Group& group,
+                                    const Plan&) -> absl::StatusOr<TilePlan> {
+      TW_ASSIGN_OR_RETURN(const GpuTilePlan made, plans.Generated(group));
+      return AsGroupCost(made).plan;
+    };
   connect.may_leave_first = options.search == ConnectSearch::kEdges;
   connect.most_groups = options.fuse ? options.most_groups : 1;
   result.connected = ConnectPlan(graph, plan, GpuCostModel(plans), connect);
   std::set<int> fused;
   const FusionRules rules(graph, plan);
-  TellRefusals(rules, plans, options.least_gain, result.connected.decisions);
   for (Fusion& fusion : result.connected.fusions) {
     TW_ASSIGN_OR_RETURN(const Group group, rules.Fused(fusion.groups));
     kernels.push_back(KernelOf(plan, fusion.groups, group, plans));

@@ -14,20 +14,47 @@ namespace {
 // Steps of fewer terms are taken whole.
 constexpr int64_t kShortestSteppedAxis = 16;
 
-size_t AxesOf(const Compute& compute) {
-  return compute.axes.size() + compute.reduce_axes.size();
+GpuIndex IndexOf(const Compute& compute, const Expr& index, int64_t extent) {
+  GpuIndex result;
+  result.extent = extent;
+  Visit(index, [&](const Expr& e) {
+    if (e.op() == Op::kVar) result.axes |= 1u << e.var_id();
+    result.by_data |= e.op() == Op::kLoad;
+  });
+  std::vector<int64_t> last;  // value of each axis
+  for (const auto* axes : {&compute.axes, &compute.reduce_axes})
+    for (const Axis& axis : *axes) last.push_back(axis.extent.value() - 1);
+  const LoadAt nothing = [](const Expr&, absl::Span<const int64_t>) {
+    return int64_t{0};
+  };
+  std::vector<int64_t> at(last.size(), 0);
+  const int64_t base = EvalIndex(index, at, nothing);
+  for (size_t axis = 0; axis < last.size(); ++axis) {
+    const auto moved_to = [&](int64_t value) {
+      at[axis] = value;
+      const int64_t moved = EvalIndex(index, at, nothing) - base;
+      at[axis] = 0;
+      return moved;
+    };
+    const int64_t move = moved_to(1);
+    const bool affine = moved_to(last[axis]) == move * last[axis];
+    result.moves.push_back(affine ? move : 0);
+  }
+  return result;
 }
 
-uint32_t DimsOf(const Compute& compute, const Expr& load) {
-  uint32_t dims = 0;
-  for (const Expr& index : load.operands()) {
-    Visit(index, [&](const Expr& e) {
-      if (e.op() == Op::kVar &&
-          e.var_id() < static_cast<int>(compute.axes.size()))
-        dims |= 1u << e.var_id();
-    });
+GpuLoad LoadOf(const TensorGraph& graph, const Compute& compute,
+               const Expr& load) {
+  GpuLoad result;
+  result.tensor = load.source();
+  const std::vector<int64_t> shape = graph.tensor(load.source()).static_shape();
+  for (size_t d = 0; d < shape.size(); ++d) {
+    result.index.push_back(
+        IndexOf(compute, load.operand(static_cast<int>(d)), shape[d]));
+    result.dims |= result.index.back().axes;
   }
-  return dims;
+  result.dims &= (1u << compute.axes.size()) - 1;
+  return result;
 }
 
 double OperationsOf(const Compute& compute) {
@@ -41,14 +68,14 @@ double WorkOf(const TensorGraph& graph, const GpuMember& member) {
 
 // The last dimension of what is read does not move with the last axis: lanes
 // side by side would read far apart.
-bool Transposes(const Compute& compute, const Expr& load) {
-  if (compute.axes.size() < 2 || load.operands().size() < 2) return false;
-  const int last = static_cast<int>(compute.axes.size()) - 1;
+bool Transposes(const Compute& compute, const GpuLoad& load) {
+  if (compute.axes.size() < 2 || load.index.size() < 2) return false;
+  const size_t last = compute.axes.size() - 1;
   if (compute.axes[last].extent.value() == 1) return false;
-  const std::vector<int64_t> moves = MovesOf(compute, load, last);
-  const bool moved =
-      std::any_of(moves.begin(), moves.end(), [](int64_t m) { return m != 0; });
-  return moved && moves.back() == 0;
+  const bool moved = std::any_of(
+      load.index.begin(), load.index.end(),
+      [&](const GpuIndex& index) { return index.moves[last] != 0; });
+  return moved && load.index.back().moves[last] == 0;
 }
 
 // Builds a part, one kind of fact after the other.
@@ -92,7 +119,7 @@ class PartBuilder {
     for (const Expr& body : compute.body) {
       Visit(body, [&](const Expr& e) {
         if (e.op() == Op::kLoad)
-          member.loads.push_back({e.source(), e, DimsOf(compute, e)});
+          member.loads.push_back(LoadOf(graph_, compute, e));
       });
     }
     for (const TensorId read : graph_.Inputs(id))
@@ -141,7 +168,7 @@ class PartBuilder {
       const Compute& compute = ComputeOf(r);
       input.staged |= !compute.reduce_axes.empty();
       for (const GpuLoad& load : gpu_.members[r].loads)
-        input.staged |= load.tensor == id && Transposes(compute, load.load);
+        input.staged |= load.tensor == id && Transposes(compute, load);
     }
     if (readers_[id].size() == 1) input.stepped_by = readers_[id][0];
     gpu_.inputs.push_back(input);
@@ -189,54 +216,20 @@ class PartBuilder {
 
 }  // namespace
 
-std::vector<int64_t> MovesOf(const Compute& compute, const Expr& load,
-                             int axis) {
-  const size_t axes = AxesOf(compute);
-  std::vector<int64_t> at(axes, 0), next(axes, 0), far(axes, 0);
-  const size_t spatial = compute.axes.size();
-  const int64_t extent =
-      (static_cast<size_t>(axis) < spatial
-           ? compute.axes[axis]
-           : compute.reduce_axes[static_cast<size_t>(axis) - spatial])
-          .extent.value();
-  next[axis] = 1;
-  far[axis] = extent - 1;
-  const LoadAt nothing = [](const Expr&, absl::Span<const int64_t>) {
-    return int64_t{0};
-  };
-  std::vector<int64_t> moves;
-  for (const Expr& index : load.operands()) {
-    const int64_t base = EvalIndex(index, at, nothing);
-    const int64_t move = EvalIndex(index, next, nothing) - base;
-    const bool affine =
-        EvalIndex(index, far, nothing) - base == move * (extent - 1);
-    moves.push_back(affine ? move : 0);
-  }
-  return moves;
-}
-
-std::vector<int64_t> ExtentsOf(const TensorGraph& graph, const Compute& compute,
-                               const Expr& load,
+std::vector<int64_t> ExtentsOf(const GpuLoad& load,
                                const std::vector<int64_t>& extents) {
-  const std::vector<int64_t> shape = graph.tensor(load.source()).static_shape();
-  std::vector<int64_t> box(shape.size(), 1);
-  for (size_t axis = 0; axis < extents.size(); ++axis) {
-    if (extents[axis] == 1) continue;
-    const std::vector<int64_t> moves =
-        MovesOf(compute, load, static_cast<int>(axis));
-    for (size_t d = 0; d < shape.size(); ++d) {
-      bool used = false;
-      Visit(load.operand(static_cast<int>(d)), [&](const Expr& e) {
-        used |= e.op() == Op::kLoad ||
-                (e.op() == Op::kVar && e.var_id() == static_cast<int>(axis));
-      });
-      if (!used) continue;
-      box[d] = moves[d] == 0
-                   ? shape[d]
-                   : box[d] + std::abs(moves[d]) * (extents[axis] - 1);
+  std::vector<int64_t> box;
+  for (const GpuIndex& index : load.index) {
+    int64_t extent = 1;
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+      if (extents[axis] == 1 || !(index.by_data || index.axes >> axis & 1))
+        continue;
+      extent += index.moves[axis] == 0
+                    ? index.extent
+                    : std::abs(index.moves[axis]) * (extents[axis] - 1);
     }
+    box.push_back(std::min(extent, index.extent));
   }
-  for (size_t d = 0; d < shape.size(); ++d) box[d] = std::min(box[d], shape[d]);
   return box;
 }
 

@@ -14,9 +14,19 @@
 
 namespace tilewright {
 
+// The index of a load along one dimension of the tensor that it reads. Axes as
+// in Compute: spatial ones first.
+struct GpuIndex {
+  int64_t extent = 1;    // of the dimension
+  uint32_t axes = 0;     // that it depends on, bit by bit
+  bool by_data = false;  // it reads a tensor itself
+  // How far one step of each axis moves it; 0 where it moves in no affine way.
+  std::vector<int64_t> moves;
+};
+
 struct GpuLoad {
   TensorId tensor = 0;
-  Expr load;
+  std::vector<GpuIndex> index;  // by dimension of the tensor
   uint32_t dims = 0;    // of the member's output that move it, bit by bit
   bool shared = false;  // read from the scratchpad
 };
@@ -60,15 +70,9 @@ struct GpuPart {
 
 GpuPart AsGpuPart(const TensorGraph& graph, const Subgraph& part);
 
-// How far one step of `axis` moves the load along each dimension of its tensor;
-// 0 where it moves in no affine way. Axes as in Compute: spatial ones first.
-std::vector<int64_t> MovesOf(const Compute& compute, const Expr& load,
-                             int axis);
-
 // The box that the load touches while axis i runs over extents[i] values: exact
 // for affine indices, the whole tensor along others.
-std::vector<int64_t> ExtentsOf(const TensorGraph& graph, const Compute& compute,
-                               const Expr& load,
+std::vector<int64_t> ExtentsOf(const GpuLoad& load,
                                const std::vector<int64_t>& extents);
 
 }  // namespace tilewright

@@ -52,7 +52,6 @@ TEST(GpuPartTest, MapsReadTheirOperandsThemselves) {
 
 TEST(GpuPartTest, BoxesOfLoads) {
   const TensorGraph graph = ConvReluPool(16, 32, 34);
-  const Compute& conv = graph.tensor(2).compute;
   const GpuPart gpu =
       AsGpuPart(graph, TileGraph(graph, {2, 3, 4}).SubgraphOf({2, 3, 4}));
   EXPECT_EQ(gpu.members[0].stepped_axis, 0);  // 16 channels
@@ -60,19 +59,16 @@ TEST(GpuPartTest, BoxesOfLoads) {
   // of [8, 6, 8] and 8 filters of [8, 3, 3].
   const std::vector<int64_t> axes = {8, 4, 6, 8, 3, 3};
   const auto& loads = gpu.members[0].loads;
-  EXPECT_THAT(ExtentsOf(graph, conv, loads[0].load, axes),
-              ElementsAre(8, 6, 8));
-  EXPECT_THAT(ExtentsOf(graph, conv, loads[1].load, axes),
-              ElementsAre(8, 8, 3, 3));
-  EXPECT_THAT(MovesOf(conv, loads[0].load, 1), ElementsAre(0, 1, 0));
+  EXPECT_THAT(ExtentsOf(loads[0], axes), ElementsAre(8, 6, 8));
+  EXPECT_THAT(ExtentsOf(loads[1], axes), ElementsAre(8, 8, 3, 3));
+  for (const int d : {0, 1, 2})
+    EXPECT_EQ(loads[0].index[d].moves[1], d == 1 ? 1 : 0);
   // A weight's channels and window are one row, of which units take terms.
   EXPECT_EQ(RowDims(graph, gpu, loads[1].tensor), 3);
   EXPECT_EQ(RowDims(graph, gpu, loads[0].tensor), 1);
   // Windows with stride 2 behind it.
-  const Compute& pool = graph.tensor(4).compute;
-  EXPECT_THAT(
-      ExtentsOf(graph, pool, gpu.members[2].loads[0].load, {8, 4, 4, 2, 2}),
-      ElementsAre(8, 8, 8));
+  EXPECT_THAT(ExtentsOf(gpu.members[2].loads[0], {8, 4, 4, 2, 2}),
+              ElementsAre(8, 8, 8));
 }
 
 }  // namespace

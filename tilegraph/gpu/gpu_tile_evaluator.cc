@@ -53,7 +53,8 @@ GpuTileEvaluator::GpuTileEvaluator(const TileGraph& graph, const Subgraph& part,
       gpu_(AsGpuPart(graph.graph(), part)),
       tiled_(Tiled(part)),
       levels_(*GpuLevelsOf(spec)),
-      works_(graph, tiled_, WorkOptions(*levels_.near)) {}
+      works_(graph, tiled_, WorkOptions(*levels_.near)),
+      evaluated_(Undecided()) {}
 
 absl::StatusOr<const TileWork*> GpuTileEvaluator::Work(
     const std::vector<int64_t>& tile) {
@@ -177,9 +178,23 @@ std::vector<int64_t> GpuTileEvaluator::ThreadsFor(const TileWork& work,
   return threads;
 }
 
+const ThreadTile& GpuTileEvaluator::ThreadTileOf(int root,
+                                                 const ThreadWork& work,
+                                                 int64_t threads) {
+  // With an element for every thread none shares terms, and how many there are
+  // is one factor of all that is compared.
+  const bool shares = Product(work.extents) < threads;
+  std::vector<int64_t> key = {root, threads, shares ? work.terms : 0};
+  key.insert(key.end(), work.extents.begin(), work.extents.end());
+  const auto [known, is_new] = thread_tiles_.try_emplace(std::move(key));
+  if (is_new)
+    known->second = BestThreadTile(work, threads, spec_.unit().warp_size());
+  return known->second;
+}
+
 ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
                                      const TileWork& work,
-                                     const GpuTileDecision& decision) const {
+                                     const GpuTileDecision& decision) {
   int64_t steps;
   const std::vector<int64_t> axes =
       AxesOf(cluster.root, work, decision.step, steps);
@@ -208,8 +223,7 @@ ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
   }
   const int64_t slices = SlicesOf(cluster.root, work, decision);
   threads.terms /= slices;
-  tile.simt = BestThreadTile(threads, decision.threads / slices,
-                             spec_.unit().warp_size());
+  tile.simt = ThreadTileOf(cluster.root, threads, decision.threads / slices);
   tile.simt.slices = slices;
   return tile;
 }
@@ -277,8 +291,7 @@ std::vector<int64_t> GpuTileEvaluator::StagedExtents(size_t input,
   extents.assign(extents.size(), 1);
   for (const GpuLoad& load : member.loads) {
     if (load.tensor != staged.id) continue;
-    const std::vector<int64_t> box =
-        ExtentsOf(graph_, graph_.tensor(member.id).compute, load.load, axes);
+    const std::vector<int64_t> box = ExtentsOf(load, axes);
     for (size_t d = 0; d < box.size(); ++d)
       extents[d] = std::max(extents[d], box[d]);
   }
@@ -331,25 +344,32 @@ void GpuTileEvaluator::PlaceShared(const GpuTileDecision& decision,
   plan.shared_bytes = placed.arena_bytes;
 }
 
-GpuTilePlan GpuTileEvaluator::Outline(const GpuTileDecision& decision,
-                                      const TileWork& work) const {
+GpuTilePlan GpuTileEvaluator::Undecided() const {
   GpuTilePlan plan;
   plan.part = subgraph_;
   plan.levels = levels_;
-  plan.tile = decision.tile;
-  plan.grid = work.trips;
-  for (size_t d = 0; d < plan.grid.size(); ++d)
-    plan.order.dims.push_back(static_cast<int>(d));
-  plan.step = decision.step;
-  plan.threads = decision.threads;
   plan.members = gpu_;
   return plan;
 }
 
-absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Make(
-    const GpuTileDecision& decision, bool align) {
+void GpuTileEvaluator::Outline(const GpuTileDecision& decision,
+                               const TileWork& work, GpuTilePlan& plan) const {
+  plan.tile = decision.tile;
+  plan.grid = work.trips;
+  plan.order = {};
+  for (size_t d = 0; d < plan.grid.size(); ++d)
+    plan.order.dims.push_back(static_cast<int>(d));
+  plan.step = decision.step;
+  plan.threads = decision.threads;
+  plan.clusters.clear();
+  plan.shared.clear();
+  plan.cost = {};
+}
+
+absl::StatusOr<bool> GpuTileEvaluator::Make(const GpuTileDecision& decision,
+                                            bool align, GpuTilePlan& plan) {
   TW_ASSIGN_OR_RETURN(const TileWork* work, Work(decision.tile));
-  GpuTilePlan plan = Outline(decision, *work);
+  Outline(decision, *work, plan);
   for (const GpuCluster& cluster : gpu_.clusters)
     plan.clusters.push_back(Divide(cluster, *work, decision));
   PlaceShared(decision, *work, align, plan);
@@ -357,19 +377,23 @@ absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Make(
   plan.occupancy =
       OccupancyOf(spec_.unit(),
                   {plan.threads, plan.registers_per_thread, plan.shared_bytes});
-  if (plan.occupancy.blocks_per_core == 0) return std::optional<GpuTilePlan>();
+  if (plan.occupancy.blocks_per_core == 0) return false;
   AddCost(decision, *work, align, plan);
-  return std::optional<GpuTilePlan>(std::move(plan));
+  return true;
 }
 
-absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Evaluate(
+absl::StatusOr<const GpuTilePlan*> GpuTileEvaluator::Evaluate(
     const GpuTileDecision& decision) {
-  return Make(decision, false);
+  TW_ASSIGN_OR_RETURN(const bool fits, Make(decision, false, evaluated_));
+  return fits ? &evaluated_ : nullptr;
 }
 
 absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Align(
     const GpuTileDecision& decision) {
-  return Make(decision, true);
+  GpuTilePlan plan = Undecided();
+  TW_ASSIGN_OR_RETURN(const bool fits, Make(decision, true, plan));
+  if (!fits) return std::nullopt;
+  return std::move(plan);
 }
 
 }  // namespace tilewright

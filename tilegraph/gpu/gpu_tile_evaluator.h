@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/gpu/generated_block.h"
@@ -64,13 +65,13 @@ class GpuTileEvaluator {
   // once (block_remap.h).
   bool Partitions(const std::vector<int64_t>& tile) const;
 
-  // nullopt if it does not fit: scratchpad, registers or threads. Rows lie
-  // plainly in the scratchpad, blocks run in row-major order.
-  absl::StatusOr<std::optional<GpuTilePlan>> Evaluate(
-      const GpuTileDecision& decision);
+  // Null if it does not fit: scratchpad, registers or threads. Rows lie plainly
+  // in the scratchpad, blocks run in row-major order. Valid until the next
+  // call.
+  absl::StatusOr<const GpuTilePlan*> Evaluate(const GpuTileDecision& decision);
 
-  // The same with rows laid out against bank conflicts and blocks in their best
-  // order.
+  // The same, or nullopt, with rows laid out against bank conflicts and blocks
+  // in their best order.
   absl::StatusOr<std::optional<GpuTilePlan>> Align(
       const GpuTileDecision& decision);
 
@@ -89,15 +90,17 @@ class GpuTileEvaluator {
                                  int64_t threads) const;
 
  private:
-  absl::StatusOr<std::optional<GpuTilePlan>> Make(
-      const GpuTileDecision& decision, bool align);
+  // Without decisions.
+  GpuTilePlan Undecided() const;
+  // False if it does not fit; `plan` may have had other decisions.
+  absl::StatusOr<bool> Make(const GpuTileDecision& decision, bool align,
+                            GpuTilePlan& plan);
   // All but threads, scratchpad and cost.
-  GpuTilePlan Outline(const GpuTileDecision& decision,
-                      const TileWork& work) const;
+  void Outline(const GpuTileDecision& decision, const TileWork& work,
+               GpuTilePlan& plan) const;
   // As the schedule divides the root of the cluster, if that is told.
   ClusterTile Divided(const GpuCluster& cluster, const TileWork& work,
-                      const GpuTileDecision& decision,
-                      const BlockTile& made) const;
+                      const GpuTileDecision& decision, const BlockTile& made);
   // Keeps what the schedule has in the scratchpad, and nothing else.
   void TakeShared(const GeneratedBlock& made, const TileWork& work,
                   GpuTilePlan& plan) const;
@@ -115,8 +118,11 @@ class GpuTileEvaluator {
   int64_t SlicesOf(int member, const TileWork& work,
                    const GpuTileDecision& decision) const;
   ThreadWork ThreadWorkOf(int member, const std::vector<int64_t>& axes) const;
+  // BestThreadTile of the root of a cluster.
+  const ThreadTile& ThreadTileOf(int root, const ThreadWork& work,
+                                 int64_t threads);
   ClusterTile Divide(const GpuCluster& cluster, const TileWork& work,
-                     const GpuTileDecision& decision) const;
+                     const GpuTileDecision& decision);
   // Extents of one step of a staged input, and how many steps it has.
   std::vector<int64_t> StagedExtents(size_t input, const TileWork& work,
                                      int64_t step, int64_t& steps) const;
@@ -177,6 +183,9 @@ class GpuTileEvaluator {
   const GpuLevels levels_;
   TileWorks works_;
   std::map<std::vector<int64_t>, TileWork> known_;
+  // By root, threads and what else they depend on.
+  absl::flat_hash_map<std::vector<int64_t>, ThreadTile> thread_tiles_;
+  GpuTilePlan evaluated_;  // of the last Evaluate
 };
 
 }  // namespace tilewright

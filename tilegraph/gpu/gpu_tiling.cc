@@ -99,9 +99,9 @@ class Tiler {
         if (twice && (step == 0 || !options_.use.second_buffers)) continue;
         const GpuTileDecision decision{
             tile, step, threads, twice, options_.use.matrix, slices};
-        TW_ASSIGN_OR_RETURN(const std::optional<GpuTilePlan> plan,
+        TW_ASSIGN_OR_RETURN(const GpuTilePlan* const plan,
                             evaluator_.Evaluate(decision));
-        if (!plan) continue;
+        if (plan == nullptr) continue;
         const TileRank rank = {plan->cost.seconds, plan->cost.near_bytes};
         if (!best || rank < *best) best = rank;
         if (partitions) Keep({rank, tile}, decision);

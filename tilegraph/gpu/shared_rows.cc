@@ -14,12 +14,11 @@ bool ReadsVectors(const TensorGraph& graph, const GpuMember& member,
   if (tile.matrix || tile.simt.vector == 1) return false;
   const Compute& compute = graph.tensor(member.id).compute;
   if (compute.axes.empty()) return false;
-  const std::vector<int64_t> moves =
-      MovesOf(compute, load.load, static_cast<int>(compute.axes.size()) - 1);
-  if (moves.empty()) return false;
-  for (size_t d = 0; d + 1 < moves.size(); ++d)
-    if (moves[d] != 0) return false;
-  return moves.back() == 1;
+  if (load.index.empty()) return false;
+  const size_t last = compute.axes.size() - 1;
+  for (size_t d = 0; d + 1 < load.index.size(); ++d)
+    if (load.index[d].moves[last] != 0) return false;
+  return load.index.back().moves[last] == 1;
 }
 
 template <typename Each>
@@ -62,17 +61,14 @@ int RowDims(const TensorGraph& graph, const GpuPart& part, TensorId tensor) {
   const int rank = static_cast<int>(graph.tensor(tensor).shape.size());
   int summed = rank;  // of the last dimensions
   for (const GpuMember& member : part.members) {
-    const Compute& compute = graph.tensor(member.id).compute;
-    const int spatial = static_cast<int>(compute.axes.size());
+    const uint32_t spatial =
+        (1u << graph.tensor(member.id).compute.axes.size()) - 1;
     for (const GpuLoad& load : member.loads) {
       if (load.tensor != tensor || !load.shared) continue;
       int own = 0;
       for (; own < rank; ++own) {
-        bool sums = false, moves = false;
-        Visit(load.load.operand(rank - 1 - own), [&](const Expr& e) {
-          if (e.op() != Op::kVar) return;
-          (e.var_id() < spatial ? moves : sums) = true;
-        });
+        const uint32_t axes = load.index[rank - 1 - own].axes;
+        const bool sums = axes & ~spatial, moves = axes & spatial;
         if (moves || !sums) break;
       }
       summed = std::min(summed, own);
@@ -127,18 +123,8 @@ std::vector<RowAccess> AccessesOf(const TensorGraph& graph,
         const Compute& compute = graph.tensor(member.id).compute;
         const bool vectors = ReadsVectors(graph, member, tile, load);
         std::vector<int64_t> extents;
-        std::vector<std::vector<int64_t>> moves;
-        for (size_t d = 0; d < compute.axes.size(); ++d) {
+        for (size_t d = 0; d < compute.axes.size(); ++d)
           extents.push_back(tile.simt.threads[d] * tile.simt.elements[d]);
-          moves.push_back(MovesOf(compute, load.load, static_cast<int>(d)));
-        }
-        // Threads that share a sum take neighbours along its last axis.
-        std::vector<int64_t> terms;
-        if (!compute.reduce_axes.empty())
-          terms = MovesOf(compute, load.load,
-                          static_cast<int>(compute.axes.size() +
-                                           compute.reduce_axes.size()) -
-                              1);
         RowAccess access;
         access.elements = vectors ? tile.simt.vector : 1;
         for (int64_t lane = 0; lane < warp_size; ++lane) {
@@ -146,11 +132,13 @@ std::vector<RowAccess> AccessesOf(const TensorGraph& graph,
               FirstElement(tile.simt, extents, lane);
           std::vector<int64_t> index(operand.extents.size(), 0);
           bool inside = !at.empty() || compute.axes.empty();
-          for (size_t d = 0; d < at.size(); ++d)
-            for (size_t i = 0; i < index.size(); ++i)
-              index[i] += at[d] * moves[d][i];
-          for (size_t i = 0; i < terms.size(); ++i)
-            index[i] += lane % tile.simt.reduce_threads * terms[i];
+          for (size_t i = 0; i < index.size(); ++i) {
+            const std::vector<int64_t>& moves = load.index[i].moves;
+            for (size_t d = 0; d < at.size(); ++d) index[i] += at[d] * moves[d];
+            // Threads that share a sum take neighbours along its last axis.
+            if (!compute.reduce_axes.empty())
+              index[i] += lane % tile.simt.reduce_threads * moves.back();
+          }
           int64_t row = 0, column = 0;
           for (size_t i = 0; i < index.size(); ++i) {
             inside = inside && index[i] >= 0 && index[i] < operand.extents[i];

@@ -5,6 +5,7 @@
 #include "backends/spec/load_spec.h"
 #include "base/option_parser.h"
 #include "base/status_macros.h"
+#include "compiler/rewrite_model.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/gpu/gpu_kernels.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
@@ -45,9 +46,11 @@ absl::StatusOr<std::string> GpuPlanText(const CommandLine& line,
                                         const DeviceSpec& spec) {
   TW_ASSIGN_OR_RETURN(const ImportOptions import_options,
                       ImportOptionsFrom(line));
-  TW_ASSIGN_OR_RETURN(const ImportedModel model,
+  TW_ASSIGN_OR_RETURN(const ImportedModel imported,
                       ImportModel(path, import_options));
   TW_ASSIGN_OR_RETURN(const CompileOptions compile, CompileOptionsFrom(line));
+  const ImportedModel model =
+      RewriteModel(imported, spec, compile.plan, compile.allow);
   PlanOptions plan_options = compile.plan;
   plan_options.channel_block = 0;  // layouts are a CPU's
   const Plan plan = MakePlan(model.graph, plan_options);
