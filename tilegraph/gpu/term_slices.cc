@@ -1,6 +1,6 @@
 #include "tilegraph/gpu/term_slices.h"
 
-#include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +36,16 @@ TensorGraph Alone(const TensorGraph& graph, const Tensor& tensor) {
   return alone;
 }
 
+// No slices take less: two launches, and all multiply-adds on all cores.
+double LeastSeconds(const Tensor& sum, const ComputeUnit& unit) {
+  double ops_per_s = std::numeric_limits<double>::infinity();
+  for (const PeakRate& peak : unit.peaks())
+    if (peak.dtype() == "f32" && peak.unit() == PeakRate::VECTOR)
+      ops_per_s = peak.core_ops_per_s() * static_cast<double>(unit.cores());
+  return 2e-9 * static_cast<double>(unit.launch_ns()) +
+         2 * static_cast<double>(Points(sum)) / ops_per_s;
+}
+
 }  // namespace
 
 std::optional<double> TermSlices::Seconds(const TensorGraph& sums,
@@ -67,15 +77,21 @@ int64_t TermSlices::Of(const Tensor& tensor) {
   const std::optional<double> whole = Seconds(alone, 1);
   if (!whole) return 1;
   double best = *whole / kLeastGain;
-  if (best <= 2e-9 * static_cast<double>(spec_.unit().launch_ns())) return 1;
+  double before = std::numeric_limits<double>::infinity();  // fewer slices
+  if (best <= LeastSeconds(tensor, spec_.unit())) return 1;
   for (int64_t slices = 2; slices <= kMostSlices; slices *= 2) {
     if (!CanSplitTerms(tensor, slices) ||
         TermsOf(tensor.compute) / slices < kLeastTerms)
       break;
     const std::optional<double> seconds = Seconds(alone, slices);
-    if (!seconds || *seconds >= best) continue;
-    best = *seconds;
-    known->second = slices;
+    if (!seconds) continue;
+    if (*seconds < best) {
+      best = *seconds;
+      known->second = slices;
+    }
+    // Once sums of slices outweigh what more blocks gain, more slices do too.
+    if (*seconds >= before) break;
+    before = *seconds;
   }
   return known->second;
 }
