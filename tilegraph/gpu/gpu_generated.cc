@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "tilegraph/gpu/gpu_tile_evaluator.h"
 #include "tilegraph/gpu/hardware/taken_registers.h"
+#include "tilegraph/gpu/tile_step.h"
 
 namespace tilewright {
 
@@ -95,7 +96,8 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
   Outline(decision, *work, plan);
   for (const GpuCluster& cluster : gpu_.clusters)
     plan.clusters.push_back(Divided(cluster, *work, decision, made.tile));
-  PlaceShared(decision, *work, /*align=*/true, plan);
+  const TileStep& step = Step(*work, decision.step);
+  PlaceShared(decision, *work, step, /*align=*/true, plan);
   TakeShared(made, *work, plan);
   plan.threads = made.threads;
   plan.generated = true;
@@ -114,7 +116,7 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
         " bytes of scratchpad"));
   plan.cost.requested_sectors = made.requested_sectors;
   plan.cost.requested_turns = made.requested_turns;
-  AddCost(decision, *work, /*align=*/true, plan);
+  AddCost(decision, *work, step, /*align=*/true, plan);
   return plan;
 }
 

@@ -7,9 +7,9 @@
 #include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "tilegraph/gpu/block_remap.h"
-#include "tilegraph/gpu/extents.h"
 #include "tilegraph/gpu/hardware/block_threads.h"
 #include "tilegraph/gpu/shared_rows.h"
+#include "tilegraph/gpu/tile_step.h"
 #include "tilegraph/plan/even_slices.h"
 
 namespace tilewright {
@@ -54,7 +54,12 @@ GpuTileEvaluator::GpuTileEvaluator(const TileGraph& graph, const Subgraph& part,
       tiled_(Tiled(part)),
       levels_(*GpuLevelsOf(spec)),
       works_(graph, tiled_, WorkOptions(*levels_.near)),
-      evaluated_(Undecided()) {}
+      evaluated_(Undecided()) {
+  for (const GpuMember& member : gpu_.members)
+    row_dims_[member.id] = RowDims(graph_, gpu_, member.id);
+  for (const GpuInput& input : gpu_.inputs)
+    row_dims_[input.id] = RowDims(graph_, gpu_, input.id);
+}
 
 absl::StatusOr<const TileWork*> GpuTileEvaluator::Work(
     const std::vector<int64_t>& tile) {
@@ -62,14 +67,6 @@ absl::StatusOr<const TileWork*> GpuTileEvaluator::Work(
   if (found != known_.end()) return &found->second;
   TW_ASSIGN_OR_RETURN(TileWork work, works_.Of({tile, {}}));
   return &known_.emplace(tile, std::move(work)).first->second;
-}
-
-const TileOperand& GpuTileEvaluator::TileOf(const TileWork& work, TensorId id) {
-  for (const auto* list : {&work.inside, &work.outputs}) {
-    for (const TileOperand& operand : *list)
-      if (operand.tensor == id) return operand;
-  }
-  return work.outputs.back();
 }
 
 bool GpuTileEvaluator::Partitions(const std::vector<int64_t>& tile) const {
@@ -81,23 +78,15 @@ bool GpuTileEvaluator::Partitions(const std::vector<int64_t>& tile) const {
                      });
 }
 
-std::vector<int64_t> GpuTileEvaluator::AxesOf(int member, const TileWork& work,
-                                              int64_t step,
-                                              int64_t& steps) const {
-  const GpuMember& of = gpu_.members[member];
-  const Compute& compute = graph_.tensor(of.id).compute;
-  std::vector<int64_t> extents = TileOf(work, of.id).extents;
-  steps = 1;
-  for (size_t axis = 0; axis < compute.reduce_axes.size(); ++axis) {
-    int64_t extent = compute.reduce_axes[axis].extent.value();
-    if (static_cast<int>(axis) == of.stepped_axis && step > 0 &&
-        step < extent) {
-      steps = CeilDiv(extent, step);
-      extent = step;
-    }
-    extents.push_back(extent);
+const TileStep& GpuTileEvaluator::Step(const TileWork& work, int64_t step) {
+  if (stepped_ != &work || step_size_ != step) {
+    step_ =
+        StepOf(graph_, gpu_, work, step,
+               std::max<int64_t>(1, levels_.near->write_transaction_bytes()));
+    stepped_ = &work;
+    step_size_ = step;
   }
-  return extents;
+  return step_;
 }
 
 int64_t GpuTileEvaluator::SlicesOf(int member, const TileWork& work,
@@ -136,36 +125,20 @@ std::vector<int64_t> GpuTileEvaluator::SlicesFor(const TileWork& work,
   return slices;
 }
 
-ThreadWork GpuTileEvaluator::ThreadWorkOf(
-    int member, const std::vector<int64_t>& axes) const {
-  const GpuMember& of = gpu_.members[member];
-  const size_t spatial = graph_.tensor(of.id).compute.axes.size();
-  ThreadWork work;
-  work.extents.assign(axes.begin(), axes.begin() + spatial);
-  for (size_t axis = spatial; axis < axes.size(); ++axis)
-    work.terms *= axes[axis];
-  work.element_bytes = SizeBytes(graph_.tensor(of.id).dtype);
-  work.sector_bytes =
-      std::max<int64_t>(1, levels_.near->write_transaction_bytes());
-  for (const GpuLoad& load : of.loads) work.loads.push_back(load.dims);
-  return work;
-}
-
 std::vector<int64_t> GpuTileEvaluator::ThreadsFor(const TileWork& work,
-                                                  int64_t step) const {
+                                                  int64_t step) {
   std::vector<BlockWork> works;
   for (const GpuCluster& cluster : gpu_.clusters) {
-    int64_t steps;
-    const std::vector<int64_t> axes = AxesOf(cluster.root, work, step, steps);
-    const ThreadWork of = ThreadWorkOf(cluster.root, axes);
+    const TileStep::Member& member = Step(work, step).members[cluster.root];
+    const ThreadWork& of = member.threads;
     const int64_t elements = Product(of.extents);
     // Warps share sums of few elements.
     int64_t shared = 1;
     while (shared * 2 <= std::min(of.terms, spec_.unit().warp_size()))
       shared *= 2;
-    works.push_back(
-        {elements * shared, static_cast<double>(elements * of.terms * steps) *
-                                gpu_.members[cluster.root].operations});
+    works.push_back({elements * shared,
+                     static_cast<double>(elements * of.terms * member.steps) *
+                         gpu_.members[cluster.root].operations});
   }
   std::vector<int64_t> threads;
   for (const BlockThreads& size :
@@ -195,18 +168,15 @@ const ThreadTile& GpuTileEvaluator::ThreadTileOf(int root,
 ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
                                      const TileWork& work,
                                      const GpuTileDecision& decision) {
-  int64_t steps;
-  const std::vector<int64_t> axes =
-      AxesOf(cluster.root, work, decision.step, steps);
   const GpuMember& root = gpu_.members[cluster.root];
+  const TileStep::Member& of = Step(work, decision.step).members[cluster.root];
   ClusterTile tile;
-  ThreadWork threads = ThreadWorkOf(cluster.root, axes);
   if (root.contraction && decision.matrix) {
     const ContractionRoles& product = *root.contraction;
     const std::vector<MatrixForm> forms =
         MatrixForms(spec_.unit(), Name(product.dtype),
-                    {Covered(axes, product.rows),
-                     Covered(axes, product.columns), threads.terms},
+                    {Covered(of.axes, product.rows),
+                     Covered(of.axes, product.columns), of.threads.terms},
                     decision.threads);
     const auto better = [](const MatrixForm& a, const MatrixForm& b) {
       const auto size = [](const MatrixForm& f) {
@@ -222,6 +192,7 @@ ClusterTile GpuTileEvaluator::Divide(const GpuCluster& cluster,
     }
   }
   const int64_t slices = SlicesOf(cluster.root, work, decision);
+  ThreadWork threads = of.threads;
   threads.terms /= slices;
   tile.simt = ThreadTileOf(cluster.root, threads, decision.threads / slices);
   tile.simt.slices = slices;
@@ -258,7 +229,7 @@ BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
   operand.tensor = tensor;
   operand.extents = std::move(extents);
   operand.copies = copies;
-  operand.row_dims = RowDims(graph_, gpu_, tensor);
+  operand.row_dims = row_dims_.at(tensor);
   const TileRows rows = RowsOf(graph_, operand);
   if (align) {
     const Banks banks = BanksOf(levels_);
@@ -276,28 +247,6 @@ BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
   return lifetime;
 }
 
-std::vector<int64_t> GpuTileEvaluator::StagedExtents(size_t input,
-                                                     const TileWork& work,
-                                                     int64_t step,
-                                                     int64_t& steps) const {
-  const GpuInput& staged = gpu_.inputs[input];
-  std::vector<int64_t> extents = work.inputs[input].extents;
-  steps = 1;
-  if (staged.stepped_by < 0) return extents;
-  const GpuMember& member = gpu_.members[staged.stepped_by];
-  const std::vector<int64_t> axes =
-      AxesOf(staged.stepped_by, work, step, steps);
-  if (steps <= 1) return extents;
-  extents.assign(extents.size(), 1);
-  for (const GpuLoad& load : member.loads) {
-    if (load.tensor != staged.id) continue;
-    const std::vector<int64_t> box = ExtentsOf(load, axes);
-    for (size_t d = 0; d < box.size(); ++d)
-      extents[d] = std::max(extents[d], box[d]);
-  }
-  return extents;
-}
-
 BufferLifetime GpuTileEvaluator::AddSlices(int root, const TileWork& work,
                                            int64_t slices,
                                            GpuTilePlan& plan) const {
@@ -313,16 +262,15 @@ BufferLifetime GpuTileEvaluator::AddSlices(int root, const TileWork& work,
 }
 
 void GpuTileEvaluator::PlaceShared(const GpuTileDecision& decision,
-                                   const TileWork& work, bool align,
-                                   GpuTilePlan& plan) const {
+                                   const TileWork& work, const TileStep& step,
+                                   bool align, GpuTilePlan& plan) const {
   std::vector<BufferLifetime> buffers;
   for (size_t i = 0; i < gpu_.inputs.size(); ++i) {
     if (!gpu_.inputs[i].staged) continue;
-    int64_t steps;
-    std::vector<int64_t> extents = StagedExtents(i, work, decision.step, steps);
-    buffers.push_back(AddShared(gpu_.inputs[i].id, std::move(extents),
-                                steps > 1 && decision.double_buffer ? 2 : 1, -1,
-                                align, plan));
+    const TileStep::Input& input = step.inputs[i];
+    buffers.push_back(AddShared(
+        gpu_.inputs[i].id, input.extents,
+        input.steps > 1 && decision.double_buffer ? 2 : 1, -1, align, plan));
   }
   // Without registers to speak of, sums are in the scratchpad too.
   const bool no_registers = spec_.unit().registers_per_core() == 0;
@@ -372,13 +320,14 @@ absl::StatusOr<bool> GpuTileEvaluator::Make(const GpuTileDecision& decision,
   Outline(decision, *work, plan);
   for (const GpuCluster& cluster : gpu_.clusters)
     plan.clusters.push_back(Divide(cluster, *work, decision));
-  PlaceShared(decision, *work, align, plan);
+  const TileStep& step = Step(*work, decision.step);
+  PlaceShared(decision, *work, step, align, plan);
   plan.registers_per_thread = RegistersOf(decision, plan);
   plan.occupancy =
       OccupancyOf(spec_.unit(),
                   {plan.threads, plan.registers_per_thread, plan.shared_bytes});
   if (plan.occupancy.blocks_per_core == 0) return false;
-  AddCost(decision, *work, align, plan);
+  AddCost(decision, *work, step, align, plan);
   return true;
 }
 

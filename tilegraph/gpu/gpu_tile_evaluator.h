@@ -19,6 +19,7 @@
 #include "tilegraph/gpu/generated_block.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
+#include "tilegraph/gpu/tile_step.h"
 #include "tilegraph/ir/arena.h"
 #include "tilegraph/traffic/tile_graph.h"
 #include "tilegraph/traffic/tile_work.h"
@@ -82,7 +83,7 @@ class GpuTileEvaluator {
   absl::StatusOr<GpuTilePlan> AsGenerated(const GeneratedBlock& made);
 
   // Threads worth trying for a tile.
-  std::vector<int64_t> ThreadsFor(const TileWork& work, int64_t step) const;
+  std::vector<int64_t> ThreadsFor(const TileWork& work, int64_t step);
   // Slices of a step worth trying, 1 first: of few blocks with few elements a
   // thread, so many that a thread has more of them, and loads operands for
   // more.
@@ -104,28 +105,21 @@ class GpuTileEvaluator {
   // Keeps what the schedule has in the scratchpad, and nothing else.
   void TakeShared(const GeneratedBlock& made, const TileWork& work,
                   GpuTilePlan& plan) const;
-  // The tile of a member, whether it stays inside or leaves.
-  static const TileOperand& TileOf(const TileWork& work, TensorId id);
   bool InMemory(TensorId id) const {
     return &LevelBetweenKernels(graph_, id, levels_) == levels_.memory;
   }
-  // Extents of all axes of a member in one step, and how many steps it has.
-  std::vector<int64_t> AxesOf(int member, const TileWork& work, int64_t step,
-                              int64_t& steps) const;
+  // Valid until the next call.
+  const TileStep& Step(const TileWork& work, int64_t step);
   // Slices that the sums of the member are cut into: those decided, of whole
   // steps of a reduction whose terms threads may share. Lanes do where threads
   // are many more than elements.
   int64_t SlicesOf(int member, const TileWork& work,
                    const GpuTileDecision& decision) const;
-  ThreadWork ThreadWorkOf(int member, const std::vector<int64_t>& axes) const;
   // BestThreadTile of the root of a cluster.
   const ThreadTile& ThreadTileOf(int root, const ThreadWork& work,
                                  int64_t threads);
   ClusterTile Divide(const GpuCluster& cluster, const TileWork& work,
                      const GpuTileDecision& decision);
-  // Extents of one step of a staged input, and how many steps it has.
-  std::vector<int64_t> StagedExtents(size_t input, const TileWork& work,
-                                     int64_t step, int64_t& steps) const;
   // Turns of the banks in its layout over the least there could be.
   double ConflictsIn(const SharedOperand& operand,
                      const GpuTilePlan& plan) const;
@@ -139,7 +133,7 @@ class GpuTileEvaluator {
                            GpuTilePlan& plan) const;
   // Buffers of the scratchpad, with their layouts, placed.
   void PlaceShared(const GpuTileDecision& decision, const TileWork& work,
-                   bool align, GpuTilePlan& plan) const;
+                   const TileStep& step, bool align, GpuTilePlan& plan) const;
   int64_t RegistersOf(const GpuTileDecision& decision,
                       const GpuTilePlan& plan) const;
   // Cost (gpu_tile_seconds.cc).
@@ -165,14 +159,14 @@ class GpuTileEvaluator {
   double Waiting(const GpuTilePlan& plan, double share) const;
   double BytesOfInput(const TileOperand& input, const GpuTilePlan& plan) const;
   double BytesOfOutput(TensorId output, const TileWork& work) const;
-  void AddCompute(const GpuTileDecision& decision, const TileWork& work,
-                  GpuTilePlan& plan, BlockTotals& block) const;
-  void AddScratchpad(const GpuTileDecision& decision, const TileWork& work,
-                     GpuTilePlan& plan, BlockTotals& block) const;
+  void AddCompute(const TileStep& step, GpuTilePlan& plan,
+                  BlockTotals& block) const;
+  void AddScratchpad(const TileStep& step, GpuTilePlan& plan,
+                     BlockTotals& block) const;
   void AddTraffic(const TileWork& work, bool align, const BlockTotals& block,
                   GpuTilePlan& plan) const;
   void AddCost(const GpuTileDecision& decision, const TileWork& work,
-               bool align, GpuTilePlan& plan) const;
+               const TileStep& step, bool align, GpuTilePlan& plan) const;
 
   const TensorGraph& graph_;
   const Subgraph& subgraph_;
@@ -183,6 +177,10 @@ class GpuTileEvaluator {
   const GpuLevels levels_;
   TileWorks works_;
   std::map<std::vector<int64_t>, TileWork> known_;
+  TileStep step_;  // of the tile and the size
+  const TileWork* stepped_ = nullptr;
+  int64_t step_size_ = -1;
+  std::map<TensorId, int> row_dims_;  // of members and inputs
   // By root, threads and what else they depend on.
   absl::flat_hash_map<std::vector<int64_t>, ThreadTile> thread_tiles_;
   GpuTilePlan evaluated_;  // of the last Evaluate

@@ -5,8 +5,8 @@
 
 #include "base/ceil_div.h"
 #include "base/string_view.h"
-#include "tilegraph/gpu/extents.h"
 #include "tilegraph/gpu/gpu_tile_evaluator.h"
+#include "tilegraph/gpu/tile_step.h"
 
 namespace tilewright {
 namespace {
@@ -191,8 +191,7 @@ GpuTileEvaluator::MemberWork GpuTileEvaluator::OnThreads(
   return work;
 }
 
-void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
-                                  const TileWork& work, GpuTilePlan& plan,
+void GpuTileEvaluator::AddCompute(const TileStep& step, GpuTilePlan& plan,
                                   BlockTotals& block) const {
   const ComputeUnit& unit = spec_.unit();
   const auto cores = static_cast<double>(unit.cores());
@@ -206,15 +205,13 @@ void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
     const ClusterTile& tile = plan.clusters[c];
     for (const int m : gpu_.clusters[c].members) {
       const GpuMember& member = plan.members.members[m];
-      int64_t steps;
-      const std::vector<int64_t> axes = AxesOf(m, work, decision.step, steps);
-      block.most_steps = std::max(block.most_steps, steps);
-      const auto turns = static_cast<double>(steps);
+      const TileStep::Member& of = step.members[m];
+      block.most_steps = std::max(block.most_steps, of.steps);
+      const auto turns = static_cast<double>(of.steps);
       MemberWork own =
           tile.matrix && m == gpu_.clusters[c].root
-              ? OnMatrixUnits(member, *tile.matrix, plan, axes, turns, block)
-              : OnThreads(member, tile, plan, ThreadWorkOf(m, axes), turns,
-                          block);
+              ? OnMatrixUnits(member, *tile.matrix, plan, of.axes, turns, block)
+              : OnThreads(member, tile, plan, of.threads, turns, block);
       // A warp is on one scheduler of the core.
       own.share = std::min(own.share, schedulers_share);
       own.operations *= turns;
@@ -231,8 +228,7 @@ void GpuTileEvaluator::AddCompute(const GpuTileDecision& decision,
 // for, and the sectors that it loads from memory and stores there: a core's L1
 // and scratchpad are one memory and share a path to the registers (NVIDIA Tesla
 // V100 GPU Architecture, "Enhanced L1 Data Cache and Shared Memory").
-void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
-                                     const TileWork& work, GpuTilePlan& plan,
+void GpuTileEvaluator::AddScratchpad(const TileStep& step, GpuTilePlan& plan,
                                      BlockTotals& block) const {
   for (const SharedOperand& operand : plan.shared) {
     const auto once = static_cast<double>(operand.bytes / operand.copies);
@@ -240,10 +236,7 @@ void GpuTileEvaluator::AddScratchpad(const GpuTileDecision& decision,
     for (size_t i = 0; i < gpu_.inputs.size(); ++i) {
       if (gpu_.inputs[i].id != operand.tensor) continue;
       block.bytes_in_flight += once;
-      if (gpu_.inputs[i].stepped_by < 0) continue;
-      int64_t steps;
-      AxesOf(gpu_.inputs[i].stepped_by, work, decision.step, steps);
-      times = static_cast<double>(steps);
+      times = static_cast<double>(step.inputs[i].steps);
     }
     if (operand.slices > 1) times = 2;  // stored and loaded
     block.shared.push_back({operand.tensor, true, once * times});
@@ -359,14 +352,14 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
 }
 
 void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
-                               const TileWork& work, bool align,
-                               GpuTilePlan& plan) const {
+                               const TileWork& work, const TileStep& step,
+                               bool align, GpuTilePlan& plan) const {
   const ComputeUnit& unit = spec_.unit();
   const int64_t resident = plan.occupancy.blocks_per_core;
   GpuCost& cost = plan.cost;
   BlockTotals block;
-  AddCompute(decision, work, plan, block);
-  AddScratchpad(decision, work, plan, block);
+  AddCompute(step, plan, block);
+  AddScratchpad(step, plan, block);
   AddTraffic(work, align, block, plan);
 
   cost.blocks_at_once = resident * unit.cores();
