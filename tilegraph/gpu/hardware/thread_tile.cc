@@ -34,8 +34,11 @@ class Search {
   Search(const ThreadWork& work, int64_t warp_size)
       : work_(work), warp_size_(warp_size) {}
 
-  // Divides `left` threads over dimensions before `dim` and the terms.
-  void Divide(size_t dim, int64_t left) {
+  // Divides `left` threads over dimensions before `dim` and the terms; along
+  // the others a thread has `elements`.
+  void Divide(size_t dim, int64_t left, int64_t elements) {
+    if (LeastSerial(elements * CeilDiv(before_[dim], left)) > most_serial_)
+      return;
     if (dim == 0) {
       const int64_t most =
           tile_.elements_per_thread() > 1
@@ -64,7 +67,7 @@ class Search {
         tile_.elements[dim - 1] =
             CeilDiv(extent, threads * (last ? vector : 1)) *
             (last ? vector : 1);
-        Divide(dim - 1, left / threads);
+        Divide(dim - 1, left / threads, elements * tile_.elements[dim - 1]);
         if (!last) break;
       }
     }
@@ -75,11 +78,37 @@ class Search {
     tile_.elements.assign(work_.extents.size(), 1);
     for (int64_t d = 1; d <= threads; ++d)
       if (threads % d == 0) divisors_.push_back(d);
-    Divide(work_.extents.size(), threads);
+    for (const int64_t extent : work_.extents)
+      before_.push_back(before_.back() * extent);
+    most_serial_ = SerialOfMostThreads(threads);
+    Divide(work_.extents.size(), threads, 1);
     return *best_;
   }
 
  private:
+  // Of a thread with so many elements; lanes share only those of one.
+  int64_t LeastSerial(int64_t elements) const {
+    return elements > 1 ? elements * work_.terms
+                        : CeilDiv(work_.terms, warp_size_);
+  }
+
+  // As many threads along each dimension as there can be, the last one first:
+  // not the best, but a way.
+  int64_t SerialOfMostThreads(int64_t left) const {
+    int64_t elements = 1;
+    for (size_t d = work_.extents.size(); d-- > 0;) {
+      const int64_t extent = work_.extents[d];
+      int64_t along = 1;
+      for (const int64_t threads : divisors_)
+        if (threads <= std::min(left, PowerOfTwoFrom(extent)) &&
+            left % threads == 0)
+          along = threads;
+      elements *= CeilDiv(extent, along);
+      left /= along;
+    }
+    return elements * work_.terms;
+  }
+
   void Consider() {
     const auto key = std::make_tuple(tile_.serial(work_), tile_.loads(work_),
                                      tile_.reduce_threads,
@@ -87,11 +116,14 @@ class Search {
     if (best_ && !(key < best_key_)) return;
     best_ = tile_;
     best_key_ = key;
+    most_serial_ = std::min(most_serial_, std::get<0>(key));
   }
 
   const ThreadWork& work_;
   const int64_t warp_size_;
-  std::vector<int64_t> divisors_;  // of the threads, ascending
+  std::vector<int64_t> divisors_;      // of the threads, ascending
+  std::vector<int64_t> before_ = {1};  // elements of so many dimensions
+  int64_t most_serial_ = 0;            // there is something as good
   ThreadTile tile_;
   std::optional<ThreadTile> best_;
   std::tuple<int64_t, int64_t, int64_t, double, int64_t> best_key_;

@@ -1,7 +1,9 @@
 #include "tilegraph/gpu/hardware/thread_tile.h"
 
 #include <set>
+#include <utility>
 
+#include "base/ceil_div.h"
 #include "base/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -80,6 +82,46 @@ TEST(ThreadTileTest, EveryElementHasAThreadAndNoneIsIdleWithoutNeed) {
         EXPECT_LE(tile.serial(work), serial);
       }
     }
+  }
+}
+
+// Of two dimensions, by terms, then loads.
+TEST(ThreadTileTest, NoWayToDivideTheThreadsIsBetter) {
+  Random random(14);
+  for (int i = 0; i < 500; ++i) {
+    ThreadWork work;
+    work.extents = {random.UniformInt(1, 40), random.UniformInt(1, 40)};
+    work.terms = random.UniformInt(1, 40);
+    work.loads = {0b01, 0b10, 0b11};
+    const int64_t threads = 32 * random.UniformInt(1, 8);
+    const auto rank = [&](const ThreadTile& tile) {
+      return std::make_pair(tile.serial(work), tile.loads(work));
+    };
+    const auto best = rank(BestThreadTile(work, threads, 32));
+    const auto most = [](int64_t extent) {  // the next power of two
+      int64_t threads = 1;
+      while (threads < extent) threads *= 2;
+      return threads;
+    };
+    bool reached = false;
+    for (int64_t a = 1; a <= threads; ++a) {
+      for (int64_t b = 1; a * b <= threads; ++b) {
+        if (threads % (a * b) != 0 || a > most(work.extents[0]) ||
+            b > most(work.extents[1]))
+          continue;
+        ThreadTile tile;
+        tile.threads = {a, b};
+        tile.elements = {CeilDiv(work.extents[0], a),
+                         CeilDiv(work.extents[1], b)};
+        while (tile.elements_per_thread() == 1 && tile.reduce_threads < 32 &&
+               tile.reduce_threads < work.terms &&
+               threads / (a * b) % (2 * tile.reduce_threads) == 0)
+          tile.reduce_threads *= 2;
+        EXPECT_LE(best, rank(tile));
+        reached |= best == rank(tile);
+      }
+    }
+    EXPECT_TRUE(reached);
   }
 }
 
