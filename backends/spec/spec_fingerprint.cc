@@ -25,6 +25,7 @@ const std::set<std::string>& LeftOut() {
                                 "aggregate_read_bytes_per_s",
                                 "aggregate_write_bytes_per_s",
                                 "latency_ns",
+                                "retention_ns",
                                 "core_ops_per_s",
                                 "launch_ns",
                                 "barrier_ns",

@@ -20,6 +20,7 @@ class SpecFingerprintTest : public testing::Test {
 
 TEST_F(SpecFingerprintTest, MeasuredFiguresAreNoPartOfIt) {
   spec_.mutable_levels(1)->set_read_bytes_per_s(1);
+  spec_.mutable_levels(1)->set_retention_ns(1);
   spec_.mutable_unit()->mutable_peaks(0)->set_core_ops_per_s(1);
   spec_.mutable_unit()->set_launch_ns(1);
   spec_.mutable_cost_model()->set_task_ns(1);

@@ -1,7 +1,6 @@
 #include "tilegraph/cost/group_cost.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -22,16 +21,12 @@
 namespace tilewright {
 namespace {
 
-// Rules of the search, not properties of a machine. For a full private cache,
-// of all: it holds less than it could.
-constexpr double kCrowding = 0.01;
-// Blocks are tried if what a task keeps is more than this share of what fits:
-// below, tiles are as large as they want to be.
+// Rules of the search, not properties of a machine. Blocks are tried if what a
+// task keeps is more than this share of what fits: below, tiles are as large as
+// they want to be.
 constexpr double kRoomy = 0.5;
 // Tiles in a row that are no better end a search.
 constexpr int kPatience = 24;
-// Share of the time that counts where plans are compared by traffic.
-constexpr double kTieShare = 1e-3;
 
 std::vector<TensorId> Computes(const TensorGraph& graph) {
   std::vector<TensorId> computes;
@@ -107,7 +102,10 @@ GroupEvaluator::GroupEvaluator(const TensorGraph& graph, const Plan& plan,
       levels_(LevelsOfCore(spec)),
       private_(PrivateLevel(spec)),
       closest_(ClosestLevel(spec)),
-      timer_(spec) {}
+      timer_(spec) {
+  if (tensor_levels_.ForgetWithTime())
+    tensor_levels_.SetGroupSeconds(GroupSeconds(plan));
+}
 
 absl::StatusOr<GroupCost> GroupEvaluator::Cost(Group group,
                                                const std::vector<int64_t>& tile,
@@ -263,48 +261,6 @@ void GroupEvaluator::AddBytes(const GroupTraffic::ByStage& bytes,
 double GroupEvaluator::Bytes(TensorId id) const {
   const Tensor& tensor = graph_.tensor(id);
   return static_cast<double>(tensor.num_bytes());
-}
-
-void GroupEvaluator::AddTimes(const Group& group,
-                              const KernelFeatures& features,
-                              GroupCost& cost) const {
-  const double cores =
-      static_cast<double>(std::max<int64_t>(1, spec_.unit().cores()));
-  const KernelSeconds seconds = timer_.Of(features);
-  // Work of the core with most to do, over the mean; the last tiles may be
-  // partial.
-  double uneven = std::ceil(cost.tasks / cores) * cores;
-  const std::vector<int64_t> whole = graph_.tensor(group.output).static_shape();
-  for (size_t d = 0; d < cost.task.size(); ++d)
-    uneven *= static_cast<double>(std::min(cost.task[d], whole[d])) /
-              static_cast<double>(whole[d]);
-  cost.work_seconds = seconds.work;
-  cost.transfer_seconds = seconds.transfer;
-  cost.one_core_seconds = seconds.total();
-  const double busy = cost.one_core_seconds - seconds.launch;
-  // Seconds for which all cores together keep a shared level busy.
-  double shared_seconds = 0;
-  for (int i = 0; i < private_; ++i)
-    shared_seconds =
-        std::max(shared_seconds,
-                 cost.levels[i].read / AllReadBytesPerS(levels_[i]) +
-                     cost.levels[i].written / AllWriteBytesPerS(levels_[i]));
-  cost.seconds =
-      std::max(busy / cores * uneven, shared_seconds) + seconds.launch;
-  cost.core_seconds = (cost.one_core_seconds + cores * cost.seconds) / 2 *
-                      (1 + kCrowding * static_cast<double>(cost.scratch_bytes) /
-                               CapacityBytes(levels_[private_]));
-  if (key_ == CostKey::kTraffic) OnlyTraffic(cost);
-}
-
-// As if arithmetic, tasks and the levels apart took no time; of equal traffic
-// the shorter time is better.
-void GroupEvaluator::OnlyTraffic(GroupCost& cost) const {
-  cost.core_seconds = kTieShare * cost.core_seconds +
-                      FarBytes(cost) / ReadBytesPerS(levels_.front());
-  cost.one_core_seconds = cost.transfer_seconds = cost.core_seconds;
-  cost.work_seconds = 0;
-  cost.seconds = cost.core_seconds / static_cast<double>(spec_.unit().cores());
 }
 
 int64_t GroupEvaluator::Lanes() const {

@@ -81,11 +81,13 @@ class GroupEvaluator : public GroupCostModel {
   void AddTimes(const Group& group, const KernelFeatures& features,
                 GroupCost& cost) const;
   void OnlyTraffic(GroupCost& cost) const;
+  // Of each group of the plan, on all cores, roughly: before tiles are chosen.
+  std::vector<double> GroupSeconds(const Plan& plan) const;
 
   const TensorGraph& graph_;
   const DeviceSpec& spec_;
   const CostKey key_;
-  const TensorLevels tensor_levels_;
+  TensorLevels tensor_levels_;
   const TileGraph tile_graph_;
   const std::vector<MemoryLevel> levels_;  // of a core
   const int private_, closest_;            // of them

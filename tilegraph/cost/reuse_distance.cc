@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
+#include "base/check.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/operations.h"
 #include "tilegraph/plan/memory_of.h"
@@ -16,6 +18,12 @@ ReuseDistances::ReuseDistances(const TensorGraph& graph, const Plan& plan,
       written_at_(static_cast<size_t>(graph.size()), -1),
       computed_at_(static_cast<size_t>(graph.size()), -1) {
   for (const Group& group : plan.groups) AddGroup(group);
+  group_seconds_.resize(touched_.size());
+}
+
+void ReuseDistances::SetGroupSeconds(std::vector<double> group_seconds) {
+  TW_CHECK_EQ(group_seconds.size(), touched_.size());
+  group_seconds_ = std::move(group_seconds);
 }
 
 void ReuseDistances::AddGroup(const Group& group) {
@@ -62,50 +70,55 @@ std::vector<int> ReuseDistances::PlacesOf(const Group& group) const {
   return places;
 }
 
-double ReuseDistances::Distance(TensorId memory, int from, int to) const {
+ReuseDistance ReuseDistances::Distance(TensorId memory, int from,
+                                       int to) const {
   const auto bytes_at = [&](int place) {
     const auto bytes = touched_[place].bytes.find(memory);
     return bytes == touched_[place].bytes.end() ? 0 : bytes->second;
   };
   std::vector<bool> counted(static_cast<size_t>(graph_.size()), false);
-  double distance = bytes_at(to);
+  ReuseDistance distance = {bytes_at(to), 0};
   for (const int place : {from, to}) {
-    distance += (touched_[place].all_bytes - bytes_at(place)) / 2;
+    distance.bytes += (touched_[place].all_bytes - bytes_at(place)) / 2;
+    distance.seconds += group_seconds_[place] / 2;
     for (const auto& [other, bytes] : touched_[place].bytes)
       counted[other] = true;
   }
   const int groups = static_cast<int>(touched_.size());
-  for (int place = (from + 1) % groups; place != to && distance <= most_bytes_;
+  for (int place = (from + 1) % groups;
+       place != to && distance.bytes <= most_bytes_;
        place = (place + 1) % groups) {
+    distance.seconds += group_seconds_[place];
     for (const auto& [other, bytes] : touched_[place].bytes) {
-      if (!counted[other]) distance += bytes;
+      if (!counted[other]) distance.bytes += bytes;
       counted[other] = true;
     }
   }
-  return distance <= most_bytes_ ? distance
-                                 : std::numeric_limits<double>::infinity();
+  if (distance.bytes > most_bytes_)
+    distance.bytes = std::numeric_limits<double>::infinity();
+  return distance;
 }
 
-double ReuseDistances::BeforeBytes(TensorId id, const Group& group) const {
+ReuseDistance ReuseDistances::Before(TensorId id, const Group& group) const {
   const auto uses = places_.find(MemoryOf(plan_, id));
   const std::vector<int> places = PlacesOf(group);
-  if (uses == places_.end() || places.empty()) return Bytes(id);
+  if (uses == places_.end() || places.empty()) return {Bytes(id), 0};
   const std::vector<int>& all = uses->second;
   // The first of the group's own uses, and the one before it.
   const auto own =
       std::find_first_of(all.begin(), all.end(), places.begin(), places.end());
-  if (own == all.end()) return Bytes(id);
+  if (own == all.end()) return {Bytes(id), 0};
   return Distance(uses->first, own == all.begin() ? all.back() : own[-1], *own);
 }
 
-double ReuseDistances::AfterBytes(TensorId id, const Group& group) const {
+ReuseDistance ReuseDistances::After(TensorId id, const Group& group) const {
   const auto uses = places_.find(MemoryOf(plan_, id));
   const std::vector<int> places = PlacesOf(group);
-  if (uses == places_.end() || places.empty()) return Bytes(id);
+  if (uses == places_.end() || places.empty()) return {Bytes(id), 0};
   const std::vector<int>& all = uses->second;
   const auto own = std::find_first_of(all.rbegin(), all.rend(), places.begin(),
                                       places.end());
-  if (own == all.rend()) return Bytes(id);
+  if (own == all.rend()) return {Bytes(id), 0};
   return Distance(uses->first, *own,
                   own == all.rbegin() ? all.front() : own[-1]);
 }

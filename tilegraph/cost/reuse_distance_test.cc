@@ -35,11 +35,13 @@ class ReuseDistancesTest : public testing::Test {
   double Before(const std::string& id, const std::string& group,
                 double most_bytes = kNoLimit) const {
     return ReuseDistances(graph_, plan_, most_bytes)
-        .BeforeBytes(Id(id), Of(group));
+        .Before(Id(id), Of(group))
+        .bytes;
   }
   double After(const std::string& id, const std::string& group) const {
     return ReuseDistances(graph_, plan_, kNoLimit)
-        .AfterBytes(Id(id), Of(group));
+        .After(Id(id), Of(group))
+        .bytes;
   }
 
   TensorGraph graph_;
@@ -88,6 +90,18 @@ TEST_F(ReuseDistancesTest, FirstUseFollowsTheLastOfTheRunBefore) {
   EXPECT_EQ(After("C", "C"), 4 * kRow);
 }
 
+TEST_F(ReuseDistancesTest, TimePassesInGroupsAsBytesDo) {
+  Build(kChain);
+  ReuseDistances distances(graph_, plan_, kNoLimit);
+  EXPECT_EQ(distances.Before(Id("A"), Of("B")).seconds, 0);
+  distances.SetGroupSeconds({1, 4, 16});  // A, B, C
+  EXPECT_EQ(distances.Before(Id("A"), Of("B")).seconds, 0.5 + 2);
+  EXPECT_EQ(distances.After(Id("A"), Of("A")).seconds, 0.5 + 2);
+  EXPECT_EQ(distances.Before(Id("X"), Of("A")).seconds, 1 + 4 + 16);
+  // From C to the next run's A.
+  EXPECT_EQ(distances.Before(Id("A"), Of("A")).seconds, 8 + 0.5);
+}
+
 TEST_F(ReuseDistancesTest, LongOnesAreInfinite) {
   Build(kChain);
   EXPECT_EQ(Before("X", "A", 4 * kRow), 4 * kRow);
@@ -114,9 +128,9 @@ TEST_F(ReuseDistancesTest, MergedGroupsCountAsTheirParts) {
   merged.output = Id("B");
   merged.side_outputs = {Id("A")};
   const ReuseDistances distances(graph_, plan_, kNoLimit);
-  EXPECT_EQ(distances.BeforeBytes(Id("X"), merged), Before("X", "A"));
-  EXPECT_EQ(distances.AfterBytes(Id("A"), merged), After("A", "B"));
-  EXPECT_EQ(distances.AfterBytes(Id("B"), merged), After("B", "B"));
+  EXPECT_EQ(distances.Before(Id("X"), merged).bytes, Before("X", "A"));
+  EXPECT_EQ(distances.After(Id("A"), merged).bytes, After("A", "B"));
+  EXPECT_EQ(distances.After(Id("B"), merged).bytes, After("B", "B"));
 }
 
 TEST_F(ReuseDistancesTest, ViewsAreUsesOfTheirMemory) {

@@ -9,47 +9,55 @@
 namespace tilewright {
 namespace {
 
-// By level, of what was used last.
-std::vector<double> HeldBytes(const DeviceSpec& spec) {
-  std::vector<double> held_bytes;
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+std::vector<TensorLevels::Kept> TensorLevels::KeptBy(const DeviceSpec& spec) {
   const std::vector<MemoryLevel> levels = LevelsOfCore(spec);
   const int own = PrivateLevel(spec);
   const CostModel& model = CostModelOf(spec);
-  held_bytes.push_back(std::numeric_limits<double>::infinity());
-  for (int level = 1; level <= own; ++level) {
+  std::vector<Kept> kept = {{kNoLimit, kNoLimit}};
+  for (int i = 1; i <= own; ++i) {
+    const MemoryLevel& level = levels[i];
     const double share =
-        level == own ? model.kept_private_share() : model.kept_shared_share();
-    held_bytes.push_back(levels[level].kind() == MemoryLevel::CACHE
-                             ? share * CapacityBytes(levels[level])
-                             : 0);
+        i == own ? model.kept_private_share() : model.kept_shared_share();
+    const double bytes =
+        level.kind() == MemoryLevel::CACHE ? share * CapacityBytes(level) : 0;
+    const double seconds =
+        level.retention_ns() > 0 ? level.retention_ns() / 1e9 : kNoLimit;
+    kept.push_back({bytes, seconds});
   }
-  return held_bytes;
+  return kept;
 }
-
-// Of the caches.
-double MostBytes(const std::vector<double>& held_bytes) {
-  double most = 0;
-  for (size_t level = 1; level < held_bytes.size(); ++level)
-    most = std::max(most, held_bytes[level]);
-  return most;
-}
-
-}  // namespace
 
 TensorLevels::TensorLevels(const TensorGraph& graph, const Plan& plan,
                            const DeviceSpec& spec)
     : graph_(graph),
       plan_(plan),
-      held_bytes_(HeldBytes(spec)),
-      distances_(graph, plan, MostBytes(held_bytes_)) {}
+      kept_(KeptBy(spec)),
+      distances_(graph, plan, MostBytes()) {}
+
+// Of the caches.
+double TensorLevels::MostBytes() const {
+  double most = 0;
+  for (size_t level = 1; level < kept_.size(); ++level)
+    most = std::max(most, kept_[level].bytes);
+  return most;
+}
+
+bool TensorLevels::ForgetWithTime() const {
+  return std::any_of(kept_.begin(), kept_.end(),
+                     [](const Kept& kept) { return kept.seconds < kNoLimit; });
+}
 
 int TensorLevels::Of(TensorId id, const Group& group) const {
   const bool computed =
       std::binary_search(group.members.begin(), group.members.end(), id);
-  const double bytes = computed ? distances_.AfterBytes(id, group)
-                                : distances_.BeforeBytes(id, group);
-  int level = static_cast<int>(held_bytes_.size()) - 1;
-  while (bytes > held_bytes_[level]) --level;
+  const ReuseDistance distance =
+      computed ? distances_.After(id, group) : distances_.Before(id, group);
+  int level = static_cast<int>(kept_.size()) - 1;
+  while (level > 0 && !kept_[level].Holds(distance)) --level;
   return level;
 }
 

@@ -1,8 +1,10 @@
 // Where tensors lie between the kernels that write and read them: in the
-// innermost cache that still holds them after what else comes by.
+// innermost cache that still holds them after what else comes by, of this run
+// and, with time, of others.
 #ifndef TILEWRIGHT_TILEGRAPH_COST_TENSOR_LEVELS_H_
 #define TILEWRIGHT_TILEGRAPH_COST_TENSOR_LEVELS_H_
 
+#include <utility>
 #include <vector>
 
 #include "backends/spec/device_spec.pb.h"
@@ -17,6 +19,13 @@ class TensorLevels {
   // All must outlive it.
   TensorLevels(const TensorGraph& graph, const Plan& plan,
                const DeviceSpec& spec);
+  // Whether a level loses with time what it holds (MemoryLevel::retention_ns).
+  bool ForgetWithTime() const;
+  // What each group of the plan takes, in their order. Until then no time
+  // passes.
+  void SetGroupSeconds(std::vector<double> group_seconds) {
+    distances_.SetGroupSeconds(std::move(group_seconds));
+  }
 
   // The level of the spec: of what the group computes, where its next reader
   // finds it; of what it reads, where it does itself.
@@ -30,10 +39,22 @@ class TensorLevels {
   const Plan& plan() const { return plan_; }
 
  private:
+  // What a level keeps of what was used last: so many bytes if it was just
+  // now, and none after so long. Others bring in as much each second as fills
+  // it in that time.
+  struct Kept {
+    double bytes, seconds;
+    bool Holds(const ReuseDistance& distance) const {
+      return distance.bytes <= bytes * (1 - distance.seconds / seconds);
+    }
+  };
+  static std::vector<Kept> KeptBy(const DeviceSpec& spec);
+  double MostBytes() const;
+
   const TensorGraph& graph_;
   const Plan& plan_;
-  std::vector<double> held_bytes_;  // by level
-  const ReuseDistances distances_;
+  const std::vector<Kept> kept_;  // by level
+  ReuseDistances distances_;
 };
 
 }  // namespace tilewright

@@ -15,6 +15,7 @@
 #include "backends/cpu/device/thread_pool.h"
 #include "measure/machine/peak_loops.h"
 #include "tools/host/experiments.h"
+#include "tools/host/retention.h"
 
 extern char** environ;
 
@@ -108,6 +109,7 @@ HostBenchmarks::HostBenchmarks(const DeviceSpec& structure, int threads,
   AddBandwidths(1);
   if (threads > 1) AddBandwidths(threads);
   AddLatencies();
+  AddRetention();
   AddCosts(threads);
   AddExperiments(threads);
 }
@@ -215,6 +217,19 @@ void HostBenchmarks::AddLatencies() {
              return CpuNs(run) / static_cast<double>(kLoadsPerIteration);
            });
   }
+}
+
+void HostBenchmarks::AddRetention() {
+  benchmark::RegisterBenchmark(
+      "retention",
+      [this](State& state) {
+        for (auto _ : state)
+          facts_->retentions =
+              RetentionsOf(structure_, memory_.get(), memory_bytes_);
+        state.counters["half_ms"] = RetentionNs(facts_->retentions) / 1e6;
+      })
+      ->Iterations(1)
+      ->Repetitions(1);
 }
 
 void HostBenchmarks::AddCost(const std::string& name, const std::string& what,

@@ -22,9 +22,9 @@ class HostBenchmarks {
  public:
   using Run = benchmark::BenchmarkReporter::Run;
 
-  // Registers all of them: peaks, bandwidths, latencies and costs, variation
-  // and interference, for one thread and for `threads`. `structure` says how
-  // large the caches are; `facts` gets what the runs find.
+  // Registers all of them: peaks, bandwidths, latencies, retention and costs,
+  // variation and interference, for one thread and for `threads`. `structure`
+  // says how large the caches are; `facts` gets what the runs find.
   HostBenchmarks(const DeviceSpec& structure, int threads, HostFacts* facts);
 
   // For a reporter: of several repetitions the best counts.
@@ -41,6 +41,7 @@ class HostBenchmarks {
   void AddPeaks(int threads);
   void AddBandwidths(int threads);
   void AddLatencies();
+  void AddRetention();
   void AddCosts(int threads);
   void AddCost(const std::string& name, const std::string& what,
                benchmark::internal::Benchmark* benchmark,

@@ -33,6 +33,11 @@ void AppendHostFacts(const HostFacts& facts, Json& json) {
     json.Open('{').Key("bytes").Int(point.bytes);
     json.Key("ns").Number(point.ns).Close('}');
   }
+  json.Close(']').Key("retentions").Open('[');
+  for (const HostFacts::Retention& point : facts.retentions) {
+    json.Open('{').Key("wait_ns").Number(point.wait_ns);
+    json.Key("kept").Number(point.kept).Close('}');
+  }
   json.Close(']').Key("costs").Open('[');
   for (const HostFacts::Cost& cost : facts.costs) {
     json.Open('{').Key("name").Text(cost.name);

@@ -28,6 +28,10 @@ struct HostFacts {
     int64_t bytes = 0;
     double ns = 0;
   };
+  struct Retention {     // of the outermost cache
+    double wait_ns = 0;  // in which nobody here touches what it holds
+    double kept = 0;     // share of 1 that is still there
+  };
   struct Cost {
     std::string name;  // "launch", "barrier", "thread", "process", ...
     std::string what;  // for people
@@ -53,6 +57,7 @@ struct HostFacts {
   std::vector<Peak> peaks;
   std::vector<Bandwidth> bandwidths;
   std::vector<Latency> latencies;
+  std::vector<Retention> retentions;  // by wait, ascending
   std::vector<Cost> costs;
   std::vector<Variation> variations;
   std::vector<Interference> interferences;

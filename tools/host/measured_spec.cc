@@ -10,6 +10,7 @@
 #include "backends/spec/load_spec.h"
 #include "backends/spec/set_source.h"
 #include "base/status_macros.h"
+#include "tools/host/retention.h"
 
 namespace tilewright::tools {
 namespace {
@@ -77,6 +78,12 @@ void SetLevel(const HostFacts& facts, const DeviceSpec& spec, int index,
                &MemoryLevel::set_aggregate_write_bytes_per_s);
   measured.Set("latency_ns", Rounded(LevelLatencyNs(facts, spec, index)),
                &MemoryLevel::set_latency_ns);
+  const bool is_outermost_cache =
+      level.kind() == MemoryLevel::CACHE &&
+      (index == 0 || spec.levels(index - 1).kind() != MemoryLevel::CACHE);
+  if (is_outermost_cache)
+    measured.Set("retention_ns", Rounded(RetentionNs(facts.retentions)),
+                 &MemoryLevel::set_retention_ns);
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ double LevelLatencyNs(const HostFacts& facts, const DeviceSpec& spec,
                       int level);
 
 // `structure` with the figures that were measured: bandwidths and latencies of
-// caches and memory, costs, peaks of the types that the structure knows. Their
-// source is MEASURED, with command and date; everything else stays as it was,
-// and so does StructureFingerprint.
+// caches and memory, how long the outermost cache keeps, costs, peaks of the
+// types that the structure knows. Their source is MEASURED, with command and
+// date; everything else stays as it was, and so does StructureFingerprint.
 // InvalidArgument if what comes out is no valid spec.
 absl::StatusOr<DeviceSpec> MeasuredSpec(const DeviceSpec& structure,
                                         const HostFacts& facts);

@@ -38,6 +38,7 @@ HostFacts SomeFacts() {
                      {20 << 10, 1.2},
                      {256 << 10, 4},
                      {128 << 20, 123.4}};
+  facts.retentions = {{1e6, 1}, {2e6, 0.8}, {4e6, 0.3}, {8e6, 0.6}};
   facts.peaks = {{"f32", "AVX-512", 1, 120e9},
                  {"f32", "AVX-512", 4, 470e9},
                  {"bf16", "AVX512-BF16", 1, 240e9}};
@@ -71,6 +72,8 @@ TEST(MeasuredSpecTest, FillsInWhatWasMeasured) {
   EXPECT_EQ(spec.levels(2).read_bytes_per_s(), 90e9);
   EXPECT_EQ(spec.levels(2).latency_ns(), 4);
   EXPECT_EQ(spec.levels(1).read_bytes_per_s(), 30e9);
+  EXPECT_EQ(spec.levels(1).retention_ns(), 3.2e6);
+  EXPECT_EQ(spec.levels(2).retention_ns(), 0);
   EXPECT_EQ(spec.levels(0).read_bytes_per_s(), 12.3e9);
   EXPECT_EQ(spec.levels(0).latency_ns(), 123);
   EXPECT_EQ(CorePeak(spec, "f32", PeakRate::VECTOR), 120e9);
@@ -109,7 +112,7 @@ TEST(MeasuredSpecTest, EveryFigureNamesCommandAndDate) {
       measured += source.fields_size();
     }
   }
-  EXPECT_EQ(measured, 4 + 2 + 1 + 2);
+  EXPECT_EQ(measured, 4 + 2 + 2 + 2);
 }
 
 }  // namespace
