@@ -29,7 +29,7 @@ grep -q 'kind: MEASURED' "$work/host.textproto" || fail "the spec has nothing me
 grep -q '"ops_per_s"' "$work/host.html" || fail "the page has no data"
 
 "$bench" --benchmark_list_tests >"$work/stdout" || fail "--benchmark_list_tests fails"
-for name in peak/f64/1_thread bandwidth/stream/ latency/ cost/launch variation/f32/cpu interference/dram; do
+for name in peak/f64/1_thread bandwidth/stream/ latency/ retention cost/launch variation/f32/cpu interference/dram; do
   grep -q "^$name" "$work/stdout" || fail "no benchmark $name"
 done
 "$bench" --version | grep -q '^tilewright_bench [0-9]' || fail "--version"
