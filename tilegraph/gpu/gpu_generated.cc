@@ -97,7 +97,7 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
   for (const GpuCluster& cluster : gpu_.clusters)
     plan.clusters.push_back(Divided(cluster, *work, decision, made.tile));
   const TileStep& step = Step(*work, decision.step);
-  PlaceShared(decision, *work, step, /*align=*/true, plan);
+  PlaceShared(decision, *work, step, Rows::kBest, plan);
   TakeShared(made, *work, plan);
   plan.threads = made.threads;
   plan.generated = true;
@@ -116,7 +116,7 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
         " bytes of scratchpad"));
   plan.cost.requested_sectors = made.requested_sectors;
   plan.cost.requested_turns = made.requested_turns;
-  AddCost(decision, *work, step, /*align=*/true, plan);
+  AddCost(decision, *work, step, Rows::kBest, plan);
   return plan;
 }
 

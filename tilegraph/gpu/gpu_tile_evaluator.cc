@@ -213,7 +213,7 @@ double GpuTileEvaluator::ConflictsIn(const SharedOperand& operand,
 
 BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
                                            std::vector<int64_t> extents,
-                                           int64_t copies, int made, bool align,
+                                           int64_t copies, int made, Rows rows,
                                            GpuTilePlan& plan) const {
   BufferLifetime lifetime{0, made, std::max(made, 0)};
   bool read = false;
@@ -230,18 +230,18 @@ BufferLifetime GpuTileEvaluator::AddShared(TensorId tensor,
   operand.extents = std::move(extents);
   operand.copies = copies;
   operand.row_dims = row_dims_.at(tensor);
-  const TileRows rows = RowsOf(graph_, operand);
-  if (align) {
+  const TileRows tile = RowsOf(graph_, operand);
+  if (rows == Rows::kBest) {
     const Banks banks = BanksOf(levels_);
     const std::vector<RowAccess> accesses =
         AccessesOf(graph_, plan, operand, spec_.unit().warp_size());
     const int64_t chunk = ChunkElements(graph_, plan, tensor);
     operand.layout = features_.swizzles
-                         ? BestBankLayout(rows, accesses, chunk, banks)
-                         : BestPadding(rows, accesses, chunk, banks);
-    operand.conflicts = ConflictsIn(operand, plan);
+                         ? BestBankLayout(tile, accesses, chunk, banks)
+                         : BestPadding(tile, accesses, chunk, banks);
   }
-  operand.bytes = Aligned(spec_.unit(), operand.layout.Bytes(rows)) * copies;
+  if (rows != Rows::kPlain) operand.conflicts = ConflictsIn(operand, plan);
+  operand.bytes = Aligned(spec_.unit(), operand.layout.Bytes(tile)) * copies;
   lifetime.size_bytes = operand.bytes;
   plan.shared.push_back(std::move(operand));
   return lifetime;
@@ -263,14 +263,14 @@ BufferLifetime GpuTileEvaluator::AddSlices(int root, const TileWork& work,
 
 void GpuTileEvaluator::PlaceShared(const GpuTileDecision& decision,
                                    const TileWork& work, const TileStep& step,
-                                   bool align, GpuTilePlan& plan) const {
+                                   Rows rows, GpuTilePlan& plan) const {
   std::vector<BufferLifetime> buffers;
   for (size_t i = 0; i < gpu_.inputs.size(); ++i) {
     if (!gpu_.inputs[i].staged) continue;
     const TileStep::Input& input = step.inputs[i];
     buffers.push_back(AddShared(
         gpu_.inputs[i].id, input.extents,
-        input.steps > 1 && decision.double_buffer ? 2 : 1, -1, align, plan));
+        input.steps > 1 && decision.double_buffer ? 2 : 1, -1, rows, plan));
   }
   // Without registers to speak of, sums are in the scratchpad too.
   const bool no_registers = spec_.unit().registers_per_core() == 0;
@@ -280,7 +280,7 @@ void GpuTileEvaluator::PlaceShared(const GpuTileDecision& decision,
     if (member.shared ||
         (no_registers && own == gpu_.clusters[member.cluster].root))
       buffers.push_back(AddShared(member.id, TileOf(work, member.id).extents, 1,
-                                  own, align, plan));
+                                  own, rows, plan));
     const ClusterTile& tile = plan.clusters[member.cluster];
     if (tile.simt.slices > 1 && own == gpu_.clusters[member.cluster].root)
       buffers.push_back(AddSlices(own, work, tile.simt.slices, plan));
@@ -315,34 +315,37 @@ void GpuTileEvaluator::Outline(const GpuTileDecision& decision,
 }
 
 absl::StatusOr<bool> GpuTileEvaluator::Make(const GpuTileDecision& decision,
-                                            bool align, GpuTilePlan& plan) {
+                                            Rows rows, GpuTilePlan& plan) {
   TW_ASSIGN_OR_RETURN(const TileWork* work, Work(decision.tile));
   Outline(decision, *work, plan);
   for (const GpuCluster& cluster : gpu_.clusters)
     plan.clusters.push_back(Divide(cluster, *work, decision));
   const TileStep& step = Step(*work, decision.step);
-  PlaceShared(decision, *work, step, align, plan);
+  PlaceShared(decision, *work, step, rows, plan);
   plan.registers_per_thread = RegistersOf(decision, plan);
   plan.occupancy =
       OccupancyOf(spec_.unit(),
                   {plan.threads, plan.registers_per_thread, plan.shared_bytes});
   if (plan.occupancy.blocks_per_core == 0) return false;
-  AddCost(decision, *work, step, align, plan);
+  AddCost(decision, *work, step, rows, plan);
   return true;
 }
 
 absl::StatusOr<const GpuTilePlan*> GpuTileEvaluator::Evaluate(
     const GpuTileDecision& decision) {
-  TW_ASSIGN_OR_RETURN(const bool fits, Make(decision, false, evaluated_));
+  TW_ASSIGN_OR_RETURN(const bool fits,
+                      Make(decision, Rows::kPlain, evaluated_));
   return fits ? &evaluated_ : nullptr;
 }
 
 absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Align(
     const GpuTileDecision& decision) {
   GpuTilePlan plan = Undecided();
-  TW_ASSIGN_OR_RETURN(const bool fits, Make(decision, true, plan));
-  if (!fits) return std::nullopt;
-  return std::move(plan);
+  for (const Rows rows : {Rows::kBest, Rows::kCounted}) {
+    TW_ASSIGN_OR_RETURN(const bool fits, Make(decision, rows, plan));
+    if (fits) return std::move(plan);
+  }
+  return std::nullopt;
 }
 
 }  // namespace tilewright

@@ -71,8 +71,8 @@ class GpuTileEvaluator {
   // call.
   absl::StatusOr<const GpuTilePlan*> Evaluate(const GpuTileDecision& decision);
 
-  // The same, or nullopt, with rows laid out against bank conflicts and blocks
-  // in their best order.
+  // The same, or nullopt, with rows laid out against bank conflicts if there is
+  // room for that, their conflicts counted, and blocks in their best order.
   absl::StatusOr<std::optional<GpuTilePlan>> Align(
       const GpuTileDecision& decision);
 
@@ -91,10 +91,13 @@ class GpuTileEvaluator {
                                  int64_t threads) const;
 
  private:
+  // How rows lie in the scratchpad: plainly, as the search takes them; plainly,
+  // their conflicts counted; against bank conflicts.
+  enum class Rows { kPlain, kCounted, kBest };
   // Without decisions.
   GpuTilePlan Undecided() const;
   // False if it does not fit; `plan` may have had other decisions.
-  absl::StatusOr<bool> Make(const GpuTileDecision& decision, bool align,
+  absl::StatusOr<bool> Make(const GpuTileDecision& decision, Rows rows,
                             GpuTilePlan& plan);
   // All but threads, scratchpad and cost.
   void Outline(const GpuTileDecision& decision, const TileWork& work,
@@ -126,14 +129,14 @@ class GpuTileEvaluator {
   // Adds an operand of the scratchpad with its layout; `made`: the member that
   // makes it, -1 for inputs. Returns when it is alive, in members.
   BufferLifetime AddShared(TensorId tensor, std::vector<int64_t> extents,
-                           int64_t copies, int made, bool align,
+                           int64_t copies, int made, Rows rows,
                            GpuTilePlan& plan) const;
   // Adds the partial sums of all slices of a cluster's root.
   BufferLifetime AddSlices(int root, const TileWork& work, int64_t slices,
                            GpuTilePlan& plan) const;
   // Buffers of the scratchpad, with their layouts, placed.
   void PlaceShared(const GpuTileDecision& decision, const TileWork& work,
-                   const TileStep& step, bool align, GpuTilePlan& plan) const;
+                   const TileStep& step, Rows rows, GpuTilePlan& plan) const;
   int64_t RegistersOf(const GpuTileDecision& decision,
                       const GpuTilePlan& plan) const;
   // Cost (gpu_tile_seconds.cc).
@@ -163,10 +166,10 @@ class GpuTileEvaluator {
                   BlockTotals& block) const;
   void AddScratchpad(const TileStep& step, GpuTilePlan& plan,
                      BlockTotals& block) const;
-  void AddTraffic(const TileWork& work, bool align, const BlockTotals& block,
+  void AddTraffic(const TileWork& work, Rows rows, const BlockTotals& block,
                   GpuTilePlan& plan) const;
   void AddCost(const GpuTileDecision& decision, const TileWork& work,
-               const TileStep& step, bool align, GpuTilePlan& plan) const;
+               const TileStep& step, Rows rows, GpuTilePlan& plan) const;
 
   const TensorGraph& graph_;
   const Subgraph& subgraph_;

@@ -293,7 +293,7 @@ double GpuTileEvaluator::BytesOfOutput(TensorId output,
 }
 
 // Between cores and caches: regions of all tiles in whole transactions.
-void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
+void GpuTileEvaluator::AddTraffic(const TileWork& work, Rows rows,
                                   const BlockTotals& block,
                                   GpuTilePlan& plan) const {
   const ComputeUnit& unit = spec_.unit();
@@ -333,7 +333,7 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
     // Scratchpads of all cores hold what blocks leave of them.
     if (levels_.reuse->kind() == MemoryLevel::SCRATCHPAD)
       cache -= static_cast<double>(wave * plan.shared_bytes);
-    if (align && features_.panels)
+    if (rows != Rows::kPlain && features_.panels)
       plan.order = BestBlockOrder(plan.grid, operands, wave, cache);
     read_of_memory =
         std::min(read_of_memory,
@@ -353,14 +353,14 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, bool align,
 
 void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
                                const TileWork& work, const TileStep& step,
-                               bool align, GpuTilePlan& plan) const {
+                               Rows rows, GpuTilePlan& plan) const {
   const ComputeUnit& unit = spec_.unit();
   const int64_t resident = plan.occupancy.blocks_per_core;
   GpuCost& cost = plan.cost;
   BlockTotals block;
   AddCompute(step, plan, block);
   AddScratchpad(step, plan, block);
-  AddTraffic(work, align, block, plan);
+  AddTraffic(work, rows, block, plan);
 
   cost.blocks_at_once = resident * unit.cores();
   cost.waves = Waves(plan.blocks(), resident, unit.cores());

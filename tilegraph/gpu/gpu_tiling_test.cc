@@ -10,6 +10,7 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tilegraph/gpu/gpu_subgraphs.h"
 #include "tilegraph/gpu/gpu_tile_evaluator.h"
 #include "tilegraph/gpu/shared_rows.h"
 #include "tilegraph/testing/random_graph.h"
@@ -257,6 +258,20 @@ TEST(GpuTilingTest, ScratchpadsOfAnIpuHoldSumsToo) {
   TW_ASSERT_OK_AND_ASSIGN(const auto large,
                           evaluator.Evaluate({{128, 512}, 0, 6}));
   EXPECT_FALSE(large);  // 1.3 MB of operands
+}
+
+// The best tiles of this one, three convolutions in one kernel, fill all 64
+// KiB.
+TEST(GpuTilingTest, TilesThatHaveNoRoomForPaddingKeepPlainRows) {
+  for (const GpuSubgraph& subgraph : GpuSubgraphs()) {
+    if (subgraph.name != "inverted residual") continue;
+    const Whole whole(subgraph.graph);
+    const DeviceSpec spec = *LoadSpec("mi210");
+    GpuTileEvaluator evaluator(whole.tiles, whole.part, spec);
+    TW_ASSERT_OK_AND_ASSIGN(const auto one, evaluator.Evaluate({{1, 1, 1}}));
+    ASSERT_TRUE(one);
+    TW_EXPECT_OK(TileForGpu(whole.tiles, whole.part, spec, {}).status());
+  }
 }
 
 TEST(GpuTilingTest, BlocksBehindATranspositionHaveOtherIndices) {
