@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -59,11 +60,13 @@ std::map<TensorId, TensorId> Names(const std::vector<TensorId>& from,
   return name;
 }
 
-// What is decided of a tile, but for rows in the scratchpad, which follow.
-std::string DecisionsOf(const BlockTile& block) {
-  BlockTile decided = block;
+// What is decided of a tile, but for rows in the scratchpad, which follow;
+// empty if it is none of threads.
+std::string DecisionsOf(const std::optional<BlockTile>& block) {
+  if (!block) return "";
+  BlockTile decided = *block;
   decided.row_padding.clear();
-  return absl::StrCat("[", absl::StrJoin(block.tile, ", "), "], ",
+  return absl::StrCat("[", absl::StrJoin(decided.tile, ", "), "], ",
                       decided.ToString());
 }
 
@@ -105,7 +108,7 @@ EstimateKey GpuTilePlans::KeyOf(const Group& group,
 
 EstimateKey GpuTilePlans::KeyOf(const Group& group) const {
   EstimateKey key = KeyOf(group, Canonicalize(graph_, plan_, group));
-  if (group.tile_plan.block) key.tiles = DecisionsOf(*group.tile_plan.block);
+  key.tiles = DecisionsOf(group.tile_plan.block);
   return key;
 }
 
@@ -204,9 +207,9 @@ absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Of(const Group& group) {
 absl::StatusOr<GpuTilePlan> GpuTilePlans::Generated(const Group& group) {
   const Asked asked = Ask(group);
   TW_RETURN_IF_ERROR(asked.known->planned.status());
-  const std::string decisions = DecisionsOf(*group.tile_plan.block);
+  const std::string decisions = DecisionsOf(group.tile_plan.block);
   size_t tile = 0;
-  while (DecisionsOf(*(*asked.known->planned)[tile].block) != decisions)
+  while (DecisionsOf((*asked.known->planned)[tile].block) != decisions)
     TW_CHECK(++tile < asked.known->generated.size()) << decisions;
   TW_ASSIGN_OR_RETURN(GpuTilePlan plan, Generate(asked, tile));
   Rename(asked, plan);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "backends/spec/load_spec.h"
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/ir/graph_rewrite.h"
@@ -37,13 +38,12 @@ TensorGraph Alone(const TensorGraph& graph, const Tensor& tensor) {
 }
 
 // No slices take less: two launches, and all multiply-adds on all cores.
-double LeastSeconds(const Tensor& sum, const ComputeUnit& unit) {
-  double ops_per_s = std::numeric_limits<double>::infinity();
-  for (const PeakRate& peak : unit.peaks())
-    if (peak.dtype() == "f32" && peak.unit() == PeakRate::VECTOR)
-      ops_per_s = peak.core_ops_per_s() * static_cast<double>(unit.cores());
-  return 2e-9 * static_cast<double>(unit.launch_ns()) +
-         2 * static_cast<double>(Points(sum)) / ops_per_s;
+double LeastSeconds(const Tensor& sum, const DeviceSpec& spec) {
+  const double launches_s = 2e-9 * static_cast<double>(spec.unit().launch_ns());
+  const double ops_per_s = CorePeak(spec, "f32", PeakRate::VECTOR) *
+                           static_cast<double>(spec.unit().cores());
+  if (ops_per_s <= 0) return launches_s;  // not known
+  return launches_s + 2 * static_cast<double>(Points(sum)) / ops_per_s;
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ int64_t TermSlices::Of(const Tensor& tensor) {
   if (!whole) return 1;
   double best = *whole / kLeastGain;
   double before = std::numeric_limits<double>::infinity();  // fewer slices
-  if (best <= LeastSeconds(tensor, spec_.unit())) return 1;
+  if (best <= LeastSeconds(tensor, spec_)) return 1;
   for (int64_t slices = 2; slices <= kMostSlices; slices *= 2) {
     if (!CanSplitTerms(tensor, slices) ||
         TermsOf(tensor.compute) / slices < kLeastTerms)

@@ -1,29 +1,18 @@
 #include "tools/host/retention.h"
 
-#include <time.h>
-
 #include <algorithm>
 
+#include "base/clock.h"
 #include "measure/machine/memory_loops.h"
+#include "measure/stats/median.h"
 
 namespace tilewright::tools {
 namespace {
 
+using ::tilewright::measure::Median;
+
 constexpr double kShortestWaitNs = 0.25e6, kLongestWaitNs = 64e6;
 constexpr int kRounds = 11;
-
-double NowNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return 1e9 * static_cast<double>(now.tv_sec) +
-         static_cast<double>(now.tv_nsec);
-}
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + values.size() / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 int64_t OutermostCacheBytes(const DeviceSpec& structure) {
   for (const MemoryLevel& level : structure.levels()) {
@@ -41,18 +30,19 @@ std::vector<HostFacts::Retention> RetentionsOf(const DeviceSpec& structure,
   const int64_t set_bytes = cache_bytes / 4 / 512 * 512;
   if (set_bytes == 0 || memory_bytes < 2 * cache_bytes) return {};
   const measure::MemoryPass read = measure::AllMemoryLoops().front().read;
+  Clock& clock = *RealClock();
   volatile int sink = 0;
   const auto ns_after = [&](auto between) {
     sink = read(memory, set_bytes);
     between();
-    const double start = NowNs();
+    const int64_t start_ns = clock.WallNs();
     sink = read(memory, set_bytes);
-    return NowNs() - start;
+    return static_cast<double>(clock.WallNs() - start_ns);
   };
   // The process goes on meanwhile as a kernel does that works in registers.
-  const auto wait = [](double ns) {
-    const double start = NowNs();
-    while (NowNs() - start < ns) {
+  const auto wait = [&](double ns) {
+    const int64_t end_ns = clock.WallNs() + static_cast<int64_t>(ns);
+    while (clock.WallNs() < end_ns) {
     }
   };
   std::vector<double> waits_ns;
