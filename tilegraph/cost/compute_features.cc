@@ -20,6 +20,9 @@ constexpr double kTransposed = 0.5;
 struct VectorDims {
   int output;
   std::map<TensorId, int> of_input;
+  // Windows: a loop over lanes for each term, decisions that all lanes share
+  // outside of it.
+  bool slides = false;
 };
 
 // Whether results that are neighbours load neighbours, or all the same.
@@ -82,10 +85,11 @@ OperationCounts Operations(const Expr& body, const VectorDims& dims) {
     return counts;
   }
   if (body.op() == Op::kSelect) {
-    counts = Operations(body.operand(0), dims);
     const OperationCounts then = Operations(body.operand(1), dims),
                           otherwise = Operations(body.operand(2), dims);
     Add(Sum(then) < Sum(otherwise) ? otherwise : then, counts);
+    if (dims.slides && !Mentions(body.operand(0), dims.output)) return counts;
+    Add(Operations(body.operand(0), dims), counts);
     counts.simple += 1;
     return counts;
   }
@@ -139,7 +143,10 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
                            int vector_dim, const std::vector<int>& input_dims) {
   const Tensor& tensor = graph.tensor(id);
   const Compute& compute = tensor.compute;
+  const ComputeFamily family = FamilyOf(graph, id);
   VectorDims dims{vector_dim, {}};
+  dims.slides =
+      family == ComputeFamily::kDepthwise || family == ComputeFamily::kPooling;
   const std::vector<TensorId> inputs = graph.Inputs(id);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (graph.tensor(inputs[i]).kind != TensorKind::kConstant)
@@ -157,7 +164,7 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
   }
   for (const Axis& axis : compute.reduce_axes)
     features.terms *= static_cast<double>(axis.extent.value());
-  switch (FamilyOf(graph, id)) {
+  switch (family) {
     case ComputeFamily::kConvolution:
     case ComputeFamily::kContraction:
       features.kind = ArithmeticKind::kContraction;
