@@ -117,6 +117,40 @@ TEST(CudaDeviceTest, DescribesTheDeviceAsTheDriverDoes) {
   EXPECT_NEAR(132 * CorePeak(spec, "bf16", PeakRate::MATRIX), 989.4e12, 2e12);
 }
 
+// What no driver tells is as in the spec of the target: the fake is an H100,
+// and gets an H100's plans.
+TEST(CudaDeviceTest, HasEveryRateOfTheSpecOfItsTarget) {
+  const auto device = FakeDevice();
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec h100, LoadSpec("h100"));
+  constexpr double kClocks = 1e-3;  // relative: the datasheet's are rounded
+  for (const MemoryLevel& level : h100.levels()) {
+    const MemoryLevel& ours = *FindLevel(device->spec(), level.name());
+    const auto expect_near = [&](double got, double want) {
+      EXPECT_NEAR(got, want, kClocks * want) << level.name();
+    };
+    expect_near(ours.read_bytes_per_s(), level.read_bytes_per_s());
+    expect_near(ours.write_bytes_per_s(), level.write_bytes_per_s());
+    expect_near(ours.aggregate_read_bytes_per_s(),
+                level.aggregate_read_bytes_per_s());
+    expect_near(ours.aggregate_write_bytes_per_s(),
+                level.aggregate_write_bytes_per_s());
+    expect_near(ours.latency_ns(), level.latency_ns());
+  }
+  ASSERT_EQ(device->spec().unit().peaks_size(), h100.unit().peaks_size());
+  for (int i = 0; i < h100.unit().peaks_size(); ++i) {
+    const PeakRate& peak = h100.unit().peaks(i);
+    const PeakRate& ours = device->spec().unit().peaks(i);
+    EXPECT_EQ(ours.dtype(), peak.dtype());
+    EXPECT_EQ(ours.unit(), peak.unit());
+    EXPECT_NEAR(ours.core_ops_per_s(), peak.core_ops_per_s(),
+                kClocks * peak.core_ops_per_s());
+    EXPECT_NEAR(ours.latency_ns(), peak.latency_ns(),
+                kClocks * peak.latency_ns());
+  }
+  EXPECT_EQ(device->spec().cost_model().kept_shared_share(),
+            h100.cost_model().kept_shared_share());
+}
+
 TEST(CudaDeviceTest, ASpecThatIsGivenReplacesTheDriversAnswers) {
   CudaDeviceOptions options = Options();
   TW_ASSERT_OK_AND_ASSIGN(options.spec, LoadSpec("unit"));

@@ -178,9 +178,51 @@ void FillUnit(const Attributes& got, int capability, ComputeUnit& unit) {
   }
 }
 
+// How many times as much a second as the committed spec's cores this device's
+// do, by clock and by number.
+struct Ratios {
+  double clock = 1, cores = 1;
+};
+
+// Of a cache that all cores share what goes through it at the clock, of the
+// scratchpads what each core's does. Memory has a bus of its own.
+void AddBandwidths(const MemoryLevel& committed, const Ratios& ratios,
+                   const std::string& origin, MemoryLevel& level) {
+  if (level.kind() == MemoryLevel::MEMORY) return;
+  const double all = level.scope() == MemoryLevel::DEVICE ? 1 : ratios.cores;
+  level.set_read_bytes_per_s(committed.read_bytes_per_s() * ratios.clock);
+  level.set_write_bytes_per_s(committed.write_bytes_per_s() * ratios.clock);
+  level.set_aggregate_read_bytes_per_s(committed.aggregate_read_bytes_per_s() *
+                                       ratios.clock * all);
+  level.set_aggregate_write_bytes_per_s(
+      committed.aggregate_write_bytes_per_s() * ratios.clock * all);
+  SetSource(level, Source::DERIVED,
+            {"read_bytes_per_s", "write_bytes_per_s",
+             "aggregate_read_bytes_per_s", "aggregate_write_bytes_per_s"},
+            absl::StrCat(origin, ", times the ratio of the clocks"));
+}
+
+// All peaks but that of f32, which the attributes tell, and its latency.
+void AddPeaks(const ComputeUnit& committed, const Ratios& ratios,
+              const std::string& origin, ComputeUnit& unit) {
+  for (const PeakRate& peak : committed.peaks()) {
+    if (peak.unit() == PeakRate::VECTOR && peak.dtype() == "f32") {
+      unit.mutable_peaks(0)->set_latency_ns(peak.latency_ns() / ratios.clock);
+      SetSource(*unit.mutable_peaks(0), Source::DERIVED, {"latency_ns"},
+                absl::StrCat(origin, ", times the ratio of the clocks"));
+      continue;
+    }
+    PeakRate& at_our_clock = *unit.add_peaks();
+    at_our_clock = peak;
+    at_our_clock.set_core_ops_per_s(peak.core_ops_per_s() * ratios.clock);
+    SetSource(at_our_clock, Source::DERIVED, {"core_ops_per_s"},
+              absl::StrCat(origin, ", times the ratio of the rates of f32"));
+  }
+}
+
 // Adds what no attribute tells, from the committed spec of the same target:
 // units in which resources are given out, matrix instructions and their peaks
-// at this clock, copies, latencies.
+// at this clock, copies, latencies and bandwidths, constants of the cost model.
 void AddCommitted(DeviceSpec& spec) {
   const absl::StatusOr<DeviceSpec> found = LoadSpec(spec.target());
   if (!found.ok()) return;
@@ -200,23 +242,24 @@ void AddCommitted(DeviceSpec& spec) {
             origin);
   *unit.mutable_matrix_units() = from.matrix_units();
   if (from.has_async_copy()) *unit.mutable_async_copy() = from.async_copy();
+  if (found->has_cost_model()) *spec.mutable_cost_model() = found->cost_model();
+  const double theirs = CorePeak(*found, "f32", PeakRate::VECTOR);
+  const double ours = CorePeak(spec, "f32", PeakRate::VECTOR);
+  Ratios ratios;
+  if (theirs > 0 && ours > 0) ratios.clock = ours / theirs;
+  if (from.cores() > 0)
+    ratios.cores =
+        static_cast<double>(unit.cores()) / static_cast<double>(from.cores());
   for (MemoryLevel& level : *spec.mutable_levels()) {
     const MemoryLevel* same = FindLevel(*found, level.name());
-    if (same == nullptr || same->latency_ns() == 0) continue;
+    if (same == nullptr) continue;
+    AddBandwidths(*same, ratios, origin, level);
+    if (same->latency_ns() == 0) continue;
     level.set_latency_ns(same->latency_ns());
     SetSource(level, Source::DERIVED, {"latency_ns"}, origin);
   }
-  const double theirs = CorePeak(*found, "f32", PeakRate::VECTOR);
-  const double ours = CorePeak(spec, "f32", PeakRate::VECTOR);
   if (theirs <= 0 || ours <= 0) return;
-  for (const PeakRate& peak : from.peaks()) {
-    if (peak.unit() != PeakRate::MATRIX) continue;
-    PeakRate& at_our_clock = *unit.add_peaks();
-    at_our_clock = peak;
-    at_our_clock.set_core_ops_per_s(peak.core_ops_per_s() * ours / theirs);
-    SetSource(at_our_clock, Source::DERIVED, {"core_ops_per_s"},
-              absl::StrCat(origin, ", times the ratio of the rates of f32"));
-  }
+  AddPeaks(from, ratios, origin, unit);
 }
 
 }  // namespace
