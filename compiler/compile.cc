@@ -210,6 +210,18 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
   compiled.plan = FusedPlan(compiled.graph, plan, compiled.connected);
 }
 
+// Of kernels with tiles for blocks of threads.
+void AddPredictions(CompiledModel& compiled) {
+  for (size_t g = 0; compiled.gpu && g < compiled.plan.groups.size(); ++g) {
+    const GpuTilePlan* const tiles =
+        TilesOf(*compiled.gpu, compiled.plan.groups[g]);
+    const int kernel = compiled.kernel_of_group[g];
+    if (kernel < 0 || tiles == nullptr) continue;
+    compiled.program.mutable_kernels(kernel)->set_predicted_ns(
+        tiles->cost.seconds * 1e9);
+  }
+}
+
 std::vector<TensorId> Tensors(const std::vector<Port>& boundary) {
   std::vector<TensorId> tensors;
   for (const Port& one : boundary) tensors.push_back(one.tensor);
@@ -276,6 +288,7 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
   for (size_t k = 0; k < compiled.kernels.size(); ++k)
     *compiled.program.add_kernels() =
         Info(compiled.kernels[k], std::move(labels[k]));
+  AddPredictions(compiled);
   AddLaunchPlan(model.graph, compiled.plan, launches, Tensors(model.inputs),
                 Tensors(model.outputs), compiled.program, compiled.constants);
   return compiled;

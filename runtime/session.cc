@@ -216,15 +216,16 @@ void Session::Capture() {
   if (captured.ok()) captured_ = *std::move(captured);
 }
 
+absl::Status Session::RunOrReplay() {
+  if (captured_ == nullptr) return RunAllSteps();
+  moved_bytes_ += captured_bytes_;
+  return stream_->Replay(*captured_);
+}
+
 absl::Status Session::Run(absl::Span<const void* const> inputs,
                           absl::Span<void* const> outputs) {
   TW_RETURN_IF_ERROR(Begin(inputs, outputs));
-  if (captured_ != nullptr) {
-    moved_bytes_ += captured_bytes_;
-    TW_RETURN_IF_ERROR(stream_->Replay(*captured_));
-  } else {
-    TW_RETURN_IF_ERROR(RunAllSteps());
-  }
+  TW_RETURN_IF_ERROR(RunOrReplay());
   return End(outputs);
 }
 
@@ -238,6 +239,29 @@ absl::Status Session::RunSteps(absl::Span<const void* const> inputs,
     on_step(i);
   }
   return End(outputs);
+}
+
+absl::Status Session::TimeSteps(
+    absl::Span<const void* const> inputs, absl::Span<void* const> outputs,
+    const std::function<void(int step, int64_t ns)>& on_step) {
+  TW_RETURN_IF_ERROR(Begin(inputs, outputs));
+  for (int i = 0; i < static_cast<int>(args_.size()); ++i) {
+    TW_ASSIGN_OR_RETURN(
+        const int64_t ns,
+        model_->device().TimeNs(*stream_, [&] { return RunTogether(i, 1); }));
+    on_step(i, ns);
+  }
+  return End(outputs);
+}
+
+absl::StatusOr<int64_t> Session::TimeRun(absl::Span<const void* const> inputs,
+                                         absl::Span<void* const> outputs) {
+  TW_RETURN_IF_ERROR(Begin(inputs, outputs));
+  TW_ASSIGN_OR_RETURN(
+      const int64_t ns,
+      model_->device().TimeNs(*stream_, [this] { return RunOrReplay(); }));
+  TW_RETURN_IF_ERROR(End(outputs));
+  return ns;
 }
 
 }  // namespace tilewright

@@ -35,6 +35,16 @@ class Session {
                         absl::Span<void* const> outputs,
                         const std::function<void(int step)>& on_step);
 
+  // RunSteps by the device's own clock: `on_step` is told what each step took
+  // there (Device::TimeNs), without the launch being waited for.
+  absl::Status TimeSteps(
+      absl::Span<const void* const> inputs, absl::Span<void* const> outputs,
+      const std::function<void(int step, int64_t ns)>& on_step);
+  // What all steps of a run take on the device: of Run all but the copies of
+  // inputs and outputs to a device with memory of its own and back.
+  absl::StatusOr<int64_t> TimeRun(absl::Span<const void* const> inputs,
+                                  absl::Span<void* const> outputs);
+
   // The bytes that the runs so far have moved between the host's memory (inputs
   // and outputs too) and the arena.
   int64_t moved_bytes() const { return moved_bytes_; }
@@ -72,6 +82,8 @@ class Session {
   // Steps [i, i + count): one, or launches that run together.
   absl::Status RunTogether(int i, int count);
   absl::Status RunAllSteps();
+  // All steps, at once where they are captured.
+  absl::Status RunOrReplay();
   // Has the device repeat all steps at once from now on, if it can: on one with
   // memory of its own their addresses stay.
   void Capture();
