@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/device/task_log.h"
+#include "backends/device.h"
 #include "backends/spec/host_spec.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -50,19 +52,54 @@ struct Boundary {
 
 struct Latencies {
   std::vector<double> wall_ms, cpu_ms;  // sorted
+  std::vector<double> device_ms;        // sorted; by the device's own clock
   int threads = 1, planned_threads = 0;
   double flops = 0;
   double roofline_percent = 0;
 
-  double gflops() const { return flops / wall_ms[0] * 1e-6; }
+  double quoted_ms() const {
+    return device_ms.empty() ? wall_ms[0] : device_ms[0];
+  }
+  double gflops() const { return flops / quoted_ms() * 1e-6; }
+};
+
+// Has a clock and memory of its own.
+bool IsDevice(const Session& session) {
+  return !session.model().device().unified_memory();
+}
+
+// The limits of what the model runs on: measured where it is this host, else
+// the spec's.
+class LimitsOfRun {
+ public:
+  static absl::StatusOr<LimitsOfRun> Of(const backends::Device& device) {
+    LimitsOfRun limits;
+    if (!device.unified_memory()) {
+      limits.known_ = LimitsOfSpec(
+          device.spec(), static_cast<int>(device.spec().unit().cores()));
+      return limits;
+    }
+    TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
+    limits.sampler_.emplace(spec, device.num_threads());
+    return limits;
+  }
+  void Sample() {
+    if (sampler_) sampler_->Sample();
+  }
+  Limits limits() const { return sampler_ ? sampler_->limits() : known_; }
+  LimitSampler& sampler() { return *sampler_; }
+
+ private:
+  Limits known_;
+  std::optional<LimitSampler> sampler_;
 };
 
 absl::StatusOr<Latencies> MeasureLatencies(Session& session,
                                            const Boundary& boundary,
-                                           LimitSampler& sampler,
+                                           LimitsOfRun& limits,
                                            double seconds) {
   Latencies latencies;
-  sampler.Sample();
+  limits.Sample();
   TW_RETURN_IF_ERROR(session.Run(boundary.from, boundary.to));
   const int64_t start_ns = RealClock()->WallNs();
   while (static_cast<int>(latencies.wall_ms.size()) < kMinRuns ||
@@ -75,17 +112,23 @@ absl::StatusOr<Latencies> MeasureLatencies(Session& session,
         static_cast<double>(RealClock()->WallNs() - before_ns) * 1e-6);
     latencies.cpu_ms.push_back(ProcessCpuMs() - cpu_before);
   }
+  for (size_t i = 0; IsDevice(session) && i < latencies.wall_ms.size(); ++i) {
+    TW_ASSIGN_OR_RETURN(const int64_t ns,
+                        session.TimeRun(boundary.from, boundary.to));
+    latencies.device_ms.push_back(static_cast<double>(ns) * 1e-6);
+  }
   std::sort(latencies.wall_ms.begin(), latencies.wall_ms.end());
   std::sort(latencies.cpu_ms.begin(), latencies.cpu_ms.end());
-  sampler.Sample();
+  std::sort(latencies.device_ms.begin(), latencies.device_ms.end());
+  limits.Sample();
   const Program& program = session.model().program();
   const Work work = WorkOfModel(program);
   latencies.threads = session.model().device().num_threads();
   latencies.planned_threads = program.planned_threads();
   latencies.flops = work.flops;
   latencies.roofline_percent =
-      BoundOf(work, ResidentBytes(program), sampler.limits()).us /
-      latencies.wall_ms[0] * 0.1;
+      BoundOf(work, ResidentBytes(program), limits.limits()).us /
+      latencies.quoted_ms() * 0.1;
   return latencies;
 }
 
@@ -95,6 +138,10 @@ void Append(const Latencies& latencies, Json& json) {
   json.Key("p90_ms").Number(Quantile(latencies.wall_ms, 0.9));
   json.Key("p99_ms").Number(Quantile(latencies.wall_ms, 0.99));
   json.Key("cpu_ms").Number(latencies.cpu_ms[0]);
+  if (!latencies.device_ms.empty()) {
+    json.Key("device_min_ms").Number(latencies.device_ms[0]);
+    json.Key("device_median_ms").Number(Quantile(latencies.device_ms, 0.5));
+  }
   json.Key("gflops").Number(latencies.gflops());
   json.Key("roofline_percent").Number(latencies.roofline_percent);
   json.Key("threads").Int(latencies.threads);
@@ -109,10 +156,16 @@ void Print(const Latencies& latencies) {
       latencies.wall_ms.size(), latencies.threads, latencies.wall_ms[0],
       Quantile(latencies.wall_ms, 0.5), Quantile(latencies.wall_ms, 0.9),
       Quantile(latencies.wall_ms, 0.99), latencies.cpu_ms[0]);
-  std::printf(
-      "%.3f GFLOP, %.1f GFLOP/s, %.0f %% of the roofline measured in this "
-      "run\n",
-      latencies.flops * 1e-9, latencies.gflops(), latencies.roofline_percent);
+  const bool by_device = !latencies.device_ms.empty();
+  if (by_device)
+    std::printf(
+        "on the device, without copies of inputs and outputs: min %.3f ms, "
+        "median %.3f\n",
+        latencies.device_ms[0], Quantile(latencies.device_ms, 0.5));
+  std::printf("%.3f GFLOP, %.1f GFLOP/s, %.0f %% of the roofline %s\n",
+              latencies.flops * 1e-9, latencies.gflops(),
+              latencies.roofline_percent,
+              by_device ? "of the device's spec" : "measured in this run");
 }
 
 bool WantsProfile(const CommandLine& line) {
@@ -140,6 +193,10 @@ absl::Status BenchmarkCommand(const CommandLine& line) {
   TW_ASSIGN_OR_RETURN(const std::string path, OnlyModel(line));
   cpu::TaskLog log;
   TW_ASSIGN_OR_RETURN(const Source source, LoadSource(line, path, {}, &log));
+  if (line.Has("trace") && !source.model->device().unified_memory())
+    return Usage(absl::StrCat("--trace has no effect on ",
+                              source.model->program().target(),
+                              ", whose tasks the host does not see"));
   TellPlannedForFewer(source);
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                       Session::Create(source.model));
@@ -155,15 +212,19 @@ absl::Status BenchmarkCommand(const CommandLine& line) {
     boundary.to.push_back(output.data());
 
   const double seconds = line.GetDouble("seconds", 3);
-  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, HostSpec());
-  LimitSampler sampler(spec, source.model->device().num_threads());
+  TW_ASSIGN_OR_RETURN(LimitsOfRun limits,
+                      LimitsOfRun::Of(source.model->device()));
   TW_ASSIGN_OR_RETURN(const Latencies latencies,
-                      MeasureLatencies(*session, boundary, sampler, seconds));
+                      MeasureLatencies(*session, boundary, limits, seconds));
   std::optional<Profile> profile;
   if (WantsProfile(line)) {
     TW_ASSIGN_OR_RETURN(
-        profile, MeasureProfile(*session, boundary.from, boundary.to, log,
-                                sampler, seconds));
+        profile,
+        IsDevice(*session)
+            ? MeasureDeviceProfile(*session, boundary.from, boundary.to,
+                                   limits.limits(), seconds)
+            : MeasureProfile(*session, boundary.from, boundary.to, log,
+                             limits.sampler(), seconds));
   }
   if (line.Has("json")) {
     Json json;

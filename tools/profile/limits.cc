@@ -1,6 +1,7 @@
 #include "tools/profile/limits.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -54,8 +55,10 @@ Limits LimitsOfSpec(const DeviceSpec& spec, int threads) {
     const double all = known.aggregate_read_bytes_per_s() > 0
                            ? known.aggregate_read_bytes_per_s()
                            : kUnlimited;
-    level.gbytes_per_s =
-        std::min(known.read_bytes_per_s() * threads, all) * 1e-9;
+    // What all cores share has no rate of one core on a GPU.
+    const double each =
+        known.read_bytes_per_s() > 0 ? known.read_bytes_per_s() * threads : all;
+    level.gbytes_per_s = std::isinf(each) ? 0 : std::min(each, all) * 1e-9;
     if (level.gbytes_per_s > 0 || known.kind() == MemoryLevel::MEMORY)
       limits.levels.push_back(level);
   }

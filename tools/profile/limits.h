@@ -29,7 +29,8 @@ struct Limits {
   const Level& LevelFor(double bytes) const;
 };
 
-// The spec's committed figures; levels without one are left out.
+// The spec's committed figures for so many threads, or cores of a GPU; levels
+// without one are left out.
 Limits LimitsOfSpec(const DeviceSpec& spec, int threads);
 
 // Measures them; the spec only says how large the levels are.

@@ -46,15 +46,18 @@ void AppendKernel(const Profile& profile, const KernelProfile& kernel,
   if (profile.runs > 0) {
     const double us = QuotedUs(profile, kernel);
     AppendSpread("wall_us", kernel.wall_us, json);
-    AppendSpread("cpu_us", kernel.cpu_us, json);
+    if (!profile.by_device) AppendSpread("cpu_us", kernel.cpu_us, json);
     json.Key("us").Number(us);
     // A copy of a few bytes may take no time that a clock sees.
     const double per_us = us > 0 ? 1 / us : 0;
     json.Key("gflops").Number(kernel.work.flops * per_us * 1e-3);
     json.Key("gbytes_per_s").Number(kernel.work.bytes * per_us * 1e-3);
     json.Key("roofline_percent").Number(RooflinePercent(profile, kernel));
-    json.Key("busy_percent").Number(kernel.busy_percent);
+    if (!profile.by_device)
+      json.Key("busy_percent").Number(kernel.busy_percent);
   }
+  if (kernel.predicted_us > 0)
+    json.Key("predicted_us").Number(kernel.predicted_us);
   json.Close('}');
 }
 
@@ -74,7 +77,8 @@ void AppendProfile(const Profile& profile, Json& json) {
         .Number(100 * profile.bound.us / profile.wall_us.min);
     json.Key("kernels_roofline_percent")
         .Number(100 * profile.kernels_bound_us / profile.wall_us.min);
-    json.Key("busy_percent").Number(profile.busy_percent);
+    if (!profile.by_device)
+      json.Key("busy_percent").Number(profile.busy_percent);
   }
   json.Key("kernels").Open('[');
   for (const KernelProfile& kernel : profile.kernels)

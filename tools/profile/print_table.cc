@@ -12,10 +12,12 @@ namespace tilewright::tools {
 namespace {
 
 std::string LimitsLine(const Profile& profile) {
-  std::string line =
-      absl::StrFormat("limits of %d thread%s (%s): %.1f GFLOP/s; GB/s ",
-                      profile.threads, profile.threads == 1 ? "" : "s",
-                      profile.limits.source, profile.limits.gflops);
+  std::string line = absl::StrFormat(
+      "limits of %s (%s): %.1f GFLOP/s; GB/s ",
+      profile.by_device ? "the device"
+                        : absl::StrCat(profile.threads, " thread",
+                                       profile.threads == 1 ? "" : "s"),
+      profile.limits.source, profile.limits.gflops);
   absl::StrAppend(
       &line, absl::StrJoin(profile.limits.levels, ", ",
                            [](std::string* text, const Limits::Level& level) {
@@ -65,6 +67,33 @@ std::string BoundsTable(const Profile& profile) {
   return out;
 }
 
+// Of a device's own clock: what its plan predicted instead of what the host's
+// threads did.
+std::string DeviceTimesTable(const Profile& profile,
+                             const std::vector<const KernelProfile*>& sorted,
+                             double all_us) {
+  std::string out =
+      absl::StrFormat("%-5s %3s %8s %8s %8s %6s %7s %6s %5s %-8s  %s\n", "",
+                      "x", "us min", "median", "planned", "time", "GFLOP/s",
+                      "GB/s", "roof", "bound", "computes");
+  for (const KernelProfile* kernel : sorted) {
+    const double us = QuotedUs(profile, *kernel);
+    const double per_us = us > 0 ? 1 / us : 0;
+    out += Line(absl::StrFormat(
+                    "%-5s %3d %8.1f %8.1f %8s %5.1f%% %7.0f %6.0f %4.0f%% %-7s",
+                    kernel->name, kernel->launches, kernel->wall_us.min,
+                    kernel->wall_us.median,
+                    kernel->predicted_us > 0
+                        ? absl::StrFormat("%.1f", kernel->predicted_us)
+                        : "",
+                    100 * us / all_us, kernel->work.flops * per_us * 1e-3,
+                    kernel->work.bytes * per_us * 1e-3,
+                    RooflinePercent(profile, *kernel), kernel->bound.by),
+                *kernel);
+  }
+  return out;
+}
+
 std::string TimesTable(const Profile& profile, int most_kernels) {
   std::vector<const KernelProfile*> sorted;
   double all_us = 0;
@@ -78,6 +107,15 @@ std::string TimesTable(const Profile& profile, int most_kernels) {
                    });
   const size_t all = sorted.size();
   sorted.resize(std::min(all, static_cast<size_t>(most_kernels)));
+  if (profile.by_device) {
+    return absl::StrCat(
+        DeviceTimesTable(profile, sorted, all_us), More(all, sorted.size()),
+        absl::StrFormat(
+            "a run of %d: min %.1f us, median %.1f us, %.1f "
+            "GFLOP/s; the launches one by one %.1f us\n",
+            profile.runs, profile.wall_us.min, profile.wall_us.median,
+            profile.work.flops / profile.wall_us.min * 1e-3, all_us));
+  }
   std::string out =
       absl::StrFormat("%-5s %3s %8s %8s %8s %6s %7s %6s %5s %-8s%4s  %s\n", "",
                       "x", "us min", "median", "CPU us", "time", "GFLOP/s",

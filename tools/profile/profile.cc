@@ -68,6 +68,10 @@ std::vector<int> RowsOfSteps(const Program& program, Profile& profile) {
     if (program.steps(i).has_zero()) continue;
     KernelProfile& kernel = profile.kernels[rows[i]];
     kernel.work = kernel.work + WorkOfStep(program, i);
+    if (rows[i] >= 0 && program.steps(i).has_launch())
+      kernel.predicted_us +=
+          program.kernels(program.steps(i).launch().kernel()).predicted_ns() *
+          1e-3;
     ++kernel.launches;
   }
   AddShortNames(profile);
@@ -227,7 +231,7 @@ Spread SpreadOf(std::vector<double> samples) {
 }
 
 double QuotedUs(const Profile& profile, const KernelProfile& kernel) {
-  return profile.threads == 1 && profile.runs > 0
+  return profile.threads == 1 && profile.runs > 0 && !profile.by_device
              ? std::min(kernel.cpu_us.min, kernel.wall_us.min)
              : kernel.wall_us.min;
 }
@@ -261,6 +265,37 @@ absl::StatusOr<Profile> MeasureProfile(Session& session,
     sampler.Sample();
   }
   profiler.Summarize(sampler.limits());
+  return profile;
+}
+
+absl::StatusOr<Profile> MeasureDeviceProfile(
+    Session& session, absl::Span<const void* const> inputs,
+    absl::Span<void* const> outputs, const Limits& limits, double seconds) {
+  const Program& program = session.model().program();
+  Profile profile;
+  profile.by_device = true;
+  profile.limits = limits;
+  const std::vector<int> rows = RowsOfSteps(program, profile);
+  Samples samples(profile.kernels.size());
+  TW_RETURN_IF_ERROR(session.Run(inputs, outputs));
+  const int64_t start_ns = RealClock()->WallNs();
+  do {
+    TW_ASSIGN_OR_RETURN(const int64_t run_ns, session.TimeRun(inputs, outputs));
+    samples.run_us.push_back(static_cast<double>(run_ns) * 1e-3);
+    std::vector<double> us(profile.kernels.size());
+    TW_RETURN_IF_ERROR(
+        session.TimeSteps(inputs, outputs, [&](int step, int64_t ns) {
+          us[rows[step]] += static_cast<double>(ns) * 1e-3;
+        }));
+    for (size_t row = 0; row < us.size(); ++row)
+      samples.wall_us[row].push_back(us[row]);
+  } while (static_cast<double>(RealClock()->WallNs() - start_ns) <
+           seconds * 1e9);
+  AddBounds(program, rows, profile);
+  for (size_t row = 0; row < profile.kernels.size(); ++row)
+    profile.kernels[row].wall_us = SpreadOf(samples.wall_us[row]);
+  profile.wall_us = SpreadOf(samples.run_us);
+  profile.runs = static_cast<int>(samples.run_us.size());
   return profile;
 }
 

@@ -33,10 +33,11 @@ struct KernelProfile {
   int64_t code_bytes = 0;
   int spills = 0;
   int64_t scratch_bytes = 0;
-  Work work;    // of all launches
-  Bound bound;  // of all launches
-  Spread wall_us;
-  Spread cpu_us;  // of all threads, within tasks
+  Work work;                // of all launches
+  Bound bound;              // of all launches
+  double predicted_us = 0;  // of all launches, by its plan; 0: not predicted
+  Spread wall_us;           // by the device's clock where it has one
+  Spread cpu_us;            // of all threads, within tasks
   // Share of the threads' time within its launches that went to tasks.
   double busy_percent = 0;
 };
@@ -52,12 +53,14 @@ struct TracedLaunch {
 struct Profile {
   std::string target, producer;
   int threads = 1;
-  int runs = 0;  // 0: nothing was run, only bounds are known
+  bool by_device = false;  // timed by a device's clock: of no host's threads
+  int runs = 0;            // 0: nothing was run, only bounds are known
   Limits limits;
   Work work;                    // of the model
   Bound bound;                  // of the model
   double kernels_bound_us = 0;  // the sum of the kernels' bounds
-  Spread wall_us;               // of a run, between first and last step
+  Spread wall_us;  // of a run, between first and last step; on a device with
+                   // memory of its own without the copies there and back
   double busy_percent = 0;
   std::vector<KernelProfile> kernels;  // in the order of their first launch
   std::vector<TracedLaunch> trace;     // of the first traced runs
@@ -80,6 +83,12 @@ absl::StatusOr<Profile> MeasureProfile(Session& session,
                                        absl::Span<void* const> outputs,
                                        cpu::TaskLog& log, LimitSampler& sampler,
                                        double seconds);
+
+// The same of a device with a clock of its own: each launch as the device times
+// it, and all of them as Run launches them. Nothing is traced.
+absl::StatusOr<Profile> MeasureDeviceProfile(
+    Session& session, absl::Span<const void* const> inputs,
+    absl::Span<void* const> outputs, const Limits& limits, double seconds);
 
 }  // namespace tilewright::tools
 
