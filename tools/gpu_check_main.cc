@@ -3,7 +3,10 @@
 // tables; exits with 1 if a result is wrong.
 //
 //   gpu_check [--samples=N] [--ordinal=N] [--products=N,...] [--family=NAME]
-//             [--no-modes] [--no-conformance]
+//             [--no-modes] [--no-conformance] [--only=PART]
+//             [--details=FILE] [--outputs=DIR] [MODEL.tw...]
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "backends/codegen.h"
 #include "backends/cuda/codegen/cuda_codegen.h"
 #include "backends/cuda/device/cuda_device.h"
@@ -25,7 +29,8 @@ namespace {
 
 constexpr char kUsage[] =
     "gpu_check [--samples=N] [--ordinal=N] [--products=N,...] [--family=NAME] "
-    "[--no-modes] [--no-conformance]";
+    "[--no-modes] [--no-conformance] [--only=PART] [--details=FILE] "
+    "[--outputs=DIR] [MODEL.tw...]";
 
 absl::StatusOr<int> Check(const GpuCheckOptions& options, int ordinal) {
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Nvrtc> nvrtc, Nvrtc::Open());
@@ -51,10 +56,27 @@ absl::StatusOr<int> Check(const GpuCheckOptions& options, int ordinal) {
   return GpuCheck(options, parts);
 }
 
+// Leaves of all parts the one of that name; "" leaves all.
+absl::Status Select(const std::string& only, GpuCheckOptions& options) {
+  constexpr const char* kParts[] = {"products", "models", "hand-written",
+                                    "generated", "conformance"};
+  if (only.empty()) return absl::OkStatus();
+  if (std::find(std::begin(kParts), std::end(kParts), only) == std::end(kParts))
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--only=", only, ": expected ", absl::StrJoin(kParts, ", ")));
+  if (only != "products") options.products.clear();
+  if (only != "models") options.models.clear();
+  options.hand_written = options.modes = only == "hand-written";
+  options.generated = only == "generated";
+  options.conformance = only == "conformance";
+  return absl::OkStatus();
+}
+
 int Main(int argc, char** argv) {
   GpuCheckOptions options;
   int ordinal = 0;
   bool no_modes = false, no_conformance = false;
+  std::string only;
   OptionParser parser;
   parser.Number("samples", &options.samples, 1);
   parser.Number("ordinal", &ordinal, 0);
@@ -62,15 +84,17 @@ int Main(int argc, char** argv) {
   parser.Text("family", &options.family);
   parser.Flag("no-modes", &no_modes);
   parser.Flag("no-conformance", &no_conformance);
+  parser.Text("only", &only);
+  parser.Text("details", &options.details);
+  parser.Text("outputs", &options.outputs);
   const absl::StatusOr<std::vector<std::string>> rest =
       parser.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!rest.ok() || !rest->empty()) {
-    return ReportUsage(kUsage, rest.ok() ? absl::InvalidArgumentError(
-                                               "takes no arguments but flags")
-                                         : rest.status());
-  }
-  options.modes = !no_modes;
-  options.conformance = !no_conformance;
+  if (!rest.ok()) return ReportUsage(kUsage, rest.status());
+  options.models = *rest;
+  if (absl::Status known = Select(only, options); !known.ok())
+    return ReportUsage(kUsage, known);
+  options.modes &= !no_modes;
+  options.conformance &= !no_conformance;
   const absl::StatusOr<int> wrong = Check(options, ordinal);
   if (wrong.ok()) return *wrong > 0;
   return ReportStatus("gpu_check", wrong.status());

@@ -1,7 +1,5 @@
 #include "tools/model_io.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -13,7 +11,6 @@
 #include "compiler/element_types.h"
 #include "runtime/format/element_type.h"
 #include "tilegraph/expr/new_tensor.h"
-#include "tools/tensor_files.h"
 
 namespace tilewright::tools {
 namespace {
@@ -88,18 +85,6 @@ absl::StatusOr<std::vector<HostTensor>> MakeInputs(
   return absl::InvalidArgumentError(
       absl::StrCat("the model has no input '", given.begin()->first,
                    "'; it has ", known.empty() ? "none" : known));
-}
-
-absl::StatusOr<std::vector<HostTensor>> ReadDataSet(const std::string& folder,
-                                                    const std::string& prefix) {
-  std::vector<HostTensor> tensors;
-  for (;;) {
-    const std::string path =
-        absl::StrCat(folder, "/", prefix, "_", tensors.size(), ".pb");
-    if (access(path.c_str(), F_OK) != 0) return tensors;
-    TW_ASSIGN_OR_RETURN(HostTensor tensor, ReadTensor(path));
-    tensors.push_back(std::move(tensor));
-  }
 }
 
 absl::StatusOr<std::vector<HostTensor>> RunOnce(

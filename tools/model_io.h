@@ -1,4 +1,4 @@
-// Inputs and outputs of a program as tensors: from files, from a seed, and what
+// Inputs and outputs of a program as tensors: given or from a seed, and what
 // conformance calls equal.
 #ifndef TILEWRIGHT_TOOLS_MODEL_IO_H_
 #define TILEWRIGHT_TOOLS_MODEL_IO_H_
@@ -33,11 +33,6 @@ absl::StatusOr<std::vector<HostTensor>> MakeInputs(
     const Program& program, std::map<std::string, HostTensor> given,
     uint64_t seed,
     const std::map<std::string, measure::IntegerRange>& ranges = {});
-
-// input_0.pb, input_1.pb, ... (or output_...) of a test_data_set folder, as
-// many as there are.
-absl::StatusOr<std::vector<HostTensor>> ReadDataSet(const std::string& folder,
-                                                    const std::string& prefix);
 
 // Runs once; the outputs in the program's order. ResourceExhausted names one
 // that there is no memory for.

@@ -3,8 +3,8 @@
 #define TILEWRIGHT_TOOLS_TENSOR_FILES_H_
 
 #include <string>
+#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tilegraph/expr/host_tensor.h"
 
@@ -13,12 +13,11 @@ namespace tilewright::tools {
 // By the file's ending. InvalidArgument names the file and what is wrong;
 // Unimplemented a dtype that tensors here cannot have.
 absl::StatusOr<HostTensor> ReadTensor(const std::string& path);
-// As .npy, version 1.0. bf16 has no NumPy type and is written as float32.
-absl::Status WriteNpy(const std::string& path, const HostTensor& tensor);
 
-// The bytes of an .npy file, and back.
-std::string ToNpy(const HostTensor& tensor);
-absl::StatusOr<HostTensor> ParseNpy(const std::string& bytes);
+// input_0.pb, input_1.pb, ... (or output_...) of a test_data_set folder, as
+// many as there are.
+absl::StatusOr<std::vector<HostTensor>> ReadDataSet(const std::string& folder,
+                                                    const std::string& prefix);
 
 }  // namespace tilewright::tools
 

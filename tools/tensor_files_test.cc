@@ -5,6 +5,7 @@
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/npy.h"
 
 namespace tilewright::tools {
 namespace {

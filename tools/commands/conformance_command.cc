@@ -23,6 +23,7 @@
 #include "tools/commands/model_source.h"
 #include "tools/commands/usage.h"
 #include "tools/model_io.h"
+#include "tools/tensor_files.h"
 #include "tools/page/json.h"
 
 namespace tilewright::tools {

@@ -20,6 +20,7 @@
 #include "tools/commands/model_source.h"
 #include "tools/commands/usage.h"
 #include "tools/model_io.h"
+#include "tools/npy.h"
 #include "tools/page/json.h"
 #include "tools/tensor_files.h"
 

@@ -6,16 +6,19 @@
 #include "absl/status/status.h"
 #include "backends/cts/backend.h"
 #include "backends/spec/load_spec.h"
+#include "base/file.h"
 #include "base/status_macros.h"
 #include "tools/gpu/check_kernels.h"
 #include "tools/gpu/conformance_counts.h"
 #include "tools/gpu/generated_report.h"
 #include "tools/gpu/hand_written_report.h"
+#include "tools/gpu/model_report.h"
 #include "tools/gpu/product_report.h"
 
 namespace tilewright::cuda {
 namespace {
 
+constexpr double kSecondsOfModels = 0.2;  // each, by either clock
 // What the emulated sizes leave of the hand-written kernels.
 constexpr double kMostEmulatedBytes = 3e5, kMostEmulatedFlops = 1e6;
 
@@ -57,12 +60,13 @@ class Run {
     PrintTitle("The device, as its driver tells it");
     std::printf("```\n%s```\n", SpecText(spec).c_str());
     TW_ASSIGN_OR_RETURN(codegen_, parts_.codegen(spec));
-    Products();
+    if (!options_.products.empty()) Products();
+    TW_RETURN_IF_ERROR(Models());
     TW_ASSIGN_OR_RETURN(records_, parts_.device(/*use_profiler=*/true));
     const bool had_records = has_records();
     if (!had_records) PrintClock(*records_);
-    TW_RETURN_IF_ERROR(HandWrittenTables());
-    GeneratedTables();
+    if (options_.hand_written) TW_RETURN_IF_ERROR(HandWrittenTables());
+    if (options_.generated) GeneratedTables();
     if (had_records && !has_records()) PrintClock(*records_);
     if (options_.conformance) Conformance();
     std::printf("\n%d wrong\n", wrong_);
@@ -82,6 +86,20 @@ class Run {
       wrong_ += !(product.difference <= kMostDifference);
     }
     Print(ProductTable(products));
+  }
+
+  absl::Status Models() {
+    if (options_.models.empty()) return absl::OkStatus();
+    PrintTitle("Whole models");
+    ModelDevices devices;
+    TW_ASSIGN_OR_RETURN(devices.events, parts_.device(/*use_profiler=*/false));
+    TW_ASSIGN_OR_RETURN(devices.launches, parts_.device(/*use_profiler=*/true));
+    const std::vector<TimedModel> models = TimeModels(
+        options_.models, devices, kSecondsOfModels, options_.outputs);
+    for (const TimedModel& model : models) wrong_ += !model.status.ok();
+    Print(ModelTable(models));
+    if (options_.details.empty()) return absl::OkStatus();
+    return WriteFileAtomically(options_.details, ModelDetails(models));
   }
 
   absl::Status HandWrittenTables() {
@@ -130,8 +148,10 @@ class Run {
     }
     PrintTitle("Generated kernels");
     const std::vector<GeneratedGraph> graphs = CheckAll(options_.sizes);
-    PrintTitle("Chains beside a copy");
-    Print(ChainTable(graphs, copy_bytes_per_ns_));
+    if (options_.hand_written) {
+      PrintTitle("Chains beside a copy");
+      Print(ChainTable(graphs, copy_bytes_per_ns_));
+    }
     PrintTitle("Predicted and measured");
     Print(PredictionTable(graphs));
   }

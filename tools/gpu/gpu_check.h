@@ -19,9 +19,16 @@ namespace tilewright::cuda {
 
 struct GpuCheckOptions {
   int samples = 50;
-  bool modes = true;        // how candidates are measured side by side
-  bool conformance = true;  // the suite of backends/cts
-  std::string family;       // of generated kernels; empty: all
+  bool hand_written = true;  // kernels written by hand
+  bool modes = true;         // how they are measured side by side
+  bool generated = true;     // kernels of graphs
+  bool conformance = true;   // the suite of backends/cts
+  std::string family;        // of generated kernels; empty: all
+  // Compiled for the device: whole models. Their kernels go to `details`, a
+  // line of JSON each, and outputs for drawn inputs to a folder, where these
+  // are given.
+  std::vector<std::string> models;
+  std::string details, outputs;
   CheckSizes sizes = CheckSizes::kGpu;
   std::vector<int64_t> products = {2048, 4096, 6144, 8192};
 };

@@ -1,0 +1,44 @@
+// Whole models on a GPU, as the runtime runs them: a .tw that was compiled
+// elsewhere, timed as a whole and kernel by kernel, beside what its plan
+// predicted.
+#ifndef TILEWRIGHT_TOOLS_GPU_MODEL_REPORT_H_
+#define TILEWRIGHT_TOOLS_GPU_MODEL_REPORT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "backends/device.h"
+#include "tools/profile/profile.h"
+
+namespace tilewright::cuda {
+
+struct TimedModel {
+  std::string path;
+  absl::Status status;     // of loading and running it
+  tools::Spread run_us;    // of all launches as a run makes them, by events
+  tools::Profile profile;  // launch by launch, by records if there are any
+};
+
+// Where models are timed; the second may be the first.
+struct ModelDevices {
+  std::shared_ptr<backends::Device> events, launches;
+};
+
+// Each of `paths`, all as a whole before the first one launch by launch:
+// records, once on, cost every launch a little. `seconds` of either. Outputs
+// for inputs that are drawn go to OUTPUTS/MODEL/NAME.npy, where a folder is
+// given.
+std::vector<TimedModel> TimeModels(const std::vector<std::string>& paths,
+                                   const ModelDevices& devices, double seconds,
+                                   const std::string& outputs);
+
+// A row for each model.
+std::string ModelTable(const std::vector<TimedModel>& models);
+// One JSON object a line for each model, with all of its kernels.
+std::string ModelDetails(const std::vector<TimedModel>& models);
+
+}  // namespace tilewright::cuda
+
+#endif  // TILEWRIGHT_TOOLS_GPU_MODEL_REPORT_H_
