@@ -3,6 +3,8 @@
 // text, count the same. Of large kernels the walk takes a sample.
 #include "bench/gpu/memory_counts.h"
 
+#include <ostream>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/emulator/codegen/emulator_codegen.h"
@@ -15,13 +17,24 @@
 namespace tilewright {
 namespace {
 
-class MemoryCountsTest : public testing::TestWithParam<const char*> {};
+struct Case {
+  const char* model;
+  const char* spec;
+  // Whether filters of many channels are copied: an H100's plans of small
+  // convolutions read those from memory.
+  bool copies_filters;
+};
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.model << " on " << one.spec;
+}
+class MemoryCountsTest : public testing::TestWithParam<Case> {};
 
 TEST_P(MemoryCountsTest, PlansExpectWhatIsCounted) {
   TW_ASSERT_OK_AND_ASSIGN(
       const ImportedModel model,
-      ImportModel(absl::StrCat("testdata/", GetParam(), "/model.onnx"), {}));
-  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec("h100"));
+      ImportModel(absl::StrCat("testdata/", GetParam().model, "/model.onnx"),
+                  {}));
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(GetParam().spec));
   const auto codegen = emulator::CreateEmulatorCodegen(spec);
   TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
                           Compile(model, *codegen, {}));
@@ -54,13 +67,16 @@ TEST_P(MemoryCountsTest, PlansExpectWhatIsCounted) {
   EXPECT_NEAR(planned[false], counted[false], 0.03 * counted[false]);
   EXPECT_NEAR(planned[true], counted[true], 0.03 * counted[true]);
   // Threads copy filters without conflicts, but few channels.
-  EXPECT_LE(counted_filters, 1.1 * least_filters);
+  if (GetParam().copies_filters)
+    EXPECT_LE(counted_filters, 1.1 * least_filters);
   // Sums are stored when they are done, not with every term.
   EXPECT_LT(counted_sums, 0.05 * counted[true]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, MemoryCountsTest,
-                         testing::Values("resnet18_small", "nerf_small"));
+                         testing::Values(Case{"resnet18_small", "a100", true},
+                                         Case{"resnet18_small", "h100", false},
+                                         Case{"nerf_small", "h100", true}));
 
 }  // namespace
 }  // namespace tilewright

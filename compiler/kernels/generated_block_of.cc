@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "backends/kernel_ir/analysis/live_registers.h"
+#include "backends/kernel_ir/analysis/warp_instructions.h"
 #include "compiler/kernels/memory_requests.h"
 #include "tilegraph/expr/dtype.h"
 
@@ -58,6 +59,10 @@ absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
   block.registers_with_loads = needs.with_loads;
   const std::vector<BufferRequests> requests = CountRequests(
       kernel.scalar, BanksOf(levels), levels.near->read_transaction_bytes());
+  const int64_t blocks = kernel.scalar.num_tasks;
+  block.warp_instructions =
+      kernel_ir::WarpInstructions(kernel.scalar, blocks / 2) *
+      static_cast<double>(blocks);
   for (size_t b = 0; b < requests.size(); ++b) {
     const ScalarBuffer& buffer = kernel.scalar.buffers[b];
     const std::optional<TensorId> tensor = ModelTensorOf(group, buffer.name);
@@ -67,6 +72,7 @@ absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
       block.requested_turns[*tensor] += requests[b].turns;
     } else {
       block.requested_sectors[*tensor] += requests[b].sectors;
+      block.requested_lines += requests[b].lines;
     }
   }
   return block;

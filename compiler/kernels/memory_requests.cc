@@ -49,8 +49,9 @@ class Counter : public kernel_ir::ThreadVisitor {
     BufferRequests& of = requests_[static_cast<size_t>(access.buffer)];
     ForWarps(kernel_, access, [&](const WarpAccess& warp) {
       ++accesses_;
-      (shared ? of.turns : of.sectors) +=
-          times * static_cast<double>(CountOf(warp, shared));
+      const Requests& counts = CountOf(warp, shared);
+      (shared ? of.turns : of.lines) += times * counts.turns;
+      of.sectors += times * counts.sectors;
     });
   }
 
@@ -59,17 +60,21 @@ class Counter : public kernel_ir::ThreadVisitor {
   std::vector<BufferRequests> Finish(double times) && {
     for (BufferRequests& of : requests_) {
       of.sectors *= times;
+      of.lines *= times;
       of.turns *= times;
     }
     return std::move(requests_);
   }
 
  private:
-  // Turns or sectors. Accesses that lie whole rows of banks or sectors apart
-  // take as many.
-  int64_t CountOf(const WarpAccess& warp, bool shared) {
-    const int64_t unit =
-        shared ? banks_.count * banks_.width_bytes : sector_bytes_;
+  // Of one access. Turns: of the banks, or lines.
+  struct Requests {
+    double sectors = 0, turns = 0;
+  };
+
+  // Accesses that lie whole rows of banks apart take as many.
+  const Requests& CountOf(const WarpAccess& warp, bool shared) {
+    const int64_t unit = banks_.count * banks_.width_bytes;
     pattern_.assign({warp.bytes});
     std::optional<int64_t> begin;
     for (const int64_t offset : warp.offset_bytes) {
@@ -79,10 +84,13 @@ class Counter : public kernel_ir::ThreadVisitor {
                              : offset - *begin);
     }
     const auto [known, is_new] =
-        (shared ? turns_ : sectors_).try_emplace(pattern_, 0);
-    if (is_new)
-      known->second =
-          shared ? BankPasses(warp, banks_) : Sectors(warp, sector_bytes_);
+        (shared ? of_scratch_ : of_memory_).try_emplace(pattern_);
+    if (is_new && shared) {
+      known->second.turns = static_cast<double>(BankPasses(warp, banks_));
+    } else if (is_new) {
+      known->second = {static_cast<double>(Sectors(warp, sector_bytes_)),
+                       static_cast<double>(Sectors(warp, unit))};
+    }
     return known->second;
   }
 
@@ -93,7 +101,7 @@ class Counter : public kernel_ir::ThreadVisitor {
   int64_t accesses_ = 0;
   std::vector<int64_t> pattern_;
   // By bytes and offsets of the lanes, from where the first one's unit begins.
-  absl::flat_hash_map<std::vector<int64_t>, int64_t> turns_, sectors_;
+  absl::flat_hash_map<std::vector<int64_t>, Requests> of_scratch_, of_memory_;
 };
 
 // Accesses of all threads together, if `most_turns` of each loop are taken. A

@@ -1,5 +1,5 @@
 // What the warps of a kernel ask of a GPU's memories, from its scalar tier:
-// sectors of memory and turns of the banks
+// sectors and lines of memory and turns of the banks
 // (tilegraph/gpu/hardware/warp_access.h). What an L1 holds is asked for all the
 // same.
 #ifndef TILEWRIGHT_COMPILER_KERNELS_MEMORY_REQUESTS_H_
@@ -21,10 +21,11 @@ void ForWarps(const kernel_ir::ScalarKernel& kernel,
               const kernel_ir::ThreadAccess& access,
               const std::function<void(const WarpAccess&)>& each);
 
-// Of all accesses of all blocks to a buffer: sectors if it is an argument, else
-// turns.
+// Of all accesses of all blocks to a buffer: if it is an argument sectors, and
+// lines as long as a row of the banks, of which an L1 looks one up a turn; else
+// turns of the banks.
 struct BufferRequests {
-  double sectors = 0, turns = 0;
+  double sectors = 0, lines = 0, turns = 0;
 };
 
 // By buffer. Exact for small kernels; of large ones a sample of the blocks and

@@ -47,6 +47,10 @@ TEST(MemoryRequestsTest, AllBlocksOfACopy) {
   // 12 whole sectors and half of one.
   EXPECT_EQ(requests[x].sectors, kBlocks * 13);
   EXPECT_EQ(requests[y].sectors, 8);
+  // Of 128 bytes: four in which are whole warps, or a part of one.
+  EXPECT_EQ(requests[x].lines, kBlocks * 4);
+  EXPECT_EQ(requests[y].lines, 2);
+  EXPECT_EQ(requests[s].lines, 0);
   // Four warps store; in the first block two read one bank.
   EXPECT_EQ(requests[s].turns, kBlocks * 4 + 2 * 32);
   EXPECT_EQ(requests[x].turns, 0);

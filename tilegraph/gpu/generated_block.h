@@ -27,6 +27,9 @@ struct GeneratedBlock {
   // What warps ask for: by tensor in memory its sectors, by tensor in the
   // scratchpad the turns of the banks. Empty: not known, as planned.
   std::map<TensorId, double> requested_sectors, requested_turns;
+  // Of all blocks: lines of memory that they ask for, as long as a row of the
+  // banks, and instructions that they issue; 0: not known.
+  double requested_lines = 0, warp_instructions = 0;
 };
 
 // Makes a kernel of a group whose tile plan has a block; an error says why

@@ -13,6 +13,13 @@
 #include "tilegraph/gpu/tile_step.h"
 
 namespace tilewright {
+namespace {
+
+// Instructions a clock of a scheduler's only warp: measured on an H100
+// (docs/results/gpu.md).
+constexpr double kIssueOfOneWarp = 0.6;
+
+}  // namespace
 
 ClusterTile GpuTileEvaluator::Divided(const GpuCluster& cluster,
                                       const TileWork& work,
@@ -77,6 +84,28 @@ void GpuTileEvaluator::TakeShared(const GeneratedBlock& made,
     input.staged = made.shared.count(input.id) > 0;
 }
 
+// Of a generated plan, of which all instructions are known.
+void GpuTileEvaluator::AddIssue(GpuTilePlan& plan) const {
+  const ComputeUnit& unit = spec_.unit();
+  const auto schedulers =
+      static_cast<double>(std::max<int64_t>(1, unit.schedulers_per_core()));
+  const Banks banks = BanksOf(levels_);
+  // The banks give a row a clock.
+  const double clock_per_s =
+      levels_.scratchpad->read_bytes_per_s() /
+      static_cast<double>(banks.count * banks.width_bytes);
+  if (!Measured() || plan.cost.warp_instructions <= 0 || clock_per_s <= 0)
+    return;
+  const auto warps =
+      static_cast<double>(CeilDiv(plan.threads, unit.warp_size()));
+  const double share = std::min(1.0, warps / schedulers * kIssueOfOneWarp);
+  plan.cost.compute_seconds = std::max(
+      plan.cost.compute_seconds,
+      plan.cost.warp_instructions /
+          (schedulers * clock_per_s * static_cast<double>(unit.cores())) *
+          Waiting(plan, share));
+}
+
 absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
     const GeneratedBlock& made) {
   const int64_t registers = spec_.unit().registers_per_thread();
@@ -116,6 +145,8 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
         " bytes of scratchpad"));
   plan.cost.requested_sectors = made.requested_sectors;
   plan.cost.requested_turns = made.requested_turns;
+  plan.cost.requested_lines = made.requested_lines;
+  plan.cost.warp_instructions = made.warp_instructions;
   AddCost(decision, *work, step, Rows::kBest, plan);
   return plan;
 }

@@ -1,6 +1,7 @@
 // What generators make of planned tiles (GpuTileEvaluator::AsGenerated,
 // GpuTilePlans with a generator), with generators made up here.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -112,6 +113,51 @@ TEST_F(GpuGeneratedTest, TimeOfTheScratchpadIsThatOfTheRequests) {
   EXPECT_EQ(made.cost.near_bytes, planned_.cost.near_bytes);
   EXPECT_EQ(made.cost.requested_turns, block.requested_turns);
   EXPECT_EQ(made.cost.requested_sectors, block.requested_sectors);
+}
+
+// On a device whose times were measured: instructions and lines take what they
+// take, and what overlaps is not hidden altogether.
+TEST_F(GpuGeneratedTest, MeasuredDevicesIssueInstructionsAndLookUpLines) {
+  DeviceSpec measured = spec_;
+  measured.mutable_cost_model()->set_overlap_exponent(2);
+  GpuTileEvaluator evaluator{tiles_, part_, measured, kThreadsOnly};
+  const TensorId a = *graph_.Find("A");
+  GeneratedBlock block = as_planned_;
+  block.requested_turns = {{a, 3e6}};
+  block.requested_sectors = {{a, 7e6}};
+  block.requested_lines = 5e6;
+  block.warp_instructions = 1e9;
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan made, evaluator.AsGenerated(block));
+  constexpr double kTurnBytes = 32 * 4;
+  EXPECT_EQ(made.cost.shared_bytes, (3e6 + 5e6) * kTurnBytes);
+  // Four schedulers a core at 1410 MHz, each an instruction a clock at best.
+  const double least = 1e9 / (4 * 1.41e9 * 108);
+  EXPECT_GE(made.cost.compute_seconds, least);
+  block.warp_instructions *= 2;
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan twice,
+                          evaluator.AsGenerated(block));
+  EXPECT_DOUBLE_EQ(twice.cost.compute_seconds, 2 * made.cost.compute_seconds);
+  for (const GpuTilePlan& plan : {made, twice}) {
+    const double outside =
+        std::max(plan.cost.near_seconds, plan.cost.memory_seconds);
+    if (plan.cost.overlaps) {
+      EXPECT_NEAR(plan.cost.work_seconds,
+                  std::hypot(plan.cost.compute_seconds,
+                             plan.cost.shared_seconds, outside),
+                  1e-9 * plan.cost.work_seconds);
+    }
+    EXPECT_GE(plan.cost.wait_seconds,
+              FindLevel(measured, "dram")->latency_ns() * 1e-9);
+    EXPECT_DOUBLE_EQ(plan.cost.seconds, plan.cost.work_seconds +
+                                            plan.cost.wait_seconds +
+                                            plan.cost.sync_seconds +
+                                            measured.unit().launch_ns() * 1e-9);
+  }
+  // Elsewhere none of that is known.
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan unmeasured,
+                          evaluator_.AsGenerated(block));
+  EXPECT_EQ(unmeasured.cost.shared_bytes, 3e6 * kTurnBytes + 7e6 * 32);
+  EXPECT_EQ(unmeasured.cost.wait_seconds, 0);
 }
 
 // What its values need, not what was planned, says how many blocks a core

@@ -15,6 +15,9 @@
 namespace tilewright {
 namespace {
 
+// Registers for addresses, loop counters and the like.
+constexpr int64_t kBaseRegisters = 24;
+
 constexpr int64_t kManyBlocks = 4;     // of a core
 constexpr int64_t kMostElements = 64;  // of a thread, of one slice
 // Alignment in the scratchpad: 32 bytes for matrix units, 128 for bulk copies.
@@ -346,6 +349,47 @@ absl::StatusOr<std::optional<GpuTilePlan>> GpuTileEvaluator::Align(
     if (fits) return std::move(plan);
   }
   return std::nullopt;
+}
+
+int64_t GpuTileEvaluator::RegistersOf(const GpuTileDecision& decision,
+                                      const GpuTilePlan& plan) const {
+  int64_t most = 0;
+  for (size_t c = 0; c < gpu_.clusters.size(); ++c) {
+    const GpuCluster& cluster = gpu_.clusters[c];
+    const ClusterTile& tile = plan.clusters[c];
+    const GpuMember& root = gpu_.members[cluster.root];
+    if (tile.matrix) {
+      most = std::max(most, tile.matrix->registers_per_thread);
+      continue;
+    }
+    const Tensor& tensor = graph_.tensor(root.id);
+    const DType sum =
+        tensor.compute.combiner ? tensor.compute.combiner->acc() : tensor.dtype;
+    // Sums, and what one term needs of each operand.
+    const auto registers = [](int64_t elements, DType dtype) {
+      return CeilDiv(elements * SizeBytes(dtype), 4);
+    };
+    int64_t own = registers(tile.simt.elements_per_thread(), sum);
+    for (const GpuLoad& load : root.loads) {
+      int64_t elements = 1;
+      for (size_t d = 0; d < tile.simt.elements.size(); ++d)
+        if (load.dims >> d & 1) elements *= tile.simt.elements[d];
+      // Maps take one vector after the other.
+      if (tensor.compute.reduce_axes.empty())
+        elements = std::min(elements, 4 * tile.simt.vector);
+      own += registers(elements, graph_.tensor(load.tensor).dtype);
+    }
+    most = std::max(most, own);
+  }
+  // Without copies that bypass registers, the next step waits there.
+  int64_t prefetch = 0;
+  if (decision.double_buffer &&
+      spec_.unit().async_copy().sizes_bytes().empty()) {
+    for (const SharedOperand& operand : plan.shared)
+      if (operand.copies > 1)
+        prefetch += CeilDiv(operand.bytes / operand.copies, 4 * plan.threads);
+  }
+  return kBaseRegisters + most + prefetch;
 }
 
 }  // namespace tilewright

@@ -9,6 +9,7 @@
 #define TILEWRIGHT_TILEGRAPH_GPU_GPU_TILE_EVALUATOR_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <vector>
@@ -162,6 +163,11 @@ class GpuTileEvaluator {
   double Waiting(const GpuTilePlan& plan, double share) const;
   double BytesOfInput(const TileOperand& input, const GpuTilePlan& plan) const;
   double BytesOfOutput(TensorId output, const TileWork& work) const;
+  bool Measured() const;
+  double Together(std::initializer_list<double> seconds) const;
+  double WaitSeconds(const GpuTileDecision& decision, const BlockTotals& block,
+                     const GpuTilePlan& plan) const;
+  void AddIssue(GpuTilePlan& plan) const;
   void AddCompute(const TileStep& step, GpuTilePlan& plan,
                   BlockTotals& block) const;
   void AddScratchpad(const TileStep& step, GpuTilePlan& plan,

@@ -99,11 +99,7 @@ GpuLimit LimitOf(const GpuTilePlan& plan) {
                                      [](const GpuLimit& a, const GpuLimit& b) {
                                        return a.seconds < b.seconds;
                                      });
-  const double fixed =
-      cost.seconds -
-      (cost.overlaps ? limit.seconds
-                     : std::max(cost.compute_seconds, cost.shared_seconds) +
-                           std::max(cost.near_seconds, cost.memory_seconds));
+  const double fixed = cost.seconds - cost.work_seconds;
   if (fixed > limit.seconds) return {Kind::kLaunch, "launch", fixed, 1};
   if (limit.reached < 0.5) {
     limit.kind = Kind::kOccupancy;
@@ -117,7 +113,7 @@ GpuLimit LimitOf(const GpuTilePlan& plan) {
 std::string ShortText(const GpuLimit& limit) {
   switch (limit.kind) {
     case GpuLimit::Kind::kLaunch:
-      return "launch and barriers";
+      return "launch and waits";
     case GpuLimit::Kind::kOccupancy:
       return absl::StrCat("occupancy by ", limit.name);
     case GpuLimit::Kind::kPeak:

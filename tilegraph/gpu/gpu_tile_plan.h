@@ -62,9 +62,10 @@ struct GpuCost {
   // The last two tensor by tensor, a tensor any number of times.
   std::vector<GpuTraffic> traffic;
   // Of a generated plan, by tensor, what its warps ask for (generated_block.h).
-  // They are what shared_bytes are made of; an L1 serves what is asked for
-  // again, so that near_bytes are fewer than those of the sectors.
+  // Turns and lines are what shared_bytes are made of; an L1 serves what is
+  // asked for again, so that near_bytes are fewer than those of the sectors.
   std::map<TensorId, double> requested_sectors, requested_turns;
+  double requested_lines = 0, warp_instructions = 0;
   int64_t waves = 1;
   int64_t blocks_at_once = 1;  // on all cores, resident
   // Each with its quantisation; what takes longest counts, all where a core has
@@ -74,6 +75,8 @@ struct GpuCost {
          memory_seconds = 0;
   double busy_compute_seconds = 0;  // of compute_seconds, with all cores busy
   bool overlaps = true;     // a second block or buffer: else parts add up
+  double work_seconds = 0;  // of these together
+  double wait_seconds = 0;  // of blocks for what they load, step by step
   double sync_seconds = 0;  // barriers of blocks
   double seconds = 0;       // with the launch
 };

@@ -1,4 +1,4 @@
-// The predicted cost of a plan: GpuTileEvaluator::AddCost and RegistersOf.
+// The predicted cost of a plan: GpuTileEvaluator::AddCost.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -11,11 +11,12 @@
 namespace tilewright {
 namespace {
 
-// Registers for addresses, loop counters and the like.
-constexpr int64_t kBaseRegisters = 24;
 // Loads of 16 bytes that a thread has on the way where nothing is staged.
 constexpr int64_t kBytesInFlightPerThread = 4 * 16;
 constexpr double kUnknownRate = 1e12;
+// Of the bandwidth of memory by its clock and width, by a copy of 256 MiB
+// there.
+constexpr double kReachedBandwidth = 0.904;
 constexpr int64_t kWarpLanes = 32;
 
 double Known(double rate) { return rate > 0 ? rate : kUnknownRate; }
@@ -65,47 +66,6 @@ double ConflictsOf(const GpuTilePlan& plan, TensorId tensor) {
 }
 
 }  // namespace
-
-int64_t GpuTileEvaluator::RegistersOf(const GpuTileDecision& decision,
-                                      const GpuTilePlan& plan) const {
-  int64_t most = 0;
-  for (size_t c = 0; c < gpu_.clusters.size(); ++c) {
-    const GpuCluster& cluster = gpu_.clusters[c];
-    const ClusterTile& tile = plan.clusters[c];
-    const GpuMember& root = gpu_.members[cluster.root];
-    if (tile.matrix) {
-      most = std::max(most, tile.matrix->registers_per_thread);
-      continue;
-    }
-    const Tensor& tensor = graph_.tensor(root.id);
-    const DType sum =
-        tensor.compute.combiner ? tensor.compute.combiner->acc() : tensor.dtype;
-    // Sums, and what one term needs of each operand.
-    const auto registers = [](int64_t elements, DType dtype) {
-      return CeilDiv(elements * SizeBytes(dtype), 4);
-    };
-    int64_t own = registers(tile.simt.elements_per_thread(), sum);
-    for (const GpuLoad& load : root.loads) {
-      int64_t elements = 1;
-      for (size_t d = 0; d < tile.simt.elements.size(); ++d)
-        if (load.dims >> d & 1) elements *= tile.simt.elements[d];
-      // Maps take one vector after the other.
-      if (tensor.compute.reduce_axes.empty())
-        elements = std::min(elements, 4 * tile.simt.vector);
-      own += registers(elements, graph_.tensor(load.tensor).dtype);
-    }
-    most = std::max(most, own);
-  }
-  // Without copies that bypass registers, the next step waits there.
-  int64_t prefetch = 0;
-  if (decision.double_buffer &&
-      spec_.unit().async_copy().sizes_bytes().empty()) {
-    for (const SharedOperand& operand : plan.shared)
-      if (operand.copies > 1)
-        prefetch += CeilDiv(operand.bytes / operand.copies, 4 * plan.threads);
-  }
-  return kBaseRegisters + most + prefetch;
-}
 
 double GpuTileEvaluator::Waiting(const GpuTilePlan& plan, double share) const {
   return WaveQuantisation(plan.blocks(), plan.occupancy.blocks_per_core,
@@ -225,9 +185,11 @@ void GpuTileEvaluator::AddCompute(const TileStep& step, GpuTilePlan& plan,
 
 // Bytes that pass through the scratchpad: every step of the staged operands,
 // what is computed once. Of a generated kernel they are the turns that it asks
-// for, and the sectors that it loads from memory and stores there: a core's L1
-// and scratchpad are one memory and share a path to the registers (NVIDIA Tesla
-// V100 GPU Architecture, "Enhanced L1 Data Cache and Shared Memory").
+// for, and one for each line that it loads from memory or stores there: a
+// core's L1 and scratchpad are one memory and share a path to the registers
+// (NVIDIA Tesla V100 GPU Architecture, "Enhanced L1 Data Cache and Shared
+// Memory"), and an H100's L1 looks up one line a turn, however little is wanted
+// of it.
 void GpuTileEvaluator::AddScratchpad(const TileStep& step, GpuTilePlan& plan,
                                      BlockTotals& block) const {
   for (const SharedOperand& operand : plan.shared) {
@@ -256,6 +218,8 @@ void GpuTileEvaluator::AddScratchpad(const TileStep& step, GpuTilePlan& plan,
     for (const auto& [tensor, sectors] : plan.cost.requested_sectors)
       plan.cost.shared_bytes +=
           sectors * static_cast<double>(levels_.near->read_transaction_bytes());
+    if (Measured())
+      plan.cost.shared_bytes = plan.cost.requested_lines * turn_bytes;
   }
   for (const GpuTraffic& traffic : block.shared) {
     plan.cost.shared_bytes += traffic.bytes;
@@ -341,7 +305,9 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, Rows rows,
   }
   cost.memory_bytes = read_of_memory + written_to_memory;
   const auto seconds = [&](double bytes, const MemoryLevel& level) {
-    const double rate = Rate(level);
+    const double rate =
+        Rate(level) *
+        (&level == levels_.memory && Measured() ? kReachedBandwidth : 1);
     return bytes / rate *
            Waiting(plan, ShareOf(block.bytes_in_flight,
                                  rate / static_cast<double>(unit.cores()),
@@ -349,6 +315,36 @@ void GpuTileEvaluator::AddTraffic(const TileWork& work, Rows rows,
   };
   cost.near_seconds = seconds(cost.near_bytes, *levels_.near);
   cost.memory_seconds = seconds(cost.memory_bytes, *levels_.memory);
+}
+
+// Whether the device's times were measured, not only its traits read: how parts
+// overlap, how fast warps issue, what blocks wait.
+bool GpuTileEvaluator::Measured() const {
+  return spec_.cost_model().overlap_exponent() >= 1;
+}
+
+// Parts that overlap: (a^p + b^p + ...)^(1/p), or what takes longest.
+double GpuTileEvaluator::Together(std::initializer_list<double> seconds) const {
+  const double longest = std::max(seconds),
+               p = spec_.cost_model().overlap_exponent();
+  if (!Measured() || longest <= 0) return longest;
+  double sum = 0;
+  for (const double part : seconds) sum += std::pow(part / longest, p);
+  return longest * std::pow(sum, 1 / p);
+}
+
+// A step's loads are on their way together, and resident blocks take turns.
+double GpuTileEvaluator::WaitSeconds(const GpuTileDecision& decision,
+                                     const BlockTotals& block,
+                                     const GpuTilePlan& plan) const {
+  const int64_t waits =
+      plan.cost.waves * (decision.double_buffer ? 1 : block.most_steps);
+  const int64_t together =
+      std::min(plan.occupancy.blocks_per_core,
+               CeilDiv(plan.blocks(), spec_.unit().cores()));
+  return std::max(1.0,
+                  static_cast<double>(waits) / static_cast<double>(together)) *
+         levels_.memory->latency_ns() * 1e-9;
 }
 
 void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
@@ -359,6 +355,7 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
   GpuCost& cost = plan.cost;
   BlockTotals block;
   AddCompute(step, plan, block);
+  AddIssue(plan);
   AddScratchpad(step, plan, block);
   AddTraffic(work, rows, block, plan);
 
@@ -370,13 +367,17 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
           (decision.double_buffer || block.most_steps == 1 ? 1 : 2);
   cost.sync_seconds =
       static_cast<double>(cost.waves * barriers) * unit.barrier_ns() * 1e-9;
-  const double inside = std::max(cost.compute_seconds, cost.shared_seconds);
-  const double outside = std::max(cost.near_seconds, cost.memory_seconds);
+  if (Measured()) cost.wait_seconds = WaitSeconds(decision, block, plan);
   cost.overlaps =
       resident > 1 || (decision.double_buffer && block.most_steps > 1);
-  cost.seconds =
-      (cost.overlaps ? std::max(inside, outside) : inside + outside) +
-      cost.sync_seconds + unit.launch_ns() * 1e-9;
+  const double outside = std::max(cost.near_seconds, cost.memory_seconds);
+  const double inside = Together({cost.compute_seconds, cost.shared_seconds});
+  cost.work_seconds =
+      cost.overlaps
+          ? Together({cost.compute_seconds, cost.shared_seconds, outside})
+          : inside + outside;
+  cost.seconds = cost.work_seconds + cost.wait_seconds + cost.sync_seconds +
+                 unit.launch_ns() * 1e-9;
 }
 
 }  // namespace tilewright
