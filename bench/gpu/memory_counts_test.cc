@@ -20,9 +20,9 @@ namespace {
 struct Case {
   const char* model;
   const char* spec;
-  // Whether filters of many channels are copied: an H100's plans of small
-  // convolutions read those from memory.
-  bool copies_filters;
+  // Whether what convolutions read passes through shared memory: an H100's
+  // plans of small ones read filters of many channels where they lie.
+  bool stages_operands;
 };
 void PrintTo(const Case& one, std::ostream* out) {
   *out << one.model << " on " << one.spec;
@@ -66,9 +66,9 @@ TEST_P(MemoryCountsTest, PlansExpectWhatIsCounted) {
   EXPECT_GE(agree * 100, rows * 95);
   EXPECT_NEAR(planned[false], counted[false], 0.03 * counted[false]);
   EXPECT_NEAR(planned[true], counted[true], 0.03 * counted[true]);
+  if (!GetParam().stages_operands) return;
   // Threads copy filters without conflicts, but few channels.
-  if (GetParam().copies_filters)
-    EXPECT_LE(counted_filters, 1.1 * least_filters);
+  EXPECT_LE(counted_filters, 1.1 * least_filters);
   // Sums are stored when they are done, not with every term.
   EXPECT_LT(counted_sums, 0.05 * counted[true]);
 }

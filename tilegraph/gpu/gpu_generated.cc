@@ -16,8 +16,8 @@ namespace tilewright {
 namespace {
 
 // Instructions a clock of a scheduler's only warp: measured on an H100
-// (docs/results/gpu.md).
-constexpr double kIssueOfOneWarp = 0.6;
+// (docs/results/gpu_h100.md).
+constexpr double kIssueOfOneWarp = 0.55;
 
 }  // namespace
 
