@@ -94,6 +94,15 @@ def predicted(kernel, constants):
             (issue ** p + lines ** p + outside ** p) ** (1 / p))
 
 
+def by_datasheet(kernel):
+    """Of a device of which only the datasheet is known: what takes longest hides
+    all else."""
+    issue = kernel["instructions"] / (SCHEDULERS * CORES * CLOCK_PER_US)
+    turns = kernel["turns"] / (CORES * CLOCK_PER_US)
+    outside = max(kernel["near_bytes"] / 9e6, kernel["memory_bytes"] / 3.352e6)
+    return 4 + waves(kernel, 1) * max(issue, turns, outside)
+
+
 def score(constants, some):
     return sum(min(MOST_LOG_ERROR, abs(math.log(predicted(kernel, constants) / kernel["us"])))
                for kernel in some)
@@ -131,6 +140,8 @@ def main():
         sys.exit(f"{arguments.times} and {arguments.counts} have no kernel in common")
     constants = fit(found)
     print(f"{len(found)} kernels: {constants}\nof all: {summary(errors(constants, found))}")
+    datasheet = [abs(by_datasheet(kernel) / kernel["us"] - 1) for kernel in found]
+    print(f"by the datasheet: {summary(datasheet)}")
     left_out = []
     for family in sorted({kernel["family"] for kernel in found}):
         own = [kernel for kernel in found if kernel["family"] == family]
