@@ -53,6 +53,8 @@ struct Boundary {
 struct Latencies {
   std::vector<double> wall_ms, cpu_ms;  // sorted
   std::vector<double> device_ms;        // sorted; by the device's own clock
+  // Of device_ms: the sum of what its kernels take, without what lies between.
+  bool busy_alone = false;
   int threads = 1, planned_threads = 0;
   double flops = 0;
   double roofline_percent = 0;
@@ -122,6 +124,8 @@ absl::StatusOr<Latencies> MeasureLatencies(Session& session,
   std::sort(latencies.device_ms.begin(), latencies.device_ms.end());
   limits.Sample();
   const Program& program = session.model().program();
+  latencies.busy_alone = session.model().device().timer_method() ==
+                         backends::TimerMethod::kProfilerActivity;
   const Work work = WorkOfModel(program);
   latencies.threads = session.model().device().num_threads();
   latencies.planned_threads = program.planned_threads();
@@ -159,9 +163,10 @@ void Print(const Latencies& latencies) {
   const bool by_device = !latencies.device_ms.empty();
   if (by_device)
     std::printf(
-        "on the device, without copies of inputs and outputs: min %.3f ms, "
+        "%s the device, without copies of inputs and outputs: min %.3f ms, "
         "median %.3f\n",
-        latencies.device_ms[0], Quantile(latencies.device_ms, 0.5));
+        latencies.busy_alone ? "kernels on" : "on", latencies.device_ms[0],
+        Quantile(latencies.device_ms, 0.5));
   std::printf("%.3f GFLOP, %.1f GFLOP/s, %.0f %% of the roofline %s\n",
               latencies.flops * 1e-9, latencies.gflops(),
               latencies.roofline_percent,
