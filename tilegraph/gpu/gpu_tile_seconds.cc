@@ -14,8 +14,8 @@ namespace {
 // Loads of 16 bytes that a thread has on the way where nothing is staged.
 constexpr int64_t kBytesInFlightPerThread = 4 * 16;
 constexpr double kUnknownRate = 1e12;
-// Of the bandwidth of memory by its clock and width, by a copy of 256 MiB
-// there.
+// Of the bandwidth of memory by its clock and width: a copy of 256 MiB on an
+// H100 (docs/results/gpu_h100.md).
 constexpr double kReachedBandwidth = 0.904;
 constexpr int64_t kWarpLanes = 32;
 
@@ -185,11 +185,11 @@ void GpuTileEvaluator::AddCompute(const TileStep& step, GpuTilePlan& plan,
 
 // Bytes that pass through the scratchpad: every step of the staged operands,
 // what is computed once. Of a generated kernel they are the turns that it asks
-// for, and one for each line that it loads from memory or stores there: a
-// core's L1 and scratchpad are one memory and share a path to the registers
-// (NVIDIA Tesla V100 GPU Architecture, "Enhanced L1 Data Cache and Shared
-// Memory"), and an H100's L1 looks up one line a turn, however little is wanted
-// of it.
+// for, and the sectors that it loads from memory and stores there: a core's L1
+// and scratchpad are one memory and share a path to the registers (NVIDIA Tesla
+// V100 GPU Architecture, "Enhanced L1 Data Cache and Shared Memory"). On a
+// device that was measured each line takes a turn, however little of it is
+// wanted.
 void GpuTileEvaluator::AddScratchpad(const TileStep& step, GpuTilePlan& plan,
                                      BlockTotals& block) const {
   for (const SharedOperand& operand : plan.shared) {
@@ -215,11 +215,13 @@ void GpuTileEvaluator::AddScratchpad(const TileStep& step, GpuTilePlan& plan,
     block.shared.clear();
     for (const auto& [tensor, turns] : plan.cost.requested_turns)
       block.shared.push_back({tensor, true, turns * turn_bytes});
-    for (const auto& [tensor, sectors] : plan.cost.requested_sectors)
-      plan.cost.shared_bytes +=
-          sectors * static_cast<double>(levels_.near->read_transaction_bytes());
-    if (Measured())
-      plan.cost.shared_bytes = plan.cost.requested_lines * turn_bytes;
+    double sectors = 0;
+    for (const auto& [tensor, of] : plan.cost.requested_sectors) sectors += of;
+    plan.cost.shared_bytes +=
+        Measured()
+            ? plan.cost.requested_lines * turn_bytes
+            : sectors *
+                  static_cast<double>(levels_.near->read_transaction_bytes());
   }
   for (const GpuTraffic& traffic : block.shared) {
     plan.cost.shared_bytes += traffic.bytes;
