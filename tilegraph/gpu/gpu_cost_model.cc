@@ -137,6 +137,22 @@ GpuTilePlans::Asked GpuTilePlans::Ask(const Group& group) {
   return asked;
 }
 
+bool GpuTilePlans::PlanWithFewerRegisters(const Asked& asked) {
+  Known& known = *asked.known;
+  GpuTilingOptions fewer = options_;
+  fewer.use.registers = std::numeric_limits<int64_t>::max();
+  for (const GpuTilePlan& plan : *known.planned)
+    fewer.use.registers =
+        std::min(fewer.use.registers, plan.registers_per_thread);
+  fewer.use.registers = fewer.use.registers * 3 / 4;
+  absl::StatusOr<std::vector<GpuTilePlan>> planned =
+      TileForGpu(asked.tiles, asked.part, spec_, fewer);
+  if (!planned.ok()) return false;
+  known = {asked.tensors, std::move(planned), {}};
+  known.generated.resize(known.planned->size());
+  return true;
+}
+
 void GpuTilePlans::Rename(const Asked& asked, GpuTilePlan& plan) {
   tilewright::Rename(Names(asked.known->tensors, asked.tensors), plan);
   plan.part = asked.part;
@@ -188,16 +204,19 @@ absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Of(const Group& group) {
   TW_RETURN_IF_ERROR(asked.known->planned.status());
   std::vector<GpuTilePlan> made;
   absl::Status refused;  // the best of those that have no schedule
-  // What costs more than the best as it came out is not asked for.
-  double best = std::numeric_limits<double>::infinity();
-  for (size_t tile = 0; tile < asked.known->generated.size(); ++tile) {
-    if (best <= (*asked.known->planned)[tile].cost.seconds) break;
-    const absl::StatusOr<GpuTilePlan>& plan = Generate(asked, tile);
-    refused.Update(plan.status());
-    if (!plan.ok()) continue;
-    best = std::min(best, plan->cost.seconds);
-    made.push_back(*plan);
-  }
+  do {
+    // What costs more than the best as it came out is not asked for.
+    double best = std::numeric_limits<double>::infinity();
+    for (size_t tile = 0; tile < asked.known->generated.size(); ++tile) {
+      if (best <= (*asked.known->planned)[tile].cost.seconds) break;
+      const absl::StatusOr<GpuTilePlan>& plan = Generate(asked, tile);
+      refused.Update(plan.status());
+      if (!plan.ok()) continue;
+      best = std::min(best, plan->cost.seconds);
+      made.push_back(*plan);
+    }
+  } while (made.empty() && absl::IsResourceExhausted(refused) &&
+           PlanWithFewerRegisters(asked));
   if (made.empty()) return refused;
   std::stable_sort(made.begin(), made.end(), Cheaper);
   for (GpuTilePlan& plan : made) Rename(asked, plan);
@@ -209,8 +228,11 @@ absl::StatusOr<GpuTilePlan> GpuTilePlans::Generated(const Group& group) {
   TW_RETURN_IF_ERROR(asked.known->planned.status());
   const std::string decisions = DecisionsOf(group.tile_plan.block);
   size_t tile = 0;
-  while (DecisionsOf((*asked.known->planned)[tile].block) != decisions)
-    TW_CHECK(++tile < asked.known->generated.size()) << decisions;
+  while (DecisionsOf((*asked.known->planned)[tile].block) != decisions) {
+    if (++tile == asked.known->generated.size())
+      return absl::FailedPreconditionError(
+          "it needs more registers than there are");
+  }
   TW_ASSIGN_OR_RETURN(GpuTilePlan plan, Generate(asked, tile));
   Rename(asked, plan);
   return plan;

@@ -74,6 +74,9 @@ class GpuTilePlans {
   Asked Recall(const Group& group);
   Asked Ask(const Group& group);  // plans it if that is new
   EstimateKey KeyOf(const Group& group, const CanonicalGroup& canonical) const;
+  // Instead of tiles all of which needed more registers than their plans say,
+  // those that are planned with fewer; whether there are any.
+  bool PlanWithFewerRegisters(const Asked& asked);
   // The planned tile as its schedule came out.
   const absl::StatusOr<GpuTilePlan>& Generate(const Asked& asked, size_t tile);
   absl::StatusOr<GpuTilePlan> MakeGenerated(const Asked& asked,

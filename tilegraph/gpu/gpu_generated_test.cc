@@ -292,5 +292,35 @@ TEST_F(GpuTilePlansTest, AGroupWithoutAScheduleSaysWhy) {
   EXPECT_FALSE(refused->tile.empty());
 }
 
+// Kernels that need more registers than was planned are refused; if all are,
+// tiles of threads with fewer elements are looked for.
+TEST_F(GpuTilePlansTest, TilesThatAllNeedTooManyRegistersMakeRoomForSmaller) {
+  constexpr int64_t kElements = 16;  // of a thread, at most
+  const auto elements = [](const BlockTile& wished) {
+    int64_t all = 1;
+    for (const int64_t extent : wished.tile) all *= extent;
+    return all / wished.num_threads();
+  };
+  GpuTilePlans any(graph_, plan_, spec_, options_);
+  TW_ASSERT_OK_AND_ASSIGN(const auto planned, any.Of(plan_.groups[0]));
+  for (const GpuTilePlan& plan : planned)
+    ASSERT_GT(elements(*plan.block), kElements);
+  GpuTilePlans small(
+      graph_, plan_, spec_, options_,
+      [&](const Group& group, const Plan&) -> absl::StatusOr<GeneratedBlock> {
+        GeneratedBlock block;
+        block.tile = *group.tile_plan.block;
+        block.threads = block.tile.num_threads();
+        if (elements(block.tile) > kElements)
+          block.live_registers = spec_.unit().registers_per_thread() + 1;
+        return block;
+      });
+  TW_ASSERT_OK_AND_ASSIGN(const auto made, small.Of(plan_.groups[0]));
+  EXPECT_LE(elements(*made[0].block), kElements);
+  // Found once.
+  TW_ASSERT_OK_AND_ASSIGN(const auto again, small.Of(plan_.groups[0]));
+  EXPECT_EQ(again[0].tile, made[0].tile);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -326,6 +326,9 @@ absl::StatusOr<bool> GpuTileEvaluator::Make(const GpuTileDecision& decision,
   const TileStep& step = Step(*work, decision.step);
   PlaceShared(decision, *work, step, rows, plan);
   plan.registers_per_thread = RegistersOf(decision, plan);
+  if (features_.registers > 0 &&
+      plan.registers_per_thread > features_.registers)
+    return false;
   plan.occupancy =
       OccupancyOf(spec_.unit(),
                   {plan.threads, plan.registers_per_thread, plan.shared_bytes});
