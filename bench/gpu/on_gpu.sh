@@ -49,3 +49,4 @@ fi
 part 60 products --only=products --samples=15
 part 90 generated --only=generated --samples=20
 part 60 hand_written --only=hand-written --no-modes --samples=20
+exit 0
