@@ -130,25 +130,36 @@ GpuTilePlans::Asked GpuTilePlans::Recall(const Group& group) {
 GpuTilePlans::Asked GpuTilePlans::Ask(const Group& group) {
   Asked asked = Recall(group);
   if (asked.known != nullptr) return asked;
-  Known known{
-      asked.tensors, TileForGpu(asked.tiles, asked.part, spec_, options_), {}};
+  Known known{asked.tensors,
+              TileForGpu(asked.tiles, asked.part, spec_, options_),
+              options_.use,
+              {}};
   if (known.planned.ok()) known.generated.resize(known.planned->size());
   asked.known = &known_->emplace(asked.key, std::move(known)).first->second;
   return asked;
 }
 
-bool GpuTilePlans::PlanWithFewerRegisters(const Asked& asked) {
+bool GpuTilePlans::PlanWithLess(const Asked& asked) {
   Known& known = *asked.known;
-  GpuTilingOptions fewer = options_;
-  fewer.use.registers = std::numeric_limits<int64_t>::max();
-  for (const GpuTilePlan& plan : *known.planned)
-    fewer.use.registers =
-        std::min(fewer.use.registers, plan.registers_per_thread);
-  fewer.use.registers = fewer.use.registers * 3 / 4;
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  int64_t registers = kNone, scratchpad_bytes = kNone;  // the least of them
+  for (const GpuTilePlan& plan : *known.planned) {
+    registers = std::min(registers, plan.registers_per_thread);
+    scratchpad_bytes = std::min(scratchpad_bytes, plan.shared_bytes);
+  }
+  const ComputeUnit& unit = spec_.unit();
+  GpuTilingOptions less = options_;
+  less.use = known.use;
+  if (registers * unit.scratchpad_bytes_per_block() >=
+      scratchpad_bytes * unit.registers_per_thread()) {
+    less.use.registers = registers * 3 / 4;
+  } else {
+    less.use.scratchpad_bytes = scratchpad_bytes * 3 / 4;
+  }
   absl::StatusOr<std::vector<GpuTilePlan>> planned =
-      TileForGpu(asked.tiles, asked.part, spec_, fewer);
+      TileForGpu(asked.tiles, asked.part, spec_, less);
   if (!planned.ok()) return false;
-  known = {asked.tensors, std::move(planned), {}};
+  known = {asked.tensors, std::move(planned), less.use, {}};
   known.generated.resize(known.planned->size());
   return true;
 }
@@ -216,7 +227,7 @@ absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Of(const Group& group) {
       made.push_back(*plan);
     }
   } while (made.empty() && absl::IsResourceExhausted(refused) &&
-           PlanWithFewerRegisters(asked));
+           PlanWithLess(asked));
   if (made.empty()) return refused;
   std::stable_sort(made.begin(), made.end(), Cheaper);
   for (GpuTilePlan& plan : made) Rename(asked, plan);
@@ -230,8 +241,7 @@ absl::StatusOr<GpuTilePlan> GpuTilePlans::Generated(const Group& group) {
   size_t tile = 0;
   while (DecisionsOf((*asked.known->planned)[tile].block) != decisions) {
     if (++tile == asked.known->generated.size())
-      return absl::FailedPreconditionError(
-          "it needs more registers than there are");
+      return absl::FailedPreconditionError("it needs more than there is");
   }
   TW_ASSIGN_OR_RETURN(GpuTilePlan plan, Generate(asked, tile));
   Rename(asked, plan);

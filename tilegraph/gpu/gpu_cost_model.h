@@ -59,6 +59,7 @@ class GpuTilePlans {
   struct Known {
     std::vector<TensorId> tensors;  // in canonical order
     absl::StatusOr<std::vector<GpuTilePlan>> planned;
+    GpuFeatures use;  // that they were planned with
     // By planned tile; nullopt: nobody has asked.
     std::vector<std::optional<absl::StatusOr<GpuTilePlan>>> generated;
   };
@@ -74,9 +75,10 @@ class GpuTilePlans {
   Asked Recall(const Group& group);
   Asked Ask(const Group& group);  // plans it if that is new
   EstimateKey KeyOf(const Group& group, const CanonicalGroup& canonical) const;
-  // Instead of tiles all of which needed more registers than their plans say,
-  // those that are planned with fewer; whether there are any.
-  bool PlanWithFewerRegisters(const Asked& asked);
+  // Instead of tiles all of which needed more than was planned and there is,
+  // those that are planned with less of what they take most of; whether there
+  // are any.
+  bool PlanWithLess(const Asked& asked);
   // The planned tile as its schedule came out.
   const absl::StatusOr<GpuTilePlan>& Generate(const Asked& asked, size_t tile);
   absl::StatusOr<GpuTilePlan> MakeGenerated(const Asked& asked,

@@ -322,5 +322,31 @@ TEST_F(GpuTilePlansTest, TilesThatAllNeedTooManyRegistersMakeRoomForSmaller) {
   EXPECT_EQ(again[0].tile, made[0].tile);
 }
 
+TEST_F(GpuTilePlansTest, TilesThatAllNeedTooMuchOfAScratchpadDoSoToo) {
+  GpuTilePlans any(graph_, plan_, spec_, options_);
+  TW_ASSERT_OK_AND_ASSIGN(const auto planned, any.Of(plan_.groups[0]));
+  int64_t least = planned[0].shared_bytes;
+  for (const GpuTilePlan& plan : planned)
+    least = std::min(least, plan.shared_bytes);
+  // A scratchpad that such tiles just fit into, and kernels that take more.
+  DeviceSpec small = spec_;
+  small.mutable_unit()->set_scratchpad_bytes_per_block(least);
+  constexpr int64_t kElements = 64 * 64;  // of a block, at most
+  GpuTilePlans plans(
+      graph_, plan_, small, options_,
+      [&](const Group& group, const Plan&) -> absl::StatusOr<GeneratedBlock> {
+        GeneratedBlock block;
+        block.tile = *group.tile_plan.block;
+        block.threads = block.tile.num_threads();
+        int64_t elements = 1;
+        for (const int64_t extent : block.tile.tile) elements *= extent;
+        if (elements > kElements)
+          return absl::ResourceExhaustedError("no room for so many");
+        return block;
+      });
+  TW_ASSERT_OK_AND_ASSIGN(const auto made, plans.Of(plan_.groups[0]));
+  EXPECT_FALSE(made.empty());
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -17,6 +17,8 @@ namespace {
 
 // Registers for addresses, loop counters and the like.
 constexpr int64_t kBaseRegisters = 24;
+// 0 is no limit.
+int64_t Most(int64_t limit) { return limit > 0 ? limit : INT64_MAX; }
 
 constexpr int64_t kManyBlocks = 4;     // of a core
 constexpr int64_t kMostElements = 64;  // of a thread, of one slice
@@ -326,8 +328,8 @@ absl::StatusOr<bool> GpuTileEvaluator::Make(const GpuTileDecision& decision,
   const TileStep& step = Step(*work, decision.step);
   PlaceShared(decision, *work, step, rows, plan);
   plan.registers_per_thread = RegistersOf(decision, plan);
-  if (features_.registers > 0 &&
-      plan.registers_per_thread > features_.registers)
+  if (plan.registers_per_thread > Most(features_.registers) ||
+      plan.shared_bytes > Most(features_.scratchpad_bytes))
     return false;
   plan.occupancy =
       OccupancyOf(spec_.unit(),

@@ -34,10 +34,11 @@ struct GpuFeatures {
   bool second_buffers = true;  // one is filled while the other is used
   bool swizzles = true;        // of rows; without, they are padded alone
   bool panels = true;          // orders of blocks that are not row-major
-  int64_t registers = 0;       // of a thread, by estimate, at most; 0: no fewer
+  // Of a thread and of a block, by estimate, at most; 0: as many as there are.
+  int64_t registers = 0, scratchpad_bytes = 0;
 };
 // Threads, padded rows, blocks in row-major order.
-inline constexpr GpuFeatures kThreadsOnly = {false, false, false, false, 0};
+inline constexpr GpuFeatures kThreadsOnly = {false, false, false, false, 0, 0};
 
 // The decisions for a tile.
 struct GpuTileDecision {
