@@ -1,5 +1,7 @@
 #include "tools/model_io.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "compiler/element_types.h"
 #include "runtime/format/element_type.h"
 #include "tilegraph/expr/new_tensor.h"
+#include "tools/npy.h"
 
 namespace tilewright::tools {
 namespace {
@@ -29,6 +32,13 @@ absl::StatusOr<HostTensor> TensorFor(const TensorSpec& spec,
   return NewTensor(
       ToDType(spec.element_type()), {spec.shape().begin(), spec.shape().end()},
       absl::StrCat(what, " '", spec.name(), "' of ", ToString(spec)));
+}
+
+std::string FileName(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return c == '/' || c == ':' || c == '\0'; }, '_');
+  return name.empty() || name[0] == '.' ? absl::StrCat("_", name) : name;
 }
 
 }  // namespace
@@ -100,6 +110,31 @@ absl::StatusOr<std::vector<HostTensor>> RunOnce(
   for (HostTensor& output : outputs) to.push_back(output.data());
   TW_RETURN_IF_ERROR(session.Run(from, to));
   return outputs;
+}
+
+absl::StatusOr<DrawnRun> DrawRun(std::shared_ptr<const Model> model,
+                                 uint64_t seed) {
+  DrawnRun run;
+  TW_ASSIGN_OR_RETURN(run.session, Session::Create(std::move(model)));
+  TW_ASSIGN_OR_RETURN(run.inputs,
+                      MakeInputs(run.session->model().program(), {}, seed));
+  TW_ASSIGN_OR_RETURN(run.outputs, RunOnce(*run.session, run.inputs));
+  for (const HostTensor& input : run.inputs) run.from.push_back(input.data());
+  for (HostTensor& output : run.outputs) run.to.push_back(output.data());
+  return run;
+}
+
+absl::Status WriteOutputs(const std::string& folder, const Program& program,
+                          const std::vector<HostTensor>& outputs) {
+  mkdir(folder.c_str(), 0777);  // if it fails, writing says why
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    TW_RETURN_IF_ERROR(WriteNpy(
+        absl::StrCat(folder, "/",
+                     FileName(program.outputs(static_cast<int>(i)).name()),
+                     ".npy"),
+        outputs[i]));
+  }
+  return absl::OkStatus();
 }
 
 Comparison Compare(const HostTensor& got, const HostTensor& want) {

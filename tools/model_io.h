@@ -4,6 +4,7 @@
 #define TILEWRIGHT_TOOLS_MODEL_IO_H_
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "measure/inputs/input_sets.h"
 #include "runtime/format/program.pb.h"
+#include "runtime/model.h"
 #include "runtime/session.h"
 #include "tilegraph/expr/host_tensor.h"
 
@@ -38,6 +40,21 @@ absl::StatusOr<std::vector<HostTensor>> MakeInputs(
 // that there is no memory for.
 absl::StatusOr<std::vector<HostTensor>> RunOnce(
     Session& session, const std::vector<HostTensor>& inputs);
+
+// A session on inputs that are drawn, which has run once: all it takes to run
+// it again.
+struct DrawnRun {
+  std::unique_ptr<Session> session;
+  std::vector<HostTensor> inputs, outputs;
+  std::vector<const void*> from;  // the inputs' data
+  std::vector<void*> to;          // the outputs'
+};
+absl::StatusOr<DrawnRun> DrawRun(std::shared_ptr<const Model> model,
+                                 uint64_t seed);
+
+// FOLDER/NAME.npy for each output of the program; makes the folder.
+absl::Status WriteOutputs(const std::string& folder, const Program& program,
+                          const std::vector<HostTensor>& outputs);
 
 // Largest |got - want|, NaN against NaN being 0; and whether every element
 // conforms: |y - r| <= 1e-7 + 1e-3·|r| or, for floats, |y - r| <= 2e-5·max|r|.

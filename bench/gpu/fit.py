@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the constants of a GPU's cost model to what gpu_check measured there.
+"""Fits the constants of an H100's cost model to what gpu_check measured there.
 
     gpu_check > gpu.md                                    # on the GPU
     bench/gpu:kernel_counts SPEC > counts.tsv             # the spec that gpu.md begins with
@@ -18,6 +18,7 @@ import math
 import statistics
 import sys
 
+# An H100: fit another GPU with its own.
 CORES, SCHEDULERS = 132, 4
 CLOCK_PER_US = 1980          # what the spec's rates are made of
 MEMORY_BYTES_PER_US = 3.03e6  # a copy of 256 MiB
@@ -39,7 +40,7 @@ def cells(line):
 
 
 def measured(path):
-    """(family, graph, storage, blocks) -> microseconds of its kernels, in order."""
+    """(family, graph, storage) -> microseconds of its kernels, in order."""
     times = {}
     title = ""
     for line in open(path):
@@ -54,7 +55,7 @@ def measured(path):
 
 
 def kernels(times_path, counts_path):
-    times = {key: list(values) for key, values in measured(times_path).items()}
+    times = measured(times_path)
     found = []
     for row in csv.DictReader(open(counts_path), delimiter="\t"):
         left = times.get((row["family"], row["graph"], row["storage"]))

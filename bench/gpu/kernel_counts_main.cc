@@ -21,18 +21,12 @@
 #include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "bench/gpu/block_work.h"
-#include "compiler/connect_gpu.h"
-#include "compiler/kernels/group_workload.h"
-#include "compiler/kernels/kernel_maker.h"
 #include "compiler/kernels/memory_requests.h"
-#include "tilegraph/fuse/connect_plan.h"
-#include "tilegraph/gpu/gpu_kernels.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
-#include "tilegraph/plan/plan.h"
-#include "tilegraph/text/text_form.h"
 #include "tools/backends.h"
 #include "tools/gpu/check_graphs.h"
+#include "tools/gpu/planned_graph.h"
 
 namespace tilewright {
 namespace {
@@ -71,23 +65,11 @@ void Print(const cuda::CheckGraph& graph, const kernel_ir::ScalarKernel& kernel,
 
 absl::Status PrintGraph(const cuda::CheckGraph& graph,
                         const backends::Codegen& codegen) {
-  TW_ASSIGN_OR_RETURN(const TensorGraph tensors,
-                      ParseText(graph.TextOf(graph.rows)));
-  PlanOptions options;
-  options.channel_block = 0;
-  KernelMaker maker(codegen);
-  TW_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const PlannedGpu> gpu,
-      PlanForThreads(tensors, MakePlan(tensors, options), codegen.spec(),
-                     GpuKernelsOptions(), maker));
-  const Plan plan = FusedPlan(tensors, gpu->plan.plan, gpu->plan.connected);
-  for (const Group& group : plan.groups) {
-    const absl::StatusOr<CompiledKernel>& kernel =
-        maker.Make(MakeGroupWorkload(tensors, plan, group));
-    TW_RETURN_IF_ERROR(kernel.status());
-    Print(graph, kernel->scalar, TilesOf(*gpu, group),
+  TW_ASSIGN_OR_RETURN(const cuda::PlannedGraph planned,
+                      cuda::PlanKernels(graph.TextOf(graph.rows), codegen));
+  for (const cuda::PlannedKernel& kernel : planned.kernels)
+    Print(graph, kernel.kernel.scalar, kernel.tiles,
           *GpuLevelsOf(codegen.spec()));
-  }
   return absl::OkStatus();
 }
 

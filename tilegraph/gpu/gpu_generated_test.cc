@@ -292,14 +292,18 @@ TEST_F(GpuTilePlansTest, AGroupWithoutAScheduleSaysWhy) {
   EXPECT_FALSE(refused->tile.empty());
 }
 
+int64_t Elements(const BlockTile& block) {
+  int64_t all = 1;
+  for (const int64_t extent : block.tile) all *= extent;
+  return all;
+}
+
 // Kernels that need more registers than was planned are refused; if all are,
 // tiles of threads with fewer elements are looked for.
 TEST_F(GpuTilePlansTest, TilesThatAllNeedTooManyRegistersMakeRoomForSmaller) {
   constexpr int64_t kElements = 16;  // of a thread, at most
   const auto elements = [](const BlockTile& wished) {
-    int64_t all = 1;
-    for (const int64_t extent : wished.tile) all *= extent;
-    return all / wished.num_threads();
+    return Elements(wished) / wished.num_threads();
   };
   GpuTilePlans any(graph_, plan_, spec_, options_);
   TW_ASSERT_OK_AND_ASSIGN(const auto planned, any.Of(plan_.groups[0]));
@@ -338,9 +342,7 @@ TEST_F(GpuTilePlansTest, TilesThatAllNeedTooMuchOfAScratchpadDoSoToo) {
         GeneratedBlock block;
         block.tile = *group.tile_plan.block;
         block.threads = block.tile.num_threads();
-        int64_t elements = 1;
-        for (const int64_t extent : block.tile.tile) elements *= extent;
-        if (elements > kElements)
+        if (Elements(block.tile) > kElements)
           return absl::ResourceExhaustedError("no room for so many");
         return block;
       });

@@ -44,12 +44,6 @@ double Quantile(const std::vector<double>& sorted, double q) {
       static_cast<size_t>(q * static_cast<double>(sorted.size())))];
 }
 
-struct Boundary {
-  std::vector<HostTensor> inputs, outputs;
-  std::vector<const void*> from;
-  std::vector<void*> to;
-};
-
 struct Latencies {
   std::vector<double> wall_ms, cpu_ms;  // sorted
   std::vector<double> device_ms;        // sorted; by the device's own clock
@@ -96,27 +90,26 @@ class LimitsOfRun {
   std::optional<LimitSampler> sampler_;
 };
 
-absl::StatusOr<Latencies> MeasureLatencies(Session& session,
-                                           const Boundary& boundary,
+absl::StatusOr<Latencies> MeasureLatencies(const DrawnRun& run,
                                            LimitsOfRun& limits,
                                            double seconds) {
+  Session& session = *run.session;
   Latencies latencies;
   limits.Sample();
-  TW_RETURN_IF_ERROR(session.Run(boundary.from, boundary.to));
+  TW_RETURN_IF_ERROR(session.Run(run.from, run.to));
   const int64_t start_ns = RealClock()->WallNs();
   while (static_cast<int>(latencies.wall_ms.size()) < kMinRuns ||
          static_cast<double>(RealClock()->WallNs() - start_ns) <
              seconds * 1e9) {
     const double cpu_before = ProcessCpuMs();
     const int64_t before_ns = RealClock()->WallNs();
-    TW_RETURN_IF_ERROR(session.Run(boundary.from, boundary.to));
+    TW_RETURN_IF_ERROR(session.Run(run.from, run.to));
     latencies.wall_ms.push_back(
         static_cast<double>(RealClock()->WallNs() - before_ns) * 1e-6);
     latencies.cpu_ms.push_back(ProcessCpuMs() - cpu_before);
   }
   for (size_t i = 0; IsDevice(session) && i < latencies.wall_ms.size(); ++i) {
-    TW_ASSIGN_OR_RETURN(const int64_t ns,
-                        session.TimeRun(boundary.from, boundary.to));
+    TW_ASSIGN_OR_RETURN(const int64_t ns, session.TimeRun(run.from, run.to));
     latencies.device_ms.push_back(static_cast<double>(ns) * 1e-6);
   }
   std::sort(latencies.wall_ms.begin(), latencies.wall_ms.end());
@@ -203,33 +196,23 @@ absl::Status BenchmarkCommand(const CommandLine& line) {
                               source.model->program().target(),
                               ", whose tasks the host does not see"));
   TellPlannedForFewer(source);
-  TW_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                      Session::Create(source.model));
-  Boundary boundary;
   TW_ASSIGN_OR_RETURN(
-      boundary.inputs,
-      MakeInputs(source.model->program(), {},
-                 static_cast<uint64_t>(line.GetInt("seed", 0))));
-  TW_ASSIGN_OR_RETURN(boundary.outputs, RunOnce(*session, boundary.inputs));
-  for (const HostTensor& input : boundary.inputs)
-    boundary.from.push_back(input.data());
-  for (HostTensor& output : boundary.outputs)
-    boundary.to.push_back(output.data());
+      const DrawnRun run,
+      DrawRun(source.model, static_cast<uint64_t>(line.GetInt("seed", 0))));
 
   const double seconds = line.GetDouble("seconds", 3);
   TW_ASSIGN_OR_RETURN(LimitsOfRun limits,
                       LimitsOfRun::Of(source.model->device()));
   TW_ASSIGN_OR_RETURN(const Latencies latencies,
-                      MeasureLatencies(*session, boundary, limits, seconds));
+                      MeasureLatencies(run, limits, seconds));
   std::optional<Profile> profile;
   if (WantsProfile(line)) {
     TW_ASSIGN_OR_RETURN(
-        profile,
-        IsDevice(*session)
-            ? MeasureDeviceProfile(*session, boundary.from, boundary.to,
-                                   limits.limits(), seconds)
-            : MeasureProfile(*session, boundary.from, boundary.to, log,
-                             limits.sampler(), seconds));
+        profile, IsDevice(*run.session)
+                     ? MeasureDeviceProfile(*run.session, run.from, run.to,
+                                            limits.limits(), seconds)
+                     : MeasureProfile(*run.session, run.from, run.to, log,
+                                      limits.sampler(), seconds));
   }
   if (line.Has("json")) {
     Json json;

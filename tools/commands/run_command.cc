@@ -1,6 +1,4 @@
 // tilewright run MODEL
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -20,7 +18,6 @@
 #include "tools/commands/model_source.h"
 #include "tools/commands/usage.h"
 #include "tools/model_io.h"
-#include "tools/npy.h"
 #include "tools/page/json.h"
 #include "tools/tensor_files.h"
 
@@ -51,26 +48,6 @@ absl::StatusOr<std::map<std::string, HostTensor>> GivenInputs(
                         ReadTensor(UserPath(text.substr(equals + 1))));
   }
   return given;
-}
-
-std::string FileName(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) { return c == '/' || c == ':' || c == '\0'; }, '_');
-  return name.empty() || name[0] == '.' ? absl::StrCat("_", name) : name;
-}
-
-absl::Status WriteOutputs(const std::string& folder, const Program& program,
-                          const std::vector<HostTensor>& outputs) {
-  mkdir(folder.c_str(), 0777);  // if it fails, writing says why
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    TW_RETURN_IF_ERROR(WriteNpy(
-        absl::StrCat(folder, "/",
-                     FileName(program.outputs(static_cast<int>(i)).name()),
-                     ".npy"),
-        outputs[i]));
-  }
-  return absl::OkStatus();
 }
 
 void Print(const TensorSpec& spec, const HostTensor& tensor) {

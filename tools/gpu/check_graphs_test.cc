@@ -94,7 +94,8 @@ TEST_P(CheckGraphsOn, CompileInBlocksOfThreads) {
                             PlanGraph(graph.TextOf(graph.rows), **codegen));
     for (const PlannedKernel& kernel : planned.kernels) {
       EXPECT_EQ(kernel.kernel.generator, "simt");
-      EXPECT_GT(kernel.predicted_ns, 0);
+      ASSERT_NE(kernel.tiles, nullptr);
+      EXPECT_GT(kernel.tiles->cost.seconds, 0);
       EXPECT_EQ(kernel.kernel.report.spill_bytes, 0);
       std::cout << graph.family << ", " << graph.name << ": "
                 << kernel.kernel.scalar.num_tasks << " blocks of "

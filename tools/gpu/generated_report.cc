@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "tilegraph/expr/host_tensor.h"
 #include "tilegraph/reference/bounded_functions.h"
@@ -30,12 +31,14 @@ GeneratedKernel Describe(const PlannedKernel& planned) {
   const kernel_ir::ScalarKernel& scalar = planned.kernel.scalar;
   GeneratedKernel kernel;
   kernel.generator = planned.kernel.generator;
-  kernel.tile = planned.tile;
   kernel.blocks = scalar.num_tasks;
   kernel.threads = scalar.threads;
   kernel.shared_bytes = scalar.scratch_bytes;
   kernel.registers = planned.kernel.report.registers.value_or(0);
-  kernel.predicted_ns = planned.predicted_ns;
+  if (planned.tiles != nullptr) {
+    kernel.tile = absl::StrJoin(planned.tiles->tile, " x ");
+    kernel.predicted_ns = planned.tiles->cost.seconds * 1e9;
+  }
   kernel.flops = planned.flops;
   kernel.bytes = planned.bytes;
   return kernel;

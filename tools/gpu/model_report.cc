@@ -1,24 +1,17 @@
 #include "tools/gpu/model_report.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "runtime/model.h"
-#include "runtime/session.h"
-#include "tilegraph/expr/host_tensor.h"
 #include "tools/gpu/time_launches.h"
 #include "tools/model_io.h"
-#include "tools/npy.h"
 #include "tools/page/json.h"
 #include "tools/profile/limits.h"
 #include "tools/profile/print.h"
@@ -36,50 +29,21 @@ std::string NameOf(const std::string& path) {
   return file.substr(0, file.rfind('.'));
 }
 
-// A model on a device, with drawn inputs.
-struct Loaded {
-  std::unique_ptr<Session> session;
-  std::vector<HostTensor> inputs, outputs;
-  std::vector<const void*> from;
-  std::vector<void*> to;
-};
-
-absl::StatusOr<Loaded> Load(const std::string& path,
-                            const std::shared_ptr<backends::Device>& device) {
+absl::StatusOr<tools::DrawnRun> Load(
+    const std::string& path, const std::shared_ptr<backends::Device>& device) {
   TW_ASSIGN_OR_RETURN(std::shared_ptr<const Model> model,
                       Model::Load(path, device));
-  Loaded loaded;
-  TW_ASSIGN_OR_RETURN(loaded.session, Session::Create(std::move(model)));
-  TW_ASSIGN_OR_RETURN(
-      loaded.inputs,
-      tools::MakeInputs(loaded.session->model().program(), {}, /*seed=*/0));
-  TW_ASSIGN_OR_RETURN(loaded.outputs,
-                      tools::RunOnce(*loaded.session, loaded.inputs));
-  for (const HostTensor& input : loaded.inputs)
-    loaded.from.push_back(input.data());
-  for (HostTensor& output : loaded.outputs) loaded.to.push_back(output.data());
-  return loaded;
-}
-
-absl::Status WriteOutputs(const std::string& folder, const Loaded& loaded) {
-  mkdir(folder.c_str(), 0777);  // if it fails, writing says why
-  const Program& program = loaded.session->model().program();
-  for (int i = 0; i < program.outputs_size(); ++i) {
-    const std::string name = absl::StrReplaceAll(program.outputs(i).name(),
-                                                 {{"/", "_"}, {":", "_"}});
-    TW_RETURN_IF_ERROR(tools::WriteNpy(absl::StrCat(folder, "/", name, ".npy"),
-                                       loaded.outputs[i]));
-  }
-  return absl::OkStatus();
+  return tools::DrawRun(std::move(model), /*seed=*/0);
 }
 
 absl::Status TimeWhole(const std::shared_ptr<backends::Device>& device,
                        double seconds, const std::string& outputs,
                        TimedModel& timed) {
-  TW_ASSIGN_OR_RETURN(const Loaded loaded, Load(timed.path, device));
+  TW_ASSIGN_OR_RETURN(const tools::DrawnRun loaded, Load(timed.path, device));
   if (!outputs.empty()) {
     TW_RETURN_IF_ERROR(
-        WriteOutputs(absl::StrCat(outputs, "/", NameOf(timed.path)), loaded));
+        tools::WriteOutputs(absl::StrCat(outputs, "/", NameOf(timed.path)),
+                            loaded.session->model().program(), loaded.outputs));
   }
   std::vector<double> us;
   const int64_t start_ns = RealClock()->WallNs();
@@ -96,7 +60,7 @@ absl::Status TimeWhole(const std::shared_ptr<backends::Device>& device,
 
 absl::Status TimeEachLaunch(const std::shared_ptr<backends::Device>& device,
                             double seconds, TimedModel& timed) {
-  TW_ASSIGN_OR_RETURN(const Loaded loaded, Load(timed.path, device));
+  TW_ASSIGN_OR_RETURN(const tools::DrawnRun loaded, Load(timed.path, device));
   TW_ASSIGN_OR_RETURN(
       timed.profile,
       tools::MeasureDeviceProfile(

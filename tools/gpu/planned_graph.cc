@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "compiler/connect_gpu.h"
 #include "compiler/kernels/group_workload.h"
@@ -26,10 +25,7 @@ absl::StatusOr<PlannedKernel> PlanKernel(const TensorGraph& graph,
   TW_ASSIGN_OR_RETURN(planned.kernel, maker.Make(workload));
   for (const TensorId arg : planned.kernel.arg_tensors)
     planned.args.push_back(workload.model_tensor[arg]);
-  if (const GpuTilePlan* const tiles = TilesOf(gpu, group)) {
-    planned.predicted_ns = tiles->cost.seconds * 1e9;
-    planned.tile = absl::StrJoin(tiles->tile, " x ");
-  }
+  planned.tiles = TilesOf(gpu, group);
   planned.flops = static_cast<double>(CountFlops(workload.workload.graph));
   planned.bytes = static_cast<double>(CompulsoryBytes(workload.workload.graph));
   return planned;
@@ -37,27 +33,35 @@ absl::StatusOr<PlannedKernel> PlanKernel(const TensorGraph& graph,
 
 }  // namespace
 
-absl::StatusOr<PlannedGraph> PlanGraph(const std::string& text,
-                                       const backends::Codegen& codegen) {
+absl::StatusOr<PlannedGraph> PlanKernels(const std::string& text,
+                                         const backends::Codegen& codegen) {
   PlannedGraph planned;
   TW_ASSIGN_OR_RETURN(planned.graph, ParseText(text));
   PlanOptions options;
   options.channel_block = 0;
   KernelMaker maker(codegen);
   TW_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const PlannedGpu> gpu,
+      planned.gpu,
       PlanForThreads(planned.graph, MakePlan(planned.graph, options),
                      codegen.spec(), GpuKernelsOptions(), maker));
-  const Plan plan =
-      FusedPlan(planned.graph, gpu->plan.plan, gpu->plan.connected);
-  std::vector<kernel_ir::ScalarKernel> scalars;
+  const Plan plan = FusedPlan(planned.graph, planned.gpu->plan.plan,
+                              planned.gpu->plan.connected);
   for (const Group& group : plan.groups) {
-    TW_ASSIGN_OR_RETURN(PlannedKernel kernel,
-                        PlanKernel(planned.graph, plan, group, *gpu, maker));
+    TW_ASSIGN_OR_RETURN(
+        PlannedKernel kernel,
+        PlanKernel(planned.graph, plan, group, *planned.gpu, maker));
     kernel.kernel.scalar.name = absl::StrCat("k", planned.kernels.size());
-    scalars.push_back(kernel.kernel.scalar);
     planned.kernels.push_back(std::move(kernel));
   }
+  return planned;
+}
+
+absl::StatusOr<PlannedGraph> PlanGraph(const std::string& text,
+                                       const backends::Codegen& codegen) {
+  TW_ASSIGN_OR_RETURN(PlannedGraph planned, PlanKernels(text, codegen));
+  std::vector<kernel_ir::ScalarKernel> scalars;
+  for (const PlannedKernel& kernel : planned.kernels)
+    scalars.push_back(kernel.kernel.scalar);
   TW_ASSIGN_OR_RETURN(backends::Module module, codegen.Emit(scalars));
   for (size_t i = 0; i < module.kernels.size(); ++i)
     planned.kernels[i].kernel.report = std::move(module.kernels[i]);

@@ -3,34 +3,39 @@
 #ifndef TILEWRIGHT_TOOLS_GPU_PLANNED_GRAPH_H_
 #define TILEWRIGHT_TOOLS_GPU_PLANNED_GRAPH_H_
 
-#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
+#include "compiler/connect_gpu.h"
 #include "compiler/kernels/kernel_maker.h"
+#include "tilegraph/gpu/gpu_tile_plan.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::cuda {
 
 struct PlannedKernel {
   CompiledKernel kernel;
-  std::vector<TensorId> args;  // of the graph
-  double predicted_ns = 0;     // 0: it was planned without tiles
-  std::string tile;            // of its output, "128 x 64"
+  std::vector<TensorId> args;          // of the graph
+  const GpuTilePlan* tiles = nullptr;  // of the graph's `gpu`, if it has some
   double flops = 0;
   double bytes = 0;  // that must move at least
 };
 
 struct PlannedGraph {
   TensorGraph graph;
+  std::shared_ptr<const PlannedGpu> gpu;
   std::vector<PlannedKernel> kernels;  // in an order in which they can run
-  std::string module, target;
+  std::string module, target;          // empty: no machine code was made
 };
 
-// For the device of codegen.spec(). Errors are the parser's, the planner's and
-// the generator's.
+// For the device of codegen.spec(), without machine code. Errors are the
+// parser's, the planner's and the generator's.
+absl::StatusOr<PlannedGraph> PlanKernels(const std::string& text,
+                                         const backends::Codegen& codegen);
+// With it.
 absl::StatusOr<PlannedGraph> PlanGraph(const std::string& text,
                                        const backends::Codegen& codegen);
 

@@ -71,21 +71,13 @@ absl::StatusOr<std::string> ModelRuns::Compiled(
   return compiled_[tuned] = compiled.Serialize();
 }
 
-absl::StatusOr<ModelRuns::Loaded> ModelRuns::Load(
+absl::StatusOr<DrawnRun> ModelRuns::Load(
     const std::vector<bool>& tuned,
     const std::shared_ptr<backends::Device>& device) {
   TW_ASSIGN_OR_RETURN(const std::string bytes, Compiled(tuned));
   TW_ASSIGN_OR_RETURN(std::shared_ptr<const Model> model,
                       Model::FromBytes(bytes, device));
-  Loaded loaded;
-  TW_ASSIGN_OR_RETURN(loaded.session, Session::Create(model));
-  TW_ASSIGN_OR_RETURN(loaded.inputs,
-                      MakeInputs(model->program(), {}, kInputSeed));
-  TW_ASSIGN_OR_RETURN(loaded.outputs, RunOnce(*loaded.session, loaded.inputs));
-  for (const HostTensor& input : loaded.inputs)
-    loaded.from.push_back(input.data());
-  for (HostTensor& output : loaded.outputs) loaded.to.push_back(output.data());
-  return loaded;
+  return DrawRun(std::move(model), kInputSeed);
 }
 
 absl::StatusOr<search::ModelRounds> ModelRuns::Compare(
@@ -93,8 +85,8 @@ absl::StatusOr<search::ModelRounds> ModelRuns::Compare(
   // Both share one device: threads of another one might disturb.
   TW_ASSIGN_OR_RETURN(const std::shared_ptr<backends::Device> device,
                       device_.open(threads));
-  TW_ASSIGN_OR_RETURN(Loaded with, Load(tuned, device));
-  TW_ASSIGN_OR_RETURN(Loaded without,
+  TW_ASSIGN_OR_RETURN(DrawnRun with, Load(tuned, device));
+  TW_ASSIGN_OR_RETURN(DrawnRun without,
                       Load(std::vector<bool>(tuned.size(), false), device));
   // One thread is this one. The process's clock would count others too, and
   // lags behind them.
@@ -104,7 +96,7 @@ absl::StatusOr<search::ModelRounds> ModelRuns::Compare(
     return cpu_time ? RealClock()->ThreadCpuNs() : RealClock()->WallNs();
   };
   int64_t runs_at_a_time = 1;
-  const auto run_ns = [&](Loaded& loaded, double& least) -> absl::Status {
+  const auto run_ns = [&](DrawnRun& loaded, double& least) -> absl::Status {
     const int64_t start_ns = now_ns();
     for (int64_t run = 0; run < runs_at_a_time; ++run)
       TW_RETURN_IF_ERROR(loaded.session->Run(loaded.from, loaded.to));

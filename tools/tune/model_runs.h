@@ -16,9 +16,8 @@
 #include "compiler/compile.h"
 #include "compiler/kernels/schedule_source.h"
 #include "frontends/onnx/import_model.h"
-#include "runtime/session.h"
 #include "search/model_evaluator.h"
-#include "tilegraph/expr/host_tensor.h"
+#include "tools/model_io.h"
 #include "tools/tune/tuned_device.h"
 
 namespace tilewright::tools {
@@ -50,17 +49,11 @@ class ModelRuns : public search::ModelEvaluator {
                                               int threads) override;
 
  private:
-  // A model that is ready to run, with its inputs.
-  struct Loaded {
-    std::unique_ptr<Session> session;
-    std::vector<HostTensor> inputs, outputs;
-    std::vector<const void*> from;
-    std::vector<void*> to;
-  };
   // The bytes of the .tw; kept for the two sets that were asked for last.
   absl::StatusOr<std::string> Compiled(const std::vector<bool>& tuned);
-  absl::StatusOr<Loaded> Load(const std::vector<bool>& tuned,
-                              const std::shared_ptr<backends::Device>& device);
+  absl::StatusOr<DrawnRun> Load(
+      const std::vector<bool>& tuned,
+      const std::shared_ptr<backends::Device>& device);
 
   const ImportedModel& model_;
   const backends::Codegen& codegen_;
