@@ -86,7 +86,8 @@ KernelInfo Info(const CompiledKernel& kernel, std::string label) {
   info.set_spills(kernel.report.spills);
   info.set_label(std::move(label));
   info.set_generator(kernel.generator);
-  for (const std::string& refused : kernel.refused) info.add_refused(refused);
+  for (const absl::Status& refused : kernel.refused)
+    info.add_refused(std::string(refused.message()));
   for (const kernel_ir::ScalarBuffer& buffer : kernel.scalar.buffers) {
     if (buffer.role == kernel_ir::Role::kLocal) continue;
     KernelArg* arg = info.add_args();
@@ -289,8 +290,11 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
     *compiled.program.add_kernels() =
         Info(compiled.kernels[k], std::move(labels[k]));
   AddPredictions(compiled);
-  AddLaunchPlan(model.graph, compiled.plan, launches, Tensors(model.inputs),
-                Tensors(model.outputs), compiled.program, compiled.constants);
+  AddLaunchPlan(
+      model.graph, compiled.plan, launches, Tensors(model.inputs),
+      Tensors(model.outputs),
+      GpuLevelsOf(codegen.spec()) ? HaloFill::kWholeTensor : HaloFill::kPieces,
+      compiled.program, compiled.constants);
   return compiled;
 }
 

@@ -26,9 +26,13 @@ constexpr size_t kMostTogether = 8;
 
 class LaunchPlanner {
  public:
-  LaunchPlanner(const TensorGraph& graph, const Plan& plan, Program& program,
-                std::string& constants)
-      : graph_(graph), plan_(plan), program_(program), constants_(constants) {}
+  LaunchPlanner(const TensorGraph& graph, const Plan& plan, HaloFill fill,
+                Program& program, std::string& constants)
+      : graph_(graph),
+        plan_(plan),
+        fill_(fill),
+        program_(program),
+        constants_(constants) {}
 
   void Run(const std::vector<GroupLaunch>& launches,
            const std::vector<TensorId>& inputs,
@@ -116,12 +120,24 @@ class LaunchPlanner {
   void PrepareMemory(TensorId root) {
     if (!prepared_.insert(root).second) return;
     if (!buffer_of_.count(root)) AddArenaBuffer(root);
-    for (Zero& zero : ZeroFills(plan_.layouts.at(root),
-                                SizeBytes(graph_.tensor(root).dtype))) {
+    for (Zero& zero : FillsOf(root)) {
       zero.mutable_to()->set_buffer(buffer_of_.at(root));
       *program_.add_steps()->mutable_zero() = std::move(zero);
       Touch(buffer_of_.at(root));
     }
+  }
+
+  // Of the tensor's halo; nothing is written there yet.
+  std::vector<Zero> FillsOf(TensorId root) const {
+    const Layout& layout = plan_.layouts.at(root);
+    const int64_t element_bytes = SizeBytes(graph_.tensor(root).dtype);
+    std::vector<Zero> fills = ZeroFills(layout, element_bytes);
+    if (fill_ == HaloFill::kPieces || fills.empty() ||
+        (fills.size() == 1 && fills[0].repeats().empty()))
+      return fills;
+    Zero whole;
+    whole.set_size_bytes(layout.physical_elements() * element_bytes);
+    return {whole};
   }
 
   int64_t DenseBytes(TensorId id) const {
@@ -258,6 +274,7 @@ class LaunchPlanner {
 
   const TensorGraph& graph_;
   const Plan& plan_;
+  const HaloFill fill_;
   Program& program_;
   std::string& constants_;
   std::vector<int> output_buffer_;     // by output
@@ -277,10 +294,11 @@ class LaunchPlanner {
 void AddLaunchPlan(const TensorGraph& graph, const Plan& plan,
                    const std::vector<GroupLaunch>& launches,
                    const std::vector<TensorId>& inputs,
-                   const std::vector<TensorId>& outputs, Program& program,
-                   std::string& constants) {
+                   const std::vector<TensorId>& outputs, HaloFill fill,
+                   Program& program, std::string& constants) {
   TW_CHECK_EQ(launches.size(), plan.groups.size());
-  LaunchPlanner(graph, plan, program, constants).Run(launches, inputs, outputs);
+  LaunchPlanner(graph, plan, fill, program, constants)
+      .Run(launches, inputs, outputs);
 }
 
 }  // namespace tilewright

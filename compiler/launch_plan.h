@@ -28,6 +28,14 @@ struct GroupLaunch {
   BoxCopy move;
 };
 
+// How what a kernel leaves of a padded tensor becomes zero.
+enum class HaloFill : uint8_t {
+  kPieces,  // piece by piece: memory of the host
+  // All of the tensor at once: each piece would be a command to the device,
+  // of which it takes as long as a whole small tensor does.
+  kWholeTensor,
+};
+
 // Adds buffers, steps and arena size to `program`, whose inputs, outputs and
 // kernels stand already, and appends packed constants (each (constant, layout)
 // once, equal bytes once) to `constants`. `outputs`: the tensor behind each of
@@ -38,8 +46,8 @@ struct GroupLaunch {
 void AddLaunchPlan(const TensorGraph& graph, const Plan& plan,
                    const std::vector<GroupLaunch>& launches,
                    const std::vector<TensorId>& inputs,
-                   const std::vector<TensorId>& outputs, Program& program,
-                   std::string& constants);
+                   const std::vector<TensorId>& outputs, HaloFill fill,
+                   Program& program, std::string& constants);
 
 }  // namespace tilewright
 

@@ -1,6 +1,5 @@
 #include "bench/gpu/block_work.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,8 +15,6 @@ namespace tilewright {
 namespace {
 
 using namespace kernel_ir;  // NOLINT: its instructions are what is counted
-
-constexpr size_t kWarp = 32;
 
 class Counter : public ThreadVisitor {
  public:
@@ -75,15 +72,6 @@ class Counter : public ThreadVisitor {
   }
 
  private:
-  static double ActiveWarps(const Active& active) {
-    double warps = 0;
-    for (size_t first = 0; first < active.size(); first += kWarp) {
-      const auto end = active.begin() + std::min(first + kWarp, active.size());
-      warps += std::find(active.begin() + first, end, true) != end;
-    }
-    return warps;
-  }
-
   // What waits for memory: every reader of a loaded value but those that only
   // keep it for later.
   void UseLoaded(const Inst& inst) {

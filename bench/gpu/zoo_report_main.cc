@@ -27,6 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
@@ -122,7 +123,11 @@ void Print(const CompiledKernel& kernel, int64_t planned) {
       static_cast<long long>(report.spill_bytes.value_or(0)),
       static_cast<long long>(report.code_bytes),
       kernel.refused.empty() ? "" : "  not ",
-      absl::StrJoin(kernel.refused, "; ").c_str());
+      absl::StrJoin(kernel.refused, "; ",
+                    [](std::string* text, const absl::Status& why) {
+                      absl::StrAppend(text, why.message());
+                    })
+          .c_str());
 }
 
 // Of one function, for "cuda:sm_90a" or "hip:gfx90a".

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_join.h"
 #include "backends/kernel_ir/analysis/live_registers.h"
 #include "backends/kernel_ir/analysis/warp_instructions.h"
 #include "compiler/kernels/memory_requests.h"
@@ -42,9 +41,9 @@ absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
                                                 const CompiledKernel& kernel,
                                                 const GpuLevels& levels) {
   if (!kernel.scalar.has_threads())
-    return absl::FailedPreconditionError(
-        kernel.refused.empty() ? "its schedule has no threads"
-                               : absl::StrJoin(kernel.refused, "; "));
+    return kernel.refused.empty()
+               ? absl::FailedPreconditionError("its schedule has no threads")
+               : kernel.refused.front();
   GeneratedBlock block;
   block.tile = *group.block;
   if (kernel.schedule.tile_plan && kernel.schedule.tile_plan->block)

@@ -21,9 +21,10 @@ std::optional<TensorId> ModelTensorOf(const GroupWorkload& group,
                                       const std::string& buffer);
 
 // In tensors of the model. Decisions are those of the kernel's schedule, or of
-// the workload where a trace does not tell them. FailedPrecondition with what
-// was refused, if the kernel is a fallback. REQUIRES: group.block; `kernel` was
-// made of `group`.
+// the workload where a trace does not tell them. If the kernel is a fallback,
+// the error of the generator that comes first: ResourceExhausted if its block
+// wants more than the device has. REQUIRES: group.block; `kernel` was made of
+// `group`.
 absl::StatusOr<GeneratedBlock> GeneratedBlockOf(const GroupWorkload& group,
                                                 const CompiledKernel& kernel,
                                                 const GpuLevels& levels);

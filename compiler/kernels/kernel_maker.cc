@@ -55,8 +55,8 @@ absl::StatusOr<CompiledKernel> MakeKernel(const GroupWorkload& workload,
 
 constexpr char kRules[] = "rules";
 
-std::string Refusal(const std::string& generator, const absl::Status& why) {
-  return absl::StrCat(generator, ": ", why.message());
+absl::Status Refusal(const std::string& generator, const absl::Status& why) {
+  return absl::Status(why.code(), absl::StrCat(generator, ": ", why.message()));
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ KernelMaker::Key KernelMaker::KeyOf(const GroupWorkload& group) {
 }
 
 absl::StatusOr<std::optional<CompiledKernel>> KernelMaker::FromSource(
-    const GroupWorkload& group, std::vector<std::string>& refused) const {
+    const GroupWorkload& group, std::vector<absl::Status>& refused) const {
   if (source_ == nullptr) return std::nullopt;
   const sketch::Generator generator =
       GeneratorsOf(group, codegen_.spec()).front();
@@ -100,9 +100,8 @@ absl::StatusOr<std::optional<CompiledKernel>> KernelMaker::FromSource(
   kernel.source = std::move(found->source);
   const absl::Status status = LowerKernel(codegen_, kernel);
   if (status.ok()) return kernel;
-  const std::string why = Refusal(kernel.source, status);
-  if (found->required) return absl::Status(status.code(), why);
-  refused.push_back(why);
+  refused.push_back(Refusal(kernel.source, status));
+  if (found->required) return refused.back();
   return std::nullopt;
 }
 

@@ -43,8 +43,8 @@ struct CompiledKernel {
   // The source of its schedule: "rules", or as the source of schedules says.
   std::string source = "rules";
   // For each of the generators before it, why it was refused: "contraction:
-  // ...".
-  std::vector<std::string> refused;
+  // ...", with the code of what refused it.
+  std::vector<absl::Status> refused;
   kernel_ir::Kernel tile;
   kernel_ir::ScalarKernel scalar;
   std::vector<Layout> arg_layouts;    // by argument
@@ -89,7 +89,7 @@ class KernelMaker {
     absl::StatusOr<CompiledKernel> kernel = absl::UnknownError("not made yet");
     bool asked_source = false;
     size_t generators = 0;  // that were tried
-    std::vector<std::string> refused;
+    std::vector<absl::Status> refused;
     absl::Status error;  // of the first that was refused
   };
 
@@ -98,7 +98,7 @@ class KernelMaker {
   // The kernel by the source's schedule for the workload; nullopt if that is
   // nothing, or was refused. An error if somebody wants it and has to know.
   absl::StatusOr<std::optional<CompiledKernel>> FromSource(
-      const GroupWorkload& group, std::vector<std::string>& refused) const;
+      const GroupWorkload& group, std::vector<absl::Status>& refused) const;
 
   const backends::Codegen& codegen_;
   const Admit admit_;

@@ -19,6 +19,7 @@ using kernel_ir::AsyncCopyInst;
 using kernel_ir::ForInst;
 using kernel_ir::IfInst;
 using kernel_ir::Inst;
+using kernel_ir::kWarpLanes;
 using kernel_ir::LoadInst;
 using kernel_ir::Role;
 using kernel_ir::ScalarBuffer;
@@ -26,7 +27,6 @@ using kernel_ir::ScalarKernel;
 using kernel_ir::StoreInst;
 using kernel_ir::ThreadAccess;
 
-constexpr size_t kWarpLanes = 32;
 // Accesses of warps that are looked at, as far as whole blocks go, and blocks
 // that they are to be of.
 constexpr int64_t kMostAccesses = 131072;

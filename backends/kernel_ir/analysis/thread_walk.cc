@@ -275,6 +275,17 @@ class Walker {
 
 }  // namespace
 
+double ActiveWarps(const Active& active) {
+  double warps = 0;
+  for (size_t first = 0; first < active.size(); first += kWarpLanes) {
+    const auto begin = active.begin() + static_cast<int64_t>(first);
+    const auto end = active.begin() + static_cast<int64_t>(std::min(
+                                          first + kWarpLanes, active.size()));
+    warps += std::find(begin, end, true) != end;
+  }
+  return warps;
+}
+
 void WalkThreads(const ScalarKernel& kernel, int64_t task, int64_t most_turns,
                  ThreadVisitor& visitor) {
   Walker(kernel, task, most_turns, visitor)

@@ -3,12 +3,16 @@
 #ifndef TILEWRIGHT_BACKENDS_KERNEL_IR_ANALYSIS_THREAD_WALK_H_
 #define TILEWRIGHT_BACKENDS_KERNEL_IR_ANALYSIS_THREAD_WALK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "backends/kernel_ir/scalar_ir.h"
 
 namespace tilewright::kernel_ir {
+
+// Threads that issue together, for what is counted by warp.
+inline constexpr size_t kWarpLanes = 32;
 
 // One access of all threads of a block.
 struct ThreadAccess {
@@ -35,6 +39,9 @@ class ThreadVisitor {
   // Not those to what threads have for themselves.
   virtual void Access(const ThreadAccess& /*access*/, double /*times*/) {}
 };
+
+// The warps of a block in which a thread is active.
+double ActiveWarps(const ThreadVisitor::Active& active);
 
 // Follows the threads of block `task`. Of a loop with more turns than
 // `most_turns` it takes as many, the first and the last for themselves if there

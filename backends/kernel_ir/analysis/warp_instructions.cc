@@ -12,8 +12,6 @@
 namespace tilewright::kernel_ir {
 namespace {
 
-constexpr size_t kWarpLanes = 32;
-
 template <typename... Insts>
 bool IsAny(const Inst& inst) {
   return (std::holds_alternative<Insts>(inst.node) || ...);
@@ -54,17 +52,6 @@ class Counter : public ThreadVisitor {
   double instructions() const { return instructions_; }
 
  private:
-  static double ActiveWarps(const Active& active) {
-    double warps = 0;
-    for (size_t first = 0; first < active.size(); first += kWarpLanes) {
-      const auto begin = active.begin() + static_cast<int64_t>(first);
-      const auto end = active.begin() + static_cast<int64_t>(std::min(
-                                            first + kWarpLanes, active.size()));
-      warps += std::find(begin, end, true) != end;
-    }
-    return warps;
-  }
-
   const ScalarKernel& kernel_;
   double instructions_ = 0;
 };
