@@ -4,7 +4,7 @@
 //
 //   gpu_check [--samples=N] [--ordinal=N] [--products=N,...] [--family=NAME]
 //             [--no-modes] [--no-conformance] [--only=PART]
-//             [--details=FILE] [--outputs=DIR] [MODEL.tw...]
+//             [--seconds=S] [--details=FILE] [--outputs=DIR] [MODEL.tw...]
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -29,8 +29,8 @@ namespace {
 
 constexpr char kUsage[] =
     "gpu_check [--samples=N] [--ordinal=N] [--products=N,...] [--family=NAME] "
-    "[--no-modes] [--no-conformance] [--only=PART] [--details=FILE] "
-    "[--outputs=DIR] [MODEL.tw...]";
+    "[--no-modes] [--no-conformance] [--only=PART] [--seconds=S] "
+    "[--details=FILE] [--outputs=DIR] [MODEL.tw...]";
 
 absl::StatusOr<int> Check(const GpuCheckOptions& options, int ordinal) {
   TW_ASSIGN_OR_RETURN(const std::unique_ptr<Nvrtc> nvrtc, Nvrtc::Open());
@@ -85,6 +85,7 @@ int Main(int argc, char** argv) {
   parser.Flag("no-modes", &no_modes);
   parser.Flag("no-conformance", &no_conformance);
   parser.Text("only", &only);
+  parser.Number("seconds", &options.model_seconds, 0);
   parser.Text("details", &options.details);
   parser.Text("outputs", &options.outputs);
   const absl::StatusOr<std::vector<std::string>> rest =

@@ -1,5 +1,7 @@
 #include "tools/gpu/conformance_counts.h"
 
+#include <cstdio>
+
 #include "absl/strings/str_cat.h"
 #include "backends/cts/conformance.h"
 #include "gtest/gtest.h"
@@ -13,6 +15,8 @@ class Counting : public testing::EmptyTestEventListener {
 
   void OnTestEnd(const testing::TestInfo& test) override {
     const testing::TestResult& result = *test.result();
+    std::fprintf(stderr, "%s: %lld ms\n", test.name(),
+                 static_cast<long long>(result.elapsed_time()));
     if (result.Passed()) {
       ++counts_->passed;
       return;

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "backends/cts/backend.h"
 #include "backends/spec/load_spec.h"
 #include "base/file.h"
@@ -18,7 +20,6 @@
 namespace tilewright::cuda {
 namespace {
 
-constexpr double kSecondsOfModels = 0.2;  // each, by either clock
 // What the emulated sizes leave of the hand-written kernels.
 constexpr double kMostEmulatedBytes = 3e5, kMostEmulatedFlops = 1e6;
 
@@ -94,12 +95,26 @@ class Run {
     ModelDevices devices;
     TW_ASSIGN_OR_RETURN(devices.events, parts_.device(/*use_profiler=*/false));
     TW_ASSIGN_OR_RETURN(devices.launches, parts_.device(/*use_profiler=*/true));
-    const std::vector<TimedModel> models = TimeModels(
-        options_.models, devices, kSecondsOfModels, options_.outputs);
+    std::string details;  // kept as they come: a check may be cut short
+    absl::Status kept;
+    const auto tell = [&](const TimedModel& model) {
+      std::fprintf(stderr, "%s: %s\n", model.path.c_str(),
+                   model.status.ok()
+                       ? absl::StrFormat("%.1f us, %d kernels apart",
+                                         model.run_us.median,
+                                         model.profile.kernels.size())
+                             .c_str()
+                       : std::string(model.status.message()).c_str());
+      if (options_.details.empty() || model.profile.kernels.empty()) return;
+      absl::StrAppend(&details, ModelDetails(model));
+      kept = WriteFileAtomically(options_.details, details);
+    };
+    const std::vector<TimedModel> models =
+        TimeModels(options_.models, devices, options_.model_seconds,
+                   options_.outputs, tell);
     for (const TimedModel& model : models) wrong_ += !model.status.ok();
     Print(ModelTable(models));
-    if (options_.details.empty()) return absl::OkStatus();
-    return WriteFileAtomically(options_.details, ModelDetails(models));
+    return kept;
   }
 
   absl::Status HandWrittenTables() {

@@ -28,6 +28,7 @@ struct GpuCheckOptions {
   // line of JSON each, and outputs for drawn inputs to a folder, where these
   // are given.
   std::vector<std::string> models;
+  double model_seconds = 0.2;  // each, by either clock
   std::string details, outputs;
   CheckSizes sizes = CheckSizes::kGpu;
   std::vector<int64_t> products = {2048, 4096, 6144, 8192};

@@ -90,18 +90,21 @@ Predictions PredictionsOf(const tools::Profile& profile) {
 
 }  // namespace
 
-std::vector<TimedModel> TimeModels(const std::vector<std::string>& paths,
-                                   const ModelDevices& devices, double seconds,
-                                   const std::string& outputs) {
+std::vector<TimedModel> TimeModels(
+    const std::vector<std::string>& paths, const ModelDevices& devices,
+    double seconds, const std::string& outputs,
+    const std::function<void(const TimedModel&)>& timed) {
   std::vector<TimedModel> models;
   for (const std::string& path : paths) {
-    TimedModel& timed = models.emplace_back();
-    timed.path = path;
-    timed.status = TimeWhole(devices.events, seconds, outputs, timed);
+    TimedModel& model = models.emplace_back();
+    model.path = path;
+    model.status = TimeWhole(devices.events, seconds, outputs, model);
+    timed(model);
   }
-  for (TimedModel& timed : models) {
-    if (timed.status.ok())
-      timed.status = TimeEachLaunch(devices.launches, seconds, timed);
+  for (TimedModel& model : models) {
+    if (!model.status.ok()) continue;
+    model.status = TimeEachLaunch(devices.launches, seconds, model);
+    timed(model);
   }
   return models;
 }
@@ -146,18 +149,13 @@ std::string ModelTable(const std::vector<TimedModel>& models) {
   return text;
 }
 
-std::string ModelDetails(const std::vector<TimedModel>& models) {
-  std::string text;
-  for (const TimedModel& model : models) {
-    if (!model.status.ok()) continue;
-    tools::Json json;
-    json.Open('{').Key("model").Text(NameOf(model.path));
-    json.Key("run_min_us").Number(model.run_us.min);
-    json.Key("run_median_us").Number(model.run_us.median);
-    tools::AppendProfile(model.profile, json.Key("profile"));
-    absl::StrAppend(&text, json.Close('}').text(), "\n");
-  }
-  return text;
+std::string ModelDetails(const TimedModel& model) {
+  tools::Json json;
+  json.Open('{').Key("model").Text(NameOf(model.path));
+  json.Key("run_min_us").Number(model.run_us.min);
+  json.Key("run_median_us").Number(model.run_us.median);
+  tools::AppendProfile(model.profile, json.Key("profile"));
+  return absl::StrCat(json.Close('}').text(), "\n");
 }
 
 }  // namespace tilewright::cuda

@@ -4,6 +4,7 @@
 #ifndef TILEWRIGHT_TOOLS_GPU_MODEL_REPORT_H_
 #define TILEWRIGHT_TOOLS_GPU_MODEL_REPORT_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,15 +30,17 @@ struct ModelDevices {
 // Each of `paths`, all as a whole before the first one launch by launch:
 // records, once on, cost every launch a little. `seconds` of either. Outputs
 // for inputs that are drawn go to OUTPUTS/MODEL/NAME.npy, where a folder is
-// given.
-std::vector<TimedModel> TimeModels(const std::vector<std::string>& paths,
-                                   const ModelDevices& devices, double seconds,
-                                   const std::string& outputs);
+// given. `timed` hears of each model twice, as soon as either is known.
+std::vector<TimedModel> TimeModels(
+    const std::vector<std::string>& paths, const ModelDevices& devices,
+    double seconds, const std::string& outputs,
+    const std::function<void(const TimedModel&)>& timed);
 
 // A row for each model.
 std::string ModelTable(const std::vector<TimedModel>& models);
-// One JSON object a line for each model, with all of its kernels.
-std::string ModelDetails(const std::vector<TimedModel>& models);
+// A line of JSON: the model with all of its kernels. REQUIRES:
+// model.status.ok().
+std::string ModelDetails(const TimedModel& model);
 
 }  // namespace tilewright::cuda
 

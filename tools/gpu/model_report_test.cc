@@ -25,6 +25,7 @@ namespace tilewright::cuda {
 namespace {
 
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::shared_ptr<CudaDevice> Fake() {
@@ -49,8 +50,11 @@ TEST(ModelReportTest, TimesAWholeModelAndItsKernels) {
       Compile(ModelOf(std::move(graph)), *FakeCudaCodegen(device->spec()), {}));
   const std::string path = InTmp("negative.tw");
   TW_ASSERT_OK(WriteFileAtomically(path, compiled.Serialize()));
+  std::vector<std::string> told;
   const std::vector<TimedModel> models =
-      TimeModels({path, InTmp("none.tw")}, {device, device}, 0.01, InTmp(""));
+      TimeModels({path, InTmp("none.tw")}, {device, device}, 0.01, InTmp(""),
+                 [&](const TimedModel& model) { told.push_back(model.path); });
+  EXPECT_THAT(told, ElementsAre(path, InTmp("none.tw"), path));
   ASSERT_EQ(models.size(), 2u);
   TW_ASSERT_OK(models[0].status);
   EXPECT_GT(models[0].run_us.min, 0);
@@ -63,7 +67,7 @@ TEST(ModelReportTest, TimesAWholeModelAndItsKernels) {
   EXPECT_THAT(ModelTable(models),
               ContainsRegex("\\| negative \\| 1 \\| 1 \\| [0-9.]+ \\|"));
   EXPECT_THAT(ModelTable(models), HasSubstr("| none | FAILED: "));
-  EXPECT_THAT(ModelDetails(models), HasSubstr("\"model\": \"negative\""));
+  EXPECT_THAT(ModelDetails(models[0]), HasSubstr("\"model\": \"negative\""));
 
   TW_ASSERT_OK_AND_ASSIGN(const std::string bytes,
                           ReadFile(InTmp("negative/Y.npy"), 1 << 20));
