@@ -211,13 +211,15 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
   compiled.plan = FusedPlan(compiled.graph, plan, compiled.connected);
 }
 
-// Of kernels with tiles for blocks of threads.
+// Of kernels with tiles for blocks of threads, unless others were decided.
 void AddPredictions(CompiledModel& compiled) {
   for (size_t g = 0; compiled.gpu && g < compiled.plan.groups.size(); ++g) {
     const GpuTilePlan* const tiles =
         TilesOf(*compiled.gpu, compiled.plan.groups[g]);
     const int kernel = compiled.kernel_of_group[g];
-    if (kernel < 0 || tiles == nullptr) continue;
+    if (kernel < 0 || tiles == nullptr ||
+        compiled.kernels[kernel].source != CompiledKernel().source)
+      continue;
     compiled.program.mutable_kernels(kernel)->set_predicted_ns(
         tiles->cost.seconds * 1e9);
   }

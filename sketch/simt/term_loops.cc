@@ -8,14 +8,17 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr int64_t kLeastTerms = 4, kMostTerms = 9;  // a window of 3 x 3
-constexpr int64_t kMultiplyAdds = 192;  // of a thread in a row, by rule
+constexpr int64_t kWindow = 9;  // of 3 x 3, where a thread has few elements
+constexpr int64_t kFewMultiplyAdds = 192;  // of a thread for a window
+constexpr int64_t kLeastTerms = 4, kMostTerms = 8;
+constexpr int64_t kMultiplyAdds = 768;  // of a thread in a row else, by rule
 
 }  // namespace
 
 int64_t PreferredTerms(const ThreadDivision& division) {
-  return std::clamp(kMultiplyAdds / division.elements_per_thread(), kLeastTerms,
-                    kMostTerms);
+  const int64_t elements = division.elements_per_thread();
+  if (elements * kWindow <= kFewMultiplyAdds) return kWindow;
+  return std::clamp(kMultiplyAdds / elements, kLeastTerms, kMostTerms);
 }
 
 TermLoops WriteOutTerms(ScheduleWriter& writer,

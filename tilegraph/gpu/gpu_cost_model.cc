@@ -177,6 +177,13 @@ const absl::StatusOr<GpuTilePlan>& GpuTilePlans::Generate(const Asked& asked,
   GpuTilePlan planned = (*asked.known->planned)[tile];
   Rename(asked, planned);
   made = MakeGenerated(asked, planned);
+  if (!made->ok() && planned.block && planned.block->stages > 1) {
+    planned.block->stages = 1;
+    planned.block->step = planned.step;
+    (*asked.known->planned)[tile].block->stages = 1;
+    (*asked.known->planned)[tile].block->step = planned.step;
+    made = MakeGenerated(asked, planned);
+  }
   if (made->ok()) {
     tilewright::Rename(Names(asked.tensors, asked.known->tensors), **made);
     (*made)->part = (*asked.known->planned)[tile].part;

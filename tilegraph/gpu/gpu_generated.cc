@@ -120,6 +120,7 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
   decision.step = made.tile.step;
   decision.threads = CeilDiv(made.threads, warp) * warp;
   decision.slices = made.tile.slices;
+  decision.loads_ahead = made.tile.stages > 1;
   decision.matrix = false;
   GpuTilePlan plan = Undecided();
   Outline(decision, *work, plan);

@@ -48,6 +48,7 @@ struct GpuTileDecision {
   bool double_buffer = false;  // of what comes step by step
   bool matrix = true;          // matrix units where they fit
   int64_t slices = 1;          // of a step's terms, where it can be cut
+  bool loads_ahead = false;    // of the next step, into registers
 };
 
 // Not thread-safe: remembers what tiles touch.

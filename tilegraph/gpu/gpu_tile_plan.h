@@ -68,6 +68,7 @@ struct GpuCost {
   double requested_lines = 0, warp_instructions = 0;
   int64_t waves = 1;
   int64_t blocks_at_once = 1;  // on all cores, resident
+  int64_t steps = 1;           // of a block, of the compute that has most
   // Each with its quantisation; what takes longest counts, all where a core has
   // neither a second block nor a second buffer. `near`: from what is next to
   // the cores.

@@ -339,8 +339,8 @@ double GpuTileEvaluator::Together(std::initializer_list<double> seconds) const {
 double GpuTileEvaluator::WaitSeconds(const GpuTileDecision& decision,
                                      const BlockTotals& block,
                                      const GpuTilePlan& plan) const {
-  const int64_t waits =
-      plan.cost.waves * (decision.double_buffer ? 1 : block.most_steps);
+  const bool ahead = decision.double_buffer || decision.loads_ahead;
+  const int64_t waits = plan.cost.waves * (ahead ? 1 : block.most_steps);
   const int64_t together =
       std::min(plan.occupancy.blocks_per_core,
                CeilDiv(plan.blocks(), spec_.unit().cores()));
@@ -363,6 +363,7 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
 
   cost.blocks_at_once = resident * unit.cores();
   cost.waves = Waves(plan.blocks(), resident, unit.cores());
+  cost.steps = block.most_steps;
   const int64_t barriers =
       static_cast<int64_t>(gpu_.clusters.size()) +
       block.most_steps *
@@ -371,7 +372,8 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
       static_cast<double>(cost.waves * barriers) * unit.barrier_ns() * 1e-9;
   if (Measured()) cost.wait_seconds = WaitSeconds(decision, block, plan);
   cost.overlaps =
-      resident > 1 || (decision.double_buffer && block.most_steps > 1);
+      resident > 1 || ((decision.double_buffer || decision.loads_ahead) &&
+                       block.most_steps > 1);
   const double outside = std::max(cost.near_seconds, cost.memory_seconds);
   const double inside = Together({cost.compute_seconds, cost.shared_seconds});
   cost.work_seconds =

@@ -78,6 +78,7 @@ class Tiler {
         if (remap.ok()) plan.remaps.back() = *std::move(remap);
       }
       plan.block = PlannedBlock(plan);
+      if (plan.block) LoadAhead(plan, unit_, *plan.block);
     }
     return plans;
   }

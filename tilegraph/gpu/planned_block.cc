@@ -4,10 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/ceil_div.h"
+#include "tilegraph/gpu/hardware/occupancy.h"
+
 namespace tilewright {
 namespace {
 
 constexpr int64_t kLanes = 32;  // of every GPU's warps, at least
+constexpr int64_t kRegisterBytes = 4;
+constexpr int64_t kLeastStep = 16;  // that is cut for the sake of registers
 
 }  // namespace
 
@@ -30,6 +35,33 @@ std::optional<BlockTile> PlannedBlock(const GpuTilePlan& plan) {
       block.row_padding[operand.tensor] = operand.layout.pad_elements;
   }
   return block;
+}
+
+void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
+               BlockTile& block) {
+  if (plan.cost.wait_seconds <= 0 || plan.cost.steps == 1) return;
+  int64_t bytes = 0;  // that a block loads for a step
+  for (const SharedOperand& operand : plan.shared) {
+    if (std::any_of(
+            plan.members.inputs.begin(), plan.members.inputs.end(),
+            [&](const GpuInput& input) { return input.id == operand.tensor; }))
+      bytes += operand.bytes / operand.copies;
+  }
+  const int64_t needed = std::min(plan.occupancy.blocks_per_core,
+                                  CeilDiv(plan.blocks(), unit.cores()));
+  for (int64_t parts = 1; parts == 1 || block.step / parts >= kLeastStep;
+       parts *= 2) {
+    const int64_t registers =
+        plan.registers_per_thread +
+        CeilDiv(bytes, parts * kRegisterBytes * plan.threads);
+    if (registers > unit.registers_per_thread()) continue;
+    const Occupancy occupancy =
+        OccupancyOf(unit, {plan.threads, registers, plan.shared_bytes});
+    if (occupancy.blocks_per_core < needed) continue;
+    block.stages = 2;
+    block.step /= parts;
+    return;
+  }
 }
 
 }  // namespace tilewright

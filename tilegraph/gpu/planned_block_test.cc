@@ -99,5 +99,60 @@ TEST(PlannedBlockTest, WhatThreadsCannotIsNotPlannedForThem) {
   EXPECT_TRUE(matrix);
 }
 
+// A plan of 8 steps, of which each thread loads 64 elements.
+GpuTilePlan InSteps() {
+  GpuTilePlan plan;
+  plan.threads = 128;
+  plan.grid = {128};
+  plan.step = 32;
+  plan.registers_per_thread = 100;
+  plan.occupancy.blocks_per_core = 2;
+  plan.cost.steps = 8;
+  plan.cost.wait_seconds = 1e-6;
+  plan.members.inputs = {{0, true, 2}, {1, true, 2}};
+  for (const TensorId tensor : {0, 1, 2}) {  // 2: what the block computes
+    SharedOperand& operand = plan.shared.emplace_back();
+    operand.tensor = tensor;
+    operand.bytes = 128 * 32 * 4;
+    plan.shared_bytes += operand.bytes;
+  }
+  return plan;
+}
+
+BlockTile Ahead(const GpuTilePlan& plan) {
+  BlockTile block;
+  block.step = plan.step;
+  LoadAhead(plan, LoadSpec("h100")->unit(), block);
+  return block;
+}
+
+TEST(LoadAheadTest, WhereThreadsHaveRegistersForTheNextStep) {
+  const GpuTilePlan plan = InSteps();
+  EXPECT_EQ(Ahead(plan).stages, 2);
+  EXPECT_EQ(Ahead(plan).step, 32);
+
+  GpuTilePlan large = plan;
+  large.registers_per_thread = 255 - 32;
+  EXPECT_EQ(Ahead(large).stages, 2);
+  EXPECT_EQ(Ahead(large).step, 16);
+  large.registers_per_thread = 255 - 31;  // a step of 8 would be too short
+  EXPECT_EQ(Ahead(large).stages, 1);
+  EXPECT_EQ(Ahead(large).step, 32);
+}
+
+TEST(LoadAheadTest, NotInsteadOfBlocksNorWhereNothingWaits) {
+  GpuTilePlan plan = InSteps();
+  plan.grid = {4 * 132};
+  plan.occupancy.blocks_per_core = 4;  // of 100 registers a thread
+  EXPECT_EQ(Ahead(plan).stages, 1);
+  plan.grid = {3 * 132};  // all of which are resident as well
+  EXPECT_EQ(Ahead(plan).stages, 2);
+  plan.cost.steps = 1;
+  EXPECT_EQ(Ahead(plan).stages, 1);
+  plan.cost.steps = 8;
+  plan.cost.wait_seconds = 0;  // nobody knows
+  EXPECT_EQ(Ahead(plan).stages, 1);
+}
+
 }  // namespace
 }  // namespace tilewright

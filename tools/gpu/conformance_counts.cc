@@ -15,7 +15,10 @@ class Counting : public testing::EmptyTestEventListener {
 
   void OnTestEnd(const testing::TestInfo& test) override {
     const testing::TestResult& result = *test.result();
-    std::fprintf(stderr, "%s: %lld ms\n", test.name(),
+    std::fprintf(stderr, "%s: %s, %lld ms\n", test.name(),
+                 result.Passed()    ? "ok"
+                 : result.Skipped() ? "skipped"
+                                    : "FAILED",
                  static_cast<long long>(result.elapsed_time()));
     if (result.Passed()) {
       ++counts_->passed;

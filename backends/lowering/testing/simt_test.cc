@@ -155,8 +155,9 @@ TEST(SimtTest, ProductsLoadVectorsOfBothOperands) {
       const Ran ran, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 40), tile, 1)));
   TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
   ASSERT_EQ(loops.shared_loads.size(), 1u);
-  // Of four terms: four rows of the one, two vectors of each of the other's.
-  EXPECT_EQ(loops.shared_loads.at(4), 4 + 4 * 2);
+  // Of four terms each time: four rows of the one, two vectors of each of the
+  // other's.
+  EXPECT_EQ(loops.shared_loads.at(4), 2 * (4 + 4 * 2));
 }
 
 // Rows of the right operand along the terms: neighbours of a vector of the
@@ -183,7 +184,7 @@ return C
   EXPECT_TRUE(found);
   TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
   EXPECT_EQ(loops.shared_loads.size(), 1u);
-  EXPECT_EQ(loops.shared_loads.at(4), 4 + 4 * 2);
+  EXPECT_EQ(loops.shared_loads.at(4), 2 * (4 + 4 * 2));
 }
 
 // Filters that a thread computes lie side by side; a row of the window is
@@ -273,7 +274,7 @@ TEST(SimtTest, SlicesOfAStepHaveThreadsOfTheirOwn) {
     EXPECT_FALSE(b.per_thread) << b.name;
   TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
   EXPECT_EQ(loops.shared_loads.size(), 1u);
-  EXPECT_EQ(loops.shared_loads.at(4), 4 + 4 * 2);
+  EXPECT_EQ(loops.shared_loads.at(4), 2 * (4 + 4 * 2));
   EXPECT_EQ(loops.branches, 0);
   EXPECT_EQ(
       ran.drawn.schedule.tile_plan->block->divisions.begin()->second.slices, 4);

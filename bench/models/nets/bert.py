@@ -55,7 +55,7 @@ class Bert(nn.Module):
         self.pooler = nn.Linear(width, width)
 
     def forward(self, ids, mask):
-        places = torch.arange(ids.shape[1])[None]
+        places = torch.arange(ids.shape[1], device=ids.device)[None]
         x = self.words(ids) + self.positions(places) + self.kinds(torch.zeros_like(ids))
         x = self.norm(x)
         ignored = 1.0 - mask[:, None, None, :].to(x.dtype)
