@@ -39,7 +39,10 @@ std::optional<BlockTile> PlannedBlock(const GpuTilePlan& plan) {
 
 void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
                BlockTile& block) {
-  if (plan.cost.wait_seconds <= 0 || plan.cost.steps == 1) return;
+  const int64_t at_once = std::min(plan.occupancy.blocks_per_core,
+                                   CeilDiv(plan.blocks(), unit.cores()));
+  if (plan.cost.wait_seconds <= 0 || plan.cost.steps == 1 || at_once > 1)
+    return;
   int64_t bytes = 0;  // that a block loads for a step
   for (const SharedOperand& operand : plan.shared) {
     if (std::any_of(
@@ -47,8 +50,6 @@ void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
             [&](const GpuInput& input) { return input.id == operand.tensor; }))
       bytes += operand.bytes / operand.copies;
   }
-  const int64_t needed = std::min(plan.occupancy.blocks_per_core,
-                                  CeilDiv(plan.blocks(), unit.cores()));
   for (int64_t parts = 1; parts == 1 || block.step / parts >= kLeastStep;
        parts *= 2) {
     const int64_t registers =
@@ -57,7 +58,7 @@ void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
     if (registers > unit.registers_per_thread()) continue;
     const Occupancy occupancy =
         OccupancyOf(unit, {plan.threads, registers, plan.shared_bytes});
-    if (occupancy.blocks_per_core < needed) continue;
+    if (occupancy.blocks_per_core < 1) continue;
     block.stages = 2;
     block.step /= parts;
     return;

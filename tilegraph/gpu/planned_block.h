@@ -21,11 +21,13 @@ namespace tilewright {
 // units compute the output.
 std::optional<BlockTile> PlannedBlock(const GpuTilePlan& plan);
 
-// Two stages, if threads have the registers for what they load of the next step
-// during this one and as many blocks are resident; shorter steps, if it takes
-// those. Nothing where nobody knows how long blocks wait for loads
-// (GpuCost::wait_seconds). On an H200 that took 15 % off products of 128 rows,
-// and off convolutions of one image nothing or 6 % (docs/results/gpu_h100.md).
+// Two stages where a core has one block at a time, so that none works while
+// another waits, and its threads have the registers for what they load of the
+// next step during this one; shorter steps, if it takes those. Nothing where
+// nobody knows how long blocks wait for loads (GpuCost::wait_seconds). On an
+// H200 that took 15 % off products of 128 rows, and off convolutions of one
+// image nothing or 6 %; products of two blocks a core take 8 % longer
+// (docs/results/gpu_profiles.md).
 void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
                BlockTile& block);
 

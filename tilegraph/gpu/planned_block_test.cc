@@ -140,12 +140,11 @@ TEST(LoadAheadTest, WhereThreadsHaveRegistersForTheNextStep) {
   EXPECT_EQ(Ahead(large).step, 32);
 }
 
-TEST(LoadAheadTest, NotInsteadOfBlocksNorWhereNothingWaits) {
+TEST(LoadAheadTest, NotBesideAnotherBlockNorWhereNothingWaits) {
   GpuTilePlan plan = InSteps();
-  plan.grid = {4 * 132};
-  plan.occupancy.blocks_per_core = 4;  // of 100 registers a thread
+  plan.grid = {2 * 132};
   EXPECT_EQ(Ahead(plan).stages, 1);
-  plan.grid = {3 * 132};  // all of which are resident as well
+  plan.occupancy.blocks_per_core = 1;  // one after the other
   EXPECT_EQ(Ahead(plan).stages, 2);
   plan.cost.steps = 1;
   EXPECT_EQ(Ahead(plan).stages, 1);
