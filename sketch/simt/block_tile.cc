@@ -17,6 +17,7 @@ constexpr int64_t kVector = 4;        // of 16 bytes, for f32
 constexpr int64_t kMostElements = 8;  // of a thread along an axis of a product
 constexpr int64_t kStep = 16;
 constexpr int64_t kMostSlices = 32;
+constexpr int64_t kMostRows = 8;
 
 int64_t PowerOfTwoUpTo(int64_t value) {
   int64_t power = 1;
@@ -73,6 +74,10 @@ absl::StatusOr<BlockTile> DecideBlockTile(const std::vector<std::string>& axes,
   decided.lanes = decider.DecideNumber(
       "block.lanes", Space::Integers(1, kWarpLanes),
       [&] { return preferred.lanes; }, Bits::kMayChange);
+  if (terms > 1 && shape.size() > 1)
+    decided.rows =
+        decider.DecideNumber("block.rows", Space::Integers(1, kMostRows),
+                             [&] { return preferred.rows; });
   if (terms > 1) {
     decided.step =
         decider.DecideNumber("block.step", Space::Integers(0, terms),

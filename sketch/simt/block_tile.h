@@ -21,7 +21,7 @@ using tilewright::BlockTile;
 BlockTile DefaultBlockTile(const std::vector<int64_t>& extents, int64_t terms);
 
 // Asks for tile and threads along each axis of the output, vectors, lanes and,
-// if terms are summed, steps, stages, async and swizzle (names as in
+// if terms are summed, rows, steps, stages, async and swizzle (names as in
 // simt_schedule.h). InvalidArgument if that makes more threads than a block may
 // have, or `preferred` is for an output of another rank.
 absl::StatusOr<BlockTile> DecideBlockTile(const std::vector<std::string>& axes,

@@ -93,6 +93,19 @@ bool VectorsCrossRows(const Block& reader, const ThreadDivision& division,
   return false;
 }
 
+// Whether the rows of an output that a thread has side by side are the
+// buffer's: turned, they are loaded together, and what a multiply-add reads
+// lies in registers beside each other instead of four apart.
+bool RowsLieSideBySide(const Block& reader, const ThreadDivision& division,
+                       const Buffer& buffer, int row) {
+  const size_t axes = division.axes.size();
+  if (axes < 2 || division.rows % kLoadedTogether != 0) return false;
+  const int axis = AxisOf(reader, division, axes - 2);
+  for (int dim = 0; dim < row; ++dim)
+    if (IsMovedByOne(reader, buffer, dim, axis, /*vector=*/0)) return true;
+  return false;
+}
+
 }  // namespace
 
 int RowDim(const Buffer& buffer) {
@@ -111,7 +124,8 @@ bool ReadsAlongRows(const Block& reader, const ThreadDivision& division,
     return true;
   return terms >= 0 &&
          IsMovedByOne(reader, buffer, row, terms, kLoadedTogether) &&
-         !VectorsCrossRows(reader, division, buffer, row, last);
+         !VectorsCrossRows(reader, division, buffer, row, last) &&
+         !RowsLieSideBySide(reader, division, buffer, row);
 }
 
 std::optional<Layout> ThreadOrder(const Block& reader,

@@ -18,8 +18,9 @@ int RowDim(const Buffer& buffer);
 
 // Whether a thread of the reader finds neighbours within the buffer's rows:
 // along its vectors, or along the terms of `terms`, a reduce axis of the
-// reader's (-1: none) of which it takes several in a row, if its vectors do not
-// cross the rows.
+// reader's (-1: none) of which it takes several in a row, if neither its
+// vectors cross the rows nor those are rows that it has side by side in whole
+// vectors.
 bool ReadsAlongRows(const Block& reader, const ThreadDivision& division,
                     const Buffer& buffer, int terms);
 

@@ -161,7 +161,7 @@ class Builder {
     const int64_t slices = lanes == 1 ? SlicesOf(*block, spatial) : 1;
     const ThreadDivision division = DivisionOf(name, spatial, lanes, slices);
     tile_.divisions[trace_.tree().buffers[block->dst[0]].tensor] = {
-        division.threads, division.vector, lanes, slices};
+        division.threads, division.vector, lanes, slices, division.rows};
     if (!block->combiner) {
       WriteMap(w(), name, division);
       // Lowering shares what other threads read.
@@ -186,6 +186,7 @@ class Builder {
     if (extents == tile_.tile && slices == tile_.slices) {
       division.threads = tile_.threads;
       division.vector = tile_.vector;
+      division.rows = tile_.rows;
     } else {
       division = DivideThreads(
           extents, threads_ / (lanes * slices),
@@ -324,14 +325,14 @@ class Builder {
       if (!IsElementwiseIn(*reader, buffer)) return true;
       readers.push_back(reader->name);
     }
-    return std::any_of(readers.begin(), readers.end(),
-                       [&](const std::string& reader) {
-                         const ThreadDivision own =
-                             DivisionOf(reader, SpatialExtents(reader), 1, 1);
-                         return own.extents != division.extents ||
-                                own.threads != division.threads ||
-                                own.vector != division.vector;
-                       });
+    return std::any_of(
+        readers.begin(), readers.end(), [&](const std::string& reader) {
+          const ThreadDivision own =
+              DivisionOf(reader, SpatialExtents(reader), 1, 1);
+          return own.extents != division.extents ||
+                 own.threads != division.threads ||
+                 own.vector != division.vector || own.rows != division.rows;
+        });
   }
 
   GrowingTrace& trace_;

@@ -13,7 +13,8 @@
 //
 // Maps that one other compute reads go into that. It asks, in this order: per
 // axis of the output "block.tile.AXIS" and "block.threads.AXIS";
-// "block.vector", "block.lanes", and if something is reduced "block.step",
+// "block.vector", "block.lanes", and if something is reduced "block.rows",
+// neighbours along the axis before the last that a thread has, "block.step",
 // "block.slices", "block.stages", "block.async" of several stages, and
 // "block.swizzle"; then for each sum "block.unroll.COMPUTE", terms in a row
 // that a thread's code writes out; for each operand that it stages in scratch

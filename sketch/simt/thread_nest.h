@@ -14,8 +14,9 @@
 namespace tilewright::sketch {
 
 // Along axis d, element i belongs to thread (i / w) mod threads[d], w being
-// `vector` along the axis of the vectors and 1 along the others. Neighbouring
-// threads take neighbours along the last axis.
+// `vector` along the axis of the vectors, `rows` along the one before the last
+// and 1 along the others. Neighbouring threads take neighbours along the last
+// axis.
 struct ThreadDivision {
   std::vector<std::string> axes;   // whose loops are cut,
   std::vector<Handle> loops = {};  // unless these are
@@ -23,9 +24,11 @@ struct ThreadDivision {
   std::vector<int64_t> threads;
   int64_t vector = 1;
   std::optional<size_t> vector_axis = {};  // the last one by default
+  int64_t rows = 1;
 
   int64_t vector_along(size_t axis) const {
-    return axis == vector_axis.value_or(threads.size() - 1) ? vector : 1;
+    if (axis == vector_axis.value_or(threads.size() - 1)) return vector;
+    return axis + 2 == threads.size() ? rows : 1;
   }
   int64_t elements_per_thread() const;
 };

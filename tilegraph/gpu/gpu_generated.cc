@@ -37,7 +37,9 @@ ClusterTile GpuTileEvaluator::Divided(const GpuCluster& cluster,
   tile.simt.reduce_threads = told->second.lanes;
   tile.simt.slices = told->second.slices;
   for (size_t d = 0; d < extents.size(); ++d) {
-    const int64_t vector = d + 1 == extents.size() ? tile.simt.vector : 1;
+    const int64_t vector = d + 1 == extents.size()   ? tile.simt.vector
+                           : d + 2 == extents.size() ? told->second.rows
+                                                     : 1;
     tile.simt.elements[d] =
         CeilDiv(extents[d], tile.simt.threads[d] * vector) * vector;
   }

@@ -9,6 +9,7 @@ std::string BlockTile::ToString() const {
   std::string text =
       absl::StrCat("threads [", absl::StrJoin(threads, ", "), "]");
   if (vector > 1) absl::StrAppend(&text, ", vectors of ", vector);
+  if (rows > 1) absl::StrAppend(&text, ", ", rows, " rows side by side");
   if (lanes > 1) absl::StrAppend(&text, ", ", lanes, " lanes share a sum");
   if (slices > 1) absl::StrAppend(&text, ", ", slices, " slices of the terms");
   if (step > 0) absl::StrAppend(&text, ", steps of ", step);

@@ -14,13 +14,14 @@
 namespace tilewright {
 
 // How threads share the tile of one compute. Along axis d, element i belongs to
-// thread (i / w) mod threads[d], w being `vector` along the last axis and 1
-// along the others.
+// thread (i / w) mod threads[d], w being `vector` along the last axis, `rows`
+// along the one before it and 1 along the others.
 struct TileDivision {
   std::vector<int64_t> threads;
   int64_t vector = 1;  // neighbours along the last axis
   int64_t lanes = 1;   // of a warp that share the terms of an element
   int64_t slices = 1;  // of the terms of a step, each with threads of its own
+  int64_t rows = 1;    // neighbours along the axis before the last
 };
 
 // Tensors are those of the graph that the group is of.
@@ -28,6 +29,7 @@ struct BlockTile {
   std::vector<int64_t> tile;     // of the output
   std::vector<int64_t> threads;  // as in TileDivision, of the output
   int64_t vector = 1;
+  int64_t rows = 1;
   int64_t lanes = 1;
   int64_t slices = 1;
   int64_t step = 0;     // terms of the longest reduce axis at a time; 0: all

@@ -51,6 +51,7 @@ BlockTile DrawTile(const Workload& workload, Random& random) {
     tile.threads.push_back(threads);
   }
   tile.vector = int64_t{1} << random.Index(3);
+  if (random.Bernoulli(0.3)) tile.rows = int64_t{1} << random.Index(3);
   if (left >= 4 && random.Bernoulli(0.3))
     tile.lanes = int64_t{1} << random.UniformInt(1, 2);
   tile.step = random.UniformInt(0, 9);

@@ -187,6 +187,28 @@ return C
   EXPECT_EQ(loops.shared_loads.at(4), 2 * (4 + 4 * 2));
 }
 
+// A step of the left operand lies with its terms outermost then: four of a
+// thread's rows are one load.
+TEST(SimtTest, RowsSideBySideAreLoadedTogether) {
+  sketch::Workload workload = sketch::GemmRelu(64, 96, 40);
+  BlockTile tile = TileOf({32, 32}, {4, 4}, 4, 8);
+  TW_ASSERT_OK_AND_ASSIGN(const Ran apart,
+                          RunBoth(SimtCase(workload, tile, 1)));
+  tile.rows = 4;
+  TW_ASSERT_OK_AND_ASSIGN(const Ran ran, RunBoth(SimtCase(workload, tile, 1)));
+  EXPECT_EQ(ran.results, apart.results);
+  const Answers answers = sketch::AnswersOf(ran.drawn.schedule);
+  std::map<std::string, int> orders;
+  for (const auto& [name, answer] : answers)
+    if (name.rfind("block.order.", 0) == 0) ++orders[answer];
+  EXPECT_EQ(orders, (std::map<std::string, int>{{"rows", 1}, {"threads", 1}}));
+  TW_ASSERT_OK_AND_ASSIGN(const SumLoops loops, SumLoopsOf(ran));
+  ASSERT_EQ(loops.shared_loads.size(), 1u);
+  // Of eight rows and eight columns, term by term.
+  EXPECT_EQ(loops.shared_loads.at(4) % (2 + 2), 0);
+  EXPECT_EQ(loops.branches, 0);
+}
+
 // Filters that a thread computes lie side by side; a row of the window is
 // loaded once.
 TEST(SimtTest, ConvolutionsLoadVectorsOfBothOperands) {
