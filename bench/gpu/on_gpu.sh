@@ -1,5 +1,5 @@
 #!/bin/bash
-# All that this project wants to know of an NVIDIA GPU, in about six minutes.
+# All that this project wants to know of an NVIDIA GPU, in at most eight minutes.
 #
 #   bench/gpu/on_gpu.sh GPU_CHECK OUT MODEL.tw... [-- VARIANT.tw...]
 #

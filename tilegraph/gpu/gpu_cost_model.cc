@@ -178,11 +178,12 @@ const absl::StatusOr<GpuTilePlan>& GpuTilePlans::Generate(const Asked& asked,
   Rename(asked, planned);
   made = MakeGenerated(asked, planned);
   if (!made->ok() && planned.block && planned.block->stages > 1) {
-    planned.block->stages = 1;
-    planned.block->step = planned.step;
-    (*asked.known->planned)[tile].block->stages = 1;
-    (*asked.known->planned)[tile].block->step = planned.step;
-    made = MakeGenerated(asked, planned);
+    // Without loading ahead, then.
+    GpuTilePlan& kept = (*asked.known->planned)[tile];
+    kept.block->stages = 1;
+    kept.block->step = kept.step;
+    made.reset();
+    return Generate(asked, tile);
   }
   if (made->ok()) {
     tilewright::Rename(Names(asked.tensors, asked.known->tensors), **made);

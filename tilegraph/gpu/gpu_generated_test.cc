@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@
 namespace tilewright {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -335,19 +338,49 @@ TEST_F(GpuTilePlansTest, TilesThatAllNeedTooMuchOfAScratchpadDoSoToo) {
   // A scratchpad that such tiles just fit into, and kernels that take more.
   DeviceSpec small = spec_;
   small.mutable_unit()->set_scratchpad_bytes_per_block(least);
-  constexpr int64_t kElements = 64 * 64;  // of a block, at most
+  int asked = 0;
   GpuTilePlans plans(
       graph_, plan_, small, options_,
-      [&](const Group& group, const Plan&) -> absl::StatusOr<GeneratedBlock> {
-        GeneratedBlock block;
-        block.tile = *group.tile_plan.block;
-        block.threads = block.tile.num_threads();
-        if (Elements(block.tile) > kElements)
-          return absl::ResourceExhaustedError("no room for so many");
-        return block;
-      });
+      Generator(
+          [](const BlockTile& wished) {
+            constexpr int64_t kElements = 64 * 64;  // of a block, at most
+            return Elements(wished) > kElements
+                       ? absl::ResourceExhaustedError("no room for so many")
+                       : absl::OkStatus();
+          },
+          &asked));
   TW_ASSERT_OK_AND_ASSIGN(const auto made, plans.Of(plan_.groups[0]));
   EXPECT_FALSE(made.empty());
+}
+
+// Where blocks are alone on their cores, on a device whose waits are known.
+TEST_F(GpuTilePlansTest, WhatCannotLoadAheadIsAskedForWithoutThat) {
+  DeviceSpec alone = *LoadSpec("h100");
+  alone.mutable_unit()->set_max_blocks_per_core(1);
+  const auto stages_of = [](const std::vector<GpuTilePlan>& plans) {
+    std::set<int64_t> stages;
+    for (const GpuTilePlan& one : plans) stages.insert(one.block->stages);
+    return stages;
+  };
+  GpuTilePlans any(graph_, plan_, alone, options_);
+  TW_ASSERT_OK_AND_ASSIGN(const auto planned, any.Of(plan_.groups[0]));
+  ASSERT_THAT(stages_of(planned), Contains(2));
+  int asked = 0;
+  GpuTilePlans plans(graph_, plan_, alone, options_,
+                     Generator(
+                         [](const BlockTile& wished) {
+                           return wished.stages > 1
+                                      ? absl::UnimplementedError("not ahead")
+                                      : absl::OkStatus();
+                         },
+                         &asked));
+  TW_ASSERT_OK_AND_ASSIGN(const auto made, plans.Of(plan_.groups[0]));
+  EXPECT_THAT(stages_of(made), ElementsAre(1));
+  EXPECT_GT(asked, static_cast<int>(made.size()));
+  // Found again by what was decided in the end.
+  Group group = plan_.groups[0];
+  group.tile_plan.block = made[0].block;
+  TW_EXPECT_OK(plans.Generated(group).status());
 }
 
 }  // namespace

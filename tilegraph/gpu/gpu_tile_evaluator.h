@@ -49,6 +49,8 @@ struct GpuTileDecision {
   bool matrix = true;          // matrix units where they fit
   int64_t slices = 1;          // of a step's terms, where it can be cut
   bool loads_ahead = false;    // of the next step, into registers
+
+  bool steps_overlap() const { return double_buffer || loads_ahead; }
 };
 
 // Not thread-safe: remembers what tiles touch.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/ceil_div.h"
 #include "base/string_view.h"
 
 namespace tilewright {
@@ -76,6 +77,10 @@ int64_t GpuTilePlan::blocks() const {
   int64_t product = 1;
   for (const int64_t g : grid) product *= g;
   return product;
+}
+
+int64_t GpuTilePlan::blocks_beside(int64_t cores) const {
+  return std::min(occupancy.blocks_per_core, CeilDiv(blocks(), cores));
 }
 
 GpuLimit LimitOf(const GpuTilePlan& plan) {

@@ -124,6 +124,8 @@ struct GpuTilePlan {
   std::vector<GpuDifference> differences;
 
   int64_t blocks() const;
+  // That a core has at the same time, of so many.
+  int64_t blocks_beside(int64_t cores) const;
 };
 
 // What differs between a planned tile and what was generated of it.

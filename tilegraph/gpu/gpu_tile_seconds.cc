@@ -339,11 +339,9 @@ double GpuTileEvaluator::Together(std::initializer_list<double> seconds) const {
 double GpuTileEvaluator::WaitSeconds(const GpuTileDecision& decision,
                                      const BlockTotals& block,
                                      const GpuTilePlan& plan) const {
-  const bool ahead = decision.double_buffer || decision.loads_ahead;
-  const int64_t waits = plan.cost.waves * (ahead ? 1 : block.most_steps);
-  const int64_t together =
-      std::min(plan.occupancy.blocks_per_core,
-               CeilDiv(plan.blocks(), spec_.unit().cores()));
+  const int64_t waits =
+      plan.cost.waves * (decision.steps_overlap() ? 1 : block.most_steps);
+  const int64_t together = plan.blocks_beside(spec_.unit().cores());
   return std::max(1.0,
                   static_cast<double>(waits) / static_cast<double>(together)) *
          levels_.memory->latency_ns() * 1e-9;
@@ -372,8 +370,7 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
       static_cast<double>(cost.waves * barriers) * unit.barrier_ns() * 1e-9;
   if (Measured()) cost.wait_seconds = WaitSeconds(decision, block, plan);
   cost.overlaps =
-      resident > 1 || ((decision.double_buffer || decision.loads_ahead) &&
-                       block.most_steps > 1);
+      resident > 1 || (decision.steps_overlap() && block.most_steps > 1);
   const double outside = std::max(cost.near_seconds, cost.memory_seconds);
   const double inside = Together({cost.compute_seconds, cost.shared_seconds});
   cost.work_seconds =

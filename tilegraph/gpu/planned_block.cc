@@ -39,9 +39,8 @@ std::optional<BlockTile> PlannedBlock(const GpuTilePlan& plan) {
 
 void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
                BlockTile& block) {
-  const int64_t at_once = std::min(plan.occupancy.blocks_per_core,
-                                   CeilDiv(plan.blocks(), unit.cores()));
-  if (plan.cost.wait_seconds <= 0 || plan.cost.steps == 1 || at_once > 1)
+  if (plan.cost.wait_seconds <= 0 || plan.cost.steps == 1 ||
+      plan.blocks_beside(unit.cores()) > 1)
     return;
   int64_t bytes = 0;  // that a block loads for a step
   for (const SharedOperand& operand : plan.shared) {

@@ -1,6 +1,7 @@
 #include "tools/gpu/gpu_check.h"
 
 #include <cstdio>
+#include <fstream>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -8,7 +9,6 @@
 #include "absl/strings/str_format.h"
 #include "backends/cts/backend.h"
 #include "backends/spec/load_spec.h"
-#include "base/file.h"
 #include "base/status_macros.h"
 #include "tools/gpu/check_kernels.h"
 #include "tools/gpu/conformance_counts.h"
@@ -28,6 +28,14 @@ void Print(const std::string& text) {
   std::fflush(stdout);
 }
 void PrintTitle(const char* title) { std::printf("\n## %s\n\n", title); }
+
+// What is known of a model by now.
+std::string ProgressText(const TimedModel& model) {
+  if (!model.status.ok()) return std::string(model.status.message());
+  const size_t kernels = model.profile.kernels.size();
+  return kernels == 0 ? absl::StrFormat("%.1f us a run", model.run_us.median)
+                      : absl::StrFormat("%d kernels apart", kernels);
+}
 
 // Why CUPTI's records do not time (any more).
 void PrintClock(const CudaDevice& device) {
@@ -95,26 +103,23 @@ class Run {
     ModelDevices devices;
     TW_ASSIGN_OR_RETURN(devices.events, parts_.device(/*use_profiler=*/false));
     TW_ASSIGN_OR_RETURN(devices.launches, parts_.device(/*use_profiler=*/true));
-    std::string details;  // kept as they come: a check may be cut short
-    absl::Status kept;
+    std::ofstream details;  // kept as they come: a check may be cut short
+    if (!options_.details.empty()) details.open(options_.details);
     const auto tell = [&](const TimedModel& model) {
       std::fprintf(stderr, "%s: %s\n", model.path.c_str(),
-                   model.status.ok()
-                       ? absl::StrFormat("%.1f us, %d kernels apart",
-                                         model.run_us.median,
-                                         model.profile.kernels.size())
-                             .c_str()
-                       : std::string(model.status.message()).c_str());
-      if (options_.details.empty() || model.profile.kernels.empty()) return;
-      absl::StrAppend(&details, ModelDetails(model));
-      kept = WriteFileAtomically(options_.details, details);
+                   ProgressText(model).c_str());
+      if (model.status.ok() && !model.profile.kernels.empty())
+        details << ModelDetails(model) << std::flush;
     };
     const std::vector<TimedModel> models =
         TimeModels(options_.models, devices, options_.model_seconds,
                    options_.outputs, tell);
     for (const TimedModel& model : models) wrong_ += !model.status.ok();
     Print(ModelTable(models));
-    return kept;
+    if (!options_.details.empty() && !details)
+      return absl::UnavailableError(
+          absl::StrCat("cannot write all of '", options_.details, "'"));
+    return absl::OkStatus();
   }
 
   absl::Status HandWrittenTables() {
