@@ -126,13 +126,14 @@ ScalarKernel LargeProduct(const std::string& name, int64_t stages, bool async,
 }
 
 // Steps' operands in scratch at a time.
-constexpr int64_t kBuffers[] = {1, 1, 1, 2, 3, 4};
+constexpr int64_t kBuffers[] = {1, 1, 2, 1, 2, 3, 4};
 constexpr size_t kProducts = std::size(kBuffers);
 
-// That product in six forms, and what is drawn of every family.
+// That product in seven forms, and what is drawn of every family.
 std::vector<ScalarKernel> KernelsOfSchedules() {
   std::vector<ScalarKernel> kernels = {LargeProduct("product", 1, false, 1),
                                        LargeProduct("ahead", 2, false, 1),
+                                       LargeProduct("ahead2", 3, false, 1),
                                        LargeProduct("swizzled", 1, false, 4),
                                        LargeProduct("async2", 2, true, 1),
                                        LargeProduct("async3", 3, true, 1),

@@ -87,13 +87,10 @@ absl::StatusOr<BlockTile> DecideBlockTile(const std::vector<std::string>& axes,
         [&] { return preferred.slices; }, Bits::kMayChange);
     decided.stages = decider.DecideNumber("block.stages", Space::Integers(1, 4),
                                           [&] { return preferred.stages; });
-    // Registers hold one step.
     if (decided.stages > 1) {
       decided.async =
-          decider.DecideNumber(
-              "block.async", Space::Integers(decided.stages > 2 ? 1 : 0, 1),
-              [&] { return preferred.async || decided.stages > 2 ? 1 : 0; }) ==
-          1;
+          decider.DecideNumber("block.async", Space::Integers(0, 1),
+                               [&] { return preferred.async ? 1 : 0; }) == 1;
     }
     decided.swizzle =
         decider.DecideNumber("block.swizzle", Space::Integers(1, 8),

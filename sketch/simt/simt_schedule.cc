@@ -250,10 +250,9 @@ class Builder {
     for (const std::string& map : with_operands_[name])
       stager.StageMap(sums, map);
     for (const std::string& operand : operands) stager.Stage(sums, operand);
-    if (tile_.stages > 1)
-      w().Annotate(
-          steps.step,
-          absl::StrCat(tile_.async ? "buffers=" : "stages=", tile_.stages));
+    if (tile_.buffers() < tile_.stages) w().Annotate(steps.step, "stages=2");
+    if (tile_.buffers() > 1)
+      w().Annotate(steps.step, absl::StrCat("buffers=", tile_.buffers()));
     if (slices == 1) return FinishSums(name, division, is_output);
     w().CacheWrite(handle, "registers");
     WriteMap(w(), absl::StrCat(steps.block, ".out"), own);

@@ -35,8 +35,11 @@ class Binder {
     if (loops.empty() || random_.Bernoulli(0.5)) return;
     static constexpr const char* kHints[] = {"stages=2", "buffers=2",
                                              "buffers=3", "buffers=4"};
-    grown_.Try(Primitive::kAnnotate, {loops[random_.Index(loops.size())]}, {},
-               kHints[random_.Index(4)]);
+    const Handle loop = loops[random_.Index(loops.size())];
+    const size_t hint = random_.Index(4);
+    grown_.Try(Primitive::kAnnotate, {loop}, {}, kHints[hint]);
+    if (hint > 0 && random_.Bernoulli(0.5))
+      grown_.Try(Primitive::kAnnotate, {loop}, {}, kHints[0]);
   }
 
  private:

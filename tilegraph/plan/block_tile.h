@@ -33,9 +33,11 @@ struct BlockTile {
   int64_t lanes = 1;
   int64_t slices = 1;
   int64_t step = 0;     // terms of the longest reduce axis at a time; 0: all
-  int64_t stages = 1;   // steps whose operands are under way or there: up to 2
-                        // in registers, up to 4 in buffers in scratch
-  bool async = false;   // in scratch, copied asynchronously where hardware can
+  int64_t stages = 1;   // places for the operands of a step: buffers() in
+                        // scratch, and the registers of threads, which load the
+                        // next step while they compute
+  bool async = false;   // all in scratch, copied asynchronously where hardware
+                        // can
   int64_t swizzle = 1;  // chunks of 16 bytes that rows of operands in scratch
                         // exchange, a power of two; 1: none
   // Elements that are left free behind each row of a tensor's part in scratch;
@@ -48,6 +50,10 @@ struct BlockTile {
     int64_t product = lanes * slices;
     for (const int64_t t : threads) product *= t;
     return product;
+  }
+  // In scratch, of each operand.
+  int64_t buffers() const {
+    return async || stages == 1 ? stages : stages - 1;
   }
   // "threads [8, 16], vectors of 4, steps of 16": all but the tile and what was
   // decided. Equal text and tile, equal wishes.

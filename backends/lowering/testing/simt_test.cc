@@ -397,6 +397,26 @@ TEST(SimtTest, BuffersHoldStepsThatAreOnTheirWay) {
   }
 }
 
+// In registers and two buffers: scratch as for these, a barrier a step, and
+// threads store what they have loaded behind its sums.
+TEST(SimtTest, StagesInRegistersHaveBuffersBesideThem) {
+  BlockTile tile = TileOf({32, 32}, {8, 4}, 4, 8);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Ran one, RunBoth(SimtCase(sketch::GemmRelu(64, 96, 48), tile, 1)));
+  for (tile.stages = 3; tile.stages <= 4; ++tile.stages) {
+    TW_ASSERT_OK_AND_ASSIGN(
+        const Ran ran,
+        RunBoth(SimtCase(sketch::GemmRelu(64, 96, 48), tile, 1)));
+    EXPECT_EQ(ran.report.copies_ahead, 2);
+    EXPECT_EQ(ran.scalar.scratch_bytes,
+              (tile.stages - 1) * one.scalar.scratch_bytes);
+    EXPECT_EQ(Count(ran.scalar, "barrier"), 1) << ran.scalar.ToString();
+    EXPECT_EQ(Count(ran.scalar, "wait"), 0);
+    EXPECT_EQ(Count(ran.scalar, "copy x"), 0);
+    EXPECT_EQ(ran.results, one.results);
+  }
+}
+
 // No more buffers than steps.
 TEST(SimtTest, FewStepsTakeFewBuffers) {
   BlockTile tile = TileOf({16, 16}, {4, 4}, 1, 8);
@@ -502,8 +522,8 @@ TEST(SimtTest, DrawnGroupsInDrawnTiles) {
 // Products and convolutions of any extents, in any tiles: buffers in scratch
 // change no bit of what one stage gives.
 TEST(SimtTest, DrawnProductsInDrawnBuffers) {
-  int async = 0, swizzled = 0;
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
+  int async = 0, swizzled = 0, ahead = 0;
+  for (uint64_t seed = 1; seed <= 80; ++seed) {
     Random random(seed);
     const auto extent = [&] { return random.UniformInt(3, 33); };
     const bool product = random.Bernoulli(0.7);
@@ -524,15 +544,17 @@ TEST(SimtTest, DrawnProductsInDrawnBuffers) {
     const absl::StatusOr<Ran> one = RunBoth(SimtCase(workload, tile, seed));
     TW_ASSERT_OK(one.status()) << seed;
     tile.stages = random.UniformInt(2, 4);
-    tile.async = true;
+    tile.async = random.Bernoulli(0.5);
     const absl::StatusOr<Ran> ran = RunBoth(SimtCase(workload, tile, seed));
     TW_ASSERT_OK(ran.status()) << seed;
     EXPECT_EQ(ran->results, one->results) << seed;
+    ahead += !tile.async && tile.stages > 2 && ran->report.copies_ahead > 0;
     async += Holds(ran->scalar, "copy x");
     swizzled += Holds(ran->scalar, "copy x") && Holds(ran->scalar, "xor");
   }
   std::cout << async << " with asynchronous copies, " << swizzled
-            << " of them swizzled\n";
+            << " of them swizzled, " << ahead << " in registers and buffers\n";
+  EXPECT_GT(ahead, 10);
   EXPECT_GT(async, 20);
   EXPECT_GT(swizzled, 0);
 }

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "backends/lowering/threads/copy_parts.h"
 #include "backends/lowering/threads/thread_ops.h"
 #include "backends/lowering/tile/tile_rewrite.h"
 #include "base/check.h"
@@ -65,7 +66,7 @@ Touched TouchedBy(const Stmt& stmt) {
 
 class Versioner {
  public:
-  explicit Versioner(Kernel& kernel) : kernel_(kernel) {}
+  explicit Versioner(Kernel& kernel) : kernel_(kernel), parts_(kernel) {}
 
   int Run() {
     FindLoops(kernel_.body);
@@ -243,13 +244,15 @@ class Versioner {
 
   void Turn(For loop, int& copies, std::vector<Stmt>& out) {
     const int64_t versions = std::min<int64_t>(loop.hints.buffers, loop.extent);
-    const Expr step = Expr::Var(loop.var, loop.name);
-    AddIndex(loop.body, FloorMod(step, Expr::Int(versions)));
+    const bool async = loop.hints.stages == 1;
     std::vector<Stmt> fills, rest;
     for (Stmt& stmt : loop.body) {
       const bool moves = IsCopy(stmt) && MayMove(stmt);
       (moves ? fills : rest).push_back(std::move(stmt));
     }
+    const Expr step = Expr::Var(loop.var, loop.name);
+    const Expr version = FloorMod(step, Expr::Int(versions));
+    AddIndex(rest, version);
     loop.body = std::move(rest);
     if (fills.empty()) {
       out.push_back({std::move(loop)});
@@ -257,26 +260,52 @@ class Versioner {
     }
     copies += static_cast<int>(fills.size());
     ForEachOpIn(fills, [&](TileOp& op) {
-      op.async = true;
+      op.async = async;
       int64_t& most = versions_[op.dst[0]];
       most = std::max(most, versions);
     });
+    std::vector<Stmt> loads, stores;
+    if (!async) Part(fills, loads, stores);
+    AddIndex(fills, version);
+    AddIndex(stores, version);
+
     For first;
     first.var = kernel_.num_vars++;
     first.name = loop.name;
     first.extent = versions - 1;
-    first.turns = {versions, /*ahead=*/true, /*async=*/true};
+    first.turns = {versions, /*ahead=*/true, async};
     first.body =
         CloneStmts(fills, {{loop.var, Expr::Var(first.var, first.name)}},
                    kernel_.num_vars);
     out.push_back({std::move(first)});
-    If later{Expr::Make(Op::kLt, {step, Expr::Int(loop.extent - versions + 1)}),
-             CloneStmts(fills, {{loop.var, step + Expr::Int(versions - 1)}},
+    // Of a later step, if there is one.
+    const auto later = [&](const std::vector<Stmt>& stmts) {
+      return Stmt{
+          If{Expr::Make(Op::kLt, {step, Expr::Int(loop.extent - versions + 1)}),
+             CloneStmts(stmts, {{loop.var, step + Expr::Int(versions - 1)}},
                         kernel_.num_vars),
-             {}};
-    loop.body.insert(loop.body.begin(), Stmt{std::move(later)});
-    loop.turns = {versions, /*ahead=*/false, /*async=*/true};
+             {}}};
+    };
+    if (async) loads = std::move(fills);
+    if (!loads.empty()) loop.body.insert(loop.body.begin(), later(loads));
+    if (!async) loop.body.push_back(later(stores));
+    loop.turns = {versions, /*ahead=*/false, async};
+    loop.hints.stages = 1;
     out.push_back({std::move(loop)});
+  }
+
+  // What cannot be parted is a store as it is.
+  void Part(const std::vector<Stmt>& fills, std::vector<Stmt>& loads,
+            std::vector<Stmt>& stores) {
+    for (const Stmt& fill : fills) {
+      if (!parts_.MayPart(fill)) {
+        stores.push_back(fill);
+        continue;
+      }
+      auto [load, store] = parts_.Part(fill);
+      loads.push_back(std::move(load));
+      stores.push_back(std::move(store));
+    }
   }
 
   void GiveVersions() {
@@ -303,6 +332,7 @@ class Versioner {
   }
 
   Kernel& kernel_;
+  CopyParts parts_;  // of the kernel as it was
   std::vector<const For*> loops_;
   std::set<int> candidates_;         // buffers
   std::map<int, int64_t> versions_;  // by buffer

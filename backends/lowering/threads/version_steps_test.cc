@@ -15,7 +15,9 @@ namespace {
 using kernel_ir::For;
 using kernel_ir::If;
 using kernel_ir::Kernel;
+using kernel_ir::Level;
 using kernel_ir::Stmt;
+using kernel_ir::TileOp;
 
 constexpr int kSteps = CopiedSteps::kSteps, kIn = CopiedSteps::kIn,
               kOut = CopiedSteps::kOut, kShared = CopiedSteps::kShared;
@@ -45,6 +47,37 @@ TEST(VersionStepsTest, EachStepCopiesForALaterOne) {
     EXPECT_EQ(steps.turns.versions, buffers);
     ASSERT_EQ(steps.body.size(), 2u);
     EXPECT_NE(std::get_if<If>(&steps.body[0].node), nullptr);
+  }
+}
+
+// In registers: they are loaded at the start of a step, and stored at its end.
+TEST(VersionStepsTest, OfTwoStagesStepsLoadAheadAndStoreBehind) {
+  for (const int buffers : {2, 3}) {
+    For::Hints hints;
+    hints.buffers = buffers;
+    hints.stages = 2;
+    Kernel kernel = CopiedSteps::Sums(hints);
+    const std::vector<float> before = CopiedSteps::Run(kernel);
+    EXPECT_EQ(VersionSteps(kernel), 1);
+    EXPECT_EQ(CopiedSteps::Run(kernel), before);
+    EXPECT_EQ(kernel.buffers[kShared].versions, buffers);
+    ASSERT_EQ(kernel.body.size(), 3u);
+    const For& steps = std::get<For>(kernel.body[2].node);
+    EXPECT_EQ(steps.extent, kSteps);
+    EXPECT_FALSE(steps.turns.async);
+    ASSERT_EQ(steps.body.size(), 3u);
+    const auto copied = [&](int i) -> const TileOp& {
+      const If& later = std::get<If>(steps.body[i].node);
+      return std::get<TileOp>(
+          std::get<For>(later.then_body[0].node).body[0].node);
+    };
+    const int registers = kernel.buffers.back().id;
+    EXPECT_EQ(kernel.buffers[registers].level, Level::kRegisters);
+    EXPECT_EQ(copied(0).dst[0], registers);
+    EXPECT_EQ(copied(0).body[0].source(), kIn);
+    EXPECT_EQ(copied(2).dst[0], kShared);
+    EXPECT_EQ(copied(2).body[0].source(), registers);
+    EXPECT_FALSE(copied(2).async);
   }
 }
 
