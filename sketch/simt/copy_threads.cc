@@ -102,6 +102,11 @@ ThreadDivision DivideAlongCopy(GrowingTrace& trace, const std::string& copy,
     along *= 2;
   ThreadDivision division = DivideThreads({extents.begin(), extents.end() - 1},
                                           threads / along, most_vector);
+  // Threads that the other axes leave over.
+  int64_t taken = along;
+  for (const int64_t t : division.threads) taken *= t;
+  for (; taken * 2 <= threads && along * 2 <= extents.back(); taken *= 2)
+    along *= 2;
   division.vector_axis = extents.size() - 2;
   division.threads.push_back(along);
   division.loops = std::move(loops);
