@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kWindow = 9;  // of 3 x 3, where a thread has few elements
 constexpr int64_t kFewMultiplyAdds = 192;  // of a thread for a window
 constexpr int64_t kLeastTerms = 4, kMostTerms = 8;
-constexpr int64_t kMultiplyAdds = 768;  // of a thread in a row else, by rule
+constexpr int64_t kMultiplyAdds = 1024;  // of a thread in a row else, by rule
 
 }  // namespace
 

@@ -21,13 +21,17 @@ namespace tilewright {
 // units compute the output.
 std::optional<BlockTile> PlannedBlock(const GpuTilePlan& plan);
 
-// Two stages where a core has one block at a time, so that none works while
-// another waits, and its threads have the registers for what they load of the
-// next step during this one; shorter steps, if it takes those. Nothing where
-// nobody knows how long blocks wait for loads (GpuCost::wait_seconds). On an
-// H200 that took 15 % off products of 128 rows, and off convolutions of one
-// image nothing or 6 %; products of two blocks a core take 8 % longer
-// (docs/results/gpu_profiles.md).
+// How a block computes a step and loads the next one, where blocks are known to
+// wait for loads (GpuCost::wait_seconds); shorter steps, if registers take
+// those. Measured on an H100 and an H200 (docs/results/gpu_profiles.md):
+//   one block a core     two stages: a thread loads the next step's operands
+//                        into registers meanwhile
+//   threads that have    rows in fours, so that what a multiply-add reads comes
+//   squares of 4 x 4     in loads of 16 bytes and lies in other banks of the
+//                        register file
+//   both several blocks  steps of 8 in two buffers beside the registers, so that
+//   and squares          threads wait for each other once a step; if a core has
+//                        as many blocks then
 void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
                BlockTile& block);
 

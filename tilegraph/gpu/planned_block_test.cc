@@ -140,6 +140,43 @@ TEST(LoadAheadTest, WhereThreadsHaveRegistersForTheNextStep) {
   EXPECT_EQ(Ahead(large).step, 32);
 }
 
+// Products of 128 x 128 by 128 threads, two blocks a core.
+TEST(LoadAheadTest, BlocksBesideEachOtherHaveTwoBuffersForSquares) {
+  GpuTilePlan plan = InSteps();
+  plan.grid = {2 * 132};
+  plan.registers_per_thread = 200;
+  BlockTile squares;
+  squares.tile = {128, 128};
+  squares.threads = {16, 8};
+  squares.vector = 4;
+  squares.step = plan.step;
+  const ComputeUnit unit = LoadSpec("h100")->unit();
+  const auto ahead = [&] {
+    BlockTile block = squares;
+    LoadAhead(plan, unit, block);
+    return block;
+  };
+  EXPECT_EQ(ahead().rows, 4);
+  EXPECT_EQ(ahead().stages, 3);
+  EXPECT_EQ(ahead().buffers(), 2);
+  EXPECT_EQ(ahead().step, 8);
+  // 16 elements of a step of 8 are loaded ahead.
+  plan.registers_per_thread = 255 - 15;
+  EXPECT_EQ(ahead().rows, 4);
+  EXPECT_EQ(ahead().stages, 1);
+  plan.registers_per_thread = 200;
+  squares.threads = {64, 2};  // two rows of a thread
+  EXPECT_EQ(ahead().rows, 1);
+  EXPECT_EQ(ahead().stages, 1);
+  // A block alone.
+  squares.threads = {16, 8};
+  plan.grid = {128};
+  plan.registers_per_thread = 190;
+  EXPECT_EQ(ahead().rows, 4);
+  EXPECT_EQ(ahead().stages, 2);
+  EXPECT_EQ(ahead().step, 32);
+}
+
 TEST(LoadAheadTest, NotBesideAnotherBlockNorWhereNothingWaits) {
   GpuTilePlan plan = InSteps();
   plan.grid = {2 * 132};
