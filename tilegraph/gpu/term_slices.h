@@ -23,7 +23,7 @@ class TermSlices {
              const GpuTilingOptions& options)
       : graph_(graph), spec_(spec), options_(options) {}
 
-  // 1: it stays whole, as what is no product, gains little, or has no tiles.
+  // 1: it stays whole, as what gains little, or has no tiles.
   int64_t Of(const Tensor& tensor);
 
  private:

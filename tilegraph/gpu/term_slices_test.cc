@@ -56,5 +56,21 @@ TEST(TermSlicesTest, ManySumsAndShortOnesStayWhole) {
             1);
 }
 
+// Of 64 global averages a warp each would wait long; those of a row norm are
+// fused with what they sum.
+TEST(TermSlicesTest, FewSumsOfMillionsAreCut) {
+  const std::string averages =
+      "X: f32[64, 256, 256] = placeholder\n"
+      "S: f32[64] = compute (c: 64) reduce (h: 256, w: 256) sum:f32 "
+      "{ X[c, h, w] }\nreturn S\n";
+  EXPECT_GE(SlicesOf("h100", averages), 16);
+  EXPECT_LE(SlicesOf("h100", averages), 64);
+  EXPECT_EQ(SlicesOf("h100",
+                     "X: f32[128, 768] = placeholder\n"
+                     "S: f32[128] = compute (m: 128) reduce (k: 768) sum:f32 "
+                     "{ X[m, k] }\nreturn S\n"),
+            1);
+}
+
 }  // namespace
 }  // namespace tilewright
