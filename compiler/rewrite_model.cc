@@ -10,6 +10,7 @@
 #include "tilegraph/ir/graph_rewrite.h"
 #include "tilegraph/rewrite/bf16_contractions.h"
 #include "tilegraph/rewrite/plain_outputs.h"
+#include "tilegraph/rewrite/split_phases.h"
 #include "tilegraph/rewrite/split_terms.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/rewrite/winograd_cost.h"
@@ -40,14 +41,16 @@ ImportedModel WithGraph(const ImportedModel& model, RewrittenGraph rewritten) {
   return result;
 }
 
-// Unfused the model is computed operator by operator.
-ImportedModel WithSlicedTerms(const ImportedModel& model,
-                              const DeviceSpec& spec, const PlanOptions& plan) {
+// Sums in phases and slices. Unfused the model is computed operator by
+// operator.
+ImportedModel WithMoreTasks(const ImportedModel& model, const DeviceSpec& spec,
+                            const PlanOptions& plan) {
   if (plan.connect == PlanOptions::Connect::kNone) return model;
   GpuTilingOptions tiling;
   tiling.use = kThreadsOnly;
-  TermSlices slices(model.graph, spec, tiling);
-  return WithGraph(model, SplitTerms(model.graph, [&](const Tensor& tensor) {
+  const ImportedModel phases = WithGraph(model, SplitPhases(model.graph));
+  TermSlices slices(phases.graph, spec, tiling);
+  return WithGraph(phases, SplitTerms(phases.graph, [&](const Tensor& tensor) {
                      return slices.Of(tensor);
                    }));
 }
@@ -68,7 +71,7 @@ ImportedModel RewriteModel(const ImportedModel& imported,
       Allows(allow, kAllowBf16) && MultipliesBf16(spec)
           ? WithGraph(imported, RoundContractionsToBf16(imported.graph))
           : imported;
-  if (GpuLevelsOf(spec)) return WithSlicedTerms(model, spec, plan);
+  if (GpuLevelsOf(spec)) return WithMoreTasks(model, spec, plan);
   // Unfused or without channels in blocks the transforms cost more than they
   // save.
   const int64_t block = plan.channel_block_or_default();
