@@ -109,7 +109,7 @@ class Conformer(nn.Module):
     def forward(self, x):
         x = self.subsample(x[:, None])
         x = self.project(x.transpose(1, 2).flatten(2))
-        positions = self.positions.to(x.dtype)
+        positions = self.positions.to(x)  # type and device
         for block in self.blocks:
             x = block(x, positions)
         return x
