@@ -111,8 +111,7 @@ std::vector<int64_t> GpuTileEvaluator::SlicesFor(const TileWork& work,
                                                  int64_t step,
                                                  int64_t threads) const {
   std::vector<int64_t> slices = {1};
-  if (Product(work.trips) >= kManyBlocks * spec_.unit().cores())
-    return slices;
+  if (Product(work.trips) >= kManyBlocks * spec_.unit().cores()) return slices;
   const int64_t elements = Product(work.outputs.back().extents);
   GpuTileDecision decision;
   decision.step = step;
