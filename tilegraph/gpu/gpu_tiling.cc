@@ -1,6 +1,7 @@
 #include "tilegraph/gpu/gpu_tiling.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,18 +59,23 @@ class Tiler {
 
   // The best choices with their rows and blocks in order, best first.
   absl::StatusOr<std::vector<GpuTilePlan>> Best() {
+    const auto cheaper = [](const GpuTilePlan& a, const GpuTilePlan& b) {
+      return a.cost.seconds < b.cost.seconds;
+    };
     std::vector<GpuTilePlan> plans;
-    for (const auto& [rank, decision] : found_) {
-      TW_ASSIGN_OR_RETURN(std::optional<GpuTilePlan> plan,
-                          evaluator_.Align(decision));
-      if (plan) plans.push_back(*std::move(plan));
+    for (const Found* found : {&found_, &found_in_slices_}) {
+      std::vector<GpuTilePlan> of_kind;
+      for (const auto& [rank, decision] : *found) {
+        TW_ASSIGN_OR_RETURN(std::optional<GpuTilePlan> plan,
+                            evaluator_.Align(decision));
+        if (plan) of_kind.push_back(*std::move(plan));
+      }
+      std::stable_sort(of_kind.begin(), of_kind.end(), cheaper);
+      if (static_cast<int>(of_kind.size()) > options_.best)
+        of_kind.resize(options_.best);
+      std::move(of_kind.begin(), of_kind.end(), std::back_inserter(plans));
     }
-    std::stable_sort(plans.begin(), plans.end(),
-                     [](const GpuTilePlan& a, const GpuTilePlan& b) {
-                       return a.cost.seconds < b.cost.seconds;
-                     });
-    if (static_cast<int>(plans.size()) > options_.best)
-      plans.resize(options_.best);
+    std::stable_sort(plans.begin(), plans.end(), cheaper);
     for (GpuTilePlan& plan : plans) {
       for (const TensorId member : part_.members) {
         absl::StatusOr<BlockRemap> remap =
@@ -135,10 +141,12 @@ class Tiler {
 
   void Keep(std::pair<TileRank, std::vector<int64_t>> rank,
             const GpuTileDecision& decision) {
-    found_.emplace(std::move(rank), decision);
+    Found& found =
+        decision.step == 0 && decision.slices > 1 ? found_in_slices_ : found_;
+    found.emplace(std::move(rank), decision);
     // Some of them lose by bank conflicts.
-    if (found_.size() > 4 * static_cast<size_t>(std::max(1, options_.best)))
-      found_.erase(std::prev(found_.end()));
+    if (found.size() > 4 * static_cast<size_t>(std::max(1, options_.best)))
+      found.erase(std::prev(found.end()));
   }
 
   const TensorGraph& graph_;
@@ -148,8 +156,11 @@ class Tiler {
   const GpuTilingOptions& options_;
   std::vector<std::vector<int64_t>> sizes_;
   int64_t longest_ = 0;  // of the stepped axes
-  std::multimap<std::pair<TileRank, std::vector<int64_t>>, GpuTileDecision>
-      found_;
+  using Found =
+      std::multimap<std::pair<TileRank, std::vector<int64_t>>, GpuTileDecision>;
+  // Slices of all terms at once apart: what they load, and when, costs more as
+  // it comes out than as planned, and they would leave no others.
+  Found found_, found_in_slices_;
   bool overlap_ = false;
 };
 

@@ -16,7 +16,7 @@
 namespace tilewright {
 
 struct GpuTilingOptions {
-  int best = 4;  // plans returned
+  int best = 4;  // plans returned, and as many with slices of all terms
   // Tiles looked at; so many in a row that are no better end the search.
   int visits = 1000, patience = 128;
   GpuFeatures use;  // of the device
