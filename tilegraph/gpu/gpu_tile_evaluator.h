@@ -49,6 +49,7 @@ struct GpuTileDecision {
   bool matrix = true;          // matrix units where they fit
   int64_t slices = 1;          // of a step's terms, where it can be cut
   bool loads_ahead = false;    // of the next step, into registers
+  bool squares = false;        // threads have rows in fours (BlockTile::rows)
 
   bool steps_overlap() const { return double_buffer || loads_ahead; }
 };

@@ -17,6 +17,10 @@ constexpr double kUnknownRate = 1e12;
 // Of the bandwidth of memory by its clock and width: a copy of 256 MiB on an
 // H100 (docs/results/gpu_h100.md).
 constexpr double kReachedBandwidth = 0.904;
+// Of the work of others, that of threads whose multiply-adds meet no conflicts
+// of the register file: 0.69 to 0.80 for nine products on an H100
+// (docs/results/gpu_models.md).
+constexpr double kWorkInSquares = 0.76;
 constexpr int64_t kWarpLanes = 32;
 
 double Known(double rate) { return rate > 0 ? rate : kUnknownRate; }
@@ -377,6 +381,7 @@ void GpuTileEvaluator::AddCost(const GpuTileDecision& decision,
       cost.overlaps
           ? Together({cost.compute_seconds, cost.shared_seconds, outside})
           : inside + outside;
+  if (Measured() && decision.squares) cost.work_seconds *= kWorkInSquares;
   cost.seconds = cost.work_seconds + cost.wait_seconds + cost.sync_seconds +
                  unit.launch_ns() * 1e-9;
 }

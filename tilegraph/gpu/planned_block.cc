@@ -64,11 +64,30 @@ int64_t BlocksAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
       .blocks_per_core;
 }
 
-// Whether a thread's elements are whole squares of kSquare by kSquare.
-bool HasSquares(const BlockTile& block) {
+// The cluster that computes the last output; nullptr: none does.
+const GpuCluster* OutputCluster(const GpuTilePlan& plan) {
+  for (const GpuMember& member : plan.members.members)
+    if (member.id == plan.part.outputs.back())
+      return &plan.members.clusters[static_cast<size_t>(member.cluster)];
+  return nullptr;
+}
+
+// Whether it is a product whose rows and columns are the last two dimensions,
+// and a thread's elements are whole squares of kSquare by kSquare there.
+bool HasSquares(const GpuTilePlan& plan, const BlockTile& block) {
   const size_t rank = block.tile.size();
-  return rank >= 2 && block.vector == kSquare &&
-         block.tile[rank - 2] % (kSquare * block.threads[rank - 2]) == 0;
+  if (rank < 2 || block.vector != kSquare ||
+      block.tile[rank - 2] % (kSquare * block.threads[rank - 2]) != 0)
+    return false;
+  const GpuCluster* const cluster = OutputCluster(plan);
+  if (cluster == nullptr) return false;
+  const uint32_t row = 1u << (rank - 2), column = 1u << (rank - 1);
+  bool rows = false, columns = false;
+  for (const GpuLoad& load : plan.members.members[cluster->root].loads) {
+    rows |= (load.dims & (row | column)) == row;
+    columns |= (load.dims & (row | column)) == column;
+  }
+  return rows && columns;
 }
 
 }  // namespace
@@ -76,7 +95,7 @@ bool HasSquares(const BlockTile& block) {
 void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
                BlockTile& block) {
   if (plan.cost.wait_seconds <= 0 || plan.cost.steps == 1) return;
-  if (HasSquares(block)) block.rows = kSquare;
+  if (HasSquares(plan, block)) block.rows = kSquare;
   const int64_t bytes = StepBytes(plan);
   const int64_t beside = plan.blocks_beside(unit.cores());
   if (beside > 1) {

@@ -24,12 +24,13 @@ std::optional<BlockTile> PlannedBlock(const GpuTilePlan& plan);
 // How a block computes a step and loads the next one, where blocks are known to
 // wait for loads (GpuCost::wait_seconds). One alone on its core has two stages:
 // a thread loads the next step's operands into registers meanwhile; of shorter
-// steps, if registers take those. Threads whose elements are squares of 4 x 4
-// have rows in fours, so that what a multiply-add reads comes in loads of 16
-// bytes and lies in other banks of the register file; then blocks beside each
-// other have steps of 8 and a second buffer beside the registers, if a core has
-// as many of them with that: threads wait for each other once a step. Measured
-// on an H100 and an H200 (docs/results/gpu_profiles.md).
+// steps, if registers take those. Threads of products whose elements are
+// squares of 4 x 4 have rows in fours, so that what a multiply-add reads comes
+// in loads of 16 bytes and lies in other banks of the register file; then
+// blocks beside each other have steps of 8 and a second buffer beside the
+// registers, if a core has as many of them with that: threads wait for each
+// other once a step. Measured on an H100 and an H200
+// (docs/results/gpu_profiles.md).
 void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
                BlockTile& block);
 

@@ -145,6 +145,11 @@ TEST(LoadAheadTest, BlocksBesideEachOtherHaveTwoBuffersForSquares) {
   GpuTilePlan plan = InSteps();
   plan.grid = {2 * 132};
   plan.registers_per_thread = 200;
+  plan.part.outputs = {3};
+  GpuMember& product = plan.members.members.emplace_back();
+  product.id = 3;
+  product.loads = {{0, {}, /*dims=*/1}, {1, {}, /*dims=*/2}};
+  plan.members.clusters = {{0, {0}}};
   BlockTile squares;
   squares.tile = {128, 128};
   squares.threads = {16, 8};
@@ -168,13 +173,15 @@ TEST(LoadAheadTest, BlocksBesideEachOtherHaveTwoBuffersForSquares) {
   squares.threads = {64, 2};  // two rows of a thread
   EXPECT_EQ(ahead().rows, 1);
   EXPECT_EQ(ahead().stages, 1);
-  // A block alone.
   squares.threads = {16, 8};
   plan.grid = {128};
   plan.registers_per_thread = 190;
   EXPECT_EQ(ahead().rows, 4);
   EXPECT_EQ(ahead().stages, 2);
   EXPECT_EQ(ahead().step, 32);
+  // A convolution's image has both dimensions.
+  plan.members.members[0].loads[0].dims = 3;
+  EXPECT_EQ(ahead().rows, 1);
 }
 
 TEST(LoadAheadTest, NotBesideAnotherBlockNorWhereNothingWaits) {
