@@ -5,19 +5,10 @@
 
 #include "tilegraph/expr/simplify.h"
 #include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/ir/compute_axes.h"
 
 namespace tilewright {
 namespace {
-
-// Ranges of the axes of one compute.
-RangeOf AxisRanges(const Compute& compute) {
-  return [&compute](int var) -> std::optional<Range> {
-    const int spatial = static_cast<int>(compute.axes.size());
-    const Axis& axis =
-        var < spatial ? compute.axes[var] : compute.reduce_axes[var - spatial];
-    return Range{0, axis.extent.value() - 1};
-  };
-}
 
 // The one variable of an expression without loads; nullopt if there are several
 // or none.

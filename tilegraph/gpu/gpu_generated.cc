@@ -123,7 +123,7 @@ absl::StatusOr<GpuTilePlan> GpuTileEvaluator::AsGenerated(
   decision.threads = CeilDiv(made.threads, warp) * warp;
   decision.slices = made.tile.slices;
   decision.loads_ahead = made.tile.stages > 1;
-  decision.squares = made.tile.rows == 4;
+  decision.squares = made.tile.rows % 4 == 0;
   decision.matrix = false;
   GpuTilePlan plan = Undecided();
   Outline(decision, *work, plan);

@@ -16,31 +16,6 @@ constexpr int64_t kLeastStep = 16;  // that is cut for the sake of registers
 constexpr int64_t kSquare = 4;      // elements that a load of 16 bytes brings
 constexpr int64_t kStepOfTwoBuffers = 8;
 
-}  // namespace
-
-std::optional<BlockTile> PlannedBlock(const GpuTilePlan& plan) {
-  const TensorId output = plan.part.outputs.back();
-  const ClusterTile* divided = nullptr;
-  for (const GpuMember& member : plan.members.members)
-    if (member.id == output)
-      divided = &plan.clusters[static_cast<size_t>(member.cluster)];
-  if (divided == nullptr || divided->matrix) return std::nullopt;
-  BlockTile block;
-  block.tile = plan.tile;
-  block.threads = divided->simt.threads;
-  block.vector = divided->simt.vector;
-  block.lanes = std::min(divided->simt.reduce_threads, kLanes);
-  block.slices = divided->simt.slices;
-  block.step = plan.step;
-  for (const SharedOperand& operand : plan.shared) {
-    if (operand.layout.pad_elements > 0 && operand.row_dims == 1)
-      block.row_padding[operand.tensor] = operand.layout.pad_elements;
-  }
-  return block;
-}
-
-namespace {
-
 // Of the operands from memory that a block has in scratch for a step.
 int64_t StepBytes(const GpuTilePlan& plan) {
   int64_t bytes = 0;
@@ -64,12 +39,12 @@ int64_t BlocksAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
       .blocks_per_core;
 }
 
-// The cluster that computes the last output; nullptr: none does.
-const GpuCluster* OutputCluster(const GpuTilePlan& plan) {
+// Which of the clusters computes the last output; nullopt: none does.
+std::optional<size_t> OutputCluster(const GpuTilePlan& plan) {
   for (const GpuMember& member : plan.members.members)
     if (member.id == plan.part.outputs.back())
-      return &plan.members.clusters[static_cast<size_t>(member.cluster)];
-  return nullptr;
+      return static_cast<size_t>(member.cluster);
+  return std::nullopt;
 }
 
 // Whether it is a product whose rows and columns are the last two dimensions,
@@ -79,11 +54,12 @@ bool HasSquares(const GpuTilePlan& plan, const BlockTile& block) {
   if (rank < 2 || block.vector != kSquare ||
       block.tile[rank - 2] % (kSquare * block.threads[rank - 2]) != 0)
     return false;
-  const GpuCluster* const cluster = OutputCluster(plan);
-  if (cluster == nullptr) return false;
+  const std::optional<size_t> cluster = OutputCluster(plan);
+  if (!cluster) return false;
   const uint32_t row = 1u << (rank - 2), column = 1u << (rank - 1);
   bool rows = false, columns = false;
-  for (const GpuLoad& load : plan.members.members[cluster->root].loads) {
+  for (const GpuLoad& load :
+       plan.members.members[plan.members.clusters[*cluster].root].loads) {
     rows |= (load.dims & (row | column)) == row;
     columns |= (load.dims & (row | column)) == column;
   }
@@ -91,6 +67,24 @@ bool HasSquares(const GpuTilePlan& plan, const BlockTile& block) {
 }
 
 }  // namespace
+
+std::optional<BlockTile> PlannedBlock(const GpuTilePlan& plan) {
+  const std::optional<size_t> cluster = OutputCluster(plan);
+  if (!cluster || plan.clusters[*cluster].matrix) return std::nullopt;
+  const ThreadTile& divided = plan.clusters[*cluster].simt;
+  BlockTile block;
+  block.tile = plan.tile;
+  block.threads = divided.threads;
+  block.vector = divided.vector;
+  block.lanes = std::min(divided.reduce_threads, kLanes);
+  block.slices = divided.slices;
+  block.step = plan.step;
+  for (const SharedOperand& operand : plan.shared) {
+    if (operand.layout.pad_elements > 0 && operand.row_dims == 1)
+      block.row_padding[operand.tensor] = operand.layout.pad_elements;
+  }
+  return block;
+}
 
 void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
                BlockTile& block) {

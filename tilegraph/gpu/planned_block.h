@@ -30,7 +30,7 @@ std::optional<BlockTile> PlannedBlock(const GpuTilePlan& plan);
 // blocks beside each other have steps of 8 and a second buffer beside the
 // registers, if a core has as many of them with that: threads wait for each
 // other once a step. Measured on an H100 and an H200
-// (docs/results/gpu_profiles.md).
+// (docs/results/gpu_profiles.md, gpu_models.md).
 void LoadAhead(const GpuTilePlan& plan, const ComputeUnit& unit,
                BlockTile& block);
 

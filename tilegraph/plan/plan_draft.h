@@ -94,9 +94,6 @@ void OrderGroups(PlanDraft& draft);
 // do.
 void ChooseLayouts(PlanDraft& draft);
 
-// The ranges of the axes of one compute, which must outlive the result.
-RangeOf RangesOf(const Compute& compute);
-
 // Adds to misfits the views whose readers would be slowed down more than a
 // copy costs.
 void FindMisfits(PlanDraft& draft);

@@ -5,22 +5,13 @@
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/analysis/row_space.h"
+#include "tilegraph/ir/compute_axes.h"
 #include "tilegraph/ir/layout_view.h"
 #include "tilegraph/plan/plan_draft.h"
 #include "tilegraph/rewrite/bands.h"
 #include "tilegraph/rewrite/winograd.h"
 
 namespace tilewright {
-
-RangeOf RangesOf(const Compute& compute) {
-  return [&compute](int var) -> std::optional<Range> {
-    const size_t spatial = compute.axes.size(), axis = static_cast<size_t>(var);
-    return Range{0, (axis < spatial ? compute.axes[axis]
-                                    : compute.reduce_axes[axis - spatial])
-                            .extent.value() -
-                        1};
-  };
-}
 
 namespace {
 
@@ -261,7 +252,7 @@ class LayoutChooser {
               !HasPixelsOf(draft_.graph.tensor(e.source()), output))
             return;
           const LinearForm offset = ToLinear(
-              layout->second.Offset(e.operands()), RangesOf(tensor.compute));
+              layout->second.Offset(e.operands()), AxisRanges(tensor.compute));
           for (const auto& [term, coefficient] : offset.terms) {
             if (coefficient != 1) continue;
             if (term.op() == Op::kVar && term.var_id() == 1)

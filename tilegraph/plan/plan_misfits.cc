@@ -2,6 +2,7 @@
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/simplify.h"
+#include "tilegraph/ir/compute_axes.h"
 #include "tilegraph/ir/operations.h"
 #include "tilegraph/plan/plan_draft.h"
 
@@ -58,7 +59,7 @@ void FindMisfits(PlanDraft& draft) {
       // Axes correspond where the shapes are the same.
       if (lanes < 0 || !tensor.compute.combiner || tensor.shape != output.shape)
         continue;
-      const RangeOf ranges = RangesOf(tensor.compute);
+      const RangeOf ranges = AxisRanges(tensor.compute);
       for (const Expr& body : tensor.compute.body) {
         Visit(body, [&](const Expr& e) {
           if (e.op() != Op::kLoad) return;

@@ -1,6 +1,5 @@
 #include "tilegraph/rewrite/split_phases.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/simplify.h"
 #include "tilegraph/ir/combiner.h"
+#include "tilegraph/ir/compute_axes.h"
 
 namespace tilewright {
 namespace {
@@ -29,7 +29,8 @@ struct Phase {
   }
 };
 
-// Of the first rest that the body takes of axis `axis` alone.
+// Of the first rest that the body takes of axis `axis` alone, if there are
+// elements of all rests.
 std::optional<Phase> PhaseOf(const Compute& compute, size_t axis) {
   std::optional<Phase> phase;
   const auto look_at = [&](const Expr& e) {
@@ -39,7 +40,8 @@ std::optional<Phase> PhaseOf(const Compute& compute, size_t axis) {
         ToLinear(e.operand(0), [](int) { return std::nullopt; });
     const int64_t stride = e.operand(1).int_value();
     if (form.terms.size() == 1 && stride > 1 && form.constant >= 0 &&
-        form.CoefficientOf(static_cast<int>(axis)) == 1)
+        form.CoefficientOf(static_cast<int>(axis)) == 1 &&
+        compute.axes[axis].extent.value() >= stride)
       phase = Phase{axis, stride, form.constant};
   };
   for (const Expr& body : compute.body) Visit(body, look_at);
@@ -58,17 +60,6 @@ std::vector<Phase> PhasesOf(const Tensor& tensor) {
   return phases;
 }
 
-// A name that no axis has, from that of one which has phases.
-std::string RestName(const Compute& compute, const std::string& of) {
-  std::string name = absl::StrCat(of, "_rest");
-  const auto taken = [&](const Axis& axis) { return axis.name == name; };
-  while (std::any_of(compute.axes.begin(), compute.axes.end(), taken) ||
-         std::any_of(compute.reduce_axes.begin(), compute.reduce_axes.end(),
-                     taken))
-    name.push_back('_');
-  return name;
-}
-
 // With the rests as first axes and the quotients in place of the axes.
 Compute OfPhases(const Compute& compute, const std::vector<Phase>& phases) {
   Compute split = compute;
@@ -76,18 +67,14 @@ Compute OfPhases(const Compute& compute, const std::vector<Phase>& phases) {
   const int added = static_cast<int>(phases.size());
   for (const Phase& phase : phases) {
     Axis& axis = split.axes[phase.axis];
-    rests.push_back({RestName(compute, axis.name), Dim(phase.stride)});
+    rests.push_back({NewAxisName(compute, absl::StrCat(axis.name, "_rest")),
+                     Dim(phase.stride)});
     axis.extent = Dim(phase.quotients(axis.extent.value()));
   }
   split.axes.insert(split.axes.begin(), rests.begin(), rests.end());
-  const auto name_of = [&](size_t ordinal) {
-    const size_t spatial = split.axes.size();
-    return ordinal < spatial ? split.axes[ordinal].name
-                             : split.reduce_axes[ordinal - spatial].name;
-  };
   const auto moved = [&](int var) {
-    const Expr own =
-        Expr::Var(var + added, name_of(static_cast<size_t>(var + added)));
+    const Expr own = Expr::Var(
+        var + added, AxisAt(split, static_cast<size_t>(var + added)).name);
     for (size_t p = 0; p < phases.size(); ++p) {
       const Phase& phase = phases[p];
       if (static_cast<int>(phase.axis) != var) continue;
@@ -97,15 +84,8 @@ Compute OfPhases(const Compute& compute, const std::vector<Phase>& phases) {
     }
     return own;
   };
-  const RangeOf ranges = [&](int var) -> std::optional<Range> {
-    const auto ordinal = static_cast<size_t>(var);
-    const size_t spatial = split.axes.size();
-    const Axis& axis = ordinal < spatial ? split.axes[ordinal]
-                                         : split.reduce_axes[ordinal - spatial];
-    return Range{0, axis.extent.value() - 1};
-  };
   for (Expr& body : split.body)
-    body = Simplify(Substitute(body, moved), ranges);
+    body = Simplify(Substitute(body, moved), AxisRanges(split));
   return split;
 }
 
@@ -147,11 +127,8 @@ Compute FromPhases(const Compute& compute, const std::vector<Phase>& phases,
     axis = FloorDiv(from, stride) - Expr::Int(phase.first());
   }
   rests.insert(rests.end(), others.begin(), others.end());
-  const RangeOf ranges = [&](int var) -> std::optional<Range> {
-    const Axis& axis = compute.axes[static_cast<size_t>(var)];
-    return Range{0, axis.extent.value() - 1};
-  };
-  taken.body = {Simplify(graph.Load(source, std::move(rests)), ranges)};
+  taken.body = {
+      Simplify(graph.Load(source, std::move(rests)), AxisRanges(taken))};
   return taken;
 }
 

@@ -1,6 +1,5 @@
 #include "tilegraph/rewrite/split_terms.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -10,37 +9,24 @@
 #include "base/check.h"
 #include "tilegraph/expr/expr.h"
 #include "tilegraph/ir/combiner.h"
+#include "tilegraph/ir/compute_axes.h"
 #include "tilegraph/ir/longest_axis.h"
 
 namespace tilewright {
 namespace {
 
-// A name that no axis of the compute has.
-std::string NewAxisName(const Compute& compute) {
-  std::string name = "slice";
-  const auto taken = [&](const Axis& axis) { return axis.name == name; };
-  while (std::any_of(compute.axes.begin(), compute.axes.end(), taken) ||
-         std::any_of(compute.reduce_axes.begin(), compute.reduce_axes.end(),
-                     taken))
-    name.push_back('_');
-  return name;
-}
-
 // The partial sums: axis 0 is that of the slices, the others move up by one.
 Compute PartialSums(const Compute& compute, int64_t slices) {
   const size_t longest = LongestAxis(compute.reduce_axes);
   Compute partial = compute;
-  const std::string name = NewAxisName(compute);
+  const std::string name = NewAxisName(compute, "slice");
   partial.axes.insert(partial.axes.begin(), {name, Dim(slices)});
   const int64_t terms = compute.reduce_axes[longest].extent.value() / slices;
   partial.reduce_axes[longest].extent = Dim(terms);
   const int split = static_cast<int>(compute.axes.size() + longest);
   const auto moved = [&](int var) {
-    const size_t axis = static_cast<size_t>(var);
-    const size_t spatial = compute.axes.size();
-    const Expr own = Expr::Var(
-        var + 1, axis < spatial ? compute.axes[axis].name
-                                : compute.reduce_axes[axis - spatial].name);
+    const Expr own =
+        Expr::Var(var + 1, AxisAt(compute, static_cast<size_t>(var)).name);
     if (var != split) return own;
     return Expr::Make(
         Op::kAdd,
