@@ -10,7 +10,7 @@ template <typename T>
 TW_FN T tw_shfl_xor(T value, tw_at mask) {
   tw_words<T> u = {};
   u.value = value;
-  TW_LANES((sizeof(T) + 3) / 4) u.word[i] = tw_word_xor(u.word[i], mask);
+  TW_LANES((sizeof(T) + 3) / 4, u.word[i] = tw_word_xor(u.word[i], mask));
   return u.value;
 }
 // Takes the value of that lane; only the low bits of `lane` count.
@@ -18,7 +18,7 @@ template <int warp, typename T>
 TW_FN T tw_shfl(T value, tw_at lane) {
   tw_words<T> u = {};
   u.value = value;
-  TW_LANES((sizeof(T) + 3) / 4) u.word[i] = tw_word_of<warp>(u.word[i], lane);
+  TW_LANES((sizeof(T) + 3) / 4, u.word[i] = tw_word_of<warp>(u.word[i], lane));
   return u.value;
 }
 
@@ -51,9 +51,7 @@ template <int n, int bytes, typename T>
 TW_FN void tw_copy_async(T* to, tw_at to_at, const T* from, tw_at from_at,
                          bool there = true) {
   constexpr int each = bytes / (int)sizeof(T);
-  TW_LANES(n / each) {
-    tw_copy_piece<bytes>(to + to_at + i * each, from + from_at + i * each,
-                         there);
-  }
+  TW_LANES(n / each, tw_copy_piece<bytes>(to + to_at + i * each,
+                                          from + from_at + i * each, there));
 }
 #endif

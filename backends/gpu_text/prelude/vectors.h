@@ -6,7 +6,27 @@ TW_FN tw_local<T, elements> tw_scratch(i64 offset_bytes) {
 }
 
 // Vectors, lane by lane; what is not the first operand may be a scalar.
-#define TW_LANES(n) _Pragma("unroll") for (int i = 0; i < n; ++i)
+// The statement for lanes i = 0 to n, written out as far as registers go:
+// compilers take a vector apart before they unroll loops, and are twice as slow
+// where they have to do it again.
+#define TW_LANE(at, n, ...)      \
+  if constexpr ((at) < (n)) {    \
+    constexpr int i = (int)(at); \
+    __VA_ARGS__;                 \
+  }
+#define TW_FOUR_LANES(at, n, ...)   \
+  TW_LANE(at, n, __VA_ARGS__)       \
+  TW_LANE((at) + 1, n, __VA_ARGS__) \
+  TW_LANE((at) + 2, n, __VA_ARGS__) \
+  TW_LANE((at) + 3, n, __VA_ARGS__)
+#define TW_LANES(n, ...)                                            \
+  TW_FOUR_LANES(0, n, __VA_ARGS__)                                  \
+  TW_FOUR_LANES(4, n, __VA_ARGS__)                                  \
+  TW_FOUR_LANES(8, n, __VA_ARGS__)                                  \
+  TW_FOUR_LANES(12, n, __VA_ARGS__)                                 \
+  if constexpr ((n) > 16) {                                         \
+    _Pragma("unroll") for (int i = 16; i < n; ++i) { __VA_ARGS__; } \
+  }
 
 template <typename T, int n>
 TW_FN T tw_lane(const Vec<T, n>& v, int i) {
@@ -19,16 +39,16 @@ TW_FN T tw_lane(T a, int) {
 template <int n, typename T>
 TW_FN Vec<T, n> tw_splat(T a) {
   Vec<T, n> r;
-  TW_LANES(n) r.lane[i] = a;
+  TW_LANES(n, r.lane[i] = a);
   return r;
 }
 
-#define TW_UNARY(name, f)                 \
-  template <typename T, int n>            \
-  TW_FN auto name(const Vec<T, n>& v) {   \
-    Vec<decltype(f(v.lane[0])), n> r;     \
-    TW_LANES(n) r.lane[i] = f(v.lane[i]); \
-    return r;                             \
+#define TW_UNARY(name, f)                  \
+  template <typename T, int n>             \
+  TW_FN auto name(const Vec<T, n>& v) {    \
+    Vec<decltype(f(v.lane[0])), n> r;      \
+    TW_LANES(n, r.lane[i] = f(v.lane[i])); \
+    return r;                              \
   }
 TW_UNARY(operator-, tw_neg)
 TW_UNARY(tw_not, tw_not)
@@ -44,10 +64,8 @@ TW_UNARY(tw_isnan, tw_isnan)
   template <typename T, int n, typename B>                \
   TW_FN Vec<R, n> name(const Vec<T, n>& v, const B& w) {  \
     Vec<R, n> r;                                          \
-    TW_LANES(n) {                                         \
-      const T a = v.lane[i], b = tw_lane(w, i);           \
-      r.lane[i] = expression;                             \
-    }                                                     \
+    TW_LANES(n, const T a = v.lane[i], b = tw_lane(w, i); \
+             r.lane[i] = expression);                     \
     return r;                                             \
   }                                                       \
   template <typename T, int n>                            \
@@ -78,14 +96,15 @@ TW_BINARY(tw_scale, T, tw_scale(a, b))
 template <typename T, int n, typename B, typename C>
 TW_FN Vec<T, n> tw_fma(const Vec<T, n>& a, const B& b, const C& c) {
   Vec<T, n> r;
-  TW_LANES(n) r.lane[i] = tw_fma(a.lane[i], (T)tw_lane(b, i), (T)tw_lane(c, i));
+  TW_LANES(n,
+           r.lane[i] = tw_fma(a.lane[i], (T)tw_lane(b, i), (T)tw_lane(c, i)));
   return r;
 }
 template <typename T, int n, typename B>
 TW_FN Vec<T, n> tw_select(const Vec<bool, n>& c, const Vec<T, n>& a,
                           const B& b) {
   Vec<T, n> r;
-  TW_LANES(n) r.lane[i] = c.lane[i] ? a.lane[i] : (T)tw_lane(b, i);
+  TW_LANES(n, r.lane[i] = c.lane[i] ? a.lane[i] : (T)tw_lane(b, i));
   return r;
 }
 template <typename T, int n>
@@ -96,19 +115,19 @@ TW_FN Vec<T, n> tw_select(const Vec<bool, n>& c, tw_the<T> a,
 template <typename To, typename T, int n>
 TW_FN Vec<To, n> tw_cast(const Vec<T, n>& v) {
   Vec<To, n> r;
-  TW_LANES(n) r.lane[i] = tw_cast<To>(v.lane[i]);
+  TW_LANES(n, r.lane[i] = tw_cast<To>(v.lane[i]));
   return r;
 }
 template <typename To, typename T, int n>
 TW_FN Vec<To, n> tw_bits(const Vec<T, n>& v) {
   Vec<To, n> r;
-  TW_LANES(n) r.lane[i] = tw_bits<To>(v.lane[i]);
+  TW_LANES(n, r.lane[i] = tw_bits<To>(v.lane[i]));
   return r;
 }
 template <int n>
 TW_FN bool tw_any(const Vec<bool, n>& v) {
   bool any = false;
-  TW_LANES(n) any = any || v.lane[i];
+  TW_LANES(n, any = any || v.lane[i]);
   return any;
 }
 template <typename T, int n>
@@ -130,7 +149,7 @@ TW_FN float tw_lookup(float a, const float* table) {
 template <int n>
 TW_FN Vec<float, n> tw_lookup(const Vec<float, n>& v, const float* table) {
   Vec<float, n> r;
-  TW_LANES(n) r.lane[i] = tw_lookup(v.lane[i], table);
+  TW_LANES(n, r.lane[i] = tw_lookup(v.lane[i], table));
   return r;
 }
 // acc plus sums of groups of products: lane i adds a[g] * b[i * group + g].
@@ -145,11 +164,8 @@ TW_FN float tw_term(u16 a, u16 b, float) {
 template <typename T, int n, typename A, int group, typename B>
 TW_FN Vec<T, n> tw_dot(Vec<T, n> acc, const Vec<A, group>& a,
                        const Vec<B, group * n>& b) {
-  TW_LANES(n) {
-    for (int g = 0; g < group; ++g)
-      acc.lane[i] =
-          tw_add(acc.lane[i], tw_term(a.lane[g], b.lane[i * group + g], T()));
-  }
+  TW_LANES(n, for (int g = 0; g < group; ++g) acc.lane[i] = tw_add(
+                  acc.lane[i], tw_term(a.lane[g], b.lane[i * group + g], T())));
   return acc;
 }
 template <typename T, typename A, int group, typename B>
@@ -176,12 +192,9 @@ template <int n, typename P, typename M, typename O>
 TW_FN auto tw_load(P from, tw_at at, int active, const M& mask,
                    const O& other) {
   Vec<decltype(tw_widen(from[at])), n> r;
-  TW_LANES(n) {
-    if (i < active && tw_lane(mask, i))
-      r.lane[i] = tw_widen(from[at + i]);
-    else
-      r.lane[i] = tw_lane(other, i);
-  }
+  TW_LANES(
+      n, if (i < active && tw_lane(mask, i)) r.lane[i] = tw_widen(from[at + i]);
+      else r.lane[i] = tw_lane(other, i));
   return r;
 }
 template <int n, typename P, typename M = bool>
@@ -191,15 +204,14 @@ TW_FN auto tw_load(P from, tw_at at, int active = n, const M& mask = true) {
 template <int n, typename P>
 TW_FN Vec<u16, n> tw_load_bits(P from, tw_at at, int active = n) {
   Vec<u16, n> r;
-  TW_LANES(n) r.lane[i] = i < active ? from[at + i].bits : 0;
+  TW_LANES(n, r.lane[i] = i < active ? from[at + i].bits : 0);
   return r;
 }
 template <typename P, typename T, int n, typename M = bool>
 TW_FN void tw_store(P to, tw_at at, const Vec<T, n>& v, int active = n,
                     const M& mask = true) {
-  TW_LANES(n) {
-    if (i < active && tw_lane(mask, i)) tw_set(to[at + i], v.lane[i]);
-  }
+  TW_LANES(n,
+           if (i < active && tw_lane(mask, i)) tw_set(to[at + i], v.lane[i]));
 }
 
 // Whole vectors at multiples of their size, or of 16 bytes: as few accesses as
@@ -224,13 +236,13 @@ template <int n, typename T>
 TW_FN auto tw_load_aligned(const T* from, tw_at at) {
   const tw_whole<T, n> whole = *(const tw_whole<T, n>*)(from + at);
   Vec<decltype(tw_widen(*from)), n> r;
-  TW_LANES(n) r.lane[i] = tw_widen(whole.lane[i]);
+  TW_LANES(n, r.lane[i] = tw_widen(whole.lane[i]));
   return r;
 }
 template <typename E, typename T, int n>
 TW_FN void tw_store_aligned(E* to, tw_at at, const Vec<T, n>& v) {
   tw_whole<E, n> whole;
-  TW_LANES(n) tw_set(whole.lane[i], v.lane[i]);
+  TW_LANES(n, tw_set(whole.lane[i], v.lane[i]));
   *(tw_whole<E, n>*)(to + at) = whole;
 }
 #endif
@@ -240,7 +252,7 @@ TW_FN auto tw_load_aligned(P from, tw_at at, bool mask, const O& other) {
   if (mask) {
     r = tw_load_aligned<n>(from, at);
   } else {
-    TW_LANES(n) r.lane[i] = tw_lane(other, i);
+    TW_LANES(n, r.lane[i] = tw_lane(other, i));
   }
   return r;
 }

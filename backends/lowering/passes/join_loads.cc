@@ -151,10 +151,11 @@ class Joiner {
         std::min(kAccessBytes, SizeBytes(k_.buffers[buffer].dtype));
     const int64_t unit = std::gcd(divisors_.Of(offset), most);
     std::map<int64_t, Chunk> chunks;
-    int64_t at = *group.elements.begin();
-    for (at -= FloorModulo(at, unit); at <= *group.elements.rbegin();
-         at += unit)
-      Cut(group.elements, at, static_cast<int>(unit), chunks);
+    for (auto next = group.elements.begin(); next != group.elements.end();) {
+      const int64_t first = *next - FloorModulo(*next, unit);
+      Cut(group.elements, first, static_cast<int>(unit), chunks);
+      next = group.elements.lower_bound(first + unit);
+    }
     int64_t accesses = 0;
     for (const size_t i : group.loads) {
       const LoadInst& load = std::get<LoadInst>(body[i].node);
