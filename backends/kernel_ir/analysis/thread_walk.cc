@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <utility>
 #include <variant>
 
@@ -20,16 +19,18 @@ namespace tilewright::kernel_ir {
 namespace {
 
 // The integers of a register: those of a thread's lanes side by side. One
-// thread's are those of all, one lane's those of all lanes.
+// thread's are those of all, one lane's those of all lanes. None: not known.
 struct Values {
   int lanes = 1;
   std::vector<int64_t> of;
 
+  bool known() const { return !of.empty(); }
   bool of_threads() const { return of.size() > static_cast<size_t>(lanes); }
   int64_t At(int thread, int lane = 0) const {
     return of[static_cast<size_t>((of_threads() ? thread * lanes : 0) +
                                   (lanes > 1 ? lane : 0))];
   }
+  void Forget() { of.clear(); }
 };
 using Active = ThreadVisitor::Active;
 
@@ -75,15 +76,19 @@ class Walker {
         divisors_(kernel),
         values_(kernel.regs.size()),
         same_in_lanes_(kernel.regs.size()) {
-    Values& thread = values_[kernel.thread].emplace();
+    Values& thread = values_[kernel.thread];
     for (int t = 0; t < kernel.threads; ++t) thread.of.push_back(t);
-    values_[kernel.task] = Values{1, {task}};
+    values_[kernel.task] = {1, {task}};
   }
 
   void Walk(const std::vector<Inst>& body, const Active& active, double times) {
     for (const Inst& inst : body) {
       visitor_.Visit(inst, active, times);
-      std::visit([&](const auto& n) { One(n, active, times); }, inst.node);
+      const bool followed = std::visit(
+          [&](const auto& n) { return One(n, active, times); }, inst.node);
+      if (followed) continue;
+      const Reg dst = Sets(inst);
+      if (dst != kNoReg) values_[dst].Forget();
     }
   }
 
@@ -99,26 +104,28 @@ class Walker {
            same_in_lanes_[mask];
   }
 
-  void Access(ThreadAccess access, Reg offset, int64_t constant_offset,
-              Reg mask, int mask_lane, const Active& active, double times) {
-    if (kernel_.buffers[access.buffer].per_thread) return;
-    const std::optional<Values>& index =
-        offset == kNoReg ? zero_ : values_[offset];
-    const std::optional<Values>& masked =
-        mask == kNoReg ? unknown_ : values_[mask];
-    const int64_t elements = kernel_.buffers[access.buffer].elements;
-    access.first.reserve(active.size());
+  void Access(int buffer, int lanes, int piece, Reg offset,
+              int64_t constant_offset, Reg mask, int mask_lane,
+              const Active& active, double times) {
+    if (kernel_.buffers[buffer].per_thread) return;
+    const Values& index = offset == kNoReg ? zero_ : values_[offset];
+    const Values& masked = mask == kNoReg ? unknown_ : values_[mask];
+    const int64_t elements = kernel_.buffers[buffer].elements;
+    access_.buffer = buffer;
+    access_.lanes = lanes;
+    access_.piece = piece;
+    access_.first.resize(active.size());
     for (int t = 0; t < kernel_.threads; ++t) {
       const int64_t first =
-          (index ? index->At(t) : int64_t{t % kernel_.warp} * access.lanes) +
+          (index.known() ? index.At(t) : int64_t{t % kernel_.warp} * lanes) +
           constant_offset;
       // What is outside is masked by something unknown.
-      const bool takes_part = active[t] &&
-                              (!masked || masked->At(t, mask_lane) != 0) &&
-                              first >= 0 && first < elements;
-      access.first.push_back(takes_part ? first : ThreadAccess::kIdle);
+      const bool takes_part =
+          active[t] && (!masked.known() || masked.At(t, mask_lane) != 0) &&
+          first >= 0 && first < elements;
+      access_.first[t] = takes_part ? first : ThreadAccess::kIdle;
     }
-    visitor_.Access(access, times);
+    visitor_.Access(access_, times);
   }
   // Of a load or store of vectors of `lanes`: whole, or element by element.
   template <typename Node>
@@ -132,135 +139,150 @@ class Walker {
                          n.constant_offset)
               ? PieceOf(divisors_, lanes, bytes, n.offset, n.constant_offset)
               : 1;
-      Access({n.buffer, elements, piece, {}}, n.offset, n.constant_offset,
-             n.mask, 0, active, times);
+      Access(n.buffer, elements, piece, n.offset, n.constant_offset, n.mask, 0,
+             active, times);
       return;
     }
     for (int e = 0; e < elements; ++e)
-      Access({n.buffer, 1, 1, {}}, n.offset, n.constant_offset + e, n.mask, e,
-             active, times);
+      Access(n.buffer, 1, 1, n.offset, n.constant_offset + e, n.mask, e, active,
+             times);
   }
 
-  void One(const LoadInst& n, const Active& active, double times) {
+  // What the instruction does to values that are followed; of those that give
+  // false, the result is not known.
+  bool One(const LoadInst& n, const Active& active, double times) {
     AccessVector(n, kernel_.regs[n.dst].lanes, active, times);
-    values_[n.dst].reset();
+    return false;
   }
-  void One(const StoreInst& n, const Active& active, double times) {
+  bool One(const StoreInst& n, const Active& active, double times) {
     AccessVector(n, kernel_.regs[n.value].lanes, active, times);
+    return true;
   }
-  void One(const AsyncCopyInst& n, const Active& active, double times) {
+  bool One(const AsyncCopyInst& n, const Active& active, double times) {
     const int piece = PieceOf(divisors_, n, ElementBytes(n.to));
-    Access({n.from, n.lanes, piece, {}}, n.from_offset, n.from_constant, n.mask,
-           0, active, times);
-    Access({n.to, n.lanes, piece, {}}, n.to_offset, n.to_constant, kNoReg, 0,
+    Access(n.from, n.lanes, piece, n.from_offset, n.from_constant, n.mask, 0,
            active, times);
+    Access(n.to, n.lanes, piece, n.to_offset, n.to_constant, kNoReg, 0, active,
+           times);
+    return true;
   }
-  void One(const ConstInst& n, const Active&, double) {
-    values_[n.dst].reset();
-    if (IsInteger(n.dst)) values_[n.dst] = Values{1, {n.i}};
+  bool One(const ConstInst& n, const Active&, double) {
     same_in_lanes_[n.dst] = true;
+    if (!IsInteger(n.dst)) return false;
+    values_[n.dst].lanes = 1;
+    values_[n.dst].of.assign(1, n.i);
+    return true;
   }
-  void One(const CopyInst& n, const Active&, double) {
+  bool One(const CopyInst& n, const Active&, double) {
     values_[n.dst] = values_[n.source];
+    return true;
   }
-  void One(const SplatInst& n, const Active&, double) {
+  bool One(const SplatInst& n, const Active&, double) {
     values_[n.dst] = values_[n.source];
     same_in_lanes_[n.dst] = true;
+    return true;
   }
-  void One(const LaneInst& n, const Active&, double) {
-    Set(n.dst, {n.source}, 1,
-        [&](int t, int) { return values_[n.source]->At(t, n.lane); });
+  bool One(const LaneInst& n, const Active&, double) {
+    return Set(n.dst, {n.source}, 1,
+               [&](int t, int) { return values_[n.source].At(t, n.lane); });
   }
-  void One(const InsertInst& n, const Active&, double) {
-    Set(n.dst, {n.source, n.value}, kernel_.regs[n.dst].lanes,
-        [&](int t, int lane) {
-          return lane == n.lane ? values_[n.value]->At(t)
-                                : values_[n.source]->At(t, lane);
-        });
+  bool One(const InsertInst& n, const Active&, double) {
+    return Set(n.dst, {n.source, n.value}, kernel_.regs[n.dst].lanes,
+               [&](int t, int lane) {
+                 return lane == n.lane ? values_[n.value].At(t)
+                                       : values_[n.source].At(t, lane);
+               });
   }
-  void One(const ShuffleInst& n, const Active&, double) {
+  bool One(const ShuffleInst& n, const Active&, double) {
     const int of_a = kernel_.regs[n.a].lanes;
-    Set(n.dst, {n.a, n.b}, kernel_.regs[n.dst].lanes, [&](int t, int lane) {
-      const int from = n.lanes[static_cast<size_t>(lane)];
-      return from < of_a ? values_[n.a]->At(t, from)
-                         : values_[n.b]->At(t, from - of_a);
-    });
+    return Set(n.dst, {n.a, n.b}, kernel_.regs[n.dst].lanes,
+               [&](int t, int lane) {
+                 const int from = n.lanes[static_cast<size_t>(lane)];
+                 return from < of_a ? values_[n.a].At(t, from)
+                                    : values_[n.b].At(t, from - of_a);
+               });
   }
-  void One(const OpInst& n, const Active&, double) {
+  bool One(const OpInst& n, const Active&, double) {
     int lanes = 1;
     for (const Reg operand : n.operands)
-      if (values_[operand]) lanes = std::max(lanes, values_[operand]->lanes);
+      if (values_[operand].known())
+        lanes = std::max(lanes, values_[operand].lanes);
     const DType dtype = kernel_.regs[n.operands.back()].dtype;
-    Set(n.dst, n.operands, lanes, [&](int t, int lane) {
-      const auto value = [&](size_t i) {
-        return values_[n.operands[i]]->At(t, lane);
-      };
-      if (n.op == Op::kSelect) return value(0) != 0 ? value(1) : value(2);
-      if (n.op == Op::kCast) return value(0);
-      return EvaluateIntegerOp(n.op, dtype, value(0),
-                               n.operands.size() > 1 ? value(1) : 0);
+    const Values& first = values_[n.operands.front()];
+    const Values& second =
+        n.operands.size() > 1 ? values_[n.operands[1]] : zero_;
+    return Set(n.dst, n.operands, lanes, [&](int t, int lane) {
+      if (n.op == Op::kSelect)
+        return first.At(t, lane) != 0 ? second.At(t, lane)
+                                      : values_[n.operands[2]].At(t, lane);
+      if (n.op == Op::kCast) return first.At(t, lane);
+      return EvaluateIntegerOp(n.op, dtype, first.At(t, lane),
+                               second.At(t, lane));
     });
   }
   // dst = value(thread, lane), if all operands are known.
   template <typename Value>
-  void Set(Reg dst, absl::Span<const Reg> operands, int lanes, Value value) {
-    bool known = IsInteger(dst), of_threads = false;
+  bool Set(Reg dst, absl::Span<const Reg> operands, int lanes, Value value) {
+    bool of_threads = false;
+    if (!IsInteger(dst)) return false;
     for (const Reg operand : operands) {
-      known = known && IsInteger(operand) && values_[operand];
-      of_threads = of_threads || (known && values_[operand]->of_threads());
+      if (!IsInteger(operand) || !values_[operand].known()) return false;
+      of_threads = of_threads || values_[operand].of_threads();
     }
-    if (!known) return values_[dst].reset();
-    Values result{lanes, {}};
     const int threads = of_threads ? kernel_.threads : 1;
-    result.of.reserve(static_cast<size_t>(threads * lanes));
+    result_.resize(static_cast<size_t>(threads * lanes));
+    size_t at = 0;
     for (int t = 0; t < threads; ++t)
-      for (int lane = 0; lane < lanes; ++lane)
-        result.of.push_back(value(t, lane));
-    values_[dst] = std::move(result);
+      for (int lane = 0; lane < lanes; ++lane) result_[at++] = value(t, lane);
+    values_[dst].lanes = lanes;
+    values_[dst].of.swap(result_);
+    return true;
   }
 
-  void One(const ForInst& n, const Active& active, double times) {
-    const std::optional<Values> begin = BoundOf(n.begin, n.constant_begin),
-                                end = BoundOf(n.end, n.constant_end);
+  bool One(const ForInst& n, const Active& active, double times) {
+    const Values begin = BoundOf(n.begin, n.constant_begin),
+                 end = BoundOf(n.end, n.constant_end);
     values_[n.var] = begin;
-    if (!begin || !end) return Walk(n.body, active, times);
+    if (!begin.known() || !end.known()) {
+      Walk(n.body, active, times);
+      return true;
+    }
     // Threads leave as their bounds say; all others wait for the last.
     std::vector<int64_t> turns;
     int64_t most = 0;
     for (int t = 0; t < kernel_.threads; ++t) {
       turns.push_back(
-          CeilDiv(std::max<int64_t>(0, end->At(t) - begin->At(t)), n.step));
+          CeilDiv(std::max<int64_t>(0, end.At(t) - begin.At(t)), n.step));
       if (active[t]) most = std::max(most, turns.back());
     }
-    if (most == 0) return;
+    if (most == 0) return true;
     for (const Turn& turn : TurnsOf(most, most_turns_)) {
       Active inside = active;
       for (int t = 0; t < kernel_.threads; ++t)
         inside[t] = active[t] && turn.number < turns[t];
-      Values var = *begin;
-      for (int64_t& value : var.of) value += turn.number * n.step;
-      values_[n.var] = std::move(var);
+      values_[n.var] = begin;
+      for (int64_t& value : values_[n.var].of) value += turn.number * n.step;
       Walk(n.body, inside, times * turn.times);
     }
+    return true;
   }
-  void One(const IfInst& n, const Active& active, double times) {
-    const std::optional<Values> condition = values_[n.condition];
+  bool One(const IfInst& n, const Active& active, double times) {
+    const Values condition = values_[n.condition];
     Active yes = active, no = active;
-    for (int t = 0; condition && t < kernel_.threads; ++t) {
-      yes[t] = active[t] && condition->At(t) != 0;
-      no[t] = active[t] && condition->At(t) == 0;
+    for (int t = 0; condition.known() && t < kernel_.threads; ++t) {
+      yes[t] = active[t] && condition.At(t) != 0;
+      no[t] = active[t] && condition.At(t) == 0;
     }
     if (Any(yes)) Walk(n.then_body, yes, times);
     if (Any(no)) Walk(n.else_body, no, times);
+    return true;
   }
-  // Of all others the values are not followed.
   template <typename Node>
-  void One(const Node& n, const Active&, double) {
-    const Reg dst = Sets(Inst{n});
-    if (dst != kNoReg) values_[dst].reset();
+  bool One(const Node&, const Active&, double) {
+    return false;
   }
 
-  std::optional<Values> BoundOf(Reg reg, int64_t constant) const {
+  Values BoundOf(Reg reg, int64_t constant) const {
     return reg == kNoReg ? Values{1, {constant}} : values_[reg];
   }
 
@@ -268,9 +290,12 @@ class Walker {
   const int64_t most_turns_;
   ThreadVisitor& visitor_;
   const Divisors divisors_;
-  const std::optional<Values> zero_ = Values{1, {0}}, unknown_;
-  std::vector<std::optional<Values>> values_;  // by register, where known
-  std::vector<bool> same_in_lanes_;            // written as one for all
+  const Values zero_{1, {0}}, unknown_;
+  std::vector<Values> values_;       // by register
+  std::vector<bool> same_in_lanes_;  // written as one for all
+  // Of what is walked at the moment: their memory is used again.
+  ThreadAccess access_;
+  std::vector<int64_t> result_;
 };
 
 }  // namespace

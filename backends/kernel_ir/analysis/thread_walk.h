@@ -29,7 +29,7 @@ struct ThreadAccess {
 
 class ThreadVisitor {
  public:
-  using Active = std::vector<bool>;  // by thread
+  using Active = std::vector<char>;  // by thread, whether it is
 
   virtual ~ThreadVisitor() = default;
   // An instruction that the threads come to which are `active`, before its
