@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "backends/codegen.h"
 #include "backends/cuda/codegen/cuda_codegen.h"
 #include "backends/emulator/codegen/host_compiler.h"
@@ -170,8 +171,8 @@ absl::StatusOr<std::string> ByClang(Dialect dialect,
   const bool cuda = dialect == Dialect::kCuda;
   std::ifstream header("backends/emulator/testdata/without_toolkit.h");
   const std::string declarations(std::istreambuf_iterator<char>(header), {});
-  const absl::StatusOr<std::string> text =
-      gpu_text::ModuleText(kernels, AnyGpu());
+  const absl::StatusOr<std::vector<std::string>> text =
+      gpu_text::KernelTexts(kernels, AnyGpu());
   if (!text.ok()) return text.status();
   std::vector<std::string> flags = {
       "-std=c++17",
@@ -190,10 +191,10 @@ absl::StatusOr<std::string> ByClang(Dialect dialect,
     for (const char* flag : {"-Xclang", "-target-feature", "-Xclang", "+ptx70"})
       flags.push_back(flag);
   }
-  return RunCompiler(
-      {"clang++", "clang++-19", "clang++-14"}, flags,
-      cuda ? "kernels.cu" : "kernels.hip",
-      absl::StrCat(declarations, gpu_text::Prelude(dialect), *text));
+  return RunCompiler({"clang++", "clang++-19", "clang++-14"}, flags,
+                     cuda ? "kernels.cu" : "kernels.hip",
+                     absl::StrCat(declarations, gpu_text::Prelude(dialect),
+                                  absl::StrJoin(*text, "\n")));
 }
 
 class DialectTest : public ::testing::TestWithParam<Dialect> {};

@@ -4,6 +4,10 @@
 
 #include <cstring>
 #include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/ar_archive.h"
 
 namespace tilewright::gpu_text {
 namespace {
@@ -16,9 +20,7 @@ std::optional<T> At(std::string_view bytes, uint64_t offset) {
   return value;
 }
 
-}  // namespace
-
-std::map<std::string, std::string_view> FunctionCode(std::string_view elf) {
+std::map<std::string, std::string_view> FunctionsOf(std::string_view elf) {
   std::map<std::string, std::string_view> functions;
   const auto header = At<Elf64_Ehdr>(elf, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
@@ -49,6 +51,17 @@ std::map<std::string, std::string_view> FunctionCode(std::string_view elf) {
           elf.substr(at, symbol->st_size);
     }
   }
+  return functions;
+}
+
+}  // namespace
+
+std::map<std::string, std::string_view> FunctionCode(std::string_view module) {
+  if (!IsArArchive(module)) return FunctionsOf(module);
+  std::map<std::string, std::string_view> functions;
+  const absl::StatusOr<std::vector<ArView>> files = ReadArArchive(module);
+  if (!files.ok()) return {};
+  for (const ArView& file : *files) functions.merge(FunctionsOf(file.bytes));
   return functions;
 }
 

@@ -8,10 +8,11 @@
 
 namespace tilewright::gpu_text {
 
-// The code of each function, by its name, where the symbol tables of `elf` say
-// that it lies: a 64-bit ELF file of any machine (shared object, cubin, code
-// object). Views into `elf`; nothing where that is damaged.
-std::map<std::string, std::string_view> FunctionCode(std::string_view elf);
+// The code of each function, by its name, where the symbol tables of a module
+// say that it lies: a 64-bit ELF file of any machine (shared object, cubin,
+// code object), or an archive of such. Views into it; nothing where that is
+// damaged.
+std::map<std::string, std::string_view> FunctionCode(std::string_view module);
 
 }  // namespace tilewright::gpu_text
 

@@ -47,11 +47,10 @@ absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel,
   return KernelPrinter(kernel, blocks_per_core).Print();
 }
 
-absl::StatusOr<std::string> ModuleText(
-    absl::Span<const kernel_ir::ScalarKernel> kernels, const DeviceSpec& gpu,
-    const std::map<std::string, int64_t>& blocks_per_core) {
+absl::StatusOr<std::vector<std::string>> KernelTexts(
+    absl::Span<const kernel_ir::ScalarKernel> kernels, const DeviceSpec& gpu) {
   std::set<std::string> names;
-  std::string text;
+  std::vector<std::string> texts;
   for (const kernel_ir::ScalarKernel& kernel : kernels) {
     if (!IsIdentifier(kernel.name) || !names.insert(kernel.name).second) {
       return absl::InvalidArgumentError(
@@ -59,14 +58,9 @@ absl::StatusOr<std::string> ModuleText(
                        "' is no identifier or used twice in a module"));
     }
     TW_RETURN_IF_ERROR(CheckFits(kernel, gpu));
-    const auto blocks = blocks_per_core.find(kernel.name);
-    TW_ASSIGN_OR_RETURN(
-        const std::string one,
-        KernelText(kernel,
-                   blocks == blocks_per_core.end() ? 0 : blocks->second));
-    absl::StrAppend(&text, text.empty() ? "" : "\n", one);
+    TW_ASSIGN_OR_RETURN(texts.emplace_back(), KernelText(kernel));
   }
-  return text;
+  return texts;
 }
 
 }  // namespace tilewright::gpu_text

@@ -12,8 +12,8 @@
 #define TILEWRIGHT_BACKENDS_GPU_TEXT_TEXT_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,12 +35,10 @@ absl::StatusOr<std::string> KernelText(const kernel_ir::ScalarKernel& kernel,
 absl::Status CheckFits(const kernel_ir::ScalarKernel& kernel,
                        const DeviceSpec& gpu);
 
-// All kernels of a module for such a GPU, without prelude; `blocks_per_core` by
-// their names, of those of which something is said. InvalidArgument if a name
-// is no identifier or used twice; errors of CheckFits.
-absl::StatusOr<std::string> ModuleText(
-    absl::Span<const kernel_ir::ScalarKernel> kernels, const DeviceSpec& gpu,
-    const std::map<std::string, int64_t>& blocks_per_core = {});
+// Of each kernel of a module for such a GPU, without prelude. InvalidArgument
+// if a name is no identifier or used twice; errors of CheckFits.
+absl::StatusOr<std::vector<std::string>> KernelTexts(
+    absl::Span<const kernel_ir::ScalarKernel> kernels, const DeviceSpec& gpu);
 
 }  // namespace tilewright::gpu_text
 

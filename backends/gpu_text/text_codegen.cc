@@ -1,6 +1,8 @@
 #include "backends/gpu_text/text_codegen.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "backends/gpu_text/function_code.h"
 #include "backends/gpu_text/text.h"
@@ -23,8 +25,9 @@ absl::StatusOr<ScalarKernel> TextCodegen::Legalize(
 
 absl::StatusOr<Module> TextCodegen::Emit(
     absl::Span<const ScalarKernel> kernels) const {
-  TW_ASSIGN_OR_RETURN(const std::string text, ModuleText(kernels, spec_));
-  TW_ASSIGN_OR_RETURN(Compiled compiled, Compile(kernels, text));
+  TW_ASSIGN_OR_RETURN(const std::vector<std::string> texts,
+                      KernelTexts(kernels, spec_));
+  TW_ASSIGN_OR_RETURN(Compiled compiled, Compile(kernels, texts));
   const std::map<std::string, std::string_view> functions =
       FunctionCode(compiled.bytes);
   Module module;

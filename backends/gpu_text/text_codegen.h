@@ -1,11 +1,12 @@
-// What code generators for GPUs have in common: kernels become one text, and
-// whoever derives from this has that compiled.
+// What code generators for GPUs have in common: kernels become texts, and
+// whoever derives from this has those compiled.
 #ifndef TILEWRIGHT_BACKENDS_GPU_TEXT_TEXT_CODEGEN_H_
 #define TILEWRIGHT_BACKENDS_GPU_TEXT_TEXT_CODEGEN_H_
 
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -33,15 +34,15 @@ class TextCodegen : public backends::Codegen {
 
  protected:
   struct Compiled {
-    std::string bytes;  // an ELF file
+    std::string bytes;  // an ELF file, or an archive of such
     // What the compiler tells of kernels, by their names; their names and the
     // bytes of their code may be left out.
     std::map<std::string, backends::KernelReport> reports;
   };
-  // `text`: of these kernels (text.h), without the prelude.
+  // `texts`: of these kernels (text.h), without the prelude.
   virtual absl::StatusOr<Compiled> Compile(
       absl::Span<const kernel_ir::ScalarKernel> kernels,
-      const std::string& text) const = 0;
+      const std::vector<std::string>& texts) const = 0;
 
  private:
   const DeviceSpec spec_;

@@ -225,9 +225,9 @@ DeviceSpec Gpu(int64_t shared_bytes) {
 TEST(TextTest, KernelsOfAModuleHaveNamesOfTheirOwn) {
   ScalarBuilder a("a"), again("a"), strange("a-b");
   const ScalarKernel first = std::move(a).Finish();
-  EXPECT_THAT(ModuleText({first, std::move(again).Finish()}, Gpu(0)),
+  EXPECT_THAT(KernelTexts({first, std::move(again).Finish()}, Gpu(0)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'a'")));
-  EXPECT_THAT(ModuleText({std::move(strange).Finish()}, Gpu(0)),
+  EXPECT_THAT(KernelTexts({std::move(strange).Finish()}, Gpu(0)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a-b")));
 }
 
@@ -235,8 +235,8 @@ TEST(TextTest, ScratchFitsTheSharedMemoryOfABlock) {
   ScalarBuilder b("big");
   b.AddScratch("row", DType::kFloat32, 16);
   const ScalarKernel kernel = std::move(b).Finish();
-  TW_EXPECT_OK(ModuleText({kernel}, Gpu(64)).status());
-  EXPECT_THAT(ModuleText({kernel}, Gpu(63)),
+  TW_EXPECT_OK(KernelTexts({kernel}, Gpu(64)).status());
+  EXPECT_THAT(KernelTexts({kernel}, Gpu(63)),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr("big wants 64 bytes")));
 }
@@ -257,8 +257,7 @@ TEST(TextTest, ThreadsShareScratchAndWaitForEachOther) {
   b.Store(row, thread, 0, other);
   b.Store(kept, kNoReg, 1, other);
   const Reg next = b.ExchangeLane(other, b.Add(thread, b.Int(1)));
-  b.Store(y, at, 0,
-          b.Max(b.Load(kept, kNoReg, 1), b.ExchangeXor(next, 16)));
+  b.Store(y, at, 0, b.Max(b.Load(kept, kNoReg, 1), b.ExchangeXor(next, 16)));
   EXPECT_EQ(TextOf(std::move(b)),
             R"(// reverse: 6 tasks of 64 threads, 256 bytes of scratch
 extern "C" __global__ void __launch_bounds__(64)
@@ -287,12 +286,10 @@ TEST(TextTest, ACoreLeavesRoomForBlocks) {
   ScalarBuilder a("a"), b("b");
   a.AddThreads(64, 32);
   b.AddThreads(96, 32);
-  TW_ASSERT_OK_AND_ASSIGN(
-      const std::string text,
-      ModuleText({std::move(a).Finish(), std::move(b).Finish()}, Gpu(0),
-                 {{"b", 3}}));
-  EXPECT_THAT(text, HasSubstr("__launch_bounds__(64)\na("));
-  EXPECT_THAT(text, HasSubstr("__launch_bounds__(96, 3)\nb("));
+  EXPECT_THAT(KernelText(std::move(a).Finish()),
+              IsOkAndHolds(HasSubstr("__launch_bounds__(64)\na(")));
+  EXPECT_THAT(KernelText(std::move(b).Finish(), 3),
+              IsOkAndHolds(HasSubstr("__launch_bounds__(96, 3)\nb(")));
 }
 
 // Pieces are as large as both places are proven to be multiples of; a wait
@@ -345,12 +342,12 @@ TEST(TextTest, BlocksFitTheGpu) {
   ScalarBuilder many("many"), wide("wide");
   many.AddThreads(2048, 32);
   wide.AddThreads(64, 64);
-  EXPECT_THAT(ModuleText({std::move(many).Finish()}, Gpu(0)),
+  EXPECT_THAT(KernelTexts({std::move(many).Finish()}, Gpu(0)),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr("many wants 2048 threads")));
-  EXPECT_THAT(ModuleText({std::move(wide).Finish()}, Gpu(0)),
-              StatusIs(absl::StatusCode::kResourceExhausted,
-                       HasSubstr("warps of 64")));
+  EXPECT_THAT(
+      KernelTexts({std::move(wide).Finish()}, Gpu(0)),
+      StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("warps of 64")));
 }
 
 TEST(PreludeTest, DialectsShareAllButWhatHardwareDoes) {

@@ -1,9 +1,10 @@
 #include "backends/cuda/codegen/cuda_codegen.h"
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -13,6 +14,7 @@
 #include "backends/gpu_text/prelude.h"
 #include "backends/gpu_text/text.h"
 #include "backends/gpu_text/text_codegen.h"
+#include "base/ar_archive.h"
 #include "base/status_macros.h"
 
 namespace tilewright::cuda {
@@ -46,64 +48,61 @@ class CudaCodegen : public gpu_text::TextCodegen {
       : TextCodegen(std::move(spec)), nvrtc_(std::move(nvrtc)) {}
 
  protected:
-  absl::StatusOr<Compiled> Compile(absl::Span<const ScalarKernel> kernels,
-                                   const std::string& text) const override {
-    TW_ASSIGN_OR_RETURN(Cubin cubin, CompileText(text));
-    TW_ASSIGN_OR_RETURN(const BlocksByName blocks, Unspilled(kernels, cubin));
-    if (!blocks.empty()) {
-      TW_ASSIGN_OR_RETURN(const std::string bounded,
-                          gpu_text::ModuleText(kernels, spec(), blocks));
-      TW_ASSIGN_OR_RETURN(cubin, CompileText(bounded));
-    }
+  // A kernel at a time: NVRTC compiles one text at once, and what spills is
+  // compiled again alone.
+  absl::StatusOr<Compiled> Compile(
+      absl::Span<const ScalarKernel> kernels,
+      const std::vector<std::string>& texts) const override {
     Compiled compiled;
-    compiled.bytes = std::move(cubin.bytes);
-    for (const ScalarKernel& kernel : kernels) {
-      const auto known = cubin.kernels.find(kernel.name);
+    std::vector<ArMember> cubins;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const std::string& name = kernels[i].name;
+      TW_ASSIGN_OR_RETURN(Cubin cubin, CompileText(name, texts[i]));
+      TW_RETURN_IF_ERROR(SpillLess(kernels[i], cubin));
+      const auto known = cubin.kernels.find(name);
       if (known != cubin.kernels.end())
-        compiled.reports[kernel.name] = ReportOf(known->second, kernel);
+        compiled.reports[name] = ReportOf(known->second, kernels[i]);
+      cubins.push_back({name, std::move(cubin.bytes)});
     }
+    compiled.bytes = WriteArArchive(cubins);
     return compiled;
   }
 
  private:
-  using BlocksByName = std::map<std::string, int64_t>;
-
-  absl::StatusOr<Cubin> CompileText(const std::string& text) const {
+  absl::StatusOr<Cubin> CompileText(const std::string& name,
+                                    const std::string& text) const {
     // Line numbers are the text's own.
     return nvrtc_->Compile(
-        absl::StrCat(gpu_text::Prelude(gpu_text::Dialect::kCuda),
-                     "#line 1 \"kernels\"\n", text),
-        "kernels.cu", std::string(absl::StripPrefix(spec().target(), kPrefix)));
+        absl::StrCat(gpu_text::Prelude(gpu_text::Dialect::kCuda), "#line 1 \"",
+                     name, "\"\n", text),
+        absl::StrCat(name, ".cu"),
+        std::string(absl::StripPrefix(spec().target(), kPrefix)));
   }
 
-  // Of the kernels that spill, the blocks to leave room for with which they
-  // spill least, if that is less than without.
-  absl::StatusOr<BlocksByName> Unspilled(absl::Span<const ScalarKernel> kernels,
-                                         const Cubin& cubin) const {
-    BlocksByName blocks;
-    for (const ScalarKernel& kernel : kernels) {
-      const auto taken = cubin.kernels.find(kernel.name);
-      if (taken == cubin.kernels.end()) continue;
-      const KernelResources& untold = taken->second;
-      int64_t least = SpillBytes(untold);
-      if (least == 0) continue;
-      for (const int64_t count :
-           BlocksToLeaveRoomFor(spec().unit(),
-                                {kernel.threads, untold.registers,
-                                 untold.shared_bytes + kernel.scratch_bytes},
-                                kernel.num_tasks)) {
-        TW_ASSIGN_OR_RETURN(const std::string text,
-                            gpu_text::KernelText(kernel, count));
-        TW_ASSIGN_OR_RETURN(const Cubin told, CompileText(text));
-        const auto now = told.kernels.find(kernel.name);
-        if (now == told.kernels.end() || SpillBytes(now->second) >= least)
-          continue;
-        least = SpillBytes(now->second);
-        blocks[kernel.name] = count;
-        if (least == 0) break;
-      }
+  // Of a kernel that spills, the cubin that leaves room for so many blocks that
+  // it spills least, if that is less.
+  absl::Status SpillLess(const ScalarKernel& kernel, Cubin& cubin) const {
+    const auto taken = cubin.kernels.find(kernel.name);
+    if (taken == cubin.kernels.end()) return absl::OkStatus();
+    const KernelResources untold = taken->second;
+    int64_t least = SpillBytes(untold);
+    if (least == 0) return absl::OkStatus();
+    for (const int64_t count :
+         BlocksToLeaveRoomFor(spec().unit(),
+                              {kernel.threads, untold.registers,
+                               untold.shared_bytes + kernel.scratch_bytes},
+                              kernel.num_tasks)) {
+      TW_ASSIGN_OR_RETURN(const std::string text,
+                          gpu_text::KernelText(kernel, count));
+      TW_ASSIGN_OR_RETURN(Cubin told, CompileText(kernel.name, text));
+      const auto now = told.kernels.find(kernel.name);
+      if (now == told.kernels.end() || SpillBytes(now->second) >= least)
+        continue;
+      least = SpillBytes(now->second);
+      cubin = std::move(told);
+      if (least == 0) break;
     }
-    return blocks;
+    return absl::OkStatus();
   }
 
   const std::unique_ptr<Nvrtc> nvrtc_;

@@ -1,7 +1,10 @@
 #include "backends/cuda/device/cuda_device.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/device/activity_recorder.h"
@@ -10,6 +13,7 @@
 #include "backends/cuda/device/cuda_spec.h"
 #include "backends/cuda/device/cuda_stream.h"
 #include "backends/cuda/device/image_check.h"
+#include "base/ar_archive.h"
 #include "base/status_macros.h"
 
 namespace tilewright::cuda {
@@ -62,17 +66,45 @@ class PinnedBuffer : public HostBuffer {
 
 class CudaModule : public DeviceModule {
  public:
-  CudaModule(std::shared_ptr<CudaContext> context, CuModule module)
-      : context_(std::move(context)), module_(module) {}
+  explicit CudaModule(std::shared_ptr<CudaContext> context)
+      : context_(std::move(context)) {}
   ~CudaModule() override {
     context_->api().context_set_current(context_->handle());
-    context_->api().module_unload(module_);
+    for (const auto& [kernel, image] : images_)
+      context_->api().module_unload(image);
   }
-  CuModule module() const { return module_; }
+
+  // `kernel`: the one that is in it; empty: all of them.
+  absl::Status Load(const std::string& kernel, std::string_view bytes) {
+    if (images_.count(kernel) != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the module has two kernels '", kernel, "'"));
+    }
+    const std::string image(bytes);  // ends with a zero, as PTX must
+    CuModule loaded = nullptr;
+    TW_RETURN_IF_ERROR(
+        context_->Check(context_->api().module_load(&loaded, image.c_str()),
+                        absl::StrCat("loading a module ", kernel)));
+    images_.emplace(kernel, loaded);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<CuFunction> Find(const std::string& kernel) const {
+    auto image = images_.find(kernel);
+    if (image == images_.end()) image = images_.find("");
+    const std::string what = absl::StrCat("kernel '", kernel, "'");
+    if (image == images_.end())
+      return absl::NotFoundError(absl::StrCat(what, ": not in the module"));
+    CuFunction function = nullptr;
+    TW_RETURN_IF_ERROR(
+        context_->Check(context_->api().module_get_function(
+                            &function, image->second, kernel.c_str()),
+                        what));
+    return function;
+  }
 
  private:
   const std::shared_ptr<CudaContext> context_;
-  const CuModule module_;
+  std::map<std::string, CuModule> images_;
 };
 
 // Facts that the driver tells about the device when it is created.
@@ -141,33 +173,32 @@ class CudaDeviceImpl : public CudaDevice {
                        ", this device is ", facts_.spec.target()));
     }
     TW_RETURN_IF_ERROR(context_->Enter());
-    TW_ASSIGN_OR_RETURN(const ImageKind kind, CheckImage(bytes));
-    TW_RETURN_IF_ERROR(CheckArchitecture(target.substr(kPrefix.size()), kind,
-                                         facts_.major, facts_.minor));
-    const std::string image(bytes);  // ends with a zero, as PTX must
-    CuModule module = nullptr;
-    TW_RETURN_IF_ERROR(context_->Check(
-        context_->api().module_load(&module, image.c_str()),
-        absl::StrCat("loading a module for ", std::string(target))));
-    return std::make_unique<CudaModule>(context_, module);
+    std::vector<ArView> images = {{"", bytes}};
+    if (IsArArchive(bytes)) {
+      TW_ASSIGN_OR_RETURN(images, ReadArArchive(bytes));
+    }
+    auto module = std::make_unique<CudaModule>(context_);
+    for (const ArView& image : images) {
+      TW_ASSIGN_OR_RETURN(const ImageKind kind, CheckImage(image.bytes));
+      TW_RETURN_IF_ERROR(CheckArchitecture(target.substr(kPrefix.size()), kind,
+                                           facts_.major, facts_.minor));
+      TW_RETURN_IF_ERROR(module->Load(image.name, image.bytes));
+    }
+    return module;
   }
 
   absl::StatusOr<std::unique_ptr<DeviceKernel>> GetKernel(
       const DeviceModule& module, std::string_view name) override {
     TW_RETURN_IF_ERROR(context_->Enter());
     const std::string kernel_name(name);
-    const std::string what = absl::StrCat("kernel '", kernel_name, "'");
-    CuFunction function = nullptr;
-    TW_RETURN_IF_ERROR(context_->Check(
-        context_->api().module_get_function(
-            &function, static_cast<const CudaModule&>(module).module(),
-            kernel_name.c_str()),
-        what));
+    TW_ASSIGN_OR_RETURN(
+        const CuFunction function,
+        static_cast<const CudaModule&>(module).Find(kernel_name));
     int threads = 0;
     TW_RETURN_IF_ERROR(
         context_->Check(context_->api().function_get_attribute(
                             &threads, kCuFunctionMaxThreadsPerBlock, function),
-                        what));
+                        absl::StrCat("kernel '", kernel_name, "'")));
     return std::make_unique<CudaKernel>(kernel_name, function, threads);
   }
 

@@ -47,8 +47,9 @@ class CudaDevice : public backends::Device {
   virtual void* native_stream(backends::Stream& stream) const = 0;
 };
 
-// Modules are cubins or PTX for a target "cuda:sm_90a"; num_threads is 1. Any
-// number of threads may use it, each stream by one at a time.
+// Modules are cubins or PTX for a target "cuda:sm_90a", or archives of such
+// with one kernel each, whose name the member has; num_threads is 1. Any number
+// of threads may use it, each stream by one at a time.
 //
 // The timer's value is the sum of what the stream's kernels, copies and fills
 // took (records), or the time from before the first to after the last one

@@ -11,6 +11,7 @@
 #include "backends/cuda/device/fake_driver_handle.h"
 #include "backends/cuda/device/fake_image.h"
 #include "backends/spec/load_spec.h"
+#include "base/ar_archive.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -51,6 +52,35 @@ Loaded Load(CudaDevice& device, const FakeKernel& kernel) {
   TW_EXPECT_OK(found);
   loaded.kernel = *std::move(found);
   return loaded;
+}
+
+// A module of a kernel each, as NVRTC's half of this backend makes them.
+TEST(CudaDeviceTest, AnArchiveHasAKernelInEachMember) {
+  const auto device = FakeDevice();
+  const std::string adds = FakeImage({{"sum=fake_add", 3}});
+  const std::string asserts = FakeImage({{"fails=fake_assert", 0}});
+  const std::string archive =
+      WriteArArchive({{"sum", adds}, {"fails", asserts}});
+  TW_ASSERT_OK_AND_ASSIGN(const auto module,
+                          device->LoadModule(archive, kTarget));
+  for (const char* name : {"sum", "fails"})
+    TW_EXPECT_OK(device->GetKernel(*module, name).status());
+  EXPECT_THAT(device->GetKernel(*module, "product"),
+              StatusIs(StatusCode::kNotFound, "'product'"));
+  // A kernel is looked for in its own member alone.
+  TW_ASSERT_OK_AND_ASSIGN(
+      const auto swapped,
+      device->LoadModule(WriteArArchive({{"fails", adds}}), kTarget));
+  EXPECT_THAT(device->GetKernel(*swapped, "fails"),
+              StatusIs(StatusCode::kNotFound));
+  EXPECT_THAT(device->LoadModule(WriteArArchive({{"sum", adds}, {"sum", adds}}),
+                                 kTarget),
+              StatusIs(StatusCode::kInvalidArgument, "two kernels 'sum'"));
+  EXPECT_THAT(
+      device->LoadModule(archive.substr(0, archive.size() - 9), kTarget),
+      StatusIs(StatusCode::kInvalidArgument));
+  EXPECT_THAT(device->LoadModule(WriteArArchive({{"sum", "text"}}), kTarget),
+              StatusIs(StatusCode::kInvalidArgument));
 }
 
 TEST(CudaDeviceTest, AMissingDriverIsNamed) {

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "backends/emulator/codegen/shim_files.h"
 #include "backends/emulator/module_abi.h"
 #include "backends/gpu_text/prelude.h"
@@ -46,8 +48,10 @@ class EmulatorCodegen : public gpu_text::TextCodegen {
         options_(std::move(options)) {}
 
  protected:
-  absl::StatusOr<Compiled> Compile(absl::Span<const ScalarKernel> kernels,
-                                   const std::string& text) const override {
+  absl::StatusOr<Compiled> Compile(
+      absl::Span<const ScalarKernel> kernels,
+      const std::vector<std::string>& texts) const override {
+    const std::string text = absl::StrJoin(texts, "\n");
     const bool races =
         options_.checked &&
         std::any_of(kernels.begin(), kernels.end(),

@@ -1,8 +1,10 @@
 #include "backends/hip/codegen/hip_codegen.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "backends/gpu_text/prelude.h"
 #include "backends/gpu_text/text_codegen.h"
@@ -34,15 +36,16 @@ class HipCodegen : public gpu_text::TextCodegen {
       : TextCodegen(std::move(spec)), hiprtc_(std::move(hiprtc)) {}
 
  protected:
-  absl::StatusOr<Compiled> Compile(absl::Span<const ScalarKernel> kernels,
-                                   const std::string& text) const override {
+  absl::StatusOr<Compiled> Compile(
+      absl::Span<const ScalarKernel> kernels,
+      const std::vector<std::string>& texts) const override {
     Compiled compiled;
     // Line numbers are the text's own.
     TW_ASSIGN_OR_RETURN(
         compiled.bytes,
         hiprtc_->Compile(
             absl::StrCat(gpu_text::Prelude(gpu_text::Dialect::kHip),
-                         "#line 1 \"kernels\"\n", text),
+                         "#line 1 \"kernels\"\n", absl::StrJoin(texts, "\n")),
             "kernels.hip",
             std::string(absl::StripPrefix(spec().target(), kPrefix))));
     const std::map<std::string, KernelNotes> notes =
