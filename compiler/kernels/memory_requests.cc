@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <variant>
 
@@ -43,16 +42,12 @@ class Counter : public kernel_ir::ThreadVisitor {
         requests_(kernel.buffers.size()) {}
 
   void Access(const ThreadAccess& access, double times) override {
-    const bool shared =
-        kernel_.buffers[static_cast<size_t>(access.buffer)].role ==
-        Role::kLocal;
+    const Requests& counts = CountOf(access);
     BufferRequests& of = requests_[static_cast<size_t>(access.buffer)];
-    ForWarps(kernel_, access, [&](const WarpAccess& warp) {
-      ++accesses_;
-      const Requests& counts = CountOf(warp, shared);
-      (shared ? of.turns : of.lines) += times * counts.turns;
-      of.sectors += times * counts.sectors;
-    });
+    of.sectors += times * counts.sectors;
+    of.lines += times * counts.lines;
+    of.turns += times * counts.turns;
+    accesses_ += counts.accesses;
   }
 
   int64_t accesses() const { return accesses_; }
@@ -67,41 +62,56 @@ class Counter : public kernel_ir::ThreadVisitor {
   }
 
  private:
-  // Of one access. Turns: of the banks, or lines.
+  // Of all warps of a block.
   struct Requests {
-    double sectors = 0, turns = 0;
+    double sectors = 0, lines = 0, turns = 0;
+    int64_t accesses = 0;
   };
 
   // Accesses that lie whole rows of banks apart take as many.
-  const Requests& CountOf(const WarpAccess& warp, bool shared) {
-    const int64_t unit = banks_.count * banks_.width_bytes;
-    pattern_.assign({warp.bytes});
-    std::optional<int64_t> begin;
-    for (const int64_t offset : warp.offset_bytes) {
-      if (offset != WarpAccess::kIdle && !begin) begin = offset / unit * unit;
-      pattern_.push_back(offset == WarpAccess::kIdle
+  const Requests& CountOf(const ThreadAccess& access) {
+    const ScalarBuffer& buffer =
+        kernel_.buffers[static_cast<size_t>(access.buffer)];
+    const int64_t bytes = SizeBytes(buffer.dtype);
+    const bool shared = buffer.role == Role::kLocal;
+    pattern_.assign({shared, access.lanes, access.piece, bytes,
+                     shared ? buffer.scratch_offset_bytes % RowBytes() : 0});
+    const auto begin = std::find_if(
+        access.first.begin(), access.first.end(),
+        [](int64_t first) { return first != ThreadAccess::kIdle; });
+    if (begin == access.first.end()) return none_;
+    const int64_t row = *begin - *begin % (RowBytes() / bytes);
+    for (const int64_t first : access.first)
+      pattern_.push_back(first == ThreadAccess::kIdle
                              ? std::numeric_limits<int64_t>::min()
-                             : offset - *begin);
-    }
-    const auto [known, is_new] =
-        (shared ? of_scratch_ : of_memory_).try_emplace(pattern_);
-    if (is_new && shared) {
-      known->second.turns = static_cast<double>(BankPasses(warp, banks_));
-    } else if (is_new) {
-      known->second = {static_cast<double>(Sectors(warp, sector_bytes_)),
-                       static_cast<double>(Sectors(warp, unit))};
-    }
-    return known->second;
+                             : first - row);
+    const auto [known, is_new] = known_.try_emplace(pattern_);
+    Requests& counts = known->second;
+    if (!is_new) return counts;
+    ForWarps(kernel_, access, [&](const WarpAccess& warp) {
+      ++counts.accesses;
+      if (shared) {
+        counts.turns += static_cast<double>(BankPasses(warp, banks_));
+      } else {
+        counts.sectors += static_cast<double>(Sectors(warp, sector_bytes_));
+        counts.lines += static_cast<double>(Sectors(warp, RowBytes()));
+      }
+    });
+    return counts;
   }
+
+  int64_t RowBytes() const { return banks_.count * banks_.width_bytes; }
 
   const ScalarKernel& kernel_;
   const Banks banks_;
   const int64_t sector_bytes_;
   std::vector<BufferRequests> requests_;
   int64_t accesses_ = 0;
+  const Requests none_;
+  // What is alike of accesses that take as many: the kind of memory and of
+  // access, and where threads begin, from the row of banks of the first one.
   std::vector<int64_t> pattern_;
-  // By bytes and offsets of the lanes, from where the first one's unit begins.
-  absl::flat_hash_map<std::vector<int64_t>, Requests> of_scratch_, of_memory_;
+  absl::flat_hash_map<std::vector<int64_t>, Requests> known_;
 };
 
 // Accesses of all threads together, if `most_turns` of each loop are taken. A

@@ -114,17 +114,18 @@ class Walker {
     access_.buffer = buffer;
     access_.lanes = lanes;
     access_.piece = piece;
-    access_.first.resize(active.size());
-    for (int t = 0; t < kernel_.threads; ++t) {
-      const int64_t first =
+    std::vector<int64_t>& first = access_.first;
+    first.resize(active.size());
+    for (int t = 0; t < kernel_.threads; ++t)
+      first[t] =
           (index.known() ? index.At(t) : int64_t{t % kernel_.warp} * lanes) +
           constant_offset;
-      // What is outside is masked by something unknown.
-      const bool takes_part =
-          active[t] && (!masked.known() || masked.At(t, mask_lane) != 0) &&
-          first >= 0 && first < elements;
-      access_.first[t] = takes_part ? first : ThreadAccess::kIdle;
-    }
+    // What is outside is masked by something unknown.
+    for (int t = 0; t < kernel_.threads; ++t)
+      if (!active[t] || first[t] < 0 || first[t] >= elements)
+        first[t] = ThreadAccess::kIdle;
+    for (int t = 0; masked.known() && t < kernel_.threads; ++t)
+      if (masked.At(t, mask_lane) == 0) first[t] = ThreadAccess::kIdle;
     visitor_.Access(access_, times);
   }
   // Of a load or store of vectors of `lanes`: whole, or element by element.
