@@ -5,10 +5,9 @@ TW_FN tw_local<T, elements> tw_scratch(i64 offset_bytes) {
   return (T*)(tw_shared() + offset_bytes);
 }
 
-// Vectors, lane by lane; what is not the first operand may be a scalar.
-// The statement for lanes i = 0 to n, written out as far as registers go:
-// compilers take a vector apart before they unroll loops, and are twice as slow
-// where they have to do it again.
+// The statements for each lane i of n, written out as far as vectors go:
+// compilers take arrays apart before they unroll loops, and need a multiple of
+// the time where they have to do so again.
 #define TW_LANE(at, n, ...)      \
   if constexpr ((at) < (n)) {    \
     constexpr int i = (int)(at); \
@@ -28,6 +27,7 @@ TW_FN tw_local<T, elements> tw_scratch(i64 offset_bytes) {
     _Pragma("unroll") for (int i = 16; i < n; ++i) { __VA_ARGS__; } \
   }
 
+// Vectors, lane by lane; what is not the first operand may be a scalar.
 template <typename T, int n>
 TW_FN T tw_lane(const Vec<T, n>& v, int i) {
   return v.lane[i];
