@@ -42,11 +42,11 @@ class Counter : public kernel_ir::ThreadVisitor {
         requests_(kernel.buffers.size()) {}
 
   void Access(const ThreadAccess& access, double times) override {
-    const Requests& counts = CountOf(access);
+    const Counts& counts = CountOf(access);
     BufferRequests& of = requests_[static_cast<size_t>(access.buffer)];
-    of.sectors += times * counts.sectors;
-    of.lines += times * counts.lines;
-    of.turns += times * counts.turns;
+    of.sectors += times * counts.requests.sectors;
+    of.lines += times * counts.requests.lines;
+    of.turns += times * counts.requests.turns;
     accesses_ += counts.accesses;
   }
 
@@ -62,14 +62,14 @@ class Counter : public kernel_ir::ThreadVisitor {
   }
 
  private:
-  // Of all warps of a block.
-  struct Requests {
-    double sectors = 0, lines = 0, turns = 0;
+  // Of one access of all warps of a block.
+  struct Counts {
+    BufferRequests requests;
     int64_t accesses = 0;
   };
 
   // Accesses that lie whole rows of banks apart take as many.
-  const Requests& CountOf(const ThreadAccess& access) {
+  const Counts& CountOf(const ThreadAccess& access) {
     const ScalarBuffer& buffer =
         kernel_.buffers[static_cast<size_t>(access.buffer)];
     const int64_t bytes = SizeBytes(buffer.dtype);
@@ -86,15 +86,16 @@ class Counter : public kernel_ir::ThreadVisitor {
                              ? std::numeric_limits<int64_t>::min()
                              : first - row);
     const auto [known, is_new] = known_.try_emplace(pattern_);
-    Requests& counts = known->second;
+    Counts& counts = known->second;
     if (!is_new) return counts;
     ForWarps(kernel_, access, [&](const WarpAccess& warp) {
       ++counts.accesses;
+      BufferRequests& of = counts.requests;
       if (shared) {
-        counts.turns += static_cast<double>(BankPasses(warp, banks_));
+        of.turns += static_cast<double>(BankPasses(warp, banks_));
       } else {
-        counts.sectors += static_cast<double>(Sectors(warp, sector_bytes_));
-        counts.lines += static_cast<double>(Sectors(warp, RowBytes()));
+        of.sectors += static_cast<double>(Sectors(warp, sector_bytes_));
+        of.lines += static_cast<double>(Sectors(warp, RowBytes()));
       }
     });
     return counts;
@@ -107,11 +108,11 @@ class Counter : public kernel_ir::ThreadVisitor {
   const int64_t sector_bytes_;
   std::vector<BufferRequests> requests_;
   int64_t accesses_ = 0;
-  const Requests none_;
+  const Counts none_;
   // What is alike of accesses that take as many: the kind of memory and of
   // access, and where threads begin, from the row of banks of the first one.
   std::vector<int64_t> pattern_;
-  absl::flat_hash_map<std::vector<int64_t>, Requests> known_;
+  absl::flat_hash_map<std::vector<int64_t>, Counts> known_;
 };
 
 // Accesses of all threads together, if `most_turns` of each loop are taken. A

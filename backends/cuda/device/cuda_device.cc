@@ -82,9 +82,10 @@ class CudaModule : public DeviceModule {
     }
     const std::string image(bytes);  // ends with a zero, as PTX must
     CuModule loaded = nullptr;
-    TW_RETURN_IF_ERROR(
-        context_->Check(context_->api().module_load(&loaded, image.c_str()),
-                        absl::StrCat("loading a module ", kernel)));
+    TW_RETURN_IF_ERROR(context_->Check(
+        context_->api().module_load(&loaded, image.c_str()),
+        kernel.empty() ? "loading a module"
+                       : absl::StrCat("loading '", kernel, "'")));
     images_.emplace(kernel, loaded);
     return absl::OkStatus();
   }
