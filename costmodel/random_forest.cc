@@ -1,18 +1,17 @@
 #include "costmodel/random_forest.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/parallel_for.h"
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "costmodel/binned_features.h"
@@ -111,20 +110,14 @@ absl::StatusOr<RandomForest> RandomForest::Train(
   forest.samples_ = features.rows();
   forest.trees_.resize(options.trees);
   std::vector<std::vector<int>> draws(options.trees);
-  std::atomic<int> next = 0;
-  const auto grow = [&] {
-    for (int tree; (tree = next++) < options.trees;) {
-      Random random = RandomOfTree(options.seed, tree);
-      draws[tree] = Draw(random, features.rows());
-      RegressionTree& grown = forest.trees_[tree];
-      grown = GrowTree(binned, centred, draws[tree], tree_options, random);
-      for (double& value : grown.values) value += middle;
-    }
-  };
-  std::vector<std::thread> others;
-  for (int i = 1; i < options.threads; ++i) others.emplace_back(grow);
-  grow();
-  for (std::thread& other : others) other.join();
+  ParallelFor(options.trees, options.threads, [&](int64_t i) {
+    const int tree = static_cast<int>(i);
+    Random random = RandomOfTree(options.seed, tree);
+    draws[tree] = Draw(random, features.rows());
+    RegressionTree& grown = forest.trees_[tree];
+    grown = GrowTree(binned, centred, draws[tree], tree_options, random);
+    for (double& value : grown.values) value += middle;
+  });
   forest.draw_products_ = DrawProducts(draws);
   return forest;
 }

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <thread>
 #include <utility>
 
+#include "base/parallel_for.h"
 #include "tilegraph/reference/bytecode.h"
 #include "tilegraph/reference/bytecode_interpreter.h"
 #include "tilegraph/reference/wide_vectors.h"
@@ -102,15 +102,11 @@ class ComputeTask {
             ? static_cast<int>(std::min<int64_t>(options_.threads, iterations))
             : 1;
     std::vector<double> magnitudes(std::max(threads, 1), 0.0);
-    std::vector<std::thread> workers;
-    for (int t = 1; t < threads; ++t) {
-      workers.emplace_back([&, t] {
-        magnitudes[t] = RunRange(iterations * t / threads,
-                                 iterations * (t + 1) / threads, out);
-      });
-    }
-    magnitudes[0] = RunRange(0, iterations / std::max(threads, 1), out);
-    for (std::thread& worker : workers) worker.join();
+    const auto parts = static_cast<int64_t>(magnitudes.size());
+    ParallelFor(parts, threads, [&](int64_t part) {
+      magnitudes[part] = RunRange(iterations * part / parts,
+                                  iterations * (part + 1) / parts, out);
+    });
     for (const double m : magnitudes) magnitude = std::max(magnitude, m);
     return out;
   }

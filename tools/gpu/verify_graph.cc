@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "backends/kernel_ir/interpreter.h"
+#include "base/parallel_for.h"
 #include "base/status_macros.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/layout.h"
@@ -59,8 +59,7 @@ absl::StatusOr<OutputVerdict> VerifyRows(
                    : Rows(values.data(), values.dtype(), values.shape(), rows);
   }
   ReferenceOptions options;
-  options.threads =
-      std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.threads = MachineThreads();
   TW_ASSIGN_OR_RETURN(const ReferenceResult expected,
                       EvaluateReference(sampled, some, options));
   OutputVerdict all;

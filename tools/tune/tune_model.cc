@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/spec/spec_fingerprint.h"
 #include "base/clock.h"
+#include "base/parallel_for.h"
 #include "base/status_macros.h"
 #include "compiler/kernels/version.h"
 #include "compiler/records/record_source.h"
@@ -50,9 +50,9 @@ measure::Record HeaderOf(const TuneOptions& options, const DeviceSpec& spec,
 
 // The host's, that candidates or their builders may use.
 int CoresFor(const TunedDevice& device, const DeviceSpec& spec) {
-  return std::max(1, device.is_gpu
-                         ? static_cast<int>(std::thread::hardware_concurrency())
-                         : static_cast<int>(spec.unit().cores()));
+  return device.is_gpu
+             ? MachineThreads()
+             : std::max(1, static_cast<int>(spec.unit().cores()));
 }
 
 class Run {

@@ -5,8 +5,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "backends/hip/hiprtc/hiprtc_api.h"
-#include "backends/hip/hiprtc/run_in_child.h"
 #include "base/compiler_log.h"
+#include "base/run_in_child.h"
 #include "base/status_macros.h"
 
 namespace tilewright::hip {

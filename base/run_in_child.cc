@@ -1,4 +1,4 @@
-#include "backends/hip/hiprtc/run_in_child.h"
+#include "base/run_in_child.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace tilewright::hip {
+namespace tilewright {
 namespace {
 
 // A child writes a status code, one byte, and the value or the message.
@@ -100,4 +100,4 @@ absl::StatusOr<std::string> RunInChild(
   return absl::Status(code, answer.substr(1));
 }
 
-}  // namespace tilewright::hip
+}  // namespace tilewright

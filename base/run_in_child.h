@@ -1,13 +1,13 @@
 // Runs what may end its process in a process of its own.
-#ifndef TILEWRIGHT_BACKENDS_HIP_HIPRTC_RUN_IN_CHILD_H_
-#define TILEWRIGHT_BACKENDS_HIP_HIPRTC_RUN_IN_CHILD_H_
+#ifndef TILEWRIGHT_BASE_RUN_IN_CHILD_H_
+#define TILEWRIGHT_BASE_RUN_IN_CHILD_H_
 
 #include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
 
-namespace tilewright::hip {
+namespace tilewright {
 
 // What `work` returns in a forked child, or its error. Aborted, naming `what`
 // and the signal, if the child is ended by one; DeadlineExceeded after
@@ -17,6 +17,6 @@ absl::StatusOr<std::string> RunInChild(
     const std::string& what, unsigned limit_seconds,
     const std::function<absl::StatusOr<std::string>()>& work);
 
-}  // namespace tilewright::hip
+}  // namespace tilewright
 
-#endif  // TILEWRIGHT_BACKENDS_HIP_HIPRTC_RUN_IN_CHILD_H_
+#endif  // TILEWRIGHT_BASE_RUN_IN_CHILD_H_

@@ -1,4 +1,4 @@
-#include "backends/hip/hiprtc/run_in_child.h"
+#include "base/run_in_child.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace tilewright::hip {
+namespace tilewright {
 namespace {
 
 using absl::StatusCode;
@@ -60,4 +60,4 @@ TEST(RunInChildTest, ItMayNotTakeForever) {
 }
 
 }  // namespace
-}  // namespace tilewright::hip
+}  // namespace tilewright
