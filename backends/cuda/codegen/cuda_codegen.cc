@@ -15,6 +15,7 @@
 #include "backends/gpu_text/text.h"
 #include "backends/gpu_text/text_codegen.h"
 #include "base/ar_archive.h"
+#include "base/parallel_for.h"
 #include "base/status_macros.h"
 
 namespace tilewright::cuda {
@@ -48,27 +49,40 @@ class CudaCodegen : public gpu_text::TextCodegen {
       : TextCodegen(std::move(spec)), nvrtc_(std::move(nvrtc)) {}
 
  protected:
-  // A kernel at a time: NVRTC compiles one text at once, and what spills is
-  // compiled again alone.
+  // Each kernel alone: as many at the same time as there are cores, and what
+  // spills is compiled again alone.
   absl::StatusOr<Compiled> Compile(
       absl::Span<const ScalarKernel> kernels,
       const std::vector<std::string>& texts) const override {
+    std::vector<absl::StatusOr<Cubin>> cubins(kernels.size(),
+                                              absl::UnknownError("not yet"));
+    ParallelFor(static_cast<int64_t>(kernels.size()), MachineThreads(),
+                [&](int64_t number) {
+                  const auto i = static_cast<size_t>(number);
+                  cubins[i] = CompileKernel(kernels[i], texts[i]);
+                });
     Compiled compiled;
-    std::vector<ArMember> cubins;
+    std::vector<ArMember> members;
     for (size_t i = 0; i < kernels.size(); ++i) {
+      TW_ASSIGN_OR_RETURN(Cubin cubin, std::move(cubins[i]));
       const std::string& name = kernels[i].name;
-      TW_ASSIGN_OR_RETURN(Cubin cubin, CompileText(name, texts[i]));
-      TW_RETURN_IF_ERROR(SpillLess(kernels[i], cubin));
       const auto known = cubin.kernels.find(name);
       if (known != cubin.kernels.end())
         compiled.reports[name] = ReportOf(known->second, kernels[i]);
-      cubins.push_back({name, std::move(cubin.bytes)});
+      members.push_back({name, std::move(cubin.bytes)});
     }
-    compiled.bytes = WriteArArchive(cubins);
+    compiled.bytes = WriteArArchive(members);
     return compiled;
   }
 
  private:
+  absl::StatusOr<Cubin> CompileKernel(const ScalarKernel& kernel,
+                                      const std::string& text) const {
+    TW_ASSIGN_OR_RETURN(Cubin cubin, CompileText(kernel.name, text));
+    TW_RETURN_IF_ERROR(SpillLess(kernel, cubin));
+    return cubin;
+  }
+
   absl::StatusOr<Cubin> CompileText(const std::string& name,
                                     const std::string& text) const {
     // Line numbers are the text's own.

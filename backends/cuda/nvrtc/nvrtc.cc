@@ -4,10 +4,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/ar_archive.h"
 #include "base/compiler_log.h"
+#include "base/run_in_child.h"
 #include "base/status_macros.h"
 
 namespace tilewright::cuda {
+namespace {
+
+constexpr unsigned kCompilingSeconds = 300;
+// What a child answers with: an archive of these.
+constexpr char kCode[] = "code", kLog[] = "log";
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Nvrtc>> Nvrtc::Open(const std::string& path) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<NvrtcApi> api, OpenNvrtc(path));
@@ -61,9 +70,9 @@ absl::Status Nvrtc::CompileError(NvrtcProgram program, const std::string& name,
   return Check(result, what);
 }
 
-absl::StatusOr<Cubin> Nvrtc::Compile(const std::string& text,
-                                     const std::string& name,
-                                     const std::string& architecture) const {
+absl::StatusOr<std::string> Nvrtc::CompileHere(
+    const std::string& text, const std::string& name,
+    const std::string& architecture) const {
   NvrtcProgram program = nullptr;
   TW_RETURN_IF_ERROR(Check(
       api_->create(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr),
@@ -84,11 +93,29 @@ absl::StatusOr<Cubin> Nvrtc::Compile(const std::string& text,
   size_t bytes = 0;
   TW_RETURN_IF_ERROR(
       Check(api_->cubin_size(program, &bytes), "nvrtcGetCUBINSize"));
+  std::string code(bytes, '\0');
+  TW_RETURN_IF_ERROR(Check(api_->cubin(program, &code[0]), "nvrtcGetCUBIN"));
+  return WriteArArchive({{kCode, std::move(code)}, {kLog, LogOf(program)}});
+}
+
+absl::StatusOr<Cubin> Nvrtc::Compile(const std::string& text,
+                                     const std::string& name,
+                                     const std::string& architecture) const {
+  // A process each: NVRTC compiles one text at once in each, and what it does
+  // to its process is an error of that text.
+  TW_ASSIGN_OR_RETURN(const std::string compiled,
+                      RunInChild(absl::StrCat("NVRTC ", version_, " with ",
+                                              name, " for ", architecture),
+                                 kCompilingSeconds, [&] {
+                                   return CompileHere(text, name, architecture);
+                                 }));
+  TW_ASSIGN_OR_RETURN(const std::vector<ArView> members,
+                      ReadArArchive(compiled));
   Cubin cubin;
-  cubin.bytes.resize(bytes);
-  TW_RETURN_IF_ERROR(
-      Check(api_->cubin(program, &cubin.bytes[0]), "nvrtcGetCUBIN"));
-  cubin.kernels = ReadPtxasLog(LogOf(program));
+  for (const ArView& member : members) {
+    if (member.name == kCode) cubin.bytes = std::string(member.bytes);
+    if (member.name == kLog) cubin.kernels = ReadPtxasLog(member.bytes);
+  }
   return cubin;
 }
 

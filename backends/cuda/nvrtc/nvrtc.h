@@ -36,13 +36,19 @@ class Nvrtc {
   // stands in messages. No contraction into fused multiply-adds but those the
   // text asks for, no flush of denormals, no fast math. InvalidArgument with
   // the first error if the text does not compile, FailedPrecondition if the
-  // architecture is not known.
+  // architecture is not known, Aborted if NVRTC crashes, DeadlineExceeded if it
+  // takes minutes: it runs in a process of its own. Several threads may compile
+  // at the same time.
   absl::StatusOr<Cubin> Compile(const std::string& text,
                                 const std::string& name,
                                 const std::string& architecture) const;
 
  private:
   explicit Nvrtc(std::unique_ptr<NvrtcApi> api) : api_(std::move(api)) {}
+  // The code and the log, in this process.
+  absl::StatusOr<std::string> CompileHere(
+      const std::string& text, const std::string& name,
+      const std::string& architecture) const;
   absl::Status Check(NvrtcResult result, const std::string& what) const;
   std::string LogOf(NvrtcProgram program) const;
   absl::Status CompileError(NvrtcProgram program, const std::string& name,

@@ -2,7 +2,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "absl/status/statusor.h"
+#include "base/parallel_for.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -54,6 +57,20 @@ TEST_F(InstalledNvrtcTest, CompilesTextToACubinWithTheKernel) {
     EXPECT_EQ(again.bytes, cubin.bytes);
     EXPECT_GT(cubin.kernels.at("twice").registers, 0);
     EXPECT_EQ(cubin.kernels.at("twice").spill_store_bytes, 0);
+  }
+}
+
+TEST_F(InstalledNvrtcTest, SeveralThreadsCompileAtTheSameTime) {
+  TW_ASSERT_OK_AND_ASSIGN(const Cubin alone,
+                          nvrtc_->Compile(kText, "twice.cu", "sm_80"));
+  std::vector<absl::StatusOr<Cubin>> cubins(6, absl::UnknownError("not yet"));
+  ParallelFor(6, 3, [&](int64_t i) {
+    cubins[static_cast<size_t>(i)] =
+        nvrtc_->Compile(kText, "twice.cu", "sm_80");
+  });
+  for (const absl::StatusOr<Cubin>& cubin : cubins) {
+    TW_ASSERT_OK(cubin);
+    EXPECT_EQ(cubin->bytes, alone.bytes);
   }
 }
 
