@@ -116,7 +116,7 @@ absl::StatusOr<RunVerdict> VerifyRun(
   RunVerdict verdict;
   verdict.limit = kBoundFactor * options.bound_scale;
   const double tolerance = Tolerance(graph, options);
-  const std::vector<std::vector<TensorId>> readers = graph.Consumers();
+  const std::vector<std::vector<TensorId>>& readers = graph.Consumers();
   std::map<TensorId, ReferenceTensor> known;
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind != TensorKind::kCompute) {

@@ -55,7 +55,7 @@ absl::Status PackConstantsOf(Derivation& derivation, TensorId id,
                              const std::string& block, const TileSizes& sizes) {
   if (!derivation.style().pack) return absl::OkStatus();
   const TensorGraph& graph = derivation.state().workload().graph;
-  const auto consumers = graph.Consumers();
+  const auto& consumers = graph.Consumers();
   for (const TensorId input : graph.Inputs(id)) {
     const Tensor& tensor = graph.tensor(input);
     if (tensor.kind != TensorKind::kConstant || consumers[input].size() != 1)

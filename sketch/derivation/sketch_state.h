@@ -50,7 +50,7 @@ class SketchState {
  private:
   const Workload& workload_;
   const DeviceSpec& spec_;
-  const std::vector<std::vector<TensorId>> consumers_;
+  const std::vector<std::vector<TensorId>>& consumers_;
   std::vector<TensorId> computes_;
   std::map<TensorId, ComputeTraits> traits_;
   std::map<TensorId, AppliedRule> applied_;

@@ -50,7 +50,7 @@ bool HasDivisors(int64_t extent) {
 // one; `id` itself if there is none.
 TensorId StoredAs(const Workload& workload, TensorId id) {
   const TensorGraph& graph = workload.graph;
-  const auto consumers = graph.Consumers();
+  const auto& consumers = graph.Consumers();
   const absl::Span<const TensorId> outputs = graph.outputs();
   TensorId at = id;
   while (std::find(outputs.begin(), outputs.end(), at) == outputs.end()) {

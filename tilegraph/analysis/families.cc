@@ -168,7 +168,7 @@ ComputeFamily FamilyOf(const TensorGraph& graph, TensorId id) {
   if (!compute.combiner) {
     if (AsZeroPadding(graph, id)) return ComputeFamily::kPadding;
     if (AsConcatenation(graph, id)) return ComputeFamily::kConcatenation;
-    const std::vector<TensorId> inputs = graph.Inputs(id);
+    const std::vector<TensorId>& inputs = graph.Inputs(id);
     const bool in_place = std::all_of(
         inputs.begin(), inputs.end(),
         [&](TensorId input) { return ReadsElementwise(graph, id, input); });

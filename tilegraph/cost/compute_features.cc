@@ -147,7 +147,7 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
   VectorDims dims{vector_dim, {}};
   dims.slides =
       family == ComputeFamily::kDepthwise || family == ComputeFamily::kPooling;
-  const std::vector<TensorId> inputs = graph.Inputs(id);
+  const std::vector<TensorId>& inputs = graph.Inputs(id);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (graph.tensor(inputs[i]).kind != TensorKind::kConstant)
       dims.of_input[inputs[i]] = input_dims[i];

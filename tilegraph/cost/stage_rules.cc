@@ -26,7 +26,7 @@ std::vector<int64_t> ReduceExtents(const Compute& compute) {
 int ReadersOf(const TensorGraph& graph, const Group& group, TensorId tensor) {
   int readers = 0;
   for (const TensorId member : group.members) {
-    const std::vector<TensorId> inputs = graph.Inputs(member);
+    const std::vector<TensorId>& inputs = graph.Inputs(member);
     readers +=
         static_cast<int>(std::count(inputs.begin(), inputs.end(), tensor));
   }

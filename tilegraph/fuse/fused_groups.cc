@@ -202,7 +202,7 @@ absl::StatusOr<Group> FusionRules::Fused(absl::Span<const int> groups) const {
 Plan WithFusions(const TensorGraph& graph, const Plan& plan,
                  absl::Span<const Fusion> fusions) {
   const FusionRules rules(graph, plan);
-  const std::vector<std::vector<TensorId>> consumers = graph.Consumers();
+  const std::vector<std::vector<TensorId>>& consumers = graph.Consumers();
   Plan result;
   result.layouts = plan.layouts;
   result.views = plan.views;

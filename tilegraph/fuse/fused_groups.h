@@ -54,7 +54,7 @@ class FusionRules {
                         std::vector<Stage>& stages) const;
   const TensorGraph& graph_;
   const Plan& plan_;
-  const std::vector<std::vector<TensorId>> consumers_;
+  const std::vector<std::vector<TensorId>>& consumers_;
   std::vector<std::vector<TensorId>> views_;  // by group: of its output
   std::vector<std::vector<int>> readers_;
   std::vector<std::set<int>> through_concatenation_;  // those of the readers

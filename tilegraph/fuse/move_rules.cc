@@ -133,7 +133,7 @@ class MoveFinder {
 
   const TensorGraph& graph_;
   const Plan& plan_;
-  const std::vector<std::vector<TensorId>> consumers_;
+  const std::vector<std::vector<TensorId>>& consumers_;
   std::set<TensorId> fixed_;  // outputs of the model, views, and their sources
   std::map<TensorId, int> group_of_;
 };

@@ -7,6 +7,22 @@
 #include "base/check.h"
 
 namespace tilewright {
+namespace {
+
+std::vector<TensorId> LoadedBy(const Compute& compute) {
+  std::vector<TensorId> loaded;
+  for (const Expr& body : compute.body) {
+    Visit(body, [&](const Expr& node) {
+      if (node.op() != Op::kLoad) return;
+      if (std::find(loaded.begin(), loaded.end(), node.source()) ==
+          loaded.end())
+        loaded.push_back(node.source());
+    });
+  }
+  return loaded;
+}
+
+}  // namespace
 
 std::vector<int64_t> Tensor::static_shape() const {
   std::vector<int64_t> result;
@@ -35,6 +51,12 @@ TensorId TensorGraph::Add(Tensor tensor) {
   tensor.id = size();
   tensor.name = UniqueName(std::move(tensor.name));
   by_name_.emplace(tensor.name, tensor.id);
+  inputs_.push_back(LoadedBy(tensor.compute));
+  consumers_.emplace_back();
+  for (const TensorId input : inputs_.back()) {
+    if (input >= 0 && input < tensor.id)
+      consumers_[static_cast<size_t>(input)].push_back(tensor.id);
+  }
   tensors_.push_back(std::move(tensor));
   return tensors_.back().id;
 }
@@ -92,33 +114,6 @@ std::optional<TensorId> TensorGraph::Find(std::string_view name) const {
 Expr TensorGraph::Load(TensorId id, std::vector<Expr> indices) const {
   TW_CHECK(id >= 0 && id < size()) << "no tensor " << id;
   return Expr::Load(id, tensors_[id].dtype, std::move(indices));
-}
-
-std::vector<TensorId> TensorGraph::Inputs(TensorId id) const {
-  TW_CHECK(id >= 0 && id < size()) << "no tensor " << id;
-  std::vector<TensorId> inputs;
-  for (const Expr& body : tensors_[id].compute.body) {
-    Visit(body, [&](const Expr& node) {
-      if (node.op() != Op::kLoad) return;
-      if (std::find(inputs.begin(), inputs.end(), node.source()) ==
-          inputs.end())
-        inputs.push_back(node.source());
-    });
-  }
-  return inputs;
-}
-
-std::vector<std::vector<TensorId>> TensorGraph::Consumers() const {
-  std::vector<std::vector<TensorId>> consumers(tensors_.size());
-  for (const Tensor& tensor : tensors_) {
-    for (const TensorId input : Inputs(tensor.id)) {
-      TW_CHECK(input >= 0 && input < size())
-          << tensor.name << " loads tensor " << input
-          << ", which does not exist";
-      consumers[input].push_back(tensor.id);
-    }
-  }
-  return consumers;
 }
 
 TensorGraph Extract(const TensorGraph& graph,

@@ -92,16 +92,24 @@ class TensorGraph {
   // Load(id, ...) with the tensor's dtype.
   Expr Load(TensorId id, std::vector<Expr> indices) const;
 
-  // Distinct tensors that `id` loads, in order of first appearance.
-  std::vector<TensorId> Inputs(TensorId id) const;
-  // consumers()[t]: the computes that load t, ascending.
-  std::vector<std::vector<TensorId>> Consumers() const;
+  // Distinct tensors that `id` loads, in order of first appearance. Valid until
+  // a tensor is added.
+  const std::vector<TensorId>& Inputs(TensorId id) const {
+    TW_CHECK(id >= 0 && id < size()) << "no tensor " << id;
+    return inputs_[static_cast<size_t>(id)];
+  }
+  // Consumers()[t]: the computes that load t, ascending, but for those that
+  // were there before it, which VerifyGraph refuses. Valid likewise.
+  const std::vector<std::vector<TensorId>>& Consumers() const {
+    return consumers_;
+  }
 
  private:
   TensorId Add(Tensor tensor);
   std::string UniqueName(std::string name);
 
   std::vector<Tensor> tensors_;
+  std::vector<std::vector<TensorId>> inputs_, consumers_;
   std::unordered_map<std::string, TensorId> by_name_;  // Looked up only.
   std::unordered_map<std::string, int>
       last_suffix_;  // By the name it was added to; the same.

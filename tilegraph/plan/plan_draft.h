@@ -55,7 +55,7 @@ struct PlanDraft {
   const TensorGraph& graph;
   const PlanOptions& options;
   const std::map<TensorId, std::string>& apart;
-  const std::vector<std::vector<TensorId>> consumers;
+  const std::vector<std::vector<TensorId>>& consumers;
   std::vector<bool> is_output;  // of the model
 
   // ChooseViews.

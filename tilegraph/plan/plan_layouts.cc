@@ -188,7 +188,7 @@ class LayoutChooser {
   }
 
   bool Reads(TensorId member, TensorId input) const {
-    const std::vector<TensorId> inputs = draft_.graph.Inputs(member);
+    const std::vector<TensorId>& inputs = draft_.graph.Inputs(member);
     return std::find(inputs.begin(), inputs.end(), input) != inputs.end();
   }
 

@@ -183,7 +183,7 @@ class Rewriter {
 
 absl::StatusOr<RewrittenGraph> MakeInBands(const TensorGraph& graph,
                                            absl::Span<const BandedPart> parts) {
-  const std::vector<std::vector<TensorId>> consumers = graph.Consumers();
+  const std::vector<std::vector<TensorId>>& consumers = graph.Consumers();
   std::map<TensorId, const BandedPart*> part_of;
   for (const BandedPart& part : parts) {
     TW_RETURN_IF_ERROR(CheckPart(graph, part, consumers));

@@ -81,7 +81,7 @@ TEST(BandsTest, ReadsAsAnExample) {
 // does not, as drawn.
 BandedPart RandomPart(const TensorGraph& graph, TensorId output,
                       Random& random) {
-  const std::vector<std::vector<TensorId>> consumers = graph.Consumers();
+  const std::vector<std::vector<TensorId>>& consumers = graph.Consumers();
   const std::set<TensorId> outputs(graph.outputs().begin(),
                                    graph.outputs().end());
   std::set<TensorId> members = {output};

@@ -124,7 +124,7 @@ class Chooser {
 
   const TensorGraph& graph_;
   const BandOptions& options_;
-  const std::vector<std::vector<TensorId>> consumers_;
+  const std::vector<std::vector<TensorId>>& consumers_;
   std::vector<TensorId> computes_;
   std::vector<bool> is_output_;
 };

@@ -21,7 +21,7 @@ bool EndsConvolution(const TensorGraph& graph, TensorId id) {
   if (const auto roles = AsConvolution(graph, id); roles && roles->dense)
     return true;
   if (tensor.compute.combiner || tensor.compute.body.size() != 1) return false;
-  const std::vector<TensorId> inputs = graph.Inputs(id);
+  const std::vector<TensorId>& inputs = graph.Inputs(id);
   return std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
     return ReadsElementwise(graph, id, input) && EndsConvolution(graph, input);
   });

@@ -16,14 +16,10 @@ bool Holds(const std::vector<TensorId>& sorted, TensorId id) {
 }  // namespace
 
 TileGraph::TileGraph(const TensorGraph& graph, std::vector<TensorId> members)
-    : graph_(&graph),
-      members_(std::move(members)),
-      consumers_(graph.Consumers()) {
+    : graph_(&graph), members_(std::move(members)) {
   TW_CHECK(std::is_sorted(members_.begin(), members_.end()));
-  for (const TensorId member : members_) {
+  for (const TensorId member : members_)
     TW_CHECK(graph.tensor(member).kind == TensorKind::kCompute);
-    inputs_[member] = graph.Inputs(member);
-  }
 }
 
 Subgraph TileGraph::SubgraphOf(std::vector<TensorId> members) const {
@@ -31,10 +27,10 @@ Subgraph TileGraph::SubgraphOf(std::vector<TensorId> members) const {
   std::set<TensorId> inputs;
   const absl::Span<const TensorId> outputs = graph_->outputs();
   for (const TensorId member : members) {
-    for (const TensorId input : inputs_.at(member)) {
+    for (const TensorId input : graph_->Inputs(member)) {
       if (!Holds(members, input)) inputs.insert(input);
     }
-    const std::vector<TensorId>& readers = consumers_[member];
+    const std::vector<TensorId>& readers = graph_->Consumers()[member];
     const bool leaves =
         std::find(outputs.begin(), outputs.end(), member) != outputs.end();
     if (leaves || readers.empty() ||

@@ -3,7 +3,6 @@
 #ifndef TILEWRIGHT_TILEGRAPH_TRAFFIC_TILE_GRAPH_H_
 #define TILEWRIGHT_TILEGRAPH_TRAFFIC_TILE_GRAPH_H_
 
-#include <map>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -32,8 +31,6 @@ class TileGraph {
  private:
   const TensorGraph* graph_;
   std::vector<TensorId> members_;
-  std::vector<std::vector<TensorId>> consumers_;      // in the whole graph
-  std::map<TensorId, std::vector<TensorId>> inputs_;  // of members
 };
 
 }  // namespace tilewright
