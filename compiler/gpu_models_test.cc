@@ -38,6 +38,7 @@
 #include "runtime/model.h"
 #include "runtime/session.h"
 #include "tilegraph/expr/dtype.h"
+#include "tilegraph/gpu/gpu_kernels.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright {
@@ -85,6 +86,18 @@ void ExpectNear(const HostTensor& got, const HostTensor& want, double share) {
   }
 }
 
+// What was planned, whatever it is compiled to.
+std::string PlanText(const CompiledModel& compiled) {
+  std::string text = ToString(compiled.graph, compiled.gpu->plan);
+  for (const GpuKernel& kernel : compiled.gpu->plan.kernels) {
+    const int group = kernel.groups.front();
+    text += WhyText(compiled.graph, compiled.gpu->plan, group);
+  }
+  for (const KernelInfo& kernel : compiled.program.kernels())
+    absl::StrAppend(&text, kernel.schedule(), "\n");
+  return text;
+}
+
 class GpuModelsTest : public testing::TestWithParam<const char*> {};
 
 std::string BytesOf(const HostTensor& tensor) {
@@ -118,10 +131,14 @@ TEST_P(GpuModelsTest, TextsComputeWhatTheInterpreterComputes) {
   hip.checked = true;
   const auto as_cuda = emulator::CreateEmulatorCodegen(gpu, checked),
              as_hip = emulator::CreateEmulatorCodegen(gpu, hip);
+  CompileOptions alone, together;
+  alone.gpu.threads = 1;
+  together.gpu.threads = 3;
   TW_ASSERT_OK_AND_ASSIGN(const CompiledModel for_cuda,
-                          Compile(model, *as_cuda, {}));
+                          Compile(model, *as_cuda, alone));
   TW_ASSERT_OK_AND_ASSIGN(const CompiledModel for_hip,
-                          Compile(model, *as_hip, {}));
+                          Compile(model, *as_hip, together));
+  EXPECT_EQ(PlanText(for_hip), PlanText(for_cuda)) << "by several threads";
   TW_ASSERT_OK_AND_ASSIGN(const auto interpreted,
                           InterpretModel(for_cuda, RandomInputsOf(model)));
   TW_ASSERT_OK_AND_ASSIGN(

@@ -128,10 +128,13 @@ class LaunchPlanner {
   }
 
   // Of the tensor's halo; nothing is written there yet.
-  std::vector<Zero> FillsOf(TensorId root) const {
+  std::vector<Zero> FillsOf(TensorId root) {
     const Layout& layout = plan_.layouts.at(root);
     const int64_t element_bytes = SizeBytes(graph_.tensor(root).dtype);
-    std::vector<Zero> fills = ZeroFills(layout, element_bytes);
+    const auto [known, is_new] =
+        fills_.try_emplace({layout.ToString(), element_bytes});
+    const std::vector<Zero>& fills = known->second;
+    if (is_new) known->second = ZeroFills(layout, element_bytes);
     if (fill_ == HaloFill::kPieces || fills.empty() ||
         (fills.size() == 1 && fills[0].repeats().empty()))
       return fills;
@@ -275,6 +278,8 @@ class LaunchPlanner {
   const TensorGraph& graph_;
   const Plan& plan_;
   const HaloFill fill_;
+  // By layout and bytes of an element.
+  std::map<std::pair<std::string, int64_t>, std::vector<Zero>> fills_;
   Program& program_;
   std::string& constants_;
   std::vector<int> output_buffer_;     // by output

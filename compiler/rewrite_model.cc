@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/parallel_for.h"
 #include "tilegraph/gpu/gpu_tiling.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
 #include "tilegraph/gpu/term_slices.h"
@@ -49,9 +50,10 @@ ImportedModel WithMoreTasks(const ImportedModel& model, const DeviceSpec& spec,
   GpuTilingOptions tiling;
   tiling.use = kThreadsOnly;
   const ImportedModel phases = WithGraph(model, SplitPhases(model.graph));
-  TermSlices slices(phases.graph, spec, tiling);
+  const std::vector<int64_t> slices =
+      TermSlices(phases.graph, spec, tiling, MachineThreads());
   return WithGraph(phases, SplitTerms(phases.graph, [&](const Tensor& tensor) {
-                     return slices.Of(tensor);
+                     return slices[static_cast<size_t>(tensor.id)];
                    }));
 }
 

@@ -141,9 +141,12 @@ void KernelMaker::MakeNext(const GroupWorkload& group, Made& made) const {
 
 const absl::StatusOr<CompiledKernel>& KernelMaker::Make(
     const GroupWorkload& workload) {
-  const auto [made, is_new] = made_.try_emplace(KeyOf(workload));
-  if (is_new) MakeNext(workload, made->second);
-  return made->second.kernel;
+  Key key = KeyOf(workload);
+  std::unique_lock<std::mutex> lock(mutex_);
+  Made& made = made_[std::move(key)];
+  lock.unlock();
+  std::call_once(made.once, [&] { MakeNext(workload, made); });
+  return made.kernel;
 }
 
 const absl::StatusOr<CompiledKernel>& KernelMaker::MakeAnother(

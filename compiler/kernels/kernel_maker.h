@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,7 +61,7 @@ std::vector<sketch::Generator> GeneratorsOf(const GroupWorkload& group,
 class KernelMaker {
  public:
   // Says why the generator of that name shall not be used; for tests of what
-  // happens when one fails.
+  // happens when one fails. Several threads may ask at the same time.
   using Admit = std::function<absl::Status(const std::string& generator)>;
 
   // `codegen` and `source` must outlive it. Without `admit` all generators are
@@ -70,7 +71,8 @@ class KernelMaker {
       : codegen_(codegen), admit_(std::move(admit)), source_(source) {}
 
   // The kernel of this workload, without name and report; made once per Key.
-  // If all generators are refused, the error of the first.
+  // If all generators are refused, the error of the first. Valid as long as the
+  // maker is. Without a source, several threads may call it at the same time.
   const absl::StatusOr<CompiledKernel>& Make(const GroupWorkload& workload);
   // The kernel of a later generator than the one that Make used, whose kernel
   // failed in the end: `why`, e.g. Emit's error. Make gives it, too, from now
@@ -86,6 +88,7 @@ class KernelMaker {
  private:
   // The attempts for one workload.
   struct Made {
+    std::once_flag once;  // whoever asks first makes it, others wait
     absl::StatusOr<CompiledKernel> kernel = absl::UnknownError("not made yet");
     bool asked_source = false;
     size_t generators = 0;  // that were tried
@@ -103,6 +106,7 @@ class KernelMaker {
   const backends::Codegen& codegen_;
   const Admit admit_;
   ScheduleSource* const source_;
+  std::mutex mutex_;  // guards the map, not what is in it
   std::map<Key, Made> made_;
 };
 

@@ -3,7 +3,7 @@
 // it and knows nothing else of the device.
 //
 // Two implementations: a core with caches (group_cost.h), a GPU
-// (align/gpu_cost_model.h).
+// (tilegraph/gpu/gpu_cost_model.h).
 #ifndef TILEWRIGHT_TILEGRAPH_COST_GROUP_COST_MODEL_H_
 #define TILEWRIGHT_TILEGRAPH_COST_GROUP_COST_MODEL_H_
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "tilegraph/cost/estimate_key.h"
 #include "tilegraph/cost/kernel_features.h"
 #include "tilegraph/plan/plan.h"
@@ -64,6 +65,9 @@ class GroupCostModel {
  public:
   virtual ~GroupCostModel() = default;
 
+  // BestFew of these will be asked for; those who can find it out on several
+  // threads do.
+  virtual void Prepare(absl::Span<const Group> /*groups*/) const {}
   // The group in its best tiles, best first, at least one, `count` at most.
   // None of them overflows, but a single one if all do. An error says why there
   // is no estimate. Deterministic.

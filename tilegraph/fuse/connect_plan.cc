@@ -24,7 +24,26 @@ class GroupJudge : public ConnectJudge {
     }
   }
 
-  void Begin(const ConnectEdge&) override { asked_.clear(); }
+  void Begin(const ConnectEdge&, absl::Span<const ConnectMove> moves) override {
+    asked_.clear();
+    std::vector<std::vector<int>> fused;
+    for (const ConnectMove& move : moves) {
+      const Question question = QuestionOf(move);
+      std::vector<int> groups;
+      for (const int part : question.parts) {
+        for (const int g : parts_.at(part).part.groups) {
+          if (!std::binary_search(question.left_out.begin(),
+                                  question.left_out.end(), g))
+            groups.push_back(g);
+        }
+      }
+      std::sort(groups.begin(), groups.end());
+      if (question.parts.size() > 1 &&
+          static_cast<int>(groups.size()) <= most_groups_)
+        fused.push_back(std::move(groups));
+    }
+    evaluator_.Prepare(fused);
+  }
 
   std::optional<double> Saved(const ConnectMove& move, int /*level*/) override {
     const Question question = QuestionOf(move);

@@ -120,27 +120,35 @@ class Search {
     return result;
   }
 
+  // What may be done about an edge.
+  std::vector<ConnectMove> Moves(const ConnectEdge& edge, int meetings) const {
+    std::vector<ConnectMove> moves;
+    for (const Edges& way : Ways(edge, meetings)) {
+      moves.push_back({way, {}});
+      if (options_.may_leave_first) {
+        Edges rest = WithoutFirst(way, edge.producer);
+        if (!rest.empty()) moves.push_back({std::move(rest), {}});
+      }
+      for (Edges& detach : Detached(way))
+        moves.push_back({way, std::move(detach)});
+    }
+    return moves;
+  }
+
   // Decides about an edge and returns the edges that are connected with it;
   // none if that saves nothing.
   Edges Decide(const ConnectEdge& edge, int meetings) {
-    judge_.Begin(edge);
+    const std::vector<ConnectMove> moves = Moves(edge, meetings);
+    judge_.Begin(edge, moves);
     ConnectMove best;
     int best_level = 0;
     double best_saved = 0;
-    const auto evaluate = [&](const ConnectMove& move) {
+    for (const ConnectMove& move : moves) {
       for (int level = 1; level <= options_.levels; ++level) {
         const std::optional<double> saved = judge_.Saved(move, level);
         if (!saved || (!best.connect.empty() && *saved <= best_saved)) continue;
         best = move, best_level = level, best_saved = *saved;
       }
-    };
-    for (const Edges& way : Ways(edge, meetings)) {
-      evaluate({way, {}});
-      if (options_.may_leave_first) {
-        const Edges rest = WithoutFirst(way, edge.producer);
-        if (!rest.empty()) evaluate({rest, {}});
-      }
-      for (Edges& detach : Detached(way)) evaluate({way, std::move(detach)});
     }
     if (best.connect.empty()) return {};
     judge_.Connect(best, best_level);

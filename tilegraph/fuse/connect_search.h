@@ -47,8 +47,10 @@ class ConnectJudge {
  public:
   virtual ~ConnectJudge() = default;
 
-  // The questions that follow are about this edge.
-  virtual void Begin(const ConnectEdge& edge) = 0;
+  // The questions that follow are about this edge, one after the other of these
+  // moves at each level.
+  virtual void Begin(const ConnectEdge& edge,
+                     absl::Span<const ConnectMove> moves) = 0;
   // Returns what the move saves, connecting at `level`, everything else decided
   // staying as it is. None if that cannot be, or is not worth it. A move that
   // detaches is asked about after the one that only connects the same.

@@ -39,11 +39,17 @@ class FakeJudge : public ConnectJudge {
       std::function<std::optional<double>(const std::string& edges, int level)>;
   explicit FakeJudge(Answer answer) : answer_(std::move(answer)) {}
 
-  void Begin(const ConnectEdge& edge) override {
+  void Begin(const ConnectEdge& edge,
+             absl::Span<const ConnectMove> moves) override {
     begun.push_back(Text({edge}));
+    coming.assign(moves.begin(), moves.end());
   }
   std::optional<double> Saved(const ConnectMove& move, int level) override {
     asked.push_back(absl::StrCat(Text(move), " @", level));
+    EXPECT_TRUE(std::any_of(
+        coming.begin(), coming.end(),
+        [&](const ConnectMove& one) { return Text(one) == Text(move); }))
+        << Text(move) << " was not announced";
     return answer_(Text(move), level);
   }
   void Connect(const ConnectMove& move, int level) override {
@@ -51,6 +57,7 @@ class FakeJudge : public ConnectJudge {
   }
 
   std::vector<std::string> begun, asked, connected;
+  std::vector<ConnectMove> coming;  // about the edge
 
  private:
   Answer answer_;

@@ -44,6 +44,15 @@ PlanPart FusionEvaluator::Alone(int group) {
   return part;
 }
 
+void FusionEvaluator::Prepare(absl::Span<const std::vector<int>> fused) const {
+  std::vector<Group> groups;
+  for (const std::vector<int>& of : fused) {
+    absl::StatusOr<Group> group = rules_.Fused(of);
+    if (group.ok()) groups.push_back(*std::move(group));
+  }
+  model_.Prepare(groups);
+}
+
 absl::StatusOr<std::vector<GroupCost>> FusionEvaluator::Estimate(
     const Group& group) {
   const EstimateKey key = model_.KeyOf(group);

@@ -89,6 +89,8 @@ class FusionEvaluator {
 
   // A group of the register plan, by estimate alone.
   PlanPart Alone(int group);
+  // These, each as one group, will be evaluated.
+  void Prepare(absl::Span<const std::vector<int>> fused) const;
   // Evaluates making `parts` one group, but for groups of them that stay apart.
   // Fills in times of parts.
   FusionDecision Evaluate(absl::Span<PlanPart* const> parts,

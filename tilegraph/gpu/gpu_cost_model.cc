@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/check.h"
+#include "base/parallel_for.h"
 #include "base/status_macros.h"
 #include "tilegraph/gpu/gpu_tile_evaluator.h"
 #include "tilegraph/traffic/tile_graph.h"
@@ -79,12 +79,13 @@ bool Cheaper(const GpuTilePlan& a, const GpuTilePlan& b) {
 GpuTilePlans::GpuTilePlans(const TensorGraph& graph, const Plan& plan,
                            const DeviceSpec& spec,
                            const GpuTilingOptions& options,
-                           GenerateBlock generate)
+                           GenerateBlock generate, int threads)
     : graph_(graph),
       plan_(plan),
       spec_(spec),
       options_(options),
       generate_(std::move(generate)),
+      threads_(threads),
       levels_(*GpuLevelsOf(spec)),
       known_(std::make_shared<std::map<EstimateKey, Known>>()) {}
 
@@ -94,6 +95,7 @@ GpuTilePlans::GpuTilePlans(const GpuTilePlans& other, const Plan& plan)
       spec_(other.spec_),
       options_(other.options_),
       generate_(other.generate_),
+      threads_(other.threads_),
       levels_(other.levels_),
       known_(other.known_) {}
 
@@ -130,13 +132,36 @@ GpuTilePlans::Asked GpuTilePlans::Recall(const Group& group) {
 GpuTilePlans::Asked GpuTilePlans::Ask(const Group& group) {
   Asked asked = Recall(group);
   if (asked.known != nullptr) return asked;
-  Known known{asked.tensors,
-              TileForGpu(asked.tiles, asked.part, spec_, options_),
-              options_.use,
-              {}};
-  if (known.planned.ok()) known.generated.resize(known.planned->size());
-  asked.known = &known_->emplace(asked.key, std::move(known)).first->second;
+  asked.known = &(*known_)[asked.key];
+  PlanTiles(asked, options_.use);
   return asked;
+}
+
+void GpuTilePlans::PlanTiles(const Asked& asked, const GpuFeatures& use) {
+  GpuTilingOptions options = options_;
+  options.use = use;
+  Known& known = *asked.known;
+  known = {asked.tensors,
+           TileForGpu(asked.tiles, asked.part, spec_, options),
+           use,
+           {}};
+  if (known.planned.ok()) known.generated.resize(known.planned->size());
+}
+
+void GpuTilePlans::Prepare(absl::Span<const Group> groups) {
+  if (threads_ < 2) return;
+  std::vector<Asked> asked;
+  for (const Group& group : groups) {
+    Asked one = Recall(group);
+    if (one.known != nullptr) continue;
+    one.known = &(*known_)[one.key];  // equal ones that follow find it
+    asked.push_back(std::move(one));
+  }
+  ParallelFor(static_cast<int64_t>(asked.size()), threads_, [&](int64_t i) {
+    const Asked& one = asked[static_cast<size_t>(i)];
+    PlanTiles(one, options_.use);
+    if (generate_ && one.group.stages.empty()) GenerateBest(one).IgnoreError();
+  });
 }
 
 bool GpuTilePlans::PlanWithLess(const Asked& asked) {
@@ -148,20 +173,18 @@ bool GpuTilePlans::PlanWithLess(const Asked& asked) {
     scratchpad_bytes = std::min(scratchpad_bytes, plan.shared_bytes);
   }
   const ComputeUnit& unit = spec_.unit();
-  GpuTilingOptions less = options_;
-  less.use = known.use;
+  GpuFeatures less = known.use;
   if (registers * unit.scratchpad_bytes_per_block() >=
       scratchpad_bytes * unit.registers_per_thread()) {
-    less.use.registers = registers * 3 / 4;
+    less.registers = registers * 3 / 4;
   } else {
-    less.use.scratchpad_bytes = scratchpad_bytes * 3 / 4;
+    less.scratchpad_bytes = scratchpad_bytes * 3 / 4;
   }
-  absl::StatusOr<std::vector<GpuTilePlan>> planned =
-      TileForGpu(asked.tiles, asked.part, spec_, less);
-  if (!planned.ok()) return false;
-  known = {asked.tensors, std::move(planned), less.use, {}};
-  known.generated.resize(known.planned->size());
-  return true;
+  Known before = known;
+  PlanTiles(asked, less);
+  if (known.planned.ok()) return true;
+  known = std::move(before);
+  return false;
 }
 
 void GpuTilePlans::Rename(const Asked& asked, GpuTilePlan& plan) {
@@ -171,25 +194,42 @@ void GpuTilePlans::Rename(const Asked& asked, GpuTilePlan& plan) {
 
 const absl::StatusOr<GpuTilePlan>& GpuTilePlans::Generate(const Asked& asked,
                                                           size_t tile) {
-  std::optional<absl::StatusOr<GpuTilePlan>>& made =
-      asked.known->generated[tile];
-  if (made) return *made;
+  Generation& generation = asked.known->generated[tile];
+  if (!generation.made) Make(asked, tile);
+  if (!generation.asked && generation.not_ahead) {
+    GpuTilePlan& planned = (*asked.known->planned)[tile];
+    planned.block->stages = 1;
+    planned.block->step = planned.step;
+  }
+  generation.asked = true;
+  return *generation.made;
+}
+
+void GpuTilePlans::GenerateAhead(const Asked& asked) {
+  const std::vector<Generation>& generated = asked.known->generated;
+  ParallelFor(static_cast<int64_t>(generated.size()), threads_,
+              [&](int64_t tile) {
+                if (!generated[static_cast<size_t>(tile)].made)
+                  Make(asked, static_cast<size_t>(tile));
+              });
+}
+
+void GpuTilePlans::Make(const Asked& asked, size_t tile) const {
+  Generation& generation = asked.known->generated[tile];
   GpuTilePlan planned = (*asked.known->planned)[tile];
   Rename(asked, planned);
-  made = MakeGenerated(asked, planned);
-  if (!made->ok() && planned.block && planned.block->stages > 1) {
-    // Without loading ahead, then.
-    GpuTilePlan& kept = (*asked.known->planned)[tile];
-    kept.block->stages = 1;
-    kept.block->step = kept.step;
-    made.reset();
-    return Generate(asked, tile);
+  absl::StatusOr<GpuTilePlan> made = MakeGenerated(asked, planned);
+  if (!made.ok() && planned.block && planned.block->stages > 1) {
+    generation.not_ahead = true;
+    planned.block->stages = 1;
+    planned.block->step = planned.step;
+    made = MakeGenerated(asked, planned);
   }
-  if (made->ok()) {
-    tilewright::Rename(Names(asked.tensors, asked.known->tensors), **made);
-    (*made)->part = (*asked.known->planned)[tile].part;
+  if (made.ok()) {
+    tilewright::Rename(Names(asked.tensors, asked.known->tensors), *made);
+    made->part = (*asked.known->planned)[tile].part;
   }
-  return *made;
+  generation.made = std::move(made);
 }
 
 absl::StatusOr<GpuTilePlan> GpuTilePlans::MakeGenerated(
@@ -217,9 +257,8 @@ absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Planned(
   return plans;
 }
 
-absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Of(const Group& group) {
-  if (!generate_) return Planned(group);
-  const Asked asked = Ask(group);
+absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::GenerateBest(
+    const Asked& asked) {
   TW_RETURN_IF_ERROR(asked.known->planned.status());
   std::vector<GpuTilePlan> made;
   absl::Status refused;  // the best of those that have no schedule
@@ -238,8 +277,16 @@ absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Of(const Group& group) {
            PlanWithLess(asked));
   if (made.empty()) return refused;
   std::stable_sort(made.begin(), made.end(), Cheaper);
-  for (GpuTilePlan& plan : made) Rename(asked, plan);
   return made;
+}
+
+absl::StatusOr<std::vector<GpuTilePlan>> GpuTilePlans::Of(const Group& group) {
+  const Asked asked = Ask(group);
+  absl::StatusOr<std::vector<GpuTilePlan>> plans =
+      generate_ ? GenerateBest(asked) : asked.known->planned;
+  if (!plans.ok()) return plans;
+  for (GpuTilePlan& plan : *plans) Rename(asked, plan);
+  return plans;
 }
 
 absl::StatusOr<GpuTilePlan> GpuTilePlans::Generated(const Group& group) {
@@ -251,6 +298,7 @@ absl::StatusOr<GpuTilePlan> GpuTilePlans::Generated(const Group& group) {
     if (++tile == asked.known->generated.size())
       return absl::FailedPreconditionError("it needs more than there is");
   }
+  if (!asked.known->generated[tile].made) GenerateAhead(asked);
   TW_ASSIGN_OR_RETURN(GpuTilePlan plan, Generate(asked, tile));
   Rename(asked, plan);
   return plan;
@@ -260,8 +308,10 @@ std::optional<GpuTilePlan> GpuTilePlans::BestSoFar(const Group& group) {
   const Asked asked = Recall(group);
   if (asked.known == nullptr || !asked.known->planned.ok()) return std::nullopt;
   std::optional<GpuTilePlan> best;
-  for (const auto& made : asked.known->generated)
-    if (made && made->ok() && (!best || Cheaper(**made, *best))) best = **made;
+  for (const Generation& one : asked.known->generated) {
+    if (!one.asked || !one.made->ok()) continue;
+    if (!best || Cheaper(**one.made, *best)) best = **one.made;
+  }
   if (!best) best = asked.known->planned->front();
   Rename(asked, *best);
   return best;
@@ -271,9 +321,9 @@ std::optional<BlockTile> GpuTilePlans::RefusedBlock(const Group& group) {
   const Asked asked = Recall(group);
   if (asked.known == nullptr || !asked.known->planned.ok()) return std::nullopt;
   const auto& generated = asked.known->generated;
-  const bool all =
-      std::all_of(generated.begin(), generated.end(),
-                  [](const auto& made) { return made && !made->ok(); });
+  const bool all = std::all_of(
+      generated.begin(), generated.end(),
+      [](const Generation& one) { return one.asked && !one.made->ok(); });
   if (!all) return std::nullopt;
   GpuTilePlan best = asked.known->planned->front();
   Rename(asked, best);

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/cost/group_cost_model.h"
 #include "tilegraph/gpu/generated_block.h"
@@ -29,12 +30,18 @@ namespace tilewright {
 class GpuTilePlans {
  public:
   // All must outlive it and what it returns. With `generate`, tiles are those
-  // that have a schedule, costed as it came out. REQUIRES: GpuLevelsOf(spec).
+  // that have a schedule, costed as it came out. With several `threads` it is
+  // asked by as many at the same time, also for tiles that turn out not to be
+  // needed; what is found is the same. REQUIRES: GpuLevelsOf(spec).
   GpuTilePlans(const TensorGraph& graph, const Plan& plan,
                const DeviceSpec& spec, const GpuTilingOptions& options,
-               GenerateBlock generate = nullptr);
+               GenerateBlock generate = nullptr, int threads = 1);
   // Of another plan of the graph; each knows what the other finds out.
   GpuTilePlans(const GpuTilePlans& other, const Plan& plan);
+
+  // Finds out what Planned returns for these groups, and Of for those without
+  // stages, on all threads.
+  void Prepare(absl::Span<const Group> groups);
 
   // Best first, at least one, under the group's own names. Errors as of
   // TileForGpu, or of `generate`.
@@ -55,13 +62,19 @@ class GpuTilePlans {
   size_t planned() const { return known_->size(); }
 
  private:
+  // A planned tile as its schedule comes out.
+  struct Generation {
+    std::optional<absl::StatusOr<GpuTilePlan>> made;
+    bool not_ahead = false;  // loading ahead it would have none
+    // By somebody who needs it. Until then it is as if it were not made.
+    bool asked = false;
+  };
   // Of the first group that had the key.
   struct Known {
     std::vector<TensorId> tensors;  // in canonical order
     absl::StatusOr<std::vector<GpuTilePlan>> planned;
-    GpuFeatures use;  // that they were planned with
-    // By planned tile; nullopt: nobody has asked.
-    std::vector<std::optional<absl::StatusOr<GpuTilePlan>>> generated;
+    GpuFeatures use;                    // that they were planned with
+    std::vector<Generation> generated;  // by planned tile
   };
   // A group, and what is known of those that equal it.
   struct Asked {
@@ -74,6 +87,9 @@ class GpuTilePlans {
   };
   Asked Recall(const Group& group);
   Asked Ask(const Group& group);  // plans it if that is new
+  void PlanTiles(const Asked& asked, const GpuFeatures& use);
+  // `Of`, under the names of the first group of the key.
+  absl::StatusOr<std::vector<GpuTilePlan>> GenerateBest(const Asked& asked);
   EstimateKey KeyOf(const Group& group, const CanonicalGroup& canonical) const;
   // Instead of tiles all of which needed more than was planned and there is,
   // those that are planned with less of what they take most of; whether there
@@ -81,6 +97,9 @@ class GpuTilePlans {
   bool PlanWithLess(const Asked& asked);
   // The planned tile as its schedule came out.
   const absl::StatusOr<GpuTilePlan>& Generate(const Asked& asked, size_t tile);
+  // All tiles, on all threads: of a fusion that may pay most are asked for.
+  void GenerateAhead(const Asked& asked);
+  void Make(const Asked& asked, size_t tile) const;
   absl::StatusOr<GpuTilePlan> MakeGenerated(const Asked& asked,
                                             const GpuTilePlan& planned) const;
   // Under the group's names.
@@ -91,6 +110,7 @@ class GpuTilePlans {
   const DeviceSpec& spec_;
   const GpuTilingOptions& options_;
   const GenerateBlock generate_;
+  const int threads_;
   const GpuLevels levels_;
   std::shared_ptr<std::map<EstimateKey, Known>> known_;
 };
@@ -102,6 +122,9 @@ class GpuCostModel : public GroupCostModel {
  public:
   explicit GpuCostModel(GpuTilePlans& plans) : plans_(plans) {}
 
+  void Prepare(absl::Span<const Group> groups) const override {
+    plans_.Prepare(groups);
+  }
   // Of groups of the plan as generated; of several in one as planned, for the
   // search to ask for those that may pay.
   absl::StatusOr<std::vector<GroupCost>> BestFew(const Group& group,

@@ -1,6 +1,7 @@
 // What generators make of planned tiles (GpuTileEvaluator::AsGenerated,
 // GpuTilePlans with a generator), with generators made up here.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -280,6 +281,49 @@ TEST_F(GpuTilePlansTest, ARefusedTileMakesRoomForTheNext) {
   EXPECT_THAT(made[0].differences, Not(IsEmpty()));
   EXPECT_GT(asked, 1);
   EXPECT_FALSE(some.RefusedBlock(plan_.groups[0]).has_value());
+}
+
+TEST_F(GpuTilePlansTest, SeveralThreadsFindTheSame) {
+  const GenerateBlock generate = [](const Group& group, const Plan&) {
+    GeneratedBlock block;
+    block.tile = *group.tile_plan.block;
+    block.threads = block.tile.num_threads();
+    return block;
+  };
+  GpuTilePlans alone(graph_, plan_, spec_, options_, generate),
+      together(graph_, plan_, spec_, options_, generate, 3);
+  together.Prepare(plan_.groups);
+  TW_ASSERT_OK_AND_ASSIGN(const auto want, alone.Of(plan_.groups[0]));
+  TW_ASSERT_OK_AND_ASSIGN(const auto got, together.Of(plan_.groups[0]));
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(ToString(graph_, got[i]), ToString(graph_, want[i]));
+    EXPECT_TRUE(got[i].generated);
+  }
+}
+
+TEST_F(GpuTilePlansTest, WhatWasMadeAheadCountsOnceSomebodyAsks) {
+  std::atomic<int> made = 0;
+  GpuTilePlans plans(
+      graph_, plan_, spec_, options_,
+      [&](const Group& group, const Plan&) {
+        ++made;
+        GeneratedBlock block;
+        block.tile = *group.tile_plan.block;
+        block.threads = block.tile.num_threads();
+        return block;
+      },
+      3);
+  TW_ASSERT_OK_AND_ASSIGN(const auto planned, plans.Planned(plan_.groups[0]));
+  ASSERT_GT(planned.size(), 1u);
+  Group group = plan_.groups[0];
+  group.tile_plan.block = planned.back().block;
+  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan asked, plans.Generated(group));
+  EXPECT_EQ(made, static_cast<int>(planned.size()));
+  const auto best = plans.BestSoFar(plan_.groups[0]);
+  ASSERT_TRUE(best.has_value());
+  EXPECT_EQ(best->tile, asked.tile);
+  EXPECT_EQ(best->cost.seconds, asked.cost.seconds);
 }
 
 TEST_F(GpuTilePlansTest, AGroupWithoutAScheduleSaysWhy) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "tilegraph/fuse/connect_plan.h"
 #include "tilegraph/fuse/fused_groups.h"
@@ -86,7 +87,7 @@ Plan Split(const TensorGraph& graph, const Plan& plan, size_t group) {
   for (const TensorId member : plan.groups[group].members) {
     Group& one = parts.emplace_back();
     one.members = {member};
-    const auto inputs = graph.Inputs(member);
+    const auto& inputs = graph.Inputs(member);
     const std::set<TensorId> distinct(inputs.begin(), inputs.end());
     one.inputs.assign(distinct.begin(), distinct.end());
     one.output = member;
@@ -117,6 +118,8 @@ Plan WithSplitGroups(const TensorGraph& graph, const Plan& plan,
     const auto [known, added] = splits.emplace(whole.KeyOf(group), true);
     if (added) {
       GpuTilePlans parts(whole, split);
+      parts.Prepare(
+          absl::MakeSpan(split.groups).subspan(g, group.members.size()));
       double seconds = 0;
       for (size_t i = 0; i < group.members.size(); ++i) {
         const auto tiles = parts.Of(split.groups[g + i]);
@@ -149,7 +152,9 @@ absl::StatusOr<GpuPlan> PlanGpuKernels(const TensorGraph& graph,
   if (!GpuLevelsOf(spec))
     return absl::InvalidArgumentError(
         absl::StrCat("spec '", spec.name(), "' has no cores with scratchpads"));
-  GpuTilePlans of_given(graph, given, spec, options.tiling, options.generate);
+  GpuTilePlans of_given(graph, given, spec, options.tiling, options.generate,
+                        options.threads);
+  of_given.Prepare(given.groups);
   GpuPlan result{WithSplitGroups(graph, given, options.least_gain, of_given),
                  {}};
   const Plan& plan = result.plan;

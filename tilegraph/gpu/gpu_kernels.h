@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/spec/device_spec.pb.h"
+#include "base/parallel_for.h"
 #include "tilegraph/fuse/connect_plan.h"
 #include "tilegraph/fuse/connect_search.h"
 #include "tilegraph/gpu/generated_block.h"
@@ -51,6 +52,8 @@ struct GpuKernelsOptions {
   // Asked for the schedule of every tile that is compared with others; null:
   // tiles are costed as planned.
   GenerateBlock generate;
+  // That plan, and ask `generate`, at the same time.
+  int threads = MachineThreads();
 };
 
 struct GpuPlan {

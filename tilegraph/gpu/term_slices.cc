@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "backends/spec/load_spec.h"
+#include "base/parallel_for.h"
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/gpu/gpu_tile_plan.h"
@@ -90,10 +93,10 @@ int64_t SlicesOfPlainSum(const Tensor& sum, const DeviceSpec& spec) {
   return chosen;
 }
 
-}  // namespace
-
-std::optional<double> TermSlices::Seconds(const TensorGraph& sums,
-                                          int64_t slices) const {
+// Of a graph of sums, each as a kernel, in slices; nullopt if one has no tiles.
+std::optional<double> Seconds(const TensorGraph& sums, int64_t slices,
+                              const DeviceSpec& spec,
+                              const GpuTilingOptions& options) {
   const TensorGraph split =
       SplitTerms(sums, [&](const Tensor& tensor) {
         return tensor.kind == TensorKind::kCompute ? slices : 1;
@@ -103,41 +106,75 @@ std::optional<double> TermSlices::Seconds(const TensorGraph& sums,
     if (tensor.kind != TensorKind::kCompute) continue;
     const TileGraph tiles(split, {tensor.id});
     const absl::StatusOr<std::vector<GpuTilePlan>> plans =
-        TileForGpu(tiles, tiles.SubgraphOf({tensor.id}), spec_, options_);
+        TileForGpu(tiles, tiles.SubgraphOf({tensor.id}), spec, options);
     if (!plans.ok()) return std::nullopt;
     seconds += plans->front().cost.seconds;
   }
   return seconds;
 }
 
-int64_t TermSlices::Of(const Tensor& tensor) {
-  if (tensor.kind != TensorKind::kCompute ||
-      TermsOf(tensor.compute) < 2 * kLeastTerms || !CanSplitTerms(tensor, 2))
-    return 1;
-  if (!AsContraction(graph_, tensor.id)) return SlicesOfPlainSum(tensor, spec_);
-  const TensorGraph alone = Alone(graph_, tensor);
-  const auto [known, is_new] = known_.emplace(PrintText(alone), 1);
-  if (!is_new) return known->second;
-  const std::optional<double> whole = Seconds(alone, 1);
+int64_t SlicesOfProduct(const TensorGraph& alone, const DeviceSpec& spec,
+                        const GpuTilingOptions& options) {
+  const Tensor& sum = alone.tensor(alone.outputs()[0]);
+  const std::optional<double> whole = Seconds(alone, 1, spec, options);
   if (!whole) return 1;
+  int64_t chosen = 1;
   double best = *whole / kLeastGain;
   double before = std::numeric_limits<double>::infinity();  // fewer slices
-  if (best <= LeastSeconds(tensor, spec_)) return 1;
+  if (best <= LeastSeconds(sum, spec)) return 1;
   for (int64_t slices = 2; slices <= kMostSlices; slices *= 2) {
-    if (!CanSplitTerms(tensor, slices) ||
-        TermsOf(tensor.compute) / slices < kLeastTerms)
+    if (!CanSplitTerms(sum, slices) ||
+        TermsOf(sum.compute) / slices < kLeastTerms)
       break;
-    const std::optional<double> seconds = Seconds(alone, slices);
+    const std::optional<double> seconds = Seconds(alone, slices, spec, options);
     if (!seconds) continue;
     if (*seconds < best) {
       best = *seconds;
-      known->second = slices;
+      chosen = slices;
     }
     // Once sums of slices outweigh what more blocks gain, more slices do too.
     if (*seconds >= before) break;
     before = *seconds;
   }
-  return known->second;
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<int64_t> TermSlices(const TensorGraph& graph,
+                                const DeviceSpec& spec,
+                                const GpuTilingOptions& options, int threads) {
+  struct Product {  // equal ones once
+    TensorGraph alone;
+    std::vector<TensorId> computes;
+    int64_t slices = 1;
+  };
+  std::vector<Product> products;
+  std::map<std::string, size_t> known;  // by the text of the compute alone
+  std::vector<int64_t> slices(static_cast<size_t>(graph.size()), 1);
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind != TensorKind::kCompute ||
+        TermsOf(tensor.compute) < 2 * kLeastTerms || !CanSplitTerms(tensor, 2))
+      continue;
+    if (!AsContraction(graph, tensor.id)) {
+      slices[static_cast<size_t>(tensor.id)] = SlicesOfPlainSum(tensor, spec);
+      continue;
+    }
+    TensorGraph alone = Alone(graph, tensor);
+    const auto [product, is_new] =
+        known.emplace(PrintText(alone), products.size());
+    if (is_new) products.push_back({std::move(alone), {}, 1});
+    products[product->second].computes.push_back(tensor.id);
+  }
+  ParallelFor(static_cast<int64_t>(products.size()), threads, [&](int64_t i) {
+    Product& product = products[static_cast<size_t>(i)];
+    product.slices = SlicesOfProduct(product.alone, spec, options);
+  });
+  for (const Product& product : products) {
+    for (const TensorId id : product.computes)
+      slices[static_cast<size_t>(id)] = product.slices;
+  }
+  return slices;
 }
 
 }  // namespace tilewright

@@ -5,9 +5,7 @@
 #define TILEWRIGHT_TILEGRAPH_GPU_TERM_SLICES_H_
 
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
+#include <vector>
 
 #include "backends/spec/device_spec.pb.h"
 #include "tilegraph/gpu/gpu_tiling.h"
@@ -15,27 +13,12 @@
 
 namespace tilewright {
 
-// Not thread-safe: remembers equal computes.
-class TermSlices {
- public:
-  // Both must outlive it. REQUIRES: GpuLevelsOf(spec).
-  TermSlices(const TensorGraph& graph, const DeviceSpec& spec,
-             const GpuTilingOptions& options)
-      : graph_(graph), spec_(spec), options_(options) {}
-
-  // 1: it stays whole, as what gains little, or has no tiles.
-  int64_t Of(const Tensor& tensor);
-
- private:
-  // Of a graph of sums, each as a kernel, in slices; nullopt if one has no
-  // tiles.
-  std::optional<double> Seconds(const TensorGraph& sums, int64_t slices) const;
-
-  const TensorGraph& graph_;
-  const DeviceSpec& spec_;
-  const GpuTilingOptions options_;
-  std::map<std::string, int64_t> known_;  // by the text of the compute alone
-};
+// By tensor. 1: it stays whole, as what is no sum, gains little, or has no
+// tiles. Tiles of several sums are looked for on as many `threads`. REQUIRES:
+// GpuLevelsOf(spec).
+std::vector<int64_t> TermSlices(const TensorGraph& graph,
+                                const DeviceSpec& spec,
+                                const GpuTilingOptions& options, int threads);
 
 }  // namespace tilewright
 

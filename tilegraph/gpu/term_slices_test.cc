@@ -1,6 +1,7 @@
 #include "tilegraph/gpu/term_slices.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/spec/load_spec.h"
@@ -18,11 +19,9 @@ int64_t SlicesOf(const std::string& spec_name, const std::string& text) {
   EXPECT_THAT(spec, IsOk());
   GpuTilingOptions options;
   options.use = kThreadsOnly;
-  TermSlices slices(*graph, *spec, options);
-  const Tensor& product = graph->tensor(graph->outputs()[0]);
-  const int64_t of = slices.Of(product);
-  EXPECT_EQ(slices.Of(product), of);
-  return of;
+  const std::vector<int64_t> slices = TermSlices(*graph, *spec, options, 1);
+  EXPECT_EQ(TermSlices(*graph, *spec, options, 3), slices);
+  return slices[static_cast<size_t>(graph->outputs()[0])];
 }
 
 std::string Product(int64_t rows, int64_t terms, int64_t columns) {
