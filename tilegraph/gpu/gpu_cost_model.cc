@@ -205,13 +205,16 @@ const absl::StatusOr<GpuTilePlan>& GpuTilePlans::Generate(const Asked& asked,
   return *generation.made;
 }
 
-void GpuTilePlans::GenerateAhead(const Asked& asked) {
+void GpuTilePlans::GenerateFrom(const Asked& asked, size_t tile) {
   const std::vector<Generation>& generated = asked.known->generated;
-  ParallelFor(static_cast<int64_t>(generated.size()), threads_,
-              [&](int64_t tile) {
-                if (!generated[static_cast<size_t>(tile)].made)
-                  Make(asked, static_cast<size_t>(tile));
-              });
+  std::vector<size_t> tiles;
+  for (;
+       tile < generated.size() && tiles.size() < static_cast<size_t>(threads_);
+       ++tile) {
+    if (!generated[tile].made) tiles.push_back(tile);
+  }
+  ParallelFor(static_cast<int64_t>(tiles.size()), threads_,
+              [&](int64_t i) { Make(asked, tiles[static_cast<size_t>(i)]); });
 }
 
 void GpuTilePlans::Make(const Asked& asked, size_t tile) const {
@@ -298,7 +301,7 @@ absl::StatusOr<GpuTilePlan> GpuTilePlans::Generated(const Group& group) {
     if (++tile == asked.known->generated.size())
       return absl::FailedPreconditionError("it needs more than there is");
   }
-  if (!asked.known->generated[tile].made) GenerateAhead(asked);
+  if (!asked.known->generated[tile].made) GenerateFrom(asked, tile);
   TW_ASSIGN_OR_RETURN(GpuTilePlan plan, Generate(asked, tile));
   Rename(asked, plan);
   return plan;

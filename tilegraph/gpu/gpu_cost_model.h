@@ -97,8 +97,8 @@ class GpuTilePlans {
   bool PlanWithLess(const Asked& asked);
   // The planned tile as its schedule came out.
   const absl::StatusOr<GpuTilePlan>& Generate(const Asked& asked, size_t tile);
-  // All tiles, on all threads: of a fusion that may pay most are asked for.
-  void GenerateAhead(const Asked& asked);
+  // The tile and those that may be asked for after it, one on each thread.
+  void GenerateFrom(const Asked& asked, size_t tile);
   void Make(const Asked& asked, size_t tile) const;
   absl::StatusOr<GpuTilePlan> MakeGenerated(const Asked& asked,
                                             const GpuTilePlan& planned) const;

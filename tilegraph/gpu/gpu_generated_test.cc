@@ -303,27 +303,36 @@ TEST_F(GpuTilePlansTest, SeveralThreadsFindTheSame) {
 }
 
 TEST_F(GpuTilePlansTest, WhatWasMadeAheadCountsOnceSomebodyAsks) {
-  std::atomic<int> made = 0;
-  GpuTilePlans plans(
-      graph_, plan_, spec_, options_,
-      [&](const Group& group, const Plan&) {
-        ++made;
-        GeneratedBlock block;
-        block.tile = *group.tile_plan.block;
-        block.threads = block.tile.num_threads();
-        return block;
-      },
-      3);
-  TW_ASSERT_OK_AND_ASSIGN(const auto planned, plans.Planned(plan_.groups[0]));
-  ASSERT_GT(planned.size(), 1u);
-  Group group = plan_.groups[0];
-  group.tile_plan.block = planned.back().block;
-  TW_ASSERT_OK_AND_ASSIGN(const GpuTilePlan asked, plans.Generated(group));
-  EXPECT_EQ(made, static_cast<int>(planned.size()));
-  const auto best = plans.BestSoFar(plan_.groups[0]);
-  ASSERT_TRUE(best.has_value());
-  EXPECT_EQ(best->tile, asked.tile);
-  EXPECT_EQ(best->cost.seconds, asked.cost.seconds);
+  GpuTilePlans any(graph_, plan_, spec_, options_);
+  TW_ASSERT_OK_AND_ASSIGN(const auto planned, any.Planned(plan_.groups[0]));
+  ASSERT_GT(planned.size(), 2u);
+  for (const int threads : {1, 2}) {
+    std::atomic<int> made = 0;
+    GpuTilePlans plans(
+        graph_, plan_, spec_, options_,
+        [&](const Group& group, const Plan&) -> absl::StatusOr<GeneratedBlock> {
+          ++made;
+          const BlockTile& wished = *group.tile_plan.block;
+          if (wished.ToString() == planned[0].block->ToString() &&
+              wished.tile == planned[0].tile)
+            return absl::InternalError("not the first");
+          GeneratedBlock block;
+          block.tile = wished;
+          block.threads = wished.num_threads();
+          return block;
+        },
+        threads);
+    Group group = plan_.groups[0];
+    group.tile_plan.block = planned[0].block;
+    EXPECT_THAT(plans.Generated(group),
+                StatusIs(absl::StatusCode::kInternal, "not the first"));
+    EXPECT_EQ(made, threads);
+    EXPECT_FALSE(plans.BestSoFar(plan_.groups[0])->generated);
+    group.tile_plan.block = planned[1].block;
+    TW_EXPECT_OK(plans.Generated(group).status());
+    EXPECT_EQ(made, 2);
+    EXPECT_TRUE(plans.BestSoFar(plan_.groups[0])->generated);
+  }
 }
 
 TEST_F(GpuTilePlansTest, AGroupWithoutAScheduleSaysWhy) {
