@@ -1,5 +1,7 @@
 #include "base/parallel_for.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -41,8 +43,12 @@ void ParallelFor(int64_t count, int threads,
   if (thrown) std::rethrow_exception(thrown);
 }
 
-int MachineThreads() {
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+int UsableCpus() {
+  cpu_set_t allowed;
+  const int cpus = sched_getaffinity(0, sizeof(allowed), &allowed) == 0
+                       ? CPU_COUNT(&allowed)
+                       : static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(1, cpus);
 }
 
 }  // namespace tilewright

@@ -15,8 +15,8 @@ namespace tilewright {
 void ParallelFor(int64_t count, int threads,
                  const std::function<void(int64_t)>& body);
 
-// Threads that this machine runs at the same time, at least 1.
-int MachineThreads();
+// CPUs that this process may use (taskset, cpusets), at least 1.
+int UsableCpus();
 
 }  // namespace tilewright
 

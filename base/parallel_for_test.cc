@@ -1,5 +1,7 @@
 #include "base/parallel_for.h"
 
+#include <sched.h>
+
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
@@ -54,6 +56,20 @@ TEST(ParallelForTest, WhatIsThrownReachesTheCaller) {
     }
     EXPECT_LT(begun, 1'000'000) << "the rest is left out";
   }
+}
+
+TEST(UsableCpusTest, CountsThoseThatTheProcessMayUse) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  EXPECT_EQ(UsableCpus(), CPU_COUNT(&before));
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(UsableCpus(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
 }  // namespace

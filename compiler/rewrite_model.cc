@@ -51,7 +51,7 @@ ImportedModel WithMoreTasks(const ImportedModel& model, const DeviceSpec& spec,
   tiling.use = kThreadsOnly;
   const ImportedModel phases = WithGraph(model, SplitPhases(model.graph));
   const std::vector<int64_t> slices =
-      TermSlices(phases.graph, spec, tiling, MachineThreads());
+      TermSlices(phases.graph, spec, tiling, UsableCpus());
   return WithGraph(phases, SplitTerms(phases.graph, [&](const Tensor& tensor) {
                      return slices[static_cast<size_t>(tensor.id)];
                    }));

@@ -53,7 +53,7 @@ struct GpuKernelsOptions {
   // tiles are costed as planned.
   GenerateBlock generate;
   // That plan, and ask `generate`, at the same time.
-  int threads = MachineThreads();
+  int threads = UsableCpus();
 };
 
 struct GpuPlan {

@@ -59,7 +59,7 @@ absl::StatusOr<OutputVerdict> VerifyRows(
                    : Rows(values.data(), values.dtype(), values.shape(), rows);
   }
   ReferenceOptions options;
-  options.threads = MachineThreads();
+  options.threads = UsableCpus();
   TW_ASSIGN_OR_RETURN(const ReferenceResult expected,
                       EvaluateReference(sampled, some, options));
   OutputVerdict all;

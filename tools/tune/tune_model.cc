@@ -50,9 +50,8 @@ measure::Record HeaderOf(const TuneOptions& options, const DeviceSpec& spec,
 
 // The host's, that candidates or their builders may use.
 int CoresFor(const TunedDevice& device, const DeviceSpec& spec) {
-  return device.is_gpu
-             ? MachineThreads()
-             : std::max(1, static_cast<int>(spec.unit().cores()));
+  return device.is_gpu ? UsableCpus()
+                       : std::max(1, static_cast<int>(spec.unit().cores()));
 }
 
 class Run {

@@ -56,7 +56,7 @@ class CudaCodegen : public gpu_text::TextCodegen {
       const std::vector<std::string>& texts) const override {
     std::vector<absl::StatusOr<Cubin>> cubins(kernels.size(),
                                               absl::UnknownError("not yet"));
-    ParallelFor(static_cast<int64_t>(kernels.size()), MachineThreads(),
+    ParallelFor(static_cast<int64_t>(kernels.size()), UsableCpus(),
                 [&](int64_t number) {
                   const auto i = static_cast<size_t>(number);
                   cubins[i] = CompileKernel(kernels[i], texts[i]);
