@@ -6,7 +6,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -35,8 +34,8 @@ void ParallelFor(int64_t count, int threads,
     while (static_cast<int64_t>(others.size()) + 1 <
            std::min<int64_t>(threads, count))
       others.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads are to be had: those that there are do it.
+  } catch (const std::exception&) {
+    // No more threads, or no memory for them: those that there are do it.
   }
   work();
   for (std::thread& other : others) other.join();

@@ -1,7 +1,6 @@
 #include "backends/spec/host_spec.h"
 
 #include <cpuid.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <string>
@@ -10,6 +9,7 @@
 #include "backends/spec/cpu_features.h"
 #include "backends/spec/load_spec.h"
 #include "backends/spec/set_source.h"
+#include "base/parallel_for.h"
 #include "base/status_macros.h"
 
 namespace tilewright {
@@ -84,11 +84,7 @@ HostStructure QueryHostStructure() {
   HostStructure host;
   host.family = QueryFamily();
   host.caches = QueryCaches();
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-    host.cores = std::max(1, CPU_COUNT(&set));
-  }
+  host.cores = UsableCpus();
   return host;
 }
 

@@ -29,15 +29,7 @@ class GroupJudge : public ConnectJudge {
     std::vector<std::vector<int>> fused;
     for (const ConnectMove& move : moves) {
       const Question question = QuestionOf(move);
-      std::vector<int> groups;
-      for (const int part : question.parts) {
-        for (const int g : parts_.at(part).part.groups) {
-          if (!std::binary_search(question.left_out.begin(),
-                                  question.left_out.end(), g))
-            groups.push_back(g);
-        }
-      }
-      std::sort(groups.begin(), groups.end());
+      std::vector<int> groups = GroupsOf(question);
       if (question.parts.size() > 1 &&
           static_cast<int>(groups.size()) <= most_groups_)
         fused.push_back(std::move(groups));
@@ -51,14 +43,10 @@ class GroupJudge : public ConnectJudge {
     const auto known = asked_.find(question);
     if (known != asked_.end()) return known->second.saved;
     std::vector<PlanPart*> parts;
-    size_t groups = 0;
-    for (const int part : question.parts) {
+    for (const int part : question.parts)
       parts.push_back(&parts_.at(part).part);
-      groups += parts.back()->groups.size();
-    }
-    groups -= question.left_out.size();
     FusionDecision decision;
-    if (static_cast<int>(groups) > most_groups_) {
+    if (static_cast<int>(GroupsOf(question).size()) > most_groups_) {
       for (const PlanPart* part : parts)
         decision.groups.insert(decision.groups.end(), part->groups.begin(),
                                part->groups.end());
@@ -140,6 +128,20 @@ class GroupJudge : public ConnectJudge {
         question.left_out.push_back(edge.producer);
     }
     return question;
+  }
+
+  // What would be one group, ascending.
+  std::vector<int> GroupsOf(const Question& question) const {
+    std::vector<int> groups;
+    for (const int part : question.parts) {
+      for (const int g : parts_.at(part).part.groups) {
+        if (!std::binary_search(question.left_out.begin(),
+                                question.left_out.end(), g))
+          groups.push_back(g);
+      }
+    }
+    std::sort(groups.begin(), groups.end());
+    return groups;
   }
 
   // Leaving groups out has to be better than the same fusion with all of them,

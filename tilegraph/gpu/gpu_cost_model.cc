@@ -149,7 +149,6 @@ void GpuTilePlans::PlanTiles(const Asked& asked, const GpuFeatures& use) {
 }
 
 void GpuTilePlans::Prepare(absl::Span<const Group> groups) {
-  if (threads_ < 2) return;
   std::vector<Asked> asked;
   for (const Group& group : groups) {
     Asked one = Recall(group);
