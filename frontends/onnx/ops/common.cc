@@ -1,6 +1,7 @@
 #include "frontends/onnx/ops/common.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -93,6 +94,27 @@ absl::Status EmitMove(
     return in.At(x, at(index));
   });
   return absl::OkStatus();
+}
+
+TensorId PadDims(ImportContext& in, std::string name, TensorId x,
+                 absl::Span<const int64_t> before,
+                 absl::Span<const int64_t> behind, const Expr& outside) {
+  const Shape inner = in.shape_of(x);
+  Shape shape = inner;
+  for (size_t d = 0; d < shape.size(); ++d) shape[d] += before[d] + behind[d];
+  if (shape == inner) return x;
+  return in.Elementwise(
+      std::move(name), in.dtype_of(x), shape, "pad",
+      [&](absl::Span<const Expr> index) {
+        Expr inside;
+        std::vector<Expr> at(index.begin(), index.end());
+        for (size_t d = 0; d < inner.size(); ++d) {
+          if (before[d] > 0) at[d] = index[d] - Expr::Int(before[d]);
+          inside = AndAll(
+              inside, InBounds(at[d], inner[d], before[d] > 0, behind[d] > 0));
+        }
+        return SelectExpr(inside, in.At(x, at), outside);
+      });
 }
 
 TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,

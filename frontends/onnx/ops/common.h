@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_COMMON_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_OPS_COMMON_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -46,6 +47,12 @@ Expr LoadReshaped(const ImportContext& in, TensorId from, const Shape& shape,
 absl::Status EmitMove(
     ImportContext& in, bool is_whole,
     const std::function<std::vector<Expr>(absl::Span<const Expr>)>& at);
+
+// `name`: `x` within a frame of `outside`: so many elements before and behind
+// it along each dimension. Itself if there are none.
+TensorId PadDims(ImportContext& in, std::string name, TensorId x,
+                 absl::Span<const int64_t> before,
+                 absl::Span<const int64_t> behind, const Expr& outside);
 
 // Output 0 is F of input 0, element by element.
 template <Expr (*F)(const Expr&)>

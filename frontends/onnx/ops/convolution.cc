@@ -3,32 +3,18 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "frontends/onnx/ops/common.h"
 
 namespace tilewright {
 
 TensorId PadFrame(ImportContext& in, TensorId x,
                   const std::vector<WindowDim>& window, const Expr& outside) {
-  bool padded = false;
-  Shape shape = in.shape_of(x);
-  for (size_t d = 0; d < window.size(); ++d) {
-    padded |= window[d].pad_before > 0 || window[d].pad_after > 0;
-    shape[2 + d] += window[d].pad_before + window[d].pad_after;
+  std::vector<int64_t> before(2, 0), behind(2, 0);
+  for (const WindowDim& dim : window) {
+    before.push_back(dim.pad_before);
+    behind.push_back(dim.pad_after);
   }
-  if (!padded) return x;
-  return in.Elementwise(
-      in.Name(0, "pad"), in.dtype_of(x), shape, "pad",
-      [&](absl::Span<const Expr> index) {
-        Expr inside;
-        std::vector<Expr> at(index.begin(), index.end());
-        for (size_t d = 0; d < window.size(); ++d) {
-          const WindowDim& dim = window[d];
-          at[2 + d] = index[2 + d] - Expr::Int(dim.pad_before);
-          inside =
-              AndAll(inside, InBounds(at[2 + d], dim.input, dim.pad_before > 0,
-                                      dim.pad_after > 0));
-        }
-        return SelectExpr(inside, in.At(x, at), outside);
-      });
+  return PadDims(in, in.Name(0, "pad"), x, before, behind, outside);
 }
 
 TensorId PadWithZeros(ImportContext& in, const std::vector<WindowDim>& window) {

@@ -2,6 +2,8 @@
 // position reads from and with which weights are constant tables.
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
+#include "frontends/onnx/ops/interpolation.h"
 #include "frontends/onnx/ops/resize_spec.h"
 #include "frontends/onnx/ops/resize_table.h"
 
@@ -45,33 +48,19 @@ absl::StatusOr<HostTensor> IntTable(const OpContext& op,
   return tensor;
 }
 
-// A position out of a table, all of which lie in [0, extent).
-Expr Position(const ImportContext& in, TensorId table, std::vector<Expr> index,
-              int64_t extent) {
-  // The tables are constants, but bounds are found from expressions alone.
-  const Expr at = in.At(table, std::move(index));
-  return Binary(Op::kMin, Binary(Op::kMax, at, Expr::Int(0)),
-                Expr::Int(extent - 1));
-}
-
-// Each output position copies one element; whole factors need no table.
+// Each output position copies one element; regular ones need no table.
 absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
   const Shape& from = in.op().shape(0);
   std::vector<TensorId> tables(from.size(), -1);
-  std::vector<int64_t> factor(from.size(), 0);
+  std::vector<RegularSteps> steps(from.size());
   for (size_t d = 0; d < from.size(); ++d) {
     std::vector<int64_t> position;
     for (int64_t o = 0; o < spec.shape[d]; ++o) {
       position.push_back(
           NearestPosition(spec, static_cast<int>(d), from[d], o));
     }
-    const int64_t whole = std::max<int64_t>(1, spec.shape[d] / from[d]);
-    bool is_whole = true;
-    for (int64_t o = 0; o < spec.shape[d]; ++o) {
-      is_whole &= position[o] == o / whole;
-    }
-    if (is_whole) {
-      factor[d] = whole;
+    if (const std::optional<RegularSteps> regular = FindSteps(position)) {
+      steps[d] = *regular;
     } else {
       TW_ASSIGN_OR_RETURN(HostTensor table,
                           IntTable(in.op(), position, {spec.shape[d]}));
@@ -82,48 +71,24 @@ absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
   return EmitMove(in, false, [&](absl::Span<const Expr> index) {
     std::vector<Expr> at;
     for (size_t d = 0; d < from.size(); ++d) {
-      at.push_back(factor[d] > 0
-                       ? FloorDiv(index[d], Expr::Int(factor[d]))
-                       : Position(in, tables[d], {index[d]}, from[d]));
+      at.push_back(tables[d] < 0
+                       ? PositionOf(steps[d], index[d])
+                       : TablePosition(in, tables[d], {index[d]}, from[d]));
     }
     return at;
   });
 }
 
-// The interpolation along one dimension: constants of [output, taps].
-struct Interpolation {
-  int dimension;
-  int64_t extent;  // of the input
-  int64_t taps;
-  TensorId position, weight;
-
-  Expr At(const ImportContext& in, absl::Span<const Expr> index,
-          const Expr& tap) const {
-    return Position(in, position, {index[dimension], tap}, extent);
+// `x` with the zeros around it that the interpolations `along` read.
+TensorId PadFor(ImportContext& in, const std::string& name, TensorId x,
+                absl::Span<const Interpolation> along) {
+  std::vector<int64_t> before(in.shape_of(x).size(), 0), behind = before;
+  for (const Interpolation& one : along) {
+    before[one.dimension()] = one.before();
+    behind[one.dimension()] = one.behind();
   }
-  Expr Weight(const ImportContext& in, absl::Span<const Expr> index,
-              const Expr& tap) const {
-    return in.At(weight, {index[dimension], tap});
-  }
-};
-
-absl::StatusOr<Interpolation> InterpolationOf(ImportContext& in,
-                                              const ResizeSpec& spec, int d,
-                                              DType acc) {
-  const int64_t extent = in.op().shape(0)[d], output = spec.shape[d];
-  const ResizeTable table = TableOf(spec, d, extent);
-  TW_ASSIGN_OR_RETURN(HostTensor weights,
-                      in.op().NewTensor(acc, {output, table.taps}));
-  for (size_t k = 0; k < table.weight.size(); ++k) {
-    weights.Set(static_cast<int64_t>(k), Scalar{table.weight[k], 0});
-  }
-  TW_ASSIGN_OR_RETURN(HostTensor positions,
-                      IntTable(in.op(), table.position, {output, table.taps}));
-  const TensorId position =
-      in.Constant(in.Name(0, absl::StrCat("from", d)), std::move(positions));
-  return Interpolation{
-      d, extent, table.taps, position,
-      in.Constant(in.Name(0, absl::StrCat("weight", d)), std::move(weights))};
+  return PadDims(in, in.Name(0, name), x, before, behind,
+                 Literal(in.dtype_of(x), 0));
 }
 
 // All dimensions at once, which has few terms: a sum of weighted sums, the last
@@ -132,18 +97,20 @@ absl::Status ImportTogether(ImportContext& in, const ResizeSpec& spec,
                             const std::vector<int>& axes, DType acc) {
   std::vector<Interpolation> along;
   for (const int d : axes) {
-    TW_ASSIGN_OR_RETURN(Interpolation one, InterpolationOf(in, spec, d, acc));
+    TW_ASSIGN_OR_RETURN(
+        Interpolation one,
+        Interpolation::Create(in, spec, d, in.op().shape(0)[d], acc));
     along.push_back(std::move(one));
   }
+  const TensorId x = PadFor(in, "pad", in.input(0), along);
   in.EmitElementwise(0, "resize", [&](absl::Span<const Expr> index) {
     const std::function<Expr(size_t, std::vector<Expr>)> sum =
         [&](size_t step, std::vector<Expr> at) {
-          if (step == along.size())
-            return CastTo(acc, in.At(in.input(0), std::move(at)));
+          if (step == along.size()) return CastTo(acc, in.At(x, std::move(at)));
           Expr total;
-          for (int64_t tap = 0; tap < along[step].taps; ++tap) {
+          for (int64_t tap = 0; tap < along[step].taps(); ++tap) {
             const Expr number = Expr::Int(tap);
-            at[along[step].dimension] = along[step].At(in, index, number);
+            at[along[step].dimension()] = along[step].At(in, index, number);
             const Expr term = Binary(Op::kMul, sum(step + 1, at),
                                      along[step].Weight(in, index, number));
             total = tap == 0 ? term : Binary(Op::kAdd, total, term);
@@ -179,16 +146,16 @@ absl::Status ImportResize(ImportContext& in) {
     const int d = axes[step];
     const bool is_last = step + 1 == axes.size();
     TW_ASSIGN_OR_RETURN(const Interpolation along,
-                        InterpolationOf(in, spec, d, acc));
+                        Interpolation::Create(in, spec, d, shape[d], acc));
+    const TensorId source = PadFor(in, absl::StrCat("pad", d), x, {along});
     shape[d] = spec.shape[d];
     std::vector<NamedAxis> out;
     for (size_t k = 0; k < shape.size(); ++k) {
       out.push_back({absl::StrCat("d", k), shape[k]});
     }
-    const TensorId source = x;
     x = in.Reduction(
         in.Name(0, is_last ? "" : absl::StrCat("along", d)),
-        is_last ? op.dtype(0) : acc, out, {{"tap", along.taps}},
+        is_last ? op.dtype(0) : acc, out, {{"tap", along.taps()}},
         Combiner::Kind::kSum, "resize",
         [&](absl::Span<const Expr> index, absl::Span<const Expr> tap) {
           std::vector<Expr> at(index.begin(), index.end());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace tilewright {
 namespace {
@@ -65,6 +67,7 @@ ResizeTable TableOf(const ResizeSpec& spec, int d, int64_t input) {
   for (int64_t o = 0; o < output; ++o) {
     const double x = Source(spec, scale, input, output, o);
     const double base = std::ceil(x) - 1;
+    table.first.push_back(static_cast<int64_t>(base) + start);
     std::vector<double> weight;
     double sum = 0;
     for (int64_t k = 0; k < table.taps; ++k) {
@@ -79,14 +82,50 @@ ResizeTable TableOf(const ResizeSpec& spec, int d, int64_t input) {
       }
       weight.push_back(w);
       sum += w;
-      table.position.push_back(
-          std::clamp<int64_t>(static_cast<int64_t>(at), 0, input - 1));
     }
     for (const double w : weight) {
       table.weight.push_back(sum == 0 ? 0 : w / sum);
     }
   }
   return table;
+}
+
+std::optional<RegularSteps> FindSteps(absl::Span<const int64_t> positions) {
+  const auto last = static_cast<int64_t>(positions.size()) - 1;
+  const int64_t rise = positions[last] - positions[0];
+  if (rise < 0) return std::nullopt;
+  for (const int64_t divisor : {1, 2, 4, 8}) {
+    // Rounding down hides less than one step.
+    const int64_t between = std::max<int64_t>(1, last);
+    const int64_t least = std::max<int64_t>(0, divisor * (rise - 1) / between);
+    const int64_t most = divisor * (rise + 1) / between;
+    for (int64_t multiplier = least; multiplier <= most; ++multiplier) {
+      int64_t low = std::numeric_limits<int64_t>::min();
+      int64_t high = std::numeric_limits<int64_t>::max();
+      for (int64_t o = 0; o <= last && low <= high; ++o) {
+        const int64_t offset = positions[o] * divisor - multiplier * o;
+        low = std::max(low, offset);
+        high = std::min(high, offset + divisor - 1);
+      }
+      if (low <= high) return RegularSteps{multiplier, low, divisor};
+    }
+  }
+  return std::nullopt;
+}
+
+bool MoveWeightsInside(ResizeTable& table, int64_t input) {
+  for (const int64_t first : table.first) {
+    if (first + table.taps <= 0 || first >= input) return false;
+  }
+  for (size_t o = 0; o < table.first.size(); ++o) {
+    double* const weight = &table.weight[o * table.taps];
+    const int64_t border = -table.first[o], behind = border + input;
+    for (int64_t k = 0; k < border; ++k)
+      weight[border] += std::exchange(weight[k], 0);
+    for (int64_t k = behind; k < table.taps; ++k)
+      weight[behind - 1] += std::exchange(weight[k], 0);
+  }
+  return true;
 }
 
 }  // namespace tilewright

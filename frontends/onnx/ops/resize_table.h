@@ -3,8 +3,10 @@
 #define TILEWRIGHT_FRONTENDS_ONNX_OPS_RESIZE_TABLE_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "frontends/onnx/ops/resize_spec.h"
 
 namespace tilewright {
@@ -14,14 +16,29 @@ namespace tilewright {
 int64_t NearestPosition(const ResizeSpec& spec, int d, int64_t input,
                         int64_t o);
 
-// For every output position of one dimension, `taps` positions and weights.
+// What output positions of one dimension read: `taps` neighbours from
+// `first`[o] on, which may lie outside of the input: there its border is.
 struct ResizeTable {
   int64_t taps = 1;
-  std::vector<int64_t> position;
-  std::vector<double> weight;
+  std::vector<int64_t> first;
+  std::vector<double> weight;  // [output, taps]
 };
 
 ResizeTable TableOf(const ResizeSpec& spec, int d, int64_t input);
+
+// floor((multiplier o + offset) / divisor) of position o.
+struct RegularSteps {
+  int64_t multiplier = 0, offset = 0, divisor = 1;
+};
+
+// Steps that give `positions`, by a divisor of 1, 2, 4 or 8: vectors of outputs
+// then read all by one pattern. nullopt if there are none.
+std::optional<RegularSteps> FindSteps(absl::Span<const int64_t> positions);
+
+// Gives the weights of what lies outside of the input to its border, so that
+// zeros may be read there. False, and nothing is done, if some output has no
+// tap inside.
+bool MoveWeightsInside(ResizeTable& table, int64_t input);
 
 }  // namespace tilewright
 
