@@ -66,8 +66,9 @@ class LayoutChooser {
     if (block == 0 || draft_.is_output[output.id]) return {};
     if (const std::optional<Layout> moved = Moved(group, output))
       return {*moved};
-    // Copies are in the order in which they are read.
-    if (draft_.apart.count(group.members[0])) return {};
+    // Copies are in the order in which they are read, those of whole pixels in
+    // that in which they read.
+    if (draft_.apart.count(group.members[0])) return PixelsRead(group, output);
     if (output.shape.size() < 3) return FollowedIfAny(group, output);
     const std::vector<int64_t> shape = output.static_shape();
     const Layout last = ChannelsLast(shape);
@@ -84,9 +85,19 @@ class LayoutChooser {
     if (whole && FeedsWinograd(output.id)) return {blocked, last};
     std::vector<Layout> followed = FollowedIfAny(group, output);
     if (!followed.empty()) return followed;
+    return PixelsRead(group, output);
+  }
+
+  // Channels as the group reads them; plain if it reads them otherwise.
+  std::vector<Layout> PixelsRead(const Group& group,
+                                 const Tensor& output) const {
     const std::optional<Channels> read = ChannelsRead(group);
     if (!read) return {};
-    if (*read == Channels::kBlocked && whole) return {blocked, last};
+    const std::vector<int64_t> shape = output.static_shape();
+    const int64_t block = draft_.options.channel_block_or_default();
+    const Layout last = ChannelsLast(shape);
+    if (*read == Channels::kBlocked && shape[1] % block == 0)
+      return {Layout::BlockedLast(shape, 1, block), last};
     return {last};
   }
 

@@ -1,0 +1,121 @@
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tilegraph/ir/layout.h"
+#include "tilegraph/plan/plan.h"
+#include "tilegraph/text/text_form.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::ElementsAre;
+
+class PlanLayoutsTest : public testing::Test {
+ protected:
+  TensorGraph Parse(std::string_view text) {
+    absl::StatusOr<TensorGraph> graph = ParseText(text);
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    return graph.ok() ? *std::move(graph) : TensorGraph();
+  }
+  // Names of the members of every group.
+  std::vector<std::vector<std::string>> Groups(const TensorGraph& graph,
+                                               const Plan& plan) {
+    std::vector<std::vector<std::string>> names;
+    for (const Group& group : plan.groups) {
+      names.emplace_back();
+      for (const TensorId id : group.members)
+        names.back().push_back(graph.tensor(id).name);
+    }
+    return names;
+  }
+};
+
+// Twice as many rows and columns, between two convolutions.
+TEST_F(PlanLayoutsTest, ACopyOfWholePixelsKeepsTheirBlocks) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[1, 16, 6, 6] = placeholder
+      V: f32[32, 16] = placeholder
+      C: f32[1, 32, 6, 6] = compute (n: 1, o: 32, h: 6, w: 6) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
+      R: f32[1, 32, 12, 12] = compute (n: 1, o: 32, h: 12, w: 12) { C[n, o, h floordiv 2, w floordiv 2] }
+      D: f32[1, 16, 12, 12] = compute (n: 1, o: 16, h: 12, w: 12) reduce (c: 32) sum:f32 { R[n, c, h, w] * V[c, o] } hint "conv"
+      return D
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_EQ(plan.layouts.at(*graph.Find("R")).ToString(),
+            Layout::BlockedLast({1, 32, 12, 12}, 1, 16).ToString());
+}
+
+TEST_F(PlanLayoutsTest, AConvolutionBeforeATranspositionPutsChannelsLast) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[1, 16, 6, 6] = placeholder
+      V: f32[32, 16] = placeholder
+      W: f32[32, 8] = placeholder
+      C: f32[1, 32, 6, 6] = compute (n: 1, o: 32, h: 6, w: 6) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
+      F: f32[1, 32, 36] = compute (n: 1, o: 32, p: 36) { C[n, o, p floordiv 6, p floormod 6] }
+      T: f32[1, 36, 32] = compute (n: 1, p: 36, o: 32) { F[n, o, p] }
+      Y: f32[1, 36, 8] = compute (n: 1, p: 36, m: 8) reduce (k: 32) sum:f32 { T[n, p, k] * W[k, m] }
+      return Y
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(Groups(graph, plan),
+              ElementsAre(ElementsAre("C"), ElementsAre("Y")));
+  EXPECT_TRUE(plan.layouts.at(*graph.Find("T")).is_row_major());
+}
+
+TEST_F(PlanLayoutsTest, ChannelsThatWouldLeaveBlocksPartlyEmptyComeLast) {
+  for (const auto& [channels, last] :
+       {std::pair<int, bool>{24, true}, {127, true}, {17, false}, {3, false}}) {
+    const TensorGraph graph = Parse(absl::StrCat(
+        "X: f32[1, 16, 6, 6] = placeholder\nV: f32[", channels,
+        ", 16] = placeholder\nC: f32[1, ", channels,
+        ", 6, 6] = compute (n: 1, o: ", channels,
+        ", h: 6, w: 6) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "
+        "\"conv\"\nS: f32[1, 6, 6] = compute (n: 1, h: 6, w: 6) reduce (c: ",
+        channels, ") sum:f32 { C[n, c, h, w] }\nreturn S\n"));
+    const Layout layout = MakePlan(graph, {}).layouts.at(*graph.Find("C"));
+    EXPECT_EQ(layout.digits().back().dim == 1, last) << layout.ToString();
+    EXPECT_EQ(layout.physical_elements(), channels * 36);
+  }
+}
+
+// Queries of attention between channels: normalized pixel by pixel, they stay
+// as the convolution has written them, and no product has to gather.
+TEST_F(PlanLayoutsTest, ANormOverPixelsKeepsChannelsSideBySide) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[1, 16, 4, 4] = placeholder
+      V: f32[32, 16] = placeholder
+      C: f32[1, 32, 4, 4] = compute (n: 1, o: 32, h: 4, w: 4) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
+      F: f32[32, 16] = compute (o: 32, p: 16) { C[0, o, p floordiv 4, p floormod 4] }
+      Q: f32[32] = compute (o: 32) reduce (p: 16) sum:f32 { F[o, p] * F[o, p] }
+      N: f32[32, 16] = compute (o: 32, p: 16) { F[o, p] / Q[o] }
+      T: f32[16, 32] = compute (p: 16, o: 32) { N[o, p] }
+      Y: f32[32, 32] = compute (a: 32, b: 32) reduce (k: 16) sum:f32 { N[a, k] * T[k, b] }
+      return Y
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(
+      Groups(graph, plan),
+      ElementsAre(ElementsAre("C"), ElementsAre("Q", "N"), ElementsAre("Y")));
+  EXPECT_EQ(plan.layouts.at(*graph.Find("N")),
+            *Layout::Parse("(32, 16) [d0/16, d1, d0%16]"));
+}
+
+// Where rows are read whole, plain serves as well, whatever the rows' order.
+TEST_F(PlanLayoutsTest, AMapOfPermutedRowsIsPlain) {
+  const TensorGraph graph = Parse(R"(
+      X: f32[4, 6, 8] = placeholder
+      A: f32[4, 6, 8] = compute (i: 4, j: 6, k: 8) { exp(X[i, j, k]) }
+      P: f32[6, 4, 8] = compute (j: 6, i: 4, k: 8) { A[i, j, k] }
+      B: f32[6, 4, 8] = compute (j: 6, i: 4, k: 8) { P[j, i, k] * 2.0 }
+      S: f32[6, 4] = compute (j: 6, i: 4) reduce (k: 8) max:f32 { B[j, i, 7 - k] * B[j, i, k] }
+      return S
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_FALSE(plan.layouts.at(*graph.Find("P")).is_row_major());
+  EXPECT_TRUE(plan.layouts.at(*graph.Find("B")).is_row_major());
+}
+
+}  // namespace
+}  // namespace tilewright
