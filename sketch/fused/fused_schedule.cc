@@ -106,20 +106,7 @@ class Builder {
     const TensorId output = plan_.stages.back().members.back();
     const Decider::Scope scope(decider_, graph_.tensor(output).name);
     DecideStreaming(decider_, writer_, graph_, {output}, spec_,
-                    FillsCaches(output));
-  }
-
-  // Whether what is read, and as much that is written, pushes the beginning of
-  // the output out of all caches before the kernel ends.
-  bool FillsCaches(TensorId output) const {
-    int64_t all_bytes = graph_.tensor(output).num_bytes();
-    const int64_t cache_bytes = SharedCacheBytes(spec_);
-    if (cache_bytes == 0 || 2 * all_bytes < cache_bytes) return false;
-    for (const Tensor& tensor : graph_.tensors()) {
-      if (tensor.kind == TensorKind::kPlaceholder)
-        all_bytes += tensor.num_bytes();
-    }
-    return all_bytes >= cache_bytes;
+                    FillsCaches(graph_, output, spec_));
   }
 
   absl::Status Write(size_t stage) {

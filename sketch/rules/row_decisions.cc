@@ -25,6 +25,9 @@ constexpr int64_t kMostRows = 16;
 // cache.
 constexpr int64_t kRowsJoined = 4;
 constexpr int64_t kElementsJoined = 4096;
+// Where rows come from memory and go there, fewer runs at the same time are
+// faster: as many elements in all, or a single row (docs/results/kernels.md).
+constexpr int64_t kElementsFromMemory = 256;
 // Functions unrolled side by side: their temporaries share the registers.
 constexpr int64_t kFunctionVectors = 2;
 // Operations per element of a row, roughly.
@@ -61,7 +64,7 @@ int64_t DivideRows(int64_t extent, int64_t most, bool exact) {
 class TileRule {
  public:
   TileRule(const RowBlocks& blocks, int64_t lanes, bool inside,
-           const DeviceSpec& spec)
+           bool from_memory, const DeviceSpec& spec)
       : rows_(blocks.blocks.back().rows),
         lanes_(lanes),
         longest_(LongestRow(blocks)),
@@ -70,7 +73,11 @@ class TileRule {
                     static_cast<int64_t>(blocks.blocks.size())),
         cores_(std::max<int64_t>(1, spec.unit().cores())),
         lanes_are_rows_(blocks.contiguous_row.has_value()),
-        inside_(inside) {}
+        inside_(inside),
+        joined_(from_memory
+                    ? std::clamp<int64_t>(kElementsFromMemory / longest_, 1,
+                                          kRowsJoined)
+                    : kRowsJoined) {}
 
   int64_t Rows() const {
     int64_t rows = 1;
@@ -83,11 +90,11 @@ class TileRule {
     if (lanes_are_rows_) return std::min(extent, kRowVectors * lanes_);
     const int64_t most =
         std::max<int64_t>(1, kVectorsInARow / CeilDiv(longest_, lanes_));
-    if (most < kRowsJoined && MayFuse(kRowsJoined)) {
-      for (int64_t rows = kRowsJoined; rows <= 2 * kRowsJoined; ++rows) {
+    if (most < joined_ && MayFuse(joined_)) {
+      for (int64_t rows = joined_; rows <= 2 * joined_; ++rows) {
         if (extent % rows == 0 && MayFuse(rows)) return rows;
       }
-      if (!inside_) return std::min(extent, kRowsJoined);
+      if (!inside_) return std::min(extent, joined_);
     }
     return DivideRows(extent, most, inside_);
   }
@@ -122,6 +129,7 @@ class TileRule {
   const int64_t cores_;
   const bool lanes_are_rows_;
   const bool inside_;
+  const int64_t joined_;  // rows
 };
 
 size_t DecideAxis(const ComputeLocation& location, const RowBlocks& blocks) {
@@ -169,10 +177,10 @@ const char* RoleOf(const RowBlock& block) {
 }  // namespace
 
 RowTile DecideRowTile(const ComputeLocation& location, const RowBlocks& blocks,
-                      int64_t lanes, const DeviceSpec& spec) {
+                      int64_t lanes, bool from_memory, const DeviceSpec& spec) {
   const bool inside = location.inside.has_value();
   const std::vector<RowAxis>& rows = blocks.blocks.back().rows;
-  const TileRule rule(blocks, lanes, inside, spec);
+  const TileRule rule(blocks, lanes, inside, from_memory, spec);
   const int64_t least =
       inside ? 1
              : LeastTasks(

@@ -47,9 +47,10 @@ struct RowTile {
 };
 
 // REQUIRES: there are row axes. A stage takes all its rows; as many as divide
-// them together, by rule alone where it rolls.
+// them together, by rule alone where it rolls. `from_memory`: all rows are more
+// than the caches hold.
 RowTile DecideRowTile(const ComputeLocation& location, const RowBlocks& blocks,
-                      int64_t lanes, const DeviceSpec& spec);
+                      int64_t lanes, bool from_memory, const DeviceSpec& spec);
 
 // How one block goes along a row.
 struct RowCut {

@@ -10,6 +10,7 @@
 #include "base/ceil_div.h"
 #include "sketch/rules/one_pass_rows.h"
 #include "sketch/rules/row_decisions.h"
+#include "sketch/rules/shared/annotations.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/row_blocks.h"
 
@@ -26,7 +27,9 @@ class Writer {
         blocks_(std::move(blocks)),
         shape_(workload.graph.tensor(blocks_.output).static_shape()),
         axes_(workload.graph.tensor(blocks_.output).compute.axes),
-        lanes_(Lanes(workload.graph, spec)) {}
+        lanes_(Lanes(workload.graph, spec)),
+        from_memory_(!location.inside &&
+                     FillsCaches(workload.graph, blocks_.output, spec)) {}
 
   void Run() {
     for (const std::string& block : blocks_.inlined)
@@ -34,7 +37,7 @@ class Writer {
     for (const RowBlock& block : blocks_.blocks)
       handles_.push_back(writer_.Block(block.name));
     if (!last().rows.empty())
-      tile_ = DecideRowTile(location_, blocks_, lanes_, spec_);
+      tile_ = DecideRowTile(location_, blocks_, lanes_, from_memory_, spec_);
     cuts_.emplace(location_.decider, lanes_, tile_.together);
     PlaceBlocks();
     for (size_t i = 0; i < blocks_.blocks.size(); ++i) {
@@ -219,6 +222,7 @@ class Writer {
   const std::vector<int64_t> shape_;
   const std::vector<Axis> axes_;
   const int64_t lanes_;
+  const bool from_memory_;
   std::vector<Handle> handles_;  // by block
   RowTile tile_;
   std::optional<RowCuts> cuts_;

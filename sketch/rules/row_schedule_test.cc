@@ -102,15 +102,18 @@ std::string RowsTogether(RowFamily family, int64_t rows, int64_t elements) {
 
 TEST(RowScheduleTest, LanesOfSeveralRowsAreJoinedWhereTheyStayInACache) {
   EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4096, 128), "rows 4");
-  EXPECT_EQ(RowsTogether(RowFamily::kLayerNorm, 4096, 768), "rows 4");
+  EXPECT_EQ(RowsTogether(RowFamily::kLayerNorm, 1024, 768), "rows 4");
   // Seven divide these rows, and stay there, too.
   EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4907, 49), "rows 7");
-  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4907, 300), "rows 4");
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 1249, 300), "rows 4");
   // The kept exp has as many elements again.
   EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 4096, 768), "rows 1");
   EXPECT_EQ(RowsTogether(RowFamily::kLayerNorm, 4096, 1536), "rows 1");
   // Too few tasks would be left.
   EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 16, 128), "rows 1");
+  // More than the caches hold: few runs at the same time.
+  EXPECT_EQ(RowsTogether(RowFamily::kLayerNorm, 65536, 768), "rows 1");
+  EXPECT_EQ(RowsTogether(RowFamily::kSoftmax, 524288, 128), "rows 2");
 }
 
 TEST(RowScheduleTest, AnyDecisionsComputeTheSame) {

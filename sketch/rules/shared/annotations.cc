@@ -64,6 +64,18 @@ void DecideUnroll(Decider& decider, ScheduleWriter& writer, Handle loop) {
   if (unroll != "auto") writer.Annotate(loop, absl::StrCat("unroll=", unroll));
 }
 
+bool FillsCaches(const TensorGraph& graph, TensorId output,
+                 const DeviceSpec& spec) {
+  int64_t all_bytes = graph.tensor(output).num_bytes();
+  const int64_t cache_bytes = SharedCacheBytes(spec);
+  if (cache_bytes == 0 || 2 * all_bytes < cache_bytes) return false;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.kind == TensorKind::kPlaceholder)
+      all_bytes += tensor.num_bytes();
+  }
+  return all_bytes >= cache_bytes;
+}
+
 void DecideStreaming(Decider& decider, ScheduleWriter& writer,
                      const TensorGraph& graph,
                      absl::Span<const TensorId> outputs, const DeviceSpec& spec,

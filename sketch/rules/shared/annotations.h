@@ -45,6 +45,11 @@ void DecideRunPrefetch(Decider& decider, ScheduleWriter& writer, Handle loop,
 // "unroll" alone.
 void DecideUnroll(Decider& decider, ScheduleWriter& writer, Handle loop);
 
+// Whether what a kernel of `graph` reads, and as much that it writes into
+// `output`, pushes the beginning of `output` out of all caches before it ends.
+bool FillsCaches(const TensorGraph& graph, TensorId output,
+                 const DeviceSpec& spec);
+
 // "stream" of these outputs of the graph, if they exceed the innermost cache
 // together: what is smaller is still there when it is read next. `far`: they
 // are not there even if they are smaller than the outermost one, "yes" is
