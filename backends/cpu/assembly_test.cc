@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <sstream>
@@ -121,6 +122,15 @@ TEST(CpuCodegenTest, PartialVectorsAreMasked) {
   EXPECT_EQ(masked, 3) << text;
 }
 
+int Count(const std::string& text, const std::string& instruction) {
+  int found = 0;
+  for (size_t at = 0;
+       (at = text.find("\t" + instruction + "\t", at)) != std::string::npos;
+       ++at)
+    ++found;
+  return found;
+}
+
 // NaN and the order of zeros cost two instructions beside the one that takes
 // the greater number, and one where that is relu.
 TEST(CpuCodegenTest, MaximaAreShort) {
@@ -133,19 +143,28 @@ TEST(CpuCodegenTest, MaximaAreShort) {
   TW_ASSERT_OK_AND_ASSIGN(
       const std::string text,
       CodegenFor("cpu_x86_64_v4")->Source(std::move(b).Finish()));
-  const auto count = [&](const std::string& instruction) {
-    int found = 0;
-    for (size_t at = 0;
-         (at = text.find("\t" + instruction + "\t", at)) != std::string::npos;
-         ++at)
-      ++found;
-    return found;
-  };
-  EXPECT_EQ(count("vrangeps"), 1) << text;
-  EXPECT_EQ(count("vcmpunordps"), 1) << text;
-  EXPECT_EQ(count("vmaxps"), 1) << text;
-  EXPECT_EQ(count("vaddps"), 1) << text;
+  EXPECT_EQ(Count(text, "vrangeps"), 1) << text;
+  EXPECT_EQ(Count(text, "vcmpordps"), 1) << text;
+  EXPECT_EQ(Count(text, "vmaxps"), 1) << text;
+  EXPECT_EQ(Count(text, "vaddps"), 1) << text;
   EXPECT_THAT(text, Not(HasSubstr("vblend")));
+}
+
+// The greatest of nine, as a window has them: one comparison looks for NaN in
+// two of them, and there is one choice at the end.
+TEST(CpuCodegenTest, MaximaOfManyAreShort) {
+  ScalarBuilder b("f");
+  const int in = b.AddArgument("in", DType::kFloat32, Role::kInput, 9 * 16);
+  const int out = b.AddArgument("out", DType::kFloat32, Role::kOutput, 16);
+  Reg most = b.Float(-INFINITY, DType::kFloat32, 16);
+  for (int k = 0; k < 9; ++k)
+    most = b.Max(most, b.Load(in, kNoReg, 16 * k, 16));
+  b.Store(out, kNoReg, 0, most);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const std::string text,
+      CodegenFor("cpu_x86_64_v4")->Source(std::move(b).Finish()));
+  EXPECT_EQ(Count(text, "vrangeps"), 8) << text;
+  EXPECT_EQ(Count(text, "vcmpordps"), 5) << text;
 }
 
 TEST(CpuCodegenTest, OneCandidateBuildsWithinSixtyMilliseconds) {

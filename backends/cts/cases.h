@@ -16,6 +16,7 @@ struct Case {
 };
 
 std::vector<Case> ArithmeticCases();  // every Op and dtype, casts, lanes, FMA
+std::vector<Case> ExtremeCases();     // maxima of maxima
 std::vector<Case> MemoryCases();      // loads and stores of every dtype, masks
 std::vector<Case> ControlCases();     // loops, ifs, variables
 std::vector<Case> LaunchCases();      // tasks, threads, scratch, streams

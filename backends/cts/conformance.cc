@@ -11,9 +11,9 @@ namespace {
 
 std::vector<Case> AllCases() {
   std::vector<Case> all;
-  for (const auto& cases : {ArithmeticCases(), MemoryCases(), ControlCases(),
-                            LaunchCases(), ModuleCases(), RandomCases(),
-                            ThreadCases()}) {
+  for (const auto& cases :
+       {ArithmeticCases(), ExtremeCases(), MemoryCases(), ControlCases(),
+        LaunchCases(), ModuleCases(), RandomCases(), ThreadCases()}) {
     all.insert(all.end(), cases.begin(), cases.end());
   }
   return all;

@@ -102,6 +102,7 @@ class KernelEmitter {
   void CreateVariables() {
     values_.assign(kernel_.regs.size(), nullptr);
     variables_.assign(kernel_.regs.size(), nullptr);
+    set_in_.assign(kernel_.regs.size(), nullptr);
     for (size_t i = 0; i < kernel_.regs.size(); ++i) {
       if (!kernel_.regs[i].is_variable) continue;
       variables_[i] = function_.NewVariable(LlvmType(static_cast<Reg>(i)),
@@ -110,7 +111,9 @@ class KernelEmitter {
   }
 
   Value* Get(Reg reg) {
-    if (variables_[reg] != nullptr) {
+    // What this block has set itself is seen as what it is: what emits an
+    // operation may look at how its operands were made.
+    if (variables_[reg] != nullptr && set_in_[reg] != b_.GetInsertBlock()) {
       return b_.CreateLoad(variables_[reg]->getAllocatedType(),
                            variables_[reg]);
     }
@@ -121,9 +124,9 @@ class KernelEmitter {
   void Set(Reg reg, Value* value) {
     if (variables_[reg] != nullptr) {
       b_.CreateStore(value, variables_[reg]);
-    } else {
-      values_[reg] = value;
+      set_in_[reg] = b_.GetInsertBlock();
     }
+    values_[reg] = value;
   }
   int Lanes(Reg reg) const { return kernel_.regs[reg].lanes; }
 
@@ -348,8 +351,10 @@ class KernelEmitter {
   Builder b_;
   FunctionEmitter function_;
   MemoryEmitter* memory_ = nullptr;
-  std::vector<Value*> values_;                // by register
-  std::vector<llvm::AllocaInst*> variables_;  // by register, null for values
+  // By register: the last value, and of variables the block that has set it.
+  std::vector<Value*> values_;
+  std::vector<llvm::BasicBlock*> set_in_;
+  std::vector<llvm::AllocaInst*> variables_;  // null for values
 };
 
 }  // namespace

@@ -1,11 +1,15 @@
 #include "backends/cpu/codegen/x86/extreme.h"
 
+#include "backends/cpu/codegen/llvm/by_register.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/PatternMatch.h"
 
 namespace tilewright::cpu {
 namespace {
 
+using ::llvm::CmpInst;
 using ::llvm::IRBuilderBase;
 using ::llvm::Value;
 
@@ -31,48 +35,97 @@ bool IsNumber(Value* value) {
 // of the comparison.
 enum RangeKind { kRangeMin = 4, kRangeMax = 5 };
 
-// VRANGE of whole registers: the other operand where one is NaN. Null if there
-// is no such instruction for the type.
-Value* EmitRange(IRBuilderBase& b, RangeKind kind, Value* x, Value* y) {
-  auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
-  if (type == nullptr) return nullptr;
+// Whether `value` changes no number: an infinity.
+bool IsIdentity(RangeKind kind, Value* value) {
+  const llvm::ConstantFP* constant = UniformConstant(value);
+  return constant != nullptr && constant->isInfinity() &&
+         constant->isNegative() == (kind == kRangeMax);
+}
+
+// VRANGE of a whole register: the other operand where one is NaN.
+Value* RangeOfRegister(IRBuilderBase& b, RangeKind kind, Value* x, Value* y) {
+  auto* type = llvm::cast<llvm::FixedVectorType>(x->getType());
   const bool is_double = type->getElementType()->isDoubleTy();
   const unsigned lanes = type->getNumElements();
+  const unsigned bits = lanes * type->getScalarSizeInBits();
   llvm::Intrinsic::ID id;
-  switch (lanes * type->getScalarSizeInBits()) {
-    case 512:
-      id = is_double ? llvm::Intrinsic::x86_avx512_mask_range_pd_512
-                     : llvm::Intrinsic::x86_avx512_mask_range_ps_512;
-      break;
-    case 256:
-      id = is_double ? llvm::Intrinsic::x86_avx512_mask_range_pd_256
-                     : llvm::Intrinsic::x86_avx512_mask_range_ps_256;
-      break;
-    case 128:
-      id = is_double ? llvm::Intrinsic::x86_avx512_mask_range_pd_128
-                     : llvm::Intrinsic::x86_avx512_mask_range_ps_128;
-      break;
-    default:
-      return nullptr;
+  if (bits == 512) {
+    id = is_double ? llvm::Intrinsic::x86_avx512_mask_range_pd_512
+                   : llvm::Intrinsic::x86_avx512_mask_range_ps_512;
+  } else if (bits == 256) {
+    id = is_double ? llvm::Intrinsic::x86_avx512_mask_range_pd_256
+                   : llvm::Intrinsic::x86_avx512_mask_range_ps_256;
+  } else {
+    id = is_double ? llvm::Intrinsic::x86_avx512_mask_range_pd_128
+                   : llvm::Intrinsic::x86_avx512_mask_range_ps_128;
   }
   llvm::Type* mask = b.getIntNTy(lanes > 8 ? 16 : 8);
   llvm::SmallVector<Value*, 6> arguments = {
       x, y, b.getInt32(kind), llvm::Constant::getNullValue(type),
       llvm::Constant::getAllOnesValue(mask)};
   constexpr int kCurrentRounding = 4;
-  if (lanes * type->getScalarSizeInBits() == 512)
-    arguments.push_back(b.getInt32(kCurrentRounding));
+  if (bits == 512) arguments.push_back(b.getInt32(kCurrentRounding));
   return b.CreateIntrinsic(id, {}, arguments);
+}
+
+// Of any number of lanes.
+Value* EmitRange(IRBuilderBase& b, RangeKind kind, Value* x, Value* y) {
+  const unsigned bits = x->getType()->getScalarSizeInBits();
+  unsigned width = 128 / bits;
+  while (width < 512 / bits && width < static_cast<unsigned>(LanesOf(x)))
+    width *= 2;
+  return ByRegister(b, width, {x, y}, [&](llvm::ArrayRef<Value*> part) {
+    return RangeOfRegister(b, kind, part[0], part[1]);
+  });
+}
+
+// A number where `ordered` says so, else NaN. An extreme of an extreme leaves
+// out the choice between them.
+struct Partial {
+  Value* number;
+  Value* ordered;
+};
+
+// What Join() below has made, or `value` by itself.
+Partial AsPartial(IRBuilderBase& b, Value* value) {
+  using namespace llvm::PatternMatch;
+  Value *ordered, *number;
+  if (match(value, m_Select(m_Value(ordered), m_Value(number), m_NaN())))
+    return {number, ordered};
+  return {value, b.CreateFCmpORD(value, value)};
+}
+
+// Both conditions. One instruction looks at two values: two that look at one
+// value each become one.
+Value* And(IRBuilderBase& b, Value* x, Value* y) {
+  using namespace llvm::PatternMatch;
+  Value *one, *other, *rest = nullptr;
+  CmpInst::Predicate predicate;
+  const auto alone = [&](Value*& value) {
+    return m_FCmp(predicate, m_Value(value), m_Deferred(value));
+  };
+  if (match(y, alone(other)) &&
+      (match(x, alone(one)) || match(x, m_And(m_Value(rest), alone(one))))) {
+    Value* both = b.CreateFCmpORD(one, other);
+    return rest == nullptr ? both : b.CreateAnd(rest, both);
+  }
+  return b.CreateAnd(x, y);
+}
+
+Value* Join(IRBuilderBase& b, const Partial& partial) {
+  return b.CreateSelect(partial.ordered, partial.number,
+                        llvm::ConstantFP::getNaN(partial.number->getType()));
 }
 
 Value* EmitExtreme(IRBuilderBase& b, bool range, RangeKind kind,
                    llvm::Intrinsic::ID generic, Value* x, Value* y) {
+  if (range && (IsIdentity(kind, x) || IsIdentity(kind, y)))
+    return Join(b, AsPartial(b, IsIdentity(kind, x) ? y : x));
   // LLVM needs one instruction beside a number other than zero.
   if (range && !IsNumber(x) && !IsNumber(y)) {
-    if (Value* done = EmitRange(b, kind, x, y)) {
-      return b.CreateSelect(b.CreateFCmpUNO(x, y),
-                            llvm::ConstantFP::getNaN(x->getType()), done);
-    }
+    const Partial left = AsPartial(b, x), right = AsPartial(b, y);
+    return Join(b, {EmitRange(b, kind, left.number, right.number),
+                    And(b, left.ordered, right.ordered)});
   }
   return b.CreateBinaryIntrinsic(generic, x, y);
 }
