@@ -27,15 +27,24 @@ constexpr int64_t kMostTaps = 49;
 constexpr int64_t kLongAxis = 8;
 // Shared operands that stay in registers from tile to tile.
 constexpr int64_t kMostHeld = 10;
-// Costs, in cycles, of windows without weights, which are soon bound by memory:
-// another row of the image in a tile, one that may lie outside too, and a line
-// that comes from or goes to the outermost cache (64 bytes at 25 a cycle).
+// Windows without weights, which are soon bound by memory. Elements (vectors)
+// that a tile loads at most: while it combines more of them, the loads of the
+// next tile do not begin, and units and memory take turns.
+constexpr int64_t kMostLoaded = 27;
+// Where they do not overlap from row to row, costs in cycles: another row of
+// the image in a tile, one that may lie outside too, and a line that comes from
+// or goes to the outermost cache (64 bytes at 25 a cycle).
 constexpr double kImageRowCost = 4;
 constexpr double kGuardedRowCost = 12;
 constexpr double kLineCost = 5.5;
-// Elements (vectors) that such a tile loads. While it combines more of them,
-// the loads of the next tile do not begin: units and memory take turns.
-constexpr int64_t kMostLoaded = 27;
+// Where they do, high and narrow tiles read fewer rows twice, and more of them
+// are on their way from memory at the same time, up to a number. Costs of
+// another column and row of the image; elements and rows at most
+// (docs/results/kernels.md).
+constexpr double kOverlappingColumnCost = 4.5;
+constexpr double kOverlappingRowCost = 0.4;
+constexpr int64_t kMostLoadedOverlapping = 36;
+constexpr int64_t kMostRowsOverlapping = 11;
 
 bool Moves(const WindowAccess& access, int axis) {
   for (const auto& dim : access.dims) {
@@ -103,7 +112,10 @@ class Chooser {
     for (const WindowAccess& access : space_.accesses)
       streams_ &= Slides(access);
     if (!streams_) return tile;
-    memory_cost_ = MemoryCost();
+    const std::vector<int64_t> one = Extents(1, 1, 1, tile.unrolled),
+                               two = Extents(1, 1, 2, tile.unrolled);
+    overlaps_ = ImageRows(two) < 2 * ImageRows(one);
+    memory_cost_ = overlaps_ ? 0 : MemoryCost();
     best_ = tile;
     least_ = std::numeric_limits<double>::infinity();
     TryTiles(tile);
@@ -218,8 +230,12 @@ class Chooser {
   }
 
   bool LoadsMuch(const WindowTile& tile) {
-    return streams_ && Loaded(Extents(tile.vectors, tile.rows, tile.outer_rows,
-                                      tile.unrolled)) > kMostLoaded;
+    if (!streams_) return false;
+    const std::vector<int64_t> extents =
+        Extents(tile.vectors, tile.rows, tile.outer_rows, tile.unrolled);
+    if (!overlaps_) return Loaded(extents) > kMostLoaded;
+    return Loaded(extents) > kMostLoadedOverlapping ||
+           ImageRows(extents) > kMostRowsOverlapping;
   }
 
   // Different elements (vectors) of all accesses.
@@ -282,28 +298,41 @@ class Chooser {
     return steps * (busy * taps * space_.operations + kLoadCost * loads +
                     (steps > 1 ? kStepCost : 0)) +
            kTileCost + kStoreCost * outputs +
-           (streams_ ? RowCost() * ImageRows(extents) : 0);
+           (streams_ ? ImageCost(extents) : 0);
   }
 
-  double RowCost() const {
-    return space_.guarded ? kGuardedRowCost : kImageRowCost;
+  // What the shape of a tile without weights costs.
+  double ImageCost(const std::vector<int64_t>& extents) {
+    const auto rows = static_cast<double>(ImageRows(extents));
+    if (overlaps_) {
+      const auto columns =
+          static_cast<double>(ImageLines(extents, kOuterRowAxis));
+      return kOverlappingColumnCost * columns + kOverlappingRowCost * rows;
+    }
+    return (space_.guarded ? kGuardedRowCost : kImageRowCost) * rows;
   }
 
-  // Rows of images that a tile without weights reads in.
-  double ImageRows(std::vector<int64_t> extents) {
+  // Rows of images that a tile reads in.
+  int64_t ImageRows(const std::vector<int64_t>& extents) {
+    return ImageLines(extents, kRowAxis);
+  }
+
+  // Rows or columns: what does not move with `axis`.
+  int64_t ImageLines(std::vector<int64_t> extents, int axis) {
     extents[kVectorAxis] = 1;
-    int64_t rows = 0;
+    int64_t lines = 0;
     for (WindowAccess access : space_.accesses) {
       for (auto& dim : access.dims) {
-        if (Moves({{dim}}, kRowAxis)) dim.clear();
+        if (Moves({{dim}}, axis)) dim.clear();
       }
-      rows += Distinct(access, extents);
+      lines += Distinct(access, extents);
     }
-    return static_cast<double>(rows);
+    return lines;
   }
 
   const WindowSpace& space_;
   bool streams_ = false;            // choosing for windows without weights
+  bool overlaps_ = false;           // of those: from row to row
   double memory_cost_ = 0;          // of the whole output, if so
   std::optional<TileTasks> tasks_;  // of cores that take tiles at once
   std::map<Sum, int64_t> values_;
