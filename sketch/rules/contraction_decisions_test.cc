@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -223,17 +225,53 @@ TEST(ContractionDecisionsTest, OnlyThoseThatMayChangeBitsDo) {
   EXPECT_GT(changed, 20);
 }
 
-// 16 MiB of rows come from beyond a core's own cache, 128 KiB do not.
+// 16 MiB of rows come from beyond a core's own cache, 128 KiB do not; of rows
+// of 16 KiB, and of pieces of rows, those of a tile would not wait in the first
+// cache.
 TEST(ContractionDecisionsTest, RowsFromFarAreAskedForATileAhead) {
   const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
-  for (const auto& [rows, expected] :
-       {std::pair<int64_t, const char*>{16384, "tile"}, {128, "auto"}}) {
-    const Workload workload = GemmRelu(rows, 96, 256);
+  for (const auto& [rows, columns, terms, expected] :
+       {std::tuple<int64_t, int64_t, int64_t, const char*>{16384, 96, 256,
+                                                           "tile"},
+        {128, 96, 256, "auto"},
+        {1024, 96, 4096, "auto"},
+        {1024, 768, 4096, "auto"}}) {
+    const Workload workload = GemmRelu(rows, columns, terms);
     TW_ASSERT_OK_AND_ASSIGN(
         const Schedule schedule,
         GeneratePreferred(Generators(workload).front(), workload, spec));
     EXPECT_EQ(AnswersOf(schedule).at("prefetch"), expected) << rows;
   }
+}
+
+// Of an image with something added: the loops of the sums themselves, one of
+// which is that over images, cover one tile.
+TEST(ContractionDecisionsTest, TheNextTileIsThatOfALoopAroundThisOne) {
+  const Workload workload = Parsed(R"(
+      X: f32[1, 255, 128, 128] = placeholder
+      Y: f32[1, 96, 128, 128] = placeholder
+      W: f32[96, 255] = placeholder
+      T: f32[1, 96, 128, 128] = compute (n: 1, o: 96, h: 128, w: 128) reduce (c: 255) sum:f32 { X[n, c, h, w] * W[o, c] } hint "conv"
+      Z: f32[1, 96, 128, 128] = compute (n: 1, o: 96, h: 128, w: 128) { T[n, o, h, w] + Y[n, o, h, w] }
+      return Z
+#constant W
+#layout X (1, 255, 128, 128) [d0, d2, d3, d1]
+#layout Y (1, 96, 128, 128) [d0, d2, d3, d1]
+#layout Z (1, 96, 128, 128) [d0, d2, d3, d1]
+  )");
+  TW_ASSERT_OK_AND_ASSIGN(
+      const Schedule schedule,
+      GeneratePreferred(Generators(workload).front(), workload,
+                        *LoadSpec("cpu_x86_64_v4")));
+  TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, schedule));
+  std::istringstream lines(tree.ToString());
+  int found = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("prefetch 1") == std::string::npos) continue;
+    ++found;
+    EXPECT_EQ(line.find("0..1 "), std::string::npos) << line;
+  }
+  EXPECT_EQ(found, 1) << tree.ToString();
 }
 
 // The spaces themselves, of a product that is long enough for all.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/spec/caches.h"
 #include "sketch/rules/contraction_decisions.h"
 #include "sketch/rules/shared/annotations.h"
 #include "sketch/rules/shared/chain_schedule.h"
@@ -12,7 +13,9 @@
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/packed_operands.h"
 #include "sketch/rules/shared/reduce_loops.h"
+#include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr_vars.h"
+#include "tilegraph/expr/simplify.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::sketch {
@@ -105,22 +108,46 @@ class Builder : ChainSchedule {
     return parts;
   }
 
-  // Whether the rows of the next tile come from far away.
+  // Whether the rows of the next tile come from far away, and wait in the
+  // first-level cache until they are used. Blocks of terms are short pieces of
+  // rows: their lines would be asked for in every step.
   bool ReadsFar() const {
     const OutputTiles& tiles = loops_.tiles;
+    if (loops_.reduce.blocked) return false;
     const std::vector<int> steps = tiles.StepOrder();
     // The next tile may be of the same rows.
     if (!location_.inside && tiles.axes[tiles.vector_axis].steps > 1 &&
         steps.back() == tiles.vector_axis)
       return false;
     bool far = false;
+    int64_t bytes = 0;
     ForEachLoad(body_, [&](const Expr& load) {
       if (!Mentions(load, tiles.row_axis)) return;
       const Tensor& rows = graph_.tensor(load.source());
       far |= location_.inside ? location_.far_inputs.count(rows.name) != 0
                               : IsFar(rows, spec_);
+      bytes += BytesOfATile(load);
     });
-    return far;
+    return far && 2 * bytes <= FirstCacheBytes(spec_);
+  }
+
+  // What a tile reads there, all in all.
+  int64_t BytesOfATile(const Expr& load) const {
+    const OutputTiles& tiles = loops_.tiles;
+    const std::vector<Axis>& axes = reduction_.compute.reduce_axes;
+    const int spatial = static_cast<int>(tiles.shape.size());
+    const auto steps = [&](int axis) -> std::optional<Range> {
+      const int64_t extent = axis < spatial
+                                 ? tiles.axes[axis].tile
+                                 : axes[axis - spatial].extent.value();
+      return Range{0, extent - 1};
+    };
+    int64_t bytes = SizeBytes(graph_.tensor(load.source()).dtype);
+    for (const Expr& index : load.operands()) {
+      const std::optional<Range> range = RangeOfExpr(index, steps);
+      if (range) bytes *= range->max - range->min + 1;
+    }
+    return bytes;
   }
 
   // Puts the loops of a tile's sums in order; those over the terms of a group
@@ -132,7 +159,8 @@ class Builder : ChainSchedule {
     if (loops_.reduce.order.size() > (loops_.dot ? 1 : 0))
       DecideReduceAnnotations(
           location_.decider, writer_, order[order.size() - inside - 1],
-          nest.steps.empty() ? around_tile_ : nest.steps.back(), ReadsFar());
+          around_tile_ || nest.steps.empty() ? around_tile_ : nest.steps.back(),
+          ReadsFar());
     if (!loops_.dot) return Arrange(writer_, order, nest.tile.front());
     writer_.Reorder(order);
     writer_.Tensorize(block, order[order.size() - nest.tile.size() - 1],
@@ -193,7 +221,8 @@ class Builder : ChainSchedule {
     order.insert(order.end(), sums.tile.begin(), sums.tile.end());
     Arrange(writer_, order, sums.tile.front());
 
-    writer_.ComputeAt(partial, sums.steps.empty() ? blocks : sums.steps.back());
+    around_tile_ = sums.steps.empty() ? blocks : sums.steps.back();
+    writer_.ComputeAt(partial, *around_tile_);
     const Nest nest = CutSpatial(writer_, loops_.tiles, partial, names, false);
     const auto parts = ReduceParts(partial, true);
     order = nest.steps;
