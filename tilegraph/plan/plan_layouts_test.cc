@@ -5,36 +5,16 @@
 #include "gtest/gtest.h"
 #include "tilegraph/ir/layout.h"
 #include "tilegraph/plan/plan.h"
-#include "tilegraph/text/text_form.h"
+#include "tilegraph/plan/plan_testing.h"
 
 namespace tilewright {
 namespace {
 
 using ::testing::ElementsAre;
 
-class PlanLayoutsTest : public testing::Test {
- protected:
-  TensorGraph Parse(std::string_view text) {
-    absl::StatusOr<TensorGraph> graph = ParseText(text);
-    EXPECT_TRUE(graph.ok()) << graph.status();
-    return graph.ok() ? *std::move(graph) : TensorGraph();
-  }
-  // Names of the members of every group.
-  std::vector<std::vector<std::string>> Groups(const TensorGraph& graph,
-                                               const Plan& plan) {
-    std::vector<std::vector<std::string>> names;
-    for (const Group& group : plan.groups) {
-      names.emplace_back();
-      for (const TensorId id : group.members)
-        names.back().push_back(graph.tensor(id).name);
-    }
-    return names;
-  }
-};
-
 // Twice as many rows and columns, between two convolutions.
-TEST_F(PlanLayoutsTest, ACopyOfWholePixelsKeepsTheirBlocks) {
-  const TensorGraph graph = Parse(R"(
+TEST(PlanLayoutsTest, ACopyOfWholePixelsKeepsTheirBlocks) {
+  const TensorGraph graph = Parsed(R"(
       X: f32[1, 16, 6, 6] = placeholder
       V: f32[32, 16] = placeholder
       C: f32[1, 32, 6, 6] = compute (n: 1, o: 32, h: 6, w: 6) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
@@ -47,8 +27,8 @@ TEST_F(PlanLayoutsTest, ACopyOfWholePixelsKeepsTheirBlocks) {
             Layout::BlockedLast({1, 32, 12, 12}, 1, 16).ToString());
 }
 
-TEST_F(PlanLayoutsTest, AConvolutionBeforeATranspositionPutsChannelsLast) {
-  const TensorGraph graph = Parse(R"(
+TEST(PlanLayoutsTest, AConvolutionBeforeATranspositionPutsChannelsLast) {
+  const TensorGraph graph = Parsed(R"(
       X: f32[1, 16, 6, 6] = placeholder
       V: f32[32, 16] = placeholder
       W: f32[32, 8] = placeholder
@@ -59,15 +39,15 @@ TEST_F(PlanLayoutsTest, AConvolutionBeforeATranspositionPutsChannelsLast) {
       return Y
   )");
   const Plan plan = MakePlan(graph, {});
-  EXPECT_THAT(Groups(graph, plan),
+  EXPECT_THAT(GroupNames(graph, plan),
               ElementsAre(ElementsAre("C"), ElementsAre("Y")));
   EXPECT_TRUE(plan.layouts.at(*graph.Find("T")).is_row_major());
 }
 
-TEST_F(PlanLayoutsTest, ChannelsThatWouldLeaveBlocksPartlyEmptyComeLast) {
+TEST(PlanLayoutsTest, ChannelsThatWouldLeaveBlocksPartlyEmptyComeLast) {
   for (const auto& [channels, last] :
        {std::pair<int, bool>{24, true}, {127, true}, {17, false}, {3, false}}) {
-    const TensorGraph graph = Parse(absl::StrCat(
+    const TensorGraph graph = Parsed(absl::StrCat(
         "X: f32[1, 16, 6, 6] = placeholder\nV: f32[", channels,
         ", 16] = placeholder\nC: f32[1, ", channels,
         ", 6, 6] = compute (n: 1, o: ", channels,
@@ -82,8 +62,8 @@ TEST_F(PlanLayoutsTest, ChannelsThatWouldLeaveBlocksPartlyEmptyComeLast) {
 
 // Queries of attention between channels: normalized pixel by pixel, they stay
 // as the convolution has written them, and no product has to gather.
-TEST_F(PlanLayoutsTest, ANormOverPixelsKeepsChannelsSideBySide) {
-  const TensorGraph graph = Parse(R"(
+TEST(PlanLayoutsTest, ANormOverPixelsKeepsChannelsSideBySide) {
+  const TensorGraph graph = Parsed(R"(
       X: f32[1, 16, 4, 4] = placeholder
       V: f32[32, 16] = placeholder
       C: f32[1, 32, 4, 4] = compute (n: 1, o: 32, h: 4, w: 4) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
@@ -96,15 +76,15 @@ TEST_F(PlanLayoutsTest, ANormOverPixelsKeepsChannelsSideBySide) {
   )");
   const Plan plan = MakePlan(graph, {});
   EXPECT_THAT(
-      Groups(graph, plan),
+      GroupNames(graph, plan),
       ElementsAre(ElementsAre("C"), ElementsAre("Q", "N"), ElementsAre("Y")));
   EXPECT_EQ(plan.layouts.at(*graph.Find("N")),
             *Layout::Parse("(32, 16) [d0/16, d1, d0%16]"));
 }
 
 // Where rows are read whole, plain serves as well, whatever the rows' order.
-TEST_F(PlanLayoutsTest, AMapOfPermutedRowsIsPlain) {
-  const TensorGraph graph = Parse(R"(
+TEST(PlanLayoutsTest, AMapOfPermutedRowsIsPlain) {
+  const TensorGraph graph = Parsed(R"(
       X: f32[4, 6, 8] = placeholder
       A: f32[4, 6, 8] = compute (i: 4, j: 6, k: 8) { exp(X[i, j, k]) }
       P: f32[6, 4, 8] = compute (j: 6, i: 4, k: 8) { A[i, j, k] }

@@ -4,36 +4,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
-#include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tilegraph/analysis/access.h"
-#include "tilegraph/text/text_form.h"
+#include "tilegraph/plan/plan_testing.h"
 
 namespace tilewright {
 namespace {
 
 using ::testing::ElementsAre;
-
-class PlanTest : public testing::Test {
- protected:
-  TensorGraph Parse(std::string_view text) {
-    absl::StatusOr<TensorGraph> graph = ParseText(text);
-    EXPECT_TRUE(graph.ok()) << graph.status();
-    return graph.ok() ? *std::move(graph) : TensorGraph();
-  }
-  // Names of the members of every group.
-  std::vector<std::vector<std::string>> Groups(const TensorGraph& graph,
-                                               const Plan& plan) {
-    std::vector<std::vector<std::string>> names;
-    for (const Group& group : plan.groups) {
-      names.emplace_back();
-      for (const TensorId id : group.members)
-        names.back().push_back(graph.tensor(id).name);
-    }
-    return names;
-  }
-};
 
 constexpr char kMlp[] = R"(
     A: f32[64, 32] = placeholder
@@ -45,25 +24,25 @@ constexpr char kMlp[] = R"(
     return Y
 )";
 
-TEST_F(PlanTest, ElementwiseConsumersJoinTheirProducer) {
-  const TensorGraph graph = Parse(kMlp);
-  EXPECT_THAT(Groups(graph, MakePlan(graph, {})),
+TEST(PlanTest, ElementwiseConsumersJoinTheirProducer) {
+  const TensorGraph graph = Parsed(kMlp);
+  EXPECT_THAT(GroupNames(graph, MakePlan(graph, {})),
               ElementsAre(ElementsAre("T", "U", "Y")));
 }
 
-TEST_F(PlanTest, WithoutConnectionsEveryComputeIsAlone) {
-  const TensorGraph graph = Parse(kMlp);
+TEST(PlanTest, WithoutConnectionsEveryComputeIsAlone) {
+  const TensorGraph graph = Parsed(kMlp);
   PlanOptions options;
   options.connect = PlanOptions::Connect::kNone;
   EXPECT_THAT(
-      Groups(graph, MakePlan(graph, options)),
+      GroupNames(graph, MakePlan(graph, options)),
       ElementsAre(ElementsAre("T"), ElementsAre("U"), ElementsAre("Y")));
 }
 
 // x · sigmoid(x) and the like: what follows a result in two ways that meet
 // is fused as a whole again.
-TEST_F(PlanTest, ConsumersThatMeetAgainJoinTogether) {
-  const TensorGraph graph = Parse(R"(
+TEST(PlanTest, ConsumersThatMeetAgainJoinTogether) {
+  const TensorGraph graph = Parsed(R"(
       A: f32[8, 8] = placeholder
       S: f32[8] = compute (m: 8) reduce (k: 8) sum:f32 { A[m, k] }
       P: f32[8] = compute (m: 8) { exp(S[m]) }
@@ -73,11 +52,11 @@ TEST_F(PlanTest, ConsumersThatMeetAgainJoinTogether) {
       U: f32[8] = compute (m: 8) { T[m] * 2.0 }
       return U
   )");
-  EXPECT_THAT(Groups(graph, MakePlan(graph, {})),
+  EXPECT_THAT(GroupNames(graph, MakePlan(graph, {})),
               ElementsAre(ElementsAre("S", "P", "Q", "R", "T", "U")));
 }
 
-TEST_F(PlanTest, AResultEndsItsGroupWhereAConsumerCannotJoin) {
+TEST(PlanTest, AResultEndsItsGroupWhereAConsumerCannotJoin) {
   // The second consumer of S, and the reason given.
   const std::pair<const char*, const char*> cases[] = {
       {"Q: f32[8] = compute (m: 8) { S[7 - m] + P[m] }\nreturn Q\n",
@@ -93,21 +72,21 @@ TEST_F(PlanTest, AResultEndsItsGroupWhereAConsumerCannotJoin) {
        "a consumer is a view of it"},
   };
   for (const auto& [text, why] : cases) {
-    const TensorGraph graph = Parse(absl::StrCat(
+    const TensorGraph graph = Parsed(absl::StrCat(
         "A: f32[8, 8] = placeholder\n"
         "S: f32[8] = compute (m: 8) reduce (k: 8) sum:f32 { A[m, k] }\n"
         "P: f32[8] = compute (m: 8) { exp(S[m]) }\n",
         text));
     const Plan plan = MakePlan(graph, {});
-    EXPECT_THAT(Groups(graph, plan)[0], ElementsAre("S")) << text;
+    EXPECT_THAT(GroupNames(graph, plan)[0], ElementsAre("S")) << text;
     EXPECT_THAT(plan.groups[0].why, ElementsAre(why));
   }
 }
 
 // Two branches meet in an addition: it is fused with one of them, and that one
 // runs last.
-TEST_F(PlanTest, AGroupRunsAfterEverythingItsEpilogueReads) {
-  const TensorGraph graph = Parse(R"(
+TEST(PlanTest, AGroupRunsAfterEverythingItsEpilogueReads) {
+  const TensorGraph graph = Parsed(R"(
       A: f32[8, 8] = placeholder
       B: f32[8, 8] = placeholder
       S: f32[8, 8] = compute (m: 8, n: 8) reduce (k: 8) sum:f32 { A[m, k] * B[k, n] }
@@ -117,7 +96,7 @@ TEST_F(PlanTest, AGroupRunsAfterEverythingItsEpilogueReads) {
       return Q
   )");
   const Plan plan = MakePlan(graph, {});
-  EXPECT_THAT(Groups(graph, plan),
+  EXPECT_THAT(GroupNames(graph, plan),
               ElementsAre(ElementsAre("T", "U"), ElementsAre("S", "Q")));
 }
 
@@ -133,10 +112,10 @@ constexpr char kTwoConvs[] = R"(
     return Z
 )";
 
-TEST_F(PlanTest, ZeroPaddingBecomesTheHaloOfItsSource) {
-  const TensorGraph graph = Parse(kTwoConvs);
+TEST(PlanTest, ZeroPaddingBecomesTheHaloOfItsSource) {
+  const TensorGraph graph = Parsed(kTwoConvs);
   const Plan plan = MakePlan(graph, {});
-  EXPECT_THAT(Groups(graph, plan),
+  EXPECT_THAT(GroupNames(graph, plan),
               ElementsAre(ElementsAre("C", "R"), ElementsAre("D", "Z")));
   const TensorId r = *graph.Find("R"), p = *graph.Find("P");
   ASSERT_EQ(plan.views.count(p), 1u);
@@ -157,8 +136,8 @@ TEST_F(PlanTest, ZeroPaddingBecomesTheHaloOfItsSource) {
   EXPECT_EQ(held.size(), 72u);
 }
 
-TEST_F(PlanTest, ConvolutionOutputsAreBlockedByChannelButTheBoundaryIsPlain) {
-  const TensorGraph graph = Parse(kTwoConvs);
+TEST(PlanTest, ConvolutionOutputsAreBlockedByChannelButTheBoundaryIsPlain) {
+  const TensorGraph graph = Parsed(kTwoConvs);
   const Plan plan = MakePlan(graph, {});
   EXPECT_EQ(plan.layouts.at(*graph.Find("R")).stride(4), 1);
   EXPECT_EQ(plan.layouts.at(*graph.Find("R")).digits().back().extent, 16);
@@ -166,20 +145,20 @@ TEST_F(PlanTest, ConvolutionOutputsAreBlockedByChannelButTheBoundaryIsPlain) {
   EXPECT_TRUE(plan.layouts.at(*graph.Find("X")).is_row_major());
 }
 
-TEST_F(PlanTest, APaddingOfTheInputIsComputed) {
-  const TensorGraph graph = Parse(R"(
+TEST(PlanTest, APaddingOfTheInputIsComputed) {
+  const TensorGraph graph = Parsed(R"(
       X: f32[4] = placeholder
       P: f32[6] = compute (i: 6) { select(i >= 1 && i < 5, X[i - 1], 0) }
       Y: f32[4] = compute (i: 4) reduce (k: 3) sum:f32 { P[i + k] }
       return Y
   )");
   const Plan plan = MakePlan(graph, {});
-  EXPECT_THAT(Groups(graph, plan),
+  EXPECT_THAT(GroupNames(graph, plan),
               ElementsAre(ElementsAre("P"), ElementsAre("Y")));
 }
 
-TEST_F(PlanTest, AReshapeInsideIsAViewOfAPlainTensor) {
-  const TensorGraph graph = Parse(R"(
+TEST(PlanTest, AReshapeInsideIsAViewOfAPlainTensor) {
+  const TensorGraph graph = Parsed(R"(
       X: f32[4, 6] = placeholder
       A: f32[4, 6] = compute (i: 4, j: 6) { exp(X[i, j]) }
       F: f32[24] = compute (i: 24) { A[i floordiv 6, i floormod 6] }
@@ -188,7 +167,7 @@ TEST_F(PlanTest, AReshapeInsideIsAViewOfAPlainTensor) {
   )");
   const Plan plan = MakePlan(graph, {});
   EXPECT_EQ(plan.views.at(*graph.Find("F")), *graph.Find("A"));
-  EXPECT_THAT(Groups(graph, plan),
+  EXPECT_THAT(GroupNames(graph, plan),
               ElementsAre(ElementsAre("A"), ElementsAre("Y")));
 }
 
@@ -201,11 +180,11 @@ constexpr char kConcat[] = R"(
     return S
 )";
 
-TEST_F(PlanTest, PartsOfAConcatenationAreWrittenInPlace) {
-  const TensorGraph graph = Parse(kConcat);
+TEST(PlanTest, PartsOfAConcatenationAreWrittenInPlace) {
+  const TensorGraph graph = Parsed(kConcat);
   const Plan plan = MakePlan(graph, {});
   EXPECT_THAT(
-      Groups(graph, plan),
+      GroupNames(graph, plan),
       ElementsAre(ElementsAre("A"), ElementsAre("B"), ElementsAre("S")));
   const TensorId a = *graph.Find("A"), b = *graph.Find("B"),
                  c = *graph.Find("C");
@@ -216,8 +195,8 @@ TEST_F(PlanTest, PartsOfAConcatenationAreWrittenInPlace) {
   EXPECT_EQ(plan.layouts.at(b).Offset({1, 2}), 7 + 4 + 2);
 }
 
-TEST_F(PlanTest, PartsOfAConcatenationBySearchAreWrittenInPlace) {
-  const TensorGraph graph = Parse(R"(
+TEST(PlanTest, PartsOfAConcatenationBySearchAreWrittenInPlace) {
+  const TensorGraph graph = Parsed(R"(
       X: f32[2, 4] = placeholder
       A: f32[2, 4] = compute (i: 2, j: 4) { exp(X[i, j]) }
       B: f32[2, 4] = compute (i: 2, j: 4) { X[i, j] * 2.0 }
@@ -237,9 +216,9 @@ TEST_F(PlanTest, PartsOfAConcatenationBySearchAreWrittenInPlace) {
   }
 }
 
-TEST_F(PlanTest, AConcatenationOfWhatLiesElsewhereIsComputed) {
+TEST(PlanTest, AConcatenationOfWhatLiesElsewhereIsComputed) {
   for (const char* part : {"X[i, j - 4]", "A[i, j - 4]"}) {
-    const TensorGraph graph = Parse(absl::StrCat(
+    const TensorGraph graph = Parsed(absl::StrCat(
         "X: f32[2, 4] = placeholder\n"
         "A: f32[2, 4] = compute (i: 2, j: 4) { exp(X[i, j]) }\n"
         "C: f32[2, 8] = compute (i: 2, j: 8) { select(j < 4, A[i, j], ",
@@ -249,13 +228,13 @@ TEST_F(PlanTest, AConcatenationOfWhatLiesElsewhereIsComputed) {
         "return S\n"));
     const Plan plan = MakePlan(graph, {});
     EXPECT_TRUE(plan.views.empty()) << part;
-    EXPECT_THAT(Groups(graph, plan).back(), ElementsAre("S"));
+    EXPECT_THAT(GroupNames(graph, plan).back(), ElementsAre("S"));
   }
 }
 
 // The keys of attention, read with neighbours a row apart.
-TEST_F(PlanTest, AViewThatItsReaderWouldGatherIsComputed) {
-  const TensorGraph graph = Parse(R"(
+TEST(PlanTest, AViewThatItsReaderWouldGatherIsComputed) {
+  const TensorGraph graph = Parsed(R"(
       X: f32[16, 32] = placeholder
       K: f32[16, 32] = compute (m: 16, d: 32) { exp(X[m, d]) }
       T: f32[32, 16] = compute (d: 32, m: 16) { K[m, d] }
@@ -264,11 +243,11 @@ TEST_F(PlanTest, AViewThatItsReaderWouldGatherIsComputed) {
   )");
   const Plan plan = MakePlan(graph, {});
   EXPECT_THAT(
-      Groups(graph, plan),
+      GroupNames(graph, plan),
       ElementsAre(ElementsAre("K"), ElementsAre("T"), ElementsAre("Y")));
 }
 
-TEST_F(PlanTest, WhatOnlyLooksLikePaddingIsNone) {
+TEST(PlanTest, WhatOnlyLooksLikePaddingIsNone) {
   // Each differs from a zero padding in one thing.
   const char* bodies[] = {
       "select(i >= 1 && i < 5, A[i - 1], 1)",  // not zero
@@ -277,7 +256,7 @@ TEST_F(PlanTest, WhatOnlyLooksLikePaddingIsNone) {
       "select(i >= 1 || i < 5, A[0], 0)",      // no conjunction
   };
   for (const char* body : bodies) {
-    const TensorGraph graph = Parse(absl::StrCat(
+    const TensorGraph graph = Parsed(absl::StrCat(
         "X: f32[4] = placeholder\nA: f32[4] = compute (i: 4) { exp(X[i]) }\nP: "
         "f32[6] = compute (i: 6) { ",
         body, " }\nY: f32[6] = compute (i: 6) { P[5 - i] }\nreturn Y\n"));
@@ -296,8 +275,8 @@ std::string ChainText(int count, const std::string& body) {
   return absl::StrCat(text, "return t", count, "\n");
 }
 
-TEST_F(PlanTest, LongChainsAreCutIntoGroupsOfEqualSize) {
-  const TensorGraph graph = Parse(ChainText(300, "sigmoid($0)"));
+TEST(PlanTest, LongChainsAreCutIntoGroupsOfEqualSize) {
+  const TensorGraph graph = Parsed(ChainText(300, "sigmoid($0)"));
   const Plan plan = MakePlan(graph, {});
   ASSERT_EQ(plan.groups.size(), 5);
   for (size_t g = 0; g + 1 < plan.groups.size(); ++g) {
@@ -309,8 +288,8 @@ TEST_F(PlanTest, LongChainsAreCutIntoGroupsOfEqualSize) {
 }
 
 // Written out, n of them are 2^n operations.
-TEST_F(PlanTest, WhatIsReadTwiceCountsTwice) {
-  const TensorGraph graph = Parse(ChainText(40, "$0 * sigmoid($0)"));
+TEST(PlanTest, WhatIsReadTwiceCountsTwice) {
+  const TensorGraph graph = Parsed(ChainText(40, "$0 * sigmoid($0)"));
   const Plan plan = MakePlan(graph, {});
   for (const Group& group : plan.groups)
     EXPECT_LE(group.members.size(), 8) << group.why.front();

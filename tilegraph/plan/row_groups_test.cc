@@ -8,6 +8,7 @@
 #include "tilegraph/analysis/row_space.h"
 #include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/plan/plan.h"
+#include "tilegraph/plan/plan_testing.h"
 #include "tilegraph/text/text_form.h"
 
 namespace tilewright {
@@ -18,16 +19,8 @@ using ::testing::ElementsAre;
 using Names = std::vector<std::string>;
 
 std::vector<Names> GroupsOf(const char* text) {
-  const absl::StatusOr<TensorGraph> graph = ParseText(text);
-  EXPECT_THAT(graph.status(), IsOk());
-  if (!graph.ok()) return {};
-  std::vector<Names> groups;
-  for (const Group& group : MakePlan(*graph, {}).groups) {
-    groups.emplace_back();
-    for (const TensorId id : group.members)
-      groups.back().push_back(graph->tensor(id).name);
-  }
-  return groups;
+  const TensorGraph graph = Parsed(text);
+  return GroupNames(graph, MakePlan(graph, {}));
 }
 
 TEST(RowGroupsTest, SoftmaxTakesWhatScalesItAndWhatFollows) {
