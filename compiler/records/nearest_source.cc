@@ -121,7 +121,7 @@ absl::StatusOr<std::optional<SourcedSchedule>> NearestSource::Find(
   // Decisions of another shape may not be possible here.
   if (!schedule.ok()) return std::nullopt;
   return SourcedSchedule{*std::move(schedule), decider.decisions(),
-                         absl::StrCat("nearest record in ", name_, " [",
+                         absl::StrCat("nearest record [",
                                       nearest->fingerprint.substr(0, 12), "]")};
 }
 

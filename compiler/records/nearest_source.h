@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,9 +28,8 @@ Structure StructureOf(std::string_view workload_text);
 
 class NearestSource : public ScheduleSource {
  public:
-  // `store` must outlive it; `name` stands in reports.
-  NearestSource(measure::Store& store, std::string name)
-      : store_(store), name_(std::move(name)) {}
+  // `store` must outlive it.
+  explicit NearestSource(measure::Store& store) : store_(store) {}
 
   // Errors are those of reading the store.
   absl::StatusOr<std::optional<SourcedSchedule>> Find(
@@ -48,7 +46,6 @@ class NearestSource : public ScheduleSource {
   absl::Status ReadStore(const DeviceSpec& spec);
 
   measure::Store& store_;
-  const std::string name_;
   bool read_ = false;
   std::multimap<std::string, Neighbour> neighbours_;  // by structure
 };

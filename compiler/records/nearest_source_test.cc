@@ -25,7 +25,7 @@ TEST(StructureTest, IsTheTextWithoutItsIntegers) {
 
 class NearestSourceTest : public RecordsTest {
  protected:
-  NearestSourceTest() : source_(*store_, "DB") {}
+  NearestSourceTest() : source_(*store_) {}
 
   std::optional<SourcedSchedule> Found(const sketch::Workload& workload) {
     absl::StatusOr<std::optional<SourcedSchedule>> found =
@@ -44,7 +44,7 @@ TEST_F(NearestSourceTest, TheNearestShapeLendsItsTable) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(sketch::AnswersOf(found->schedule).at("tile"),
             "vectors 4, rows 3, outer_rows 1");
-  EXPECT_THAT(found->source, HasSubstr("nearest record in DB ["));
+  EXPECT_THAT(found->source, HasSubstr("nearest record ["));
   EXPECT_FALSE(found->required);
 }
 

@@ -53,8 +53,7 @@ absl::StatusOr<std::optional<SourcedSchedule>> RecordSource::Find(
   return SourcedSchedule{
       choice->schedule,
       DecisionsOf(choice->schedule, workload, generator, spec),
-      absl::StrFormat("record in %s, %.1f %% faster", name_,
-                      100 * choice->gain)};
+      absl::StrFormat("record, %.1f %% faster", 100 * choice->gain)};
 }
 
 }  // namespace tilewright

@@ -17,7 +17,8 @@ namespace tilewright {
 
 class RecordSource : public ScheduleSource {
  public:
-  // `store` must outlive it; `name` stands in reports.
+  // `store` must outlive it; `name` stands in notes. What a record gives does
+  // not depend on where it is kept.
   RecordSource(measure::Store& store, std::string name)
       : store_(store), name_(std::move(name)) {}
 

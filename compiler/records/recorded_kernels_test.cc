@@ -83,7 +83,7 @@ TEST_F(RecordedKernelsTest, ARecordMadeByHandChangesTheKernelTwiceTheSame) {
   const CompiledModel first = CompileByRecords(&notes);
   EXPECT_THAT(notes, IsEmpty());
   ASSERT_EQ(first.kernels.size(), 1u);
-  EXPECT_THAT(first.kernels[0].source, StartsWith("record in DB"));
+  EXPECT_THAT(first.kernels[0].source, StartsWith("record, "));
   EXPECT_TRUE(first.kernels[0].schedule == Other());
   EXPECT_TRUE(first.module != rules_.module);
   EXPECT_TRUE(CompileByRecords(&notes).Serialize() == first.Serialize());

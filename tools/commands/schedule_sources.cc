@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<ScheduleSources>> ScheduleSources::From(
     TW_ASSIGN_OR_RETURN(sources->store_,
                         measure::Store::Open(path, {/*read_only=*/true, ""}));
     sources->records_.emplace(*sources->store_, path);
-    if (line.Has("nearest")) sources->nearest_.emplace(*sources->store_, path);
+    if (line.Has("nearest")) sources->nearest_.emplace(*sources->store_);
   }
   return sources;
 }
