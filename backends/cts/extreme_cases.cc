@@ -21,14 +21,15 @@ using kernel_ir::ScalarBuilder;
 constexpr int64_t kElements = 960;  // a multiple of all lane counts below
 const int kLanes[] = {1, 2, 5, 8, 16};
 
-// Extremes of extremes: chains, from an identity on, and trees, of either kind
-// and of both.
+// Extremes of extremes: chains, from an identity on, and trees, of either kind,
+// of both, and of choices.
 Run Extremes(DType dtype, int lanes) {
-  constexpr int kTerms = 9;
+  constexpr int kTerms = 9, kResults = 6;
   ScalarBuilder b(
       absl::StrCat("extremes_", std::string(Name(dtype)), "_x", lanes));
   const int in = b.AddArgument("in", dtype, Role::kInput, kTerms * kElements);
-  const int out = b.AddArgument("out", dtype, Role::kOutput, 5 * kElements);
+  const int out =
+      b.AddArgument("out", dtype, Role::kOutput, kResults * kElements);
   const Reg i = b.BeginFor(0, kElements, lanes);
   std::vector<Reg> terms;
   for (int k = 0; k < kTerms; ++k)
@@ -52,6 +53,13 @@ Run Extremes(DType dtype, int lanes) {
   for (int k = 1; k < kTerms; ++k)
     both = b.Emit(k % 3 == 0 ? Op::kMin : Op::kMax, {terms[k], both});
   results.push_back(both);
+  // Choices between a term and NaN, or the other way round: both may be NaN.
+  const Reg nan = b.Float(NAN, dtype, lanes);
+  const Reg below = b.Emit(Op::kLt, {terms[2], terms[3]});
+  Reg chosen = b.Emit(Op::kSelect, {below, terms[0], nan});
+  chosen = b.Emit(Op::kMax, {chosen, terms[1]});
+  chosen = b.Emit(Op::kSelect, {below, chosen, nan});
+  results.push_back(b.Emit(Op::kMin, {terms[4], chosen}));
   for (size_t k = 0; k < results.size(); ++k)
     b.Store(out, i, static_cast<int64_t>(k) * kElements, results[k]);
   b.EndFor();
@@ -63,8 +71,9 @@ Run Extremes(DType dtype, int lanes) {
                          ? special[random.Index(special.size())]
                          : Scalar{random.Normal(), 0});
   }
-  return {std::move(b).Finish(),
-          {Bytes(dtype, values), Pattern(5 * kElements * SizeBytes(dtype))}};
+  return {
+      std::move(b).Finish(),
+      {Bytes(dtype, values), Pattern(kResults * kElements * SizeBytes(dtype))}};
 }
 
 void ExpectExtremes(const Backend& backend) {

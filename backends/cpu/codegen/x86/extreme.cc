@@ -3,7 +3,9 @@
 #include "backends/cpu/codegen/llvm/by_register.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/Metadata.h"
 #include "llvm/IR/PatternMatch.h"
 
 namespace tilewright::cpu {
@@ -86,12 +88,14 @@ struct Partial {
   Value* ordered;
 };
 
+// Marks the choices that Join() makes. Of any other `number` may be NaN.
+constexpr char kJoined[] = "tilewright.extreme";
+
 // What Join() below has made, or `value` by itself.
 Partial AsPartial(IRBuilderBase& b, Value* value) {
-  using namespace llvm::PatternMatch;
-  Value *ordered, *number;
-  if (match(value, m_Select(m_Value(ordered), m_Value(number), m_NaN())))
-    return {number, ordered};
+  if (auto* choice = llvm::dyn_cast<llvm::SelectInst>(value);
+      choice != nullptr && choice->getMetadata(kJoined) != nullptr)
+    return {choice->getTrueValue(), choice->getCondition()};
   return {value, b.CreateFCmpORD(value, value)};
 }
 
@@ -113,8 +117,12 @@ Value* And(IRBuilderBase& b, Value* x, Value* y) {
 }
 
 Value* Join(IRBuilderBase& b, const Partial& partial) {
-  return b.CreateSelect(partial.ordered, partial.number,
-                        llvm::ConstantFP::getNaN(partial.number->getType()));
+  Value* choice =
+      b.CreateSelect(partial.ordered, partial.number,
+                     llvm::ConstantFP::getNaN(partial.number->getType()));
+  if (auto* made = llvm::dyn_cast<llvm::SelectInst>(choice))
+    made->setMetadata(kJoined, llvm::MDNode::get(b.getContext(), {}));
+  return choice;
 }
 
 Value* EmitExtreme(IRBuilderBase& b, bool range, RangeKind kind,

@@ -7,7 +7,8 @@
 namespace tilewright::cpu {
 
 // Two instructions for relu, three with AVX-512DQ, whose RANGE orders zeros;
-// otherwise what LLVM makes of its intrinsic, five or six.
+// otherwise what LLVM makes of its intrinsic, five or six. With AVX-512DQ an
+// extreme of an extreme takes one more, and half of one that looks for NaN.
 llvm::Value* EmitMax(llvm::IRBuilderBase& b, bool range,
                      llvm::Value* x, llvm::Value* y);
 llvm::Value* EmitMin(llvm::IRBuilderBase& b, bool range,
