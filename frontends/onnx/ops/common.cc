@@ -96,6 +96,19 @@ absl::Status EmitMove(
   return absl::OkStatus();
 }
 
+FramedIndex WithoutFrame(absl::Span<const Expr> index, const Shape& shape,
+                         absl::Span<const int64_t> before,
+                         absl::Span<const int64_t> behind) {
+  FramedIndex framed;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    framed.at.push_back(index[d] - Expr::Int(before[d]));
+    framed.inside =
+        AndAll(framed.inside,
+               InBounds(framed.at[d], shape[d], before[d] > 0, behind[d] > 0));
+  }
+  return framed;
+}
+
 TensorId PadDims(ImportContext& in, std::string name, TensorId x,
                  absl::Span<const int64_t> before,
                  absl::Span<const int64_t> behind, const Expr& outside) {
@@ -106,14 +119,8 @@ TensorId PadDims(ImportContext& in, std::string name, TensorId x,
   return in.Elementwise(
       std::move(name), in.dtype_of(x), shape, "pad",
       [&](absl::Span<const Expr> index) {
-        Expr inside;
-        std::vector<Expr> at(index.begin(), index.end());
-        for (size_t d = 0; d < inner.size(); ++d) {
-          if (before[d] > 0) at[d] = index[d] - Expr::Int(before[d]);
-          inside = AndAll(
-              inside, InBounds(at[d], inner[d], before[d] > 0, behind[d] > 0));
-        }
-        return SelectExpr(inside, in.At(x, at), outside);
+        const FramedIndex framed = WithoutFrame(index, inner, before, behind);
+        return SelectExpr(framed.inside, in.At(x, framed.at), outside);
       });
 }
 

@@ -48,6 +48,15 @@ absl::Status EmitMove(
     ImportContext& in, bool is_whole,
     const std::function<std::vector<Expr>(absl::Span<const Expr>)>& at);
 
+// Where `index` into a tensor of `shape` with so many elements before and
+// behind it (where negative: without as many) lies in the tensor itself.
+struct FramedIndex {
+  std::vector<Expr> at;
+  Expr inside;  // whether it does; null: always
+};
+FramedIndex WithoutFrame(absl::Span<const Expr> index, const Shape& shape,
+                         absl::Span<const int64_t> before,
+                         absl::Span<const int64_t> behind);
 // `name`: `x` within a frame of `outside`: so many elements before and behind
 // it along each dimension. Itself if there are none.
 TensorId PadDims(ImportContext& in, std::string name, TensorId x,

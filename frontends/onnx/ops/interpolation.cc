@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -11,17 +10,38 @@
 
 namespace tilewright {
 
-Expr TablePosition(const ImportContext& in, TensorId table,
-                   std::vector<Expr> index, int64_t extent) {
-  // The tables are constants, but bounds are found from expressions alone.
-  const Expr at = in.At(table, std::move(index));
-  return Binary(Op::kMin, Binary(Op::kMax, at, Expr::Int(0)),
-                Expr::Int(extent - 1));
+absl::StatusOr<Positions> Positions::Create(
+    ImportContext& in, int d, absl::Span<const int64_t> first, int64_t taps,
+    int64_t extent, const std::optional<RegularSteps>& steps) {
+  Positions result;
+  result.extent_ = extent;
+  result.steps_ = steps;
+  if (steps) return result;
+  const auto outputs = static_cast<int64_t>(first.size());
+  TW_ASSIGN_OR_RETURN(HostTensor table,
+                      in.op().NewTensor(DType::kInt64, {outputs, taps}));
+  for (int64_t o = 0; o < outputs; ++o) {
+    for (int64_t k = 0; k < taps; ++k)
+      table.as<int64_t>()[o * taps + k] =
+          std::clamp<int64_t>(first[o] + k, 0, extent - 1);
+  }
+  result.table_ =
+      in.Constant(in.Name(0, absl::StrCat("from", d)), std::move(table));
+  return result;
 }
 
-Expr PositionOf(const RegularSteps& steps, const Expr& o) {
-  return FloorDiv(o * Expr::Int(steps.multiplier) + Expr::Int(steps.offset),
-                  Expr::Int(steps.divisor));
+Expr Positions::At(const ImportContext& in, const Expr& o,
+                   const Expr& tap) const {
+  if (steps_) {
+    return FloorDiv(
+               o * Expr::Int(steps_->multiplier) + Expr::Int(steps_->offset),
+               Expr::Int(steps_->divisor)) +
+           tap;
+  }
+  // The table is constant, but bounds are found from expressions alone.
+  return Binary(Op::kMin,
+                Binary(Op::kMax, in.At(table_, {o, tap}), Expr::Int(0)),
+                Expr::Int(extent_ - 1));
 }
 
 absl::StatusOr<Interpolation> Interpolation::Create(ImportContext& in,
@@ -32,29 +52,20 @@ absl::StatusOr<Interpolation> Interpolation::Create(ImportContext& in,
   const int64_t taps = table.taps, outputs = spec.shape[d];
   Interpolation result;
   result.dimension_ = d;
-  result.extent_ = extent;
   result.taps_ = taps;
-  result.steps_ = FindSteps(table.first);
-  if (result.steps_ && !MoveWeightsInside(table, extent))
-    result.steps_ = std::nullopt;
-  if (result.steps_) {
+  std::optional<RegularSteps> steps = FindSteps(table.first);
+  if (steps && !MoveWeightsInside(table, extent)) steps = std::nullopt;
+  if (steps) {
     const auto [first, last] =
         std::minmax_element(table.first.begin(), table.first.end());
     result.before_ = std::max<int64_t>(0, -*first);
     result.behind_ = std::max<int64_t>(0, *last + taps - extent);
     // In the input with those zeros.
-    result.steps_->offset += result.before_ * result.steps_->divisor;
-  } else {
-    TW_ASSIGN_OR_RETURN(HostTensor positions,
-                        in.op().NewTensor(DType::kInt64, {outputs, taps}));
-    for (int64_t o = 0; o < outputs; ++o) {
-      for (int64_t k = 0; k < taps; ++k)
-        positions.as<int64_t>()[o * taps + k] =
-            std::clamp<int64_t>(table.first[o] + k, 0, extent - 1);
-    }
-    result.positions_ =
-        in.Constant(in.Name(0, absl::StrCat("from", d)), std::move(positions));
+    steps->offset += result.before_ * steps->divisor;
   }
+  TW_ASSIGN_OR_RETURN(
+      result.positions_,
+      Positions::Create(in, d, table.first, taps, extent, steps));
   TW_ASSIGN_OR_RETURN(HostTensor weights,
                       in.op().NewTensor(acc, {taps, outputs}));
   for (int64_t o = 0; o < outputs; ++o) {
@@ -64,19 +75,6 @@ absl::StatusOr<Interpolation> Interpolation::Create(ImportContext& in,
   result.weights_ =
       in.Constant(in.Name(0, absl::StrCat("weight", d)), std::move(weights));
   return result;
-}
-
-Expr Interpolation::At(const ImportContext& in, absl::Span<const Expr> index,
-                       const Expr& tap) const {
-  const Expr& o = index[dimension_];
-  if (!steps_) return TablePosition(in, positions_, {o, tap}, extent_);
-  return PositionOf(*steps_, o) + tap;
-}
-
-Expr Interpolation::Weight(const ImportContext& in,
-                           absl::Span<const Expr> index,
-                           const Expr& tap) const {
-  return in.At(weights_, {tap, index[dimension_]});
 }
 
 }  // namespace tilewright

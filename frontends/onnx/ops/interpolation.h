@@ -1,11 +1,10 @@
-// Sums of weighted neighbours along one dimension, whose positions and weights
-// are known when compiling: what linear and cubic Resize do.
+// Neighbours along one dimension, whose positions are known when compiling, and
+// their weighted sums: what Resize does.
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_INTERPOLATION_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_OPS_INTERPOLATION_H_
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -15,12 +14,24 @@
 
 namespace tilewright {
 
-// A position out of a table of constants, all of which lie in [0, extent).
-Expr TablePosition(const ImportContext& in, TensorId table,
-                   std::vector<Expr> index, int64_t extent);
+// Where the outputs of one dimension read: by arithmetic, or out of a table of
+// constants.
+class Positions {
+ public:
+  // Output o reads `taps` neighbours from `first`[o] on: by `steps`, if given,
+  // wherever that is; else the border of `extent` positions for what is
+  // outside. `d` is the dimension's number in the node's tensors.
+  static absl::StatusOr<Positions> Create(
+      ImportContext& in, int d, absl::Span<const int64_t> first, int64_t taps,
+      int64_t extent, const std::optional<RegularSteps>& steps);
 
-// Where `steps` leads from output `o`.
-Expr PositionOf(const RegularSteps& steps, const Expr& o);
+  Expr At(const ImportContext& in, const Expr& o, const Expr& tap) const;
+
+ private:
+  std::optional<RegularSteps> steps_;
+  int64_t extent_ = 1;
+  TensorId table_ = -1;  // i64 [output, taps], if there are no steps
+};
 
 class Interpolation {
  public:
@@ -32,29 +43,27 @@ class Interpolation {
 
   int dimension() const { return dimension_; }
   int64_t taps() const { return taps_; }
-  // Zeros that the input needs before and behind it. There are some where
-  // positions are regular: they are read by arithmetic, not out of a table, and
-  // the border's weights are those of all that lies outside.
+  // Zeros that the input needs before and behind it: where positions are found
+  // by arithmetic, the border's weights are those of all that lies outside.
   int64_t before() const { return before_; }
   int64_t behind() const { return behind_; }
 
   // Where output `index` finds `tap`, in the input with those zeros around it.
   Expr At(const ImportContext& in, absl::Span<const Expr> index,
-          const Expr& tap) const;
+          const Expr& tap) const {
+    return positions_.At(in, index[dimension_], tap);
+  }
   Expr Weight(const ImportContext& in, absl::Span<const Expr> index,
-              const Expr& tap) const;
+              const Expr& tap) const {
+    return in.At(weights_, {tap, index[dimension_]});
+  }
 
  private:
-  Interpolation() = default;
-
   int dimension_ = 0;
-  int64_t extent_ = 1;
   int64_t taps_ = 1;
   int64_t before_ = 0, behind_ = 0;
-  // Of the first tap, in the input with zeros around it.
-  std::optional<RegularSteps> steps_;
-  TensorId positions_ = -1;  // i64 [output, taps], if there are none
-  TensorId weights_ = -1;    // [taps, output]
+  Positions positions_;
+  TensorId weights_ = -1;  // [taps, output]
 };
 
 }  // namespace tilewright

@@ -39,42 +39,23 @@ absl::Status InferResize(OpContext& op) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<HostTensor> IntTable(const OpContext& op,
-                                    const std::vector<int64_t>& values,
-                                    Shape shape) {
-  TW_ASSIGN_OR_RETURN(HostTensor tensor,
-                      op.NewTensor(DType::kInt64, std::move(shape)));
-  std::copy(values.begin(), values.end(), tensor.as<int64_t>().begin());
-  return tensor;
-}
-
-// Each output position copies one element; regular ones need no table.
+// Each output position copies one element.
 absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
   const Shape& from = in.op().shape(0);
-  std::vector<TensorId> tables(from.size(), -1);
-  std::vector<RegularSteps> steps(from.size());
-  for (size_t d = 0; d < from.size(); ++d) {
+  std::vector<Positions> positions;
+  for (int d = 0; d < static_cast<int>(from.size()); ++d) {
     std::vector<int64_t> position;
-    for (int64_t o = 0; o < spec.shape[d]; ++o) {
-      position.push_back(
-          NearestPosition(spec, static_cast<int>(d), from[d], o));
-    }
-    if (const std::optional<RegularSteps> regular = FindSteps(position)) {
-      steps[d] = *regular;
-    } else {
-      TW_ASSIGN_OR_RETURN(HostTensor table,
-                          IntTable(in.op(), position, {spec.shape[d]}));
-      tables[d] =
-          in.Constant(in.Name(0, absl::StrCat("from", d)), std::move(table));
-    }
+    for (int64_t o = 0; o < spec.shape[d]; ++o)
+      position.push_back(NearestPosition(spec, d, from[d], o));
+    TW_ASSIGN_OR_RETURN(
+        Positions one,
+        Positions::Create(in, d, position, 1, from[d], FindSteps(position)));
+    positions.push_back(std::move(one));
   }
   return EmitMove(in, false, [&](absl::Span<const Expr> index) {
     std::vector<Expr> at;
-    for (size_t d = 0; d < from.size(); ++d) {
-      at.push_back(tables[d] < 0
-                       ? PositionOf(steps[d], index[d])
-                       : TablePosition(in, tables[d], {index[d]}, from[d]));
-    }
+    for (size_t d = 0; d < from.size(); ++d)
+      at.push_back(positions[d].At(in, index[d], Expr::Int(0)));
     return at;
   });
 }

@@ -278,24 +278,17 @@ absl::Status ImportPad(ImportContext& in) {
   }
   const TensorId fill = op.has_input(2) ? in.input(2) : -1;
   in.EmitElementwise(0, "pad", [&](Index index) {
-    Expr inside;
-    std::vector<Expr> at;
+    FramedIndex framed =
+        WithoutFrame(index, op.shape(0), spec.before, spec.after);
     for (size_t d = 0; d < index.size(); ++d) {
-      Expr here = index[d] - Expr::Int(spec.before[d]);
-      if (spec.mode == PadMode::kConstant) {
-        inside =
-            AndAll(inside, InBounds(here, op.shape(0)[d], spec.before[d] > 0,
-                                    spec.after[d] > 0));
-      } else if (spec.before[d] > 0 || spec.after[d] > 0) {
-        here = Fold(here, op.shape(0)[d], spec.mode);
-      }
-      at.push_back(std::move(here));
+      if (spec.before[d] > 0 || spec.after[d] > 0)
+        framed.at[d] = Fold(framed.at[d], op.shape(0)[d], spec.mode);
     }
-    const Expr value = in.At(x, std::move(at));
-    if (!inside) return value;
+    const Expr value = in.At(x, std::move(framed.at));
+    if (spec.mode != PadMode::kConstant || !framed.inside) return value;
     const Expr other = fill >= 0 ? in.LoadAligned(fill, index, 0)
                                  : Literal(op.dtype(0), op.Float("value", 0));
-    return SelectExpr(inside, value, other);
+    return SelectExpr(framed.inside, value, other);
   });
   return absl::OkStatus();
 }
