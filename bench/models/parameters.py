@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import nn
 
-NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm, nn.GroupNorm)
+NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm, nn.GroupNorm)
 # Parameters outside norms that scale a branch; they are drawn like norm scales.
 SCALE_NAMES = ("layer_scale", "gamma", "beta", "temperature")
 # Tables and vectors that are added to activations, which have unit deviation.
@@ -111,11 +111,11 @@ def rescale_to_unit_output(model, inputs, centre=False):
             module.bias.copy_((module.bias * scale).float().double())
         return output * scale
 
-    layers = (nn.Conv1d, nn.Conv2d, nn.ConvTranspose2d, nn.Linear)
+    layers = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose2d, nn.Linear)
     handles = [m.register_forward_hook(hook) for m in model.modules() if isinstance(m, layers)]
     if centre:
         handles += [m.register_forward_pre_hook(centre_hook) for m in model.modules()
-                    if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d))]
+                    if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d))]
     try:
         model.double()
         model(*inputs)

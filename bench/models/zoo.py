@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from nets import (bert, bsrn, conformer, mobilevit, nafnet, nerf, restormer, unet,
-                  vit)
+from nets import (bert, bsrn, conformer, decoder, latent_unet, mobilevit, nafnet, nerf,
+                  restormer, unet, vit)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +58,12 @@ def image(random, shape):
     return (tint + blobs.numpy() + noise).astype(np.float32)
 
 
+def video(random, shape):
+    """A video [N, C, T, H, W] of unrelated images."""
+    n, c, t, h, w = shape
+    return image(random, (n * t, c, h, w)).reshape(n, t, c, h, w).swapaxes(1, 2).copy()
+
+
 @torch.no_grad()
 def narrow(model, divisor, classes):
     """Divides the channels of every layer of a torchvision CNN by `divisor`,
@@ -87,6 +93,24 @@ def torchvision_model(name, **arguments):
         import torchvision
         return getattr(torchvision.models, name)(weights=None, **arguments)
     return build
+
+
+class Segmentation(nn.Module):
+    """A torchvision segmentation network that returns its classes alone."""
+
+    def __init__(self, name):
+        super().__init__()
+        import torchvision
+        self.network = getattr(torchvision.models.segmentation, name)(
+            weights=None, weights_backbone=None)
+
+    def forward(self, x):
+        return self.network(x)["out"]
+
+
+def video_resnet():
+    import torchvision
+    return torchvision.models.video.r3d_18(weights=None)
 
 
 def convnext(widths, depths, classes=1000):
@@ -124,6 +148,23 @@ def bert_inputs(vocabulary, tokens):
             Input("mask", (1, tokens), bert.mask, "mask"))
 
 
+def decoder_step(past, layers=12, heads=4, head_width=64, **arguments):
+    """One token behind `past` others."""
+    vocabulary = arguments.get("vocabulary", 32000)
+    names = [f"{part}{layer}" for layer in range(layers) for part in ("keys", "values")]
+    cache = tuple(Input(name, (1, heads, past, head_width), normal, name) for name in names)
+    return Model(lambda: decoder.Decoder(layers=layers, cached_heads=heads, **arguments),
+                 (Input("ids", (1, 1), bert.token_ids(vocabulary), "ids"),) + cache,
+                 ("logits",) + tuple("longer_" + name for name in names))
+
+
+def diffusion_step(size, **arguments):
+    return Model(lambda: latent_unet.LatentUnet(**arguments),
+                 (Input("latents", (1, 4, size, size), image, "latents"),
+                  Input("time", (1,), lambda random, shape: random.uniform(
+                      0, 1000, shape).astype(np.float32), "time")))
+
+
 def gemm(m, k, n):
     """One product [m, k] x [k, n] with constant weights and a bias."""
     return one_input(lambda: nn.Linear(k, n), (m, k), normal)
@@ -152,6 +193,15 @@ MODELS = {
     "restormer": one_input(restormer.Restormer, (1, 3, 128, 128), image),
     "bsrn": one_input(bsrn.Bsrn, (1, 3, 256, 256), image),
     "unet": one_input(unet.UNet, (1, 3, 256, 256), image),
+    # Networks that no kernel and no rule was made for.
+    "decoder_step": decoder_step(255),
+    "densenet121": one_input(torchvision_model("densenet121"), IMAGE, image, centre=True),
+    "diffusion_step": diffusion_step(32),
+    "efficientnet_b0": one_input(torchvision_model("efficientnet_b0"), IMAGE, image, centre=True),
+    "lraspp": one_input(lambda: Segmentation("lraspp_mobilenet_v3_large"), (1, 3, 512, 512),
+                        image, centre=True),
+    "r3d_18": one_input(video_resnet, (1, 3, 16, 112, 112), video, centre=True),
+    "shufflenet_v2": one_input(torchvision_model("shufflenet_v2_x1_0"), IMAGE, image, centre=True),
     # One matrix product each, for the share of the peak; those with 128 rows are BERT's.
     "gemm512": gemm(512, 512, 512),
     "gemm1024": gemm(1024, 1024, 1024),
