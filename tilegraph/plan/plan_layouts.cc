@@ -251,6 +251,9 @@ class LayoutChooser {
   // channels of its own output lie side by side; nullopt if it reads none such.
   std::optional<Channels> ChannelsRead(const Group& group) const {
     const Tensor& output = draft_.graph.tensor(group.output);
+    if (const auto whole = AsConcatenation(draft_.graph, group.output);
+        whole && whole->axis == 1)
+      return ChannelsJoined(*whole);
     std::optional<Channels> read;
     for (const TensorId member : group.members) {
       const Tensor& tensor = draft_.graph.tensor(member);
@@ -277,6 +280,28 @@ class LayoutChooser {
       }
     }
     return read;
+  }
+
+  // The same of parts that become neighbouring channels: blocks stay blocks
+  // where a part begins with one.
+  std::optional<Channels> ChannelsJoined(const Concatenation& whole) const {
+    const int64_t block = draft_.options.channel_block_or_default();
+    bool blocked = true;
+    bool in_pixels = false;
+    for (const Concatenation::Part& part : whole.parts) {
+      const auto layout = draft_.plan.layouts.find(part.source);
+      if (layout == draft_.plan.layouts.end()) return std::nullopt;
+      const std::vector<int64_t>& shape = layout->second.shape();
+      if (shape.size() < 3) return std::nullopt;
+      const std::vector<Layout::Digit>& digits = layout->second.digits();
+      const bool of_channels =
+          !digits.empty() && digits.back().dim == 1 && digits.back().extent > 1;
+      in_pixels |= of_channels;
+      blocked &= of_channels && digits.back().extent == block &&
+                 part.offset % block == 0;
+    }
+    if (!in_pixels) return std::nullopt;
+    return blocked ? Channels::kBlocked : Channels::kLast;
   }
 
   Layout WithHalo(TensorId id, Layout layout) const {

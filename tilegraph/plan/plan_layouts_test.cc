@@ -27,6 +27,29 @@ TEST(PlanLayoutsTest, ACopyOfWholePixelsKeepsTheirBlocks) {
             Layout::BlockedLast({1, 32, 12, 12}, 1, 16).ToString());
 }
 
+// A part that is there twice cannot be written in place.
+TEST(PlanLayoutsTest, CopiesOfPartsKeepTheirChannelsSideBySide) {
+  for (const auto& [channels, blocked] :
+       {std::pair<int, bool>{32, true}, {24, false}}) {
+    const TensorGraph graph = Parsed(absl::StrCat(
+        "X: f32[1, 16, 6, 6] = placeholder\nV: f32[", channels,
+        ", 16] = placeholder\nC: f32[1, ", channels,
+        ", 6, 6] = compute (n: 1, o: ", channels,
+        ", h: 6, w: 6) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "
+        "\"conv\"\nJ: f32[1, ",
+        2 * channels, ", 6, 6] = compute (n: 1, o: ", 2 * channels,
+        ", h: 6, w: 6) { select(o < ", channels, ", C[n, o, h, w], C[n, o - ",
+        channels, ", h, w]) }\nS: f32[1, ", 2 * channels,
+        ", 1, 1] = compute (n: 1, o: ", 2 * channels,
+        ", h: 1, w: 1) reduce (y: 6, x: 6) sum:f32 "
+        "{ J[n, o, y, x] }\nreturn S\n"));
+    const Layout layout = MakePlan(graph, {}).layouts.at(*graph.Find("J"));
+    EXPECT_EQ(layout.digits().back().dim, 1) << layout.ToString();
+    EXPECT_EQ(layout.digits().back().extent, blocked ? 16 : 2 * channels)
+        << layout.ToString();
+  }
+}
+
 TEST(PlanLayoutsTest, AConvolutionBeforeATranspositionPutsChannelsLast) {
   const TensorGraph graph = Parsed(R"(
       X: f32[1, 16, 6, 6] = placeholder
