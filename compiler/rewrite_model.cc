@@ -10,6 +10,7 @@
 #include "tilegraph/gpu/term_slices.h"
 #include "tilegraph/ir/graph_rewrite.h"
 #include "tilegraph/rewrite/bf16_contractions.h"
+#include "tilegraph/rewrite/channel_sums.h"
 #include "tilegraph/rewrite/plain_outputs.h"
 #include "tilegraph/rewrite/split_phases.h"
 #include "tilegraph/rewrite/split_terms.h"
@@ -74,15 +75,18 @@ ImportedModel RewriteModel(const ImportedModel& imported,
           ? WithGraph(imported, RoundContractionsToBf16(imported.graph))
           : imported;
   if (GpuLevelsOf(spec)) return WithMoreTasks(model, spec, plan);
-  // Unfused or without channels in blocks the transforms cost more than they
+  // Unfused or without channels in blocks the rewrites cost more than they
   // save.
   const int64_t block = plan.channel_block_or_default();
   if (plan.connect == PlanOptions::Connect::kNone || block == 0) return model;
   const bool large_tiles = Allows(allow, kAllowWinograd4);
+  const ImportedModel summed = WithGraph(model, SumChannelsFirst(model.graph));
+  const ImportedModel spread =
+      WithGraph(summed, SpreadOverChannels(summed.graph));
   const ImportedModel marked = WithGraph(
-      model,
+      spread,
       MarkWinograd(
-          model.graph,
+          spread.graph,
           large_tiles ? ComputeRole::kWinograd4 : ComputeRole::kWinograd2,
           [&](const WinogradCase& shape) {
             if (shape.in_channels % block != 0 ||

@@ -2,23 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "frontends/onnx/graph/known_values.h"
 #include "tilegraph/expr/host_tensor.h"
 #include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright {
 namespace {
-
-const HostTensor* Known(const OnnxGraph& graph, const OnnxNode& node,
-                        size_t i) {
-  if (i >= node.inputs.size() || node.inputs[i] == kNoValue) return nullptr;
-  return graph.values[node.inputs[i]].constant.get();
-}
 
 double FloatOf(const OnnxNode& node, const std::string& name,
                double otherwise) {
@@ -42,7 +36,7 @@ std::optional<Affine> AffineOf(const OnnxGraph& graph, const OnnxNode& norm,
                                int64_t channels) {
   const HostTensor* parameter[4];
   for (size_t i = 0; i < 4; ++i) {
-    parameter[i] = Known(graph, norm, i + 1);
+    parameter[i] = KnownInput(graph, norm, i + 1);
     if (parameter[i] == nullptr || parameter[i]->num_elements() != channels) {
       return std::nullopt;
     }
@@ -80,17 +74,6 @@ HostTensor Scaled(const HostTensor& weights, const std::vector<double>& factor,
   return result;
 }
 
-ValueId AddConstant(OnnxGraph& graph, std::vector<ValueInfo>& infos,
-                    std::string name, HostTensor tensor) {
-  OnnxValue value;
-  value.name = std::move(name);
-  value.constant = std::make_shared<const HostTensor>(std::move(tensor));
-  infos.push_back(
-      {value.constant->dtype(), value.constant->shape(), value.constant});
-  graph.values.push_back(std::move(value));
-  return static_cast<ValueId>(graph.values.size()) - 1;
-}
-
 // Whether new weights can be given to `node`, and how they are laid out.
 struct Target {
   int64_t channels;
@@ -98,13 +81,13 @@ struct Target {
 };
 
 std::optional<Target> TargetOf(const OnnxGraph& graph, const OnnxNode& node) {
-  const HostTensor* weights = Known(graph, node, 1);
+  const HostTensor* weights = KnownInput(graph, node, 1);
   if (weights == nullptr || !IsFloat(weights->dtype()) ||
       weights->num_elements() == 0) {
     return std::nullopt;
   }
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
-  if (has_bias && Known(graph, node, 2) == nullptr) return std::nullopt;
+  if (has_bias && KnownInput(graph, node, 2) == nullptr) return std::nullopt;
   const Shape& shape = weights->shape();
   if (node.op == "Conv") {
     return Target{shape[0], weights->num_elements() / shape[0]};
@@ -116,9 +99,9 @@ std::optional<Target> TargetOf(const OnnxGraph& graph, const OnnxNode& node) {
   const bool transposed = IntOf(node, "transB", 0) != 0;
   const Target target{shape[transposed ? 0 : 1], transposed ? shape[1] : 1};
   // A bias that differs by row cannot be scaled by column.
-  if (has_bias && Known(graph, node, 2)->num_elements() != 1 &&
-      (Known(graph, node, 2)->num_elements() != target.channels ||
-       Known(graph, node, 2)->shape().back() != target.channels)) {
+  if (has_bias && KnownInput(graph, node, 2)->num_elements() != 1 &&
+      (KnownInput(graph, node, 2)->num_elements() != target.channels ||
+       KnownInput(graph, node, 2)->shape().back() != target.channels)) {
     return std::nullopt;
   }
   return target;
@@ -127,13 +110,7 @@ std::optional<Target> TargetOf(const OnnxGraph& graph, const OnnxNode& node) {
 }  // namespace
 
 void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos) {
-  std::vector<int> readers(graph.values.size(), 0);
-  for (const ValueId id : graph.outputs) ++readers[id];
-  for (const OnnxNode& node : graph.nodes) {
-    for (const ValueId id : node.inputs) {
-      if (id != kNoValue) ++readers[id];
-    }
-  }
+  std::vector<int> readers = CountReaders(graph);
   std::vector<bool> gone(graph.nodes.size(), false);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     OnnxNode& norm = graph.nodes[n];
@@ -148,9 +125,9 @@ void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos) {
         AffineOf(graph, norm, target->channels);
     if (!affine.has_value()) continue;
 
-    const HostTensor& weights = *Known(graph, node, 1);
+    const HostTensor& weights = *KnownInput(graph, node, 1);
     HostTensor bias(weights.dtype(), {target->channels});
-    const HostTensor* old_bias = Known(graph, node, 2);
+    const HostTensor* old_bias = KnownInput(graph, node, 2);
     for (int64_t c = 0; c < target->channels; ++c) {
       const double before =
           old_bias == nullptr
@@ -161,8 +138,8 @@ void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos) {
     const std::string base = graph.name(node.inputs[1]) + ".folded";
     HostTensor scaled = Scaled(weights, affine->factor, target->inner, base);
     node.inputs.resize(3, kNoValue);
-    node.inputs[1] = AddConstant(graph, infos, base, std::move(scaled));
-    node.inputs[2] = AddConstant(graph, infos, base + "_bias", std::move(bias));
+    node.inputs[1] = AddKnown(graph, infos, base, std::move(scaled));
+    node.inputs[2] = AddKnown(graph, infos, base + "_bias", std::move(bias));
     readers.resize(graph.values.size(), 1);
     const ValueId result = norm.outputs[0];
     node.outputs[0] = result;

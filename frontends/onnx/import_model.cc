@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/allocation.h"
 #include "base/status_macros.h"
+#include "frontends/onnx/find_group_norms.h"
 #include "frontends/onnx/fold_batch_norm.h"
 #include "frontends/onnx/graph/import_context.h"
 #include "frontends/onnx/graph/load_model.h"
@@ -69,7 +70,9 @@ class Converter {
 
   absl::Status ConvertNode(const OnnxNode& node) {
     const auto opset = onnx_.opsets.find("");
-    const int64_t version = opset == onnx_.opsets.end() ? 0 : opset->second;
+    const int64_t version = node.opset > 0                ? node.opset
+                            : opset == onnx_.opsets.end() ? 0
+                                                          : opset->second;
     std::vector<const ValueInfo*> inputs;
     for (const ValueId id : node.inputs) {
       inputs.push_back(id == kNoValue ? nullptr : &infos_[id]);
@@ -157,6 +160,7 @@ absl::StatusOr<ImportedModel> ImportLoaded(onnx::ModelProto model,
   TW_ASSIGN_OR_RETURN(std::vector<ValueInfo> infos,
                       InferShapes(graph, table, options));
   FoldBatchNorm(graph, infos);
+  FindGroupNorms(graph, infos);
   RemoveDeadNodes(graph);
   DropUnreadOutputs(graph);
   TW_ASSIGN_OR_RETURN(ImportedModel imported,

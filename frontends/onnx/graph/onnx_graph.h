@@ -51,6 +51,8 @@ struct OnnxNode {
   // Not of the model but of a rewrite, which may give an operator types that
   // the model's opset does not allow.
   bool is_rewritten = false;
+  // Of an operator that a rewrite chose; 0: the model's.
+  int64_t opset = 0;
 };
 
 // The type and shape that the model declares for a value. A dimension is a
@@ -88,6 +90,9 @@ struct OnnxGraph {
 // or input defined twice, a cycle, a damaged tensor. Takes the weights out of
 // `model` as it goes, so that they are held once.
 absl::StatusOr<OnnxGraph> BuildOnnxGraph(onnx::ModelProto model);
+
+// How many inputs of nodes and outputs of the graph each value is.
+std::vector<int> CountReaders(const OnnxGraph& graph);
 
 // Removes the nodes no output needs. Values stay, so ValueIds stay valid.
 void RemoveDeadNodes(OnnxGraph& graph);

@@ -7,6 +7,17 @@
 
 namespace tilewright {
 
+std::vector<int> CountReaders(const OnnxGraph& graph) {
+  std::vector<int> readers(graph.values.size(), 0);
+  for (const ValueId id : graph.outputs) ++readers[id];
+  for (const OnnxNode& node : graph.nodes) {
+    for (const ValueId id : node.inputs) {
+      if (id != kNoValue) ++readers[id];
+    }
+  }
+  return readers;
+}
+
 void RemoveDeadNodes(OnnxGraph& graph) {
   std::vector<bool> live(graph.values.size(), false);
   for (const ValueId id : graph.outputs) live[id] = true;
@@ -36,17 +47,11 @@ void RemoveDeadNodes(OnnxGraph& graph) {
 }
 
 void DropUnreadOutputs(OnnxGraph& graph) {
-  std::vector<bool> read(graph.values.size(), false);
-  for (const ValueId id : graph.outputs) read[id] = true;
-  for (const OnnxNode& node : graph.nodes) {
-    for (const ValueId id : node.inputs) {
-      if (id != kNoValue) read[id] = true;
-    }
-  }
+  const std::vector<int> readers = CountReaders(graph);
   for (OnnxNode& node : graph.nodes) {
     for (size_t i = 1; i < node.outputs.size(); ++i) {
       ValueId& id = node.outputs[i];
-      if (id == kNoValue || read[id]) continue;
+      if (id == kNoValue || readers[id] > 0) continue;
       graph.values[id].producer = -1;
       id = kNoValue;
     }

@@ -256,9 +256,9 @@ absl::Status ImportGroupNorm(ImportContext& in) {
   split.insert(split.begin() + 2, size);
   const TensorId source = in.input(0);
   const TensorId x = in.Elementwise(
-      in.Name(0, "groups"), acc, split, ComputeRole::kReshape,
+      in.Name(0, "groups"), op.dtype(0), split, ComputeRole::kReshape,
       [&](Index index) {
-        return CastTo(acc, LoadReshaped(in, source, op.shape(0), index, split));
+        return LoadReshaped(in, source, op.shape(0), index, split);
       });
   std::vector<bool> reduced(split.size(), true);
   reduced[0] = reduced[1] = false;

@@ -1,0 +1,25 @@
+#include "frontends/onnx/graph/known_values.h"
+
+#include <memory>
+#include <utility>
+
+namespace tilewright {
+
+const HostTensor* KnownInput(const OnnxGraph& graph, const OnnxNode& node,
+                             size_t i) {
+  if (i >= node.inputs.size() || node.inputs[i] == kNoValue) return nullptr;
+  return graph.values[node.inputs[i]].constant.get();
+}
+
+ValueId AddKnown(OnnxGraph& graph, std::vector<ValueInfo>& infos,
+                 std::string name, HostTensor tensor) {
+  OnnxValue value;
+  value.name = std::move(name);
+  value.constant = std::make_shared<const HostTensor>(std::move(tensor));
+  infos.push_back(
+      {value.constant->dtype(), value.constant->shape(), value.constant});
+  graph.values.push_back(std::move(value));
+  return static_cast<ValueId>(graph.values.size()) - 1;
+}
+
+}  // namespace tilewright
