@@ -32,9 +32,11 @@ using ::tilewright::backends::KernelReport;
 using ::tilewright::backends::Module;
 using ::tilewright::kernel_ir::ScalarKernel;
 
-// A gathered vector is assembled from many scalars. Tiles unrolled around more
-// of them than this hold more values at once than a frame may.
-constexpr int kMaxGathers = 16;
+// A gathered vector is assembled from up to 16 scalars, each of which may wait
+// in 16 bytes of the frame: so many vectors at once take half of what a frame
+// may have. A tile of registers has that many, so that its sums stay there
+// while what is added to them is gathered.
+constexpr int kMaxGathers = 32;
 
 lowering::FunctionOptions FunctionOptionsOf(const DeviceSpec& spec,
                                             const CpuTarget& target) {
