@@ -2,6 +2,7 @@
 // each attribute that changes them.
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "frontends/onnx/model_builder.h"
@@ -357,6 +358,46 @@ TEST(OpsTest, LossesTakeTheirAttributes) {
   ExpectNear(run(nll, "mean", 0), {}, {3});
   ExpectNear(run("SoftmaxCrossEntropyLoss", "none", -1), {2},
              {4.8152119f, 0.2038030f});
+}
+
+TEST(OpsTest, BitsAreJoinedAndShifted) {
+  // Of floats, which are integers of `type` in between.
+  const auto run = [](const char* op, int type,
+                      const std::vector<Given>& inputs,
+                      const Attributes& attributes = None) {
+    ModelBuilder b(18);
+    std::vector<std::string> names;
+    for (const Given& given : inputs) {
+      const std::string name = "x" + std::to_string(names.size());
+      names.push_back(name + ".cast");
+      b.Input(name, given.shape);
+      b.Node("Cast", {name}, {names.back()}).Int("to", type);
+    }
+    attributes(b.Node(op, names, {"y"}));
+    b.model().mutable_graph()->add_output()->set_name("y");
+    return RunModel(b, inputs);
+  };
+  constexpr int kI16 = onnx::TensorProto::INT16;
+  const std::vector<Given> two = {{{2, 1}, {12, -2}}, Vector({10, 7})};
+  ExpectNear(run("BitwiseAnd", kI16, two), {2, 2}, {8, 4, 10, 6});
+  ExpectNear(run("BitwiseOr", kI16, two), {2, 2}, {14, 15, -2, -1});
+  ExpectNear(run("BitwiseXor", kI16, two), {2, 2}, {6, 11, -12, -7});
+  ExpectNear(run("BitwiseNot", kI16, {Vector({0, 5, -1})}), {3}, {-1, -6, 0});
+  ExpectNear(run("BitwiseNot", onnx::TensorProto::UINT8, {Vector({0, 5})}), {2},
+             {255, 250});
+  const auto towards = [](const char* direction) {
+    return [=](NodeBuilder n) { n.String("direction", direction); };
+  };
+  const std::vector<Given> shifts = {{{2, 1}, {1, 201}},
+                                     Vector({0, 1, 3, 7, 8, 255})};
+  ExpectNear(run("BitShift", onnx::TensorProto::UINT8, shifts, towards("LEFT")),
+             {2, 6}, {1, 2, 8, 128, 0, 0, 201, 146, 72, 128, 0, 0});
+  ExpectNear(
+      run("BitShift", onnx::TensorProto::UINT8, shifts, towards("RIGHT")),
+      {2, 6}, {1, 0, 0, 0, 0, 0, 201, 100, 25, 1, 0, 0});
+  ExpectNear(run("BitShift", onnx::TensorProto::UINT64,
+                 {Vector({3}), Vector({0, 20, 60})}, towards("LEFT")),
+             {3}, {3, 3145728, 3458764513820540928.0F});
 }
 
 TEST(OpsTest, EinsumSumsWhatTheResultLacks) {

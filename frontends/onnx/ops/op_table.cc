@@ -14,7 +14,8 @@ OpTable::OpTable() {
        {ElementwiseOps(), ActivationOps(), MatMulOps(), ConvOps(), PoolOps(),
         ReduceOps(), NormOps(), SoftmaxOps(), ShapeOps(), IndexingOps(),
         SlicingOps(), GatherOps(), ScatterOps(), ConvTransposeOps(),
-        ResizeOps(), QuantizeOps(), IntegerOps(), EinsumOps(), LossOps()}) {
+        ResizeOps(), QuantizeOps(), IntegerOps(), EinsumOps(), LossOps(),
+        BitwiseOps()}) {
     for (const OpDef& row : family) rows_[row.name].push_back(row);
   }
   for (auto& [name, rows] : rows_) {

@@ -97,6 +97,7 @@ constexpr AttributeRule kRules[] = {
     {"Add Sub Mul Div And Or Xor", "axis", kInt, 1, 7},
     {"Add Sub Mul Div And Or Xor", "broadcast", kFlag, 1, 7},
     {"Mod", "fmod", kFlag},
+    {"BitShift", "direction", Words("LEFT RIGHT"), 11, kEver, kRequired},
     {"IsInf", "detect_negative detect_positive", kFlag},
     {"Clip", "min max", kFloat, 1, 11},
     {"Celu Elu LeakyRelu Swish ThresholdedRelu", "alpha", kFloat},

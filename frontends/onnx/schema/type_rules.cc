@@ -22,6 +22,8 @@ constexpr TypeSet kF32 = Bit(DType::kFloat32);
 constexpr TypeSet kF64 = Bit(DType::kFloat64);
 constexpr TypeSet kByte = Bit(DType::kInt8) | Bit(DType::kUInt8);
 constexpr TypeSet kIndex = kI32 | kI64;
+constexpr TypeSet kUnsigned = Bit(DType::kUInt8) | kU16 | kU32 | kU64;
+constexpr TypeSet kInteger = kUnsigned | Bit(DType::kInt8) | kI16 | kIndex;
 
 // Older definitions lack bf16.
 constexpr TypeSet kOldFloat = kF16 | kF32 | kF64;
@@ -106,6 +108,7 @@ constexpr TypeRule kRules[] = {
     {"ScatterND", 11, {kOld, kI64, kOld}},
     {"Round", 11, {kOldFloat}},
     {"Clip", 11, {kOldFloat}},
+    {"BitShift", 11, {kUnsigned}},
     {"Range", 11, {kI16 | kIndex | kF32 | kF64}},
     {"CumSum", 11, {kIndex | kU32 | kU64 | kF32 | kF64, kIndex}},
     {"Pad", 11, {kOldNumber, kI64, kOldNumber}},
@@ -171,6 +174,7 @@ constexpr TypeRule kRules[] = {
     {"ReduceMax ReduceMin", 18, {kByte | kWide, kI64}},
     {"Pad", 18, {kAll, kI64, kAll, kIndex}},
     {"GroupNormalization", 18, {kFloat}},
+    {"BitwiseAnd BitwiseNot BitwiseOr BitwiseXor", 18, {kInteger}},
     {"Mish", 18, {kOldFloat}},
     {"DequantizeLinear", 19, {kByte | kI32, kF16 | kBf16 | kF32, kByte | kI32}},
     {"QuantizeLinear",
