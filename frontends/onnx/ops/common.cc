@@ -82,6 +82,19 @@ std::string HintOf(const OpContext& op) {
   return absl::AsciiStrToLower(op.node().op);
 }
 
+Expr PositionFromData(const Expr& position, int64_t extent) {
+  const Expr wide = CastTo(DType::kInt64, position);
+  if (wide.op() == Op::kConst) {
+    const int64_t at = wide.int_value();
+    return Expr::Int(
+        std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent - 1));
+  }
+  const Expr wrapped = SelectExpr(Binary(Op::kLt, wide, Expr::Int(0)),
+                                  wide + Expr::Int(extent), wide);
+  return Binary(Op::kMin, Binary(Op::kMax, wrapped, Expr::Int(0)),
+                Expr::Int(extent - 1));
+}
+
 absl::Status EmitMove(
     ImportContext& in, bool is_whole,
     const std::function<std::vector<Expr>(absl::Span<const Expr>)>& at) {
@@ -208,18 +221,21 @@ Expr LoadReshaped(const ImportContext& in, TensorId from, const Shape& shape,
   return in.At(from, std::move(at));
 }
 
+TensorId EmitReshaped(ImportContext& in, std::string name, TensorId x,
+                      const Shape& shape) {
+  const Shape from = in.shape_of(x);
+  return in.Elementwise(std::move(name), in.dtype_of(x), shape,
+                        ComputeRole::kReshape,
+                        [&](absl::Span<const Expr> index) {
+                          return LoadReshaped(in, x, from, index, shape);
+                        });
+}
+
 absl::Status ImportReshape(ImportContext& in) {
   const TensorId x = in.input(0);
-  const Shape& from = in.op().shape(0);
   const Shape& to = in.op().output(0).shape;
-  if (from == to) {
-    in.SetOutput(0, x);
-    return absl::OkStatus();
-  }
-  in.EmitElementwise(0, ComputeRole::kReshape,
-                     [&](absl::Span<const Expr> index) {
-                       return LoadReshaped(in, x, from, index, to);
-                     });
+  in.SetOutput(0,
+               in.op().shape(0) == to ? x : EmitReshaped(in, in.Name(), x, to));
   return absl::OkStatus();
 }
 

@@ -35,12 +35,19 @@ absl::Status InferSameFloat(OpContext& op);
 // The hint of a node that is one compute: its operator, in small letters.
 std::string HintOf(const OpContext& op);
 
+// `name`: the elements of `x` in their order, in another shape.
+TensorId EmitReshaped(ImportContext& in, std::string name, TensorId x,
+                      const Shape& shape);
 // Output 0 is input 0 with other dimensions: itself if they are equal.
 absl::Status ImportReshape(ImportContext& in);
 // The element of `from` (of `shape`) that has the row-major position that
 // `index` has in `to_shape`.
 Expr LoadReshaped(const ImportContext& in, TensorId from, const Shape& shape,
                   absl::Span<const Expr> index, const Shape& to_shape);
+
+// A position read from a tensor: negative counts from the end, once; what is
+// out of range is clamped.
+Expr PositionFromData(const Expr& position, int64_t extent);
 
 // Output 0 is the element of input 0 at what `at` makes of the index; input 0
 // itself if `is_whole`.

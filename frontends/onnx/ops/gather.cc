@@ -1,5 +1,4 @@
 // Elements at positions that are data.
-#include <algorithm>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -13,21 +12,6 @@ namespace tilewright {
 namespace {
 
 using Index = absl::Span<const Expr>;
-
-// A position read from a tensor: negative counts from the end, once; what is
-// out of range is clamped.
-Expr FromData(const Expr& position, int64_t extent) {
-  const Expr wide = CastTo(DType::kInt64, position);
-  if (wide.op() == Op::kConst) {
-    const int64_t at = wide.int_value();
-    return Expr::Int(
-        std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent - 1));
-  }
-  const Expr wrapped = SelectExpr(Binary(Op::kLt, wide, Expr::Int(0)),
-                                  wide + Expr::Int(extent), wide);
-  return Binary(Op::kMin, Binary(Op::kMax, wrapped, Expr::Int(0)),
-                Expr::Int(extent - 1));
-}
 
 absl::Status RequireIndices(const OpContext& op) {
   if (op.dtype(1) == DType::kInt64 || op.dtype(1) == DType::kInt32) {
@@ -55,8 +39,8 @@ absl::Status ImportGather(ImportContext& in) {
   const int inner = op.rank(1);
   in.EmitElementwise(0, "gather", [&](Index index) {
     std::vector<Expr> at(index.begin(), index.begin() + axis);
-    at.push_back(FromData(in.Load(indices, index.subspan(axis, inner)),
-                          op.shape(0)[axis]));
+    at.push_back(PositionFromData(in.Load(indices, index.subspan(axis, inner)),
+                                  op.shape(0)[axis]));
     at.insert(at.end(), index.begin() + axis + inner, index.end());
     return in.At(x, std::move(at));
   });
@@ -84,7 +68,7 @@ absl::Status ImportGatherElements(ImportContext& in) {
   const TensorId indices = in.input(1);
   return EmitMove(in, false, [&](Index index) {
     std::vector<Expr> at(index.begin(), index.end());
-    at[axis] = FromData(in.Load(indices, index), op.shape(0)[axis]);
+    at[axis] = PositionFromData(in.Load(indices, index), op.shape(0)[axis]);
     return at;
   });
 }
@@ -133,8 +117,8 @@ absl::Status ImportGatherNd(ImportContext& in) {
     from.emplace_back();
     for (int64_t k = 0; k < spec.depth; ++k) {
       from.back() = Expr::Int(k);
-      at.push_back(
-          FromData(in.Load(indices, from), op.shape(0)[spec.batch + k]));
+      at.push_back(PositionFromData(in.Load(indices, from),
+                                    op.shape(0)[spec.batch + k]));
     }
     at.insert(at.end(), index.begin() + outer, index.end());
     return at;

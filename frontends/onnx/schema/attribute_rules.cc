@@ -93,6 +93,10 @@ constexpr AttributeRule kRules[] = {
     {"NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "reduction",
      Words("none sum mean")},
 
+    // Attention.
+    {"RotaryEmbedding", "interleaved", kFlag, 23},
+    {"RotaryEmbedding", "num_heads rotary_embedding_dim", kNatural, 23},
+
     // Elementwise.
     {"Add Sub Mul Div And Or Xor", "axis", kInt, 1, 7},
     {"Add Sub Mul Div And Or Xor", "broadcast", kFlag, 1, 7},

@@ -204,6 +204,9 @@ constexpr TypeRule kRules[] = {
     {"MaxPool", 22, {kByte | kFloat}},
     {"NegativeLogLikelihoodLoss", 22, {kFloat, kIndex, kFloat}},
     {"RMSNormalization", 23, {kFloat}},
+    {"RotaryEmbedding",
+     23,
+     {kF16 | kBf16 | kF32, kF16 | kBf16 | kF32, kF16 | kBf16 | kF32, kI64}},
     {"Swish", 24, {kFloat}},
 };
 
