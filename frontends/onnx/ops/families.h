@@ -30,6 +30,7 @@ absl::Span<const OpDef> EinsumOps();
 absl::Span<const OpDef> LossOps();
 absl::Span<const OpDef> BitwiseOps();
 absl::Span<const OpDef> RotaryOps();
+absl::Span<const OpDef> AttentionOps();
 
 }  // namespace tilewright
 

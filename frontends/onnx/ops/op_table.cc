@@ -15,7 +15,7 @@ OpTable::OpTable() {
         ReduceOps(), NormOps(), SoftmaxOps(), ShapeOps(), IndexingOps(),
         SlicingOps(), GatherOps(), ScatterOps(), ConvTransposeOps(),
         ResizeOps(), QuantizeOps(), IntegerOps(), EinsumOps(), LossOps(),
-        BitwiseOps(), RotaryOps()}) {
+        BitwiseOps(), RotaryOps(), AttentionOps()}) {
     for (const OpDef& row : family) rows_[row.name].push_back(row);
   }
   for (auto& [name, rows] : rows_) {

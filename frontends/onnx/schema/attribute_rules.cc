@@ -94,6 +94,11 @@ constexpr AttributeRule kRules[] = {
      Words("none sum mean")},
 
     // Attention.
+    {"Attention", "is_causal", kFlag, 23},
+    {"Attention", "q_num_heads kv_num_heads", kPositive, 23},
+    {"Attention", "scale softcap", kFloat, 23},
+    {"Attention", "softmax_precision", kInt, 23},
+    {"Attention", "qk_matmul_output_mode", {Type::kInt, 0, 3}, 23},
     {"RotaryEmbedding", "interleaved", kFlag, 23},
     {"RotaryEmbedding", "num_heads rotary_embedding_dim", kNatural, 23},
 

@@ -207,6 +207,9 @@ constexpr TypeRule kRules[] = {
     {"RotaryEmbedding",
      23,
      {kF16 | kBf16 | kF32, kF16 | kBf16 | kF32, kF16 | kBf16 | kF32, kI64}},
+    {"Attention",
+     23,
+     {kFloat, kFloat, kFloat, kBool | kFloat, kFloat, kFloat, kI64}},
     {"Swish", 24, {kFloat}},
 };
 
