@@ -31,6 +31,7 @@ absl::Span<const OpDef> LossOps();
 absl::Span<const OpDef> BitwiseOps();
 absl::Span<const OpDef> RotaryOps();
 absl::Span<const OpDef> AttentionOps();
+absl::Span<const OpDef> GridSampleOps();
 
 }  // namespace tilewright
 

@@ -165,6 +165,7 @@ constexpr TypeRule kRules[] = {
     {"LeakyRelu", 16, {kFloat}},
     {"PRelu", 16, {kWide}},
     {"GreaterOrEqual LessOrEqual", 16, {kNumber}},
+    {"GridSample", 16, {kOld}},
     {"LayerNormalization", 17, {kFloat}},
     // By the documents: the library that is installed ends with opset 17.
     {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean ReduceProd "
@@ -181,6 +182,7 @@ constexpr TypeRule kRules[] = {
      19,
      {kI32 | kF16 | kBf16 | kF32, kI32 | kF16 | kBf16 | kF32, kByte}},
     {"Gelu IsInf", 20, {kFloat}},
+    {"GridSample", 20, {kOld, kOldFloat}},
     {"ReduceMax ReduceMin", 20, {kBool | kByte | kWide, kI64}},
     {"DequantizeLinear",
      21,
@@ -201,6 +203,7 @@ constexpr TypeRule kRules[] = {
      {kFloat}},
     {"Dropout", 22, {kFloat, kFloat, kBool}},
     {"EyeLike", 22, {kAll}},
+    {"GridSample", 22, {kAll, kFloat}},
     {"MaxPool", 22, {kByte | kFloat}},
     {"NegativeLogLikelihoodLoss", 22, {kFloat, kIndex, kFloat}},
     {"RMSNormalization", 23, {kFloat}},
