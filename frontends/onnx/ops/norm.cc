@@ -255,11 +255,7 @@ absl::Status ImportGroupNorm(ImportContext& in) {
   split[1] = groups;
   split.insert(split.begin() + 2, size);
   const TensorId source = in.input(0);
-  const TensorId x = in.Elementwise(
-      in.Name(0, "groups"), op.dtype(0), split, ComputeRole::kReshape,
-      [&](Index index) {
-        return LoadReshaped(in, source, op.shape(0), index, split);
-      });
+  const TensorId x = EmitReshaped(in, in.Name(0, "groups"), source, split);
   std::vector<bool> reduced(split.size(), true);
   reduced[0] = reduced[1] = false;
   const Moments moments =

@@ -94,7 +94,7 @@ std::optional<RegularSteps> FindSteps(absl::Span<const int64_t> positions) {
   const auto last = static_cast<int64_t>(positions.size()) - 1;
   const int64_t rise = positions[last] - positions[0];
   if (rise < 0) return std::nullopt;
-  for (const int64_t divisor : {1, 2, 4, 8}) {
+  for (const int64_t divisor : {1, 2, 4, 8, 16}) {
     // Rounding down hides less than one step.
     const int64_t between = std::max<int64_t>(1, last);
     const int64_t least = std::max<int64_t>(0, divisor * (rise - 1) / between);

@@ -31,8 +31,8 @@ struct RegularSteps {
   int64_t multiplier = 0, offset = 0, divisor = 1;
 };
 
-// Steps that give `positions`, by a divisor of 1, 2, 4 or 8: vectors of outputs
-// then read all by one pattern. nullopt if there are none.
+// Steps that give `positions`, by a divisor of 1, 2, 4, 8 or 16: vectors of
+// outputs then read all by one pattern. nullopt if there are none.
 std::optional<RegularSteps> FindSteps(absl::Span<const int64_t> positions);
 
 // Gives the weights of what lies outside of the input to its border, so that

@@ -32,7 +32,7 @@ int64_t At(const RegularSteps& steps, int64_t o) {
 
 TEST(ResizeTableTest, WholeFactorsHaveRegularSteps) {
   for (const char* coordinates : {"half_pixel", "asymmetric"}) {
-    for (const int64_t factor : {1, 2, 4, 8}) {
+    for (const int64_t factor : {1, 2, 4, 8, 16}) {
       for (const int64_t input : {1, 2, 5, 56}) {
         for (const ResizeMode mode :
              {ResizeMode::kLinear, ResizeMode::kCubic}) {
