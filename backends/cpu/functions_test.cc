@@ -204,7 +204,8 @@ std::string BytesOf(const std::vector<T>& values) {
 
 constexpr int kLaneCounts[] = {1, 2, 3, 4, 8, 12, 16, 20, 32};
 
-// The powers of two that exp and its like multiply by.
+// The powers of two that exp and its like multiply by, and what lies between
+// them.
 template <typename T>
 void ExpectEveryWidthScales(const DeviceSpec& spec, DType dtype,
                             double largest) {
@@ -223,8 +224,9 @@ void ExpectEveryWidthScales(const DeviceSpec& spec, DType dtype,
       std::vector<T> values, powers;
       for (int i = 0; i < lanes; ++i) {
         values.push_back(static_cast<T>(random.Normal()));
+        const double power = random.Uniform(-1, 1) * largest;
         powers.push_back(
-            static_cast<T>(std::round(random.Uniform(-1, 1) * largest)));
+            static_cast<T>(random.Bernoulli(0.5) ? std::round(power) : power));
       }
       runs.push_back(
           {BytesOf(values), BytesOf(powers), BytesOf(std::vector<T>(lanes))});

@@ -64,7 +64,7 @@ class ScalarBuilder {
   }
   Reg Cast(DType to, Reg source);
   Reg Fma(Reg a, Reg b, Reg c);  // a * b + c, one rounding; float only
-  Reg Scale(Reg a, Reg n);       // a * 2^n, one rounding; float only, n whole
+  Reg Scale(Reg a, Reg n);       // a * 2^floor(n), one rounding; float only
   Reg Lookup(Reg source, std::vector<float> values);  // see LookupInst
   Reg Splat(Reg source, int lanes);
   Reg Lane(Reg source, int lane);

@@ -70,9 +70,9 @@ const Code* Scale(Machine& m, const Code* c) {
   for (int i = 0; i < c->lanes; ++i) {
     const T a = At<T>(m.regs + c->a, i), n = At<T>(m.regs + c->b, i);
     Put<T>(m.regs + c->dst, i,
-           std::isnan(n)
-               ? n
-               : std::ldexp(a, static_cast<int>(std::clamp(n, -kMost, kMost))));
+           std::isnan(n) ? n
+                         : std::ldexp(a, static_cast<int>(std::floor(
+                                             std::clamp(n, -kMost, kMost)))));
   }
   return c + 1;
 }

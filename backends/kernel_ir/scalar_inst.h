@@ -54,7 +54,7 @@ struct SplatInst {  // all lanes = the scalar source
 struct FmaInst {  // dst = a * b + c with one rounding
   Reg dst, a, b, c;
 };
-struct ScaleInst {  // dst = a * 2^n with one rounding, whole numbers n; floats
+struct ScaleInst {  // dst = a * 2^floor(n) with one rounding; floats
   Reg dst, a, n;
 };
 // dst = values[the low four bits of the source's bits], f32 lane by lane; 16

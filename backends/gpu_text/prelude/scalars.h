@@ -150,12 +150,12 @@ TW_FN T tw_min(T a, tw_the<T> b) {
   }
   return a < b ? a : b;
 }
-// a * 2^n, rounded once, for whole n.
+// a * 2^floor(n), rounded once.
 template <typename T>
 TW_FN T tw_scale(T a, tw_the<T> n) {
   const T most = sizeof(T) == 4 ? 512 : 4096;  // beyond, all is 0 or infinite
   if (n != n) return n;
-  return tw_ldexp(a, (int)(n < -most ? -most : n > most ? most : n));
+  return tw_ldexp(a, (int)tw_floor(n < -most ? -most : n > most ? most : n));
 }
 template <typename To, typename From>
 TW_FN To tw_cast(From a) {

@@ -115,7 +115,7 @@ Value Cast(DType to, Value a);
 Value MultiplyAdd(Value a, Value b, Value c);
 template <typename B, typename C>
 Value MultiplyAdd(Value a, B b, C c);
-// a * 2^n, rounded once. REQUIRES: Emitter::scale(); n is whole, or NaN.
+// a * 2^floor(n), rounded once. REQUIRES: Emitter::scale().
 Value Scale(Value a, Value n);
 // values[the low four bits of the float `a`'s bits]; 16 values. REQUIRES:
 // Emitter::lookup(); f32.

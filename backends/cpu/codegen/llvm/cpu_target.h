@@ -27,8 +27,8 @@ class SpecialInstructions {
                            llvm::Value* y) const = 0;
   virtual llvm::Value* Min(llvm::IRBuilderBase& b, llvm::Value* x,
                            llvm::Value* y) const = 0;
-  // a * 2^n lane by lane, rounded once; `n` is whole, or NaN. Floats or doubles
-  // of any number of lanes. REQUIRES: CpuTarget::scale.
+  // a * 2^floor(n) lane by lane, rounded once. Floats or doubles of any number
+  // of lanes. REQUIRES: CpuTarget::scale.
   virtual llvm::Value* Scale(llvm::IRBuilderBase& b, llvm::Value* a,
                              llvm::Value* n) const = 0;
   // values[the low four bits of `source`'s bits], lane by lane; f32 of any

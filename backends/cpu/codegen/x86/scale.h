@@ -6,8 +6,8 @@
 
 namespace tilewright::cpu {
 
-// a * 2^n lane by lane, rounded once; `n` is whole, or NaN. Floats or doubles
-// of any number of lanes. REQUIRES: CpuTarget::scale.
+// a * 2^floor(n) lane by lane, rounded once. Floats or doubles of any number
+// of lanes. REQUIRES: CpuTarget::scale.
 llvm::Value* EmitScale(llvm::IRBuilderBase& b, llvm::Value* a, llvm::Value* n);
 
 }  // namespace tilewright::cpu
