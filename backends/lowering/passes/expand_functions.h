@@ -18,7 +18,8 @@ struct FunctionOptions {
   bool scale = false;  // it multiplies by powers of two in one instruction (the
                        // same bits)
   bool lookup = false;  // it reads tables of 16 floats in one instruction: erf
-                        // of f32 takes half as long, to other bits
+                        // of f32 and, with scale, what is made of exp take
+                        // less time, to other bits
 };
 
 // A pass on the scalar tier: afterwards no OpInst has a transcendental function

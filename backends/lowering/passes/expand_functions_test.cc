@@ -152,10 +152,24 @@ TEST(ExpandFunctionsTest, SinglePrecisionIsWithinTheBoundsOfTheNumericsPage) {
 }
 
 TEST(ExpandFunctionsTest, TablesAreWithinTheSameBounds) {
-  FunctionOptions options;
-  options.lookup = true;
-  for (Op op : kFunctions) ExpectWithinBound<float>(op, options, 200000);
-  ExpectWithinBound<double>(Op::kErf, options, 20000);
+  for (const bool scale : {false, true}) {
+    for (const bool fma : {false, true}) {
+      const FunctionOptions options = {fma, scale, /*lookup=*/true};
+      for (Op op : kFunctions) ExpectWithinBound<float>(op, options, 100000);
+      ExpectWithinBound<double>(Op::kErf, options, 20000);
+      ExpectWithinBound<double>(Op::kExp, options, 20000);
+    }
+  }
+}
+
+// The largest element of a softmax counts as one.
+TEST(ExpandFunctionsTest, ExpOfZeroIsOne) {
+  const std::vector<float> x = {0.0f, -0.0f, 0x1p-26f, -0x1p-26f};
+  for (const bool by_cells : {false, true}) {
+    ScalarKernel kernel = MapKernel(Op::kExp, DType::kFloat32, 4, 4);
+    ExpandFunctions(kernel, {/*fma=*/true, by_cells, by_cells});
+    EXPECT_EQ(Interpret<float>(kernel, x, x), std::vector<float>(4, 1));
+  }
 }
 
 TEST(ExpandFunctionsTest, SinglePrecisionWithoutFmaIsWithinTheSameBounds) {

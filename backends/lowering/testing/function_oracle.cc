@@ -98,6 +98,7 @@ std::vector<T> SpecialArguments() {
     around(static_cast<T>(i));
     around(static_cast<T>(i) / 2);
     around(static_cast<T>(i * 1.57079632679489661923L));
+    around(static_cast<T>((i - 0.5) * 0.0433216987849965827L));
   }
   for (T value :
        {0.625, 0.6666666666666666, 1.3333333333333333, 0.6931471805599453,

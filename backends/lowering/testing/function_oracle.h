@@ -28,8 +28,8 @@ double UlpError(float got, double want);
 double UlpError(double got, long double want);
 
 // Zeros, infinities, NaN, denormals, extremes, small integers, halves, and what
-// lies next to multiples of pi / 2 and to the places where functions change
-// their method, of both signs.
+// lies next to multiples of pi / 2, half way between multiples of ln 2 / 16,
+// and next to the places where functions change their method, of both signs.
 template <typename T>
 std::vector<T> SpecialArguments();
 
