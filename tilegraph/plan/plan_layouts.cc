@@ -85,6 +85,8 @@ class LayoutChooser {
     if (whole && FeedsWinograd(output.id)) return {blocked, last};
     std::vector<Layout> followed = FollowedIfAny(group, output);
     if (!followed.empty()) return followed;
+    // Dimension 1 of a product of matrices is one of its batches or rows.
+    if (AsContraction(draft_.graph, group.members[0])) return {};
     return PixelsRead(group, output);
   }
 

@@ -27,6 +27,22 @@ TEST(PlanLayoutsTest, ACopyOfWholePixelsKeepsTheirBlocks) {
             Layout::BlockedLast({1, 32, 12, 12}, 1, 16).ToString());
 }
 
+// Windows of tokens whose features follow: no channels are in dimension 1.
+TEST(PlanLayoutsTest, AProductOfRowsIsPlain) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 16, 6, 8] = placeholder
+      V: f32[32, 16] = placeholder
+      W: f32[8, 24] = placeholder
+      C: f32[1, 32, 6, 8] = compute (n: 1, o: 32, h: 6, w: 8) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
+      P: f32[1, 32, 6, 24] = compute (n: 1, o: 32, h: 6, m: 24) reduce (k: 8) sum:f32 { C[n, o, h, k] * W[k, m] }
+      S: f32[1, 32, 6] = compute (n: 1, o: 32, h: 6) reduce (m: 24) sum:f32 { P[n, o, h, m] }
+      return S
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_FALSE(plan.layouts.at(*graph.Find("C")).is_row_major());
+  EXPECT_TRUE(plan.layouts.at(*graph.Find("P")).is_row_major());
+}
+
 // A part that is there twice cannot be written in place.
 TEST(PlanLayoutsTest, CopiesOfPartsKeepTheirChannelsSideBySide) {
   for (const auto& [channels, blocked] :
