@@ -59,7 +59,7 @@ class Builder : ChainSchedule {
       if (loops_.reduce.blocked) {
         writer_.ComputeAt(block, task_);
         ReduceByBlocks(block);
-        writer_.SetLayout(reduction_.name, OrderOfSums());
+        writer_.SetLayout(SumsBuffer(), OrderOfSums());
       } else {
         writer_.ComputeAt(block,
                           nest.steps.empty() ? task_ : nest.steps.back());
@@ -177,6 +177,13 @@ class Builder : ChainSchedule {
       order.push_back(parts[part.axis][part.part]);
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
     ArrangeSums(block, order, nest);
+  }
+
+  // Sums of another type than their tensor's are held apart (InitialTree).
+  std::string SumsBuffer() const {
+    return reduction_.compute.combiner->component_dtype(0) == reduction_.dtype
+               ? reduction_.name
+               : absl::StrCat(reduction_.name, ".acc");
   }
 
   // The layout of the sums of a task: neighbours along the vector axis lie side

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
@@ -141,6 +142,21 @@ TEST(DefaultScheduleTest, LongSumsAreAddedUpBlockByBlock) {
        {"Y", Layout::BlockedLast({1, 24, 7, 7}, 1, 16)}});
   EXPECT_THAT(convolution, HasSubstr("by [2, 4, 16]"));
   EXPECT_THAT(convolution, HasSubstr("rfactor"));
+}
+
+// The sums of all blocks are f32, whatever the result is and what follows.
+TEST(DefaultScheduleTest, LongSumsOfHalvesAreCutToo) {
+  for (const char* end : {"return T\n",
+                          "Y: f16[24, 40] = compute (m: 24, n: 40) "
+                          "{ max(T[m, n], 0) }\nreturn Y\n"}) {
+    const std::string text = ScheduleText(absl::StrCat(
+        "A: f16[24, 1024] = placeholder\nB: f16[1024, 40] = placeholder\n"
+        "T: f16[24, 40] = compute (m: 24, n: 40) reduce (k: 1024) sum:f32 "
+        "{ cast:f32(A[m, k]) * cast:f32(B[k, n]) }\n",
+        end));
+    EXPECT_THAT(text, HasSubstr("rfactor"));
+    EXPECT_THAT(text, HasSubstr("T.acc order 0,1"));
+  }
 }
 
 TEST(DefaultScheduleTest, EveryKindOfSmallGroupReplays) {
