@@ -144,6 +144,45 @@ TEST(ImportModelTest, BatchNormStaysWhereTheConvolutionHasAnotherReader) {
   EXPECT_EQ(Hints(Import(b)), (Strings{"conv", "bias", "batchnorm", "add"}));
 }
 
+// Taps that read nothing but padding are dropped with their weights.
+TEST(ImportModelTest, DilatedKernelsKeepTheTapsThatMeetTheImage) {
+  const std::vector<float> x = {1, 2, 3, 4, 5}, w = {1, 10, 100, 1000};
+  for (const int64_t dilation : {1, 3, 5, 7}) {
+    for (const int64_t before : {0, 3, 7, 14, 21}) {
+      for (const int64_t after : {0, 5, 14, 21}) {
+        for (const int64_t stride : {1, 2}) {
+          const int64_t span = before + 5 + after - 3 * dilation;
+          if (span < 1) continue;
+          ModelBuilder b;
+          b.Input("X", {1, 1, 5}).Floats("W", {1, 1, 4}, w);
+          b.Node("Conv", {"X", "W"}, {"Y"})
+              .Ints("dilations", {dilation})
+              .Ints("strides", {stride})
+              .Ints("pads", {before, after});
+          b.Output("Y");
+          std::vector<float> expected;
+          for (int64_t o = 0; o * stride < span; ++o) {
+            float& sum = expected.emplace_back(0);
+            for (int64_t k = 0; k < 4; ++k) {
+              const int64_t at = o * stride - before + k * dilation;
+              if (at >= 0 && at < 5) sum += w[k] * x[at];
+            }
+          }
+          EXPECT_EQ(Evaluate(Import(b), {Floats({1, 1, 5}, x)}), expected)
+              << dilation << " " << before << " " << after << " " << stride;
+        }
+      }
+    }
+  }
+  ModelBuilder middle;
+  middle.Input("X", {1, 1, 5}).Floats("W", {1, 1, 3}, {1, 10, 100});
+  middle.Node("Conv", {"X", "W"}, {"Y"})
+      .Ints("dilations", {6})
+      .Ints("pads", {6, 6});
+  middle.Output("Y");
+  EXPECT_EQ(Hints(Import(middle)), (Strings{"conv"}));
+}
+
 // Two groups of 2 channels, as exporters for opset 17 write their norm.
 ModelBuilder NormOfGroups(const std::vector<int64_t>& factor_shape) {
   ModelBuilder b;

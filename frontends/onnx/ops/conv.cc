@@ -1,5 +1,7 @@
 // Convolution: a padding compute where there is padding, a contraction free of
 // guards, and the bias.
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -50,10 +52,54 @@ absl::Status InferConv(OpContext& op) {
   return absl::OkStatus();
 }
 
+// Takes the taps at both ends of the kernel away that read nothing but padding;
+// how many at its begin. Dilated by more than the image is wide, the middle is
+// left.
+int64_t DropTapsOfZeros(WindowDim& dim) {
+  int64_t first = 0;
+  while (dim.kernel > 1 && dim.pad_before >= dim.dilation &&
+         (dim.output - 1) * dim.stride < dim.pad_before) {
+    ++first;
+    --dim.kernel;
+    dim.pad_before -= dim.dilation;
+  }
+  while (dim.kernel > 1 && dim.pad_after >= dim.dilation &&
+         (dim.kernel - 1) * dim.dilation - dim.pad_before >= dim.input) {
+    --dim.kernel;
+    dim.pad_after -= dim.dilation;
+  }
+  return first;
+}
+
+// The part of the weights that `window` has, from `first` on.
+absl::StatusOr<TensorId> EmitWeightsOf(ImportContext& in,
+                                       const std::vector<WindowDim>& window,
+                                       const std::vector<int64_t>& first) {
+  const HostTensor& all = *in.op().input(1).constant;
+  Shape shape = all.shape();
+  for (size_t d = 0; d < window.size(); ++d) shape[2 + d] = window[d].kernel;
+  TW_ASSIGN_OR_RETURN(HostTensor part, in.op().NewTensor(all.dtype(), shape));
+  for (int64_t i = 0; i < part.num_elements(); ++i) {
+    int64_t rest = i, source = 0, stride = 1;
+    for (size_t d = shape.size(); d-- > 0;) {
+      const int64_t skipped = d < 2 ? 0 : first[d - 2];
+      source += (rest % shape[d] + skipped) * stride;
+      rest /= shape[d];
+      stride *= all.shape()[d];
+    }
+    part.Set(i, all.Get(source));
+  }
+  return in.Constant(in.Name(0, "weights"), std::move(part));
+}
+
 absl::Status ImportConv(ImportContext& in) {
   const OpContext& op = in.op();
-  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window, ConvWindow(op));
+  TW_ASSIGN_OR_RETURN(std::vector<WindowDim> window, ConvWindow(op));
   const int spatial = static_cast<int>(window.size());
+  const bool known = op.input(1).constant != nullptr;
+  std::vector<int64_t> first;
+  for (WindowDim& dim : window)
+    first.push_back(known ? DropTapsOfZeros(dim) : 0);
   const int64_t groups = op.Int("group", 1);
   const Shape& w_shape = op.shape(1);
   const int64_t channels_out = w_shape[0] / groups;
@@ -61,7 +107,12 @@ absl::Status ImportConv(ImportContext& in) {
   const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
 
   const TensorId x = PadWithZeros(in, window);
-  const TensorId w = in.input(1);
+  TensorId w = in.input(1);
+  for (int d = 0; d < spatial; ++d) {
+    if (window[d].kernel == w_shape[2 + d]) continue;
+    TW_ASSIGN_OR_RETURN(w, EmitWeightsOf(in, window, first));
+    break;
+  }
   EmitConvolution(
       in, window, w_shape[0], channels_in,
       [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {
