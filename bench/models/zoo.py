@@ -5,6 +5,7 @@ draw an input.  To add a model, add an entry to MODELS.
 """
 
 import dataclasses
+import operator
 from typing import Callable, Tuple
 
 import numpy as np
@@ -91,7 +92,7 @@ def narrow(model, divisor, classes):
 def torchvision_model(name, **arguments):
     def build():
         import torchvision
-        return getattr(torchvision.models, name)(weights=None, **arguments)
+        return operator.attrgetter(name)(torchvision.models)(weights=None, **arguments)
     return build
 
 
@@ -100,17 +101,10 @@ class Segmentation(nn.Module):
 
     def __init__(self, name):
         super().__init__()
-        import torchvision
-        self.network = getattr(torchvision.models.segmentation, name)(
-            weights=None, weights_backbone=None)
+        self.network = torchvision_model(f"segmentation.{name}", weights_backbone=None)()
 
     def forward(self, x):
         return self.network(x)["out"]
-
-
-def video_resnet():
-    import torchvision
-    return torchvision.models.video.r3d_18(weights=None)
 
 
 def convnext(widths, depths, classes=1000):
@@ -212,7 +206,8 @@ MODELS = {
                                 centre=True),
     "regnet_y": one_input(torchvision_model("regnet_y_400mf"), IMAGE, image, centre=True),
     "resnext50": one_input(torchvision_model("resnext50_32x4d"), IMAGE, image, centre=True),
-    "r3d_18": one_input(video_resnet, (1, 3, 16, 112, 112), video, centre=True),
+    "r3d_18": one_input(torchvision_model("video.r3d_18"), (1, 3, 16, 112, 112), video,
+                        centre=True),
     "shufflenet_v2": one_input(torchvision_model("shufflenet_v2_x1_0"), IMAGE, image, centre=True),
     # One matrix product each, for the share of the peak; those with 128 rows are BERT's.
     "gemm512": gemm(512, 512, 512),

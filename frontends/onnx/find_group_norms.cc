@@ -21,11 +21,11 @@ constexpr int64_t kPerGroup = 18;
 class Finder {
  public:
   Finder(OnnxGraph& graph, std::vector<ValueInfo>& infos)
-      : graph_(graph), infos_(infos), readers_(CountReaders(graph)) {
-    only_reader_.assign(graph.values.size(), -1);
+      : graph_(graph), infos_(infos), only_reader_(graph.values.size(), -1) {
+    const std::vector<int> readers = CountReaders(graph);
     for (size_t n = 0; n < graph.nodes.size(); ++n) {
       for (const ValueId id : graph.nodes[n].inputs) {
-        if (id != kNoValue && readers_[id] == 1)
+        if (id != kNoValue && readers[id] == 1)
           only_reader_[id] = static_cast<int>(n);
       }
     }
@@ -141,7 +141,6 @@ class Finder {
 
   OnnxGraph& graph_;
   std::vector<ValueInfo>& infos_;
-  const std::vector<int> readers_;
   std::vector<int> only_reader_;  // by value; -1: several or none
 };
 

@@ -13,6 +13,7 @@
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/packed_operands.h"
 #include "sketch/rules/shared/reduce_loops.h"
+#include "sketch/trace/sums_apart.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/simplify.h"
@@ -59,7 +60,9 @@ class Builder : ChainSchedule {
       if (loops_.reduce.blocked) {
         writer_.ComputeAt(block, task_);
         ReduceByBlocks(block);
-        writer_.SetLayout(SumsBuffer(), OrderOfSums());
+        writer_.SetLayout(HasSumsApart(reduction_) ? SumsApartOf(reduction_)
+                                                   : reduction_.name,
+                          OrderOfSums());
       } else {
         writer_.ComputeAt(block,
                           nest.steps.empty() ? task_ : nest.steps.back());
@@ -177,13 +180,6 @@ class Builder : ChainSchedule {
       order.push_back(parts[part.axis][part.part]);
     order.insert(order.end(), nest.tile.begin(), nest.tile.end());
     ArrangeSums(block, order, nest);
-  }
-
-  // Sums of another type than their tensor's are held apart (InitialTree).
-  std::string SumsBuffer() const {
-    return reduction_.compute.combiner->component_dtype(0) == reduction_.dtype
-               ? reduction_.name
-               : absl::StrCat(reduction_.name, ".acc");
   }
 
   // The layout of the sums of a task: neighbours along the vector axis lie side

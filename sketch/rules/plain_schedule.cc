@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
 #include "sketch/rules/shared/output_tiles.h"
+#include "sketch/trace/sums_apart.h"
 #include "tilegraph/ir/operations.h"
 
 namespace tilewright::sketch {
@@ -19,11 +19,7 @@ std::vector<std::string> BlockNames(const TensorGraph& graph) {
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind != TensorKind::kCompute) continue;
     names.push_back(tensor.name);
-    if (!tensor.compute.combiner) continue;
-    const Combiner& combiner = *tensor.compute.combiner;
-    // Accumulators of another type or arity are copied out.
-    if (combiner.arity() != 1 || combiner.component_dtype(0) != tensor.dtype)
-      names.push_back(absl::StrCat(tensor.name, ".out"));
+    if (HasSumsApart(tensor)) names.push_back(CopyOutOf(tensor));
   }
   return names;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "sketch/trace/sums_apart.h"
 #include "sketch/tree/tree_edit.h"
 #include "tilegraph/ir/verifier.h"
 
@@ -136,14 +137,12 @@ class Builder {
       block.dst_index.push_back(
           Expr::Var(static_cast<int>(i), compute.axes[i].name));
     int buffer = buffer_of_.at(tensor.id);
-    if (!compute.combiner ||
-        (compute.combiner->arity() == 1 &&
-         compute.combiner->component_dtype(0) == tensor.dtype)) {
+    if (!HasSumsApart(tensor)) {
       block.dst = {buffer};
       AddBlock(std::move(block));
       return;
     }
-    const std::string accumulator = Fresh(tensor.name + ".acc");
+    const std::string accumulator = Fresh(SumsApartOf(tensor));
     for (int c = 0; c < compute.combiner->arity(); ++c) {
       bool is_result = c == compute.result;
       block.dst.push_back(AddBuffer(
@@ -152,7 +151,7 @@ class Builder {
           MemLevel::kScratch, Layout::RowMajor(tensor.static_shape())));
     }
     Block copy;
-    copy.name = Fresh(tensor.name + ".out");
+    copy.name = Fresh(CopyOutOf(tensor));
     copy.axes = block.axes;
     copy.dst_index = block.dst_index;
     copy.dst = {buffer};

@@ -1,6 +1,7 @@
 #include "tilegraph/rewrite/channel_sums.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "tilegraph/expr/expr.h"
 #include "tilegraph/ir/combiner.h"
+#include "tilegraph/ir/compute_axes.h"
 
 namespace tilewright {
 namespace {
@@ -89,10 +91,7 @@ std::optional<Groups> SummedGroups(const TensorGraph& graph,
 }
 
 Expr At(const Compute& compute, int axis) {
-  const int spatial = static_cast<int>(compute.axes.size());
-  const Axis& which =
-      axis < spatial ? compute.axes[axis] : compute.reduce_axes[axis - spatial];
-  return Expr::Var(axis, which.name);
+  return Expr::Var(axis, AxisAt(compute, static_cast<size_t>(axis)).name);
 }
 
 // The sum over the pixels of one channel, of the image's rank.

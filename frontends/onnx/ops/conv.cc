@@ -71,13 +71,18 @@ int64_t DropTapsOfZeros(WindowDim& dim) {
   return first;
 }
 
-// The part of the weights that `window` has, from `first` on.
-absl::StatusOr<TensorId> EmitWeightsOf(ImportContext& in,
-                                       const std::vector<WindowDim>& window,
-                                       const std::vector<int64_t>& first) {
+// Known weights without those taps, which leave `window` too; themselves if
+// there are none.
+absl::StatusOr<TensorId> TakeTaps(ImportContext& in,
+                                  std::vector<WindowDim>& window) {
   const HostTensor& all = *in.op().input(1).constant;
   Shape shape = all.shape();
-  for (size_t d = 0; d < window.size(); ++d) shape[2 + d] = window[d].kernel;
+  std::vector<int64_t> first;
+  for (size_t d = 0; d < window.size(); ++d) {
+    first.push_back(DropTapsOfZeros(window[d]));
+    shape[2 + d] = window[d].kernel;
+  }
+  if (shape == all.shape()) return in.input(1);
   TW_ASSIGN_OR_RETURN(HostTensor part, in.op().NewTensor(all.dtype(), shape));
   for (int64_t i = 0; i < part.num_elements(); ++i) {
     int64_t rest = i, source = 0, stride = 1;
@@ -96,10 +101,12 @@ absl::Status ImportConv(ImportContext& in) {
   const OpContext& op = in.op();
   TW_ASSIGN_OR_RETURN(std::vector<WindowDim> window, ConvWindow(op));
   const int spatial = static_cast<int>(window.size());
-  const bool known = op.input(1).constant != nullptr;
-  std::vector<int64_t> first;
-  for (WindowDim& dim : window)
-    first.push_back(known ? DropTapsOfZeros(dim) : 0);
+  TensorId w = -1;
+  if (op.input(1).constant == nullptr) {
+    w = in.input(1);
+  } else {
+    TW_ASSIGN_OR_RETURN(w, TakeTaps(in, window));
+  }
   const int64_t groups = op.Int("group", 1);
   const Shape& w_shape = op.shape(1);
   const int64_t channels_out = w_shape[0] / groups;
@@ -107,12 +114,6 @@ absl::Status ImportConv(ImportContext& in) {
   const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
 
   const TensorId x = PadWithZeros(in, window);
-  TensorId w = in.input(1);
-  for (int d = 0; d < spatial; ++d) {
-    if (window[d].kernel == w_shape[2 + d]) continue;
-    TW_ASSIGN_OR_RETURN(w, EmitWeightsOf(in, window, first));
-    break;
-  }
   EmitConvolution(
       in, window, w_shape[0], channels_in,
       [&](absl::Span<const Expr> out, absl::Span<const Expr> over) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "sketch/trace/sums_apart.h"
 
 namespace tilewright::sketch {
 
@@ -24,11 +25,7 @@ absl::StatusOr<Chain> FindChain(const TensorGraph& graph) {
           tensor.name, " reduces, and so does ", reduction, " before it"));
     chain.reduction = tensor.id;
     reduction = tensor.name;
-    const Combiner& combiner = *tensor.compute.combiner;
-    // Accumulators of another type or arity are copied out by a block of that
-    // name.
-    if (combiner.arity() != 1 || combiner.component_dtype(0) != tensor.dtype)
-      blocks.push_back(absl::StrCat(tensor.name, ".out"));
+    if (HasSumsApart(tensor)) blocks.push_back(CopyOutOf(tensor));
   }
   if (blocks.empty())
     return absl::InvalidArgumentError("the group computes nothing");

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sketch/rules/shared/group_chain.h"
+#include "sketch/trace/sums_apart.h"
 #include "tilegraph/decision/space.h"
 
 namespace tilewright::sketch {
@@ -208,12 +209,9 @@ class Finder {
     for (const int axis : inner) block.inner.push_back(AxisAt(compute, axis));
     block.fusible = block.inner.size();
     if (!inner.empty()) block.fusible = Fusible(tensor.id, inner);
-    const bool copies_out =
-        block.reduces && (compute.combiner->arity() != 1 ||
-                          compute.combiner->component_dtype(0) != tensor.dtype);
     result_.blocks.push_back(block);
-    if (!copies_out) return;
-    block.name = absl::StrCat(tensor.name, ".out");
+    if (!HasSumsApart(tensor)) return;
+    block.name = CopyOutOf(tensor);
     block.reduces = false;
     block.inner.clear();
     block.fusible = 0;
