@@ -220,6 +220,27 @@ TEST(ReferenceTest, ADecisionThatRoundingCouldTurnIsBoundedByWhatItChanges) {
   EXPECT_EQ(y.value[1], 10);
 }
 
+// sigmoid(-97) is 500 times the smallest number of fp32: half of that is what
+// any kernel may lose, and the factor makes it larger.
+TEST(ReferenceTest, FunctionsWithSmallResultsLoseDigits) {
+  for (const Op op : {Op::kSigmoid, Op::kExp}) {
+    TensorGraph graph;
+    const TensorId x = graph.AddPlaceholder("x", DType::kFloat32, {1});
+    Compute compute;
+    compute.axes = {{"i", 1}};
+    const Expr load = graph.Load(x, {V(0)});
+    compute.body = {Expr::Make(Op::kMul, {load, Expr::Make(op, {load})})};
+    graph.SetOutputs({graph.AddCompute("y", DType::kFloat32, compute)});
+    HostTensor values(DType::kFloat32, {1});
+    values.as<float>()[0] = -97;
+    TW_ASSERT_OK_AND_ASSIGN(const ReferenceResult result,
+                            EvaluateReference(graph, {{x, values}}, {}));
+    const ReferenceTensor& y = result.outputs.begin()->second;
+    EXPECT_GE(y.bound[0], 97 * 0x1p-149) << Name(op);
+    EXPECT_LE(y.bound[0], 98 * 0x1p-149) << Name(op);
+  }
+}
+
 TEST(ReferenceTest, ALoadOutsideItsTensorShowsAsNan) {
   TensorGraph graph;
   const TensorId x = graph.AddPlaceholder("x", DType::kFloat32, {4});

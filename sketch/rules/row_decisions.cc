@@ -1,6 +1,7 @@
 #include "sketch/rules/row_decisions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,9 @@ constexpr int64_t kElementsJoined = 4096;
 constexpr int64_t kElementsFromMemory = 256;
 // Functions unrolled side by side: their temporaries share the registers.
 constexpr int64_t kFunctionVectors = 2;
+// Terms that one accumulator takes: half of their roundings are within 4 (√K +
+// 8) of them.
+constexpr int64_t kMostTerms = 160;
 // Operations per element of a row, roughly.
 constexpr int64_t kOperationsPerElement = 8;
 
@@ -280,6 +284,29 @@ int64_t RowCuts::PartialsAcross(const RowBlock& block) {
                                   Bits::kMayChange)};
               })
       .vectors;
+}
+
+std::optional<TermBlocks> BlocksOfTerms(const RowBlock& block) {
+  const int64_t terms = block.row_elements();
+  if (!block.reduces || terms <= kMostTerms) return std::nullopt;
+  TermBlocks blocks;
+  for (size_t i = 1; i < block.inner.size(); ++i) {
+    if (block.inner[i].extent > block.inner[blocks.axis].extent)
+      blocks.axis = i;
+  }
+  // As many blocks as one has terms, nearly; all of them alike if they can be.
+  const int64_t extent = block.inner[blocks.axis].extent;
+  const double terms_of_step = static_cast<double>(terms / extent);
+  const auto wanted = std::clamp<int64_t>(
+      std::llround(std::sqrt(static_cast<double>(terms)) / terms_of_step), 1,
+      extent);
+  blocks.steps = wanted;
+  for (int64_t steps = wanted; steps < 2 * wanted; ++steps) {
+    if (extent % steps != 0) continue;
+    blocks.steps = steps;
+    break;
+  }
+  return blocks;
 }
 
 std::string DecideLevel(Decider& decider, const RowBlock& block,

@@ -82,6 +82,21 @@ class RowCuts {
   std::map<std::string, std::vector<std::pair<Extents, RowCut>>> cuts_;
 };
 
+// A sum in blocks: steps of one along block.inner[axis], and all of the axes
+// beside it.
+struct TermBlocks {
+  size_t axis = 0;
+  int64_t steps = 1;
+};
+
+// How to cut a sum of floats whose rows are neighbours, each with one
+// accumulator. Terms of like values, as of a plain surface in an image, round
+// to the same side all along: with K of them the error grows as K, in blocks
+// as the length of one and their number (Higham, "Accuracy and Stability of
+// Numerical Algorithms", 4.2). nullopt: so few stay within the numerics'
+// bound. By rule alone.
+std::optional<TermBlocks> BlocksOfTerms(const RowBlock& block);
+
 // "registers" or "scratch" of a kept value of a row; `unrolled`: a row of it
 // is.
 std::string DecideLevel(Decider& decider, const RowBlock& block, bool unrolled);

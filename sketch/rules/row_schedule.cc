@@ -22,20 +22,22 @@ class Writer {
   Writer(const Workload& workload, const DeviceSpec& spec, RowBlocks blocks,
          const ComputeLocation& location)
       : spec_(spec),
+        graph_(workload.graph),
         location_(location),
         writer_(location.writer),
         blocks_(std::move(blocks)),
-        shape_(workload.graph.tensor(blocks_.output).static_shape()),
-        axes_(workload.graph.tensor(blocks_.output).compute.axes),
-        lanes_(Lanes(workload.graph, spec)),
+        shape_(graph_.tensor(blocks_.output).static_shape()),
+        axes_(graph_.tensor(blocks_.output).compute.axes),
+        lanes_(Lanes(graph_, spec)),
         from_memory_(!location.inside &&
-                     FillsCaches(workload.graph, blocks_.output, spec)) {}
+                     FillsCaches(graph_, blocks_.output, spec)) {}
 
   void Run() {
     for (const std::string& block : blocks_.inlined)
       writer_.ComputeInline(writer_.Block(block));
     for (const RowBlock& block : blocks_.blocks)
       handles_.push_back(writer_.Block(block.name));
+    cut_sums_.resize(handles_.size());
     if (!last().rows.empty())
       tile_ = DecideRowTile(location_, blocks_, lanes_, from_memory_, spec_);
     cuts_.emplace(location_.decider, lanes_, tile_.together);
@@ -43,7 +45,9 @@ class Writer {
     for (size_t i = 0; i < blocks_.blocks.size(); ++i) {
       const RowBlock& block = blocks_.blocks[i];
       const bool last = i + 1 == blocks_.blocks.size();
-      if (block.reduces) {
+      if (cut_sums_[i]) {
+        WriteReduction(cut_sums_[i]->block, cut_sums_[i]->handle, false);
+      } else if (block.reduces) {
         WriteReduction(block, handles_[i], last);
       } else {
         WriteMap(block, handles_[i], last);
@@ -52,6 +56,12 @@ class Writer {
   }
 
  private:
+  // The sum of a block of terms.
+  struct CutBlock {
+    RowBlock block;
+    Handle handle;
+  };
+
   const RowBlock& last() const { return blocks_.blocks.back(); }
   bool lanes_are_rows() const { return blocks_.contiguous_row.has_value(); }
 
@@ -88,8 +98,13 @@ class Writer {
         order.push_back(writer_.Loop(handles_.back(), axis.name));
       writer_.Reorder(order);
     }
-    for (size_t i = blocks_.blocks.size() - 1; i-- > 0;)
-      writer_.ComputeAt(handles_[i], location);
+    for (size_t i = handles_.size(); i-- > 0;) {
+      const bool is_last = i + 1 == handles_.size();
+      if (!is_last) writer_.ComputeAt(handles_[i], location);
+      // Before what it reads has its place.
+      if (const auto cut = Cut(blocks_.blocks[i]))
+        cut_sums_[i] = CutSum(blocks_.blocks[i], *cut, handles_[i], is_last);
+    }
   }
 
   // Over axes of extent 1, and rows that are done one after another.
@@ -194,18 +209,20 @@ class Writer {
                      DecideLevel(location_.decider, block, loops.whole_row));
   }
 
+  // Where results go: of the last block to memory, through a copy.
+  void PutResults(const RowBlock& block, Handle handle, bool is_last) {
+    if (!is_last) return writer_.SetLevel(handle, "registers");
+    const Handle copy = writer_.CacheWrite(handle, "registers");
+    if (!block.rows.empty())
+      Tile({writer_.Loop(copy, block.rows[tile_.axis].name)});
+  }
+
   // Partial results per lane where a row has lanes; then the lanes are joined,
   // for all rows of the tile.
   void WriteReduction(const RowBlock& block, Handle handle, bool is_last) {
     const Loops loops = CutRow(block, handle);
     Arrange({loops.outer, loops.steps, loops.tile});
-    if (is_last) {
-      const Handle copy = writer_.CacheWrite(handle, "registers");
-      if (!block.rows.empty())
-        Tile({writer_.Loop(copy, block.rows[tile_.axis].name)});
-    } else {
-      writer_.SetLevel(handle, "registers");
-    }
+    PutResults(block, handle, is_last);
     if (loops.factor < 0) return Tile(loops.tile);
     writer_.SetLevel(writer_.RFactor(handle, loops.factor), "registers");
     Tile(loops.tile);
@@ -215,7 +232,40 @@ class Writer {
     Tile({rows});
   }
 
+  std::optional<TermBlocks> Cut(const RowBlock& block) const {
+    if (!block.reduces || !lanes_are_rows()) return std::nullopt;
+    const Combiner& combiner = *graph_.tensor(block.tensor).compute.combiner;
+    if (combiner.kind() != Combiner::Kind::kSum || !IsFloat(combiner.acc()))
+      return std::nullopt;
+    return BlocksOfTerms(block);
+  }
+
+  // Cuts a sum into blocks of terms, each added to what those before gave;
+  // returns the sum of one, whose loops are left as they are.
+  CutBlock CutSum(const RowBlock& block, const TermBlocks& cut, Handle handle,
+                  bool is_last) {
+    const RowAxis& along = block.inner[cut.axis];
+    const Factors factors = {CeilDiv(along.extent, cut.steps), cut.steps};
+    CutBlock part = {
+        block,
+        writer_.RFactor(handle, writer_.Split(writer_.Loop(handle, along.name),
+                                              factors)[0])};
+    part.block.inner[cut.axis] = {absl::StrCat(along.name, ".1"), cut.steps};
+    part.block.single.push_back({absl::StrCat(along.name, ".0"), 1});
+
+    const Handle blocks = writer_.Loop(handle, part.block.single.back().name);
+    std::vector<Handle> outer;
+    if (!is_last) outer = OuterLoops(block, handle);
+    const Handle rows = writer_.Loop(handle, block.rows[tile_.axis].name);
+    Arrange({outer, {blocks}, {rows}});
+    PutResults(block, handle, is_last);
+    Tile({rows});
+    writer_.ComputeAt(part.handle, blocks);
+    return part;
+  }
+
   const DeviceSpec& spec_;
+  const TensorGraph& graph_;
   const ComputeLocation location_;
   ScheduleWriter& writer_;
   const RowBlocks blocks_;
@@ -224,6 +274,7 @@ class Writer {
   const int64_t lanes_;
   const bool from_memory_;
   std::vector<Handle> handles_;  // by block
+  std::vector<std::optional<CutBlock>> cut_sums_;
   RowTile tile_;
   std::optional<RowCuts> cuts_;
 };

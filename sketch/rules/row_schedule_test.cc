@@ -81,6 +81,27 @@ TEST(RowScheduleTest, BlockedChannelsAreElementsOrRows) {
   Checked(over_pixels, "cpu_x86_64_v4");
 }
 
+// Their accumulators would take one term after the other: 400 of an image, 300
+// channels of each pixel.
+TEST(RowScheduleTest, LongSumsOfNeighbouringRowsAreTakenInBlocks) {
+  Workload pixels = MakeRows(RowFamily::kInstanceNorm, 32, 20);
+  const TensorId x = *pixels.graph.Find("X");
+  const std::vector<int64_t> shape = pixels.graph.tensor(x).static_shape();
+  for (const char* name : {"X", "Y"})
+    pixels.layouts[*pixels.graph.Find(name)] =
+        Layout::BlockedLast(shape, 1, 16);
+  EXPECT_THAT(Checked(pixels, "cpu_x86_64_v4"), HasSubstr("rfactor"));
+  for (const int64_t channels : {160, 161, 300, 331}) {
+    const std::string text = Checked(
+        MakeRows(RowFamily::kChannelNorm, 70, channels), "cpu_x86_64_v4");
+    if (channels > 160) {
+      EXPECT_THAT(text, HasSubstr("rfactor")) << channels;
+    } else {
+      EXPECT_THAT(text, Not(HasSubstr("rfactor"))) << channels;
+    }
+  }
+}
+
 TEST(RowScheduleTest, WhatIsDearIsKeptAndTheRestComputedAnew) {
   const std::string text =
       Checked(MakeRows(RowFamily::kSoftmax, 4, 200), "cpu_x86_64_v4");

@@ -5,8 +5,15 @@
 namespace tilewright::reference_internal {
 namespace {
 
-// Below this fp32 keeps fewer digits.
+// Below 2^-126 numbers of fp32 are this far apart, whatever their size.
 constexpr double kSubnormal = 0x1p-149;
+
+// What a function errs by itself: so many units of its result, and where that
+// is small one of the smallest numbers.
+double OwnError(double v, double units) {
+  const double e = Rounding(v, units);
+  return v != 0 && std::fabs(v) < 1 ? e + kSubnormal : e;
+}
 
 }  // namespace
 
@@ -32,8 +39,7 @@ Bounded UnaryFunction(Op op, Bounded a, double unit) {
               Jump([](double x) { return std::nearbyint(x); }, a.v, a.e)};
     case Op::kExp:
       v = std::exp(a.v);
-      e = (a.e == 0 ? 0 : Scaled(std::expm1(a.e), v)) + Rounding(v, 4 * unit);
-      if (v > 0 && v < kInfinity) e += kSubnormal;
+      e = (a.e == 0 ? 0 : Scaled(std::expm1(a.e), v)) + OwnError(v, 4 * unit);
       break;
     case Op::kLog:
       v = std::log(a.v);
@@ -50,13 +56,13 @@ Bounded UnaryFunction(Op op, Bounded a, double unit) {
     case Op::kTanh: {
       v = std::tanh(a.v);
       const double slope = 1 - std::tanh(nearest) * std::tanh(nearest);
-      e = Scaled(a.e, slope) + Rounding(v, 4 * unit);
+      e = Scaled(a.e, slope) + OwnError(v, 4 * unit);
       break;
     }
     case Op::kErf:
       v = std::erf(a.v);
       e = Scaled(a.e, 2 / std::sqrt(M_PI) * std::exp(-nearest * nearest)) +
-          Rounding(v, 4 * unit);
+          OwnError(v, 4 * unit);
       break;
     case Op::kSigmoid: {
       const auto sigmoid = [](double x) {
@@ -65,16 +71,16 @@ Bounded UnaryFunction(Op op, Bounded a, double unit) {
       };
       v = sigmoid(a.v);
       e = Scaled(a.e, sigmoid(nearest) * sigmoid(-nearest)) +
-          Rounding(v, 4 * unit);
+          OwnError(v, 4 * unit);
       break;
     }
     case Op::kSin:
       v = std::sin(a.v);
-      e = a.e + Rounding(v, 8 * unit);
+      e = a.e + OwnError(v, 8 * unit);
       break;
     case Op::kCos:
       v = std::cos(a.v);
-      e = a.e + Rounding(v, 8 * unit);
+      e = a.e + OwnError(v, 8 * unit);
       break;
     default:
       TW_CHECK(false) << Name(op);
@@ -85,7 +91,7 @@ Bounded UnaryFunction(Op op, Bounded a, double unit) {
 
 Bounded Power(Bounded a, Bounded b, double unit) {
   const double v = std::pow(a.v, b.v);
-  double e = Rounding(v, 8 * unit);
+  double e = OwnError(v, 8 * unit);
   if (a.e > 0 || b.e > 0) {
     const double room = std::fabs(a.v) - a.e;
     if (room <= 0) return {v, kInfinity};

@@ -1,7 +1,9 @@
 #include "sketch/rules/shared/reduce_loops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -12,12 +14,32 @@
 namespace tilewright::sketch {
 namespace {
 
-// Sums of up to this many terms are left in one piece; longer ones get blocks
-// of about the wanted size, between the bounds where that makes them divide.
-constexpr int64_t kMaxTerms = 896;
-constexpr int64_t kBlockTerms = 480;
-constexpr int64_t kFewestBlockTerms = 256;
-constexpr int64_t kMostBlockTerms = 768;
+// Sums of up to `most_terms` are left in one piece; longer ones get blocks of
+// about `block` terms, between the bounds where that makes them divide.
+struct BlockSizes {
+  int64_t most_terms, block, fewest, most;
+};
+
+// Of products of two tensors: their roundings go to either side.
+constexpr BlockSizes kOfProducts = {896, 480, 256, 768};
+// What one tensor holds may be alike, as a plain surface in an image is, and
+// round to the same side all along: with K terms the error grows as K, in
+// blocks as the length of one and their number. Half of so many are within
+// 4 (√K + 8).
+constexpr int64_t kMostLikeTerms = 160;
+
+BlockSizes OfLikeTerms(int64_t terms) {
+  const auto block =
+      static_cast<int64_t>(std::llround(std::sqrt(static_cast<double>(terms))));
+  return {kMostLikeTerms, block, CeilDiv(block, 2), 2 * block};
+}
+
+bool ReadsOneTensor(absl::Span<const Expr> body) {
+  std::set<TensorId> sources;
+  ForEachLoad(body, [&](const Expr& load) { sources.insert(load.source()); });
+  return sources.size() == 1;
+}
+
 constexpr int64_t kLeastBlockTerms = 16;  // of any decision
 
 // How the operands that no layout of ours packs read along one reduce axis.
@@ -60,19 +82,18 @@ AxisUse UseOf(const Workload& workload, const Tensor& reduction, int axis,
 // Into how many blocks a loop of `extent` steps goes if each step has `terms`
 // terms: the divisor of the extent that gives blocks closest to the wanted
 // size, else blocks of that size with a shorter last one.
-int64_t BlocksOf(int64_t extent, int64_t terms) {
+int64_t BlocksOf(int64_t extent, int64_t terms, const BlockSizes& sizes) {
   int64_t best = 1;
   for (int64_t blocks = 1; blocks <= extent; ++blocks) {
     const int64_t size = extent / blocks * terms;
-    if (extent % blocks != 0 || size < kFewestBlockTerms ||
-        size > kMostBlockTerms)
+    if (extent % blocks != 0 || size < sizes.fewest || size > sizes.most)
       continue;
     const int64_t best_size = extent / best * terms;
-    if (std::abs(size - kBlockTerms) < std::abs(best_size - kBlockTerms))
+    if (std::abs(size - sizes.block) < std::abs(best_size - sizes.block))
       best = blocks;
   }
   if (best > 1) return best;
-  const int64_t steps = std::max<int64_t>(1, kBlockTerms / terms);
+  const int64_t steps = std::max<int64_t>(1, sizes.block / terms);
   // Evenly: a last block of a few terms costs as much code as a whole one.
   const int64_t blocks = CeilDiv(extent, steps);
   return CeilDiv(extent, CeilDiv(extent, blocks));
@@ -107,6 +128,8 @@ class LoopDecider {
                                    : std::vector<int64_t>{extent});
       terms_ *= extent;
     }
+    of_like_terms_ = ReadsOneTensor(body);
+    sizes_ = of_like_terms_ ? OfLikeTerms(terms_) : kOfProducts;
   }
 
   ReduceLoops Run() {
@@ -140,7 +163,7 @@ class LoopDecider {
     for (int axis = 0; axis < rank_; ++axis) {
       if (longest < 0 || Steps(axis) > Steps(longest)) longest = axis;
     }
-    if (!sums_ || !IsFloat(combiner_.acc()) || terms_ <= kMaxTerms ||
+    if (!sums_ || !IsFloat(combiner_.acc()) || terms_ <= sizes_.most_terms ||
         LeastGrains(longest) > MostGrains(longest))
       return {};
     const int64_t steps = StepsByRule(longest);
@@ -149,7 +172,8 @@ class LoopDecider {
   }
 
   int64_t StepsByRule(int axis) const {
-    return CeilDiv(Steps(axis), BlocksOf(Steps(axis), TermsOfStep(axis)));
+    return CeilDiv(Steps(axis),
+                   BlocksOf(Steps(axis), TermsOfStep(axis), sizes_));
   }
 
   // "reduce.block" counts grains. Fewer terms than kLeastBlockTerms are not
@@ -174,6 +198,9 @@ class LoopDecider {
     }
     if (axes.empty()) return {};
     const Blocks rule = BlocksByRule();
+    // Longer blocks would err by more than is allowed, if rarely: no search
+    // would see it.
+    if (of_like_terms_ && rule.axis >= 0) return rule;
     const bool blocked =
         decider_.DecideNumber(
             "reduce", Space::OneOf({"whole", "blocked"}),
@@ -295,6 +322,8 @@ class LoopDecider {
   const Bits bits_;
   std::vector<AxisUse> uses_;
   int64_t terms_ = 1;
+  bool of_like_terms_ = false;
+  BlockSizes sizes_;
   ReduceLoops loops_;
 };
 

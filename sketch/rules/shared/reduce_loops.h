@@ -8,6 +8,9 @@
 // 4.2), and one block's panel of the loaded operand stays in a cache while all
 // rows of a task pass over it.
 //
+// Long sums of what one tensor holds, whose terms may be alike, are cut by rule
+// alone, into shorter blocks than sums of products.
+//
 //   reduce        whole or blocked: in one piece, or block by block
 //   reduce.axis   the axis that is cut into blocks
 //   reduce.block  steps of one block; a step is what the operands keep together

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
 #include "sketch/rules/shared/group_chain.h"
 #include "tilegraph/decision/decider.h"
@@ -73,6 +74,20 @@ TEST(ReduceLoopsTest, WindowsAroundChannels) {
             "c:2*16 i:3*1 j:3*1 c:16*1");
   EXPECT_EQ(Order(Convolution(128, false), nullptr, 16),
             "c:2*64 c:4*16 i:3*1 j:3*1 c:16*1");
+}
+
+// The average of an image that may be one plain surface.
+TEST(ReduceLoopsTest, WhatOneTensorHoldsIsSummedInShorterBlocks) {
+  const auto pool = [](int side, const char* combiner) {
+    return absl::Substitute(
+        "X: f32[1, 16, $0, $0] = placeholder\nT: f32[1, 16] = compute (n: 1, "
+        "c: 16) reduce (i: $0, j: $0) $1:f32 { X[n, c, i, j] }\nreturn T\n",
+        side, combiner);
+  };
+  EXPECT_EQ(Order(pool(12, "sum")), "i:12*1 j:12*1");
+  EXPECT_EQ(Order(pool(20, "sum")), "i:20*1 i:1*1 j:20*1");
+  EXPECT_EQ(Order(pool(112, "sum")), "i:112*1 i:1*1 j:112*1");
+  EXPECT_EQ(Order(pool(20, "max")), "i:20*1 j:20*1");
 }
 
 TEST(ReduceLoopsTest, OnlySumsOfFloatsAreBlocked) {
