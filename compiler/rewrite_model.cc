@@ -11,6 +11,7 @@
 #include "tilegraph/ir/graph_rewrite.h"
 #include "tilegraph/rewrite/bf16_contractions.h"
 #include "tilegraph/rewrite/channel_sums.h"
+#include "tilegraph/rewrite/nest_concatenations.h"
 #include "tilegraph/rewrite/plain_outputs.h"
 #include "tilegraph/rewrite/split_phases.h"
 #include "tilegraph/rewrite/split_terms.h"
@@ -43,19 +44,55 @@ ImportedModel WithGraph(const ImportedModel& model, RewrittenGraph rewritten) {
   return result;
 }
 
-// Sums in phases and slices. Unfused the model is computed operator by
-// operator.
-ImportedModel WithMoreTasks(const ImportedModel& model, const DeviceSpec& spec,
-                            const PlanOptions& plan) {
-  if (plan.connect == PlanOptions::Connect::kNone) return model;
+// Applies rewrites to a model, one after the other.
+class Rewriting {
+ public:
+  explicit Rewriting(const ImportedModel& model) : model_(model) {}
+
+  // `rewrite`: a TensorGraph to a RewrittenGraph.
+  template <class Rewrite>
+  void Apply(const Rewrite& rewrite) {
+    model_ = WithGraph(model_, rewrite(model_.graph));
+  }
+  const TensorGraph& graph() const { return model_.graph; }
+  ImportedModel Result() && { return std::move(model_); }
+
+ private:
+  ImportedModel model_;
+};
+
+// Sums in phases and slices: more tasks.
+void RewriteForGpu(const DeviceSpec& spec, Rewriting& model) {
+  model.Apply(SplitPhases);
   GpuTilingOptions tiling;
   tiling.use = kThreadsOnly;
-  const ImportedModel phases = WithGraph(model, SplitPhases(model.graph));
   const std::vector<int64_t> slices =
-      TermSlices(phases.graph, spec, tiling, UsableCpus());
-  return WithGraph(phases, SplitTerms(phases.graph, [&](const Tensor& tensor) {
-                     return slices[static_cast<size_t>(tensor.id)];
-                   }));
+      TermSlices(model.graph(), spec, tiling, UsableCpus());
+  model.Apply([&](const TensorGraph& graph) {
+    return SplitTerms(graph, [&](const Tensor& tensor) {
+      return slices[static_cast<size_t>(tensor.id)];
+    });
+  });
+}
+
+// By its channels in blocks of `block`.
+RewrittenGraph MarkFasterByWinograd(const TensorGraph& graph,
+                                    const DeviceSpec& spec, int64_t block,
+                                    bool large_tiles) {
+  const std::vector<int> tiles =
+      large_tiles ? std::vector<int>{2, 4} : std::vector<int>{2};
+  return MarkWinograd(
+      graph, large_tiles ? ComputeRole::kWinograd4 : ComputeRole::kWinograd2,
+      [&](const WinogradCase& shape) {
+        if (shape.in_channels % block != 0 || shape.out_channels % block != 0 ||
+            shape.in_channels > kMostChannels)
+          return 0;
+        const int m = FastestWinogradTile(shape, tiles, spec);
+        return EstimatedSeconds(shape, m, spec) * kLeastGain <
+                       EstimatedSeconds(shape, 1, spec)
+                   ? m
+                   : 0;
+      });
 }
 
 }  // namespace
@@ -70,39 +107,29 @@ bool MultipliesBf16(const DeviceSpec& spec) {
 ImportedModel RewriteModel(const ImportedModel& imported,
                            const DeviceSpec& spec, const PlanOptions& plan,
                            const std::vector<std::string>& allow) {
-  const ImportedModel model =
-      Allows(allow, kAllowBf16) && MultipliesBf16(spec)
-          ? WithGraph(imported, RoundContractionsToBf16(imported.graph))
-          : imported;
-  if (GpuLevelsOf(spec)) return WithMoreTasks(model, spec, plan);
-  // Unfused or without channels in blocks the rewrites cost more than they
-  // save.
+  Rewriting model(imported);
+  if (Allows(allow, kAllowBf16) && MultipliesBf16(spec))
+    model.Apply(RoundContractionsToBf16);
+  // Unfused the model is computed operator by operator.
+  if (plan.connect == PlanOptions::Connect::kNone)
+    return std::move(model).Result();
+  model.Apply(NestConcatenations);
   const int64_t block = plan.channel_block_or_default();
-  if (plan.connect == PlanOptions::Connect::kNone || block == 0) return model;
-  const bool large_tiles = Allows(allow, kAllowWinograd4);
-  const ImportedModel summed = WithGraph(model, SumChannelsFirst(model.graph));
-  const ImportedModel spread =
-      WithGraph(summed, SpreadOverChannels(summed.graph));
-  const ImportedModel marked = WithGraph(
-      spread,
-      MarkWinograd(
-          spread.graph,
-          large_tiles ? ComputeRole::kWinograd4 : ComputeRole::kWinograd2,
-          [&](const WinogradCase& shape) {
-            if (shape.in_channels % block != 0 ||
-                shape.out_channels % block != 0 ||
-                shape.in_channels > kMostChannels)
-              return 0;
-            const int m = FastestWinogradTile(
-                shape,
-                large_tiles ? std::vector<int>{2, 4} : std::vector<int>{2},
-                spec);
-            return EstimatedSeconds(shape, m, spec) * kLeastGain <
-                           EstimatedSeconds(shape, 1, spec)
-                       ? m
-                       : 0;
-          }));
-  return WithGraph(marked, CopyConvolvedOutputs(marked.graph, block));
+  if (GpuLevelsOf(spec)) {
+    RewriteForGpu(spec, model);
+  } else if (block != 0) {
+    // Without channels in blocks these cost more than they save.
+    model.Apply(SumChannelsFirst);
+    model.Apply(SpreadOverChannels);
+    model.Apply([&](const TensorGraph& graph) {
+      return MarkFasterByWinograd(graph, spec, block,
+                                  Allows(allow, kAllowWinograd4));
+    });
+    model.Apply([&](const TensorGraph& graph) {
+      return CopyConvolvedOutputs(graph, block);
+    });
+  }
+  return std::move(model).Result();
 }
 
 }  // namespace tilewright

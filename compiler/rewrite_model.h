@@ -1,9 +1,10 @@
 // Rewrites of a model's graph that depend on the device and on what the user
 // allows: contractions with operands in bf16
-// (tilegraph/rewrite/bf16_contractions.h), convolutions of 3x3 marked for
-// Winograd (tilegraph/rewrite/winograd.h) where that is faster, those that end
-// the model with a copy (tilegraph/rewrite/plain_outputs.h); for GPUs sums of
-// many terms in slices (tilegraph/rewrite/split_terms.h).
+// (tilegraph/rewrite/bf16_contractions.h); concatenations as parts of each
+// other (nest_concatenations.h); for CPUs sums of groups of channels
+// (channel_sums.h), convolutions of 3x3 marked for Winograd where that is
+// faster (winograd.h), those that end the model with a copy (plain_outputs.h);
+// for GPUs sums in phases and slices (split_phases.h, split_terms.h).
 #ifndef TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 #define TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 

@@ -27,7 +27,17 @@ TensorId PlanDraft::Origin(TensorId id) const {
 TensorId PlanDraft::Root(TensorId id) const {
   id = Origin(id);
   const auto place = places.find(id);
-  return place == places.end() ? id : place->second.source;
+  return place == places.end() ? id : Root(place->second.source);
+}
+
+std::vector<TensorId> PlanDraft::Written(TensorId id) const {
+  const auto whole = parts_of.find(id);
+  if (whole == parts_of.end()) return {id};
+  std::vector<TensorId> written;
+  for (const TensorId part : whole->second) {
+    for (const TensorId own : Written(part)) written.push_back(own);
+  }
+  return written;
 }
 
 std::optional<PlanOptions::Connect> ParseConnect(std::string_view text) {
@@ -51,7 +61,7 @@ Plan MakePlan(const TensorGraph& graph, const PlanOptions& options) {
       for (const auto& [id, view] : draft.views)
         draft.plan.views[id] = draft.Root(id);
       for (const auto& [id, place] : draft.places)
-        draft.plan.views[id] = place.source;
+        draft.plan.views[id] = draft.Root(place.source);
       draft.plan.zeros = FindKnownZeros(graph, {});
       return std::move(draft.plan);
     }

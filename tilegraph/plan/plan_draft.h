@@ -45,8 +45,11 @@ struct PlanDraft {
   }
   // The tensor that is computed, put together or given where `id` lies.
   TensorId Origin(TensorId id) const;
-  // The tensor whose memory `id` is: beyond Origin, what it is a part of.
+  // The tensor whose memory `id` is: beyond Origin, what it is a part of, and
+  // that of another.
   TensorId Root(TensorId id) const;
+  // What groups write of `id`, an Origin: itself, or its parts and theirs.
+  std::vector<TensorId> Written(TensorId id) const;
 
   // Makes `members` (ascending, all free) the next group; the last is its
   // output. `why`: the reason it ends there.

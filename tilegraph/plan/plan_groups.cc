@@ -164,11 +164,7 @@ void OrderGroups(PlanDraft& draft) {
   std::vector<std::set<int>> waits_for(count), followers(count);
   for (int g = 0; g < count; ++g) {
     for (const TensorId input : groups[g].inputs) {
-      const TensorId origin = draft.Origin(input);
-      const auto whole = draft.parts_of.find(origin);
-      for (const TensorId written : whole == draft.parts_of.end()
-                                        ? std::vector<TensorId>{origin}
-                                        : whole->second) {
+      for (const TensorId written : draft.Written(draft.Origin(input))) {
         const auto producer = draft.group_of.find(written);
         if (producer == draft.group_of.end() || producer->second == g) continue;
         waits_for[g].insert(producer->second);

@@ -30,13 +30,12 @@ class LayoutChooser {
         Place(tensor.id, Layout::RowMajor(tensor.static_shape()));
     }
     for (const Group& group : draft_.plan.groups) {
-      // The first part decides for the whole it is written into.
       const TensorId root = draft_.Root(group.output);
       if (draft_.plan.layouts.count(root)) continue;
       const std::vector<int64_t> shape =
           draft_.graph.tensor(root).static_shape();
       Layout layout = Layout::RowMajor(shape);
-      for (const Layout& wanted : Preferred(group)) {
+      for (const Layout& wanted : Preferred(Deciding(group, root))) {
         if (!SuitsViews(root, wanted)) continue;
         layout = wanted;
         break;
@@ -46,6 +45,18 @@ class LayoutChooser {
   }
 
  private:
+  // The group that decides how `root` lies: of those that write parts of it the
+  // first with a convolution, else `first`.
+  const Group& Deciding(const Group& first, TensorId root) const {
+    if (draft_.Written(root).size() == 1) return first;
+    for (const Group& group : draft_.plan.groups) {
+      if (draft_.Root(group.output) == root &&
+          AsConvolution(draft_.graph, group.members[0]))
+        return group;
+    }
+    return first;
+  }
+
   // How the elements of one pixel lie: in blocks, or all side by side.
   enum class Channels { kBlocked, kLast };
 

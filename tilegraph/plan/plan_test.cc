@@ -216,6 +216,61 @@ TEST(PlanTest, PartsOfAConcatenationBySearchAreWrittenInPlace) {
   }
 }
 
+// [[A, B], D], and what was joined first is read with a frame of zeros: it lies
+// around the whole.
+TEST(PlanTest, PartsOfPartsAreWrittenInPlace) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[2, 4, 3] = placeholder
+      A: f32[2, 4, 3] = compute (c: 2, h: 4, w: 3) { exp(X[c, h, w]) }
+      B: f32[1, 4, 3] = compute (c: 1, h: 4, w: 3) { X[c, h, w] * X[1, h, w] }
+      C: f32[3, 4, 3] = compute (c: 3, h: 4, w: 3) { select(c < 2, A[c, h, w], B[c - 2, h, w]) }
+      P: f32[3, 6, 3] = compute (c: 3, h: 6, w: 3) { select(h >= 1 && h < 5, C[c, h - 1, w], 0) }
+      D: f32[2, 4, 3] = compute (c: 2, h: 4, w: 3) reduce (k: 3, i: 3) sum:f32 { P[k, h + i, w] }
+      E: f32[5, 4, 3] = compute (c: 5, h: 4, w: 3) { select(c < 3, C[c, h, w], D[c - 3, h, w]) }
+      S: f32[5] = compute (c: 5) reduce (h: 4, w: 3) sum:f32 { E[c, h, w] }
+      return S
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_THAT(GroupNames(graph, plan),
+              ElementsAre(ElementsAre("A"), ElementsAre("B"), ElementsAre("D"),
+                          ElementsAre("S")));
+  const TensorId e = *graph.Find("E");
+  for (const char* part : {"A", "B", "C", "P", "D"}) {
+    const TensorId id = *graph.Find(part);
+    ASSERT_EQ(plan.views.count(id), 1) << part;
+    EXPECT_EQ(plan.views.at(id), e) << part;
+  }
+  const Layout& whole = plan.layouts.at(e);
+  EXPECT_EQ(whole.fill(), Layout::Fill::kZero);
+  EXPECT_EQ(whole.physical_elements(), 5 * 6 * 3);
+  const auto offset = [&](const char* name, int64_t c, int64_t h) {
+    return plan.layouts.at(*graph.Find(name)).Offset({c, h, 2});
+  };
+  EXPECT_EQ(offset("A", 1, 3), whole.Offset({1, 3, 2}));
+  EXPECT_EQ(offset("B", 0, 3), whole.Offset({2, 3, 2}));
+  EXPECT_EQ(offset("C", 2, 3), whole.Offset({2, 3, 2}));
+  EXPECT_EQ(offset("P", 2, 4), whole.Offset({2, 3, 2}));
+  EXPECT_EQ(offset("D", 1, 3), whole.Offset({4, 3, 2}));
+}
+
+// A frame along the axis of the parts would lie in the next part.
+TEST(PlanTest, APartWithAFrameAlongTheAxisOfPartsIsCopied) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[2, 4] = placeholder
+      A: f32[2, 4] = compute (i: 2, j: 4) { exp(X[i, j]) }
+      B: f32[2, 4] = compute (i: 2, j: 4) { X[i, j] * 2.0 }
+      P: f32[2, 6] = compute (i: 2, j: 6) { select(j >= 1 && j < 5, A[i, j - 1], 0) }
+      Y: f32[2, 4] = compute (i: 2, j: 4) reduce (k: 3) sum:f32 { P[i, j + k] }
+      C: f32[2, 8] = compute (i: 2, j: 8) { select(j < 4, A[i, j], B[i, j - 4]) }
+      S: f32[2] = compute (i: 2) reduce (j: 8) sum:f32 { C[i, j] }
+      return S, Y
+  )");
+  const Plan plan = MakePlan(graph, {});
+  const TensorId a = *graph.Find("A");
+  EXPECT_EQ(plan.views.count(a), 0);
+  EXPECT_EQ(plan.views.at(*graph.Find("P")), a);
+}
+
 TEST(PlanTest, AConcatenationOfWhatLiesElsewhereIsComputed) {
   for (const char* part : {"X[i, j - 4]", "A[i, j - 4]"}) {
     const TensorGraph graph = Parsed(absl::StrCat(

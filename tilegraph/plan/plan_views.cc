@@ -105,6 +105,15 @@ std::optional<std::pair<TensorId, Halo>> HaloOfRoot(const PlanDraft& draft,
   return std::nullopt;
 }
 
+// Gives `id` at least that halo.
+void Widen(PlanDraft& draft, TensorId id, const Halo& by) {
+  Halo& halo = draft.halos.try_emplace(id, by).first->second;
+  for (size_t i = 0; i < by.before.size(); ++i) {
+    halo.before[i] = std::max(halo.before[i], by.before[i]);
+    halo.after[i] = std::max(halo.after[i], by.after[i]);
+  }
+}
+
 void ViewPaddings(PlanDraft& draft) {
   for (const Tensor& tensor : draft.graph.tensors()) {
     if (!MayBeView(draft, tensor.id)) continue;
@@ -120,21 +129,21 @@ void ViewPaddings(PlanDraft& draft) {
           Expr::Var(static_cast<int>(d), tensor.compute.axes[d].name) -
           Expr::Int(padding->before[d]));
     draft.views[tensor.id] = std::move(view);
-    auto [it, added] = draft.halos.insert(*root);
-    if (added) continue;
-    Halo& halo = it->second;
-    for (size_t i = 0; i < halo.before.size(); ++i) {
-      halo.before[i] = std::max(halo.before[i], root->second.before[i]);
-      halo.after[i] = std::max(halo.after[i], root->second.after[i]);
-    }
+    Widen(draft, root->first, root->second);
   }
 }
 
-// Whether a group can write `id` into a part of a larger buffer.
-bool MayBePlaced(const PlanDraft& draft, TensorId id) {
-  return draft.IsCompute(id) && !draft.IsView(id) && !draft.is_output[id] &&
-         !draft.halos.count(id) && !draft.places.count(id) &&
-         !draft.parts_of.count(id);
+// Whether a group can write `id`, or its parts where it has some, into a part
+// of `whole`, which then has its halo.
+bool MayBePlaced(const PlanDraft& draft, TensorId id, TensorId whole,
+                 int axis) {
+  if (!draft.IsCompute(id) || draft.IsView(id) || draft.is_output[id] ||
+      draft.places.count(id))
+    return false;
+  const auto halo = draft.halos.find(id);
+  return halo == draft.halos.end() ||
+         (halo->second.before[axis] + halo->second.after[axis] == 0 &&
+          !draft.is_output[whole] && ViewsAllow(draft, whole, halo->second));
 }
 
 void PlaceParts(PlanDraft& draft) {
@@ -145,7 +154,7 @@ void PlaceParts(PlanDraft& draft) {
     if (!whole) continue;
     std::vector<TensorId> parts;
     for (const Concatenation::Part& part : whole->parts) {
-      if (MayBePlaced(draft, part.source) &&
+      if (MayBePlaced(draft, part.source, tensor.id, whole->axis) &&
           std::find(parts.begin(), parts.end(), part.source) == parts.end())
         parts.push_back(part.source);
     }
@@ -160,6 +169,10 @@ void PlaceParts(PlanDraft& draft) {
                                   : own);
       }
       draft.places[part.source] = std::move(place);
+      const auto halo = draft.halos.find(part.source);
+      if (halo == draft.halos.end()) continue;
+      Widen(draft, tensor.id, halo->second);
+      draft.halos.erase(halo);
     }
     draft.parts_of[tensor.id] = std::move(parts);
   }

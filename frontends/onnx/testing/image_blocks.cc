@@ -165,14 +165,18 @@ Value SpatialAttention(NetworkDraft& net, const Value& x) {
       net.Unary("Sigmoid", net.Conv(both, 1, Same(net.Pick({3, 7})))));
 }
 
-// Every layer reads all before it.
+// Every layer reads all before it, joined anew or beside what was joined.
 Value DenseBlock(NetworkDraft& net, const Value& x) {
+  std::vector<Value> parts = {x};
   Value all = x;
   const int64_t growth = net.Pick({4, 8, 16, 5});
+  const bool anew = net.Chance(0.5);
   for (int layer = 0; layer < 3; ++layer) {
     const Value y =
         net.Conv(Finish(net, all), growth, Same(net.Pick({1, 3, 3})));
-    all = net.Concat({all, y}, 1);
+    if (!anew) parts = {all};
+    parts.push_back(y);
+    all = net.Concat(parts, 1);
   }
   return all;
 }

@@ -1,0 +1,115 @@
+#include "tilegraph/rewrite/nest_concatenations.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tilegraph/analysis/access.h"
+#include "tilegraph/expr/expr.h"
+
+namespace tilewright {
+namespace {
+
+using Parts = std::vector<TensorId>;
+
+class Nesting {
+ public:
+  explicit Nesting(const TensorGraph& old)
+      : old_(old), outputs_(old.outputs().begin(), old.outputs().end()) {}
+
+  RewrittenGraph Run() && {
+    for (const Tensor& tensor : old_.tensors())
+      ids_.push_back(Rewritten(tensor));
+    return FinishRewrite(old_, std::move(graph_), std::move(ids_));
+  }
+
+ private:
+  TensorId Rewritten(const Tensor& tensor) {
+    const auto whole = AsConcatenation(old_, tensor.id);
+    if (!whole) return CopyTensor(tensor, ids_, graph_);
+    Parts parts;
+    for (const Concatenation::Part& part : whole->parts)
+      parts.push_back(part.source);
+    if (!MayBeWritten(parts)) return CopyTensor(tensor, ids_, graph_);
+    const Parts nested = Nested(parts, whole->axis);
+    if (outputs_.count(tensor.id) == 0)
+      known_[{whole->axis, parts[0]}].emplace_back(tensor.id, parts);
+    return nested.size() == parts.size()
+               ? CopyTensor(tensor, ids_, graph_)
+               : Joined(tensor, nested, whole->axis);
+  }
+
+  // Whether each of them is computed where it is wanted.
+  bool MayBeWritten(const Parts& parts) const {
+    return std::set<TensorId>(parts.begin(), parts.end()).size() ==
+               parts.size() &&
+           std::all_of(parts.begin(), parts.end(), [&](TensorId part) {
+             return old_.tensor(part).kind == TensorKind::kCompute &&
+                    outputs_.count(part) == 0 && !AsMove(old_, part) &&
+                    !AsZeroPadding(old_, part);
+           });
+  }
+
+  // `parts` with the longest known runs of them in their place.
+  Parts Nested(const Parts& parts, int axis) const {
+    Parts nested;
+    for (auto next = parts.begin(); next != parts.end();) {
+      size_t length = 1;
+      TensorId instead = *next;
+      const auto known = known_.find({axis, *next});
+      for (size_t i = 0; known != known_.end() && i < known->second.size();
+           ++i) {
+        const auto& [whole, run] = known->second[i];
+        if (run.size() > length && run.size() < parts.size() &&
+            run.size() <= static_cast<size_t>(parts.end() - next) &&
+            std::equal(run.begin(), run.end(), next))
+          length = run.size(), instead = whole;
+      }
+      nested.push_back(instead);
+      next += static_cast<std::ptrdiff_t>(length);
+    }
+    return nested;
+  }
+
+  // `parts`, of the old graph, behind each other in the new one.
+  TensorId Joined(const Tensor& tensor, const Parts& parts, int axis) {
+    Compute compute = tensor.compute;
+    std::vector<Expr> own;
+    for (size_t d = 0; d < compute.axes.size(); ++d)
+      own.push_back(Expr::Var(static_cast<int>(d), compute.axes[d].name));
+    Expr body;
+    int64_t end = tensor.shape[axis].value();
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+      const int64_t begin = end - old_.tensor(*part).shape[axis].value();
+      std::vector<Expr> index = own;
+      index[axis] = own[axis] - Expr::Int(begin);
+      const Expr load = graph_.Load(ids_[*part], std::move(index));
+      const Expr inside = Expr::Make(Op::kLt, {own[axis], Expr::Int(end)});
+      body = body ? Expr::Make(Op::kSelect, {inside, load, body}) : load;
+      end = begin;
+    }
+    compute.body = {body};
+    return graph_.AddCompute(tensor.name, tensor.dtype, std::move(compute),
+                             tensor.hint);
+  }
+
+  const TensorGraph& old_;
+  const std::set<TensorId> outputs_;
+  TensorGraph graph_;
+  std::vector<TensorId> ids_;
+  // By axis and first part: the whole and its parts, of the old graph.
+  std::map<std::pair<int, TensorId>, std::vector<std::pair<TensorId, Parts>>>
+      known_;
+};
+
+}  // namespace
+
+RewrittenGraph NestConcatenations(const TensorGraph& graph) {
+  return Nesting(graph).Run();
+}
+
+}  // namespace tilewright

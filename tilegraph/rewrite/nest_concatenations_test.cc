@@ -1,0 +1,121 @@
+#include "tilegraph/rewrite/nest_concatenations.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "base/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/interpret/interpreter.h"
+#include "tilegraph/ir/verifier.h"
+#include "tilegraph/testing/random_graph.h"
+#include "tilegraph/text/text_form.h"
+
+namespace tilewright {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TensorGraph Parsed(const std::string& text) {
+  absl::StatusOr<TensorGraph> graph = ParseText(text);
+  EXPECT_THAT(graph, IsOk());
+  return *std::move(graph);
+}
+
+// Parts of 2 to 5 columns, and `wholes`, lines of text, each of which is summed
+// by rows.
+TensorGraph WithParts(const std::string& wholes, const std::string& sums,
+                      const std::string& outputs) {
+  return Parsed(absl::StrCat(
+      "X: f32[3, 8] = placeholder\n"
+      "A: f32[3, 2] = compute (i: 3, j: 2) { X[i, j] + 1.0 }\n"
+      "B: f32[3, 3] = compute (i: 3, j: 3) { X[i, j] * 2.0 }\n"
+      "C: f32[3, 4] = compute (i: 3, j: 4) { X[i, j + 1] - 1.0 }\n"
+      "D: f32[3, 5] = compute (i: 3, j: 5) { X[i, j + 3] * X[i, j] }\n",
+      wholes, sums, "return ", outputs, "\n"));
+}
+
+constexpr char kAB[] =
+    "AB: f32[3, 5] = compute (i: 3, j: 5) "
+    "{ select(j < 2, A[i, j], B[i, j - 2]) }\n";
+constexpr char kABC[] =
+    "ABC: f32[3, 9] = compute (i: 3, j: 9) "
+    "{ select(j < 2, A[i, j], select(j < 5, B[i, j - 2], C[i, j - 5])) }\n";
+constexpr char kDABC[] =
+    "DABC: f32[3, 14] = compute (i: 3, j: 14) { select(j < 7, select(j < 5, "
+    "D[i, j], A[i, j - 5]), select(j < 10, B[i, j - 7], C[i, j - 10])) }\n";
+constexpr char kSums[] =
+    "S: f32[3] = compute (i: 3) reduce (j: 5) sum:f32 { AB[i, j] }\n"
+    "T: f32[3] = compute (i: 3) reduce (j: 9) sum:f32 { ABC[i, j] * ABC[i, 0] "
+    "}\n";
+
+TEST(NestConcatenationsTest, TheLongestKnownRunStandsForItsParts) {
+  const TensorGraph graph = WithParts(
+      absl::StrCat(kAB, kABC, kDABC),
+      absl::StrCat(kSums,
+                   "U: f32[3] = compute (i: 3) reduce (j: 14) sum:f32 { "
+                   "DABC[i, j] * DABC[i, 3] }\n"),
+      "S, T, U");
+  const RewrittenGraph nested = NestConcatenations(graph);
+  ASSERT_THAT(VerifyGraph(nested.graph), IsOk());
+  const std::string text = PrintText(nested.graph);
+  EXPECT_THAT(text, HasSubstr("{ select(j < 5, AB[i, j], C[i, j - 5]) }"))
+      << text;
+  EXPECT_THAT(text, HasSubstr("{ select(j < 5, D[i, j], ABC[i, j - 5]) }"))
+      << text;
+
+  const auto inputs = RandomInputs(graph, 7, /*exact_integers=*/true);
+  std::map<TensorId, HostTensor> renamed;
+  for (const auto& [id, value] : inputs) renamed.emplace(nested.ids[id], value);
+  auto before = Interpreter::Create(graph, inputs, {});
+  auto after = Interpreter::Create(nested.graph, renamed, {});
+  ASSERT_THAT(before, IsOk());
+  ASSERT_THAT(after, IsOk());
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const auto want = (*before)->Evaluate(graph.outputs()[i]);
+    const auto got = (*after)->Evaluate(nested.graph.outputs()[i]);
+    ASSERT_THAT(want, IsOk());
+    ASSERT_THAT(got, IsOk());
+    for (int64_t e = 0; e < want->num_elements(); ++e)
+      EXPECT_EQ(got->Get(e).f, want->Get(e).f) << i << " " << e;
+  }
+}
+
+// The text of the graph of such wholes, nested.
+std::string Nested(const std::string& wholes, const std::string& sums,
+                   const std::string& outputs) {
+  return PrintText(NestConcatenations(WithParts(wholes, sums, outputs)).graph);
+}
+
+// Results and inputs of the model lie where their owner wants them; what is
+// there twice has two places.
+TEST(NestConcatenationsTest, WhatHasAnotherPlaceIsNoPart) {
+  const std::string both = absl::StrCat(kAB, kABC);
+  EXPECT_THAT(Nested(both, kSums, "S, T"), Not(HasSubstr(kABC)));
+  EXPECT_THAT(Nested(both, kSums, "S, T, B"), HasSubstr(both));
+  EXPECT_THAT(Nested(both, kSums, "S, T, AB"), HasSubstr(both));
+  for (const char* twice : {"X[i, j - 2]", "A[i, j - 2]"}) {
+    const std::string wholes = absl::Substitute(
+        "AB: f32[3, 4] = compute (i: 3, j: 4) "
+        "{ select(j < 2, A[i, j], $0) }\n"
+        "ABC: f32[3, 8] = compute (i: 3, j: 8) "
+        "{ select(j < 2, A[i, j], select(j < 4, $0, C[i, j - 4])) }\n",
+        twice);
+    EXPECT_THAT(Nested(wholes,
+                       "S: f32[3] = compute (i: 3) reduce (j: 4) sum:f32 "
+                       "{ AB[i, j] }\n"
+                       "T: f32[3] = compute (i: 3) reduce (j: 8) sum:f32 "
+                       "{ ABC[i, j] }\n",
+                       "S, T"),
+                HasSubstr(wholes));
+  }
+}
+
+}  // namespace
+}  // namespace tilewright
