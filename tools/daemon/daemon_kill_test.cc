@@ -84,7 +84,7 @@ TEST(DaemonKillTest, EveryResultComesAndIsRecordedOnce) {
     EXPECT_EQ(tasks.size(), kCandidates);
   }
   for (const pid_t process : processes) Kill(process);
-  std::system(("rm -rf " + home).c_str());
+  EXPECT_EQ(std::system(("rm -rf " + home).c_str()), 0);
 }
 
 }  // namespace
