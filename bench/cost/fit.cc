@@ -69,8 +69,8 @@ std::vector<Constant> ConstantsOf(const DeviceSpec& spec) {
   };
   for (const char* share :
        {"contraction_peak_share", "winograd_peak_share", "window_peak_share",
-        "strided_window_peak_share", "row_peak_share", "elementwise_peak_share",
-        "fused_elementwise_peak_share"})
+        "strided_window_peak_share", "pooling_peak_share", "row_peak_share",
+        "elementwise_peak_share", "fused_elementwise_peak_share"})
     model(share, 0.02, 2, 0.5);
   model("contraction_half_terms", 0, 50, 2);
   model("row_half_terms", 0, 1000, 50);

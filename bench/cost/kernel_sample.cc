@@ -12,7 +12,8 @@ namespace tilewright::bench {
 namespace {
 
 constexpr const char* kKinds[] = {"contraction", "winograd", "window",
-                                  "strided",     "row",      "elementwise"};
+                                  "strided",     "pooling",  "row",
+                                  "elementwise"};
 
 constexpr char kHead[] =
     "# kernel: model, family, launches, us of each, tensor\n"

@@ -2,8 +2,8 @@
 // in its tile, in those that the cost model thinks best, and in some of the
 // others that the search came by, on the same buffers and in turn.
 //
-//   tiles [--threads=N] [--best=N] [--drawn=N] [--seconds=S] [--seed=N]
-//         [--samples=FILE] MODEL_DIR...
+//   tiles [--spec=FILE] [--threads=N] [--best=N] [--drawn=N] [--seconds=S]
+//         [--seed=N] [--samples=FILE] MODEL_DIR...
 //
 // Seconds: of each group, after a first round that leaves out what takes half
 // as long again as the chosen tile. FILE gets what the cost model knows of the
@@ -22,6 +22,7 @@
 #include "absl/strings/str_replace.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
+#include "backends/spec/load_spec.h"
 #include "base/file.h"
 #include "base/option_parser.h"
 #include "base/random.h"
@@ -41,7 +42,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> dirs;
-  std::string samples;
+  std::string spec, samples;
   int threads = 1, best = 30, drawn = 30;
   int64_t seed = 1;
   double seconds = 1;
@@ -216,8 +217,10 @@ class ModelTiles {
 absl::Status Run(const Options& options) {
   TW_ASSIGN_OR_RETURN(const auto device,
                       cpu::CreateCpuDevice({.num_threads = options.threads}));
-  TW_ASSIGN_OR_RETURN(const auto codegen,
-                      cpu::CreateCpuCodegen(device->spec()));
+  TW_ASSIGN_OR_RETURN(const DeviceSpec spec, options.spec.empty()
+                                                 ? device->spec()
+                                                 : LoadSpec(options.spec));
+  TW_ASSIGN_OR_RETURN(const auto codegen, cpu::CreateCpuCodegen(spec));
   CompileOptions compile;
   compile.plan.connect = PlanOptions::Connect::kTileGraph;
   std::vector<bench::KernelSample> samples;
@@ -248,12 +251,13 @@ absl::Status Run(const Options& options) {
 }
 
 constexpr char kUsage[] =
-    "tiles [--threads=N] [--best=N] [--drawn=N] [--seconds=S] [--seed=N] "
-    "[--samples=FILE] MODEL_DIR...";
+    "tiles [--spec=FILE] [--threads=N] [--best=N] [--drawn=N] [--seconds=S] "
+    "[--seed=N] [--samples=FILE] MODEL_DIR...";
 
 int Main(const std::vector<std::string>& arguments) {
   Options options;
   OptionParser parser;
+  parser.Text("spec", &options.spec);
   parser.Number("threads", &options.threads, 1);
   parser.Number("best", &options.best, 0);
   parser.Number("drawn", &options.drawn, 0);

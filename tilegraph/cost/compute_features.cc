@@ -1,7 +1,9 @@
 #include "tilegraph/cost/compute_features.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "tilegraph/analysis/families.h"
@@ -23,7 +25,18 @@ struct VectorDims {
   // Windows: a loop over lanes for each term, decisions that all lanes share
   // outside of it.
   bool slides = false;
+  // The channels of a convolution's data: where they come in groups, lanes
+  // permute a vector of them, and no window skips any.
+  int channels = -1;
 };
+
+// Images that grow by a power of two: lanes permute what a vector has loaded.
+bool DividesIntoLanes(const Expr& quotient) {
+  const Expr& divisor = quotient.operand(1);
+  if (divisor.op() != Op::kConst || IsFloat(divisor.dtype())) return false;
+  const int64_t by = divisor.int_value();
+  return by > 0 && (by & (by - 1)) == 0;
+}
 
 // Whether results that are neighbours load neighbours, or all the same.
 bool LoadsNeighbours(const Expr& load, const VectorDims& dims) {
@@ -33,10 +46,13 @@ bool LoadsNeighbours(const Expr& load, const VectorDims& dims) {
     bool moves = false, jumps = false;
     Visit(load.operand(static_cast<int>(d)), [&](const Expr& e) {
       moves |= e.op() == Op::kVar && e.var_id() == dims.output;
-      jumps |= (e.op() == Op::kMul || e.op() == Op::kFloorDiv) &&
+      jumps |= (e.op() == Op::kMul ||
+                (e.op() == Op::kFloorDiv && !DividesIntoLanes(e))) &&
                Mentions(e, dims.output);
     });
-    if (moves && (static_cast<int>(d) != input->second || jumps)) return false;
+    const int dim = static_cast<int>(d);
+    if (moves && (dim != input->second || (jumps && dim != dims.channels)))
+      return false;
   }
   return true;
 }
@@ -118,13 +134,14 @@ bool SumsAlongMemory(const Compute& compute, const VectorDims& dims) {
 }
 
 // Whether windows move by more than one from a result to the next.
-bool SkipsBetweenWindows(const Compute& compute) {
+bool SkipsBetweenWindows(const Compute& compute, int channels) {
   bool skips = false;
   for (const Expr& body : compute.body) {
     Visit(body, [&](const Expr& load) {
       if (load.op() != Op::kLoad) return;
-      for (const Expr& index : load.operands()) {
-        Visit(index, [&](const Expr& product) {
+      for (size_t d = 0; d < load.operands().size(); ++d) {
+        if (static_cast<int>(d) == channels) continue;
+        Visit(load.operand(static_cast<int>(d)), [&](const Expr& product) {
           if (product.op() != Op::kMul) return;
           Visit(product, [&](const Expr& e) {
             skips |= e.op() == Op::kVar &&
@@ -137,6 +154,11 @@ bool SkipsBetweenWindows(const Compute& compute) {
   return skips;
 }
 
+int DataChannels(const TensorGraph& graph, TensorId id) {
+  const std::optional<ConvolutionRoles> roles = AsConvolution(graph, id);
+  return roles ? roles->data_channels : -1;
+}
+
 }  // namespace
 
 ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
@@ -147,6 +169,8 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
   VectorDims dims{vector_dim, {}};
   dims.slides =
       family == ComputeFamily::kDepthwise || family == ComputeFamily::kPooling;
+  if (family == ComputeFamily::kDepthwise)
+    dims.channels = DataChannels(graph, id);
   const std::vector<TensorId>& inputs = graph.Inputs(id);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (graph.tensor(inputs[i]).kind != TensorKind::kConstant)
@@ -174,10 +198,12 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
       }
       break;
     case ComputeFamily::kDepthwise:
-    case ComputeFamily::kPooling:
-      features.kind = SkipsBetweenWindows(compute)
+      features.kind = SkipsBetweenWindows(compute, dims.channels)
                           ? ArithmeticKind::kStridedWindow
                           : ArithmeticKind::kWindow;
+      break;
+    case ComputeFamily::kPooling:
+      features.kind = ArithmeticKind::kPooling;
       break;
     default:
       features.kind = ArithmeticKind::kRow;

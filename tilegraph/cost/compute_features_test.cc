@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/substitute.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
 #include "tilegraph/text/text_form.h"
@@ -11,12 +12,17 @@ namespace tilewright {
 namespace {
 
 // Of the last compute, with vectors along dimension `lanes` of it and its
-// input.
-double SimpleOperations(const std::string& text, int lanes) {
+// inputs.
+ComputeFeatures Features(const std::string& text, int lanes) {
   const auto graph = ParseText(text);
   EXPECT_TRUE(graph.ok()) << graph.status();
-  return FeaturesOf(*graph, graph->outputs()[0], lanes, {lanes})
-      .operations.simple;
+  const TensorId output = graph->outputs()[0];
+  return FeaturesOf(*graph, output, lanes,
+                    std::vector<int>(graph->Inputs(output).size(), lanes));
+}
+
+double SimpleOperations(const std::string& text, int lanes) {
+  return Features(text, lanes).operations.simple;
 }
 
 // 3x3 with padding, NCHW.
@@ -44,6 +50,49 @@ TEST(ComputeFeaturesTest, OthersDecideForEachElement) {
     return Y
   )";
   EXPECT_GT(SimpleOperations(kMap, 1), 1);
+}
+
+TEST(ComputeFeaturesTest, WindowsThatKeepWhatTheyLoadIsPooling) {
+  EXPECT_EQ(Features(kMaxPool, 1).kind, ArithmeticKind::kPooling);
+}
+
+// 3x3 of 8 groups, 4 channels to 4, at every pixel `at` of y and x.
+ComputeFeatures Grouped(const std::string& at, int lanes) {
+  const auto graph = ParseText(absl::Substitute(
+      "X: f32[1, 32, 13, 13] = placeholder\n"
+      "W: f32[32, 4, 3, 3] = placeholder\n"
+      "Y: f32[1, 32, 6, 6] = compute (n: 1, o: 32, y: 6, x: 6) reduce (c: 4, "
+      "i: 3, j: 3) sum:f32 { X[n, o floordiv 4 * 4 + c, y$0 + i, x$0 + j] * "
+      "W[o, c, i, j] } hint \"conv\"\nreturn Y\n",
+      at));
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  constexpr int kWeightLanes = 0;
+  return FeaturesOf(*graph, graph->outputs()[0], lanes, {lanes, kWeightLanes});
+}
+
+TEST(ComputeFeaturesTest, GroupsOfChannelsArePermutedAndSkipNoWindow) {
+  constexpr int kChannels = 1, kColumns = 3;
+  EXPECT_EQ(Grouped("", kChannels).kind, ArithmeticKind::kWindow);
+  EXPECT_EQ(Grouped("", kChannels).operations.scattered_loads, 0);
+  EXPECT_EQ(Grouped(" * 2", kChannels).kind, ArithmeticKind::kStridedWindow);
+  EXPECT_EQ(Grouped(" * 2", kChannels).operations.scattered_loads, 0);
+  EXPECT_GT(Grouped(" * 2", kColumns).operations.scattered_loads, 0);
+}
+
+// An image that becomes `by` times as wide.
+TEST(ComputeFeaturesTest, PowersOfTwoAreRepeatedByPermuting) {
+  const auto scattered = [](int by) {
+    return Features(
+               absl::Substitute("X: f32[8, 16] = placeholder\n"
+                                "Y: f32[8, $0] = compute (i: 8, j: $0) "
+                                "{ X[i, j floordiv $1] * 2.0 }\nreturn Y\n",
+                                16 * by, by),
+               1)
+        .operations.scattered_loads;
+  };
+  EXPECT_EQ(scattered(2), 0);
+  EXPECT_EQ(scattered(8), 0);
+  EXPECT_EQ(scattered(3), 1);
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t kWinogradTaps = 9;  // of its filters
-// Accesses of the cache for a vector that crosses a line.
+// Accesses of the cache for a vector that crosses a line, but for one that does
+// with a half of it: cores load halves, or lines are cheap to join there.
 constexpr double kLinesOfCrossingVector = 2;
 
 // Extents that a tile computes of `operand`, `elements` in the mean: its region
@@ -154,7 +155,8 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
                            SlidesWindow(tensor.compute) &&
                            RunOf(tensor_levels.LayoutOf(group.output),
                                  member.vector_dim, member.shape) %
-                                   static_cast<int64_t>(lanes_) !=
+                                   std::max<int64_t>(
+                                       1, static_cast<int64_t>(lanes_) / 2) !=
                                0;
     if (id != group.output) in_registers_.insert(id);
   }

@@ -15,8 +15,9 @@ namespace tilewright {
 enum class ArithmeticKind : uint8_t {
   kContraction,  // two operands, each used again along an axis of the other
   kWinograd,     // such a convolution by Winograd (winograd.h)
-  kWindow,       // neighbouring results read overlapping windows
+  kWindow,       // a convolution of each channel, or of groups of them
   kStridedWindow,
+  kPooling,      // other windows: what is loaded is used once, or nearly so
   kRow,          // any other reduction
   kElementwise,  // no reduction
 };

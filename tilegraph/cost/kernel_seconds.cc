@@ -87,6 +87,8 @@ double KernelTimer::OpsPerSecond(const ComputeFeatures& compute) const {
       return model_.window_peak_share() * peak * compute.filled_lanes;
     case ArithmeticKind::kStridedWindow:
       return model_.strided_window_peak_share() * peak * compute.filled_lanes;
+    case ArithmeticKind::kPooling:
+      return model_.pooling_peak_share() * peak * compute.filled_lanes;
     case ArithmeticKind::kRow: {
       const double half = compute.terms_are_neighbours
                               ? model_.row_half_terms()

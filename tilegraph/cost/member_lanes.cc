@@ -82,9 +82,10 @@ class Lanes {
     switch (FamilyOf(graph_, reader)) {
       case ComputeFamily::kConvolution:
       case ComputeFamily::kContraction:
+        return std::nullopt;
       case ComputeFamily::kDepthwise:
       case ComputeFamily::kPooling:
-        return std::nullopt;
+        return lanes_.at(reader);
       default:
         break;
     }

@@ -70,6 +70,20 @@ TEST(MemberLanesTest, SumsAlongMemoryTakeTheirTermsTogether) {
   EXPECT_EQ(lanes.at("A"), 0);
 }
 
+// Windows of each channel: what they read has its vectors along channels, too.
+TEST(MemberLanesTest, WindowsReadVectorsOfWhatTheyMake) {
+  const auto lanes = LanesOf(R"(
+    X: f32[1, 9, 9, 32] = placeholder
+    A: f32[1, 32, 9, 9] = compute (n: 1, c: 32, y: 9, x: 9) { X[n, y, x, c] + X[n, y, x, c] }
+    P: f32[1, 32, 7, 7] = compute (n: 1, c: 32, y: 7, x: 7) reduce (i: 3, j: 3) max:f32 { A[n, c, y + i, x + j] }
+    Y: f32[1, 7, 7, 32] = compute (n: 1, y: 7, x: 7, c: 32) { P[n, c, y, x] }
+    return Y
+  )");
+  EXPECT_EQ(lanes.at("Y"), 3);
+  EXPECT_EQ(lanes.at("P"), 1);
+  EXPECT_EQ(lanes.at("A"), 1);
+}
+
 TEST(MemberLanesTest, OneElementForAVectorHasNone) {
   const auto lanes = LanesOf(R"(
     X: f32[8, 64] = placeholder
