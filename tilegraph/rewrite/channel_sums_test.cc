@@ -1,18 +1,12 @@
 #include "tilegraph/rewrite/channel_sums.h"
 
-#include <cstdint>
-#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tilegraph/expr/host_tensor.h"
-#include "tilegraph/interpret/interpreter.h"
 #include "tilegraph/ir/verifier.h"
-#include "tilegraph/testing/random_graph.h"
+#include "tilegraph/rewrite/rewrite_testing.h"
 #include "tilegraph/text/text_form.h"
 
 namespace tilewright {
@@ -20,12 +14,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-TensorGraph Parsed(const std::string& text) {
-  absl::StatusOr<TensorGraph> graph = ParseText(text);
-  EXPECT_THAT(graph, IsOk());
-  return *std::move(graph);
-}
 
 // The squares of 2 groups of 3 channels around their means.
 TensorGraph Squares(const std::string& scale = "M[n, g, 0, 0, 0]") {
@@ -56,27 +44,9 @@ TEST(ChannelSumsTest, PixelsAreSummedBeforeChannels) {
   EXPECT_THAT(text, Not(HasSubstr("V: "))) << text;
 }
 
-// Of a compute that was rewritten, in whole numbers.
-void ExpectSameResult(const TensorGraph& graph, const RewrittenGraph& sums) {
-  ASSERT_THAT(VerifyGraph(sums.graph), IsOk());
-  const auto inputs = RandomInputs(graph, 7, /*exact_integers=*/true);
-  std::map<TensorId, HostTensor> renamed;
-  for (const auto& [id, value] : inputs) renamed.emplace(sums.ids[id], value);
-  auto before = Interpreter::Create(graph, inputs, {});
-  auto after = Interpreter::Create(sums.graph, renamed, {});
-  ASSERT_THAT(before, IsOk());
-  ASSERT_THAT(after, IsOk());
-  const auto want = (*before)->Evaluate(graph.outputs()[0]);
-  const auto got = (*after)->Evaluate(sums.graph.outputs()[0]);
-  ASSERT_THAT(want, IsOk());
-  ASSERT_THAT(got, IsOk());
-  for (int64_t e = 0; e < want->num_elements(); ++e)
-    EXPECT_EQ(got->Get(e).f, want->Get(e).f) << e;
-}
-
 TEST(ChannelSumsTest, ResultsStayTheSame) {
   const TensorGraph graph = Squares();
-  ExpectSameResult(graph, SumChannelsFirst(graph));
+  ExpectSameResults(graph, SumChannelsFirst(graph));
 }
 
 // Weights of single channels would need them in groups, too.
@@ -119,7 +89,7 @@ TEST(ChannelSumsTest, ValuesOfGroupsAreSpreadOnce) {
       << text;
   EXPECT_THAT(text, HasSubstr("{ Y[n, c, h, w] * M.channels[n, c, 0, 0] }"))
       << text;
-  ExpectSameResult(graph, spread);
+  ExpectSameResults(graph, spread);
 }
 
 // One value for each channel is read once; there is nothing to spread it for.

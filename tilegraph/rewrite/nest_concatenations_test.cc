@@ -1,19 +1,12 @@
 #include "tilegraph/rewrite/nest_concatenations.h"
 
-#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
-#include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tilegraph/expr/host_tensor.h"
-#include "tilegraph/interpret/interpreter.h"
-#include "tilegraph/ir/verifier.h"
-#include "tilegraph/testing/random_graph.h"
+#include "tilegraph/rewrite/rewrite_testing.h"
 #include "tilegraph/text/text_form.h"
 
 namespace tilewright {
@@ -21,12 +14,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-TensorGraph Parsed(const std::string& text) {
-  absl::StatusOr<TensorGraph> graph = ParseText(text);
-  EXPECT_THAT(graph, IsOk());
-  return *std::move(graph);
-}
 
 // Parts of 2 to 5 columns, and `wholes`, lines of text, each of which is summed
 // by rows.
@@ -63,28 +50,12 @@ TEST(NestConcatenationsTest, TheLongestKnownRunStandsForItsParts) {
                    "DABC[i, j] * DABC[i, 3] }\n"),
       "S, T, U");
   const RewrittenGraph nested = NestConcatenations(graph);
-  ASSERT_THAT(VerifyGraph(nested.graph), IsOk());
   const std::string text = PrintText(nested.graph);
   EXPECT_THAT(text, HasSubstr("{ select(j < 5, AB[i, j], C[i, j - 5]) }"))
       << text;
   EXPECT_THAT(text, HasSubstr("{ select(j < 5, D[i, j], ABC[i, j - 5]) }"))
       << text;
-
-  const auto inputs = RandomInputs(graph, 7, /*exact_integers=*/true);
-  std::map<TensorId, HostTensor> renamed;
-  for (const auto& [id, value] : inputs) renamed.emplace(nested.ids[id], value);
-  auto before = Interpreter::Create(graph, inputs, {});
-  auto after = Interpreter::Create(nested.graph, renamed, {});
-  ASSERT_THAT(before, IsOk());
-  ASSERT_THAT(after, IsOk());
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    const auto want = (*before)->Evaluate(graph.outputs()[i]);
-    const auto got = (*after)->Evaluate(nested.graph.outputs()[i]);
-    ASSERT_THAT(want, IsOk());
-    ASSERT_THAT(got, IsOk());
-    for (int64_t e = 0; e < want->num_elements(); ++e)
-      EXPECT_EQ(got->Get(e).f, want->Get(e).f) << i << " " << e;
-  }
+  ExpectSameResults(graph, nested);
 }
 
 // The text of the graph of such wholes, nested.

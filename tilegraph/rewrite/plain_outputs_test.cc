@@ -10,7 +10,7 @@
 #include "tilegraph/interpret/interpreter.h"
 #include "tilegraph/ir/verifier.h"
 #include "tilegraph/plan/plan.h"
-#include "tilegraph/text/text_form.h"
+#include "tilegraph/rewrite/rewrite_testing.h"
 
 namespace tilewright {
 namespace {
@@ -30,12 +30,6 @@ std::string Text(int64_t channels, const std::string& rest) {
 constexpr char kRelu[] =
     "Y: f32[1, CHANNELS, 5, 6] = compute (n: 1, o: CHANNELS, h: 5, w: 6) "
     "{ max(T[n, o, h, w], 0.0) }\n";
-
-TensorGraph Parsed(const std::string& text) {
-  absl::StatusOr<TensorGraph> graph = ParseText(text);
-  EXPECT_THAT(graph, IsOk());
-  return *std::move(graph);
-}
 
 RewrittenGraph Copied(const TensorGraph& graph) {
   RewrittenGraph rewritten = CopyConvolvedOutputs(graph, 16);

@@ -1,31 +1,19 @@
 #include "tilegraph/rewrite/split_phases.h"
 
-#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tilegraph/expr/host_tensor.h"
-#include "tilegraph/interpret/interpreter.h"
 #include "tilegraph/ir/verifier.h"
-#include "tilegraph/testing/random_graph.h"
+#include "tilegraph/rewrite/rewrite_testing.h"
 #include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {
 
 using ::testing::HasSubstr;
-
-TensorGraph Parsed(const std::string& text) {
-  absl::StatusOr<TensorGraph> graph = ParseText(text);
-  EXPECT_THAT(graph, IsOk()) << text;
-  return *std::move(graph);
-}
 
 // As an importer writes it: `extent` outputs in a row, of which output o sees
 // `taps` inputs from (o + shift) floordiv stride on.
@@ -38,22 +26,6 @@ TensorGraph Transposed(int extent, int stride, int shift, int taps) {
       "] = compute (c: 4, o: ", extent, ") reduce (i: 3, k: ", taps,
       ") sum:f32 { X[i, ", at, " floordiv ", stride, " + k] * W[", at,
       " floormod ", stride, ", k, i, c] }\n", "return T\n"));
-}
-
-void ExpectTheSame(const TensorGraph& graph, const RewrittenGraph& split) {
-  const auto inputs = RandomInputs(graph, /*seed=*/1, /*exact_integers=*/true);
-  std::map<TensorId, HostTensor> renamed;
-  for (const auto& [id, value] : inputs) renamed.emplace(split.ids[id], value);
-  auto before = Interpreter::Create(graph, inputs, {});
-  auto after = Interpreter::Create(split.graph, renamed, {});
-  ASSERT_THAT(before, IsOk());
-  ASSERT_THAT(after, IsOk());
-  const auto want = (*before)->Evaluate(graph.outputs()[0]);
-  const auto got = (*after)->Evaluate(split.graph.outputs()[0]);
-  ASSERT_THAT(want, IsOk());
-  ASSERT_THAT(got, IsOk());
-  for (int64_t e = 0; e < want->num_elements(); ++e)
-    ASSERT_EQ(got->Get(e).f, want->Get(e).f);
 }
 
 TEST(SplitPhasesTest, RestsAreAxesOfTheirOwn) {
@@ -82,7 +54,7 @@ TEST(SplitPhasesTest, ResultsStayTheSame) {
           } else {
             EXPECT_EQ(text, PrintText(graph));
           }
-          ExpectTheSame(graph, split);
+          ExpectSameResults(graph, split);
         }
       }
     }

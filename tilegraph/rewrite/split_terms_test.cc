@@ -1,16 +1,12 @@
 #include "tilegraph/rewrite/split_terms.h"
 
-#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tilegraph/expr/host_tensor.h"
-#include "tilegraph/interpret/interpreter.h"
 #include "tilegraph/ir/verifier.h"
+#include "tilegraph/rewrite/rewrite_testing.h"
 #include "tilegraph/testing/random_graph.h"
 #include "tilegraph/text/text_form.h"
 
@@ -18,12 +14,6 @@ namespace tilewright {
 namespace {
 
 using ::testing::HasSubstr;
-
-TensorGraph Parsed(const std::string& text) {
-  absl::StatusOr<TensorGraph> graph = ParseText(text);
-  EXPECT_THAT(graph, IsOk());
-  return *std::move(graph);
-}
 
 TEST(SplitTermsTest, TheLongestAxisIsCut) {
   const TensorGraph graph = Parsed(
@@ -75,23 +65,7 @@ TEST(SplitTermsTest, ResultsStayTheSame) {
       }
       return int64_t{1};
     });
-    ASSERT_THAT(VerifyGraph(split.graph), IsOk()) << seed;
-    const auto inputs = RandomInputs(graph, seed, /*exact_integers=*/true);
-    std::map<TensorId, HostTensor> renamed;
-    for (const auto& [id, value] : inputs)
-      renamed.emplace(split.ids[id], value);
-    auto before = Interpreter::Create(graph, inputs, {});
-    auto after = Interpreter::Create(split.graph, renamed, {});
-    ASSERT_THAT(before, IsOk());
-    ASSERT_THAT(after, IsOk());
-    for (size_t i = 0; i < graph.outputs().size(); ++i) {
-      const auto want = (*before)->Evaluate(graph.outputs()[i]);
-      const auto got = (*after)->Evaluate(split.graph.outputs()[i]);
-      ASSERT_THAT(want, IsOk());
-      ASSERT_THAT(got, IsOk());
-      for (int64_t e = 0; e < want->num_elements(); ++e)
-        ASSERT_EQ(got->Get(e).f, want->Get(e).f) << seed;
-    }
+    ExpectSameResults(graph, split, seed);
   }
   EXPECT_GT(cut, 50);
 }
