@@ -18,8 +18,8 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t kWinogradTaps = 9;  // of its filters
-// Accesses of the cache for a vector that crosses a line, but for one that does
-// with a half of it: cores load halves, or lines are cheap to join there.
+// Accesses of the cache for a vector that crosses a line. Where rows are a
+// multiple of half a vector, measured times show no such cost.
 constexpr double kLinesOfCrossingVector = 2;
 
 // Extents that a tile computes of `operand`, `elements` in the mean: its region
