@@ -20,8 +20,8 @@
 namespace tilewright {
 namespace {
 
-// As design/numerics.md: the bound of a sum of K terms, and what a kernel may
-// take of it.
+// What a kernel may err by, relative to a sum of so many like terms
+// (docs/verifying.md).
 double AllowedError(double terms) {
   return 4 * 0x1p-24 * (std::sqrt(terms) + 8);
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
+#include "sketch/rules/shared/like_terms.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "tilegraph/decision/space.h"
@@ -31,9 +32,6 @@ constexpr int64_t kElementsJoined = 4096;
 constexpr int64_t kElementsFromMemory = 256;
 // Functions unrolled side by side: their temporaries share the registers.
 constexpr int64_t kFunctionVectors = 2;
-// Terms that one accumulator takes: half of their roundings are within 4 (√K +
-// 8) of them.
-constexpr int64_t kMostTerms = 160;
 // Operations per element of a row, roughly.
 constexpr int64_t kOperationsPerElement = 8;
 
@@ -288,7 +286,7 @@ int64_t RowCuts::PartialsAcross(const RowBlock& block) {
 
 std::optional<TermBlocks> BlocksOfTerms(const RowBlock& block) {
   const int64_t terms = block.row_elements();
-  if (!block.reduces || terms <= kMostTerms) return std::nullopt;
+  if (!block.reduces || terms <= kMostLikeTerms) return std::nullopt;
   TermBlocks blocks;
   for (size_t i = 1; i < block.inner.size(); ++i) {
     if (block.inner[i].extent > block.inner[blocks.axis].extent)
@@ -298,8 +296,7 @@ std::optional<TermBlocks> BlocksOfTerms(const RowBlock& block) {
   const int64_t extent = block.inner[blocks.axis].extent;
   const double terms_of_step = static_cast<double>(terms / extent);
   const auto wanted = std::clamp<int64_t>(
-      std::llround(std::sqrt(static_cast<double>(terms)) / terms_of_step), 1,
-      extent);
+      std::llround(LikeTermsOfABlock(terms) / terms_of_step), 1, extent);
   blocks.steps = wanted;
   for (int64_t steps = wanted; steps < 2 * wanted; ++steps) {
     if (extent % steps != 0) continue;

@@ -90,11 +90,7 @@ struct TermBlocks {
 };
 
 // How to cut a sum of floats whose rows are neighbours, each with one
-// accumulator. Terms of like values, as of a plain surface in an image, round
-// to the same side all along: with K of them the error grows as K, in blocks
-// as the length of one and their number (Higham, "Accuracy and Stability of
-// Numerical Algorithms", 4.2). nullopt: so few stay within the numerics'
-// bound. By rule alone.
+// accumulator (shared/like_terms.h); nullopt: not at all. By rule alone.
 std::optional<TermBlocks> BlocksOfTerms(const RowBlock& block);
 
 // "registers" or "scratch" of a kept value of a row; `unrolled`: a row of it

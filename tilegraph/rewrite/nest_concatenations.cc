@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/expr/expr.h"
+#include "tilegraph/ir/join_parts.h"
 
 namespace tilewright {
 namespace {
@@ -38,9 +40,8 @@ class Nesting {
     const Parts nested = Nested(parts, whole->axis);
     if (outputs_.count(tensor.id) == 0)
       known_[{whole->axis, parts[0]}].emplace_back(tensor.id, parts);
-    return nested.size() == parts.size()
-               ? CopyTensor(tensor, ids_, graph_)
-               : Joined(tensor, nested, whole->axis);
+    return nested.size() == parts.size() ? CopyTensor(tensor, ids_, graph_)
+                                         : Joined(tensor, nested, whole->axis);
   }
 
   // Whether each of them is computed where it is wanted.
@@ -77,22 +78,20 @@ class Nesting {
 
   // `parts`, of the old graph, behind each other in the new one.
   TensorId Joined(const Tensor& tensor, const Parts& parts, int axis) {
-    Compute compute = tensor.compute;
-    std::vector<Expr> own;
-    for (size_t d = 0; d < compute.axes.size(); ++d)
-      own.push_back(Expr::Var(static_cast<int>(d), compute.axes[d].name));
-    Expr body;
-    int64_t end = tensor.shape[axis].value();
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      const int64_t begin = end - old_.tensor(*part).shape[axis].value();
-      std::vector<Expr> index = own;
-      index[axis] = own[axis] - Expr::Int(begin);
-      const Expr load = graph_.Load(ids_[*part], std::move(index));
-      const Expr inside = Expr::Make(Op::kLt, {own[axis], Expr::Int(end)});
-      body = body ? Expr::Make(Op::kSelect, {inside, load, body}) : load;
-      end = begin;
+    std::vector<int64_t> offsets;
+    int64_t end = 0;
+    for (const TensorId part : parts) {
+      offsets.push_back(end);
+      end += old_.tensor(part).shape[axis].value();
     }
-    compute.body = {body};
+    Compute compute = tensor.compute;
+    std::vector<Expr> index;
+    for (size_t d = 0; d < compute.axes.size(); ++d)
+      index.push_back(Expr::Var(static_cast<int>(d), compute.axes[d].name));
+    compute.body = {
+        JoinParts(offsets, axis, index, [&](size_t part, std::vector<Expr> at) {
+          return graph_.Load(ids_[parts[part]], std::move(at));
+        })};
     return graph_.AddCompute(tensor.name, tensor.dtype, std::move(compute),
                              tensor.hint);
   }

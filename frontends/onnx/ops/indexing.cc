@@ -8,6 +8,7 @@
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
+#include "tilegraph/ir/join_parts.h"
 
 namespace tilewright {
 namespace {
@@ -90,42 +91,27 @@ absl::Status InferConcat(OpContext& op) {
   return absl::OkStatus();
 }
 
-// A balanced tree of selects, so that many inputs do not nest deeply.
-struct Part {
-  TensorId tensor;
-  int64_t begin;
-};
-
-Expr SelectPart(const ImportContext& in, absl::Span<const Part> parts, int axis,
-                Index index) {
-  if (parts.size() == 1) {
-    std::vector<Expr> at(index.begin(), index.end());
-    at[axis] = index[axis] - Expr::Int(parts[0].begin);
-    return in.At(parts[0].tensor, std::move(at));
-  }
-  const size_t middle = parts.size() / 2;
-  return SelectExpr(
-      Binary(Op::kLt, index[axis], Expr::Int(parts[middle].begin)),
-      SelectPart(in, parts.subspan(0, middle), axis, index),
-      SelectPart(in, parts.subspan(middle), axis, index));
-}
-
 absl::Status ImportConcat(ImportContext& in) {
   const OpContext& op = in.op();
   TW_ASSIGN_OR_RETURN(const int axis, op.Axis(op.Int("axis", 1), op.rank(0)));
-  std::vector<Part> parts;
+  std::vector<TensorId> parts;
+  std::vector<int64_t> offsets;
   int64_t begin = 0;
   for (int i = 0; i < op.num_inputs(); ++i) {
     if (op.shape(i)[axis] == 0) continue;
-    parts.push_back({in.input(i), begin});
+    parts.push_back(in.input(i));
+    offsets.push_back(begin);
     begin += op.shape(i)[axis];
   }
   if (parts.size() == 1) {
-    in.SetOutput(0, parts[0].tensor);
+    in.SetOutput(0, parts[0]);
     return absl::OkStatus();
   }
   in.EmitElementwise(0, "concat", [&](Index index) {
-    return SelectPart(in, parts, axis, index);
+    return JoinParts(offsets, axis, index,
+                     [&](size_t part, std::vector<Expr> at) {
+                       return in.At(parts[part], std::move(at));
+                     });
   });
   return absl::OkStatus();
 }

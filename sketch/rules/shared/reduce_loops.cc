@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
 #include "sketch/rules/shared/group_chain.h"
+#include "sketch/rules/shared/like_terms.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -22,15 +23,10 @@ struct BlockSizes {
 
 // Of products of two tensors: their roundings go to either side.
 constexpr BlockSizes kOfProducts = {896, 480, 256, 768};
-// What one tensor holds may be alike, as a plain surface in an image is, and
-// round to the same side all along: with K terms the error grows as K, in
-// blocks as the length of one and their number. Half of so many are within
-// 4 (√K + 8).
-constexpr int64_t kMostLikeTerms = 160;
-
+// Of what one tensor holds (like_terms.h).
 BlockSizes OfLikeTerms(int64_t terms) {
   const auto block =
-      static_cast<int64_t>(std::llround(std::sqrt(static_cast<double>(terms))));
+      static_cast<int64_t>(std::llround(LikeTermsOfABlock(terms)));
   return {kMostLikeTerms, block, CeilDiv(block, 2), 2 * block};
 }
 
