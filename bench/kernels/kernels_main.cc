@@ -3,6 +3,7 @@
 //
 //   kernels [--family=gemm,conv] [--case=TEXT] [--threads=1] [--seconds=0.5]
 //           [--target=x86-64-v3] [--ort=LIB] [--no-peers] [--no-check]
+//           [--records=DB] [--write-models=FOLDER]
 //
 // README.md says what is timed. Prints, never asserts, but for wrong results.
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -21,6 +23,7 @@
 #include "absl/strings/str_split.h"
 #include "backends/spec/device_spec.pb.h"
 #include "backends/spec/host_spec.h"
+#include "base/file.h"
 #include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "base/string_view.h"
@@ -45,6 +48,8 @@ struct Flags {
   std::string ort;
   bool no_peers = false;
   bool no_check = false;
+  std::string records;  // of 'tilewright tune'
+  std::string models;   // where to write the cases instead of running them
 };
 
 absl::StatusOr<Flags> ParseFlags(const std::vector<std::string>& arguments) {
@@ -62,6 +67,8 @@ absl::StatusOr<Flags> ParseFlags(const std::vector<std::string>& arguments) {
     if (target.ok()) flags.target = *target;
     return target.status();
   });
+  parser.Text("records", &flags.records);
+  parser.Text("write-models", &flags.models);
   parser.Flag("no-peers", &flags.no_peers);
   parser.Flag("no-check", &flags.no_check);
   parser.Number("threads", &flags.threads, 1);
@@ -176,7 +183,6 @@ absl::Status RunCase(const Case& one, const Flags& flags, ControlTile* control,
 
 std::vector<std::unique_ptr<Peer>> OpenPeers(const Flags& flags) {
   std::vector<std::unique_ptr<Peer>> peers;
-  if (flags.no_peers) return peers;
   const auto add = [&](absl::StatusOr<std::unique_ptr<Peer>> peer) {
     if (peer.ok()) {
       peers.push_back(*std::move(peer));
@@ -184,6 +190,8 @@ std::vector<std::unique_ptr<Peer>> OpenPeers(const Flags& flags) {
       std::printf("%s.\n", std::string(peer.status().message()).c_str());
     }
   };
+  if (!flags.records.empty()) add(OpenTuned(flags.records, flags.threads));
+  if (flags.no_peers) return peers;
   LimitPeers(flags.target);
   add(OpenOneDnn(flags.threads));
   add(OpenOpenBlas(flags.threads));
@@ -196,12 +204,35 @@ std::vector<std::unique_ptr<Peer>> OpenPeers(const Flags& flags) {
   return peers;
 }
 
+// FOLDER/gemm_512x512x512.onnx
+absl::Status WriteModels(const Flags& flags) {
+  for (const Case& one : Cases()) {
+    if (!Wanted(flags, one)) continue;
+    std::string name = absl::StrCat(one.family, "_", Name(one.op));
+    for (char& c : name) {
+      if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
+    }
+    const std::string path = absl::StrCat(flags.models, "/", name, ".onnx");
+    TW_RETURN_IF_ERROR(
+        WriteFileAtomically(path, CaseModel(one.op).SerializeAsString()));
+    std::printf("%s\n", path.c_str());
+  }
+  return absl::OkStatus();
+}
+
 int Main(int argc, char** argv) {
   const absl::StatusOr<Flags> flags = ParseFlags({argv + 1, argv + argc});
   if (!flags.ok()) {
     std::fprintf(stderr, "kernels: %s\n",
                  std::string(flags.status().message()).c_str());
     return 2;
+  }
+  if (!flags->models.empty()) {
+    const absl::Status written = WriteModels(*flags);
+    if (!written.ok())
+      std::fprintf(stderr, "kernels: %s\n",
+                   std::string(written.message()).c_str());
+    return written.ok() ? 0 : 1;
   }
   const std::vector<std::unique_ptr<Peer>> peers = OpenPeers(*flags);
   std::unique_ptr<ControlTile> control;

@@ -60,7 +60,8 @@ bool IsFrame(absl::string_view label) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<OwnCase>> OwnCase::Create(
-    const onnx::ModelProto& model, int threads, const TargetClass& target) {
+    const onnx::ModelProto& model, int threads, const TargetClass& target,
+    ScheduleSource* schedules) {
   std::unique_ptr<OwnCase> own(new OwnCase);
   own->threads_ = threads;
   TW_ASSIGN_OR_RETURN(own->imported_, ImportModelProto(model));
@@ -70,6 +71,7 @@ absl::StatusOr<std::unique_ptr<OwnCase>> OwnCase::Create(
   // The frame must stay out of the case's kernels.
   CompileOptions options;
   options.plan.connect = PlanOptions::Connect::kRegister;
+  options.schedules = schedules;
   TW_ASSIGN_OR_RETURN(const CompiledModel compiled,
                       Compile(own->imported_, *codegen, options));
   TW_ASSIGN_OR_RETURN(own->model_,

@@ -12,15 +12,17 @@
 #include "absl/status/statusor.h"
 #include "bench/model/own_model.h"
 #include "bench/options/target_class.h"
+#include "compiler/kernels/schedule_source.h"
 #include "frontends/onnx/import_model.h"
 
 namespace tilewright::bench {
 
 class OwnCase {
  public:
+  // `schedules`: asked before the rules, may be null; used by Create alone.
   static absl::StatusOr<std::unique_ptr<OwnCase>> Create(
       const onnx::ModelProto& model, int threads,
-      const TargetClass& target = {});
+      const TargetClass& target = {}, ScheduleSource* schedules = nullptr);
 
   // Runs once and compares with the reference interpreter at some points of
   // every output: DataLoss if one is wrong.

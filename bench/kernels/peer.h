@@ -43,6 +43,10 @@ absl::StatusOr<std::unique_ptr<Peer>> OpenOneDnn(int threads);
 absl::StatusOr<std::unique_ptr<Peer>> OpenOpenBlas(int threads);
 absl::StatusOr<std::unique_ptr<Peer>> OpenOnnxRuntime(
     const std::string& library_path, int threads);
+// Tilewright itself with what a search recorded at `records_path`
+// ('tilewright tune').
+absl::StatusOr<std::unique_ptr<Peer>> OpenTuned(const std::string& records_path,
+                                                int threads);
 
 }  // namespace tilewright::bench
 
