@@ -1,6 +1,7 @@
 #include "sketch/rules/contraction_decisions.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "backends/spec/caches.h"
@@ -25,7 +26,8 @@ constexpr int64_t kPageBytes = 4096;
 class Chooser {
  public:
   Chooser(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
-          const ComputeLocation& location, const std::vector<Expr>& body)
+          const ComputeLocation& location, const std::vector<Expr>& body,
+          absl::Span<const Edge> edges)
       : workload_(workload),
         graph_(workload.graph),
         spec_(spec),
@@ -33,6 +35,7 @@ class Chooser {
         location_(location),
         reduction_(graph_.tensor(*chain.reduction)),
         body_(body),
+        edges_(edges),
         tiles_(StartTiles(workload, chain.output)) {}
 
   ContractionLoops Run() {
@@ -49,7 +52,7 @@ class Chooser {
     if (location_.blocks)
       given = {location_.blocks->axis, location_.blocks->steps};
     loops_ = DecideReduceLoops(location_.decider, workload_, reduction_, body_,
-                               dot_ ? dot_->group : TermGroup(), given);
+                               dot_ ? dot_->group : TermGroup(), given, edges_);
     ChooseTile();
     if (location_.inside) {
       TakeWhole(tiles_);
@@ -162,6 +165,25 @@ class Chooser {
                : VectorUnit{std::min(lanes, Extent(axis)), false};
   }
 
+  // By rows of a tile, the share of its steps that it does not leave out
+  // because all of them read known zeros (edges.h).
+  std::function<double(int64_t)> StepsLeft() const {
+    std::vector<Edge> along;
+    for (const Edge& edge : edges_) {
+      if (edge.output_axis == tiles_.row_axis && !edge.taps.empty())
+        along.push_back(edge);
+    }
+    if (along.empty()) return nullptr;
+    // By value: spaces of decisions outlive this run.
+    return [along = std::move(along)](int64_t rows) {
+      double left = 1;
+      for (const Edge& edge : along) {
+        if (edge.SameTapsIn(rows)) left *= 1 - edge.share;
+      }
+      return left;
+    };
+  }
+
   // With the axes of tiles_ and dot_ as they are.
   TileSpace SpaceOfTile() const {
     const VectorUnit unit = UnitAlong(tiles_.vector_axis);
@@ -173,6 +195,7 @@ class Chooser {
     space.registers_per_unit =
         static_cast<int>(CeilDiv(unit.elements, Lanes(graph_, spec_)));
     space.rows_far_apart = RowsFarApart();
+    if (!location_.inside) space.steps_left = StepsLeft();
     if (dot_) {
       space.registers_per_load = dot_->registers_per_load;
       space.registers_beside = dot_->registers_beside;
@@ -224,6 +247,12 @@ class Chooser {
       tiles_.axes[tiles_.outer_row_axis].tile = tile.outer_rows;
   }
 
+  // What all terms of one element read of one operand.
+  int64_t TermBytes() const {
+    return ReducedExtent() *
+           (dot_ ? SizeBytes(dot_->intrinsic->a) : LaneBytes(graph_));
+  }
+
   // Rows first: what a task loads for the vector axis serves all of them. The
   // rule takes one tile along that one.
   void ChooseTasks() {
@@ -231,15 +260,19 @@ class Chooser {
     // Where rows come before vectors in the order of tasks, each task sees the
     // other operand anew: take as many rows as stay in L2, or at least as many
     // as stay there for one block of terms.
+    const int64_t l2_bytes = PrivateCacheBytes(spec_);
     if (tiles_.row_axis >= 0 && tiles_.row_axis < tiles_.vector_axis) {
-      const int64_t l2_bytes = PrivateCacheBytes(spec_);
-      const int64_t row_bytes =
-          tiles_.axes[tiles_.row_axis].tile * ReducedExtent() *
-          (dot_ ? SizeBytes(dot_->intrinsic->a) : LaneBytes(graph_));
+      const int64_t row_bytes = tiles_.axes[tiles_.row_axis].tile * TermBytes();
       const int64_t blocks =
           loops_.blocked ? loops_.extent(loops_.order[0]) : 1;
       budget.wanted = std::max({budget.wanted, l2_bytes / 2 / row_bytes,
                                 blocks * l2_bytes / 4 / row_bytes});
+    } else if (loops_.blocked &&
+               tiles_.TaskExtent(tiles_.vector_axis) * TermBytes() >
+                   l2_bytes / 2) {
+      // What the vectors of a tile read leaves the cache before the next tile
+      // reads it again; a block of it stays for all tiles of a task.
+      budget.wanted = budget.most;
     }
     DecideSteps(location_.decider, tiles_, spec_,
                 {tiles_.row_axis, tiles_.outer_row_axis}, budget);
@@ -253,6 +286,7 @@ class Chooser {
   const ComputeLocation& location_;
   const Tensor& reduction_;
   const std::vector<Expr>& body_;
+  const absl::Span<const Edge> edges_;
   OutputTiles tiles_;
   ReduceLoops loops_;
   std::optional<DotChoice> dot_;
@@ -272,8 +306,9 @@ class Chooser {
 ContractionLoops DecideContraction(const Workload& workload,
                                    const DeviceSpec& spec, const Chain& chain,
                                    const ComputeLocation& location,
-                                   const std::vector<Expr>& body) {
-  return Chooser(workload, spec, chain, location, body).Run();
+                                   const std::vector<Expr>& body,
+                                   absl::Span<const Edge> edges) {
+  return Chooser(workload, spec, chain, location, body, edges).Run();
 }
 
 }  // namespace tilewright::sketch

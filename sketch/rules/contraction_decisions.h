@@ -10,9 +10,11 @@
 #include <optional>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
 #include "sketch/rules/dot_choice.h"
 #include "sketch/rules/shared/compute_location.h"
+#include "sketch/rules/shared/find_edges.h"
 #include "sketch/rules/shared/group_chain.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/reduce_loops.h"
@@ -27,13 +29,15 @@ struct ContractionLoops {
   std::optional<DotChoice> dot;
 };
 
-// `body`: of the reduction, what is before it inlined. In a stage, whose task
+// `body`: of the reduction, what is before it inlined; `edges`: its known
+// zeros. In a stage, whose task
 // is given, the tiles cover all of it. REQUIRES: `chain` is that of the
 // workload's graph and has a reduction; its output has a dimension.
 ContractionLoops DecideContraction(const Workload& workload,
                                    const DeviceSpec& spec, const Chain& chain,
                                    const ComputeLocation& location,
-                                   const std::vector<Expr>& body);
+                                   const std::vector<Expr>& body,
+                                   absl::Span<const Edge> edges);
 
 }  // namespace tilewright::sketch
 

@@ -10,6 +10,7 @@
 #include "sketch/rules/shared/annotations.h"
 #include "sketch/rules/shared/chain_schedule.h"
 #include "sketch/rules/shared/edges.h"
+#include "sketch/rules/shared/find_edges.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/packed_operands.h"
 #include "sketch/rules/shared/reduce_loops.h"
@@ -37,9 +38,11 @@ class Builder : ChainSchedule {
   std::optional<Handle> Run() {
     const Handle last = WriteInlines();
     if (output_.shape.empty()) return std::nullopt;
-    loops_ = DecideContraction(workload_, spec_, chain_, location_, body_);
+    const std::vector<Edge> edges = FindEdges(workload_, reduction_, body_);
+    loops_ =
+        DecideContraction(workload_, spec_, chain_, location_, body_, edges);
     if (!location_.inside)
-      skipped_ = DecideEdges(location_.decider, workload_, reduction_, body_,
+      skipped_ = DecideEdges(location_.decider, workload_, reduction_, edges,
                              [&](const Edge& edge) { return Pays(edge); });
     PackConstants(writer_, location_.decider, workload_, reduction_, body_,
                   loops_.tiles, loops_.reduce);

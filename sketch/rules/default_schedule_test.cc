@@ -24,21 +24,25 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // The schedule's text, once it has replayed.
-std::string ScheduleText(std::string_view graph_text,
-                         std::map<std::string, Layout> layouts = {}) {
+std::string ScheduleText(const Workload& workload) {
   const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
-  absl::StatusOr<TensorGraph> graph = ParseText(graph_text);
-  EXPECT_TRUE(graph.ok()) << graph.status();
-  if (!graph.ok()) return "";
-  Workload workload{*std::move(graph), {}};
-  for (auto& [name, layout] : layouts)
-    workload.layouts[*workload.graph.Find(name)] = layout;
   const absl::StatusOr<Schedule> schedule = DefaultSchedule(workload, spec);
   EXPECT_TRUE(schedule.ok()) << schedule.status();
   if (!schedule.ok()) return "";
   const absl::StatusOr<BlockTree> tree = Replay(workload, *schedule);
   EXPECT_TRUE(tree.ok()) << tree.status() << "\n" << schedule->ToString();
   return schedule->ToString();
+}
+
+std::string ScheduleText(std::string_view graph_text,
+                         std::map<std::string, Layout> layouts = {}) {
+  absl::StatusOr<TensorGraph> graph = ParseText(graph_text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  if (!graph.ok()) return "";
+  Workload workload{*std::move(graph), {}};
+  for (auto& [name, layout] : layouts)
+    workload.layouts[*workload.graph.Find(name)] = layout;
+  return ScheduleText(workload);
 }
 
 TEST(DefaultScheduleTest, AnEpilogueReadsTheAccumulatorsFromRegisters) {
@@ -106,6 +110,24 @@ TEST(DefaultScheduleTest, BlockedConvolutionsReduceByBlocks) {
   )",
       {{"X", image}, {"Y", Layout::BlockedLast({1, 32, 14, 14}, 1, 16)}});
   EXPECT_THAT(text, HasSubstr("by [2, 16]"));
+}
+
+// A convolution of rate 12 over 20 x 20: its taps begin and end at columns 8
+// and
+// 12. Tiles of four columns leave out whole taps, a block has the terms that
+// are left, and its filters stay in the cache for many tiles.
+TEST(DefaultScheduleTest, TilesOfAtrousConvolutionsEndWhereTheirTapsDo) {
+  Workload workload = HaloConvRelu(480, 64, 20, 20, 3, 1, 12, 12, 12);
+  for (const char* name : {"X", "Y"}) {
+    const TensorId id = *workload.graph.Find(name);
+    workload.layouts[id] =
+        Layout::BlockedLast(workload.graph.tensor(id).static_shape(), 1, 16);
+  }
+  const std::string text = ScheduleText(workload);
+  for (const char* decision :
+       {"tile = vectors 4, rows 4", "edges = rows+columns",
+        "reduce.block = 6\n", "task.rows = 3\n"})
+    EXPECT_THAT(text, HasSubstr(decision));
 }
 
 // Vectors of pixels: rows of a tile are channels, which use them again; rows of

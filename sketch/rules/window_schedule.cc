@@ -11,6 +11,7 @@
 #include "sketch/rules/shared/annotations.h"
 #include "sketch/rules/shared/chain_schedule.h"
 #include "sketch/rules/shared/edges.h"
+#include "sketch/rules/shared/find_edges.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "sketch/rules/window_decisions.h"
@@ -67,7 +68,8 @@ class Builder : ChainSchedule {
     DecideStepOrder(location_.decider, tiles_);
     OrderReduction();
     if (!location_.inside)
-      skipped_ = DecideEdges(location_.decider, workload_, reduction_, body_,
+      skipped_ = DecideEdges(location_.decider, workload_, reduction_,
+                             FindEdges(workload_, reduction_, body_),
                              [&](const Edge& edge) { return IsFree(edge); });
     PackConstants();
     const Handle task = location_.inside ? *location_.inside

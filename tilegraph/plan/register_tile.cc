@@ -49,13 +49,17 @@ double StepCostOfTile(const TileSpace& space, const RegisterTile& tile) {
   return least + broadcast * rows + kVectorLoadCost * vectors + kStepCost;
 }
 
+double StepsLeft(const TileSpace& space, const RegisterTile& tile) {
+  return space.steps_left ? space.steps_left(tile.rows) : 1;
+}
+
 // The same over the whole space, one tile after the other.
 double StepCost(const TileSpace& space, const RegisterTile& tile) {
   double cost = 0;
   for (const auto& [one, count] :
        TilesOf({space.vectors, space.rows, space.outer_rows}, tile))
     cost += static_cast<double>(count) * StepCostOfTile(space, one);
-  return cost;
+  return cost * StepsLeft(space, tile);
 }
 
 // The tile with the least cost, of those that fit and are allowed.
@@ -160,7 +164,7 @@ RegisterTile ChooseRegisterTile(const TileSpace& space,
   if (!LeavesCoresIdle(CountTiles(space, alone), tasks)) return alone;
   const auto time_of = [&](const RegisterTile& tile) {
     return CostOnCores(CountTiles(space, tile), tasks,
-                       StepCostOfTile(space, tile));
+                       StepCostOfTile(space, tile) * StepsLeft(space, tile));
   };
   const RegisterTile many = Cheapest(space, time_of);
   return time_of(many) < time_of(alone) ? many : alone;

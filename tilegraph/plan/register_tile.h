@@ -36,6 +36,9 @@ struct TileSpace {
   // Whether a tile may be; unset: all may. All vectors × one row always may.
   std::function<bool(const RegisterTile&)> allowed;
   int64_t least_tiles = 1;  // that a tile cuts the space into
+  // The share of the reduction's steps that tiles of so many `rows` take;
+  // unset: all of them.
+  std::function<double(int64_t rows)> steps_left;
 };
 
 int64_t CountTiles(const TileSpace& space, const RegisterTile& tile);

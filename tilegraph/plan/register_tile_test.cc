@@ -83,6 +83,16 @@ TEST(RegisterTileTest, TilesEndWithTheSpace) {
 }
 
 // The space is that of a product with 1000 columns and one row.
+// Tiles of four rows leave out steps that longer ones take.
+TEST(RegisterTileTest, FewerStepsMakeUpForSmallerTiles) {
+  TileSpace space{16, 20, 20, 32, 1};
+  EXPECT_EQ(ChooseRegisterTile(space).rows, 5);
+  space.steps_left = [](int64_t rows) { return rows % 4 == 0 ? 0.6 : 1; };
+  EXPECT_EQ(ChooseRegisterTile(space).rows, 4);
+  space.steps_left = [](int64_t rows) { return rows == 1 ? 0.9 : 1; };
+  EXPECT_EQ(ChooseRegisterTile(space).rows, 5);
+}
+
 TEST(RegisterTileTest, ManyCoresGetTilesOfTheirOwn) {
   const TileSpace space = {63, 1, 1, 32, 1};
   for (const int64_t cores : {1, 2, 8})

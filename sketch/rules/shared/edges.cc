@@ -3,69 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 
-#include "sketch/replay/zero_steps.h"
-#include "sketch/rules/shared/group_chain.h"
-#include "tilegraph/analysis/known_zeros.h"
-#include "tilegraph/expr/simplify.h"
+#include "tilegraph/decision/space.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright::sketch {
 namespace {
-
-class EdgeFinder {
- public:
-  EdgeFinder(const Workload& workload, const Tensor& reduction,
-             absl::Span<const Expr> body)
-      : graph_(workload.graph),
-        zeros_(FindKnownZeros(workload.graph, workload.zeros)),
-        compute_(reduction.compute),
-        body_(body) {}
-
-  std::vector<Edge> Run() {
-    if (zeros_.empty() || compute_.combiner->kind() != Combiner::Kind::kSum ||
-        body_.size() != 1)
-      return {};
-    ForEachLoad(body_, [&](const Expr& load) {
-      const auto zeros = zeros_.find(load.source());
-      if (zeros == zeros_.end() || !VanishesWith(body_[0], load)) return;
-      for (int dim = 0; dim < static_cast<int>(load.operands().size()); ++dim)
-        Add(load, zeros->second, dim);
-    });
-    return std::move(edges_);
-  }
-
- private:
-  int64_t Extent(int axis) const {
-    const int spatial = static_cast<int>(compute_.axes.size());
-    return (axis < spatial ? compute_.axes[axis]
-                           : compute_.reduce_axes[axis - spatial])
-        .extent.value();
-  }
-
-  void Add(const Expr& load, const KnownZeros& zeros, int dim) {
-    const std::vector<int64_t> shape =
-        graph_.tensor(load.source()).static_shape();
-    const RangeOf ranges = [&](int axis) -> std::optional<Range> {
-      return Range{0, Extent(axis) - 1};
-    };
-    const bool known =
-        std::any_of(edges_.begin(), edges_.end(), [&](const Edge& edge) {
-          return edge.tensor == load.source() && edge.dim == dim;
-        });
-    if (known || !ReadsNoZero(load, zeros, dim, shape, ranges)) return;
-    const bool column = dim + 1 == static_cast<int>(shape.size());
-    edges_.push_back({load.source(), dim, column, load.operand(dim),
-                      ShareOfZeros(load, zeros, dim, shape, ranges)});
-  }
-
-  const TensorGraph& graph_;
-  const std::map<TensorId, KnownZeros> zeros_;
-  const Compute& compute_;
-  const absl::Span<const Expr> body_;
-  std::vector<Edge> edges_;
-};
 
 // An option and the taps that it leaves out.
 struct Option {
@@ -77,8 +21,8 @@ struct Option {
 
 std::vector<SkippedZeros> DecideEdges(
     Decider& decider, const Workload& workload, const Tensor& reduction,
-    absl::Span<const Expr> body, const std::function<bool(const Edge&)>& pays) {
-  const std::vector<Edge> edges = EdgeFinder(workload, reduction, body).Run();
+    absl::Span<const Edge> edges,
+    const std::function<bool(const Edge&)>& pays) {
   if (edges.empty()) return {};
   const auto takes = [&](const Option& option, const Edge& edge) {
     return edge.column ? option.columns : option.rows;

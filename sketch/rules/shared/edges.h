@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "sketch/rules/shared/find_edges.h"
 #include "sketch/trace/schedule.h"
 #include "sketch/trace/workload.h"
 #include "tilegraph/decision/decider.h"
-#include "tilegraph/expr/expr.h"
 #include "tilegraph/ir/tensor_graph.h"
 
 namespace tilewright::sketch {
@@ -29,21 +29,12 @@ struct SkippedZeros {
   std::vector<int> dims;
 };
 
-// A dimension of an operand along which some steps read known zeros.
-struct Edge {
-  TensorId tensor;
-  int dim;
-  bool column;   // the last one
-  Expr index;    // along it, over the axes of the sum
-  double share;  // of all steps, those that do
-};
-
-// "edges", where a step reads a known zero; else nothing is asked. `body`: of
-// the sum, its prologue inlined. Preferred is to leave out what `pays`, by the
-// rule of the family: more time than the code for borders takes.
+// "edges", where a step reads a known zero; else nothing is asked. `edges`: of
+// the sum. Preferred is to leave out what `pays`, by the rule of the family:
+// more time than the code for borders takes.
 std::vector<SkippedZeros> DecideEdges(
     Decider& decider, const Workload& workload, const Tensor& reduction,
-    absl::Span<const Expr> body, const std::function<bool(const Edge&)>& pays);
+    absl::Span<const Edge> edges, const std::function<bool(const Edge&)>& pays);
 
 // Writes it, into the block of the sum.
 void SkipZeros(ScheduleWriter& writer, Handle block,

@@ -105,7 +105,8 @@ class LoopDecider {
  public:
   LoopDecider(Decider& decider, const Workload& workload,
               const Tensor& reduction, absl::Span<const Expr> body,
-              const TermGroup& group, const GivenBlocks& given)
+              const TermGroup& group, const GivenBlocks& given,
+              absl::Span<const Edge> edges)
       : decider_(decider),
         axes_(reduction.compute.reduce_axes),
         rank_(static_cast<int>(axes_.size())),
@@ -124,6 +125,7 @@ class LoopDecider {
                                    : std::vector<int64_t>{extent});
       terms_ *= extent;
     }
+    terms_ = MostTermsOf(edges, terms_);
     of_like_terms_ = ReadsOneTensor(body);
     sizes_ = of_like_terms_ ? OfLikeTerms(terms_) : kOfProducts;
   }
@@ -138,7 +140,9 @@ class LoopDecider {
 
  private:
   int64_t Steps(int axis) const { return loops_.factors[axis][0]; }
-  int64_t TermsOfStep(int axis) const { return terms_ / Steps(axis); }
+  int64_t TermsOfStep(int axis) const {
+    return std::max<int64_t>(1, terms_ / Steps(axis));
+  }
 
   // Steps that stay in one block: those of a group.
   int64_t Grain(int axis) const {
@@ -317,7 +321,7 @@ class LoopDecider {
   const bool sums_;
   const Bits bits_;
   std::vector<AxisUse> uses_;
-  int64_t terms_ = 1;
+  int64_t terms_ = 1;  // the most of an element that are not known zeros
   bool of_like_terms_ = false;
   BlockSizes sizes_;
   ReduceLoops loops_;
@@ -335,9 +339,10 @@ int64_t ReduceLoops::divisor(const Part& part) const {
 ReduceLoops DecideReduceLoops(Decider& decider, const Workload& workload,
                               const Tensor& reduction,
                               absl::Span<const Expr> body,
-                              const TermGroup& group,
-                              const GivenBlocks& given) {
-  return LoopDecider(decider, workload, reduction, body, group, given).Run();
+                              const TermGroup& group, const GivenBlocks& given,
+                              absl::Span<const Edge> edges) {
+  return LoopDecider(decider, workload, reduction, body, group, given, edges)
+      .Run();
 }
 
 }  // namespace tilewright::sketch

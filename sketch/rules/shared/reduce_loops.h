@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "sketch/rules/shared/find_edges.h"
 #include "sketch/trace/workload.h"
 #include "tilegraph/decision/decider.h"
 #include "tilegraph/expr/expr.h"
@@ -66,12 +67,14 @@ struct GivenBlocks {
 };
 
 // Nothing is asked about blocks that are given; only sums are cut. `body`: of
-// the reduction, its prologue inlined.
+// the reduction, its prologue inlined. Terms that are known zeros by `edges`,
+// of the same body, do not count: adding them rounds nothing.
 ReduceLoops DecideReduceLoops(Decider& decider, const Workload& workload,
                               const Tensor& reduction,
                               absl::Span<const Expr> body,
                               const TermGroup& group = {},
-                              const GivenBlocks& given = {});
+                              const GivenBlocks& given = {},
+                              absl::Span<const Edge> edges = {});
 
 }  // namespace tilewright::sketch
 
