@@ -5,11 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
 #include "backends/cpu/codegen/cpu_codegen.h"
 #include "backends/cpu/device/cpu_device.h"
 #include "backends/emulator/codegen/emulator_codegen.h"
 #include "backends/emulator/device/emulator_device.h"
+#include "backends/spec/cpu_features.h"
+#include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
 #include "base/status_matchers.h"
 #include "compiler/compile.h"
@@ -26,13 +29,26 @@ double AllowedError(double terms) {
   return 4 * 0x1p-24 * (std::sqrt(terms) + 8);
 }
 
-// The name of a spec that the emulator runs; empty: the CPU.
+// The name of a spec that the emulator runs; empty: the CPU, else a class of
+// them.
 class LikeSumsTest : public testing::TestWithParam<const char*> {
  protected:
+  bool on_cpu() const { return absl::string_view(GetParam()) != "h100"; }
+
   void SetUp() override {
-    if (*GetParam() == 0) {
+    if (on_cpu()) {
       TW_ASSERT_OK_AND_ASSIGN(device_, cpu::CreateCpuDevice({1}));
-      TW_ASSERT_OK_AND_ASSIGN(codegen_, cpu::CreateCpuCodegen(device_->spec()));
+      DeviceSpec spec = device_->spec();
+      if (*GetParam() != 0) {
+        TW_ASSERT_OK_AND_ASSIGN(
+            const std::vector<std::string> missing,
+            MissingCpuFeatures(GetParam(), HostCpuFeatures()));
+        if (!missing.empty())
+          GTEST_SKIP() << "this CPU has no " << missing.front();
+        TW_ASSERT_OK_AND_ASSIGN(spec,
+                                CpuSpec(GetParam(), QueryHostStructure()));
+      }
+      TW_ASSERT_OK_AND_ASSIGN(codegen_, cpu::CreateCpuCodegen(spec));
     } else {
       TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(GetParam()));
       codegen_ = emulator::CreateEmulatorCodegen(spec);
@@ -97,7 +113,40 @@ TEST_P(LikeSumsTest, OfRowsThatLieSideBySideAndOfRows) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, LikeSumsTest, testing::Values("", "h100"));
+// Lanes share the terms of a row, and each still gets thousands.
+TEST_P(LikeSumsTest, OfRowsSoLongThatLanesGetMany) {
+  if (!on_cpu()) GTEST_SKIP() << "there a thread has few of a row's terms";
+  for (const int terms : {20011, 262144, 1 << 20}) {
+    ExpectSums(
+        absl::Substitute("X: f32[3, $0] = placeholder\n"
+                         "S: f32[3] = compute (c: 3) reduce (k: $0) sum:f32 "
+                         "{ X[c, k] }\nreturn S\n",
+                         terms),
+        terms);
+    ExpectSums(absl::Substitute("X: f32[$0] = placeholder\n"
+                                "S: f32[] = compute () reduce (k: $0) sum:f32 "
+                                "{ X[k] }\nreturn S\n",
+                                terms),
+               terms);
+  }
+  // A plain image, and the variance of one: several axes, an odd one outside.
+  ExpectSums(
+      "X: f32[2, 3, 500, 501] = placeholder\n"
+      "S: f32[2, 1, 1, 1] = compute (n: 2, c: 1, y: 1, x: 1) reduce (r: 3, i: "
+      "500, j: 501) sum:f32 { X[n, c + r, y + i, x + j] }\nreturn S\n",
+      3 * 500 * 501);
+  ExpectSums(
+      "X: f32[2, 600, 701] = placeholder\n"
+      "S: f32[2, 1, 1] = compute (n: 2, y: 1, x: 1) reduce (i: 600, j: 701) "
+      "sum:f32 { X[n, y + i, x + j] }\n"
+      "V: f32[2, 1, 1] = compute (n: 2, y: 1, x: 1) reduce (i: 600, j: 701) "
+      "sum:f32 { X[n, y + i, x + j] + S[n, y, x] * 0.0 }\n"
+      "return V\n",
+      600 * 701);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, LikeSumsTest,
+                         testing::Values("", "x86-64-v2", "x86-64-v3", "h100"));
 
 }  // namespace
 }  // namespace tilewright

@@ -306,6 +306,25 @@ std::optional<TermBlocks> BlocksOfTerms(const RowBlock& block) {
   return blocks;
 }
 
+std::optional<TermBlocks> BlocksOfLanes(const RowBlock& block, RowCuts& cuts,
+                                        int64_t lanes) {
+  const int64_t terms = block.row_elements();
+  // Most sums are short enough whatever is decided.
+  if (!block.reduces || FewestBlocks(terms, lanes) == 1) return std::nullopt;
+  const int64_t wanted = FewestBlocks(terms, lanes * cuts.Of(block).vectors);
+  if (wanted == 1) return std::nullopt;
+  // Of the outermost axis that is long enough: what lies inside stays together.
+  TermBlocks blocks;
+  while (blocks.axis + 1 < block.inner.size() &&
+         block.inner[blocks.axis].extent < wanted)
+    ++blocks.axis;
+  const int64_t extent = block.inner[blocks.axis].extent;
+  int64_t count = std::min(wanted, extent);
+  while (count < std::min(2 * wanted, extent) && extent % count != 0) ++count;
+  blocks.steps = CeilDiv(extent, extent % count == 0 ? count : wanted);
+  return blocks;
+}
+
 std::string DecideLevel(Decider& decider, const RowBlock& block,
                         bool unrolled) {
   if (block.inner.empty()) return "registers";  // one value per row

@@ -92,6 +92,9 @@ struct TermBlocks {
 // How to cut a sum of floats whose rows are neighbours, each with one
 // accumulator (shared/like_terms.h); nullopt: not at all. By rule alone.
 std::optional<TermBlocks> BlocksOfTerms(const RowBlock& block);
+// The same of a row that goes over lanes, as `cuts` say: as few blocks as do.
+std::optional<TermBlocks> BlocksOfLanes(const RowBlock& block, RowCuts& cuts,
+                                        int64_t lanes);
 
 // "registers" or "scratch" of a kept value of a row; `unrolled`: a row of it
 // is.

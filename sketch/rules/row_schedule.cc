@@ -45,8 +45,8 @@ class Writer {
     for (size_t i = 0; i < blocks_.blocks.size(); ++i) {
       const RowBlock& block = blocks_.blocks[i];
       const bool last = i + 1 == blocks_.blocks.size();
-      if (cut_sums_[i]) {
-        WriteReduction(cut_sums_[i]->block, cut_sums_[i]->handle, false);
+      if (const auto& cut = cut_sums_[i]) {
+        WriteReduction(cut->block, cut->handle, false, cut->along);
       } else if (block.reduces) {
         WriteReduction(block, handles_[i], last);
       } else {
@@ -60,6 +60,9 @@ class Writer {
   struct CutBlock {
     RowBlock block;
     Handle handle;
+    // How it goes along its row, as is decided for all terms; absent where the
+    // rows are the lanes.
+    std::optional<RowCut> along;
   };
 
   const RowBlock& last() const { return blocks_.blocks.back(); }
@@ -82,25 +85,28 @@ class Writer {
     return writer_.GroupTile({handles_.back()}, tasks).back();
   }
 
-  // The other blocks go into the loops of the last.
-  void PlaceBlocks() {
-    if (shape_.empty()) return;  // no loops to be in
+  // The loop of the last block that the others go into; none if it has none.
+  std::optional<Handle> LoopAroundRows() {
+    if (shape_.empty()) return std::nullopt;
+    const Handle task = location_.inside ? *location_.inside : WriteTasks();
     const std::vector<RowAxis>& rows = last().rows;
-    Handle location = location_.inside ? *location_.inside : WriteTasks();
-    if (!rows.empty()) {
-      const Handle row = writer_.Loop(handles_.back(), rows[tile_.axis].name);
-      const std::vector<Handle> parts = writer_.Split(
-          row, Factors{CeilDiv(tile_.in_task, tile_.together), tile_.together});
-      location = parts[0];
-      std::vector<Handle> order = OuterLoops(last(), handles_.back());
-      order.insert(order.end(), parts.begin(), parts.end());
-      for (const RowAxis& axis : last().inner)
-        order.push_back(writer_.Loop(handles_.back(), axis.name));
-      writer_.Reorder(order);
-    }
+    if (rows.empty()) return task;
+    const Handle row = writer_.Loop(handles_.back(), rows[tile_.axis].name);
+    const std::vector<Handle> parts = writer_.Split(
+        row, Factors{CeilDiv(tile_.in_task, tile_.together), tile_.together});
+    std::vector<Handle> order = OuterLoops(last(), handles_.back());
+    order.insert(order.end(), parts.begin(), parts.end());
+    for (const RowAxis& axis : last().inner)
+      order.push_back(writer_.Loop(handles_.back(), axis.name));
+    writer_.Reorder(order);
+    return parts[0];
+  }
+
+  void PlaceBlocks() {
+    const std::optional<Handle> around = LoopAroundRows();
     for (size_t i = handles_.size(); i-- > 0;) {
       const bool is_last = i + 1 == handles_.size();
-      if (!is_last) writer_.ComputeAt(handles_[i], location);
+      if (!is_last && around) writer_.ComputeAt(handles_[i], *around);
       // Before what it reads has its place.
       if (const auto cut = Cut(blocks_.blocks[i]))
         cut_sums_[i] = CutSum(blocks_.blocks[i], *cut, handles_[i], is_last);
@@ -130,7 +136,9 @@ class Writer {
     bool whole_row = false;  // the tile takes it at once
   };
 
-  Loops CutRow(const RowBlock& block, Handle handle) {
+  // `given`: how it goes along its row, where that is decided already.
+  Loops CutRow(const RowBlock& block, Handle handle,
+               const std::optional<RowCut>& given = std::nullopt) {
     Loops loops;
     const bool is_last = handle == handles_.back();
     if (!is_last || block.rows.empty()) loops.outer = OuterLoops(block, handle);
@@ -158,7 +166,7 @@ class Writer {
     order.insert(order.end(), loops.tile.begin(), loops.tile.end());
     order.insert(order.end(), inner.begin(), inner.end());
     if (order.size() > 1) writer_.Reorder(order);
-    const RowCut cut = cuts_->Of(block);
+    const RowCut cut = given ? *given : cuts_->Of(block);
     int64_t extent = block.inner.back().extent;
     Handle along = inner.back();
     loops.factor_name = block.inner.back().name;
@@ -219,8 +227,9 @@ class Writer {
 
   // Partial results per lane where a row has lanes; then the lanes are joined,
   // for all rows of the tile.
-  void WriteReduction(const RowBlock& block, Handle handle, bool is_last) {
-    const Loops loops = CutRow(block, handle);
+  void WriteReduction(const RowBlock& block, Handle handle, bool is_last,
+                      const std::optional<RowCut>& given = std::nullopt) {
+    const Loops loops = CutRow(block, handle, given);
     Arrange({loops.outer, loops.steps, loops.tile});
     PutResults(block, handle, is_last);
     if (loops.factor < 0) return Tile(loops.tile);
@@ -232,12 +241,13 @@ class Writer {
     Tile({rows});
   }
 
-  std::optional<TermBlocks> Cut(const RowBlock& block) const {
-    if (!block.reduces || !lanes_are_rows()) return std::nullopt;
+  std::optional<TermBlocks> Cut(const RowBlock& block) {
+    if (!block.reduces) return std::nullopt;
     const Combiner& combiner = *graph_.tensor(block.tensor).compute.combiner;
     if (combiner.kind() != Combiner::Kind::kSum || !IsFloat(combiner.acc()))
       return std::nullopt;
-    return BlocksOfTerms(block);
+    return lanes_are_rows() ? BlocksOfTerms(block)
+                            : BlocksOfLanes(block, *cuts_, lanes_);
   }
 
   // Cuts a sum into blocks of terms, each added to what those before gave;
@@ -246,20 +256,27 @@ class Writer {
                   bool is_last) {
     const RowAxis& along = block.inner[cut.axis];
     const Factors factors = {CeilDiv(along.extent, cut.steps), cut.steps};
-    CutBlock part = {
-        block,
-        writer_.RFactor(handle, writer_.Split(writer_.Loop(handle, along.name),
-                                              factors)[0])};
+    CutBlock part;
+    part.block = block;
+    part.handle = writer_.RFactor(
+        handle, writer_.Split(writer_.Loop(handle, along.name), factors)[0]);
+    if (!lanes_are_rows()) {
+      part.along = cuts_->Of(block);
+      part.block.fusible = std::max(block.fusible, cut.axis);
+      part.along->fused &= part.block.fusible + 1 < block.inner.size();
+    }
     part.block.inner[cut.axis] = {absl::StrCat(along.name, ".1"), cut.steps};
     part.block.single.push_back({absl::StrCat(along.name, ".0"), 1});
 
     const Handle blocks = writer_.Loop(handle, part.block.single.back().name);
     std::vector<Handle> outer;
     if (!is_last) outer = OuterLoops(block, handle);
-    const Handle rows = writer_.Loop(handle, block.rows[tile_.axis].name);
-    Arrange({outer, {blocks}, {rows}});
+    std::vector<Handle> rows;
+    if (!block.rows.empty())
+      rows.push_back(writer_.Loop(handle, block.rows[tile_.axis].name));
+    Arrange({outer, {blocks}, rows});
     PutResults(block, handle, is_last);
-    Tile({rows});
+    Tile(rows);
     writer_.ComputeAt(part.handle, blocks);
     return part;
   }
