@@ -3,11 +3,13 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/spec/builtin_specs.h"
+#include "backends/spec/set_source.h"
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "google/protobuf/descriptor.h"
@@ -130,8 +132,9 @@ absl::Status CheckCostModel(const DeviceSpec& spec) {
   if (!NeedsCostModel(spec)) return absl::OkStatus();
   if (!spec.has_cost_model()) {
     return absl::InvalidArgumentError(
-        "a spec of a CPU needs a cost_model: take that of cpu_x86_64_v4_bf16, "
-        "or fit one to the machine (bench/cost:fit)");
+        "a spec of a CPU needs a cost model: cost_model_of: "
+        "\"cpu_x86_64_v4_bf16\", or one fitted to the machine "
+        "(bench/cost:fit)");
   }
   const CostModel& model = spec.cost_model();
   std::set<std::string> set;
@@ -150,6 +153,32 @@ absl::Status CheckCostModel(const DeviceSpec& spec) {
         "cost_model.overlap_exponent must be at least 1");
   }
   return absl::OkStatus();
+}
+
+// Replaces `cost_model_of` by what it says.
+absl::Status TakeCostModel(DeviceSpec& spec) {
+  if (spec.cost_model_of().empty()) return absl::OkStatus();
+  const std::string name = std::move(*spec.mutable_cost_model_of());
+  spec.clear_cost_model_of();
+  for (const BuiltinSpec& builtin : BuiltinSpecs()) {
+    if (builtin.name != name) continue;
+    DeviceSpec other;
+    TW_CHECK(google::protobuf::TextFormat::ParseFromString(
+        std::string(builtin.text), &other));
+    if (!other.has_cost_model()) break;
+    CostModel model = std::move(*other.mutable_cost_model());
+    model.clear_sources();
+    std::vector<const FieldDescriptor*> fields;
+    model.GetReflection()->ListFields(model, &fields);
+    std::vector<std::string> names;
+    for (const FieldDescriptor* field : fields) names.push_back(field->name());
+    SetSource(model, Source::DERIVED, names, absl::StrCat("that of ", name));
+    model.MergeFrom(spec.cost_model());
+    *spec.mutable_cost_model() = std::move(model);
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "cost_model_of: '", name, "' is no committed spec with a cost model"));
 }
 
 }  // namespace
@@ -182,7 +211,9 @@ absl::StatusOr<DeviceSpec> ParseSpec(std::string_view text,
     return absl::InvalidArgumentError(absl::StrCat(
         std::string(origin), ":", error.text(), " (expected a DeviceSpec)"));
   }
-  if (absl::Status status = ValidateSpec(spec); !status.ok()) {
+  absl::Status status = TakeCostModel(spec);
+  if (status.ok()) status = ValidateSpec(spec);
+  if (!status.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat(std::string(origin), ": ", status.message()));
   }

@@ -37,6 +37,39 @@ TEST(LoadSpecTest, ATargetNamesItsFirstSpec) {
             absl::StatusCode::kNotFound);
 }
 
+TEST(LoadSpecTest, ASpecTakesTheCostModelOfAnotherAndSaysSo) {
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec of, LoadSpec("cpu_x86_64_v4_bf16"));
+  TW_ASSERT_OK_AND_ASSIGN(DeviceSpec spec, LoadSpec("cpu_x86_64_v2"));
+  EXPECT_EQ(spec.cost_model_of(), "");
+  ASSERT_EQ(spec.cost_model().sources_size(), 1);
+  EXPECT_EQ(spec.cost_model().sources(0).kind(), Source::DERIVED);
+  EXPECT_EQ(spec.cost_model().sources(0).detail(),
+            "that of cpu_x86_64_v4_bf16");
+  CostModel taken = spec.cost_model(), given = of.cost_model();
+  taken.clear_sources();
+  given.clear_sources();
+  EXPECT_EQ(taken.SerializeAsString(), given.SerializeAsString());
+
+  // But for numbers of its own.
+  spec.clear_cost_model();
+  spec.set_cost_model_of("cpu_x86_64_v4_bf16");
+  CostModel& own = *spec.mutable_cost_model();
+  own.set_task_ns(7);
+  own.add_sources()->add_fields("task_ns");
+  own.mutable_sources(0)->set_kind(Source::FITTED);
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec loaded,
+                          ParseSpec(SpecText(spec), "a file"));
+  EXPECT_EQ(loaded.cost_model().task_ns(), 7);
+  EXPECT_EQ(loaded.cost_model().block_ns(), of.cost_model().block_ns());
+
+  for (const char* name : {"cpu_x86_64_v2", "a_b_c"}) {
+    spec.set_cost_model_of(name);
+    EXPECT_THAT(ParseSpec(SpecText(spec), "a file"),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("no committed spec with a cost model")));
+  }
+}
+
 // Data sheets speak of the whole device: cores times what the spec says of one.
 TEST(LoadSpecTest, SpecsOfGpusAddUpToTheirDataSheets) {
   const struct {
@@ -152,7 +185,7 @@ TEST(ValidateSpecTest, EveryNumberNeedsASource) {
 
 TEST(ValidateSpecTest, ACpuNeedsACostModelWhoseNumbersHaveSources) {
   ExpectInvalidCpu([](DeviceSpec& s) { s.clear_cost_model(); },
-                   "a spec of a CPU needs a cost_model");
+                   "a spec of a CPU needs a cost model");
   ExpectInvalidCpu(
       [](DeviceSpec& s) { s.mutable_cost_model()->clear_row_peak_share(); },
       "cost_model.row_peak_share must be more than 0");
