@@ -62,14 +62,13 @@ absl::StatusOr<std::unique_ptr<FusionMeasuring>> FusionMeasuring::From(
   return measuring;
 }
 
-KernelTimesOptions FusionMeasuring::TimesOptions(std::string maker,
-                                                 const CommandLine& line) {
+KernelTimesOptions FusionMeasuring::TimesOptions(std::string maker) {
   KernelTimesOptions options;
   options.store = store_.get();
   options.maker = std::move(maker);
   options.most_seconds = most_seconds_;
+  if (!measures_) return options;
   options.on_progress = [this] { Report(/*last=*/false); };
-  if (!line.Has("measure")) return options;
   options.measurer = [this] { return Measurer(kRepeats); };
   options.verifier = [this] { return Measurer(kRepeatsVerifying); };
   return options;
@@ -83,7 +82,8 @@ FusionMeasuring::FusionMeasuring(std::unique_ptr<measure::Store> store,
           std::clamp(static_cast<int>(spec.unit().cores()), 1, kMostWorkers)),
       most_seconds_(line.Get("measure").empty() ? kMeasuringSeconds
                                                 : line.GetDouble("measure", 0)),
-      times_(spec, TimesOptions(std::move(maker), line)),
+      measures_(line.Has("measure")),
+      times_(spec, TimesOptions(std::move(maker))),
       quiet_(line.Has("json")),
       start_ns_(RealClock()->WallNs()),
       reported_ns_(start_ns_) {}
@@ -125,7 +125,13 @@ void FusionMeasuring::Report(bool last) {
 }
 
 void FusionMeasuring::Finish() {
-  Report(/*last=*/true);
+  if (measures_) {
+    Report(/*last=*/true);
+  } else if (!quiet_) {
+    std::fprintf(stderr,
+                 "fusions by records: times of %d kernels known, of %d not\n",
+                 times_.recorded(), times_.failed());
+  }
   if (!times_.trouble().ok())
     std::fprintf(stderr, "tilewright: warning: %s\n",
                  std::string(times_.trouble().message()).c_str());

@@ -38,7 +38,7 @@ class FusionMeasuring {
   FusionMeasuring(std::unique_ptr<measure::Store> store, const DeviceSpec& spec,
                   std::string maker, const CommandLine& line);
   // Without --measure nobody measures or verifies.
-  KernelTimesOptions TimesOptions(std::string maker, const CommandLine& line);
+  KernelTimesOptions TimesOptions(std::string maker);
   // One that executes so often, by the processes of all of them: what one had
   // built and verified is that for the others, too.
   absl::StatusOr<measure::Measurer*> Measurer(int max_repeats);
@@ -49,6 +49,7 @@ class FusionMeasuring {
   std::unique_ptr<measure::WorkerPool> pool_;  // once it is needed
   std::vector<std::unique_ptr<measure::Measurer>> measurers_;
   const double most_seconds_;
+  const bool measures_;
   KernelTimes times_;
   const bool quiet_;
   int64_t start_ns_, reported_ns_;
