@@ -190,7 +190,8 @@ std::vector<std::unique_ptr<Peer>> OpenPeers(const Flags& flags) {
       std::printf("%s.\n", std::string(peer.status().message()).c_str());
     }
   };
-  if (!flags.records.empty()) add(OpenTuned(flags.records, flags.threads));
+  if (!flags.records.empty())
+    add(OpenTuned(flags.records, flags.threads, flags.target));
   if (flags.no_peers) return peers;
   LimitPeers(flags.target);
   add(OpenOneDnn(flags.threads));

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "bench/kernels/cases.h"
+#include "bench/options/target_class.h"
 
 namespace tilewright::bench {
 
@@ -46,7 +47,8 @@ absl::StatusOr<std::unique_ptr<Peer>> OpenOnnxRuntime(
 // Tilewright itself with what a search recorded at `records_path`
 // ('tilewright tune').
 absl::StatusOr<std::unique_ptr<Peer>> OpenTuned(const std::string& records_path,
-                                                int threads);
+                                                int threads,
+                                                const TargetClass& target);
 
 }  // namespace tilewright::bench
 

@@ -35,32 +35,36 @@ class TunedKernel : public PeerKernel {
 
 class Tuned : public Peer {
  public:
-  Tuned(std::unique_ptr<measure::Store> store, int threads)
-      : store_(std::move(store)), threads_(threads) {}
+  Tuned(std::unique_ptr<measure::Store> store, int threads, TargetClass target)
+      : store_(std::move(store)),
+        threads_(threads),
+        target_(std::move(target)) {}
   std::string name() const override { return "tuned"; }
   absl::StatusOr<std::unique_ptr<PeerKernel>> Prepare(
       const Operator& op) override {
     RecordSource records(*store_, "records");
     TW_ASSIGN_OR_RETURN(
         std::unique_ptr<OwnCase> own,
-        OwnCase::Create(CaseModel(op), threads_, /*target=*/{}, &records));
+        OwnCase::Create(CaseModel(op), threads_, target_, &records));
     TW_RETURN_IF_ERROR(own->Check());
     return std::make_unique<TunedKernel>(std::move(own));
   }
 
  private:
   std::unique_ptr<measure::Store> store_;
-  int threads_;
+  const int threads_;
+  const TargetClass target_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Peer>> OpenTuned(const std::string& records_path,
-                                                int threads) {
+                                                int threads,
+                                                const TargetClass& target) {
   TW_ASSIGN_OR_RETURN(
       std::unique_ptr<measure::Store> store,
       measure::Store::Open(records_path, {/*read_only=*/true, ""}));
-  return std::make_unique<Tuned>(std::move(store), threads);
+  return std::make_unique<Tuned>(std::move(store), threads, target);
 }
 
 }  // namespace tilewright::bench

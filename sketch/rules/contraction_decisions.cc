@@ -195,7 +195,7 @@ class Chooser {
     space.registers_per_unit =
         static_cast<int>(CeilDiv(unit.elements, Lanes(graph_, spec_)));
     space.rows_far_apart = RowsFarApart();
-    if (!location_.inside) space.steps_left = StepsLeft();
+    space.steps_left = StepsLeft();
     if (dot_) {
       space.registers_per_load = dot_->registers_per_load;
       space.registers_beside = dot_->registers_beside;

@@ -38,7 +38,9 @@ class Builder : ChainSchedule {
   std::optional<Handle> Run() {
     const Handle last = WriteInlines();
     if (output_.shape.empty()) return std::nullopt;
-    const std::vector<Edge> edges = FindEdges(workload_, reduction_, body_);
+    // In a stage every task computes all taps.
+    std::vector<Edge> edges;
+    if (!location_.inside) edges = FindEdges(workload_, reduction_, body_);
     loops_ =
         DecideContraction(workload_, spec_, chain_, location_, body_, edges);
     if (!location_.inside)
@@ -78,16 +80,20 @@ class Builder : ChainSchedule {
 
  private:
   // Whether fewer steps make up for the loops of their own that tiles at a
-  // border take: one for each tap there.
+  // border take: one for each tap there, but none where no border is inside.
   bool Pays(const Edge& edge) const {
-    const int spatial = static_cast<int>(loops_.tiles.shape.size());
+    const OutputTiles& tiles = loops_.tiles;
+    const int spatial = static_cast<int>(tiles.shape.size());
     int64_t taps = 1;
     for (const int axis : VarsOf(edge.index)) {
       if (axis >= spatial)
         taps *= reduction_.compute.reduce_axes[axis - spatial].extent.value();
     }
-    return edge.share >= kLeastShare && taps <= kMostTaps &&
-           !Mentions(edge.index, loops_.tiles.vector_axis);
+    const bool few = taps <= kMostTaps ||
+                     (!edge.taps.empty() &&
+                      edge.SameTapsIn(tiles.axes[edge.output_axis].tile));
+    return edge.share >= kLeastShare && few &&
+           !Mentions(edge.index, tiles.vector_axis);
   }
 
   // The loops over the parts of all reduce axes, split where they are not yet;

@@ -16,7 +16,7 @@ namespace tilewright::sketch {
 namespace {
 
 // Windows of more taps are not looked at one by one.
-constexpr int64_t kMostTaps = 64;
+constexpr int64_t kMostTapsListed = 64;
 
 class EdgeFinder {
  public:
@@ -82,7 +82,7 @@ class EdgeFinder {
       std::swap(stride, dilation);
     }
     if (output.var_id() >= Spatial() || tap.var_id() < Spatial() ||
-        stride <= 0 || Extent(tap.var_id()) > kMostTaps)
+        stride <= 0 || Extent(tap.var_id()) > kMostTapsListed)
       return;
     edge.output_axis = output.var_id();
     edge.reduce_axis = tap.var_id() - Spatial();
