@@ -119,6 +119,7 @@ class CpuMeasurers {
     measure::ProcessPoolOptions processes;
     processes.backend = "cpu";
     processes.workers = processes.builders = processes.cores = cores_;
+    processes.wait_for_steady_core = true;
     processes.method.set_cache(cache);
     // Its records are shared: nobody else verifies them.
     processes.verify = true;

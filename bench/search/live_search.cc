@@ -92,6 +92,7 @@ absl::StatusOr<sketch::Generator> GeneratorOf(const std::string& policy,
 measure::ProcessPoolOptions OneThreadPool() {
   measure::ProcessPoolOptions options;
   options.backend = "cpu";
+  options.wait_for_steady_core = true;
   options.method.set_threads(1);
   options.method.set_cache(measure::Method::WARM);
   return options;

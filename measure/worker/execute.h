@@ -13,21 +13,23 @@
 #include "measure/worker/cold_cache.h"
 #include "measure/worker/loaded_candidate.h"
 #include "measure/worker/protocol.pb.h"
+#include "measure/worker/steady_core.h"
 
 namespace tilewright::measure {
 
 struct Executions {
-  int64_t duration_ns = 0;  // wall time of all of them
+  int64_t duration_ns = 0;  // wall time of all of them, without waits
   int64_t count = 0;
 };
 
 // As often as `repeats` says (adaptive_evaluator.h), before each sample behind
-// `flusher` if there is one. `report` gets the latencies of some 20 ms at a
-// time; its error ends everything and is the outer status, the inner one is the
-// device's. REQUIRES: `loaded` is placed.
+// `flusher` if there is one. With a `core` that begins when it is steady, and
+// is done up to three times in all if it was disturbed. `report` gets the
+// latencies of some 20 ms at a time; its error ends everything and is the outer
+// status, the inner one is the device's. REQUIRES: `loaded` is placed.
 absl::StatusOr<absl::StatusOr<Executions>> Execute(
     LoadedCandidate& loaded, const Repeats& repeats, backends::Stream& stream,
-    backends::Timer& timer, CacheFlusher* flusher,
+    backends::Timer& timer, CacheFlusher* flusher, SteadyCore* core,
     const std::function<absl::Status(const std::vector<double>&)>& report);
 
 }  // namespace tilewright::measure

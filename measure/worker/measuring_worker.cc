@@ -4,12 +4,15 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/status_macros.h"
 #include "measure/verify/cpu_spent.h"
 #include "measure/verify/verifier.h"
@@ -19,6 +22,7 @@
 #include "measure/worker/kept_workloads.h"
 #include "measure/worker/loaded_candidate.h"
 #include "measure/worker/protocol_version.h"
+#include "measure/worker/steady_core.h"
 #include "sketch/trace/workload.h"
 
 namespace tilewright::measure {
@@ -36,6 +40,10 @@ constexpr int64_t kMostConstantCopies = 64;
 
 Method::Timer MethodTimer(TimerMethod method) {
   return static_cast<Method::Timer>(static_cast<int>(method) + 1);
+}
+
+void Sleep(int64_t ns) {
+  std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
 }
 
 class MeasuringWorker {
@@ -97,6 +105,7 @@ class MeasuringWorker {
   std::unique_ptr<backends::Timer> timer_;
   std::unique_ptr<backends::DeviceBuffer> probe_;
   std::optional<CacheFlusher> flusher_;
+  std::optional<SteadyCore> core_;
   KeptWorkloads workloads_;
   struct Held {
     std::string workload;
@@ -129,6 +138,8 @@ absl::Status MeasuringWorker::SetUp() {
   if (method_.cache() == Method::COLD) {
     TW_ASSIGN_OR_RETURN(flusher_, CacheFlusher::Create(*device_));
   }
+  if (setup_.wait_for_steady_core() && backend_.core_work)
+    core_.emplace(backend_.core_work, *RealClock(), Sleep);
   TW_ASSIGN_OR_RETURN(probe_, device_->Allocate(kProbeBytes));
   return Probe();
 }
@@ -293,7 +304,8 @@ absl::Status MeasuringWorker::Measure(const WorkerRequest::Measure& request) {
   };
   TW_ASSIGN_OR_RETURN(const absl::StatusOr<Executions> executed,
                       Execute(loaded, request.repeats(), *stream_, *timer_,
-                              flusher_ ? &*flusher_ : nullptr, report));
+                              flusher_ ? &*flusher_ : nullptr,
+                              core_ ? &*core_ : nullptr, report));
   spent_.set_executing_ns(TakeCpuNs());
   if (!executed.ok()) {
     return ReplyFailed({OutcomeOf(executed.status()), executed.status()});

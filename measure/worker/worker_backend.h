@@ -38,6 +38,9 @@ struct WorkerBackend {
   // Devices of children that verify one candidate each. Empty: candidates are
   // verified on the device that measures, as a driver may not survive a fork.
   DeviceFactory verifying_device;
+  // Work of some ten microseconds that shows how fast the core is
+  // (steady_core.h). Empty: candidates do not run on cores of this host.
+  std::function<void()> core_work;
   // Its driver opens files for writing.
   bool opens_devices = false;
 };

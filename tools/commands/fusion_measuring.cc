@@ -93,6 +93,7 @@ absl::StatusOr<measure::Measurer*> FusionMeasuring::Measurer(int max_repeats) {
     measure::ProcessPoolOptions options;
     options.backend = "cpu";
     options.workers = options.builders = workers_;
+    options.wait_for_steady_core = true;
     options.method.set_threads(1);
     options.method.set_cache(measure::Method::WARM);
     TW_ASSIGN_OR_RETURN(pool_, measure::ProcessPool::Create(options));

@@ -49,6 +49,7 @@ absl::StatusOr<std::unique_ptr<PoolMeasurer>> Start(
   // What runs on a GPU needs no core.
   options.cores = asked.device.is_gpu ? 0 : asked.cores;
   options.verify = asked.verify;
+  options.wait_for_steady_core = true;
   options.method.set_threads(asked.threads);
   options.method.set_cache(asked.cache);
   TW_ASSIGN_OR_RETURN(std::unique_ptr<measure::ProcessPool> pool,

@@ -69,6 +69,7 @@ absl::StatusOr<std::vector<Measurement>> Measure(
   measure::ProcessPoolOptions options;
   options.backend = "cpu";
   options.method = method;
+  options.wait_for_steady_core = true;
   TW_ASSIGN_OR_RETURN(const auto pool, measure::ProcessPool::Create(options));
   measure::ParallelMeasurerOptions how;
   how.repeats = AdaptiveEvaluatorOptions::Fixed(5);

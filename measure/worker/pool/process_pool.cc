@@ -64,6 +64,7 @@ WorkerSetup ProcessPool::SetupOf(const Worker& worker) const {
   setup.set_verify_threads(options_.verify_threads);
   setup.set_verify_limit_s(options_.verify_limit_s);
   setup.set_kept_bytes(options_.kept_bytes);
+  setup.set_wait_for_steady_core(options_.wait_for_steady_core);
   return setup;
 }
 

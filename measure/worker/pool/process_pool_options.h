@@ -19,6 +19,10 @@ struct ProcessPoolOptions {
   // use at most so many cores and latencies are as if everything had been built
   // before. 0: they never are.
   int cores = 0;
+  // On cores of this host candidates are executed when the core is as fast as
+  // it can be (steady_core.h), and again if it was not meanwhile: latencies that
+  // were measured seconds apart are to be compared.
+  bool wait_for_steady_core = false;
   // Threads of a candidate, and what is to be measured; the rest is set by the
   // worker. Unspecified: 1, the device's own timer, warm.
   Method method;
