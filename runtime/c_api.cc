@@ -80,10 +80,18 @@ int Describe(
 }  // namespace
 
 tw_model* tw_model_load(const char* path, int threads) {
+  tw_options options = {};
+  options.threads = threads;
+  return tw_model_load_with(path, &options);
+}
+
+tw_model* tw_model_load_with(const char* path, const tw_options* options) {
   return OrNull<tw_model>(
       "loading a model", [&]() -> absl::StatusOr<tw_model*> {
-        auto device =
-            tilewright::cpu::CreateCpuDevice({.num_threads = threads});
+        tilewright::cpu::CpuDeviceOptions of_cpu;
+        of_cpu.num_threads = options->threads;
+        of_cpu.flush_denormals = options->flush_denormals != 0;
+        auto device = tilewright::cpu::CreateCpuDevice(of_cpu);
         TW_RETURN_IF_ERROR(device.status());
         auto model = tilewright::Model::Load(path, *std::move(device));
         TW_RETURN_IF_ERROR(model.status());

@@ -49,8 +49,17 @@ typedef struct tw_tensor_info {
   size_t size_bytes;
 } tw_tensor_info;
 
-/* NULL on error. threads: 0 for as many as the process may use. */
+/* How a model is run. All zero: as by default. */
+typedef struct tw_options {
+  int threads; /* 0 for as many as the process may use */
+  /* Not 0: denormal numbers may count as zeros, which is faster where there are
+   * many. The calling thread's own mode is not changed. */
+  int flush_denormals;
+} tw_options;
+
+/* NULL on error. threads: as in tw_options. */
 tw_model* tw_model_load(const char* path, int threads);
+tw_model* tw_model_load_with(const char* path, const tw_options* options);
 /* The model may be freed while sessions of it live; they keep what they need.
  */
 void tw_model_free(tw_model* model);

@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFor(
 }
 
 absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFor(
-    const std::string& target, int threads, cpu::TaskLog* log) {
+    const std::string& target, const cpu::CpuDeviceOptions& of_cpu) {
   std::unique_ptr<backends::Device> device;
   if (absl::StartsWith(target, kCuda)) {
     TW_ASSIGN_OR_RETURN(device, cuda::CreateCudaDevice());
@@ -80,10 +80,7 @@ absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFor(
     TW_ASSIGN_OR_RETURN(const DeviceSpec spec, GpuSpec(target));
     device = emulator::CreateEmulatorDevice(spec);
   } else {
-    cpu::CpuDeviceOptions options;
-    options.num_threads = threads;
-    options.task_log = log;
-    TW_ASSIGN_OR_RETURN(device, cpu::CreateCpuDevice(options));
+    TW_ASSIGN_OR_RETURN(device, cpu::CreateCpuDevice(of_cpu));
   }
   return std::shared_ptr<backends::Device>(std::move(device));
 }

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/codegen.h"
-#include "backends/cpu/device/task_log.h"
+#include "backends/cpu/device/cpu_device.h"
 #include "backends/device.h"
 #include "backends/spec/device_spec.pb.h"
 
@@ -27,9 +27,9 @@ absl::StatusOr<DeviceSpec> GpuSpec(const std::string& target);
 absl::StatusOr<std::unique_ptr<backends::Codegen>> CodegenFor(
     const DeviceSpec& spec);
 
-// A device that runs modules for `target`. `threads` and `log` are for the CPU.
+// A device that runs modules for `target`.
 absl::StatusOr<std::shared_ptr<backends::Device>> DeviceFor(
-    const std::string& target, int threads, cpu::TaskLog* log);
+    const std::string& target, const cpu::CpuDeviceOptions& of_cpu);
 
 }  // namespace tilewright::tools
 

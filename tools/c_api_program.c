@@ -63,6 +63,26 @@ int main(int argc, char** argv) {
   }
   EXPECT(sum > 0);
 
+  { /* Without denormals on the way they may as well be flushed. */
+    tw_options options = {0};
+    const void* from[1];
+    void* to[1];
+    tw_model* flushing;
+    tw_session* session;
+    options.threads = 1;
+    options.flush_denormals = 1;
+    flushing = tw_model_load_with(argv[1], &options);
+    EXPECT(flushing != NULL);
+    session = tw_session_create(flushing);
+    EXPECT(session != NULL);
+    from[0] = input;
+    to[0] = outputs[1];
+    EXPECT(tw_session_run(session, from, to) == 0);
+    EXPECT(memcmp(outputs[0], outputs[1], out.size_bytes) == 0);
+    tw_session_free(session);
+    tw_model_free(flushing);
+  }
+
   tw_model_free(model); /* sessions keep what they need */
   {
     const void* from[1];

@@ -58,6 +58,7 @@ cmp -s "$work/good.tw" "$work/again.tw" || fail "two compilations differ"
 expect_ok run "$work/good.tw" --data="$testdata/tiny/gemm_relu/test_data_set_0" --output-dir="$work/out"
 [[ -n $(find "$work/out" -name '*.npy') ]] || fail "--output-dir stays empty"
 expect_ok run "$model" --check
+expect_ok run "$model" --check --flush-denormals
 expect_output '^check: right: [0-9]+ elements of 1 tensors, largest error'
 expect_ok run "$model" --check --json
 python3 -c 'import json, sys; run = json.load(open(sys.argv[1])); assert run["check"]["right"] and run["outputs"][0]["name"], run' "$work/stdout" ||

@@ -4,7 +4,8 @@
 // A module is a position-independent ELF shared object without undefined
 // symbols; each kernel is an exported function of its own name with the type
 // below. It runs tasks [task_begin, task_end), calls nothing, keeps no state
-// and leaves MXCSR alone; its frame is at most kMaxKernelStackBytes.
+// and leaves MXCSR alone, by whose modes denormals may be flushed; its frame is
+// at most kMaxKernelStackBytes.
 #ifndef TILEWRIGHT_BACKENDS_CPU_KERNEL_ABI_H_
 #define TILEWRIGHT_BACKENDS_CPU_KERNEL_ABI_H_
 

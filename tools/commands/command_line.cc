@@ -139,7 +139,9 @@ With --connect=tilegraph, the default:
                                          and kept there
 run:       --data=DIR | --input=NAME=FILE  --output-dir=DIR  --check  --seed=N
            (a .tw takes --threads and these)
-benchmark: --seconds=S  --seed=N
+           --flush-denormals             numbers below 1.2e-38 may count as zero: where a model has
+                                         many, some CPUs need a hundred cycles for each
+benchmark: --seconds=S  --seed=N  --flush-denormals
            --profile[=all]               time, rates and share of the roofline of the 20 longest
                                          kernels, or of all
            --trace=FILE.json             launches and tasks of every thread, for Perfetto

@@ -129,6 +129,8 @@ TEST(CommandLineTest, AFlagWithoutEffectIsAnErrorThatSaysWhy) {
        "--cost has no effect on GPUs"},
       {{"run", "m.onnx", "--target=emulator:hip", "--allow=winograd4"},
        "--allow=winograd4 has no effect on GPUs"},
+      {{"run", "m.onnx", "--target=emulator:cuda", "--flush-denormals"},
+       "--flush-denormals has no effect on GPUs"},
       {{"run", "m.onnx", "--data=a", "--seed=1"}, "--seed has no effect"},
       {{"inspect", "m.onnx", "--group=1"}, "--group has no effect but with"},
       {{"inspect", "m.onnx", "--what=graph", "--group=1"}, "--group has no"},

@@ -124,6 +124,8 @@ constexpr Rule kRules[] = {
      },
      "=winograd4 has no effect with --connect=none, which has no Winograd "
      "kernels: leave one of them out"},
+    {"flush-denormals", "", IsForCpu,
+     "has no effect on GPUs, which lose no time on denormals: leave it out"},
     {"cost", "", IsForCpu,
      "has no effect on GPUs, whose plans are compared by time: leave it out"},
     {"allow", "",

@@ -43,6 +43,7 @@ constexpr Flag kFlags[] = {
     {"input", Value::kText, "run"},
     {"output-dir", Value::kText, "run"},
     {"check", Value::kNone, "run"},
+    {"flush-denormals", Value::kNone, "run benchmark"},
     {"seed", Value::kInt, "run benchmark tune"},
     {"seconds", Value::kDouble, "benchmark", "", 0, kMostSeconds},
     {"profile", Value::kOptional, "benchmark", "all"},

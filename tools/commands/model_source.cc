@@ -14,6 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "backends/cpu/device/cpu_device.h"
 #include "backends/spec/cpu_features.h"
 #include "backends/spec/host_spec.h"
 #include "backends/spec/load_spec.h"
@@ -230,9 +231,12 @@ absl::StatusOr<Source> CompileOnnx(const CommandLine& line,
 absl::StatusOr<Source> LoadSource(const CommandLine& line,
                                   const std::string& path,
                                   const BoundInputs& bound, cpu::TaskLog* log) {
+  cpu::CpuDeviceOptions of_cpu;
+  of_cpu.num_threads = static_cast<int>(line.GetInt("threads", 0));
+  of_cpu.flush_denormals = line.Has("flush-denormals");
+  of_cpu.task_log = log;
   const auto device = [&](const Program& program) {
-    return DeviceFor(program.target(),
-                     static_cast<int>(line.GetInt("threads", 0)), log);
+    return DeviceFor(program.target(), of_cpu);
   };
   Source source;
   if (!absl::EndsWith(path, ".onnx")) {

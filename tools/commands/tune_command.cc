@@ -65,7 +65,7 @@ absl::StatusOr<TunedDevice> DeviceOf(const CommandLine& line,
                                      const DeviceSpec& spec) {
   if (line.Get("target") != kPresentGpu) return TunedCpu();
   TW_ASSIGN_OR_RETURN(std::shared_ptr<backends::Device> device,
-                      DeviceFor(spec.target(), /*threads=*/1, /*log=*/nullptr));
+                      DeviceFor(spec.target(), {.num_threads = 1}));
   return TunedGpu(std::move(device), spec);
 }
 

@@ -11,7 +11,7 @@ TunedDevice TunedCpu() {
   TunedDevice tuned;
   tuned.backend = "cpu";
   tuned.open = [](int threads) {
-    return DeviceFor("cpu", threads, /*log=*/nullptr);
+    return DeviceFor("cpu", {.num_threads = threads});
   };
   return tuned;
 }

@@ -1,5 +1,6 @@
 #include "backends/cpu/device/cpu_device.h"
 
+#include <pmmintrin.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,16 +77,31 @@ absl::Status StatusOfKernel(const std::string& name, int32_t status) {
 
 // Threads and their scratch, shared by the streams of a device.
 struct Workers {
-  Workers(int num_threads, std::optional<GuardedBuffer::Side> guard,
-          TaskLog* log)
+  Workers(int num_threads, const CpuDeviceOptions& options)
       : pool(num_threads),
         arenas(pool.num_threads()),
-        scratch_guard(guard),
-        task_log(log) {}
+        scratch_guard(options.scratch_guard),
+        flush_denormals(options.flush_denormals),
+        task_log(options.task_log) {}
   ThreadPool pool;
   std::vector<ScratchArena> arenas;  // by worker; 0 is unused: see CpuStream
   const std::optional<GuardedBuffer::Side> scratch_guard;
+  const bool flush_denormals;
   TaskLog* const task_log;
+};
+
+// This thread takes denormals as zeros and makes none while it lives, if asked.
+class FlushedDenormals {
+ public:
+  explicit FlushedDenormals(bool flush) : before_(_mm_getcsr()) {
+    if (flush) _mm_setcsr(before_ | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON);
+  }
+  ~FlushedDenormals() { _mm_setcsr(before_); }
+  FlushedDenormals(const FlushedDenormals&) = delete;
+  FlushedDenormals& operator=(const FlushedDenormals&) = delete;
+
+ private:
+  const unsigned before_;
 };
 
 int64_t NowNs(clockid_t clock) {
@@ -233,6 +249,7 @@ class CpuStream : public Stream {
     void* scratch = arena.Reserve(launch.scratch_bytes);
     if (scratch == nullptr) return failure.OutOfMemory(launch);
     const LoggedPiece logged(workers_.task_log, worker, begin, end);
+    const FlushedDenormals flushed(workers_.flush_denormals);
     const KernelArgs args = {launch.args.data(), nullptr};
     const int32_t status = static_cast<const CpuKernel&>(*launch.kernel)
                                .function()(&args, begin, end, scratch);
@@ -244,6 +261,7 @@ class CpuStream : public Stream {
     std::mutex mutex;
     absl::Status first;
     workers_.pool.Run(num_tasks, [&](int64_t begin, int64_t end, int) {
+      const FlushedDenormals flushed(workers_.flush_denormals);
       const absl::Status status = RunWithGuardedScratch(
           kernel, args, begin, end, scratch_bytes, *workers_.scratch_guard);
       std::lock_guard<std::mutex> lock(mutex);
@@ -259,10 +277,10 @@ class CpuStream : public Stream {
 class CpuDevice : public Device {
  public:
   CpuDevice(DeviceSpec spec, std::vector<std::string> features, int num_threads,
-            std::optional<GuardedBuffer::Side> scratch_guard, TaskLog* task_log)
+            const CpuDeviceOptions& options)
       : spec_(std::move(spec)),
         features_(std::move(features)),
-        workers_(num_threads, scratch_guard, task_log) {}
+        workers_(num_threads, options) {}
 
   std::string_view name() const override { return "cpu"; }
   const DeviceSpec& spec() const override { return spec_; }
@@ -373,8 +391,7 @@ absl::StatusOr<std::unique_ptr<Device>> CreateCpuDevice(
                               ? static_cast<int>(host.cores)
                               : options.num_threads;
   return std::make_unique<CpuDevice>(std::move(spec), std::move(features),
-                                     num_threads, options.scratch_guard,
-                                     options.task_log);
+                                     num_threads, options);
 }
 
 }  // namespace tilewright::cpu

@@ -27,6 +27,10 @@ struct CpuDeviceOptions {
   // the last task comes first, so that one that writes another's elements
   // shows. Launch fails with Internal if a kernel wrote beside its scratch.
   std::optional<backends::GuardedBuffer::Side> scratch_guard;
+  // Kernels take denormal numbers as zeros, and give zeros instead (MXCSR's DAZ
+  // and FTZ): many CPUs need a hundred cycles for each. The mode of the
+  // launching thread is its own again when a launch returns.
+  bool flush_denormals = false;
   // Told of every piece of every launch while it is enabled; outlives the
   // device.
   TaskLog* task_log = nullptr;
