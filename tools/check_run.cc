@@ -79,9 +79,14 @@ std::map<int, std::vector<Written>> WrittenBySteps(const Source& source) {
   return written;
 }
 
-VerifyRunOptions OptionsOf(const Program& program, int threads) {
+// What a few operations make of smallest normal numbers that became zeros.
+constexpr double kFlushedUnderflow = 0x1p-120;
+
+VerifyRunOptions OptionsOf(const Source& source, int threads) {
+  const Program& program = source.compiled->program;
   VerifyRunOptions options;
   options.threads = threads;
+  if (source.flush_denormals) options.underflow = kFlushedUnderflow;
   for (const std::string& allow : program.allow()) {
     if (allow == kAllowBf16) options.unit = kBf16Unit;
     if (allow == kAllowWinograd4) options.bound_scale = kWinograd4Scale;
@@ -161,9 +166,9 @@ absl::StatusOr<RunVerdict> CheckRun(const Source& source, Session& session,
     }
     observed[model.outputs[i].tensor] = std::move(again[i]);
   }
-  return measure::VerifyRun(model.graph, given, observed,
-                            OptionsOf(source.compiled->program,
-                                      session.model().device().num_threads()));
+  return measure::VerifyRun(
+      model.graph, given, observed,
+      OptionsOf(source, session.model().device().num_threads()));
 }
 
 std::string CheckText(const RunVerdict& verdict, bool capped) {

@@ -76,6 +76,14 @@ TEST_F(CheckRunTest, OfInputsThatAreMasksEverythingIsVerified) {
   EXPECT_EQ(verdict.unverified, 0);
 }
 
+// Its masks of -100 are weights of exp(-100).
+TEST_F(CheckRunTest, FlushedDenormalsAreRightWhereTheyWereAskedFor) {
+  Load("swin_small", {"--flush-denormals"});
+  EXPECT_EQ(Check().reason, "");
+  source_.flush_denormals = false;
+  EXPECT_THAT(Check().reason, HasSubstr("is 0, expected"));
+}
+
 TEST_F(CheckRunTest, OperandsRoundedToBf16AreVerifiedAsTheTensorsTheyWere) {
   TW_ASSERT_OK_AND_ASSIGN(
       const std::vector<std::string> missing,

@@ -135,7 +135,8 @@ absl::StatusOr<RunVerdict> VerifyRun(
                           ValueOf(tensor, observed));
       Add(tensor, known[tensor.id],
           VerifyOutput(known[tensor.id], Layout::RowMajor(value->shape()),
-                       value->data(), verdict.limit, /*zero_signs_free=*/true),
+                       value->data(), verdict.limit, /*zero_signs_free=*/true,
+                       options.underflow),
           verdict);
       if (verdict.reason.empty())
         VerifyWide(tensor, known[tensor.id], *value, tolerance, verdict);

@@ -26,6 +26,7 @@ struct VerifyRunOptions {
   // As in VerifierOptions: of what --allow permits.
   double unit = 0x1p-24;
   double bound_scale = 1;
+  double underflow = 0;  // as in VerifyOutput
   int threads = 1;
 };
 
@@ -34,10 +35,10 @@ struct RunVerdict {
   double largest_error = 0;  // in bounds; an element may err by `limit`
   std::string worst;         // the tensor with that error
   double limit = 0;
-  int64_t tensors = 0;   // verified
-  int64_t elements = 0;  // of these
+  int64_t tensors = 0;     // verified
+  int64_t elements = 0;    // of these
   int64_t unverified = 0;  // elements whose bound is infinite
-  int64_t wide = 0;      // elements whose bound is wider than the values
+  int64_t wide = 0;        // elements whose bound is wider than the values
 };
 
 // `inputs`: values of all placeholders. `observed`: of computes, all outputs of

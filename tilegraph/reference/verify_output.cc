@@ -51,11 +51,12 @@ std::string Index(absl::Span<const int64_t> shape, int64_t position) {
 class OutputVerifier {
  public:
   OutputVerifier(const ReferenceView& expected, const char* data, double factor,
-                 bool zero_signs_free)
+                 bool zero_signs_free, double underflow)
       : expected_(expected),
         data_(data),
         factor_(factor),
-        zero_signs_free_(zero_signs_free) {}
+        zero_signs_free_(zero_signs_free),
+        underflow_(underflow) {}
 
   void VerifyFloat(int64_t position, int64_t offset) {
     const double r = expected_.value[position],
@@ -67,13 +68,14 @@ class OutputVerifier {
           std::isnan(r) ? std::isnan(y)
                         : y == rounded && (zero_signs_free_ || y != 0 ||
                                            std::signbit(y) == std::signbit(r));
-      if (!equal) Reject(position, y, r, 0);
+      const bool flushed = underflow_ > 0 && std::fabs(y - r) <= underflow_;
+      if (!equal && !flushed) Reject(position, y, r, 0);
       return;
     }
     if (!std::isfinite(e)) return;
     if (std::isnan(r) ? std::isnan(y) : y == r) return;
     const double error = std::fabs(y - r);
-    const double allowed = factor_ * e + Smallest(expected_.dtype);
+    const double allowed = factor_ * e + Smallest(expected_.dtype) + underflow_;
     // Too large for the dtype, or nearly: infinity is a correctly rounded
     // answer.
     if (std::isinf(y) && std::fabs(r) + allowed > Largest(expected_.dtype) &&
@@ -121,6 +123,7 @@ class OutputVerifier {
   const char* const data_;
   const double factor_;
   const bool zero_signs_free_;
+  const double underflow_;
   int64_t wrong_ = 0;
   OutputVerdict result_;
 };
@@ -129,8 +132,9 @@ class OutputVerifier {
 
 OutputVerdict VerifyOutput(const ReferenceView& expected, const Layout& layout,
                            const char* data, double bound_factor,
-                           bool zero_signs_free) {
-  OutputVerifier verify(expected, data, bound_factor, zero_signs_free);
+                           bool zero_signs_free, double underflow) {
+  OutputVerifier verify(expected, data, bound_factor, zero_signs_free,
+                        underflow);
   const PhysicalOffsets offsets(layout);
   if (IsFloat(expected.dtype)) {
     offsets.ForEach([&](int64_t position, int64_t offset) {

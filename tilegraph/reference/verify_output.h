@@ -17,10 +17,11 @@ struct OutputVerdict {
 // `data`: the physical bytes. `bound_factor`: how many bounds an element may
 // err by. Exact elements (bound zero) must match bit for bit, NaN equals NaN;
 // with `zero_signs_free`, -0 equals 0. Elements of infinite bounds may be
-// anything: unbounded_share.h counts them.
+// anything: unbounded_share.h counts them. `underflow`: what floats, exact ones
+// too, may be off by beyond their bounds where denormals were flushed.
 OutputVerdict VerifyOutput(const ReferenceView& expected, const Layout& layout,
                            const char* data, double bound_factor,
-                           bool zero_signs_free);
+                           bool zero_signs_free, double underflow = 0);
 
 }  // namespace tilewright
 

@@ -249,6 +249,7 @@ absl::StatusOr<Source> LoadSource(const CommandLine& line,
   TW_ASSIGN_OR_RETURN(
       source.model,
       Model::FromBytes(source.compiled->Serialize(), std::move(runs)));
+  source.flush_denormals = of_cpu.flush_denormals;
   return source;
 }
 

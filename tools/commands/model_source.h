@@ -37,6 +37,7 @@ struct Source {
   std::optional<CompiledModel> compiled;
   double compile_cpu_s = 0;
   std::shared_ptr<const Model> model;  // null unless asked to load
+  bool flush_denormals = false;        // the model's device does
 };
 
 // Inputs that become constants, beside those of --bind.
