@@ -72,6 +72,9 @@ constexpr AttributeRule kRules[] = {
     {"ArgMax ArgMin", "keepdims", kFlag},
     {"ArgMax ArgMin", "select_last_index", kFlag, 12},
     {"CumSum", "exclusive reverse", kFlag},
+    {"TopK", "axis", kInt},
+    {"TopK", "k", kPositive, 1, 10, kRequired},
+    {"TopK", "largest sorted", kFlag, 11},
     {"Softmax LogSoftmax Hardmax", "axis", kInt},
 
     // Normalisations and losses.

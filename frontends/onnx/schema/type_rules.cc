@@ -72,6 +72,7 @@ constexpr TypeRule kRules[] = {
     {"Add Div Mul Sub", 6, {kOldWide}},
     {"Neg", 6, {kOldSigned}},
     {"Abs ArgMax ArgMin", 6, {kOldNumber}},
+    {"TopK", 6, {kOldFloat}},
     {"Upsample", 7, {kOld}},
     {"Cos Sin Tan", 7, {kOldFloat}},
     {"Expand", 8, {kOld, kI64}},
@@ -92,6 +93,7 @@ constexpr TypeRule kRules[] = {
     {"IsInf", 10, {kF32 | kF64}},
     {"QuantizeLinear", 10, {kI32 | kF32, kF32, kByte}},
     {"Mod", 10, {kOldNumber}},
+    {"TopK", 10, {kOldFloat, kI64}},
     {"DequantizeLinear", 10, {kByte | kI32, kF32, kByte | kI32}},
     {"QLinearMatMul",
      10,
@@ -105,6 +107,7 @@ constexpr TypeRule kRules[] = {
     {"GatherElements", 11, {kOld, kIndex}},
     {"ScatterElements", 11, {kOld, kIndex, kOld}},
     {"GatherND", 11, {kOld, kI64}},
+    {"TopK", 11, {kOldNumber, kI64}},
     {"ScatterND", 11, {kOld, kI64, kOld}},
     {"Round", 11, {kOldFloat}},
     {"Clip", 11, {kOldFloat}},
@@ -214,6 +217,7 @@ constexpr TypeRule kRules[] = {
      23,
      {kFloat, kFloat, kFloat, kBool | kFloat, kFloat, kFloat, kI64}},
     {"Swish", 24, {kFloat}},
+    {"TopK", 24, {kNumber, kI64}},
 };
 
 using RulesByOp = std::map<std::string, std::vector<const TypeRule*>>;
