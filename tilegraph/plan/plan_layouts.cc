@@ -5,8 +5,8 @@
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/analysis/row_space.h"
-#include "tilegraph/ir/compute_axes.h"
 #include "tilegraph/ir/layout_view.h"
+#include "tilegraph/plan/channel_order.h"
 #include "tilegraph/plan/plan_draft.h"
 #include "tilegraph/rewrite/bands.h"
 #include "tilegraph/rewrite/winograd.h"
@@ -57,19 +57,6 @@ class LayoutChooser {
     return first;
   }
 
-  // How the elements of one pixel lie: in blocks, or all side by side.
-  enum class Channels { kBlocked, kLast };
-
-  static Layout ChannelsLast(const std::vector<int64_t>& shape) {
-    std::vector<Layout::Digit> digits;
-    for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
-      if (d != 1) digits.push_back({d, 1, shape[d]});
-    }
-    digits.push_back({1, 1, shape[1]});
-    const std::vector<int64_t> none(shape.size(), 0);
-    return *Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
-  }
-
   // In order of preference; plain if none of them suits.
   std::vector<Layout> Preferred(const Group& group) const {
     const Tensor& output = draft_.graph.tensor(draft_.Root(group.output));
@@ -80,23 +67,25 @@ class LayoutChooser {
     // Copies are in the order in which they are read, those of whole pixels in
     // that in which they read.
     if (draft_.apart.count(group.members[0])) return PixelsRead(group, output);
-    if (output.shape.size() < 3) return FollowedIfAny(group, output);
+    if (output.shape.size() < kLeastImageRank)
+      return FollowedIfAny(group, output);
     const std::vector<int64_t> shape = output.static_shape();
+    const int64_t channels = shape[kChannelDim];
     const Layout last = ChannelsLast(shape);
-    const bool whole = shape[1] % block == 0;
-    const Layout blocked = Layout::BlockedLast(shape, 1, block);
-    const int64_t padded = (shape[1] + block - 1) / block * block;
+    const bool whole = channels % block == 0;
+    const Layout blocked = ChannelsInBlocks(shape, block);
+    const int64_t padded = (channels + block - 1) / block * block;
     if (AsConvolution(draft_.graph, group.members[0])) {
-      if (shape[1] > 1 && EndsInChannels(output.id, last))
+      if (channels > 1 && EndsInChannels(output.id, last))
         return {last, blocked};
       if (whole) return {blocked, last};
       // Lanes beyond the channels compute nothing.
-      if (3 * padded <= 4 * shape[1]) return {last};
+      if (3 * padded <= 4 * channels) return {last};
     }
     if (whole && FeedsWinograd(output.id)) return {blocked, last};
     std::vector<Layout> followed = FollowedIfAny(group, output);
     if (!followed.empty()) return followed;
-    // Dimension 1 of a product of matrices is one of its batches or rows.
+    // A product of matrices is no image.
     if (AsContraction(draft_.graph, group.members[0])) return {};
     return PixelsRead(group, output);
   }
@@ -104,13 +93,13 @@ class LayoutChooser {
   // Channels as the group reads them; plain if it reads them otherwise.
   std::vector<Layout> PixelsRead(const Group& group,
                                  const Tensor& output) const {
-    const std::optional<Channels> read = ChannelsRead(group);
+    const std::optional<ChannelOrder> read = ChannelsRead(draft_, group);
     if (!read) return {};
     const std::vector<int64_t> shape = output.static_shape();
     const int64_t block = draft_.options.channel_block_or_default();
     const Layout last = ChannelsLast(shape);
-    if (*read == Channels::kBlocked && shape[1] % block == 0)
-      return {Layout::BlockedLast(shape, 1, block), last};
+    if (*read == ChannelOrder::kInBlocks && shape[kChannelDim] % block == 0)
+      return {ChannelsInBlocks(shape, block), last};
     return {last};
   }
 
@@ -246,75 +235,6 @@ class LayoutChooser {
           }
           return EndsInChannels(view, *own);
         });
-  }
-
-  // Whether `source` can be the image that `output` works on channel by
-  // channel: of its rank and channels, and broadcast along no dimension.
-  static bool HasPixelsOf(const Tensor& source, const Tensor& output) {
-    if (source.shape.size() != output.shape.size() ||
-        source.shape[1] != output.shape[1] || source.dtype != output.dtype)
-      return false;
-    for (size_t d = 2; d < source.shape.size(); ++d) {
-      if (source.shape[d] == Dim(1) && output.shape[d] != Dim(1)) return false;
-    }
-    return source.shape.size() >= 3;
-  }
-
-  // How the group reads tensors of other groups in whose memory neighbouring
-  // channels of its own output lie side by side; nullopt if it reads none such.
-  std::optional<Channels> ChannelsRead(const Group& group) const {
-    const Tensor& output = draft_.graph.tensor(group.output);
-    if (const auto whole = AsConcatenation(draft_.graph, group.output);
-        whole && whole->axis == 1)
-      return ChannelsJoined(*whole);
-    std::optional<Channels> read;
-    for (const TensorId member : group.members) {
-      const Tensor& tensor = draft_.graph.tensor(member);
-      if (tensor.shape != output.shape) continue;
-      for (const Expr& body : tensor.compute.body) {
-        Visit(body, [&](const Expr& e) {
-          if (e.op() != Op::kLoad) return;
-          const auto layout = draft_.plan.layouts.find(e.source());
-          if (layout == draft_.plan.layouts.end() ||
-              !HasPixelsOf(draft_.graph.tensor(e.source()), output))
-            return;
-          const LinearForm offset = ToLinear(
-              layout->second.Offset(e.operands()), AxisRanges(tensor.compute));
-          for (const auto& [term, coefficient] : offset.terms) {
-            if (coefficient != 1) continue;
-            if (term.op() == Op::kVar && term.var_id() == 1)
-              read = Channels::kLast;
-            if (term.op() == Op::kFloorMod &&
-                term.operand(0).op() == Op::kVar &&
-                term.operand(0).var_id() == 1 && !read)
-              read = Channels::kBlocked;
-          }
-        });
-      }
-    }
-    return read;
-  }
-
-  // The same of parts that become neighbouring channels: blocks stay blocks
-  // where a part begins with one.
-  std::optional<Channels> ChannelsJoined(const Concatenation& whole) const {
-    const int64_t block = draft_.options.channel_block_or_default();
-    bool blocked = true;
-    bool in_pixels = false;
-    for (const Concatenation::Part& part : whole.parts) {
-      const auto layout = draft_.plan.layouts.find(part.source);
-      if (layout == draft_.plan.layouts.end()) return std::nullopt;
-      const std::vector<int64_t>& shape = layout->second.shape();
-      if (shape.size() < 3) return std::nullopt;
-      const std::vector<Layout::Digit>& digits = layout->second.digits();
-      const bool of_channels =
-          !digits.empty() && digits.back().dim == 1 && digits.back().extent > 1;
-      in_pixels |= of_channels;
-      blocked &= of_channels && digits.back().extent == block &&
-                 part.offset % block == 0;
-    }
-    if (!in_pixels) return std::nullopt;
-    return blocked ? Channels::kBlocked : Channels::kLast;
   }
 
   Layout WithHalo(TensorId id, Layout layout) const {

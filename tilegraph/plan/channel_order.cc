@@ -1,0 +1,111 @@
+#include "tilegraph/plan/channel_order.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tilegraph/analysis/access.h"
+#include "tilegraph/ir/compute_axes.h"
+
+namespace tilewright {
+namespace {
+
+// Whether `source` can be the image that `output` works on channel by channel:
+// of its rank and channels, and broadcast along no dimension.
+bool HasPixelsOf(const Tensor& source, const Tensor& output) {
+  const auto& from = source.shape;
+  const auto& to = output.shape;
+  if (from.size() != to.size() || from.size() < kLeastImageRank ||
+      from[kChannelDim] != to[kChannelDim] || source.dtype != output.dtype)
+    return false;
+  for (size_t d = kChannelDim + 1; d < from.size(); ++d) {
+    if (from[d] == Dim(1) && to[d] != Dim(1)) return false;
+  }
+  return true;
+}
+
+bool IsChannel(const Expr& e) {
+  return e.op() == Op::kVar && e.var_id() == kChannelDim;
+}
+
+// The order in which an image lies whose element at `offset` is read for each
+// channel; nullopt if neighbouring channels are no neighbours there.
+std::optional<ChannelOrder> OrderAt(const LinearForm& offset) {
+  std::optional<ChannelOrder> order;
+  for (const auto& [term, coefficient] : offset.terms) {
+    if (coefficient != 1) continue;
+    if (IsChannel(term)) return ChannelOrder::kLast;
+    if (term.op() == Op::kFloorMod && IsChannel(term.operand(0)))
+      order = ChannelOrder::kInBlocks;
+  }
+  return order;
+}
+
+// Of parts that become neighbouring channels: blocks stay blocks where a part
+// begins with one.
+std::optional<ChannelOrder> OrderOfParts(const PlanDraft& draft,
+                                         const Concatenation& whole) {
+  const int64_t block = draft.options.channel_block_or_default();
+  bool in_blocks = true;
+  bool side_by_side = false;
+  for (const Concatenation::Part& part : whole.parts) {
+    const auto layout = draft.plan.layouts.find(part.source);
+    if (layout == draft.plan.layouts.end() ||
+        layout->second.shape().size() < kLeastImageRank)
+      return std::nullopt;
+    const std::vector<Layout::Digit>& digits = layout->second.digits();
+    const bool of_channels = !digits.empty() &&
+                             digits.back().dim == kChannelDim &&
+                             digits.back().extent > 1;
+    side_by_side |= of_channels;
+    in_blocks &= of_channels && digits.back().extent == block &&
+                 part.offset % block == 0;
+  }
+  if (!side_by_side) return std::nullopt;
+  return in_blocks ? ChannelOrder::kInBlocks : ChannelOrder::kLast;
+}
+
+}  // namespace
+
+Layout ChannelsLast(const std::vector<int64_t>& shape) {
+  std::vector<Layout::Digit> digits;
+  for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+    if (d != kChannelDim) digits.push_back({d, 1, shape[d]});
+  }
+  digits.push_back({kChannelDim, 1, shape[kChannelDim]});
+  const std::vector<int64_t> none(shape.size(), 0);
+  return *Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
+}
+
+Layout ChannelsInBlocks(const std::vector<int64_t>& shape, int64_t block) {
+  return Layout::BlockedLast(shape, kChannelDim, block);
+}
+
+std::optional<ChannelOrder> ChannelsRead(const PlanDraft& draft,
+                                         const Group& group) {
+  const Tensor& output = draft.graph.tensor(group.output);
+  if (const auto whole = AsConcatenation(draft.graph, group.output);
+      whole && whole->axis == kChannelDim)
+    return OrderOfParts(draft, *whole);
+  std::optional<ChannelOrder> read;
+  for (const TensorId member : group.members) {
+    const Tensor& tensor = draft.graph.tensor(member);
+    if (tensor.shape != output.shape) continue;
+    for (const Expr& body : tensor.compute.body) {
+      Visit(body, [&](const Expr& e) {
+        if (e.op() != Op::kLoad) return;
+        const auto layout = draft.plan.layouts.find(e.source());
+        if (layout == draft.plan.layouts.end() ||
+            !HasPixelsOf(draft.graph.tensor(e.source()), output))
+          return;
+        const auto order = OrderAt(ToLinear(layout->second.Offset(e.operands()),
+                                            AxisRanges(tensor.compute)));
+        // Of several the one that is not cut into blocks.
+        if (order == ChannelOrder::kLast || !read) read = order ? order : read;
+      });
+    }
+  }
+  return read;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,37 @@
+// How the channels of images lie in memory. Convolutions compute vectors of
+// them, so those of a pixel lie side by side: all of them, or a block of them
+// after the other. What copies, pools or concatenates images keeps to the order
+// that it reads.
+#ifndef TILEWRIGHT_TILEGRAPH_PLAN_CHANNEL_ORDER_H_
+#define TILEWRIGHT_TILEGRAPH_PLAN_CHANNEL_ORDER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tilegraph/ir/layout.h"
+#include "tilegraph/plan/plan_draft.h"
+
+namespace tilewright {
+
+// An image is [batch, channels, pixels ...], as in ONNX. That a tensor of this
+// rank is one shows by what makes it (a convolution), or by how the images lie
+// that it is made of.
+inline constexpr int kChannelDim = 1;
+inline constexpr int kLeastImageRank = 3;
+
+enum class ChannelOrder { kInBlocks, kLast };
+
+// REQUIRES: `shape` is an image's. A last block that is not full is padded.
+Layout ChannelsLast(const std::vector<int64_t>& shape);
+Layout ChannelsInBlocks(const std::vector<int64_t>& shape, int64_t block);
+
+// The order of channels in the images of other groups that `group` reads pixel
+// by pixel, or channel by channel, where they have their layouts already;
+// nullopt if it reads none whose channels lie side by side.
+std::optional<ChannelOrder> ChannelsRead(const PlanDraft& draft,
+                                         const Group& group);
+
+}  // namespace tilewright
+
+#endif  // TILEWRIGHT_TILEGRAPH_PLAN_CHANNEL_ORDER_H_
