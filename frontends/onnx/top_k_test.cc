@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,6 +12,7 @@
 #include "frontends/onnx/import_model.h"
 #include "frontends/onnx/model_builder.h"
 #include "frontends/onnx/op_testing.h"
+#include "frontends/onnx/ops/selection/top_k_rounds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -49,40 +50,66 @@ std::vector<int64_t> Sorted(const Values& row, bool largest) {
   return order;
 }
 
+// Rows of few different numbers, so that many are equal: x is [2, n, 3].
+void ExpectBeginningOfAStableSort(Random& random, int64_t n, int64_t k,
+                                  bool largest) {
+  SCOPED_TRACE(testing::Message()
+               << k << " of " << n << (largest ? " largest" : " smallest"));
+  Given x = {{2, n, 3}, {}};
+  const float drawn[] = {-INFINITY, -1, -0.0F, 0, 2, INFINITY, NAN};
+  for (int64_t e = 0; e < 2 * n * 3; ++e)
+    x.values.push_back(drawn[random.UniformInt(0, 6)]);
+  Values values, indices;
+  for (int64_t a = 0; a < 2; ++a) {
+    std::vector<std::vector<int64_t>> orders;
+    std::vector<Values> rows;
+    for (int64_t c = 0; c < 3; ++c) {
+      Values row;
+      for (int64_t e = 0; e < n; ++e)
+        row.push_back(x.values[static_cast<size_t>((a * n + e) * 3 + c)]);
+      orders.push_back(Sorted(row, largest));
+      rows.push_back(row);
+    }
+    for (int64_t r = 0; r < k; ++r) {
+      for (size_t c = 0; c < 3; ++c) {
+        const int64_t at = orders[c][static_cast<size_t>(r)];
+        indices.push_back(static_cast<float>(at));
+        values.push_back(rows[c][static_cast<size_t>(at)]);
+      }
+    }
+  }
+  ExpectNear(TopK(x, k, 1, largest, 0), {2, k, 3}, values);
+  ExpectNear(TopK(x, k, -2, largest, 1), {2, k, 3}, indices);
+}
+
 TEST(TopKTest, IsTheBeginningOfAStableSort) {
   Random random(7);
   for (int i = 0; i < 40; ++i) {
     const int64_t n = random.UniformInt(1, 9);
-    const int64_t k = random.UniformInt(1, n);
-    const bool largest = random.UniformInt(0, 1) == 0;
-    // Few numbers, so that many are equal.
-    Given x = {{2, n, 3}, {}};
-    const float drawn[] = {-INFINITY, -1, -0.0F, 0, 2, INFINITY, NAN};
-    for (int64_t e = 0; e < 2 * n * 3; ++e)
-      x.values.push_back(drawn[random.UniformInt(0, 6)]);
-    Values values, indices;
-    for (int64_t a = 0; a < 2; ++a) {
-      std::vector<std::vector<int64_t>> orders;
-      std::vector<Values> rows;
-      for (int64_t c = 0; c < 3; ++c) {
-        Values row;
-        for (int64_t e = 0; e < n; ++e)
-          row.push_back(x.values[static_cast<size_t>((a * n + e) * 3 + c)]);
-        orders.push_back(Sorted(row, largest));
-        rows.push_back(row);
-      }
-      for (int64_t r = 0; r < k; ++r) {
-        for (size_t c = 0; c < 3; ++c) {
-          const int64_t at = orders[c][static_cast<size_t>(r)];
-          indices.push_back(static_cast<float>(at));
-          values.push_back(rows[c][static_cast<size_t>(at)]);
-        }
-      }
+    ExpectBeginningOfAStableSort(random, n, random.UniformInt(1, n),
+                                 random.UniformInt(0, 1) == 0);
+  }
+}
+
+// One more than whole blocks, so that nearly all of the last block is filling.
+TEST(TopKTest, InRoundsToo) {
+  Random random(8);
+  for (const bool largest : {false, true}) {
+    for (const auto& [n, k] :
+         std::vector<std::pair<int64_t, int64_t>>{{577, 1}, {705, 7}}) {
+      ASSERT_GT(TopKRounds(n, k).size(), 1u);
+      ExpectBeginningOfAStableSort(random, n, k, largest);
     }
-    SCOPED_TRACE(testing::Message() << "case " << i << ": " << k << " of " << n
-                                    << (largest ? " largest" : " smallest"));
-    ExpectNear(TopK(x, k, 1, largest, 0), {2, k, 3}, values);
-    ExpectNear(TopK(x, k, -2, largest, 1), {2, k, 3}, indices);
+  }
+}
+
+// All but one of the elements are what fills the last block.
+TEST(TopKTest, WhatFillsABlockLosesAgainstItsLike) {
+  for (const bool largest : {false, true}) {
+    Given x = {{1025}, Values(1025, largest ? -INFINITY : NAN)};
+    x.values[1024] = largest ? -1 : 1;
+    ASSERT_GT(TopKRounds(1025, 4).size(), 1u);
+    ExpectNear(TopK(x, 4, 0, largest, 1), {4}, {1024, 0, 1, 2});
   }
 }
 
@@ -104,12 +131,13 @@ TEST(TopKTest, MoreThanThereAreIsAnError) {
 
 TEST(TopKTest, RowsThatWouldTakeMinutesAreNotSupported) {
   ModelBuilder b(17);
-  b.Input("x", {1, 1000000}).Ints("k", {1}, {4});
+  b.Input("x", {1, 1000000}).Ints("k", {1}, {500000});
   b.Node("TopK", {"x", "k"}, {"values", "indices"});
   b.Output("values");
-  EXPECT_THAT(
-      ImportModelProto(b.model()),
-      StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("rows of 1000000")));
+  EXPECT_THAT(ImportModelProto(b.model()),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       HasSubstr("the first 500000 of each of 1 rows of "
+                                 "1000000 elements")));
 }
 
 }  // namespace

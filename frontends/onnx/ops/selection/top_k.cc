@@ -1,8 +1,11 @@
 // The first elements of each row in their order. Without sorting in the
 // language: an element's rank is how many come before it, and place r has the
-// element of rank r. That is n comparisons for each of n elements, all alike,
-// and the same answer on every device.
+// element of rank r, block by block and round by round (top_k_rounds.h). All
+// steps are alike, and the answer is the same on every device.
+#include <cmath>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,14 +16,16 @@
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
+#include "frontends/onnx/ops/selection/top_k_rounds.h"
 
 namespace tilewright {
 namespace {
 
 using Index = absl::Span<const Expr>;
 
-// Comparisons of one node, some seconds of a core.
+// Comparisons of one node: some seconds of a core.
 constexpr int64_t kMostComparisons = int64_t{1} << 33;
+constexpr int64_t kMostExtent = int64_t{1} << 30;
 
 struct TopKSpec {
   int axis = 0;
@@ -44,10 +49,13 @@ absl::StatusOr<TopKSpec> ReadTopK(const OpContext& op) {
   }
   spec.count = counts[0];
   spec.largest = op.Int("largest", 1) != 0;
-  const int64_t elements = Product(op.shape(0), 0, op.shape(0).size());
-  if (extent > 0 && elements > kMostComparisons / extent) {
-    return op.Unsupported("rows of ", extent, " in a tensor of ", elements,
-                          " elements");
+  if (spec.count == 0) return spec;
+  const int64_t rows = Product(op.shape(0), 0, op.shape(0).size()) / extent;
+  if (extent > kMostExtent ||
+      rows > kMostComparisons /
+                 Comparisons(TopKRounds(extent, spec.count), spec.count)) {
+    return op.Unsupported("the first ", spec.count, " of each of ", rows,
+                          " rows of ", extent, " elements");
   }
   return spec;
 }
@@ -70,56 +78,181 @@ Expr Precedes(const Expr& a, const Expr& b, bool largest) {
                 Binary(Op::kEq, number, number));
 }
 
-absl::Status ImportTopK(ImportContext& in) {
-  const OpContext& op = in.op();
-  TW_ASSIGN_OR_RETURN(const TopKSpec spec, ReadTopK(op));
-  if (spec.count == 0) return absl::OkStatus();  // nobody reads what is empty
-  const Shape& shape = op.shape(0);
-  const int axis = spec.axis;
-  const TensorId x = in.input(0);
-  const DType compared = Combiner::DefaultAccumulator(op.dtype(0));
-  const auto axes = [&](int64_t extent) {
-    std::vector<NamedAxis> named;
-    for (int d = 0; d < op.rank(0); ++d)
-      named.push_back({absl::StrCat("d", d), d == axis ? extent : shape[d]});
-    return named;
-  };
-  const auto with = [axis](Index index, const Expr& at) {
-    std::vector<Expr> result(index.begin(), index.end());
-    result[axis] = at;
-    return result;
-  };
-  // Equal ones keep their order.
-  const TensorId rank = in.Reduction(
-      in.Name(0, "rank"), DType::kInt32, axes(shape[axis]),
-      {{"other", shape[axis]}}, Combiner::Kind::kSum, "rank",
-      [&](Index index, Index other) {
-        const Expr mine = CastTo(compared, in.At(x, with(index, index[axis]))),
-                   its = CastTo(compared, in.At(x, with(index, other[0])));
-        const Expr before =
-            SelectExpr(Binary(Op::kLt, other[0], index[axis]),
-                       Unary(Op::kNot, Precedes(mine, its, spec.largest)),
-                       Precedes(its, mine, spec.largest));
-        return SelectExpr(before, Literal(DType::kInt32, 1),
-                          Literal(DType::kInt32, 0));
+// Elements that may be among the first, in their order along the axis.
+struct Candidates {
+  TensorId values;
+  std::optional<TensorId> places;  // in the input; none: their own
+  int64_t extent = 0;
+};
+
+// The computes of one node, round by round. What a round makes has a dimension
+// of blocks before the axis.
+class TopKRows {
+ public:
+  TopKRows(ImportContext& in, const TopKSpec& spec)
+      : in_(in), spec_(spec), shape_(in.op().shape(0)) {}
+
+  void Emit() {
+    const TensorId x = in_.input(0);
+    const int64_t extent = shape_[spec_.axis];
+    Candidates candidates = {x, std::nullopt, extent};
+    const std::vector<TopKRound> rounds = TopKRounds(extent, spec_.count);
+    for (size_t i = 0; i + 1 < rounds.size(); ++i)
+      candidates = FirstOfBlocks(candidates, rounds[i], absl::StrCat(i, "."));
+    const TensorId element = FirstElements(candidates, rounds.back(), "");
+    const auto place_of = [&](Index index) {
+      return PlaceOf(
+          candidates,
+          in_.At(element, InBlock(index, Expr::Int(0), index[spec_.axis])),
+          index);
+    };
+    TensorId place;
+    if (in_.op().has_output(1)) {
+      in_.EmitElementwise(1, "place", place_of);
+      place = in_.outputs()[1];
+    } else {
+      place = in_.Elementwise(in_.Name(0, "place"), DType::kInt64,
+                              Flat(spec_.count), "place", place_of);
+    }
+    if (in_.op().has_output(0)) {
+      in_.EmitElementwise(0, "top_k", [&](Index index) {
+        return in_.At(
+            x, Along(index, PositionFromData(in_.Load(place, index), extent)));
       });
-  const TensorId place = in.Reduction(
-      op.has_output(1) ? in.Name(1) : in.Name(0, "place"), DType::kInt64,
-      axes(spec.count), {{"element", shape[axis]}}, Combiner::Kind::kMax,
-      "place", [&](Index index, Index element) {
-        return SelectExpr(
-            Binary(Op::kEq,
-                   CastTo(DType::kInt64, in.At(rank, with(index, element[0]))),
-                   index[axis]),
-            element[0], Expr::Int(0));
-      });
-  if (op.has_output(1)) in.SetOutput(1, place);
-  if (op.has_output(0)) {
-    in.EmitElementwise(0, "top_k", [&](Index index) {
-      return in.At(
-          x, with(index, PositionFromData(in.Load(place, index), shape[axis])));
-    });
+    }
   }
+
+ private:
+  Shape Flat(int64_t extent) const {
+    Shape shape = shape_;
+    shape[spec_.axis] = extent;
+    return shape;
+  }
+  Shape Blocked(int64_t blocks, int64_t extent) const {
+    Shape shape = Flat(extent);
+    shape.insert(shape.begin() + spec_.axis, blocks);
+    return shape;
+  }
+  std::vector<NamedAxis> BlockedAxes(int64_t blocks, int64_t extent) const {
+    std::vector<NamedAxis> axes;
+    for (const int64_t d : Blocked(blocks, extent))
+      axes.push_back({absl::StrCat("d", axes.size()), d});
+    return axes;
+  }
+
+  // An index into something flat, with the axis at `at`.
+  std::vector<Expr> Along(Index index, const Expr& at) const {
+    std::vector<Expr> flat(index.begin(), index.end());
+    flat[spec_.axis] = at;
+    return flat;
+  }
+  // Of an index into something in blocks: an index into something flat.
+  std::vector<Expr> AlongRow(Index index, const Expr& at) const {
+    std::vector<Expr> flat(index.begin(), index.end());
+    flat.erase(flat.begin() + spec_.axis);
+    flat[spec_.axis] = at;
+    return flat;
+  }
+  // Of an index into something flat: an index into something in blocks.
+  std::vector<Expr> InBlock(Index index, const Expr& block,
+                            const Expr& element) const {
+    std::vector<Expr> blocked = Along(index, element);
+    blocked.insert(blocked.begin() + spec_.axis, block);
+    return blocked;
+  }
+
+  // For each block the elements of ranks 0, 1, ...: [.., blocks, count, ..].
+  // The values have every element of the last block. Equal ones keep their
+  // order.
+  TensorId FirstElements(const Candidates& from, const TopKRound& round,
+                         const std::string& name) {
+    const int axis = spec_.axis;
+    const DType compared =
+        Combiner::DefaultAccumulator(in_.dtype_of(from.values));
+    const auto value = [&](Index index, const Expr& element) {
+      const Expr at = index[axis] * Expr::Int(round.block) + element;
+      return CastTo(compared, in_.At(from.values, AlongRow(index, at)));
+    };
+    const TensorId rank = in_.Reduction(
+        in_.Name(0, name + "rank"), DType::kInt32,
+        BlockedAxes(round.blocks(), round.block), {{"other", round.block}},
+        Combiner::Kind::kSum, "rank", [&](Index index, Index other) {
+          const Expr& element = index[axis + 1];
+          const Expr mine = value(index, element), its = value(index, other[0]);
+          const Expr before =
+              SelectExpr(Binary(Op::kLt, other[0], element),
+                         Unary(Op::kNot, Precedes(mine, its, spec_.largest)),
+                         Precedes(its, mine, spec_.largest));
+          return SelectExpr(before, Literal(DType::kInt32, 1),
+                            Literal(DType::kInt32, 0));
+        });
+    return in_.Reduction(
+        in_.Name(0, name + "element"), DType::kInt64,
+        BlockedAxes(round.blocks(), spec_.count), {{"element", round.block}},
+        Combiner::Kind::kMax, "place", [&](Index index, Index element) {
+          std::vector<Expr> at(index.begin(), index.end());
+          at[axis + 1] = element[0];
+          return SelectExpr(
+              Binary(Op::kEq, CastTo(DType::kInt64, in_.At(rank, at)),
+                     index[axis + 1]),
+              element[0], Expr::Int(0));
+        });
+  }
+
+  // Where in the input the candidate at `at`, read from a tensor, lies.
+  Expr PlaceOf(const Candidates& from, const Expr& at, Index index) const {
+    if (!from.places) return at;
+    return in_.At(*from.places,
+                  Along(index, PositionFromData(at, from.extent)));
+  }
+
+  Candidates FirstOfBlocks(Candidates from, const TopKRound& round,
+                           const std::string& name) {
+    const int axis = spec_.axis;
+    // What no element comes behind fills the last block: it loses against all
+    // that there are, since they are more than are asked for and come first.
+    const DType dtype = in_.dtype_of(from.values);
+    const Expr last = spec_.largest    ? Lowest(dtype)
+                      : IsFloat(dtype) ? Literal(dtype, std::nan(""))
+                                       : Highest(dtype);
+    std::vector<int64_t> before(shape_.size(), 0), behind = before;
+    behind[axis] = round.blocks() * round.block - round.extent;
+    from.values = PadDims(in_, in_.Name(0, name + "padded"), from.values,
+                          before, behind, last);
+    const TensorId element = FirstElements(from, round, name);
+    // Flat: what position `at` of the results, which are in blocks, has.
+    const auto position = [&](Index index) {
+      const Expr at = index[axis], count = Expr::Int(spec_.count);
+      const Expr block = FloorDiv(at, count);
+      return block * Expr::Int(round.block) +
+             in_.At(element, InBlock(index, block, FloorMod(at, count)));
+    };
+    Candidates first;
+    first.extent = round.blocks() * spec_.count;
+    first.values = in_.Elementwise(
+        in_.Name(0, name + "values"), dtype, Flat(first.extent), "gather",
+        [&](Index index) {
+          return in_.At(
+              from.values,
+              Along(index, PositionFromData(position(index),
+                                            round.blocks() * round.block)));
+        });
+    first.places = in_.Elementwise(
+        in_.Name(0, name + "places"), DType::kInt64, Flat(first.extent),
+        "gather",
+        [&](Index index) { return PlaceOf(from, position(index), index); });
+    return first;
+  }
+
+  ImportContext& in_;
+  const TopKSpec spec_;
+  const Shape shape_;
+};
+
+absl::Status ImportTopK(ImportContext& in) {
+  TW_ASSIGN_OR_RETURN(const TopKSpec spec, ReadTopK(in.op()));
+  // Nobody reads what is empty.
+  if (spec.count > 0) TopKRows(in, spec).Emit();
   return absl::OkStatus();
 }
 
