@@ -88,9 +88,10 @@ tw_model* tw_model_load(const char* path, int threads) {
 tw_model* tw_model_load_with(const char* path, const tw_options* options) {
   return OrNull<tw_model>(
       "loading a model", [&]() -> absl::StatusOr<tw_model*> {
+        const tw_options wanted = options == nullptr ? tw_options{} : *options;
         tilewright::cpu::CpuDeviceOptions of_cpu;
-        of_cpu.num_threads = options->threads;
-        of_cpu.flush_denormals = options->flush_denormals != 0;
+        of_cpu.num_threads = wanted.threads;
+        of_cpu.flush_denormals = wanted.flush_denormals != 0;
         auto device = tilewright::cpu::CreateCpuDevice(of_cpu);
         TW_RETURN_IF_ERROR(device.status());
         auto model = tilewright::Model::Load(path, *std::move(device));

@@ -57,7 +57,7 @@ typedef struct tw_options {
   int flush_denormals;
 } tw_options;
 
-/* NULL on error. threads: as in tw_options. */
+/* NULL on error. threads: as in tw_options. options: NULL for the defaults. */
 tw_model* tw_model_load(const char* path, int threads);
 tw_model* tw_model_load_with(const char* path, const tw_options* options);
 /* The model may be freed while sessions of it live; they keep what they need.

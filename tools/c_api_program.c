@@ -83,6 +83,13 @@ int main(int argc, char** argv) {
     tw_model_free(flushing);
   }
 
+  { /* Without options it is loaded as by default. */
+    tw_model* plain = tw_model_load_with(argv[1], NULL);
+    EXPECT(plain != NULL);
+    EXPECT(tw_model_num_inputs(plain) == tw_model_num_inputs(model));
+    tw_model_free(plain);
+  }
+
   tw_model_free(model); /* sessions keep what they need */
   {
     const void* from[1];
