@@ -35,6 +35,7 @@
 #include "bench/ort/test_data.h"
 #include "bench/ort/timing.h"
 #include "measure/machine/fma_peak.h"
+#include "measure/machine/steady_core.h"
 #include "tilegraph/plan/plan.h"
 
 namespace tilewright::bench {
@@ -44,8 +45,8 @@ constexpr double kWindowSeconds = 0.25;
 // The peer's pool spins after a run; so long after it nothing of ours is
 // measured.
 constexpr double kSpinSeconds = 1;
-// Where wall times are quoted, windows are repeated until half of those asked
-// for were quiet on both sides, up to so many times what was asked for.
+// Windows are repeated until half of the time asked for was quiet on both
+// sides, up to so many times what was asked for.
 constexpr int kMostRepeats = 3;
 
 struct Errors {
@@ -107,42 +108,39 @@ absl::StatusOr<Errors> Verify(
   return errors;
 }
 
-int QuietWindows(const std::vector<Window>& windows) {
-  return static_cast<int>(
-      std::count_if(windows.begin(), windows.end(), [](const Window& window) {
-        return window.foreign_percent < kQuietPercent;
-      }));
-}
-
 // A B A B: windows alternate, the peak is sampled between them.
 absl::Status Measure(const CompareFlags& flags, OwnModel& own, OrtSession* peer,
                      Comparison& comparison) {
   const auto run_own = [&] { return own.Run(); };
   const auto run_peer = [&] { return peer->RunBound(); };
+  std::optional<measure::SteadyCore> this_core;
+  if (comparison.threads == 1)
+    this_core.emplace(measure::SteadyCore::OfThisThread());
+  measure::SteadyCore* const core = this_core ? &*this_core : nullptr;
   measure::FmaPeak peak(comparison.threads, flags.target.vector_bytes);
   std::vector<Window> own_windows, peer_windows;
   TW_RETURN_IF_ERROR(
-      MeasureWindow(run_own, kWindowSeconds).status());  // warm up
+      MeasureWindow(run_own, kWindowSeconds, core).status());  // warm up
   if (peer != nullptr)
-    TW_RETURN_IF_ERROR(MeasureWindow(run_peer, kWindowSeconds).status());
+    TW_RETURN_IF_ERROR(MeasureWindow(run_peer, kWindowSeconds, core).status());
   const int rounds =
       std::max(1, static_cast<int>(flags.seconds / kWindowSeconds + 0.5));
   const int peak_samples = std::max(1, (50 + rounds - 1) / rounds);
   const auto enough = [&](int round) {
     if (round < rounds) return false;
-    if (comparison.threads == 1 || round >= kMostRepeats * rounds) return true;
-    return 2 * QuietWindows(own_windows) >= rounds &&
-           (peer == nullptr || 2 * QuietWindows(peer_windows) >= rounds);
+    if (round >= kMostRepeats * rounds) return true;
+    return 2 * QuietSeconds(own_windows) >= flags.seconds &&
+           (peer == nullptr || 2 * QuietSeconds(peer_windows) >= flags.seconds);
   };
   for (int round = 0; !enough(round); ++round) {
     if (peer != nullptr && comparison.threads > 1) Wait(kSpinSeconds);
     for (int i = 0; i < peak_samples; ++i) peak.Sample();
     TW_ASSIGN_OR_RETURN(Window own_window,
-                        MeasureWindow(run_own, kWindowSeconds));
+                        MeasureWindow(run_own, kWindowSeconds, core));
     own_windows.push_back(std::move(own_window));
     if (peer == nullptr) continue;
     TW_ASSIGN_OR_RETURN(Window peer_window,
-                        MeasureWindow(run_peer, kWindowSeconds));
+                        MeasureWindow(run_peer, kWindowSeconds, core));
     peer_windows.push_back(std::move(peer_window));
   }
   comparison.own = Summarize(own_windows);
@@ -212,11 +210,9 @@ SummaryRow RowOf(const CompareFlags& flags, const Comparison& c) {
 std::string TimingJson(const Timing& t) {
   return absl::StrFormat(
       "{\"min_wall_ms\": %.4f, \"median_wall_ms\": %.4f, \"min_cpu_ms\": %.4f, "
-      "\"median_cpu_ms\": %.4f, \"runs\": %d, \"quiet_windows\": "
-      "%d, "
-      "\"windows\": %d}",
+      "\"median_cpu_ms\": %.4f, \"runs\": %d, \"quiet_runs\": %d}",
       t.min_wall_ms, t.median_wall_ms, t.min_cpu_ms, t.median_cpu_ms, t.runs,
-      t.quiet_windows, t.windows);
+      t.quiet_runs);
 }
 
 void PrintJson(const CompareFlags& flags, const Comparison& c) {
@@ -258,10 +254,10 @@ void PrintJson(const CompareFlags& flags, const Comparison& c) {
 void PrintTiming(const char* who, const Timing& t) {
   std::printf(
       "  %-12s wall min %9.3f median %9.3f ms   CPU min %9.3f median %9.3f ms  "
-      " %5lld runs, %d of %d windows quiet%s\n",
+      " %lld of %lld runs quiet%s\n",
       who, t.min_wall_ms, t.median_wall_ms, t.min_cpu_ms, t.median_cpu_ms,
-      static_cast<long long>(t.runs), t.quiet_windows, t.windows,
-      t.quiet_windows == 0 ? " (none: wall times are from all)" : "");
+      static_cast<long long>(t.quiet_runs), static_cast<long long>(t.runs),
+      t.quiet_runs == 0 ? " (none: times are from all)" : "");
 }
 
 void PrintText(const CompareFlags& flags, const Comparison& c) {

@@ -190,7 +190,7 @@ def median(line, side):
 
 def quiet(line):
     sides = [line["own"], line["onnxruntime"]]
-    return sum(s["quiet_windows"] for s in sides) / sum(s["windows"] for s in sides)
+    return sum(s["quiet_runs"] for s in sides) / sum(s["runs"] for s in sides)
 
 
 def number(ms):
@@ -223,8 +223,8 @@ def provenance(lines):
         f"{' to '.join(dict.fromkeys([dates[0], dates[-1]]))}, commit {stamp['commit']}, {stamp['cores']} cores of a shared {stamp['host']}.",
         f"ONNX Runtime {lines[0]['onnxruntime_version']}, all graph optimisations. fp32, batch 1, "
         f"`--connect={lines[0]['connect']}`, nothing tuned; rows that allow less exact kernels say so and are in no mean.",
-        f"{memory}. Alternating windows of 0.25 s, {stamp['seconds']:g} s a side; {100 * share:.0f} % of all windows were quiet. CPU time of one thread, "
-        "wall time of more (from quiet windows where there are any), the minimum.",
+        f"{memory}. Alternating windows of 0.25 s, {stamp['seconds']:g} s a side; {100 * share:.0f} % of the runs were quiet. CPU time of one thread, "
+        "wall time of more, of the quiet runs where there are any, the minimum.",
     ]
 
 
@@ -257,7 +257,7 @@ def details_table(lines, threads):
     out = []
     for t in threads:
         out += ["", f"### {t} thread{'s' * (t > 1)}", "",
-                "| model | GFLOP | Tilewright | ONNX Runtime | times as fast | of the peak | quiet windows | MiB in huge pages | compiled in s | error | "
+                "| model | GFLOP | Tilewright | ONNX Runtime | times as fast | of the peak | quiet runs | MiB in huge pages | compiled in s | error | "
                 "ONNX Runtime's | limit |", "|---" * 12 + "|"]
         for line in lines:
             if line["threads"] != t:
@@ -268,7 +268,7 @@ def details_table(lines, threads):
                 f"{number(quoted(line, 'own'))} / {number(median(line, 'own'))}",
                 f"{number(quoted(line, 'onnxruntime'))} / {number(median(line, 'onnxruntime'))}",
                 f"{line['speed_of_onnxruntime']:.2f}", f"{line['peak_percent']:.0f} %",
-                f"{own['quiet_windows']} of {own['windows']}, {peer['quiet_windows']} of {peer['windows']}",
+                f"{own['quiet_runs']} of {own['runs']}, {peer['quiet_runs']} of {peer['runs']}",
                 f"{line['huge_bytes'] / 2**20:.0f}, {line['onnxruntime_huge_bytes'] / 2**20:.0f}",
                 f"{line['compile_cpu_s']:.2f}", f"{line['error']:.2e}",
                 f"{line['onnxruntime_error']:.2e}",
@@ -284,7 +284,7 @@ def texts(lines, threads):
     stamp = lines[0]["stamp"]
     command = (f"    bench/compare/table.py --zoo=DIR --ort=LIB --runs=RUNS.jsonl --threads={stamp['threads']} "
                f"--seconds={stamp['seconds']:g} --huge-pages={stamp['huge_pages']} --write")
-    readme = ["Milliseconds beside ONNX Runtime in the same run; quiet is the share of windows in which others used less than 5 % of the machine.",
+    readme = ["Milliseconds beside ONNX Runtime in the same run; quiet is the share of runs that nobody disturbed (`bench/compare/README.md`).",
               *head, "", *readme_table(lines, threads), "", means, "All outputs are verified against float64. Made, with `docs/results/zoo.md`, by", "", command]
     zoo = [*head, "Minimum / median. Errors are the largest difference from the float64 reference over its largest element; limits without `--allow` in brackets.", "", command,
            "", means, *details_table(lines, threads)]

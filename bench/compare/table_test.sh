@@ -18,7 +18,7 @@ import json, sys
 
 def side(wall, cpu, quiet):
     return {"min_wall_ms": wall, "median_wall_ms": 2 * wall, "min_cpu_ms": cpu,
-            "median_cpu_ms": 2 * cpu, "quiet_windows": quiet, "windows": 4}
+            "median_cpu_ms": 2 * cpu, "quiet_runs": quiet, "runs": 4}
 
 def line(name, threads, own, peer, allow="", commit="new", ok=True):
     stamp = {"commit": commit, "host": "AMD Zen 9", "cores": 2, "threads": "1,2",
@@ -55,7 +55,7 @@ for file in readme details; do
   check "$file: text outside of the marks" test "$(sed -n '1p;$p' "$work/$file" | tr '\n' ' ')" == "before after "
   check "$file: the machine" has "$file" '2 cores of a shared AMD Zen 9'
   check "$file: the memory" has "$file" 'Huge pages for neither side'
-  check "$file: the quiet windows" has "$file" '75 % of all windows were quiet'
+  check "$file: the quiet runs" has "$file" '75 % of the runs were quiet'
   # Geometric mean of 8 and 2, without the row that allows winograd4 and without the older run.
   check "$file: the mean" has "$file" 'Geometric means 4.00 at 1 thread (lowest 2.00, ResNet-18), 4.00 at 2 threads'
   check "$file: the marked row" grep -q '^| VGG-16, `--allow=winograd4` |' "$work/$file"

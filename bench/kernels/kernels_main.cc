@@ -181,7 +181,9 @@ absl::Status RunCase(const Case& one, const Flags& flags, ControlTile* control,
   return absl::OkStatus();
 }
 
-std::vector<std::unique_ptr<Peer>> OpenPeers(const Flags& flags) {
+// A library that is not installed is left out and said so.
+absl::StatusOr<std::vector<std::unique_ptr<Peer>>> OpenPeers(
+    const Flags& flags) {
   std::vector<std::unique_ptr<Peer>> peers;
   const auto add = [&](absl::StatusOr<std::unique_ptr<Peer>> peer) {
     if (peer.ok()) {
@@ -190,8 +192,10 @@ std::vector<std::unique_ptr<Peer>> OpenPeers(const Flags& flags) {
       std::printf("%s.\n", std::string(peer.status().message()).c_str());
     }
   };
-  if (!flags.records.empty())
-    add(OpenTuned(flags.records, flags.threads, flags.target));
+  if (!flags.records.empty()) {
+    TW_ASSIGN_OR_RETURN(peers.emplace_back(),
+                        OpenTuned(flags.records, flags.threads, flags.target));
+  }
   if (flags.no_peers) return peers;
   LimitPeers(flags.target);
   add(OpenOneDnn(flags.threads));
@@ -235,7 +239,13 @@ int Main(int argc, char** argv) {
                    std::string(written.message()).c_str());
     return written.ok() ? 0 : 1;
   }
-  const std::vector<std::unique_ptr<Peer>> peers = OpenPeers(*flags);
+  const absl::StatusOr<std::vector<std::unique_ptr<Peer>>> peers =
+      OpenPeers(*flags);
+  if (!peers.ok()) {
+    std::fprintf(stderr, "kernels: %s\n",
+                 std::string(peers.status().message()).c_str());
+    return 1;
+  }
   std::unique_ptr<ControlTile> control;
   if (flags->threads == 1) {
     absl::StatusOr<std::unique_ptr<ControlTile>> created =
@@ -252,9 +262,9 @@ int Main(int argc, char** argv) {
   std::string family;
   for (const Case& one : Cases()) {
     if (!Wanted(*flags, one)) continue;
-    if (one.family != family) PrintHeader(one, *flags, peers);
+    if (one.family != family) PrintHeader(one, *flags, *peers);
     family = one.family;
-    const absl::Status status = RunCase(one, *flags, control.get(), peers);
+    const absl::Status status = RunCase(one, *flags, control.get(), *peers);
     if (status.ok()) continue;
     std::printf("| %s | %s |\n", Name(one.op).c_str(),
                 std::string(status.message()).c_str());

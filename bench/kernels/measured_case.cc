@@ -11,6 +11,7 @@
 #include "bench/ort/timing.h"
 #include "measure/machine/fma_peak.h"
 #include "measure/machine/memory_peak.h"
+#include "measure/machine/steady_core.h"
 
 namespace tilewright::bench {
 namespace {
@@ -23,30 +24,31 @@ constexpr double kSharedWindowSeconds = 0.2;
 constexpr double kSpinSeconds = 1;
 
 struct TimedWindow {
-  Times times;
-  bool counts = true;
+  std::vector<double> us;     // of every run
+  std::vector<bool> quiet;    // the same
+  double control_gflops = 0;  // before it
 };
 
-absl::StatusOr<TimedWindow> RunWindow(
-    const std::function<absl::StatusOr<int64_t>()>& run_ns, double seconds) {
-  TimedWindow timed;
-  TW_ASSIGN_OR_RETURN(
-      const Window window,
-      MeasureWindow(
-          [&]() -> absl::Status {
-            TW_ASSIGN_OR_RETURN(const int64_t ns, run_ns());
-            timed.times.us.push_back(static_cast<double>(ns) * 1e-3);
-            return absl::OkStatus();
-          },
-          seconds));
-  timed.counts = window.foreign_percent < kQuietPercent;
-  return timed;
+// The runs of the windows that count; of those the quiet ones if there are any.
+// Where no window counts all do.
+Times TimesOf(const std::vector<TimedWindow>& windows,
+              const std::function<bool(const TimedWindow&)>& counts) {
+  Times all, counted, quiet;
+  for (const TimedWindow& window : windows) {
+    for (size_t i = 0; i < window.us.size(); ++i) {
+      all.us.push_back(window.us[i]);
+      if (!counts(window)) continue;
+      counted.us.push_back(window.us[i]);
+      if (window.quiet[i]) quiet.us.push_back(window.us[i]);
+    }
+  }
+  return !quiet.empty() ? quiet : !counted.empty() ? counted : all;
 }
 
 // A peer's kernel for this case, or null.
 struct Rival {
   std::unique_ptr<PeerKernel> kernel;
-  Times times;
+  std::vector<TimedWindow> windows;
 };
 
 class Measurement {
@@ -57,6 +59,7 @@ class Measurement {
         own_(own),
         control_(control),
         options_(options),
+        core_(measure::SteadyCore::OfThisThread()),
         window_seconds_(options.threads == 1 ? kWindowSeconds
                                              : kSharedWindowSeconds),
         fma_peak_(options.threads, options.most_vector_bytes),
@@ -93,13 +96,10 @@ class Measurement {
       TW_ASSIGN_OR_RETURN(control, control_->Sample());
       result_.control_gflops = std::max(result_.control_gflops, control);
     }
-    TW_ASSIGN_OR_RETURN(
-        TimedWindow window,
-        RunWindow([&] { return own_.RunNs(); }, window_seconds_));
-    if (!warm_up) {
-      controls_.push_back(control);
-      windows_.push_back(std::move(window));
-    }
+    TW_ASSIGN_OR_RETURN(TimedWindow window,
+                        RunWindow([&] { return own_.RunNs(); }));
+    window.control_gflops = control;
+    if (!warm_up) windows_.push_back(std::move(window));
     for (Rival& rival : rivals_) {
       if (rival.kernel != nullptr) TW_RETURN_IF_ERROR(RunRival(rival, warm_up));
     }
@@ -108,46 +108,55 @@ class Measurement {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<TimedWindow> RunWindow(
+      const std::function<absl::StatusOr<int64_t>()>& run_ns) {
+    TimedWindow timed;
+    TW_ASSIGN_OR_RETURN(
+        Window window,
+        MeasureWindow(
+            [&]() -> absl::Status {
+              TW_ASSIGN_OR_RETURN(const int64_t ns, run_ns());
+              timed.us.push_back(static_cast<double>(ns) * 1e-3);
+              return absl::OkStatus();
+            },
+            window_seconds_, options_.threads == 1 ? &core_ : nullptr));
+    timed.quiet = std::move(window.quiet);
+    return timed;
+  }
+
   absl::Status RunRival(Rival& rival, bool warm_up) {
     Clock* const clock = RealClock();
     const auto now_ns = [&] {
       return options_.threads == 1 ? clock->ThreadCpuNs() : clock->WallNs();
     };
-    TW_ASSIGN_OR_RETURN(const TimedWindow window,
-                        RunWindow(
-                            [&]() -> absl::StatusOr<int64_t> {
-                              const int64_t start_ns = now_ns();
-                              TW_RETURN_IF_ERROR(rival.kernel->Run());
-                              return now_ns() - start_ns;
-                            },
-                            window_seconds_));
-    if (!warm_up) {
-      rival.times.us.insert(rival.times.us.end(), window.times.us.begin(),
-                            window.times.us.end());
-    }
+    TW_ASSIGN_OR_RETURN(TimedWindow window,
+                        RunWindow([&]() -> absl::StatusOr<int64_t> {
+                          const int64_t start_ns = now_ns();
+                          TW_RETURN_IF_ERROR(rival.kernel->Run());
+                          return now_ns() - start_ns;
+                        }));
+    if (!warm_up) rival.windows.push_back(std::move(window));
     return absl::OkStatus();
   }
 
   absl::StatusOr<Measured> Finish() {
-    const auto counts = [&](size_t i) {
-      if (control_ != nullptr)
-        return controls_[i] >= ControlTile::kEnough * result_.fma_gflops;
-      return windows_[i].counts;
+    const auto counts = [&](const TimedWindow& window) {
+      if (control_ == nullptr) return window.quiet.front();
+      return window.control_gflops >= ControlTile::kEnough * result_.fma_gflops;
     };
     result_.windows = static_cast<int>(windows_.size());
-    for (size_t i = 0; i < windows_.size(); ++i) result_.counted += counts(i);
-    for (size_t i = 0; i < windows_.size(); ++i) {
-      const std::vector<double>& us = windows_[i].times.us;
-      if (result_.counted == 0 || counts(i))
-        result_.own.us.insert(result_.own.us.end(), us.begin(), us.end());
-    }
+    result_.counted = static_cast<int>(
+        std::count_if(windows_.begin(), windows_.end(), counts));
+    result_.own = TimesOf(windows_, counts);
     for (Rival& rival : rivals_) {
+      Times times =
+          TimesOf(rival.windows, [](const TimedWindow&) { return true; });
       if (rival.kernel != nullptr) {
         TW_ASSIGN_OR_RETURN(std::vector<double> own_times,
                             rival.kernel->OwnTimesUs());
-        if (!own_times.empty()) rival.times.us = std::move(own_times);
+        if (!own_times.empty()) times.us = std::move(own_times);
       }
-      result_.peers.push_back(std::move(rival.times));
+      result_.peers.push_back(std::move(times));
     }
     return std::move(result_);
   }
@@ -156,12 +165,12 @@ class Measurement {
   OwnCase& own_;
   ControlTile* const control_;
   const MeasureOptions options_;
+  measure::SteadyCore core_;
   const double window_seconds_;
   measure::FmaPeak fma_peak_;
   measure::MemoryPeak memory_peak_;
   std::vector<Rival> rivals_;
   std::vector<TimedWindow> windows_;
-  std::vector<double> controls_;  // by window, GFLOP/s
   Measured result_;
 };
 

@@ -24,11 +24,12 @@ struct Times {
 };
 
 struct Measured {
-  // CPU time with one thread, wall time with more; of the windows that count if
-  // there are any, else of all.
+  // CPU time with one thread, wall time with more; of what counts if there is
+  // any, else of all.
   Times own;
   // With one thread a window counts if the control tile before it came close to
-  // the peak, with more if the cores were free.
+  // the peak, and of its runs those while the core was steady (timing.h); with
+  // more if the cores were free.
   int windows = 0, counted = 0;
   // The best of the run.
   double fma_gflops = 0;

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "bench/ort/ort_session.h"
 #include "bench/ort/test_data.h"
 #include "bench/ort/timing.h"
+#include "measure/machine/steady_core.h"
 
 namespace tilewright::bench {
 namespace {
@@ -103,20 +105,23 @@ absl::Status Process(const Flags& flags, const std::string& folder) {
     }
     std::vector<Window> windows;
     auto run = [&] { return (*session)->RunBound(); };
-    absl::Status warm_up = MeasureWindow(run, kWindowSeconds).status();
+    std::optional<measure::SteadyCore> this_core;
+    if (threads == 1) this_core.emplace(measure::SteadyCore::OfThisThread());
+    measure::SteadyCore* const core = this_core ? &*this_core : nullptr;
+    absl::Status warm_up = MeasureWindow(run, kWindowSeconds, core).status();
     if (!warm_up.ok()) return warm_up;
     for (double left = flags.seconds; left > 0; left -= kWindowSeconds) {
-      absl::StatusOr<Window> window = MeasureWindow(run, kWindowSeconds);
+      absl::StatusOr<Window> window = MeasureWindow(run, kWindowSeconds, core);
       if (!window.ok()) return window.status();
       windows.push_back(*std::move(window));
     }
     const Timing timing = Summarize(windows);
     absl::PrintF(
         "%s: ONNX Runtime %s, threads %d, e %.3g, wall min %.3f median %.3f "
-        "ms, CPU min %.3f median %.3f ms, runs %d, quiet windows %d of %d\n",
+        "ms, CPU min %.3f median %.3f ms, %d of %d runs quiet\n",
         folder, (*session)->version(), threads, *error, timing.min_wall_ms,
         timing.median_wall_ms, timing.min_cpu_ms, timing.median_cpu_ms,
-        timing.runs, timing.quiet_windows, timing.windows);
+        timing.quiet_runs, timing.runs);
   }
   return absl::OkStatus();
 }

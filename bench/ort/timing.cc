@@ -8,13 +8,20 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
 
 namespace tilewright::bench {
 namespace {
+
+// Of the machine's time, in a window that is quiet.
+constexpr double kMostForeign = 0.05;
+// Runs that are shorter share a look at the core.
+constexpr double kLookSeconds = 1e-3;
 
 double Seconds(clockid_t clock) {
   timespec now;
@@ -62,48 +69,77 @@ double Minimum(const std::vector<double>& values) {
 }  // namespace
 
 absl::StatusOr<Window> MeasureWindow(const std::function<absl::Status()>& run,
-                                     double seconds) {
+                                     double seconds,
+                                     measure::SteadyCore* core) {
   Window window;
+  bool steady = true;
+  if (core != nullptr) {
+    core->Wait();
+    steady = core->IsSteady();
+  }
   const MachineTime before = ReadMachineTime();
-  const double own_before = Seconds(CLOCK_PROCESS_CPUTIME_ID);
+  const double cpu_before = Seconds(CLOCK_PROCESS_CPUTIME_ID);
   const double start = Seconds(CLOCK_MONOTONIC);
+  double looked = start;
   double now = start;
-  double cpu = own_before;
+  double cpu = cpu_before;
   do {
-    absl::Status status = run();
-    if (!status.ok()) return status;
+    TW_RETURN_IF_ERROR(run());
     const double wall_after = Seconds(CLOCK_MONOTONIC);
     const double cpu_after = Seconds(CLOCK_PROCESS_CPUTIME_ID);
     window.wall_ms.push_back((wall_after - now) * 1e3);
     window.cpu_ms.push_back((cpu_after - cpu) * 1e3);
     now = wall_after;
     cpu = cpu_after;
+    if (core == nullptr ||
+        (now - looked < kLookSeconds && now - start < seconds))
+      continue;
+    const bool was_steady = std::exchange(steady, core->IsSteady());
+    window.quiet.resize(window.wall_ms.size(), was_steady && steady);
+    if (!steady) {
+      core->Wait();
+      steady = core->IsSteady();
+    }
+    now = looked = Seconds(CLOCK_MONOTONIC);
+    cpu = Seconds(CLOCK_PROCESS_CPUTIME_ID);
   } while (now - start < seconds);
-  const MachineTime after = ReadMachineTime();
-  const double total = after.total - before.total;
-  const double foreign = after.busy - before.busy - (cpu - own_before);
-  if (total > 0) {
-    window.foreign_percent = std::max(0.0, 100 * foreign / total);
+  if (core == nullptr) {
+    const MachineTime after = ReadMachineTime();
+    const double total = after.total - before.total;
+    const double foreign = after.busy - before.busy - (cpu - cpu_before);
+    window.quiet.resize(window.wall_ms.size(), foreign <= kMostForeign * total);
   }
   return window;
 }
 
-Timing Summarize(const std::vector<Window>& windows) {
-  Timing timing;
-  std::vector<double> all_wall, quiet_wall, cpu;
+double QuietSeconds(const std::vector<Window>& windows) {
+  double seconds = 0;
   for (const Window& window : windows) {
-    ++timing.windows;
-    timing.runs += static_cast<int64_t>(window.wall_ms.size());
-    cpu.insert(cpu.end(), window.cpu_ms.begin(), window.cpu_ms.end());
-    all_wall.insert(all_wall.end(), window.wall_ms.begin(),
-                    window.wall_ms.end());
-    if (window.foreign_percent < kQuietPercent) {
-      ++timing.quiet_windows;
-      quiet_wall.insert(quiet_wall.end(), window.wall_ms.begin(),
-                        window.wall_ms.end());
+    for (size_t i = 0; i < window.wall_ms.size(); ++i) {
+      if (window.quiet[i]) seconds += window.wall_ms[i] * 1e-3;
     }
   }
-  const std::vector<double>& wall = quiet_wall.empty() ? all_wall : quiet_wall;
+  return seconds;
+}
+
+Timing Summarize(const std::vector<Window>& windows) {
+  std::vector<double> wall, cpu, quiet_wall, quiet_cpu;
+  for (const Window& window : windows) {
+    for (size_t i = 0; i < window.wall_ms.size(); ++i) {
+      wall.push_back(window.wall_ms[i]);
+      cpu.push_back(window.cpu_ms[i]);
+      if (!window.quiet[i]) continue;
+      quiet_wall.push_back(window.wall_ms[i]);
+      quiet_cpu.push_back(window.cpu_ms[i]);
+    }
+  }
+  Timing timing;
+  timing.runs = static_cast<int64_t>(wall.size());
+  timing.quiet_runs = static_cast<int64_t>(quiet_wall.size());
+  if (timing.quiet_runs > 0) {
+    wall = std::move(quiet_wall);
+    cpu = std::move(quiet_cpu);
+  }
   timing.min_wall_ms = Minimum(wall);
   timing.median_wall_ms = Median(wall);
   timing.min_cpu_ms = Minimum(cpu);

@@ -8,24 +8,28 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "measure/machine/steady_core.h"
 
 namespace tilewright::bench {
 
-// One window of runs one after the other.
+// Runs one after the other.
 struct Window {
   std::vector<double> wall_ms;  // of every run
   std::vector<double> cpu_ms;   // of every run: all threads of this process
-  // Share of the machine's time that went to others or was stolen, in percent.
-  double foreign_percent = 0;
+  std::vector<bool> quiet;      // whether nobody disturbed it
 };
 
-// Runs `run` for `seconds`, at least once. At least 0.2 s are needed for
-// foreign_percent to mean something: the kernel counts in steps of 10 ms.
+// Runs `run` for `seconds`, at least once. With one thread `core` is this
+// one's: a run is quiet if the core was steady before and after it, and is
+// waited for where it was not. With several threads it is null: all runs are
+// quiet if less than 5 % of the machine's time went to others or was stolen;
+// that needs 0.2 s to mean something, since the system counts in steps of 10
+// ms, and does not see who shares a physical core.
 absl::StatusOr<Window> MeasureWindow(const std::function<absl::Status()>& run,
-                                     double seconds);
+                                     double seconds, measure::SteadyCore* core);
 
-// A window counts for a wall time if both cores were free.
-inline constexpr double kQuietPercent = 5;
+// The wall time of the quiet runs.
+double QuietSeconds(const std::vector<Window>& windows);
 
 struct Timing {
   double min_wall_ms = 0;
@@ -33,12 +37,10 @@ struct Timing {
   double min_cpu_ms = 0;
   double median_cpu_ms = 0;
   int64_t runs = 0;
-  int quiet_windows = 0;
-  int windows = 0;
+  int64_t quiet_runs = 0;
 };
 
-// Wall times come from the quiet windows if there are any, otherwise from all
-// (quiet_windows is then 0); CPU times come from all windows.
+// Of the quiet runs if there are any, otherwise of all (quiet_runs is then 0).
 Timing Summarize(const std::vector<Window>& windows);
 
 }  // namespace tilewright::bench

@@ -10,10 +10,10 @@
 #include "absl/status/statusor.h"
 #include "backends/device.h"
 #include "backends/device_timer.h"
+#include "measure/machine/steady_core.h"
 #include "measure/worker/cold_cache.h"
 #include "measure/worker/loaded_candidate.h"
 #include "measure/worker/protocol.pb.h"
-#include "measure/worker/steady_core.h"
 
 namespace tilewright::measure {
 

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "measure/machine/steady_core.h"
 #include "measure/verify/cpu_spent.h"
 #include "measure/verify/verifier.h"
 #include "measure/worker/cold_cache.h"
@@ -22,7 +23,6 @@
 #include "measure/worker/kept_workloads.h"
 #include "measure/worker/loaded_candidate.h"
 #include "measure/worker/protocol_version.h"
-#include "measure/worker/steady_core.h"
 #include "sketch/trace/workload.h"
 
 namespace tilewright::measure {
@@ -40,10 +40,6 @@ constexpr int64_t kMostConstantCopies = 64;
 
 Method::Timer MethodTimer(TimerMethod method) {
   return static_cast<Method::Timer>(static_cast<int>(method) + 1);
-}
-
-void Sleep(int64_t ns) {
-  std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
 }
 
 class MeasuringWorker {
@@ -139,7 +135,7 @@ absl::Status MeasuringWorker::SetUp() {
     TW_ASSIGN_OR_RETURN(flusher_, CacheFlusher::Create(*device_));
   }
   if (setup_.wait_for_steady_core() && backend_.core_work)
-    core_.emplace(backend_.core_work, *RealClock(), Sleep);
+    core_.emplace(SteadyCore::OfThisThread(backend_.core_work));
   TW_ASSIGN_OR_RETURN(probe_, device_->Allocate(kProbeBytes));
   return Probe();
 }

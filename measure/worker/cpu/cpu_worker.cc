@@ -9,7 +9,7 @@
 #include "backends/spec/cpu_features.h"
 #include "backends/spec/host_spec.h"
 #include "base/status_macros.h"
-#include "measure/machine/memory_loops.h"
+#include "measure/machine/steady_core.h"
 #include "measure/verify/device_candidate.h"
 #include "measure/worker/codegen_builder.h"
 
@@ -45,21 +45,6 @@ measure::DeviceFactory GuardedDevices() {
   };
 }
 
-// More than a first-level cache, and within any second-level one. What else
-// runs on a physical core takes of its ports and its caches, which loops in
-// registers do not feel: a twentieth while products take half as long again.
-constexpr int64_t kReadBytes = 128 << 10;
-constexpr int kPasses = 64;
-
-void ReadSecondLevelCache() {
-  static const measure::MemoryPass read =
-      measure::AllMemoryLoops().front().read;
-  static char* const memory = measure::AllocateTouched(kReadBytes).release();
-  volatile int sink = 0;
-  for (int pass = 0; pass < kPasses; ++pass) sink = read(memory, kReadBytes);
-  (void)sink;
-}
-
 }  // namespace
 
 measure::WorkerBackend CpuWorker() {
@@ -69,7 +54,7 @@ measure::WorkerBackend CpuWorker() {
   backend.device = Device;
   backend.timer = measure::MakeTimer;
   backend.verifying_device = GuardedDevices();
-  backend.core_work = ReadSecondLevelCache;
+  backend.core_work = measure::ReadSecondLevelCache;
   return backend;
 }
 

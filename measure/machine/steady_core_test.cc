@@ -1,4 +1,4 @@
-#include "measure/worker/steady_core.h"
+#include "measure/machine/steady_core.h"
 
 #include <cstdint>
 #include <vector>

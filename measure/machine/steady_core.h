@@ -4,13 +4,13 @@
 // seems slower than what is measured before and after. Nor does it tell that
 // two of the guest's own cores are one for a while.
 //
-//   SteadyCore core(ReadSecondLevelCache, *RealClock(), Sleep);
+//   SteadyCore core = SteadyCore::OfThisThread();
 //   do {
 //     core.Wait();
 //     ... measure ...
 //   } while (!core.IsSteady() && ++times < 3);
-#ifndef TILEWRIGHT_MEASURE_WORKER_STEADY_CORE_H_
-#define TILEWRIGHT_MEASURE_WORKER_STEADY_CORE_H_
+#ifndef TILEWRIGHT_MEASURE_MACHINE_STEADY_CORE_H_
+#define TILEWRIGHT_MEASURE_MACHINE_STEADY_CORE_H_
 
 #include <cstdint>
 #include <functional>
@@ -38,13 +38,22 @@ struct SteadyCoreOptions {
   double forgets = 1.005;
 };
 
+// Some ten microseconds of reading from the second-level cache. What else runs
+// on a physical core takes of its ports and its caches, which loops in
+// registers do not feel: a twentieth while products take half as long again.
+void ReadSecondLevelCache();
+
 class SteadyCore {
  public:
-  // `work`: some ten microseconds that need all of the core. `clock` outlives
+  // `work`: some ten microseconds that need all of a core. `clock` outlives
   // it.
   SteadyCore(std::function<void()> work, Clock& clock,
              std::function<void(int64_t ns)> sleep,
              const SteadyCoreOptions& options = {});
+
+  // By the real clock.
+  static SteadyCore OfThisThread(
+      std::function<void()> work = ReadSecondLevelCache);
 
   // Until the core is steady, or it has waited enough.
   void Wait();
@@ -65,4 +74,4 @@ class SteadyCore {
 
 }  // namespace tilewright::measure
 
-#endif  // TILEWRIGHT_MEASURE_WORKER_STEADY_CORE_H_
+#endif  // TILEWRIGHT_MEASURE_MACHINE_STEADY_CORE_H_

@@ -1,9 +1,28 @@
-#include "measure/worker/steady_core.h"
+#include "measure/machine/steady_core.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
+#include "measure/machine/memory_loops.h"
+
 namespace tilewright::measure {
+namespace {
+
+// More than a first-level cache, and within any second-level one.
+constexpr int64_t kReadBytes = 128 << 10;
+constexpr int kPasses = 64;
+
+}  // namespace
+
+void ReadSecondLevelCache() {
+  static const MemoryPass read = AllMemoryLoops().front().read;
+  static char* const memory = AllocateTouched(kReadBytes).release();
+  volatile int sink = 0;
+  for (int pass = 0; pass < kPasses; ++pass) sink = read(memory, kReadBytes);
+  (void)sink;
+}
 
 SteadyCore::SteadyCore(std::function<void()> work, Clock& clock,
                        std::function<void(int64_t)> sleep,
@@ -12,6 +31,12 @@ SteadyCore::SteadyCore(std::function<void()> work, Clock& clock,
       clock_(clock),
       sleep_(std::move(sleep)),
       options_(options) {}
+
+SteadyCore SteadyCore::OfThisThread(std::function<void()> work) {
+  return SteadyCore(std::move(work), *RealClock(), [](int64_t ns) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+  });
+}
 
 bool SteadyCore::IsSteady() {
   for (int look = 0; look < options_.looks; ++look) {
