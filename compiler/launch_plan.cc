@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "base/check.h"
 #include "base/fingerprint.h"
 #include "compiler/zero_fill.h"
@@ -37,6 +38,7 @@ class LaunchPlanner {
   void Run(const std::vector<GroupLaunch>& launches,
            const std::vector<TensorId>& inputs,
            const std::vector<TensorId>& outputs) {
+    ReserveConstants(launches);
     AddBoundary(inputs, outputs);
     for (const Group& group : plan_.groups) {
       if (graph_.tensor(group.output).hint.role() == ComputeRole::kBandOut)
@@ -155,26 +157,53 @@ class LaunchPlanner {
         size_bytes);
   }
 
+  // Of a large model constants are nearly all there is: they do not move as
+  // more of them come.
+  void ReserveConstants(const std::vector<GroupLaunch>& launches) {
+    std::map<TensorId, int64_t> bytes;
+    for (const GroupLaunch& launch : launches) {
+      for (size_t i = 0; i < launch.args.size(); ++i) {
+        const TensorId root = MemoryOf(plan_, launch.args[i]);
+        const Tensor& tensor = graph_.tensor(root);
+        if (tensor.kind != TensorKind::kConstant || launch.kernel < 0) continue;
+        bytes[root] =
+            std::max(bytes[root], launch.layouts[i].physical_elements() *
+                                      SizeBytes(tensor.dtype));
+      }
+    }
+    size_t total = constants_.size();
+    for (const auto& [root, size] : bytes)
+      total += static_cast<size_t>(size) + kConstantAlignment;
+    constants_.reserve(total);
+  }
+
   int ConstantBuffer(TensorId id, const Layout& layout, int winograd) {
     const auto key = std::make_tuple(id, layout.ToString(), winograd);
     if (const auto known = constant_buffer_.find(key);
         known != constant_buffer_.end())
       return known->second;
     const HostTensor& value = *graph_.tensor(id).value;
-    const std::string packed =
-        winograd == 0 ? layout.Pack(value)
-                      : layout.Pack(WinogradFilters(value, winograd));
+    const size_t size_before = constants_.size();
+    const size_t begin = (size_before + kConstantAlignment - 1) /
+                         kConstantAlignment * kConstantAlignment;
+    const auto bytes = static_cast<size_t>(layout.physical_elements() *
+                                           SizeBytes(value.dtype()));
+    constants_.resize(begin + bytes, '\0');
+    const absl::Span<char> packed(&constants_[begin], bytes);
+    if (winograd == 0) {
+      layout.Pack(value, packed);
+    } else {
+      layout.Pack(WinogradFilters(value, winograd), packed);
+    }
     const auto [same, added] = constant_by_bytes_.insert(
-        {Fingerprint::Of(packed).ToString(), program_.buffers_size()});
+        {Fingerprint::Of({packed.data(), bytes}).ToString(),
+         program_.buffers_size()});
     if (added) {
-      constants_.resize((constants_.size() + kConstantAlignment - 1) /
-                            kConstantAlignment * kConstantAlignment,
-                        '\0');
-      AddBuffer(ProgramBuffer::CONSTANT, 0,
-                static_cast<int64_t>(packed.size()));
+      AddBuffer(ProgramBuffer::CONSTANT, 0, static_cast<int64_t>(bytes));
       program_.mutable_buffers(same->second)
-          ->set_offset_bytes(static_cast<int64_t>(constants_.size()));
-      constants_ += packed;
+          ->set_offset_bytes(static_cast<int64_t>(begin));
+    } else {
+      constants_.resize(size_before);
     }
     return constant_buffer_[key] = same->second;
   }

@@ -47,26 +47,66 @@ std::optional<std::vector<int>> PlainIndices(const Expr& load) {
   return axes;
 }
 
+// to[r, c] = from[r * row_stride + c * column_stride], elements of kSize bytes.
+template <int kSize>
+void CopyPlane(char* to, const char* from, int64_t rows, int64_t columns,
+               int64_t row_stride, int64_t column_stride) {
+  if (column_stride == 1) {
+    for (int64_t r = 0; r < rows; ++r)
+      std::memcpy(to + r * columns * kSize, from + r * row_stride * kSize,
+                  static_cast<size_t>(columns * kSize));
+    return;
+  }
+  // So many rows at a time, since of a transposed plane they are neighbours.
+  constexpr int64_t kRows = 16;
+  for (int64_t first = 0; first < rows; first += kRows) {
+    const int64_t end = std::min(first + kRows, rows);
+    for (int64_t c = 0; c < columns; ++c) {
+      for (int64_t r = first; r < end; ++r) {
+        std::memcpy(to + (r * columns + c) * kSize,
+                    from + (r * row_stride + c * column_stride) * kSize, kSize);
+      }
+    }
+  }
+}
+
+auto PlaneCopy(int64_t element_bytes) {
+  return element_bytes == 1   ? CopyPlane<1>
+         : element_bytes == 2 ? CopyPlane<2>
+         : element_bytes == 4 ? CopyPlane<4>
+                              : CopyPlane<8>;
+}
+
 // A transposition or broadcast, as a strided copy.
 absl::StatusOr<HostTensor> Moved(const OpContext& op, const HostTensor& from,
                                  const std::vector<int>& axes,
                                  const Shape& shape) {
-  std::vector<int64_t> stride(shape.size(), 0);
+  TW_ASSIGN_OR_RETURN(HostTensor to, op.NewTensor(from.dtype(), shape));
+  // Planes of the last two dimensions, one after the other.
+  Shape extents = shape;
+  extents.insert(extents.begin(), extents.size() < 2 ? 2 - extents.size() : 0,
+                 1);
+  const size_t added = extents.size() - shape.size();
+  std::vector<int64_t> stride(extents.size(), 0);
   int64_t step = 1;
   for (size_t d = axes.size(); d-- > 0;) {
-    if (axes[d] >= 0) stride[axes[d]] += step;
+    if (axes[d] >= 0) stride[axes[d] + added] += step;
     step *= from.shape()[d];
   }
-  TW_ASSIGN_OR_RETURN(HostTensor to, op.NewTensor(from.dtype(), shape));
-  const size_t size = static_cast<size_t>(SizeBytes(from.dtype()));
-  std::vector<int64_t> at(shape.size(), 0);
+  const size_t planes = extents.size() - 2;
+  const int64_t rows = extents[planes], columns = extents[planes + 1];
+  const int64_t size = SizeBytes(from.dtype());
+  const auto copy_plane = PlaneCopy(size);
+  std::vector<int64_t> at(planes, 0);
   int64_t source = 0;
-  for (int64_t i = 0; i < to.num_elements(); ++i) {
-    std::memcpy(to.data() + i * size, from.data() + source * size, size);
-    for (size_t d = shape.size(); d-- > 0;) {
+  const int64_t elements = to.num_elements();
+  for (int64_t done = 0; done < elements; done += rows * columns) {
+    copy_plane(to.data() + done * size, from.data() + source * size, rows,
+               columns, stride[planes], stride[planes + 1]);
+    for (size_t d = planes; d-- > 0;) {
       source += stride[d];
-      if (++at[d] < shape[d]) break;
-      source -= stride[d] * shape[d];
+      if (++at[d] < extents[d]) break;
+      source -= stride[d] * extents[d];
       at[d] = 0;
     }
   }

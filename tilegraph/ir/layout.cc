@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,11 +13,16 @@
 namespace tilewright {
 namespace {
 
-// Calls fn(row-major index, physical offset) for every logical element of the
-// plain tensor, in order.
+// Elements that ForEachRun hands out together, at most.
+constexpr int64_t kLongestRun = 1 << 12;
+
+// Calls fn(index, offset, along) for runs of elements of the plain tensor, all
+// of them in order: element `index` + i, in row-major order, lies at offset +
+// along[i].
 template <typename Fn>
-void ForEachElement(const Layout& layout, const Fn& fn) {
+void ForEachRun(const Layout& layout, const Fn& fn) {
   const std::vector<int64_t>& shape = layout.shape();
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
   // Every digit reads one dimension, so the offset is a sum of one table per
   // dimension.
   std::vector<std::vector<int64_t>> part(shape.size());
@@ -31,15 +37,43 @@ void ForEachElement(const Layout& layout, const Fn& fn) {
       }
     }
   }
-  std::vector<int64_t> at(shape.size(), 0);
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
-  for (int64_t index = 0;; ++index) {
+  // The last dimensions share a table, as many as make a run.
+  std::vector<int64_t> along = {0};
+  size_t outer = shape.size();
+  while (outer > 0 && (outer == shape.size() ||
+                       static_cast<int64_t>(along.size()) * shape[outer - 1] <=
+                           kLongestRun)) {
+    --outer;
+    std::vector<int64_t> longer;
+    for (const int64_t before : part[outer]) {
+      for (const int64_t offset : along) longer.push_back(before + offset);
+    }
+    along = std::move(longer);
+  }
+  std::vector<int64_t> at(outer, 0);
+  for (int64_t index = 0;; index += static_cast<int64_t>(along.size())) {
     int64_t offset = layout.base();
-    for (size_t d = 0; d < shape.size(); ++d) offset += part[d][at[d]];
-    fn(index, offset);
-    size_t d = shape.size();
+    for (size_t d = 0; d < outer; ++d) offset += part[d][at[d]];
+    fn(index, offset, along);
+    size_t d = outer;
     while (d > 0 && ++at[d - 1] == shape[d - 1]) at[--d] = 0;
     if (d == 0) return;
+  }
+}
+
+// Calls fn with the constant `bytes`, the size of an element.
+template <typename Fn>
+void WithSize(int64_t bytes, const Fn& fn) {
+  switch (bytes) {
+    case 1:
+      return fn(std::integral_constant<int, 1>());
+    case 2:
+      return fn(std::integral_constant<int, 2>());
+    case 4:
+      return fn(std::integral_constant<int, 4>());
+    default:
+      TW_CHECK_EQ(bytes, 8);
+      return fn(std::integral_constant<int, 8>());
   }
 }
 
@@ -310,25 +344,34 @@ Layout Layout::From(int64_t first) const {
   return part;
 }
 
-std::string Layout::Pack(const HostTensor& plain) const {
+void Layout::Pack(const HostTensor& plain, absl::Span<char> packed) const {
   TW_CHECK(plain.shape() == shape_)
       << "packing a tensor of another shape than " << ToString();
   const int64_t size = SizeBytes(plain.dtype());
-  std::string packed(static_cast<size_t>(physical_elements() * size), '\0');
-  ForEachElement(*this, [&](int64_t index, int64_t offset) {
-    std::memcpy(&packed[static_cast<size_t>(offset * size)],
-                plain.data() + index * size, static_cast<size_t>(size));
+  TW_CHECK_EQ(static_cast<int64_t>(packed.size()), physical_elements() * size);
+  WithSize(size, [&](auto bytes) {
+    ForEachRun(*this, [&](int64_t index, int64_t offset,
+                          const std::vector<int64_t>& along) {
+      const char* const from = plain.data() + index * bytes;
+      char* const to = packed.data() + offset * bytes;
+      for (size_t i = 0; i < along.size(); ++i)
+        std::memcpy(to + along[i] * bytes, from + i * bytes, bytes);
+    });
   });
-  return packed;
 }
 
 HostTensor Layout::Unpack(DType dtype, absl::Span<const char> packed) const {
   const int64_t size = SizeBytes(dtype);
   TW_CHECK_EQ(static_cast<int64_t>(packed.size()), physical_elements() * size);
   HostTensor plain(dtype, shape_);
-  ForEachElement(*this, [&](int64_t index, int64_t offset) {
-    std::memcpy(plain.data() + index * size, packed.data() + offset * size,
-                static_cast<size_t>(size));
+  WithSize(size, [&](auto bytes) {
+    ForEachRun(*this, [&](int64_t index, int64_t offset,
+                          const std::vector<int64_t>& along) {
+      char* const to = plain.data() + index * bytes;
+      const char* const from = packed.data() + offset * bytes;
+      for (size_t i = 0; i < along.size(); ++i)
+        std::memcpy(to + i * bytes, from + along[i] * bytes, bytes);
+    });
   });
   return plain;
 }

@@ -96,9 +96,9 @@ class Layout {
   // the last that the layout reaches. REQUIRES: 0 <= first <= base().
   Layout From(int64_t first) const;
 
-  // Packs a plain tensor (bytes of physical_elements(); padding zero) and back.
-  // REQUIRES: shapes agree.
-  std::string Pack(const HostTensor& plain) const;
+  // Packs a plain tensor, without touching what is padding, and back.
+  // REQUIRES: shapes agree; `packed` has the bytes of physical_elements().
+  void Pack(const HostTensor& plain, absl::Span<char> packed) const;
   HostTensor Unpack(DType dtype, absl::Span<const char> packed) const;
 
   // "[n, c/16, h, w, c%16] pad(0,0,1,1 | 0,0,1,1)=zero" with dimensions named

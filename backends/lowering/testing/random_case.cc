@@ -115,8 +115,11 @@ absl::Status PrepareCase(RandomCase& c, bool exact) {
                           '\xff');
     } else {
       const HostTensor& value = inputs.at(t.id);
-      c.args.push_back(b.layout.Pack(
-          b.winograd == 0 ? value : WinogradFilters(value, b.winograd)));
+      std::string& arg = c.args.emplace_back(
+          b.layout.physical_elements() * SizeBytes(t.dtype), '\0');
+      b.layout.Pack(
+          b.winograd == 0 ? value : WinogradFilters(value, b.winograd),
+          absl::MakeSpan(arg));
     }
   }
   return absl::OkStatus();
