@@ -109,6 +109,7 @@ constexpr TypeRule kRules[] = {
     {"GatherND", 11, {kOld, kI64}},
     {"TopK", 11, {kOldNumber, kI64}},
     {"ScatterND", 11, {kOld, kI64, kOld}},
+    {"DynamicQuantizeLinear", 11, {kF32}},
     {"Round", 11, {kOldFloat}},
     {"Clip", 11, {kOldFloat}},
     {"BitShift", 11, {kUnsigned}},
