@@ -88,6 +88,7 @@ constexpr AttributeRule kRules[] = {
     {"GroupNormalization", "epsilon", kFloat},
     {"GroupNormalization", "num_groups", kPositive, 18, kEver, kRequired},
     {"GroupNormalization", "stash_type", kInt, 21},
+    {"MeanVarianceNormalization", "axes", kInts, 9},
     {"LRN", "alpha beta bias", kFloat},
     {"LRN", "size", kPositive, 1, kEver, kRequired},
     {"LpNormalization", "axis", kInt},

@@ -80,7 +80,7 @@ constexpr TypeRule kRules[] = {
     {"Upsample", 9, {kOld, kF32}},
     {"Scatter", 9, {kOld, kIndex, kOld}},
     {"Where", 9, {kBool, kOld}},
-    {"IsNaN", 9, {kOldFloat}},
+    {"IsNaN MeanVarianceNormalization", 9, {kOldFloat}},
     {"MatMul PRelu", 9, {kOldWide}},
     {"Gemm", 9, {kOldWide}},
     {"ConstantOfShape", 9, {kI64}},
@@ -138,8 +138,8 @@ constexpr TypeRule kRules[] = {
     {"Slice", 13, {kAll, kIndex}},
     {"Expand GatherND Reshape Split Squeeze Tile Unsqueeze", 13, {kAll, kI64}},
     {"Pad ScatterND", 13, {kAll, kI64, kAll}},
-    {"Ceil Exp Floor Hardmax IsNaN LRN Log LogSoftmax Mean Reciprocal Relu "
-     "Sigmoid Softmax Sqrt Sum Tanh",
+    {"Ceil Exp Floor Hardmax IsNaN LRN Log LogSoftmax Mean "
+     "MeanVarianceNormalization Reciprocal Relu Sigmoid Softmax Sqrt Sum Tanh",
      13,
      {kFloat}},
     {"Dropout", 13, {kFloat, kOldFloat, kBool}},
