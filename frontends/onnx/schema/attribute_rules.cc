@@ -106,6 +106,14 @@ constexpr AttributeRule kRules[] = {
     {"RotaryEmbedding", "interleaved", kFlag, 23},
     {"RotaryEmbedding", "num_heads rotary_embedding_dim", kNatural, 23},
 
+    // Signals.
+    {"BlackmanWindow HammingWindow HannWindow", "periodic", kFlag, 17},
+    {"BlackmanWindow HammingWindow HannWindow MelWeightMatrix",
+     "output_datatype", kInt, 17},
+    {"DFT", "axis", kInt, 17, 20},
+    {"DFT", "inverse onesided", kFlag, 17},
+    {"STFT", "onesided", kFlag, 17},
+
     // Elementwise.
     {"Add Sub Mul Div And Or Xor", "axis", kInt, 1, 7},
     {"Add Sub Mul Div And Or Xor", "broadcast", kFlag, 1, 7},

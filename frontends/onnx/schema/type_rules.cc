@@ -171,6 +171,10 @@ constexpr TypeRule kRules[] = {
     {"GreaterOrEqual LessOrEqual", 16, {kNumber}},
     {"GridSample", 16, {kOld}},
     {"LayerNormalization", 17, {kFloat}},
+    {"BlackmanWindow HammingWindow HannWindow", 17, {kIndex}},
+    {"MelWeightMatrix", 17, {kIndex, kIndex, kIndex, kFloat}},
+    {"DFT", 17, {kFloat, kIndex}},
+    {"STFT", 17, {kFloat, kIndex, kFloat, kIndex}},
     // By the documents: the library that is installed ends with opset 17.
     {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean ReduceProd "
      "ReduceSumSquare",
@@ -187,6 +191,7 @@ constexpr TypeRule kRules[] = {
      {kI32 | kF16 | kBf16 | kF32, kI32 | kF16 | kBf16 | kF32, kByte}},
     {"Gelu IsInf", 20, {kFloat}},
     {"GridSample", 20, {kOld, kOldFloat}},
+    {"DFT", 20, {kFloat, kIndex, kI64}},
     {"ReduceMax ReduceMin", 20, {kBool | kByte | kWide, kI64}},
     {"DequantizeLinear",
      21,
