@@ -140,14 +140,19 @@ ImportedModel Import(ModelBuilder& builder) {
   return *std::move(model);
 }
 
-// The first output, every input being `x`.
-std::vector<double> Evaluate(const ImportedModel& model, const Numbers& x) {
-  const Port& port = model.inputs[0];
-  HostTensor value(port.dtype, port.shape);
-  for (size_t i = 0; i < x.size(); ++i)
-    value.Set(static_cast<int64_t>(i), Scalar{static_cast<double>(x[i]), x[i]});
+// The first output where the inputs are these.
+std::vector<double> Evaluate(const ImportedModel& model,
+                             const std::vector<Numbers>& inputs) {
   std::map<TensorId, HostTensor> values;
-  values.emplace(port.tensor, std::move(value));
+  for (size_t p = 0; p < inputs.size(); ++p) {
+    const Port& port = model.inputs[p];
+    HostTensor value(port.dtype, port.shape);
+    for (size_t i = 0; i < inputs[p].size(); ++i) {
+      value.Set(static_cast<int64_t>(i),
+                Scalar{static_cast<double>(inputs[p][i]), inputs[p][i]});
+    }
+    values.emplace(port.tensor, std::move(value));
+  }
   auto interpreter = Interpreter::Create(model.graph, std::move(values), {});
   if (!interpreter.ok()) {
     ADD_FAILURE() << interpreter.status();
@@ -165,6 +170,10 @@ std::vector<double> Evaluate(const ImportedModel& model, const Numbers& x) {
                                                : static_cast<double>(s.i));
   }
   return numbers;
+}
+
+std::vector<double> Evaluate(const ImportedModel& model, const Numbers& x) {
+  return Evaluate(model, std::vector<Numbers>{x});
 }
 
 // Whether the model's one contraction is of bytes.
@@ -248,21 +257,30 @@ TEST(QuantizedTest, IntegerOperatorsAreExact) {
     Random random(seed);
     const Layer l = Draw(random);
     const int64_t channels = static_cast<int64_t>(l.w_zeros.size());
-    ModelBuilder b;
-    b.Input("x", l.x_shape(), l.x_type).Output("y", {-2}, kInt32);
-    b.Integers("zx", l.x_type, {}, {l.x_zero});
-    b.Integers("zw", l.w_type, channels == 1 ? Numbers{} : Numbers{channels},
-               l.w_zeros);
-    b.Integers("w", l.w_type, l.w_shape(), l.weights);
-    Window(b.Node(l.k > 0 ? "ConvInteger" : "MatMulInteger",
-                  {"x", "w", "zx", "zw"}, {"y"}),
-           l);
-    const ImportedModel model = Import(b);
-    EXPECT_TRUE(HasDot(model)) << "seed " << seed;
-    EXPECT_EQ(Evaluate(model, l.x), l.Outputs([](int64_t, int64_t sum) {
-      return static_cast<double>(sum);
-    })) << "seed "
-        << seed;
+    // The zero point is one that the model has, or one that it is given.
+    for (const bool known : {true, false}) {
+      ModelBuilder b;
+      b.Input("x", l.x_shape(), l.x_type).Output("y", {-2}, kInt32);
+      std::vector<Numbers> inputs = {l.x};
+      if (known) {
+        b.Integers("zx", l.x_type, {}, {l.x_zero});
+      } else {
+        b.Input("zx", {}, l.x_type);
+        inputs.push_back({l.x_zero});
+      }
+      b.Integers("zw", l.w_type, channels == 1 ? Numbers{} : Numbers{channels},
+                 l.w_zeros);
+      b.Integers("w", l.w_type, l.w_shape(), l.weights);
+      Window(b.Node(l.k > 0 ? "ConvInteger" : "MatMulInteger",
+                    {"x", "w", "zx", "zw"}, {"y"}),
+             l);
+      const ImportedModel model = Import(b);
+      EXPECT_TRUE(HasDot(model)) << "seed " << seed;
+      EXPECT_EQ(Evaluate(model, inputs), l.Outputs([](int64_t, int64_t sum) {
+        return static_cast<double>(sum);
+      })) << "seed "
+          << seed << (known ? "" : ", zero point not known");
+    }
   }
 }
 

@@ -32,7 +32,12 @@ absl::Span<const OpDef> BitwiseOps();
 absl::Span<const OpDef> RotaryOps();
 absl::Span<const OpDef> AttentionOps();
 absl::Span<const OpDef> GridSampleOps();
+absl::Span<const OpDef> AffineGridOps();
 absl::Span<const OpDef> SelectionOps();
+absl::Span<const OpDef> WindowFunctionOps();
+absl::Span<const OpDef> MelOps();
+absl::Span<const OpDef> DftOps();
+absl::Span<const OpDef> StftOps();
 
 }  // namespace tilewright
 

@@ -3,7 +3,7 @@
 // the sums back to 8 bits.
 //
 // Where the weights are constant and, less their zero points, fit in i8, the
-// zero point of the other operand leaves the sum:
+// zero point of the other operand, known or not, leaves the sum:
 //   sum of (x - zx) * w  =  sum of x * w  -  zx * sum of w,
 // with x as u8, so that the sum is one that machines have an instruction for
 // (tilegraph/ir/intrinsics.h); terms are filled up to whole groups of them.
@@ -53,11 +53,19 @@ absl::Status CheckScales(const OpContext& op, int64_t channels) {
   return absl::OkStatus();
 }
 
-// Sums of products, and what each channel still lacks (empty: nothing).
+// Sums of products, and what each channel still lacks (empty: nothing), or what
+// it lacks for each 1 of `zero` if that is not known.
 struct Sums {
   TensorId tensor;
   std::vector<int64_t> corrections;
+  UnsignedZero zero;
 };
+
+void Correct(Sums& sums, const HostTensor& w, int dim,
+             const UnsignedZero& zero) {
+  sums.corrections = Corrections(w, dim, zero.known.value_or(1));
+  sums.zero = zero;
+}
 
 bool AnyNonZero(const std::vector<int64_t>& values) {
   for (const int64_t value : values) {
@@ -83,7 +91,7 @@ absl::StatusOr<std::vector<WindowDim>> ConvWindow(const OpContext& op,
 // The image u8 within its frame, channels last and filled up to a group.
 TensorId ChannelsLastFrame(ImportContext& in, TensorId x,
                            const std::vector<WindowDim>& window,
-                           int64_t outside) {
+                           const Expr& outside) {
   const Shape from = in.shape_of(x);
   Shape shape = {from[0]};
   for (const WindowDim& dim : window)
@@ -101,8 +109,7 @@ TensorId ChannelsLastFrame(ImportContext& in, TensorId x,
               AndAll(inside, InBounds(at.back(), dim.input, dim.pad_before > 0,
                                       dim.pad_after > 0));
         }
-        return SelectExpr(inside, in.At(x, at),
-                          Literal(DType::kUInt8, static_cast<double>(outside)));
+        return SelectExpr(inside, in.At(x, at), outside);
       });
 }
 
@@ -114,7 +121,7 @@ absl::StatusOr<Sums> ConvSums(ImportContext& in, const Operands& operands) {
   const int64_t groups = op.Int("group", 1);
   const int64_t channels_out = w_shape[0] / groups;
   const std::optional<HostTensor> centred = Centred(op, operands.w, 0);
-  const std::optional<int64_t> zero = UnsignedZero(op, operands.x);
+  const std::optional<UnsignedZero> zero = UnsignedZeroOf(in, operands.x);
   const bool narrow = centred.has_value() && zero.has_value();
   const bool last = narrow && groups == 1 && w_shape[1] % kTermGroup != 0;
 
@@ -122,12 +129,12 @@ absl::StatusOr<Sums> ConvSums(ImportContext& in, const Operands& operands) {
   TensorId x, w;
   if (narrow) {
     x = AsUnsigned(in, operands.x.value);
-    x = last ? ChannelsLastFrame(in, x, window, *zero)
-             : PadFrame(in, x, window,
-                        Literal(DType::kUInt8, static_cast<double>(*zero)));
+    const Expr outside = zero->AsByte(in);
+    x = last ? ChannelsLastFrame(in, x, window, outside)
+             : PadFrame(in, x, window, outside);
     w = in.Constant(in.Name(0, "weights"),
                     last ? Filled(*centred, 1) : *centred);
-    sums.corrections = Corrections(*centred, 0, *zero);
+    Correct(sums, *centred, 0, *zero);
   } else {
     x = PadFrame(in, Widened(in, operands.x, 1, "x"), window, Literal(kSum, 0));
     w = Widened(in, operands.w, 0, "w");
@@ -161,7 +168,7 @@ absl::StatusOr<Sums> MatMulSums(ImportContext& in, const Operands& operands) {
   TW_ASSIGN_OR_RETURN(const MatMulShape s, ReadMatMul(op, a_input, b_input));
   std::optional<HostTensor> centred;
   if (op.rank(b_input) == 2) centred = Centred(op, operands.w, 1);
-  const std::optional<int64_t> zero = UnsignedZero(op, operands.x);
+  const std::optional<UnsignedZero> zero = UnsignedZeroOf(in, operands.x);
 
   Sums sums;
   TensorId a, b;
@@ -181,7 +188,7 @@ absl::StatusOr<Sums> MatMulSums(ImportContext& in, const Operands& operands) {
                          });
     }
     b = in.Constant(in.Name(0, "weights"), Filled(*centred, 0));
-    sums.corrections = Corrections(*centred, 1, *zero);
+    Correct(sums, *centred, 1, *zero);
   } else {
     a = Widened(in, operands.x, op.rank(a_input) - 2, "a");
     b = Widened(in, operands.w, op.rank(b_input) - 1, "b");
@@ -213,8 +220,10 @@ class CompleteSums {
   Expr At(absl::Span<const Expr> index) const {
     const Expr sum = in_.Load(sums_.tensor, index);
     if (corrections_ < 0) return sum;
-    return Binary(Op::kAdd, sum,
-                  in_.LoadAligned(corrections_, index, channel_));
+    Expr correction = in_.LoadAligned(corrections_, index, channel_);
+    if (!sums_.zero.known.has_value())
+      correction = Binary(Op::kMul, correction, sums_.zero.Value(in_));
+    return Binary(Op::kAdd, sum, correction);
   }
 
  private:

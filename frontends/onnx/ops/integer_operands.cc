@@ -98,13 +98,37 @@ TensorId AsUnsigned(ImportContext& in, int i) {
       });
 }
 
-std::optional<int64_t> UnsignedZero(const OpContext& op,
-                                    const Operand& operand) {
-  const int64_t offset = op.dtype(operand.value) == DType::kInt8 ? 128 : 0;
-  if (!op.has_input(operand.zero)) return offset;
+Expr UnsignedZero::Value(const ImportContext& in) const {
+  const Expr zero = in.At(
+      tensor, std::vector<Expr>(in.shape_of(tensor).size(), Expr::Int(0)));
+  return Binary(Op::kAdd, CastTo(DType::kInt32, zero),
+                Literal(DType::kInt32, static_cast<double>(offset)));
+}
+
+Expr UnsignedZero::AsByte(const ImportContext& in) const {
+  if (known.has_value())
+    return Literal(DType::kUInt8, static_cast<double>(*known));
+  return CastTo(DType::kUInt8, Value(in));
+}
+
+std::optional<UnsignedZero> UnsignedZeroOf(ImportContext& in,
+                                           const Operand& operand) {
+  const OpContext& op = in.op();
+  UnsignedZero result;
+  result.offset = op.dtype(operand.value) == DType::kInt8 ? 128 : 0;
+  if (!op.has_input(operand.zero)) {
+    result.known = result.offset;
+    return result;
+  }
+  const Shape& shape = op.shape(operand.zero);
+  if (Product(shape, 0, shape.size()) != 1) return std::nullopt;
   const HostTensor* zero = Known(op, operand.zero);
-  if (zero == nullptr || zero->num_elements() != 1) return std::nullopt;
-  return zero->Get(0).i + offset;
+  if (zero != nullptr) {
+    result.known = zero->Get(0).i + result.offset;
+  } else {
+    result.tensor = in.input(operand.zero);
+  }
+  return result;
 }
 
 TensorId Widened(ImportContext& in, const Operand& operand, int dim,

@@ -39,16 +39,28 @@ int64_t RoundUpToGroup(int64_t terms);
 // `w` with dimension `dim` filled up with zeros to whole groups.
 HostTensor Filled(const HostTensor& w, int dim);
 
+// Input `i` as u8: i8 values move up by 128.
+TensorId AsUnsigned(ImportContext& in, int i);
+
+// The one zero point of an operand as AsUnsigned has the values: a number that
+// is known, or `offset` more than what a tensor of one element holds.
+struct UnsignedZero {
+  std::optional<int64_t> known;
+  TensorId tensor = -1;
+  int64_t offset = 0;
+
+  // In u8.
+  Expr AsByte(const ImportContext& in) const;
+  // In i32, of the tensor.
+  Expr Value(const ImportContext& in) const;
+};
+// nullopt if there are several.
+std::optional<UnsignedZero> UnsignedZeroOf(ImportContext& in,
+                                           const Operand& operand);
+
 // The terms that the sum of x * w lacks where x is `zero` too large, by channel
 // (dimension `dim` of `w`): -zero * sum of w.
 std::vector<int64_t> Corrections(const HostTensor& w, int dim, int64_t zero);
-
-// Input `i` as u8: i8 values move up by 128.
-TensorId AsUnsigned(ImportContext& in, int i);
-// The one zero point of an operand as AsUnsigned has it; nullopt if it is not
-// known.
-std::optional<int64_t> UnsignedZero(const OpContext& op,
-                                    const Operand& operand);
 
 // An operand in i32, less its zero points (along `dim`, if several).
 TensorId Widened(ImportContext& in, const Operand& operand, int dim,

@@ -1,7 +1,9 @@
-// QuantizeLinear and DequantizeLinear, with one scale or one per channel.
+// QuantizeLinear and DequantizeLinear, with one scale or one per channel, and
+// DynamicQuantizeLinear, whose scale and zero point come from its values.
 #include <cmath>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/op_def.h"
@@ -78,14 +80,12 @@ Expr Quotient(const Expr& x, const Expr& y) {
   return Binary(Op::kMul, x, Literal(x.dtype(), 1 / y.float_value()));
 }
 
-absl::Status ImportQuantize(ImportContext& in) {
+// Output 0: the quotients of input 0 and `scale`, rounded, plus `zero` (or -1).
+void EmitQuantized(ImportContext& in, TensorId scale, TensorId zero, int axis) {
   const OpContext& op = in.op();
-  TW_ASSIGN_OR_RETURN(const int axis, ScaleAxis(op));
   const DType to = op.output(0).dtype;
   const DType work = DType::kFloat32;
   const TensorId x = in.input(0);
-  const TensorId scale = in.input(1);
-  const TensorId zero = op.has_input(2) ? in.input(2) : -1;
   // A compute of its own: the quotient is rounded to float before it is rounded
   // to an integer, which decides ties.
   const TensorId scaled = in.Elementwise(
@@ -99,6 +99,71 @@ absl::Status ImportQuantize(ImportContext& in) {
     if (zero >= 0) shift = CastTo(work, Parameter(in, zero, axis, index));
     return Quantized(in.Load(scaled, index), shift, to);
   });
+}
+
+absl::Status ImportQuantize(ImportContext& in) {
+  const OpContext& op = in.op();
+  TW_ASSIGN_OR_RETURN(const int axis, ScaleAxis(op));
+  const TensorId scale = in.input(1);
+  const TensorId zero = op.has_input(2) ? in.input(2) : -1;
+  EmitQuantized(in, scale, zero, axis);
+  return absl::OkStatus();
+}
+
+absl::Status InferDynamicQuantize(OpContext& op) {
+  op.SetOutput(0, DType::kUInt8, op.shape(0));
+  op.SetOutput(1, DType::kFloat32, {});
+  op.SetOutput(2, DType::kUInt8, {});
+  return absl::OkStatus();
+}
+
+// The least value, or the greatest, or 0 where that is beyond.
+TensorId EmitBound(ImportContext& in, Combiner::Kind kind, Op op,
+                   const char* name) {
+  const TensorId x = in.input(0);
+  const Shape& shape = in.op().shape(0);
+  TensorId bound = x;
+  if (!shape.empty()) {
+    bound = ReduceDims(
+        in, in.Name(0, name), DType::kFloat32, shape,
+        std::vector<bool>(shape.size(), true), false, kind, "reduce",
+        [&](absl::Span<const Expr> index) { return in.Load(x, index); });
+  }
+  return in.Elementwise(
+      in.Name(0, absl::StrCat(name, "_or_0")), DType::kFloat32, {}, name,
+      [&](absl::Span<const Expr> index) {
+        return Binary(op, in.Load(bound, index), Literal(DType::kFloat32, 0));
+      });
+}
+
+// From 0 and all values to 0 to 255. Where all are 0 the definition divides by
+// 0; the scale is 1 then, as in ONNX Runtime.
+absl::Status ImportDynamicQuantize(ImportContext& in) {
+  const OpContext& op = in.op();
+  const DType work = DType::kFloat32;
+  const Expr none = Literal(work, 0);
+  const TensorId least = EmitBound(in, Combiner::Kind::kMin, Op::kMin, "min");
+  const TensorId most = EmitBound(in, Combiner::Kind::kMax, Op::kMax, "max");
+  const TensorId scale = in.Elementwise(
+      in.Name(1), work, {}, "scale", [&](absl::Span<const Expr> index) {
+        const Expr range =
+            Binary(Op::kSub, in.Load(most, index), in.Load(least, index));
+        return SelectExpr(Binary(Op::kEq, range, none), Literal(work, 1),
+                          Binary(Op::kDiv, range, Literal(work, 255)));
+      });
+  const TensorId least_scaled = in.Elementwise(
+      in.Name(2, "scaled"), work, {}, "div", [&](absl::Span<const Expr> index) {
+        return Binary(Op::kDiv, in.Load(least, index), in.Load(scale, index));
+      });
+  const TensorId zero = in.Elementwise(
+      in.Name(2), DType::kUInt8, {}, "quantize",
+      [&](absl::Span<const Expr> index) {
+        return Quantized(Binary(Op::kSub, none, in.Load(least_scaled, index)),
+                         Expr(), DType::kUInt8);
+      });
+  if (op.has_output(1)) in.SetOutput(1, scale);
+  if (op.has_output(2)) in.SetOutput(2, zero);
+  if (op.has_output(0)) EmitQuantized(in, scale, zero, -1);
   return absl::OkStatus();
 }
 
@@ -138,6 +203,8 @@ absl::Status ImportDequantize(ImportContext& in) {
 
 constexpr OpDef kOps[] = {
     {"QuantizeLinear", 10, 2, 3, InferQuantize, ImportQuantize},
+    {"DynamicQuantizeLinear", 11, 1, 1, InferDynamicQuantize,
+     ImportDynamicQuantize},
     {"DequantizeLinear", 10, 2, 3, InferDequantize, ImportDequantize},
 };
 

@@ -266,9 +266,8 @@ Expr Fold(const Expr& at, int64_t extent, PadMode mode) {
   return at;
 }
 
-absl::Status ImportPad(ImportContext& in) {
+absl::Status EmitPad(ImportContext& in, const PadSpec& spec) {
   const OpContext& op = in.op();
-  TW_ASSIGN_OR_RETURN(const PadSpec spec, ReadPad(op));
   const TensorId x = in.input(0);
   if (op.shape(0) == op.output(0).shape &&
       std::all_of(spec.before.begin(), spec.before.end(),
@@ -293,6 +292,54 @@ absl::Status ImportPad(ImportContext& in) {
   return absl::OkStatus();
 }
 
+absl::Status ImportPad(ImportContext& in) {
+  TW_ASSIGN_OR_RETURN(const PadSpec spec, ReadPad(in.op()));
+  return EmitPad(in, spec);
+}
+
+// Half of what is cropped or filled up lies before, and no more of an odd
+// number.
+absl::StatusOr<PadSpec> ReadCenterCropPad(const OpContext& op) {
+  const int rank = op.rank(0);
+  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, op.ConstInts(1));
+  std::vector<int64_t> axes = op.Ints("axes");
+  if (!op.HasAttribute("axes")) {
+    for (int d = 0; d < rank; ++d) axes.push_back(d);
+  }
+  TW_RETURN_IF_ERROR(op.Axes(axes, rank));
+  if (sizes.size() != axes.size()) {
+    return op.Error("there are ", sizes.size(), " sizes for ", axes.size(),
+                    " dimensions");
+  }
+  PadSpec spec;
+  spec.before.assign(rank, 0);
+  spec.after.assign(rank, 0);
+  for (size_t k = 0; k < axes.size(); ++k) {
+    TW_ASSIGN_OR_RETURN(const int axis, op.Axis(axes[k], rank));
+    if (sizes[k] < 0) {
+      return op.Error("sizes ", ShapeText(sizes), " are out of range");
+    }
+    const int64_t more = sizes[k] - op.shape(0)[axis];
+    spec.before[axis] = more / 2;
+    spec.after[axis] = more - more / 2;
+  }
+  return spec;
+}
+
+absl::Status InferCenterCropPad(OpContext& op) {
+  TW_ASSIGN_OR_RETURN(const PadSpec spec, ReadCenterCropPad(op));
+  Shape shape = op.shape(0);
+  for (size_t d = 0; d < shape.size(); ++d)
+    shape[d] += spec.before[d] + spec.after[d];
+  op.SetOutput(0, op.dtype(0), std::move(shape));
+  return absl::OkStatus();
+}
+
+absl::Status ImportCenterCropPad(ImportContext& in) {
+  TW_ASSIGN_OR_RETURN(const PadSpec spec, ReadCenterCropPad(in.op()));
+  return EmitPad(in, spec);
+}
+
 constexpr OpDef kOps[] = {
     {"Slice", 6, 1, 1, InferSlice, ImportSlice},
     {"Slice", 10, 3, 5, InferSlice, ImportSlice},
@@ -301,6 +348,7 @@ constexpr OpDef kOps[] = {
     {"Pad", 6, 1, 1, InferPad, ImportPad},
     {"Pad", 11, 2, 3, InferPad, ImportPad},
     {"Pad", 18, 2, 4, InferPad, ImportPad},
+    {"CenterCropPad", 18, 2, 2, InferCenterCropPad, ImportCenterCropPad},
 };
 
 }  // namespace

@@ -88,6 +88,7 @@ constexpr AttributeRule kRules[] = {
     {"GroupNormalization", "epsilon", kFloat},
     {"GroupNormalization", "num_groups", kPositive, 18, kEver, kRequired},
     {"GroupNormalization", "stash_type", kInt, 21},
+    {"MeanVarianceNormalization", "axes", kInts, 9},
     {"LRN", "alpha beta bias", kFloat},
     {"LRN", "size", kPositive, 1, kEver, kRequired},
     {"LpNormalization", "axis", kInt},
@@ -104,6 +105,14 @@ constexpr AttributeRule kRules[] = {
     {"Attention", "qk_matmul_output_mode", {Type::kInt, 0, 3}, 23},
     {"RotaryEmbedding", "interleaved", kFlag, 23},
     {"RotaryEmbedding", "num_heads rotary_embedding_dim", kNatural, 23},
+
+    // Signals.
+    {"BlackmanWindow HammingWindow HannWindow", "periodic", kFlag, 17},
+    {"BlackmanWindow HammingWindow HannWindow MelWeightMatrix",
+     "output_datatype", kInt, 17},
+    {"DFT", "axis", kInt, 17, 20},
+    {"DFT", "inverse onesided", kFlag, 17},
+    {"STFT", "onesided", kFlag, 17},
 
     // Elementwise.
     {"Add Sub Mul Div And Or Xor", "axis", kInt, 1, 7},
@@ -161,6 +170,7 @@ constexpr AttributeRule kRules[] = {
     {"Pad", "mode", Words("constant reflect edge wrap"), 19},
     {"Pad", "pads", kInts, 2, 11, kRequired},
     {"Pad", "value", kFloat, 1, 11},
+    {"CenterCropPad", "axes", kInts, 18},
     {"Upsample", "mode", Words("nearest linear bilinear")},
     {"Upsample", "scales", kFloats, 7, 9, kRequired},
     {"Resize", "mode", Words("nearest linear"), 10, 11},
@@ -185,6 +195,7 @@ constexpr AttributeRule kRules[] = {
     {"Resize", "axes", kInts, 18},
     {"Resize", "keep_aspect_ratio_policy",
      Words("stretch not_larger not_smaller"), 18},
+    {"AffineGrid", "align_corners", kFlag, 20},
     {"GridSample", "align_corners", kFlag, 16},
     {"GridSample", "mode", Words("bilinear nearest bicubic"), 16, 20},
     {"GridSample", "mode", Words("linear nearest cubic"), 20},

@@ -2,12 +2,14 @@
 #include <cmath>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
+#include "frontends/onnx/ops/normalization/moments.h"
 
 namespace tilewright {
 namespace {
@@ -80,46 +82,6 @@ absl::Status ImportBatchNorm(ImportContext& in) {
   return absl::OkStatus();
 }
 
-// Mean and 1 / sqrt(variance + epsilon) of x over the flagged dimensions, which
-// they keep with extent 1.
-struct Moments {
-  TensorId mean;
-  TensorId scale;
-};
-
-Moments EmitMoments(ImportContext& in, TensorId x, const Shape& shape,
-                    const std::vector<bool>& reduced, double epsilon,
-                    DType acc) {
-  double count = 1;
-  Shape kept = shape;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (!reduced[d]) continue;
-    count *= static_cast<double>(shape[d]);
-    kept[d] = 1;
-  }
-  const TensorId sum = ReduceDims(
-      in, in.Name(0, "sum"), acc, shape, reduced, true, Combiner::Kind::kSum,
-      "reduce", [&](Index index) { return CastTo(acc, in.Load(x, index)); });
-  const TensorId mean =
-      in.Elementwise(in.Name(0, "mean"), acc, kept, "mean", [&](Index index) {
-        return Div(in.Load(sum, index), Literal(acc, count));
-      });
-  const TensorId squares =
-      ReduceDims(in, in.Name(0, "squares"), acc, shape, reduced, true,
-                 Combiner::Kind::kSum, "reduce", [&](Index index) {
-                   const Expr centred = Sub(CastTo(acc, in.Load(x, index)),
-                                            in.Load(mean, index));
-                   return Mul(centred, centred);
-                 });
-  const TensorId scale =
-      in.Elementwise(in.Name(0, "scale"), acc, kept, "scale", [&](Index index) {
-        const Expr variance = Div(in.Load(squares, index), Literal(acc, count));
-        return Div(Literal(acc, 1),
-                   Unary(Op::kSqrt, Add(variance, Literal(acc, epsilon))));
-      });
-  return {mean, scale};
-}
-
 absl::Status InferInstanceNorm(OpContext& op) {
   TW_RETURN_IF_ERROR(RequireChannels(op, 1, 2));
   TW_RETURN_IF_ERROR(RequireRank(op, 0, 3));
@@ -134,8 +96,8 @@ absl::Status ImportInstanceNorm(ImportContext& in) {
   const TensorId bias = in.input(2);
   std::vector<bool> reduced(op.rank(0), true);
   reduced[0] = reduced[1] = false;
-  const Moments moments =
-      EmitMoments(in, x, op.shape(0), reduced, op.Float("epsilon", 1e-5f), acc);
+  const Moments moments = EmitMoments(in, x, op.shape(0), reduced,
+                                      {op.Float("epsilon", 1e-5f)}, acc);
   in.EmitElementwise(0, "instancenorm", [&](Index index) {
     const Expr normal =
         Mul(Sub(CastTo(acc, in.Load(x, index)), in.Load(moments.mean, index)),
@@ -183,8 +145,8 @@ absl::Status ImportLayerNorm(ImportContext& in) {
   const TensorId x = in.input(0);
   const TensorId scale = in.input(1);
   const TensorId bias = op.has_input(2) ? in.input(2) : -1;
-  const Moments moments =
-      EmitMoments(in, x, op.shape(0), reduced, op.Float("epsilon", 1e-5f), acc);
+  const Moments moments = EmitMoments(in, x, op.shape(0), reduced,
+                                      {op.Float("epsilon", 1e-5f)}, acc);
   in.EmitElementwise(0, "layernorm", [&](Index index) {
     const Expr normal =
         Mul(Sub(CastTo(acc, in.Load(x, index)), in.Load(moments.mean, index)),
@@ -259,7 +221,7 @@ absl::Status ImportGroupNorm(ImportContext& in) {
   std::vector<bool> reduced(split.size(), true);
   reduced[0] = reduced[1] = false;
   const Moments moments =
-      EmitMoments(in, x, split, reduced, op.Float("epsilon", 1e-5f), acc);
+      EmitMoments(in, x, split, reduced, {op.Float("epsilon", 1e-5f)}, acc);
   in.EmitElementwise(0, "groupnorm", [&](Index index) {
     const Expr group = FloorDiv(index[1], Expr::Int(size));
     std::vector<Expr> at(split.size(), Expr::Int(0));
@@ -271,6 +233,37 @@ absl::Status ImportGroupNorm(ImportContext& in) {
     const std::vector<Expr> channel = {op.opset() >= 21 ? index[1] : group};
     return Add(Mul(normal, CastTo(acc, in.Load(scale, channel))),
                CastTo(acc, in.Load(bias, channel)));
+  });
+  return absl::OkStatus();
+}
+
+// Axes are an attribute; without any, all dimensions are reduced.
+absl::StatusOr<std::vector<bool>> MeanVarianceDims(const OpContext& op) {
+  TW_ASSIGN_OR_RETURN(const std::vector<int> axes,
+                      op.Axes(op.Ints("axes", {0, 2, 3}), op.rank(0)));
+  std::vector<bool> reduced(op.rank(0), axes.empty());
+  for (const int axis : axes) reduced[axis] = true;
+  return reduced;
+}
+
+absl::Status InferMeanVariance(OpContext& op) {
+  TW_RETURN_IF_ERROR(RequireRank(op, 0, 1));
+  TW_RETURN_IF_ERROR(MeanVarianceDims(op));
+  return InferSameFloat(op);
+}
+
+absl::Status ImportMeanVariance(ImportContext& in) {
+  const OpContext& op = in.op();
+  TW_ASSIGN_OR_RETURN(const std::vector<bool> reduced, MeanVarianceDims(op));
+  const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
+  const TensorId x = in.input(0);
+  // The definition adds its epsilon to the root of the variance.
+  const Moments moments =
+      EmitMoments(in, x, op.shape(0), reduced, {0, 1e-9}, acc);
+  in.EmitElementwise(0, "meanvariancenorm", [&](Index index) {
+    return Mul(
+        Sub(CastTo(acc, in.Load(x, index)), in.Load(moments.mean, index)),
+        in.Load(moments.scale, index));
   });
   return absl::OkStatus();
 }
@@ -357,6 +350,8 @@ constexpr OpDef kOps[] = {
     {"LayerNormalization", 17, 2, 3, InferLayerNorm, ImportLayerNorm},
     {"RMSNormalization", 23, 2, 2, InferLayerNorm, ImportRmsNorm},
     {"GroupNormalization", 18, 3, 3, InferGroupNorm, ImportGroupNorm},
+    {"MeanVarianceNormalization", 9, 1, 1, InferMeanVariance,
+     ImportMeanVariance},
     {"LRN", 6, 1, 1, InferLrn, ImportLrn},
     {"LpNormalization", 6, 1, 1, InferLpNorm, ImportLpNorm},
 };
