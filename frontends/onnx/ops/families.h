@@ -33,6 +33,8 @@ absl::Span<const OpDef> RotaryOps();
 absl::Span<const OpDef> AttentionOps();
 absl::Span<const OpDef> GridSampleOps();
 absl::Span<const OpDef> SelectionOps();
+absl::Span<const OpDef> RecurrentOps();
+absl::Span<const OpDef> ReverseSequenceOps();
 
 }  // namespace tilewright
 

@@ -36,6 +36,8 @@ constexpr const char* kReductions =
     "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean "
     "ReduceMin ReduceProd ReduceSumSquare";
 
+constexpr const char* kRecurrent = "RNN GRU LSTM";
+
 // `op` and `name` may be several, separated by spaces.
 constexpr AttributeRule kRules[] = {
     // Windows.
@@ -104,6 +106,17 @@ constexpr AttributeRule kRules[] = {
     {"Attention", "qk_matmul_output_mode", {Type::kInt, 0, 3}, 23},
     {"RotaryEmbedding", "interleaved", kFlag, 23},
     {"RotaryEmbedding", "num_heads rotary_embedding_dim", kNatural, 23},
+
+    // Recurrent networks.
+    {kRecurrent, "activation_alpha activation_beta", kFloats},
+    {kRecurrent, "activations", {Type::kStrings}},
+    {kRecurrent, "clip", kFloat},
+    {kRecurrent, "direction", Words("forward reverse bidirectional")},
+    {kRecurrent, "hidden_size", kPositive},
+    {kRecurrent, "layout", kFlag, 14},
+    {"GRU", "linear_before_reset", kInt},
+    {"LSTM", "input_forget", kFlag},
+    {"ReverseSequence", "batch_axis time_axis", {Type::kInt, 0, 1}, 10},
 
     // Elementwise.
     {"Add Sub Mul Div And Or Xor", "axis", kInt, 1, 7},
