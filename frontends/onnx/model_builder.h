@@ -35,6 +35,18 @@ class NodeBuilder {
     for (const int64_t value : values) a->add_ints(value);
     return *this;
   }
+  NodeBuilder& Floats(const std::string& name,
+                      const std::vector<float>& values) {
+    onnx::AttributeProto* a = Add(name, onnx::AttributeProto::FLOATS);
+    for (const float value : values) a->add_floats(value);
+    return *this;
+  }
+  NodeBuilder& Strings(const std::string& name,
+                       const std::vector<std::string>& values) {
+    onnx::AttributeProto* a = Add(name, onnx::AttributeProto::STRINGS);
+    for (const std::string& value : values) a->add_strings(value);
+    return *this;
+  }
   NodeBuilder& Name(const std::string& name) {
     node_->set_name(name);
     return *this;

@@ -46,9 +46,14 @@ Shape ImportContext::shape_of(TensorId id) const {
 }
 
 std::string ImportContext::Name(int i, absl::string_view suffix) const {
-  const ValueId id = op_.has_output(i) ? op_.node().outputs[i] : kNoValue;
-  const std::string name =
-      id == kNoValue ? absl::StrCat(Name(0), ".", i) : op_.value_name(id);
+  std::string name;
+  if (op_.has_output(i)) {
+    name = op_.value_name(op_.node().outputs[i]);
+  } else {
+    int named = 0;
+    while (!op_.has_output(named)) ++named;
+    name = absl::StrCat(op_.value_name(op_.node().outputs[named]), ".", i);
+  }
   return suffix.empty() ? name : absl::StrCat(name, ".", suffix);
 }
 

@@ -41,7 +41,8 @@ class ImportContext {
   DType dtype_of(TensorId id) const { return graph_.tensor(id).dtype; }
 
   // The name of output `i`, for its last compute; with a suffix for those
-  // before it.
+  // before it. Of one that nobody reads, made from the first that somebody
+  // does; REQUIRES: there is one.
   std::string Name(int i = 0, absl::string_view suffix = "") const;
   void SetOutput(int i, TensorId id) { outputs_[i] = id; }
   // -1 where not set.

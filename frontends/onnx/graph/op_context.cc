@@ -91,6 +91,12 @@ std::vector<float> OpContext::Floats(absl::string_view name) const {
   return found == nullptr ? std::vector<float>() : found->floats;
 }
 
+std::vector<std::string> OpContext::Strings(absl::string_view name) const {
+  const Attribute* found =
+      Find(name, Attribute::Type::kStrings, "a list of strings");
+  return found == nullptr ? std::vector<std::string>() : found->strings;
+}
+
 std::shared_ptr<const HostTensor> OpContext::Tensor(
     absl::string_view name) const {
   const Attribute* found = Find(name, Attribute::Type::kTensor, "a tensor");

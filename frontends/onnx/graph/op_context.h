@@ -59,6 +59,7 @@ class OpContext {
   std::vector<int64_t> Ints(absl::string_view name,
                             std::vector<int64_t> otherwise = {}) const;
   std::vector<float> Floats(absl::string_view name) const;
+  std::vector<std::string> Strings(absl::string_view name) const;
   // Null if there is none.
   std::shared_ptr<const HostTensor> Tensor(absl::string_view name) const;
 

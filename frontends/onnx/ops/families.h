@@ -38,6 +38,8 @@ absl::Span<const OpDef> WindowFunctionOps();
 absl::Span<const OpDef> MelOps();
 absl::Span<const OpDef> DftOps();
 absl::Span<const OpDef> StftOps();
+absl::Span<const OpDef> RecurrentOps();
+absl::Span<const OpDef> ReverseSequenceOps();
 
 }  // namespace tilewright
 

@@ -36,6 +36,8 @@ constexpr const char* kReductions =
     "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean "
     "ReduceMin ReduceProd ReduceSumSquare";
 
+constexpr const char* kRecurrent = "RNN GRU LSTM";
+
 // `op` and `name` may be several, separated by spaces.
 constexpr AttributeRule kRules[] = {
     // Windows.
@@ -113,6 +115,17 @@ constexpr AttributeRule kRules[] = {
     {"DFT", "axis", kInt, 17, 20},
     {"DFT", "inverse onesided", kFlag, 17},
     {"STFT", "onesided", kFlag, 17},
+
+    // Recurrent networks.
+    {kRecurrent, "activation_alpha activation_beta", kFloats},
+    {kRecurrent, "activations", {Type::kStrings}},
+    {kRecurrent, "clip", kFloat},
+    {kRecurrent, "direction", Words("forward reverse bidirectional")},
+    {kRecurrent, "hidden_size", kPositive},
+    {kRecurrent, "layout", kFlag, 14},
+    {"GRU", "linear_before_reset", kInt},
+    {"LSTM", "input_forget", kFlag},
+    {"ReverseSequence", "batch_axis time_axis", {Type::kInt, 0, 1}, 10},
 
     // Elementwise.
     {"Add Sub Mul Div And Or Xor", "axis", kInt, 1, 7},
