@@ -8,6 +8,8 @@
 
 #include "base/check.h"
 #include "tilegraph/analysis/access.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/ir/layout.h"
 #include "tilegraph/ir/operations.h"
 #include "tilegraph/plan/canonical_group.h"
 
@@ -103,8 +105,16 @@ GroupWorkload MakeGroupWorkload(const TensorGraph& graph, const Plan& plan,
     std::vector<TensorId>& local = result.workload.stages.emplace_back();
     for (const TensorId member : stage.members)
       local.push_back(renamed.at(member));
+    // Which part of a larger buffer it is does not matter to the stage, so that
+    // groups that differ in nothing else share a kernel.
+    Layout layout = plan.layouts.at(stage.members.back());
+    if (const auto offset = canonical.offset_bytes.find(stage.members.back());
+        offset != canonical.offset_bytes.end() && offset->second > 0) {
+      const DType dtype = graph.tensor(stage.members.back()).dtype;
+      layout = layout.From(offset->second / SizeBytes(dtype));
+    }
     result.wishes->stages.push_back(
-        {plan.layouts.at(stage.members.back()),
+        {std::move(layout),
          s < tiles.stages.size() ? tiles.stages[s].reduce_step : 0});
   }
   return result;

@@ -175,6 +175,40 @@ std::string ZerosLines(const CompiledModel& compiled) {
   return lines;
 }
 
+class SharedKernelsTest : public KnownZerosTest {};
+
+// Three times two products in a row, each a part of one output.
+TensorGraph PairsOfProducts() {
+  std::string text, products;
+  for (const char* name : {"X0", "X1", "X2", "V", "W"})
+    absl::StrAppend(&text, name, ": f32[", *name == 'X' ? 16 : 32,
+                    ", 32] = placeholder\n");
+  const std::string product =
+      ": f32[16, 32] = compute (m: 16, n: 32) reduce (k: 32) sum:f32 ";
+  for (int i = 0; i < 3; ++i) {
+    absl::StrAppend(&text, "A", i, product, "{ X", i,
+                    "[m, k] * V[k, n] } hint matmul\nB", i, product, "{ A", i,
+                    "[m, k] * W[k, n] } hint matmul\n");
+  }
+  absl::StatusOr<TensorGraph> graph = ParseText(absl::StrCat(
+      text,
+      "Y: f32[48, 32] = compute (m: 48, n: 32) { select(m < 16, B0[m, n], "
+      "select(m < 32, B1[m - 16, n], B2[m - 32, n])) } hint concat\n"
+      "return Y\n"));
+  EXPECT_THAT(graph.status(), IsOk());
+  return *std::move(graph);
+}
+
+TEST_F(SharedKernelsTest, FusedGroupsMayWriteAnyPartBehindTheFirst) {
+  TW_ASSERT_OK_AND_ASSIGN(
+      const CompiledModel compiled,
+      Compile(ModelOf(PairsOfProducts()), *codegen_, Fused()));
+  ASSERT_EQ(compiled.plan.groups.size(), 3U);
+  for (const Group& group : compiled.plan.groups)
+    EXPECT_EQ(group.stages.size(), 2U);
+  EXPECT_EQ(compiled.kernels.size(), 2U);
+}
+
 TEST_F(KnownZerosTest, PaddedConvolutionsKnowThem) {
   const ImportedModel model = ModelOf(Convolutions(12, 10));
   TW_ASSERT_OK_AND_ASSIGN(const CompiledModel compiled,
