@@ -179,7 +179,7 @@ class SharedKernelsTest : public KnownZerosTest {};
 
 // Three times two products in a row, each a part of one output.
 TensorGraph PairsOfProducts() {
-  std::string text, products;
+  std::string text;
   for (const char* name : {"X0", "X1", "X2", "V", "W"})
     absl::StrAppend(&text, name, ": f32[", *name == 'X' ? 16 : 32,
                     ", 32] = placeholder\n");
