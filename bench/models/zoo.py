@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from nets import (bert, bsrn, conformer, decoder, latent_unet, mobilevit, nafnet, nerf,
+from nets import (bert, bsrn, conformer, crnn, decoder, latent_unet, mobilevit, nafnet, nerf,
                   restormer, unet, vit)
 
 
@@ -188,6 +188,7 @@ MODELS = {
     "bsrn": one_input(bsrn.Bsrn, (1, 3, 256, 256), image),
     "unet": one_input(unet.UNet, (1, 3, 256, 256), image),
     # Networks that no kernel and no rule was made for.
+    "crnn": one_input(crnn.Crnn, (1, 1, 32, 320), image, centre=True),
     "decoder_step": decoder_step(255),
     "deeplab": one_input(lambda: Segmentation("deeplabv3_mobilenet_v3_large"), (1, 3, 320, 320),
                          image, centre=True),
