@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "frontends/onnx/copied_elements.h"
 #include "frontends/onnx/graph/import_context.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/schema/check_sizes.h"
@@ -30,87 +31,6 @@ absl::StatusOr<HostTensor> Filled(const OpContext& op, DType dtype,
                 std::min(done, total - done));
   }
   return tensor;
-}
-
-// Where one dimension of the source comes from: an axis, or a fixed position.
-std::optional<std::vector<int>> PlainIndices(const Expr& load) {
-  std::vector<int> axes;
-  for (const Expr& index : load.operands()) {
-    if (index.op() == Op::kVar) {
-      axes.push_back(index.var_id());
-    } else if (index.IsIntConst(0)) {
-      axes.push_back(-1);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return axes;
-}
-
-// to[r, c] = from[r * row_stride + c * column_stride], elements of kSize bytes.
-template <int kSize>
-void CopyPlane(char* to, const char* from, int64_t rows, int64_t columns,
-               int64_t row_stride, int64_t column_stride) {
-  if (column_stride == 1) {
-    for (int64_t r = 0; r < rows; ++r)
-      std::memcpy(to + r * columns * kSize, from + r * row_stride * kSize,
-                  static_cast<size_t>(columns * kSize));
-    return;
-  }
-  // So many rows at a time, since of a transposed plane they are neighbours.
-  constexpr int64_t kRows = 16;
-  for (int64_t first = 0; first < rows; first += kRows) {
-    const int64_t end = std::min(first + kRows, rows);
-    for (int64_t c = 0; c < columns; ++c) {
-      for (int64_t r = first; r < end; ++r) {
-        std::memcpy(to + (r * columns + c) * kSize,
-                    from + (r * row_stride + c * column_stride) * kSize, kSize);
-      }
-    }
-  }
-}
-
-auto PlaneCopy(int64_t element_bytes) {
-  return element_bytes == 1   ? CopyPlane<1>
-         : element_bytes == 2 ? CopyPlane<2>
-         : element_bytes == 4 ? CopyPlane<4>
-                              : CopyPlane<8>;
-}
-
-// A transposition or broadcast, as a strided copy.
-absl::StatusOr<HostTensor> Moved(const OpContext& op, const HostTensor& from,
-                                 const std::vector<int>& axes,
-                                 const Shape& shape) {
-  TW_ASSIGN_OR_RETURN(HostTensor to, op.NewTensor(from.dtype(), shape));
-  // Planes of the last two dimensions, one after the other.
-  Shape extents = shape;
-  extents.insert(extents.begin(), extents.size() < 2 ? 2 - extents.size() : 0,
-                 1);
-  const size_t added = extents.size() - shape.size();
-  std::vector<int64_t> stride(extents.size(), 0);
-  int64_t step = 1;
-  for (size_t d = axes.size(); d-- > 0;) {
-    if (axes[d] >= 0) stride[axes[d] + added] += step;
-    step *= from.shape()[d];
-  }
-  const size_t planes = extents.size() - 2;
-  const int64_t rows = extents[planes], columns = extents[planes + 1];
-  const int64_t size = SizeBytes(from.dtype());
-  const auto copy_plane = PlaneCopy(size);
-  std::vector<int64_t> at(planes, 0);
-  int64_t source = 0;
-  const int64_t elements = to.num_elements();
-  for (int64_t done = 0; done < elements; done += rows * columns) {
-    copy_plane(to.data() + done * size, from.data() + source * size, rows,
-               columns, stride[planes], stride[planes + 1]);
-    for (size_t d = planes; d-- > 0;) {
-      source += stride[d];
-      if (++at[d] < extents[d]) break;
-      source -= stride[d] * extents[d];
-      at[d] = 0;
-    }
-  }
-  return to;
 }
 
 int64_t WorkOf(const TensorGraph& graph) {
@@ -171,7 +91,8 @@ bool FillEmpty(const OpContext& op, Values& values) {
   return all;
 }
 
-// A computed tensor that is a fill, a reshape or a move of a constant.
+// A computed tensor that is a fill or a reshape, or copies elements of
+// constants.
 absl::StatusOr<std::optional<HostTensor>> Copied(const OpContext& op,
                                                  const TensorGraph& graph,
                                                  const Tensor& tensor,
@@ -191,12 +112,7 @@ absl::StatusOr<std::optional<HostTensor>> Copied(const OpContext& op,
                 static_cast<size_t>(copy.size_bytes()));
     return copy;
   }
-  if (!reduces && body.op() == Op::kLoad &&
-      graph.tensor(body.source()).kind == TensorKind::kConstant) {
-    if (const auto axes = PlainIndices(body))
-      return Moved(op, *graph.tensor(body.source()).value, *axes, shape);
-  }
-  return std::nullopt;
+  return CopiedElements(op, graph, tensor.id);
 }
 
 }  // namespace
