@@ -17,11 +17,11 @@ class Search {
          const ConnectSearchOptions& options, ConnectJudge& judge)
       : edges_(edges.begin(), edges.end()),
         given_(connected.begin(), connected.end()),
-        connected_(given_),
         options_(options),
         judge_(judge) {
     for (const ConnectEdge& edge : edges_)
       leaving_[edge.producer].push_back(edge);
+    for (const ConnectEdge& edge : given_) Connect(edge);
   }
 
   void Run() {
@@ -35,6 +35,23 @@ class Search {
   }
 
  private:
+  void Connect(const ConnectEdge& edge) {
+    connected_.insert(edge);
+    connected_at_[edge.producer].insert(edge);
+    connected_at_[edge.consumer].insert(edge);
+  }
+  void Disconnect(const ConnectEdge& edge) {
+    connected_.erase(edge);
+    connected_at_[edge.producer].erase(edge);
+    connected_at_[edge.consumer].erase(edge);
+  }
+  // The connected edges that enter or leave a node, in their order.
+  const std::set<ConnectEdge>& ConnectedAt(int node) const {
+    static const auto& none = *new std::set<ConnectEdge>();
+    const auto found = connected_at_.find(node);
+    return found == connected_at_.end() ? none : found->second;
+  }
+
   // Adds the edges of all paths from `node` to where they meet; that node. None
   // if a path ends before, or they are too long.
   std::optional<int> UntilPathsMeet(int node, Edges& edges) const {
@@ -80,18 +97,17 @@ class Search {
   // The nodes that the search has connected with the ends of `way`.
   std::set<int> NodesOf(const Edges& way) const {
     std::set<int> nodes;
-    for (const ConnectEdge& edge : way) {
-      nodes.insert(edge.producer);
-      nodes.insert(edge.consumer);
-    }
-    for (size_t before = 0; before != nodes.size();) {
-      before = nodes.size();
-      for (const ConnectEdge& edge : connected_) {
-        if (!nodes.count(edge.producer) && !nodes.count(edge.consumer))
-          continue;
-        nodes.insert(edge.producer);
-        nodes.insert(edge.consumer);
+    std::vector<int> open;
+    const auto reach = [&](const ConnectEdge& edge) {
+      for (const int node : {edge.producer, edge.consumer}) {
+        if (nodes.insert(node).second) open.push_back(node);
       }
+    };
+    for (const ConnectEdge& edge : way) reach(edge);
+    while (!open.empty()) {
+      const int node = open.back();
+      open.pop_back();
+      for (const ConnectEdge& edge : ConnectedAt(node)) reach(edge);
     }
     return nodes;
   }
@@ -109,7 +125,7 @@ class Search {
       if (static_cast<int>(result.size()) == options_.most_detached) break;
       Edges leaving;
       bool begins = !kept.count(node);
-      for (const ConnectEdge& edge : connected_) {
+      for (const ConnectEdge& edge : ConnectedAt(node)) {
         if (edge.consumer == node) begins = false;
         if (edge.producer != node) continue;
         if (given_.count(edge)) begins = false;
@@ -152,9 +168,9 @@ class Search {
     }
     if (best.connect.empty()) return {};
     judge_.Connect(best, best_level);
-    for (const ConnectEdge& one : best.detach) connected_.erase(one);
-    connected_.insert(best.connect.begin(), best.connect.end());
+    for (const ConnectEdge& one : best.detach) Disconnect(one);
     for (const ConnectEdge& one : best.connect) {
+      Connect(one);
       grown_.insert(one.producer);
       grown_.insert(one.consumer);
     }
@@ -178,6 +194,7 @@ class Search {
   std::map<int, Edges> leaving_;
   const std::set<ConnectEdge> given_;
   std::set<ConnectEdge> connected_;
+  std::map<int, std::set<ConnectEdge>> connected_at_;  // by both ends
   std::set<int> grown_;  // nodes that belong to a part, or begin none
   const ConnectSearchOptions& options_;
   ConnectJudge& judge_;
