@@ -288,9 +288,11 @@ expect_ok run "$work/for1.tw" --threads=2 --output-dir="$work/threads2"
 diff -r "$work/threads2" "$work/threads3" || fail "bits depend on the number of threads"
 expect_ok benchmark "$work/for1.tw" --threads=3 --seconds=0 --json
 expect_output '"threads": 3, "planned_threads": 1,'
+expect_output '"denormals_flushed": false'
 grep -q 'compile with --threads=3' "$work/stderr" || fail "benchmark does not tell of fewer threads"
-expect_ok benchmark "$rows" --threads=3 --seconds=0 --json
+expect_ok benchmark "$rows" --threads=3 --seconds=0 --flush-denormals --json
 expect_output '"threads": 3, "planned_threads": 3,'
+expect_output '"denormals_flushed": true'
 [[ ! -s "$work/stderr" ]] || fail "an .onnx is not planned for its threads: $(cat "$work/stderr")"
 
 # Bad usage.

@@ -218,6 +218,7 @@ absl::Status BenchmarkCommand(const CommandLine& line) {
     Json json;
     json.Open('{');
     Append(latencies, json);
+    json.Key("denormals_flushed").Bool(source.flush_denormals);
     if (profile) AppendProfile(*profile, json.Key("profile"));
     std::printf("%s\n", json.Close('}').text().c_str());
   } else {
