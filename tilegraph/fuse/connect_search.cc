@@ -61,12 +61,13 @@ class Search {
       open.erase(open.begin());
       passed.insert(node);
       const auto found = leaving_.find(node);
-      if (found == leaving_.end() ||
-          static_cast<int>(passed.size()) >= options_.most_nodes)
-        return std::nullopt;
+      if (found == leaving_.end()) return std::nullopt;
       for (const ConnectEdge& edge : found->second) {
         if (!connected_.count(edge)) edges.push_back(edge);
         open.insert(edge.consumer);
+        // All that are open are passed, but for where they meet.
+        if (static_cast<int>(passed.size() + open.size()) > options_.most_nodes)
+          return std::nullopt;
       }
     } while (open.size() > 1);
     return *open.begin();
